@@ -98,9 +98,9 @@ struct fbp_job {
     int n_threads;
     /** Filtered views are not for the volume, but for pictures: `meridian`.  NULL: they are. */
     const struct fbp_meridian_pictures *pictures;
-    /** Views are pictures of a first stage, whose rows are slices of the volume. */
-    bool rows_are_slices;
-    void *user; /**< for tests that plug in a geometry of their own */
+    bool second;          /**< views are pictures of a first stage */
+    bool rows_are_slices; /**< ... and row r of them is slice r of the volume */
+    void *user;           /**< for tests that plug in a geometry of their own */
 };
 
 /** Are samples and voxels double where they are float else: raw ones, filtered rows, slabs, and the
@@ -259,11 +259,12 @@ struct fbp_backend {
      *  halves, in memory as for raw floats (FBP_FOR_RAW).  NULL: cannot, see `gives_rows`. */
     fbp_status (*filter_rows)(fbp_device *dev, const struct fbp_batch *batch, void *raw,
                               float *rows);
-    /** Rows [row0, row0 + n_rows) of picture `plane` of job->pictures as [n_rows][n_columns], in
-     *  the host's memory, from filtered views of the job's only row in the order of their planes.
-     *  Returns when it is done.  Thread-safe.  NULL: cannot, see `draws_meridians`. */
-    fbp_status (*meridian)(fbp_device *dev, const void *filtered, size_t plane, size_t row0,
-                           size_t n_rows, float *out);
+    /** Rows [row0, row0 + n_rows) of picture `plane` of job->pictures as [n_rows][n_columns],
+     *  floats or doubles, in the host's memory, from a frame of filtered views in the order of
+     *  their planes.  Returns when it is done.  Thread-safe.  NULL: cannot, see
+     *  `draws_meridians`. */
+    fbp_status (*meridian)(fbp_device *dev, const void *filtered, const struct fbp_picture *picture,
+                           void *out);
     /** n of these floats to the host, in the order of OUT.  NULL: they are there. */
     fbp_status (*download)(fbp_device *dev, const float *rows, size_t n, float *host);
     /** Filtered views of a batch that are kept on another device of this backend, whose filter is

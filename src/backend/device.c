@@ -129,14 +129,12 @@ static fbp_status no_rows(fbp_device *dev, const struct fbp_batch *batch, void *
     return fbp_fail(FBP_ERR_UNSUPPORTED, "this device does not give filtered rows");
 }
 
-static fbp_status no_meridian(fbp_device *dev, const void *filtered, size_t plane, size_t row0,
-                              size_t n_rows, float *out)
+static fbp_status no_meridian(fbp_device *dev, const void *filtered,
+                              const struct fbp_picture *picture, void *out)
 {
     (void)dev;
     (void)filtered;
-    (void)plane;
-    (void)row0;
-    (void)n_rows;
+    (void)picture;
     (void)out;
     return fbp_fail(FBP_ERR_UNSUPPORTED, "this device has no first of two stages");
 }

@@ -20,4 +20,9 @@ struct fbp_meridian_pictures {
     double (*at)[3]; /**< [n_views] column of the filtered view, and its steps */
 };
 
+/** What is computed at once: rows [row0, row0 + n_rows) of the picture of a plane, in a frame. */
+struct fbp_picture {
+    size_t plane, frame, row0, n_rows;
+};
+
 #endif /* FBP_SRC_MERIDIAN_H */

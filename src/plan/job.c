@@ -379,7 +379,7 @@ static fbp_status check_precision(const struct fbp_job *job, const struct fbp_ba
 
     if (!fbp_in_double(job))
         return FBP_OK;
-    if (kind->integral != FBP_OVER_PLANES)
+    if (kind->integral != FBP_OVER_PLANES && !job->second)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "precision: double is for plane integrals (kind planes), not for kind %s: "
                         "choose exact, or leave it out",
@@ -387,6 +387,11 @@ static fbp_status check_precision(const struct fbp_job *job, const struct fbp_ba
     if (!backend->doubles)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "precision: %s computes in float: leave double out, or use device cpu",
+                        backend->name);
+    if (job->second && !backend->draws_meridians)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "stages: %s has no second stage in double: leave stages or double out, or "
+                        "use device cpu",
                         backend->name);
     return FBP_OK;
 }

@@ -30,10 +30,6 @@ static fbp_status check_asked(const struct fbp_scan *scan, const struct fbp_reco
             "stages: views have %zu frames (delays), two stages take one: leave it out, "
             "or give frames one by one",
             scan->panel.n_rows);
-    if (p->precision == FBP_PRECISION_DOUBLE)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "stages: two stages compute in float: leave it out, or choose precision "
-                        "exact");
     if (p->follow)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "stages: two stages need all views at once, and do not follow a scan: "
@@ -200,6 +196,7 @@ static fbp_status make_first(struct fbp_stages *s, const struct fbp_scan *scan,
     memset(p.roi, 0, sizeof p.roi);
     FBP_TRY(fbp_job_create(&s->first, scan, &p, top_down));
     s->first.job.pictures = &s->pictures;
+    s->first.job.raw = fbp_in_double(&s->first.job) ? FBP_F64 : FBP_F32;
     return fbp_job_arrange(&s->first.job, s->backend);
 }
 

@@ -97,7 +97,10 @@ static fbp_status filter_all(fbp_pictures *p, fbp_source *below)
     const struct fbp_job *job = &p->stages->first.job;
     const struct fbp_batch all = all_views(job);
 
-    FBP_TRY(fbp_source_read(below, 0, job->n_views, 0, job->panel.n_rows, p->raw));
+    if (fbp_in_double(job))
+        FBP_TRY(fbp_source_read_double(below, 0, job->n_views, 0, job->panel.n_rows, p->raw));
+    else
+        FBP_TRY(fbp_source_read(below, 0, job->n_views, 0, job->panel.n_rows, p->raw));
     for (size_t k = 0; p->look && k < job->n_views; k++)
         fbp_look_at(p->look, &all, k, p->raw, false);
     FBP_TRY(b->counts(p->dev, &p->before));
@@ -130,18 +133,26 @@ static fbp_status fill(fbp_source *src, struct drawn *d)
     return st;
 }
 
+static fbp_status draw(const fbp_pictures *p, size_t plane, size_t row0, size_t n_rows, void *out)
+{
+    const struct fbp_picture picture = {.plane = plane, .row0 = row0, .n_rows = n_rows};
+
+    return p->stages->backend->meridian(p->dev, p->sorted, &picture, out);
+}
+
+/* Pictures of doubles are read as such. */
 static fbp_status read_pictures(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                                 size_t n_rows, bool as_float, void *out)
 {
     struct drawn *d = src->state;
-    const size_t picture = n_rows * src->info.n[0];
+    const size_t picture = n_rows * src->info.n[0] * fbp_type_size(src->info.type);
 
-    (void)as_float; /* they are */
+    if (as_float && src->info.type != FBP_F32)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "stages: pictures in double are not read as floats");
     FBP_TRY(fill(src, d));
     for (size_t k = 0; k < n_slices; k++) {
         FBP_TRY(fbp_go_on());
-        FBP_TRY(d->stages->backend->meridian(d->pictures->dev, d->pictures->sorted, slice0 + k,
-                                             row0, n_rows, (float *)out + k * picture));
+        FBP_TRY(draw(d->pictures, slice0 + k, row0, n_rows, (char *)out + k * picture));
     }
     return FBP_OK;
 }
@@ -163,10 +174,11 @@ static fbp_status set_up(fbp_source *src, const struct drawn *what, fbp_source *
     struct drawn *d;
 
     src->fd = -1;
-    src->info = (struct fbp_array_info){.struct_size = sizeof src->info,
-                                        .n = {m->n_columns, m->n_rows, m->n_planes},
-                                        .type = FBP_F32,
-                                        .row_order = FBP_ROWS_BOTTOM_UP};
+    src->info =
+        (struct fbp_array_info){.struct_size = sizeof src->info,
+                                .n = {m->n_columns, m->n_rows, m->n_planes},
+                                .type = fbp_in_double(&what->stages->first.job) ? FBP_F64 : FBP_F32,
+                                .row_order = FBP_ROWS_BOTTOM_UP};
     FBP_TRY(fbp_calloc((void **)&d, 1, sizeof *d, "a source"));
     *d = *what;
     pthread_mutex_init(&d->lock, NULL);
@@ -221,8 +233,8 @@ fbp_status fbp_pictures_counts(const fbp_pictures *p, struct fbp_prep_counts *ou
 }
 
 /* The views filtered, and some rows of one picture; in the seconds of one thread. */
-static fbp_status time_sample(fbp_pictures *p, size_t n_rows, float *rows, double *filter,
-                              double *draw)
+static fbp_status time_sample(fbp_pictures *p, size_t n_rows, void *rows, double *filter,
+                              double *drawing)
 {
     const struct fbp_batch all = all_views(&p->stages->first.job);
     const double start = fbp_seconds();
@@ -231,8 +243,8 @@ static fbp_status time_sample(fbp_pictures *p, size_t n_rows, float *rows, doubl
     FBP_TRY(p->stages->backend->filter(p->dev, &all, p->raw, p->filtered));
     sort(p);
     *filter = fbp_seconds() - start;
-    FBP_TRY(p->stages->backend->meridian(p->dev, p->sorted, 0, 0, n_rows, rows));
-    *draw = fbp_seconds() - start - *filter;
+    FBP_TRY(draw(p, 0, 0, n_rows, rows));
+    *drawing = fbp_seconds() - start - *filter;
     return FBP_OK;
 }
 
@@ -240,18 +252,18 @@ fbp_status fbp_pictures_estimate(const struct fbp_stages *stages, double *second
 {
     const struct fbp_meridian_pictures *m = &stages->pictures;
     const size_t n = m->n_rows < 16 ? m->n_rows : 16, views = m->first[1];
-    double filter = 0, draw = 0;
+    double filter = 0, drawing = 0;
     fbp_pictures *p = NULL;
-    float *rows = NULL;
+    void *rows = NULL;
     fbp_status st;
 
     *seconds = 0;
     FBP_TRY_GOTO(fbp_pictures_open(&p, stages));
-    FBP_TRY_GOTO(
-        fbp_alloc((void **)&rows, n * m->n_columns * sizeof *rows, "a sample of the work"));
-    FBP_TRY_GOTO(time_sample(p, n, rows, &filter, &draw));
+    FBP_TRY_GOTO(fbp_alloc(&rows, n * m->n_columns * fbp_value_size(&stages->first.job),
+                           "a sample of the work"));
+    FBP_TRY_GOTO(time_sample(p, n, rows, &filter, &drawing));
     const double sampled = (double)(views * n * m->n_columns);
-    *seconds = filter + draw / sampled * (double)fbp_stages_updates(stages) /
+    *seconds = filter + drawing / sampled * (double)fbp_stages_updates(stages) /
                             (double)stages->first.job.n_threads;
 fail:
     fbp_free(rows);

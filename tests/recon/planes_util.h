@@ -135,6 +135,35 @@ static inline struct fbp_scan rings_scan(size_t rings)
     return scan;
 }
 
+/** Directions in planes through an axis, n_theta in each of n_phi. */
+static inline struct fbp_scan grid_scan(size_t n_theta, size_t n_phi, enum fbp_pole pole)
+{
+    const struct fbp_directions d = {
+        .struct_size = sizeof d, .set = FBP_SET_LINEAR_ANGLE, .pole = pole, .n = {n_theta, n_phi}};
+    double(*direction)[3];
+    size_t count;
+
+    OK(fbp_directions_count(&d, &count));
+    direction = calloc(count, sizeof *direction);
+    OK(fbp_directions_make(&d, direction));
+    const struct fbp_scan scan = planes_scan(direction, count);
+    free(direction);
+    return scan;
+}
+
+/** The same about an axis that is none of the grid's. */
+static inline void turn_scan(struct fbp_scan *scan)
+{
+    double R[9];
+
+    turn_of(.3, .7, -.2, R);
+    for (size_t k = 0; k < scan->n_views; k++) {
+        const struct fbp_view was = scan->views[k];
+        turned(R, was.u, scan->views[k].u);
+        turned(R, was.d, scan->views[k].d);
+    }
+}
+
 /** Samples [view][S], each the mean of `points` within its bin. */
 static inline float *plane_samples(const struct fbp_scan *scan, const struct solid *s, int points)
 {

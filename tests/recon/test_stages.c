@@ -2,21 +2,6 @@
  * is divided. */
 #include "recon/planes_util.h"
 
-static struct fbp_scan grid_scan(size_t n_theta, size_t n_phi, enum fbp_pole pole)
-{
-    const struct fbp_directions d = {
-        .struct_size = sizeof d, .set = FBP_SET_LINEAR_ANGLE, .pole = pole, .n = {n_theta, n_phi}};
-    double(*direction)[3];
-    size_t count;
-
-    OK(fbp_directions_count(&d, &count));
-    direction = calloc(count, sizeof *direction);
-    OK(fbp_directions_make(&d, direction));
-    const struct fbp_scan scan = planes_scan(direction, count);
-    free(direction);
-    return scan;
-}
-
 /* Parameters of a run: of stages, with so many columns of a picture a voxel. */
 #define STAGES(n, columns, ...)                                                    \
     fbp_recon_params(.stages = n, .picture_oversampling = columns, .n_threads = 2, \
@@ -83,15 +68,9 @@ static void an_axis_may_lie_anywhere(void **state)
 {
     static const double most[2] = {.0045, .0013};
     struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
-    double R[9];
 
     (void)state;
-    turn_of(.3, .7, -.2, R);
-    for (size_t k = 0; k < scan.n_views; k++) {
-        const struct fbp_view was = scan.views[k];
-        turned(R, was.u, scan.views[k].u);
-        turned(R, was.d, scan.views[k].d);
-    }
+    turn_scan(&scan);
     expect_near(&scan, "a turned axis", most);
     fbp_scan_clear(&scan);
 }

@@ -127,6 +127,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     FBP_TRY_GOTO(find_principal(dev));
     FBP_TRY_GOTO(make_statistics(dev));
     dev->doubles.planes = fbp_bp_planes_double_find(fbp_cpu_flags(), job->interpolation);
+    dev->doubles.column = fbp_bp_column_double_find(fbp_cpu_flags());
     FBP_TRY_GOTO((fbp_in_double(job) ? cpu_filter_double_open : cpu_filter_open)(dev));
     return FBP_OK;
 fail:

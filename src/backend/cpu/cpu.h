@@ -4,6 +4,7 @@
 
 #include "backend/backend.h"
 #include "backend/cpu/bp.h"
+#include "backend/cpu/column_double_bp.h"
 #include "backend/cpu/columns.h"
 #include "backend/cpu/convolve.h"
 #include "backend/cpu/kernel.h"
@@ -31,6 +32,7 @@ struct cpu_scratch {
 /** What jobs in double need in place of the float's. */
 struct cpu_doubles {
     fbp_bp_planes_double_fn *planes;
+    fbp_bp_column_double_fn *column;
     struct fbp_row_filter filter;
     struct cpu_double_work *works; /**< one a thread */
 };
@@ -59,9 +61,13 @@ size_t cpu_filter_bytes(const struct fbp_job *job, const struct cpu_kernel *kern
 void cpu_filter_close(struct cpu_device *dev);
 fbp_status cpu_filter(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
 fbp_status cpu_filter_rows(fbp_device *dev, const struct fbp_batch *batch, void *raw, float *rows);
-/** See fbp_backend.meridian; filtered views lie as kernel planes has them. */
-fbp_status cpu_meridian(fbp_device *dev, const void *filtered, size_t plane, size_t row0,
-                        size_t n_rows, float *out);
+/** See fbp_backend.meridian; filtered views lie as kernel planes has them (meridian_tmpl.h). */
+fbp_status cpu_meridian(fbp_device *dev, const void *filtered, const struct fbp_picture *picture,
+                        void *out);
+void cpu_meridian_float(const struct cpu_device *dev, const float *filtered,
+                        const struct fbp_picture *picture, float *out);
+void cpu_meridian_double(const struct cpu_device *dev, const double *filtered,
+                         const struct fbp_picture *picture, double *out);
 
 /** The same of jobs in double (filter_double.c). */
 fbp_status cpu_filter_double_open(struct cpu_device *dev);

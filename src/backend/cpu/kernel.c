@@ -10,8 +10,8 @@ static const struct cpu_kernel *const kernels[] = {
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 
 /* The same names, of jobs in double. */
-static const struct cpu_kernel *const doubles[] = {&cpu_kernel_planes_double,
-                                                   &cpu_kernel_matrix_double};
+static const struct cpu_kernel *const doubles[] = {
+    &cpu_kernel_planes_double, &cpu_kernel_column_double, &cpu_kernel_matrix_double};
 
 enum { N_DOUBLES = sizeof doubles / sizeof *doubles };
 
@@ -44,7 +44,9 @@ static bool takes(const struct fbp_job *job, const struct cpu_kernel *kernel)
 static const struct cpu_kernel *find_double(const struct fbp_job *job, const char *name)
 {
     for (size_t i = 0; i < N_DOUBLES; i++)
-        if (doubles[i]->usable(job) && (!name || strcmp(name, doubles[i]->name) == 0))
+        if (doubles[i]->usable(job) &&
+            (name ? strcmp(name, doubles[i]->name) == 0
+                  : doubles[i] != &cpu_kernel_column_double || job->grid.n[2] >= COLUMN_SLICES))
             return doubles[i];
     return NULL;
 }

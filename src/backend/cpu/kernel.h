@@ -53,8 +53,9 @@ struct cpu_kernel {
 };
 
 extern const struct cpu_kernel cpu_kernel_matrix, cpu_kernel_column, cpu_kernel_planes;
-/** Of plane integrals in double. */
-extern const struct cpu_kernel cpu_kernel_matrix_double, cpu_kernel_planes_double;
+/** Of plane integrals in double, and of pictures of their first stage. */
+extern const struct cpu_kernel cpu_kernel_matrix_double, cpu_kernel_column_double,
+    cpu_kernel_planes_double;
 /** rot90+mirror, rot180+mirror, rot90; and mirror, rot180. */
 extern const struct cpu_kernel cpu_kernel_orbit[3], cpu_kernel_pair[2];
 
@@ -82,8 +83,14 @@ void cpu_plain_fetch_row(const struct fbp_job *job, const struct fbp_slab *slab,
 void cpu_plain_fetch_row_double(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                                 size_t z1, size_t y, const double *volume, double *host);
 
-/** Floats from row to row of filtered views that lie as kernel planes has them (planes.c). */
-size_t cpu_planes_stride(const struct fbp_job *job);
+/** Of filtered views whose rows lie one behind the other, with FBP_PLANES_MARGIN zeros and more on
+ *  either side: samples from row to row, those of a view, and how rows are stored. */
+size_t cpu_rows_stride(const struct fbp_job *job);
+size_t cpu_rows_size(const struct fbp_job *job, size_t n_rows);
+void cpu_rows_store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
+                    const float *rows, float *view);
+void cpu_rows_store_double(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
+                           const double *rows, double *view);
 
 /** Narrow [lo, hi) to where a + b x > 0. */
 void cpu_clip(double a, double b, double *lo, double *hi);

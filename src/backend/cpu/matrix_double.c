@@ -1,49 +1,33 @@
-/* Plane integrals in double, voxels of any size: rows of voxels along x. */
+/* Plane integrals in double, voxels of any size, and pictures of their first stage about any axis:
+ * rows of voxels along x. */
 #include "backend/cpu/cpu.h"
 #include "backend/slab.h"
 #include "filter/spline.h"
 
 #include <math.h>
-#include <string.h>
 
-/* Zeros on either side of a row, so that taps beyond its ends need not be asked for. */
-enum { MARGIN = 4, ROWS_A_TILE = 16 };
+/* Of the zeros beside a row, those that u counts from, so that it is never negative. */
+enum { BEFORE = 2, ROWS_A_TILE = 16 };
 
 static bool usable(const struct fbp_job *job)
 {
-    return job->wide.n_rows == fbp_frames(job);
+    return job->second || job->wide.n_rows == fbp_frames(job);
 }
 
-static size_t stride_of(const struct fbp_job *job)
-{
-    return MARGIN + job->wide.n_columns + MARGIN;
-}
-
-static size_t view_size(const struct fbp_job *job, size_t n_rows)
-{
-    return n_rows * stride_of(job);
-}
-
-static void store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
-                  const double *rows, double *view)
-{
-    const size_t nc = dev->job->wide.n_columns, stride = stride_of(dev->job);
-
-    (void)n_rows;
-    for (size_t i = 0; i < n; i++) {
-        double *at = view + (first + i) * stride;
-        memset(at, 0, stride * sizeof *at);
-        memcpy(at + MARGIN, rows + i * nc, nc * sizeof *at);
-    }
-}
-
-/* A view along a row of voxels: u = start + x step, from sample -MARGIN / 2 on, which is zero, for
- * [x0, x1). */
+/* A view along a row of voxels: u = start + x step, from sample -BEFORE on, which is zero, for
+ * voxels [x0, x1); of a picture v = row + x row_step, on the whole of it. */
 struct line {
-    double start, step;
+    double start, step, row, row_step;
     enum fbp_interpolation how;
     size_t x0, x1;
 };
+
+/* u, or v, of the row's first voxel. */
+static double first_of(const double m[4], const struct fbp_grid *g, size_t y, size_t z)
+{
+    return m[0] * fbp_grid_coordinate(g, 0, 0) + m[1] * fbp_grid_coordinate(g, 1, (double)y) +
+           m[2] * fbp_grid_coordinate(g, 2, (double)z) + m[3];
+}
 
 /* Where a voxel may have a sample that is not 0. */
 static void line_of(const struct fbp_job *job, size_t view, size_t y, size_t z, struct line *l)
@@ -54,12 +38,13 @@ static void line_of(const struct fbp_job *job, size_t view, size_t y, size_t z, 
     double lo = 0, hi = last;
 
     l->how = job->interpolation;
-    l->start = m[0] * fbp_grid_coordinate(g, 0, 0) + m[1] * fbp_grid_coordinate(g, 1, (double)y) +
-               m[2] * fbp_grid_coordinate(g, 2, (double)z) + m[3] + MARGIN / 2 +
-               (l->how == FBP_INTERPOLATION_NEAREST ? FBP_NEAREST : 0);
+    l->start =
+        first_of(m, g, y, z) + BEFORE + (l->how == FBP_INTERPOLATION_NEAREST ? FBP_NEAREST : 0);
     l->step = m[0] * g->voxel_mm[0];
+    l->row = first_of(m + 4, g, y, z);
+    l->row_step = m[4] * g->voxel_mm[0];
     cpu_clip(l->start, l->step, &lo, &hi);
-    cpu_clip(n + MARGIN / 2 + 1 - l->start, -l->step, &lo, &hi);
+    cpu_clip(n + BEFORE + 1 - l->start, -l->step, &lo, &hi);
     l->x0 = lo > 0 ? (size_t)ceil(lo) : 0;
     l->x1 = hi >= lo ? (size_t)floor(hi) + 1 : l->x0;
 }
@@ -71,7 +56,43 @@ static void add_run(const struct line *l, size_t x0, size_t x1, const double *ro
         *out++ += fbp_row_value_double(row, l->start + (double)x * l->step, l->how);
 }
 
-/* All frames of a view into what is wanted of row y of slice z. */
+/* The same between two rows of a picture, which are those of the batch. */
+static void add_run_between(const struct cpu_bp *bp, const struct line *l, size_t x0, size_t x1,
+                            const double *rows, double *out)
+{
+    const double row0 = (double)bp->batch->row0, end = row0 + (double)bp->batch->n_rows;
+    const size_t stride = cpu_rows_stride(bp->dev->job);
+
+    for (size_t x = x0; x < x1; x++) {
+        const double u = l->start + (double)x * l->step, v = l->row + (double)x * l->row_step;
+        const double first = floor(v), weight[2] = {1 - (v - first), v - first};
+        double sum = 0;
+        for (int i = 0; i < 2; i++) {
+            const double r = first + i;
+            if (weight[i] > 0 && r >= row0 && r < end)
+                sum +=
+                    weight[i] * fbp_row_value_double(rows + (size_t)(r - row0) * stride, u, l->how);
+        }
+        *out++ += sum;
+    }
+}
+
+/* All frames of a view, or a picture. */
+static void add_wanted(const struct cpu_bp *bp, const struct line *l, size_t x0, size_t x1,
+                       const double *view, double *out)
+{
+    const struct fbp_job *job = bp->dev->job;
+    const size_t stride = cpu_rows_stride(job), volume = bp->slab->nz * fbp_slab_slice(bp->slab);
+
+    if (job->second) {
+        add_run_between(bp, l, x0, x1, view, out);
+        return;
+    }
+    for (size_t f = 0; f < fbp_frames(job); f++)
+        add_run(l, x0, x1, view + f * stride, out + f * volume);
+}
+
+/* A view into what is wanted of row y of slice z. */
 static void add_view(const struct cpu_bp *bp, const double *view, const struct line *l, size_t y,
                      size_t z)
 {
@@ -87,9 +108,8 @@ static void add_view(const struct cpu_bp *bp, const double *view, const struct l
         const size_t first = runs[i].first > s->x0 ? runs[i].first : s->x0;
         const size_t end = runs[i].end < s->x0 + s->nx ? runs[i].end : s->x0 + s->nx;
         const size_t x0 = first > l->x0 ? first : l->x0, x1 = end < l->x1 ? end : l->x1;
-        for (size_t f = 0; f < fbp_frames(job) && x0 < x1; f++)
-            add_run(l, x0, x1, view + f * stride_of(job) + MARGIN / 2,
-                    out + f * s->nz * fbp_slab_slice(s) + (x0 - s->x0));
+        if (x0 < x1)
+            add_wanted(bp, l, x0, x1, view + FBP_PLANES_MARGIN - BEFORE, out + (x0 - s->x0));
     }
 }
 
@@ -107,8 +127,9 @@ static void item(void *user, size_t index, int worker)
 {
     const struct cpu_bp *bp = user;
     const struct fbp_slab *s = bp->slab;
-    const size_t z = bp->z0 + index / tiles_y(s), size = view_size(bp->dev->job, bp->batch->n_rows);
-    const size_t y0 = s->y0 + index % tiles_y(s) * ROWS_A_TILE, end = s->y0 + s->ny;
+    const size_t size = cpu_rows_size(bp->dev->job, bp->batch->n_rows);
+    const size_t z = bp->z0 + index / tiles_y(s), end = s->y0 + s->ny;
+    const size_t y0 = s->y0 + index % tiles_y(s) * ROWS_A_TILE;
     const size_t y1 = y0 + ROWS_A_TILE < end ? y0 + ROWS_A_TILE : end;
 
     (void)worker;
@@ -125,8 +146,8 @@ const struct cpu_kernel cpu_kernel_matrix_double = {
     .usable = usable,
     .turns = 1,
     .boxes = true,
-    .group_size = view_size,
-    .store_double = store,
+    .group_size = cpu_rows_size,
+    .store_double = cpu_rows_store_double,
     .volume_size = cpu_plain_volume,
     .items = items,
     .item = item,

@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { EDGE = FBP_PLANES_EDGE, ROWS_A_TILE = 16, VALUES_A_LINE = 64 / sizeof(VALUE) };
+enum { EDGE = FBP_PLANES_EDGE, ROWS_A_TILE = 16 };
 
 /* How many samples apart voxels of a cube can be, in view k. */
 static double span_of(const struct fbp_job *job, size_t k)
@@ -38,31 +38,6 @@ static bool usable(const struct fbp_job *job)
         if (!(span_of(job, k) <= FBP_PLANES_SPAN))
             return false;
     return true;
-}
-
-/* Samples from row to row. */
-static size_t stride_of(const struct fbp_job *job)
-{
-    const size_t n = FBP_PLANES_MARGIN + job->wide.n_columns + FBP_PLANES_MARGIN;
-    return (n + VALUES_A_LINE - 1) / VALUES_A_LINE * VALUES_A_LINE;
-}
-
-static size_t view_size(const struct fbp_job *job, size_t n_rows)
-{
-    return n_rows * stride_of(job);
-}
-
-static void store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
-                  const VALUE *rows, VALUE *view)
-{
-    const size_t nc = dev->job->wide.n_columns, stride = stride_of(dev->job);
-
-    (void)n_rows;
-    for (size_t i = 0; i < n; i++) {
-        VALUE *at = view + (first + i) * stride;
-        memset(at, 0, stride * sizeof *at);
-        memcpy(at + FBP_PLANES_MARGIN, rows + i * nc, nc * sizeof *at);
-    }
 }
 
 /* Some views over a tile: u of voxel (0, 0, 0), and its steps. */
@@ -93,7 +68,7 @@ static void set_view(const struct fbp_job *job, const double *m, size_t k, struc
 static void set_views(const struct cpu_bp *bp, size_t k0, size_t n, struct tile *t)
 {
     const struct fbp_job *job = bp->dev->job;
-    const size_t size = view_size(job, bp->batch->n_rows), view0 = bp->batch->view0 + k0;
+    const size_t size = cpu_rows_size(job, bp->batch->n_rows), view0 = bp->batch->view0 + k0;
 
     memset(t, 0, sizeof *t);
     t->planes.samples = (const VALUE *)bp->filtered + k0 * size + FBP_PLANES_MARGIN;
@@ -214,7 +189,8 @@ static void wanted(const struct cpu_bp *bp, size_t y0, size_t z0, size_t *x0, si
 /* All frames of some views into a cube whose first voxel is `at`. */
 static void add_cube(const struct cpu_bp *bp, const size_t at[3], struct tile *t)
 {
-    const size_t volume = bp->slab->nz * fbp_slab_slice(bp->slab), stride = stride_of(bp->dev->job);
+    const size_t volume = bp->slab->nz * fbp_slab_slice(bp->slab),
+                 stride = cpu_rows_stride(bp->dev->job);
     const size_t n = fbp_frames(bp->dev->job);
     VALUE blocks[FRAMES][FBP_PLANES_BLOCK] __attribute__((aligned(64)));
     const VALUE *const first = t->planes.samples;
@@ -288,7 +264,7 @@ const struct cpu_kernel KERNEL = {
     .usable = usable,
     .turns = 1,
     .boxes = true,
-    .group_size = view_size,
+    .group_size = cpu_rows_size,
     .volume_size = cpu_plain_volume,
     .items = items,
     .item = item,

@@ -6,6 +6,6 @@
 #define KERNEL               cpu_kernel_planes_double
 #define FRAMES               1
 #define SERIES(p, n, stride) ((void)(p), (void)(n), (void)(stride))
-#define SLOTS                .store_double = store, .fetch_row_double = cpu_plain_fetch_row_double
+#define SLOTS                .store_double = cpu_rows_store_double, .fetch_row_double = cpu_plain_fetch_row_double
 
 #include "backend/cpu/planes_cubes_tmpl.h"

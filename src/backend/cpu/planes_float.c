@@ -7,11 +7,6 @@
 /* As many frames as stay in the cache with the samples of a group of views. */
 #define FRAMES               10
 #define SERIES(p, n, stride) ((p)->frames = (n), (p)->frame = (stride))
-#define SLOTS                .store = store, .fetch_row = cpu_plain_fetch_row
+#define SLOTS                .store = cpu_rows_store, .fetch_row = cpu_plain_fetch_row
 
 #include "backend/cpu/planes_cubes_tmpl.h"
-
-size_t cpu_planes_stride(const struct fbp_job *job)
-{
-    return stride_of(job);
-}

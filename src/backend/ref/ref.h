@@ -35,7 +35,7 @@ fbp_status ref_backproject(fbp_device *dev, const struct fbp_batch *batch, const
 double ref_row_value(const struct fbp_job *job, const double *row, double u);
 
 /** A picture of a meridian plane, sample by sample; see fbp_backend.meridian. */
-fbp_status ref_meridian(fbp_device *dev, const void *filtered, size_t plane, size_t row0,
-                        size_t n_rows, float *out);
+fbp_status ref_meridian(fbp_device *dev, const void *filtered, const struct fbp_picture *picture,
+                        void *out);
 
 #endif /* FBP_SRC_REF_H */

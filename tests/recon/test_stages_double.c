@@ -1,0 +1,404 @@
+/* Two stages in double: as close to one stage as in float, to the reference by kernels and
+ * instruction sets, the same bits however the work is divided, files of float64 in and out; and who
+ * lacks it says so. */
+#include "recon/planes_util.h"
+
+#include "backend/backend.h"
+#include "plan/job.h"
+
+/* Of the soft ball, [view][S]. */
+static double *samples_of(const struct fbp_scan *scan)
+{
+    const struct solid solid = ball_of_planes(2);
+    const size_t S = scan->panel.n_columns;
+    double *out = calloc(scan->n_views * S, sizeof *out);
+
+    for (size_t k = 0; k < scan->n_views; k++) {
+        const struct fbp_view *v = &scan->views[k];
+        const double tau = sqrt(dot3(v->u, v->u));
+        const double n[3] = {v->u[0] / tau, v->u[1] / tau, v->u[2] / tau};
+        for (size_t c = 0; c < S; c++)
+            out[k * S + c] =
+                plane_integral(&solid, n, dot3(v->d, n) + ((double)c - ((double)S - 1) / 2) * tau);
+    }
+    return out;
+}
+
+#define STAGES(n, on, ...)                                                                         \
+    (struct fbp_recon_params)                                                                      \
+    {                                                                                              \
+        .struct_size = sizeof(struct fbp_recon_params), .stages = n, .device = on, .n_threads = 2, \
+        .filter = FBP_FILTER_HANN, .cutoff = .5, __VA_ARGS__                                       \
+    }
+
+static size_t size_of(const struct fbp_scan *scan, const struct fbp_recon_params *p)
+{
+    size_t n = 1;
+
+    for (int i = 0; i < 3; i++)
+        n *= p->roi[i][1] ? p->roi[i][1] - p->roi[i][0] : scan->volume.n[i];
+    return n;
+}
+
+static double *volume_of(const struct fbp_scan *scan, const double *views,
+                         struct fbp_recon_params p)
+{
+    double *out = calloc(size_of(scan, &p), sizeof *out);
+
+    OK(fbp_reconstruct_double(scan, &p, views, out, NULL));
+    return out;
+}
+
+/* |a - b| / |a| */
+static double apart(const double *a, const double *b, size_t n)
+{
+    double wrong = 0, all = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        wrong += (a[i] - b[i]) * (a[i] - b[i]);
+        all += a[i] * a[i];
+    }
+    return sqrt(wrong / all);
+}
+
+/* Greatest difference, as part of the peak of a. */
+static double peak_apart(const double *a, const double *b, size_t n)
+{
+    double most = 0, peak = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        most = fmax(most, fabs(a[i] - b[i]));
+        peak = fmax(peak, fabs(a[i]));
+    }
+    return most / peak;
+}
+
+/* A volume in float, of the same views. */
+static double *in_float(const struct fbp_scan *scan, const double *views, struct fbp_recon_params p)
+{
+    const size_t n = size_of(scan, &p), n_samples = scan->n_views * scan->panel.n_columns;
+    float *samples = calloc(n_samples, sizeof *samples), *volume = calloc(n, sizeof *volume);
+    double *out = calloc(n, sizeof *out);
+
+    for (size_t i = 0; i < n_samples; i++)
+        samples[i] = (float)views[i];
+    OK(fbp_reconstruct(scan, &p, samples, volume, NULL));
+    for (size_t i = 0; i < n; i++)
+        out[i] = (double)volume[i];
+    free(samples);
+    free(volume);
+    return out;
+}
+
+/* One column of a picture a voxel, and two: from one stage in double; then from the same in float.
+ */
+static void check_axis(struct fbp_scan *scan, const char *what, const double most[2])
+{
+    const size_t n = grid_size(&scan->volume);
+    double *views = samples_of(scan);
+    double *one = volume_of(scan, views, STAGES(1, "cpu", .picture_oversampling = 0));
+
+    for (size_t columns = 1; columns <= 2; columns++) {
+        const struct fbp_recon_params p = STAGES(2, "cpu", .picture_oversampling = columns);
+        double *two = volume_of(scan, views, p), *single = in_float(scan, views, p);
+        const double error = apart(one, two, n), rounding = peak_apart(two, single, n);
+        if (!(error <= most[columns - 1] && rounding <= 1e-6 && rounding > 1e-9))
+            fail_msg("%s, %zu columns a voxel: %.5f from one stage, %.2g from float", what, columns,
+                     error, rounding);
+        free(two);
+        free(single);
+    }
+    free(one);
+    free(views);
+}
+
+static void two_stages_are_as_one(void **state)
+{
+    static const char *const names[] = {"z", "x", "y"};
+    static const double usual[2] = {.003, .001}, turned_most[2] = {.0045, .0013};
+
+    (void)state;
+    for (int pole = 0; pole < 3; pole++) {
+        struct fbp_scan scan = grid_scan(18, 18, (enum fbp_pole)pole);
+        check_axis(&scan, names[pole], usual);
+        fbp_scan_clear(&scan);
+    }
+    struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
+    turn_scan(&scan);
+    check_axis(&scan, "a turned axis", turned_most);
+    fbp_scan_clear(&scan);
+}
+
+/* 162 directions, 50 samples, a volume of no cubes whose sides are no multiples of a vector. */
+static struct fbp_scan small_scan(int pole, double **views)
+{
+    struct fbp_scan scan = grid_scan(18, 9, pole < 3 ? (enum fbp_pole)pole : FBP_POLE_Z);
+
+    if (pole == 3)
+        turn_scan(&scan);
+    scan.panel.n_columns = 50;
+    for (size_t k = 0; k < scan.n_views; k++) {
+        const double n[3] = {scan.views[k].u[0] / PLANES_STEP, scan.views[k].u[1] / PLANES_STEP,
+                             scan.views[k].u[2] / PLANES_STEP};
+        fbp_plane_view(n, 2.2 * PLANES_STEP, -25.3 * 2.2 * PLANES_STEP, 50, &scan.views[k]);
+    }
+    scan.volume = (struct fbp_grid){
+        .n = {23, 18, 37}, .voxel_mm = {.07, .09, .05}, .centre_mm = {.03, -.05, .08}};
+    *views = samples_of(&scan);
+    return scan;
+}
+
+static const char *const kernels[] = {"column", "matrix"};
+
+static void kernels_agree_with_the_reference(void **state)
+{
+    static const struct fbp_recon_params ways[] = {
+        {.filter = FBP_FILTER_RAM_LAK},
+        {.oversampling = 2, .picture_oversampling = 3},
+        {.filter = FBP_FILTER_TWO_RAMPS_UNPADDED},
+        {.interpolation = FBP_INTERPOLATION_NEAREST},
+        {.interpolation = FBP_INTERPOLATION_CUBIC},
+        {.periodic = 1},
+        {.interpolation = FBP_INTERPOLATION_NEAREST, .volume = {.voxel_mm = {.6, .6, .6}}},
+        {.volume = {.voxel_mm = {.6, .6, .6}}},
+        {.interpolation = FBP_INTERPOLATION_CUBIC, .volume = {.voxel_mm = {1.2, 1.2, 1.2}}}};
+
+    (void)state;
+    for (int pole = 0; pole < 4; pole++) {
+        double *views;
+        struct fbp_scan scan = small_scan(pole, &views);
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+            struct fbp_recon_params p = ways[i];
+            p.struct_size = sizeof p;
+            p.stages = 2;
+            if (p.volume.voxel_mm[0] > 0) /* no window holds a block: one by one */
+                memcpy(p.volume.n, (const size_t[3]){5, 4, 6}, sizeof p.volume.n);
+            const size_t n = p.volume.n[0] ? 5 * 4 * 6 : grid_size(&scan.volume);
+            p.device = "ref";
+            double *wanted = volume_of(&scan, views, p);
+            for (size_t k = pole > 0; k < 2; k++) {
+                p.device = "cpu";
+                p.kernel = kernels[k];
+                double *got = volume_of(&scan, views, p);
+                const double error = peak_apart(wanted, got, n);
+                if (!(error <= 1e-12))
+                    fail_msg("pole %d, way %zu, %s: %g of the peak", pole, i, p.kernel, error);
+                free(got);
+            }
+            free(wanted);
+        }
+        free(views);
+        fbp_scan_clear(&scan);
+    }
+}
+
+/* Of a box, or of what a region leaves. */
+static void check_part(const struct fbp_scan *scan, const struct fbp_recon_params *p,
+                       const double *whole, const double *got, const char *what)
+{
+    const size_t *n = scan->volume.n;
+    size_t first[3], end[3];
+
+    for (int i = 0; i < 3; i++) {
+        first[i] = p->roi[i][0];
+        end[i] = p->roi[i][1] ? p->roi[i][1] : n[i];
+    }
+    for (size_t z = first[2]; z < end[2]; z++)
+        for (size_t y = first[1]; y < end[1]; y++)
+            for (size_t x = first[0]; x < end[0]; x++, got++) {
+                const double *at = whole + (z * n[1] + y) * n[0] + x;
+                if (!(p->region && *got == 0) && memcmp(got, at, sizeof *got) != 0)
+                    fail_msg("%s: voxel %zu %zu %zu: %g, not %g", what, x, y, z, *got, *at);
+            }
+}
+
+static void no_division_changes_a_bit(void **state)
+{
+    static const struct fbp_recon_params ways[] = {
+        {.n_threads = 1},
+        {.n_threads = 3},
+        {.batch_views = 8},
+        {.slab_slices = 3},
+        {.slab_slices = 5, .batch_views = 4},
+        {.no_overlap = 1},
+        {.roi = {{3, 19}, {5, 9}, {2, 31}}, .slab_slices = 7},
+        {.region = "cylinder:0.5", .slab_slices = 16},
+    };
+    char what[80];
+
+    (void)state;
+    for (int pole = 0; pole < 4; pole++) {
+        double *views;
+        struct fbp_scan scan = small_scan(pole, &views);
+        for (size_t k = pole > 0; k < 3; k++) {
+            const char *device = k < 2 ? "cpu" : "ref", *kernel = k < 2 ? kernels[k] : NULL;
+            double *whole = volume_of(&scan, views, STAGES(2, device, .kernel = kernel));
+            for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+                struct fbp_recon_params p = STAGES(2, device, .kernel = kernel);
+                p.n_threads = ways[i].n_threads;
+                p.batch_views = ways[i].batch_views;
+                p.slab_slices = ways[i].slab_slices;
+                p.no_overlap = ways[i].no_overlap;
+                p.region = ways[i].region;
+                memcpy(p.roi, ways[i].roi, sizeof p.roi);
+                double *got = volume_of(&scan, views, p);
+                snprintf(what, sizeof what, "pole %d, %s %s, way %zu", pole, device,
+                         kernel ? kernel : "", i);
+                check_part(&scan, &p, whole, got, what);
+                free(got);
+            }
+            free(whole);
+        }
+        free(views);
+        fbp_scan_clear(&scan);
+    }
+}
+
+/* Rings are resampled in double: what comes in so is not rounded on its way. */
+static void rings_go_through_in_double(void **state)
+{
+    static const enum fbp_ring_interpolation ways[] = {FBP_RINGS_FFT, FBP_RINGS_SPLINE,
+                                                       FBP_RINGS_LINEAR};
+    struct fbp_scan scan = rings_scan(18);
+    const size_t n = grid_size(&scan.volume);
+    double *views = samples_of(&scan);
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        const struct fbp_recon_params p =
+            STAGES(2, "cpu", .angles = 18, .ring_interpolation = ways[i]);
+        struct fbp_recon_params q = p;
+        q.device = "ref";
+        double *two = volume_of(&scan, views, p), *ref = volume_of(&scan, views, q);
+        double *single = in_float(&scan, views, p);
+        q = p;
+        q.stages = 1;
+        double *one = volume_of(&scan, views, q);
+        const double rounding = peak_apart(two, single, n);
+        if (!(apart(one, two, n) <= .001 && peak_apart(ref, two, n) <= 1e-12 && rounding <= 1e-6 &&
+              rounding > 1e-9))
+            fail_msg("%s: %.5f from one stage, %.2g from ref, %.2g from float",
+                     fbp_ring_interpolation_name(ways[i]), apart(one, two, n),
+                     peak_apart(ref, two, n), rounding);
+        free(one);
+        free(two);
+        free(ref);
+        free(single);
+    }
+    free(views);
+    fbp_scan_clear(&scan);
+}
+
+static void write_views(const char *path, const struct fbp_scan *scan, const double *views)
+{
+    const struct fbp_array_info info = {.struct_size = sizeof info,
+                                        .n = {scan->panel.n_columns, 1, scan->n_views},
+                                        .type = FBP_F64};
+    const struct fbp_sink_params params = {.struct_size = sizeof params, .type = FBP_F64};
+    fbp_sink *sink;
+
+    OK(fbp_sink_open(&sink, path, &info, &params));
+    OK(fbp_sink_write_double(sink, 0, scan->n_views, views));
+    OK(fbp_sink_finish(sink));
+    fbp_sink_close(&sink);
+}
+
+/* From file to file; little memory makes many slabs, of the same bits. */
+static void files_hold_doubles(void **state)
+{
+    struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
+    double *views = samples_of(&scan);
+    char *path = temporary("stages-double.npy");
+    const struct fbp_recon_params small = STAGES(2, "auto", .precision = FBP_PRECISION_DOUBLE);
+    uint64_t hash[2];
+
+    (void)state;
+    scan.projections = temporary("stages-views.npy");
+    write_views(scan.projections, &scan, views);
+    double *wanted = volume_of(&scan, views, STAGES(2, "cpu", .kernel = NULL));
+    double *got = calloc(grid_size(&scan.volume), sizeof *got);
+    fbp_source *source;
+    fbp_plan *plan;
+    OK(fbp_plan_create(&plan, &scan, &small));
+    assert_string_equal(fbp_plan_info(plan)->backend, "cpu");
+    assert_string_equal(fbp_plan_info(plan)->kernel, "column");
+    double seconds;
+    OK(fbp_plan_estimate(plan, &seconds));
+    assert_true(seconds > 0);
+    OK(fbp_plan_run(plan, path, NULL));
+    fbp_plan_destroy(&plan);
+    OK(fbp_source_open(&source, path, NULL));
+    assert_int_equal(fbp_source_info(source)->type, FBP_F64);
+    OK(fbp_source_read_double(source, 0, PLANES_N, 0, PLANES_N, got));
+    assert_memory_equal(got, wanted, grid_size(&scan.volume) * sizeof *got);
+    fbp_source_close(&source);
+    for (int little = 0; little < 2; little++) {
+        struct fbp_report report = {.struct_size = sizeof report};
+        struct fbp_recon_params p = small;
+        p.volume = (struct fbp_grid){.n = {128, 128, 128}};
+        p.memory_bytes = little ? (size_t)28 << 20 : 0;
+        OK(fbp_plan_create(&plan, &scan, &p));
+        const struct fbp_plan_summary *info = fbp_plan_info(plan);
+        assert_true((info->n_slabs > 2) == little);
+        assert_true(!little || info->memory_bytes <= info->memory_limit);
+        OK(fbp_plan_run(plan, "hash:", &report));
+        hash[little] = report.hash;
+        fbp_plan_destroy(&plan);
+    }
+    assert_true(hash[0] == hash[1]);
+    remove(path);
+    free(path);
+    free(got);
+    free(wanted);
+    free(views);
+    drop_scan(&scan);
+}
+
+static void refused(const struct fbp_scan *scan, const double *views,
+                    const struct fbp_recon_params *p, const char *says)
+{
+    double out;
+
+    assert_int_equal(fbp_reconstruct_double(scan, p, views, &out, NULL), FBP_ERR_UNSUPPORTED);
+    assert_string_equal(fbp_message(), says);
+}
+
+/* A device may compute in double, and have no stage for pictures: those of CUDA do. */
+static void who_lacks_it_says_so(void **state)
+{
+    struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
+    struct fbp_backend other = *fbp_backend_find("ref");
+    struct fbp_job job = {.kind = FBP_PARALLEL, .second = true, .precision = FBP_PRECISION_DOUBLE};
+    double *views = samples_of(&scan);
+
+    (void)state;
+    other.name = "other";
+    other.draws_meridians = false;
+    assert_int_equal(fbp_job_arrange(&job, &other), FBP_ERR_UNSUPPORTED);
+    assert_string_equal(fbp_message(), "stages: other has no second stage in double: leave stages "
+                                       "or double out, or use device cpu");
+    refused(&scan, views, &STAGES(2, "mock", .precision = FBP_PRECISION_DOUBLE),
+            "precision: mock computes in float: leave double out, or use device cpu");
+    if (usable("gl"))
+        refused(&scan, views, &STAGES(2, "gl", .precision = FBP_PRECISION_DOUBLE),
+                "precision: gl computes in float: leave double out, or use device cpu");
+    refused(&scan, views, &STAGES(2, "cpu", .kernel = "planes"),
+            "kernel: cpu has no \"planes\" for this scan and volume: leave the choice to the plan, "
+            "or use \"matrix\", which takes any geometry");
+    free(views);
+    fbp_scan_clear(&scan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_stages_are_as_one),
+        cmocka_unit_test(kernels_agree_with_the_reference),
+        cmocka_unit_test(no_division_changes_a_bit),
+        cmocka_unit_test(rings_go_through_in_double),
+        cmocka_unit_test(files_hold_doubles),
+        cmocka_unit_test(who_lacks_it_says_so),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
