@@ -10,7 +10,7 @@
 static const struct opt table[] = {
     OPT(V, volume, .name = "volume", .positional = true, .required = true,
         .help = "volume or projections, in any format that fbp reads"),
-    OPT(V, output, .name = "output", .letter = 'o', .arg = "FILE.png|FILE.html", .required = true,
+    OPT(V, output, .name = "output", .letter = 'o', .arg = "FILE.png|FILE.html",
         .help = "picture to write, or a page for a browser, complete in itself: three planes that "
                 "move together, window, histogram, values and positions (docs/view.md)"),
     OPT_BYTE_COUNT(
@@ -18,6 +18,13 @@ static const struct opt table[] = {
         .fallback = "16M",
         .help = "of a page: how large it may become. A volume that does not fit is reduced to "
                 "means of voxels, and the page says so"),
+    OPT(V, serve, .name = "serve",
+        .help =
+            "instead of writing the page, answer a browser on this machine, which then also gets "
+            "slices in full, until Ctrl-C. Prints the address, whose random part nobody else "
+            "knows"),
+    OPT(V, port, .name = "port", .arg = "N", .min = 1, .max = 65535, .fallback = "any",
+        .help = "with --serve: port of the address"),
     OPT(V, mip, .name = "mip", .help = "maximum intensity projections instead of slices"),
     OPT(V, turn_deg, .name = "turn", .arg = "DEG", .min = -360, .max = 360, .fallback = "0",
         .help = "with --mip: turn the volume first, about the axis z through its middle; "
@@ -54,16 +61,32 @@ static int report(const struct view_args *a, const double shown[2])
 
 static bool is_page(const struct view_args *a)
 {
-    return cli_ends_with(a->output, ".html");
+    return a->serve || cli_ends_with(a->output, ".html");
+}
+
+static int check_serve(const struct command *self, const struct view_args *a)
+{
+    if (!a->serve && a->port > 0)
+        return opt_usage(self, "--port needs --serve");
+    if (!a->serve && !a->output)
+        return opt_usage(self, "-o FILE.png or FILE.html is missing, or --serve");
+    if (a->serve && a->output)
+        return opt_usage(self, "--serve writes no file: leave -o out");
+    if (a->serve && a->json)
+        return opt_usage(self, "--serve prints an address: leave --json out");
+    if (!a->serve && !is_page(a) && !cli_ends_with(a->output, ".png"))
+        return opt_usage(self, "-o: expected a name that ends in .png or .html, got \"%s\"",
+                         a->output);
+    return OPT_GO_ON;
 }
 
 static int check(const struct command *self, const struct view_args *a)
 {
     const bool on_cpu = strcmp(a->device, "auto") == 0 || strcmp(a->device, "cpu") == 0;
+    const int rc = check_serve(self, a);
 
-    if (!is_page(a) && !cli_ends_with(a->output, ".png"))
-        return opt_usage(self, "-o: expected a name that ends in .png or .html, got \"%s\"",
-                         a->output);
+    if (rc != OPT_GO_ON)
+        return rc;
     if (a->window[0] >= a->window[1])
         return opt_usage(self, "--window: expected LO,HI with LO < HI, got \"%g,%g\"", a->window[0],
                          a->window[1]);
@@ -112,6 +135,8 @@ static int run(const struct command *self, int argc, char **argv)
         return rc;
     if (cli_is_scan(a.volume))
         return 1;
+    if (a.serve)
+        return view_serve(&a);
     if (cli_check_files(&(struct cli_files){
             .force = a.force, .inputs = {a.volume}, .outputs = {a.output}}) != 0)
         return 1;
@@ -121,14 +146,15 @@ static int run(const struct command *self, int argc, char **argv)
 const struct command cmd_view = {
     .name = "view",
     .summary = "a picture of a volume, or a page to look through it with a browser",
-    .usage = "volume.mha -o picture.png|page.html [options]",
+    .usage = "volume.mha -o picture.png|page.html|--serve [options]",
     .about = "Draws the slices xy, xz and yz. In xy, x points to the right and y up; in xz and "
              "yz, z points up. Projections are seen from +z, from -y and from +x. A page shows the "
              "same planes with sliders and loads nothing from anywhere.",
     .examples = "  fbp view volume.mha -o picture.png --window 0,0.05\n"
                 "  fbp view volume.mha -o picture.png --mip --turn 30\n"
                 "  fbp view volume.mha -o volume.html\n"
-                "  fbp view volume.mha -o volume.html --page-size 100M --window -500,1500\n",
+                "  fbp view volume.mha -o volume.html --page-size 100M --window -500,1500\n"
+                "  fbp view volume.mha --serve\n",
     COMMAND_OPTS(table),
     .run = run,
 };

@@ -1,13 +1,12 @@
-#include "page/page.h"
-#include "say.h"
 #include "view.h"
+
+#include "say.h"
 
 #include <string.h>
 
 enum { FRAME_BYTES = 96 << 10 }; /* of a page beside its samples: texts, scripts, the histogram */
 
-/* What is shown first, and how large it may be. */
-static struct page_wish wish_of(const struct view_args *a)
+struct page_wish view_wish(const struct view_args *a)
 {
     const size_t bytes = a->page_bytes ? a->page_bytes : PAGE_BYTES;
 
@@ -20,11 +19,12 @@ static struct page_wish wish_of(const struct view_args *a)
                               .mip = a->mip};
 }
 
-static const char *base_name(const char *path)
+/* The name of the file, without its folder. */
+const char *view_title(const struct view_args *a)
 {
-    const char *slash = strrchr(path, '/');
+    const char *slash = strrchr(a->volume, '/');
 
-    return slash && slash[1] ? slash + 1 : path;
+    return slash && slash[1] ? slash + 1 : a->volume;
 }
 
 static int report(const struct view_args *a, const struct reduced *r)
@@ -49,8 +49,8 @@ static int report(const struct view_args *a, const struct reduced *r)
 
 int view_page(const struct view_args *a)
 {
-    const struct page_wish wish = wish_of(a);
-    struct page page = {.title = base_name(a->volume)};
+    const struct page_wish wish = view_wish(a);
+    struct page page = {.title = view_title(a)};
     struct reduced reduced = {0};
     fbp_source *volume;
 

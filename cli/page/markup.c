@@ -1,5 +1,7 @@
 #include "page/markup.h"
 
+#include "say.h"
+
 #include "fbp/types.h"
 
 #include <stdint.h>
@@ -137,7 +139,7 @@ void markup_base64(struct markup *m, const void *bytes, size_t n)
 /* '<', '>' and '&' stand in JSON's strings alone, where they can be escaped. */
 void markup_json(struct markup *m, cJSON *object)
 {
-    char *text = object ? cJSON_PrintUnformatted(object) : NULL;
+    char *text = say_json_text(object, true); /* NULL also where a part of it could not be had */
 
     m->failed |= !text;
     for (const char *p = text; p && *p;) {
@@ -148,7 +150,6 @@ void markup_json(struct markup *m, cJSON *object)
             markup_printf(m, "\\u%04x", (unsigned)(unsigned char)*p++);
     }
     free(text);
-    cJSON_Delete(object);
 }
 
 void markup_image(struct markup *m, const char *type, const void *bytes, size_t n, const char *alt)

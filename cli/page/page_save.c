@@ -46,14 +46,25 @@ void page_policy(struct markup *out, bool served)
 
 void page_put(struct markup *out, const struct page *page)
 {
-    struct markup policy = {0}, title = {0}, version = {0}, style = {0}, script = {0};
-    const struct page_slot slots[] = {{"policy", &policy},       {"title", &title},
-                                      {"version", &version},     {"style", &style},
-                                      {"before", &page->before}, {"viewer", &page->viewer},
-                                      {"after", &page->after},   {"data", &page->data},
-                                      {"scripts", &script},      {0}};
+    struct markup policy = {0}, network = {0}, title = {0}, version = {0}, style = {0},
+                  script = {0};
+    const struct page_slot slots[] = {{"policy", &policy},
+                                      {"title", &title},
+                                      {"version", &version},
+                                      {"style", &style},
+                                      {"before", &page->before},
+                                      {"viewer", &page->viewer},
+                                      {"after", &page->after},
+                                      {"data", &page->data},
+                                      {"network", &network},
+                                      {"scripts", &script},
+                                      {0}};
 
     page_policy(&policy, page->served);
+    markup_put(&network,
+               page->served
+                   ? "This page asks the fbp that it comes from for slices, and nobody else."
+                   : "This page is complete in itself: it loads nothing and sends nothing.");
     markup_escaped(&title, page->title);
     markup_escaped(&version, fbp_version());
     markup_put(&style, page_text_of("page.css")->text);
@@ -61,6 +72,7 @@ void page_put(struct markup *out, const struct page *page)
         markup_printf(&script, "<script>%s</script>\n", page_text_of(scripts[i])->text);
     page_fill(out, page_text_of("page.html")->text, slots);
     markup_clear(&policy);
+    markup_clear(&network);
     markup_clear(&title);
     markup_clear(&version);
     markup_clear(&style);

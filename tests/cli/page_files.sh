@@ -29,7 +29,7 @@ policy_holds() {
 }
 # nothing_else PAGE: no address, no handler, no style in an attribute, no element that loads.
 nothing_else() {
-    sed 's/<script type="application[^>]*>[^<]*<\/script>//' "$1" >plain
+    sed 's/<script type="application[^>]*>[^<]*<\/script>//; s/<link rel="icon" href="data:,">//' "$1" >plain
     if grep -noE 'https?:|//[a-z]+\.|<(link|iframe|object|embed|base|form)|<[a-z]+ ([^>]* )?on[a-z]+=|<[a-z]+ ([^>]* )?(style|srcset)=' plain; then
         say "$1 has what would load or run something"
     fi

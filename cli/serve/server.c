@@ -1,0 +1,268 @@
+#include "serve/server.h"
+
+#include "cli.h"
+#include "signals.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { CONNECTIONS = 16, TICK_MS = 100 };
+static const double REQUEST_S = 10, STALL_S = 30; /* for a whole request; without a byte taken */
+
+/* One connection and its thread. */
+struct connection {
+    struct server *server;
+    pthread_t thread;
+    int fd;
+    bool used;        /* by the thread that accepts alone */
+    atomic_bool done; /* the thread has nothing left to do */
+};
+
+void answer_text(struct answer *out, int status, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(out->text, sizeof out->text, fmt, ap);
+    va_end(ap);
+    out->status = status;
+    out->type = "text/plain; charset=utf-8";
+    out->bytes = out->text;
+    out->n = strlen(out->text);
+}
+
+static int make_token(char token[33])
+{
+    unsigned char bytes[16];
+    ssize_t got;
+
+    do
+        got = getrandom(bytes, sizeof bytes, 0);
+    while (got < 0 && errno == EINTR && !signals_status());
+    if (got != (ssize_t)sizeof bytes)
+        return cli_error("no random numbers from the system: %s", strerror(errno));
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+    return 0;
+}
+
+int server_open(struct server *s, unsigned port)
+{
+    struct sockaddr_in here = {.sin_family = AF_INET,
+                               .sin_addr = {htonl(INADDR_LOOPBACK)},
+                               .sin_port = htons((uint16_t)port)};
+    socklen_t n = sizeof here;
+    const int on = 1;
+
+    s->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (s->socket < 0)
+        return cli_error("cannot open a socket: %s", strerror(errno));
+    setsockopt(s->socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(s->socket, (struct sockaddr *)&here, sizeof here) != 0 ||
+        listen(s->socket, CONNECTIONS) != 0 ||
+        getsockname(s->socket, (struct sockaddr *)&here, &n) != 0)
+        return cli_error("port %u of 127.0.0.1: %s: give another --port, or leave it out", port,
+                         strerror(errno));
+    s->port = ntohs(here.sin_port);
+    return make_token(s->token);
+}
+
+/* All characters are looked at, however early they differ: time tells nothing. */
+static bool has_token(const struct server *s, const char *path)
+{
+    const size_t n = sizeof s->token - 1;
+    unsigned difference = 0;
+
+    if (strlen(path) < n + 2 || path[0] != '/' || path[n + 1] != '/')
+        return false;
+    for (size_t i = 0; i < n; i++)
+        difference |= (unsigned char)(path[1 + i] ^ s->token[i]);
+    return difference == 0;
+}
+
+static bool is_this_host(const struct server *s, const char *host)
+{
+    char with_port[2][40];
+
+    snprintf(with_port[0], sizeof with_port[0], "127.0.0.1:%u", s->port);
+    snprintf(with_port[1], sizeof with_port[1], "localhost:%u", s->port);
+    if (s->port == 80 && (strcmp(host, "127.0.0.1") == 0 || strcasecmp(host, "localhost") == 0))
+        return true;
+    return strcmp(host, with_port[0]) == 0 || strcasecmp(host, with_port[1]) == 0;
+}
+
+static void find_answer(const struct server *s, int status, struct http_request *request,
+                        struct answer *out)
+{
+    if (status != 200)
+        answer_text(out, status, "%s\n", http_reason(status));
+    else if (!is_this_host(s, request->host))
+        answer_text(out, 403, "This is http://127.0.0.1:%u, and no other host.\n", s->port);
+    else if (!has_token(s, request->path))
+        answer_text(out, 403, "Open the address that fbp view --serve has printed.\n");
+    else {
+        memmove(request->path, request->path + sizeof s->token + 1,
+                strlen(request->path + sizeof s->token + 1) + 1);
+        s->answer(s->user, request, out);
+    }
+}
+
+/* Wait until the socket can be read or written; false: not within the time, or we end. */
+static bool wait_for(int fd, short events, double until)
+{
+    struct pollfd p = {.fd = fd, .events = events};
+
+    while (!signals_status() && cli_now() < until)
+        if (poll(&p, 1, TICK_MS) > 0)
+            return true;
+    return false;
+}
+
+/* The status of what has come: that of http_parse(), 408; 0: the other side has gone. */
+static int read_request(int fd, double seconds, struct http_request *out)
+{
+    const double until = cli_now() + seconds;
+    char bytes[HTTP_MOST];
+    size_t n = 0;
+
+    while (wait_for(fd, POLLIN, until)) {
+        const ssize_t got = recv(fd, bytes + n, sizeof bytes - n, 0);
+        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+            return 0;
+        n += got > 0 ? (size_t)got : 0;
+        const int status = http_parse(bytes, n, out);
+        if (status != 0)
+            return status;
+    }
+    return 408;
+}
+
+static bool send_all(int fd, const char *bytes, size_t n)
+{
+    while (n > 0) {
+        if (!wait_for(fd, POLLOUT, cli_now() + STALL_S))
+            return false;
+        const ssize_t sent = send(fd, bytes, n, MSG_NOSIGNAL);
+        if (sent < 0 && errno != EAGAIN && errno != EINTR)
+            return false;
+        bytes += sent > 0 ? sent : 0;
+        n -= sent > 0 ? (size_t)sent : 0;
+    }
+    return true;
+}
+
+static void send_answer(const struct server *s, int fd, const struct answer *a)
+{
+    char head[2048];
+    const int n = snprintf(head, sizeof head,
+                           "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
+                           "Connection: close\r\nCache-Control: no-store\r\n"
+                           "Content-Security-Policy: %s; frame-ancestors 'none'\r\n"
+                           "Cross-Origin-Resource-Policy: same-origin\r\n"
+                           "Referrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\n"
+                           "%s\r\n",
+                           a->status, http_reason(a->status), a->type, a->n, s->policy,
+                           a->status == 405 ? "Allow: GET\r\n" : "");
+
+    if (n > 0 && (size_t)n < sizeof head && send_all(fd, head, (size_t)n))
+        (void)!send_all(fd, a->bytes, a->n);
+}
+
+/* Take what still comes, so that the answer is not lost with it; a second and a few bytes at most.
+ */
+static void part(int fd)
+{
+    const double until = cli_now() + 1;
+    char rest[4096];
+
+    shutdown(fd, SHUT_WR);
+    for (int i = 0; i < 64 && wait_for(fd, POLLIN, until); i++)
+        if (recv(fd, rest, sizeof rest, 0) <= 0)
+            return;
+}
+
+static void *serve_connection(void *user)
+{
+    struct connection *c = user;
+    struct http_request request;
+    struct answer answer = {0};
+    const int status =
+        read_request(c->fd, c->server->request_s > 0 ? c->server->request_s : REQUEST_S, &request);
+
+    if (status != 0 && !signals_status()) {
+        find_answer(c->server, status, &request, &answer);
+        send_answer(c->server, c->fd, &answer);
+        if (answer.release)
+            answer.release(&answer);
+        part(c->fd);
+    }
+    atomic_store(&c->done, true);
+    return NULL;
+}
+
+static void end_connection(struct connection *c)
+{
+    pthread_join(c->thread, NULL);
+    close(c->fd);
+    c->used = false;
+}
+
+static void take_connection(struct server *s, struct connection *all, int fd)
+{
+    for (size_t i = 0; i < CONNECTIONS; i++) {
+        struct connection *c = &all[i];
+        if (c->used && atomic_load(&c->done))
+            end_connection(c);
+        if (c->used)
+            continue;
+        c->server = s;
+        c->fd = fd;
+        atomic_store(&c->done, false);
+        c->used = pthread_create(&c->thread, NULL, serve_connection, c) == 0;
+        if (c->used)
+            return;
+        break;
+    }
+    /* The request has not been read: whoever asks tries again. */
+    (void)!send(fd,
+                "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n\r\n",
+                71, MSG_NOSIGNAL | MSG_DONTWAIT);
+    close(fd);
+}
+
+int server_run(struct server *s)
+{
+    struct connection all[CONNECTIONS] = {0};
+    struct pollfd p = {.fd = s->socket, .events = POLLIN};
+
+    while (!signals_status()) {
+        if (poll(&p, 1, TICK_MS) <= 0)
+            continue;
+        const int fd = accept4(s->socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd >= 0)
+            take_connection(s, all, fd);
+        else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+            usleep(1000 * TICK_MS); /* until others have ended */
+    }
+    for (size_t i = 0; i < CONNECTIONS; i++)
+        if (all[i].used)
+            end_connection(&all[i]);
+    return 0;
+}
+
+void server_close(struct server *s)
+{
+    if (s->socket >= 0)
+        close(s->socket);
+    s->socket = -1;
+}

@@ -1,0 +1,163 @@
+#include "serve/slices.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_BYTES = 64 << 20, OUT_BYTES = 256 << 20, BAND_BYTES = 1 << 20, NEIGHBOURS = 32 };
+
+void slices_open(struct slices *s, const struct reduced *r)
+{
+    *s = (struct slices){.r = r};
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->room, NULL);
+}
+
+void slices_close(struct slices *s)
+{
+    for (int i = 0; i < 3; i++)
+        free(s->blocks[i].values);
+    pthread_cond_destroy(&s->room);
+    pthread_mutex_destroy(&s->lock);
+}
+
+void slices_cost(const struct fbp_array_info *i, uint64_t cost[3])
+{
+    const size_t frames = i->frames > 1 ? i->frames : 1;
+    const uint64_t row = i->n[0] * fbp_type_size(i->type), nz = i->n[2] / frames;
+
+    cost[0] = row * i->n[1];
+    cost[1] = row * nz;
+    cost[2] = row * i->n[1] * nz;
+}
+
+static size_t samples_of(const struct reduced *r, int plane)
+{
+    return r->n[reduced_axes[plane][0]] * r->n[reduced_axes[plane][1]];
+}
+
+/* How many neighbours are read together, for the same rows of the file. */
+static size_t together(const struct reduced *r, int plane)
+{
+    const size_t n = BLOCK_BYTES / (samples_of(r, plane) * sizeof(float));
+
+    return plane == 0 || n < 1 ? 1 : n < NEIGHBOURS ? n : NEIGHBOURS;
+}
+
+/* Rows [y, y + n) of slice z, y counted upwards; out: [n][nx], the lowest first. */
+static fbp_status read_rows(const struct reduced *r, size_t z, size_t y, size_t n, float *out)
+{
+    const size_t nx = r->n[0], row = r->down ? r->n[1] - y - n : y;
+    const fbp_status st = fbp_source_read(r->source, z, 1, row, n, out);
+
+    if (st != FBP_OK || !r->down)
+        return st;
+    for (size_t i = 0; i < n / 2; i++)
+        for (size_t x = 0; x < nx; x++) {
+            const float kept = out[i * nx + x];
+            out[i * nx + x] = out[(n - 1 - i) * nx + x];
+            out[(n - 1 - i) * nx + x] = kept;
+        }
+    return FBP_OK;
+}
+
+/* Slices xz: some rows of every slice. */
+static fbp_status read_xz(const struct reduced *r, const struct slice_block *b, float *band)
+{
+    const size_t nx = r->n[0], nz = r->n[2];
+
+    for (size_t z = 0; z < nz; z++) {
+        const fbp_status st = read_rows(r, b->frame * nz + z, b->first, b->n, band);
+        if (st != FBP_OK)
+            return st;
+        for (size_t i = 0; i < b->n; i++)
+            memcpy(b->values + (i * nz + z) * nx, band + i * nx, nx * sizeof *band);
+    }
+    return FBP_OK;
+}
+
+/* Slices yz: some columns of all rows. */
+static fbp_status read_yz(const struct reduced *r, const struct slice_block *b, float *band,
+                          size_t band_rows)
+{
+    const size_t nx = r->n[0], ny = r->n[1], nz = r->n[2];
+
+    for (size_t z = 0; z < nz; z++)
+        for (size_t y = 0; y < ny; y += band_rows) {
+            const size_t n = ny - y < band_rows ? ny - y : band_rows;
+            const fbp_status st = read_rows(r, b->frame * nz + z, y, n, band);
+            if (st != FBP_OK)
+                return st;
+            for (size_t i = 0; i < b->n; i++)
+                for (size_t k = 0; k < n; k++)
+                    b->values[(i * nz + z) * ny + y + k] = band[k * nx + b->first + i];
+        }
+    return FBP_OK;
+}
+
+static fbp_status read_block(const struct reduced *r, int plane, const struct slice_block *b)
+{
+    const size_t row = r->n[0] * sizeof(float);
+    const size_t rows = plane == 1 ? b->n : BAND_BYTES / row < 1 ? 1 : BAND_BYTES / row;
+    float *band = plane == 0 ? NULL : malloc(rows * row);
+    fbp_status st = FBP_ERR_NOMEM;
+
+    if (plane == 0)
+        return read_rows(r, b->frame * r->n[2] + b->first, 0, r->n[1], b->values);
+    if (band)
+        st = plane == 1 ? read_xz(r, b, band) : read_yz(r, b, band, rows);
+    free(band);
+    return st;
+}
+
+/* The block that slice `index` lies in: as it is kept, or read. */
+static fbp_status hold_block(struct slices *s, int plane, size_t index, size_t frame)
+{
+    struct slice_block *b = &s->blocks[plane];
+    const int through = 3 - reduced_axes[plane][0] - reduced_axes[plane][1];
+    const size_t most = together(s->r, plane), n = s->r->n[through];
+
+    if (b->n && b->frame == frame && index >= b->first && index < b->first + b->n)
+        return FBP_OK;
+    b->n = 0;
+    if (!b->values)
+        b->values = malloc(most * samples_of(s->r, plane) * sizeof *b->values);
+    if (!b->values)
+        return FBP_ERR_NOMEM;
+    struct slice_block next = {frame, index / most * most, most, b->values};
+    if (next.n > n - next.first)
+        next.n = n - next.first;
+    const fbp_status st = read_block(s->r, plane, &next);
+    if (st == FBP_OK)
+        *b = next;
+    return st;
+}
+
+float *slices_get(struct slices *s, int plane, size_t index, size_t frame, size_t *n)
+{
+    const size_t samples = samples_of(s->r, plane), bytes = samples * sizeof(float);
+    float *out = NULL;
+
+    *n = samples;
+    pthread_mutex_lock(&s->lock);
+    while (s->out > 0 && s->out + bytes > OUT_BYTES && !fbp_stopped())
+        pthread_cond_wait(&s->room, &s->lock);
+    if (fbp_source_unchanged(s->r->source) == FBP_OK &&
+        hold_block(s, plane, index, frame) == FBP_OK) {
+        const struct slice_block *b = &s->blocks[plane];
+        out = malloc(bytes);
+        if (out)
+            memcpy(out, b->values + (index - b->first) * samples, bytes);
+        s->out += out ? bytes : 0;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return out;
+}
+
+void slices_release(struct slices *s, float *values, size_t n)
+{
+    free(values);
+    pthread_mutex_lock(&s->lock);
+    s->out -= n * sizeof *values;
+    pthread_cond_broadcast(&s->room);
+    pthread_mutex_unlock(&s->lock);
+}
