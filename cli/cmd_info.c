@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct info_args {
     const char *file;
@@ -154,6 +155,8 @@ static int array_text(const char *path, const struct fbp_array_info *i, const st
 static int find_scan(const struct info_args *a, const char *format, struct fbp_scan *out)
 {
     if (strcmp(format, "hdf5") != 0 && strcmp(format, "mat") != 0 && strcmp(format, "bes3t") != 0)
+        return 0;
+    if (access(a->file, F_OK) != 0) /* FILE:ARRAY: that array is asked for */
         return 0;
     const fbp_status st = fbp_scan_load(out, a->file);
     return st == FBP_ERR_IO || st == FBP_ERR_NOMEM ? cli_fail() : 0;

@@ -19,8 +19,9 @@ const struct simulate_args simulate_defaults = {
 #define S struct simulate_args
 // clang-format off
 static const struct opt table[] = {
-    OPT(S, output, .name = "output", .letter = 'o', .arg = "SCAN.json", .required = true,
-        .help = "scan file to write; the projections are written beside it, as SCAN.mha"),
+    OPT(S, output, .name = "output", .letter = 'o', .arg = "SCAN.json|PRJ.mat", .required = true,
+        .help = "scan file to write; the projections are written beside it, as SCAN.mha. Of --kind "
+                "planes also one MAT file with P, B and G, as EPR laboratories keep them"),
     OPT(S, size, .name = "size", .arg = "N", .min = 1, .max = 65536, .required = true,
         .help = "the volume is a cube with N voxels on each side"),
     OPT(S, views, .name = "views", .arg = "K", .min = 1, .max = 1e6,
@@ -88,6 +89,9 @@ static const struct opt table[] = {
     OPT(S, samples, .name = "samples", .arg = "S", .min = 1, .max = 65536,
         .fallback = "sqrt(3) N, even",
         .help = "samples of each view of --kind planes, --pitch apart"),
+    OPT(S, gradient, .name = "gradient", .arg = "G/CM", .min = FBP_GRADIENT_MIN, .max = FBP_GRADIENT_MAX,
+        .fallback = "1",
+        .help = "of -o PRJ.mat: the gradient of all views, which says what frequencies samples have"),
     OPT(S, frames, .name = "frames", .arg = "D", .min = 1, .max = 65536,
         .fallback = "1",
         .help = "rows of each view of --kind planes: the same at D delays, of bodies that fade away"),
@@ -166,6 +170,36 @@ static fbp_status make_views(const struct simulate_args *a, const struct fbp_cir
                                   : fbp_circle_views(circle, scan->views);
 }
 
+/* One file for all. */
+static bool is_prj(const struct simulate_args *a)
+{
+    return cli_ends_with(a->output, ".mat");
+}
+
+static fbp_status write_truth(const struct simulate_args *a, const struct fbp_phantom *phantom,
+                              const struct fbp_scan *scan)
+{
+    if (!a->truth)
+        return FBP_OK;
+    return fbp_phantom_truth(phantom, scan, (enum fbp_unit)a->unit, a->truth, a->threads);
+}
+
+static fbp_status write_prj(const struct simulate_args *a, const struct fbp_phantom *phantom,
+                            const struct fbp_scan *scan, struct fbp_simulate_params params)
+{
+    const struct fbp_sink_params how = {.struct_size = sizeof how, .type = a->type};
+    fbp_status st =
+        fbp_scan_sink_prj(&params.sink, a->output, scan, a->gradient > 0 ? a->gradient : 1, &how);
+
+    if (st == FBP_OK)
+        st = write_truth(a, phantom, scan);
+    if (st == FBP_OK)
+        st = fbp_phantom_simulate(phantom, scan, NULL, &params);
+    fbp_sink_close(&params.sink);
+    return st;
+}
+
+/* What says that the others are there comes last. */
 static fbp_status write_scan(const struct simulate_args *a, const struct fbp_phantom *phantom,
                              const struct fbp_circle *circle, const struct fbp_scan *scan)
 {
@@ -179,11 +213,12 @@ static fbp_status write_scan(const struct simulate_args *a, const struct fbp_pha
                                                .at_centres = a->at_centres,
                                                .decay = a->decay,
                                                .in_double = a->type == FBP_F64};
-    fbp_status st = fbp_phantom_simulate(phantom, scan, scan->projections, &params);
 
-    if (st == FBP_OK && a->truth)
-        st = fbp_phantom_truth(phantom, scan, (enum fbp_unit)a->unit, a->truth, a->threads);
-    /* The scan file comes last: where it is, everything is. */
+    if (is_prj(a))
+        return write_prj(a, phantom, scan, params);
+    fbp_status st = fbp_phantom_simulate(phantom, scan, scan->projections, &params);
+    if (st == FBP_OK)
+        st = write_truth(a, phantom, scan);
     return st ? st : fbp_scan_save(scan, a->output, as_circle ? circle : NULL);
 }
 
@@ -192,7 +227,7 @@ static fbp_status make_scan(const struct simulate_args *a, struct fbp_circle *ci
                             double (*direction)[3], struct fbp_scan *scan)
 {
     const bool slice = a->detector[1] == 1 && !direction; /* one row sees one slice */
-    const size_t stem = strlen(a->output) - strlen(".json");
+    const size_t stem = strlen(a->output) - (is_prj(a) ? 0 : strlen(".json"));
 
     *scan = (struct fbp_scan){
         .struct_size = sizeof(struct fbp_scan),
@@ -207,7 +242,7 @@ static fbp_status make_scan(const struct simulate_args *a, struct fbp_circle *ci
     };
     if (!scan->views || !scan->projections)
         return FBP_ERR_NOMEM;
-    sprintf(scan->projections, "%.*s.mha", (int)stem, a->output);
+    sprintf(scan->projections, "%.*s%s", (int)stem, a->output, is_prj(a) ? "" : ".mha");
     return make_views(a, circle, direction, scan);
 }
 
@@ -234,10 +269,10 @@ static void announce(const struct simulate_args *a, const struct fbp_scan *scan)
 /* The phantom may be a file. */
 static int spare_phantom(const struct simulate_args *a, const struct fbp_scan *scan)
 {
-    return cli_check_files(
-        &(struct cli_files){.force = a->force,
-                            .inputs = {a->phantom, a->directions},
-                            .outputs = {a->output, scan->projections, a->truth}});
+    return cli_check_files(&(struct cli_files){
+        .force = a->force,
+        .inputs = {a->phantom, a->directions},
+        .outputs = {a->output, is_prj(a) ? NULL : scan->projections, a->truth}});
 }
 
 static int report(const struct simulate_args *a, const struct fbp_scan *scan)
@@ -321,10 +356,13 @@ static int check(const struct command *self, const struct simulate_args *a)
 {
     const size_t len = strlen(a->output);
 
-    if (!cli_ends_with(a->output, ".json"))
-        return opt_usage(self, "-o: expected a name that ends in .json, got \"%s\"", a->output);
-    if (a->truth && strlen(a->truth) == len - 1 && strncmp(a->truth, a->output, len - 5) == 0 &&
-        cli_ends_with(a->truth, ".mha"))
+    if (!cli_ends_with(a->output, ".json") && !is_prj(a))
+        return opt_usage(self,
+                         "-o: expected a name that ends in .json, or in .mat for plane integrals, "
+                         "got \"%s\"",
+                         a->output);
+    if (a->truth && !is_prj(a) && strlen(a->truth) == len - 1 &&
+        strncmp(a->truth, a->output, len - 5) == 0 && cli_ends_with(a->truth, ".mha"))
         return opt_usage(self, "--truth: %s is where the projections go: choose another name",
                          a->truth);
     if (a->truth && !cli_is_volume(a->truth))

@@ -10,6 +10,7 @@ struct simulate_args {
     unsigned order, pole;      /**< of directions: enum fbp_direction_order, enum fbp_pole */
     size_t size, views, samples, frames, detector[2], seed;
     double sod_mm, sdd_mm, pitch_mm, voxel_mm, arc_deg, start_deg, scale, noise_i0, noise_sd, decay;
+    double gradient; /**< 0: not given */
     double offset_mm[2], tilt_deg[3];
     int threads, at_centres;
     enum fbp_type type;

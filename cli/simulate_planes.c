@@ -55,6 +55,11 @@ static int check_lines(const struct command *self, const struct simulate_args *a
     if (a->frames)
         return opt_usage(self,
                          "--frames: delays are of plane integrals: give --kind planes with it");
+    if (cli_ends_with(a->output, ".mat"))
+        return opt_usage(self,
+                         "-o %s: a MAT file of an EPR laboratory holds plane integrals: give "
+                         "--kind planes with it, or a name that ends in .json",
+                         a->output);
     if (a->directions || a->samples || a->order || a->pole)
         return opt_usage(self, "%s is for plane integrals: give --kind planes with it",
                          a->directions ? "--directions"
@@ -70,6 +75,9 @@ int simulate_check_planes(const struct command *self, const struct simulate_args
 {
     struct fbp_directions set;
 
+    if (a->gradient > 0 && !cli_ends_with(a->output, ".mat"))
+        return opt_usage(self,
+                         "--gradient: only a MAT file has gradients: give -o PRJ.mat with it");
     if (a->decay > 0 && a->frames < 2)
         return opt_usage(self, "--decay: one frame does not fade: give --frames D, too");
     if (fbp_kind_has_lines((enum fbp_kind)a->kind))

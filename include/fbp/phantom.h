@@ -117,6 +117,9 @@ struct fbp_simulate_params {
     double decay;
     size_t
         in_double; /**< 1: plane integrals are stored as FBP_F64, without rounding; 0: as float */
+    /** Takes the views in place of a file, which is not named then; it is finished here, and left
+     *  for the caller to close.  NULL: they go to `path`. */
+    fbp_sink *sink;
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */
@@ -130,6 +133,7 @@ struct fbp_simulate_params {
  * (any path of a sink).
  *
  * scan    kind, n_views, views and panel are used
+ * path    NULL where params->sink is given
  * params  see there
  * @return FBP_ERR_INVALID (also: a shape without an end along a ray), FBP_ERR_UNSUPPORTED (a shape
  *         whose integrals over planes are not known, see fbp_phantom_plane()), FBP_ERR_NOMEM,

@@ -45,6 +45,9 @@
 #define FBP_NOISE_MAX 1e15
 /** The same: standard deviation, in the unit of the projections. */
 #define FBP_NOISE_SD_MAX 1e12
+/** Gradient of an EPR image [G/cm]. */
+#define FBP_GRADIENT_MIN 1e-6
+#define FBP_GRADIENT_MAX 1e6
 #define FBP_DECAY_MIN    1e-3
 #define FBP_DECAY_MAX    1e9
 #define FBP_THREADS_MAX  4096.

@@ -108,6 +108,24 @@ FBP_API size_t fbp_scan_assumed(const struct fbp_scan *scan, char *buf, size_t n
 FBP_API void fbp_scan_confirm(struct fbp_scan *scan, const char *key);
 
 /**
+ * Open a sink for the plane integrals of a scan that makes one file of all of it: a MAT file such
+ * as EPR laboratories keep (prj.mat), with the arrays P [samples x frames x views], B [samples] in
+ * MHz and G [views x 3] in G/cm, and beside them the unit of B and the scan's volume.  Slices of
+ * the sink are views.  fbp_scan_load() reads the file: views to the last digits of a double, and
+ * nothing else of the scan than these.
+ *
+ * scan      kind, n_views, panel, views and volume are used, only here
+ * gradient  of the first view [G/cm]; where samples are closer together it is as much stronger
+ * params    type FBP_F32 or FBP_F64; NULL: as fbp_sink_open()
+ * @return as fbp_sink_open(); FBP_ERR_INVALID if there is 2 GiB of samples or more, or another
+ *         program's file has this name; FBP_ERR_UNSUPPORTED for line integrals, and where first
+ *         samples are not as many samples away from 0 in all views.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_scan_sink_prj(fbp_sink **out, const char *path,
+                                                    const struct fbp_scan *scan, double gradient,
+                                                    const struct fbp_sink_params *params);
+
+/**
  * Write a scan file; the path of the projections is stored relative to it.  If `circle` is given,
  * the geometry is written as distances and angles, else as one matrix a view.
  */

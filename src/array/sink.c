@@ -42,6 +42,15 @@ static fbp_status find_format(struct fbp_sink *s, const char *path)
     const struct fbp_format *format;
     char known[400];
 
+    if (s->format) { /* fbp_sink_open_as() */
+        s->path = fbp_strdup(path);
+        if (!s->path)
+            return fbp_fail_nomem(strlen(path), "a path");
+        if (!fbp_has_extension(path, s->format->extensions))
+            return fbp_fail(FBP_ERR_INVALID, "%s: expected a name that ends in %s", path,
+                            s->format->extensions);
+        return fbp_output_check(path);
+    }
     for (size_t i = 0; !s->format && (format = fbp_format_at(i)); i++)
         for (const struct fbp_sink_format *f = format->files; !s->format && f && f->extensions; f++)
             FBP_TRY(try_format(s, path, format, f));
@@ -64,7 +73,9 @@ static fbp_status name_files(struct fbp_sink *s, const char *path)
     s->log = fbp_format("%s.part.log", s->path);
     char *whole = fbp_format("%s%s", s->path, path + n);
     if (s->part && s->log && whole)
-        st = s->format->layout(whole, &s->info, s->compress, &s->layout);
+        st = s->format->layout_with
+                 ? s->format->layout_with(s->context, whole, &s->info, &s->layout)
+                 : s->format->layout(whole, &s->info, s->compress, &s->layout);
     else
         st = fbp_fail_nomem(n, "a path");
     free(whole);
@@ -231,15 +242,15 @@ static fbp_status open_any(struct fbp_sink *s, const char *path,
         return fbp_fail(FBP_ERR_INVALID, "%s: too large for this machine", path);
     s->slice_bytes = s->info.n[0] * s->info.n[1] * fbp_type_size(s->info.type);
     FBP_TRY(fbp_calloc((void **)&s->have, s->info.n[2], 1, "a table of slices"));
-    if (strcmp(path, "null:") == 0) {
+    if (!s->format && strcmp(path, "null:") == 0) {
         s->kind = FBP_SINK_NULL;
         return FBP_OK;
     }
-    if (strcmp(path, "hash:") == 0) {
+    if (!s->format && strcmp(path, "hash:") == 0) {
         s->kind = FBP_SINK_HASH;
         return fbp_calloc((void **)&s->hash, s->info.n[2], sizeof *s->hash, "hashes of slices");
     }
-    s->slices = fbp_format_of_slices(path);
+    s->slices = s->format ? NULL : fbp_format_of_slices(path);
     if (s->slices) {
         s->kind = FBP_SINK_STACK;
         FBP_TRY(check_frames(s, path, false));
@@ -260,8 +271,9 @@ static fbp_status take_params(struct fbp_sink_params *own, const struct fbp_sink
     return FBP_OK;
 }
 
-fbp_status fbp_sink_open(fbp_sink **out, const char *path, const struct fbp_array_info *info,
-                         const struct fbp_sink_params *params)
+fbp_status fbp_sink_open_as(fbp_sink **out, const char *path, const struct fbp_array_info *info,
+                            const struct fbp_sink_params *params,
+                            const struct fbp_sink_format *format, const void *context)
 {
     const struct fbp_sink_params defaults = {.struct_size = sizeof defaults};
     struct fbp_sink_params own;
@@ -269,7 +281,6 @@ fbp_status fbp_sink_open(fbp_sink **out, const char *path, const struct fbp_arra
     struct fbp_sink *s = NULL;
     fbp_status st;
 
-    fbp_message_clear();
     *out = NULL;
     FBP_TRY(take_params(&own, params ? params : &defaults));
     params = &own;
@@ -279,12 +290,22 @@ fbp_status fbp_sink_open(fbp_sink **out, const char *path, const struct fbp_arra
     s->info = whole;
     s->compress = params->compress;
     s->fingerprint = params->fingerprint;
+    s->format = format;
+    s->context = context;
     FBP_TRY_GOTO(open_any(s, path, params));
+    s->context = NULL;
     *out = s;
     return FBP_OK;
 fail:
     fbp_sink_close(&s);
     return st;
+}
+
+fbp_status fbp_sink_open(fbp_sink **out, const char *path, const struct fbp_array_info *info,
+                         const struct fbp_sink_params *params)
+{
+    fbp_message_clear();
+    return fbp_sink_open_as(out, path, info, params, NULL, NULL);
 }
 
 static fbp_status write_as_is(struct fbp_sink *s, size_t z0, size_t nz, const void *data)

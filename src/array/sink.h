@@ -54,6 +54,7 @@ struct fbp_sink {
     bool made_folder;
 
     const struct fbp_sink_format *format; /**< the rest: FILE only, but for names and descriptors */
+    const void *context;                  /**< of format->layout_with() while it is opened */
     char *path, *part, *log;
     /** Also locked, where an output of another name would write the same files: that of samples
      *  beside their header, that of a pattern without padding.  NULL: there is none such. */
@@ -62,6 +63,14 @@ struct fbp_sink {
     size_t part_offset; /**< of the samples in the temporary file */
     int fd, log_fd, lock_fd;
 };
+
+/**
+ * As fbp_sink_open(), of a file that holds more than the array, without an array's name behind its
+ * own.  `format` is used as long as the sink is, its layout_with() only here, with `context`.
+ */
+fbp_status fbp_sink_open_as(fbp_sink **out, const char *path, const struct fbp_array_info *info,
+                            const struct fbp_sink_params *params,
+                            const struct fbp_sink_format *format, const void *context);
 
 /** Bytes of a slice as the sink takes it: doubles for FBP_F64, else floats. */
 static inline size_t fbp_sink_given_bytes(const struct fbp_sink *s)

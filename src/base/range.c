@@ -32,6 +32,8 @@ const struct fbp_range fbp_range_scale = {-FBP_SCALE_MAX, FBP_SCALE_MAX, false,
 const struct fbp_range fbp_range_noise = {FBP_NOISE_MIN, FBP_NOISE_MAX, false,
                                           "a number from 1 to 1e15"};
 const struct fbp_range fbp_range_noise_sd = {0, FBP_NOISE_SD_MAX, false, "a number from 0 to 1e12"};
+const struct fbp_range fbp_range_gradient = {FBP_GRADIENT_MIN, FBP_GRADIENT_MAX, false,
+                                             "a gradient from 1e-6 to 1e6 G/cm"};
 const struct fbp_range fbp_range_decay = {FBP_DECAY_MIN, FBP_DECAY_MAX, false,
                                           "a number of frames from 0.001 to 1e9"};
 const struct fbp_range fbp_range_threads = {0, FBP_THREADS_MAX, true,

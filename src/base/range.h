@@ -16,8 +16,8 @@ struct fbp_range {
 extern const struct fbp_range fbp_range_finite, fbp_range_pitch, fbp_range_distance,
     fbp_range_place, fbp_range_angle, fbp_range_turn, fbp_range_skew, fbp_range_header,
     fbp_range_i0, fbp_range_depth, fbp_range_value, fbp_range_scale, fbp_range_noise,
-    fbp_range_noise_sd, fbp_range_decay, fbp_range_seconds, fbp_range_cutoff, fbp_range_wiener,
-    fbp_range_bytes;
+    fbp_range_noise_sd, fbp_range_decay, fbp_range_gradient, fbp_range_seconds, fbp_range_cutoff,
+    fbp_range_wiener, fbp_range_bytes;
 FBP_PRIVATE_API extern const struct fbp_range fbp_range_mu, fbp_range_side, fbp_range_threads,
     fbp_range_views;
 

@@ -279,7 +279,10 @@ static fbp_status simulate(struct job *job, const char *path, void *memory)
     job->balls = balls;
     job->bodies = bodies;
     job->n_threads = job->params.n_threads;
-    if (path) {
+    if (job->params.sink) {
+        job->sink = job->params.sink;
+        st = fill(job, &info, integral_of[integral].project);
+    } else if (path) {
         st = run(job, &info, path, integral_of[integral].project);
     } else {
         FBP_TRY_GOTO(job->params.in_double ? fbp_sink_memory_double(&job->sink, memory, info.n)
@@ -306,6 +309,9 @@ static fbp_status simulate_given(const struct fbp_phantom *phantom, const struct
     FBP_TRY(FBP_TAKE(simulate_params, &job.params, params));
     FBP_TRY(fbp_because("phantom", fbp_check_scan(scan)));
     FBP_TRY(check_params(&job.params, scan->kind));
+    if ((path != NULL) + (memory != NULL) + (job.params.sink != NULL) != 1)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "phantom: views go to a path, into memory or to a sink: give one of them");
     return simulate(&job, path, memory);
 }
 

@@ -25,6 +25,54 @@ fi
 run 1 recon s.json --hu 0.02 -o no.mha
 has err 'plane integrals are no attenuations'
 
+# One file as laboratories keep them, from which the same volume comes, bit for bit.
+set_of=(--kind planes --directions solid-angle:8 --order msps --phantom ellipsoids --size 12 --voxel 0.5 --frames 2)
+run 0 simulate "${set_of[@]}" -o lab.json -q
+run 0 simulate "${set_of[@]}" --gradient 1.5 -o lab.mat --truth lab_truth.mha
+has out '^lab.mat: plane integrals along 42 directions, 22 samples of 0.5 mm each, at 2 delays'
+exists lab_truth.mha
+absent lab.mha.mha
+run 0 recon lab.json -o hash: --json
+hash=$(json hash)
+run 0 recon lab.mat -o hash: --json
+[ "$(json hash)" = "$hash" ] || say "lab.mat gives another volume than lab.json"
+run 0 recon lab.mat -o hash:
+lacks() { ! grep -qE -- "$2" "$1" || say "$last: $1 has /$2/: $(cat "$1")"; }
+lacks err 'warning|ASSUMED|assumed'
+run 0 info lab.mat
+has out '^views +42 of 22 samples'
+has out '^volume +12 x 12 x 12 voxels of 0.5 mm'
+run 0 info 'lab.mat:P?spectra' # an array in it by its name, and no scan
+has out '^size +22 x 2 x 42 float32'
+if command -v octave >/dev/null; then
+    octave --no-gui --quiet --no-init-file >shown 2>&1 --eval '
+        s = load("lab.mat"); f = fopen("lab.mha"); x = fread(f, inf, "uint8=>uint8");
+        x = typecast(x(end - 4 * 22 * 2 * 42 + 1:end), "single");
+        assert(size(s.P), [22 2 42]); assert(class(s.P), "single"); assert(s.P(:), x(:));
+        assert(size(s.B), [22 1]); assert(size(s.G), [42 3]); assert(s.B_unit, "MHz");
+        assert(sqrt(sum(s.G .^ 2, 2)), 1.5 * ones(42, 1), 1e-14);
+        assert(diff(s.B), 0.05 * 2.8025 * 1.5 * ones(21, 1), 1e-14);' ||
+        say "octave: $(cat shown)"
+fi
+run 0 simulate "${set_of[@]}" -o lab.mat -q # its own file is replaced
+printf 'MATLAB 5.0 MAT-file, by another program' >other.mat
+run 1 simulate "${set_of[@]}" -o other.mat
+has err 'other.mat: this output would replace the whole file, which another program has written'
+run 1 simulate --kind planes --directions fibonacci:9 --size 8 --samples 65536 --frames 1024 -o big.mat --truth big.mha
+has err 'big.mat: a MAT file of version 5 holds arrays of less than 2 GiB: write a scan file'
+absent big.mha # nothing is computed before
+run 2 simulate "${set_of[@]}" -o lab.mat:P
+has err 'expected a name that ends in .json, or in .mat'
+run 2 simulate "${set_of[@]}" -o zero.mat --gradient 0
+run 2 simulate "${set_of[@]}" -o no.json --gradient 2
+has err 'only a MAT file has gradients'
+run 2 simulate --kind parallel --size 8 --views 8 -o no.mat
+has err 'holds plane integrals: give --kind planes'
+run 1 simulate "${set_of[@]}" -o same.mat --truth same.mat
+absent same.mat
+absent no.mat
+absent zero.mat
+
 # Values by cm: what headers say, and that lengths stay mm.  A phantom's own volume has the unit, too.
 run 0 simulate --kind planes --directions solid-angle:4 --size 9 --voxel 0.5 --phantom ball -o lengths.json \
     --truth truth.mha --unit cm -q

@@ -165,12 +165,193 @@ static void axes_are_prepared(void **state)
     assert_says("B has unequal steps");
 }
 
+/* A scan of directions that are no round numbers; views nearer the end have samples closer
+ * together.
+ */
+static struct fbp_scan make_scan(struct fbp_view views[5], double first, double nearer)
+{
+    const double n[5][3] = {{1, 2, 3}, {-2, .1, .7}, {0, 0, 1}, {.3, -.3, .4}, {5, -6, 1}};
+
+    for (size_t k = 0; k < 5; k++) {
+        const double length = sqrt(n[k][0] * n[k][0] + n[k][1] * n[k][1] + n[k][2] * n[k][2]);
+        const double unit[3] = {n[k][0] / length, n[k][1] / length, n[k][2] / length};
+        const double tau = 0.37 / (1 + nearer * (double)k);
+        fbp_plane_view(unit, tau, first * tau, 7, &views[k]);
+    }
+    return (struct fbp_scan){.struct_size = sizeof(struct fbp_scan),
+                             .kind = FBP_PLANES,
+                             .n_views = 5,
+                             .panel = {7, 2},
+                             .views = views,
+                             .volume = {{4, 5, 6}, {.1, .2, .3}, {1, -2, 3}}};
+}
+
+static void write_prj(const struct fbp_scan *scan, enum fbp_type type, double gradient,
+                      const float *values)
+{
+    fbp_sink *sink;
+
+    remove(PRJ);
+    assert_int_equal(
+        fbp_scan_sink_prj(
+            &sink, PRJ, scan, gradient,
+            &(struct fbp_sink_params){.struct_size = sizeof(struct fbp_sink_params), .type = type}),
+        FBP_OK);
+    assert_int_equal(fbp_sink_write(sink, 3, 2, values + 3 * 14), FBP_OK);
+    assert_int_equal(fbp_sink_write(sink, 0, 3, values), FBP_OK);
+    assert_int_equal(access(PRJ, F_OK), -1); /* it has another name until it is whole */
+    assert_int_equal(fbp_sink_finish(sink), FBP_OK);
+    fbp_sink_close(&sink);
+}
+
+static void expect_same_views(const struct fbp_scan *a, const struct fbp_scan *b)
+{
+    assert_int_equal(a->n_views, b->n_views);
+    assert_memory_equal(&a->panel, &b->panel, sizeof a->panel);
+    assert_memory_equal(&a->volume, &b->volume, sizeof a->volume);
+    for (size_t k = 0; k < a->n_views; k++)
+        for (int i = 0; i < 3; i++) {
+            assert_true(fabs(a->views[k].u[i] - b->views[k].u[i]) < 1e-15);
+            assert_true(fabs(a->views[k].d[i] - b->views[k].d[i]) < 2e-15);
+        }
+}
+
+/* Samples bit for bit, views to the last digits, the volume; and nothing has to be guessed. */
+static void what_is_written_comes_back(void **state)
+{
+    static const size_t n[3] = {7, 2, 5};
+    struct fbp_view views[5];
+    float values[70], out[70];
+
+    (void)state;
+    for (int i = 0; i < 70; i++)
+        values[i] = 1.f / (float)(i + 3);
+    for (int way = 0; way < 4; way++) {
+        const struct fbp_scan scan = make_scan(views, way % 2 ? -2.25 : -3, way / 2 * .3);
+        write_prj(&scan, way % 2 ? FBP_F64 : FBP_F32, way % 2 ? 2.7 : 1, values);
+        struct fbp_scan back = {.struct_size = sizeof back};
+        assert_int_equal(fbp_scan_load(&back, PRJ), FBP_OK);
+        expect_same_views(&scan, &back);
+        assert_int_equal(back.n_assumed, 0);
+        fbp_source *src = open_source(back.projections, NULL);
+        assert_memory_equal(fbp_source_info(src)->n, n, sizeof n);
+        assert_int_equal(fbp_source_info(src)->type, way % 2 ? FBP_F64 : FBP_F32);
+        assert_int_equal(fbp_source_read(src, 0, 5, 0, 2, out), FBP_OK);
+        assert_memory_equal(out, values, sizeof out);
+        fbp_source_close(&src);
+        fbp_scan_clear(&back);
+    }
+}
+
+/* P, B and G as laboratories have them: by columns, delays second, MHz and G/cm. */
+static void arrays_are_those_of_laboratories(void **state)
+{
+    struct fbp_view views[5];
+    const struct fbp_scan scan = make_scan(views, -3, .3);
+    float values[70] = {0};
+
+    (void)state;
+    values[1 * 14 + 1 * 7 + 2] = 5;
+    write_prj(&scan, FBP_F32, 2.5, values);
+    mat_t *file = Mat_Open(PRJ, MAT_ACC_RDONLY);
+    matvar_t *p = Mat_VarRead(file, "P"), *b = Mat_VarRead(file, "B"), *g = Mat_VarRead(file, "G");
+    assert_true(p->rank == 3 && p->dims[0] == 7 && p->dims[1] == 2 && p->dims[2] == 5);
+    assert_true(p->class_type == MAT_C_SINGLE && !p->isComplex);
+    assert_true(((const float *)p->data)[2 + 7 * (1 + 2 * 1)] == 5.f); /* P(3, 2, 2) */
+    assert_true(b->dims[0] == 7 && b->dims[1] == 1 && g->dims[0] == 5 && g->dims[1] == 3);
+    const double *mhz = b->data, *gauss = g->data;
+    assert_true(fabs(mhz[0] + 3 * .037 * 2.8025 * 2.5) < 1e-14);
+    assert_true(fabs(mhz[6] - 3 * .037 * 2.8025 * 2.5) < 1e-14);
+    assert_true(fabs(gauss[0] - 2.5 / sqrt(14)) < 1e-14);
+    assert_true(fabs(gauss[10 + 2] - 2.5 * 1.6) < 1e-14); /* along z, samples 1.6 times closer */
+    Mat_VarFree(p);
+    Mat_VarFree(b);
+    Mat_VarFree(g);
+    Mat_Close(file);
+}
+
+static void not_written(const char *path, const struct fbp_scan *scan, double gradient,
+                        enum fbp_type type, const char *says)
+{
+    fbp_sink *sink;
+
+    assert_int_not_equal(
+        fbp_scan_sink_prj(&sink, path, scan, gradient,
+                          &(struct fbp_sink_params){.struct_size = sizeof(struct fbp_sink_params),
+                                                    .type = type,
+                                                    .range = {0, 1}}),
+        FBP_OK);
+    assert_null(sink);
+    assert_says(says);
+}
+
+static void what_cannot_be_written_is_said(void **state)
+{
+    struct fbp_view views[5];
+    struct fbp_scan scan = make_scan(views, -3, 0);
+
+    (void)state;
+    remove(PRJ);
+    not_written(PRJ, &scan, 0, FBP_F32, "gradient");
+    not_written(PRJ, &scan, -1, FBP_F32, "gradient");
+    not_written(PRJ, &scan, NAN, FBP_F32, "gradient");
+    not_written(PRJ, &scan, 1, FBP_U8, "views are float32 or float64, not uint8");
+    not_written(FBP_TEST_DIR "/prj.mha", &scan, 1, FBP_F32, "expected a name that ends in .mat");
+    not_written(PRJ ":P", &scan, 1, FBP_F32, "expected a name that ends in .mat");
+    not_written("null:", &scan, 1, FBP_F32, "expected a name that ends in .mat");
+    scan.panel.n_rows = (size_t)1 << 26;
+    not_written(PRJ, &scan, 1, FBP_F32, "less than 2 GiB: write a scan file (.json)");
+    scan.panel.n_rows = 2;
+    for (int i = 0; i < 3; i++)
+        views[3].d[i] += views[3].u[i] / 100;
+    not_written(PRJ, &scan, 1, FBP_F32, "samples from the middle of the apparatus in view 3");
+    scan = make_scan(views, -3, 0);
+    scan.kind = FBP_PARALLEL;
+    not_written(PRJ, &scan, 1, FBP_F32, "not views of kind parallel");
+    scan.kind = FBP_PLANES;
+    assert_int_equal(access(PRJ, F_OK), -1);
+    struct prj other = prj_usual();
+    put_prj(PRJ, &other);
+    not_written(PRJ, &scan, 1, FBP_F32, "which another program has written");
+}
+
+/* B in another unit is not taken for MHz, nor spectra for traces. */
+static void units_are_heeded(void **state)
+{
+    const struct fbp_preparation fft = {.struct_size = sizeof fft, .fft = 8};
+    const struct fbp_scan_known known = {.struct_size = sizeof known, .preparation = &fft};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+    size_t n[2] = {1, 2};
+    struct fbp_view views[5];
+    const struct fbp_scan made = make_scan(views, -3, 0);
+    struct prj prj = prj_usual();
+    const float values[70] = {0};
+    char cm[] = "cm";
+
+    (void)state;
+    put_prj(PRJ, &prj);
+    mat_t *file = Mat_Open(PRJ, MAT_ACC_RDWR);
+    put(file, Mat_VarCreate("B_unit", MAT_C_CHAR, MAT_T_UTF8, 2, n, cm, 0), MAT_COMPRESSION_NONE);
+    Mat_Close(file);
+    assert_int_equal(fbp_scan_load(&scan, PRJ), FBP_ERR_UNSUPPORTED);
+    assert_says("B_unit is \"cm\": B is read in MHz");
+    write_prj(&made, FBP_F32, 1, values);
+    assert_int_equal(fbp_scan_load_known(&scan, PRJ, &known), FBP_ERR_INVALID);
+    assert_says("rows are spectra, which take no FFT");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frequencies_are_places), cmocka_unit_test(the_real_parts_are_views),
-        cmocka_unit_test(delays_are_rows),        cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(frequencies_are_places),
+        cmocka_unit_test(the_real_parts_are_views),
+        cmocka_unit_test(delays_are_rows),
+        cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(axes_are_prepared),
+        cmocka_unit_test(what_is_written_comes_back),
+        cmocka_unit_test(arrays_are_those_of_laboratories),
+        cmocka_unit_test(what_cannot_be_written_is_said),
+        cmocka_unit_test(units_are_heeded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

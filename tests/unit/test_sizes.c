@@ -40,7 +40,7 @@ WHOLE(preparation, places);
 WHOLE(scan, corrections);
 WHOLE(scan_known, preparation);
 WHOLE(sheet_params, hi);
-WHOLE(simulate_params, in_double);
+WHOLE(simulate_params, sink);
 WHOLE(sink_functions, write_double);
 WHOLE(sink_params, range);
 WHOLE(source_functions, there);

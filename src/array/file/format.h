@@ -107,6 +107,10 @@ struct fbp_sink_format {
      * size of the zlib stream that follows. */
     fbp_status (*layout)(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out);
+    /** The same of a file that holds more than the array, which `context` knows: fbp_sink_open_as()
+     *  alone.  path: the file. */
+    fbp_status (*layout_with)(const void *context, const char *path,
+                              const struct fbp_array_info *info, struct fbp_layout *out);
     bool can_compress;
     bool gzip;         /**< a compressed stream has gzip's frame, not zlib's */
     bool packs_header; /**< always compressed, the header with the samples */

@@ -3,11 +3,13 @@
  * gauss a cm. */
 #include "array/format/mat/mat_lib.h"
 #include "scan/file/geometry_format.h"
+#include "scan/format/eprit.h"
 
 #include "array/array.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "geometry/ranges.h"
 #include "scan/file/preparation.h"
 #include "scan/file/scan_notes.h"
 
@@ -22,6 +24,8 @@ static const double EVEN = 1e-3;
 struct found {
     size_t n_samples, n_delays, n_views, n_b, n_g;
     bool complex;
+    char unit[8];        /* of B; "" where it is not said */
+    double volume[3][3]; /* sizes, voxels, centre; sizes 0: it is not said */
 };
 
 /* Sizes and classes alone. */
@@ -65,6 +69,23 @@ static fbp_status read_list(const char *path, mat_t *mat, const char *name, doub
     return st;
 }
 
+/* What this program has written beside them. */
+static fbp_status read_more(const char *path, mat_t *mat, struct found *f)
+{
+    static const char *const names[] = {EPRIT_SIZE, EPRIT_VOXEL, EPRIT_CENTRE};
+
+    fbp_mat_text(mat, EPRIT_UNIT, f->unit, sizeof f->unit);
+    bool there = true;
+    for (int i = 0; i < 3 && there; i++)
+        there = fbp_mat_doubles(mat, names[i], f->volume[i], 3);
+    if (!there)
+        memset(f->volume, 0, sizeof f->volume);
+    if (!f->unit[0] || strcmp(f->unit, EPRIT_MHZ) == 0)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: %s is \"%s\": B is read in %s: convert it", path,
+                    EPRIT_UNIT, f->unit, EPRIT_MHZ);
+}
+
 /* In a child. */
 static fbp_status find_scan(void *arg, struct fbp_blob *reply)
 {
@@ -80,6 +101,7 @@ static fbp_status find_scan(void *arg, struct fbp_blob *reply)
                               "%s: has no arrays P [samples x delays x projections], B and G "
                               "[projections x 3]: name its arrays in a scan file (docs/epr.md)",
                               path));
+    FBP_TRY_GOTO(read_more(path, mat, &f));
     FBP_TRY_GOTO(read_list(path, mat, "B", &b, &f.n_b));
     FBP_TRY_GOTO(read_list(path, mat, "G", &g, &f.n_g));
     FBP_TRY_GOTO(fbp_blob_put(reply, &f, sizeof f));
@@ -177,8 +199,33 @@ static fbp_status make_views(struct fbp_scan *out, const char *path, const struc
     return FBP_OK;
 }
 
-static fbp_status note(struct fbp_scan *out, const char *path)
+/* The volume, if one is said that can be. */
+static void take_volume(struct fbp_scan *out, const struct found *f)
 {
+    struct fbp_grid grid = {.n = {0}};
+
+    for (int i = 0; i < 3; i++) {
+        const double n = f->volume[0][i];
+        if (!(n >= 1 && n <= FBP_SIDE_MAX))
+            return;
+        grid.n[i] = (size_t)n;
+        grid.voxel_mm[i] = f->volume[1][i];
+        grid.centre_mm[i] = f->volume[2][i];
+    }
+    if (fbp_check_grid(&grid) == FBP_OK)
+        out->volume = grid;
+    else
+        fbp_message_clear();
+}
+
+static fbp_status note(struct fbp_scan *out, const char *path, const char *unit)
+{
+    if (unit[0] && out->preparation && out->preparation->fft)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: B is in %s: rows are spectra, which take no FFT: leave it out", path,
+                        unit);
+    if (unit[0])
+        return FBP_OK;
     if (out->preparation && out->preparation->fft)
         return fbp_scan_assume(out, path, "dwell_us", "B in us", "rows are taken for time traces");
     return fbp_scan_assume(out, path, "spacing_mm", "B in MHz",
@@ -212,7 +259,8 @@ static fbp_status take(struct fbp_scan *out, const char *path,
     out->projections = fbp_format("%s:P?spectra", path);
     if (!out->projections)
         FBP_TRY_GOTO(fbp_fail_nomem(strlen(path), "a path"));
-    st = note(out, path);
+    take_volume(out, &f);
+    st = note(out, path, f.unit);
 fail:
     free(b);
     free(g);

@@ -78,50 +78,24 @@ static fbp_status take(const char *path, const matvar_t *v, enum layout layout,
     return FBP_OK;
 }
 
-/* `n` numbers of a variable; false: it has others, or is not there. */
-static bool numbers(mat_t *mat, const char *name, double *out, size_t n)
-{
-    matvar_t *v = Mat_VarRead(mat, name);
-    const bool there = v && v->class_type == MAT_C_DOUBLE && !v->isComplex && v->data &&
-                       v->nbytes == n * sizeof *out;
-
-    if (there)
-        memcpy(out, v->data, n * sizeof *out);
-    Mat_VarFree(v);
-    return there;
-}
-
-/* A short text, as char or in MATLAB's 16 bits; "" if there is none. */
-static void text(mat_t *mat, const char *name, char *out, size_t n)
-{
-    matvar_t *v = Mat_VarRead(mat, name);
-    const size_t size = v && v->class_type == MAT_C_CHAR && v->data ? (size_t)v->data_size : 0;
-    size_t i = 0;
-
-    for (; size > 0 && i + 1 < n && (i + 1) * size <= v->nbytes; i++)
-        out[i] = ((const char *)v->data)[i * size];
-    out[i] = '\0';
-    Mat_VarFree(v);
-}
-
 /* What stands beside a volume; false: it is none of ours. */
 static bool read_place(mat_t *mat, struct fbp_array_info *info)
 {
     char axes[16];
 
-    text(mat, FBP_MAT_AXES, axes, sizeof axes);
+    fbp_mat_text(mat, FBP_MAT_AXES, axes, sizeof axes);
     if (strcmp(axes, FBP_MAT_XYZ) != 0)
         return false;
-    text(mat, FBP_MAT_UNIT, info->unit, sizeof info->unit);
-    text(mat, FBP_MAT_HISTORY, info->history, sizeof info->history);
+    fbp_mat_text(mat, FBP_MAT_UNIT, info->unit, sizeof info->unit);
+    fbp_mat_text(mat, FBP_MAT_HISTORY, info->history, sizeof info->history);
     info->row_order = FBP_ROWS_BOTTOM_UP;
-    info->has_spacing = numbers(mat, FBP_MAT_VOXEL, info->spacing_mm, 3) &&
-                        numbers(mat, FBP_MAT_ORIGIN, info->origin_mm, 3);
+    info->has_spacing = fbp_mat_doubles(mat, FBP_MAT_VOXEL, info->spacing_mm, 3) &&
+                        fbp_mat_doubles(mat, FBP_MAT_ORIGIN, info->origin_mm, 3);
     for (int i = 0; i < 3; i++)
         info->has_spacing = info->has_spacing && info->spacing_mm[i] > 0 &&
                             isfinite(info->spacing_mm[i]) && isfinite(info->origin_mm[i]);
-    if (!numbers(mat, FBP_MAT_SCALE, &info->scale, 1) ||
-        !numbers(mat, FBP_MAT_OFFSET, &info->offset, 1) || !isfinite(info->scale) ||
+    if (!fbp_mat_doubles(mat, FBP_MAT_SCALE, &info->scale, 1) ||
+        !fbp_mat_doubles(mat, FBP_MAT_OFFSET, &info->offset, 1) || !isfinite(info->scale) ||
         !isfinite(info->offset))
         info->scale = info->offset = 0;
     return true;

@@ -323,3 +323,27 @@ fbp_status fbp_mat_numbers(const char *path, const char *name, const matvar_t *v
         (*out)[i] = fbp_mat_element(v, i);
     return FBP_OK;
 }
+
+bool fbp_mat_doubles(mat_t *mat, const char *name, double *out, size_t n)
+{
+    matvar_t *v = Mat_VarRead(mat, name);
+    const bool there = v && v->class_type == MAT_C_DOUBLE && !v->isComplex && v->data &&
+                       v->nbytes == n * sizeof *out;
+
+    if (there)
+        memcpy(out, v->data, n * sizeof *out);
+    Mat_VarFree(v);
+    return there;
+}
+
+void fbp_mat_text(mat_t *mat, const char *name, char *out, size_t n)
+{
+    matvar_t *v = Mat_VarRead(mat, name);
+    const size_t size = v && v->class_type == MAT_C_CHAR && v->data ? (size_t)v->data_size : 0;
+    size_t i = 0;
+
+    for (; size > 0 && i + 1 < n && (i + 1) * size <= v->nbytes; i++)
+        out[i] = ((const char *)v->data)[i * size];
+    out[i] = '\0';
+    Mat_VarFree(v);
+}

@@ -67,6 +67,12 @@ fbp_status fbp_mat_only(mat_t *mat, const char *file, char *out, size_t n);
 fbp_status fbp_mat_numbers(const char *path, const char *name, const matvar_t *v, double **out,
                            size_t *n);
 
+/** n doubles of a variable; false: it is something else, or is not there. */
+bool fbp_mat_doubles(mat_t *mat, const char *name, double *out, size_t n);
+
+/** A short text, as char or in MATLAB's 16 bits; "" if there is none. */
+void fbp_mat_text(mat_t *mat, const char *name, char *out, size_t n);
+
 /** Element i, by columns, of an array that has it; NAN for classes that hold no numbers. */
 double fbp_mat_element(const matvar_t *v, size_t i);
 
