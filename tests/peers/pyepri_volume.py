@@ -12,8 +12,14 @@ import os
 import subprocess
 import sys
 import time
+import types
 
 import numpy as np
+
+# What it draws with is not needed, and large (VTK): empty modules stand in.
+for drawing in ("matplotlib", "matplotlib.pyplot", "pyepri.displayers"):
+    sys.modules[drawing] = types.ModuleType(drawing)
+
 import pyepri.backends
 import pyepri.processing
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # formats.sh FBP SPARSE_TIFF VENV WORK_DIR: every output format, opened with the reader that users
-# have; formats.py compares.  Skipped without the environment that scripts/readers-venv makes.
+# have; formats.py compares.  Skipped without the environment that scripts/python-venv makes.
 set -euo pipefail
 fbp=$1 sparse_tiff=$2 venv=$3 work=$4
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
