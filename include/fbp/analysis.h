@@ -71,7 +71,7 @@ struct fbp_centre {
  * round object, views without an order), the scan's own column is the result.  The values are those
  * of a reconstruction: after dark, flat, logarithm and bad pixels.
  *
- * params: device, threads, memory, progress and kernel are used; NULL = defaults
+ * params: device, threads, memory, progress and source are used; NULL = defaults
  * @return FBP_OK, also if out->sure is false; FBP_ERR_UNSUPPORTED if no ray is measured from both
  * ends; as fbp_plan_create().
  */

@@ -82,7 +82,7 @@ static fbp_status read_rows(struct search *s)
                         "raise --memory, or give the column",
                         fbp_bytes_about(needs, sizeof needs, bytes),
                         fbp_bytes_text(has, sizeof has, s->params.memory_bytes));
-    return fbp_sinogram_read(&s->sinogram, scan, (size_t)rows);
+    return fbp_sinogram_read(&s->sinogram, scan, s->params.source, (size_t)rows);
 }
 
 /* How likely a column is: the more rays agree, and the better. */

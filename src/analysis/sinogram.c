@@ -92,6 +92,7 @@ struct reading {
     const struct fbp_scan *scan;
     struct fbp_reduction reduction;
     struct fbp_prep prep;
+    fbp_source *given; /* the caller's; NULL: the scan's projections */
     fbp_source *stored, *views;
     bool top_down;
     size_t first, gap; /* of the rows that are wanted */
@@ -102,7 +103,11 @@ static fbp_status open_views(struct reading *r)
 {
     const struct fbp_scan *scan = r->scan;
 
-    FBP_TRY(fbp_source_open(&r->stored, scan->projections, &scan->raw));
+    if (!r->given && !scan->projections)
+        return fbp_fail(FBP_ERR_INVALID, "scan: no projections are named: add \"projections\"");
+    r->stored = r->given;
+    if (!r->given)
+        FBP_TRY(fbp_source_open(&r->stored, scan->projections, &scan->raw));
     const struct fbp_array_info *info = fbp_source_info(r->stored);
     const enum fbp_row_order order =
         scan->row_order == FBP_ROWS_AUTO ? info->row_order : scan->row_order;
@@ -121,7 +126,8 @@ static void close_views(struct reading *r)
     fbp_free(r->rows);
     if (r->views != r->stored)
         fbp_source_close(&r->views);
-    fbp_source_close(&r->stored);
+    if (!r->given)
+        fbp_source_close(&r->stored);
     fbp_prep_clear(&r->prep);
 }
 
@@ -172,9 +178,10 @@ static fbp_status read_rows(struct reading *r, struct fbp_sinogram *s, const siz
     return FBP_OK;
 }
 
-fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan, size_t most_rows)
+fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan,
+                             fbp_source *source, size_t most_rows)
 {
-    struct reading r = {.scan = scan};
+    struct reading r = {.scan = scan, .given = source};
     struct fbp_geometry_facts facts;
     struct order *order = NULL;
     size_t *place = NULL;

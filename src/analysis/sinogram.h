@@ -24,8 +24,11 @@ struct fbp_sinogram {
  * Read up to `most_rows` detector rows, of values that backprojection would use: after dark, flat,
  * logarithm and bad pixels.  Of parallel beams, each of whose rows is a slice, evenly spread ones;
  * of a cone those next to the row that the iso-centre falls on.
+ *
+ * source  the stored views; NULL: the scan's projections
  */
-fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan, size_t most_rows);
+fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan,
+                             fbp_source *source, size_t most_rows);
 void fbp_sinogram_clear(struct fbp_sinogram *s);
 
 /** One row, the mean of all, of means of `bin` columns; the last ones that are left over are left

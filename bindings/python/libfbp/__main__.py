@@ -1,0 +1,5 @@
+"""``python -m libfbp`` is the command ``fbp``."""
+
+from ._command import main
+
+main()

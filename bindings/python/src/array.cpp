@@ -1,0 +1,336 @@
+#include "array.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+namespace fbp_python
+{
+
+bool array::is_plain() const
+{
+    std::ptrdiff_t step = static_cast<std::ptrdiff_t>(fbp_type_size(type));
+
+    if (swapped || reinterpret_cast<std::uintptr_t>(data) % static_cast<std::size_t>(step) != 0)
+        return false;
+    for (std::size_t i = shape.size(); i-- > 0;) {
+        if (shape[i] > 1 && strides[i] != step)
+            return false;
+        step *= static_cast<std::ptrdiff_t>(shape[i]);
+    }
+    return true;
+}
+
+std::string array::shape_text() const
+{
+    std::string text = "(";
+
+    for (std::size_t i = 0; i < shape.size(); i++)
+        text += (i ? ", " : "") + std::to_string(shape[i]);
+    return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+array array::padded(std::size_t n) const
+{
+    array out = *this;
+
+    while (out.shape.size() < n) {
+        out.shape.insert(out.shape.begin(), 1);
+        out.strides.insert(out.strides.begin(), 0);
+    }
+    return out;
+}
+
+/* Integers and floats by sign and size. */
+static fbp_type type_of(char sort, std::size_t bytes)
+{
+    static const struct {
+        char sort;
+        std::size_t bytes;
+        fbp_type type;
+    } types[] = {{'u', 1, FBP_U8},  {'i', 1, FBP_I8},  {'u', 2, FBP_U16}, {'i', 2, FBP_I16},
+                 {'u', 4, FBP_U32}, {'i', 4, FBP_I32}, {'f', 4, FBP_F32}, {'f', 8, FBP_F64}};
+
+    for (const auto &t : types)
+        if (t.sort == sort && t.bytes == bytes)
+            return t.type;
+    return FBP_TYPE_NONE;
+}
+
+/* The sort of a letter of a buffer's format; 0: none that is read. */
+static char sort_of(char letter)
+{
+    if (std::strchr("bhilq", letter))
+        return 'i';
+    if (std::strchr("BHILQ", letter))
+        return 'u';
+    return std::strchr("fd", letter) ? 'f' : '\0';
+}
+
+[[noreturn]] static void refuse_type(const char *what, const std::string &type)
+{
+    refuse(std::string(what) + ": elements of type " + type +
+           " are not read: convert them, as by " + what + ".astype(\"float32\")");
+}
+
+static void take_format(array &out, const char *format, std::size_t bytes, const char *what)
+{
+    const char *f = format ? format : "B";
+    const bool prefixed = *f && std::strchr("@=<>!", *f);
+    const char order = prefixed ? *f++ : '@';
+    const std::uint16_t one = 1;
+    const bool little = *reinterpret_cast<const unsigned char *>(&one) == 1;
+    const char sort = *f && !f[1] ? sort_of(*f) : '\0';
+
+    out.type = sort ? type_of(sort, bytes) : FBP_TYPE_NONE;
+    if (out.type == FBP_TYPE_NONE)
+        refuse_type(what, std::string("\"") + (format ? format : "") + "\"");
+    out.swapped =
+        bytes > 1 && ((order == '<' && !little) || ((order == '>' || order == '!') && little));
+}
+
+/* Given back with the GIL, wherever the last user of it lets it go. */
+struct buffer {
+    Py_buffer view{};
+    bool held = false;
+    ~buffer()
+    {
+        if (held) {
+            const nb::gil_scoped_acquire python;
+            PyBuffer_Release(&view);
+        }
+    }
+};
+
+static bool from_buffer(nb::handle object, array &out, const char *what)
+{
+    auto kept = std::make_shared<buffer>();
+
+    if (!PyObject_CheckBuffer(object.ptr()))
+        return false;
+    if (PyObject_GetBuffer(object.ptr(), &kept->view, PyBUF_RECORDS) == 0) {
+        out.writable = true;
+    } else {
+        PyErr_Clear();
+        if (PyObject_GetBuffer(object.ptr(), &kept->view, PyBUF_RECORDS_RO) != 0) {
+            PyErr_Clear(); /* such as float16 by some makers, or a mapped file that was closed */
+            return false;
+        }
+    }
+    kept->held = true;
+    const Py_buffer &v = kept->view;
+    take_format(out, v.format, static_cast<std::size_t>(v.itemsize), what);
+    out.data = static_cast<char *>(v.buf);
+    for (int i = 0; i < v.ndim; i++) {
+        out.shape.push_back(static_cast<std::size_t>(v.shape[i]));
+        out.strides.push_back(v.strides[i]);
+    }
+    out.owner = kept;
+    return true;
+}
+
+/* Memory of another device is named, as all that follows would only say that it is none. */
+static void refuse_device(nb::handle object, const char *what)
+{
+    static constexpr int HOST[] = {1, 3, 11}; /* DLPack: host, and what a GPU pinned or shares */
+    bool elsewhere = nb::hasattr(object, "__cuda_array_interface__");
+
+    if (!elsewhere && nb::hasattr(object, "__dlpack_device__")) {
+        const nb::object device = object.attr("__dlpack_device__")();
+        const int kind = nb::cast<int>(nb::int_(nb::object(device[0])));
+        elsewhere = std::find(std::begin(HOST), std::end(HOST), kind) == std::end(HOST);
+    }
+    if (elsewhere)
+        refuse(std::string(what) +
+               ": lies in the memory of a GPU, and views and volumes are taken from host memory "
+               "so far: copy it, as by tensor.cpu() or cupy.asnumpy(); device=\"cuda\" still "
+               "computes there");
+}
+
+static void take_tensor(const nb::ndarray<> &t, array &out, const char *what)
+{
+    const nb::dlpack::dtype type = t.dtype();
+    const char sort = type.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float)  ? 'f'
+                      : type.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::Int)  ? 'i'
+                      : type.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::UInt) ? 'u'
+                                                                                             : '\0';
+
+    out.type = sort && type.lanes == 1 ? type_of(sort, type.bits / 8u) : FBP_TYPE_NONE;
+    if (out.type == FBP_TYPE_NONE)
+        refuse_type(what, "code " + std::to_string(type.code) + " with " +
+                              std::to_string(type.bits) + " bits");
+    out.data = static_cast<char *>(t.data_handle()) + t.byte_offset();
+    for (std::size_t i = 0; i < t.ndim(); i++) {
+        out.shape.push_back(t.shape(i));
+        out.strides.push_back(t.stride(i) * static_cast<std::ptrdiff_t>(type.bits / 8));
+    }
+    out.owner = std::shared_ptr<void>(new nb::ndarray<>(t), [](void *p) {
+        const nb::gil_scoped_acquire python;
+        delete static_cast<nb::ndarray<> *>(p);
+    });
+}
+
+static bool from_dlpack(nb::handle object, array &out, const char *what)
+{
+    nb::ndarray<> t;
+
+    if (!nb::hasattr(object, "__dlpack__"))
+        return false;
+    if (nb::try_cast(object, t, false)) {
+        out.writable = true;
+    } else {
+        nb::ndarray<nb::ro> readable;
+        PyErr_Clear();
+        if (!nb::try_cast(object, readable, false)) {
+            PyErr_Clear(); /* what cannot be lent, such as times */
+            return false;
+        }
+        t = nb::ndarray<>(readable);
+    }
+    take_tensor(t, out, what);
+    return true;
+}
+
+bool is_array(nb::handle object)
+{
+    return PyObject_CheckBuffer(object.ptr()) || nb::hasattr(object, "__dlpack__") ||
+           nb::hasattr(object, "__cuda_array_interface__");
+}
+
+static std::string text_of(const nb::object &object)
+{
+    return nb::str(object).c_str();
+}
+
+array borrow(nb::handle object, const char *what)
+{
+    array out;
+
+    refuse_device(object, what);
+    if (!from_buffer(object, out, what) && !from_dlpack(object, out, what)) {
+        if (nb::hasattr(object, "dtype"))
+            refuse_type(what, text_of(object.attr("dtype")));
+        refuse(std::string(what) + ": a " + text_of(object.type().attr("__name__")) +
+               " is no array: give a NumPy array or a tensor in host memory");
+    }
+    if (out.shape.empty())
+        refuse(std::string(what) + ": has no dimensions: give an array, not a number");
+    for (const std::size_t n : out.shape)
+        if (n == 0)
+            refuse(std::string(what) + ": has shape " + out.shape_text() + ", without elements");
+    return out;
+}
+
+template <class T> static T swap_bytes(T value)
+{
+    unsigned char bytes[sizeof value];
+
+    std::memcpy(bytes, &value, sizeof value);
+    std::reverse(std::begin(bytes), std::end(bytes));
+    std::memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+/* n elements of sizeof(T) bytes, which may stand at any address. */
+template <class T>
+static void copy_strided(char *out, std::ptrdiff_t to, const char *in, std::ptrdiff_t from,
+                         std::size_t n, bool swapped)
+{
+    for (std::size_t i = 0; i < n; i++, in += from, out += to) {
+        T value;
+        std::memcpy(&value, in, sizeof value);
+        if (swapped)
+            value = swap_bytes(value);
+        std::memcpy(out, &value, sizeof value);
+    }
+}
+
+static void copy_row(std::size_t size, char *out, std::ptrdiff_t to, const char *in,
+                     std::ptrdiff_t from, std::size_t n, bool swapped)
+{
+    const std::ptrdiff_t dense = static_cast<std::ptrdiff_t>(size);
+
+    if (to == dense && from == dense && !swapped)
+        std::memcpy(out, in, n * size);
+    else if (size == 1)
+        copy_strided<std::uint8_t>(out, to, in, from, n, false);
+    else if (size == 2)
+        copy_strided<std::uint16_t>(out, to, in, from, n, swapped);
+    else if (size == 4)
+        copy_strided<std::uint32_t>(out, to, in, from, n, swapped);
+    else
+        copy_strided<std::uint64_t>(out, to, in, from, n, swapped);
+}
+
+static char *row_of(const array &a, std::size_t slice, std::size_t row)
+{
+    return a.data + static_cast<std::ptrdiff_t>(slice) * a.strides[0] +
+           static_cast<std::ptrdiff_t>(row) * a.strides[1];
+}
+
+void copy_rows(const array &from, std::size_t slice0, std::size_t n_slices, std::size_t row0,
+               std::size_t n_rows, void *out)
+{
+    const std::size_t size = fbp_type_size(from.type), n = from.shape[2];
+    char *to = static_cast<char *>(out);
+
+    for (std::size_t k = slice0; k < slice0 + n_slices; k++)
+        for (std::size_t r = row0; r < row0 + n_rows; r++, to += n * size)
+            copy_row(size, to, static_cast<std::ptrdiff_t>(size), row_of(from, k, r),
+                     from.strides[2], n, from.swapped);
+}
+
+void put_slices(const array &to, std::size_t slice0, std::size_t n_slices, const void *slices)
+{
+    const std::size_t size = fbp_type_size(to.type), n = to.shape[2];
+    const char *from = static_cast<const char *>(slices);
+
+    for (std::size_t k = slice0; k < slice0 + n_slices; k++)
+        for (std::size_t r = 0; r < to.shape[1]; r++, from += n * size)
+            copy_row(size, row_of(to, k, r), to.strides[2], from, static_cast<std::ptrdiff_t>(size),
+                     n, to.swapped);
+}
+
+template <class From, class To> static void convert_each(const void *from, std::size_t n, void *out)
+{
+    const From *in = static_cast<const From *>(from);
+    To *to = static_cast<To *>(out);
+
+    for (std::size_t i = 0; i < n; i++)
+        to[i] = static_cast<To>(in[i]);
+}
+
+template <class To>
+static void convert_to(const void *from, fbp_type type, std::size_t n, void *out)
+{
+    switch (type) {
+    case FBP_U8:
+        return convert_each<std::uint8_t, To>(from, n, out);
+    case FBP_I8:
+        return convert_each<std::int8_t, To>(from, n, out);
+    case FBP_U16:
+        return convert_each<std::uint16_t, To>(from, n, out);
+    case FBP_I16:
+        return convert_each<std::int16_t, To>(from, n, out);
+    case FBP_U32:
+        return convert_each<std::uint32_t, To>(from, n, out);
+    case FBP_I32:
+        return convert_each<std::int32_t, To>(from, n, out);
+    case FBP_F64:
+        return convert_each<double, To>(from, n, out);
+    default:
+        return convert_each<float, To>(from, n, out);
+    }
+}
+
+void convert(const void *from, fbp_type type, std::size_t n, fbp_type wanted, void *out)
+{
+    if (type == wanted)
+        std::memcpy(out, from, n * fbp_type_size(type));
+    else if (wanted == FBP_F64)
+        convert_to<double>(from, type, n, out);
+    else
+        convert_to<float>(from, type, n, out);
+}
+
+} // namespace fbp_python

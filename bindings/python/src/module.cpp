@@ -1,0 +1,33 @@
+/* libfbp._core: the C interface for the package libfbp, whose Python files are what users see. */
+#include "common.hpp"
+
+namespace fbp_python
+{
+
+/* A failure as one of libfbp._errors, by its status. */
+static void raise(const std::exception_ptr &thrown, void *)
+{
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const failure &f) {
+        const nb::object make = nb::module_::import_("libfbp._errors").attr("of_status");
+        const nb::object text = nb::steal(PyUnicode_DecodeUTF8(
+            f.message.data(), static_cast<Py_ssize_t>(f.message.size()), "replace"));
+        const nb::object error = make(static_cast<int>(f.status), text);
+        PyErr_SetObject(error.type().ptr(), error.ptr());
+    }
+}
+
+} // namespace fbp_python
+
+NB_MODULE(_core, m)
+{
+    m.doc() = "The C interface of libfbp; use the package libfbp, which is made of it.";
+    nb::register_exception_translator(fbp_python::raise);
+    fbp_python::define_views(m);
+    fbp_python::define_scan(m);
+    fbp_python::define_geometry(m);
+    fbp_python::define_plan(m);
+    fbp_python::define_tools(m);
+    fbp_python::define_files(m);
+}

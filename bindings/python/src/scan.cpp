@@ -1,0 +1,324 @@
+#include "scan.hpp"
+
+#include "call.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+namespace fbp_python
+{
+
+void scan::make_views(std::size_t n)
+{
+    std::free(s.views);
+    s.views = static_cast<fbp_view *>(std::calloc(n, sizeof *s.views));
+    if (!s.views)
+        throw std::bad_alloc();
+    s.n_views = n;
+}
+
+/* A string that the scan owns; None: none. */
+static void set_text(char *&to, const std::optional<std::string> &text)
+{
+    char *copy = text ? strdup(text->c_str()) : nullptr;
+
+    if (text && !copy)
+        throw std::bad_alloc();
+    std::free(to);
+    to = copy;
+}
+
+static std::optional<std::string> text_of(const char *text)
+{
+    return text ? std::optional<std::string>(text) : std::nullopt;
+}
+
+static scan_ptr load(const std::string &path, std::pair<double, double> pitch, bool growing,
+                     const std::optional<std::string> &prepare)
+{
+    auto out = std::make_unique<scan>();
+    fbp::scan_known known;
+    fbp::sized<fbp_preparation> steps;
+
+    known.pitch_mm[0] = pitch.first;
+    known.pitch_mm[1] = pitch.second;
+    known.growing = growing;
+    if (prepare) {
+        check(fbp_preparation_parse(prepare->c_str(), &steps));
+        known.preparation = &steps;
+    }
+    const std::unique_ptr<char, void (*)(void *)> profile(steps.profile, std::free);
+    call([&] { return fbp_scan_load_known(&out->s, path.c_str(), &known); });
+    return out;
+}
+
+static scan_ptr circle(const std::string &kind, std::vector<double> angles_rad,
+                       std::vector<double> sod, std::vector<double> sdd,
+                       std::pair<double, double> pitch, std::pair<double, double> offset,
+                       std::vector<double> tilt_rad, double skew_rad, std::size_t n_rows,
+                       std::size_t n_columns)
+{
+    auto out = std::make_unique<scan>();
+    fbp::circle c;
+
+    c.kind = kind == "parallel" ? FBP_PARALLEL : FBP_CONE;
+    c.n_views = angles_rad.size();
+    c.angles_rad = angles_rad.data();
+    c.sod_mm = sod.data();
+    c.sdd_mm = sdd.data();
+    c.n_sod = sod.size();
+    c.n_sdd = sdd.size();
+    c.pitch_mm[0] = pitch.first;
+    c.pitch_mm[1] = pitch.second;
+    c.offset_mm[0] = offset.first;
+    c.offset_mm[1] = offset.second;
+    for (std::size_t i = 0; i < 3; i++)
+        c.tilt_rad[i] = tilt_rad.at(i);
+    c.skew_rad = skew_rad;
+    out->make_views(c.n_views);
+    out->s.kind = c.kind;
+    out->s.panel = {n_columns, n_rows};
+    check(fbp_circle_views(&c, out->s.views));
+    return out;
+}
+
+static scan_ptr from_matrices(std::vector<double> numbers, double pitch_u, std::size_t n_rows,
+                              std::size_t n_columns)
+{
+    auto out = std::make_unique<scan>();
+    double P[12];
+
+    out->s.panel = {n_columns, n_rows};
+    out->make_views(numbers.size() / 12);
+    for (std::size_t k = 0; k < out->s.n_views; k++) {
+        std::memcpy(P, &numbers[12 * k], sizeof P);
+        const fbp_status st = fbp_view_from_matrix(P, pitch_u, &out->s.panel, &out->s.views[k]);
+        if (st != FBP_OK)
+            throw failure{st, "matrices[" + std::to_string(k) + "]: " + fbp_message()};
+    }
+    return out;
+}
+
+static scan_ptr planes(std::vector<double> directions, double spacing, double first,
+                       std::size_t n_frames, std::size_t n_samples)
+{
+    auto out = std::make_unique<scan>();
+
+    out->s.kind = FBP_PLANES;
+    out->s.panel = {n_samples, n_frames};
+    out->make_views(directions.size() / 3);
+    for (std::size_t k = 0; k < out->s.n_views; k++) {
+        double *d = &directions[3 * k];
+        const double length = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+        for (int i = 0; i < 3; i++)
+            d[i] /= length;
+        fbp_plane_view(d, spacing, first, n_samples, &out->s.views[k]);
+    }
+    return out;
+}
+
+/* Instead of those of its file, but for what is not told. */
+static void correct(scan &of, const std::vector<double> &beam_hardening)
+{
+    fbp::sized<fbp_corrections> c;
+
+    if (of.s.corrections)
+        c = *of.s.corrections;
+    if (beam_hardening.size() > FBP_HARDENING_TERMS)
+        refuse("beam_hardening: found " + std::to_string(beam_hardening.size()) +
+               " coefficients, expected at most " + std::to_string(FBP_HARDENING_TERMS));
+    for (std::size_t i = 0; i < FBP_HARDENING_TERMS; i++)
+        c.beam_hardening[i] = i < beam_hardening.size() ? beam_hardening[i] : 0;
+    check(fbp_scan_correct(&of.s, &c));
+}
+
+static scan_ptr copy(const scan &from)
+{
+    auto out = std::make_unique<scan>();
+
+    check(fbp_scan_copy(&out->s, &from.s));
+    return out;
+}
+
+/* (n, 3, 4), as fbp_view_to_matrix() has them. */
+static nb::list matrices(const scan &of)
+{
+    nb::list out;
+    double P[12];
+
+    for (std::size_t k = 0; k < of.s.n_views; k++) {
+        check(fbp_view_to_matrix(&of.s.views[k], of.s.kind, &of.s.panel, P));
+        for (const double p : P)
+            out.append(p);
+    }
+    return out;
+}
+
+/* s, d, u, v of each view, twelve numbers. */
+static nb::list vectors(const scan &of)
+{
+    nb::list out;
+
+    for (std::size_t k = 0; k < of.s.n_views; k++) {
+        const fbp_view &v = of.s.views[k];
+        for (const double *part : {v.s, v.d, v.u, v.v})
+            for (int i = 0; i < 3; i++)
+                out.append(part[i]);
+    }
+    return out;
+}
+
+nb::dict grid_of(const fbp_grid &g)
+{
+    nb::dict out;
+
+    out["size"] = nb::make_tuple(g.n[0], g.n[1], g.n[2]);
+    out["voxel"] = nb::make_tuple(g.voxel_mm[0], g.voxel_mm[1], g.voxel_mm[2]);
+    out["centre"] = nb::make_tuple(g.centre_mm[0], g.centre_mm[1], g.centre_mm[2]);
+    return out;
+}
+
+fbp_grid to_grid(const nb::dict &grid)
+{
+    fbp_grid g{};
+
+    for (std::size_t i = 0; i < 3; i++) {
+        g.n[i] = nb::cast<std::size_t>(nb::object(grid["size"][i]));
+        g.voxel_mm[i] = nb::cast<double>(nb::object(grid["voxel"][i]));
+        g.centre_mm[i] = nb::cast<double>(nb::object(grid["centre"][i]));
+    }
+    return g;
+}
+
+static nb::dict resolve(const scan &of, const nb::dict &wanted)
+{
+    fbp_grid g = to_grid(wanted), out;
+
+    check(fbp_grid_resolve(&g, &of.s, &out));
+    return grid_of(out);
+}
+
+static nb::dict facts(const scan &of, const std::optional<nb::dict> &grid)
+{
+    fbp::geometry_facts out;
+    fbp_grid g{};
+
+    if (grid)
+        g = to_grid(*grid);
+    check(fbp_views_facts(fbp_scan_views(&of.s), grid ? &g : nullptr, &out));
+    return facts_of(out);
+}
+
+/* Which way rows of files run; arrays say it themselves. */
+static void set_row_order(scan &of, const std::string &order)
+{
+    of.s.row_order = order == "top-down" ? FBP_ROWS_TOP_DOWN : FBP_ROWS_BOTTOM_UP;
+}
+
+static nb::list assumed(const scan &of)
+{
+    nb::list out;
+
+    for (std::size_t i = 0; i < of.s.n_assumed; i++) {
+        const fbp_assumed &a = of.s.assumed[i];
+        out.append(nb::make_tuple(text_of(a.key), text_of(a.value), text_of(a.why)));
+    }
+    return out;
+}
+
+static void define_facts(nb::class_<scan> &c)
+{
+    c.def_prop_ro("kind", [](const scan &s) { return fbp_kind_name(s.s.kind); })
+        .def_prop_ro("n_views", [](const scan &s) { return s.s.n_views; })
+        .def_prop_ro("n_rows", [](const scan &s) { return s.s.panel.n_rows; })
+        .def_prop_ro("n_columns", [](const scan &s) { return s.s.panel.n_columns; })
+        .def_prop_ro("has_lines", [](const scan &s) { return fbp_kind_has_lines(s.s.kind); })
+        .def_prop_ro("is_intensity", [](const scan &s) { return fbp_scan_is_intensity(&s.s); })
+        .def_prop_ro("path", [](const scan &s) { return text_of(s.s.path); })
+        .def_prop_ro("note", [](const scan &s) { return text_of(s.s.note); })
+        .def_prop_ro("assumed", &assumed)
+        .def_prop_ro("i0", [](const scan &s) { return s.s.i0; })
+        .def_prop_ro("volume",
+                     [](const scan &s) {
+                         return s.s.volume.n[0] ? nb::object(grid_of(s.s.volume)) : nb::none();
+                     })
+        .def("matrices", &matrices)
+        .def("vectors", &vectors)
+        .def("facts", &facts, nb::arg("grid").none())
+        .def("resolve", &resolve, nb::arg("wanted"));
+}
+
+static void define_changes(nb::class_<scan> &c)
+{
+    c.def("copy", &copy)
+        .def("set_volume", [](scan &s, const nb::dict &grid) { s.s.volume = to_grid(grid); })
+        .def("set_row_order", &set_row_order)
+        .def("set_i0", [](scan &s, double i0) { s.s.i0 = i0; })
+        .def(
+            "set_projections",
+            [](scan &s, const std::optional<std::string> &p) { set_text(s.s.projections, p); },
+            nb::arg("path").none())
+        .def(
+            "set_dark", [](scan &s, const std::optional<std::string> &p) { set_text(s.s.dark, p); },
+            nb::arg("path").none())
+        .def(
+            "set_flat", [](scan &s, const std::optional<std::string> &p) { set_text(s.s.flat, p); },
+            nb::arg("path").none())
+        .def(
+            "set_bad_pixels",
+            [](scan &s, const std::optional<std::string> &p) { set_text(s.s.bad_pixels, p); },
+            nb::arg("path").none())
+        .def("set_reference",
+             [](scan &s, const std::string &p) {
+                 set_text(s.s.reference, p);
+                 fbp_scan_confirm(&s.s, "reference");
+             })
+        .def("set_quadrature",
+             [](scan &s, const std::string &name) {
+                 s.s.quadrature = static_cast<fbp_quadrature>(
+                     by_name([](int i) { return fbp_quadrature_name(static_cast<std::size_t>(i)); },
+                             name, "quadrature"));
+                 std::free(s.s.plane_weights);
+                 s.s.plane_weights = nullptr;
+             })
+        .def("adjust",
+             [](scan &s, const std::string &name, double value) {
+                 const int which =
+                     by_name([](int i) { return fbp_adjust_name(static_cast<std::size_t>(i)); },
+                             name, "adjust");
+                 check(fbp_adjust_set(&s.s, static_cast<fbp_adjust>(which), value));
+                 fbp_scan_confirm(&s.s, fbp_adjust_key(static_cast<fbp_adjust>(which)));
+             })
+        .def("correct", &correct, nb::arg("beam_hardening"))
+        .def("flip",
+             [](scan &s, bool u, bool v, bool reverse) {
+                 const int flips = u * FBP_FLIP_U + v * FBP_FLIP_V + reverse * FBP_FLIP_DIRECTION;
+                 check(fbp_scan_flip(&s.s, static_cast<unsigned>(flips)));
+             })
+        .def("reduce", [](scan &s, std::size_t every, std::size_t bin) {
+            check(fbp_scan_reduce(&s.s, every, bin));
+        });
+}
+
+void define_scan(nb::module_ &m)
+{
+    nb::class_<scan> c(m, "Scan", "A scan of the C library's: struct fbp_scan.");
+
+    define_facts(c);
+    define_changes(c);
+    c.def("save", [](const scan &s, const std::string &path) {
+        check(fbp_scan_save(&s.s, path.c_str(), nullptr));
+    });
+    m.def("scan_load", &load, nb::arg("path"), nb::arg("pitch"), nb::arg("growing"),
+          nb::arg("prepare").none());
+    m.def("scan_circle", &circle, nb::arg("kind"), nb::arg("angles_rad"), nb::arg("sod"),
+          nb::arg("sdd"), nb::arg("pitch"), nb::arg("offset"), nb::arg("tilt_rad"),
+          nb::arg("skew_rad"), nb::arg("n_rows"), nb::arg("n_columns"));
+    m.def("scan_matrices", &from_matrices, nb::arg("numbers"), nb::arg("pitch_u"),
+          nb::arg("n_rows"), nb::arg("n_columns"));
+    m.def("scan_planes", &planes, nb::arg("directions"), nb::arg("spacing"), nb::arg("first"),
+          nb::arg("n_frames"), nb::arg("n_samples"));
+}
+
+} // namespace fbp_python

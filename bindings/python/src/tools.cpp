@@ -1,0 +1,198 @@
+/* Simulated scans, the rotation axis, directions, devices and names. */
+#include "array.hpp"
+#include "call.hpp"
+#include "params.hpp"
+#include "results.hpp"
+#include "scan.hpp"
+#include "views.hpp"
+
+namespace fbp_python
+{
+
+struct phantom {
+    fbp_phantom p{};
+
+    phantom(const std::string &name, double half_mm, double scale)
+    {
+        check(fbp_phantom_create(&p, name.c_str(), half_mm, scale));
+    }
+    ~phantom()
+    {
+        fbp_phantom_clear(&p);
+    }
+    phantom(const phantom &) = delete;
+    phantom &operator=(const phantom &) = delete;
+};
+
+static array writable(nb::handle out, const char *what)
+{
+    const array a = borrow(out, what);
+
+    if (!a.writable || !a.is_plain())
+        refuse(std::string(what) + ": must be writable and in C order");
+    return a;
+}
+
+static void simulate(const phantom &of, const scan &with, nb::handle out, double noise_i0,
+                     double noise_sd, std::uint64_t seed, bool at_centres, double decay,
+                     int threads)
+{
+    const array a = writable(out, "out");
+    fbp::simulate_params p;
+
+    p.noise_i0 = noise_i0;
+    p.noise_sd = noise_sd;
+    p.seed = seed;
+    p.at_centres = at_centres;
+    p.decay = decay;
+    p.n_threads = threads;
+    p.in_double = a.type == FBP_F64;
+    call([&] { return fbp_phantom_simulate_memory(&of.p, &with.s, a.data, &p); });
+}
+
+static void voxels(const phantom &of, const nb::dict &grid, nb::handle out)
+{
+    const array a = writable(out, "out");
+    const fbp_grid g = to_grid(grid);
+
+    call([&] {
+        return fbp_phantom_voxels(&of.p, &g, 0, g.n[2], reinterpret_cast<float *>(a.data));
+    });
+}
+
+static nb::dict centre(nb::object scan_object, nb::object views_object, const nb::dict &keywords,
+                       nb::object progress, nb::object log)
+{
+    const scan &s = nb::cast<const scan &>(scan_object);
+    desk at({std::move(progress), std::move(log)});
+    desk *now = &at;
+    std::unique_ptr<opened> source;
+    fbp::centre c;
+    params p;
+    std::string message;
+
+    read_params(keywords, p);
+    p.p.progress = on_progress;
+    p.p.log = on_log;
+    p.p.user = &now;
+    if (!views_object.is_none()) {
+        source = std::make_unique<opened>(nb::cast<const views &>(views_object), &now);
+        p.p.source = source->get();
+        if (source->feeds())
+            at.idle = [&] { return source->next(); };
+    }
+    const stopper stop;
+    const fbp_status st = at.run(
+        [&] {
+            const stopper::use here(stop);
+            return fbp_centre_find(&s.s, &p.p, &c);
+        },
+        [&] { stop.stop(); }, message);
+    if (st != FBP_OK)
+        throw failure{st, message};
+    nb::dict out;
+    out["column"] = c.column;
+    out["uncertainty"] = c.uncertainty;
+    out["sure"] = c.sure;
+    out["why"] = c.why;
+    out["by_rays"] = c.by_rays;
+    out["by_slice"] = c.by_slice;
+    out["by_turn"] = c.by_turn;
+    out["spread"] = c.spread;
+    out["misfit"] = c.misfit;
+    out["rival"] = c.rival;
+    return out;
+}
+
+static nb::list devices()
+{
+    fbp::sized<fbp_device_info> list[32];
+    nb::list out;
+    std::size_t n = 0;
+
+    call([&] {
+        n = fbp_devices(list, sizeof list / sizeof *list);
+        return FBP_OK;
+    });
+    for (std::size_t i = 0; i < n && i < sizeof list / sizeof *list; i++) {
+        nb::dict d;
+        d["name"] = list[i].name;
+        d["text"] = list[i].text;
+        d["usable"] = !list[i].reason[0];
+        d["reason"] = list[i].reason;
+        d["memory_bytes"] = list[i].memory_bytes;
+        d["free_bytes"] = list[i].free_bytes;
+        out.append(d);
+    }
+    return out;
+}
+
+/* The unit vectors of a set, three numbers each. */
+static nb::list directions(const std::string &set, std::size_t n, std::size_t n_each,
+                           const std::string &order, const std::string &pole)
+{
+    fbp::sized<fbp_directions> d;
+    std::size_t count = 0;
+    nb::list out;
+    const auto named = [](const char *(*name)(std::size_t)) {
+        return [name](int i) { return name(static_cast<std::size_t>(i)); };
+    };
+
+    d.set = static_cast<fbp_direction_set>(by_name(named(fbp_direction_set_name), set, "set"));
+    d.order =
+        static_cast<fbp_direction_order>(by_name(named(fbp_direction_order_name), order, "order"));
+    d.pole = static_cast<fbp_pole>(by_name(named(fbp_pole_name), pole, "pole"));
+    d.n[0] = n;
+    d.n[1] = n_each;
+    check(fbp_directions_count(&d, &count));
+    std::vector<double> v(3 * count);
+    call([&] { return fbp_directions_make(&d, reinterpret_cast<double(*)[3]>(v.data())); });
+    for (const double x : v)
+        out.append(x);
+    return out;
+}
+
+template <class Name> static nb::list all_names(Name name)
+{
+    nb::list out;
+
+    for (int i = 0; name(i) != nullptr; i++)
+        if (*name(i))
+            out.append(nb::str(name(i)));
+    return out;
+}
+
+/* What the keywords of enums can be. */
+static nb::dict names()
+{
+    nb::dict out;
+
+    out["filter"] = all_names([](int i) { return fbp_filter_name(static_cast<fbp_filter>(i)); });
+    out["pad"] = all_names([](int i) { return fbp_pad_name(static_cast<fbp_pad_kind>(i)); });
+    out["device"] = all_names([](int i) { return fbp_device_name(static_cast<std::size_t>(i)); });
+    out["kernel"] = all_names([](int i) { return fbp_kernel_name(static_cast<std::size_t>(i)); });
+    out["phantom"] = all_names([](int i) { return fbp_phantom_name(static_cast<std::size_t>(i)); });
+    out["quadrature"] =
+        all_names([](int i) { return fbp_quadrature_name(static_cast<std::size_t>(i)); });
+    return out;
+}
+
+void define_tools(nb::module_ &m)
+{
+    nb::class_<phantom>(m, "Phantom", "A phantom of the C library's: struct fbp_phantom.")
+        .def(nb::init<const std::string &, double, double>(), nb::arg("name"), nb::arg("half_mm"),
+             nb::arg("scale"));
+    m.def("simulate", &simulate, nb::arg("phantom"), nb::arg("scan"), nb::arg("out"),
+          nb::arg("noise_i0"), nb::arg("noise_sd"), nb::arg("seed"), nb::arg("at_centres"),
+          nb::arg("decay"), nb::arg("threads"));
+    m.def("voxels", &voxels, nb::arg("phantom"), nb::arg("grid"), nb::arg("out"));
+    m.def("centre", &centre, nb::arg("scan"), nb::arg("views").none(), nb::arg("keywords"),
+          nb::arg("progress").none(), nb::arg("log").none());
+    m.def("devices", &devices);
+    m.def("directions", &directions, nb::arg("set"), nb::arg("n"), nb::arg("n_each"),
+          nb::arg("order"), nb::arg("pole"));
+    m.def("names", &names);
+    m.def("version", [] { return fbp_version(); });
+}
+
+} // namespace fbp_python

@@ -1,0 +1,63 @@
+# The Python package libfbp: build/<preset>/python/libfbp, importable from there; its extension finds
+# libfbp.so by $ORIGIN.  From Python 3.12 on, the extension is of the stable ABI (one for all later
+# releases); with 3.10 and 3.11 it is of that release.
+enable_language(CXX)
+find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module
+    OPTIONAL_COMPONENTS Development.SABIModule)
+if(NOT nanobind_DIR)
+    execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
+        OUTPUT_VARIABLE nanobind_DIR OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+find_package(nanobind CONFIG)
+if(NOT nanobind_FOUND)
+    message(FATAL_ERROR "FBP_PYTHON needs nanobind in ${Python_EXECUTABLE}: pip install nanobind, "
+        "or name another Python (-DPython_EXECUTABLE=…)")
+endif()
+
+set(FBP_PYTHON_DIR ${CMAKE_BINARY_DIR}/python)
+set(package ${CMAKE_SOURCE_DIR}/bindings/python)
+file(GLOB sources CONFIGURE_DEPENDS ${package}/src/*.cpp)
+nanobind_add_module(fbp_python STABLE_ABI NB_STATIC NOMINSIZE NB_SUPPRESS_WARNINGS ${sources})
+set_target_properties(fbp_python PROPERTIES OUTPUT_NAME _core CXX_STANDARD 17
+    CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
+    LIBRARY_OUTPUT_DIRECTORY ${FBP_PYTHON_DIR}/libfbp
+    BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN/lib")
+# GCC 12 believes that nanobind reads optional strings which are not there.
+target_compile_options(fbp_python PRIVATE -Wall -Wextra -Wshadow -Wconversion -Wno-maybe-uninitialized
+    $<$<BOOL:${FBP_WERROR}>:-Werror>)
+target_link_libraries(fbp_python PRIVATE fbp)
+if(FBP_SANITIZE)
+    target_compile_options(fbp_python PRIVATE -fsanitize=${FBP_SANITIZE} -fno-omit-frame-pointer)
+    target_link_options(fbp_python PRIVATE -fsanitize=${FBP_SANITIZE})
+endif()
+
+# The rest of the package beside it, so that the build folder is one.
+file(GLOB modules CONFIGURE_DEPENDS ${package}/libfbp/*.py ${package}/libfbp/py.typed)
+foreach(module ${modules})
+    get_filename_component(name ${module} NAME)
+    configure_file(${module} ${FBP_PYTHON_DIR}/libfbp/${name} COPYONLY)
+endforeach()
+file(WRITE ${FBP_PYTHON_DIR}/libfbp/_version.py "__version__ = \"${FBP_RELEASE}\"\n")
+
+# The sanitizer would have to be in the interpreter that makes the stub.
+if(NOT FBP_SANITIZE)
+    nanobind_add_stub(fbp_python_stub MODULE _core OUTPUT ${FBP_PYTHON_DIR}/libfbp/_core.pyi
+        PYTHON_PATH ${FBP_PYTHON_DIR}/libfbp DEPENDS fbp_python)
+endif()
+
+# In a wheel, the folder libfbp with all that it needs: no file outside of it, and no links, which
+# wheels cannot hold.  The libraries stand where the extension and the command look for them.
+set(to libfbp)
+install(TARGETS fbp_python LIBRARY DESTINATION ${to} COMPONENT python)
+install(DIRECTORY ${FBP_PYTHON_DIR}/libfbp DESTINATION . COMPONENT python
+    FILES_MATCHING PATTERN *.py PATTERN *.pyi PATTERN py.typed PATTERN __pycache__ EXCLUDE)
+install(FILES $<TARGET_FILE:fbp> DESTINATION ${to}/lib COMPONENT python
+    RENAME $<TARGET_SONAME_FILE_NAME:fbp>)
+install(FILES $<TARGET_FILE:fbp_lab> DESTINATION ${to}/lib COMPONENT python
+    RENAME $<TARGET_SONAME_FILE_NAME:fbp_lab>)
+foreach(module fbp_cuda fbp_gl)
+    if(TARGET ${module})
+        install(FILES $<TARGET_FILE:${module}> DESTINATION ${to}/lib COMPONENT python)
+    endif()
+endforeach()
+install(PROGRAMS $<TARGET_FILE:fbp_cli> DESTINATION ${to}/bin COMPONENT python)

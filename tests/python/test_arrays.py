@@ -1,0 +1,259 @@
+"""Arrays of any form: the same volume, or a sentence that names the argument, the fact, the remedy."""
+
+import array as plain_array
+import contextlib
+import gc
+import weakref
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import libfbp as fbp
+
+COUNT_TYPES = ["uint8", "int8", "uint16", "int16", "uint32", "int32"]
+
+
+def volume_of(geometry, views, **more):
+    return fbp.recon(geometry.with_views(views, **more), size=20).array
+
+
+def strided(values, order, steps, flips, offset):
+    """The same values with gaps, turned axes and another order of axes in memory."""
+    shape = [n * s for n, s in zip(values.shape, steps)]
+    room = np.full([shape[a] for a in order], 77, values.dtype)
+    view = room.transpose(np.argsort(order))
+    index = tuple(
+        slice(offset % s, None, s) if not f else slice(n - 1 - (offset % s), None, -s)
+        for n, s, f in zip(shape, steps, flips)
+    )
+    view = view[index]
+    view[...] = values
+    return view
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    order=st.permutations([0, 1, 2]),
+    steps=st.tuples(*[st.integers(1, 3)] * 3),
+    flips=st.tuples(*[st.booleans()] * 3),
+    offset=st.integers(0, 2),
+    swapped=st.booleans(),
+    dtype=st.sampled_from(["float32", "float64", "uint16", "int32"]),
+)
+def test_any_stride_and_byte_order(geometry, views, order, steps, flips, offset, swapped, dtype):
+    scaled = np.round(views * 100) if dtype in ("uint16", "int32") else views
+    plain = np.ascontiguousarray(scaled.astype(dtype))
+    kind = np.dtype(dtype).newbyteorder(">" if swapped else "<")
+    odd = strided(plain.astype(kind), order, steps, flips, offset)
+    np.testing.assert_array_equal(odd, plain)
+    with pytest.warns(fbp.ScanWarning) if dtype in ("uint16", "int32") else contextlib.nullcontext():
+        np.testing.assert_array_equal(volume_of(geometry, odd), volume_of(geometry, plain))
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    order=st.permutations([0, 1, 2]),
+    steps=st.tuples(*[st.integers(1, 3)] * 3),
+    flips=st.tuples(*[st.booleans()] * 3),
+    swapped=st.booleans(),
+)
+def test_out_of_any_stride(scan, want, order, steps, flips, swapped):
+    kind = np.dtype(">f4" if swapped else "<f4")
+    out = strided(np.zeros(want.shape, kind), order, steps, flips, 0)
+    got = fbp.recon(scan, size=20, out=out)
+    assert got.array is out
+    np.testing.assert_array_equal(out, want)
+    base = out
+    while base.base is not None:
+        base = base.base
+    assert (base == 77).sum() == base.size - out.size  # nothing beside it
+
+
+@pytest.mark.parametrize("dtype", COUNT_TYPES)
+def test_counts_of_all_types(geometry, views, dtype):
+    most = 120 if dtype == "int8" else 250
+    counts = np.round(most * np.exp(-views / 10)).clip(1, most)
+    as_float = fbp.recon(geometry.with_views(counts.astype("float32")).with_counts(i0=most), size=20)
+    as_counts = fbp.recon(geometry.with_views(counts.astype(dtype)).with_counts(i0=most), size=20)
+    np.testing.assert_array_equal(as_counts.array, as_float.array)
+
+
+def test_unaligned_and_buffers(geometry, views, want):
+    raw = bytearray(views.nbytes + 1)
+    odd = np.frombuffer(raw, np.uint8, offset=1).view(np.uint8)[: views.nbytes]
+    odd[:] = np.frombuffer(views.tobytes(), np.uint8)
+    unaligned = np.ndarray(views.shape, np.float32, raw, 1)
+    assert not unaligned.flags.aligned
+    np.testing.assert_array_equal(volume_of(geometry, unaligned), want)
+    np.testing.assert_array_equal(volume_of(geometry, memoryview(views)), want)
+
+
+def test_row_order(geometry, views, want):
+    turned = np.ascontiguousarray(views[:, ::-1])
+    np.testing.assert_array_equal(volume_of(geometry, turned, row_order="top-down"), want)
+    np.testing.assert_array_equal(volume_of(geometry, views[:, ::-1][:, ::-1]), want)
+
+
+def test_lists_functions_and_iterators(geometry, views, want):
+    asked = []
+
+    def give(k):
+        asked.append(k)
+        return views[k]
+
+    shape = views.shape[1:]
+    np.testing.assert_array_equal(volume_of(geometry, list(views)), want)
+    np.testing.assert_array_equal(volume_of(geometry, give), want)
+    assert set(asked) == set(range(len(views)))
+    as_double = fbp.Scan.cone(
+        lambda k: views[k].astype(">f8")[::1], fbp.angles(len(views)), shape=shape,
+        sod=100, sdd=160, pixel=1,
+    )  # fmt: skip
+    np.testing.assert_array_equal(fbp.recon(as_double, size=20).array, want)
+    live = fbp.recon(geometry.with_views(iter(views)), size=20)  # in their order: another kernel
+    assert live.report.n_batches > 0
+    plain = fbp.recon(geometry.with_views(views), size=20, kernel="column")
+    np.testing.assert_array_equal(live.array, plain.array)
+
+
+def test_data_set_in_a_file(geometry, views, want):
+    class DataSet:  # as those of h5py and zarr: read when asked for
+        shape, dtype = views.shape, views.dtype
+
+        def __getitem__(self, k):
+            assert isinstance(k, int)
+            return views[k]
+
+        def __array__(self):
+            raise AssertionError("all of it was read")
+
+    np.testing.assert_array_equal(volume_of(geometry, DataSet()), want)
+
+
+def test_torch(geometry, views, want):
+    torch = pytest.importorskip("torch")
+    np.testing.assert_array_equal(volume_of(geometry, torch.from_numpy(views.copy())), want)
+    out = torch.zeros(want.shape)
+    fbp.recon(geometry.with_views(views), size=20, out=out)
+    np.testing.assert_array_equal(out.numpy(), want)
+
+
+class Tensor:
+    """What DLPack shows of a tensor of Torch or JAX, without either."""
+
+    def __init__(self, values, device=(1, 0)):
+        self.values, self.device = values, device
+
+    def __dlpack__(self, **more):
+        assert self.device[0] == 1
+        return self.values.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.device
+
+
+def test_dlpack(geometry, views, want):
+    values = views.copy()
+    np.testing.assert_array_equal(volume_of(geometry, Tensor(values)), want)
+    turned = Tensor(np.asfortranarray(values))
+    np.testing.assert_array_equal(volume_of(geometry, turned), want)
+    out = np.zeros_like(want)
+    fbp.recon(geometry.with_views(values), size=20, out=Tensor(out))
+    np.testing.assert_array_equal(out, want)
+
+
+def test_memory_of_a_gpu(geometry, views, scan):
+    class CuPy:
+        __cuda_array_interface__ = {"shape": views.shape, "typestr": "<f4", "data": (1, False)}
+
+    for given in (Tensor(views, (2, 0)), Tensor(views, (10, 0)), CuPy()):
+        with pytest.raises(fbp.InvalidError, match="views: lies in the memory of a GPU.*copy it"):
+            geometry.with_views(given)
+        with pytest.raises(fbp.InvalidError, match="out: lies in the memory of a GPU"):
+            fbp.recon(scan, out=given)
+
+
+REFUSED = [
+    (lambda v: v.astype("float16"), "views: .*astype"),
+    (lambda v: v.astype("int64"), "views: .*astype"),
+    (lambda v: v.astype("complex64"), "views: .*astype"),
+    (lambda v: v > 0, "views: .*astype"),
+    (lambda v: v.astype(object), "views: "),
+    (lambda v: v[:0], r"views: has shape \(0, 24, 40\), without elements"),
+    (lambda v: v[:, :0], r"views: has shape \(48, 0, 40\), without elements"),
+    (lambda v: v[0, 0, 0], "views: has no dimensions"),
+    (lambda v: v[0, 0], r"views: has shape \(40,\), expected \(views, rows, columns\)"),
+    (lambda v: v[None], r"views: has shape \(1, 48, 24, 40\)"),
+    (lambda v: v[:-1], r"the scan: 48 for 47 views of shape \(47, 24, 40\): give one for each"),
+    (lambda v: v[:, :-1], r"views: have shape \(48, 23, 40\), the scan \(48, 24, 40\)"),
+    (lambda v: 5, "views: found int, expected an array"),
+    (lambda v: "", "."),
+    (lambda v: "no/such.npy", "no/such.npy: "),
+    (lambda v: [], "views: the list is empty"),
+    (lambda v: [1, 2], "views: the list holds int, expected one array for each view"),
+    (lambda v: plain_array.array("f", [1, 2]), r"views: has shape \(2,\)"),
+    (lambda v: v.astype([("a", "f4")]), "views: .*astype"),
+    (lambda v: v.astype("datetime64[s]"), "views: "),
+]
+
+
+@pytest.mark.parametrize("make, sentence", REFUSED)
+def test_refused(geometry, views, make, sentence):
+    with pytest.raises((ValueError, OSError), match=sentence) as caught:
+        geometry.with_views(make(views.copy()))
+    assert isinstance(caught.value, fbp.Error)
+
+
+OUTS = [
+    (lambda v: v[:-1], r"out: has shape \(19, 20, 20\), the volume \(20, 20, 20\).*np.empty"),
+    (lambda v: v.astype("float64"), "out: is float64, the volume float32"),
+    (lambda v: v.astype("uint8"), "out: is uint8, the volume float32"),
+    (lambda v: np.broadcast_to(v, v.shape), "out: is read-only"),
+    (lambda v: 7, "out: expected an array, a function or a path"),
+]
+
+
+@pytest.mark.parametrize("make, sentence", OUTS)
+def test_outs_refused(scan, want, make, sentence):
+    with pytest.raises(fbp.InvalidError, match=sentence):
+        fbp.recon(scan, size=20, out=make(np.zeros_like(want)))
+
+
+def test_views_of_functions_are_checked(geometry, views):
+    with pytest.raises(fbp.InvalidError, match=r"view \d+: has shape \(1, 23, 40\)"):
+        volume_of(geometry, lambda k: views[k, 1:])
+    with pytest.raises(fbp.InvalidError, match="ended after 5 views, the scan has 48"):
+        volume_of(geometry, iter(views[:5]))
+    with pytest.raises(ZeroDivisionError):
+        volume_of(geometry, lambda k: views[k] / (1 // 0))
+    with pytest.raises(fbp.InvalidError, match="shape: missing"):
+        fbp.Scan.cone(iter(views), fbp.angles(48), sod=1, sdd=2, pixel=1)
+
+
+def test_not_a_number(geometry, views):
+    broken = views.copy()
+    broken[3, 4, 5] = np.nan
+    broken[7, :, :] = np.inf
+    got = fbp.recon(geometry.with_views(broken), size=20)
+    assert got.report.not_finite > 0
+    assert np.isfinite(got.array).all()
+
+
+def test_lifetime(geometry, views, want):
+    lent = views.copy()
+    gone = weakref.ref(lent)
+    plan = fbp.Plan(geometry.with_views(lent), size=20)
+    del lent
+    gc.collect()
+    assert gone() is not None  # the plan borrows it
+    np.testing.assert_array_equal(plan.run().array, want)
+    del plan
+    gc.collect()
+    assert gone() is None
+    with pytest.raises(BufferError):  # NumPy does not move what is lent
+        lent = bytearray(views.tobytes())
+        kept = geometry.with_views(np.frombuffer(lent, np.float32).reshape(views.shape))
+        lent.extend(b"1")
+    del kept

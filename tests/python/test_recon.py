@@ -1,0 +1,378 @@
+"""What the package computes: the command's volumes, bit for bit; every option; every object."""
+
+import inspect
+import json
+import math
+import pickle
+import re
+
+import numpy as np
+import pytest
+
+import libfbp as fbp
+
+# Options of the command that are no keywords, and what there is instead.
+NOT_KEYWORDS = {
+    "output": "recon(scan, output)",
+    "preview": "view(volume)",
+    "sweep": "a loop over Plan",
+    "score": "with --sweep",
+    "curve": "with --sweep",
+    "plan": "Plan(scan).summary",
+    "json": "volume.report",
+    "quiet": "warnings.filterwarnings",
+    "help": "help(recon)",
+}
+
+
+def saved(folder, views, **keys):
+    """A scan file for the command, with the keys of docs/scan.md."""
+    np.save(folder / "views.npy", views)
+    keys = {"fbp_scan": 1, "projections": "views.npy", **keys}
+    (folder / "scan.json").write_text(json.dumps(keys))
+    return folder / "scan.json"
+
+
+def saved_cone(folder, views):
+    return saved(
+        folder, views, source_to_axis_mm=100, source_to_detector_mm=160,
+        detector={"pitch_mm": 1, "row_order": "bottom-up"},
+        angles_deg=fbp.angles(len(views)).tolist(),
+    )  # fmt: skip
+
+
+def read(path):
+    return fbp.read(path).array
+
+
+def test_ball():
+    geometry = fbp.Scan.cone(None, fbp.angles(120), sod=100, sdd=200, pixel=0.8, shape=(64, 64))
+    scan = fbp.simulate(geometry, "ball", scale=0.02)
+    volume = fbp.recon(scan)
+    truth = fbp.truth(volume, geometry, "ball", scale=0.02)
+    assert volume.array.dtype == np.float32 and volume.unit == "1/mm"
+    inside = np.zeros(volume.shape, bool)
+    inside[24:40, 24:40, 24:40] = True
+    assert abs(volume.array[inside].mean() / truth.array[inside].mean() - 1) < 0.01
+    assert fbp.compare(volume, truth).psnr_db > 25
+
+
+WAYS = [
+    ({}, []),
+    ({"size": 20, "filter": "hann", "cutoff": 0.7}, ["--size", "20", "--filter", "hann", "--cutoff", "0.7"]),
+    ({"voxel": (1.5, 1.5, 2)}, ["--voxel", "1.5x1.5x2"]),
+    ({"size": (24, 22, 18), "roi": "3:9,:,5:14"}, ["--size", "24x22x18", "--roi", "3:9,:,5:14"]),
+    ({"slice": 7}, ["--slice", "7"]),
+    ({"slice": range(4, 9)}, ["--slice", "4:9"]),
+    ({"every": 2, "bin": 2}, ["--every", "2", "--bin", "2"]),
+    ({"centre": 20.25, "tilt": 0.5}, ["--centre", "20.25", "--tilt", "0.5"]),
+    ({"sod": 110, "sdd": 170, "offset": 0.4}, ["--sod", "110", "--sdd", "170", "--offset", "0.4"]),
+    ({"flip_u": True, "flip_v": True, "reverse": True}, ["--flip-u", "--flip-v", "--reverse"]),
+    ({"hu": 0.02, "mask": math.nan}, ["--hu", "0.02", "--mask", "nan"]),
+    ({"region": "cylinder:5", "mask": -1}, ["--region", "cylinder:5", "--mask", "-1"]),
+    ({"cutoff_v": 0.5, "pad": "ellipse"}, ["--cutoff-v", "0.5", "--pad", "ellipse"]),
+    ({"half_width": 6, "unit": "cm"}, ["--half-width", "6", "--unit", "cm"]),
+    ({"beam_hardening": (1, 0.02)}, ["--beam-hardening", "1,0.02"]),
+    ({"angular_weights": "equal", "kernel": "matrix"}, ["--angular-weights", "equal", "--kernel", "matrix"]),
+    ({"device": "ref", "size": 12}, ["--device", "ref", "--size", "12"]),
+    ({"threads": 1, "slab": 3, "batch": 8, "memory": "300M"}, []),
+    ({"volume_centre": (1, -2, 0.5), "size": 16}, ["--volume-centre", "1,-2,0.5", "--size", "16"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("keywords, options", WAYS)
+def test_bits_of_the_command(command, tmp_path, geometry, views, keywords, options):
+    path = saved_cone(tmp_path, views)
+    command(tmp_path, "recon", str(path), "-o", "command.npy", "-q", *options)
+    want = np.load(tmp_path / "command.npy").astype("<f4")
+    for scan in (geometry.with_views(views), path, fbp.load(path)):
+        np.testing.assert_array_equal(fbp.recon(scan, **keywords).array, want)
+
+
+def test_bits_of_other_kinds(command, tmp_path):
+    half, full = fbp.angles(40, 180), fbp.angles(60)
+    cone = fbp.Scan.cone(None, fbp.angles(30), sod=90, sdd=150, pixel=1, shape=(16, 32))
+    vectors = fbp.directions(8)
+    bottom = {"row_order": "bottom-up"}
+    ways = [
+        (
+            fbp.Scan.parallel(None, half, pixel=0.5, shape=(12, 48)),
+            {"kind": "parallel", "detector": {"pitch_mm": 0.5, **bottom}, "angles_deg": half.tolist()},
+        ),
+        (
+            fbp.Scan.fan(None, full, sod=80, sdd=120, pixel=0.7, columns=60),
+            {
+                "source_to_axis_mm": 80, "source_to_detector_mm": 120, "angles_deg": full.tolist(),
+                "detector": {"pitch_mm": 0.7, **bottom},
+            },
+        ),
+        (
+            fbp.Scan.from_matrices(None, cone.matrices, pixel=1, shape=(16, 32)),
+            {"matrices": cone.matrices.reshape(-1, 12).tolist(), "detector": {"pitch_mm": 1, **bottom}},
+        ),
+        (
+            fbp.Scan.planes(None, vectors, spacing=0.5, shape=(1, 40)),
+            {"kind": "planes", "directions": vectors.tolist(), "spacing_mm": 0.5},
+        ),
+    ]  # fmt: skip
+    for geometry, keys in ways:
+        scan = fbp.simulate(geometry, "ball")
+        path = saved(tmp_path, scan.views, **keys)
+        command(tmp_path, "recon", str(path), "-o", "command.npy", "-q")
+        got = fbp.recon(scan)
+        np.testing.assert_array_equal(got.array, np.load(tmp_path / "command.npy").astype("<f4"))
+        assert got.unit == ("1/mm^3" if scan.kind == "planes" else "1/mm")
+
+
+def test_double(command, tmp_path):
+    geometry = fbp.Scan.planes(None, fbp.directions(8), spacing=0.5, shape=(1, 40))
+    scan = fbp.simulate(geometry, "ball", dtype="float64")
+    assert scan.views.dtype == np.float64
+    path = saved(
+        tmp_path, scan.views, kind="planes", directions=fbp.directions(8).tolist(), spacing_mm=0.5
+    )
+    command(tmp_path, "recon", str(path), "-o", "v.npy", "--precision", "double", "-q")
+    got = fbp.recon(scan, precision="double")
+    assert got.array.dtype == np.float64
+    np.testing.assert_array_equal(got.array, np.load(tmp_path / "v.npy"))
+    seen = np.zeros_like(got.array)
+    fbp.recon(scan, precision="double", out=lambda z, s: seen.__setitem__(slice(z, z + len(s)), s))
+    np.testing.assert_array_equal(seen, got.array)
+
+
+def test_frames():
+    geometry = fbp.Scan.planes(None, fbp.directions(8), spacing=0.5, shape=(3, 40))
+    scan = fbp.simulate(geometry, "ball", decay=2)
+    volume = fbp.recon(scan)
+    assert volume.array.ndim == 4 and len(volume.array) == 3
+    one = fbp.recon(geometry_of_one(scan, 2))
+    np.testing.assert_array_equal(volume.array[2], one.array)
+    out = np.zeros_like(volume.array)
+    fbp.recon(scan, out=out)
+    np.testing.assert_array_equal(out, volume.array)
+
+
+def geometry_of_one(scan, frame):
+    return fbp.Scan.planes(scan.views[:, frame], fbp.directions(8), spacing=0.5)
+
+
+def test_every_option_is_a_keyword(command, tmp_path):
+    text = command(tmp_path, "recon", "--help")
+    options = {o.replace("-", "_") for o in re.findall(r"^ {2,6}(?:-\w, )?--([a-z-]+)", text, re.M)}
+    known = set(fbp.Options.__annotations__)
+    others = set(NOT_KEYWORDS) | {"timeline", "hu_from_roi"} & options
+    assert len(options) > 40
+    assert options - known - others == set(), "options of fbp recon without a keyword"
+    assert known - options == {"model", "pixel"}  # of fbp plan; another word for pitch
+    for function in (fbp.recon, fbp.Plan.__init__):
+        assert known <= set(inspect.signature(function).parameters)
+
+
+def test_files(tmp_path, scan, want):
+    for name in ("v.mha", "v.nii.gz", "v.npy", "v.nrrd", "v.h5", "v.tif"):
+        volume = fbp.recon(scan, tmp_path / name, size=20)
+        assert "array" not in volume.__dict__  # not read before it is wanted
+        np.testing.assert_array_equal(volume.array, want)
+    again = fbp.read(tmp_path / "v.mha")
+    volume = fbp.recon(scan, size=20)
+    assert again.spacing == pytest.approx(volume.spacing) and again.unit == "1/mm"
+    assert again.origin == pytest.approx(volume.origin)
+    volume.save(tmp_path / "again.mha")
+    assert (tmp_path / "again.mha").read_bytes() == (tmp_path / "v.mha").read_bytes()
+    volume.array = np.asfortranarray(volume.array).astype(">f8")
+    volume.save(tmp_path / "odd.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "odd.npy"), want)
+    integers = fbp.recon(scan, tmp_path / "v8.mha", output_type="uint8", output_range="auto", size=20)
+    r = integers.report
+    assert r.output_scale > 0
+    np.testing.assert_allclose(integers.array, want, atol=r.output_scale)  # scaled by the file
+    with pytest.raises(fbp.FileError):
+        fbp.recon(scan, tmp_path / "no" / "v.mha", size=20)
+    assert fbp.recon(scan, "hash:", size=20).report.hash != 0
+    with pytest.raises(fbp.InvalidError, match="output and out"):
+        fbp.recon(scan, tmp_path / "v.mha", out=want)
+
+
+def test_volume(scan, want):
+    volume = fbp.recon(scan, size=20, voxel=0.8)
+    x, y, z = volume.coordinates()
+    assert len(x) == 20 and x[0] == pytest.approx(-7.6) and z[-1] == pytest.approx(7.6)
+    assert volume.origin == pytest.approx((-7.6,) * 3) and volume.spacing == (0.8,) * 3
+    assert np.asarray(volume).shape == volume.shape == (20, 20, 20)
+    assert "20 x 20 x 20" in repr(volume)
+    assert volume._repr_png_().startswith(b"\x89PNG")
+    copy = pickle.loads(pickle.dumps(volume))
+    np.testing.assert_array_equal(copy.array, volume.array)
+
+
+def test_views_of_a_picture(scan, want, tmp_path, command):
+    volume = fbp.recon(scan, size=20)
+    volume.save(tmp_path / "v.mha")
+    command(tmp_path, "view", "v.mha", "-o", "v.png")
+    picture = fbp.view(volume)
+    assert picture.png == (tmp_path / "v.png").read_bytes()
+    picture.save(tmp_path / "again.png")
+    assert fbp.view(volume, window=(0, 1)).window == (0, 1)
+    assert fbp.view(np.asfortranarray(want)).png.startswith(b"\x89PNG")
+    for keywords in ({"mip": True, "turn": 30}, {"slice": (1, 2, 3)}):
+        assert fbp.view(volume, **keywords).png != picture.png
+
+
+def test_geometry(tmp_path, geometry, scan, views, want):
+    assert geometry.kind == "cone" and geometry.shape == views.shape
+    assert geometry.facts.coverage == "full" and geometry.facts.magnification == pytest.approx(1.6)
+    fbp.geometry.save(geometry, tmp_path / "g.xml", format="rtk")
+    loaded = fbp.geometry.load(tmp_path / "g.xml", shape=views.shape[1:], pixel=1)
+    np.testing.assert_allclose(loaded.vectors, geometry.vectors, atol=1e-6)
+    by_file = fbp.recon(loaded.with_views(views), size=20)
+    np.testing.assert_allclose(by_file.array, want, atol=1e-4)
+    fbp.geometry.convert(tmp_path / "g.xml", tmp_path / "g.json", shape=views.shape[1:], pixel=1)
+    assert any(f.name == "rtk" and f.reads and f.writes for f in fbp.geometry.formats())
+    geometry.draw(tmp_path / "g.svg")
+    assert (tmp_path / "g.svg").read_text().startswith("<")
+    by_matrices = fbp.Scan.from_matrices(views, geometry.matrices, pixel=1)
+    np.testing.assert_allclose(by_matrices.vectors, geometry.vectors, atol=1e-9)
+    np.testing.assert_allclose(fbp.recon(by_matrices, size=20).array, want, atol=1e-4)
+
+
+def test_a_scan_does_not_change(scan, want):
+    before = scan.vectors
+    fbp.recon(scan, centre=22, tilt=1, flip_u=True, every=2, bin=2, sod=90)
+    moved = scan.adjusted(centre=22)
+    np.testing.assert_array_equal(scan.vectors, before)
+    assert (moved.vectors != before).any() and moved.views is scan.views
+    np.testing.assert_array_equal(fbp.recon(scan, size=20).array, want)
+    np.testing.assert_array_equal(
+        fbp.recon(moved, size=20).array, fbp.recon(scan, centre=22, size=20).array
+    )
+
+
+def test_centre():
+    geometry = fbp.Scan.cone(
+        None, fbp.angles(120), sod=100, sdd=160, pixel=1, shape=(24, 80), centre=41.3
+    )
+    scan = fbp.simulate(geometry, "ellipsoids")
+    wrong = geometry.adjusted(centre=39.5).with_views(scan.views)
+    found = fbp.find_centre(wrong)
+    assert found.sure and abs(found.column - 41.3) < 0.1
+    np.testing.assert_array_equal(
+        fbp.recon(wrong, centre="auto").array, fbp.recon(wrong, centre=found.column).array
+    )
+
+
+def test_compare(want):
+    equal = fbp.compare(want, want)
+    assert equal.max == 0 and equal.count == want.size
+    assert fbp.compare(want, want + 1).rmse == pytest.approx(1, rel=1e-5)
+    with pytest.raises(fbp.InvalidError):
+        fbp.compare(want, want[1:])
+
+
+def test_plan(scan, views, want):
+    plan = fbp.Plan(scan, size=20)
+    assert plan.shape == (20, 20, 20) and plan.dtype == np.float32
+    assert plan.summary.backend in ("cpu", "cuda", "gl") and plan.summary.n_slabs >= 1
+    assert plan.estimate() > 0
+    plan.open()
+    out = np.zeros(plan.shape, plan.dtype)
+    for _ in range(3):
+        out[...] = 0
+        plan.run(views, out)
+        np.testing.assert_array_equal(out, want)
+    twice = plan.run(np.ascontiguousarray(views[:, :, ::-1])[:, :, ::-1] * 2).array
+    np.testing.assert_allclose(twice, 2 * want, atol=1e-5)
+    model = fbp.Plan(scan, size=20, model="gpu=h200,gpus=2")
+    assert model.summary.predicted > 0
+    with pytest.raises(fbp.UnsupportedError):
+        model.run()
+
+
+WRONG = [
+    ({"filter": "hanning"}, r'filter: there is no "hanning": choose one of ram-lak'),
+    ({"voxel": -1}, "voxel: found -1, expected a number above 0"),
+    ({"voxel": (1, 2)}, "voxel: found 2 numbers, expected one or 3"),
+    ({"voxel": math.nan}, "voxel: found nan"),
+    ({"size": 2.5}, "size: found 2.5, expected a whole number"),
+    ({"size": 0}, "size: found 0, expected 1 or more"),
+    ({"memory": "lots"}, 'memory: found "lots"'),
+    ({"memory": 1}, "memory"),
+    ({"roi": "1:2,3"}, "roi: found '1:2,3', expected three ranges"),
+    ({"roi": "5:2,:,:"}, "roi: found 5:2"),
+    ({"slice": 99, "size": 20}, "slice 99: the volume has slices 0 to 19"),
+    ({"centre": 99}, "centre 99: the detector's columns are 0 to 39"),
+    ({"centre": 3, "offset": 1}, "centre and offset say the same"),
+    ({"centre": "middle"}, 'centre: found "middle", expected a column or "auto"'),
+    ({"cutoff": 7}, "cutoff"),
+    ({"device": "abacus"}, "abacus"),
+    ({"kernel": "column+"}, "kernel"),
+    ({"quadrature": "auto"}, "quadrature: kind cone has none"),
+    ({"pitch": 2}, r"pitch: is needed while a file is read: give it to libfbp.load\(\)"),
+    ({"threads": -2}, "threads: found -2"),
+    ({"stages": 2}, "stages"),
+    ({"mask": "x"}, "mask|could not convert"),
+    ({"filter": 3}, "filter: found 3"),
+    ({"output_type": "int3"}, "output_type"),
+]
+
+
+@pytest.mark.parametrize("keywords, sentence", WRONG)
+def test_wrong_keywords(scan, keywords, sentence):
+    with pytest.raises((ValueError, RuntimeError, MemoryError), match=sentence):
+        fbp.recon(scan, **keywords)
+
+
+def test_unknown_keyword(scan):
+    with pytest.raises(TypeError, match='there is no keyword "fliter"; did you mean "filter"'):
+        fbp.recon(scan, fliter="hann")
+    with pytest.raises(TypeError, match="scan: found ndarray, expected a libfbp.Scan or a path"):
+        fbp.recon(scan.views)
+
+
+SCANS = [
+    (lambda v: fbp.Scan.cone(v, [1, 2], sod=1, sdd=2, pixel=1), "angles: 2 for 48 views"),
+    (lambda v: fbp.Scan.cone(v, [], sod=1, sdd=2, pixel=1), "there is no view"),
+    (lambda v: fbp.Scan.cone(v, 7, sod=1, sdd=2, pixel=1), "angles: expected a list of numbers"),
+    (lambda v: fbp.Scan.cone(v, [math.nan] * 48, sod=1, sdd=2, pixel=1), "angles: found nan"),
+    (lambda v: fbp.Scan.cone(v, range(48), sod=0, sdd=2, pixel=1), "sod: found 0, expected a number above 0"),
+    (lambda v: fbp.Scan.cone(v, range(48), sod="x", sdd=2, pixel=1), "sod: found 'x', expected a number"),
+    (lambda v: fbp.Scan.cone(v, range(48), sod=[1, 2], sdd=2, pixel=1), "sod: found 2 numbers"),
+    (lambda v: fbp.Scan.cone(v, range(48), sod=1, sdd=2, pixel=(1, 2, 3)), "pixel: found 3 numbers"),
+    (lambda v: fbp.Scan.cone(None, range(48), sod=1, sdd=2, pixel=1), "shape: missing"),
+    (lambda v: fbp.Scan.cone(v, range(48), sod=1, sdd=2, pixel=1, row_order="up"), "row_order"),
+    (lambda v: fbp.Scan.from_matrices(v, np.eye(4)), r"matrices: expected \(views, 3, 4\)"),
+    (lambda v: fbp.Scan.from_matrices(v, np.zeros((48, 3, 4))), r"matrices\[0\]: "),
+    (lambda v: fbp.Scan.planes(v[:, 0], np.zeros((48, 3)), spacing=1), r"directions\[0\]: has length 0"),
+    (lambda v: fbp.load("nowhere.json"), "nowhere.json"),
+    (lambda v: fbp.load(3), "path: found int, expected a path"),
+    (lambda v: fbp.simulate(v), "scan|attribute"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make, sentence", SCANS)
+def test_wrong_scans(views, make, sentence):
+    with pytest.raises((ValueError, OSError, AttributeError), match=sentence):
+        make(views)
+
+
+def test_counts(command, tmp_path, geometry, views):
+    counts = np.round(5000 * np.exp(-views / 10)).astype("uint16")
+    flat = np.full(views.shape[1:], 5000, "uint16")
+    dark = np.zeros(views.shape[1:], "uint16")
+    np.save(tmp_path / "flat.npy", flat)
+    np.save(tmp_path / "dark.npy", dark)
+    scan = geometry.with_views(counts)
+    by_flat = scan.with_counts(flat=tmp_path / "flat.npy", dark=tmp_path / "dark.npy")
+    by_i0 = fbp.recon(scan.with_counts(i0=5000), size=20)
+    np.testing.assert_allclose(fbp.recon(by_flat, size=20).array, by_i0.array, atol=1e-6)
+    with pytest.warns(fbp.ScanWarning, match="neither flat nor i0"):
+        warned = fbp.recon(scan, size=20)
+    assert any("neither flat nor i0" in w for w in warned.report.warnings)
+
+
+def test_things_that_are_listed():
+    assert "hann" in fbp.names()["filter"] and "ball" in fbp.names()["phantom"]
+    assert any(d.name == "cpu" and d.usable for d in fbp.devices())
+    assert fbp.directions(9).shape[1] == 3
+    np.testing.assert_allclose(np.linalg.norm(fbp.directions(9), axis=1), 1)
+    assert re.match(r"\d+\.\d+\.\d+", fbp.__version__)
+    assert all(getattr(fbp, name).__doc__ for name in fbp.__all__ if name[0] != "_")
