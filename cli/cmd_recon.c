@@ -1,3 +1,4 @@
+#include "recon_report.h"
 #include "sweep.h"
 
 #include <stdlib.h>
@@ -22,6 +23,10 @@ static const struct opt table[] = {
         .help = "also write a picture of three slices of the volume"),
     OPT(R, timeline, .name = "timeline", .arg = "FILE.svg",
         .help = "also draw when data were read, filtered, backprojected and written"),
+    OPT(R, report, .name = "report", .arg = "FILE.html",
+        .help =
+            "also write a page for a browser: warnings, the volume to look through, what was "
+            "chosen and why, geometry, timeline, inputs, and how to do it again (docs/view.md)"),
     OPT(R, sweep, .name = "sweep", .arg = "NAME=FROM:TO:STEP",
         .help = "reconstruct one slice for each value of centre (column of the rotation axis), "
                 "tilt (deg), offset, sod or sdd (mm), write all of them as one picture (-o "
@@ -71,8 +76,23 @@ static fbp_status run_plan(const struct recon_args *a, fbp_plan *plan, struct re
     return fbp_plan_run(plan, a->output, &out->report);
 }
 
+/* All that is written beside the volume. */
+static int write_rest(const struct recon_args *a, const struct fbp_scan *scan,
+                      struct recon_result *result, struct recon_report *report)
+{
+    char written[4200];
+
+    cli_written(written, sizeof written, a->output, result->plan->volume.n[2]);
+    if (a->preview && fbp_picture_write(written, a->preview,
+                                        fbp_picture_params(.shown = result->shown)) != FBP_OK)
+        return cli_fail();
+    if (recon_rows(scan, result->plan, result->rows) != 0)
+        return 1;
+    return a->report ? report_write(report, a, scan, result) : 0;
+}
+
 static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, fbp_plan *plan,
-                       struct progress *progress)
+                       struct progress *progress, struct recon_report *report)
 {
     struct recon_result result = {.plan = fbp_plan_info(plan),
                                   .report = {.struct_size = sizeof result.report}};
@@ -80,16 +100,13 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
     if (!a->quiet)
         announce(result.plan);
     fbp_plan_timeline(plan, a->timeline);
+    if (a->report && report_draws(report, a, plan) != 0)
+        return 1;
     const fbp_status st = run_plan(a, plan, &result);
     progress_end(progress);
     if (st != FBP_OK)
         return failed(a, st);
-    char written[4200];
-    cli_written(written, sizeof written, a->output, result.plan->volume.n[2]);
-    if (a->preview &&
-        fbp_picture_write(written, a->preview, fbp_picture_params(.shown = result.shown)) != FBP_OK)
-        return cli_fail();
-    if (recon_rows(scan, result.plan, result.rows) != 0)
+    if (write_rest(a, scan, &result, report) != 0)
         return 1;
     if (a->json)
         return recon_print_json(a, &result);
@@ -113,7 +130,7 @@ static int sweep(const struct command *self, struct recon_args *a, struct progre
     return sweep_run(a, &range);
 }
 
-static int plan_or_run(struct recon_args *a, struct progress *progress)
+static int plan_or_run(struct recon_args *a, struct progress *progress, struct recon_report *report)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
     fbp_plan *plan;
@@ -122,7 +139,7 @@ static int plan_or_run(struct recon_args *a, struct progress *progress)
     int rc = recon_prepare(a, &scan, &plan);
     progress->n_views = scan.n_views;
     if (rc == 0)
-        rc = a->plan ? plan_print(plan, a->json) : reconstruct(a, &scan, plan, progress);
+        rc = a->plan ? plan_print(plan, a->json) : reconstruct(a, &scan, plan, progress, report);
     fbp_plan_destroy(&plan);
     fbp_scan_clear(&scan);
     return rc;
@@ -131,6 +148,7 @@ static int plan_or_run(struct recon_args *a, struct progress *progress)
 static int run(const struct command *self, int argc, char **argv)
 {
     struct progress progress;
+    struct recon_report report = {0};
     struct recon_args a = {RECON_ARGS,
                            .p = *fbp_recon_params(.progress = progress_update, .log = progress_log,
                                                   .follow_timeout_s = 60)};
@@ -146,10 +164,13 @@ static int run(const struct command *self, int argc, char **argv)
     }
     a.p.user = &progress;
     recon_complete(&a);
+    if (a.report)
+        report_begin(&report, argc, argv);
     char *kept;
     rc = recon_name_scan(&a, &kept);
     if (rc == 0)
-        rc = a.sweep ? sweep(self, &a, &progress) : plan_or_run(&a, &progress);
+        rc = a.sweep ? sweep(self, &a, &progress) : plan_or_run(&a, &progress, &report);
+    report_end(&report);
     free(kept);
     return rc;
 }

@@ -1,6 +1,7 @@
 #include "recon.h"
 #include "say.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 char *plan_device(char *buf, size_t n, const struct fbp_plan_summary *p)
@@ -29,8 +30,22 @@ static const char *how_often_filtered(const struct fbp_plan_summary *p)
     return p->n_slabs > 1 ? "filtered for each slab that needs their rows" : "filtered once";
 }
 
+static void put(struct plan_lines *out, const char *name, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void put(struct plan_lines *out, const char *name, const char *fmt, ...)
+{
+    struct plan_line *line = &out->lines[out->n < PLAN_LINES ? out->n++ : PLAN_LINES - 1];
+    va_list ap;
+
+    line->name = name;
+    va_start(ap, fmt);
+    vsnprintf(line->text, sizeof line->text, fmt, ap);
+    va_end(ap);
+}
+
 /* Of a machine that is not there. */
-static void print_predicted(const struct fbp_predicted *t)
+static void put_predicted(struct plan_lines *out, const struct fbp_predicted *t)
 {
     const struct {
         const char *name;
@@ -38,84 +53,111 @@ static void print_predicted(const struct fbp_predicted *t)
     } parts[] = {{"read", t->read},   {"upload", t->upload},           {"filter", t->filter},
                  {"share", t->share}, {"backproject", t->backproject}, {"fetch", t->fetch},
                  {"write", t->write}};
-    const char *between = "";
-    char a[40];
+    char a[40], b[40], list[300] = "";
+    size_t used = 0;
 
-    printf("time      %s predicted, %.4g GUPS; ", cli_seconds(a, sizeof a, t->total), t->gups);
-    printf("opening takes %s before that\n", cli_seconds(a, sizeof a, t->open));
-    printf("parts     ");
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (parts[i].seconds > 0) {
-            printf("%s%s %s", between, parts[i].name, cli_seconds(a, sizeof a, parts[i].seconds));
-            between = ", ";
-        }
-    puts(" (they overlap)");
+    put(out, "time", "%s predicted, %.4g GUPS; opening takes %s before that",
+        cli_seconds(a, sizeof a, t->total), t->gups, cli_seconds(b, sizeof b, t->open));
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && used < sizeof list; i++)
+        if (parts[i].seconds > 0)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s %s", used ? ", " : "",
+                                     parts[i].name, cli_seconds(a, sizeof a, parts[i].seconds));
+    put(out, "parts", "%s (they overlap)", list);
 }
 
-/* What is wanted, and what that saves. */
-static void print_region(const struct fbp_plan_summary *p)
+/* What is computed. */
+static void put_volume(struct plan_lines *out, const struct fbp_plan_summary *p)
 {
-    printf("region    %.3g %% of the voxels, in slices %zu to %zu; it saves %.3g %% of the updates "
-           "and %.3g %% of the detector rows\n",
-           100 * recon_region_share(p), p->region_slices[0], p->region_slices[1] - 1,
-           100 * p->region_saves_updates, 100 * p->region_saves_rows);
+    const double *c = p->volume.centre_mm;
+    char a[120];
+
+    put(out, "volume", "%s, centre (%.6g, %.6g, %.6g) mm", cli_grid(a, sizeof a, &p->volume), c[0],
+        c[1], c[2]);
+    if (p->frames > 1)
+        put(out, "frames", "%zu of that size, each from one row of a view", p->frames);
+    if (is_box(p))
+        put(out, "of", "%s: voxels %zu:%zu,%zu:%zu,%zu:%zu", cli_grid(a, sizeof a, &p->whole),
+            p->roi[0][0], p->roi[0][1], p->roi[1][0], p->roi[1][1], p->roi[2][0], p->roi[2][1]);
+    if (p->region_voxels)
+        put(out, "region",
+            "%.3g %% of the voxels, in slices %zu to %zu; it saves %.3g %% of the updates and %.3g "
+            "%% of the detector rows",
+            100 * recon_region_share(p), p->region_slices[0], p->region_slices[1] - 1,
+            100 * p->region_saves_updates, 100 * p->region_saves_rows);
+    if (p->prepared[0])
+        put(out, "prepared", "%s", say_name(p->prepared));
+    put(out, "weights", "%s", p->weights);
+    if (p->fft_length)
+        put(out, "filter", "by FFT of length %zu", p->fft_length);
+    else
+        put(out, "filter", "%s", p->filtered ? "none" : "in space");
+}
+
+/* In which parts, and how often views are read. */
+static void put_parts(struct plan_lines *out, const struct fbp_plan_summary *p)
+{
+    char a[120];
+
+    put(out, "device", "%s", plan_device(a, sizeof a, p));
+    put(out, "slabs", "%zu of at most %zu slices", p->n_slabs, p->slab_slices);
+    if (p->follows)
+        put(out, "batches", "as views come, of %zu at most where it has fallen behind",
+            p->batch_views);
+    else
+        put(out, "batches", "%zu of at most %zu views", p->n_batches, p->batch_views);
+    put(out, "reading", "%s; a detector row is read %.3g times",
+        fbp_bytes_text(a, sizeof a, p->input_bytes), p->view_reads);
+    if (p->scratch_bytes)
+        put(out, "views", "filtered once, into a file of %s, from which a row is read %.3g times",
+            fbp_bytes_text(a, sizeof a, p->scratch_bytes), p->scratch_reads);
+    else if (p->n_pictures)
+        put(out, "views",
+            "filtered once, and added up to %zu pictures of %zu x %zu pixels: %.4g giga-updates",
+            p->n_pictures, p->picture[0], p->picture[1], (double)p->picture_updates * 1e-9);
+    else
+        put(out, "views", "%s", how_often_filtered(p));
+}
+
+/* Bytes and updates. */
+static void put_costs(struct plan_lines *out, const struct fbp_plan_summary *p)
+{
+    char a[120], b[120];
+
+    put(out, "writing", "%s", fbp_bytes_text(a, sizeof a, p->output_bytes));
+    if (p->memory_limit > 0)
+        put(out, "memory", "%s predicted, of a limit of %s",
+            fbp_bytes_text(a, sizeof a, p->memory_bytes),
+            fbp_bytes_text(b, sizeof b, p->memory_limit));
+    else
+        put(out, "memory", "%s predicted", fbp_bytes_text(a, sizeof a, p->memory_bytes));
+    if (p->device_bytes)
+        put(out, "on device",
+            "%s a device, without the driver's own context (some 300 MiB on a GPU)",
+            fbp_bytes_text(a, sizeof a, p->device_bytes));
+    put(out, "work", "%.4g giga-updates (voxels x %s", (double)p->updates * 1e-9,
+        p->n_pictures ? "pictures) in the second stage" : "views)");
+}
+
+void plan_tell(const struct fbp_plan_summary *p, struct plan_lines *out)
+{
+    out->n = 0;
+    put_volume(out, p);
+    put_parts(out, p);
+    put_costs(out, p);
 }
 
 static void print_text(const struct fbp_plan_summary *p, double seconds)
 {
-    const double *c = p->volume.centre_mm;
-    char a[120], b[120];
+    struct plan_lines l;
+    char a[40];
 
-    printf("volume    %s, centre (%.6g, %.6g, %.6g) mm\n", cli_grid(a, sizeof a, &p->volume), c[0],
-           c[1], c[2]);
-    if (p->frames > 1)
-        printf("frames    %zu of that size, each from one row of a view\n", p->frames);
-    if (is_box(p))
-        printf("of        %s: voxels %zu:%zu,%zu:%zu,%zu:%zu\n", cli_grid(a, sizeof a, &p->whole),
-               p->roi[0][0], p->roi[0][1], p->roi[1][0], p->roi[1][1], p->roi[2][0], p->roi[2][1]);
-    if (p->region_voxels)
-        print_region(p);
-    if (p->prepared[0])
-        printf("prepared  %s\n", say_name(p->prepared));
-    printf("weights   %s\n", p->weights);
-    if (p->fft_length)
-        printf("filter    by FFT of length %zu\n", p->fft_length);
-    else
-        printf("filter    %s\n", p->filtered ? "none" : "in space");
-    printf("device    %s\n", plan_device(a, sizeof a, p));
-    printf("slabs     %zu of at most %zu slices\n", p->n_slabs, p->slab_slices);
-    if (p->follows)
-        printf("batches   as views come, of %zu at most where it has fallen behind\n",
-               p->batch_views);
-    else
-        printf("batches   %zu of at most %zu views\n", p->n_batches, p->batch_views);
-    printf("reading   %s; a detector row is read %.3g times\n",
-           fbp_bytes_text(a, sizeof a, p->input_bytes), p->view_reads);
-    if (p->scratch_bytes)
-        printf("views     filtered once, into a file of %s, from which a row is read %.3g times\n",
-               fbp_bytes_text(a, sizeof a, p->scratch_bytes), p->scratch_reads);
-    else if (p->n_pictures)
-        printf("views     filtered once, and added up to %zu pictures of %zu x %zu pixels: %.4g "
-               "giga-updates\n",
-               p->n_pictures, p->picture[0], p->picture[1], (double)p->picture_updates * 1e-9);
-    else
-        printf("views     %s\n", how_often_filtered(p));
-    printf("writing   %s\n", fbp_bytes_text(a, sizeof a, p->output_bytes));
-    if (p->memory_limit > 0)
-        printf("memory    %s predicted, of a limit of %s\n",
-               fbp_bytes_text(a, sizeof a, p->memory_bytes),
-               fbp_bytes_text(b, sizeof b, p->memory_limit));
-    else
-        printf("memory    %s predicted\n", fbp_bytes_text(a, sizeof a, p->memory_bytes));
-    if (p->device_bytes)
-        printf("on device %s a device, without the driver's own context (some 300 MiB on a GPU)\n",
-               fbp_bytes_text(a, sizeof a, p->device_bytes));
-    printf("work      %.4g giga-updates (voxels x %s\n", (double)p->updates * 1e-9,
-           p->n_pictures ? "pictures) in the second stage" : "views)");
+    plan_tell(p, &l);
     if (p->predicted.open > 0)
-        print_predicted(&p->predicted);
+        put_predicted(&l, &p->predicted);
     else
-        printf("time      about %s\n", cli_seconds(a, sizeof a, seconds));
+        put(&l, "time", "about %s", cli_seconds(a, sizeof a, seconds));
+    for (size_t i = 0; i < l.n; i++)
+        printf("%-9s %s\n", l.lines[i].name, l.lines[i].text);
 }
 
 static void json_predicted(cJSON *root, const struct fbp_predicted *t)

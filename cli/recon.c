@@ -13,7 +13,7 @@ static int keep_inputs(const struct recon_args *a, const struct fbp_scan *scan)
         .force = a->p.force != 0,
         .scan = scan,
         .inputs = {a->p.region}, /* a mask, or words that name no file */
-        .outputs = {a->preview, a->timeline, a->curve, picture ? a->output : NULL},
+        .outputs = {a->preview, a->timeline, a->report, a->curve, picture ? a->output : NULL},
         .volume = picture || !a->output || !recon_is_file(a->output) ? NULL : a->output};
 
     return cli_check_files(&files);
@@ -143,7 +143,11 @@ int recon_prepare(struct recon_args *a, struct fbp_scan *scan, fbp_plan **plan)
     struct fbp_grid grid;
 
     *plan = NULL;
-    if (recon_load(a, scan) != 0 || centre_find(a, scan) != 0 || adjust_scan(scan, a->adjust) != 0)
+    if (recon_load(a, scan) != 0)
+        return 1;
+    a->kind = scan->kind;
+    a->scans_volume = scan->volume.n[0] > 0;
+    if (centre_find(a, scan) != 0 || adjust_scan(scan, a->adjust) != 0)
         return 1;
     if (recon_reduce(a, scan) != FBP_OK)
         return cli_fail();

@@ -13,7 +13,7 @@ struct recon_water {
 
 struct recon_args {
     struct fbp_recon_params p;
-    const char *scan, *output, *preview, *timeline, *sweep, *curve;
+    const char *scan, *output, *preview, *timeline, *report, *sweep, *curve;
     size_t size[3], every, bin;
     double voxel[3], volume_centre[3]; /**< of the volume [mm]; NaN: the scan's */
     double pitch[2];                   /**< of the detector's pixels [mm]; 0: as the scan has it */
@@ -33,6 +33,8 @@ struct recon_args {
     bool has_centre;
     bool spatial, plan, json, quiet;
     bool flip_u, flip_v, reverse;
+    bool scans_volume;  /**< by recon_prepare(): the scan has a volume */
+    enum fbp_kind kind; /**< and so: of the scan */
 };
 
 /** What a struct recon_args starts with where 0 is a value. */
@@ -248,6 +250,8 @@ struct recon_result {
     size_t rows[2];  /**< detector rows [first, end) that the slice is made of */
 };
 
+/** Remark i = 0, 1, … on the samples of a run, a sentence; false: there is no such remark. */
+bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n);
 /** Print a result for people. */
 void recon_print(const struct recon_args *args, const struct recon_result *result);
 /** The box of a plan as JSON: root's new member "roi"; NULL when out of memory. */
@@ -257,6 +261,18 @@ double recon_region_share(const struct fbp_plan_summary *plan);
 void recon_json_region(cJSON *root, const struct fbp_plan_summary *plan);
 /** Print it as JSON; returns the exit status. */
 int recon_print_json(const struct recon_args *args, const struct recon_result *result);
+
+enum { PLAN_LINES = 24 };
+
+/** What a plan has decided, a line a decision: "slabs", "1 of at most 128 slices". */
+struct plan_lines {
+    struct plan_line {
+        const char *name;
+        char text[1700];
+    } lines[PLAN_LINES];
+    size_t n;
+};
+void plan_tell(const struct fbp_plan_summary *plan, struct plan_lines *out);
 
 /** Print a plan and its expected time for people, or as JSON; returns the exit status. */
 int plan_print(const fbp_plan *plan, bool json);

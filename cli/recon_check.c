@@ -22,6 +22,21 @@ static int check_timeline(const struct command *self, const struct recon_args *a
     return OPT_GO_ON;
 }
 
+static int check_report(const struct command *self, const struct recon_args *a)
+{
+    if (!a->report)
+        return OPT_GO_ON;
+    if (a->plan || a->sweep)
+        return opt_usage(self, "--report is about one run: leave %s out",
+                         a->plan ? "--plan" : "--sweep");
+    if (!cli_ends_with(a->report, ".html"))
+        return opt_usage(self, "--report: expected a name that ends in .html, got \"%s\"",
+                         a->report);
+    if (!cli_has_folder(a->report))
+        return cli_error("%s: its folder is missing or read-only: create it first", a->report);
+    return OPT_GO_ON;
+}
+
 static int check_preview(const struct command *self, const struct recon_args *a)
 {
     if (!a->preview)
@@ -154,6 +169,8 @@ int recon_check(const struct command *self, const struct recon_args *a)
         rc = check_sweep(self, a);
     if (rc == OPT_GO_ON)
         rc = check_water(self, a);
+    if (rc == OPT_GO_ON)
+        rc = check_report(self, a);
     if (rc != OPT_GO_ON || a->sweep)
         return rc;
     if (a->p.follow && centre_is_auto(a->adjust))

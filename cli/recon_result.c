@@ -104,13 +104,32 @@ static void json_extras(cJSON *root, const struct recon_args *a, const struct re
         cli_json_numbers(root, "window", result->shown, 2);
 }
 
+bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n)
+{
+    const struct fbp_report *r = &result->report;
+    const struct {
+        uint64_t count;
+        const char *text;
+    } notes[] = {{r->not_finite, "samples were not numbers and were bridged"},
+                 {r->output_clipped, "voxels were beyond the output range and were clipped"},
+                 {r->clipped, "intensities were not positive; their logarithm was clipped"},
+                 {r->slabs_resumed, "slabs were there from the interrupted run"}};
+
+    for (size_t k = 0; k < sizeof notes / sizeof *notes; k++)
+        if (notes[k].count > 0 && i-- == 0) {
+            snprintf(buf, n, "%" PRIu64 " %s", notes[k].count, notes[k].text);
+            return true;
+        }
+    return false;
+}
+
 /* The hash alone is the result of hash:, so that scripts can take it. */
 void recon_print(const struct recon_args *a, const struct recon_result *result)
 {
     const struct fbp_report *r = &result->report;
     FILE *f = strcmp(a->output, "hash:") == 0 ? stderr : stdout;
     const char *unit = result->plan->unit;
-    char t[6][24];
+    char t[6][24], note[200];
 
     if (f == stderr)
         printf("%016" PRIx64 "\n", r->hash);
@@ -130,16 +149,8 @@ void recon_print(const struct recon_args *a, const struct recon_result *result)
                 cli_seconds(t[1], sizeof t[1], r->output_after_last_view),
                 recon_is_file(a->output) ? "the file" : "all", r->n_batches);
     print_extras(f, a, result);
-    if (r->not_finite)
-        fprintf(stderr, "note: %zu samples were not numbers and were bridged\n", r->not_finite);
-    if (r->output_clipped)
-        fprintf(stderr, "note: %" PRIu64 " voxels were beyond the output range and were clipped\n",
-                r->output_clipped);
-    if (r->clipped)
-        fprintf(stderr, "note: %zu intensities were not positive; their logarithm was clipped\n",
-                r->clipped);
-    if (r->slabs_resumed)
-        fprintf(stderr, "note: %zu slabs were there from the interrupted run\n", r->slabs_resumed);
+    for (size_t i = 0; recon_note(result, i, note, sizeof note); i++)
+        fprintf(stderr, "note: %s\n", note);
 }
 
 static void print_output_type(cJSON *root, const struct recon_args *a, const struct fbp_report *r)

@@ -32,13 +32,24 @@ void say_watch_memory(void)
     cJSON_InitHooks(&hooks);
 }
 
+void say_remember(void)
+{
+    if (!said.notes)
+        said.notes = cJSON_CreateArray();
+    if (!said.warnings)
+        said.warnings = cJSON_CreateArray();
+}
+
+const cJSON *say_remembered(bool warnings)
+{
+    return warnings ? said.warnings : said.notes;
+}
+
 void say_open(bool json)
 {
     said.json = json;
-    if (json) {
-        said.notes = cJSON_CreateArray();
-        said.warnings = cJSON_CreateArray();
-    }
+    if (json)
+        say_remember();
 }
 
 bool say_keep(cJSON *result, bool compact)

@@ -42,6 +42,11 @@ void say_error(const char *line);
 void say_note(bool quiet, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void say_warning(bool quiet, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/** From here on notes and warnings are remembered, also without --json. */
+void say_remember(void);
+/** The warnings, or the notes, so far: a list of texts; NULL: nothing is remembered. */
+const cJSON *say_remembered(bool warnings);
+
 /** A name, or a text of a file, as part of a line that is printed: what would begin another line is
  * an escape.  Valid until the fourth call after it; other control characters are the streams' to
  * show. */

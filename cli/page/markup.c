@@ -30,6 +30,20 @@ static bool make_room(struct markup *m, size_t n)
     return more != NULL;
 }
 
+void markup_reserve(struct markup *m, size_t n)
+{
+    char *more = n < SIZE_MAX / 4 && m->n < SIZE_MAX / 4 && m->n + n + 1 > m->room
+                     ? realloc(m->bytes, m->n + n + 1)
+                     : NULL;
+
+    if (!more)
+        return; /* make_room() tries again, and says so */
+    if (!m->bytes)
+        more[0] = '\0';
+    m->bytes = more;
+    m->room = m->n + n + 1;
+}
+
 void markup_add(struct markup *m, const char *bytes, size_t n)
 {
     if (!make_room(m, n))

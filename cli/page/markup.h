@@ -15,6 +15,8 @@ struct markup {
     bool failed;
 };
 
+/** Room for n more bytes at once: what grows piece by piece needs up to twice its size. */
+void markup_reserve(struct markup *m, size_t n);
 void markup_add(struct markup *m, const char *bytes, size_t n);
 void markup_put(struct markup *m, const char *text);
 /** As printf(); what is inserted is HTML already. */

@@ -23,8 +23,8 @@ struct page_wish {
         slice_cost[3]; /**< of a served page: bytes that a full slice of each plane costs to read */
 };
 
-/** Read a volume and add the viewer with its samples to a page; what was read stays in *out, which
- *  reduced_clear() frees.  0, or 1: said. */
+/** Read a volume and add the viewer with its samples to a page; *out has what is known of it,
+ * without the samples, and reduced_clear() frees it.  0, or 1: said. */
 int page_view(struct page *page, fbp_source *volume, const struct page_wish *wish,
               struct reduced *out);
 

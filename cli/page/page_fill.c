@@ -22,6 +22,11 @@ static const struct markup *value_of(const struct page_slot *slots, const char *
 
 void page_fill(struct markup *out, const char *template, const struct page_slot *slots)
 {
+    size_t all = strlen(template);
+
+    for (const struct page_slot *slot = slots; slot->key; slot++)
+        all += slot->value->n;
+    markup_reserve(out, all);
     for (const char *open; (open = strstr(template, "{{")); template = strstr(open, "}}") + 2) {
         const struct markup *value = value_of(slots, open + 2, strcspn(open + 2, "}"));
         markup_add(out, template, (size_t)(open - template));

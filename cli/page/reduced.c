@@ -286,10 +286,18 @@ int reduced_make(struct reduced *r, fbp_source *source, const struct reduced_wis
     return rc;
 }
 
-void reduced_clear(struct reduced *r)
+void reduced_drop(struct reduced *r)
 {
     free(r->values);
-    for (int i = 0; i < 3; i++)
+    r->values = NULL;
+    for (int i = 0; i < 3; i++) {
         free(r->greatest[i]);
+        r->greatest[i] = NULL;
+    }
+}
+
+void reduced_clear(struct reduced *r)
+{
+    reduced_drop(r);
     *r = (struct reduced){0};
 }

@@ -40,6 +40,8 @@ struct reduced {
 /** Choose what is joined, and read the volume once, a few rows at a time; 0, or 1: said.
  *  reduced_clear() is safe after both. */
 int reduced_make(struct reduced *out, fbp_source *source, const struct reduced_wish *wish);
+/** Its samples are not needed any more, but all that is known of it. */
+void reduced_drop(struct reduced *r);
 void reduced_clear(struct reduced *r);
 
 /** Axes of plane i (xy, xz, yz), to the right and up. */

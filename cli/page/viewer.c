@@ -199,10 +199,12 @@ int page_view(struct page *page, fbp_source *volume, const struct page_wish *wis
 
     if (reduced_make(r, volume, &wish->volume) != 0)
         return 1;
+    markup_reserve(&page->data, wish->volume.bytes);
     packed_put(&page->data, r, &scales[0], &scales[1]);
     put_size(&size, r);
     put_truth(&truth, r, &scales[0], page->served);
     markup_json(&meta, describe(r, wish, page->served, scales));
+    reduced_drop(r);
     const struct page_slot slots[] = {{"size", &size}, {"truth", &truth}, {"meta", &meta}, {0}};
     page_fill(&page->viewer, page_text_of("viewer.html")->text, slots);
     markup_clear(&size);

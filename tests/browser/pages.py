@@ -205,6 +205,26 @@ def check_looks(b):
     b.size(1200, 800)
 
 
+def check_report(b):
+    open_page(b, "report.html")
+    check(b.value("[...document.images].length === 2 && [...document.images].every((i) => i.complete && "
+                  "i.naturalWidth > 100)"), "drawings of the report")
+    check(b.value("document.querySelector('main > section').getAttribute('aria-label')") == "Warnings",
+          "warnings are not first")
+    check(b.value("document.querySelectorAll('.warnings li').length") == 1, "warnings")
+    for name, width, scheme in (("wide", 1400, "light"), ("narrow", 420, "dark")):
+        b.size(width, 900)
+        b.scheme(scheme)
+        shown(b)
+        check(b.value("document.documentElement.scrollWidth <= innerWidth"), "the report scrolls sideways")
+        b.picture(f"report-{name}.png", whole=True)
+    b.size(1200, 800)
+    open_page(b, "report.html", "#x=3")
+    check(shown(b)[2].startswith("3,"), "the report's viewer", shown(b))
+    b.open("file://" + os.path.abspath("no-volume.html"))
+    check(b.value("!document.getElementById('viewer') && document.scripts.length === 0"), "a viewer of nothing")
+
+
 def check_server(b):
     """The page of a server shows voxels where the page alone has means; it asks nobody else."""
     server = subprocess.Popen([fbp, "view", "big.mha", "--serve", "--page-size", "256K", "-q"],
@@ -249,9 +269,14 @@ def make_files():
               for x in range(4)]
     write_mha("series.mha", (4, 3, 2, 3), frames, (1, 1, 1, 1), (0, 0, 0, 0))
     run("view", "series.mha", "-o", "series.html", "-q")
+    run("simulate", "--size", "96", "--views", "8", "--truth", "truth.mha", "-o", "s.json", "-q")
+    with open("assumed.json", "w") as f:
+        f.write('{"fbp_scan": 1, "geometry": "s.json", "projections": "s.mha", "assumed": '
+                '{"geometry": "a guess"}}')
+    run("recon", "assumed.json", "-o", "recon.mha", "--size", "48", "--report", "report.html", "-q")
+    run("recon", "assumed.json", "-o", "null:", "--size", "8", "--report", "no-volume.html", "-q")
     n = 64
     write_mha("big.mha", (n, n, n), [big(x, y, z) for z in range(n) for y in range(n) for x in range(n)])
-    run("simulate", "--size", "96", "--views", "8", "--truth", "truth.mha", "-o", "s.json", "-q")
     name = "<script>alert(1)<.mha"
     os.rename("truth.mha", name)
     run("view", name, "-o", "reduced.html", "--page-size", "600K", "-q")
@@ -269,7 +294,7 @@ def main():
     b = devtools.Browser(program)
     try:
         b.size(1200, 800)
-        for part in (check_values, check_mouse, check_grey, check_series):
+        for part in (check_values, check_mouse, check_grey, check_series, check_report):
             part(b)
             check_quiet(b, part.__name__)
         check_looks(b)

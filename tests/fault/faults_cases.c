@@ -92,6 +92,7 @@ const struct fault_case fault_cases[] = {
     {"recon cutoff-v", "recon ../in/cone.json -o v.mha --cutoff-v 0.5" FAST, NULL, 0},
     {"recon spatial", "recon ../in/cone.json -o v.mha --spatial" FAST, NULL, 0},
     {"recon slice", "recon ../in/cone.json -o slice.png --slice 8" FAST, NULL, 0},
+    {"recon report", "recon ../in/cone.json -o v.mha --report r.html" FAST, NULL, 0},
     {"recon preview", "recon ../in/cone.json -o v.mha --preview p.png --timeline t.svg" FAST, NULL,
      0},
     {"recon sweep",

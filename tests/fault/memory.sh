@@ -20,6 +20,8 @@ check() { # NAME LIMIT_MIB "recon options" simulate options …
         [ -z "$slow" ] || break
     done
     "$peak" "$limit" "$fbp" recon "$dir/scan.json" "${volume[@]}" -o "$dir/volume.mha" --memory "${limit}M" -q
+    "$peak" "$limit" "$fbp" recon "$dir/scan.json" "${volume[@]}" -o "$dir/volume.mha" --memory "${limit}M" -q \
+        --report "$dir/report.html"
     echo "$name: the same volume, $whole, in $limit MiB"
     [ -n "$slow" ] || check_packed
     rm -rf "${dir:?}"/*

@@ -1,0 +1,280 @@
+#include "recon_report.h"
+
+#include "files.h"
+#include "say.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAGE = 16 << 20, LEAST_PAGE = 256 << 10, DRAWING = 4 << 20 };
+
+/* A word as a shell takes it. */
+static void add_word(char *out, size_t room, const char *word)
+{
+    size_t n = strlen(out);
+    const bool plain =
+        *word && word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                   "_-+=./:,@%^")] == '\0';
+
+    n += (size_t)snprintf(out + n, room - n, plain ? " %s" : " '", word);
+    for (; !plain && *word && n + 8 < room; word++)
+        n += (size_t)snprintf(out + n, room - n, *word == '\'' ? "'\\''" : "%c", *word);
+    if (!plain && n + 2 < room)
+        snprintf(out + n, room - n, "'");
+}
+
+void report_begin(struct recon_report *report, int argc, char **argv)
+{
+    const size_t room = sizeof report->command - 8;
+
+    *report = (struct recon_report){.began = (double)time(NULL)};
+    snprintf(report->command, room, "fbp recon");
+    for (int i = 0; i < argc; i++) {
+        if (strlen(report->command) + 4 * strlen(argv[i]) + 8 > room) {
+            strcat(report->command, " …");
+            break;
+        }
+        add_word(report->command, room, argv[i]);
+    }
+    say_remember();
+}
+
+/* A hidden folder beside the report, as drawings are written to files. */
+static int make_folder(struct recon_report *report, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const int n = snprintf(report->folder, sizeof report->folder, "%.*s.fbp-report-XXXXXX",
+                           slash ? (int)(slash - path + 1) : 0, path);
+
+    if (n < 0 || (size_t)n >= sizeof report->folder || !mkdtemp(report->folder)) {
+        report->folder[0] = '\0';
+        return cli_error("%s: cannot make a folder beside it: %s", path, strerror(errno));
+    }
+    return 0;
+}
+
+int report_draws(struct recon_report *report, const struct recon_args *a, fbp_plan *plan)
+{
+    if (make_folder(report, a->report) != 0)
+        return 1;
+    snprintf(report->timeline, sizeof report->timeline, "%s/timeline.svg", report->folder);
+    if (a->timeline)
+        snprintf(report->timeline, sizeof report->timeline, "%s", a->timeline);
+    fbp_plan_timeline(plan, report->timeline);
+    return 0;
+}
+
+void report_end(struct recon_report *report)
+{
+    static const char *const names[] = {"timeline.svg", "geometry.svg"};
+    char path[4200];
+
+    for (size_t i = 0; *report->folder && i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", report->folder, names[i]);
+        (void)unlink(path);
+    }
+    if (*report->folder)
+        (void)rmdir(report->folder);
+    report->folder[0] = '\0';
+}
+
+/* A file whole, up to `most` bytes; *n: its size, also if it is larger.  NULL: it is larger, or
+ * cannot be read. */
+static char *read_file(const char *path, size_t most, size_t *n)
+{
+    struct stat info;
+    FILE *f = stat(path, &info) == 0 ? fopen(path, "rb") : NULL;
+
+    *n = f ? (size_t)info.st_size : 0;
+    char *bytes = f && *n <= most ? malloc(*n + 1) : NULL;
+    if (bytes && fread(bytes, 1, *n, f) != *n) {
+        free(bytes);
+        bytes = NULL;
+    }
+    if (f)
+        (void)fclose(f);
+    return bytes;
+}
+
+/* A drawing, or a sentence why it is not there. */
+static void put_file(struct markup *m, const char *path, const char *type, const char *alt,
+                     const char *otherwise)
+{
+    char size[24];
+    size_t n;
+    char *bytes = read_file(path, DRAWING, &n);
+
+    if (bytes) {
+        markup_put(m, "<div class=\"drawing\">");
+        markup_image(m, type, bytes, n, alt);
+        markup_put(m, "</div>\n");
+    } else {
+        markup_printf(m, "<p class=\"facts\">It has %s: %s.</p>\n",
+                      fbp_bytes_text(size, sizeof size, n), otherwise);
+    }
+    free(bytes);
+}
+
+static void put_list(struct markup *m, const char *class, const cJSON *list)
+{
+    const cJSON *line;
+
+    if (!list || !list->child)
+        return;
+    markup_printf(m, "<ul class=\"%s\">\n", class);
+    cJSON_ArrayForEach(line, list)
+    {
+        markup_put(m, "<li>");
+        markup_escaped(m, line->valuestring);
+        markup_put(m, "</li>\n");
+    }
+    markup_put(m, "</ul>\n");
+}
+
+/* What was said of the run, warnings first. */
+static void put_said(struct markup *m, const struct recon_result *result)
+{
+    const cJSON *warnings = say_remembered(true), *notes = say_remembered(false);
+    char line[300];
+
+    markup_put(m, "<section aria-label=\"Warnings\">\n");
+    put_list(m, "warnings", warnings);
+    if (!warnings || !warnings->child)
+        markup_put(m, "<p class=\"facts\">No warnings.</p>\n");
+    put_list(m, "notes", notes);
+    if (recon_note(result, 0, line, sizeof line)) {
+        markup_put(m, "<ul class=\"notes\">\n");
+        for (size_t i = 0; recon_note(result, i, line, sizeof line); i++) {
+            markup_put(m, "<li>");
+            markup_escaped(m, line);
+            markup_put(m, "</li>\n");
+        }
+        markup_put(m, "</ul>\n");
+    }
+    markup_put(m, "</section>\n");
+}
+
+static void put_result(struct markup *m, const struct recon_args *a,
+                       const struct recon_result *result)
+{
+    const struct fbp_report *r = &result->report;
+    char t[24];
+
+    markup_put(m, "<p>");
+    markup_escaped(m, recon_is_file(a->output) ? a->output : "values");
+    markup_say(m, ": from %.5g to %.5g, mean %.5g %s; %s at %.3g GUPS", r->min, r->max, r->mean,
+               result->plan->unit, cli_seconds(t, sizeof t, r->total), r->gups);
+    if (strcmp(a->output, "hash:") == 0)
+        markup_printf(m, "; hash %016" PRIx64, r->hash);
+    markup_put(m, "</p>\n");
+}
+
+/* The volume as it can be read back, with its viewer; a picture as such. */
+static int put_volume(struct page *page, const struct recon_args *a,
+                      const struct recon_result *result)
+{
+    char written[4200];
+    const size_t share = a->p.memory_bytes / 10;
+    const struct page_wish wish = {.volume = {.name = a->output,
+                                              .frame = SIZE_MAX,
+                                              .bytes = !share || share > PAGE ? PAGE
+                                                       : share < LEAST_PAGE   ? LEAST_PAGE
+                                                                              : share,
+                                              .quiet = a->quiet},
+                                   .window = {NAN, NAN}};
+    struct reduced reduced = {0};
+    fbp_source *volume;
+
+    if (recon_is_picture(a)) {
+        put_file(&page->before, a->output, "image/png", "the slice", "too large for this page");
+        return 0;
+    }
+    if (!recon_is_file(a->output)) {
+        markup_put(&page->before,
+                   "<p class=\"facts\">No values were kept, so that this page has no "
+                   "slices and no histogram: -o FILE keeps them.</p>\n");
+        return 0;
+    }
+    cli_written(written, sizeof written, a->output,
+                result->plan->volume.n[2] * (result->plan->frames > 1 ? result->plan->frames : 1));
+    if (fbp_source_open(&volume, written, NULL) != FBP_OK)
+        return cli_fail();
+    const int rc = page_view(page, volume, &wish, &reduced);
+    reduced_clear(&reduced);
+    fbp_source_close(&volume);
+    return rc;
+}
+
+static int put_geometry(struct markup *m, const struct recon_report *report,
+                        const struct fbp_scan *scan, const struct fbp_plan_summary *p)
+{
+    char path[4200], line[320];
+
+    snprintf(path, sizeof path, "%s/geometry.svg", report->folder);
+    if (fbp_geometry_svg(fbp_scan_views(scan), &p->whole, p->facts, path) != FBP_OK)
+        return cli_fail();
+    markup_put(m, "<section aria-label=\"Geometry\">\n<h2>Geometry</h2>\n");
+    put_file(m, path, "image/svg+xml", "the set-up from above and from the side",
+             "fbp geometry show draws it as a file of its own");
+    for (size_t i = 0; fbp_geometry_remark(p->facts, i, line, sizeof line); i++) {
+        markup_put(m, "<p class=\"facts\">");
+        markup_escaped(m, line);
+        markup_put(m, "</p>\n");
+    }
+    markup_put(m, "</section>\n");
+    return 0;
+}
+
+static void put_seconds(struct markup *m, const char *name, double seconds)
+{
+    char t[24];
+
+    markup_printf(m, "<tr><th scope=\"row\">%s</th><td>%s</td></tr>\n", name,
+                  cli_seconds(t, sizeof t, seconds));
+}
+
+static void put_times(struct markup *m, const struct recon_report *report,
+                      const struct fbp_report *r)
+{
+    markup_put(m, "<section aria-label=\"Times\">\n<h2>Time</h2>\n");
+    put_file(m, report->timeline, "image/svg+xml", "when each stage worked",
+             "--timeline FILE.svg draws it as a file of its own");
+    markup_put(m, "<table class=\"card\"><tbody>\n");
+    put_seconds(m, "all", r->total);
+    put_seconds(m, "opening", r->open);
+    put_seconds(m, "reading", r->read);
+    put_seconds(m, "filtering", r->filter);
+    put_seconds(m, "backprojecting", r->backproject);
+    put_seconds(m, "writing", r->write);
+    put_seconds(m, "finishing the file", r->finish);
+    put_seconds(m, "waiting for input", r->waiting_read);
+    put_seconds(m, "waiting for output", r->waiting_write);
+    markup_put(m, "</tbody></table>\n<p class=\"facts\">The stages overlap.</p>\n</section>\n");
+}
+
+int report_write(struct recon_report *report, const struct recon_args *a,
+                 const struct fbp_scan *scan, const struct recon_result *result)
+{
+    char title[600];
+    struct page page = {.title = title};
+
+    snprintf(title, sizeof title, "Reconstruction of %.500s", a->scan);
+    put_said(&page.before, result);
+    put_result(&page.before, a, result);
+    int rc = put_volume(&page, a, result);
+    report_chosen(&page.after, a, result);
+    if (rc == 0)
+        rc = put_geometry(&page.after, report, scan, result->plan);
+    put_times(&page.after, report, &result->report);
+    report_inputs(&page.after, a, scan);
+    report_again(&page.after, report, result);
+    if (rc == 0)
+        rc = page_save(&page, a->report);
+    page_clear(&page);
+    return rc;
+}

@@ -1,0 +1,194 @@
+/* What a plan has decided, and why: what was asked for, or what led to it. */
+#include "recon_report.h"
+
+#include <string.h>
+
+enum { WHY = 600 };
+
+/* What makes a kernel fast: its name is made of these. */
+static void say_kernel(char *why, const char *name)
+{
+    static const struct {
+        const char *word, *text;
+    } parts[] = {
+        {"rot90", "voxels a quarter of a turn apart share an interpolation"},
+        {"rot180", "voxels half a turn apart share an interpolation"},
+        {"mirror", "slices z and -z share an interpolation"},
+        {"column", "the detector column of a voxel does not depend on its z"},
+        {"planes", "plane integrals, in cubes of voxels"},
+        {"matrix", "a 3x4 matrix a view: for every geometry"},
+    };
+    size_t n = strlen(why);
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(name, parts[i].word) && n < WHY)
+            n += (size_t)snprintf(why + n, WHY - n, "; %s: %s", parts[i].word, parts[i].text);
+}
+
+static void why_device(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    const bool given = a->p.device && strcmp(a->p.device, "auto") != 0;
+
+    snprintf(why, WHY, "device: %s; kernel: %s%s", given ? "--device" : "the best that can be used",
+             a->p.kernel ? "--kernel" : "the fastest for this scan and volume",
+             a->p.n_threads ? "; --threads" : "");
+    say_kernel(why, p->kernel);
+}
+
+static void why_volume(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    const bool size = a->size[0] > 0, voxel = a->voxel[0] > 0;
+
+    (void)p;
+    snprintf(why, WHY, "size: %s; voxels: %s; centre: %s",
+             size              ? "--size"
+             : a->scans_volume ? "the scan's"
+                               : "covers what the views see",
+             voxel             ? "--voxel"
+             : size            ? "so that the extent is kept"
+             : a->scans_volume ? "the scan's"
+                               : "as fine as a pixel at the axis",
+             isnan(a->volume_centre[0]) ? "the scan's" : "--volume-centre");
+}
+
+static void why_weights(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    const struct fbp_geometry_facts *f = p->facts;
+    size_t n = 0;
+
+    if (fbp_kind_has_lines(a->kind))
+        n = (size_t)snprintf(why, WHY, "the views cover %.6g degrees, of %.6g that are needed%s; ",
+                             cli_degrees(f->arc_rad), cli_degrees(f->needed_rad),
+                             f->offset ? ", with a panel beside the axis" : "");
+    snprintf(why + n, WHY - n, "window %s%s",
+             a->p.filter ? "by --filter" : "ram-lak, as no --filter was given",
+             a->p.cutoff > 0 ? ", cut off by --cutoff" : "");
+}
+
+static void why_filter(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    snprintf(why, WHY, "%s",
+             p->filtered           ? "the views say that they are filtered already"
+             : p->fft_length       ? "rows are continued by zeros, so that their ends do not meet"
+             : a->p.half_width     ? "--half-width"
+             : a->p.spatial_filter ? "--spatial"
+                                   : "as the device does it");
+}
+
+static void why_slabs(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    snprintf(why, WHY, "%s",
+             a->p.slab_slices ? "--slab"
+             : p->n_slabs > 1 ? "as memory, or the device's, holds; bits do not depend on it"
+                              : "all of the volume fits into memory");
+}
+
+static void why_batches(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    (void)p;
+    snprintf(why, WHY, "%s",
+             a->p.batch_views ? "--batch"
+             : a->p.follow    ? "--follow"
+                              : "read, filtered and backprojected at the same time");
+}
+
+static void why_memory(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    char peak[24];
+
+    (void)p;
+    snprintf(why, WHY, "limit: %s; greatest so far: %s",
+             a->p.memory_bytes ? "--memory" : "80 % of what was free",
+             fbp_bytes_text(peak, sizeof peak, cli_peak_bytes()));
+}
+
+static void why_box(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    (void)p;
+    snprintf(why, WHY, "%s", a->roi[0].given ? "--roi" : "--slice");
+}
+
+static void why_region(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    (void)p;
+    snprintf(why, WHY, "--region %s", a->p.region ? a->p.region : "");
+}
+
+static void why_prepared(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    (void)p;
+    snprintf(why, WHY, "%s", a->prepare ? "--prepare" : "the scan's");
+}
+
+static void why_views(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
+{
+    snprintf(why, WHY, "%s%s", p->scratch_bytes ? "--scratch, and it saves more than it costs" : "",
+             a->p.stages == 2 ? "--stages 2" : "");
+}
+
+/* The reason for a line of a plan; "" where the line is a consequence of others. */
+static void find_why(char why[WHY], const char *name, const struct recon_args *a,
+                     const struct fbp_plan_summary *p)
+{
+    static const struct {
+        const char *name;
+        void (*say)(char *why, const struct recon_args *a, const struct fbp_plan_summary *p);
+    } reasons[] = {{"volume", why_volume},     {"of", why_box},          {"region", why_region},
+                   {"prepared", why_prepared}, {"weights", why_weights}, {"filter", why_filter},
+                   {"device", why_device},     {"slabs", why_slabs},     {"batches", why_batches},
+                   {"views", why_views},       {"memory", why_memory}};
+
+    why[0] = '\0';
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (strcmp(name, reasons[i].name) == 0)
+            reasons[i].say(why, a, p);
+}
+
+static void put_row(struct markup *m, const char *name, const char *text, const char *why)
+{
+    markup_put(m, "<tr><th scope=\"row\">");
+    markup_escaped(m, name);
+    markup_put(m, "</th><td>");
+    markup_escaped(m, text);
+    markup_put(m, "</td><td>");
+    markup_escaped(m, why);
+    markup_put(m, "</td></tr>\n");
+}
+
+/* What is not a decision of the plan: numbers of the options. */
+static void put_values(struct markup *m, const struct recon_args *a,
+                       const struct fbp_plan_summary *p)
+{
+    char text[160];
+
+    if (a->has_centre) {
+        snprintf(text, sizeof text, "column %.6g%s", a->centre.column,
+                 a->centre.sure ? "" : ", which is not sure");
+        put_row(m, "axis", text, "--centre auto: views from opposite sides fit best");
+    }
+    if (a->p.mu_water > 0 && a->water[3] > 0) {
+        snprintf(text, sizeof text, "%s, water is %.6g 1/mm, deviation %.3g", p->unit,
+                 a->found.mean, a->found.sd);
+        put_row(m, "values", text, "--hu-from-roi: the mean of that sphere");
+    } else {
+        snprintf(text, sizeof text, "%s", p->unit);
+        put_row(m, "values", text, a->p.mu_water > 0 ? "--hu" : "as the views give them");
+    }
+}
+
+void report_chosen(struct markup *m, const struct recon_args *a, const struct recon_result *result)
+{
+    struct plan_lines lines;
+    char why[WHY];
+
+    markup_put(m, "<section aria-label=\"What was chosen\">\n<h2>What was chosen, and why</h2>\n"
+                  "<table class=\"chosen\"><thead><tr><th></th><th scope=\"col\">What</th>"
+                  "<th scope=\"col\">Why</th></tr></thead>\n<tbody>\n");
+    plan_tell(result->plan, &lines);
+    for (size_t i = 0; i < lines.n; i++) {
+        find_why(why, lines.lines[i].name, a, result->plan);
+        put_row(m, lines.lines[i].name, lines.lines[i].text, why);
+    }
+    put_values(m, a, result->plan);
+    markup_put(m, "</tbody></table>\n</section>\n");
+}
