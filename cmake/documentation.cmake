@@ -12,6 +12,7 @@ add_custom_command(OUTPUT ${manual}/made
     DEPENDS fbp_cli fbp ${CMAKE_CURRENT_LIST_DIR}/make_manual.cmake
     COMMENT "Making man pages and completion")
 add_custom_target(fbp_manual ALL DEPENDS ${manual}/made)
+add_dependencies(product fbp_manual) # what is installed has them
 
 install(DIRECTORY ${manual}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
 install(FILES ${manual}/bash/fbp DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
