@@ -3,6 +3,8 @@
 #include "unit/mat_files.h"
 
 #include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 void prj_without_b(const char *path)
 {
@@ -74,6 +76,43 @@ void prj_g_infinite(const char *path)
 
     prj.g[2] = INFINITY;
     put_prj(path, &prj);
+}
+
+/* Its last variable is shorter than it says. */
+void prj_cut(const char *path)
+{
+    struct prj prj = prj_usual();
+    struct stat s;
+
+    put_prj(path, &prj);
+    assert_int_equal(stat(path, &s), 0);
+    assert_int_equal(truncate(path, s.st_size - 5), 0);
+}
+
+/* Its last variable is not there at all. */
+void prj_cut_whole(const char *path)
+{
+    struct prj prj = prj_usual();
+    struct stat s;
+
+    prj.without = "G";
+    put_prj(path, &prj);
+    assert_int_equal(stat(path, &s), 0);
+    prj.without = NULL;
+    put_prj(path, &prj);
+    assert_int_equal(truncate(path, s.st_size + 8), 0); /* and its tag */
+}
+
+void prj_b_cm(const char *path)
+{
+    size_t n[2] = {1, 2};
+    struct prj prj = prj_usual();
+    char cm[] = "cm";
+
+    put_prj(path, &prj);
+    mat_t *file = Mat_Open(path, MAT_ACC_RDWR);
+    put(file, Mat_VarCreate("B_unit", MAT_C_CHAR, MAT_T_UTF8, 2, n, cm, 0), MAT_COMPRESSION_NONE);
+    Mat_Close(file);
 }
 
 void prj_g_flat(const char *path)

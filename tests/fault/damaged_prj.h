@@ -11,6 +11,9 @@ void prj_b_uneven(const char *path);
 void prj_b_nan(const char *path);
 void prj_g_zero(const char *path);
 void prj_g_infinite(const char *path);
+void prj_cut(const char *path);
+void prj_cut_whole(const char *path);
+void prj_b_cm(const char *path);
 void prj_g_flat(const char *path);
 void prj_g_same(const char *path);
 

@@ -29,6 +29,7 @@ const char *const fault_inputs[] = {
     "rabbitct run set.rctd --size 128 --device cpu --volume g.vol",
     "simulate --size 16 --views 12 --scale 0.02 -o both/scan.json -q",
     "simulate --kind planes --directions solid-angle:4 --size 8 --samples 16 -o planes.json -q",
+    "simulate --kind planes --directions solid-angle:10 --size 8 --samples 64 -o prj.mat -q",
     NULL,
 };
 
@@ -121,6 +122,7 @@ const struct fault_case fault_cases[] = {
     {"recon centre auto", "recon ../in/cone.json -o v.mha --size 8 --centre auto" FAST, NULL, 0},
     {"recon follow", "recon ../in/cone.json -o v.mha --follow --follow-timeout 5" FAST, NULL, 0},
     {"recon planes to mat", "recon ../in/planes.json -o v.mat" FAST, NULL, 0},
+    {"recon prj.mat", "recon ../in/prj.mat -o v.mha" FAST, NULL, 0},
     {"recon prepared",
      "recon ../in/planes.json -o v.mha --prepare baseline=1,profile=../in/profile.txt" FAST, NULL,
      0},

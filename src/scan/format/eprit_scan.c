@@ -34,7 +34,7 @@ static bool has_arrays(mat_t *mat, struct found *out)
     bool p = false, b = false, g = false;
     matvar_t *v;
 
-    while ((v = Mat_VarReadNextInfo(mat))) {
+    while ((v = fbp_mat_next(mat))) {
         const char *name = v->name ? v->name : "";
         if (strcmp(name, "P") == 0 && (v->rank == 2 || v->rank == 3)) {
             p = true;
@@ -47,13 +47,13 @@ static bool has_arrays(mat_t *mat, struct found *out)
         g |= strcmp(name, "G") == 0 && v->rank == 2 && v->dims[1] == 3;
         Mat_VarFree(v);
     }
-    Mat_Rewind(mat);
+    fbp_mat_rewind(mat);
     return p && b && g;
 }
 
 static fbp_status read_list(const char *path, mat_t *mat, const char *name, double **out, size_t *n)
 {
-    matvar_t *v = Mat_VarRead(mat, name);
+    matvar_t *v = fbp_mat_read(mat, name);
     fbp_status st = FBP_OK;
 
     *out = NULL;
@@ -284,7 +284,7 @@ static fbp_status is_one(void *arg, struct fbp_blob *reply)
     struct found f = {0};
     mat_t *mat;
 
-    FBP_TRY(fbp_mat_open(arg, &mat));
+    FBP_TRY(fbp_mat_open_to_look(arg, &mat));
     const bool found = has_arrays(mat, &f);
     Mat_Close(mat);
     return fbp_blob_put(reply, &found, sizeof found);

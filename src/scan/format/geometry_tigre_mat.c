@@ -146,8 +146,8 @@ static char *holder_of_geo(mat_t *file)
     char *out = NULL;
     matvar_t *v;
 
-    Mat_Rewind(file);
-    while (!out && (v = Mat_VarReadNextInfo(file)) != NULL) {
+    fbp_mat_rewind(file);
+    while (!out && (v = fbp_mat_next(file)) != NULL) {
         const size_t n = v->class_type == MAT_C_STRUCT ? Mat_VarGetNumberOfFields(v) : 0;
         char *const *names = n ? Mat_VarGetStructFieldnames(v) : NULL;
         for (size_t i = 0; names && v->name && i < n && !out; i++)
@@ -176,7 +176,7 @@ static fbp_status no_geo(const char *path, mat_t *file)
 
 static fbp_status read_open(struct fbp_tigre *t, const char *path, mat_t *file)
 {
-    matvar_t *geo = Mat_VarRead(file, "geo"), *angles = Mat_VarRead(file, "angles");
+    matvar_t *geo = fbp_mat_read(file, "geo"), *angles = fbp_mat_read(file, "angles");
     struct mat m = {.path = path, .geo = geo};
     fbp_status st;
 
@@ -204,8 +204,7 @@ static void lists_of(struct fbp_tigre *t, struct fbp_tigre_list *out[N_LISTS])
     memcpy(out, all, sizeof all);
 }
 
-/* Files of version 5 to 7; others are read by matio, too. */
-static fbp_status check(const char *path, const unsigned char *head, size_t n)
+static fbp_status check(const char *path)
 {
     bool is_new = false;
 
@@ -215,7 +214,19 @@ static fbp_status check(const char *path, const unsigned char *head, size_t n)
                         "%s: is a MAT file of version 7.3, of which geometries are not read: save "
                         "it as -v7: save(…, 'geo', 'angles', '-v7')",
                         path);
-    return fbp_mat_detect(path, head, n) ? fbp_mat_check(path) : FBP_OK;
+    return FBP_OK;
+}
+
+/* Files of version 5 to 7; others are read by matio, too. */
+static fbp_status open_any(const char *path, bool look, mat_t **out)
+{
+    unsigned char head[128];
+    size_t n = 0;
+
+    FBP_TRY(fbp_read_head(path, head, sizeof head, &n));
+    if (!fbp_mat_detect(path, head, n))
+        return fbp_mat_open_unchecked(path, out);
+    return look ? fbp_mat_open_to_look(path, out) : fbp_mat_open(path, out);
 }
 
 /* In the child: the struct, then the numbers of its lists. */
@@ -224,11 +235,9 @@ static fbp_status read_in_child(void *arg, struct fbp_blob *reply)
     const char *path = arg;
     struct fbp_tigre t = {0};
     struct fbp_tigre_list *lists[N_LISTS];
-    mat_t *file = Mat_Open(path, MAT_ACC_RDONLY);
+    mat_t *file;
 
-    if (!file)
-        return fbp_fail(FBP_ERR_INVALID, "%s: is no MAT file that can be read: save it as -v7",
-                        path);
+    FBP_TRY(open_any(path, false, &file));
     fbp_status st = read_open(&t, path, file);
     Mat_Close(file);
     lists_of(&t, lists);
@@ -276,15 +285,8 @@ static const struct fbp_child_limits limits = {.memory_bytes = (uint64_t)1 << 30
 fbp_status fbp_tigre_read_mat(struct fbp_tigre *t, const char *path)
 {
     struct fbp_blob reply = {0};
-    unsigned char head[128];
-    uint64_t size = 0;
-    int fd = -1;
+    fbp_status st = check(path);
 
-    FBP_TRY(fbp_open_file(path, &fd, &size));
-    fbp_status st = fbp_read_at(fd, path, 0, head, sizeof head);
-    close(fd);
-    if (st == FBP_OK)
-        st = check(path, head, sizeof head);
     if (st == FBP_OK)
         st = fbp_mat_contain(path, &limits, read_in_child, (void *)(uintptr_t)path, &reply);
     if (st == FBP_OK)
@@ -295,18 +297,21 @@ fbp_status fbp_tigre_read_mat(struct fbp_tigre *t, const char *path)
 
 static fbp_status look_in_child(void *arg, struct fbp_blob *reply)
 {
-    mat_t *file = Mat_Open(arg, MAT_ACC_RDONLY);
-    matvar_t *geo = file ? Mat_VarReadInfo(file, "geo") : NULL;
-    unsigned char found = geo && geo->class_type == MAT_C_STRUCT ? 1 : 0;
+    unsigned char found = 0;
+    matvar_t *v;
+    mat_t *file;
 
-    Mat_VarFree(geo);
-    if (file && !found) { /* its reader says where it should be */
+    FBP_TRY(open_any(arg, true, &file));
+    while (!found && (v = fbp_mat_next(file)) != NULL) {
+        found = v->name && strcmp(v->name, "geo") == 0 && v->class_type == MAT_C_STRUCT;
+        Mat_VarFree(v);
+    }
+    if (!found) { /* its reader says where it should be */
         char *holder = holder_of_geo(file);
         found = holder != NULL;
         free(holder);
     }
-    if (file)
-        Mat_Close(file);
+    Mat_Close(file);
     return fbp_blob_put(reply, &found, 1);
 }
 
@@ -317,7 +322,7 @@ fbp_status fbp_tigre_is_mat(const char *path, const unsigned char *head, size_t 
 
     if (n < 128 || memcmp(head, magic, sizeof magic - 1) != 0)
         return FBP_OK;
-    fbp_status st = check(path, head, n);
+    fbp_status st = check(path);
     if (st == FBP_OK)
         st = fbp_mat_contain(path, &limits, look_in_child, (void *)(uintptr_t)path, &reply);
     *is = st == FBP_OK && reply.n == 1 && reply.bytes[0];

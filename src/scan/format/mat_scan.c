@@ -22,19 +22,19 @@ struct found {
     size_t n_angles;
 };
 
-/* The struct of a scan among the variables of a file, values and all; NULL. */
-static matvar_t *find_struct(mat_t *mat)
+/* The struct of a scan among the variables of a file; false: there is none. */
+static bool find_struct(mat_t *mat, char name[80])
 {
-    char name[80] = "";
     matvar_t *v;
 
-    while (!name[0] && (v = Mat_VarReadNextInfo(mat))) {
-        if (v->name && strlen(v->name) < sizeof name && fbp_mat_field(v, "sinogram") &&
+    name[0] = '\0';
+    while (!name[0] && (v = fbp_mat_next(mat))) {
+        if (v->name && strlen(v->name) < 80 && fbp_mat_field(v, "sinogram") &&
             fbp_mat_field(fbp_mat_field(v, "parameters"), "distanceSourceOrigin"))
-            snprintf(name, sizeof name, "%s", v->name);
+            snprintf(name, 80, "%s", v->name);
         Mat_VarFree(v);
     }
-    return name[0] ? Mat_VarRead(mat, name) : NULL;
+    return name[0];
 }
 
 static fbp_status one(const char *path, matvar_t *parameters, const char *name, double *out)
@@ -124,10 +124,11 @@ static fbp_status read_struct(const char *path, matvar_t *top, double **angles,
 static fbp_status find_scan(void *arg, struct fbp_blob *reply)
 {
     double *angles = NULL;
+    char name[80];
     mat_t *mat;
 
     FBP_TRY(fbp_mat_open(arg, &mat));
-    matvar_t *top = find_struct(mat);
+    matvar_t *top = find_struct(mat, name) ? fbp_mat_read(mat, name) : NULL;
     const fbp_status st = read_struct(arg, top, &angles, reply);
     free(angles);
     Mat_VarFree(top);
@@ -214,12 +215,11 @@ static fbp_status load(struct fbp_scan *out, const char *path,
 
 static fbp_status is_one(void *arg, struct fbp_blob *reply)
 {
+    char name[80];
     mat_t *mat;
 
-    FBP_TRY(fbp_mat_open(arg, &mat));
-    matvar_t *top = find_struct(mat);
-    const bool found = top != NULL;
-    Mat_VarFree(top);
+    FBP_TRY(fbp_mat_open_to_look(arg, &mat));
+    const bool found = find_struct(mat, name);
     Mat_Close(mat);
     return fbp_blob_put(reply, &found, sizeof found);
 }

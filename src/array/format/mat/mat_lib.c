@@ -1,4 +1,5 @@
-#include "array/format/mat/mat_lib.h"
+#include "array/format/mat/mat_print.h"
+
 #include "array/file/inflate.h"
 
 #include "base/mem.h"
@@ -42,8 +43,13 @@ struct fbp_child_limits fbp_mat_limits(const char *file)
                                      .seconds = 60 + (double)bytes / 5e6};
 }
 
-/* In the child: the library said that memory ended, or that it could not read on. */
-static bool no_memory, not_read;
+/* In the child: the library said that memory ended, or that it could not read on; something is in
+ * the file that it did not give. */
+static bool no_memory, not_read, lost;
+
+/* The file that was opened last, and how many variables of it were seen since the first. */
+static struct fbp_mat_list listed;
+static size_t seen;
 
 static void listen(int level, char *message)
 {
@@ -64,7 +70,7 @@ static fbp_status enter(void *arg, struct fbp_blob *reply)
 {
     const struct entry *e = arg;
 
-    no_memory = not_read = false;
+    no_memory = not_read = lost = false;
     errno = 0;
     Mat_LogInitFunc("fbp", listen); /* it begins with HDF5, which may have no memory for that */
     no_memory |= errno == ENOMEM;
@@ -76,13 +82,14 @@ static fbp_status enter(void *arg, struct fbp_blob *reply)
                         "%s: " FBP_MAT_NAME " has not enough memory for it: close other programs",
                         e->path);
     }
-    const bool lost = error == EIO || error == EMFILE || error == ENFILE;
-    if (lost ? st != FBP_OK && strstr(fbp_message(), strerror(error)) : st == FBP_OK || !not_read)
+    const bool failed = error == EIO || error == EMFILE || error == ENFILE;
+    if (!lost && (failed ? st != FBP_OK && strstr(fbp_message(), strerror(error))
+                         : st == FBP_OK || !not_read))
         return st;
     fbp_message_clear();
-    if (lost)
+    if (failed)
         return fbp_fail(FBP_ERR_IO, "%s: cannot be read: %s", e->path, strerror(error));
-    return fbp_fail(FBP_ERR_INVALID, /* what it did not find may be there */
+    return fbp_fail(lost ? FBP_ERR_IO : FBP_ERR_INVALID, /* what it did not find may be there */
                     "%s: " FBP_MAT_NAME " could not read it to its end: the file is truncated, "
                     "damaged or still being written: copy it again",
                     e->path);
@@ -116,9 +123,8 @@ fbp_status fbp_mat_look(const char *path, const unsigned char *head, size_t n, f
     return st;
 }
 
-fbp_status fbp_mat_open(const char *file, mat_t **out)
+static fbp_status open_file(const char *file, mat_t **out)
 {
-    FBP_TRY(fbp_mat_check(file));
     *out = Mat_Open(file, MAT_ACC_RDONLY);
     if (*out)
         return FBP_OK;
@@ -126,6 +132,66 @@ fbp_status fbp_mat_open(const char *file, mat_t **out)
                     "%s: cannot be opened as a MAT file: it is truncated or damaged, copy it "
                     "again, or there was not enough memory",
                     file);
+}
+
+fbp_status fbp_mat_open_unchecked(const char *file, mat_t **out)
+{
+    free(listed.v);
+    listed = (struct fbp_mat_list){.v = NULL};
+    seen = 0;
+    return open_file(file, out);
+}
+
+static fbp_status open_checked(const char *file, bool prints, mat_t **out)
+{
+    free(listed.v);
+    listed = (struct fbp_mat_list){.prints = prints};
+    seen = 0;
+    FBP_TRY(fbp_mat_check(file, &listed));
+    return open_file(file, out);
+}
+
+fbp_status fbp_mat_open(const char *file, mat_t **out)
+{
+    return open_checked(file, true, out);
+}
+
+fbp_status fbp_mat_open_to_look(const char *file, mat_t **out)
+{
+    return open_checked(file, false, out);
+}
+
+/* It says no word where the tag of a variable could not be read. */
+matvar_t *fbp_mat_next(mat_t *mat)
+{
+    matvar_t *v = Mat_VarReadNextInfo(mat);
+
+    if (v)
+        seen++;
+    else
+        lost = lost || (seen < listed.n && !listed.odd);
+    return v;
+}
+
+void fbp_mat_rewind(mat_t *mat)
+{
+    Mat_Rewind(mat);
+    seen = 0;
+}
+
+matvar_t *fbp_mat_read(mat_t *mat, const char *name)
+{
+    matvar_t *v = Mat_VarRead(mat, name);
+    uint64_t print = 0;
+
+    for (size_t i = 0; i < listed.n; i++) {
+        if (strcmp(listed.v[i].name, name) != 0)
+            continue;
+        lost = lost || !v ||
+               (listed.prints && (!fbp_mat_print_of(v, &print) || print != listed.v[i].print));
+        return v;
+    }
+    return v;
 }
 
 enum fbp_type fbp_mat_type(const matvar_t *v)
@@ -172,7 +238,7 @@ matvar_t *fbp_mat_find(mat_t *mat, const char *member, matvar_t **top)
 {
     char *text = fbp_strdup(member), *save = NULL;
     const char *name = text ? strtok_r(text, ".", &save) : NULL;
-    matvar_t *v = *top = name ? Mat_VarRead(mat, name) : NULL;
+    matvar_t *v = *top = name ? fbp_mat_read(mat, name) : NULL;
 
     while (v && (name = strtok_r(NULL, ".", &save)))
         v = fbp_mat_field(v, name);
@@ -234,8 +300,8 @@ static void list(mat_t *mat, struct names *out)
 
     out->n = 0;
     out->other[0] = '\0';
-    Mat_Rewind(mat);
-    while ((v = Mat_VarReadNextInfo(mat))) {
+    fbp_mat_rewind(mat);
+    while ((v = fbp_mat_next(mat))) {
         walk(out, v, "", 0);
         Mat_VarFree(v);
     }
@@ -326,7 +392,7 @@ fbp_status fbp_mat_numbers(const char *path, const char *name, const matvar_t *v
 
 bool fbp_mat_doubles(mat_t *mat, const char *name, double *out, size_t n)
 {
-    matvar_t *v = Mat_VarRead(mat, name);
+    matvar_t *v = fbp_mat_read(mat, name);
     const bool there = v && v->class_type == MAT_C_DOUBLE && !v->isComplex && v->data &&
                        v->nbytes == n * sizeof *out;
 
@@ -338,7 +404,7 @@ bool fbp_mat_doubles(mat_t *mat, const char *name, double *out, size_t n)
 
 void fbp_mat_text(mat_t *mat, const char *name, char *out, size_t n)
 {
-    matvar_t *v = Mat_VarRead(mat, name);
+    matvar_t *v = fbp_mat_read(mat, name);
     const size_t size = v && v->class_type == MAT_C_CHAR && v->data ? (size_t)v->data_size : 0;
     size_t i = 0;
 

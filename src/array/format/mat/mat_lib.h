@@ -31,8 +31,20 @@ bool fbp_mat_detect(const char *path, const unsigned char *head, size_t n);
 /** What a child may take for this file. */
 struct fbp_child_limits fbp_mat_limits(const char *file);
 
-/** Is every variable there, and every compressed one as its checksum says? */
-fbp_status fbp_mat_check(const char *file);
+/** Variables of a file, as it is read without matio. */
+enum { FBP_MAT_NAME_ROOM = 64 };
+struct fbp_mat_list {
+    struct fbp_mat_known {
+        char name[FBP_MAT_NAME_ROOM];
+        uint64_t print; /**< of its contents (mat_print.h), if `prints` */
+    } * v;              /**< free() */
+    size_t n, room;
+    bool prints; /**< asked for: all values are read */
+    bool odd;    /**< found: some are of classes that matio may stop at */
+};
+
+/** Is every variable there, and every compressed one as its checksum says?  And which are there. */
+fbp_status fbp_mat_check(const char *file, struct fbp_mat_list *list);
 
 /** fbp_contain(); what the library does not find where memory ended or the system could not read is
  *  an error, whatever `fn` made of it. */
@@ -47,8 +59,23 @@ fbp_status fbp_mat_ask(const char *path, fbp_contained_fn *fn, struct fbp_blob *
 fbp_status fbp_mat_look(const char *path, const unsigned char *head, size_t n, fbp_contained_fn *fn,
                         bool *is);
 
-/** Check, and open for reading; Mat_Close(). */
+/** Check, and open for reading; Mat_Close().  One file at a time in a child.  What matio loses of
+ * it is an error of fbp_mat_contain() from here on, where it is read by the next three. */
 fbp_status fbp_mat_open(const char *file, mat_t **out);
+
+/** The same of a file of which no values will be read. */
+fbp_status fbp_mat_open_to_look(const char *file, mat_t **out);
+
+/** Open for reading what is of no version that can be checked. */
+fbp_status fbp_mat_open_unchecked(const char *file, mat_t **out);
+
+/** The next variable without its values, NULL behind the last; from the first on again.
+ *  Mat_VarFree(). */
+matvar_t *fbp_mat_next(mat_t *mat);
+void fbp_mat_rewind(mat_t *mat);
+
+/** A variable with its values, by its name; NULL: there is none.  Mat_VarFree(). */
+matvar_t *fbp_mat_read(mat_t *mat, const char *name);
 
 /** The variable or field of a name such as "ct.sinogram", with its values; NULL: there is none.
  *  Belongs to *top, which Mat_VarFree() frees. */
