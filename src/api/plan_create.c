@@ -24,8 +24,8 @@ static void complete_predicted(fbp_plan *p)
 {
     struct fbp_plan_summary *i = &p->info;
     const struct fbp_job *job = &p->tables.job;
-    const uint64_t samples =
-        (uint64_t)job->n_views * job->panel.n_rows * job->panel.n_columns * fbp_raw_size(job);
+    const uint64_t samples = (uint64_t)job->n_views * fbp_series(job) * job->panel.n_rows *
+                             job->panel.n_columns * fbp_raw_size(job);
     const uint64_t voxels = (uint64_t)i->volume.n[0] * i->volume.n[1] * i->volume.n[2] * i->frames *
                             fbp_value_size(job);
 
@@ -51,7 +51,7 @@ static void fill_region(fbp_plan *p)
     fbp_roi_layers(&whole, &first, &n);
     const struct fbp_slab all = fbp_slab_asked(&whole, first, n);
     const double updates = (double)fbp_wanted_voxels(&whole, &all, first, first + n) *
-                           (double)job->n_views * (double)fbp_frames(job);
+                           (double)job->n_views * (double)fbp_volumes(job);
     const double rows = (double)fbp_work_all(&whole).load_rows;
     fbp_roi_wanted(job, &i->region_slices[0], &i->region_slices[1]);
     i->region_voxels = fbp_region_count(job->region, i->region_slices[0], i->region_slices[1]);
@@ -71,7 +71,7 @@ static void describe(fbp_plan *p)
     fbp_plan_describe_stages(p, i->weights, sizeof i->weights);
     if (!p->stages.used)
         return;
-    i->n_pictures = p->stages.pictures.n_planes;
+    i->n_pictures = p->stages.pictures.n_planes * fbp_frames(first);
     i->picture[0] = p->stages.pictures.n_columns;
     i->picture[1] = p->stages.pictures.n_rows;
     i->picture_updates = fbp_stages_updates(&p->stages);
@@ -102,7 +102,7 @@ static void fill_info(fbp_plan *p)
              p->params.mu_water > 0
                  ? "HU"
                  : fbp_value_unit(fbp_plan_measured(p)->job.kind, (enum fbp_unit)p->params.unit));
-    i->n_slabs = p->work.n_slabs;
+    i->n_slabs = fbp_work_slabs(&p->work, job);
     i->slab_slices = fbp_layer_slices(job, first + n - p->work.slab_slices, first + n);
     i->batch_views = p->work.batch_views;
     i->n_batches = p->work.n_batches;
@@ -116,10 +116,10 @@ static void fill_info(fbp_plan *p)
     i->device_bytes = p->work.device_bytes;
     if (!p->stages.used) /* which read once */
         i->input_bytes = (uint64_t)((double)i->input_bytes * i->view_reads);
-    i->frames = fbp_frames(job);
+    i->frames = fbp_volumes(job);
     i->output_bytes =
-        (uint64_t)v[0] * v[1] * v[2] * fbp_frames(job) * fbp_type_size(p->params.output_type);
-    i->updates = fbp_wanted_voxels(job, &any, first, first + n) * fbp_frames(job) * job->n_views;
+        (uint64_t)v[0] * v[1] * v[2] * i->frames * fbp_type_size(p->params.output_type);
+    i->updates = fbp_wanted_voxels(job, &any, first, first + n) * i->frames * job->n_views;
     i->follows = p->follow;
     i->keeps_views = p->work.kept;
     i->shares_views = p->work.shared;

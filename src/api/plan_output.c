@@ -93,8 +93,8 @@ static int stops(void *user)
                                      .done = p->info.updates,
                                      .total = p->info.updates,
                                      .views_read = p->tables.job.n_views,
-                                     .slabs_done = p->work.n_slabs,
-                                     .n_slabs = p->work.n_slabs};
+                                     .slabs_done = p->info.n_slabs,
+                                     .n_slabs = p->info.n_slabs};
 
     return p->params.progress ? p->params.progress(p->params.user, &now) : 0;
 }

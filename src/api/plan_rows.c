@@ -40,6 +40,8 @@ static bool pays(const fbp_plan *p, double again, double once, double from)
 /* Could a file be used at all? */
 static const char *why_not(const fbp_plan *p)
 {
+    if (p->stages.used)
+        return "two stages filter views once, and keep them in memory";
     if (p->tables.job.filtered)
         return "the views are filtered already";
     if (fbp_in_double(&p->tables.job))

@@ -43,6 +43,7 @@ fbp_status fbp_plan_make_job(fbp_plan *p)
     FBP_TRY(fbp_job_create(&p->tables, &p->stages.scan, &second, false));
     p->tables.job.scale = p->stages.first.job.scale;
     p->tables.job.second = true;
+    p->tables.job.series = fbp_frames(&p->stages.first.job);
     p->tables.job.rows_are_slices = p->stages.planes.pole == 2;
     return FBP_OK;
 }

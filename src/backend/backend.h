@@ -53,6 +53,9 @@ struct fbp_job {
     struct fbp_panel panel; /**< as measured */
     size_t frames; /**< volumes that are made of these views, frame f of their rows f; 0, 1: one of
                         all rows.  Frames share all that follows, and none has a bit of another */
+    size_t series; /**< volumes that are made one after another, each of a panel of its own: they
+                        lie one behind the other in a view of the source; 0, 1: one.  Devices
+                        compute one at a time and do not know of it; fbp_slab.frame */
     /** The panel that is filtered and backprojected.  Of an offset panel only one side was
      * measured; the ramp carries its values over to the other, so rows are widened until it is
      * symmetric. Column c as measured is column c + pad_left here; where filtered samples are
@@ -122,6 +125,18 @@ static inline size_t fbp_frames(const struct fbp_job *job)
     return job->frames > 1 ? job->frames : 1;
 }
 
+/** Of a job: volumes that are made one after another. */
+static inline size_t fbp_series(const struct fbp_job *job)
+{
+    return job->series > 1 ? job->series : 1;
+}
+
+/** Of a job: all of its volumes. */
+static inline size_t fbp_volumes(const struct fbp_job *job)
+{
+    return fbp_series(job) * fbp_frames(job);
+}
+
 /** n_views / turns views from view0 on, and so many of each further part of the scan; and the
  *  detector rows [row0, row0 + n_rows) of them that are filtered.  Read are [load_row0, load_row0 +
  *  load_rows): a few more where bad pixels or a filter along columns need it.  With mirrored halves
@@ -133,13 +148,15 @@ struct fbp_batch {
     size_t load_row0, load_rows;
     size_t place; /**< views of a part that lie before it in its buffer of filtered views */
     bool kept;    /**< used again: all batches of that buffer have the same rows */
+    size_t frame; /**< of a series: whose panel these rows are of */
 };
 
 /** A part of the volume that is computed at once: voxels [x0, x0 + nx) and [y0, y0 + ny) of the
  *  grid's slices [z0, z0 + nz), or layers where halves are mirrored (backend/partners.h); of all
- *  frames, one behind the other. */
+ *  frames, one behind the other, or of volume `frame` of a series. */
 struct fbp_slab {
     size_t x0, nx, y0, ny, z0, nz;
+    size_t frame;
 };
 
 /** Orders of work on a device.  Work of one queue runs in order; queues run side by side. */

@@ -120,8 +120,8 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
     const double rows = filtered_times * (double)job->n_views * (double)job->panel.n_rows;
     const double sampled = (double)batch.n_views;
     *seconds = (filter * rows / (sampled * (double)(batch.n_rows * fbp_halves(job))) +
-                backproject * times_sampled(job, &slab) * (double)job->n_views / sampled) /
-               (double)work->n_workers;
+                backproject * times_sampled(job, &slab) * (double)job->n_views / sampled) *
+               (double)fbp_series(job) / (double)work->n_workers;
 fail:
     if (s.dev) {
         fbp_device_put(b, s.dev, FBP_FOR_RAW, s.raw);

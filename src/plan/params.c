@@ -72,17 +72,20 @@ static fbp_status check_mask(const struct fbp_recon_params *p)
 
 static fbp_status check_filter(const struct fbp_recon_params *p)
 {
+    static const struct fbp_range twofold = {1, 2, true, "1 or 2"};
+    static const struct fbp_range columns = {1, 4, true, "a whole number from 1 to 4"};
+
     FBP_TRY(fbp_check_choice("filter", (long)p->filter, FBP_FILTER_LAST));
     FBP_TRY(fbp_check_optional(&fbp_range_cutoff, "cutoff", p->cutoff));
     FBP_TRY(fbp_check_optional(&fbp_range_cutoff, "cutoff_v", p->cutoff_v));
     FBP_TRY(fbp_check_optional(&fbp_range_side, "half_width", (double)p->half_width));
     FBP_TRY(fbp_check_optional(&fbp_range_wiener, "wiener", p->wiener));
-    FBP_TRY(fbp_check_choice("oversampling", (long)p->oversampling, 2));
+    FBP_TRY(fbp_check_optional(&twofold, "oversampling", (double)p->oversampling));
     FBP_TRY(fbp_check_choice("interpolation", (long)p->interpolation, FBP_INTERPOLATION_LAST));
-    FBP_TRY(fbp_check_choice("stages", p->stages, 2));
+    FBP_TRY(fbp_check_optional(&twofold, "stages", p->stages));
     FBP_TRY(fbp_check_choice("ring_interpolation", (long)p->ring_interpolation, FBP_RINGS_LINEAR));
     FBP_TRY(fbp_check_optional(&fbp_range_views, "angles", (double)p->angles));
-    FBP_TRY(fbp_check_choice("picture_oversampling", (long)p->picture_oversampling, 4));
+    FBP_TRY(fbp_check_optional(&columns, "picture_oversampling", (double)p->picture_oversampling));
     FBP_TRY(fbp_check_choice("pad", (long)p->pad, FBP_PAD_ELLIPSE));
     FBP_TRY(fbp_check_choice("angular_weights", (long)p->angular_weights, FBP_ANGULAR_EQUAL));
     FBP_TRY(fbp_check_choice("unit", (long)p->unit, FBP_UNIT_CM));

@@ -52,7 +52,7 @@ static bool draw(struct course *c, struct lane *l)
 {
     const bool kept = c->work->kept && l->drawn > 0;
 
-    if (c->next_slab == c->work->n_slabs || (kept && l->begun[BP] < l->made))
+    if (c->next_slab == fbp_work_slabs(c->work, c->job) || (kept && l->begun[BP] < l->made))
         return false;
     const struct fbp_slab slab = fbp_work_slab(c->work, c->job, c->next_slab++);
     l->n_tasks = fbp_work_tasks(c->work, c->job, &slab, l->drawn++ == 0, l->tasks);

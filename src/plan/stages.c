@@ -24,12 +24,6 @@ static fbp_status check_asked(const struct fbp_scan *scan, const struct fbp_reco
     if (scan->filtered)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "stages: the views are filtered already, but two "
                                              "stages filter them: leave it out");
-    if (fbp_kind_frames(scan->kind, &scan->panel) > 1)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
-            "stages: views have %zu frames (delays), two stages take one: leave it out, "
-            "or give frames one by one",
-            scan->panel.n_rows);
     if (p->follow)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "stages: two stages need all views at once, and do not follow a scan: "
@@ -245,7 +239,7 @@ uint64_t fbp_stages_updates(const struct fbp_stages *s)
 {
     const struct fbp_meridian_pictures *m = &s->pictures;
 
-    return (uint64_t)m->n_views * m->n_columns * m->n_rows;
+    return (uint64_t)m->n_views * m->n_columns * m->n_rows * fbp_frames(&s->first.job);
 }
 
 void fbp_stages_describe(const struct fbp_stages *s, char *buf, size_t n)

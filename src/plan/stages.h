@@ -36,7 +36,7 @@ fbp_status fbp_stages_create(struct fbp_stages *out, const struct fbp_scan *scan
                              const struct fbp_backend *wanted, bool top_down);
 void fbp_stages_clear(struct fbp_stages *stages);
 
-/** Updates of stage one: views x samples of a picture. */
+/** Updates of stage one: views x samples of a picture, in all frames. */
 uint64_t fbp_stages_updates(const struct fbp_stages *stages);
 
 /** For people: "; two stages: 18 planes through z". */

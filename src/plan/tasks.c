@@ -17,11 +17,14 @@ static size_t first_layer(const struct fbp_work *w, size_t n, size_t i)
 
 struct fbp_slab fbp_work_slab(const struct fbp_work *w, const struct fbp_job *job, size_t i)
 {
+    const size_t in_frame = i % w->n_slabs;
     size_t first, n;
 
     fbp_roi_layers(job, &first, &n);
-    const size_t at = first_layer(w, n, i);
-    return fbp_slab_asked(job, first + at, first_layer(w, n, i + 1) - at);
+    const size_t at = first_layer(w, n, in_frame);
+    struct fbp_slab out = fbp_slab_asked(job, first + at, first_layer(w, n, in_frame + 1) - at);
+    out.frame = i / w->n_slabs;
+    return out;
 }
 
 /* In groups: batches of 1, 2, 4 … < most, then `even` ones that share the rest. */
@@ -127,7 +130,7 @@ static void find_rows(const struct fbp_job *job, struct fbp_batch *batch, size_t
 struct fbp_batch fbp_work_batch_of(const struct fbp_job *job, const struct fbp_slab *slab,
                                    size_t view0, size_t n_views)
 {
-    struct fbp_batch out = {.view0 = view0, .n_views = n_views};
+    struct fbp_batch out = {.view0 = view0, .n_views = n_views, .frame = slab->frame};
 
     find_rows(job, &out, slab->z0, slab->z0 + slab->nz);
     return out;

@@ -98,8 +98,8 @@ static size_t device_blocks(const struct fbp_work *w, const struct fbp_work_requ
  */
 static uint64_t table_bytes(const struct fbp_work *w, const struct fbp_job *job)
 {
-    return (uint64_t)fbp_roi_size(job, 2) * fbp_frames(job) * SLICE_BYTES +
-           (uint64_t)w->n_slabs *
+    return (uint64_t)fbp_roi_size(job, 2) * fbp_volumes(job) * SLICE_BYTES +
+           (uint64_t)fbp_work_slabs(w, job) *
                (sizeof(struct fbp_slab) + (w->n_batches + 1) * (uint64_t)sizeof(struct fbp_task));
 }
 
@@ -149,7 +149,7 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
     count_rows(w, job);
     w->n_raw = HOST_BUFFERS;
     w->n_filtered = w->kept ? 1 : HOST_BUFFERS;
-    w->n_volumes = w->n_slabs > w->n_workers ? 2 : 1;
+    w->n_volumes = fbp_work_slabs(w, job) > w->n_workers ? 2 : 1;
     w->block_slices = block_slices(w, slice);
     /* Kernels want long columns; eight parts still leave the writer seven to overlap. */
     const size_t parts = w->even ? 1 : FINISH_PARTS;
@@ -268,7 +268,8 @@ static bool may_fit(struct fbp_work *w, const struct fbp_work_request *rq, size_
     least.slab_slices = slices;
     least.n_slabs = (n_layers(rq->job) + slices - 1) / slices;
     least.n_batches = 1;
-    const uint64_t volumes = (least.n_slabs > rq->n_workers ? 2 : 1) * slab_bytes(rq, slices);
+    const uint64_t volumes =
+        (fbp_work_slabs(&least, rq->job) > rq->n_workers ? 2 : 1) * slab_bytes(rq, slices);
     least.device_bytes = own_memory ? volumes : 0;
     least.memory_bytes = rq->base_bytes + SLACK_BYTES + table_bytes(&least, rq->job);
     if (rq->backend->in_host)
@@ -334,7 +335,7 @@ static fbp_status take_quicker(const struct fbp_work *w, const struct fbp_work_r
 
 /* Filtered views that are kept, by each worker or shared, with as few slabs as fit, each share of
  * streamed slices, and blocks of several sizes: small ones are fetched early, large ones are
- * computed quicker. */
+ * computed quicker.  The volumes of a series have no views in common. */
 static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, bool shared,
                             struct fbp_work *best)
 {
@@ -345,7 +346,8 @@ static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, boo
                          .all = fbp_work_all(rq->job),
                          .shared = shared};
 
-    if (fbp_part_views(rq->job) > rq->backend->most_staying || !try_from(&w, rq, slabs))
+    if (fbp_series(rq->job) > 1 || fbp_part_views(rq->job) > rq->backend->most_staying ||
+        !try_from(&w, rq, slabs))
         return FBP_OK;
     for (size_t parts = 4; parts <= 64; parts *= 2) {
         const size_t step = (n_layers(rq->job) / rq->n_workers + parts - 1) / parts;

@@ -40,10 +40,10 @@ struct fbp_work_request {
  */
 struct fbp_work {
     size_t n_workers;
-    size_t group_views; /**< batches are multiples of, but for the last */
-    bool even;          /**< as requested */
-    size_t n_slabs, slab_slices;
-    bool weighed; /**< slabs have about the same cost, by `cut` */
+    size_t group_views;          /**< batches are multiples of, but for the last */
+    bool even;                   /**< as requested */
+    size_t n_slabs, slab_slices; /**< of each volume of a series */
+    bool weighed;                /**< slabs have about the same cost, by `cut` */
     struct fbp_cut cut;
     size_t n_batches, batch_views; /**< views of the largest; the first ones are smaller */
     bool follow;                   /**< batches are one group each; joined, up to batch_views */
@@ -116,6 +116,13 @@ void fbp_work_views(const struct fbp_work *work, const struct fbp_job *job, size
 /** How many batches of up to work->batch_views there are. */
 size_t fbp_work_batches(const struct fbp_work *work, const struct fbp_job *job);
 
+/** How many slabs there are of all volumes of a series, the first one's first. */
+static inline size_t fbp_work_slabs(const struct fbp_work *work, const struct fbp_job *job)
+{
+    return work->n_slabs * fbp_series(job);
+}
+
+/** Slab i of them. */
 struct fbp_slab fbp_work_slab(const struct fbp_work *work, const struct fbp_job *job, size_t i);
 
 /** The tasks of a slab in their order into out, if that is not NULL; returns how many they are.

@@ -18,9 +18,11 @@ struct load {
     char *out;
 };
 
+/* Rows from `row0` of the panel on, of a series the batch's. */
 static fbp_status read_rows(const struct load *l, size_t view0, size_t n_views, size_t row0,
                             size_t n, void *out)
 {
+    row0 += l->batch->frame * l->job->panel.n_rows;
     if (l->job->raw == FBP_U16)
         return fbp_source_read_as_is(l->source, view0, n_views, row0, n, out);
     if (l->job->raw == FBP_F64)

@@ -133,11 +133,22 @@ static fbp_status fill(fbp_source *src, struct drawn *d)
     return st;
 }
 
+/* Rows of a picture of all frames, one behind the other. */
 static fbp_status draw(const fbp_pictures *p, size_t plane, size_t row0, size_t n_rows, void *out)
 {
-    const struct fbp_picture picture = {.plane = plane, .row0 = row0, .n_rows = n_rows};
+    const struct fbp_meridian_pictures *m = &p->stages->pictures;
+    const size_t row = m->n_columns * fbp_value_size(&p->stages->first.job);
+    char *to = out;
 
-    return p->stages->backend->meridian(p->dev, p->sorted, &picture, out);
+    for (size_t r = row0, n; r < row0 + n_rows; r += n, to += n * row) {
+        const size_t at = r % m->n_rows, left = row0 + n_rows - r;
+        n = m->n_rows - at < left ? m->n_rows - at : left;
+        FBP_TRY(p->stages->backend->meridian(
+            p->dev, p->sorted,
+            &(struct fbp_picture){.plane = plane, .frame = r / m->n_rows, .row0 = at, .n_rows = n},
+            to));
+    }
+    return FBP_OK;
 }
 
 /* Pictures of doubles are read as such. */
@@ -171,13 +182,14 @@ static fbp_status set_up(fbp_source *src, const struct drawn *what, fbp_source *
 {
     const struct fbp_meridian_pictures *m = &what->stages->pictures;
     const struct fbp_array_info *info = &below->info;
+    const struct fbp_job *first = &what->stages->first.job;
     struct drawn *d;
 
     src->fd = -1;
     src->info =
         (struct fbp_array_info){.struct_size = sizeof src->info,
-                                .n = {m->n_columns, m->n_rows, m->n_planes},
-                                .type = fbp_in_double(&what->stages->first.job) ? FBP_F64 : FBP_F32,
+                                .n = {m->n_columns, fbp_frames(first) * m->n_rows, m->n_planes},
+                                .type = fbp_in_double(first) ? FBP_F64 : FBP_F32,
                                 .row_order = FBP_ROWS_BOTTOM_UP};
     FBP_TRY(fbp_calloc((void **)&d, 1, sizeof *d, "a source"));
     *d = *what;

@@ -25,7 +25,7 @@ uint64_t fbp_pictures_bytes(const struct fbp_stages *stages);
 void fbp_pictures_look(fbp_pictures *pictures, fbp_look *look);
 
 /**
- * [plane][row][column].
+ * [plane][frame][row][column], the rows of all frames as those of one picture.
  *
  * pictures: used by this source alone until it is closed; NULL: for its facts alone, not to be read
  * below:    the scan's views; both must outlive *out

@@ -18,14 +18,14 @@
 
 enum { N_THREADS = 4 };
 
-static bool has_layer(const struct fbp_run_request *rq, size_t layer)
+static bool has_layer(const struct fbp_run_request *rq, size_t frame, size_t layer)
 {
     for (size_t half = 0; half < fbp_halves(rq->job); half++) {
         size_t z0, z1;
         fbp_layer_range(rq->job, half, layer, layer + 1, &z0, &z1);
         fbp_roi_clip(rq->job, &z0, &z1);
         for (size_t f = 0; z0 < z1 && f < fbp_frames(rq->job); f++)
-            if (!fbp_sink_has(rq->sink, fbp_written_slice(rq->job, f, z0), z1 - z0))
+            if (!fbp_sink_has(rq->sink, fbp_written_slice(rq->job, frame + f, z0), z1 - z0))
                 return false;
     }
     return true;
@@ -34,16 +34,16 @@ static bool has_layer(const struct fbp_run_request *rq, size_t layer)
 /* The part of a slab that the sink lacks; nz 0 if it has all of it. */
 static struct fbp_slab missing_part(const struct fbp_run_request *rq, struct fbp_slab slab)
 {
-    while (slab.nz > 0 && has_layer(rq, slab.z0)) {
+    while (slab.nz > 0 && has_layer(rq, slab.frame, slab.z0)) {
         slab.z0++;
         slab.nz--;
     }
-    while (slab.nz > 0 && has_layer(rq, slab.z0 + slab.nz - 1))
+    while (slab.nz > 0 && has_layer(rq, slab.frame, slab.z0 + slab.nz - 1))
         slab.nz--;
     return slab;
 }
 
-/* What is missing of slab `at` of the division. */
+/* What is missing of slab `at` of all. */
 static void add_slab(struct run_state *run, size_t at)
 {
     const struct fbp_run_request *rq = run->rq;
@@ -69,12 +69,13 @@ static fbp_status list_slabs(struct run_state *run)
 {
     const struct fbp_run_request *rq = run->rq;
     const struct fbp_work *work = rq->work;
+    const size_t n_slabs = fbp_work_slabs(work, rq->job);
 
     const fbp_status st = fbp_slabs_create(&run->slabs, rq->job, work);
     FBP_TRY(fbp_shared_create(&run->shared, rq->job, work)); /* both can be destroyed now */
     FBP_TRY(st);
-    for (size_t all = rq->first_worker; all < work->n_slabs; all += work->n_workers)
-        for (size_t i = 0; i < run->n_workers && all + i < work->n_slabs; i++)
+    for (size_t all = rq->first_worker; all < n_slabs; all += work->n_workers)
+        for (size_t i = 0; i < run->n_workers && all + i < n_slabs; i++)
             add_slab(run, all + i);
     return FBP_OK;
 }

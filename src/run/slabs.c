@@ -7,10 +7,10 @@
 fbp_status fbp_slabs_create(struct fbp_slabs *s, const struct fbp_job *job,
                             const struct fbp_work *work)
 {
-    *s = (struct fbp_slabs){.job = job, .work = work};
+    *s = (struct fbp_slabs){.job = job, .work = work, .n_most = fbp_work_slabs(work, job)};
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
-    FBP_TRY(fbp_calloc((void **)&s->list, work->n_slabs, sizeof *s->list, "slab list"));
+    FBP_TRY(fbp_calloc((void **)&s->list, s->n_most, sizeof *s->list, "slab list"));
     return fbp_ledger_create(&s->uncounted, job);
 }
 
@@ -30,12 +30,12 @@ void fbp_slabs_add(struct fbp_slabs *s, struct fbp_slab slab)
 /* From the end of the list on: with those that are drawn they are at most all of the division. */
 void fbp_slabs_skip(struct fbp_slabs *s, struct fbp_slab slab)
 {
-    s->list[s->work->n_slabs - ++s->n_skipped] = slab;
+    s->list[s->n_most - ++s->n_skipped] = slab;
 }
 
 const struct fbp_slab *fbp_slabs_skipped(const struct fbp_slabs *s, size_t i)
 {
-    return &s->list[s->work->n_slabs - 1 - i];
+    return &s->list[s->n_most - 1 - i];
 }
 
 /* False: there is none. */

@@ -31,7 +31,7 @@ struct fbp_slabs {
     pthread_mutex_t lock; /**< all below, from the first draw on */
     pthread_cond_t changed;
     struct fbp_slab *list; /**< n of them; nz > 0 */
-    size_t n, n_drawn, n_skipped;
+    size_t n, n_most, n_drawn, n_skipped;
     size_t n_open; /**< drawn, and neither done nor returned */
     bool aborted;
     struct fbp_ledger uncounted; /**< rows that no worker counts yet */

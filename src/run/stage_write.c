@@ -54,6 +54,7 @@ static fbp_status fetch_piece(struct worker *w, const struct block_slot *b, size
         return FBP_ERR_CANCELLED;
     struct piece_slot *p = &w->pieces[*piece];
     const size_t left = z1 - z0, step = w->work->block_slices;
+    p->frame = b->drawn->slab.frame;
     p->z0 = z0;
     p->nz = step < left ? step : left;
     FBP_TRY(fetch(w, b, z0, z0 + p->nz, p->host));
@@ -86,21 +87,21 @@ static fbp_status fetch_to_caller(struct worker *w, const struct block_slot *b, 
                                   size_t z1)
 {
     struct volume_slot *volume = &w->volumes[b->volume];
-    char *to = (char *)w->volume + (z0 - fbp_roi_first(w->run->rq->job, 2)) * fbp_written_bytes(w);
+    const size_t slice = fbp_written_slice(w->run->rq->job, b->drawn->slab.frame, z0);
 
-    FBP_TRY(fetch(w, b, z0, z1, to));
+    FBP_TRY(fetch(w, b, z0, z1, (char *)w->volume + slice * fbp_written_bytes(w)));
     return fbp_stage_mark(w, FBP_STAGE_OUT, &volume->fetched);
 }
 
-static fbp_status written_to_caller(struct worker *w, size_t z0, size_t z1)
+static fbp_status written_to_caller(struct worker *w, size_t frame, size_t z0, size_t z1)
 {
     const struct fbp_run_request *rq = w->run->rq;
-    const size_t first = fbp_roi_first(rq->job, 2);
+    const size_t slice = fbp_written_slice(rq->job, frame, z0);
 
     if (fbp_run_finishes(rq))
-        FBP_TRY(fbp_finish_slices(w, 0, z0, z1 - z0,
-                                  (char *)w->volume + (z0 - first) * fbp_written_bytes(w)));
-    fbp_sink_written(rq->sink, z0 - first, z1 - z0);
+        FBP_TRY(fbp_finish_slices(w, frame, z0, z1 - z0,
+                                  (char *)w->volume + slice * fbp_written_bytes(w)));
+    fbp_sink_written(rq->sink, slice, z1 - z0);
     return FBP_OK;
 }
 
@@ -116,7 +117,7 @@ static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
         w->fetched_at = fbp_seconds();
     for (size_t half = 0; w->volume && half < fbp_halves(rq->job); half++)
         if (wanted_slices(rq->job, half, slab->z0, slab->z0 + slab->nz, &z0, &z1))
-            FBP_TRY(written_to_caller(w, z0, z1));
+            FBP_TRY(written_to_caller(w, slab->frame, z0, z1));
     FBP_TRY(fbp_writers_settle(w));
     FBP_TRY(fbp_worker_slab_done(w, b->drawn));
     b->drawn->done = true;

@@ -33,7 +33,7 @@ struct volume_slot {
 /** Slices on their way to a sink. */
 struct piece_slot {
     void *host;
-    size_t z0, nz;
+    size_t frame, z0, nz; /**< frame: of a series, or the first of all */
     struct fbp_mark fetched;
     struct fbp_span span;  /**< from when they are there to when they are written */
     atomic_size_t n_parts; /**< that are not written */

@@ -73,10 +73,11 @@ static fbp_status write_missing(const struct fbp_run_request *rq, size_t z, size
     return FBP_OK;
 }
 
-/* Slices [z0, z1) of all frames of the volume. */
-static fbp_status write_blank(const struct fbp_run_request *rq, size_t z0, size_t z1, size_t slice)
+/* Slices [z0, z1) of n frames of the volume. */
+static fbp_status write_blank(const struct fbp_run_request *rq, size_t frame, size_t n, size_t z0,
+                              size_t z1, size_t slice)
 {
-    for (size_t f = 0; f < fbp_frames(rq->job); f++)
+    for (size_t f = frame; f < frame + n; f++)
         for (size_t z = z0; z < z1; z++) {
             FBP_TRY(fbp_go_on());
             FBP_TRY(write_missing(rq, fbp_written_slice(rq->job, f, z), 1, slice,
@@ -96,7 +97,7 @@ static fbp_status write_skipped(const struct run_state *run, size_t slice)
             size_t z0, z1;
             fbp_layer_range(job, half, s->z0, s->z0 + s->nz, &z0, &z1);
             fbp_roi_clip(job, &z0, &z1);
-            FBP_TRY(write_blank(run->rq, z0, z1, slice));
+            FBP_TRY(write_blank(run->rq, s->frame, fbp_frames(job), z0, z1, slice));
         }
     }
     return FBP_OK;
@@ -106,7 +107,7 @@ fbp_status fbp_writers_blank(struct worker *w)
 {
     const struct fbp_run_request *rq = w->run->rq;
     const size_t first = fbp_roi_first(rq->job, 2), end = first + fbp_roi_size(rq->job, 2);
-    const size_t slice = fbp_written_bytes(w);
+    const size_t slice = fbp_written_bytes(w), n = fbp_volumes(rq->job);
     size_t z0, z1;
 
     if (!rq->mask || !fbp_mask_blank(rq->mask) || atomic_exchange(&w->run->blank, true))
@@ -115,8 +116,8 @@ fbp_status fbp_writers_blank(struct worker *w)
     if (rq->first_worker > 0)
         return FBP_OK;
     fbp_roi_wanted(rq->job, &z0, &z1);
-    FBP_TRY(write_blank(rq, first, z0, slice));
-    return write_blank(rq, z1, end, slice);
+    FBP_TRY(write_blank(rq, 0, n, first, z0, slice));
+    return write_blank(rq, 0, n, z1, end, slice);
 }
 
 /* Slices [z, z+n) of all frames of a piece. */
@@ -128,8 +129,9 @@ static fbp_status write_slices(struct worker *w, const struct piece_slot *p, siz
     for (size_t f = 0; f < fbp_frames(rq->job); f++) {
         char *x = (char *)p->host + (f * p->nz + z) * slice;
         if (fbp_run_finishes(w->run->rq))
-            FBP_TRY(fbp_finish_slices(w, f, p->z0 + z, n, x));
-        FBP_TRY(write_missing(rq, fbp_written_slice(rq->job, f, p->z0 + z), n, slice, x));
+            FBP_TRY(fbp_finish_slices(w, p->frame + f, p->z0 + z, n, x));
+        FBP_TRY(
+            write_missing(rq, fbp_written_slice(rq->job, p->frame + f, p->z0 + z), n, slice, x));
     }
     return FBP_OK;
 }

@@ -91,6 +91,24 @@ run 0 recon ball.json -o spline.mha --device cpu --angles 18 --angular spline -q
 run 0 compare spline.mha two.mha --json
 is "$(json nrmse) < 0.003"
 run 1 plan grid.json --stages 2 --scratch /nowhere
+run 0 plan grid.json --device cpu --stages 2 --scratch .
+has err 'scratch is not used: two stages filter views once, and keep them in memory'
+run 1 recon grid.json -o no.mha --stages 2 --follow
+has err 'two stages need all views at once, and do not follow a scan'
+
+# Series, and double precision, in two stages: the bits of a frame alone.
+run 0 simulate --kind planes --directions linear-angle:18x18 --phantom ellipsoids --size 24 --frames 2 \
+    --output-type float64 -o delays.json -q
+run 0 plan delays.json --device cpu --stages 2
+has out '^frames    2 of that size'
+has out 'added up to 36 pictures of .* x 24 pixels'
+run 0 recon delays.json -o delays.nii --device cpu --stages 2 -q
+run 0 info delays.nii
+has out '^frames   2 of that size'
+run 0 recon delays.json -o delays.npy --stages 2 --precision double
+has err '^cpu, kernel column'
+run 0 compare delays.npy delays.nii --json
+is "$(json nrmse) < 1e-6 && $(json nrmse) > 1e-9"
 run 2 recon grid.json -o no.mha --stages 3
 
 # In double, from float64 to float64, as close to the volume in float as that is to itself.

@@ -1,5 +1,5 @@
-/* Several frames (delays) of plane integrals at once: the same bits as one by one, whichever device
- * and kernel compute them, and however memory divides the work. */
+/* Several frames (delays) of plane integrals at once, in one stage and in two: the same bits as one
+ * by one, whichever device and kernel compute them, and however memory divides the work. */
 #include "recon/planes_util.h"
 
 enum { FRAMES = 3, SIDE = 40 };
@@ -110,6 +110,9 @@ static void check_way(const struct way *w, struct fbp_scan *scan, const float *s
     free(together);
 }
 
+/* Rings of make_scan() at the same angles. */
+#define STAGES .stages = 2, .angles = 10
+
 static const struct way ways[] = {
     {"ref", "ref", {.roi = {{10, 18}, {12, 20}, {9, 14}}}},
     {"planes", "cpu", {0}},
@@ -146,6 +149,26 @@ static const struct way ways[] = {
     {"cuda, a region", "cuda", {.region = "ball:0.1,0,0,0.3", .slab_slices = 4, .mask = 1}},
     {"mock", "mock", {.slab_slices = 7}},
     {"two of them", "mock:0,1", {.slab_slices = 3, .mask = 1}},
+    {"two stages", "cpu", {STAGES}},
+    {"two stages in slabs and batches", "cpu", {STAGES, .slab_slices = 5, .batch_views = 8}},
+    {"two stages, one thing at a time", "cpu", {STAGES, .no_overlap = 1}},
+    {"two stages along rows", "cpu", {STAGES, .kernel = "matrix", .slab_slices = 9}},
+    {"two stages by ref", "ref", {STAGES, .roi = {{10, 18}, {12, 20}, {9, 14}}}},
+    {"two stages, masked", "cpu", {STAGES, .mask = 1, .mask_value = -7}},
+    {"two stages, a box", "cpu", {STAGES, .roi = {{3, 30}, {5, 21}, {7, 18}}}},
+    {"two stages, a region in slabs",
+     "cpu",
+     {STAGES, .region = "ball:0.1,0,0,0.3", .slab_slices = 4, .mask = 1}},
+    {"two stages, splines", "cpu", {STAGES, .interpolation = FBP_INTERPOLATION_CUBIC}},
+    {"two stages in double", "cpu", {STAGES, .precision = FBP_PRECISION_DOUBLE}},
+    {"two stages in double by ref",
+     "ref",
+     {STAGES, .precision = FBP_PRECISION_DOUBLE, .roi = {{10, 18}, {12, 20}, {9, 14}}}},
+    {"two stages, the second on gl", "gl", {STAGES, .slab_slices = 9}},
+    {"two stages, the second on cuda", "cuda", {STAGES}},
+    {"two stages, the second on cuda in slabs", "cuda", {STAGES, .slab_slices = 9}},
+    {"two stages, the second on mock", "mock", {STAGES, .slab_slices = 7}},
+    {"two stages, the second on two of them", "mock:0,1", {STAGES, .slab_slices = 3, .mask = 1}},
 };
 
 static void together_is_one_by_one(void **state)
@@ -248,23 +271,21 @@ static void files_are_series(void **state)
     drop_scan(&scan);
 }
 
-/* Where a run was stopped between slabs, all frames of the missing ones are computed, and no
+/* Where a run was stopped between slabs, the missing ones are computed of all frames, and no
  * others. */
-static void a_series_is_resumed(void **state)
+static void check_resumed(struct fbp_recon_params p)
 {
     struct fbp_report report = {.struct_size = sizeof report};
-    const struct way plain = {"memory", "cpu", {0}};
-    struct fbp_recon_params p = {.struct_size = sizeof p,
-                                 .device = "cpu",
-                                 .n_threads = 2,
-                                 .slab_slices = 6,
-                                 .progress = stop};
+    const struct way plain = {"memory", "cpu", p};
     float *series;
     struct fbp_scan scan = scan_of_file(&series);
     float *wanted = volume_of(&plain, &scan, series, &report);
     char *path = temporary("resumed.mha");
 
-    (void)state;
+    p.device = "cpu";
+    p.n_threads = 2;
+    p.slab_slices = 6;
+    p.progress = stop;
     assert_int_equal(run(&scan, &p, path, &report), FBP_ERR_CANCELLED);
     p.progress = NULL;
     p.resume = 1;
@@ -276,6 +297,14 @@ static void a_series_is_resumed(void **state)
     free(wanted);
     free(series);
     drop_scan(&scan);
+}
+
+static void a_series_is_resumed(void **state)
+{
+    (void)state;
+    check_resumed((struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params)});
+    check_resumed(
+        (struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params), STAGES});
 }
 
 /* Frames count in memory: what the volumes alone take is too little, and cuts slabs. */
@@ -305,17 +334,35 @@ static void memory_counts_frames(void **state)
     drop_scan(&scan);
 }
 
-/* Who has no kernel for several says so. */
-static void others_refuse(void **state)
+/* In two stages volumes are made one after another: each is divided for itself, with the bits that
+ * it has in one piece. */
+static void stages_keep_to_memory(void **state)
 {
-    struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu", .stages = 2};
-    fbp_plan *plan = NULL;
+    struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu", .n_threads = 1, STAGES};
+    struct fbp_report report = {.struct_size = sizeof report};
+    uint64_t hash[2];
     float *series;
     struct fbp_scan scan = scan_of_file(&series);
+    fbp_plan *plan = NULL;
 
     (void)state;
-    assert_int_equal(fbp_plan_create(&plan, &scan, &p), FBP_ERR_UNSUPPORTED);
-    assert_non_null(strstr(fbp_message(), "views have 3 frames (delays), two stages take one"));
+    scan.volume = (struct fbp_grid){.n = {160, 160, 160}, .voxel_mm = {.013, .013, .013}};
+    for (int little = 0; little < 2; little++) {
+        p.memory_bytes = little ? (size_t)28 << 20 : 0;
+        OK(fbp_plan_create(&plan, &scan, &p));
+        const struct fbp_plan_summary info = *fbp_plan_info(plan);
+        assert_int_equal(info.frames, FRAMES);
+        assert_int_equal(info.n_pictures, 10 * FRAMES);
+        assert_int_equal(info.picture_updates, FRAMES * 100 * info.picture[0] * info.picture[1]);
+        assert_int_equal(info.updates, FRAMES * grid_size(&scan.volume) * 10);
+        assert_int_equal(info.n_slabs % FRAMES, 0);
+        assert_true((info.n_slabs > 2 * FRAMES) == little);
+        assert_true(!little || info.memory_bytes <= info.memory_limit);
+        OK(fbp_plan_run(plan, "hash:", &report));
+        hash[little] = report.hash;
+        fbp_plan_destroy(&plan);
+    }
+    assert_true(hash[0] == hash[1]);
     free(series);
     drop_scan(&scan);
 }
@@ -325,7 +372,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(together_is_one_by_one), cmocka_unit_test(files_are_series),
         cmocka_unit_test(a_series_is_resumed),    cmocka_unit_test(memory_counts_frames),
-        cmocka_unit_test(others_refuse),
+        cmocka_unit_test(stages_keep_to_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -254,6 +254,46 @@ static void no_division_changes_a_bit(void **state)
     }
 }
 
+/* Two frames, of which one fades, are those that they are alone. */
+static void check_frames(struct fbp_scan *scan, const double *views, const char *kernel)
+{
+    const size_t S = scan->panel.n_columns, n = grid_size(&scan->volume);
+    double *both = calloc(scan->n_views * 2 * S, sizeof *both), *out = calloc(2 * n, sizeof *out);
+    double *faded = calloc(scan->n_views * S, sizeof *faded);
+    struct fbp_recon_params p = STAGES(2, "cpu", .kernel = kernel, .slab_slices = 9);
+
+    for (size_t i = 0; i < scan->n_views * S; i++) {
+        faded[i] = .7 * views[i];
+        both[(i / S * 2) * S + i % S] = views[i];
+        both[(i / S * 2 + 1) * S + i % S] = faded[i];
+    }
+    scan->panel.n_rows = 2;
+    OK(fbp_reconstruct_double(scan, &p, both, out, NULL));
+    scan->panel.n_rows = 1;
+    p.slab_slices = 0;
+    for (size_t f = 0; f < 2; f++) {
+        double *alone = volume_of(scan, f ? faded : views, p);
+        assert_memory_equal(out + f * n, alone, n * sizeof *alone);
+        free(alone);
+    }
+    free(both);
+    free(faded);
+    free(out);
+}
+
+static void frames_are_as_alone(void **state)
+{
+    (void)state;
+    for (int pole = 0; pole < 4; pole++) {
+        double *views;
+        struct fbp_scan scan = small_scan(pole, &views);
+        for (size_t k = pole > 0; k < 2; k++)
+            check_frames(&scan, views, kernels[k]);
+        free(views);
+        fbp_scan_clear(&scan);
+    }
+}
+
 /* Rings are resampled in double: what comes in so is not rounded on its way. */
 static void rings_go_through_in_double(void **state)
 {
@@ -395,6 +435,7 @@ int main(void)
         cmocka_unit_test(two_stages_are_as_one),
         cmocka_unit_test(kernels_agree_with_the_reference),
         cmocka_unit_test(no_division_changes_a_bit),
+        cmocka_unit_test(frames_are_as_alone),
         cmocka_unit_test(rings_go_through_in_double),
         cmocka_unit_test(files_hold_doubles),
         cmocka_unit_test(who_lacks_it_says_so),
