@@ -105,6 +105,12 @@ static void put_parts(struct plan_lines *out, const struct fbp_plan_summary *p)
             p->batch_views);
     else
         put(out, "batches", "%zu of at most %zu views", p->n_batches, p->batch_views);
+    if (p->ahead_bytes)
+        put(out, "ahead",
+            "%zu detector rows of all views, in %zu band%s: %s of line integrals are kept %s",
+            p->ahead_rows, p->ahead_bands, p->ahead_bands == 1 ? "" : "s",
+            fbp_bytes_text(a, sizeof a, p->ahead_bytes),
+            p->ahead_in_file ? "in a scratch file" : "in memory");
     put(out, "reading", "%s; a detector row is read %.3g times",
         fbp_bytes_text(a, sizeof a, p->input_bytes), p->view_reads);
     if (p->scratch_bytes)
@@ -197,6 +203,10 @@ static int print_json(const struct fbp_plan_summary *p, double seconds)
         {"frames", offsetof(struct fbp_plan_summary, frames)},
         {"pictures", offsetof(struct fbp_plan_summary, n_pictures)},
         {"picture_updates", offsetof(struct fbp_plan_summary, picture_updates)},
+        {"ahead_bytes", offsetof(struct fbp_plan_summary, ahead_bytes)},
+        {"ahead_rows", offsetof(struct fbp_plan_summary, ahead_rows)},
+        {"ahead_bands", offsetof(struct fbp_plan_summary, ahead_bands)},
+        {"ahead_in_file", offsetof(struct fbp_plan_summary, ahead_in_file)},
     };
     _Static_assert(sizeof(size_t) == sizeof(uint64_t), "one loop prints both");
     cJSON *root = cJSON_CreateObject();

@@ -63,9 +63,12 @@ static int choose_corrections(const struct recon_args *a, struct fbp_scan *scan)
 
     if (scan->corrections)
         c = *scan->corrections;
-    if (isnan(a->correct.beam_hardening[0]))
+    if (isnan(a->correct.beam_hardening[0]) && !a->rings)
         return 0;
-    memcpy(c.beam_hardening, a->correct.beam_hardening, sizeof c.beam_hardening);
+    if (!isnan(a->correct.beam_hardening[0]))
+        memcpy(c.beam_hardening, a->correct.beam_hardening, sizeof c.beam_hardening);
+    if (a->rings && fbp_corrections_rings(&c, a->rings) != FBP_OK)
+        return cli_fail();
     return fbp_scan_correct(scan, &c) == FBP_OK ? 0 : cli_fail();
 }
 

@@ -22,6 +22,7 @@ struct recon_args {
     double mask;                       /**< NaN: none; INFINITY: NaN */
     double water[4];       /**< x, y, z, radius [mm] of what is water; radius 0: not asked for */
     unsigned score;        /**< of --sweep */
+    const char *rings;     /**< how they are removed; NULL: as the scan has it */
     const char *prepare;   /**< steps of --prepare; NULL: the scan's */
     const char *reference; /**< of plane integrals; NULL: the scan's */
     struct fbp_corrections
@@ -119,6 +120,11 @@ struct recon_args {
         .fallback = "the scan's",                                                                 \
         .help = "line integrals p become A1 p + A2 p^2 + A3 p^3 ..., up to eight coefficients; with " \
                 "A1 = 1 thin objects keep their values (docs/corrections.md)"),                   \
+    OPT(R, rings, .name = "rings", .arg = "METHOD", .fallback = "the scan's",                     \
+        .help = "remove rings, in a pass ahead over the sinograms of all rows that are needed: "  \
+                "sorting[:COLUMNS] (a median of sorted columns, 21), wavelet[:LEVELS[,SIGMA[,dbN]]] " \
+                "(5,1,db9) or none; line integrals are kept meanwhile, in memory or, with "       \
+                "--scratch, in a file (docs/corrections.md)"),                                    \
     OPT(R, reference, .name = "reference", .arg = "FILE", .fallback = "the scan's",               \
         .help = "spectrum without a gradient, at the same fields: spectra of a field sweep are "  \
                 "divided by it, up to the cut-off (kind planes)"),                                \

@@ -52,9 +52,13 @@ void recon_json_region(cJSON *root, const struct fbp_plan_summary *p)
 static void print_extras(FILE *f, const struct recon_args *a, const struct recon_result *result)
 {
     const char *picture = recon_is_picture(a) ? a->output : a->preview;
+    char seconds[40];
 
     if (result->plan->prepared[0])
         fprintf(f, "prepared: %s\n", say_name(result->plan->prepared));
+    if (result->report.ahead > 0)
+        fprintf(f, "ahead of the rest: %s\n",
+                cli_seconds(seconds, sizeof seconds, result->report.ahead));
     if (recon_one_slice(a))
         fprintf(f, "slice %zu, z = %.6g mm, from detector rows %zu to %zu\n", a->slice.first,
                 result->plan->volume.centre_mm[2], result->rows[0], result->rows[1] - 1);
@@ -203,6 +207,8 @@ int recon_print_json(const struct recon_args *a, const struct recon_result *resu
     cJSON_AddNumberToObject(seconds, "backproject", r->backproject);
     cJSON_AddNumberToObject(seconds, "write", r->write);
     cJSON_AddNumberToObject(seconds, "finish", r->finish);
+    if (p->ahead_bytes)
+        cJSON_AddNumberToObject(seconds, "ahead", r->ahead);
     cJSON_AddNumberToObject(seconds, "waiting_read", r->waiting_read);
     cJSON_AddNumberToObject(seconds, "waiting_write", r->waiting_write);
     if (p->follows) {

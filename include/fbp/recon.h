@@ -292,6 +292,11 @@ struct fbp_plan_summary {
      * volume.n[2] * frames slices, the first frame's first.  Of line integrals 1. */
     size_t frames;
     char prepared[256]; /**< the steps of scan.preparation, or corrections, in words; "" = none */
+    /** Of corrections in a pass ahead (rings): bytes of the line integrals that are kept, detector
+     *  rows of them, bands of rows that are worked on one after another, and are they kept in a
+     * file (else in memory)?  All 0: there is no such pass. */
+    uint64_t ahead_bytes;
+    size_t ahead_rows, ahead_bands, ahead_in_file;
 };
 
 /** Times and results of a finished run.  Stages overlap: their sum is more than `total`, unless
@@ -337,6 +342,7 @@ struct fbp_report {
     double exposure[2];
     /** Devices that failed, and whose part the others did; the log names them. */
     size_t devices_dropped;
+    double ahead; /**< seconds of a pass ahead, which removed rings; part of `read`, too */
 };
 
 /** A plan belongs to the process that made it.  In a forked child, calls fail (INVALID), and

@@ -7,11 +7,13 @@
 
 #include "fbp/recon.h"
 
+#include "plan/ahead.h"
 #include "plan/angles.h"
 #include "plan/devices.h"
 #include "plan/job.h"
 #include "plan/model.h"
 #include "plan/stages.h"
+#include "run/corrected.h"
 #include "run/pictures.h"
 #include "run/resampled.h"
 #include "run/run.h"
@@ -37,6 +39,8 @@ struct fbp_plan {
     struct fbp_scan whole_scan;
     struct fbp_recon_params params;
     struct fbp_job_tables tables;
+    struct fbp_ahead ahead; /**< if views are corrected ahead: all that follows is of its scan */
+    struct fbp_ahead_done ahead_done; /**< in the last run */
     struct fbp_angles angles;       /**< if views are resampled: all that follows is of its scan */
     struct fbp_prep_counts mended;  /**< in the last run, before they were */
     struct fbp_stages stages;       /**< if plane integrals are backprojected in two: `tables` are
@@ -71,6 +75,8 @@ struct fbp_plan {
 
 /** Tables of the views as they were measured: of two stages those of the first (plan.c). */
 const struct fbp_job_tables *fbp_plan_measured(const fbp_plan *p);
+/** What the samples of the views that are read below all go through first. */
+const struct fbp_prep *fbp_plan_prep(const fbp_plan *p);
 /** A line for the caller's log. */
 void fbp_plan_note(const fbp_plan *p, enum fbp_log_level level, const char *line);
 /** Views as they are stored, before any are left out or summed up. */
@@ -94,8 +100,15 @@ void fbp_plan_stages_look(const fbp_plan *p, fbp_look *look);
 /** What the first stage did, into the report of the second. */
 fbp_status fbp_plan_report_stages(const fbp_plan *p, struct fbp_report *report);
 
+/** A pass ahead, where corrections want one; what it keeps, and where (plan_ahead.c). */
+fbp_status fbp_plan_make_ahead(fbp_plan *p);
+/** Choose the kernel, where views are kept, and divide the work beside that. */
+fbp_status fbp_plan_arrange_ahead(fbp_plan *p);
+
 /** Choose the kernel and divide the work (plan_arrange.c). */
 fbp_status fbp_plan_arrange(fbp_plan *p);
+/** Of the resident set, which is `resident` now; UINT64_MAX: none. */
+uint64_t fbp_plan_memory_limit(const fbp_plan *p, uint64_t resident);
 
 /** What the work on a job of this plan is divided by. */
 void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,

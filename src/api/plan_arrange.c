@@ -44,8 +44,7 @@ static uint64_t model_limit(const fbp_plan *p)
     return all ? all : UINT64_MAX;
 }
 
-/* Of the resident set, which is `resident` now. */
-static uint64_t memory_limit(const fbp_plan *p, uint64_t resident)
+uint64_t fbp_plan_memory_limit(const fbp_plan *p, uint64_t resident)
 {
     if (p->model.card)
         return model_limit(p);
@@ -139,7 +138,7 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
         .base_bytes = resident + own,
         .writer_bytes = writer_bytes(p, job),
         .n_cores = fbp_core_count(),
-        .memory_limit = memory_limit(p, resident),
+        .memory_limit = fbp_plan_memory_limit(p, resident),
         .device_limit = p->device_limit,
         .batch_views = params->batch_views,
         .slab_slices = params->slab_slices,

@@ -114,7 +114,7 @@ static void fill_info(fbp_plan *p)
     }
     i->memory_bytes = p->work.memory_bytes;
     i->device_bytes = p->work.device_bytes;
-    if (!p->stages.used) /* which read once */
+    if (!p->stages.used && !p->ahead.used) /* which read once */
         i->input_bytes = (uint64_t)((double)i->input_bytes * i->view_reads);
     i->frames = fbp_volumes(job);
     i->output_bytes =
@@ -212,7 +212,7 @@ static fbp_status make_plan(fbp_plan *p, const struct fbp_scan *scan)
     consider_others(p);
     p->contained_bytes = fbp_contained_bytes();
     p->tables.job.unpacks = p->unpacks;
-    FBP_TRY(fbp_plan_arrange(p));
+    FBP_TRY(fbp_plan_arrange_ahead(p));
     FBP_TRY(fbp_plan_consider_rows(p));
     fill_info(p);
     fbp_plan_remark(p);
@@ -269,6 +269,8 @@ fbp_status fbp_plan_estimate(const fbp_plan *p, double *seconds)
     double first = 0;
     if (p->stages.used)
         FBP_TRY(fbp_pictures_estimate(&p->stages, &first));
+    if (p->ahead.used)
+        FBP_TRY(fbp_ahead_estimate(&p->ahead, &first));
     FBP_TRY(fbp_estimate(&p->tables.job, p->backend, p->devices[0], &p->work, p->info.view_reads,
                          seconds));
     *seconds += first;
@@ -286,6 +288,7 @@ void fbp_plan_destroy(fbp_plan **plan)
     fbp_job_clear(&(*plan)->tables);
     fbp_stages_clear(&(*plan)->stages);
     fbp_angles_clear(&(*plan)->angles);
+    fbp_ahead_clear(&(*plan)->ahead);
     free(*plan);
     *plan = NULL;
 }

@@ -38,6 +38,8 @@ static fbp_status fingerprint(const fbp_plan *p, const fbp_source *source, uint6
             isnan(p->params.mask_value) ? NAN : p->params.mask_value; /* one of many */
         h = fbp_hash(h, &value, sizeof value);
     }
+    if (p->ahead.used)
+        h = fbp_ahead_hash(h, &p->ahead);
     h = fbp_preparation_hash(h, p->scan->preparation);
     FBP_TRY(fbp_inputs_hash(&h, &source->inputs));
     *out = h ? h : 1;

@@ -137,9 +137,9 @@ void fbp_plan_remark(const fbp_plan *p)
     fbp_reduction_describe(&p->reduction, fbp_stored_views(p->scan), line, sizeof line);
     if (line[0])
         fbp_plan_note(p, FBP_LOG_NOTE, line);
-    if (measured->prep.n_left_out > 0) {
+    if (fbp_plan_prep(p)->n_left_out > 0) {
         snprintf(line, sizeof line, "%zu bad pixels are left out of the means",
-                 measured->prep.n_left_out);
+                 fbp_plan_prep(p)->n_left_out);
         fbp_plan_note(p, FBP_LOG_NOTE, line);
     }
     note_hardening(p);
@@ -179,9 +179,9 @@ void fbp_plan_remark(const fbp_plan *p)
     }
     note_kernel(p);
     note_box(p);
-    if (measured->prep.n_bridges > 0) {
+    if (fbp_plan_prep(p)->n_bridges > 0) {
         snprintf(line, sizeof line, "%zu bad pixels are bridged from their neighbours",
-                 measured->prep.n_bridges);
+                 fbp_plan_prep(p)->n_bridges);
         fbp_plan_note(p, FBP_LOG_NOTE, line);
     }
 }

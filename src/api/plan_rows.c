@@ -61,7 +61,7 @@ static void say_not_used(const fbp_plan *p, const char *why)
 {
     char line[200];
 
-    if (!p->params.scratch)
+    if (!p->params.scratch || p->ahead.folder)
         return;
     snprintf(line, sizeof line, "--scratch is not used: %s", why);
     fbp_plan_note(p, FBP_LOG_NOTE, line);

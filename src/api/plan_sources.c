@@ -48,8 +48,8 @@ fbp_status fbp_plan_source_reduce(fbp_plan *p, fbp_source *stored, fbp_source **
 {
     *out = stored;
     if (fbp_reduces(&p->reduction))
-        FBP_TRY(fbp_source_reduce(out, stored, &p->reduction, p->top_down,
-                                  fbp_plan_measured(p)->prep.left_out));
+        FBP_TRY(
+            fbp_source_reduce(out, stored, &p->reduction, p->top_down, fbp_plan_prep(p)->left_out));
     FBP_TRY(fbp_plan_source_stages(p, stored, out));
     return p->hold ? fbp_source_hold(out, *out, *out != stored) : FBP_OK;
 }

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The scan that is filtered: what was measured, or resampled. */
+/* The scan that is filtered: what was measured, corrected, or resampled. */
 static const struct fbp_scan *filtered_scan(const fbp_plan *p)
 {
-    return p->angles.used ? &p->angles.scan : p->scan;
+    return p->ahead.used ? &p->ahead.scan : p->angles.used ? &p->angles.scan : p->scan;
 }
 
 static fbp_status make_angles(fbp_plan *p)
@@ -24,6 +24,7 @@ static fbp_status make_angles(fbp_plan *p)
 
 fbp_status fbp_plan_make_stages(fbp_plan *p)
 {
+    FBP_TRY(fbp_plan_make_ahead(p));
     FBP_TRY(make_angles(p));
     if (p->params.stages < 2)
         return FBP_OK;
@@ -51,6 +52,10 @@ fbp_status fbp_plan_make_job(fbp_plan *p)
 fbp_status fbp_plan_source_stages(fbp_plan *p, const fbp_source *stored, fbp_source **source)
 {
     p->mended = (struct fbp_prep_counts){0};
+    p->ahead_done = (struct fbp_ahead_done){0};
+    if (p->ahead.used)
+        FBP_TRY(
+            fbp_source_corrected(source, &p->ahead, *source, *source != stored, &p->ahead_done));
     if (p->angles.used)
         FBP_TRY(fbp_source_resampled(source, &p->angles, *source, *source != stored, &p->mended));
     if (p->stages.used)
@@ -89,6 +94,8 @@ fbp_status fbp_plan_report_stages(const fbp_plan *p, struct fbp_report *report)
         report->not_finite = counts.not_finite;
         report->clipped = counts.clipped;
     }
-    report->not_finite += p->mended.not_finite;
+    report->not_finite += p->mended.not_finite + p->ahead_done.mended.not_finite;
+    report->clipped += p->ahead_done.mended.clipped;
+    report->ahead = p->ahead_done.seconds;
     return FBP_OK;
 }

@@ -468,7 +468,6 @@ void fbp_job_of_rows(const struct fbp_job *job, struct fbp_prep *prep, struct fb
 uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_backend *backend)
 {
     const struct fbp_job *job = &t->job;
-    const size_t pixels = job->panel.n_columns * job->panel.n_rows;
     uint64_t h = 0x66627021;
 
     h = fbp_hash(h, backend->name, strlen(backend->name));
@@ -514,17 +513,7 @@ uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_ba
                               (double)t->prep.inverse_i0,
                               (double)t->prep.intensity};
     h = fbp_hash(h, choices, sizeof choices);
-    if (t->prep.hardening.n)
-        h = fbp_hash(h, t->prep.hardening.a, t->prep.hardening.n * sizeof(float));
-    if (t->prep.dark)
-        h = fbp_hash(h, t->prep.dark, pixels * sizeof(float));
-    if (t->prep.gain)
-        h = fbp_hash(h, t->prep.gain, pixels * sizeof(float));
-    if (t->prep.left_out)
-        h = fbp_hash(h, t->prep.left_out, t->prep.n_stored);
-    for (size_t i = 0; i < t->prep.n_bridges; i++)
-        h = fbp_hash(h, &t->prep.bridges[i].pixel, sizeof(size_t));
-    return h;
+    return fbp_prep_hash(h, &t->prep);
 }
 
 void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)

@@ -1,5 +1,6 @@
 #include "prep/prep.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "prep/bridge.h"
 #include "prep/transmission.h"
@@ -188,6 +189,23 @@ void fbp_prep_clear(struct fbp_prep *prep)
     free(prep->bridges);
     free(prep->left_out);
     *prep = (struct fbp_prep){0};
+}
+
+uint64_t fbp_prep_hash(uint64_t h, const struct fbp_prep *p)
+{
+    const size_t pixels = p->panel.n_columns * p->panel.n_rows;
+
+    if (p->hardening.n)
+        h = fbp_hash(h, p->hardening.a, p->hardening.n * sizeof(float));
+    if (p->dark)
+        h = fbp_hash(h, p->dark, pixels * sizeof(float));
+    if (p->gain)
+        h = fbp_hash(h, p->gain, pixels * sizeof(float));
+    if (p->left_out)
+        h = fbp_hash(h, p->left_out, p->n_stored);
+    for (size_t i = 0; i < p->n_bridges; i++)
+        h = fbp_hash(h, &p->bridges[i].pixel, sizeof(size_t));
+    return h;
 }
 
 static size_t take_logarithm(const struct fbp_prep *p, size_t row, float *x)

@@ -31,6 +31,9 @@ struct fbp_prep {
     size_t n_stored, n_left_out; /**< all of them, and those that are bad */
 };
 
+/** All that line integrals depend on but intensity and inverse_i0. */
+uint64_t fbp_prep_hash(uint64_t h, const struct fbp_prep *prep);
+
 /** Counters of what was mended, one set a thread. */
 struct fbp_prep_counts {
     size_t not_finite, clipped;

@@ -1,4 +1,4 @@
-/* Corrections of measured views in a scan file: beam_hardening. */
+/* Corrections of measured views in a scan file: beam_hardening, rings. */
 #include "scan/file/corrections.h"
 #include "scan/file/scan_write.h"
 #include "scan/scan_parts.h"
@@ -6,14 +6,31 @@
 fbp_status fbp_scan_read_corrections(const struct fbp_scan_file *f)
 {
     struct fbp_corrections c = {.struct_size = sizeof c};
+    const char *rings = NULL;
     size_t n = 0;
 
     FBP_TRY(fbp_json_numbers(&f->top, "beam_hardening", &fbp_range_finite, 1, FBP_HARDENING_TERMS,
                              c.beam_hardening, &n));
-    if (n > 0 && fbp_corrections_none(&c))
+    FBP_TRY(fbp_json_text(&f->top, "rings", &rings));
+    if (rings)
+        FBP_TRY(fbp_because(f->top.file, fbp_corrections_rings(&c, rings)));
+    if (n > 0 && fbp_corrections_terms(&c) == 0)
         return fbp_json_wrong(&f->top, "beam_hardening",
                               "coefficients of p, p^2 ..., the first of them above 0");
     return fbp_scan_correct(f->scan, &c);
+}
+
+/* As fbp_corrections_rings() reads it; what is the default is left out from the end on. */
+static void put_rings(struct fbp_writer *w, const struct fbp_corrections *c)
+{
+    fbp_put_key(w, "rings");
+    if (c->rings == FBP_RINGS_SORTING && c->ring_size)
+        fprintf(w->f, "\"sorting:%zu\"", c->ring_size);
+    else if (c->rings == FBP_RINGS_SORTING)
+        fbp_put_text(w, "sorting");
+    else
+        fprintf(w->f, "\"wavelet:%zu,%.17g,db%u\"", c->ring_levels ? c->ring_levels : 5,
+                c->ring_sigma > 0 ? c->ring_sigma : 1, c->ring_wavelet ? c->ring_wavelet : 9);
 }
 
 void fbp_scan_put_corrections(struct fbp_writer *w, const struct fbp_scan *scan)
@@ -26,4 +43,6 @@ void fbp_scan_put_corrections(struct fbp_writer *w, const struct fbp_scan *scan)
         fbp_put_key(w, "beam_hardening");
         fbp_put_numbers(w, c->beam_hardening, fbp_corrections_terms(c));
     }
+    if (c->rings)
+        put_rings(w, c);
 }

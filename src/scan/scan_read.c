@@ -49,6 +49,7 @@ static const char *const top_keys[] = {
     "prepare",
     "filtered",
     "beam_hardening",
+    "rings",
     "flip",
     "assumed",
 };

@@ -3,7 +3,7 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-run 0 simulate --kind parallel --size 16 --views 24 -o s.json -q
+run 0 simulate --kind parallel --size 20 --views 28 -o s.json -q # 30 rows and columns
 with() { # KEYS: c.json, the same scan with further keys
     sed "s|^{|{ $1,|" s.json >c.json
 }
@@ -34,5 +34,36 @@ done
 run 0 simulate --kind planes --directions solid-angle:4 --size 9 --phantom ellipsoid -o planes.json -q
 run 1 recon planes.json --beam-hardening 1,0.1 -o no.mha
 has err 'views of kind planes are no line integrals'
+absent no.mha
+
+# Rings: key and option, what is announced, and what a slice takes of it.
+with '"rings": "sorting:5"'
+run 0 recon c.json -o key.mha
+has out '^prepared: rings by sorting, median of 5 columns$'
+has out '^ahead of the rest: '
+run 0 recon s.json --rings sorting:5 -o option.mha --json
+[ "$(json prepared)" = "rings by sorting, median of 5 columns" ] || say "$last: $(json prepared)"
+is "$(json seconds.ahead) > 0"
+run 0 compare key.mha option.mha --tolerance 0
+run 0 recon c.json --rings none -o off.mha
+run 0 compare off.mha none.mha --tolerance 0
+run 0 recon s.json --rings wavelet:1,2,db3 --beam-hardening 1,0.1 -o both.mha
+has out '^prepared: rings by wavelets db3, 1 level, sigma 2; beam hardening 1 p \+ 0.1 p\^2$'
+run 0 plan c.json
+has out '^ahead     22 detector rows of all views, in 1 band: 72.2 KiB of line integrals are kept in memory$'
+run 0 plan c.json --slice 3 --json
+is "$(json ahead_rows) < 4"
+is "$(json ahead_bytes) == $(json ahead_rows) * 28 * 30 * 4"
+run 1 recon s.json --rings sort -o no.mha
+has err 'rings: found "sort", expected none, sorting\[:COLUMNS\] or wavelet'
+run 1 recon s.json --rings sorting:31 -o no.mha
+has err "found a median of 31 columns, expected 3 to the detector's 30"
+run 1 recon s.json --rings wavelet:5,1,db21 -o no.mha
+has err 'found db21, expected db1 to db20'
+run 1 recon s.json --every 2 --rings wavelet -o no.mha
+has err 'sinograms of 14 views and 30 columns are too small'
+run 1 recon planes.json --rings sorting -o no.mha
+has err 'rings: views of kind planes are no line integrals'
+run 2 recon s.json --rings '' -o no.mha
 absent no.mha
 finish

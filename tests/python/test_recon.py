@@ -73,6 +73,7 @@ WAYS = [
     ({"cutoff_v": 0.5, "pad": "ellipse"}, ["--cutoff-v", "0.5", "--pad", "ellipse"]),
     ({"half_width": 6, "unit": "cm"}, ["--half-width", "6", "--unit", "cm"]),
     ({"beam_hardening": (1, 0.02)}, ["--beam-hardening", "1,0.02"]),
+    ({"rings": "sorting:5", "beam_hardening": (1, 0.02)}, ["--rings", "sorting:5", "--beam-hardening", "1,0.02"]),
     ({"angular_weights": "equal", "kernel": "matrix"}, ["--angular-weights", "equal", "--kernel", "matrix"]),
     ({"device": "ref", "size": 12}, ["--device", "ref", "--size", "12"]),
     ({"threads": 1, "slab": 3, "batch": 8, "memory": "300M"}, []),

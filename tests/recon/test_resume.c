@@ -157,6 +157,22 @@ static void more_hardening(struct run *r)
     correct(r, 0.2);
 }
 
+static void remove_rings(struct run *r, const char *text)
+{
+    struct fbp_corrections c = {.struct_size = sizeof c};
+
+    OK(fbp_corrections_rings(&c, text));
+    OK(fbp_scan_correct(&r->scan, &c));
+}
+static void rings(struct run *r)
+{
+    remove_rings(r, "sorting:5");
+}
+static void wider_rings(struct run *r)
+{
+    remove_rings(r, "sorting:7");
+}
+
 /* The samples: as long as before, of another time. */
 static void samples(struct run *r)
 {
@@ -181,7 +197,7 @@ static const struct {
     CHANGE(volume),      CHANGE(volume_centre),  CHANGE(every),
     CHANGE(bin),         CHANGE(centre),         CHANGE(reverse),
     CHANGE(i0),          CHANGE(beam_hardening), CHANGE(more_hardening),
-    CHANGE(samples),
+    CHANGE(rings),       CHANGE(wider_rings),    CHANGE(samples),
 };
 enum { N_CHANGES = sizeof changes / sizeof *changes };
 
@@ -246,7 +262,8 @@ static void what_is_left_out_is_not_resumed(void **state)
     try_pair(0, 1);
     try_pair(2, 3);
     try_pair(3, 4);
-    try_pair(N_CHANGES - 3, N_CHANGES - 2); /* coefficients */
+    try_pair(N_CHANGES - 3, N_CHANGES - 2); /* widths */
+    try_pair(N_CHANGES - 5, N_CHANGES - 4); /* coefficients */
 }
 
 int main(void)

@@ -64,6 +64,8 @@ class Options(TypedDict, total=False):
     """the same"""
     beam_hardening: Sequence[float] | None
     """line integrals p become a1 p + a2 p^2 + …: (a1, a2, …)"""
+    rings: str | None
+    """how rings are removed: sorting, sorting:31, wavelet, wavelet:5,1,db9 or none"""
     # filter and weights
     filter: str | None
     """"ram-lak" (default), "shepp-logan", "cosine", "hamming", "hann"; of plane integrals others"""
@@ -137,6 +139,7 @@ _OF_SCAN = (
     "size", "voxel", "volume_centre", "slice", "every", "bin", "centre", "offset", "tilt", "sod",
     "sdd", "flip_u", "flip_v", "reverse", "pitch", "pixel", "quadrature", "reference", "prepare",
     "beam_hardening",
+    "rings",
 )  # fmt: skip
 _WHOLE = (
     "threads", "batch", "slab", "stages", "angles", "oversampling", "picture_oversampling",
@@ -209,6 +212,8 @@ def prepared_core(scan: Scan, options: dict[str, Any], find: Callable[..., float
     _choose_weights(core, options)
     if options.get("beam_hardening") is not None:
         core.correct(arguments.listed(options["beam_hardening"], "beam_hardening"))
+    if options.get("rings") is not None:
+        core.remove_rings(str(options["rings"]))
     core.flip(*(bool(options.get(k)) for k in ("flip_u", "flip_v", "reverse")))
     _adjust(core, options, find)
     core.reduce(

@@ -133,6 +133,16 @@ static void correct(scan &of, const std::vector<double> &beam_hardening)
     check(fbp_scan_correct(&of.s, &c));
 }
 
+static void remove_rings(scan &of, const std::string &method)
+{
+    fbp::sized<fbp_corrections> c;
+
+    if (of.s.corrections)
+        c = *of.s.corrections;
+    check(fbp_corrections_rings(&c, method.c_str()));
+    check(fbp_scan_correct(&of.s, &c));
+}
+
 static scan_ptr copy(const scan &from)
 {
     auto out = std::make_unique<scan>();
@@ -291,6 +301,7 @@ static void define_changes(nb::class_<scan> &c)
                  fbp_scan_confirm(&s.s, fbp_adjust_key(static_cast<fbp_adjust>(which)));
              })
         .def("correct", &correct, nb::arg("beam_hardening"))
+        .def("remove_rings", &remove_rings, nb::arg("method"))
         .def("flip",
              [](scan &s, bool u, bool v, bool reverse) {
                  const int flips = u * FBP_FLIP_U + v * FBP_FLIP_V + reverse * FBP_FLIP_DIRECTION;

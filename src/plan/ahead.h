@@ -1,0 +1,60 @@
+/** @file ahead.h  Corrections that take all angles of a row: a pass ahead of the run (internal).
+ *
+ * Line integrals of the rows that the volume needs are made and corrected, band of rows after band,
+ * and kept, in memory or in a file without a name.  What follows is the job of a scan of line
+ * integrals.  Bits do not depend on where they are kept, nor on bands.
+ */
+#ifndef FBP_SRC_AHEAD_H
+#define FBP_SRC_AHEAD_H
+
+#include "prep/prep.h"
+#include "prep/stripes.h"
+
+#include "backend/backend.h"
+
+struct fbp_ahead {
+    bool used;
+    bool top_down;              /**< pictures below start with the top row */
+    struct fbp_scan scan;       /**< of what is kept: of line integrals; owns nothing */
+    struct fbp_prep prep;       /**< of what is below, but for beam hardening */
+    struct fbp_stripes stripes; /**< method NONE: none are removed */
+    size_t row0, n_rows;        /**< of the detector: those that are kept */
+    /* From fbp_ahead_divide() on: */
+    int n_threads;
+    size_t band_rows;   /**< that are worked on at once */
+    const char *folder; /**< of the file; NULL: in memory */
+};
+
+/** `scan` outlives *out.  Reads darks, flats and masks.  Not `used` where nothing is done ahead. */
+fbp_status fbp_ahead_create(struct fbp_ahead *out, const struct fbp_scan *scan, bool top_down);
+void fbp_ahead_clear(struct fbp_ahead *ahead);
+
+/** The rows that an arranged job needs are those that are kept. */
+void fbp_ahead_choose_rows(struct fbp_ahead *ahead, const struct fbp_job *job);
+
+/**
+ * Where they are kept, and how many rows are worked on at once.
+ *
+ * room:   bytes of memory that there are for this and for the run
+ * folder: of the file; NULL: in memory
+ */
+void fbp_ahead_divide(struct fbp_ahead *ahead, uint64_t room, const char *folder, int n_threads);
+
+/** Bytes of what is kept; bytes of memory of the pass, with that if it is kept there; bands. */
+uint64_t fbp_ahead_kept_bytes(const struct fbp_ahead *ahead);
+uint64_t fbp_ahead_memory_bytes(const struct fbp_ahead *ahead);
+size_t fbp_ahead_bands(const struct fbp_ahead *ahead);
+
+/** Floats of a band's one view while it is read: its rows, and those that bad pixels take. */
+size_t fbp_ahead_view_floats(const struct fbp_ahead *ahead);
+
+/** What is done, before what is said in the line already: "rings by sorting, ...; ". */
+void fbp_ahead_describe(const struct fbp_ahead *ahead, char *line, size_t n);
+
+/** About how long it takes, from a sample of it, without reading. */
+fbp_status fbp_ahead_estimate(const struct fbp_ahead *ahead, double *seconds);
+
+/** All that values depend on. */
+uint64_t fbp_ahead_hash(uint64_t h, const struct fbp_ahead *ahead);
+
+#endif /* FBP_SRC_AHEAD_H */

@@ -1,0 +1,54 @@
+/** @file stripes.h  Stripes along the angles of a sinogram, which are rings in slices (internal).
+ *
+ * A pixel of the detector that answers otherwise than its neighbours adds the same, or nearly so,
+ * to its line integrals in all views.  Both methods change a sinogram, all angles of one detector
+ * row, in place; rows do not know of each other.
+ */
+#ifndef FBP_SRC_STRIPES_H
+#define FBP_SRC_STRIPES_H
+
+#include "fbp/correction.h"
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+/** Of sinograms of one size. */
+struct fbp_stripes {
+    enum fbp_ring_removal method;
+    size_t n_views, n_columns;
+    size_t size;      /**< sorting: columns of the median */
+    size_t levels;    /**< wavelet: how often the sinogram is halved */
+    double sigma;     /**< the same: frequencies along the angles that are damped */
+    unsigned wavelet; /**< the same: N of Daubechies' wavelet with 2 N taps */
+};
+
+/** What corrections ask for, with defaults filled in and levels as many as the size allows. */
+void fbp_stripes_of(const struct fbp_corrections *c, size_t n_views, size_t n_columns,
+                    struct fbp_stripes *out);
+
+/** "rings by sorting, median of 21 columns" */
+void fbp_stripes_describe(const struct fbp_stripes *s, char *buf, size_t n);
+
+/** Bytes of scratch that one sinogram takes; memory of fbp_alloc(). */
+size_t fbp_stripes_bytes(const struct fbp_stripes *s);
+
+/**
+ * Remove them.
+ *
+ * sinogram: sample of view k and column c at sinogram[k * stride + c]; finite
+ * scratch:  of one thread
+ */
+void fbp_stripes_remove(const struct fbp_stripes *s, float *sinogram, size_t stride, void *scratch);
+
+/** The two methods, for fbp_stripes_remove(). */
+size_t fbp_stripes_sorting_bytes(const struct fbp_stripes *s);
+void fbp_stripes_sorting(const struct fbp_stripes *s, float *sinogram, size_t stride,
+                         void *scratch);
+size_t fbp_stripes_wavelet_bytes(const struct fbp_stripes *s);
+void fbp_stripes_wavelet(const struct fbp_stripes *s, float *sinogram, size_t stride,
+                         void *scratch);
+/** As many levels as a sinogram of this size has, of those asked for. */
+size_t fbp_stripes_wavelet_levels(const struct fbp_stripes *s);
+
+#endif /* FBP_SRC_STRIPES_H */

@@ -1,0 +1,344 @@
+#include "run/corrected.h"
+
+#include "array/array.h"
+#include "array/file/bytes.h"
+#include "array/file/scratch.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "base/stop.h"
+#include "base/text.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct corrected {
+    const struct fbp_ahead *ahead;
+    struct fbp_ahead_done *done;
+    bool owned;
+    pthread_mutex_t lock; /* of: */
+    bool filled;
+    float *samples;          /* [view][row][column] of what is kept; NULL: in */
+    struct fbp_scratch file; /* of the same order */
+};
+
+/* Detector rows [row0, row0 + n) on their way: all views of them, [view][row][column]. */
+struct band {
+    fbp_source *src;
+    size_t row0, n;
+    float *samples;
+    fbp_pool *pool;
+    char *memory; /* of all threads, `bytes` each */
+    size_t bytes;
+    struct fbp_prep_counts *counts; /* one a thread */
+};
+
+static size_t columns(const fbp_source *src)
+{
+    return src->info.n[0];
+}
+
+/* Rows of n columns in the opposite order. */
+static void turn_rows(float *rows, size_t n_rows, size_t n)
+{
+    for (size_t i = 0; i < n_rows / 2; i++) {
+        float *a = rows + i * n, *b = rows + (n_rows - 1 - i) * n;
+        for (size_t c = 0; c < n; c++) {
+            const float x = a[c];
+            a[c] = b[c];
+            b[c] = x;
+        }
+    }
+}
+
+/* Detector rows [row0, row0 + n) of a view as floats, upwards. */
+static fbp_status read_upwards(const struct fbp_ahead *a, fbp_source *below, size_t view,
+                               size_t row0, size_t n, float *out)
+{
+    const size_t nr = a->scan.panel.n_rows, first = a->top_down ? nr - row0 - n : row0;
+
+    FBP_TRY(fbp_source_read(below, view, 1, first, n, out));
+    if (a->top_down)
+        turn_rows(out, n, a->scan.panel.n_columns);
+    return FBP_OK;
+}
+
+/* Line integrals of these rows; work: for as many and those that bad pixels are bridged from. */
+static fbp_status prepare_rows(const struct fbp_ahead *a, fbp_source *below, size_t view,
+                               size_t row0, size_t n, float *work, float *out,
+                               struct fbp_prep_counts *counts)
+{
+    const size_t nc = a->scan.panel.n_columns, nr = a->scan.panel.n_rows;
+    const size_t margin = a->prep.margin_rows, from = row0 > margin ? row0 - margin : 0;
+    const size_t end = nr - row0 - n > margin ? row0 + n + margin : nr;
+    struct fbp_prep_counts others = {0};
+
+    FBP_TRY(read_upwards(a, below, view, from, end - from, work));
+    for (size_t r = from; r < end; r++)
+        fbp_prep_row(&a->prep, r, work + (r - from) * nc,
+                     r >= row0 && r < row0 + n ? counts : &others);
+    if (a->prep.n_bridges)
+        fbp_prep_bridge(&a->prep, from, row0, row0 + n, work);
+    memcpy(out, work + (row0 - from) * nc, n * nc * sizeof *out);
+    return FBP_OK;
+}
+
+static fbp_status prepare_view(void *user, size_t view, int worker)
+{
+    const struct band *b = user;
+    const struct corrected *s = b->src->state;
+
+    return prepare_rows(s->ahead, b->src->below, view, b->row0, b->n,
+                        (float *)(void *)(b->memory + (size_t)worker * b->bytes),
+                        b->samples + view * b->n * columns(b->src), &b->counts[worker]);
+}
+
+static void correct_row(void *user, size_t row, int worker)
+{
+    const struct band *b = user;
+    const struct corrected *s = b->src->state;
+
+    fbp_stripes_remove(&s->ahead->stripes, b->samples + row * columns(b->src),
+                       b->n * columns(b->src), b->memory + (size_t)worker * b->bytes);
+}
+
+/* Views that can only be read in order are read by this thread. */
+static fbp_status prepare_views(struct band *b)
+{
+    for (size_t k = 0; fbp_source_in_order(b->src->below) && k < b->src->info.n[2]; k++) {
+        FBP_TRY(fbp_go_on());
+        FBP_TRY(prepare_view(b, k, 0));
+    }
+    if (fbp_source_in_order(b->src->below))
+        return FBP_OK;
+    FBP_TRY(fbp_pool_try(b->pool, b->src->info.n[2], prepare_view, b));
+    return fbp_go_on();
+}
+
+/* Where a row of a view that is kept begins, in samples. */
+static uint64_t place_of(const fbp_source *src, size_t view, size_t row)
+{
+    const struct fbp_ahead *a = ((const struct corrected *)src->state)->ahead;
+
+    return ((uint64_t)view * a->n_rows + (row - a->row0)) * columns(src);
+}
+
+static fbp_status store_band(const struct band *b)
+{
+    const struct corrected *s = b->src->state;
+    const size_t n = b->n * columns(b->src);
+
+    for (size_t k = 0; !s->samples && k < b->src->info.n[2]; k++) {
+        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_write_at(s->file.fd, s->file.folder,
+                             place_of(b->src, k, b->row0) * sizeof(float), b->samples + k * n,
+                             n * sizeof(float)));
+    }
+    return FBP_OK;
+}
+
+static fbp_status correct_band(struct band *b)
+{
+    FBP_TRY(prepare_views(b));
+    fbp_pool_for(b->pool, b->n, correct_row, b);
+    FBP_TRY(fbp_go_on());
+    return store_band(b);
+}
+
+static fbp_status correct_bands(struct band *b)
+{
+    const struct corrected *s = b->src->state;
+    const struct fbp_ahead *a = s->ahead;
+
+    for (size_t done = 0; done < a->n_rows; done += b->n) {
+        b->row0 = a->row0 + done;
+        b->n = a->n_rows - done < a->band_rows ? a->n_rows - done : a->band_rows;
+        FBP_TRY(correct_band(b));
+    }
+    return FBP_OK;
+}
+
+static fbp_status make_room(struct band *b, struct corrected *s)
+{
+    const struct fbp_ahead *a = s->ahead;
+    const size_t n = a->scan.n_views * columns(b->src), stripes = fbp_stripes_bytes(&a->stripes);
+    const size_t view = fbp_ahead_view_floats(a) * sizeof(float);
+
+    b->bytes = ((stripes > view ? stripes : view) + FBP_ALIGN - 1) / FBP_ALIGN * FBP_ALIGN;
+    FBP_TRY(fbp_alloc((void **)&b->memory, (size_t)a->n_threads * b->bytes, "sinograms"));
+    FBP_TRY(fbp_calloc((void **)&b->counts, (size_t)a->n_threads, sizeof *b->counts, "counters"));
+    FBP_TRY(fbp_pool_create(&b->pool, a->n_threads));
+    if (!a->folder) {
+        FBP_TRY(fbp_alloc((void **)&s->samples, a->n_rows * n * sizeof(float), "corrected views"));
+        b->samples = s->samples;
+        return FBP_OK;
+    }
+    FBP_TRY(fbp_scratch_open(&s->file, a->folder, fbp_ahead_kept_bytes(a)));
+    return fbp_alloc((void **)&b->samples, a->band_rows * n * sizeof(float), "a band of views");
+}
+
+static void drop(struct corrected *s)
+{
+    fbp_free(s->samples);
+    s->samples = NULL;
+    fbp_scratch_close(&s->file);
+}
+
+/* All that is kept. */
+static fbp_status fill(fbp_source *src)
+{
+    struct corrected *s = src->state;
+    struct band b = {.src = src};
+    const double start = fbp_seconds();
+    fbp_status st = FBP_OK;
+
+    FBP_TRY_GOTO(make_room(&b, s));
+    FBP_TRY_GOTO(correct_bands(&b));
+    *s->done = (struct fbp_ahead_done){.seconds = fbp_seconds() - start};
+    for (int i = 0; i < s->ahead->n_threads; i++) {
+        s->done->mended.not_finite += b.counts[i].not_finite;
+        s->done->mended.clipped += b.counts[i].clipped;
+    }
+    s->filled = true;
+fail:
+    fbp_pool_destroy(&b.pool);
+    fbp_free(b.memory);
+    free(b.counts);
+    if (s->ahead->folder)
+        fbp_free(b.samples);
+    if (st != FBP_OK)
+        drop(s);
+    return st;
+}
+
+static fbp_status fill_once(fbp_source *src)
+{
+    struct corrected *s = src->state;
+
+    pthread_mutex_lock(&s->lock);
+    fbp_status st = s->filled ? FBP_OK : fbp_go_on();
+    if (st == FBP_OK && !s->filled)
+        st = fill(src);
+    pthread_mutex_unlock(&s->lock);
+    return st;
+}
+
+/* Of a row that is not kept. */
+static fbp_status prepare_one(const fbp_source *src, size_t view, size_t row, float *out)
+{
+    const struct fbp_ahead *a = ((const struct corrected *)src->state)->ahead;
+    struct fbp_prep_counts ignored = {0};
+    float *work = NULL;
+
+    FBP_TRY(fbp_alloc((void **)&work, (2 * a->prep.margin_rows + 1) * columns(src) * sizeof *work,
+                      "rows of a view"));
+    const fbp_status st = prepare_rows(a, src->below, view, row, 1, work, out, &ignored);
+    fbp_free(work);
+    return st;
+}
+
+/* Detector rows [row0, row0 + n) of a view, upwards. */
+static fbp_status get_rows(const fbp_source *src, size_t view, size_t row0, size_t n, float *out)
+{
+    const struct corrected *s = src->state;
+    const struct fbp_ahead *a = s->ahead;
+    const size_t first = row0 > a->row0 ? row0 : a->row0;
+    const size_t kept_end = a->row0 + a->n_rows, end = row0 + n < kept_end ? row0 + n : kept_end;
+
+    for (size_t r = row0; r < row0 + n; r++)
+        if (r < first || r >= end)
+            FBP_TRY(prepare_one(src, view, r, out + (r - row0) * columns(src)));
+    if (first >= end)
+        return FBP_OK;
+    float *to = out + (first - row0) * columns(src);
+    const size_t bytes = (end - first) * columns(src) * sizeof *to;
+    if (!s->samples)
+        return fbp_read_at(s->file.fd, s->file.folder, place_of(src, view, first) * sizeof *to, to,
+                           bytes);
+    memcpy(to, s->samples + place_of(src, view, first), bytes);
+    return FBP_OK;
+}
+
+static fbp_status read_corrected(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+                                 size_t n_rows, bool as_float, void *out)
+{
+    const struct fbp_ahead *a = ((const struct corrected *)src->state)->ahead;
+    const size_t from = a->top_down ? a->scan.panel.n_rows - row0 - n_rows : row0;
+    float *to = out;
+
+    (void)as_float; /* it is one */
+    FBP_TRY(fill_once(src));
+    for (size_t k = 0; k < n_slices; k++, to += n_rows * columns(src)) {
+        FBP_TRY(get_rows(src, slice0 + k, from, n_rows, to));
+        if (a->top_down)
+            turn_rows(to, n_rows, columns(src));
+    }
+    return FBP_OK;
+}
+
+static void close_corrected(fbp_source *src)
+{
+    struct corrected *s = src->state;
+
+    if (s->owned)
+        fbp_source_close(&src->below);
+    pthread_mutex_destroy(&s->lock);
+    drop(s);
+    free(s);
+}
+
+static void set_facts(fbp_source *src, const fbp_source *below)
+{
+    const struct fbp_array_info *info = &below->info;
+
+    src->info = *info;
+    src->info.type = FBP_F32;
+    src->info.scale = src->info.offset = 0;
+    src->info.big_endian = false;
+    src->stored_type = below->below ? below->stored_type : info->scale != 0 ? FBP_F32 : info->type;
+    src->stored_bytes =
+        below->below ? below->stored_bytes
+                     : (uint64_t)info->n[0] * info->n[1] * info->n[2] * fbp_type_size(info->type);
+}
+
+static fbp_status set_up(fbp_source *src, const struct corrected *what, fbp_source *below)
+{
+    struct corrected *s;
+
+    src->fd = -1;
+    FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a source"));
+    *s = *what;
+    pthread_mutex_init(&s->lock, NULL);
+    src->state = s;
+    src->below = below;
+    src->close = close_corrected;
+    src->read_block = read_corrected;
+    set_facts(src, below);
+    src->held_bytes = fbp_source_bytes(below, s->ahead->n_threads);
+    src->path = fbp_strdup(below->path);
+    if (!src->path)
+        return fbp_fail_nomem(strlen(below->path), "a path");
+    return fbp_inputs_add_all(&src->inputs, &below->inputs, 0);
+}
+
+fbp_status fbp_source_corrected(fbp_source **out, const struct fbp_ahead *ahead, fbp_source *below,
+                                bool owned, struct fbp_ahead_done *done)
+{
+    const struct corrected what = {.ahead = ahead, .done = done, .file = {.fd = -1}};
+    fbp_source *src = NULL;
+
+    *out = NULL;
+    fbp_status st = fbp_calloc((void **)&src, 1, sizeof *src, "a source");
+    if (st == FBP_OK)
+        st = set_up(src, &what, below);
+    if (st == FBP_OK) {
+        ((struct corrected *)src->state)->owned = owned;
+        *out = src;
+        return FBP_OK;
+    }
+    fbp_source_close(&src);
+    if (owned)
+        fbp_source_close(&below);
+    return st;
+}
