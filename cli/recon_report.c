@@ -202,7 +202,14 @@ static int put_volume(struct page *page, const struct recon_args *a,
     }
     cli_written(written, sizeof written, a->output,
                 result->plan->volume.n[2] * (result->plan->frames > 1 ? result->plan->frames : 1));
-    if (fbp_source_open(&volume, written, NULL) != FBP_OK)
+    const fbp_status st = fbp_source_open(&volume, written, NULL);
+    if (st == FBP_ERR_UNSUPPORTED) { /* a file without a header */
+        markup_put(&page->before, "<p class=\"facts\">A file of this format cannot be read again "
+                                  "without a description, so that this page has no slices and no "
+                                  "histogram.</p>\n");
+        return 0;
+    }
+    if (st != FBP_OK)
         return cli_fail();
     const int rc = page_view(page, volume, &wish, &reduced);
     reduced_clear(&reduced);

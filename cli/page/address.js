@@ -15,7 +15,7 @@ function rest() {
 
 function offerFull(i) {
     const p = planes[i];
-    const needed = isReduced && !state.mip && !fullPlane(i) && !p.figure.hidden;
+    const needed = isReduced && !state.mip && !fullPlane(i) && !p.figure.hidden && p.failed !== fullKey(i);
     const cost = meta.slice_cost[i];
     p.button.hidden = !needed || cost <= EAGER || p.loading === fullKey(i);
     p.button.textContent = `Full slice (reads ${(cost / 2 ** 20).toFixed(0)} MB)`;
@@ -37,8 +37,10 @@ async function loadFull(i) {
         if (!answer.ok)
             throw new Error(await answer.text());
         const values = new Float32Array(await answer.arrayBuffer());
+        $("problem").hidden = true;
         p.full = {key, plane: {w: meta.size[right], h: meta.size[up], join: [1, 1], values}};
     } catch (error) {
+        p.failed = key; /* it is not asked for again and again */
         problem(`A full slice did not come: ${error.message}. Is fbp view --serve still running?`);
     }
     p.loading = null;

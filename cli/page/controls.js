@@ -237,6 +237,7 @@ function describe() {
 async function start() {
     if (typeof DecompressionStream === "undefined")
         throw new Error("this browser is too old to unpack the samples: use one of 2023 or later");
+    $("progress").hidden = false;
     await takeSamples((done, all) => $("progress").textContent = `Unpacking the samples: ${done} of ${all}`);
     $("progress").hidden = true;
     $("desk").hidden = false;

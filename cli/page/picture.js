@@ -3,20 +3,24 @@
 /* Planes on canvases: grey values, the cross-hair, a bar of a round length. */
 const ink = document.createElement("canvas");
 
-/* Grey values of a plane, as a picture of its own size, the top row first. */
+const LARGEST = 4096; /* pixels of a side: browsers refuse larger pictures, and screens do not show more */
+
+/* Grey values of a plane, as a picture of its own size, the top row first; of very large ones every
+ * so many samples. */
 function paint(plane, lo, hi, invert) {
     const context = ink.getContext("2d");
-    ink.width = plane.w;
-    ink.height = plane.h;
-    const image = context.createImageData(plane.w, plane.h);
+    const every = [plane.w, plane.h].map((n) => Math.ceil(n / LARGEST));
+    const w = ink.width = Math.ceil(plane.w / every[0]);
+    const h = ink.height = Math.ceil(plane.h / every[1]);
+    const image = context.createImageData(w, h);
     const pixels = new Uint32Array(image.data.buffer);
     const scale = 255 / (hi - lo);
-    for (let j = 0; j < plane.h; j++) {
-        const row = (plane.h - 1 - j) * plane.w;
-        for (let i = 0; i < plane.w; i++) {
-            const grey = (plane.values[row + i] - lo) * scale;
+    for (let j = 0; j < h; j++) {
+        const row = (h - 1 - j) * every[1] * plane.w;
+        for (let i = 0; i < w; i++) {
+            const grey = (plane.values[row + i * every[0]] - lo) * scale;
             const g = grey >= 255 ? 255 : grey > 0 ? Math.round(grey) : 0;
-            pixels[j * plane.w + i] = 0xff000000 | (invert ? 255 - g : g) * 0x010101;
+            pixels[j * w + i] = 0xff000000 | (invert ? 255 - g : g) * 0x010101;
         }
     }
     context.putImageData(image, 0, 0);

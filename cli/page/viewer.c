@@ -18,19 +18,39 @@ static int compare_floats(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+enum { SAMPLE = 1 << 18 };
+
+/* Values of one more array, spread over it, `step` apart. */
+static size_t take_some(float *sample, size_t n, const float *values, size_t all, size_t step)
+{
+    for (size_t i = 0; i < all; i += step)
+        if (isfinite(values[i]))
+            sample[n++] = values[i];
+    return n;
+}
+
+/* Of what is shown: the means, or the greatest values of all planes. */
+static size_t take_shown(const struct reduced *r, bool mip, float *sample)
+{
+    const size_t all = r->frames * r->bins[0] * r->bins[1] * r->bins[2];
+    size_t n = 0;
+
+    if (!mip)
+        return take_some(sample, 0, r->values, all, all / SAMPLE + 1);
+    for (int i = 0; i < 3; i++) {
+        const size_t plane = r->frames * reduced_plane(r, i);
+        n = take_some(sample, n, r->greatest[i], plane, plane / (SAMPLE / 3) + 1);
+    }
+    return n;
+}
+
 /* All but 0.1 % at either end, of at most 2^18 values spread over those that are shown. */
 static bool find_window(const struct reduced *r, bool mip, double window[2])
 {
-    const float *values = mip ? r->greatest[0] : r->values;
-    const size_t all =
-        r->frames * (mip ? reduced_plane(r, 0) : r->bins[0] * r->bins[1] * r->bins[2]);
-    const size_t step = (all >> 18) + 1;
-    float *sample = malloc((all / step + 1) * sizeof *sample);
-    size_t n = 0;
+    float *sample = malloc(SAMPLE * sizeof *sample);
+    const bool there = sample != NULL;
+    const size_t n = there ? take_shown(r, mip, sample) : 0;
 
-    for (size_t i = 0; sample && i < all; i += step)
-        if (isfinite(values[i]))
-            sample[n++] = values[i];
     if (n > 0) {
         qsort(sample, n, sizeof *sample, compare_floats);
         window[0] = (double)sample[n / 1000];
@@ -41,7 +61,7 @@ static bool find_window(const struct reduced *r, bool mip, double window[2])
     if (n == 0 || !(window[1] > window[0]))
         window[1] = window[0] + 1;
     free(sample);
-    return sample != NULL;
+    return there;
 }
 
 static void tell_scale(cJSON *out, const struct packed_scale *s)
@@ -54,6 +74,7 @@ static void tell_scale(cJSON *out, const struct packed_scale *s)
 static bool tell_histogram(cJSON *root, const struct histogram *h)
 {
     uint64_t *counts = calloc(BINS, sizeof *counts);
+    const bool there = counts != NULL;
     cJSON *out = cJSON_AddObjectToObject(root, "histogram");
     double lo = 0, width = 1;
     const size_t n = counts ? histogram_tell(h, BINS, &lo, &width, counts) : 0;
@@ -64,7 +85,7 @@ static bool tell_histogram(cJSON *root, const struct histogram *h)
     for (size_t i = 0; i < n; i++)
         cJSON_AddItemToArray(list, cJSON_CreateNumber((double)counts[i]));
     free(counts);
-    return counts != NULL;
+    return there;
 }
 
 static void tell_start(cJSON *root, const struct reduced *r, const struct page_wish *wish)

@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import time
+import urllib.request
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -205,6 +206,27 @@ def check_looks(b):
     b.size(1200, 800)
 
 
+def check_odd_shapes(b):
+    """One slice, a line, planes larger than any picture of a browser, values that are no numbers."""
+    open_page(b, "slice.html", "#x=5&y=1")
+    check(shown(b)[0] == 5 + 12, "one slice:", shown(b))
+    check(b.value("[...document.querySelectorAll('.plane')].map((p) => p.hidden).join()") == "false,true,true",
+          "planes of one slice")
+    b.key("3")
+    check(b.value("state.active") == 0, "a plane that is not there was chosen")
+    open_page(b, "long.html", "#z=99999")
+    check(shown(b)[0] == 99999, "a line:", shown(b))
+    b.key("m")  # without the cross-hair
+    becomes(lambda: b.value("document.getElementById('mip').getAttribute('aria-pressed')"), "true", "key m")
+    check(pixel(b, 1, 0.5, 0.01) > 240 and pixel(b, 1, 0.5, 0.9) < 40, "grey of a line",
+          pixel(b, 1, 0.5, 0.01), pixel(b, 1, 0.5, 0.9))
+    open_page(b, "none.html")
+    shown(b)
+    check(b.value("document.getElementById('value').textContent") == "not a number", "NaN is called",
+          b.value("document.getElementById('value').textContent"))
+    check("of which 8 are no numbers" in b.value("document.getElementById('count').textContent"), "count of NaN")
+
+
 def check_report(b):
     open_page(b, "report.html")
     check(b.value("[...document.images].length === 2 && [...document.images].every((i) => i.complete && "
@@ -252,9 +274,28 @@ def check_server(b):
     check(server.returncode == 0, "the server's exit status", server.returncode)
     b.key("PageUp")
     b.wait("!document.getElementById('problem').hidden")
+    asked = len(b.requests)
+    time.sleep(0.7)
+    b.value("0")
+    check(len(b.requests) - asked < 4, "it asks again and again:", len(b.requests) - asked)
     check("Is fbp view --serve still running" in b.value("document.getElementById('problem').textContent"),
           "a server that has gone")
     b.said = []
+
+
+def check_frame_of_server():
+    """Of one frame that was chosen, slices are its own."""
+    server = subprocess.Popen([fbp, "view", "series.mha", "--frame", "2", "--serve", "-q"],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    address = server.stdout.readline().strip()
+    try:
+        for z in range(2):
+            with urllib.request.urlopen(f"{address}slice?plane=0&index={z}&frame=0") as answer:
+                got = struct.unpack("<12f", answer.read())
+            check(got == tuple(2000 + 12 * z + i for i in range(12)), "slice", z, "of frame 2:", got)
+    finally:
+        server.terminate()
+        server.wait(20)
 
 
 def big(x, y, z):
@@ -275,6 +316,11 @@ def make_files():
                 '{"geometry": "a guess"}}')
     run("recon", "assumed.json", "-o", "recon.mha", "--size", "48", "--report", "report.html", "-q")
     run("recon", "assumed.json", "-o", "null:", "--size", "8", "--report", "no-volume.html", "-q")
+    write_mha("slice.mha", (12, 10, 1), [x + 12 * y for y in range(10) for x in range(12)])
+    write_mha("long.mha", (1, 1, 100000), range(100000))
+    write_mha("none.mha", (2, 2, 2), [float("nan")] * 8)
+    for name in ("slice", "long", "none"):
+        run("view", name + ".mha", "-o", name + ".html", "-q")
     n = 64
     write_mha("big.mha", (n, n, n), [big(x, y, z) for z in range(n) for y in range(n) for x in range(n)])
     name = "<script>alert(1)<.mha"
@@ -294,11 +340,12 @@ def main():
     b = devtools.Browser(program)
     try:
         b.size(1200, 800)
-        for part in (check_values, check_mouse, check_grey, check_series, check_report):
+        for part in (check_values, check_mouse, check_grey, check_series, check_odd_shapes, check_report):
             part(b)
             check_quiet(b, part.__name__)
         check_looks(b)
         check_server(b)
+        check_frame_of_server()
         open_page(b, "reduced.html")
         check(b.value("document.title") == "<script>alert(1)<.mha", "the name as the title")
     finally:

@@ -58,6 +58,8 @@ for format in nrrd npy h5 mhd nii mat; do
     run 0 recon plain.json --size 12 -o "v.$format" --device cpu -q --report f.html
     says f.html '12 x 12 x 12'
 done
+run 0 recon plain.json --size 12 -o v.raw --device cpu -q --report f.html
+says f.html 'cannot be read again'
 run 0 simulate --kind planes --directions fibonacci:40 --size 16 -o planes.json -q
 run 0 recon planes.json -o epr.mha --device cpu -q --report planes.html
 says planes.html '1/mm^3'
@@ -83,7 +85,7 @@ absent r2.html
 absent new.mha
 # A run that ends early leaves neither a report nor drawings.
 run 0 simulate --size 64 --views 300 -o large.json -q
-interrupt 1.5 recon large.json --size 256 --kernel matrix --device cpu -o large-volume.mha --report large.html --threads 1 -q
+interrupt 1.5 recon large.json --size 320 --kernel matrix --device cpu -o null: --threads 1 --report large.html -q
 absent large.html
 [ -z "$(find . -name '.fbp*')" ] || say "left: $(find . -name '.fbp*')"
 finish
