@@ -188,6 +188,96 @@ static void an_image_is_a_scan(void **state)
     }
 }
 
+#define XGF STEM ".XGF"
+
+/* The image above, whose field stands in a file of its own. */
+static void put_listed(char format, bool big, const double *field, size_t n)
+{
+    unsigned char bytes[16 * 8];
+    char text[700], head[40];
+
+    put_files('C', false, 1);
+    for (size_t i = 0, at = 0; i < n; i++) {
+        const float f = (float)field[i];
+        const int32_t l = (int32_t)field[i];
+        const void *from = format == 'D'   ? (const void *)&field[i]
+                           : format == 'F' ? (const void *)&f
+                                           : (const void *)&l;
+        const size_t size = format == 'D' ? 8 : 4;
+        for (size_t k = 0; k < size; k++)
+            bytes[at + (big ? size - 1 - k : k)] = ((const unsigned char *)from)[k];
+        at += size;
+    }
+    write_bytes(XGF, bytes, n * (format == 'D' ? 8 : 4));
+    snprintf(text, sizeof text, IMAGE, "77", "G"); /* a width that nobody reads */
+    memcpy(strstr(text, "XTYP\tIDX"), "XTYP\tIGD", 8);
+    memcpy(strstr(text, "BSEQ\tLIT"), big ? "BSEQ\tBIG" : "BSEQ\tLIT", 8);
+    snprintf(head, sizeof head, "XFMT\t%c\n#SPL", format);
+    char *spl = strstr(text, "#SPL");
+    memmove(spl + strlen(head) - 4, spl, strlen(spl) + 1);
+    memcpy(spl, head, strlen(head));
+    put_text(DSC, text);
+}
+
+static void listed_places_are_read(void **state)
+{
+    static const double even[6] = {300, 302, 304, 306, 308, 310};
+
+    (void)state;
+    for (const char *f = "DFI"; *f; f++)
+        for (int big = 0; big < 2; big++) {
+            struct fbp_scan scan = {.struct_size = sizeof scan};
+            put_listed(*f, big, even, 6);
+            if (fbp_scan_load(&scan, DSC) != FBP_OK)
+                fail_msg("%c, %d: %s", *f, big, fbp_message());
+            struct fbp_scan usual = load_image("10", "G");
+            assert_memory_equal(scan.views, usual.views, 8 * sizeof *scan.views);
+            assert_true(fbp_scan_reads(&scan, XGF));
+            fbp_scan_clear(&scan);
+            fbp_scan_clear(&usual);
+        }
+    remove(XGF);
+}
+
+static void listed_refused(char format, const double *field, size_t n, const char *says)
+{
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+
+    put_listed(format, false, field, n);
+    assert_int_not_equal(fbp_scan_load(&scan, DSC), FBP_OK);
+    if (!strstr(fbp_message(), says) || !strstr(fbp_message(), "io_bes3t.DSC"))
+        fail_msg("\"%s\" does not say \"%s\"", fbp_message(), says);
+}
+
+/* Unequal steps are resampled where that is asked for, and else refused. */
+static void listed_places_may_be_uneven(void **state)
+{
+    static const double uneven[7] = {300, 301, 304, 306, 308, 310, 311};
+    static const double falls[6] = {300, 302, 301, 306, 308, 310};
+    static const double nan_[6] = {300, 302, NAN, 306, 308, 310};
+    const struct fbp_preparation even = {.struct_size = sizeof even, .resample = 1};
+    const struct fbp_scan_known known = {.struct_size = sizeof known, .preparation = &even};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+
+    (void)state;
+    listed_refused('D', uneven, 6, "has unequal steps: resample the samples to equal ones");
+    assert_int_equal(fbp_scan_load_known(&scan, DSC, &known), FBP_OK);
+    assert_true(scan.preparation->places[1] == 301 && scan.preparation->n_samples == 6);
+    struct fbp_scan usual = load_image("10", "G");
+    assert_memory_equal(scan.views, usual.views, 8 * sizeof *scan.views);
+    fbp_scan_clear(&scan);
+    fbp_scan_clear(&usual);
+    listed_refused('D', falls, 6, "is not monotonic: number 2 is 301");
+    listed_refused('D', nan_, 6, "number 2 is not finite");
+    listed_refused('D', uneven, 5, "its .XGF has 40 bytes, but XPTS and XFMT describe 48");
+    listed_refused('F', uneven, 7, "its .XGF has 28 bytes, but XPTS and XFMT describe 24");
+    listed_refused('Z', uneven, 6, "XFMT: found \"Z\"");
+    put_listed('D', false, uneven, 6);
+    assert_int_equal(remove(XGF), 0);
+    assert_int_equal(fbp_scan_load(&scan, DSC), FBP_ERR_IO);
+    assert_non_null(strstr(fbp_message(), "io_bes3t.XGF, the places of the samples, is not there"));
+}
+
 /* The shipped table of gradients, [961][3] floats (a Fortran array) behind 128 bytes. */
 static void the_helix_has_its_gradients(void **state)
 {
@@ -221,6 +311,8 @@ int main(void)
         cmocka_unit_test(all_types_and_orders_are_read),
         cmocka_unit_test(real_parts_are_said),
         cmocka_unit_test(an_image_is_a_scan),
+        cmocka_unit_test(listed_places_are_read),
+        cmocka_unit_test(listed_places_may_be_uneven),
         cmocka_unit_test(the_helix_has_its_gradients),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,6 +165,54 @@ fbp_status fbp_preparation_axis(const char *file, const struct fbp_preparation *
     return FBP_OK;
 }
 
+static fbp_status check_rising(const char *file, const char *name, const double *v, size_t n,
+                               double step)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(v[i]))
+            return fbp_fail(FBP_ERR_INVALID, "%s: %s: number %zu is not finite: correct it", file,
+                            name, i);
+    for (size_t i = 1; i < n; i++)
+        if (!((v[i] - v[i - 1]) * step > 0))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: %s is not monotonic: number %zu is %g, the one before %g: sort "
+                            "the samples",
+                            file, name, i, v[i], v[i - 1]);
+    if (fabs(step) > 0)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID, "%s: %s has %zu number: two samples or more are needed", file,
+                    name, n);
+}
+
+static bool is_even(const double *v, size_t n, double step)
+{
+    const double most = 1e-3; /* steps that differ by more are not equal */
+
+    for (size_t i = 1; i < n; i++)
+        if (!(fabs(v[i] - v[i - 1] - step) <= most * fabs(step)))
+            return false;
+    return true;
+}
+
+fbp_status fbp_preparation_places(const char *file, const char *name, struct fbp_preparation *p,
+                                  const double *v, size_t n, struct fbp_axis *out)
+{
+    const double step = n > 1 ? (v[n - 1] - v[0]) / (double)(n - 1) : 0;
+
+    FBP_TRY(check_rising(file, name, v, n, step));
+    *out = (struct fbp_axis){.n = n, .first = v[0], .step = step};
+    if (is_even(v, n, step))
+        return FBP_OK;
+    if (!p || !p->resample)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: %s has unequal steps: resample the samples to equal ones, or have it "
+                        "done (--prepare resample)",
+                        file, name);
+    FBP_TRY(fbp_calloc((void **)&p->places, n, sizeof *p->places, "an axis"));
+    memcpy(p->places, v, n * sizeof *v);
+    return FBP_OK;
+}
+
 uint64_t fbp_preparation_hash(uint64_t h, const struct fbp_preparation *p)
 {
     if (!p)

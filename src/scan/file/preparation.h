@@ -28,6 +28,12 @@ void fbp_preparation_free(struct fbp_preparation *p);
 /** Are its numbers fit for rows of n samples?  Errors begin with `file`. */
 fbp_status fbp_preparation_check(const char *file, const struct fbp_preparation *p, size_t n);
 
+/** The axis of samples that are at v[n]: in equal steps, or to be resampled to them where `p`
+ * (which may be NULL) asks for it; then p->places is a copy of v.  name: of the list, for messages.
+ */
+fbp_status fbp_preparation_places(const char *file, const char *name, struct fbp_preparation *p,
+                                  const double *v, size_t n, struct fbp_axis *out);
+
 /** The axis of stored rows to that of prepared ones: mm, or from us to MHz by an FFT. */
 fbp_status fbp_preparation_axis(const char *file, const struct fbp_preparation *p,
                                 struct fbp_axis *axis);

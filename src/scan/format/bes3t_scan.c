@@ -8,9 +8,11 @@
 #include "array/format/bes3t/bes3t.h"
 #include "scan/file/geometry_format.h"
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "scan/file/preparation.h"
+#include "scan/file/scan_inputs.h"
 #include "scan/file/scan_notes.h"
 
 #include <math.h>
@@ -49,17 +51,11 @@ static fbp_status field_unit(const struct fbp_bes3t *d, double *out)
                     d->path, unit);
 }
 
-static fbp_status read_field(const struct fbp_bes3t *d, size_t n, double *step)
+/* Equal steps from XMIN over XWID. */
+static fbp_status read_even(const struct fbp_bes3t *d, size_t n, double *step)
 {
-    const char *axis = fbp_bes3t_text(d, "DESC", "XTYP");
-    double unit = 1, first = 0, width = 0;
+    double first = 0, width = 0;
 
-    if (axis && strcmp(axis, "IDX") != 0)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: XTYP: found \"%.20s\", expected IDX, a field axis of equal steps: "
-                        "resample the spectra",
-                        d->path, axis);
-    FBP_TRY(field_unit(d, &unit));
     FBP_TRY(fbp_bes3t_number(d, "DESC", "XMIN", &first, NULL));
     FBP_TRY(fbp_bes3t_number(d, "DESC", "XWID", &width, NULL));
     if (n < 2 || !(fabs(width) > 0))
@@ -67,7 +63,46 @@ static fbp_status read_field(const struct fbp_bes3t *d, size_t n, double *step)
                         "%s: XPTS is %zu and XWID %g: two points or more and a width that is not "
                         "0 are needed",
                         d->path, n, width);
-    *step = unit * width / (double)(n - 1);
+    *step = width / (double)(n - 1);
+    return FBP_OK;
+}
+
+/* Places in a file beside, which the scan is read from, too. */
+static fbp_status read_places(struct fbp_scan *out, const struct fbp_bes3t *d,
+                              const struct fbp_bes3t_samples *s, double *step)
+{
+    struct fbp_axis axis = {0};
+    double *places = NULL;
+    char *file = NULL;
+    fbp_status st;
+
+    FBP_TRY_GOTO(fbp_calloc((void **)&places, s->n[0], sizeof *places, "an axis"));
+    FBP_TRY_GOTO(fbp_bes3t_places(d, s, &file, places));
+    FBP_TRY_GOTO(fbp_scan_add_file(out, file));
+    st = fbp_preparation_places(d->path, "the axis in its .XGF", out->preparation, places, s->n[0],
+                                &axis);
+    *step = axis.step;
+fail:
+    free(places);
+    free(file);
+    return st;
+}
+
+static fbp_status read_field(struct fbp_scan *out, const struct fbp_bes3t *d,
+                             const struct fbp_bes3t_samples *s, double *step)
+{
+    const char *axis = fbp_bes3t_text(d, "DESC", "XTYP");
+    const bool listed = axis && strcmp(axis, "IGD") == 0;
+    double unit = 1;
+
+    if (axis && !listed && strcmp(axis, "IDX") != 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: XTYP: found \"%.20s\", expected IDX or IGD, a field axis: give the "
+                        "directions and \"spacing_mm\" in a scan file",
+                        d->path, axis);
+    FBP_TRY(field_unit(d, &unit));
+    FBP_TRY(listed ? read_places(out, d, s, step) : read_even(d, s->n[0], step));
+    *step *= unit;
     return FBP_OK;
 }
 
@@ -119,11 +154,11 @@ static fbp_status read_angles(const struct fbp_bes3t *d, struct image *out)
                     d->path, out->first_alpha, out->first_beta);
 }
 
-static fbp_status read_image(const struct fbp_bes3t *d, const struct fbp_bes3t_samples *s,
-                             struct image *out)
+static fbp_status read_image(struct fbp_scan *scan, const struct fbp_bes3t *d,
+                             const struct fbp_bes3t_samples *s, struct image *out)
 {
     FBP_TRY(check_image(d));
-    FBP_TRY(read_field(d, s->n[0], &out->step));
+    FBP_TRY(read_field(scan, d, s, &out->step));
     FBP_TRY(read_gradient(d, &out->gradient));
     FBP_TRY(read_angles(d, out));
     if (out->n_alpha * out->n_beta == s->n[1] * s->n[2])
@@ -206,11 +241,11 @@ static fbp_status take(struct fbp_scan *out, const struct fbp_bes3t *d,
     struct image image = {0};
 
     FBP_TRY(fbp_bes3t_samples(d, &samples));
-    FBP_TRY(read_image(d, &samples, &image));
+    FBP_TRY(fbp_preparation_copy(&out->preparation, known->preparation));
+    FBP_TRY(read_image(out, d, &samples, &image));
     FBP_TRY(fbp_geometry_make_views(out, d->path, known, samples.n[1] * samples.n[2]));
     out->kind = FBP_PLANES;
     out->panel = (struct fbp_panel){samples.n[0], 1};
-    FBP_TRY(fbp_preparation_copy(&out->preparation, known->preparation));
     FBP_TRY(check_preparation(d->path, out->preparation, samples.n[0]));
     make_views(out, &image);
     FBP_TRY(read_volume(d, &out->volume));

@@ -17,9 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Steps of B that differ by more are no even axis. */
-static const double EVEN = 1e-3;
-
 /* What a child finds; B, then G by columns, follow. */
 struct found {
     size_t n_samples, n_delays, n_views, n_b, n_g;
@@ -130,52 +127,11 @@ static fbp_status check_sizes(const char *path, const struct found *f)
     return FBP_OK;
 }
 
-static fbp_status check_rising(const char *path, const double *b, size_t n, double step)
-{
-    for (size_t i = 1; i < n; i++)
-        if (!((b[i] - b[i - 1]) * step > 0))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: B is not monotonic: number %zu is %g, the one before %g: sort "
-                            "the samples",
-                            path, i, b[i], b[i - 1]);
-    if (fabs(step) > 0)
-        return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID, "%s: B has %zu number: two samples or more are needed", path,
-                    n);
-}
-
-static bool is_even(const double *b, size_t n, double step)
-{
-    for (size_t i = 1; i < n; i++)
-        if (!(fabs(b[i] - b[i - 1] - step) <= EVEN * fabs(step)))
-            return false;
-    return true;
-}
-
-/* Places to be resampled from, where that is asked for and needed. */
-static fbp_status take_places(const char *path, struct fbp_preparation *p, const double *b,
-                              size_t n)
-{
-    if (!p || !p->resample)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: B has unequal steps: resample P to equal ones, or have it done "
-                        "(--prepare resample)",
-                        path);
-    FBP_TRY(fbp_calloc((void **)&p->places, n, sizeof *p->places, "an axis"));
-    memcpy(p->places, b, n * sizeof *b);
-    return FBP_OK;
-}
-
 /* B is of frequencies; of times (us) where rows are to be transformed. */
 static fbp_status read_axis(const struct fbp_scan *out, const char *path, const double *b, size_t n,
                             struct fbp_axis *axis)
 {
-    const double step = n > 1 ? (b[n - 1] - b[0]) / (double)(n - 1) : 0;
-
-    FBP_TRY(check_rising(path, b, n, step));
-    *axis = (struct fbp_axis){.n = n, .first = b[0], .step = step};
-    if (!is_even(b, n, step))
-        FBP_TRY(take_places(path, out->preparation, b, n));
+    FBP_TRY(fbp_preparation_places(path, "B", out->preparation, b, n, axis));
     return out->preparation ? fbp_preparation_axis(path, out->preparation, axis) : FBP_OK;
 }
 

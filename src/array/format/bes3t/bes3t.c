@@ -15,20 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "a.DSC" to "a.DTA", or back, in the case of its letters; malloc'ed, NULL: no memory. */
-static char *beside(const char *path, const char *upper, const char *lower)
-{
-    const size_t n = strlen(path);
-    char *name = fbp_strdup(path), *end = name ? strrchr(name, '.') : NULL;
-
-    if (end && n >= 4 && end == name + n - 4)
-        memcpy(end + 1, end[1] >= 'a' ? lower : upper, 3);
-    return name;
-}
-
 static fbp_status open_samples(struct fbp_source *src, const char *description, uint64_t *size)
 {
-    char *path = beside(description, "DTA", "dta");
+    char *path = fbp_bes3t_beside(description, "DTA", "dta");
     char why[512];
 
     if (!path)
@@ -112,7 +101,7 @@ static fbp_status take(struct fbp_source *src, const struct fbp_bes3t *d)
 static fbp_status open_bes3t(struct fbp_source *src)
 {
     const bool data = fbp_has_extension(src->file, ".dta");
-    char *path = data ? beside(src->file, "DSC", "dsc") : fbp_strdup(src->file);
+    char *path = data ? fbp_bes3t_beside(src->file, "DSC", "dsc") : fbp_strdup(src->file);
     struct fbp_bes3t d = {0};
 
     if (!path)

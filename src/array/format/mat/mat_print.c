@@ -143,6 +143,8 @@ uint64_t fbp_mat_print_values(uint64_t print, unsigned class, uint32_t type, boo
     const uint32_t own = own_type(class);
     const size_t size = fbp_mat_stored_size(type), own_size = fbp_mat_stored_size(own);
 
+    if (class == FBP_MX_CHAR && (type == FBP_MI_INT8 || type == FBP_MI_INT16))
+        type++; /* letters have no sign */
     if (swap) {
         memcpy(from, in, n * size);
         turn_bytes(from, n, size);
