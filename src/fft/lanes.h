@@ -21,7 +21,7 @@ enum { FBP_LANES_LEVELS = 40 };
 
 /** A level cuts blocks of radix * m points into `radix` blocks. */
 struct fbp_lanes_level {
-    unsigned radix;
+    size_t radix;
     size_t m;
     const float *turn; /**< exp(-2 pi i p k / (radix m)), p < m, 0 < k < radix: [p][k - 1][2] */
 };
@@ -31,7 +31,7 @@ struct fbp_lanes_plan {
     size_t n;
     unsigned n_levels; /**< above the leaves */
     struct fbp_lanes_level level[FBP_LANES_LEVELS];
-    unsigned leaf;   /**< points of a block that is not cut: 1, 2, 3, 4, 5 or 8 */
+    size_t leaf;     /**< points of a block that is not cut: 1, 2, 3, 4, 5 or 8 */
     bool has_phase;  /**< the response is complex */
     float *response; /**< in the order in which frequencies fall, [n] or [n][2] */
     float *turns;    /**< of all levels */
@@ -40,9 +40,9 @@ struct fbp_lanes_plan {
 /** A plan for rows of up to n/2 samples.
  *
  * response, imaginary  factors of the frequencies 0 … n/2, as in fft.h; imaginary may be NULL */
-fbp_status fbp_lanes_plan_open(struct fbp_lanes_plan *out, size_t n, const double *response,
+fbp_status fbp_lanes_plan_open(struct fbp_lanes_plan *p, size_t n, const double *response,
                                const double *imaginary);
-void fbp_lanes_plan_close(struct fbp_lanes_plan *plan);
+void fbp_lanes_plan_close(struct fbp_lanes_plan *p);
 
 struct fbp_lanes {
     size_t lanes;

@@ -9,7 +9,8 @@
  * left of twos goes to the leaves. */
 static void choose_levels(struct fbp_lanes_plan *p)
 {
-    unsigned radix[FBP_LANES_LEVELS], n = 0;
+    size_t radix[FBP_LANES_LEVELS];
+    unsigned n = 0;
     size_t left = p->n, points = p->n;
 
     radix[n++] = left % 4 == 0 ? 4 : 2;

@@ -26,25 +26,25 @@ INLINE V *part(float *x, enum way way, bool imaginary)
     return (V *)(void *)(x + ((way == THERE) == imaginary ? VL : 0));
 }
 
-INLINE void load(float *x, size_t m, unsigned n, enum way way, V *re, V *im)
+INLINE void load(float *x, size_t m, size_t n, enum way way, V *re, V *im)
 {
     UNROLL
-    for (unsigned k = 0; k < n; k++) {
+    for (size_t k = 0; k < n; k++) {
         re[k] = *part(x + k * m * POINT, way, false);
         im[k] = *part(x + k * m * POINT, way, true);
     }
 }
 
-INLINE void store(float *x, size_t m, unsigned n, enum way way, const V *re, const V *im)
+INLINE void store(float *x, size_t m, size_t n, enum way way, const V *re, const V *im)
 {
     UNROLL
-    for (unsigned k = 0; k < n; k++) {
+    for (size_t k = 0; k < n; k++) {
         *part(x + k * m * POINT, way, false) = re[k];
         *part(x + k * m * POINT, way, true) = im[k];
     }
 }
 
-INLINE void cut(unsigned radix, const struct fbp_lanes_level *l, float *x)
+INLINE void cut(size_t radix, const struct fbp_lanes_level *l, float *x)
 {
     const float *w = l->turn;
 
@@ -58,7 +58,7 @@ INLINE void cut(unsigned radix, const struct fbp_lanes_level *l, float *x)
 }
 
 /* Of the result the first `wanted` blocks. */
-INLINE void join(unsigned radix, unsigned wanted, const struct fbp_lanes_level *l, float *x)
+INLINE void join(size_t radix, size_t wanted, const struct fbp_lanes_level *l, float *x)
 {
     const float *w = l->turn;
 
@@ -72,7 +72,7 @@ INLINE void join(unsigned radix, unsigned wanted, const struct fbp_lanes_level *
 }
 
 /* The whole, whose second half is zeros that need not be there. */
-INLINE void cut_half(unsigned radix, const struct fbp_lanes_level *l, float *x)
+INLINE void cut_half(size_t radix, const struct fbp_lanes_level *l, float *x)
 {
     const float *w = l->turn;
 
@@ -99,14 +99,14 @@ INLINE void cut_half(unsigned radix, const struct fbp_lanes_level *l, float *x)
 }
 
 /* n blocks there, times the response, and back. */
-INLINE void leaves(unsigned radix, bool has_phase, float *x, size_t n, const float *response)
+INLINE void leaves(size_t radix, bool has_phase, float *x, size_t n, const float *response)
 {
     for (; n > 0; n--, x += radix * POINT, response += (has_phase ? 2 : 1) * radix) {
         V re[MOST], im[MOST];
         load(x, 1, radix, THERE, re, im);
         dft(radix, re, im);
         UNROLL
-        for (unsigned k = 0; k < radix; k++) {
+        for (size_t k = 0; k < radix; k++) {
             if (has_phase) {
                 turn(re + k, im + k, response + 2 * k);
             } else {

@@ -19,28 +19,28 @@
 enum { MOST = 5 };
 
 /* Blocks of radix * m points, `side` of them interleaved. */
-INLINE void level(unsigned radix, size_t m, size_t side, const double *w, const double *x,
+INLINE void level(size_t radix, size_t m, size_t side, const double *w, const double *x,
                   double *out)
 {
     for (size_t p = 0; p < m; p++, w += 2 * (radix - 1))
         for (size_t q = 0; q < side; q++) {
             double re[MOST], im[MOST];
             UNROLL
-            for (unsigned k = 0; k < radix; k++) {
+            for (size_t k = 0; k < radix; k++) {
                 re[k] = x[2 * (q + side * (p + m * k))];
                 im[k] = x[2 * (q + side * (p + m * k)) + 1];
             }
             dft(radix, re, im);
             turn_all(radix, w, re, im);
             UNROLL
-            for (unsigned k = 0; k < radix; k++) {
+            for (size_t k = 0; k < radix; k++) {
                 out[2 * (q + side * (radix * p + k))] = re[k];
                 out[2 * (q + side * (radix * p + k)) + 1] = im[k];
             }
         }
 }
 
-static void run_level(unsigned radix, size_t m, size_t side, const double *w, const double *x,
+static void run_level(size_t radix, size_t m, size_t side, const double *w, const double *x,
                       double *out)
 {
     if (radix == 4)
@@ -60,7 +60,7 @@ void fbp_mixed_run(const struct fbp_mixed *f, double *x, double *work)
     size_t side = 1;
 
     for (unsigned i = 0; i < f->n_levels; i++) {
-        const unsigned radix = f->radix[i];
+        const size_t radix = f->radix[i];
         const size_t m = f->n / side / radix;
         run_level(radix, m, side, w, from, to);
         w += 2 * (radix - 1) * m;
@@ -75,7 +75,7 @@ void fbp_mixed_run(const struct fbp_mixed *f, double *x, double *work)
 
 static fbp_status choose_levels(struct fbp_mixed *f)
 {
-    static const unsigned radices[] = {4, 2, 5, 3};
+    static const size_t radices[] = {4, 2, 5, 3};
     size_t left = f->n;
 
     for (unsigned i = 0; i < 4; i++)
@@ -84,11 +84,13 @@ static fbp_status choose_levels(struct fbp_mixed *f)
     return left == 1 ? FBP_OK : FBP_ERR_UNSUPPORTED;
 }
 
-/* exp(-2 pi i p k / n), of a level's blocks of n points; returns what is behind them. */
-static double *fill_turns(unsigned radix, size_t n, double *out)
+/* exp(-2 pi i p k / n), of a level's blocks of n = radix m points; returns what is behind them. */
+static double *fill_turns(size_t radix, size_t m, double *out)
 {
-    for (size_t p = 0; p < n / radix; p++)
-        for (unsigned k = 1; k < radix; k++) {
+    const size_t n = radix * m;
+
+    for (size_t p = 0; p < m; p++)
+        for (size_t k = 1; k < radix; k++) {
             const double angle = 2 * FBP_PI * (double)(p * k % n) / (double)n;
             *out++ = cos(angle);
             *out++ = -sin(angle);
@@ -106,8 +108,8 @@ fbp_status fbp_mixed_open(struct fbp_mixed *f, size_t n)
     FBP_TRY(fbp_alloc((void **)&f->turns, 2 * n * sizeof(double), "the plan of a transform"));
     double *at = f->turns;
     for (unsigned i = 0; i < f->n_levels; i++) {
-        at = fill_turns(f->radix[i], points, at);
         points /= f->radix[i];
+        at = fill_turns(f->radix[i], points, at);
     }
     return FBP_OK;
 }

@@ -11,15 +11,15 @@ enum { FBP_MIXED_LEVELS = 40 };
 struct fbp_mixed {
     size_t n;
     unsigned n_levels;
-    unsigned radix[FBP_MIXED_LEVELS];
+    size_t radix[FBP_MIXED_LEVELS];
     double *turns; /**< of all levels */
 };
 
 /** FBP_ERR_UNSUPPORTED, without a message, where n has other prime factors. */
-fbp_status fbp_mixed_open(struct fbp_mixed *out, size_t n);
-void fbp_mixed_close(struct fbp_mixed *m);
+fbp_status fbp_mixed_open(struct fbp_mixed *f, size_t n);
+void fbp_mixed_close(struct fbp_mixed *f);
 
 /** x: [n][2], in place; work: as much. */
-void fbp_mixed_run(const struct fbp_mixed *m, double *x, double *work);
+void fbp_mixed_run(const struct fbp_mixed *f, double *x, double *work);
 
 #endif /* FBP_SRC_MIXED_H */

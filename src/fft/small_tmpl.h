@@ -21,10 +21,10 @@ INLINE void turn(V *re, V *im, const S *w)
     *im = VFMA(x, b, *im * a);
 }
 
-INLINE void turn_all(unsigned radix, const S *w, V *re, V *im)
+INLINE void turn_all(size_t radix, const S *w, V *re, V *im)
 {
     UNROLL
-    for (unsigned k = 1; k < radix; k++)
+    for (size_t k = 1; k < radix; k++)
         turn(re + k, im + k, w + 2 * (k - 1));
 }
 
@@ -104,7 +104,7 @@ INLINE void dft8(V *re, V *im)
     const V r3 = h * (oi[3] - or [3]), i3 = h * (-oi[3] - or [3]);
     const V tr[4] = { or [0], r1, oi[2], r3}, ti[4] = {oi[0], i1, - or [2], i3};
     UNROLL
-    for (unsigned k = 0; k < 4; k++) {
+    for (size_t k = 0; k < 4; k++) {
         re[k] = er[k] + tr[k];
         im[k] = ei[k] + ti[k];
         re[k + 4] = er[k] - tr[k];
@@ -112,7 +112,7 @@ INLINE void dft8(V *re, V *im)
     }
 }
 
-INLINE void dft(unsigned radix, V *re, V *im)
+INLINE void dft(size_t radix, V *re, V *im)
 {
     if (radix == 2)
         dft2(re, im);

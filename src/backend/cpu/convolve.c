@@ -155,7 +155,8 @@ size_t cpu_convolve_work(const struct fbp_job *job)
         return 0;
     if (job->spatial_filter)
         return (size_t)2 * FBP_MAX_LANES * f->n_columns;
-    return fbp_fft_lanes(0) ? 2 * FBP_MAX_LANES * lane_points(f) + f->n_columns : 4 * f->n_fft;
+    return fbp_fft_lanes(0) ? (size_t)2 * FBP_MAX_LANES * lane_points(f) + f->n_columns
+                            : 4 * f->n_fft;
 }
 
 static fbp_status open_spatial(struct cpu_convolution *c)
