@@ -1,7 +1,25 @@
 #include "choices.h"
-#include "init.h"
+#include "cli.h"
+#include "say.h"
 
-#define I struct init_known
+#include "fbp/folder.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct init_args {
+    const char *folder, *output;
+    unsigned kind; /* 0: not told; else 1 + enum fbp_kind */
+    double pitch, sod, sdd, arc;
+    bool force; /* replace an older scan file */
+    bool json, quiet;
+};
+
+#define I struct init_args
 static const struct opt table[] = {
     OPT(I, folder, .name = "folder", .positional = true, .required = true,
         .help = "folder with the data of a scan; its subfolders are searched, too"),
@@ -23,21 +41,90 @@ static const struct opt table[] = {
 };
 #undef I
 
+static void tell(void *user, enum fbp_log_level level, const char *line)
+{
+    const struct init_args *args = user;
+
+    if (level == FBP_LOG_WARNING)
+        say_warning(false, "%s", line);
+    else
+        say_note(args->quiet, "%s", line);
+}
+
+/* Folder that the scan file will be in: -o says it, or the file that standard output goes to. */
+static int find_base(const struct init_args *args, char target[PATH_MAX])
+{
+    struct stat info;
+
+    target[0] = '\0';
+    if (args->output) {
+        snprintf(target, PATH_MAX, "%s", args->output);
+    } else if (fstat(STDOUT_FILENO, &info) != 0) {
+        return cli_error("standard output: cannot look where it goes: %s: give -o",
+                         strerror(errno));
+    } else if (S_ISREG(info.st_mode)) {
+        const ssize_t n = readlink("/proc/self/fd/1", target, PATH_MAX - 1);
+        target[n > 0 ? n : 0] = '\0';
+    }
+    char *slash = strrchr(target, '/');
+    if (slash)
+        slash[slash == target] = '\0';
+    else
+        snprintf(target, PATH_MAX, ".");
+    return 0;
+}
+
+/* The scan file, on standard output or where -o says; with --json what was done. */
+static int finish(const struct init_args *args, cJSON *scan)
+{
+    if (!args->json)
+        return args->output ? cli_json_save(scan, args->output, args->force)
+                            : cli_json(scan, false);
+    cJSON *report = cJSON_CreateObject();
+    cJSON_AddItemToObject(report, "scan", cJSON_Duplicate(scan, true));
+    if (args->output)
+        cJSON_AddStringToObject(report, "output", args->output);
+    const int rc = args->output ? cli_json_save(scan, args->output, args->force) : 0;
+    if (!args->output)
+        cJSON_Delete(scan);
+    if (rc == 0)
+        return cli_json(report, false);
+    cJSON_Delete(report);
+    return rc;
+}
+
+static int guess(struct init_args *args)
+{
+    char base[PATH_MAX], *text;
+    const struct fbp_folder_known known = {.struct_size = sizeof known,
+                                           .kind = args->kind,
+                                           .pitch_mm = args->pitch,
+                                           .sod_mm = args->sod,
+                                           .sdd_mm = args->sdd,
+                                           .arc_deg = args->arc,
+                                           .base = base,
+                                           .log = tell,
+                                           .user = args};
+
+    if (find_base(args, base) != 0)
+        return 1;
+    if (fbp_folder_guess(&text, args->folder, &known) != FBP_OK)
+        return cli_fail();
+    cJSON *scan = cJSON_Parse(text);
+    free(text);
+    return scan ? finish(args, scan) : cli_error("out of memory for a scan file: close programs");
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
-    struct init_known known = {0};
-    struct init_folder folder = {0};
-    int rc = opt_parse(self, &known, argc, argv);
+    struct init_args args = {0};
+    const int rc = opt_parse(self, &args, argc, argv);
 
     if (rc != OPT_GO_ON)
         return rc;
-    if (known.output && !cli_ends_with(known.output, ".json"))
-        return opt_usage(self, "-o: expected a name that ends in .json, got \"%s\"", known.output);
-    rc = init_look(known.folder, known.quiet, &folder);
-    if (rc == 0)
-        rc = init_write(&folder, &known);
-    init_clear(&folder);
-    return rc;
+    if (args.output && !cli_ends_with(args.output, ".json"))
+        return opt_usage(self, "-o: expected a name that ends in .json, got \"%s\"", args.output);
+    return guess(&args);
 }
 
 const struct command cmd_init = {

@@ -45,19 +45,19 @@ if(NOT FBP_SANITIZE)
         PYTHON_PATH ${FBP_PYTHON_DIR}/libfbp DEPENDS fbp_python)
 endif()
 
-# In a wheel, the folder libfbp with all that it needs: no file outside of it, and no links, which
+# Installed only if it is asked for by name (--component python): in a wheel, the folder libfbp with all that it needs: no file outside of it, and no links, which
 # wheels cannot hold.  The libraries stand where the extension and the command look for them.
 set(to libfbp)
-install(TARGETS fbp_python LIBRARY DESTINATION ${to} COMPONENT python)
-install(DIRECTORY ${FBP_PYTHON_DIR}/libfbp DESTINATION . COMPONENT python
+install(TARGETS fbp_python LIBRARY DESTINATION ${to} COMPONENT python EXCLUDE_FROM_ALL)
+install(DIRECTORY ${FBP_PYTHON_DIR}/libfbp DESTINATION . COMPONENT python EXCLUDE_FROM_ALL
     FILES_MATCHING PATTERN *.py PATTERN *.pyi PATTERN py.typed PATTERN __pycache__ EXCLUDE)
-install(FILES $<TARGET_FILE:fbp> DESTINATION ${to}/lib COMPONENT python
+install(FILES $<TARGET_FILE:fbp> DESTINATION ${to}/lib COMPONENT python EXCLUDE_FROM_ALL
     RENAME $<TARGET_SONAME_FILE_NAME:fbp>)
-install(FILES $<TARGET_FILE:fbp_lab> DESTINATION ${to}/lib COMPONENT python
+install(FILES $<TARGET_FILE:fbp_lab> DESTINATION ${to}/lib COMPONENT python EXCLUDE_FROM_ALL
     RENAME $<TARGET_SONAME_FILE_NAME:fbp_lab>)
 foreach(module fbp_cuda fbp_gl)
     if(TARGET ${module})
-        install(FILES $<TARGET_FILE:${module}> DESTINATION ${to}/lib COMPONENT python)
+        install(FILES $<TARGET_FILE:${module}> DESTINATION ${to}/lib COMPONENT python EXCLUDE_FROM_ALL)
     endif()
 endforeach()
-install(PROGRAMS $<TARGET_FILE:fbp_cli> DESTINATION ${to}/bin COMPONENT python)
+install(PROGRAMS $<TARGET_FILE:fbp_cli> DESTINATION ${to}/bin COMPONENT python EXCLUDE_FROM_ALL)

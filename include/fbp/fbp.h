@@ -8,6 +8,7 @@
 #include "fbp/callback.h"
 #include "fbp/device_memory.h"
 #include "fbp/directions.h"
+#include "fbp/folder.h"
 #include "fbp/geometry.h"
 #include "fbp/geometry_file.h"
 #include "fbp/phantom.h"

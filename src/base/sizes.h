@@ -27,6 +27,7 @@
 #define FBP_FIRST_curve                FBP_BYTES_TO(struct fbp_curve, best)
 #define FBP_FIRST_device_info          FBP_BYTES_TO(struct fbp_device_info, driver)
 #define FBP_FIRST_directions           FBP_BYTES_TO(struct fbp_directions, n)
+#define FBP_FIRST_folder_known         FBP_BYTES_TO(struct fbp_folder_known, user)
 #define FBP_FIRST_geometry_facts       FBP_BYTES_TO(struct fbp_geometry_facts, rise_error)
 #define FBP_FIRST_geometry_format_info FBP_BYTES_TO(struct fbp_geometry_format_info, extensions)
 #define FBP_FIRST_geometry_known       FBP_BYTES_TO(struct fbp_geometry_known, header_origin_mm)

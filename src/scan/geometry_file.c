@@ -368,6 +368,27 @@ static fbp_status refuse_array(const char *path)
                     path, info.n[0], info.n[1], info.n[2]);
 }
 
+fbp_status fbp_scan_of_json(struct fbp_scan *out, const char *path, const cJSON *root,
+                            const struct fbp_scan_known *known, bool geometry_only)
+{
+    struct fbp_scan_file f = {.top = {path, "", root},
+                              .scan = out,
+                              .growing = known->growing,
+                              .preparation = known->preparation,
+                              .geometry_only = geometry_only,
+                              .load_geometry = fbp_geometry_read,
+                              .pitch_mm = {known->pitch_mm[0], known->pitch_mm[1]}};
+
+    *out = (struct fbp_scan){.struct_size = sizeof *out};
+    if (geometry_only && !fbp_scan_file_assumes(&f, "detector.pitch_mm"))
+        f.pitch_mm[0] = f.pitch_mm[1] = 0; /* what both say must agree */
+    out->path = fbp_strdup(path);
+    const fbp_status st = out->path ? fbp_scan_read(&f) : fbp_fail_nomem(strlen(path), "a path");
+    if (st != FBP_OK)
+        fbp_scan_free(out);
+    return st;
+}
+
 fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
                              const struct fbp_scan_known *known, bool geometry_only)
 {
@@ -389,20 +410,8 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
         return load_foreign(out, path, known);
     FBP_TRY(refuse_array(path));
     FBP_TRY(fbp_json_read(path, &root));
-    struct fbp_scan_file f = {.top = {path, "", root},
-                              .scan = out,
-                              .growing = growing,
-                              .preparation = known->preparation,
-                              .geometry_only = geometry_only,
-                              .load_geometry = fbp_geometry_read,
-                              .pitch_mm = {known->pitch_mm[0], known->pitch_mm[1]}};
-    if (geometry_only && !fbp_scan_file_assumes(&f, "detector.pitch_mm"))
-        f.pitch_mm[0] = f.pitch_mm[1] = 0; /* what both say must agree */
-    out->path = fbp_strdup(path);
-    st = out->path ? fbp_scan_read(&f) : fbp_fail_nomem(strlen(path), "a path");
+    st = fbp_scan_of_json(out, path, root, known, geometry_only);
     cJSON_Delete(root);
-    if (st != FBP_OK)
-        fbp_scan_free(out);
     return st;
 }
 

@@ -56,6 +56,10 @@ fbp_status fbp_scan_read_volume(const struct fbp_scan_file *f);
 fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
                              const struct fbp_scan_known *known, bool geometry_only);
 
+/** The same of the text of a scan file at `path`, which need not be there. */
+fbp_status fbp_scan_of_json(struct fbp_scan *out, const char *path, const cJSON *root,
+                            const struct fbp_scan_known *known, bool geometry_only);
+
 /** fbp_geometry_load() into a struct of the library's own. */
 fbp_status fbp_geometry_read(struct fbp_scan *out, const char *path, const char *format,
                              const struct fbp_geometry_known *known);

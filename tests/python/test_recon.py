@@ -377,3 +377,33 @@ def test_things_that_are_listed():
     np.testing.assert_allclose(np.linalg.norm(fbp.directions(9), axis=1), 1)
     assert re.match(r"\d+\.\d+\.\d+", fbp.__version__)
     assert all(getattr(fbp, name).__doc__ for name in fbp.__all__ if name[0] != "_")
+
+
+def test_folders(command, tmp_path, geometry, views):
+    """The scan in a folder, or the one that its files suggest."""
+    lab = tmp_path / "lab"
+    (lab / "views").mkdir(parents=True)
+    for k, view in enumerate(views):
+        np.save(lab / "views" / f"p_{k:03}.npy", view)
+    (lab / "angles.txt").write_text(" ".join(str(a) for a in fbp.angles(len(views))))
+    with pytest.raises(fbp.FileError, match="nowhere"):
+        fbp.load(tmp_path / "nowhere")
+    guessed = fbp.load(lab, pixel=1, sod=100, sdd=160)
+    assert guessed.shape == views.shape and guessed.kind == "cone"
+    assert "detector.pitch_mm" not in [key for key, _, _ in guessed.assumed]
+    np.testing.assert_allclose(guessed.vectors, geometry.vectors, atol=1e-9)
+    with pytest.warns(fbp.ScanWarning, match="NOT SURE|assumed|guess"):
+        less = fbp.recon(fbp.load(lab, pixel=1), size=8)
+    assert less.report.warnings
+    command(lab, "init", ".", "--pitch", "1", "--sod", "100", "--sdd", "160", "-o", "scan.json", "-q")
+    command(lab, "recon", ".", "-o", "v.npy", "-q")
+    np.testing.assert_array_equal(fbp.recon(guessed).array, read(lab / "v.npy"))
+    np.testing.assert_array_equal(fbp.recon(lab).array, read(lab / "v.npy"))
+    found = fbp.load(lab, sod=110)  # that of the file, with another number
+    assert found.path and found.path.endswith("scan.json")
+    assert found.facts.sod[1] == pytest.approx(110)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(fbp.InvalidError, match="empty: no projections in it"):
+        fbp.load(tmp_path / "empty")
+    with pytest.raises(fbp.InvalidError, match="arc: is for folders"):
+        fbp.load(lab / "scan.json", arc=360)

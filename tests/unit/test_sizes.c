@@ -27,6 +27,7 @@ WHOLE(corrections, ring_sigma);
 WHOLE(curve, best);
 WHOLE(device_info, numa_node);
 WHOLE(directions, n);
+WHOLE(folder_known, user);
 WHOLE(geometry_facts, alias_free_mm);
 WHOLE(geometry_format_info, extensions);
 WHOLE(meridians, most);

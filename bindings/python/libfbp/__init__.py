@@ -26,7 +26,8 @@ from ._options import Options
 from ._plan import Plan, recon
 from ._progress import Progress
 from ._report import Report, Summary
-from ._scan import Facts, Scan, load
+from ._load import load
+from ._scan import Facts, Scan
 from ._tools import (
     Centre,
     Comparison,

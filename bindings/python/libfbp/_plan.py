@@ -10,7 +10,8 @@ from ._errors import InvalidError
 from ._options import Options
 from ._progress import Listener, Progress
 from ._report import Report, Summary
-from ._scan import Scan, load
+from ._load import load
+from ._scan import Scan
 from ._volume import Volume
 
 if TYPE_CHECKING:

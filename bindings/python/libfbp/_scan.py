@@ -7,8 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _arguments as arguments
-from . import _core, _views
+from . import _core
 from ._errors import InvalidError
+from ._panel import (
+    check_count,
+    check_lengths,
+    distances,
+    open_views,
+    pair,
+    panel,
+    shape_of,
+    turns,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -184,9 +194,9 @@ class Scan:
         """
         given = arguments.nested(matrices, "matrices", 12, "(views, 3, 4)")
         n = len(given) // 12
-        kept, file = _open(views, n, shape, dtype, row_order)
-        rows, columns = _panel(kept, file, shape)
-        _check_count(kept, file, n, "matrices")
+        kept, file = open_views(views, n, shape, dtype, row_order)
+        rows, columns = panel(kept, file, shape)
+        check_count(kept, file, n, "matrices")
         pitch = arguments.number(pixel, "pixel", positive=True)
         core = _core.scan_matrices(given, pitch, rows, columns)
         return cls(core, kept, views)._completed(file, row_order, more)
@@ -212,11 +222,11 @@ class Scan:
         :param quadrature: weights: "auto", "bands", "voronoi", "harmonics"
         """
         given = arguments.nested(directions, "directions", 3, "(directions, 3)")
-        _check_lengths(given)
+        check_lengths(given)
         n = len(given) // 3
-        kept, file = _open(views, n, shape, dtype, None)
-        frames, samples = _panel(kept, file, shape)
-        _check_count(kept, file, n, "directions")
+        kept, file = open_views(views, n, shape, dtype, None)
+        frames, samples = panel(kept, file, shape)
+        check_count(kept, file, n, "directions")
         step = arguments.number(spacing, "spacing", positive=True)
         start = -(samples - 1) / 2 * step if first is None else arguments.number(first, "first")
         core = _core.scan_planes(given, step, start, frames, samples)
@@ -232,17 +242,17 @@ class Scan:
     ) -> Scan:  # fmt: skip
         degrees = arguments.listed(angles, "angles")
         n = len(degrees)
-        kept, file = _open(views, n, shape, dtype, row_order)
-        rows, columns = _panel(kept, file, shape)
-        _check_count(kept, file, n, "angles")
-        turned = _turns(tilt)
+        kept, file = open_views(views, n, shape, dtype, row_order)
+        rows, columns = panel(kept, file, shape)
+        check_count(kept, file, n, "angles")
+        turned = turns(tilt)
         core = _core.scan_circle(
             kind,
             [a * math.pi / 180 for a in degrees],
-            _distances(sod, "sod", n),
-            _distances(sdd, "sdd", n),
-            _pair(pixel, "pixel", both=True),
-            _pair(offset, "offset", both=False),
+            distances(sod, "sod", n),
+            distances(sdd, "sdd", n),
+            pair(pixel, "pixel", both=True),
+            pair(offset, "offset", both=False),
             turned,
             arguments.number(skew, "skew") * math.pi / 180,
             rows,
@@ -266,10 +276,10 @@ class Scan:
         """The same geometry with other views, in any form that :meth:`cone` takes."""
         core = self._core.copy()
         n, rows, columns = self.shape
-        kept, file = _open(views, n, (rows, columns), dtype, row_order)
-        if _panel(kept, file, (rows, columns)) != (rows, columns):
-            raise InvalidError(f"views: have shape {_shape(kept, file)}, the scan {self.shape}")
-        _check_count(kept, file, n, "the scan")
+        kept, file = open_views(views, n, (rows, columns), dtype, row_order)
+        if panel(kept, file, (rows, columns)) != (rows, columns):
+            raise InvalidError(f"views: have shape {shape_of(kept, file)}, the scan {self.shape}")
+        check_count(kept, file, n, "the scan")
         return Scan(core, kept, views)._completed(file, row_order, {})
 
     def with_counts(
@@ -379,118 +389,3 @@ class Scan:
     def __repr__(self) -> str:
         views, rows, columns = self.shape
         return f"<libfbp.Scan: {self.kind}, {views} views of {rows} x {columns}>"
-
-
-def load(
-    path: Any,
-    *,
-    pixel: float | Sequence[float] | None = None,
-    sod: float | None = None,
-    sdd: float | None = None,
-    offset: float | None = None,
-    centre: float | None = None,
-    tilt: float | None = None,
-    flip_u: bool = False,
-    flip_v: bool = False,
-    reverse: bool = False,
-    prepare: str | None = None,
-    follow: bool = False,
-) -> Scan:
-    """Load a scan from a file: of headers only, samples are read when they are needed.
-
-    :param path: a scan file (.json), or a whole scan of others: .xtekct, .log, .h5 (Data Exchange,
-        NXtomo), .mat, .DSC …
-    :param pixel: distance of pixels [mm] instead of that in the file, or (along rows, along columns)
-    :param sod: distances [mm], and so on: numbers that replace those of the file, as in
-        :meth:`Scan.adjusted`
-    :param prepare: steps before plane integrals, such as "baseline=1,phase=all" (EPR imaging)
-    :param follow: the projections are still being written
-    """
-    core = _core.scan_load(
-        arguments.path(path, "path"),
-        (0.0, 0.0) if pixel is None else _pair(pixel, "pixel", both=True),
-        follow,
-        prepare,
-    )
-    scan = Scan(core, None, None)
-    if any(v is not None for v in (sod, sdd, offset, centre, tilt)) or flip_u or flip_v or reverse:
-        scan = scan.adjusted(
-            sod=sod, sdd=sdd, offset=offset, centre=centre, tilt=tilt,
-            flip_u=flip_u, flip_v=flip_v, reverse=reverse,
-        )  # fmt: skip
-    return scan
-
-
-def _open(
-    views: Any, n: int, shape: Any, dtype: Any, row_order: str | None
-) -> tuple[_core.Views | None, str | None]:
-    """Views of the caller's, or the path of a file."""
-    if n == 0:
-        raise InvalidError("views: there is no view: give at least three")
-    if row_order not in (None, "bottom-up", "top-down"):
-        raise InvalidError(f'row_order: found "{row_order}", expected "bottom-up" or "top-down"')
-    if views is None:
-        return None, None
-    if arguments.is_path(views):
-        return None, arguments.path(views, "views")
-    return _views.of(views, n, shape, dtype, row_order or "bottom-up"), None
-
-
-def _shape(kept: _core.Views | None, file: str | None) -> tuple[int, int, int] | None:
-    if kept is not None:
-        return kept.shape
-    if file is not None:
-        columns, rows, views = _core.File(file).info["size"]
-        return views, rows, columns
-    return None
-
-
-def _panel(
-    kept: _core.Views | None, file: str | None, shape: tuple[int, int] | None
-) -> tuple[int, int]:
-    found = _shape(kept, file)
-    if found is not None:
-        return found[1], found[2]
-    if shape is None:
-        raise InvalidError("shape: missing: of a scan without views give shape=(rows, columns)")
-    rows, columns = arguments.wholes(shape, "shape", 2, 1)
-    return rows, columns
-
-
-def _check_count(kept: _core.Views | None, file: str | None, n: int, what: str) -> None:
-    found = _shape(kept, file)
-    if found is not None and found[0] != n:
-        raise InvalidError(
-            f"{what}: {n} for {found[0]} views of shape {found}: give one for each view"
-        )
-
-
-def _check_lengths(directions: list[float]) -> None:
-    for k in range(0, len(directions), 3):
-        if math.hypot(*directions[k : k + 3]) == 0:
-            raise InvalidError(f"directions[{k // 3}]: has length 0: it has no direction")
-
-
-def _distances(values: Any, name: str, n: int) -> list[float]:
-    found = arguments.numbers(values, name, n, positive=True)
-    return found[:1] if len(set(found)) == 1 else found
-
-
-def _pair(values: Any, name: str, *, both: bool) -> tuple[float, float]:
-    """(along rows, along columns); of one number, both or the first."""
-    try:
-        if both:
-            u, v = arguments.numbers(values, name, 2, positive=True)
-        elif hasattr(values, "__len__"):
-            u, v = arguments.numbers(values, name, 2)
-        else:
-            u, v = arguments.number(values, name), 0.0
-    except InvalidError as e:
-        raise InvalidError(f"{e} (along rows, along columns) [mm]") from None
-    return u, v
-
-
-def _turns(tilt: Any) -> list[float]:
-    if hasattr(tilt, "__len__"):
-        return [a * math.pi / 180 for a in arguments.numbers(tilt, "tilt", 3)]
-    return [0.0, 0.0, arguments.number(tilt, "tilt") * math.pi / 180]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import _arguments as arguments
 from . import _core
-from ._scan import Scan, _pair
+from ._panel import pair
+from ._scan import Scan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +53,7 @@ def load(
         arguments.path(path, "path"),
         format,
         (columns, rows),
-        (0.0, 0.0) if pixel is None else _pair(pixel, "pixel", both=True),
+        (0.0, 0.0) if pixel is None else pair(pixel, "pixel", both=True),
         arguments.whole(n_views, "n_views"),
         corner,
     )

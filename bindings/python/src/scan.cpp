@@ -53,6 +53,34 @@ static scan_ptr load(const std::string &path, std::pair<double, double> pitch, b
     return out;
 }
 
+/* The scan in a folder, or the one that it suggests. */
+static scan_ptr load_folder(const std::string &folder, double pixel, double sod, double sdd,
+                            double arc, nb::object log)
+{
+    auto out = std::make_unique<scan>();
+    fbp::sized<fbp_folder_known> known;
+    desk at({nb::none(), std::move(log)});
+    desk *now = &at;
+    const stopper stop;
+    std::string message;
+
+    known.pitch_mm = pixel;
+    known.sod_mm = sod;
+    known.sdd_mm = sdd;
+    known.arc_deg = arc;
+    known.log = on_log;
+    known.user = &now;
+    const fbp_status st = at.run(
+        [&] {
+            const stopper::use here(stop);
+            return fbp_folder_load(&out->s, folder.c_str(), &known);
+        },
+        [&] { stop.stop(); }, message);
+    if (st != FBP_OK)
+        throw failure{st, message};
+    return out;
+}
+
 static scan_ptr circle(const std::string &kind, std::vector<double> angles_rad,
                        std::vector<double> sod, std::vector<double> sdd,
                        std::pair<double, double> pitch, std::pair<double, double> offset,
@@ -323,6 +351,8 @@ void define_scan(nb::module_ &m)
     });
     m.def("scan_load", &load, nb::arg("path"), nb::arg("pitch"), nb::arg("growing"),
           nb::arg("prepare").none());
+    m.def("scan_load_folder", &load_folder, nb::arg("folder"), nb::arg("pixel"), nb::arg("sod"),
+          nb::arg("sdd"), nb::arg("arc"), nb::arg("log").none());
     m.def("scan_circle", &circle, nb::arg("kind"), nb::arg("angles_rad"), nb::arg("sod"),
           nb::arg("sdd"), nb::arg("pitch"), nb::arg("offset"), nb::arg("tilt_rad"),
           nb::arg("skew_rad"), nb::arg("n_rows"), nb::arg("n_columns"));

@@ -1,11 +1,13 @@
 /* What lies in a folder: single files, and series of files that differ by a number. */
-#include "formats.h"
-#include "init.h"
-#include "say.h"
+#include "scan/folder/folder_files.h"
+
+#include "fbp/geometry_file.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -24,7 +26,6 @@ struct file {
 struct files {
     struct file *list;
     size_t n, room;
-    bool quiet; /* what is no file is not said */
 };
 
 static void clear_files(struct files *files)
@@ -67,7 +68,7 @@ static bool make_room(struct files *files)
 }
 
 /* Takes the path over, also on failure. */
-static int add_file(struct files *files, char *path)
+static fbp_status add_file(struct files *files, char *path)
 {
     size_t at, end;
     const bool numbered = find_number(path, &at, &end) && !strchr(path, '%');
@@ -76,7 +77,7 @@ static int add_file(struct files *files, char *path)
     if (!before || !make_room(files)) {
         free(before);
         free(path);
-        return cli_error("out of memory for names of files: close other programs");
+        return fbp_fail(FBP_ERR_NOMEM, "out of memory for names of files: close other programs");
     }
     files->list[files->n++] = (struct file){
         .path = path,
@@ -85,7 +86,7 @@ static int add_file(struct files *files, char *path)
         .number = numbered ? (size_t)strtoul(path + at, NULL, 10) : 0,
         .digits = numbered ? (int)(end - at) : 0,
     };
-    return 0;
+    return FBP_OK;
 }
 
 static char *join(const char *folder, const char *name)
@@ -98,78 +99,155 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
-static bool lost_own, lost_foreign, lost_memory;
+static _Thread_local struct fbp_init_state *now;
 
-void init_lost_scan(const char *path)
+struct fbp_init_state *fbp_init_begin(struct fbp_init_state *next)
 {
-    lost_own |= cli_ends_with(path, ".json");
-    lost_foreign |= cli_ends_with(path, ".xtekct") || cli_ends_with(path, ".log") ||
-                    cli_ends_with(path, ".DSC") || cli_ends_with(path, ".dsc");
+    struct fbp_init_state *before = now;
+
+    now = next;
+    return before;
 }
 
-bool init_has_scans(bool own)
+static void say(enum fbp_log_level level, const char *fmt, va_list ap)
 {
-    return !(lost_own || (!own && lost_foreign));
+    char line[1200], safe[1400];
+
+    vsnprintf(line, sizeof line, fmt, ap); // NOLINT(clang-analyzer-valist.Uninitialized): it is not
+    fbp_printable(safe, sizeof safe, line, strlen(line), "");
+    if (now->log)
+        now->log(now->user, level, safe);
 }
 
-void init_unreadable(const char *path)
+void fbp_init_note(const char *fmt, ...)
 {
-    lost_memory |= errno == ENOMEM;
-    init_lost_scan(path);
+    va_list ap;
+
+    va_start(ap, fmt);
+    say(FBP_LOG_NOTE, fmt, ap);
+    va_end(ap);
+}
+
+void fbp_init_warn(const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    say(FBP_LOG_WARNING, fmt, ap);
+    va_end(ap);
+}
+
+void fbp_init_lost_scan(const char *path)
+{
+    now->lost_own |= fbp_init_ends_with(path, ".json");
+    now->lost_foreign |= fbp_init_ends_with(path, ".xtekct") || fbp_init_ends_with(path, ".log") ||
+                         fbp_init_ends_with(path, ".DSC") || fbp_init_ends_with(path, ".dsc");
+}
+
+bool fbp_init_has_scans(bool own)
+{
+    return !(now->lost_own || (!own && now->lost_foreign));
+}
+
+void fbp_init_unreadable(const char *path)
+{
+    now->lost_memory |= errno == ENOMEM;
+    fbp_init_lost_scan(path);
     if (errno != ENOMEM)
-        say_warning(false, "%s: cannot be read: %s: left out", path, strerror(errno));
+        fbp_init_warn("%s: cannot be read: %s: left out", path, strerror(errno));
 }
 
-void init_failed(fbp_status st)
+void fbp_init_failed(fbp_status st)
 {
-    lost_memory |= st == FBP_ERR_NOMEM;
+    now->lost_memory |= st == FBP_ERR_NOMEM;
     if (st == FBP_ERR_IO)
-        say_warning(false, "%s: left out", fbp_message());
+        fbp_init_warn("%s: left out", fbp_message());
 }
 
-bool init_is_complete(void)
+bool fbp_init_is_complete(void)
 {
-    return !lost_memory;
+    return !now->lost_memory;
+}
+
+bool fbp_init_ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* Does a name end in one of ".mha .mhd"? */
+static bool ends_in(const char *path, const char *extensions)
+{
+    const size_t length = strlen(path);
+
+    for (const char *p = extensions; *p;) {
+        const size_t n = strcspn(p, " ");
+        if (length >= n && strncasecmp(path + length - n, p, n) == 0)
+            return true;
+        p += n + strspn(p + n, " ");
+    }
+    return false;
+}
+
+bool fbp_init_is_array(const char *path)
+{
+    for (const struct fbp_array_format *const *f = fbp_array_formats(); *f; f++)
+        if (ends_in(path, *(*f)->written ? (*f)->written : (*f)->slices))
+            return true;
+    return false;
+}
+
+bool fbp_init_is_geometry(const char *path)
+{
+    enum { MOST = 64 };
+    struct fbp_geometry_format_info formats[MOST] = {{.struct_size = sizeof *formats}};
+    const size_t n = fbp_geometry_formats(formats, MOST);
+
+    for (size_t i = 0; i < n && i < MOST; i++)
+        if (formats[i].reads && ends_in(path, formats[i].extensions))
+            return true;
+    return false;
 }
 
 /* Files of a folder and, once, of the folders in it. */
-static int list_files(const char *folder, bool deeper, struct files *files)
+static fbp_status list_files(const char *folder, bool deeper, struct files *files)
 {
     DIR *dir = opendir(folder);
-    int rc = 0;
+    fbp_status st = FBP_OK;
 
     if (!dir && deeper)
-        return cli_error("%s: cannot be looked into: %s: name the folder of the data", folder,
-                         strerror(errno));
+        return fbp_fail(FBP_ERR_IO, "%s: cannot be looked into: %s: name the folder of the data",
+                        folder, strerror(errno));
     if (!dir) {
-        init_unreadable(folder);
-        return 0;
+        fbp_init_unreadable(folder);
+        return FBP_OK;
     }
     errno = 0;
-    for (struct dirent *entry; rc == 0 && (entry = readdir(dir)) != NULL; errno = 0) {
+    for (struct dirent *entry; st == FBP_OK && (entry = readdir(dir)) != NULL; errno = 0) {
         struct stat info;
         char *path = entry->d_name[0] == '.' ? NULL : join(folder, entry->d_name);
         const bool there = path && stat(path, &info) == 0;
         if (!there && entry->d_name[0] != '.')
-            init_unreadable(path ? path : entry->d_name);
-        lost_memory |= !path && entry->d_name[0] != '.';
+            fbp_init_unreadable(path ? path : entry->d_name);
+        now->lost_memory |= !path && entry->d_name[0] != '.';
         if (there && S_ISDIR(info.st_mode) && deeper)
-            rc = list_files(path, false, files);
+            st = list_files(path, false, files);
         if (there && S_ISREG(info.st_mode) && access(path, R_OK) == 0) {
-            rc = add_file(files, path);
+            st = add_file(files, path);
             continue;
         }
         if (there && S_ISREG(info.st_mode))
-            init_unreadable(path);
+            fbp_init_unreadable(path);
         else if (there && !(S_ISDIR(info.st_mode) && deeper))
-            say_note(files->quiet, "%s: is %s: left out", path,
-                     S_ISDIR(info.st_mode) ? "a folder two levels down" : "no file on disk");
+            fbp_init_note("%s: is %s: left out", path,
+                          S_ISDIR(info.st_mode) ? "a folder two levels down" : "no file on disk");
         free(path);
     }
-    if (rc == 0 && errno != 0)
-        rc = cli_error("%s: cannot be listed: %s", folder, strerror(errno));
+    if (st == FBP_OK && errno != 0)
+        st = fbp_fail(FBP_ERR_IO, "%s: cannot be listed: %s", folder, strerror(errno));
     closedir(dir);
-    return rc;
+    return st;
 }
 
 /* Those of a series stand together, in the order of their numbers, whatever lies between them. */
@@ -185,25 +263,25 @@ static int compare_files(const void *a, const void *b)
     return order ? order : strcmp(x->path, y->path);
 }
 
-static bool start_series(const struct file *file, struct init_series *s)
+static bool start_series(const struct file *file, struct fbp_init_series *s)
 {
     struct stat info;
 
-    *s = (struct init_series){.path = strdup(file->path),
-                              .before = strdup(file->before),
-                              .after = strdup(file->after),
-                              .first = file->number,
-                              .last = file->number,
-                              .digits = file->digits};
+    *s = (struct fbp_init_series){.path = strdup(file->path),
+                                  .before = strdup(file->before),
+                                  .after = strdup(file->after),
+                                  .first = file->number,
+                                  .last = file->number,
+                                  .digits = file->digits};
     if (stat(file->path, &info) == 0)
         s->bytes = (uint64_t)info.st_size;
     else
-        init_unreadable(file->path);
+        fbp_init_unreadable(file->path);
     return s->path && s->before && s->after;
 }
 
 /* Numbers 8, 9, 10 have no zeros before them; 08, 09, 10 have. */
-static bool continues(struct init_series *s, const struct file *file)
+static bool continues(struct fbp_init_series *s, const struct file *file)
 {
     char plain[24];
 
@@ -220,24 +298,26 @@ static bool continues(struct init_series *s, const struct file *file)
     return true;
 }
 
-static int make_series(const struct files *files, struct init_folder *out)
+static fbp_status make_series(const struct files *files, struct fbp_init_folder *out)
 {
-    struct init_series *last = NULL;
+    struct fbp_init_series *last = NULL;
 
     out->series = calloc(files->n ? files->n : 1, sizeof *out->series);
     if (!out->series)
-        return cli_error("out of memory for %zu files: close other programs", files->n);
+        return fbp_fail(FBP_ERR_NOMEM, "out of memory for %zu files: close other programs",
+                        files->n);
     for (size_t i = 0; i < files->n; i++) {
         if (last && continues(last, &files->list[i]))
             continue;
         last = &out->series[out->n++];
         if (!start_series(&files->list[i], last))
-            return cli_error("out of memory for %zu files: close other programs", files->n);
+            return fbp_fail(FBP_ERR_NOMEM, "out of memory for %zu files: close other programs",
+                            files->n);
     }
-    return 0;
+    return FBP_OK;
 }
 
-char *init_pattern(const struct init_series *s)
+char *fbp_init_pattern(const struct fbp_init_series *s)
 {
     char *text = NULL;
     const int n = s->last == s->first ? asprintf(&text, "%s", s->path)
@@ -262,39 +342,39 @@ static bool is_density(const char *unit)
 }
 
 /* Its size and type, if it is an array that can be read. */
-static void open_series(struct init_series *s)
+static void open_series(struct fbp_init_series *s)
 {
-    char *pattern = init_pattern(s);
+    char *pattern = fbp_init_pattern(s);
     fbp_source *source = NULL;
 
-    lost_memory |= !pattern;
-    if (s->bytes > 0 && pattern && init_tried(fbp_source_open(&source, pattern, NULL))) {
+    now->lost_memory |= !pattern;
+    if (s->bytes > 0 && pattern && fbp_init_tried(fbp_source_open(&source, pattern, NULL))) {
         s->info = *fbp_source_info(source);
         s->volume = is_density(s->info.unit);
-    } else if (s->bytes > 0 && cli_is_volume(s->path)) {
+    } else if (s->bytes > 0 && fbp_init_is_array(s->path)) {
         s->why = strdup(fbp_message());
     }
     fbp_source_close(&source);
     free(pattern);
 }
 
-int init_look(const char *path, bool quiet, struct init_folder *out)
+fbp_status fbp_init_look(const char *path, struct fbp_init_folder *out)
 {
-    struct files files = {.quiet = quiet};
-    int rc = list_files(path, true, &files);
+    struct files files = {0};
+    fbp_status st = list_files(path, true, &files);
 
-    *out = (struct init_folder){.path = path};
-    if (rc == 0 && files.n > 0)
+    *out = (struct fbp_init_folder){.path = path};
+    if (st == FBP_OK && files.n > 0)
         qsort(files.list, files.n, sizeof *files.list, compare_files);
-    if (rc == 0)
-        rc = make_series(&files, out);
-    for (size_t i = 0; rc == 0 && i < out->n; i++)
+    if (st == FBP_OK)
+        st = make_series(&files, out);
+    for (size_t i = 0; st == FBP_OK && i < out->n; i++)
         open_series(&out->series[i]);
     clear_files(&files);
-    return rc;
+    return st;
 }
 
-void init_clear(struct init_folder *f)
+void fbp_init_clear(struct fbp_init_folder *f)
 {
     for (size_t i = 0; i < f->n; i++) {
         free(f->series[i].path);
@@ -303,7 +383,7 @@ void init_clear(struct init_folder *f)
         free(f->series[i].why);
     }
     free(f->series);
-    *f = (struct init_folder){0};
+    *f = (struct fbp_init_folder){0};
 }
 
 /* Is `word` in the text?  Short ones must stand alone, between what are no letters. */
@@ -318,18 +398,19 @@ static bool says(const char *text, const char *word)
     return false;
 }
 
-enum init_role init_role_of(const char *path)
+enum fbp_init_role fbp_init_role_of(const char *path)
 {
     static const struct {
         const char *word;
-        enum init_role role;
-    } words[] = {{"dark", INIT_DARK},    {"df", INIT_DARK},      {"di", INIT_DARK},
-                 {"flat", INIT_FLAT},    {"white", INIT_FLAT},   {"bright", INIT_FLAT},
-                 {"open", INIT_FLAT},    {"gain", INIT_FLAT},    {"ff", INIT_FLAT},
-                 {"io", INIT_FLAT},      {"bad", INIT_BAD},      {"defect", INIT_BAD},
-                 {"theta", INIT_ANGLES}, {"angle", INIT_ANGLES}, {"recon", INIT_VOLUME},
-                 {"rec", INIT_VOLUME},   {"slice", INIT_VOLUME}, {"volume", INIT_VOLUME},
-                 {"vol", INIT_VOLUME}};
+        enum fbp_init_role role;
+    } words[] = {
+        {"dark", FBP_INIT_DARK},    {"df", FBP_INIT_DARK},      {"di", FBP_INIT_DARK},
+        {"flat", FBP_INIT_FLAT},    {"white", FBP_INIT_FLAT},   {"bright", FBP_INIT_FLAT},
+        {"open", FBP_INIT_FLAT},    {"gain", FBP_INIT_FLAT},    {"ff", FBP_INIT_FLAT},
+        {"io", FBP_INIT_FLAT},      {"bad", FBP_INIT_BAD},      {"defect", FBP_INIT_BAD},
+        {"theta", FBP_INIT_ANGLES}, {"angle", FBP_INIT_ANGLES}, {"recon", FBP_INIT_VOLUME},
+        {"rec", FBP_INIT_VOLUME},   {"slice", FBP_INIT_VOLUME}, {"volume", FBP_INIT_VOLUME},
+        {"vol", FBP_INIT_VOLUME}};
     const char *slash = strrchr(path, '/');
 
     /* The file's own name first, then its folder's: flats/dark_1 is a dark. */
@@ -339,5 +420,5 @@ enum init_role init_role_of(const char *path)
             if (says(text, words[i].word))
                 return words[i].role;
     }
-    return INIT_PROJECTIONS;
+    return FBP_INIT_PROJECTIONS;
 }

@@ -1,0 +1,110 @@
+/* A folder as a scan: the file in it, or the one that its arrays suggest, with what is told. */
+#include "fbp/folder.h"
+#include "fbp/phantom.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define FOLDER FBP_TEST_DIR "/folder"
+#define VIEWS  FOLDER "/views.mha"
+#define FILE_  FOLDER "/scan.json"
+
+enum { N = 12 };
+
+static int notes;
+
+static void count(void *user, enum fbp_log_level level, const char *line)
+{
+    (void)level;
+    assert_ptr_equal(user, &notes);
+    assert_true(line[0] != '\0');
+    notes++;
+}
+
+static void write_views(void)
+{
+    struct fbp_view views[N];
+    struct fbp_phantom empty = {0};
+    struct fbp_scan scan = {
+        .struct_size = sizeof scan, .n_views = N, .panel = {24, 20}, .views = views};
+
+    for (int k = 0; k < N; k++)
+        views[k] = (struct fbp_view){{100, 0, 0}, {-60, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    assert_int_equal(fbp_phantom_project(&empty, &scan, VIEWS, 0, 0, 1), FBP_OK);
+}
+
+static bool assumes(const struct fbp_scan *scan, const char *key)
+{
+    for (size_t i = 0; i < scan->n_assumed; i++)
+        if (strcmp(scan->assumed[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+static void guess_and_file(void **state)
+{
+    const struct fbp_folder_known known = {.struct_size = sizeof known,
+                                           .kind = 1 + FBP_CONE,
+                                           .pitch_mm = 0.5,
+                                           .sod_mm = 100,
+                                           .sdd_mm = 160,
+                                           .log = count,
+                                           .user = &notes};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+    char *path = NULL, *text = NULL;
+
+    (void)state;
+    (void)unlink(FILE_);
+    (void)mkdir(FOLDER, 0777);
+    write_views();
+    assert_int_equal(fbp_folder_scan(&path, FOLDER, NULL), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "fbp init"));
+    assert_int_equal(fbp_folder_load(&scan, FOLDER, &known), FBP_OK);
+    assert_true(notes > 2);
+    assert_int_equal(scan.n_views, N);
+    assert_string_equal(scan.projections, VIEWS);
+    assert_true(scan.views[0].u[1] > 0.499 && scan.views[0].s[0] > 99.9);
+    assert_true(assumes(&scan, "angles_deg") && !assumes(&scan, "source_to_axis_mm"));
+    fbp_scan_clear(&scan);
+
+    assert_int_equal(fbp_folder_guess(&text, FOLDER, NULL), FBP_OK);
+    assert_non_null(strstr(text, "source_to_axis_mm"));
+    assert_int_equal(fbp_text_save(FILE_, text, true), FBP_OK);
+    free(text);
+    assert_int_equal(fbp_folder_scan(&path, FOLDER, &known), FBP_OK);
+    assert_string_equal(path, FILE_);
+    free(path);
+    assert_int_equal(fbp_folder_load(&scan, FOLDER, NULL), FBP_OK);
+    assert_string_equal(scan.path, FILE_);
+    assert_true(assumes(&scan, "source_to_axis_mm"));
+    fbp_scan_clear(&scan);
+    assert_int_equal(fbp_folder_guess(&text, FOLDER, NULL), FBP_ERR_INVALID);
+    assert_null(text);
+}
+
+static void no_folders(void **state)
+{
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+    char *path = NULL;
+
+    (void)state;
+    assert_int_equal(fbp_folder_scan(&path, VIEWS, NULL), FBP_OK); /* a file stands for itself */
+    assert_null(path);
+    assert_int_equal(fbp_folder_load(&scan, FBP_TEST_DIR "/no-such-folder", NULL), FBP_ERR_IO);
+    assert_non_null(strstr(fbp_message(), "no-such-folder"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(guess_and_file),
+        cmocka_unit_test(no_folders),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
