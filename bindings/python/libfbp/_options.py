@@ -130,16 +130,17 @@ class Options(TypedDict, total=False):
     compress: bool
     resume: bool
     force: bool
+    timeline: str | None
+    """.svg that shows when each stage worked; drawn after each run"""
 
 
 NAMES = tuple(Options.__annotations__)
 
-# Those that change the scan, or that it is loaded with.
+# Those that are no parameters of the C interface: most change the scan.
 _OF_SCAN = (
     "size", "voxel", "volume_centre", "slice", "every", "bin", "centre", "offset", "tilt", "sod",
     "sdd", "flip_u", "flip_v", "reverse", "pitch", "pixel", "quadrature", "reference", "prepare",
-    "beam_hardening",
-    "rings",
+    "beam_hardening", "rings", "timeline",
 )  # fmt: skip
 _WHOLE = (
     "threads", "batch", "slab", "stages", "angles", "oversampling", "picture_oversampling",
@@ -210,10 +211,11 @@ def prepared_core(scan: Scan, options: dict[str, Any], find: Callable[..., float
             raise InvalidError(f"{name}: is needed while a file is read: give it to libfbp.load()")
     core = scan._core.copy()
     _choose_weights(core, options)
-    if options.get("beam_hardening") is not None:
-        core.correct(arguments.listed(options["beam_hardening"], "beam_hardening"))
-    if options.get("rings") is not None:
-        core.remove_rings(str(options["rings"]))
+    hardening, rings = options.get("beam_hardening"), options.get("rings")
+    if hardening is not None or rings is not None:
+        core.correct(
+            None if hardening is None else arguments.listed(hardening, "beam_hardening"), rings
+        )
     core.flip(*(bool(options.get(k)) for k in ("flip_u", "flip_v", "reverse")))
     _adjust(core, options, find)
     core.reduce(

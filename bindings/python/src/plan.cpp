@@ -31,6 +31,12 @@ class plan
     }
     void open();
     double estimate();
+    /** Draw when each stage worked, after each run; "": do not. */
+    void timeline(const std::string &path)
+    {
+        timeline_ = path;
+        fbp_plan_timeline(plan_.get(), path.empty() ? nullptr : timeline_.c_str());
+    }
     const fbp_plan_summary &info() const noexcept
     {
         return *fbp_plan_info(plan_.get());
@@ -46,7 +52,8 @@ class plan
     params params_;
     desk *now_ = nullptr; /**< of the call that goes on; the library is given its address */
     std::unique_ptr<opened> source_;
-    std::unique_ptr<fbp_plan, plan_deleter> plan_; /* goes before its source */
+    std::string timeline_;
+    std::unique_ptr<fbp_plan, plan_deleter> plan_; /* goes before its source and that */
     bool busy_ = false, stale_stop_ = false;
 };
 
@@ -326,6 +333,7 @@ void define_plan(nb::module_ &m)
             nb::arg("log").none())
         .def("stop", &plan::stop)
         .def("open", &plan::open)
+        .def("timeline", &plan::timeline, nb::arg("path"))
         .def("estimate", &plan::estimate)
         .def_prop_ro("info", [](const plan &self) { return summary_of(self.info()); });
 }

@@ -147,27 +147,20 @@ static scan_ptr planes(std::vector<double> directions, double spacing, double fi
 }
 
 /* Instead of those of its file, but for what is not told. */
-static void correct(scan &of, const std::vector<double> &beam_hardening)
+static void correct(scan &of, const std::optional<std::vector<double>> &beam_hardening,
+                    const std::optional<std::string> &rings)
 {
     fbp::sized<fbp_corrections> c;
 
     if (of.s.corrections)
         c = *of.s.corrections;
-    if (beam_hardening.size() > FBP_HARDENING_TERMS)
-        refuse("beam_hardening: found " + std::to_string(beam_hardening.size()) +
+    if (beam_hardening && beam_hardening->size() > FBP_HARDENING_TERMS)
+        refuse("beam_hardening: found " + std::to_string(beam_hardening->size()) +
                " coefficients, expected at most " + std::to_string(FBP_HARDENING_TERMS));
-    for (std::size_t i = 0; i < FBP_HARDENING_TERMS; i++)
-        c.beam_hardening[i] = i < beam_hardening.size() ? beam_hardening[i] : 0;
-    check(fbp_scan_correct(&of.s, &c));
-}
-
-static void remove_rings(scan &of, const std::string &method)
-{
-    fbp::sized<fbp_corrections> c;
-
-    if (of.s.corrections)
-        c = *of.s.corrections;
-    check(fbp_corrections_rings(&c, method.c_str()));
+    for (std::size_t i = 0; beam_hardening && i < FBP_HARDENING_TERMS; i++)
+        c.beam_hardening[i] = i < beam_hardening->size() ? (*beam_hardening)[i] : 0;
+    if (rings)
+        check(fbp_corrections_rings(&c, rings->c_str()));
     check(fbp_scan_correct(&of.s, &c));
 }
 
@@ -328,8 +321,7 @@ static void define_changes(nb::class_<scan> &c)
                  check(fbp_adjust_set(&s.s, static_cast<fbp_adjust>(which), value));
                  fbp_scan_confirm(&s.s, fbp_adjust_key(static_cast<fbp_adjust>(which)));
              })
-        .def("correct", &correct, nb::arg("beam_hardening"))
-        .def("remove_rings", &remove_rings, nb::arg("method"))
+        .def("correct", &correct, nb::arg("beam_hardening").none(), nb::arg("rings").none())
         .def("flip",
              [](scan &s, bool u, bool v, bool reverse) {
                  const int flips = u * FBP_FLIP_U + v * FBP_FLIP_V + reverse * FBP_FLIP_DIRECTION;
