@@ -31,6 +31,7 @@ has out '^The published number for N = 128, Q = 208 is 85983440, which is .* = 8
 has out '^a misprint; the sum as it is meant is 11372855296, 132 times as much\.$'
 has out '^multiprocessors \(SM\) +6 '
 # Now.
+has out '; GS in double, CM in double, CS in double$'
 if [ $gpu = 0 ]; then
     has out '^24\^3( +-){3}( +[0-9.e-]+){2}( +-){4}$'
     has out '^24\^3( +-){6}$'
@@ -60,8 +61,10 @@ grep '"way":"CS"' all >out
 is "$(json rms_error) < 1e-6 && $(json compute) > 0 && $(json views) == 208 && $(json samples) == 42"
 grep '"way":"CS double"' all >out
 is "$(json rms_error) < 1e-14 && $(json largest_error) < 1e-13"
-grep '"way":"CM"' all >out
-is "$(json rms_error) < 0.03 && $(json views) == 324"
+for way in 'CM' 'CM double'; do
+    grep "\"way\":\"$way\"" all >out
+    is "$(json rms_error) < 0.03 && $(json views) == 324"
+done
 grep '"what":"operations"' all >out
 is "$(json operations) == 74967552 && $(json operations_as_printed) == 566992"
 if [ $gpu = 1 ]; then

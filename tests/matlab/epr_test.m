@@ -125,6 +125,12 @@ ball = fbp_epr_simulate('soft-ball', grid{:}, 112);
 one = fbp_epr(ball, grid{:}, 'Filter', 'hann', 'Cutoff', 0.5, 'Device', 'cpu');
 two = fbp_epr(ball, grid{:}, 'Filter', 'hann', 'Cutoff', 0.5, 'Device', 'cpu', 'Stages', 2);
 check('two stages', ~isequal(one, two) && norm(one(:) - two(:)) < 0.001 * norm(one(:)));
+both = {'Filter', 'hann', 'Cutoff', 0.5, 'Device', 'cpu', 'Stages', 2, 'Precision', 'double'};
+exact = fbp_epr(double(ball), grid{:}, both{:});
+check('two stages in double', isa(exact, 'double') && max(abs(exact(:) - double(two(:)))) < 1e-6 * max(exact(:)));
+ball = reshape(double(ball), [112 1 324]);
+series = fbp_epr(cat(2, ball, 0.5 * ball), grid{:}, both{:});
+check('delays in two stages', isequal(series(:, :, :, 1), exact) && isequal(series(:, :, :, 2), 0.5 * exact));
 
 % Amplitude: the example, which also writes its pictures.
 result = fbp_epr_example(pwd, 48);
