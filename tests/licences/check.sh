@@ -27,6 +27,8 @@ refuses() { # words, arguments
 make libfbp.so.1 "nothing"
 accepts libfbp.so.1
 accepts --contained libfbp.so.1
+make _core.cpython-311-x86_64-linux-gnu.so "nothing"
+accepts _core.cpython-311-x86_64-linux-gnu.so
 make libfbp.so.2 "fftw_codelet_n1_2"
 refuses "libfbp.so.2: holds libfftw3" libfbp.so.2
 make libfbp.so.3 "libjbig.so.0"
