@@ -63,12 +63,17 @@ static int choose_corrections(const struct recon_args *a, struct fbp_scan *scan)
 
     if (scan->corrections)
         c = *scan->corrections;
-    if (isnan(a->correct.beam_hardening[0]) && !a->rings)
+    if (isnan(a->correct.beam_hardening[0]) && !a->rings && isnan(a->paganin[0]))
         return 0;
     if (!isnan(a->correct.beam_hardening[0]))
         memcpy(c.beam_hardening, a->correct.beam_hardening, sizeof c.beam_hardening);
     if (a->rings && fbp_corrections_rings(&c, a->rings) != FBP_OK)
         return cli_fail();
+    if (!isnan(a->paganin[0])) {
+        c.paganin_delta_beta = a->paganin[0];
+        c.paganin_kev = a->paganin[1];
+        c.paganin_mm = a->paganin[2];
+    }
     return fbp_scan_correct(scan, &c) == FBP_OK ? 0 : cli_fail();
 }
 

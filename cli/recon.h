@@ -22,6 +22,7 @@ struct recon_args {
     double mask;                       /**< NaN: none; INFINITY: NaN */
     double water[4];       /**< x, y, z, radius [mm] of what is water; radius 0: not asked for */
     unsigned score;        /**< of --sweep */
+    double paganin[3];     /**< delta / beta, keV, mm; first NAN: as the scan has it */
     const char *rings;     /**< how they are removed; NULL: as the scan has it */
     const char *prepare;   /**< steps of --prepare; NULL: the scan's */
     const char *reference; /**< of plane integrals; NULL: the scan's */
@@ -41,7 +42,7 @@ struct recon_args {
 /** What a struct recon_args starts with where 0 is a value. */
 #define RECON_ARGS                                                                                 \
     .mask = NAN, .volume_centre = {NAN, NAN, NAN}, .adjust = ADJUST_NONE, .water = {0, 0, 0, NAN}, \
-    .correct.beam_hardening = {NAN}
+    .correct.beam_hardening = {NAN}, .paganin = {NAN}
 
 #define R struct recon_args
 // clang-format off
@@ -125,6 +126,11 @@ struct recon_args {
                 "sorting[:COLUMNS] (a median of sorted columns, 21), wavelet[:LEVELS[,SIGMA[,dbN]]] " \
                 "(5,1,db9) or none; line integrals are kept meanwhile, in memory or, with "       \
                 "--scratch, in a file (docs/corrections.md)"),                                    \
+    OPT(R, paganin, .name = "paganin", .arg = "RATIO,KEV,...", .min = 0, .max = 1e9,               \
+        .fallback = "the scan's",                                                                 \
+        .help = "retrieve phases of one material: RATIO of its delta to beta, energy of the "     \
+                "photons [keV] and, of parallel beams, the distance from object to detector [mm]; " \
+                "0,0: none (docs/corrections.md)"),                                               \
     OPT(R, reference, .name = "reference", .arg = "FILE", .fallback = "the scan's",               \
         .help = "spectrum without a gradient, at the same fields: spectra of a field sweep are "  \
                 "divided by it, up to the cut-off (kind planes)"),                                \

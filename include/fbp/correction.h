@@ -21,7 +21,11 @@ enum fbp_ring_removal {
  *
  * - beam hardening: of every sample p of the line integrals, p' = a1 p + a2 p^2 + a3 p^3 ...  a1 is
  *   above 0; with a1 = 1 thin objects keep their values.
- * - rings: of the sinogram of each detector row, in line integrals before beam hardening
+ * - rings: of the sinogram of each detector row, in line integrals before all else
+ * - phase retrieval of one material (Paganin et al., J. Microsc. 206, 33, 2002): transmissions are
+ *   divided, in frequencies k of the object's plane, by 1 + z delta / mu |k|^2, mu = 4 pi beta /
+ *   lambda.  Of cone beams z is (sdd - sod) sod / sdd and lengths are those on the detector times
+ *   sod / sdd, view by view; of parallel beams it is paganin_mm.  Before beam hardening.
  */
 struct fbp_corrections {
     size_t struct_size;
@@ -31,6 +35,9 @@ struct fbp_corrections {
     size_t ring_size;      /**< sorting: columns of the median; 0: 21, of fewer columns fewer */
     size_t ring_levels;    /**< wavelet: levels, at most; 0: 5 */
     double ring_sigma;     /**< wavelet: width of the damping, in periods along all angles; 0: 1 */
+    double paganin_delta_beta; /**< of the material: delta / beta; 0: no phase retrieval */
+    double paganin_kev;        /**< energy of the photons [keV] */
+    double paganin_mm;         /**< parallel beams: from the object to the detector [mm]; else 0 */
 };
 
 /** Set the last five by a text: "none", "sorting", "sorting:31", "wavelet", "wavelet:5",

@@ -18,8 +18,9 @@ fbp_status fbp_plan_make_ahead(fbp_plan *p)
     fbp_ahead_describe(&p->ahead, p->info.prepared, sizeof p->info.prepared);
     if (p->ahead.used && p->params.follow)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "rings: they are found in all views at once, which does not follow a scan: "
-                        "leave one of the two out");
+                        "%s: it takes whole views, all of them ahead of the rest, which does not "
+                        "follow a scan: leave one of the two out",
+                        p->ahead.stripes.method ? "rings" : "paganin");
     return FBP_OK;
 }
 
@@ -54,7 +55,8 @@ static fbp_status explain(const fbp_plan *p)
 
     fbp_message_clear();
     return fbp_fail(FBP_ERR_NOMEM,
-                    "memory: to remove rings, %s of views are kept in memory, and the volume lies "
+                    "memory: to remove rings or retrieve phases, %s of views are kept in memory, "
+                    "and the volume lies "
                     "beside them: more than the limit of %s: raise --memory, or name a folder for "
                     "them with --scratch",
                     fbp_bytes_text(kept, sizeof kept, fbp_ahead_kept_bytes(&p->ahead)),

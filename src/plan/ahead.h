@@ -1,4 +1,5 @@
-/** @file ahead.h  Corrections that take all angles of a row: a pass ahead of the run (internal).
+/** @file ahead.h  Corrections that take all angles of a row, or whole views: a pass ahead of the
+ * run (internal).
  *
  * Line integrals of the rows that the volume needs are made and corrected, band of rows after band,
  * and kept, in memory or in a file without a name.  What follows is the job of a scan of line
@@ -7,6 +8,7 @@
 #ifndef FBP_SRC_AHEAD_H
 #define FBP_SRC_AHEAD_H
 
+#include "prep/phase.h"
 #include "prep/prep.h"
 #include "prep/stripes.h"
 
@@ -18,10 +20,14 @@ struct fbp_ahead {
     struct fbp_scan scan;       /**< of what is kept: of line integrals; owns nothing */
     struct fbp_prep prep;       /**< of what is below, but for beam hardening */
     struct fbp_stripes stripes; /**< method NONE: none are removed */
-    size_t row0, n_rows;        /**< of the detector: those that are kept */
+    bool retrieves;             /**< phases, behind that */
+    struct fbp_retrieval phase;
+    double wave;         /**< the same: delta / beta times lambda / 4 pi [mm] */
+    double distance_mm;  /**< of parallel beams */
+    size_t row0, n_rows; /**< of the detector: those that are kept */
     /* From fbp_ahead_divide() on: */
     int n_threads;
-    size_t band_rows;   /**< that are worked on at once */
+    size_t band_rows;   /**< whose rings are removed at once; 0: none are */
     const char *folder; /**< of the file; NULL: in memory */
 };
 
@@ -45,8 +51,15 @@ uint64_t fbp_ahead_kept_bytes(const struct fbp_ahead *ahead);
 uint64_t fbp_ahead_memory_bytes(const struct fbp_ahead *ahead);
 size_t fbp_ahead_bands(const struct fbp_ahead *ahead);
 
-/** Floats of a band's one view while it is read: its rows, and those that bad pixels take. */
+/** Floats of n rows of a view while they are read: with those that bad pixels take. */
+size_t fbp_ahead_read_floats(const struct fbp_ahead *ahead, size_t n_rows);
+/** Bytes that a thread works in: sinograms, or a view of floats and what retrieving takes. */
+size_t fbp_ahead_thread_bytes(const struct fbp_ahead *ahead);
+/** Floats of that view, with what aligns the rest. */
 size_t fbp_ahead_view_floats(const struct fbp_ahead *ahead);
+
+/** Of view k: by how many columns and rows of the detector phases are seen to reach. */
+void fbp_ahead_reach(const struct fbp_ahead *ahead, size_t k, double reach[2]);
 
 /** What is done, before what is said in the line already: "rings by sorting, ...; ". */
 void fbp_ahead_describe(const struct fbp_ahead *ahead, char *line, size_t n);

@@ -23,7 +23,8 @@ struct corrected {
     struct fbp_scratch file; /* of the same order */
 };
 
-/* Detector rows [row0, row0 + n) on their way: all views of them, [view][row][column]. */
+/* Detector rows [row0, row0 + n) on their way: all views of them, [view][row][column]; or, while
+ * phases are retrieved, views [row0, row0 + n). */
 struct band {
     fbp_source *src;
     size_t row0, n;
@@ -159,71 +160,6 @@ static fbp_status correct_bands(struct band *b)
     return FBP_OK;
 }
 
-static fbp_status make_room(struct band *b, struct corrected *s)
-{
-    const struct fbp_ahead *a = s->ahead;
-    const size_t n = a->scan.n_views * columns(b->src), stripes = fbp_stripes_bytes(&a->stripes);
-    const size_t view = fbp_ahead_view_floats(a) * sizeof(float);
-
-    b->bytes = ((stripes > view ? stripes : view) + FBP_ALIGN - 1) / FBP_ALIGN * FBP_ALIGN;
-    FBP_TRY(fbp_alloc((void **)&b->memory, (size_t)a->n_threads * b->bytes, "sinograms"));
-    FBP_TRY(fbp_calloc((void **)&b->counts, (size_t)a->n_threads, sizeof *b->counts, "counters"));
-    FBP_TRY(fbp_pool_create(&b->pool, a->n_threads));
-    if (!a->folder) {
-        FBP_TRY(fbp_alloc((void **)&s->samples, a->n_rows * n * sizeof(float), "corrected views"));
-        b->samples = s->samples;
-        return FBP_OK;
-    }
-    FBP_TRY(fbp_scratch_open(&s->file, a->folder, fbp_ahead_kept_bytes(a)));
-    return fbp_alloc((void **)&b->samples, a->band_rows * n * sizeof(float), "a band of views");
-}
-
-static void drop(struct corrected *s)
-{
-    fbp_free(s->samples);
-    s->samples = NULL;
-    fbp_scratch_close(&s->file);
-}
-
-/* All that is kept. */
-static fbp_status fill(fbp_source *src)
-{
-    struct corrected *s = src->state;
-    struct band b = {.src = src};
-    const double start = fbp_seconds();
-    fbp_status st = FBP_OK;
-
-    FBP_TRY_GOTO(make_room(&b, s));
-    FBP_TRY_GOTO(correct_bands(&b));
-    *s->done = (struct fbp_ahead_done){.seconds = fbp_seconds() - start};
-    for (int i = 0; i < s->ahead->n_threads; i++) {
-        s->done->mended.not_finite += b.counts[i].not_finite;
-        s->done->mended.clipped += b.counts[i].clipped;
-    }
-    s->filled = true;
-fail:
-    fbp_pool_destroy(&b.pool);
-    fbp_free(b.memory);
-    free(b.counts);
-    if (s->ahead->folder)
-        fbp_free(b.samples);
-    if (st != FBP_OK)
-        drop(s);
-    return st;
-}
-
-static fbp_status fill_once(fbp_source *src)
-{
-    struct corrected *s = src->state;
-
-    pthread_mutex_lock(&s->lock);
-    fbp_status st = s->filled ? FBP_OK : fbp_go_on();
-    if (st == FBP_OK && !s->filled)
-        st = fill(src);
-    pthread_mutex_unlock(&s->lock);
-    return st;
-}
-
 /* Of a row that is not kept. */
 static fbp_status prepare_one(const fbp_source *src, size_t view, size_t row, float *out)
 {
@@ -258,6 +194,144 @@ static fbp_status get_rows(const fbp_source *src, size_t view, size_t row0, size
                            bytes);
     memcpy(to, s->samples + place_of(src, view, first), bytes);
     return FBP_OK;
+}
+
+/* Some views from b->row0 on, one a thread: whole ones, first as they are without phases. */
+static fbp_status fetch_view(void *user, size_t i, int worker)
+{
+    const struct band *b = user;
+    const struct corrected *s = b->src->state;
+    const struct fbp_ahead *a = s->ahead;
+    const size_t view = b->row0 + i, nr = a->scan.panel.n_rows;
+    float *to = (float *)(void *)(b->memory + i * b->bytes);
+
+    (void)worker;
+    if (a->stripes.method)
+        return get_rows(b->src, view, 0, nr, to);
+    return prepare_rows(a, b->src->below, view, 0, nr, to + fbp_ahead_view_floats(a), to,
+                        &b->counts[i]);
+}
+
+static void retrieve_view(void *user, size_t i, int worker)
+{
+    const struct band *b = user;
+    const struct fbp_ahead *a = ((const struct corrected *)b->src->state)->ahead;
+    float *view = (float *)(void *)(b->memory + i * b->bytes);
+    double reach[2];
+
+    (void)worker;
+    fbp_ahead_reach(a, b->row0 + i, reach);
+    fbp_retrieve(&a->phase, reach, view, view + fbp_ahead_view_floats(a));
+}
+
+/* The rows that are kept of one of them. */
+static fbp_status store_view(const struct band *b, size_t i)
+{
+    const struct corrected *s = b->src->state;
+    const struct fbp_ahead *a = s->ahead;
+    const float *rows =
+        (const float *)(void *)(b->memory + i * b->bytes) + a->row0 * columns(b->src);
+    const size_t bytes = a->n_rows * columns(b->src) * sizeof *rows;
+    const uint64_t at = place_of(b->src, b->row0 + i, a->row0);
+
+    if (!s->samples)
+        return fbp_write_at(s->file.fd, s->file.folder, at * sizeof *rows, rows, bytes);
+    memcpy(s->samples + at, rows, bytes);
+    return FBP_OK;
+}
+
+static fbp_status retrieve_some(struct band *b)
+{
+    const struct corrected *s = b->src->state;
+    const bool in_order = fbp_source_in_order(b->src->below) && !s->ahead->stripes.method;
+
+    FBP_TRY(fbp_pool_try(in_order ? NULL : b->pool, b->n, fetch_view, b));
+    fbp_pool_for(b->pool, b->n, retrieve_view, b);
+    FBP_TRY(fbp_go_on());
+    for (size_t i = 0; i < b->n; i++)
+        FBP_TRY(store_view(b, i));
+    return FBP_OK;
+}
+
+static fbp_status retrieve_views(struct band *b)
+{
+    const struct fbp_ahead *a = ((const struct corrected *)b->src->state)->ahead;
+    const size_t at_once = (size_t)a->n_threads;
+
+    for (b->row0 = 0; b->row0 < a->scan.n_views; b->row0 += b->n) {
+        b->n = a->scan.n_views - b->row0 < at_once ? a->scan.n_views - b->row0 : at_once;
+        FBP_TRY(retrieve_some(b));
+    }
+    return FBP_OK;
+}
+
+static fbp_status make_room(struct band *b, struct corrected *s)
+{
+    const struct fbp_ahead *a = s->ahead;
+    const size_t n = a->scan.n_views * columns(b->src);
+
+    b->bytes = fbp_ahead_thread_bytes(a);
+    FBP_TRY(fbp_alloc((void **)&b->memory, (size_t)a->n_threads * b->bytes, "sinograms"));
+    FBP_TRY(fbp_calloc((void **)&b->counts, (size_t)a->n_threads, sizeof *b->counts, "counters"));
+    FBP_TRY(fbp_pool_create(&b->pool, a->n_threads));
+    if (!a->folder) {
+        FBP_TRY(fbp_alloc((void **)&s->samples, a->n_rows * n * sizeof(float), "corrected views"));
+        b->samples = s->samples;
+        return FBP_OK;
+    }
+    FBP_TRY(fbp_scratch_open(&s->file, a->folder, fbp_ahead_kept_bytes(a)));
+    if (!a->stripes.method)
+        return FBP_OK;
+    return fbp_alloc((void **)&b->samples, a->band_rows * n * sizeof(float), "a band of views");
+}
+
+static void drop(struct corrected *s)
+{
+    fbp_free(s->samples);
+    s->samples = NULL;
+    fbp_scratch_close(&s->file);
+}
+
+/* All that is kept. */
+static fbp_status fill(fbp_source *src)
+{
+    struct corrected *s = src->state;
+    struct band b = {.src = src};
+    const double start = fbp_seconds();
+    fbp_status st = FBP_OK;
+
+    FBP_TRY_GOTO(make_room(&b, s));
+    if (s->ahead->stripes.method)
+        FBP_TRY_GOTO(correct_bands(&b));
+    if (s->ahead->retrieves)
+        FBP_TRY_GOTO(retrieve_views(&b));
+    *s->done = (struct fbp_ahead_done){.seconds = fbp_seconds() - start};
+    for (int i = 0; i < s->ahead->n_threads; i++) {
+        s->done->mended.not_finite += b.counts[i].not_finite;
+        s->done->mended.clipped += b.counts[i].clipped;
+    }
+    s->filled = true;
+fail:
+    fbp_pool_destroy(&b.pool);
+    fbp_free(b.memory);
+    free(b.counts);
+    if (s->ahead->folder)
+        fbp_free(b.samples);
+    if (st != FBP_OK)
+        drop(s);
+    return st;
+}
+
+static fbp_status fill_once(fbp_source *src)
+{
+    struct corrected *s = src->state;
+
+    pthread_mutex_lock(&s->lock);
+    fbp_status st = s->filled ? FBP_OK : fbp_go_on();
+    if (st == FBP_OK && !s->filled)
+        st = fill(src);
+    pthread_mutex_unlock(&s->lock);
+    return st;
 }
 
 static fbp_status read_corrected(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,

@@ -1,7 +1,26 @@
-/* Corrections of measured views in a scan file: beam_hardening, rings. */
+/* Corrections of measured views in a scan file: beam_hardening, rings, paganin. */
 #include "scan/file/corrections.h"
 #include "scan/file/scan_write.h"
 #include "scan/scan_parts.h"
+
+static fbp_status read_paganin(const struct fbp_scan_file *f, struct fbp_corrections *c)
+{
+    static const char *const keys[] = {"delta_beta", "energy_kev", "distance_mm"};
+    struct fbp_json o;
+    size_t n[3];
+
+    FBP_TRY(fbp_json_child(&f->top, "paganin", "paganin.", keys, 3, &o));
+    if (!o.object)
+        return FBP_OK;
+    double *const to[] = {&c->paganin_delta_beta, &c->paganin_kev, &c->paganin_mm};
+    for (size_t i = 0; i < 3; i++) {
+        FBP_TRY(fbp_json_numbers(&o, keys[i], &fbp_range_finite, 1, 1, to[i], &n[i]));
+        if (n[i] == 0 && i < 2)
+            return fbp_json_missing(&o, keys[i],
+                                    "give the material's delta / beta and the energy in keV");
+    }
+    return FBP_OK;
+}
 
 fbp_status fbp_scan_read_corrections(const struct fbp_scan_file *f)
 {
@@ -14,6 +33,7 @@ fbp_status fbp_scan_read_corrections(const struct fbp_scan_file *f)
     FBP_TRY(fbp_json_text(&f->top, "rings", &rings));
     if (rings)
         FBP_TRY(fbp_because(f->top.file, fbp_corrections_rings(&c, rings)));
+    FBP_TRY(read_paganin(f, &c));
     if (n > 0 && fbp_corrections_terms(&c) == 0)
         return fbp_json_wrong(&f->top, "beam_hardening",
                               "coefficients of p, p^2 ..., the first of them above 0");
@@ -45,4 +65,12 @@ void fbp_scan_put_corrections(struct fbp_writer *w, const struct fbp_scan *scan)
     }
     if (c->rings)
         put_rings(w, c);
+    if (c->paganin_delta_beta > 0) {
+        fbp_put_key(w, "paganin");
+        fprintf(w->f, "{\"delta_beta\": %.17g, \"energy_kev\": %.17g", c->paganin_delta_beta,
+                c->paganin_kev);
+        if (c->paganin_mm > 0)
+            fprintf(w->f, ", \"distance_mm\": %.17g", c->paganin_mm);
+        fputs("}", w->f);
+    }
 }

@@ -50,6 +50,7 @@ static const char *const top_keys[] = {
     "filtered",
     "beam_hardening",
     "rings",
+    "paganin",
     "flip",
     "assumed",
 };

@@ -66,4 +66,25 @@ run 1 recon planes.json --rings sorting -o no.mha
 has err 'rings: views of kind planes are no line integrals'
 run 2 recon s.json --rings '' -o no.mha
 absent no.mha
+
+# Phases: key and option; distances of cone beams are the geometry's.
+with '"paganin": {"delta_beta": 1e5, "energy_kev": 20, "distance_mm": 50}'
+run 0 recon c.json -o key.mha
+has out '^prepared: phases of one material \(Paganin\), effective distance 50 mm, magnification 1, blur of '
+run 0 recon s.json --paganin 1e5,20,50 -o option.mha
+run 0 compare key.mha option.mha --tolerance 0
+run 0 recon c.json --paganin 0,0 -o off.mha
+run 0 compare off.mha none.mha --tolerance 0
+run 1 recon s.json --paganin 300,20 -o no.mha
+has err 'a distance of 0 mm from object to detector'
+run 0 simulate --kind cone --size 16 --views 28 -o cone.json -q
+run 0 recon cone.json --rings sorting:5 --paganin 300,20 -o all.mha
+has out '^prepared: rings by sorting, median of 5 columns; phases of one material'
+run 1 recon cone.json --paganin 300,20,50 -o no.mha
+has err 'of cone beams the distance follows'
+run 1 recon s.json --paganin 1e6,0.01,1e9 -o no.mha
+has err 'phases would reach over'
+run 1 recon planes.json --paganin 300,20 -o no.mha
+has err 'paganin: views of kind planes are no line integrals'
+absent no.mha
 finish

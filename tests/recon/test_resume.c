@@ -174,6 +174,22 @@ static void wider_rings(struct run *r)
     remove_rings(r, "sorting:7");
 }
 
+static void retrieve(struct run *r, double ratio)
+{
+    OK(fbp_scan_correct(
+        &r->scan, &(const struct fbp_corrections){.struct_size = sizeof(struct fbp_corrections),
+                                                  .paganin_delta_beta = ratio,
+                                                  .paganin_kev = 20}));
+}
+static void phases(struct run *r)
+{
+    retrieve(r, 2e3);
+}
+static void other_phases(struct run *r)
+{
+    retrieve(r, 2e4);
+}
+
 /* The samples: as long as before, of another time. */
 static void samples(struct run *r)
 {
@@ -190,15 +206,16 @@ static const struct {
     const char *name;
     void (*change)(struct run *);
 } changes[] = {
-    CHANGE(pad_ellipse), CHANGE(pad_cosine),     CHANGE(mask),
-    CHANGE(mask_value),  CHANGE(mask_nan),       CHANGE(roi),
-    CHANGE(roi_slices),  CHANGE(filter),         CHANGE(cutoff),
-    CHANGE(cutoff_v),    CHANGE(spatial),        CHANGE(half_width),
-    CHANGE(hounsfield),  CHANGE(integers),       CHANGE(other_kernel),
-    CHANGE(volume),      CHANGE(volume_centre),  CHANGE(every),
-    CHANGE(bin),         CHANGE(centre),         CHANGE(reverse),
-    CHANGE(i0),          CHANGE(beam_hardening), CHANGE(more_hardening),
-    CHANGE(rings),       CHANGE(wider_rings),    CHANGE(samples),
+    CHANGE(pad_ellipse),  CHANGE(pad_cosine),     CHANGE(mask),
+    CHANGE(mask_value),   CHANGE(mask_nan),       CHANGE(roi),
+    CHANGE(roi_slices),   CHANGE(filter),         CHANGE(cutoff),
+    CHANGE(cutoff_v),     CHANGE(spatial),        CHANGE(half_width),
+    CHANGE(hounsfield),   CHANGE(integers),       CHANGE(other_kernel),
+    CHANGE(volume),       CHANGE(volume_centre),  CHANGE(every),
+    CHANGE(bin),          CHANGE(centre),         CHANGE(reverse),
+    CHANGE(i0),           CHANGE(beam_hardening), CHANGE(more_hardening),
+    CHANGE(rings),        CHANGE(wider_rings),    CHANGE(phases),
+    CHANGE(other_phases), CHANGE(samples),
 };
 enum { N_CHANGES = sizeof changes / sizeof *changes };
 
@@ -263,8 +280,9 @@ static void what_is_left_out_is_not_resumed(void **state)
     try_pair(0, 1);
     try_pair(2, 3);
     try_pair(3, 4);
-    try_pair(N_CHANGES - 3, N_CHANGES - 2); /* widths */
-    try_pair(N_CHANGES - 5, N_CHANGES - 4); /* coefficients */
+    try_pair(N_CHANGES - 3, N_CHANGES - 2); /* ratios */
+    try_pair(N_CHANGES - 5, N_CHANGES - 4); /* widths */
+    try_pair(N_CHANGES - 7, N_CHANGES - 6); /* coefficients */
 }
 
 /* Transforms differ in their last bits. */

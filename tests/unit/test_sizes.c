@@ -23,7 +23,7 @@ WHOLE(array_info, history);
 WHOLE(centre, uncertainty);
 WHOLE(circle, skew_rad);
 WHOLE(comparison, mean_b);
-WHOLE(corrections, ring_sigma);
+WHOLE(corrections, paganin_mm);
 WHOLE(curve, best);
 WHOLE(device_info, numa_node);
 WHOLE(directions, n);

@@ -64,6 +64,8 @@ class Options(TypedDict, total=False):
     """the same"""
     beam_hardening: Sequence[float] | None
     """line integrals p become a1 p + a2 p^2 + …: (a1, a2, …)"""
+    paganin: Sequence[float] | None
+    """phases of one material: (delta / beta, keV), of parallel beams (delta / beta, keV, mm)"""
     rings: str | None
     """how rings are removed: sorting, sorting:31, wavelet, wavelet:5,1,db9 or none"""
     # filter and weights
@@ -140,7 +142,7 @@ NAMES = tuple(Options.__annotations__)
 _OF_SCAN = (
     "size", "voxel", "volume_centre", "slice", "every", "bin", "centre", "offset", "tilt", "sod",
     "sdd", "flip_u", "flip_v", "reverse", "pitch", "pixel", "quadrature", "reference", "prepare",
-    "beam_hardening", "rings", "timeline",
+    "beam_hardening", "rings", "paganin", "timeline",
 )  # fmt: skip
 _WHOLE = (
     "threads", "batch", "slab", "stages", "angles", "oversampling", "picture_oversampling",
@@ -216,6 +218,8 @@ def prepared_core(scan: Scan, options: dict[str, Any], find: Callable[..., float
         core.correct(
             None if hardening is None else arguments.listed(hardening, "beam_hardening"), rings
         )
+    if options.get("paganin") is not None:
+        core.retrieve_phases(arguments.listed(options["paganin"], "paganin"))
     core.flip(*(bool(options.get(k)) for k in ("flip_u", "flip_v", "reverse")))
     _adjust(core, options, find)
     core.reduce(

@@ -164,6 +164,21 @@ static void correct(scan &of, const std::optional<std::vector<double>> &beam_har
     check(fbp_scan_correct(&of.s, &c));
 }
 
+static void retrieve_phases(scan &of, const std::vector<double> &numbers)
+{
+    fbp::sized<fbp_corrections> c;
+
+    if (of.s.corrections)
+        c = *of.s.corrections;
+    if (numbers.size() < 2 || numbers.size() > 3)
+        refuse("paganin: found " + std::to_string(numbers.size()) +
+               " numbers, expected delta / beta, keV and, of parallel beams, mm");
+    c.paganin_delta_beta = numbers[0];
+    c.paganin_kev = numbers[1];
+    c.paganin_mm = numbers.size() > 2 ? numbers[2] : 0;
+    check(fbp_scan_correct(&of.s, &c));
+}
+
 static scan_ptr copy(const scan &from)
 {
     auto out = std::make_unique<scan>();
@@ -322,6 +337,7 @@ static void define_changes(nb::class_<scan> &c)
                  fbp_scan_confirm(&s.s, fbp_adjust_key(static_cast<fbp_adjust>(which)));
              })
         .def("correct", &correct, nb::arg("beam_hardening").none(), nb::arg("rings").none())
+        .def("retrieve_phases", &retrieve_phases, nb::arg("numbers"))
         .def("flip",
              [](scan &s, bool u, bool v, bool reverse) {
                  const int flips = u * FBP_FLIP_U + v * FBP_FLIP_V + reverse * FBP_FLIP_DIRECTION;

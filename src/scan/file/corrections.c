@@ -29,7 +29,7 @@ size_t fbp_corrections_terms(const struct fbp_corrections *c)
 
 bool fbp_corrections_ahead(const struct fbp_corrections *c)
 {
-    return c->rings != FBP_RINGS_NONE;
+    return c->rings != FBP_RINGS_NONE || c->paganin_delta_beta > 0;
 }
 
 bool fbp_corrections_none(const struct fbp_corrections *c)
@@ -103,16 +103,51 @@ static fbp_status check_rings(const char *file, const struct fbp_corrections *c,
     return FBP_OK;
 }
 
+static bool between(double x, double least, double most)
+{
+    return x >= least && x <= most;
+}
+
+static fbp_status check_paganin(const char *file, const struct fbp_corrections *c,
+                                const struct fbp_scan *scan)
+{
+    const bool source = fbp_kind_has_source(scan->kind), far = fabs(c->paganin_mm) > 0;
+
+    if (!(fabs(c->paganin_delta_beta) > 0) && !(fabs(c->paganin_kev) > 0) && !far)
+        return FBP_OK;
+    if (!between(c->paganin_delta_beta, 1e-3, 1e6))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: paganin: delta / beta is %g, expected a number from 1e-3 to 1e6", file,
+                        c->paganin_delta_beta);
+    if (!between(c->paganin_kev, 1e-2, 1e4))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: paganin: an energy of %g keV, expected a number from 0.01 to 1e4",
+                        file, c->paganin_kev);
+    if (source && far)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: paganin: of cone beams the distance follows from source, axis and "
+                        "detector: leave it out",
+                        file);
+    if (!source && !between(c->paganin_mm, 1e-6, 1e9))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: paganin: a distance of %g mm from object to detector, expected a "
+                        "number from 1e-6 to 1e9",
+                        file, c->paganin_mm);
+    return FBP_OK;
+}
+
 fbp_status fbp_corrections_check(const char *file, const struct fbp_corrections *c,
                                  const struct fbp_scan *scan)
 {
-    const char *what = c->rings ? "rings" : "beam_hardening";
+    const char *what = c->rings                          ? "rings"
+                       : fabs(c->paganin_delta_beta) > 0 ? "paganin"
+                                                         : "beam_hardening";
 
     for (size_t i = 0; i < FBP_HARDENING_TERMS; i++)
         if (isnan(c->beam_hardening[i]))
             return check_hardening(file, c);
     if (fbp_corrections_none(c))
-        return FBP_OK;
+        return check_paganin(file, c, scan);
     if (fbp_kind_of(scan->kind)->integral != FBP_OVER_LINES)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: %s: views of kind %s are no line integrals of an attenuation: leave "
@@ -124,6 +159,7 @@ fbp_status fbp_corrections_check(const char *file, const struct fbp_corrections 
                         "give them as they were measured",
                         file, what);
     FBP_TRY(check_hardening(file, c));
+    FBP_TRY(check_paganin(file, c, scan));
     return check_rings(file, c, scan);
 }
 

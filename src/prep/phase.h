@@ -1,0 +1,41 @@
+/** @file phase.h  Phase retrieval of one material (internal).
+ *
+ * D. Paganin et al., J. Microsc. 206, 33 (2002): behind an object of one material, at distance z in
+ * a parallel beam, the transmission is T = (1 - a laplacian) exp(-p), p = mu times the thickness
+ * and a = z delta / mu; so exp(-p) is T divided, in frequencies k along the detector, by 1 + a
+ * |k|^2. It takes whole views.
+ */
+#ifndef FBP_SRC_PHASE_H
+#define FBP_SRC_PHASE_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+struct fbp_fft;
+
+/** Of views of one size. */
+struct fbp_retrieval {
+    size_t n_columns, n_rows;
+    size_t pad[2]; /**< columns and rows that are added at either end, with the outermost values */
+    size_t n[2];   /**< of the transform */
+    struct fbp_fft *along, *across; /**< rows, real; columns */
+};
+
+/** reach: sqrt(a) in columns and in rows, the greatest of all views. */
+fbp_status fbp_retrieval_open(struct fbp_retrieval *out, size_t n_columns, size_t n_rows,
+                              const double reach[2]);
+void fbp_retrieval_close(struct fbp_retrieval *phase);
+
+/** Bytes of one thread's work; memory of fbp_alloc(). */
+size_t fbp_retrieval_bytes(const struct fbp_retrieval *phase);
+
+/**
+ * Line integrals of a view, [row][column], of T to those of exp(-p), in place.
+ *
+ * reach: sqrt(a) in columns and in rows
+ */
+void fbp_retrieve(const struct fbp_retrieval *phase, const double reach[2], float *view,
+                  void *work);
+
+#endif /* FBP_SRC_PHASE_H */

@@ -1,0 +1,368 @@
+/*
+ * Phase retrieval of one material against waves: a ball in a coherent beam is propagated to the
+ * detector by Fresnel's integral, in double and with a finer grid than the detector's; what is
+ * retrieved is the ball's own thickness.  In a cone beam the picture is that of a plane wave at the
+ * distance z / M, M times as large (Fresnel's scaling theorem).
+ */
+#include "recon/fixture.h"
+
+#include "base/mem.h"
+#include "prep/phase.h"
+
+#include "fft/fft.h"
+
+enum { VIEWS = 90, N = 64, ROWS = 48, FINE = 4, SIDE = 512 }; /* of the waves' square grid */
+
+static const double RATIO = 150, KEV = 20, RADIUS = 0.018, MU = 2.5; /* mm, 1/mm */
+
+static double wavelength(void)
+{
+    return 1.23984198e-6 / KEV;
+}
+
+/* All rows of a square, forwards; the other way by conjugates. */
+static void transform_rows(struct fbp_fft *fft, double complex *w, double *work)
+{
+    for (size_t i = 0; i < SIDE; i++)
+        fbp_fft_complex(fft, w + i * SIDE, work);
+}
+
+static void turn(double complex *w)
+{
+    for (size_t i = 0; i < SIDE; i++)
+        for (size_t k = 0; k < i; k++) {
+            const double complex x = w[i * SIDE + k];
+            w[i * SIDE + k] = w[k * SIDE + i];
+            w[k * SIDE + i] = x;
+        }
+}
+
+static void conjugate(double complex *w)
+{
+    for (size_t i = 0; i < (size_t)SIDE * SIDE; i++)
+        w[i] = conj(w[i]);
+}
+
+/* A wave over z: its spectrum times exp(-i pi lambda z f^2), in a grid of `step`. */
+static void propagate(double complex *w, double step, double z)
+{
+    struct fbp_fft *fft;
+    double *work;
+
+    OK(fbp_fft_open_complex(&fft, SIDE));
+    OK(fbp_alloc((void **)&work, fbp_fft_work(SIDE) * sizeof *work, "work"));
+    transform_rows(fft, w, work);
+    turn(w);
+    transform_rows(fft, w, work);
+    for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) {
+        const size_t a = i / SIDE, b = i % SIDE;
+        const double u = (double)(a < SIDE / 2 ? a : SIDE - a) / (SIDE * step);
+        const double v = (double)(b < SIDE / 2 ? b : SIDE - b) / (SIDE * step);
+        w[i] *= cexp(-I * PI * wavelength() * z * (u * u + v * v)) / ((double)SIDE * SIDE);
+    }
+    conjugate(w);
+    transform_rows(fft, w, work);
+    turn(w);
+    transform_rows(fft, w, work);
+    conjugate(w);
+    fbp_free(work);
+    fbp_fft_close(&fft);
+}
+
+/* Thickness of the ball at a place of the object's plane. */
+static double thickness(double x, double y)
+{
+    const double h = RADIUS * RADIUS - x * x - y * y;
+
+    return h > 0 ? 2 * sqrt(h) : 0;
+}
+
+/* Transmission of the ball in pixels of `pitch` in the object's plane, z behind it, [ROWS][N]: the
+ * mean of FINE x FINE points each. */
+static void measure(double pitch, double z, double *out)
+{
+    const double step = pitch / FINE, k = 2 * PI / wavelength();
+    const double delta = RATIO * MU / (2 * k);
+    double complex *w;
+
+    OK(fbp_alloc((void **)&w, (size_t)SIDE * SIDE * sizeof *w, "a wave"));
+    for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) {
+        const double y = ((double)(i / SIDE) - (SIDE - 1) / 2.0) * step;
+        const double x = ((double)(i % SIDE) - (SIDE - 1) / 2.0) * step;
+        w[i] = cexp((-MU / 2 - I * k * delta) * thickness(x, y));
+    }
+    propagate(w, step, z);
+    for (size_t p = 0; p < (size_t)N * ROWS; p++) {
+        double sum = 0;
+        for (size_t i = 0; i < FINE * FINE; i++) {
+            const size_t row = SIDE / 2 - ROWS * FINE / 2 + p / N * FINE + i / FINE;
+            const size_t column = SIDE / 2 - N * FINE / 2 + p % N * FINE + i % FINE;
+            sum += pow(cabs(w[row * SIDE + column]), 2);
+        }
+        out[p] = sum / (FINE * FINE);
+    }
+    fbp_free(w);
+}
+
+/* The ball about the axis looks the same from everywhere. */
+static struct fbp_scan ball_scan(bool cone, double sod, double sdd, double pitch, double z)
+{
+    const double sources[2] = {sod, sdd};
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .kind = cone ? FBP_CONE : FBP_PARALLEL,
+                            .n_views = VIEWS,
+                            .panel = {N, ROWS},
+                            .i0 = 1,
+                            .volume = {{N, N, ROWS}, {pitch, pitch, pitch}, {0, 0, 0}}};
+    double *angles = even_angles(VIEWS, 0, cone ? 360.0 / VIEWS : 180.0 / VIEWS);
+    const double M = cone ? sdd / sod : 1;
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .kind = scan.kind,
+                                      .n_views = VIEWS,
+                                      .angles_rad = angles,
+                                      .sod_mm = &sources[0],
+                                      .sdd_mm = &sources[1],
+                                      .n_sod = cone,
+                                      .n_sdd = cone,
+                                      .pitch_mm = {pitch * M, pitch * M}};
+    double *view = malloc((size_t)N * ROWS * sizeof *view);
+    float *all = malloc((size_t)VIEWS * N * ROWS * sizeof *all);
+
+    assert_true(view && all);
+    scan.views = calloc(VIEWS, sizeof *scan.views);
+    assert_non_null(scan.views);
+    OK(fbp_circle_views(&circle, scan.views));
+    measure(pitch, z, view);
+    for (size_t i = 0; i < (size_t)VIEWS * N * ROWS; i++)
+        all[i] = (float)view[i % ((size_t)N * ROWS)];
+    scan.projections = write_array("waves.mha", N, ROWS, VIEWS, all);
+    free(angles);
+    free(view);
+    free(all);
+    return scan;
+}
+
+static void retrieve(struct fbp_scan *scan, double distance)
+{
+    const struct fbp_corrections c = {.struct_size = sizeof c,
+                                      .paganin_delta_beta = RATIO,
+                                      .paganin_kev = KEV,
+                                      .paganin_mm = distance};
+
+    OK(fbp_scan_correct(scan, &c));
+}
+
+/* FBP_TEST_PICTURES: a folder for the middle slice. */
+static void draw(const char *name, const float *volume)
+{
+    const char *folder = getenv("FBP_TEST_PICTURES");
+    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {N, N, 1}};
+    char path[500];
+    fbp_sink *sink;
+
+    if (!folder)
+        return;
+    snprintf(path, sizeof path, "%s/%s.mha", folder, name);
+    OK(fbp_sink_open(&sink, path, &info, NULL));
+    OK(fbp_sink_write(sink, 0, 1, volume + (size_t)ROWS / 2 * N * N));
+    OK(fbp_sink_finish(sink));
+    fbp_sink_close(&sink);
+}
+
+/* Of the two middle slices. */
+struct seen {
+    double mean;        /* within 0.6 of the radius */
+    double in, out;     /* means of the rings from 0.8 to 0.9 of it, and from 1.1 to 1.2 */
+    double least, most; /* within 1.3 of it */
+};
+
+static void look(const float *volume, double pitch, struct seen *s)
+{
+    double n[3] = {0, 0, 0}, sum[3] = {0, 0, 0};
+
+    *s = (struct seen){.least = INFINITY, .most = -INFINITY};
+    for (size_t i = (size_t)(ROWS / 2 - 1) * N * N; i < (size_t)(ROWS / 2 + 1) * N * N; i++) {
+        const double x = ((double)(i % N) - (N - 1) / 2.0) * pitch;
+        const double y = ((double)(i / N % N) - (N - 1) / 2.0) * pitch;
+        const double r = hypot(x, y) / RADIUS, value = (double)volume[i];
+        const int ring = r < 0.6 ? 0 : r > 0.8 && r < 0.9 ? 1 : r > 1.1 && r < 1.2 ? 2 : -1;
+        if (ring >= 0) {
+            sum[ring] += value;
+            n[ring]++;
+        }
+        s->least = r < 1.3 ? fmin(s->least, value) : s->least;
+        s->most = r < 1.3 ? fmax(s->most, value) : s->most;
+    }
+    s->mean = sum[0] / n[0];
+    s->in = sum[1] / n[1];
+    s->out = sum[2] / n[2];
+}
+
+static void check(bool cone)
+{
+    const double pitch = 0.001, sod = 40, sdd = 100, M = cone ? sdd / sod : 1;
+    const double z = cone ? (sdd - sod) / M : 24;
+    struct fbp_scan scan = ball_scan(cone, sod, sdd, pitch, z);
+    struct seen s[2];
+
+    for (int retrieved = 0; retrieved < 2; retrieved++) {
+        if (retrieved)
+            retrieve(&scan, cone ? 0 : z);
+        float *volume = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
+        struct seen *now = &s[retrieved];
+        look(volume, pitch, now);
+        print_message("%s %s: middle %.4f /mm, in the rim %.3f, outside %.3f; from %.2f to %.2f\n",
+                      cone ? "cone" : "parallel", retrieved ? "retrieved" : "measured", now->mean,
+                      now->in, now->out, now->least, now->most);
+        if (!cone)
+            draw(retrieved ? "phase_after" : "phase_before", volume);
+        free(volume);
+    }
+    assert_true(s[0].most - s[0].least > 20 * MU); /* bright and dark fringes */
+    assert_true(fabs(s[1].mean / MU - 1) < 0.003);
+    assert_true(fabs(s[1].in / MU - 1) < 0.06 && fabs(s[1].out) < 0.02 * MU);
+    assert_true(s[1].least > -0.05 * MU && s[1].most < 1.02 * MU);
+    drop_scan(&scan);
+}
+
+static void parallel_waves(void **state)
+{
+    (void)state;
+    check(false);
+}
+
+static void spherical_waves(void **state)
+{
+    (void)state;
+    check(true);
+}
+
+/* A plane wave in frequency: exp(-p) of cos along columns or rows is damped by 1 / (1 + a k^2). */
+static void frequencies_are_damped(void **state)
+{
+    enum { NC = 160, NR = 96, PERIOD = 16 };
+    struct fbp_retrieval f;
+    const double reach[2] = {2.5, 1.25};
+    float *view = malloc((size_t)NC * NR * sizeof *view);
+    void *work;
+
+    (void)state;
+    assert_non_null(view);
+    OK(fbp_retrieval_open(&f, NC, NR, reach));
+    OK(fbp_alloc(&work, fbp_retrieval_bytes(&f), "work"));
+    for (int along = 0; along < 2; along++) {
+        const double k = 2 * PI / PERIOD * reach[along], left = 1 / (1 + k * k);
+        for (size_t i = 0; i < (size_t)NC * NR; i++) {
+            const double t = 2 * PI / PERIOD * (double)(along ? i / NC : i % NC);
+            view[i] = (float)-log(0.5 + 0.1 * cos(t));
+        }
+        fbp_retrieve(&f, reach, view, work);
+        for (size_t i = 0; i < (size_t)NC * NR; i++) {
+            const double t = 2 * PI / PERIOD * (double)(along ? i / NC : i % NC);
+            if (i % NC < 40 || i % NC >= NC - 40 || i / NC < 40 || i / NC >= NR - 40)
+                continue; /* the frame goes on otherwise than the wave */
+            assert_true(fabs(exp(-(double)view[i]) - 0.5 - 0.1 * left * cos(t)) < 1e-6);
+        }
+    }
+    for (size_t i = 0; i < (size_t)NC * NR; i++)
+        view[i] = 0.7f;
+    fbp_retrieve(&f, reach, view, work);
+    for (size_t i = 0; i < (size_t)NC * NR; i++)
+        assert_true(fabsf(view[i] - 0.7f) < 1e-6f);
+    fbp_free(work);
+    fbp_retrieval_close(&f);
+    free(view);
+}
+
+static uint64_t run_once(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                         struct fbp_plan_summary *info)
+{
+    struct fbp_report report = {.struct_size = sizeof report};
+    fbp_plan *plan;
+
+    OK(fbp_plan_create(&plan, scan, params));
+    *info = *fbp_plan_info(plan);
+    OK(fbp_plan_run(plan, "hash:", &report));
+    fbp_plan_destroy(&plan);
+    return report.hash;
+}
+
+/* Alone and behind the removal of rings: threads, slabs, and a file. */
+static void bits_do_not_depend_on_where(void **state)
+{
+    struct fbp_scan scan = ball_scan(true, 40, 100, 0.001, 24);
+    char *folder = temporary("x");
+    struct fbp_plan_summary info;
+
+    (void)state;
+    *strrchr(folder, '/') = '\0';
+    for (int rings = 0; rings < 2; rings++) {
+        retrieve(&scan, 0);
+        if (rings)
+            OK(fbp_corrections_rings(scan.corrections, "sorting:5"));
+        const uint64_t whole = run_once(&scan, fbp_recon_params(.device = "cpu"), &info);
+        assert_true(info.ahead_rows == ROWS && !info.ahead_in_file);
+        assert_true(run_once(&scan, fbp_recon_params(.device = "cpu", .n_threads = 1), &info) ==
+                    whole);
+        assert_true(run_once(&scan, fbp_recon_params(.device = "cpu", .slab_slices = 10), &info) ==
+                    whole);
+        assert_true(
+            run_once(&scan, fbp_recon_params(.device = "cpu", .slab_slices = 10, .scratch = folder),
+                     &info) == whole);
+        assert_true(info.ahead_in_file);
+        const struct fbp_recon_params part = {.struct_size = sizeof part,
+                                              .device = "cpu",
+                                              .kernel = "matrix",
+                                              .roi = {{0, 0}, {0, 0}, {20, 24}}};
+        const struct fbp_recon_params all = {
+            .struct_size = sizeof all, .device = "cpu", .kernel = "matrix"};
+        float *a = reconstruct(&scan, &part), *b = reconstruct(&scan, &all);
+        assert_memory_equal(a, b + (size_t)20 * N * N, (size_t)4 * N * N * sizeof *a);
+        free(a);
+        free(b);
+    }
+    free(folder);
+    drop_scan(&scan);
+}
+
+static void refused(struct fbp_scan *scan, double ratio, double kev, double mm, const char *word)
+{
+    const struct fbp_corrections c = {
+        .struct_size = sizeof c, .paganin_delta_beta = ratio, .paganin_kev = kev, .paganin_mm = mm};
+
+    if (fbp_scan_correct(scan, &c) != FBP_ERR_INVALID || !strstr(fbp_message(), word))
+        fail_msg("%g, %g, %g: %s", ratio, kev, mm, fbp_message());
+}
+
+static void nonsense_is_refused(void **state)
+{
+    struct fbp_scan cone = ball_scan(true, 40, 100, 0.001, 24);
+    struct fbp_scan parallel = ball_scan(false, 0, 0, 0.001, 24);
+    fbp_plan *plan;
+
+    (void)state;
+    refused(&cone, 0, 20, 0, "delta / beta is 0");
+    refused(&cone, -3, 20, 0, "delta / beta is -3");
+    refused(&cone, 100, 0, 0, "energy of 0 keV");
+    refused(&cone, 100, NAN, 0, "keV");
+    refused(&cone, 100, 20, 50, "of cone beams the distance follows");
+    refused(&parallel, 100, 20, 0, "a distance of 0 mm");
+    refused(&parallel, 100, 20, INFINITY, "distance");
+    retrieve(&parallel, 2e5); /* as if micrometres were millimetres */
+    assert_int_equal(fbp_plan_create(&plan, &parallel, fbp_recon_params(.device = "cpu")),
+                     FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "phases would reach over"));
+    remove(cone.projections);
+    fbp_scan_clear(&cone);
+    drop_scan(&parallel);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frequencies_are_damped), cmocka_unit_test(parallel_waves),
+        cmocka_unit_test(spherical_waves), cmocka_unit_test(bits_do_not_depend_on_where),
+        cmocka_unit_test(nonsense_is_refused)};
+
+    return run_chosen_tests(tests, argc, argv);
+}
