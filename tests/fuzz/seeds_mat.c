@@ -34,6 +34,19 @@ void fuzz_seeds_mat_eprit(const char *folder)
         prj.complex = i == 1;
         put_prj(fuzz_seed_path(folder, "prj", i, ".mat"), &prj);
     }
+    /* As this program writes it: with the unit of B, and a volume. */
+    struct prj prj = prj_usual();
+    double size[3] = {4, 5, 6}, voxel[3] = {1, 1, 2}, centre[3] = {0, -1, 0};
+    size_t n[2] = {1, 3};
+    char mhz[] = "MHz";
+    const char *path = fuzz_seed_path(folder, "prj", 2, ".mat");
+    put_prj(path, &prj);
+    mat_t *file = Mat_Open(path, MAT_ACC_RDWR);
+    put(file, Mat_VarCreate("B_unit", MAT_C_CHAR, MAT_T_UTF8, 2, n, mhz, 0), MAT_COMPRESSION_NONE);
+    put(file, numbers("volume_size", 3, size), MAT_COMPRESSION_NONE);
+    put(file, numbers("volume_voxel_mm", 3, voxel), MAT_COMPRESSION_ZLIB);
+    put(file, numbers("volume_centre_mm", 3, centre), MAT_COMPRESSION_ZLIB);
+    Mat_Close(file);
 }
 
 void fuzz_seeds_mat_tigre(const char *folder)
