@@ -210,53 +210,68 @@ static void numbers_of_queries(void **state)
         assert_false(http_number(*q, "index", SIZE_MAX, &n));
 }
 
-/* Every slice of every plane and frame, in an order that keeps some blocks and drops others. */
+/* Slice `index` of a plane against the volume [F][Z][Y][X], whose value is its own place. */
+static void check_slice(struct slices *s, int plane, size_t index, size_t f)
+{
+    const struct reduced *r = s->r;
+    const int right = reduced_axes[plane][0], up = reduced_axes[plane][1];
+    size_t n;
+    float *got = slices_get(s, plane, index, f, &n);
+
+    assert_non_null(got);
+    assert_int_equal(n, r->n[right] * r->n[up]);
+    for (size_t i = 0; i < n; i++) {
+        size_t at[3];
+        at[right] = i % r->n[right];
+        at[up] = i / r->n[right];
+        at[2 - plane] = index;
+        const size_t row = r->down ? r->n[1] - 1 - at[1] : at[1];
+        const size_t place = ((f * r->n[2] + at[2]) * r->n[1] + row) * r->n[0] + at[0];
+        if (fabsf(got[i] - (float)place) > 0)
+            fail_msg("plane %d, slice %zu of frame %zu: %g at %zu, not %zu", plane, index, f,
+                     (double)got[i], i, place);
+    }
+    slices_release(s, got, n);
+}
+
+static void check_slices(const size_t size[3], size_t frames, bool down)
+{
+    const size_t all = size[0] * size[1] * size[2] * frames;
+    const struct fbp_array_info info = {.struct_size = sizeof info,
+                                        .n = {size[0], size[1], size[2] * frames},
+                                        .type = FBP_F32,
+                                        .frames = frames,
+                                        .row_order = down ? FBP_ROWS_TOP_DOWN : FBP_ROWS_BOTTOM_UP};
+    const struct reduced_wish wish = {.name = "v", .frame = SIZE_MAX, .bytes = 4000, .quiet = true};
+    float *v = malloc(all * sizeof *v);
+    fbp_source *source;
+    struct reduced r;
+    struct slices s;
+
+    for (size_t i = 0; i < all; i++)
+        v[i] = (float)i;
+    assert_int_equal(fbp_source_memory(&source, v, &info), FBP_OK);
+    assert_int_equal(reduced_make(&r, source, &wish), 0);
+    slices_open(&s, &r);
+    for (size_t k = 0; k < 120; k++) { /* in an order that keeps some blocks and drops others */
+        const int plane = (int)(k % 3);
+        check_slice(&s, plane, k * 7 % r.n[2 - plane], k / 9 % frames);
+    }
+    slices_close(&s);
+    reduced_clear(&r);
+    fbp_source_close(&source);
+    free(v);
+}
+
+/* More rows and columns than come together, and than are read at a time. */
 static void slices_are_the_volumes(void **state)
 {
     (void)state;
-    enum { X = 37, Y = 19, Z = 11, F = 2 };
-    float *v = malloc(X * Y * Z * F * sizeof *v);
 
-    for (size_t i = 0; i < X * Y * Z * F; i++)
-        v[i] = (float)i;
     for (int down = 0; down < 2; down++) {
-        const struct fbp_array_info info = {.struct_size = sizeof info,
-                                            .n = {X, Y, Z * F},
-                                            .type = FBP_F32,
-                                            .frames = F,
-                                            .row_order =
-                                                down ? FBP_ROWS_TOP_DOWN : FBP_ROWS_BOTTOM_UP};
-        const struct reduced_wish wish = {
-            .name = "v", .frame = SIZE_MAX, .bytes = 4000, .quiet = true};
-        fbp_source *source;
-        struct reduced r;
-        struct slices s;
-        assert_int_equal(fbp_source_memory(&source, v, &info), FBP_OK);
-        assert_int_equal(reduced_make(&r, source, &wish), 0);
-        slices_open(&s, &r);
-        for (size_t k = 0; k < 3 * 37 * F; k++) {
-            const int plane = (int)(k % 3), through = 2 - plane;
-            const size_t index = k * 7 % r.n[through], f = k / 3 % F;
-            const int right = reduced_axes[plane][0], up = reduced_axes[plane][1];
-            size_t n;
-            float *got = slices_get(&s, plane, index, f, &n);
-            assert_non_null(got);
-            assert_int_equal(n, r.n[right] * r.n[up]);
-            for (size_t i = 0; i < n; i++) {
-                size_t at[3];
-                at[right] = i % r.n[right];
-                at[up] = i / r.n[right];
-                at[through] = index;
-                const size_t row = down ? Y - 1 - at[1] : at[1];
-                assert_true(!(fabsf(got[i] - v[((f * Z + at[2]) * Y + row) * X + at[0]]) > 0));
-            }
-            slices_release(&s, got, n);
-        }
-        slices_close(&s);
-        reduced_clear(&r);
-        fbp_source_close(&source);
+        check_slices((const size_t[]){37, 71, 11}, 2, down);
+        check_slices((const size_t[]){700, 450, 3}, 1, down);
     }
-    free(v);
 }
 
 static void hello(void *user, const struct http_request *request, struct answer *out)
