@@ -1,6 +1,7 @@
 /* What a plan has decided, and why: what was asked for, or what led to it. */
 #include "recon_report.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { WHY = 600 };
@@ -116,8 +117,16 @@ static void why_region(char *why, const struct recon_args *a, const struct fbp_p
 
 static void why_prepared(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
 {
+    const bool given[] = {a->prepare != NULL, a->rings != NULL,
+                          !isnan(a->correct.beam_hardening[0]), !isnan(a->paganin[0])};
+    static const char *const options[] = {"--prepare", "--rings", "--beam-hardening", "--paganin"};
+    size_t n = 0;
+
     (void)p;
-    snprintf(why, WHY, "%s", a->prepare ? "--prepare" : "the scan's");
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (given[i])
+            n += (size_t)snprintf(why + n, WHY - n, "%s, ", options[i]);
+    snprintf(why + n, WHY - n, "%s", n ? "else the scan's" : "the scan's");
 }
 
 static void why_views(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)

@@ -58,6 +58,8 @@ for format in nrrd npy h5 mhd nii mat; do
     run 0 recon plain.json --size 12 -o "v.$format" --device cpu -q --report f.html
     says f.html '12 x 12 x 12'
 done
+run 0 recon plain.json --size 12 --rings sorting -o null: --device cpu -q --report f.html
+says f.html "--rings, else the scan&#39;s"
 run 0 recon plain.json --size 12 -o v.raw --device cpu -q --report f.html
 says f.html 'cannot be read again'
 run 0 simulate --kind planes --directions fibonacci:40 --size 16 -o planes.json -q
