@@ -26,7 +26,7 @@ set_target_properties(fbp_cuda PROPERTIES CUDA_STANDARD 20 CUDA_VISIBILITY_PRESE
     CUDA_RUNTIME_LIBRARY Static)
 # What reports that a device cannot be used tells whether there should be a module.
 target_compile_definitions(fbp_objects PRIVATE FBP_HAS_CUDA_MODULE)
-install(TARGETS fbp_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS fbp_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cuda)
 
 # The kernels with the arguments of S4's paper as PTX, beside their text, from which MATLAB takes the
 # prototypes: code for later devices than the oldest, compiled by the driver.
@@ -38,6 +38,6 @@ add_custom_command(OUTPUT ${FBP_EPR_PTX}
     COMMAND ${CMAKE_CUDA_COMPILER} -ptx -arch=compute_${oldest} -o ${FBP_EPR_PTX} ${kernels}
     DEPENDS ${kernels} COMMENT "PTX for MATLAB" VERBATIM)
 add_custom_target(fbp_epr_ptx ALL DEPENDS ${FBP_EPR_PTX})
-install(FILES ${FBP_EPR_PTX} DESTINATION ${CMAKE_INSTALL_DATADIR}/fbp/matlab)
+install(FILES ${FBP_EPR_PTX} DESTINATION ${CMAKE_INSTALL_DATADIR}/fbp/matlab COMPONENT matlab)
 install(FILES ${kernels} DESTINATION ${CMAKE_INSTALL_DATADIR}/fbp/matlab
-    RENAME fbp_epr_kernels.cu)
+    RENAME fbp_epr_kernels.cu COMPONENT matlab)

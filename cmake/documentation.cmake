@@ -14,7 +14,10 @@ add_custom_command(OUTPUT ${manual}/made
 add_custom_target(fbp_manual ALL DEPENDS ${manual}/made)
 add_dependencies(product fbp_manual) # what is installed has them
 
-install(DIRECTORY ${manual}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
-install(FILES ${manual}/bash/fbp DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES ${manual}/zsh/_fbp DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-install(FILES ${manual}/fish/fbp.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(DIRECTORY ${manual}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT command)
+install(FILES ${manual}/bash/fbp DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+    COMPONENT command)
+install(FILES ${manual}/zsh/_fbp DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions
+    COMPONENT command)
+install(FILES ${manual}/fish/fbp.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+    COMPONENT command)

@@ -20,4 +20,4 @@ endif()
 set_target_properties(fbp_gl PROPERTIES BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN")
 # What reports that a device cannot be used tells whether there should be a module.
 target_compile_definitions(fbp_objects PRIVATE FBP_HAS_GL_MODULE)
-install(TARGETS fbp_gl LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS fbp_gl LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT gl)

@@ -18,14 +18,17 @@ if(FBP_STATIC)
 endif()
 
 set_target_properties(fbp_lab PROPERTIES EXPORT_NAME lab)
-install(TARGETS fbp_cli)
-install(TARGETS fbp fbp_lab EXPORT fbp-targets)
-install(EXPORT fbp-targets NAMESPACE fbp:: DESTINATION ${FBP_PACKAGE_DIR})
-install(DIRECTORY include/fbp include/fbp-lab TYPE INCLUDE)
+# Components are what cmake/package.cmake makes packages of.
+install(TARGETS fbp_cli COMPONENT command)
+install(TARGETS fbp EXPORT fbp-targets LIBRARY COMPONENT library NAMELINK_COMPONENT development)
+install(TARGETS fbp_lab EXPORT fbp-targets LIBRARY COMPONENT command NAMELINK_COMPONENT development)
+install(EXPORT fbp-targets NAMESPACE fbp:: DESTINATION ${FBP_PACKAGE_DIR} COMPONENT development)
+install(DIRECTORY include/fbp include/fbp-lab TYPE INCLUDE COMPONENT development)
 
 # What the archives need beside themselves, for pkg-config --static and for fbp::fbp_static.
-set(FBP_PC_REQUIRES "libcjson expat hdf5-serial matio libtiff-4 libpng zlib")
-set(FBP_PC_LIBS "${NIFTI_LIBRARY} ${CMAKE_THREAD_LIBS_INIT} ${CMAKE_DL_LIBS} -lm")
+set(FBP_PC_REQUIRES "libcjson expat ${HDF5_MODULE_NAME} matio libtiff-4 libpng zlib")
+string(JOIN " " FBP_PC_LIBS ${NIFTI_LIBRARY} ${HDF5_C_LIBRARIES})
+set(FBP_PC_LIBS "${FBP_PC_LIBS} ${CMAKE_THREAD_LIBS_INIT} ${CMAKE_DL_LIBS} -lm")
 if(CMAKE_DL_LIBS)
     string(REPLACE " ${CMAKE_DL_LIBS} " " -l${CMAKE_DL_LIBS} " FBP_PC_LIBS "${FBP_PC_LIBS}")
 endif()
@@ -54,7 +57,8 @@ foreach(place INCLUDEDIR LIBDIR)
 endforeach()
 foreach(name fbp fbp-lab)
     configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
-    install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+        COMPONENT development)
 endforeach()
 
 configure_package_config_file(cmake/fbp-config.cmake.in fbp-config.cmake
@@ -62,7 +66,8 @@ configure_package_config_file(cmake/fbp-config.cmake.in fbp-config.cmake
 # Before 1.0 a minor release may change the interface.
 write_basic_package_version_file(fbp-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/fbp-config.cmake ${CMAKE_BINARY_DIR}/fbp-config-version.cmake
-    DESTINATION ${FBP_PACKAGE_DIR})
+    DESTINATION ${FBP_PACKAGE_DIR} COMPONENT development)
 if(FBP_STATIC)
-    install(TARGETS fbp_static fbp_lab_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(TARGETS fbp_static fbp_lab_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        COMPONENT development)
 endif()

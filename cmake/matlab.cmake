@@ -28,5 +28,5 @@ endforeach()
 add_custom_target(fbp_mex ALL DEPENDS ${mex_files})
 add_dependencies(fbp_mex fbp) # before them; they need not be made anew with it
 if(FBP_MATLAB)
-    install(FILES ${mex_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/fbp/matlab)
+    install(FILES ${mex_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/fbp/matlab COMPONENT matlab)
 endif()
