@@ -37,6 +37,6 @@ cd "$work"
 "$work/root/usr/bin/fbp" simulate --size 16 --views 20 -o scan.json -q
 "$work/root/usr/bin/fbp" recon scan.json -o volume.mha -q
 ldd "$work/root/usr/bin/fbp" >linked
-grep -q "$work/root/usr/lib/.*libfbp.so.0" linked ||
+grep -q "$work/root/usr/.*libfbp.so.0" linked ||
     fail "it runs with another libfbp: $(grep fbp linked)"
 rm -rf "$work"
