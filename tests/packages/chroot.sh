@@ -16,7 +16,7 @@ fail() {
 [ "$(id -u)" -eq 0 ] || skip "a chroot needs root"
 command -v debootstrap >/dev/null || skip "debootstrap is not installed"
 mirror=$(sed -nE 's/^(URIs:|deb) +(\[[^]]*\] +)?([a-z]+:[^ ]+).*/\3/p' /etc/apt/sources.list \
-    /etc/apt/sources.list.d/* 2>/dev/null | grep -v security | head -1)
+    /etc/apt/sources.list.d/*.{list,sources} 2>/dev/null | grep -v security | head -1 || true)
 [ -n "$mirror" ] || skip "it is not known where Debian's packages come from"
 rm -rf "$work"
 mkdir -p "$work"
