@@ -18,6 +18,12 @@ command -v debootstrap >/dev/null || skip "debootstrap is not installed"
 mirror=$(sed -nE 's/^(URIs:|deb) +(\[[^]]*\] +)?([a-z]+:[^ ]+).*/\3/p' /etc/apt/sources.list \
     /etc/apt/sources.list.d/*.{list,sources} 2>/dev/null | grep -v security | head -1 || true)
 [ -n "$mirror" ] || skip "it is not known where Debian's packages come from"
+builder=$work/builder user=$work/user
+finish() {
+    umount "$builder/proc" "$user/proc" 2>/dev/null || true
+}
+trap finish EXIT
+finish
 rm -rf "$work"
 mkdir -p "$work"
 
@@ -32,13 +38,13 @@ bare() { # folder
     cp -a /etc/apt/sources.list* "$1/etc/apt/" 2>/dev/null || true
     cp -a /etc/apt/apt.conf.d/. "$1/etc/apt/apt.conf.d/"
     cp -a /usr/share/keyrings/. "$1/usr/share/keyrings/"
+    mount -t proc proc "$1/proc" 2>/dev/null || skip "/proc cannot be mounted"
 }
 inside() { # folder command
     chroot "$1" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
         CMAKE_BUILD_PARALLEL_LEVEL="$(nproc)" bash -euc "$2"
 }
 
-builder=$work/builder user=$work/user
 bare "$builder"
 git -c safe.directory='*' clone -q "$source" "$builder/fbp"
 inside "$builder" "apt-get update -q >/dev/null; cd /fbp; ./run package" >"$work/package.log" 2>&1 ||
@@ -79,4 +85,5 @@ inside "$user" "apt-get update -q >/dev/null
     ./recon scan.json again.mha; fbp compare again.mha volume.mha
     apt-get purge -y -q libfbp0 >/dev/null; ! ls /usr/lib/*/libfbp* 2>/dev/null" ||
     fail "the development package"
+finish
 rm -rf "$work"
