@@ -20,7 +20,9 @@ if(NOT status EQUAL 0)
 endif()
 
 # The notices of what was made by scripts/permissive-libs, and is linked in.
-install(FILES LICENSE docs/licences.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/fbp/licences)
+install(FILES LICENSE docs/licences.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/fbp/licences
+    COMPONENT library)
 if(EXISTS ${TIFF_PREFIX}/share/licences)
-    install(DIRECTORY ${TIFF_PREFIX}/share/licences/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/fbp/licences)
+    install(DIRECTORY ${TIFF_PREFIX}/share/licences/
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/fbp/licences COMPONENT library)
 endif()
