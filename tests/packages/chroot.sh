@@ -35,6 +35,7 @@ bare() { # folder
     cp /etc/resolv.conf "$1/etc/"
     cp /etc/hosts "$1/etc/"
     mkdir -p "$1/etc/apt/apt.conf.d"
+    rm -f "$1/etc/apt/sources.list"
     cp -a /etc/apt/sources.list* "$1/etc/apt/" 2>/dev/null || true
     cp -a /etc/apt/apt.conf.d/. "$1/etc/apt/apt.conf.d/"
     cp -a /usr/share/keyrings/. "$1/usr/share/keyrings/"
