@@ -14,6 +14,7 @@ skip() {
 rm -rf "$work"
 mkdir -p "$work"
 cd "$work"
+PATH=$(dirname "$python"):$PATH # CMake as the build wants it
 # Without a network: what the build needs is in PYTHON, and NumPy is lent from there.
 "$python" -m pip wheel -q --no-build-isolation --no-deps --no-index -w dist -Cbuild-dir="$work/build" "$source"
 ls -l dist

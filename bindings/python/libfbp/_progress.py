@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from ._errors import ScanWarning
-
-logger = logging.getLogger("libfbp")
 
 
 @dataclass(frozen=True)
@@ -93,11 +89,15 @@ class Listener:
     def on_log(self, warning: bool, line: str) -> None:
         """Warnings as Python's, notes as a log."""
         if warning:
+            import warnings
+
             self.warnings.append(line)
             warnings.warn(line, ScanWarning, stacklevel=4)
         else:
+            import logging  # which takes longer to import than the rest of the package
+
             self.notes.append(line)
-            logger.info(line)
+            logging.getLogger("libfbp").info(line)
 
     def end(self) -> None:
         """The run is over."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -183,6 +182,8 @@ def compare(a: Any, b: Any, *, radius: float = 0.0) -> Comparison:
 
     :param radius: compare only voxels within this distance [mm] of the z axis through the middle
     """
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="libfbp-") as folder:
         first, second = (
             _as_file(x, os.path.join(folder, f"{i}.mha")) for i, x in enumerate((a, b))
@@ -264,6 +265,8 @@ def view(
     if window is not None:
         low, high = arguments.numbers(window, "window", 2)
         ends = (low, high)
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="libfbp-") as folder:
         png = os.path.join(folder, "view.png")
         shown = _core.picture(
