@@ -238,11 +238,44 @@ static void plans_check_them(void **state)
     drop_scan(&scan);
 }
 
+/* All corrections through a scan file, and in a copy. */
+static void files_say_the_same(void **state)
+{
+    static const char *const rings[] = {"none", "sorting", "sorting:9", "wavelet:2,1.5,db3"};
+    struct fbp_scan scan = disc();
+    char *path = temporary("saved.json");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) {
+        struct fbp_corrections c = {.struct_size = sizeof c,
+                                    .beam_hardening = {1, 0.1, -1e-3},
+                                    .paganin_delta_beta = 1.0 / 3 * (double)i,
+                                    .paganin_kev = i ? 17.3 : 0,
+                                    .paganin_mm = i ? 0.1 : 0};
+        struct fbp_scan again = {.struct_size = sizeof again};
+        OK(fbp_corrections_rings(&c, rings[i]));
+        OK(fbp_scan_correct(&scan, &c));
+        assert_memory_equal(scan.corrections, &c, sizeof c);
+        OK(fbp_scan_save(&scan, path, NULL));
+        OK(fbp_scan_load(&again, path));
+        assert_memory_equal(again.corrections, &c, sizeof c);
+        fbp_scan_clear(&again);
+        again.struct_size = sizeof again;
+        OK(fbp_scan_copy(&again, &scan));
+        assert_memory_equal(again.corrections, &c, sizeof c);
+        fbp_scan_clear(&again);
+    }
+    remove(path);
+    free(path);
+    drop_scan(&scan);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cupping_goes), cmocka_unit_test(samples_are_the_polynomials),
-        cmocka_unit_test(nonsense_is_refused), cmocka_unit_test(plans_check_them)};
+        cmocka_unit_test(nonsense_is_refused), cmocka_unit_test(plans_check_them),
+        cmocka_unit_test(files_say_the_same)};
 
     return run_chosen_tests(tests, argc, argv);
 }
