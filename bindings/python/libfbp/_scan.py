@@ -300,12 +300,15 @@ class Scan:
         core = self._core.copy()
         if i0 is not None:
             core.set_i0(arguments.number(i0, "i0", positive=True))
-        if dark is not None:
-            core.set_dark(arguments.path(dark, "dark"))
-        if flat is not None:
-            core.set_flat(arguments.path(flat, "flat"))
-        if bad_pixels is not None:
-            core.set_bad_pixels(arguments.path(bad_pixels, "bad_pixels"))
+        pictures = {"dark": dark, "flat": flat, "bad_pixels": bad_pixels}
+        for name, picture in pictures.items():
+            if hasattr(picture, "shape"):
+                raise InvalidError(
+                    f"{name}: is an array, and pictures are read from files so far: "
+                    f'np.save("{name}.npy", {name}), and give the path'
+                )
+            if picture is not None:
+                getattr(core, f"set_{name}")(arguments.path(picture, name))
         return Scan(core, self._views, self.views)
 
     def adjusted(
