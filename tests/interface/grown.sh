@@ -10,7 +10,7 @@ source=$1 work=$2
 mkdir -p "$work/tree"
 cd "$work"
 # Times stay, so that a second run builds what has changed.
-for part in CMakeLists.txt cmake src cli modules include bindings; do
+for part in CMakeLists.txt cmake packaging src cli modules include bindings; do
     cp -rpu "$source/$part" tree/
 done
 # What has left the source leaves the copy, too.
