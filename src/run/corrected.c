@@ -3,11 +3,11 @@
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "array/file/scratch.h"
+#include "array/onto.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/stop.h"
-#include "base/text.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -370,10 +370,6 @@ static void set_facts(fbp_source *src, const fbp_source *below)
     src->info.type = FBP_F32;
     src->info.scale = src->info.offset = 0;
     src->info.big_endian = false;
-    src->stored_type = below->below ? below->stored_type : info->scale != 0 ? FBP_F32 : info->type;
-    src->stored_bytes =
-        below->below ? below->stored_bytes
-                     : (uint64_t)info->n[0] * info->n[1] * info->n[2] * fbp_type_size(info->type);
 }
 
 static fbp_status set_up(fbp_source *src, const struct corrected *what, fbp_source *below)
@@ -385,15 +381,11 @@ static fbp_status set_up(fbp_source *src, const struct corrected *what, fbp_sour
     *s = *what;
     pthread_mutex_init(&s->lock, NULL);
     src->state = s;
-    src->below = below;
     src->close = close_corrected;
     src->read_block = read_corrected;
     set_facts(src, below);
     src->held_bytes = fbp_source_bytes(below, s->ahead->n_threads);
-    src->path = fbp_strdup(below->path);
-    if (!src->path)
-        return fbp_fail_nomem(strlen(below->path), "a path");
-    return fbp_inputs_add_all(&src->inputs, &below->inputs, 0);
+    return fbp_source_onto(src, below);
 }
 
 fbp_status fbp_source_corrected(fbp_source **out, const struct fbp_ahead *ahead, fbp_source *below,

@@ -1,12 +1,12 @@
 #include "run/pictures.h"
 
 #include "array/array.h"
+#include "array/onto.h"
 #include "backend/device.h"
 #include "backend/rows.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/stop.h"
-#include "base/text.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -181,7 +181,6 @@ static void close_drawn(fbp_source *src)
 static fbp_status set_up(fbp_source *src, const struct drawn *what, fbp_source *below)
 {
     const struct fbp_meridian_pictures *m = &what->stages->pictures;
-    const struct fbp_array_info *info = &below->info;
     const struct fbp_job *first = &what->stages->first.job;
     struct drawn *d;
 
@@ -195,19 +194,11 @@ static fbp_status set_up(fbp_source *src, const struct drawn *what, fbp_source *
     *d = *what;
     pthread_mutex_init(&d->lock, NULL);
     src->state = d;
-    src->below = below;
     src->close = close_drawn;
     src->read_block = read_pictures;
     src->unpacks = true;
-    src->stored_type = below->below ? below->stored_type : info->scale != 0 ? FBP_F32 : info->type;
-    src->stored_bytes =
-        below->below ? below->stored_bytes
-                     : (uint64_t)info->n[0] * info->n[1] * info->n[2] * fbp_type_size(info->type);
     src->held_bytes = fbp_source_bytes(below, 1) + fbp_pictures_bytes(d->stages);
-    src->path = fbp_strdup(below->path);
-    if (!src->path)
-        return fbp_fail_nomem(strlen(below->path), "a path");
-    return fbp_inputs_add_all(&src->inputs, &below->inputs, 0);
+    return fbp_source_onto(src, below);
 }
 
 fbp_status fbp_source_pictures(fbp_source **out, fbp_pictures *pictures,

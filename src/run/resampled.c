@@ -1,9 +1,9 @@
 #include "run/resampled.h"
 
 #include "array/array.h"
+#include "array/onto.h"
 #include "base/mem.h"
 #include "base/stop.h"
-#include "base/text.h"
 #include "filter/cyclic.h"
 
 #include <math.h>
@@ -175,10 +175,6 @@ static void set_facts(fbp_source *src, const fbp_source *below, size_t n_views)
     src->info.type = FBP_F64; /* so that precision double loses nothing */
     src->info.scale = src->info.offset = 0;
     src->info.big_endian = false;
-    src->stored_type = below->below ? below->stored_type : info->scale != 0 ? FBP_F32 : info->type;
-    src->stored_bytes =
-        below->below ? below->stored_bytes
-                     : (uint64_t)info->n[0] * info->n[1] * info->n[2] * fbp_type_size(info->type);
     src->held_bytes = fbp_source_bytes(below, 1) +
                       (uint64_t)(info->n[2] + n_views) * info->n[0] * info->n[1] * sizeof(double);
 }
@@ -192,14 +188,10 @@ static fbp_status set_up(fbp_source *src, const struct resampled *what, fbp_sour
     *s = *what;
     pthread_mutex_init(&s->lock, NULL);
     src->state = s;
-    src->below = below;
     src->close = close_resampled;
     src->read_block = read_resampled;
     set_facts(src, below, s->angles->scan.n_views);
-    src->path = fbp_strdup(below->path);
-    if (!src->path)
-        return fbp_fail_nomem(strlen(below->path), "a path");
-    return fbp_inputs_add_all(&src->inputs, &below->inputs, 0);
+    return fbp_source_onto(src, below);
 }
 
 fbp_status fbp_source_resampled(fbp_source **out, const struct fbp_angles *angles,
