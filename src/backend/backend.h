@@ -67,6 +67,8 @@ struct fbp_job {
     size_t roi[3][2];     /**< the box asked for, plan/roi.h; ends 0: all */
     /** Voxels of that box that are wanted, others may have any value; NULL: all are. */
     const struct fbp_region *region;
+    size_t share[2]; /**< of the layers that hold them, those that are computed here: [first, end),
+                          plan/part_layers.h; end 0: all.  The others are another process's */
     const struct fbp_view *views;
     /** One a view, row-major, columns of `wide`; scaled to w(0) = 1, or of filtered views to the
      * w(0) that belongs to their values. */

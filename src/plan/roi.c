@@ -63,7 +63,8 @@ void fbp_roi_wanted(const struct fbp_job *job, size_t *z0, size_t *z1)
     *z1 = job->region ? job->region->z1 : end_of(job, 2);
 }
 
-void fbp_roi_layers(const struct fbp_job *job, size_t *first, size_t *n)
+/* Layers that hold what is wanted, whoever computes them. */
+static void wanted_layers(const struct fbp_job *job, size_t *first, size_t *n)
 {
     const size_t half = job->grid.n[2] / 2;
     size_t z0, end;
@@ -74,6 +75,44 @@ void fbp_roi_layers(const struct fbp_job *job, size_t *first, size_t *n)
 
     *first = both ? 0 : a < b ? a : b;
     *n = (a > b ? a : b) + 1 - *first;
+}
+
+void fbp_roi_layers(const struct fbp_job *job, size_t *first, size_t *n)
+{
+    wanted_layers(job, first, n);
+    if (job->share[1] == 0)
+        return;
+    *first += job->share[0];
+    *n = job->share[1] - job->share[0];
+}
+
+void fbp_roi_share(const struct fbp_job *job, size_t half, size_t *z0, size_t *z1)
+{
+    size_t first, n;
+
+    fbp_roi_wanted(job, z0, z1);
+    if (job->share[1] == 0 && half > 0)
+        *z0 = *z1;
+    if (job->share[1] == 0)
+        return;
+    fbp_roi_layers(job, &first, &n);
+    fbp_layer_range(job, half, first, first + n, z0, z1);
+    fbp_roi_clip(job, z0, z1);
+}
+
+void fbp_roi_mark(const struct fbp_job *job, unsigned char *mine)
+{
+    const size_t first = fbp_roi_first(job, 2), n = fbp_roi_size(job, 2);
+    size_t z0, z1;
+
+    fbp_roi_wanted(job, &z0, &z1);
+    for (size_t z = first; z < first + n; z++)
+        mine[z - first] = job->share[0] == 0 && (z < z0 || z >= z1);
+    for (size_t half = 0; half < fbp_halves(job); half++) {
+        fbp_roi_share(job, half, &z0, &z1);
+        for (size_t z = z0; z < z1; z++)
+            mine[z - first] = 1;
+    }
 }
 
 void fbp_roi_clip(const struct fbp_job *job, size_t *z0, size_t *z1)

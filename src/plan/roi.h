@@ -24,8 +24,17 @@ void fbp_roi_wanted(const struct fbp_job *job, size_t *z0, size_t *z1);
 /** The box as a grid of its own. */
 void fbp_roi_grid(const struct fbp_job *job, struct fbp_grid *out);
 
-/** Layers [*first, *first + *n) hold what is wanted of the box. */
+/** Layers [*first, *first + *n) hold what is wanted of the box; of a job with a share, those of it
+ *  alone. */
 void fbp_roi_layers(const struct fbp_job *job, size_t *first, size_t *n);
+
+/** Wanted slices [*z0, *z1) that are computed here: those of each half, if the job has a share of
+ *  mirrored layers; else half 0 has all of them, and half 1 has none. */
+void fbp_roi_share(const struct fbp_job *job, size_t half, size_t *z0, size_t *z1);
+
+/** mine[z] = 1 for those slices of the box that are written here: the share's, and with the first
+ *  share those of which nothing is wanted. */
+void fbp_roi_mark(const struct fbp_job *job, unsigned char *mine);
 
 /** Those of the slices [*z0, *z1) that are in the box and wanted; *z0 == *z1: none is. */
 void fbp_roi_clip(const struct fbp_job *job, size_t *z0, size_t *z1);

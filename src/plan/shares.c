@@ -53,21 +53,29 @@ static void move(struct fbp_ledger *from, size_t view, size_t r0, size_t r1, str
     }
 }
 
-fbp_status fbp_ledger_create(struct fbp_ledger *out, const struct fbp_job *job)
+/* Rows of view k that slices [z0, z1) need, with those beyond them that filters reach. */
+static void give_needed(struct fbp_ledger *out, const struct fbp_job *job, size_t k, size_t z0,
+                        size_t z1)
 {
     const size_t reach = fbp_column_reach(job), n_rows = job->panel.n_rows;
-    size_t z0, z1;
+    size_t r0, r1;
 
-    fbp_roi_wanted(job, &z0, &z1);
+    job->rows(job, k, k + 1, z0, z1, &r0, &r1);
+    if (r0 == r1)
+        return;
+    r0 = r0 > reach ? r0 - reach : 0;
+    r1 = n_rows - r1 > reach ? r1 + reach : n_rows;
+    give(out, k, r0, r1);
+}
+
+fbp_status fbp_ledger_create(struct fbp_ledger *out, const struct fbp_job *job)
+{
     FBP_TRY(fbp_ledger_empty(out, job));
-    for (size_t k = 0; k < job->n_views; k++) {
-        size_t r0, r1;
-        job->rows(job, k, k + 1, z0, z1, &r0, &r1);
-        if (r0 == r1)
-            continue;
-        r0 = r0 > reach ? r0 - reach : 0;
-        r1 = n_rows - r1 > reach ? r1 + reach : n_rows;
-        give(out, k, r0, r1);
+    for (size_t half = 0; half < fbp_halves(job); half++) {
+        size_t z0, z1;
+        fbp_roi_share(job, half, &z0, &z1);
+        for (size_t k = 0; z0 < z1 && k < job->n_views; k++)
+            give_needed(out, job, k, z0, z1);
     }
     return FBP_OK;
 }

@@ -13,7 +13,7 @@ static void needed_rows(const struct fbp_job *job, size_t k0, size_t k1, size_t 
 {
     size_t z0, z1;
 
-    fbp_roi_wanted(job, &z0, &z1);
+    fbp_roi_share(job, 0, &z0, &z1);
     job->rows(job, k0, k1, z0, z1, r0, r1);
 }
 

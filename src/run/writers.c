@@ -113,7 +113,7 @@ fbp_status fbp_writers_blank(struct worker *w)
     if (!rq->mask || !fbp_mask_blank(rq->mask) || atomic_exchange(&w->run->blank, true))
         return FBP_OK;
     FBP_TRY(write_skipped(w->run, slice));
-    if (rq->first_worker > 0)
+    if (rq->first_worker > 0 || rq->job->share[0] > 0)
         return FBP_OK;
     fbp_roi_wanted(rq->job, &z0, &z1);
     FBP_TRY(write_blank(rq, 0, n, first, z0, slice));

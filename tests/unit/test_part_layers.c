@@ -1,0 +1,165 @@
+/* A volume in parts: each slice is one part's, whatever is mirrored and whatever box is asked for.
+ */
+#include "recon/fixture.h"
+
+#include "plan/job.h"
+#include "plan/part_layers.h"
+#include "plan/roi.h"
+#include "plan/work.h"
+
+enum { MOST_SLICES = 64 };
+
+struct case_ {
+    struct fbp_scan scan;
+    struct fbp_job_tables tables;
+};
+
+static void setup(struct case_ *c, size_t nz, bool mirrored)
+{
+    c->scan = circle_scan(36, 48, 0);
+    c->scan.volume = (struct fbp_grid){{32, 32, nz}, {1, 1, 1}, {0, 0, 0}};
+    OK(fbp_job_create(&c->tables, &c->scan, fbp_recon_params(.n_threads = 1), false));
+    OK(fbp_job_arrange(&c->tables.job, fbp_backend_find("cpu")));
+    c->tables.job.turns = 1;
+    c->tables.job.mirrored = mirrored;
+}
+
+static void drop(struct case_ *c)
+{
+    fbp_job_clear(&c->tables);
+    fbp_scan_clear(&c->scan);
+}
+
+/* How many parts write each slice of the box, and the most and the fewest layers of a part. */
+static void count(struct fbp_job *job, size_t n_parts, size_t *counts, size_t *most)
+{
+    unsigned char mine[MOST_SLICES];
+    size_t first, n, end = 0;
+
+    *most = 0;
+    memset(counts, 0, MOST_SLICES * sizeof *counts);
+    for (size_t part = 1; part <= n_parts; part++) {
+        OK(fbp_part_share(job, (struct fbp_part_of){part, n_parts}, job->share));
+        assert_int_equal(job->share[0], end); /* side by side, in their order */
+        end = job->share[1];
+        fbp_roi_layers(job, &first, &n);
+        assert_true(n > 0);
+        *most = n > *most ? n : *most;
+        fbp_roi_mark(job, mine);
+        for (size_t z = 0; z < fbp_roi_size(job, 2); z++)
+            counts[z] += mine[z];
+    }
+    job->share[0] = job->share[1] = 0;
+}
+
+static void check(struct fbp_job *job)
+{
+    size_t counts[MOST_SLICES], first, n, most;
+
+    fbp_roi_layers(job, &first, &n);
+    for (size_t n_parts = 1; n_parts <= n; n_parts += n_parts + 1 < n ? n_parts : 1) {
+        count(job, n_parts, counts, &most);
+        for (size_t z = 0; z < fbp_roi_size(job, 2); z++)
+            assert_int_equal(counts[z], 1);
+        assert_true(most <= 2 * (n / n_parts) + 2); /* outer slices cost a third of middle ones */
+    }
+}
+
+static void every_slice_is_one_parts(void **state)
+{
+    static const size_t sizes[] = {1, 2, 31, 32, MOST_SLICES};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int mirrored = 0; mirrored < 2; mirrored++) {
+            struct case_ c;
+            setup(&c, sizes[i], mirrored);
+            check(&c.tables.job);
+            drop(&c);
+        }
+}
+
+static void of_a_box_and_a_region(void **state)
+{
+    static const size_t boxes[][2] = {{0, 40}, {3, 11}, {18, 22}, {20, 40}, {39, 40}};
+    struct fbp_region region = {.z0 = 6, .z1 = 9};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++)
+        for (int mirrored = 0; mirrored < 2; mirrored++) {
+            struct case_ c;
+            setup(&c, 40, mirrored);
+            const size_t roi[3][2] = {{0, 0}, {0, 0}, {boxes[i][0], boxes[i][1]}};
+            OK(fbp_roi_set(&c.tables.job, roi));
+            check(&c.tables.job);
+            drop(&c);
+        }
+    struct case_ c;
+    setup(&c, 40, true);
+    const size_t roi[3][2] = {{0, 0}, {0, 0}, {3, 11}};
+    OK(fbp_roi_set(&c.tables.job, roi));
+    struct fbp_job by_size = c.tables.job;
+    by_size.region = &region; /* slices beside it are the first part's */
+    by_size.matrices = NULL;  /* nothing is known of their cost */
+    size_t counts[MOST_SLICES], most;
+    count(&by_size, 3, counts, &most);
+    for (size_t z = 0; z < 8; z++)
+        assert_int_equal(counts[z], 1);
+    drop(&c);
+}
+
+static void more_parts_than_slices_are_refused(void **state)
+{
+    struct case_ c;
+    size_t share[2];
+
+    (void)state;
+    setup(&c, 9, false);
+    assert_int_equal(fbp_part_share(&c.tables.job, (struct fbp_part_of){1, 10}, share),
+                     FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "at most 9 parts"));
+    fbp_message_clear();
+    c.tables.job.mirrored = true;
+    assert_int_equal(fbp_part_share(&c.tables.job, (struct fbp_part_of){1, 6}, share),
+                     FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "5 pairs of mirrored slices"));
+    drop(&c);
+}
+
+/* Slabs of all parts are those of the volume. */
+static void slabs_stay_within_a_share(void **state)
+{
+    struct case_ c;
+    size_t at = 0;
+
+    (void)state;
+    setup(&c, MOST_SLICES, false);
+    const struct fbp_work_request rq = {.job = &c.tables.job,
+                                        .backend = fbp_backend_find("cpu"),
+                                        .n_workers = 1,
+                                        .slab_slices = 3,
+                                        .memory_limit = (uint64_t)1 << 32};
+    for (size_t part = 1; part <= 5; part++) {
+        struct fbp_work w;
+        OK(fbp_part_share(&c.tables.job, (struct fbp_part_of){part, 5}, c.tables.job.share));
+        OK(fbp_work_divide(&rq, &w));
+        for (size_t i = 0; i < fbp_work_slabs(&w, &c.tables.job); i++) {
+            const struct fbp_slab slab = fbp_work_slab(&w, &c.tables.job, i);
+            assert_int_equal(slab.z0, at);
+            at += slab.nz;
+        }
+    }
+    assert_int_equal(at, MOST_SLICES);
+    drop(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_slice_is_one_parts),
+        cmocka_unit_test(of_a_box_and_a_region),
+        cmocka_unit_test(more_parts_than_slices_are_refused),
+        cmocka_unit_test(slabs_stay_within_a_share),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
