@@ -8,7 +8,7 @@ set(FBP_PACKAGE_DIR ${CMAKE_INSTALL_DATADIR}/cmake/fbp)
 # All of it, without the tests.
 add_custom_target(product)
 add_dependencies(product fbp_cli fbp fbp_lab rabbit_fbp_cpu rabbit_fbp_cuda)
-foreach(module fbp_cuda fbp_gl fbp_epr_ptx)
+foreach(module fbp_cuda fbp_gl fbp_mpi fbp_epr_ptx)
     if(TARGET ${module})
         add_dependencies(product ${module})
     endif()

@@ -61,4 +61,8 @@ if(TARGET fbp_cuda)
         "A module for libfbp0.  It needs NVIDIA's driver, and cuFFT for most of its filters."
         "libfbp0 ${same}")
 endif()
+if(TARGET fbp_mpi)
+    fbp_package(mpi libfbp-mpi libs "filtered backprojection: several processes by Open MPI"
+        "A module for libfbp0." "libfbp0 ${same}")
+endif()
 include(CPack)

@@ -16,6 +16,7 @@
 #include "fbp/ranges.h"
 #include "fbp/recon.h"
 #include "fbp/scan.h"
+#include "fbp/team.h"
 #include "fbp/types.h"
 #include "fbp/version.h"
 

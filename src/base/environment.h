@@ -21,6 +21,10 @@ enum fbp_variable {
     FBP_ENV_CACHE,
     FBP_ENV_HOME,
     FBP_ENV_HDF5_PREFIX,
+    FBP_ENV_TEAM,
+    FBP_ENV_MPI_SIZE,
+    FBP_ENV_PMIX_RANK,
+    FBP_ENV_PMI_RANK,
     FBP_N_VARIABLES
 };
 

@@ -42,6 +42,7 @@
 #define FBP_FIRST_simulate_params      FBP_BYTES_TO(struct fbp_simulate_params, at_centres)
 #define FBP_FIRST_sink_functions       FBP_BYTES_TO(struct fbp_sink_functions, concurrent)
 #define FBP_FIRST_source_functions     FBP_BYTES_TO(struct fbp_source_functions, concurrent)
+#define FBP_FIRST_team_functions       FBP_BYTES_TO(struct fbp_team_functions, user)
 #define FBP_FIRST_sink_params          FBP_BYTES_TO(struct fbp_sink_params, range)
 
 /** A caller's struct, of which `least` bytes are needed, into `own` of n bytes. */

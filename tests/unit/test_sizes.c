@@ -45,6 +45,7 @@ WHOLE(simulate_params, sink);
 WHOLE(sink_functions, write_double);
 WHOLE(sink_params, range);
 WHOLE(source_functions, there);
+WHOLE(team_functions, user);
 
 static void assert_refused_for(fbp_status st, const char *word)
 {

@@ -1,0 +1,207 @@
+/* libfbp_mpi.so: processes that Open MPI has started together carry messages for a team
+ * (fbp/team.h).
+ *
+ * One thread at a time calls MPI, and nobody waits inside it: a call that would wait is asked again
+ * after a short sleep, so that cores are free for those that compute. */
+#include "team/mpi_module.h"
+
+#include <mpi.h>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct carrier {
+    pthread_mutex_t lock; /* of all calls of MPI */
+    MPI_Comm all;
+    int rank, size;
+    bool own; /* MPI was started here, and is ended here */
+    bool receiving;
+    MPI_Request request; /* of the message that comes next, into: */
+    char coming[FBP_TEAM_MESSAGE];
+};
+
+/* Twice as long as the last time, up to half a millisecond. */
+static void sleep_a_little(long *ns)
+{
+    const struct timespec t = {.tv_nsec = *ns};
+
+    nanosleep(&t, NULL);
+    *ns = *ns < 250000 ? 2 * *ns : 500000;
+}
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Is it over?  1: yes, 0: not yet, -1: it failed. */
+static int test(struct carrier *c, MPI_Request *request, MPI_Status *status)
+{
+    int done = 0;
+
+    pthread_mutex_lock(&c->lock);
+    const int rc = MPI_Test(request, &done, status);
+    pthread_mutex_unlock(&c->lock);
+    return rc != MPI_SUCCESS ? -1 : done;
+}
+
+/* What is on its way to a process that takes nothing for so long [s] is left to itself, with its
+ * copy. */
+static const double SEND_PATIENCE = 10;
+
+static int send_message(void *user, size_t to, const void *data, size_t n)
+{
+    struct carrier *c = user;
+    const double until = now() + SEND_PATIENCE;
+    void *copy = malloc(n);
+    MPI_Request request;
+    long ns = 2000;
+    int done = 0;
+
+    if (!copy)
+        return 1;
+    memcpy(copy, data, n);
+    pthread_mutex_lock(&c->lock);
+    const int rc = MPI_Isend(copy, (int)n, MPI_BYTE, (int)to, 0, c->all, &request);
+    pthread_mutex_unlock(&c->lock);
+    if (rc != MPI_SUCCESS) {
+        free(copy);
+        return 1;
+    }
+    while (done = test(c, &request, MPI_STATUS_IGNORE), done == 0 && now() < until)
+        sleep_a_little(&ns);
+    if (done == 1)
+        free(copy);
+    return done == 1 ? 0 : 1;
+}
+
+static int expect_message(struct carrier *c)
+{
+    pthread_mutex_lock(&c->lock);
+    const int rc =
+        MPI_Irecv(c->coming, FBP_TEAM_MESSAGE, MPI_BYTE, MPI_ANY_SOURCE, 0, c->all, &c->request);
+    pthread_mutex_unlock(&c->lock);
+    c->receiving = rc == MPI_SUCCESS;
+    return c->receiving ? 0 : 1;
+}
+
+/* A failure of MPI's is silence: the team finds out who is lost. */
+static int receive_message(void *user, double seconds, size_t *from, void *data, size_t *n)
+{
+    struct carrier *c = user;
+    const double until = now() + seconds;
+    MPI_Status status;
+    long ns = 2000;
+    int done = 0, bytes = 0;
+
+    if (!c->receiving && expect_message(c) != 0) {
+        sleep_a_little(&(long){500000});
+        return 1;
+    }
+    while (done = test(c, &c->request, &status), done == 0 && now() < until)
+        sleep_a_little(&ns);
+    if (done == 0)
+        return 1;
+    c->receiving = false;
+    if (done < 0)
+        return 1;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    *from = (size_t)status.MPI_SOURCE;
+    *n = (size_t)bytes;
+    memcpy(data, c->coming, *n);
+    return 0;
+}
+
+/* With a process lost, the others would wait for it: MPI ends them, once they have said why. */
+static void close_carrier(void *user, int lost)
+{
+    struct carrier *c = user;
+
+    if (lost) {
+        sleep(1);
+        MPI_Abort(c->all, 1);
+    }
+    MPI_Barrier(c->all); /* nobody sends any more */
+    if (c->receiving) {
+        MPI_Cancel(&c->request);
+        MPI_Wait(&c->request, MPI_STATUS_IGNORE);
+    }
+    MPI_Comm_free(&c->all);
+    if (c->own)
+        MPI_Finalize();
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}
+
+/* Open MPI's own modules look for its names among those of the program. */
+static void show_names(void)
+{
+    Dl_info library;
+
+    if (dladdr((void *)(uintptr_t)MPI_Init_thread, &library) && library.dli_fname)
+        (void)dlopen(library.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+}
+
+static bool start_mpi(struct carrier *c, char *why, size_t n)
+{
+    int started = 0, level = MPI_THREAD_SINGLE;
+
+    show_names();
+    MPI_Initialized(&started);
+    c->own = !started;
+    if (!started && MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS) {
+        snprintf(why, n, "Open MPI does not start: see what it says");
+        return false;
+    }
+    MPI_Query_thread(&level);
+    if (level < (started ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED)) {
+        snprintf(why, n,
+                 "this MPI does not let several threads call it: start it with "
+                 "MPI_THREAD_MULTIPLE");
+        return false;
+    }
+    if (MPI_Comm_dup(MPI_COMM_WORLD, &c->all) != MPI_SUCCESS) {
+        snprintf(why, n, "MPI_COMM_WORLD cannot be doubled");
+        return false;
+    }
+    MPI_Comm_set_errhandler(c->all, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(c->all, &c->rank);
+    MPI_Comm_size(c->all, &c->size);
+    return true;
+}
+
+__attribute__((visibility("default"))) fbp_mpi_fn fbp_mpi_team;
+
+bool fbp_mpi_team(unsigned version, struct fbp_team_functions *out, char *why, size_t n)
+{
+    struct carrier *c;
+
+    if (version != FBP_MPI_MODULE_VERSION) {
+        snprintf(why, n, "libfbp_mpi.so is of another release: reinstall");
+        return false;
+    }
+    c = calloc(1, sizeof *c);
+    if (!c || !start_mpi(c, why, n)) {
+        if (!c)
+            snprintf(why, n, "out of memory");
+        free(c);
+        return false;
+    }
+    pthread_mutex_init(&c->lock, NULL);
+    *out = (struct fbp_team_functions){.struct_size = sizeof *out,
+                                       .rank = (size_t)c->rank,
+                                       .size = (size_t)c->size,
+                                       .send = send_message,
+                                       .receive = receive_message,
+                                       .close = close_carrier,
+                                       .user = c};
+    return true;
+}

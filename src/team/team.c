@@ -1,0 +1,158 @@
+#include "team/team_parts.h"
+
+#include "base/mem.h"
+#include "base/sizes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+size_t fbp_team_rank(const fbp_team *t)
+{
+    return t ? t->call.rank : 0;
+}
+
+size_t fbp_team_size(const fbp_team *t)
+{
+    return t ? t->call.size : 1;
+}
+
+size_t fbp_team_local_rank(const fbp_team *t)
+{
+    return t->local_rank;
+}
+
+size_t fbp_team_local_size(const fbp_team *t)
+{
+    return t->local_size;
+}
+
+void fbp_team_stops(fbp_team *t, atomic_bool *flag)
+{
+    pthread_mutex_lock(&t->lock);
+    t->flag = flag;
+    if (flag && atomic_load(&t->stopped))
+        atomic_store(flag, true);
+    pthread_mutex_unlock(&t->lock);
+}
+
+bool fbp_team_stopped(const fbp_team *t)
+{
+    return atomic_load(&t->stopped);
+}
+
+/* What every process tells of itself at first. */
+struct introduction {
+    char release[16], host[64];
+};
+
+static fbp_status introduce(fbp_team *t)
+{
+    const size_t rank = t->call.rank, size = t->call.size;
+    struct introduction own = {.release = FBP_VERSION}, *all = NULL;
+
+    (void)gethostname(own.host, sizeof own.host - 1);
+    snprintf(t->peers[rank].host, sizeof own.host, "%s", own.host);
+    FBP_TRY(fbp_calloc((void **)&all, size, sizeof *all, "a team"));
+    fbp_status st = fbp_team_gather(t, "start", FBP_OK, &own, sizeof own, all);
+    for (size_t r = 0; r < size && st == FBP_OK; r++) {
+        snprintf(t->peers[r].host, sizeof all[r].host, "%.63s", all[r].host);
+        if (strcmp(all[r].host, own.host) == 0) {
+            t->local_size++;
+            t->local_rank += r < rank;
+        }
+        if (strcmp(all[r].release, all[0].release) != 0)
+            st = fbp_fail(FBP_ERR_INVALID,
+                          "rank %zu on %.63s has fbp %.15s, rank 0 on %.63s %.15s: install the "
+                          "same release on both",
+                          r, all[r].host, all[r].release, all[0].host, all[0].release);
+    }
+    free(all);
+    return st;
+}
+
+static fbp_status take_functions(struct fbp_team_functions *own,
+                                 const struct fbp_team_functions *theirs)
+{
+    FBP_TRY(FBP_TAKE(team_functions, own, theirs));
+    if (!own->send || !own->receive || !own->close)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "fbp_team_functions: send, receive and close: found NULL, expected a "
+                        "function each");
+    if (own->rank >= own->size)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "fbp_team_functions: rank %zu of %zu: they are counted from 0", own->rank,
+                        own->size);
+    return FBP_OK;
+}
+
+static void forget_letters(struct team_peer *p)
+{
+    for (struct team_letter *next; p->first; p->first = next) {
+        next = p->first->next;
+        free(p->first);
+    }
+    free(p->coming);
+}
+
+/* The end, of a half-made one, too. */
+static void destroy(fbp_team *t)
+{
+    bool lost = false;
+
+    team_listen_no_more(t);
+    for (size_t r = 0; t->peers && r < t->call.size; r++) {
+        lost |= t->peers[r].lost;
+        forget_letters(&t->peers[r]);
+    }
+    t->call.close(t->call.user, lost);
+    pthread_cond_destroy(&t->changed);
+    pthread_mutex_destroy(&t->lock);
+    free(t->peers);
+    free(t);
+}
+
+fbp_status fbp_team_create(fbp_team **out, const struct fbp_team_functions *functions)
+{
+    struct fbp_team_functions own;
+    fbp_team *t = NULL;
+    fbp_status st = FBP_OK;
+
+    fbp_message_clear();
+    *out = NULL;
+    FBP_TRY(take_functions(&own, functions));
+    st = fbp_calloc((void **)&t, 1, sizeof *t, "a team");
+    if (st != FBP_OK) {
+        own.close(own.user, 1);
+        return st;
+    }
+    t->call = own;
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->changed, NULL);
+    FBP_TRY_GOTO(fbp_calloc((void **)&t->peers, own.size, sizeof *t->peers, "a team"));
+    FBP_TRY_GOTO(team_listen(t));
+    FBP_TRY_GOTO(introduce(t));
+    *out = t;
+    return FBP_OK;
+fail:
+    destroy(t);
+    return st;
+}
+
+fbp_status fbp_team_leave(fbp_team **team, const char *failure)
+{
+    fbp_team *t = *team;
+
+    fbp_message_clear();
+    if (!t)
+        return FBP_OK;
+    const fbp_status mine = failure ? fbp_fail(FBP_ERR_INVALID, "%s", failure) : FBP_OK;
+    const fbp_status st = fbp_team_meet(t, "end", mine);
+    pthread_mutex_lock(&t->lock);
+    t->ended = true;
+    pthread_mutex_unlock(&t->lock);
+    destroy(t);
+    *team = NULL;
+    return st;
+}

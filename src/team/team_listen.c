@@ -1,0 +1,190 @@
+/* Listening: what comes goes to where it is waited for; who is silent for too long is lost. */
+#include "team/team_parts.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+/* Silence of so many seconds is that of a process that is no more: all say more often that they are
+ * there. */
+static const double PATIENCE = 7, BEAT = 1, LISTEN = 0.2;
+
+void team_stop(fbp_team *t)
+{
+    if (atomic_exchange(&t->stopped, true))
+        return;
+    if (t->flag)
+        atomic_store(t->flag, true);
+    pthread_cond_broadcast(&t->changed);
+    if (t->call.rank > 0)
+        return;
+    for (size_t r = 1; r < t->call.size; r++)
+        if (!t->peers[r].lost) /* who cannot be reached will be lost */
+            (void)!team_post(t, r, TEAM_STOP, FBP_OK, 0, NULL, 0);
+}
+
+static void lose(fbp_team *t, size_t rank)
+{
+    if (t->peers[rank].lost || t->ended)
+        return;
+    t->peers[rank].lost = true;
+    team_stop(t);
+    pthread_cond_broadcast(&t->changed);
+}
+
+/* A letter is complete: to the end of the list. */
+static void file_letter(struct team_peer *p)
+{
+    struct team_letter **end = &p->first;
+
+    while (*end)
+        end = &(*end)->next;
+    *end = p->coming;
+    p->coming = NULL;
+}
+
+static void take_letter(fbp_team *t, size_t from, const struct team_head *h, const char *data,
+                        size_t n)
+{
+    struct team_peer *p = &t->peers[from];
+
+    if (h->at == 0)
+        free(p->coming);
+    if (h->at == 0)
+        p->coming = calloc(1, sizeof *p->coming + h->total);
+    if (!p->coming || p->coming->have != h->at || h->total - h->at < n) {
+        lose(t, from); /* there is no memory to hear it */
+        return;
+    }
+    p->coming->head = *h;
+    memcpy(p->coming->data + h->at, data, n);
+    p->coming->have += n;
+    if (p->coming->have < h->total)
+        return;
+    file_letter(p);
+    if (h->kind == TEAM_WORDS && h->status != FBP_OK)
+        team_stop(t);
+}
+
+static void take_piece(struct team_peer *p, const struct team_head *h, const char *data, size_t n)
+{
+    if (!p->to || p->piece != h->serial || h->total != p->wants || h->at != p->have ||
+        n > p->wants - p->have)
+        return; /* nobody waits for it any more */
+    memcpy(p->to + h->at, data, n);
+    p->have += n;
+}
+
+/* A message, with the lock held. */
+static void take(fbp_team *t, size_t from, const char *message, size_t n)
+{
+    struct team_peer *p = &t->peers[from];
+    const char *data = message + sizeof(struct team_head);
+    struct team_head h;
+
+    if (n < sizeof h)
+        return;
+    n -= sizeof h;
+    memcpy(&h, message, sizeof h);
+    if (h.kind == TEAM_WORDS || h.kind == TEAM_VERDICT)
+        take_letter(t, from, &h, data, n);
+    if (h.kind == TEAM_PIECE)
+        take_piece(p, &h, data, n);
+    if (h.kind == TEAM_ASK)
+        p->asks = h.serial + 1;
+    if (h.kind == TEAM_TOLD && n == sizeof p->told)
+        memcpy(p->told, data, n);
+    if (h.kind == TEAM_STOP)
+        team_stop(t);
+    if (h.kind != TEAM_BEAT && h.kind != TEAM_TOLD)
+        pthread_cond_broadcast(&t->changed);
+}
+
+/* Everybody listens for rank 0, and that for everybody. */
+static void miss_the_silent(fbp_team *t, double now)
+{
+    for (size_t r = 0; r < t->call.size; r++)
+        if (r != t->call.rank && (r == 0 || t->call.rank == 0) &&
+            now - t->peers[r].heard > PATIENCE)
+            lose(t, r);
+}
+
+static void *listen_main(void *arg)
+{
+    char message[FBP_TEAM_MESSAGE];
+    fbp_team *t = arg;
+    double before = fbp_seconds();
+
+    pthread_mutex_lock(&t->lock);
+    while (!t->closing) {
+        size_t from = 0, n = 0;
+        pthread_mutex_unlock(&t->lock);
+        const int what = t->call.receive(t->call.user, LISTEN, &from, message, &n);
+        const double now = fbp_seconds();
+        pthread_mutex_lock(&t->lock);
+        if (what == 2)
+            lose(t, from);
+        if (what == 0) {
+            t->peers[from].heard = now;
+            take(t, from, message, n);
+        }
+        if (now - before > PATIENCE / 2) /* this process itself was asleep */
+            for (size_t r = 0; r < t->call.size; r++)
+                t->peers[r].heard = now;
+        before = now;
+        miss_the_silent(t, now);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return NULL;
+}
+
+/* I am there, to rank 0; of that, to everybody. */
+static void say_so(fbp_team *t)
+{
+    for (size_t r = 0; r < t->call.size; r++)
+        if (r != t->call.rank && (r == 0 || t->call.rank == 0) && !t->peers[r].lost)
+            (void)!team_post(t, r, TEAM_BEAT, FBP_OK, 0, NULL, 0);
+}
+
+static void *beat_main(void *arg)
+{
+    fbp_team *t = arg;
+    struct timespec next;
+
+    pthread_mutex_lock(&t->lock);
+    while (!t->closing) {
+        pthread_mutex_unlock(&t->lock);
+        say_so(t);
+        clock_gettime(CLOCK_REALTIME, &next);
+        next.tv_sec += (time_t)BEAT;
+        pthread_mutex_lock(&t->lock);
+        while (!t->closing && pthread_cond_timedwait(&t->changed, &t->lock, &next) == 0)
+            ;
+    }
+    pthread_mutex_unlock(&t->lock);
+    return NULL;
+}
+
+fbp_status team_listen(fbp_team *t)
+{
+    for (size_t r = 0; r < t->call.size; r++)
+        t->peers[r].heard = fbp_seconds();
+    t->has_listener = pthread_create(&t->listener, NULL, listen_main, t) == 0;
+    t->has_beater = t->has_listener && pthread_create(&t->beater, NULL, beat_main, t) == 0;
+    return t->has_beater ? FBP_OK
+                         : fbp_fail(FBP_ERR_NOMEM,
+                                    "threads: the system grants no more: close other programs");
+}
+
+void team_listen_no_more(fbp_team *t)
+{
+    pthread_mutex_lock(&t->lock);
+    t->closing = true;
+    pthread_cond_broadcast(&t->changed);
+    pthread_mutex_unlock(&t->lock);
+    if (t->has_beater)
+        pthread_join(t->beater, NULL);
+    if (t->has_listener)
+        pthread_join(t->listener, NULL);
+}

@@ -1,0 +1,90 @@
+/** @file team_parts.h  What the files of src/team share (internal). */
+#ifndef FBP_SRC_TEAM_PARTS_H
+#define FBP_SRC_TEAM_PARTS_H
+
+#include "base/status.h"
+#include "team/team.h"
+
+#include <pthread.h>
+
+/** What a message is about. */
+enum team_kind {
+    TEAM_BEAT = 1, /**< I am alive */
+    TEAM_TOLD,     /**< how far I am: FBP_TEAM_TOLD numbers */
+    TEAM_WORDS,    /**< what I bring to a meeting, to rank 0 */
+    TEAM_VERDICT,  /**< what has become of it, from rank 0 */
+    TEAM_STOP,     /**< somebody has failed, from rank 0 */
+    TEAM_ASK,      /**< I am ready for this piece */
+    TEAM_PIECE,    /**< bytes of a piece */
+};
+
+/** Before every message.  Long letters are several messages. */
+struct team_head {
+    uint32_t kind;
+    int32_t status;
+    uint64_t serial;    /**< of a meeting or a piece */
+    uint64_t at, total; /**< bytes of a letter before this message's, and all */
+};
+
+enum { TEAM_PART = FBP_TEAM_MESSAGE - sizeof(struct team_head) };
+
+/** What everybody brings to a meeting, before his bytes, and what rank 0 answers. */
+struct team_words {
+    int32_t status;
+    char where[32];
+    char message[1000];
+};
+
+/** A letter that has come, or is coming. */
+struct team_letter {
+    struct team_letter *next;
+    struct team_head head;
+    size_t have; /**< of head.total */
+    char data[];
+};
+
+/** What this process knows of another one. */
+struct team_peer {
+    char host[64];
+    double heard; /**< when it was heard of last */
+    bool lost;
+    struct team_letter *coming; /**< of WORDS or VERDICT */
+    struct team_letter *first;  /**< those that are complete */
+    uint64_t told[FBP_TEAM_TOLD];
+    uint64_t asks;  /**< the last piece that it has asked for, counted from 1; 0: none */
+    char *to;       /**< where the piece goes that was asked of it; NULL: nobody waits for one */
+    uint64_t piece; /**< its number */
+    size_t have, wants;
+};
+
+struct fbp_team {
+    struct fbp_team_functions call;
+    struct team_peer *peers; /**< [size] */
+    size_t local_rank, local_size;
+    pthread_mutex_t lock; /**< all below, and the peers */
+    pthread_cond_t changed;
+    pthread_t listener, beater;
+    bool has_listener, has_beater;
+    bool closing, ended; /**< ended: who is silent now has left */
+    atomic_bool stopped;
+    atomic_bool *flag;
+    uint64_t serial; /**< of the meeting */
+    fbp_status over; /**< a meeting has failed, with this message */
+    char why[1000];
+};
+
+/** Give a letter to another process (team_post.c). */
+fbp_status team_post(fbp_team *team, size_t to, enum team_kind kind, fbp_status status,
+                     uint64_t serial, const void *data, size_t n);
+/** Tell everybody to stop, of whom rank 0 alone knows all.  With the lock held. */
+void team_stop(fbp_team *team);
+
+/** The threads that listen and say that this process is alive (team_listen.c). */
+fbp_status team_listen(fbp_team *team);
+void team_listen_no_more(fbp_team *team);
+
+/** Functions of the processes that FBP_TEAM names, which talk by sockets of one machine
+ *  (team_sockets.c): "RANK/SIZE:FOLDER". */
+fbp_status team_sockets(struct fbp_team_functions *out, const char *place);
+
+#endif /* FBP_SRC_TEAM_PARTS_H */

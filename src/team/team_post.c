@@ -1,0 +1,96 @@
+/* Sending: letters of any length, cut into messages, and pieces that were asked for. */
+#include "team/team_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+char *fbp_team_name(const fbp_team *t, size_t rank, char *buf, size_t n)
+{
+    snprintf(buf, n, "rank %zu on %.63s", rank,
+             t->peers[rank].host[0] ? t->peers[rank].host : "a host not heard of");
+    return buf;
+}
+
+fbp_status team_post(fbp_team *t, size_t to, enum team_kind kind, fbp_status status,
+                     uint64_t serial, const void *data, size_t n)
+{
+    struct {
+        struct team_head head;
+        char part[TEAM_PART];
+    } message;
+    char name[100];
+    size_t at = 0;
+
+    do {
+        const size_t part = n - at < TEAM_PART ? n - at : TEAM_PART;
+        message.head = (struct team_head){(uint32_t)kind, status, serial, at, n};
+        if (part > 0)
+            memcpy(message.part, (const char *)data + at, part);
+        if (t->call.send(t->call.user, to, &message, sizeof message.head + part) != 0)
+            return fbp_fail(FBP_ERR_IO, "team: %s cannot be reached",
+                            fbp_team_name(t, to, name, sizeof name));
+        at += part;
+    } while (at < n);
+    return FBP_OK;
+}
+
+void fbp_team_tell(fbp_team *t, const uint64_t values[FBP_TEAM_TOLD])
+{
+    if (t->call.rank > 0) /* the next one says the same */
+        (void)!team_post(t, 0, TEAM_TOLD, FBP_OK, 0, values, FBP_TEAM_TOLD * sizeof *values);
+    else
+        memcpy(t->peers[0].told, values, sizeof t->peers[0].told);
+}
+
+void fbp_team_told(fbp_team *t, uint64_t sum[FBP_TEAM_TOLD])
+{
+    memset(sum, 0, FBP_TEAM_TOLD * sizeof *sum);
+    pthread_mutex_lock(&t->lock);
+    for (size_t r = 0; r < t->call.size; r++)
+        for (int i = 0; i < FBP_TEAM_TOLD; i++)
+            sum[i] += t->peers[r].told[i];
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* The run's own failure is the one that matters. */
+static fbp_status stopped(void)
+{
+    return fbp_fail(FBP_ERR_CANCELLED, "another process of the team has failed");
+}
+
+fbp_status fbp_team_give(fbp_team *t, size_t to, uint64_t serial, const void *data, size_t n)
+{
+    pthread_mutex_lock(&t->lock);
+    while (t->peers[to].asks < serial + 1 && !atomic_load(&t->stopped))
+        pthread_cond_wait(&t->changed, &t->lock);
+    pthread_mutex_unlock(&t->lock);
+    if (atomic_load(&t->stopped))
+        return stopped();
+    return team_post(t, to, TEAM_PIECE, FBP_OK, serial, data, n);
+}
+
+fbp_status fbp_team_ask(fbp_team *t, size_t from, uint64_t serial, void *to, size_t n)
+{
+    struct team_peer *p = &t->peers[from];
+
+    pthread_mutex_lock(&t->lock);
+    p->to = to;
+    p->piece = serial;
+    p->have = 0;
+    p->wants = n;
+    pthread_mutex_unlock(&t->lock);
+    return team_post(t, from, TEAM_ASK, FBP_OK, serial, NULL, 0);
+}
+
+fbp_status fbp_team_taken(fbp_team *t, size_t from)
+{
+    struct team_peer *p = &t->peers[from];
+
+    pthread_mutex_lock(&t->lock);
+    while (p->have < p->wants && !atomic_load(&t->stopped))
+        pthread_cond_wait(&t->changed, &t->lock);
+    const bool whole = p->have == p->wants;
+    p->to = NULL;
+    pthread_mutex_unlock(&t->lock);
+    return whole ? FBP_OK : stopped();
+}

@@ -1,0 +1,256 @@
+/* Processes of one machine that talk by Unix sockets, each with each: for tests, and wherever there
+ * is no MPI.  FBP_TEAM=RANK/SIZE:FOLDER; a process listens at FOLDER/RANK. */
+#include "team/team_parts.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { MOST_RANKS = 1024, PATIENCE_S = 10 };
+
+struct socket_team {
+    size_t rank, size;
+    int *fds; /* [size]; -1: none */
+    pthread_mutex_t *locks;
+    struct pollfd *polled; /* [size], of the thread that receives */
+    size_t next;           /* who is looked at first */
+};
+
+static bool send_all(int fd, struct iovec *part, size_t n_parts)
+{
+    while (n_parts > 0) {
+        const struct msghdr message = {.msg_iov = part, .msg_iovlen = n_parts};
+        ssize_t done = sendmsg(fd, &message, MSG_NOSIGNAL);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return false;
+        for (; n_parts > 0 && (size_t)done >= part->iov_len; part++, n_parts--)
+            done -= (ssize_t)part->iov_len;
+        if (n_parts > 0) {
+            part->iov_base = (char *)part->iov_base + done;
+            part->iov_len -= (size_t)done;
+        }
+    }
+    return true;
+}
+
+static bool receive_all(int fd, void *data, size_t n)
+{
+    for (size_t at = 0; at < n;) {
+        const ssize_t done = recv(fd, (char *)data + at, n - at, 0);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        at += (size_t)done;
+    }
+    return true;
+}
+
+static int send_message(void *user, size_t to, const void *data, size_t n)
+{
+    struct socket_team *s = user;
+    uint32_t length = (uint32_t)n;
+    struct iovec parts[] = {{&length, sizeof length}, {(void *)(uintptr_t)data, n}};
+
+    if (to >= s->size || to == s->rank)
+        return 1;
+    pthread_mutex_lock(&s->locks[to]);
+    const bool done = s->fds[to] >= 0 && send_all(s->fds[to], parts, 2);
+    pthread_mutex_unlock(&s->locks[to]);
+    return done ? 0 : 1;
+}
+
+static void hang_up(struct socket_team *s, size_t rank)
+{
+    pthread_mutex_lock(&s->locks[rank]);
+    close(s->fds[rank]);
+    s->fds[rank] = -1;
+    pthread_mutex_unlock(&s->locks[rank]);
+}
+
+/* Everybody has his turn. */
+static int receive_message(void *user, double seconds, size_t *from, void *data, size_t *n)
+{
+    struct socket_team *s = user;
+    uint32_t length;
+
+    for (size_t r = 0; r < s->size; r++)
+        s->polled[r] = (struct pollfd){.fd = s->fds[r], .events = POLLIN};
+    if (poll(s->polled, (nfds_t)s->size, (int)(1000 * seconds)) <= 0)
+        return 1;
+    for (size_t i = 0; i < s->size; i++) {
+        const size_t r = (s->next + i) % s->size;
+        if (!s->polled[r].revents)
+            continue;
+        s->next = r + 1;
+        *from = r;
+        if (receive_all(s->fds[r], &length, sizeof length) && length <= FBP_TEAM_MESSAGE &&
+            receive_all(s->fds[r], data, length)) {
+            *n = length;
+            return 0;
+        }
+        hang_up(s, r);
+        return 2;
+    }
+    return 1;
+}
+
+static void be_patient(int fd, int seconds)
+{
+    const struct timeval limit = {.tv_sec = seconds};
+
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
+
+/* What others still say is heard: else what they have not read of this process would be lost. */
+static void close_team(void *user, int lost)
+{
+    struct socket_team *s = user;
+    char rest[4096];
+
+    for (size_t r = 0; s->fds && r < s->size; r++)
+        if (s->fds[r] >= 0) {
+            be_patient(s->fds[r], 1);
+            shutdown(s->fds[r], SHUT_WR);
+        }
+    for (size_t r = 0; s->fds && r < s->size; r++) {
+        while (!lost && s->fds[r] >= 0 && recv(s->fds[r], rest, sizeof rest, 0) > 0)
+            ;
+        if (s->fds[r] >= 0)
+            close(s->fds[r]);
+    }
+    for (size_t r = 0; s->locks && r < s->size; r++)
+        pthread_mutex_destroy(&s->locks[r]);
+    free(s->fds);
+    free(s->locks);
+    free(s->polled);
+    free(s);
+}
+
+static bool name_socket(struct sockaddr_un *out, const char *folder, size_t rank)
+{
+    *out = (struct sockaddr_un){.sun_family = AF_UNIX};
+    return snprintf(out->sun_path, sizeof out->sun_path, "%s/%zu", folder, rank) <
+           (int)sizeof out->sun_path;
+}
+
+/* Another one may not listen yet. */
+static bool call_up(struct socket_team *s, const char *folder, size_t rank, double until)
+{
+    struct sockaddr_un address;
+    const uint32_t own = (uint32_t)s->rank;
+
+    if (!name_socket(&address, folder, rank))
+        return false;
+    while (fbp_seconds() < until) {
+        const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0) {
+            be_patient(fd, PATIENCE_S);
+            s->fds[rank] = fd;
+            return send(fd, &own, sizeof own, MSG_NOSIGNAL) == (ssize_t)sizeof own;
+        }
+        if (fd >= 0)
+            close(fd);
+        usleep(10000);
+    }
+    return false;
+}
+
+static bool answer(struct socket_team *s, int listener)
+{
+    struct pollfd ready = {.fd = listener, .events = POLLIN};
+    uint32_t rank = 0;
+
+    if (poll(&ready, 1, 1000 * PATIENCE_S) != 1)
+        return false;
+    const int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    if (fd < 0)
+        return false;
+    be_patient(fd, PATIENCE_S);
+    if (!receive_all(fd, &rank, sizeof rank) || rank >= s->size || s->fds[rank] >= 0) {
+        close(fd);
+        return false;
+    }
+    s->fds[rank] = fd;
+    return true;
+}
+
+/* Call those before, and wait for those behind. */
+static bool connect_all(struct socket_team *s, const char *folder)
+{
+    const double until = fbp_seconds() + PATIENCE_S;
+    const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_un address;
+
+    bool ok = listener >= 0 && name_socket(&address, folder, s->rank) &&
+              bind(listener, (struct sockaddr *)&address, sizeof address) == 0 &&
+              listen(listener, MOST_RANKS) == 0;
+    for (size_t r = 0; ok && r < s->rank; r++)
+        ok = call_up(s, folder, r, until);
+    for (size_t r = s->rank + 1; ok && r < s->size; r++)
+        ok = answer(s, listener);
+    if (listener >= 0)
+        close(listener);
+    return ok;
+}
+
+static fbp_status make(struct socket_team *s)
+{
+    FBP_TRY(fbp_calloc((void **)&s->locks, s->size, sizeof *s->locks, "a team"));
+    FBP_TRY(fbp_calloc((void **)&s->polled, s->size, sizeof *s->polled, "a team"));
+    for (size_t r = 0; r < s->size; r++)
+        pthread_mutex_init(&s->locks[r], NULL);
+    FBP_TRY(fbp_calloc((void **)&s->fds, s->size, sizeof *s->fds, "a team"));
+    for (size_t r = 0; r < s->size; r++)
+        s->fds[r] = -1;
+    return FBP_OK;
+}
+
+fbp_status team_sockets(struct fbp_team_functions *out, const char *place)
+{
+    struct socket_team *s = NULL;
+    size_t rank, size;
+    fbp_status st;
+    int at = 0;
+
+    /* NOLINTNEXTLINE(cert-err34-c): what is too large fails the tests that follow */
+    if (sscanf(place, "%zu/%zu:%n", &rank, &size, &at) != 2 || at == 0 || rank >= size ||
+        size > MOST_RANKS)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "FBP_TEAM: found %s, expected RANK/SIZE:FOLDER, up to %d processes", place,
+                        MOST_RANKS);
+    FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a team"));
+    s->rank = rank;
+    s->size = size;
+    st = make(s);
+    if (st == FBP_OK && !connect_all(s, place + at))
+        st = fbp_fail(FBP_ERR_IO,
+                      "FBP_TEAM: %s: the %zu processes do not all come within %d s, or there are "
+                      "sockets of others: start all of them, in a new folder",
+                      place, size, PATIENCE_S);
+    if (st != FBP_OK) {
+        close_team(s, 1);
+        return st;
+    }
+    *out = (struct fbp_team_functions){.struct_size = sizeof *out,
+                                       .rank = rank,
+                                       .size = size,
+                                       .send = send_message,
+                                       .receive = receive_message,
+                                       .close = close_team,
+                                       .user = s};
+    return FBP_OK;
+}
