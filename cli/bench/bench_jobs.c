@@ -4,17 +4,17 @@
 #include <string.h>
 
 const struct bench_job bench_jobs[N_BENCH_JOBS] = {
-    {"J1", "512^3 from 360 x 512 x 512", 360, 512, 512, 512, 0.8, 0.5, 0},
-    {"J2", "512^3 from 496 x 1248 x 960", 496, 1248, 960, 512, 0.32, 0.5, 0},
-    {"J3", "1024^3 from 496 x 1248 x 960", 496, 1248, 960, 1024, 0.32, 0.25, 0},
+    {"J1", "512^3 from 360 x 512 x 512", 360, 512, 512, 512, 0.8, 0.5, 0, false},
+    {"J2", "512^3 from 496 x 1248 x 960", 496, 1248, 960, 512, 0.32, 0.5, 0, false},
+    {"J3", "1024^3 from 496 x 1248 x 960", 496, 1248, 960, 1024, 0.32, 0.25, 0, false},
 };
 
 /* Rows are as long as the volume's diagonal. */
 const struct bench_job bench_planes[N_BENCH_PLANES] = {
-    {"P64", "64^3 from 208 x 112", 208, 112, 1, 64, 1, 1, 18},
-    {"P128", "128^3 from 208 x 224", 208, 224, 1, 128, 1, 1, 18},
-    {"P200", "200^3 from 208 x 348", 208, 348, 1, 200, 1, 1, 18},
-    {"P128x10", "128^3 from 208 x 224, 10 frames", 208, 224, 10, 128, 1, 1, 18},
+    {"P64", "64^3 from 208 x 112", 208, 112, 1, 64, 1, 1, 18, false},
+    {"P128", "128^3 from 208 x 224", 208, 224, 1, 128, 1, 1, 18, false},
+    {"P200", "200^3 from 208 x 348", 208, 348, 1, 200, 1, 1, 18, false},
+    {"P128x10", "128^3 from 208 x 224, 10 frames", 208, 224, 10, 128, 1, 1, 18, false},
 };
 
 const struct bench_job *bench_job_find(const char *name)
@@ -91,8 +91,10 @@ int bench_orbit_views(const struct bench_orbit *o, struct fbp_scan *scan)
 /* Plane integrals in all directions; scan->n_views may become another number. */
 static int plane_views(const struct bench_job *j, struct fbp_scan *scan)
 {
-    const struct fbp_directions set = {
-        .struct_size = sizeof set, .set = FBP_SET_SOLID_ANGLE, .n = {j->rings}};
+    const struct fbp_directions set = {.struct_size = sizeof set,
+                                       .set =
+                                           j->linear ? FBP_SET_LINEAR_ANGLE : FBP_SET_SOLID_ANGLE,
+                                       .n = {j->rings}};
     double(*n)[3] = NULL;
 
     if (fbp_directions_count(&set, &scan->n_views) != FBP_OK)

@@ -7,12 +7,15 @@
 
 #include "fbp/scan.h"
 
+#include <stdbool.h>
+
 struct bench_job {
     const char *name, *text;
     size_t views, columns, rows, size;
     double pitch_mm, voxel_mm;
     size_t rings; /**< of plane integrals: their directions are rings of equal solid angle, and rows
                      are frames; 0: a circle */
+    bool linear;  /**< rings of as many directions as there are rings instead */
 };
 
 enum { N_BENCH_JOBS = 3, N_BENCH_PLANES = 4 };

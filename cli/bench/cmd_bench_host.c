@@ -8,14 +8,14 @@
 struct host_args {
     const char *job, *device, *kernel, *timeline;
     enum fbp_precision precision;
-    size_t runs, batch, memory, divide;
+    size_t runs, batch, memory, divide, stages;
     int threads;
     bool counts, on_device, json;
 };
 
 /* Views and volume take 46 GB, so it is asked for by name. */
 static const struct bench_job large = {
-    "J4", "2048^3 from 720 x 2048 x 2048", 720, 2048, 2048, 2048, 0.2, 0.125, 0};
+    "J4", "2048^3 from 720 x 2048 x 2048", 720, 2048, 2048, 2048, 0.2, 0.125, 0, false};
 
 #define H struct host_args
 static const struct opt table[] = {
@@ -26,6 +26,9 @@ static const struct opt table[] = {
                 "delays of them"),
     BENCH_DEVICE(H),
     BENCH_KERNEL(H),
+    OPT(H, stages, .name = "stages", .arg = "N", .min = 1, .max = 2, .fallback = "1",
+        .help = "2: plane integrals are backprojected in two stages, from directions of equal "
+                "linear angle: P128 is then 18 x 18 of them"),
     BENCH_THREADS(H),
     OPT(H, batch, .name = "batch", .arg = "N", .min = 1, .max = 65536, .fallback = "the plan's",
         .help = "views computed at a time"),
@@ -88,11 +91,14 @@ static int measure(const struct host_args *a, const struct bench_job *job)
                                        .precision = a->precision,
                                        .kernel = a->kernel,
                                        .device_memory_bytes = a->memory,
-                                       .batch_views = a->batch};
-    const struct bench_job j = bench_job_divided(job, a->divide);
+                                       .batch_views = a->batch,
+                                       .stages = (int)a->stages};
+    struct bench_job j = bench_job_divided(job, a->divide);
     const struct fbp_host_options options = {a->runs, a->counts, a->timeline, a->on_device};
     struct fbp_host_time t;
     struct fbp_scan scan = {.struct_size = sizeof scan};
+
+    j.linear = a->stages == 2;
     int rc = bench_job_scan(&j, &scan);
 
     if (rc == 0 && fbp_bench_host(&scan, &p, &options, &t) != FBP_OK)

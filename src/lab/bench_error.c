@@ -86,12 +86,13 @@ static fbp_status open_views(const struct fbp_scan *scan, float **views, fbp_sou
     return fbp_source_memory(out, *views, &info);
 }
 
-/* By kernel matrix, or where that lacks something, in double. */
+/* By kernel matrix in one stage, or where that lacks something, in double. */
 static fbp_status reconstruct_exactly(const struct fbp_scan *scan, struct fbp_recon_params params,
                                       float *out)
 {
     params.kernel = "matrix";
     params.precision = FBP_PRECISION_EXACT;
+    params.stages = 0;
     const fbp_status st = fbp_bench_reconstruct(scan, &params, NULL, out);
     if (st != FBP_ERR_UNSUPPORTED)
         return st;

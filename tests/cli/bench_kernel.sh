@@ -60,6 +60,9 @@ for job in P64:16:1 P128x10:32:10; do
         is "$(json measurements.0.psnr_db) > 110 && $(json measurements.0.gups) > 0"
     done
 done
+# The same in two stages, which need directions in planes through an axis.
+run 0 bench host --device cpu --threads 2 --divide 4 --job P128 --stages 2 --runs 2 --json
+is "$(json measurements.0.median) > 0 && $(json measurements.0.gups) > 0"
 run 1 bench kernel --device cpu --divide 32 --job J1 --region ball:0,0,900,1
 has err 'region: ball:0,0,900,1 has no voxel of the volume'
 run 1 bench kernel --device cpu --divide 32 --job J1 --kernel rot45
