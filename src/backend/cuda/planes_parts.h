@@ -100,33 +100,32 @@ static __device__ inline void planes_wait_but_for_one(void)
     cuda_wait_for_copies<1>();
 }
 
-/** The frames of one sample from shared memory, if a is not b; else they stay. */
-template <int OFFSET, int FRAMES>
+/** The frames of one sample from shared memory, from FIRST on, if a is not b; else they stay. */
+template <int OFFSET, int FIRST = 0, int FRAMES>
 static __device__ inline void planes_sample_if(unsigned at, unsigned a, unsigned b,
                                                float (&q)[FRAMES])
 {
-    if constexpr (FRAMES % 4 == 0) {
-#pragma unroll
-        for (int f = 0; f < FRAMES; f += 4)
-            asm volatile("{\n\t"
-                         ".reg .pred p;\n\t"
-                         "setp.ne.u32 p, %5, %6;\n\t"
-                         "@p ld.shared.v4.f32 {%0, %1, %2, %3}, [%4 + %7];\n\t"
-                         "}"
-                         : "+f"(q[f]), "+f"(q[f + 1]), "+f"(q[f + 2]), "+f"(q[f + 3])
-                         : "r"(at), "r"(a), "r"(b), "n"(0));
-    } else {
-        static_assert(FRAMES % 2 == 0, "pairs of frames");
-#pragma unroll
-        for (int f = 0; f < FRAMES; f += 2)
-            asm volatile("{\n\t"
-                         ".reg .pred p;\n\t"
-                         "setp.ne.u32 p, %3, %4;\n\t"
-                         "@p ld.shared.v2.f32 {%0, %1}, [%2 + %5];\n\t"
-                         "}"
-                         : "+f"(q[f]), "+f"(q[f + 1])
-                         : "r"(at), "r"(a), "r"(b), "n"(0));
-    }
+    static_assert(FRAMES % 2 == 0, "pairs of frames");
+    constexpr int PIECE = FRAMES % 4 == 0 ? 4 : 2;
+
+    if constexpr (PIECE == 4)
+        asm volatile("{\n\t"
+                     ".reg .pred p;\n\t"
+                     "setp.ne.u32 p, %5, %6;\n\t"
+                     "@p ld.shared.v4.f32 {%0, %1, %2, %3}, [%4 + %7];\n\t"
+                     "}"
+                     : "+f"(q[FIRST]), "+f"(q[FIRST + 1]), "+f"(q[FIRST + 2]), "+f"(q[FIRST + 3])
+                     : "r"(at), "r"(a), "r"(b), "n"(OFFSET + FIRST * 4));
+    else
+        asm volatile("{\n\t"
+                     ".reg .pred p;\n\t"
+                     "setp.ne.u32 p, %3, %4;\n\t"
+                     "@p ld.shared.v2.f32 {%0, %1}, [%2 + %5];\n\t"
+                     "}"
+                     : "+f"(q[FIRST]), "+f"(q[FIRST + 1])
+                     : "r"(at), "r"(a), "r"(b), "n"(OFFSET + FIRST * 4));
+    if constexpr (FIRST + PIECE < FRAMES)
+        planes_sample_if<OFFSET, FIRST + PIECE>(at, a, b, q);
 }
 
 /** The frames of one sample, from shared memory. */
