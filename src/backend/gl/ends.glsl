@@ -63,6 +63,13 @@ float length_of(uint i)
     return lengths[i / 4u][i % 4u];
 }
 
+void write_end(uint to, float amount, float between, uint length)
+{
+    ends[to] = floatBitsToUint(amount);
+    ends[to + 1u] = floatBitsToUint(between);
+    ends[to + 2u] = length;
+}
+
 void place(uint to, float amount, float reach)
 {
     uint at = 0u;
@@ -72,9 +79,7 @@ void place(uint to, float amount, float reach)
         at++;
     if (n_lengths > 1u)
         between = clamp((reach - length_of(at)) / (length_of(at + 1u) - length_of(at)), 0.0, 1.0);
-    ends[to] = floatBitsToUint(amount);
-    ends[to + 1u] = floatBitsToUint(between);
-    ends[to + 2u] = at;
+    write_end(to, amount, between, at);
 }
 
 /* What the row is at its end, by a line through the samples there. */
@@ -126,6 +131,6 @@ void main()
         if (p0 > 0.0 && at_end > 0.0)
             place(to, p0 * at_end, fit == 1u ? reach_of(p0) : length_of(0u));
         else
-            ends[to] = ends[to + 1u] = ends[to + 2u] = 0u;
+            write_end(to, 0.0, 0.0, 0u);
     }
 }

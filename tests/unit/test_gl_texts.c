@@ -1,0 +1,158 @@
+/* The texts of the OpenGL module's programs, without a context: what some drivers refuse, and
+ * Mesa's, on which the other tests run, forgives. */
+#include "backend/gl/program.h"
+#include "backend/gl/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COMPILER "glslangValidator"
+
+enum { MOST_TEXTS = 10 };
+
+static const struct {
+    const char *name, *texts[MOST_TEXTS];
+} programs[] = {
+#define TEXTS(ID, NAME, ...) {(NAME), {__VA_ARGS__}},
+    GL_PROGRAMS(TEXTS)
+#undef TEXTS
+};
+
+static const char *text_of(const char *name)
+{
+    if (name[0] == '#')
+        return name;
+    for (const struct gl_text_built *b = gl_texts_built; b->name; b++)
+        if (strcmp(b->name, name) == 0)
+            return b->text;
+    fail_msg("there is no text %s", name);
+    return NULL;
+}
+
+static void write_program(size_t p, const char *path)
+{
+    FILE *f = fopen(path, "w");
+
+    assert_non_null(f);
+    fputs("#version 430 core\n", f);
+    for (size_t i = 0; i < MOST_TEXTS && programs[p].texts[i]; i++)
+        fputs(text_of(programs[p].texts[i]), f);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* Does it compile?  If not, prints what the compiler says. */
+static bool compiles(const char *path)
+{
+    char command[4608], line[512];
+    snprintf(command, sizeof command, COMPILER " -S comp '%s' 2>&1", path);
+    FILE *out = popen(command, "r");
+
+    assert_non_null(out);
+    char *said = calloc(1, 1 << 16);
+    size_t n = 0;
+    while (said && fgets(line, sizeof line, out))
+        n += (size_t)snprintf(said + n, n < 65000 ? (1 << 16) - n : 0, "%s", line);
+    const bool fine = pclose(out) == 0;
+    if (!fine)
+        print_message("%s", said);
+    free(said);
+    return fine;
+}
+
+static bool has_compiler(void)
+{
+    return system("command -v " COMPILER " >/dev/null") == 0;
+}
+
+static void every_program_is_glsl(void **state)
+{
+    char path[4096];
+    size_t refused = 0;
+
+    (void)state;
+    if (!has_compiler())
+        skip();
+    snprintf(path, sizeof path, FBP_TEST_DIR "/%d-program.comp", (int)getpid());
+    for (size_t p = 0; p < sizeof programs / sizeof *programs; p++) {
+        write_program(p, path);
+        if (!compiles(path)) {
+            print_message("program \"%s\" is refused\n", programs[p].name);
+            refused++;
+        }
+    }
+    unlink(path);
+    assert_int_equal(refused, 0);
+}
+
+/* That the compiler would have said so. */
+static void what_is_not_is_refused(void **state)
+{
+    char path[4096];
+
+    (void)state;
+    if (!has_compiler())
+        skip();
+    snprintf(path, sizeof path, FBP_TEST_DIR "/%d-wrong.comp", (int)getpid());
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs("#version 430 core\nlayout(local_size_x = 1) in;\n"
+          "layout(std430, binding = 0) writeonly buffer B { uint b[]; };\n"
+          "void main() { b[0] = b[1]; }\n",
+          f);
+    assert_int_equal(fclose(f), 0);
+    assert_false(compiles(path));
+    unlink(path);
+}
+
+/* Is there an assignment to an element whose value is assigned to another one? */
+static bool assigns_twice(const char *statement, size_t n)
+{
+    bool assigned = false;
+
+    for (size_t i = 0; i + 4 <= n; i++) {
+        if (memcmp(statement + i, ", ", 2) == 0)
+            assigned = false; /* another one begins */
+        if (memcmp(statement + i, "] = ", 4) != 0)
+            continue;
+        if (assigned)
+            return true;
+        assigned = true;
+    }
+    return false;
+}
+
+/* NVIDIA's driver takes "a = b = c" for reading b, and refuses it where b may only be written. */
+static void values_are_assigned_once(void **state)
+{
+    static const char wrong[] = "b[0] = b[1] = 0u", right[] = "b[0] = 0u, b[1] = 1u";
+    size_t found = 0;
+
+    (void)state;
+    assert_true(assigns_twice(wrong, strlen(wrong)));
+    assert_false(assigns_twice(right, strlen(right)));
+    for (const struct gl_text_built *b = gl_texts_built; b->name; b++)
+        for (const char *at = b->text; *at;
+             at += strcspn(at, ";{}") + (at[strcspn(at, ";{}")] != 0))
+            if (assigns_twice(at, strcspn(at, ";{}"))) {
+                print_message("%s.glsl: %.*s\n", b->name, (int)strcspn(at, ";{}"), at);
+                found++;
+            }
+    assert_int_equal(found, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_are_assigned_once),
+        cmocka_unit_test(every_program_is_glsl),
+        cmocka_unit_test(what_is_not_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
