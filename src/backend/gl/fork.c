@@ -15,12 +15,15 @@ static pid_t process; /* that has loaded the module */
 /* Is this the number of an open file of a card? */
 static bool is_card(int folder, const char *number)
 {
-    const char *of = gl_plant.card_files ? gl_plant.card_files : "/dev/nvidia";
+    const char *const of[] = {"/dev/nvidia", gl_plant.card_files};
     char target[64];
     const ssize_t n = readlinkat(folder, number, target, sizeof target - 1);
 
     target[n > 0 ? n : 0] = '\0';
-    return strncmp(target, of, strlen(of)) == 0;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        if (of[i] && strncmp(target, of[i], strlen(of[i])) == 0)
+            return true;
+    return false;
 }
 
 /* In a child at its end: what the driver asks of the card goes to nobody. */

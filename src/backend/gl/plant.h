@@ -25,7 +25,7 @@ struct gl_plant {
     atomic_uint_fast64_t n_looks;
     bool no_context, no_current; /**< none is given; it does not become current */
     bool share_lost;             /**< what devices share is lost */
-    const char *card_files;      /**< with what files of a card begin; NULL: /dev/nvidia */
+    const char *card_files;      /**< with what files of a card begin, too; NULL: none */
     void (*apply)(void);
     /** Counted: pieces of memory of the host that were given, and copies from or to other memory.
      */
