@@ -455,16 +455,15 @@ fbp_status fbp_bench_kernel(fbp_bench *b, const char *kernel, enum fbp_precision
 
     fbp_message_clear();
     FBP_TRY(fbp_check_choice("bench: precision", (long)precision, FBP_PRECISION_LAST));
+    if (precision == FBP_PRECISION_DOUBLE)
+        return fbp_fail(FBP_ERR_INVALID, "precision: kernels are timed with floats: leave double "
+                                         "out, or use fbp bench host");
     *out = (struct fbp_kernel_time){.backend = b->backend->name,
                                     .n_threads = b->info.n_threads,
                                     .n_views = b->info.n_views,
                                     .n_slices = b->info.n_slices};
     FBP_TRY_GOTO(fbp_job_create(&tables, &b->scan, &p, false));
     FBP_TRY_GOTO(fbp_job_arrange(&tables.job, b->backend));
-    if (fbp_in_double(&tables.job))
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                              "precision: kernels are timed with floats: leave "
-                              "double out, or use fbp bench host"));
     out->kernel = tables.job.chosen.kernel;
     out->isa = tables.job.chosen.isa;
     if (!has_precision(b, &tables.job))
