@@ -6,7 +6,7 @@
 
 enum { S = 240 };
 
-#define LINE FBP_TEST_DIR "/spectra_line.csv"
+static char *line_path; /* of the line's file */
 
 /* The first derivative of a Gauss line, somewhere in the sweep: the middle of the views is where
  * the same axis has it. */
@@ -19,7 +19,7 @@ static double line_at(double sample)
 
 static void write_line(void)
 {
-    FILE *f = fopen(LINE, "w");
+    FILE *f = fopen(line_path, "w");
 
     assert_non_null(f);
     for (int i = 0; i < S; i++)
@@ -82,7 +82,7 @@ static void compare(const char *device, size_t rings, double wiener, size_t over
     float *planes = plane_samples(&scan, &solid, 1), *spectra = spectra_of(&scan, planes);
     float *wanted = volume_of(&scan, planes, device, 0, oversampling);
 
-    scan.reference = strdup(LINE);
+    scan.reference = strdup(line_path);
     float *got = volume_of(&scan, spectra, device, wiener, oversampling);
     const double wrong = difference(wanted, got, grid_size(&scan.volume));
     if (!(wrong >= least && wrong <= most))
@@ -172,7 +172,7 @@ static void what_cannot_be_divided_is_refused(void **state)
         .struct_size = sizeof info, .n = {S, 1, scan.n_views}, .type = FBP_F32};
     OK(fbp_source_memory(&source, views, &info));
     refused(&scan, &(struct fbp_recon_params){.source = source, .wiener = .1}, "no reference");
-    scan.reference = strdup(LINE);
+    scan.reference = strdup(line_path);
     refused(&scan, &(struct fbp_recon_params){.source = source, .cutoff = 1}, "nothing left above");
     refused(&scan, &(struct fbp_recon_params){.source = source, .cutoff = .1, .wiener = 2},
             "wiener");
@@ -204,8 +204,10 @@ int main(void)
         cmocka_unit_test(rows_may_be_periodic),
         cmocka_unit_test(what_cannot_be_divided_is_refused),
     };
+    line_path = temporary("spectra_line.csv");
     write_line();
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    unlink(LINE);
+    unlink(line_path);
+    free(line_path);
     return failed;
 }
