@@ -163,8 +163,9 @@ static fbp_status note_angles(struct fbp_scan *out, const char *path)
         bool there = false;
         if (st == FBP_OK)
             st = fbp_is_there(names[i], &there);
+        const char *slash = there ? strrchr(names[i], '/') : NULL; /* beside `path` */
         if (there)
-            st = fbp_scan_note_ignored(out, path, "angles", names[i],
+            st = fbp_scan_note_ignored(out, path, "angles", slash ? slash + 1 : names[i],
                                        "they are taken to be AngularStep apart");
         free(names[i]);
     }
