@@ -181,6 +181,9 @@ int recon_check(const struct command *self, const struct recon_args *a)
                                "out");
     if (a->p.follow && a->p.resume)
         return opt_usage(self, "--resume needs a complete scan: leave --follow out");
+    if (a->plan && (a->preview || a->timeline))
+        return opt_usage(self, "--plan computes nothing to draw: leave %s out",
+                         a->preview ? "--preview" : "--timeline");
     if (a->plan)
         return OPT_GO_ON;
     if (!a->output)

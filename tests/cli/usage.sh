@@ -35,6 +35,8 @@ wrong_line 'expected fbp geometry check … --force' --force geometry check s.js
 wrong_line '--mask: expected VALUE\|nan, a number' recon s.json -o v.mha --mask none
 wrong_line '--timeline: .* ends in .svg' recon s.json -o v.mha --timeline t.png
 wrong_line '--timeline: expected --job' bench host --timeline t.svg
+wrong_line '--plan computes nothing to draw: leave --preview out' recon s.json --plan --preview p.png
+wrong_line '--plan computes nothing to draw: leave --timeline out' recon s.json --plan --timeline t.svg
 wrong_line '--preview: .* ends in .png' recon s.json -o v.mha --preview p.jpg
 wrong_line '--compress: expected -o FILE.mha' recon s.json -o v.npy --compress
 wrong_line '--truth: .* ends in .mha' simulate --size 8 --views 4 -o x.json --truth x.json
