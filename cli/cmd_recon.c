@@ -106,6 +106,7 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
     progress_end(progress);
     if (st != FBP_OK)
         return failed(a, st);
+    report->computed = true;
     if (write_rest(a, scan, &result, report) != 0)
         return 1;
     if (a->json)
@@ -140,6 +141,8 @@ static int plan_or_run(struct recon_args *a, struct progress *progress, struct r
     progress->n_views = scan.n_views;
     if (rc == 0)
         rc = a->plan ? plan_print(plan, a->json) : reconstruct(a, &scan, plan, progress, report);
+    if (rc != 0 && a->report)
+        report_failed(report, a, a->loaded ? &scan : NULL, plan ? fbp_plan_info(plan) : NULL);
     fbp_plan_destroy(&plan);
     fbp_scan_clear(&scan);
     return rc;
@@ -170,6 +173,8 @@ static int run(const struct command *self, int argc, char **argv)
     rc = recon_name_scan(&a, &kept);
     if (rc == 0)
         rc = a.sweep ? sweep(self, &a, &progress) : plan_or_run(&a, &progress, &report);
+    else if (a.report)
+        report_failed(&report, &a, NULL, NULL);
     report_end(&report);
     free(kept);
     return rc;

@@ -153,6 +153,7 @@ int recon_prepare(struct recon_args *a, struct fbp_scan *scan, fbp_plan **plan)
     *plan = NULL;
     if (recon_load(a, scan) != 0)
         return 1;
+    a->loaded = true;
     a->kind = scan->kind;
     a->scans_volume = scan->volume.n[0] > 0;
     if (centre_find(a, scan) != 0 || adjust_scan(scan, a->adjust) != 0)

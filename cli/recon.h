@@ -36,6 +36,7 @@ struct recon_args {
     bool spatial, plan, json, quiet;
     bool flip_u, flip_v, reverse;
     bool scans_volume;  /**< by recon_prepare(): the scan has a volume */
+    bool loaded;        /**< and so: the scan is, and no output replaces what it is read from */
     enum fbp_kind kind; /**< and so: of the scan */
 };
 

@@ -136,8 +136,7 @@ static void put_list(struct markup *m, const char *class, const cJSON *list)
     markup_put(m, "</ul>\n");
 }
 
-/* What was said of the run, warnings first. */
-static void put_said(struct markup *m, const struct recon_result *result)
+void report_said(struct markup *m, const struct recon_result *result)
 {
     const cJSON *warnings = say_remembered(true), *notes = say_remembered(false);
     char line[300];
@@ -147,7 +146,7 @@ static void put_said(struct markup *m, const struct recon_result *result)
     if (!warnings || !warnings->child)
         markup_put(m, "<p class=\"facts\">No warnings.</p>\n");
     put_list(m, "notes", notes);
-    if (recon_note(result, 0, line, sizeof line)) {
+    if (result && recon_note(result, 0, line, sizeof line)) {
         markup_put(m, "<ul class=\"notes\">\n");
         for (size_t i = 0; recon_note(result, i, line, sizeof line); i++) {
             markup_put(m, "<li>");
@@ -217,14 +216,15 @@ static int put_volume(struct page *page, const struct recon_args *a,
     return rc;
 }
 
-static int put_geometry(struct markup *m, const struct recon_report *report,
-                        const struct fbp_scan *scan, const struct fbp_plan_summary *p)
+fbp_status report_geometry(struct markup *m, const struct recon_report *report,
+                           const struct fbp_scan *scan, const struct fbp_plan_summary *p)
 {
     char path[4200], line[320];
 
     snprintf(path, sizeof path, "%s/geometry.svg", report->folder);
-    if (fbp_geometry_svg(fbp_scan_views(scan), &p->whole, p->facts, path) != FBP_OK)
-        return cli_fail();
+    const fbp_status st = fbp_geometry_svg(fbp_scan_views(scan), &p->whole, p->facts, path);
+    if (st != FBP_OK)
+        return st;
     markup_put(m, "<section aria-label=\"Geometry\">\n<h2>Geometry</h2>\n");
     put_file(m, path, "image/svg+xml", "the set-up from above and from the side",
              "fbp geometry show draws it as a file of its own");
@@ -234,7 +234,7 @@ static int put_geometry(struct markup *m, const struct recon_report *report,
         markup_put(m, "</p>\n");
     }
     markup_put(m, "</section>\n");
-    return 0;
+    return FBP_OK;
 }
 
 static void put_seconds(struct markup *m, const char *name, double seconds)
@@ -270,16 +270,17 @@ int report_write(struct recon_report *report, const struct recon_args *a,
     char title[600];
     struct page page = {.title = title};
 
+    report->written = true;
     snprintf(title, sizeof title, "Reconstruction of %.500s", a->scan);
-    put_said(&page.before, result);
+    report_said(&page.before, result);
     put_result(&page.before, a, result);
     int rc = put_volume(&page, a, result);
-    report_chosen(&page.after, a, result);
-    if (rc == 0)
-        rc = put_geometry(&page.after, report, scan, result->plan);
+    report_chosen(&page.after, a, result->plan);
+    if (rc == 0 && report_geometry(&page.after, report, scan, result->plan) != FBP_OK)
+        rc = cli_fail();
     put_times(&page.after, report, &result->report);
     report_inputs(&page.after, a, scan);
-    report_again(&page.after, report, result);
+    report_again(&page.after, report, result->plan);
     if (rc == 0)
         rc = page_save(&page, a->report);
     page_clear(&page);

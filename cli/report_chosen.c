@@ -185,7 +185,8 @@ static void put_values(struct markup *m, const struct recon_args *a,
     }
 }
 
-void report_chosen(struct markup *m, const struct recon_args *a, const struct recon_result *result)
+void report_chosen(struct markup *m, const struct recon_args *a,
+                   const struct fbp_plan_summary *plan)
 {
     struct plan_lines lines;
     char why[WHY];
@@ -193,11 +194,11 @@ void report_chosen(struct markup *m, const struct recon_args *a, const struct re
     markup_put(m, "<section aria-label=\"What was chosen\">\n<h2>What was chosen, and why</h2>\n"
                   "<table class=\"chosen\"><thead><tr><th></th><th scope=\"col\">What</th>"
                   "<th scope=\"col\">Why</th></tr></thead>\n<tbody>\n");
-    plan_tell(result->plan, &lines);
+    plan_tell(plan, &lines);
     for (size_t i = 0; i < lines.n; i++) {
-        find_why(why, lines.lines[i].name, a, result->plan);
+        find_why(why, lines.lines[i].name, a, plan);
         put_row(m, lines.lines[i].name, lines.lines[i].text, why);
     }
-    put_values(m, a, result->plan);
+    put_values(m, a, plan);
     markup_put(m, "</tbody></table>\n</section>\n");
 }

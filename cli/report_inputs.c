@@ -136,7 +136,7 @@ static void put_devices(struct markup *m, const struct fbp_plan_summary *p)
 }
 
 void report_again(struct markup *m, const struct recon_report *report,
-                  const struct recon_result *result)
+                  const struct fbp_plan_summary *plan)
 {
     char folder[4096], when[40];
     struct utsname system = {0};
@@ -156,7 +156,8 @@ void report_again(struct markup *m, const struct recon_report *report,
         markup_say(m, "%s %s, %s", system.sysname, system.release, system.machine);
         markup_put(m, "</td></tr>\n");
     }
-    put_devices(m, result->plan);
+    if (plan)
+        put_devices(m, plan);
     markup_put(m,
                "</tbody></table>\n<p class=\"facts\">The same command on the same files gives the "
                "same values, bit for bit, with the same release, kind of device and instruction "

@@ -81,6 +81,11 @@ bool say_failed(void)
     return said.error[0] != '\0';
 }
 
+const char *say_first_error(void)
+{
+    return said.error;
+}
+
 void say_error(const char *line)
 {
     char safe[sizeof said.error];

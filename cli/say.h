@@ -32,8 +32,9 @@ bool say_keep(cJSON *result, bool compact);
  *  takes it over. */
 void say_add(cJSON *measurement);
 
-/** Has an error been said? */
+/** Has an error been said?  And the first, without "fbp: "; "": none. */
 bool say_failed(void);
+const char *say_first_error(void);
 
 /** "fbp: …" on standard error, as one line; the first is the "error" of the object. */
 void say_error(const char *line);

@@ -82,9 +82,42 @@ has err 'no/r.html: its folder is missing'
 ln plain.json linked.html
 run 1 recon plain.json -o new.mha --report linked.html
 has err 'linked.html.*--force'
-run 1 recon no.json -o new.mha --report r2.html
+cmp plain.json linked.html || say "an input was replaced by a report"
+
+# A run that fails says so first, and then what was known; one line on standard error, no volume.
+fails() { # PAGE ERROR ARGUMENTS...: the page has the error's sentence and the command
+    local page=$1 error=$2
+    shift 2
+    run 1 recon "$@" --report "$page"
+    has err "^fbp: $error"
+    [ "$(grep -c '^fbp: ' err)" = 1 ] || say "$last: more than one error: $(cat err)"
+    absent new.mha
+    says "$page" '<title>Failed: reconstruction of '
+    says "$page" "$(sed -n "s/^fbp: //p" err | sed "s/&/\\&amp;/g; s/'/\\&#39;/g; s/\"/\\&quot;/g; s/</\\&lt;/g; s/>/\\&gt;/g")</p>"
+    says "$page" '--report failed.html</pre>'
+    policy_holds "$page"
+    nothing_else "$page"
+    [ "$(grep -o 'aria-label="[A-Z][a-z]*' "$page" | head -2 | tr -d '\n')" = 'aria-label="Failurearia-label="Warnings' ] ||
+        say "$page does not begin with the failure"
+}
+fails failed.html 'no.json: cannot open' no.json -o new.mha
+says failed.html 'before anything was chosen'
+fails failed.html 'memory: .* at least' plain.json -o new.mha --memory 1M
+says failed.html 'plain.mha'
+fails failed.html 'no/new.mha' "$name" -o no/new.mha --device cpu --filter hann
+says failed.html 'nobody has confirmed'
+says failed.html 'by --filter'
+says failed.html 'src="data:image/svg+xml;base64,'
+says failed.html 'There is no volume of this run.'
+run 1 recon plain.json -o whole.mha --device cpu -q --preview no.png/p.png --report r2.html
 absent r2.html
-absent new.mha
+[ -z "$(find . -name '.fbp*')" ] || say "left: $(find . -name '.fbp*')"
+# What is there may be what it could not read; an older page of its own is not.
+echo '<p>mine</p>' >mine.html
+run 1 recon no.json -o new.mha --report mine.html
+[ "$(cat mine.html)" = '<p>mine</p>' ] || say "a file that may be an input was replaced"
+run 0 recon plain.json -o null: --device cpu -q --report failed.html
+says failed.html '<title>Reconstruction of '
 # A run that ends early leaves neither a report nor drawings.
 run 0 simulate --size 64 --views 300 -o large.json -q
 interrupt 1.5 recon large.json --size 320 --kernel matrix --device cpu -o null: --threads 1 --report large.html -q
