@@ -74,7 +74,8 @@ static void nikon(void **state)
     (void)state;
     check_notes("a.xtekct", nikon_xtekct, NULL, list, N_OF(list));
     write_changed("a.ang", "Step\tAngle\r\n1:\t0.0\r\n", NULL, NULL);
-    const struct change beside = {NULL, NULL, "angles = a.ang is not applied: they are taken to be Angular"};
+    const struct change beside = {NULL, NULL,
+                                  "angles = a.ang is not applied: they are taken to be Angular"};
     check_notes("a.xtekct", nikon_xtekct, NULL, &beside, 1);
     unlink(in_folder("a.ang"));
 }
