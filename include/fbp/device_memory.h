@@ -47,6 +47,22 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_sink_device_memory(fbp_sink **out, void *s
                                                          enum fbp_type type, const size_t n[3],
                                                          const char *backend, void *queue);
 
+/**
+ * A queue of a device's, for callers whose memory belongs to another library.  By DLPack that
+ * library is told a stream of the taker's, and has it wait until the memory may be used: tell it
+ * this one, and give it to the calls above.
+ *
+ * out      "cuda": a cudaStream_t that waits for no other; fbp_device_queue_destroy()
+ * number   the device, as its driver counts them (cudaSetDevice())
+ * @return FBP_OK, FBP_ERR_UNSUPPORTED, FBP_ERR_NOMEM, FBP_ERR_DEVICE.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_device_queue_create(void **out, const char *backend,
+                                                          int number);
+/** Until all is done that is in a queue, of whomever: by the __cuda_array_interface__ a library
+ *  tells its own.  NULL is CUDA's default stream. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_device_queue_wait(const char *backend, void *queue);
+FBP_API void fbp_device_queue_destroy(const char *backend, void *queue);
+
 FBP_END
 
 #endif /* FBP_DEVICE_MEMORY_H */

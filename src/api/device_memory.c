@@ -8,18 +8,26 @@
 #include "base/sizes.h"
 #include "plan/devices.h"
 
+static fbp_status find_backend(const char *name, const char *what, const struct fbp_backend **out)
+{
+    char why[sizeof((struct fbp_device_info *)0)->reason] = "";
+
+    *out = name ? fbp_backend_find(name) : NULL;
+    if (!*out)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: device \"%s\" is not in this build", what,
+                        name ? name : "");
+    if (fbp_backend_count(out, why, sizeof why) == 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: device %s cannot be used: %s", what, name, why);
+    return FBP_OK;
+}
+
 /* The device that has all of this memory, and how to get at that. */
 static fbp_status find(const char *name, const char *what, const void *memory, uint64_t bytes,
                        void *queue, struct fbp_far **out)
 {
-    char why[sizeof((struct fbp_device_info *)0)->reason] = "";
-    const struct fbp_backend *backend = name ? fbp_backend_find(name) : NULL;
+    const struct fbp_backend *backend;
 
-    if (!backend)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: device \"%s\" is not in this build", what,
-                        name ? name : "");
-    if (fbp_backend_count(&backend, why, sizeof why) == 0)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: device %s cannot be used: %s", what, name, why);
+    FBP_TRY(find_backend(name, what, &backend));
     const int index = memory ? backend->far->owner(memory, bytes) : -1;
     if (index < 0)
         return fbp_fail(FBP_ERR_INVALID,
@@ -73,6 +81,41 @@ fbp_status fbp_sink_device_memory(fbp_sink **out, void *samples, enum fbp_type t
     FBP_TRY(fbp_array_bytes("volume on a device", &info, &bytes));
     FBP_TRY(find(backend, "volume on a device", samples, bytes, queue, &far));
     return fbp_sink_far_memory(out, type, samples, n, far);
+}
+
+static fbp_status find_queues(const char *name, const struct fbp_backend **out)
+{
+    FBP_TRY(find_backend(name, "queue of a device", out));
+    if ((*out)->far->queue)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_UNSUPPORTED, "queue of a device: %s has none", name);
+}
+
+fbp_status fbp_device_queue_create(void **out, const char *name, int number)
+{
+    const struct fbp_backend *backend;
+
+    fbp_message_clear();
+    *out = NULL;
+    FBP_TRY(find_queues(name, &backend));
+    return backend->far->queue(number, out);
+}
+
+fbp_status fbp_device_queue_wait(const char *name, void *queue)
+{
+    const struct fbp_backend *backend;
+
+    fbp_message_clear();
+    FBP_TRY(find_queues(name, &backend));
+    return backend->far->wait(queue);
+}
+
+void fbp_device_queue_destroy(const char *name, void *queue)
+{
+    const struct fbp_backend *backend;
+
+    if (queue && find_queues(name, &backend) == FBP_OK)
+        backend->far->drop_queue(queue);
 }
 
 /* The first of these devices. */

@@ -27,6 +27,10 @@ struct fbp_far_access {
     int (*owner)(const void *memory, size_t bytes);
     /** How to get at that memory, when the work is done that the caller gave to `queue`. */
     fbp_status (*open)(int index, void *queue, struct fbp_far **out);
+    /** A queue on the device that the driver calls by this number, for what is to be waited for. */
+    fbp_status (*queue)(int number, void **out);
+    fbp_status (*wait)(void *queue); /**< until all in a queue is done, this one's or another's */
+    void (*drop_queue)(void *queue);
     /** Such memory, for tests and benchmarks. */
     fbp_status (*alloc)(int index, size_t bytes, void **out);
     void (*release)(int index, void *memory);

@@ -187,6 +187,31 @@ static void memory_is_known(void **state)
     CUDA_OK(cudaFreeHost(pinned));
 }
 
+/* A stream to hand to another library: what that does in it is awaited, and the thread keeps its
+ * device. */
+static void queues_are_waited_for(void **state)
+{
+    struct job j;
+    void *queue = NULL;
+    int device = -1, n = 0;
+
+    (void)state;
+    open_job(&j, FBP_PRECISION_DEFAULT, 1);
+    CUDA_OK(cudaGetDeviceCount(&n));
+    CUDA_OK(cudaSetDevice(0));
+    OK(fbp_device_queue_create(&queue, "cuda", n - 1));
+    CUDA_OK(cudaGetDevice(&device));
+    assert_int_equal(device, 0);
+    CUDA_OK(cudaLaunchHostFunc(queue, wait_a_little, NULL));
+    assert_int_equal(cudaStreamQuery(queue), cudaErrorNotReady);
+    OK(fbp_device_queue_wait("cuda", queue));
+    CUDA_OK(cudaStreamQuery(queue));
+    fbp_device_queue_destroy("cuda", queue);
+    assert_int_equal(fbp_device_queue_create(&queue, "cuda", n), FBP_ERR_DEVICE);
+    assert_null(queue);
+    close_job(&j);
+}
+
 /* Volumes go to the card from any device, and views come from it. */
 static void other_devices_copy_through_the_host(void **state)
 {
@@ -205,10 +230,12 @@ static void other_devices_copy_through_the_host(void **state)
 int main(void)
 {
     int n = 0;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bits_are_the_same), cmocka_unit_test(calls_do_not_grow),
-        cmocka_unit_test(two_threads_two_streams), cmocka_unit_test(memory_is_known),
-        cmocka_unit_test(other_devices_copy_through_the_host)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bits_are_the_same),
+                                       cmocka_unit_test(calls_do_not_grow),
+                                       cmocka_unit_test(two_threads_two_streams),
+                                       cmocka_unit_test(memory_is_known),
+                                       cmocka_unit_test(queues_are_waited_for),
+                                       cmocka_unit_test(other_devices_copy_through_the_host)};
 
     if (cudaGetDeviceCount(&n) != cudaSuccess || n == 0) {
         printf("there is no card\n");

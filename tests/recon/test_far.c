@@ -358,6 +358,52 @@ static void other_memory_is_refused(void **state)
     assert_null(sink);
 }
 
+static void *finish(void *user)
+{
+    usleep(20000);
+    atomic_store((atomic_bool *)user, false);
+    return NULL;
+}
+
+/* Queues for those whose memory is another library's: given to it, and waited for here. */
+static void queues_are_waited_for(void **state)
+{
+    struct fixture *f = *state;
+    const size_t n = f->info.n[0] * f->info.n[1] * f->info.n[2];
+    float *read = malloc(n * sizeof *read);
+    void *queue[2];
+    fbp_source *source;
+    pthread_t thread;
+
+    assert_non_null(read);
+    OK(fbp_device_queue_create(&queue[0], "mock", 0));
+    OK(fbp_device_queue_create(&queue[1], "mock", 0));
+    assert_ptr_not_equal(queue[0], queue[1]);
+    OK(fbp_device_queue_wait("mock", queue[0])); /* nothing is in it */
+    OK(fbp_device_queue_wait("mock", NULL));
+    OK(fbp_source_device_memory(&source, fbp_mock_far(f->views), &f->info, "mock", queue[1]));
+    for (int k = 0; k < 2; k++) {
+        atomic_store((atomic_bool *)queue[k], true);
+        assert_int_equal(pthread_create(&thread, NULL, finish, queue[k]), 0);
+        if (k == 0)
+            OK(fbp_device_queue_wait("mock", queue[k]));
+        else
+            OK(fbp_source_read(source, 0, f->info.n[2], 0, f->info.n[1], read));
+        assert_false(atomic_load((atomic_bool *)queue[k]));
+        pthread_join(thread, NULL);
+    }
+    assert_memory_equal(read, f->views, n * sizeof *read);
+    fbp_source_close(&source);
+    fbp_device_queue_destroy("mock", queue[0]);
+    fbp_device_queue_destroy("mock", queue[1]);
+    fbp_device_queue_destroy("mock", NULL);
+    refuses(fbp_device_queue_create(&queue[0], "cpu", 0), FBP_ERR_UNSUPPORTED, "cpu has none");
+    assert_null(queue[0]);
+    refuses(fbp_device_queue_wait("abacus", NULL), FBP_ERR_UNSUPPORTED,
+            "\"abacus\" is not in this build");
+    free(read);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_leaves_the_device),
@@ -367,6 +413,7 @@ int main(void)
                                        cmocka_unit_test(reports_are_the_same),
                                        cmocka_unit_test(the_callers_queue_is_awaited),
                                        cmocka_unit_test(other_memory_is_refused),
+                                       cmocka_unit_test(queues_are_waited_for),
                                        cmocka_unit_test(reduced_scans_are_read)};
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -160,6 +160,9 @@ bool cuda_memory_of(const void *memory, size_t bytes, struct cudaPointerAttribut
 int cuda_far_owner(const void *memory, size_t bytes);
 /** As struct fbp_far_access has them, with CUDA's number of the device. */
 fbp_status cuda_far_open(int ordinal, void *queue, struct fbp_far **out);
+fbp_status cuda_far_queue(int number, void **out);
+fbp_status cuda_far_wait(void *queue);
+void cuda_far_drop_queue(void *queue);
 fbp_status cuda_far_alloc(int ordinal, size_t bytes, void **out);
 void cuda_far_release(int ordinal, void *memory);
 

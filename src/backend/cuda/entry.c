@@ -188,7 +188,9 @@ static void far_release(int index, void *memory)
     cuda_far_release(found.ordinal[index], memory);
 }
 
-static const struct fbp_far_access far_access = {far_owner, far_open, far_alloc, far_release};
+static const struct fbp_far_access far_access = {
+    far_owner,           far_open,  cuda_far_queue, cuda_far_wait,
+    cuda_far_drop_queue, far_alloc, far_release};
 
 static fbp_status upload(fbp_device *device, void *dst, const void *src, size_t n_samples)
 {

@@ -36,18 +36,36 @@ struct cuda_far {
     pthread_mutex_t lock;
 };
 
+/* The threads are the caller's, who goes on with the device that he had. */
+static fbp_status enter(int ordinal, int *before)
+{
+    CUDA_TRY(cudaGetDevice(before));
+    if (*before != ordinal)
+        CUDA_TRY(cudaSetDevice(ordinal));
+    return FBP_OK;
+}
+
+static void leave(int ordinal, int before)
+{
+    if (before != ordinal)
+        (void)cudaSetDevice(before);
+}
+
+/* Default streams are those of the device that a thread has. */
 static fbp_status settle(struct fbp_far *far)
 {
     const struct cuda_far *f = (const struct cuda_far *)(const void *)far;
+    int before;
 
-    CUDA_TRY(cudaSetDevice(f->index));
-    CUDA_TRY(cudaStreamSynchronize(f->queue));
+    FBP_TRY(enter(f->index, &before));
+    const cudaError_t e = cudaStreamSynchronize(f->queue);
+    leave(f->index, before);
+    CUDA_TRY(e);
     return FBP_OK;
 }
 
 static fbp_status copy_now(const struct cuda_far *f, const struct fbp_pieces *p)
 {
-    CUDA_TRY(cudaSetDevice(f->index));
     if (p->n == 1)
         CUDA_TRY(cudaMemcpyAsync(p->to, p->from, p->bytes, cudaMemcpyDefault, f->stream));
     else
@@ -71,16 +89,20 @@ static void drop(struct fbp_far *far)
 {
     struct cuda_far *f = (struct cuda_far *)(void *)far;
 
-    (void)cudaSetDevice(f->index);
     (void)cudaStreamDestroy(f->stream);
     pthread_mutex_destroy(&f->lock);
     free(f);
 }
 
-static fbp_status make_stream(struct cuda_far *f)
+static fbp_status make_stream(int ordinal, cudaStream_t *out)
 {
-    CUDA_TRY(cudaSetDevice(f->index));
-    CUDA_TRY(cudaStreamCreateWithFlags(&f->stream, cudaStreamNonBlocking));
+    int before;
+
+    *out = NULL;
+    FBP_TRY(enter(ordinal, &before));
+    const cudaError_t e = cudaStreamCreateWithFlags(out, cudaStreamNonBlocking);
+    leave(ordinal, before);
+    CUDA_TRY(e);
     return FBP_OK;
 }
 
@@ -91,7 +113,7 @@ fbp_status cuda_far_open(int ordinal, void *queue, struct fbp_far **out)
     if (!f)
         return gpu_host->fail(FBP_ERR_NOMEM, "cuda: cannot allocate %zu bytes", sizeof *f);
     *f = (struct cuda_far){.far = {settle, copy, drop}, .index = ordinal, .queue = queue};
-    const fbp_status st = make_stream(f);
+    const fbp_status st = make_stream(ordinal, &f->stream);
     if (st != FBP_OK) {
         free(f);
         return st;
@@ -99,6 +121,26 @@ fbp_status cuda_far_open(int ordinal, void *queue, struct fbp_far **out)
     pthread_mutex_init(&f->lock, NULL);
     *out = &f->far;
     return FBP_OK;
+}
+
+fbp_status cuda_far_queue(int number, void **out)
+{
+    cudaStream_t stream;
+    const fbp_status st = make_stream(number, &stream);
+
+    *out = stream;
+    return st;
+}
+
+fbp_status cuda_far_wait(void *queue)
+{
+    CUDA_TRY(cudaStreamSynchronize(queue));
+    return FBP_OK;
+}
+
+void cuda_far_drop_queue(void *queue)
+{
+    (void)cudaStreamDestroy(queue);
 }
 
 fbp_status cuda_far_alloc(int ordinal, size_t bytes, void **out)

@@ -14,7 +14,7 @@ atomic_uint_fast64_t fbp_mock_copied, fbp_mock_settled;
 
 struct mock_far {
     struct fbp_far far;
-    const atomic_bool *busy; /* NULL: the caller has no queue */
+    void *queue; /* an atomic_bool: is it busy?  NULL: the caller has none */
 };
 
 void *fbp_mock_far(void *host)
@@ -33,14 +33,21 @@ static int owner(const void *memory, size_t bytes)
     return (uintptr_t)memory & FAR ? 0 : -1;
 }
 
+static fbp_status wait_for(void *queue)
+{
+    const atomic_bool *busy = queue;
+
+    while (busy && atomic_load(busy))
+        usleep(100);
+    return FBP_OK;
+}
+
 static fbp_status settle(struct fbp_far *far)
 {
     const struct mock_far *f = (const struct mock_far *)(const void *)far;
 
-    while (f->busy && atomic_load(f->busy))
-        usleep(100);
     atomic_fetch_add(&fbp_mock_settled, 1);
-    return FBP_OK;
+    return wait_for(f->queue);
 }
 
 static fbp_status copy(struct fbp_far *far, const struct fbp_pieces *p)
@@ -69,6 +76,12 @@ static fbp_status open_far(int index, void *queue, struct fbp_far **out)
     return FBP_OK;
 }
 
+static fbp_status make_queue(int number, void **out)
+{
+    (void)number;
+    return fbp_calloc(out, 1, sizeof(atomic_bool), "a queue of a pretended device");
+}
+
 static fbp_status alloc_far(int index, size_t bytes, void **out)
 {
     void *host = NULL;
@@ -86,4 +99,5 @@ static void release_far(int index, void *memory)
     fbp_free(fbp_mock_near(memory));
 }
 
-const struct fbp_far_access fbp_mock_far_access = {owner, open_far, alloc_far, release_far};
+const struct fbp_far_access fbp_mock_far_access = {owner, open_far,  make_queue, wait_for,
+                                                   free,  alloc_far, release_far};
