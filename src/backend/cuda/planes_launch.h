@@ -140,7 +140,7 @@ static int planes_candidates(const struct fbp_job *job, size_t n_slices, int out
     const size_t small = 100 * 100 * 100;
     const size_t *n = job->grid.n;
 
-    out[0] = n_slices <= 4 ? THIN_4 : n[0] * n[1] * n[2] < small ? SMALL_8 : LARGE_8;
+    out[0] = n_slices <= 4 ? THIN_4 : n[0] * n[1] * n[2] < small ? SMALL_8 : LARGE_16;
     return 1;
 }
 
