@@ -23,4 +23,4 @@ cmake --build "$work/build" --target fbp_python fbp_cli >"$work/build.log"
 export LD_PRELOAD="$asan:$stdcxx" ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
 export PYTHONMALLOC=malloc
 exec "$source/tests/python/run.sh" "$python" "$work/build/python" "$work/build/bin/fbp" "$work/run" \
-    test_arrays.py test_recon.py test_runs.py
+    test_arrays.py test_device.py test_recon.py test_runs.py

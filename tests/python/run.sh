@@ -17,4 +17,8 @@ rm -rf "$work"
 mkdir -p "$work"
 cd "$work"
 export PYTHONPATH=$packages PYTHONDONTWRITEBYTECODE=1 FBP=$fbp HYPOTHESIS_STORAGE_DIRECTORY=$work/hypothesis
-"$python" -m pytest -q -p no:cacheprovider --basetemp "$work/tmp" "${@/#test/$here/test}"
+"$python" -m pytest -q -p no:cacheprovider --basetemp "$work/tmp" "${@/#test/$here/test}" || {
+    code=$?
+    [ $code = 5 ] && skip "nothing of it can run here"
+    exit $code
+}

@@ -164,17 +164,6 @@ def test_dlpack(geometry, views, want):
     np.testing.assert_array_equal(out, want)
 
 
-def test_memory_of_a_gpu(geometry, views, scan):
-    class CuPy:
-        __cuda_array_interface__ = {"shape": views.shape, "typestr": "<f4", "data": (1, False)}
-
-    for given in (Tensor(views, (2, 0)), Tensor(views, (10, 0)), CuPy()):
-        with pytest.raises(fbp.InvalidError, match="views: lies in the memory of a GPU.*copy it"):
-            geometry.with_views(given)
-        with pytest.raises(fbp.InvalidError, match="out: lies in the memory of a GPU"):
-            fbp.recon(scan, out=given)
-
-
 REFUSED = [
     (lambda v: v.astype("float16"), "views: .*astype"),
     (lambda v: v.astype("int64"), "views: .*astype"),

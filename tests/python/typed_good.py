@@ -29,6 +29,12 @@ def again(views: NDArray[np.uint16], out: NDArray[np.float32]) -> float:
     return fbp.find_centre(scan).column + plan.summary.memory_bytes
 
 
+def on_a_card(views: object, out: object) -> fbp.Volume:
+    scan = fbp.Scan.cone(views, fbp.angles(360), sod=1, sdd=2, pixel=0.1)
+    fbp.Plan(scan).run(views, out)
+    return fbp.recon(scan, out=out)
+
+
 def options() -> fbp.Options:
     return {"filter": "hann", "centre": "auto", "hu": 0.02}
 

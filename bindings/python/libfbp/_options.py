@@ -194,6 +194,13 @@ def of_plan(options: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
+def beside(device: str | None, place: str | None) -> str | None:
+    """The device in whose memory samples lie, unless another one is named."""
+    if place is not None and device in (None, "auto", place.split(":")[0]):
+        return place
+    return device
+
+
 def _is_single(value: Any) -> bool:
     """One slice: a volume of its own, with a grid of its own."""
     return value is None or hasattr(value, "__index__")

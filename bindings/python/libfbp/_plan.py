@@ -47,6 +47,8 @@ class Plan:
         self.scan = _loaded(scan, given)
         core = _options.prepared_core(self.scan, given, self._find_centre(given))
         keywords = _options.of_plan(given)
+        if self.scan._views is not None:
+            keywords["device"] = _options.beside(keywords.get("device"), self.scan._views.device)
         self._in_double = keywords.get("precision") == "double"
         self._core = _core.Plan(
             core,
@@ -85,12 +87,14 @@ class Plan:
 
         :param views: other views of the same size and type as the scan's, in any form that
             :meth:`Scan.cone` takes; None: the scan's
-        :param out: where the volume goes: None: a new array; an array (z, y, x) of `shape` and
-            `dtype`, of any stride; a function, called with (z, slices) for slices from z on, in any
-            order, each once; or a path
+        :param out: where the volume goes: None: a new NumPy array; an array (z, y, x) of `shape`
+            and `dtype`, of any stride, or a tensor in the memory of the plan's device; a function,
+            called with (z, slices) for slices from z on, in any order, each once; or a path
         :param progress: True: a bar on standard error; or a function that gets a
             :class:`libfbp.Progress` several times a second, and ends the run by an exception
-        :return: the volume; its `array` is `out` if that is an array, None of a function
+        :return: the volume; its `array` is `out` if that is an array, None of a function.  The run
+            waits for what the current streams of Torch, CuPy … still do with tensors on a device,
+            and all is finished when it returns.
         """
         listener = self._listener if progress is None else Listener.of(progress)
         target, volume = self._target(out)
@@ -177,7 +181,8 @@ def recon(
 
     :param scan: a :class:`Scan`, or the path of one
     :param output: a file to write; the array is then read from it when it is asked for
-    :param out: an array (z, y, x) to fill, or a function of (z, slices); instead of `output`
+    :param out: an array (z, y, x) to fill, which may be a CUDA tensor, or a function of
+        (z, slices); instead of `output`
     :param progress: True: a bar; or a function that gets a :class:`Progress`
     :param options: the keywords of :class:`Options`: filter="hann", voxel=0.1, roi="…",
         memory="8G", device="cuda" …
@@ -188,6 +193,9 @@ def recon(
         raise InvalidError("output and out: a volume goes to one place: leave one of them out")
     if output is not None:
         out = arguments.path(output, "output")
+    views = scan._views if isinstance(scan, Scan) else None
+    if (views is None or views.device is None) and _core.is_elsewhere(out):
+        options["device"] = _options.beside(options.get("device"), _core.device_of(out))
     return Plan(scan, progress=progress, **options).run(out=out)
 
 

@@ -106,9 +106,10 @@ class Scan:
         """A cone beam on a circle.
 
         :param views: (views, rows, columns), any stride and byte order, float32, float64 or integers
-            of 8, 16 or 32 bits; a list of views; a path; a function of the view's number; an
-            iterator that gives the views one after another while they are measured; None: a
-            geometry alone.  Values are line integrals, or counts with `i0`, `dark` and `flat`.
+            of 8, 16 or 32 bits; a CUDA tensor in C order, which stays on its GPU; a list of views;
+            a path; a function of the view's number; an iterator that gives the views one after
+            another while they are measured; None: a geometry alone.  Values are line integrals, or
+            counts with `i0`, `dark` and `flat`.
         :param angles: [degrees] of each view.  The source stands at
             (sod cos a, sod sin a, 0), and columns run along (-sin a, cos a, 0).
         :param sod: from source to rotation axis [mm]; one number, or one a view

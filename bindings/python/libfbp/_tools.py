@@ -12,7 +12,7 @@ from . import _core, _options
 from ._errors import InvalidError
 from ._progress import Listener
 from ._scan import Scan
-from ._volume import Volume
+from ._volume import Volume, in_host
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -64,6 +64,8 @@ def _find(
     core: _core.Scan, views: _core.Views | None, given: dict[str, Any], listener: Listener
 ) -> Centre:
     keywords = _options.of_plan(given)
+    if views is not None:
+        keywords["device"] = _options.beside(keywords.get("device"), views.device)
     for name in ("mask", "region", "roi"):
         keywords.pop(name, None)
     try:
@@ -207,9 +209,7 @@ def _as_volume(volume: Any) -> Volume:
         from ._volume import read
 
         return read(volume)
-    import numpy as np
-
-    array = np.asarray(volume)
+    array = in_host(volume)
     if array.ndim not in (2, 3):
         raise InvalidError(f"volume: has shape {array.shape}, expected (z, y, x)")
     return Volume(array if array.ndim == 3 else array[None], (1.0,) * 3, (0.0,) * 3, "")
@@ -256,7 +256,7 @@ def view(
     import numpy as np
 
     of = _as_volume(volume)
-    array = np.asarray(of.array)
+    array = in_host(of.array)
     if array.ndim == 4:
         array = array[arguments.whole(frame, "frame")]
     if array.dtype not in (np.float32, np.float64, np.uint8, np.uint16, np.int16):

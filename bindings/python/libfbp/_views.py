@@ -59,6 +59,11 @@ def _of_list(given: Sequence[Any], row_order: str) -> _core.Views:
         raise InvalidError(
             f"views: the list holds {type(given[0]).__name__}, expected one array for each view"
         )
+    if _core.is_elsewhere(given[0]):
+        raise InvalidError(
+            "views: the list holds arrays in the memory of a GPU: give one array of all views, as "
+            "by torch.stack(views) or cupy.stack(views)"
+        )
     one = _core.views_of_array(_with_views(given[0]), row_order)
     _, rows, columns = one.shape
     return _core.views_of_function(

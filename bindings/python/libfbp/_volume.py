@@ -55,9 +55,7 @@ class Volume:
         return tuple(self.array.shape)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        import numpy as np
-
-        found = np.asarray(self.array)
+        found = in_host(self.array)
         if dtype is not None and found.dtype != dtype:
             return found.astype(dtype)
         return found.copy() if copy else found
@@ -77,9 +75,7 @@ class Volume:
 
         The file appears under its name when it is complete.
         """
-        import numpy as np
-
-        whole = np.asarray(self.array)
+        whole = in_host(self.array)
         frames = whole.shape[0] if whole.ndim == 4 else 1
         _core.save(
             arguments.path(path, "path"),
@@ -101,6 +97,13 @@ class Volume:
         size = "" if "array" not in self.__dict__ else " x ".join(map(str, self.shape)) + " voxels of "
         mm = " x ".join(f"{d:g}" for d in self.spacing)
         return f"<libfbp.Volume{where}: {size}{mm} mm, {self.unit}>"
+
+
+def in_host(array: Any) -> NDArray[Any]:
+    """An array as one of NumPy's; of the memory of a device it is copied."""
+    import numpy as np
+
+    return np.asarray(_core.to_host(array) if _core.is_elsewhere(array) else array)
 
 
 def read(path: Any) -> Volume:

@@ -73,6 +73,13 @@ static char sort_of(char letter)
            " are not read: convert them, as by " + what + ".astype(\"float32\")");
 }
 
+void take_type(array &out, char sort, std::size_t bytes, const std::string &name, const char *what)
+{
+    out.type = sort ? type_of(sort, bytes) : FBP_TYPE_NONE;
+    if (out.type == FBP_TYPE_NONE)
+        refuse_type(what, name);
+}
+
 static void take_format(array &out, const char *format, std::size_t bytes, const char *what)
 {
     const char *f = format ? format : "B";
@@ -82,9 +89,7 @@ static void take_format(array &out, const char *format, std::size_t bytes, const
     const bool little = *reinterpret_cast<const unsigned char *>(&one) == 1;
     const char sort = *f && !f[1] ? sort_of(*f) : '\0';
 
-    out.type = sort ? type_of(sort, bytes) : FBP_TYPE_NONE;
-    if (out.type == FBP_TYPE_NONE)
-        refuse_type(what, std::string("\"") + (format ? format : "") + "\"");
+    take_type(out, sort, bytes, std::string("\"") + (format ? format : "") + "\"", what);
     out.swapped =
         bytes > 1 && ((order == '<' && !little) || ((order == '>' || order == '!') && little));
 }
@@ -129,45 +134,44 @@ static bool from_buffer(nb::handle object, array &out, const char *what)
     return true;
 }
 
-/* Memory of another device is named, as all that follows would only say that it is none. */
-static void refuse_device(nb::handle object, const char *what)
+bool is_elsewhere(nb::handle object)
 {
     static constexpr int HOST[] = {1, 3, 11}; /* DLPack: host, and what a GPU pinned or shares */
-    bool elsewhere = nb::hasattr(object, "__cuda_array_interface__");
 
-    if (!elsewhere && nb::hasattr(object, "__dlpack_device__")) {
-        const nb::object device = object.attr("__dlpack_device__")();
-        const int kind = nb::cast<int>(nb::int_(nb::object(device[0])));
-        elsewhere = std::find(std::begin(HOST), std::end(HOST), kind) == std::end(HOST);
-    }
-    if (elsewhere)
-        refuse(std::string(what) +
-               ": lies in the memory of a GPU, and views and volumes are taken from host memory "
-               "so far: copy it, as by tensor.cpu() or cupy.asnumpy(); device=\"cuda\" still "
-               "computes there");
+    if (!nb::hasattr(object, "__dlpack_device__"))
+        return nb::hasattr(object, "__cuda_array_interface__");
+    const nb::object device = object.attr("__dlpack_device__")();
+    const int kind = nb::cast<int>(nb::int_(nb::object(device[0])));
+    return std::find(std::begin(HOST), std::end(HOST), kind) == std::end(HOST);
 }
 
-static void take_tensor(const nb::ndarray<> &t, array &out, const char *what)
+void set_dense(array &out)
 {
-    const nb::dlpack::dtype type = t.dtype();
+    std::ptrdiff_t step = static_cast<std::ptrdiff_t>(fbp_type_size(out.type));
+
+    out.strides.resize(out.shape.size());
+    for (std::size_t i = out.shape.size(); i-- > 0;) {
+        out.strides[i] = step;
+        step *= static_cast<std::ptrdiff_t>(out.shape[i]);
+    }
+}
+
+void take_tensor(array &out, const nb::dlpack::dltensor &t, const char *what)
+{
+    const nb::dlpack::dtype type = t.dtype;
     const char sort = type.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float)  ? 'f'
                       : type.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::Int)  ? 'i'
                       : type.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::UInt) ? 'u'
                                                                                              : '\0';
 
-    out.type = sort && type.lanes == 1 ? type_of(sort, type.bits / 8u) : FBP_TYPE_NONE;
-    if (out.type == FBP_TYPE_NONE)
-        refuse_type(what, "code " + std::to_string(type.code) + " with " +
-                              std::to_string(type.bits) + " bits");
-    out.data = static_cast<char *>(t.data_handle()) + t.byte_offset();
-    for (std::size_t i = 0; i < t.ndim(); i++) {
-        out.shape.push_back(t.shape(i));
-        out.strides.push_back(t.stride(i) * static_cast<std::ptrdiff_t>(type.bits / 8));
-    }
-    out.owner = std::shared_ptr<void>(new nb::ndarray<>(t), [](void *p) {
-        const nb::gil_scoped_acquire python;
-        delete static_cast<nb::ndarray<> *>(p);
-    });
+    take_type(out, type.lanes == 1 ? sort : '\0', type.bits / 8u,
+              "code " + std::to_string(type.code) + " with " + std::to_string(type.bits) + " bits",
+              what);
+    out.data = static_cast<char *>(t.data) + t.byte_offset;
+    out.shape.assign(t.shape, t.shape + t.ndim);
+    set_dense(out);
+    for (std::size_t i = 0; t.strides && i < out.shape.size(); i++)
+        out.strides[i] = t.strides[i] * static_cast<std::ptrdiff_t>(fbp_type_size(out.type));
 }
 
 static bool from_dlpack(nb::handle object, array &out, const char *what)
@@ -187,7 +191,19 @@ static bool from_dlpack(nb::handle object, array &out, const char *what)
         }
         t = nb::ndarray<>(readable);
     }
-    take_tensor(t, out, what);
+    take_tensor(out,
+                {t.data_handle(),
+                 {},
+                 static_cast<std::int32_t>(t.ndim()),
+                 t.dtype(),
+                 const_cast<std::int64_t *>(t.shape_ptr()),
+                 const_cast<std::int64_t *>(t.stride_ptr()),
+                 t.byte_offset()},
+                what);
+    out.owner = std::shared_ptr<void>(new nb::ndarray<>(t), [](void *p) {
+        const nb::gil_scoped_acquire python;
+        delete static_cast<nb::ndarray<> *>(p);
+    });
     return true;
 }
 
@@ -202,22 +218,29 @@ static std::string text_of(const nb::object &object)
     return nb::str(object).c_str();
 }
 
+void check_extent(const array &a, const char *what)
+{
+    if (a.shape.empty())
+        refuse(std::string(what) + ": has no dimensions: give an array, not a number");
+    for (const std::size_t n : a.shape)
+        if (n == 0)
+            refuse(std::string(what) + ": has shape " + a.shape_text() + ", without elements");
+}
+
 array borrow(nb::handle object, const char *what)
 {
     array out;
 
-    refuse_device(object, what);
+    if (is_elsewhere(object))
+        refuse(std::string(what) + ": lies in the memory of a GPU, and is needed in the host's "
+                                   "here: copy it, as by tensor.cpu() or cupy.asnumpy()");
     if (!from_buffer(object, out, what) && !from_dlpack(object, out, what)) {
         if (nb::hasattr(object, "dtype"))
             refuse_type(what, text_of(object.attr("dtype")));
         refuse(std::string(what) + ": a " + text_of(object.type().attr("__name__")) +
                " is no array: give a NumPy array or a tensor in host memory");
     }
-    if (out.shape.empty())
-        refuse(std::string(what) + ": has no dimensions: give an array, not a number");
-    for (const std::size_t n : out.shape)
-        if (n == 0)
-            refuse(std::string(what) + ": has shape " + out.shape_text() + ", without elements");
+    check_extent(out, what);
     return out;
 }
 

@@ -1,6 +1,6 @@
 /* Arrays in files, pictures, comparison. */
-#include "array.hpp"
 #include "call.hpp"
+#include "device.hpp"
 
 #include <cstring>
 
@@ -55,6 +55,39 @@ static void read(const file &f, nb::handle out)
                                             reinterpret_cast<double *>(a.data))
                    : fbp_source_read(f.source, 0, n[2], 0, n[1], reinterpret_cast<float *>(a.data));
     });
+}
+
+/* Of a volume in the memory of a device: its samples in the host's, as float32 or float64. */
+static nb::object to_host(nb::handle given)
+{
+    const array a = borrow_anywhere(given, "array");
+    const std::size_t n = a.shape.size();
+    const bool wide = a.type == FBP_F64;
+    fbp::array_info info;
+
+    info.n[0] = a.shape[n - 1];
+    info.n[1] = n > 1 ? a.shape[n - 2] : 1;
+    info.n[2] = 1;
+    for (std::size_t i = 0; i + 2 < n; i++)
+        info.n[2] *= a.shape[i];
+    info.type = a.type;
+    info.row_order = FBP_ROWS_BOTTOM_UP;
+    char *samples = new char[info.n[0] * info.n[1] * info.n[2] * (wide ? 8 : 4)];
+    const nb::capsule owner(samples, [](void *p) noexcept { delete[] static_cast<char *>(p); });
+    call([&] {
+        fbp_source *source = nullptr;
+        fbp_status st =
+            fbp_source_device_memory(&source, a.data, &info, a.place->backend(), a.place->queue());
+        if (st == FBP_OK)
+            st = wide ? fbp_source_read_double(source, 0, info.n[2], 0, info.n[1],
+                                               reinterpret_cast<double *>(samples))
+                      : fbp_source_read(source, 0, info.n[2], 0, info.n[1],
+                                        reinterpret_cast<float *>(samples));
+        fbp_source_close(&source);
+        return st;
+    });
+    const nb::dlpack::dtype dtype = wide ? nb::dtype<double>() : nb::dtype<float>();
+    return nb::cast(nb::ndarray<nb::numpy>(samples, n, a.shape.data(), owner, nullptr, dtype));
 }
 
 struct place {
@@ -176,6 +209,9 @@ void define_files(nb::module_ &m)
           nb::arg("unit"), nb::arg("frames"), nb::arg("compress"));
     m.def("picture", &picture, nb::arg("png"), nb::arg("array"), nb::arg("spacing"), nb::arg("mip"),
           nb::arg("window").none(), nb::arg("slice").none(), nb::arg("turn_deg"));
+    m.def("is_elsewhere", &is_elsewhere, nb::arg("given").none(),
+          "Does an array lie in memory that the host cannot read?");
+    m.def("to_host", &to_host, nb::arg("given"), "The samples of such an array, as a NumPy array.");
     m.def("compare", &compare, nb::arg("a"), nb::arg("b"), nb::arg("radius"));
 }
 

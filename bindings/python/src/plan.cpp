@@ -4,6 +4,9 @@
 #include "scan.hpp"
 #include "views.hpp"
 
+#include <cstring>
+#include <thread>
+
 namespace fbp_python
 {
 
@@ -45,6 +48,7 @@ class plan
   private:
     /** The only call of this plan at a time. */
     class turn;
+    void check_place(const array &a, const char *what) const;
     struct output;
     void run_on(desk &at, opened *from, output &to, fbp::report &report);
 
@@ -128,7 +132,7 @@ plan::output::output(nb::object given, const fbp_plan_summary &p, bool in_double
 /* (z, y, x), or (frame, z, y, x); a volume of one slice may be (y, x). */
 void plan::output::take_array(nb::handle given)
 {
-    array a = borrow(given, "out");
+    array a = borrow_anywhere(given, "out");
     const std::string wanted = "(" + std::to_string(n[2]) + ", " + std::to_string(n[1]) + ", " +
                                std::to_string(n[0]) + ")";
 
@@ -179,6 +183,11 @@ void plan::output::open()
 {
     fbp::sized<fbp_sink_functions> functions;
 
+    if (samples.place) {
+        check(fbp_sink_device_memory(&sink, samples.data, type, n, samples.place->backend(),
+                                     samples.place->queue()));
+        return;
+    }
     if (samples.data && samples.is_plain()) {
         check(type == FBP_F64
                   ? fbp_sink_memory_double(&sink, reinterpret_cast<double *>(samples.data), n)
@@ -230,12 +239,28 @@ plan::plan(nb::object scan_object, nb::object views_object, const nb::dict &keyw
         [] {}, message);
     if (st != FBP_OK)
         throw failure{st, message};
+    if (source_)
+        check_place(nb::cast<const views &>(views_).samples, "views");
 }
 
+/* In a thread of its own, as all work of the library: a driver may give the thread that closes a
+ * device another current one than the program has chosen. */
 plan::~plan()
 {
     const nb::gil_scoped_release free_python;
-    plan_.reset();
+    try {
+        std::thread([&] { plan_.reset(); }).join();
+    } catch (const std::system_error &) { /* there is no thread to be had */
+        plan_.reset();
+    }
+}
+
+void plan::check_place(const array &a, const char *what) const
+{
+    const char *given = params_.p.device;
+
+    fbp_python::check_place(a, given && std::strcmp(given, "auto") != 0 ? given : info().backend,
+                            what);
 }
 
 void plan::open()
@@ -299,8 +324,13 @@ nb::dict plan::run(nb::object views_object, nb::object out, listeners listen)
     const turn mine(*this, at);
 
     to.at = &at;
-    if (!views_object.is_none())
+    check_place(to.samples, "out");
+    if (!views_object.is_none()) {
+        check_place(nb::cast<const views &>(views_object).samples, "views");
         from = std::make_unique<opened>(nb::cast<const views &>(views_object), &now_);
+    } else if (source_) {
+        source_->follow();
+    }
     at.idle = feeder(from ? from.get() : source_.get());
     if (to.path.empty())
         to.open();

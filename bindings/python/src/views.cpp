@@ -131,6 +131,13 @@ std::size_t opened::there(void *user) noexcept
 
 void opened::open_array(const fbp_array_info &info)
 {
+    const on_device *place = of_.samples.place.get();
+
+    if (place) {
+        check(fbp_source_device_memory(&source_, of_.samples.data, &info, place->backend(),
+                                       place->queue()));
+        return;
+    }
     if (of_.samples.is_plain()) {
         check(fbp_source_memory(&source_, of_.samples.data, &info));
         return;
@@ -162,6 +169,7 @@ opened::opened(const views &of, desk *const *at) : of_(of), at_(at)
 {
     fbp::array_info info;
 
+    follow();
     std::memcpy(info.n, of.n, sizeof info.n);
     info.type = of.type;
     info.row_order = of.order;
@@ -174,6 +182,12 @@ opened::opened(const views &of, desk *const *at) : of_(of), at_(at)
 opened::~opened()
 {
     fbp_source_close(&source_);
+}
+
+void opened::follow() const
+{
+    if (of_.samples.place)
+        of_.samples.place->follow();
 }
 
 bool opened::next()
@@ -194,7 +208,7 @@ static fbp_row_order order_of(const std::string &text)
 static views of_array(nb::handle given, const std::string &order)
 {
     views out;
-    const array a = borrow(given, "views");
+    const array a = borrow_anywhere(given, "views");
 
     if (a.shape.size() != 2 && a.shape.size() != 3)
         refuse("views: has shape " + a.shape_text() +
@@ -238,11 +252,22 @@ void define_views(nb::module_ &m)
         .def_prop_ro(
             "dtype", [](const views &v) { return fbp_type_name(v.type); }, "\"float32\" …")
         .def_prop_ro(
+            "device",
+            [](const views &v) {
+                return v.samples.place ? nb::object(nb::str(v.samples.place->name().c_str()))
+                                       : nb::none();
+            },
+            nb::sig("def device(self) -> str | None"),
+            "\"cuda:0\": they lie in its memory; None: in the host's.")
+        .def_prop_ro(
             "is_copied",
             [](const views &v) { return v.from == views::sort::array && !v.samples.is_plain(); },
             "True if rows are gathered from gaps or turned bytes while they are read.");
     m.def("is_array", &is_array, nb::arg("given").none(),
           "Does the object lend its samples, by the buffer protocol or DLPack?");
+    m.def(
+        "device_of", [](nb::handle given) { return borrow_anywhere(given, "out").place->name(); },
+        nb::arg("given"), "\"cuda:0\", of an array that is elsewhere.");
     m.def("views_of_array", &of_array, nb::arg("given"), nb::arg("row_order"));
     m.def("views_of_function", &of_called, nb::arg("iterates"), nb::arg("given"), nb::arg("shape"),
           nb::arg("dtype"), nb::arg("row_order"));

@@ -3,8 +3,8 @@
 #ifndef FBP_PYTHON_VIEWS_HPP
 #define FBP_PYTHON_VIEWS_HPP
 
-#include "array.hpp"
 #include "call.hpp"
+#include "device.hpp"
 
 namespace fbp_python
 {
@@ -38,6 +38,8 @@ class opened
     {
         return source_;
     }
+    /** Before a call that reads: wait for what the program has given to the views' device. */
+    void follow() const;
     /** Take the next view of an iterator, in the caller's thread; false: all are there. */
     bool next();
     /** Is there an iterator to be asked? */
