@@ -27,6 +27,25 @@ void *fbp_sink_samples(const fbp_sink *sink);
 void fbp_sink_written(fbp_sink *sink, size_t z0, size_t nz);
 const struct fbp_array_info *fbp_sink_info(const fbp_sink *sink);
 
+/** Of several processes that write one output, in any order, at any time: which this one is. */
+struct fbp_sink_joint {
+    size_t part, n_parts;      /**< for names and messages: parts count from 1 */
+    const unsigned char *mine; /**< 1 a slice of info->n[2] that this process writes */
+};
+
+/**
+ * fbp_sink_open() for one of several processes (array/joint.h).  What others have written is not
+ * written again: fbp_sink_has().  fbp_sink_finish() wants the slices of this process; the last of
+ * all publishes the output.
+ */
+fbp_status fbp_sink_open_joint(fbp_sink **out, const char *path, const struct fbp_array_info *info,
+                               const struct fbp_sink_params *params,
+                               const struct fbp_sink_joint *joint);
+
+/** Slices that other processes still have to write, once the sink is finished; 0: the output has
+ * its name. */
+size_t fbp_sink_missing(const fbp_sink *sink);
+
 /** The most that a thread takes which converts slices to this type, and packs them; FBP_F32: 0. */
 uint64_t fbp_sink_thread_bytes(enum fbp_type type);
 

@@ -2,7 +2,9 @@
 #include "array/file/bytes.h"
 #include "array/stack_names.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
+#include "base/stop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -158,10 +160,35 @@ static bool is_named(int fd, const char *path)
            a.st_dev == b.st_dev;
 }
 
-static fbp_status lock_opened(const struct fbp_part_inputs *in, int fd, const char *path,
-                              bool *left, bool *made, bool *named)
+/* What is a turn of a few, not the lock of one: the head of an output of several processes, or not
+ * even that yet. */
+static bool is_turn(int fd)
 {
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+    char text[sizeof FBP_PART_HEAD] = "";
+    const ssize_t n = pread(fd, text, sizeof text - 1, 0);
+
+    return n == 0 || strcmp(text, FBP_PART_HEAD) == 0;
+}
+
+/* How a journal is locked. */
+struct locking {
+    bool create; /**< where there is none; else *fd is -1 then */
+    bool wait;   /**< for others of the same output, not for one that has all of it */
+    double until;
+};
+
+/* *named: the lock is ours, of the file that has this name.  Neither: try again. */
+static fbp_status lock_opened(const struct fbp_part_inputs *in, int fd, const char *path,
+                              const struct locking *how, bool *left, bool *made, bool *named)
+{
+    static const struct timespec moment = {.tv_nsec = 10 * 1000 * 1000};
+    const bool held = flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+
+    if (held && how->wait && is_turn(fd) && fbp_seconds() < how->until) {
+        nanosleep(&moment, NULL);
+        return fbp_go_on();
+    }
+    if (held)
         return fbp_fail(FBP_ERR_IO,
                         "%s: another process is writing this output: wait for it or choose "
                         "another name",
@@ -170,31 +197,56 @@ static fbp_status lock_opened(const struct fbp_part_inputs *in, int fd, const ch
     return *named ? check_journal(in, fd, path, left, made) : FBP_OK;
 }
 
-fbp_status fbp_part_lock(const struct fbp_part_inputs *in, const char *path, int *fd, bool *left,
-                         bool *made)
+/* *fd -1: there is none, or it has just come or gone. */
+static fbp_status open_journal(const char *path, bool create, int *fd, bool *made)
+{
+    *fd = create ? open_retry(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL) : -1;
+    *made = *fd >= 0;
+    if (create && *fd < 0 && errno != EEXIST)
+        return cannot("create", path);
+    if (*fd < 0)
+        *fd = open_retry(path, O_RDWR | O_APPEND);
+    return *fd < 0 && errno != ENOENT ? cannot_open(path) : FBP_OK;
+}
+
+static fbp_status lock_journal(const struct fbp_part_inputs *in, const char *path,
+                               const struct locking *how, int *fd, bool *left, bool *made)
 {
     *left = false;
-    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+    for (int attempt = 0; attempt < ATTEMPTS;) {
         bool named = false;
-        *fd = open_retry(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL);
-        *made = *fd >= 0;
-        if (*fd < 0 && errno != EEXIST)
-            return cannot("create", path);
+        FBP_TRY(open_journal(path, how->create, fd, made));
+        if (*fd < 0 && !how->create)
+            return FBP_OK;
+        attempt += *fd < 0;
         if (*fd < 0)
-            *fd = open_retry(path, O_RDWR | O_APPEND);
-        if (*fd < 0 && errno == ENOENT)
             continue;
-        if (*fd < 0)
-            return cannot_open(path);
-        const fbp_status st = lock_opened(in, *fd, path, left, made, &named);
+        const fbp_status st = lock_opened(in, *fd, path, how, left, made, &named);
         if (st == FBP_OK && named)
             return FBP_OK;
+        attempt += !how->wait;
         close(*fd);
         *fd = -1;
         *made = false;
         FBP_TRY(st);
     }
     return fbp_fail(FBP_ERR_IO, "%s: other processes keep replacing it", path);
+}
+
+fbp_status fbp_part_lock(const struct fbp_part_inputs *in, const char *path, int *fd, bool *left,
+                         bool *made)
+{
+    return lock_journal(in, path, &(struct locking){.create = true}, fd, left, made);
+}
+
+fbp_status fbp_part_turn(const struct fbp_part_inputs *in, const char *path, bool create, int *fd,
+                         bool *left)
+{
+    const struct locking how = {
+        .create = create, .wait = true, .until = fbp_seconds() + FBP_PART_TURN_SECONDS};
+    bool made;
+
+    return lock_journal(in, path, &how, fd, left, &made);
 }
 
 fbp_status fbp_part_clear(const struct fbp_part_inputs *in, const char *path, bool ours)

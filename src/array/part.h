@@ -38,6 +38,19 @@ fbp_status fbp_part_spare(const struct fbp_part_inputs *inputs, const char *path
 fbp_status fbp_part_lock(const struct fbp_part_inputs *inputs, const char *path, int *fd,
                          bool *left, bool *made);
 
+/** The head of an output that several processes write begins so (array/joint.h). */
+#define FBP_PART_HEAD "fbp-journal 3 "
+enum { FBP_PART_TURN_SECONDS = 600 };
+
+/**
+ * The same of a head, whose lock another process of the output may have for a moment: that is
+ * waited for, so many seconds at most.
+ *
+ * create  where there is none; else *fd is -1 then
+ */
+fbp_status fbp_part_turn(const struct fbp_part_inputs *inputs, const char *path, bool create,
+                         int *fd, bool *left);
+
 /** Nothing is there, or it is removed if it is `ours` or empty; anything else is refused. */
 fbp_status fbp_part_clear(const struct fbp_part_inputs *inputs, const char *path, bool ours);
 

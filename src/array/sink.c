@@ -3,6 +3,7 @@
 #include "array/file/member.h"
 #include "array/file/outfile.h"
 #include "array/formats.h"
+#include "array/joint.h"
 #include "array/reads.h"
 #include "array/sink_stack.h"
 
@@ -129,17 +130,15 @@ static bool run_is_there(const struct fbp_sink *s, size_t z0, size_t nz, uint64_
     return h == hash;
 }
 
-static fbp_status write_header(const struct fbp_sink *s)
+/* With others; samples beside their header have a second name to lock. */
+static fbp_status join_part(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool pair)
 {
-    struct fbp_piece p = {0};
-    fbp_status st;
-
-    FBP_TRY_GOTO(fbp_piece_open(&p, s->fd, s->part, 0));
-    FBP_TRY_GOTO(fbp_layout_put(&s->layout, &s->info, &p));
-    st = fbp_piece_flush(&p);
-fail:
-    fbp_piece_close(&p);
-    return st;
+    if (pair) {
+        s->lock_path = fbp_format("%s.part.log", s->layout.data_path);
+        if (!s->lock_path)
+            return fbp_fail_nomem(strlen(s->path), "a path");
+    }
+    return fbp_joint_join(s, inputs, NULL);
 }
 
 static fbp_status open_part(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool resume)
@@ -147,12 +146,15 @@ static fbp_status open_part(struct fbp_sink *s, const struct fbp_part_inputs *in
     const bool pair = strcmp(s->layout.data_path, s->path) != 0;
     bool left = false, fresh = true;
 
+    if (s->joint)
+        return join_part(s, inputs, pair);
     FBP_TRY(fbp_part_spare(inputs, s->part));
     FBP_TRY(fbp_sink_lock(s, inputs, pair ? s->layout.data_path : NULL, &left));
+    if (left)
+        FBP_TRY(fbp_joint_yield(s, resume));
     FBP_TRY(fbp_sink_part_open(s, inputs, left, resume, &fresh));
     FBP_TRY(fbp_sink_reserve(s));
-    if (s->part_offset)
-        FBP_TRY(write_header(s));
+    FBP_TRY(fbp_sink_write_header(s));
     return fresh ? FBP_OK : fbp_journal_resume(s, run_is_there);
 }
 
@@ -184,6 +186,11 @@ static fbp_status open_file(struct fbp_sink *s, const char *path,
     if (params->resume && s->fingerprint == 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: cannot be resumed without a fingerprint", path);
     s->compress = s->format->packs_header || (s->compress && s->format->can_compress);
+    if (s->joint && s->compress)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: a compressed file is written from its start to its end, and not in "
+                        "parts: write it plain, and compress it when it is complete",
+                        path);
     FBP_TRY(name_files(s, path));
     FBP_TRY(fbp_output_check(s->layout.data_path));
     if (s->layout.side_path)
@@ -230,7 +237,7 @@ static fbp_status take_type(struct fbp_sink *s, const char *path,
 }
 
 static fbp_status open_any(struct fbp_sink *s, const char *path,
-                           const struct fbp_sink_params *params)
+                           const struct fbp_sink_params *params, const struct fbp_sink_joint *joint)
 {
     uint64_t bytes = 0;
 
@@ -242,10 +249,16 @@ static fbp_status open_any(struct fbp_sink *s, const char *path,
         return fbp_fail(FBP_ERR_INVALID, "%s: too large for this machine", path);
     s->slice_bytes = s->info.n[0] * s->info.n[1] * fbp_type_size(s->info.type);
     FBP_TRY(fbp_calloc((void **)&s->have, s->info.n[2], 1, "a table of slices"));
+    if (joint)
+        FBP_TRY(fbp_joint_create(s, path, joint));
     if (!s->format && strcmp(path, "null:") == 0) {
         s->kind = FBP_SINK_NULL;
         return FBP_OK;
     }
+    if (s->joint && strcmp(path, "hash:") == 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "hash: is that of all slices, which parts that know nothing of each other "
+                        "do not have: write a volume, or leave the parts out");
     if (!s->format && strcmp(path, "hash:") == 0) {
         s->kind = FBP_SINK_HASH;
         return fbp_calloc((void **)&s->hash, s->info.n[2], sizeof *s->hash, "hashes of slices");
@@ -271,9 +284,15 @@ static fbp_status take_params(struct fbp_sink_params *own, const struct fbp_sink
     return FBP_OK;
 }
 
-fbp_status fbp_sink_open_as(fbp_sink **out, const char *path, const struct fbp_array_info *info,
-                            const struct fbp_sink_params *params,
-                            const struct fbp_sink_format *format, const void *context)
+/* How a sink is opened, beside what callers may say. */
+struct opening {
+    const struct fbp_sink_format *format; /* NULL: by its name */
+    const void *context;
+    const struct fbp_sink_joint *joint; /* NULL: by one process */
+};
+
+static fbp_status open_sink(fbp_sink **out, const char *path, const struct fbp_array_info *info,
+                            const struct fbp_sink_params *params, const struct opening *how)
 {
     const struct fbp_sink_params defaults = {.struct_size = sizeof defaults};
     struct fbp_sink_params own;
@@ -290,15 +309,30 @@ fbp_status fbp_sink_open_as(fbp_sink **out, const char *path, const struct fbp_a
     s->info = whole;
     s->compress = params->compress;
     s->fingerprint = params->fingerprint;
-    s->format = format;
-    s->context = context;
-    FBP_TRY_GOTO(open_any(s, path, params));
+    s->format = how->format;
+    s->context = how->context;
+    FBP_TRY_GOTO(open_any(s, path, params, how->joint));
     s->context = NULL;
     *out = s;
     return FBP_OK;
 fail:
     fbp_sink_close(&s);
     return st;
+}
+
+fbp_status fbp_sink_open_as(fbp_sink **out, const char *path, const struct fbp_array_info *info,
+                            const struct fbp_sink_params *params,
+                            const struct fbp_sink_format *format, const void *context)
+{
+    return open_sink(out, path, info, params, &(struct opening){format, context, NULL});
+}
+
+fbp_status fbp_sink_open_joint(fbp_sink **out, const char *path, const struct fbp_array_info *info,
+                               const struct fbp_sink_params *params,
+                               const struct fbp_sink_joint *joint)
+{
+    fbp_message_clear();
+    return open_sink(out, path, info, params, &(struct opening){NULL, NULL, joint});
 }
 
 fbp_status fbp_sink_open(fbp_sink **out, const char *path, const struct fbp_array_info *info,
@@ -312,7 +346,10 @@ static fbp_status write_as_is(struct fbp_sink *s, size_t z0, size_t nz, const vo
 {
     const uint64_t at = s->part_offset + (uint64_t)z0 * s->slice_bytes;
 
-    FBP_TRY(fbp_write_at(s->fd, s->part, at, data, nz * s->slice_bytes));
+    if (s->joint)
+        FBP_TRY(fbp_joint_put(s, at, data, nz * s->slice_bytes));
+    else
+        FBP_TRY(fbp_write_at(s->fd, s->part, at, data, nz * s->slice_bytes));
     fbp_sink_begin_sync(s, at, nz * s->slice_bytes);
     if (!s->fingerprint)
         return FBP_OK;
@@ -336,6 +373,8 @@ static fbp_status write_converted(struct fbp_sink *s, size_t z0, size_t nz, cons
     fbp_status st;
 
     FBP_TRY_GOTO(fbp_piece_open(&p, s->fd, s->part, at));
+    p.to = s->joint ? fbp_joint_put : NULL;
+    p.user = s;
     FBP_TRY_GOTO(fbp_piece_put_values(&p, &s->info, data, n, &clipped));
     FBP_TRY_GOTO(fbp_piece_flush(&p));
     fbp_sink_begin_sync(s, at, nz * s->slice_bytes);
@@ -413,29 +452,50 @@ fbp_status fbp_sink_write_double(fbp_sink *s, size_t z0, size_t nz, const double
     return (s->info.type == FBP_F64 ? write_given : write_other)(s, z0, nz, data);
 }
 
+/* The first slice that is to be written here and was not; *n: how many. */
+static size_t find_lacking(const struct fbp_sink *s, size_t *n)
+{
+    size_t first = s->info.n[2];
+
+    *n = 0;
+    for (size_t z = s->info.n[2]; z-- > 0;) {
+        if (s->have[z] || (s->joint && !s->joint->mine[z]))
+            continue;
+        first = z;
+        ++*n;
+    }
+    return first;
+}
+
 fbp_status fbp_sink_finish(fbp_sink *s)
 {
+    size_t n;
+
     fbp_message_clear();
     FBP_TRY(fbp_own_process(s->process, "output"));
     if (s->finished)
         return FBP_OK;
-    if (s->n_have < s->info.n[2]) {
-        size_t z = 0;
-        while (s->have[z])
-            z++;
+    const size_t first = find_lacking(s, &n);
+    if (n > 0)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: %zu of %zu slices were never written, the first is %zu: resume the "
                         "run",
-                        s->path ? s->path : "output", s->info.n[2] - s->n_have, s->info.n[2], z);
-    }
-    if (s->kind == FBP_SINK_FILE)
+                        s->path ? s->path : "output", n, s->info.n[2], first);
+    if (s->joint)
+        FBP_TRY(fbp_joint_finish(s));
+    else if (s->kind == FBP_SINK_FILE)
         FBP_TRY(fbp_sink_publish(s));
-    if (s->kind == FBP_SINK_STACK)
+    else if (s->kind == FBP_SINK_STACK)
         FBP_TRY(fbp_sink_stack_publish(s));
     if (s->calls)
         FBP_TRY(s->calls->finish(s));
     s->finished = true;
     return FBP_OK;
+}
+
+size_t fbp_sink_missing(const fbp_sink *s)
+{
+    return s->joint && s->joint->head && !s->joint->complete ? s->info.n[2] - s->n_have : 0;
 }
 
 uint64_t fbp_sink_clipped(const fbp_sink *s)
@@ -461,7 +521,9 @@ size_t fbp_sink_kept(const struct fbp_sink *s)
 /* Removed before the lock is let go, so that it cannot be somebody else's by then. */
 static void remove_unfinished(struct fbp_sink *s)
 {
-    if (s->owned && !s->finished && fbp_sink_kept(s) == 0) {
+    if (s->joint && s->joint->head && s->process == getpid())
+        fbp_joint_leave(s);
+    else if (s->owned && !s->finished && fbp_sink_kept(s) == 0) {
         if (s->kind == FBP_SINK_STACK)
             fbp_sink_stack_remove(s);
         else
@@ -492,6 +554,7 @@ void fbp_sink_close(fbp_sink **sink)
         close(s->lock_fd);
     if (s->fd >= 0)
         close(s->fd);
+    fbp_joint_destroy(&s->joint);
     fbp_layout_clear(&s->layout);
     pthread_mutex_destroy(&s->lock);
     free(s->path);

@@ -62,6 +62,8 @@ struct fbp_sink {
     struct fbp_layout layout;
     size_t part_offset; /**< of the samples in the temporary file */
     int fd, log_fd, lock_fd;
+    struct fbp_joint
+        *joint; /**< several processes write it (array/joint.h); NULL: this one alone */
 };
 
 /**
@@ -94,6 +96,10 @@ void fbp_sink_mark_clipped(struct fbp_sink *s, size_t z0, size_t nz, uint64_t cl
 fbp_status fbp_sink_lock(struct fbp_sink *s, const struct fbp_part_inputs *inputs, const char *name,
                          bool *left);
 
+/** The lock of s->lock_path alone, for as long as it takes; NULL: there is none such. */
+fbp_status fbp_sink_lock_second(struct fbp_sink *s, const struct fbp_part_inputs *inputs);
+void fbp_sink_unlock_second(struct fbp_sink *s);
+
 /** Open PATH.part, whose journal is locked; *fresh: nothing of use was found in it. */
 fbp_status fbp_sink_part_open(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool left,
                               bool resume, bool *fresh);
@@ -112,8 +118,18 @@ fbp_status fbp_sink_reserve(struct fbp_sink *s);
  *  begins, while others are computed. */
 void fbp_sink_begin_sync(const struct fbp_sink *s, uint64_t at, uint64_t n);
 
+/** What stands before the samples, into the temporary file. */
+fbp_status fbp_sink_write_header(const struct fbp_sink *s);
+
 /** Everything is written: compress, sync, rename, remove the journal. */
 fbp_status fbp_sink_publish(struct fbp_sink *s);
+
+/** Of that: sync and rename, of what is not compressed. */
+fbp_status fbp_sink_publish_names(struct fbp_sink *s);
+
+/** The first line of a journal, which says what output it is. */
+enum { FBP_JOURNAL_LINE = 160 };
+void fbp_journal_first(const struct fbp_sink *s, char line[FBP_JOURNAL_LINE]);
 
 /** Empty the journal, and begin it. */
 fbp_status fbp_journal_create(struct fbp_sink *s);

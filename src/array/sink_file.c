@@ -107,6 +107,21 @@ fbp_status fbp_sink_reserve(struct fbp_sink *s)
     return cannot("reserve space", s->part);
 }
 
+fbp_status fbp_sink_write_header(const struct fbp_sink *s)
+{
+    struct fbp_piece p = {0};
+    fbp_status st;
+
+    if (s->part_offset == 0)
+        return FBP_OK;
+    FBP_TRY_GOTO(fbp_piece_open(&p, s->fd, s->part, 0));
+    FBP_TRY_GOTO(fbp_layout_put(&s->layout, &s->info, &p));
+    st = fbp_piece_flush(&p);
+fail:
+    fbp_piece_close(&p);
+    return st;
+}
+
 void fbp_sink_begin_sync(const struct fbp_sink *s, uint64_t at, uint64_t n)
 {
     if (!s->compress && !s->passing)
@@ -304,14 +319,15 @@ static fbp_status publish_compressed(struct fbp_sink *s)
     return st;
 }
 
+fbp_status fbp_sink_publish_names(struct fbp_sink *s)
+{
+    FBP_TRY(fbp_sync_file(s->fd, s->part));
+    return publish_names(s, s->part);
+}
+
 fbp_status fbp_sink_publish(struct fbp_sink *s)
 {
-    if (s->compress) {
-        FBP_TRY(publish_compressed(s));
-    } else {
-        FBP_TRY(fbp_sync_file(s->fd, s->part));
-        FBP_TRY(publish_names(s, s->part));
-    }
+    FBP_TRY((s->compress ? publish_compressed : fbp_sink_publish_names)(s));
     fbp_sink_file_remove(s);
     fbp_sync_folder(s->path);
     return FBP_OK;

@@ -3,7 +3,8 @@
  * been read again, so that nothing needs to reach the disk in any order.  A stack whose slices are
  * all whole, and get their names, has a line "publish"; that is on disk before the first name.
  *
- * Version 1 had no such line, and no journal where nothing could be resumed. */
+ * Version 1 had no such line, and no journal where nothing could be resumed.  Version 3 is that of
+ * an output that several processes write (array/joint.h). */
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "array/sink.h"
@@ -17,13 +18,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FIRST_LINE = 160, MAX_JOURNAL = 1 << 28 };
+enum { FIRST_LINE = FBP_JOURNAL_LINE, MAX_JOURNAL = 1 << 28 };
 
-static void first_line(const struct fbp_sink *s, char line[FIRST_LINE])
+void fbp_journal_first(const struct fbp_sink *s, char line[FBP_JOURNAL_LINE])
 {
-    snprintf(line, FIRST_LINE, "fbp-journal 2 %016llx size %zu %zu %zu header %zu\n",
-             (unsigned long long)s->fingerprint, s->info.n[0], s->info.n[1], s->info.n[2],
-             s->part_offset);
+    snprintf(line, FIRST_LINE, "fbp-journal %d %016llx size %zu %zu %zu header %zu\n",
+             s->joint ? 3 : 2, (unsigned long long)s->fingerprint, s->info.n[0], s->info.n[1],
+             s->info.n[2], s->part_offset);
 }
 
 fbp_status fbp_journal_create(struct fbp_sink *s)
@@ -32,7 +33,7 @@ fbp_status fbp_journal_create(struct fbp_sink *s)
 
     if (ftruncate(s->log_fd, 0) < 0)
         return fbp_fail(FBP_ERR_IO, "%s: cannot empty: %s", s->log, strerror(errno));
-    first_line(s, line);
+    fbp_journal_first(s, line);
     return fbp_append(s->log_fd, s->log, line);
 }
 
@@ -53,7 +54,8 @@ static fbp_status read_first(const struct fbp_sink *s, char line[FIRST_LINE])
 
 static const char *behind_version(const char *line)
 {
-    return strncmp(line, "fbp-journal 1 ", 14) == 0 || strncmp(line, "fbp-journal 2 ", 14) == 0
+    return strncmp(line, "fbp-journal ", 12) == 0 && line[12] >= '1' && line[12] <= '3' &&
+                   line[13] == ' '
                ? line + 14
                : line;
 }
@@ -66,7 +68,7 @@ fbp_status fbp_journal_find(const struct fbp_sink *s, bool *found)
     FBP_TRY(read_first(s, old));
     if (!old[0] || strncmp(behind_version(old), "lock ", 5) == 0)
         return FBP_OK;
-    first_line(s, line);
+    fbp_journal_first(s, line);
     if (strcmp(behind_version(line), behind_version(old)) != 0)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: belongs to a run with other settings or data: use the same ones to "

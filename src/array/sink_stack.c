@@ -2,6 +2,7 @@
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "array/file/room.h"
+#include "array/joint.h"
 #include "array/stack_names.h"
 
 #include "base/hash.h"
@@ -172,7 +173,7 @@ static fbp_status clear_missing(const struct fbp_sink *s, const struct fbp_part_
     fbp_status st = FBP_OK;
 
     for (size_t z = 0; z < s->info.n[2] && st == FBP_OK; z++) {
-        if (s->have[z])
+        if (s->have[z] || (s->joint && !s->joint->mine[z]))
             continue;
         char *part = name_of(s, z, ".part");
         st = part ? fbp_part_clear(inputs, part, true) : fbp_fail_nomem(strlen(s->path), "a path");
@@ -255,11 +256,11 @@ static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_p
 }
 
 /* Samples that are not compressed have a size that is known. */
-static fbp_status check_room(const struct fbp_sink *s)
+static fbp_status check_room(const struct fbp_sink *s, int fd)
 {
     const uint64_t need =
         s->slices->slices->compressed ? 0 : (uint64_t)s->slice_bytes * s->info.n[2];
-    const uint64_t left = fbp_room_left(s->log_fd);
+    const uint64_t left = fbp_room_left(fd);
 
     return need <= left ? FBP_OK : fbp_fail_room(s->path, need, left);
 }
@@ -283,6 +284,14 @@ static fbp_status publish_slice(const struct fbp_sink *s, size_t z, bool *gone)
     free(part);
     free(name);
     return st;
+}
+
+static fbp_status publish_slices(const struct fbp_sink *s, bool *gone)
+{
+    for (size_t z = 0; z < s->info.n[2]; z++)
+        FBP_TRY(publish_slice(s, z, gone));
+    fbp_sync_folder(s->path);
+    return FBP_OK;
 }
 
 /* A run that was stopped while its slices got their names has written all of them: first they get
@@ -356,11 +365,46 @@ static fbp_status lock(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
     return st;
 }
 
+static void remove_parts(const struct fbp_sink *s)
+{
+    for (size_t z = 0; z < s->info.n[2]; z++) {
+        char *part = name_of(s, z, ".part");
+        if (part)
+            unlink(part);
+        free(part);
+    }
+}
+
+static const struct fbp_joint_kind one_of_several = {.check = check_others,
+                                                     .clear = clear_parts,
+                                                     .room = check_room,
+                                                     .clear_missing = clear_missing,
+                                                     .remove = remove_parts,
+                                                     .has = file_is_there,
+                                                     .names = publish_slices};
+
+/* With other processes. */
+static fbp_status join(struct fbp_sink *s, const struct fbp_part_inputs *inputs)
+{
+    char *unpadded;
+
+    FBP_TRY(name_unpadded(s, &unpadded));
+    s->lock_path = unpadded ? fbp_format("%s.part.log", unpadded) : NULL;
+    const bool lost = unpadded && !s->lock_path;
+    free(unpadded);
+    return lost ? fbp_fail_nomem(strlen(s->path), "a path")
+                : fbp_joint_join(s, inputs, &one_of_several);
+}
+
 static fbp_status begin(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool resume)
 {
     bool left = false, found = false;
 
+    if (s->joint)
+        return join(s, inputs);
     FBP_TRY(lock(s, inputs, &left));
+    if (left)
+        FBP_TRY(fbp_joint_yield(s, resume));
     if (left)
         FBP_TRY(finish_published(s));
     FBP_TRY(check_others(s));
@@ -372,7 +416,7 @@ static fbp_status begin(struct fbp_sink *s, const struct fbp_part_inputs *inputs
     }
     FBP_TRY(clear_parts(s, inputs, left));
     s->log_made = true;
-    FBP_TRY(check_room(s));
+    FBP_TRY(check_room(s, s->log_fd));
     FBP_TRY(fbp_journal_create(s));
     s->owned = true;
     return FBP_OK;
@@ -514,25 +558,18 @@ fbp_status fbp_sink_stack_publish(struct fbp_sink *s)
     FBP_TRY(check_names(s));
     FBP_TRY(fbp_journal_publish(s));
     s->owned = s->log_made = false; /* nothing is removed any more */
-    for (size_t z = 0; z < s->info.n[2]; z++)
-        FBP_TRY(publish_slice(s, z, &gone));
+    FBP_TRY(publish_slices(s, &gone));
     if (gone)
         return fbp_fail(FBP_ERR_IO,
                         "%s: another program removed slices before they had their names: "
                         "start again",
                         s->path);
-    fbp_sync_folder(s->path);
     unlink(s->log);
     return FBP_OK;
 }
 
 void fbp_sink_stack_remove(struct fbp_sink *s)
 {
-    for (size_t z = 0; z < s->info.n[2]; z++) {
-        char *part = name_of(s, z, ".part");
-        if (part)
-            unlink(part);
-        free(part);
-    }
+    remove_parts(s);
     unlink(s->log);
 }

@@ -72,11 +72,13 @@ fbp_status fbp_sink_follow_link(char **path, const char *extensions)
     return fbp_fail(FBP_ERR_INVALID, "%s: is one of too many links: name the file itself", *path);
 }
 
-static fbp_status lock_second(struct fbp_sink *s, const struct fbp_part_inputs *inputs)
+fbp_status fbp_sink_lock_second(struct fbp_sink *s, const struct fbp_part_inputs *inputs)
 {
     bool left = false;
     char *line;
 
+    if (!s->lock_path)
+        return FBP_OK;
     FBP_TRY(fbp_part_lock(inputs, s->lock_path, &s->lock_fd, &left, &s->lock_made));
     if (left) /* the journal of an output of that name, which stays as it is */
         return FBP_OK;
@@ -89,6 +91,16 @@ static fbp_status lock_second(struct fbp_sink *s, const struct fbp_part_inputs *
     return st;
 }
 
+void fbp_sink_unlock_second(struct fbp_sink *s)
+{
+    if (s->lock_made)
+        unlink(s->lock_path);
+    if (s->lock_fd >= 0)
+        close(s->lock_fd);
+    s->lock_made = false;
+    s->lock_fd = -1;
+}
+
 fbp_status fbp_sink_lock(struct fbp_sink *s, const struct fbp_part_inputs *inputs, const char *name,
                          bool *left)
 {
@@ -98,5 +110,5 @@ fbp_status fbp_sink_lock(struct fbp_sink *s, const struct fbp_part_inputs *input
     s->lock_path = fbp_format("%s.part.log", name);
     if (!s->lock_path)
         return fbp_fail_nomem(strlen(name), "a path");
-    return lock_second(s, inputs);
+    return fbp_sink_lock_second(s, inputs);
 }

@@ -30,7 +30,8 @@ fbp_status fbp_piece_flush(struct fbp_piece *p)
 {
     if (p->n == 0)
         return FBP_OK;
-    FBP_TRY(fbp_write_at(p->fd, p->path, p->at, p->buf, p->n));
+    FBP_TRY(p->to ? p->to(p->user, p->at, p->buf, p->n)
+                  : fbp_write_at(p->fd, p->path, p->at, p->buf, p->n));
     p->hash = fbp_hash(p->hash, p->buf, p->n);
     p->at += p->n;
     p->n = 0;

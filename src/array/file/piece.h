@@ -17,6 +17,9 @@ uint64_t fbp_piece_hash(uint64_t h, const void *data, size_t n);
 struct fbp_piece {
     int fd;
     const char *path;
+    /** In place of fd; NULL: none. */
+    fbp_status (*to)(void *user, uint64_t at, const void *data, size_t n);
+    void *user;
     uint64_t at, hash;
     size_t n;
     char *buf;

@@ -1,0 +1,145 @@
+/** @file joint.h  An output that several processes write, each its own slices (internal).
+ *
+ * Beside the output PATH there are, until it is complete:
+ *
+ *   PATH.part                     the samples, at their places (of a stack: a file a slice).
+ * Whoever comes first creates and reserves it, the others open it PATH.part.log                 the
+ * head: what output it is.  Its lock is held while a process joins, and while one publishes, never
+ * while slices are computed PATH.part.log.3of16.1a2b3c4d  the journal of one process, which alone
+ * writes it and locks it as long as it lives the same, .edges              its bytes of pages that
+ * it shares with others
+ *
+ * No two processes write to one page of PATH.part (to one stripe, where the file system tells a
+ * larger block): where the slices of a process begin or end within one, these bytes go to its file
+ * of edges.  Whoever finds all slices there writes the header and the edges of all into PATH.part
+ * and renames it.
+ *
+ * A line of a journal counts for others when "synced" follows, which is written when the samples
+ * are on the disk.  What a process that ended has noted without that is read and compared by who
+ * has these slices next.
+ */
+#ifndef FBP_SRC_JOINT_H
+#define FBP_SRC_JOINT_H
+
+#include "array/sink.h"
+
+/** Slices [z0, z0 + nz). */
+struct fbp_joint_run {
+    size_t z0, nz;
+};
+
+/** The slices of a process, and where their bytes are. */
+struct fbp_joint_edges {
+    struct fbp_joint_run *runs; /**< that do not touch */
+    size_t n_runs;
+    uint64_t stripe; /**< bytes that one process writes to */
+    char *path;
+    int fd; /**< -1: there is no such file, as of a stack */
+};
+
+/** What a stack, a file a slice, has of its own. */
+struct fbp_joint_kind {
+    /** No slices of another, larger volume are there. */
+    fbp_status (*check)(const struct fbp_sink *s);
+    /** Remove temporary slices of any volume of this name, which must be `ours`, or empty. */
+    fbp_status (*clear)(const struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool ours);
+    /** Is there room for all of it, on the disk of an open file? */
+    fbp_status (*room)(const struct fbp_sink *s, int fd);
+    /** Remove temporary slices that are still to be written here. */
+    fbp_status (*clear_missing)(const struct fbp_sink *s, const struct fbp_part_inputs *inputs);
+    /** Remove all temporary slices of this volume. */
+    void (*remove)(const struct fbp_sink *s);
+    fbp_run_there_fn *has; /**< is the file of a slice there, whole? */
+    /** Give all slices their names; *gone: some are nowhere. */
+    fbp_status (*names)(const struct fbp_sink *s, bool *gone);
+};
+
+struct fbp_joint {
+    const struct fbp_joint_kind *stack; /**< NULL: a single file, or none */
+    struct fbp_sink_joint own;          /**< without `mine` */
+    unsigned char *mine;                /**< 1 a slice that this process writes */
+    char *head;                         /**< its name; NULL: no files */
+    struct fbp_joint_edges edges;
+    uint64_t begin; /**< of the journal's first line of slices */
+    bool joined;    /**< the head is that of this output */
+    bool complete;  /**< all slices are there, under their names */
+};
+
+/** s->joint, of a sink whose sizes and fingerprint are set; no file is opened. */
+fbp_status fbp_joint_create(struct fbp_sink *s, const char *path,
+                            const struct fbp_sink_joint *given);
+void fbp_joint_destroy(struct fbp_joint **joint);
+
+/* --- edges (joint_edges.c) --- */
+
+/** The runs of mine[n]. */
+fbp_status fbp_joint_runs(const unsigned char *mine, size_t n, struct fbp_joint_edges *out);
+void fbp_joint_edges_clear(struct fbp_joint_edges *edges);
+
+/** Bytes to where they belong, for a piece, too: `sink` is a struct fbp_sink. */
+fbp_status fbp_joint_put(void *sink, uint64_t at, const void *data, size_t n);
+
+/** Bytes [at, at + n) as the process wrote them whose edges these are. */
+fbp_status fbp_joint_get(const struct fbp_sink *s, const struct fbp_joint_edges *edges, uint64_t at,
+                         void *out, size_t n);
+
+/** Of slices [z0, z0 + nz) those bytes that are in the file of edges into PATH.part.  scratch:
+ *  FBP_PIECE_BYTES. */
+fbp_status fbp_joint_copy_edges(const struct fbp_sink *s, const struct fbp_joint_edges *edges,
+                                size_t z0, size_t nz, void *scratch);
+
+/* --- journals (joint_journal.c) --- */
+
+/** Another process of this output, or what it left. */
+struct fbp_joint_peer {
+    char *path; /**< of its journal */
+    size_t part, n_parts;
+    char who[128]; /**< "process 123 on HOST" */
+    bool alive;
+    struct fbp_joint_edges edges;
+    char *text;         /**< of the journal */
+    const char *lines;  /**< of slices */
+    const char *synced; /**< those before are on the disk */
+};
+
+struct fbp_joint_line {
+    size_t z0, nz;
+    uint64_t hash;
+    bool synced;
+};
+
+/** Create, lock and begin the journal of this process, and its file of edges. */
+fbp_status fbp_joint_begin(struct fbp_sink *s);
+
+/** What is called for each journal beside the head, the sink's own only if that is asked for. */
+typedef fbp_status fbp_joint_peer_fn(struct fbp_sink *s, struct fbp_joint_peer *peer, void *user);
+fbp_status fbp_joint_each(struct fbp_sink *s, bool own, fbp_joint_peer_fn *fn, void *user);
+
+/** The next line of slices, from *at, which begins as peer->lines; false: there is none. */
+bool fbp_joint_next(const struct fbp_sink *s, const struct fbp_joint_peer *peer, const char **at,
+                    struct fbp_joint_line *out);
+
+/** Remove a journal and its file of edges. */
+void fbp_joint_remove(const char *journal);
+
+/* --- joining and leaving (joint.c), publishing (joint_seal.c) --- */
+
+/** Open all files; the journals of other processes say which slices are there.  stack: NULL: it is
+ *  none. */
+fbp_status fbp_joint_join(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
+                          const struct fbp_joint_kind *stack);
+
+/** This process has written all its slices: tell the others, or publish if all are there. */
+fbp_status fbp_joint_finish(struct fbp_sink *s);
+
+/** It has not: keep what others can use. */
+void fbp_joint_leave(struct fbp_sink *s);
+
+/** Remove what the processes of a published output needed, the head last. */
+fbp_status fbp_joint_tidy(struct fbp_sink *s);
+
+/** The journal that a process alone has just locked: is it the head of processes that live?  What
+ *  others left is removed, unless the output is to be resumed: FBP_ERR_INVALID. */
+fbp_status fbp_joint_yield(struct fbp_sink *s, bool resume);
+
+#endif /* FBP_SRC_JOINT_H */

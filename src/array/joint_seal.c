@@ -1,0 +1,177 @@
+/* The end of an output that several processes write: the last of them publishes it. */
+#include "array/file/bytes.h"
+#include "array/file/outfile.h"
+#include "array/joint.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What this process has written is on the disk, and then its journal says so. */
+static fbp_status sync_own(struct fbp_sink *s)
+{
+    if (s->joint->stack && syncfs(s->log_fd) < 0)
+        return fbp_fail_write(s->path, errno, 0);
+    if (!s->joint->stack) {
+        FBP_TRY(fbp_sync_file(s->fd, s->part));
+        FBP_TRY(fbp_sync_file(s->joint->edges.fd, s->joint->edges.path));
+    }
+    FBP_TRY(fbp_append(s->log_fd, s->log, "synced\n"));
+    FBP_TRY(fbp_sync_file(s->log_fd, s->log));
+    fbp_sync_folder(s->path);
+    return FBP_OK;
+}
+
+/* Where a network's file system remembers what is in a folder, changing it makes this machine ask
+ * again: else two processes that end together could miss each other's journals. */
+static void look_anew(const struct fbp_sink *s)
+{
+    char *name = fbp_format("%s.look", s->log);
+    const int fd = name ? open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+
+    if (fd >= 0) {
+        close(fd);
+        unlink(name);
+    }
+    free(name);
+}
+
+static fbp_status mark_synced(struct fbp_sink *s, struct fbp_joint_peer *p, void *user)
+{
+    struct fbp_joint_line line;
+    const char *at = p->lines;
+
+    (void)user;
+    while (fbp_joint_next(s, p, &at, &line))
+        if (line.synced)
+            fbp_sink_mark(s, line.z0, line.nz);
+    return FBP_OK;
+}
+
+static fbp_status copy_peer(struct fbp_sink *s, struct fbp_joint_peer *p, void *scratch)
+{
+    struct fbp_joint_line line;
+    const char *at = p->lines;
+
+    while (fbp_joint_next(s, p, &at, &line))
+        if (line.synced)
+            FBP_TRY(fbp_joint_copy_edges(s, &p->edges, line.z0, line.nz, scratch));
+    return FBP_OK;
+}
+
+/* Edges of all processes, this one among them. */
+static fbp_status copy_edges(struct fbp_sink *s)
+{
+    void *scratch = NULL;
+
+    FBP_TRY(fbp_alloc(&scratch, FBP_PIECE_BYTES, "a piece of the output"));
+    const fbp_status st = fbp_joint_each(s, true, copy_peer, scratch);
+    fbp_free(scratch);
+    return st;
+}
+
+static bool is_ours(const struct fbp_sink *s)
+{
+    struct stat a, b;
+
+    return fstat(s->fd, &a) == 0 && lstat(s->part, &b) == 0 && a.st_ino == b.st_ino &&
+           a.st_dev == b.st_dev;
+}
+
+static fbp_status name_slices(struct fbp_sink *s)
+{
+    bool gone = false;
+
+    FBP_TRY(s->joint->stack->names(s, &gone));
+    return gone ? fbp_fail(FBP_ERR_IO,
+                           "%s: another program removed slices before they had their names: remove "
+                           "%s* and start again",
+                           s->path, s->joint->head)
+                : FBP_OK;
+}
+
+/* Whoever comes after a kill does all of this again; the bytes are the same. */
+static fbp_status publish(struct fbp_sink *s, int head)
+{
+    FBP_TRY(fbp_append(head, s->joint->head, "publish\n"));
+    FBP_TRY(fbp_sync_file(head, s->joint->head));
+    if (s->joint->stack)
+        return name_slices(s);
+    FBP_TRY(fbp_sink_write_header(s));
+    FBP_TRY(copy_edges(s));
+    return fbp_sink_publish_names(s);
+}
+
+/* What a kill while publishing left of a small file beside the samples. */
+static fbp_status clear_side(const struct fbp_sink *s, const struct fbp_part_inputs *inputs)
+{
+    char *side = fbp_format("%s.side", s->part);
+    const fbp_status st =
+        side ? fbp_part_clear(inputs, side, true) : fbp_fail_nomem(strlen(s->part), "a path");
+
+    free(side);
+    return st;
+}
+
+static fbp_status seal(struct fbp_sink *s, const struct fbp_part_inputs *inputs, int head)
+{
+    FBP_TRY(clear_side(s, inputs));
+    FBP_TRY(fbp_sink_lock_second(s, inputs));
+    const fbp_status st = publish(s, head);
+    fbp_sink_unlock_second(s);
+    FBP_TRY(st);
+    FBP_TRY(fbp_joint_tidy(s));
+    fbp_sync_folder(s->path);
+    s->joint->complete = true;
+    return FBP_OK;
+}
+
+/* While the head is locked. */
+static fbp_status finish(struct fbp_sink *s, const struct fbp_part_inputs *inputs, int head)
+{
+    look_anew(s);
+    FBP_TRY(fbp_joint_each(s, false, mark_synced, NULL));
+    if (s->n_have < s->info.n[2])
+        return FBP_OK;
+    if (s->joint->stack || is_ours(s))
+        return seal(s, inputs, head);
+    s->joint->complete = true; /* it has its name, and who gave it that ended then */
+    return fbp_joint_tidy(s);
+}
+
+/* Nobody removes the head before the output has its name. */
+static fbp_status check_published(struct fbp_sink *s)
+{
+    if (!s->joint->stack && is_ours(s))
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: was removed while the output was written: remove %s, too, and start "
+                        "again",
+                        s->joint->head, s->part);
+    s->joint->complete = true;
+    fbp_sink_mark(s, 0, s->info.n[2]);
+    fbp_joint_remove(s->log);
+    return FBP_OK;
+}
+
+fbp_status fbp_joint_finish(struct fbp_sink *s)
+{
+    const struct fbp_sink_params none = {.struct_size = sizeof none};
+    const struct fbp_part_inputs inputs = {.params = &none};
+    bool left;
+    int fd;
+
+    if (!s->joint->head || s->joint->complete)
+        return FBP_OK;
+    FBP_TRY(sync_own(s));
+    FBP_TRY(fbp_part_turn(&inputs, s->joint->head, false, &fd, &left));
+    if (fd < 0)
+        return check_published(s);
+    const fbp_status st = finish(s, &inputs, fd);
+    close(fd);
+    return st;
+}

@@ -1,0 +1,522 @@
+/* An output that several processes write: every format, the bytes of one process; what dies is done
+ * by others; no two processes write to one page; whoever does not belong is refused.  Processes are
+ * played by sinks of one process, and by children that end without a word. */
+#include "unit/io_util.h"
+
+#include "array/joint.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define FOLDER FBP_TEST_DIR "/joint"
+
+/* A slice is no whole number of pages. */
+enum { NX = 37, NY = 41, NZ = 20, SLICE = NX * NY, PARTS = 4 };
+
+static float volume[NZ * SLICE];
+
+static int begin(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < NZ * SLICE; i++)
+        volume[i] = 0.5f + 0.5f * sinf((float)i);
+    (void)!system("rm -rf " FOLDER);
+    return mkdir(FOLDER, 0777);
+}
+
+static struct fbp_array_info info(void)
+{
+    return (struct fbp_array_info){.struct_size = sizeof(struct fbp_array_info),
+                                   .n = {NX, NY, NZ},
+                                   .has_spacing = true,
+                                   .spacing_mm = {1, 1, 1},
+                                   .unit = "1/mm"};
+}
+
+/* Part p of n: layers from the middle, with their mirror images. */
+static bool is_of(size_t z, size_t p, size_t n)
+{
+    const size_t half = NZ / 2, layer = z < half ? half - 1 - z : z - half;
+
+    return layer * n / half == p - 1;
+}
+
+struct output {
+    const char *name;
+    enum fbp_type type;
+    uint64_t fingerprint;
+};
+
+static struct fbp_sink_params params_of(const struct output *o)
+{
+    struct fbp_sink_params p = {.struct_size = sizeof p,
+                                .type = o->type,
+                                .fingerprint = o->fingerprint ? o->fingerprint : 7};
+
+    p.range[1] = o->type == FBP_U8 || o->type == FBP_U16 ? 1 : 0;
+    return p;
+}
+
+static fbp_status try_join(fbp_sink **out, const struct output *o, size_t p, size_t n)
+{
+    const struct fbp_array_info i = info();
+    const struct fbp_sink_params params = params_of(o);
+    unsigned char mine[NZ];
+
+    for (size_t z = 0; z < NZ; z++)
+        mine[z] = is_of(z, p, n);
+    return fbp_sink_open_joint(out, o->name, &i, &params, &(struct fbp_sink_joint){p, n, mine});
+}
+
+static fbp_sink *join(const struct output *o, size_t p, size_t n)
+{
+    fbp_sink *s = NULL;
+
+    if (try_join(&s, o, p, n) != FBP_OK)
+        fail_msg("part %zu of %zu: %s", p, n, fbp_message());
+    return s;
+}
+
+/* Up to `most` slices of a part that are not there; returns how many. */
+static size_t write_some(fbp_sink *s, size_t p, size_t n, size_t most)
+{
+    size_t done = 0;
+
+    for (size_t z = 0; z < NZ && done < most; z++)
+        if (is_of(z, p, n) && !fbp_sink_has(s, z, 1)) {
+            assert_int_equal(fbp_sink_write(s, z, 1, volume + z * SLICE), FBP_OK);
+            done++;
+        }
+    return done;
+}
+
+static size_t do_part(const struct output *o, size_t p, size_t n)
+{
+    fbp_sink *s = join(o, p, n);
+
+    write_some(s, p, n, NZ);
+    if (fbp_sink_finish(s) != FBP_OK)
+        fail_msg("part %zu of %zu: %s", p, n, fbp_message());
+    const size_t missing = fbp_sink_missing(s);
+    fbp_sink_close(&s);
+    return missing;
+}
+
+/* As one process writes it. */
+static void write_alone(const struct output *o)
+{
+    const struct fbp_array_info i = info();
+    const struct fbp_sink_params params = params_of(o);
+    fbp_sink *s = NULL;
+
+    assert_int_equal(fbp_sink_open(&s, o->name, &i, &params), FBP_OK);
+    assert_int_equal(fbp_sink_write(s, 0, NZ, volume), FBP_OK);
+    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    fbp_sink_close(&s);
+}
+
+/* A child that joins, writes some slices and is gone. */
+static void die(const struct output *o, size_t p, size_t n, size_t slices)
+{
+    const pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        write_some(join(o, p, n), p, n, slices);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static int shell(const char *fmt, const char *a, const char *b)
+{
+    char line[1000];
+
+    snprintf(line, sizeof line, fmt, a, b);
+    return system(line);
+}
+
+/* Both are empty. */
+static void begin_folders(void)
+{
+    assert_int_equal(chdir(FOLDER), 0);
+    assert_int_equal(system("rm -rf got alone && mkdir got alone"), 0);
+    assert_int_equal(chdir("alone"), 0);
+}
+
+/* The folders hold the same files with the same bytes: nothing else was left. */
+static void assert_same_folders(void)
+{
+    if (system("diff -r " FOLDER "/alone " FOLDER "/got") != 0)
+        fail_msg("the folders differ");
+}
+
+static void begin_output(const struct output *o)
+{
+    begin_folders();
+    write_alone(o);
+    assert_int_equal(chdir(FOLDER "/got"), 0);
+}
+
+static const struct output outputs[] = {
+    {"v.mha", 0, 0},           {"v.mhd", 0, 0},      {"v.nrrd", 0, 0},
+    {"v.nhdr", 0, 0},          {"v.nii", 0, 0},      {"v.h5", 0, 0},
+    {"v.mat", 0, 0},           {"v.npy", 0, 0},      {"v.raw", 0, 0},
+    {"v.tif", 0, 0},           {"v.mha", FBP_U8, 0}, {"v.raw", FBP_U16, 0},
+    {"v.mha", FBP_F64, 0},     {"s/%03d.tif", 0, 0}, {"s/%d.tif", FBP_U16, 0},
+    {"s/%02d.png", FBP_U8, 0},
+};
+
+static void every_format_has_the_bytes_of_one_process(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        begin_output(&outputs[i]);
+        for (size_t p = PARTS; p > 0; p--) /* in any order */
+            assert_int_equal(do_part(&outputs[i], p, PARTS) == 0, p == 1);
+        assert_same_folders();
+    }
+}
+
+/* All are open at once, and finish in another order than they have begun. */
+static void at_the_same_time(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        fbp_sink *s[PARTS];
+        begin_output(&outputs[i]);
+        for (size_t p = 0; p < PARTS; p++)
+            s[p] = join(&outputs[i], p + 1, PARTS);
+        for (size_t k = 0; k < NZ; k++)
+            for (size_t p = 0; p < PARTS; p++)
+                write_some(s[p], p + 1, PARTS, 1);
+        for (size_t p = PARTS; p-- > 0;) {
+            assert_int_equal(fbp_sink_finish(s[p]), FBP_OK);
+            assert_int_equal(fbp_sink_missing(s[p]) == 0, p == 0);
+            fbp_sink_close(&s[p]);
+        }
+        assert_same_folders();
+    }
+}
+
+/* Each part dies after some slices, and is finished by parts of another number. */
+static void what_dies_is_finished_by_others(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        size_t done = 0;
+        begin_output(&outputs[i]);
+        for (size_t p = 1; p <= PARTS; p++)
+            die(&outputs[i], p, PARTS, p);
+        for (size_t p = 1; p <= 3; p++) {
+            fbp_sink *s = join(&outputs[i], p, 3);
+            done += write_some(s, p, 3, NZ);
+            assert_int_equal(fbp_sink_finish(s), FBP_OK);
+            assert_int_equal(fbp_sink_missing(s) == 0, p == 3);
+            fbp_sink_close(&s);
+        }
+        assert_int_equal(done, NZ - (1 + 2 + 3 + 4)); /* nothing twice */
+        assert_same_folders();
+    }
+}
+
+/* Slices that the journal names, and that are not in the file, are written again. */
+static void samples_that_are_not_there_are_noticed(void **state)
+{
+    static const char *const places[] = {"v.mha.part", "v.mha.part.log.1of4.*.edges"};
+    const struct output o = {"v.mha", 0, 0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        begin_output(&o);
+        die(&o, 1, PARTS, NZ);
+        (void)shell("for f in %s; do dd if=/dev/zero of=$f bs=100 count=400 conv=notrunc%s; done",
+                    places[i], " 2>/dev/null");
+        for (size_t p = 1; p <= PARTS; p++)
+            do_part(&o, p, PARTS);
+        assert_same_folders();
+    }
+}
+
+/* Whole pages of PATH.part have one process that writes to them; what they share is elsewhere until
+ * the end. */
+static void no_two_processes_write_to_one_page(void **state)
+{
+    static const char *const stripes[] = {"4096", "16384", "1048576"};
+    const struct output o = {"v.mha", 0, 0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof stripes / sizeof *stripes; i++) {
+        const size_t stripe = (size_t)atol(stripes[i]);
+        fbp_sink *s[PARTS];
+        size_t n, whole = 0;
+        begin_output(&o);
+        setenv("FBP_STRIPE", stripes[i], 1);
+        char *wanted = get_file(FOLDER "/alone/v.mha", &n);
+        const size_t offset = n - sizeof volume;
+        char *before = calloc(n, 1), *after;
+        for (size_t p = 0; p < PARTS; p++) {
+            s[p] = join(&o, p + 1, PARTS);
+            write_some(s[p], p + 1, PARTS, NZ);
+            after = get_file("v.mha.part", &n);
+            for (size_t at = 0; at < n; at++) {
+                if (after[at] == before[at])
+                    continue;
+                assert_int_equal(after[at], wanted[at]);
+                /* all of the stripe is this part's */
+                for (size_t k = at / stripe * stripe; k < (at / stripe + 1) * stripe; k++) {
+                    assert_true(k >= offset && k < n);
+                    assert_true(is_of((k - offset) / (SLICE * sizeof(float)), p + 1, PARTS));
+                }
+                whole++;
+                at = (at / stripe + 1) * stripe - 1;
+            }
+            free(before);
+            before = after;
+        }
+        assert_true(stripe > sizeof volume ? whole == 0 : whole > 0);
+        for (size_t p = 0; p < PARTS; p++) {
+            assert_int_equal(fbp_sink_finish(s[p]), FBP_OK);
+            fbp_sink_close(&s[p]);
+        }
+        free(before);
+        free(wanted);
+        assert_same_folders();
+    }
+    unsetenv("FBP_STRIPE");
+}
+
+static void assert_refused(const struct output *o, size_t p, size_t n, const char *why)
+{
+    fbp_sink *s = NULL;
+
+    fbp_message_clear();
+    assert_int_not_equal(try_join(&s, o, p, n), FBP_OK);
+    assert_null(s);
+    assert_says(why);
+}
+
+static size_t files(void)
+{
+    DIR *dir = opendir(".");
+    size_t n = 0;
+
+    while (dir && readdir(dir))
+        n++;
+    if (dir)
+        closedir(dir);
+    return n - 2;
+}
+
+static void what_cannot_be_written_in_parts_is_refused(void **state)
+{
+    (void)state;
+    begin_output(&(struct output){"v.mha", 0, 0});
+    assert_refused(&(struct output){"hash:", 0, 0}, 1, 2, "all slices");
+    assert_refused(&(struct output){"v.nii.gz", 0, 0}, 1, 2, "compressed");
+    assert_refused(&(struct output){"no/such/v.mha", 0, 0}, 1, 2, "create its folder first");
+    assert_int_equal(files(), 0);
+    fbp_sink *s = NULL;
+    const struct fbp_array_info i = info();
+    unsigned char mine[NZ] = {1};
+    struct fbp_sink_params p = {.struct_size = sizeof p, .compress = true, .fingerprint = 7};
+    assert_int_equal(fbp_sink_open_joint(&s, "v.mha", &i, &p, &(struct fbp_sink_joint){1, 2, mine}),
+                     FBP_ERR_UNSUPPORTED);
+    p = (struct fbp_sink_params){.struct_size = sizeof p};
+    assert_int_equal(fbp_sink_open_joint(&s, "v.mha", &i, &p, &(struct fbp_sink_joint){1, 2, mine}),
+                     FBP_ERR_INVALID);
+    assert_says("files that do not change");
+    assert_int_equal(files(), 0);
+}
+
+static void who_does_not_belong_is_refused(void **state)
+{
+    const struct output o = {"v.mha", 0, 0}, other = {"v.mha", 0, 8};
+    const struct fbp_array_info i = info();
+    struct fbp_sink_params p = params_of(&o);
+    fbp_sink *alone = NULL;
+
+    (void)state;
+    begin_output(&o);
+    fbp_sink *s = join(&o, 1, PARTS);
+    write_some(s, 1, PARTS, 2);
+    assert_refused(&other, 2, PARTS, "other options");
+    assert_refused(&o, 1, PARTS, "part 1 of 4 is being written by process");
+    assert_refused(&o, 1, 2, "part 1 of 4 is being written by process"); /* the same slices */
+    assert_int_equal(fbp_sink_open(&alone, "v.mha", &i, &p), FBP_ERR_IO);
+    assert_says("part 1 of 4 is being written by process");
+    const size_t there = files();
+    fbp_sink_close(&s); /* what it has written stays */
+    assert_int_equal(files(), there);
+    p.resume = true;
+    assert_int_equal(fbp_sink_open(&alone, "v.mha", &i, &p), FBP_ERR_INVALID);
+    assert_says("--part 1/1");
+    assert_refused(&other, 1, PARTS, "remove it and v.mha.part.log*");
+    assert_int_equal(files(), there);
+    assert_int_equal(do_part(&o, 1, 1), 0);
+    assert_same_folders();
+}
+
+/* Without --resume, a run of one process starts anew. */
+static void one_process_takes_over_what_parts_left(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        begin_output(&outputs[i]);
+        die(&outputs[i], 2, PARTS, 3);
+        write_alone(&outputs[i]);
+        assert_same_folders();
+    }
+}
+
+static void parts_do_not_take_over_what_one_process_left(void **state)
+{
+    const struct output o = {"v.mha", 0, 0};
+    const struct fbp_array_info i = info();
+    const struct fbp_sink_params p = params_of(&o);
+    fbp_sink *alone = NULL;
+
+    (void)state;
+    begin_output(&o);
+    assert_int_equal(fbp_sink_open(&alone, "v.mha", &i, &p), FBP_OK);
+    assert_refused(&o, 1, 2, "another process is writing this output");
+    assert_int_equal(fbp_sink_write(alone, 0, 1, volume), FBP_OK);
+    fbp_sink_close(&alone);
+    assert_int_equal(files(), 2);
+    assert_refused(&o, 1, 2, "finish it with --resume");
+    assert_int_equal(files(), 2);
+    put_file("v.mha.part.log", "", 0); /* as a kill may leave it, with a file of somebody's */
+    assert_refused(&o, 1, 2, "there is no journal of it");
+    assert_true(is_there("v.mha.part"));
+}
+
+static void who_leaves_without_a_slice_leaves_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        begin_output(&outputs[i]);
+        (void)!system("rm -rf " FOLDER "/alone/*");
+        fbp_sink *a = join(&outputs[i], 1, 2), *b = join(&outputs[i], 2, 2);
+        fbp_sink_close(&a);
+        assert_true(files() > 0);
+        write_some(b, 2, 2, 2);
+        fbp_sink_forget(b); /* wrong data */
+        fbp_sink_close(&b);
+        (void)rmdir("s"); /* who made it left first */
+        assert_same_folders();
+    }
+}
+
+/* Someone killed while publishing, at every step that a folder can tell. */
+static void kills_while_publishing(void **state)
+{
+    const struct output o = {"v.mha", 0, 0}, pair = {"v.mhd", 0, 0};
+
+    (void)state;
+    begin_output(&o);
+    die(&o, 2, 2, NZ);
+    do_part(&o, 1, 2); /* it is not the last */
+    (void)!system("echo publish >>v.mha.part.log");
+    assert_int_equal(do_part(&o, 2, 2), 0);
+    assert_same_folders();
+
+    begin_output(&o); /* it had its name, and journals were left */
+    do_part(&o, 1, 2);
+    (void)!system("echo publish >>v.mha.part.log; mv v.mha.part v.mha; cp ../alone/v.mha v.mha");
+    fbp_sink *s = join(&o, 2, 2);
+    assert_int_equal(write_some(s, 2, 2, NZ), 0);
+    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    fbp_sink_close(&s);
+    assert_same_folders();
+
+    begin_output(&o); /* the same, and now comes a part of another output */
+    do_part(&o, 1, 2);
+    (void)!system("echo publish >>v.mha.part.log; mv v.mha.part v.mha");
+    const struct output other = {"v.mha", 0, 8};
+    do_part(&other, 1, 2);
+    assert_int_equal(do_part(&other, 2, 2), 0);
+    assert_same_folders();
+
+    begin_output(&pair); /* a small file was written, and not yet renamed */
+    do_part(&pair, 1, 2);
+    (void)!system("echo publish >>v.mhd.part.log; echo x >v.mhd.part.side");
+    assert_int_equal(do_part(&pair, 2, 2), 0);
+    assert_same_folders();
+
+    const struct output stack = {"s/%03d.tif", 0, 0};
+    begin_output(&stack); /* some slices had their names */
+    do_part(&stack, 1, 2);
+    die(&stack, 2, 2, NZ);
+    (void)!system("echo publish >>s/%03d.tif.part.log; mv s/000.tif.part s/000.tif");
+    do_part(&stack, 2, 2);
+    assert_same_folders();
+}
+
+static void a_common_file_that_was_removed_is_begun_anew(void **state)
+{
+    const struct output o = {"v.mha", 0, 0};
+
+    (void)state;
+    begin_output(&o);
+    do_part(&o, 1, 2);
+    assert_int_equal(unlink("v.mha.part"), 0);
+    assert_true(do_part(&o, 2, 2) > 0); /* the first half is gone */
+    assert_int_equal(do_part(&o, 1, 2), 0);
+    assert_same_folders();
+
+    begin_output(&o);
+    fbp_sink *s = join(&o, 1, 1);
+    write_some(s, 1, 1, NZ);
+    (void)!system("rm v.mha.part.log");
+    assert_int_equal(fbp_sink_finish(s), FBP_ERR_IO);
+    assert_says("was removed while the output was written");
+    fbp_sink_close(&s);
+}
+
+/* Journals that nobody has written so. */
+static void damaged_journals_say_nothing(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        "fbp-journal 3 0",
+        "fbp-journal 3 0\nby x\npart 1 of 1 stripe 0\nslices 0 1\nbegin\n0 1 0\nsynced\n",
+        "fbp-journal 3 0\nby x\npart 1 of 1 stripe 4096\nslices 0 99\nbegin\n0 1 0\nsynced\n",
+        "fbp-journal 3 0\nby x\npart 1 of 1 stripe 4096\nslices 0 1\n",
+        "fbp-journal 3 0\nby x\npart 1 of 1 stripe 4096\nslices 0 20\nbegin\n0 99 0\n99 1 0\n1 1 "
+        "0\nx\n-1 2 3\n",
+    };
+    const struct output o = {"v.mha", 0, 0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        begin_output(&o);
+        do_part(&o, 1, 2);
+        put_file("v.mha.part.log.1of9.00000001", texts[i], strlen(texts[i]));
+        put_file("v.mha.part.log.1of9.00000001.edges", texts[i], strlen(texts[i]));
+        assert_int_equal(do_part(&o, 2, 2), 0);
+        assert_same_folders();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_format_has_the_bytes_of_one_process),
+        cmocka_unit_test(at_the_same_time),
+        cmocka_unit_test(what_dies_is_finished_by_others),
+        cmocka_unit_test(samples_that_are_not_there_are_noticed),
+        cmocka_unit_test(no_two_processes_write_to_one_page),
+        cmocka_unit_test(what_cannot_be_written_in_parts_is_refused),
+        cmocka_unit_test(who_does_not_belong_is_refused),
+        cmocka_unit_test(one_process_takes_over_what_parts_left),
+        cmocka_unit_test(parts_do_not_take_over_what_one_process_left),
+        cmocka_unit_test(who_leaves_without_a_slice_leaves_nothing),
+        cmocka_unit_test(kills_while_publishing),
+        cmocka_unit_test(a_common_file_that_was_removed_is_begun_anew),
+        cmocka_unit_test(damaged_journals_say_nothing),
+    };
+    return cmocka_run_group_tests(tests, begin, NULL);
+}
