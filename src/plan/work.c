@@ -80,6 +80,11 @@ int fbp_work_io_threads(const struct fbp_backend *backend, const struct fbp_job 
     return job->n_threads < FBP_MOST_IO_THREADS ? job->n_threads : FBP_MOST_IO_THREADS;
 }
 
+int fbp_work_readers(const struct fbp_backend *backend, const struct fbp_job *job)
+{
+    return job->second ? job->n_threads : fbp_work_io_threads(backend, job);
+}
+
 /* Blocks of a device with memory of its own: two are fetched while others are written, with a slice
  * for each of the threads that write. */
 static size_t device_blocks(const struct fbp_work *w, const struct fbp_work_request *rq)

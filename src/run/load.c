@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { BAND_BYTES = 1 << 16 };
+enum { BAND_BYTES = 1 << 16, COMPUTED_ROWS = 16 };
 
 struct load {
     fbp_source *source;
@@ -14,6 +14,7 @@ struct load {
     const struct fbp_job *job;
     const struct fbp_batch *batch;
     size_t at_once; /* views of an item */
+    size_t bands;   /* of a view's rows, an item each */
     fbp_look *look; /* NULL: none */
     char *out;
 };
@@ -53,10 +54,10 @@ static fbp_status read_upside_down(const struct load *l, size_t view, size_t row
 
 /* n views from `view0` of the scan on, rows [first, first + n), into out. */
 static fbp_status load_views(const struct load *l, size_t view0, size_t n_views, size_t first,
-                             char *out)
+                             size_t n, char *out)
 {
     const struct fbp_job *job = l->job;
-    const size_t row = job->panel.n_columns * fbp_raw_size(job), n = l->batch->load_rows;
+    const size_t row = job->panel.n_columns * fbp_raw_size(job);
 
     if (!l->top_down)
         return read_rows(l, view0, n_views, first, n, out);
@@ -66,31 +67,47 @@ static fbp_status load_views(const struct load *l, size_t view0, size_t n_views,
     return FBP_OK;
 }
 
-/* Some views of a part, in both halves. */
+/* Some views of a part, or a band of one, in both halves. */
 static fbp_status load_item(void *user, size_t item, int worker)
 {
     const struct load *l = user;
     const struct fbp_batch *b = l->batch;
-    const size_t k0 = item * l->at_once;
-    const size_t size = b->load_rows * l->job->panel.n_columns * fbp_raw_size(l->job);
+    const size_t k0 = item / l->bands * l->at_once, n = b->load_rows;
+    const size_t r0 = item % l->bands * n / l->bands, r1 = (item % l->bands + 1) * n / l->bands;
+    const size_t row = l->job->panel.n_columns * fbp_raw_size(l->job);
 
     (void)worker;
     for (size_t half = 0; half < fbp_halves(l->job); half++)
         FBP_TRY(load_views(l, fbp_batch_view(l->job, b, k0), l->at_once,
-                           fbp_first_row(l->job, b, half) + (half ? 0 : l->job->lift),
-                           l->out + (half * b->n_views + k0) * size));
+                           fbp_first_row(l->job, b, half) + (half ? 0 : l->job->lift) + r0, r1 - r0,
+                           l->out + ((half * b->n_views + k0) * n + r0) * row));
     for (size_t k = k0; l->look && k < k0 + l->at_once; k++)
         fbp_look_at(l->look, b, k, l->out, false);
     return FBP_OK;
 }
 
+/* Rows of pictures are computed as they are read, and the views of a batch may be fewer than the
+ * threads. */
+static size_t count_bands(const struct load *l)
+{
+    const size_t threads = (size_t)l->job->n_threads, some = l->batch->load_rows / COMPUTED_ROWS;
+    const size_t wanted = (2 * threads + l->batch->n_views - 1) / l->batch->n_views;
+
+    if (!l->job->second || l->look || l->top_down || l->at_once > 1 || some == 0)
+        return 1;
+    return wanted < some ? wanted : some;
+}
+
 fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job,
                     const struct fbp_batch *batch, fbp_pool *pool, fbp_look *look, void *out)
 {
-    /* One thread reads a part in one piece; several a view each. */
+    /* One thread reads a part in one piece; several a view each, or less. */
     const size_t a_part = batch->n_views / job->turns, at_once = pool ? 1 : a_part;
-    struct load l = {source, top_down, job, batch, at_once, look, out};
+    struct load l = {source, top_down, job, batch, at_once, 1, look, out};
 
-    return batch->load_rows > 0 ? fbp_pool_try(pool, batch->n_views / at_once, load_item, &l)
-                                : FBP_OK;
+    if (pool)
+        l.bands = count_bands(&l);
+    return batch->load_rows > 0
+               ? fbp_pool_try(pool, batch->n_views / at_once * l.bands, load_item, &l)
+               : FBP_OK;
 }

@@ -105,8 +105,8 @@ fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,
     *w =
         (struct worker){.backend = backend, .work = work, .reads_views = PTHREAD_MUTEX_INITIALIZER};
     FBP_TRY(backend->open(&w->dev, device, job));
-    if (fbp_work_io_threads(backend, job) > 1)
-        FBP_TRY(fbp_pool_create(&w->io_threads, fbp_work_io_threads(backend, job)));
+    if (fbp_work_readers(backend, job) > 1)
+        FBP_TRY(fbp_pool_create(&w->io_threads, fbp_work_readers(backend, job)));
     return make_buffers(w, job);
 }
 
