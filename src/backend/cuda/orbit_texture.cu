@@ -108,8 +108,9 @@ template <class S> static cudaError_t launch_shape(const struct cuda_bp *bp)
 }
 
 /* Samples of two layers lie in one column.  Where texels are wide and voxels far apart in the view,
- * they are nearer to each other than those of two lines. */
-enum { OF_ONE_LAYER, OF_TWO_LAYERS, SHAPES };
+ * they are nearer to each other than those of two lines.  The last one is only measured: OpenGL's
+ * kernels of this shape are the fastest. */
+enum { OF_ONE_LAYER, OF_TWO_LAYERS, CANDIDATES, OF_TWO_LAYERS_DEEP = CANDIDATES, SHAPES };
 
 template <int T, int H, int B> static cudaError_t launch(const struct cuda_bp *bp)
 {
@@ -117,6 +118,8 @@ template <int T, int H, int B> static cudaError_t launch(const struct cuda_bp *b
 
     if (bp->shape == OF_TWO_LAYERS)
         return launch_shape<shape<T, H, B, cuda_tile<16, 8, SLICES / 2, 8, 2>>>(bp);
+    if (bp->shape == OF_TWO_LAYERS_DEEP)
+        return launch_shape<shape<T, H, B, cuda_tile<16, 8, SLICES, 8, 2>>>(bp);
     return launch_shape<shape<T, H, B, cuda_tile<32, 8, SLICES, 16>>>(bp);
 }
 
@@ -130,7 +133,7 @@ static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MO
     (void)n_slices;
     out[0] = likeliest;
     out[1] = likeliest == OF_ONE_LAYER ? OF_TWO_LAYERS : OF_ONE_LAYER;
-    return SHAPES;
+    return CANDIDATES;
 }
 
 template <gpu_id ID> static constexpr cuda_kernel kernel_of()
