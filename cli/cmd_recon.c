@@ -1,5 +1,6 @@
 #include "recon_report.h"
 #include "sweep.h"
+#include "team.h"
 
 #include <stdlib.h>
 
@@ -71,7 +72,7 @@ static int failed(const struct recon_args *a, fbp_status st)
 
 static fbp_status run_plan(const struct recon_args *a, fbp_plan *plan, struct recon_result *out)
 {
-    if (recon_is_picture(a))
+    if (recon_is_picture(a) && fbp_team_rank(a->p.team) == 0)
         return recon_picture(plan, a->output, &out->report, out->shown);
     return fbp_plan_run(plan, a->output, &out->report);
 }
@@ -107,6 +108,8 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
     if (st != FBP_OK)
         return failed(a, st);
     report->computed = true;
+    if (fbp_team_rank(a->p.team) > 0) /* rank 0 writes the rest, and tells */
+        return 0;
     if (write_rest(a, scan, &result, report) != 0)
         return 1;
     if (a->json)
@@ -120,6 +123,8 @@ static int sweep(const struct command *self, struct recon_args *a, struct progre
     struct sweep_range range;
     char why[200];
 
+    if (team_own())
+        return cli_error("--sweep: one process tries all values: start it without mpirun or srun");
     if (!sweep_parse(a->sweep, &range, why, sizeof why))
         return opt_usage(self, "--sweep: %s", why);
     a->adjust[range.parameter] = range.from; /* replaces what is given */
@@ -155,8 +160,10 @@ static int run(const struct command *self, int argc, char **argv)
     struct recon_args a = {RECON_ARGS,
                            .p = *fbp_recon_params(.progress = progress_update, .log = progress_log,
                                                   .follow_timeout_s = 60)};
-    int rc = opt_parse(self, &a, argc, argv);
+    int rc = team_start();
 
+    if (rc == 0)
+        rc = opt_parse(self, &a, argc, argv);
     if (rc == OPT_GO_ON)
         rc = recon_check(self, &a);
     if (rc != OPT_GO_ON)
@@ -166,6 +173,9 @@ static int run(const struct command *self, int argc, char **argv)
         a.p.output_range[0] = a.p.output_range[1] = 0;
     }
     a.p.user = &progress;
+    a.p.team = team_own();
+    if (fbp_team_rank(a.p.team) > 0)
+        a.preview = a.timeline = a.report = NULL;
     recon_complete(&a);
     if (a.report)
         report_begin(&report, argc, argv);

@@ -2,6 +2,7 @@
 #include "manual/manual.h"
 #include "say.h"
 #include "signals.h"
+#include "team.h"
 #include "words.h"
 
 #include <malloc.h>
@@ -237,7 +238,7 @@ int main(int argc, char **argv)
     say_watch_memory();
     signals_start();
     say_open(wants_object(argc - 1, argv + 1));
-    int rc = say_close(run(argc - 1, argv + 1));
+    int rc = say_close(team_end(run(argc - 1, argv + 1)));
     if (rc != 0 && signals_status())
         rc = signals_status();
     return say_close_output(rc);

@@ -144,6 +144,7 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
     struct fbp_recon_params p = a->p;
     fbp_sink *sink = NULL;
 
+    p.team = NULL; /* each for itself: it is small */
     p.mu_water = 0;
     p.mask = 0;
     p.region = NULL;

@@ -11,6 +11,9 @@
 /** From here on stdout and stderr show control characters instead of obeying them. */
 void say_open_streams(void);
 
+/** From here on nothing is printed: another process speaks for this one. */
+void say_nothing(void);
+
 /** Everything to standard output; returns the exit status.  A disk that is full or a pipe that is
  *  closed shows only now, and is said if all else went well: one failure, one line. */
 int say_close_output(int rc);

@@ -4,6 +4,7 @@
 
 #include "fbp/array.h"
 #include "fbp/scan.h"
+#include "fbp/team.h"
 
 FBP_BEGIN
 
@@ -211,6 +212,11 @@ struct fbp_recon_params {
      * by 1000. mask_value and output_range are in that unit, and mu_water leaves no other than mm.
      */
     size_t unit;
+    /** Processes that compute this volume together, each with a plan of its own (fbp/team.h): all
+     *  make the same calls with the same parameters.  Each computes a part; the output is written
+     * by that of rank 0, whose slices have the same bits as without a team.  memory_bytes is what
+     *  each may take; 0 = its part of 80 % of what is free on its host.  NULL: this one alone. */
+    fbp_team *team;
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */

@@ -12,6 +12,7 @@
 #include "plan/devices.h"
 #include "plan/job.h"
 #include "plan/model.h"
+#include "plan/ranks.h"
 #include "plan/stages.h"
 #include "run/corrected.h"
 #include "run/pictures.h"
@@ -62,7 +63,9 @@ struct fbp_plan {
     const char *kernel_unpacked; /**< that would be taken if they were, with … */
     uint64_t unpacked_needs;     /**< … so much memory, if there is too little; else 0 */
     enum fbp_type type;
-    uint64_t device_limit; /**< of a device's own memory */
+    uint64_t device_limit;  /**< of a device's own memory */
+    size_t n_on_card;       /**< processes of the team that have the same device; 0: 1 */
+    struct fbp_ranks ranks; /**< of params.team */
     struct fbp_work work;
     struct fbp_plan_rows rows;
     struct fbp_plan_summary info;
@@ -142,8 +145,12 @@ void fbp_plan_remark(const fbp_plan *p);
 fbp_status fbp_plan_tell_look(const fbp_plan *p, fbp_look *look, fbp_source *source,
                               struct fbp_report *report);
 
+/** What the values depend on: of the projections all files, by size and time, and how they are
+ *  read; 0 if they are not in files, or in some that will have another size and time
+ *  (plan_output.c). */
+fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uint64_t *out);
 /** The output, whose integers stand for `range`; NULL: that is to be found, and the sink is one for
- *  the floats (plan_output.c). */
+ *  the floats. */
 fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const char *output,
                               const double *range, fbp_sink **sink);
 fbp_status fbp_plan_check_sink(const fbp_plan *p, const fbp_sink *sink);

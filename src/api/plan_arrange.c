@@ -1,5 +1,5 @@
 /* How a plan divides its work: kernel, slabs and batches within the limits of memory. */
-#include "api/plan.h"
+#include "api/plan_team.h"
 
 #include "array/array.h"
 #include "base/mem.h"
@@ -9,6 +9,7 @@
 #include "plan/roi.h"
 #include "plan/shares.h"
 #include "run/worker.h"
+#include "team/team.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static uint64_t least_free(const fbp_plan *p, size_t *at)
         least = available;
         *at = i;
     }
-    return least;
+    return p->n_on_card > 1 ? least / p->n_on_card : least;
 }
 
 /* Of a host that is not there. */
@@ -49,7 +50,8 @@ uint64_t fbp_plan_memory_limit(const fbp_plan *p, uint64_t resident)
     if (p->model.card)
         return model_limit(p);
     const uint64_t plan = p->params.memory_bytes, process = fbp_process_limit();
-    const uint64_t limit = resident + (plan ? plan : fbp_available_bytes() / 5 * 4);
+    const uint64_t sharers = p->params.team ? fbp_team_local_size(p->params.team) : 1;
+    const uint64_t limit = resident + (plan ? plan : fbp_available_bytes() / 5 * 4 / sharers);
 
     if (plan && process)
         return limit < process ? limit : process;
@@ -124,7 +126,7 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
     const uint64_t source = p->held_bytes + p->n_devices * (uint64_t)readers * p->reader_bytes;
     const uint64_t own = source + fbp_look_bytes(&fbp_plan_measured(p)->job) +
                          (2 * p->n_devices + 1) * (uint64_t)fbp_ledger_bytes(&p->tables.job) +
-                         fbp_mask_bytes(&p->tables.job, params->mask != 0);
+                         fbp_mask_bytes(&p->tables.job, params->mask != 0) + fbp_plan_team_bytes(p);
     const uint64_t resident = fbp_resident_bytes();
     struct fbp_rates rates = {0};
     if (p->model.card)
@@ -246,6 +248,7 @@ static fbp_status arrange(fbp_plan *p, bool in_order)
     job->turns = 1;
     job->mirrored = false;
     FBP_TRY(fbp_job_arrange(job, p->backend));
+    FBP_TRY(fbp_plan_take_share(p));
     job->raw = fbp_in_double(job)                               ? FBP_F64
                : p->backend->takes_counts && p->type == FBP_U16 ? FBP_U16
                                                                 : FBP_F32;

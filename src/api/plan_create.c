@@ -1,5 +1,5 @@
 /* Making a plan, and what it tells. */
-#include "api/plan.h"
+#include "api/plan_team.h"
 
 #include "backend/model/model_gpu.h"
 #include "backend/rows.h"
@@ -204,12 +204,14 @@ static fbp_status make_plan(fbp_plan *p, const struct fbp_scan *scan)
     FBP_TRY(fbp_go_on());
     FBP_TRY(fbp_check_scan(scan));
     FBP_TRY(find_devices(p));
+    fbp_plan_take_cores(p);
     if (params->scratch && !params->model)
         FBP_TRY(fbp_scratch_check(params->scratch));
     fbp_contained_forget();
     FBP_TRY(fbp_plan_take_source(p));
     FBP_TRY(fbp_plan_make_job(p));
     consider_others(p);
+    fbp_plan_take_card(p);
     p->contained_bytes = fbp_contained_bytes();
     p->tables.job.unpacks = p->unpacks;
     FBP_TRY(fbp_plan_arrange_ahead(p));
@@ -244,7 +246,7 @@ fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
     }
     struct fbp_stop_scope scope = {.asked = plan_stops, .user = p};
     struct fbp_stop_scope *before = fbp_stop_scope(&scope);
-    const fbp_status st = make_plan(p, p->scan);
+    const fbp_status st = fbp_plan_agree(p, make_plan(p, p->scan));
     (void)fbp_stop_scope(before);
     if (st == FBP_OK)
         *out = p;

@@ -11,9 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* What the values depend on: of the projections all files, by size and time, and how they are read;
- * 0 if they are not in files, or in some that will have another size and time. */
-static fbp_status fingerprint(const fbp_plan *p, const fbp_source *source, uint64_t *out)
+fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uint64_t *out)
 {
     const struct fbp_array_info *info = &source->info;
     const uint64_t layout[] = {
@@ -58,7 +56,7 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
 
     FBP_TRY_GOTO(fbp_scan_inputs(&inputs, p->scan, source));
     FBP_TRY_GOTO(fbp_inputs_add(&inputs, p->tables.region_file));
-    FBP_TRY_GOTO(fingerprint(p, source, &hash));
+    FBP_TRY_GOTO(fbp_plan_fingerprint(p, source, &hash));
     const struct fbp_sink_params params = {.struct_size = sizeof params,
                                            .resume = p->params.resume != 0 &&
                                                      (!p->params.auto_range || !range),

@@ -1,5 +1,5 @@
 /* What the user is told about a plan, and about views that have passed. */
-#include "api/plan.h"
+#include "api/plan_team.h"
 
 #include "base/text.h"
 #include "plan/roi.h"
@@ -179,6 +179,7 @@ void fbp_plan_remark(const fbp_plan *p)
     }
     note_kernel(p);
     note_box(p);
+    fbp_plan_note_team(p);
     if (fbp_plan_prep(p)->n_bridges > 0) {
         snprintf(line, sizeof line, "%zu bad pixels are bridged from their neighbours",
                  fbp_plan_prep(p)->n_bridges);

@@ -1,5 +1,5 @@
 /* Running a plan. */
-#include "api/plan.h"
+#include "api/plan_team.h"
 
 #include "array/array.h"
 #include "array/far.h"
@@ -10,6 +10,7 @@
 #include "base/stop.h"
 #include "plan/wanted.h"
 #include "run/follow.h"
+#include "team/team.h"
 
 #include <stdio.h>
 
@@ -47,9 +48,18 @@ struct plan_run {
     fbp_sink *sink;
     const char *output; /* what the sink's floats are converted to; NULL: the sink is the output */
     fbp_timeline *timeline;
+    struct fbp_job looked; /* the views that are looked at */
     fbp_look *look;
     fbp_mask *mask;
+    struct fbp_plan_run_team *team; /* NULL: this process is alone */
+    uint64_t n_found;               /* voxels that min, max and mean are of */
 };
+
+/* The others write, and tell, nothing. */
+static bool is_first(const fbp_plan *p)
+{
+    return fbp_team_rank(p->params.team) == 0;
+}
 
 /* What views see is a fact of those that were measured. */
 static fbp_status make_mask(struct plan_run *r)
@@ -66,35 +76,45 @@ static fbp_status make_parts(struct plan_run *r)
 {
     const fbp_plan *p = r->plan;
 
-    FBP_TRY(fbp_look_create(&r->look, &fbp_plan_measured(p)->job));
+    r->looked = fbp_plan_measured(p)->job;
+    if (p->params.team) /* all look at the same rows */
+        r->looked.share[0] = r->looked.share[1] = 0;
+    FBP_TRY(fbp_look_create(&r->look, &r->looked));
     fbp_plan_stages_look(p, r->look);
     if (p->params.mask || p->tables.region)
         FBP_TRY(make_mask(r));
     return p->timeline ? fbp_timeline_create(&r->timeline) : FBP_OK;
 }
 
-static struct fbp_run_request request_of(const struct plan_run *r)
+static struct fbp_run_request request_of(struct plan_run *r)
 {
     fbp_plan *p = r->plan;
 
-    return (struct fbp_run_request){.job = &p->tables.job,
-                                    .backend = p->backend,
-                                    .work = &p->work,
-                                    .source = r->source,
-                                    .top_down = p->top_down && !p->stages.used,
-                                    .sink = r->sink,
-                                    .devices = p->devices,
-                                    .n_devices = p->n_devices,
-                                    .workers = p->workers.n ? &p->workers : NULL,
-                                    .no_overlap = p->params.no_overlap != 0,
-                                    .timeline = r->timeline,
-                                    .look = p->stages.used ? NULL : r->look,
-                                    .mask = r->mask,
-                                    .sum = p->sum,
-                                    .stop = &p->stop,
-                                    .progress = p->params.progress,
-                                    .log = p->params.log,
-                                    .user = p->params.user};
+    struct fbp_run_request out = {.job = &p->tables.job,
+                                  .backend = p->backend,
+                                  .work = &p->work,
+                                  .source = r->source,
+                                  .top_down = p->top_down && !p->stages.used,
+                                  .sink = r->sink,
+                                  .devices = p->devices,
+                                  .n_devices = p->n_devices,
+                                  .workers = p->workers.n ? &p->workers : NULL,
+                                  .no_overlap = p->params.no_overlap != 0,
+                                  .timeline = r->timeline,
+                                  .look = p->stages.used ? NULL : r->look,
+                                  .mask = r->mask,
+                                  .sum = p->sum,
+                                  .n_found = &r->n_found,
+                                  .stop = &p->stop,
+                                  .progress = p->params.progress,
+                                  .log = p->params.log,
+                                  .user = p->params.user};
+    if (r->team) {
+        out.progress = fbp_plan_team_progress;
+        out.log = fbp_plan_team_log;
+        out.user = r->team;
+    }
+    return out;
 }
 
 /* Through a file of filtered rows. */
@@ -132,22 +152,31 @@ static fbp_status compute(struct plan_run *r, struct fbp_report *report)
 {
     const struct fbp_run_request request = request_of(r);
 
+    if (r->team && r->plan->ranks.idle)
+        return FBP_OK;
     FBP_TRY(r->plan->rows.used ? compute_from_rows(r, report) : fbp_run(&request, report));
     FBP_TRY(fbp_plan_report_stages(r->plan, report));
     return fbp_go_on(); /* else the last block may lack something */
 }
 
+/* Every slice of all processes. */
+static fbp_status compute_all(struct plan_run *r, struct fbp_report *report)
+{
+    fbp_status st = compute(r, report);
+
+    if (st == FBP_OK) {
+        st = fbp_source_unchanged(r->source);
+        if (st != FBP_OK) /* nobody knows which slices are of which data */
+            fbp_sink_forget(r->sink);
+    }
+    return r->team ? fbp_plan_team_computed(r->team, st, r->look, r->n_found, report) : st;
+}
+
 /* May what was computed become the output? */
 static fbp_status check_run(struct plan_run *r, struct fbp_report *report)
 {
-    fbp_status st = fbp_source_unchanged(r->source);
-
-    if (st != FBP_OK) { /* nobody knows which slices are of which data */
-        fbp_sink_forget(r->sink);
-        return st;
-    }
-    st = fbp_plan_tell_look(r->plan, r->look, r->plan->stages.used ? r->source->below : r->source,
-                            report);
+    const fbp_status st = fbp_plan_tell_look(
+        r->plan, r->look, r->plan->stages.used ? r->source->below : r->source, report);
     if (st == FBP_ERR_INVALID) /* slices of nothing are no beginning of a volume */
         fbp_sink_forget(r->sink);
     return st;
@@ -174,6 +203,16 @@ fail:
     return st;
 }
 
+static fbp_status begin_team(struct plan_run *r)
+{
+    uint64_t fingerprint;
+
+    if (!r->plan->params.team)
+        return FBP_OK;
+    FBP_TRY(fbp_plan_fingerprint(r->plan, r->source, &fingerprint));
+    return fbp_plan_team_begin(r->plan, r->sink, fingerprint, &r->team);
+}
+
 static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, const char *output,
                          struct fbp_report *report, double start)
 {
@@ -182,10 +221,14 @@ static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, const 
 
     FBP_TRY(fbp_plan_check_sink(p, sink));
     FBP_TRY_GOTO(make_parts(&r));
-    FBP_TRY_GOTO(compute(&r, report));
-    FBP_TRY_GOTO(check_run(&r, report));
-    FBP_TRY_GOTO(finish_output(&r, report, start));
+    FBP_TRY_GOTO(begin_team(&r));
+    FBP_TRY_GOTO(compute_all(&r, report));
+    if (is_first(p))
+        FBP_TRY_GOTO(check_run(&r, report));
+    if (is_first(p))
+        FBP_TRY_GOTO(finish_output(&r, report, start));
 fail:
+    fbp_plan_team_end(&r.team);
     fbp_timeline_destroy(&r.timeline);
     fbp_plan_stages_look(p, NULL);
     fbp_look_destroy(&r.look);
@@ -208,18 +251,23 @@ static fbp_status run_between(fbp_plan *p, fbp_source *source, fbp_sink *sink,
 {
     const double start = fbp_seconds();
     struct fbp_report own_report = {0};
-    fbp_source *own = NULL, *reduced = NULL;
+    fbp_source *own = NULL, *stored = NULL, *reduced = NULL;
+    fbp_sink *sent = NULL;
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
     FBP_TRY(begin_report(report));
     FBP_TRY(check_usable(p));
     FBP_TRY(fbp_plan_open_stages(p));
+    if (!is_first(p)) {
+        FBP_TRY(fbp_plan_team_sink(p, &sent));
+        sink = sent;
+    }
     if (source)
-        FBP_TRY(fbp_plan_check_source(p, source));
+        FBP_TRY_GOTO(fbp_plan_check_source(p, source));
     else
-        FBP_TRY(fbp_plan_source_open(p, &own));
-    fbp_source *const stored = source ? source : own;
+        FBP_TRY_GOTO(fbp_plan_source_open(p, &own));
+    stored = source ? source : own;
     FBP_TRY_GOTO(fbp_plan_source_reduce(p, stored, &reduced));
     FBP_TRY_GOTO(fbp_far_settle(fbp_source_far(stored)));
     FBP_TRY_GOTO(fbp_far_settle(fbp_sink_far(sink)));
@@ -227,8 +275,25 @@ static fbp_status run_between(fbp_plan *p, fbp_source *source, fbp_sink *sink,
 fail:
     if (report)
         FBP_GIVE(report, report, &own_report);
+    fbp_sink_close(&sent);
     fbp_plan_source_drop(stored, &reduced);
     fbp_plan_source_close(p, &own);
+    return st;
+}
+
+/* All have run, or one has failed.  Who was interrupted with the others says what he has left. */
+static fbp_status agree(fbp_plan *p, fbp_status status)
+{
+    char own[1200];
+
+    if (!p->params.team)
+        return status;
+    snprintf(own, sizeof own, "%s", fbp_message());
+    const fbp_status st = fbp_team_meet(p->params.team, "run", status);
+    if (st == FBP_ERR_CANCELLED && status == st) {
+        fbp_message_clear();
+        fbp_message_adopt(own);
+    }
     return st;
 }
 
@@ -236,7 +301,7 @@ fbp_status fbp_plan_run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink,
                            struct fbp_report *report)
 {
     struct fbp_stop_scope scope = {.flag = &p->stop}, *const before = fbp_stop_scope(&scope);
-    const fbp_status st = run_between(p, source, sink, report);
+    const fbp_status st = agree(p, run_between(p, source, sink, report));
 
     (void)fbp_stop_scope(before);
     atomic_store(&p->stop, false);
@@ -259,12 +324,13 @@ static fbp_status run_file(fbp_plan *p, const char *output, struct fbp_report *r
     FBP_TRY_GOTO(fbp_plan_source_open(p, &source));
     FBP_TRY_GOTO(fbp_plan_check_source(p, source));
     FBP_TRY_GOTO(fbp_plan_source_reduce(p, source, &reduced));
-    FBP_TRY_GOTO(
-        fbp_plan_sink_open(p, reduced, output, found ? NULL : p->params.output_range, &sink));
+    FBP_TRY_GOTO(is_first(p) ? fbp_plan_sink_open(p, reduced, output,
+                                                  found ? NULL : p->params.output_range, &sink)
+                             : fbp_plan_team_sink(p, &sink));
     if (p->follow) /* devices shall be ready when the first view is */
         FBP_TRY_GOTO(fbp_plan_open(p));
     FBP_TRY_GOTO(run_to(p, reduced, sink, found ? output : NULL, &own_report, start));
-    if (found)
+    if (found && is_first(p))
         fbp_spool_discard(&sink);
 fail:
     if (st == FBP_ERR_CANCELLED)
@@ -280,7 +346,7 @@ fail:
 fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *report)
 {
     struct fbp_stop_scope scope = {.flag = &p->stop}, *const before = fbp_stop_scope(&scope);
-    const fbp_status st = run_file(p, output, report);
+    const fbp_status st = agree(p, run_file(p, output, report));
 
     (void)fbp_stop_scope(before);
     atomic_store(&p->stop, false);

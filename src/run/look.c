@@ -72,6 +72,54 @@ void fbp_look_destroy(fbp_look **look)
     *look = NULL;
 }
 
+/* Views, and rows of them. */
+static size_t packed_views(const struct fbp_job *job)
+{
+    return job->n_views * sizeof(struct look_view);
+}
+
+static size_t packed_rows(const struct fbp_job *job)
+{
+    return job->n_views * LOOK_ROWS * sizeof(struct look_row);
+}
+
+size_t fbp_look_packed(const struct fbp_job *job)
+{
+    return packed_views(job) + packed_rows(job);
+}
+
+void fbp_look_pack(const fbp_look *look, void *out)
+{
+    memcpy(out, look->views, packed_views(look->job));
+    memcpy((char *)out + packed_views(look->job), look->seen, packed_rows(look->job));
+}
+
+static void join_view(struct look_view *to, const struct look_view *other)
+{
+    to->lo = look_least(to->lo, other->lo);
+    to->hi = look_most(to->hi, other->hi);
+    to->unclipped |= other->unclipped;
+}
+
+void fbp_look_join(fbp_look *look, const void *other)
+{
+    const char *views = other, *rows = views + packed_views(look->job);
+    struct look_view view;
+    struct look_row row;
+
+    if (!look->chosen)
+        choose(look);
+    for (size_t k = 0; k < look->job->n_views; k++) {
+        memcpy(&view, views + k * sizeof view, sizeof view);
+        join_view(&look->views[k], &view);
+    }
+    for (size_t i = 0; i < look->job->n_views * LOOK_ROWS; i++) {
+        memcpy(&row, rows + i * sizeof row, sizeof row);
+        if (!look->seen[i].seen)
+            look->seen[i] = row;
+    }
+}
+
 /* Where a view lies: the batch as it was read, or the scan. */
 struct place {
     const struct fbp_batch *batch;
@@ -160,9 +208,7 @@ void fbp_look_at(fbp_look *look, const struct fbp_batch *batch, size_t k, const 
     pthread_mutex_unlock(&look->lock);
     look_at_view(look, &at, &seen);
     pthread_mutex_lock(&look->lock); /* another device may have had other rows of it */
-    v->lo = look_least(v->lo, seen.view.lo);
-    v->hi = look_most(v->hi, seen.view.hi);
-    v->unclipped |= seen.view.unclipped;
+    join_view(v, &seen.view);
     for (size_t i = 0; i < look->n_rows; i++)
         rows[i] = rows[i].seen ? rows[i] : seen.rows[i];
     pthread_mutex_unlock(&look->lock);

@@ -29,6 +29,12 @@ void fbp_look_destroy(fbp_look **look);
 /** Bytes of a look. */
 size_t fbp_look_bytes(const struct fbp_job *job);
 
+/** Bytes of what a look at a job has seen, for another process that looks at the same job; put them
+ *  there, and take those of another. */
+size_t fbp_look_packed(const struct fbp_job *job);
+void fbp_look_pack(const fbp_look *look, void *out);
+void fbp_look_join(fbp_look *look, const void *other);
+
 /**
  * Look at view k of a batch as it was read: raw [halves][n_views][load_rows][n_columns], counts or
  * floats as job->raw says; `whole`: it is the scan instead, [view][row][column].  Twice is as once;

@@ -167,6 +167,8 @@ static void sum_up(struct run_state *s, struct fbp_report *out, double seconds)
     s->report.min = s->n_found ? s->found.min : NAN;
     s->report.max = s->n_found ? s->found.max : NAN;
     s->report.mean = s->n_found ? s->found.sum / (double)s->n_found : NAN;
+    if (s->rq->n_found)
+        *s->rq->n_found = s->n_found;
     *out = s->report;
 }
 

@@ -45,6 +45,7 @@ struct fbp_run_request {
     const fbp_mask *mask;      /**< of what is written; NULL: none */
     const struct fbp_sum *sum; /**< this is a part of it; NULL: the whole */
     fbp_look *look;            /**< at the views as they pass; NULL: none */
+    uint64_t *n_found;         /**< voxels that the report's min, max and mean are of; NULL: none */
     bool no_overlap;           /**< one stage at a time, as fbp_recon_params says */
     const atomic_bool *stop;   /**< set: the run is to end; NULL: nobody does */
     int (*progress)(void *user, const struct fbp_progress *p);

@@ -96,6 +96,14 @@ static void forget_letters(struct team_peer *p)
     free(p->coming);
 }
 
+static void forget_offers(fbp_team *t)
+{
+    for (struct team_offered *next; t->offers; t->offers = next) {
+        next = t->offers->next;
+        free(t->offers);
+    }
+}
+
 /* The end, of a half-made one, too. */
 static void destroy(fbp_team *t)
 {
@@ -106,9 +114,11 @@ static void destroy(fbp_team *t)
         lost |= t->peers[r].lost;
         forget_letters(&t->peers[r]);
     }
+    forget_offers(t);
     t->call.close(t->call.user, lost);
     pthread_cond_destroy(&t->changed);
     pthread_mutex_destroy(&t->lock);
+    pthread_mutex_destroy(&t->order);
     free(t->peers);
     free(t);
 }
@@ -128,6 +138,7 @@ fbp_status fbp_team_create(fbp_team **out, const struct fbp_team_functions *func
         return st;
     }
     t->call = own;
+    pthread_mutex_init(&t->order, NULL);
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
     FBP_TRY_GOTO(fbp_calloc((void **)&t->peers, own.size, sizeof *t->peers, "a team"));

@@ -21,6 +21,9 @@ size_t fbp_team_local_size(const fbp_team *team);
  *  of ranks. */
 fbp_status fbp_team_gather(fbp_team *team, const char *where, fbp_status status, const void *mine,
                            size_t n, void *all);
+/** The same, where rank 0 alone gets them. */
+fbp_status fbp_team_collect(fbp_team *team, const char *where, fbp_status status, const void *mine,
+                            size_t n, void *all);
 /** The same, where data[n] of rank 0 become everybody's. */
 fbp_status fbp_team_share(fbp_team *team, const char *where, fbp_status status, void *data,
                           size_t n);
@@ -33,19 +36,28 @@ void fbp_team_stops(fbp_team *team, atomic_bool *flag);
 /** Has another process failed? */
 bool fbp_team_stopped(const fbp_team *team);
 
-/** How far this process is, for rank 0, which alone asks for the sum of all: values[4]. */
-enum { FBP_TEAM_TOLD = 4 };
+/** How far this process is, for rank 0, which alone asks for the sum of all: FBP_TEAM_TOLD numbers.
+ */
+enum { FBP_TEAM_TOLD = 5 };
 void fbp_team_tell(fbp_team *team, const uint64_t values[FBP_TEAM_TOLD]);
 void fbp_team_told(fbp_team *team, uint64_t sum[FBP_TEAM_TOLD]);
 
 /**
- * Piece `serial` of some data goes from one process to another, which has asked for it: nobody
- * holds what nobody wants yet.  Serials of two processes grow.  All three fail with
- * FBP_ERR_CANCELLED as soon as a process of the team has failed.
+ * Data go from one process to another in pieces that were asked for, in their order: nobody holds
+ * what nobody wants yet.  These calls fail with FBP_ERR_CANCELLED as soon as a process of the team
+ * has failed.
+ *
+ * Give the next piece; one thread at a time.
  */
-fbp_status fbp_team_give(fbp_team *team, size_t to, uint64_t serial, const void *data, size_t n);
+fbp_status fbp_team_give(fbp_team *team, size_t to, const void *data, size_t n);
 /** Ask for n bytes; to[n] is theirs until fbp_team_taken() has returned. */
-fbp_status fbp_team_ask(fbp_team *team, size_t from, uint64_t serial, void *to, size_t n);
+fbp_status fbp_team_ask(fbp_team *team, size_t from, void *to, size_t n);
 fbp_status fbp_team_taken(fbp_team *team, size_t from);
+
+/** Tell rank 0 of a piece, which z and n describe, and give it when it is asked for; from several
+ *  threads at once.  data NULL: there is none. */
+fbp_status fbp_team_offer(fbp_team *team, uint64_t z, uint64_t n, const void *data, size_t bytes);
+/** Rank 0 waits to be told of the next one, and asks for it. */
+fbp_status fbp_team_offered(fbp_team *team, size_t *from, uint64_t *z, uint64_t *n);
 
 #endif /* FBP_SRC_TEAM_H */

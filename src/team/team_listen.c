@@ -69,11 +69,27 @@ static void take_letter(fbp_team *t, size_t from, const struct team_head *h, con
 
 static void take_piece(struct team_peer *p, const struct team_head *h, const char *data, size_t n)
 {
-    if (!p->to || p->piece != h->serial || h->total != p->wants || h->at != p->have ||
+    if (!p->to || p->asked != h->serial + 1 || h->total != p->wants || h->at != p->have ||
         n > p->wants - p->have)
         return; /* nobody waits for it any more */
     memcpy(p->to + h->at, data, n);
     p->have += n;
+}
+
+static void take_offer(fbp_team *t, size_t from, const char *data)
+{
+    struct team_offered **end = &t->offers, *new = calloc(1, sizeof *new);
+
+    if (!new) {
+        lose(t, from); /* there is no memory to hear it */
+        return;
+    }
+    while (*end)
+        end = &(*end)->next;
+    new->from = from;
+    memcpy(&new->z, data, sizeof new->z);
+    memcpy(&new->n, data + sizeof new->z, sizeof new->n);
+    *end = new;
 }
 
 /* A message, with the lock held. */
@@ -95,6 +111,8 @@ static void take(fbp_team *t, size_t from, const char *message, size_t n)
         p->asks = h.serial + 1;
     if (h.kind == TEAM_TOLD && n == sizeof p->told)
         memcpy(p->told, data, n);
+    if (h.kind == TEAM_OFFER && n == 2 * sizeof(uint64_t))
+        take_offer(t, from, data);
     if (h.kind == TEAM_STOP)
         team_stop(t);
     if (h.kind != TEAM_BEAT && h.kind != TEAM_TOLD)

@@ -123,7 +123,8 @@ struct brought {
     const void *mine;
     size_t n;
     void *all;
-    size_t n_all; /* size * n, or n: those of rank 0 */
+    size_t n_all;  /* size * n, or n: those of rank 0 */
+    size_t n_told; /* of all, what everybody gets */
 };
 
 /* Those of all, if they are as many as of rank 0. */
@@ -174,7 +175,7 @@ static fbp_status preside(fbp_team *t, const struct team_words *own, const struc
     hear_all(&m);
     *verdict = judge(&m);
     collect(&m, &into, verdict);
-    tell_all(&m, verdict, letter, sizeof *own + (verdict->status == FBP_OK ? b->n_all : 0));
+    tell_all(&m, verdict, letter, sizeof *own + (verdict->status == FBP_OK ? b->n_told : 0));
     if (verdict->status == FBP_OK && b->n_all > 0)
         memcpy(b->all, into.all, b->n_all);
 fail:
@@ -217,8 +218,8 @@ static fbp_status attend(fbp_team *t, const struct team_words *own, const struct
         memcpy(verdict, heard->data, sizeof *verdict);
     else
         *verdict = words_of_lost(t, 0);
-    if (verdict->status == FBP_OK && b->n_all > 0)
-        memcpy(b->all, heard->data + sizeof *verdict, b->n_all);
+    if (verdict->status == FBP_OK && b->n_told > 0)
+        memcpy(b->all, heard->data + sizeof *verdict, b->n_told);
     free(heard);
     return FBP_OK;
 }
@@ -236,6 +237,7 @@ static fbp_status is_over(fbp_team *t, fbp_status status, const char *why)
 
 static fbp_status meet(fbp_team *t, const char *where, fbp_status status, const struct brought *b)
 {
+    static const struct brought nothing = {.n = 0};
     struct team_words own = {.status = status}, verdict;
 
     if (t->over != FBP_OK) {
@@ -245,6 +247,8 @@ static fbp_status meet(fbp_team *t, const char *where, fbp_status status, const 
     snprintf(own.where, sizeof own.where, "%s", where);
     if (status != FBP_OK)
         snprintf(own.message, sizeof own.message, "%s", fbp_message());
+    if (status != FBP_OK)
+        b = &nothing;
     fbp_message_clear();
     const fbp_status st =
         t->call.rank == 0 ? preside(t, &own, b, &verdict) : attend(t, &own, b, &verdict);
@@ -265,10 +269,18 @@ fbp_status fbp_team_meet(fbp_team *t, const char *where, fbp_status status)
 fbp_status fbp_team_gather(fbp_team *t, const char *where, fbp_status status, const void *mine,
                            size_t n, void *all)
 {
-    return meet(t, where, status, &(struct brought){mine, n, all, t->call.size * n});
+    const size_t whole = t->call.size * n;
+
+    return meet(t, where, status, &(struct brought){mine, n, all, whole, whole});
+}
+
+fbp_status fbp_team_collect(fbp_team *t, const char *where, fbp_status status, const void *mine,
+                            size_t n, void *all)
+{
+    return meet(t, where, status, &(struct brought){mine, n, all, t->call.size * n, 0});
 }
 
 fbp_status fbp_team_share(fbp_team *t, const char *where, fbp_status status, void *data, size_t n)
 {
-    return meet(t, where, status, &(struct brought){data, n, data, n});
+    return meet(t, where, status, &(struct brought){data, n, data, n, n});
 }

@@ -16,6 +16,7 @@ enum team_kind {
     TEAM_STOP,     /**< somebody has failed, from rank 0 */
     TEAM_ASK,      /**< I am ready for this piece */
     TEAM_PIECE,    /**< bytes of a piece */
+    TEAM_OFFER,    /**< a piece that I have, to rank 0 */
 };
 
 /** Before every message.  Long letters are several messages. */
@@ -43,6 +44,13 @@ struct team_letter {
     char data[];
 };
 
+/** What another process has, and has not been asked for. */
+struct team_offered {
+    struct team_offered *next;
+    size_t from;
+    uint64_t z, n;
+};
+
 /** What this process knows of another one. */
 struct team_peer {
     char host[64];
@@ -51,25 +59,27 @@ struct team_peer {
     struct team_letter *coming; /**< of WORDS or VERDICT */
     struct team_letter *first;  /**< those that are complete */
     uint64_t told[FBP_TEAM_TOLD];
-    uint64_t asks;  /**< the last piece that it has asked for, counted from 1; 0: none */
-    char *to;       /**< where the piece goes that was asked of it; NULL: nobody waits for one */
-    uint64_t piece; /**< its number */
-    size_t have, wants;
+    uint64_t given, asks; /**< pieces for it, and how many of them it has asked for */
+    uint64_t asked;       /**< pieces that it was asked for */
+    char *to;             /**< where the last of them goes; NULL: nobody waits for it */
+    size_t have, wants;   /**< bytes of that */
 };
 
 struct fbp_team {
     struct fbp_team_functions call;
     struct team_peer *peers; /**< [size] */
     size_t local_rank, local_size;
-    pthread_mutex_t lock; /**< all below, and the peers */
+    pthread_mutex_t order; /**< of offers */
+    pthread_mutex_t lock;  /**< all below, and the peers */
     pthread_cond_t changed;
     pthread_t listener, beater;
     bool has_listener, has_beater;
     bool closing, ended; /**< ended: who is silent now has left */
     atomic_bool stopped;
     atomic_bool *flag;
-    uint64_t serial; /**< of the meeting */
-    fbp_status over; /**< a meeting has failed, with this message */
+    struct team_offered *offers; /**< the oldest first */
+    uint64_t serial;             /**< of the meeting */
+    fbp_status over;             /**< a meeting has failed, with this message */
     char why[1000];
 };
 

@@ -2,6 +2,7 @@
 #include "team/team_parts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 char *fbp_team_name(const fbp_team *t, size_t rank, char *buf, size_t n)
@@ -58,28 +59,63 @@ static fbp_status stopped(void)
     return fbp_fail(FBP_ERR_CANCELLED, "another process of the team has failed");
 }
 
-fbp_status fbp_team_give(fbp_team *t, size_t to, uint64_t serial, const void *data, size_t n)
+/* The piece of that number, once it has been asked for. */
+static fbp_status give(fbp_team *t, size_t to, uint64_t number, const void *data, size_t n)
 {
     pthread_mutex_lock(&t->lock);
-    while (t->peers[to].asks < serial + 1 && !atomic_load(&t->stopped))
+    while (t->peers[to].asks <= number && !atomic_load(&t->stopped))
         pthread_cond_wait(&t->changed, &t->lock);
     pthread_mutex_unlock(&t->lock);
     if (atomic_load(&t->stopped))
         return stopped();
-    return team_post(t, to, TEAM_PIECE, FBP_OK, serial, data, n);
+    return team_post(t, to, TEAM_PIECE, FBP_OK, number, data, n);
 }
 
-fbp_status fbp_team_ask(fbp_team *t, size_t from, uint64_t serial, void *to, size_t n)
+fbp_status fbp_team_give(fbp_team *t, size_t to, const void *data, size_t n)
+{
+    return give(t, to, t->peers[to].given++, data, n);
+}
+
+fbp_status fbp_team_offer(fbp_team *t, uint64_t z, uint64_t n, const void *data, size_t bytes)
+{
+    const uint64_t offer[2] = {z, n};
+
+    pthread_mutex_lock(&t->order); /* they are asked for in the order in which they were offered */
+    const uint64_t number = t->peers[0].given;
+    t->peers[0].given += data != NULL;
+    const fbp_status st = team_post(t, 0, TEAM_OFFER, FBP_OK, number, offer, sizeof offer);
+    pthread_mutex_unlock(&t->order);
+    return st == FBP_OK && data ? give(t, 0, number, data, bytes) : st;
+}
+
+fbp_status fbp_team_offered(fbp_team *t, size_t *from, uint64_t *z, uint64_t *n)
+{
+    pthread_mutex_lock(&t->lock);
+    while (!t->offers && !atomic_load(&t->stopped))
+        pthread_cond_wait(&t->changed, &t->lock);
+    struct team_offered *first = atomic_load(&t->stopped) ? NULL : t->offers;
+    t->offers = first ? first->next : t->offers;
+    pthread_mutex_unlock(&t->lock);
+    if (!first)
+        return stopped();
+    *from = first->from;
+    *z = first->z;
+    *n = first->n;
+    free(first);
+    return FBP_OK;
+}
+
+fbp_status fbp_team_ask(fbp_team *t, size_t from, void *to, size_t n)
 {
     struct team_peer *p = &t->peers[from];
 
     pthread_mutex_lock(&t->lock);
+    const uint64_t number = p->asked++;
     p->to = to;
-    p->piece = serial;
     p->have = 0;
     p->wants = n;
     pthread_mutex_unlock(&t->lock);
-    return team_post(t, from, TEAM_ASK, FBP_OK, serial, NULL, 0);
+    return team_post(t, from, TEAM_ASK, FBP_OK, number, NULL, 0);
 }
 
 fbp_status fbp_team_taken(fbp_team *t, size_t from)

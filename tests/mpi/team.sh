@@ -10,7 +10,7 @@ failures=0
 
 # Those that end by themselves, and one in which the last of them hangs.
 for size in 2 3 4 6; do
-    for name in gathers fails fails_alike leaves_early goes_astray tells gives_pieces; do
+    for name in gathers fails fails_alike leaves_early goes_astray tells gives_pieces offers; do
         timeout 60 mpirun -n "$size" "$program" "$name" >"$out" 2>&1 && continue
         echo "FAILED: $name of $size"
         cat "$out"

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "team/team.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -121,12 +122,12 @@ static void gives_pieces(fbp_team *t)
     for (uint64_t k = 0; k < PIECES && rank > 0; k++) {
         for (size_t i = 0; i < PIECE; i++)
             x[0][i] = (float)(rank + 10 * k + i);
-        CHECK(fbp_team_give(t, 0, k, x[0], PIECE * sizeof(float)) == FBP_OK);
+        CHECK(fbp_team_give(t, 0, x[0], PIECE * sizeof(float)) == FBP_OK);
     }
     for (uint64_t k = 0; k < PIECES && rank == 0; k++)
         for (size_t r = 0; r < size; r++) {
             if (r + 1 < size)
-                CHECK(fbp_team_ask(t, r + 1, k, x[(r + 1) % 2], PIECE * sizeof(float)) == FBP_OK);
+                CHECK(fbp_team_ask(t, r + 1, x[(r + 1) % 2], PIECE * sizeof(float)) == FBP_OK);
             if (r > 0)
                 CHECK(fbp_team_taken(t, r) == FBP_OK);
             for (size_t i = 0; i < PIECE && r > 0; i++)
@@ -135,6 +136,47 @@ static void gives_pieces(fbp_team *t)
     CHECK(fbp_team_leave(&t, NULL) == FBP_OK);
     free(x[0]);
     free(x[1]);
+}
+
+/* All others have slices for rank 0, from two threads each. */
+static void *offer_main(void *arg)
+{
+    fbp_team *t = arg;
+    float x[1000];
+
+    for (uint64_t k = 0; k < PIECES; k++) {
+        for (size_t i = 0; i < 1000; i++)
+            x[i] = (float)(k + i);
+        CHECK(fbp_team_offer(t, k, 1000, x, sizeof x) == FBP_OK);
+    }
+    return NULL;
+}
+
+static void offers(fbp_team *t)
+{
+    size_t ends = 0, pieces = 0, from;
+    uint64_t z, n;
+    pthread_t other;
+    float x[1000];
+
+    if (fbp_team_rank(t) > 0) {
+        CHECK(pthread_create(&other, NULL, offer_main, t) == 0);
+        offer_main(t);
+        pthread_join(other, NULL);
+        CHECK(fbp_team_offer(t, 0, 0, NULL, 0) == FBP_OK);
+    }
+    while (fbp_team_rank(t) == 0 && ends < fbp_team_size(t) - 1) {
+        CHECK(fbp_team_offered(t, &from, &z, &n) == FBP_OK);
+        ends += n == 0;
+        pieces += n > 0;
+        if (n > 0)
+            CHECK(fbp_team_ask(t, from, x, n * sizeof *x) == FBP_OK);
+        if (n > 0)
+            CHECK(fbp_team_taken(t, from) == FBP_OK && x[0] == (float)z &&
+                  x[999] == (float)(z + 999));
+    }
+    CHECK(fbp_team_rank(t) > 0 || pieces == 2 * PIECES * (fbp_team_size(t) - 1));
+    CHECK(fbp_team_leave(&t, NULL) == FBP_OK);
 }
 
 /* The last one ends without a word, or hangs: the others wait for it in every way there is. */
@@ -150,11 +192,11 @@ static void loses(fbp_team *t, int signal)
         _exit(0);
     }
     if (rank == 0) {
-        CHECK(fbp_team_ask(t, last, 0, &x, sizeof x) == FBP_OK);
+        CHECK(fbp_team_ask(t, last, &x, sizeof x) == FBP_OK);
         CHECK(fbp_team_taken(t, last) == FBP_ERR_CANCELLED);
     }
     if (rank == 1)
-        CHECK(fbp_team_give(t, last, 0, &x, sizeof x) == FBP_ERR_CANCELLED);
+        CHECK(fbp_team_give(t, last, &x, sizeof x) == FBP_ERR_CANCELLED);
     snprintf(what, sizeof what, "%s is lost", fbp_team_name(t, last, name, sizeof name));
     CHECK(fbp_team_meet(t, "computed", FBP_OK) == FBP_ERR_IO && says(what));
     CHECK(fbp_team_leave(&t, NULL) == FBP_ERR_IO);
@@ -184,7 +226,7 @@ static void loses_first(fbp_team *t)
 
 static void tells(fbp_team *t)
 {
-    const uint64_t mine[FBP_TEAM_TOLD] = {fbp_team_rank(t), 1, 2, 3};
+    const uint64_t mine[FBP_TEAM_TOLD] = {fbp_team_rank(t), 1};
     uint64_t sum[FBP_TEAM_TOLD] = {0};
     const size_t n = fbp_team_size(t);
 
@@ -199,11 +241,17 @@ static const struct {
     const char *name;
     void (*run)(fbp_team *t);
     bool dies; /* not all of them end by themselves */
-} cases[] = {{"gathers", gathers, false},           {"fails", fails, false},
-             {"fails_alike", fails_alike, false},   {"leaves_early", leaves_early, false},
-             {"goes_astray", goes_astray, false},   {"tells", tells, false},
-             {"gives_pieces", gives_pieces, false}, {"is_killed", is_killed, true},
-             {"loses_first", loses_first, true},    {"hangs", hangs, true}};
+} cases[] = {{"gathers", gathers, false},
+             {"fails", fails, false},
+             {"fails_alike", fails_alike, false},
+             {"leaves_early", leaves_early, false},
+             {"goes_astray", goes_astray, false},
+             {"tells", tells, false},
+             {"gives_pieces", gives_pieces, false},
+             {"offers", offers, false},
+             {"is_killed", is_killed, true},
+             {"loses_first", loses_first, true},
+             {"hangs", hangs, true}};
 enum { N_CASES = sizeof cases / sizeof *cases };
 
 /* One process of a case. */

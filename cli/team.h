@@ -1,0 +1,18 @@
+/** @file team.h  Several processes of the command that compute together. */
+#ifndef FBP_CLI_TEAM_H
+#define FBP_CLI_TEAM_H
+
+#include "fbp/team.h"
+
+/** Was this process started with others?  Then they meet, and rank 0 alone speaks from here on.
+ *  Returns 0 or an exit status. */
+int team_start(void);
+
+/** This process's team; NULL: it is alone. */
+fbp_team *team_own(void);
+
+/** The command has ended like this; waits for the others.  Returns the exit status: what went wrong
+ *  in another process is said, once. */
+int team_end(int rc);
+
+#endif /* FBP_CLI_TEAM_H */

@@ -1,0 +1,155 @@
+/* A plan of several processes: what each of them takes of the machine and of the volume, and
+ * whether all plan the same. */
+#include "api/plan_team.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "fft/fft.h"
+#include "team/team.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Of a process that is bound to some cores, those; else its part of all that the host has. */
+static int own_cores(const fbp_team *team)
+{
+    const int mine = fbp_core_count(), there = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    const int share = mine / (int)fbp_team_local_size(team);
+
+    if (mine < there)
+        return mine;
+    return share > 0 ? share : 1;
+}
+
+/* Who names no device by its number gets one for each process of a host. */
+void fbp_plan_take_card(fbp_plan *p)
+{
+    const fbp_team *team = p->params.team;
+    const bool named = p->params.device && strchr(p->params.device, ':');
+    char why[300] = "";
+    const struct fbp_backend *backend = p->backend;
+
+    p->n_on_card = 1;
+    if (!team || fbp_team_local_size(team) == 1)
+        return;
+    const size_t at = fbp_team_local_rank(team), local = fbp_team_local_size(team);
+    const int n = named ? (int)p->n_devices : fbp_backend_count(&backend, why, sizeof why);
+    const size_t cards = n > 0 ? (size_t)n : 1;
+    p->devices[0] = named ? p->devices[at % cards] : (int)(at % cards);
+    p->n_devices = 1;
+    p->n_on_card = (local + cards - 1) / cards;
+}
+
+void fbp_plan_take_cores(fbp_plan *p)
+{
+    if (p->params.team && p->params.n_threads == 0)
+        p->params.n_threads = own_cores(p->params.team);
+}
+
+fbp_status fbp_plan_take_share(fbp_plan *p)
+{
+    const fbp_team *team = p->params.team;
+
+    if (!team)
+        return FBP_OK;
+    fbp_ranks_choose(&p->tables.job, fbp_team_rank(team), fbp_team_size(team), &p->ranks);
+    return fbp_ranks_share(&p->ranks, &p->tables.job);
+}
+
+void fbp_plan_note_team(const fbp_plan *p)
+{
+    const size_t size = fbp_team_size(p->params.team);
+    char line[200], idle[80] = "";
+
+    if (!p->params.team)
+        return;
+    if (size > p->ranks.n_slabs)
+        snprintf(idle, sizeof idle, ", and %zu have nothing to do: the volume has no more slices",
+                 size - p->ranks.n_slabs);
+    snprintf(line, sizeof line, "%zu processes: %zu compute a slab of slices each%s", size,
+             p->ranks.n_slabs, idle);
+    fbp_plan_note(p, FBP_LOG_NOTE, line);
+}
+
+/* What must be the same in all processes. */
+struct planned {
+    uint64_t job, params;
+    char device[32], kernel[32], isa[16], fft[24];
+};
+
+static uint64_t hash_of_params(const struct fbp_recon_params *p)
+{
+    const double value = p->mask_value == p->mask_value ? p->mask_value : 1e300; /* NaNs differ */
+    const double numbers[] = {(double)p->output_type, p->output_range[0],
+                              p->output_range[1],     (double)p->resume,
+                              (double)p->compress,    (double)p->force,
+                              (double)p->follow,      (double)p->auto_range,
+                              (double)p->mask,        value,
+                              (double)p->no_overlap};
+
+    return fbp_hash(0, numbers, sizeof numbers);
+}
+
+static struct planned planned_by(const fbp_plan *p)
+{
+    struct planned out = {.job = fbp_job_fingerprint(&p->tables, p->backend),
+                          .params = hash_of_params(&p->params)};
+
+    snprintf(out.device, sizeof out.device, "%s", p->backend->name);
+    snprintf(out.kernel, sizeof out.kernel, "%s", p->tables.job.chosen.kernel);
+    snprintf(out.isa, sizeof out.isa, "%s", p->tables.job.chosen.isa);
+    snprintf(out.fft, sizeof out.fft, "%s", fbp_fft_name());
+    return out;
+}
+
+static fbp_status compare(const fbp_team *team, size_t rank, const struct planned *a,
+                          const struct planned *b)
+{
+    char first[100], other[100];
+
+    (void)fbp_team_name(team, 0, first, sizeof first);
+    (void)fbp_team_name(team, rank, other, sizeof other);
+    if (strcmp(a->device, b->device) != 0 || strcmp(a->kernel, b->kernel) != 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s computes with %s, kernel %s, %s with %s, kernel %s, and values would "
+                        "differ: name --device and --kernel, and give each the same memory",
+                        other, b->device, b->kernel, first, a->device, a->kernel);
+    if (strcmp(a->isa, b->isa) != 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s computes with the instructions %s, %s with %s, and bits would differ: "
+                        "set FBP_CPU=%s for all of them",
+                        other, b->isa, first, a->isa,
+                        strcmp(a->isa, "c") == 0 || strcmp(b->isa, "c") == 0 ? "c" : "avx2");
+    if (strcmp(a->fft, b->fft) != 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s computes Fourier transforms with %s, %s with %s, and bits would "
+                        "differ: set FBP_FFT=builtin for all of them",
+                        other, b->fft, first, a->fft);
+    if (a->job != b->job || a->params != b->params)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s has another scan or other options than %s: start all with the same "
+                        "command and the same files",
+                        other, first);
+    return FBP_OK;
+}
+
+fbp_status fbp_plan_agree(fbp_plan *p, fbp_status status)
+{
+    fbp_team *team = p->params.team;
+    const size_t size = fbp_team_size(team);
+    struct planned mine = {.job = 0}, *all = NULL;
+
+    if (!team || p->params.model)
+        return status;
+    if (status == FBP_OK)
+        mine = planned_by(p);
+    const fbp_status room = fbp_calloc((void **)&all, size, sizeof *all, "a team's plans");
+    fbp_status st =
+        fbp_team_gather(team, "plan", status == FBP_OK ? room : status, &mine, sizeof mine, all);
+    for (size_t r = 1; r < size && st == FBP_OK; r++)
+        st = compare(team, r, &all[0], &all[r]);
+    free(all);
+    return st;
+}

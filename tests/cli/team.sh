@@ -1,0 +1,193 @@
+#!/usr/bin/env bash
+# recon by several processes, which talk by sockets (FBP_TEAM): the bits of one, whatever the output;
+# what is wrong with one of them is said once, and nothing is left half-written.
+# $4: the program peak.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+peak=$4
+folder=$(mktemp -d) # paths of sockets are short
+trap 'rm -rf "$folder"' EXIT
+
+# team SIZE STATUS ARGUMENTS…: run fbp as so many processes; output of rank 0 in out and err, that of
+# all others, who say nothing, in others.  Each must end with the status.
+before=() # a command before each fbp
+with=()   # more arguments of the last one
+team() {
+    local size=$1 want=$2 at r got pids=()
+    shift 2
+    last="$size processes: fbp $*"
+    at=$(mktemp -d "$folder/XXXXXX")
+    : >others
+    for ((r = 1; r < size; r++)); do
+        local more=()
+        [ $r -lt $((size - 1)) ] || more=("${with[@]}")
+        FBP_TEAM=$r/$size:$at "${before[@]}" "$fbp" "$@" "${more[@]}" >>others 2>&1 &
+        pids+=($!)
+    done
+    got=0
+    FBP_TEAM=0/$size:$at "${before[@]}" "$fbp" "$@" >out 2>err || got=$?
+    [ "$got" -eq "$want" ] || { say "$last: status $got instead of $want"; cat err; }
+    for r in "${pids[@]}"; do
+        got=0
+        wait "$r" || got=$?
+        [ "$got" -eq "$want" ] || say "$last: another process ends with status $got"
+    done
+}
+same() { cmp -s "$1" "$2" || say "$last: $2 is not $1"; }
+# The last command failed with one line that matches, and left nothing of its output.
+said_once() {
+    has err "$1"
+    one_line err
+    empty others
+    for file in "$2" "$2".part "$2".part.log; do absent "$file"; done
+}
+
+run 0 simulate --size 40 --views 48 -o scan.json -q
+for options in "--device cpu" "--device cpu --kernel matrix" "--device cpu --kernel column --slab 5" \
+    "--device mock" "--device ref --size 20" "--device cpu --roi 3:30,5:40,9:33 --hu 0.02 --mask -1000" \
+    "--device cpu --region ball:5,0,9,40 --cutoff-v 0.8"; do
+    # shellcheck disable=SC2086
+    run 0 recon scan.json -o one.mha -q $options
+    for size in 2 3 4 6; do
+        # shellcheck disable=SC2086
+        team $size 0 recon scan.json -o team.mha -q $options
+        same one.mha team.mha
+        empty others
+    done
+done
+
+# More processes than slices, and than pairs of mirrored slices.
+for volume in 16x16x1 16x16x2 32x32x14; do
+    run 0 recon scan.json -o one.mha -q --size $volume --device cpu
+    team 6 0 recon scan.json -o team.mha -q --size $volume --device cpu
+    same one.mha team.mha
+done
+team 6 0 recon scan.json -o team.mha --size 16x16x2
+has err '^6 processes: 2 compute a slab of slices each, and 4 have nothing to do'
+
+# Every sink.
+for output in v.mha v.mhd v.tif v.npy v.nrrd v.h5 v.mat v.nii v.raw; do
+    run 0 recon scan.json -o "one-$output" -q --device cpu
+    team 3 0 recon scan.json -o "team-$output" -q --device cpu
+    case $output in
+    v.mhd) same one-v.raw team-v.raw ;;
+    *) same "one-$output" "team-$output" ;;
+    esac
+done
+for options in "--output-type uint16 --output-range 0,2" "--output-type uint8 --output-range auto" "--compress"; do
+    # shellcheck disable=SC2086
+    run 0 recon scan.json -o one.mha -q $options
+    # shellcheck disable=SC2086
+    team 3 0 recon scan.json -o team.mha -q $options
+    same one.mha team.mha
+done
+mkdir one team
+run 0 recon scan.json -o one/%03d.tif -q
+team 3 0 recon scan.json -o team/%03d.tif -q
+diff -r one team >/dev/null || say "$last: another stack"
+run 0 recon scan.json -o hash: -q
+cp out one.hash
+team 4 0 recon scan.json -o hash: -q
+same one.hash out
+team 2 0 recon scan.json -o null: -q
+run 0 recon scan.json -o one.png --slice 20 -q
+team 3 0 recon scan.json -o team.png --slice 20 -q
+same one.png team.png
+for file in preview.png timeline.svg report.html; do
+    team 2 0 recon scan.json -o team.mha -q "--${file%.*}" "$file"
+    exists "$file"
+done
+
+# One object, with the figures of all.
+run 0 recon scan.json -o null: --json -q
+cp out one.json
+team 3 0 recon scan.json -o null: --json -q
+for member in min max; do
+    [ "$(json $member)" = "$("$json_get" $member <one.json)" ] || say "$last: another $member"
+done
+is "($(json mean) - $("$json_get" mean <one.json)) ^ 2 < 1e-18"
+
+# --memory is each one's.
+run 0 simulate --size 128 --views 64 -o large.json -q
+run 0 recon large.json -o one.mha -q --device cpu
+before=("$peak" 40)
+team 3 0 recon large.json -o team.mha -q --device cpu --threads 1 --memory 40M
+before=()
+same one.mha team.mha
+[ "$(grep -c 'peak resident set' others)" -eq 2 ] || say "$last: $(cat others)"
+
+# A killed process ends all of them, and leaves what any number of others goes on with.
+at=$(mktemp -d "$folder/XXXXXX")
+pids=()
+for r in 0 1 2; do
+    FBP_TEAM=$r/3:$at "$fbp" recon large.json -o left.mha -q --device cpu --slab 2 --size 160 >"out.$r" 2>"err.$r" &
+    pids+=($!)
+done
+for ((i = 0; i < 2000; i++)); do
+    [ "$(cat left.mha.part.log 2>/dev/null | wc -l)" -lt 3 ] || break
+    sleep 0.01
+done
+kill -KILL "${pids[2]}"
+last="a process is killed"
+for r in 0 1; do
+    got=0
+    wait "${pids[r]}" || got=$?
+    [ "$got" -eq 1 ] || say "$last: rank $r ends with status $got"
+done
+wait "${pids[2]}"
+cp err.0 err
+one_line err
+has err '^fbp: rank 2 on .* is lost: its process or its machine has ended'
+empty err.1
+absent left.mha
+exists left.mha.part.log
+team 4 0 recon large.json -o left.mha -q --device cpu --slab 2 --size 160 --resume --json
+is "$(json slabs_resumed) > 0"
+run 0 recon large.json -o one.mha -q --device cpu --size 160
+same one.mha left.mha
+
+# What is wrong is said once.
+rm -f team.mha team.png
+team 3 1 recon nothing.json -o team.mha -q
+said_once '^fbp: nothing.json: cannot open: No such file' team.mha
+team 3 2 recon scan.json -o team.mha --frobnicate
+said_once 'unknown option --frobnicate' team.mha
+team 2 1 recon scan.json -o no/folder.mha -q
+said_once '^fbp: rank 0 on .*no/folder.mha.part.log: .*create its folder' no/folder.mha
+team 2 1 recon scan.json -o team.mha -q --memory 5M
+said_once '^fbp: rank 0 on .*: memory: ' team.mha
+team 3 1 recon scan.json -o team.png --sweep centre=30:32:1
+said_once 'one process tries all values' team.png
+with=(--filter hann)
+team 3 1 recon scan.json -o team.mha -q
+said_once '^fbp: rank 2 on .* has another scan or other options than rank 0 on' team.mha
+with=(--memory 5M)
+team 3 1 recon scan.json -o team.mha -q
+said_once '^fbp: rank 2 on .*: memory: ' team.mha
+with=(--plan)
+team 2 1 recon scan.json -o team.mha -q
+said_once 'is at another step .*start all with the same command' team.mha
+with=()
+
+# Interrupted, it says what is left.
+at=$(mktemp -d "$folder/XXXXXX")
+rm -f err others
+FBP_TEAM=1/2:$at "$fbp" recon large.json -o team.mha -q --device cpu --slab 2 --size 200 >others 2>&1 &
+pid=$!
+FBP_TEAM=0/2:$at "$fbp" recon large.json -o team.mha -q --device cpu --slab 2 --size 200 2>err &
+first=$!
+for ((i = 0; i < 2000; i++)); do
+    [ "$(cat team.mha.part.log 2>/dev/null | wc -l)" -lt 3 ] || break
+    sleep 0.01
+done
+kill -TERM $first
+last="interrupted"
+got=0
+wait $first || got=$?
+[ "$got" -eq 143 ] || say "$last: status $got"
+wait $pid
+has err 'interrupted: nothing was written as team.mha, but .* slices are kept: --resume'
+one_line err
+absent team.mha
+
+finish

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# recon.sh FBP MODULE WORK: fbp recon by mpirun: the bits of one process, what is wrong said once, a
+# process that is killed, and one whose host does not answer any more.
+set -uo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+fbp=$1 work=$3
+find_mpi "$2"
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work" || exit 1
+failures=0
+say() {
+    echo "FAILED: $*"
+    cat err
+    failures=$((failures + 1))
+}
+mpi() { # size, status, arguments
+    local size=$1 want=$2 got=0
+    shift 2
+    last="mpirun -n $size fbp $*"
+    timeout 120 mpirun -n "$size" "$fbp" "$@" >out 2>err || got=$?
+    [ "$got" -eq "$want" ] || say "$last: status $got instead of $want"
+}
+
+"$fbp" simulate --size 40 --views 48 -o scan.json -q
+"$fbp" recon scan.json -o one.mha -q
+"$fbp" recon scan.json -o hash: -q >one.hash
+for size in 1 2 3 4 6; do
+    mpi $size 0 recon scan.json -o team.mha -q
+    cmp one.mha team.mha || say "$last: other bits"
+    mpi $size 0 recon scan.json -o hash: -q
+    cmp one.hash out || say "$last: another hash"
+done
+mpi 4 0 recon scan.json -o team.mha
+[ "$(grep -c '^cpu, kernel' err)" -eq 1 ] && grep -q '^4 processes: ' err || say "$last: not said once"
+
+mpi 3 1 recon nothing.json -o none.mha
+[ "$(grep -c '^fbp: nothing.json: cannot open' err)" -eq 1 ] || say "$last: not said once"
+[ ! -e none.mha ] || say "$last: there is an output"
+
+# Another MPI's launcher, and Open MPI without the module.
+got=0
+PMI_RANK=0 PMI_SIZE=2 "$fbp" recon scan.json -o none.mha >out 2>err || got=$?
+last="PMI_RANK"
+[ $got -eq 1 ] && grep -q "another MPI's launcher" err || say "$last: status $got"
+
+# One is killed: mpirun says so, all end, and what was written is kept.
+"$fbp" simulate --size 128 --views 64 -o large.json -q
+"$fbp" recon large.json -o one.mha -q --size 200
+for signal in KILL STOP; do
+    rm -f left.mha*
+    timeout 120 mpirun -n 3 bash -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec "$@"' - \
+        "$fbp" recon large.json -o left.mha -q --slab 2 --size 200 >out 2>err &
+    job=$!
+    for ((i = 0; i < 2000; i++)); do
+        [ "$(cat left.mha.part.log 2>/dev/null | wc -l)" -lt 3 ] || break
+        sleep 0.01
+    done
+    last="rank 1 gets $signal"
+    kill -$signal "$(cat pid.1)"
+    got=0
+    wait $job || got=$?
+    [ $got -ne 0 ] && [ $got -ne 124 ] || say "$last: status $got"
+    [ ! -e left.mha ] && [ -s left.mha.part.log ] || say "$last: nothing to go on with"
+    [ $signal = KILL ] || grep -q '^fbp: rank 1 on .* is lost' err || say "$last: not said"
+    mpi 2 0 recon large.json -o left.mha -q --slab 2 --size 200 --resume --json
+    grep -q '"slabs_resumed": *0' out && say "$last: nothing was resumed"
+    cmp one.mha left.mha || say "$last: other bits"
+    kill -KILL "$(cat pid.1)" 2>/dev/null
+done
+exit "$failures"
