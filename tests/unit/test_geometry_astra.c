@@ -48,6 +48,30 @@ static void circles(void **state)
     fbp_scan_clear(&s);
 }
 
+/* Six numbers a view: the plane z = 0, one row as high as columns are wide. */
+static void flat_vectors(void **state)
+{
+    struct fbp_scan s = read_text("{\"type\": \"fanflat_vec\", \"DetectorCount\": 7, "
+                                  "\"Vectors\": [[10, -500, 20, 300, 0.3, 0.4]]}");
+
+    (void)state;
+    assert_int_equal(s.kind, FBP_CONE);
+    assert_int_equal(s.panel.n_columns, 7);
+    assert_int_equal(s.panel.n_rows, 1);
+    check_near3(s.views[0].s, (double[]){10, -500, 0}, 0);
+    check_near3(s.views[0].d, (double[]){20, 300, 0}, 0);
+    check_near3(s.views[0].u, (double[]){0.3, 0.4, 0}, 0);
+    check_near3(s.views[0].v, (double[]){0, 0, 0.5}, 1e-15);
+    fbp_scan_clear(&s);
+    s = read_text("{\"type\": \"parallel_vec\", \"DetectorCount\": 7, "
+                  "\"Vectors\": [[0, -2, 5, 0, 1, 0], [2, 0, 0, 5, 0, 1]]}");
+    assert_int_equal(s.kind, FBP_PARALLEL);
+    check_near3(s.views[0].s, (double[]){0, -1, 0}, 0);
+    check_near3(s.views[1].d, (double[]){0, 5, 0}, 0);
+    check_near3(s.views[1].v, (double[]){0, 0, 1}, 0);
+    fbp_scan_clear(&s);
+}
+
 static void dictionaries_come_back(void **state)
 {
     static const struct {
@@ -190,6 +214,9 @@ static const struct wrong wrong[] = {
      "ProjectionAngles", FBP_ERR_INVALID},
     {"{\"type\": \"cone_vec\", " SIZES "\"Vectors\": [[1, 2, 3]]}", "Vectors", FBP_ERR_INVALID},
     {"{\"type\": \"cone_vec\", " SIZES "\"Vectors\": []}", "", FBP_ERR_INVALID},
+    {"{\"type\": \"fanflat_vec\", \"DetectorCount\": 6, "
+     "\"Vectors\": [[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]]}",
+     "Vectors", FBP_ERR_INVALID},
     {"{\"type\": \"cone_vec\", \"DetectorRowCount\": 4, \"DetectorColCount\": 7, "
      "\"Vectors\": [[0, -500, 0, 0, 300, 0, 0.8, 0, 0, 0, 0, 0.7]]}",
      "detector of 7 x 4 pixels, the projections have 6 x 4", FBP_ERR_INVALID},
@@ -241,6 +268,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(circles),
+        cmocka_unit_test(flat_vectors),
         cmocka_unit_test(dictionaries_come_back),
         cmocka_unit_test(vectors_come_back),
         cmocka_unit_test(arrays_of_numpy),

@@ -3,6 +3,7 @@
 #include "scan/format/geometry_astra.h"
 #include "scan/file/geometry_upright.h"
 
+#include "base/mem.h"
 #include "base/vec.h"
 #include "scan/file/scan_json.h"
 #include "scan/file/scan_write.h"
@@ -10,9 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const types[] = {"cone",           "parallel3d", "cone_vec",
-                                    "parallel3d_vec", "fanflat",    "parallel"};
-enum { CONE, PARALLEL3D, CONE_VEC, PARALLEL3D_VEC, FANFLAT, PARALLEL, N_TYPES };
+static const struct {
+    const char *name;
+    enum fbp_kind kind;
+    bool flat, vectors;
+} types[] = {
+    {"cone", FBP_CONE, false, false},      {"parallel3d", FBP_PARALLEL, false, false},
+    {"cone_vec", FBP_CONE, false, true},   {"parallel3d_vec", FBP_PARALLEL, false, true},
+    {"fanflat", FBP_CONE, true, false},    {"parallel", FBP_PARALLEL, true, false},
+    {"fanflat_vec", FBP_CONE, true, true}, {"parallel_vec", FBP_PARALLEL, true, true},
+};
+enum { CONE, PARALLEL3D, CONE_VEC, PARALLEL3D_VEC, N_TYPES = sizeof types / sizeof *types };
 
 /* Values of one geometry are one value if they agree to this part of its size. */
 static const double SAME = 1e-13;
@@ -75,13 +84,37 @@ static fbp_status circle_views(const struct fbp_json *o, bool flat, struct fbp_s
     return st;
 }
 
-static fbp_status vector_views(const struct fbp_json *o, struct fbp_scan *out,
+/* Source or ray, panel, step from column to column in the plane z = 0, two numbers each.  The one
+ * row is as high as columns are wide. */
+static void lift(const double flat[6], double out[12])
+{
+    memset(out, 0, 12 * sizeof *out);
+    for (size_t i = 0; i < 6; i++)
+        out[i / 2 * 3 + i % 2] = flat[i];
+    out[11] = hypot(flat[4], flat[5]);
+}
+
+static fbp_status read_vectors(const struct fbp_json *o, bool flat, double **out, size_t *n)
+{
+    double *narrow = NULL;
+
+    if (!flat)
+        return fbp_json_table(o, "Vectors", 12, out, n);
+    FBP_TRY(fbp_json_table(o, "Vectors", 6, &narrow, n));
+    const fbp_status st = fbp_calloc((void **)out, *n, 12 * sizeof **out, "vectors");
+    for (size_t k = 0; st == FBP_OK && k < *n; k++)
+        lift(narrow + 6 * k, *out + 12 * k);
+    free(narrow);
+    return st;
+}
+
+static fbp_status vector_views(const struct fbp_json *o, bool flat, struct fbp_scan *out,
                                const struct fbp_geometry_known *known)
 {
     double *vectors = NULL;
     size_t n = 0;
 
-    FBP_TRY(fbp_json_table(o, "Vectors", 12, &vectors, &n));
+    FBP_TRY(read_vectors(o, flat, &vectors, &n));
     const fbp_status st = fbp_astra_views(out, o->file, known, vectors, n);
     free(vectors);
     return st;
@@ -90,20 +123,22 @@ static fbp_status vector_views(const struct fbp_json *o, struct fbp_scan *out,
 static fbp_status read(const struct fbp_json *o, struct fbp_scan *out,
                        const struct fbp_geometry_known *known)
 {
+    const char *names[N_TYPES];
     size_t type = N_TYPES;
 
+    for (size_t i = 0; i < N_TYPES; i++)
+        names[i] = types[i].name;
     if (!cJSON_IsObject(o->object))
         return fbp_fail(FBP_ERR_INVALID, "%s: expected an object in braces: save the dictionary",
                         o->file);
-    FBP_TRY(fbp_json_choice(o, "type", types, N_TYPES, &type));
+    FBP_TRY(fbp_json_choice(o, "type", names, N_TYPES, &type));
     if (type == N_TYPES)
         return fbp_json_missing(o, "type", "create_proj_geom() puts it there");
-    const bool flat = type >= FANFLAT;
-    out->kind = type == CONE || type == CONE_VEC || type == FANFLAT ? FBP_CONE : FBP_PARALLEL;
+    out->kind = types[type].kind;
     out->row_order = FBP_ROWS_BOTTOM_UP;
-    FBP_TRY(read_panel(o, flat, &out->panel));
-    return type == CONE_VEC || type == PARALLEL3D_VEC ? vector_views(o, out, known)
-                                                      : circle_views(o, flat, out, known);
+    FBP_TRY(read_panel(o, types[type].flat, &out->panel));
+    return types[type].vectors ? vector_views(o, types[type].flat, out, known)
+                               : circle_views(o, types[type].flat, out, known);
 }
 
 static fbp_status load(struct fbp_scan *out, const char *path,
@@ -203,7 +238,7 @@ static fbp_status save(const struct fbp_scan *scan, const char *path)
     const bool circle = is_circle(scan, &first);
     FBP_TRY(fbp_writer_open_json(&w, path));
     fbp_put_key(&w, "type");
-    fbp_put_text(&w, types[(circle ? CONE : CONE_VEC) + (source ? 0 : 1)]);
+    fbp_put_text(&w, types[(circle ? CONE : CONE_VEC) + (source ? 0 : 1)].name);
     fbp_put_key(&w, "DetectorRowCount");
     fprintf(w.f, "%zu", scan->panel.n_rows);
     fbp_put_key(&w, "DetectorColCount");
