@@ -32,10 +32,10 @@ if(FBP_SANITIZE)
 endif()
 
 # The rest of the package beside it, so that the build folder is one.
-file(GLOB modules CONFIGURE_DEPENDS ${package}/libfbp/*.py ${package}/libfbp/py.typed)
+file(GLOB_RECURSE modules CONFIGURE_DEPENDS RELATIVE ${package} ${package}/libfbp/*.py
+    ${package}/libfbp/py.typed)
 foreach(module ${modules})
-    get_filename_component(name ${module} NAME)
-    configure_file(${module} ${FBP_PYTHON_DIR}/libfbp/${name} COPYONLY)
+    configure_file(${package}/${module} ${FBP_PYTHON_DIR}/${module} COPYONLY)
 endforeach()
 file(WRITE ${FBP_PYTHON_DIR}/libfbp/_version.py "__version__ = \"${FBP_RELEASE}\"\n")
 

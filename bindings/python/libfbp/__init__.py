@@ -22,12 +22,13 @@ from ._errors import (
     ScanWarning,
     UnsupportedError,
 )
+from ._facts import Facts
 from ._options import Options
 from ._plan import Plan, recon
 from ._progress import Progress
 from ._report import Report, Summary
 from ._load import load
-from ._scan import Facts, Scan
+from ._scan import Scan
 from ._tools import (
     Centre,
     Comparison,
@@ -45,6 +46,7 @@ from ._tools import (
 )
 from ._version import __version__
 from ._volume import Volume, read
+from . import adapters  # after what it takes from above
 
 __all__ = [
     "CancelledError",
@@ -68,6 +70,7 @@ __all__ = [
     "UnsupportedError",
     "Volume",
     "__version__",
+    "adapters",
     "angles",
     "compare",
     "devices",

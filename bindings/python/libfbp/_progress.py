@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -9,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ._errors import ScanWarning
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ class Listener:
             import warnings
 
             self.warnings.append(line)
-            warnings.warn(line, ScanWarning, stacklevel=4)
+            warnings.warn(line, ScanWarning, stacklevel=_callers_level())
         else:
             import logging  # which takes longer to import than the rest of the package
 
@@ -103,3 +106,11 @@ class Listener:
         """The run is over."""
         if isinstance(self.progress, Bar):
             self.progress.end()
+
+
+def _callers_level() -> int:
+    """Which frame above the one that called this is not of this package, counted from 1."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level

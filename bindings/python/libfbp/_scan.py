@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _arguments as arguments
 from . import _core
 from ._errors import InvalidError
+from ._facts import Facts
 from ._panel import (
     check_count,
     check_lengths,
@@ -25,46 +25,6 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
-
-
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What follows from a geometry: ``scan.facts``.  Lengths in mm, angles in degrees."""
-
-    axis: tuple[float, float, float]
-    """unit vector of the rotation axis"""
-    sod: tuple[float, float]
-    """least and greatest distance from source to axis; 0 for parallel beams"""
-    sdd: tuple[float, float]
-    """least and greatest distance from source to detector"""
-    magnification: float
-    direction: int
-    """+1: the source moves counter-clockwise, -1: clockwise, 0: in no order"""
-    start_deg: float
-    arc_deg: float
-    """angle that the views cover"""
-    needed_deg: float
-    """angle that they must cover"""
-    gap_deg: float
-    fan_deg: tuple[float, float]
-    coverage: str
-    """ "full", "short" or "partial" """
-    offset: bool
-    """is the panel so far off centre that only a full turn sees the whole object?"""
-    overlap: float
-    fov_radius: float
-    """radius around the axis that is seen from all needed directions"""
-    fov_z: tuple[float, float]
-    """least and greatest z on the axis that every view sees"""
-    tilt_deg: tuple[float, float, float]
-    skew_deg: float
-    volume_inside: bool
-    n_angles: int
-    helix_pitch: float
-    remarks: list[str]
-    """sentences about errors to expect"""
 
 
 class Scan:
@@ -200,6 +160,34 @@ class Scan:
         check_count(kept, file, n, "matrices")
         pitch = arguments.number(pixel, "pixel", positive=True)
         core = _core.scan_matrices(given, pitch, rows, columns)
+        return cls(core, kept, views)._completed(file, row_order, more)
+
+    @classmethod
+    def from_vectors(
+        cls,
+        views: Any,
+        vectors: Sequence[Any] | NDArray[np.floating],
+        *,
+        kind: str = "cone",
+        shape: tuple[int, int] | None = None,
+        dtype: Any = "float32",
+        row_order: str | None = None,
+        **more: Any,
+    ) -> Scan:
+        """Views of any orbit and panel, by twelve numbers each, as :attr:`vectors` has them.
+
+        :param vectors: (views, 4, 3): source (of parallel beams the direction towards it, of any
+            length), centre of the panel, steps from column to column and from row to row [mm]
+        :param kind: "cone" or "parallel"
+        """
+        if kind not in ("cone", "parallel"):
+            raise InvalidError(f'kind: found "{kind}", expected "cone" or "parallel"')
+        given = arguments.nested(vectors, "vectors", 12, "(views, 4, 3)")
+        n = len(given) // 12
+        kept, file = open_views(views, n, shape, dtype, row_order)
+        rows, columns = panel(kept, file, shape)
+        check_count(kept, file, n, "vectors")
+        core = _core.scan_vectors(kind, given, rows, columns)
         return cls(core, kept, views)._completed(file, row_order, more)
 
     @classmethod

@@ -128,6 +128,33 @@ static scan_ptr from_matrices(std::vector<double> numbers, double pitch_u, std::
     return out;
 }
 
+/* s, d, u, v of each view, twelve numbers; of parallel beams s has any length. */
+static scan_ptr from_vectors(const std::string &kind, const std::vector<double> &numbers,
+                             std::size_t n_rows, std::size_t n_columns)
+{
+    auto out = std::make_unique<scan>();
+
+    out->s.kind = kind == "parallel" ? FBP_PARALLEL : FBP_CONE;
+    out->s.panel = {n_columns, n_rows};
+    out->make_views(numbers.size() / 12);
+    for (std::size_t k = 0; k < out->s.n_views; k++) {
+        const double *x = &numbers[12 * k];
+        fbp_view &v = out->s.views[k];
+        const double length = std::sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+        /* What is of length 1 stays as it is, to the last bit. */
+        const bool divide = out->s.kind == FBP_PARALLEL && std::fabs(length - 1) > 1e-12;
+        if (divide && !(length > 0))
+            refuse("vectors[" + std::to_string(k) + "]: its rays have no direction");
+        for (int i = 0; i < 3; i++) {
+            v.s[i] = divide ? x[i] / length : x[i];
+            v.d[i] = x[3 + i];
+            v.u[i] = x[6 + i];
+            v.v[i] = x[9 + i];
+        }
+    }
+    return out;
+}
+
 static scan_ptr planes(std::vector<double> directions, double spacing, double first,
                        std::size_t n_frames, std::size_t n_samples)
 {
@@ -300,6 +327,7 @@ static void define_changes(nb::class_<scan> &c)
     c.def("copy", &copy)
         .def("set_volume", [](scan &s, const nb::dict &grid) { s.s.volume = to_grid(grid); })
         .def("set_row_order", &set_row_order)
+        .def("set_filtered", [](scan &s) { s.s.filtered = true; })
         .def("set_i0", [](scan &s, double i0) { s.s.i0 = i0; })
         .def(
             "set_projections",
@@ -366,6 +394,8 @@ void define_scan(nb::module_ &m)
           nb::arg("skew_rad"), nb::arg("n_rows"), nb::arg("n_columns"));
     m.def("scan_matrices", &from_matrices, nb::arg("numbers"), nb::arg("pitch_u"),
           nb::arg("n_rows"), nb::arg("n_columns"));
+    m.def("scan_vectors", &from_vectors, nb::arg("kind"), nb::arg("numbers"), nb::arg("n_rows"),
+          nb::arg("n_columns"));
     m.def("scan_planes", &planes, nb::arg("directions"), nb::arg("spacing"), nb::arg("first"),
           nb::arg("n_frames"), nb::arg("n_samples"));
 }
