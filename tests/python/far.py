@@ -82,7 +82,8 @@ class Memory:
         _library.fbp_device_memory_release(DEVICE, ctypes.c_void_p(self.address))
 
     def put(self, values: np.ndarray) -> None:
-        self._copy(self.address, np.ascontiguousarray(values).ctypes.data, values.nbytes)
+        dense = np.ascontiguousarray(values)
+        self._copy(self.address, dense.ctypes.data, dense.nbytes)
 
     def get(self, like: np.ndarray) -> np.ndarray:
         out = np.empty_like(like, order="C")
