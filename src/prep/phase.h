@@ -8,18 +8,16 @@
 #ifndef FBP_SRC_PHASE_H
 #define FBP_SRC_PHASE_H
 
-#include "base/status.h"
+#include "fft/mixed.h"
 
 #include <stddef.h>
-
-struct fbp_fft;
 
 /** Of views of one size. */
 struct fbp_retrieval {
     size_t n_columns, n_rows;
     size_t pad[2]; /**< columns and rows that are added at either end, with the outermost values */
     size_t n[2];   /**< of the transform */
-    struct fbp_fft *along, *across; /**< rows, real; columns */
+    struct fbp_mixed along, across; /**< rows; columns */
 };
 
 /** reach: sqrt(a) in columns and in rows, the greatest of all views. */

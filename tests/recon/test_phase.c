@@ -274,6 +274,85 @@ static void frequencies_are_damped(void **state)
     free(view);
 }
 
+/* The same by the sums that transforms are, on the padded grid. */
+static void retrieve_by_sums(const struct fbp_retrieval *f, const double reach[2],
+                             const float *view, double *out)
+{
+    const size_t n = f->n[0], m = f->n[1];
+    double complex *half = calloc(n * m, sizeof *half), *all = calloc(n * m, sizeof *all);
+
+    assert_true(half && all);
+    for (int way = -1; way <= 1; way += 2) { /* there: into all; back: in place */
+        for (size_t j = 0; j < m; j++)
+            for (size_t k = 0; k < n; k++) {
+                half[j * n + k] = 0;
+                for (size_t i = 0; i < n; i++) {
+                    const size_t r = j < f->pad[1] ? 0 : j - f->pad[1];
+                    const size_t c = i < f->pad[0] ? 0 : i - f->pad[0];
+                    const double t = exp(-view[(r < f->n_rows ? r : f->n_rows - 1) * f->n_columns +
+                                               (c < f->n_columns ? c : f->n_columns - 1)]);
+                    half[j * n + k] += (way < 0 ? t : all[j * n + i]) *
+                                       cexp(way * 2 * PI * I * (double)(i * k % n) / (double)n);
+                }
+            }
+        for (size_t l = 0; l < m; l++)
+            for (size_t k = 0; k < n; k++) {
+                const double u = 2 * PI * reach[0] * (double)(k <= n / 2 ? k : n - k) / (double)n;
+                const double v = 2 * PI * reach[1] * (double)(l <= m / 2 ? l : m - l) / (double)m;
+                double complex sum = 0;
+                for (size_t j = 0; j < m; j++)
+                    sum +=
+                        half[j * n + k] * cexp(way * 2 * PI * I * (double)(j * l % m) / (double)m);
+                all[l * n + k] = way < 0 ? sum / (1 + u * u + v * v) / (double)(n * m) : sum;
+            }
+    }
+    for (size_t r = 0; r < f->n_rows; r++)
+        for (size_t c = 0; c < f->n_columns; c++)
+            out[r * f->n_columns + c] =
+                -log(fmax(creal(all[(r + f->pad[1]) * n + c + f->pad[0]]), 1e-6));
+    free(half);
+    free(all);
+}
+
+/* Views whose sides fill no vector, by every instruction set: the same bits, and those sums. */
+static void same_by_every_instruction_set(void **state)
+{
+    static const struct {
+        size_t nc, nr;
+        double reach[2];
+    } of[] = {{21, 13, {0.7, 0.4}},
+              {16, 1, {0.5, 0.5}},
+              {1, 19, {1, 1}},
+              {40, 32, {0, 0}},
+              {5, 2, {2, 1}}};
+    static const char *const sets[] = {"c", "avx2", "avx512"}; /* the best there is, else */
+    float view[40 * 32], got[3][40 * 32];
+    double want[40 * 32];
+    void *work;
+
+    (void)state;
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        const size_t n = of[k].nc * of[k].nr;
+        struct fbp_retrieval f;
+        OK(fbp_retrieval_open(&f, of[k].nc, of[k].nr, of[k].reach));
+        OK(fbp_alloc(&work, fbp_retrieval_bytes(&f), "work"));
+        for (size_t i = 0; i < n; i++) /* to where it is clipped */
+            view[i] = i % 7 == 3 ? 20 : (float)(i * 2654435761u % 1000) * 0.004f - 0.3f;
+        retrieve_by_sums(&f, of[k].reach, view, want);
+        for (size_t s = 0; s < 3; s++) {
+            memcpy(got[s], view, n * sizeof *view);
+            setenv("FBP_CPU", sets[s], 1);
+            fbp_retrieve(&f, of[k].reach, got[s], work);
+            assert_memory_equal(got[s], got[0], n * sizeof *view);
+        }
+        unsetenv("FBP_CPU");
+        for (size_t i = 0; i < n; i++)
+            assert_true(fabs(got[0][i] - want[i]) < 2e-6);
+        fbp_free(work);
+        fbp_retrieval_close(&f);
+    }
+}
+
 static uint64_t run_once(const struct fbp_scan *scan, const struct fbp_recon_params *params,
                          struct fbp_plan_summary *info)
 {
@@ -359,10 +438,12 @@ static void nonsense_is_refused(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frequencies_are_damped), cmocka_unit_test(parallel_waves),
-        cmocka_unit_test(spherical_waves), cmocka_unit_test(bits_do_not_depend_on_where),
-        cmocka_unit_test(nonsense_is_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(frequencies_are_damped),
+                                       cmocka_unit_test(same_by_every_instruction_set),
+                                       cmocka_unit_test(parallel_waves),
+                                       cmocka_unit_test(spherical_waves),
+                                       cmocka_unit_test(bits_do_not_depend_on_where),
+                                       cmocka_unit_test(nonsense_is_refused)};
 
     return run_chosen_tests(tests, argc, argv);
 }

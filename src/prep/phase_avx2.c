@@ -1,0 +1,6 @@
+/* Compiled with -mavx2; must not be reached without them. */
+#if defined(__x86_64__)
+#    define LANES 4
+#    define TABLE fbp_retrieve_avx2
+#    include "prep/phase_tmpl.h"
+#endif

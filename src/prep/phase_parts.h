@@ -1,0 +1,26 @@
+/** @file phase_parts.h  What the versions of phase retrieval share (internal to phase*). */
+#ifndef FBP_SRC_PHASE_PARTS_H
+#define FBP_SRC_PHASE_PARTS_H
+
+#include "base/vec.h"
+#include "prep/phase.h"
+
+/** As fbp_transmission() has it. */
+#define FBP_LEAST_TRANSMISSION 1e-6
+
+/** A thread's. */
+struct phase_room {
+    double *spectrum; /**< [n[1] / 2 + 1][part][stride], by columns */
+    size_t stride;
+    double *x, *work; /**< of the longer transform */
+};
+
+/** What fbp_retrieve() does; the last two on x86-64 only. */
+void fbp_retrieve_c(const struct fbp_retrieval *f, const double reach[2], float *view,
+                    const struct phase_room *r);
+void fbp_retrieve_avx2(const struct fbp_retrieval *f, const double reach[2], float *view,
+                       const struct phase_room *r);
+void fbp_retrieve_avx512(const struct fbp_retrieval *f, const double reach[2], float *view,
+                         const struct phase_room *r);
+
+#endif /* FBP_SRC_PHASE_PARTS_H */
