@@ -50,6 +50,10 @@ static const struct opt table[] = {
     OPT(R, p.follow_timeout_s, .name = "follow-timeout", .arg = "SECONDS", .min = 0,
         .max = FBP_SECONDS_MAX, .fallback = "60",
         .help = "with --follow: fail if there is no new view for so long; 0: never fail"),
+    OPT(R, p.view_ranks, .name = "view-ranks", .arg = "N", .min = 1, .max = 65536,
+        .fallback = "planned",
+        .help = "of processes that mpirun has started, N share the views of each slab of slices "
+                "(docs/cluster.md)"),
     OPT(R, plan, .name = "plan", .help = "print what would be done, then stop"),
     OPT(R, json, .name = "json", .help = "print the result as one JSON object"),
     OPT(R, quiet, .name = "quiet", .letter = 'q', .help = "print only errors"),

@@ -217,6 +217,10 @@ struct fbp_recon_params {
      * by that of rank 0, whose slices have the same bits as without a team.  memory_bytes is what
      *  each may take; 0 = its part of 80 % of what is free on its host.  NULL: this one alone. */
     fbp_team *team;
+    /** So many processes of the team share the views of each slab of slices, and their partial
+     *  volumes are added up, always in one order: values are those of one process to 1e-6 of the
+     *  peak.  0 = the plan chooses, by what takes least time; mostly 1. */
+    size_t view_ranks;
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */

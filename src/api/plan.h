@@ -71,6 +71,9 @@ struct fbp_plan {
     struct fbp_plan_summary info;
     struct fbp_workers workers; /**< of n_devices once the plan is open */
     const char *timeline;       /**< file that is drawn after a run */
+    struct fbp_sum team_sum;    /**< that of a team whose processes share views */
+    void *pieces[2];            /**< of it, from other processes */
+    size_t piece_bytes;         /**< of each of these */
     const struct fbp_sum *sum;  /**< of which this plan's views are a part; NULL: all of it */
     pid_t process;              /**< that made it */
     atomic_bool stop;           /**< the run that goes on, or the next one, is to end */
@@ -145,9 +148,10 @@ void fbp_plan_remark(const fbp_plan *p);
 fbp_status fbp_plan_tell_look(const fbp_plan *p, fbp_look *look, fbp_source *source,
                               struct fbp_report *report);
 
+/** Of its job, whoever scales the values (plan_output.c). */
+uint64_t fbp_plan_job_fingerprint(const fbp_plan *p);
 /** What the values depend on: of the projections all files, by size and time, and how they are
- *  read; 0 if they are not in files, or in some that will have another size and time
- *  (plan_output.c). */
+ *  read; 0 if they are not in files, or in some that will have another size and time. */
 fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uint64_t *out);
 /** The output, whose integers stand for `range`; NULL: that is to be found, and the sink is one for
  *  the floats. */

@@ -252,7 +252,8 @@ static fbp_status arrange(fbp_plan *p, bool in_order)
     job->raw = fbp_in_double(job)                               ? FBP_F64
                : p->backend->takes_counts && p->type == FBP_U16 ? FBP_U16
                                                                 : FBP_F32;
-    return divide(p, &p->work);
+    FBP_TRY(divide(p, &p->work));
+    return fbp_plan_agree_division(p, divide);
 }
 
 /* A compressed scan gets the kernel of a plain one, and so the same bits, where that takes views in

@@ -119,7 +119,8 @@ static void fill_info(fbp_plan *p)
     i->frames = fbp_volumes(job);
     i->output_bytes =
         (uint64_t)v[0] * v[1] * v[2] * i->frames * fbp_type_size(p->params.output_type);
-    i->updates = fbp_wanted_voxels(job, &any, first, first + n) * i->frames * job->n_views;
+    i->updates = fbp_wanted_voxels(job, &any, first, first + n) * i->frames *
+                 fbp_work_own_views(job, p->backend->group_views);
     i->follows = p->follow;
     i->keeps_views = p->work.kept;
     i->shares_views = p->work.shared;
@@ -291,6 +292,7 @@ void fbp_plan_destroy(fbp_plan **plan)
     fbp_stages_clear(&(*plan)->stages);
     fbp_angles_clear(&(*plan)->angles);
     fbp_ahead_clear(&(*plan)->ahead);
+    fbp_plan_forget_pieces(*plan);
     free(*plan);
     *plan = NULL;
 }

@@ -11,6 +11,18 @@
 #include <math.h>
 #include <stdio.h>
 
+/* As that of a process alone, whose devices scale values. */
+uint64_t fbp_plan_job_fingerprint(const fbp_plan *p)
+{
+    struct fbp_job_tables tables = p->tables;
+
+    if (p->sum) {
+        tables.job.scale = p->sum->scale;
+        tables.job.shift = p->sum->shift;
+    }
+    return fbp_job_fingerprint(&tables, p->backend);
+}
+
 fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uint64_t *out)
 {
     const struct fbp_array_info *info = &source->info;
@@ -22,7 +34,7 @@ fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uin
     *out = 0;
     if (p->params.source || p->follow)
         return FBP_OK;
-    uint64_t h = fbp_job_fingerprint(&p->tables, p->backend);
+    uint64_t h = fbp_plan_job_fingerprint(p);
     if (p->angles.used)
         h = fbp_hash(h, &p->angles.how, sizeof p->angles.how);
     if (p->stages.used) {

@@ -54,6 +54,8 @@ static const char *why_not(const fbp_plan *p)
         return "filtered views are kept on the device";
     if (p->hold)
         return "memory holds the unpacked views";
+    if (p->ranks.n_parts > 1)
+        return "processes share the views";
     return NULL;
 }
 

@@ -2,6 +2,7 @@
  * whether all plan the same. */
 #include "api/plan_team.h"
 
+#include "backend/partners.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/pool.h"
@@ -54,22 +55,95 @@ fbp_status fbp_plan_take_share(fbp_plan *p)
 
     if (!team)
         return FBP_OK;
-    fbp_ranks_choose(&p->tables.job, fbp_team_rank(team), fbp_team_size(team), &p->ranks);
-    return fbp_ranks_share(&p->ranks, &p->tables.job);
+    FBP_TRY(fbp_ranks_choose(&p->tables.job, p->backend->group_views, fbp_team_rank(team),
+                             fbp_team_size(team), p->params.view_ranks, &p->ranks));
+    return fbp_ranks_share(&p->ranks, p->backend->group_views, &p->tables.job);
+}
+
+/* What must be the same where partial volumes are added up block by block. */
+struct division {
+    size_t slab; /* of the grid */
+    size_t n_slabs, slab_slices, block_slices, finish_slices, weighed;
+};
+
+static struct division division_of(const fbp_plan *p)
+{
+    const struct fbp_work *w = &p->work;
+
+    return (struct division){p->ranks.slab,   w->n_slabs,       w->slab_slices,
+                             w->block_slices, w->finish_slices, w->weighed};
+}
+
+/* Those with the same slab as this one: is theirs the same, and how many layers fit into the memory
+ * of all of them? */
+static fbp_status compare_divisions(const fbp_plan *p, size_t *least, bool *same)
+{
+    fbp_team *team = p->params.team;
+    const size_t size = fbp_team_size(team);
+    const struct division mine = division_of(p);
+    struct division *all = NULL;
+
+    fbp_status st = fbp_calloc((void **)&all, size, sizeof *all, "a team's plans");
+    st = fbp_team_gather(team, "division", st, &mine, sizeof mine, all);
+    *least = mine.slab_slices;
+    *same = true;
+    for (size_t r = 0; r < size && st == FBP_OK; r++) {
+        if (all[r].slab != mine.slab)
+            continue;
+        *least = all[r].slab_slices < *least ? all[r].slab_slices : *least;
+        *same = *same && memcmp(&all[r], &mine, sizeof mine) == 0;
+    }
+    free(all);
+    return st;
+}
+
+fbp_status fbp_plan_agree_division(fbp_plan *p, fbp_status (*divide)(fbp_plan *, struct fbp_work *))
+{
+    size_t least;
+    bool same;
+
+    if (!p->params.team || p->ranks.n_parts < 2)
+        return FBP_OK;
+    FBP_TRY(compare_divisions(p, &least, &same));
+    if (!same) {
+        p->params.slab_slices = least * fbp_halves(&p->tables.job);
+        FBP_TRY(divide(p, &p->work));
+    }
+    FBP_TRY(compare_divisions(p, &least, &same));
+    if (same)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "processes that share views divide their slab in different ways: give all the "
+                    "same --memory and --device-memory");
+}
+
+/* "3 slabs of slices, whose views 2 processes share" */
+static void name_grid(size_t slabs, size_t parts, char *line, size_t n)
+{
+    if (parts > 1)
+        snprintf(line, n, "%zu slab%s of slices, whose views %zu processes share", slabs,
+                 slabs > 1 ? "s" : "", parts);
+    else
+        snprintf(line, n, "%zu slab%s of slices", slabs, slabs > 1 ? "s" : "");
 }
 
 void fbp_plan_note_team(const fbp_plan *p)
 {
     const size_t size = fbp_team_size(p->params.team);
-    char line[200], idle[80] = "";
+    const struct fbp_ranks *r = &p->ranks;
+    const size_t idle = size - r->n_slabs * r->n_parts;
+    char line[400], taken[120], rest[60] = "", other[120], more[200] = "";
 
     if (!p->params.team)
         return;
-    if (size > p->ranks.n_slabs)
-        snprintf(idle, sizeof idle, ", and %zu have nothing to do: the volume has no more slices",
-                 size - p->ranks.n_slabs);
-    snprintf(line, sizeof line, "%zu processes: %zu compute a slab of slices each%s", size,
-             p->ranks.n_slabs, idle);
+    if (idle > 0)
+        snprintf(rest, sizeof rest, "; %zu ha%s nothing to do", idle, idle > 1 ? "ve" : "s");
+    name_grid(r->n_slabs, r->n_parts, taken, sizeof taken);
+    name_grid(r->other_slabs, r->other_parts, other, sizeof other);
+    if (r->other_cost > 0)
+        snprintf(more, sizeof more, " (%s would take about %.2g times as long)", other,
+                 r->other_cost / r->cost);
+    snprintf(line, sizeof line, "%zu processes: %s%s%s", size, taken, rest, more);
     fbp_plan_note(p, FBP_LOG_NOTE, line);
 }
 
@@ -87,15 +161,14 @@ static uint64_t hash_of_params(const struct fbp_recon_params *p)
                               (double)p->compress,    (double)p->force,
                               (double)p->follow,      (double)p->auto_range,
                               (double)p->mask,        value,
-                              (double)p->no_overlap};
+                              (double)p->no_overlap,  (double)p->view_ranks};
 
     return fbp_hash(0, numbers, sizeof numbers);
 }
 
 static struct planned planned_by(const fbp_plan *p)
 {
-    struct planned out = {.job = fbp_job_fingerprint(&p->tables, p->backend),
-                          .params = hash_of_params(&p->params)};
+    struct planned out = {.job = fbp_plan_job_fingerprint(p), .params = hash_of_params(&p->params)};
 
     snprintf(out.device, sizeof out.device, "%s", p->backend->name);
     snprintf(out.kernel, sizeof out.kernel, "%s", p->tables.job.chosen.kernel);
@@ -151,5 +224,7 @@ fbp_status fbp_plan_agree(fbp_plan *p, fbp_status status)
     for (size_t r = 1; r < size && st == FBP_OK; r++)
         st = compare(team, r, &all[0], &all[r]);
     free(all);
+    if (st == FBP_OK)
+        fbp_plan_share_views(p);
     return st;
 }

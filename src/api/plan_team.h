@@ -9,8 +9,14 @@ void fbp_plan_take_cores(fbp_plan *p);
 void fbp_plan_take_card(fbp_plan *p);
 /** Its layers, once the kernel is chosen. */
 fbp_status fbp_plan_take_share(fbp_plan *p);
+/** A team that shares views adds up what its processes have (team_sum.c). */
+void fbp_plan_share_views(fbp_plan *p);
+void fbp_plan_forget_pieces(fbp_plan *p);
 /** Who computes what. */
 void fbp_plan_note_team(const fbp_plan *p);
+/** Those that share views divide their slab in the same way. */
+fbp_status fbp_plan_agree_division(fbp_plan *p,
+                                   fbp_status (*divide)(fbp_plan *, struct fbp_work *));
 /** All have planned, or one of them has not: all get the same status.  Plans must be the same. */
 fbp_status fbp_plan_agree(fbp_plan *p, fbp_status status);
 

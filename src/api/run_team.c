@@ -53,12 +53,14 @@ uint64_t fbp_plan_team_bytes(const fbp_plan *p)
     const size_t size = fbp_team_size(p->params.team);
     const uint64_t slice = (uint64_t)fbp_roi_size(job, 0) * fbp_roi_size(job, 1) * sizeof(double);
     const uint64_t found = sizeof(struct found) + fbp_look_packed(job);
+    const uint64_t sent = slice < SENT_BYTES ? SENT_BYTES : slice;
+    const uint64_t added = p->ranks.n_parts > 1 ? 4 * sent : 0; /* two blocks of twice that */
 
     if (!p->params.team)
         return 0;
     if (fbp_team_rank(p->params.team) > 0)
-        return 2 * found;
-    return 2 * size * found + (slice < SENT_BYTES ? SENT_BYTES : slice);
+        return 2 * found + added;
+    return 2 * size * found + sent + added;
 }
 
 /* A write() of fbp_sink_functions: rank 0 writes them. */
@@ -84,11 +86,21 @@ static int send_doubles(void *user, size_t z0, size_t nz, const double *slices, 
     return send(user, z0, nz, slices, why, n_why);
 }
 
+/* A write() of who shares views: what it has is in the sum. */
+static int send_nothing(void *user, size_t z0, size_t nz, const float *slices, char *why,
+                        size_t n_why)
+{
+    (void)user, (void)z0, (void)nz, (void)slices, (void)why, (void)n_why;
+    return 0;
+}
+
 fbp_status fbp_plan_team_sink(const fbp_plan *p, fbp_sink **out)
 {
     const bool doubles = fbp_in_double(&p->tables.job);
     const struct fbp_sink_functions functions = {.struct_size = sizeof functions,
-                                                 .write = doubles ? NULL : send_floats,
+                                                 .write = doubles             ? NULL
+                                                          : p->ranks.part > 0 ? send_nothing
+                                                                              : send_floats,
                                                  .write_double = doubles ? send_doubles : NULL,
                                                  .user = (void *)(uintptr_t)p,
                                                  .at_once = slices_at_once(p),

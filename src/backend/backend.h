@@ -69,6 +69,9 @@ struct fbp_job {
     const struct fbp_region *region;
     size_t share[2]; /**< of the layers that hold them, those that are computed here: [first, end),
                           plan/part_layers.h; end 0: all.  The others are another process's */
+    /** Groups of views (fbp_backend.group_views) that are backprojected here: [first, end); end 0:
+     *  all.  Processes that have the others add up what they get. */
+    size_t view_groups[2];
     const struct fbp_view *views;
     /** One a view, row-major, columns of `wide`; scaled to w(0) = 1, or of filtered views to the
      * w(0) that belongs to their values. */

@@ -1,21 +1,38 @@
-/** @file ranks.h  Which process of a team computes what (internal; pure). */
+/** @file ranks.h  Which process of a team computes what (internal; pure).
+ *
+ * Processes form a grid.  Along one side each has a slab of the volume, a run of layers; those of
+ * one slab share its views along the other, and their partial volumes are added up.  Slabs cost
+ * nothing but the rows that two of them need.  Views are shared where there are too few layers, or
+ * where each slab needs most rows anyway.
+ */
 #ifndef FBP_SRC_RANKS_H
 #define FBP_SRC_RANKS_H
 
 #include "backend/backend.h"
 #include "base/status.h"
 
-/** Processes form a grid: each has a slab of the volume, a run of layers. */
 struct fbp_ranks {
-    size_t n_slabs;
-    size_t slab; /**< of this process, from 0 */
-    bool idle;   /**< it has none: there are more processes than layers */
+    size_t n_slabs, n_parts;
+    size_t slab, part; /**< of this process, from 0 */
+    bool idle;         /**< it has none: the grid has no more places */
+    double cost; /**< of the process with most to do, as a part of what one alone would have */
+    size_t other_slabs, other_parts; /**< of the grid that would be next best; 0: there is none */
+    double other_cost;
 };
 
-/** The grid for so many processes, and the place of one of them in it.  job: with its kernel. */
-void fbp_ranks_choose(const struct fbp_job *job, size_t rank, size_t size, struct fbp_ranks *out);
+/**
+ * The quickest grid for so many processes, where views are shared only if that saves a good part of
+ * the time, and the place of one of them in it; those that share
+ * views are neighbours.
+ *
+ * job: with its kernel.  group_views: of its backend.  n_parts: 0, or how many share views
+ * @return FBP_ERR_INVALID for more parts than there are processes, or groups of views;
+ *         FBP_ERR_UNSUPPORTED for parts of a volume in double.
+ */
+fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_t rank, size_t size,
+                            size_t n_parts, struct fbp_ranks *out);
 
-/** job->share of a place; of one that is idle that of the last slab, which another computes. */
-fbp_status fbp_ranks_share(const struct fbp_ranks *ranks, struct fbp_job *job);
+/** job->share and job->view_groups of a place; of one that is idle those of another. */
+fbp_status fbp_ranks_share(const struct fbp_ranks *ranks, size_t group_views, struct fbp_job *job);
 
 #endif /* FBP_SRC_RANKS_H */

@@ -32,9 +32,11 @@ struct ramp {
     size_t n_groups, most, n_rising, rising, even;
 };
 
-static struct ramp ramp_of(const struct fbp_work *w, size_t n_views)
+static struct ramp ramp_of(const struct fbp_work *w, const struct fbp_job *job)
 {
-    struct ramp r = {.n_groups = (n_views + w->group_views - 1) / w->group_views,
+    const size_t all = (job->n_views + w->group_views - 1) / w->group_views;
+    const bool some = job->view_groups[1] > 0;
+    struct ramp r = {.n_groups = some ? job->view_groups[1] - job->view_groups[0] : all,
                      .most = w->follow ? 1 : w->batch_views / w->group_views};
 
     for (size_t size = 1; !w->even && size < r.most && r.rising + size < r.n_groups; size *= 2) {
@@ -53,9 +55,16 @@ static size_t first_group(const struct ramp *r, size_t b)
     return r->rising + (r->n_groups - r->rising) * (b - r->n_rising) / r->even;
 }
 
+size_t fbp_work_own_views(const struct fbp_job *job, size_t group_views)
+{
+    const size_t first = job->view_groups[0] * group_views, end = job->view_groups[1] * group_views;
+
+    return job->view_groups[1] && end < job->n_views ? end - first : job->n_views - first;
+}
+
 size_t fbp_work_batches(const struct fbp_work *w, const struct fbp_job *job)
 {
-    const struct ramp r = ramp_of(w, job->n_views);
+    const struct ramp r = ramp_of(w, job);
 
     return r.n_rising + r.even;
 }
@@ -63,9 +72,9 @@ size_t fbp_work_batches(const struct fbp_work *w, const struct fbp_job *job)
 void fbp_work_views(const struct fbp_work *w, const struct fbp_job *job, size_t b, size_t *view0,
                     size_t *n)
 {
-    const struct ramp r = ramp_of(w, job->n_views);
-    const size_t first = first_group(&r, b) * w->group_views;
-    const size_t end = first_group(&r, b + 1) * w->group_views;
+    const struct ramp r = ramp_of(w, job);
+    const size_t first = (job->view_groups[0] + first_group(&r, b)) * w->group_views;
+    const size_t end = (job->view_groups[0] + first_group(&r, b + 1)) * w->group_views;
 
     *view0 = first / job->turns;
     *n = (end < job->n_views ? end : job->n_views) - first;

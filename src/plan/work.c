@@ -246,7 +246,7 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
 {
     const struct fbp_job *job = rq->job;
     const size_t group = rq->backend->group_views;
-    size_t batch = rounded_batch(wanted_batch(rq), group, job->n_views);
+    size_t batch = rounded_batch(wanted_batch(rq), group, fbp_work_own_views(job, group));
 
     w->weighed = false;
     w->slab_slices = slices;
@@ -258,7 +258,7 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
             return true;
         if (batch <= group)
             return false;
-        batch = rounded_batch(batch / 2, group, job->n_views);
+        batch = rounded_batch(batch / 2, group, fbp_work_own_views(job, group));
     }
 }
 
@@ -351,8 +351,8 @@ static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, boo
                          .all = fbp_work_all(rq->job),
                          .shared = shared};
 
-    if (fbp_series(rq->job) > 1 || fbp_part_views(rq->job) > rq->backend->most_staying ||
-        !try_from(&w, rq, slabs))
+    if (fbp_series(rq->job) > 1 || rq->job->view_groups[1] > 0 ||
+        fbp_part_views(rq->job) > rq->backend->most_staying || !try_from(&w, rq, slabs))
         return FBP_OK;
     for (size_t parts = 4; parts <= 64; parts *= 2) {
         const size_t step = (n_layers(rq->job) / rq->n_workers + parts - 1) / parts;

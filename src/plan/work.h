@@ -116,6 +116,9 @@ fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *out
 void fbp_work_views(const struct fbp_work *work, const struct fbp_job *job, size_t b, size_t *view0,
                     size_t *n);
 
+/** Views that are backprojected here: all, or those of job->view_groups. */
+size_t fbp_work_own_views(const struct fbp_job *job, size_t group_views);
+
 /** How many batches of up to work->batch_views there are. */
 size_t fbp_work_batches(const struct fbp_work *work, const struct fbp_job *job);
 

@@ -60,7 +60,7 @@ static void add_slab(struct run_state *run, size_t at)
         return;
     }
     run->n_slabs++;
-    run->updates_total += voxels * fbp_frames(job) * job->n_views;
+    run->updates_total += voxels * fbp_frames(job) * fbp_work_own_views(job, rq->work->group_views);
     fbp_slabs_add(&run->slabs, slab);
 }
 

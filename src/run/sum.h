@@ -12,10 +12,11 @@
 struct fbp_sum {
     /** Add what others have of slices [z, z + n) of the box asked for (of frames, one behind the
      *  other) to x[n][y][x].  Called by
-     *  several threads at once, and again for slices that a device failed with; the order of terms
-     *  is its own to fix. */
+     *  several threads at once, unless in_order, and again for slices that a device failed with;
+     * the order of terms is its own to fix. */
     fbp_status (*add)(void *user, size_t z, size_t n, float *x);
     void *user;
+    bool in_order;       /**< add() is called by one thread, for slabs and blocks in their order */
     double scale, shift; /**< of the sum, as a job's are of a volume */
 };
 

@@ -180,9 +180,11 @@ static void *writer_main(void *arg)
 
 void fbp_writers_start(struct worker *w)
 {
-    const size_t wanted = w->backend->own_memory && w->io_threads && !w->volume
-                              ? (size_t)fbp_work_io_threads(w->backend, w->run->rq->job)
-                              : 0;
+    const struct fbp_sum *sum = w->run->rq->sum;
+    const size_t wanted =
+        w->backend->own_memory && w->io_threads && !w->volume && !(sum && sum->in_order)
+            ? (size_t)fbp_work_io_threads(w->backend, w->run->rq->job)
+            : 0;
 
     w->n_writers = 0;
     while (w->n_writers < wanted &&

@@ -50,7 +50,7 @@ for options in "--device cpu" "--device cpu --kernel matrix" "--device cpu --ker
     run 0 recon scan.json -o one.mha -q $options
     for size in 2 3 4 6; do
         # shellcheck disable=SC2086
-        team $size 0 recon scan.json -o team.mha -q $options
+        team $size 0 recon scan.json -o team.mha -q $options --view-ranks 1
         same one.mha team.mha
         empty others
     done
@@ -59,11 +59,40 @@ done
 # More processes than slices, and than pairs of mirrored slices.
 for volume in 16x16x1 16x16x2 32x32x14; do
     run 0 recon scan.json -o one.mha -q --size $volume --device cpu
-    team 6 0 recon scan.json -o team.mha -q --size $volume --device cpu
+    team 6 0 recon scan.json -o team.mha -q --size $volume --device cpu --view-ranks 1
     same one.mha team.mha
 done
 team 6 0 recon scan.json -o team.mha --size 16x16x2
-has err '^6 processes: 2 compute a slab of slices each, and 4 have nothing to do'
+has err '^6 processes: 1 slab of slices, whose views 6 processes share \('
+team 6 0 recon scan.json -o team.mha --size 16x16x2 --view-ranks 1
+has err '^6 processes: 2 slabs of slices; 4 have nothing to do \('
+
+# Views that processes share: the same values, and the same bits whoever is faster.
+run 0 simulate --kind planes --size 24 --directions solid-angle:10 -o planes.json -q
+shared() { # scan, size, arguments: as one process, but for roundings
+    local scan=$1 size=$2
+    shift 2
+    run 0 recon "$scan" -o one.mha -q "$@"
+    team "$size" 0 recon "$scan" -o team.mha -q "$@" --view-ranks $views
+    empty others
+    last="$last --view-ranks $views"
+    run 0 compare team.mha one.mha --json
+    is "$(json psnr_db) >= 120" # 1e-6 of the peak
+    cp team.mha first.mha
+    team "$size" 0 recon "$scan" -o team.mha -q "$@" --view-ranks $views
+    same first.mha team.mha
+}
+for views in 2 3; do
+    for size in 3 4 6; do shared scan.json $size --device cpu; done
+    shared scan.json 6 --device mock --slab 7
+    shared scan.json 4 --device ref --size 20 --roi 2:17,:,3:15
+    shared scan.json 4 --device cpu --kernel matrix --slab 3 --batch 8
+    shared scan.json 6 --device cpu --hu 0.02 --mask -1000
+    shared planes.json 3 --device cpu
+    shared planes.json 6 --device mock
+done
+team 5 0 recon scan.json -o team.mha --view-ranks 2
+has err '^5 processes: 2 slabs of slices, whose views 2 processes share; 1 has nothing to do'
 
 # Every sink.
 for output in v.mha v.mhd v.tif v.npy v.nrrd v.h5 v.mat v.nii v.raw; do
@@ -158,6 +187,8 @@ team 2 1 recon scan.json -o team.mha -q --memory 5M
 said_once '^fbp: rank 0 on .*: memory: ' team.mha
 team 3 1 recon scan.json -o team.png --sweep centre=30:32:1
 said_once 'one process tries all values' team.png
+team 2 1 recon scan.json -o team.mha -q --view-ranks 3
+said_once '^fbp: view_ranks: 2 processes cannot share views among 3' team.mha
 with=(--filter hann)
 team 3 1 recon scan.json -o team.mha -q
 said_once '^fbp: rank 2 on .* has another scan or other options than rank 0 on' team.mha

@@ -23,6 +23,7 @@ NOT_KEYWORDS = {
     "quiet": "warnings.filterwarnings",
     "help": "help(recon)",
     "report": "the command, which writes a page",
+    "view_ranks": "the command, which mpirun starts",
     "hu_from_roi": "recon(scan, hu=…) with a mean of recon(scan)",
 }
 

@@ -35,7 +35,7 @@ WHOLE(geometry_known, preparation);
 WHOLE(picture_params, frame);
 WHOLE(plan_summary, ahead_in_file);
 WHOLE(progress, waiting_for);
-WHOLE(recon_params, team);
+WHOLE(recon_params, view_ranks);
 WHOLE(report, ahead);
 WHOLE(preparation, places);
 WHOLE(scan, corrections);

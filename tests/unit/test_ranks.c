@@ -1,0 +1,138 @@
+/* The grid of processes: each place is one process's, and slabs and parts of views cover all. */
+#include "recon/fixture.h"
+
+#include "plan/job.h"
+#include "plan/ranks.h"
+#include "plan/roi.h"
+#include "plan/work.h"
+
+enum { GROUP = 6, MOST = 64 };
+
+struct made {
+    struct fbp_scan scan;
+    struct fbp_job_tables tables;
+};
+
+static void make(struct made *m, size_t n, size_t nz)
+{
+    m->scan = circle_scan(36, 48, 0);
+    m->scan.volume = (struct fbp_grid){{n, n, nz}, {1, 1, 1}, {0, 0, 0}};
+    OK(fbp_job_create(&m->tables, &m->scan, fbp_recon_params(.n_threads = 1), false));
+    OK(fbp_job_arrange(&m->tables.job, fbp_backend_find("cpu")));
+    m->tables.job.turns = 1;
+    m->tables.job.mirrored = false;
+}
+
+static void drop(struct made *m)
+{
+    fbp_job_clear(&m->tables);
+    fbp_scan_clear(&m->scan);
+}
+
+/* Every layer and view is that of as many processes as it should be. */
+static void check_grid(const struct fbp_job *whole, size_t size, size_t n_parts)
+{
+    size_t counts[MOST][MOST] = {{0}}, first, n;
+    const size_t all_groups = (whole->n_views + GROUP - 1) / GROUP;
+    struct fbp_ranks r;
+
+    for (size_t rank = 0; rank < size; rank++) {
+        struct fbp_job job = *whole;
+        OK(fbp_ranks_choose(whole, GROUP, rank, size, n_parts, &r));
+        assert_true(r.n_slabs * r.n_parts <= size);
+        assert_true(n_parts == 0 || r.n_parts == n_parts);
+        assert_int_equal(r.idle, rank >= r.n_slabs * r.n_parts);
+        OK(fbp_ranks_share(&r, GROUP, &job));
+        fbp_roi_layers(&job, &first, &n);
+        const size_t g0 = job.view_groups[0], g1 = r.n_parts > 1 ? job.view_groups[1] : all_groups;
+        assert_true(n > 0 && g1 > g0);
+        assert_int_equal(fbp_work_own_views(&job, GROUP),
+                         (g1 * GROUP < job.n_views ? g1 * GROUP : job.n_views) - g0 * GROUP);
+        for (size_t z = first; z < first + n && !r.idle; z++)
+            for (size_t g = g0; g < g1; g++)
+                counts[z][g]++;
+    }
+    fbp_roi_layers(whole, &first, &n);
+    for (size_t z = first; z < first + n; z++)
+        for (size_t g = 0; g < all_groups; g++)
+            assert_int_equal(counts[z][g], 1);
+}
+
+static void grids_cover_all(void **state)
+{
+    static const size_t slices[] = {1, 2, 5, 32};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
+        struct made m;
+        make(&m, 16, slices[i]);
+        for (size_t size = 1; size <= 8; size++)
+            for (size_t parts = 0; parts <= size && parts <= 6; parts++)
+                check_grid(&m.tables.job, size, parts);
+        drop(&m);
+    }
+}
+
+/* Batches of a part of the views are as those of all, within it. */
+static void batches_stay_within_a_part(void **state)
+{
+    struct made m;
+    size_t at = 0;
+
+    (void)state;
+    make(&m, 16, 16);
+    const struct fbp_work_request rq = {.job = &m.tables.job,
+                                        .backend = fbp_backend_find("cpu"),
+                                        .n_workers = 1,
+                                        .memory_limit = (uint64_t)1 << 32};
+    const size_t group = rq.backend->group_views;
+    const size_t n_groups = (m.tables.job.n_views + group - 1) / group;
+    for (size_t part = 0; part < n_groups; part++) {
+        struct fbp_work w;
+        m.tables.job.view_groups[0] = part;
+        m.tables.job.view_groups[1] = part + 1;
+        OK(fbp_work_divide(&rq, &w));
+        for (size_t b = 0; b < w.n_batches; b++) {
+            size_t view0, n;
+            fbp_work_views(&w, &m.tables.job, b, &view0, &n);
+            assert_int_equal(view0, at);
+            at += n;
+        }
+    }
+    assert_int_equal(at, m.tables.job.n_views);
+    drop(&m);
+}
+
+static void takes_slabs_where_there_are_slices(void **state)
+{
+    struct fbp_ranks r;
+    struct made m;
+
+    (void)state;
+    make(&m, 48, 48);
+    OK(fbp_ranks_choose(&m.tables.job, GROUP, 0, 4, 0, &r));
+    assert_true(r.n_slabs == 4 && r.n_parts == 1);
+    assert_true(r.cost < 0.5 && r.other_parts > 1 && r.other_cost > r.cost);
+    drop(&m);
+    make(&m, 48, 1);
+    OK(fbp_ranks_choose(&m.tables.job, GROUP, 0, 4, 0, &r));
+    assert_true(r.n_slabs == 1 && r.n_parts > 1 && r.cost < r.other_cost);
+    OK(fbp_ranks_choose(&m.tables.job, GROUP, 3, 4, 3, &r));
+    assert_true(r.n_parts == 3 && r.idle);
+    assert_int_equal(fbp_ranks_choose(&m.tables.job, GROUP, 0, 4, 5, &r), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "4 processes cannot share views among 5"));
+    fbp_message_clear();
+    assert_int_equal(fbp_ranks_choose(&m.tables.job, GROUP, 0, 9, 7, &r), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "only 6 groups of views"));
+    fbp_message_clear();
+    drop(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(grids_cover_all),
+                                       cmocka_unit_test(batches_stay_within_a_part),
+                                       cmocka_unit_test(takes_slabs_where_there_are_slices)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
