@@ -372,6 +372,7 @@ typedef struct fbp_plan fbp_plan;
 FBP_API FBP_MUST_CHECK fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
                                                   const struct fbp_recon_params *params);
 
+/** What the plan has decided.  The struct belongs to the plan. */
 FBP_API const struct fbp_plan_summary *fbp_plan_info(const fbp_plan *plan);
 
 /** Estimated time of a run [s], from a measurement of a few milliseconds on the plan's device; of a
