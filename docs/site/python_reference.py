@@ -127,16 +127,25 @@ def decorators(node: ast.FunctionDef) -> set[str]:
     return {ast.unparse(d) for d in node.decorator_list}
 
 
+def members(module: Module, node: ast.ClassDef) -> list[ast.FunctionDef]:
+    """Functions of a class, and of private ones that it is derived from."""
+    found = [entry for entry in node.body if isinstance(entry, ast.FunctionDef)]
+    for base in map(ast.unparse, node.bases):
+        above = module.named(base) if base.startswith("_") else None
+        if isinstance(above, ast.ClassDef):
+            known = {entry.name for entry in found}
+            found += [entry for entry in members(module, above) if entry.name not in known]
+    return found
+
+
 def class_text(name: str, module: Module, node: ast.ClassDef, level: int) -> str:
     out = [heading(level, name, name)]
-    bases = ", ".join(ast.unparse(base) for base in node.bases)
+    bases = ", ".join(b for b in map(ast.unparse, node.bases) if not b.startswith("_"))
     out.append(f"```python\nclass {name}{f'({bases})' if bases else ''}\n```")
     out.append(markdown(ast.get_docstring(node) or "", name))
     if table := attributes_of(module, node):
         out.append("\n".join(table))
-    for entry in node.body:
-        if not isinstance(entry, ast.FunctionDef):
-            continue
+    for entry in members(module, node):
         if entry.name == "__init__" and ast.get_docstring(entry):
             code = f"```python\n{signature(name, entry, True)}\n```"
             out.append(f"{code}\n\n{markdown(ast.get_docstring(entry) or '', name)}")
@@ -152,43 +161,63 @@ def class_text(name: str, module: Module, node: ast.ClassDef, level: int) -> str
     return "\n\n".join(part for part in out if part)
 
 
-def found_in(package: Path, name: str, modules: dict[str, Module]) -> tuple[Module, ast.stmt]:
-    for module in modules.values():
+def found_in(name: str, modules: list[Module]) -> tuple[Module, ast.stmt]:
+    for module in modules:
         if node := module.named(name):
             return module, node
-    raise ValueError(f"{package}: __all__ has {name}, which no module defines")
+    raise ValueError(f"__all__ has {name}, which no module defines")
 
 
-def entry_text(name: str, package: Path, modules: dict[str, Module], shown: str, level: int) -> str:
-    module, node = found_in(package, name, modules)
+def entry_text(name: str, modules: list[Module], shown: str, level: int) -> str:
+    module, node = found_in(name, modules)
     if isinstance(node, ast.ClassDef):
         return class_text(shown, module, node, level)
     assert isinstance(node, ast.FunctionDef)
     return function_text(shown, node, level)
 
 
-def kind_of(package: Path, name: str, modules: dict[str, Module]) -> str:
-    _, node = found_in(package, name, modules)
+def kind_of(name: str, modules: list[Module]) -> str:
+    _, node = found_in(name, modules)
     if not isinstance(node, ast.ClassDef):
         return "Functions"
     errors = ("Error", "Warning", "Exception")
     return "Errors and warnings" if name.endswith(errors) else "Classes"
 
 
+def submodules(package: Path, prefix: str = "") -> list[tuple[str, Path]]:
+    """(name, file) of the modules that __all__ of a package names, and of those in them."""
+    found: list[tuple[str, Path]] = []
+    for name in Module.read(package / "__init__.py").public():
+        if (package / f"{name}.py").exists():
+            found.append((prefix + name, package / f"{name}.py"))
+        elif (package / name / "__init__.py").exists():
+            found.append((prefix + name, package / name / "__init__.py"))
+            found += submodules(package / name, f"{prefix}{name}.")
+    return found
+
+
+def module_text(name: str, path: Path, others: set[str]) -> str:
+    """A module of its own: what it says of itself, and its names but other modules."""
+    module = Module.read(path)
+    out = [heading(2, f"Module {name}", name), markdown(module.about)]
+    for entry in module.public():
+        if f"{name}.{entry}" not in others:
+            out.append(entry_text(entry, [module], f"{name}.{entry}", 3))
+    return "\n\n".join(out)
+
+
 def make(package: Path, page: Path) -> None:
     """Write the page of all public names of the package."""
-    modules = {p.stem: Module.read(p) for p in sorted(package.glob("*.py"))}
-    top, geometry = modules.pop("__init__"), modules.pop("geometry")
-    names = [n for n in top.public() if n not in ("__version__", "geometry")]
+    top = Module.read(package / "__init__.py")
+    modules = [Module.read(p) for p in sorted(package.glob("_*.py")) if p.name != "__init__.py"]
+    own = dict(submodules(package))
+    names = [n for n in top.public() if n != "__version__" and n not in own]
     out = ["# The Python package", "```python\nimport libfbp as fbp\n```", markdown(top.about)]
     for title in ("Functions", "Classes", "Errors and warnings"):
         out.append(f"## {title}")
-        chosen = [n for n in names if kind_of(package, n, modules) == title]
-        out += [entry_text(n, package, modules, n, 3) for n in sorted(chosen, key=str.lower)]
-    out.append("## Module geometry { #geometry }")
-    out.append(markdown(geometry.about))
-    inside = {"geometry": geometry}
-    out += [entry_text(n, package, inside, f"geometry.{n}", 3) for n in geometry.public()]
+        chosen = [n for n in names if kind_of(n, modules) == title]
+        out += [entry_text(n, modules, n, 3) for n in sorted(chosen, key=str.lower)]
+    out += [module_text(name, path, set(own)) for name, path in own.items()]
     out.append("## \\_\\_version\\_\\_ { #version }\n\nThe release of the package, such as \"0.1.0\".")
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text("\n\n".join(out) + "\n", encoding="utf-8")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """reference.py SOURCE FBP LIBFBP WORK: the reference pages have every name: each that libfbp exports as
-interface, each command with each of its options, and each public name of the Python package."""
+interface, each command with each of its options, and each public name of the Python package.  And every
+page of docs/ is in the table of contents."""
 
 import ast
 import re
@@ -77,32 +78,47 @@ def check_command():
     return len(commands), n_options
 
 
-def public_names(package):
-    """Names in __all__, and public functions of the classes among them, by the source's text."""
-    top = ast.parse((package / "__init__.py").read_text(encoding="utf-8"))
-    for node in top.body:
-        if isinstance(node, ast.Assign) and node.targets[0].id == "__all__":
-            names = set(ast.literal_eval(node.value)) - {"geometry", "__version__"}
-    for path in package.glob("*.py"):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+def public_names(path):
+    """Names in __all__ of a module and of the modules in it, and public functions of its classes, by the
+    source's text."""
+    names = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
+            names = set(ast.literal_eval(node.value)) - {"__version__"}
+    folder, found = path.parent, set()
+    for name in names if path.name == "__init__.py" else ():
+        for inner in (folder / f"{name}.py", folder / name / "__init__.py"):
+            if inner.exists():
+                found |= {f"{name}.{x}" for x in public_names(inner)}
+                names = names - {name}
+    for source_file in folder.glob("_*.py") if path.name == "__init__.py" else (path,):
+        for node in ast.parse(source_file.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and node.name in names:
-                names |= {f"{node.name}.{f.name}" for f in node.body
+                found |= {f"{node.name}.{f.name}" for f in node.body
                           if isinstance(f, ast.FunctionDef) and not f.name.startswith("_")}
-    return names
+    return names | found
 
 
 def check_python():
     package = source / "bindings" / "python" / "libfbp"
     python_reference.make(package, work / "python.md")
     found = headings((work / "python.md").read_text(encoding="utf-8"))
-    names = public_names(package)
+    names = public_names(package / "__init__.py")
     for name in names:
         below = found.get(name, found.get(f"{name}()", ""))
-        check(below.count("```") == 2 or below.count("```") == 4, name, "is not in the reference of Python")
+        check("```python" in below, name, "is not in the reference of Python")
         check(re.sub(r"```.*?```", "", below, flags=re.S).strip(), name, "has no words in the reference")
     return len(names)
 
 
+def check_contents():
+    """Every page of docs/ has its place in the table of contents."""
+    contents = (source / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in (source / "docs").glob("*.md"):
+        check(f": {page.name}\n" in contents, page, "is not in mkdocs.yml")
+
+
+check_contents()
 counts = check_c(), *check_command(), check_python()
 print("%d functions of C, %d commands with %d options, %d names of Python" % counts)
 sys.exit(failures > 0)

@@ -152,11 +152,13 @@ class Processor:
         self._input: Any = None
 
     def set_input(self, dataset: Any) -> None:
+        """The AcquisitionData, of the geometry that the processor was made of."""
         if getattr(dataset, "geometry", None) != self.acquisition_geometry:
             raise InvalidError("dataset: has another geometry than the processor")
         self._input = dataset
 
     def get_input(self) -> Any:
+        """What set_input() has taken, or None."""
         return self._input
 
     def get_output(self, out: Any = None) -> Any:
