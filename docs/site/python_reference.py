@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 WIDTH = 88
-ROLE = re.compile(r":(func|class|meth|mod):`~?(?:libfbp\.)?([\w.]+)`")
+ROLE = re.compile(r":(?:func|class|meth|mod):`~?(?:libfbp\.)?([\w.]+)`")
 FIELD = re.compile(r"^:(param \w+|return|raises \w+):\s*(.*)$")
 
 
@@ -42,12 +42,11 @@ class Module:
 
 
 def markdown(docstring: str, owner: str = "") -> str:
-    """A docstring as Markdown: a list of parameters, names in code, examples as code.  A method
-    without a class is one of the owner's."""
+    """A docstring as Markdown: a list of parameters, names in code, examples as code.  What a name
+    means depends on its owner, and is left to resolved()."""
 
     def linked(match: re.Match[str]) -> str:
-        full = f"{owner}.{match[2]}" if match[1] == "meth" and "." not in match[2] else match[2]
-        return f"[`{match[2]}`](#{anchor(full)})"
+        return f"[`{match[1]}`](#{anchor(owner)}|{anchor(match[1])})"
 
     out: list[str] = []
     fields = False
@@ -72,6 +71,19 @@ def markdown(docstring: str, owner: str = "") -> str:
 
 def anchor(name: str) -> str:
     return name.lower().replace(".", "-")
+
+
+def resolved(page: str) -> str:
+    """The page, with links (#owner|name) to a name of the owner, or of what contains the owner."""
+    anchors = set(re.findall(r"\{ #([\w-]+) \}", page))
+
+    def replace(match: re.Match[str]) -> str:
+        owner = match[1].split("-") if match[1] else []
+        while owner and "-".join([*owner, match[2]]) not in anchors:
+            owner.pop()
+        return f"(#{'-'.join([*owner, match[2]])})"
+
+    return re.sub(r"\(#([\w-]*)\|([\w-]+)\)", replace, page)
 
 
 def signature(name: str, node: ast.FunctionDef | ast.AsyncFunctionDef, bound: bool) -> str:
@@ -199,7 +211,7 @@ def submodules(package: Path, prefix: str = "") -> list[tuple[str, Path]]:
 def module_text(name: str, path: Path, others: set[str]) -> str:
     """A module of its own: what it says of itself, and its names but other modules."""
     module = Module.read(path)
-    out = [heading(2, f"Module {name}", name), markdown(module.about)]
+    out = [heading(2, f"Module {name}", name), markdown(module.about, name)]
     for entry in module.public():
         if f"{name}.{entry}" not in others:
             out.append(entry_text(entry, [module], f"{name}.{entry}", 3))
@@ -220,4 +232,4 @@ def make(package: Path, page: Path) -> None:
     out += [module_text(name, path, set(own)) for name, path in own.items()]
     out.append("## \\_\\_version\\_\\_ { #version }\n\nThe release of the package, such as \"0.1.0\".")
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text("\n\n".join(out) + "\n", encoding="utf-8")
+    page.write_text(resolved("\n\n".join(out) + "\n"), encoding="utf-8")
