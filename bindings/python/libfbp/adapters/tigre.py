@@ -78,4 +78,6 @@ def _value(geo: Any, name: str) -> Any:
     array = np.asarray(value)
     if name[0] in "nsd" and not array.any():
         return None
+    if name == "offDetector":
+        return array[..., :2]  # TIGRE takes a third number, which it does not use
     return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
