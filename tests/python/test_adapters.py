@@ -89,6 +89,21 @@ def test_astra_cone_is_that_of_this_program():
     np.testing.assert_array_equal(found, want)
 
 
+class Tensor(np.ndarray):
+    """As in Torch: transpose() takes two axes."""
+
+    def permute(self, order):
+        return np.ndarray.transpose(self.view(np.ndarray), order)
+
+    def transpose(self, a, b):
+        raise AssertionError
+
+
+def test_tensors_are_turned_by_permute():
+    scan = fbp.adapters.astra.scan(astra_cone(), np.zeros((24, VIEWS, 60), np.float32).view(Tensor))
+    assert scan.shape == (VIEWS, 24, 60)
+
+
 def test_astra_vectors_of_a_plane():
     ray = np.stack([np.sin(ANGLES), -np.cos(ANGLES)], 1)
     along = np.stack([np.cos(ANGLES), np.sin(ANGLES)], 1)
