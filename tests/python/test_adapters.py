@@ -104,6 +104,25 @@ def test_tensors_are_turned_by_permute():
     assert scan.shape == (VIEWS, 24, 60)
 
 
+class InFile:
+    """As a data set of h5py: views are read when they are wanted."""
+
+    def __init__(self, values):
+        self.values, self.shape, self.dtype = values, values.shape, values.dtype
+
+    def __getitem__(self, k):
+        return self.values[k]
+
+
+def test_data_sets_in_files():
+    geo = tigre_geometry()
+    values = np.random.default_rng(1).random((VIEWS, 24, 60), np.float32)
+    a, b = (fbp.adapters.tigre.fdk(v, geo, ANGLES, mask=0, pad="ellipse") for v in (values, InFile(values)))
+    np.testing.assert_array_equal(a, b)
+    with pytest.raises(fbp.InvalidError, match="numpy.asarray"):
+        fbp.adapters.astra.scan(astra_cone(), InFile(values.transpose(1, 0, 2)))
+
+
 def test_astra_vectors_of_a_plane():
     ray = np.stack([np.sin(ANGLES), -np.cos(ANGLES)], 1)
     along = np.stack([np.cos(ANGLES), np.sin(ANGLES)], 1)

@@ -76,8 +76,16 @@ def with_views(core: _core.Scan, views: Any, order: str, names: Sequence[str]) -
     if tuple(getattr(array, "shape", ())) != wanted:
         found = getattr(array, "shape", type(array).__name__)
         raise InvalidError(f"views: found {found}, expected {wanted}: {', '.join(names)}")
-    permute = getattr(array, "permute", None) or array.transpose  # of tensors, of arrays
-    found = permute([order.index(axis) for axis in "vrc" if axis in order])
+    axes = [order.index(axis) for axis in "vrc" if axis in order]
+    if axes == [0, 1, 2]:
+        return scan.with_views(array)
+    permute = getattr(array, "permute", None) or getattr(array, "transpose", None)  # tensors, arrays
+    if permute is None:
+        raise InvalidError(
+            f"views: are a {type(array).__name__}, whose axes cannot be exchanged: give an array, "
+            "numpy.asarray(views)"
+        )
+    found = permute(axes)
     return scan.with_views(found if "r" in order else found[:, None])
 
 
