@@ -4,6 +4,7 @@ set(libraries ${TIFF_LINK_LIBRARIES} ${HDF5_LINK_LIBRARIES} ${MATIO_LINK_LIBRARI
     ${CJSON_LINK_LIBRARIES} ${EXPAT_LINK_LIBRARIES} ${NIFTI_LIBRARY} ${PNG_LIBRARIES}
     ${ZLIB_LIBRARIES})
 list(FILTER libraries INCLUDE REGEX "^/.*[.](so|a)")
+list(FILTER libraries EXCLUDE REGEX "/lib(m|dl|rt|pthread)[.](so|a)$") # the system's
 list(REMOVE_DUPLICATES libraries)
 set(files)
 foreach(library IN LISTS libraries)
@@ -20,9 +21,10 @@ if(NOT status EQUAL 0)
 endif()
 
 # The notices of what was made by scripts/permissive-libs, and is linked in.
+set(FBP_NOTICES ${TIFF_PREFIX}/share/licences/)
 install(FILES LICENSE docs/licences.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/fbp/licences
     COMPONENT library)
-if(EXISTS ${TIFF_PREFIX}/share/licences)
-    install(DIRECTORY ${TIFF_PREFIX}/share/licences/
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/fbp/licences COMPONENT library)
+if(EXISTS ${FBP_NOTICES})
+    install(DIRECTORY ${FBP_NOTICES} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/fbp/licences
+        COMPONENT library)
 endif()
