@@ -17,7 +17,7 @@ target_link_options(fbp_gl PRIVATE -Wl,--exclude-libs,ALL)
 if(NOT FBP_SANITIZE) # whose names are the program's
     target_link_options(fbp_gl PRIVATE -Wl,--no-undefined)
 endif()
-set_target_properties(fbp_gl PROPERTIES BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN")
+set_target_properties(fbp_gl PROPERTIES BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
 # What reports that a device cannot be used tells whether there should be a module.
 target_compile_definitions(fbp_objects PRIVATE FBP_HAS_GL_MODULE)
 install(TARGETS fbp_gl LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT gl)

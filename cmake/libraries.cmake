@@ -16,7 +16,7 @@ function(fbp_shared_library library soname)
         LINKER:-Bsymbolic-functions)
     set_target_properties(${library} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${soname}
         LINKER_LANGUAGE C LINK_DEPENDS ${FBP_MAPS}/lib${library}.map
-        BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN")
+        BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
 endfunction()
 
 add_library(fbp SHARED)

@@ -26,6 +26,8 @@ set_target_properties(fbp_python PROPERTIES OUTPUT_NAME _core CXX_STANDARD 17
 target_compile_options(fbp_python PRIVATE -Wall -Wextra -Wshadow -Wconversion -Wno-maybe-uninitialized
     $<$<BOOL:${FBP_WERROR}>:-Werror>)
 target_link_libraries(fbp_python PRIVATE fbp)
+# One name, and none of the C++ library's or nanobind's, which other extensions have, too.
+target_link_options(fbp_python PRIVATE "LINKER:--version-script=${FBP_MAPS}/_core.map")
 if(FBP_SANITIZE)
     target_compile_options(fbp_python PRIVATE -fsanitize=${FBP_SANITIZE} -fno-omit-frame-pointer)
     target_link_options(fbp_python PRIVATE -fsanitize=${FBP_SANITIZE})
@@ -61,3 +63,25 @@ foreach(module fbp_cuda fbp_gl)
     endif()
 endforeach()
 install(PROGRAMS $<TARGET_FILE:fbp_cli> DESTINATION ${to}/bin COMPONENT python EXCLUDE_FROM_ALL)
+
+# The notices of what the extension holds, nanobind with a table of hashes in it, and of what else is
+# linked in (cmake/permissive.cmake).
+execute_process(COMMAND ${Python_EXECUTABLE} -c "
+from importlib.metadata import files
+print([f.locate() for f in files('nanobind') if f.name == 'LICENSE'][0], end='')"
+    OUTPUT_VARIABLE nanobind_notice ERROR_QUIET)
+if(EXISTS "${nanobind_notice}")
+    install(FILES ${nanobind_notice} DESTINATION ${to}/licences COMPONENT python EXCLUDE_FROM_ALL
+        RENAME nanobind.txt)
+endif()
+set(robin_map ${nanobind_DIR}/../ext/robin_map/include/tsl/robin_map.h)
+if(EXISTS ${robin_map}) # the notice is the comment that the file begins with
+    file(READ ${robin_map} text)
+    string(REGEX REPLACE "[*]/.*" "*/\n" text "${text}")
+    file(WRITE ${CMAKE_BINARY_DIR}/generated/robin_map.txt "${text}")
+    install(FILES ${CMAKE_BINARY_DIR}/generated/robin_map.txt DESTINATION ${to}/licences
+        COMPONENT python EXCLUDE_FROM_ALL)
+endif()
+if(FBP_NOTICES)
+    install(DIRECTORY ${FBP_NOTICES} DESTINATION ${to}/licences COMPONENT python EXCLUDE_FROM_ALL)
+endif()

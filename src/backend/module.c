@@ -60,8 +60,8 @@ static void try_it(struct fbp_module *m)
 
     if (handle)
         start(m, handle);
-    else if (m->needs)
-        snprintf(m->why, sizeof m->why, "this build has no %s: build with %s", m->file, m->needs);
+    else if (m->remedy)
+        snprintf(m->why, sizeof m->why, "this build has no %s: %s", m->file, m->remedy);
     else if (may)
         snprintf(m->why, sizeof m->why,
                  "the module was not found (%s): install it beside the library", dlerror());

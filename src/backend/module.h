@@ -65,7 +65,7 @@ struct fbp_module {
     const char *file;   /**< beside the library or program, in its ../lib, where libraries are
                            installed, or where the system looks */
     const char *symbol; /**< of its fbp_module_fn */
-    const char *needs;  /**< to build it, if this build has none; NULL: it has */
+    const char *remedy; /**< if this build has none: how to get it; NULL: it has one */
     /** May it be opened?  If not, `why` gets the sentence. */
     bool (*may_open)(char *why, size_t n);
     bool tried;

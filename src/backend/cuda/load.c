@@ -14,10 +14,15 @@ static bool has_driver(char *why, size_t n)
     return false;
 }
 
+/* Where it is to be had, unless this build has it: such as from another package. */
+#ifndef FBP_CUDA_REMEDY
+#    define FBP_CUDA_REMEDY "build with CUDA's nvcc on the path"
+#endif
+
 static struct fbp_module module = {.file = "libfbp_cuda.so",
                                    .symbol = "fbp_cuda_module",
 #ifndef FBP_HAS_CUDA_MODULE
-                                   .needs = "CUDA's nvcc on the path",
+                                   .remedy = FBP_CUDA_REMEDY,
 #endif
                                    .may_open = has_driver};
 

@@ -31,7 +31,7 @@ static bool has_libraries(char *why, size_t n)
 static struct fbp_module module = {.file = "libfbp_gl.so",
                                    .symbol = "fbp_gl_module",
 #ifndef FBP_HAS_GL_MODULE
-                                   .needs = "libepoxy's headers (libepoxy-dev)",
+                                   .remedy = "build with libepoxy's headers (libepoxy-dev)",
 #endif
                                    .may_open = has_libraries};
 

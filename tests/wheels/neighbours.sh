@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# neighbours.sh SOURCE WORK: the wheel of libfbp in one process with h5py, tifffile, Pillow and imageio
+# (and torch, where FBP_TORCH=1), loaded before and after it: each reads the other's files, and the
+# loader binds no name of libfbp to another package's library, nor one of theirs to libfbp.
+set -euo pipefail
+source=$1 work=$2
+skip() {
+    echo "skipped: $*"
+    exit 77
+}
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+. "$source/tests/wheels/build.sh"
+rm -rf "$work"
+mkdir -p "$work"
+"$system" -m venv "$work/venv"
+python=$work/venv/bin/python
+# shellcheck disable=SC2086
+"$python" -m pip install -q --only-binary :all: h5py tifffile Pillow imageio ${FBP_TORCH:+torch} "$wheel" ||
+    skip "the other packages cannot be had"
+export PYTHONDONTWRITEBYTECODE=1
+for order in first last; do
+    mkdir "$work/$order"
+    LD_BIND_NOW=1 LD_DEBUG=bindings LD_DEBUG_OUTPUT=$work/$order/bound \
+        "$python" "$source/tests/wheels/neighbours.py" $order "$work/$order" || fail "libfbp $order"
+    # "binding file ASKS [0] to HAS [0]: normal symbol `NAME' [VERSION]"
+    sed -nE "s/^.*binding file ([^ ]+) \[0\] to ([^ ]+) \[0\]: [a-z]+ symbol .([^']*)'.*/\1 \2 \3/p" \
+        "$work/$order"/bound.* | sort -u >"$work/$order.bound"
+    [ "$(grep -c 'site-packages/libfbp/' "$work/$order.bound")" -gt 100 ] || fail "no bindings were told"
+    ! awk '$1 ~ /site-packages\/libfbp\// && $2 !~ /site-packages\/libfbp\// &&
+           $2 !~ /\/(lib(c|m|dl|pthread|rt|gcc_s|stdc\+\+)|ld-linux-[^\/]*)\.so\.[0-9]+$/ &&
+           $3 !~ /^_?Py/' "$work/$order.bound" | grep . || fail "libfbp $order: bound to others"
+    ! awk '$1 !~ /site-packages\/libfbp\// && $2 ~ /site-packages\/libfbp\//' "$work/$order.bound" |
+        grep . || fail "libfbp $order: others are bound to it"
+done
+rm -rf "$work"
