@@ -92,7 +92,7 @@ static int measure_all(const struct s3_args *a, fbp_s3 *s3, const struct fbp_sca
     if (fbp_s3_measure(s3, &job->limits) != FBP_OK)
         return cli_fail();
     for (size_t i = 0; rc == 0 && i < S3_VARIANTS; i++)
-        if (is_asked(a, 'A' + (char)i)) {
+        if (is_asked(a, (char)('A' + i))) {
             rc = s3_measure(&how, s3, i, &job->results[i]);
             there = fbp_s3_variant_at(s3, i)->views > 1;
         }
@@ -104,7 +104,7 @@ static int measure_all(const struct s3_args *a, fbp_s3 *s3, const struct fbp_sca
         s3_print(job);
     if (rc == 0 && a->pictures)
         rc =
-            s3_draw(job, s3, find_variant(s3, a->variant ? a->variant[0] : 'E'), scan, a->pictures);
+            s3_draw(job, s3, find_variant(s3, *(a->variant ? a->variant : "E")), scan, a->pictures);
     return rc;
 }
 

@@ -48,11 +48,11 @@ struct s3_how {
 };
 
 /** Measure a variant; an exit status, failures reported.  Prints a line with the main figures. */
-int s3_measure(const struct s3_how *how, fbp_s3 *s3, size_t variant, struct s3_result *out);
+int s3_measure(const struct s3_how *how, fbp_s3 *s3, size_t variant, struct s3_result *r);
 
 /** The backprojection of a variant alone.  again: filtered views as it wants them are there. */
 int s3_measure_alone(const struct s3_how *how, fbp_s3 *s3, size_t variant, bool half, bool again,
-                     struct s3_result *out);
+                     struct s3_result *r);
 
 /** What a variant's fetches are of. */
 const char *s3_texel(const struct s3_result *r);

@@ -87,7 +87,7 @@ static int draw_fig6(const struct s3_job *job, fbp_s3 *s3, size_t variant,
 {
     const size_t n = scan->volume.n[0] * scan->volume.n[1] * scan->volume.n[2];
     const struct fbp_s3_way way = {.variant = variant};
-    float *theirs = malloc(n * sizeof *theirs);
+    float *theirs = calloc(n, sizeof *theirs);
     double window[2] = {0}; /* both are seen by the same */
     struct fbp_s3_time t;
     int rc;

@@ -76,7 +76,7 @@ static int measure_slices(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_wa
 static int measure_usual(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way *way,
                          struct s3_result *r)
 {
-    struct fbp_s3_time first, then;
+    struct fbp_s3_time first = {0}, then;
     int rc;
 
     way->middle = 1;

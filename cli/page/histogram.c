@@ -34,7 +34,7 @@ static void cover(struct histogram *h, double least, double greatest)
 static void begin(struct histogram *h, double least, double greatest)
 {
     h->begun = true;
-    h->width = h->step > 0 ? h->step : (greatest - least) / (HISTOGRAM_BINS / 2);
+    h->width = h->step > 0 ? h->step : (greatest - least) * 2 / HISTOGRAM_BINS;
     h->lo = least - h->width / 2;
     cover(h, least, greatest);
 }

@@ -31,7 +31,8 @@ static void put_parts(double from, double to, size_t parts, struct fbp_band *b)
     const double width = (to - from) / (double)parts;
 
     for (size_t i = 0; i < parts * N_GAUSS; i++, b->n++) {
-        const double middle = (double)(i / N_GAUSS) + .5;
+        const size_t part = i / N_GAUSS;
+        const double middle = (double)part + .5;
         b->f[b->n] = from + width * (middle + at_gauss[i % N_GAUSS] / 2);
         b->w[b->n] = width * gauss[i % N_GAUSS] / 2;
     }

@@ -54,7 +54,7 @@ struct fbp_spectral_filter {
  * fbp_response_check().
  */
 fbp_status fbp_deconvolution_design(struct fbp_filter_design *out,
-                                    const struct fbp_spectral_filter *filter, size_t n_columns,
+                                    const struct fbp_spectral_filter *s, size_t n_columns,
                                     size_t half_width, size_t oversampling);
 
 /**

@@ -23,7 +23,7 @@ struct fbp_row_work {
 
 /** Doubles that fbp_row_work_alloc() takes. */
 size_t fbp_row_work_doubles(const struct fbp_filter_design *f);
-fbp_status fbp_row_work_alloc(struct fbp_row_work *out, const struct fbp_filter_design *design);
+fbp_status fbp_row_work_alloc(struct fbp_row_work *out, const struct fbp_filter_design *f);
 void fbp_row_work_free(struct fbp_row_work *work);
 
 /** design must outlive it. */

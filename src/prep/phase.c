@@ -10,7 +10,8 @@
 /* The kernel falls as exp(-r / sqrt(a)), and the other side of a view is two frames away. */
 static const double FRAMES = 8;
 
-enum { SIDE = 16 }; /* columns, and doubles a point, of the templates */
+/* Columns, and doubles a point, of the templates. */
+static const size_t SIDE = 16;
 
 /* From `memory` on, or NULL: only counted; returns doubles. */
 static size_t lay_out(const struct fbp_retrieval *f, double *memory, struct phase_room *out)

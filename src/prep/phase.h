@@ -21,19 +21,18 @@ struct fbp_retrieval {
 };
 
 /** reach: sqrt(a) in columns and in rows, the greatest of all views. */
-fbp_status fbp_retrieval_open(struct fbp_retrieval *out, size_t n_columns, size_t n_rows,
+fbp_status fbp_retrieval_open(struct fbp_retrieval *f, size_t n_columns, size_t n_rows,
                               const double reach[2]);
-void fbp_retrieval_close(struct fbp_retrieval *phase);
+void fbp_retrieval_close(struct fbp_retrieval *f);
 
 /** Bytes of one thread's work; memory of fbp_alloc(). */
-size_t fbp_retrieval_bytes(const struct fbp_retrieval *phase);
+size_t fbp_retrieval_bytes(const struct fbp_retrieval *f);
 
 /**
  * Line integrals of a view, [row][column], of T to those of exp(-p), in place.
  *
  * reach: sqrt(a) in columns and in rows
  */
-void fbp_retrieve(const struct fbp_retrieval *phase, const double reach[2], float *view,
-                  void *work);
+void fbp_retrieve(const struct fbp_retrieval *f, const double reach[2], float *view, void *work);
 
 #endif /* FBP_SRC_PHASE_H */

@@ -15,8 +15,9 @@ static fbp_status plan_fft(struct fbp_steps *s)
 {
     FBP_TRY(fbp_fft_open_complex(&s->fft, s->n_out));
     FBP_TRY(fbp_calloc((void **)&s->turn, s->n_out, sizeof *s->turn, "a spectrum"));
+    const size_t middle = s->n_out / 2;
     for (size_t i = 0; i < s->n_out; i++) {
-        const double nu = (double)i - (double)(s->n_out / 2);
+        const double nu = (double)i - (double)middle;
         s->turn[i] = cexp(2 * FBP_PI * I * fmod(nu * s->p->zero_sample / (double)s->n_out, 1));
     }
     return FBP_OK;

@@ -21,7 +21,7 @@ struct fbp_steps {
     double *gain;          /**< [n_out] 1 / profile, 0 below its threshold; NULL: none */
 };
 
-fbp_status fbp_steps_create(struct fbp_steps *out, const struct fbp_preparation *p);
+fbp_status fbp_steps_create(struct fbp_steps *s, const struct fbp_preparation *p);
 void fbp_steps_clear(struct fbp_steps *s);
 
 /** Room for one row: two of n_in and one of n_out complex numbers, and `work`. */

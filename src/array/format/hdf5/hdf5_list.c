@@ -122,8 +122,8 @@ void fbp_hdf5_unread(const char *path, const char *link, const char *why, char *
 
     H5get_libversion(&v[0], &v[1], &v[2]);
     if (link[0])
-        snprintf(out, n, "%.100s%s cannot be opened%s: put the file there that it leads to", path,
-                 link, why);
+        snprintf(out, n, "%.100s%.230s cannot be opened%.200s: put the file there that it leads to",
+                 path, link, why);
     else
         snprintf(out, n,
                  "%.100s cannot be opened%s: it is damaged, or of a newer HDF5 than %u.%u.%u: copy "
