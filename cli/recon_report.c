@@ -36,7 +36,7 @@ void report_begin(struct recon_report *report, int argc, char **argv)
     snprintf(report->command, room, "fbp recon");
     for (int i = 0; i < argc; i++) {
         if (strlen(report->command) + 4 * strlen(argv[i]) + 8 > room) {
-            strcat(report->command, " …");
+            snprintf(report->command + strlen(report->command), sizeof " …", " …");
             break;
         }
         add_word(report->command, room, argv[i]);

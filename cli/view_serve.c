@@ -88,6 +88,8 @@ static int serve_page(const struct view_args *a, struct server *server, struct p
         say_address(server, a->quiet);
         rc = server_run(server);
     }
+    server->policy = NULL;
+    server->user = NULL;
     slices_close(&v.slices);
     markup_clear(&v.text);
     markup_clear(&policy);

@@ -64,6 +64,7 @@ static char *format_text(const char *fmt, va_list ap)
     va_list again;
 
     va_copy(again, ap);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not
     const int n = vsnprintf(NULL, 0, fmt, ap);
     char *text = n >= 0 ? malloc((size_t)n + 1) : NULL;
     if (text)
@@ -129,7 +130,8 @@ void markup_escaped(struct markup *m, const char *text)
 
 void markup_base64(struct markup *m, const void *bytes, size_t n)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static const char digits[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
     const uint8_t *in = bytes;
 
     if (n > SIZE_MAX / 4 || !make_room(m, (n + 2) / 3 * 4)) {
@@ -143,8 +145,8 @@ void markup_base64(struct markup *m, const void *bytes, size_t n)
             (unsigned)in[i] << 16 | (left > 1 ? in[i + 1] : 0u) << 8 | (left > 2 ? in[i + 2] : 0u);
         out[0] = digits[v >> 18];
         out[1] = digits[v >> 12 & 63];
-        out[2] = left > 1 ? digits[v >> 6 & 63] : '=';
-        out[3] = left > 2 ? digits[v & 63] : '=';
+        out[2] = digits[left > 1 ? v >> 6 & 63 : 64];
+        out[3] = digits[left > 2 ? v & 63 : 64];
     }
     *out = '\0';
     m->n = (size_t)(out - m->bytes);

@@ -23,10 +23,10 @@ struct page_wish {
         slice_cost[3]; /**< of a served page: bytes that a full slice of each plane costs to read */
 };
 
-/** Read a volume and add the viewer with its samples to a page; *out has what is known of it,
+/** Read a volume and add the viewer with its samples to a page; *r has what is known of it,
  * without the samples, and reduced_clear() frees it.  0, or 1: said. */
 int page_view(struct page *page, fbp_source *volume, const struct page_wish *wish,
-              struct reduced *out);
+              struct reduced *r);
 
 /** All of the page as text. */
 void page_put(struct markup *out, const struct page *page);

@@ -15,9 +15,12 @@ const struct page_text *page_text_of(const char *name)
 
 static const struct markup *value_of(const struct page_slot *slots, const char *key, size_t n)
 {
-    while (strlen(slots->key) != n || strncmp(slots->key, key, n) != 0)
-        slots++;
-    return slots->value;
+    static const struct markup none = {0};
+
+    for (; slots->key; slots++)
+        if (strlen(slots->key) == n && strncmp(slots->key, key, n) == 0)
+            return slots->value;
+    return &none;
 }
 
 void page_fill(struct markup *out, const char *template, const struct page_slot *slots)

@@ -124,6 +124,7 @@ static bool make_room(struct reduced *r, struct layer *l)
 
     l->band_rows = BAND_BYTES / row > r->n[1] ? r->n[1] : BAND_BYTES / row;
     l->band_rows += l->band_rows == 0;
+    // NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): no side is 0
     r->values = calloc(r->frames * bins * r->bins[2], sizeof *r->values);
     for (int i = 0; i < 3; i++) {
         const size_t n = r->frames * reduced_plane(r, i);

@@ -39,7 +39,7 @@ struct reduced {
 
 /** Choose what is joined, and read the volume once, a few rows at a time; 0, or 1: said.
  *  reduced_clear() is safe after both. */
-int reduced_make(struct reduced *out, fbp_source *source, const struct reduced_wish *wish);
+int reduced_make(struct reduced *r, fbp_source *source, const struct reduced_wish *wish);
 /** Its samples are not needed any more, but all that is known of it. */
 void reduced_drop(struct reduced *r);
 void reduced_clear(struct reduced *r);
@@ -48,7 +48,7 @@ void reduced_clear(struct reduced *r);
 extern const int reduced_axes[3][2];
 
 /** Samples of plane i of all bins. */
-size_t reduced_plane(const struct reduced *r, int plane);
+size_t reduced_plane(const struct reduced *r, int i);
 /** Are voxels shown as they are stored, but for rounding (`step` of the numbers, 0: none)? */
 bool reduced_is_whole(const struct reduced *r);
 

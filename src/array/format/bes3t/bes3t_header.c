@@ -152,8 +152,9 @@ static fbp_status choose(const struct fbp_bes3t *d, const char *key, const char 
         if (strcmp(text, words[*out]) == 0)
             return FBP_OK;
     for (size_t i = 0; i < n; i++) {
-        strcat(list, i ? i + 1 < n ? ", " : " or " : "");
-        strcat(list, words[i]);
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? i + 1 < n ? ", " : " or " : "",
+                 words[i]);
     }
     return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: %s: found \"%.40s\", expected %s: %s", d->path, key,
                     text, list,

@@ -170,7 +170,7 @@ static bool print_part(const matvar_t *v, const void *part, size_t count, uint64
     const uint32_t type = class != FBP_MX_CHAR                        ? own_type(class)
                           : size < sizeof letters / sizeof letters[0] ? letters[size]
                                                                       : 0;
-    if (!part || !type || size != fbp_mat_stored_size(type) || v->nbytes / size < count)
+    if (!part || !type || !size || size != fbp_mat_stored_size(type) || v->nbytes / size < count)
         return false;
     for (size_t done = 0; done < count; done += FBP_MAT_PIECE, at += FBP_MAT_PIECE * size)
         *print = fbp_mat_print_values(*print, class, type, false, at,

@@ -50,7 +50,7 @@ static fbp_status fill(const char *path, const struct fbp_array_info *info, nift
         h->pixdim[i + 1] = 0;
     }
     h->dim[0] = n[3] > 1 ? 4 : 3;
-    h->pixdim[4] = n[3] > 1; /* frames are counted */
+    h->pixdim[4] = n[3] > 1 ? 1.F : 0; /* frames are counted */
     h->vox_offset = SAMPLES_AT;
     h->scl_slope = (float)info->scale; /* 0: numbers are values, here as there */
     h->scl_inter = (float)info->offset;
