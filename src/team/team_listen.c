@@ -8,7 +8,7 @@
 
 /* Silence of so many seconds is that of a process that is no more: all say more often that they are
  * there. */
-static const double PATIENCE = 7, BEAT = 1, LISTEN = 0.2;
+static const double PATIENCE = 6, BEAT = 1, LISTEN = 0.2;
 
 void team_stop(fbp_team *t)
 {

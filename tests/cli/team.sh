@@ -145,6 +145,24 @@ before=()
 same one.mha team.mha
 [ "$(grep -c 'peak resident set' others)" -eq 2 ] || say "$last: $(cat others)"
 
+before=("$peak" 48)
+team 3 0 recon large.json -o team.mha -q --device cpu --threads 1 --memory 48M --view-ranks 3
+before=()
+[ "$(grep -c 'peak resident set' others)" -eq 2 ] || say "$last: $(cat others)"
+
+# A scan that is still being written is followed by all.
+at=$(($(stat -c %s scan.mha) - 48 * 60 * 60 * 4))
+sed -e 's|scan.mha|live.raw|' -e 's|"kind"|"raw": {"type": "float32", "shape": [48, 60, 60]}, "kind"|' \
+    scan.json >live.json
+run 0 recon scan.json -o one.mha -q --device cpu --kernel column
+(for ((k = 0; k < 48; k++)); do
+    tail -c +$((at + 1 + k * 14400)) scan.mha | head -c 14400 >>live.raw
+    sleep 0.01
+done) &
+team 3 0 recon live.json -o team.mha -q --device cpu --follow
+wait
+same one.mha team.mha
+
 # A killed process ends all of them, and leaves what any number of others goes on with.
 at=$(mktemp -d "$folder/XXXXXX")
 pids=()

@@ -31,6 +31,10 @@ for size in 1 2 3 4 6; do
     mpi $size 0 recon scan.json -o hash: -q
     cmp one.hash out || say "$last: another hash"
 done
+for size in 2 3 4 6; do
+    mpi $size 0 recon scan.json -o team.mha -q --view-ranks 2
+    "$fbp" compare one.mha team.mha | awk '/^psnr_db/ { exit !($2 >= 120) }' || say "$last: other values"
+done
 mpi 4 0 recon scan.json -o team.mha
 [ "$(grep -c '^cpu, kernel' err)" -eq 1 ] && grep -q '^4 processes: ' err || say "$last: not said once"
 
