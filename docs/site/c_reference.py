@@ -118,6 +118,7 @@ def items_of(text: str) -> tuple[str, list[Item]]:
 
 
 def escaped(text: str) -> str:
+    """Words of a comment or a help text, in a page."""
     return re.sub(r"([\\`*_<>|\[\]#])", r"\\\1", text)
 
 

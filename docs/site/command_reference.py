@@ -6,6 +6,8 @@ import re
 import subprocess
 from pathlib import Path
 
+from c_reference import escaped
+
 OPTION = re.compile(r"^ {2,6}(\S.*?)(?: {2,}(\S.*))?$")
 TEXT_COLUMN = 28  # where the words about an option begin
 
@@ -14,11 +16,6 @@ def asked(fbp: str, *words: str) -> str:
     return subprocess.run(
         [fbp, *words], check=True, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, encoding="utf-8"
     ).stdout
-
-
-def escaped(text: str) -> str:
-    """Words of a help text, in a page."""
-    return re.sub(r"([\\`*_<>|\[\]#])", r"\\\1", text)
 
 
 def options_of(lines: list[str]) -> list[tuple[str, str]]:

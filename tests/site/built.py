@@ -87,6 +87,7 @@ def check_pages(pages):
               path, "is kept with outputs: clear them")
     for name, least in (("gallery", 15), ("which-geometry", 7), ("first-command", 2), ("first-python", 1)):
         check(len(pages[site / f"{name}.html"].images) >= least, name, "lacks pictures")
+    check("MIT" in (site / "assets" / "LICENSE.txt").read_text(), "the theme's licence is missing")
 
 
 def check_python(pages):

@@ -1,7 +1,9 @@
-"""A hook of MkDocs: in the table of contents, "reference/c/" stands for the pages in that folder."""
+"""Hooks of MkDocs: in the table of contents, "reference/c/" stands for the pages in that folder; and
+the site has the licence of its theme."""
 
 from __future__ import annotations
 
+import importlib.metadata
 import re
 from pathlib import Path
 
@@ -29,3 +31,10 @@ def expanded(entries: list, pages: Path) -> list:
 def on_config(config):
     config["nav"] = expanded(config["nav"], Path(config["docs_dir"]))
     return config
+
+
+def on_post_build(config):
+    for file in importlib.metadata.files("mkdocs-material") or []:
+        if file.name == "LICENSE":
+            text = file.locate().read_text(encoding="utf-8")
+            (Path(config["site_dir"]) / "assets" / "LICENSE.txt").write_text(text, encoding="utf-8")
