@@ -181,7 +181,7 @@ struct locking {
 static fbp_status lock_opened(const struct fbp_part_inputs *in, int fd, const char *path,
                               const struct locking *how, bool *left, bool *made, bool *named)
 {
-    static const struct timespec moment = {.tv_nsec = 10 * 1000 * 1000};
+    static const struct timespec moment = {.tv_nsec = 10000000L};
     const bool held = flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 
     if (held && how->wait && is_turn(fd) && fbp_seconds() < how->until) {
