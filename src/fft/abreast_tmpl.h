@@ -3,22 +3,25 @@
  *
  *     x[(i 2 + part) ABREAST + l],   part 0 real, 1 imaginary, l < ABREAST
  *
- * Parameters: LANES, doubles per vector, which divides ABREAST; V, a vector of them.  A row has the
- * same bits with any of them, as multiplication and addition stay apart.  The way back is the way
- * there of numbers whose parts are exchanged, and that leave it so.
+ * Parameters: ABREAST; LANES, doubles per vector, which divides it; V, a vector of them.  A row has
+ * the same bits with any of them, as multiplication and addition stay apart.  The way back is the
+ * way there of numbers whose parts are exchanged, and that leave it so.
+ *
+ * Stockham's transform: every level writes what it cut to where it will be wanted, so that the last
+ * leaves frequencies in their order (Van Loan, Computational Frameworks for the FFT, 1992, 1.7).
  */
 #include "fft/mixed.h"
 
 #include <string.h>
 
 #define S              double
-#define VSET1(a)       ((V){0} + (a))
+#define VSET1(a)       ((a) - (V){0}) /* a in all lanes */
 #define VFMA(a, b, c)  ((a) * (b) + (c))
 #define VFNMA(a, b, c) ((c) - (a) * (b))
 
 #include "fft/small_tmpl.h"
 
-enum { ABREAST = 8, POINT = 2 * ABREAST, MOST = 5 };
+enum { POINT = 2 * ABREAST, MOST = 5 };
 
 INLINE V load(const double *p)
 {

@@ -1,5 +1,3 @@
-/* Stockham's transform: every level writes what it cut to where it will be wanted, so that the last
- * leaves frequencies in their order (Van Loan, Computational Frameworks for the FFT, 1992, 1.7). */
 #include "fft/mixed.h"
 
 #include "base/mem.h"
@@ -8,69 +6,20 @@
 #include <math.h>
 #include <string.h>
 
-#define V              double
-#define S              double
-#define VSET1(a)       (a)
-#define VFMA(a, b, c)  ((a) * (b) + (c))
-#define VFNMA(a, b, c) ((c) - (a) * (b))
+/* One row at a time. */
+typedef double V;
 
-#include "fft/small_tmpl.h"
+#define ABREAST 1
+#define LANES   1
 
-enum { MOST = 5 };
-
-/* Blocks of radix * m points, `side` of them interleaved. */
-INLINE void level(size_t radix, size_t m, size_t side, const double *w, const double *x,
-                  double *out)
-{
-    for (size_t p = 0; p < m; p++, w += 2 * (radix - 1))
-        for (size_t q = 0; q < side; q++) {
-            double re[MOST], im[MOST];
-            UNROLL
-            for (size_t k = 0; k < radix; k++) {
-                re[k] = x[2 * (q + side * (p + m * k))];
-                im[k] = x[2 * (q + side * (p + m * k)) + 1];
-            }
-            dft(radix, re, im);
-            turn_all(radix, w, re, im);
-            UNROLL
-            for (size_t k = 0; k < radix; k++) {
-                out[2 * (q + side * (radix * p + k))] = re[k];
-                out[2 * (q + side * (radix * p + k)) + 1] = im[k];
-            }
-        }
-}
-
-static void run_level(size_t radix, size_t m, size_t side, const double *w, const double *x,
-                      double *out)
-{
-    if (radix == 4)
-        level(4, m, side, w, x, out);
-    else if (radix == 2)
-        level(2, m, side, w, x, out);
-    else if (radix == 3)
-        level(3, m, side, w, x, out);
-    else
-        level(5, m, side, w, x, out);
-}
+#include "fft/abreast_tmpl.h"
 
 void fbp_mixed_run(const struct fbp_mixed *f, double *x, double *work)
 {
-    const double *w = f->turns;
-    double *from = x, *to = work;
-    size_t side = 1;
+    const double *result = transform_abreast(f, x, work);
 
-    for (unsigned i = 0; i < f->n_levels; i++) {
-        const size_t radix = f->radix[i];
-        const size_t m = f->n / side / radix;
-        run_level(radix, m, side, w, from, to);
-        w += 2 * (radix - 1) * m;
-        side *= radix;
-        double *swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != x)
-        memcpy(x, from, 2 * f->n * sizeof *x);
+    if (result != x)
+        memcpy(x, result, 2 * f->n * sizeof *x);
 }
 
 static fbp_status choose_levels(struct fbp_mixed *f)

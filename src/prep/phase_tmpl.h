@@ -12,6 +12,8 @@ typedef double V __attribute__((vector_size(8 * LANES)));
 typedef float F __attribute__((vector_size(4 * LANES)));
 typedef unsigned long long U __attribute__((vector_size(8 * LANES)));
 
+#define ABREAST 8
+
 #include "fft/abreast_tmpl.h"
 
 enum { PAIR = 2 * ABREAST };
