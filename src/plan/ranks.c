@@ -123,6 +123,7 @@ fbp_status fbp_ranks_share(const struct fbp_ranks *r, size_t group_views, struct
 {
     const size_t n = groups_of(job, group_views);
 
+    job->counts_once = true; /* they add up their counts */
     job->view_groups[0] = job->view_groups[1] = 0;
     for (size_t i = 0; i < 2 && r->n_parts > 1; i++)
         job->view_groups[i] = (r->part + i) * n / r->n_parts;

@@ -32,13 +32,16 @@ static unsigned in_word(const struct bits *b, size_t word)
     return (hi < FBP_LEDGER_BITS ? (1u << hi) - 1 : ~0u) & ~0u << lo;
 }
 
-/* Nobody else has the ledger yet. */
-static void give(struct fbp_ledger *l, size_t view, size_t r0, size_t r1)
+/* Give it these rows, or take them from it; nobody else has the ledger yet. */
+static void set_rows(struct fbp_ledger *l, size_t view, size_t r0, size_t r1, bool has)
 {
     const struct bits b = bits_of(l, view, r0, r1);
 
     for (size_t w = b.first / FBP_LEDGER_BITS; w * FBP_LEDGER_BITS < b.end; w++)
-        l->bits[w] |= in_word(&b, w);
+        if (has)
+            l->bits[w] |= in_word(&b, w);
+        else
+            l->bits[w] &= ~in_word(&b, w);
 }
 
 /* Those rows that `from` has are the other's from now on. */
@@ -54,8 +57,8 @@ static void move(struct fbp_ledger *from, size_t view, size_t r0, size_t r1, str
 }
 
 /* Rows of view k that slices [z0, z1) need, with those beyond them that filters reach. */
-static void give_needed(struct fbp_ledger *out, const struct fbp_job *job, size_t k, size_t z0,
-                        size_t z1)
+static void set_needed(struct fbp_ledger *out, const struct fbp_job *job, size_t k, size_t z0,
+                       size_t z1, bool has)
 {
     const size_t reach = fbp_column_reach(job), n_rows = job->panel.n_rows;
     size_t r0, r1;
@@ -65,18 +68,29 @@ static void give_needed(struct fbp_ledger *out, const struct fbp_job *job, size_
         return;
     r0 = r0 > reach ? r0 - reach : 0;
     r1 = n_rows - r1 > reach ? r1 + reach : n_rows;
-    give(out, k, r0, r1);
+    set_rows(out, k, r0, r1, has);
 }
 
-fbp_status fbp_ledger_create(struct fbp_ledger *out, const struct fbp_job *job)
+static void set_share(struct fbp_ledger *out, const struct fbp_job *job, bool has)
 {
-    FBP_TRY(fbp_ledger_empty(out, job));
     for (size_t half = 0; half < fbp_halves(job); half++) {
         size_t z0, z1;
         fbp_roi_share(job, half, &z0, &z1);
         for (size_t k = 0; z0 < z1 && k < job->n_views; k++)
-            give_needed(out, job, k, z0, z1);
+            set_needed(out, job, k, z0, z1, has);
     }
+}
+
+fbp_status fbp_ledger_create(struct fbp_ledger *out, const struct fbp_job *job)
+{
+    struct fbp_job before = *job;
+
+    FBP_TRY(fbp_ledger_empty(out, job));
+    set_share(out, job, true);
+    before.share[0] = 0;
+    before.share[1] = job->share[0];
+    if (job->counts_once && before.share[1] > 0)
+        set_share(out, &before, false);
     return FBP_OK;
 }
 

@@ -163,6 +163,25 @@ team 3 0 recon live.json -o team.mha -q --device cpu --follow
 wait
 same one.mha team.mha
 
+# What is mended counts once, whoever reads it.
+for ((k = 3; k < 48; k += 5)); do
+    for row in 3 19 29 30 40 57; do
+        printf '\377\377\377\177' |
+            dd of=live.raw bs=4 seek=$((k * 3600 + row * 60 + k)) conv=notrunc status=none
+    done
+done
+for options in "--device cpu" "--device mock --kernel column" "--device ref --cutoff-v 0.5"; do
+    # shellcheck disable=SC2086
+    run 0 recon live.json -o one.mha -q --json $options
+    count=$(json not_finite)
+    is "$count > 10"
+    for views in 1 2; do
+        # shellcheck disable=SC2086
+        team 4 0 recon live.json -o team.mha -q --json $options --view-ranks $views
+        is "$(json not_finite) == $count"
+    done
+done
+
 # A killed process ends all of them, and leaves what any number of others goes on with.
 at=$(mktemp -d "$folder/XXXXXX")
 pids=()
