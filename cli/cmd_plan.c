@@ -5,6 +5,7 @@
 static const struct opt table[] = {
     OPT(R, scan, .name = "scan.json", .positional = true, .required = true, .help = "the scan"),
     RECON_OPTIONS,
+    PART_OPTION,
     OPT(R, p.model, .name = "model", .arg = "KEY=VALUE,...",
         .help = "plan for a machine that is not there, and predict its time. Keys: gpus (how many "
                 "cards), gpu (h200, h100), memory (of a card, 141G), host (memory of the host), "
@@ -30,6 +31,8 @@ static int run(const struct command *self, int argc, char **argv)
         rc = adjust_check(self, a.adjust);
     if (rc == OPT_GO_ON)
         rc = recon_check_part(self, &a);
+    if (rc == OPT_GO_ON)
+        rc = recon_choose_part(self, &a);
     if (rc != OPT_GO_ON)
         return rc;
     recon_complete(&a);
@@ -53,6 +56,7 @@ const struct command cmd_plan = {
              "fails with the same message.",
     .examples = "  fbp plan scan.json\n"
                 "  fbp plan scan.json --size 2048 --memory 4G\n"
+                "  fbp plan scan.json --size 2048 --part 3/16\n"
                 "  fbp plan scan.json --size 2048 --precision half --model gpus=4,gpu=h200\n",
     COMMAND_OPTS(table),
     .run = run,

@@ -40,6 +40,7 @@ static const struct opt table[] = {
         .help = "with --sweep: how the best value is found"),
     OPT(R, curve, .name = "curve", .arg = "FILE.svg", .help = "with --sweep: also draw the scores"),
     RECON_OPTIONS,
+    PART_OPTION,
     OPT_SWITCH(R, p.compress, .name = "compress", .help = "compress the output ({compressed})"),
     OPT_SWITCH(R, p.resume, .name = "resume",
                .help = "continue an interrupted run of the same command"),
@@ -169,6 +170,8 @@ static int run(const struct command *self, int argc, char **argv)
     if (rc == 0)
         rc = opt_parse(self, &a, argc, argv);
     if (rc == OPT_GO_ON)
+        rc = recon_choose_part(self, &a);
+    if (rc == OPT_GO_ON)
         rc = recon_check(self, &a);
     if (rc != OPT_GO_ON)
         return rc;
@@ -209,6 +212,7 @@ const struct command cmd_recon = {
                 "  fbp recon scan.json -o part.mha --roi 100:300,:,80:120\n"
                 "  fbp recon scan.json -o sheet.png --sweep centre=250:262:0.5\n"
                 "  fbp recon scan.json -o volume.mha --follow\n"
+                "  fbp recon scan.json -o volume.mha --part 3/16\n"
                 "  fbp recon helix.DSC -o helix.mat --reference h.npy --cutoff 0.1\n"
                 "  fbp recon tooth.h5 -o volume.h5 --centre 296 --preview tooth.png\n",
     COMMAND_OPTS(table),

@@ -79,6 +79,9 @@ static void put_volume(struct plan_lines *out, const struct fbp_plan_summary *p)
     if (is_box(p))
         put(out, "of", "%s: voxels %zu:%zu,%zu:%zu,%zu:%zu", cli_grid(a, sizeof a, &p->whole),
             p->roi[0][0], p->roi[0][1], p->roi[1][0], p->roi[1][1], p->roi[2][0], p->roi[2][1]);
+    if (p->n_parts)
+        put(out, "part", "%zu of %zu: slabs, writing, memory, work and time are its", p->part,
+            p->n_parts);
     if (p->region_voxels)
         put(out, "region",
             "%.3g %% of the voxels, in slices %zu to %zu; it saves %.3g %% of the updates and %.3g "
@@ -183,7 +186,7 @@ static void json_predicted(cJSON *root, const struct fbp_predicted *t)
     cJSON_AddNumberToObject(out, "gups", t->gups);
 }
 
-static int print_json(const struct fbp_plan_summary *p, double seconds)
+static int print_json(const fbp_plan *plan, double seconds)
 {
     static const struct {
         const char *key;
@@ -210,6 +213,7 @@ static int print_json(const struct fbp_plan_summary *p, double seconds)
         {"ahead_in_file", offsetof(struct fbp_plan_summary, ahead_in_file)},
     };
     _Static_assert(sizeof(size_t) == sizeof(uint64_t), "one loop prints both");
+    const struct fbp_plan_summary *p = fbp_plan_info(plan);
     cJSON *root = cJSON_CreateObject();
 
     cJSON_AddStringToObject(root, "device", p->backend);
@@ -237,6 +241,10 @@ static int print_json(const struct fbp_plan_summary *p, double seconds)
     cJSON_AddNumberToObject(root, "expected_seconds", seconds);
     if (p->predicted.total > 0)
         json_predicted(root, &p->predicted);
+    if (recon_json_parts(root, plan) != 0) {
+        cJSON_Delete(root);
+        return 1;
+    }
     return cli_json(root, false);
 }
 
@@ -248,7 +256,7 @@ int plan_print(const fbp_plan *plan, bool json)
     if (fbp_plan_estimate(plan, &seconds) != FBP_OK)
         return cli_fail();
     if (json)
-        return print_json(info, seconds);
+        return print_json(plan, seconds);
     print_text(info, seconds);
-    return 0;
+    return recon_print_parts(plan);
 }

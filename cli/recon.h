@@ -13,6 +13,7 @@ struct recon_water {
 
 struct recon_args {
     struct fbp_recon_params p;
+    const char *part; /**< "3/16", "auto/16"; NULL: all */
     const char *scan, *output, *preview, *timeline, *report, *sweep, *curve;
     size_t size[3], every, bin;
     double voxel[3], volume_centre[3]; /**< of the volume [mm]; NaN: the scan's */
@@ -195,6 +196,12 @@ struct recon_args {
         .fallback = "planned", .help = "compute at most N slices at a time"),                     \
     OPT(R, p.batch_views, .name = "batch", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,            \
         .fallback = "planned", .help = "compute at most N views at a time")
+/** Which part of the volume, for commands that plan or compute one. */
+#define PART_OPTION                                                                               \
+    OPT(R, part, .name = "part", .arg = "K/N|auto/N", .fallback = "all of it",                    \
+        .help = "compute part K of N of the volume into the common output, from 1; the last part " \
+                "that is done gives it its name. Give all parts the same options. auto: K is the " \
+                "task of an array of Slurm, PBS or SGE (docs/cluster.md)")
 // clang-format on
 
 /** A folder as the scan stands for the scan in it, whose name *kept holds: free().  0, or 1. */
@@ -246,6 +253,12 @@ int recon_prepare(struct recon_args *args, struct fbp_scan *scan, fbp_plan **pla
 int recon_check(const struct command *self, const struct recon_args *args);
 /** Do --slice and --roi?  For all commands that have them. */
 int recon_check_part(const struct command *self, const struct recon_args *args);
+/** What --part says, into args->p: OPT_GO_ON, or an exit status, which has been said. */
+int recon_choose_part(const struct command *self, struct recon_args *args);
+/** What each part of a plan takes: a line a part, and members of a JSON object; 0, or an exit
+ *  status. */
+int recon_print_parts(const fbp_plan *plan);
+int recon_json_parts(cJSON *root, const fbp_plan *plan);
 /** Is one slice asked for, which is a volume of its own (not a box of one)? */
 bool recon_one_slice(const struct recon_args *args);
 /** Is a box of the volume asked for? */

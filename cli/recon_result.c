@@ -127,21 +127,34 @@ bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n
     return false;
 }
 
+static void print_values(FILE *f, const struct recon_args *a, const struct recon_result *result)
+{
+    const char *name = recon_is_file(a->output) ? say_name(a->output) : "values";
+    const struct fbp_report *r = &result->report;
+
+    if (a->part)
+        fprintf(f, "part %zu of %zu: ", a->p.part, a->p.n_parts);
+    if (a->part && isnan(r->min)) /* others have computed it */
+        fprintf(f, "nothing was left to compute\n");
+    else
+        fprintf(f, "%s: from %.5g to %.5g, mean %.5g %s\n", name, r->min, r->max, r->mean,
+                result->plan->unit);
+    if (a->part && recon_is_file(a->output) && r->slices_missing == 0)
+        fprintf(f, "%s: all parts are there\n", name);
+}
+
 /* The hash alone is the result of hash:, so that scripts can take it. */
 void recon_print(const struct recon_args *a, const struct recon_result *result)
 {
     const struct fbp_report *r = &result->report;
     FILE *f = strcmp(a->output, "hash:") == 0 ? stderr : stdout;
-    const char *unit = result->plan->unit;
     char t[6][24], note[200];
 
     if (f == stderr)
         printf("%016" PRIx64 "\n", r->hash);
     if (a->quiet)
         return;
-    fprintf(f, "%s: from %.5g to %.5g, mean %.5g %s\n",
-            recon_is_file(a->output) ? say_name(a->output) : "values", r->min, r->max, r->mean,
-            unit);
+    print_values(f, a, result);
     fprintf(f, "%s at %.3g GUPS: reading %s, filtering %s, backprojecting %s, writing %s\n",
             cli_seconds(t[0], sizeof t[0], r->total), r->gups,
             cli_seconds(t[1], sizeof t[1], r->read), cli_seconds(t[2], sizeof t[2], r->filter),
@@ -240,6 +253,11 @@ int recon_print_json(const struct recon_args *a, const struct recon_result *resu
     cJSON_AddNumberToObject(root, "not_finite", (double)r->not_finite);
     cJSON_AddNumberToObject(root, "clipped", (double)r->clipped);
     json_views(root, r);
+    if (a->part) {
+        cJSON_AddNumberToObject(root, "part", (double)a->p.part);
+        cJSON_AddNumberToObject(root, "parts", (double)a->p.n_parts);
+        cJSON_AddNumberToObject(root, "slices_missing", (double)r->slices_missing);
+    }
     cJSON_AddNumberToObject(root, "slabs_resumed", (double)r->slabs_resumed);
     cJSON_AddNumberToObject(root, "memory_peak_bytes", (double)cli_peak_bytes());
     if (strcmp(a->output, "hash:") == 0) {

@@ -221,6 +221,14 @@ struct fbp_recon_params {
      *  volumes are added up, always in one order: values are those of one process to 1e-6 of the
      *  peak.  0 = the plan chooses, by what takes least time; mostly 1. */
     size_t view_ranks;
+    /** The output is computed by n_parts processes that know nothing of each other, and this one
+     *  computes part `part` of it, from 1: a run of slices, or of pairs of mirrored ones
+     *  (fbp_plan_part()).  All write to one output, whose last part gives it its name; a part whose
+     *  process was killed is run again, and parts of another number finish what is missing.  All
+     *  must have the same scan, parameters and release of fbp (FBP_ERR_INVALID), but for n_parts,
+     *  memory and threads.  For fbp_plan_run(), to files that are not compressed; not with follow,
+     *  auto_range, or a source of the caller's.  0, 0: all of it. */
+    size_t part, n_parts;
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */
@@ -307,6 +315,8 @@ struct fbp_plan_summary {
      * file (else in memory)?  All 0: there is no such pass. */
     uint64_t ahead_bytes;
     size_t ahead_rows, ahead_bands, ahead_in_file;
+    size_t part,
+        n_parts; /**< as in the parameters; updates, slabs and output_bytes are the part's */
 };
 
 /** Times and results of a finished run.  Stages overlap: their sum is more than `total`, unless
@@ -353,6 +363,18 @@ struct fbp_report {
     /** Devices that failed, and whose part the others did; the log names them. */
     size_t devices_dropped;
     double ahead; /**< seconds of a pass ahead, which removed rings; part of `read`, too */
+    /** Of a part: slices of the output that other parts still have to write; 0: it has its name.
+     *  min, max and mean are those of what this run has computed. */
+    size_t slices_missing;
+};
+
+/** What one of several parts computes. */
+struct fbp_part {
+    size_t struct_size;
+    size_t slices[2][2]; /**< of the output, in each frame: [first, end); mirrored ones second, or
+                            none: end 0 */
+    uint64_t updates;    /**< voxels x views */
+    size_t missing;      /**< of its slices, after a run: not there yet */
 };
 
 /** A plan belongs to the process that made it.  In a forked child, calls fail (INVALID), and
@@ -374,6 +396,13 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_plan_create(fbp_plan **out, const struct f
 
 /** What the plan has decided.  The struct belongs to the plan. */
 FBP_API const struct fbp_plan_summary *fbp_plan_info(const fbp_plan *plan);
+
+/**
+ * What part `part`, from 1, of params.n_parts computes.
+ * @return FBP_ERR_INVALID if the plan has no such part.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_plan_part(const fbp_plan *plan, size_t part,
+                                                struct fbp_part *out);
 
 /** Estimated time of a run [s], from a measurement of a few milliseconds on the plan's device; of a
  *  model the predicted one. */

@@ -57,7 +57,7 @@ static fbp_status check(const struct fbp_scan *scan, const struct fbp_recon_para
                        : p->precision == FBP_PRECISION_DOUBLE ? "precision double"
                        : p->stages > 1                        ? "two stages"
                        : p->angles > 0                        ? "resampled angles"
-                       : box || p->mask                       ? "a part of the volume"
+                       : box || p->mask || p->n_parts         ? "a part of the volume"
                        : scan->preparation ? "the scan's preparation of stored rows"
                        : p->model          ? "a model"
                                            : NULL;

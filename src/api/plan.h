@@ -71,12 +71,13 @@ struct fbp_plan {
     struct fbp_plan_summary info;
     struct fbp_workers workers; /**< of n_devices once the plan is open */
     const char *timeline;       /**< file that is drawn after a run */
-    struct fbp_sum team_sum;    /**< that of a team whose processes share views */
-    void *pieces[2];            /**< of it, from other processes */
-    size_t piece_bytes;         /**< of each of these */
-    const struct fbp_sum *sum;  /**< of which this plan's views are a part; NULL: all of it */
-    pid_t process;              /**< that made it */
-    atomic_bool stop;           /**< the run that goes on, or the next one, is to end */
+    unsigned char *missing;  /**< of a part that has run: slices that others still have to write */
+    struct fbp_sum team_sum; /**< that of a team whose processes share views */
+    void *pieces[2];         /**< of it, from other processes */
+    size_t piece_bytes;      /**< of each of these */
+    const struct fbp_sum *sum; /**< of which this plan's views are a part; NULL: all of it */
+    pid_t process;             /**< that made it */
+    atomic_bool stop;          /**< the run that goes on, or the next one, is to end */
 };
 
 /** Tables of the views as they were measured: of two stages those of the first (plan.c). */
@@ -116,6 +117,9 @@ fbp_status fbp_plan_arrange(fbp_plan *p);
 /** Of the resident set, which is `resident` now; UINT64_MAX: none. */
 uint64_t fbp_plan_memory_limit(const fbp_plan *p, uint64_t resident);
 
+/** Slabs that each device has at least, whatever memory holds. */
+size_t fbp_plan_slabs_each(const fbp_plan *p);
+
 /** What the work on a job of this plan is divided by. */
 void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
                            struct fbp_work_request *out);
@@ -153,6 +157,16 @@ uint64_t fbp_plan_job_fingerprint(const fbp_plan *p);
 /** What the values depend on: of the projections all files, by size and time, and how they are
  *  read; 0 if they are not in files, or in some that will have another size and time. */
 fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uint64_t *out);
+/** How many slices of the output this plan writes; mine[z] = 1 for those of all frames, unless it
+ * is NULL (plan_part.c). */
+size_t fbp_plan_own_slices(const fbp_plan *p, unsigned char *mine);
+/** A sink as fbp_plan_sink_open() opens it, for a part of the output. */
+fbp_status fbp_plan_part_open(const fbp_plan *p, fbp_sink **sink, const char *output,
+                              const struct fbp_array_info *info,
+                              const struct fbp_sink_params *params);
+/** A part is finished: which slices are missing, and a note on whose they are. */
+fbp_status fbp_plan_part_done(fbp_plan *p, const fbp_sink *sink, struct fbp_report *report);
+
 /** The output, whose integers stand for `range`; NULL: that is to be found, and the sink is one for
  *  the floats. */
 fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const char *output,
@@ -163,6 +177,6 @@ fbp_status fbp_plan_convert(fbp_plan *p, const fbp_source *source, const fbp_sin
                             const char *output, const struct fbp_report *report, fbp_sink **out);
 void fbp_plan_report_output(const fbp_sink *sink, struct fbp_report *report);
 /** Of a run that was interrupted, as this thread's message. */
-void fbp_plan_say_what_is_left(const fbp_sink *sink, const char *output);
+void fbp_plan_say_what_is_left(const fbp_plan *p, const fbp_sink *sink, const char *output);
 
 #endif /* FBP_SRC_PLAN_H */

@@ -118,9 +118,11 @@ static void fill_info(fbp_plan *p)
         i->input_bytes = (uint64_t)((double)i->input_bytes * i->view_reads);
     i->frames = fbp_volumes(job);
     i->output_bytes =
-        (uint64_t)v[0] * v[1] * v[2] * i->frames * fbp_type_size(p->params.output_type);
+        (uint64_t)v[0] * v[1] * fbp_plan_own_slices(p, NULL) * fbp_type_size(p->params.output_type);
     i->updates = fbp_wanted_voxels(job, &any, first, first + n) * i->frames *
                  fbp_work_own_views(job, p->backend->group_views);
+    i->part = p->params.part;
+    i->n_parts = p->params.n_parts;
     i->follows = p->follow;
     i->keeps_views = p->work.kept;
     i->shares_views = p->work.shared;
@@ -293,6 +295,7 @@ void fbp_plan_destroy(fbp_plan **plan)
     fbp_angles_clear(&(*plan)->angles);
     fbp_ahead_clear(&(*plan)->ahead);
     fbp_plan_forget_pieces(*plan);
+    free((*plan)->missing);
     free(*plan);
     *plan = NULL;
 }

@@ -4,12 +4,14 @@
 #include "array/array.h"
 #include "array/reads.h"
 #include "array/spool.h"
+#include "base/build.h"
 #include "base/hash.h"
 #include "scan/file/preparation.h"
 #include "scan/file/scan_inputs.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* As that of a process alone, whose devices scale values. */
 uint64_t fbp_plan_job_fingerprint(const fbp_plan *p)
@@ -35,6 +37,7 @@ fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uin
     if (p->params.source || p->follow)
         return FBP_OK;
     uint64_t h = fbp_plan_job_fingerprint(p);
+    h = fbp_hash(h, fbp_build(), strlen(fbp_build()));
     if (p->angles.used)
         h = fbp_hash(h, &p->angles.how, sizeof p->angles.how);
     if (p->stages.used) {
@@ -91,7 +94,8 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
     info.n[2] *= info.frames;
     snprintf(info.history, sizeof info.history, "%s", p->info.prepared);
     snprintf(info.unit, sizeof info.unit, "%s", p->info.unit);
-    st = (range ? fbp_sink_open : fbp_spool_open)(sink, output, &info, &params);
+    st = p->params.n_parts ? fbp_plan_part_open(p, sink, output, &info, &params)
+                           : (range ? fbp_sink_open : fbp_spool_open)(sink, output, &info, &params);
 fail:
     fbp_inputs_clear(&inputs);
     return st;
@@ -158,16 +162,21 @@ void fbp_plan_report_output(const fbp_sink *sink, struct fbp_report *report)
     }
 }
 
-void fbp_plan_say_what_is_left(const fbp_sink *sink, const char *output)
+void fbp_plan_say_what_is_left(const fbp_plan *p, const fbp_sink *sink, const char *output)
 {
-    const size_t kept = fbp_sink_kept(sink);
+    const size_t kept = fbp_sink_kept(sink), all = kept ? fbp_sink_info(sink)->n[2] : 0;
 
     fbp_message_clear();
-    if (kept > 0)
+    if (kept > 0 && p->params.n_parts)
+        (void)!fbp_fail(FBP_ERR_CANCELLED,
+                        "interrupted: %s is not complete, but %zu of %zu slices are kept: run part "
+                        "%zu of %zu again",
+                        output, kept, all, p->params.part, p->params.n_parts);
+    else if (kept > 0)
         (void)!fbp_fail(FBP_ERR_CANCELLED,
                         "interrupted: nothing was written as %s, but %zu of %zu slices are kept: "
                         "--resume goes on from there",
-                        output, kept, fbp_sink_info(sink)->n[2]);
+                        output, kept, all);
     else
         (void)!fbp_fail(FBP_ERR_CANCELLED, "interrupted: nothing was written and nothing is kept");
 }

@@ -74,6 +74,8 @@ static void advise(const fbp_plan *p)
 {
     char line[300], bytes[32];
 
+    if (p->work.n_slabs <= fbp_plan_slabs_each(p) * p->n_devices)
+        return; /* as a part wants it, and not for want of memory */
     snprintf(line, sizeof line,
              "memory holds %zu of %zu slabs at a time, so that rows are read and filtered %.3g "
              "times: raise the limit of memory, or name a folder with %s of room (--scratch)",

@@ -194,6 +194,8 @@ static fbp_status finish_output(struct plan_run *r, struct fbp_report *report, d
     if (r->output)
         FBP_TRY_GOTO(fbp_plan_convert(r->plan, r->source, r->sink, r->output, report, &converted));
     FBP_TRY_GOTO(fbp_sink_finish(converted ? converted : r->sink));
+    if (r->plan->params.n_parts)
+        FBP_TRY_GOTO(fbp_plan_part_done(r->plan, r->sink, report));
     report->output_after_last_view = fbp_follow_latency(r->source, fbp_seconds());
     fbp_plan_report_output(converted ? converted : r->sink, report);
     report->finish = fbp_seconds() - computed;
@@ -260,6 +262,10 @@ static fbp_status run_between(fbp_plan *p, fbp_source *source, fbp_sink *sink,
     fbp_message_clear();
     FBP_TRY(begin_report(report));
     FBP_TRY(check_usable(p));
+    if (p->params.n_parts)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "part: goes to a file that others write, too: run the plan into one "
+                        "(fbp_plan_run()), or leave the parts out");
     FBP_TRY(fbp_plan_open_stages(p));
     if (!is_first(p)) {
         FBP_TRY(fbp_plan_team_sink(p, &sent));
@@ -336,7 +342,7 @@ static fbp_status run_file(fbp_plan *p, const char *output, struct fbp_report *r
         fbp_spool_discard(&sink);
 fail:
     if (st == FBP_ERR_CANCELLED)
-        fbp_plan_say_what_is_left(sink, output);
+        fbp_plan_say_what_is_left(p, sink, output);
     fbp_sink_close(&sink);
     fbp_plan_source_drop(source, &reduced);
     fbp_plan_source_close(p, &source);

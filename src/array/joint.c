@@ -13,8 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_HEAD = 1 << 16 };
-
 fbp_status fbp_joint_create(struct fbp_sink *s, const char *path,
                             const struct fbp_sink_joint *given)
 {
@@ -49,11 +47,13 @@ void fbp_joint_destroy(struct fbp_joint **joint)
 
 /* What the head says. */
 struct head {
-    int fd;       /* locked */
-    bool left;    /* it was there */
-    bool shared;  /* of several processes */
-    bool ours;    /* of this output, by the same release */
-    bool publish; /* all slices were there, and were getting their names */
+    int fd;        /* locked */
+    bool left;     /* it was there */
+    bool shared;   /* of several processes */
+    bool ours;     /* of this output, by the same release */
+    bool publish;  /* all slices were there, and were getting their names */
+    bool complete; /* and have them still */
+    bool old;      /* of an output that was complete, and is another one now */
 };
 
 static fbp_status read_head(const struct fbp_sink *s, struct head *h)
@@ -64,11 +64,13 @@ static fbp_status read_head(const struct fbp_sink *s, struct head *h)
 
     if (!h->left)
         return FBP_OK;
-    FBP_TRY(fbp_read_text(s->joint->head, MAX_HEAD, &text, &n));
+    FBP_TRY(fbp_read_text(s->joint->head, FBP_JOINT_MAX_HEAD, &text, &n));
     fbp_journal_first(s, line);
     h->shared = strncmp(text, FBP_PART_HEAD, strlen(FBP_PART_HEAD)) == 0;
     h->ours = strncmp(text, line, strlen(line)) == 0;
     h->publish = strstr(text, "\npublish\n");
+    h->complete = h->publish && h->ours && fbp_joint_is_complete(s, text);
+    h->old = h->publish && strstr(text, "\ncomplete ") && !h->complete;
     free(text);
     return FBP_OK;
 }
@@ -91,30 +93,18 @@ static fbp_status drop_peer(struct fbp_sink *s, struct fbp_joint_peer *p, void *
     return FBP_OK;
 }
 
-/* Who still lives has nothing to do any more. */
-static fbp_status remove_peer(struct fbp_sink *s, struct fbp_joint_peer *p, void *user)
-{
-    (void)s;
-    (void)user;
-    fbp_joint_remove(p->path);
-    return FBP_OK;
-}
-
-fbp_status fbp_joint_tidy(struct fbp_sink *s)
-{
-    FBP_TRY(fbp_joint_each(s, true, remove_peer, NULL));
-    return unlink(s->joint->head) == 0 || errno == ENOENT
-               ? FBP_OK
-               : fbp_fail_write(s->joint->head, errno, 0);
-}
-
 fbp_status fbp_joint_yield(struct fbp_sink *s, bool resume)
 {
-    char text[sizeof FBP_PART_HEAD] = "";
+    char *text = NULL;
     size_t n = 0;
 
-    FBP_TRY(fbp_read_head(s->log, text, sizeof text - 1, &n));
-    if (strcmp(text, FBP_PART_HEAD) != 0)
+    FBP_TRY(fbp_read_text(s->log, FBP_JOINT_MAX_HEAD, &text, &n));
+    const bool shared = strncmp(text, FBP_PART_HEAD, strlen(FBP_PART_HEAD)) == 0;
+    const bool complete = shared && strstr(text, "\ncomplete ");
+    free(text);
+    if (complete) /* a record, of which nothing can be resumed */
+        return ftruncate(s->log_fd, 0) == 0 ? FBP_OK : fbp_fail_write(s->log, errno, 0);
+    if (!shared)
         return FBP_OK;
     if (resume)
         return fbp_fail(FBP_ERR_INVALID,
@@ -171,15 +161,15 @@ static fbp_status refuse_head(const struct fbp_sink *s, const struct head *h)
 }
 
 /* All slices were there; whoever published has not tidied up. */
-static fbp_status finish_published(struct fbp_sink *s, bool there)
+static fbp_status finish_published(struct fbp_sink *s, const struct head *h, bool there)
 {
     bool gone = false;
 
-    if (s->joint->stack)
+    if (s->joint->stack && !h->complete)
         FBP_TRY(s->joint->stack->names(s, &gone));
-    else if (there)
+    else if (there && !h->complete)
         return FBP_OK; /* not published after all: as if it were to be */
-    FBP_TRY(fbp_joint_tidy(s));
+    FBP_TRY(fbp_joint_tidy(s, h->fd));
     s->joint->complete = !gone;
     return FBP_OK;
 }
@@ -191,12 +181,12 @@ static fbp_status take_head(struct fbp_sink *s, const struct fbp_part_inputs *in
     bool there;
 
     FBP_TRY(find_part(s, &there));
-    if (!h->left || (h->publish && !h->ours && !there)) /* or of an older output, complete */
+    if (!h->left || h->old || (h->publish && !h->ours && !there)) /* or of an older output */
         return begin_head(s, inputs, h);
     if (!h->ours)
         return refuse_head(s, h);
     if (h->publish)
-        FBP_TRY(finish_published(s, there));
+        FBP_TRY(finish_published(s, h, there));
     s->joint->joined = true;
     return !there && !s->joint->complete ? clear_old(s, inputs) : FBP_OK;
 }

@@ -23,6 +23,10 @@
 
 #include "array/sink.h"
 
+/** Ends the name of a file that is created to change a folder, beside a journal. */
+#define FBP_JOINT_LOOK ".look"
+enum { FBP_JOINT_MAX_HEAD = 1 << 28 };
+
 /** Slices [z0, z0 + nz). */
 struct fbp_joint_run {
     size_t z0, nz;
@@ -135,8 +139,12 @@ fbp_status fbp_joint_finish(struct fbp_sink *s);
 /** It has not: keep what others can use. */
 void fbp_joint_leave(struct fbp_sink *s);
 
-/** Remove what the processes of a published output needed, the head last. */
-fbp_status fbp_joint_tidy(struct fbp_sink *s);
+/** Remove what the processes of a published output needed, the head last, whose lock `fd` has; if
+ *  not all parts have come, it stays as a record (joint_record.c). */
+fbp_status fbp_joint_tidy(struct fbp_sink *s, int fd);
+
+/** Does the text of a head say that the output is complete, and is that still the one? */
+bool fbp_joint_is_complete(const struct fbp_sink *s, const char *head);
 
 /** The journal that a process alone has just locked: is it the head of processes that live?  What
  *  others left is removed, unless the output is to be resumed: FBP_ERR_INVALID. */

@@ -67,12 +67,14 @@ static bool is_journal(const char *head, const char *name, size_t *part, size_t 
 
 void fbp_joint_remove(const char *journal)
 {
-    char *edges = fbp_format("%s%s", journal, edges_end);
+    static const char *const ends[] = {edges_end, FBP_JOINT_LOOK, ""};
 
-    if (edges)
-        unlink(edges);
-    unlink(journal);
-    free(edges);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) { /* the journal last */
+        char *name = fbp_format("%s%s", journal, ends[i]);
+        if (name)
+            unlink(name);
+        free(name);
+    }
 }
 
 /* Bytes of the common file that one process writes to at once: where caches are not coherent, of a

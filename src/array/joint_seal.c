@@ -31,7 +31,7 @@ static fbp_status sync_own(struct fbp_sink *s)
  * again: else two processes that end together could miss each other's journals. */
 static void look_anew(const struct fbp_sink *s)
 {
-    char *name = fbp_format("%s.look", s->log);
+    char *name = fbp_format("%s" FBP_JOINT_LOOK, s->log);
     const int fd = name ? open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
 
     if (fd >= 0) {
@@ -125,7 +125,7 @@ static fbp_status seal(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
     const fbp_status st = publish(s, head);
     fbp_sink_unlock_second(s);
     FBP_TRY(st);
-    FBP_TRY(fbp_joint_tidy(s));
+    FBP_TRY(fbp_joint_tidy(s, head));
     fbp_sync_folder(s->path);
     s->joint->complete = true;
     return FBP_OK;
@@ -141,7 +141,7 @@ static fbp_status finish(struct fbp_sink *s, const struct fbp_part_inputs *input
     if (s->joint->stack || is_ours(s))
         return seal(s, inputs, head);
     s->joint->complete = true; /* it has its name, and who gave it that ended then */
-    return fbp_joint_tidy(s);
+    return fbp_joint_tidy(s, head);
 }
 
 /* Nobody removes the head before the output has its name. */

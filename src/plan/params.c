@@ -108,6 +108,38 @@ static fbp_status check_resources(const struct fbp_recon_params *p)
     return fbp_check_range(&fbp_range_seconds, "follow_timeout_s", p->follow_timeout_s);
 }
 
+/* What processes that know nothing of each other cannot do together. */
+static fbp_status check_part(const struct fbp_recon_params *p)
+{
+    if (p->part == 0 && p->n_parts == 0)
+        return FBP_OK;
+    if (p->part < 1 || p->part > p->n_parts)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "part %zu of %zu: there is none such: parts count from 1 to %zu", p->part,
+                        p->n_parts, p->n_parts);
+    if (p->follow || p->source)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "part: the views must be in files that are complete, so that all parts "
+                        "have the same: %s",
+                        p->follow ? "do not follow the scan" : "store them first");
+    if (p->team)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "part: processes that are started together share the volume out "
+                        "themselves: leave the parts out");
+    if (p->auto_range)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "part: no part knows the range of the whole volume: give the range "
+                        "(--output-range LO,HI), or write float32");
+    if (p->compress)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "part: a compressed file is written from its start to its end, and not in "
+                        "parts: write it plain, and compress it when it is complete");
+    if (p->model)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "part: a model is of one machine: leave the parts out, or the model");
+    return FBP_OK;
+}
+
 fbp_status fbp_take_params(struct fbp_recon_params *own, const struct fbp_recon_params *given)
 {
     const struct fbp_recon_params defaults = {.struct_size = sizeof defaults};
@@ -115,6 +147,7 @@ fbp_status fbp_take_params(struct fbp_recon_params *own, const struct fbp_recon_
     FBP_TRY(FBP_TAKE(recon_params, own, given ? given : &defaults));
     FBP_TRY(check_filter(own));
     FBP_TRY(check_resources(own));
+    FBP_TRY(check_part(own));
     FBP_TRY(check_output(own));
     FBP_TRY(check_mask(own));
     return fbp_check_wanted(&own->volume);

@@ -100,19 +100,20 @@ void fbp_roi_share(const struct fbp_job *job, size_t half, size_t *z0, size_t *z
     fbp_roi_clip(job, z0, z1);
 }
 
-void fbp_roi_mark(const struct fbp_job *job, unsigned char *mine)
+bool fbp_roi_is_own(const struct fbp_job *job, size_t z)
 {
-    const size_t first = fbp_roi_first(job, 2), n = fbp_roi_size(job, 2);
+    const size_t at = fbp_roi_first(job, 2) + z;
     size_t z0, z1;
 
     fbp_roi_wanted(job, &z0, &z1);
-    for (size_t z = first; z < first + n; z++)
-        mine[z - first] = job->share[0] == 0 && (z < z0 || z >= z1);
+    if (at < z0 || at >= z1)
+        return job->share[0] == 0;
     for (size_t half = 0; half < fbp_halves(job); half++) {
         fbp_roi_share(job, half, &z0, &z1);
-        for (size_t z = z0; z < z1; z++)
-            mine[z - first] = 1;
+        if (at >= z0 && at < z1)
+            return true;
     }
+    return false;
 }
 
 void fbp_roi_clip(const struct fbp_job *job, size_t *z0, size_t *z1)

@@ -32,9 +32,9 @@ void fbp_roi_layers(const struct fbp_job *job, size_t *first, size_t *n);
  *  mirrored layers; else half 0 has all of them, and half 1 has none. */
 void fbp_roi_share(const struct fbp_job *job, size_t half, size_t *z0, size_t *z1);
 
-/** mine[z] = 1 for those slices of the box that are written here: the share's, and with the first
- *  share those of which nothing is wanted. */
-void fbp_roi_mark(const struct fbp_job *job, unsigned char *mine);
+/** Is slice z of the box written here?  Those of the share are, and with the first share those of
+ *  which nothing is wanted. */
+bool fbp_roi_is_own(const struct fbp_job *job, size_t z);
 
 /** Those of the slices [*z0, *z1) that are in the box and wanted; *z0 == *z1: none is. */
 void fbp_roi_clip(const struct fbp_job *job, size_t *z0, size_t *z1);

@@ -199,6 +199,19 @@ def test_files(tmp_path, scan, want):
         fbp.recon(scan, tmp_path / "v.mha", out=want)
 
 
+def test_parts(tmp_path, scan, want):
+    path = tmp_path / "v.mha"
+    for part, missing in (((2, 3), True), ("1/3", True), ("3/3", False)):
+        volume = fbp.recon(scan, path, size=20, part=part)
+        assert (volume.report.slices_missing > 0) == missing == (not path.exists())
+    np.testing.assert_array_equal(volume.array, want)
+    for bad in ("3", "a/b", (1, 2, 3), "0/2", "4/3", 3):
+        with pytest.raises(fbp.InvalidError, match="part"):
+            fbp.recon(scan, tmp_path / "w.mha", size=20, part=bad)
+    with pytest.raises(fbp.Error, match="part"):
+        fbp.recon(scan, size=20, part="1/2")  # into memory
+
+
 def test_volume(scan, want):
     volume = fbp.recon(scan, size=20, voxel=0.8)
     x, y, z = volume.coordinates()

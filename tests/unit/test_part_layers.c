@@ -33,7 +33,6 @@ static void drop(struct case_ *c)
 /* How many parts write each slice of the box, and the most and the fewest layers of a part. */
 static void count(struct fbp_job *job, size_t n_parts, size_t *counts, size_t *most)
 {
-    unsigned char mine[MOST_SLICES];
     size_t first, n, end = 0;
 
     *most = 0;
@@ -45,9 +44,8 @@ static void count(struct fbp_job *job, size_t n_parts, size_t *counts, size_t *m
         fbp_roi_layers(job, &first, &n);
         assert_true(n > 0);
         *most = n > *most ? n : *most;
-        fbp_roi_mark(job, mine);
         for (size_t z = 0; z < fbp_roi_size(job, 2); z++)
-            counts[z] += mine[z];
+            counts[z] += fbp_roi_is_own(job, z);
     }
     job->share[0] = job->share[1] = 0;
 }

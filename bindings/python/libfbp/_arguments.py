@@ -131,6 +131,18 @@ def part(value: Any, name: str) -> tuple[int, int]:
     return _checked(_ends(value, name), name)
 
 
+def part_of(value: Any) -> tuple[int, int]:
+    """Part k of n, from 1: "3/16", or both numbers."""
+    given = value.split("/") if isinstance(value, str) else value
+    if not _is_list(given) or len(given) != 2:
+        raise InvalidError(f'part: found {value!r}, expected such as "3/16" or (3, 16)')
+    try:
+        k, n = (whole(int(x) if isinstance(x, str) else x, "part", 1) for x in given)
+    except ValueError:
+        raise InvalidError(f'part: found {value!r}, expected such as "3/16" or (3, 16)') from None
+    return k, n
+
+
 def box(value: Any) -> list[tuple[int, int]]:
     """Ranges along x, y, z: "100:300,:,80:120", or three of what `part` takes."""
     parts = value.split(",") if isinstance(value, str) else value

@@ -132,6 +132,9 @@ class Options(TypedDict, total=False):
     compress: bool
     resume: bool
     force: bool
+    part: str | Sequence[int] | None
+    """one of several processes that write one file: "3/16" or (3, 16), part 3 of 16;
+    `report.slices_missing` says what the others still have to write"""
     timeline: str | None
     """.svg that shows when each stage worked; drawn after each run"""
 
@@ -184,6 +187,8 @@ def of_plan(options: dict[str, Any]) -> dict[str, Any]:
         out["roi"] = arguments.box(out["roi"])
     if isinstance(options.get("slice"), str) or not _is_single(options.get("slice")):
         _add_slices(out, options.get("slice"))
+    if "part" in out:
+        out["part"] = arguments.part_of(out["part"])
     if out.get("output_range") == "auto":
         out["auto_range"] = True
         del out["output_range"]

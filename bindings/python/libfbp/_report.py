@@ -37,6 +37,8 @@ class Report:
     exposure_views: int
     devices_dropped: int
     n_batches: int
+    slices_missing: int
+    """of a part: slices that other parts still have to write; 0: the file is complete"""
     warnings: list[str] = field(default_factory=list)
     """what was warned of while the plan was made and run"""
     notes: list[str] = field(default_factory=list)

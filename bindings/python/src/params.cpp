@@ -107,6 +107,12 @@ static void take_unit(params &to, nb::handle value, const char *what)
     to.p.unit = static_cast<std::size_t>(named<fbp_unit>(fbp_unit_name, value, what));
 }
 
+static void take_part(params &to, nb::handle value, const char *)
+{
+    to.p.part = nb::cast<std::size_t>(nb::object(value[0]));
+    to.p.n_parts = nb::cast<std::size_t>(nb::object(value[1]));
+}
+
 static void take_roi(params &to, nb::handle value, const char *)
 {
     read_box(value, to.p.roi);
@@ -144,6 +150,7 @@ static const struct {
     {"follow", flag<&fbp_recon_params::follow>},
     {"follow_timeout", NUMBER(follow_timeout_s)},
     {"roi", take_roi},
+    {"part", take_part},
     {"pad", choice<fbp_pad_kind, &fbp_recon_params::pad, fbp_pad_name>},
     {"mask", take_mask},
     {"scratch", text<&fbp_recon_params::scratch>},

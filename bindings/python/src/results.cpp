@@ -83,6 +83,7 @@ nb::dict report_of(const fbp_report &r)
     out["exposure_views"] = r.exposure_views;
     out["devices_dropped"] = r.devices_dropped;
     out["n_batches"] = r.n_batches;
+    out["slices_missing"] = r.slices_missing;
     return out;
 }
 

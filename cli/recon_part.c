@@ -1,0 +1,143 @@
+/* --part: which of several parts of a volume, and what the others take. */
+#include "recon.h"
+#include "say.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where a batch system says which task of an array this is. */
+static const char *const arrays[] = {"SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "PBS_ARRAYID",
+                                     "SGE_TASK_ID"};
+
+/* A number and nothing else; false: it is none. */
+static bool read_number(const char *text, size_t n, size_t *out)
+{
+    char digits[20];
+    char *end;
+
+    if (n == 0 || n >= sizeof digits || strspn(text, "0123456789") < n)
+        return false;
+    memcpy(digits, text, n);
+    digits[n] = '\0';
+    *out = (size_t)strtoull(digits, &end, 10);
+    return *end == '\0';
+}
+
+/* SGE says "undefined" where there is no array. */
+static int take_index(struct recon_args *a)
+{
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        const char *text = getenv(arrays[i]);
+        if (!text || !read_number(text, strlen(text), &a->p.part))
+            continue;
+        if (a->p.part >= 1 && a->p.part <= a->p.n_parts)
+            return OPT_GO_ON;
+        return cli_error("--part %s: %s is %s: parts count from 1: submit an array of tasks 1 to "
+                         "%zu",
+                         a->part, arrays[i], text, a->p.n_parts);
+    }
+    return cli_error("--part %s: none of %s, %s, %s and %s is a number: run it in an array of "
+                     "tasks, or give the part, such as --part 1/%zu",
+                     a->part, arrays[0], arrays[1], arrays[2], arrays[3], a->p.n_parts);
+}
+
+/* What there is only of a whole volume. */
+static const char *whole_only(const struct recon_args *a)
+{
+    return a->sweep                      ? "--sweep"
+           : a->preview                  ? "--preview"
+           : a->report                   ? "--report"
+           : recon_is_picture(a)         ? "a picture"
+           : isinf(a->p.output_range[0]) ? "--output-range auto"
+                                         : NULL;
+}
+
+int recon_choose_part(const struct command *self, struct recon_args *a)
+{
+    const char *slash = a->part ? strchr(a->part, '/') : NULL;
+    const size_t n = slash ? (size_t)(slash - a->part) : 0;
+
+    if (!a->part)
+        return OPT_GO_ON;
+    const bool found = n == 4 && memcmp(a->part, "auto", n) == 0;
+    if (!slash || (!found && !read_number(a->part, n, &a->p.part)) ||
+        !read_number(slash + 1, strlen(slash + 1), &a->p.n_parts))
+        return opt_usage(self,
+                         "--part: expected a part and how many there are, such as 3/16 or "
+                         "auto/16, got \"%s\"",
+                         a->part);
+    if (whole_only(a))
+        return opt_usage(self,
+                         "--part: %s needs the whole volume: leave it out, and run fbp view when "
+                         "all parts are there",
+                         whole_only(a));
+    if (found)
+        return take_index(a);
+    if (a->p.part < 1 || a->p.part > a->p.n_parts)
+        return cli_error("--part %s: there is none such: parts count from 1 to %zu", a->part,
+                         a->p.n_parts);
+    return OPT_GO_ON;
+}
+
+/* "slices 0 to 11 and 500 to 511" */
+static void slices_text(char *buf, size_t n, const struct fbp_part *part)
+{
+    const size_t(*s)[2] = part->slices;
+    size_t used = 0;
+
+    buf[0] = '\0';
+    for (int i = 1; i >= 0; i--) /* mirrored ones lie below */
+        if (s[i][1] > s[i][0] && used < n)
+            used += (size_t)snprintf(buf + used, n - used, "%s %zu to %zu",
+                                     used ? " and" : "slices", s[i][0], s[i][1] - 1);
+}
+
+static fbp_status part_of(const fbp_plan *plan, size_t k, struct fbp_part *out)
+{
+    *out = (struct fbp_part){.struct_size = sizeof *out};
+    return fbp_plan_part(plan, k, out);
+}
+
+int recon_print_parts(const fbp_plan *plan)
+{
+    const struct fbp_plan_summary *p = fbp_plan_info(plan);
+    struct fbp_part part;
+    char slices[100];
+
+    for (size_t k = 1; k <= p->n_parts; k++) {
+        if (part_of(plan, k, &part) != FBP_OK)
+            return cli_fail();
+        slices_text(slices, sizeof slices, &part);
+        printf("%-9s %zu of %zu%s: %s, %.4g giga-updates\n", "part", k, p->n_parts,
+               k == p->part ? " (this one)" : "", slices, (double)part.updates * 1e-9);
+    }
+    return 0;
+}
+
+int recon_json_parts(cJSON *root, const fbp_plan *plan)
+{
+    const struct fbp_plan_summary *p = fbp_plan_info(plan);
+    cJSON *list;
+
+    if (p->n_parts == 0)
+        return 0;
+    cJSON_AddNumberToObject(root, "part", (double)p->part);
+    list = cJSON_AddArrayToObject(root, "parts");
+    for (size_t k = 1; k <= p->n_parts; k++) {
+        struct fbp_part part;
+        if (part_of(plan, k, &part) != FBP_OK)
+            return cli_fail();
+        cJSON *one = cJSON_CreateObject(), *runs = cJSON_AddArrayToObject(one, "slices");
+        for (int i = 1; i >= 0; i--)
+            if (part.slices[i][1] > part.slices[i][0]) {
+                cJSON *run = cJSON_CreateArray();
+                cJSON_AddItemToArray(run, cJSON_CreateNumber((double)part.slices[i][0]));
+                cJSON_AddItemToArray(run, cJSON_CreateNumber((double)part.slices[i][1]));
+                cJSON_AddItemToArray(runs, run);
+            }
+        cJSON_AddNumberToObject(one, "updates", (double)part.updates);
+        cJSON_AddItemToArray(list, one);
+    }
+    return 0;
+}

@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# A volume in parts by the command: the bytes of one run, whichever part comes when; what each part
+# takes, by arrays of batch systems, within its limit of memory; what cannot be done in parts.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+unset SLURM_ARRAY_TASK_ID PBS_ARRAY_INDEX PBS_ARRAYID SGE_TASK_ID
+
+run 0 simulate --size 48 --views 40 --scale 0.02 -o scan.json -q
+options=(--threads 1)
+run 0 recon scan.json -o one.mha -q "${options[@]}"
+same() { cmp -s one.mha "$1" || say "$1: not the bytes of one run"; }
+clean() { for f in "$1".part*; do [ ! -e "$f" ] || say "left $f"; done; }
+
+# The last gives it its name; what is missing is said by part.
+run 0 recon scan.json -o v.mha --part 2/3 "${options[@]}"
+has out '^part 2 of 3: v\.mha: from '
+has err 'slices are not there yet: parts 1, 3 of 3'
+absent v.mha
+run 0 recon scan.json -o v.mha --part 3/3 "${options[@]}" --json
+[ "$(json part)/$(json parts)" = 3/3 ] || say "$last: $(json part)"
+is "$(json slices_missing) > 0"
+absent v.mha
+run 0 recon scan.json -o v.mha --part 2/3 "${options[@]}" # again: nothing is left for it
+has out '^part 2 of 3: nothing was left to compute'
+run 0 recon scan.json -o v.mha --part 1/3 "${options[@]}" --resume # which goes without saying
+has out '^v\.mha: all parts are there'
+same v.mha
+clean v.mha
+
+# Parts of another number do what is missing, and the rest of them find nothing to do.
+run 0 recon scan.json -o w.mha --part 1/4 -q "${options[@]}"
+run 0 recon scan.json -o w.mha --part 1/2 -q "${options[@]}"
+run 0 recon scan.json -o w.mha --part 4/4 -q "${options[@]}"
+run 0 recon scan.json -o w.mha --part 3/4 "${options[@]}"
+has out '^w\.mha: all parts are there'
+same w.mha
+run 0 recon scan.json -o w.mha --part 2/4 "${options[@]}" # the only one that had not come
+has out '^part 2 of 4: nothing was left to compute'
+same w.mha
+clean w.mha
+
+# Eight at once, each within its memory.
+pids=()
+for k in 1 2 3 4 5 6 7 8; do
+    "$fbp" recon scan.json -o u.mha --part $k/8 "${options[@]}" --memory 64M --json >part.$k 2>err.$k &
+    pids+=($!)
+done
+for pid in "${pids[@]}"; do wait "$pid" || say "a part of eight: $(cat err.?)"; done
+same u.mha
+clean u.mha
+for k in 1 2 3 4 5 6 7 8; do
+    cp part.$k out
+    last="part $k/8"
+    is "$(json memory_peak_bytes) <= 64 * 1024 * 1024"
+done
+
+# The part from a batch system's array, which counts from 1.
+k=0
+for name in SLURM_ARRAY_TASK_ID PBS_ARRAY_INDEX PBS_ARRAYID SGE_TASK_ID; do
+    k=$((k + 1))
+    export $name=$k
+    run 0 recon scan.json -o a.mha --part auto/4 -q "${options[@]}"
+    unset $name
+done
+same a.mha
+SLURM_ARRAY_TASK_ID=0 run 1 recon scan.json -o a2.mha --part auto/4
+one_line err
+has err 'SLURM_ARRAY_TASK_ID is 0: parts count from 1: submit an array of tasks 1 to 4'
+SLURM_ARRAY_TASK_ID=5 run 1 recon scan.json -o a2.mha --part auto/4
+SGE_TASK_ID=undefined run 1 recon scan.json -o a2.mha --part auto/4
+has err 'run it in an array of tasks, or give the part, such as --part 1/4'
+clean a2.mha
+
+# What there is not, what does not go together: one line, and nothing is written.
+run 1 recon scan.json -o b.mha --part 17/16
+one_line err
+has err 'there is none such: parts count from 1 to 16'
+run 1 recon scan.json -o b.mha --part 0/16
+run 1 recon scan.json -o b.mha --part 1/99 -q
+has err 'give at most [0-9]+ parts'
+for bad in 3 3/ /3 a/3 3/b 1/2/3 -1/3 auto; do run 2 recon scan.json -o b.mha --part=$bad; done
+run 2 recon scan.json -o b.mha --part 1/2 --preview b.png
+has err '--preview needs the whole volume'
+run 2 recon scan.json -o b.mha --part 1/2 --report b.html
+run 2 recon scan.json -o b.png --part 1/2 --sweep centre=20:28:1
+run 2 recon scan.json -o b.png --part 1/2 --slice 3
+run 2 recon scan.json -o b.mha --part 1/2 --output-type uint8 --output-range auto
+run 1 recon scan.json -o b.nii.gz --part 1/2 -q
+has err 'compress it when it is complete'
+run 1 recon scan.json -o b.mha --compress --part 1/2 -q
+run 1 recon scan.json -o hash: --part 1/2 -q
+run 1 recon scan.json -o b.mha --follow --part 1/2 -q
+run 1 recon scan.json -o no/b.mha --part 1/2 -q
+one_line err
+has err 'create its folder first'
+clean b
+clean b.mha
+
+# Options of others, and those that may differ.
+run 0 recon scan.json -o c.mha --part 1/2 -q "${options[@]}"
+touch before after
+ls >before
+for other in '--filter hann' '--hu 0.02' '--size 40' '--output-type uint8 --output-range 0,1'; do
+    # shellcheck disable=SC2086
+    run 1 recon scan.json -o c.mha --part 2/2 -q $other
+    one_line err
+    has err 'other options, another scan or another release of fbp'
+done
+run 1 recon scan.json -o c.mha --resume -q
+has err 'finish it with --part, such as --part 1/1'
+ls >after
+cmp -s before after || say "left: $(diff before after)"
+run 0 recon scan.json -o c.mha --part 2/2 -q --threads 2 --memory 200M --slab 6
+same c.mha
+
+# Another program: here, one whose commit has another name.
+library=$(ldd "$fbp" | sed -nE 's/.*libfbp\.so[^ ]* => ([^ ]*) .*/\1/p')
+commit=$(strings -n 8 "${library:-/dev/null}" 2>/dev/null | sed -nE 's/^0\.[0-9]+\.[0-9]+ ([0-9a-f]{12}\+?)$/\1/p' | head -1)
+if [ -n "$commit" ]; then
+    mkdir -p other
+    LC_ALL=C sed "s/$commit/$(echo "$commit" | tr 0-9a-f 1-9a-f0)/" "$library" >other/"$(basename "$library")"
+    run 0 recon scan.json -o p.mha --part 1/2 -q "${options[@]}"
+    LD_LIBRARY_PATH=$PWD/other run 1 recon scan.json -o p.mha --part 2/2 -q "${options[@]}"
+    has err 'another release of fbp'
+    run 0 recon scan.json -o p.mha --part 2/2 -q "${options[@]}"
+    same p.mha
+fi
+
+# A plan says what each part takes.
+run 0 plan scan.json --part 3/4
+has out '^part +3 of 4: slabs, writing, memory, work and time are its'
+has out '^part +3 of 4 \(this one\): slices [0-9]+ to [0-9]+'
+run 0 plan scan.json --part 3/4 --json
+[ "$(json part)" = 3 ] || say "$last: $(json part)"
+is "$(json parts.0.updates) + $(json parts.1.updates) + $(json parts.2.updates) + $(json parts.3.updates) == 48 * 48 * 48 * 40"
+run 1 plan scan.json --part 5/4
+run 0 recon scan.json --plan --part 1/4
+
+# Water is found by each part for itself.
+run 0 recon scan.json -o hu1.mha --hu-from-roi 0,0,0,20 -q "${options[@]}"
+for k in 1 2; do run 0 recon scan.json -o hu.mha --hu-from-roi 0,0,0,20 --part $k/2 -q "${options[@]}"; done
+cmp -s hu.mha hu1.mha || say "Hounsfield units in parts"
+run 0 recon scan.json -o t.mha --part 1/1 --timeline t.svg -q "${options[@]}"
+exists t.svg
+same t.mha
+
+finish

@@ -1,0 +1,349 @@
+/* Parts of a volume whose processes are killed: at every call that changes a file, publishing among
+ * them, and at random moments of a reconstruction.  Whatever is left, under the final name is
+ * nothing or all of it, parts of another number finish it with the same bytes, and little is done
+ * twice. */
+#include "recon/fixture.h"
+
+#include "array/array.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+/* Calls until this process is killed; 0: it is not. */
+static long calls_left;
+
+static void count_call(void)
+{
+    if (calls_left > 0 && --calls_left == 0)
+        raise(SIGKILL);
+}
+
+/* In place of the C library's, for the library that is linked into this program. */
+ssize_t pwrite(int fd, const void *data, size_t n, off_t at)
+{
+    count_call();
+    return syscall(SYS_pwrite64, fd, data, n, at);
+}
+ssize_t write(int fd, const void *data, size_t n)
+{
+    count_call();
+    return syscall(SYS_write, fd, data, n);
+}
+int fsync(int fd)
+{
+    count_call();
+    return (int)syscall(SYS_fsync, fd);
+}
+int rename(const char *from, const char *to)
+{
+    count_call();
+    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+int unlink(const char *path)
+{
+    count_call();
+    return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+int ftruncate(int fd, off_t n)
+{
+    count_call();
+    return (int)syscall(SYS_ftruncate, fd, n);
+}
+int fallocate(int fd, int mode, off_t at, off_t n)
+{
+    count_call();
+    return (int)syscall(SYS_fallocate, fd, mode, at, n);
+}
+
+enum { NX = 37, NY = 41, NZ = 6, SLICE = NX * NY };
+
+static float values[NZ * SLICE];
+
+static int begin(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < NZ * SLICE; i++)
+        values[i] = 0.5f + 0.5f * sinf((float)i);
+    char *folder = temporary("killed");
+    const int failed = mkdir(folder, 0777) || chdir(folder);
+    free(folder);
+    return failed;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    char *folder = temporary("killed");
+    const int failed = chdir("..") || rmdir(folder);
+    free(folder);
+    return failed;
+}
+
+static const struct fbp_array_info volume_info = {
+    .struct_size = sizeof volume_info, .n = {NX, NY, NZ}, .type = FBP_F32};
+static const struct fbp_sink_params volume_params = {.struct_size = sizeof volume_params,
+                                                     .fingerprint = 7};
+
+static bool is_of(size_t z, size_t p, size_t n)
+{
+    return z * n / NZ == p - 1;
+}
+
+static fbp_status write_part(const char *path, size_t p, size_t n)
+{
+    unsigned char mine[NZ];
+    fbp_sink *s = NULL;
+
+    for (size_t z = 0; z < NZ; z++)
+        mine[z] = is_of(z, p, n);
+    fbp_status st = fbp_sink_open_joint(&s, path, &volume_info, &volume_params,
+                                        &(struct fbp_sink_joint){p, n, mine});
+    for (size_t z = 0; z < NZ && st == FBP_OK; z++)
+        if (mine[z] && !fbp_sink_has(s, z, 1))
+            st = fbp_sink_write(s, z, 1, values + z * SLICE);
+    if (st == FBP_OK)
+        st = fbp_sink_finish(s);
+    fbp_sink_close(&s);
+    return st;
+}
+
+/* A child that is killed at call `call`; false: it has finished before. */
+static bool kill_part(const char *path, size_t p, size_t n, long call)
+{
+    const pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        calls_left = call;
+        _exit(write_part(path, p, n) == FBP_OK ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status))
+        assert_int_equal(WEXITSTATUS(status), 0);
+    return WIFSIGNALED(status);
+}
+
+static void write_whole(const char *path)
+{
+    fbp_sink *s = NULL;
+
+    OK(fbp_sink_open(&s, path, &volume_info, &volume_params));
+    OK(fbp_sink_write(s, 0, NZ, values));
+    OK(fbp_sink_finish(s));
+    fbp_sink_close(&s);
+}
+
+static void shell(const char *line)
+{
+    if (system(line) != 0)
+        fail_msg("%s", line);
+}
+
+/* Are all final names of an output there, or none, as `one` has them?  Samples without their header
+ * are none, and a stack may have some of its names, as its journal says. */
+static void check_names(const char *look)
+{
+    shell(look);
+}
+
+struct output {
+    const char *path, *look;
+};
+
+/* Killed at each call of its life; another process finds what is left. */
+static void kill_everywhere(const struct output *o, size_t p, size_t n, size_t others)
+{
+    long call = 1;
+    bool killed = true;
+
+    shell("rm -rf one && mkdir one");
+    assert_int_equal(chdir("one"), 0);
+    if (strchr(o->path, '/'))
+        shell("mkdir -p s");
+    write_whole(o->path);
+    assert_int_equal(chdir(".."), 0);
+    for (; killed; call++) {
+        shell("rm -rf got && mkdir got");
+        assert_int_equal(chdir("got"), 0);
+        for (size_t k = 1; k <= n; k++)
+            if (k != p)
+                OK(write_part(o->path, k, n));
+        killed = kill_part(o->path, p, n, call);
+        check_names(o->look);
+        for (size_t k = 1; k <= others && killed; k++)
+            if (write_part(o->path, k, others) != FBP_OK)
+                fail_msg("%s, killed at call %ld, part %zu of %zu: %s", o->path, call, k, others,
+                         fbp_message());
+        assert_int_equal(chdir(".."), 0);
+        if (system("diff -r one got") != 0)
+            fail_msg("%s, killed at call %ld of part %zu of %zu", o->path, call, p, n);
+    }
+    print_message("%s, part %zu of %zu: killed at each of %ld calls\n", o->path, p, n, call - 2);
+    assert_true(call > 12);
+    shell("rm -rf one got");
+}
+
+static const struct output outputs[] = {
+    {"v.mha", "[ ! -e v.mha ] || cmp v.mha ../one/v.mha"},
+    {"v.mhd", "[ ! -e v.mhd ] || [ ! -e v.raw ] || diff v.mhd ../one && cmp v.raw ../one/v.raw || "
+              "[ ! -e v.raw ]"},
+    {"s/%03d.tif", "! ls s/*.tif >/dev/null 2>&1 || for f in s/*.tif; do cmp $f ../one/$f; done"},
+};
+
+/* The only one, the first of two, and the last, which publishes. */
+static void a_part_is_killed_at_every_call(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        kill_everywhere(&outputs[i], 1, 1, 1);
+        kill_everywhere(&outputs[i], 3, 3, 1);
+        kill_everywhere(&outputs[i], 2, 3, 2);
+    }
+}
+
+enum { KILLS = 50, PARTS = 4 };
+
+/* What a process says while it computes, for who kills it. */
+struct shared {
+    _Atomic uint64_t done, total;
+};
+
+static int note(void *user, const struct fbp_progress *p)
+{
+    struct shared *s = user;
+
+    s->done = p->done;
+    s->total = p->total;
+    return 0;
+}
+
+static struct fbp_recon_params params_of(struct shared *s, size_t part, size_t n)
+{
+    return (struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
+                                     .device = "cpu",
+                                     .n_threads = 1,
+                                     .slab_slices = 2,
+                                     .progress = note,
+                                     .user = s,
+                                     .part = part,
+                                     .n_parts = n};
+}
+
+static fbp_status run_part(const struct fbp_scan *scan, struct shared *s, const char *path,
+                           size_t part, size_t n)
+{
+    const struct fbp_recon_params p = params_of(s, part, n);
+    fbp_plan *plan = NULL;
+    fbp_status st = fbp_plan_create(&plan, scan, &p);
+
+    s->done = s->total = 0; /* planning is no update */
+    if (st == FBP_OK)
+        st = fbp_plan_run(plan, path, NULL);
+    fbp_plan_destroy(&plan);
+    return st;
+}
+
+/* Part of 4, killed after so long; the updates that it had done. */
+static uint64_t kill_after(const struct fbp_scan *scan, struct shared *s, const char *path,
+                           size_t part, double seconds)
+{
+    const struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - floor(seconds)))};
+    s->done = s->total = 0;
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(run_part(scan, s, path, part, PARTS) != FBP_OK);
+    nanosleep(&time, NULL);
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    return s->done;
+}
+
+static double seconds_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double part_of_one(void)
+{
+    return (double)rand() / RAND_MAX;
+}
+
+/* A part of four is killed at some moment after all others, and two others finish: the share of the
+ * work of the volume that is done twice; -1: it was done before it was killed. */
+static double lost_by_a_kill(const struct fbp_scan *scan, struct shared *s, uint64_t all,
+                             double lasts)
+{
+    const size_t victim = 1 + (size_t)rand() % PARTS;
+    uint64_t done = 0;
+
+    for (size_t k = 1; k <= PARTS; k++)
+        if (k != victim) {
+            OK(run_part(scan, s, "v.mha", k, PARTS));
+            done += s->total;
+        }
+    done += kill_after(scan, s, "v.mha", victim, 1.2 * lasts * part_of_one());
+    shell("[ ! -e v.mha ] || cmp one.mha v.mha");
+    if (access("v.mha", F_OK) == 0 && access("v.mha.part.log", F_OK) != 0)
+        return -1;
+    for (size_t k = 1; k <= 2; k++) {
+        OK(run_part(scan, s, "v.mha", k, 2));
+        done += s->total;
+    }
+    return done > all ? (double)(done - all) / (double)all : 0;
+}
+
+static void at_random_moments_little_is_lost(void **state)
+{
+    struct shared *s =
+        mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    const char *given = getenv("FBP_SEED");
+    const unsigned seed = given ? (unsigned)atoi(given) : (unsigned)time(NULL);
+    struct fbp_scan scan = circle_scan(48, 64, 0);
+    double most = 0, sum = 0;
+
+    (void)state;
+    assert_true(s != MAP_FAILED);
+    print_message("seed %u\n", seed);
+    srand(seed);
+    scan.volume = (struct fbp_grid){{64, 64, 160}, {3, 3, 1.2}, {0, 0, 0}};
+    simulate_head(&scan, 90);
+    const double start = seconds_now();
+    OK(run_part(&scan, s, "one.mha", 1, 1));
+    const double lasts = (seconds_now() - start) / PARTS;
+    const uint64_t all = s->total;
+    int kills = 0;
+    for (int i = 0; i < 4 * KILLS && kills < KILLS; i++) {
+        const double twice = lost_by_a_kill(&scan, s, all, lasts);
+        most = fmax(most, twice);
+        sum += fmax(twice, 0);
+        kills += twice >= 0;
+        shell("cmp one.mha v.mha && [ $(ls v.mha*) = v.mha ] && rm v.mha");
+    }
+    print_message("%d kills: %.2f %% of the work of a volume is done twice at most, %.2f %% on "
+                  "average\n",
+                  kills, 100 * most, 100 * sum / kills);
+    assert_int_equal(kills, KILLS);
+    assert_true(most <= 0.05);
+    shell("rm one.mha");
+    munmap(s, sizeof *s);
+    drop_scan(&scan);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_part_is_killed_at_every_call),
+        cmocka_unit_test(at_random_moments_little_is_lost),
+    };
+
+    cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
+    return cmocka_run_group_tests(tests, begin, end);
+}

@@ -1,0 +1,308 @@
+/* A volume in parts, each by a process that knows nothing of the others: the bytes of one process,
+ * whatever is computed, in whichever order and by however many, and memory within each one's limit.
+ */
+#include "recon/planes_util.h"
+
+#include <sys/wait.h>
+
+enum { FRAMES = 3 };
+
+static void randomize(struct fbp_scan *scan)
+{
+    const size_t n = scan->n_views * scan->panel.n_rows * scan->panel.n_columns;
+    float *p = malloc(n * sizeof *p);
+
+    assert_non_null(p);
+    srand(7);
+    for (size_t i = 0; i < n; i++)
+        p[i] = (float)rand() / (float)RAND_MAX;
+    replace_samples(scan, p);
+    free(p);
+}
+
+/* Slices for 64 parts, of which two are mirrored each. */
+static struct fbp_scan cone(void)
+{
+    struct fbp_scan scan = circle_scan(24, 48, 0);
+
+    scan.volume = (struct fbp_grid){{12, 12, 130}, {8, 8, 1.5}, {0, 0, 0}};
+    randomize(&scan);
+    return scan;
+}
+
+static struct fbp_scan one_sided(void)
+{
+    struct fbp_scan scan = cone();
+
+    scan.volume.centre_mm[2] = 20; /* nothing is mirrored */
+    return scan;
+}
+
+static struct fbp_scan planes(void)
+{
+    struct fbp_scan scan = rings_scan(8);
+
+    scan.panel.n_rows = FRAMES;
+    randomize(&scan);
+    return scan;
+}
+
+static struct fbp_scan meridians(void)
+{
+    struct fbp_scan scan = grid_scan(12, 12, FBP_POLE_Z);
+
+    randomize(&scan);
+    return scan;
+}
+
+struct what {
+    const char *name, *output;
+    struct fbp_scan (*scan)(void);
+    struct fbp_recon_params p;
+};
+
+static const struct what all[] = {
+    {"cone", "v.mha", cone, {.n_threads = 1}},
+    {"a kernel that turns nothing", "v.mha", one_sided, {.n_threads = 1}},
+    {"a box", "v.nrrd", cone, {.n_threads = 1, .roi = {{2, 9}, {0, 0}, {20, 90}}}},
+    {"a region", "v.mha", cone, {.n_threads = 1, .region = "ball:0,0,10,40"}},
+    {"a mask", "v.npy", cone, {.n_threads = 1, .mask = 1, .mask_value = -3}},
+    {"integers", "v.tif", cone, {.output_type = FBP_U16, .output_range = {-9, 9}}},
+    {"Hounsfield units", "v.h5", cone, {.n_threads = 1, .mu_water = 0.02}},
+    {"frames", "v.mha", planes, {.n_threads = 1}},
+    {"two stages", "v.mha", meridians, {.n_threads = 1, .stages = 2}},
+    {"doubles", "v.mat", meridians, {.n_threads = 1, .precision = FBP_PRECISION_DOUBLE}},
+};
+
+/* Part k of n: what is missing then. */
+static size_t do_part(const struct what *w, const struct fbp_scan *scan, const char *device,
+                      const char *path, size_t k, size_t n)
+{
+    struct fbp_recon_params p = w->p;
+    struct fbp_report report = {.struct_size = sizeof report};
+    fbp_plan *plan;
+
+    p.struct_size = sizeof p;
+    p.device = device;
+    p.part = k;
+    p.n_parts = n;
+    OK(fbp_plan_create(&plan, scan, &p));
+    if (fbp_plan_run(plan, path, &report) != FBP_OK)
+        fail_msg("%s, part %zu of %zu: %s", w->name, k, n, fbp_message());
+    fbp_plan_destroy(&plan);
+    return report.slices_missing;
+}
+
+static char *whole(const struct what *w, const struct fbp_scan *scan, const char *device)
+{
+    char name[40];
+    struct fbp_recon_params p = w->p;
+    fbp_plan *plan;
+
+    snprintf(name, sizeof name, "whole-%s", w->output);
+    char *path = temporary(name);
+    p.struct_size = sizeof p;
+    p.device = device;
+    OK(fbp_plan_create(&plan, scan, &p));
+    OK(fbp_plan_run(plan, path, NULL));
+    fbp_plan_destroy(&plan);
+    return path;
+}
+
+/* Byte for byte, and nothing is left beside it. */
+static void assert_same(const struct what *w, const char *a, const char *b)
+{
+    char line[2000];
+
+    snprintf(line, sizeof line, "cmp %s %s && ! ls %s.part* 2>/dev/null", a, b, b);
+    if (system(line) != 0)
+        fail_msg("%s: parts are not the whole", w->name);
+    remove(b);
+}
+
+/* Parts of one number, and then of two, the second of which finds half of them done. */
+static void check(const struct what *w, const char *device)
+{
+    struct fbp_scan scan = w->scan();
+    char *one = whole(w, &scan, device), *path = temporary(w->output);
+
+    for (size_t k = 1; k <= 3; k++)
+        assert_int_equal(do_part(w, &scan, device, path, k, 3) == 0, k == 3);
+    assert_same(w, one, path);
+    assert_true(do_part(w, &scan, device, path, 7, 7) > 0);
+    assert_true(do_part(w, &scan, device, path, 3, 7) > 0);
+    assert_int_equal(do_part(w, &scan, device, path, 1, 1), 0);
+    assert_same(w, one, path);
+    remove(one);
+    free(one);
+    free(path);
+    drop_scan(&scan);
+}
+
+static void parts_have_the_bytes_of_the_whole(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        check(&all[i], "cpu");
+        if (all[i].p.precision != FBP_PRECISION_DOUBLE && all[i].p.stages < 2)
+            check(&all[i], i % 2 ? "mock" : "mock:0,1");
+    }
+}
+
+/* 64 processes at once; returns how many of them have published. */
+static int run_64(const struct what *w, const struct fbp_scan *scan, const char *device,
+                  const char *path)
+{
+    pid_t children[64];
+    int published = 0;
+
+    for (size_t k = 0; k < 64; k++) {
+        children[k] = fork();
+        if (children[k] == 0)
+            _exit(do_part(w, scan, device, path, 64 - k, 64) == 0);
+    }
+    for (size_t k = 0; k < 64; k++) {
+        int status;
+        assert_int_equal(waitpid(children[k], &status, 0), children[k]);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) <= 1);
+        published += WEXITSTATUS(status);
+    }
+    return published;
+}
+
+static void of_64_processes_at_once(void **state)
+{
+    static const char *const devices[] = {"cpu", "mock"};
+
+    (void)state;
+    for (size_t d = 0; d < 2; d++) {
+        struct fbp_scan scan = cone();
+        char *one = whole(&all[0], &scan, devices[d]), *path = temporary("v.mha");
+        /* one that ends after the last has published has found it published */
+        assert_true(run_64(&all[0], &scan, devices[d], path) >= 1);
+        assert_same(&all[0], one, path);
+        remove(one);
+        free(one);
+        free(path);
+        drop_scan(&scan);
+    }
+}
+
+/* The tables of a plan say which slices each part takes, and what it takes. */
+static void a_plan_tells_its_parts(void **state)
+{
+    struct fbp_scan scan = cone();
+    size_t slices = 0;
+    uint64_t updates = 0, all_updates;
+    fbp_plan *plan;
+
+    (void)state;
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
+    all_updates = fbp_plan_info(plan)->updates;
+    fbp_plan_destroy(&plan);
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .part = 2, .n_parts = 5)));
+    for (size_t k = 1; k <= 5; k++) {
+        struct fbp_part part = {.struct_size = sizeof part};
+        OK(fbp_plan_part(plan, k, &part));
+        for (int i = 0; i < 2; i++)
+            slices += part.slices[i][1] - part.slices[i][0];
+        updates += part.updates;
+        assert_true(k != 2 || part.updates == fbp_plan_info(plan)->updates);
+    }
+    assert_int_equal(slices, 130);
+    assert_int_equal(updates, all_updates);
+    struct fbp_part part = {.struct_size = sizeof part};
+    assert_int_equal(fbp_plan_part(plan, 6, &part), FBP_ERR_INVALID);
+    assert_int_equal(fbp_plan_part(plan, 0, &part), FBP_ERR_INVALID);
+    fbp_plan_destroy(&plan);
+    drop_scan(&scan);
+}
+
+static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *given,
+                    const char *why)
+{
+    struct fbp_recon_params p = *given;
+    fbp_plan *plan;
+
+    if (!p.n_parts) {
+        p.part = 1;
+        p.n_parts = 2;
+    }
+    assert_int_not_equal(fbp_plan_create(&plan, scan, &p), FBP_OK);
+    if (!strstr(fbp_message(), why))
+        fail_msg("\"%s\" does not say \"%s\"", fbp_message(), why);
+}
+
+static void what_parts_cannot_do_is_refused(void **state)
+{
+    struct fbp_scan scan = cone();
+    char *path = temporary("v.mha");
+    float *memory = malloc(12 * 12 * 130 * sizeof *memory);
+    fbp_sink *sink;
+    fbp_plan *plan;
+
+    (void)state;
+    refused(&scan, fbp_recon_params(.part = 17, .n_parts = 16), "part 17 of 16");
+    refused(&scan, fbp_recon_params(.part = 0, .n_parts = 16), "count from 1 to 16");
+    refused(&scan, fbp_recon_params(.part = 1, .n_parts = 99), "at most");
+    refused(&scan, fbp_recon_params(.compress = 1), "compressed");
+    refused(&scan, fbp_recon_params(.follow = 1), "do not follow");
+    refused(&scan, fbp_recon_params(.output_type = FBP_U8, .auto_range = 1),
+            "--output-range LO,HI");
+    refused(&scan, fbp_recon_params(.model = "gpus=4,gpu=h200"), "a model is of one machine");
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .part = 1, .n_parts = 2)));
+    OK(fbp_sink_memory(&sink, memory, (const size_t[]){12, 12, 130}));
+    assert_int_equal(fbp_plan_run_to(plan, NULL, sink, NULL), FBP_ERR_UNSUPPORTED);
+    fbp_sink_close(&sink);
+    assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_UNSUPPORTED);
+    OK(fbp_plan_run(plan, "null:", NULL)); /* to measure with */
+    fbp_plan_destroy(&plan);
+    free(memory);
+    free(path);
+    drop_scan(&scan);
+}
+
+/* What the other part has begun with. */
+static void parts_that_differ_do_not_meet(void **state)
+{
+    static const struct fbp_recon_params others[] = {
+        {.filter = FBP_FILTER_HANN},
+        {.mu_water = 0.02},
+        {.output_type = FBP_U8, .output_range = {0, 1}},
+        {.kernel = "matrix"}};
+    struct fbp_scan scan = cone();
+    char *path = temporary("v.mha");
+
+    (void)state;
+    do_part(&all[0], &scan, "cpu", path, 1, 2);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct fbp_recon_params p = others[i];
+        fbp_plan *plan;
+        p.struct_size = sizeof p;
+        p.device = "cpu";
+        p.part = 2;
+        p.n_parts = 2;
+        OK(fbp_plan_create(&plan, &scan, &p));
+        assert_int_equal(fbp_plan_run(plan, path, NULL), FBP_ERR_INVALID);
+        if (!strstr(fbp_message(), "other options, another scan or another release"))
+            fail_msg("%s", fbp_message());
+        fbp_plan_destroy(&plan);
+    }
+    assert_int_equal(do_part(&all[0], &scan, "cpu", path, 2, 2), 0);
+    remove(path);
+    free(path);
+    drop_scan(&scan);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_have_the_bytes_of_the_whole),
+        cmocka_unit_test(of_64_processes_at_once),
+        cmocka_unit_test(a_plan_tells_its_parts),
+        cmocka_unit_test(what_parts_cannot_do_is_refused),
+        cmocka_unit_test(parts_that_differ_do_not_meet),
+    };
+
+    return run_chosen_tests(tests, argc, argv);
+}
