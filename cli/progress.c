@@ -1,14 +1,17 @@
 #include "recon.h"
 #include "say.h"
 #include "signals.h"
+#include "team.h"
 
 #include <string.h>
 #include <unistd.h>
 
 void progress_start(struct progress *progress, size_t n_views, bool quiet)
 {
-    *progress = (struct progress){
-        .n_views = n_views, .visible = !quiet && isatty(STDERR_FILENO), .quiet = quiet};
+    *progress =
+        (struct progress){.n_views = n_views,
+                          .visible = !quiet && (isatty(STDERR_FILENO) || team_has_terminal()),
+                          .quiet = quiet};
 }
 
 static void draw(const struct progress *progress, const struct fbp_progress *now)

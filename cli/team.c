@@ -3,6 +3,10 @@
 #include "cli.h"
 #include "say.h"
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
 static fbp_team *team;
 
 fbp_team *team_own(void)
@@ -17,6 +21,20 @@ int team_start(void)
     if (fbp_team_rank(team) > 0)
         say_nothing();
     return 0;
+}
+
+bool team_has_terminal(void)
+{
+    char path[64];
+
+    if (!team || fbp_team_rank(team) > 0)
+        return false;
+    snprintf(path, sizeof path, "/proc/%ld/fd/2", (long)getppid());
+    const int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    const bool shown = fd >= 0 && isatty(fd);
+    if (fd >= 0)
+        close(fd);
+    return shown;
 }
 
 int team_end(int rc)

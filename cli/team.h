@@ -11,6 +11,10 @@ int team_start(void);
 /** This process's team; NULL: it is alone. */
 fbp_team *team_own(void);
 
+/** Is what this process prints shown on a terminal by who started it and the others?  mpirun hands
+ *  their messages on through a pipe. */
+bool team_has_terminal(void);
+
 /** The command has ended like this; waits for the others.  Returns the exit status: what went wrong
  *  in another process is said, once. */
 int team_end(int rc);

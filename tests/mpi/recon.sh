@@ -38,6 +38,16 @@ done
 mpi 4 0 recon scan.json -o team.mha
 [ "$(grep -c '^cpu, kernel' err)" -eq 1 ] && grep -q '^4 processes: ' err || say "$last: not said once"
 
+# One progress bar, where mpirun is on a terminal, and none elsewhere.
+"$fbp" simulate --size 96 --views 200 -o bar.json -q
+grep -q '%' err && say "$last: a bar without a terminal"
+if command -v script >/dev/null; then
+    last="a terminal"
+    script -qec "mpirun -n 3 '$fbp' recon bar.json -o null: --threads 1" /dev/null >out 2>err </dev/null
+    grep -qE '[0-9]+% \[[#.]{20}\] view ' out || say "$last: no bar"
+    [ "$(grep -c 'values: from' out)" -eq 1 ] || say "$last: not said once"
+fi
+
 mpi 3 1 recon nothing.json -o none.mha
 [ "$(grep -c '^fbp: nothing.json: cannot open' err)" -eq 1 ] || say "$last: not said once"
 [ ! -e none.mha ] || say "$last: there is an output"
