@@ -27,6 +27,11 @@ set_target_properties(fbp_cuda PROPERTIES CUDA_STANDARD 20 CUDA_VISIBILITY_PRESE
 # What reports that a device cannot be used tells whether there should be a module.
 target_compile_definitions(fbp_objects PRIVATE FBP_HAS_CUDA_MODULE)
 install(TARGETS fbp_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cuda)
+# The Python package libfbp-cuda (bindings/python-cuda): into the folder of the package libfbp, whose
+# library looks beside itself.
+install(TARGETS fbp_cuda LIBRARY DESTINATION libfbp/lib COMPONENT python-cuda EXCLUDE_FROM_ALL)
+install(FILES ${CMAKE_SOURCE_DIR}/bindings/python-cuda/cuda.txt DESTINATION libfbp/licences-cuda
+    COMPONENT python-cuda EXCLUDE_FROM_ALL)
 
 # The kernels with the arguments of S4's paper as PTX, beside their text, from which MATLAB takes the
 # prototypes: code for later devices than the oldest, compiled by the driver.

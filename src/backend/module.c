@@ -52,7 +52,7 @@ static void start(struct fbp_module *m, void *handle)
         snprintf(m->why, sizeof m->why, "%s is not the module of this program: reinstall", m->file);
 }
 
-/* What this build lacks is said first: nothing on the machine would help. */
+/* What this build lacks is said first: nothing on the machine would help, unless a package may. */
 static void try_it(struct fbp_module *m)
 {
     const bool may = m->may_open(m->why, sizeof m->why);
@@ -60,7 +60,7 @@ static void try_it(struct fbp_module *m)
 
     if (handle)
         start(m, handle);
-    else if (m->remedy)
+    else if (m->remedy && (may || !m->packaged))
         snprintf(m->why, sizeof m->why, "this build has no %s: %s", m->file, m->remedy);
     else if (may)
         snprintf(m->why, sizeof m->why,

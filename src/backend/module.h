@@ -66,6 +66,8 @@ struct fbp_module {
                            installed, or where the system looks */
     const char *symbol; /**< of its fbp_module_fn */
     const char *remedy; /**< if this build has none: how to get it; NULL: it has one */
+    bool packaged; /**< another package has it, and may be installed: what the machine lacks is said
+                      before the remedy */
     /** May it be opened?  If not, `why` gets the sentence. */
     bool (*may_open)(char *why, size_t n);
     bool tried;

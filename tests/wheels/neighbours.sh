@@ -29,9 +29,14 @@ for order in first last; do
     sed -nE "s/^.*binding file ([^ ]+) \[0\] to ([^ ]+) \[0\]: [a-z]+ symbol .([^']*)'.*/\1 \2 \3/p" \
         "$work/$order"/bound.* | sort -u >"$work/$order.bound"
     [ "$(grep -c 'site-packages/libfbp/' "$work/$order.bound")" -gt 100 ] || fail "no bindings were told"
-    ! awk '$1 ~ /site-packages\/libfbp\// && $2 !~ /site-packages\/libfbp\// &&
+    # The interpreter stands for the C library where it has taken the address of what is in there.
+    libc=$(awk '$2 ~ /\/libc\.so\.6$/ { print $2; exit }' "$work/$order.bound")
+    nm -D --defined-only "$libc" | sed -E 's/.* ([^@ ]+).*/\1/' >"$work/libc.names"
+    ! awk 'NR == FNR { libc[$1]; next }
+           $1 ~ /site-packages\/libfbp\// && $2 !~ /site-packages\/libfbp\// && !($3 in libc) &&
            $2 !~ /\/(lib(c|m|dl|pthread|rt|gcc_s|stdc\+\+)|ld-linux-[^\/]*)\.so\.[0-9]+$/ &&
-           $3 !~ /^_?Py/' "$work/$order.bound" | grep . || fail "libfbp $order: bound to others"
+           $3 !~ /^_?Py/' "$work/libc.names" "$work/$order.bound" | grep . ||
+        fail "libfbp $order: bound to others"
     ! awk '$1 !~ /site-packages\/libfbp\// && $2 ~ /site-packages\/libfbp\//' "$work/$order.bound" |
         grep . || fail "libfbp $order: others are bound to it"
 done

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SUCCESS = 0, C2C = 0x29, FORWARD = -1, INVERSE = 1 };
 
@@ -32,6 +33,26 @@ static void *open_below(const char *root, const char *folder, const char *name)
     return n > 0 && (size_t)n < sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 
+/* Of pip's packages, where this module is site-packages/libfbp/lib/libfbp_cuda.so. */
+static void *open_of_pip(void)
+{
+    static const char *const files[] = {"cu13/lib/libcufft.so.12", "cufft/lib/libcufft.so.12",
+                                        "cufft/lib/libcufft.so.11"};
+    char own[4096];
+    void *handle = NULL;
+    Dl_info self;
+
+    if (!dladdr(&fft, &self) || !self.dli_fname ||
+        snprintf(own, sizeof own, "%s", self.dli_fname) >= (int)sizeof own)
+        return NULL;
+    char *slash = strrchr(own, '/');
+    if (slash)
+        *slash = '\0';
+    for (size_t i = 0; slash && !handle && i < sizeof files / sizeof *files; i++)
+        handle = open_below(own, "../../nvidia", files[i]);
+    return handle;
+}
+
 static void *open_library(void)
 {
     static const char *const names[] = {"libcufft.so.12", "libcufft.so.11"};
@@ -50,7 +71,7 @@ static void *open_library(void)
         if (root && root[0])
             handle = open_below(root, folders[i % N_FOLDERS], names[i / (N_FOLDERS * N_ROOTS)]);
     }
-    return handle;
+    return handle ? handle : open_of_pip();
 }
 
 static void find_once(void)

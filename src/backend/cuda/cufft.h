@@ -13,7 +13,8 @@ typedef int cufft_plan;
 enum { CUFFT_NO_PLAN = -1 };
 
 /** Is the library there?  Looked for once: libcufft.so.12, .11 on the default path (which knows
- *  LD_LIBRARY_PATH), below CUDA_HOME, CUDA_PATH, and where CUDA is usually installed. */
+ *  LD_LIBRARY_PATH), below CUDA_HOME, CUDA_PATH, where CUDA is usually installed, and in pip's
+ *  package nvidia-cufft. */
 bool cuda_fft_found(void);
 
 /**

@@ -14,15 +14,19 @@ static bool has_driver(char *why, size_t n)
     return false;
 }
 
-/* Where it is to be had, unless this build has it: such as from another package. */
-#ifndef FBP_CUDA_REMEDY
+/* Where it is to be had, unless this build has it; a build for wheels names the package. */
+#ifdef FBP_CUDA_REMEDY
+enum { PACKAGED = true };
+#else
 #    define FBP_CUDA_REMEDY "build with CUDA's nvcc on the path"
+enum { PACKAGED = false };
 #endif
 
 static struct fbp_module module = {.file = "libfbp_cuda.so",
                                    .symbol = "fbp_cuda_module",
 #ifndef FBP_HAS_CUDA_MODULE
                                    .remedy = FBP_CUDA_REMEDY,
+                                   .packaged = PACKAGED,
 #endif
                                    .may_open = has_driver};
 
