@@ -75,14 +75,6 @@ static fbp_status copy_edges(struct fbp_sink *s)
     return st;
 }
 
-static bool is_ours(const struct fbp_sink *s)
-{
-    struct stat a, b;
-
-    return fstat(s->fd, &a) == 0 && lstat(s->part, &b) == 0 && a.st_ino == b.st_ino &&
-           a.st_dev == b.st_dev;
-}
-
 static fbp_status name_slices(struct fbp_sink *s)
 {
     bool gone = false;
@@ -138,7 +130,7 @@ static fbp_status finish(struct fbp_sink *s, const struct fbp_part_inputs *input
     FBP_TRY(fbp_joint_each(s, false, mark_synced, NULL));
     if (s->n_have < s->info.n[2])
         return FBP_OK;
-    if (s->joint->stack || is_ours(s))
+    if (s->joint->stack || fbp_part_is_named(s->fd, s->part))
         return seal(s, inputs, head);
     s->joint->complete = true; /* it has its name, and who gave it that ended then */
     return fbp_joint_tidy(s, head);
@@ -147,7 +139,7 @@ static fbp_status finish(struct fbp_sink *s, const struct fbp_part_inputs *input
 /* Nobody removes the head before the output has its name. */
 static fbp_status check_published(struct fbp_sink *s)
 {
-    if (!s->joint->stack && is_ours(s))
+    if (!s->joint->stack && fbp_part_is_named(s->fd, s->part))
         return fbp_fail(FBP_ERR_IO,
                         "%s: was removed while the output was written: remove %s, too, and start "
                         "again",

@@ -151,8 +151,7 @@ static fbp_status check_journal(const struct fbp_part_inputs *in, int fd, const 
     return FBP_OK;
 }
 
-/* Is fd still what `path` names?  Another process may have removed it before we got the lock. */
-static bool is_named(int fd, const char *path)
+bool fbp_part_is_named(int fd, const char *path)
 {
     struct stat a, b;
 
@@ -193,7 +192,8 @@ static fbp_status lock_opened(const struct fbp_part_inputs *in, int fd, const ch
                         "%s: another process is writing this output: wait for it or choose "
                         "another name",
                         path);
-    *named = is_named(fd, path); /* file systems without locks are used without */
+    /* Another may have removed it before; file systems without locks are used without. */
+    *named = fbp_part_is_named(fd, path);
     return *named ? check_journal(in, fd, path, left, made) : FBP_OK;
 }
 

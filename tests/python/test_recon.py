@@ -199,17 +199,19 @@ def test_files(tmp_path, scan, want):
         fbp.recon(scan, tmp_path / "v.mha", out=want)
 
 
-def test_parts(tmp_path, scan, want):
-    path = tmp_path / "v.mha"
+def test_parts(tmp_path, scan, views, want):
+    path, file = tmp_path / "v.mha", fbp.load(saved_cone(tmp_path, views))
     for part, missing in (((2, 3), True), ("1/3", True), ("3/3", False)):
-        volume = fbp.recon(scan, path, size=20, part=part)
+        volume = fbp.recon(file, path, size=20, part=part)
         assert (volume.report.slices_missing > 0) == missing == (not path.exists())
     np.testing.assert_array_equal(volume.array, want)
     for bad in ("3", "a/b", (1, 2, 3), "0/2", "4/3", 3):
         with pytest.raises(fbp.InvalidError, match="part"):
-            fbp.recon(scan, tmp_path / "w.mha", size=20, part=bad)
-    with pytest.raises(fbp.Error, match="part"):
-        fbp.recon(scan, size=20, part="1/2")  # into memory
+            fbp.recon(file, tmp_path / "w.mha", size=20, part=bad)
+    with pytest.raises(fbp.InvalidError, match="must be in files"):
+        fbp.recon(scan, path, size=20, part="1/2")
+    with pytest.raises(fbp.UnsupportedError, match="goes to a file"):
+        fbp.recon(file, size=20, part="1/2")  # into memory
 
 
 def test_volume(scan, want):
