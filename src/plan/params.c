@@ -117,6 +117,10 @@ static fbp_status check_part(const struct fbp_recon_params *p)
         return fbp_fail(FBP_ERR_INVALID,
                         "part %zu of %zu: there is none such: parts count from 1 to %zu", p->part,
                         p->n_parts, p->n_parts);
+    if (p->team)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "part: processes that were started together share the volume themselves: "
+                        "leave the part out, or start each by itself, without mpirun");
     if (p->follow || p->source)
         return fbp_fail(FBP_ERR_INVALID,
                         "part: the views must be in files that are complete, so that all parts "

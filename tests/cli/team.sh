@@ -226,6 +226,8 @@ team 3 1 recon scan.json -o team.png --sweep centre=30:32:1
 said_once 'one process tries all values' team.png
 team 2 1 recon scan.json -o team.mha -q --view-ranks 3
 said_once '^fbp: view_ranks: 2 processes cannot share views among 3' team.mha
+team 2 1 recon scan.json -o team.mha -q --part 1/2
+said_once '^fbp: part: processes that were started together share the volume themselves' team.mha
 with=(--filter hann)
 team 3 1 recon scan.json -o team.mha -q
 said_once '^fbp: rank 2 on .* has another scan or other options than rank 0 on' team.mha
