@@ -214,7 +214,7 @@ static fbp_status make_plan(fbp_plan *p, const struct fbp_scan *scan)
     FBP_TRY(fbp_plan_take_source(p));
     FBP_TRY(fbp_plan_make_job(p));
     consider_others(p);
-    fbp_plan_take_card(p);
+    FBP_TRY(fbp_plan_take_card(p));
     p->contained_bytes = fbp_contained_bytes();
     p->tables.job.unpacks = p->unpacks;
     FBP_TRY(fbp_plan_arrange_ahead(p));

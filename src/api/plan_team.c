@@ -24,29 +24,59 @@ static int own_cores(const fbp_team *team)
     return share > 0 ? share : 1;
 }
 
-/* Who names no device by its number gets one for each process of a host. */
-void fbp_plan_take_card(fbp_plan *p)
-{
-    const fbp_team *team = p->params.team;
-    const bool named = p->params.device && strchr(p->params.device, ':');
-    char why[300] = "";
-    const struct fbp_backend *backend = p->backend;
-
-    p->n_on_card = 1;
-    if (!team || fbp_team_local_size(team) == 1)
-        return;
-    const size_t at = fbp_team_local_rank(team), local = fbp_team_local_size(team);
-    const int n = named ? (int)p->n_devices : fbp_backend_count(&backend, why, sizeof why);
-    const size_t cards = n > 0 ? (size_t)n : 1;
-    p->devices[0] = named ? p->devices[at % cards] : (int)(at % cards);
-    p->n_devices = 1;
-    p->n_on_card = (local + cards - 1) / cards;
-}
-
 void fbp_plan_take_cores(fbp_plan *p)
 {
     if (p->params.team && p->params.n_threads == 0)
         p->params.n_threads = own_cores(p->params.team);
+}
+
+/* Who names no device by its number gets one for each process of a host. */
+static void choose_card(fbp_plan *p)
+{
+    const bool named = p->params.device && strchr(p->params.device, ':');
+    const size_t at = fbp_team_local_rank(p->params.team);
+    const struct fbp_backend *backend = p->backend;
+    char why[300] = "";
+    const int n = named ? (int)p->n_devices : fbp_backend_count(&backend, why, sizeof why);
+    const size_t cards = n > 0 ? (size_t)n : 1;
+
+    p->devices[0] = named ? p->devices[at % cards] : (int)(at % cards);
+    p->n_devices = 1;
+}
+
+/* Which card that is: of its place on the host, as a launcher may show each process another one as
+ * its first. */
+struct card {
+    int index;
+    char bus_id[28];
+};
+
+static fbp_status count_sharers(fbp_plan *p)
+{
+    fbp_team *team = p->params.team;
+    const size_t size = fbp_team_size(team);
+    struct fbp_device_info info = {0};
+    struct card mine = {.index = p->devices[0]}, *all = NULL;
+
+    p->backend->describe(p->devices[0], &info);
+    snprintf(mine.bus_id, sizeof mine.bus_id, "%s", info.bus_id);
+    fbp_status st = fbp_calloc((void **)&all, size, sizeof *all, "a team's cards");
+    st = fbp_team_gather(team, "cards", st, &mine, sizeof mine, all);
+    p->n_on_card = 0;
+    for (size_t r = 0; r < size && st == FBP_OK; r++)
+        p->n_on_card += fbp_team_is_local(team, r) && strcmp(all[r].bus_id, mine.bus_id) == 0 &&
+                        (mine.bus_id[0] || all[r].index == mine.index);
+    free(all);
+    return st;
+}
+
+fbp_status fbp_plan_take_card(fbp_plan *p)
+{
+    if (!p->params.team || p->params.model)
+        return FBP_OK;
+    if (fbp_team_local_size(p->params.team) > 1)
+        choose_card(p);
+    return count_sharers(p);
 }
 
 fbp_status fbp_plan_take_share(fbp_plan *p)

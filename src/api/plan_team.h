@@ -6,7 +6,7 @@
 
 /** Threads and card of one of several processes of this host. */
 void fbp_plan_take_cores(fbp_plan *p);
-void fbp_plan_take_card(fbp_plan *p);
+fbp_status fbp_plan_take_card(fbp_plan *p);
 /** Its layers, once the kernel is chosen. */
 fbp_status fbp_plan_take_share(fbp_plan *p);
 /** A team that shares views adds up what its processes have (team_sum.c). */

@@ -28,6 +28,11 @@ size_t fbp_team_local_size(const fbp_team *t)
     return t->local_size;
 }
 
+bool fbp_team_is_local(const fbp_team *t, size_t rank)
+{
+    return strcmp(t->peers[rank].host, t->peers[t->call.rank].host) == 0;
+}
+
 void fbp_team_stops(fbp_team *t, atomic_bool *flag)
 {
     pthread_mutex_lock(&t->lock);

@@ -16,6 +16,8 @@
 /** Where this process runs: how many of the team run on this host, and the number of this one. */
 size_t fbp_team_local_rank(const fbp_team *team);
 size_t fbp_team_local_size(const fbp_team *team);
+/** Does another one run on this host, too? */
+bool fbp_team_is_local(const fbp_team *team, size_t rank);
 
 /** fbp_team_meet() where each process brings n bytes: all[size][n] gets those of all in the order
  *  of ranks. */
