@@ -224,7 +224,7 @@ static fbp_status attend(fbp_team *t, const struct team_words *own, const struct
     return FBP_OK;
 }
 
-/* This process alone has no memory for a meeting, and leaves the others waiting until it ends. */
+/* A meeting has failed: all later ones fail in the same way. */
 static fbp_status is_over(fbp_team *t, fbp_status status, const char *why)
 {
     t->over = status;
@@ -232,7 +232,8 @@ static fbp_status is_over(fbp_team *t, fbp_status status, const char *why)
     pthread_mutex_lock(&t->lock);
     team_stop(t);
     pthread_mutex_unlock(&t->lock);
-    return status;
+    fbp_message_clear(); /* some may have left, and cannot be told */
+    return fbp_fail(status, "%s", t->why);
 }
 
 static fbp_status meet(fbp_team *t, const char *where, fbp_status status, const struct brought *b)
@@ -257,8 +258,7 @@ static fbp_status meet(fbp_team *t, const char *where, fbp_status status, const 
         return is_over(t, st, fbp_message());
     if (verdict.status == FBP_OK)
         return FBP_OK;
-    (void)is_over(t, (fbp_status)verdict.status, verdict.message);
-    return fbp_fail(t->over, "%s", t->why);
+    return is_over(t, (fbp_status)verdict.status, verdict.message);
 }
 
 fbp_status fbp_team_meet(fbp_team *t, const char *where, fbp_status status)
