@@ -107,33 +107,30 @@ template <class S> static cudaError_t launch_shape(const struct cuda_bp *bp)
     return cudaGetLastError();
 }
 
-/* Samples of two layers lie in one column.  Where texels are wide and voxels far apart in the view,
- * they are nearer to each other than those of two lines.  The last one is only measured: OpenGL's
- * kernels of this shape are the fastest. */
-enum { OF_ONE_LAYER, OF_TWO_LAYERS, CANDIDATES, OF_TWO_LAYERS_DEEP = CANDIDATES, SHAPES };
+/* Samples of two layers lie in one column.  Where texels are wide they are nearer to each other
+ * than those of two lines. */
+enum { OF_ONE_LAYER, OF_TWO_LAYERS, SHAPES };
 
 template <int T, int H, int B> static cudaError_t launch(const struct cuda_bp *bp)
 {
     enum { SLICES = 16 / (T * H) };
 
     if (bp->shape == OF_TWO_LAYERS)
-        return launch_shape<shape<T, H, B, cuda_tile<16, 8, SLICES / 2, 8, 2>>>(bp);
-    if (bp->shape == OF_TWO_LAYERS_DEEP)
         return launch_shape<shape<T, H, B, cuda_tile<16, 8, SLICES, 8, 2>>>(bp);
     return launch_shape<shape<T, H, B, cuda_tile<32, 8, SLICES, 16>>>(bp);
 }
 
+/* The order is that of an H200. */
 template <int T, int H, int B>
 static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
-    const unsigned texels = gpu_texels_a_column(gpu_kernel_of(job), job);
-    const bool wide = H == 1 && T * B == 64, apart = texels * gpu_columns_a_voxel(job) > 1.6;
-    const int likeliest = wide && apart ? OF_TWO_LAYERS : OF_ONE_LAYER;
+    const bool wide = T * H * B == 64;
 
+    (void)job;
     (void)n_slices;
-    out[0] = likeliest;
-    out[1] = likeliest == OF_ONE_LAYER ? OF_TWO_LAYERS : OF_ONE_LAYER;
-    return CANDIDATES;
+    out[0] = wide ? OF_TWO_LAYERS : OF_ONE_LAYER;
+    out[1] = wide ? OF_ONE_LAYER : OF_TWO_LAYERS;
+    return SHAPES;
 }
 
 template <gpu_id ID> static constexpr cuda_kernel kernel_of()

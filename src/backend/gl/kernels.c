@@ -105,14 +105,14 @@ static bool windows_pay(int shape)
 static int shapes_windowed(const struct fbp_job *job, size_t n_slices, int *out)
 {
     static const int gathers[] = {1, 2, 4, 3};
-    static const int small[] = {5, 7, 6, 1}, of_columns[] = {6, 7, 5, 1}, large[] = {1, 8, 2, 4};
+    static const int deep[] = {5, 7, 6, 1}, flat[] = {6, 7, 5, 1}, large[] = {1, 8, 2, 4};
     const bool columns = gpu_kernel_of(job)->symmetry & FBP_SYM_COLUMN;
     const double pixels = gpu_pixels_a_voxel(job);
 
     if (n_slices <= 8)
         return shapes(job, n_slices, out);
     if (pixels < 1.3 && windows_pay(5))
-        return take(columns ? of_columns : small, 4, out);
+        return take(columns || job->region ? flat : deep, 4, out);
     return take(pixels < 2.8 && windows_pay(8) ? large : gathers, 4, out);
 }
 
