@@ -51,7 +51,8 @@ static void fill_region(fbp_plan *p)
     fbp_roi_layers(&whole, &first, &n);
     const struct fbp_slab all = fbp_slab_asked(&whole, first, n);
     const double updates = (double)fbp_wanted_voxels(&whole, &all, first, first + n) *
-                           (double)job->n_views * (double)fbp_volumes(job);
+                           (double)fbp_work_own_views(job, p->backend->group_views) *
+                           (double)fbp_volumes(job);
     const double rows = (double)fbp_work_all(&whole).load_rows;
     fbp_roi_wanted(job, &i->region_slices[0], &i->region_slices[1]);
     i->region_voxels = fbp_region_count(job->region, i->region_slices[0], i->region_slices[1]);

@@ -91,7 +91,7 @@ static void name_missing(const fbp_plan *p, char *line, size_t n)
     char list[200] = "";
     size_t used = 0, count = 0;
 
-    for (size_t k = 1; k <= p->params.n_parts; k++) {
+    for (size_t k = 1; k <= p->params.n_parts && count <= NAMED; k++) {
         struct fbp_part part = {.struct_size = sizeof part};
         if (fbp_plan_part(p, k, &part) != FBP_OK || part.missing == 0)
             continue;

@@ -87,6 +87,8 @@ fbp_status fbp_plan_take_share(fbp_plan *p)
         return FBP_OK;
     FBP_TRY(fbp_ranks_choose(&p->tables.job, p->backend->group_views, fbp_team_rank(team),
                              fbp_team_size(team), p->params.view_ranks, &p->ranks));
+    if (p->ranks.n_parts > 1)
+        p->n_devices = 1; /* partial volumes are added up block by block, in one order */
     return fbp_ranks_share(&p->ranks, p->backend->group_views, &p->tables.job);
 }
 

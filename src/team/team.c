@@ -42,11 +42,6 @@ void fbp_team_stops(fbp_team *t, atomic_bool *flag)
     pthread_mutex_unlock(&t->lock);
 }
 
-bool fbp_team_stopped(const fbp_team *t)
-{
-    return atomic_load(&t->stopped);
-}
-
 /* What every process tells of itself at first. */
 struct introduction {
     char release[16], host[64];

@@ -35,8 +35,6 @@ char *fbp_team_name(const fbp_team *team, size_t rank, char *buf, size_t n);
 
 /** *flag is set as soon as another process fails; NULL: no more.  One at a time. */
 void fbp_team_stops(fbp_team *team, atomic_bool *flag);
-/** Has another process failed? */
-bool fbp_team_stopped(const fbp_team *team);
 
 /** How far this process is, for rank 0, which alone asks for the sum of all: FBP_TEAM_TOLD numbers.
  */

@@ -14,6 +14,8 @@ void team_stop(fbp_team *t)
 {
     if (atomic_exchange(&t->stopped, true))
         return;
+    for (size_t r = 0; r < t->call.size; r++)
+        t->peers[r].to = NULL; /* who waits goes, and takes that memory along */
     if (t->flag)
         atomic_store(t->flag, true);
     pthread_cond_broadcast(&t->changed);

@@ -111,7 +111,7 @@ fbp_status fbp_team_ask(fbp_team *t, size_t from, void *to, size_t n)
 
     pthread_mutex_lock(&t->lock);
     const uint64_t number = p->asked++;
-    p->to = to;
+    p->to = atomic_load(&t->stopped) ? NULL : to;
     p->have = 0;
     p->wants = n;
     pthread_mutex_unlock(&t->lock);
