@@ -215,17 +215,10 @@ static bool is_mine(const struct fbp_sink *s, size_t z0, size_t nz)
 /* Slices that are on the disk; nobody else computes those of this process now. */
 static fbp_status take_peer(struct fbp_sink *s, struct fbp_joint_peer *p, void *user)
 {
-    struct fbp_joint_line line;
-    const char *at = p->lines;
-
-    (void)user;
     for (size_t i = 0; p->alive && i < p->edges.n_runs; i++)
         if (is_mine(s, p->edges.runs[i].z0, p->edges.runs[i].nz))
             return refuse_living(s, p);
-    while (fbp_joint_next(s, p, &at, &line))
-        if (line.synced)
-            fbp_sink_mark(s, line.z0, line.nz);
-    return FBP_OK;
+    return fbp_joint_mark_synced(s, p, user);
 }
 
 /* While the head is locked. */

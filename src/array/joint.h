@@ -2,12 +2,16 @@
  *
  * Beside the output PATH there are, until it is complete:
  *
- *   PATH.part                     the samples, at their places (of a stack: a file a slice).
- * Whoever comes first creates and reserves it, the others open it PATH.part.log                 the
- * head: what output it is.  Its lock is held while a process joins, and while one publishes, never
- * while slices are computed PATH.part.log.3of16.1a2b3c4d  the journal of one process, which alone
- * writes it and locks it as long as it lives the same, .edges              its bytes of pages that
- * it shares with others
+ * PATH.part: the samples, at their places (of a stack: a file a slice).  Whoever comes first
+ * creates and reserves it, the others open it.
+ *
+ * PATH.part.log: the head: what output it is.  Its lock is held while a process joins, and while
+ * one publishes, never while slices are computed.
+ *
+ * PATH.part.log.3of16.1a2b3c4d: the journal of one process, which alone writes it and locks it as
+ * long as it lives.
+ *
+ * The same, .edges: its bytes of pages that it shares with others.
  *
  * No two processes write to one page of PATH.part (to one stripe, where the file system tells a
  * larger block): where the slices of a process begin or end within one, these bytes go to its file
@@ -122,6 +126,9 @@ fbp_status fbp_joint_each(struct fbp_sink *s, bool own, fbp_joint_peer_fn *fn, v
 /** The next line of slices, from *at, which begins as peer->lines; false: there is none. */
 bool fbp_joint_next(const struct fbp_sink *s, const struct fbp_joint_peer *peer, const char **at,
                     struct fbp_joint_line *out);
+
+/** For fbp_joint_each(): the slices of a journal that are on the disk are there. */
+fbp_status fbp_joint_mark_synced(struct fbp_sink *s, struct fbp_joint_peer *peer, void *user);
 
 /** Remove a journal and its file of edges. */
 void fbp_joint_remove(const char *journal);

@@ -201,8 +201,10 @@ static fbp_status read_peer(const struct fbp_sink *s, struct fbp_joint_peer *p)
     if (fd < 0)
         return FBP_OK; /* it has just been removed */
     p->alive = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+    /* Not by its name again, which may be removed at any time. */
+    const fbp_status st = fbp_read_open_text(fd, p->path, MAX_JOURNAL, &p->text, &n);
     close(fd);
-    FBP_TRY(fbp_read_text(p->path, MAX_JOURNAL, &p->text, &n));
+    FBP_TRY(st);
     return parse(s, p);
 }
 
@@ -240,7 +242,8 @@ fbp_status fbp_joint_each(struct fbp_sink *s, bool own, fbp_joint_peer_fn *fn, v
     const struct dirent *e;
     fbp_status st = FBP_OK;
 
-    errno = 0;
+    if (dir)
+        errno = 0;
     while (dir && st == FBP_OK && (e = readdir(dir))) {
         st = visit(s, own, e->d_name, fn, user);
         errno = 0;
@@ -257,19 +260,14 @@ fbp_status fbp_joint_each(struct fbp_sink *s, bool own, fbp_joint_peer_fn *fn, v
 static bool read_line(const struct fbp_sink *s, const char *at, size_t n,
                       struct fbp_joint_line *out)
 {
-    unsigned long long z0, nz, hash;
     char line[96];
 
     if (n >= sizeof line)
         return false;
     memcpy(line, at, n);
     line[n] = '\0';
-    /* NOLINTNEXTLINE(cert-err34-c): a number that is too large fails the tests that follow */
-    if (sscanf(line, "%llu %llu %16llx", &z0, &nz, &hash) != 3 || z0 >= s->info.n[2] ||
-        nz > s->info.n[2] - z0)
-        return false;
-    *out = (struct fbp_joint_line){(size_t)z0, (size_t)nz, hash, false};
-    return true;
+    *out = (struct fbp_joint_line){0};
+    return fbp_journal_read(s, line, &out->z0, &out->nz, &out->hash);
 }
 
 bool fbp_joint_next(const struct fbp_sink *s, const struct fbp_joint_peer *p, const char **at,
@@ -286,4 +284,16 @@ bool fbp_joint_next(const struct fbp_sink *s, const struct fbp_joint_peer *p, co
         return true;
     }
     return false;
+}
+
+fbp_status fbp_joint_mark_synced(struct fbp_sink *s, struct fbp_joint_peer *p, void *user)
+{
+    struct fbp_joint_line line;
+    const char *at = p->lines;
+
+    (void)user;
+    while (fbp_joint_next(s, p, &at, &line))
+        if (line.synced)
+            fbp_sink_mark(s, line.z0, line.nz);
+    return FBP_OK;
 }

@@ -41,18 +41,6 @@ static void look_anew(const struct fbp_sink *s)
     free(name);
 }
 
-static fbp_status mark_synced(struct fbp_sink *s, struct fbp_joint_peer *p, void *user)
-{
-    struct fbp_joint_line line;
-    const char *at = p->lines;
-
-    (void)user;
-    while (fbp_joint_next(s, p, &at, &line))
-        if (line.synced)
-            fbp_sink_mark(s, line.z0, line.nz);
-    return FBP_OK;
-}
-
 static fbp_status copy_peer(struct fbp_sink *s, struct fbp_joint_peer *p, void *scratch)
 {
     struct fbp_joint_line line;
@@ -127,7 +115,7 @@ static fbp_status seal(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
 static fbp_status finish(struct fbp_sink *s, const struct fbp_part_inputs *inputs, int head)
 {
     look_anew(s);
-    FBP_TRY(fbp_joint_each(s, false, mark_synced, NULL));
+    FBP_TRY(fbp_joint_each(s, false, fbp_joint_mark_synced, NULL));
     if (s->n_have < s->info.n[2])
         return FBP_OK;
     if (s->joint->stack || fbp_part_is_named(s->fd, s->part))

@@ -152,5 +152,8 @@ fbp_status fbp_journal_resume(struct fbp_sink *s, fbp_run_there_fn *is_there);
 
 /** Note that slices [z0, z0+nz) are written; the hash of what is stored, chained over pieces. */
 fbp_status fbp_journal_append(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t hash);
+/** What such a line says; false: it is none, or of slices that there are not. */
+bool fbp_journal_read(const struct fbp_sink *s, const char *line, size_t *z0, size_t *nz,
+                      uint64_t *hash);
 
 #endif /* FBP_SRC_SINK_H */

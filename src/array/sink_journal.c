@@ -111,17 +111,29 @@ fbp_status fbp_journal_append(const struct fbp_sink *s, size_t z0, size_t nz, ui
     return fbp_append(s->log_fd, s->log, line);
 }
 
+bool fbp_journal_read(const struct fbp_sink *s, const char *line, size_t *z0, size_t *nz,
+                      uint64_t *hash)
+{
+    unsigned long long first, n, h;
+
+    /* NOLINTNEXTLINE(cert-err34-c): a number that is too large fails the tests that follow */
+    if (sscanf(line, "%llu %llu %16llx", &first, &n, &h) != 3 || first >= s->info.n[2] ||
+        n > s->info.n[2] - first)
+        return false;
+    *z0 = (size_t)first;
+    *nz = (size_t)n;
+    *hash = h;
+    return true;
+}
+
 static void take_line(struct fbp_sink *s, const char *line, fbp_run_there_fn *is_there,
                       void *scratch)
 {
-    unsigned long long z0 = 0, nz = 0, hash = 0;
+    size_t z0, nz;
+    uint64_t hash;
 
-    /* NOLINTNEXTLINE(cert-err34-c): a number that is too large fails the tests that follow */
-    if (sscanf(line, "%llu %llu %16llx", &z0, &nz, &hash) != 3 || z0 >= s->info.n[2] ||
-        nz > s->info.n[2] - z0)
-        return;
-    if (is_there(s, (size_t)z0, (size_t)nz, hash, scratch))
-        fbp_sink_mark(s, (size_t)z0, (size_t)nz);
+    if (fbp_journal_read(s, line, &z0, &nz, &hash) && is_there(s, z0, nz, hash, scratch))
+        fbp_sink_mark(s, z0, nz);
 }
 
 fbp_status fbp_journal_resume(struct fbp_sink *s, fbp_run_there_fn *is_there)

@@ -126,10 +126,6 @@ static fbp_status check_part(const struct fbp_recon_params *p)
                         "part: the views must be in files that are complete, so that all parts "
                         "have the same: %s",
                         p->follow ? "do not follow the scan" : "store them first");
-    if (p->team)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "part: processes that are started together share the volume out "
-                        "themselves: leave the parts out");
     if (p->auto_range)
         return fbp_fail(FBP_ERR_INVALID,
                         "part: no part knows the range of the whole volume: give the range "

@@ -171,30 +171,45 @@ fbp_status fbp_is_there(const char *path, bool *there)
     return fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", path, strerror(errno));
 }
 
+static fbp_status read_text(int fd, uint64_t size, const char *path, size_t max_bytes, char **text,
+                            size_t *n)
+{
+    char limit[32];
+
+    *text = NULL;
+    if (size > max_bytes)
+        return fbp_fail(FBP_ERR_INVALID, "%s: %llu bytes are too many for such a text file (%s)",
+                        path, (unsigned long long)size,
+                        fbp_bytes_text(limit, sizeof limit, max_bytes));
+    *n = (size_t)size;
+    FBP_TRY(fbp_calloc((void **)text, *n + 1, 1, "a text file"));
+    const fbp_status st = fbp_read_at(fd, path, 0, *text, *n);
+    if (st != FBP_OK) {
+        free(*text);
+        *text = NULL;
+    }
+    return st;
+}
+
+fbp_status fbp_read_open_text(int fd, const char *path, size_t max_bytes, char **text, size_t *n)
+{
+    struct stat st;
+
+    *text = NULL;
+    if (fstat(fd, &st) < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", path, strerror(errno));
+    return read_text(fd, (uint64_t)st.st_size, path, max_bytes, text, n);
+}
+
 fbp_status fbp_read_text(const char *path, size_t max_bytes, char **text, size_t *n)
 {
     uint64_t size = 0;
-    fbp_status st;
     int fd = -1;
 
     *text = NULL;
     FBP_TRY(fbp_open_file(path, &fd, &size));
-    if (size > max_bytes) {
-        char limit[32];
-        st =
-            fbp_fail(FBP_ERR_INVALID, "%s: %llu bytes are too many for such a text file (%s)", path,
-                     (unsigned long long)size, fbp_bytes_text(limit, sizeof limit, max_bytes));
-        goto fail;
-    }
-    *n = (size_t)size;
-    FBP_TRY_GOTO(fbp_calloc((void **)text, *n + 1, 1, "a text file"));
-    FBP_TRY_GOTO(fbp_read_at(fd, path, 0, *text, *n));
+    const fbp_status st = read_text(fd, size, path, max_bytes, text, n);
     close(fd);
-    return FBP_OK;
-fail:
-    close(fd);
-    free(*text);
-    *text = NULL;
     return st;
 }
 

@@ -47,6 +47,8 @@ fbp_status fbp_is_there(const char *path, bool *there);
 
 /** The whole of a text file, with a final '\0' that *n does not count.  free() it. */
 fbp_status fbp_read_text(const char *path, size_t max_bytes, char **text, size_t *n);
+/** The same of a file that is open, and stays so; path is for messages. */
+fbp_status fbp_read_open_text(int fd, const char *path, size_t max_bytes, char **text, size_t *n);
 
 /** Reverse the bytes of n elements of `size` in place. */
 void fbp_swap_bytes(void *data, size_t size, size_t n);
