@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
@@ -22,6 +21,7 @@ _OF_THE_VOLUME = ("size", "voxel", "volume_centre", "slice", "roi")
 def from_dictionary(given: Mapping[str, Any], format: str, name: str) -> _core.Scan:
     """The geometry that the library's reader of a format finds in a dictionary, called `name`."""
     import json
+    import tempfile
 
     try:
         text = json.dumps(given, default=_plain, allow_nan=False)
@@ -77,7 +77,7 @@ def with_views(core: _core.Scan, views: Any, order: str, names: Sequence[str]) -
         found = getattr(array, "shape", type(array).__name__)
         raise InvalidError(f"views: found {found}, expected {wanted}: {', '.join(names)}")
     axes = [order.index(axis) for axis in "vrc" if axis in order]
-    if axes == [0, 1, 2]:
+    if axes == sorted(axes):
         return scan.with_views(array)
     permute = getattr(array, "permute", None) or getattr(array, "transpose", None)  # tensors, arrays
     if permute is None:
@@ -85,8 +85,7 @@ def with_views(core: _core.Scan, views: Any, order: str, names: Sequence[str]) -
             f"views: are a {type(array).__name__}, whose axes cannot be exchanged: give an array, "
             "numpy.asarray(views)"
         )
-    found = permute(axes)
-    return scan.with_views(found if "r" in order else found[:, None])
+    return scan.with_views(permute(axes))
 
 
 def set_volume(

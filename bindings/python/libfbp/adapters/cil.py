@@ -206,11 +206,13 @@ def _image(of: Scan, image_geometry: Any, out: Any, options: dict[str, Any]) -> 
     import numpy as np
 
     labels = [str(label) for label in image_geometry.dimension_labels]
+    if out is not None and (
+        [str(label) for label in out.dimension_labels] != labels or out.shape != image_geometry.shape
+    ):
+        raise InvalidError("out: has another geometry than the volume")
     image = out
     if out is None or out.array.dtype != np.float32:
         image = image_geometry.allocate(None, dtype=np.float32)
-    elif [str(label) for label in out.dimension_labels] != labels or out.shape != image_geometry.shape:
-        raise InvalidError("out: has another geometry than the volume")
     order = "".join(_OF_IMAGES[label] for label in labels)
     fill(of, zyx(image.array, order), options)
     if out is not None and image is not out:
