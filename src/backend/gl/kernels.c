@@ -116,7 +116,7 @@ static int shapes_windowed(const struct fbp_job *job, size_t n_slices, int *out)
     return take(pixels < 2.8 && windows_pay(8) ? large : gathers, 4, out);
 }
 
-/* Two layers where samples of two lines lie far apart, as on CUDA. */
+/* Two layers where samples of two lines lie far apart. */
 static int shapes_of_orbits(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     static const int thin[] = {1, 0, 3}, apart[] = {4, 3, 1, 2, 0}, near[] = {1, 4, 2, 3, 0};
