@@ -121,6 +121,9 @@ def test_data_sets_in_files():
     np.testing.assert_array_equal(a, b)
     with pytest.raises(fbp.InvalidError, match="numpy.asarray"):
         fbp.adapters.astra.scan(astra_cone(), InFile(values.transpose(1, 0, 2)))
+    flat = {"type": "parallel", "DetectorCount": 60, "DetectorWidth": 1.0, "ProjectionAngles": ANGLES}
+    a, b = (fbp.recon(fbp.adapters.astra.scan(flat, v), mask=0).array for v in (values[:, 0], InFile(values[:, 0])))
+    np.testing.assert_array_equal(a, b)
 
 
 def test_astra_vectors_of_a_plane():
