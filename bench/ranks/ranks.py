@@ -1,0 +1,324 @@
+#!/usr/bin/env python3
+"""How a reconstruction grows faster with ranks: processes of some cores each, or of a GPU each.
+
+usage: ranks.py [--fbp build/release/bin/fbp] [--ranks 1,2,4] [--cores 4] [--view-ranks 1,2,4]
+                [--size 512] [--views 360] [--output file|null] [--launcher team|mpirun]
+                [--gpus N [--gpu-ranks 1,2,4] [--gpu-options=...]] [--no-cpu]
+                [--runs 3] [--dir DIR] [--json FILE] [--options="--kernel matrix"]
+
+Simulates a scan of SIZE x SIZE pixels whose views are described by matrices (the path of a C-arm), and
+reconstructs SIZE^3 voxels from it by R ranks of CORES cores each, in grids of slabs of slices x ranks
+that share views.  With --gpus, one process with n devices, n ranks with a device each, and n ranks
+that share one device follow.  All rows are run in turns, RUNS times; the best and the median are
+printed, the speed-up beside one rank, and whether the volume has the bits of one rank.  Where views
+are shared, its difference (rmse, as a part of the peak) is printed instead.
+
+Seconds are those that the program tells: from the opened plan to the published volume.  "wall" has
+also the start of the processes, their plans and their end.  If the program has a model of such ranks
+(fbp plan --model), what it foretells is printed beside each row: the rates that it is given are those
+that one rank had.
+
+A rank keeps to its cores (CPUs of one core of the processor stay together).  Launcher "team" needs no
+MPI; "mpirun" is Open MPI's, which binds by itself (--bind-to core --map-by slot:PE=CORES).  Needs
+only Python.  Libraries in ../lib and ../deps beside the program are found.
+"""
+import argparse
+import glob
+import json
+import os
+import platform
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+
+def siblings():
+    """CPUs that this process may use; those of one core follow each other."""
+    def place(cpu):
+        at = f"/sys/devices/system/cpu/cpu{cpu}/topology/"
+        try:
+            return [int(open(at + name).read()) for name in ("physical_package_id", "core_id")] + [cpu]
+        except (OSError, ValueError):
+            return [0, cpu, cpu]
+    return sorted(os.sched_getaffinity(0), key=place)
+
+
+def processor():
+    with open("/proc/cpuinfo") as f:
+        names = [line.split(":", 1)[1].strip() for line in f if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+class Row:
+    """Some ranks, and what they took."""
+
+    def __init__(self, kind, ranks, view_ranks, cores, devices):
+        self.kind, self.ranks, self.view_ranks, self.cores, self.devices = kind, ranks, view_ranks, cores, devices
+        self.seconds, self.wall, self.same, self.rmse, self.stages, self.model, self.failed = [], [], None, None, {}, None, None
+
+    def name(self):
+        if self.kind == "cpu":
+            return f"{self.ranks} x {self.cores} cores"
+        if self.ranks == 1:
+            return f"1 process, {self.devices} GPU{'s' if self.devices > 1 else ''}"
+        return f"{self.ranks} ranks, {self.devices} GPU{'s' if self.devices > 1 else ''}"
+
+    def grid(self):
+        return f"{self.ranks // self.view_ranks} x {self.view_ranks}"
+
+
+class Bench:
+    def __init__(self, args):
+        self.args = args
+        self.cpus = siblings()
+        self.dir = tempfile.mkdtemp(prefix="fbp-ranks-", dir=args.dir)
+        self.env = dict(os.environ)
+        beside = os.path.dirname(os.path.dirname(args.fbp))
+        found = [d for d in (os.path.join(beside, "lib"), os.path.join(beside, "deps")) if os.path.isdir(d)]
+        self.env["LD_LIBRARY_PATH"] = ":".join(found + [d for d in [os.environ.get("LD_LIBRARY_PATH")] if d])
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def call(self, *arguments):
+        done = subprocess.run([self.args.fbp, *arguments], env=self.env, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"fbp {' '.join(arguments)}: {(done.stdout + done.stderr).strip()}")
+        return done.stdout
+
+    def simulate(self):
+        n = str(self.args.size)
+        self.call("simulate", "--size", n, "--views", str(self.args.views), "--detector", f"{n}x{n}",
+                  "--trajectory", "c-arm", "--arc", "360", "-o", self.path("scan.json"), "-q")
+
+    def command(self, row, out):
+        to = "null:" if self.args.output == "null" and out == "team.mha" else self.path(out)
+        command = [self.args.fbp, "recon", self.path("scan.json"), "-o", to, "--json", "-q", "--force"]
+        if row.kind == "cpu":
+            return command + ["--device", "cpu", "--threads", str(row.cores)] + self.shares(row) + \
+                shlex.split(self.args.options)
+        several = row.ranks == 1 and row.devices > 1
+        device = f"cuda:{','.join(map(str, range(row.devices)))}" if several else \
+            "cuda:0" if row.devices == 1 else "cuda"
+        return command + ["--device", device] + self.shares(row) + shlex.split(self.args.gpu_options)
+
+    def shares(self, row):
+        return ["--view-ranks", str(row.view_ranks)] if row.ranks > 1 else []
+
+    def start_team(self, row, command):
+        """One process a rank; all outputs, the first rank's first."""
+        folder = tempfile.mkdtemp(dir=self.dir)
+        running = []
+        for rank in range(row.ranks):
+            env = dict(self.env)
+            if row.ranks > 1:
+                env["FBP_TEAM"] = f"{rank}/{row.ranks}:{folder}"
+            own = self.cpus[rank * row.cores:(rank + 1) * row.cores] if row.cores else self.cpus
+            running.append(subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                            preexec_fn=lambda cpus=own: os.sched_setaffinity(0, cpus)))
+        ended = [p.communicate() + (p.returncode,) for p in running]
+        shutil.rmtree(folder, ignore_errors=True)
+        return ended
+
+    def start_mpirun(self, row, command):
+        env = dict(self.env, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        bind = ["--bind-to", "core", "--map-by", f"slot:PE={row.cores}"] if row.cores else ["--bind-to", "none"]
+        done = subprocess.run(["mpirun", "-n", str(row.ranks), *bind, *command], env=env, capture_output=True, text=True)
+        return [(done.stdout, done.stderr, done.returncode)]
+
+    def run(self, row, out="team.mha"):
+        command = self.command(row, out)
+        begin = time.monotonic()
+        start = self.start_mpirun if self.args.launcher == "mpirun" and row.ranks > 1 else self.start_team
+        ended = start(row, command)
+        wall = time.monotonic() - begin
+        for text, err, rc in ended:
+            if rc:
+                raise RuntimeError(f"{row.name()}, {row.grid()}: {(text + err).strip()}")
+        report = json.loads(ended[0][0])
+        return report, wall
+
+    def compare(self, row):
+        """The volume of a row beside that of one rank."""
+        found = json.loads(self.call("compare", self.path("team.mha"), self.path("one.mha"), "--json"))
+        info = json.loads(self.call("info", self.path("one.mha"), "--json")) if row.view_ranks > 1 else {}
+        peak = max(abs(info.get("max", 1)), abs(info.get("min", 1)))
+        with open(self.path("team.mha"), "rb") as a, open(self.path("one.mha"), "rb") as b:
+            row.same = all(x == y for x, y in zip(iter(lambda: a.read(1 << 24), b""), iter(lambda: b.read(1 << 24), b"")))
+        row.rmse = found["rmse"] / peak
+
+    def close(self):
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def rows_of(args, cpus):
+    rows = []
+    for ranks in args.ranks if args.cpu else []:
+        if ranks * args.cores > len(cpus):
+            print(f"left out: {ranks} ranks of {args.cores} cores: there are {len(cpus)}", file=sys.stderr)
+            continue
+        rows += [Row("cpu", ranks, share, args.cores, 0) for share in args.view_ranks if ranks % share == 0]
+    for n in args.gpu_ranks if args.gpus else []:
+        if n <= args.gpus:
+            rows.append(Row("gpu", 1, 1, 0, n))
+        if 1 < n <= args.gpus:
+            rows += [Row("gpu", n, share, 0, n) for share in args.view_ranks if n % share == 0]
+        if n > 1:
+            rows.append(Row("gpu", n, 1, 0, 1))
+    return rows
+
+
+def references(rows):
+    """The first row of each kind: what others are compared with."""
+    first = {}
+    for row in rows:
+        first.setdefault(row.kind, row)
+    return first
+
+
+def model_words(bench, row, one):
+    """What --model takes of ranks, with the rates that one rank had."""
+    args, s = bench.args, one.stages
+    updates = args.size**3 * args.views
+    words = [f"nodes={row.ranks}", "gpus=0", f"cores={row.cores}", f"gups={updates / s['backproject'] * 1e-9:.4g}"]
+    if s.get("filter"):
+        words.append(f"filter={args.size**2 * args.views / s['filter'] * 1e-9:.4g}")
+    return ",".join(words)
+
+
+def foretell(bench, row, one):
+    """Seconds by the model; None: this program has none of such ranks."""
+    if row.kind != "cpu" or not one.stages.get("backproject"):
+        return None
+    try:
+        text = bench.call("plan", bench.path("scan.json"), "--json", "-q", "--view-ranks", str(row.view_ranks),
+                          "--model", model_words(bench, row, one))
+    except RuntimeError:
+        return None
+    return json.loads(text).get("predicted_seconds", {}).get("total")
+
+
+def measure(bench, rows):
+    first = references(rows)
+    for turn in range(bench.args.runs):
+        for row in rows:
+            if row.failed:
+                continue
+            try:
+                report, wall = bench.run(row)
+                if bench.args.output == "file" and turn == 0:
+                    if row is first[row.kind]:
+                        os.replace(bench.path("team.mha"), bench.path("one.mha"))
+                    else:
+                        bench.compare(row)
+            except RuntimeError as e:
+                row.failed = str(e)
+                print(f"failed: {e}", file=sys.stderr)
+                continue
+            if not row.seconds or report["seconds"]["total"] < min(row.seconds):
+                row.stages = report["seconds"]
+                row.kernel = " ".join(str(report.get(k, "")) for k in ("kernel", "isa"))
+            row.seconds.append(report["seconds"]["total"])
+            row.wall.append(wall)
+            print(f"  {row.name()}, grid {row.grid()}: {report['seconds']['total']:.3f} s, wall {wall:.3f} s",
+                  file=sys.stderr)
+            if os.path.exists(bench.path("team.mha")):
+                os.remove(bench.path("team.mha"))
+    for row in rows:
+        if row.seconds and first[row.kind].seconds:
+            row.model = foretell(bench, row, first[row.kind])
+    return first
+
+
+def values(row):
+    if row.same is None:
+        return "-"
+    return "same bits" if row.same else f"{row.rmse:.1e}"
+
+
+def table(rows, first):
+    lines = ["| | slabs x views | best [s] | median [s] | wall [s] | speed-up | of linear | values | model [s] |",
+             "|---|---|---|---|---|---|---|---|---|"]
+    for row in rows:
+        if row.failed or not row.seconds:
+            lines.append(f"| {row.name()} | {row.grid()} | failed | | | | | | |")
+            continue
+        one = first[row.kind]
+        faster = min(one.seconds) / min(row.seconds) if one.seconds else 0
+        linear = faster / (row.ranks if row.kind == "cpu" else max(row.devices, 1))
+        model = f"{row.model:.3f} ({100 * (row.model / min(row.seconds) - 1):+.0f} %)" if row.model else "-"
+        lines.append(f"| {row.name()} | {row.grid()} | {min(row.seconds):.3f} | {statistics.median(row.seconds):.3f} | "
+                     f"{min(row.wall):.3f} | {faster:.2f} | {linear:.2f} | {values(row)} | {model} |")
+    return "\n".join(lines)
+
+
+def result(args, rows, first, cpus):
+    def one(row):
+        return {"kind": row.kind, "ranks": row.ranks, "view_ranks": row.view_ranks, "cores": row.cores,
+                "gpus": row.devices, "seconds": row.seconds, "wall": row.wall, "stages": row.stages,
+                "same_bits": row.same, "rmse_of_peak": row.rmse, "model_seconds": row.model, "failed": row.failed}
+    return {"processor": processor(), "cpus": len(cpus), "size": args.size, "views": args.views,
+            "output": args.output, "launcher": args.launcher, "runs": args.runs,
+            "kernels": {k: getattr(r, "kernel", None) for k, r in first.items()}, "rows": [one(r) for r in rows]}
+
+
+def numbers(text):
+    return [int(n) for n in text.split(",")]
+
+
+def arguments():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    beside = sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "fbp")))
+    p.add_argument("--fbp", default=beside[0] if beside else "build/release/bin/fbp")
+    p.add_argument("--ranks", type=numbers, default=[1, 2, 4])
+    p.add_argument("--cores", type=int, default=4)
+    p.add_argument("--view-ranks", type=numbers, default=[1, 2, 4])
+    p.add_argument("--size", type=int, default=512)
+    p.add_argument("--views", type=int, default=360)
+    p.add_argument("--output", choices=("file", "null"), default="file")
+    p.add_argument("--launcher", choices=("team", "mpirun"), default="team")
+    p.add_argument("--options", default="", help="more options of fbp recon, for rows of CPUs")
+    p.add_argument("--gpus", type=int, default=0)
+    p.add_argument("--gpu-ranks", type=numbers, default=[1, 2, 4])
+    p.add_argument("--gpu-options", default="", help="more options of fbp recon, for rows of GPUs")
+    p.add_argument("--no-cpu", dest="cpu", action="store_false", help="rows of GPUs alone")
+    p.add_argument("--runs", type=int, default=3)
+    p.add_argument("--dir", default=None, help="where files are written; /dev/shm is memory")
+    p.add_argument("--json", default=None)
+    args = p.parse_args()
+    args.fbp = os.path.abspath(args.fbp)
+    if not os.access(args.fbp, os.X_OK):
+        p.error(f"{args.fbp} is no program: give --fbp")
+    if min(args.ranks + args.gpu_ranks + args.view_ranks + [args.cores, args.size, args.views, args.runs]) < 1:
+        p.error("numbers begin at 1")
+    return args
+
+
+def main():
+    args = arguments()
+    bench = Bench(args)
+    try:
+        bench.simulate()
+        rows = rows_of(args, bench.cpus)
+        if not rows:
+            sys.exit("no rows: give --ranks and --cores that this machine has")
+        first = measure(bench, rows)
+    except RuntimeError as e:
+        sys.exit(str(e))
+    finally:
+        bench.close()
+    print(f"{args.size}^3 voxels from {args.views} matrices, {processor()}, {len(bench.cpus)} CPUs, output: {args.output}, "
+          f"launcher: {args.launcher}, kernel: {', '.join(getattr(r, 'kernel', '?') for r in first.values())}\n")
+    print(table(rows, first))
+    if args.json:
+        with open(args.json, "w") as f:
+            json.dump(result(args, rows, first, bench.cpus), f, indent=1)
+    sys.exit(1 if any(r.failed for r in rows) else 0)
+
+
+if __name__ == "__main__":
+    main()
