@@ -91,10 +91,12 @@ void fbp_sink_mark(struct fbp_sink *s, size_t z0, size_t nz);
 /** The same, with so many values clipped. */
 void fbp_sink_mark_clipped(struct fbp_sink *s, size_t z0, size_t nz, uint64_t clipped);
 
-/** Open and lock the journal, so that no other process writes this output; *left: there was one
- *  already.  `name`: what s->lock_path is named after, before ".part.log"; NULL: s->path. */
-fbp_status fbp_sink_lock(struct fbp_sink *s, const struct fbp_part_inputs *inputs, const char *name,
-                         bool *left);
+/** s->lock_path, which is named after `name`, before ".part.log"; NULL: there is none such. */
+fbp_status fbp_sink_name_second(struct fbp_sink *s, const char *name);
+
+/** Open and lock the journal, so that no other process writes this output, and s->lock_path;
+ *  *left: there was a journal already. */
+fbp_status fbp_sink_lock(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool *left);
 
 /** The lock of s->lock_path alone, for as long as it takes; NULL: there is none such. */
 fbp_status fbp_sink_lock_second(struct fbp_sink *s, const struct fbp_part_inputs *inputs);

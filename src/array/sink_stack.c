@@ -3,28 +3,16 @@
 #include "array/file/outfile.h"
 #include "array/file/room.h"
 #include "array/joint.h"
-#include "array/stack_names.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/text.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* malloc'ed "out/slice_0007.tif", with ".part" behind it or nothing; NULL when out of memory. */
-static char *name_of(const struct fbp_sink *s, size_t z, const char *behind)
-{
-    char *name = s->pattern.suffix ? fbp_pattern_name(&s->pattern, z) : fbp_strdup(s->path);
-    char *whole = name ? fbp_format("%s%s", name, behind) : NULL;
-
-    free(name);
-    return whole;
-}
 
 static fbp_status check_kind(const struct fbp_sink *s)
 {
@@ -44,217 +32,6 @@ static fbp_status check_kind(const struct fbp_sink *s)
     return f->check ? f->check(s->path, &s->info) : FBP_OK;
 }
 
-/* A name that cannot be taken would leave the slices after it without theirs. */
-static fbp_status check_names(const struct fbp_sink *s)
-{
-    fbp_status st = FBP_OK;
-
-    for (size_t z = 0; z < s->info.n[2] && st == FBP_OK; z++) {
-        char *name = name_of(s, z, "");
-        st = name ? fbp_output_check(name) : fbp_fail_nomem(strlen(s->path), "a path");
-        free(name);
-    }
-    return st;
-}
-
-/* Is it the name of slice `number`, as this pattern writes it? */
-static fbp_status look_at_name(const struct fbp_sink *s, unsigned long long number,
-                               const char *name, bool *same)
-{
-    char *ours = name_of(s, (size_t)number, "");
-
-    if (!ours)
-        return fbp_fail_nomem(strlen(s->path), "a path");
-    const char *slash = strrchr(ours, '/');
-    *same = strcmp(slash ? slash + 1 : ours, name) == 0;
-    free(ours);
-    return FBP_OK;
-}
-
-/* Calls fn for every file of the stack's folder, if that is there. */
-static fbp_status each_file(const struct fbp_sink *s,
-                            fbp_status (*fn)(const struct fbp_sink *s, const char *name,
-                                             const void *user),
-                            const void *user)
-{
-    DIR *dir = opendir(s->folder);
-    const struct dirent *e;
-    fbp_status st = FBP_OK;
-
-    if (dir || errno == ENOENT)
-        errno = 0;
-    while (dir && st == FBP_OK && (e = readdir(dir))) {
-        st = fn(s, e->d_name, user);
-        errno = 0;
-    }
-    if (st == FBP_OK && errno != 0)
-        st = fbp_fail(FBP_ERR_IO, "%s: its folder cannot be listed: %s", s->path, strerror(errno));
-    if (dir)
-        closedir(dir);
-    return st;
-}
-
-static fbp_status check_other(const struct fbp_sink *s, const char *name, const void *user)
-{
-    unsigned long long number;
-    bool ours = false;
-
-    (void)user;
-    if (!fbp_pattern_fits(&s->pattern, name, &number))
-        return FBP_OK;
-    if (number < s->info.n[2])
-        FBP_TRY(look_at_name(s, number, name, &ours));
-    if (ours)
-        return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: %s is there and no slice of this volume of %zu: remove it or choose "
-                    "another folder",
-                    s->path, name, s->info.n[2]);
-}
-
-/* Slices of another, larger volume would be taken for some of this one. */
-static fbp_status check_others(const struct fbp_sink *s)
-{
-    return s->pattern.suffix ? each_file(s, check_other, NULL) : FBP_OK;
-}
-
-/* Is it NAME.part of one of this pattern's names? */
-static fbp_status look_at_part(const struct fbp_sink *s, const char *name, bool *is)
-{
-    const size_t n = strlen(name), behind = strlen(".part");
-    unsigned long long number;
-    fbp_status st = FBP_OK;
-
-    *is = false;
-    if (n <= behind || strcmp(name + n - behind, ".part") != 0)
-        return FBP_OK;
-    char *base = fbp_format("%.*s", (int)(n - behind), name);
-    if (!base)
-        return fbp_fail_nomem(n, "a path");
-    if (s->pattern.suffix && fbp_pattern_fits(&s->pattern, base, &number))
-        st = look_at_name(s, number, base, is);
-    free(base);
-    return st;
-}
-
-struct clearing {
-    const struct fbp_part_inputs *inputs;
-    bool ours;
-};
-
-static fbp_status clear_part(const struct fbp_sink *s, const char *name, const void *user)
-{
-    const struct clearing *c = user;
-    bool is = false;
-
-    FBP_TRY(look_at_part(s, name, &is));
-    if (!is)
-        return FBP_OK;
-    char *path = fbp_path_join(s->path, name);
-    const fbp_status st =
-        path ? fbp_part_clear(c->inputs, path, c->ours) : fbp_fail_nomem(strlen(s->path), "a path");
-    free(path);
-    return st;
-}
-
-/* Slices that a killed run of this name has left, perhaps of a larger volume; the lock says that
- * nobody writes them now.  Of other files with such names none may be there. */
-static fbp_status clear_parts(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
-                              bool ours)
-{
-    const struct clearing c = {inputs, ours};
-
-    return s->pattern.suffix ? each_file(s, clear_part, &c) : fbp_part_clear(inputs, s->part, ours);
-}
-
-/* What a resumed run still has to write must not be half there. */
-static fbp_status clear_missing(const struct fbp_sink *s, const struct fbp_part_inputs *inputs)
-{
-    fbp_status st = FBP_OK;
-
-    for (size_t z = 0; z < s->info.n[2] && st == FBP_OK; z++) {
-        if (s->have[z] || (s->joint && !s->joint->mine[z]))
-            continue;
-        char *part = name_of(s, z, ".part");
-        st = part ? fbp_part_clear(inputs, part, true) : fbp_fail_nomem(strlen(s->path), "a path");
-        free(part);
-    }
-    return st;
-}
-
-/* Files of slices that are there already, by device and inode. */
-struct slices_there {
-    struct stat *is;
-    size_t n;
-    bool hit;
-    fbp_status status;
-};
-
-static bool is_slice(void *user, const char *file)
-{
-    struct slices_there *there = user;
-    bool is_there;
-    struct stat st;
-
-    there->status = fbp_stat(file, &st, &is_there);
-    if (!is_there)
-        return there->status == FBP_OK;
-    for (size_t i = 0; i < there->n && !there->hit; i++)
-        there->hit = st.st_dev == there->is[i].st_dev && st.st_ino == there->is[i].st_ino;
-    return !there->hit;
-}
-
-static fbp_status look_at_slices(const struct fbp_sink *s, struct slices_there *out)
-{
-    FBP_TRY(fbp_calloc((void **)&out->is, s->info.n[2], sizeof *out->is, "a table of slices"));
-    for (size_t z = 0; z < s->info.n[2]; z++) {
-        char *name = name_of(s, z, "");
-        bool there = false;
-        const fbp_status st = name ? fbp_stat(name, &out->is[out->n], &there)
-                                   : fbp_fail_nomem(strlen(s->path), "a path");
-        free(name);
-        FBP_TRY(st);
-        out->n += there;
-    }
-    return FBP_OK;
-}
-
-/* *hit: the input, if the output would replace or join it. */
-static fbp_status look_at_input(const struct fbp_sink *s, const char *input,
-                                struct slices_there *there, const char **hit)
-{
-    bool joins = false;
-
-    if (there->n > 0)
-        FBP_TRY(fbp_stack_each(input, is_slice, there));
-    FBP_TRY(there->status);
-    if (!there->hit)
-        FBP_TRY(fbp_stack_joins(input, s->path, &joins));
-    if (there->hit || joins)
-        *hit = input;
-    return FBP_OK;
-}
-
-static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_params *params)
-{
-    struct slices_there there = {.status = FBP_OK};
-    const char *hit = NULL;
-
-    if (params->force)
-        return FBP_OK;
-    fbp_status st = look_at_slices(s, &there);
-    for (size_t i = 0; i < params->n_keep && st == FBP_OK && !hit; i++)
-        if (params->keep[i])
-            st = look_at_input(s, params->keep[i], &there, &hit);
-    free(there.is);
-    if (hit)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: this output would replace or join %s, which is read for it: choose "
-                        "another folder, or give --force",
-                        s->path, hit);
-    return st;
-}
-
 /* Samples that are not compressed have a size that is known. */
 static fbp_status check_room(const struct fbp_sink *s, int fd)
 {
@@ -263,35 +40,6 @@ static fbp_status check_room(const struct fbp_sink *s, int fd)
     const uint64_t left = fbp_room_left(fd);
 
     return need <= left ? FBP_OK : fbp_fail_room(s->path, need, left);
-}
-
-/* Give slice z its name, which it may have already; *gone: it is nowhere. */
-static fbp_status publish_slice(const struct fbp_sink *s, size_t z, bool *gone)
-{
-    char *part = name_of(s, z, ".part"), *name = name_of(s, z, "");
-    fbp_status st = FBP_OK;
-
-    if (!part || !name)
-        st = fbp_fail_nomem(strlen(s->path), "a path");
-    else if (rename(part, name) < 0) {
-        *gone |= errno == ENOENT && access(name, F_OK) != 0;
-        if (errno != ENOENT)
-            st = fbp_fail(FBP_ERR_IO,
-                          "%s: cannot be renamed to %s: %s: some slices of the stack are new, the "
-                          "others follow when any run of this output is started",
-                          part, name, strerror(errno));
-    }
-    free(part);
-    free(name);
-    return st;
-}
-
-static fbp_status publish_slices(const struct fbp_sink *s, bool *gone)
-{
-    for (size_t z = 0; z < s->info.n[2]; z++)
-        FBP_TRY(publish_slice(s, z, gone));
-    fbp_sync_folder(s->path);
-    return FBP_OK;
 }
 
 /* A run that was stopped while its slices got their names has written all of them: first they get
@@ -303,7 +51,7 @@ static fbp_status finish_published(const struct fbp_sink *s)
 
     FBP_TRY(fbp_journal_published(s, &n));
     for (size_t z = 0; z < n; z++)
-        FBP_TRY(publish_slice(s, z, &gone));
+        FBP_TRY(fbp_sink_stack_name_slice(s, z, &gone));
     if (n > 0)
         fbp_sync_folder(s->path);
     return FBP_OK;
@@ -346,7 +94,7 @@ static bool file_is_there(const struct fbp_sink *s, size_t z0, size_t nz, uint64
     bool found = false;
 
     for (size_t i = 0; !found && nz == 1 && i < 2; i++) {
-        char *name = name_of(s, z0, behind[i]);
+        char *name = fbp_sink_stack_name(s, z0, behind[i]);
         found = name && holds(name, hash, scratch);
         free(name);
     }
@@ -354,67 +102,45 @@ static bool file_is_there(const struct fbp_sink *s, size_t z0, size_t nz, uint64
     return found;
 }
 
-static fbp_status lock(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool *left)
+static fbp_status name_second(struct fbp_sink *s)
 {
     char *unpadded;
 
-    FBP_TRY(fbp_part_spare(inputs, s->log));
     FBP_TRY(name_unpadded(s, &unpadded));
-    const fbp_status st = fbp_sink_lock(s, inputs, unpadded, left);
+    const fbp_status st = fbp_sink_name_second(s, unpadded);
     free(unpadded);
     return st;
 }
 
-static void remove_parts(const struct fbp_sink *s)
-{
-    for (size_t z = 0; z < s->info.n[2]; z++) {
-        char *part = name_of(s, z, ".part");
-        if (part)
-            unlink(part);
-        free(part);
-    }
-}
-
-static const struct fbp_joint_kind one_of_several = {.check = check_others,
-                                                     .clear = clear_parts,
+static const struct fbp_joint_kind one_of_several = {.check = fbp_sink_stack_check_others,
+                                                     .clear = fbp_sink_stack_clear,
                                                      .room = check_room,
-                                                     .clear_missing = clear_missing,
-                                                     .remove = remove_parts,
+                                                     .clear_missing = fbp_sink_stack_clear_missing,
+                                                     .remove = fbp_sink_stack_remove_parts,
                                                      .has = file_is_there,
-                                                     .names = publish_slices};
-
-/* With other processes. */
-static fbp_status join(struct fbp_sink *s, const struct fbp_part_inputs *inputs)
-{
-    char *unpadded;
-
-    FBP_TRY(name_unpadded(s, &unpadded));
-    s->lock_path = unpadded ? fbp_format("%s.part.log", unpadded) : NULL;
-    const bool lost = unpadded && !s->lock_path;
-    free(unpadded);
-    return lost ? fbp_fail_nomem(strlen(s->path), "a path")
-                : fbp_joint_join(s, inputs, &one_of_several);
-}
+                                                     .names = fbp_sink_stack_name_slices};
 
 static fbp_status begin(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool resume)
 {
     bool left = false, found = false;
 
+    FBP_TRY(name_second(s));
     if (s->joint)
-        return join(s, inputs);
-    FBP_TRY(lock(s, inputs, &left));
+        return fbp_joint_join(s, inputs, &one_of_several);
+    FBP_TRY(fbp_part_spare(inputs, s->log));
+    FBP_TRY(fbp_sink_lock(s, inputs, &left));
     if (left)
         FBP_TRY(fbp_joint_yield(s, resume));
     if (left)
         FBP_TRY(finish_published(s));
-    FBP_TRY(check_others(s));
+    FBP_TRY(fbp_sink_stack_check_others(s));
     if (left && resume)
         FBP_TRY(fbp_journal_find(s, &found));
     if (found) {
         FBP_TRY(fbp_journal_resume(s, file_is_there));
-        return clear_missing(s, inputs);
+        return fbp_sink_stack_clear_missing(s, inputs);
     }
-    FBP_TRY(clear_parts(s, inputs, left));
+    FBP_TRY(fbp_sink_stack_clear(s, inputs, left));
     s->log_made = true;
     FBP_TRY(check_room(s, s->log_fd));
     FBP_TRY(fbp_journal_create(s));
@@ -445,8 +171,8 @@ fbp_status fbp_sink_stack_open(struct fbp_sink *s, const char *path,
     FBP_TRY(name_files(s, path));
     FBP_TRY(check_kind(s));
     FBP_TRY(fbp_output_folder(s->path, &s->folder, &s->made_folder));
-    FBP_TRY(spare_inputs(s, params));
-    FBP_TRY(check_names(s));
+    FBP_TRY(fbp_sink_stack_spare(s, params));
+    FBP_TRY(fbp_sink_stack_check_names(s));
     st = fbp_part_inputs_open(&inputs, params);
     if (st == FBP_OK)
         st = begin(s, &inputs, params->resume);
@@ -496,7 +222,7 @@ static fbp_status write_slice(struct fbp_sink *s, size_t z, const void *values)
 {
     if (fbp_sink_has(s, z, 1))
         return FBP_OK;
-    char *name = name_of(s, z, ".part");
+    char *name = fbp_sink_stack_name(s, z, ".part");
     const fbp_status st =
         name ? write_file(s, z, name, values) : fbp_fail_nomem(strlen(s->path), "a path");
 
@@ -555,10 +281,10 @@ fbp_status fbp_sink_stack_publish(struct fbp_sink *s)
     /* One call for all slices, at the price of whatever else the file system has to write. */
     if (syncfs(s->log_fd) < 0)
         return fbp_fail_write(s->path, errno, 0);
-    FBP_TRY(check_names(s));
+    FBP_TRY(fbp_sink_stack_check_names(s));
     FBP_TRY(fbp_journal_publish(s));
     s->owned = s->log_made = false; /* nothing is removed any more */
-    FBP_TRY(publish_slices(s, &gone));
+    FBP_TRY(fbp_sink_stack_name_slices(s, &gone));
     if (gone)
         return fbp_fail(FBP_ERR_IO,
                         "%s: another program removed slices before they had their names: "
@@ -570,6 +296,6 @@ fbp_status fbp_sink_stack_publish(struct fbp_sink *s)
 
 void fbp_sink_stack_remove(struct fbp_sink *s)
 {
-    remove_parts(s);
+    fbp_sink_stack_remove_parts(s);
     unlink(s->log);
 }

@@ -101,14 +101,14 @@ void fbp_sink_unlock_second(struct fbp_sink *s)
     s->lock_fd = -1;
 }
 
-fbp_status fbp_sink_lock(struct fbp_sink *s, const struct fbp_part_inputs *inputs, const char *name,
-                         bool *left)
+fbp_status fbp_sink_name_second(struct fbp_sink *s, const char *name)
+{
+    s->lock_path = name ? fbp_format("%s.part.log", name) : NULL;
+    return name && !s->lock_path ? fbp_fail_nomem(strlen(name), "a path") : FBP_OK;
+}
+
+fbp_status fbp_sink_lock(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool *left)
 {
     FBP_TRY(fbp_part_lock(inputs, s->log, &s->log_fd, left, &s->log_made));
-    if (!name)
-        return FBP_OK;
-    s->lock_path = fbp_format("%s.part.log", name);
-    if (!s->lock_path)
-        return fbp_fail_nomem(strlen(name), "a path");
     return fbp_sink_lock_second(s, inputs);
 }
