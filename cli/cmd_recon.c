@@ -173,6 +173,8 @@ static int run(const struct command *self, int argc, char **argv)
         rc = recon_choose_part(self, &a);
     if (rc == OPT_GO_ON)
         rc = recon_check(self, &a);
+    if (rc == OPT_GO_ON && team_check(a.part != NULL) != 0)
+        return 1;
     if (rc != OPT_GO_ON)
         return rc;
     if (isinf(a.p.output_range[0])) { /* auto */

@@ -5,22 +5,47 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static fbp_team *team;
+static char apart[400]; /* why those that were started together cannot talk; "": they can */
 
 fbp_team *team_own(void)
 {
     return team;
 }
 
+/* By its launcher, where that is not Open MPI's: of others each speaks for itself. */
+static bool is_another(void)
+{
+    const char *rank = getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("SLURM_PROCID");
+
+    return rank && strcmp(rank, "0") != 0;
+}
+
 int team_start(void)
 {
-    if (fbp_team_join(&team) != FBP_OK)
+    const fbp_status st = fbp_team_join(&team);
+
+    if (st != FBP_OK &&
+        (getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK") || getenv("FBP_TEAM")))
         return cli_fail();
+    if (st != FBP_OK)
+        snprintf(apart, sizeof apart, "%s", fbp_message());
     if (fbp_team_rank(team) > 0)
         say_nothing();
     return 0;
+}
+
+int team_check(bool has_part)
+{
+    if (!apart[0] || has_part)
+        return 0;
+    if (is_another())
+        say_nothing();
+    return cli_error("%s", apart);
 }
 
 bool team_has_terminal(void)

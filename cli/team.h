@@ -4,9 +4,15 @@
 
 #include "fbp/team.h"
 
+#include <stdbool.h>
+
 /** Was this process started with others?  Then they meet, and rank 0 alone speaks from here on.
  *  Returns 0 or an exit status. */
 int team_start(void);
+
+/** Whoever has no part of his own, but others that he cannot talk to, fails; the first of them says
+ *  so.  Returns 0 or an exit status. */
+int team_check(bool has_part);
 
 /** This process's team; NULL: it is alone. */
 fbp_team *team_own(void);

@@ -40,8 +40,8 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_team_create(fbp_team **out,
 /**
  * The team that this process was started in, by `mpirun` of Open MPI or by `srun --mpi=pmix`; *out
  * NULL if it was started alone.
- * @return as fbp_team_create(); FBP_ERR_UNSUPPORTED for launchers of other MPIs, or without the
- *         module libfbp_mpi.so.
+ * @return as fbp_team_create(); FBP_ERR_UNSUPPORTED for launchers of other MPIs, for srun that lets
+ *         its processes not talk to each other, or without the module libfbp_mpi.so.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_team_join(fbp_team **out);
 

@@ -27,6 +27,8 @@ static const struct {
     [FBP_ENV_MPI_SIZE] = {"OMPI_COMM_WORLD_SIZE", "how many processes mpirun has started"},
     [FBP_ENV_PMIX_RANK] = {"PMIX_RANK", "started by srun --mpi=pmix"},
     [FBP_ENV_PMI_RANK] = {"PMI_RANK", "started by another MPI's launcher"},
+    [FBP_ENV_PMI_SIZE] = {"PMI_SIZE", "with how many"},
+    [FBP_ENV_SLURM_TASKS] = {"SLURM_STEP_NUM_TASKS", "how many processes srun has started"},
     [FBP_ENV_STRIPE] = {"FBP_STRIPE", "bytes of the output that one process of several writes to, "
                                       "where the file system does not tell its stripes"},
 };

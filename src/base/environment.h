@@ -25,6 +25,8 @@ enum fbp_variable {
     FBP_ENV_MPI_SIZE,
     FBP_ENV_PMIX_RANK,
     FBP_ENV_PMI_RANK,
+    FBP_ENV_PMI_SIZE,
+    FBP_ENV_SLURM_TASKS,
     FBP_ENV_STRIPE,
     FBP_N_VARIABLES
 };

@@ -33,12 +33,43 @@ static fbp_status load(struct fbp_team_functions *out)
     return FBP_OK;
 }
 
+/* How many processes a launcher says that it has started; 0: it says nothing. */
+static size_t told(enum fbp_variable variable)
+{
+    const char *size = fbp_environment(variable);
+
+    return size ? strtoul(size, NULL, 10) : 0;
+}
+
 /* Started by mpirun of Open MPI, or by srun --mpi=pmix, with others? */
 static bool by_open_mpi(void)
 {
-    const char *size = fbp_environment(FBP_ENV_MPI_SIZE);
+    if (fbp_environment(FBP_ENV_MPI_SIZE))
+        return told(FBP_ENV_MPI_SIZE) > 1;
+    return fbp_environment(FBP_ENV_PMIX_RANK) && told(FBP_ENV_SLURM_TASKS) != 1;
+}
 
-    return size ? strtoul(size, NULL, 10) > 1 : fbp_environment(FBP_ENV_PMIX_RANK) != NULL;
+/* By who lets them not talk to each other?  Launchers start their daemons by srun, so that what
+ * Slurm says counts last. */
+static fbp_status by_others(void)
+{
+    const size_t tasks = told(FBP_ENV_SLURM_TASKS);
+
+    if (fbp_environment(FBP_ENV_MPI_SIZE) || fbp_environment(FBP_ENV_PMIX_RANK))
+        return FBP_OK;
+    if (fbp_environment(FBP_ENV_PMI_RANK))
+        return told(FBP_ENV_PMI_SIZE) == 1
+                   ? FBP_OK
+                   : fbp_fail(FBP_ERR_UNSUPPORTED,
+                              "team: this process was started by another MPI's launcher (PMI_RANK "
+                              "is set): use mpirun of Open MPI, or srun --mpi=pmix");
+    if (tasks > 1)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "team: srun has started %zu processes that know nothing of each other: use "
+                        "srun --mpi=pmix, or give each a part of its own (--part), or start one; "
+                        "if each has another volume, unset SLURM_STEP_NUM_TASKS",
+                        tasks);
+    return FBP_OK;
 }
 
 fbp_status fbp_team_join(fbp_team **out)
@@ -52,12 +83,8 @@ fbp_status fbp_team_join(fbp_team **out)
         FBP_TRY(team_sockets(&functions, sockets));
     else if (by_open_mpi())
         FBP_TRY(load(&functions));
-    else if (fbp_environment(FBP_ENV_PMI_RANK))
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "team: this process was started by another MPI's launcher (PMI_RANK is "
-                        "set): use mpirun of Open MPI, or srun --mpi=pmix");
     else
-        return FBP_OK;
+        return by_others();
     if (functions.size > 1)
         return fbp_team_create(out, &functions);
     functions.close(functions.user, 0);

@@ -57,6 +57,10 @@ got=0
 PMI_RANK=0 PMI_SIZE=2 "$fbp" recon scan.json -o none.mha >out 2>err || got=$?
 last="PMI_RANK"
 [ $got -eq 1 ] && grep -q "another MPI's launcher" err || say "$last: status $got"
+got=0
+PMI_RANK=1 PMI_SIZE=2 "$fbp" recon scan.json -o none.mha >out 2>err || got=$?
+[ $got -eq 1 ] && [ ! -s err ] && [ ! -e none.mha ] || say "the second of another MPI's: status $got"
+PMI_RANK=0 PMI_SIZE=1 "$fbp" recon scan.json -o hash: -q >out 2>err && cmp one.hash out || say "one of another MPI's"
 
 # One is killed: mpirun says so, all end, and what was written is kept.
 "$fbp" simulate --size 128 --views 64 -o large.json -q

@@ -340,7 +340,21 @@ static void refuses(void **state)
     setenv("PMI_RANK", "0", 1);
     assert_int_equal(fbp_team_join(&t), FBP_ERR_UNSUPPORTED);
     assert_true(says("another MPI's launcher"));
+    setenv("PMI_SIZE", "1", 1); /* alone, whatever Slurm has started */
+    setenv("SLURM_STEP_NUM_TASKS", "3", 1);
+    assert_int_equal(fbp_team_join(&t), FBP_OK);
+    assert_null(t);
     unsetenv("PMI_RANK");
+    unsetenv("PMI_SIZE");
+    assert_int_equal(fbp_team_join(&t), FBP_ERR_UNSUPPORTED);
+    assert_true(says("srun has started 3 processes that know nothing of each other"));
+    setenv("SLURM_STEP_NUM_TASKS", "1", 1);
+    assert_int_equal(fbp_team_join(&t), FBP_OK);
+    setenv("PMIX_RANK", "0", 1); /* alone, without the module */
+    assert_int_equal(fbp_team_join(&t), FBP_OK);
+    assert_null(t);
+    unsetenv("PMIX_RANK");
+    unsetenv("SLURM_STEP_NUM_TASKS");
 }
 
 int main(int argc, char **argv)
