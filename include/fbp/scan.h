@@ -17,6 +17,14 @@ enum fbp_angular_weights {
     FBP_ANGULAR_EQUAL,       /**< arc / K each */
 };
 
+/** Pictures that counts are corrected by. */
+enum fbp_image {
+    FBP_IMAGE_DARK = 0,   /**< without the beam */
+    FBP_IMAGE_FLAT,       /**< without the object */
+    FBP_IMAGE_BAD_PIXELS, /**< not 0 where a pixel is bad */
+    FBP_IMAGE_LAST = FBP_IMAGE_BAD_PIXELS
+};
+
 /** A fact in a scan file that is only a guess; nobody has confirmed it. */
 struct fbp_assumed {
     char *key;   /**< "detector.pitch_mm" */
@@ -78,6 +86,9 @@ struct fbp_scan {
     /** What is done with measured views beside dark, flat and -log (fbp_scan_correct()).  Owned;
      *  NULL: nothing. */
     struct fbp_corrections *corrections;
+    /** Dark, flat and bad pixels from memory (fbp_scan_use_image()), instead of those of files.
+     *  Owned; NULL: none. */
+    struct fbp_images *images;
 };
 
 /** The views of a scan with kind and panel: the argument of fbp_views_facts() and other calls. */
@@ -174,6 +185,19 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_scan_reduce(struct fbp_scan *scan, size_t 
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_correct(struct fbp_scan *scan,
                                                    const struct fbp_corrections *corrections);
+
+/**
+ * Take a picture from a source, such as samples in memory (fbp_source_memory()), and not from a
+ * file: one slice, or several, which are averaged, of the columns and rows of the stored views.
+ * Its rows run as those of the views, whatever the source says, as is so of files.
+ *
+ * The source is read here, and may be closed afterwards.  NULL: no picture, nor a file of one.
+ * Such a scan cannot be saved: a scan file names files.
+ * @return FBP_ERR_INVALID for another size, NOMEM, or what reading the source returns; the scan is
+ * then as it was.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_scan_use_image(struct fbp_scan *scan, enum fbp_image which,
+                                                     fbp_source *source);
 
 /** Copy a scan: `out`, which is written over, then owns strings and views of its own.
  *  @return FBP_ERR_NOMEM. */

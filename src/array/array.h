@@ -20,6 +20,9 @@ enum fbp_source_use {
 fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct fbp_raw *raw,
                               enum fbp_source_use use);
 
+/** The mean of all slices [row][column]; FBP_ERR_IO, too, if the file has changed. */
+fbp_status fbp_source_mean(fbp_source *source, double *mean);
+
 /** Where a volume in the caller's memory lies, float or double as its info says; NULL for other
  *  sinks.  Who fills it without
  *  fbp_sink_write() says so by fbp_sink_written(). */

@@ -124,6 +124,7 @@ static struct fbp_scan thin_scan(const struct fbp_scan *scan)
     struct fbp_grid *g = &out.volume;
 
     out.dark = out.flat = out.bad_pixels = NULL;
+    out.images = NULL;
     g->n[2] = g->n[2] < SLICES ? g->n[2] : SLICES;
     g->centre_mm[2] += (1 + 0.5 * (double)g->n[2]) * g->voxel_mm[2];
     return out;

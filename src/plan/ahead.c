@@ -22,6 +22,7 @@ static void make_scan(struct fbp_ahead *a, const struct fbp_scan *scan)
 {
     a->scan = *scan;
     a->scan.dark = a->scan.flat = a->scan.bad_pixels = NULL;
+    a->scan.images = NULL;
     a->scan.i0 = 0;
 }
 

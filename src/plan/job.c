@@ -131,7 +131,7 @@ static fbp_status check_filtered(struct fbp_job *job, const struct fbp_scan *sca
 {
     if (scan->depths && !job->filtered)
         return fbp_fail(FBP_ERR_INVALID, "scan: depths are for filtered views: set scan.filtered");
-    if (job->filtered && (fbp_scan_is_intensity(scan) || scan->bad_pixels))
+    if (job->filtered && fbp_prep_is_asked_for(scan))
         return fbp_fail(FBP_ERR_INVALID,
                         "scan: views that are filtered already have no dark, flat, i0 or "
                         "bad_pixels: remove them, or \"filtered\"");
@@ -145,7 +145,7 @@ static fbp_status check_filtered(struct fbp_job *job, const struct fbp_scan *sca
 /* Intensities and what mends them are pictures of floats. */
 static fbp_status check_double(const struct fbp_job *job, const struct fbp_scan *scan)
 {
-    if (!fbp_in_double(job) || !(fbp_scan_is_intensity(scan) || scan->bad_pixels))
+    if (!fbp_in_double(job) || !fbp_prep_is_asked_for(scan))
         return FBP_OK;
     return fbp_fail(FBP_ERR_UNSUPPORTED,
                     "precision: double is for plane integrals as they are: remove dark, flat, i0 "

@@ -1,24 +1,24 @@
 #include "prep/prep.h"
 
+#include "array/array.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "prep/bridge.h"
 #include "prep/transmission.h"
 #include "scan/file/corrections.h"
+#include "scan/file/images.h"
 #include "scan/reduce.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The mean over the slices of an image file, in canonical row order; must fit the (stored) panel.
- */
+/* The mean over the slices of an image file; must fit the (stored) panel. */
 static fbp_status read_mean(const struct fbp_scan *scan, const struct fbp_panel *panel,
-                            const char *path, bool top_down, double *mean)
+                            const char *path, double *mean)
 {
     const size_t nc = panel->n_columns, nr = panel->n_rows;
     struct fbp_raw raw = scan->raw;
     fbp_source *source = NULL;
-    float *row = NULL;
     fbp_status st = FBP_OK;
 
     /* Headerless images have the pixels of the projections; their file says how many they are. */
@@ -33,18 +33,8 @@ static fbp_status read_mean(const struct fbp_scan *scan, const struct fbp_panel 
                      path, info->n[0], info->n[1], nc, nr);
         goto fail;
     }
-    FBP_TRY_GOTO(fbp_alloc((void **)&row, nc * sizeof *row, "an image row"));
-    memset(mean, 0, nc * nr * sizeof *mean);
-    for (size_t k = 0; k < info->n[2]; k++)
-        for (size_t i = 0; i < nr; i++) { /* in the file's order: a compressed one is a stream */
-            const size_t r = top_down ? nr - 1 - i : i;
-            FBP_TRY_GOTO(fbp_source_read(source, k, 1, i, 1, row));
-            for (size_t c = 0; c < nc; c++)
-                mean[r * nc + c] += (double)row[c] / (double)info->n[2];
-        }
-    st = fbp_source_unchanged(source);
+    FBP_TRY_GOTO(fbp_source_mean(source, mean));
 fail:
-    fbp_free(row);
     fbp_source_close(&source);
     return st;
 }
@@ -72,21 +62,53 @@ struct images {
     unsigned char *bad;
 };
 
+/* Rows upwards, from the order in which views are stored. */
+static void turn_over(const struct fbp_panel *panel, double *image)
+{
+    const size_t nc = panel->n_columns;
+
+    for (size_t low = 0, high = panel->n_rows - 1; low < high; low++, high--)
+        for (size_t c = 0; c < nc; c++) {
+            const double x = image[low * nc + c];
+            image[low * nc + c] = image[high * nc + c];
+            image[high * nc + c] = x;
+        }
+}
+
+/* One picture, from memory or from its file, rows upwards; NULL: there is none. */
+static fbp_status read_image(double **out, const struct fbp_scan *scan, enum fbp_image which,
+                             const struct fbp_panel *panel, bool top_down)
+{
+    const char *const files[] = {scan->dark, scan->flat, scan->bad_pixels};
+    const double *kept = fbp_scan_image(scan, which);
+    const size_t bytes = panel->n_columns * panel->n_rows * sizeof **out;
+
+    if (!kept && !files[which])
+        return FBP_OK;
+    if (kept && !fbp_images_fit(scan->images, panel))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the picture in memory is of another panel than the views: set it "
+                        "after the panel",
+                        fbp_image_name(which));
+    FBP_TRY(fbp_alloc((void **)out, bytes, "an image"));
+    if (kept)
+        memcpy(*out, kept, bytes);
+    else
+        FBP_TRY(read_mean(scan, panel, files[which], *out));
+    if (top_down)
+        turn_over(panel, *out);
+    return FBP_OK;
+}
+
 static fbp_status read_images(struct images *m, const struct fbp_scan *scan,
                               const struct fbp_panel *panel, bool top_down)
 {
     const size_t n = panel->n_columns * panel->n_rows;
-    const struct {
-        const char *path;
-        double **to;
-    } files[] = {{scan->dark, &m->dark}, {scan->flat, &m->bright}, {scan->bad_pixels, &m->mask}};
 
     FBP_TRY(fbp_calloc((void **)&m->bad, n, 1, "a mask of bad pixels"));
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (files[i].path) {
-            FBP_TRY(fbp_alloc((void **)files[i].to, n * sizeof(double), "an image"));
-            FBP_TRY(read_mean(scan, panel, files[i].path, top_down, *files[i].to));
-        }
+    FBP_TRY(read_image(&m->dark, scan, FBP_IMAGE_DARK, panel, top_down));
+    FBP_TRY(read_image(&m->bright, scan, FBP_IMAGE_FLAT, panel, top_down));
+    FBP_TRY(read_image(&m->mask, scan, FBP_IMAGE_BAD_PIXELS, panel, top_down));
     for (size_t i = 0; m->mask && i < n; i++)
         m->bad[i] = !(m->mask[i] == 0); /* a NaN is no good pixel either */
     return FBP_OK;
@@ -156,6 +178,11 @@ static fbp_status take_hardening(struct fbp_hardening *out, const struct fbp_sca
     return FBP_OK;
 }
 
+bool fbp_prep_is_asked_for(const struct fbp_scan *scan)
+{
+    return fbp_scan_is_intensity(scan) || fbp_scan_has_image(scan, FBP_IMAGE_BAD_PIXELS);
+}
+
 fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bool top_down)
 {
     struct images m = {0};
@@ -164,7 +191,7 @@ fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bo
 
     *out = (struct fbp_prep){.panel = scan->panel, .intensity = fbp_scan_is_intensity(scan)};
     FBP_TRY(take_hardening(&out->hardening, scan));
-    if (!out->intensity && !scan->bad_pixels)
+    if (!fbp_prep_is_asked_for(scan))
         return FBP_OK;
     fbp_reduction_of(scan, &r);
     FBP_TRY_GOTO(read_images(&m, scan, &r.stored, top_down));

@@ -39,6 +39,9 @@ struct fbp_prep_counts {
     size_t not_finite, clipped;
 };
 
+/** Does the scan ask for a logarithm, or name bad pixels? */
+bool fbp_prep_is_asked_for(const struct fbp_scan *scan);
+
 /** Read darks, flats (averaged) and mask of a scan; top_down: stored pictures start at the top.
  *  Pixels whose flat is not above their dark count as bad. */
 fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bool top_down);

@@ -1,4 +1,5 @@
 /* A scan again, with strings and views of its own. */
+#include "scan/file/images.h"
 #include "scan/file/preparation.h"
 #include "scan/file/scan_notes.h"
 
@@ -77,6 +78,7 @@ static fbp_status copy_all(struct fbp_scan *to, const struct fbp_scan *from)
     FBP_TRY(copy_texts(to, from));
     FBP_TRY(copy_numbers(to, from));
     FBP_TRY(copy_corrections(to, from));
+    FBP_TRY(fbp_images_copy(&to->images, from->images));
     for (size_t i = 0; i < from->n_assumed; i++) {
         const struct fbp_assumed *a = &from->assumed[i];
         FBP_TRY(fbp_scan_assume(to, a->file, a->key, a->value, a->why));
@@ -97,6 +99,7 @@ fbp_status fbp_scan_copy(struct fbp_scan *out, const struct fbp_scan *given)
     to.depths = to.plane_weights = NULL;
     to.preparation = NULL;
     to.corrections = NULL;
+    to.images = NULL;
     to.files = NULL;
     to.assumed = NULL;
     to.n_files = to.n_assumed = 0;

@@ -1,5 +1,6 @@
 /* A scan as JSON.  Numbers have as many digits as reading them back exactly takes. */
 #include "base/sizes.h"
+#include "scan/file/images.h"
 #include "scan/file/scan_write.h"
 #include "scan/scan_parts.h"
 
@@ -310,6 +311,12 @@ static fbp_status check_scan(const struct fbp_scan *scan, const struct fbp_circl
     FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
     if (!scan->projections && !geometry_only)
         return fbp_fail(FBP_ERR_INVALID, "scan: no projections are named: set scan.projections");
+    for (enum fbp_image i = 0; !geometry_only && i <= FBP_IMAGE_LAST; i++)
+        if (fbp_scan_image(scan, i))
+            return fbp_fail(FBP_ERR_UNSUPPORTED,
+                            "scan: %s is a picture in memory, and a scan file names files: write "
+                            "it to one, and name that",
+                            fbp_image_name(i));
     if (scan->n_views == 0 || !scan->views)
         return fbp_fail(FBP_ERR_INVALID, "scan: there are no views to save");
     if (scan->every || scan->bin)

@@ -39,7 +39,7 @@ WHOLE(progress, waiting_for);
 WHOLE(recon_params, n_parts);
 WHOLE(report, slices_missing);
 WHOLE(preparation, places);
-WHOLE(scan, corrections);
+WHOLE(scan, images);
 WHOLE(scan_known, preparation);
 WHOLE(sheet_params, hi);
 WHOLE(simulate_params, sink);

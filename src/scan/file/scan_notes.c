@@ -1,5 +1,6 @@
 /* A scan in memory: what is assumed, what is to be noted, what it implies; and its end. */
 #include "scan/file/scan_notes.h"
+#include "scan/file/images.h"
 #include "scan/file/preparation.h"
 
 #include "base/mem.h"
@@ -39,6 +40,7 @@ void fbp_scan_free(struct fbp_scan *scan)
     free(scan->reference);
     fbp_preparation_free(scan->preparation);
     free(scan->corrections);
+    fbp_images_free(scan->images);
     free(scan->note);
     for (size_t i = 0; i < scan->n_files; i++)
         free(scan->files[i]);
@@ -143,5 +145,6 @@ bool fbp_scan_is_intensity(const struct fbp_scan *given)
 
     if (FBP_TAKE(scan, scan, given) != FBP_OK)
         return false;
-    return scan->dark || scan->flat || scan->i0 > 0;
+    return fbp_scan_has_image(scan, FBP_IMAGE_DARK) || fbp_scan_has_image(scan, FBP_IMAGE_FLAT) ||
+           scan->i0 > 0;
 }
