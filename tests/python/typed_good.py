@@ -11,7 +11,7 @@ def show(now: fbp.Progress) -> None:
 
 
 def middle(path: str) -> NDArray[np.float32]:
-    scan: fbp.Scan = fbp.load(path, pixel=0.2, sod=100, sdd=200.5)
+    scan: fbp.Scan = fbp.load(path, pixel=0.2, sod=100, sdd=200.5, flat=np.ones((8, 9)), dark="d.npy")
     volume = fbp.recon(scan, filter="hann", voxel=0.1, roi="1:2,:,:", memory="8G", progress=show)
     x, y, z = volume.spacing
     assert volume.report is not None

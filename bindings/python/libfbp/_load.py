@@ -29,6 +29,10 @@ def load(
     flip_u: bool = False,
     flip_v: bool = False,
     reverse: bool = False,
+    i0: float | None = None,
+    dark: Any = None,
+    flat: Any = None,
+    bad_pixels: Any = None,
     prepare: str | None = None,
     follow: bool = False,
 ) -> Scan:
@@ -40,6 +44,8 @@ def load(
     :param pixel: distance of pixels [mm] instead of that in the file, or (along rows, along columns)
     :param sod: distances [mm], and so on: numbers that replace those of the file, as in
         :meth:`Scan.adjusted`
+    :param i0: counts without an object; `dark`, `flat` and `bad_pixels` are pictures, as arrays or
+        paths, as in :meth:`Scan.with_counts`: instead of those of the file
     :param arc: of a folder: angle that the views cover [degrees]
     :param prepare: steps before plane integrals, such as "baseline=1,phase=all" (EPR imaging)
     :param follow: the projections are still being written
@@ -58,6 +64,8 @@ def load(
     scan = Scan(core, None, None)
     if any(v is not None for v in told.values()) or flip_u or flip_v or reverse:
         scan = scan.adjusted(**told, flip_u=flip_u, flip_v=flip_v, reverse=reverse)
+    if any(v is not None for v in (i0, dark, flat, bad_pixels)):
+        scan = scan.with_counts(i0=i0, dark=dark, flat=flat, bad_pixels=bad_pixels)
     return scan
 
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from . import _arguments as arguments
-from . import _core
+from . import _core, _images
 from ._errors import InvalidError
 from ._facts import Facts
 from ._panel import (
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+
+_COUNTS = ("i0", *_images.NAMES)
 
 
 class Scan:
@@ -255,6 +257,10 @@ class Scan:
         self._core.set_projections(file)
         if row_order is not None:
             self._core.set_row_order(row_order)
+        for name in more:
+            if name not in _COUNTS:
+                near = arguments.nearest(name, _COUNTS)
+                raise TypeError(f'there is no keyword "{name}"{near}')
         return self.with_counts(**more) if more else self
 
     # The same, but for something.
@@ -282,22 +288,18 @@ class Scan:
         """The same scan of counts (intensities), of which the logarithm is taken.
 
         :param i0: counts without an object
-        :param dark: path of one or several pictures without the beam
-        :param flat: path of one or several pictures without the object
-        :param bad_pixels: path of a picture, not 0 where pixels are bad
+        :param dark: a picture without the beam: an array (rows, columns), several (pictures, rows,
+            columns), which are averaged, or the path of a file of either.  Arrays are copied; their
+            rows run as those of the views, as in files.
+        :param flat: one or several without the object, in the same way
+        :param bad_pixels: a mask, True or not 0 where pixels are bad
         """
         core = self._core.copy()
         if i0 is not None:
             core.set_i0(arguments.number(i0, "i0", positive=True))
-        pictures = {"dark": dark, "flat": flat, "bad_pixels": bad_pixels}
-        for name, picture in pictures.items():
-            if hasattr(picture, "shape"):
-                raise InvalidError(
-                    f"{name}: is an array, and pictures are read from files so far: "
-                    f'np.save("{name}.npy", {name}), and give the path'
-                )
+        for name, picture in zip(_images.NAMES, (dark, flat, bad_pixels), strict=True):
             if picture is not None:
-                getattr(core, f"set_{name}")(arguments.path(picture, name))
+                _images.use(core, name, picture)
         return Scan(core, self._views, self.views)
 
     def adjusted(

@@ -54,6 +54,7 @@ template <class Name> int by_name(Name name, const std::string &text, const char
 /* Parts of the module, a file each. */
 void define_views(nb::module_ &m);
 void define_scan(nb::module_ &m);
+void define_images(nb::module_ &m);
 void define_geometry(nb::module_ &m);
 void define_plan(nb::module_ &m);
 void define_tools(nb::module_ &m);

@@ -26,6 +26,7 @@ NB_MODULE(_core, m)
     nb::register_exception_translator(fbp_python::raise);
     fbp_python::define_views(m);
     fbp_python::define_scan(m);
+    fbp_python::define_images(m);
     fbp_python::define_geometry(m);
     fbp_python::define_plan(m);
     fbp_python::define_tools(m);

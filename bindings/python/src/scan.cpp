@@ -18,8 +18,7 @@ void scan::make_views(std::size_t n)
     s.n_views = n;
 }
 
-/* A string that the scan owns; None: none. */
-static void set_text(char *&to, const std::optional<std::string> &text)
+void set_text(char *&to, const std::optional<std::string> &text)
 {
     char *copy = text ? strdup(text->c_str()) : nullptr;
 
@@ -332,16 +331,6 @@ static void define_changes(nb::class_<scan> &c)
         .def(
             "set_projections",
             [](scan &s, const std::optional<std::string> &p) { set_text(s.s.projections, p); },
-            nb::arg("path").none())
-        .def(
-            "set_dark", [](scan &s, const std::optional<std::string> &p) { set_text(s.s.dark, p); },
-            nb::arg("path").none())
-        .def(
-            "set_flat", [](scan &s, const std::optional<std::string> &p) { set_text(s.s.flat, p); },
-            nb::arg("path").none())
-        .def(
-            "set_bad_pixels",
-            [](scan &s, const std::optional<std::string> &p) { set_text(s.s.bad_pixels, p); },
             nb::arg("path").none())
         .def("set_reference",
              [](scan &s, const std::string &p) {

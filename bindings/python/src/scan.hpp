@@ -25,6 +25,8 @@ struct scan {
 /** Owned by Python. */
 using scan_ptr = std::unique_ptr<scan>;
 
+/** A string that a scan owns; None: none. */
+void set_text(char *&to, const std::optional<std::string> &text);
 /** Numbers of fbp_geometry_facts as a dictionary. */
 nb::dict facts_of(const fbp_geometry_facts &facts);
 /** {"size": (nx, ny, nz), "voxel": …, "centre": …}, along x, y, z. */
