@@ -34,6 +34,9 @@ const struct fbp_array_info *fbp_sink_info(const fbp_sink *sink);
 struct fbp_sink_joint {
     size_t part, n_parts;      /**< for names and messages: parts count from 1 */
     const unsigned char *mine; /**< 1 a slice of info->n[2] that this process writes */
+    bool first; /**< of several that start together: fbp_sink_params.resume says whether what is
+                     left under this name is gone on with.  Others go on with what several have
+                     begun, and refuse what one alone has left */
 };
 
 /**

@@ -83,6 +83,8 @@ void fbp_joint_destroy(struct fbp_joint **joint);
 /** The runs of mine[n]. */
 fbp_status fbp_joint_runs(const unsigned char *mine, size_t n, struct fbp_joint_edges *out);
 void fbp_joint_edges_clear(struct fbp_joint_edges *edges);
+/** Is any of these slices this process's? */
+bool fbp_joint_is_mine(const struct fbp_sink *s, size_t z0, size_t nz);
 
 /** Bytes to where they belong, for a piece, too: `sink` is a struct fbp_sink. */
 fbp_status fbp_joint_put(void *sink, uint64_t at, const void *data, size_t n);
@@ -133,12 +135,40 @@ fbp_status fbp_joint_mark_synced(struct fbp_sink *s, struct fbp_joint_peer *peer
 /** Remove a journal and its file of edges. */
 void fbp_joint_remove(const char *journal);
 
+/* --- the head (joint_head.c) --- */
+
+struct fbp_joint_head {
+    int fd;        /**< locked */
+    bool left;     /**< it was there */
+    bool shared;   /**< of several processes */
+    bool ours;     /**< of this output, by the same release */
+    bool publish;  /**< all slices were there, and were getting their names */
+    bool complete; /**< and have them still */
+    bool old;      /**< of an output that was complete, and is another one now */
+};
+
+/** What it says, but for `fd` and `left`. */
+fbp_status fbp_joint_head_read(const struct fbp_sink *s, struct fbp_joint_head *h);
+/** Is this the output that it speaks of?  Else it is begun, or refused. */
+fbp_status fbp_joint_head_take(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
+                               const struct fbp_joint_head *h);
+
+fbp_status fbp_joint_refuse_living(const struct fbp_sink *s, const struct fbp_joint_peer *p);
+/** For fbp_joint_each(): what ended processes left is of no use. */
+fbp_status fbp_joint_drop_peer(struct fbp_sink *s, struct fbp_joint_peer *peer, void *user);
+
 /* --- joining and leaving (joint.c), publishing (joint_seal.c) --- */
 
 /** Open all files; the journals of other processes say which slices are there.  stack: NULL: it is
  *  none. */
 fbp_status fbp_joint_join(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
                           const struct fbp_joint_kind *stack);
+
+/** What processes that ended have noted, and nobody knows to be on the disk, is read, compared, and
+ *  becomes this one's (joint_salvage.c). */
+fbp_status fbp_joint_salvage(struct fbp_sink *s, const struct fbp_part_inputs *inputs);
+/** Does the head have slices of one process, whose journal it was? */
+bool fbp_joint_is_left_alone(const struct fbp_sink *s);
 
 /** This process has written all its slices: tell the others, or publish if all are there. */
 fbp_status fbp_joint_finish(struct fbp_sink *s);
@@ -153,8 +183,20 @@ fbp_status fbp_joint_tidy(struct fbp_sink *s, int fd);
 /** Does the text of a head say that the output is complete, and is that still the one? */
 bool fbp_joint_is_complete(const struct fbp_sink *s, const char *head);
 
-/** The journal that a process alone has just locked: is it the head of processes that live?  What
- *  others left is removed, unless the output is to be resumed: FBP_ERR_INVALID. */
+/* --- what is left, for one process or the first of several (joint_resume.c) --- */
+
+/** The journal that has just been locked: is it the head of several processes? */
+bool fbp_joint_is_left(const struct fbp_sink *s);
+/** If it is: none of them may live; what they left is removed, unless it is to be resumed. */
 fbp_status fbp_joint_yield(struct fbp_sink *s, bool resume);
+/**
+ * s, whose journal is locked, joins the processes of its output, of which it is the first, or
+ * resumes alone what several began.  What one process alone left is resumed, too; its journal
+ * becomes the head.
+ *
+ * left: there was a journal
+ */
+fbp_status fbp_joint_take_over(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool left,
+                               bool resume, const struct fbp_joint_kind *stack);
 
 #endif /* FBP_SRC_JOINT_H */

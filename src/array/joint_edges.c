@@ -36,6 +36,14 @@ fbp_status fbp_joint_runs(const unsigned char *mine, size_t n, struct fbp_joint_
     return FBP_OK;
 }
 
+bool fbp_joint_is_mine(const struct fbp_sink *s, size_t z0, size_t nz)
+{
+    for (size_t z = z0; z < z0 + nz; z++)
+        if (s->joint->mine[z])
+            return true;
+    return false;
+}
+
 void fbp_joint_edges_clear(struct fbp_joint_edges *e)
 {
     if (e->fd >= 0)

@@ -221,7 +221,7 @@ static fbp_status visit(struct fbp_sink *s, bool own, const char *name, fbp_join
     struct fbp_joint_peer p = {.edges.fd = -1};
     fbp_status st = FBP_OK;
 
-    const char *head = s->joint ? s->joint->head : s->log;
+    const char *head = s->joint && s->joint->head ? s->joint->head : s->log;
     if (!is_journal(head, name, &p.part, &p.n_parts))
         return FBP_OK;
     p.path = fbp_path_join(head, name);

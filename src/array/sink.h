@@ -106,6 +106,10 @@ void fbp_sink_unlock_second(struct fbp_sink *s);
 fbp_status fbp_sink_part_open(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool left,
                               bool resume, bool *fresh);
 
+/** Make room for the temporary files of a single file: what is there must be `ours`, or empty. */
+fbp_status fbp_sink_file_clear(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
+                               bool ours);
+
 /** Remove the temporary files of a single file. */
 void fbp_sink_file_remove(const struct fbp_sink *s);
 

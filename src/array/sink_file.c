@@ -39,6 +39,12 @@ static fbp_status clear_parts(const struct fbp_sink *s, const struct fbp_part_in
     return st;
 }
 
+fbp_status fbp_sink_file_clear(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
+                               bool ours)
+{
+    return clear_parts(s, inputs, ours, true);
+}
+
 void fbp_sink_file_remove(const struct fbp_sink *s)
 {
     /* A part without its journal would be nobody's. */

@@ -135,12 +135,14 @@ static fbp_status open_part(struct fbp_sink *s, const struct fbp_part_inputs *in
     bool left = false, fresh = true;
 
     FBP_TRY(fbp_sink_name_second(s, pair ? s->layout.data_path : NULL));
-    if (s->joint)
+    if (s->joint && !s->joint->own.first)
         return fbp_joint_join(s, inputs, NULL);
     FBP_TRY(fbp_part_spare(inputs, s->part));
     FBP_TRY(fbp_sink_lock(s, inputs, &left));
     if (left)
         FBP_TRY(fbp_joint_yield(s, resume));
+    if (s->joint || (resume && fbp_joint_is_left(s)))
+        return fbp_joint_take_over(s, inputs, left, resume, NULL);
     FBP_TRY(fbp_sink_part_open(s, inputs, left, resume, &fresh));
     FBP_TRY(fbp_sink_reserve(s));
     FBP_TRY(fbp_sink_write_header(s));

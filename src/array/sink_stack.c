@@ -125,14 +125,17 @@ static fbp_status begin(struct fbp_sink *s, const struct fbp_part_inputs *inputs
     bool left = false, found = false;
 
     FBP_TRY(name_second(s));
-    if (s->joint)
+    if (s->joint && !s->joint->own.first)
         return fbp_joint_join(s, inputs, &one_of_several);
     FBP_TRY(fbp_part_spare(inputs, s->log));
     FBP_TRY(fbp_sink_lock(s, inputs, &left));
     if (left)
         FBP_TRY(fbp_joint_yield(s, resume));
-    if (left)
+    const bool shared = resume && fbp_joint_is_left(s);
+    if (left && !shared)
         FBP_TRY(finish_published(s));
+    if (s->joint || shared)
+        return fbp_joint_take_over(s, inputs, left, resume, &one_of_several);
     FBP_TRY(fbp_sink_stack_check_others(s));
     if (left && resume)
         FBP_TRY(fbp_journal_find(s, &found));

@@ -106,12 +106,18 @@ for other in '--filter hann' '--hu 0.02' '--size 40' '--output-type uint8 --outp
     one_line err
     has err 'other options, another scan or another release of fbp'
 done
-run 1 recon scan.json -o c.mha --resume -q
-has err 'finish it with --part, such as --part 1/1'
+run 1 recon scan.json -o c.mha --resume -q --filter hann
+has err 'other options, another scan or another release of fbp'
 ls >after
 cmp -s before after || say "left: $(diff before after)"
 run 0 recon scan.json -o c.mha --part 2/2 -q --threads 2 --memory 200M --slab 6
 same c.mha
+
+# One process finishes what parts have begun.
+run 0 recon scan.json -o d.mha --part 1/2 -q "${options[@]}"
+run 0 recon scan.json -o d.mha --resume -q "${options[@]}" --slab 6 --json
+is "$(json slabs_resumed) > 0"
+same d.mha
 
 # Another program: here, one whose commit has another name.
 library=$(ldd "$fbp" | sed -nE 's/.*libfbp\.so[^ ]* => ([^ ]*) .*/\1/p')

@@ -1,0 +1,126 @@
+/* The head of an output that several processes write: which output it is of, and what of it is
+ * left.
+ */
+#include "array/file/bytes.h"
+#include "array/file/outfile.h"
+#include "array/joint.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+fbp_status fbp_joint_head_read(const struct fbp_sink *s, struct fbp_joint_head *h)
+{
+    char line[FBP_JOURNAL_LINE];
+    char *text = NULL;
+    size_t n = 0;
+
+    if (!h->left)
+        return FBP_OK;
+    FBP_TRY(fbp_read_text(s->joint->head, FBP_JOINT_MAX_HEAD, &text, &n));
+    fbp_journal_first(s, line);
+    h->shared = strncmp(text, FBP_PART_HEAD, strlen(FBP_PART_HEAD)) == 0;
+    h->ours = strncmp(text, line, strlen(line)) == 0;
+    h->publish = strstr(text, "\npublish\n");
+    h->complete = h->publish && h->ours && fbp_joint_is_complete(s, text);
+    h->old = h->publish && strstr(text, "\ncomplete ") && !h->complete;
+    free(text);
+    return FBP_OK;
+}
+
+fbp_status fbp_joint_refuse_living(const struct fbp_sink *s, const struct fbp_joint_peer *p)
+{
+    return fbp_fail(FBP_ERR_IO,
+                    "%s: part %zu of %zu is being written by %s: wait for it, or choose another "
+                    "name",
+                    s->path, p->part, p->n_parts, p->who[0] ? p->who : "another process");
+}
+
+fbp_status fbp_joint_drop_peer(struct fbp_sink *s, struct fbp_joint_peer *p, void *user)
+{
+    (void)user;
+    if (p->alive)
+        return fbp_joint_refuse_living(s, p);
+    fbp_joint_remove(p->path);
+    return FBP_OK;
+}
+
+/* Is PATH.part there?  Of a stack, there is none. */
+static fbp_status find_part(const struct fbp_sink *s, bool *there)
+{
+    struct stat st;
+
+    *there = true;
+    return s->joint->stack ? FBP_OK : fbp_stat(s->part, &st, there);
+}
+
+static fbp_status clear_old(struct fbp_sink *s, const struct fbp_part_inputs *inputs)
+{
+    FBP_TRY(fbp_joint_each(s, false, fbp_joint_drop_peer, NULL));
+    if (s->joint->stack)
+        return s->joint->stack->clear(s, inputs, false);
+    return fbp_part_clear(inputs, s->part, false);
+}
+
+/* The first of all processes. */
+static fbp_status begin_head(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
+                             const struct fbp_joint_head *h)
+{
+    char line[FBP_JOURNAL_LINE];
+
+    if (ftruncate(h->fd, 0) < 0)
+        return fbp_fail_write(s->joint->head, errno, 0);
+    FBP_TRY(clear_old(s, inputs));
+    s->joint->joined = true;
+    if (s->joint->stack)
+        FBP_TRY(s->joint->stack->room(s, h->fd));
+    fbp_journal_first(s, line);
+    return fbp_append(h->fd, s->joint->head, line);
+}
+
+static fbp_status refuse_head(const struct fbp_sink *s, const struct fbp_joint_head *h)
+{
+    if (!h->shared)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: an interrupted run without --part left it: finish it with --resume, "
+                        "or remove it and %s",
+                        s->part, s->joint->head);
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: belongs to parts with other options, another scan or another release of "
+                    "fbp: use the same, or remove it and %s*",
+                    s->part, s->joint->head);
+}
+
+/* All slices were there; whoever published has not tidied up. */
+static fbp_status finish_published(struct fbp_sink *s, const struct fbp_joint_head *h, bool there)
+{
+    bool gone = false;
+
+    if (s->joint->stack && !h->complete)
+        FBP_TRY(s->joint->stack->names(s, &gone));
+    else if (there && !h->complete)
+        return FBP_OK; /* not published after all: as if it were to be */
+    FBP_TRY(fbp_joint_tidy(s, h->fd));
+    s->joint->complete = !gone;
+    return FBP_OK;
+}
+
+/* Is this the output that the head speaks of?  Else it is begun, or refused. */
+fbp_status fbp_joint_head_take(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
+                               const struct fbp_joint_head *h)
+{
+    bool there;
+
+    FBP_TRY(find_part(s, &there));
+    if (!h->left || h->old || (h->publish && !h->ours && !there)) /* or of an older output */
+        return begin_head(s, inputs, h);
+    if (!h->ours)
+        return refuse_head(s, h);
+    if (h->publish)
+        FBP_TRY(finish_published(s, h, there));
+    s->joint->joined = true;
+    return !there && !s->joint->complete ? clear_old(s, inputs) : FBP_OK;
+}

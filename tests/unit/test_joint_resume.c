@@ -1,0 +1,217 @@
+/* What is left of an output goes on: what one process left by several that start together, what
+ * several left by one; or it is dropped, and nothing is left of it. */
+#include "unit/joint_util.h"
+
+/* One that starts with others, of which it is the first. */
+static fbp_sink *lead(const struct output *o, bool resume, size_t p, size_t n)
+{
+    const struct fbp_array_info i = info();
+    struct fbp_sink_params params = params_of(o);
+    unsigned char mine[NZ];
+    fbp_sink *s = NULL;
+
+    params.resume = resume;
+    for (size_t z = 0; z < NZ; z++)
+        mine[z] = is_of(z, p, n);
+    if (fbp_sink_open_joint(&s, o->name, &i, &params,
+                            &(struct fbp_sink_joint){p, n, mine, .first = true}) != FBP_OK)
+        fail_msg("the first of %zu: %s", n, fbp_message());
+    return s;
+}
+
+/* By processes that start together; the slices that they compute. */
+static size_t do_together(const struct output *o, bool resume, size_t n)
+{
+    fbp_sink *s[PARTS] = {lead(o, resume, 1, n)};
+    size_t done = 0;
+
+    for (size_t p = 1; p < n; p++)
+        s[p] = join(o, p + 1, n);
+    for (size_t p = 0; p < n; p++)
+        done += write_some(s[p], p + 1, n, NZ);
+    for (size_t p = n; p-- > 0;) {
+        if (fbp_sink_finish(s[p]) != FBP_OK)
+            fail_msg("%zu of %zu: %s", p + 1, n, fbp_message());
+        fbp_sink_close(&s[p]);
+    }
+    return done;
+}
+
+static fbp_sink *open_alone(const struct output *o, bool resume)
+{
+    const struct fbp_array_info i = info();
+    struct fbp_sink_params params = params_of(o);
+    fbp_sink *s = NULL;
+
+    params.resume = resume;
+    if (fbp_sink_open(&s, o->name, &i, &params) != FBP_OK)
+        fail_msg("alone: %s", fbp_message());
+    return s;
+}
+
+/* A process that writes alone, up to so many slices, and is gone. */
+static void die_alone(const struct output *o, bool resume, size_t slices)
+{
+    const pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        write_some(open_alone(o, resume), 1, 1, slices);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static size_t resume_alone(const struct output *o)
+{
+    fbp_sink *s = open_alone(o, true);
+    const size_t done = write_some(s, 1, 1, NZ);
+
+    if (fbp_sink_finish(s) != FBP_OK)
+        fail_msg("alone: %s", fbp_message());
+    assert_int_equal(fbp_sink_missing(s), 0);
+    fbp_sink_close(&s);
+    return done;
+}
+
+static void what_one_left_is_finished_by_several(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        begin_output(&outputs[i]);
+        die_alone(&outputs[i], false, 7);
+        assert_int_equal(do_together(&outputs[i], true, 3), NZ - 7);
+        assert_same_folders();
+    }
+}
+
+static void what_several_left_is_finished_by_one(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        begin_output(&outputs[i]);
+        die(&outputs[i], 2, PARTS, 3);
+        die(&outputs[i], 1, PARTS, 1);
+        assert_int_equal(resume_alone(&outputs[i]), NZ - 4);
+        assert_same_folders();
+    }
+}
+
+/* One, several, one, parts that know nothing of each other, several. */
+static void by_turns(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        begin_output(&outputs[i]);
+        die_alone(&outputs[i], false, 2);
+        const pid_t child = fork();
+        if (child == 0) {
+            write_some(lead(&outputs[i], true, 1, 2), 1, 2, 3);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        die_alone(&outputs[i], true, 4);
+        die(&outputs[i], 3, PARTS, 1);
+        const size_t rest = do_together(&outputs[i], true, 4);
+        assert_int_equal(rest, NZ - 2 - 3 - 4 - 1);
+        assert_same_folders();
+    }
+}
+
+/* Who begins anew drops what is left, of one or of several, and nothing of it stays. */
+static void anew(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        begin_output(&outputs[i]);
+        die_alone(&outputs[i], false, 7);
+        assert_int_equal(do_together(&outputs[i], false, 2), NZ);
+        assert_same_folders();
+        begin_output(&outputs[i]);
+        die(&outputs[i], 1, PARTS, 2);
+        die(&outputs[i], 3, PARTS, 2);
+        assert_int_equal(do_together(&outputs[i], false, 3), NZ);
+        assert_same_folders();
+        begin_output(&outputs[i]);
+        assert_int_equal(do_together(&outputs[i], false, 4), NZ);
+        assert_int_equal(do_together(&outputs[i], true, 3), NZ); /* there is nothing to resume */
+        assert_same_folders();
+    }
+}
+
+/* The first of several that fail before they have computed anything keeps what one process had. */
+static void what_was_there_stays(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        begin_output(&outputs[i]);
+        die_alone(&outputs[i], false, 3); /* 0, 1, 2 */
+        fbp_sink *s = lead(&outputs[i], true, 1, PARTS);
+        assert_int_equal(fbp_sink_has(s, 0, 1), is_of(0, 1, PARTS));
+        fbp_sink_close(&s);
+        assert_int_equal(do_together(&outputs[i], true, 3), NZ - 3);
+        assert_same_folders();
+    }
+}
+
+static void samples_of_one_that_are_not_there_are_noticed(void **state)
+{
+    const struct output o = {"v.mha", 0, 0};
+
+    (void)state;
+    begin_output(&o);
+    die_alone(&o, false, 7);
+    (void)!system("dd if=/dev/zero of=v.mha.part bs=1000 count=8 seek=1 conv=notrunc 2>/dev/null");
+    assert_int_equal(do_together(&o, true, 3), NZ - 7 + 2);
+    assert_same_folders();
+}
+
+static void whoever_lives_or_is_another_is_refused(void **state)
+{
+    const struct output o = {"v.mha", 0, 0}, other = {"v.mha", 0, 8};
+    const struct fbp_array_info i = info();
+    struct fbp_sink_params params = params_of(&o);
+    struct fbp_sink_params others = params_of(&other);
+    const unsigned char mine[NZ] = {1};
+    const struct fbp_sink_joint first = {1, 2, mine, .first = true};
+    fbp_sink *s = NULL;
+
+    (void)state;
+    begin_output(&o);
+    fbp_sink *lives = join(&o, 2, PARTS);
+    write_some(lives, 2, PARTS, 1);
+    assert_int_equal(fbp_sink_open_joint(&s, o.name, &i, &params, &first), FBP_ERR_IO);
+    assert_says("part 2 of 4 is being written by process");
+    fbp_sink_close(&lives);
+    others.resume = params.resume = true;
+    assert_int_equal(fbp_sink_open_joint(&s, o.name, &i, &others, &first), FBP_ERR_INVALID);
+    assert_says("other options");
+    assert_int_equal(do_together(&o, true, 2), NZ - 1);
+    assert_same_folders();
+
+    begin_output(&o);
+    lives = open_alone(&o, false);
+    write_some(lives, 1, 1, 1);
+    assert_int_equal(fbp_sink_open_joint(&s, o.name, &i, &params, &first), FBP_ERR_IO);
+    assert_says("another process is writing this output");
+    fbp_sink_close(&lives);
+    assert_int_equal(fbp_sink_open_joint(&s, o.name, &i, &others, &first), FBP_ERR_INVALID);
+    assert_says("other settings or data");
+    assert_int_equal(do_together(&o, true, 2), NZ - 1);
+    assert_same_folders();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_one_left_is_finished_by_several),
+        cmocka_unit_test(what_several_left_is_finished_by_one),
+        cmocka_unit_test(by_turns),
+        cmocka_unit_test(anew),
+        cmocka_unit_test(what_was_there_stays),
+        cmocka_unit_test(samples_of_one_that_are_not_there_are_noticed),
+        cmocka_unit_test(whoever_lives_or_is_another_is_refused),
+    };
+    return cmocka_run_group_tests(tests, begin, NULL);
+}
