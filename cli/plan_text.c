@@ -186,7 +186,26 @@ static void json_predicted(cJSON *root, const struct fbp_predicted *t)
     cJSON_AddNumberToObject(out, "gups", t->gups);
 }
 
-static int print_json(const fbp_plan *plan, double seconds)
+/* Who computes what. */
+static void json_work(cJSON *root, const struct fbp_plan_summary *p)
+{
+    cJSON_AddStringToObject(root, "device", p->backend);
+    cJSON_AddStringToObject(root, "kernel", p->kernel);
+    cJSON_AddStringToObject(root, "isa", p->isa);
+    cJSON_AddNumberToObject(root, "threads", p->n_threads);
+    cJSON_AddStringToObject(root, "weights", p->weights);
+    if (p->prepared[0])
+        cJSON_AddStringToObject(root, "prepared", p->prepared);
+    cli_json_sizes(root, "size", p->volume.n, 3);
+    cli_json_numbers(root, "voxel_mm", p->volume.voxel_mm, 3);
+    cli_json_numbers(root, "centre_mm", p->volume.centre_mm, 3);
+    if (is_box(p))
+        recon_json_box(root, p);
+    if (p->region_voxels)
+        recon_json_region(root, p);
+}
+
+static void json_counts(cJSON *root, const struct fbp_plan_summary *p)
 {
     static const struct {
         const char *key;
@@ -213,26 +232,19 @@ static int print_json(const fbp_plan *plan, double seconds)
         {"ahead_in_file", offsetof(struct fbp_plan_summary, ahead_in_file)},
     };
     _Static_assert(sizeof(size_t) == sizeof(uint64_t), "one loop prints both");
-    const struct fbp_plan_summary *p = fbp_plan_info(plan);
-    cJSON *root = cJSON_CreateObject();
 
-    cJSON_AddStringToObject(root, "device", p->backend);
-    cJSON_AddStringToObject(root, "kernel", p->kernel);
-    cJSON_AddStringToObject(root, "isa", p->isa);
-    cJSON_AddNumberToObject(root, "threads", p->n_threads);
-    cJSON_AddStringToObject(root, "weights", p->weights);
-    if (p->prepared[0])
-        cJSON_AddStringToObject(root, "prepared", p->prepared);
-    cli_json_sizes(root, "size", p->volume.n, 3);
-    cli_json_numbers(root, "voxel_mm", p->volume.voxel_mm, 3);
-    cli_json_numbers(root, "centre_mm", p->volume.centre_mm, 3);
-    if (is_box(p))
-        recon_json_box(root, p);
-    if (p->region_voxels)
-        recon_json_region(root, p);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         cJSON_AddNumberToObject(root, counts[i].key,
                                 (double)*(const size_t *)((const char *)p + counts[i].offset));
+}
+
+static int print_json(const fbp_plan *plan, double seconds)
+{
+    const struct fbp_plan_summary *p = fbp_plan_info(plan);
+    cJSON *root = cJSON_CreateObject();
+
+    json_work(root, p);
+    json_counts(root, p);
     cJSON_AddNumberToObject(root, "view_reads", p->view_reads);
     cJSON_AddNumberToObject(root, "scratch_bytes", (double)p->scratch_bytes);
     cJSON_AddNumberToObject(root, "scratch_reads", p->scratch_reads);

@@ -205,13 +205,10 @@ static void json_views(cJSON *root, const struct fbp_report *r)
     }
 }
 
-int recon_print_json(const struct recon_args *a, const struct recon_result *result)
+static void json_seconds(cJSON *root, const struct recon_result *result)
 {
-    const struct fbp_plan_summary *p = result->plan;
     const struct fbp_report *r = &result->report;
-    cJSON *root = cJSON_CreateObject();
     cJSON *seconds = cJSON_AddObjectToObject(root, "seconds");
-    char hash[24];
 
     cJSON_AddNumberToObject(seconds, "total", r->total);
     cJSON_AddNumberToObject(seconds, "open", r->open);
@@ -220,38 +217,61 @@ int recon_print_json(const struct recon_args *a, const struct recon_result *resu
     cJSON_AddNumberToObject(seconds, "backproject", r->backproject);
     cJSON_AddNumberToObject(seconds, "write", r->write);
     cJSON_AddNumberToObject(seconds, "finish", r->finish);
-    if (p->ahead_bytes)
+    if (result->plan->ahead_bytes)
         cJSON_AddNumberToObject(seconds, "ahead", r->ahead);
     cJSON_AddNumberToObject(seconds, "waiting_read", r->waiting_read);
     cJSON_AddNumberToObject(seconds, "waiting_write", r->waiting_write);
-    if (p->follows) {
-        cJSON *after = cJSON_AddObjectToObject(root, "after_last_view");
-        cJSON_AddNumberToObject(after, "volume", r->volume_after_last_view);
-        cJSON_AddNumberToObject(after, "output", r->output_after_last_view);
-        cJSON_AddNumberToObject(root, "batches", (double)r->n_batches);
-        cJSON_AddNumberToObject(root, "last_batch_views", (double)r->last_batch);
-    }
-    cJSON_AddNumberToObject(root, "gups", r->gups);
+    if (!result->plan->follows)
+        return;
+    cJSON *after = cJSON_AddObjectToObject(root, "after_last_view");
+    cJSON_AddNumberToObject(after, "volume", r->volume_after_last_view);
+    cJSON_AddNumberToObject(after, "output", r->output_after_last_view);
+    cJSON_AddNumberToObject(root, "batches", (double)r->n_batches);
+    cJSON_AddNumberToObject(root, "last_batch_views", (double)r->last_batch);
+}
+
+/* Who computed, and how. */
+static void json_work(cJSON *root, const struct recon_result *result)
+{
+    const struct fbp_plan_summary *p = result->plan;
+
+    cJSON_AddNumberToObject(root, "gups", result->report.gups);
     cJSON_AddStringToObject(root, "device", p->backend);
     cJSON_AddNumberToObject(root, "devices", (double)p->n_devices);
-    cJSON_AddNumberToObject(root, "devices_dropped", (double)r->devices_dropped);
+    cJSON_AddNumberToObject(root, "devices_dropped", (double)result->report.devices_dropped);
     cJSON_AddStringToObject(root, "kernel", p->kernel);
     cJSON_AddStringToObject(root, "isa", p->isa);
     cJSON_AddNumberToObject(root, "threads", p->n_threads);
     cJSON_AddStringToObject(root, "weights", p->weights);
     if (p->prepared[0])
         cJSON_AddStringToObject(root, "prepared", p->prepared);
+}
+
+static void json_values(cJSON *root, const struct fbp_report *r)
+{
+    cJSON_AddNumberToObject(root, "min", r->min);
+    cJSON_AddNumberToObject(root, "max", r->max);
+    cJSON_AddNumberToObject(root, "mean", r->mean);
+    cJSON_AddNumberToObject(root, "not_finite", (double)r->not_finite);
+    cJSON_AddNumberToObject(root, "clipped", (double)r->clipped);
+}
+
+int recon_print_json(const struct recon_args *a, const struct recon_result *result)
+{
+    const struct fbp_plan_summary *p = result->plan;
+    const struct fbp_report *r = &result->report;
+    cJSON *root = cJSON_CreateObject();
+    char hash[24];
+
+    json_seconds(root, result);
+    json_work(root, result);
     cJSON_AddStringToObject(root, "output", a->output);
     cJSON_AddStringToObject(root, "unit", p->unit);
     print_output_type(root, a, r);
     cli_json_sizes(root, "size", p->volume.n, 3);
     cli_json_numbers(root, "voxel_mm", p->volume.voxel_mm, 3);
     json_extras(root, a, result);
-    cJSON_AddNumberToObject(root, "min", r->min);
-    cJSON_AddNumberToObject(root, "max", r->max);
-    cJSON_AddNumberToObject(root, "mean", r->mean);
-    cJSON_AddNumberToObject(root, "not_finite", (double)r->not_finite);
-    cJSON_AddNumberToObject(root, "clipped", (double)r->clipped);
+    json_values(root, r);
     json_views(root, r);
     if (a->part) {
         cJSON_AddNumberToObject(root, "part", (double)a->p.part);

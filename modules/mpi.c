@@ -80,7 +80,7 @@ static int send_message(void *user, size_t to, const void *data, size_t n)
         sleep_a_little(&ns);
     if (done == 1)
         free(copy);
-    return done == 1 ? 0 : 1;
+    return done == 1 ? 0 : 1; /* NOLINT(clang-analyzer-unix.Malloc): MPI still reads the copy */
 }
 
 static int expect_message(struct carrier *c)

@@ -47,8 +47,10 @@ struct s2_rates {
 /** The same of published and measured seconds: `one` and `total` of 1 and of n devices. */
 struct s2_rates s2_rates(size_t size, size_t views, size_t n_devices, size_t launch_views,
                          double one, double total, double backproject);
-struct s2_rates s2_published_rates(const struct s2_published *p, size_t count);
-struct s2_rates s2_result_rates(const struct s2_result *r, size_t count);
+
+/** Those of s2_counts[i] devices. */
+struct s2_rates s2_published_rates(const struct s2_published *p, size_t i);
+struct s2_rates s2_result_rates(const struct s2_result *r, size_t i);
 
 /** Views a second times 102 GB/s over a card's own bandwidth. */
 double s2_normalised(double views, double gbytes);

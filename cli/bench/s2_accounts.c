@@ -87,7 +87,9 @@ double s2_normalised(double views, double gbytes)
 
 static double parts(size_t n, size_t of)
 {
-    return (double)((n + of - 1) / of);
+    const size_t whole = (n + of - 1) / of;
+
+    return (double)whole;
 }
 
 /* Samples and voxels are floats. */

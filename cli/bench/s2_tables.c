@@ -115,7 +115,7 @@ void s2_print_table2(const struct s2_result *r)
 {
     printf("\n%-*s %*s |%*s\n%-*s", LABEL, "Table 2 [s]", 3 * COLUMN + 2, "published (Tesla S1070)",
            3 * COLUMN + 3, "now", LABEL, "");
-    for (size_t i = 0; i < 2 * S2_COUNTS; i++)
+    for (size_t i = 0; i < (size_t)2 * S2_COUNTS; i++)
         printf("%s %*s%zu", i == S2_COUNTS ? " |" : "", COLUMN - 1, "C=", s2_counts[i % S2_COUNTS]);
     putchar('\n');
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)

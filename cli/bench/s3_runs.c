@@ -21,12 +21,13 @@ void s3_whole(struct fbp_s3_time *t, size_t n)
 static int measure(const struct s3_how *how, fbp_s3 *s3, const struct fbp_s3_way *way,
                    struct fbp_s3_time *out)
 {
-    struct fbp_s3_time t;
-
-    for (size_t i = 0; i < how->runs; i++) {
+    if (fbp_s3_run(s3, way, out) != FBP_OK)
+        return cli_fail();
+    for (size_t i = 1; i < how->runs; i++) {
+        struct fbp_s3_time t;
         if (fbp_s3_run(s3, way, &t) != FBP_OK)
             return cli_fail();
-        if (i == 0 || (way->synchronised ? t.backproject < out->backproject : t.total < out->total))
+        if (way->synchronised ? t.backproject < out->backproject : t.total < out->total)
             *out = t;
     }
     return 0;

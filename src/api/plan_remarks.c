@@ -125,9 +125,17 @@ static void note_hardening(const fbp_plan *p)
         fbp_plan_note(p, FBP_LOG_WARNING, line);
 }
 
-void fbp_plan_remark(const fbp_plan *p)
+static void note_pixels(const fbp_plan *p, size_t n, const char *what)
 {
-    const struct fbp_job_tables *measured = fbp_plan_measured(p);
+    char line[100];
+
+    snprintf(line, sizeof line, "%zu bad pixels are %s", n, what);
+    if (n > 0)
+        fbp_plan_note(p, FBP_LOG_NOTE, line);
+}
+
+static void note_scan(const fbp_plan *p)
+{
     char line[600];
 
     if (fbp_scan_assumed(p->scan, line, sizeof line) > 0)
@@ -137,19 +145,27 @@ void fbp_plan_remark(const fbp_plan *p)
     fbp_reduction_describe(&p->reduction, fbp_stored_views(p->scan), line, sizeof line);
     if (line[0])
         fbp_plan_note(p, FBP_LOG_NOTE, line);
-    if (fbp_plan_prep(p)->n_left_out > 0) {
-        snprintf(line, sizeof line, "%zu bad pixels are left out of the means",
-                 fbp_plan_prep(p)->n_left_out);
-        fbp_plan_note(p, FBP_LOG_NOTE, line);
-    }
-    note_hardening(p);
-    warn_about_volume(p);
-    for (size_t i = 0;
-         !measured->job.filtered && fbp_geometry_remark(&measured->job.facts, i, line, sizeof line);
+}
+
+/* Facts of a geometry that is not as it should be. */
+static void warn_about_geometry(const fbp_plan *p)
+{
+    const struct fbp_job *job = &fbp_plan_measured(p)->job;
+    char line[600];
+
+    for (size_t i = 0; !job->filtered && fbp_geometry_remark(&job->facts, i, line, sizeof line);
          i++)
         fbp_plan_note(p, FBP_LOG_WARNING, line);
+}
+
+/* Choices that change nothing. */
+static void note_choices(const fbp_plan *p)
+{
+    const enum fbp_precision precision = p->params.precision;
+    char line[300];
+
     if (!p->backend->has_precisions &&
-        (p->params.precision == FBP_PRECISION_FAST || p->params.precision == FBP_PRECISION_HALF)) {
+        (precision == FBP_PRECISION_FAST || precision == FBP_PRECISION_HALF)) {
         snprintf(line, sizeof line, "%s has one precision, exact: --precision changes nothing",
                  p->backend->name);
         fbp_plan_note(p, FBP_LOG_NOTE, line);
@@ -161,30 +177,45 @@ void fbp_plan_remark(const fbp_plan *p)
                  p->backend->name);
         fbp_plan_note(p, FBP_LOG_NOTE, line);
     }
-    if (measured->job.filtered && asks_for_filter(&p->params))
+    if (fbp_plan_measured(p)->job.filtered && asks_for_filter(&p->params))
         fbp_plan_note(
             p, FBP_LOG_NOTE,
             "the views are weighted and filtered already: choices of filter and weights change "
             "nothing");
+}
+
+static void warn_about_following(const fbp_plan *p)
+{
+    char line[300];
+
+    if (!p->follow || p->work.n_slabs <= p->n_devices)
+        return;
+    snprintf(line, sizeof line,
+             "memory holds %zu of %zu slabs of the volume: only these follow the scan, and "
+             "after the last view the others read it again: raise --memory or --device-memory "
+             "to finish at once",
+             p->n_devices, p->work.n_slabs);
+    fbp_plan_note(p, FBP_LOG_WARNING, line);
+}
+
+void fbp_plan_remark(const fbp_plan *p)
+{
+    char line[600];
+
+    note_scan(p);
+    note_pixels(p, fbp_plan_prep(p)->n_left_out, "left out of the means");
+    note_hardening(p);
+    warn_about_volume(p);
+    warn_about_geometry(p);
+    note_choices(p);
     p->backend->remark(&p->tables.job, line, sizeof line);
     if (line[0])
         fbp_plan_note(p, FBP_LOG_NOTE, line);
-    if (p->follow && p->work.n_slabs > p->n_devices) {
-        snprintf(line, sizeof line,
-                 "memory holds %zu of %zu slabs of the volume: only these follow the scan, and "
-                 "after the last view the others read it again: raise --memory or --device-memory "
-                 "to finish at once",
-                 p->n_devices, p->work.n_slabs);
-        fbp_plan_note(p, FBP_LOG_WARNING, line);
-    }
+    warn_about_following(p);
     note_kernel(p);
     note_box(p);
     fbp_plan_note_team(p);
-    if (fbp_plan_prep(p)->n_bridges > 0) {
-        snprintf(line, sizeof line, "%zu bad pixels are bridged from their neighbours",
-                 fbp_plan_prep(p)->n_bridges);
-        fbp_plan_note(p, FBP_LOG_NOTE, line);
-    }
+    note_pixels(p, fbp_plan_prep(p)->n_bridges, "bridged from their neighbours");
 }
 
 /* What the views showed as they passed: an error where there was nothing in any of them. */

@@ -121,13 +121,23 @@ static fbp_status take_table(struct fbp_source *src)
     return FBP_OK;
 }
 
+static fbp_status open_headerless(struct fbp_source *src, const struct fbp_raw *raw, uint64_t size,
+                                  bool table)
+{
+    bool ours;
+
+    FBP_TRY(open_raw(src, raw, size));
+    if (table)
+        FBP_TRY(take_table(src));
+    return src->growing ? FBP_OK : fbp_described_beside(src->file, &src->info, &ours);
+}
+
 static fbp_status open_any(struct fbp_source *src, const struct fbp_raw *raw, uint64_t size)
 {
     unsigned char head[HEAD_BYTES];
     const size_t n = size < sizeof head ? (size_t)size : sizeof head;
     const struct fbp_format *format;
     struct fbp_raw beside = {.type = FBP_TYPE_NONE};
-    bool ours;
 
     FBP_TRY(fbp_read_at(src->fd, src->path, 0, head, n));
     format = by_content(src->file, head, n);
@@ -140,11 +150,8 @@ static fbp_status open_any(struct fbp_source *src, const struct fbp_raw *raw, ui
         FBP_TRY(raw_beside(src->file, &beside));
         raw = beside.type == FBP_TYPE_NONE ? raw : &beside;
     }
-    if (!format && raw && raw->type != FBP_TYPE_NONE) {
-        FBP_TRY(open_raw(src, raw, size));
-        FBP_TRY(table ? take_table(src) : FBP_OK);
-        return src->growing ? FBP_OK : fbp_described_beside(src->file, &src->info, &ours);
-    }
+    if (!format && raw && raw->type != FBP_TYPE_NONE)
+        return open_headerless(src, raw, size, table);
     if (!format)
         format = fbp_format_of_name(src->file);
     if (!format)

@@ -6,15 +6,19 @@
 
 enum { SUFFIX(STRIP) = 4 }; /* vectors that stay in registers while views are added */
 
+/* Vector i from p on. */
+#define FBP_VECTOR(p, i) ((p) + (size_t)(i)*VL)
+
 /* One vector more of a view. */
 #define FBP_ADD(s, i) \
-    s = VADD(s, VFMA(wr, VLOAD(left + stride + (i)*VL), VMUL(wl, VLOAD(left + (i)*VL))))
+    s = VADD(s, VFMA(wr, VLOAD(FBP_VECTOR(left + stride, i)), VMUL(wl, VLOAD(FBP_VECTOR(left, i)))))
 
 /* Vectors side by side, from value `at` on. */
 static inline void SUFFIX(add_strip)(const struct fbp_bp_column_double *views, size_t n_views,
                                      size_t at, size_t stride, double *dst)
 {
-    V s0 = VLOAD(dst), s1 = VLOAD(dst + VL), s2 = VLOAD(dst + 2 * VL), s3 = VLOAD(dst + 3 * VL);
+    V s0 = VLOAD(dst), s1 = VLOAD(FBP_VECTOR(dst, 1));
+    V s2 = VLOAD(FBP_VECTOR(dst, 2)), s3 = VLOAD(FBP_VECTOR(dst, 3));
 
     for (size_t k = 0; k < n_views; k++) {
         const double *left = views[k].left + at;
@@ -25,9 +29,9 @@ static inline void SUFFIX(add_strip)(const struct fbp_bp_column_double *views, s
         FBP_ADD(s3, 3);
     }
     VSTORE(dst, s0);
-    VSTORE(dst + VL, s1);
-    VSTORE(dst + 2 * VL, s2);
-    VSTORE(dst + 3 * VL, s3);
+    VSTORE(FBP_VECTOR(dst, 1), s1);
+    VSTORE(FBP_VECTOR(dst, 2), s2);
+    VSTORE(FBP_VECTOR(dst, 3), s3);
 }
 
 /* The last n values, fewer than those of a vector perhaps. */
@@ -48,13 +52,15 @@ static inline void SUFFIX(add_vector)(const struct fbp_bp_column_double *views, 
 }
 
 #undef FBP_ADD
+#undef FBP_VECTOR
 
 void SUFFIX(fbp_bp_column_double)(double *dst, size_t n, const struct fbp_bp_column_double *views,
                                   size_t n_views, size_t stride)
 {
+    const size_t strip = (size_t)SUFFIX(STRIP) * VL;
     size_t i = 0;
 
-    for (; i + SUFFIX(STRIP) * VL <= n; i += SUFFIX(STRIP) * VL)
+    for (; i + strip <= n; i += strip)
         SUFFIX(add_strip)(views, n_views, i, stride, dst + i);
     for (; i < n; i += VL)
         SUFFIX(add_vector)(views, n_views, i, n - i < VL ? n - i : VL, stride, dst + i);

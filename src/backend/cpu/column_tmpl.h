@@ -4,9 +4,9 @@
  *   SMALL, MIDDLE, LARGE(name)   what samples a line by permuting registers: FBP_PLAIN with a
  *                         window(p, i) = p[i] for VL indices, and above(p, i) = p[i + 1], or
  *                         FBP_SPLIT with a window(p, i, apart), the upper half of whose lanes
- * counts from p + apart, and whether there is such an offset SMALL_STEP, MIDDLE_STEP, LARGE_STEP
- * greatest dv for which VL slices stay in it DEINTERLEAVE(a, b, even, odd)         every other one
- * of the 2 VL floats a, b
+ *                         counts from p + apart, and whether there is such an offset
+ *   SMALL_STEP, MIDDLE_STEP, LARGE_STEP   greatest dv for which VL slices stay in it
+ *   DEINTERLEAVE(a, b, even, odd)         every other one of the 2 VL floats a, b
  *
  * A block is VL slices from a multiple of VL on, whatever is asked for: no bit of a voxel depends
  * on the slices beside it.  fbp_bp_column_c is the specification.
@@ -194,15 +194,19 @@ static inline bool SUFFIX(is_aligned)(const struct fbp_bp_column *c, size_t z0, 
 
 enum { SUFFIX(STRIP) = 4 }; /* vectors that stay in registers while views are added */
 
+/* Vector i from p on. */
+#define FBP_VECTOR(p, i) ((p) + (size_t)(i)*VL)
+
 /* One vector more of a view. */
 #define FBP_ADD(s, left, right, i) \
-    s = VADD(s, VFMA(wr, VLOAD((right) + (i)*VL), VMUL(wl, VLOAD((left) + (i)*VL))))
+    s = VADD(s, VFMA(wr, VLOAD(FBP_VECTOR(right, i)), VMUL(wl, VLOAD(FBP_VECTOR(left, i)))))
 
 /* Vectors side by side, of all views. */
 static inline void SUFFIX(add_strip)(const struct fbp_bp_column *views, size_t n_views, float t,
                                      size_t stride, float *sum)
 {
-    V s0 = VLOAD(sum), s1 = VLOAD(sum + VL), s2 = VLOAD(sum + 2 * VL), s3 = VLOAD(sum + 3 * VL);
+    V s0 = VLOAD(sum), s1 = VLOAD(FBP_VECTOR(sum, 1));
+    V s2 = VLOAD(FBP_VECTOR(sum, 2)), s3 = VLOAD(FBP_VECTOR(sum, 3));
 
     for (size_t k = 0; k < n_views; k++) {
         const struct fbp_bp_column *c = &views[k];
@@ -214,9 +218,9 @@ static inline void SUFFIX(add_strip)(const struct fbp_bp_column *views, size_t n
         FBP_ADD(s3, left, right, 3);
     }
     VSTORE(sum, s0);
-    VSTORE(sum + VL, s1);
-    VSTORE(sum + 2 * VL, s2);
-    VSTORE(sum + 3 * VL, s3);
+    VSTORE(FBP_VECTOR(sum, 1), s1);
+    VSTORE(FBP_VECTOR(sum, 2), s2);
+    VSTORE(FBP_VECTOR(sum, 3), s3);
 }
 
 static inline void SUFFIX(add_vector)(const struct fbp_bp_column *views, size_t n_views, float t,
@@ -234,6 +238,7 @@ static inline void SUFFIX(add_vector)(const struct fbp_bp_column *views, size_t 
 }
 
 #undef FBP_ADD
+#undef FBP_VECTOR
 
 /* All views, if each of them is aligned. */
 static inline bool SUFFIX(add_aligned)(float *sum, size_t z0, size_t z1, size_t begin, float z_ref,

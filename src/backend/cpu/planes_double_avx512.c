@@ -40,9 +40,10 @@ static inline void linear_load(const double *p, struct linear *t)
     const __m512d iota = _mm512_setr_pd(0, 1, 2, 3, 4, 5, 6, 7);
 
     for (int h = 0; h < 2; h++) {
-        const __m512d value = VLOAD(p + 8 * h);
-        t->slope[h] = VSUB(VLOAD(p + 8 * h + 1), value);
-        t->value[h] = _mm512_fnmadd_pd(VADD(iota, VSET1(8 * h)), t->slope[h], value);
+        const int from = 8 * h;
+        const __m512d value = VLOAD(p + from);
+        t->slope[h] = VSUB(VLOAD(p + from + 1), value);
+        t->value[h] = _mm512_fnmadd_pd(VADD(iota, VSET1(from)), t->slope[h], value);
     }
 }
 
@@ -57,7 +58,8 @@ static inline void cubic_load(const double *p, struct cubic *t)
     const __m512d sixth = VSET1(1. / 6), half = VSET1(.5);
 
     for (int h = 0; h < 2; h++) {
-        const double *at = p + 8 * h - 1;
+        const int from = 8 * h - 1;
+        const double *at = p + from;
         const __m512d a = VLOAD(at), b = VLOAD(at + 1), c = VLOAD(at + 2), d = VLOAD(at + 3);
         t->c[0][h] = VMUL(VFMA(VSET1(4), b, VADD(a, c)), sixth);
         t->c[1][h] = VMUL(VSUB(c, a), half);

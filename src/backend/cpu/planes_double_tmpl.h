@@ -13,7 +13,8 @@
  * in passes of 8 vectors.
  */
 
-enum { SUFFIX(LAYERS) = VL / 2, SUFFIX(ROWS) = 16 / VL };
+/* Of a pass; rows of a vector; vectors of a layer. */
+enum { SUFFIX(LAYERS) = VL / 2, SUFFIX(ROWS) = VL / 4, SUFFIX(A_LAYER) = 16 / VL };
 
 static inline void SUFFIX(place)(const struct fbp_bp_planes_double *p, double x, int *window,
                                  double *first)
@@ -31,15 +32,15 @@ static inline void SUFFIX(place)(const struct fbp_bp_planes_double *p, double x,
 /* Written out, so that sums stay in registers. */
 #define FBP_EIGHT(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 
-#define FBP_TAKE_SUM(i) V sum##i = VLOAD(part + (i)*VL);
-#define FBP_GIVE_SUM(i) VSTORE(part + (i)*VL, sum##i);
+#define FBP_TAKE_SUM(i) V sum##i = VLOAD(part + (size_t)(i)*VL);
+#define FBP_GIVE_SUM(i) VSTORE(part + (size_t)(i)*VL, sum##i);
 
 /* Vector i: the next rows of its layer, or the first of the next one. */
-#define FBP_ADD_TO_SUM(i)                   \
-    if ((i) > 0 && (i) % SUFFIX(ROWS) == 0) \
-        u = at = VADD(u, c);                \
-    else if ((i) > 0)                       \
-        at = VADD(at, rows);                \
+#define FBP_ADD_TO_SUM(i)                      \
+    if ((i) > 0 && (i) % SUFFIX(A_LAYER) == 0) \
+        u = at = VADD(u, c);                   \
+    else if ((i) > 0)                          \
+        at = VADD(at, rows);                   \
     sum##i = VADD(sum##i, LOOK(&t, at));
 
 #define FBP_PLANES_DOUBLE(name, table)                                                     \
@@ -52,7 +53,7 @@ static inline void SUFFIX(place)(const struct fbp_bp_planes_double *p, double x,
         for (size_t k = 0; k < p->n; k++) {                                                \
             struct table t;                                                                \
             const V b = VSET1(p->step[1][k]), c = VSET1(p->step[2][k]);                    \
-            const V rows = VMUL(b, VSET1(VL / 4));                                         \
+            const V rows = VMUL(b, VSET1(SUFFIX(ROWS)));                                   \
             table##_load(p->samples + (ptrdiff_t)(k * p->stride) + window[k], &t);         \
             const V corner = VFMA(VSET1(l0), c, VSET1(first[k]));                          \
             V u = VFMA(VX(), VSET1(p->step[0][k]), VFMA(VY(), b, corner)), at = u;         \
@@ -68,7 +69,7 @@ static inline void SUFFIX(place)(const struct fbp_bp_planes_double *p, double x,
                                                                                            \
         SUFFIX(place)(p, x, window, first);                                                \
         for (int l0 = 0; l0 < FBP_PLANES_EDGE; l0 += SUFFIX(LAYERS))                       \
-            SUFFIX(table##_add)(p, window, first, l0, block + l0 * 16);                    \
+            SUFFIX(table##_add)(p, window, first, l0, block + (size_t)l0 * 16);            \
     }
 
 #define LOOK linear_look

@@ -77,6 +77,11 @@ static inline struct cuda_device *cuda_of(fbp_device *device)
 /** error.c: the status of a failed call, its message latched: the call, CUDA's text, what to do. */
 fbp_status cuda_failed(cudaError_t error, const char *call);
 
+#if defined __clang_analyzer__ && !defined FBP_CUDA_ERROR_C
+/* As in base/status.h: failing is never FBP_OK. */
+#    define cuda_failed(error, call) ((void)cuda_failed(error, call), FBP_ERR_DEVICE)
+#endif
+
 /** Pass on the failure of a call of CUDA's runtime. */
 #define CUDA_TRY(call)                            \
     do {                                          \

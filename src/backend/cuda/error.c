@@ -1,3 +1,4 @@
+#define FBP_CUDA_ERROR_C
 /* What is said when a call of CUDA's runtime fails. */
 #include "backend/cuda/cuda.h"
 

@@ -163,22 +163,20 @@ static fbp_status take_stream(const struct meter *m, const struct fbp_flow *f, c
 /* The host's memory at each device: the lower half is sent, the upper one received. */
 static fbp_status start_copy(const struct meter *m, const struct fbp_flow *f, size_t bytes)
 {
-    const struct end *from = f->from == FBP_HOST ? NULL : &m->ends[f->from];
-    const struct end *to = f->to == FBP_HOST ? NULL : &m->ends[f->to];
+    const bool up = f->from == FBP_HOST, down = f->to == FBP_HOST;
+    const struct end *from = &m->ends[up ? f->to : f->from], *to = &m->ends[down ? f->from : f->to];
+    const char *source = up ? to->host : source_of(from);
+    char *target = down ? from->host + CUDA_LINK_HOST_BYTES / 2 : target_of(to);
+    const enum cudaMemcpyKind kind = up     ? cudaMemcpyHostToDevice
+                                     : down ? cudaMemcpyDeviceToHost
+                                            : cudaMemcpyDeviceToDevice;
     cudaStream_t stream;
 
     FBP_TRY(take_stream(m, f, &stream));
-    if (!from)
-        CUDA_TRY(cudaMemcpyAsync(target_of(to), to->host, bytes, cudaMemcpyHostToDevice, stream));
-    else if (!to)
-        CUDA_TRY(cudaMemcpyAsync(from->host + CUDA_LINK_HOST_BYTES / 2, source_of(from), bytes,
-                                 cudaMemcpyDeviceToHost, stream));
-    else if (from == to)
-        CUDA_TRY(cudaMemcpyAsync(target_of(to), source_of(from), bytes, cudaMemcpyDeviceToDevice,
-                                 stream));
+    if (from == to)
+        CUDA_TRY(cudaMemcpyAsync(target, source, bytes, kind, stream));
     else
-        CUDA_TRY(cudaMemcpyPeerAsync(target_of(to), to->ordinal, source_of(from), from->ordinal,
-                                     bytes, stream));
+        CUDA_TRY(cudaMemcpyPeerAsync(target, to->ordinal, source, from->ordinal, bytes, stream));
     return FBP_OK;
 }
 

@@ -124,7 +124,8 @@ static struct walk walk_of(struct gl_device *dev, const struct gl_bp *bp)
 static void take_piece(const struct walk *w, double most, size_t block, struct piece *p)
 {
     const double slice = (double)w->nx * w->ny;
-    const double fit = (double)(block / ((size_t)w->lanes * sizeof(float)));
+    const size_t values = block / ((size_t)w->lanes * sizeof(float));
+    const double fit = (double)values;
     const int left = w->bp->grid.nz - p->z0, step = w->depth;
     const int some = left < step ? left : step;
     const bool fits = slice * some <= fit;

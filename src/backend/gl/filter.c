@@ -15,7 +15,7 @@ static fbp_status prepare(struct gl_pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
     const struct fbp_job *job = p->dev->job;
-    const size_t n = p->rows.halves * p->rows.n_views, step = gl_pass_fit_block(p, p->view);
+    const size_t n = (size_t)p->rows.halves * p->rows.n_views, step = gl_pass_fit_block(p, p->view);
 
     for (size_t at = 0; at < n; at += step) {
         const size_t end = at + step < n ? at + step : n;
@@ -125,9 +125,14 @@ static fbp_status run_parts(struct gl_pass *p, enum gl_program_id program, size_
     return FBP_OK;
 }
 
+static size_t ends_bytes(const struct gl_pass *p)
+{
+    return (size_t)p->rows.n * 4 * sizeof(struct fbp_pad_end);
+}
+
 static fbp_status find_ends(struct gl_pass *p)
 {
-    return run_parts(p, GL_P_ENDS, p->dev->tables.ends, p->rows.n * 4 * sizeof(struct fbp_pad_end));
+    return run_parts(p, GL_P_ENDS, p->dev->tables.ends, ends_bytes(p));
 }
 
 static fbp_status add_ends(struct gl_pass *p, size_t rows)
@@ -136,8 +141,7 @@ static fbp_status add_ends(struct gl_pass *p, size_t rows)
     const struct fbp_pad *pad = p->dev->job->pad;
     struct gl_call c = gl_pass_call_of(p, GL_P_ADD_ENDS);
 
-    FBP_TRY(
-        gl_pass_bind_table(p, &c, 0, true, t->ends, p->rows.n * 4 * sizeof(struct fbp_pad_end)));
+    FBP_TRY(gl_pass_bind_table(p, &c, 0, true, t->ends, ends_bytes(p)));
     FBP_TRY(gl_pass_bind_table(p, &c, 1, true, t->pad,
                                sizeof(float) * 2 * pad->rule.n_lengths * pad->n_columns));
     FBP_TRY(gl_pass_bind_table(p, &c, 2, true, rows, gl_pass_complex_bytes(p)));
@@ -222,7 +226,7 @@ static fbp_status filter_lanes(struct gl_pass *p)
 {
     const size_t a_lane = (size_t)p->rows.pairs * p->rows.n_rows, n = p->rows.lanes * a_lane;
     const size_t views = gl_pass_fit_block(p, p->view > p->group ? p->view : p->group);
-    const size_t pairs = (views + 1) / 2, row = p->rows.row_length * 2 * sizeof(float);
+    const size_t pairs = (views + 1) / 2, row = (size_t)p->rows.row_length * 2 * sizeof(float);
     const size_t fit = gl_pass_fit_block(p, row), scratch = p->dev->tables.rows_a_call;
     const size_t most = scratch < fit ? scratch : fit;
 

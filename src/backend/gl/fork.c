@@ -36,7 +36,7 @@ static void blind_child(void)
 
     for (const struct dirent *e; null >= 0 && files && (e = readdir(files));)
         if (is_card(dirfd(files), e->d_name))
-            (void)dup3(null, atoi(e->d_name), O_CLOEXEC);
+            (void)dup3(null, (int)strtol(e->d_name, NULL, 10), O_CLOEXEC);
     if (files)
         closedir(files);
     if (null >= 0)

@@ -57,6 +57,6 @@ enum gl_program_id gl_program_of(const struct gl_kernel *kernel, const struct fb
 enum { GL_PLANES_CHUNK = 32, GL_PLANES_ROOM = 6144, GL_PLANES_TAPS = 4, GL_PLANES_PASS = 1024 };
 
 /** In the queue: add a batch, pass after pass. */
-fbp_status gl_add_batch(struct gl_device *dev, const struct gl_bp *bp);
+fbp_status gl_add_batch(struct gl_device *dev, const struct gl_bp *all);
 
 #endif /* FBP_SRC_GL_KERNEL_H */

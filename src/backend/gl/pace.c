@@ -35,10 +35,9 @@ void gl_pace_end(struct gl_pace *pace, double updates)
     const double seconds = fbp_seconds() - pace->start;
     pace->start = 0;
     pace->seen = updates / seconds;
-    if (seconds >= TELLING)
-        pace->rate = updates / seconds;
+    /* What is left of a slab may tell too little. */
+    if (seconds >= TELLING || (pace->rate > 0 && pace->seen > pace->rate))
+        pace->rate = pace->seen;
     else if (!(pace->rate > 0))
         pace->trial = GROWS * gl_pace_most(pace);
-    else if (updates / seconds > pace->rate) /* what is left of a slab may tell too little */
-        pace->rate = updates / seconds;
 }

@@ -49,7 +49,7 @@ static fbp_status refused(const char *name, const char *log)
 
     for (; *log && n + 1 < sizeof line; log++)
         if (*log != '\r' && *log != '\0')
-            line[n++] = *log == '\n' ? ' ' : *log;
+            line[n++] = (char)(*log == '\n' ? ' ' : *log);
     line[n] = '\0';
     return gpu_host->fail(FBP_ERR_DEVICE,
                           "gl: the driver of %s does not compile the program %s: %s: update the "

@@ -109,7 +109,7 @@ struct gl_s3_adder {
 fbp_status gl_s3_mask_program(struct gl_s3_run *run);
 fbp_status gl_s3_sum_program(struct gl_s3_run *run);
 /** All of a slice, until `box` is changed. */
-fbp_status gl_s3_adder_open(struct gl_s3_adder *out, struct gl_s3_run *run,
+fbp_status gl_s3_adder_open(struct gl_s3_adder *a, struct gl_s3_run *r,
                             const struct gl_s3_stack *volume);
 void gl_s3_adder_close(struct gl_s3_adder *adder);
 /** All views of the run to slices [z0, z0 + n) of the grid, at most variant->slices of them, which

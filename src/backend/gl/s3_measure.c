@@ -189,13 +189,13 @@ static fbp_status fractions(struct fbp_s3_limits *out)
         "    value = texture(image, vec2(0.25 + i / 2097152.0, 0.5)).x;\n"
         "}\n";
     static const float two[8] = {0, 0, 0, 0, 1, 1, 1, 1};
-    const size_t n = PLACES * PLACES;
+    const size_t n = (size_t)PLACES * PLACES;
     float *values = malloc(n * sizeof *values);
     GLuint program = 0;
-    fbp_status st =
-        values ? gl_s3_program(&program, gl_s3_cover_text(), text, "a measurement")
-               : gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate %zu bytes", n * sizeof *values);
 
+    if (!values)
+        return gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate %zu bytes", n * sizeof *values);
+    fbp_status st = gl_s3_program(&program, gl_s3_cover_text(), text, "a measurement");
     if (st == FBP_OK) {
         const struct picture to = make_picture(GL_R32F, PLACES);
         const GLuint from = make_texture(GL_R32F, 2, 1, two);

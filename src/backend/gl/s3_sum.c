@@ -44,8 +44,9 @@ fbp_status gl_s3_sum_program(struct gl_s3_run *r)
     FBP_TRY(gl_s3_program(&r->add, vertex, fragment, "the backprojection"));
     gl_s3_set(r->add, "views", VIEWS);
     gl_s3_set(r->add, "sums", SUMS);
-    glUniform2f(glGetUniformLocation(r->add, "place"), (float)((n[0] - 1) / 2) + 0.5f,
-                (float)((n[1] - 1) / 2) + 0.5f);
+    const size_t middle[2] = {(n[0] - 1) / 2, (n[1] - 1) / 2};
+    glUniform2f(glGetUniformLocation(r->add, "place"), (float)middle[0] + 0.5f,
+                (float)middle[1] + 0.5f);
     glUniform2f(glGetUniformLocation(r->add, "size"), (float)n[0], (float)n[1]);
     return FBP_OK;
 }

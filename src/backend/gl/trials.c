@@ -10,7 +10,7 @@
 /* Two queries a trial. */
 static GLuint *queries(struct gl_device *dev, int trial)
 {
-    return &dev->trials[2 * trial];
+    return &dev->trials[2 * (size_t)trial];
 }
 
 static bool describe(int index, char *out, size_t n)

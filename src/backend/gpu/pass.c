@@ -13,7 +13,9 @@ size_t gpu_pass_views(const struct gpu_kernel *kernel)
 /* Of the whole volume, counted from a slab's first voxel. */
 static float reference(size_t n, size_t first)
 {
-    return (float)((double)((n - 1) / 2) - (double)first);
+    const size_t middle = (n - 1) / 2;
+
+    return (float)((double)middle - (double)first);
 }
 
 struct gpu_grid gpu_grid_of(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
