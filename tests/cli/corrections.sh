@@ -27,7 +27,7 @@ run 0 recon s.json --beam-hardening 1,-0.4 -o null:
 has err 'falls from a line integral of 1\.2'
 run 1 recon s.json --beam-hardening 0,1 -o no.mha
 has err 's.json: beam_hardening: the first coefficient, that of p itself, is 0'
-for bad in 1, 1,x nan 1,2,3,4,5,6,7,8,9 1e12; do
+for bad in "1," 1,x nan 1,2,3,4,5,6,7,8,9 1e12; do
     run 2 recon s.json --beam-hardening "$bad" -o no.mha
     has err 'expected A1,A2,..., numbers from'
 done

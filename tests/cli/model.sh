@@ -28,7 +28,7 @@ is "$(json_of gpus=1,cores=7 threads) == 7"
 is "$(json_of gpus=1,host=2G memory_limit) == 2147483648"
 is "$(json_of gpus=3 devices) == 3"
 
-for nonsense in gpus , gpus=0 gpus=100000 gpus=nan gpus=2,gpus=2 gpux=2 gpu=a100 up=55 up=1e30GB/s \
+for nonsense in gpus "," gpus=0 gpus=100000 gpus=nan gpus=2,gpus=2 gpux=2 gpu=a100 up=55 up=1e30GB/s \
     memory=0 host=1 read=2G both=-1GB/s; do
     run 1 plan scan.json --model "$nonsense"
     empty out
