@@ -81,6 +81,22 @@ def nested(values: Any, name: str, width: int, shapes: str) -> list[float]:
     return out
 
 
+def as_array(value: Any) -> Any:
+    """NumPy's array of what has one."""
+    import numpy as np
+
+    return np.asarray(value)
+
+
+def check_unmasked(value: Any, name: str) -> None:
+    """Refuse what has a mask, which would be left out of account."""
+    if hasattr(value, "mask") and hasattr(value, "filled"):
+        raise InvalidError(
+            f"{name}: is a masked array, and masks are not looked at: give "
+            f"{name}.filled(float(\"nan\")), or the plain array {name}.data"
+        )
+
+
 def byte_count(value: Any, name: str) -> int:
     """8589934592, "8G", "600M", "1.5GiB"."""
     if not isinstance(value, str):
@@ -157,6 +173,8 @@ def path(value: Any, name: str) -> str:
         text = os.fspath(value)
     except TypeError:
         raise InvalidError(f"{name}: found {_about(value)}, expected a path") from None
+    if not text:
+        raise InvalidError(f"{name}: is empty, expected a path")
     return os.fsdecode(text)
 
 

@@ -13,6 +13,7 @@ NAMES = ("dark", "flat", "bad_pixels")
 
 def use(core: _core.Scan, name: str, picture: Any) -> None:
     """Take it from an array, which is averaged and copied now, or from the file of this path."""
+    arguments.check_unmasked(picture, name)
     if arguments.is_path(picture):
         _core.scan_use_file(core, name, arguments.path(picture, name))
     else:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 from . import _arguments as arguments
 from . import _core, _views
-from ._errors import InvalidError
+from ._errors import InvalidError, ScanWarning
+from ._progress import callers_level
 
 
 def open_views(
@@ -77,6 +79,21 @@ def pair(values: Any, name: str, *, both: bool) -> tuple[float, float]:
     except InvalidError as e:
         raise InvalidError(f"{e} (along rows, along columns) [mm]") from None
     return u, v
+
+
+def warn_of_radians(angles: list[float]) -> None:
+    """Degrees of a whole or half turn in radians: few scans cover so little, and just that."""
+    if len(angles) < 3:
+        return
+    arc = max(angles) - min(angles)
+    step = arc / (len(angles) - 1)
+    if any(min(abs(a - arc), abs(a - step - arc)) < 1e-6 * a for a in (math.pi, 2 * math.pi)):
+        warnings.warn(
+            f"angles: from {min(angles):.6g} to {max(angles):.6g} are read as degrees: of radians "
+            "give numpy.degrees(angles)",
+            ScanWarning,
+            stacklevel=callers_level(),
+        )
 
 
 def turns(tilt: Any) -> list[float]:

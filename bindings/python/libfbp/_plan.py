@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _arguments as arguments
 from . import _core, _options, _views
@@ -132,6 +132,9 @@ class Plan:
             f"{s.kernel}, {s.n_slabs} slabs>"
         )
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a libfbp.Plan has threads and devices of this process: make one in each")
+
     def _find_centre(self, given: dict[str, Any]) -> Callable[[_core.Scan], float]:
         def find(core: _core.Scan) -> float:
             from ._tools import _find
@@ -151,6 +154,7 @@ class Plan:
         """What the C interface writes to, and the volume that is returned."""
         import numpy as np
 
+        arguments.check_unmasked(out, "out")
         grid = self.summary.volume
         path = arguments.path(out, "out") if arguments.is_path(out) else None
         array: Any = np.empty(self.shape, self.dtype) if out is None else None
@@ -204,7 +208,10 @@ def _loaded(scan: Any, given: dict[str, Any]) -> Scan:
     if isinstance(scan, Scan):
         return scan
     if not arguments.is_path(scan):
-        raise TypeError(f"scan: found {type(scan).__name__}, expected a libfbp.Scan or a path")
+        raise TypeError(
+            f"scan: found {type(scan).__name__}, expected a libfbp.Scan or a path: views become a "
+            "scan by libfbp.Scan.cone(views, angles, …), .parallel, .fan …"
+        )
     return load(
         scan,
         pixel=given.pop("pixel", None) or given.pop("pitch", None),

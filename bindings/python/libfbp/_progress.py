@@ -95,7 +95,7 @@ class Listener:
             import warnings
 
             self.warnings.append(line)
-            warnings.warn(line, ScanWarning, stacklevel=_callers_level())
+            warnings.warn(line, ScanWarning, stacklevel=callers_level())
         else:
             import logging  # which takes longer to import than the rest of the package
 
@@ -108,7 +108,7 @@ class Listener:
             self.progress.end()
 
 
-def _callers_level() -> int:
+def callers_level() -> int:
     """Which frame above the one that called this is not of this package, counted from 1."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back and frame.f_code.co_filename.startswith(_PACKAGE):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _arguments as arguments
 from . import _core, _images
@@ -18,6 +18,7 @@ from ._panel import (
     panel,
     shape_of,
     turns,
+    warn_of_radians,
 )
 
 if TYPE_CHECKING:
@@ -236,6 +237,7 @@ class Scan:
         kept, file = open_views(views, n, shape, dtype, row_order)
         rows, columns = panel(kept, file, shape)
         check_count(kept, file, n, "angles")
+        warn_of_radians(degrees)
         turned = turns(tilt)
         core = _core.scan_circle(
             kind,
@@ -379,6 +381,15 @@ class Scan:
     def draw(self, path: Any) -> None:
         """Draw the geometry as an SVG."""
         _core.geometry_draw(self._core, arguments.path(path, "path"), None)
+
+    def __copy__(self) -> Scan:
+        return Scan(self._core.copy(), self._views, self.views)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a libfbp.Scan borrows its views and cannot be pickled or copied with them: make one "
+            "where it is needed, as from scan.vectors (Scan.from_vectors), or save() it to a file"
+        )
 
     def __repr__(self) -> str:
         views, rows, columns = self.shape

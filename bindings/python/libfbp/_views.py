@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from . import _arguments as arguments
@@ -23,12 +23,17 @@ def of(
     row_order: str,
 ) -> _core.Views:
     """Views of a scan; `shape` is (rows, columns), for those that do not say it themselves."""
+    arguments.check_unmasked(given, "views")
     if _core.is_array(given) or hasattr(given, "__cuda_array_interface__"):
         return _core.views_of_array(given, row_order)
     if _is_indexed(given):
         return _of_indexed(given, row_order)
     if isinstance(given, Sequence) and not isinstance(given, (str, bytes)):
         return _of_list(given, row_order)
+    if isinstance(given, (Mapping, Set)):
+        raise InvalidError(f"views: found {type(given).__name__}, expected {_FORMS}")
+    if hasattr(given, "__array__"):
+        return of(arguments.as_array(given), n_views, shape, dtype, row_order)
     if callable(given):
         return _of_function(given, False, n_views, shape, dtype, row_order)
     if isinstance(given, Iterable):
@@ -48,8 +53,13 @@ def _of_indexed(given: Any, row_order: str) -> _core.Views:
     if len(shape) != 3 or 0 in shape:
         raise InvalidError(f"views: has shape {shape}, expected (views, rows, columns)")
     return _core.views_of_function(
-        False, lambda k: given[k], list(shape), _stored(given.dtype), row_order
+        False, lambda k: _lent(given[k]), list(shape), _stored(given.dtype), row_order
     )
+
+
+def _lent(view: Any) -> Any:
+    """What lends its samples, of a part of an array with names, such as xarray's."""
+    return view if _core.is_array(view) else arguments.as_array(view)
 
 
 def _of_list(given: Sequence[Any], row_order: str) -> _core.Views:

@@ -21,6 +21,27 @@ bool array::is_plain() const
     return true;
 }
 
+/* [first, end) of what it reaches, as addresses. */
+static std::pair<std::uintptr_t, std::uintptr_t> reach(const array &a)
+{
+    std::uintptr_t first = reinterpret_cast<std::uintptr_t>(a.data);
+    std::uintptr_t end = first + fbp_type_size(a.type);
+
+    for (std::size_t i = 0; i < a.shape.size(); i++) {
+        const std::ptrdiff_t far = a.strides[i] * static_cast<std::ptrdiff_t>(a.shape[i] - 1);
+        (far < 0 ? first : end) += static_cast<std::uintptr_t>(far);
+    }
+    return {first, end};
+}
+
+bool array::overlaps(const array &other) const
+{
+    if (!data || !other.data || !place != !other.place)
+        return false;
+    const auto mine = reach(*this), theirs = reach(other);
+    return mine.first < theirs.second && theirs.first < mine.second;
+}
+
 std::string array::shape_text() const
 {
     std::string text = "(";
@@ -67,10 +88,32 @@ static char sort_of(char letter)
     return std::strchr("fd", letter) ? 'f' : '\0';
 }
 
+/* NumPy's name of a buffer's format, of those that are not read. */
+static std::string name_of(const char *format, std::size_t bytes)
+{
+    static const char *const names[][2] = {{"e", "float16"},     {"g", "longdouble"},
+                                           {"?", "bool"},        {"Zf", "complex64"},
+                                           {"Zd", "complex128"}, {"O", "object"}};
+    const std::string text = format + std::strspn(format, "@=<>!");
+    const std::string bits = std::to_string(8 * bytes);
+
+    for (const auto &n : names)
+        if (text == n[0])
+            return n[1];
+    if (text.size() == 1 && sort_of(text[0]) == 'i')
+        return "int" + bits;
+    if (text.size() == 1 && sort_of(text[0]) == 'u')
+        return "uint" + bits;
+    return "\"" + std::string(format) + "\"";
+}
+
 [[noreturn]] static void refuse_type(const char *what, const std::string &type)
 {
+    const bool is_complex = type.find("complex") != std::string::npos;
+
     refuse(std::string(what) + ": elements of type " + type +
-           " are not read: convert them, as by " + what + ".astype(\"float32\")");
+           " are not read: " + (is_complex ? "take a part of them" : "convert them") + ", as by " +
+           what + (is_complex ? ".real.copy()" : ".astype(\"float32\")"));
 }
 
 void take_type(array &out, char sort, std::size_t bytes, const std::string &name, const char *what)
@@ -89,7 +132,7 @@ static void take_format(array &out, const char *format, std::size_t bytes, const
     const bool little = *reinterpret_cast<const unsigned char *>(&one) == 1;
     const char sort = *f && !f[1] ? sort_of(*f) : '\0';
 
-    take_type(out, sort, bytes, std::string("\"") + (format ? format : "") + "\"", what);
+    take_type(out, sort, bytes, name_of(f - prefixed, bytes), what);
     out.swapped =
         bytes > 1 && ((order == '<' && !little) || ((order == '>' || order == '!') && little));
 }

@@ -27,6 +27,8 @@ struct array {
     /** In C order without gaps, in this machine's order of bytes, and aligned? */
     bool is_plain() const;
     std::string shape_text() const;
+    /** Does some byte between its first and its last lie in the other's memory? */
+    bool overlaps(const array &other) const;
     /** The same samples with dimensions of 1 put in front, until there are n. */
     array padded(std::size_t n) const;
 };

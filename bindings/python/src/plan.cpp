@@ -49,6 +49,7 @@ class plan
     /** The only call of this plan at a time. */
     class turn;
     void check_place(const array &a, const char *what) const;
+    static void check_apart(const nb::object &views_object, const array &out);
     struct output;
     void run_on(desk &at, opened *from, output &to, fbp::report &report);
 
@@ -263,6 +264,14 @@ void plan::check_place(const array &a, const char *what) const
                             what);
 }
 
+/* Views are still read when the first slices are written. */
+void plan::check_apart(const nb::object &views_object, const array &out)
+{
+    if (!views_object.is_none() && nb::cast<const views &>(views_object).samples.overlaps(out))
+        refuse("out: lies in the memory of the views, which it would overwrite while they are "
+               "read: give an array of its own");
+}
+
 void plan::open()
 {
     desk at({nb::none(), nb::none()});
@@ -325,6 +334,7 @@ nb::dict plan::run(nb::object views_object, nb::object out, listeners listen)
 
     to.at = &at;
     check_place(to.samples, "out");
+    check_apart(views_object.is_none() ? views_ : views_object, to.samples);
     if (!views_object.is_none()) {
         check_place(nb::cast<const views &>(views_object).samples, "views");
         from = std::make_unique<opened>(nb::cast<const views &>(views_object), &now_);

@@ -38,11 +38,11 @@ static void take_view(const views &of, nb::handle given, std::size_t k, std::siz
                       std::size_t n_rows, void *out)
 {
     const std::string what = "view " + std::to_string(k);
-    const array a = borrow(given, what.c_str()).padded(3);
+    const array as_given = borrow(given, what.c_str()), a = as_given.padded(3);
 
     if (a.shape.size() != 3 || a.shape[0] != 1 || a.shape[1] != of.n[1] || a.shape[2] != of.n[0])
-        refuse(what + ": has shape " + a.shape_text() + ", expected (" + std::to_string(of.n[1]) +
-               ", " + std::to_string(of.n[0]) + "): rows, columns");
+        refuse(what + ": has shape " + as_given.shape_text() + ", expected (" +
+               std::to_string(of.n[1]) + ", " + std::to_string(of.n[0]) + "): rows, columns");
     if (a.type == of.type) {
         copy_rows(a, 0, 1, row0, n_rows, out);
         return;
@@ -65,8 +65,11 @@ bool feed::next()
     if (!given.is_valid()) {
         if (PyErr_Occurred())
             throw nb::python_error();
-        refuse("views: the iterator ended after " + std::to_string(k) + " views, the scan has " +
-               std::to_string(of_.n[2]) + ": give as many views as angles");
+        refuse(k == 0 ? "views: the iterator has none, or an earlier run has taken them: give an "
+                        "array, or a new iterator by scan.with_views()"
+                      : "views: the iterator ended after " + std::to_string(k) +
+                            " views, the scan has " + std::to_string(of_.n[2]) +
+                            ": give as many views as angles");
     }
     take_view(of_, given, k, 0, of_.n[1], bytes_.get() + k * view_bytes_);
     there_ = k + 1;
