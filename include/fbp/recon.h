@@ -310,9 +310,10 @@ struct fbp_plan_summary {
      * volume.n[2] * frames slices, the first frame's first.  Of line integrals 1. */
     size_t frames;
     char prepared[256]; /**< the steps of scan.preparation, or corrections, in words; "" = none */
-    /** Of corrections in a pass ahead (rings): bytes of the line integrals that are kept, detector
-     *  rows of them, bands of rows that are worked on one after another, and are they kept in a
-     * file (else in memory)?  All 0: there is no such pass. */
+    /** Of corrections in a pass ahead (rings; phases, if views would be read more than once): bytes
+     * of the line integrals that are kept, detector rows of them, bands of rows that are worked on
+     * one after another, and are they kept in a file (else in memory)?  All 0: there is no such
+     * pass. */
     uint64_t ahead_bytes;
     size_t ahead_rows, ahead_bands, ahead_in_file;
     size_t part,
@@ -362,7 +363,7 @@ struct fbp_report {
     double exposure[2];
     /** Devices that failed, and whose part the others did; the log names them. */
     size_t devices_dropped;
-    double ahead; /**< seconds of a pass ahead, which removed rings; part of `read`, too */
+    double ahead; /**< seconds of a pass ahead (rings, phases); part of `read`, too */
     /** Of a part: slices of the output that other parts still have to write; 0: it has its name.
      *  min, max and mean are those of what this run has computed. */
     size_t slices_missing;

@@ -17,6 +17,7 @@
 #include "run/corrected.h"
 #include "run/pictures.h"
 #include "run/resampled.h"
+#include "run/retrieved.h"
 #include "run/run.h"
 #include "run/scratch_rows.h"
 #include "scan/reduce.h"
@@ -111,6 +112,10 @@ fbp_status fbp_plan_report_stages(const fbp_plan *p, struct fbp_report *report);
 fbp_status fbp_plan_make_ahead(fbp_plan *p);
 /** Choose the kernel, where views are kept, and divide the work beside that. */
 fbp_status fbp_plan_arrange_ahead(fbp_plan *p);
+/** How often all views are read for what is corrected ahead, or while they are read. */
+size_t fbp_plan_retrievals(const fbp_plan *p);
+/** What is noted of that. */
+void fbp_plan_note_ahead(const fbp_plan *p);
 
 /** Choose the kernel and divide the work (plan_arrange.c). */
 fbp_status fbp_plan_arrange(fbp_plan *p);

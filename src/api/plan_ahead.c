@@ -17,10 +17,11 @@ fbp_status fbp_plan_make_ahead(fbp_plan *p)
     FBP_TRY(fbp_ahead_create(&p->ahead, p->scan, p->top_down));
     fbp_ahead_describe(&p->ahead, p->info.prepared, sizeof p->info.prepared);
     if (p->ahead.used && p->params.follow)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: it takes whole views, all of them ahead of the rest, which does not "
-                        "follow a scan: leave one of the two out",
-                        p->ahead.stripes.method ? "rings" : "paganin");
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "%s: it takes whole views, or all of them, which does not follow a scan: leave one "
+            "of the two out",
+            p->ahead.stripes.method ? "rings" : "paganin");
     return FBP_OK;
 }
 
@@ -33,20 +34,37 @@ static void divide(fbp_plan *p, const char *folder)
 
     fbp_ahead_divide(a, limit > taken ? limit - taken : 0, folder, p->tables.job.n_threads);
     p->info.ahead_bytes = fbp_ahead_kept_bytes(a);
-    p->info.ahead_rows = a->n_rows;
-    p->info.ahead_bands = fbp_ahead_bands(a);
+    p->info.ahead_rows = a->as_read ? 0 : a->n_rows;
+    p->info.ahead_bands = a->as_read ? 0 : fbp_ahead_bands(a);
     p->info.ahead_in_file = folder != NULL;
 }
 
-static fbp_status arrange(fbp_plan *p, const char *folder)
+/* In memory; in a file of this folder; or not at all. */
+struct way {
+    const char *folder;
+    bool as_read;
+};
+
+static fbp_status arrange(fbp_plan *p, struct way way)
 {
-    divide(p, folder);
+    p->ahead.as_read = way.as_read;
+    p->tables.job.unpacks = p->unpacks || way.as_read;
+    divide(p, way.folder);
     const uint64_t bytes = fbp_ahead_memory_bytes(&p->ahead);
     p->held_bytes += bytes;
     const fbp_status st = fbp_plan_arrange(p);
     if (st != FBP_OK)
         p->held_bytes -= bytes;
     return st;
+}
+
+/* Another way than the one that has been arranged, or that memory does not hold. */
+static fbp_status arrange_instead(fbp_plan *p, fbp_status before, struct way way)
+{
+    fbp_message_clear();
+    if (before == FBP_OK)
+        p->held_bytes -= fbp_ahead_memory_bytes(&p->ahead);
+    return arrange(p, way);
 }
 
 static fbp_status explain(const fbp_plan *p)
@@ -65,20 +83,54 @@ static fbp_status explain(const fbp_plan *p)
 
 /* The kernel says which rows are needed: where halves are mirrored, those of both.  In memory, if
  * the whole volume is computed beside that; else in a file, if there may be one. */
-fbp_status fbp_plan_arrange_ahead(fbp_plan *p)
+static fbp_status arrange_kept(fbp_plan *p, fbp_status before)
 {
     const char *folder = p->params.scratch;
+    const fbp_status st = arrange_instead(p, before, (struct way){0});
 
+    if (folder && (st == FBP_ERR_NOMEM || (st == FBP_OK && p->work.n_slabs > p->n_devices)))
+        return arrange_instead(p, st, (struct way){.folder = folder});
+    return st;
+}
+
+size_t fbp_plan_retrievals(const fbp_plan *p)
+{
+    return p->ahead.as_read ? fbp_work_readings(&p->work) : 1;
+}
+
+/* Phases are retrieved as views are read if these are read once, or if memory does not hold all of
+ * them beside the volume; else all are kept. */
+fbp_status fbp_plan_arrange_ahead(fbp_plan *p)
+{
+    const bool may_wait = fbp_ahead_may_wait(&p->ahead) && !p->in_order;
+    const struct way as_read = {.as_read = true};
+    fbp_status st = FBP_ERR_NOMEM;
+
+    p->tables.job.unpacks = p->unpacks;
     if (!p->ahead.used)
         return fbp_plan_arrange(p);
     FBP_TRY(fbp_job_arrange(&p->tables.job, p->backend));
     fbp_ahead_choose_rows(&p->ahead, &p->tables.job);
-    const fbp_status st = arrange(p, NULL);
-    if (folder && (st == FBP_ERR_NOMEM || (st == FBP_OK && p->work.n_slabs > p->n_devices))) {
-        fbp_message_clear();
-        if (st == FBP_OK)
-            p->held_bytes -= fbp_ahead_memory_bytes(&p->ahead);
-        return arrange(p, folder);
-    }
+    if (may_wait)
+        st = arrange(p, as_read);
+    if (may_wait && (st != FBP_OK ? st != FBP_ERR_NOMEM : fbp_plan_retrievals(p) == 1))
+        return st;
+    st = arrange_kept(p, st);
+    if (may_wait && st == FBP_ERR_NOMEM)
+        return arrange_instead(p, st, as_read);
     return st == FBP_ERR_NOMEM ? explain(p) : st;
+}
+
+void fbp_plan_note_ahead(const fbp_plan *p)
+{
+    char line[300];
+
+    if (fbp_plan_retrievals(p) == 1)
+        return;
+    snprintf(line, sizeof line,
+             "memory does not hold the views beside the volume: they are read, and phases are "
+             "retrieved, %zu times, once for each slab: raise --memory, or name a folder for them "
+             "with --scratch",
+             fbp_plan_retrievals(p));
+    fbp_plan_note(p, FBP_LOG_NOTE, line);
 }

@@ -115,7 +115,9 @@ static void fill_info(fbp_plan *p)
     }
     i->memory_bytes = p->work.memory_bytes;
     i->device_bytes = p->work.device_bytes;
-    if (!p->stages.used && !p->ahead.used) /* which read once */
+    if (p->ahead.used)
+        i->input_bytes *= fbp_plan_retrievals(p);
+    else if (!p->stages.used) /* which read once */
         i->input_bytes = (uint64_t)((double)i->input_bytes * i->view_reads);
     i->frames = fbp_volumes(job);
     i->output_bytes =
@@ -217,7 +219,6 @@ static fbp_status make_plan(fbp_plan *p, const struct fbp_scan *scan)
     consider_others(p);
     FBP_TRY(fbp_plan_take_card(p));
     p->contained_bytes = fbp_contained_bytes();
-    p->tables.job.unpacks = p->unpacks;
     FBP_TRY(fbp_plan_arrange_ahead(p));
     FBP_TRY(fbp_plan_consider_rows(p));
     fill_info(p);
@@ -276,7 +277,7 @@ fbp_status fbp_plan_estimate(const fbp_plan *p, double *seconds)
     if (p->stages.used)
         FBP_TRY(fbp_pictures_estimate(&p->stages, &first));
     if (p->ahead.used)
-        FBP_TRY(fbp_ahead_estimate(&p->ahead, &first));
+        FBP_TRY(fbp_ahead_estimate(&p->ahead, fbp_plan_retrievals(p), &first));
     FBP_TRY(fbp_estimate(&p->tables.job, p->backend, p->devices[0], &p->work, p->info.view_reads,
                          seconds));
     *seconds += first;

@@ -212,6 +212,7 @@ void fbp_plan_remark(const fbp_plan *p)
     if (line[0])
         fbp_plan_note(p, FBP_LOG_NOTE, line);
     warn_about_following(p);
+    fbp_plan_note_ahead(p);
     note_kernel(p);
     note_box(p);
     fbp_plan_note_team(p);

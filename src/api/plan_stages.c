@@ -53,7 +53,10 @@ fbp_status fbp_plan_source_stages(fbp_plan *p, const fbp_source *stored, fbp_sou
 {
     p->mended = (struct fbp_prep_counts){0};
     p->ahead_done = (struct fbp_ahead_done){0};
-    if (p->ahead.used)
+    if (p->ahead.as_read)
+        FBP_TRY(fbp_source_retrieved(source, &p->ahead, *source, *source != stored,
+                                     &p->ahead_done.mended));
+    else if (p->ahead.used)
         FBP_TRY(
             fbp_source_corrected(source, &p->ahead, *source, *source != stored, &p->ahead_done));
     if (p->angles.used)

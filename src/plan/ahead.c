@@ -113,6 +113,11 @@ void fbp_ahead_clear(struct fbp_ahead *a)
     *a = (struct fbp_ahead){0};
 }
 
+bool fbp_ahead_may_wait(const struct fbp_ahead *a)
+{
+    return a->retrieves && !a->stripes.method;
+}
+
 void fbp_ahead_choose_rows(struct fbp_ahead *a, const struct fbp_job *job)
 {
     const struct fbp_batch all = fbp_work_all(job);
@@ -133,7 +138,7 @@ static size_t sinogram_bytes(const struct fbp_ahead *a)
 
 uint64_t fbp_ahead_kept_bytes(const struct fbp_ahead *a)
 {
-    return (uint64_t)a->n_rows * sinogram_bytes(a);
+    return a->as_read ? 0 : (uint64_t)a->n_rows * sinogram_bytes(a);
 }
 
 size_t fbp_ahead_read_floats(const struct fbp_ahead *a, size_t n_rows)
@@ -167,9 +172,9 @@ size_t fbp_ahead_thread_bytes(const struct fbp_ahead *a)
 
 uint64_t fbp_ahead_memory_bytes(const struct fbp_ahead *a)
 {
-    const uint64_t rows = a->folder ? a->band_rows : a->n_rows;
+    const uint64_t kept = a->folder ? a->band_rows * sinogram_bytes(a) : fbp_ahead_kept_bytes(a);
 
-    return rows * sinogram_bytes(a) + (uint64_t)a->n_threads * fbp_ahead_thread_bytes(a);
+    return kept + (uint64_t)a->n_threads * fbp_ahead_thread_bytes(a);
 }
 
 size_t fbp_ahead_bands(const struct fbp_ahead *a)
@@ -272,7 +277,7 @@ fail:
     return st;
 }
 
-fbp_status fbp_ahead_estimate(const struct fbp_ahead *a, double *seconds)
+fbp_status fbp_ahead_estimate(const struct fbp_ahead *a, size_t times, double *seconds)
 {
     const double bytes = (double)fbp_ahead_kept_bytes(a);
     double a_sample = 0, a_view = 0;
@@ -281,9 +286,9 @@ fbp_status fbp_ahead_estimate(const struct fbp_ahead *a, double *seconds)
         FBP_TRY(time_stripes(&a->stripes, &a_sample));
     if (a->retrieves)
         FBP_TRY(time_phase(a, &a_view));
-    *seconds =
-        (bytes / sizeof(float) * a_sample + (double)a->scan.n_views * a_view) / a->n_threads +
-        (a->folder ? bytes * FILE_BYTE : 0);
+    *seconds = (bytes / sizeof(float) * a_sample + (double)(times * a->scan.n_views) * a_view) /
+                   a->n_threads +
+               (a->folder ? bytes * FILE_BYTE : 0);
     return FBP_OK;
 }
 

@@ -3,7 +3,8 @@
  *
  * Line integrals of the rows that the volume needs are made and corrected, band of rows after band,
  * and kept, in memory or in a file without a name.  What follows is the job of a scan of line
- * integrals.  Bits do not depend on where they are kept, nor on bands.
+ * integrals.  Phases may be retrieved as views are read instead, without that pass.  Bits do not
+ * depend on where they are kept, if they are, nor on bands.
  */
 #ifndef FBP_SRC_AHEAD_H
 #define FBP_SRC_AHEAD_H
@@ -25,6 +26,7 @@ struct fbp_ahead {
     double wave;         /**< the same: delta / beta times lambda / 4 pi [mm] */
     double distance_mm;  /**< of parallel beams */
     size_t row0, n_rows; /**< of the detector: those that are kept */
+    bool as_read;        /**< no pass ahead: phases are retrieved as views are read (retrieved.h) */
     /* From fbp_ahead_divide() on: */
     int n_threads;
     size_t band_rows;   /**< whose rings are removed at once; 0: none are */
@@ -34,6 +36,9 @@ struct fbp_ahead {
 /** `scan` outlives *out.  Reads darks, flats and masks.  Not `used` where nothing is done ahead. */
 fbp_status fbp_ahead_create(struct fbp_ahead *out, const struct fbp_scan *scan, bool top_down);
 void fbp_ahead_clear(struct fbp_ahead *ahead);
+
+/** May phases be retrieved as views are read?  Not behind the removal of rings. */
+bool fbp_ahead_may_wait(const struct fbp_ahead *ahead);
 
 /** The rows that an arranged job needs are those that are kept. */
 void fbp_ahead_choose_rows(struct fbp_ahead *ahead, const struct fbp_job *job);
@@ -46,7 +51,8 @@ void fbp_ahead_choose_rows(struct fbp_ahead *ahead, const struct fbp_job *job);
  */
 void fbp_ahead_divide(struct fbp_ahead *ahead, uint64_t room, const char *folder, int n_threads);
 
-/** Bytes of what is kept; bytes of memory of the pass, with that if it is kept there; bands. */
+/** Bytes of what is kept; bytes of memory of the pass, with that if it is kept there; bands.  Where
+ *  phases are retrieved as views are read nothing is kept but a view a thread. */
 uint64_t fbp_ahead_kept_bytes(const struct fbp_ahead *ahead);
 uint64_t fbp_ahead_memory_bytes(const struct fbp_ahead *ahead);
 size_t fbp_ahead_bands(const struct fbp_ahead *ahead);
@@ -64,8 +70,8 @@ void fbp_ahead_reach(const struct fbp_ahead *ahead, size_t k, double reach[2]);
 /** What is done, before what is said in the line already: "rings by sorting, ...; ". */
 void fbp_ahead_describe(const struct fbp_ahead *ahead, char *line, size_t n);
 
-/** About how long it takes, from a sample of it, without reading. */
-fbp_status fbp_ahead_estimate(const struct fbp_ahead *ahead, double *seconds);
+/** About how long it takes, from a sample of it, without reading; times: that views are read. */
+fbp_status fbp_ahead_estimate(const struct fbp_ahead *ahead, size_t times, double *seconds);
 
 /** All that values depend on. */
 uint64_t fbp_ahead_hash(uint64_t h, const struct fbp_ahead *ahead);

@@ -37,8 +37,7 @@ static size_t n_layers(const struct fbp_job *job)
     return n;
 }
 
-/* How many slabs read views: those of kept ones are read for each worker's first, or shared. */
-static size_t n_reading(const struct fbp_work *w)
+size_t fbp_work_readings(const struct fbp_work *w)
 {
     const size_t n = w->shared ? 1 : w->kept ? w->n_workers : w->n_slabs;
 
@@ -51,7 +50,7 @@ static void count_rows(struct fbp_work *w, const struct fbp_job *job)
     double rows = 0;
 
     w->load_rows = w->filter_rows = 0;
-    for (size_t i = 0; !fbp_stopped() && i < n_reading(w); i++) {
+    for (size_t i = 0; !fbp_stopped() && i < fbp_work_readings(w); i++) {
         const struct fbp_slab slab = fbp_work_slab(w, job, i);
         if (!w->kept && fbp_wanted_voxels(job, &slab, slab.z0, slab.z0 + slab.nz) == 0)
             continue; /* nobody computes it */

@@ -123,6 +123,10 @@ size_t fbp_work_own_views(const struct fbp_job *job, size_t group_views);
 /** How many batches of up to work->batch_views there are. */
 size_t fbp_work_batches(const struct fbp_work *work, const struct fbp_job *job);
 
+/** How many slabs of a volume read views: those of kept ones are read for each worker's first, or
+ *  shared. */
+size_t fbp_work_readings(const struct fbp_work *work);
+
 /** How many slabs there are of all volumes of a series, the first one's first. */
 static inline size_t fbp_work_slabs(const struct fbp_work *work, const struct fbp_job *job)
 {

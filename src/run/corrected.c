@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/stop.h"
+#include "run/integrals.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -40,59 +41,14 @@ static size_t columns(const fbp_source *src)
     return src->info.n[0];
 }
 
-/* Rows of n columns in the opposite order. */
-static void turn_rows(float *rows, size_t n_rows, size_t n)
-{
-    for (size_t i = 0; i < n_rows / 2; i++) {
-        float *a = rows + i * n, *b = rows + (n_rows - 1 - i) * n;
-        for (size_t c = 0; c < n; c++) {
-            const float x = a[c];
-            a[c] = b[c];
-            b[c] = x;
-        }
-    }
-}
-
-/* Detector rows [row0, row0 + n) of a view as floats, upwards. */
-static fbp_status read_upwards(const struct fbp_ahead *a, fbp_source *below, size_t view,
-                               size_t row0, size_t n, float *out)
-{
-    const size_t nr = a->scan.panel.n_rows, first = a->top_down ? nr - row0 - n : row0;
-
-    FBP_TRY(fbp_source_read(below, view, 1, first, n, out));
-    if (a->top_down)
-        turn_rows(out, n, a->scan.panel.n_columns);
-    return FBP_OK;
-}
-
-/* Line integrals of these rows; work: for as many and those that bad pixels are bridged from. */
-static fbp_status prepare_rows(const struct fbp_ahead *a, fbp_source *below, size_t view,
-                               size_t row0, size_t n, float *work, float *out,
-                               struct fbp_prep_counts *counts)
-{
-    const size_t nc = a->scan.panel.n_columns, nr = a->scan.panel.n_rows;
-    const size_t margin = a->prep.margin_rows, from = row0 > margin ? row0 - margin : 0;
-    const size_t end = nr - row0 - n > margin ? row0 + n + margin : nr;
-    struct fbp_prep_counts others = {0};
-
-    FBP_TRY(read_upwards(a, below, view, from, end - from, work));
-    for (size_t r = from; r < end; r++)
-        fbp_prep_row(&a->prep, r, work + (r - from) * nc,
-                     r >= row0 && r < row0 + n ? counts : &others);
-    if (a->prep.n_bridges)
-        fbp_prep_bridge(&a->prep, from, row0, row0 + n, work);
-    memcpy(out, work + (row0 - from) * nc, n * nc * sizeof *out);
-    return FBP_OK;
-}
-
 static fbp_status prepare_view(void *user, size_t view, int worker)
 {
     const struct band *b = user;
     const struct corrected *s = b->src->state;
 
-    return prepare_rows(s->ahead, b->src->below, view, b->row0, b->n,
-                        (float *)(void *)(b->memory + (size_t)worker * b->bytes),
-                        b->samples + view * b->n * columns(b->src), &b->counts[worker]);
+    return fbp_integrals_read(s->ahead, b->src->below, view, b->row0, b->n,
+                              (float *)(void *)(b->memory + (size_t)worker * b->bytes),
+                              b->samples + view * b->n * columns(b->src), &b->counts[worker]);
 }
 
 static void correct_row(void *user, size_t row, int worker)
@@ -169,7 +125,7 @@ static fbp_status prepare_one(const fbp_source *src, size_t view, size_t row, fl
 
     FBP_TRY(fbp_alloc((void **)&work, (2 * a->prep.margin_rows + 1) * columns(src) * sizeof *work,
                       "rows of a view"));
-    const fbp_status st = prepare_rows(a, src->below, view, row, 1, work, out, &ignored);
+    const fbp_status st = fbp_integrals_read(a, src->below, view, row, 1, work, out, &ignored);
     fbp_free(work);
     return st;
 }
@@ -208,8 +164,8 @@ static fbp_status fetch_view(void *user, size_t i, int worker)
     (void)worker;
     if (a->stripes.method)
         return get_rows(b->src, view, 0, nr, to);
-    return prepare_rows(a, b->src->below, view, 0, nr, to + fbp_ahead_view_floats(a), to,
-                        &b->counts[i]);
+    return fbp_integrals_read(a, b->src->below, view, 0, nr, to + fbp_ahead_view_floats(a), to,
+                              &b->counts[i]);
 }
 
 static void retrieve_view(void *user, size_t i, int worker)
@@ -346,7 +302,7 @@ static fbp_status read_corrected(fbp_source *src, size_t slice0, size_t n_slices
     for (size_t k = 0; k < n_slices; k++, to += n_rows * columns(src)) {
         FBP_TRY(get_rows(src, slice0 + k, from, n_rows, to));
         if (a->top_down)
-            turn_rows(to, n_rows, columns(src));
+            fbp_turn_rows(to, n_rows, columns(src));
     }
     return FBP_OK;
 }
@@ -362,16 +318,6 @@ static void close_corrected(fbp_source *src)
     free(s);
 }
 
-static void set_facts(fbp_source *src, const fbp_source *below)
-{
-    const struct fbp_array_info *info = &below->info;
-
-    src->info = *info;
-    src->info.type = FBP_F32;
-    src->info.scale = src->info.offset = 0;
-    src->info.big_endian = false;
-}
-
 static fbp_status set_up(fbp_source *src, const struct corrected *what, fbp_source *below)
 {
     struct corrected *s;
@@ -383,7 +329,7 @@ static fbp_status set_up(fbp_source *src, const struct corrected *what, fbp_sour
     src->state = s;
     src->close = close_corrected;
     src->read_block = read_corrected;
-    set_facts(src, below);
+    fbp_integrals_facts(src, below);
     src->held_bytes = fbp_source_bytes(below, s->ahead->n_threads);
     return fbp_source_onto(src, below);
 }

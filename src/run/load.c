@@ -101,8 +101,9 @@ static size_t count_bands(const struct load *l)
 fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job,
                     const struct fbp_batch *batch, fbp_pool *pool, fbp_look *look, void *out)
 {
-    /* One thread reads a part in one piece; several a view each, or less. */
-    const size_t a_part = batch->n_views / job->turns, at_once = pool ? 1 : a_part;
+    /* One thread reads a part in one piece; several a view each, or less.  What unpacks a view
+     * gives both halves of it at once. */
+    const size_t a_part = batch->n_views / job->turns, at_once = pool || job->unpacks ? 1 : a_part;
     struct load l = {source, top_down, job, batch, at_once, 1, look, out};
 
     if (pool)

@@ -71,6 +71,11 @@ absent no.mha
 with '"paganin": {"delta_beta": 1e5, "energy_kev": 20, "distance_mm": 50}'
 run 0 recon c.json -o key.mha
 has out '^prepared: phases of one material \(Paganin\), effective distance 50 mm, magnification 1, blur of '
+! grep -q '^ahead of the rest' out || say "$last: phases took a pass ahead"
+run 0 plan c.json
+! grep -q '^ahead ' out || say "$last: phases take a pass ahead"
+run 0 plan c.json --rings sorting:5
+has out '^ahead     30 detector rows of all views, in 1 band: .* kept in memory$'
 run 0 recon s.json --paganin 1e5,20,50 -o option.mha
 run 0 compare key.mha option.mha --tolerance 0
 run 0 recon c.json --paganin 0,0 -o off.mha
