@@ -15,11 +15,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Slabs for each of several devices that are not of one sort, and for all parts of a volume: two
- * are lost if a process is killed, one that is computed and one that is written.  But slabs of
- * fewer layers cost too much time: of 256 slices and 360 views on a CPU, 32 layers 15 %, 16 layers
- * 50 %. */
-enum { UNEQUAL_SLABS = 6, SLABS_OF_PARTS = 40, LEAST_LAYERS = 32 };
+/* Slabs for each of several devices that are not of one sort. */
+enum { UNEQUAL_SLABS = 6 };
+
+/* A part that is killed loses the slab that it computes.  In the host's memory it has one at a
+ * time: of these there are 20 in a volume.  A device also holds one that is fetched, and is slow
+ * with slabs of fewer layers. */
+enum { SLABS_OF_PARTS = 20, DEVICE_SLABS = 40, DEVICE_LAYERS = 32 };
 
 /* Of a run, so that it pays to measure what it depends on. */
 static const double LONG_SECONDS = 1;
@@ -122,17 +124,21 @@ static uint64_t writer_bytes(const fbp_plan *p, const struct fbp_job *job)
            (fbp_in_double(job) && type != FBP_F64 ? slice * sizeof(float) : 0);
 }
 
+/* So that no slab has more than its share of the layers of all parts. */
 static size_t slabs_of_part(const fbp_plan *p)
 {
-    const size_t parts = p->params.n_parts * p->n_devices;
-    size_t first, n;
+    struct fbp_job whole = p->tables.job;
+    size_t first, own, all;
 
-    if (!parts)
+    if (!p->params.n_parts)
         return 1;
-    fbp_roi_layers(&p->tables.job, &first, &n);
-    const size_t each = (SLABS_OF_PARTS + parts - 1) / parts,
-                 most = n / p->n_devices / LEAST_LAYERS;
-    return most < 1 ? 1 : each < most ? each : most;
+    fbp_roi_layers(&whole, &first, &own);
+    whole.share[0] = whole.share[1] = 0;
+    fbp_roi_layers(&whole, &first, &all);
+    const size_t wanted = all / (p->backend->in_host ? SLABS_OF_PARTS : DEVICE_SLABS);
+    const size_t least = p->backend->in_host ? 1 : DEVICE_LAYERS;
+    const size_t layers = p->n_devices * (wanted > least ? wanted : least);
+    return (own + layers - 1) / layers;
 }
 
 size_t fbp_plan_slabs_each(const fbp_plan *p)
@@ -161,6 +167,7 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
         .n_workers = p->n_devices,
         .devices = p->devices,
         .slabs_each = fbp_plan_slabs_each(p),
+        .one_slab = p->params.n_parts && p->backend->in_host,
         .base_bytes = resident + own,
         .writer_bytes = writer_bytes(p, job),
         .n_cores = fbp_core_count(),

@@ -153,7 +153,7 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
     count_rows(w, job);
     w->n_raw = HOST_BUFFERS;
     w->n_filtered = w->kept ? 1 : HOST_BUFFERS;
-    w->n_volumes = fbp_work_slabs(w, job) > w->n_workers ? 2 : 1;
+    w->n_volumes = !rq->one_slab && fbp_work_slabs(w, job) > w->n_workers ? 2 : 1;
     w->block_slices = block_slices(w, slice);
     /* Kernels want long columns; eight parts still leave the writer seven to overlap. */
     const size_t parts = w->even ? 1 : FINISH_PARTS;

@@ -22,6 +22,7 @@ struct fbp_work_request {
     size_t batch_views;    /**< wanted; 0 = free */
     size_t slab_slices;    /**< at most; 0 = free */
     bool follow;           /**< batches of one group, to be joined while running (follow.h) */
+    bool one_slab;         /**< no slab is begun before the last one is written */
     bool even;             /**< nothing overlaps: batches of one size, slabs finished whole */
     struct fbp_rates rates;            /**< of a device; update 0: those that its backend knows */
     const struct fbp_machine *machine; /**< what devices share; NULL: nothing is known of it */

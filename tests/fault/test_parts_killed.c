@@ -228,7 +228,6 @@ static struct fbp_recon_params params_of(struct shared *s, size_t part, size_t n
     return (struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
                                      .device = "cpu",
                                      .n_threads = 1,
-                                     .slab_slices = 2,
                                      .progress = note,
                                      .user = s,
                                      .part = part,
