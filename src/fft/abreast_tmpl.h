@@ -1,18 +1,21 @@
 /*
- * Template of transforms in double of ABREAST rows side by side, by the plans of mixed.h:
+ * Template of transforms in double of ABREAST rows side by side, in place, by the plans of mixed.h:
  *
  *     x[(i 2 + part) ABREAST + l],   part 0 real, 1 imaginary, l < ABREAST
  *
- * Parameters: ABREAST; LANES, doubles per vector, which divides it; V, a vector of them.  A row has
- * the same bits with any of them, as multiplication and addition stay apart.  The way back is the
- * way there of numbers whose parts are exchanged, and that leave it so.
+ * Parameters: ABREAST; LANES, doubles per vector, which divides it.  A row has the same bits with
+ * any LANES, as multiplication and addition stay apart.
  *
- * Stockham's transform: every level writes what it cut to where it will be wanted, so that the last
- * leaves frequencies in their order (Van Loan, Computational Frameworks for the FFT, 1992, 1.7).
+ * Blocks are cut by decimation in frequency on the way there, and joined by decimation in time on
+ * the way back (Van Loan, Computational Frameworks for the FFT, 1992, 1.4 and 1.9), so that
+ * frequencies stay where they fall: fbp_mixed_order() says where.  A block that fits a cache is cut
+ * to its end before the next.
  */
 #include "fft/mixed.h"
 
 #include <string.h>
+
+typedef double V __attribute__((vector_size(8 * LANES)));
 
 #define S              double
 #define VSET1(a)       ((a) - (V){0}) /* a in all lanes */
@@ -22,6 +25,9 @@
 #include "fft/small_tmpl.h"
 
 enum { POINT = 2 * ABREAST, MOST = 5 };
+
+/* Where the parts of a number lie; exchanged on the way back. */
+enum way { THERE = 0, BACK = ABREAST };
 
 INLINE V load(const double *p)
 {
@@ -36,57 +42,95 @@ INLINE void store(double *p, V v)
     memcpy(p, &v, sizeof v);
 }
 
-/* Blocks of radix * m points, `side` of them interleaved. */
-INLINE void level(size_t radix, size_t m, size_t side, const double *w, const double *x,
-                  double *out)
+INLINE void load_points(const double *x, size_t m, size_t n, enum way way, V *re, V *im)
 {
-    for (size_t p = 0; p < m; p++, w += 2 * (radix - 1))
-        for (size_t q = 0; q < side * ABREAST; q += LANES) {
-            const double *from = x + POINT * (side * p + q / ABREAST) + q % ABREAST;
-            double *to = out + POINT * (side * radix * p + q / ABREAST) + q % ABREAST;
+    UNROLL
+    for (size_t k = 0; k < n; k++) {
+        re[k] = load(x + k * m * POINT + way);
+        im[k] = load(x + k * m * POINT + ABREAST - way);
+    }
+}
+
+INLINE void store_points(double *x, size_t m, size_t n, enum way way, const V *re, const V *im)
+{
+    UNROLL
+    for (size_t k = 0; k < n; k++) {
+        store(x + k * m * POINT + way, re[k]);
+        store(x + k * m * POINT + ABREAST - way, im[k]);
+    }
+}
+
+/* A block of radix * m points; of the last level, m = 1, nothing is turned. */
+INLINE void cut_block(size_t radix, size_t m, const double *w, double *x)
+{
+    for (size_t p = 0; p < m; p++, x += POINT, w += 2 * (radix - 1))
+        for (size_t q = 0; q < ABREAST; q += LANES) {
             V re[MOST], im[MOST];
-            UNROLL
-            for (size_t k = 0; k < radix; k++) {
-                re[k] = load(from + POINT * side * m * k);
-                im[k] = load(from + POINT * side * m * k + ABREAST);
-            }
+            load_points(x + q, m, radix, THERE, re, im);
             dft(radix, re, im);
-            turn_all(radix, w, re, im);
-            UNROLL
-            for (size_t k = 0; k < radix; k++) {
-                store(to + POINT * side * k, re[k]);
-                store(to + POINT * side * k + ABREAST, im[k]);
-            }
+            if (m > 1)
+                turn_all(radix, w, re, im);
+            store_points(x + q, m, radix, THERE, re, im);
         }
 }
 
-static void run_level(size_t radix, size_t m, size_t side, const double *w, const double *x,
-                      double *out)
+INLINE void join_block(size_t radix, size_t m, const double *w, double *x)
 {
-    if (radix == 4)
-        level(4, m, side, w, x, out);
-    else if (radix == 2)
-        level(2, m, side, w, x, out);
-    else if (radix == 3)
-        level(3, m, side, w, x, out);
-    else
-        level(5, m, side, w, x, out);
+    for (size_t p = 0; p < m; p++, x += POINT, w += 2 * (radix - 1))
+        for (size_t q = 0; q < ABREAST; q += LANES) {
+            V re[MOST], im[MOST];
+            load_points(x + q, m, radix, BACK, re, im);
+            if (m > 1)
+                turn_all(radix, w, re, im);
+            dft(radix, re, im);
+            store_points(x + q, m, radix, BACK, re, im);
+        }
 }
 
-/* x and work: [f->n * POINT].  Returns the one that has the result. */
-static double *transform_abreast(const struct fbp_mixed *f, double *x, double *work)
-{
-    const double *w = f->turns;
-    size_t side = 1;
-
-    for (unsigned i = 0; i < f->n_levels; i++) {
-        const size_t radix = f->radix[i], m = f->n / side / radix;
-        run_level(radix, m, side, w, x, work);
-        w += 2 * (radix - 1) * m;
-        side *= radix;
-        double *swap = x;
-        x = work;
-        work = swap;
+#define EVERY_RADIX(DO)                                                \
+    static void DO(size_t radix, size_t m, const double *w, double *x) \
+    {                                                                  \
+        if (radix == 4)                                                \
+            DO##_block(4, m, w, x);                                    \
+        else if (radix == 2)                                           \
+            DO##_block(2, m, w, x);                                    \
+        else if (radix == 3)                                           \
+            DO##_block(3, m, w, x);                                    \
+        else                                                           \
+            DO##_block(5, m, w, x);                                    \
     }
-    return x;
+
+EVERY_RADIX(cut)
+EVERY_RADIX(join)
+
+/* Blocks of n points from a level on, whose turns are w. */
+static void cut_all(const struct fbp_mixed *f, unsigned level, size_t n, const double *w, double *x)
+{
+    if (level == f->n_levels)
+        return;
+    const size_t radix = f->radix[level], m = n / radix;
+    cut(radix, m, w, x);
+    for (size_t k = 0; k < radix && m > 1; k++)
+        cut_all(f, level + 1, m, w + 2 * (radix - 1) * m, x + k * m * POINT);
+}
+
+static void join_all(const struct fbp_mixed *f, unsigned level, size_t n, const double *w,
+                     double *x)
+{
+    if (level == f->n_levels)
+        return;
+    const size_t radix = f->radix[level], m = n / radix;
+    for (size_t k = 0; k < radix && m > 1; k++)
+        join_all(f, level + 1, m, w + 2 * (radix - 1) * m, x + k * m * POINT);
+    join(radix, m, w, x);
+}
+
+static void there_abreast(const struct fbp_mixed *f, double *x)
+{
+    cut_all(f, 0, f->n, f->turns, x);
+}
+
+static void back_abreast(const struct fbp_mixed *f, double *x)
+{
+    join_all(f, 0, f->n, f->turns, x);
 }

@@ -9,17 +9,84 @@
 /* One row at a time. */
 typedef double V;
 
-#define ABREAST 1
-#define LANES   1
+#define S              double
+#define VSET1(a)       (a)
+#define VFMA(a, b, c)  ((a) * (b) + (c))
+#define VFNMA(a, b, c) ((c) - (a) * (b))
 
-#include "fft/abreast_tmpl.h"
+#include "fft/small_tmpl.h"
+
+enum { MOST = 5 };
+
+/* Blocks of radix * m points, `side` of them interleaved.  Stockham's transform: every level writes
+ * what it cut to where it will be wanted, so that the last leaves frequencies in their order (Van
+ * Loan, Computational Frameworks for the FFT, 1992, 1.7). */
+INLINE void level(size_t radix, size_t m, size_t side, const double *w, const double *x,
+                  double *out)
+{
+    for (size_t p = 0; p < m; p++, w += 2 * (radix - 1))
+        for (size_t q = 0; q < side; q++) {
+            const double *from = x + 2 * (side * p + q);
+            double *to = out + 2 * (side * radix * p + q);
+            V re[MOST], im[MOST];
+            UNROLL
+            for (size_t k = 0; k < radix; k++) {
+                re[k] = from[2 * side * m * k];
+                im[k] = from[2 * side * m * k + 1];
+            }
+            dft(radix, re, im);
+            turn_all(radix, w, re, im);
+            UNROLL
+            for (size_t k = 0; k < radix; k++) {
+                to[2 * side * k] = re[k];
+                to[2 * side * k + 1] = im[k];
+            }
+        }
+}
+
+static void run_level(size_t radix, size_t m, size_t side, const double *w, const double *x,
+                      double *out)
+{
+    if (radix == 4)
+        level(4, m, side, w, x, out);
+    else if (radix == 2)
+        level(2, m, side, w, x, out);
+    else if (radix == 3)
+        level(3, m, side, w, x, out);
+    else
+        level(5, m, side, w, x, out);
+}
 
 void fbp_mixed_run(const struct fbp_mixed *f, double *x, double *work)
 {
-    const double *result = transform_abreast(f, x, work);
+    const double *w = f->turns, *from = x;
+    double *to = work;
+    size_t side = 1;
 
-    if (result != x)
-        memcpy(x, result, 2 * f->n * sizeof *x);
+    for (unsigned i = 0; i < f->n_levels; i++) {
+        const size_t radix = f->radix[i], m = f->n / side / radix;
+        run_level(radix, m, side, w, from, to);
+        w += 2 * (radix - 1) * m;
+        side *= radix;
+        from = to;
+        to = to == work ? x : work;
+    }
+    if (from != x)
+        memcpy(x, from, 2 * f->n * sizeof *x);
+}
+
+void fbp_mixed_order(const struct fbp_mixed *f, size_t *frequency)
+{
+    for (size_t i = 0; i < f->n; i++) { /* its digits in the other order */
+        size_t m = f->n, times = 1, at = i;
+        frequency[i] = 0;
+        for (unsigned l = 0; l < f->n_levels; l++) {
+            m /= f->radix[l];
+            frequency[i] += times * (at / m);
+            at %= m;
+            times *= f->radix[l];
+        }
+    }
 }
 
 static fbp_status choose_levels(struct fbp_mixed *f)

@@ -22,4 +22,7 @@ void fbp_mixed_close(struct fbp_mixed *f);
 /** x: [n][2], in place; work: as much. */
 void fbp_mixed_run(const struct fbp_mixed *f, double *x, double *work);
 
+/** frequency: [n]; which one falls at each place of a transform in place (abreast_tmpl.h). */
+void fbp_mixed_order(const struct fbp_mixed *f, size_t *frequency);
+
 #endif /* FBP_SRC_MIXED_H */

@@ -18,6 +18,8 @@ struct fbp_retrieval {
     size_t pad[2]; /**< columns and rows that are added at either end, with the outermost values */
     size_t n[2];   /**< of the transform */
     struct fbp_mixed along, across; /**< rows; columns */
+    size_t *frequency;              /**< [n[0]]: which is at a place of a transform along rows */
+    size_t *place;                  /**< [n[1]]: of a frequency, in one across them */
 };
 
 /** reach: sqrt(a) in columns and in rows, the greatest of all views. */

@@ -6,13 +6,13 @@
 #include "prep/phase.h"
 
 /** As fbp_transmission() has it. */
-#define FBP_LEAST_TRANSMISSION 1e-6
+#define FBP_LEAST_TRANSMISSION 1e-6f
 
 /** A thread's. */
 struct phase_room {
-    double *spectrum; /**< [n[1] / 2 + 1][part][stride], by columns */
-    size_t stride;
-    double *x, *work; /**< of the longer transform */
+    double *spectrum; /**< of blocks of columns, [n[1]][part][column] */
+    double *x;        /**< of the longer transform */
+    double *u2;       /**< [n[0]], of frequencies along rows */
 };
 
 /** What fbp_retrieve() does; the last two on x86-64 only. */

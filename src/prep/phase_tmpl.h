@@ -1,71 +1,98 @@
 /*
- * Template of phase retrieval (phase.h), with the parameters of fft/abreast_tmpl.h; TABLE is the
- * name of its function.  Every version has the same bits.
+ * Template of phase retrieval (phase.h).  Parameters: LANES, doubles per vector; TABLE, the name of
+ * its function.  Every version has the same bits.
  *
  * Columns go first, as neighbours lie side by side already: ABREAST of them as real and as many as
- * imaginary parts.  Their spectra are symmetric, so that half of the frequencies are kept, as rows;
- * those go through the filter and back, and then the columns come back.
+ * imaginary parts.  Their spectra are symmetric, so that half of the frequencies are kept, block of
+ * columns after block; rows of those go through the filter and back, and then the columns come
+ * back.  Transforms are in double; exponentials and logarithms, of floats, in float.
  */
 #include "prep/phase_parts.h"
-
-typedef double V __attribute__((vector_size(8 * LANES)));
-typedef float F __attribute__((vector_size(4 * LANES)));
-typedef unsigned long long U __attribute__((vector_size(8 * LANES)));
 
 #define ABREAST 8
 
 #include "fft/abreast_tmpl.h"
 
-enum { PAIR = 2 * ABREAST };
+enum { PAIR = 2 * ABREAST, FLOATS = 2 * LANES };
+
+typedef float H __attribute__((vector_size(4 * LANES)));
+typedef float F __attribute__((vector_size(4 * FLOATS)));
+typedef unsigned U __attribute__((vector_size(4 * FLOATS)));
+typedef int I __attribute__((vector_size(4 * FLOATS)));
+
+#if LANES == 8
+#    define FIRST  0, 1, 2, 3, 4, 5, 6, 7
+#    define SECOND 8, 9, 10, 11, 12, 13, 14, 15
+#    define ZIP_LO 0, 8, 1, 9, 2, 10, 3, 11
+#    define ZIP_HI 4, 12, 5, 13, 6, 14, 7, 15
+#elif LANES == 4
+#    define FIRST  0, 1, 2, 3
+#    define SECOND 4, 5, 6, 7
+#    define ZIP_LO 0, 4, 1, 5
+#    define ZIP_HI 2, 6, 3, 7
+#else
+#    define FIRST  0, 1
+#    define SECOND 2, 3
+#    define ZIP_LO 0, 2
+#    define ZIP_HI 1, 3
+#endif
+
+#define ALL(a) ((float)(a) - (F){0}) /* a in all lanes */
 
 /* Adding it leaves a whole number in the last bits. */
-static const double WHOLE = 0x1.8p52;
+static const float WHOLE = 0x1.8p23f;
 
-INLINE V larger(V a, double least)
+/* log 2, as a float of few bits and the rest. */
+static const float LOG2 = 0.693359375f, LOG2_REST = -2.12194440e-4f;
+
+INLINE F larger(F a, float least)
 {
-    const U is = (U)(a > least);
+    const U is = (U)(a > ALL(least));
 
-    return (V)(((U)a & is) | ((U)VSET1(least) & ~is));
+    return (F)(((U)a & is) | ((U)ALL(least) & ~is));
 }
 
-INLINE V smaller(V a, double most)
+INLINE F smaller(F a, float most)
 {
     return -larger(-a, -most);
 }
 
-/* exp(x), to 1e-14 of itself: x = n log 2 + r, and a series for r. */
-INLINE V exponential(V x)
+/* exp(x), to 1e-7 of itself: x = n log 2 + r, and a series for r. */
+INLINE F exponential(F x)
 {
-    static const double series[] = {1. / 39916800, 1. / 3628800, 1. / 362880, 1. / 40320,
-                                    1. / 5040,     1. / 720,     1. / 120,    1. / 24,
-                                    1. / 6,        1. / 2,       1,           1};
-    const V shifted = smaller(larger(x, -700), 700) * 1.44269504088896340736 + WHOLE;
-    const V n = shifted - WHOLE, r = x - n * 0.69314718055994530942;
-    V sum = VSET1(series[0]);
+    static const float series[] = {1.f / 5040, 1.f / 720, 1.f / 120, 1.f / 24,
+                                   1.f / 6,    1.f / 2,   1,         1};
+    x = smaller(larger(x, -87), 88);
+    const F shifted = x * ALL(1.44269504088896341) + ALL(WHOLE), n = shifted - ALL(WHOLE);
+    const F r = (x - n * ALL(LOG2)) - n * ALL(LOG2_REST);
+    F sum = ALL(series[0]);
 
     UNROLL
     for (size_t i = 1; i < sizeof series / sizeof *series; i++)
-        sum = sum * r + series[i];
-    return sum * (V)(((U)shifted << 52) + (1023ull << 52));
+        sum = sum * r + ALL(series[i]);
+    return sum * (F)(((U)shifted << 23) + (127u << 23));
 }
 
-/* log(x) of a positive, normal x: x = 2^n m, m around 1, and log m = 2 artanh((m - 1) / (m + 1)).
- */
-INLINE V logarithm(V x)
+/* log(x) of a positive, normal x: x = 2^n m, m around 1, and log m = 2 artanh((m - 1) / (m + 1)),
+ * whose first term is m - 1 but for what is small. */
+INLINE F logarithm(F x)
 {
-    const U half = (U)VSET1(0.70710678118654752440), one = (U)VSET1(1);
+    const U half = (U)ALL(0.70710678f), one = (U)ALL(1);
     const U bits = (U)x + (one - half);
-    const V n = (V)((bits >> 52) + ((U)VSET1(WHOLE) - 1023)) - WHOLE;
-    const V m = (V)((bits & ((1ull << 52) - 1)) + half), s = (m - 1) / (m + 1), s2 = s * s;
-    V sum = VSET1(1. / 19);
+    const F n = __builtin_convertvector((I)(bits >> 23) - 127, F);
+    const F f = (F)((bits & 0x7fffff) + half) - ALL(1), s = f / (f + ALL(2)), s2 = s * s;
+    const F square = ALL(0.5) * f * f;
+    F sum = ALL(2.f / 9);
 
     UNROLL
-    for (int i = 17; i > 0; i -= 2)
-        sum = sum * s2 + 1. / i;
-    return n * 0.69314718055994530942 + 2 * s * sum;
+    for (int i = 7; i > 1; i -= 2)
+        sum = sum * s2 + ALL(2.f / (float)i);
+    /* log(1 + f) = f - f^2 / 2 + s (f^2 / 2 + the series behind its first term) */
+    const F rest = s * (square + s2 * sum) + n * ALL(LOG2_REST);
+    return n * ALL(LOG2) + (f - (square - rest));
 }
 
-/* Columns [c, c + PAIR) of a row: exp(-p) to a point; those that are not there are zeros. */
+/* Columns [c, c + PAIR) of a row: exp(-p) to a point; those that are not there are as p = 0. */
 INLINE void put_point(const float *row, size_t n, double *to)
 {
     float some[PAIR] = {0};
@@ -73,10 +100,12 @@ INLINE void put_point(const float *row, size_t n, double *to)
     if (n < PAIR)
         row = memcpy(some, row, n * sizeof *row);
     UNROLL
-    for (size_t l = 0; l < PAIR; l += LANES) {
+    for (size_t l = 0; l < PAIR; l += FLOATS) {
         F p;
         memcpy(&p, row + l, sizeof p);
-        store(to + l, exponential(-__builtin_convertvector(p, V)));
+        const F t = exponential(-p);
+        store(to + l, __builtin_convertvector(__builtin_shufflevector(t, t, FIRST), V));
+        store(to + l + LANES, __builtin_convertvector(__builtin_shufflevector(t, t, SECOND), V));
     }
 }
 
@@ -87,9 +116,11 @@ INLINE void take_point(const double *from, size_t n, float *row)
     float *to = n < PAIR ? some : row;
 
     UNROLL
-    for (size_t l = 0; l < PAIR; l += LANES) {
-        const V t = larger(load(from + (l + ABREAST) % PAIR), FBP_LEAST_TRANSMISSION);
-        const F p = __builtin_convertvector(-logarithm(t), F);
+    for (size_t l = 0; l < PAIR; l += FLOATS) {
+        const H a = __builtin_convertvector(load(from + l), H);
+        const H b = __builtin_convertvector(load(from + l + LANES), H);
+        const F t = __builtin_shufflevector(a, b, FIRST, SECOND);
+        const F p = -logarithm(larger(t, FBP_LEAST_TRANSMISSION));
         memcpy(to + l, &p, sizeof p);
     }
     if (n < PAIR)
@@ -99,115 +130,201 @@ INLINE void take_point(const double *from, size_t n, float *row)
 /* Points [0, pad) as the one behind them, and those behind [pad, pad + n) as the last. */
 INLINE void put_frame(double *x, size_t pad, size_t n, size_t all)
 {
-    for (size_t i = 0; i < pad; i++)
-        memcpy(x + i * POINT, x + pad * POINT, POINT * sizeof *x);
-    for (size_t i = pad + n; i < all; i++)
-        memcpy(x + i * POINT, x + (pad + n - 1) * POINT, POINT * sizeof *x);
+    for (size_t q = 0; q < POINT; q += LANES) {
+        const V first = load(x + pad * POINT + q), last = load(x + (pad + n - 1) * POINT + q);
+        for (size_t i = 0; i < pad; i++)
+            store(x + i * POINT + q, first);
+        for (size_t i = pad + n; i < all; i++)
+            store(x + i * POINT + q, last);
+    }
 }
 
-/* Spectra, times 2, of columns [c, c + PAIR): what is symmetric is of the real parts' columns. */
+/* Of columns [c, c + PAIR), their points and then their frequencies, where these fall. */
+INLINE double *block_of(const struct fbp_retrieval *f, size_t c, const struct phase_room *r)
+{
+    return r->spectrum + c * f->n[1];
+}
+
 static void columns_there(const struct fbp_retrieval *f, const float *view, size_t c,
                           const struct phase_room *r)
 {
-    const size_t n = f->n[1], left = f->n_columns - c;
+    double *x = block_of(f, c, r);
 
     for (size_t i = 0; i < f->n_rows; i++)
-        put_point(view + i * f->n_columns + c, left, r->x + (f->pad[1] + i) * POINT);
-    put_frame(r->x, f->pad[1], f->n_rows, n);
-    const double *z = transform_abreast(&f->across, r->x, r->work);
-    for (size_t j = 0; j <= n / 2; j++) {
-        const double *a = z + j * POINT, *b = z + (n - j) % n * POINT;
-        double *re = r->spectrum + j * 2 * r->stride + c, *im = re + r->stride;
-        UNROLL
-        for (size_t l = 0; l < ABREAST; l += LANES) {
-            const V ar = load(a + l), ai = load(a + ABREAST + l);
-            const V br = load(b + l), bi = load(b + ABREAST + l);
-            store(re + l, ar + br);
-            store(im + l, ai - bi);
-            store(re + ABREAST + l, ai + bi);
-            store(im + ABREAST + l, br - ar);
-        }
-    }
+        put_point(view + i * f->n_columns + c, f->n_columns - c, x + (f->pad[1] + i) * POINT);
+    put_frame(x, f->pad[1], f->n_rows, f->n[1]);
+    there_abreast(&f->across, x);
 }
 
 static void columns_back(const struct fbp_retrieval *f, float *view, size_t c,
                          const struct phase_room *r)
 {
-    const size_t n = f->n[1], left = f->n_columns - c;
+    double *x = block_of(f, c, r);
 
-    for (size_t j = 0; j <= n / 2; j++) {
-        double *a = r->x + j * POINT, *b = r->x + (n - j) % n * POINT;
-        const double *re = r->spectrum + j * 2 * r->stride + c, *im = re + r->stride;
-        UNROLL
-        for (size_t l = 0; l < ABREAST; l += LANES) {
-            const V ar = load(re + l), ai = load(im + l);
-            const V br = load(re + ABREAST + l), bi = load(im + ABREAST + l);
-            store(b + l, br - ai);
-            store(b + ABREAST + l, ar + bi);
-            store(a + l, ai + br);
-            store(a + ABREAST + l, ar - bi);
-        }
-    }
-    const double *z = transform_abreast(&f->across, r->x, r->work);
+    back_abreast(&f->across, x);
     for (size_t i = 0; i < f->n_rows; i++)
-        take_point(z + (f->pad[1] + i) * POINT, left, view + i * f->n_columns + c);
+        take_point(x + (f->pad[1] + i) * POINT, f->n_columns - c, view + i * f->n_columns + c);
 }
 
-/* 1 / (1 + a |k|^2) of a row's frequencies, divided by the number of points and by 2; parts change
- * places for the way back. */
-INLINE void respond(const struct fbp_retrieval *f, double u_step, const double *v2, double *x)
+/* A square: zipping the first half of the vectors with the second turns the index of an element by
+ * one bit, and log2(LANES) turns exchange row and column. */
+INLINE void transpose(V a[LANES])
+{
+    UNROLL
+    for (size_t step = 1; step < LANES; step *= 2) {
+        V b[LANES];
+        UNROLL
+        for (size_t i = 0; i < LANES / 2; i++) {
+            b[2 * i] = __builtin_shufflevector(a[i], a[i + LANES / 2], ZIP_LO);
+            b[2 * i + 1] = __builtin_shufflevector(a[i], a[i + LANES / 2], ZIP_HI);
+        }
+        UNROLL
+        for (size_t i = 0; i < LANES; i++)
+            a[i] = b[i];
+    }
+}
+
+INLINE void put_square(V a[LANES], double *x)
+{
+    transpose(a);
+    UNROLL
+    for (size_t l = 0; l < LANES; l++)
+        store(x + l * POINT, a[l]);
+}
+
+INLINE void take_square(const double *x, V a[LANES])
+{
+    UNROLL
+    for (size_t l = 0; l < LANES; l++)
+        a[l] = load(x + l * POINT);
+    transpose(a);
+}
+
+/* Where frequencies k and -k of a block of columns lie, for each lane, and a k^2; those behind the
+ * last are that once more. */
+struct row_pairs {
+    size_t ahead[ABREAST], back[ABREAST];
+    double v2[ABREAST];
+};
+
+static void find_rows(const struct fbp_retrieval *f, double reach, size_t j, struct row_pairs *out)
+{
+    const size_t n = f->n[1];
+    const double step = 2 * FBP_PI * reach / (double)n;
+
+    for (size_t l = 0; l < ABREAST; l++) {
+        const size_t k = j + l <= n / 2 ? j + l : n / 2;
+        out->ahead[l] = f->place[k] * POINT;
+        out->back[l] = f->place[(n - k) % n] * POINT;
+        out->v2[l] = step * (double)k * step * (double)k;
+    }
+}
+
+/* Columns are taken LANES at once, with the imaginary parts that belong to them. */
+INLINE size_t squares(const struct fbp_retrieval *f)
+{
+    return (f->n_columns + PAIR - 1) / PAIR * (ABREAST / LANES);
+}
+
+INLINE size_t column_of(size_t square)
+{
+    return square / (ABREAST / LANES) * PAIR + square % (ABREAST / LANES) * LANES;
+}
+
+/* Rows of the spectra, times 2, to points x: of what columns c and c + ABREAST are parts of, what
+ * is symmetric is of the real one. */
+static void put_rows(const struct fbp_retrieval *f, const struct row_pairs *p,
+                     const struct phase_room *r, double *x)
+{
+    for (size_t i = 0; i < squares(f); i++)
+        for (size_t q = 0; q < ABREAST; q += LANES) {
+            const size_t c = column_of(i);
+            const double *from = block_of(f, c - c % PAIR, r) + c % PAIR;
+            V re[LANES], im[LANES], re2[LANES], im2[LANES];
+            UNROLL
+            for (size_t l = 0; l < LANES; l++) {
+                const double *a = from + p->ahead[q + l], *b = from + p->back[q + l];
+                const V ar = load(a), ai = load(a + ABREAST), br = load(b), bi = load(b + ABREAST);
+                re[l] = ar + br;
+                im[l] = ai - bi;
+                re2[l] = ai + bi;
+                im2[l] = br - ar;
+            }
+            put_square(re, x + c * POINT + q);
+            put_square(im, x + c * POINT + ABREAST + q);
+            put_square(re2, x + (c + ABREAST) * POINT + q);
+            put_square(im2, x + (c + ABREAST) * POINT + ABREAST + q);
+        }
+}
+
+/* The way back of it. */
+static void take_rows(const struct fbp_retrieval *f, const struct row_pairs *p,
+                      const struct phase_room *r, const double *x)
+{
+    for (size_t i = 0; i < squares(f); i++)
+        for (size_t q = 0; q < ABREAST; q += LANES) {
+            const size_t c = column_of(i);
+            double *to = block_of(f, c - c % PAIR, r) + c % PAIR;
+            V re[LANES], im[LANES], re2[LANES], im2[LANES];
+            take_square(x + c * POINT + q, re);
+            take_square(x + c * POINT + ABREAST + q, im);
+            take_square(x + (c + ABREAST) * POINT + q, re2);
+            take_square(x + (c + ABREAST) * POINT + ABREAST + q, im2);
+            UNROLL
+            for (size_t l = 0; l < LANES; l++) {
+                double *a = to + p->ahead[q + l], *b = to + p->back[q + l];
+                store(b, re[l] + im2[l]);
+                store(b + ABREAST, re2[l] - im[l]);
+                store(a, re[l] - im2[l]);
+                store(a + ABREAST, im[l] + re2[l]);
+            }
+        }
+}
+
+/* 1 / (1 + a |k|^2) of a row's frequencies, divided by the number of points and by 2; u2: 1 + a
+ * times the square along the row, at their places. */
+INLINE void respond(const struct fbp_retrieval *f, const double *u2, const double *v2, double *x)
 {
     const double scale = 1 / (2 * (double)f->n[0] * (double)f->n[1]);
 
-    for (size_t i = 0; i < f->n[0]; i++, x += POINT) {
-        const double u = u_step * (double)(i <= f->n[0] / 2 ? i : f->n[0] - i);
+    for (size_t i = 0; i < f->n[0]; i++, x += POINT)
         UNROLL
-        for (size_t l = 0; l < ABREAST; l += LANES) {
-            const V factor = scale / (1 + u * u + load(v2 + l));
-            const V re = load(x + l) * factor, im = load(x + ABREAST + l) * factor;
-            store(x + l, im);
-            store(x + ABREAST + l, re);
-        }
+    for (size_t l = 0; l < ABREAST; l += LANES) {
+        const V factor = scale / (u2[i] + load(v2 + l));
+        store(x + l, load(x + l) * factor);
+        store(x + ABREAST + l, load(x + ABREAST + l) * factor);
     }
 }
 
-/* Rows [j, j + ABREAST) of the spectrum, as far as they are there, filtered. */
-static void filter_rows(const struct fbp_retrieval *f, const double reach[2], size_t j,
+/* Rows [j, j + ABREAST) of the spectra, filtered. */
+static void filter_rows(const struct fbp_retrieval *f, double v_reach, size_t j,
                         const struct phase_room *r)
 {
-    const double step[2] = {2 * FBP_PI * reach[0] / (double)f->n[0],
-                            2 * FBP_PI * reach[1] / (double)f->n[1]};
-    const size_t left = f->n[1] / 2 + 1 - j, n = left < ABREAST ? left : ABREAST;
-    double *rows[ABREAST], v2[ABREAST];
+    struct row_pairs pairs;
 
-    for (size_t l = 0; l < ABREAST; l++) { /* those that are not there as the last */
-        const size_t at = j + (l < n ? l : n - 1);
-        rows[l] = r->spectrum + at * 2 * r->stride;
-        v2[l] = step[1] * (double)at * step[1] * (double)at;
-    }
-    for (size_t c = 0; c < f->n_columns; c++)
-        for (size_t l = 0; l < ABREAST; l++) {
-            r->x[(f->pad[0] + c) * POINT + l] = rows[l][c];
-            r->x[(f->pad[0] + c) * POINT + ABREAST + l] = rows[l][r->stride + c];
-        }
+    find_rows(f, v_reach, j, &pairs);
+    put_rows(f, &pairs, r, r->x + f->pad[0] * POINT);
     put_frame(r->x, f->pad[0], f->n_columns, f->n[0]);
-    double *z = transform_abreast(&f->along, r->x, r->work);
-    respond(f, step[0], v2, z);
-    z = transform_abreast(&f->along, z, z == r->x ? r->work : r->x) + f->pad[0] * POINT;
-    for (size_t c = 0; c < f->n_columns; c++, z += POINT)
-        for (size_t l = 0; l < n; l++) {
-            rows[l][c] = z[ABREAST + l];
-            rows[l][r->stride + c] = z[l];
-        }
+    there_abreast(&f->along, r->x);
+    respond(f, r->u2, pairs.v2, r->x);
+    back_abreast(&f->along, r->x);
+    take_rows(f, &pairs, r, r->x + f->pad[0] * POINT);
 }
 
 void TABLE(const struct fbp_retrieval *f, const double reach[2], float *view,
            const struct phase_room *r)
 {
+    const double step = 2 * FBP_PI * reach[0] / (double)f->n[0];
+
+    for (size_t i = 0; i < f->n[0]; i++) {
+        const size_t k = f->frequency[i];
+        const double u = step * (double)(k <= f->n[0] / 2 ? k : f->n[0] - k);
+        r->u2[i] = 1 + u * u;
+    }
     for (size_t c = 0; c < f->n_columns; c += PAIR)
         columns_there(f, view, c, r);
     for (size_t j = 0; j <= f->n[1] / 2; j += ABREAST)
-        filter_rows(f, reach, j, r);
+        filter_rows(f, reach[1], j, r);
     for (size_t c = 0; c < f->n_columns; c += PAIR)
         columns_back(f, view, c, r);
 }
