@@ -1,7 +1,6 @@
-/* Chunks of a data set, several at once: read at their offsets, inflated, put in their places.
- *
- * Decoded ones stay a while, as neighbouring rows and slices are often in the same chunk. */
+/* Chunks of a data set, several at once: read at their offsets, inflated, put in their places. */
 #include "array/file/bytes.h"
+#include "array/file/cache.h"
 #include "array/file/inflate.h"
 #include "array/file/values.h"
 #include "array/format/hdf5/hdf5.h"
@@ -19,15 +18,6 @@
 static const size_t CACHE_BYTES = (size_t)64 << 20;    /* of decoded chunks, about */
 static const size_t SCRATCH_BYTES = (size_t)256 << 20; /* of all threads, at most, or one */
 
-/* A chunk in memory; users hold it while they copy from it. */
-struct slot {
-    size_t chunk; /* SIZE_MAX: none */
-    bool loading;
-    size_t users;
-    uint64_t used; /* when, by a clock that ticks once a use */
-    unsigned char *data;
-};
-
 struct hdf5 {
     struct fbp_hdf5_array a;
     uint64_t *map; /* slice of the file of each slice; NULL: the same */
@@ -36,11 +26,8 @@ struct hdf5 {
     fbp_pool *pool;
     int n_threads;
     unsigned char **scratch; /* a thread: as stored, then inflated but still shuffled */
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    struct slot *slots;
-    size_t n_slots;
-    uint64_t clock;
+    struct fbp_cache cache;
+    pthread_mutex_t lock; /* of the status of a region */
 };
 
 /* What a call wants: rows of slices that follow each other in the file, too. */
@@ -143,14 +130,21 @@ static fbp_status ask_library(fbp_source *src, size_t k, unsigned char *out)
     return st;
 }
 
-static fbp_status load(fbp_source *src, size_t k, unsigned char *scratch, unsigned char *out)
+/* Who loads a chunk, and with what. */
+struct loader {
+    fbp_source *src;
+    unsigned char *scratch;
+};
+
+static fbp_status load(void *user, size_t k, void *out)
 {
-    struct hdf5 *h = src->state;
+    const struct loader *l = user;
+    struct hdf5 *h = l->src->state;
 
     if (h->a.how == FBP_HDF5_LIBRARY)
-        return ask_library(src, k, out);
+        return ask_library(l->src, k, out);
     if (h->chunks[k].bytes)
-        FBP_TRY(decode(src, k, scratch, out));
+        FBP_TRY(decode(l->src, k, l->scratch, out));
     else
         fill(h, out);
     if (fbp_is_foreign(h->a.info.big_endian)) {
@@ -158,70 +152,6 @@ static fbp_status load(fbp_source *src, size_t k, unsigned char *scratch, unsign
         fbp_swap_bytes(out, size, h->chunk_bytes / size);
     }
     return FBP_OK;
-}
-
-/* Under the lock: the slot that holds chunk k; else one for it, loading; else NULL: wait. */
-static struct slot *find_slot(struct hdf5 *h, size_t k)
-{
-    struct slot *oldest = NULL;
-
-    for (size_t i = 0; i < h->n_slots; i++) {
-        struct slot *s = &h->slots[i];
-        if (s->chunk == k)
-            return s;
-        if (s->users == 0 && (!oldest || s->used < oldest->used))
-            oldest = s;
-    }
-    if (oldest) {
-        oldest->chunk = k;
-        oldest->loading = true;
-    }
-    return oldest;
-}
-
-static void give_back(struct hdf5 *h, struct slot *s)
-{
-    pthread_mutex_lock(&h->lock);
-    s->users--;
-    pthread_cond_broadcast(&h->changed);
-    pthread_mutex_unlock(&h->lock);
-}
-
-/* A chunk in memory, to be given back; whoever asks first loads it. */
-static fbp_status take_chunk(fbp_source *src, size_t k, unsigned char *scratch, struct slot **out)
-{
-    struct hdf5 *h = src->state;
-    struct slot *s;
-    bool mine = false;
-    fbp_status st = FBP_OK;
-
-    pthread_mutex_lock(&h->lock);
-    for (;;) {
-        s = find_slot(h, k);
-        mine = s && s->loading && s->users == 0;
-        if (s && (mine || !s->loading))
-            break;
-        pthread_cond_wait(&h->changed, &h->lock);
-    }
-    s->users++;
-    s->used = ++h->clock;
-    pthread_mutex_unlock(&h->lock);
-    *out = s;
-    if (!mine)
-        return FBP_OK;
-    if (!s->data)
-        st = fbp_alloc((void **)&s->data, h->chunk_bytes, "a chunk of samples");
-    if (st == FBP_OK)
-        st = load(src, k, scratch, s->data);
-    pthread_mutex_lock(&h->lock);
-    s->loading = false;
-    if (st != FBP_OK) {
-        s->chunk = SIZE_MAX;
-        s->users--;
-    }
-    pthread_cond_broadcast(&h->changed);
-    pthread_mutex_unlock(&h->lock);
-    return st;
 }
 
 /* What region and chunk have in common, from the chunk to its place. */
@@ -260,14 +190,15 @@ static void one_chunk(void *user, size_t item, int worker)
     const size_t p[3] = {r->chunk0[0] + item % r->chunks[0],
                          r->chunk0[1] + item / r->chunks[0] % r->chunks[1],
                          r->chunk0[2] + item / r->chunks[0] / r->chunks[1]};
-    struct slot *slot;
+    struct loader loader = {r->src, h->scratch[worker]};
+    struct fbp_cached *chunk;
 
     fbp_message_clear();
-    const fbp_status st = take_chunk(r->src, (p[2] * h->grid[1] + p[1]) * h->grid[0] + p[0],
-                                     h->scratch[worker], &slot);
+    const fbp_status st = fbp_cache_take(&h->cache, (p[2] * h->grid[1] + p[1]) * h->grid[0] + p[0],
+                                         load, &loader, &chunk);
     if (st == FBP_OK) {
-        put(h, r, p, slot->data);
-        give_back(h, slot);
+        put(h, r, p, fbp_cache_data(chunk));
+        fbp_cache_give_back(&h->cache, chunk);
         return;
     }
     pthread_mutex_lock(&h->lock);
@@ -324,12 +255,9 @@ static void close_chunks(fbp_source *src)
     fbp_pool_destroy(&h->pool);
     for (int i = 0; h->scratch && i < h->n_threads; i++)
         fbp_free(h->scratch[i]);
-    for (size_t i = 0; h->slots && i < h->n_slots; i++)
-        fbp_free(h->slots[i].data);
-    pthread_cond_destroy(&h->changed);
+    fbp_cache_close(&h->cache);
     pthread_mutex_destroy(&h->lock);
     free(h->scratch);
-    free(h->slots);
     free(h->map);
     free(h->chunks);
     free(h);
@@ -363,21 +291,18 @@ static fbp_status make_threads(fbp_source *src, struct hdf5 *h)
     const size_t fit = SCRATCH_BYTES / (each + h->chunk_bytes), n = (size_t)fbp_core_count();
 
     h->n_threads = (int)(fit < 1 ? 1 : fit < n ? fit : n);
-    h->n_slots = CACHE_BYTES / h->chunk_bytes;
-    if (h->n_slots < (size_t)h->n_threads)
-        h->n_slots = (size_t)h->n_threads;
-    if (h->n_slots > 1024) /* they are searched one by one */
-        h->n_slots = 1024;
-    if (h->n_slots > h->a.n_chunks)
-        h->n_slots = h->a.n_chunks;
+    size_t n_slots = CACHE_BYTES / h->chunk_bytes;
+    if (n_slots < (size_t)h->n_threads)
+        n_slots = (size_t)h->n_threads;
+    if (n_slots > FBP_CACHE_MOST)
+        n_slots = FBP_CACHE_MOST;
+    if (n_slots > h->a.n_chunks)
+        n_slots = h->a.n_chunks;
     /* A child that reads a block has it stored, decoded, and in what both see. */
     const uint64_t child =
         h->a.how == FBP_HDF5_LIBRARY ? fbp_contained_bytes() + 3 * (uint64_t)h->chunk_bytes : 0;
-    src->held_bytes =
-        h->n_slots * (uint64_t)h->chunk_bytes + (uint64_t)h->n_threads * (each + child);
-    FBP_TRY(fbp_calloc((void **)&h->slots, h->n_slots, sizeof *h->slots, "a cache of chunks"));
-    for (size_t i = 0; i < h->n_slots; i++)
-        h->slots[i].chunk = SIZE_MAX;
+    src->held_bytes = n_slots * (uint64_t)h->chunk_bytes + (uint64_t)h->n_threads * (each + child);
+    FBP_TRY(fbp_cache_make(&h->cache, n_slots, h->chunk_bytes));
     FBP_TRY(fbp_calloc((void **)&h->scratch, (size_t)h->n_threads, sizeof *h->scratch, "scratch"));
     for (int i = 0; i < h->n_threads && each; i++)
         FBP_TRY(fbp_alloc((void **)&h->scratch[i], each, "a compressed chunk"));
@@ -399,7 +324,7 @@ fbp_status fbp_hdf5_chunks_open(struct fbp_source *src, const struct fbp_hdf5_ar
     h->map = map;
     h->chunks = chunks;
     pthread_mutex_init(&h->lock, NULL);
-    pthread_cond_init(&h->changed, NULL);
+    fbp_cache_open(&h->cache);
     src->state = h;
     src->close = close_chunks;
     src->read_block = read_block;
