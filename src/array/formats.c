@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define FBP_FORMAT(name) extern const struct fbp_format fbp_format_##name;
 #include "array/format/list.h"
@@ -40,6 +41,18 @@ const struct fbp_format *fbp_format_of_name(const char *path)
 {
     for (size_t i = 0; formats[i]; i++)
         if (fbp_has_extension(path, formats[i]->extensions))
+            return formats[i];
+    return NULL;
+}
+
+const struct fbp_format *fbp_format_of_folder(const char *path)
+{
+    struct stat is;
+
+    if (stat(path, &is) < 0 || !S_ISDIR(is.st_mode))
+        return NULL;
+    for (size_t i = 0; formats[i]; i++)
+        if (formats[i]->is_folder && formats[i]->is_folder(path))
             return formats[i];
     return NULL;
 }

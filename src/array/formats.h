@@ -10,6 +10,9 @@ const struct fbp_format *fbp_format_at(size_t i);
 /** The format of files with such a name, to read; NULL if none has it. */
 const struct fbp_format *fbp_format_of_name(const char *path);
 
+/** The format of a folder that is one array; NULL: it is none, or no folder. */
+const struct fbp_format *fbp_format_of_folder(const char *path);
+
 /** The format of an output of a file a slice, "out/slice_%04d.tif" or "slice.png"; NULL: this is no
  *  such name. */
 const struct fbp_format *fbp_format_of_slices(const char *path);

@@ -50,9 +50,11 @@ static fbp_status open_part(struct fbp_sink *s, const struct fbp_part_inputs *in
 {
     struct stat st;
 
-    FBP_TRY(fbp_part_reopen(inputs, s->part, &s->fd));
+    FBP_TRY(fbp_sink_part_reopen(s, inputs));
+    if (s->fd >= 0 && s->chunked)
+        return FBP_OK;
     if (s->fd < 0)
-        FBP_TRY(fbp_part_create(s->part, &s->fd));
+        FBP_TRY(fbp_sink_part_create(s));
     if (fstat(s->fd, &st) == 0 && (uint64_t)st.st_size >= fbp_sink_part_bytes(s))
         return FBP_OK;
     return fbp_sink_reserve(s);
@@ -152,7 +154,7 @@ static void remove_all(struct fbp_sink *s)
         if (s->joint->stack)
             s->joint->stack->remove(s);
         else
-            unlink(s->part);
+            (void)fbp_sink_part_remove(s);
         unlink(s->joint->head);
     }
     close(fd);

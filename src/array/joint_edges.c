@@ -60,6 +60,8 @@ static struct span span_of(const struct fbp_sink *s, const struct fbp_joint_edge
     out.b = out.a + e->runs[i].nz * (uint64_t)s->slice_bytes;
     out.lo = (out.a + e->stripe - 1) / e->stripe * e->stripe;
     out.hi = out.b / e->stripe * e->stripe;
+    if (s->chunked && e->runs[i].z0 + e->runs[i].nz == s->info.n[2])
+        out.hi = out.b; /* the last layer ends there, and nobody has the rest of it */
     if (out.lo >= out.hi)
         out.lo = out.hi = out.b;
     return out;
@@ -94,7 +96,8 @@ fbp_status fbp_joint_put(void *sink, uint64_t at, const void *data, size_t n)
         if (p.n == 0)
             return fbp_fail(FBP_ERR_INVALID, "%s: slice %llu is not this part's", s->path,
                             (unsigned long long)((at - s->part_offset) / s->slice_bytes));
-        FBP_TRY(fbp_write_at(p.fd, p.path, p.at, from, p.n));
+        FBP_TRY(p.fd == s->fd ? fbp_sink_put(s, p.at, from, p.n)
+                              : fbp_write_at(p.fd, p.path, p.at, from, p.n));
         from += p.n;
         at += p.n;
         n -= p.n;
@@ -109,7 +112,8 @@ fbp_status fbp_joint_get(const struct fbp_sink *s, const struct fbp_joint_edges 
         const struct place p = place_of(s, e, at, n);
         if (p.n == 0 || p.fd < 0)
             return fbp_fail(FBP_ERR_IO, "%s: there is no file of its edges", s->path);
-        FBP_TRY(fbp_read_at(p.fd, p.path, p.at, to, p.n));
+        FBP_TRY(p.fd == s->fd ? fbp_sink_get(s, p.at, to, p.n)
+                              : fbp_read_at(p.fd, p.path, p.at, to, p.n));
         to += p.n;
         at += p.n;
         n -= p.n;
@@ -134,7 +138,7 @@ fbp_status fbp_joint_copy_edges(const struct fbp_sink *s, const struct fbp_joint
         }
         p.n = p.n < FBP_PIECE_BYTES ? p.n : FBP_PIECE_BYTES;
         FBP_TRY(fbp_read_at(p.fd, p.path, p.at, scratch, p.n));
-        FBP_TRY(fbp_write_at(s->fd, s->part, at, scratch, p.n));
+        FBP_TRY(fbp_sink_put(s, at, scratch, p.n));
         at += p.n;
     }
     return FBP_OK;

@@ -62,7 +62,7 @@ static fbp_status clear_old(struct fbp_sink *s, const struct fbp_part_inputs *in
     FBP_TRY(fbp_joint_each(s, false, fbp_joint_drop_peer, NULL));
     if (s->joint->stack)
         return s->joint->stack->clear(s, inputs, false);
-    return fbp_part_clear(inputs, s->part, false);
+    return fbp_sink_part_clear(s, inputs, false);
 }
 
 /* The first of all processes. */

@@ -9,6 +9,7 @@
  *
  * then a line "z0 nz hash" a run of slices, and "synced" when all before is on the disk.  One
  * process writes a journal, and nobody after it. */
+#include "array/chunked.h"
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "array/joint.h"
@@ -113,7 +114,8 @@ static fbp_status create_edges(struct fbp_sink *s)
 {
     struct fbp_joint_edges *e = &s->joint->edges;
 
-    e->stripe = stripe_of(s->fd >= 0 ? s->fd : s->log_fd);
+    e->stripe = s->chunked ? s->chunked->levels.chunk[2] * (uint64_t)s->slice_bytes
+                           : stripe_of(s->fd >= 0 ? s->fd : s->log_fd);
     if (s->joint->stack)
         return FBP_OK;
     e->path = fbp_format("%s%s", s->log, edges_end);

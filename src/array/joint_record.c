@@ -2,6 +2,7 @@
  * because others had done their slices, the head stays, with "complete" and what the output is, and
  * with a line "came 3 of 16" for each part: the rest find that there is nothing to do, and the last
  * of them removes it. */
+#include "array/chunked.h"
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "array/joint.h"
@@ -116,6 +117,8 @@ fbp_status fbp_joint_tidy(struct fbp_sink *s, int fd)
     size_t n = 0;
     fbp_status st;
 
+    if (s->chunked)
+        FBP_TRY(fbp_chunked_settle_old(s));
     FBP_TRY(fbp_read_text(s->joint->head, FBP_JOINT_MAX_HEAD, &head, &n));
     FBP_TRY_GOTO(fbp_calloc((void **)&seen, s->joint->own.n_parts + 1, 1, "a table of parts"));
     st = tidy(s, fd, head, seen);

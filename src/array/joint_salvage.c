@@ -1,4 +1,5 @@
 /* What processes that ended have written, and nobody knows to be on the disk. */
+#include "array/chunked.h"
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "array/joint.h"
@@ -47,7 +48,7 @@ static fbp_status adopt(struct fbp_sink *s, const struct fbp_joint_peer *p, size
     }
     FBP_TRY(fbp_journal_append(s, z, 1, h));
     fbp_sink_mark(s, z, 1);
-    return FBP_OK;
+    return s->chunked ? fbp_chunked_count(s, z, 1) : FBP_OK;
 }
 
 static fbp_status salvage(struct fbp_sink *s, struct fbp_joint_peer *p, void *scratch)

@@ -1,4 +1,5 @@
 /* The end of an output that several processes write: the last of them publishes it. */
+#include "array/chunked.h"
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "array/joint.h"
@@ -18,7 +19,7 @@ static fbp_status sync_own(struct fbp_sink *s)
     if (s->joint->stack && syncfs(s->log_fd) < 0)
         return fbp_fail_write(s->path, errno, 0);
     if (!s->joint->stack) {
-        FBP_TRY(fbp_sync_file(s->fd, s->part));
+        FBP_TRY(fbp_sink_sync(s));
         FBP_TRY(fbp_sync_file(s->joint->edges.fd, s->joint->edges.path));
     }
     FBP_TRY(fbp_append(s->log_fd, s->log, "synced\n"));
@@ -63,6 +64,15 @@ static fbp_status copy_edges(struct fbp_sink *s)
     return st;
 }
 
+/* What all processes have done with their layers of chunks. */
+static fbp_status take_layers(struct fbp_sink *s, struct fbp_joint_peer *p, void *user)
+{
+    (void)user;
+    for (const char *at = p->lines; at < p->synced; at = strchr(at, '\n') + 1)
+        fbp_chunked_take_line(s, at);
+    return FBP_OK;
+}
+
 static fbp_status name_slices(struct fbp_sink *s)
 {
     bool gone = false;
@@ -84,6 +94,8 @@ static fbp_status publish(struct fbp_sink *s, int head)
         return name_slices(s);
     FBP_TRY(fbp_sink_write_header(s));
     FBP_TRY(copy_edges(s));
+    if (s->chunked)
+        FBP_TRY(fbp_joint_each(s, true, take_layers, NULL));
     return fbp_sink_publish_names(s);
 }
 

@@ -41,7 +41,7 @@ bool fbp_names_is_folder(const char *path)
 {
     const char *name;
     char *of_glob = is_folder(path) ? NULL : split_glob(path, &name);
-    const bool is = of_glob || is_folder(path);
+    const bool is = of_glob || (is_folder(path) && !fbp_format_of_folder(path));
 
     free(of_glob);
     return is;

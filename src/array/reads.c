@@ -32,6 +32,18 @@ struct search {
 /* A pattern may name more files than any disk holds. */
 enum { MOST_MISSING = 10000 };
 
+/* Is a file in a folder that would be replaced as a whole? */
+static bool lies_in(const char *file, const char *folder)
+{
+    char *a = realpath(file, NULL), *b = realpath(folder, NULL);
+    const size_t n = b ? strlen(b) : 0;
+    const bool is = a && b && strncmp(a, b, n) == 0 && a[n] == '/';
+
+    free(a);
+    free(b);
+    return is;
+}
+
 static bool compare(void *user, const char *file)
 {
     struct search *s = user;
@@ -43,7 +55,8 @@ static bool compare(void *user, const char *file)
         s->status = fbp_stat(file, &st, &there);
     s->missing = there ? 0 : s->missing + 1;
     s->found = strcmp(file, s->file) == 0 ||
-               (there && st.st_dev == s->is.st_dev && st.st_ino == s->is.st_ino);
+               (there && st.st_dev == s->is.st_dev && st.st_ino == s->is.st_ino) ||
+               (there && S_ISDIR(s->is.st_mode) && lies_in(file, s->file));
     return s->status == FBP_OK && !s->found && s->missing < MOST_MISSING;
 }
 

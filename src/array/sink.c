@@ -1,4 +1,5 @@
 /* A sink at work: written, finished, closed. */
+#include "array/chunked.h"
 #include "array/file/bytes.h"
 #include "array/joint.h"
 #include "array/sink_stack.h"
@@ -10,18 +11,24 @@
 
 #include <unistd.h>
 
+/* Bytes to where they belong, for a piece, too. */
+static fbp_status put_bytes(void *sink, uint64_t at, const void *data, size_t n)
+{
+    const struct fbp_sink *s = sink;
+
+    return s->joint ? fbp_joint_put(sink, at, data, n) : fbp_sink_put(s, at, data, n);
+}
+
 static fbp_status write_as_is(struct fbp_sink *s, size_t z0, size_t nz, const void *data)
 {
     const uint64_t at = s->part_offset + (uint64_t)z0 * s->slice_bytes;
 
-    if (s->joint)
-        FBP_TRY(fbp_joint_put(s, at, data, nz * s->slice_bytes));
-    else
-        FBP_TRY(fbp_write_at(s->fd, s->part, at, data, nz * s->slice_bytes));
+    FBP_TRY(put_bytes(s, at, data, nz * s->slice_bytes));
     fbp_sink_begin_sync(s, at, nz * s->slice_bytes);
-    if (!s->fingerprint)
-        return FBP_OK;
-    return fbp_journal_append(s, z0, nz, fbp_piece_hash(0, data, nz * s->slice_bytes));
+    if (s->fingerprint)
+        FBP_TRY(fbp_journal_append(s, z0, nz, fbp_piece_hash(0, data, nz * s->slice_bytes)));
+    fbp_sink_mark(s, z0, nz);
+    return FBP_OK;
 }
 
 uint64_t fbp_sink_thread_bytes(enum fbp_type type)
@@ -41,7 +48,7 @@ static fbp_status write_converted(struct fbp_sink *s, size_t z0, size_t nz, cons
     fbp_status st;
 
     FBP_TRY_GOTO(fbp_piece_open(&p, s->fd, s->part, at));
-    p.to = s->joint ? fbp_joint_put : NULL;
+    p.to = put_bytes;
     p.user = s;
     FBP_TRY_GOTO(fbp_piece_put_values(&p, &s->info, data, n, &clipped));
     FBP_TRY_GOTO(fbp_piece_flush(&p));
@@ -52,6 +59,28 @@ static fbp_status write_converted(struct fbp_sink *s, size_t z0, size_t nz, cons
 fail:
     fbp_piece_close(&p);
     return st;
+}
+
+static fbp_status write_file(struct fbp_sink *s, size_t z0, size_t nz, const void *data)
+{
+    return (s->info.scale != 0 ? write_converted : write_as_is)(s, z0, nz, data);
+}
+
+/* Those slices that are not there: each is put into its layer of chunks once. */
+static fbp_status write_chunked(struct fbp_sink *s, size_t z0, size_t nz, const void *data)
+{
+    const size_t bytes = fbp_sink_given_bytes(s);
+
+    for (size_t i = 0, n; i < nz; i += n) {
+        const bool there = fbp_sink_has(s, z0 + i, 1);
+        for (n = 1; i + n < nz && fbp_sink_has(s, z0 + i + n, 1) == there;)
+            n++;
+        if (there)
+            continue;
+        FBP_TRY(write_file(s, z0 + i, n, (const char *)data + i * bytes));
+        FBP_TRY(fbp_chunked_count(s, z0 + i, n));
+    }
+    return FBP_OK;
 }
 
 /* Doubles for FBP_F64, else floats. */
@@ -72,10 +101,8 @@ static fbp_status write_given(fbp_sink *s, size_t z0, size_t nz, const void *dat
         FBP_TRY(s->calls->write(s, z0, nz, data));
     if (s->kind == FBP_SINK_STACK)
         return fbp_sink_stack_write(s, z0, nz, data);
-    if (s->kind == FBP_SINK_FILE && s->info.scale != 0)
-        return write_converted(s, z0, nz, data);
     if (s->kind == FBP_SINK_FILE)
-        FBP_TRY(write_as_is(s, z0, nz, data));
+        return (s->chunked ? write_chunked : write_file)(s, z0, nz, data);
     fbp_sink_mark(s, z0, nz);
     return FBP_OK;
 }
@@ -220,6 +247,7 @@ void fbp_sink_close(fbp_sink **sink)
     if (s->fd >= 0)
         close(s->fd);
     fbp_joint_destroy(&s->joint);
+    fbp_chunked_destroy(&s->chunked);
     fbp_layout_clear(&s->layout);
     pthread_mutex_destroy(&s->lock);
     free(s->path);

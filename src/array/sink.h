@@ -64,6 +64,8 @@ struct fbp_sink {
     int fd, log_fd, lock_fd;
     struct fbp_joint
         *joint; /**< several processes write it (array/joint.h); NULL: this one alone */
+    struct fbp_chunked
+        *chunked; /**< a folder of chunks, whose descriptor fd is (array/chunked.h); NULL: a file */
 };
 
 /**
@@ -81,6 +83,24 @@ static inline size_t fbp_sink_given_bytes(const struct fbp_sink *s)
 
     return s->info.n[0] * s->info.n[1] * size;
 }
+
+/** Bytes [at, at + n) of the temporary file; of chunks, those of level 0 (array/sink_place.c). */
+fbp_status fbp_sink_put(const struct fbp_sink *s, uint64_t at, const void *data, size_t n);
+fbp_status fbp_sink_get(const struct fbp_sink *s, uint64_t at, void *out, size_t n);
+
+/** Everything that was put is on the disk. */
+fbp_status fbp_sink_sync(const struct fbp_sink *s);
+
+/** Nothing is at PATH.part, or it is removed if it is `ours` or empty; anything else is refused. */
+fbp_status fbp_sink_part_clear(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
+                               bool ours);
+
+/** Create PATH.part; open the one that is there, s->fd -1: it is gone. */
+fbp_status fbp_sink_part_create(struct fbp_sink *s);
+fbp_status fbp_sink_part_reopen(struct fbp_sink *s, const struct fbp_part_inputs *inputs);
+
+/** Remove PATH.part; false: it is still there. */
+bool fbp_sink_part_remove(const struct fbp_sink *s);
 
 /** Bytes of the temporary file. */
 uint64_t fbp_sink_part_bytes(const struct fbp_sink *s);

@@ -1,4 +1,5 @@
 /* The temporary file of a sink: locked, reserved, and at last published. */
+#include "array/chunked.h"
 #include "array/file/bytes.h"
 #include "array/file/describe.h"
 #include "array/file/outfile.h"
@@ -30,7 +31,9 @@ static fbp_status clear_parts(const struct fbp_sink *s, const struct fbp_part_in
     fbp_status st = FBP_OK;
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends && st == FBP_OK; i++) {
-        if (i == 0 && !part)
+        if (i == 0 && part)
+            st = fbp_sink_part_clear(s, inputs, ours);
+        if (i == 0)
             continue;
         char *name = fbp_format("%s%s", s->part, ends[i]);
         st = name ? fbp_part_clear(inputs, name, ours) : fbp_fail_nomem(strlen(s->part), "a path");
@@ -48,7 +51,7 @@ fbp_status fbp_sink_file_clear(const struct fbp_sink *s, const struct fbp_part_i
 void fbp_sink_file_remove(const struct fbp_sink *s)
 {
     /* A part without its journal would be nobody's. */
-    if (unlink(s->part) == 0 || errno == ENOENT)
+    if (fbp_sink_part_remove(s))
         unlink(s->log);
 }
 
@@ -60,7 +63,7 @@ fbp_status fbp_sink_part_open(struct fbp_sink *s, const struct fbp_part_inputs *
     if (left && resume)
         FBP_TRY(fbp_journal_find(s, &found));
     if (found)
-        FBP_TRY(fbp_part_reopen(inputs, s->part, &s->fd));
+        FBP_TRY(fbp_sink_part_reopen(s, inputs));
     *fresh = s->fd < 0;
     FBP_TRY(clear_parts(s, inputs, left, *fresh));
     if (!*fresh)
@@ -68,7 +71,7 @@ fbp_status fbp_sink_part_open(struct fbp_sink *s, const struct fbp_part_inputs *
     s->log_made = true; /* nothing is left of which it spoke */
     /* The journal is there before what it speaks of, so that this is known as ours after a kill. */
     FBP_TRY(fbp_journal_create(s));
-    FBP_TRY(fbp_part_create(s->part, &s->fd));
+    FBP_TRY(fbp_sink_part_create(s));
     s->owned = true;
     return FBP_OK;
 }
@@ -98,8 +101,10 @@ static fbp_status grow(struct fbp_sink *s, uint64_t need)
 fbp_status fbp_sink_reserve(struct fbp_sink *s)
 {
     const uint64_t need = fbp_sink_part_bytes(s);
-    const int error = fbp_room_reserve(s->fd, need);
 
+    if (s->chunked) /* each file is small, and made when its first slices come */
+        return fbp_chunked_room(s);
+    const int error = fbp_room_reserve(s->fd, need);
     if (error == 0)
         return FBP_OK;
     if (error == EOPNOTSUPP)
@@ -327,13 +332,17 @@ static fbp_status publish_compressed(struct fbp_sink *s)
 
 fbp_status fbp_sink_publish_names(struct fbp_sink *s)
 {
+    if (s->chunked) {
+        FBP_TRY(fbp_chunked_complete(s));
+        return fbp_chunked_publish(s);
+    }
     FBP_TRY(fbp_sync_file(s->fd, s->part));
     return publish_names(s, s->part);
 }
 
 fbp_status fbp_sink_publish(struct fbp_sink *s)
 {
-    FBP_TRY((s->compress ? publish_compressed : fbp_sink_publish_names)(s));
+    FBP_TRY((s->compress && !s->chunked ? publish_compressed : fbp_sink_publish_names)(s));
     fbp_sink_file_remove(s);
     fbp_sync_folder(s->path);
     return FBP_OK;

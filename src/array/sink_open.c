@@ -1,4 +1,5 @@
 /* Opening a sink: what its name and its parameters ask for. */
+#include "array/chunked.h"
 #include "array/file/bytes.h"
 #include "array/file/frames.h"
 #include "array/file/member.h"
@@ -37,6 +38,12 @@ static fbp_status try_format(struct fbp_sink *s, const char *path, const struct 
     return FBP_OK;
 }
 
+/* Is the name free, or that of what can be replaced? */
+static fbp_status check_name(const struct fbp_sink *s, const char *path)
+{
+    return (s->format->chunks ? fbp_chunked_check : fbp_output_check)(path);
+}
+
 static fbp_status find_format(struct fbp_sink *s, const char *path)
 {
     const struct fbp_format *format;
@@ -49,7 +56,7 @@ static fbp_status find_format(struct fbp_sink *s, const char *path)
         if (!fbp_has_extension(path, s->format->extensions))
             return fbp_fail(FBP_ERR_INVALID, "%s: expected a name that ends in %s", path,
                             s->format->extensions);
-        return fbp_output_check(path);
+        return check_name(s, path);
     }
     for (size_t i = 0; !s->format && (format = fbp_format_at(i)); i++)
         for (const struct fbp_sink_format *f = format->files; !s->format && f && f->extensions; f++)
@@ -59,7 +66,7 @@ static fbp_status find_format(struct fbp_sink *s, const char *path)
                         "%s: no format is known for this name: end it in one of %s, or use "
                         "null: or hash:",
                         path, fbp_formats_written(known, sizeof known));
-    return fbp_output_check(s->path);
+    return check_name(s, s->path);
 }
 
 /* Names of all files, where a link leads; `path` is s->path, perhaps with an array inside it. */
@@ -118,7 +125,7 @@ static bool run_is_there(const struct fbp_sink *s, size_t z0, size_t nz, uint64_
 
     for (uint64_t done = 0; done < total;) {
         const size_t n = total - done < FBP_PIECE_BYTES ? (size_t)(total - done) : FBP_PIECE_BYTES;
-        if (fbp_read_at(s->fd, s->part, at, scratch, n) != FBP_OK) {
+        if (fbp_sink_get(s, at, scratch, n) != FBP_OK) {
             fbp_message_clear(); /* such slices are simply computed again */
             return false;
         }
@@ -177,16 +184,18 @@ static fbp_status open_file(struct fbp_sink *s, const char *path,
     if (params->resume && s->fingerprint == 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: cannot be resumed without a fingerprint", path);
     s->compress = s->format->packs_header || (s->compress && s->format->can_compress);
-    if (s->joint && s->compress)
+    if (s->joint && s->compress && !s->format->chunks)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: a compressed file is written from its start to its end, and not in "
                         "parts: write it plain, and compress it when it is complete",
                         path);
     FBP_TRY(name_files(s, path));
-    FBP_TRY(fbp_output_check(s->layout.data_path));
+    FBP_TRY(check_name(s, s->layout.data_path));
     if (s->layout.side_path)
         FBP_TRY(fbp_output_check(s->layout.side_path));
     FBP_TRY(spare_inputs(s, params));
+    if (s->format->chunks)
+        FBP_TRY(fbp_chunked_create(s, s->format->chunks));
     st = fbp_part_inputs_open(&inputs, params);
     if (st == FBP_OK)
         st = open_part(s, &inputs, params->resume);

@@ -132,6 +132,13 @@ static fbp_status open_headerless(struct fbp_source *src, const struct fbp_raw *
     return src->growing ? FBP_OK : fbp_described_beside(src->file, &src->info, &ours);
 }
 
+static fbp_status open_as(struct fbp_source *src, const struct fbp_format *format)
+{
+    snprintf(src->info.format, sizeof src->info.format, "%s", format->name);
+    src->info.row_order = FBP_ROWS_BOTTOM_UP;
+    return format->open(src);
+}
+
 static fbp_status open_any(struct fbp_source *src, const struct fbp_raw *raw, uint64_t size)
 {
     unsigned char head[HEAD_BYTES];
@@ -156,9 +163,7 @@ static fbp_status open_any(struct fbp_source *src, const struct fbp_raw *raw, ui
         format = fbp_format_of_name(src->file);
     if (!format)
         return unknown_format(src->path);
-    snprintf(src->info.format, sizeof src->info.format, "%s", format->name);
-    src->info.row_order = FBP_ROWS_BOTTOM_UP;
-    FBP_TRY(format->open(src));
+    FBP_TRY(open_as(src, format));
     if (table && !format->has_members)
         FBP_TRY(take_table(src));
     return check_size(src);
@@ -171,8 +176,21 @@ static bool is_to_come(const struct fbp_source *src, const struct fbp_raw *raw)
            errno == ENOENT;
 }
 
+/* An array that is a folder, as a whole. */
+static fbp_status open_folder(struct fbp_source *src, const struct fbp_format *format)
+{
+    uint64_t bytes;
+
+    if (src->member)
+        return fbp_fail(FBP_ERR_INVALID, "%s: an array in a folder is named as a file in it: %s/%s",
+                        src->path, src->file, src->member);
+    FBP_TRY(open_as(src, format));
+    return fbp_array_bytes(src->path, &src->info, &bytes);
+}
+
 static fbp_status open_file(struct fbp_source *src, const struct fbp_raw *raw)
 {
+    const struct fbp_format *folder;
     uint64_t size = 0;
 
     FBP_TRY(fbp_inputs_add(&src->inputs, src->path));
@@ -183,6 +201,9 @@ static fbp_status open_file(struct fbp_source *src, const struct fbp_raw *raw)
     if (is_to_come(src, raw))
         return open_raw(src, raw, 0);
     FBP_TRY(fbp_member_split(src->path, &src->file, &src->member));
+    folder = fbp_format_of_folder(src->file);
+    if (folder)
+        return open_folder(src, folder);
     FBP_TRY(fbp_open_file(src->file, &src->fd, &size));
     return open_any(src, raw, size);
 }

@@ -31,6 +31,8 @@ static const struct {
     [FBP_ENV_SLURM_TASKS] = {"SLURM_STEP_NUM_TASKS", "how many processes srun has started"},
     [FBP_ENV_STRIPE] = {"FBP_STRIPE", "bytes of the output that one process of several writes to, "
                                       "where the file system does not tell its stripes"},
+    [FBP_ENV_CHUNK] = {"FBP_CHUNK", "the longest side of a chunk of OME-Zarr in voxels, an even "
+                                    "number; 64 if it is not set"},
 };
 
 const char *fbp_environment(enum fbp_variable variable)

@@ -107,9 +107,9 @@ for name in v.mha v.mhd v.nrrd v.nhdr v.nii v.nii.gz v.npy v.h5 v.hdf5 v.raw v.b
 done
 cmp -s names_v.vol names_v.raw || say "v.vol is not v.raw"
 run 2 recon first.json -o names_v.xyz --size 16
-has err 'ends in .mha, .*, .raw, .bin, .vol, .*or .mat'
+has err 'ends in .mha, .*, .raw, .bin, .vol, .*or .zarr'
 run 2 recon first.json -o names_v.vol --size 16 --compress
-has err 'compress: expected -o FILE.mha, .mhd, .nrrd, .nhdr or .nii.gz'
+has err 'compress: expected -o FILE.mha, .mhd, .nrrd, .nhdr, .nii.gz, .ome.zarr or .zarr'
 
 # The range of integers from the volume itself: said, in JSON, in the file; nothing else is left.
 run 0 recon first.json -o auto.mha --size 16 --output-type uint16 --output-range auto

@@ -24,6 +24,7 @@ static inline int begin(void **state)
     for (size_t i = 0; i < NZ * SLICE; i++)
         volume[i] = 0.5f + 0.5f * sinf((float)i);
     (void)!system("rm -rf " FOLDER);
+    setenv("FBP_CHUNK", "6", 1); /* of OME-Zarr: parts share layers of chunks of two levels */
     return mkdir(FOLDER, 0777);
 }
 
@@ -54,6 +55,7 @@ static inline struct fbp_sink_params params_of(const struct output *o)
 {
     struct fbp_sink_params p = {.struct_size = sizeof p,
                                 .type = o->type,
+                                .compress = strcmp(o->name, "v.zarr") == 0,
                                 .fingerprint = o->fingerprint ? o->fingerprint : 7};
 
     p.range[1] = o->type == FBP_U8 || o->type == FBP_U16 ? 1 : 0;
@@ -169,7 +171,7 @@ static const struct output outputs[] = {
     {"v.mat", 0, 0},           {"v.npy", 0, 0},      {"v.raw", 0, 0},
     {"v.tif", 0, 0},           {"v.mha", FBP_U8, 0}, {"v.raw", FBP_U16, 0},
     {"v.mha", FBP_F64, 0},     {"s/%03d.tif", 0, 0}, {"s/%d.tif", FBP_U16, 0},
-    {"s/%02d.png", FBP_U8, 0},
+    {"s/%02d.png", FBP_U8, 0}, {"v.ome.zarr", 0, 0}, {"v.zarr", FBP_U16, 0},
 };
 
 #endif /* FBP_TESTS_JOINT_UTIL_H */

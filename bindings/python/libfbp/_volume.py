@@ -71,7 +71,7 @@ class Volume:
         return x, y, z
 
     def save(self, path: Any, *, compress: bool = False) -> None:
-        """Write it to a file, in the format of the name: .mha, .nii.gz, .npy, .h5, .tif, .nrrd …
+        """Write it to a file, in the format of the name: .mha, .nii.gz, .npy, .h5, .tif, .nrrd, .ome.zarr …
 
         The file appears under its name when it is complete.
         """

@@ -11,6 +11,7 @@
 #include "fbp/array.h"
 
 #include "array/file/inputs.h"
+#include "array/file/levels.h"
 #include "array/file/piece.h"
 #include "array/file/watch.h"
 #include "base/private.h"
@@ -100,6 +101,14 @@ fbp_status fbp_layout_pair(struct fbp_layout *out, const char *path, const char 
 
 void fbp_layout_clear(struct fbp_layout *layout);
 
+/** What a folder of chunks has beside them (array/chunked.h): small text files. */
+struct fbp_chunk_format {
+    /** The name in the folder and the text of file k, malloc'ed; *name NULL: there are no more.
+     *  compression: the level by which chunks are streams of zlib; 0: they are plain. */
+    fbp_status (*text)(const struct fbp_array_info *info, const struct fbp_levels *levels,
+                       int compression, size_t k, char **name, char **text);
+};
+
 /** How files of header and samples are written; several of a format in one list. */
 struct fbp_sink_format {
     const char *extensions; /**< ".tif .tiff"; NULL ends a list */
@@ -115,6 +124,8 @@ struct fbp_sink_format {
     bool gzip;         /**< a compressed stream has gzip's frame, not zlib's */
     bool packs_header; /**< always compressed, the header with the samples */
     bool frames;       /**< a series of volumes has a place (array/file/frames.h) */
+    /** The output is a folder of chunks; its layout has no header.  NULL: a file. */
+    const struct fbp_chunk_format *chunks;
 };
 
 /** Can a header tell these spacings and origins?  *given: there are any.  FBP_ERR_INVALID if not.
@@ -143,6 +154,8 @@ struct fbp_format {
     const char *extensions; /**< of files that are read, ".mha .mhd"; "": none */
     /** Does the file start like one of ours?  head: its first n bytes (at most 4096). */
     bool (*detect)(const char *path, const unsigned char *head, size_t n);
+    /** Is this folder an array of ours?  src->fd is -1 then.  NULL: arrays are files. */
+    bool (*is_folder)(const char *path);
     /** Fill in src (path and fd are set, fd at the header file).  NULL, and `detect` too: files
      *  that only a description tells how to read. */
     fbp_status (*open)(fbp_source *src);

@@ -1,0 +1,268 @@
+/* Arrays of Zarr, version 2, as sources: rows of chunks that are files of their own. */
+#include "array/file/bytes.h"
+#include "array/file/cache.h"
+#include "array/file/inflate.h"
+#include "array/format/zarr/zarr.h"
+
+#include "base/mem.h"
+#include "base/pool.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static const size_t CACHE_BYTES = (size_t)256 << 20; /* a layer of chunks, if it is no more */
+static const size_t LEAST_BYTES = (size_t)64 << 20;
+
+struct zarr {
+    struct fbp_zarr_array a;
+    char *folder; /* of the array */
+    int dir;
+    size_t grid[3], chunk_bytes;
+    struct fbp_cache cache; /* of compressed chunks */
+};
+
+/* A chunk by its number, x fastest. */
+struct chunk {
+    char name[160]; /* in the folder */
+};
+
+static struct chunk chunk_of(const struct zarr *z, size_t k)
+{
+    const size_t at[3] = {k % z->grid[0], k / z->grid[0] % z->grid[1], k / z->grid[0] / z->grid[1]};
+    struct chunk out;
+    size_t n = 0;
+
+    for (int i = z->a.n_dims - 1; i >= 0; i--)
+        n += (size_t)snprintf(out.name + n, sizeof out.name - n, "%zu%c", i < 3 ? at[i] : 0,
+                              i ? z->a.separator : '\0');
+    return out;
+}
+
+/* *fd -1: it was never written. */
+static fbp_status open_chunk(const fbp_source *src, const struct chunk *c, int *fd, uint64_t *bytes)
+{
+    const struct zarr *z = src->state;
+    struct stat is;
+
+    do
+        *fd = openat(z->dir, c->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    while (*fd < 0 && errno == EINTR);
+    if (*fd < 0 && errno == ENOENT)
+        return FBP_OK;
+    if (*fd >= 0 && fstat(*fd, &is) == 0 && S_ISREG(is.st_mode)) {
+        *bytes = (uint64_t)is.st_size;
+        return FBP_OK;
+    }
+    const int error = *fd < 0 ? errno : 0;
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+    return fbp_fail(FBP_ERR_IO, "%s/%s: cannot open: %s", z->folder, c->name,
+                    error ? strerror(error) : "it is no file");
+}
+
+static void fill(const struct zarr *z, size_t size, size_t n, unsigned char *out)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(out + i * size, z->a.fill, size);
+}
+
+static fbp_status damaged(const struct zarr *z, const struct chunk *c, const char *how)
+{
+    return fbp_fail(FBP_ERR_INVALID, "%s/%s: %s: it is damaged: copy it again", z->folder, c->name,
+                    how);
+}
+
+/* zlib's frame or gzip's. */
+static fbp_status inflate_chunk(const struct zarr *z, const struct chunk *c, unsigned char *in,
+                                size_t n, void *out)
+{
+    z_stream s = {
+        .next_in = in, .avail_in = (uInt)n, .next_out = out, .avail_out = (uInt)z->chunk_bytes};
+
+    if (inflateInit2(&s, 15 + 32) != Z_OK)
+        return fbp_fail_nomem(1 << 16, "zlib");
+    const int code = inflate(&s, Z_FINISH);
+    inflateEnd(&s);
+    return code == Z_STREAM_END && s.avail_out == 0
+               ? FBP_OK
+               : damaged(z, c, "cannot be inflated to the size of a chunk");
+}
+
+static fbp_status read_packed(const struct zarr *z, const struct chunk *c, int fd, uint64_t bytes,
+                              void *out)
+{
+    void *packed = NULL;
+
+    if (bytes > 2 * (uint64_t)z->chunk_bytes + 4096)
+        return damaged(z, c, "is larger than a compressed chunk can be");
+    FBP_TRY(fbp_alloc(&packed, (size_t)bytes + 1, "a compressed chunk"));
+    fbp_status st = fbp_read_at(fd, z->folder, 0, packed, (size_t)bytes);
+    if (st == FBP_OK)
+        st = inflate_chunk(z, c, packed, (size_t)bytes, out);
+    fbp_free(packed);
+    return st;
+}
+
+/* A fbp_cache_load_fn. */
+static fbp_status load(void *user, size_t k, void *out)
+{
+    const fbp_source *src = user;
+    const struct zarr *z = src->state;
+    const struct chunk c = chunk_of(z, k);
+    const size_t size = fbp_type_size(src->info.type);
+    fbp_status st = FBP_OK;
+    uint64_t bytes = 0;
+    int fd;
+
+    FBP_TRY(open_chunk(src, &c, &fd, &bytes));
+    if (fd < 0)
+        fill(z, size, z->chunk_bytes / size, out);
+    else
+        st = read_packed(z, &c, fd, bytes, out);
+    if (fd >= 0)
+        close(fd);
+    return st;
+}
+
+/* What is wanted of a chunk: rows [y0, y0 + n) of its slice z, as they lie there. */
+struct rows {
+    size_t z, y0, n;
+    unsigned char *out; /* of the chunk's width */
+};
+
+static fbp_status from_cache(fbp_source *src, size_t k, const struct rows *r)
+{
+    struct zarr *z = src->state;
+    const size_t row = z->a.chunk[0] * fbp_type_size(src->info.type);
+    struct fbp_cached *chunk;
+
+    FBP_TRY(fbp_cache_take(&z->cache, k, load, src, &chunk));
+    memcpy(r->out, (const char *)fbp_cache_data(chunk) + (r->z * z->a.chunk[1] + r->y0) * row,
+           r->n * row);
+    fbp_cache_give_back(&z->cache, chunk);
+    return FBP_OK;
+}
+
+static fbp_status from_file(fbp_source *src, size_t k, const struct rows *r)
+{
+    const struct zarr *z = src->state;
+    const size_t size = fbp_type_size(src->info.type), row = z->a.chunk[0] * size;
+    const struct chunk c = chunk_of(z, k);
+    uint64_t bytes = 0;
+    int fd;
+
+    FBP_TRY(open_chunk(src, &c, &fd, &bytes));
+    if (fd < 0) {
+        fill(z, size, r->n * z->a.chunk[0], r->out);
+        return FBP_OK;
+    }
+    const fbp_status st =
+        bytes == z->chunk_bytes
+            ? fbp_read_at(fd, z->folder, (r->z * z->a.chunk[1] + r->y0) * row, r->out, r->n * row)
+            : damaged(z, &c, "has not the size of a chunk");
+    close(fd);
+    return st;
+}
+
+static fbp_status read_rows(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
+{
+    const struct zarr *z = src->state;
+    const size_t *c = z->a.chunk, size = fbp_type_size(src->info.type), nx = src->info.n[0];
+    struct rows r = {.z = slice % c[2]};
+    fbp_status st = FBP_OK;
+    void *piece = NULL;
+
+    FBP_TRY(fbp_alloc(&piece, c[0] * c[1] * size, "rows of a chunk"));
+    r.out = piece;
+    for (size_t y = row0; y < row0 + n_rows && st == FBP_OK; y += r.n) {
+        r.y0 = y % c[1];
+        r.n = c[1] - r.y0 < row0 + n_rows - y ? c[1] - r.y0 : row0 + n_rows - y;
+        for (size_t kx = 0; kx < z->grid[0] && st == FBP_OK; kx++) {
+            const size_t k = (slice / c[2] * z->grid[1] + y / c[1]) * z->grid[0] + kx;
+            const size_t x = kx * c[0], width = nx - x < c[0] ? nx - x : c[0];
+            st = (z->a.compressed ? from_cache : from_file)(src, k, &r);
+            for (size_t j = 0; j < r.n && st == FBP_OK; j++)
+                memcpy((char *)out + ((y - row0 + j) * nx + x) * size,
+                       (char *)piece + j * c[0] * size, width * size);
+        }
+    }
+    fbp_free(piece);
+    if (st == FBP_OK && z->a.foreign)
+        fbp_swap_bytes(out, size, n_rows * nx);
+    return st;
+}
+
+static void close_zarr(fbp_source *src)
+{
+    struct zarr *z = src->state;
+
+    if (z->dir >= 0)
+        close(z->dir);
+    fbp_cache_close(&z->cache);
+    free(z->folder);
+    free(z);
+}
+
+static fbp_status make_cache(fbp_source *src)
+{
+    struct zarr *z = src->state;
+    const size_t layer = z->grid[0] * z->grid[1] * z->chunk_bytes;
+    const size_t room = layer < LEAST_BYTES   ? LEAST_BYTES
+                        : layer < CACHE_BYTES ? layer
+                                              : CACHE_BYTES;
+    const size_t all = z->grid[0] * z->grid[1] * z->grid[2], threads = (size_t)fbp_core_count();
+    size_t n = room / z->chunk_bytes;
+
+    if (!z->a.compressed)
+        return FBP_OK;
+    n = n < threads ? threads : n < FBP_CACHE_MOST ? n : FBP_CACHE_MOST;
+    n = n < all ? n : all;
+    src->unpacks = true;
+    src->held_bytes = (uint64_t)n * z->chunk_bytes;
+    src->reader_bytes = (uint64_t)z->chunk_bytes * 2;
+    return fbp_cache_make(&z->cache, n, z->chunk_bytes);
+}
+
+static fbp_status measure(fbp_source *src)
+{
+    struct zarr *z = src->state;
+    size_t bytes = fbp_type_size(src->info.type);
+
+    for (int i = 0; i < 3; i++) {
+        z->grid[i] = (src->info.n[i] + z->a.chunk[i] - 1) / z->a.chunk[i];
+        if (__builtin_mul_overflow(bytes, z->a.chunk[i], &bytes) || bytes > UINT32_MAX)
+            return fbp_fail(FBP_ERR_UNSUPPORTED,
+                            "%s: its chunks are larger than 4 GiB: write smaller ones", src->path);
+    }
+    z->chunk_bytes = bytes;
+    return make_cache(src);
+}
+
+fbp_status fbp_zarr_open(fbp_source *src)
+{
+    struct zarr *z = NULL;
+
+    FBP_TRY(fbp_calloc((void **)&z, 1, sizeof *z, "an array of chunks"));
+    z->dir = -1;
+    fbp_cache_open(&z->cache);
+    src->state = z;
+    src->close = close_zarr;
+    src->read = read_rows;
+    if (src->growing)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: Zarr arrays cannot be followed while they grow: start when all views "
+                        "are there",
+                        src->path);
+    FBP_TRY(fbp_zarr_describe(src, &z->a, &z->folder));
+    z->dir = open(z->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (z->dir < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", z->folder, strerror(errno));
+    return measure(src);
+}

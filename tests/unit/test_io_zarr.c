@@ -1,0 +1,566 @@
+/* OME-Zarr: every byte at the place that Zarr gives it, levels, places, compression; what a kill
+ * leaves is finished; what is in the way is refused; arrays of other programs. */
+#include "unit/io_util.h"
+
+#include <math.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <zlib.h>
+
+#define FOLDER FBP_TEST_DIR "/io_zarr"
+
+/* No axis is a whole number of chunks; two levels. */
+enum {
+    NX = 37,
+    NY = 22,
+    NZ = 41,
+    SLICE = NX * NY,
+    N = SLICE * NZ,
+    EDGE = 8,
+    CHUNK = EDGE * EDGE * EDGE
+};
+
+static const size_t sizes[2][3] = {{NX, NY, NZ}, {19, 11, 21}};
+static float volume[N];
+
+static const struct fbp_array_info info = {.struct_size = sizeof info,
+                                           .n = {NX, NY, NZ},
+                                           .has_spacing = true,
+                                           .spacing_mm = {1, 2, 4},
+                                           .origin_mm = {10, 20, 30},
+                                           .unit = "1/mm"};
+
+static int begin(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N; i++)
+        volume[i] = i % 97 == 5 ? NAN : 0.5f + 0.5f * sinf((float)i);
+    (void)!system("rm -rf " FOLDER);
+    setenv("FBP_CHUNK", "8", 1);
+    return mkdir(FOLDER, 0777) == 0 && chdir(FOLDER) == 0 ? 0 : -1;
+}
+
+static struct fbp_sink_params params_of(enum fbp_type type, bool compress)
+{
+    struct fbp_sink_params p = {
+        .struct_size = sizeof p, .type = type, .compress = compress, .fingerprint = 7};
+
+    p.range[1] = type == FBP_U8 || type == FBP_U16 ? 1 : 0;
+    return p;
+}
+
+static fbp_sink *open_sink(const char *path, const struct fbp_sink_params *params)
+{
+    fbp_sink *s = NULL;
+
+    if (fbp_sink_open(&s, path, &info, params) != FBP_OK)
+        fail_msg("%s", fbp_message());
+    return s;
+}
+
+static void write_slice(fbp_sink *s, size_t z)
+{
+    if (!fbp_sink_has(s, z, 1))
+        assert_int_equal(fbp_sink_write(s, z, 1, volume + z * SLICE), FBP_OK);
+}
+
+static void finish(fbp_sink *s)
+{
+    if (fbp_sink_finish(s) != FBP_OK)
+        fail_msg("%s", fbp_message());
+    fbp_sink_close(&s);
+}
+
+static void write_all(const char *path, enum fbp_type type, bool compress)
+{
+    const struct fbp_sink_params params = params_of(type, compress);
+    fbp_sink *s = open_sink(path, &params);
+
+    assert_int_equal(fbp_sink_write(s, 0, NZ, volume), FBP_OK);
+    finish(s);
+}
+
+static void put_text(const char *path, const char *text)
+{
+    put_file(path, text, strlen(text));
+}
+
+static void assert_text(const char *path, const char *what)
+{
+    size_t n;
+    char *text = get_file(path, &n);
+
+    if (!strstr(text, what))
+        fail_msg("%s does not say %s: %s", path, what, text);
+    free(text);
+}
+
+/* A sample of a level, out of its file: as the specification says, and nothing of fbp's. */
+static void get_sample(const char *path, int level, const size_t at[3], size_t size, void *out)
+{
+    char name[300];
+    size_t n;
+
+    snprintf(name, sizeof name, "%s/%d/%zu/%zu/%zu", path, level, at[2] / EDGE, at[1] / EDGE,
+             at[0] / EDGE);
+    char *chunk = get_file(name, &n);
+    assert_int_equal(n, CHUNK * size);
+    memcpy(out, chunk + ((at[2] % EDGE * EDGE + at[1] % EDGE) * EDGE + at[0] % EDGE) * size, size);
+    free(chunk);
+}
+
+/* Samples of all chunks of a level, with those beyond its end; free() it. */
+static unsigned char *get_level(const char *path, int level, size_t size, size_t n[3])
+{
+    unsigned char *all;
+
+    for (int i = 0; i < 3; i++)
+        n[i] = (sizes[level][i] + EDGE - 1) / EDGE * EDGE;
+    all = calloc(n[0] * n[1] * n[2], size);
+    for (size_t k = 0; k < n[0] * n[1] * n[2] / CHUNK; k++) {
+        const size_t kx = k % (n[0] / EDGE), ky = k / (n[0] / EDGE) % (n[1] / EDGE),
+                     kz = k / (n[0] / EDGE) / (n[1] / EDGE);
+        char name[300];
+        size_t bytes;
+        snprintf(name, sizeof name, "%s/%d/%zu/%zu/%zu", path, level, kz, ky, kx);
+        char *chunk = get_file(name, &bytes);
+        assert_int_equal(bytes, CHUNK * size);
+        for (size_t i = 0; i < EDGE * EDGE; i++)
+            memcpy(all +
+                       (((kz * EDGE + i / EDGE) * n[1] + ky * EDGE + i % EDGE) * n[0] + kx * EDGE) *
+                           size,
+                   chunk + i * EDGE * size, EDGE * size);
+        free(chunk);
+    }
+    return all;
+}
+
+static void every_sample_is_at_its_place(void **state)
+{
+    size_t n[3];
+    float one;
+
+    (void)state;
+    write_all("v.ome.zarr", FBP_F32, false);
+    float *all = (float *)(void *)get_level("v.ome.zarr", 0, sizeof *all, n);
+    for (size_t z = 0; z < n[2]; z++)
+        for (size_t y = 0; y < n[1]; y++)
+            for (size_t x = 0; x < n[0]; x++) {
+                const bool inside = x < NX && y < NY && z < NZ;
+                const float wanted = inside ? volume[(z * NY + y) * NX + x] : 0;
+                assert_memory_equal(&all[(z * n[1] + y) * n[0] + x], &wanted, sizeof wanted);
+            }
+    free(all);
+    get_sample("v.ome.zarr", 0, (const size_t[]){36, 21, 40}, sizeof one, &one);
+    assert_memory_equal(&one, &volume[N - 1], sizeof one);
+    assert_false(is_there("v.ome.zarr.part") || is_there("v.ome.zarr.part.log") ||
+                 is_there("v.ome.zarr/2") || is_there("v.ome.zarr/0/6"));
+}
+
+static void the_text_files_say_what_it_is(void **state)
+{
+    static const char *const of_array[] = {
+        "\"zarr_format\": 2", "\"shape\": [41, 22, 37]", "\"chunks\": [8, 8, 8]",
+        "\"dtype\": \"<f4\"", "\"order\": \"C\"",        "\"compressor\": null",
+        "\"filters\": null",  "\"fill_value\": 0",       "\"dimension_separator\": \"/\""};
+    static const char *const of_image[] = {
+        "\"version\": \"0.4\"", "{\"name\": \"z\", \"type\": \"space\", \"unit\": \"millimeter\"}",
+        "\"path\": \"0\"", "\"scale\": [4, 2, 1]", "\"translation\": [30, 20, 10]",
+        /* the mean of voxels 0 and 1 is half a voxel on */
+        "\"path\": \"1\"", "\"scale\": [8, 4, 2]", "\"translation\": [32, 21, 10.5]"};
+
+    (void)state;
+    write_all("v.ome.zarr", FBP_F32, false);
+    assert_text("v.ome.zarr/.zgroup", "\"zarr_format\": 2");
+    for (size_t i = 0; i < sizeof of_array / sizeof *of_array; i++)
+        assert_text("v.ome.zarr/0/.zarray", of_array[i]);
+    for (size_t i = 0; i < sizeof of_image / sizeof *of_image; i++)
+        assert_text("v.ome.zarr/.zattrs", of_image[i]);
+    assert_text("v.ome.zarr/0/.zattrs", "\"units\": \"1/mm\"");
+    assert_text("v.ome.zarr/1/.zarray", "\"shape\": [21, 11, 19]");
+    write_all("u.zarr", FBP_U8, true);
+    assert_text("u.zarr/1/.zarray", "\"dtype\": \"|u1\"");
+    assert_text("u.zarr/1/.zarray", "\"compressor\": {\"id\": \"zlib\", \"level\": 1}");
+    assert_text("u.zarr/1/.zattrs", "\"scale_factor\": 0.00392156862745098");
+}
+
+static double sample(const unsigned char *all, enum fbp_type type, size_t i)
+{
+    return type == FBP_F32   ? (double)((const float *)(const void *)all)[i]
+           : type == FBP_F64 ? ((const double *)(const void *)all)[i]
+           : type == FBP_U16 ? ((const uint16_t *)(const void *)all)[i]
+                             : all[i];
+}
+
+/* The mean of what there is of 2 x 2 x 2 samples from (2x, 2y, 2z) on. */
+static double mean_at(const unsigned char *all, enum fbp_type type, const size_t n[3], size_t x,
+                      size_t y, size_t z)
+{
+    double sum = 0, count = 0;
+
+    for (size_t i = 0; i < 8; i++) {
+        const size_t at[3] = {2 * x + i % 2, 2 * y + i / 2 % 2, 2 * z + i / 4};
+        if (at[0] >= NX || at[1] >= NY || at[2] >= NZ)
+            continue;
+        const double v = sample(all, type, (at[2] * n[1] + at[1]) * n[0] + at[0]);
+        if (!isnan(v)) {
+            sum += v;
+            count++;
+        }
+    }
+    return type == FBP_U8 || type == FBP_U16 ? floor(sum / count + 0.5) : sum / count;
+}
+
+static void check_level(enum fbp_type type)
+{
+    const size_t size = fbp_type_size(type);
+    size_t n0[3], n1[3];
+
+    write_all("levels.zarr", type, false);
+    unsigned char *below = get_level("levels.zarr", 0, size, n0);
+    unsigned char *above = get_level("levels.zarr", 1, size, n1);
+    for (size_t z = 0; z < n1[2]; z++)
+        for (size_t y = 0; y < n1[1]; y++)
+            for (size_t x = 0; x < n1[0]; x++) {
+                const bool inside = x < sizes[1][0] && y < sizes[1][1] && z < sizes[1][2];
+                const double wanted = inside ? mean_at(below, type, n0, x, y, z) : 0;
+                const double found = sample(above, type, (z * n1[1] + y) * n1[0] + x);
+                if (!(fabs(found - wanted) <= (type == FBP_F32 ? 6e-8 : 1e-16)))
+                    fail_msg("level 1 at %zu %zu %zu: %g, not %g", x, y, z, found, wanted);
+            }
+    free(below);
+    free(above);
+}
+
+static void levels_are_means(void **state)
+{
+    (void)state;
+    check_level(FBP_F32);
+    check_level(FBP_F64);
+    check_level(FBP_U16);
+    check_level(FBP_U8);
+}
+
+static void compressed_chunks_are_streams_of_zlib(void **state)
+{
+    static const char *const names[] = {"0/0/0/0", "0/5/2/4", "1/2/1/2", "1/0/0/0"};
+
+    (void)state;
+    write_all("plain.zarr", FBP_F32, false);
+    write_all("packed.zarr", FBP_F32, true);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char a[100], b[100], out[CHUNK * 4];
+        uLongf got = sizeof out;
+        size_t n, m;
+        snprintf(a, sizeof a, "plain.zarr/%s", names[i]);
+        snprintf(b, sizeof b, "packed.zarr/%s", names[i]);
+        char *plain = get_file(a, &n), *packed = get_file(b, &m);
+        assert_int_equal(uncompress((Bytef *)out, &got, (Bytef *)packed, m), Z_OK);
+        assert_int_equal(got, n);
+        assert_memory_equal(out, plain, n);
+        free(plain);
+        free(packed);
+    }
+    assert_int_not_equal(system("find packed.zarr -name '*.part' | grep -q ."), 0);
+}
+
+static void assert_same(const char *a, const char *b)
+{
+    char line[300];
+
+    snprintf(line, sizeof line, "diff -r %s %s", a, b);
+    assert_int_equal(system(line), 0);
+}
+
+static void slices_come_in_any_order_and_number(void **state)
+{
+    (void)state;
+    for (int compress = 0; compress < 2; compress++) {
+        const struct fbp_sink_params params = params_of(FBP_U16, compress);
+        write_all("a.zarr", FBP_U16, compress);
+        fbp_sink *s = open_sink("b.zarr", &params);
+        for (size_t i = 0; i < NZ; i++)
+            write_slice(s, i * 17 % NZ);
+        finish(s);
+        assert_same("a.zarr", "b.zarr");
+        s = open_sink("b.zarr", &params); /* and replaces what is there */
+        for (size_t z = NZ; z > 0;) {
+            const size_t n = z < 7 ? z : 7;
+            z -= n;
+            assert_int_equal(fbp_sink_write(s, z, n, volume + z * SLICE), FBP_OK);
+        }
+        finish(s);
+        assert_same("a.zarr", "b.zarr");
+    }
+}
+
+/* A child that is gone after some slices. */
+static void die(const struct fbp_sink_params *params, size_t slices)
+{
+    const pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        fbp_sink *s = open_sink("c.zarr", params);
+        for (size_t i = 0, done = 0; i < NZ && done < slices; i++)
+            if (!fbp_sink_has(s, i * 3 % NZ, 1)) {
+                write_slice(s, i * 3 % NZ);
+                done++;
+            }
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void what_a_kill_leaves_is_finished(void **state)
+{
+    (void)state;
+    for (int compress = 0; compress < 2; compress++) {
+        struct fbp_sink_params params = params_of(FBP_F32, compress);
+        write_all("a.zarr", FBP_F32, compress);
+        (void)!system("rm -rf c.zarr*");
+        die(&params, 12);
+        assert_false(is_there("c.zarr"));
+        params.resume = true;
+        die(&params, 11);
+        fbp_sink *s = open_sink("c.zarr", &params);
+        size_t have = 0;
+        for (size_t z = 0; z < NZ; z++)
+            have += fbp_sink_has(s, z, 1);
+        assert_int_equal(have, 23);
+        for (size_t z = 0; z < NZ; z++)
+            write_slice(s, z);
+        finish(s);
+        assert_same("a.zarr", "c.zarr");
+        params.resume = false;
+        die(&params, 5);
+        fbp_sink *other = open_sink("c.zarr", &params); /* anew: nothing of it counts */
+        assert_false(fbp_sink_has(other, 0, 1));
+        fbp_sink_close(&other);
+        assert_false(is_there("c.zarr.part") || is_there("c.zarr.part.log"));
+        assert_same("a.zarr", "c.zarr"); /* the older one */
+    }
+}
+
+/* Samples that the journal names, and that are not in the chunks. */
+static void damaged_chunks_are_written_again(void **state)
+{
+    struct fbp_sink_params params = params_of(FBP_F32, false);
+
+    (void)state;
+    write_all("a.zarr", FBP_F32, false);
+    (void)!system("rm -rf c.zarr*");
+    die(&params, NZ);
+    (void)!system("rm c.zarr.part/0/2/1/1; : >c.zarr.part/0/4/0/0");
+    params.resume = true;
+    fbp_sink *s = open_sink("c.zarr", &params);
+    for (size_t z = 0; z < NZ; z++)
+        assert_int_equal(fbp_sink_has(s, z, 1), z / EDGE != 2 && z / EDGE != 4);
+    for (size_t z = 0; z < NZ; z++)
+        write_slice(s, z);
+    finish(s);
+    assert_same("a.zarr", "c.zarr");
+}
+
+static void assert_refused(const char *path, const char *why)
+{
+    const struct fbp_sink_params params = params_of(FBP_F32, false);
+    fbp_sink *s = NULL;
+
+    assert_int_not_equal(fbp_sink_open(&s, path, &info, &params), FBP_OK);
+    assert_null(s);
+    assert_says(path);
+    assert_says(why);
+}
+
+static void what_is_in_the_way_is_refused(void **state)
+{
+    const struct fbp_sink_params params = params_of(FBP_F32, false);
+
+    (void)state;
+    (void)!system("rm -rf *; mkdir views && : >views/a.tif && : >file.zarr && ln -s views "
+                  "link.ome.zarr && mkdir theirs.zarr.part empty.zarr && : >theirs.zarr.part/x");
+    assert_refused("file.zarr", "not a folder");
+    assert_refused("link.ome.zarr", "more than an image (a.tif)");
+    assert_refused("theirs.zarr", "was not left by fbp");
+    assert_refused("nowhere/v.zarr", "create its folder first");
+    write_all("v.zarr", FBP_F32, false);
+    (void)!system("mkdir v.zarr/labels");
+    assert_refused("v.zarr", "labels");
+    assert_true(is_there("v.zarr/0/.zarray") && is_there("views/a.tif"));
+    assert_int_equal(rmdir("v.zarr/labels"), 0);
+    const char *keep = "v.zarr/1";
+    struct fbp_sink_params reads = params;
+    reads.keep = &keep;
+    reads.n_keep = 1;
+    fbp_sink *s = NULL;
+    assert_int_equal(fbp_sink_open(&s, "v.zarr", &info, &reads), FBP_ERR_INVALID);
+    assert_says("v.zarr/1, which is read for it");
+    write_all("empty.zarr", FBP_F32, false);
+    assert_same("empty.zarr", "v.zarr");
+}
+
+/* Killed when the old image had stepped aside, and the new one had not its name yet. */
+static void an_image_that_stepped_aside_comes_back(void **state)
+{
+    const struct fbp_sink_params params = params_of(FBP_F32, false);
+
+    (void)state;
+    (void)!system("rm -rf *");
+    write_all("v.zarr", FBP_F32, false);
+    (void)!system("cp -r v.zarr was && mv v.zarr v.zarr.part.old && mkdir v.zarr.part && "
+                  "echo 'fbp-journal 2 7 size 1 1 1 header 0' >v.zarr.part.log");
+    fbp_sink *s = open_sink("v.zarr", &params);
+    fbp_sink_close(&s);
+    assert_same("was", "v.zarr");
+    assert_false(is_there("v.zarr.part.old") || is_there("v.zarr.part"));
+}
+
+static void assert_volume(const char *path, enum fbp_type type)
+{
+    fbp_source *src = open_source(path, NULL);
+    const struct fbp_array_info *i = fbp_source_info(src);
+    float *all = calloc(N, sizeof *all);
+
+    assert_memory_equal(i->n, info.n, sizeof info.n);
+    assert_int_equal(i->type, type);
+    assert_memory_equal(i->spacing_mm, info.spacing_mm, sizeof info.spacing_mm);
+    assert_memory_equal(i->origin_mm, info.origin_mm, sizeof info.origin_mm);
+    assert_string_equal(i->unit, "1/mm");
+    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, all), FBP_OK);
+    for (size_t k = 0; k < N && type == FBP_F32; k++)
+        assert_memory_equal(&all[k], &volume[k], sizeof *all);
+    for (size_t k = 0; k < N && type == FBP_U16; k++)
+        assert_true(isnan(volume[k]) ? all[k] == 0 : fabsf(all[k] - volume[k]) < 8e-6f);
+    assert_int_equal(fbp_source_read(src, 9, 2, 5, 6, all), FBP_OK); /* back, and a part */
+    if (type == FBP_F32)
+        assert_memory_equal(all + 6 * NX, volume + 10 * SLICE + 5 * NX, 6 * NX * sizeof *all);
+    free(all);
+    fbp_source_close(&src);
+}
+
+static void what_was_written_is_read(void **state)
+{
+    fbp_source *src;
+
+    (void)state;
+    for (int compress = 0; compress < 2; compress++) {
+        write_all("v.ome.zarr", FBP_F32, compress);
+        assert_volume("v.ome.zarr", FBP_F32);
+        assert_volume("v.ome.zarr/", FBP_F32);
+        assert_volume("v.ome.zarr/0", FBP_F32);
+        write_all("v.ome.zarr", FBP_U16, compress);
+        assert_volume("v.ome.zarr", FBP_U16);
+    }
+    src = open_source("v.ome.zarr/1", NULL);
+    assert_int_equal(fbp_source_info(src)->n[2], 21);
+    assert_true(fbp_source_info(src)->origin_mm[2] == 32);
+    fbp_source_close(&src);
+    assert_true(fbp_array_reads("v.ome.zarr", "v.ome.zarr"));
+}
+
+#define ARRAY(shape, chunks, type, more)                                                    \
+    "{\"zarr_format\": 2, \"shape\": " shape ", \"chunks\": " chunks ", \"dtype\": \"" type \
+    "\", \"order\": \"C\", \"filters\": null" more "}"
+#define NO_PACKING ", \"compressor\": null, \"fill_value\": -3"
+
+/* [2][3] of big-endian int16 in chunks of [1][2], named with dots; one is not there. */
+static void arrays_of_others_are_read(void **state)
+{
+    const unsigned char a[] = {0, 1, 0, 2}, b[] = {0, 3, 9, 9}, c[] = {0xff, 0xff, 0, 5};
+    const float wanted[] = {1, 2, 3, -1, 5, -3};
+    float got[6];
+
+    (void)state;
+    (void)!system("rm -rf *; mkdir -p o.zarr/s0");
+    put_text("o.zarr/.zattrs",
+             "{\"multiscales\": [{\"version\": \"0.4\", \"axes\": [{\"name\": \"c\"}, {\"name\": "
+             "\"z\", \"unit\": \"micrometer\"}, {\"name\": \"y\", \"unit\": \"micrometer\"}, "
+             "{\"name\": \"x\", \"unit\": \"micrometer\"}], \"datasets\": [{\"path\": \"s0\", "
+             "\"coordinateTransformations\": [{\"type\": \"scale\", \"scale\": [1, 500, 250, "
+             "2000]}]}]}]}");
+    put_text("o.zarr/s0/.zarray", ARRAY("[1, 2, 1, 3]", "[1, 1, 1, 2]", ">i2", NO_PACKING));
+    put_file("o.zarr/s0/0.0.0.0", a, sizeof a);
+    put_file("o.zarr/s0/0.0.0.1", b, sizeof b);
+    put_file("o.zarr/s0/0.1.0.0", c, sizeof c);
+    fbp_source *src = open_source("o.zarr", NULL);
+    assert_int_equal(fbp_source_read(src, 0, 2, 0, 1, got), FBP_OK);
+    assert_memory_equal(got, wanted, sizeof wanted);
+    assert_true(fbp_source_info(src)->has_spacing);
+    assert_true(fbp_source_info(src)->spacing_mm[0] == 2 &&
+                fbp_source_info(src)->spacing_mm[2] == 0.5);
+    fbp_source_close(&src);
+}
+
+static const struct refusal {
+    const char *array, *why;
+} refusals[] = {
+    {ARRAY("[2, 1, 3]", "[1, 1, 2]", "<i2", ", \"compressor\": {\"id\": \"blosc\"}"), "blosc"},
+    {ARRAY("[2, 1, 3]", "[1, 1, 2]", "<i8", NO_PACKING), "<i8"},
+    {ARRAY("[2, 1, 3]", "[1, 1]", "<i2", NO_PACKING), "other dimensions"},
+    {ARRAY("[2, 2, 1, 3]", "[1, 1, 1, 2]", "<i2", NO_PACKING), "series"},
+    {ARRAY("[2, 0, 3]", "[1, 1, 2]", "<i2", NO_PACKING), "size of 0"},
+    {ARRAY("[2, 1, 3]", "[99999, 99999, 2]", "<i2", NO_PACKING), "4 GiB"},
+    {ARRAY("[3]", "[3]", "<i2", NO_PACKING), "dimensions"},
+    {"{\"zarr_format\": 2,", "not JSON"},
+    {"{}", "version 2"},
+};
+
+static void assert_unread(const char *path, const char *why)
+{
+    fbp_source *src = NULL;
+
+    assert_int_not_equal(fbp_source_open(&src, path, NULL), FBP_OK);
+    assert_says(path);
+    assert_says(why);
+}
+
+static void what_is_not_read_is_said(void **state)
+{
+    float got[3];
+
+    (void)state;
+    (void)!system("rm -rf *; mkdir a three group; : >file.zarr");
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        put_text("a/.zarray", refusals[i].array);
+        assert_unread("a", refusals[i].why);
+    }
+    put_text("three/zarr.json", "{}");
+    assert_unread("three", "version 3");
+    put_text("group/.zgroup", "{\"zarr_format\": 2}");
+    assert_unread("group", "without an image");
+    assert_unread("file.zarr", "is a folder");
+    put_text("a/.zarray", ARRAY("[2, 1, 3]", "[1, 1, 3]", "<i2", NO_PACKING));
+    put_text("a/0.0.0", "short");
+    fbp_source *src = open_source("a", NULL);
+    assert_int_equal(fbp_source_read(src, 0, 1, 0, 1, got), FBP_ERR_INVALID);
+    assert_says("a/0.0.0: has not the size of a chunk");
+    fbp_source_close(&src);
+    put_text("a/.zarray",
+             ARRAY("[2, 1, 3]", "[1, 1, 3]", "<i2", ", \"compressor\": {\"id\": \"gzip\"}"));
+    src = open_source("a", NULL);
+    assert_int_equal(fbp_source_read(src, 0, 1, 0, 1, got), FBP_ERR_INVALID);
+    assert_says("cannot be inflated");
+    fbp_source_close(&src);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_sample_is_at_its_place),
+        cmocka_unit_test(the_text_files_say_what_it_is),
+        cmocka_unit_test(levels_are_means),
+        cmocka_unit_test(compressed_chunks_are_streams_of_zlib),
+        cmocka_unit_test(slices_come_in_any_order_and_number),
+        cmocka_unit_test(what_a_kill_leaves_is_finished),
+        cmocka_unit_test(damaged_chunks_are_written_again),
+        cmocka_unit_test(what_is_in_the_way_is_refused),
+        cmocka_unit_test(an_image_that_stepped_aside_comes_back),
+        cmocka_unit_test(what_was_written_is_read),
+        cmocka_unit_test(arrays_of_others_are_read),
+        cmocka_unit_test(what_is_not_read_is_said),
+    };
+
+    return cmocka_run_group_tests(tests, begin, NULL);
+}
