@@ -13,6 +13,7 @@
  */
 #include "fft/mixed.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 typedef double V __attribute__((vector_size(8 * LANES)));
@@ -60,77 +61,95 @@ INLINE void store_points(double *x, size_t m, size_t n, enum way way, const V *r
     }
 }
 
-/* A block of radix * m points; of the last level, m = 1, nothing is turned. */
-INLINE void cut_block(size_t radix, size_t m, const double *w, double *x)
+/* Blocks of radix * m points; of the last level, m = 1, nothing is turned. */
+INLINE void cut_blocks(size_t radix, size_t m, size_t blocks, const double *turns, double *x)
 {
-    for (size_t p = 0; p < m; p++, x += POINT, w += 2 * (radix - 1))
-        for (size_t q = 0; q < ABREAST; q += LANES) {
-            V re[MOST], im[MOST];
-            load_points(x + q, m, radix, THERE, re, im);
-            dft(radix, re, im);
-            if (m > 1)
-                turn_all(radix, w, re, im);
-            store_points(x + q, m, radix, THERE, re, im);
-        }
+    for (size_t b = 0; b < blocks; b++, x += (radix - 1) * m * POINT) {
+        const double *w = turns;
+        for (size_t p = 0; p < m; p++, x += POINT, w += 2 * (radix - 1))
+            for (size_t q = 0; q < ABREAST; q += LANES) {
+                V re[MOST], im[MOST];
+                load_points(x + q, m, radix, THERE, re, im);
+                dft(radix, re, im);
+                if (m > 1)
+                    turn_all(radix, w, re, im);
+                store_points(x + q, m, radix, THERE, re, im);
+            }
+    }
 }
 
-INLINE void join_block(size_t radix, size_t m, const double *w, double *x)
+INLINE void join_blocks(size_t radix, size_t m, size_t blocks, const double *turns, double *x)
 {
-    for (size_t p = 0; p < m; p++, x += POINT, w += 2 * (radix - 1))
-        for (size_t q = 0; q < ABREAST; q += LANES) {
-            V re[MOST], im[MOST];
-            load_points(x + q, m, radix, BACK, re, im);
-            if (m > 1)
-                turn_all(radix, w, re, im);
-            dft(radix, re, im);
-            store_points(x + q, m, radix, BACK, re, im);
-        }
+    for (size_t b = 0; b < blocks; b++, x += (radix - 1) * m * POINT) {
+        const double *w = turns;
+        for (size_t p = 0; p < m; p++, x += POINT, w += 2 * (radix - 1))
+            for (size_t q = 0; q < ABREAST; q += LANES) {
+                V re[MOST], im[MOST];
+                load_points(x + q, m, radix, BACK, re, im);
+                if (m > 1)
+                    turn_all(radix, w, re, im);
+                dft(radix, re, im);
+                store_points(x + q, m, radix, BACK, re, im);
+            }
+    }
 }
 
-#define EVERY_RADIX(DO)                                                \
-    static void DO(size_t radix, size_t m, const double *w, double *x) \
-    {                                                                  \
-        if (radix == 4)                                                \
-            DO##_block(4, m, w, x);                                    \
-        else if (radix == 2)                                           \
-            DO##_block(2, m, w, x);                                    \
-        else if (radix == 3)                                           \
-            DO##_block(3, m, w, x);                                    \
-        else                                                           \
-            DO##_block(5, m, w, x);                                    \
+#define EVERY_RADIX(DO)                                                                   \
+    static void DO(size_t radix, size_t m, size_t blocks, const double *turns, double *x) \
+    {                                                                                     \
+        if (radix == 4)                                                                   \
+            DO##_blocks(4, m, blocks, turns, x);                                          \
+        else if (radix == 2)                                                              \
+            DO##_blocks(2, m, blocks, turns, x);                                          \
+        else if (radix == 3)                                                              \
+            DO##_blocks(3, m, blocks, turns, x);                                          \
+        else                                                                              \
+            DO##_blocks(5, m, blocks, turns, x);                                          \
     }
 
 EVERY_RADIX(cut)
 EVERY_RADIX(join)
 
-/* Blocks of n points from a level on, whose turns are w. */
-static void cut_all(const struct fbp_mixed *f, unsigned level, size_t n, const double *w, double *x)
+/* Do these doubles fit a cache with room for others?  Then they go through level after level, else
+ * block after block. */
+INLINE bool fits_cache(size_t points)
 {
-    if (level == f->n_levels)
-        return;
-    const size_t radix = f->radix[level], m = n / radix;
-    cut(radix, m, w, x);
-    for (size_t k = 0; k < radix && m > 1; k++)
-        cut_all(f, level + 1, m, w + 2 * (radix - 1) * m, x + k * m * POINT);
+    return points * POINT <= 4096;
 }
 
-static void join_all(const struct fbp_mixed *f, unsigned level, size_t n, const double *w,
-                     double *x)
+/* `blocks` blocks of n points from a level on, whose turns are w. */
+static void cut_all(const struct fbp_mixed *f, unsigned level, size_t n, size_t blocks,
+                    const double *w, double *x)
 {
     if (level == f->n_levels)
         return;
     const size_t radix = f->radix[level], m = n / radix;
-    for (size_t k = 0; k < radix && m > 1; k++)
-        join_all(f, level + 1, m, w + 2 * (radix - 1) * m, x + k * m * POINT);
-    join(radix, m, w, x);
+    const double *next = w + 2 * (radix - 1) * m;
+    const bool fits = fits_cache(n * blocks);
+    cut(radix, m, blocks, w, x);
+    for (size_t k = 0; k < (fits ? 1 : radix * blocks); k++)
+        cut_all(f, level + 1, m, fits ? radix * blocks : 1, next, x + k * m * POINT);
+}
+
+static void join_all(const struct fbp_mixed *f, unsigned level, size_t n, size_t blocks,
+                     const double *w, double *x)
+{
+    if (level == f->n_levels)
+        return;
+    const size_t radix = f->radix[level], m = n / radix;
+    const double *next = w + 2 * (radix - 1) * m;
+    const bool fits = fits_cache(n * blocks);
+    for (size_t k = 0; k < (fits ? 1 : radix * blocks); k++)
+        join_all(f, level + 1, m, fits ? radix * blocks : 1, next, x + k * m * POINT);
+    join(radix, m, blocks, w, x);
 }
 
 static void there_abreast(const struct fbp_mixed *f, double *x)
 {
-    cut_all(f, 0, f->n, f->turns, x);
+    cut_all(f, 0, f->n, 1, f->turns, x);
 }
 
 static void back_abreast(const struct fbp_mixed *f, double *x)
 {
-    join_all(f, 0, f->n, f->turns, x);
+    join_all(f, 0, f->n, 1, f->turns, x);
 }

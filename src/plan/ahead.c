@@ -118,6 +118,11 @@ bool fbp_ahead_may_wait(const struct fbp_ahead *a)
     return a->retrieves && !a->stripes.method;
 }
 
+enum fbp_retrieved_from fbp_ahead_from(const struct fbp_ahead *a)
+{
+    return a->prep.intensity && !a->stripes.method ? FBP_FROM_TRANSMISSIONS : FBP_FROM_INTEGRALS;
+}
+
 void fbp_ahead_choose_rows(struct fbp_ahead *a, const struct fbp_job *job)
 {
     const struct fbp_batch all = fbp_work_all(job);
@@ -269,7 +274,7 @@ static fbp_status time_phase(const struct fbp_ahead *a, double *a_view)
     FBP_TRY_GOTO(fbp_alloc(&work, fbp_retrieval_bytes(&a->phase), "a view's transform"));
     memset(view, 0, n * sizeof *view);
     const double start = fbp_seconds();
-    fbp_retrieve(&a->phase, reach, view, work);
+    fbp_retrieve(&a->phase, FBP_FROM_INTEGRALS, reach, view, work);
     *a_view = fbp_seconds() - start;
 fail:
     fbp_free(view);

@@ -64,6 +64,10 @@ size_t fbp_ahead_thread_bytes(const struct fbp_ahead *ahead);
 /** Floats of that view, with what aligns the rest. */
 size_t fbp_ahead_view_floats(const struct fbp_ahead *ahead);
 
+/** What phases are retrieved from: transmissions, where there are intensities and nothing wants
+ *  line integrals before. */
+enum fbp_retrieved_from fbp_ahead_from(const struct fbp_ahead *ahead);
+
 /** Of view k: by how many columns and rows of the detector phases are seen to reach. */
 void fbp_ahead_reach(const struct fbp_ahead *ahead, size_t k, double reach[2]);
 

@@ -74,17 +74,18 @@ void fbp_retrieval_close(struct fbp_retrieval *f)
     *f = (struct fbp_retrieval){0};
 }
 
-void fbp_retrieve(const struct fbp_retrieval *f, const double reach[2], float *view, void *work)
+void fbp_retrieve(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
+                  const double reach[2], float *view, void *work)
 {
     struct phase_room r = {0};
 
     lay_out(f, work, &r);
 #if defined(__x86_64__)
     if (fbp_cpu_flags() & FBP_CPU_AVX512)
-        fbp_retrieve_avx512(f, reach, view, &r);
+        fbp_retrieve_avx512(f, from, reach, view, &r);
     else if (fbp_cpu_flags() & FBP_CPU_AVX2)
-        fbp_retrieve_avx2(f, reach, view, &r);
+        fbp_retrieve_avx2(f, from, reach, view, &r);
     else
 #endif
-        fbp_retrieve_c(f, reach, view, &r);
+        fbp_retrieve_c(f, from, reach, view, &r);
 }

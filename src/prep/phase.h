@@ -30,11 +30,15 @@ void fbp_retrieval_close(struct fbp_retrieval *f);
 /** Bytes of one thread's work; memory of fbp_alloc(). */
 size_t fbp_retrieval_bytes(const struct fbp_retrieval *f);
 
+/** Of what a view is before: T, or its line integrals -log(T). */
+enum fbp_retrieved_from { FBP_FROM_INTEGRALS, FBP_FROM_TRANSMISSIONS };
+
 /**
- * Line integrals of a view, [row][column], of T to those of exp(-p), in place.
+ * A view, [row][column], to line integrals of exp(-p), in place.
  *
  * reach: sqrt(a) in columns and in rows
  */
-void fbp_retrieve(const struct fbp_retrieval *f, const double reach[2], float *view, void *work);
+void fbp_retrieve(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
+                  const double reach[2], float *view, void *work);
 
 #endif /* FBP_SRC_PHASE_H */

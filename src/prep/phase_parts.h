@@ -16,11 +16,11 @@ struct phase_room {
 };
 
 /** What fbp_retrieve() does; the last two on x86-64 only. */
-void fbp_retrieve_c(const struct fbp_retrieval *f, const double reach[2], float *view,
-                    const struct phase_room *r);
-void fbp_retrieve_avx2(const struct fbp_retrieval *f, const double reach[2], float *view,
-                       const struct phase_room *r);
-void fbp_retrieve_avx512(const struct fbp_retrieval *f, const double reach[2], float *view,
-                         const struct phase_room *r);
+void fbp_retrieve_c(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
+                    const double reach[2], float *view, const struct phase_room *r);
+void fbp_retrieve_avx2(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
+                       const double reach[2], float *view, const struct phase_room *r);
+void fbp_retrieve_avx512(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
+                         const double reach[2], float *view, const struct phase_room *r);
 
 #endif /* FBP_SRC_PHASE_PARTS_H */

@@ -92,8 +92,8 @@ INLINE F logarithm(F x)
     return n * ALL(LOG2) + (f - (square - rest));
 }
 
-/* Columns [c, c + PAIR) of a row: exp(-p) to a point; those that are not there are as p = 0. */
-INLINE void put_point(const float *row, size_t n, double *to)
+/* Columns [c, c + PAIR) of a row: transmissions to a point; what is not there is some number. */
+INLINE void put_point(const float *row, size_t n, enum fbp_retrieved_from from, double *to)
 {
     float some[PAIR] = {0};
 
@@ -101,15 +101,16 @@ INLINE void put_point(const float *row, size_t n, double *to)
         row = memcpy(some, row, n * sizeof *row);
     UNROLL
     for (size_t l = 0; l < PAIR; l += FLOATS) {
-        F p;
-        memcpy(&p, row + l, sizeof p);
-        const F t = exponential(-p);
+        F t;
+        memcpy(&t, row + l, sizeof t);
+        if (from == FBP_FROM_INTEGRALS)
+            t = exponential(-t);
         store(to + l, __builtin_convertvector(__builtin_shufflevector(t, t, FIRST), V));
         store(to + l + LANES, __builtin_convertvector(__builtin_shufflevector(t, t, SECOND), V));
     }
 }
 
-/* The way back of it. */
+/* Line integrals of what comes back. */
 INLINE void take_point(const double *from, size_t n, float *row)
 {
     float some[PAIR];
@@ -145,13 +146,13 @@ INLINE double *block_of(const struct fbp_retrieval *f, size_t c, const struct ph
     return r->spectrum + c * f->n[1];
 }
 
-static void columns_there(const struct fbp_retrieval *f, const float *view, size_t c,
-                          const struct phase_room *r)
+INLINE void columns_there(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
+                          const float *view, size_t c, const struct phase_room *r)
 {
     double *x = block_of(f, c, r);
 
     for (size_t i = 0; i < f->n_rows; i++)
-        put_point(view + i * f->n_columns + c, f->n_columns - c, x + (f->pad[1] + i) * POINT);
+        put_point(view + i * f->n_columns + c, f->n_columns - c, from, x + (f->pad[1] + i) * POINT);
     put_frame(x, f->pad[1], f->n_rows, f->n[1]);
     there_abreast(&f->across, x);
 }
@@ -311,8 +312,8 @@ static void filter_rows(const struct fbp_retrieval *f, double v_reach, size_t j,
     take_rows(f, &pairs, r, r->x + f->pad[0] * POINT);
 }
 
-void TABLE(const struct fbp_retrieval *f, const double reach[2], float *view,
-           const struct phase_room *r)
+void TABLE(const struct fbp_retrieval *f, enum fbp_retrieved_from from, const double reach[2],
+           float *view, const struct phase_room *r)
 {
     const double step = 2 * FBP_PI * reach[0] / (double)f->n[0];
 
@@ -322,7 +323,10 @@ void TABLE(const struct fbp_retrieval *f, const double reach[2], float *view,
         r->u2[i] = 1 + u * u;
     }
     for (size_t c = 0; c < f->n_columns; c += PAIR)
-        columns_there(f, view, c, r);
+        if (from == FBP_FROM_INTEGRALS)
+            columns_there(f, FBP_FROM_INTEGRALS, view, c, r);
+        else
+            columns_there(f, FBP_FROM_TRANSMISSIONS, view, c, r);
     for (size_t j = 0; j <= f->n[1] / 2; j += ABREAST)
         filter_rows(f, reach[1], j, r);
     for (size_t c = 0; c < f->n_columns; c += PAIR)

@@ -235,7 +235,7 @@ uint64_t fbp_prep_hash(uint64_t h, const struct fbp_prep *p)
     return h;
 }
 
-static size_t take_logarithm(const struct fbp_prep *p, size_t row, float *x)
+static size_t take_transmissions(const struct fbp_prep *p, size_t row, float *x)
 {
     const size_t nc = p->panel.n_columns;
     const float *dark = p->dark ? p->dark + row * nc : NULL;
@@ -243,9 +243,15 @@ static size_t take_logarithm(const struct fbp_prep *p, size_t row, float *x)
     size_t clipped = 0;
 
     for (size_t c = 0; c < nc; c++)
-        x[c] = -logf(fbp_transmission(x[c], dark ? dark[c] : 0, gain ? gain[c] : p->inverse_i0,
-                                      gain, &clipped));
+        x[c] = fbp_transmission(x[c], dark ? dark[c] : 0, gain ? gain[c] : p->inverse_i0, gain,
+                                &clipped);
     return clipped;
+}
+
+static void take_logarithms(float *x, size_t n)
+{
+    for (size_t c = 0; c < n; c++)
+        x[c] = -logf(x[c]);
 }
 
 /* BRIDGE replaces what is not finite by the line between its finite neighbours; FINITE asks whether
@@ -295,12 +301,28 @@ void fbp_prep_row(const struct fbp_prep *p, size_t row, float *samples,
 {
     const size_t nc = p->panel.n_columns;
 
-    if (p->intensity)
-        counts->clipped += take_logarithm(p, row, samples);
+    if (p->intensity) {
+        counts->clipped += take_transmissions(p, row, samples);
+        take_logarithms(samples, nc);
+    }
     for (size_t c = 0; p->hardening.n > 0 && c < nc; c++)
         samples[c] = fbp_harden(&p->hardening, samples[c]);
     if (!all_finite(samples, nc))
         counts->not_finite += bridge_row(samples, nc);
+}
+
+void fbp_prep_transmissions(const struct fbp_prep *p, size_t row, float *samples,
+                            struct fbp_prep_counts *counts)
+{
+    const size_t nc = p->panel.n_columns;
+
+    counts->clipped += take_transmissions(p, row, samples);
+    if (all_finite(samples, nc))
+        return;
+    take_logarithms(samples, nc); /* which lie on lines */
+    counts->not_finite += bridge_row(samples, nc);
+    for (size_t c = 0; c < nc; c++)
+        samples[c] = expf(-samples[c]);
 }
 
 void fbp_prep_row_double(const struct fbp_prep *p, double *samples, struct fbp_prep_counts *counts)
@@ -324,5 +346,16 @@ void fbp_prep_bridge(const struct fbp_prep *p, size_t first_row, size_t r0, size
         for (int k = 0; k < 4; k++)
             sum += b->weight[k] * samples[b->from[k] - shift];
         samples[b->pixel - shift] = sum;
+    }
+}
+
+void fbp_prep_bridge_transmissions(const struct fbp_prep *p, float *samples)
+{
+    for (size_t i = 0; i < p->n_bridges; i++) {
+        const struct fbp_bridge *b = &p->bridges[i];
+        float sum = 0;
+        for (int k = 0; k < 4; k++)
+            sum += b->weight[k] * logf(samples[b->from[k]]);
+        samples[b->pixel] = expf(sum);
     }
 }

@@ -62,9 +62,17 @@ void fbp_prep_row(const struct fbp_prep *prep, size_t row, float *samples,
 void fbp_prep_row_double(const struct fbp_prep *prep, double *samples,
                          struct fbp_prep_counts *counts);
 
+/** One row of intensities in place, as transmissions: their logarithms are what fbp_prep_row()
+ * gives before beam hardening. */
+void fbp_prep_transmissions(const struct fbp_prep *prep, size_t row, float *samples,
+                            struct fbp_prep_counts *counts);
+
 /** Bad pixels of rows [r0, r1) of a view whose stored rows start at `first_row`; the samples of
  *  margin_rows around must have been through fbp_prep_row(). */
 void fbp_prep_bridge(const struct fbp_prep *prep, size_t first_row, size_t r0, size_t r1,
                      float *samples);
+
+/** The same of a whole view of transmissions. */
+void fbp_prep_bridge_transmissions(const struct fbp_prep *prep, float *samples);
 
 #endif /* FBP_SRC_PREP_H */

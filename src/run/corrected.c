@@ -164,8 +164,8 @@ static fbp_status fetch_view(void *user, size_t i, int worker)
     (void)worker;
     if (a->stripes.method)
         return get_rows(b->src, view, 0, nr, to);
-    return fbp_integrals_read(a, b->src->below, view, 0, nr, to + fbp_ahead_view_floats(a), to,
-                              &b->counts[i]);
+    return fbp_integrals_read_view(a, b->src->below, view, to + fbp_ahead_view_floats(a), to,
+                                   &b->counts[i]);
 }
 
 static void retrieve_view(void *user, size_t i, int worker)
@@ -177,7 +177,7 @@ static void retrieve_view(void *user, size_t i, int worker)
 
     (void)worker;
     fbp_ahead_reach(a, b->row0 + i, reach);
-    fbp_retrieve(&a->phase, reach, view, view + fbp_ahead_view_floats(a));
+    fbp_retrieve(&a->phase, fbp_ahead_from(a), reach, view, view + fbp_ahead_view_floats(a));
 }
 
 /* The rows that are kept of one of them. */

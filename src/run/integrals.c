@@ -57,3 +57,17 @@ fbp_status fbp_integrals_read(const struct fbp_ahead *a, fbp_source *below, size
         memcpy(out, work + (row0 - from) * nc, n * nc * sizeof *out);
     return FBP_OK;
 }
+
+fbp_status fbp_integrals_read_view(const struct fbp_ahead *a, fbp_source *below, size_t view,
+                                   float *work, float *out, struct fbp_prep_counts *counts)
+{
+    const size_t nc = a->scan.panel.n_columns, nr = a->scan.panel.n_rows;
+
+    if (fbp_ahead_from(a) == FBP_FROM_INTEGRALS)
+        return fbp_integrals_read(a, below, view, 0, nr, work, out, counts);
+    FBP_TRY(read_upwards(a, below, view, 0, nr, out));
+    for (size_t r = 0; r < nr; r++)
+        fbp_prep_transmissions(&a->prep, r, out + r * nc, counts);
+    fbp_prep_bridge_transmissions(&a->prep, out);
+    return FBP_OK;
+}

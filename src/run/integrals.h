@@ -21,4 +21,8 @@ fbp_status fbp_integrals_read(const struct fbp_ahead *ahead, fbp_source *below, 
                               size_t row0, size_t n, float *work, float *out,
                               struct fbp_prep_counts *counts);
 
+/** A whole view, upwards, as what phases are retrieved from.  work: as before. */
+fbp_status fbp_integrals_read_view(const struct fbp_ahead *ahead, fbp_source *below, size_t view,
+                                   float *work, float *out, struct fbp_prep_counts *counts);
+
 #endif /* FBP_SRC_RUN_INTEGRALS_H */

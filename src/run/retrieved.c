@@ -90,9 +90,9 @@ static fbp_status retrieve(fbp_source *src, size_t view, float *out)
     double reach[2];
 
     FBP_TRY(fbp_go_on());
-    FBP_TRY(fbp_integrals_read(a, src->below, view, 0, a->scan.panel.n_rows, work, out, &counts));
+    FBP_TRY(fbp_integrals_read_view(a, src->below, view, work, out, &counts));
     fbp_ahead_reach(a, view, reach);
-    fbp_retrieve(&a->phase, reach, out, work);
+    fbp_retrieve(&a->phase, fbp_ahead_from(a), reach, out, work);
     count(s, view, &counts);
     return FBP_OK;
 }

@@ -256,7 +256,7 @@ static void frequencies_are_damped(void **state)
             const double t = 2 * PI / PERIOD * (double)(along ? i / NC : i % NC);
             view[i] = (float)-log(0.5 + 0.1 * cos(t));
         }
-        fbp_retrieve(&f, reach, view, work);
+        fbp_retrieve(&f, FBP_FROM_INTEGRALS, reach, view, work);
         for (size_t i = 0; i < (size_t)NC * NR; i++) {
             const double t = 2 * PI / PERIOD * (double)(along ? i / NC : i % NC);
             if (i % NC < 40 || i % NC >= NC - 40 || i / NC < 40 || i / NC >= NR - 40)
@@ -266,7 +266,7 @@ static void frequencies_are_damped(void **state)
     }
     for (size_t i = 0; i < (size_t)NC * NR; i++)
         view[i] = 0.7f;
-    fbp_retrieve(&f, reach, view, work);
+    fbp_retrieve(&f, FBP_FROM_INTEGRALS, reach, view, work);
     for (size_t i = 0; i < (size_t)NC * NR; i++)
         assert_true(fabsf(view[i] - 0.7f) < 1e-6f);
     fbp_free(work);
@@ -342,7 +342,17 @@ static void same_by_every_instruction_set(void **state)
         for (size_t s = 0; s < 3; s++) {
             memcpy(got[s], view, n * sizeof *view);
             setenv("FBP_CPU", sets[s], 1);
-            fbp_retrieve(&f, of[k].reach, got[s], work);
+            fbp_retrieve(&f, FBP_FROM_INTEGRALS, of[k].reach, got[s], work);
+            assert_memory_equal(got[s], got[0], n * sizeof *view);
+        }
+        unsetenv("FBP_CPU");
+        for (size_t i = 0; i < n; i++)
+            assert_true(fabs(got[0][i] - want[i]) < 2e-6);
+        for (size_t s = 0; s < 3; s++) { /* from exp(-p), as floats */
+            for (size_t i = 0; i < n; i++)
+                got[s][i] = expf(-view[i]);
+            setenv("FBP_CPU", sets[s], 1);
+            fbp_retrieve(&f, FBP_FROM_TRANSMISSIONS, of[k].reach, got[s], work);
             assert_memory_equal(got[s], got[0], n * sizeof *view);
         }
         unsetenv("FBP_CPU");

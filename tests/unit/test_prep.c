@@ -366,6 +366,41 @@ static void mask_and_i0(void **state)
     fbp_prep_clear(&p);
 }
 
+/* Of transmissions the logarithms are what line integrals are, what is mended or bridged included.
+ */
+static void transmissions(void **state)
+{
+    (void)state;
+    const float mask[N] = {0, 1, 0, 0, 0, 0, 0, 0, 1};
+    const float counted[N] = {900, 5, 300, 2000, NAN, 400, INFINITY, 70, 3, -50, -INFINITY, 800};
+    struct fbp_scan scan = scan_of(NC, NR);
+    struct fbp_prep_counts counts = {0}, others = {0};
+    float dark[N], flat[N], p[N], t[N];
+    values(dark, 10, 1);
+    values(flat, 1000, 10);
+    put(DARK, NC, NR, 1, dark);
+    put(FLAT, NC, NR, 1, flat);
+    put(MASK, NC, NR, 1, mask);
+    scan.dark = dark_path;
+    scan.flat = flat_path;
+    scan.bad_pixels = mask_path;
+    struct fbp_prep prep = prep_of(&scan, false);
+    assert_int_equal(prep.n_bridges, 2);
+    memcpy(p, counted, sizeof p);
+    memcpy(t, counted, sizeof t);
+    for (size_t r = 0; r < NR; r++) {
+        fbp_prep_row(&prep, r, p + r * NC, &counts);
+        fbp_prep_transmissions(&prep, r, t + r * NC, &others);
+    }
+    fbp_prep_bridge(&prep, 0, 0, NR, p);
+    fbp_prep_bridge_transmissions(&prep, t);
+    for (int i = 0; i < N; i++)
+        assert_near(-log(t[i]), p[i]);
+    assert_true(counts.not_finite == 3 && counts.clipped == 1);
+    assert_memory_equal(&counts, &others, sizeof counts);
+    fbp_prep_clear(&prep);
+}
+
 /* Part of a view: rows that were not asked for are neither read nor written. */
 static void bridge_part(void **state)
 {
@@ -420,13 +455,14 @@ static void loading(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(i0_alone),     cmocka_unit_test(line_integrals),
-        cmocka_unit_test(dark_flat_i0), cmocka_unit_test(clipped),
-        cmocka_unit_test(not_finite),   cmocka_unit_test(isolated_pixels),
-        cmocka_unit_test(dead_column),  cmocka_unit_test(dead_rows),
-        cmocka_unit_test(wide_gap),     cmocka_unit_test(too_many_bad),
-        cmocka_unit_test(bad_flats),    cmocka_unit_test(mask_and_i0),
-        cmocka_unit_test(bridge_part),  cmocka_unit_test(loading),
+        cmocka_unit_test(i0_alone),      cmocka_unit_test(line_integrals),
+        cmocka_unit_test(dark_flat_i0),  cmocka_unit_test(clipped),
+        cmocka_unit_test(not_finite),    cmocka_unit_test(isolated_pixels),
+        cmocka_unit_test(dead_column),   cmocka_unit_test(dead_rows),
+        cmocka_unit_test(wide_gap),      cmocka_unit_test(too_many_bad),
+        cmocka_unit_test(bad_flats),     cmocka_unit_test(mask_and_i0),
+        cmocka_unit_test(bridge_part),   cmocka_unit_test(loading),
+        cmocka_unit_test(transmissions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
