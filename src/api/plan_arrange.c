@@ -2,6 +2,7 @@
 #include "api/plan_team.h"
 
 #include "array/array.h"
+#include "array/far.h"
 #include "base/mem.h"
 #include "base/process.h"
 #include "base/text.h"
@@ -177,6 +178,7 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
         .slab_slices = params->slab_slices,
         .follow = p->follow,
         .even = params->no_overlap != 0,
+        .on_device = p->n_devices == 1 && params->source && fbp_source_far(params->source),
         .rates = rates,
         .machine = p->model.card    ? &p->model.machine
                    : p->has_machine ? &p->machine

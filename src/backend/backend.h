@@ -191,6 +191,7 @@ struct fbp_rates {
     double update;        /**< a voxel and view; 0: nothing is known */
     double call;  /**< more of every backprojection: its last blocks do not fill the device */
     double share; /**< a byte of filtered views that is copied from another device */
+    double copy;  /**< a byte from one place in its memory to another; 0: not known */
 };
 
 /** Least, most and sum of the voxels that were fetched. */

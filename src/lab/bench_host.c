@@ -13,7 +13,9 @@
 #include "lab/bench_views.h"
 #include "plan/params.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double MOST_COUNTS = 65535;
 
@@ -22,6 +24,7 @@ struct host_bench {
     struct fbp_scan scan; /* of the caller's, with an intensity if views are counts */
     struct fbp_recon_params params;
     bool counts, on_device;
+    char backend[32]; /* of the device, if it is to have them */
     fbp_plan *plan;
     fbp_source *source;
     fbp_sink *sink;
@@ -46,9 +49,8 @@ static fbp_status make_source(const struct host_bench *b, const void *views, fbp
         .n = {b->scan.panel.n_columns, b->scan.panel.n_rows, b->scan.n_views},
         .type = b->counts ? FBP_U16 : FBP_F32};
 
-    return views && b->on_device
-               ? fbp_source_device_memory(out, views, &info, fbp_plan_info(b->plan)->backend, NULL)
-               : fbp_source_memory(out, views, &info);
+    return views && b->on_device ? fbp_source_device_memory(out, views, &info, b->backend, NULL)
+                                 : fbp_source_memory(out, views, &info);
 }
 
 static fbp_status alloc(const struct host_bench *b, size_t bytes, void **out)
@@ -94,13 +96,19 @@ static fbp_status host_open(struct host_bench *b, struct fbp_host_time *out)
 {
     const size_t n = view_samples(&b->scan) * b->scan.n_views * sample_size(b);
 
-    FBP_TRY(make_source(b, NULL, &b->params.source));
+    if (b->on_device) { /* the plan knows where they lie */
+        snprintf(b->backend, sizeof b->backend, "%.*s", (int)strcspn(b->params.device, ":"),
+                 b->params.device);
+        FBP_TRY(alloc(b, n, &b->views));
+    }
+    FBP_TRY(make_source(b, b->views, &b->params.source));
     double at = fbp_seconds();
     FBP_TRY(fbp_plan_create(&b->plan, &b->scan, &b->params));
     out->plan = lap(&at);
     FBP_TRY(fbp_plan_open(b->plan));
     out->open = lap(&at);
-    FBP_TRY(alloc(b, n, &b->views));
+    if (!b->views)
+        FBP_TRY(alloc(b, n, &b->views));
     FBP_TRY(alloc(b, fbp_plan_info(b->plan)->output_bytes, (void **)&b->volume));
     out->pin = lap(&at);
     FBP_TRY(fill(b, n));

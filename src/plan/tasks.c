@@ -27,7 +27,8 @@ struct fbp_slab fbp_work_slab(const struct fbp_work *w, const struct fbp_job *jo
     return out;
 }
 
-/* In groups: batches of 1, 2, 4 … < most, then `even` ones that share the rest. */
+/* In groups: batches of 1, 2, 4 … < most unless all are level, then `even` ones that share the
+ * rest. */
 struct ramp {
     size_t n_groups, most, n_rising, rising, even;
 };
@@ -39,7 +40,7 @@ static struct ramp ramp_of(const struct fbp_work *w, const struct fbp_job *job)
     struct ramp r = {.n_groups = some ? job->view_groups[1] - job->view_groups[0] : all,
                      .most = w->follow ? 1 : w->batch_views / w->group_views};
 
-    for (size_t size = 1; !w->even && size < r.most && r.rising + size < r.n_groups; size *= 2) {
+    for (size_t size = 1; !w->level && size < r.most && r.rising + size < r.n_groups; size *= 2) {
         r.n_rising++;
         r.rising += size;
     }

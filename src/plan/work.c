@@ -18,10 +18,11 @@
 
 enum {
     PREFERRED_BATCH = 32,
-    HOST_BUFFERS = 2,      /* one is filled while the other is used */
-    BLOCK_BYTES = 8 << 20, /* what is written at once */
-    FETCHED_BLOCKS = 2,    /* while others are written */
-    BLOCKS_SHARE = 16,     /* of the memory, for the blocks of a device beyond the first three */
+    DEVICE_BATCH_BYTES = 1 << 30, /* of samples that lie on the device */
+    HOST_BUFFERS = 2,             /* one is filled while the other is used */
+    BLOCK_BYTES = 8 << 20,        /* what is written at once */
+    FETCHED_BLOCKS = 2,           /* while others are written */
+    BLOCKS_SHARE = 16, /* of the memory, for the blocks of a device beyond the first three */
     FINISH_PARTS = 8,
     SLACK_BYTES = 10 << 20, /* stacks, scratch of readers, pages of libraries used later */
     THREAD_BYTES = 256 << 10,
@@ -192,10 +193,23 @@ static size_t rounded_batch(size_t views, size_t group, size_t n_views)
     return up < whole ? up : whole;
 }
 
+/* Nothing is hidden by small batches where nothing is uploaded, and each of them passes over the
+ * volume once more.  Two at least: the last one is backprojected in parts of the slab, which takes
+ * longer. */
+static size_t batch_on_device(const struct fbp_job *job)
+{
+    const size_t view = job->panel.n_rows * job->panel.n_columns * fbp_raw_size(job);
+    const size_t half = (job->n_views + 1) / 2, most = DEVICE_BATCH_BYTES / view;
+    const size_t batch = half < most ? half : most;
+
+    return batch > PREFERRED_BATCH ? batch : PREFERRED_BATCH;
+}
+
 /* The batch that was asked for, as far as a buffer of filtered views can hold it. */
 static size_t wanted_batch(const struct fbp_work_request *rq)
 {
-    const size_t wanted = rq->batch_views ? rq->batch_views : PREFERRED_BATCH;
+    const size_t free = rq->on_device ? batch_on_device(rq->job) : PREFERRED_BATCH;
+    const size_t wanted = rq->batch_views ? rq->batch_views : free;
     const size_t most = rq->backend->most_staying * rq->job->turns;
 
     return most && wanted > most ? most : wanted;
@@ -317,8 +331,11 @@ struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq)
     struct fbp_rates rates;
 
     if (rq->rates.update > 0)
-        return rq->rates;
-    rq->backend->rates(rq->job, &rates);
+        rates = rq->rates;
+    else
+        rq->backend->rates(rq->job, &rates);
+    if (rq->on_device && rates.copy > 0)
+        rates.upload = rates.fetch = rates.copy;
     return rates;
 }
 
@@ -434,7 +451,8 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
     *out = (struct fbp_work){.n_workers = rq->n_workers,
                              .group_views = rq->backend->group_views,
                              .follow = rq->follow,
-                             .even = rq->even};
+                             .even = rq->even,
+                             .level = rq->even || rq->on_device};
     if (rq->job->matrices && (rq->n_workers > 1 || fbp_work_rates(rq).update > 0))
         fbp_cut_find(rq->job, &out->cut);
     FBP_TRY(check_slice(rq));
@@ -444,7 +462,8 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
         slabs = least < nz ? least : nz;
     const bool fits = try_from(out, rq, slabs);
     /* Views that are followed come when they come, and where nothing overlaps nothing is hidden. */
-    if (!rq->follow && !rq->even && fbp_work_rates(rq).update > 0)
+    const bool whole = rq->on_device && fits && out->n_slabs == rq->n_workers;
+    if (!rq->follow && !rq->even && !whole && fbp_work_rates(rq).update > 0)
         FBP_TRY(take_quickest(rq, slabs, fits, out));
     FBP_TRY(fbp_go_on()); /* else what was found may be wrong */
     out->update = fbp_work_rates(rq).update;
@@ -479,8 +498,12 @@ fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *out
     const size_t group = rq->backend->group_views, n = rq->job->n_views;
     char why[FBP_HELD_WHY];
 
-    *out = (struct fbp_work){
-        .n_workers = 1, .group_views = group, .even = true, .kept = true, .n_slabs = 1};
+    *out = (struct fbp_work){.n_workers = 1,
+                             .group_views = group,
+                             .even = true,
+                             .level = true,
+                             .kept = true,
+                             .n_slabs = 1};
     out->all = fbp_work_all(rq->job);
     for (size_t batch = rounded_batch(PREFERRED_BATCH, group, n);;
          batch = rounded_batch(batch / 2, group, n)) {

@@ -24,6 +24,7 @@ struct fbp_work_request {
     bool follow;           /**< batches of one group, to be joined while running (follow.h) */
     bool one_slab;         /**< no slab is begun before the last one is written */
     bool even;             /**< nothing overlaps: batches of one size, slabs finished whole */
+    bool on_device;        /**< views lie in the device's memory already */
     struct fbp_rates rates;            /**< of a device; update 0: those that its backend knows */
     const struct fbp_machine *machine; /**< what devices share; NULL: nothing is known of it */
 };
@@ -44,6 +45,7 @@ struct fbp_work {
     size_t n_workers;
     size_t group_views;          /**< batches are multiples of, but for the last */
     bool even;                   /**< as requested */
+    bool level;                  /**< the first batches are as large as the others */
     size_t n_slabs, slab_slices; /**< of each volume of a series */
     bool weighed;                /**< slabs have about the same cost, by `cut` */
     struct fbp_cut cut;

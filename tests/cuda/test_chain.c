@@ -91,7 +91,6 @@ static void open_bank(struct bank *b, size_t n, size_t length, float size)
                   .weights = {.image = on_device(b, b->image, ROWS * n * sizeof(float)),
                               .lines = on_device(b, b->lines, VIEWS * n * sizeof(float))},
                   .n = PAIRS,
-                  .pairs = VIEWS / 2,
                   .turns = 1,
                   .part_views = VIEWS,
                   .n_groups = VIEWS,

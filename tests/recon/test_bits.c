@@ -207,7 +207,7 @@ static void kept_views_change_nothing(void **state)
         {.device = "mock:0,1", .slab_slices = 5},
     };
     static const char *const kernels[] = {"column", "rot90+mirror"};
-    const struct fbp_rates card = {1e-12, 1e-10, 1e-12, 1e-10, 0, 1};
+    const struct fbp_rates card = {1e-12, 1e-10, 1e-12, 1e-10, 0, 1, 0};
 
     (void)state;
     for (size_t k = 0; k < 2; k++) {

@@ -233,7 +233,7 @@ static void same_bits_on_devices(void **state)
             l.files = i % 2 == 1;
             fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 150,
                                                      .slow_stage = 1 + (unsigned)i % FBP_N_STAGES};
-            fbp_mock_plant.rates = (struct fbp_rates){1e-9, 1e-9, 1e-9, 1e-9, 1e-6, 1};
+            fbp_mock_plant.rates = (struct fbp_rates){1e-9, 1e-9, 1e-9, 1e-9, 1e-6, 1, 0};
             const uint64_t hash = follow(&l, &p, kernel);
             const uint64_t expected = complete(&l, &p, kernel);
             fbp_mock_plant = (struct fbp_mock_plant){0};

@@ -40,9 +40,9 @@ struct way {
 static void divisions_by_rates_have_the_same_bits(void **state)
 {
     static const struct fbp_rates rates[] = {
-        {1 / 54e9, 1 / 54e9, 1 / 50e9, 1e-11, 10e-6, 1},
-        {1 / 5e9, 1 / 54e9, 1 / 50e9, 1e-12, 10e-6, 1},
-        {1 / 54e12, 1 / 1e9, 1 / 50e9, 1e-12, 10e-9, 1},
+        {1 / 54e9, 1 / 54e9, 1 / 50e9, 1e-11, 10e-6, 1, 0},
+        {1 / 5e9, 1 / 54e9, 1 / 50e9, 1e-12, 10e-6, 1, 0},
+        {1 / 54e12, 1 / 1e9, 1 / 50e9, 1e-12, 10e-9, 1, 0},
     };
     static const struct way ways[] = {
         {"matrix", "matrix", FBP_PRECISION_FAST},

@@ -152,7 +152,7 @@ static void check_tasks(const struct fbp_work *w, const struct fbp_job *job)
 }
 
 /* As of a card on a bus: a sample is uploaded in 0.07 ns, filtered in 0.02. */
-static const struct fbp_rates card = {1 / 54e9, 1 / 54e9, 1 / 50e9, 1e-9 / 1000, 10e-6, 1};
+static const struct fbp_rates card = {1 / 54e9, 1 / 54e9, 1 / 50e9, 1e-9 / 1000, 10e-6, 1, 0};
 
 static struct fbp_work divide_mock(const struct case_ *c, struct fbp_rates rates, uint64_t limit,
                                    size_t n_workers)
@@ -362,6 +362,33 @@ static void even_batches_for_measuring(void **state)
     drop(&c);
 }
 
+/* Views that lie on the device need no small batches; slabs are still handed over in parts. */
+static void views_on_the_device_come_at_once(void **state)
+{
+    struct case_ c;
+
+    (void)state;
+    setup(&c, 360, 64, (struct fbp_grid){{256, 256, 256}, {1, 1, 1}, {0, 0, 0}});
+    struct fbp_work_request rq = request(&c, (uint64_t)1 << 34);
+    struct fbp_work w;
+
+    rq.on_device = true;
+    OK(fbp_work_divide(&rq, &w));
+    assert_int_equal(w.n_batches, 2);
+    assert_true(w.finish_slices < w.slab_slices);
+    check_cover(&w, &c.tables.job, w.group_views);
+    rq.batch_views = 64; /* what is asked for counts, and batches are level */
+    OK(fbp_work_divide(&rq, &w));
+    assert_int_equal(w.n_batches, 6);
+    check_cover(&w, &c.tables.job, w.group_views);
+    rq.batch_views = 0;
+    rq.memory_limit = (uint64_t)1 << 26; /* less memory, smaller batches or slabs */
+    OK(fbp_work_divide(&rq, &w));
+    assert_true(w.n_batches > 1 || w.n_slabs > 1);
+    check_cover(&w, &c.tables.job, w.group_views);
+    drop(&c);
+}
+
 /* A batch is never more than a buffer of filtered views can hold, whoever asks for it. */
 static void batches_fit_their_buffers(void **state)
 {
@@ -507,6 +534,7 @@ int main(void)
         cmocka_unit_test(slabs_have_the_same_cost),
         cmocka_unit_test(follows_by_groups),
         cmocka_unit_test(even_batches_for_measuring),
+        cmocka_unit_test(views_on_the_device_come_at_once),
         cmocka_unit_test(batches_fit_their_buffers),
         cmocka_unit_test(each_writer_has_a_slice),
         cmocka_unit_test(who_converts_slices_counts),

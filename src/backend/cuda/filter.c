@@ -197,7 +197,6 @@ static struct cuda_pairs pairs_of(const struct cuda_device *dev, const struct fb
 
     return (struct cuda_pairs){.raw = *raw,
                                .weights = job->columns ? (struct cuda_weights){0} : weights_of(dev),
-                               .pairs = (n_groups + 1) / 2,
                                .turns = (unsigned)job->turns,
                                .part_views = (unsigned)fbp_part_views(job),
                                .n_groups = n_groups,
@@ -277,10 +276,10 @@ static fbp_status filter_to(struct cuda_device *dev, const struct fbp_batch *bat
     if (job->columns)
         FBP_TRY(filter_columns(dev, batch, &samples));
     struct cuda_pairs pairs = pairs_of(dev, batch, &samples);
-    const size_t lanes = samples.halves * job->turns, n = lanes * pairs.pairs * batch->n_rows;
+    const size_t lanes = samples.halves * job->turns;
+    const size_t n = lanes * ((pairs.n_groups + 1) / 2) * batch->n_rows;
     struct cuda_rows rows = {.stride = (unsigned)t->row_length,
                              .n_lanes = (unsigned)lanes,
-                             .pairs = pairs.pairs,
                              .n_groups = pairs.n_groups,
                              .n_rows = pairs.n_rows,
                              .n_columns = (unsigned)job->wide.n_columns,
@@ -450,19 +449,20 @@ static fbp_status put(void *user, size_t at, const void *data, size_t bytes)
 static fbp_status open_plan(struct cuda_device *dev)
 {
     struct gpu_tables *t = &dev->tables;
+    const size_t lanes = gpu_lanes(dev->job);
     size_t work;
 
     for (;;) {
         FBP_TRY(cuda_fft_create(&dev->plan, t->row_length, t->rows_a_call, &work));
         if (work <= t->work_bytes)
             break;
-        if (t->rows_a_call == 1)
+        if (t->rows_a_call == lanes)
             return gpu_host->fail(FBP_ERR_UNSUPPORTED,
                                   "cuda: cuFFT wants %zu bytes for a row of %zu points: use "
                                   "--spatial",
                                   work, t->row_length);
         cuda_fft_destroy(&dev->plan);
-        t->rows_a_call = (t->rows_a_call + 1) / 2;
+        t->rows_a_call = (t->rows_a_call / lanes + 1) / 2 * lanes;
     }
     return cuda_fft_place(dev->plan, dev->memory + t->work, filter_stream(dev));
 }

@@ -59,7 +59,7 @@ struct cuda_columns {
 struct cuda_pairs {
     struct cuda_raw raw;
     struct cuda_weights weights;
-    unsigned first, n, pairs, turns, part_views; /**< part_views: of the scan */
+    unsigned first, n, turns, part_views;        /**< part_views: of the scan */
     unsigned n_groups, n_rows, row0, panel_rows; /**< row0: of the detector, in half 0 */
     unsigned view0, pad_left;
     unsigned apart; /**< columns of a filtered row from one measured to the next */

@@ -123,8 +123,8 @@ struct cuda_pair {
 
 static __device__ inline cuda_pair cuda_pair_of(const cuda_pairs &p, unsigned local)
 {
-    const unsigned at = p.first + local, lane = at / p.n_rows / p.pairs;
-    const unsigned group = 2 * (at / p.n_rows % p.pairs), upper = p.row0 + at % p.n_rows;
+    const unsigned lanes = p.raw.halves * p.turns, at = p.first + local, lane = at % lanes;
+    const unsigned group = 2 * (at / lanes / p.n_rows), upper = p.row0 + at / lanes % p.n_rows;
     const unsigned half = lane / p.turns, turn = lane % p.turns, nc = p.raw.n_columns;
     const unsigned row = half ? p.panel_rows - 1 - upper : upper;
     const unsigned loaded = row - (half ? p.raw.first_row[1] : p.raw.first_row[0]);

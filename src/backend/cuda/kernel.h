@@ -24,15 +24,16 @@ struct cuda_views {
 
 /**
  * Filtered rows on their way into the kernel's layout: complex rows [first, first + n) of a batch.
- * Complex row ((lane * pairs + pair) * n_rows + row) holds row `row` (or its mirror image in lanes
- * of half 1) of group 2 pair in its real part and of group 2 pair + 1, if there is one, in its
- * imaginary part; lane = half * turns + turn.
+ * Complex row ((pair * n_rows + row) * n_lanes + lane) holds row `row` (or its mirror image in
+ * lanes of half 1) of group 2 pair in its real part and of group 2 pair + 1, if there is one, in
+ * its imaginary part; lane = half * turns + turn.  So the lanes of a texel are neighbours, and
+ * `first` and n are multiples of n_lanes.
  */
 struct cuda_rows {
     const float2 *rows;
     unsigned stride; /**< samples from row to row */
     unsigned first, n;
-    unsigned n_lanes, pairs, n_groups, n_rows, n_columns;
+    unsigned n_lanes, n_groups, n_rows, n_columns;
     unsigned group0; /**< of the texture, that group 0 of the batch is */
 };
 
@@ -127,16 +128,16 @@ FBP_END
 
 #ifdef __CUDACC__
 
-/** Where sample (column x, complex row `local` of r) belongs. */
+/** Where texels of the lanes of r that begin at complex row `local` belong. */
 struct cuda_place {
-    unsigned lane, group, row; /**< of the real part; the imaginary part is of group + 1 */
-    bool second;               /**< there is a group + 1 */
+    unsigned group, row; /**< of the real parts; the imaginary ones are of group + 1 */
+    bool second;         /**< there is a group + 1 */
 };
 
 static __device__ inline cuda_place cuda_place_of(const cuda_rows &r, unsigned local)
 {
-    const unsigned at = r.first + local, pair = at / r.n_rows % r.pairs;
-    return {at / r.n_rows / r.pairs, r.group0 + 2 * pair, at % r.n_rows, 2 * pair + 1 < r.n_groups};
+    const unsigned at = (r.first + local) / r.n_lanes, pair = at / r.n_rows;
+    return {r.group0 + 2 * pair, at % r.n_rows, 2 * pair + 1 < r.n_groups};
 }
 
 /** 1/x to within one unit in the last place. */

@@ -22,33 +22,82 @@ template <> __device__ inline unsigned short pack<unsigned short>(float value, f
     return __half_as_ushort(__float2half_rn(fminf(fmaxf(value * scale, -most), most)));
 }
 
-/* A sample of each view of a pair, as texel x of their rows. */
-template <class Bits>
-static __device__ inline void write(const cuda_rows &r, const cuda_place &to, unsigned x, float2 q,
-                                    float scale, cudaSurfaceObject_t views)
+/* Samples that are written together, N bytes of them at an address that N divides. */
+template <int N> struct __align__(N) piece
 {
-    const int at = (int)((x * r.n_lanes + to.lane) * sizeof(Bits));
+    unsigned char bytes[N];
+};
 
-    surf2DLayeredwrite(pack<Bits>(q.x, scale), views, at, (int)to.row, (int)to.group);
-    if (to.second)
-        surf2DLayeredwrite(pack<Bits>(q.y, scale), views, at, (int)to.row, (int)to.group + 1);
+static __device__ inline void put(const piece<2> &q, cudaSurfaceObject_t to, int x, int y,
+                                  int layer)
+{
+    surf2DLayeredwrite(*(const unsigned short *)&q, to, x, y, layer);
 }
 
-template <class Bits, int TEXELS>
+static __device__ inline void put(const piece<4> &q, cudaSurfaceObject_t to, int x, int y,
+                                  int layer)
+{
+    surf2DLayeredwrite(*(const unsigned *)&q, to, x, y, layer);
+}
+
+static __device__ inline void put(const piece<8> &q, cudaSurfaceObject_t to, int x, int y,
+                                  int layer)
+{
+    surf2DLayeredwrite(*(const uint2 *)&q, to, x, y, layer);
+}
+
+static __device__ inline void put(const piece<16> &q, cudaSurfaceObject_t to, int x, int y,
+                                  int layer)
+{
+    surf2DLayeredwrite(*(const uint4 *)&q, to, x, y, layer);
+}
+
+/* Samples of neighbouring texels, from byte x of a row on. */
+template <class Bits, int N>
+static __device__ inline void put_all(const Bits (&q)[N], cudaSurfaceObject_t to, int x, int y,
+                                      int layer)
+{
+    constexpr int BYTES = N * (int)sizeof(Bits), PIECE = BYTES < 16 ? BYTES : 16;
+
+#pragma unroll
+    for (int at = 0; at < BYTES; at += PIECE)
+        put(*(const piece<PIECE> *)((const char *)q + at), to, x + at, y, layer);
+}
+
+/* All lanes of the texels of a column, for both groups of a pair. */
+template <class Bits, int LANES, int TEXELS>
 static __global__ void store_rows(const cuda_rows r, float scale, cudaSurfaceObject_t views)
 {
-    const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
-    const cuda_place to = cuda_place_of(r, blockIdx.y);
-    const float2 *row = r.rows + (size_t)blockIdx.y * r.stride, none = make_float2(0, 0);
-    const bool inside = x < r.n_columns;
-    const float2 q = inside ? row[x] : none;
+    enum { N = LANES * TEXELS, LAST = LANES * (TEXELS - 1) };
+    const unsigned x = blockIdx.x * blockDim.x + threadIdx.x, first = blockIdx.y * LANES;
+    const cuda_place to = cuda_place_of(r, first);
+    const float2 none = make_float2(0, 0);
+    const int byte = (int)(x * N * sizeof(Bits)), row = (int)to.row;
+    __align__(16) Bits texels[2][N], mean[2][LANES];
 
-    if (inside)
-        write<Bits>(r, to, TEXELS * x + (TEXELS - 1), q, scale, views);
-    if (TEXELS == 2 && x <= r.n_columns) {
-        const float2 before = x > 0 ? row[x - 1] : none;
-        const float2 mean = make_float2(0.5f * (before.x + q.x), 0.5f * (before.y + q.y));
-        write<Bits>(r, to, 2 * x, mean, scale, views);
+    if (x >= r.n_columns + (TEXELS - 1))
+        return;
+#pragma unroll
+    for (int j = 0; j < LANES; j++) {
+        const float2 *from = r.rows + (size_t)(first + j) * r.stride;
+        const float2 q = x < r.n_columns ? from[x] : none;
+        texels[0][LAST + j] = pack<Bits>(q.x, scale);
+        texels[1][LAST + j] = pack<Bits>(q.y, scale);
+        if (TEXELS == 2) {
+            const float2 before = x > 0 ? from[x - 1] : none;
+            texels[0][j] = mean[0][j] = pack<Bits>(0.5f * (before.x + q.x), scale);
+            texels[1][j] = mean[1][j] = pack<Bits>(0.5f * (before.y + q.y), scale);
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const int group = (int)to.group + i;
+        if (i == 1 && !to.second)
+            break;
+        if (x < r.n_columns)
+            put_all(texels[i], views, byte, row, group);
+        else
+            put_all(mean[i], views, byte, row, group);
     }
 }
 
@@ -63,19 +112,28 @@ static __global__ void store_zeros(unsigned width, unsigned row, cudaSurfaceObje
                            (int)blockIdx.z);
 }
 
+template <class Bits, int LANES>
+static void store_lanes(const cuda_rows &rows, const cuda_views &views, cudaStream_t stream)
+{
+    const unsigned across = cuda_blocks(rows.n_columns + views.texels - 1, CUDA_ROW_THREADS);
+    const auto store_part =
+        views.texels == 2 ? store_rows<Bits, LANES, 2> : store_rows<Bits, LANES, 1>;
+
+    cuda_for_parts(rows, [&](const cuda_rows &part) {
+        store_part<<<dim3(across, part.n / LANES), CUDA_ROW_THREADS, 0, stream>>>(part, views.scale,
+                                                                                  views.surface);
+    });
+}
+
 template <class Bits>
 static cudaError_t store(const struct cuda_rows *rows, const struct cuda_views *views,
                          cudaStream_t stream)
 {
-    const unsigned more = views->texels - 1;
-    const unsigned width = (views->texels * rows->n_columns + more) * rows->n_lanes;
+    const unsigned width = (views->texels * rows->n_columns + views->texels - 1) * rows->n_lanes;
     const unsigned rest = (unsigned)views->n_rows - rows->n_rows;
-    const unsigned across = cuda_blocks(rows->n_columns + more, CUDA_ROW_THREADS);
-    const auto store_part = more ? store_rows<Bits, 2> : store_rows<Bits, 1>;
 
-    cuda_for_parts(*rows, [&](const cuda_rows &part) {
-        store_part<<<dim3(across, part.n), CUDA_ROW_THREADS, 0, stream>>>(part, views->scale,
-                                                                          views->surface);
+    cuda_for_lanes(rows->n_lanes, [&](auto lanes) {
+        store_lanes<Bits, decltype(lanes)::N>(*rows, *views, stream);
     });
     if (rows->first == 0 && rest > 0)
         store_zeros<Bits><<<dim3(cuda_blocks(width, CUDA_ROW_THREADS), rest, rows->n_groups),

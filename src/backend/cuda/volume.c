@@ -114,6 +114,19 @@ static fbp_status unpack(const struct cuda_device *dev, const struct cuda_fetch 
     return FBP_OK;
 }
 
+/* Straight into memory of this card. */
+static fbp_status fetch_here(struct cuda_device *dev, struct cuda_fetch *f, float *to)
+{
+    struct cuda_unpacking *u = &dev->unpacking;
+    const unsigned at = u->next++ % GPU_STAGES;
+
+    f->out = to;
+    FBP_TRY(unpack(dev, f));
+    CUDA_TRY(cudaEventRecord(u->filled[at], f->stream));
+    CUDA_TRY(cudaStreamWaitEvent(dev->streams[FBP_STAGE_OUT].stream, u->filled[at], 0));
+    return FBP_OK;
+}
+
 /* Through one of the buffers, which was copied when it is filled again. */
 static fbp_status fetch_piece(struct cuda_device *dev, struct cuda_fetch *f, float *to)
 {
@@ -141,9 +154,11 @@ static fbp_status fetch_frame(struct cuda_device *dev, struct cuda_fetch *f, voi
     if (step == 0)
         return fetch_plain(dev, (const char *)f->volume + (z0 - f->slab->z0) * slice * value,
                            (z1 - z0) * slice, to);
+    const bool here = cuda_far_owner(to, (z1 - z0) * slice * sizeof(float)) == dev->index;
     for (; f->z0 < z1; f->z0 = f->z1) {
+        float *piece = (float *)to + (f->z0 - z0) * slice;
         f->z1 = f->z0 + step < z1 ? f->z0 + step : z1;
-        FBP_TRY(fetch_piece(dev, f, (float *)to + (f->z0 - z0) * slice));
+        FBP_TRY(here ? fetch_here(dev, f, piece) : fetch_piece(dev, f, piece));
     }
     return FBP_OK;
 }

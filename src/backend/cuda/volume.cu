@@ -21,7 +21,14 @@ cudaError_t cuda_scale(const float *in, size_t n, float scale, float shift, floa
     return cudaGetLastError();
 }
 
-enum { LOOKERS = 256 };
+enum { LOOKERS = 256, AT_ONCE = 8 }; /* loads of a thread that are on their way together */
+
+template <class T, class Found> static __device__ inline void note(T x, Found *found)
+{
+    found->min = fmin(found->min, x);
+    found->max = fmax(found->max, x);
+    found->sum += (double)x;
+}
 
 /* A block adds to its own entry, launch after launch, so that no order is left to chance. */
 template <class T, class Found>
@@ -33,11 +40,18 @@ static __global__ void __launch_bounds__(LOOKERS)
     const unsigned me = threadIdx.x;
     Found mine = threadIdx.x == 0 ? found[blockIdx.x] : Found{INFINITY, -INFINITY, 0};
 
-    for (size_t i = (size_t)blockIdx.x * LOOKERS + me; i < n; i += step) {
-        mine.min = fmin(mine.min, in[i]);
-        mine.max = fmax(mine.max, in[i]);
-        mine.sum += (double)in[i];
+    size_t i = (size_t)blockIdx.x * LOOKERS + me;
+    for (; i + (AT_ONCE - 1) * step < n; i += AT_ONCE * step) {
+        T x[AT_ONCE];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++)
+            x[k] = in[i + k * step];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++)
+            note(x[k], &mine);
     }
+    for (; i < n; i += step)
+        note(in[i], &mine);
     of[me] = mine;
     for (unsigned half = LOOKERS / 2; half > 0; half /= 2) {
         __syncthreads();

@@ -9,8 +9,8 @@
     .both_all = 78e9, .peer = 396e9, .speed = 1
 
 static const struct gpu_card cards[] = {
-    {.name = "h200", .memory_bytes = (uint64_t)139 << 30, HOPPER_RATES},
-    {.name = "h100", .memory_bytes = (uint64_t)79 << 30, HOPPER_RATES},
+    {.name = "h200", .memory_bytes = (uint64_t)139 << 30, .copy = 2.06e12, HOPPER_RATES},
+    {.name = "h100", .memory_bytes = (uint64_t)79 << 30, .copy = 1.4e12, HOPPER_RATES},
 };
 
 const struct gpu_card *gpu_card_at(size_t i)
@@ -97,5 +97,6 @@ void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fb
                               .filter = 1 / 50e9,
                               .update = 1e-9 / (speed * gups_at(id_of(k), apart[k->bits > 0], x)),
                               .call = 150e-6,
-                              .share = 1 / 150e9}; /* where it is not known better */
+                              .share = 1 / 150e9, /* where it is not known better */
+                              .copy = 1 / card->copy};
 }

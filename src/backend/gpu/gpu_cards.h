@@ -15,6 +15,7 @@ struct gpu_card {
     double up, down, up_all, down_all;
     double both, both_all; /**< each way, while both are used */
     double peer;           /**< from card to card */
+    double copy;           /**< from one place in its memory to another */
     double speed;          /**< of its kernels, beside those that were measured */
 };
 

@@ -121,6 +121,12 @@ const struct gpu_kernel *gpu_kernel_find(const struct gpu_kernel *const *kernels
 /** It is chosen for the job, in the words of an instruction set. */
 void gpu_kernel_take(const struct gpu_kernel *kernel, const char *isa, struct fbp_job *job);
 
+/** Rows of a detector that are neighbours in the views of the job's kernel: a texel's. */
+static inline size_t gpu_lanes(const struct fbp_job *job)
+{
+    return fbp_halves(job) * job->turns;
+}
+
 /** The kernel that was chosen for the job. */
 static inline const struct gpu_kernel *gpu_kernel_of(const struct fbp_job *job)
 {

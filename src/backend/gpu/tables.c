@@ -104,10 +104,10 @@ static void lay_out_rows(const struct fbp_job *job, struct gpu_tables *t)
     const size_t call = t->way == GPU_AT_ONCE ? CALL_BYTES : STEPS_CALL_BYTES;
 
     t->row_length = row_length(job, t->way);
-    const size_t row = t->row_length * COMPLEX, rows = most_rows(job);
-    t->rows_a_call = call / row < rows ? call / row : rows;
+    const size_t row = t->row_length * COMPLEX, rows = most_rows(job), lanes = gpu_lanes(job);
+    t->rows_a_call = call / row < rows ? call / row / lanes * lanes : rows;
     if (t->rows_a_call == 0)
-        t->rows_a_call = 1;
+        t->rows_a_call = lanes;
     t->rows = place(t, t->rows_a_call * row);
     if (t->way == GPU_BY_FFT || t->way == GPU_IN_SPACE) { /* a double takes as much as a pair */
         t->work_bytes = t->rows_a_call * row;
