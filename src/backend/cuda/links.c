@@ -149,11 +149,20 @@ bool cuda_link_connect(void *meter, size_t from, size_t to)
            cuda_peer_carries(&ends[0], &ends[1], (unsigned char *)b->host);
 }
 
+/* The device at one end of a flow; of the host, that at the other end.  No flow has the host at both,
+ * which compilers do not know. */
+static const struct end *end_of(const struct meter *m, int at, int other)
+{
+    const int device = at == FBP_HOST ? other : at;
+
+    return &m->ends[device == FBP_HOST ? 0 : device];
+}
+
 /* The queue of a flow, whose device becomes the current one. */
 static fbp_status take_stream(const struct meter *m, const struct fbp_flow *f, cudaStream_t *out)
 {
     const bool up = f->from == FBP_HOST, down = f->to == FBP_HOST;
-    const struct end *e = &m->ends[up ? f->to : f->from];
+    const struct end *e = end_of(m, f->from, f->to);
 
     CUDA_TRY(cudaSetDevice(e->ordinal));
     *out = e->streams[up ? UP : down ? DOWN : ACROSS];
@@ -164,7 +173,7 @@ static fbp_status take_stream(const struct meter *m, const struct fbp_flow *f, c
 static fbp_status start_copy(const struct meter *m, const struct fbp_flow *f, size_t bytes)
 {
     const bool up = f->from == FBP_HOST, down = f->to == FBP_HOST;
-    const struct end *from = &m->ends[up ? f->to : f->from], *to = &m->ends[down ? f->from : f->to];
+    const struct end *from = end_of(m, f->from, f->to), *to = end_of(m, f->to, f->from);
     const char *source = up ? to->host : source_of(from);
     char *target = down ? from->host + CUDA_LINK_HOST_BYTES / 2 : target_of(to);
     const enum cudaMemcpyKind kind = up     ? cudaMemcpyHostToDevice
