@@ -20,11 +20,20 @@ if(NOT status EQUAL 0)
         "-DCMAKE_PREFIX_PATH=DIR, in an empty folder. docs/licences.md has the rest.")
 endif()
 
-# The notices of what was made by scripts/permissive-libs, and is linked in.
+# The notices of what was made by scripts/permissive-libs, and is linked in; shared libraries bring
+# their own.
 set(FBP_NOTICES ${TIFF_PREFIX}/share/licences/)
+list(FILTER files INCLUDE REGEX "[.]a$")
+if(NOT EXISTS ${FBP_NOTICES})
+    if(files)
+        message(WARNING "FBP_PERMISSIVE: the notices of ${files} are not in ${FBP_NOTICES}: "
+            "what is installed lacks them, and may not be passed on")
+    endif()
+    set(FBP_NOTICES)
+endif()
 install(FILES LICENSE docs/licences.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/fbp/licences
     COMPONENT library)
-if(EXISTS ${FBP_NOTICES})
+if(FBP_NOTICES)
     install(DIRECTORY ${FBP_NOTICES} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/fbp/licences
         COMPONENT library)
 endif()

@@ -20,7 +20,7 @@ file(GLOB sources CONFIGURE_DEPENDS ${package}/src/*.cpp)
 nanobind_add_module(fbp_python STABLE_ABI NB_STATIC NOMINSIZE NB_SUPPRESS_WARNINGS ${sources})
 set_target_properties(fbp_python PROPERTIES OUTPUT_NAME _core CXX_STANDARD 17
     CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
-    LIBRARY_OUTPUT_DIRECTORY ${FBP_PYTHON_DIR}/libfbp
+    LIBRARY_OUTPUT_DIRECTORY ${FBP_PYTHON_DIR}/libfbp LINK_DEPENDS ${FBP_MAPS}/_core.map
     BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN/lib")
 # GCC 12 believes that nanobind reads optional strings which are not there.
 target_compile_options(fbp_python PRIVATE -Wall -Wextra -Wshadow -Wconversion -Wno-maybe-uninitialized
@@ -47,8 +47,9 @@ if(NOT FBP_SANITIZE)
         PYTHON_PATH ${FBP_PYTHON_DIR}/libfbp DEPENDS fbp_python)
 endif()
 
-# Installed only if it is asked for by name (--component python): in a wheel, the folder libfbp with all that it needs: no file outside of it, and no links, which
-# wheels cannot hold.  The libraries stand where the extension and the command look for them.
+# Installed only if it is asked for by name (--component python), as in a wheel: the folder libfbp with
+# all that it needs, no file outside of it, and no links, which wheels cannot hold.  The libraries
+# stand where the extension and the command look for them.
 set(to libfbp)
 install(TARGETS fbp_python LIBRARY DESTINATION ${to} COMPONENT python EXCLUDE_FROM_ALL)
 install(DIRECTORY ${FBP_PYTHON_DIR}/libfbp DESTINATION . COMPONENT python EXCLUDE_FROM_ALL

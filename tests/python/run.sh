@@ -16,7 +16,8 @@ ls "$packages"/libfbp/_core*.so >/dev/null 2>&1 || skip "the package was not bui
 rm -rf "$work"
 mkdir -p "$work"
 cd "$work"
-export PYTHONPATH=$packages PYTHONDONTWRITEBYTECODE=1 FBP=$fbp HYPOTHESIS_STORAGE_DIRECTORY=$work/hypothesis
+# What PYTHON finds by PYTHONPATH, such as CuPy, it finds here, too.
+export PYTHONPATH=$packages${PYTHONPATH:+:$PYTHONPATH} PYTHONDONTWRITEBYTECODE=1 FBP=$fbp HYPOTHESIS_STORAGE_DIRECTORY=$work/hypothesis
 "$python" -m pytest -q -p no:cacheprovider --basetemp "$work/tmp" "${@/#test/$here/test}" || {
     code=$?
     [ $code = 5 ] && skip "nothing of it can run here"
