@@ -64,6 +64,17 @@ foreach(module fbp_cuda fbp_gl)
     endif()
 endforeach()
 install(PROGRAMS $<TARGET_FILE:fbp_cli> DESTINATION ${to}/bin COMPONENT python EXCLUDE_FROM_ALL)
+# These are copies of what is built, so it is built as it is to be there: what is built to be changed
+# when it is installed looks for libraries in the build folder, and in that where it is started.
+set(to_lib "$ORIGIN/../lib" ${FBP_BIN_TO_LIB})
+list(REMOVE_DUPLICATES to_lib)
+set_target_properties(fbp_cli PROPERTIES INSTALL_RPATH "${to_lib}")
+foreach(target fbp fbp_lab fbp_cuda fbp_gl fbp_cli)
+    if(TARGET ${target})
+        set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON
+            INSTALL_RPATH_USE_LINK_PATH ON)
+    endif()
+endforeach()
 
 # The notices of what the extension holds, nanobind with a table of hashes in it, and of what else is
 # linked in (cmake/permissive.cmake).

@@ -30,6 +30,11 @@ if grep -vE "$site/libfbp/(bin/../)?lib/" "$work/found.txt"; then
     echo "another library is found"
     exit 1
 fi
+# Nothing is looked for in the build folder, nor, by an empty entry, where a program is started.
+while read -r binary; do
+    readelf -d "$binary" | sed -nE 's/.*\(RUNPATH\).*\[(.*)\]/:\1:/p' | grep -E "::|$build" &&
+        { echo "$binary looks for libraries there"; exit 1; }
+done < <(find "$site" -name '*.so*' -o -name fbp -type f)
 cd /
 export PYTHONPATH=$site PYTHONDONTWRITEBYTECODE=1
 "$python" "$source/tests/python/five_lines.py"
