@@ -89,6 +89,32 @@ def test_interrupt_a_function(scan, views):
     expect_interrupt(lambda: fbp.recon(scan, size=20, out=sink))
 
 
+def test_stop_after_a_run_that_failed(geometry, views):
+    """It is meant for the next run, whatever the one before has left."""
+    broken = [True]
+
+    def view(k):
+        if broken[0] and k == 20:
+            raise ZeroDivisionError
+        return views[k]
+
+    plan = fbp.Plan(geometry.with_views(view), size=16)
+    for _ in range(3):
+        broken[0] = True
+        with pytest.raises(ZeroDivisionError):
+            plan.run()
+        broken[0] = False
+        plan.stop()
+        with pytest.raises(fbp.CancelledError):
+            plan.run()
+        plan.run()
+        broken[0] = True
+        with pytest.raises(ZeroDivisionError):
+            plan.run()
+        broken[0] = False
+        plan.run()
+
+
 def test_stop(scan):
     plan = fbp.Plan(scan, **LONG)
     threading.Timer(0.1, plan.stop).start()

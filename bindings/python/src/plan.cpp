@@ -28,8 +28,9 @@ class plan
     plan &operator=(const plan &) = delete;
 
     nb::dict run(nb::object views_object, nb::object out, listeners listen);
-    void stop() const noexcept
+    void stop() noexcept
     {
+        stale_stop_ = false; /* this one is meant */
         fbp_plan_stop(plan_.get());
     }
     void open();
@@ -59,7 +60,9 @@ class plan
     std::unique_ptr<opened> source_;
     std::string timeline_;
     std::unique_ptr<fbp_plan, plan_deleter> plan_; /* goes before its source and that */
-    bool busy_ = false, stale_stop_ = false;
+    bool busy_ = false;
+    /** A run that ended otherwise has left a stop, which is not meant for the next one. */
+    std::atomic<bool> stale_stop_{false};
 };
 
 /** Where a volume goes: a file, an array, a function. */
@@ -292,24 +295,26 @@ double plan::estimate()
     return seconds;
 }
 
-/* What is asked to stop when the run is just over stays asked, and would end the next one. */
+/* What is asked to stop when the run is just over stays asked, and would end the next one; a run
+ * that says that it was cancelled has used it up. */
 void plan::run_on(desk &at, opened *from, output &to, fbp::report &report)
 {
     std::string message;
     bool asked = false;
-    const bool stale = std::exchange(stale_stop_, false);
     const auto once = [&] {
         return to.path.empty()
                    ? fbp_plan_run_to(plan_.get(), from ? from->get() : nullptr, to.sink, &report)
                    : fbp_plan_run(plan_.get(), to.path.c_str(), &report);
     };
-    fbp_status st = FBP_OK;
+    fbp_status st = FBP_OK, ended = FBP_OK;
 
     try {
         st = at.run(
             [&] {
-                const fbp_status first = once();
-                return first == FBP_ERR_CANCELLED && stale && !at.stopping() ? once() : first;
+                ended = once();
+                if (ended == FBP_ERR_CANCELLED && stale_stop_.exchange(false) && !at.stopping())
+                    ended = once();
+                return ended;
             },
             [&] {
                 asked = true;
@@ -317,9 +322,10 @@ void plan::run_on(desk &at, opened *from, output &to, fbp::report &report)
             },
             message);
     } catch (...) {
-        stale_stop_ = asked;
+        stale_stop_ = asked && ended != FBP_ERR_CANCELLED;
         throw;
     }
+    stale_stop_ = false;
     if (st != FBP_OK)
         throw failure{st, message};
 }
