@@ -78,6 +78,22 @@ static void describe(fbp_plan *p)
     i->picture_updates = fbp_stages_updates(&p->stages);
 }
 
+/* Behind the size of the volume, and how often views are read. */
+static void fill_bytes(fbp_plan *p)
+{
+    struct fbp_plan_summary *i = &p->info;
+    const size_t *v = i->volume.n;
+
+    i->memory_bytes = p->work.memory_bytes;
+    i->device_bytes = p->work.device_bytes;
+    if (p->ahead.used)
+        i->input_bytes *= fbp_plan_retrievals(p);
+    else if (!p->stages.used) /* which read once */
+        i->input_bytes = (uint64_t)((double)i->input_bytes * i->view_reads);
+    i->output_bytes =
+        (uint64_t)v[0] * v[1] * fbp_plan_own_slices(p, NULL) * fbp_type_size(p->params.output_type);
+}
+
 static void fill_info(fbp_plan *p)
 {
     struct fbp_plan_summary *i = &p->info;
@@ -88,7 +104,6 @@ static void fill_info(fbp_plan *p)
     fbp_roi_layers(job, &first, &n);
     fbp_roi_grid(job, &i->volume);
     i->whole = job->grid;
-    const size_t *v = i->volume.n;
 
     i->backend = p->backend->name;
     i->kernel = job->chosen.kernel;
@@ -113,15 +128,8 @@ static void fill_info(fbp_plan *p)
         i->scratch_reads = p->work.view_reads;
         i->scratch_bytes = fbp_rows_bytes(job);
     }
-    i->memory_bytes = p->work.memory_bytes;
-    i->device_bytes = p->work.device_bytes;
-    if (p->ahead.used)
-        i->input_bytes *= fbp_plan_retrievals(p);
-    else if (!p->stages.used) /* which read once */
-        i->input_bytes = (uint64_t)((double)i->input_bytes * i->view_reads);
     i->frames = fbp_volumes(job);
-    i->output_bytes =
-        (uint64_t)v[0] * v[1] * fbp_plan_own_slices(p, NULL) * fbp_type_size(p->params.output_type);
+    fill_bytes(p);
     i->updates = fbp_wanted_voxels(job, &any, first, first + n) * i->frames *
                  fbp_work_own_views(job, p->backend->group_views);
     i->part = p->params.part;
