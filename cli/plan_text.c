@@ -190,12 +190,7 @@ static void json_predicted(cJSON *root, const struct fbp_predicted *t)
 static void json_work(cJSON *root, const struct fbp_plan_summary *p)
 {
     cJSON_AddStringToObject(root, "device", p->backend);
-    cJSON_AddStringToObject(root, "kernel", p->kernel);
-    cJSON_AddStringToObject(root, "isa", p->isa);
-    cJSON_AddNumberToObject(root, "threads", p->n_threads);
-    cJSON_AddStringToObject(root, "weights", p->weights);
-    if (p->prepared[0])
-        cJSON_AddStringToObject(root, "prepared", p->prepared);
+    recon_json_kernel(root, p);
     cli_json_sizes(root, "size", p->volume.n, 3);
     cli_json_numbers(root, "voxel_mm", p->volume.voxel_mm, 3);
     cli_json_numbers(root, "centre_mm", p->volume.centre_mm, 3);

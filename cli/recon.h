@@ -282,6 +282,8 @@ bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n
 void recon_print(const struct recon_args *args, const struct recon_result *result);
 /** The box of a plan as JSON: root's new member "roi"; NULL when out of memory. */
 cJSON *recon_json_box(cJSON *root, const struct fbp_plan_summary *plan);
+/** Members of root: "kernel" and what goes with it, "weights", "prepared". */
+void recon_json_kernel(cJSON *root, const struct fbp_plan_summary *plan);
 /** The part of the voxels that a plan's region wants; and all of it as root's member "region". */
 double recon_region_share(const struct fbp_plan_summary *plan);
 void recon_json_region(cJSON *root, const struct fbp_plan_summary *plan);

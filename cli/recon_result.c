@@ -30,6 +30,16 @@ cJSON *recon_json_box(cJSON *root, const struct fbp_plan_summary *p)
     return box;
 }
 
+void recon_json_kernel(cJSON *root, const struct fbp_plan_summary *p)
+{
+    cJSON_AddStringToObject(root, "kernel", p->kernel);
+    cJSON_AddStringToObject(root, "isa", p->isa);
+    cJSON_AddNumberToObject(root, "threads", p->n_threads);
+    cJSON_AddStringToObject(root, "weights", p->weights);
+    if (p->prepared[0])
+        cJSON_AddStringToObject(root, "prepared", p->prepared);
+}
+
 double recon_region_share(const struct fbp_plan_summary *p)
 {
     const size_t *n = p->volume.n;
@@ -239,12 +249,7 @@ static void json_work(cJSON *root, const struct recon_result *result)
     cJSON_AddStringToObject(root, "device", p->backend);
     cJSON_AddNumberToObject(root, "devices", (double)p->n_devices);
     cJSON_AddNumberToObject(root, "devices_dropped", (double)result->report.devices_dropped);
-    cJSON_AddStringToObject(root, "kernel", p->kernel);
-    cJSON_AddStringToObject(root, "isa", p->isa);
-    cJSON_AddNumberToObject(root, "threads", p->n_threads);
-    cJSON_AddStringToObject(root, "weights", p->weights);
-    if (p->prepared[0])
-        cJSON_AddStringToObject(root, "prepared", p->prepared);
+    recon_json_kernel(root, p);
 }
 
 static void json_values(cJSON *root, const struct fbp_report *r)

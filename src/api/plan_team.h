@@ -41,6 +41,6 @@ void fbp_plan_team_log(void *user, enum fbp_log_level level, const char *line);
  *  into its report and its look. */
 fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status, fbp_look *look,
                                   uint64_t n_found, struct fbp_report *report);
-void fbp_plan_team_end(struct fbp_plan_run_team **t);
+void fbp_plan_team_end(struct fbp_plan_run_team **run);
 
 #endif /* FBP_SRC_PLAN_TEAM_H */

@@ -201,7 +201,7 @@ static fbp_status share_have(struct fbp_plan_run_team *t, fbp_status status)
     for (size_t z = 0; have && z < n && fbp_team_rank(team) == 0; z++)
         have[z] = fbp_sink_has(t->sink, z, 1);
     const fbp_status st = fbp_team_share(team, "output", status, have, n);
-    for (size_t z = 0; st == FBP_OK && z < n && fbp_team_rank(team) > 0; z++)
+    for (size_t z = 0; have && st == FBP_OK && z < n && fbp_team_rank(team) > 0; z++)
         if (have[z])
             fbp_sink_mark(t->sink, z, 1);
     free(have);
@@ -378,7 +378,7 @@ fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status
         status = t->taken;
     }
     const fbp_status st = fbp_team_collect(team, "computed", status, mine, mine ? bytes : 0, all);
-    if (st == FBP_OK && first)
+    if (st == FBP_OK && all)
         join_all(t, all, bytes, look, report);
     free(mine);
     free(all);

@@ -17,9 +17,9 @@ void fbp_band_clear(struct fbp_band *band);
 
 /** Of frequencies and weights that are there: R / h^ times the weights of both halves of the band.
  *  FBP_ERR_INVALID where nothing is left to be divided by. */
-fbp_status fbp_band_divide(struct fbp_band *band, const struct fbp_spectral_filter *filter);
+fbp_status fbp_band_divide(struct fbp_band *b, const struct fbp_spectral_filter *s);
 
 /** What fbp_deconvolution_design() refuses. */
-fbp_status fbp_spectral_check(const struct fbp_spectral_filter *filter, size_t n_columns);
+fbp_status fbp_spectral_check(const struct fbp_spectral_filter *s, size_t n_columns);
 
 #endif /* FBP_SRC_FILTER_BAND_H */

@@ -62,8 +62,8 @@ fbp_status fbp_deconvolution_design(struct fbp_filter_design *out,
  * response is R / h^ at the frequencies of a discrete transform, where h^ is that of h.  For
  * comparison with programs that filter so; for transforms alone, and for rows of just this length.
  */
-fbp_status fbp_periodic_design(struct fbp_filter_design *out,
-                               const struct fbp_spectral_filter *filter, size_t n_columns);
+fbp_status fbp_periodic_design(struct fbp_filter_design *out, const struct fbp_spectral_filter *s,
+                               size_t n_columns);
 
 /** The filter of a periodic design, in `straight` around a circle of twice the rows' length, so
  * that rows go round without being beside themselves: of its n_columns outputs all are those of f.

@@ -213,9 +213,10 @@ static fbp_status all_cells(struct cell *c, const struct point *p, size_t n, dou
 static fbp_status make_points(const double (*direction)[3], size_t count, struct point **out)
 {
     FBP_TRY(fbp_calloc((void **)out, 2 * count, sizeof **out, "points of the sphere"));
-    for (size_t i = 0; i < 2 * count; i++) {
-        const double *x = direction[i % count], sign = i < count ? 1 : -1;
-        (*out)[i] = (struct point){{sign * x[0], sign * x[1], sign * x[2]}, i};
+    for (size_t i = 0; i < count; i++) {
+        const double *x = direction[i];
+        (*out)[i] = (struct point){{x[0], x[1], x[2]}, i};
+        (*out)[count + i] = (struct point){{-x[0], -x[1], -x[2]}, count + i};
     }
     qsort(*out, 2 * count, sizeof **out, by_height);
     return FBP_OK;

@@ -334,16 +334,19 @@ static fbp_status time_run(const struct trial *t, size_t n, double *seconds)
 {
     const struct fbp_backend *be = t->backend;
     const double start = fbp_seconds();
+    double taken = 0;
 
     if (be->own_clock)
         FBP_TRY(be->time(t->dev, FBP_STAGE_BP, NULL));
     for (size_t i = 0; i < n; i++)
         FBP_TRY(backproject(t));
-    if (be->own_clock)
-        FBP_TRY(be->time(t->dev, FBP_STAGE_BP, seconds));
-    else
+    if (be->own_clock) {
+        FBP_TRY(be->time(t->dev, FBP_STAGE_BP, &taken));
+    } else {
         FBP_TRY(settle(t));
-    *seconds = (be->own_clock ? *seconds : fbp_seconds() - start) / (double)n;
+        taken = fbp_seconds() - start;
+    }
+    *seconds = taken / (double)n;
     return FBP_OK;
 }
 

@@ -83,13 +83,18 @@ static void close_bench(struct write_bench *b)
     fbp_free(b->region);
 }
 
-/* A piece of the region: its bytes, and as many of the slices. */
-static size_t piece(const struct write_bench *b, size_t item, char **to, const char **from)
+/* Where a piece of the region begins; only those come here who have one. */
+static char *place_of(const struct write_bench *b, size_t item)
+{
+    return b->region + item * PIECE;
+}
+
+/* Bytes of a piece of the region, and where as many of the slices begin. */
+static size_t piece(const struct write_bench *b, size_t item, const char **from)
 {
     const size_t at = item * PIECE, left = b->region_bytes - at;
     const size_t pieces = b->n_slices * b->slice_bytes / PIECE;
 
-    *to = b->region ? b->region + at : NULL;
     *from = (const char *)b->slices + (pieces ? item % pieces * PIECE : 0);
     return least(least(left, PIECE), b->n_slices * b->slice_bytes);
 }
@@ -97,30 +102,28 @@ static size_t piece(const struct write_bench *b, size_t item, char **to, const c
 static void touch_piece(void *user, size_t item, int worker)
 {
     const char *from;
-    char *to;
-    const size_t n = piece(user, item, &to, &from);
+    const size_t n = piece(user, item, &from);
+    volatile char *to = place_of(user, item);
 
     (void)worker;
     for (size_t at = 0; at < n; at += PAGE)
-        ((volatile char *)to)[at] = 1;
+        to[at] = 1;
 }
 
 static void copy_piece(void *user, size_t item, int worker)
 {
     const char *from;
-    char *to;
-    const size_t n = piece(user, item, &to, &from);
+    const size_t n = piece(user, item, &from);
 
     (void)worker;
-    memcpy(to, from, n);
+    memcpy(place_of(user, item), from, n);
 }
 
 static void hash_piece(void *user, size_t item, int worker)
 {
     static atomic_uint_fast64_t taken; /* so that no compiler leaves it out */
     const char *from;
-    char *to;
-    const size_t n = piece(user, item, &to, &from);
+    const size_t n = piece(user, item, &from);
 
     (void)worker;
     atomic_fetch_xor(&taken, fbp_hash(0, from, n));
@@ -130,8 +133,7 @@ static void write_piece(void *user, size_t item, int worker)
 {
     struct write_bench *b = user;
     const char *from;
-    char *to;
-    const size_t n = piece(b, item, &to, &from);
+    const size_t n = piece(b, item, &from);
 
     (void)worker;
     if (atomic_load(&b->file_error) == 0 &&
@@ -144,8 +146,8 @@ static void map_piece(void *user, size_t item, int worker)
 {
     struct write_bench *b = user;
     const char *from;
-    char *to;
-    const size_t n = piece(b, item, &to, &from);
+    const size_t n = piece(b, item, &from);
+    char *to = place_of(b, item);
 
     (void)worker;
     if (atomic_load(&b->file_error) == 0 && madvise(to, n, POPULATE_WRITE) != 0)

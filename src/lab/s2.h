@@ -59,8 +59,8 @@ struct s2_needs {
     const void *user;
 };
 
-/** Subvolumes, split, box, volumes, given, box_bytes and device_bytes of the plan. */
-fbp_status s2_divide(const struct s2_needs *needs, struct fbp_s2_plan *out);
+/** Subvolumes, split, box, volumes, given, box_bytes and device_bytes of the plan p. */
+fbp_status s2_divide(const struct s2_needs *w, struct fbp_s2_plan *p);
 
 /** Box b of the plan: whole columns. */
 struct fbp_slab s2_box(const struct fbp_s2_plan *plan, size_t b);

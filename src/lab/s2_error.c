@@ -39,6 +39,7 @@ static fbp_status reconstruct(const fbp_s2 *s, const struct slices *c)
 static void compare_plain(const struct slices *c, struct fbp_s2_error *out)
 {
     for (size_t i = 0; i < c->voxels; i++) {
+        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bits are compared */
         out->n_different += memcmp(&c->ours[i], &c->plain[i], sizeof *c->ours) != 0;
         out->plain_max = fmax(out->plain_max, fabs((double)c->ours[i] - (double)c->plain[i]));
     }

@@ -134,7 +134,8 @@ static void draw_key(FILE *f, const struct chart *d, size_t at)
 {
     const struct fbp_s2_series *s = &d->c->series[at];
     const double x = d->left + (at % 2 ? CHART / 2.0 : 0);
-    const double y = BOTTOM + 52 + KEY * (double)(at / 2);
+    const size_t line = at / 2;
+    const double y = BOTTOM + 52 + KEY * (double)line;
 
     fprintf(f, "<path d=\"M %.1f %.1f h26\" stroke=\"%s\" stroke-width=\"1.6\"%s/>\n", x, y - 4,
             colours[at % (sizeof colours / sizeof *colours)],

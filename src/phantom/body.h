@@ -49,8 +49,8 @@ void fbp_spans_free(struct fbp_spans *spans);
 bool fbp_body_cut(const struct fbp_body *body, const double p[3], const double dir[3],
                   struct fbp_chord *out);
 
-/** Integral of the density from t = from to `to`, which lie in the chord. */
-double fbp_chord_integral(const struct fbp_chord *chord, double from, double to);
+/** Integral of the density from t = from to `to`, which lie in the chord s. */
+double fbp_chord_integral(const struct fbp_chord *s, double from, double to);
 
 /** Integral of (top - fall t^2)^m from 0 to t. */
 double fbp_fall_integral(double top, double fall, unsigned m, double t);

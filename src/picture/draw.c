@@ -109,7 +109,7 @@ static fbp_status choose_window(const struct fbp_viewer *v, double *lo, double *
 
     for (int i = 0; i < 3; i++)
         total += v->planes[i].bins[0] * v->planes[i].bins[1];
-    const size_t step = (total + most - 1) / most;
+    const size_t step = total > most ? (total + most - 1) / most : 1;
     FBP_TRY(fbp_calloc((void **)&sample, total / step + 3, sizeof *sample, "grey window"));
     for (int i = 0; i < 3; i++)
         for (size_t b = 0; b < v->planes[i].bins[0] * v->planes[i].bins[1]; b += step)

@@ -190,7 +190,7 @@ size_t fbp_ahead_bands(const struct fbp_ahead *a)
 /* As many threads as a part of the room has scratch for; one at least. */
 static void choose_threads(struct fbp_ahead *a, uint64_t room, int n_threads)
 {
-    const uint64_t fit = room / fbp_ahead_thread_bytes(a);
+    const uint64_t each = fbp_ahead_thread_bytes(a), fit = each > 0 ? room / each : 1;
     const uint64_t rows = a->retrieves ? a->scan.n_views : a->n_rows;
     const uint64_t usable = (uint64_t)n_threads < rows ? (uint64_t)n_threads : rows;
 

@@ -33,8 +33,8 @@ struct fbp_ahead {
     const char *folder; /**< of the file; NULL: in memory */
 };
 
-/** `scan` outlives *out.  Reads darks, flats and masks.  Not `used` where nothing is done ahead. */
-fbp_status fbp_ahead_create(struct fbp_ahead *out, const struct fbp_scan *scan, bool top_down);
+/** `scan` outlives *a.  Reads darks, flats and masks.  Not `used` where nothing is done ahead. */
+fbp_status fbp_ahead_create(struct fbp_ahead *a, const struct fbp_scan *scan, bool top_down);
 void fbp_ahead_clear(struct fbp_ahead *ahead);
 
 /** May phases be retrieved as views are read?  Not behind the removal of rings. */

@@ -16,17 +16,16 @@ static fbp_status wrong_index(const char *text, const char *name, int available)
                     available - 1, name, name);
 }
 
-static fbp_status unknown_name(const char *name)
+/* "auto, cpu, …" */
+static void list_names(char *out, size_t n)
 {
-    char known[200] = "";
     const char *one;
 
+    out[0] = '\0';
     for (size_t i = 0; (one = fbp_device_name(i)); i++) {
-        strncat(known, i ? ", " : "", sizeof known - strlen(known) - 1);
-        strncat(known, one, sizeof known - strlen(known) - 1);
+        strncat(out, i ? ", " : "", n - strlen(out) - 1);
+        strncat(out, one, n - strlen(out) - 1);
     }
-    return fbp_fail(FBP_ERR_UNSUPPORTED, "device: \"%s\" is not in this build: use one of %s", name,
-                    known);
 }
 
 static void describe(const struct fbp_backend *backend, int index, struct fbp_device_info *out)
@@ -97,7 +96,7 @@ static fbp_status take_listed(const char *list, const char *text, const struct f
 static fbp_status find(const char *text, const struct fbp_backend **backend, int *devices,
                        size_t *n_devices, struct fbp_choice *how)
 {
-    char name[32], why[sizeof((struct fbp_device_info *)0)->reason] = "";
+    char name[32], known[200], why[sizeof((struct fbp_device_info *)0)->reason] = "";
     const char *colon = strchr(text, ':');
     const size_t n = colon ? (size_t)(colon - text) : strlen(text);
 
@@ -109,8 +108,11 @@ static fbp_status find(const char *text, const struct fbp_backend **backend, int
     else
         how->backend = fbp_backend_find(name);
     *backend = how->backend;
-    if (!*backend)
-        return unknown_name(name);
+    if (!*backend) {
+        list_names(known, sizeof known);
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "device: \"%s\" is not in this build: use one of %s",
+                        name, known);
+    }
     const int available = fbp_backend_count(backend, why, sizeof why);
     if (available == 0)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s cannot be used: %s", name, why);

@@ -270,7 +270,7 @@ static void put_in_order(const struct fbp_links *of, const int *set, const int *
 fbp_status fbp_links_measure(const struct fbp_backend *backend, const int *devices, size_t n,
                              struct fbp_links *out)
 {
-    int set[FBP_MOST_LINKED];
+    int set[FBP_MOST_LINKED] = {0};
     struct fbp_links links;
 
     *out = (struct fbp_links){.n = n};
@@ -299,7 +299,7 @@ bool fbp_links_get(const struct fbp_backend *backend, const int *devices, size_t
                    bool may_measure, struct fbp_links *out)
 {
     const char *tune = fbp_environment(FBP_ENV_TUNE);
-    int set[FBP_MOST_LINKED];
+    int set[FBP_MOST_LINKED] = {0};
     struct fbp_links links;
 
     *out = (struct fbp_links){.n = n};

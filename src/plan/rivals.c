@@ -4,6 +4,7 @@
 #include "backend/rival.h"
 #include "base/environment.h"
 #include "base/kept.h"
+#include "base/mem.h"
 #include "plan/estimate.h"
 #include "plan/job.h"
 
@@ -50,9 +51,7 @@ static fbp_status make_scan(const struct size *size, struct fbp_scan *scan)
                               .volume = {{size->n, size->n, size->n}, {voxel, voxel, voxel}, {0}}};
     for (size_t k = 0; k < size->n_views; k++)
         angles[k] = 2 * pi * (double)k / (double)size->n_views;
-    scan->views = calloc(size->n_views, sizeof *scan->views);
-    if (!scan->views)
-        return fbp_fail_nomem(size->n_views * sizeof *scan->views, "views");
+    FBP_TRY(fbp_calloc((void **)&scan->views, size->n_views, sizeof *scan->views, "views"));
     return fbp_circle_views(&circle, scan->views);
 }
 
@@ -116,7 +115,8 @@ static fbp_status measure(const struct fbp_backend *rival, int index,
 static void one_line(char *text)
 {
     for (; *text; text++)
-        *text = *text == '\t' || *text == '\n' || *text == '\r' ? ' ' : *text;
+        if (*text == '\t' || *text == '\n' || *text == '\r')
+            *text = ' ';
 }
 
 static bool recall(const char *key, double *times)

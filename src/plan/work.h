@@ -40,7 +40,6 @@ struct fbp_work_request {
  * worker's first slab, which get batch after batch; then all others get all views, block after
  * block, each written while the next is computed.
  */
-// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): there is one, in the order of thought
 struct fbp_work {
     size_t n_workers;
     size_t group_views;          /**< batches are multiples of, but for the last */

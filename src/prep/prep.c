@@ -258,7 +258,7 @@ static void take_logarithms(float *x, size_t n)
  * there is any: 0 x is NaN for what is not finite, and sums of zeros, lanes side by side, are quick
  * to take. */
 #define MEND(T, BRIDGE, FINITE)                                                                    \
-    static size_t BRIDGE(T *x, size_t n)                                                           \
+    static size_t BRIDGE(T x[], size_t n)                                                          \
     {                                                                                              \
         size_t mended = 0, last = n; /* the last finite sample; n = none yet */                    \
                                                                                                    \

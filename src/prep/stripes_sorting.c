@@ -130,7 +130,9 @@ static void sort_columns(const struct fbp_stripes *s, const float *sinogram, siz
 /* Column c, counted beyond the ends by mirroring: 1 0 | 0 1 ... n-1 | n-1 n-2. */
 static size_t mirrored(ptrdiff_t c, size_t n)
 {
-    const ptrdiff_t period = 2 * (ptrdiff_t)n, at = (c % period + period) % period;
+    const ptrdiff_t period = 2 * (ptrdiff_t)n;
+    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a row has columns */
+    const ptrdiff_t at = (c % period + period) % period;
 
     return (size_t)(at < (ptrdiff_t)n ? at : period - 1 - at);
 }

@@ -57,7 +57,7 @@ size_t fbp_stripes_wavelet_levels(const struct fbp_stripes *s)
     const size_t side = s->n_views < s->n_columns ? s->n_views : s->n_columns;
     size_t n = side + 2 * frame_of(s), levels = 0;
 
-    for (; n >= 2 * LEAST_SIDE && levels < s->levels && levels < MOST_LEVELS; n /= 2)
+    for (; n >= (size_t)2 * LEAST_SIDE && levels < s->levels && levels < MOST_LEVELS; n /= 2)
         levels++;
     return levels;
 }

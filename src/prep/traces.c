@@ -31,7 +31,7 @@ static size_t room_bytes(const struct traces *t)
 {
     const struct fbp_steps *s = &t->steps;
 
-    return fbp_steps_bytes(s) + 5 * FBP_ALIGN + (s->n_in + s->n_out) * sizeof(double);
+    return fbp_steps_bytes(s) + (size_t)5 * FBP_ALIGN + (s->n_in + s->n_out) * sizeof(double);
 }
 
 static size_t aligned(size_t bytes)
@@ -94,11 +94,12 @@ static fbp_status sum_view(const struct traces *t, size_t view, struct room *r,
 /* Views of one object have one integral, so that their sums add up. */
 static fbp_status find_phase(struct traces *t)
 {
-    struct fbp_phase_sums all = {0}, view;
+    struct fbp_phase_sums all = {0};
     struct room r = {0};
     fbp_status st = make_room(t, &r);
 
     for (size_t k = 0; k < t->real->info.n[2] && st == FBP_OK; k++) {
+        struct fbp_phase_sums view = {0};
         st = fbp_go_on();
         if (st == FBP_OK)
             st = sum_view(t, k, &r, &view);

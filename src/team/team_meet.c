@@ -218,7 +218,7 @@ static fbp_status attend(fbp_team *t, const struct team_words *own, const struct
         memcpy(verdict, heard->data, sizeof *verdict);
     else
         *verdict = words_of_lost(t, 0);
-    if (verdict->status == FBP_OK && b->n_told > 0)
+    if (heard && verdict->status == FBP_OK && b->n_told > 0)
         memcpy(b->all, heard->data + sizeof *verdict, b->n_told);
     free(heard);
     return FBP_OK;

@@ -160,7 +160,8 @@ fbp_status fbp_preparation_axis(const char *file, const struct fbp_preparation *
             "times that rise",
             file, axis->step);
     axis->step = 1 / (axis->step * (double)p->fft);
-    axis->first = -(double)(p->fft / 2) * axis->step;
+    const size_t below = p->fft / 2; /* zero */
+    axis->first = -(double)below * axis->step;
     axis->n = p->fft;
     return FBP_OK;
 }

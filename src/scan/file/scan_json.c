@@ -1,3 +1,4 @@
+#define FBP_SCAN_JSON_C
 #include "scan/file/scan_json.h"
 
 #include "base/mem.h"

@@ -176,8 +176,9 @@ static void make_views(struct fbp_scan *out, const struct image *image)
     const double first = -((double)out->panel.n_columns - 1) / 2 * spacing;
 
     for (size_t k = 0; k < out->n_views; k++) {
-        const double a = degree * image->first_alpha * (double)(1 + 2 * (k % image->n_alpha)),
-                     b = degree * image->first_beta * (double)(1 + 2 * (k / image->n_alpha));
+        const size_t i = k % image->n_alpha, j = k / image->n_alpha;
+        const double a = degree * image->first_alpha * (double)(1 + 2 * i),
+                     b = degree * image->first_beta * (double)(1 + 2 * j);
         const double n[3] = {sign * cos(a) * sin(b), sign * sin(a) * sin(b), sign * cos(b)};
         fbp_plane_view(n, spacing, first, out->panel.n_columns, &out->views[k]);
     }

@@ -92,7 +92,7 @@ static fbp_status check_words(const char *path, matvar_t *parameters)
 static fbp_status read_struct(const char *path, matvar_t *top, double **angles,
                               struct fbp_blob *reply)
 {
-    matvar_t *p = fbp_mat_field(top, "parameters");
+    matvar_t *p = top ? fbp_mat_field(top, "parameters") : NULL;
     struct found f = {0};
 
     if (!p)
