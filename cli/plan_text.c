@@ -1,3 +1,4 @@
+#include "plan_cluster.h"
 #include "recon.h"
 #include "say.h"
 
@@ -156,13 +157,15 @@ void plan_tell(const struct fbp_plan_summary *p, struct plan_lines *out)
     put_costs(out, p);
 }
 
-static void print_text(const struct fbp_plan_summary *p, double seconds)
+static void print_text(const struct fbp_plan_summary *p, double seconds, bool of_cluster)
 {
     struct plan_lines l;
     char a[40];
 
     plan_tell(p, &l);
-    if (p->predicted.open > 0)
+    if (of_cluster)
+        put(&l, "rank", "slabs, reading, memory and work are those of one");
+    else if (p->predicted.open > 0)
         put_predicted(&l, &p->predicted);
     else
         put(&l, "time", "about %s", cli_seconds(a, sizeof a, seconds));
@@ -233,7 +236,7 @@ static void json_counts(cJSON *root, const struct fbp_plan_summary *p)
                                 (double)*(const size_t *)((const char *)p + counts[i].offset));
 }
 
-static int print_json(const fbp_plan *plan, double seconds)
+static int print_json(const fbp_plan *plan, double seconds, const struct plan_cluster *cluster)
 {
     const struct fbp_plan_summary *p = fbp_plan_info(plan);
     cJSON *root = cJSON_CreateObject();
@@ -248,6 +251,8 @@ static int print_json(const fbp_plan *plan, double seconds)
     cJSON_AddNumberToObject(root, "expected_seconds", seconds);
     if (p->predicted.total > 0)
         json_predicted(root, &p->predicted);
+    if (cluster->n > 0)
+        plan_cluster_json(root, cluster);
     if (recon_json_parts(root, plan) != 0) {
         cJSON_Delete(root);
         return 1;
@@ -255,15 +260,21 @@ static int print_json(const fbp_plan *plan, double seconds)
     return cli_json(root, false);
 }
 
-int plan_print(const fbp_plan *plan, bool json)
+int plan_print(const fbp_plan *plan, bool json, const struct fbp_recon_params *params)
 {
     const struct fbp_plan_summary *info = fbp_plan_info(plan);
+    static struct plan_cluster cluster;
     double seconds;
 
-    if (fbp_plan_estimate(plan, &seconds) != FBP_OK)
+    if (fbp_plan_estimate(plan, &seconds) != FBP_OK ||
+        plan_cluster_ask(plan, params, &cluster) != FBP_OK)
         return cli_fail();
+    if (cluster.n > 0)
+        seconds = cluster.rows[0].times.total;
     if (json)
-        return print_json(plan, seconds);
-    print_text(info, seconds);
+        return print_json(plan, seconds, &cluster);
+    print_text(info, seconds, cluster.n > 0);
+    if (cluster.n > 0)
+        plan_cluster_print(&cluster);
     return recon_print_parts(plan);
 }

@@ -303,7 +303,7 @@ struct plan_lines {
 void plan_tell(const struct fbp_plan_summary *plan, struct plan_lines *out);
 
 /** Print a plan and its expected time for people, or as JSON; returns the exit status. */
-int plan_print(const fbp_plan *plan, bool json);
+int plan_print(const fbp_plan *plan, bool json, const struct fbp_recon_params *params);
 /** "cpu, kernel column+mirror, avx2, 8 threads"; returns buf. */
 char *plan_device(char *buf, size_t n, const struct fbp_plan_summary *p);
 

@@ -189,26 +189,45 @@ def references(rows):
     return first
 
 
-def model_words(bench, row, one):
-    """What --model takes of ranks, with the rates that one rank had."""
-    args, s = bench.args, one.stages
-    updates = args.size**3 * args.views
-    words = [f"nodes={row.ranks}", "gpus=0", f"cores={row.cores}", f"gups={updates / s['backproject'] * 1e-9:.4g}"]
-    if s.get("filter"):
-        words.append(f"filter={args.size**2 * args.views / s['filter'] * 1e-9:.4g}")
-    return ",".join(words)
+class Model:
+    """What `fbp plan --model` foretells of ranks, from what one rank took.
 
+    Filter and backprojection share the cores of a rank, each half of them while both work: half of
+    the filter's seconds are its own, and the backprojection has what is left of the whole.  Both are
+    slower beside other ranks by as much as processes that work apart are.  The rate of sums over
+    the "network" of a host is that of the first row that shares views, which is therefore right by
+    itself."""
 
-def foretell(bench, row, one):
-    """Seconds by the model; None: this program has none of such ranks."""
-    if row.kind != "cpu" or row.apart or not one.stages.get("backproject"):
-        return None
-    try:
-        text = bench.call("plan", bench.path("scan.json"), "--json", "-q", "--view-ranks", str(row.view_ranks),
-                          "--model", model_words(bench, row, one))
-    except RuntimeError:
-        return None
-    return json.loads(text).get("predicted_seconds", {}).get("total")
+    def __init__(self, bench, one, rows):
+        s, size, views = one.stages, bench.args.size, bench.args.views
+        self.bench, self.net, self.slower = bench, 1e12, {}
+        for row in rows:
+            if row.kind == "cpu" and row.apart and row.seconds:
+                self.slower[row.ranks] = min(row.seconds) / min(one.seconds)
+        self.reads = size * size * views * 4 / max(s["read"], 1e-3)
+        self.writes = size**3 * 4 / max(s["write"], 1e-3) if bench.args.output == "file" else 1e13
+        self.filter = self.gups = 1
+        unit = self.ask(1, 1)
+        own = s["filter"] / 2
+        self.filter = unit["filter"] / own if own > 0 else 1e6
+        self.gups = unit["backproject"] / max(min(one.seconds) - own - s.get("finish", 0), 1e-3)
+
+    def ask(self, ranks, share):
+        slower = self.slower.get(ranks, 1)
+        words = [f"nodes={ranks}", "gpus=0", f"gups={self.gups / slower:.5g}", f"filter={self.filter / slower:.5g}",
+                 f"net={self.net * 1e-9:.5g}GB/s", f"read={min(self.reads, 1e13) * 1e-9:.5g}GB/s",
+                 f"write={min(self.writes, 1e13) / ranks * 1e-9:.5g}GB/s"]  # the first rank writes all
+        text = self.bench.call("plan", self.bench.path("scan.json"), "--json", "-q", "--view-ranks", str(share),
+                               "--kernel", "matrix", "--model", ",".join(words))
+        return json.loads(text)["cluster"][0]
+
+    def foretell(self, row):
+        got = self.ask(row.ranks, row.view_ranks)
+        if row.view_ranks > 1 and self.net == 1e12:
+            moved = got["sum"] * self.net
+            self.net = min(1e13, max(1e6, moved / max(min(row.seconds) - got["total"], 1e-3)))
+            got = self.ask(row.ranks, row.view_ranks)
+        return got["total"]
 
 
 def measure(bench, rows):
@@ -237,9 +256,15 @@ def measure(bench, rows):
                   file=sys.stderr)
             if os.path.exists(bench.path("team.mha")):
                 os.remove(bench.path("team.mha"))
-    for row in rows:
-        if row.seconds and first[row.kind].seconds:
-            row.model = foretell(bench, row, first[row.kind])
+    one = first.get("cpu")
+    if one and one.seconds and one.ranks == 1:
+        try:
+            model = Model(bench, one, rows)
+            for row in rows:
+                if row.kind == "cpu" and row.seconds and not row.apart:
+                    row.model = model.foretell(row)
+        except (RuntimeError, KeyError) as e:
+            print(f"no model: {e}", file=sys.stderr)
     return first
 
 

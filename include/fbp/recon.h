@@ -378,6 +378,18 @@ struct fbp_part {
     size_t missing;      /**< of its slices, after a run: not there yet */
 };
 
+/** Ranks of a cluster that is described by params.model with nodes=, and what they would take. */
+struct fbp_cluster {
+    size_t struct_size;
+    size_t nodes, ranks; /**< a rank is a card, or a node without cards */
+    size_t slabs,
+        view_ranks; /**< their grid: slabs of slices, ranks that share the views of each */
+    struct fbp_predicted times; /**< of the rank with most to do; total and gups of all */
+    double sum;                 /**< sums of partial slabs over the network [s] */
+    char binds[16]; /**< what takes longest: "compute" (filter and backprojection), "read",
+                       "upload", "fetch", "sum", "write" */
+};
+
 /** A plan belongs to the process that made it.  In a forked child, calls fail (INVALID), and
  *  fbp_plan_destroy() only frees the child's memory. */
 typedef struct fbp_plan fbp_plan;
@@ -404,6 +416,17 @@ FBP_API const struct fbp_plan_summary *fbp_plan_info(const fbp_plan *plan);
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_plan_part(const fbp_plan *plan, size_t part,
                                                 struct fbp_part *out);
+
+/**
+ * What so many nodes of the plan's model would take.
+ *
+ * nodes       0: the model's
+ * view_ranks  ranks that share the views of a slab; 0: as a run would choose
+ * @return FBP_ERR_INVALID for a plan of no cluster, and for a grid that cannot be;
+ *         FBP_ERR_NOMEM if a slab does not fit into the model's memory.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_plan_cluster(const fbp_plan *plan, size_t nodes,
+                                                   size_t view_ranks, struct fbp_cluster *out);
 
 /** Estimated time of a run [s], from a measurement of a few milliseconds on the plan's device; of a
  *  model the predicted one. */

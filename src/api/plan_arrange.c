@@ -180,7 +180,8 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
         .even = params->no_overlap != 0,
         .on_device = p->n_devices == 1 && params->source && fbp_source_far(params->source),
         .rates = rates,
-        .machine = p->model.card    ? &p->model.machine
+        .machine = p->model.n_nodes ? &p->machine
+                   : p->model.card  ? &p->model.machine
                    : p->has_machine ? &p->machine
                                     : NULL,
     };
@@ -284,6 +285,8 @@ static fbp_status arrange(fbp_plan *p, bool in_order)
     if (p->params.n_parts)
         FBP_TRY(fbp_part_share(job, (struct fbp_part_of){p->params.part, p->params.n_parts},
                                job->share));
+    else if (p->model.n_nodes)
+        FBP_TRY(fbp_plan_take_rank(p));
     else
         FBP_TRY(fbp_plan_take_share(p));
     job->raw = fbp_in_double(job)                               ? FBP_F64

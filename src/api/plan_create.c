@@ -179,7 +179,7 @@ static fbp_status find_devices(fbp_plan *p)
                         "device: a model has its own cards (gpus=, gpu=): leave the device out");
     FBP_TRY(fbp_model_read(params->model, &p->model));
     p->backend = fbp_backend_find(FBP_MODEL_BACKEND);
-    p->n_devices = p->model.n_devices;
+    p->n_devices = p->model.n_nodes ? 1 : p->model.n_devices;
     if (params->n_threads == 0)
         p->params.n_threads = p->model.n_threads;
     return FBP_OK;

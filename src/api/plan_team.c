@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "fft/fft.h"
+#include "plan/cluster.h"
 #include "team/team.h"
 
 #include <stdio.h>
@@ -90,6 +91,18 @@ fbp_status fbp_plan_take_share(fbp_plan *p)
     if (p->ranks.n_parts > 1)
         p->n_devices = 1; /* partial volumes are added up block by block, in one order */
     return fbp_ranks_share(&p->ranks, p->backend->group_views, &p->tables.job);
+}
+
+fbp_status fbp_plan_take_rank(fbp_plan *p)
+{
+    struct fbp_job *job = &p->tables.job;
+    const size_t group = p->backend->group_views;
+
+    job->share[0] = job->share[1] = 0;
+    FBP_TRY(
+        fbp_cluster_grid(&p->model, job, group, p->model.n_nodes, p->params.view_ranks, &p->ranks));
+    p->machine = fbp_cluster_rank(&p->model, &p->ranks);
+    return fbp_ranks_share(&p->ranks, group, job);
 }
 
 /* What must be the same where partial volumes are added up block by block. */

@@ -9,6 +9,8 @@ void fbp_plan_take_cores(fbp_plan *p);
 fbp_status fbp_plan_take_card(fbp_plan *p);
 /** Its layers, once the kernel is chosen. */
 fbp_status fbp_plan_take_share(fbp_plan *p);
+/** The place of a rank of a cluster that is not there. */
+fbp_status fbp_plan_take_rank(fbp_plan *p);
 /** A team that shares views adds up what its processes have (team_sum.c). */
 void fbp_plan_share_views(fbp_plan *p);
 void fbp_plan_forget_pieces(fbp_plan *p);

@@ -32,6 +32,7 @@
 #define FBP_FIRST_geometry_format_info FBP_BYTES_TO(struct fbp_geometry_format_info, extensions)
 #define FBP_FIRST_geometry_known       FBP_BYTES_TO(struct fbp_geometry_known, header_origin_mm)
 #define FBP_FIRST_meridians            FBP_BYTES_TO(struct fbp_meridians, most)
+#define FBP_FIRST_cluster              FBP_BYTES_TO(struct fbp_cluster, binds)
 #define FBP_FIRST_part                 FBP_BYTES_TO(struct fbp_part, missing)
 #define FBP_FIRST_picture_params       FBP_BYTES_TO(struct fbp_picture_params, shown)
 #define FBP_FIRST_preparation          FBP_BYTES_TO(struct fbp_preparation, places)

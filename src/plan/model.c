@@ -33,24 +33,29 @@ struct key {
         NAME, UNIT, LEAST, MOST, EXPECTED, offsetof(struct fbp_model, MEMBER) \
     }
 #define RATE_KEY(NAME, MEMBER) \
-    KEY(NAME, RATE, 1e6, 100e12, "a rate from 1MB/s to 100TB/s, such as 55GB/s", machine.MEMBER)
+    KEY(NAME, RATE, 1e6, 100e12, "a rate from 1MB/s to 100TB/s, such as 55GB/s", MEMBER)
 
 static const struct key keys[] = {
-    KEY("gpus", COUNT, 1, FBP_MOST_DEVICES, "a whole number from 1 to 64", n_devices),
+    KEY("nodes", COUNT, 1, 65536, "a whole number from 1 to 65536", n_nodes),
+    KEY("gpus", COUNT, 0, FBP_MOST_DEVICES, "a whole number from 0 to 64", n_devices),
     {.name = "gpu"},
-    KEY("gups", GUPS, 1, 1e6, "giga-updates a second from 1 to 1000000, such as 3400", gups),
+    KEY("gups", GUPS, 1e-3, 1e6, "giga-updates a second from 0.001 to 1000000, such as 3400", gups),
+    KEY("filter", GUPS, 1e-3, 1e6, "giga-samples a second from 0.001 to 1000000, such as 0.4",
+        filter),
     KEY("memory", BYTES, 0x1p26, 0x1p44, "bytes from 64M to 16T, such as 141G", device_bytes),
     KEY("host", BYTES, 0x1p26, 0x1p50, "bytes from 64M to 1024T, such as 256G", host_bytes),
     KEY("cores", COUNT, 1, 4096, "a whole number from 1 to 4096", n_threads),
-    RATE_KEY("up", up),
-    RATE_KEY("down", down),
-    RATE_KEY("up-all", up_all),
-    RATE_KEY("down-all", down_all),
-    RATE_KEY("both", both),
-    RATE_KEY("both-all", both_all),
-    RATE_KEY("peer", peer),
-    RATE_KEY("read", read),
-    RATE_KEY("write", write),
+    RATE_KEY("up", machine.up),
+    RATE_KEY("down", machine.down),
+    RATE_KEY("up-all", machine.up_all),
+    RATE_KEY("down-all", machine.down_all),
+    RATE_KEY("both", machine.both),
+    RATE_KEY("both-all", machine.both_all),
+    RATE_KEY("peer", machine.peer),
+    RATE_KEY("read", machine.read),
+    RATE_KEY("write", machine.write),
+    RATE_KEY("net", net),
+    RATE_KEY("disk", disk),
 };
 
 enum { KEYS = sizeof keys / sizeof *keys, MOST_WORD = 40 };
@@ -155,7 +160,7 @@ static fbp_status set_card(const char *name, struct fbp_model *out)
 static fbp_status find_key(const char *name, const struct key **out)
 {
     const char *names[KEYS];
-    char known[200] = "";
+    char known[240] = "";
 
     for (size_t i = 0; i < KEYS; i++) {
         names[i] = keys[i].name;
@@ -186,6 +191,23 @@ static fbp_status read_one(char *word, bool seen[KEYS], struct fbp_model *out)
         return fbp_fail(FBP_ERR_INVALID, "model: %s is given twice: give it once", key->name);
     seen[key - keys] = true;
     return key->expected ? set_value(key, equals + 1, out) : set_card(equals + 1, out);
+}
+
+/* A node's cores in place of cards: no links, and memory that is the host's. */
+static fbp_status complete_host(struct fbp_model *m)
+{
+    if (m->n_devices > 0)
+        return FBP_OK;
+    if (m->gups <= 0 || m->n_nodes == 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "model: gpus=0 is for nodes that compute on their cores: give nodes, and "
+                        "gups of a node");
+    m->on_host = true;
+    m->n_devices = 1;
+    m->device_bytes = m->host_bytes ? m->host_bytes : (uint64_t)1 << 50;
+    m->machine =
+        (struct fbp_machine){.read = m->machine.read, .write = m->machine.write, .begin = BEGIN};
+    return FBP_OK;
 }
 
 /* What is not given, from the card; what is given of one card counts for several as well, where
@@ -225,14 +247,26 @@ fbp_status fbp_model_read(const char *text, struct fbp_model *out)
         st = read_one(word, seen, out);
     }
     free(copy);
-    if (st == FBP_OK)
+    if (st != FBP_OK)
+        return st;
+    if (out->n_nodes > 1 && out->net <= 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "model: nodes=%zu: give net, the rate of a node's network, such as "
+                        "net=25GB/s",
+                        out->n_nodes);
+    if (out->n_devices > 0)
         complete(out);
-    return st;
+    return complete_host(out);
 }
 
 void fbp_model_rates(const struct fbp_model *m, const struct fbp_job *job, struct fbp_rates *out)
 {
     gpu_rates(m->card, job, out);
+    if (m->on_host) {
+        *out = (struct fbp_rates){.update = 1e-9 / m->gups,
+                                  .filter = m->filter > 0 ? 1e-9 / m->filter : 0};
+        return;
+    }
     out->upload = 1 / m->machine.up;
     out->fetch = 1 / m->machine.down;
     if (m->gups > 0)
@@ -241,6 +275,8 @@ void fbp_model_rates(const struct fbp_model *m, const struct fbp_job *job, struc
 
 double fbp_model_open(const struct fbp_model *m, const struct fbp_work *w, uint64_t bytes)
 {
+    if (m->on_host)
+        return 0;
     const double own = (double)(w->n_raw * w->raw_bytes + w->n_blocks * w->block_bytes);
     const double all = (double)m->n_devices * own + (double)bytes;
 

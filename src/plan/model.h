@@ -19,6 +19,12 @@ struct fbp_model {
     uint64_t host_bytes;   /**< memory of the host; 0: no limit */
     int n_threads;         /**< 0: not given */
     struct fbp_machine machine;
+    /** Of a cluster: its nodes, 0: it is one machine; rates in bytes a second: a node's network
+     * each way, and the file system that all nodes share, each way.  0: no limit. */
+    size_t n_nodes;
+    double net, disk;
+    bool on_host;  /**< gpus=0: a node is one rank that computes on its cores */
+    double filter; /**< of that, giga-samples a second; 0: no limit */
 };
 
 /** Of "KEY=VALUE,KEY=VALUE…".

@@ -28,7 +28,31 @@ is "$(json_of gpus=1,cores=7 threads) == 7"
 is "$(json_of gpus=1,host=2G memory_limit) == 2147483648"
 is "$(json_of gpus=3 devices) == 3"
 
-for nonsense in gpus "," gpus=0 gpus=100000 gpus=nan gpus=2,gpus=2 gpux=2 gpu=a100 up=55 up=1e30GB/s \
+# Nodes of a cluster.
+cluster() { # MODEL, MEMBER, options
+    run 0 plan scan.json --size 512 --precision half --model "$1" --json "${@:3}"
+    json "cluster.0.$2"
+}
+is "$(cluster nodes=1,gpus=1 total) == $one && $(json cluster.0.ranks) == 1 && $(json cluster.0.sum) == 0"
+is "$(cluster nodes=2,gpus=4,net=1GB/s ranks) == 8 && $(json cluster.0.slabs) * $(json cluster.0.view_ranks) == 8"
+is "$(cluster nodes=8,gpus=1,net=1GB/s total --view-ranks 1) < $one && $(json cluster.0.slabs) == 8"
+# The whole volume from each of three others; by a tenth of the network ten times as long.
+sum=$(cluster nodes=4,gpus=1,net=10GB/s sum --view-ranks 4)
+is "$sum > 0.161 && $sum < 0.162" # 3 x 512^3 x 4 bytes
+is "$(cluster nodes=4,gpus=1,net=1GB/s sum --view-ranks 4) > 9.99 * $sum && $(json cluster.0.total) > 1.6"
+[ "$(json cluster.0.binds)" = sum ] || say "$last: not the sums"
+# Bytes that are read by all, and a volume that is written once.
+is "$(cluster nodes=8,gpus=1,net=1GB/s,disk=1GB/s write --view-ranks 1) > 0.53 && $(json cluster.0.total) > 0.53"
+is "$(cluster nodes=4,gpus=0,gups=1,net=1GB/s backproject --view-ranks 1) * 3.9 < $(cluster nodes=1,gpus=0,gups=1 backproject)"
+is "$(cluster nodes=1,gpus=0,gups=1,filter=0.1 filter) > 0"
+run 0 plan scan.json --size 512 --model nodes=4,gpus=2,net=25GB/s
+has out '^cluster   8 ranks of 4 nodes, '
+has out '^ +8 +16 +[0-9]+ x [0-9]+ '
+has out '^Quickest of these grids: '
+run 1 plan scan.json --size 512 --model nodes=2,net=1GB/s --view-ranks 3
+has err 'view_ranks: 2 processes cannot share views among 3'
+
+for nonsense in nodes=2 nodes=0 gpus "," gpus=0 gpus=100000 gpus=nan gpus=2,gpus=2 gpux=2 gpu=a100 up=55 up=1e30GB/s \
     memory=0 host=1 read=2G both=-1GB/s; do
     run 1 plan scan.json --model "$nonsense"
     empty out

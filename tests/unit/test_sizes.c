@@ -22,6 +22,7 @@
 WHOLE(array_info, history);
 WHOLE(centre, uncertainty);
 WHOLE(circle, skew_rad);
+WHOLE(cluster, binds);
 WHOLE(comparison, mean_b);
 WHOLE(corrections, paganin_mm);
 WHOLE(curve, best);
