@@ -62,6 +62,16 @@ bool cli_is_volume(const char *path)
     return is_listed(path, list_written);
 }
 
+static const char *list_folders(const struct fbp_array_format *f)
+{
+    return f->folders ? f->written : "";
+}
+
+bool cli_is_volume_folder(const char *path)
+{
+    return is_listed(path, list_folders);
+}
+
 bool cli_can_compress(const char *path)
 {
     return is_listed(path, list_compressed);

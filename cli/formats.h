@@ -7,6 +7,8 @@
 
 /** Does the name end as those of the volumes that can be written? */
 bool cli_is_volume(const char *path);
+/** ... as those that are folders of files? */
+bool cli_is_volume_folder(const char *path);
 /** ... as those of which samples are compressed? */
 bool cli_can_compress(const char *path);
 /** ".mha, .mhd, … or .png": names of the volumes that can be written.  The same text each time. */

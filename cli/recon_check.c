@@ -148,7 +148,7 @@ static int check_output(const struct command *self, const struct recon_args *a)
                          "-o: \"%s\" is a picture: give --slice K too, or write a volume "
                          "(%s) with --preview FILE.png, or values with --output-type",
                          a->output, cli_volumes());
-    if (is_folder(a->output))
+    if (is_folder(a->output) && !cli_is_volume_folder(a->output))
         return opt_usage(self,
                          "-o: \"%s\" is a folder: name a file in it, such as %s%svolume.mha, or a "
                          "file a slice, %s%s%%04d.tif",

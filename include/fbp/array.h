@@ -78,6 +78,7 @@ struct fbp_array_format {
     bool headerless;    /**< can only be read with a description (struct fbp_raw) */
     bool has_members;   /**< a file contains several arrays: "FILE:ARRAY" */
     bool integers_only; /**< can only be written as FBP_U8 or FBP_U16 */
+    bool folders;       /**< an array is a folder of files; one of that name is replaced */
 };
 
 /** All formats, with a NULL after the last one.  They are constants. */

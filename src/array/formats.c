@@ -122,6 +122,7 @@ static void tell(const struct fbp_format *format, struct fbp_array_format *out,
         .headerless = !format->open,
         .has_members = format->has_members,
         .integers_only = !format->files && format->slices && format->slices->integers_only,
+        .folders = format->is_folder,
     };
 }
 

@@ -125,4 +125,27 @@ has err 'output-range: expected LO,HI\|auto'
 run 1 recon first.json -o auto.mha --output-range auto
 has err 'is for uint8 and uint16'
 
+# A folder of chunks: written, in parts, replaced, read; other folders are refused.
+run 0 recon first.json -o image.ome.zarr --size 16 --compress -q
+run 0 recon first.json -o image.mha --size 16 -q
+run 0 recon first.json -o image.ome.zarr --size 16 -q
+run 0 compare image.mha image.ome.zarr --tolerance 0
+exists image.ome.zarr/0/.zarray
+absent image.ome.zarr.part
+run 0 recon first.json -o image.ome.zarr --size 16 --part 2/2 -q
+run 0 recon first.json -o image.ome.zarr --size 16 --part 1/2 -q
+run 0 compare image.mha image.ome.zarr --tolerance 0
+run 0 recon first.json -o auto.zarr --size 16 --output-type uint16 --output-range auto -q
+run 0 compare image.mha auto.zarr --tolerance 1e-3
+run 0 view image.ome.zarr -o image.png -q
+mkdir image.ome.zarr/labels other.zarr
+echo mine >other.zarr/notes.txt
+run 1 recon first.json -o image.ome.zarr --size 16 -q
+has err 'image.ome.zarr: is a folder that holds more than an image .labels., .*: move it away'
+run 1 recon first.json -o other.zarr --size 16 -q
+has err 'other.zarr: is a folder that holds more than an image'
+exists other.zarr/notes.txt
+run 2 recon first.json -o image.ome.zarr/ --size 16 -q
+has err 'is a folder: name a file in it'
+
 finish
