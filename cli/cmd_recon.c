@@ -77,9 +77,11 @@ static int failed(const struct recon_args *a, fbp_status st)
 
 static fbp_status run_plan(const struct recon_args *a, fbp_plan *plan, struct recon_result *out)
 {
-    if (recon_is_picture(a) && fbp_team_rank(a->p.team) == 0)
-        return recon_picture(plan, a->output, &out->report, out->shown);
-    return fbp_plan_run(plan, a->output, &out->report);
+    if (!recon_is_picture(a))
+        return fbp_plan_run(plan, a->output, &out->report);
+    if (fbp_team_rank(a->p.team) > 0) /* its slices go to rank 0 */
+        return fbp_plan_run_to(plan, NULL, NULL, &out->report);
+    return recon_picture(plan, a->output, &out->report, out->shown);
 }
 
 /* All that is written beside the volume. */

@@ -213,9 +213,10 @@ struct fbp_recon_params {
      */
     size_t unit;
     /** Processes that compute this volume together, each with a plan of its own (fbp/team.h): all
-     *  make the same calls with the same parameters.  Each computes a part; the output is written
-     * by that of rank 0, whose slices have the same bits as without a team.  memory_bytes is what
-     *  each may take; 0 = its part of 80 % of what is free on its host.  NULL: this one alone. */
+     *  make the same calls with the same parameters.  Each computes a part, and writes it into the
+     *  output of fbp_plan_run(), whose slices have the same bits as without a team; the sink or
+     *  memory of another call is that of rank 0.  memory_bytes is what each may take; 0 = its part
+     *  of 80 % of what is free on its host.  NULL: this one alone. */
     fbp_team *team;
     /** So many processes of the team share the views of each slab of slices, and their partial
      *  volumes are added up, always in one order: values are those of one process to 1e-6 of the
@@ -481,7 +482,8 @@ FBP_API void fbp_plan_timeline(fbp_plan *plan, const char *path);
 /**
  * Reconstruct from a source with the same size and type as the plan's (NULL: the plan's own) into a
  * sink with the size of the plan's volume (of several frames, one behind the other: `frames` of
- * fbp_plan_info()).  The sink is finished; the caller closes it.
+ * fbp_plan_info()).  The sink is finished; the caller closes it.  Of a team rank 0 alone has one;
+ * the others give NULL.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_plan_run_to(fbp_plan *plan, fbp_source *source,
                                                   fbp_sink *sink, struct fbp_report *report);

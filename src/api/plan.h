@@ -36,6 +36,8 @@ struct fbp_plan_rows {
     bool may_open;             /**< ... if memory holds both */
 };
 
+struct fbp_sink_joint;
+
 struct fbp_plan {
     const struct fbp_scan *scan; /**< the caller's, completed */
     struct fbp_scan whole_scan;
@@ -162,26 +164,29 @@ uint64_t fbp_plan_job_fingerprint(const fbp_plan *p);
 /** What the values depend on: of the projections all files, by size and time, and how they are
  *  read; 0 if they are not in files, or in some that will have another size and time. */
 fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uint64_t *out);
-/** How many slices of the output this plan writes; mine[z] = 1 for those of all frames, unless it
- * is NULL (plan_part.c). */
-size_t fbp_plan_own_slices(const fbp_plan *p, unsigned char *mine);
-/** A sink as fbp_plan_sink_open() opens it, for a part of the output. */
-fbp_status fbp_plan_part_open(const fbp_plan *p, fbp_sink **sink, const char *output,
-                              const struct fbp_array_info *info,
-                              const struct fbp_sink_params *params);
+/** How many slices of the output this plan writes, alone or as one of several parts (plan_part.c).
+ */
+size_t fbp_plan_own_slices(const fbp_plan *p);
+/** A sink as fbp_plan_sink_open() opens it, for one of several processes: `mine` is filled in. */
+fbp_status fbp_plan_joint_open(const fbp_plan *p, fbp_sink **sink, const char *output,
+                               const struct fbp_array_info *info,
+                               const struct fbp_sink_params *params,
+                               const struct fbp_sink_joint *joint);
 /** A part is finished: which slices are missing, and a note on whose they are. */
 fbp_status fbp_plan_part_done(fbp_plan *p, const fbp_sink *sink, struct fbp_report *report);
 
 /** The output, whose integers stand for `range`; NULL: that is to be found, and the sink is one for
- *  the floats. */
+ *  the floats.  joint: of several processes that start together; NULL: this one alone, or a part.
+ */
 fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const char *output,
-                              const double *range, fbp_sink **sink);
+                              const double *range, const struct fbp_sink_joint *joint,
+                              fbp_sink **sink);
 fbp_status fbp_plan_check_sink(const fbp_plan *p, const fbp_sink *sink);
 /** All floats are there: the output, by the range that they have. */
 fbp_status fbp_plan_convert(fbp_plan *p, const fbp_source *source, const fbp_sink *values,
                             const char *output, const struct fbp_report *report, fbp_sink **out);
 void fbp_plan_report_output(const fbp_sink *sink, struct fbp_report *report);
 /** Of a run that was interrupted, as this thread's message. */
-void fbp_plan_say_what_is_left(const fbp_plan *p, const fbp_sink *sink, const char *output);
+void fbp_plan_say_what_is_left(const fbp_plan *p, fbp_sink *sink, const char *output);
 
 #endif /* FBP_SRC_PLAN_H */

@@ -91,7 +91,7 @@ static void fill_bytes(fbp_plan *p)
     else if (!p->stages.used) /* which read once */
         i->input_bytes = (uint64_t)((double)i->input_bytes * i->view_reads);
     i->output_bytes =
-        (uint64_t)v[0] * v[1] * fbp_plan_own_slices(p, NULL) * fbp_type_size(p->params.output_type);
+        (uint64_t)v[0] * v[1] * fbp_plan_own_slices(p) * fbp_type_size(p->params.output_type);
 }
 
 static void fill_info(fbp_plan *p)

@@ -59,11 +59,11 @@ fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uin
     return FBP_OK;
 }
 
-/* The output, whose integers stand for `range`; NULL: that is to be found, and the sink is one for
- * the floats. */
 fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const char *output,
-                              const double *range, fbp_sink **sink)
+                              const double *range, const struct fbp_sink_joint *joint,
+                              fbp_sink **sink)
 {
+    const struct fbp_sink_joint part = {.part = p->params.part, .n_parts = p->params.n_parts};
     const struct fbp_grid *g = &p->info.volume;
     struct fbp_inputs inputs = {0};
     uint64_t hash = 0;
@@ -94,8 +94,10 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
     info.n[2] *= info.frames;
     snprintf(info.history, sizeof info.history, "%s", p->info.prepared);
     snprintf(info.unit, sizeof info.unit, "%s", p->info.unit);
-    st = p->params.n_parts ? fbp_plan_part_open(p, sink, output, &info, &params)
-                           : (range ? fbp_sink_open : fbp_spool_open)(sink, output, &info, &params);
+    if (part.n_parts)
+        joint = &part;
+    st = joint ? fbp_plan_joint_open(p, sink, output, &info, &params, joint)
+               : (range ? fbp_sink_open : fbp_spool_open)(sink, output, &info, &params);
 fail:
     fbp_inputs_clear(&inputs);
     return st;
@@ -126,7 +128,7 @@ fbp_status fbp_plan_convert(fbp_plan *p, const fbp_source *source, const fbp_sin
     double range[2] = {report->min, report->max};
 
     FBP_TRY(fbp_spool_range(values, range));
-    FBP_TRY(fbp_plan_sink_open(p, source, output, range, out));
+    FBP_TRY(fbp_plan_sink_open(p, source, output, range, NULL, out));
     return fbp_spool_copy(values, *out, room < 1 ? 1 : room < threads ? room : threads, stops, p);
 }
 
@@ -152,7 +154,7 @@ void fbp_plan_report_output(const fbp_sink *sink, struct fbp_report *report)
     const struct fbp_array_info *info = fbp_sink_info(sink);
 
     report->hash = fbp_sink_hash(sink);
-    report->output_clipped = fbp_sink_clipped(sink);
+    report->output_clipped += fbp_sink_clipped(sink); /* to those of other processes */
     report->output_scale = info->scale;
     report->output_offset = info->offset;
     if (info->scale != 0) {
@@ -162,7 +164,7 @@ void fbp_plan_report_output(const fbp_sink *sink, struct fbp_report *report)
     }
 }
 
-void fbp_plan_say_what_is_left(const fbp_plan *p, const fbp_sink *sink, const char *output)
+void fbp_plan_say_what_is_left(const fbp_plan *p, fbp_sink *sink, const char *output)
 {
     const size_t kept = fbp_sink_kept(sink), all = kept ? fbp_sink_info(sink)->n[2] : 0;
 

@@ -12,7 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 
-size_t fbp_plan_own_slices(const fbp_plan *p, unsigned char *mine)
+static void mark_own(const struct fbp_job *job, unsigned char *mine, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        mine[i] = fbp_roi_is_own(job, i % fbp_roi_size(job, 2));
+}
+
+size_t fbp_plan_own_slices(const fbp_plan *p)
 {
     const struct fbp_job *job = &p->tables.job;
     const size_t nz = fbp_roi_size(job, 2), volumes = fbp_volumes(job);
@@ -22,22 +28,21 @@ size_t fbp_plan_own_slices(const fbp_plan *p, unsigned char *mine)
         return nz * volumes;
     for (size_t z = 0; z < nz; z++)
         n += fbp_roi_is_own(job, z);
-    for (size_t i = 0; mine && i < nz * volumes; i++)
-        mine[i] = fbp_roi_is_own(job, i % nz);
     return n * volumes;
 }
 
-fbp_status fbp_plan_part_open(const fbp_plan *p, fbp_sink **sink, const char *output,
-                              const struct fbp_array_info *info,
-                              const struct fbp_sink_params *params)
+fbp_status fbp_plan_joint_open(const fbp_plan *p, fbp_sink **sink, const char *output,
+                               const struct fbp_array_info *info,
+                               const struct fbp_sink_params *params,
+                               const struct fbp_sink_joint *joint)
 {
-    struct fbp_sink_joint joint = {.part = p->params.part, .n_parts = p->params.n_parts};
+    struct fbp_sink_joint own = *joint;
     unsigned char *mine = NULL;
 
     FBP_TRY(fbp_calloc((void **)&mine, info->n[2], 1, "a table of slices"));
-    (void)fbp_plan_own_slices(p, mine);
-    joint.mine = mine;
-    const fbp_status st = fbp_sink_open_joint(sink, output, info, params, &joint);
+    mark_own(&p->tables.job, mine, info->n[2]);
+    own.mine = mine;
+    const fbp_status st = fbp_sink_open_joint(sink, output, info, params, &own);
     free(mine);
     return st;
 }

@@ -46,6 +46,7 @@ struct plan_run {
     fbp_plan *plan;
     fbp_source *source;
     fbp_sink *sink;
+    bool apart;         /* each of several processes writes its own slices */
     const char *output; /* what the sink's floats are converted to; NULL: the sink is the output */
     fbp_timeline *timeline;
     struct fbp_job looked; /* the views that are looked at */
@@ -207,36 +208,25 @@ fail:
     return st;
 }
 
-static fbp_status begin_team(struct plan_run *r)
+static fbp_status run_to(struct plan_run *r, struct fbp_report *report, double start)
 {
-    uint64_t fingerprint;
-
-    if (!r->plan->params.team)
-        return FBP_OK;
-    FBP_TRY(fbp_plan_fingerprint(r->plan, r->source, &fingerprint));
-    return fbp_plan_team_begin(r->plan, r->sink, fingerprint, &r->team);
-}
-
-static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, const char *output,
-                         struct fbp_report *report, double start)
-{
-    struct plan_run r = {.plan = p, .source = source, .sink = sink, .output = output};
+    fbp_plan *p = r->plan;
     fbp_status st = FBP_OK;
 
-    FBP_TRY(fbp_plan_check_sink(p, sink));
-    FBP_TRY_GOTO(make_parts(&r));
-    FBP_TRY_GOTO(begin_team(&r));
-    FBP_TRY_GOTO(compute_all(&r, report));
+    FBP_TRY(fbp_plan_check_sink(p, r->sink));
+    FBP_TRY_GOTO(make_parts(r));
+    FBP_TRY_GOTO(fbp_plan_team_begin(p, r->sink, r->apart, &r->team));
+    FBP_TRY_GOTO(compute_all(r, report));
+    st = is_first(p) ? check_run(r, report) : FBP_OK;
+    FBP_TRY_GOTO(fbp_plan_team_written(r->team, st));
     if (is_first(p))
-        FBP_TRY_GOTO(check_run(&r, report));
-    if (is_first(p))
-        FBP_TRY_GOTO(finish_output(&r, report, start));
+        FBP_TRY_GOTO(finish_output(r, report, start));
 fail:
-    fbp_plan_team_end(&r.team);
-    fbp_timeline_destroy(&r.timeline);
+    fbp_plan_team_end(&r->team);
+    fbp_timeline_destroy(&r->timeline);
     fbp_plan_stages_look(p, NULL);
-    fbp_look_destroy(&r.look);
-    fbp_mask_destroy(&r.mask);
+    fbp_look_destroy(&r->look);
+    fbp_mask_destroy(&r->mask);
     return st;
 }
 
@@ -256,6 +246,7 @@ static fbp_status run_between(fbp_plan *p, fbp_source *source, fbp_sink *sink,
     const double start = fbp_seconds();
     struct fbp_report own_report = {0};
     fbp_source *own = NULL, *stored = NULL, *reduced = NULL;
+    struct plan_run run;
     fbp_sink *sent = NULL;
     fbp_status st = FBP_OK;
 
@@ -279,7 +270,9 @@ static fbp_status run_between(fbp_plan *p, fbp_source *source, fbp_sink *sink,
     FBP_TRY_GOTO(fbp_plan_source_reduce(p, stored, &reduced));
     FBP_TRY_GOTO(fbp_far_settle(fbp_source_far(stored)));
     FBP_TRY_GOTO(fbp_far_settle(fbp_sink_far(sink)));
-    FBP_TRY_GOTO(run_to(p, reduced, sink, NULL, &own_report, start));
+    FBP_TRY_GOTO(fbp_plan_team_compare(p, reduced, ""));
+    run = (struct plan_run){.plan = p, .source = reduced, .sink = sink};
+    FBP_TRY_GOTO(run_to(&run, &own_report, start));
 fail:
     if (report)
         FBP_GIVE(report, report, &own_report);
@@ -322,7 +315,9 @@ static fbp_status run_file(fbp_plan *p, const char *output, struct fbp_report *r
     const bool found = p->params.auto_range != 0; /* the range of the output, once it is there */
     struct fbp_report own_report = {0};
     fbp_source *source = NULL, *reduced = NULL;
+    struct plan_run run;
     fbp_sink *sink = NULL;
+    bool apart = false;
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
@@ -332,12 +327,15 @@ static fbp_status run_file(fbp_plan *p, const char *output, struct fbp_report *r
     FBP_TRY_GOTO(fbp_plan_source_open(p, &source));
     FBP_TRY_GOTO(fbp_plan_check_source(p, source));
     FBP_TRY_GOTO(fbp_plan_source_reduce(p, source, &reduced));
-    FBP_TRY_GOTO(is_first(p) ? fbp_plan_sink_open(p, reduced, output,
-                                                  found ? NULL : p->params.output_range, &sink)
-                             : fbp_plan_team_sink(p, &sink));
+    FBP_TRY_GOTO(fbp_plan_team_open(p, reduced, output, &sink, &apart));
     if (p->follow) /* devices shall be ready when the first view is */
         FBP_TRY_GOTO(fbp_plan_open(p));
-    FBP_TRY_GOTO(run_to(p, reduced, sink, found ? output : NULL, &own_report, start));
+    run = (struct plan_run){.plan = p,
+                            .source = reduced,
+                            .sink = sink,
+                            .output = found ? output : NULL,
+                            .apart = apart};
+    FBP_TRY_GOTO(run_to(&run, &own_report, start));
     if (found && is_first(p))
         fbp_spool_discard(&sink);
 fail:

@@ -28,12 +28,27 @@ struct fbp_plan_run_team;
 /** Bytes of it. */
 uint64_t fbp_plan_team_bytes(const fbp_plan *p);
 
+/* Where slices go (team_output.c). */
+
+/** Of slices that go to rank 0 at once. */
+enum { FBP_TEAM_SENT_BYTES = 4 << 20 };
+size_t fbp_plan_slice_bytes(const fbp_plan *p);
+size_t fbp_plan_team_at_once(const fbp_plan *p);
+
+/** All read the same views, by names, sizes and times of their files, and name the same output. */
+fbp_status fbp_plan_team_compare(const fbp_plan *p, const fbp_source *source, const char *output);
+
+/** The output, of a process alone or of each of a team.  *apart: each writes its own slices; else
+ *  rank 0 writes all. */
+fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const char *output,
+                              fbp_sink **sink, bool *apart);
+/** Has this process a sink of the output?  Of those that share a slab the first has. */
+bool fbp_plan_team_writes(const fbp_plan *p, bool apart);
 /** Where the slices of this process go, if that is not the output itself: to rank 0. */
 fbp_status fbp_plan_team_sink(const fbp_plan *p, fbp_sink **out);
 
-/** All know which slices of the output are there already.  sink: of rank 0 the output.
- *  fingerprint: of what the values depend on, the same for all. */
-fbp_status fbp_plan_team_begin(fbp_plan *p, fbp_sink *sink, uint64_t fingerprint,
+/** All know which slices of the output are there already.  sink: what this process writes to. */
+fbp_status fbp_plan_team_begin(fbp_plan *p, fbp_sink *sink, bool apart,
                                struct fbp_plan_run_team **out);
 /** Who tells how far all are, in place of the caller's own function. */
 int fbp_plan_team_progress(void *user, const struct fbp_progress *now);
@@ -43,6 +58,9 @@ void fbp_plan_team_log(void *user, enum fbp_log_level level, const char *line);
  *  into its report and its look. */
 fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status, fbp_look *look,
                                   uint64_t n_found, struct fbp_report *report);
+/** May what all have computed become the output, says rank 0?  Then the others finish theirs, and
+ *  rank 0 may publish it.  t NULL: it is the status that is given. */
+fbp_status fbp_plan_team_written(struct fbp_plan_run_team *t, fbp_status status);
 void fbp_plan_team_end(struct fbp_plan_run_team **run);
 
 #endif /* FBP_SRC_PLAN_TEAM_H */

@@ -14,13 +14,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of slices that go to rank 0 at once. */
-enum { SENT_BYTES = 4 << 20 };
-
 struct fbp_plan_run_team {
     fbp_plan *plan;
     fbp_sink *sink;
-    pthread_t taker; /* of rank 0: takes slices of the others */
+    bool apart;      /* each writes its own slices */
+    pthread_t taker; /* of rank 0: takes slices of the others, or hears that they have none left */
     bool has_taker;
     atomic_bool taken_all;
     fbp_status taken; /* what became of that, and its message */
@@ -28,18 +26,6 @@ struct fbp_plan_run_team {
     void *slices; /* room for those */
     double told;  /* when rank 0 was told last how far this process is */
 };
-
-static size_t slice_bytes(const fbp_plan *p)
-{
-    return p->info.volume.n[0] * p->info.volume.n[1] * fbp_value_size(&p->tables.job);
-}
-
-static size_t slices_at_once(const fbp_plan *p)
-{
-    const size_t bytes = slice_bytes(p);
-
-    return bytes < SENT_BYTES ? SENT_BYTES / bytes : 1;
-}
 
 /* What a process tells at the end of a run; what its look has seen follows. */
 struct found {
@@ -53,61 +39,15 @@ uint64_t fbp_plan_team_bytes(const fbp_plan *p)
     const size_t size = fbp_team_size(p->params.team);
     const uint64_t slice = (uint64_t)fbp_roi_size(job, 0) * fbp_roi_size(job, 1) * sizeof(double);
     const uint64_t found = sizeof(struct found) + fbp_look_packed(job);
-    const uint64_t sent = slice < SENT_BYTES ? SENT_BYTES : slice;
+    const uint64_t sent = slice < FBP_TEAM_SENT_BYTES ? FBP_TEAM_SENT_BYTES : slice;
+    const uint64_t have = fbp_roi_size(job, 2) * fbp_volumes(job);
     const uint64_t added = p->ranks.n_parts > 1 ? 4 * sent : 0; /* two blocks of twice that */
 
     if (!p->params.team)
         return 0;
     if (fbp_team_rank(p->params.team) > 0)
-        return 2 * found + added;
-    return 2 * size * found + sent + added;
-}
-
-/* A write() of fbp_sink_functions: rank 0 writes them. */
-static int send(const fbp_plan *p, size_t z0, size_t nz, const void *slices, char *why,
-                size_t n_why)
-{
-    if (fbp_team_offer(p->params.team, z0, nz, slices, nz * slice_bytes(p)) == FBP_OK)
-        return 0;
-    snprintf(why, n_why, "%s", fbp_message());
-    fbp_message_clear();
-    return 1;
-}
-
-static int send_floats(void *user, size_t z0, size_t nz, const float *slices, char *why,
-                       size_t n_why)
-{
-    return send(user, z0, nz, slices, why, n_why);
-}
-
-static int send_doubles(void *user, size_t z0, size_t nz, const double *slices, char *why,
-                        size_t n_why)
-{
-    return send(user, z0, nz, slices, why, n_why);
-}
-
-/* A write() of who shares views: what it has is in the sum. */
-static int send_nothing(void *user, size_t z0, size_t nz, const float *slices, char *why,
-                        size_t n_why)
-{
-    (void)user, (void)z0, (void)nz, (void)slices, (void)why, (void)n_why;
-    return 0;
-}
-
-fbp_status fbp_plan_team_sink(const fbp_plan *p, fbp_sink **out)
-{
-    const bool doubles = fbp_in_double(&p->tables.job);
-    const struct fbp_sink_functions functions = {.struct_size = sizeof functions,
-                                                 .write = doubles             ? NULL
-                                                          : p->ranks.part > 0 ? send_nothing
-                                                                              : send_floats,
-                                                 .write_double = doubles ? send_doubles : NULL,
-                                                 .user = (void *)(uintptr_t)p,
-                                                 .at_once = slices_at_once(p),
-                                                 .concurrent = 1};
-    const size_t *v = p->info.volume.n, n[3] = {v[0], v[1], p->info.frames * v[2]};
-
-    return fbp_sink_callback(out, &functions, n);
+        return 2 * found + have + added;
+    return 2 * size * found + size * have + sent + added;
 }
 
 /* Slices of another process, into the output. */
@@ -116,10 +56,10 @@ static fbp_status take(struct fbp_plan_run_team *t, size_t from, uint64_t z, uin
     const fbp_plan *p = t->plan;
     const size_t all = p->info.volume.n[2] * p->info.frames;
 
-    if (n > slices_at_once(p) || z > all || n > all - z)
+    if (!t->slices || n > fbp_plan_team_at_once(p) || z > all || n > all - z)
         return fbp_fail(FBP_ERR_INVALID, "team: rank %zu has slices that are not of this volume",
                         from);
-    FBP_TRY(fbp_team_ask(p->params.team, from, t->slices, (size_t)n * slice_bytes(p)));
+    FBP_TRY(fbp_team_ask(p->params.team, from, t->slices, (size_t)n * fbp_plan_slice_bytes(p)));
     FBP_TRY(fbp_team_taken(p->params.team, from));
     return fbp_in_double(&p->tables.job)
                ? fbp_sink_write_double(t->sink, (size_t)z, (size_t)n, t->slices)
@@ -162,53 +102,57 @@ static fbp_status start_taker(struct fbp_plan_run_team *t)
 {
     if (fbp_team_rank(t->plan->params.team) > 0)
         return FBP_OK;
-    FBP_TRY(
-        fbp_alloc(&t->slices, slices_at_once(t->plan) * slice_bytes(t->plan), "slices of others"));
+    if (!t->apart)
+        FBP_TRY(fbp_alloc(&t->slices,
+                          fbp_plan_team_at_once(t->plan) * fbp_plan_slice_bytes(t->plan),
+                          "slices of others"));
     t->has_taker = pthread_create(&t->taker, NULL, taker_main, t) == 0;
     return t->has_taker ? FBP_OK
                         : fbp_fail(FBP_ERR_NOMEM,
                                    "threads: the system grants no more: close other programs");
 }
 
-/* The same views for all, by names, sizes and times of their files. */
-static fbp_status compare_inputs(fbp_team *team, uint64_t fingerprint)
+/* What processes have found in the output, as rank 0 hears it. */
+static fbp_status join_have(const struct fbp_plan_run_team *t, unsigned char *have, size_t n)
 {
-    const size_t size = fbp_team_size(team);
-    uint64_t *all = NULL;
-    char name[100];
+    fbp_team *team = t->plan->params.team;
+    const bool first = fbp_team_rank(team) == 0;
+    unsigned char *all = NULL;
 
-    fbp_status st = fbp_calloc((void **)&all, size, sizeof *all, "a team");
-    st = fbp_team_gather(team, "inputs", st, &fingerprint, sizeof fingerprint, all);
-    for (size_t r = 1; r < size && st == FBP_OK; r++)
-        if (all[r] != all[0])
-            st = fbp_fail(FBP_ERR_INVALID,
-                          "%s reads other files than rank 0, or copies of other times: give all "
-                          "the same files, or copy them with their times (cp -p)",
-                          fbp_team_name(team, r, name, sizeof name));
+    fbp_status st =
+        first ? fbp_calloc((void **)&all, fbp_team_size(team), n, "tables of slices") : FBP_OK;
+    st = fbp_team_collect(team, "slices", st, have, n, all);
+    for (size_t i = 0; st == FBP_OK && first && i < fbp_team_size(team) * n; i++)
+        have[i % n] |= all[i];
     free(all);
     return st;
 }
 
-/* What the output has already, as rank 0 has found it. */
+/* What the output has already.  Each that writes into it knows of its own slices; those that share
+ * views hear of these. */
 static fbp_status share_have(struct fbp_plan_run_team *t, fbp_status status)
 {
     fbp_team *team = t->plan->params.team;
-    const size_t n = fbp_sink_info(t->sink)->n[2];
+    const struct fbp_job *job = &t->plan->tables.job;
+    const size_t n = fbp_sink_info(t->sink)->n[2], nz = fbp_roi_size(job, 2);
     unsigned char *have = NULL;
 
     if (status == FBP_OK)
         status = fbp_calloc((void **)&have, n, 1, "a table of slices");
-    for (size_t z = 0; have && z < n && fbp_team_rank(team) == 0; z++)
-        have[z] = fbp_sink_has(t->sink, z, 1);
+    for (size_t z = 0; have && z < n; z++)
+        have[z] = fbp_sink_has(t->sink, z, 1) && (!t->apart || fbp_roi_is_own(job, z % nz));
+    if (t->apart && status == FBP_OK)
+        status = join_have(t, have, n);
     const fbp_status st = fbp_team_share(team, "output", status, have, n);
-    for (size_t z = 0; have && st == FBP_OK && z < n && fbp_team_rank(team) > 0; z++)
+    for (size_t z = 0; have && st == FBP_OK && z < n && !fbp_plan_team_writes(t->plan, t->apart);
+         z++)
         if (have[z])
             fbp_sink_mark(t->sink, z, 1);
     free(have);
     return st;
 }
 
-fbp_status fbp_plan_team_begin(fbp_plan *p, fbp_sink *sink, uint64_t fingerprint,
+fbp_status fbp_plan_team_begin(fbp_plan *p, fbp_sink *sink, bool apart,
                                struct fbp_plan_run_team **out)
 {
     struct fbp_plan_run_team *t = NULL;
@@ -219,8 +163,8 @@ fbp_status fbp_plan_team_begin(fbp_plan *p, fbp_sink *sink, uint64_t fingerprint
     FBP_TRY(fbp_calloc((void **)&t, 1, sizeof *t, "a team's run"));
     t->plan = p;
     t->sink = sink;
+    t->apart = apart;
     *out = t;
-    FBP_TRY(compare_inputs(p->params.team, fingerprint));
     st = start_taker(t);
     FBP_TRY(share_have(t, st));
     fbp_team_stops(p->params.team, &p->stop);
@@ -228,17 +172,18 @@ fbp_status fbp_plan_team_begin(fbp_plan *p, fbp_sink *sink, uint64_t fingerprint
 }
 
 /* What a process tells of its progress. */
-enum { DONE, TOTAL, SLABS_DONE, N_SLABS, HAS_ENDED };
+enum { DONE, TOTAL, SLABS_DONE, N_SLABS };
 
 int fbp_plan_team_progress(void *user, const struct fbp_progress *now)
 {
     struct fbp_plan_run_team *t = user;
     const struct fbp_recon_params *p = &t->plan->params;
+    const bool counts = t->plan->ranks.part == 0; /* of those that share a slab, one does */
     const uint64_t own[FBP_TEAM_TOLD] = {
         [DONE] = now->done,
         [TOTAL] = now->total,
-        [SLABS_DONE] = now->slabs_done,
-        [N_SLABS] = now->n_slabs,
+        [SLABS_DONE] = counts ? now->slabs_done : 0,
+        [N_SLABS] = counts ? now->n_slabs : 0,
     };
     uint64_t all[FBP_TEAM_TOLD];
     struct fbp_progress sum = *now;
@@ -335,6 +280,7 @@ static void join_reports(struct found *to, const struct found *other)
     a->devices_dropped += b->devices_dropped;
     a->not_finite += b->not_finite;
     a->clipped += b->clipped;
+    a->output_clipped += b->output_clipped;
 }
 
 /* What all have found, into what rank 0 has. */
@@ -356,7 +302,7 @@ fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status
                                   uint64_t n_found, struct fbp_report *report)
 {
     fbp_team *team = t->plan->params.team;
-    const struct found found = {.report = *report, .n = n_found};
+    struct found found = {.report = *report, .n = n_found};
     const size_t bytes = sizeof found + fbp_look_packed(&fbp_plan_measured(t->plan)->job);
     const bool first = fbp_team_rank(team) == 0;
     char *mine = NULL, *all = NULL;
@@ -367,6 +313,10 @@ fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status
         status = fbp_calloc((void **)&mine, 1, bytes, "what was found");
     if (status == FBP_OK && first)
         status = fbp_calloc((void **)&all, fbp_team_size(team), bytes, "what was found");
+    if (t->plan->ranks.part > 0) /* the first of those that share a slab counts it */
+        found.report.slabs_resumed = 0;
+    if (!first && fbp_plan_team_writes(t->plan, t->apart)) /* rank 0 will say what it has clipped */
+        found.report.output_clipped = fbp_sink_clipped(t->sink);
     if (status == FBP_OK) {
         memcpy(mine, &found, sizeof found);
         fbp_look_pack(look, mine + sizeof found);
@@ -383,6 +333,21 @@ fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status
     free(mine);
     free(all);
     return st;
+}
+
+fbp_status fbp_plan_team_written(struct fbp_plan_run_team *t, fbp_status status)
+{
+    if (!t || !t->apart)
+        return status;
+    fbp_team *team = t->plan->params.team;
+    const bool first = fbp_team_rank(team) == 0;
+    fbp_status st = fbp_team_meet(team, "checked", status);
+    if (st == FBP_ERR_INVALID) /* slices of nothing, says rank 0 */
+        fbp_sink_forget(t->sink);
+    FBP_TRY(st);
+    if (!first && fbp_plan_team_writes(t->plan, true))
+        st = fbp_sink_finish(t->sink);
+    return fbp_team_meet(team, "written", st);
 }
 
 void fbp_plan_team_end(struct fbp_plan_run_team **run)

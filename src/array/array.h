@@ -48,6 +48,15 @@ fbp_status fbp_sink_open_joint(fbp_sink **out, const char *path, const struct fb
                                const struct fbp_sink_params *params,
                                const struct fbp_sink_joint *joint);
 
+/** A file that a process of such a sink has just made, and how it begins. */
+struct fbp_sink_token {
+    char path[4096]; /**< "": the sink has no files */
+    char text[200];
+};
+void fbp_sink_token(const fbp_sink *joint, struct fbp_sink_token *out);
+/** Does this process see it, too?  Waits for a file system that has not heard of it yet. */
+bool fbp_sink_sees(const struct fbp_sink_token *token);
+
 /** Slices that other processes still have to write, once the sink is finished; 0: the output has
  * its name. */
 size_t fbp_sink_missing(const fbp_sink *sink);
@@ -59,6 +68,6 @@ uint64_t fbp_sink_thread_bytes(enum fbp_type type);
 FBP_PRIVATE_API void fbp_sink_forget(fbp_sink *sink);
 
 /** Slices that stay for a run that resumes this one, if it is closed now; NULL: 0. */
-size_t fbp_sink_kept(const fbp_sink *sink);
+size_t fbp_sink_kept(fbp_sink *sink);
 
 #endif /* FBP_SRC_ARRAY_H */

@@ -160,6 +160,34 @@ static void remove_all(struct fbp_sink *s)
     close(fd);
 }
 
+/* Noted by whoever it was. */
+static fbp_status note_peer(struct fbp_sink *s, struct fbp_joint_peer *p, void *noted)
+{
+    struct fbp_joint_line line;
+    const char *at = p->lines;
+
+    while (fbp_joint_next(s, p, &at, &line))
+        memset((unsigned char *)noted + line.z0, 1, line.nz);
+    return FBP_OK;
+}
+
+size_t fbp_joint_kept(struct fbp_sink *s)
+{
+    struct fbp_stop_scope deaf = {.deaf = true}, *const before = fbp_stop_scope(&deaf);
+    unsigned char *noted = malloc(s->info.n[2]);
+    size_t n = 0;
+
+    if (noted) {
+        memcpy(noted, s->have, s->info.n[2]);
+        (void)!fbp_joint_each(s, true, note_peer, noted);
+    }
+    for (size_t z = 0; noted && z < s->info.n[2]; z++)
+        n += noted[z];
+    (void)fbp_stop_scope(before);
+    free(noted);
+    return n;
+}
+
 void fbp_joint_leave(struct fbp_sink *s)
 {
     if (!s->joint->joined || s->joint->complete || s->finished || is_worth_keeping(s))
@@ -168,5 +196,7 @@ void fbp_joint_leave(struct fbp_sink *s)
         fbp_joint_remove(s->log);
     free(s->log);
     s->log = NULL;
+    struct fbp_stop_scope deaf = {.deaf = true}, *const before = fbp_stop_scope(&deaf);
     remove_all(s);
+    (void)fbp_stop_scope(before);
 }

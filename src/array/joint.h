@@ -132,6 +132,11 @@ bool fbp_joint_next(const struct fbp_sink *s, const struct fbp_joint_peer *peer,
 /** For fbp_joint_each(): the slices of a journal that are on the disk are there. */
 fbp_status fbp_joint_mark_synced(struct fbp_sink *s, struct fbp_joint_peer *peer, void *user);
 
+/** Where a network's file system remembers what is in a folder, changing it, beside a journal,
+ * makes this machine ask again: else two processes that end together could miss each other's
+ * journals (joint_token.c). */
+void fbp_joint_look_anew(const char *journal);
+
 /** Remove a journal and its file of edges. */
 void fbp_joint_remove(const char *journal);
 
@@ -172,6 +177,9 @@ bool fbp_joint_is_left_alone(const struct fbp_sink *s);
 
 /** This process has written all its slices: tell the others, or publish if all are there. */
 fbp_status fbp_joint_finish(struct fbp_sink *s);
+
+/** Slices that any process has noted, and that stay when this one leaves. */
+size_t fbp_joint_kept(struct fbp_sink *s);
 
 /** It has not: keep what others can use. */
 void fbp_joint_leave(struct fbp_sink *s);

@@ -102,7 +102,7 @@ static fbp_status tidy(struct fbp_sink *s, int fd, const char *head, char *seen)
     FBP_TRY(fbp_joint_each(s, false, see, seen));
     see_noted(s, head, seen);
     seen[s->joint->own.part] = 1;
-    const bool all = !memchr(seen + 1, 0, n);
+    const bool all = s->joint->own.first || !memchr(seen + 1, 0, n); /* who leads knows of all */
     if (!all)
         FBP_TRY(write_record(s, fd, head));
     FBP_TRY(fbp_joint_each(s, true, remove_peer, NULL));

@@ -28,20 +28,6 @@ static fbp_status sync_own(struct fbp_sink *s)
     return FBP_OK;
 }
 
-/* Where a network's file system remembers what is in a folder, changing it makes this machine ask
- * again: else two processes that end together could miss each other's journals. */
-static void look_anew(const struct fbp_sink *s)
-{
-    char *name = fbp_format("%s" FBP_JOINT_LOOK, s->log);
-    const int fd = name ? open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
-
-    if (fd >= 0) {
-        close(fd);
-        unlink(name);
-    }
-    free(name);
-}
-
 static fbp_status copy_peer(struct fbp_sink *s, struct fbp_joint_peer *p, void *scratch)
 {
     struct fbp_joint_line line;
@@ -126,7 +112,7 @@ static fbp_status seal(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
 /* While the head is locked. */
 static fbp_status finish(struct fbp_sink *s, const struct fbp_part_inputs *inputs, int head)
 {
-    look_anew(s);
+    fbp_joint_look_anew(s->log);
     FBP_TRY(fbp_joint_each(s, false, fbp_joint_mark_synced, NULL));
     if (s->n_have < s->info.n[2])
         return FBP_OK;

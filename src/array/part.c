@@ -126,7 +126,8 @@ static fbp_status cannot_open(const char *path)
     return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s%s", path, strerror(error),
                     error == EACCES || error == EPERM
                         ? ": another user left it: remove it, or choose another name"
-                        : "");
+                    : error == EROFS ? ": choose a name where files can be written"
+                                     : "");
 }
 
 /* Nothing but a journal begins like one; an empty file holds nothing that could be lost. */

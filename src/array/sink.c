@@ -208,8 +208,10 @@ void fbp_sink_forget(fbp_sink *s)
     s->fingerprint = 0;
 }
 
-size_t fbp_sink_kept(const struct fbp_sink *s)
+size_t fbp_sink_kept(struct fbp_sink *s)
 {
+    if (s && s->joint && s->joint->head && !s->finished)
+        return fbp_joint_kept(s);
     return s && !s->finished && s->fingerprint && s->log_fd >= 0 ? s->n_have : 0;
 }
 

@@ -51,6 +51,8 @@ static bool scope_says_so(void)
 
 bool fbp_stopped(void)
 {
+    if (scope && scope->deaf)
+        return false;
     return atomic_load_explicit(&stop, memory_order_relaxed) != 0 || scope_says_so();
 }
 

@@ -18,6 +18,7 @@ struct fbp_stop_scope {
     void *user;
     double next; /**< when it is asked next */
     bool said;   /**< it said so, and is not asked again */
+    bool deaf;   /**< nobody may, not even fbp_stop(): what was begun is tidied up */
 };
 
 /** From now on ask `next`, NULL: nobody, in this thread; returns who was asked before. */

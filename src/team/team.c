@@ -1,5 +1,6 @@
 #include "team/team_parts.h"
 
+#include "base/build.h"
 #include "base/mem.h"
 #include "base/sizes.h"
 
@@ -44,14 +45,15 @@ void fbp_team_stops(fbp_team *t, atomic_bool *flag)
 
 /* What every process tells of itself at first. */
 struct introduction {
-    char release[16], host[64];
+    char build[48], host[64];
 };
 
 static fbp_status introduce(fbp_team *t)
 {
     const size_t rank = t->call.rank, size = t->call.size;
-    struct introduction own = {.release = FBP_VERSION}, *all = NULL;
+    struct introduction own = {.build = ""}, *all = NULL;
 
+    snprintf(own.build, sizeof own.build, "%s", fbp_build());
     (void)gethostname(own.host, sizeof own.host - 1);
     snprintf(t->peers[rank].host, sizeof own.host, "%s", own.host);
     FBP_TRY(fbp_calloc((void **)&all, size, sizeof *all, "a team"));
@@ -62,11 +64,11 @@ static fbp_status introduce(fbp_team *t)
             t->local_size++;
             t->local_rank += r < rank;
         }
-        if (strcmp(all[r].release, all[0].release) != 0)
+        if (strncmp(all[r].build, all[0].build, sizeof all[r].build) != 0)
             st = fbp_fail(FBP_ERR_INVALID,
-                          "rank %zu on %.63s has fbp %.15s, rank 0 on %.63s %.15s: install the "
-                          "same release on both",
-                          r, all[r].host, all[r].release, all[0].host, all[0].release);
+                          "rank %zu on %.63s has fbp %.47s, rank 0 on %.63s %.47s: install the "
+                          "same on both",
+                          r, all[r].host, all[r].build, all[0].host, all[0].build);
     }
     free(all);
     return st;

@@ -38,7 +38,7 @@ void fbp_team_stops(fbp_team *team, atomic_bool *flag);
 
 /** How far this process is, for rank 0, which alone asks for the sum of all: FBP_TEAM_TOLD numbers.
  */
-enum { FBP_TEAM_TOLD = 5 };
+enum { FBP_TEAM_TOLD = 4 };
 void fbp_team_tell(fbp_team *team, const uint64_t values[FBP_TEAM_TOLD]);
 void fbp_team_told(fbp_team *team, uint64_t sum[FBP_TEAM_TOLD]);
 

@@ -26,17 +26,35 @@ static struct team_words words_of_lost(const fbp_team *t, size_t rank)
     return words;
 }
 
-/* Those of a process, copied: letters lie at any address. */
-static struct team_words words_of(const struct meeting *m, size_t rank)
+static struct team_words words_of_other_release(const fbp_team *t, size_t rank)
+{
+    struct team_words words = {.status = FBP_ERR_INVALID};
+    char name[100];
+
+    snprintf(words.message, sizeof words.message,
+             "%s is of another release: install the same one everywhere",
+             fbp_team_name(t, rank, name, sizeof name));
+    return words;
+}
+
+/* What a letter of a process says first, copied: letters lie at any address.  NULL: it is lost. */
+static struct team_words read_words(const fbp_team *t, size_t rank,
+                                    const struct team_letter *letter)
 {
     struct team_words words;
 
-    if (rank == 0)
-        return *m->own;
-    if (!m->letters[rank])
-        return words_of_lost(m->team, rank);
-    memcpy(&words, m->letters[rank]->data, sizeof words);
+    if (!letter)
+        return words_of_lost(t, rank);
+    if (letter->head.total < sizeof words)
+        return words_of_other_release(t, rank);
+    memcpy(&words, letter->data, sizeof words);
+    words.where[sizeof words.where - 1] = words.message[sizeof words.message - 1] = '\0';
     return words;
+}
+
+static struct team_words words_of(const struct meeting *m, size_t rank)
+{
+    return rank == 0 ? *m->own : read_words(m->team, rank, m->letters[rank]);
 }
 
 /* The first who failed by himself; nobody: the first who did not go on. */
@@ -93,29 +111,27 @@ static struct team_words judge(const struct meeting *m)
         return verdict;
     }
     verdict = words_of(m, at);
-    if ((at > 0 && !m->letters[at]) || all_say(m, &verdict)) /* the first names itself */
-        return verdict;
+    (void)fbp_team_name(m->team, at, name, sizeof name);
+    if (strncmp(verdict.message, name, strlen(name)) == 0 || all_say(m, &verdict))
+        return verdict; /* it is named already, or nobody need be */
     const struct team_words said = verdict;
-    snprintf(verdict.message, sizeof verdict.message, "%s: %.*s",
-             fbp_team_name(m->team, at, name, sizeof name),
+    snprintf(verdict.message, sizeof verdict.message, "%s: %.*s", name,
              (int)(sizeof verdict.message - sizeof name - 3), said.message);
     return verdict;
 }
 
-/* The letters of all, for as long as they are there. */
-static void hear_all(struct meeting *m)
+/* The next letter of a process; NULL: it is lost. */
+static struct team_letter *hear(fbp_team *t, size_t rank)
 {
-    fbp_team *t = m->team;
+    struct team_peer *p = &t->peers[rank];
 
     pthread_mutex_lock(&t->lock);
-    for (size_t r = 1; r < t->call.size; r++) {
-        struct team_peer *p = &t->peers[r];
-        while (!p->first && !p->lost)
-            pthread_cond_wait(&t->changed, &t->lock);
-        m->letters[r] = p->first;
-        p->first = p->first ? p->first->next : NULL;
-    }
+    while (!p->first && !p->lost)
+        pthread_cond_wait(&t->changed, &t->lock);
+    struct team_letter *letter = p->first;
+    p->first = letter ? letter->next : NULL;
     pthread_mutex_unlock(&t->lock);
+    return letter;
 }
 
 /* Bytes that everybody brings, and that everybody gets. */
@@ -135,9 +151,7 @@ static void collect(const struct meeting *m, const struct brought *b, struct tea
     for (size_t r = 1; r < m->team->call.size && verdict->status == FBP_OK; r++) {
         const struct team_letter *letter = m->letters[r];
         if (letter->head.total != sizeof *verdict + b->n) {
-            verdict->status = FBP_ERR_INVALID;
-            snprintf(verdict->message, sizeof verdict->message,
-                     "rank %zu is of another release: install the same one everywhere", r);
+            *verdict = words_of_other_release(m->team, r);
         } else if (b->n_all > b->n)
             memcpy((char *)b->all + r * b->n, letter->data + sizeof *verdict, b->n);
     }
@@ -152,7 +166,7 @@ static void tell_all(const struct meeting *m, const struct team_words *verdict, 
     memcpy(letter, verdict, sizeof *verdict);
     for (size_t r = 1; r < t->call.size; r++)
         if (m->letters[r]) /* who is lost by now will not answer at the next one */
-            (void)!team_post(t, r, TEAM_VERDICT, verdict->status, t->serial, letter, n);
+            (void)!team_post(t, r, TEAM_VERDICT, verdict->status, 0, letter, n);
     fbp_message_clear();
 }
 
@@ -172,7 +186,8 @@ static fbp_status preside(fbp_team *t, const struct team_words *own, const struc
     FBP_TRY_GOTO(fbp_calloc((void **)&m.letters, t->call.size, sizeof *m.letters, "a meeting"));
     FBP_TRY_GOTO(fbp_calloc((void **)&letter, 1, sizeof *own + b->n_all, "a meeting"));
     into.all = letter + sizeof *own;
-    hear_all(&m);
+    for (size_t r = 1; r < t->call.size; r++)
+        m.letters[r] = hear(t, r);
     *verdict = judge(&m);
     collect(&m, &into, verdict);
     tell_all(&m, verdict, letter, sizeof *own + (verdict->status == FBP_OK ? b->n_told : 0));
@@ -186,20 +201,6 @@ fail:
     return st;
 }
 
-/* What rank 0 says; NULL: it is lost. */
-static struct team_letter *hear_verdict(fbp_team *t)
-{
-    struct team_peer *p = &t->peers[0];
-
-    pthread_mutex_lock(&t->lock);
-    while (!p->first && !p->lost)
-        pthread_cond_wait(&t->changed, &t->lock);
-    struct team_letter *letter = p->first;
-    p->first = letter ? letter->next : NULL;
-    pthread_mutex_unlock(&t->lock);
-    return letter;
-}
-
 static fbp_status attend(fbp_team *t, const struct team_words *own, const struct brought *b,
                          struct team_words *verdict)
 {
@@ -210,14 +211,13 @@ static fbp_status attend(fbp_team *t, const struct team_words *own, const struct
     memcpy(letter, own, sizeof *own);
     if (b->n > 0)
         memcpy(letter + sizeof *own, b->mine, b->n);
-    (void)!team_post(t, 0, TEAM_WORDS, (fbp_status)own->status, t->serial, letter, n);
+    (void)!team_post(t, 0, TEAM_WORDS, (fbp_status)own->status, 0, letter, n);
     fbp_message_clear(); /* if it cannot be reached, it will be lost */
     free(letter);
-    struct team_letter *heard = hear_verdict(t);
-    if (heard)
-        memcpy(verdict, heard->data, sizeof *verdict);
-    else
-        *verdict = words_of_lost(t, 0);
+    struct team_letter *heard = hear(t, 0);
+    *verdict = read_words(t, 0, heard);
+    if (heard && verdict->status == FBP_OK && heard->head.total != sizeof *verdict + b->n_told)
+        *verdict = words_of_other_release(t, 0);
     if (heard && verdict->status == FBP_OK && b->n_told > 0)
         memcpy(b->all, heard->data + sizeof *verdict, b->n_told);
     free(heard);
@@ -253,7 +253,6 @@ static fbp_status meet(fbp_team *t, const char *where, fbp_status status, const 
     fbp_message_clear();
     const fbp_status st =
         t->call.rank == 0 ? preside(t, &own, b, &verdict) : attend(t, &own, b, &verdict);
-    t->serial++;
     if (st != FBP_OK)
         return is_over(t, st, fbp_message());
     if (verdict.status == FBP_OK)

@@ -23,7 +23,7 @@ enum team_kind {
 struct team_head {
     uint32_t kind;
     int32_t status;
-    uint64_t serial;    /**< of a meeting or a piece */
+    uint64_t serial;    /**< of a piece */
     uint64_t at, total; /**< bytes of a letter before this message's, and all */
 };
 
@@ -78,7 +78,6 @@ struct fbp_team {
     atomic_bool stopped;
     atomic_bool *flag;
     struct team_offered *offers; /**< the oldest first */
-    uint64_t serial;             /**< of the meeting */
     fbp_status over;             /**< a meeting has failed, with this message */
     char why[1000];
 };

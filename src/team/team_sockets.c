@@ -68,6 +68,8 @@ static int send_message(void *user, size_t to, const void *data, size_t n)
         return 1;
     pthread_mutex_lock(&s->locks[to]);
     const bool done = s->fds[to] >= 0 && send_all(s->fds[to], parts, 2);
+    if (!done && s->fds[to] >= 0) /* what followed half a message would be taken for its rest */
+        shutdown(s->fds[to], SHUT_RDWR);
     pthread_mutex_unlock(&s->locks[to]);
     return done ? 0 : 1;
 }

@@ -61,3 +61,13 @@ finish() {
     [ "$failures" -eq 0 ] || exit 1
     echo "passed"
 }
+# The library of this command in a folder, with a commit of another name; fails where it has none.
+make_other_build() {
+    local library commit
+    library=$(ldd "$fbp" | sed -nE 's/.*libfbp\.so[^ ]* => ([^ ]*) .*/\1/p')
+    commit=$(strings -n 8 "${library:-/dev/null}" 2>/dev/null |
+        sed -nE 's/^0\.[0-9]+\.[0-9]+ ([0-9a-f]{12}\+?)$/\1/p' | head -1)
+    [ -n "$commit" ] || return 1
+    mkdir -p "$1"
+    LC_ALL=C sed "s/$commit/$(echo "$commit" | tr 0-9a-f 1-9a-f0)/" "$library" >"$1/$(basename "$library")"
+}

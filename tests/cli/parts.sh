@@ -120,11 +120,7 @@ is "$(json slabs_resumed) > 0"
 same d.mha
 
 # Another program: here, one whose commit has another name.
-library=$(ldd "$fbp" | sed -nE 's/.*libfbp\.so[^ ]* => ([^ ]*) .*/\1/p')
-commit=$(strings -n 8 "${library:-/dev/null}" 2>/dev/null | sed -nE 's/^0\.[0-9]+\.[0-9]+ ([0-9a-f]{12}\+?)$/\1/p' | head -1)
-if [ -n "$commit" ]; then
-    mkdir -p other
-    LC_ALL=C sed "s/$commit/$(echo "$commit" | tr 0-9a-f 1-9a-f0)/" "$library" >other/"$(basename "$library")"
+if make_other_build other; then
     run 0 recon scan.json -o p.mha --part 1/2 -q "${options[@]}"
     LD_LIBRARY_PATH=$PWD/other run 1 recon scan.json -o p.mha --part 2/2 -q "${options[@]}"
     has err 'another release of fbp'

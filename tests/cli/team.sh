@@ -33,13 +33,16 @@ team() {
         [ "$got" -eq "$want" ] || say "$last: another process ends with status $got"
     done
 }
+# How many runs of slices the journals of an output name.
+slices_of() { cat "$1".part.log* 2>/dev/null | grep -acE '^[0-9]+ [0-9]+ [0-9a-f]{16}$'; }
 same() { cmp -s "$1" "$2" || say "$last: $2 is not $1"; }
 # The last command failed with one line that matches, and left nothing of its output.
 said_once() {
     has err "$1"
     one_line err
     empty others
-    for file in "$2" "$2".part "$2".part.log; do absent "$file"; done
+    ls "$2"* 2>/dev/null >files
+    empty files
 }
 
 run 0 simulate --size 40 --views 48 -o scan.json -q
@@ -127,6 +130,44 @@ for file in preview.png timeline.svg report.html; do
     exists "$file"
 done
 
+# Each writes its own slices; what it clips counts.
+run 0 recon scan.json -o one.mha -q --json --output-type uint8 --output-range 0,0.5
+count=$(json output_clipped)
+is "$count > 10"
+team 4 0 recon scan.json -o team.mha -q --json --output-type uint8 --output-range 0,0.5 --view-ranks 1
+is "$(json output_clipped) == $count"
+same one.mha team.mha
+ls team.mha* >files
+[ "$(cat files)" = team.mha ] || say "$last: left: $(cat files)"
+
+# A file system that is not shared: rank 0 writes all, and says so.  One that cannot be written ends the run.
+if unshare -m true 2>/dev/null; then
+    mkdir apart
+    run 0 recon scan.json -o one.mha -q
+    # shellcheck disable=SC2016
+    mounted=(unshare -m sh -c 'case $FBP_TEAM in 0/*) ;; *) eval "$0" ;; esac; exec "$@"')
+    before=("${mounted[@]}" 'mount -t tmpfs none apart')
+    for options in "" "--resume"; do
+        # shellcheck disable=SC2086
+        team 3 0 recon scan.json -o apart/team.mha $options
+        has err '^rank 1 on .* and 1 more do not see apart/team.mha.part, which rank 0 on .* has made'
+        same one.mha apart/team.mha
+        empty others
+        ls apart >files
+        [ "$(cat files)" = team.mha ] || say "$last: left: $(cat files)"
+    done
+    rm apart/team.mha
+    before=("${mounted[@]}" 'mount --bind apart apart && mount -o remount,ro,bind apart')
+    team 2 1 recon scan.json -o apart/team.mha -q
+    said_once '^fbp: rank 1 on .*: apart/team.mha.part.log: cannot open: Read-only file system: choose a name' apart/team.mha
+    before=()
+fi
+
+# Chunks of OME-Zarr.
+run 0 recon scan.json -o one.ome.zarr -q --device cpu
+team 3 0 recon scan.json -o team.ome.zarr -q --device cpu
+diff -r one.ome.zarr team.ome.zarr >/dev/null || say "$last: other chunks"
+
 # One object, with the figures of all.
 run 0 recon scan.json -o null: --json -q
 cp out one.json
@@ -190,7 +231,7 @@ for r in 0 1 2; do
     pids+=($!)
 done
 for ((i = 0; i < 2000; i++)); do
-    [ "$(cat left.mha.part.log 2>/dev/null | wc -l)" -lt 3 ] || break
+    [ "$(slices_of left.mha)" -lt 6 ] || break
     sleep 0.01
 done
 kill -KILL "${pids[2]}"
@@ -206,7 +247,7 @@ one_line err
 has err '^fbp: rank 2 on .* is lost: its process or its machine has ended'
 empty err.1
 absent left.mha
-exists left.mha.part.log
+[ "$(slices_of left.mha)" -gt 0 ] || say "$last: nothing to go on with"
 team 4 0 recon large.json -o left.mha -q --device cpu --slab 2 --size 160 --resume --json
 is "$(json slabs_resumed) > 0"
 run 0 recon large.json -o one.mha -q --device cpu --size 160
@@ -234,10 +275,25 @@ said_once '^fbp: rank 2 on .* has another scan or other options than rank 0 on' 
 with=(--memory 5M)
 team 3 1 recon scan.json -o team.mha -q
 said_once '^fbp: rank 2 on .*: memory: ' team.mha
+with=(-o other.mha)
+team 2 1 recon scan.json -o team.mha -q
+said_once '^fbp: rank 1 on .* has another output than rank 0' team.mha
 with=(--plan)
 team 2 1 recon scan.json -o team.mha -q
 said_once 'is at another step .*start all with the same command' team.mha
 with=()
+
+if make_other_build other; then
+    # shellcheck disable=SC2016
+    before=(sh -c 'case $FBP_TEAM in 0/*) ;; *) export LD_LIBRARY_PATH="$0" ;; esac; exec "$@"' "$PWD/other")
+    team 2 1 recon scan.json -o team.mha -q
+    has err '^fbp: rank 1 on .* has fbp .*, rank 0 on .*: install the same on both'
+    one_line err
+    one_line others # there is no team yet that could speak for it
+    ls team.mha* 2>/dev/null >files
+    empty files
+    before=()
+fi
 
 # Interrupted, it says what is left.
 at=$(mktemp -d "$folder/XXXXXX")
@@ -247,7 +303,7 @@ pid=$!
 FBP_TEAM=0/2:$at "$fbp" recon large.json -o team.mha -q --device cpu --slab 2 --size 200 2>err &
 first=$!
 for ((i = 0; i < 2000; i++)); do
-    [ "$(cat team.mha.part.log 2>/dev/null | wc -l)" -lt 3 ] || break
+    [ "$(slices_of team.mha)" -lt 6 ] || break
     sleep 0.01
 done
 kill -TERM $first

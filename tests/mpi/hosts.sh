@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # hosts.sh FBP MODULE WORK: three machines, as network namespaces with names of their own.  They
-# compute the volume of one; one of them dies, then one is cut off: the run ends, and two processes go
-# on from there.
+# compute the volume of one, also where they do not share a folder; one of them dies, then one is cut off:
+# the run ends, and two processes go on from there.
 set -uo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 fbp=$1 work=$3
@@ -42,11 +42,11 @@ cat >agent <<TEXT
 #!/bin/bash
 h=\${1##*.}
 shift
-exec ip netns exec $space\$h unshare --uts sh -c "hostname node\$h; \$*"
+exec ip netns exec $space\$h unshare --uts --mount sh -c "hostname node\$h; \$prepare; \$*"
 TEXT
 chmod +x agent
 unset OMPI_MCA_btl OMPI_MCA_btl_tcp_if_include OMPI_MCA_oob_tcp_if_include
-export OMPI_MCA_plm_rsh_agent=$PWD/agent OMPI_MCA_btl=self,tcp
+export OMPI_MCA_plm_rsh_agent=$PWD/agent OMPI_MCA_btl=self,tcp prepare=true # on machines 2 and 3
 export OMPI_MCA_btl_tcp_if_include=10.77.0.0/24 OMPI_MCA_oob_tcp_if_include=10.77.0.0/24
 # mpirun itself asks its daemons whether they are there.
 export OMPI_MCA_oob_tcp_keepalive_time=4 OMPI_MCA_oob_tcp_keepalive_intvl=1 OMPI_MCA_oob_tcp_keepalive_probes=3
@@ -66,12 +66,24 @@ on_hosts() {
 on_hosts "$fbp" recon large.json -o all.mha -q --size 256 || say "three hosts"
 cmp one.mha all.mha || say "three hosts: other bits"
 
+# A folder of its own on each of two: rank 0 writes the slices of all.
+mkdir apart
+prepare="mount -t tmpfs none '$PWD/apart'" on_hosts "$fbp" recon large.json -o apart/all.mha --size 256 ||
+    say "folders of their own"
+grep -q '^rank 1 on node2 and 1 more do not see apart/all.mha.part, which rank 0 on ' err || say "folders of their own: not said"
+cmp one.mha apart/all.mha || say "folders of their own: other bits"
+prepare="mount --bind '$PWD/apart' '$PWD/apart' && mount -o remount,ro,bind '$PWD/apart'" \
+    on_hosts "$fbp" recon large.json -o apart/none.mha --size 256 && say "a folder that cannot be written"
+[ "$(grep -c '^fbp: rank [12] on node[23]: apart/none.mha.part.log: cannot open: Read-only' err)" -eq 1 ] ||
+    say "a folder that cannot be written: not said once"
+[ "$(ls apart)" = all.mha ] || say "a folder that cannot be written: $(ls apart)"
+
 for end in dies "is cut off"; do
     rm -f left.mha*
     on_hosts "$fbp" recon large.json -o left.mha -q --size 256 --slab 2 --threads 1 &
     job=$!
     for ((i = 0; i < 2000; i++)); do
-        [ "$(cat left.mha.part.log 2>/dev/null | wc -l)" -lt 4 ] || break
+        [ "$(slices_of left.mha)" -lt 6 ] || break
         sleep 0.01
     done
     # shellcheck disable=SC2046
@@ -84,7 +96,7 @@ for end in dies "is cut off"; do
     wait $job || got=$?
     [ $got -ne 0 ] && [ $got -ne 124 ] && [ $got -ne 137 ] || say "a host $end: status $got"
     [ "$end" = dies ] || grep -q '^fbp: rank 2 on node3 is lost' err || say "a host $end: not said"
-    [ ! -e left.mha ] && [ -s left.mha.part.log ] || say "a host $end: nothing to go on with"
+    [ ! -e left.mha ] && [ "$(slices_of left.mha)" -gt 0 ] || say "a host $end: nothing to go on with"
     (
         unset OMPI_MCA_plm_rsh_agent OMPI_MCA_btl_tcp_if_include OMPI_MCA_oob_tcp_if_include
         timeout 100 mpirun -n 2 "$fbp" recon large.json -o left.mha -q --size 256 --slab 2 --resume --json >out 2>err

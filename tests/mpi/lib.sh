@@ -11,3 +11,5 @@ find_mpi() { # module
     export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
     export OMPI_MCA_btl=self,vader,tcp OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo
 }
+# How many runs of slices the journals of an output name.
+slices_of() { cat "$1".part.log* 2>/dev/null | grep -acE '^[0-9]+ [0-9]+ [0-9a-f]{16}$'; }

@@ -71,7 +71,7 @@ for signal in KILL STOP; do
         "$fbp" recon large.json -o left.mha -q --slab 2 --size 200 >out 2>err &
     job=$!
     for ((i = 0; i < 2000; i++)); do
-        [ "$(cat left.mha.part.log 2>/dev/null | wc -l)" -lt 3 ] || break
+        [ "$(slices_of left.mha)" -lt 6 ] || break
         sleep 0.01
     done
     last="rank 1 gets $signal"
@@ -79,7 +79,7 @@ for signal in KILL STOP; do
     got=0
     wait $job || got=$?
     [ $got -ne 0 ] && [ $got -ne 124 ] || say "$last: status $got"
-    [ ! -e left.mha ] && [ -s left.mha.part.log ] || say "$last: nothing to go on with"
+    [ ! -e left.mha ] && [ "$(slices_of left.mha)" -gt 0 ] || say "$last: nothing to go on with"
     [ $signal = KILL ] || grep -q '^fbp: rank 1 on .* is lost' err || say "$last: not said"
     mpi 2 0 recon large.json -o left.mha -q --slab 2 --size 200 --resume --json
     grep -q '"slabs_resumed": *0' out && say "$last: nothing was resumed"

@@ -1,0 +1,279 @@
+/* A team of processes of which one is killed at random moments, some of them
+ * while the output gets its name.  Whatever is left, under the final name is
+ * nothing or all of it; a team of another number, or one process, finishes it
+ * with the same bytes, and little is done twice. */
+#include "recon/fixture.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum { KILLS = 50, SIZE = 3, MOST = 4, SLICES = 160, SLAB = 2 };
+
+/* What processes say, for who kills them. */
+struct shared {
+    _Atomic uint64_t done[MOST]; /* updates of each; of rank 0 those of all, as
+                                    far as it has heard */
+    _Atomic size_t resumed;      /* slabs of a run that has ended */
+};
+
+struct teller {
+    struct shared *shared;
+    size_t rank;
+};
+
+static int note(void *user, const struct fbp_progress *p)
+{
+    const struct teller *t = user;
+
+    t->shared->done[t->rank] = p->done;
+    return 0;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    char *folder = temporary("team");
+    const int failed = mkdir(folder, 0777) || chdir(folder);
+    free(folder);
+    return failed;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    char *folder = temporary("team");
+    const int failed = chdir("..") || rmdir(folder);
+    free(folder);
+    return failed;
+}
+
+static void shell(const char *line)
+{
+    if (system(line) != 0)
+        fail_msg("%s", line);
+}
+
+static fbp_status run(const struct fbp_scan *scan, struct shared *s, fbp_team *team,
+                      const char *path, bool resume)
+{
+    struct teller teller = {s, fbp_team_rank(team)};
+    struct fbp_report report = {.struct_size = sizeof report};
+    fbp_plan *plan = NULL;
+    fbp_status st = fbp_plan_create(
+        &plan, scan,
+        fbp_recon_params(.device = "cpu", .n_threads = 1, .slab_slices = SLAB, .progress = note,
+                         .user = &teller, .team = team, .resume = resume, .view_ranks = 1));
+
+    if (st == FBP_OK)
+        st = fbp_plan_run(plan, path, &report);
+    fbp_plan_destroy(&plan);
+    if (st == FBP_OK && teller.rank == 0)
+        s->resumed = report.slabs_resumed;
+    return st;
+}
+
+/* A process of a team; its exit status. */
+static int take_part(const struct fbp_scan *scan, struct shared *s, const char *place, bool resume)
+{
+    fbp_team *team = NULL;
+
+    setenv("FBP_TEAM", place, 1);
+    fbp_status st = fbp_team_join(&team);
+    if (st == FBP_OK)
+        st = run(scan, s, team, "v.mha", resume);
+    char *why = st == FBP_OK ? NULL : strdup(fbp_message());
+    if (team && fbp_team_leave(&team, why) != FBP_OK)
+        st = FBP_ERR_IO;
+    free(why);
+    return st == FBP_OK ? 0 : 1;
+}
+
+/* Their sockets are in `folder`. */
+static void start(const struct fbp_scan *scan, struct shared *s, size_t size, bool resume,
+                  const char *folder, pid_t *pids)
+{
+    memset(s, 0, sizeof *s);
+    for (size_t r = 0; r < size; r++) {
+        char place[100];
+        snprintf(place, sizeof place, "%zu/%zu:%s", r, size, folder);
+        pids[r] = fork();
+        if (pids[r] == 0)
+            _exit(take_part(scan, s, place, resume));
+        assert_true(pids[r] > 0);
+    }
+}
+
+/* In a new folder, which is removed when all have ended. */
+static char *make_folder(char folder[32])
+{
+    strcpy(folder, "/tmp/fbp-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    return folder;
+}
+
+static void remove_folder(const char *folder)
+{
+    char line[64];
+
+    snprintf(line, sizeof line, "rm -r %s", folder);
+    shell(line);
+}
+
+/* All that is left of the output by others: one process, or several. */
+static void finish(const struct fbp_scan *scan, struct shared *s, size_t size)
+{
+    pid_t pids[MOST];
+    char folder[32];
+    int status;
+
+    if (size == 1) {
+        memset(s, 0, sizeof *s);
+        OK(run(scan, s, NULL, "v.mha", true));
+        return;
+    }
+    start(scan, s, size, true, make_folder(folder), pids);
+    for (size_t r = 0; r < size; r++) {
+        assert_int_equal(waitpid(pids[r], &status, 0), pids[r]);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    remove_folder(folder);
+}
+
+/* Does the output get its name now? */
+static bool is_published(void)
+{
+    return system("grep -qs ^publish v.mha.part.log") == 0;
+}
+
+static bool lives(pid_t pid)
+{
+    siginfo_t info = {0};
+
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
+}
+
+/* Kill a process of three after so long; less than 0: rank 0, as soon as it
+ * publishes. */
+static void kill_one(const struct fbp_scan *scan, struct shared *s, double seconds)
+{
+    const struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - floor(seconds)))};
+    const size_t victim = seconds < 0 ? 0 : (size_t)rand() % SIZE;
+    pid_t pids[MOST];
+    char folder[32];
+
+    start(scan, s, SIZE, false, make_folder(folder), pids);
+    if (seconds >= 0)
+        nanosleep(&time, NULL);
+    while (seconds < 0 && lives(pids[0]) && !is_published())
+        ;
+    kill(pids[victim], SIGKILL);
+    for (size_t r = 0; r < SIZE; r++)
+        assert_int_equal(waitpid(pids[r], NULL, 0), pids[r]);
+    remove_folder(folder);
+}
+
+/* Slices that the journals of a rank name; every journal has its lines. */
+static size_t noted_by(size_t rank)
+{
+    char line[200];
+    size_t n = 0, z0, nz;
+
+    snprintf(line, sizeof line,
+             "grep -ashE '^[0-9]+ [0-9]+ [0-9a-f]{16}$' "
+             "v.mha.part.log.%zuof%d.????????",
+             rank + 1, SIZE);
+    FILE *lines = popen(line, "r");
+    assert_non_null(lines);
+    while (fscanf(lines, "%zu %zu %*x", &z0, &nz) == 2)
+        n += nz;
+    pclose(lines);
+    return n;
+}
+
+/* The share of the work of a volume that is done twice, but for what rank 0 had
+ * in hand, which tells the progress of all; -1: all was done before one was
+ * killed. */
+static double lost_by_a_kill(const struct fbp_scan *scan, struct shared *s, double all,
+                             double seconds)
+{
+    static const size_t sizes[] = {2, 4, 1};
+    double done;
+
+    kill_one(scan, s, seconds);
+    shell("[ ! -e v.mha ] || cmp one.mha v.mha");
+    if (access("v.mha", F_OK) == 0 && access("v.mha.part.log", F_OK) != 0)
+        return -1;
+    done = all * (double)noted_by(0) / SLICES;
+    for (size_t r = 1; r < SIZE; r++)
+        done += (double)s->done[r];
+    finish(scan, s, sizes[(size_t)rand() % 3]);
+    done += all * (1 - (double)(s->resumed * SLAB) / SLICES);
+    return done > all ? (done - all) / all : 0;
+}
+
+static double seconds_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static unsigned seed_of(void)
+{
+    const char *given = getenv("FBP_SEED");
+    const unsigned seed = given ? (unsigned)atoi(given) : (unsigned)time(NULL);
+
+    print_message("seed %u\n", seed);
+    return seed;
+}
+
+static void another_number_finishes_what_a_kill_left(void **state)
+{
+    struct shared *s =
+        mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct fbp_scan scan = circle_scan(48, 64, 0);
+    double most = 0, sum = 0;
+    int kills = 0, named = 0;
+
+    (void)state;
+    assert_true(s != MAP_FAILED);
+    srand(seed_of());
+    scan.volume = (struct fbp_grid){{64, 64, SLICES}, {3, 3, 1.2}, {0, 0, 0}};
+    simulate_head(&scan, 90);
+    OK(run(&scan, s, NULL, "one.mha", false));
+    const double all = (double)s->done[0], begun = seconds_now();
+    finish(&scan, s, SIZE); /* there is nothing to resume */
+    const double lasts = seconds_now() - begun;
+    shell("cmp one.mha v.mha && [ $(ls v.mha*) = v.mha ] && rm v.mha");
+    for (int i = 0; i < 4 * KILLS && kills < KILLS; i++) {
+        const double when = i % 5 == 0 ? -1 : 1.1 * lasts * rand() / RAND_MAX;
+        const double twice = lost_by_a_kill(&scan, s, all, when);
+        most = fmax(most, twice);
+        sum += fmax(twice, 0);
+        kills += twice >= 0;
+        named += twice >= 0 && when < 0;
+        shell("cmp one.mha v.mha && [ $(ls v.mha*) = v.mha ] && rm v.mha");
+    }
+    print_message("%d kills, %d of them while it got its name: %.2f %% of the "
+                  "work of a volume is "
+                  "done twice at most, %.2f %% on average\n",
+                  kills, named, 100 * most, 100 * sum / kills);
+    assert_int_equal(kills, KILLS);
+    assert_true(most <= 0.05);
+    shell("rm one.mha");
+    munmap(s, sizeof *s);
+    drop_scan(&scan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(another_number_finishes_what_a_kill_left),
+    };
+
+    return cmocka_run_group_tests(tests, begin, end);
+}
