@@ -100,6 +100,7 @@ fail:
     fbp_pool_destroy(&pool);
     for (size_t i = 0; i < threads; i++)
         fbp_free(buffers[i]);
+    w->buffers = NULL;
     return st;
 }
 

@@ -42,7 +42,7 @@ static fbp_status share_journal(const struct fbp_sink *s)
 
     if (fcntl(s->log_fd, F_SETFL, 0) < 0) /* what is appended goes to its end, whatever the place */
         return fbp_fail_write(s->log, errno, 0);
-    FBP_TRY(fbp_write_at(s->log_fd, s->log, at, FBP_PART_HEAD + at, 1));
+    FBP_TRY(fbp_write_at(s->log_fd, s->log, at, &FBP_PART_HEAD[at], 1));
     return fbp_sync_file(s->log_fd, s->log);
 }
 

@@ -31,10 +31,10 @@ void fbp_cache_close(struct fbp_cache *cache);
 /** Decode chunk k. */
 typedef fbp_status fbp_cache_load_fn(void *user, size_t k, void *out);
 
-/** A chunk in memory, to be given back; whoever asks first loads it. */
+/** A chunk s in memory, to be given back; whoever asks first loads it. */
 fbp_status fbp_cache_take(struct fbp_cache *cache, size_t k, fbp_cache_load_fn *load, void *user,
                           struct fbp_cached **out);
-void fbp_cache_give_back(struct fbp_cache *cache, struct fbp_cached *chunk);
-const void *fbp_cache_data(const struct fbp_cached *chunk);
+void fbp_cache_give_back(struct fbp_cache *c, struct fbp_cached *s);
+const void *fbp_cache_data(const struct fbp_cached *s);
 
 #endif /* FBP_SRC_CACHE_H */

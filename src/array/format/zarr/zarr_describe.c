@@ -142,7 +142,7 @@ static fbp_status take_coding(const fbp_source *src, const cJSON *root, struct f
             "store it by one of these, or uncompressed",
             src->path, id[0] ? id : "an unknown codec");
     const char *separator = text_of(root, "dimension_separator");
-    out->separator = separator[0] ? separator[0] : '.';
+    out->separator = (char)(separator[0] ? separator[0] : '.');
     return FBP_OK;
 }
 
