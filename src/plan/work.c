@@ -5,175 +5,17 @@
 #include "backend/slab.h"
 #include "plan/held.h"
 #include "plan/predict.h"
-#include "plan/roi.h"
-#include "plan/wanted.h"
+#include "plan/work_count.h"
 
-#include "base/mem.h"
 #include "base/stop.h"
 #include "base/text.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum {
     PREFERRED_BATCH = 32,
     DEVICE_BATCH_BYTES = 1 << 30, /* of samples that lie on the device */
-    HOST_BUFFERS = 2,             /* one is filled while the other is used */
-    BLOCK_BYTES = 8 << 20,        /* what is written at once */
-    FETCHED_BLOCKS = 2,           /* while others are written */
-    BLOCKS_SHARE = 16, /* of the memory, for the blocks of a device beyond the first three */
-    FINISH_PARTS = 8,
-    SLACK_BYTES = 10 << 20, /* stacks, scratch of readers, pages of libraries used later */
-    THREAD_BYTES = 256 << 10,
-    SLICE_BYTES = 16, /* of a slice of the output */
 };
-
-/* Layers to be computed. */
-static size_t n_layers(const struct fbp_job *job)
-{
-    size_t first, n;
-
-    fbp_roi_layers(job, &first, &n);
-    return n;
-}
-
-size_t fbp_work_readings(const struct fbp_work *w)
-{
-    const size_t n = w->shared ? 1 : w->kept ? w->n_workers : w->n_slabs;
-
-    return n < w->n_slabs ? n : w->n_slabs;
-}
-
-/* Rows of all batches of the slabs that read views: the most at once, and how many in all. */
-static void count_rows(struct fbp_work *w, const struct fbp_job *job)
-{
-    double rows = 0;
-
-    w->load_rows = w->filter_rows = 0;
-    for (size_t i = 0; !fbp_stopped() && i < fbp_work_readings(w); i++) {
-        const struct fbp_slab slab = fbp_work_slab(w, job, i);
-        if (!w->kept && fbp_wanted_voxels(job, &slab, slab.z0, slab.z0 + slab.nz) == 0)
-            continue; /* nobody computes it */
-        for (size_t b = 0; b < w->n_batches; b++) {
-            const struct fbp_batch batch = fbp_work_batch(w, job, &slab, b);
-            rows += (double)(batch.load_rows * fbp_halves(job)) * (double)batch.n_views;
-            if (batch.load_rows > w->load_rows)
-                w->load_rows = batch.load_rows;
-            if (batch.n_rows > w->filter_rows)
-                w->filter_rows = batch.n_rows;
-        }
-    }
-    w->view_reads = rows / ((double)job->n_views * (double)job->panel.n_rows);
-}
-
-static size_t block_slices(const struct fbp_work *w, size_t slice_bytes)
-{
-    const size_t n = slice_bytes < BLOCK_BYTES ? BLOCK_BYTES / slice_bytes : 1;
-    return n < w->slab_slices ? n : w->slab_slices;
-}
-
-int fbp_work_io_threads(const struct fbp_backend *backend, const struct fbp_job *job)
-{
-    if (!backend->own_memory && !job->unpacks)
-        return 1;
-    return job->n_threads < FBP_MOST_IO_THREADS ? job->n_threads : FBP_MOST_IO_THREADS;
-}
-
-int fbp_work_readers(const struct fbp_backend *backend, const struct fbp_job *job)
-{
-    return job->second ? job->n_threads : fbp_work_io_threads(backend, job);
-}
-
-/* Blocks of a device with memory of its own: two are fetched while others are written, with a slice
- * for each of the threads that write. */
-static size_t device_blocks(const struct fbp_work *w, const struct fbp_work_request *rq)
-{
-    const size_t threads = (size_t)fbp_work_io_threads(rq->backend, rq->job);
-    const size_t n = FETCHED_BLOCKS + (threads + w->block_slices - 1) / w->block_slices;
-    const uint64_t most = rq->memory_limit / BLOCKS_SHARE / rq->n_workers / w->block_bytes;
-
-    if (n <= most)
-        return n;
-    return most > FETCHED_BLOCKS ? (size_t)most : FETCHED_BLOCKS + 1;
-}
-
-/* What a slice of the output, and a slab, take in tables: of what is written and of hashes; of
- * tasks.
- */
-static uint64_t table_bytes(const struct fbp_work *w, const struct fbp_job *job)
-{
-    return (uint64_t)fbp_roi_size(job, 2) * fbp_volumes(job) * SLICE_BYTES +
-           (uint64_t)fbp_work_slabs(w, job) *
-               (sizeof(struct fbp_slab) + (w->n_batches + 1) * (uint64_t)sizeof(struct fbp_task));
-}
-
-/* Of a slab of so many layers, on a device. */
-static size_t slab_bytes(const struct fbp_work_request *rq, size_t n_layers)
-{
-    const struct fbp_slab slab = fbp_slab_asked(rq->job, 0, n_layers);
-
-    return rq->backend->volume_bytes(rq->job, &slab);
-}
-
-/* Of a device, as the buffers are set. */
-static uint64_t device_bytes(const struct fbp_work *w, const struct fbp_work_request *rq)
-{
-    return (rq->backend->own_memory ? w->n_raw * w->raw_device_bytes : 0) +
-           w->n_filtered * w->filtered_bytes + w->n_volumes * w->volume_bytes +
-           rq->backend->fixed_bytes(rq->job);
-}
-
-uint64_t fbp_work_open_bytes(const struct fbp_work *w, const struct fbp_work_request *rq)
-{
-    const uint64_t host = w->n_raw * w->raw_bytes + w->n_blocks * w->block_bytes;
-    const uint64_t threads = (uint64_t)rq->job->n_threads * THREAD_BYTES;
-
-    return rq->n_workers * (host + threads + (rq->backend->in_host ? device_bytes(w, rq) : 0));
-}
-
-/* Threads of all workers that convert slices at the same time. */
-static uint64_t converters(const struct fbp_work *w, const struct fbp_work_request *rq)
-{
-    const size_t cores = rq->n_cores > 1 ? (size_t)rq->n_cores : 1;
-    const size_t each = rq->backend->own_memory ? (size_t)fbp_work_io_threads(rq->backend, rq->job)
-                        : w->block_slices < cores ? w->block_slices
-                                                  : cores;
-
-    return rq->n_workers * (uint64_t)each;
-}
-
-/* Buffers and bytes of a division whose slabs and batches are set. */
-static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
-{
-    const struct fbp_job *job = rq->job;
-    const struct fbp_slab any = fbp_slab_asked(job, 0, 1);
-    const size_t slice = fbp_frames(job) * fbp_slab_slice(&any) * fbp_value_size(job);
-    const bool own_memory = rq->backend->own_memory;
-
-    count_rows(w, job);
-    w->n_raw = HOST_BUFFERS;
-    w->n_filtered = w->kept ? 1 : HOST_BUFFERS;
-    w->n_volumes = !rq->one_slab && fbp_work_slabs(w, job) > w->n_workers ? 2 : 1;
-    w->block_slices = block_slices(w, slice);
-    /* Kernels want long columns; eight parts still leave the writer seven to overlap. */
-    const size_t parts = w->even ? 1 : FINISH_PARTS;
-    w->finish_slices = (w->slab_slices + parts - 1) / parts;
-    if (w->finish_slices < w->block_slices)
-        w->finish_slices = w->block_slices;
-    w->block_bytes = w->block_slices * slice;
-    w->n_blocks = own_memory ? device_blocks(w, rq) : 1;
-    const size_t samples = fbp_halves(job) * w->batch_views * w->load_rows * job->panel.n_columns;
-    w->raw_bytes = samples * fbp_raw_size(job);
-    w->raw_device_bytes = fbp_raw_device_bytes(job, samples);
-    w->filtered_bytes =
-        rq->backend->filtered_bytes(job, w->kept ? job->n_views : w->batch_views, w->filter_rows);
-    w->volume_bytes = slab_bytes(rq, w->slab_slices);
-
-    w->device_bytes = own_memory ? device_bytes(w, rq) : 0;
-    w->memory_bytes = rq->base_bytes + SLACK_BYTES + table_bytes(w, job) +
-                      fbp_work_open_bytes(w, rq) + converters(w, rq) * rq->writer_bytes;
-}
 
 static bool fits(const struct fbp_work *w, const struct fbp_work_request *rq)
 {
@@ -183,7 +25,7 @@ static bool fits(const struct fbp_work *w, const struct fbp_work_request *rq)
 
 static bool holds_slab(const struct fbp_work_request *rq, size_t n_layers, char why[FBP_HELD_WHY])
 {
-    return fbp_held_slab(rq, slab_bytes(rq, n_layers), why);
+    return fbp_held_slab(rq, fbp_work_slab_bytes(rq, n_layers), why);
 }
 
 static size_t rounded_batch(size_t views, size_t group, size_t n_views)
@@ -221,7 +63,7 @@ static bool fits_with(struct fbp_work *w, const struct fbp_work_request *rq, siz
     w->n_batches = fbp_work_batches(w, rq->job);
     char why[FBP_HELD_WHY];
 
-    count_bytes(w, rq);
+    fbp_work_count(w, rq);
     return fits(w, rq) && fbp_held_views(w, rq, why) && holds_slab(rq, w->slab_slices, why);
 }
 
@@ -243,7 +85,8 @@ static bool try_weighed(struct fbp_work *w, const struct fbp_work_request *rq, s
     const size_t all = (w->n_slabs + rq->n_workers - 1) / rq->n_workers * rq->n_workers;
     struct fbp_work by_cost = *w;
 
-    if (rq->n_workers == 1 || rq->slab_slices || !rq->job->matrices || all > n_layers(rq->job))
+    if (rq->n_workers == 1 || rq->slab_slices || !rq->job->matrices ||
+        all > fbp_work_layers(rq->job))
         return false;
     by_cost.weighed = true;
     by_cost.n_slabs = all;
@@ -263,7 +106,7 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
 
     w->weighed = false;
     w->slab_slices = slices;
-    w->n_slabs = (n_layers(job) + slices - 1) / slices;
+    w->n_slabs = (fbp_work_layers(job) + slices - 1) / slices;
     if (try_weighed(w, rq, batch))
         return true;
     for (;;) {
@@ -284,12 +127,12 @@ static bool may_fit(struct fbp_work *w, const struct fbp_work_request *rq, size_
     char why[FBP_HELD_WHY];
 
     least.slab_slices = slices;
-    least.n_slabs = (n_layers(rq->job) + slices - 1) / slices;
+    least.n_slabs = (fbp_work_layers(rq->job) + slices - 1) / slices;
     least.n_batches = 1;
     const uint64_t volumes =
-        (fbp_work_slabs(&least, rq->job) > rq->n_workers ? 2 : 1) * slab_bytes(rq, slices);
+        (fbp_work_slabs(&least, rq->job) > rq->n_workers ? 2 : 1) * fbp_work_slab_bytes(rq, slices);
     least.device_bytes = own_memory ? volumes : 0;
-    least.memory_bytes = rq->base_bytes + SLACK_BYTES + table_bytes(&least, rq->job);
+    least.memory_bytes = rq->base_bytes + FBP_WORK_SLACK + fbp_work_table_bytes(&least, rq->job);
     if (rq->backend->in_host)
         least.memory_bytes += rq->n_workers * volumes;
     if (fits(&least, rq) && holds_slab(rq, slices, why))
@@ -307,7 +150,7 @@ static bool device_lacks(const struct fbp_work *w, const struct fbp_work_request
 /* The fewest slabs that fit, `slabs` of them or more; false if none do. */
 static bool try_from(struct fbp_work *w, const struct fbp_work_request *rq, size_t slabs)
 {
-    const size_t nz = n_layers(rq->job);
+    const size_t nz = fbp_work_layers(rq->job);
     uint64_t least = UINT64_MAX; /* tables grow while slabs shrink */
 
     for (;;) {
@@ -371,7 +214,7 @@ static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, boo
         fbp_part_views(rq->job) > rq->backend->most_staying || !try_from(&w, rq, slabs))
         return FBP_OK;
     for (size_t parts = 4; parts <= 64; parts *= 2) {
-        const size_t step = (n_layers(rq->job) / rq->n_workers + parts - 1) / parts;
+        const size_t step = (fbp_work_layers(rq->job) / rq->n_workers + parts - 1) / parts;
         w.finish_slices = step > w.block_slices ? step : w.block_slices;
         for (size_t eighths = 1; eighths <= 8; eighths++) {
             w.streamed = (w.slab_slices * eighths + 7) / 8;
@@ -385,7 +228,7 @@ static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, boo
 static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs, bool fits,
                                 struct fbp_work *out)
 {
-    const size_t nz = n_layers(rq->job);
+    const size_t nz = fbp_work_layers(rq->job);
     struct fbp_work best = {.cut = out->cut}, two = *out;
 
     if (fits)
@@ -443,7 +286,7 @@ static fbp_status check_slice(const struct fbp_work_request *rq)
 
 fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out)
 {
-    const size_t nz = n_layers(rq->job), halves = fbp_halves(rq->job);
+    const size_t nz = fbp_work_layers(rq->job), halves = fbp_halves(rq->job);
     const size_t wanted = (rq->slab_slices + halves - 1) / halves;
     const size_t most = wanted && wanted < nz ? wanted : nz;
     size_t slabs = (nz + most - 1) / most;
@@ -487,9 +330,9 @@ static void count_rows_bytes(struct fbp_work *w, const struct fbp_work_request *
     w->view_reads = (double)(all.load_rows * fbp_halves(job)) / (double)job->panel.n_rows;
     const uint64_t device = (own_memory ? w->raw_device_bytes + 2 * w->filtered_bytes : 0) +
                             rq->backend->fixed_bytes(job);
-    const uint64_t threads = (uint64_t)job->n_threads * THREAD_BYTES;
+    const uint64_t threads = (uint64_t)job->n_threads * FBP_WORK_THREAD;
     w->device_bytes = own_memory ? device : 0;
-    w->memory_bytes = rq->base_bytes + SLACK_BYTES + w->raw_bytes + 2 * w->filtered_bytes +
+    w->memory_bytes = rq->base_bytes + FBP_WORK_SLACK + w->raw_bytes + 2 * w->filtered_bytes +
                       threads + (rq->backend->in_host ? device : 0);
 }
 

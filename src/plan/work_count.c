@@ -1,0 +1,164 @@
+/* What a division of the work takes: rows, buffers, bytes. */
+#include "plan/work_count.h"
+
+#include "backend/rows.h"
+#include "backend/slab.h"
+#include "plan/roi.h"
+#include "plan/wanted.h"
+
+#include "base/stop.h"
+
+enum {
+    HOST_BUFFERS = 2,      /* one is filled while the other is used */
+    BLOCK_BYTES = 8 << 20, /* what is written at once */
+    FETCHED_BLOCKS = 2,    /* while others are written */
+    BLOCKS_SHARE = 16,     /* of the memory, for the blocks of a device beyond the first three */
+    FINISH_PARTS = 8,
+    SLICE_BYTES = 16, /* of a slice of the output */
+};
+
+/* Layers to be computed. */
+size_t fbp_work_layers(const struct fbp_job *job)
+{
+    size_t first, n;
+
+    fbp_roi_layers(job, &first, &n);
+    return n;
+}
+
+size_t fbp_work_readings(const struct fbp_work *w)
+{
+    const size_t n = w->shared ? 1 : w->kept ? w->n_workers : w->n_slabs;
+
+    return n < w->n_slabs ? n : w->n_slabs;
+}
+
+/* Rows of all batches of the slabs that read views: the most at once, and how many in all. */
+static void count_rows(struct fbp_work *w, const struct fbp_job *job)
+{
+    double rows = 0;
+
+    w->load_rows = w->filter_rows = 0;
+    for (size_t i = 0; !fbp_stopped() && i < fbp_work_readings(w); i++) {
+        const struct fbp_slab slab = fbp_work_slab(w, job, i);
+        if (!w->kept && fbp_wanted_voxels(job, &slab, slab.z0, slab.z0 + slab.nz) == 0)
+            continue; /* nobody computes it */
+        for (size_t b = 0; b < w->n_batches; b++) {
+            const struct fbp_batch batch = fbp_work_batch(w, job, &slab, b);
+            rows += (double)(batch.load_rows * fbp_halves(job)) * (double)batch.n_views;
+            if (batch.load_rows > w->load_rows)
+                w->load_rows = batch.load_rows;
+            if (batch.n_rows > w->filter_rows)
+                w->filter_rows = batch.n_rows;
+        }
+    }
+    w->view_reads = rows / ((double)job->n_views * (double)job->panel.n_rows);
+}
+
+static size_t block_slices(const struct fbp_work *w, size_t slice_bytes)
+{
+    const size_t n = slice_bytes < BLOCK_BYTES ? BLOCK_BYTES / slice_bytes : 1;
+    return n < w->slab_slices ? n : w->slab_slices;
+}
+
+int fbp_work_io_threads(const struct fbp_backend *backend, const struct fbp_job *job)
+{
+    if (!backend->own_memory && !job->unpacks)
+        return 1;
+    return job->n_threads < FBP_MOST_IO_THREADS ? job->n_threads : FBP_MOST_IO_THREADS;
+}
+
+int fbp_work_readers(const struct fbp_backend *backend, const struct fbp_job *job)
+{
+    return job->second ? job->n_threads : fbp_work_io_threads(backend, job);
+}
+
+/* Blocks of a device with memory of its own: two are fetched while others are written, with a slice
+ * for each of the threads that write. */
+static size_t device_blocks(const struct fbp_work *w, const struct fbp_work_request *rq)
+{
+    const size_t threads = (size_t)fbp_work_io_threads(rq->backend, rq->job);
+    const size_t n = FETCHED_BLOCKS + (threads + w->block_slices - 1) / w->block_slices;
+    const uint64_t most = rq->memory_limit / BLOCKS_SHARE / rq->n_workers / w->block_bytes;
+
+    if (n <= most)
+        return n;
+    return most > FETCHED_BLOCKS ? (size_t)most : FETCHED_BLOCKS + 1;
+}
+
+/* What a slice of the output, and a slab, take in tables: of what is written and of hashes; of
+ * tasks.
+ */
+uint64_t fbp_work_table_bytes(const struct fbp_work *w, const struct fbp_job *job)
+{
+    return (uint64_t)fbp_roi_size(job, 2) * fbp_volumes(job) * SLICE_BYTES +
+           (uint64_t)fbp_work_slabs(w, job) *
+               (sizeof(struct fbp_slab) + (w->n_batches + 1) * (uint64_t)sizeof(struct fbp_task));
+}
+
+/* Of a slab of so many layers, on a device. */
+size_t fbp_work_slab_bytes(const struct fbp_work_request *rq, size_t n_layers)
+{
+    const struct fbp_slab slab = fbp_slab_asked(rq->job, 0, n_layers);
+
+    return rq->backend->volume_bytes(rq->job, &slab);
+}
+
+/* Of a device, as the buffers are set. */
+static uint64_t device_bytes(const struct fbp_work *w, const struct fbp_work_request *rq)
+{
+    return (rq->backend->own_memory ? w->n_raw * w->raw_device_bytes : 0) +
+           w->n_filtered * w->filtered_bytes + w->n_volumes * w->volume_bytes +
+           rq->backend->fixed_bytes(rq->job);
+}
+
+uint64_t fbp_work_open_bytes(const struct fbp_work *w, const struct fbp_work_request *rq)
+{
+    const uint64_t host = w->n_raw * w->raw_bytes + w->n_blocks * w->block_bytes;
+    const uint64_t threads = (uint64_t)rq->job->n_threads * FBP_WORK_THREAD;
+
+    return rq->n_workers * (host + threads + (rq->backend->in_host ? device_bytes(w, rq) : 0));
+}
+
+/* Threads of all workers that convert slices at the same time. */
+static uint64_t converters(const struct fbp_work *w, const struct fbp_work_request *rq)
+{
+    const size_t cores = rq->n_cores > 1 ? (size_t)rq->n_cores : 1;
+    const size_t each = rq->backend->own_memory ? (size_t)fbp_work_io_threads(rq->backend, rq->job)
+                        : w->block_slices < cores ? w->block_slices
+                                                  : cores;
+
+    return rq->n_workers * (uint64_t)each;
+}
+
+/* Buffers and bytes of a division whose slabs and batches are set. */
+void fbp_work_count(struct fbp_work *w, const struct fbp_work_request *rq)
+{
+    const struct fbp_job *job = rq->job;
+    const struct fbp_slab any = fbp_slab_asked(job, 0, 1);
+    const size_t slice = fbp_frames(job) * fbp_slab_slice(&any) * fbp_value_size(job);
+    const bool own_memory = rq->backend->own_memory;
+
+    count_rows(w, job);
+    w->n_raw = HOST_BUFFERS;
+    w->n_filtered = w->kept ? 1 : HOST_BUFFERS;
+    w->n_volumes = !rq->one_slab && fbp_work_slabs(w, job) > w->n_workers ? 2 : 1;
+    w->block_slices = block_slices(w, slice);
+    /* Kernels want long columns; eight parts still leave the writer seven to overlap. */
+    const size_t parts = w->even ? 1 : FINISH_PARTS;
+    w->finish_slices = (w->slab_slices + parts - 1) / parts;
+    if (w->finish_slices < w->block_slices)
+        w->finish_slices = w->block_slices;
+    w->block_bytes = w->block_slices * slice;
+    w->n_blocks = own_memory ? device_blocks(w, rq) : 1;
+    const size_t samples = fbp_halves(job) * w->batch_views * w->load_rows * job->panel.n_columns;
+    w->raw_bytes = samples * fbp_raw_size(job);
+    w->raw_device_bytes = fbp_raw_device_bytes(job, samples);
+    w->filtered_bytes =
+        rq->backend->filtered_bytes(job, w->kept ? job->n_views : w->batch_views, w->filter_rows);
+    w->volume_bytes = fbp_work_slab_bytes(rq, w->slab_slices);
+
+    w->device_bytes = own_memory ? device_bytes(w, rq) : 0;
+    w->memory_bytes = rq->base_bytes + FBP_WORK_SLACK + fbp_work_table_bytes(w, job) +
+                      fbp_work_open_bytes(w, rq) + converters(w, rq) * rq->writer_bytes;
+}
