@@ -216,7 +216,7 @@ class Model:
         slower = self.slower.get(ranks, 1)
         words = [f"nodes={ranks}", "gpus=0", f"gups={self.gups / slower:.5g}", f"filter={self.filter / slower:.5g}",
                  f"net={self.net * 1e-9:.5g}GB/s", f"read={min(self.reads, 1e13) * 1e-9:.5g}GB/s",
-                 f"write={min(self.writes, 1e13) / ranks * 1e-9:.5g}GB/s"]  # the first rank writes all
+                 f"write={min(self.writes, 1e13) * 1e-9:.5g}GB/s"]  # each rank writes its own slices
         text = self.bench.call("plan", self.bench.path("scan.json"), "--json", "-q", "--view-ranks", str(share),
                                "--kernel", "matrix", "--model", ",".join(words))
         return json.loads(text)["cluster"][0]
