@@ -193,6 +193,7 @@ static const struct output outputs[] = {
     {"v.mha", "[ ! -e v.mha ] || cmp v.mha ../one/v.mha"},
     {"v.mhd", "[ ! -e v.mhd ] || [ ! -e v.raw ] || diff v.mhd ../one && cmp v.raw ../one/v.raw || "
               "[ ! -e v.raw ]"},
+    {"v.ome.zarr", "[ ! -e v.ome.zarr ] || diff -r v.ome.zarr ../one/v.ome.zarr"},
     {"s/%03d.tif", "! ls s/*.tif >/dev/null 2>&1 || for f in s/*.tif; do cmp $f ../one/$f; done"},
 };
 
