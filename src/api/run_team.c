@@ -122,7 +122,7 @@ static fbp_status join_have(const struct fbp_plan_run_team *t, unsigned char *ha
     fbp_status st =
         first ? fbp_calloc((void **)&all, fbp_team_size(team), n, "tables of slices") : FBP_OK;
     st = fbp_team_collect(team, "slices", st, have, n, all);
-    for (size_t i = 0; st == FBP_OK && first && i < fbp_team_size(team) * n; i++)
+    for (size_t i = 0; st == FBP_OK && have && all && i < fbp_team_size(team) * n; i++)
         have[i % n] |= all[i];
     free(all);
     return st;

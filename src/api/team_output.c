@@ -89,7 +89,7 @@ fbp_status fbp_plan_team_compare(const fbp_plan *p, const fbp_source *source, co
     if (st == FBP_OK)
         st = fbp_calloc((void **)&all, size, sizeof *all, "a team");
     st = fbp_team_gather(team, "inputs", st, &mine, sizeof mine, all);
-    for (size_t r = 1; r < size && st == FBP_OK; r++) {
+    for (size_t r = 1; all && r < size && st == FBP_OK; r++) {
         (void)fbp_team_name(team, r, name, sizeof name);
         if (all[r].inputs != all[0].inputs)
             st = fbp_fail(FBP_ERR_INVALID,

@@ -53,7 +53,7 @@ struct fbp_sink_token {
     char path[4096]; /**< "": the sink has no files */
     char text[200];
 };
-void fbp_sink_token(const fbp_sink *joint, struct fbp_sink_token *out);
+void fbp_sink_token(const fbp_sink *s, struct fbp_sink_token *out);
 /** Does this process see it, too?  Waits for a file system that has not heard of it yet. */
 bool fbp_sink_sees(const struct fbp_sink_token *token);
 

@@ -78,6 +78,7 @@ int fbp_work_readers(const struct fbp_backend *backend, const struct fbp_job *jo
 static size_t device_blocks(const struct fbp_work *w, const struct fbp_work_request *rq)
 {
     const size_t threads = (size_t)fbp_work_io_threads(rq->backend, rq->job);
+    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a block has a slice */
     const size_t n = FETCHED_BLOCKS + (threads + w->block_slices - 1) / w->block_slices;
     const uint64_t most = rq->memory_limit / BLOCKS_SHARE / rq->n_workers / w->block_bytes;
 
