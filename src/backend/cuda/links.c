@@ -149,8 +149,8 @@ bool cuda_link_connect(void *meter, size_t from, size_t to)
            cuda_peer_carries(&ends[0], &ends[1], (unsigned char *)b->host);
 }
 
-/* The device at one end of a flow; of the host, that at the other end.  No flow has the host at both,
- * which compilers do not know. */
+/* The device at one end of a flow; of the host, that at the other end.  No flow has the host at
+ * both, which compilers do not know. */
 static const struct end *end_of(const struct meter *m, int at, int other)
 {
     const int device = at == FBP_HOST ? other : at;

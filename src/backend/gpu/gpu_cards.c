@@ -10,7 +10,7 @@
 
 static const struct gpu_card cards[] = {
     {.name = "h200", .memory_bytes = (uint64_t)139 << 30, .copy = 2.06e12, HOPPER_RATES},
-    {.name = "h100", .memory_bytes = (uint64_t)79 << 30, .copy = 1.5e12, HOPPER_RATES},
+    {.name = "h100", .memory_bytes = (uint64_t)79 << 30, .copy = 1.47e12, HOPPER_RATES},
 };
 
 const struct gpu_card *gpu_card_at(size_t i)
