@@ -245,7 +245,6 @@ static void what_parts_cannot_do_is_refused(void **state)
     refused(&scan, fbp_recon_params(.part = 17, .n_parts = 16), "part 17 of 16");
     refused(&scan, fbp_recon_params(.part = 0, .n_parts = 16), "count from 1 to 16");
     refused(&scan, fbp_recon_params(.part = 1, .n_parts = 99), "at most");
-    refused(&scan, fbp_recon_params(.compress = 1), "compressed");
     refused(&scan, fbp_recon_params(.follow = 1), "do not follow");
     refused(&scan, fbp_recon_params(.output_type = FBP_U8, .auto_range = 1),
             "--output-range LO,HI");
@@ -256,6 +255,12 @@ static void what_parts_cannot_do_is_refused(void **state)
     fbp_sink_close(&sink);
     assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_UNSUPPORTED);
     OK(fbp_plan_run(plan, "null:", NULL)); /* to measure with */
+    fbp_plan_destroy(&plan);
+    OK(fbp_plan_create(&plan, &scan,
+                       fbp_recon_params(.device = "cpu", .part = 1, .n_parts = 2, .compress = 1)));
+    assert_int_equal(fbp_plan_run(plan, path, NULL),
+                     FBP_ERR_UNSUPPORTED); /* OME-Zarr: unit/joint */
+    assert_non_null(strstr(fbp_message(), "compress"));
     fbp_plan_destroy(&plan);
     free(memory);
     free(path);

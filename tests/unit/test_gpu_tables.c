@@ -148,19 +148,19 @@ static void sizes_with_prep_and_orbits(void **state)
                  &(struct gpu_tables){.way = GPU_AT_ONCE,
                                       .gain = 4792320,
                                       .bridges = 9584640,
-                                      .rays = 143868928,
+                                      .rays = 143838720,
                                       .filter = 9620992,
                                       .turns = 9631232,
                                       .fft_length = 2560,
                                       .rows = 9653760,
-                                      .counters = 143952384,
-                                      .ledger = 143952896,
-                                      .found = 144012800,
-                                      .slices = 144020992,
-                                      .rows_a_call = 13443,
+                                      .counters = 143922176,
+                                      .ledger = 143922688,
+                                      .found = 143982592,
+                                      .slices = 143990784,
+                                      .rows_a_call = 13440,
                                       .row_length = 1248,
                                       .slice_bytes = 16777216,
-                                      .bytes = 177575424});
+                                      .bytes = 177545216});
 }
 
 static void sizes_of_long_rows(void **state)
