@@ -4,7 +4,9 @@
 #include "unit/foreign_texts.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +86,26 @@ static void put_packed(const void *data, size_t n)
     put(in_folder("p.zraw"), packed, size);
 }
 
+/* Folders that are Zarr arrays of 6 x 4 x 5 floats but for one file each, the input, and an image
+ * whose array is there. */
+static void put_zarrs(const void *data, size_t n)
+{
+    static const char plain[] = ZARR_ARRAY("null"),
+                      packed[] = ZARR_ARRAY("{\"id\": \"zlib\", \"level\": 1}");
+    static const char *const folders[] = {"array.zarr", "chunk.zarr", "image.zarr", "image.zarr/0"};
+
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (mkdir(in_folder(folders[i]), 0700) != 0 && errno != EEXIST) {
+            perror(folders[i]);
+            exit(1);
+        }
+    put(in_folder("array.zarr/0.0.0"), data, n);
+    put(in_folder("chunk.zarr/.zarray"), packed, sizeof packed - 1);
+    put(in_folder("image.zarr/.zgroup"), "{\"zarr_format\": 2}", 18);
+    put(in_folder("image.zarr/0/.zarray"), plain, sizeof plain - 1);
+    put(in_folder("image.zarr/0/0.0.0"), data, n);
+}
+
 void fuzz_companions(const char *where)
 {
     static const char zeros[4 * 6 * 4 * 5],
@@ -105,6 +127,7 @@ void fuzz_companions(const char *where)
     put(in_folder("b.dta"), zeros, sizeof zeros);
     put(in_folder("m.json"), ctsimu_scenario, strlen(ctsimu_scenario));
     put_packed(zeros, sizeof zeros);
+    put_zarrs(zeros, sizeof zeros);
 }
 
 /* The sanitizer's allocator takes no care of fork(): where threads of a pool allocate while another
@@ -138,15 +161,15 @@ void fuzz_begin(bool in_this_process)
     n_files = count_files();
 }
 
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st, (void)kind, (void)at;
+    return remove(path);
+}
+
 void fuzz_end(void)
 {
-    DIR *dir = opendir(folder);
-
-    for (const struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir))
-        unlink(in_folder(e->d_name));
-    if (dir)
-        closedir(dir);
-    rmdir(folder);
+    (void)nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 void fuzz_check(bool holds, const char *what)

@@ -27,6 +27,11 @@ size_t fuzz_targets(struct fuzz_target *out);
 /** The target of a name; exits with a list of names if there is none. */
 struct fuzz_target fuzz_target_of(const char *name);
 
+/** The .zarray of an array of 6 x 4 x 5 floats. */
+#define ZARR_ARRAY(COMPRESSOR)                                                               \
+    "{\"zarr_format\": 2, \"shape\": [5, 4, 6], \"chunks\": [5, 4, 6], \"dtype\": \"<f4\", " \
+    "\"compressor\": " COMPRESSOR ", \"fill_value\": 0, \"order\": \"C\", \"filters\": null}"
+
 /**
  * Make the folder of inputs, and beside them what inputs may name (scans: "p.mha", …).
  *

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 enum { NX = 6, NY = 4, NZ = 5, N = NX * NY * NZ };
 
@@ -241,6 +242,19 @@ static void seed_complex(const char *folder)
     put(folder, "complex.npy", all, sizeof all);
 }
 
+/* A chunk of 6 x 4 x 5 floats, packed. */
+static void seed_chunk(const char *folder)
+{
+    float v[N];
+    unsigned char packed[1024];
+    uLongf size = sizeof packed;
+
+    for (int i = 0; i < N; i++)
+        v[i] = (float)(i * i % 17);
+    if (compress(packed, &size, (const unsigned char *)v, sizeof v) == Z_OK)
+        put(folder, "chunk.bin", (const char *)packed, size);
+}
+
 /* Formats whose files are text, in the terms of other programs. */
 /* 120 numbers of four bytes are beside inputs. */
 #define bes3t_image                                                                               \
@@ -279,6 +293,16 @@ static void seed_texts(const struct fuzz_target *t, const char *folder)
          "#DESC\t1.2\nBSEQ\tLIT\nIKKF\tCPLX\nIRFMT\tF\nXPTS\t12\nYPTS\t5\nZPTS\t1\n"},
         {"array.dsc", "image.dsc", bes3t_image},
         {"geometry.bes3t", "image.dsc", bes3t_image},
+        {"zarr.array", "plain.json", ZARR_ARRAY("null")},
+        {"zarr.array", "packed.json", ZARR_ARRAY("{\"id\": \"gzip\", \"level\": 5}")},
+        {"zarr.image", "image.json",
+         "{\"multiscales\": [{\"version\": \"0.4\", \"axes\": ["
+         "{\"name\": \"z\", \"type\": \"space\", \"unit\": \"millimeter\"}, "
+         "{\"name\": \"y\", \"type\": \"space\", \"unit\": \"millimeter\"}, "
+         "{\"name\": \"x\", \"type\": \"space\", \"unit\": \"micrometer\"}], "
+         "\"datasets\": [{\"path\": \"0\", \"coordinateTransformations\": ["
+         "{\"type\": \"scale\", \"scale\": [3, 2, 1]}, "
+         "{\"type\": \"translation\", \"translation\": [1, 0, -1]}]}]}]}"},
         {"phantom", "ball.txt", "0 0 0 80 80 80 0 0.02  # a ball\n1 2 3 4 5 6 7 -1e-3\n"},
         {"geometry.tigre-json", "geo.json", tigre_json},
         {"geometry.ctsimu", "scenario.json", ctsimu_scenario},
@@ -300,6 +324,7 @@ void fuzz_seeds(const struct fuzz_target *t, const char *folder)
         void (*seed)(const char *folder);
     } others[] = {{"scan", seed_scans},
                   {"raw", seed_raw},
+                  {"zarr.chunk", seed_chunk},
                   {"rabbitct", seed_rabbitct},
                   {"result", seed_result},
                   {"array.rct", seed_rabbitct},

@@ -88,6 +88,16 @@ static bool run_array(const char *path, const char *key)
     return is_of_format(path, key) && open_array(path, NULL) == FBP_OK;
 }
 
+/* One file of a folder that is an array. */
+static bool run_zarr(const char *path, const char *key)
+{
+    char folder[800];
+
+    (void)key;
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    return open_array(folder, NULL) == FBP_OK;
+}
+
 /* The first 24 bytes describe the file, which they are a part of. */
 static bool run_raw(const char *path, const char *key)
 {
@@ -337,6 +347,9 @@ static const struct fuzz_target fixed[] = {
     {"matrices", NULL, "input.txt", run_matrices},
     {"directions", NULL, "input.csv", run_directions},
     {"raw", NULL, "input.raw", run_raw},
+    {"zarr.array", NULL, "array.zarr/.zarray", run_zarr},
+    {"zarr.chunk", NULL, "chunk.zarr/0.0.0", run_zarr},
+    {"zarr.image", NULL, "image.zarr/.zattrs", run_zarr},
     {"compare", NULL, "input.mha", run_compare},
     {"phantom", NULL, "input.txt", run_phantom},
     {"rabbitct", NULL, "input.rctd", run_rabbitct},
@@ -365,7 +378,7 @@ static size_t add_arrays(struct fuzz_target *out, size_t n)
         for (const char *e = f->extensions; *e && n < FUZZ_TARGETS;) {
             const int len = (int)strcspn(e, " ");
             struct fuzz_target *t = &out[n];
-            if (e == f->extensions || is_layout(e, len)) {
+            if (!f->is_folder && (e == f->extensions || is_layout(e, len))) {
                 *t = (struct fuzz_target){.key = f->name, .run = run_array};
                 snprintf(t->name, sizeof t->name, "array%.*s", len, e);
                 snprintf(t->file, sizeof t->file, "input%.*s", len, e);
