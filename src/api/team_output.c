@@ -110,13 +110,14 @@ bool fbp_plan_team_writes(const fbp_plan *p, bool apart)
     return fbp_team_rank(p->params.team) == 0 || (apart && !p->ranks.idle && p->ranks.part == 0);
 }
 
-/* A rank's sink of the output that all write; rank 0 makes of what is left what was asked for. */
+/* A rank's sink of the output that all write; rank 0 makes of what is left what was asked for, and
+ * publishes. */
 static fbp_status open_joint(const fbp_plan *p, const fbp_source *source, const char *output,
                              fbp_sink **sink)
 {
-    const struct fbp_sink_joint joint = {.part = p->ranks.slab + 1,
-                                         .n_parts = p->ranks.n_slabs,
-                                         .first = fbp_team_rank(p->params.team) == 0};
+    const bool first = fbp_team_rank(p->params.team) == 0;
+    const struct fbp_sink_joint joint = {
+        .part = p->ranks.slab + 1, .n_parts = p->ranks.n_slabs, .first = first, .led = !first};
 
     return fbp_plan_sink_open(p, source, output, p->params.output_range, &joint, sink);
 }

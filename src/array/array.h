@@ -37,12 +37,14 @@ struct fbp_sink_joint {
     bool first; /**< of several that start together: fbp_sink_params.resume says whether what is
                      left under this name is gone on with.  Others go on with what several have
                      begun, and refuse what one alone has left */
+    bool led;   /**< another of these is the first, which alone publishes, when all have finished */
 };
 
 /**
  * fbp_sink_open() for one of several processes (array/joint.h).  What others have written is not
  * written again: fbp_sink_has().  fbp_sink_finish() wants the slices of this process; the last of
- * all publishes the output.
+ * all publishes the output.  That of a `first` one comes after those of all others, and fails if
+ * slices are not there.
  */
 fbp_status fbp_sink_open_joint(fbp_sink **out, const char *path, const struct fbp_array_info *info,
                                const struct fbp_sink_params *params,

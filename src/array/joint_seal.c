@@ -109,13 +109,23 @@ static fbp_status seal(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
     return FBP_OK;
 }
 
+/* All processes say that theirs are on the disk. */
+static fbp_status lacks_slices(const struct fbp_sink *s)
+{
+    return fbp_fail(FBP_ERR_IO,
+                    "%s: all processes have written their slices, but %zu of %zu are not there: "
+                    "journals (%s.*) were removed, or this machine does not see them: run it again "
+                    "with --resume",
+                    s->path, s->info.n[2] - s->n_have, s->info.n[2], s->joint->head);
+}
+
 /* While the head is locked. */
 static fbp_status finish(struct fbp_sink *s, const struct fbp_part_inputs *inputs, int head)
 {
     fbp_joint_look_anew(s->log);
     FBP_TRY(fbp_joint_each(s, false, fbp_joint_mark_synced, NULL));
     if (s->n_have < s->info.n[2])
-        return FBP_OK;
+        return s->joint->own.first ? lacks_slices(s) : FBP_OK;
     if (s->joint->stack || fbp_part_is_named(s->fd, s->part))
         return seal(s, inputs, head);
     s->joint->complete = true; /* it has its name, and who gave it that ended then */
@@ -146,6 +156,8 @@ fbp_status fbp_joint_finish(struct fbp_sink *s)
     if (!s->joint->head || s->joint->complete)
         return FBP_OK;
     FBP_TRY(sync_own(s));
+    if (s->joint->own.led)
+        return FBP_OK;
     FBP_TRY(fbp_part_turn(&inputs, s->joint->head, false, &fd, &left));
     if (fd < 0)
         return check_published(s);

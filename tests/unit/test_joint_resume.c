@@ -2,8 +2,8 @@
  * several left by one; or it is dropped, and nothing is left of it. */
 #include "unit/joint_util.h"
 
-/* One that starts with others, of which it is the first. */
-static fbp_sink *lead(const struct output *o, bool resume, size_t p, size_t n)
+/* One that starts with others, of which it is the first or not. */
+static fbp_sink *start(const struct output *o, bool resume, struct fbp_sink_joint which)
 {
     const struct fbp_array_info i = info();
     struct fbp_sink_params params = params_of(o);
@@ -12,11 +12,21 @@ static fbp_sink *lead(const struct output *o, bool resume, size_t p, size_t n)
 
     params.resume = resume;
     for (size_t z = 0; z < NZ; z++)
-        mine[z] = is_of(z, p, n);
-    if (fbp_sink_open_joint(&s, o->name, &i, &params,
-                            &(struct fbp_sink_joint){p, n, mine, .first = true}) != FBP_OK)
-        fail_msg("the first of %zu: %s", n, fbp_message());
+        mine[z] = is_of(z, which.part, which.n_parts);
+    which.mine = mine;
+    if (fbp_sink_open_joint(&s, o->name, &i, &params, &which) != FBP_OK)
+        fail_msg("%zu of %zu: %s", which.part, which.n_parts, fbp_message());
     return s;
+}
+
+static fbp_sink *lead(const struct output *o, bool resume, size_t p, size_t n)
+{
+    return start(o, resume, (struct fbp_sink_joint){.part = p, .n_parts = n, .first = true});
+}
+
+static fbp_sink *follow(const struct output *o, size_t p, size_t n)
+{
+    return start(o, false, (struct fbp_sink_joint){.part = p, .n_parts = n, .led = true});
 }
 
 /* By processes that start together; the slices that they compute. */
@@ -202,6 +212,48 @@ static void whoever_lives_or_is_another_is_refused(void **state)
     assert_same_folders();
 }
 
+/* Also where it has nothing to write any more. */
+static void the_first_publishes_and_nobody_else(void **state)
+{
+    static const struct output several[] = {{"v.mha", 0, 0}, {"v.mhd", 0, 0}, {"v.ome.zarr", 0, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof several / sizeof *several; i++) {
+        begin_output(&several[i]);
+        assert_int_equal(do_part(&several[i], 1, 2), NZ / 2);
+        fbp_sink *first = lead(&several[i], true, 1, 2), *other = follow(&several[i], 2, 2);
+        assert_int_equal(write_some(first, 1, 2, NZ), 0);
+        assert_int_equal(write_some(other, 2, 2, NZ), NZ / 2);
+        assert_int_equal(fbp_sink_finish(other), FBP_OK);
+        fbp_sink_close(&other);
+        assert_false(is_there(several[i].name));
+        assert_int_equal(fbp_sink_finish(first), FBP_OK);
+        fbp_sink_close(&first);
+        assert_same_folders();
+    }
+}
+
+/* It does not say that the output is there. */
+static void the_first_says_what_it_does_not_see(void **state)
+{
+    const struct output o = {"v.mha", 0, 0};
+
+    (void)state;
+    begin_output(&o);
+    fbp_sink *first = lead(&o, false, 1, 2), *other = follow(&o, 2, 2);
+    write_some(first, 1, 2, NZ);
+    write_some(other, 2, 2, NZ);
+    assert_int_equal(fbp_sink_finish(other), FBP_OK);
+    fbp_sink_close(&other);
+    assert_int_equal(system("rm v.mha.part.log.2of2.*"), 0);
+    assert_int_equal(fbp_sink_finish(first), FBP_ERR_IO);
+    assert_says("10 of 20 are not there");
+    fbp_sink_close(&first);
+    assert_false(is_there("v.mha"));
+    assert_int_equal(do_together(&o, true, 2), NZ / 2);
+    assert_same_folders();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +264,8 @@ int main(void)
         cmocka_unit_test(what_was_there_stays),
         cmocka_unit_test(samples_of_one_that_are_not_there_are_noticed),
         cmocka_unit_test(whoever_lives_or_is_another_is_refused),
+        cmocka_unit_test(the_first_publishes_and_nobody_else),
+        cmocka_unit_test(the_first_says_what_it_does_not_see),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }
