@@ -81,6 +81,9 @@ fbp_status fbp_chunk_use(const struct fbp_sink *s, const size_t k[3], bool write
 fbp_status fbp_chunk_put(const struct fbp_sink *s, size_t level, const size_t k[3], size_t at,
                          const void *data, size_t n);
 
+/** Bytes that a plain chunk has on the disk; 0: it is not there. */
+uint64_t fbp_chunk_taken(const struct fbp_sink *s, size_t level, const size_t k[3]);
+
 /** A whole chunk, packed or plain. */
 fbp_status fbp_chunk_read(const struct fbp_sink *s, size_t level, const size_t k[3], void *out);
 

@@ -220,6 +220,15 @@ fail:
     return fd < 0 ? st : close_written(s, fd, &name, st);
 }
 
+uint64_t fbp_chunk_taken(const struct fbp_sink *s, size_t level, const size_t k[3])
+{
+    const struct name name = plain_name(s, level, k);
+    struct stat is;
+
+    return fstatat(s->fd, name.text, &is, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)is.st_blocks * 512
+                                                                    : 0;
+}
+
 fbp_status fbp_chunk_read(const struct fbp_sink *s, size_t level, const size_t k[3], void *out)
 {
     const struct name name = plain_name(s, level, k);

@@ -168,21 +168,42 @@ fbp_status fbp_chunked_reopen(struct fbp_sink *s)
     return refuse(s->part, "it belongs to another user");
 }
 
-/* Chunks of all levels, plain. */
-static uint64_t all_bytes(const struct fbp_chunked *c)
+/* What chunks of a level have already. */
+static uint64_t taken_bytes(const struct fbp_sink *s, size_t level)
 {
+    const size_t *n = s->chunked->levels.level[level].chunks, most = s->chunked->chunk_bytes;
+    uint64_t sum = 0;
+    char name[24];
+    size_t k[3];
+
+    snprintf(name, sizeof name, "%zu", level);
+    if (faccessat(s->fd, name, F_OK, 0) < 0)
+        return 0;
+    for (k[2] = 0; k[2] < n[2]; k[2]++)
+        for (k[1] = 0; k[1] < n[1]; k[1]++)
+            for (k[0] = 0; k[0] < n[0]; k[0]++) {
+                const uint64_t taken = fbp_chunk_taken(s, level, k);
+                sum += taken < most ? taken : most;
+            }
+    return sum;
+}
+
+/* Of chunks of all levels, plain. */
+static uint64_t lacking_bytes(const struct fbp_sink *s)
+{
+    const struct fbp_chunked *c = s->chunked;
     uint64_t n = 0;
 
     for (size_t l = 0; l < c->levels.n_levels; l++) {
         const size_t *k = c->levels.level[l].chunks;
-        n += (uint64_t)k[0] * k[1] * k[2] * c->chunk_bytes;
+        n += (uint64_t)k[0] * k[1] * k[2] * c->chunk_bytes - taken_bytes(s, l);
     }
     return n;
 }
 
 fbp_status fbp_chunked_room(const struct fbp_sink *s)
 {
-    const uint64_t need = s->compress ? 0 : all_bytes(s->chunked), left = fbp_room_left(s->fd);
+    const uint64_t need = s->compress ? 0 : lacking_bytes(s), left = fbp_room_left(s->fd);
 
     return need <= left ? FBP_OK : fbp_fail_room(s->path, need, left);
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <zlib.h>
 
@@ -19,6 +20,16 @@ enum {
     EDGE = 8,
     CHUNK = EDGE * EDGE * EDGE
 };
+
+/* What a disk is said to have left, in place of the C library's. */
+static uint64_t room = (uint64_t)1 << 50;
+
+int fstatvfs(int fd, struct statvfs *out)
+{
+    (void)fd;
+    *out = (struct statvfs){.f_frsize = 1, .f_bavail = room};
+    return 0;
+}
 
 static const size_t sizes[2][3] = {{NX, NY, NZ}, {19, 11, 21}};
 static float volume[N];
@@ -401,6 +412,27 @@ static void what_is_in_the_way_is_refused(void **state)
     assert_same("empty.zarr", "v.zarr");
 }
 
+/* Who resumes needs no room for what is there. */
+static void room_is_needed_for_what_is_not_there(void **state)
+{
+    enum { CHUNKS = 5 * 3 * 6 + 3 * 2 * 3 };
+    struct fbp_sink_params params = params_of(FBP_F32, false);
+
+    (void)state;
+    (void)!system("rm -rf *");
+    room = CHUNKS * CHUNK * sizeof(float) - 1;
+    assert_refused("c.zarr", "the disk is too small");
+    room++;
+    die(&params, NZ);
+    params.resume = true;
+    room = 0;
+    fbp_sink *s = open_sink("c.zarr", &params);
+    finish(s);
+    room = (uint64_t)1 << 50;
+    write_all("a.zarr", FBP_F32, false);
+    assert_same("a.zarr", "c.zarr");
+}
+
 /* Killed when the old image had stepped aside, and the new one had not its name yet. */
 static void an_image_that_stepped_aside_comes_back(void **state)
 {
@@ -556,6 +588,7 @@ int main(void)
         cmocka_unit_test(what_a_kill_leaves_is_finished),
         cmocka_unit_test(damaged_chunks_are_written_again),
         cmocka_unit_test(what_is_in_the_way_is_refused),
+        cmocka_unit_test(room_is_needed_for_what_is_not_there),
         cmocka_unit_test(an_image_that_stepped_aside_comes_back),
         cmocka_unit_test(what_was_written_is_read),
         cmocka_unit_test(arrays_of_others_are_read),
