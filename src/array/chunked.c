@@ -46,6 +46,7 @@ fbp_status fbp_chunked_create(struct fbp_sink *s, const struct fbp_chunk_format 
     FBP_TRY(fbp_calloc((void **)&s->chunked, 1, sizeof *s->chunked, "chunks"));
     c = s->chunked;
     pthread_mutex_init(&c->turn, NULL);
+    pthread_mutex_init(&c->unpacking, NULL);
     c->format = format;
     c->compression = s->compress ? FASTEST : 0;
     fbp_levels_make(s->info.n, edge(), &c->levels);
@@ -66,6 +67,7 @@ void fbp_chunked_destroy(struct fbp_chunked **chunked)
         free(c->halves[l]);
     }
     pthread_mutex_destroy(&c->turn);
+    pthread_mutex_destroy(&c->unpacking);
     free(c->put);
     free(c);
     *chunked = NULL;

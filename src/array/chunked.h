@@ -29,6 +29,7 @@ struct fbp_chunked {
     size_t *put;                            /**< slices that were put into each layer of level 0 */
     unsigned char *halves[FBP_LEVELS_MOST]; /**< how many of its layers were raised into it here */
     pthread_mutex_t turn;                   /**< one layer is raised and packed at a time */
+    pthread_mutex_t unpacking;              /**< and one chunk unpacked */
 };
 
 /** s->chunked of a sink whose sizes are set; no file is opened. */

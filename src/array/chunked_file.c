@@ -136,15 +136,13 @@ static fbp_status read_packed(const struct fbp_sink *s, size_t level, const size
     return st;
 }
 
-/* A chunk that was packed becomes a plain one again: some of its slices are to be read or written.
- * *fd -1: it was not. */
-static fbp_status unpack(const struct fbp_sink *s, size_t level, const size_t k[3], int *fd)
+/* While nobody else does. */
+static fbp_status unpack_alone(const struct fbp_sink *s, size_t level, const size_t k[3], int *fd)
 {
     const struct name packed = name_of(level, k, ""), plain = plain_name(s, level, k);
     void *data = NULL;
 
-    *fd = -1;
-    if (!s->chunked->compression || faccessat(s->fd, packed.text, F_OK, 0) < 0)
+    if (faccessat(s->fd, packed.text, F_OK, 0) < 0)
         return FBP_OK;
     FBP_TRY(fbp_alloc(&data, s->chunked->chunk_bytes, "a chunk"));
     fbp_status st = read_packed(s, level, k, data);
@@ -156,16 +154,27 @@ static fbp_status unpack(const struct fbp_sink *s, size_t level, const size_t k[
     return *fd < 0 ? cannot(s, "open", &plain) : FBP_OK;
 }
 
+/* A chunk that was packed becomes a plain one again: some of its slices are to be read or written.
+ * *fd -1: it was not. */
+static fbp_status unpack(const struct fbp_sink *s, size_t level, const size_t k[3], int *fd)
+{
+    const struct name plain = plain_name(s, level, k);
+
+    pthread_mutex_lock(&s->chunked->unpacking);
+    *fd = open_in(s, &plain, O_RDWR); /* else what another thread has put into it would be lost */
+    const fbp_status st = *fd < 0 ? unpack_alone(s, level, k, fd) : FBP_OK;
+    pthread_mutex_unlock(&s->chunked->unpacking);
+    return st;
+}
+
 static fbp_status open_plain(const struct fbp_sink *s, size_t level, const size_t k[3], int *fd)
 {
     const struct name name = plain_name(s, level, k);
 
     *fd = open_in(s, &name, O_RDWR);
-    if (*fd < 0 && errno == ENOENT)
-        FBP_TRY(unpack(s, level, k, fd));
-    else if (*fd < 0)
+    if (*fd < 0 && errno != ENOENT)
         return cannot(s, "open", &name);
-    return FBP_OK;
+    return *fd < 0 && s->chunked->compression ? unpack(s, level, k, fd) : FBP_OK;
 }
 
 /* Where a volume ends within a chunk, the rest is 0. */

@@ -3,6 +3,7 @@
 #include "unit/io_util.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
@@ -374,6 +375,70 @@ static void damaged_chunks_are_written_again(void **state)
     assert_same("a.zarr", "c.zarr");
 }
 
+struct writer {
+    fbp_sink *sink;
+    pthread_barrier_t *together;
+    size_t z;
+};
+
+static void *write_one(void *arg)
+{
+    const struct writer *w = arg;
+
+    pthread_barrier_wait(w->together);
+    write_slice(w->sink, w->z);
+    return NULL;
+}
+
+/* The slices of the first layer, by a thread each. */
+static void write_together(fbp_sink *s)
+{
+    pthread_barrier_t together;
+    pthread_t threads[EDGE];
+    struct writer w[EDGE];
+
+    pthread_barrier_init(&together, NULL, EDGE);
+    for (size_t z = 0; z < EDGE; z++) {
+        w[z] = (struct writer){s, &together, z};
+        assert_int_equal(pthread_create(&threads[z], NULL, write_one, &w[z]), 0);
+    }
+    for (size_t z = 0; z < EDGE; z++)
+        pthread_join(threads[z], NULL);
+    pthread_barrier_destroy(&together);
+}
+
+static void negate(void)
+{
+    for (size_t i = 0; i < N; i++)
+        volume[i] = -volume[i];
+}
+
+/* As after a power failure: layers are packed of which the journal has lost all lines, and several
+ * threads write into them. */
+static void packed_chunks_are_written_again_by_several(void **state)
+{
+    struct fbp_sink_params params = params_of(FBP_F32, true);
+
+    (void)state;
+    write_all("a.zarr", FBP_F32, true);
+    for (int again = 0; again < 10; again++) {
+        (void)!system("rm -rf c.zarr*");
+        params.resume = false;
+        negate();
+        die(&params, NZ);
+        negate();
+        (void)!system("sed -i 1q c.zarr.part.log");
+        params.resume = true;
+        fbp_sink *s = open_sink("c.zarr", &params);
+        assert_false(fbp_sink_has(s, 0, 1));
+        write_together(s);
+        for (size_t z = 0; z < NZ; z++)
+            write_slice(s, z);
+        finish(s);
+        assert_same("a.zarr", "c.zarr");
+    }
+}
+
 static void assert_refused(const char *path, const char *why)
 {
     const struct fbp_sink_params params = params_of(FBP_F32, false);
@@ -587,6 +652,7 @@ int main(void)
         cmocka_unit_test(slices_come_in_any_order_and_number),
         cmocka_unit_test(what_a_kill_leaves_is_finished),
         cmocka_unit_test(damaged_chunks_are_written_again),
+        cmocka_unit_test(packed_chunks_are_written_again_by_several),
         cmocka_unit_test(what_is_in_the_way_is_refused),
         cmocka_unit_test(room_is_needed_for_what_is_not_there),
         cmocka_unit_test(an_image_that_stepped_aside_comes_back),
