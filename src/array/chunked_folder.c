@@ -53,17 +53,28 @@ static bool is_of_image(const char *name)
     return name[strspn(name, "0123456789")] == '\0';
 }
 
+/* Numbers may be names of anything, where nothing says that they are levels. */
 static fbp_status check_entries(const char *path, DIR *dir)
 {
     const struct dirent *e;
+    bool numbers = false, image = false;
 
-    while ((errno = 0, e = readdir(dir)))
+    while ((errno = 0, e = readdir(dir))) {
         if (!is_of_image(e->d_name))
             return fbp_fail(FBP_ERR_INVALID,
                             "%s: is a folder that holds more than an image (%s), which would be "
                             "lost: move it away, or choose another name",
                             path, e->d_name);
-    return errno ? cannot("list", path) : FBP_OK;
+        numbers |= e->d_name[0] != '.';
+        image |= strcmp(e->d_name, ".zattrs") == 0;
+    }
+    if (errno)
+        return cannot("list", path);
+    return image || !numbers ? FBP_OK
+                             : fbp_fail(FBP_ERR_INVALID,
+                                        "%s: is a folder, but no image (it has no .zattrs), and "
+                                        "would be lost: move it away, or choose another name",
+                                        path);
 }
 
 fbp_status fbp_chunked_check(const char *path)

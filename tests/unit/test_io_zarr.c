@@ -462,6 +462,9 @@ static void what_is_in_the_way_is_refused(void **state)
     assert_refused("theirs.zarr", "was not left by fbp");
     assert_refused("nowhere/v.zarr", "create its folder first");
     write_all("v.zarr", FBP_F32, false);
+    (void)!system("mkdir -p runs.zarr/1 && : >runs.zarr/1/data");
+    assert_refused("runs.zarr", "no image");
+    assert_true(is_there("runs.zarr/1/data"));
     (void)!system("mkdir v.zarr/labels");
     assert_refused("v.zarr", "labels");
     assert_true(is_there("v.zarr/0/.zarray") && is_there("views/a.tif"));
