@@ -32,7 +32,7 @@ static const struct {
     [FBP_ENV_STRIPE] = {"FBP_STRIPE", "bytes of the output that one process of several writes to, "
                                       "where the file system does not tell its stripes"},
     [FBP_ENV_CHUNK] = {"FBP_CHUNK", "the longest side of a chunk of OME-Zarr in voxels, an even "
-                                    "number; 64 if it is not set"},
+                                    "number up to 512; 64 if it is not set"},
 };
 
 const char *fbp_environment(enum fbp_variable variable)

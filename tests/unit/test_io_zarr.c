@@ -196,6 +196,27 @@ static void the_text_files_say_what_it_is(void **state)
     assert_text("u.zarr/1/.zattrs", "\"scale_factor\": 0.00392156862745098");
 }
 
+/* Chunks of 4 GiB would not be read again: 64 then. */
+static void sides_of_chunks_have_a_limit(void **state)
+{
+    static const struct {
+        const char *side, *chunks;
+    } sides[] = {{"512", "[1, 1, 512]"}, {"514", "[1, 1, 64]"}, {"1024", "[1, 1, 64]"}};
+    const struct fbp_array_info row = {.struct_size = sizeof row, .n = {600, 1, 1}};
+    static float samples[600];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+        fbp_sink *s = NULL;
+        setenv("FBP_CHUNK", sides[i].side, 1);
+        assert_int_equal(fbp_sink_open(&s, "row.zarr", &row, NULL), FBP_OK);
+        assert_int_equal(fbp_sink_write(s, 0, 1, samples), FBP_OK);
+        finish(s);
+        assert_text("row.zarr/0/.zarray", sides[i].chunks);
+    }
+    setenv("FBP_CHUNK", "8", 1);
+}
+
 static double sample(const unsigned char *all, enum fbp_type type, size_t i)
 {
     return type == FBP_F32   ? (double)((const float *)(const void *)all)[i]
@@ -650,6 +671,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_sample_is_at_its_place),
         cmocka_unit_test(the_text_files_say_what_it_is),
+        cmocka_unit_test(sides_of_chunks_have_a_limit),
         cmocka_unit_test(levels_are_means),
         cmocka_unit_test(compressed_chunks_are_streams_of_zlib),
         cmocka_unit_test(slices_come_in_any_order_and_number),
