@@ -2,6 +2,8 @@
  * leaves is finished; what is in the way is refused; arrays of other programs. */
 #include "unit/io_util.h"
 
+#include "array/file/format.h"
+
 #include <math.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -614,6 +616,43 @@ static void arrays_of_others_are_read(void **state)
     fbp_source_close(&src);
 }
 
+/* Where no chunk was written; a picture, whose third axis has no place. */
+static void fill_values_and_pictures(void **state)
+{
+    static const struct {
+        const char *json;
+        float value;
+    } fills[] = {{"\"Infinity\"", INFINITY},
+                 {"\"-Infinity\"", -INFINITY},
+                 {"1.5", 1.5f},
+                 {"null", 0},
+                 {"true", 1}};
+    char text[300];
+    float got[5];
+
+    (void)state;
+    (void)!system("rm -rf *; mkdir -p p.zarr/0");
+    put_text("p.zarr/.zattrs",
+             "{\"multiscales\": [{\"axes\": [{\"name\": \"y\", \"unit\": \"millimeter\"}, "
+             "{\"name\": \"x\", \"unit\": \"millimeter\"}], \"datasets\": [{\"path\": \"0\", "
+             "\"coordinateTransformations\": [{\"type\": \"scale\", \"scale\": [2, 3]}]}]}]}");
+    for (size_t i = 0; i < sizeof fills / sizeof *fills; i++) {
+        snprintf(text, sizeof text,
+                 "{\"zarr_format\": 2, \"shape\": [7, 5], \"chunks\": [4, 5], \"dtype\": \"<f4\", "
+                 "\"order\": \"C\", \"compressor\": null, \"fill_value\": %s}",
+                 fills[i].json);
+        put_text("p.zarr/0/.zarray", text);
+        fbp_source *src = open_source("p.zarr", NULL);
+        const struct fbp_array_info *is = fbp_source_info(src);
+        assert_int_equal(fbp_source_read(src, 0, 1, 6, 1, got), FBP_OK);
+        assert_true(got[4] == fills[i].value);
+        assert_true(is->has_spacing && is->spacing_mm[0] == 3 && is->spacing_mm[1] == 2 &&
+                    is->spacing_mm[2] == 1);
+        assert_true(fbp_source_bytes(src, 1) - fbp_source_bytes(src, 0) >= 4 * sizeof got);
+        fbp_source_close(&src);
+    }
+}
+
 static const struct refusal {
     const char *array, *why;
 } refusals[] = {
@@ -683,6 +722,7 @@ int main(void)
         cmocka_unit_test(an_image_that_stepped_aside_comes_back),
         cmocka_unit_test(what_was_written_is_read),
         cmocka_unit_test(arrays_of_others_are_read),
+        cmocka_unit_test(fill_values_and_pictures),
         cmocka_unit_test(what_is_not_read_is_said),
     };
 

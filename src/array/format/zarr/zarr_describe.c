@@ -146,12 +146,24 @@ static fbp_status take_coding(const fbp_source *src, const cJSON *root, struct f
     return FBP_OK;
 }
 
-/* Of chunks that were never written; what is no number, such as null, is 0. */
+/* What is no number, such as null, is 0. */
+static double number_of(const cJSON *value)
+{
+    static const struct {
+        const char *name;
+        float value;
+    } words[] = {{"NaN", NAN}, {"Infinity", INFINITY}, {"-Infinity", -INFINITY}};
+
+    for (size_t i = 0; cJSON_IsString(value) && i < sizeof words / sizeof *words; i++)
+        if (strcmp(value->valuestring, words[i].name) == 0)
+            return (double)words[i].value;
+    return cJSON_IsNumber(value) ? value->valuedouble : cJSON_IsTrue(value);
+}
+
+/* Of chunks that were never written. */
 static void take_fill(const fbp_source *src, const cJSON *value, struct fbp_zarr_array *out)
 {
-    const double v = cJSON_IsNumber(value) ? value->valuedouble
-                     : cJSON_IsString(value) && !strcmp(value->valuestring, "NaN") ? (double)NAN
-                                                                                   : 0;
+    const double v = number_of(value);
     const int64_t integer = isnan(v) ? 0 : v < -0x1p62 || v > 0x1p62 ? 0 : (int64_t)v;
     const float single = (float)v;
 
@@ -249,6 +261,7 @@ static void take_place(fbp_source *src, const cJSON *image, const cJSON *dataset
 
     apply(item(dataset, "coordinateTransformations"), n, step, origin);
     apply(item(image, "coordinateTransformations"), n, step, origin);
+    info->spacing_mm[2] = 1; /* of one picture */
     for (int i = 0; i < n && i < 3; i++) {
         const int k = n - 1 - i;
         info->spacing_mm[i] = step[k] * mm[k];

@@ -226,7 +226,7 @@ static fbp_status make_cache(fbp_source *src)
     n = n < all ? n : all;
     src->unpacks = true;
     src->held_bytes = (uint64_t)n * z->chunk_bytes;
-    src->reader_bytes = (uint64_t)z->chunk_bytes * 2;
+    src->reader_bytes += (uint64_t)z->chunk_bytes * 2; /* the file of a chunk */
     return fbp_cache_make(&z->cache, n, z->chunk_bytes);
 }
 
@@ -242,6 +242,7 @@ static fbp_status measure(fbp_source *src)
                             "%s: its chunks are larger than 4 GiB: write smaller ones", src->path);
     }
     z->chunk_bytes = bytes;
+    src->reader_bytes = bytes / z->a.chunk[2]; /* rows of a chunk */
     return make_cache(src);
 }
 
