@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/un.h>
@@ -209,6 +210,26 @@ static bool connect_all(struct socket_team *s, const char *folder)
     return ok;
 }
 
+/* Is it there, and short enough for the names of all sockets? */
+static fbp_status check_folder(const char *folder, size_t size)
+{
+    const size_t most = sizeof((struct sockaddr_un *)0)->sun_path - sizeof "/1023";
+    struct sockaddr_un address;
+    struct stat is;
+
+    if (stat(folder, &is) < 0)
+        return fbp_fail(FBP_ERR_IO, "FBP_TEAM: %s: %s: create this folder first, one for all",
+                        folder, strerror(errno));
+    if (!S_ISDIR(is.st_mode))
+        return fbp_fail(FBP_ERR_INVALID, "FBP_TEAM: %s: is no folder: give one", folder);
+    if (!name_socket(&address, folder, size - 1))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "FBP_TEAM: %s: is too long for names of sockets: give a folder whose path "
+                        "has up to %zu bytes",
+                        folder, most);
+    return FBP_OK;
+}
+
 static fbp_status make(struct socket_team *s)
 {
     FBP_TRY(fbp_calloc((void **)&s->locks, s->size, sizeof *s->locks, "a team"));
@@ -234,6 +255,7 @@ fbp_status team_sockets(struct fbp_team_functions *out, const char *place)
         return fbp_fail(FBP_ERR_INVALID,
                         "FBP_TEAM: found %s, expected RANK/SIZE:FOLDER, up to %d processes", place,
                         MOST_RANKS);
+    FBP_TRY(check_folder(place + at, size));
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a team"));
     s->rank = rank;
     s->size = size;

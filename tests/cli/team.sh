@@ -253,6 +253,17 @@ is "$(json slabs_resumed) > 0"
 run 0 recon large.json -o one.mha -q --device cpu --size 160
 same one.mha left.mha
 
+# Where processes cannot meet.
+FBP_TEAM=0/2:$folder/nowhere run 1 recon scan.json -o team.mha -q
+one_line err
+has err '^fbp: FBP_TEAM: .*nowhere: No such file or directory: create this folder first'
+FBP_TEAM=0/2:$PWD/scan.json run 1 recon scan.json -o team.mha -q
+has err '^fbp: FBP_TEAM: .*scan.json: is no folder'
+long=$folder/$(printf 'x%.0s' {1..110})
+mkdir "$long"
+FBP_TEAM=0/2:$long run 1 recon scan.json -o team.mha -q
+has err '^fbp: FBP_TEAM: .*: is too long for names of sockets: .* up to 102 bytes'
+
 # What is wrong is said once.
 rm -f team.mha team.png
 team 3 1 recon nothing.json -o team.mha -q
