@@ -23,8 +23,9 @@ struct fbp_plan_run_team {
     atomic_bool taken_all;
     fbp_status taken; /* what became of that, and its message */
     char why[1200];
-    void *slices; /* room for those */
-    double told;  /* when rank 0 was told last how far this process is */
+    void *slices;             /* room for those */
+    double told;              /* when rank 0 was told last how far this process is */
+    struct fbp_progress last; /* how far it is */
 };
 
 /* What a process tells at the end of a run; what its look has seen follows. */
@@ -188,6 +189,7 @@ int fbp_plan_team_progress(void *user, const struct fbp_progress *now)
     uint64_t all[FBP_TEAM_TOLD];
     struct fbp_progress sum = *now;
 
+    t->last = *now;
     if (fbp_seconds() - t->told > 0.2) {
         fbp_team_tell(p->team, own);
         t->told = fbp_seconds();
@@ -226,21 +228,21 @@ static fbp_status await_slices(struct fbp_plan_run_team *t, const struct fbp_pro
     return t->taken;
 }
 
-/* All is computed here: so is the rest of the bar. */
-static struct fbp_progress whole(const fbp_plan *p, const struct fbp_report *report)
+/* All is computed here that was to be: slices that were there were not. */
+static struct fbp_progress whole(const struct fbp_plan_run_team *t, const struct fbp_report *report)
 {
     return (struct fbp_progress){.struct_size = sizeof(struct fbp_progress),
-                                 .done = p->ranks.idle ? 0 : p->info.updates,
-                                 .total = p->ranks.idle ? 0 : p->info.updates,
-                                 .views_read = p->tables.job.n_views,
-                                 .slabs_done = p->ranks.idle ? 0 : p->info.n_slabs,
-                                 .n_slabs = p->ranks.idle ? 0 : p->info.n_slabs,
+                                 .done = t->last.total,
+                                 .total = t->last.total,
+                                 .views_read = t->plan->tables.job.n_views,
+                                 .slabs_done = t->last.n_slabs,
+                                 .n_slabs = t->last.n_slabs,
                                  .seconds = report->total};
 }
 
 static fbp_status end_of_slices(struct fbp_plan_run_team *t, const struct fbp_report *report)
 {
-    const struct fbp_progress all = whole(t->plan, report);
+    const struct fbp_progress all = whole(t, report);
 
     if (fbp_team_rank(t->plan->params.team) == 0)
         return await_slices(t, &all);
