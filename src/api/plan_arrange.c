@@ -43,10 +43,11 @@ static uint64_t least_free(const fbp_plan *p, size_t *at)
     return p->n_on_card > 1 ? least / p->n_on_card : least;
 }
 
-/* Of a host that is not there. */
+/* Of a host that is not there, or of a rank of a cluster, which shares its node with others. */
 static uint64_t model_limit(const fbp_plan *p)
 {
-    const uint64_t plan = p->params.memory_bytes, host = p->model.host_bytes;
+    const uint64_t sharers = p->model.n_nodes ? p->model.n_devices : 1;
+    const uint64_t plan = p->params.memory_bytes, host = p->model.host_bytes / sharers;
     const uint64_t all = plan && (plan < host || !host) ? plan : host;
 
     return all ? all : UINT64_MAX;

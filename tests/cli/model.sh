@@ -29,6 +29,7 @@ is "$(json_of gpus=1,host=2G memory_limit) == 2147483648"
 is "$(json_of gpus=3 devices) == 3"
 
 # Nodes of a cluster.
+is "$(json_of nodes=2,gpus=4,net=1GB/s,host=8G memory_limit) == 2147483648"
 cluster() { # MODEL, MEMBER, options
     run 0 plan scan.json --size 512 --precision half --model "$1" --json "${@:3}"
     json "cluster.0.$2"
