@@ -45,11 +45,21 @@ struct way {
     bool as_read;
 };
 
+/* As many of each worker as there are views to retrieve phases of, so that none is lost, and
+ * retrieved again, before all rows of it are read. */
+static int most_readers(const fbp_plan *p)
+{
+    const int each = p->ahead.n_threads / (int)p->n_devices;
+
+    return p->ahead.as_read ? (each > 1 ? each : 1) : 0;
+}
+
 static fbp_status arrange(fbp_plan *p, struct way way)
 {
     p->ahead.as_read = way.as_read;
     p->tables.job.unpacks = p->unpacks || way.as_read;
     divide(p, way.folder);
+    p->tables.job.most_readers = most_readers(p);
     const uint64_t bytes = fbp_ahead_memory_bytes(&p->ahead);
     p->held_bytes += bytes;
     const fbp_status st = fbp_plan_arrange(p);

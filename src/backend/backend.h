@@ -98,8 +98,9 @@ struct fbp_job {
     /** Rows of the source lie this much higher in half 0: those in both halves are there twice, as
      *  the bits depend on the row that shares a transform. */
     size_t lift;
-    bool in_order; /**< views and rows are to be read in order: the scan is compressed */
-    bool unpacks;  /**< samples are decoded as they are read, by several threads at once */
+    bool in_order;    /**< views and rows are to be read in order: the scan is compressed */
+    bool unpacks;     /**< samples are decoded as they are read, by several threads at once */
+    int most_readers; /**< of these, a worker: who unpacks keeps as many views; 0: any number */
     struct fbp_chosen chosen; /**< from fbp_job_arrange() on, as are: */
     size_t turns; /**< what the kernel takes together, see backend/partners.h: 1, 2, 4 */
     bool mirrored;

@@ -89,7 +89,8 @@ enum { FBP_MOST_IO_THREADS = 8, FBP_MOST_PIECES = FBP_MOST_IO_THREADS + 2 };
  *  be decoded.  As many write where the device has memory of its own. */
 int fbp_work_io_threads(const struct fbp_backend *backend, const struct fbp_job *job);
 
-/** Those that read; all of the job where pictures of two stages are computed as they are read. */
+/** Those that read; all of the job where pictures of two stages are computed as they are read; no
+ *  more than job->most_readers. */
 int fbp_work_readers(const struct fbp_backend *backend, const struct fbp_job *job);
 
 /** Of a device: those of the request, or that its backend knows; update 0: nothing is known. */

@@ -70,7 +70,9 @@ int fbp_work_io_threads(const struct fbp_backend *backend, const struct fbp_job 
 
 int fbp_work_readers(const struct fbp_backend *backend, const struct fbp_job *job)
 {
-    return job->second ? job->n_threads : fbp_work_io_threads(backend, job);
+    const int n = job->second ? job->n_threads : fbp_work_io_threads(backend, job);
+
+    return job->most_readers && job->most_readers < n ? job->most_readers : n;
 }
 
 /* Blocks of a device with memory of its own: two are fetched while others are written, with a slice

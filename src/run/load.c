@@ -31,9 +31,22 @@ static fbp_status read_rows(const struct load *l, size_t view0, size_t n_views, 
     return fbp_source_read(l->source, view0, n_views, row0, n, out);
 }
 
+static void turn_over(char *rows, size_t n, size_t row)
+{
+    char some[4096];
+
+    for (char *low = rows, *high = rows + (n - 1) * row; low < high; low += row, high -= row)
+        for (size_t at = 0; at < row; at += sizeof some) {
+            const size_t bytes = row - at < sizeof some ? row - at : sizeof some;
+            memcpy(some, low + at, bytes);
+            memcpy(low + at, high + at, bytes);
+            memcpy(high + at, some, bytes);
+        }
+}
+
 /* Rows of one view, the last one first: by bands that the second cache holds. */
-static fbp_status read_upside_down(const struct load *l, size_t view, size_t row0, size_t n,
-                                   size_t row, char *out)
+static fbp_status read_by_bands(const struct load *l, size_t view, size_t row0, size_t n,
+                                size_t row, char *out)
 {
     _Alignas(FBP_ALIGN) char band[BAND_BYTES];
     const size_t at_once = row <= sizeof band / 2 ? sizeof band / row : 1;
@@ -49,6 +62,17 @@ static fbp_status read_upside_down(const struct load *l, size_t view, size_t row
         for (size_t k = 0; k < some; k++)
             memcpy(to - (k + 1) * row, band + k * row, row);
     }
+    return FBP_OK;
+}
+
+/* What unpacks a view is asked for it once: others may want theirs between two bands. */
+static fbp_status read_upside_down(const struct load *l, size_t view, size_t row0, size_t n,
+                                   size_t row, char *out)
+{
+    if (!l->job->unpacks)
+        return read_by_bands(l, view, row0, n, row, out);
+    FBP_TRY(read_rows(l, view, 1, row0, n, out));
+    turn_over(out, n, row);
     return FBP_OK;
 }
 

@@ -14,7 +14,7 @@ struct slot {
     float *view;
     size_t index;  /* of the view, from 1 on; 0: none */
     bool taken;    /* somebody retrieves it, or reads from it */
-    uint64_t last; /* when that was */
+    uint64_t last; /* when that was over */
 };
 
 struct retrieved {
@@ -55,7 +55,6 @@ static struct slot *take(struct retrieved *s, size_t index, bool *has_it)
     *has_it = slot->index == index;
     slot->index = index;
     slot->taken = true;
-    slot->last = ++s->now;
     pthread_mutex_unlock(&s->lock);
     return slot;
 }
@@ -64,6 +63,7 @@ static void give_back(struct retrieved *s, struct slot *slot, bool is_good)
 {
     pthread_mutex_lock(&s->lock);
     slot->taken = false;
+    slot->last = ++s->now;
     if (!is_good)
         slot->index = 0;
     pthread_cond_broadcast(&s->freed);

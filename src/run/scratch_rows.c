@@ -131,7 +131,7 @@ static fbp_status open_pass(struct rows_pass *p)
     const struct fbp_backend *b = rq->backend;
     const struct fbp_work *w = rq->work;
     const struct fbp_buffer raw = {FBP_FOR_RAW, w->raw_device_bytes, w->batch_views, w->load_rows};
-    const int n_io = fbp_work_io_threads(b, rq->job);
+    const int n_io = fbp_work_readers(b, rq->job);
 
     if (n_io > 1 && !rq->job->in_order)
         FBP_TRY(fbp_pool_create(&p->io_threads, n_io));

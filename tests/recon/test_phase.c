@@ -11,6 +11,8 @@
 
 #include "fft/fft.h"
 
+#include <stdatomic.h>
+
 enum { VIEWS = 90, N = 64, ROWS = 48, FINE = 4, SIDE = 512 }; /* of the waves' square grid */
 
 static const double RATIO = 150, KEV = 20, RADIUS = 0.018, MU = 2.5; /* mm, 1/mm */
@@ -463,6 +465,85 @@ static void bits_do_not_depend_on_where(void **state)
     drop_scan(&scan);
 }
 
+enum { WIDE = 512, HIGH = 256, FEW = 12 };
+
+/* user: how many views were asked for. */
+static int give_views(void *user, size_t slice0, size_t n_slices, size_t row0, size_t n_rows,
+                      void *out, char *why, size_t n_why)
+{
+    float *to = out;
+
+    (void)slice0, (void)row0, (void)why, (void)n_why;
+    atomic_fetch_add((atomic_size_t *)user, n_slices);
+    for (size_t i = 0; i < n_slices * n_rows * WIDE; i++)
+        to[i] = 0.5f + (float)(i * 2654435761u % 1000) * 1e-4f;
+    return 0;
+}
+
+/* A plan of eight threads in the least memory that holds the volume in one slab. */
+static fbp_plan *plan_of_least_memory(const struct fbp_scan *scan, fbp_source *source)
+{
+    for (uint64_t kb = 8192; kb <= 1 << 20; kb += 512) {
+        fbp_plan *plan;
+        if (fbp_plan_create(&plan, scan,
+                            fbp_recon_params(.device = "cpu", .n_threads = 8, .source = source,
+                                             .memory_bytes = kb << 10)) != FBP_OK)
+            continue;
+        if (fbp_plan_info(plan)->n_slabs == 1 && fbp_plan_info(plan)->ahead_rows == 0)
+            return plan;
+        fbp_plan_destroy(&plan);
+    }
+    fail_msg("%s", fbp_message());
+    return NULL;
+}
+
+/* ... where memory holds fewer views than there are threads, rows run downwards, and two halves of
+ * a view are read. */
+static void phases_are_retrieved_once(void **state)
+{
+    const double sod = 100, sdd = 150;
+    double *angles = even_angles(FEW, 0, 360.0 / FEW);
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .kind = FBP_CONE,
+                                      .n_views = FEW,
+                                      .angles_rad = angles,
+                                      .sod_mm = &sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {0.03, 0.03}};
+    struct fbp_view views[FEW];
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .kind = FBP_CONE,
+                            .n_views = FEW,
+                            .panel = {WIDE, HIGH},
+                            .views = views,
+                            .i0 = 1,
+                            .volume = {{16, 16, 160}, {0.02, 0.02, 0.02}, {0, 0, 0}}};
+    const struct fbp_array_info info = {.struct_size = sizeof info,
+                                        .n = {WIDE, HIGH, FEW},
+                                        .type = FBP_F32,
+                                        .row_order = FBP_ROWS_TOP_DOWN};
+    atomic_size_t asked = 0;
+    const struct fbp_source_functions functions = {
+        .struct_size = sizeof functions, .read = give_views, .user = &asked, .concurrent = 1};
+    fbp_source *source;
+
+    (void)state;
+    OK(fbp_circle_views(&circle, views));
+    retrieve(&scan, 0);
+    OK(fbp_source_callback(&source, &functions, &info));
+    fbp_plan *plan = plan_of_least_memory(&scan, source);
+    asked = 0;
+    OK(fbp_plan_run(plan, "hash:", NULL));
+    print_message("%zu views were read for %d\n", (size_t)asked, FEW);
+    assert_int_equal(asked, FEW);
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&source);
+    free(scan.corrections);
+    free(angles);
+}
+
 static void refused(struct fbp_scan *scan, double ratio, double kev, double mm, const char *word)
 {
     const struct fbp_corrections c = {
@@ -502,6 +583,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(parallel_waves),
                                        cmocka_unit_test(spherical_waves),
                                        cmocka_unit_test(bits_do_not_depend_on_where),
+                                       cmocka_unit_test(phases_are_retrieved_once),
                                        cmocka_unit_test(nonsense_is_refused)};
 
     return run_chosen_tests(tests, argc, argv);

@@ -13,7 +13,7 @@ static uint16_t number(size_t view, size_t row, size_t column)
 }
 
 /* Rows [FIRST, FIRST + n) of views 1 and 2, counted from below. */
-static void check(size_t n_columns, size_t n, bool as_is, bool top_down)
+static void check(size_t n_columns, size_t n, bool as_is, bool top_down, bool unpacks)
 {
     enum { FIRST = 2 };
     const size_t view = N_ROWS * n_columns;
@@ -25,7 +25,8 @@ static void check(size_t n_columns, size_t n, bool as_is, bool top_down)
     const struct fbp_job job = {.panel = {.n_columns = n_columns, .n_rows = N_ROWS},
                                 .n_views = N_VIEWS,
                                 .turns = 1,
-                                .raw = as_is ? FBP_U16 : FBP_F32};
+                                .raw = as_is ? FBP_U16 : FBP_F32,
+                                .unpacks = unpacks};
     const struct fbp_batch batch = {
         .view0 = 1, .n_views = 2, .load_row0 = FIRST, .load_rows = n, .row0 = FIRST, .n_rows = n};
     uint16_t *samples = malloc(N_VIEWS * view * sizeof *samples);
@@ -55,8 +56,8 @@ static void rows_run_upwards(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         for (size_t n = 1; n <= N_ROWS - 2; n += n < 60 ? 31 : 2)
-            for (int k = 0; k < 4; k++)
-                check(columns[i], n, k & 1, k & 2);
+            for (int k = 0; k < 8; k++)
+                check(columns[i], n, k & 1, k & 2, k & 4);
 }
 
 int main(void)
