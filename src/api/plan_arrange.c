@@ -150,6 +150,24 @@ size_t fbp_plan_slabs_each(const fbp_plan *p)
     return p->devices_differ && each < UNEQUAL_SLABS ? UNEQUAL_SLABS : each;
 }
 
+/* Will the device take views from where they lie in its memory (run/worker.c)?  Not what the host
+ * makes of them. */
+static bool reads_on_device(const fbp_plan *p)
+{
+    const fbp_source *source = p->params.source;
+    const enum fbp_type raw = p->tables.job.raw;
+    const bool made = fbp_reduces(&p->reduction) || p->ahead.used || p->angles.used ||
+                      p->stages.used || p->top_down;
+
+    if (p->n_devices > 1 || !source || !fbp_source_far(source) || made)
+        return false;
+    const struct fbp_array_info *info = fbp_source_info(source);
+    const size_t bytes = info->n[0] * info->n[1] * info->n[2] * fbp_type_size(info->type);
+    const bool as_it_is =
+        raw == FBP_U16 || raw == FBP_F64 ? info->type == raw : info->type == FBP_F32;
+    return as_it_is && p->backend->far->owner(fbp_source_samples(source), bytes) == p->devices[0];
+}
+
 void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
                            struct fbp_work_request *out)
 {
@@ -179,7 +197,7 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
         .slab_slices = params->slab_slices,
         .follow = p->follow,
         .even = params->no_overlap != 0,
-        .on_device = p->n_devices == 1 && params->source && fbp_source_far(params->source),
+        .on_device = reads_on_device(p),
         .rates = rates,
         .machine = p->model.n_nodes ? &p->machine
                    : p->model.card  ? &p->model.machine

@@ -324,6 +324,51 @@ static void reduced_scans_are_read(void **state)
     free(right);
 }
 
+/* Of a plan for views that lie on a device, or (NULL) in the host's memory. */
+static size_t batches_of(const struct fbp_scan *scan, const struct fbp_array_info *info,
+                         const char *device, const void *far)
+{
+    fbp_source *source;
+    fbp_plan *plan;
+
+    if (far)
+        OK(fbp_source_device_memory(&source, far, info, "mock", NULL));
+    else
+        OK(fbp_source_memory(&source, NULL, info));
+    OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = device, .source = source)));
+    const size_t n = fbp_plan_info(plan)->n_batches;
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&source);
+    return n;
+}
+
+/* Views that the device has are taken in few batches; those that it gets from the host are not. */
+static void batches_know_who_reads(void **state)
+{
+    const struct fixture *f = *state;
+    const void *far = fbp_mock_far(f->views);
+    struct fbp_corrections c = {.struct_size = sizeof c};
+    struct fbp_array_info down = f->info;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+
+    assert_true(batches_of(&f->scan, &f->info, "mock:0", far) <
+                batches_of(&f->scan, &f->info, "mock:0", NULL));
+    for (int i = 0; i < 2; i++) {
+        const char *other = i ? "mock:1" : "cpu";
+        assert_int_equal(batches_of(&f->scan, &f->info, other, far),
+                         batches_of(&f->scan, &f->info, other, NULL));
+    }
+    down.row_order = FBP_ROWS_TOP_DOWN;
+    assert_int_equal(batches_of(&f->scan, &down, "mock:0", far),
+                     batches_of(&f->scan, &down, "mock:0", NULL));
+    OK(fbp_scan_copy(&scan, &f->scan));
+    OK(fbp_corrections_rings(&c, "sorting:5"));
+    OK(fbp_scan_correct(&scan, &c));
+    assert_int_equal(batches_of(&scan, &f->info, "mock:0", far),
+                     batches_of(&scan, &f->info, "mock:0", NULL));
+    fbp_scan_clear(&scan);
+}
+
 static void refuses(fbp_status got, fbp_status wanted, const char *sentence)
 {
     if (got != wanted || !strstr(fbp_message(), sentence))
@@ -406,15 +451,12 @@ static void queues_are_waited_for(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_leaves_the_device),
-                                       cmocka_unit_test(boxes_are_right),
-                                       cmocka_unit_test(counts_are_copied_as_they_are),
-                                       cmocka_unit_test(elsewhere_it_is_copied),
-                                       cmocka_unit_test(reports_are_the_same),
-                                       cmocka_unit_test(the_callers_queue_is_awaited),
-                                       cmocka_unit_test(other_memory_is_refused),
-                                       cmocka_unit_test(queues_are_waited_for),
-                                       cmocka_unit_test(reduced_scans_are_read)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_leaves_the_device),     cmocka_unit_test(boxes_are_right),
+        cmocka_unit_test(counts_are_copied_as_they_are), cmocka_unit_test(elsewhere_it_is_copied),
+        cmocka_unit_test(reports_are_the_same),          cmocka_unit_test(batches_know_who_reads),
+        cmocka_unit_test(the_callers_queue_is_awaited),  cmocka_unit_test(other_memory_is_refused),
+        cmocka_unit_test(queues_are_waited_for),         cmocka_unit_test(reduced_scans_are_read)};
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
