@@ -31,7 +31,9 @@ struct fbp_source_functions {
     /** Views are still being measured: tells how many are there, from the first on; it is asked
      *  every few milliseconds, by a thread of its own, until all are.  read() is not asked for
      *  others, a plan follows the source as it does one of fbp_source_follow(), and no view is
-     *  waited for too long: who waits calls fbp_plan_stop().  NULL: all views are there. */
+     *  waited for too long: who waits calls fbp_plan_stop().  A plan that was made for another
+     *  source, that removes rings or retrieves phases waits for all views first.  NULL: all views
+     *  are there. */
     size_t (*there)(void *user);
 };
 

@@ -153,6 +153,10 @@ fbp_status fbp_plan_take_source(fbp_plan *p);
 /** Is a source like the one that the plan was made for? */
 fbp_status fbp_plan_check_source(const fbp_plan *p, const fbp_source *source);
 
+/** Until the caller is done with views that lie on a device, and all are there that are still being
+ *  measured, unless the plan follows them. */
+fbp_status fbp_plan_source_await(const fbp_plan *p, fbp_source *stored);
+
 /** All that has to be said of a plan (plan_remarks.c). */
 void fbp_plan_remark(const fbp_plan *p);
 /** What the views showed as they passed: an error where there was nothing in any of them. */

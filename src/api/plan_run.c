@@ -268,7 +268,7 @@ static fbp_status run_between(fbp_plan *p, fbp_source *source, fbp_sink *sink,
         FBP_TRY_GOTO(fbp_plan_source_open(p, &own));
     stored = source ? source : own;
     FBP_TRY_GOTO(fbp_plan_source_reduce(p, stored, &reduced));
-    FBP_TRY_GOTO(fbp_far_settle(fbp_source_far(stored)));
+    FBP_TRY_GOTO(fbp_plan_source_await(p, stored));
     FBP_TRY_GOTO(fbp_far_settle(fbp_sink_far(sink)));
     FBP_TRY_GOTO(fbp_plan_team_compare(p, reduced, ""));
     run = (struct plan_run){.plan = p, .source = reduced, .sink = sink};
@@ -327,6 +327,7 @@ static fbp_status run_file(fbp_plan *p, const char *output, struct fbp_report *r
     FBP_TRY_GOTO(fbp_plan_source_open(p, &source));
     FBP_TRY_GOTO(fbp_plan_check_source(p, source));
     FBP_TRY_GOTO(fbp_plan_source_reduce(p, source, &reduced));
+    FBP_TRY_GOTO(fbp_plan_source_await(p, source));
     FBP_TRY_GOTO(fbp_plan_team_open(p, reduced, output, &sink, &apart));
     if (p->follow) /* devices shall be ready when the first view is */
         FBP_TRY_GOTO(fbp_plan_open(p));

@@ -2,8 +2,10 @@
 #include "api/plan.h"
 
 #include "array/array.h"
+#include "array/far.h"
 #include "array/file/growing.h"
 #include "array/hold.h"
+#include "base/stop.h"
 #include "geometry/kind.h"
 #include "prep/traces.h"
 #include "scan/file/corrections.h"
@@ -162,4 +164,18 @@ fbp_status fbp_plan_check_source(const fbp_plan *p, const fbp_source *source)
                     "views: %zu of %zu rows x %zu columns, %s, are not like those the plan was "
                     "made for: make another plan",
                     info->n[2], info->n[1], info->n[0], fbp_type_name(info->type));
+}
+
+static int gives_up(void *user, size_t n_there)
+{
+    (void)user, (void)n_there;
+    return fbp_go_on() != FBP_OK;
+}
+
+fbp_status fbp_plan_source_await(const fbp_plan *p, fbp_source *stored)
+{
+    FBP_TRY(fbp_far_settle(fbp_source_far(stored)));
+    return p->follow
+               ? FBP_OK
+               : fbp_source_await(stored, fbp_source_info(stored)->n[2], gives_up, NULL, NULL);
 }

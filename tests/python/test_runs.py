@@ -258,6 +258,15 @@ def test_live_views(scan, views):
     np.testing.assert_array_equal(live.run().array, got.array)  # they are kept
 
 
+def test_awaited_views(scan, views):
+    """What does not follow waits until a generator has given all views."""
+    plan = fbp.Plan(scan, size=20)
+    want = plan.run().array
+    np.testing.assert_array_equal(plan.run((v for v in views)).array, want)
+    rings = fbp.recon(scan.with_views(v for v in views), size=20, rings="sorting:5")
+    np.testing.assert_array_equal(rings.array, fbp.recon(scan, size=20, rings="sorting:5").array)
+
+
 def test_progress_bar(scan, capsys):
     fbp.recon(scan, size=64, progress=True)
     shown = capsys.readouterr().err

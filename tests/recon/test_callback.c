@@ -431,6 +431,53 @@ static void live_views(void **state)
     drop_scan(&scan);
 }
 
+/* A plan that does not follow waits for all views: of views that were there when it was made, and
+ * where the angles of a row are corrected together. */
+static void awaited_views(void **state)
+{
+    struct fbp_scan scan = make_scan();
+    float *views = read_array(scan.projections);
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info, .n = {COLUMNS, ROWS, VIEWS}, .type = FBP_F32};
+    const size_t *n = scan.volume.n, voxels = n[0] * n[1] * n[2];
+    float *volume = calloc(voxels, sizeof *volume);
+
+    (void)state;
+    assert_non_null(volume);
+    for (int rings = 0; rings < 2; rings++) {
+        struct fbp_corrections c = {.struct_size = sizeof c};
+        struct fbp_recon_params params = {.struct_size = sizeof params, .device = "cpu"};
+        struct detector d = {.p = {.scan = &scan, .views = views, .type = FBP_F32}};
+        const struct fbp_source_functions in = {
+            .struct_size = sizeof in, .read = give_there, .user = &d, .there = count};
+        fbp_source *source;
+        fbp_plan *plan;
+        fbp_sink *sink;
+        pthread_t other;
+        if (rings)
+            OK(fbp_corrections_rings(&c, "sorting:5"));
+        OK(fbp_scan_correct(&scan, &c));
+        float *want = from_file(&scan, &params);
+        OK(fbp_source_callback(&source, &in, &info));
+        params.source = rings ? source : NULL;
+        OK(fbp_plan_create(&plan, &scan, &params));
+        assert_false(fbp_plan_info(plan)->follows);
+        OK(fbp_sink_memory(&sink, volume, n));
+        assert_int_equal(pthread_create(&other, NULL, measure, &d), 0);
+        OK(fbp_plan_run_to(plan, rings ? NULL : source, sink, NULL));
+        assert_int_equal(pthread_join(other, NULL), 0);
+        assert_int_equal(d.asked, 0);
+        assert_memory_equal(volume, want, voxels * sizeof *want);
+        fbp_sink_close(&sink);
+        fbp_plan_destroy(&plan);
+        fbp_source_close(&source);
+        free(want);
+    }
+    free(volume);
+    free(views);
+    drop_scan(&scan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -442,6 +489,7 @@ int main(void)
         cmocka_unit_test(every_writer_tells_why_it_did_not_begin),
         cmocka_unit_test(wrong_sizes),
         cmocka_unit_test(live_views),
+        cmocka_unit_test(awaited_views),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

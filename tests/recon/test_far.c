@@ -294,6 +294,20 @@ static void the_callers_queue_is_awaited(void **state)
     pthread_join(thread, NULL);
     check(f, f->right, "after the caller's queue");
 
+    char *path = temporary("awaited.mha"); /* a run into a file waits, too */
+    fbp_plan_destroy(&plan);
+    OK(fbp_plan_create(&plan, &f->scan, fbp_recon_params(.device = "mock:0", .source = source)));
+    memset(late, 0, n * sizeof *late);
+    atomic_store(&c.busy, true);
+    assert_int_equal(pthread_create(&thread, NULL, work, &c), 0);
+    OK(fbp_plan_run(plan, path, NULL));
+    pthread_join(thread, NULL);
+    float *volume = read_array(path);
+    assert_memory_equal(volume, f->right, f->n_voxels * sizeof *volume);
+    remove(path);
+    free(path);
+    free(volume);
+
     memset(late, 0, n * sizeof *late); /* whoever reads it waits, too */
     atomic_store(&c.busy, true);
     assert_int_equal(pthread_create(&thread, NULL, work, &c), 0);
@@ -303,8 +317,8 @@ static void the_callers_queue_is_awaited(void **state)
     pthread_join(thread, NULL);
     assert_memory_equal(read, f->views, n * sizeof *read);
     fbp_sink_close(&sink);
-    fbp_source_close(&source);
     fbp_plan_destroy(&plan);
+    fbp_source_close(&source);
     fbp_source_close(&like);
     free(read);
     free(late);
