@@ -15,26 +15,28 @@
 
 enum { PAIR = 2 * ABREAST, FLOATS = 2 * LANES };
 
-typedef float H __attribute__((vector_size(4 * LANES)));
 typedef float F __attribute__((vector_size(4 * FLOATS)));
+typedef double D __attribute__((vector_size(8 * FLOATS))); /* two V */
 typedef unsigned U __attribute__((vector_size(4 * FLOATS)));
 typedef int I __attribute__((vector_size(4 * FLOATS)));
 
 #if LANES == 8
-#    define FIRST  0, 1, 2, 3, 4, 5, 6, 7
-#    define SECOND 8, 9, 10, 11, 12, 13, 14, 15
 #    define ZIP_LO 0, 8, 1, 9, 2, 10, 3, 11
 #    define ZIP_HI 4, 12, 5, 13, 6, 14, 7, 15
 #elif LANES == 4
-#    define FIRST  0, 1, 2, 3
-#    define SECOND 4, 5, 6, 7
 #    define ZIP_LO 0, 4, 1, 5
 #    define ZIP_HI 2, 6, 3, 7
 #else
-#    define FIRST  0, 1
-#    define SECOND 2, 3
 #    define ZIP_LO 0, 2
 #    define ZIP_HI 1, 3
+#endif
+
+/* GCC has Clang's name of it from 12 on. */
+#ifdef __clang__
+#    define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+typedef long long M __attribute__((vector_size(8 * LANES)));
+#    define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (M){__VA_ARGS__})
 #endif
 
 #define ALL(a) ((float)(a) - (F){0}) /* a in all lanes */
@@ -105,8 +107,8 @@ INLINE void put_point(const float *row, size_t n, enum fbp_retrieved_from from, 
         memcpy(&t, row + l, sizeof t);
         if (from == FBP_FROM_INTEGRALS)
             t = exponential(-t);
-        store(to + l, __builtin_convertvector(__builtin_shufflevector(t, t, FIRST), V));
-        store(to + l + LANES, __builtin_convertvector(__builtin_shufflevector(t, t, SECOND), V));
+        const D d = __builtin_convertvector(t, D);
+        memcpy(to + l, &d, sizeof d);
     }
 }
 
@@ -118,10 +120,9 @@ INLINE void take_point(const double *from, size_t n, float *row)
 
     UNROLL
     for (size_t l = 0; l < PAIR; l += FLOATS) {
-        const H a = __builtin_convertvector(load(from + l), H);
-        const H b = __builtin_convertvector(load(from + l + LANES), H);
-        const F t = __builtin_shufflevector(a, b, FIRST, SECOND);
-        const F p = -logarithm(larger(t, FBP_LEAST_TRANSMISSION));
+        D d;
+        memcpy(&d, from + l, sizeof d);
+        const F p = -logarithm(larger(__builtin_convertvector(d, F), FBP_LEAST_TRANSMISSION));
         memcpy(to + l, &p, sizeof p);
     }
     if (n < PAIR)
@@ -176,8 +177,8 @@ INLINE void transpose(V a[LANES])
         V b[LANES];
         UNROLL
         for (size_t i = 0; i < LANES / 2; i++) {
-            b[2 * i] = __builtin_shufflevector(a[i], a[i + LANES / 2], ZIP_LO);
-            b[2 * i + 1] = __builtin_shufflevector(a[i], a[i + LANES / 2], ZIP_HI);
+            b[2 * i] = SHUFFLE(a[i], a[i + LANES / 2], ZIP_LO);
+            b[2 * i + 1] = SHUFFLE(a[i], a[i + LANES / 2], ZIP_HI);
         }
         UNROLL
         for (size_t i = 0; i < LANES; i++)
