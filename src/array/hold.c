@@ -1,6 +1,7 @@
 #include "array/hold.h"
 #include "array/file/format.h"
 #include "array/file/values.h"
+#include "array/onto.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -12,8 +13,7 @@
 struct held {
     pthread_mutex_t lock; /* all below */
     size_t n;             /* views that are there, from the first on */
-    bool owned;
-    char *samples; /* [view][row][column] as they are stored, in this machine's byte order */
+    char *samples;        /* [view][row][column] as they are stored, in this machine's byte order */
     size_t view_bytes;
 };
 
@@ -88,18 +88,16 @@ static void close_held(fbp_source *src)
 {
     struct held *h = src->state;
 
-    if (h->owned)
-        fbp_source_close(&src->below);
     pthread_mutex_destroy(&h->lock);
     fbp_free(h->samples);
     free(h);
 }
 
-static fbp_status fill_in(fbp_source *src, fbp_source *below)
+static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
 {
     struct held *h;
 
-    src->fd = -1;
+    (void)what;
     src->info = below->info;
     src->path = fbp_strdup(below->path);
     if (!src->path)
@@ -120,20 +118,5 @@ static fbp_status fill_in(fbp_source *src, fbp_source *below)
 
 fbp_status fbp_source_hold(fbp_source **out, fbp_source *below, bool owned)
 {
-    fbp_source *src = NULL;
-    fbp_status st;
-
-    *out = NULL;
-    st = fbp_calloc((void **)&src, 1, sizeof *src, "a source");
-    if (st == FBP_OK)
-        st = fill_in(src, below);
-    if (st == FBP_OK) {
-        ((struct held *)src->state)->owned = owned;
-        *out = src;
-        return FBP_OK;
-    }
-    fbp_source_close(&src);
-    if (owned)
-        fbp_source_close(&below);
-    return st;
+    return fbp_source_over(out, set_up, NULL, below, owned);
 }

@@ -1,5 +1,6 @@
 #include "array/onto.h"
 
+#include "base/mem.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -17,4 +18,26 @@ fbp_status fbp_source_onto(fbp_source *src, fbp_source *below)
     if (!src->path)
         return fbp_fail_nomem(strlen(below->path), "a path");
     return fbp_inputs_add_all(&src->inputs, &below->inputs, 0);
+}
+
+fbp_status fbp_source_over(fbp_source **out, fbp_source_set_up *set_up, const void *what,
+                           fbp_source *below, bool owned)
+{
+    fbp_source *src = NULL;
+
+    *out = NULL;
+    fbp_status st = fbp_calloc((void **)&src, 1, sizeof *src, "a source");
+    if (st == FBP_OK) {
+        src->fd = -1;
+        st = set_up(src, what, below);
+    }
+    if (st == FBP_OK) {
+        src->owns_below = owned;
+        *out = src;
+        return FBP_OK;
+    }
+    fbp_source_close(&src);
+    if (owned)
+        fbp_source_close(&below);
+    return st;
 }

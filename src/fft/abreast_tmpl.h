@@ -61,54 +61,42 @@ INLINE void store_points(double *x, size_t m, size_t n, enum way way, const V *r
     }
 }
 
-/* Blocks of radix * m points; of the last level, m = 1, nothing is turned. */
-INLINE void cut_blocks(size_t radix, size_t m, size_t blocks, const double *turns, double *x)
+/* Blocks of radix * m points, turned after they are cut, or before they are joined; of the last
+ * level, m = 1, nothing is turned. */
+INLINE void do_blocks(enum way way, size_t radix, size_t m, size_t blocks, const double *turns,
+                      double *x)
 {
     for (size_t b = 0; b < blocks; b++, x += (radix - 1) * m * POINT) {
         const double *w = turns;
         for (size_t p = 0; p < m; p++, x += POINT, w += 2 * (radix - 1))
             for (size_t q = 0; q < ABREAST; q += LANES) {
                 V re[MOST], im[MOST];
-                load_points(x + q, m, radix, THERE, re, im);
-                dft(radix, re, im);
-                if (m > 1)
+                load_points(x + q, m, radix, way, re, im);
+                if (way == BACK && m > 1)
                     turn_all(radix, w, re, im);
-                store_points(x + q, m, radix, THERE, re, im);
+                dft(radix, re, im);
+                if (way == THERE && m > 1)
+                    turn_all(radix, w, re, im);
+                store_points(x + q, m, radix, way, re, im);
             }
     }
 }
 
-INLINE void join_blocks(size_t radix, size_t m, size_t blocks, const double *turns, double *x)
-{
-    for (size_t b = 0; b < blocks; b++, x += (radix - 1) * m * POINT) {
-        const double *w = turns;
-        for (size_t p = 0; p < m; p++, x += POINT, w += 2 * (radix - 1))
-            for (size_t q = 0; q < ABREAST; q += LANES) {
-                V re[MOST], im[MOST];
-                load_points(x + q, m, radix, BACK, re, im);
-                if (m > 1)
-                    turn_all(radix, w, re, im);
-                dft(radix, re, im);
-                store_points(x + q, m, radix, BACK, re, im);
-            }
-    }
-}
-
-#define EVERY_RADIX(DO)                                                                   \
+#define EVERY_RADIX(DO, WAY)                                                              \
     static void DO(size_t radix, size_t m, size_t blocks, const double *turns, double *x) \
     {                                                                                     \
         if (radix == 4)                                                                   \
-            DO##_blocks(4, m, blocks, turns, x);                                          \
+            do_blocks(WAY, 4, m, blocks, turns, x);                                       \
         else if (radix == 2)                                                              \
-            DO##_blocks(2, m, blocks, turns, x);                                          \
+            do_blocks(WAY, 2, m, blocks, turns, x);                                       \
         else if (radix == 3)                                                              \
-            DO##_blocks(3, m, blocks, turns, x);                                          \
+            do_blocks(WAY, 3, m, blocks, turns, x);                                       \
         else                                                                              \
-            DO##_blocks(5, m, blocks, turns, x);                                          \
+            do_blocks(WAY, 5, m, blocks, turns, x);                                       \
     }
 
-EVERY_RADIX(cut)
-EVERY_RADIX(join)
+EVERY_RADIX(cut, THERE)
+EVERY_RADIX(join, BACK)
 
 /* Do these doubles fit a cache with room for others?  Then they go through level after level, else
  * block after block. */

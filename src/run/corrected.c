@@ -17,7 +17,6 @@
 struct corrected {
     const struct fbp_ahead *ahead;
     struct fbp_ahead_done *done;
-    bool owned;
     pthread_mutex_t lock; /* of: */
     bool filled;
     float *samples;          /* [view][row][column] of what is kept; NULL: in */
@@ -311,20 +310,17 @@ static void close_corrected(fbp_source *src)
 {
     struct corrected *s = src->state;
 
-    if (s->owned)
-        fbp_source_close(&src->below);
     pthread_mutex_destroy(&s->lock);
     drop(s);
     free(s);
 }
 
-static fbp_status set_up(fbp_source *src, const struct corrected *what, fbp_source *below)
+static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
 {
     struct corrected *s;
 
-    src->fd = -1;
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a source"));
-    *s = *what;
+    *s = *(const struct corrected *)what;
     pthread_mutex_init(&s->lock, NULL);
     src->state = s;
     src->close = close_corrected;
@@ -338,19 +334,6 @@ fbp_status fbp_source_corrected(fbp_source **out, const struct fbp_ahead *ahead,
                                 bool owned, struct fbp_ahead_done *done)
 {
     const struct corrected what = {.ahead = ahead, .done = done, .file = {.fd = -1}};
-    fbp_source *src = NULL;
 
-    *out = NULL;
-    fbp_status st = fbp_calloc((void **)&src, 1, sizeof *src, "a source");
-    if (st == FBP_OK)
-        st = set_up(src, &what, below);
-    if (st == FBP_OK) {
-        ((struct corrected *)src->state)->owned = owned;
-        *out = src;
-        return FBP_OK;
-    }
-    fbp_source_close(&src);
-    if (owned)
-        fbp_source_close(&below);
-    return st;
+    return fbp_source_over(out, set_up, &what, below, owned);
 }

@@ -86,7 +86,6 @@ void fbp_pictures_close(fbp_pictures **pictures)
 struct drawn {
     fbp_pictures *pictures;
     const struct fbp_stages *stages;
-    bool owned;           /* what it reads from */
     pthread_mutex_t lock; /* of: */
     bool filled;
 };
@@ -172,32 +171,30 @@ static void close_drawn(fbp_source *src)
 {
     struct drawn *d = src->state;
 
-    if (d->owned)
-        fbp_source_close(&src->below);
     pthread_mutex_destroy(&d->lock);
     free(d);
 }
 
-static fbp_status set_up(fbp_source *src, const struct drawn *what, fbp_source *below)
+static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
 {
-    const struct fbp_meridian_pictures *m = &what->stages->pictures;
-    const struct fbp_job *first = &what->stages->first.job;
+    const struct fbp_stages *stages = ((const struct drawn *)what)->stages;
+    const struct fbp_meridian_pictures *m = &stages->pictures;
+    const struct fbp_job *first = &stages->first.job;
     struct drawn *d;
 
-    src->fd = -1;
     src->info =
         (struct fbp_array_info){.struct_size = sizeof src->info,
                                 .n = {m->n_columns, fbp_frames(first) * m->n_rows, m->n_planes},
                                 .type = fbp_in_double(first) ? FBP_F64 : FBP_F32,
                                 .row_order = FBP_ROWS_BOTTOM_UP};
     FBP_TRY(fbp_calloc((void **)&d, 1, sizeof *d, "a source"));
-    *d = *what;
+    *d = *(const struct drawn *)what;
     pthread_mutex_init(&d->lock, NULL);
     src->state = d;
     src->close = close_drawn;
     src->read_block = read_pictures;
     src->unpacks = true;
-    src->held_bytes = fbp_source_bytes(below, 1) + fbp_pictures_bytes(d->stages);
+    src->held_bytes = fbp_source_bytes(below, 1) + fbp_pictures_bytes(stages);
     return fbp_source_onto(src, below);
 }
 
@@ -205,21 +202,8 @@ fbp_status fbp_source_pictures(fbp_source **out, fbp_pictures *pictures,
                                const struct fbp_stages *stages, fbp_source *below, bool owned)
 {
     const struct drawn what = {.pictures = pictures, .stages = stages};
-    fbp_source *src = NULL;
 
-    *out = NULL;
-    fbp_status st = fbp_calloc((void **)&src, 1, sizeof *src, "a source");
-    if (st == FBP_OK)
-        st = set_up(src, &what, below);
-    if (st == FBP_OK) {
-        ((struct drawn *)src->state)->owned = owned;
-        *out = src;
-        return FBP_OK;
-    }
-    fbp_source_close(&src);
-    if (owned)
-        fbp_source_close(&below);
-    return st;
+    return fbp_source_over(out, set_up, &what, below, owned);
 }
 
 void fbp_pictures_look(fbp_pictures *pictures, fbp_look *look)

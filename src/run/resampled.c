@@ -14,7 +14,6 @@
 struct resampled {
     const struct fbp_angles *angles;
     struct fbp_prep_counts *mended;
-    bool owned;
     pthread_mutex_t lock; /* of: */
     double *samples;      /* [view][row][column], once they are there */
 };
@@ -159,8 +158,6 @@ static void close_resampled(fbp_source *src)
 {
     struct resampled *s = src->state;
 
-    if (s->owned)
-        fbp_source_close(&src->below);
     pthread_mutex_destroy(&s->lock);
     free(s->samples);
     free(s);
@@ -179,13 +176,12 @@ static void set_facts(fbp_source *src, const fbp_source *below, size_t n_views)
                       (uint64_t)(info->n[2] + n_views) * info->n[0] * info->n[1] * sizeof(double);
 }
 
-static fbp_status set_up(fbp_source *src, const struct resampled *what, fbp_source *below)
+static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
 {
     struct resampled *s;
 
-    src->fd = -1;
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a source"));
-    *s = *what;
+    *s = *(const struct resampled *)what;
     pthread_mutex_init(&s->lock, NULL);
     src->state = s;
     src->close = close_resampled;
@@ -198,19 +194,6 @@ fbp_status fbp_source_resampled(fbp_source **out, const struct fbp_angles *angle
                                 fbp_source *below, bool owned, struct fbp_prep_counts *mended)
 {
     const struct resampled what = {.angles = angles, .mended = mended};
-    fbp_source *src = NULL;
 
-    *out = NULL;
-    fbp_status st = fbp_calloc((void **)&src, 1, sizeof *src, "a source");
-    if (st == FBP_OK)
-        st = set_up(src, &what, below);
-    if (st == FBP_OK) {
-        ((struct resampled *)src->state)->owned = owned;
-        *out = src;
-        return FBP_OK;
-    }
-    fbp_source_close(&src);
-    if (owned)
-        fbp_source_close(&below);
-    return st;
+    return fbp_source_over(out, set_up, &what, below, owned);
 }

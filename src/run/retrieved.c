@@ -20,7 +20,6 @@ struct slot {
 struct retrieved {
     const struct fbp_ahead *ahead;
     struct fbp_prep_counts *mended;
-    bool owned;
     char *memory;         /* of all slots */
     pthread_mutex_t lock; /* of: */
     pthread_cond_t freed;
@@ -131,8 +130,6 @@ static void close_retrieved(fbp_source *src)
 {
     struct retrieved *s = src->state;
 
-    if (s->owned)
-        fbp_source_close(&src->below);
     pthread_cond_destroy(&s->freed);
     pthread_mutex_destroy(&s->lock);
     fbp_free(s->memory);
@@ -153,13 +150,12 @@ static fbp_status make_slots(struct retrieved *s)
     return FBP_OK;
 }
 
-static fbp_status set_up(fbp_source *src, const struct retrieved *what, fbp_source *below)
+static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
 {
     struct retrieved *s;
 
-    src->fd = -1;
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a source"));
-    *s = *what;
+    *s = *(const struct retrieved *)what;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->freed, NULL);
     src->state = s;
@@ -176,19 +172,6 @@ fbp_status fbp_source_retrieved(fbp_source **out, const struct fbp_ahead *ahead,
                                 bool owned, struct fbp_prep_counts *mended)
 {
     const struct retrieved what = {.ahead = ahead, .mended = mended};
-    fbp_source *src = NULL;
 
-    *out = NULL;
-    fbp_status st = fbp_calloc((void **)&src, 1, sizeof *src, "a source");
-    if (st == FBP_OK)
-        st = set_up(src, &what, below);
-    if (st == FBP_OK) {
-        ((struct retrieved *)src->state)->owned = owned;
-        *out = src;
-        return FBP_OK;
-    }
-    fbp_source_close(&src);
-    if (owned)
-        fbp_source_close(&below);
-    return st;
+    return fbp_source_over(out, set_up, &what, below, owned);
 }

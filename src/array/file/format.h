@@ -54,6 +54,7 @@ struct fbp_source {
     struct fbp_follow
         *follow;       /**< who waits for views (array/file/growing.h); NULL: all are there */
     fbp_source *below; /**< what it reads from, of another's (scan/reduce.h); NULL: files */
+    bool owns_below;   /**< that is closed with it */
     enum fbp_type stored_type; /**< of a source on another: type there, and bytes that all of it */
     uint64_t stored_bytes;     /**< is read from */
 };

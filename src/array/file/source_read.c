@@ -38,6 +38,8 @@ void fbp_source_close(fbp_source **src)
     fbp_follow_destroy(&(*src)->follow);
     if ((*src)->close)
         (*src)->close(*src);
+    if ((*src)->owns_below)
+        fbp_source_close(&(*src)->below);
     if ((*src)->fd >= 0)
         close((*src)->fd);
     fbp_inputs_clear(&(*src)->inputs);

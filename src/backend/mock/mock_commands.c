@@ -29,18 +29,6 @@ static fbp_status run_upload(void *user)
     return FBP_OK;
 }
 
-fbp_status mock_upload(fbp_device *device, void *dst, const void *src, size_t n_samples)
-{
-    FBP_TRY(mock_called(device));
-    struct mock_device *dev = (struct mock_device *)(void *)device;
-
-    if (atomic_fetch_add(&dev->n_uploads, 1) + 1 == fbp_mock_plant.drop_upload)
-        return FBP_OK;
-    return mock_submit(
-        dev, FBP_STAGE_IN, run_upload,
-        &(struct mock_command){.dst = dst, .src = src, .n_samples = n_samples, .n_pieces = 1});
-}
-
 /* Host memory lent to the device: tests say which; and its own. */
 bool mock_reaches(fbp_device *device, const void *host, size_t bytes)
 {
@@ -62,6 +50,11 @@ fbp_status mock_upload_pieces(fbp_device *device, void *dst, const void *src, si
         dev, FBP_STAGE_IN, run_upload,
         &(struct mock_command){
             .dst = dst, .src = src, .n_samples = n_samples, .stride = stride, .n_pieces = n});
+}
+
+fbp_status mock_upload(fbp_device *device, void *dst, const void *src, size_t n_samples)
+{
+    return mock_upload_pieces(device, dst, src, 1, n_samples, 0);
 }
 
 /* Counts become floats behind them; returns where the floats are. */
