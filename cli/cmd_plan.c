@@ -4,6 +4,10 @@
 
 static const struct opt table[] = {
     OPT(R, scan, .name = "scan.json", .positional = true, .required = true, .help = "the scan"),
+    OPT(R, output, .name = "output", .letter = 'o', .arg = "VOLUME",
+        .help = "the output that recon will be given: of OME-Zarr, writing takes memory, and parts "
+                "are cut between chunks. Nothing is written"),
+    OPT_SWITCH(R, p.compress, .name = "compress", .help = "recon will compress it"),
     RECON_OPTIONS,
     PART_OPTION,
     OPT(R, p.model, .name = "model", .arg = "KEY=VALUE,...",

@@ -142,6 +142,7 @@ void recon_complete(struct recon_args *a)
     if (a->p.half_width > 0)
         a->p.spatial_filter = 1;
     a->p.unit = a->unit;
+    a->p.output = a->output;
     a->p.mask = !isnan(a->mask);
     a->p.mask_value = isinf(a->mask) ? NAN : a->p.mask ? a->mask : 0;
 }

@@ -150,6 +150,7 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
     p.region = NULL;
     p.resume = p.compress = 0;
     p.part = p.n_parts = 0;
+    p.output = NULL;
     p.log = NULL;
     p.volume = (struct fbp_grid){0};
     if (fbp_plan_create(plan, scan, &p) != FBP_OK)

@@ -170,6 +170,9 @@ struct fbp_sink_params {
      * nearer end, NaN becomes 0. */
     enum fbp_type type;
     double range[2];
+    /** Memory for making smaller levels of an output in chunks (OME-Zarr), and for compressing
+     *  them; what one thread needs is taken at least.  0: that of eight threads. */
+    uint64_t level_bytes;
 };
 
 /** A sink belongs to the process that opened it.  In a forked child, writing and finishing fail,

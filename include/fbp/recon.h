@@ -230,6 +230,11 @@ struct fbp_recon_params {
      *  memory and threads.  For fbp_plan_run(), to files that are not compressed; not with follow,
      *  auto_range, or a source of the caller's.  0, 0: all of it. */
     size_t part, n_parts;
+    /** The output of fbp_plan_run(), where it is known when the plan is made: of OME-Zarr, what
+     *  writing takes is part of memory_bytes, and parts and processes begin at borders of chunks
+     *  where that makes none much larger.  All parts must give it, or none.  NULL: another one, or
+     *  not known; it works with any output. */
+    const char *output;
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */

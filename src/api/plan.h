@@ -7,6 +7,7 @@
 
 #include "fbp/recon.h"
 
+#include "array/array.h"
 #include "plan/ahead.h"
 #include "plan/angles.h"
 #include "plan/devices.h"
@@ -66,9 +67,10 @@ struct fbp_plan {
     const char *kernel_unpacked; /**< that would be taken if they were, with … */
     uint64_t unpacked_needs;     /**< … so much memory, if there is too little; else 0 */
     enum fbp_type type;
-    uint64_t device_limit;  /**< of a device's own memory */
-    size_t n_on_card;       /**< processes of the team that have the same device; 0: 1 */
-    struct fbp_ranks ranks; /**< of params.team */
+    struct fbp_output_needs needs; /**< of params.output */
+    uint64_t device_limit;         /**< of a device's own memory */
+    size_t n_on_card;              /**< processes of the team that have the same device; 0: 1 */
+    struct fbp_ranks ranks;        /**< of params.team */
     struct fbp_work work;
     struct fbp_plan_rows rows;
     struct fbp_plan_summary info;

@@ -122,7 +122,7 @@ static uint64_t writer_bytes(const fbp_plan *p, const struct fbp_job *job)
     const enum fbp_type type = p->params.output_type;
     const size_t slice = fbp_roi_size(job, 0) * fbp_roi_size(job, 1);
 
-    return fbp_sink_thread_bytes(type) +
+    return fbp_sink_thread_bytes(type) + p->needs.writer_bytes +
            (fbp_in_double(job) && type != FBP_F64 ? slice * sizeof(float) : 0);
 }
 
@@ -176,7 +176,8 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
     const uint64_t source = p->held_bytes + p->n_devices * (uint64_t)readers * p->reader_bytes;
     const uint64_t own = source + fbp_look_bytes(&fbp_plan_measured(p)->job) +
                          (2 * p->n_devices + 1) * (uint64_t)fbp_ledger_bytes(&p->tables.job) +
-                         fbp_mask_bytes(&p->tables.job, params->mask != 0) + fbp_plan_team_bytes(p);
+                         fbp_mask_bytes(&p->tables.job, params->mask != 0) +
+                         fbp_plan_team_bytes(p) + p->needs.level_bytes;
     const uint64_t resident = fbp_resident_bytes();
     struct fbp_rates rates = {0};
     if (p->model.card)
@@ -336,8 +337,22 @@ static fbp_status arrange_compressed(fbp_plan *p)
     return arrange(p, true);
 }
 
+/* What the output asks for, of those that have a name already. */
+static void take_output(fbp_plan *p)
+{
+    struct fbp_job *job = &p->tables.job;
+    const uint64_t resident = fbp_resident_bytes(), limit = fbp_plan_memory_limit(p, resident);
+    struct fbp_grid volume;
+
+    fbp_roi_grid(job, &volume);
+    fbp_output_needs(p->params.output, volume.n, p->params.output_type, p->params.compress != 0,
+                     limit > resident ? limit - resident : 0, &p->needs);
+    job->same_files = fbp_volumes(job) == 1 ? p->needs.layer : 0;
+}
+
 fbp_status fbp_plan_arrange(fbp_plan *p)
 {
+    take_output(p);
     p->devices_differ = devices_differ(p);
     return p->in_order && !p->follow ? arrange_compressed(p) : arrange(p, p->in_order);
 }

@@ -59,6 +59,14 @@ fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uin
     return FBP_OK;
 }
 
+/* As planned; of an output that the plan did not know what memory is left. */
+static uint64_t level_bytes(const fbp_plan *p)
+{
+    const uint64_t limit = p->info.memory_limit, planned = p->info.memory_bytes;
+
+    return p->needs.level_bytes ? p->needs.level_bytes : limit > planned ? limit - planned : 1;
+}
+
 fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const char *output,
                               const double *range, const struct fbp_sink_joint *joint,
                               fbp_sink **sink)
@@ -81,7 +89,8 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
                                            .n_keep = inputs.n,
                                            .type = p->params.output_type,
                                            .range = {range ? range[0] : 0, range ? range[1] : 0},
-                                           .force = p->params.force != 0};
+                                           .force = p->params.force != 0,
+                                           .level_bytes = level_bytes(p)};
     struct fbp_array_info info = {.struct_size = sizeof info, .type = FBP_F32, .has_spacing = true};
 
     for (int i = 0; i < 3; i++) {

@@ -198,7 +198,7 @@ struct planned {
     char device[32], kernel[32], isa[16], fft[24];
 };
 
-static uint64_t hash_of_params(const struct fbp_recon_params *p)
+static uint64_t hash_of_params(const struct fbp_recon_params *p, size_t layer)
 {
     const double value = p->mask_value == p->mask_value ? p->mask_value : 1e300; /* NaNs differ */
     const double numbers[] = {(double)p->output_type, p->output_range[0],
@@ -206,14 +206,16 @@ static uint64_t hash_of_params(const struct fbp_recon_params *p)
                               (double)p->compress,    (double)p->force,
                               (double)p->follow,      (double)p->auto_range,
                               (double)p->mask,        value,
-                              (double)p->no_overlap,  (double)p->view_ranks};
+                              (double)p->no_overlap,  (double)p->view_ranks,
+                              (double)layer};
 
     return fbp_hash(0, numbers, sizeof numbers);
 }
 
 static struct planned planned_by(const fbp_plan *p)
 {
-    struct planned out = {.job = fbp_plan_job_fingerprint(p), .params = hash_of_params(&p->params)};
+    struct planned out = {.job = fbp_plan_job_fingerprint(p),
+                          .params = hash_of_params(&p->params, p->needs.layer)};
 
     snprintf(out.device, sizeof out.device, "%s", p->backend->name);
     snprintf(out.kernel, sizeof out.kernel, "%s", p->tables.job.chosen.kernel);

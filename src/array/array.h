@@ -66,6 +66,18 @@ size_t fbp_sink_missing(const fbp_sink *sink);
 /** The most that a thread takes which converts slices to this type, and packs them; FBP_F32: 0. */
 uint64_t fbp_sink_thread_bytes(enum fbp_type type);
 
+/** What an output takes of those who write it, beside its slices. */
+struct fbp_output_needs {
+    size_t layer;          /**< so many slices lie in the same files; 0: any cut will do */
+    uint64_t writer_bytes; /**< of each thread that writes slices */
+    uint64_t level_bytes;  /**< fbp_sink_params.level_bytes */
+};
+
+/** Of an output of this name (NULL: none is known), n voxels x, y, z of this type, where memory has
+ *  `limit` bytes. */
+void fbp_output_needs(const char *path, const size_t n[3], enum fbp_type type, bool compress,
+                      uint64_t limit, struct fbp_output_needs *out);
+
 /** What was written so far is wrong: nothing is kept when the sink is closed. */
 FBP_PRIVATE_API void fbp_sink_forget(fbp_sink *sink);
 

@@ -1,19 +1,7 @@
 #include "array/chunked.h"
 
-#include "base/environment.h"
 #include "base/hash.h"
 #include "base/mem.h"
-
-enum { MOST_EDGE = 512 }; /* float64 of that: 1 GiB; other readers take less than 2 GiB */
-
-/* An even number, as pairs of samples lie in one chunk. */
-static size_t edge(void)
-{
-    const char *given = fbp_environment(FBP_ENV_CHUNK);
-    const unsigned long wanted = given ? strtoul(given, NULL, 10) : 0;
-
-    return wanted >= 2 && wanted <= MOST_EDGE ? (size_t)wanted / 2 * 2 : FBP_CHUNK_EDGE;
-}
 
 static fbp_status make_tables(struct fbp_chunked *c)
 {
@@ -38,7 +26,8 @@ static void note(struct fbp_sink *s)
     s->fingerprint = fbp_hash(s->fingerprint, &c->compression, sizeof c->compression);
 }
 
-fbp_status fbp_chunked_create(struct fbp_sink *s, const struct fbp_chunk_format *format)
+fbp_status fbp_chunked_create(struct fbp_sink *s, const struct fbp_chunk_format *format,
+                              uint64_t level_bytes)
 {
     enum { FASTEST = 1 }; /* noise shrinks little at any level */
     struct fbp_chunked *c;
@@ -49,9 +38,10 @@ fbp_status fbp_chunked_create(struct fbp_sink *s, const struct fbp_chunk_format 
     pthread_mutex_init(&c->unpacking, NULL);
     c->format = format;
     c->compression = s->compress ? FASTEST : 0;
-    fbp_levels_make(s->info.n, edge(), &c->levels);
-    c->chunk_bytes =
-        c->levels.chunk[0] * c->levels.chunk[1] * c->levels.chunk[2] * fbp_type_size(s->info.type);
+    fbp_levels_make(s->info.n, fbp_chunk_edge(), &c->levels);
+    c->chunk_bytes = fbp_chunk_bytes(&c->levels, s->info.type);
+    c->threads =
+        fbp_chunk_threads(c->chunk_bytes, s->compress, level_bytes ? level_bytes : UINT64_MAX);
     note(s);
     return make_tables(c);
 }

@@ -25,6 +25,7 @@ struct fbp_chunked {
     const struct fbp_chunk_format *format;
     int compression;                        /**< 0: plain */
     size_t chunk_bytes;                     /**< of a plain one */
+    size_t threads;                         /**< the most that raise or pack a layer */
     unsigned char *done[FBP_LEVELS_MOST];   /**< flags of each layer; under the sink's lock */
     size_t *put;                            /**< slices that were put into each layer of level 0 */
     unsigned char *halves[FBP_LEVELS_MOST]; /**< how many of its layers were raised into it here */
@@ -32,9 +33,26 @@ struct fbp_chunked {
     pthread_mutex_t unpacking;              /**< and one chunk unpacked */
 };
 
-/** s->chunked of a sink whose sizes are set; no file is opened. */
-fbp_status fbp_chunked_create(struct fbp_sink *s, const struct fbp_chunk_format *format);
+/** s->chunked of a sink whose sizes are set; no file is opened.  level_bytes: as in
+ *  fbp_sink_params. */
+fbp_status fbp_chunked_create(struct fbp_sink *s, const struct fbp_chunk_format *format,
+                              uint64_t level_bytes);
 void fbp_chunked_destroy(struct fbp_chunked **chunked);
+
+/* --- memory (chunked_memory.c) --- */
+
+enum { FBP_CHUNK_THREADS = 8 };
+
+/** The longest side of a chunk: FBP_CHUNK, an even number, as pairs of samples lie in one chunk. */
+size_t fbp_chunk_edge(void);
+
+/** Bytes of a plain chunk. */
+size_t fbp_chunk_bytes(const struct fbp_levels *levels, enum fbp_type type);
+
+/** How many threads may raise or pack a layer in so much memory, 1 to FBP_CHUNK_THREADS; and what
+ *  so many take. */
+size_t fbp_chunk_threads(size_t chunk_bytes, bool compressed, uint64_t bytes);
+uint64_t fbp_chunk_level_bytes(size_t chunk_bytes, bool compressed, size_t threads);
 
 /* --- the folder (chunked_folder.c) --- */
 

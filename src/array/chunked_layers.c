@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_THREADS = 8 };
-
 /* A layer at work, by several threads: an item is a column of chunks, of the level above where it
  * is raised. */
 struct work {
@@ -85,8 +83,9 @@ static fbp_status pack_column(void *user, size_t item, int worker)
 static fbp_status for_columns(struct work *w, const struct fbp_level *level, fbp_pool_try_fn *fn)
 {
     const size_t n = level->chunks[0] * level->chunks[1], cores = (size_t)fbp_core_count();
-    const size_t most = cores < MOST_THREADS ? cores : MOST_THREADS, threads = n < most ? n : most;
-    void *buffers[MOST_THREADS] = {0};
+    const size_t may = w->sink->chunked->threads, most = cores < may ? cores : may;
+    const size_t threads = n < most ? n : most;
+    void *buffers[FBP_CHUNK_THREADS] = {0};
     fbp_pool *pool = NULL;
     fbp_status st;
 

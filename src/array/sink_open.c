@@ -195,7 +195,7 @@ static fbp_status open_file(struct fbp_sink *s, const char *path,
         FBP_TRY(fbp_output_check(s->layout.side_path));
     FBP_TRY(spare_inputs(s, params));
     if (s->format->chunks)
-        FBP_TRY(fbp_chunked_create(s, s->format->chunks));
+        FBP_TRY(fbp_chunked_create(s, s->format->chunks, params->level_bytes));
     st = fbp_part_inputs_open(&inputs, params);
     if (st == FBP_OK)
         st = open_part(s, &inputs, params->resume);

@@ -67,9 +67,11 @@ struct fbp_job {
     size_t roi[3][2];     /**< the box asked for, plan/roi.h; ends 0: all */
     /** Voxels of that box that are wanted, others may have any value; NULL: all are. */
     const struct fbp_region *region;
-    size_t share[2];  /**< of the layers that hold them, those that are computed here: [first, end),
-                           plan/part_layers.h; end 0: all.  The others are another process's */
-    bool counts_once; /**< what is mended in rows that earlier shares need is counted by theirs */
+    size_t share[2]; /**< of the layers that hold them, those that are computed here: [first, end),
+                          plan/part_layers.h; end 0: all.  The others are another process's */
+    size_t same_files; /**< so many slices of the box lie in the same files of the output, and are
+                            best one process's; 0: any cut will do */
+    bool counts_once;  /**< what is mended in rows that earlier shares need is counted by theirs */
     /** Groups of views (fbp_backend.group_views) that are backprojected here: [first, end); end 0:
      *  all.  Processes that have the others add up what they get. */
     size_t view_groups[2];

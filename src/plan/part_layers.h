@@ -11,8 +11,9 @@ struct fbp_part_of {
 };
 
 /**
- * The layers of a part, for job->share: runs that take about the same time.  They depend on scan,
- * volume and kernel alone, so that processes that know nothing of each other agree.
+ * The layers of a part, for job->share: runs that take about the same time, cut at borders of the
+ * output's files (job->same_files) where these are near.  They depend on scan, volume, kernel and
+ * output alone, so that processes that know nothing of each other agree.
  *
  * job: with its kernel; its own share plays no role.
  * @return FBP_ERR_INVALID if there are more parts than layers.

@@ -138,6 +138,21 @@ run 0 compare image.mha image.ome.zarr --tolerance 0
 run 0 recon first.json -o auto.zarr --size 16 --output-type uint16 --output-range auto -q
 run 0 compare image.mha auto.zarr --tolerance 1e-3
 run 0 view image.ome.zarr -o image.png -q
+# Parts begin at borders of chunks: nothing of them has to wait in a file of edges.
+tall=(first.json -o tall.ome.zarr --size 16x16x100)
+export FBP_CHUNK=4
+run 0 plan "${tall[@]}" --part 1/3 --kernel matrix -q
+has out '^part +1 of 3 .this one.: slices 0 to 31,'
+has out '^part +2 of 3: slices 32 to 67,'
+run 0 plan "${tall[@]}" --part 1/3 -q
+has out '^part +1 of 3 .this one.: slices 32 to 49 and 50 to 67,'
+run 0 recon "${tall[@]}" --part 2/3 -q
+[ -n "$(find . -name 'tall.ome.zarr.part.log.2of3.*.edges' -empty)" ] || say "part 2 of 3 has edges"
+run 0 recon "${tall[@]}" --part 4/5 -q
+run 0 recon "${tall[@]}" --part 1/1 -q
+unset FBP_CHUNK
+run 0 recon first.json -o tall.mha --size 16x16x100 -q
+run 0 compare tall.mha tall.ome.zarr --tolerance 0
 mkdir image.ome.zarr/labels other.zarr
 echo mine >other.zarr/notes.txt
 run 1 recon first.json -o image.ome.zarr --size 16 -q

@@ -46,6 +46,13 @@ if [ -n "$slow" ]; then
 else
     check "256^3 from 360 views of 384x384" 150 "--size 256" \
         --size 256 --views 360 --detector 384x384
+    # Chunks are raised to levels, and packed, by as many threads as memory has room for.
+    "$fbp" simulate --size 320 --views 60 --detector 400x400 -o "$dir/scan.json" -q
+    for options in "" --compress "--device mock --compress"; do
+        read -ra how <<<"$options"
+        FBP_CHUNK=128 "$peak" 100 "$fbp" recon "$dir/scan.json" --size 320 -o "$dir/v.ome.zarr" "${how[@]}" \
+            --memory 100M -q
+    done
     # Pretended devices lie in the host's memory, several of them several times.
     "$fbp" simulate --size 128 --views 60 -o "$dir/scan.json" -q
     for device in mock mock:0,1 mock:3,0,1; do

@@ -71,6 +71,9 @@ static const struct what all[] = {
     {"Hounsfield units", "v.h5", cone, {.n_threads = 1, .mu_water = 0.02}},
     {"frames", "v.mha", planes, {.n_threads = 1}},
     {"two stages", "v.mha", meridians, {.n_threads = 1, .stages = 2}},
+    {"chunks", "v.ome.zarr", cone, {.n_threads = 1}},
+    {"chunks of a box", "v.ome.zarr", cone, {.n_threads = 1, .roi = {{2, 9}, {0, 0}, {20, 90}}}},
+    {"packed chunks", "v.ome.zarr", one_sided, {.n_threads = 1, .compress = 1}},
     {"doubles", "v.mat", meridians, {.n_threads = 1, .precision = FBP_PRECISION_DOUBLE}},
 };
 
@@ -86,6 +89,7 @@ static size_t do_part(const struct what *w, const struct fbp_scan *scan, const c
     p.device = device;
     p.part = k;
     p.n_parts = n;
+    p.output = path;
     OK(fbp_plan_create(&plan, scan, &p));
     if (fbp_plan_run(plan, path, &report) != FBP_OK)
         fail_msg("%s, part %zu of %zu: %s", w->name, k, n, fbp_message());
@@ -109,15 +113,24 @@ static char *whole(const struct what *w, const struct fbp_scan *scan, const char
     return path;
 }
 
+/* A file, or a folder of chunks. */
+static void remove_all(const char *path)
+{
+    char line[1000];
+
+    snprintf(line, sizeof line, "rm -r %s", path);
+    assert_int_equal(system(line), 0);
+}
+
 /* Byte for byte, and nothing is left beside it. */
 static void assert_same(const struct what *w, const char *a, const char *b)
 {
     char line[2000];
 
-    snprintf(line, sizeof line, "cmp %s %s && ! ls %s.part* 2>/dev/null", a, b, b);
+    snprintf(line, sizeof line, "diff -rq %s %s && ! ls -d %s.part* 2>/dev/null", a, b, b);
     if (system(line) != 0)
         fail_msg("%s: parts are not the whole", w->name);
-    remove(b);
+    remove_all(b);
 }
 
 /* Parts of one number, and then of two, the second of which finds half of them done. */
@@ -133,7 +146,7 @@ static void check(const struct what *w, const char *device)
     assert_true(do_part(w, &scan, device, path, 3, 7) > 0);
     assert_int_equal(do_part(w, &scan, device, path, 1, 1), 0);
     assert_same(w, one, path);
-    remove(one);
+    remove_all(one);
     free(one);
     free(path);
     drop_scan(&scan);

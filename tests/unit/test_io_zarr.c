@@ -2,7 +2,7 @@
  * leaves is finished; what is in the way is refused; arrays of other programs. */
 #include "unit/io_util.h"
 
-#include "array/file/format.h"
+#include "array/array.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -705,6 +705,34 @@ static void what_is_not_read_is_said(void **state)
     fbp_source_close(&src);
 }
 
+/* What writing takes is known from the name, and shrinks with the memory to that of one thread. */
+static void needs_are_known_before(void **state)
+{
+    static const size_t large[] = {1000, 1000, 1000}, flat[] = {1000, 1000, 3};
+    const size_t chunk = CHUNK * sizeof(float);
+    struct fbp_output_needs n;
+
+    (void)state;
+    fbp_output_needs("v.mha", large, FBP_F32, false, UINT64_MAX, &n);
+    assert_int_equal(n.layer + n.writer_bytes + n.level_bytes, 0);
+    fbp_output_needs(NULL, large, FBP_F32, false, UINT64_MAX, &n);
+    assert_int_equal(n.layer + n.writer_bytes + n.level_bytes, 0);
+    fbp_output_needs("v.zarr", flat, FBP_U16, false, 0, &n);
+    assert_int_equal(n.layer, 3);
+    fbp_output_needs("a/v.ome.zarr", large, FBP_F32, false, 0, &n);
+    assert_int_equal(n.layer, EDGE);
+    assert_int_equal(n.writer_bytes, chunk);
+    assert_int_equal(n.level_bytes, 2 * chunk);
+    for (uint64_t limit = 1; limit < UINT64_MAX / 4; limit *= 4) {
+        fbp_output_needs("a/v.ome.zarr", large, FBP_F32, false, limit, &n);
+        assert_true(n.level_bytes == 2 * chunk || n.level_bytes <= limit / 16);
+        assert_true(n.level_bytes <= 16 * chunk);
+    }
+    const uint64_t plain = n.level_bytes;
+    fbp_output_needs("a/v.ome.zarr", large, FBP_F32, true, UINT64_MAX, &n);
+    assert_true(n.level_bytes > plain);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -724,6 +752,7 @@ int main(void)
         cmocka_unit_test(arrays_of_others_are_read),
         cmocka_unit_test(fill_values_and_pictures),
         cmocka_unit_test(what_is_not_read_is_said),
+        cmocka_unit_test(needs_are_known_before),
     };
 
     return cmocka_run_group_tests(tests, begin, NULL);

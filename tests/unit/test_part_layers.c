@@ -124,6 +124,98 @@ static void more_parts_than_slices_are_refused(void **state)
     drop(&c);
 }
 
+/* Are the first slices of a part, but of the first and the last, those of a file? */
+static bool begins_a_file(const struct fbp_job *job, size_t half)
+{
+    const size_t files = job->same_files;
+    size_t z0, z1;
+
+    fbp_roi_share(job, half, &z0, &z1);
+    z0 -= fbp_roi_first(job, 2);
+    z1 -= fbp_roi_first(job, 2);
+    return (z0 % files == 0 || job->share[0] == 0) &&
+           (z1 % files == 0 || z1 == fbp_roi_size(job, 2) || (half && job->share[0] == 0));
+}
+
+/* So many parts, all of whose cuts lie at borders of files; the most layers of one. */
+static size_t cut_between_files(struct fbp_job *job, size_t n_parts, size_t halves)
+{
+    size_t counts[MOST_SLICES], most;
+
+    count(job, n_parts, counts, &most);
+    for (size_t z = 0; z < fbp_roi_size(job, 2); z++)
+        assert_int_equal(counts[z], 1);
+    for (size_t part = 1; part <= n_parts; part++) {
+        OK(fbp_part_share(job, (struct fbp_part_of){part, n_parts}, job->share));
+        for (size_t half = 0; half < halves; half++)
+            if (!begins_a_file(job, half))
+                fail_msg("part %zu of %zu, half %zu: layers %zu to %zu", part, n_parts, half,
+                         job->share[0], job->share[1]);
+    }
+    job->share[0] = job->share[1] = 0;
+    return most;
+}
+
+/* Mirrored slices are cut between files on both sides, where the volume is a number of files. */
+static void parts_begin_at_files(void **state)
+{
+    struct case_ c;
+
+    (void)state;
+    for (int mirrored = 0; mirrored < 2; mirrored++) {
+        const size_t layers = mirrored ? MOST_SLICES / 2 : MOST_SLICES;
+        setup(&c, MOST_SLICES, mirrored);
+        c.tables.job.same_files = 2;
+        for (size_t n_parts = 1; n_parts <= layers / 8; n_parts++) {
+            size_t counts[MOST_SLICES], without;
+            const size_t most = cut_between_files(&c.tables.job, n_parts, 1 + (size_t)mirrored);
+            struct fbp_job any = c.tables.job;
+            any.same_files = 0;
+            count(&any, n_parts, counts, &without);
+            assert_true(most <= without + 2);
+        }
+        drop(&c);
+    }
+}
+
+static void parts_of_a_box_begin_at_files_of_the_box(void **state)
+{
+    static const size_t boxes[][2] = {{3, 51}, {0, 29}, {1, 31}, {35, 61}};
+    struct case_ c;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
+        const size_t roi[3][2] = {{0, 0}, {0, 0}, {boxes[i][0], boxes[i][1]}};
+        setup(&c, MOST_SLICES, false);
+        c.tables.job.same_files = 4;
+        OK(fbp_roi_set(&c.tables.job, roi));
+        (void)cut_between_files(&c.tables.job, 1, 1);
+        c.tables.job.same_files = 2;
+        (void)cut_between_files(&c.tables.job, 2, 1);
+        drop(&c);
+    }
+}
+
+/* Where there are more parts than files, cuts stay where they are. */
+static void cuts_move_little(void **state)
+{
+    struct case_ c;
+
+    (void)state;
+    setup(&c, MOST_SLICES, false);
+    for (size_t files = 2; files <= 2 * MOST_SLICES; files *= 4)
+        for (size_t n_parts = 1; n_parts <= MOST_SLICES; n_parts += 1 + n_parts / 2) {
+            size_t counts[MOST_SLICES], without, most;
+            c.tables.job.same_files = 0;
+            count(&c.tables.job, n_parts, counts, &without);
+            c.tables.job.same_files = files;
+            count(&c.tables.job, n_parts, counts, &most);
+            assert_true(4 * most <= 5 * without);
+            assert_true(n_parts <= MOST_SLICES / 2 || most == without);
+        }
+    drop(&c);
+}
+
 /* Slabs of all parts are those of the volume. */
 static void slabs_stay_within_a_share(void **state)
 {
@@ -157,6 +249,9 @@ int main(void)
         cmocka_unit_test(every_slice_is_one_parts),
         cmocka_unit_test(of_a_box_and_a_region),
         cmocka_unit_test(more_parts_than_slices_are_refused),
+        cmocka_unit_test(parts_begin_at_files),
+        cmocka_unit_test(parts_of_a_box_begin_at_files_of_the_box),
+        cmocka_unit_test(cuts_move_little),
         cmocka_unit_test(slabs_stay_within_a_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,12 +32,15 @@ class Plan:
         self,
         scan: Scan | Any,
         *,
+        output: Any = None,
         progress: bool | Callable[[Progress], Any] | None = None,
         **options: Unpack[Options],
     ) -> None:
         """Choose device, weights, kernel and division; of files only headers are read.
 
         :param scan: a scan, or the path of one
+        :param output: the path that :meth:`run` will be given, if it is known: of OME-Zarr, writing
+            takes memory, and parts are cut between chunks
         :param progress: as in :meth:`run`, for runs that have none of their own
         :param options: the keywords of :class:`libfbp.Options`
         """
@@ -47,6 +50,8 @@ class Plan:
         self.scan = _loaded(scan, given)
         core = _options.prepared_core(self.scan, given, self._find_centre(given))
         keywords = _options.of_plan(given)
+        if output is not None:
+            keywords["output"] = arguments.path(output, "output")
         if self.scan._views is not None:
             keywords["device"] = _options.beside(keywords.get("device"), self.scan._views.device)
         self._in_double = keywords.get("precision") == "double"
@@ -200,7 +205,7 @@ def recon(
     views = scan._views if isinstance(scan, Scan) else None
     if (views is None or views.device is None) and _core.is_elsewhere(out):
         options["device"] = _options.beside(options.get("device"), _core.device_of(out))
-    return Plan(scan, progress=progress, **options).run(out=out)
+    return Plan(scan, output=output, progress=progress, **options).run(out=out)
 
 
 def _loaded(scan: Any, given: dict[str, Any]) -> Scan:

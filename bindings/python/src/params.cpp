@@ -167,6 +167,7 @@ static const struct {
     {"picture_oversampling", SIZE(picture_oversampling)},
     {"response", text<&fbp_recon_params::response>},
     {"angles", SIZE(angles)},
+    {"output", text<&fbp_recon_params::output>},
 };
 
 static void read_one(const char *name, nb::handle value, params &out)
