@@ -78,11 +78,10 @@ struct fbp_plan {
     const char *timeline;       /**< file that is drawn after a run */
     unsigned char *missing;  /**< of a part that has run: slices that others still have to write */
     struct fbp_sum team_sum; /**< that of a team whose processes share views */
-    void *pieces[2];         /**< of it, from other processes */
-    size_t piece_bytes;      /**< of each of these */
-    const struct fbp_sum *sum; /**< of which this plan's views are a part; NULL: all of it */
-    pid_t process;             /**< that made it */
-    atomic_bool stop;          /**< the run that goes on, or the next one, is to end */
+    struct fbp_plan_sums *sums; /**< of it: what other processes give */
+    const struct fbp_sum *sum;  /**< of which this plan's views are a part; NULL: all of it */
+    pid_t process;              /**< that made it */
+    atomic_bool stop;           /**< the run that goes on, or the next one, is to end */
 };
 
 /** Tables of the views as they were measured: of two stages those of the first (plan.c). */

@@ -304,7 +304,7 @@ void fbp_plan_destroy(fbp_plan **plan)
     fbp_stages_clear(&(*plan)->stages);
     fbp_angles_clear(&(*plan)->angles);
     fbp_ahead_clear(&(*plan)->ahead);
-    fbp_plan_forget_pieces(*plan);
+    fbp_plan_forget_sums(*plan);
     free((*plan)->missing);
     free(*plan);
     *plan = NULL;

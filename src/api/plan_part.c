@@ -1,5 +1,5 @@
 /* A plan of one of several processes that compute a volume. */
-#include "api/plan.h"
+#include "api/plan_team.h"
 
 #include "array/array.h"
 #include "backend/slab.h"
@@ -12,10 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static void mark_own(const struct fbp_job *job, unsigned char *mine, size_t n)
+static void mark_own(const fbp_plan *p, unsigned char *mine, size_t n)
 {
+    const struct fbp_job *job = &p->tables.job;
+
     for (size_t i = 0; i < n; i++)
-        mine[i] = fbp_roi_is_own(job, i % fbp_roi_size(job, 2));
+        mine[i] = fbp_roi_is_own(job, i % fbp_roi_size(job, 2)) && fbp_plan_has_sum(p, i);
 }
 
 size_t fbp_plan_own_slices(const fbp_plan *p)
@@ -40,7 +42,7 @@ fbp_status fbp_plan_joint_open(const fbp_plan *p, fbp_sink **sink, const char *o
     unsigned char *mine = NULL;
 
     FBP_TRY(fbp_calloc((void **)&mine, info->n[2], 1, "a table of slices"));
-    mark_own(&p->tables.job, mine, info->n[2]);
+    mark_own(p, mine, info->n[2]);
     own.mine = mine;
     const fbp_status st = fbp_sink_open_joint(sink, output, info, params, &own);
     free(mine);

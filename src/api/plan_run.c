@@ -170,9 +170,7 @@ static fbp_status compute_all(struct plan_run *r, struct fbp_report *report)
         if (st != FBP_OK) /* nobody knows which slices are of which data */
             fbp_sink_forget(r->sink);
     }
-    return r->team ? fbp_plan_team_computed(r->team, st, r->look,
-                                            r->plan->ranks.part == 0 ? r->n_found : 0, report)
-                   : st;
+    return r->team ? fbp_plan_team_computed(r->team, st, r->look, r->n_found, report) : st;
 }
 
 /* May what was computed become the output? */

@@ -271,7 +271,5 @@ fbp_status fbp_plan_agree(fbp_plan *p, fbp_status status)
     for (size_t r = 1; r < size && st == FBP_OK; r++)
         st = compare(team, r, &all[0], &all[r]);
     free(all);
-    if (st == FBP_OK)
-        fbp_plan_share_views(p);
-    return st;
+    return st == FBP_OK ? fbp_plan_share_views(p) : st;
 }

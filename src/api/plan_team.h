@@ -12,8 +12,13 @@ fbp_status fbp_plan_take_share(fbp_plan *p);
 /** The place of a rank of a cluster that is not there. */
 fbp_status fbp_plan_take_rank(fbp_plan *p);
 /** A team that shares views adds up what its processes have (team_sum.c). */
-void fbp_plan_share_views(fbp_plan *p);
-void fbp_plan_forget_pieces(fbp_plan *p);
+fbp_status fbp_plan_share_views(fbp_plan *p);
+void fbp_plan_forget_sums(fbp_plan *p);
+/** Of those that share views: does this process get the sum of slice z of the output, which is one
+ *  of its slab? */
+bool fbp_plan_has_sum(const fbp_plan *p, size_t z);
+/** Bytes of what it gets of the others. */
+uint64_t fbp_plan_sum_bytes(const fbp_plan *p);
 /** Who computes what. */
 void fbp_plan_note_team(const fbp_plan *p);
 /** Those that share views divide their slab in the same way. */
@@ -42,7 +47,7 @@ fbp_status fbp_plan_team_compare(const fbp_plan *p, const fbp_source *source, co
  *  rank 0 writes all. */
 fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const char *output,
                               fbp_sink **sink, bool *apart);
-/** Has this process a sink of the output?  Of those that share a slab the first has. */
+/** Has this process a sink of the output? */
 bool fbp_plan_team_writes(const fbp_plan *p, bool apart);
 /** Where the slices of this process go, if that is not the output itself: to rank 0. */
 fbp_status fbp_plan_team_sink(const fbp_plan *p, fbp_sink **out);

@@ -42,7 +42,7 @@ uint64_t fbp_plan_team_bytes(const fbp_plan *p)
     const uint64_t found = sizeof(struct found) + fbp_look_packed(job);
     const uint64_t sent = slice < FBP_TEAM_SENT_BYTES ? FBP_TEAM_SENT_BYTES : slice;
     const uint64_t have = fbp_roi_size(job, 2) * fbp_volumes(job);
-    const uint64_t added = p->ranks.n_parts > 1 ? 4 * sent : 0; /* two blocks of twice that */
+    const uint64_t added = fbp_plan_sum_bytes(p);
 
     if (!p->params.team)
         return 0;
@@ -60,8 +60,7 @@ static fbp_status take(struct fbp_plan_run_team *t, size_t from, uint64_t z, uin
     if (!t->slices || n > fbp_plan_team_at_once(p) || z > all || n > all - z)
         return fbp_fail(FBP_ERR_INVALID, "team: rank %zu has slices that are not of this volume",
                         from);
-    FBP_TRY(fbp_team_ask(p->params.team, from, t->slices, (size_t)n * fbp_plan_slice_bytes(p)));
-    FBP_TRY(fbp_team_taken(p->params.team, from));
+    FBP_TRY(fbp_team_accept(p->params.team, from, t->slices, (size_t)n * fbp_plan_slice_bytes(p)));
     return fbp_in_double(&p->tables.job)
                ? fbp_sink_write_double(t->sink, (size_t)z, (size_t)n, t->slices)
                : fbp_sink_write(t->sink, (size_t)z, (size_t)n, t->slices);
@@ -129,8 +128,8 @@ static fbp_status join_have(const struct fbp_plan_run_team *t, unsigned char *ha
     return st;
 }
 
-/* What the output has already.  Each that writes into it knows of its own slices; those that share
- * views hear of these. */
+/* What the output has already, as those know that write into it.  All that share a slab must know
+ * the same of it, as they compute what is missing together. */
 static fbp_status share_have(struct fbp_plan_run_team *t, fbp_status status)
 {
     fbp_team *team = t->plan->params.team;
@@ -141,13 +140,12 @@ static fbp_status share_have(struct fbp_plan_run_team *t, fbp_status status)
     if (status == FBP_OK)
         status = fbp_calloc((void **)&have, n, 1, "a table of slices");
     for (size_t z = 0; have && z < n; z++)
-        have[z] = fbp_sink_has(t->sink, z, 1) && (!t->apart || fbp_roi_is_own(job, z % nz));
+        have[z] = fbp_plan_team_writes(t->plan, t->apart) && fbp_sink_has(t->sink, z, 1);
     if (t->apart && status == FBP_OK)
         status = join_have(t, have, n);
     const fbp_status st = fbp_team_share(team, "output", status, have, n);
-    for (size_t z = 0; have && st == FBP_OK && z < n && !fbp_plan_team_writes(t->plan, t->apart);
-         z++)
-        if (have[z])
+    for (size_t z = 0; have && st == FBP_OK && z < n; z++)
+        if (have[z] && fbp_roi_is_own(job, z % nz))
             fbp_sink_mark(t->sink, z, 1);
     free(have);
     return st;

@@ -46,21 +46,11 @@ static int send_doubles(void *user, size_t z0, size_t nz, const double *slices, 
     return send(user, z0, nz, slices, why, n_why);
 }
 
-/* A write() of who shares views: what it has is in the sum. */
-static int send_nothing(void *user, size_t z0, size_t nz, const float *slices, char *why,
-                        size_t n_why)
-{
-    (void)user, (void)z0, (void)nz, (void)slices, (void)why, (void)n_why;
-    return 0;
-}
-
 fbp_status fbp_plan_team_sink(const fbp_plan *p, fbp_sink **out)
 {
-    const bool doubles = fbp_in_double(&p->tables.job); /* nobody shares views of these */
+    const bool doubles = fbp_in_double(&p->tables.job);
     const struct fbp_sink_functions functions = {.struct_size = sizeof functions,
-                                                 .write = doubles             ? NULL
-                                                          : p->ranks.part > 0 ? send_nothing
-                                                                              : send_floats,
+                                                 .write = doubles ? NULL : send_floats,
                                                  .write_double = doubles ? send_doubles : NULL,
                                                  .user = (void *)(uintptr_t)p,
                                                  .at_once = fbp_plan_team_at_once(p),
@@ -107,7 +97,7 @@ fbp_status fbp_plan_team_compare(const fbp_plan *p, const fbp_source *source, co
 
 bool fbp_plan_team_writes(const fbp_plan *p, bool apart)
 {
-    return fbp_team_rank(p->params.team) == 0 || (apart && !p->ranks.idle && p->ranks.part == 0);
+    return fbp_team_rank(p->params.team) == 0 || (apart && !p->ranks.idle);
 }
 
 /* A rank's sink of the output that all write; rank 0 makes of what is left what was asked for, and
@@ -116,8 +106,11 @@ static fbp_status open_joint(const fbp_plan *p, const fbp_source *source, const 
                              fbp_sink **sink)
 {
     const bool first = fbp_team_rank(p->params.team) == 0;
-    const struct fbp_sink_joint joint = {
-        .part = p->ranks.slab + 1, .n_parts = p->ranks.n_slabs, .first = first, .led = !first};
+    const struct fbp_sink_joint joint = {.part =
+                                             p->ranks.slab * p->ranks.n_parts + p->ranks.part + 1,
+                                         .n_parts = p->ranks.n_slabs * p->ranks.n_parts,
+                                         .first = first,
+                                         .led = !first};
 
     return fbp_plan_sink_open(p, source, output, p->params.output_range, &joint, sink);
 }

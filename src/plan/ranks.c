@@ -129,3 +129,36 @@ fbp_status fbp_ranks_share(const struct fbp_ranks *r, size_t group_views, struct
         job->view_groups[i] = (r->part + i) * n / r->n_parts;
     return fbp_part_share(job, (struct fbp_part_of){r->slab + 1, r->n_slabs}, job->share);
 }
+
+static size_t period_of(size_t n_parts, size_t block)
+{
+    return block > n_parts ? block : n_parts;
+}
+
+size_t fbp_ranks_segment(size_t n_parts, size_t block)
+{
+    return (period_of(n_parts, block) + n_parts - 1) / n_parts;
+}
+
+/* Of slice i of n: periods are as thick as a block, the last one thinner, and each begins with
+ * another process, so that none gets the odd slices of all of them. */
+static size_t owner_of(size_t i, size_t n, size_t n_parts, size_t block)
+{
+    const size_t period = period_of(n_parts, block), at = i / period, left = n - at * period;
+    const size_t slices = left < period ? left : period;
+
+    return (i % period * n_parts / slices + at) % n_parts;
+}
+
+size_t fbp_ranks_owner(const struct fbp_job *job, size_t n_parts, size_t block, size_t z)
+{
+    const size_t at = fbp_roi_first(job, 2) + z;
+    size_t z0, z1;
+
+    for (size_t half = 0; half < fbp_halves(job); half++) {
+        fbp_roi_share(job, half, &z0, &z1);
+        if (at >= z0 && at < z1)
+            return owner_of(at - z0, z1 - z0, n_parts, block);
+    }
+    return 0;
+}

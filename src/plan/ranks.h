@@ -32,6 +32,15 @@ struct fbp_ranks {
 fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_t rank, size_t size,
                             size_t n_parts, struct fbp_ranks *out);
 
+/**
+ * Which of the processes that share the views of a slab gets the sum of slice z of the box: job's
+ * share is that slab.  They own segments of its slices in turn, each about 1/n_parts of each
+ * `block` of them and of all.  Slices of which nothing is wanted are the first one's.
+ */
+size_t fbp_ranks_owner(const struct fbp_job *job, size_t n_parts, size_t block, size_t z);
+/** Slices of the thickest segment. */
+size_t fbp_ranks_segment(size_t n_parts, size_t block);
+
 /** job->share and job->view_groups of a place; of one that is idle those of another. */
 fbp_status fbp_ranks_share(const struct fbp_ranks *ranks, size_t group_views, struct fbp_job *job);
 

@@ -23,6 +23,7 @@ struct fbp_work_request {
     size_t slab_slices;    /**< at most; 0 = free */
     bool follow;           /**< batches of one group, to be joined while running (follow.h) */
     bool one_slab;         /**< no slab is begun before the last one is written */
+    size_t sharers;        /**< processes that add up their partial slabs block by block; 0: 1 */
     bool even;             /**< nothing overlaps: batches of one size, slabs finished whole */
     bool on_device;        /**< views lie in the device's memory already */
     struct fbp_rates rates;            /**< of a device; update 0: those that its backend knows */
@@ -92,6 +93,9 @@ int fbp_work_io_threads(const struct fbp_backend *backend, const struct fbp_job 
 /** Those that read; all of the job where pictures of two stages are computed as they are read; no
  *  more than job->most_readers. */
 int fbp_work_readers(const struct fbp_backend *backend, const struct fbp_job *job);
+
+/** Slices that are written at once, of slabs of so many slices that so many processes add up. */
+size_t fbp_work_block(const struct fbp_job *job, size_t slab_slices, size_t sharers);
 
 /** Of a device: those of the request, or that its backend knows; update 0: nothing is known. */
 struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq);

@@ -55,10 +55,26 @@ static void count_rows(struct fbp_work *w, const struct fbp_job *job)
     w->view_reads = rows / ((double)job->n_views * (double)job->panel.n_rows);
 }
 
-static size_t block_slices(const struct fbp_work *w, size_t slice_bytes)
+/* Bytes of a slice that is fetched, of all frames. */
+static size_t slice_bytes(const struct fbp_job *job)
 {
-    const size_t n = slice_bytes < BLOCK_BYTES ? BLOCK_BYTES / slice_bytes : 1;
-    return n < w->slab_slices ? n : w->slab_slices;
+    const struct fbp_slab any = fbp_slab_asked(job, 0, 1);
+
+    return fbp_frames(job) * fbp_slab_slice(&any) * fbp_value_size(job);
+}
+
+/* Blocks that are added up are so thin that there are some while others are computed, and so thick
+ * that each of the processes owns a slice. */
+size_t fbp_work_block(const struct fbp_job *job, size_t slab_slices, size_t sharers)
+{
+    const size_t slice = slice_bytes(job), part = slab_slices / FINISH_PARTS;
+    size_t n = slice < BLOCK_BYTES ? BLOCK_BYTES / slice : 1;
+
+    if (sharers > 1 && n > part)
+        n = part;
+    if (sharers > 1 && n < sharers)
+        n = sharers;
+    return n < slab_slices ? n : slab_slices;
 }
 
 int fbp_work_io_threads(const struct fbp_backend *backend, const struct fbp_job *job)
@@ -138,21 +154,19 @@ static uint64_t converters(const struct fbp_work *w, const struct fbp_work_reque
 void fbp_work_count(struct fbp_work *w, const struct fbp_work_request *rq)
 {
     const struct fbp_job *job = rq->job;
-    const struct fbp_slab any = fbp_slab_asked(job, 0, 1);
-    const size_t slice = fbp_frames(job) * fbp_slab_slice(&any) * fbp_value_size(job);
     const bool own_memory = rq->backend->own_memory;
 
     count_rows(w, job);
     w->n_raw = HOST_BUFFERS;
     w->n_filtered = w->kept ? 1 : HOST_BUFFERS;
     w->n_volumes = !rq->one_slab && fbp_work_slabs(w, job) > w->n_workers ? 2 : 1;
-    w->block_slices = block_slices(w, slice);
+    w->block_slices = fbp_work_block(job, w->slab_slices, rq->sharers);
     /* Kernels want long columns; eight parts still leave the writer seven to overlap. */
     const size_t parts = w->even ? 1 : FINISH_PARTS;
     w->finish_slices = (w->slab_slices + parts - 1) / parts;
     if (w->finish_slices < w->block_slices)
         w->finish_slices = w->block_slices;
-    w->block_bytes = w->block_slices * slice;
+    w->block_bytes = w->block_slices * slice_bytes(job);
     w->n_blocks = own_memory ? device_blocks(w, rq) : 1;
     const size_t samples = fbp_halves(job) * w->batch_views * w->load_rows * job->panel.n_columns;
     w->raw_bytes = samples * fbp_raw_size(job);

@@ -8,12 +8,22 @@ void fbp_sum_take(struct fbp_sum *sum, struct fbp_job *job)
     job->shift = 0;
 }
 
-fbp_status fbp_sum_finish(const struct fbp_sum *sum, size_t z, size_t n, size_t slice, float *x)
+size_t fbp_sum_run(const struct fbp_sum *sum, size_t z, size_t n, size_t *at)
+{
+    size_t end;
+
+    while (*at < n && sum && sum->has && !sum->has(sum->user, z + *at))
+        ++*at;
+    for (end = *at; end < n; end++)
+        if (sum && sum->has && !sum->has(sum->user, z + end))
+            break;
+    return end - *at;
+}
+
+void fbp_sum_scale(const struct fbp_sum *sum, size_t n, float *x)
 {
     const float scale = (float)sum->scale, shift = (float)sum->shift;
 
-    FBP_TRY(sum->add(sum->user, z, n, x));
-    for (size_t i = 0; (scale != 1 || shift != 0) && i < n * slice; i++)
+    for (size_t i = 0; (scale != 1 || shift != 0) && i < n; i++)
         x[i] = scale * x[i] + shift;
-    return FBP_OK;
 }

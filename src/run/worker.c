@@ -93,6 +93,9 @@ static void find_callers_memory(struct worker *w)
     if (views->type == (rq->job->raw == FBP_U16 ? FBP_U16 : value) && !rq->top_down &&
         reaches(w, samples, n[0] * n[1] * n[2] * fbp_raw_size(rq->job)))
         w->views = samples;
+    if (rq->sum &&
+        rq->sum->in_order) /* others add up as many slices at a time, wherever theirs are */
+        return;
     if (!fbp_roi_crops(rq->job) && rq->job->frames <= 1 && /* else it is not in one run there */
         fbp_sink_info(rq->sink)->type == value &&
         fetches_to(w, volume, m[0] * m[1] * m[2] * fbp_value_size(rq->job)))

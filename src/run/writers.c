@@ -23,24 +23,25 @@ size_t fbp_written_bytes(const struct worker *w)
     return fbp_written_values(w) * fbp_value_size(w->run->rq->job);
 }
 
-/* Sums are of floats. */
-static fbp_status add_sum(const struct fbp_run_request *rq, size_t z, size_t n, size_t slice,
-                          void *x)
+/* Sums are of floats.  z: the slice of the output. */
+static fbp_status add_sum(const struct fbp_run_request *rq, size_t z, size_t n, void *x)
 {
+    if (!rq->sum)
+        return FBP_OK;
     if (fbp_in_double(rq->job))
         return fbp_fail(FBP_ERR_UNSUPPORTED, "precision: volumes in double are not added up");
-    return fbp_sum_finish(rq->sum, z, n, slice, x);
+    return rq->sum->add(rq->sum->user, z, n, x);
 }
 
-fbp_status fbp_finish_slices(struct worker *w, size_t frame, size_t z, size_t n, void *x)
+/* n whole slices from z of the volume on. */
+static void finish_whole(struct worker *w, size_t z, size_t n, void *x)
 {
     const struct fbp_run_request *rq = w->run->rq;
-    const size_t slice = fbp_written_values(w);
     struct fbp_statistics found = FBP_NO_STATISTICS;
-    size_t inside = n * slice;
+    size_t inside = n * fbp_written_values(w);
 
     if (rq->sum)
-        FBP_TRY(add_sum(rq, fbp_written_slice(rq->job, frame, z), n, slice, x));
+        fbp_sum_scale(rq->sum, inside, x);
     if (rq->mask)
         inside = fbp_mask_apply(rq->mask, z, n, x, &found);
     else
@@ -49,6 +50,16 @@ fbp_status fbp_finish_slices(struct worker *w, size_t frame, size_t z, size_t n,
     fbp_statistics_join(&w->found, &found);
     w->n_found += inside;
     pthread_mutex_unlock(&w->run->lock);
+}
+
+fbp_status fbp_finish_slices(struct worker *w, size_t frame, size_t z, size_t n, void *x)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    const size_t written = fbp_written_slice(rq->job, frame, z);
+
+    FBP_TRY(add_sum(rq, written, n, x));
+    for (size_t at = 0, some; (some = fbp_sum_run(rq->sum, written, n, &at)) > 0; at += some)
+        finish_whole(w, z + at, some, (char *)x + at * fbp_written_bytes(w));
     return FBP_OK;
 }
 
@@ -58,18 +69,18 @@ static fbp_status write_to(const struct fbp_run_request *rq, size_t z, size_t n,
                                   : fbp_sink_write(rq->sink, z, n, x);
 }
 
-/* Those slices, of `slice` bytes, that the sink lacks: a device that failed may have written some
- * of them. */
+/* Those whole slices, of `slice` bytes, that the sink lacks: a device that failed may have written
+ * some of them. */
 static fbp_status write_missing(const struct fbp_run_request *rq, size_t z, size_t n, size_t slice,
                                 const void *x)
 {
-    for (size_t i = 0, some; i < n; i += some + (some == 0)) {
-        some = 0;
-        while (i + some < n && !fbp_sink_has(rq->sink, z + i + some, 1))
-            some++;
-        if (some > 0)
-            FBP_TRY(write_to(rq, z + i, some, (const char *)x + i * slice));
-    }
+    for (size_t at = 0, some; (some = fbp_sum_run(rq->sum, z, n, &at)) > 0; at += some)
+        for (size_t i = at, m; i < at + some; i += m + (m == 0)) {
+            for (m = 0; i + m < at + some && !fbp_sink_has(rq->sink, z + i + m, 1);)
+                m++;
+            if (m > 0)
+                FBP_TRY(write_to(rq, z + i, m, (const char *)x + i * slice));
+        }
     return FBP_OK;
 }
 

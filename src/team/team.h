@@ -45,7 +45,7 @@ void fbp_team_told(fbp_team *team, uint64_t sum[FBP_TEAM_TOLD]);
 /**
  * Data go from one process to another in pieces that were asked for, in their order: nobody holds
  * what nobody wants yet.  These calls fail with FBP_ERR_CANCELLED as soon as a process of the team
- * has failed.
+ * has failed.  Those that are given and those that are offered do not know of each other.
  *
  * Give the next piece; one thread at a time.
  */
@@ -57,7 +57,8 @@ fbp_status fbp_team_taken(fbp_team *team, size_t from);
 /** Tell rank 0 of a piece, which z and n describe, and give it when it is asked for; from several
  *  threads at once.  data NULL: there is none. */
 fbp_status fbp_team_offer(fbp_team *team, uint64_t z, uint64_t n, const void *data, size_t bytes);
-/** Rank 0 waits to be told of the next one, and asks for it. */
+/** Rank 0 waits to be told of the next one, and takes it. */
 fbp_status fbp_team_offered(fbp_team *team, size_t *from, uint64_t *z, uint64_t *n);
+fbp_status fbp_team_accept(fbp_team *team, size_t from, void *to, size_t n);
 
 #endif /* FBP_SRC_TEAM_H */

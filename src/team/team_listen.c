@@ -15,7 +15,8 @@ void team_stop(fbp_team *t)
     if (atomic_exchange(&t->stopped, true))
         return;
     for (size_t r = 0; r < t->call.size; r++)
-        t->peers[r].to = NULL; /* who waits goes, and takes that memory along */
+        for (size_t i = 0; i < TEAM_LANES; i++)
+            t->peers[r].pieces[i].to = NULL; /* who waits goes, and takes that memory along */
     if (t->flag)
         atomic_store(t->flag, true);
     pthread_cond_broadcast(&t->changed);
@@ -23,7 +24,7 @@ void team_stop(fbp_team *t)
         return;
     for (size_t r = 1; r < t->call.size; r++)
         if (!t->peers[r].lost) /* who cannot be reached will be lost */
-            (void)!team_post(t, r, TEAM_STOP, FBP_OK, 0, NULL, 0);
+            (void)!team_post(t, r, (struct team_head){.kind = TEAM_STOP}, NULL, 0);
 }
 
 static void lose(fbp_team *t, size_t rank)
@@ -69,7 +70,7 @@ static void take_letter(fbp_team *t, size_t from, const struct team_head *h, con
         team_stop(t);
 }
 
-static void take_piece(struct team_peer *p, const struct team_head *h, const char *data, size_t n)
+static void take_piece(struct team_pieces *p, const struct team_head *h, const char *data, size_t n)
 {
     if (!p->to || p->asked != h->serial + 1 || h->total != p->wants || h->at != p->have ||
         n > p->wants - p->have)
@@ -105,12 +106,14 @@ static void take(fbp_team *t, size_t from, const char *message, size_t n)
         return;
     n -= sizeof h;
     memcpy(&h, message, sizeof h);
+    if (h.lane >= TEAM_LANES)
+        return;
     if (h.kind == TEAM_WORDS || h.kind == TEAM_VERDICT)
         take_letter(t, from, &h, data, n);
     if (h.kind == TEAM_PIECE)
-        take_piece(p, &h, data, n);
+        take_piece(&p->pieces[h.lane], &h, data, n);
     if (h.kind == TEAM_ASK)
-        p->asks = h.serial + 1;
+        p->pieces[h.lane].asks = h.serial + 1;
     if (h.kind == TEAM_TOLD && n == sizeof p->told)
         memcpy(p->told, data, n);
     if (h.kind == TEAM_OFFER && n == 2 * sizeof(uint64_t))
@@ -164,7 +167,7 @@ static void say_so(fbp_team *t)
 {
     for (size_t r = 0; r < t->call.size; r++)
         if (r != t->call.rank && (r == 0 || t->call.rank == 0) && !t->peers[r].lost)
-            (void)!team_post(t, r, TEAM_BEAT, FBP_OK, 0, NULL, 0);
+            (void)!team_post(t, r, (struct team_head){.kind = TEAM_BEAT}, NULL, 0);
 }
 
 static void *beat_main(void *arg)

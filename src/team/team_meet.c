@@ -163,10 +163,12 @@ static void tell_all(const struct meeting *m, const struct team_words *verdict, 
 {
     fbp_team *t = m->team;
 
+    const struct team_head head = {.kind = TEAM_VERDICT, .status = verdict->status};
+
     memcpy(letter, verdict, sizeof *verdict);
     for (size_t r = 1; r < t->call.size; r++)
         if (m->letters[r]) /* who is lost by now will not answer at the next one */
-            (void)!team_post(t, r, TEAM_VERDICT, verdict->status, 0, letter, n);
+            (void)!team_post(t, r, head, letter, n);
     fbp_message_clear();
 }
 
@@ -211,7 +213,8 @@ static fbp_status attend(fbp_team *t, const struct team_words *own, const struct
     memcpy(letter, own, sizeof *own);
     if (b->n > 0)
         memcpy(letter + sizeof *own, b->mine, b->n);
-    (void)!team_post(t, 0, TEAM_WORDS, (fbp_status)own->status, 0, letter, n);
+    (void)!team_post(t, 0, (struct team_head){.kind = TEAM_WORDS, .status = own->status}, letter,
+                     n);
     fbp_message_clear(); /* if it cannot be reached, it will be lost */
     free(letter);
     struct team_letter *heard = hear(t, 0);

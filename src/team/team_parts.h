@@ -19,9 +19,12 @@ enum team_kind {
     TEAM_OFFER,    /**< a piece that I have, to rank 0 */
 };
 
+/** Pieces of one process for another come in two lanes, each in an order of its own. */
+enum team_lane { TEAM_GIVEN, TEAM_OFFERED, TEAM_LANES };
+
 /** Before every message.  Long letters are several messages. */
 struct team_head {
-    uint32_t kind;
+    uint16_t kind, lane;
     int32_t status;
     uint64_t serial;    /**< of a piece */
     uint64_t at, total; /**< bytes of a letter before this message's, and all */
@@ -51,6 +54,14 @@ struct team_offered {
     uint64_t z, n;
 };
 
+/** Pieces for another process, and those of it for this one. */
+struct team_pieces {
+    uint64_t given, asks; /**< pieces for it, and how many of them it has asked for */
+    uint64_t asked;       /**< pieces that it was asked for */
+    char *to;             /**< where the last of them goes; NULL: nobody waits for it */
+    size_t have, wants;   /**< bytes of that */
+};
+
 /** What this process knows of another one. */
 struct team_peer {
     char host[64];
@@ -59,10 +70,7 @@ struct team_peer {
     struct team_letter *coming; /**< of WORDS or VERDICT */
     struct team_letter *first;  /**< those that are complete */
     uint64_t told[FBP_TEAM_TOLD];
-    uint64_t given, asks; /**< pieces for it, and how many of them it has asked for */
-    uint64_t asked;       /**< pieces that it was asked for */
-    char *to;             /**< where the last of them goes; NULL: nobody waits for it */
-    size_t have, wants;   /**< bytes of that */
+    struct team_pieces pieces[TEAM_LANES];
 };
 
 struct fbp_team {
@@ -82,9 +90,8 @@ struct fbp_team {
     char why[1000];
 };
 
-/** Give a letter to another process (team_post.c). */
-fbp_status team_post(fbp_team *team, size_t to, enum team_kind kind, fbp_status status,
-                     uint64_t serial, const void *data, size_t n);
+/** Give a letter to another process (team_post.c); head: its kind, and what goes with that. */
+fbp_status team_post(fbp_team *team, size_t to, struct team_head head, const void *data, size_t n);
 /** Tell everybody to stop, of whom rank 0 alone knows all.  With the lock held. */
 void team_stop(fbp_team *team);
 

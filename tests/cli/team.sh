@@ -34,7 +34,8 @@ team() {
     done
 }
 # How many runs of slices the journals of an output name.
-slices_of() { cat "$1".part.log* 2>/dev/null | grep -acE '^[0-9]+ [0-9]+ [0-9a-f]{16}$'; }
+line_of_slices='^[0-9]+ [0-9]+ [0-9a-f]{16}$'
+slices_of() { cat "$1".part.log* 2>/dev/null | grep -acE "$line_of_slices"; }
 same() { cmp -s "$1" "$2" || say "$last: $2 is not $1"; }
 # The last command failed with one line that matches, and left nothing of its output.
 said_once() {
@@ -93,7 +94,11 @@ for views in 2 3; do
     shared scan.json 6 --device cpu --hu 0.02 --mask -1000
     shared planes.json 3 --device cpu
     shared planes.json 6 --device mock
+    shared scan.json 6 --device cpu --size 16x16x2
 done
+views=4
+shared scan.json 4 --device cpu --size 16x16x3
+shared scan.json 4 --device cpu --region ball:5,0,9,40 --hu 0.02
 team 5 0 recon scan.json -o team.mha --view-ranks 2
 has err '^5 processes: 2 slabs of slices, whose views 2 processes share; 1 has nothing to do'
 
@@ -139,6 +144,32 @@ is "$(json output_clipped) == $count"
 same one.mha team.mha
 ls team.mha* >files
 [ "$(cat files)" = team.mha ] || say "$last: left: $(cat files)"
+
+# So do those that share views, whatever the output; and where rank 0 writes, it gets them.
+run 0 recon scan.json -o one.mha -q --json --device cpu
+cp out one.json
+team 3 0 recon scan.json -o first.mha -q --json --device cpu --view-ranks 3
+for member in min max mean; do
+    is "($(json $member) - $("$json_get" $member <one.json)) ^ 2 < 1e-12"
+done
+for output in v.tif v.npy v.h5 v.mat v.ome.zarr; do
+    team 3 0 recon scan.json -o "team-$output" -q --device cpu --view-ranks 3
+    run 0 compare "team-$output" first.mha --json
+    is "$(json max) == 0"
+done
+team 3 0 recon scan.json -o team.mha -q --device cpu --view-ranks 3 --compress
+run 0 compare team.mha first.mha --json
+is "$(json max) == 0"
+for options in "--output-range auto --output-type uint16" "--output-range 0,0.5 --output-type uint8"; do
+    # shellcheck disable=SC2086
+    run 0 recon scan.json -o one.mha -q --json --device cpu $options
+    count=$(json output_clipped)
+    # shellcheck disable=SC2086
+    team 3 0 recon scan.json -o team.mha -q --json --device cpu --view-ranks 3 $options
+    is "($(json output_clipped) - $count) ^ 2 <= 4" # of values at the very edge
+    run 0 compare team.mha one.mha --json
+    is "$(json psnr_db) >= 90"
+done
 
 # A file system that is not shared: rank 0 writes all, and says so.  One that cannot be written ends the run.
 if unshare -m true 2>/dev/null; then
@@ -252,6 +283,45 @@ team 4 0 recon large.json -o left.mha -q --device cpu --slab 2 --size 160 --resu
 is "$(json slabs_resumed) > 0"
 run 0 recon large.json -o one.mha -q --device cpu --size 160
 same one.mha left.mha
+
+# So it is with shared views: each has written its part of the slices.
+killed_while_sharing() {
+    local at r n all=0
+    rm -f left.mha*
+    at=$(mktemp -d "$folder/XXXXXX")
+    pids=()
+    for r in 0 1 2; do
+        FBP_TEAM=$r/3:$at "$fbp" recon large.json -o left.mha -q --device cpu --size 160 --view-ranks 3 \
+            --slab 16 2>"err.$r" >"out.$r" &
+        pids+=($!)
+    done
+    for ((i = 0; i < 2000; i++)); do
+        [ "$(slices_of left.mha)" -lt 60 ] || break
+        sleep 0.01
+    done
+    kill -KILL "${pids[1]}"
+    last="a process that shares views is killed"
+    for r in "${pids[@]}"; do wait "$r" || :; done
+    cp err.0 err
+    has err '^fbp: rank 1 on .* is lost'
+    absent left.mha
+    for r in 1 2 3; do
+        n=$(sed -n 's/^slices [0-9]* \([0-9]*\)$/\1/p' left.mha.part.log."$r"of3.???????? | awk '{ n += $1 } END { print n }')
+        all=$((all + n))
+        is "$n <= 54 && $n >= 52" # of 160
+        grep -aqE "$line_of_slices" left.mha.part.log."$r"of3.???????? || say "$last: rank $((r - 1)) has written nothing"
+    done
+    is "$all == 160"
+}
+team 3 0 recon large.json -o first.mha -q --device cpu --size 160 --view-ranks 3 --slab 16
+killed_while_sharing
+team 3 0 recon large.json -o left.mha -q --device cpu --size 160 --view-ranks 3 --slab 16 --resume --json
+is "$(json slabs_resumed) > 0"
+same first.mha left.mha
+killed_while_sharing
+team 4 0 recon large.json -o left.mha -q --device cpu --size 160 --slab 16 --resume
+run 0 compare left.mha one.mha --json
+is "$(json psnr_db) >= 120"
 
 # Where processes cannot meet.
 FBP_TEAM=0/2:$folder/nowhere run 1 recon scan.json -o team.mha -q

@@ -1,7 +1,8 @@
 /* A team of processes of which one is killed at random moments, some of them
  * while the output gets its name.  Whatever is left, under the final name is
  * nothing or all of it; a team of another number, or one process, finishes it
- * with the same bytes, and little is done twice. */
+ * with the same bytes, and little is done twice.  If processes share views, as
+ * many finish it with the bytes that they would have had. */
 #include "recon/fixture.h"
 
 #include <signal.h>
@@ -10,7 +11,9 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { KILLS = 50, SIZE = 3, MOST = 4, SLICES = 160, SLAB = 2 };
+enum { KILLS = 50, KILLS_SHARING = 20, SIZE = 3, MOST = 4, SLICES = 160, SLAB = 2 };
+
+static size_t sharers; /* of the views of a slab */
 
 /* What processes say, for who kills them. */
 struct shared {
@@ -68,7 +71,7 @@ static fbp_status run(const struct fbp_scan *scan, struct shared *s, fbp_team *t
     fbp_status st = fbp_plan_create(
         &plan, scan,
         fbp_recon_params(.device = "cpu", .n_threads = 1, .slab_slices = SLAB, .progress = note,
-                         .user = &teller, .team = team, .resume = resume, .view_ranks = 1));
+                         .user = &teller, .team = team, .resume = resume, .view_ranks = sharers));
 
     if (st == FBP_OK)
         st = fbp_plan_run(plan, path, &report);
@@ -248,6 +251,7 @@ static void another_number_finishes_what_a_kill_left(void **state)
     (void)state;
     assert_true(s != MAP_FAILED);
     srand(seed_of());
+    sharers = 1;
     scan.volume = (struct fbp_grid){{64, 64, SLICES}, {3, 3, 1.2}, {0, 0, 0}};
     simulate_head(&scan, 90);
     OK(run(&scan, s, NULL, "one.mha", false));
@@ -275,10 +279,43 @@ static void another_number_finishes_what_a_kill_left(void **state)
     drop_scan(&scan);
 }
 
+static void as_many_finish_what_was_shared(void **state)
+{
+    struct shared *s =
+        mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct fbp_scan scan = circle_scan(48, 64, 0);
+    size_t resumed = 0;
+
+    (void)state;
+    assert_true(s != MAP_FAILED);
+    srand(seed_of());
+    sharers = SIZE;
+    scan.volume = (struct fbp_grid){{64, 64, SLICES}, {3, 3, 1.2}, {0, 0, 0}};
+    simulate_head(&scan, 90);
+    const double begun = seconds_now();
+    finish(&scan, s, SIZE); /* there is nothing to resume */
+    const double lasts = seconds_now() - begun;
+    shell("mv v.mha shared.mha");
+    for (int i = 0; i < KILLS_SHARING; i++) {
+        kill_one(&scan, s, i % 5 == 0 ? -1 : 1.1 * lasts * rand() / RAND_MAX);
+        shell("[ ! -e v.mha ] || cmp shared.mha v.mha");
+        finish(&scan, s, SIZE);
+        resumed += s->resumed > 0;
+        shell("cmp shared.mha v.mha && [ $(ls v.mha*) = v.mha ] && rm v.mha");
+    }
+    print_message("%d kills, of which %zu left slabs that were not computed again\n", KILLS_SHARING,
+                  resumed);
+    assert_true(resumed > 0);
+    shell("rm shared.mha");
+    munmap(s, sizeof *s);
+    drop_scan(&scan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_number_finishes_what_a_kill_left),
+        cmocka_unit_test(as_many_finish_what_was_shared),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

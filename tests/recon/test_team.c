@@ -1,12 +1,16 @@
 /*
  * A volume by several processes through the library: the sink of rank 0 gets all slices, those of
- * the others none, and a plan runs more than once.
+ * the others none, and a plan runs more than once.  What those that share views add up.
  */
 #include "recon/fixture.h"
 
+#include "api/plan.h"
+#include "api/plan_team.h"
+#include "team/team.h"
+
 #include <sys/wait.h>
 
-enum { N = 24, VIEWS = 36, SIZE = 3 };
+enum { N = 24, VIEWS = 72, SIZE = 3, MOST = 6 };
 
 static bool run(const struct fbp_scan *scan, const float *views, fbp_team *team, size_t view_ranks,
                 float *volume, struct fbp_report *report)
@@ -30,16 +34,19 @@ static double difference(const float *a, const float *b, size_t n)
     return most;
 }
 
-/* A process of the team; its exit status. */
-static int take_part(const struct fbp_scan *scan, const float *views, const float *whole,
-                     const struct fbp_report *of_whole)
+/* What processes of a team do; the exit status of one. */
+typedef int process_fn(const struct fbp_scan *scan, const float *views);
+
+static int sinks(const struct fbp_scan *scan, const float *views)
 {
     const size_t n = grid_size(&scan->volume);
-    float *volume = calloc(n, sizeof *volume);
-    struct fbp_report report;
+    float *volume = calloc(n, sizeof *volume), *whole = calloc(n, sizeof *whole);
+    struct fbp_report report, of_whole;
     fbp_team *team;
 
-    if (!volume || fbp_team_join(&team) != FBP_OK || fbp_team_size(team) != SIZE)
+    if (!volume || !whole || !run(scan, views, NULL, 0, whole, &of_whole))
+        return 1;
+    if (fbp_team_join(&team) != FBP_OK || fbp_team_size(team) != SIZE)
         return 2;
     for (size_t parts = 1; parts <= SIZE; parts++) {
         memset(volume, 0, n * sizeof *volume);
@@ -51,56 +58,170 @@ static int take_part(const struct fbp_scan *scan, const float *views, const floa
                     return 4;
             continue;
         }
-        if (difference(volume, whole, n) > (parts > 1 ? 1e-5 * of_whole->max : 0))
+        if (difference(volume, whole, n) > (parts > 1 ? 1e-6 * of_whole.max : 0))
             return 5;
-        if (fabs(report.mean - of_whole->mean) > 1e-6 * of_whole->max ||
-            fabs(report.max - of_whole->max) > 1e-5 * of_whole->max)
+        if (fabs(report.mean - of_whole.mean) > 1e-6 * of_whole.max ||
+            fabs(report.max - of_whole.max) > 1e-6 * of_whole.max)
             return 6;
     }
     free(volume);
+    free(whole);
     return fbp_team_leave(&team, NULL) == FBP_OK ? 0 : 7;
 }
 
-static void sinks_of_rank_0_get_all(void **state)
+/* Some value of a process. */
+static float term(size_t rank, size_t i)
 {
-    struct fbp_scan scan = circle_scan(VIEWS, 36, 0);
-    char folder[] = "/tmp/fbp-team-XXXXXX", path[64];
-    struct fbp_report report;
-    pid_t children[SIZE];
+    return (float)sin(1.0 + (double)rank * 77.7 + (double)i * 0.37) * (rank % 2 ? 1e3F : 1);
+}
 
-    (void)state;
-    scan.volume = (struct fbp_grid){{N, N, N}, {7, 7, 7}, {0, 0, 0}};
-    simulate_head(&scan, 80);
-    float *views = read_array(scan.projections), *whole = calloc(N * N * N, sizeof *whole);
-    assert_non_null(whole);
+/* The sum as it is defined: in the order of ranks, each step rounded from double. */
+static float sum_of(size_t size, size_t i)
+{
+    float sum = term(0, i);
+
+    for (size_t rank = 1; rank < size; rank++)
+        sum = (float)((double)sum + (double)term(rank, i));
+    return sum;
+}
+
+/* n slices from z on: those that are whole here, and no others, are the sum. */
+static bool adds_up(const fbp_plan *plan, size_t size, size_t z, size_t n, unsigned char *mine)
+{
+    const struct fbp_sum *sum = plan->sum;
+    const size_t slice = plan->info.volume.n[0] * plan->info.volume.n[1];
+    const size_t rank = fbp_team_rank(plan->params.team);
+    float *x = malloc(n * slice * sizeof *x);
+    bool right = x != NULL;
+
+    for (size_t i = 0; right && i < n * slice; i++)
+        x[i] = term(rank, z * slice + i);
+    right = right && sum->add(sum->user, z, n, x) == FBP_OK;
+    for (size_t i = 0; right && i < n * slice; i++)
+        if (sum->has(sum->user, z + i / slice)) {
+            mine[z + i / slice] = 1;
+            right = x[i] == sum_of(size, z * slice + i);
+        }
+    free(x);
+    return right;
+}
+
+/* Each slice has one owner, and nobody owns more than his part of all, but for a slice. */
+static bool is_shared_out(fbp_team *team, const unsigned char *mine, size_t nz)
+{
+    const size_t size = fbp_team_size(team);
+    unsigned char *all = calloc(size, nz);
+    size_t own = 0;
+    bool right = all && fbp_team_gather(team, "owners", FBP_OK, mine, nz, all) == FBP_OK;
+
+    for (size_t z = 0; right && z < nz; z++) {
+        size_t owners = 0;
+        for (size_t r = 0; r < size; r++)
+            owners += all[r * nz + z];
+        right = owners == 1;
+        own += mine[z];
+    }
+    free(all);
+    return right && own <= (nz + size - 1) / size + 1;
+}
+
+/* Blocks of every thickness, wherever segments begin. */
+static int sums(const struct fbp_scan *scan, const float *views)
+{
+    static const size_t heights[] = {1, 3, 5, 24, 37};
+    fbp_team *team;
+
+    (void)views;
+    if (fbp_team_join(&team) != FBP_OK)
+        return 2;
+    for (size_t h = 0; h < sizeof heights / sizeof *heights; h++) {
+        const size_t nz = heights[h];
+        struct fbp_scan thin = *scan;
+        fbp_plan *plan = NULL;
+        unsigned char mine[64] = {0};
+        thin.volume.n[2] = nz;
+        if (fbp_plan_create(&plan, &thin,
+                            fbp_recon_params(.device = "cpu", .kernel = "matrix", .team = team,
+                                             .view_ranks = fbp_team_size(team))) != FBP_OK)
+            return 3;
+        for (size_t z = 0, n; z < nz; z += n) {
+            n = 1 + (z + h) % 9 < nz - z ? 1 + (z + h) % 9 : nz - z;
+            if (!adds_up(plan, fbp_team_size(team), z, n, mine))
+                return 4;
+        }
+        if (!is_shared_out(team, mine, nz))
+            return 5;
+        fbp_plan_destroy(&plan);
+    }
+    return fbp_team_leave(&team, NULL) == FBP_OK ? 0 : 7;
+}
+
+/* In so many processes, begun before this one has threads. */
+static void in_team(size_t size, const struct fbp_scan *scan, const float *views, process_fn *does)
+{
+    char folder[] = "/tmp/fbp-team-XXXXXX", path[64];
+    pid_t children[MOST];
+
     assert_non_null(mkdtemp(folder));
-    for (int r = 0; r < SIZE; r++) { /* before this process has threads */
+    for (size_t r = 0; r < size; r++) {
         children[r] = fork();
         if (children[r] != 0)
             continue;
-        snprintf(path, sizeof path, "%d/%d:%s", r, SIZE, folder);
-        if (!run(&scan, views, NULL, 0, whole, &report))
-            _exit(1);
+        snprintf(path, sizeof path, "%zu/%zu:%s", r, size, folder);
         setenv("FBP_TEAM", path, 1);
-        _exit(take_part(&scan, views, whole, &report));
+        const int status = does(scan, views);
+        if (status != 0)
+            fprintf(stderr, "%s\n", fbp_message());
+        _exit(status);
     }
-    for (int r = 0; r < SIZE; r++) {
+    for (size_t r = 0; r < size; r++) {
         int status;
         assert_int_equal(waitpid(children[r], &status, 0), children[r]);
         assert_true(WIFEXITED(status));
         assert_int_equal(WEXITSTATUS(status), 0);
-        snprintf(path, sizeof path, "%s/%d", folder, r);
+        snprintf(path, sizeof path, "%s/%zu", folder, r);
         unlink(path);
     }
     rmdir(folder);
+}
+
+static void make(struct fbp_scan *scan)
+{
+    *scan = circle_scan(VIEWS, 36, 0);
+    scan->volume = (struct fbp_grid){{N, N, N}, {7, 7, 7}, {0, 0, 0}};
+}
+
+static void sinks_of_rank_0_get_all(void **state)
+{
+    struct fbp_scan scan;
+
+    (void)state;
+    make(&scan);
+    simulate_head(&scan, 80);
+    float *views = read_array(scan.projections);
+    in_team(SIZE, &scan, views, sinks);
     free(views);
-    free(whole);
+    drop_scan(&scan);
+}
+
+static void segments_are_added_in_the_order_of_ranks(void **state)
+{
+    struct fbp_scan scan;
+
+    (void)state;
+    make(&scan);
+    simulate_head(&scan, 80);
+    for (size_t size = 2; size <= MOST; size += size < 4 ? 1 : 2)
+        in_team(size, &scan, NULL, sums);
     drop_scan(&scan);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sinks_of_rank_0_get_all)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(segments_are_added_in_the_order_of_ranks),
+        cmocka_unit_test(sinks_of_rank_0_get_all),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

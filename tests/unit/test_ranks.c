@@ -103,6 +103,33 @@ static void batches_stay_within_a_part(void **state)
     drop(&m);
 }
 
+/* Each half of a slab, of whatever thickness: segments of a block are in one piece, and nobody owns
+ * more of a block, or of all, than his part and the rest of a division. */
+static void segments_are_even(void **state)
+{
+    struct made m;
+
+    (void)state;
+    for (size_t nz = 1; nz <= 70; nz += 3)
+        for (size_t parts = 2; parts <= 7; parts++)
+            for (size_t block = 1; block <= 20; block += 3) {
+                size_t own[7] = {0}, thick = 0, before = parts;
+                make(&m, 16, nz);
+                m.tables.job.share[1] = nz;
+                for (size_t z = 0; z < nz; z++) {
+                    const size_t k = fbp_ranks_owner(&m.tables.job, parts, block, z);
+                    assert_true(k < parts);
+                    own[k]++;
+                    thick = k == before ? thick + 1 : 1;
+                    before = k;
+                    assert_true(thick <= 2 * fbp_ranks_segment(parts, block));
+                }
+                for (size_t k = 0; k < parts; k++)
+                    assert_true(own[k] <= (nz + parts - 1) / parts + 1);
+                drop(&m);
+            }
+}
+
 static void takes_slabs_where_there_are_slices(void **state)
 {
     struct fbp_ranks r;
@@ -130,9 +157,9 @@ static void takes_slabs_where_there_are_slices(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(grids_cover_all),
-                                       cmocka_unit_test(batches_stay_within_a_part),
-                                       cmocka_unit_test(takes_slabs_where_there_are_slices)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(grids_cover_all), cmocka_unit_test(batches_stay_within_a_part),
+        cmocka_unit_test(segments_are_even), cmocka_unit_test(takes_slabs_where_there_are_slices)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
