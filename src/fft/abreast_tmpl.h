@@ -3,8 +3,8 @@
  *
  *     x[(i 2 + part) ABREAST + l],   part 0 real, 1 imaginary, l < ABREAST
  *
- * Parameters: ABREAST; LANES, doubles per vector, which divides it.  A row has the same bits with
- * any LANES, as multiplication and addition stay apart.
+ * Parameters: ABREAST; LANES, doubles per vector, which divides it; FMA(a, b, c), a b + c, and
+ * FNMA(a, b, c), c - a b.  A row has the same bits with any LANES.
  *
  * Blocks are cut by decimation in frequency on the way there, and joined by decimation in time on
  * the way back (Van Loan, Computational Frameworks for the FFT, 1992, 1.4 and 1.9), so that
@@ -20,8 +20,8 @@ typedef double V __attribute__((vector_size(8 * LANES)));
 
 #define S              double
 #define VSET1(a)       ((a) - (V){0}) /* a in all lanes */
-#define VFMA(a, b, c)  ((a) * (b) + (c))
-#define VFNMA(a, b, c) ((c) - (a) * (b))
+#define VFMA(a, b, c)  FMA(a, b, c)
+#define VFNMA(a, b, c) FNMA(a, b, c)
 
 #include "fft/small_tmpl.h"
 

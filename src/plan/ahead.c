@@ -307,7 +307,8 @@ uint64_t fbp_ahead_hash(uint64_t h, const struct fbp_ahead *a)
                               a->wave,
                               a->distance_mm,
                               (double)a->prep.inverse_i0,
-                              (double)a->prep.intensity};
+                              (double)a->prep.intensity,
+                              a->retrieves && fbp_retrieval_is_fused()};
 
     return fbp_prep_hash(fbp_hash(h, choices, sizeof choices), &a->prep);
 }

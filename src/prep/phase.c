@@ -74,6 +74,11 @@ void fbp_retrieval_close(struct fbp_retrieval *f)
     *f = (struct fbp_retrieval){0};
 }
 
+bool fbp_retrieval_is_fused(void)
+{
+    return fbp_cpu_flags() & (FBP_CPU_AVX2 | FBP_CPU_AVX512);
+}
+
 void fbp_retrieve(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
                   const double reach[2], float *view, void *work)
 {

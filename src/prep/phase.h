@@ -10,6 +10,7 @@
 
 #include "fft/mixed.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /** Of views of one size. */
@@ -29,6 +30,9 @@ void fbp_retrieval_close(struct fbp_retrieval *f);
 
 /** Bytes of one thread's work; memory of fbp_alloc(). */
 size_t fbp_retrieval_bytes(const struct fbp_retrieval *f);
+
+/** By multiplication and addition as one operation?  Without, last bits differ. */
+bool fbp_retrieval_is_fused(void);
 
 /** Of what a view is before: T, or its line integrals -log(T). */
 enum fbp_retrieved_from { FBP_FROM_INTEGRALS, FBP_FROM_TRANSMISSIONS };

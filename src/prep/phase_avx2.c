@@ -1,8 +1,15 @@
-/* Compiled with -mavx2; must not be reached without them. */
+/* Compiled with -mavx2 -mfma; must not be reached without them. */
 #include "prep/phase_parts.h"
 
 #if defined(__x86_64__)
-#    define LANES 4
-#    define TABLE fbp_retrieve_avx2
+#    include <immintrin.h>
+
+#    define LANES          4
+#    define TABLE          fbp_retrieve_avx2
+#    define FMA(a, b, c)   _mm256_fmadd_pd(a, b, c)
+#    define FNMA(a, b, c)  _mm256_fnmadd_pd(a, b, c)
+#    define FMAF(a, b, c)  _mm256_fmadd_ps(a, b, c)
+#    define FNMAF(a, b, c) _mm256_fnmadd_ps(a, b, c)
+#    define MAXF(a, b)     _mm256_max_ps(a, b)
 #    include "prep/phase_tmpl.h"
 #endif

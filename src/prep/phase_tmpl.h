@@ -1,6 +1,13 @@
 /*
- * Template of phase retrieval (phase.h).  Parameters: LANES, doubles per vector; TABLE, the name of
- * its function.  Every version has the same bits.
+ * Template of phase retrieval (phase.h).  Parameters:
+ *
+ *   LANES            doubles per vector
+ *   FMA(a, b, c)     a b + c of doubles, and FNMA(a, b, c) c - a b
+ *   FMAF, FNMAF      the same of floats
+ *   MAXF(a, b)       the greater of floats; b where a is no number
+ *   TABLE            the name of its function
+ *
+ * Versions that fuse multiplication and addition have the same bits.
  *
  * Columns go first, as neighbours lie side by side already: ABREAST of them as real and as many as
  * imaginary parts.  Their spectra are symmetric, so that half of the frequencies are kept, block of
@@ -19,6 +26,7 @@ typedef float F __attribute__((vector_size(4 * FLOATS)));
 typedef double D __attribute__((vector_size(8 * FLOATS))); /* two V */
 typedef unsigned U __attribute__((vector_size(4 * FLOATS)));
 typedef int I __attribute__((vector_size(4 * FLOATS)));
+typedef float H __attribute__((vector_size(4 * LANES))); /* half an F */
 
 #if LANES == 8
 #    define ZIP_LO 0, 8, 1, 9, 2, 10, 3, 11
@@ -47,51 +55,41 @@ static const float WHOLE = 0x1.8p23f;
 /* log 2, as a float of few bits and the rest. */
 static const float LOG2 = 0.693359375f, LOG2_REST = -2.12194440e-4f;
 
-INLINE F larger(F a, float least)
-{
-    const U is = (U)(a > ALL(least));
-
-    return (F)(((U)a & is) | ((U)ALL(least) & ~is));
-}
-
-INLINE F smaller(F a, float most)
-{
-    return -larger(-a, -most);
-}
-
-/* exp(x), to 1e-7 of itself: x = n log 2 + r, and a series for r. */
+/* exp(x), to 1e-7 of itself: x = n log 2 + r, and 1 + r + r^2 times a polynomial, the best one
+ * (3e-9). */
 INLINE F exponential(F x)
 {
-    static const float series[] = {1.f / 5040, 1.f / 720, 1.f / 120, 1.f / 24,
-                                   1.f / 6,    1.f / 2,   1,         1};
-    x = smaller(larger(x, -87), 88);
-    const F shifted = x * ALL(1.44269504088896341) + ALL(WHOLE), n = shifted - ALL(WHOLE);
-    const F r = (x - n * ALL(LOG2)) - n * ALL(LOG2_REST);
+    static const float series[] = {0.001381432050782487f, 0.008368851070792136f,
+                                   0.04166840108502132f, 0.1666651952404483f, 0.4999999337308011f};
+    x = -MAXF(-MAXF(x, ALL(-87)), ALL(-88));
+    const F shifted = FMAF(x, ALL(1.44269504088896341), ALL(WHOLE)), n = shifted - ALL(WHOLE);
+    const F r = FNMAF(n, ALL(LOG2_REST), FNMAF(n, ALL(LOG2), x));
     F sum = ALL(series[0]);
 
     UNROLL
     for (size_t i = 1; i < sizeof series / sizeof *series; i++)
-        sum = sum * r + ALL(series[i]);
-    return sum * (F)(((U)shifted << 23) + (127u << 23));
+        sum = FMAF(sum, r, ALL(series[i]));
+    return (ALL(1) + FMAF(sum, r * r, r)) * (F)(((U)shifted << 23) + (127u << 23));
 }
 
-/* log(x) of a positive, normal x: x = 2^n m, m around 1, and log m = 2 artanh((m - 1) / (m + 1)),
- * whose first term is m - 1 but for what is small. */
+/* log(x) of a positive, normal x: x = 2^n (1 + f), f around 0, and log(1 + f) = f - f^2 / 2 + f^3
+ * times a polynomial, the best one (6e-9 of it). */
 INLINE F logarithm(F x)
 {
+    static const float series[] = {
+        -0.07634497433900833f, 0.1276157796382904f, -0.1316018253564835f, 0.1420175731182098f,
+        -0.1662335693836212f,  0.2000122666358948f, -0.2500081956386566f, 0.3333333134651184f};
     const U half = (U)ALL(0.70710678f), one = (U)ALL(1);
     const U bits = (U)x + (one - half);
     const F n = __builtin_convertvector((I)(bits >> 23) - 127, F);
-    const F f = (F)((bits & 0x7fffff) + half) - ALL(1), s = f / (f + ALL(2)), s2 = s * s;
-    const F square = ALL(0.5) * f * f;
-    F sum = ALL(2.f / 9);
+    const F f = (F)((bits & 0x7fffff) + half) - ALL(1), f2 = f * f;
+    F sum = ALL(series[0]);
 
     UNROLL
-    for (int i = 7; i > 1; i -= 2)
-        sum = sum * s2 + ALL(2.f / (float)i);
-    /* log(1 + f) = f - f^2 / 2 + s (f^2 / 2 + the series behind its first term) */
-    const F rest = s * (square + s2 * sum) + n * ALL(LOG2_REST);
-    return n * ALL(LOG2) + (f - (square - rest));
+    for (size_t i = 1; i < sizeof series / sizeof *series; i++)
+        sum = FMAF(sum, f, ALL(series[i]));
+    const F rest = FMAF(f2 * f, sum, n * ALL(LOG2_REST));
+    return FMAF(n, ALL(LOG2), f + FNMAF(ALL(0.5), f2, rest));
 }
 
 /* Columns [c, c + PAIR) of a row: transmissions to a point; what is not there is some number. */
@@ -122,7 +120,7 @@ INLINE void take_point(const double *from, size_t n, float *row)
     for (size_t l = 0; l < PAIR; l += FLOATS) {
         D d;
         memcpy(&d, from + l, sizeof d);
-        const F p = -logarithm(larger(__builtin_convertvector(d, F), FBP_LEAST_TRANSMISSION));
+        const F p = -logarithm(MAXF(__builtin_convertvector(d, F), ALL(FBP_LEAST_TRANSMISSION)));
         memcpy(to + l, &p, sizeof p);
     }
     if (n < PAIR)
@@ -202,8 +200,14 @@ INLINE void take_square(const double *x, V a[LANES])
     transpose(a);
 }
 
-/* Where frequencies k and -k of a block of columns lie, for each lane, and a k^2; those behind the
- * last are that once more. */
+/* By what the transforms there and back multiply, and two columns that share one. */
+INLINE double divisor(const struct fbp_retrieval *f)
+{
+    return 2 * (double)f->n[0] * (double)f->n[1];
+}
+
+/* Where frequencies k and -k of a block of columns lie, for each lane, and a k^2 times divisor();
+ * those behind the last are that once more. */
 struct row_pairs {
     size_t ahead[ABREAST], back[ABREAST];
     double v2[ABREAST];
@@ -218,7 +222,7 @@ static void find_rows(const struct fbp_retrieval *f, double reach, size_t j, str
         const size_t k = j + l <= n / 2 ? j + l : n / 2;
         out->ahead[l] = f->place[k] * POINT;
         out->back[l] = f->place[(n - k) % n] * POINT;
-        out->v2[l] = step * (double)k * step * (double)k;
+        out->v2[l] = divisor(f) * (step * (double)k * step * (double)k);
     }
 }
 
@@ -283,19 +287,64 @@ static void take_rows(const struct fbp_retrieval *f, const struct row_pairs *p,
         }
 }
 
-/* 1 / (1 + a |k|^2) of a row's frequencies, divided by the number of points and by 2; u2: 1 + a
- * times the square along the row, at their places. */
-INLINE void respond(const struct fbp_retrieval *f, const double *u2, const double *v2, double *x)
+/* 1 / d: in float, and a step of Newton's, which squares the error. */
+INLINE V reciprocal(V d)
 {
-    const double scale = 1 / (2 * (double)f->n[0] * (double)f->n[1]);
+    const V near = __builtin_convertvector((H){0} + 1 / __builtin_convertvector(d, H), V);
 
-    for (size_t i = 0; i < f->n[0]; i++, x += POINT)
-        UNROLL
-    for (size_t l = 0; l < ABREAST; l += LANES) {
-        const V factor = scale / (u2[i] + load(v2 + l));
-        store(x + l, load(x + l) * factor);
-        store(x + ABREAST + l, load(x + ABREAST + l) * factor);
+    return FMA(near, FNMA(d, near, VSET1(1)), near);
+}
+
+/* Blocks that are not cut further, there, divided by u2 + v2 of their frequencies, and back. */
+INLINE void leaves(size_t radix, size_t blocks, const double *u2, const double *v2, double *x)
+{
+    for (size_t b = 0; b < blocks; b++, x += radix * POINT, u2 += radix)
+        for (size_t q = 0; q < ABREAST; q += LANES) {
+            V re[MOST], im[MOST];
+            load_points(x + q, 1, radix, THERE, re, im);
+            dft(radix, re, im);
+            UNROLL
+            for (size_t k = 0; k < radix; k++) {
+                const V factor = reciprocal(u2[k] + load(v2 + q));
+                re[k] = re[k] * factor;
+                im[k] = im[k] * factor;
+            }
+            dft(radix, im, re);
+            store_points(x + q, 1, radix, THERE, re, im);
+        }
+}
+
+static void divide_leaves(size_t radix, size_t blocks, const double *u2, const double *v2,
+                          double *x)
+{
+    if (radix == 5)
+        leaves(5, blocks, u2, v2, x);
+    else if (radix == 4)
+        leaves(4, blocks, u2, v2, x);
+    else if (radix == 3)
+        leaves(3, blocks, u2, v2, x);
+    else if (radix == 2)
+        leaves(2, blocks, u2, v2, x);
+    else
+        leaves(1, blocks, u2, v2, x);
+}
+
+/* Blocks of n points there and back from a level on, w its turns: level after level what fits a
+ * cache, else block after block. */
+static void divide(const struct fbp_mixed *f, unsigned level, size_t n, size_t blocks,
+                   const double *w, const double *u2, const double *v2, double *x)
+{
+    if (level + 1 >= f->n_levels) {
+        divide_leaves(n, blocks, u2, v2, x);
+        return;
     }
+    const size_t radix = f->radix[level], m = n / radix;
+    const bool fits = fits_cache(n * blocks);
+    cut(radix, m, blocks, w, x);
+    for (size_t k = 0; k < (fits ? 1 : radix * blocks); k++)
+        divide(f, level + 1, m, fits ? radix * blocks : 1, w + 2 * (radix - 1) * m, u2 + k * m, v2,
+               x + k * m * POINT);
+    join(radix, m, blocks, w, x);
 }
 
 /* Rows [j, j + ABREAST) of the spectra, filtered. */
@@ -307,9 +356,7 @@ static void filter_rows(const struct fbp_retrieval *f, double v_reach, size_t j,
     find_rows(f, v_reach, j, &pairs);
     put_rows(f, &pairs, r, r->x + f->pad[0] * POINT);
     put_frame(r->x, f->pad[0], f->n_columns, f->n[0]);
-    there_abreast(&f->along, r->x);
-    respond(f, r->u2, pairs.v2, r->x);
-    back_abreast(&f->along, r->x);
+    divide(&f->along, 0, f->n[0], 1, f->along.turns, r->u2, pairs.v2, r->x);
     take_rows(f, &pairs, r, r->x + f->pad[0] * POINT);
 }
 
@@ -321,7 +368,7 @@ void TABLE(const struct fbp_retrieval *f, enum fbp_retrieved_from from, const do
     for (size_t i = 0; i < f->n[0]; i++) {
         const size_t k = f->frequency[i];
         const double u = step * (double)(k <= f->n[0] / 2 ? k : f->n[0] - k);
-        r->u2[i] = 1 + u * u;
+        r->u2[i] = divisor(f) * (1 + u * u);
     }
     for (size_t c = 0; c < f->n_columns; c += PAIR)
         if (from == FBP_FROM_INTEGRALS)
