@@ -138,6 +138,16 @@ run 0 compare image.mha image.ome.zarr --tolerance 0
 run 0 recon first.json -o auto.zarr --size 16 --output-type uint16 --output-range auto -q
 run 0 compare image.mha auto.zarr --tolerance 1e-3
 run 0 view image.ome.zarr -o image.png -q
+# A level is named by its folder.
+FBP_CHUNK=4 run 0 recon first.json -o levels.ome.zarr --size 32 -q
+run 0 info levels.ome.zarr/1
+has out '^size +16 x 16 x 16 float32'
+run 0 view levels.ome.zarr/1 -o level.png -q
+run 0 compare levels.ome.zarr/1 levels.ome.zarr/1/ --tolerance 0
+run 1 compare levels.ome.zarr levels.ome.zarr/1
+has err '32x32x32 and 16x16x16 elements cannot be compared'
+run 1 info levels.ome.zarr/7
+has err '^fbp: levels.ome.zarr/7: cannot open'
 # Parts begin at borders of chunks: nothing of them has to wait in a file of edges.
 tall=(first.json -o tall.ome.zarr --size 16x16x100)
 export FBP_CHUNK=4

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # zarr.sh FBP WORK_DIR VENV…: OME-Zarr, opened with zarr-python of each environment, and with napari
-# where that is; zarr_levels.py compares.  Skipped without an environment that scripts/python-venv
+# where that is; zarr_levels.py compares.  And theirs, read by fbp: zarr_others.py.  Skipped without an environment that scripts/python-venv
 # makes.
 set -euo pipefail
 fbp=$1 work=$2
@@ -14,6 +14,7 @@ for venv in "$@"; do
     rm -rf "$work"
     mkdir -p "$work"
     (cd "$work" && "$venv/bin/python" "$here/zarr_levels.py" "$fbp")
+    (cd "$work" && "$venv/bin/python" "$here/zarr_others.py" "$fbp")
     tried=$((tried + 1))
 done
 [ "$tried" -gt 0 ] && exit 0

@@ -4,6 +4,7 @@
 
 #include "array/array.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -196,6 +197,41 @@ static void the_text_files_say_what_it_is(void **state)
     assert_text("u.zarr/1/.zarray", "\"dtype\": \"|u1\"");
     assert_text("u.zarr/1/.zarray", "\"compressor\": {\"id\": \"zlib\", \"level\": 1}");
     assert_text("u.zarr/1/.zattrs", "\"scale_factor\": 0.00392156862745098");
+}
+
+/* What C's quotes and JSON's mean something in is a unit like others. */
+static void a_unit_may_be_any_text(void **state)
+{
+    static const char *const units[] = {"\"a\\b\"", "tab\tx\n/", "\xc2\xb5m\xc2\xb2", "\x01", "%s"};
+    const struct fbp_sink_params params = params_of(FBP_F32, false);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        struct fbp_array_info odd = info;
+        fbp_sink *s = NULL;
+        snprintf(odd.unit, sizeof odd.unit, "%s", units[i]);
+        assert_int_equal(fbp_sink_open(&s, "unit.zarr", &odd, &params), FBP_OK);
+        assert_int_equal(fbp_sink_write(s, 0, NZ, volume), FBP_OK);
+        finish(s);
+        fbp_source *src = open_source("unit.zarr", NULL);
+        assert_string_equal(fbp_source_info(src)->unit, units[i]);
+        fbp_source_close(&src);
+    }
+    assert_text("unit.zarr/0/.zattrs", "\"units\": \"%s\"");
+}
+
+/* A series has an axis more, which such a volume has not. */
+static void a_series_is_refused(void **state)
+{
+    const struct fbp_sink_params params = params_of(FBP_F32, false);
+    struct fbp_array_info series = info;
+    fbp_sink *s = NULL;
+
+    (void)state;
+    series.n[2] = 42;
+    series.frames = 3;
+    assert_int_equal(fbp_sink_open(&s, "t.ome.zarr", &series, &params), FBP_ERR_UNSUPPORTED);
+    assert_says("t.ome.zarr: such files have no place for a series of 3 frames: write .mha");
 }
 
 /* Chunks of 4 GiB would not be read again: 64 then. */
@@ -653,6 +689,36 @@ static void fill_values_and_pictures(void **state)
     }
 }
 
+/* [3][1][2] of int16 in three chunks; `at`: which of them is written to while they are read. */
+static void assert_change_is_noticed(const char *at, const char *data, const char *how)
+{
+    float got[2];
+
+    (void)!system("rm -rf w.zarr; mkdir -p w.zarr");
+    put_text("w.zarr/.zarray", ARRAY("[3, 1, 2]", "[1, 1, 2]", "<i2", NO_PACKING));
+    put_text("w.zarr/0.0.0", "abcd");
+    put_text("w.zarr/1.0.0", "efgh");
+    const struct timespec before[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    assert_int_equal(utimensat(AT_FDCWD, "w.zarr/1.0.0", before, 0), 0);
+    fbp_source *src = open_source("w.zarr", NULL); /* the third chunk is not there */
+    assert_int_equal(fbp_source_read(src, 1, 1, 0, 1, got), FBP_OK);
+    assert_int_equal(fbp_source_unchanged(src), FBP_OK);
+    put_text(at, data);
+    assert_int_equal(fbp_source_unchanged(src), FBP_ERR_IO);
+    assert_says(at);
+    assert_says(how);
+    fbp_source_close(&src);
+}
+
+static void chunks_that_change_are_noticed(void **state)
+{
+    (void)state;
+    assert_change_is_noticed("w.zarr/0.0.0", "abcdef", "changed its size");
+    assert_change_is_noticed("w.zarr/1.0.0", "efgi", "was written to");
+    assert_true(fbp_array_reads("w.zarr", "w.zarr/1.0.0"));
+    assert_change_is_noticed("w.zarr/.zarray", "{}", "changed its size");
+}
+
 static const struct refusal {
     const char *array, *why;
 } refusals[] = {
@@ -738,6 +804,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_sample_is_at_its_place),
         cmocka_unit_test(the_text_files_say_what_it_is),
+        cmocka_unit_test(a_unit_may_be_any_text),
+        cmocka_unit_test(a_series_is_refused),
         cmocka_unit_test(sides_of_chunks_have_a_limit),
         cmocka_unit_test(levels_are_means),
         cmocka_unit_test(compressed_chunks_are_streams_of_zlib),
@@ -751,6 +819,7 @@ int main(void)
         cmocka_unit_test(what_was_written_is_read),
         cmocka_unit_test(arrays_of_others_are_read),
         cmocka_unit_test(fill_values_and_pictures),
+        cmocka_unit_test(chunks_that_change_are_noticed),
         cmocka_unit_test(what_is_not_read_is_said),
         cmocka_unit_test(needs_are_known_before),
     };

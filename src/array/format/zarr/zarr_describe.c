@@ -139,7 +139,7 @@ static fbp_status take_coding(const fbp_source *src, const cJSON *root, struct f
         return fbp_fail(
             FBP_ERR_UNSUPPORTED,
             "%s: its chunks are compressed by %s, of which only zlib and gzip are read: "
-            "store it by one of these, or uncompressed",
+            "store it by one of these, or uncompressed (in Python compressor=None), or as .npy",
             src->path, id[0] ? id : "an unknown codec");
     const char *separator = text_of(root, "dimension_separator");
     out->separator = (char)(separator[0] ? separator[0] : '.');
@@ -335,7 +335,7 @@ static fbp_status no_image(const fbp_source *src)
 {
     if (has(src->file, "zarr.json"))
         return bad(src, "is Zarr of version 3, and version 2 is read",
-                   "store it as version 2 (OME-Zarr 0.4)");
+                   "store it as version 2 (OME-Zarr 0.4; in Python zarr_format=2)");
     return fbp_fail(FBP_ERR_INVALID,
                     "%s: is a Zarr group without an image (multiscales): name one of its arrays, "
                     "such as %s/0",

@@ -16,6 +16,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+enum { MOST_WATCHED = 256 }; /* of the files of chunks */
+
 static const size_t CACHE_BYTES = (size_t)256 << 20; /* a layer of chunks, if it is no more */
 static const size_t LEAST_BYTES = (size_t)64 << 20;
 
@@ -246,6 +248,35 @@ static fbp_status measure(fbp_source *src)
     return make_cache(src);
 }
 
+/* A chunk that is there is read from, and must stay what it is. */
+static fbp_status add_input(fbp_source *src, size_t k)
+{
+    const struct zarr *z = src->state;
+    const struct chunk c = chunk_of(z, k);
+    fbp_status st = FBP_OK;
+
+    if (faccessat(z->dir, c.name, F_OK, 0) < 0)
+        return FBP_OK;
+    char *path = fbp_format("%s/%s", z->folder, c.name);
+    st = path ? fbp_inputs_add(&src->inputs, path) : fbp_fail_nomem(sizeof c, "a path");
+    free(path);
+    return st;
+}
+
+/* All chunks, or of many so many, from the first to the last: to look at 100000 of them takes
+ * longer than to read a slice. */
+static fbp_status add_inputs(fbp_source *src)
+{
+    const struct zarr *z = src->state;
+    const size_t n = z->grid[0] * z->grid[1] * z->grid[2],
+                 wanted = n < MOST_WATCHED ? n : MOST_WATCHED;
+    const double step = wanted > 1 ? (double)(n - 1) / (double)(wanted - 1) : 0;
+
+    for (size_t i = 0; i < wanted; i++)
+        FBP_TRY(add_input(src, (size_t)((double)i * step + 0.5)));
+    return FBP_OK;
+}
+
 fbp_status fbp_zarr_open(fbp_source *src)
 {
     struct zarr *z = NULL;
@@ -265,5 +296,6 @@ fbp_status fbp_zarr_open(fbp_source *src)
     z->dir = open(z->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (z->dir < 0)
         return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", z->folder, strerror(errno));
-    return measure(src);
+    FBP_TRY(measure(src));
+    return add_inputs(src);
 }

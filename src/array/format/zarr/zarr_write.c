@@ -2,6 +2,7 @@
 #include "array/format/zarr/zarr.h"
 
 #include "array/file/bytes.h"
+#include "base/json_text.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -117,17 +118,32 @@ static char *array(enum fbp_type type, const struct fbp_levels *levels, size_t k
                       n[2], n[1], n[0], c[2], c[1], c[0], code, compressor);
 }
 
+/* Another member of an object, "units"; any text may be a unit. */
+static char *unit_member(const char *unit)
+{
+    cJSON *value = unit[0] ? cJSON_CreateString(unit) : NULL;
+    char *quoted = cJSON_PrintUnformatted(value);
+    char *out = !unit[0] ? fbp_strdup("")
+                : quoted ? fbp_format(",\n  \"units\": %s", quoted)
+                         : NULL;
+
+    cJSON_free(quoted);
+    cJSON_Delete(value);
+    return out;
+}
+
 /* What the numbers stand for, by the names of the CF conventions. */
 static char *attributes(const struct fbp_array_info *info)
 {
-    char a[32], b[32], scale[120] = "", unit[60] = "";
+    char a[32], b[32], scale[120] = "", *unit = unit_member(info->unit), *out = NULL;
 
-    if (info->unit[0])
-        snprintf(unit, sizeof unit, ",\n  \"units\": \"%s\"", info->unit);
     if (info->scale != 0)
         snprintf(scale, sizeof scale, ",\n  \"scale_factor\": %s,\n  \"add_offset\": %s",
                  fbp_number_text(a, info->scale), fbp_number_text(b, info->offset));
-    return fbp_format("{\n  \"_ARRAY_DIMENSIONS\": [\"z\", \"y\", \"x\"]%s%s\n}\n", unit, scale);
+    if (unit)
+        out = fbp_format("{\n  \"_ARRAY_DIMENSIONS\": [\"z\", \"y\", \"x\"]%s%s\n}\n", unit, scale);
+    free(unit);
+    return out;
 }
 
 static fbp_status text(const struct fbp_array_info *info, const struct fbp_levels *levels,
