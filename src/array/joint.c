@@ -55,7 +55,7 @@ static fbp_status open_part(struct fbp_sink *s, const struct fbp_part_inputs *in
         return FBP_OK;
     if (s->fd < 0)
         FBP_TRY(fbp_sink_part_create(s));
-    if (fstat(s->fd, &st) == 0 && (uint64_t)st.st_size >= fbp_sink_part_bytes(s))
+    if (!s->split && fstat(s->fd, &st) == 0 && (uint64_t)st.st_size >= fbp_sink_part_bytes(s))
         return FBP_OK;
     return fbp_sink_reserve(s);
 }

@@ -6,6 +6,7 @@
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "array/joint.h"
+#include "array/split.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -119,6 +120,8 @@ fbp_status fbp_joint_tidy(struct fbp_sink *s, int fd)
 
     if (s->chunked)
         FBP_TRY(fbp_chunked_settle_old(s));
+    if (s->format && s->format->split)
+        FBP_TRY(fbp_split_settle_old(s));
     FBP_TRY(fbp_read_text(s->joint->head, FBP_JOINT_MAX_HEAD, &head, &n));
     FBP_TRY_GOTO(fbp_calloc((void **)&seen, s->joint->own.n_parts + 1, 1, "a table of parts"));
     st = tidy(s, fd, head, seen);

@@ -5,6 +5,7 @@
 #include "array/file/outfile.h"
 #include "array/file/room.h"
 #include "array/sink.h"
+#include "array/split.h"
 
 #include "base/mem.h"
 #include "base/stop.h"
@@ -104,6 +105,8 @@ fbp_status fbp_sink_reserve(struct fbp_sink *s)
 
     if (s->chunked) /* each file is small, and made when its first slices come */
         return fbp_chunked_room(s);
+    if (s->split)
+        return fbp_split_reserve(s);
     const int error = fbp_room_reserve(s->fd, need);
     if (error == 0)
         return FBP_OK;
@@ -135,7 +138,7 @@ fail:
 
 void fbp_sink_begin_sync(const struct fbp_sink *s, uint64_t at, uint64_t n)
 {
-    if (!s->compress && !s->passing)
+    if (!s->compress && !s->passing && !s->split)
         fbp_begin_sync(s->fd, at, n);
 }
 
@@ -302,6 +305,8 @@ static fbp_status publish_names(const struct fbp_sink *s, const char *data)
 
     if (!described)
         FBP_TRY(drop_described(s, data));
+    if (s->format->split)
+        FBP_TRY(fbp_split_note_old(s));
     if (!l->side_path)
         return rename_to(data, l->data_path);
     side = fbp_format("%s.part.side", s->path);
@@ -336,8 +341,11 @@ fbp_status fbp_sink_publish_names(struct fbp_sink *s)
         FBP_TRY(fbp_chunked_complete(s));
         return fbp_chunked_publish(s);
     }
-    FBP_TRY(fbp_sync_file(s->fd, s->part));
-    return publish_names(s, s->part);
+    if (s->split && !s->joint)
+        FBP_TRY(fbp_split_put_headers(s));
+    FBP_TRY(fbp_sink_sync(s));
+    FBP_TRY(publish_names(s, s->part));
+    return s->format->split ? fbp_split_settle_old(s) : FBP_OK;
 }
 
 fbp_status fbp_sink_publish(struct fbp_sink *s)

@@ -8,6 +8,7 @@
 #include "array/joint.h"
 #include "array/reads.h"
 #include "array/sink_stack.h"
+#include "array/split.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -69,8 +70,18 @@ static fbp_status find_format(struct fbp_sink *s, const char *path)
     return check_name(s, s->path);
 }
 
+static fbp_status make_layout(struct fbp_sink *s, const char *path)
+{
+    const struct fbp_sink_format *f = s->format;
+
+    if (s->split)
+        return f->split->layout(path, &s->info, &s->split->pieces, &s->layout);
+    return f->layout_with ? f->layout_with(s->context, path, &s->info, &s->layout)
+                          : f->layout(path, &s->info, s->compress, &s->layout);
+}
+
 /* Names of all files, where a link leads; `path` is s->path, perhaps with an array inside it. */
-static fbp_status name_files(struct fbp_sink *s, const char *path)
+static fbp_status name_files(struct fbp_sink *s, const char *path, size_t split)
 {
     const size_t n = strlen(s->path);
     fbp_status st;
@@ -79,12 +90,11 @@ static fbp_status name_files(struct fbp_sink *s, const char *path)
     s->part = fbp_format("%s.part", s->path);
     s->log = fbp_format("%s.part.log", s->path);
     char *whole = fbp_format("%s%s", s->path, path + n);
-    if (s->part && s->log && whole)
-        st = s->format->layout_with
-                 ? s->format->layout_with(s->context, whole, &s->info, &s->layout)
-                 : s->format->layout(whole, &s->info, s->compress, &s->layout);
-    else
-        st = fbp_fail_nomem(n, "a path");
+    st = s->part && s->log && whole ? FBP_OK : fbp_fail_nomem(n, "a path");
+    if (st == FBP_OK && split)
+        st = fbp_split_create(s, split);
+    if (st == FBP_OK)
+        st = make_layout(s, whole);
     free(whole);
     FBP_TRY(st);
     if (s->layout.side_path && (strlen(s->path) != n || memcmp(path, s->path, n) != 0))
@@ -92,14 +102,20 @@ static fbp_status name_files(struct fbp_sink *s, const char *path)
                         "%.*s: is a link, but the output is of two files, which are looked for "
                         "beside each other: name %s itself",
                         (int)n, path, s->path);
-    s->part_offset = s->compress && !s->format->packs_header ? 0 : s->layout.header_bytes;
+    if (!s->split && (!s->compress || s->format->packs_header))
+        s->part_offset = s->layout.header_bytes;
     return FBP_OK;
 }
 
 static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_params *params)
 {
     const struct fbp_layout *l = &s->layout;
+    struct fbp_split_token old;
 
+    if (s->format->split) {
+        FBP_TRY(fbp_split_named(s, s->path, &old));
+        FBP_TRY(fbp_split_spare(s, params, &old));
+    }
     for (size_t i = 0; i < params->n_keep && !params->force; i++) {
         bool hit = false;
         if (params->keep[i])
@@ -189,7 +205,9 @@ static fbp_status open_file(struct fbp_sink *s, const char *path,
                         "%s: a compressed file is written from its start to its end, and not in "
                         "parts: write it plain, and compress it when it is complete",
                         path);
-    FBP_TRY(name_files(s, path));
+    if (params->split && !s->format->split)
+        return fbp_split_refuse(path);
+    FBP_TRY(name_files(s, path, params->split));
     FBP_TRY(check_name(s, s->layout.data_path));
     if (s->layout.side_path)
         FBP_TRY(fbp_output_check(s->layout.side_path));
@@ -251,6 +269,8 @@ static fbp_status open_any(struct fbp_sink *s, const char *path,
     FBP_TRY(fbp_calloc((void **)&s->have, s->info.n[2], 1, "a table of slices"));
     if (joint)
         FBP_TRY(fbp_joint_create(s, path, joint));
+    if (!s->format && params->split && (strcmp(path, "null:") == 0 || strcmp(path, "hash:") == 0))
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s is no file, and is not split: write .h5", path);
     if (!s->format && strcmp(path, "null:") == 0) {
         s->kind = FBP_SINK_NULL;
         return FBP_OK;
@@ -266,7 +286,7 @@ static fbp_status open_any(struct fbp_sink *s, const char *path,
     s->slices = s->format ? NULL : fbp_format_of_slices(path);
     if (s->slices) {
         s->kind = FBP_SINK_STACK;
-        FBP_TRY(check_frames(s, path, false));
+        FBP_TRY(params->split ? fbp_split_refuse(path) : check_frames(s, path, false));
         return fbp_sink_stack_open(s, path, params);
     }
     s->kind = FBP_SINK_FILE;

@@ -62,7 +62,7 @@ static void what_dies_is_finished_by_others(void **state)
 static void samples_that_are_not_there_are_noticed(void **state)
 {
     static const char *const places[] = {"v.mha.part", "v.mha.part.log.1of4.*.edges"};
-    const struct output o = {"v.mha", 0, 0};
+    const struct output o = {"v.mha", 0, 0, 0};
 
     (void)state;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
@@ -81,7 +81,7 @@ static void samples_that_are_not_there_are_noticed(void **state)
 static void no_two_processes_write_to_one_page(void **state)
 {
     static const char *const stripes[] = {"4096", "16384", "1048576"};
-    const struct output o = {"v.mha", 0, 0};
+    const struct output o = {"v.mha", 0, 0, 0};
 
     (void)state;
     for (size_t i = 0; i < sizeof stripes / sizeof *stripes; i++) {
@@ -149,10 +149,10 @@ static size_t files(void)
 static void what_cannot_be_written_in_parts_is_refused(void **state)
 {
     (void)state;
-    begin_output(&(struct output){"v.mha", 0, 0});
-    assert_refused(&(struct output){"hash:", 0, 0}, 1, 2, "all slices");
-    assert_refused(&(struct output){"v.nii.gz", 0, 0}, 1, 2, "compressed");
-    assert_refused(&(struct output){"no/such/v.mha", 0, 0}, 1, 2, "create its folder first");
+    begin_output(&(struct output){"v.mha", 0, 0, 0});
+    assert_refused(&(struct output){"hash:", 0, 0, 0}, 1, 2, "all slices");
+    assert_refused(&(struct output){"v.nii.gz", 0, 0, 0}, 1, 2, "compressed");
+    assert_refused(&(struct output){"no/such/v.mha", 0, 0, 0}, 1, 2, "create its folder first");
     assert_int_equal(files(), 0);
     fbp_sink *s = NULL;
     const struct fbp_array_info i = info();
@@ -173,7 +173,7 @@ static void what_cannot_be_written_in_parts_is_refused(void **state)
 
 static void who_does_not_belong_is_refused(void **state)
 {
-    const struct output o = {"v.mha", 0, 0}, other = {"v.mha", 0, 8};
+    const struct output o = {"v.mha", 0, 0, 0}, other = {"v.mha", 0, 8, 0};
     const struct fbp_array_info i = info();
     struct fbp_sink_params p = params_of(&o);
     fbp_sink *alone = NULL;
@@ -214,7 +214,7 @@ static void one_process_takes_over_what_parts_left(void **state)
 
 static void parts_do_not_take_over_what_one_process_left(void **state)
 {
-    const struct output o = {"v.mha", 0, 0};
+    const struct output o = {"v.mha", 0, 0, 0};
     const struct fbp_array_info i = info();
     const struct fbp_sink_params p = params_of(&o);
     fbp_sink *alone = NULL;
@@ -253,7 +253,7 @@ static void who_leaves_without_a_slice_leaves_nothing(void **state)
 /* Someone killed while publishing, at every step that a folder can tell. */
 static void kills_while_publishing(void **state)
 {
-    const struct output o = {"v.mha", 0, 0}, pair = {"v.mhd", 0, 0};
+    const struct output o = {"v.mha", 0, 0, 0}, pair = {"v.mhd", 0, 0, 0};
 
     (void)state;
     begin_output(&o);
@@ -275,7 +275,7 @@ static void kills_while_publishing(void **state)
     begin_output(&o); /* the same, and now comes a part of another output */
     do_part(&o, 1, 2);
     (void)!system("echo publish >>v.mha.part.log; mv v.mha.part v.mha");
-    const struct output other = {"v.mha", 0, 8};
+    const struct output other = {"v.mha", 0, 8, 0};
     do_part(&other, 1, 2);
     assert_int_equal(do_part(&other, 2, 2), 0);
     assert_same_folders();
@@ -286,7 +286,7 @@ static void kills_while_publishing(void **state)
     assert_int_equal(do_part(&pair, 2, 2), 0);
     assert_same_folders();
 
-    const struct output stack = {"s/%03d.tif", 0, 0};
+    const struct output stack = {"s/%03d.tif", 0, 0, 0};
     begin_output(&stack); /* some slices had their names */
     do_part(&stack, 1, 2);
     die(&stack, 2, 2, NZ);
@@ -297,7 +297,7 @@ static void kills_while_publishing(void **state)
 
 static void a_common_file_that_was_removed_is_begun_anew(void **state)
 {
-    const struct output o = {"v.mha", 0, 0};
+    const struct output o = {"v.mha", 0, 0, 0};
 
     (void)state;
     begin_output(&o);
@@ -328,7 +328,7 @@ static void damaged_journals_say_nothing(void **state)
         "fbp-journal 3 0\nby x\npart 1 of 1 stripe 4096\nslices 0 20\nbegin\n0 99 0\n99 1 0\n1 1 "
         "0\nx\n-1 2 3\n",
     };
-    const struct output o = {"v.mha", 0, 0};
+    const struct output o = {"v.mha", 0, 0, 0};
 
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

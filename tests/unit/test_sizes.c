@@ -37,7 +37,7 @@ WHOLE(picture_params, frame);
 WHOLE(part, missing);
 WHOLE(plan_summary, n_parts);
 WHOLE(progress, waiting_for);
-WHOLE(recon_params, output);
+WHOLE(recon_params, split);
 WHOLE(report, slices_missing);
 WHOLE(preparation, places);
 WHOLE(scan, images);
@@ -45,7 +45,7 @@ WHOLE(scan_known, preparation);
 WHOLE(sheet_params, hi);
 WHOLE(simulate_params, sink);
 WHOLE(sink_functions, write_double);
-WHOLE(sink_params, level_bytes);
+WHOLE(sink_params, split);
 WHOLE(source_functions, there);
 WHOLE(team_functions, user);
 

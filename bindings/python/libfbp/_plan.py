@@ -205,8 +205,7 @@ def recon(
     views = scan._views if isinstance(scan, Scan) else None
     if (views is None or views.device is None) and _core.is_elsewhere(out):
         options["device"] = _options.beside(options.get("device"), _core.device_of(out))
-    named = out if arguments.is_path(out) else None
-    return Plan(scan, output=named, progress=progress, **options).run(out=out)
+    return Plan(scan, output=output, progress=progress, **options).run(out=out)
 
 
 def _loaded(scan: Any, given: dict[str, Any]) -> Scan:

@@ -272,7 +272,8 @@ fbp_status fbp_hdf5_look_layout(struct fbp_hdf5_look *l, struct fbp_hdf5_chunk *
     const H5D_layout_t layout = H5Pget_layout(l->plist);
 
     FBP_TRY(take_file(l));
-    if (l->a.rank == 4 && (l->a.how != FBP_HDF5_CONTIGUOUS || layout != H5D_CONTIGUOUS))
+    if (l->a.rank == 4 && layout != H5D_VIRTUAL &&
+        (l->a.how != FBP_HDF5_CONTIGUOUS || layout != H5D_CONTIGUOUS))
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: a series of four dimensions is read if it is stored in one run of "
                         "plain numbers: rewrite it (h5repack -l CONTI), or store it as "

@@ -1,0 +1,144 @@
+/* PATH.part, which names the pieces, and their folder: created, opened again, removed. */
+#include "array/file/bytes.h"
+#include "array/file/outfile.h"
+#include "array/split.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static fbp_status refuse(const char *path, const char *why)
+{
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: is there and was not left by fbp (%s): move it away or remove it, or "
+                    "choose another name for the output",
+                    path, why);
+}
+
+static fbp_status cannot(const char *what, const char *path)
+{
+    return fbp_fail(FBP_ERR_IO, "%s: cannot %s: %s", path, what, strerror(errno));
+}
+
+static fbp_status open_folder(const struct fbp_sink *s)
+{
+    const uid_t me = geteuid();
+    struct stat is;
+
+    s->split->dir = open(s->split->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (s->split->dir < 0)
+        return errno == ENOTDIR || errno == ELOOP ? refuse(s->split->folder, "it is no folder")
+                                                  : cannot("open", s->split->folder);
+    if (fstat(s->split->dir, &is) < 0)
+        return cannot("look at", s->split->folder);
+    return is.st_uid == me || me == 0 ? FBP_OK
+                                      : refuse(s->split->folder, "it belongs to another user");
+}
+
+/* PATH.part is on the disk before its folder is there, which nothing else knows. */
+static fbp_status write_part(const struct fbp_sink *s)
+{
+    FBP_TRY(fbp_write_at(s->fd, s->part, 0, s->layout.header, s->layout.header_bytes));
+    return fbp_sync_file(s->fd, s->part);
+}
+
+/* What is there without anything in it holds nothing that could be lost.  This comes first: what
+ * PATH.part names is ours. */
+static fbp_status check_free(const struct fbp_sink *s)
+{
+    if (rmdir(s->split->folder) == 0 || errno == ENOENT)
+        return FBP_OK;
+    return fbp_fail(
+        FBP_ERR_INVALID,
+        "%s: is there, with the name that this output needs for its files, and nothing "
+        "unfinished names it: move it away or remove it, unless another file joins what "
+        "is in it, or choose another name for the output",
+        s->split->folder);
+}
+
+static fbp_status make_folder(const struct fbp_sink *s)
+{
+    FBP_TRY(write_part(s));
+    return mkdir(s->split->folder, 0777) == 0 ? FBP_OK : cannot("create", s->split->folder);
+}
+
+fbp_status fbp_split_begin(struct fbp_sink *s)
+{
+    FBP_TRY(check_free(s));
+    FBP_TRY(fbp_part_create(s->part, &s->fd));
+    const fbp_status st = make_folder(s);
+    if (st != FBP_OK)
+        unlink(s->part);
+    FBP_TRY(st);
+    return open_folder(s);
+}
+
+/* *torn: its process was killed before it could write it. */
+static fbp_status check_part(const struct fbp_sink *s, bool *torn)
+{
+    const size_t n = s->layout.header_bytes;
+    size_t got = 0;
+    void *text = NULL;
+    struct stat is;
+
+    FBP_TRY(fbp_alloc(&text, n, "a file"));
+    fbp_status st = fbp_read_most(s->fd, s->part, 0, text, n, &got);
+    if (st == FBP_OK && fstat(s->fd, &is) < 0)
+        st = cannot("look at", s->part);
+    const bool like =
+        st == FBP_OK && memcmp(text, s->layout.header, got) == 0 && (uint64_t)is.st_size == got;
+    *torn = like && got < n;
+    fbp_free(text);
+    FBP_TRY(st);
+    return like ? FBP_OK
+                : fbp_fail(FBP_ERR_INVALID,
+                           "%s: is not what this run would write, although its options are the "
+                           "same: %s was replaced or removed meanwhile: remove %s* and start again",
+                           s->part, s->path, s->part);
+}
+
+fbp_status fbp_split_reopen(struct fbp_sink *s, const struct fbp_part_inputs *inputs)
+{
+    bool torn;
+
+    FBP_TRY(fbp_part_reopen(inputs, s->part, &s->fd));
+    if (s->fd < 0)
+        return FBP_OK;
+    FBP_TRY(check_part(s, &torn));
+    if (torn) {
+        FBP_TRY(check_free(s));
+        FBP_TRY(write_part(s));
+    }
+    if (mkdir(s->split->folder, 0777) < 0 && errno != EEXIST)
+        return cannot("create", s->split->folder);
+    return open_folder(s);
+}
+
+fbp_status fbp_split_clear(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
+                           bool ours)
+{
+    struct fbp_split_token token;
+
+    if (!ours)
+        return fbp_part_clear(inputs, s->part, false);
+    FBP_TRY(fbp_split_settle_old(s));
+    FBP_TRY(fbp_part_spare(inputs, s->part));
+    FBP_TRY(fbp_split_named(s, s->part, &token));
+    FBP_TRY(fbp_split_spare(s, inputs->params, &token));
+    FBP_TRY(fbp_split_remove_folder(s, &token));
+    return fbp_part_clear(inputs, s->part, true);
+}
+
+void fbp_split_remove(const struct fbp_sink *s)
+{
+    struct fbp_split_token token;
+
+    if (s->split->dir >= 0 && fbp_split_named(s, s->part, &token) == FBP_OK)
+        (void)!fbp_split_remove_folder(s, &token);
+    unlink(s->part);
+}

@@ -1,0 +1,263 @@
+/* The pieces that an older file under the same name has: found, noted, removed. */
+#include "array/file/bytes.h"
+#include "array/file/outfile.h"
+#include "array/split.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_BYTES = 16 << 20, DIGITS = 8 };
+
+static const char hex[] = "0123456789abcdef";
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* malloc'ed "BASE.", where "%" stands twice, as in the names that a virtual data set has. */
+static char *written_base(const struct fbp_sink *s)
+{
+    const char *base = base_of(s->path);
+    char *out = malloc(2 * strlen(base) + 2), *to = out;
+
+    for (; out && *base; base++) {
+        if (*base == '%')
+            *to++ = '%';
+        *to++ = *base;
+    }
+    if (out)
+        strcpy(to, ".");
+    return out;
+}
+
+static void find_token(const char *text, size_t n, const char *base, struct fbp_split_token *out)
+{
+    const size_t before = strlen(base);
+
+    for (const char *at = text, *end = text + n;
+         (at = memmem(at, (size_t)(end - at), base, before)); at++) {
+        const char *token = at + before;
+        if (token + DIGITS >= end || token[DIGITS] != '/' || strspn(token, hex) != DIGITS)
+            continue;
+        memcpy(out->text, token, DIGITS);
+        return;
+    }
+}
+
+/* Such a file is small, and has the names as they are. */
+fbp_status fbp_split_named(const struct fbp_sink *s, const char *file, struct fbp_split_token *out)
+{
+    char *text = NULL, *base;
+    struct stat is;
+    size_t n = 0;
+
+    *out = (struct fbp_split_token){.text = ""};
+    if (lstat(file, &is) < 0 || !S_ISREG(is.st_mode) || is.st_size > MOST_BYTES || is.st_size == 0)
+        return FBP_OK;
+    base = written_base(s);
+    if (!base)
+        return fbp_fail_nomem(strlen(s->path), "a path");
+    const fbp_status st = fbp_read_text(file, MOST_BYTES, &text, &n);
+    if (st == FBP_OK)
+        find_token(text, n, base, out);
+    free(text);
+    free(base);
+    return st;
+}
+
+static char *name_folder(const struct fbp_sink *s, const struct fbp_split_token *token)
+{
+    return fbp_format("%s.%s", s->path, token->text);
+}
+
+/* "slices_0000-0063.h5", "frame_2_slices_00-63.h5" */
+static bool is_piece(const struct fbp_sink *s, const char *name)
+{
+    static const char digits[] = "0123456789";
+    const char *at = name;
+
+    if (strncmp(at, "frame_", 6) == 0) {
+        at += 6 + strspn(at + 6, digits);
+        at += *at == '_';
+    }
+    if (strncmp(at, "slices_", 7) != 0)
+        return false;
+    at += 7 + strspn(at + 7, digits);
+    if (*at++ != '-')
+        return false;
+    at += strspn(at, digits);
+    return strcmp(at, s->format->split->extension) == 0;
+}
+
+static fbp_status remove_pieces(const struct fbp_sink *s, const char *folder, DIR *dir)
+{
+    const struct dirent *e;
+
+    while ((errno = 0, e = readdir(dir)))
+        if (is_piece(s, e->d_name) && unlinkat(dirfd(dir), e->d_name, 0) < 0 && errno != ENOENT)
+            return fbp_fail(FBP_ERR_IO, "%s/%s: cannot remove: %s", folder, e->d_name,
+                            strerror(errno));
+    return errno ? fbp_fail(FBP_ERR_IO, "%s: cannot list: %s", folder, strerror(errno)) : FBP_OK;
+}
+
+/* What else lies in it stays, and the folder then, too. */
+static fbp_status remove_folder(const struct fbp_sink *s, const char *folder)
+{
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+    if (!dir && fd >= 0)
+        close(fd);
+    if (!dir)
+        return errno == ENOENT || errno == ENOTDIR || errno == ELOOP
+                   ? FBP_OK
+                   : fbp_fail(FBP_ERR_IO, "%s: cannot list: %s", folder, strerror(errno));
+    const fbp_status st = remove_pieces(s, folder, dir);
+    closedir(dir);
+    if (st == FBP_OK)
+        rmdir(folder);
+    return st;
+}
+
+fbp_status fbp_split_remove_folder(const struct fbp_sink *s, const struct fbp_split_token *token)
+{
+    char *folder = token->text[0] ? name_folder(s, token) : NULL;
+
+    if (!folder)
+        return token->text[0] ? fbp_fail_nomem(strlen(s->path), "a path") : FBP_OK;
+    const fbp_status st = remove_folder(s, folder);
+    free(folder);
+    return st;
+}
+
+/* Is a file, a pattern or a folder in the folder, or that itself? */
+static bool lies_in(const char *path, const struct stat *folder)
+{
+    char *above = fbp_path_join(path, ".");
+    struct stat is;
+
+    bool in = stat(path, &is) == 0 && is.st_dev == folder->st_dev && is.st_ino == folder->st_ino;
+    if (above && stat(above, &is) == 0)
+        in |= is.st_dev == folder->st_dev && is.st_ino == folder->st_ino;
+    free(above);
+    return in;
+}
+
+fbp_status fbp_split_spare(const struct fbp_sink *s, const struct fbp_sink_params *params,
+                           const struct fbp_split_token *token)
+{
+    char *folder = token->text[0] ? name_folder(s, token) : NULL;
+    const char *hit = NULL;
+    struct stat is;
+
+    if (!folder)
+        return token->text[0] ? fbp_fail_nomem(strlen(s->path), "a path") : FBP_OK;
+    const bool there = !params->force && stat(folder, &is) == 0;
+    free(folder);
+    for (size_t i = 0; there && i < params->n_keep && !hit; i++)
+        if (params->keep[i] && lies_in(params->keep[i], &is))
+            hit = params->keep[i];
+    return hit ? fbp_fail(FBP_ERR_INVALID,
+                          "%s: this output would replace the volume that %s is a part of, which is "
+                          "read for it: choose another name, or give --force",
+                          s->path, hit)
+               : FBP_OK;
+}
+
+static char *name_note(const struct fbp_sink *s)
+{
+    return fbp_format("%s.old", s->part);
+}
+
+static fbp_status write_note(const struct fbp_sink *s, const char *note,
+                             const struct fbp_split_token *old)
+{
+    char *line = fbp_format("%s.%s\n", base_of(s->path), old->text);
+    fbp_status st;
+    int fd;
+
+    if (!line)
+        return fbp_fail_nomem(strlen(s->path), "a path");
+    st = fbp_part_create(note, &fd);
+    if (st == FBP_OK) {
+        st = fbp_append(fd, note, line);
+        if (st == FBP_OK)
+            st = fbp_sync_file(fd, note);
+        close(fd);
+    }
+    free(line);
+    return st;
+}
+
+fbp_status fbp_split_note_old(const struct fbp_sink *s)
+{
+    const struct fbp_sink_params none = {.struct_size = sizeof none};
+    const struct fbp_part_inputs inputs = {.params = &none};
+    struct fbp_split_token old;
+    char *note;
+
+    FBP_TRY(fbp_split_named(s, s->path, &old));
+    note = name_note(s);
+    if (!note)
+        return fbp_fail_nomem(strlen(s->path), "a path");
+    fbp_status st = fbp_part_clear(&inputs, note, true); /* of whoever was killed here before */
+    if (st == FBP_OK && old.text[0])
+        st = write_note(s, note, &old);
+    free(note);
+    return st;
+}
+
+/* What a note says; "": nothing of ours. */
+static fbp_status read_note(const struct fbp_sink *s, const char *note, struct fbp_split_token *old)
+{
+    const char *base = base_of(s->path);
+    const size_t n = strlen(base);
+    char text[600] = "";
+    size_t got = 0;
+
+    *old = (struct fbp_split_token){.text = ""};
+    FBP_TRY(fbp_read_head(note, text, sizeof text - 1, &got));
+    if (got == n + 1 + DIGITS + 1 && strncmp(text, base, n) == 0 && text[n] == '.' &&
+        strspn(text + n + 1, hex) == DIGITS && text[got - 1] == '\n')
+        memcpy(old->text, text + n + 1, DIGITS);
+    return FBP_OK;
+}
+
+static fbp_status settle(const struct fbp_sink *s, const char *note)
+{
+    struct fbp_split_token old, used;
+    bool there;
+
+    FBP_TRY(read_note(s, note, &old));
+    if (!old.text[0])
+        return FBP_OK;
+    FBP_TRY(fbp_is_there(s->path, &there));
+    FBP_TRY(fbp_split_named(s, s->path, &used));
+    if (there && strcmp(old.text, used.text) != 0) { /* else it was moved away, perhaps */
+        fbp_sync_folder(s->path); /* the new one has its name, whatever happens now */
+        FBP_TRY(fbp_split_remove_folder(s, &old));
+    }
+    return unlink(note) == 0 || errno == ENOENT
+               ? FBP_OK
+               : fbp_fail(FBP_ERR_IO, "%s: cannot remove: %s", note, strerror(errno));
+}
+
+fbp_status fbp_split_settle_old(const struct fbp_sink *s)
+{
+    char *note = name_note(s);
+    const fbp_status st = note ? settle(s, note) : fbp_fail_nomem(strlen(s->path), "a path");
+
+    free(note);
+    return st;
+}

@@ -1,0 +1,474 @@
+/* HDF5 in several files, which a small one joins: the volume of one file, also where all are moved;
+ * what is replaced is there until the new one is; no two processes write to one page of a file. */
+#include "unit/joint_util.h"
+
+#include "array/format/hdf5/hdf5.h"
+
+#include <dirent.h>
+#include <glob.h>
+
+static struct output split_into(size_t slices, uint64_t fingerprint)
+{
+    return (struct output){"v.h5", 0, fingerprint, slices};
+}
+
+static void begin_empty(void)
+{
+    begin_folders();
+    assert_int_equal(chdir(FOLDER "/got"), 0);
+}
+
+/* The only file like that, as the shell has it. */
+static char *only(const char *pattern)
+{
+    glob_t found;
+
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    if (found.gl_pathc != 1)
+        fail_msg("%zu files are like %s", found.gl_pathc, pattern);
+    char *path = strdup(found.gl_pathv[0]);
+    globfree(&found);
+    return path;
+}
+
+static void assert_files(const char *pattern, size_t wanted)
+{
+    glob_t found;
+    const int st = glob(pattern, 0, NULL, &found);
+    const size_t n = st == 0 ? found.gl_pathc : 0;
+
+    if (n != wanted)
+        fail_msg("%zu files are like %s, not %zu", n, pattern, wanted);
+    if (st == 0)
+        globfree(&found);
+}
+
+static void assert_values(const char *path, const float *wanted, size_t slices)
+{
+    fbp_source *s = open_source(path, NULL);
+    float *got = malloc(slices * SLICE * sizeof *got);
+
+    assert_int_equal(fbp_source_info(s)->n[2], slices);
+    if (fbp_source_read(s, 0, slices, 0, NY, got) != FBP_OK)
+        fail_msg("%s", fbp_message());
+    assert_memory_equal(got, wanted, slices * SLICE * sizeof *got);
+    free(got);
+    fbp_source_close(&s);
+}
+
+/* As one process writes it, all at once. */
+static fbp_status write_volume(const char *path, const struct fbp_array_info *i,
+                               const struct fbp_sink_params *p)
+{
+    fbp_sink *s = NULL;
+    fbp_status st = fbp_sink_open(&s, path, i, p);
+
+    if (st == FBP_OK)
+        st = fbp_sink_write(s, 0, NZ, volume);
+    if (st == FBP_OK)
+        st = fbp_sink_finish(s);
+    fbp_sink_close(&s);
+    return st;
+}
+
+static void the_files_are_one_volume(void **state)
+{
+    const struct output o = split_into(7, 0), plain = {"p.h5", 0, 0, 0};
+
+    (void)state;
+    begin_empty();
+    write_alone(&o);
+    write_alone(&plain);
+    assert_values("v.h5", volume, NZ);
+    fbp_source *a = open_source("v.h5", NULL), *b = open_source("p.h5", NULL);
+    struct fbp_array_info x = *fbp_source_info(a), y = *fbp_source_info(b);
+    assert_memory_equal(x.n, y.n, sizeof x.n);
+    assert_memory_equal(x.spacing_mm, y.spacing_mm, sizeof x.spacing_mm);
+    assert_memory_equal(x.origin_mm, y.origin_mm, sizeof x.origin_mm);
+    assert_string_equal(x.unit, y.unit);
+    assert_int_equal(x.type, y.type);
+    assert_int_equal(x.row_order, y.row_order);
+    fbp_source_close(&a);
+    fbp_source_close(&b);
+    assert_files("v.h5.*/slices_*", 3);
+    char *part = only("v.h5.*/slices_07-13.h5"); /* a volume, too, at its place */
+    assert_values(part, volume + 7 * SLICE, 7);
+    a = open_source(part, NULL);
+    assert_float_equal(fbp_source_info(a)->origin_mm[2], 7, 0);
+    fbp_source_close(&a);
+    free(part);
+    assert_files("v.h5*", 2);
+}
+
+static void all_can_be_moved(void **state)
+{
+    const struct output o = split_into(3, 0);
+
+    (void)state;
+    begin_empty();
+    write_alone(&o);
+    assert_int_equal(system("mkdir ../moved && mv v.h5* ../moved"), 0);
+    assert_values("../moved/v.h5", volume, NZ);
+    assert_int_equal(chdir("../moved"), 0);
+    assert_values("v.h5", volume, NZ);
+    assert_int_equal(system("ln -s moved/v.h5 ../link.h5"), 0);
+    assert_values("../link.h5", volume, NZ);
+    assert_int_equal(chdir("../got"), 0);
+    assert_int_equal(system("rm -r ../moved ../link.h5"), 0);
+}
+
+static void types_and_names(void **state)
+{
+    const struct fbp_array_info i = info();
+    const struct fbp_sink_params p = {
+        .struct_size = sizeof p, .type = FBP_U16, .range = {0, 1}, .split = 6};
+
+    (void)state;
+    begin_empty();
+    assert_int_equal(write_volume("50%b%%.h5:/a/b", &i, &p), FBP_OK); /* without a fingerprint */
+    assert_files("50%b%%.h5*", 2);
+    fbp_source *s = open_source("50%b%%.h5:/a/b", NULL);
+    float got[SLICE];
+    assert_int_equal(fbp_source_read(s, 8, 1, 0, NY, got), FBP_OK);
+    for (size_t k = 0; k < SLICE; k++)
+        assert_float_equal(got[k], volume[8 * SLICE + k], 1e-5);
+    fbp_source_close(&s);
+}
+
+/* A frame of a series begins a new file. */
+static void series(void **state)
+{
+    const struct fbp_sink_params p = {.struct_size = sizeof p, .fingerprint = 7, .split = 4};
+    struct fbp_array_info i = info();
+
+    (void)state;
+    begin_empty();
+    i.frames = 2;
+    assert_int_equal(write_volume("v.h5", &i, &p), FBP_OK);
+    assert_files("v.h5.*/frame_?_slices_?-?.h5", 6);
+    assert_files("v.h5.*/frame_1_slices_8-9.h5", 1);
+    assert_values("v.h5", volume, NZ);
+    fbp_source *s = open_source("v.h5", NULL);
+    assert_int_equal(fbp_source_info(s)->frames, 2);
+    float *got = malloc(8 * SLICE * sizeof *got);
+    assert_int_equal(fbp_source_read(s, 7, 8, 0, NY, got), FBP_OK); /* of both */
+    assert_memory_equal(got, volume + 7 * SLICE, 8 * SLICE * sizeof *got);
+    free(got);
+    fbp_source_close(&s);
+}
+
+static size_t open_files(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    size_t n = 0;
+
+    while (dir && readdir(dir))
+        n++;
+    closedir(dir);
+    return n;
+}
+
+static void a_file_that_is_missing_is_named(void **state)
+{
+    const struct output o = split_into(5, 0);
+    struct fbp_hdf5_array a = {
+        .how = FBP_HDF5_LIBRARY, .rank = 3, .n_slices = NZ, .file = "v.h5", .data_set = "/volume"};
+    float got[SLICE];
+    struct fbp_hdf5_block b = {.path = "v.h5",
+                               .array = &a,
+                               .first = {0, 0, 6},
+                               .n = {NX, NY, 1},
+                               .room = {NX, NY, 1},
+                               .out = got};
+    struct fbp_blob none = {0};
+    fbp_source *s = NULL;
+
+    (void)state;
+    begin_empty();
+    write_alone(&o);
+    a.info = info();
+    a.info.type = FBP_F32;
+    assert_int_equal(fbp_hdf5_read_block(&b, &none), FBP_OK);
+    assert_memory_equal(got, volume + 6 * SLICE, sizeof got);
+    char *part = only("v.h5.*/slices_05-09.h5");
+    assert_int_equal(rename(part, "away.h5"), 0);
+    assert_int_equal(fbp_source_open(&s, "v.h5", NULL), FBP_ERR_INVALID);
+    assert_says(part);
+    assert_says("not there");
+    const size_t n = open_files();
+    for (int k = 0; k < 3; k++) /* nothing stays open of what fails */
+        assert_int_equal(fbp_hdf5_read_block(&b, &none), FBP_ERR_INVALID);
+    assert_says(part);
+    assert_int_equal(open_files(), n);
+    assert_int_equal(truncate("away.h5", 30000), 0);
+    assert_int_equal(rename("away.h5", part), 0);
+    assert_int_equal(fbp_source_open(&s, "v.h5", NULL), FBP_ERR_INVALID);
+    assert_says(part);
+    free(part);
+}
+
+/* Until the new one has its name the old one can be read; then nothing of it is left. */
+static void what_is_replaced_is_there_until_then(void **state)
+{
+    const struct output old = split_into(3, 0), new = split_into(4, 8), plain = {"v.h5", 0, 9, 0};
+    const struct output *const others[] = {&old, &new, &plain};
+    float zeros[NZ * SLICE] = {0};
+
+    (void)state;
+    for (size_t k = 0; k < 3; k++) {
+        begin_empty();
+        write_alone(&old);
+        fbp_sink *s = join(others[k], 1, 1);
+        assert_int_equal(fbp_sink_write(s, 0, NZ, zeros), FBP_OK);
+        assert_values("v.h5", volume, NZ);
+        assert_int_equal(fbp_sink_finish(s), FBP_OK);
+        fbp_sink_close(&s);
+        assert_values("v.h5", zeros, NZ);
+        assert_files("v.h5*", others[k]->split ? 2 : 1);
+        assert_files("v.h5.*/*", others[k]->split ? (NZ - 1) / others[k]->split + 1 : 0);
+    }
+}
+
+/* As kills leave it, around the moment when the new one gets its name. */
+static void old_files_are_removed_once(void **state)
+{
+    const struct output old = split_into(3, 0), new = split_into(4, 8), next = split_into(5, 9);
+
+    (void)state;
+    begin_empty();
+    write_alone(&old);
+    char *folder = only("v.h5.*");
+    char line[200];
+    do_part(&new, 1, 2); /* it was noted, and the new one had no name yet */
+    snprintf(line, sizeof line, "echo %s >v.h5.part.old", folder);
+    assert_int_equal(system(line), 0);
+    assert_values("v.h5", volume, NZ);
+    assert_int_equal(do_part(&new, 2, 2), 0);
+    assert_values("v.h5", volume, NZ);
+    assert_files("v.h5*", 2);
+
+    begin_empty(); /* the new one had its name, and both were there */
+    write_alone(&old);
+    assert_int_equal(system("cp -r v.h5.* kept"), 0);
+    do_part(&new, 1, 2);
+    do_part(&new, 2, 2);
+    snprintf(line, sizeof line,
+             "mv kept %s; echo %s >v.h5.part.old; echo fbp-journal 2 >v.h5.part.log", folder,
+             folder);
+    assert_int_equal(system(line), 0);
+    write_alone(&next);
+    assert_files("v.h5*", 2);
+    assert_values("v.h5", volume, NZ);
+
+    begin_empty(); /* a note that somebody else has written */
+    assert_int_equal(
+        system("mkdir -p other.h5.0123abcd v.h5.0123abcd/x; echo ../got/other.h5.0123abcd "
+               ">v.h5.part.old; touch other.h5.0123abcd/slices_0-1.h5"),
+        0);
+    write_alone(&next);
+    assert_true(is_there("other.h5.0123abcd/slices_0-1.h5") && is_there("v.h5.0123abcd/x"));
+    free(folder);
+}
+
+/* One process and several, in other files than before, without --resume. */
+static void what_was_left_with_other_files_is_removed(void **state)
+{
+    const struct output first = split_into(3, 0), second = split_into(4, 0),
+                        plain = {"v.h5", 0, 0, 0};
+    const struct fbp_array_info i = info();
+    fbp_sink *s = NULL;
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        const struct fbp_sink_params p = params_of(&first);
+        begin_empty();
+        assert_int_equal(fbp_sink_open(&s, "v.h5", &i, &p), FBP_OK);
+        assert_int_equal(fbp_sink_write(s, 0, 5, volume), FBP_OK);
+        fbp_sink_close(&s); /* can be resumed */
+        assert_files("v.h5*", 3);
+        write_alone(k ? &second : &plain);
+        assert_files("v.h5*", k ? 2 : 1);
+        assert_values("v.h5", volume, NZ);
+    }
+    assert_int_equal(try_join(&s, &first, 1, 1), FBP_OK); /* never a slice: nothing stays */
+    fbp_sink_close(&s);
+    assert_files("v.h5*", 2);
+}
+
+static void resumed_only_in_the_same_files(void **state)
+{
+    const struct output first = split_into(3, 0), other = split_into(4, 0);
+    struct fbp_sink_params p = params_of(&first);
+    const struct fbp_array_info i = info();
+    fbp_sink *s = NULL;
+
+    (void)state;
+    begin_empty();
+    die(&first, 1, 2, 4);
+    assert_int_not_equal(try_join(&s, &other, 2, 2), FBP_OK);
+    assert_says("other options");
+    p.resume = true;
+    assert_int_equal(fbp_sink_open(&s, "v.h5", &i, &p), FBP_OK);
+    for (size_t z = 0; z < NZ; z++)
+        if (!fbp_sink_has(s, z, 1))
+            assert_int_equal(fbp_sink_write(s, z, 1, volume + z * SLICE), FBP_OK);
+    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    fbp_sink_close(&s);
+    assert_values("v.h5", volume, NZ);
+    assert_files("v.h5*", 2);
+}
+
+/* A folder of that name that nothing unfinished names is another volume's, perhaps one that was
+ * renamed. */
+static void what_is_not_ours_stays(void **state)
+{
+    const struct output o = split_into(3, 0);
+    const struct fbp_array_info i = info();
+    const struct fbp_sink_params p = params_of(&o);
+
+    (void)state;
+    begin_empty();
+    write_alone(&o);
+    assert_int_equal(rename("v.h5", "kept.h5"), 0);
+    assert_int_equal(write_volume("v.h5", &i, &p), FBP_ERR_INVALID);
+    assert_says("unless another file joins what is in it");
+    assert_values("kept.h5", volume, NZ);
+    assert_files("*", 2);
+    const struct output other = split_into(3, 8);
+    write_alone(&other);
+    assert_values("kept.h5", volume, NZ);
+    assert_files("*", 4);
+    assert_files("v.h5.*/slices_00-02.h5", 2);
+}
+
+static void inputs_are_spared(void **state)
+{
+    const struct output o = split_into(3, 0);
+    const struct fbp_array_info i = info();
+    struct fbp_sink_params p = params_of(&o);
+
+    (void)state;
+    begin_empty();
+    write_alone(&o);
+    char *part = only("v.h5.*/slices_03-05.h5"), pattern[60];
+    snprintf(pattern, sizeof pattern, "%.13s/slices_%%02d.h5", part);
+    const char *const inputs[] = {"v.h5", part, pattern};
+    for (size_t k = 0; k < 3; k++) {
+        p.keep = &inputs[k];
+        p.n_keep = 1;
+        p.force = false;
+        assert_int_equal(write_volume("v.h5", &i, &p), FBP_ERR_INVALID);
+        assert_says("would replace");
+        assert_values("v.h5", volume, NZ);
+    }
+    p.force = true;
+    p.n_keep = 2;
+    p.keep = inputs;
+    assert_int_equal(write_volume("v.h5", &i, &p), FBP_OK);
+    free(part);
+}
+
+static void what_is_not_split(void **state)
+{
+    static const char *const names[] = {"v.mha", "v.ome.zarr", "%02d.tif", "v.tif",
+                                        "null:", "hash:",      "v.mat",    "v.nii.gz"};
+    struct fbp_sink_params p = {.struct_size = sizeof p, .split = 2};
+    struct fbp_array_info i = info();
+    fbp_sink *s = NULL;
+
+    (void)state;
+    begin_empty();
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        assert_int_equal(fbp_sink_open(&s, names[k], &i, &p), FBP_ERR_UNSUPPORTED);
+        assert_says("is not split");
+        assert_says(".h5");
+    }
+    i.n[2] = 4097;
+    p.split = 1;
+    assert_int_equal(fbp_sink_open(&s, "v.h5", &i, &p), FBP_ERR_INVALID);
+    assert_says("4096 are the most");
+    assert_files("*", 0);
+}
+
+/* What a process has changed in a file is within stripes that are its alone. */
+static void look_at_stripes(const char *before, const char *after, size_t n, size_t stripe,
+                            size_t first, size_t slices, size_t p, size_t *whole)
+{
+    const size_t offset = n - slices * SLICE * sizeof(float);
+
+    for (size_t at = 0; at < n; at++) {
+        if (before[at] == after[at])
+            continue;
+        for (size_t k = at / stripe * stripe; k < (at / stripe + 1) * stripe && k < n; k++)
+            assert_true(k < offset ||
+                        is_of(first + (k - offset) / (SLICE * sizeof(float)), p, PARTS));
+        if (at < offset) /* its header comes with its first sample */
+            assert_true(is_of(first, p, PARTS));
+        ++*whole;
+        at = (at / stripe + 1) * stripe - 1;
+    }
+}
+
+static void no_two_processes_write_to_one_page(void **state)
+{
+    static const char *const stripes[] = {"4096", "16384"};
+    enum { EACH = 6, FILES = 4 };
+    const struct output o = split_into(EACH, 0);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof stripes / sizeof *stripes; i++) {
+        const size_t stripe = (size_t)atol(stripes[i]);
+        fbp_sink *s[PARTS];
+        char *before[FILES] = {0};
+        size_t whole = 0;
+        setenv("FBP_STRIPE", stripes[i], 1);
+        begin_output(&o);
+        for (size_t p = 0; p < PARTS; p++) {
+            s[p] = join(&o, p + 1, PARTS);
+            write_some(s[p], p + 1, PARTS, NZ);
+            for (size_t f = 0; f < FILES; f++) {
+                const size_t first = f * EACH, nz = first + EACH < NZ ? EACH : NZ - first;
+                char name[60];
+                size_t n;
+                snprintf(name, sizeof name, "v.h5.*/slices_%02zu-*", first);
+                char *path = only(name), *after = get_file(path, &n);
+                if (!before[f])
+                    before[f] = calloc(n, 1);
+                look_at_stripes(before[f], after, n, stripe, first, nz, p + 1, &whole);
+                free(before[f]);
+                free(path);
+                before[f] = after;
+            }
+        }
+        assert_true(whole > 0);
+        for (size_t p = 0; p < PARTS; p++) {
+            assert_int_equal(fbp_sink_finish(s[p]), FBP_OK);
+            fbp_sink_close(&s[p]);
+        }
+        for (size_t f = 0; f < FILES; f++)
+            free(before[f]);
+        assert_same_folders();
+    }
+    unsetenv("FBP_STRIPE");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_files_are_one_volume),
+        cmocka_unit_test(all_can_be_moved),
+        cmocka_unit_test(types_and_names),
+        cmocka_unit_test(series),
+        cmocka_unit_test(a_file_that_is_missing_is_named),
+        cmocka_unit_test(what_is_replaced_is_there_until_then),
+        cmocka_unit_test(old_files_are_removed_once),
+        cmocka_unit_test(what_was_left_with_other_files_is_removed),
+        cmocka_unit_test(resumed_only_in_the_same_files),
+        cmocka_unit_test(what_is_not_ours_stays),
+        cmocka_unit_test(inputs_are_spared),
+        cmocka_unit_test(what_is_not_split),
+        cmocka_unit_test(no_two_processes_write_to_one_page),
+    };
+
+    return cmocka_run_group_tests(tests, begin, NULL);
+}
