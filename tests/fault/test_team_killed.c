@@ -23,6 +23,29 @@ struct shared {
     _Atomic size_t resumed;      /* slabs of a run that has ended */
 };
 
+/* What they write, and how the shell looks at it: is there nothing under its name, or all; is it
+ * complete, and nothing beside it; remove it. */
+struct output {
+    const char *path, *log;
+    size_t split;
+    const char *whole, *clean, *remove;
+};
+
+static const struct output mha = {.path = "v.mha",
+                                  .log = "v.mha.part.log",
+                                  .whole = "[ ! -e v.mha ] || cmp one/v.mha v.mha",
+                                  .clean = "cmp one/v.mha v.mha && [ $(ls v.mha*) = v.mha ]",
+                                  .remove = "rm v.mha"};
+static const struct output files = {
+    .path = "v.h5",
+    .log = "v.h5.part.log",
+    .split = 24, /* ranks share some of them */
+    .whole = "[ ! -e v.h5 ] || { cmp one/v.h5 v.h5 && diff -r one/v.h5.* v.h5.[0-9a-f]*; }",
+    .clean =
+        "cmp one/v.h5 v.h5 && diff -r one/v.h5.* v.h5.[0-9a-f]* && [ $(ls -d v.h5* | wc -l) = 2 ]",
+    .remove = "rm -r v.h5*"};
+static const struct output *output;
+
 struct teller {
     struct shared *shared;
     size_t rank;
@@ -71,7 +94,8 @@ static fbp_status run(const struct fbp_scan *scan, struct shared *s, fbp_team *t
     fbp_status st = fbp_plan_create(
         &plan, scan,
         fbp_recon_params(.device = "cpu", .n_threads = 1, .slab_slices = SLAB, .progress = note,
-                         .user = &teller, .team = team, .resume = resume, .view_ranks = sharers));
+                         .user = &teller, .team = team, .resume = resume, .view_ranks = sharers,
+                         .split = output->split));
 
     if (st == FBP_OK)
         st = fbp_plan_run(plan, path, &report);
@@ -89,7 +113,7 @@ static int take_part(const struct fbp_scan *scan, struct shared *s, const char *
     setenv("FBP_TEAM", place, 1);
     fbp_status st = fbp_team_join(&team);
     if (st == FBP_OK)
-        st = run(scan, s, team, "v.mha", resume);
+        st = run(scan, s, team, output->path, resume);
     char *why = st == FBP_OK ? NULL : strdup(fbp_message());
     if (team && fbp_team_leave(&team, why) != FBP_OK)
         st = FBP_ERR_IO;
@@ -137,7 +161,7 @@ static void finish(const struct fbp_scan *scan, struct shared *s, size_t size)
 
     if (size == 1) {
         memset(s, 0, sizeof *s);
-        OK(run(scan, s, NULL, "v.mha", true));
+        OK(run(scan, s, NULL, output->path, true));
         return;
     }
     start(scan, s, size, true, make_folder(folder), pids);
@@ -151,7 +175,10 @@ static void finish(const struct fbp_scan *scan, struct shared *s, size_t size)
 /* Does the output get its name now? */
 static bool is_published(void)
 {
-    return system("grep -qs ^publish v.mha.part.log") == 0;
+    char line[80];
+
+    snprintf(line, sizeof line, "grep -qs ^publish %s", output->log);
+    return system(line) == 0;
 }
 
 static bool lives(pid_t pid)
@@ -189,8 +216,8 @@ static size_t noted_by(size_t rank)
 
     snprintf(line, sizeof line,
              "grep -ashE '^[0-9]+ [0-9]+ [0-9a-f]{16}$' "
-             "v.mha.part.log.%zuof%d.????????",
-             rank + 1, SIZE);
+             "%s.%zuof%d.????????",
+             output->log, rank + 1, SIZE);
     FILE *lines = popen(line, "r");
     assert_non_null(lines);
     while (fscanf(lines, "%zu %zu %*x", &z0, &nz) == 2)
@@ -209,8 +236,8 @@ static double lost_by_a_kill(const struct fbp_scan *scan, struct shared *s, doub
     double done;
 
     kill_one(scan, s, seconds);
-    shell("[ ! -e v.mha ] || cmp one.mha v.mha");
-    if (access("v.mha", F_OK) == 0 && access("v.mha.part.log", F_OK) != 0)
+    shell(output->whole);
+    if (access(output->path, F_OK) == 0 && access(output->log, F_OK) != 0)
         return -1;
     done = all * (double)noted_by(0) / SLICES;
     for (size_t r = 1; r < SIZE; r++)
@@ -240,7 +267,23 @@ static unsigned seed_of(void)
     return seed;
 }
 
-static void another_number_finishes_what_a_kill_left(void **state)
+static void check_and_remove(void)
+{
+    shell(output->clean);
+    shell(output->remove);
+}
+
+/* As one process writes it, in a folder of its own; the updates that it takes. */
+static double write_one(const struct fbp_scan *scan, struct shared *s)
+{
+    shell("mkdir one");
+    assert_int_equal(chdir("one"), 0);
+    OK(run(scan, s, NULL, output->path, false));
+    assert_int_equal(chdir(".."), 0);
+    return (double)s->done[0];
+}
+
+static void kill_often(const struct output *o, int wanted)
 {
     struct shared *s =
         mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -248,33 +291,32 @@ static void another_number_finishes_what_a_kill_left(void **state)
     double most = 0, sum = 0;
     int kills = 0, named = 0;
 
-    (void)state;
+    output = o;
     assert_true(s != MAP_FAILED);
     srand(seed_of());
     sharers = 1;
     scan.volume = (struct fbp_grid){{64, 64, SLICES}, {3, 3, 1.2}, {0, 0, 0}};
     simulate_head(&scan, 90);
-    OK(run(&scan, s, NULL, "one.mha", false));
-    const double all = (double)s->done[0], begun = seconds_now();
+    const double all = write_one(&scan, s), begun = seconds_now();
     finish(&scan, s, SIZE); /* there is nothing to resume */
     const double lasts = seconds_now() - begun;
-    shell("cmp one.mha v.mha && [ $(ls v.mha*) = v.mha ] && rm v.mha");
-    for (int i = 0; i < 4 * KILLS && kills < KILLS; i++) {
+    check_and_remove();
+    for (int i = 0; i < 4 * wanted && kills < wanted; i++) {
         const double when = i % 5 == 0 ? -1 : 1.1 * lasts * rand() / RAND_MAX;
         const double twice = lost_by_a_kill(&scan, s, all, when);
         most = fmax(most, twice);
         sum += fmax(twice, 0);
         kills += twice >= 0;
         named += twice >= 0 && when < 0;
-        shell("cmp one.mha v.mha && [ $(ls v.mha*) = v.mha ] && rm v.mha");
+        check_and_remove();
     }
     print_message("%d kills, %d of them while it got its name: %.2f %% of the "
                   "work of a volume is "
                   "done twice at most, %.2f %% on average\n",
                   kills, named, 100 * most, 100 * sum / kills);
-    assert_int_equal(kills, KILLS);
+    assert_int_equal(kills, wanted);
     assert_true(most <= 0.05);
-    shell("rm one.mha");
+    shell("rm -r one");
     munmap(s, sizeof *s);
     drop_scan(&scan);
 }
@@ -287,6 +329,7 @@ static void as_many_finish_what_was_shared(void **state)
     size_t resumed = 0;
 
     (void)state;
+    output = &mha;
     assert_true(s != MAP_FAILED);
     srand(seed_of());
     sharers = SIZE;
@@ -311,11 +354,24 @@ static void as_many_finish_what_was_shared(void **state)
     drop_scan(&scan);
 }
 
+static void another_number_finishes_what_a_kill_left(void **state)
+{
+    (void)state;
+    kill_often(&mha, KILLS);
+}
+
+static void also_where_the_output_is_several_files(void **state)
+{
+    (void)state;
+    kill_often(&files, KILLS / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_number_finishes_what_a_kill_left),
         cmocka_unit_test(as_many_finish_what_was_shared),
+        cmocka_unit_test(also_where_the_output_is_several_files),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

@@ -199,53 +199,6 @@ def test_files(tmp_path, scan, want):
         fbp.recon(scan, tmp_path / "v.mha", out=want)
 
 
-def test_ome_zarr(tmp_path, scan, views, want, monkeypatch):
-    monkeypatch.setenv("FBP_CHUNK", "4")  # three levels
-    path = tmp_path / "v.ome.zarr"
-    volume = fbp.recon(scan, path, size=20)
-    assert "array" not in volume.__dict__
-    np.testing.assert_array_equal(volume.array, want)
-    other = fbp.recon(scan, size=20)
-    again = fbp.read(path)
-    assert again.spacing == pytest.approx(other.spacing) and again.unit == "1/mm"
-    assert again.origin == pytest.approx(other.origin)
-    other.save(tmp_path / "saved.ome.zarr")
-    assert fbp.compare(fbp.read(tmp_path / "saved.ome.zarr"), again).max == 0
-    half = fbp.read(path / "1")
-    assert half.shape == (10, 10, 10) and half.spacing == pytest.approx([2 * d for d in other.spacing])
-    np.testing.assert_allclose(half.array, want.reshape(10, 2, 10, 2, 10, 2).mean((1, 3, 5)), atol=1e-6)
-    fbp.recon(scan, path, size=20, compress=True)  # an image is replaced
-    np.testing.assert_array_equal(fbp.read(path).array, want)
-    file = fbp.load(saved_cone(tmp_path, views))
-    for part in ("2/2", "1/2"):
-        fbp.recon(file, tmp_path / "parts.ome.zarr", size=20, part=part)
-    np.testing.assert_array_equal(fbp.read(tmp_path / "parts.ome.zarr").array, want)
-    (path / "labels").mkdir()
-    with pytest.raises(fbp.InvalidError, match="holds more than an image"):
-        fbp.recon(scan, path, size=20)
-
-
-def test_ome_zarr_takes_memory(tmp_path, scan):
-    plain = fbp.Plan(scan, size=20).summary
-    chunks = fbp.Plan(scan, size=20, output=tmp_path / "v.ome.zarr")
-    assert chunks.summary.memory_bytes > plain.memory_bytes
-    assert not (tmp_path / "v.ome.zarr").exists()
-    with pytest.raises(fbp.InvalidError, match="output"):
-        fbp.Plan(scan, size=20, output=3)
-
-
-def test_ome_zarr_by_zarr(tmp_path, scan, want, monkeypatch):
-    zarr = pytest.importorskip("zarr")
-    monkeypatch.setenv("FBP_CHUNK", "4")
-    volume = fbp.recon(scan, tmp_path / "v.ome.zarr", size=20, compress=True)
-    group = zarr.open_group(str(tmp_path / "v.ome.zarr"), mode="r")
-    levels = [d["path"] for d in group.attrs["multiscales"][0]["datasets"]]
-    assert levels == ["0", "1"]
-    np.testing.assert_array_equal(group["0"][:], want)
-    np.testing.assert_array_equal(group["1"][:], fbp.read(tmp_path / "v.ome.zarr" / "1").array)
-    assert group["0"].attrs["units"] == volume.unit
-
-
 def test_parts(tmp_path, scan, views, want):
     path, file = tmp_path / "v.mha", fbp.load(saved_cone(tmp_path, views))
     for part, missing in (((2, 3), True), ("1/3", True), ("3/3", False)):
