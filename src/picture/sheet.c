@@ -24,9 +24,9 @@ struct sheet {
     size_t reduce, enlarge; /* values a pixel, or pixels a value; one of them is 1 */
     size_t w, h;            /* pixels of a picture */
     size_t columns, rows;
-    size_t lines; /* of the longest label */
-    size_t dot;   /* of letters */
-    size_t title; /* height of the title */
+    size_t lines, letters; /* of the longest label */
+    size_t dot;            /* of letters */
+    size_t title;          /* height of the title */
     struct fbp_canvas canvas;
 };
 
@@ -63,18 +63,31 @@ static fbp_status choose_window(struct sheet *s)
     return FBP_OK;
 }
 
-/* Lines of the longest label. */
-static size_t label_lines(const struct sheet *s)
+static size_t larger(size_t a, size_t b)
 {
-    size_t most = 0;
+    return a > b ? a : b;
+}
 
+/* Lines of the longest label, and letters of the longest line. */
+static void measure_labels(struct sheet *s)
+{
     for (size_t i = 0; i < s->n_tiles; i++) {
-        size_t lines = 1;
-        for (const char *c = s->tiles[i].label; *c; c++)
-            lines += *c == '\n';
-        most = lines > most ? lines : most;
+        const char *text = s->tiles[i].label;
+        for (size_t lines = 1;; lines++) {
+            const size_t n = strcspn(text, "\n");
+            s->letters = larger(s->letters, n);
+            s->lines = larger(s->lines, lines);
+            if (!text[n])
+                break;
+            text += n + 1;
+        }
     }
-    return most;
+}
+
+/* Pixels of a picture with its label. */
+static size_t tile_width(const struct sheet *s)
+{
+    return larger(s->w, s->letters * FBP_GLYPH_WIDTH * s->dot);
 }
 
 static size_t label_height(const struct sheet *s)
@@ -85,27 +98,28 @@ static size_t label_height(const struct sheet *s)
 /* Distance from picture to picture. */
 static void step_of(const struct sheet *s, size_t step[2])
 {
-    step[0] = s->w + MARGIN;
+    step[0] = tile_width(s) + MARGIN;
     step[1] = s->h + FRAME + label_height(s) + MARGIN;
 }
 
 static void layout(struct sheet *s)
 {
     const size_t nx = s->p->n[0], ny = s->p->n[1], longest = nx > ny ? nx : ny;
-    size_t step[2];
+    size_t step[2], title;
 
     s->reduce = (longest + MOST - 1) / MOST;
     s->enlarge = longest < LEAST ? LEAST / longest : 1;
     s->w = (nx + s->reduce - 1) / s->reduce * s->enlarge;
     s->h = (ny + s->reduce - 1) / s->reduce * s->enlarge;
-    s->dot = s->w >= (size_t)20 * FBP_GLYPH_WIDTH ? 2 : 1;
+    s->dot = s->w >= larger(s->letters, 10) * FBP_GLYPH_WIDTH * 2 ? 2 : 1;
     s->title = s->p->title ? (FBP_GLYPH_HEIGHT + 3) * s->dot : 0;
+    title = s->p->title ? strlen(s->p->title) * FBP_GLYPH_WIDTH * s->dot + MARGIN : 0;
     step_of(s, step);
     s->columns = (size_t)ceil(sqrt((double)(s->n_tiles * step[1]) / (double)step[0]));
     s->columns = s->columns > s->n_tiles ? s->n_tiles : s->columns;
     /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): there is a tile */
     s->rows = (s->n_tiles + s->columns - 1) / s->columns;
-    s->canvas.w = MARGIN + s->columns * step[0];
+    s->canvas.w = MARGIN + larger(s->columns * step[0], title);
     s->canvas.h = MARGIN + s->title + s->rows * step[1];
 }
 
@@ -172,7 +186,7 @@ static void draw_label(const struct sheet *s, const struct fbp_tile *tile, size_
     while (true) {
         const size_t n = strcspn(text, "\n");
         snprintf(line, sizeof line, "%.*s", (int)n, text);
-        fbp_font_write(&s->canvas, x, y, x + s->w, s->dot, colour, line);
+        fbp_font_write(&s->canvas, x, y, x + tile_width(s), s->dot, colour, line);
         if (!text[n])
             return;
         text += n + 1;
@@ -219,7 +233,7 @@ fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, s
     if (n_tiles == 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: a contact sheet needs pictures", png_path);
     FBP_TRY_GOTO(choose_window(&s));
-    s.lines = label_lines(&s);
+    measure_labels(&s);
     layout(&s);
     FBP_TRY_GOTO(start_canvas(&s));
     draw(&s);

@@ -47,6 +47,25 @@ static void pictures_are_beside_each_other(void **state)
     free(im.samples);
 }
 
+/* Labels and titles that are wider than a picture make room for themselves. */
+static void nothing_is_cut(void **state)
+{
+    (void)state;
+    const float v[4] = {0, 1, 2, 4};
+    const struct fbp_tile tiles[] = {{v, "thirty letters of one label...", false}, {v, "b", false}};
+    struct fbp_sheet_params p = {.struct_size = sizeof p, .n = {2, 2}, .lo = 0, .hi = 4};
+
+    assert_int_equal(fbp_sheet_write(PNG, tiles, 2, &p), FBP_OK);
+    struct image im = decode(PNG, PNG_FORMAT_RGB);
+    assert_int_equal(im.w, 12 + 2 * (30 * 6 + 12));
+    free(im.samples);
+    p.title = "a title of seventy letters, which no sheet of one small picture holds.";
+    assert_int_equal(fbp_sheet_write(PNG, tiles + 1, 1, &p), FBP_OK);
+    im = decode(PNG, PNG_FORMAT_RGB);
+    assert_in_range(im.w, 12 + 70 * 6, 12 + 70 * 12 + 12);
+    free(im.samples);
+}
+
 static void large_pictures_are_reduced(void **state)
 {
     (void)state;
@@ -173,6 +192,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pictures_are_beside_each_other),
+        cmocka_unit_test(nothing_is_cut),
         cmocka_unit_test(large_pictures_are_reduced),
         cmocka_unit_test(nothing_is_no_sheet),
         cmocka_unit_test(letters_have_dots),
