@@ -60,7 +60,9 @@ static const struct opt table[] = {
                 "(docs/cluster.md)"),
     OPT(R, plan, .name = "plan", .help = "print what would be done, then stop"),
     OPT(R, json, .name = "json", .help = "print the result as one JSON object"),
-    OPT(R, quiet, .name = "quiet", .letter = 'q', .help = "print only errors"),
+    OPT(R, quiet, .name = "quiet", .letter = 'q',
+        .help = "print only errors; of hash: also the hash, with --plan or --json also what these "
+                "print"),
 };
 
 static void announce(const struct fbp_plan_summary *p)

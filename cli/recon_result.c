@@ -124,8 +124,7 @@ bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n
     const struct {
         uint64_t count;
         const char *text;
-    } notes[] = {{r->not_finite, "samples were not numbers and were bridged"},
-                 {r->output_clipped, "voxels were beyond the output range and were clipped"},
+    } notes[] = {{r->output_clipped, "voxels were beyond the output range and were clipped"},
                  {r->clipped, "intensities were not positive; their logarithm was clipped"},
                  {r->slabs_resumed, "slabs were there from the interrupted run"}};
 

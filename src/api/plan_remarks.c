@@ -219,6 +219,23 @@ void fbp_plan_remark(const fbp_plan *p)
     note_pixels(p, fbp_plan_prep(p)->n_bridges, "bridged from their neighbours");
 }
 
+/* Of all samples of the views, also of rows that no slice needs, which were not looked at. */
+static void warn_about_mended(const fbp_plan *p, const struct fbp_report *report)
+{
+    const struct fbp_scan *s = p->scan;
+    const double all = (double)s->n_views * (double)s->panel.n_rows * (double)s->panel.n_columns;
+    char line[300];
+
+    if (report->not_finite == 0)
+        return;
+    snprintf(line, sizeof line,
+             "samples that are no numbers (NaN or infinite): %zu, %.2g %% of %zu views of %zu x "
+             "%zu: they were bridged from their neighbours; look for what made them",
+             report->not_finite, fmin(100, 100 * (double)report->not_finite / all), s->n_views,
+             s->panel.n_columns, s->panel.n_rows);
+    fbp_plan_note(p, FBP_LOG_WARNING, line);
+}
+
 /* What the views showed as they passed: an error where there was nothing in any of them. */
 fbp_status fbp_plan_tell_look(const fbp_plan *p, fbp_look *look, fbp_source *source,
                               struct fbp_report *report)
@@ -232,6 +249,7 @@ fbp_status fbp_plan_tell_look(const fbp_plan *p, fbp_look *look, fbp_source *sou
     fbp_look_exposure(report, p->scan->n_views, line, sizeof line);
     if (line[0])
         fbp_plan_note(p, FBP_LOG_WARNING, line);
+    warn_about_mended(p, report);
     const bool padded = p->tables.job.pad;
     fbp_look_truncated(report, p->scan->n_views, padded, line, sizeof line);
     if (line[0])

@@ -50,6 +50,15 @@ run 0 recon scan.json -o quiet.mha -q
 empty out
 empty err
 cmp -s volume.mha quiet.mha || say "two runs differ"
+cp scan.mha holed.mha
+middle=$(($(stat -c %s scan.mha) - 4 * (30 * 48 * 48 - 24 * 48))) # of view 30
+printf '\0\0\300\177' | dd of=holed.mha bs=1 conv=notrunc seek=$middle 2>/dev/null
+sed 's/scan\.mha/holed.mha/' scan.json >holed.json
+run 0 recon holed.json -o holed_volume.mha
+has err '^warning: samples that are no numbers \(NaN or infinite\): 1, 0\.00072 % of 60 views of 48 x 48: they were'
+run 0 recon holed.json -o holed_volume.mha -q
+empty err
+rm holed*
 run 0 recon scan.json -o json.mha --json
 for key in seconds.read seconds.filter seconds.backproject seconds.write seconds.finish seconds.total gups \
     device kernel min max mean; do
