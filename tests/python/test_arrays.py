@@ -164,6 +164,26 @@ def test_dlpack(geometry, views, want):
     np.testing.assert_array_equal(out, want)
 
 
+def test_torch_refused(geometry, views):
+    torch = pytest.importorskip("torch")
+    for kind in ("float16", "bfloat16", "int64", "bool"):
+        tensor = torch.from_numpy(views.copy()).to(getattr(torch, kind))
+        with pytest.raises(fbp.InvalidError, match=kind + r" are not read: .*views\.float\(\) of Torch"):
+            geometry.with_views(tensor)
+
+
+def test_jax(geometry, views, want):
+    """JAX lends its arrays by DLPack, and never to be written into."""
+    jnp = pytest.importorskip("jax.numpy")
+    given = jnp.asarray(views)
+    np.testing.assert_array_equal(volume_of(geometry, given), want)
+    np.testing.assert_array_equal(volume_of(geometry, list(given)), want)
+    with pytest.raises(fbp.InvalidError, match=r"bfloat16 are not read: .*astype"):
+        geometry.with_views(given.astype("bfloat16"))
+    with pytest.raises(fbp.InvalidError, match="out: is read-only"):
+        fbp.recon(geometry.with_views(given), size=20, out=jnp.zeros(want.shape, want.dtype))
+
+
 REFUSED = [
     (lambda v: v.astype("float16"), r"type float16 are not read: .*views.astype\(\"float32\"\)"),
     (lambda v: v.astype("int64"), "type int64 .*astype"),
@@ -183,6 +203,7 @@ REFUSED = [
     (lambda v: "no/such.npy", "no/such.npy: "),
     (lambda v: [], "views: the list is empty"),
     (lambda v: [1, 2], "views: the list holds int, expected one array for each view"),
+    (lambda v: [k.tobytes() for k in v], "views: the list holds bytes, expected one array for each"),
     (lambda v: plain_array.array("f", [1, 2]), r"views: has shape \(2,\)"),
     (lambda v: v.astype([("a", "f4")]), "views: .*astype"),
     (lambda v: v.astype("datetime64[s]"), "views: "),
@@ -225,8 +246,9 @@ def test_views_of_functions_are_checked(geometry, views):
 def test_not_a_number(geometry, views):
     broken = views.copy()
     broken[3, 4, 5] = np.nan
-    broken[7, :, :] = np.inf
-    got = fbp.recon(geometry.with_views(broken), size=20)
+    broken[7, 2, 30:] = np.inf
+    with pytest.warns(fbp.ScanWarning, match=r"samples that are no numbers.*: \d+, .* % of 48 views of 40 x 24"):
+        got = fbp.recon(geometry.with_views(broken), size=20)
     assert got.report.not_finite > 0
     assert np.isfinite(got.array).all()
 

@@ -267,6 +267,33 @@ def test_awaited_views(scan, views):
     np.testing.assert_array_equal(rings.array, fbp.recon(scan, size=20, rings="sorting:5").array)
 
 
+@pytest.mark.parametrize("how", ["rings", "phases"])
+def test_stop_while_views_are_awaited(scan, views, how):
+    """... of a generator, by what wants all of them first: Ctrl-C, and Plan.stop() at the next view."""
+    more = {"rings": "sorting:5"} if how == "rings" else {"paganin": (100, 20)}
+    given = []
+
+    def measure(seconds):
+        for k in range(len(views)):
+            given.append(k)
+            time.sleep(seconds if k == 3 else 0.1 if k > 3 else 0)
+            yield views[k]
+
+    def stop(plan):
+        while len(given) < 5:
+            time.sleep(0.01)
+        plan.stop()
+
+    expect_interrupt(lambda: fbp.recon(scan.with_views(measure(60)), size=20, **more))
+    assert len(given) == 4
+    given.clear()
+    plan = fbp.Plan(scan.with_views(measure(0)), size=20, **more)
+    threading.Thread(target=stop, args=(plan,)).start()
+    with pytest.raises(fbp.CancelledError):
+        plan.run()
+    assert len(given) < len(views)
+
+
 def test_progress_bar(scan, capsys):
     fbp.recon(scan, size=64, progress=True)
     shown = capsys.readouterr().err

@@ -123,7 +123,10 @@ class Plan:
         self._core.open()
 
     def stop(self) -> None:
-        """End the run that another thread is in, or else the next one: CancelledError there."""
+        """End the run that another thread is in, or else the next one: CancelledError there.
+
+        A function or generator of yours that the run has called comes to its end first.
+        """
         self._core.stop()
 
     def estimate(self) -> float:

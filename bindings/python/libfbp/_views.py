@@ -65,7 +65,7 @@ def _lent(view: Any) -> Any:
 def _of_list(given: Sequence[Any], row_order: str) -> _core.Views:
     if not given:
         raise InvalidError("views: the list is empty: give one array for each view")
-    if not _core.is_array(given[0]):
+    if not _core.is_array(given[0]) or not hasattr(given[0], "shape"):
         raise InvalidError(
             f"views: the list holds {type(given[0]).__name__}, expected one array for each view"
         )

@@ -107,20 +107,25 @@ static std::string name_of(const char *format, std::size_t bytes)
     return "\"" + std::string(format) + "\"";
 }
 
-[[noreturn]] static void refuse_type(const char *what, const std::string &type)
+/* is_tensor: such as Torch's, which has other names of what NumPy does. */
+[[noreturn]] static void refuse_type(const std::string &what, const std::string &type,
+                                     bool is_tensor)
 {
     const bool is_complex = type.find("complex") != std::string::npos;
+    const std::string numpys = what + (is_complex ? ".real.copy()" : ".astype(\"float32\")");
+    const std::string torchs = what + (is_complex ? ".real" : ".float()") + " of Torch, or ";
 
-    refuse(std::string(what) + ": elements of type " + type +
+    refuse(what + ": elements of type " + type +
            " are not read: " + (is_complex ? "take a part of them" : "convert them") + ", as by " +
-           what + (is_complex ? ".real.copy()" : ".astype(\"float32\")"));
+           (is_tensor ? torchs : "") + numpys);
 }
 
-void take_type(array &out, char sort, std::size_t bytes, const std::string &name, const char *what)
+void take_type(array &out, char sort, std::size_t bytes, const std::string &name, const char *what,
+               bool is_tensor)
 {
     out.type = sort ? type_of(sort, bytes) : FBP_TYPE_NONE;
     if (out.type == FBP_TYPE_NONE)
-        refuse_type(what, name);
+        refuse_type(what, name, is_tensor);
 }
 
 static void take_format(array &out, const char *format, std::size_t bytes, const char *what)
@@ -199,17 +204,26 @@ void set_dense(array &out)
     }
 }
 
+/* "float16", by the codes of DLPack. */
+static std::string name_of(nb::dlpack::dtype type)
+{
+    static const char *const sorts[] = {"int", "uint", "float", nullptr, "bfloat", "complex"};
+    const std::string bits = std::to_string(type.bits);
+
+    if (type.code == 6)
+        return "bool";
+    if (type.code < std::size(sorts) && sorts[type.code])
+        return sorts[type.code] + bits;
+    return "code " + std::to_string(type.code) + " with " + bits + " bits";
+}
+
 void take_tensor(array &out, const nb::dlpack::dltensor &t, const char *what)
 {
+    static const char sorts[] = {'i', 'u', 'f'}; /* DLPack's codes from 0 on */
     const nb::dlpack::dtype type = t.dtype;
-    const char sort = type.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float)  ? 'f'
-                      : type.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::Int)  ? 'i'
-                      : type.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::UInt) ? 'u'
-                                                                                             : '\0';
+    const bool is_read = type.lanes == 1 && type.code < std::size(sorts);
 
-    take_type(out, type.lanes == 1 ? sort : '\0', type.bits / 8u,
-              "code " + std::to_string(type.code) + " with " + std::to_string(type.bits) + " bits",
-              what);
+    take_type(out, is_read ? sorts[type.code] : '\0', type.bits / 8u, name_of(type), what, true);
     out.data = static_cast<char *>(t.data) + t.byte_offset;
     out.shape.assign(t.shape, t.shape + t.ndim);
     set_dense(out);
@@ -279,7 +293,7 @@ array borrow(nb::handle object, const char *what)
                                    "here: copy it, as by tensor.cpu() or cupy.asnumpy()");
     if (!from_buffer(object, out, what) && !from_dlpack(object, out, what)) {
         if (nb::hasattr(object, "dtype"))
-            refuse_type(what, text_of(object.attr("dtype")));
+            refuse_type(what, text_of(object.attr("dtype")), nb::hasattr(object, "__dlpack__"));
         refuse(std::string(what) + ": a " + text_of(object.type().attr("__name__")) +
                " is no array: give a NumPy array or a tensor in host memory");
     }

@@ -49,7 +49,8 @@ array borrow(nb::handle object, const char *what);
 /** Take what DLPack tells of a tensor: type, place and extent. */
 void take_tensor(array &out, const nb::dlpack::dltensor &t, const char *what);
 /** By a type's letter ('i', 'u', 'f') and its bytes, as in NumPy's interfaces of arrays. */
-void take_type(array &out, char sort, std::size_t bytes, const std::string &name, const char *what);
+void take_type(array &out, char sort, std::size_t bytes, const std::string &name, const char *what,
+               bool is_tensor = false);
 /** C order without gaps. */
 void set_dense(array &out);
 /** Refuse arrays without elements or dimensions. */
