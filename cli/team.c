@@ -29,6 +29,8 @@ int team_start(void)
 {
     const fbp_status st = fbp_team_join(&team);
 
+    if (st == FBP_ERR_CANCELLED) /* rank 0 says why */
+        say_nothing();
     if (st != FBP_OK &&
         (getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK") || getenv("FBP_TEAM")))
         return cli_fail();

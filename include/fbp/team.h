@@ -31,7 +31,8 @@ struct fbp_team_functions {
  * A team whose processes talk by the caller's functions; all of them call this.
  *
  * functions  copied; what `user` points to must be there until close() has returned
- * @return FBP_ERR_INVALID for processes of different releases; FBP_ERR_IO if one is lost;
+ * @return FBP_ERR_INVALID for processes of different releases: that is rank 0's, which speaks for
+ * all, and the others get FBP_ERR_CANCELLED, with the same message; FBP_ERR_IO if one is lost;
  *         FBP_ERR_NOMEM.  close() has been called then.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_team_create(fbp_team **out,

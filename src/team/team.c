@@ -64,8 +64,8 @@ static fbp_status introduce(fbp_team *t)
             t->local_size++;
             t->local_rank += r < rank;
         }
-        if (strncmp(all[r].build, all[0].build, sizeof all[r].build) != 0)
-            st = fbp_fail(FBP_ERR_INVALID,
+        if (strncmp(all[r].build, all[0].build, sizeof all[r].build) != 0) /* rank 0 says so */
+            st = fbp_fail(rank == 0 ? FBP_ERR_INVALID : FBP_ERR_CANCELLED,
                           "rank %zu on %.63s has fbp %.47s, rank 0 on %.63s %.47s: install the "
                           "same on both",
                           r, all[r].host, all[r].build, all[0].host, all[0].build);
