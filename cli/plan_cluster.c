@@ -3,7 +3,6 @@
 #include "cli.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* So many nodes more and fewer than the model's, by factors of two; ranks that share views. */
 enum { FEWER = 4, MORE = 3, MOST_SHARERS = 64 };
@@ -26,7 +25,7 @@ fbp_status plan_cluster_ask(const fbp_plan *plan, const struct fbp_recon_params 
     struct fbp_cluster *own = &out->rows[0];
 
     out->n = out->n_grids = 0;
-    if (!params->model || !strstr(params->model, "nodes="))
+    if (fbp_plan_info(plan)->nodes == 0)
         return FBP_OK;
     *own = (struct fbp_cluster){.struct_size = sizeof *own};
     const fbp_status st = fbp_plan_cluster(plan, 0, params->view_ranks, own);

@@ -326,7 +326,8 @@ struct fbp_plan_summary {
     uint64_t ahead_bytes;
     size_t ahead_rows, ahead_bands, ahead_in_file;
     size_t part,
-        n_parts; /**< as in the parameters; updates, slabs and output_bytes are the part's */
+        n_parts;  /**< as in the parameters; updates, slabs and output_bytes are the part's */
+    size_t nodes; /**< of a model of a cluster: fbp_plan_cluster() tells of it; 0: it is none */
 };
 
 /** Times and results of a finished run.  Stages overlap: their sum is more than `total`, unless
@@ -429,7 +430,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_plan_part(const fbp_plan *plan, size_t par
 /**
  * What so many nodes of the plan's model would take.
  *
- * nodes       0: the model's
+ * nodes       0: the model's; up to 65536
  * view_ranks  ranks that share the views of a slab; 0: as a run would choose
  * @return FBP_ERR_INVALID for a plan of no cluster, and for a grid that cannot be;
  *         FBP_ERR_NOMEM if a slab does not fit into the model's memory.

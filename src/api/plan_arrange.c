@@ -294,6 +294,18 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
     }
 }
 
+/* That of one of several processes, or of a rank of a cluster that is not there. */
+static fbp_status take_place(fbp_plan *p)
+{
+    struct fbp_work_request request;
+
+    if (!p->params.team && !p->model.n_nodes)
+        return FBP_OK;
+    p->ranks = (struct fbp_ranks){0};
+    fbp_plan_work_request(p, &p->tables.job, &request);
+    return (p->model.n_nodes ? fbp_plan_take_rank : fbp_plan_take_share)(p, &request);
+}
+
 /* Kernel and division, of views that are read in order or not. */
 static fbp_status arrange(fbp_plan *p, bool in_order)
 {
@@ -306,10 +318,8 @@ static fbp_status arrange(fbp_plan *p, bool in_order)
     if (p->params.n_parts)
         FBP_TRY(fbp_part_share(job, (struct fbp_part_of){p->params.part, p->params.n_parts},
                                job->share));
-    else if (p->model.n_nodes)
-        FBP_TRY(fbp_plan_take_rank(p));
     else
-        FBP_TRY(fbp_plan_take_share(p));
+        FBP_TRY(take_place(p));
     job->raw = fbp_in_double(job)                               ? FBP_F64
                : p->backend->takes_counts && p->type == FBP_U16 ? FBP_U16
                                                                 : FBP_F32;

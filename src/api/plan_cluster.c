@@ -54,6 +54,9 @@ fbp_status fbp_plan_cluster(const fbp_plan *p, size_t nodes, size_t view_ranks,
     FBP_TRY(FBP_CHECK(cluster, out));
     if (!p->model.n_nodes)
         return fbp_fail(FBP_ERR_INVALID, "cluster: the plan's model has no nodes: give nodes=");
+    if (n_nodes > FBP_MODEL_MOST_NODES)
+        return fbp_fail(FBP_ERR_INVALID, "cluster: %zu nodes: expected up to %d, or 0: the model's",
+                        n_nodes, FBP_MODEL_MOST_NODES);
     fbp_plan_work_request(p, &p->tables.job, &request);
     FBP_TRY(fbp_cluster_predict(&p->model, &request, n_nodes, view_ranks, &time));
     whole.nodes = n_nodes;

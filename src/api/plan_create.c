@@ -134,6 +134,7 @@ static void fill_info(fbp_plan *p)
                  fbp_work_own_views(job, p->backend->group_views);
     i->part = p->params.part;
     i->n_parts = p->params.n_parts;
+    i->nodes = p->model.n_nodes;
     i->follows = p->follow;
     i->keeps_views = p->work.kept;
     i->shares_views = p->work.shared;

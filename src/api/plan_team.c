@@ -3,6 +3,7 @@
 #include "api/plan_team.h"
 
 #include "backend/partners.h"
+#include "base/environment.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/pool.h"
@@ -80,29 +81,79 @@ fbp_status fbp_plan_take_card(fbp_plan *p)
     return count_sharers(p);
 }
 
-fbp_status fbp_plan_take_share(fbp_plan *p)
+/* Of a core, where nobody says otherwise and the device does not know: they are not measured, so
+ * that a run that is repeated has the same grid, and the same values. */
+static const double CORE_GUPS = 1, CORE_FILTER = 0.1;
+
+/* The ranks that run, as a cluster of the model. */
+static fbp_status describe_ranks(const fbp_plan *p, struct fbp_model *m, struct fbp_rates *rates)
 {
     const fbp_team *team = p->params.team;
+    const char *words = fbp_environment(FBP_ENV_RATES);
+    const double cores = p->tables.job.n_threads;
+    struct fbp_model given = {0};
+    char why[400];
+
+    if (words && fbp_model_read(words, &given) != FBP_OK) {
+        snprintf(why, sizeof why, "%s", fbp_message());
+        fbp_message_clear();
+        return fbp_fail(FBP_ERR_INVALID, "FBP_RATES: %s", why);
+    }
+    p->backend->rates(&p->tables.job, rates);
+    *m = (struct fbp_model){.n_devices = fbp_team_local_size(team),
+                            .net = given.net,
+                            .disk = given.disk,
+                            .machine = {.read = given.machine.read, .write = given.machine.write},
+                            .on_host = rates->update <= 0,
+                            .n_threads = p->tables.job.n_threads};
+    if (m->on_host)
+        *rates = (struct fbp_rates){.update = 1e-9 / (CORE_GUPS * cores),
+                                    .filter = 1e-9 / (CORE_FILTER * cores)};
+    if (given.gups > 0)
+        rates->update = 1e-9 / given.gups;
+    if (given.filter > 0)
+        rates->filter = 1e-9 / given.filter;
+    return FBP_OK;
+}
+
+static fbp_status choose_grid(fbp_plan *p, const struct fbp_work_request *request)
+{
+    struct fbp_work_request rq = *request;
+    struct fbp_model ranks;
+
+    FBP_TRY(describe_ranks(p, &ranks, &rq.rates));
+    return fbp_cluster_choose(&ranks, &rq, fbp_team_size(p->params.team), p->params.view_ranks,
+                              &p->ranks);
+}
+
+/* Rank 0 chooses for all, whatever the memory and the environment of others. */
+fbp_status fbp_plan_take_share(fbp_plan *p, const struct fbp_work_request *request)
+{
+    fbp_team *team = p->params.team;
 
     if (!team)
         return FBP_OK;
-    FBP_TRY(fbp_ranks_choose(&p->tables.job, p->backend->group_views, fbp_team_rank(team),
-                             fbp_team_size(team), p->params.view_ranks, &p->ranks));
+    fbp_status st = fbp_ranks_check(&p->tables.job, p->backend->group_views, fbp_team_size(team),
+                                    p->params.view_ranks);
+    if (st == FBP_OK && fbp_team_rank(team) == 0)
+        st = choose_grid(p, request);
+    FBP_TRY(fbp_team_share(team, "grid", st, &p->ranks, sizeof p->ranks));
+    fbp_ranks_place(&p->ranks, fbp_team_rank(team));
     if (p->ranks.n_parts > 1)
         p->n_devices = 1; /* partial volumes are added up block by block, in one order */
     return fbp_ranks_share(&p->ranks, p->backend->group_views, &p->tables.job);
 }
 
-fbp_status fbp_plan_take_rank(fbp_plan *p)
+fbp_status fbp_plan_take_rank(fbp_plan *p, const struct fbp_work_request *request)
 {
     struct fbp_job *job = &p->tables.job;
-    const size_t group = p->backend->group_views;
 
     job->share[0] = job->share[1] = 0;
-    FBP_TRY(
-        fbp_cluster_grid(&p->model, job, group, p->model.n_nodes, p->params.view_ranks, &p->ranks));
+    FBP_TRY(fbp_cluster_choose(&p->model, request, p->model.n_nodes * p->model.n_devices,
+                               p->params.view_ranks, &p->ranks));
+    p->ranks.slab = p->ranks.n_slabs / 2;
     p->machine = fbp_cluster_rank(&p->model, &p->ranks);
-    return fbp_ranks_share(&p->ranks, group, job);
+    return fbp_ranks_share(&p->ranks, p->backend->group_views, job);
 }
 
 /* What must be the same where partial volumes are added up block by block. */

@@ -27,6 +27,7 @@ enum fbp_variable {
     FBP_ENV_PMI_RANK,
     FBP_ENV_PMI_SIZE,
     FBP_ENV_SLURM_TASKS,
+    FBP_ENV_RATES,
     FBP_ENV_STRIPE,
     FBP_ENV_CHUNK,
     FBP_N_VARIABLES

@@ -36,7 +36,7 @@ struct key {
     KEY(NAME, RATE, 1e6, 100e12, "a rate from 1MB/s to 100TB/s, such as 55GB/s", MEMBER)
 
 static const struct key keys[] = {
-    KEY("nodes", COUNT, 1, 65536, "a whole number from 1 to 65536", n_nodes),
+    KEY("nodes", COUNT, 1, FBP_MODEL_MOST_NODES, "a whole number from 1 to 65536", n_nodes),
     KEY("gpus", COUNT, 0, FBP_MOST_DEVICES, "a whole number from 0 to 64", n_devices),
     {.name = "gpu"},
     KEY("gups", GUPS, 1e-3, 1e6, "giga-updates a second from 0.001 to 1000000, such as 3400", gups),
@@ -60,7 +60,7 @@ static const struct key keys[] = {
 
 enum { KEYS = sizeof keys / sizeof *keys, MOST_WORD = 40 };
 
-_Static_assert(FBP_MOST_DEVICES == 64, "as the message says");
+_Static_assert(FBP_MOST_DEVICES == 64 && FBP_MODEL_MOST_NODES == 65536, "as the messages say");
 
 /* A number as people write it: no "nan", "inf" or hexadecimal. */
 static bool read_number(const char *text, const char **end, double *out)

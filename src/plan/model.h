@@ -11,6 +11,8 @@
 
 struct gpu_card;
 
+enum { FBP_MODEL_MOST_NODES = 65536 };
+
 struct fbp_model {
     const struct gpu_card *card;
     size_t n_devices;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* In the order in which a step passes them.  Filter and backprojection share the device. */
-enum stage { READ, UP, FILTER, SHARE, BP, DOWN, WRITE, STAGES };
+enum stage { READ, UP, FILTER, SHARE, BP, DOWN, SUM, WRITE, STAGES };
 
 /* Steps between the first stage and the last; blocks that are here and not written. */
 enum { AHEAD = 128, HERE = 2 };
@@ -92,6 +92,15 @@ static void load_step(struct course *c, struct lane *l, struct step *out)
     out->amount[FILTER] = samples * (double)b->n_rows * c->rates->filter;
 }
 
+/* Of a finished block: what a process gets of the others, and what it writes. */
+static void own_part(const struct course *c, struct step *out)
+{
+    const double n = c->machine->sharers > 1 ? (double)c->machine->sharers : 1;
+
+    out->amount[SUM] = c->machine->sum > 0 ? out->amount[DOWN] * (n - 1) / n : 0;
+    out->amount[WRITE] = c->machine->write > 0 ? out->amount[DOWN] / n : 0;
+}
+
 static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, struct step *out)
 {
     const struct fbp_task *t = &l->tasks[l->task];
@@ -108,7 +117,7 @@ static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, st
         load_step(c, l, out);
     if (t->final) {
         out->amount[DOWN] = voxels * (double)fbp_value_size(c->job);
-        out->amount[WRITE] = c->machine->write > 0 ? out->amount[DOWN] : 0;
+        own_part(c, out);
     }
 }
 
@@ -245,10 +254,22 @@ static double sharers(const struct course *c, enum stage s)
     return (double)n;
 }
 
+/* Of a rank's cores: what computes, and a thread that adds up, get the same part of them. */
+static double part_of_cores(const struct course *c, const struct lane *l)
+{
+    const double cores = c->machine->sum_cores;
+
+    return cores > 0 && is_busy(l, SUM) && (is_busy(l, FILTER) || is_busy(l, BP))
+               ? cores / (cores + 1)
+               : 1;
+}
+
 static double rate_of(const struct course *c, const struct lane *l, enum stage s,
                       const double part[STAGES])
 {
     switch (s) {
+    case SUM:
+        return c->machine->sum * part_of_cores(c, l);
     case READ:
         return c->machine->read / sharers(c, s);
     case WRITE:
@@ -261,7 +282,7 @@ static double rate_of(const struct course *c, const struct lane *l, enum stage s
                : c->rates->share > 0 ? 1 / c->rates->share
                                      : AT_ONCE;
     default:
-        return is_busy(l, FILTER) && is_busy(l, BP) ? 0.5 : 1;
+        return (is_busy(l, FILTER) && is_busy(l, BP) ? 0.5 : 1) * part_of_cores(c, l);
     }
 }
 
@@ -331,13 +352,14 @@ static void close_lanes(struct course *c)
     free((void *)c->filters);
 }
 
-static void sum_up(const struct course *c, struct fbp_predicted *out)
+static void sum_up(const struct course *c, struct fbp_predicted *out, double *sums)
 {
     double most[STAGES] = {0};
 
     for (size_t i = 0; i < c->work->n_workers; i++)
         for (enum stage s = READ; s < STAGES; s++)
             most[s] = fmax(most[s], c->lanes[i].busy[s]);
+    *sums = most[SUM];
     *out = (struct fbp_predicted){.read = most[READ],
                                   .upload = most[UP],
                                   .filter = most[FILTER],
@@ -352,16 +374,26 @@ fbp_status fbp_predict(const struct fbp_machine *machine, const struct fbp_rates
                        const struct fbp_job *job, const struct fbp_work *w,
                        struct fbp_predicted *out)
 {
+    double sums;
+
+    return fbp_predict_sharer(machine, rates, job, w, out, &sums);
+}
+
+fbp_status fbp_predict_sharer(const struct fbp_machine *machine, const struct fbp_rates *rates,
+                              const struct fbp_job *job, const struct fbp_work *w,
+                              struct fbp_predicted *out, double *sums)
+{
     static const struct fbp_machine nothing_shared = {0};
     struct course c = {
         .machine = machine ? machine : &nothing_shared, .rates = rates, .job = job, .work = w};
 
     *out = (struct fbp_predicted){0};
+    *sums = 0;
     fbp_roi_layers(job, &c.first_layer, &c.n_layers);
     const fbp_status st = open_lanes(&c);
     if (st == FBP_OK) {
         follow(&c);
-        sum_up(&c, out);
+        sum_up(&c, out, sums);
     }
     close_lanes(&c);
     return st;

@@ -21,4 +21,10 @@ fbp_status fbp_predict(const struct fbp_machine *machine, const struct fbp_rates
                        const struct fbp_job *job, const struct fbp_work *w,
                        struct fbp_predicted *out);
 
+/** The same of a process that may share the views of its slab (machine->sharers); *sums: seconds in
+ *  which it gets partial volumes of the others. */
+fbp_status fbp_predict_sharer(const struct fbp_machine *machine, const struct fbp_rates *rates,
+                              const struct fbp_job *job, const struct fbp_work *w,
+                              struct fbp_predicted *out, double *sums);
+
 #endif /* FBP_SRC_PREDICT_H */

@@ -4,9 +4,7 @@
 #include "plan/roi.h"
 #include "plan/work.h"
 
-/* In updates of a voxel by a view: what it takes to read and filter a sample, and to send a voxel
- * and add it to another one.  Of the CPU, in whole numbers; GPUs compute faster beside both. */
-static const double SAMPLE_COST = 10, VOXEL_COST = 10;
+#include "base/stop.h"
 
 /* Of the time of slabs alone. */
 static const double WORTH_IT = 0.7;
@@ -25,36 +23,11 @@ static struct fbp_job whole_of(const struct fbp_job *job)
     return whole;
 }
 
-/* Samples that a run of layers needs, of all views. */
-static double samples_of(const struct fbp_job *job, size_t first, size_t n)
+fbp_status fbp_ranks_check(const struct fbp_job *job, size_t group_views, size_t size,
+                           size_t n_parts)
 {
-    const struct fbp_slab slab = {.z0 = first, .nz = n};
-    const struct fbp_batch all = fbp_work_batch_of(job, &slab, 0, job->n_views);
+    const size_t n_groups = groups_of(job, group_views);
 
-    return (double)(all.load_rows * fbp_halves(job)) * (double)job->panel.n_columns *
-           (double)job->n_views;
-}
-
-/* Of the process that has most to do in a grid. */
-static double cost_of(const struct fbp_job *whole, size_t n_groups, size_t n_slabs, size_t n_parts)
-{
-    size_t first, n;
-
-    fbp_roi_layers(whole, &first, &n);
-    const size_t layers = (n + n_slabs - 1) / n_slabs, groups = (n_groups + n_parts - 1) / n_parts;
-    const double slice = (double)fbp_roi_size(whole, 0) * (double)fbp_roi_size(whole, 1) *
-                         (double)fbp_halves(whole) * (double)fbp_frames(whole);
-    const double voxels = slice * (double)layers, views = (double)groups / (double)n_groups;
-    const size_t middle = whole->mirrored ? first : first + (n - layers) / 2;
-
-    return voxels * (double)whole->n_views * views +
-           SAMPLE_COST * samples_of(whole, middle, layers) * views +
-           VOXEL_COST * voxels * (double)(n_parts - 1);
-}
-
-static fbp_status check_parts(const struct fbp_job *job, size_t n_groups, size_t size,
-                              size_t n_parts)
-{
     if (n_parts > 1 && fbp_in_double(job))
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "view_ranks: partial volumes in double are not added up: leave it out");
@@ -96,26 +69,54 @@ static void consider(size_t slabs, size_t parts, double cost, bool may_be, struc
     out->cost = cost;
 }
 
-fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_t rank, size_t size,
-                            size_t n_parts, struct fbp_ranks *out)
+/* Grids that use all processes, or as many of them as there are groups of views to share out; of
+ * many processes also those of powers of two. */
+static bool is_candidate(size_t parts, size_t size, size_t most)
+{
+    return size % parts == 0 || parts == most || (parts & (parts - 1)) == 0;
+}
+
+void fbp_ranks_place(struct fbp_ranks *r, size_t rank)
+{
+    r->idle = rank >= r->n_slabs * r->n_parts;
+    r->slab = r->idle ? 0 : rank / r->n_parts;
+    r->part = rank % r->n_parts;
+}
+
+/* What cannot be, such as a slab that does not fit, is not taken. */
+static fbp_status weigh(const struct fbp_ranks_cost *how, size_t slabs, size_t parts, bool may_be,
+                        struct fbp_ranks *out)
+{
+    struct fbp_ranks grid = {.n_slabs = slabs, .n_parts = parts};
+    double seconds = 0;
+
+    if (how->seconds(how->user, &grid, &seconds) != FBP_OK) {
+        FBP_TRY(fbp_go_on());
+        fbp_message_clear();
+        return FBP_OK;
+    }
+    consider(slabs, parts, seconds, may_be, out);
+    return FBP_OK;
+}
+
+fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_t size,
+                            size_t n_parts, const struct fbp_ranks_cost *how, struct fbp_ranks *out)
 {
     const struct fbp_job whole = whole_of(job);
     const size_t n_groups = groups_of(job, group_views);
     const size_t most = fbp_in_double(job) ? 1 : size < n_groups ? size : n_groups;
-    const double alone = cost_of(&whole, n_groups, 1, 1);
     size_t first, n;
 
-    FBP_TRY(check_parts(job, n_groups, size, n_parts));
+    FBP_TRY(fbp_ranks_check(job, group_views, size, n_parts));
     fbp_roi_layers(&whole, &first, &n);
-    *out = (struct fbp_ranks){.n_slabs = 1, .n_parts = 1};
-    for (size_t parts = 1; parts <= most; parts++) {
-        const size_t slabs = size / parts < n ? size / parts : n;
-        consider(slabs, parts, cost_of(&whole, n_groups, slabs, parts) / alone,
-                 n_parts == 0 || parts == n_parts, out);
-    }
-    out->idle = rank >= out->n_slabs * out->n_parts;
-    out->slab = out->idle ? 0 : rank / out->n_parts;
-    out->part = rank % out->n_parts;
+    *out = (struct fbp_ranks){.n_slabs = size < n ? size : n, .n_parts = 1};
+    if (n_parts > 0) /* whatever it costs */
+        *out = (struct fbp_ranks){.n_slabs = size / n_parts < n ? size / n_parts : n,
+                                  .n_parts = n_parts};
+    for (size_t parts = 1; size > 1 && parts <= most; parts++)
+        if (parts == n_parts || is_candidate(parts, size, most))
+            FBP_TRY(weigh(how, size / parts < n ? size / parts : n, parts,
+                          n_parts == 0 || parts == n_parts, out));
     return FBP_OK;
 }
 

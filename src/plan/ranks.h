@@ -13,24 +13,40 @@
 
 struct fbp_ranks {
     size_t n_slabs, n_parts;
-    size_t slab, part; /**< of this process, from 0 */
-    bool idle;         /**< it has none: the grid has no more places */
-    double cost; /**< of the process with most to do, as a part of what one alone would have */
+    size_t slab, part;               /**< of this process, from 0 */
+    bool idle;                       /**< it has none: the grid has no more places */
+    double cost;                     /**< seconds of the process with most to do; 0: not known */
     size_t other_slabs, other_parts; /**< of the grid that would be next best; 0: there is none */
     double other_cost;
 };
 
 /**
- * The quickest grid for so many processes, where views are shared only if that saves a good part of
- * the time, and the place of one of them in it; those that share
- * views are neighbours.
+ * May n_parts of so many processes share views?
  *
- * job: with its kernel.  group_views: of its backend.  n_parts: 0, or how many share views
  * @return FBP_ERR_INVALID for more parts than there are processes, or groups of views;
  *         FBP_ERR_UNSUPPORTED for parts of a volume in double.
  */
-fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_t rank, size_t size,
-                            size_t n_parts, struct fbp_ranks *out);
+fbp_status fbp_ranks_check(const struct fbp_job *job, size_t group_views, size_t size,
+                           size_t n_parts);
+
+/** What a grid (n_slabs, n_parts) takes. */
+struct fbp_ranks_cost {
+    fbp_status (*seconds)(void *user, const struct fbp_ranks *grid, double *out);
+    void *user;
+};
+
+/**
+ * The quickest grid for so many processes, where views are shared only if that saves a good part of
+ * the time; `out` has no place of a process yet.
+ *
+ * job: with its kernel.  group_views: of its backend.  n_parts: 0, or how many share views
+ * @return as fbp_ranks_check()
+ */
+fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_t size,
+                            size_t n_parts, const struct fbp_ranks_cost *how,
+                            struct fbp_ranks *out);
+/** The place of a process in a grid; those that share views are neighbours. */
+void fbp_ranks_place(struct fbp_ranks *ranks, size_t rank);
 
 /**
  * Which of the processes that share the views of a slab gets the sum of slice z of the box: job's

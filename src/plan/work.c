@@ -306,7 +306,7 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
     const bool fits = try_from(out, rq, slabs);
     /* Views that are followed come when they come, and where nothing overlaps nothing is hidden. */
     const bool whole = rq->on_device && fits && out->n_slabs == rq->n_workers;
-    if (!rq->follow && !rq->even && !whole && fbp_work_rates(rq).update > 0)
+    if (!rq->follow && !rq->even && !rq->plain && !whole && fbp_work_rates(rq).update > 0)
         FBP_TRY(take_quickest(rq, slabs, fits, out));
     FBP_TRY(fbp_go_on()); /* else what was found may be wrong */
     out->update = fbp_work_rates(rq).update;

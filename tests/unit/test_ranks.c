@@ -29,6 +29,19 @@ static void drop(struct made *m)
     fbp_scan_clear(&m->scan);
 }
 
+/* A grid as a rank with equal parts of all would take it, and as long again for a slab of others.
+ */
+static fbp_status count_updates(void *user, const struct fbp_ranks *grid, double *out)
+{
+    const double layers = ceil(*(const double *)user / (double)grid->n_slabs);
+
+    *out = layers / (double)grid->n_parts + 0.05 * layers * (double)(grid->n_parts - 1);
+    return FBP_OK;
+}
+
+static double n_layers = 48;
+static const struct fbp_ranks_cost by_updates = {count_updates, &n_layers};
+
 /* Every layer and view is that of as many processes as it should be. */
 static void check_grid(const struct fbp_job *whole, size_t size, size_t n_parts)
 {
@@ -38,7 +51,8 @@ static void check_grid(const struct fbp_job *whole, size_t size, size_t n_parts)
 
     for (size_t rank = 0; rank < size; rank++) {
         struct fbp_job job = *whole;
-        OK(fbp_ranks_choose(whole, GROUP, rank, size, n_parts, &r));
+        OK(fbp_ranks_choose(whole, GROUP, size, n_parts, &by_updates, &r));
+        fbp_ranks_place(&r, rank);
         assert_true(r.n_slabs * r.n_parts <= size);
         assert_true(n_parts == 0 || r.n_parts == n_parts);
         assert_int_equal(r.idle, rank >= r.n_slabs * r.n_parts);
@@ -137,19 +151,23 @@ static void takes_slabs_where_there_are_slices(void **state)
 
     (void)state;
     make(&m, 48, 48);
-    OK(fbp_ranks_choose(&m.tables.job, GROUP, 0, 4, 0, &r));
+    OK(fbp_ranks_choose(&m.tables.job, GROUP, 4, 0, &by_updates, &r));
     assert_true(r.n_slabs == 4 && r.n_parts == 1);
-    assert_true(r.cost < 0.5 && r.other_parts > 1 && r.other_cost > r.cost);
+    assert_true(r.cost == 12 && r.other_parts > 1 && r.other_cost > r.cost);
     drop(&m);
     make(&m, 48, 1);
-    OK(fbp_ranks_choose(&m.tables.job, GROUP, 0, 4, 0, &r));
+    n_layers = 1;
+    OK(fbp_ranks_choose(&m.tables.job, GROUP, 4, 0, &by_updates, &r));
     assert_true(r.n_slabs == 1 && r.n_parts > 1 && r.cost < r.other_cost);
-    OK(fbp_ranks_choose(&m.tables.job, GROUP, 3, 4, 3, &r));
+    OK(fbp_ranks_choose(&m.tables.job, GROUP, 4, 3, &by_updates, &r));
+    fbp_ranks_place(&r, 3);
     assert_true(r.n_parts == 3 && r.idle);
-    assert_int_equal(fbp_ranks_choose(&m.tables.job, GROUP, 0, 4, 5, &r), FBP_ERR_INVALID);
+    assert_int_equal(fbp_ranks_choose(&m.tables.job, GROUP, 4, 5, &by_updates, &r),
+                     FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "4 processes cannot share views among 5"));
     fbp_message_clear();
-    assert_int_equal(fbp_ranks_choose(&m.tables.job, GROUP, 0, 9, 7, &r), FBP_ERR_INVALID);
+    assert_int_equal(fbp_ranks_choose(&m.tables.job, GROUP, 9, 7, &by_updates, &r),
+                     FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "only 6 groups of views"));
     fbp_message_clear();
     drop(&m);

@@ -35,7 +35,7 @@ WHOLE(meridians, most);
 WHOLE(geometry_known, preparation);
 WHOLE(picture_params, frame);
 WHOLE(part, missing);
-WHOLE(plan_summary, n_parts);
+WHOLE(plan_summary, nodes);
 WHOLE(progress, waiting_for);
 WHOLE(recon_params, split);
 WHOLE(report, slices_missing);
