@@ -18,9 +18,11 @@ time, on their own cores, and know nothing of each other.  Their speed-up is tha
 and the slowest of them counts.
 
 Seconds are those that the program tells: from the opened plan to the published volume.  "wall" has
-also the start of the processes, their plans and their end.  If the program has a model of such ranks
-(fbp plan --model), what it foretells is printed beside each row: the rates that it is given are those
-that one rank had.
+also the start of the processes, their plans and their end; "processor" is the time of all cores.
+Beside each row stands what the program's model of such ranks (fbp plan --model) foretells, and the
+difference from the median: the model is given the rates that one rank had, how much slower processes
+that work apart are at the same time, and how fast two processes of this host exchange messages, which
+is measured without the program.
 
 A rank keeps to its cores (CPUs of one core of the processor stay together).  Launcher "team" needs no
 MPI; "mpirun" is Open MPI's, which binds by itself (--bind-to core --map-by slot:PE=CORES).  Needs
@@ -29,14 +31,18 @@ only Python.  Libraries in ../lib and ../deps beside the program are found.
 import argparse
 import glob
 import json
+import multiprocessing
 import os
 import platform
+import resource
 import shlex
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 
@@ -57,12 +63,50 @@ def processor():
     return names[0] if names else platform.machine()
 
 
+def children_seconds():
+    """Processor time of all processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def exchange(cpus, seconds=0.5):
+    """Bytes a second that two processes, each on its own CPUs, give each other at the same time."""
+    ends = socket.socketpair()
+    counts = multiprocessing.Array("d", 2)
+
+    def play(rank):
+        os.sched_setaffinity(0, cpus[rank])
+        end, message, room, got = ends[rank], bytes(1 << 16), bytearray(1 << 16), 0
+        until = time.monotonic() + seconds
+
+        def give():
+            while time.monotonic() < until:
+                end.sendall(message)
+            end.shutdown(socket.SHUT_WR)
+        giver = threading.Thread(target=give)
+        giver.start()
+        while n := end.recv_into(room):
+            got += n
+        giver.join()
+        counts[rank] = got
+
+    players = [multiprocessing.Process(target=play, args=(rank,)) for rank in range(2)]
+    for p in players:
+        p.start()
+    for end in ends:
+        end.close()
+    for p in players:
+        p.join()
+    return min(counts) / seconds
+
+
 class Row:
     """Some ranks, and what they took."""
 
     def __init__(self, kind, ranks, view_ranks, cores, devices, apart=False):
         self.apart = apart
         self.kind, self.ranks, self.view_ranks, self.cores, self.devices = kind, ranks, view_ranks, cores, devices
+        self.cpu, self.model_cpu = [], None
         self.seconds, self.wall, self.same, self.rmse, self.stages, self.model, self.failed = [], [], None, None, {}, None, None
 
     def name(self):
@@ -138,11 +182,12 @@ class Bench:
 
     def run(self, row, out="team.mha"):
         command = self.command(row, out)
-        begin = time.monotonic()
+        begin, used = time.monotonic(), children_seconds()
         by_mpirun = self.args.launcher == "mpirun" and row.ranks > 1 and not row.apart
         start = self.start_mpirun if by_mpirun else self.start_team
         ended = start(row, command)
         wall = time.monotonic() - begin
+        row.cpu.append(children_seconds() - used)
         for text, err, rc in ended:
             if rc:
                 raise RuntimeError(f"{row.name()}, {row.grid()}: {(text + err).strip()}")
@@ -193,28 +238,27 @@ class Model:
     """What `fbp plan --model` foretells of ranks, from what one rank took.
 
     Filter and backprojection share the cores of a rank, each half of them while both work: half of
-    the filter's seconds are its own, and the backprojection has what is left of the whole.  Both are
-    slower beside other ranks by as much as processes that work apart are.  The rate of sums over
-    the "network" of a host is that of the first row that shares views, which is therefore right by
-    itself."""
+    the filter's seconds are its own, and the backprojection has what is left of the whole: as much as
+    lets the model be right for one rank.  Both are slower beside other ranks by as much as processes
+    that work apart are.  Nothing is taken from rows of several ranks."""
 
-    def __init__(self, bench, one, rows):
+    def __init__(self, bench, one, whole, slower, net):
         s, size, views = one.stages, bench.args.size, bench.args.views
-        self.bench, self.net, self.slower = bench, 1e12, {}
-        for row in rows:
-            if row.kind == "cpu" and row.apart and row.seconds:
-                self.slower[row.ranks] = min(row.seconds) / min(one.seconds)
+        self.bench, self.slower, self.net = bench, slower, net
         self.reads = size * size * views * 4 / max(s["read"], 1e-3)
         self.writes = size**3 * 4 / max(s["write"], 1e-3) if bench.args.output == "file" else 1e13
         self.filter = self.gups = 1
         unit = self.ask(1, 1)
         own = s["filter"] / 2
         self.filter = unit["filter"] / own if own > 0 else 1e6
-        self.gups = unit["backproject"] / max(min(one.seconds) - own - s.get("finish", 0), 1e-3)
+        left = max(whole - own, 1e-3)
+        for _ in range(4):  # what does not overlap is not the backprojection's
+            self.gups = unit["backproject"] / left
+            left = max(left + whole - self.ask(1, 1)["total"], 1e-3)
 
     def ask(self, ranks, share):
         slower = self.slower.get(ranks, 1)
-        words = [f"nodes={ranks}", "gpus=0", f"gups={self.gups / slower:.5g}", f"filter={self.filter / slower:.5g}",
+        words = [f"nodes={ranks}", "gpus=0", f"cores={self.bench.args.cores}", f"gups={self.gups / slower:.5g}", f"filter={self.filter / slower:.5g}",
                  f"net={self.net * 1e-9:.5g}GB/s", f"read={min(self.reads, 1e13) * 1e-9:.5g}GB/s",
                  f"write={min(self.writes, 1e13) * 1e-9:.5g}GB/s"]  # each rank writes its own slices
         text = self.bench.call("plan", self.bench.path("scan.json"), "--json", "-q", "--view-ranks", str(share),
@@ -222,12 +266,23 @@ class Model:
         return json.loads(text)["cluster"][0]
 
     def foretell(self, row):
-        got = self.ask(row.ranks, row.view_ranks)
-        if row.view_ranks > 1 and self.net == 1e12:
-            moved = got["sum"] * self.net
-            self.net = min(1e13, max(1e6, moved / max(min(row.seconds) - got["total"], 1e-3)))
-            got = self.ask(row.ranks, row.view_ranks)
-        return got["total"]
+        return self.ask(row.ranks, row.view_ranks)["total"]
+
+
+def foretell(bench, one, rows):
+    """What the model says of the seconds of each row, and, of ranks of one core, of the seconds that
+    the cores worked: others on this machine do not change these."""
+    cores, whole, net = bench.args.cores, statistics.median(one.seconds), 1e12
+    slower = {r.ranks: statistics.median(r.seconds) / whole for r in rows if r.kind == "cpu" and r.apart and r.seconds}
+    if len(bench.cpus) >= 2 * cores:
+        net = exchange([bench.cpus[:cores], bench.cpus[cores:2 * cores]])
+        print(f"  two processes give each other {net * 1e-9:.2f} GB/s", file=sys.stderr)
+    model = Model(bench, one, whole, slower, net)
+    work = Model(bench, one, statistics.median(one.cpu), {}, net) if cores == 1 else None
+    for row in rows:
+        if row.kind == "cpu" and row.seconds and not row.apart:
+            row.model = model.foretell(row)
+            row.model_cpu = row.ranks * work.foretell(row) if work else None
 
 
 def measure(bench, rows):
@@ -259,10 +314,7 @@ def measure(bench, rows):
     one = first.get("cpu")
     if one and one.seconds and one.ranks == 1:
         try:
-            model = Model(bench, one, rows)
-            for row in rows:
-                if row.kind == "cpu" and row.seconds and not row.apart:
-                    row.model = model.foretell(row)
+            foretell(bench, one, rows)
         except (RuntimeError, KeyError) as e:
             print(f"no model: {e}", file=sys.stderr)
     return first
@@ -274,27 +326,32 @@ def values(row):
     return "same bits" if row.same else f"{row.rmse:.1e}"
 
 
+def beside(model, measured):
+    """What the model says, and how far that is from the median."""
+    return f"{model:.3f} ({100 * (model / statistics.median(measured) - 1):+.0f} %)" if model else "-"
+
+
 def table(rows, first):
-    lines = ["| | slabs x views | best [s] | median [s] | wall [s] | speed-up | of linear | values | model [s] |",
-             "|---|---|---|---|---|---|---|---|---|"]
+    lines = ["| | slabs x views | best [s] | median [s] | wall [s] | processor [s] | speed-up | of linear | values | model [s] | of processor [s] |",
+             "|---|---|---|---|---|---|---|---|---|---|---|"]
     for row in rows:
         if row.failed or not row.seconds:
-            lines.append(f"| {row.name()} | {row.grid()} | failed | | | | | | |")
+            lines.append(f"| {row.name()} | {row.grid()} | failed | | | | | | | | |")
             continue
         one = first[row.kind]
         faster = min(one.seconds) / min(row.seconds) * (row.ranks if row.apart else 1) if one.seconds else 0
         linear = faster / (row.ranks if row.kind == "cpu" else max(row.devices, 1))
-        model = f"{row.model:.3f} ({100 * (row.model / min(row.seconds) - 1):+.0f} %)" if row.model else "-"
+        model, work = beside(row.model, row.seconds), beside(row.model_cpu, row.cpu)
         lines.append(f"| {row.name()} | {row.grid()} | {min(row.seconds):.3f} | {statistics.median(row.seconds):.3f} | "
-                     f"{min(row.wall):.3f} | {faster:.2f} | {linear:.2f} | {values(row)} | {model} |")
+                     f"{min(row.wall):.3f} | {statistics.median(row.cpu):.2f} | {faster:.2f} | {linear:.2f} | {values(row)} | {model} | {work} |")
     return "\n".join(lines)
 
 
 def result(args, rows, first, cpus):
     def one(row):
         return {"kind": row.kind, "apart": row.apart, "ranks": row.ranks, "view_ranks": row.view_ranks, "cores": row.cores,
-                "gpus": row.devices, "seconds": row.seconds, "wall": row.wall, "stages": row.stages,
-                "same_bits": row.same, "rmse_of_peak": row.rmse, "model_seconds": row.model, "failed": row.failed}
+                "gpus": row.devices, "seconds": row.seconds, "wall": row.wall, "processor_seconds": row.cpu, "stages": row.stages,
+                "same_bits": row.same, "rmse_of_peak": row.rmse, "model_seconds": row.model, "model_processor_seconds": row.model_cpu, "failed": row.failed}
     return {"processor": processor(), "cpus": len(cpus), "size": args.size, "views": args.views,
             "output": args.output, "launcher": args.launcher, "runs": args.runs,
             "kernels": {k: getattr(r, "kernel", None) for k, r in first.items()}, "rows": [one(r) for r in rows]}
