@@ -64,7 +64,12 @@ static fbp_status check_free(const struct fbp_sink *s)
 static fbp_status make_folder(const struct fbp_sink *s)
 {
     FBP_TRY(write_part(s));
-    return mkdir(s->split->folder, 0777) == 0 ? FBP_OK : cannot("create", s->split->folder);
+    if (mkdir(s->split->folder, 0777) < 0)
+        return cannot("create", s->split->folder);
+    const fbp_status st = open_folder(s);
+    if (st != FBP_OK)
+        rmdir(s->split->folder);
+    return st;
 }
 
 fbp_status fbp_split_begin(struct fbp_sink *s)
@@ -74,8 +79,7 @@ fbp_status fbp_split_begin(struct fbp_sink *s)
     const fbp_status st = make_folder(s);
     if (st != FBP_OK)
         unlink(s->part);
-    FBP_TRY(st);
-    return open_folder(s);
+    return st;
 }
 
 /* *torn: its process was killed before it could write it. */
@@ -134,11 +138,15 @@ fbp_status fbp_split_clear(const struct fbp_sink *s, const struct fbp_part_input
     return fbp_part_clear(inputs, s->part, true);
 }
 
+/* Also where no more files may be open.  Once PATH has its name, the pieces are its. */
 void fbp_split_remove(const struct fbp_sink *s)
 {
-    struct fbp_split_token token;
+    const struct fbp_split_files *p = &s->split->pieces;
 
-    if (s->split->dir >= 0 && fbp_split_named(s, s->part, &token) == FBP_OK)
-        (void)!fbp_split_remove_folder(s, &token);
+    if (s->split->dir < 0 || !fbp_part_is_named(s->fd, s->part))
+        return;
+    for (size_t k = 0; k < p->n_files; k++)
+        unlinkat(s->split->dir, p->file[k].name, 0);
+    rmdir(s->split->folder);
     unlink(s->part);
 }

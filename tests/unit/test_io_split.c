@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <glob.h>
+#include <sys/resource.h>
 
 static struct output split_into(size_t slices, uint64_t fingerprint)
 {
@@ -390,6 +391,34 @@ static void what_is_not_split(void **state)
     assert_files("*", 0);
 }
 
+/* Opening fails at one place after another: nothing is left. */
+static void few_files_may_be_open(void **state)
+{
+    const struct output o = split_into(3, 0);
+    const struct fbp_sink_params p = params_of(&o);
+    const struct fbp_array_info i = info();
+    struct rlimit before, now;
+    size_t failed = 0;
+    fbp_sink *s = NULL;
+
+    (void)state;
+    begin_empty();
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    now = before;
+    for (now.rlim_cur = 3; !s && now.rlim_cur < 200; now.rlim_cur++) {
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &now), 0);
+        const fbp_status st = fbp_sink_open(&s, "v.h5", &i, &p);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+        failed += st != FBP_OK;
+        if (st != FBP_OK)
+            assert_files("*", 0);
+    }
+    assert_non_null(s);
+    assert_true(failed > 2);
+    fbp_sink_close(&s);
+    assert_files("*", 0);
+}
+
 /* What a process has changed in a file is within stripes that are its alone. */
 static void look_at_stripes(const char *before, const char *after, size_t n, size_t stripe,
                             size_t first, size_t slices, size_t p, size_t *whole)
@@ -467,6 +496,7 @@ int main(void)
         cmocka_unit_test(what_is_not_ours_stays),
         cmocka_unit_test(inputs_are_spared),
         cmocka_unit_test(what_is_not_split),
+        cmocka_unit_test(few_files_may_be_open),
         cmocka_unit_test(no_two_processes_write_to_one_page),
     };
 
