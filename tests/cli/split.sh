@@ -80,6 +80,18 @@ for command in "info moved/v.h5" "compare moved/v.h5 plain.h5" "view moved/v.h5 
     has err 'is in v\.h5\.[0-9a-f]*/slices_20-29\.h5.*not there|samples are in v\.h5\.[0-9a-f]*/slices_20-29\.h5'
 done
 
+# Few files may be open, and there are many: the volume is read nevertheless.
+run 0 simulate --size 4 --views 8 --scale 0.02 -o thin.json -q
+run 0 recon thin.json --size 4x4x300 --voxel 1 -o thin.h5 -q "${common[@]}"
+run 0 recon thin.json --size 4x4x300 --voxel 1 -o many.h5 --split 1 -q "${common[@]}"
+for n in 32 256; do
+    (ulimit -n $n && exec "$fbp" compare many.h5 thin.h5 --tolerance 0) >out 2>err || say "$n open files: $(cat err)"
+done
+run 0 recon thin.json --size 4x4x2000 --voxel 1 -o thin.h5 -q "${common[@]}"
+run 0 recon thin.json --size 4x4x2000 --voxel 1 -o many.h5 --split 1 -q "${common[@]}"
+run 0 compare many.h5 thin.h5 --tolerance 0
+rm -r many.h5*
+
 # What is not split: one line, and nothing is written.
 touch before after
 ls >before

@@ -1,4 +1,4 @@
-/** @file pieces.h  An array as several files, of a run of slices each, which one more joins
+/** @file split_files.h  An array as several files, of a run of slices each, which one more joins
  * (internal).
  */
 #ifndef FBP_SRC_SPLIT_FILES_H

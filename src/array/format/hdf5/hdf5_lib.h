@@ -99,6 +99,12 @@ fbp_status fbp_hdf5_keys(hid_t file, const char *name, const char *path,
 fbp_status fbp_hdf5_check_virtual(hid_t data, const char *path, const hsize_t *first,
                                   const hsize_t *n, struct fbp_blob *files);
 
+/** The same before a block is read, for which the library holds all of these files open: *fits:
+ *  they are not more than `most`, and so many can be open (else some may not have been looked at).
+ */
+fbp_status fbp_hdf5_check_block(hid_t data, const char *path, const hsize_t *first,
+                                const hsize_t *n, size_t most, bool *fits);
+
 /** Attributes; false if absent or of another kind.  Numbers: exactly n of them. */
 bool fbp_hdf5_text_of(hid_t object, const char *attribute, char *out, size_t n);
 bool fbp_hdf5_numbers_of(hid_t object, const char *attribute, double *out, size_t n);

@@ -16,6 +16,7 @@ fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size
     const hssize_t count = H5Sget_simple_extent_npoints(space);
     char why[200];
     fbp_status st = FBP_OK;
+    bool fits = false;
 
     *out = NULL;
     *n = 0;
@@ -23,7 +24,12 @@ fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size
         st = fbp_fail(FBP_ERR_INVALID, "%s: %s: expected 1 to %zu numbers, found %lld of them",
                       name, path, most, (long long)count);
     if (st == FBP_OK)
-        st = fbp_hdf5_check_virtual(data, name, NULL, NULL, NULL);
+        st = fbp_hdf5_check_block(data, name, NULL, NULL, SIZE_MAX, &fits);
+    if (st == FBP_OK && !fits)
+        st = fbp_fail(FBP_ERR_IO,
+                      "%s: %s comes from more files than this process may have open: raise the "
+                      "number of open files (ulimit -n)",
+                      name, path);
     if (st == FBP_OK)
         st = fbp_calloc((void **)out, (size_t)count, sizeof **out, path);
     if (st == FBP_OK && H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) < 0) {

@@ -6,13 +6,15 @@
 #include "base/environment.h"
 #include "base/mem.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
-enum { NAME = 2048, MAX_DEPTH = 8 };
+enum { NAME = 2048, MAX_DEPTH = 8, SPARE_FILES = 4 };
 
 static const size_t MAX_SOURCES = 1 << 20;
 
@@ -25,6 +27,7 @@ struct virtual_set {
     const hsize_t *first, *n; /* of the part that is wanted; NULL: all */
     size_t *n_looked;         /* sources, of all depths */
     struct fbp_blob *files;   /* takes their names; NULL */
+    size_t *n_files, most;    /* files that follow each other, of all depths; above `most`: stop */
     char last[NAME];
     hid_t last_file;
 };
@@ -104,6 +107,7 @@ static hid_t open_file(struct virtual_set *v, const char *name)
     if (v->last_file < 0 || strcmp(v->last, name) != 0) {
         if (v->last_file >= 0)
             H5Fclose(v->last_file);
+        ++*v->n_files;
         snprintf(v->last, sizeof v->last, "%s", name);
         v->last_file = find_file(v, name);
     }
@@ -176,7 +180,11 @@ static fbp_status check_source(struct virtual_set *v, size_t i, const char *file
                        "is it the right file?");
     FBP_TRY(check_extent(v, i, source, file, set));
     FBP_TRY(note_file(v, source));
-    struct virtual_set all = {.path = v->path, .n_looked = v->n_looked, .files = v->files};
+    struct virtual_set all = {.path = v->path,
+                              .n_looked = v->n_looked,
+                              .files = v->files,
+                              .n_files = v->n_files,
+                              .most = v->most};
     const fbp_status st = check_set(&all, source, v->depth + 1);
     H5Dclose(source);
     return st;
@@ -257,7 +265,7 @@ static fbp_status check_mappings(struct virtual_set *v)
     if (H5Pget_virtual_count(v->plist, &n) < 0 ||
         H5Fget_name(v->data, v->file, sizeof v->file) >= (ssize_t)sizeof v->file)
         return fbp_fail(FBP_ERR_INVALID, "%s: its virtual sources cannot be read", v->path);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && *v->n_files <= v->most; i++)
         if (is_wanted(v, i))
             FBP_TRY(check_mapping(v, i));
     return FBP_OK;
@@ -292,12 +300,48 @@ static fbp_status check_set(const struct virtual_set *like, hid_t data, int dept
     return st;
 }
 
+static fbp_status check_up_to(hid_t data, const char *path, const hsize_t *first, const hsize_t *n,
+                              struct fbp_blob *files, size_t most, size_t *n_files)
+{
+    size_t n_looked = 0;
+    const struct virtual_set wanted = {.path = path,
+                                       .first = first,
+                                       .n = n,
+                                       .n_looked = &n_looked,
+                                       .files = files,
+                                       .n_files = n_files,
+                                       .most = most};
+
+    return check_set(&wanted, data, 0);
+}
+
+/* The library says nothing where it cannot, and reads the fill value. */
+static bool can_open(size_t n)
+{
+    struct rlimit limit;
+    size_t left = 0;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return true;
+    for (rlim_t fd = 0; fd < limit.rlim_cur && left < n; fd++)
+        left += fcntl((int)fd, F_GETFD) < 0;
+    return left >= n;
+}
+
 fbp_status fbp_hdf5_check_virtual(hid_t data, const char *path, const hsize_t *first,
                                   const hsize_t *n, struct fbp_blob *files)
 {
-    size_t n_looked = 0;
-    const struct virtual_set wanted = {
-        .path = path, .first = first, .n = n, .n_looked = &n_looked, .files = files};
+    size_t n_files = 0;
 
-    return check_set(&wanted, data, 0);
+    return check_up_to(data, path, first, n, files, SIZE_MAX, &n_files);
+}
+
+fbp_status fbp_hdf5_check_block(hid_t data, const char *path, const hsize_t *first,
+                                const hsize_t *n, size_t most, bool *fits)
+{
+    size_t n_files = 0;
+
+    FBP_TRY(check_up_to(data, path, first, n, NULL, most, &n_files));
+    *fits = n_files <= most && (n_files == 0 || can_open(n_files + SPARE_FILES));
+    return FBP_OK;
 }
