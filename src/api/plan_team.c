@@ -223,22 +223,41 @@ static void name_grid(size_t slabs, size_t parts, char *line, size_t n)
         snprintf(line, n, "%zu slab%s of slices", slabs, slabs > 1 ? "s" : "");
 }
 
+/* What the best other grid would take. */
+static void name_other(const fbp_plan *p, char *out, size_t room)
+{
+    const struct fbp_ranks *r = &p->ranks;
+    const double ratio = r->other_cost / r->cost;
+    char grid[120], remedy[60] = "";
+
+    if (r->other_cost <= 0)
+        return;
+    name_grid(r->other_slabs, r->other_parts, grid, sizeof grid);
+    if (p->params.view_ranks == 0) /* it was not taken, as sums change the last digits */
+        snprintf(remedy, sizeof remedy, ", with other last digits: --view-ranks %zu",
+                 r->other_parts);
+    if (ratio >= 1.05)
+        snprintf(out, room, " (%s would take about %.*f times as long)", grid, ratio < 9.95, ratio);
+    else if (ratio > 0.95)
+        snprintf(out, room, " (%s would take about as long)", grid);
+    else
+        snprintf(out, room, " (%s would take about %.0f %% less time%s)", grid, 100 - 100 * ratio,
+                 remedy);
+}
+
 void fbp_plan_note_team(const fbp_plan *p)
 {
     const size_t size = fbp_team_size(p->params.team);
     const struct fbp_ranks *r = &p->ranks;
     const size_t idle = size - r->n_slabs * r->n_parts;
-    char line[400], taken[120], rest[60] = "", other[120], more[200] = "";
+    char line[400], taken[120], rest[60] = "", more[220] = "";
 
     if (!p->params.team)
         return;
     if (idle > 0)
         snprintf(rest, sizeof rest, "; %zu ha%s nothing to do", idle, idle > 1 ? "ve" : "s");
     name_grid(r->n_slabs, r->n_parts, taken, sizeof taken);
-    name_grid(r->other_slabs, r->other_parts, other, sizeof other);
-    if (r->other_cost > 0)
-        snprintf(more, sizeof more, " (%s would take about %.2g times as long)", other,
-                 r->other_cost / r->cost);
+    name_other(p, more, sizeof more);
     snprintf(line, sizeof line, "%zu processes: %s%s%s", size, taken, rest, more);
     fbp_plan_note(p, FBP_LOG_NOTE, line);
 }

@@ -37,7 +37,7 @@ cpus=$(python3 -c 'import os; print(len(os.sched_getaffinity(0)))')
 [ "$cpus" -lt 2 ] && ranks=1 rows=1 || ranks=1,2 rows=4
 python3 "$scripts/ranks/ranks.py" --fbp "$fbp" --ranks $ranks --cores 1 --size 24 --views 20 --runs 1 --dir place \
     --json ranks.json >out 2>err || say "$last: $(cat err)"
-[ "$(grep -cE '^\| [12] x 1 cores(, apart)? \| [12] x [12] \|( [0-9.]+ \|){5} (-|same bits|[0-9.]+e-[0-9]+) \|' out)" -eq $rows ] ||
+[ "$(grep -cE '^\| [12] x 1 cores(, apart)? \| [12] x [12] \|( [0-9.]+ \|){6} (-|same bits|[0-9.]+e-[0-9]+) \|' out)" -eq $rows ] ||
     say "$last: $(cat out)"
 python3 - <<'PY' || say "$last: $(cat ranks.json)"
 import json

@@ -114,6 +114,7 @@ cat >job.sh <<TEXT
 #SBATCH --requeue
 #SBATCH --output=task-%a.out
 #SBATCH --open-mode=append
+[ -z "\${SLURM_RESTART_COUNT-}" ] || echo again
 run=(srun '$fbp' recon scan.json -o array.mha --part auto/16 --device ref --slab 2 -q)
 if [ "\$SLURM_ARRAY_TASK_ID" = 7 ] && [ -z "\${SLURM_RESTART_COUNT-}" ]; then
     "\${run[@]}" &
@@ -163,6 +164,14 @@ for ((i = 0; i < 5; i++)); do # the keepers first, as they would tell how tasks 
 done
 wait_jobs
 cmp one.mha node.mha || say "a node dies: other bits: $(cat node-*.out)"
+# A part that had ended may be run again when the volume is complete: it begins a new one
+# (docs/cluster.md).
+for journal in node.mha.part.log.*of8.????????; do
+    [ -e "$journal" ] || continue
+    part=${journal#node.mha.part.log.} part=${part%%of*}
+    grep -q '^again' "node-$part.out" || say "a node dies: $journal is left of a part that ran once"
+    rm -f node.mha.part*
+done
 [ -z "$(ls node.mha.part* 2>/dev/null)" ] || say "a node dies: files are left: $(ls node.mha.part*)"
 start_node n2
 

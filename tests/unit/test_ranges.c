@@ -303,7 +303,8 @@ static void sinks_and_sources(void **state)
     (void)state;
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {4, 4, 4}, .type = FBP_F32};
-    struct fbp_sink_params p = {.struct_size = sizeof p - 8};
+    struct fbp_sink_params p = {.struct_size = offsetof(struct fbp_sink_params, level_bytes) -
+                                               8}; /* than in any release */
     struct fbp_raw raw = {.type = (enum fbp_type)99, .n = {4, 4, 4}};
     fbp_source *source = NULL;
     fbp_sink *sink = NULL;

@@ -65,14 +65,14 @@ def _lent(view: Any) -> Any:
 def _of_list(given: Sequence[Any], row_order: str) -> _core.Views:
     if not given:
         raise InvalidError("views: the list is empty: give one array for each view")
-    if not _core.is_array(given[0]) or not hasattr(given[0], "shape"):
-        raise InvalidError(
-            f"views: the list holds {type(given[0]).__name__}, expected one array for each view"
-        )
     if _core.is_elsewhere(given[0]):
         raise InvalidError(
             "views: the list holds arrays in the memory of a GPU: give one array of all views, as "
             "by torch.stack(views) or cupy.stack(views)"
+        )
+    if not _core.is_array(given[0]) or not hasattr(given[0], "shape"):
+        raise InvalidError(
+            f"views: the list holds {type(given[0]).__name__}, expected one array for each view"
         )
     one = _core.views_of_array(_with_views(given[0]), row_order)
     _, rows, columns = one.shape
