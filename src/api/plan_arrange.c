@@ -306,8 +306,8 @@ static fbp_status take_place(fbp_plan *p)
     return (p->model.n_nodes ? fbp_plan_take_rank : fbp_plan_take_share)(p, &request);
 }
 
-/* Kernel and division, of views that are read in order or not. */
-static fbp_status arrange(fbp_plan *p, bool in_order)
+/* Kernel and place, of views that are read in order or not. */
+static fbp_status place(fbp_plan *p, bool in_order)
 {
     struct fbp_job *job = &p->tables.job;
 
@@ -323,12 +323,18 @@ static fbp_status arrange(fbp_plan *p, bool in_order)
     job->raw = fbp_in_double(job)                               ? FBP_F64
                : p->backend->takes_counts && p->type == FBP_U16 ? FBP_U16
                                                                 : FBP_F32;
+    return FBP_OK;
+}
+
+static fbp_status arrange(fbp_plan *p, bool in_order)
+{
+    FBP_TRY(place(p, in_order));
     FBP_TRY(divide(p, &p->work));
     return fbp_plan_agree_division(p, divide);
 }
 
 /* A compressed scan gets the kernel of a plain one, and so the same bits, where that takes views in
- * their order, too, or where memory holds all of them. */
+ * their order, too, or where memory holds all of them: that of each process of a team. */
 static fbp_status arrange_compressed(fbp_plan *p)
 {
     struct fbp_job *job = &p->tables.job;
@@ -338,11 +344,13 @@ static fbp_status arrange_compressed(fbp_plan *p)
         return arrange(p, true);
     p->kernel_unpacked = job->chosen.kernel;
     p->held_bytes += p->hold_bytes;
-    const fbp_status st = arrange(p, false);
+    FBP_TRY(place(p, false));
+    const fbp_status st = fbp_plan_agree_memory(p, divide(p, &p->work));
     p->hold = st == FBP_OK;
+    if (st == FBP_OK)
+        return fbp_plan_agree_division(p, divide);
     if (st != FBP_ERR_NOMEM)
         return st;
-    p->unpacked_needs = p->work.memory_bytes;
     p->held_bytes -= p->hold_bytes;
     fbp_message_clear();
     return arrange(p, true);

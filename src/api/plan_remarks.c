@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Does a scan of filtered views leave something of the parameters aside? */
 static bool asks_for_filter(const struct fbp_recon_params *p)
@@ -219,20 +220,25 @@ void fbp_plan_remark(const fbp_plan *p)
     note_pixels(p, fbp_plan_prep(p)->n_bridges, "bridged from their neighbours");
 }
 
-/* Of all samples of the views, also of rows that no slice needs, which were not looked at. */
+/* Their share of all samples, where all are looked at. */
 static void warn_about_mended(const fbp_plan *p, const struct fbp_report *report)
 {
     const struct fbp_scan *s = p->scan;
     const double all = (double)s->n_views * (double)s->panel.n_rows * (double)s->panel.n_columns;
-    char line[300];
+    const bool whole = memcmp(p->info.whole.n, p->info.volume.n, sizeof p->info.whole.n) == 0 &&
+                       !p->params.n_parts && !p->params.team;
+    char line[300], share[80] = "";
 
     if (report->not_finite == 0)
         return;
+    if (whole)
+        snprintf(share, sizeof share, ", %.2g %% of %zu views of %zu x %zu",
+                 fmin(100, 100 * (double)report->not_finite / all), s->n_views, s->panel.n_columns,
+                 s->panel.n_rows);
     snprintf(line, sizeof line,
-             "samples that are no numbers (NaN or infinite): %zu, %.2g %% of %zu views of %zu x "
-             "%zu: they were bridged from their neighbours; look for what made them",
-             report->not_finite, fmin(100, 100 * (double)report->not_finite / all), s->n_views,
-             s->panel.n_columns, s->panel.n_rows);
+             "samples that are no numbers (NaN or infinite): %zu%s: they were interpolated along "
+             "their row, or are 0 where all of it is bad; look for what made them",
+             report->not_finite, share);
     fbp_plan_note(p, FBP_LOG_WARNING, line);
 }
 

@@ -88,6 +88,21 @@ void fbp_plan_stages_look(const fbp_plan *p, fbp_look *look)
         fbp_pictures_look(p->pictures, look);
 }
 
+/* Each process of a team prepares whole views ahead, the same as others: what it mends there, one
+ * process counts, or where views are prepared as they are read, those that share one slab. */
+static void count_ahead(const fbp_plan *p, struct fbp_report *report)
+{
+    const struct fbp_prep_counts *ahead = &p->ahead_done.mended;
+    const bool first = p->ranks.slab == 0 && p->ranks.part == 0;
+
+    if (first)
+        report->not_finite += p->mended.not_finite;
+    if (first || (p->ahead.as_read && p->ranks.slab == 0)) {
+        report->not_finite += ahead->not_finite;
+        report->clipped += ahead->clipped;
+    }
+}
+
 fbp_status fbp_plan_report_stages(const fbp_plan *p, struct fbp_report *report)
 {
     struct fbp_prep_counts counts = {0};
@@ -97,8 +112,7 @@ fbp_status fbp_plan_report_stages(const fbp_plan *p, struct fbp_report *report)
         report->not_finite = counts.not_finite;
         report->clipped = counts.clipped;
     }
-    report->not_finite += p->mended.not_finite + p->ahead_done.mended.not_finite;
-    report->clipped += p->ahead_done.mended.clipped;
+    count_ahead(p, report);
     report->ahead = p->ahead_done.seconds;
     return FBP_OK;
 }

@@ -85,20 +85,56 @@ fbp_status fbp_plan_take_card(fbp_plan *p)
  * that a run that is repeated has the same grid, and the same values. */
 static const double CORE_GUPS = 1, CORE_FILTER = 0.1;
 
+/* Keys of a model that a run looks at, and no others. */
+static fbp_status check_rates(const char *words)
+{
+    static const char *const known[] = {"net", "disk", "read", "write", "gups", "filter"};
+    const char *next;
+
+    for (const char *at = words; at; at = next) {
+        const size_t n = strcspn(at, ","), name = strcspn(at, "=,");
+        bool is_known = false;
+        next = at[n] ? at + n + 1 : NULL;
+        if (name == 0 || name == n)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "FBP_RATES: \"%.*s\": expected KEY=VALUE, as in net=25GB/s", (int)n,
+                            at);
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            is_known = is_known || (strlen(known[i]) == name && memcmp(known[i], at, name) == 0);
+        if (!is_known)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "FBP_RATES: %.*s plays no role for a run: use net, disk, read, write, "
+                            "gups, filter",
+                            (int)name, at);
+    }
+    return FBP_OK;
+}
+
+/* What rank 0 was told of them; nothing: all 0. */
+static fbp_status read_rates(struct fbp_model *given)
+{
+    const char *words = fbp_environment(FBP_ENV_RATES);
+    char why[400];
+
+    *given = (struct fbp_model){0};
+    if (!words || !words[0])
+        return FBP_OK;
+    FBP_TRY(check_rates(words));
+    if (fbp_model_read(words, given) == FBP_OK)
+        return FBP_OK;
+    snprintf(why, sizeof why, "%s", fbp_message());
+    fbp_message_clear();
+    return fbp_fail(FBP_ERR_INVALID, "FBP_RATES: %s", why);
+}
+
 /* The ranks that run, as a cluster of the model. */
 static fbp_status describe_ranks(const fbp_plan *p, struct fbp_model *m, struct fbp_rates *rates)
 {
     const fbp_team *team = p->params.team;
-    const char *words = fbp_environment(FBP_ENV_RATES);
     const double cores = p->tables.job.n_threads;
-    struct fbp_model given = {0};
-    char why[400];
+    struct fbp_model given;
 
-    if (words && fbp_model_read(words, &given) != FBP_OK) {
-        snprintf(why, sizeof why, "%s", fbp_message());
-        fbp_message_clear();
-        return fbp_fail(FBP_ERR_INVALID, "FBP_RATES: %s", why);
-    }
+    FBP_TRY(read_rates(&given));
     p->backend->rates(&p->tables.job, rates);
     *m = (struct fbp_model){.n_devices = fbp_team_local_size(team),
                             .net = given.net,
@@ -154,6 +190,29 @@ fbp_status fbp_plan_take_rank(fbp_plan *p, const struct fbp_work_request *reques
     p->ranks.slab = p->ranks.n_slabs / 2;
     p->machine = fbp_cluster_rank(&p->model, &p->ranks);
     return fbp_ranks_share(&p->ranks, p->backend->group_views, job);
+}
+
+fbp_status fbp_plan_agree_memory(fbp_plan *p, fbp_status status)
+{
+    fbp_team *team = p->params.team;
+    const size_t size = fbp_team_size(team);
+    const uint64_t mine = status == FBP_ERR_NOMEM ? p->work.memory_bytes : 0;
+    uint64_t *all = NULL;
+
+    p->unpacked_needs = mine;
+    if (!team || (status != FBP_OK && status != FBP_ERR_NOMEM))
+        return status;
+    fbp_message_clear(); /* it is no failure yet */
+    fbp_status st = fbp_calloc((void **)&all, size, sizeof *all, "a team's plans");
+    st = fbp_team_gather(team, "memory", st, &mine, sizeof mine, all);
+    for (size_t r = 0; r < size && st == FBP_OK; r++)
+        if (all[r] > p->unpacked_needs)
+            p->unpacked_needs = all[r];
+    free(all);
+    FBP_TRY(st);
+    return p->unpacked_needs > 0
+               ? fbp_fail(FBP_ERR_NOMEM, "memory: that of a process is too little")
+               : FBP_OK;
 }
 
 /* What must be the same where partial volumes are added up block by block. */

@@ -21,6 +21,9 @@ bool fbp_plan_has_sum(const fbp_plan *p, size_t z);
 uint64_t fbp_plan_sum_bytes(const fbp_plan *p);
 /** Who computes what. */
 void fbp_plan_note_team(const fbp_plan *p);
+/** Do unpacked views fit into the memory of all, as `status` says of this one?  FBP_ERR_NOMEM if
+ * not: p->unpacked_needs is what the process with the largest needs asks for. */
+fbp_status fbp_plan_agree_memory(fbp_plan *p, fbp_status status);
 /** Those that share views divide their slab in the same way. */
 fbp_status fbp_plan_agree_division(fbp_plan *p,
                                    fbp_status (*divide)(fbp_plan *, struct fbp_work *));

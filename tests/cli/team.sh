@@ -117,6 +117,13 @@ done
 export FBP_RATES=disk=fast
 team 2 1 recon scan.json -o rates.mha -q
 said_once '^fbp: rank 0 on .*: FBP_RATES: model: disk=fast: expected a rate' rates.mha
+for words in nodes=4 gpus=0 memory=80G up=50GB/s; do
+    FBP_RATES=$words team 2 1 recon scan.json -o rates.mha -q
+    said_once "^fbp: rank 0 on .*: FBP_RATES: ${words%=*} plays no role for a run: use net, disk" rates.mha
+done
+FBP_RATES=net=1GB/s, team 2 1 recon scan.json -o rates.mha -q
+said_once '^fbp: rank 0 on .*: FBP_RATES: "": expected KEY=VALUE' rates.mha
+FBP_RATES='' team 2 0 recon scan.json -o null: -q
 unset FBP_RATES
 
 # Every sink.
@@ -273,6 +280,43 @@ for options in "--device cpu" "--device mock --kernel column" "--device ref --cu
         is "$(json not_finite) == $count"
     done
 done
+
+# So does what is mended in a pass ahead, which each does for itself.
+run 0 simulate --kind parallel --size 32 --views 40 -o level.json -q
+at=$(($(stat -c %s level.mha) - 40 * 48 * 48 * 4))
+for ((k = 3; k < 39; k += 6)); do
+    printf '\377\377\377\177' |
+        dd of=level.mha bs=1 seek=$((at + 4 * ((k * 48 + 15 + k / 2) * 48 + 10))) conv=notrunc status=none
+done
+for options in "--rings sorting" "--rings sorting --paganin 1000,20,100" "--paganin 1000,20,100" \
+    "--paganin 1000,20,100 --slab 5"; do
+    for views in 1 3; do
+        # shellcheck disable=SC2086
+        team 3 0 recon level.json -o null: --json --device cpu $options --view-ranks $views
+        is "$(json not_finite) == 6"
+        has err 'no numbers \(NaN or infinite\): 6: they were interpolated along their row, or are 0'
+    done
+done
+run 0 recon level.json -o null:
+has err 'no numbers \(NaN or infinite\): 6, 0.0065 % of 40 views of 48 x 48: they were'
+run 0 recon level.json -o null: --roi :,:,5:27
+has err 'no numbers \(NaN or infinite\): [1-6]: they were'
+
+# A compressed scan is unpacked into the memory of all, or of none.
+run 0 simulate --size 96 --views 120 -o plain.json -q
+run 0 recon plain.json -o packed.mha -q --size 144x144x120 --compress # as if it were views
+sed 's/plain.mha/packed.mha/' plain.json >packed.json
+run 0 recon packed.json -o one.mha -q --device cpu --threads 1 --memory 34M
+for limits in "400M 34M" "34M 400M"; do
+    for views in 1 2; do
+        with=(--memory "${limits#* }")
+        team 2 0 recon packed.json -o team.mha --device cpu --threads 1 --memory "${limits% *}" --view-ranks $views
+        has err 'memory does not hold its unpacked views: kernel column'
+        run 0 compare team.mha one.mha --json
+        is "$(json psnr_db) >= 120"
+    done
+done
+with=()
 
 # A killed process ends all of them, and leaves what any number of others goes on with.
 at=$(mktemp -d "$folder/XXXXXX")
