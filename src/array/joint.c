@@ -45,18 +45,32 @@ void fbp_joint_destroy(struct fbp_joint **joint)
     *joint = NULL;
 }
 
-/* Whoever comes first reserves all of it. */
+static fbp_status count_peer(struct fbp_sink *s, struct fbp_joint_peer *p, void *user)
+{
+    size_t *n = user;
+
+    (void)s;
+    (void)p;
+    ++*n;
+    return FBP_OK;
+}
+
+/* Whoever comes first reserves all of it, and only then begins a journal.  So what is lacking
+ * beside a journal was lost, with slices of which the journal speaks. */
 static fbp_status open_part(struct fbp_sink *s, const struct fbp_part_inputs *inputs)
 {
-    struct stat st;
+    size_t journals = 0;
 
     FBP_TRY(fbp_sink_part_reopen(s, inputs));
-    if (s->fd >= 0 && s->chunked)
-        return FBP_OK;
-    if (s->fd < 0)
+    if (s->fd < 0) {
         FBP_TRY(fbp_sink_part_create(s));
-    if (!s->split && fstat(s->fd, &st) == 0 && (uint64_t)st.st_size >= fbp_sink_part_bytes(s))
-        return FBP_OK;
+        return fbp_sink_reserve(s);
+    }
+    FBP_TRY(fbp_joint_each(s, false, count_peer, &journals));
+    const fbp_status st = fbp_sink_part_check(s);
+    if (st == FBP_OK || journals > 0)
+        return st;
+    fbp_message_clear();
     return fbp_sink_reserve(s);
 }
 
@@ -126,16 +140,6 @@ static bool is_worth_keeping(const struct fbp_sink *s)
 
     return s->fingerprint && s->log_fd >= 0 && fstat(s->log_fd, &st) == 0 &&
            (uint64_t)st.st_size > s->joint->begin && s->joint->begin > 0;
-}
-
-static fbp_status count_peer(struct fbp_sink *s, struct fbp_joint_peer *p, void *user)
-{
-    size_t *n = user;
-
-    (void)s;
-    (void)p;
-    ++*n;
-    return FBP_OK;
 }
 
 /* The last to leave an output of which nothing is there removes it. */

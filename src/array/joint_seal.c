@@ -119,6 +119,18 @@ static fbp_status lacks_slices(const struct fbp_sink *s)
                     s->path, s->info.n[2] - s->n_have, s->info.n[2], s->joint->head);
 }
 
+/* Not PATH.part any more: who published it gave it its name. */
+static fbp_status check_named(const struct fbp_sink *s)
+{
+    if (s->joint->stack || fbp_part_is_named(s->fd, s->layout.data_path))
+        return FBP_OK;
+    return fbp_fail(
+        FBP_ERR_IO,
+        "%s: was moved or removed while the output was written, or %s has been replaced "
+        "since then: start again if it is not there",
+        s->part, s->path);
+}
+
 /* While the head is locked. */
 static fbp_status finish(struct fbp_sink *s, const struct fbp_part_inputs *inputs, int head)
 {
@@ -128,7 +140,8 @@ static fbp_status finish(struct fbp_sink *s, const struct fbp_part_inputs *input
         return s->joint->own.first ? lacks_slices(s) : FBP_OK;
     if (s->joint->stack || fbp_part_is_named(s->fd, s->part))
         return seal(s, inputs, head);
-    s->joint->complete = true; /* it has its name, and who gave it that ended then */
+    FBP_TRY(check_named(s));
+    s->joint->complete = true; /* and who gave it its name ended then */
     return fbp_joint_tidy(s, head);
 }
 
@@ -140,6 +153,7 @@ static fbp_status check_published(struct fbp_sink *s)
                         "%s: was removed while the output was written: remove %s, too, and start "
                         "again",
                         s->joint->head, s->part);
+    FBP_TRY(check_named(s));
     s->joint->complete = true;
     fbp_sink_mark(s, 0, s->info.n[2]);
     fbp_joint_remove(s->log);

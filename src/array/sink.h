@@ -101,6 +101,10 @@ fbp_status fbp_sink_part_clear(const struct fbp_sink *s, const struct fbp_part_i
 fbp_status fbp_sink_part_create(struct fbp_sink *s);
 fbp_status fbp_sink_part_reopen(struct fbp_sink *s, const struct fbp_part_inputs *inputs);
 
+/** PATH.part is there in full, as whoever creates it reserves it; else a message says what is not.
+ */
+fbp_status fbp_sink_part_check(const struct fbp_sink *s);
+
 /** Remove PATH.part; false: it is still there. */
 bool fbp_sink_part_remove(const struct fbp_sink *s);
 

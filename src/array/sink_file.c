@@ -344,6 +344,8 @@ fbp_status fbp_sink_publish_names(struct fbp_sink *s)
     if (s->split && !s->joint)
         FBP_TRY(fbp_split_put_headers(s));
     FBP_TRY(fbp_sink_sync(s));
+    if (s->split)
+        FBP_TRY(fbp_split_check_headers(s));
     FBP_TRY(publish_names(s, s->part));
     return s->format->split ? fbp_split_settle_old(s) : FBP_OK;
 }

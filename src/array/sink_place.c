@@ -5,6 +5,8 @@
 #include "array/split.h"
 
 #include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 fbp_status fbp_sink_put(const struct fbp_sink *s, uint64_t at, const void *data, size_t n)
@@ -51,6 +53,24 @@ fbp_status fbp_sink_part_reopen(struct fbp_sink *s, const struct fbp_part_inputs
     if (s->split)
         return fbp_split_reopen(s, inputs);
     return s->chunked ? fbp_chunked_reopen(s) : fbp_part_reopen(inputs, s->part, &s->fd);
+}
+
+fbp_status fbp_sink_part_check(const struct fbp_sink *s)
+{
+    struct stat is;
+
+    if (s->split)
+        return fbp_split_check(s);
+    if (s->chunked) /* chunks come with their slices */
+        return FBP_OK;
+    if (fstat(s->fd, &is) < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot look at: %s", s->part, strerror(errno));
+    return (uint64_t)is.st_size >= fbp_sink_part_bytes(s)
+               ? FBP_OK
+               : fbp_fail(FBP_ERR_IO,
+                          "%s: is too short: another program changed it while the output was "
+                          "written: put it back and go on, or remove %s* and start again",
+                          s->part, s->part);
 }
 
 bool fbp_sink_part_remove(const struct fbp_sink *s)

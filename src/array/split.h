@@ -56,20 +56,26 @@ fbp_status fbp_split_get(const struct fbp_sink *s, uint64_t at, void *out, size_
 uint64_t fbp_split_stripe_from(const struct fbp_sink *s, uint64_t at, uint64_t stripe);
 uint64_t fbp_split_stripe_to(const struct fbp_sink *s, uint64_t at, uint64_t stripe);
 
-/** Reserve room for all files; a full disk is found here. */
+/** Reserve room for all files, in their folder; a full disk is found here. */
 fbp_status fbp_split_reserve(const struct fbp_sink *s);
 
 /** Headers that this process has not written: it alone has written the output. */
 fbp_status fbp_split_put_headers(const struct fbp_sink *s);
 
-/** What this process has put is on the disk, and no file is open any more. */
+/** All files are there under their names, whole; else a message says which is not. */
+fbp_status fbp_split_check(const struct fbp_sink *s);
+/** All are written: do they begin as they should? */
+fbp_status fbp_split_check_headers(const struct fbp_sink *s);
+
+/** What this process has put is on the disk, all files are there, and none is open any more. */
 fbp_status fbp_split_sync(const struct fbp_sink *s);
 
 /* --- the folder (split_folder.c) --- */
 
 /** Create PATH.part and the folder; open those that an earlier run or another process of ours left,
- *  s->fd -1: they are gone. */
+ *  s->fd -1: they are gone, s->split->dir -1: the folder is. */
 fbp_status fbp_split_begin(struct fbp_sink *s);
+fbp_status fbp_split_create_folder(const struct fbp_sink *s);
 fbp_status fbp_split_reopen(struct fbp_sink *s, const struct fbp_part_inputs *inputs);
 
 /** Remove PATH.part with its pieces, and what was replaced, if they are `ours`, or empty. */

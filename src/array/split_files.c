@@ -4,6 +4,8 @@
 #include "array/file/room.h"
 #include "array/split.h"
 
+#include "base/mem.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -189,7 +191,9 @@ static fbp_status reserve(const struct fbp_sink *s, size_t k, int fd, uint64_t *
 
     if (fstat(fd, &is) < 0)
         return cannot(s, "look at", k);
-    if ((uint64_t)is.st_size >= need)
+    if ((uint64_t)is.st_size > need) /* what another program has put behind it */
+        return ftruncate(fd, (off_t)need) < 0 ? cannot(s, "shorten", k) : FBP_OK;
+    if ((uint64_t)is.st_size == need)
         return FBP_OK;
     const int error = fbp_room_reserve(fd, need);
     if (error == 0)
@@ -229,6 +233,8 @@ fbp_status fbp_split_reserve(const struct fbp_sink *s)
 {
     uint64_t asked = 0;
 
+    if (s->split->dir < 0)
+        FBP_TRY(fbp_split_create_folder(s));
     FBP_TRY(check_room(s, lacking(s))); /* before the disk is filled by some of them */
     for (size_t k = 0; k < s->split->pieces.n_files; k++) {
         const int fd = open_file(s, k, O_CREAT);
@@ -265,6 +271,59 @@ static fbp_status sync_file(const struct fbp_sink *s, size_t k)
     return st;
 }
 
+static fbp_status lost(const struct fbp_sink *s, size_t k, const char *what)
+{
+    return fbp_fail(FBP_ERR_IO,
+                    "%s/%s: %s: another program changed it while the output was written: put it "
+                    "back and go on, or remove %s* and %s and start again",
+                    s->split->folder, s->split->pieces.file[k].name, what, s->part,
+                    s->split->folder);
+}
+
+fbp_status fbp_split_check(const struct fbp_sink *s)
+{
+    struct stat is;
+
+    if (!fbp_part_is_named(s->split->dir, s->split->folder))
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: was moved or removed while the output was written: put it back and "
+                        "go on, or remove %s* and start again",
+                        s->split->folder, s->part);
+    for (size_t k = 0; k < s->split->pieces.n_files; k++) {
+        if (fstatat(s->split->dir, s->split->pieces.file[k].name, &is, AT_SYMLINK_NOFOLLOW) < 0)
+            return errno == ENOENT ? lost(s, k, "is not there") : cannot(s, "look at", k);
+        if (!S_ISREG(is.st_mode))
+            return lost(s, k, "is no regular file");
+        if ((uint64_t)is.st_size != s->split->pieces.offset + bytes_of(s, k))
+            return lost(s, k, "has another size");
+    }
+    return FBP_OK;
+}
+
+static fbp_status check_header(const struct fbp_sink *s, size_t k, void *scratch)
+{
+    const struct fbp_split_file *f = &s->split->pieces.file[k];
+    int fd;
+
+    FBP_TRY(begin_use(s, k, &fd));
+    const fbp_status st = fbp_read_at(fd, s->path, 0, scratch, f->header_bytes);
+    end_use(s, k, false);
+    FBP_TRY(st);
+    return memcmp(scratch, f->header, f->header_bytes) == 0 ? FBP_OK
+                                                            : lost(s, k, "has another header");
+}
+
+fbp_status fbp_split_check_headers(const struct fbp_sink *s)
+{
+    void *scratch = NULL;
+    fbp_status st = fbp_alloc(&scratch, s->split->pieces.offset, "a header");
+
+    for (size_t k = 0; k < s->split->pieces.n_files && st == FBP_OK; k++)
+        st = check_header(s, k, scratch);
+    fbp_free(scratch);
+    return st;
+}
+
 fbp_status fbp_split_sync(const struct fbp_sink *s)
 {
     for (size_t k = 0; k < s->split->pieces.n_files; k++)
@@ -274,5 +333,5 @@ fbp_status fbp_split_sync(const struct fbp_sink *s)
     pthread_mutex_lock(&s->split->lock);
     close_idle(s->split, 0); /* what others have written is seen by who opens them anew */
     pthread_mutex_unlock(&s->split->lock);
-    return FBP_OK;
+    return fbp_split_check(s); /* what was put into a file that has lost its name is nowhere */
 }

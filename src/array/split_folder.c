@@ -61,9 +61,8 @@ static fbp_status check_free(const struct fbp_sink *s)
         s->split->folder);
 }
 
-static fbp_status make_folder(const struct fbp_sink *s)
+fbp_status fbp_split_create_folder(const struct fbp_sink *s)
 {
-    FBP_TRY(write_part(s));
     if (mkdir(s->split->folder, 0777) < 0)
         return cannot("create", s->split->folder);
     const fbp_status st = open_folder(s);
@@ -76,7 +75,9 @@ fbp_status fbp_split_begin(struct fbp_sink *s)
 {
     FBP_TRY(check_free(s));
     FBP_TRY(fbp_part_create(s->part, &s->fd));
-    const fbp_status st = make_folder(s);
+    fbp_status st = write_part(s);
+    if (st == FBP_OK)
+        st = fbp_split_create_folder(s);
     if (st != FBP_OK)
         unlink(s->part);
     return st;
@@ -108,7 +109,7 @@ static fbp_status check_part(const struct fbp_sink *s, bool *torn)
 
 fbp_status fbp_split_reopen(struct fbp_sink *s, const struct fbp_part_inputs *inputs)
 {
-    bool torn;
+    bool torn, there;
 
     FBP_TRY(fbp_part_reopen(inputs, s->part, &s->fd));
     if (s->fd < 0)
@@ -118,9 +119,8 @@ fbp_status fbp_split_reopen(struct fbp_sink *s, const struct fbp_part_inputs *in
         FBP_TRY(check_free(s));
         FBP_TRY(write_part(s));
     }
-    if (mkdir(s->split->folder, 0777) < 0 && errno != EEXIST)
-        return cannot("create", s->split->folder);
-    return open_folder(s);
+    FBP_TRY(fbp_is_there(s->split->folder, &there));
+    return there ? open_folder(s) : FBP_OK;
 }
 
 fbp_status fbp_split_clear(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,

@@ -53,6 +53,21 @@ run 0 recon scan.json -o v/v.h5 --split 10 --part 2/4 -q "${common[@]}"
 team 2 recon scan.json -o v/v.h5 --split 10 -q "${common[@]}" --resume --view-ranks 1
 same v
 
+# A file that was lost between parts is named, and never published as zeros.
+run 0 recon scan.json -o v/v.h5 --split 10 --part 1/3 -q "${common[@]}"
+mkdir away
+mv v/v.h5.[0-9a-f]*/slices_20-29.h5 away
+for options in "--part 2/3" --resume; do
+    # shellcheck disable=SC2086
+    run 1 recon scan.json -o v/v.h5 --split 10 $options -q "${common[@]}"
+    one_line err
+    has err 'slices_20-29\.h5: is not there.*put it back.*or remove v/v\.h5\.part\* and v/v\.h5\.[0-9a-f]* and start again'
+done
+mv away/slices_20-29.h5 v/v.h5.[0-9a-f]*/
+rmdir away
+for k in 2 3; do run 0 recon scan.json -o v/v.h5 --split 10 --part $k/3 -q "${common[@]}"; done
+same v
+
 # Integers, a box; more slices in a file than there are.
 for options in "--output-type uint16 --output-range 0,2" "--output-type uint8 --output-range auto" \
     "--roi 5:30,:,7:33"; do
