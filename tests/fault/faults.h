@@ -7,12 +7,15 @@
 #include <stdint.h>
 
 enum {
-    FAULT_QUICK = 1,   /**< one of the few of the ordinary tests */
-    FAULT_VARIES = 2,  /**< what it prints is not the same every time */
-    FAULT_EVERY = 4,   /**< every malloc() of it fails once in the ordinary tests */
-    FAULT_REFUSED = 8, /**< never done, whatever fails: it would write over what it reads, say */
-    FAULT_ZEROS = 16,  /**< libhdf5 takes zeros where a read ends too early */
-    FAULT_CALLOC = 32  /**< every calloc() of it fails once in the ordinary tests */
+    FAULT_QUICK = 1,    /**< one of the few of the ordinary tests */
+    FAULT_VARIES = 2,   /**< what it prints is not the same every time */
+    FAULT_EVERY = 4,    /**< every malloc() of it fails once in the ordinary tests */
+    FAULT_REFUSED = 8,  /**< never done, whatever fails: it would write over what it reads, say */
+    FAULT_ZEROS = 16,   /**< libhdf5 takes zeros where a read ends too early */
+    FAULT_CALLOC = 32,  /**< every calloc() of it fails once in the ordinary tests */
+    FAULT_FILES = 64,   /**< and so does every call of it that changes a file */
+    FAULT_RESUME = 128, /**< what it leaves is also taken up by --resume */
+    FAULT_BEGINS = 256  /**< it is "--part 1/2", and 2/2 finishes it */
 };
 
 /** A command: its words, in a folder whose neighbour ../in holds the inputs. */
@@ -49,6 +52,19 @@ void fault_end(void);
 /** A path below that folder; good until the next but one. */
 const char *fault_path(const char *name);
 
+/** The folder of runs is as it is when the command begins. */
+void fault_begin(const struct fault_case *c);
+
+/** Learn what the command leaves without a fault; false: it does not end as it should. */
+bool fault_take_reference(const struct fault_case *c);
+
+/** What is wrong with a run that ended so after the n-th call of a kind had failed; NULL: nothing.
+ */
+const char *fault_check(const struct fault_case *c, int kind, long n, int status);
+
+/** What the last command said on standard error. */
+extern char fault_line[4096];
+
 /** How many runs there were. */
 extern unsigned long fault_runs;
 
@@ -70,14 +86,32 @@ struct fault_files {
     struct fault_file {
         char name[200];
         uint64_t hash;
-        bool varies; /**< not the same in two runs without a fault */
+        bool varies;     /**< not the same in two runs without a fault */
+        char token[9];   /**< of the folder of pieces that it names (faults_split.c) */
+        bool has_slices; /**< a journal that speaks of slices */
     } * file;
     size_t n;
 };
 
-/** The files below a folder, in order of their names, with hashes of what they hold. */
+/** The files below a folder, in order of their names, with hashes of what they hold.  A journal of
+ *  parts has a random number at the end of its name, which is left out. */
 struct fault_files fault_list(const char *folder);
 const struct fault_file *fault_find(const struct fault_files *files, const char *name);
+
+/** Is a file as it is in this list? */
+bool fault_is_whole(const struct fault_file *f, const struct fault_files *of);
+
+/** Fill in what a file says of others. */
+void fault_look_into(struct fault_file *f, const char *path);
+
+/** What a file is, among all: of a volume of several files, a piece is what the file says that
+ * names its folder. */
+enum fault_place {
+    FAULT_FINAL,
+    FAULT_UNFINISHED, /**< or replaced, and to be removed */
+    FAULT_LOST        /**< a piece that nothing names */
+};
+enum fault_place fault_place(const struct fault_files *all, const struct fault_file *f);
 
 /** Remove everything in a folder; copy a folder's files into one that is there, or one file. */
 void fault_empty(const char *folder);

@@ -7,8 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define FAST    " --threads 2 -q"
-#define TO_JSON " ../in/%s -o g.json -q"
+#define FAST       " --threads 2 -q"
+#define TO_JSON    " ../in/%s -o g.json -q"
+#define SPLIT_PART "recon ../in/cone.json -o v.h5 --split 6" FAST " --part "
 
 const char *const fault_inputs[] = {
     "simulate --size 16 --views 12 --scale 0.02 -o cone.json -q",
@@ -78,6 +79,17 @@ const struct fault_case fault_cases[] = {
     {"recon raw", "recon ../in/cone.json -o v.raw" FAST, NULL, 0},
     {"recon nii.gz", "recon ../in/cone.json -o v.nii.gz" FAST, NULL, 0},
     {"recon h5", "recon ../in/cone.json -o v.h5" FAST, NULL, 0},
+    {"recon split", "recon ../in/cone.json -o v.h5 --split 6" FAST, NULL,
+     FAULT_QUICK | FAULT_FILES | FAULT_RESUME},
+    {"recon split over an old one", "recon ../in/cone.json -o v.h5 --split 6" FAST, "old-split",
+     FAULT_QUICK | FAULT_FILES | FAULT_RESUME},
+    {"recon split over an equal one", "recon ../in/cone.json -o v.h5 --split 6" FAST, "equal-split",
+     FAULT_RESUME},
+    {"recon h5 over a split one", "recon ../in/cone.json -o v.h5" FAST, "old-split", FAULT_RESUME},
+    {"recon split resume", "recon ../in/cone.json -o v.h5 --split 6 --slab 4 --resume" FAST,
+     "begun-split", FAULT_QUICK | FAULT_FILES},
+    {"recon split part", SPLIT_PART "1/2", NULL, FAULT_BEGINS},
+    {"recon split last part", SPLIT_PART "2/2", "half-split", FAULT_QUICK | FAULT_FILES},
     {"recon tif", "recon ../in/cone.json -o v.tif" FAST, NULL, 0},
     {"recon tif stack", "recon ../in/cone.json -o s/%02d.tif --size 6" FAST, NULL, 0},
     {"recon png stack",

@@ -48,6 +48,17 @@ uint64_t fault_hash(const char *path)
     return hash;
 }
 
+/* "v.h5.part.log.1of2.34c367b0.edges": that number. */
+static void drop_number(char *name)
+{
+    char *journal = strstr(name, ".part.log.");
+    char *number = journal ? strchr(journal + strlen(".part.log."), '.') : NULL;
+    char *rest = number ? strchr(number + 1, '.') : NULL;
+
+    if (number)
+        memmove(number, rest ? rest : "", strlen(rest ? rest : "") + 1);
+}
+
 static void add(const char *path, const char *rest, bool is_folder, void *arg)
 {
     struct fault_files *all = arg;
@@ -62,6 +73,8 @@ static void add(const char *path, const char *rest, bool is_folder, void *arg)
     struct fault_file *f = &all->file[all->n++];
     *f = (struct fault_file){.hash = fault_hash(path)};
     snprintf(f->name, sizeof f->name, "%s", rest);
+    drop_number(f->name);
+    fault_look_into(f, path);
 }
 
 static int by_name(const void *a, const void *b)
