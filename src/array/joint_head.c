@@ -4,6 +4,7 @@
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "array/joint.h"
+#include "array/split.h"
 
 #include "base/mem.h"
 
@@ -83,15 +84,20 @@ static fbp_status begin_head(struct fbp_sink *s, const struct fbp_part_inputs *i
 
 static fbp_status refuse_head(const struct fbp_sink *s, const struct fbp_joint_head *h)
 {
-    if (!h->shared)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: an interrupted run without --part left it: finish it with --resume, "
-                        "or remove it and %s",
-                        s->part, s->joint->head);
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: belongs to parts with other options, another scan or another release of "
-                    "fbp: use the same, or remove it and %s*",
-                    s->part, s->joint->head);
+    char *left = fbp_split_left(s);
+    const char *pieces = left ? left : "";
+    const fbp_status st =
+        h->shared ? fbp_fail(FBP_ERR_INVALID,
+                             "%s: belongs to parts with other options, another scan or another "
+                             "release of fbp: use the same, or remove it and %s*%s",
+                             s->part, s->joint->head, pieces)
+                  : fbp_fail(FBP_ERR_INVALID,
+                             "%s: an interrupted run without --part left it: finish it with "
+                             "--resume, or remove it and %s%s",
+                             s->part, s->joint->head, pieces);
+
+    free(left);
+    return st;
 }
 
 /* All slices were there; whoever published has not tidied up. */

@@ -3,6 +3,7 @@
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "array/joint.h"
+#include "array/split.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -145,14 +146,23 @@ static fbp_status finish(struct fbp_sink *s, const struct fbp_part_inputs *input
     return fbp_joint_tidy(s, head);
 }
 
+static fbp_status head_was_removed(const struct fbp_sink *s)
+{
+    char *pieces = fbp_split_left(s);
+    const fbp_status st = fbp_fail(FBP_ERR_IO,
+                                   "%s: was removed while the output was written: remove %s%s, "
+                                   "too, and start again",
+                                   s->joint->head, s->part, pieces ? pieces : "");
+
+    free(pieces);
+    return st;
+}
+
 /* Nobody removes the head before the output has its name. */
 static fbp_status check_published(struct fbp_sink *s)
 {
     if (!s->joint->stack && fbp_part_is_named(s->fd, s->part))
-        return fbp_fail(FBP_ERR_IO,
-                        "%s: was removed while the output was written: remove %s, too, and start "
-                        "again",
-                        s->joint->head, s->part);
+        return head_was_removed(s);
     FBP_TRY(check_named(s));
     s->joint->complete = true;
     fbp_sink_mark(s, 0, s->info.n[2]);

@@ -91,6 +91,8 @@ static fbp_status name_files(struct fbp_sink *s, const char *path, size_t split)
     s->log = fbp_format("%s.part.log", s->path);
     char *whole = fbp_format("%s%s", s->path, path + n);
     st = s->part && s->log && whole ? FBP_OK : fbp_fail_nomem(n, "a path");
+    if (s->fingerprint && path[n]) /* another array of a file is another output */
+        s->fingerprint = fbp_hash(s->fingerprint, path + n, strlen(path + n));
     if (st == FBP_OK && split)
         st = fbp_split_create(s, split);
     if (st == FBP_OK)
@@ -115,6 +117,7 @@ static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_p
     if (s->format->split) {
         FBP_TRY(fbp_split_named(s, s->path, &old));
         FBP_TRY(fbp_split_spare(s, params, &old));
+        FBP_TRY(fbp_split_check_note(s));
     }
     for (size_t i = 0; i < params->n_keep && !params->force; i++) {
         bool hit = false;

@@ -93,12 +93,19 @@ struct fbp_split_token {
 };
 fbp_status fbp_split_named(const struct fbp_sink *s, const char *file, struct fbp_split_token *out);
 
+/** For messages that tell what to remove beside PATH.part: malloc'ed " and PATH.TOKEN", the pieces
+ *  that it alone names, or ""; NULL when out of memory. */
+char *fbp_split_left(const struct fbp_sink *s);
+
 /** Remove a folder of pieces, PATH.TOKEN. */
 fbp_status fbp_split_remove_folder(const struct fbp_sink *s, const struct fbp_split_token *token);
 
 /** No input lies in the folder that PATH.TOKEN is. */
 fbp_status fbp_split_spare(const struct fbp_sink *s, const struct fbp_sink_params *params,
                            const struct fbp_split_token *token);
+
+/** The note's name is free, or that of a note of ours. */
+fbp_status fbp_split_check_note(const struct fbp_sink *s);
 
 /** PATH gets another file: note, on disk, the pieces that it names now. */
 fbp_status fbp_split_note_old(const struct fbp_sink *s);

@@ -83,6 +83,19 @@ fbp_status fbp_split_begin(struct fbp_sink *s)
     return st;
 }
 
+static fbp_status refuse_other(const struct fbp_sink *s)
+{
+    char *pieces = fbp_split_left(s);
+    const fbp_status st =
+        fbp_fail(FBP_ERR_INVALID,
+                 "%s: is not what this run would write, although its options are the same: %s was "
+                 "replaced or removed meanwhile: remove %s*%s and start again",
+                 s->part, s->path, s->part, pieces ? pieces : "");
+
+    free(pieces);
+    return st;
+}
+
 /* *torn: its process was killed before it could write it. */
 static fbp_status check_part(const struct fbp_sink *s, bool *torn)
 {
@@ -100,11 +113,7 @@ static fbp_status check_part(const struct fbp_sink *s, bool *torn)
     *torn = like && got < n;
     fbp_free(text);
     FBP_TRY(st);
-    return like ? FBP_OK
-                : fbp_fail(FBP_ERR_INVALID,
-                           "%s: is not what this run would write, although its options are the "
-                           "same: %s was replaced or removed meanwhile: remove %s* and start again",
-                           s->part, s->path, s->part);
+    return like ? FBP_OK : refuse_other(s);
 }
 
 fbp_status fbp_split_reopen(struct fbp_sink *s, const struct fbp_part_inputs *inputs)
@@ -126,15 +135,18 @@ fbp_status fbp_split_reopen(struct fbp_sink *s, const struct fbp_part_inputs *in
 fbp_status fbp_split_clear(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
                            bool ours)
 {
-    struct fbp_split_token token;
+    struct fbp_split_token token, used;
 
     if (!ours)
         return fbp_part_clear(inputs, s->part, false);
     FBP_TRY(fbp_split_settle_old(s));
     FBP_TRY(fbp_part_spare(inputs, s->part));
     FBP_TRY(fbp_split_named(s, s->part, &token));
-    FBP_TRY(fbp_split_spare(s, inputs->params, &token));
-    FBP_TRY(fbp_split_remove_folder(s, &token));
+    FBP_TRY(fbp_split_named(s, s->path, &used));
+    if (strcmp(token.text, used.text) != 0) { /* else PATH came, or came back, in between */
+        FBP_TRY(fbp_split_spare(s, inputs->params, &token));
+        FBP_TRY(fbp_split_remove_folder(s, &token));
+    }
     return fbp_part_clear(inputs, s->part, true);
 }
 

@@ -41,6 +41,7 @@ static char *written_base(const struct fbp_sink *s)
     return out;
 }
 
+/* A name begins behind a zero; "v.h5." within "av.h5.0123abcd/" is another's. */
 static void find_token(const char *text, size_t n, const char *base, struct fbp_split_token *out)
 {
     const size_t before = strlen(base);
@@ -48,7 +49,8 @@ static void find_token(const char *text, size_t n, const char *base, struct fbp_
     for (const char *at = text, *end = text + n;
          (at = memmem(at, (size_t)(end - at), base, before)); at++) {
         const char *token = at + before;
-        if (token + DIGITS >= end || token[DIGITS] != '/' || strspn(token, hex) != DIGITS)
+        if (at == text || at[-1] != '\0' || token + DIGITS >= end || token[DIGITS] != '/' ||
+            strspn(token, hex) != DIGITS)
             continue;
         memcpy(out->text, token, DIGITS);
         return;
@@ -79,6 +81,17 @@ fbp_status fbp_split_named(const struct fbp_sink *s, const char *file, struct fb
 static char *name_folder(const struct fbp_sink *s, const struct fbp_split_token *token)
 {
     return fbp_format("%s.%s", s->path, token->text);
+}
+
+char *fbp_split_left(const struct fbp_sink *s)
+{
+    struct fbp_split_token left = {.text = ""}, used = left;
+
+    if (s->format && s->format->split && fbp_split_named(s, s->part, &left) == FBP_OK)
+        (void)!fbp_split_named(s, s->path, &used);
+    return left.text[0] && strcmp(left.text, used.text) != 0
+               ? fbp_format(" and %s.%s", s->path, left.text)
+               : fbp_strdup("");
 }
 
 /* "slices_0000-0063.h5", "frame_2_slices_00-63.h5" */
@@ -200,38 +213,77 @@ static fbp_status write_note(const struct fbp_sink *s, const char *note,
     return st;
 }
 
+/* Of "BASE.TOKEN\n" the whole, or what a kill has left of it. */
+static bool is_note(const struct fbp_sink *s, const char *text, size_t n,
+                    struct fbp_split_token *old)
+{
+    const char *base = base_of(s->path);
+    const size_t before = strlen(base) + 1, end = before + DIGITS;
+
+    for (size_t k = 0; k < n; k++) {
+        const bool fits = k + 1 < before ? text[k] == base[k]
+                          : k < before   ? text[k] == '.'
+                          : k < end      ? text[k] != '\0' && strchr(hex, text[k])
+                                         : k == end && text[k] == '\n';
+        if (!fits)
+            return false;
+    }
+    if (n == end + 1)
+        memcpy(old->text, text + before, DIGITS);
+    return true;
+}
+
+/* What a note says; "": nothing, or it is not there.  Other files of that name are refused. */
+static fbp_status read_note(const struct fbp_sink *s, const char *note, struct fbp_split_token *old)
+{
+    char text[600] = "";
+    struct stat is;
+    size_t got = 0;
+
+    *old = (struct fbp_split_token){.text = ""};
+    if (lstat(note, &is) < 0)
+        return errno == ENOENT
+                   ? FBP_OK
+                   : fbp_fail(FBP_ERR_IO, "%s: cannot look at: %s", note, strerror(errno));
+    if (S_ISREG(is.st_mode))
+        FBP_TRY(fbp_read_head(note, text, sizeof text - 1, &got));
+    if (S_ISREG(is.st_mode) && is_note(s, text, got, old))
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: is there and was not left by fbp, which needs that name: move it away or "
+                    "remove it, or choose another name for the output",
+                    note);
+}
+
+fbp_status fbp_split_check_note(const struct fbp_sink *s)
+{
+    struct fbp_split_token old;
+    char *note = name_note(s);
+    const fbp_status st =
+        note ? read_note(s, note, &old) : fbp_fail_nomem(strlen(s->path), "a path");
+
+    free(note);
+    return st;
+}
+
 fbp_status fbp_split_note_old(const struct fbp_sink *s)
 {
     const struct fbp_sink_params none = {.struct_size = sizeof none};
     const struct fbp_part_inputs inputs = {.params = &none};
-    struct fbp_split_token old;
+    struct fbp_split_token old, before;
     char *note;
 
     FBP_TRY(fbp_split_named(s, s->path, &old));
     note = name_note(s);
     if (!note)
         return fbp_fail_nomem(strlen(s->path), "a path");
-    fbp_status st = fbp_part_clear(&inputs, note, true); /* of whoever was killed here before */
+    fbp_status st = read_note(s, note, &before);
+    if (st == FBP_OK) /* of whoever was killed here before */
+        st = fbp_part_clear(&inputs, note, true);
     if (st == FBP_OK && old.text[0])
         st = write_note(s, note, &old);
     free(note);
     return st;
-}
-
-/* What a note says; "": nothing of ours. */
-static fbp_status read_note(const struct fbp_sink *s, const char *note, struct fbp_split_token *old)
-{
-    const char *base = base_of(s->path);
-    const size_t n = strlen(base);
-    char text[600] = "";
-    size_t got = 0;
-
-    *old = (struct fbp_split_token){.text = ""};
-    FBP_TRY(fbp_read_head(note, text, sizeof text - 1, &got));
-    if (got == n + 1 + DIGITS + 1 && strncmp(text, base, n) == 0 && text[n] == '.' &&
-        strspn(text + n + 1, hex) == DIGITS && text[got - 1] == '\n')
-        memcpy(old->text, text + n + 1, DIGITS);
-    return FBP_OK;
 }
 
 static fbp_status settle(const struct fbp_sink *s, const char *note)

@@ -196,14 +196,110 @@ static void old_files_are_removed_once(void **state)
     assert_files("v.h5*", 2);
     assert_values("v.h5", volume, NZ);
 
-    begin_empty(); /* a note that somebody else has written */
-    assert_int_equal(
-        system("mkdir -p other.h5.0123abcd v.h5.0123abcd/x; echo ../got/other.h5.0123abcd "
-               ">v.h5.part.old; touch other.h5.0123abcd/slices_0-1.h5"),
-        0);
-    write_alone(&next);
-    assert_true(is_there("other.h5.0123abcd/slices_0-1.h5") && is_there("v.h5.0123abcd/x"));
     free(folder);
+}
+
+/* Its name is needed; a part of one of ours is what a kill leaves. */
+static void a_note_of_somebody_else_is_refused(void **state)
+{
+    static const struct {
+        const char *line;
+        bool ours;
+    } notes[] = {
+        {"echo mine >v.h5.part.old", false},
+        {"echo ../got/v.h5.0123abcd >v.h5.part.old", false},
+        {"echo v.h5.0123abcdx >v.h5.part.old", false},
+        {"(echo v.h5.0123abcd; echo v.h5.0123abcd) >v.h5.part.old", false},
+        {"ln -s v.h5 v.h5.part.old", false},
+        {"mkdir v.h5.part.old", false},
+        {"echo v.h5.0123abcd >v.h5.part.old", true},
+        {"printf v.h5.01 >v.h5.part.old", true},
+        {"printf v. >v.h5.part.old", true},
+        {": >v.h5.part.old", true},
+    };
+    const struct output split = split_into(3, 0), plain = {"v.h5", 0, 0, 0};
+
+    (void)state;
+    for (size_t k = 0; k < 2 * (sizeof notes / sizeof *notes); k++) {
+        const struct fbp_sink_params p = params_of(k % 2 ? &split : &plain);
+        const struct fbp_array_info i = info();
+        begin_empty();
+        write_alone(&split);
+        assert_int_equal(system(notes[k / 2].line), 0);
+        const fbp_status st = write_volume("v.h5", &i, &p);
+        assert_int_equal(st, notes[k / 2].ours ? FBP_OK : FBP_ERR_INVALID);
+        if (!notes[k / 2].ours)
+            assert_says("v.h5.part.old: is there and was not left by fbp");
+        assert_int_equal(system("[ -e v.h5.part.old ] || [ -h v.h5.part.old ]") != 0,
+                         notes[k / 2].ours);
+        assert_values("v.h5", volume, NZ);
+    }
+}
+
+/* "v.h5." is a part of "av.h5.TOKEN/", too. */
+static void names_of_others_are_not_taken_for_ours(void **state)
+{
+    const struct output split = split_into(3, 0), other = split_into(3, 8);
+    const struct fbp_array_info i = info();
+    const struct fbp_sink_params p = params_of(&split);
+
+    (void)state;
+    begin_empty();
+    write_alone(&split);
+    assert_int_equal(rename("v.h5", "kept.h5"), 0);
+    assert_int_equal(write_volume("av.h5", &i, &p), FBP_OK);
+    assert_int_equal(rename("av.h5", "v.h5"), 0);
+    write_alone(&other);
+    assert_values("kept.h5", volume, NZ);
+}
+
+/* It was moved away while another was begun, and back. */
+static void an_old_volume_that_came_back_stays(void **state)
+{
+    const struct output o = split_into(3, 0), next = split_into(3, 9);
+    const struct fbp_sink_params p = params_of(&o);
+    const struct fbp_array_info i = info();
+    fbp_sink *s = NULL;
+
+    (void)state;
+    begin_empty();
+    write_alone(&o);
+    assert_int_equal(system("mkdir old && mv v.h5* old"), 0);
+    assert_int_equal(fbp_sink_open(&s, "v.h5", &i, &p), FBP_OK);
+    assert_int_equal(fbp_sink_write(s, 0, 5, volume), FBP_OK);
+    fbp_sink_close(&s);
+    assert_int_equal(system("rm -r v.h5.[0-9a-f]* && mv old/* ."), 0);
+    const struct fbp_sink_params another = params_of(&next);
+    assert_int_equal(fbp_sink_open(&s, "v.h5", &i, &another), FBP_OK);
+    assert_values("v.h5", volume, NZ);
+    fbp_sink_close(&s);
+    assert_values("v.h5", volume, NZ);
+    assert_files("v.h5*", 2);
+}
+
+static void another_array_of_a_file_is_another_output(void **state)
+{
+    static const size_t splits[] = {0, 3};
+
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        const struct output one = {"v.h5:/rec/x", 0, 0, splits[k]},
+                            other = {"v.h5:/rec/y", 0, 0, splits[k]};
+        struct fbp_sink_params p = params_of(&other);
+        const struct fbp_array_info i = info();
+        fbp_sink *s = NULL;
+        begin_empty();
+        do_part(&one, 1, 2);
+        assert_int_equal(try_join(&s, &other, 2, 2), FBP_ERR_INVALID);
+        assert_says("other options");
+        char *folder = splits[k] ? only("v.h5.[0-9a-f]*") : NULL;
+        assert_says(folder ? folder : "v.h5.part.log*"); /* what is to be removed */
+        free(folder);
+        p.resume = true;
+        assert_int_equal(fbp_sink_open(&s, other.name, &i, &p), FBP_ERR_INVALID);
+        do_part(&one, 2, 2);
+        assert_values("v.h5:/rec/x", volume, NZ);
+    }
 }
 
 /* One process and several, in other files than before, without --resume. */
@@ -426,6 +522,10 @@ int main(void)
         cmocka_unit_test(a_file_that_is_missing_is_named),
         cmocka_unit_test(what_is_replaced_is_there_until_then),
         cmocka_unit_test(old_files_are_removed_once),
+        cmocka_unit_test(a_note_of_somebody_else_is_refused),
+        cmocka_unit_test(names_of_others_are_not_taken_for_ours),
+        cmocka_unit_test(an_old_volume_that_came_back_stays),
+        cmocka_unit_test(another_array_of_a_file_is_another_output),
         cmocka_unit_test(what_was_left_with_other_files_is_removed),
         cmocka_unit_test(resumed_only_in_the_same_files),
         cmocka_unit_test(what_is_not_ours_stays),
