@@ -37,6 +37,13 @@ struct fbp_plan_rows {
     bool may_open;             /**< ... if memory holds both */
 };
 
+/** What memory lacks for a way to divide the work: that of this process, or of the one of a team
+ *  that needs most. */
+struct fbp_plan_lack {
+    uint64_t needs, limit; /**< bytes; needs 0: nothing is lacking */
+    char who[110];         /**< "rank 2 on node3: " of a team, unless all say the same; else "" */
+};
+
 struct fbp_sink_joint;
 
 struct fbp_plan {
@@ -66,11 +73,13 @@ struct fbp_plan {
     uint64_t hold_bytes;         /**< … in so much memory */
     const char *kernel_unpacked; /**< that would be taken if they were, with … */
     uint64_t unpacked_needs;     /**< … so much memory, if there is too little; else 0 */
+    struct fbp_plan_lack lack;   /**< of the last way to divide the work that was tried */
     enum fbp_type type;
     struct fbp_output_needs needs; /**< of params.output */
     uint64_t device_limit;         /**< of a device's own memory */
     size_t n_on_card;              /**< processes of the team that have the same device; 0: 1 */
     struct fbp_ranks ranks;        /**< of params.team */
+    size_t slab_slices;            /**< at most, of those that share a slab; 0: as in params */
     struct fbp_work work;
     struct fbp_plan_rows rows;
     struct fbp_plan_summary info;

@@ -1,5 +1,5 @@
 /* A plan's pass ahead: corrections that take all angles of a row. */
-#include "api/plan.h"
+#include "api/plan_team.h"
 
 #include "base/mem.h"
 #include "scan/file/corrections.h"
@@ -83,12 +83,12 @@ static fbp_status explain(const fbp_plan *p)
 
     fbp_message_clear();
     return fbp_fail(FBP_ERR_NOMEM,
-                    "memory: to remove rings or retrieve phases, %s of views are kept in memory, "
+                    "%smemory: to remove rings or retrieve phases, %s of views are kept in memory, "
                     "and the volume lies "
                     "beside them: more than the limit of %s: raise --memory, or name a folder for "
                     "them with --scratch",
-                    fbp_bytes_text(kept, sizeof kept, fbp_ahead_kept_bytes(&p->ahead)),
-                    fbp_bytes_text(has, sizeof has, p->info.memory_limit));
+                    p->lack.who, fbp_bytes_text(kept, sizeof kept, fbp_ahead_kept_bytes(&p->ahead)),
+                    fbp_bytes_text(has, sizeof has, p->lack.limit));
 }
 
 /* The kernel says which rows are needed: where halves are mirrored, those of both.  In memory, if
@@ -97,8 +97,11 @@ static fbp_status arrange_kept(fbp_plan *p, fbp_status before)
 {
     const char *folder = p->params.scratch;
     const fbp_status st = arrange_instead(p, before, (struct way){0});
+    double slabs = (double)p->work.n_slabs / (double)p->n_devices;
 
-    if (folder && (st == FBP_ERR_NOMEM || (st == FBP_OK && p->work.n_slabs > p->n_devices)))
+    if (folder && st == FBP_OK)
+        FBP_TRY(fbp_plan_agree_most(p, &slabs));
+    if (folder && (st == FBP_ERR_NOMEM || (st == FBP_OK && slabs > 1)))
         return arrange_instead(p, st, (struct way){.folder = folder});
     return st;
 }
@@ -108,13 +111,24 @@ size_t fbp_plan_retrievals(const fbp_plan *p)
     return p->ahead.as_read ? fbp_work_readings(&p->work) : 1;
 }
 
+/* Of a team: do all its processes? */
+static fbp_status reads_once(const fbp_plan *p, bool *once)
+{
+    double most = (double)fbp_plan_retrievals(p);
+
+    FBP_TRY(fbp_plan_agree_most(p, &most));
+    *once = most <= 1;
+    return FBP_OK;
+}
+
 /* Phases are retrieved as views are read if these are read once, or if memory does not hold all of
- * them beside the volume; else all are kept. */
+ * them beside the volume; else all are kept.  The processes of a team do the same. */
 fbp_status fbp_plan_arrange_ahead(fbp_plan *p)
 {
     const bool may_wait = fbp_ahead_may_wait(&p->ahead) && !p->in_order;
     const struct way as_read = {.as_read = true};
     fbp_status st = FBP_ERR_NOMEM;
+    bool once = false;
 
     p->tables.job.unpacks = p->unpacks;
     if (!p->ahead.used)
@@ -123,12 +137,14 @@ fbp_status fbp_plan_arrange_ahead(fbp_plan *p)
     fbp_ahead_choose_rows(&p->ahead, &p->tables.job);
     if (may_wait)
         st = arrange(p, as_read);
-    if (may_wait && (st != FBP_OK ? st != FBP_ERR_NOMEM : fbp_plan_retrievals(p) == 1))
+    if (may_wait && st == FBP_OK)
+        FBP_TRY(reads_once(p, &once));
+    if (may_wait && (st != FBP_OK ? st != FBP_ERR_NOMEM : once))
         return st;
     st = arrange_kept(p, st);
     if (may_wait && st == FBP_ERR_NOMEM)
         return arrange_instead(p, st, as_read);
-    return st == FBP_ERR_NOMEM ? explain(p) : st;
+    return st == FBP_ERR_NOMEM && !p->params.scratch ? explain(p) : st;
 }
 
 void fbp_plan_note_ahead(const fbp_plan *p)

@@ -177,7 +177,8 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
     const uint64_t own = source + fbp_look_bytes(&fbp_plan_measured(p)->job) +
                          (2 * p->n_devices + 1) * (uint64_t)fbp_ledger_bytes(&p->tables.job) +
                          fbp_mask_bytes(&p->tables.job, params->mask != 0) +
-                         fbp_plan_team_bytes(p) + p->needs.level_bytes;
+                         fbp_plan_team_bytes(p, fbp_team_rank(params->team) == 0) +
+                         p->needs.level_bytes;
     const uint64_t resident = fbp_resident_bytes();
     struct fbp_rates rates = {0};
     if (p->model.card)
@@ -195,7 +196,7 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
         .memory_limit = fbp_plan_memory_limit(p, resident),
         .device_limit = p->device_limit,
         .batch_views = params->batch_views,
-        .slab_slices = params->slab_slices,
+        .slab_slices = p->slab_slices ? p->slab_slices : params->slab_slices,
         .follow = p->follow,
         .sharers = p->ranks.n_parts,
         .even = params->no_overlap != 0,
@@ -302,6 +303,7 @@ static fbp_status take_place(fbp_plan *p)
     if (!p->params.team && !p->model.n_nodes)
         return FBP_OK;
     p->ranks = (struct fbp_ranks){0};
+    p->slab_slices = 0;
     fbp_plan_work_request(p, &p->tables.job, &request);
     return (p->model.n_nodes ? fbp_plan_take_rank : fbp_plan_take_share)(p, &request);
 }
@@ -329,7 +331,7 @@ static fbp_status place(fbp_plan *p, bool in_order)
 static fbp_status arrange(fbp_plan *p, bool in_order)
 {
     FBP_TRY(place(p, in_order));
-    FBP_TRY(divide(p, &p->work));
+    FBP_TRY(fbp_plan_agree_memory(p, divide(p, &p->work)));
     return fbp_plan_agree_division(p, divide);
 }
 
@@ -347,6 +349,7 @@ static fbp_status arrange_compressed(fbp_plan *p)
     FBP_TRY(place(p, false));
     const fbp_status st = fbp_plan_agree_memory(p, divide(p, &p->work));
     p->hold = st == FBP_OK;
+    p->unpacked_needs = p->lack.needs;
     if (st == FBP_OK)
         return fbp_plan_agree_division(p, divide);
     if (st != FBP_ERR_NOMEM)

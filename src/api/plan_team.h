@@ -21,9 +21,12 @@ bool fbp_plan_has_sum(const fbp_plan *p, size_t z);
 uint64_t fbp_plan_sum_bytes(const fbp_plan *p);
 /** Who computes what. */
 void fbp_plan_note_team(const fbp_plan *p);
-/** Do unpacked views fit into the memory of all, as `status` says of this one?  FBP_ERR_NOMEM if
- * not: p->unpacked_needs is what the process with the largest needs asks for. */
+/** Does what was divided fit into the memory of all, as `status` says of this one?  FBP_ERR_NOMEM
+ *  if not: p->lack is what the process with the largest needs asks for, and the message names it.
+ */
 fbp_status fbp_plan_agree_memory(fbp_plan *p, fbp_status status);
+/** The most that any process of the team says. */
+fbp_status fbp_plan_agree_most(const fbp_plan *p, double *value);
 /** Those that share views divide their slab in the same way. */
 fbp_status fbp_plan_agree_division(fbp_plan *p,
                                    fbp_status (*divide)(fbp_plan *, struct fbp_work *));
@@ -33,8 +36,8 @@ fbp_status fbp_plan_agree(fbp_plan *p, fbp_status status);
 /** What a run of several processes has beside its own (run_team.c). */
 struct fbp_plan_run_team;
 
-/** Bytes of it. */
-uint64_t fbp_plan_team_bytes(const fbp_plan *p);
+/** Bytes of it, of rank 0 or of another. */
+uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first);
 
 /* Where slices go (team_output.c). */
 

@@ -34,7 +34,7 @@ struct found {
     uint64_t n; /* voxels that min, max and mean are of */
 };
 
-uint64_t fbp_plan_team_bytes(const fbp_plan *p)
+uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first)
 {
     const struct fbp_job *job = &fbp_plan_measured(p)->job;
     const size_t size = fbp_team_size(p->params.team);
@@ -46,7 +46,7 @@ uint64_t fbp_plan_team_bytes(const fbp_plan *p)
 
     if (!p->params.team)
         return 0;
-    if (fbp_team_rank(p->params.team) > 0)
+    if (!first)
         return 2 * found + have + added;
     return 2 * size * found + size * have + sent + added;
 }

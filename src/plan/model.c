@@ -182,6 +182,15 @@ static fbp_status read_one(char *word, bool seen[KEYS], struct fbp_model *out)
     char *equals = strchr(word, '=');
     const struct key *key;
 
+    if (!word[0])
+        return fbp_fail(FBP_ERR_INVALID,
+                        "model: nothing is given, or there is a comma too many: expected "
+                        "KEY=VALUE,KEY=VALUE, as in gups=4,read=2GB/s");
+    if (equals == word)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "model: \"%.*s\": there is no key before \"=\": expected KEY=VALUE, as in "
+                        "read=2GB/s",
+                        MOST_WORD, word);
     if (!equals)
         return fbp_fail(FBP_ERR_INVALID, "model: \"%.*s\": expected KEY=VALUE, as in gpus=4",
                         MOST_WORD, word);

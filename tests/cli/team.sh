@@ -116,15 +116,43 @@ for disk in 1MB/s 100GB/s; do
 done
 export FBP_RATES=disk=fast
 team 2 1 recon scan.json -o rates.mha -q
-said_once '^fbp: rank 0 on .*: FBP_RATES: model: disk=fast: expected a rate' rates.mha
+said_once '^fbp: FBP_RATES: model: disk=fast: expected a rate' rates.mha
 for words in nodes=4 gpus=0 memory=80G up=50GB/s; do
     FBP_RATES=$words team 2 1 recon scan.json -o rates.mha -q
-    said_once "^fbp: rank 0 on .*: FBP_RATES: ${words%=*} plays no role for a run: use net, disk" rates.mha
+    said_once "^fbp: FBP_RATES: ${words%=*} plays no role for a run: use net, disk" rates.mha
 done
-FBP_RATES=net=1GB/s, team 2 1 recon scan.json -o rates.mha -q
-said_once '^fbp: rank 0 on .*: FBP_RATES: "": expected KEY=VALUE' rates.mha
+for words in net=1GB/s, ,net=1GB/s net=1GB/s,,disk=1GB/s; do
+    FBP_RATES=$words team 2 1 recon scan.json -o rates.mha -q
+    said_once '^fbp: FBP_RATES: model: .*a comma too many: expected KEY=VALUE,KEY=VALUE' rates.mha
+done
+FBP_RATES==5GB/s team 2 1 recon scan.json -o rates.mha -q
+said_once '^fbp: FBP_RATES: model: "=5GB/s": there is no key before "="' rates.mha
 FBP_RATES='' team 2 0 recon scan.json -o null: -q
 unset FBP_RATES
+
+# Whoever is rank 0: the least memory, and the slowest that any rank is told of, choose the grid.
+run 0 simulate --size 128 --views 64 -o large.json -q
+export FBP_RATES=gups=1,filter=0.1,net=10GB/s,disk=20MB/s
+for limits in "400M 400M" "400M 40M" "40M 400M"; do
+    with=(--memory "${limits#* }")
+    team 4 0 recon large.json -o team.mha --device cpu --kernel matrix --threads 1 --memory "${limits% *}"
+    if [ "$limits" = "400M 400M" ]; then
+        has err '^4 processes: 4 slabs of slices \('
+    else
+        has err '^4 processes: 1 slab of slices, whose views 4 processes share \('
+        [ "$limits" = "400M 40M" ] || same first.mha team.mha
+        cp team.mha first.mha
+    fi
+done
+with=()
+unset FBP_RATES
+for told in 0 3; do
+    # shellcheck disable=SC2016
+    before=(sh -c 'case $FBP_TEAM in "$0"/*) export FBP_RATES=filter=0.1,net=10GB/s,disk=20MB/s ;; esac; exec "$@"' $told)
+    team 4 0 recon large.json -o null: --kernel matrix --device cpu --threads 1 --memory 40M
+    has err '^4 processes: 1 slab of slices, whose views 4 processes share \('
+done
+before=()
 
 # Every sink.
 for output in v.mha v.mhd v.tif v.npy v.nrrd v.h5 v.mat v.nii v.raw; do
@@ -236,7 +264,6 @@ done
 is "($(json mean) - $("$json_get" mean <one.json)) ^ 2 < 1e-18"
 
 # --memory is each one's.
-run 0 simulate --size 128 --views 64 -o large.json -q
 run 0 recon large.json -o one.mha -q --device cpu
 before=("$peak" 40)
 team 3 0 recon large.json -o team.mha -q --device cpu --threads 1 --memory 40M
@@ -302,6 +329,33 @@ has err 'no numbers \(NaN or infinite\): 6, 0.0065 % of 40 views of 48 x 48: the
 run 0 recon level.json -o null: --roi :,:,5:27
 has err 'no numbers \(NaN or infinite\): [1-6]: they were'
 
+# Processes of other memory take the same way: views are kept beside the volume, in a file, or read again.
+run 0 simulate --kind parallel --size 96 --views 200 -o rows.json -q
+for options in "--paganin 1000,20,100" "--paganin 1000,20,100 --scratch ." "--rings sorting --scratch ."; do
+    # shellcheck disable=SC2086
+    run 0 recon rows.json -o one.mha -q --device cpu $options
+    low=(32M 28M) # rank 0 takes more than others
+    [ "${options#--rings}" = "$options" ] || low=(39M 32M)
+    for limits in "${low[0]} 100M" "100M ${low[1]}"; do
+        with=(--memory "${limits#* }")
+        # shellcheck disable=SC2086
+        team 2 0 recon rows.json -o team.mha -q --device cpu --threads 1 --memory "${limits% *}" $options --view-ranks 1
+        same one.mha team.mha
+        # shellcheck disable=SC2086
+        team 2 0 recon rows.json -o team.mha -q --device cpu --threads 1 --memory "${limits% *}" $options --view-ranks 2
+        run 0 compare team.mha one.mha --json
+        is "$(json psnr_db) >= 120"
+    done
+done
+rm team.mha
+with=(--memory 28M)
+team 3 1 recon rows.json -o team.mha -q --device cpu --threads 1 --memory 100M --rings sorting
+said_once '^fbp: rank 2 on .*: memory: to remove rings .* limit of 28.0 MiB: raise --memory, or name a folder' team.mha
+with=(--memory 16M)
+team 3 1 recon rows.json -o team.mha -q --device cpu --threads 1 --memory 100M --paganin 1000,20,100
+said_once '^fbp: rank 2 on .*: memory: this reconstruction needs at least .* the limit is 16.0 MiB' team.mha
+with=()
+
 # A compressed scan is unpacked into the memory of all, or of none.
 run 0 simulate --size 96 --views 120 -o plain.json -q
 run 0 recon plain.json -o packed.mha -q --size 144x144x120 --compress # as if it were views
@@ -318,18 +372,26 @@ for limits in "400M 34M" "34M 400M"; do
 done
 with=()
 
+# killed_when SLICES RANK ARGUMENTS…: three processes, of which one is killed when so many slices are
+# there.  Their pids in pids, what they say in out.RANK and err.RANK.
+killed_when() {
+    local slices=$1 rank=$2 at r i
+    shift 2
+    at=$(mktemp -d "$folder/XXXXXX")
+    pids=()
+    for r in 0 1 2; do
+        FBP_TEAM=$r/3:$at "$fbp" recon large.json -o left.mha -q --device cpu --size 160 "$@" >"out.$r" 2>"err.$r" &
+        pids+=($!)
+    done
+    for ((i = 0; i < 2000; i++)); do
+        [ "$(slices_of left.mha)" -lt "$slices" ] || break
+        sleep 0.01
+    done
+    kill -KILL "${pids[rank]}"
+}
+
 # A killed process ends all of them, and leaves what any number of others goes on with.
-at=$(mktemp -d "$folder/XXXXXX")
-pids=()
-for r in 0 1 2; do
-    FBP_TEAM=$r/3:$at "$fbp" recon large.json -o left.mha -q --device cpu --slab 2 --size 160 >"out.$r" 2>"err.$r" &
-    pids+=($!)
-done
-for ((i = 0; i < 2000; i++)); do
-    [ "$(slices_of left.mha)" -lt 6 ] || break
-    sleep 0.01
-done
-kill -KILL "${pids[2]}"
+killed_when 6 2 --slab 2
 last="a process is killed"
 for r in 0 1; do
     got=0
@@ -350,20 +412,9 @@ same one.mha left.mha
 
 # So it is with shared views: each has written its part of the slices.
 killed_while_sharing() {
-    local at r n all=0
+    local r n all=0
     rm -f left.mha*
-    at=$(mktemp -d "$folder/XXXXXX")
-    pids=()
-    for r in 0 1 2; do
-        FBP_TEAM=$r/3:$at "$fbp" recon large.json -o left.mha -q --device cpu --size 160 --view-ranks 3 \
-            --slab 16 2>"err.$r" >"out.$r" &
-        pids+=($!)
-    done
-    for ((i = 0; i < 2000; i++)); do
-        [ "$(slices_of left.mha)" -lt 60 ] || break
-        sleep 0.01
-    done
-    kill -KILL "${pids[1]}"
+    killed_when 60 1 --view-ranks 3 --slab 16
     last="a process that shares views is killed"
     for r in "${pids[@]}"; do wait "$r" || :; done
     cp err.0 err

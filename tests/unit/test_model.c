@@ -39,9 +39,9 @@ static void nonsense_is_refused(void **state)
     } cases[] = {
         {"", "expected KEY=VALUE"},
         {"gpus", "expected KEY=VALUE"},
-        {"gpus=2,", "expected KEY=VALUE"},
+        {"gpus=2,", "a comma too many: expected KEY=VALUE"},
         {"gpus=2,,cores=2", "expected KEY=VALUE"},
-        {"=4", "unknown key"},
+        {"=4", "no key before"},
         {"gpuz=4", "did you mean gpu"},
         {"GPUS=4", "unknown key"},
         {"frequency=4", "use nodes, gpus, gpu, gups"},
