@@ -57,15 +57,26 @@ static void find_token(const char *text, size_t n, const char *base, struct fbp_
     }
 }
 
+/* Of the file itself, not of what a link leads to; *there: false if there is none. */
+static fbp_status look_at(const char *path, struct stat *is, bool *there)
+{
+    *there = lstat(path, is) == 0;
+    return *there || errno == ENOENT || errno == ENOTDIR
+               ? FBP_OK
+               : fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", path, strerror(errno));
+}
+
 /* Such a file is small, and has the names as they are. */
 fbp_status fbp_split_named(const struct fbp_sink *s, const char *file, struct fbp_split_token *out)
 {
     char *text = NULL, *base;
     struct stat is;
     size_t n = 0;
+    bool there;
 
     *out = (struct fbp_split_token){.text = ""};
-    if (lstat(file, &is) < 0 || !S_ISREG(is.st_mode) || is.st_size > MOST_BYTES || is.st_size == 0)
+    FBP_TRY(look_at(file, &is, &there));
+    if (!there || !S_ISREG(is.st_mode) || is.st_size > MOST_BYTES || is.st_size == 0)
         return FBP_OK;
     base = written_base(s);
     if (!base)
@@ -239,12 +250,12 @@ static fbp_status read_note(const struct fbp_sink *s, const char *note, struct f
     char text[600] = "";
     struct stat is;
     size_t got = 0;
+    bool there;
 
     *old = (struct fbp_split_token){.text = ""};
-    if (lstat(note, &is) < 0)
-        return errno == ENOENT
-                   ? FBP_OK
-                   : fbp_fail(FBP_ERR_IO, "%s: cannot look at: %s", note, strerror(errno));
+    FBP_TRY(look_at(note, &is, &there));
+    if (!there)
+        return FBP_OK;
     if (S_ISREG(is.st_mode))
         FBP_TRY(fbp_read_head(note, text, sizeof text - 1, &got));
     if (S_ISREG(is.st_mode) && is_note(s, text, got, old))

@@ -183,6 +183,8 @@ static const struct {
     {"old-split", "recon ../in/cone.json -o v.h5 --split 4 --filter hann -q", 0},
     {"equal-split", "recon ../in/cone.json -o v.h5 --split 6 --threads 2 -q", 0},
     {"half-split", "recon ../in/cone.json -o v.h5 --split 6 --threads 2 -q --part 1/2", 0},
+    {"old-zarr", "recon ../in/cone.json -o v.ome.zarr --filter hann -q", 0},
+    {"half-zarr", "recon ../in/cone.json -o v.ome.zarr --threads 2 -q --part 1/2", 0},
     {"begun", "recon ../in/cone.json -o v.mha --slab 4 --threads 2 -q", 4},
     {"begun-split", "recon ../in/cone.json -o v.h5 --split 6 --slab 4 --threads 2 -q", 20},
 };
@@ -258,6 +260,7 @@ int main(int argc, char **argv)
         perror(folder);
         return 1;
     }
+    setenv("FBP_CHUNK", "8", 1); /* small volumes of several chunks */
     fault_start(folder, argv[1], argv[2]);
     make_folder("in");
     make_inputs();

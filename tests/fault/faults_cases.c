@@ -9,6 +9,7 @@
 
 #define FAST       " --threads 2 -q"
 #define TO_JSON    " ../in/%s -o g.json -q"
+#define ZARR_PART  "recon ../in/cone.json -o v.ome.zarr" FAST " --part "
 #define SPLIT_PART "recon ../in/cone.json -o v.h5 --split 6" FAST " --part "
 
 const char *const fault_inputs[] = {
@@ -90,6 +91,11 @@ const struct fault_case fault_cases[] = {
      "begun-split", FAULT_QUICK | FAULT_FILES},
     {"recon split part", SPLIT_PART "1/2", NULL, FAULT_BEGINS},
     {"recon split last part", SPLIT_PART "2/2", "half-split", FAULT_QUICK | FAULT_FILES},
+    {"recon zarr", "recon ../in/cone.json -o v.ome.zarr" FAST, NULL, FAULT_RESUME},
+    {"recon zarr over an old one", "recon ../in/cone.json -o v.ome.zarr" FAST, "old-zarr",
+     FAULT_RESUME},
+    {"recon zarr part", ZARR_PART "1/2", NULL, FAULT_BEGINS},
+    {"recon zarr last part", ZARR_PART "2/2", "half-zarr", FAULT_QUICK | FAULT_FILES},
     {"recon tif", "recon ../in/cone.json -o v.tif" FAST, NULL, 0},
     {"recon tif stack", "recon ../in/cone.json -o s/%02d.tif --size 6" FAST, NULL, 0},
     {"recon png stack",
