@@ -193,6 +193,9 @@ static fbp_status finish_output(struct plan_run *r, struct fbp_report *report, d
     if (r->output)
         FBP_TRY_GOTO(fbp_plan_convert(r->plan, r->source, r->sink, r->output, report, &converted));
     FBP_TRY_GOTO(fbp_sink_finish(converted ? converted : r->sink));
+    const char *note = fbp_sink_note(converted ? converted : r->sink);
+    if (note)
+        fbp_plan_note(r->plan, FBP_LOG_WARNING, note);
     if (r->plan->params.n_parts)
         FBP_TRY_GOTO(fbp_plan_part_done(r->plan, r->sink, report));
     report->output_after_last_view = fbp_follow_latency(r->source, fbp_seconds());

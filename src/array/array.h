@@ -63,6 +63,10 @@ bool fbp_sink_sees(const struct fbp_sink_token *token);
  * its name. */
 size_t fbp_sink_missing(const fbp_sink *sink);
 
+/** What did not work, and does no harm to an output that is finished, as a sentence for its user;
+ *  NULL: nothing.  The sink's. */
+const char *fbp_sink_note(const fbp_sink *sink);
+
 /** The most that a thread takes which converts slices to this type, and packs them; FBP_F32: 0. */
 uint64_t fbp_sink_thread_bytes(enum fbp_type type);
 

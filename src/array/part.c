@@ -101,7 +101,10 @@ static const char *strange(const struct stat *st)
 static fbp_status cannot(const char *what, const char *path)
 {
     return fbp_fail(FBP_ERR_IO, "%s: cannot %s: %s%s", path, what, strerror(errno),
-                    errno == ENOENT ? ": create its folder first" : "");
+                    errno == ENOENT                     ? ": create its folder first"
+                    : errno == EACCES || errno == EROFS ? ": choose a folder where files can be "
+                                                          "written"
+                                                        : "");
 }
 
 static int open_retry(const char *path, int flags)

@@ -194,6 +194,11 @@ size_t fbp_sink_missing(const fbp_sink *s)
     return s->joint && s->joint->head && !s->joint->complete ? s->info.n[2] - s->n_have : 0;
 }
 
+const char *fbp_sink_note(const fbp_sink *s)
+{
+    return s->note;
+}
+
 uint64_t fbp_sink_clipped(const fbp_sink *s)
 {
     return s->clipped;
@@ -258,6 +263,7 @@ void fbp_sink_close(fbp_sink **sink)
     free(s->part);
     free(s->log);
     free(s->lock_path);
+    free(s->note);
     free(s->folder);
     free(s->have);
     free(s->hash);

@@ -62,6 +62,7 @@ struct fbp_sink {
     struct fbp_layout layout;
     size_t part_offset; /**< of the samples in the temporary file */
     int fd, log_fd, lock_fd;
+    char *note; /**< what did not work, and does no harm to the output; NULL: nothing */
     struct fbp_joint
         *joint; /**< several processes write it (array/joint.h); NULL: this one alone */
     struct fbp_chunked
@@ -94,8 +95,7 @@ fbp_status fbp_sink_get(const struct fbp_sink *s, uint64_t at, void *out, size_t
 fbp_status fbp_sink_sync(const struct fbp_sink *s);
 
 /** Nothing is at PATH.part, or it is removed if it is `ours` or empty; anything else is refused. */
-fbp_status fbp_sink_part_clear(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
-                               bool ours);
+fbp_status fbp_sink_part_clear(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool ours);
 
 /** Create PATH.part; open the one that is there, s->fd -1: it is gone. */
 fbp_status fbp_sink_part_create(struct fbp_sink *s);
@@ -133,8 +133,7 @@ fbp_status fbp_sink_part_open(struct fbp_sink *s, const struct fbp_part_inputs *
                               bool resume, bool *fresh);
 
 /** Make room for the temporary files of a single file: what is there must be `ours`, or empty. */
-fbp_status fbp_sink_file_clear(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
-                               bool ours);
+fbp_status fbp_sink_file_clear(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool ours);
 
 /** Remove the temporary files of a single file. */
 void fbp_sink_file_remove(const struct fbp_sink *s);

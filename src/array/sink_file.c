@@ -25,8 +25,8 @@ static fbp_status cannot(const char *what, const char *path)
 }
 
 /* Make room for the temporary files: PATH.part itself, and those of publishing. */
-static fbp_status clear_parts(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
-                              bool ours, bool part)
+static fbp_status clear_parts(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool ours,
+                              bool part)
 {
     static const char *const ends[] = {"", ".z", ".side"};
     fbp_status st = FBP_OK;
@@ -43,8 +43,7 @@ static fbp_status clear_parts(const struct fbp_sink *s, const struct fbp_part_in
     return st;
 }
 
-fbp_status fbp_sink_file_clear(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
-                               bool ours)
+fbp_status fbp_sink_file_clear(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool ours)
 {
     return clear_parts(s, inputs, ours, true);
 }

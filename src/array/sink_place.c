@@ -33,8 +33,7 @@ fbp_status fbp_sink_sync(const struct fbp_sink *s)
     return syncfs(s->fd) < 0 ? fbp_fail_write(s->path, errno, 0) : FBP_OK;
 }
 
-fbp_status fbp_sink_part_clear(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
-                               bool ours)
+fbp_status fbp_sink_part_clear(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool ours)
 {
     if (s->format->split) /* also what a run with other files has left */
         return fbp_split_clear(s, inputs, ours);

@@ -44,6 +44,11 @@ static fbp_status make_files(struct fbp_sink *s)
     const size_t nz = fbp_frame_slices(&s->info);
     const size_t each = (nz - 1) / x->slices + 1, frames = fbp_array_frames(&s->info);
 
+    if (frames > FBP_SPLIT_FILES_MOST)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %zu frames would be as many files or more, and %d are the most: leave "
+                        "--split out, or write fewer frames",
+                        s->path, frames, FBP_SPLIT_FILES_MOST);
     if (each > FBP_SPLIT_FILES_MOST / frames)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: files of %zu slices each would be %.0f: %d are the most: give them "

@@ -79,8 +79,7 @@ fbp_status fbp_split_create_folder(const struct fbp_sink *s);
 fbp_status fbp_split_reopen(struct fbp_sink *s, const struct fbp_part_inputs *inputs);
 
 /** Remove PATH.part with its pieces, and what was replaced, if they are `ours`, or empty. */
-fbp_status fbp_split_clear(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
-                           bool ours);
+fbp_status fbp_split_clear(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool ours);
 
 /** Remove what this sink has made. */
 void fbp_split_remove(const struct fbp_sink *s);
@@ -109,7 +108,8 @@ fbp_status fbp_split_check_note(const struct fbp_sink *s);
 
 /** PATH gets another file: note, on disk, the pieces that it names now. */
 fbp_status fbp_split_note_old(const struct fbp_sink *s);
-/** PATH is the new one: remove the pieces that are noted.  It is still the old one: forget them. */
-fbp_status fbp_split_settle_old(const struct fbp_sink *s);
+/** PATH is the new one: remove the pieces that are noted; s->note says that some are still there.
+ *  It is still the old one: forget them. */
+fbp_status fbp_split_settle_old(struct fbp_sink *s);
 
 #endif /* FBP_SRC_SPLIT_H */

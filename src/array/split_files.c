@@ -104,6 +104,10 @@ static fbp_status begin_use(const struct fbp_sink *s, size_t k, int *fd)
     pthread_mutex_lock(&s->split->lock);
     if (o->fd < 0) {
         o->fd = open_file(s, k, 0);
+        if (o->fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+            close_idle(s->split, 0);
+            o->fd = open_file(s, k, 0);
+        }
         s->split->n_open += o->fd >= 0;
     }
     *fd = o->fd;

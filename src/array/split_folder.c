@@ -53,6 +53,11 @@ static fbp_status check_free(const struct fbp_sink *s)
 {
     if (rmdir(s->split->folder) == 0 || errno == ENOENT)
         return FBP_OK;
+    if (errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR)
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: is there, with the name that this output needs for its files, and "
+                        "cannot be removed: %s: remove it, or choose another name for the output",
+                        s->split->folder, strerror(errno));
     return fbp_fail(
         FBP_ERR_INVALID,
         "%s: is there, with the name that this output needs for its files, and nothing "
@@ -132,8 +137,7 @@ fbp_status fbp_split_reopen(struct fbp_sink *s, const struct fbp_part_inputs *in
     return there ? open_folder(s) : FBP_OK;
 }
 
-fbp_status fbp_split_clear(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
-                           bool ours)
+fbp_status fbp_split_clear(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool ours)
 {
     struct fbp_split_token token, used;
 

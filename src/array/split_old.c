@@ -124,15 +124,17 @@ static bool is_piece(const struct fbp_sink *s, const char *name)
     return strcmp(at, s->format->split->extension) == 0;
 }
 
+/* All that can be. */
 static fbp_status remove_pieces(const struct fbp_sink *s, const char *folder, DIR *dir)
 {
     const struct dirent *e;
+    fbp_status st = FBP_OK;
 
     while ((errno = 0, e = readdir(dir)))
         if (is_piece(s, e->d_name) && unlinkat(dirfd(dir), e->d_name, 0) < 0 && errno != ENOENT)
-            return fbp_fail(FBP_ERR_IO, "%s/%s: cannot remove: %s", folder, e->d_name,
-                            strerror(errno));
-    return errno ? fbp_fail(FBP_ERR_IO, "%s: cannot list: %s", folder, strerror(errno)) : FBP_OK;
+            st = fbp_fail(FBP_ERR_IO, "%s/%s: cannot remove: %s", folder, e->d_name,
+                          strerror(errno));
+    return errno ? fbp_fail(FBP_ERR_IO, "%s: cannot list: %s", folder, strerror(errno)) : st;
 }
 
 /* What else lies in it stays, and the folder then, too. */
@@ -297,7 +299,18 @@ fbp_status fbp_split_note_old(const struct fbp_sink *s)
     return st;
 }
 
-static fbp_status settle(const struct fbp_sink *s, const char *note)
+/* They may be another user's by now.  The new volume needs none of them, and is complete. */
+static void remove_old(struct fbp_sink *s, const struct fbp_split_token *old)
+{
+    if (fbp_split_remove_folder(s, old) == FBP_OK)
+        return;
+    free(s->note);
+    s->note = fbp_format("%s: it belongs to a volume that was replaced: remove %s.%s yourself",
+                         fbp_message(), s->path, old->text);
+    fbp_message_clear();
+}
+
+static fbp_status settle(struct fbp_sink *s, const char *note)
 {
     struct fbp_split_token old, used;
     bool there;
@@ -309,14 +322,14 @@ static fbp_status settle(const struct fbp_sink *s, const char *note)
     FBP_TRY(fbp_split_named(s, s->path, &used));
     if (there && strcmp(old.text, used.text) != 0) { /* else it was moved away, perhaps */
         fbp_sync_folder(s->path); /* the new one has its name, whatever happens now */
-        FBP_TRY(fbp_split_remove_folder(s, &old));
+        remove_old(s, &old);
     }
     return unlink(note) == 0 || errno == ENOENT
                ? FBP_OK
                : fbp_fail(FBP_ERR_IO, "%s: cannot remove: %s", note, strerror(errno));
 }
 
-fbp_status fbp_split_settle_old(const struct fbp_sink *s)
+fbp_status fbp_split_settle_old(struct fbp_sink *s)
 {
     char *note = name_note(s);
     const fbp_status st = note ? settle(s, note) : fbp_fail_nomem(strlen(s->path), "a path");

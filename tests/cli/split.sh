@@ -83,6 +83,18 @@ done
 run 0 recon scan.json -o v/v.h5:/rec/x -q "${common[@]}" # by one file
 [ "$(find v)" = "$(printf 'v\nv/v.h5')" ] || say "$last: left of what was replaced: $(find v)"
 
+# What cannot be removed of an old volume is told, and the new one is complete.
+rm -r v/*
+run 0 recon scan.json -o v/v.h5 --split 10 -q "${common[@]}"
+old=$(echo v/v.h5.[0-9a-f]*)
+mkdir "$old/slices_99-99.h5" # as root can remove any file
+run 0 recon scan.json -o v/v.h5 --split 9 "${common[@]}"
+has err "warning: $old/slices_99-99.h5: cannot remove: .*remove $old yourself"
+rmdir "$old/slices_99-99.h5" "$old" # nothing else was left
+run 0 recon scan.json -o v/v.h5 --split 8 -q "${common[@]}"
+[ "$(find v -type f | wc -l)" -eq 7 ] || say "$last: left of what was replaced: $(find v)"
+rm -r v/*
+
 # All can be moved together; what is missing is named.
 run 0 recon scan.json -o plain.h5 -q "${common[@]}"
 mv one moved
@@ -102,6 +114,10 @@ run 0 recon thin.json --size 4x4x300 --voxel 1 -o many.h5 --split 1 -q "${common
 for n in 32 256; do
     (ulimit -n $n && exec "$fbp" compare many.h5 thin.h5 --tolerance 0) >out 2>err || say "$n open files: $(cat err)"
 done
+rm -r many.h5*
+(ulimit -n 24 && exec "$fbp" recon thin.json --size 4x4x300 --voxel 1 -o many.h5 --split 1 -q "${common[@]}") 2>err ||
+    say "written with 24 open files: $(cat err)"
+run 0 compare many.h5 thin.h5 --tolerance 0
 run 0 recon thin.json --size 4x4x2000 --voxel 1 -o thin.h5 -q "${common[@]}"
 run 0 recon thin.json --size 4x4x2000 --voxel 1 -o many.h5 --split 1 -q "${common[@]}"
 run 0 compare many.h5 thin.h5 --tolerance 0

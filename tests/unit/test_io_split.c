@@ -236,6 +236,45 @@ static void a_note_of_somebody_else_is_refused(void **state)
     }
 }
 
+/* What has the folder's name is told as it is; what PATH.part names is only what was begun. */
+static void names_that_are_taken(void **state)
+{
+    const struct output o = split_into(3, 0);
+    const struct fbp_array_info i = info();
+    struct fbp_sink_params p = params_of(&o);
+    fbp_sink *s = NULL;
+    char line[200];
+
+    (void)state;
+    begin_empty();
+    write_alone(&o);
+    char *folder = only("v.h5.*");
+    for (int k = 0; k < 2; k++) {
+        begin_empty();
+        snprintf(line, sizeof line, k ? "mkdir %s && touch %s/x" : "touch %s", folder, folder);
+        assert_int_equal(system(line), 0);
+        assert_int_equal(write_volume("v.h5", &i, &p), FBP_ERR_INVALID);
+        assert_says(folder);
+        assert_says("nothing unfinished names it: move it away");
+        assert_files("*", 1);
+    }
+    begin_empty(); /* PATH came after what was begun, and takes the folder that this would have */
+    die(&o, 1, 2, 4);
+    assert_int_equal(system("mkdir x && mv v.h5.* x"), 0);
+    write_alone(&o);
+    assert_int_equal(system("mv x/v.h5.part* . && rm -r x"), 0);
+    assert_int_equal(try_join(&s, &o, 2, 2), FBP_ERR_INVALID);
+    assert_says("v.h5 was replaced or removed meanwhile: remove v.h5.part* and start again");
+    p.resume = true;
+    assert_int_equal(fbp_sink_open(&s, "v.h5", &i, &p), FBP_ERR_INVALID);
+    assert_values("v.h5", volume, NZ);
+    assert_int_equal(system("rm v.h5.part*"), 0);
+    assert_int_equal(write_volume("v.h5", &i, &p), FBP_OK);
+    assert_values("v.h5", volume, NZ);
+    assert_files("v.h5*", 2);
+    free(folder);
+}
+
 /* "v.h5." is a part of "av.h5.TOKEN/", too. */
 static void names_of_others_are_not_taken_for_ours(void **state)
 {
@@ -418,7 +457,11 @@ static void what_is_not_split(void **state)
     i.n[2] = 4097;
     p.split = 1;
     assert_int_equal(fbp_sink_open(&s, "v.h5", &i, &p), FBP_ERR_INVALID);
-    assert_says("4096 are the most");
+    assert_says("4096 are the most: give them more slices");
+    i.frames = 4097;
+    assert_int_equal(fbp_sink_open(&s, "v.h5", &i, &p), FBP_ERR_INVALID);
+    assert_says("4097 frames would be as many files or more");
+    assert_says("leave --split out");
     assert_files("*", 0);
 }
 
@@ -523,6 +566,7 @@ int main(void)
         cmocka_unit_test(what_is_replaced_is_there_until_then),
         cmocka_unit_test(old_files_are_removed_once),
         cmocka_unit_test(a_note_of_somebody_else_is_refused),
+        cmocka_unit_test(names_that_are_taken),
         cmocka_unit_test(names_of_others_are_not_taken_for_ours),
         cmocka_unit_test(an_old_volume_that_came_back_stays),
         cmocka_unit_test(another_array_of_a_file_is_another_output),
