@@ -6,16 +6,6 @@
 /* The library takes memory for each. */
 enum { FILES_AT_ONCE = 256 };
 
-static hid_t native(enum fbp_type type)
-{
-    const hid_t table[] = {
-        [FBP_U8] = H5T_NATIVE_UINT8,  [FBP_I8] = H5T_NATIVE_INT8,    [FBP_U16] = H5T_NATIVE_UINT16,
-        [FBP_I16] = H5T_NATIVE_INT16, [FBP_U32] = H5T_NATIVE_UINT32, [FBP_I32] = H5T_NATIVE_INT32,
-        [FBP_F32] = H5T_NATIVE_FLOAT, [FBP_F64] = H5T_NATIVE_DOUBLE};
-
-    return table[type];
-}
-
 /* A block in the data set's own dimensions; of a series it lies in one frame. */
 struct box {
     hsize_t first[FBP_HDF5_RANK], n[FBP_HDF5_RANK], room[FBP_HDF5_RANK];
@@ -31,7 +21,8 @@ static fbp_status read_box(hid_t data, const struct fbp_hdf5_block *b, const str
     const hid_t from = H5Dget_space(data), to = H5Screate_simple(a->rank, box->room, NULL);
     H5Sselect_hyperslab(from, H5S_SELECT_SET, box->first, NULL, box->n, NULL);
     H5Sselect_hyperslab(to, H5S_SELECT_SET, zero, NULL, box->n, NULL);
-    const bool done = H5Dread(data, native(a->info.type), to, from, H5P_DEFAULT, box->out) >= 0;
+    const bool done =
+        H5Dread(data, fbp_hdf5_type(a->info.type), to, from, H5P_DEFAULT, box->out) >= 0;
     H5Sclose(to);
     H5Sclose(from);
     return done ? FBP_OK

@@ -77,16 +77,6 @@ static bool put_attributes(hid_t data, const struct fbp_array_info *i)
     return i->unit[0] ? done && put_text(data, "unit", i->unit) : done;
 }
 
-static hid_t type_of(enum fbp_type type)
-{
-    const hid_t table[] = {
-        [FBP_U8] = H5T_STD_U8LE,    [FBP_I8] = H5T_STD_I8LE,   [FBP_U16] = H5T_STD_U16LE,
-        [FBP_I16] = H5T_STD_I16LE,  [FBP_U32] = H5T_STD_U32LE, [FBP_I32] = H5T_STD_I32LE,
-        [FBP_F32] = H5T_IEEE_F32LE, [FBP_F64] = H5T_IEEE_F64LE};
-
-    return table[type];
-}
-
 /* The groups above a data set, without the times that the library would give to those it makes by
  * itself: the same volume is the same file. */
 static void create_groups(hid_t file, const char *data_set)
@@ -121,7 +111,7 @@ static hid_t create(hid_t file, const struct fbp_hdf5_draft *w)
     const hid_t space = series ? H5Screate_simple(4, n, NULL) : H5Screate_simple(3, n + 1, NULL);
     const hid_t how = H5Pcreate(H5P_DATASET_CREATE), links = H5Pcreate(H5P_LINK_CREATE);
 
-    const hid_t type = type_of(w->info->type);
+    const hid_t type = fbp_hdf5_type(w->info->type);
     const bool placed = w->pieces ? fbp_hdf5_join(how, space, w) : place_here(how);
     create_groups(file, w->data_set);
     H5Pset_obj_track_times(how, 0);

@@ -159,3 +159,13 @@ fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out)
                     "written%s: copy it again",
                     name, why, *why ? "" : ", or there was not enough memory");
 }
+
+hid_t fbp_hdf5_type(enum fbp_type type)
+{
+    const hid_t table[] = {
+        [FBP_U8] = H5T_STD_U8LE,    [FBP_I8] = H5T_STD_I8LE,   [FBP_U16] = H5T_STD_U16LE,
+        [FBP_I16] = H5T_STD_I16LE,  [FBP_U32] = H5T_STD_U32LE, [FBP_I32] = H5T_STD_I32LE,
+        [FBP_F32] = H5T_IEEE_F32LE, [FBP_F64] = H5T_IEEE_F64LE};
+
+    return table[type];
+}

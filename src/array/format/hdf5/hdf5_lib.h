@@ -64,6 +64,9 @@ const char *fbp_hdf5_reason(char *buf, size_t n);
 /** In a child: did a call of the system's fail, whatever the library made of it? */
 bool fbp_hdf5_system_failed(void);
 
+/** How samples are written, little-endian, which is how they are in memory, too. */
+hid_t fbp_hdf5_type(enum fbp_type type);
+
 /** Integers, floats, and enumerations of integers. */
 bool fbp_hdf5_is_numeric(hid_t type);
 
