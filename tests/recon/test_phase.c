@@ -517,23 +517,10 @@ static fbp_plan *plan_of_least_memory(const struct fbp_scan *scan, fbp_source *s
  * a view are read. */
 static void phases_are_retrieved_once(void **state)
 {
-    const double sod = 100, sdd = 150;
-    double *angles = even_angles(FEW, 0, 360.0 / FEW);
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .kind = FBP_CONE,
-                                      .n_views = FEW,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {0.03, 0.03}};
-    struct fbp_view views[FEW];
     struct fbp_scan scan = {.struct_size = sizeof scan,
                             .kind = FBP_CONE,
                             .n_views = FEW,
                             .panel = {WIDE, HIGH},
-                            .views = views,
                             .i0 = 1,
                             .volume = {{16, 16, 160}, {0.02, 0.02, 0.02}, {0, 0, 0}}};
     const struct fbp_array_info info = {.struct_size = sizeof info,
@@ -546,7 +533,7 @@ static void phases_are_retrieved_once(void **state)
     fbp_source *source;
 
     (void)state;
-    OK(fbp_circle_views(&circle, views));
+    add_views(&scan, &(struct orbit){.sod_mm = 100, .sdd_mm = 150, .pitch_mm = {0.03, 0.03}});
     retrieve(&scan, 0);
     OK(fbp_source_callback(&source, &functions, &info));
     fbp_plan *plan = plan_of_least_memory(&scan, source);
@@ -556,8 +543,7 @@ static void phases_are_retrieved_once(void **state)
     assert_int_equal(asked, FEW);
     fbp_plan_destroy(&plan);
     fbp_source_close(&source);
-    free(scan.corrections);
-    free(angles);
+    fbp_scan_clear(&scan);
 }
 
 static void refused(struct fbp_scan *scan, double ratio, double kev, double mm, const char *word)
