@@ -210,13 +210,14 @@ static const char *check_left(const struct fault_files *is, const struct fault_f
     return place == FAULT_FINAL && known ? check_final(is, f) : NULL;
 }
 
-/* Files can be removed by it; by a part, if it sees whether there are others. */
+/* Can it remove files?  Of a folder, or of parts, only if it can list them. */
 static bool can_tidy(const struct fault_case *c, int kind)
 {
-    const bool lists =
+    const bool lists = strstr(c->words, " --part ") || strstr(c->words, ".zarr");
+    const bool listed =
         strcmp(fault_kinds[kind], "open") != 0 && strcmp(fault_kinds[kind], "readdir") != 0;
 
-    return strcmp(fault_kinds[kind], "unlink") != 0 && (lists || !strstr(c->words, " --part "));
+    return strcmp(fault_kinds[kind], "unlink") != 0 && (listed || !lists);
 }
 
 /* After a failure: final names are whole; are there others? */
@@ -254,7 +255,7 @@ static const char *const *words_of(int kind)
         {"open", {"Too many open files", "not all of its files could be read"}},
         {"close", {"Input/output error"}},
         {"stat", {"Input/output error", "fbp: "}}, /* some take it for a missing file */
-        {"readdir", {"Input/output error"}},
+        {"readdir", {"Input/output error", "Directory not empty"}}, /* as nftw() says nothing */
         {"mkdir", {"No space left"}},
         {"truncate", {"No space left", "the HDF5 header cannot be written"}},
         {"pipe", {"ulimit -n"}},
