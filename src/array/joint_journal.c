@@ -175,6 +175,15 @@ static const char *find_synced(const char *lines)
     return last;
 }
 
+/* *fd -1: it has just been removed, or is none of ours. */
+static fbp_status open_peer(const char *path, int *fd)
+{
+    *fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    return *fd >= 0 || errno == ENOENT || errno == ELOOP
+               ? FBP_OK
+               : fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+}
+
 /* Runs are at most every other slice. */
 static fbp_status parse(const struct fbp_sink *s, struct fbp_joint_peer *p)
 {
@@ -191,18 +200,18 @@ static fbp_status parse(const struct fbp_sink *s, struct fbp_joint_peer *p)
     p->edges.path = fbp_format("%s%s", p->path, edges_end);
     if (!p->edges.path)
         return fbp_fail_nomem(strlen(p->path), "a path");
-    p->edges.fd = open(p->edges.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    return FBP_OK;
+    return open_peer(p->edges.path, &p->edges.fd);
 }
 
 /* Opened anew, so that it is what its process has written, on any file system. */
 static fbp_status read_peer(const struct fbp_sink *s, struct fbp_joint_peer *p)
 {
-    const int fd = open(p->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     size_t n = 0;
+    int fd;
 
+    FBP_TRY(open_peer(p->path, &fd));
     if (fd < 0)
-        return FBP_OK; /* it has just been removed */
+        return FBP_OK;
     p->alive = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
     /* Not by its name again, which may be removed at any time. */
     const fbp_status st = fbp_read_open_text(fd, p->path, MAX_JOURNAL, &p->text, &n);

@@ -120,10 +120,21 @@ static fbp_status lacks_slices(const struct fbp_sink *s)
                     s->path, s->info.n[2] - s->n_have, s->info.n[2], s->joint->head);
 }
 
+/* Has it still the name PATH.part?  Of a stack, nothing has. */
+static fbp_status find_unpublished(const struct fbp_sink *s, bool *unpublished)
+{
+    *unpublished = false;
+    return s->joint->stack ? FBP_OK : fbp_part_find_named(s->fd, s->part, unpublished);
+}
+
 /* Not PATH.part any more: who published it gave it its name. */
 static fbp_status check_named(const struct fbp_sink *s)
 {
-    if (s->joint->stack || fbp_part_is_named(s->fd, s->layout.data_path))
+    bool named = true;
+
+    if (!s->joint->stack)
+        FBP_TRY(fbp_part_find_named(s->fd, s->layout.data_path, &named));
+    if (named)
         return FBP_OK;
     return fbp_fail(
         FBP_ERR_IO,
@@ -135,11 +146,14 @@ static fbp_status check_named(const struct fbp_sink *s)
 /* While the head is locked. */
 static fbp_status finish(struct fbp_sink *s, const struct fbp_part_inputs *inputs, int head)
 {
+    bool unpublished;
+
     fbp_joint_look_anew(s->log);
     FBP_TRY(fbp_joint_each(s, false, fbp_joint_mark_synced, NULL));
     if (s->n_have < s->info.n[2])
         return s->joint->own.first ? lacks_slices(s) : FBP_OK;
-    if (s->joint->stack || fbp_part_is_named(s->fd, s->part))
+    FBP_TRY(find_unpublished(s, &unpublished));
+    if (s->joint->stack || unpublished)
         return seal(s, inputs, head);
     FBP_TRY(check_named(s));
     s->joint->complete = true; /* and who gave it its name ended then */
@@ -161,7 +175,10 @@ static fbp_status head_was_removed(const struct fbp_sink *s)
 /* Nobody removes the head before the output has its name. */
 static fbp_status check_published(struct fbp_sink *s)
 {
-    if (!s->joint->stack && fbp_part_is_named(s->fd, s->part))
+    bool unpublished;
+
+    FBP_TRY(find_unpublished(s, &unpublished));
+    if (unpublished)
         return head_was_removed(s);
     FBP_TRY(check_named(s));
     s->joint->complete = true;

@@ -155,12 +155,26 @@ static fbp_status check_journal(const struct fbp_part_inputs *in, int fd, const 
     return FBP_OK;
 }
 
-bool fbp_part_is_named(int fd, const char *path)
+fbp_status fbp_part_find_named(int fd, const char *path, bool *named)
 {
     struct stat a, b;
 
-    return fstat(fd, &a) == 0 && lstat(path, &b) == 0 && a.st_ino == b.st_ino &&
-           a.st_dev == b.st_dev;
+    *named = false;
+    if (fstat(fd, &a) < 0)
+        return cannot("look at", path);
+    if (lstat(path, &b) < 0)
+        return errno == ENOENT || errno == ENOTDIR ? FBP_OK : cannot("look at", path);
+    *named = a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+    return FBP_OK;
+}
+
+bool fbp_part_is_named(int fd, const char *path)
+{
+    bool named;
+
+    if (fbp_part_find_named(fd, path, &named) != FBP_OK)
+        fbp_message_clear();
+    return named;
 }
 
 /* What is a turn of a few, not the lock of one: the head of an output of several processes, or not
@@ -197,7 +211,7 @@ static fbp_status lock_opened(const struct fbp_part_inputs *in, int fd, const ch
                         "another name",
                         path);
     /* Another may have removed it before; file systems without locks are used without. */
-    *named = fbp_part_is_named(fd, path);
+    FBP_TRY(fbp_part_find_named(fd, path, named));
     return *named ? check_journal(in, fd, path, left, made) : FBP_OK;
 }
 
