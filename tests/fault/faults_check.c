@@ -257,6 +257,7 @@ static const char *const *words_of(int kind)
         {"stat", {"Input/output error", "fbp: "}}, /* some take it for a missing file */
         {"readdir", {"Input/output error", "Directory not empty"}}, /* as nftw() says nothing */
         {"mkdir", {"No space left"}},
+        {"unlink", {"Input/output error"}},
         {"truncate", {"No space left", "the HDF5 header cannot be written"}},
         {"pipe", {"ulimit -n"}},
         {"seek", {"Input/output error"}},
