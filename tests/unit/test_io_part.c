@@ -3,9 +3,12 @@
  * one is published as one. */
 #include "unit/some_volume.h"
 
+#include "array/part.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define FOLDER FBP_TEST_DIR "/io_part"
 
@@ -173,6 +176,26 @@ static void leftovers(void **state)
         }
 }
 
+/* What cannot be looked at may have its name still: nobody takes it for published. */
+static void named_or_unknown(void **state)
+{
+    const int fd = open(FOLDER "/v", O_RDWR | O_CREAT, 0666);
+    bool named = false;
+
+    (void)state;
+    assert_int_equal(fbp_part_find_named(fd, FOLDER "/v", &named), FBP_OK);
+    assert_true(named);
+    assert_int_equal(fbp_part_find_named(fd, FOLDER "/gone", &named), FBP_OK);
+    assert_false(named);
+    assert_int_equal(fbp_part_find_named(fd, FOLDER "/v/within", &named), FBP_OK);
+    assert_false(named);
+    assert_int_equal(symlink("loop", FOLDER "/loop"), 0);
+    assert_int_equal(fbp_part_find_named(fd, FOLDER "/loop/v", &named), FBP_ERR_IO);
+    assert_non_null(strstr(fbp_message(), FOLDER "/loop/v: cannot look at"));
+    assert_false(fbp_part_is_named(fd, FOLDER "/loop/v"));
+    close(fd);
+}
+
 /* A journal is there before the file that it speaks of: after a kill at any moment the next run
  * begins.  Also without a fingerprint. */
 static void journal_first(void **state)
@@ -332,6 +355,7 @@ int main(void)
         cmocka_unit_test_setup(leftovers, make_folder),
         cmocka_unit_test_setup(journal_first, make_folder),
         cmocka_unit_test_setup(locks_of_killed_runs, make_folder),
+        cmocka_unit_test_setup(named_or_unknown, make_folder),
         cmocka_unit_test_setup(one_at_a_time, make_folder),
         cmocka_unit_test_setup(older_stack_stays, make_folder),
         cmocka_unit_test_setup(publication_is_finished, make_folder),
