@@ -35,6 +35,7 @@ static int print_json(const struct fbp_comparison *c)
     cJSON_AddNumberToObject(root, "mean_a", c->mean_a);
     cJSON_AddNumberToObject(root, "mean_b", c->mean_b);
     cJSON_AddNumberToObject(root, "count", (double)c->count);
+    cJSON_AddNumberToObject(root, "not_finite", (double)c->not_finite);
     return cli_json(root, false);
 }
 
@@ -43,6 +44,8 @@ static int print_text(const struct fbp_comparison *c)
     printf("rmse     %.6g\nnrmse    %.6g\nmax      %.6g\npsnr_db  %.6g\n", c->rmse, c->nrmse,
            c->max, c->psnr_db);
     printf("mean_a   %.6g\nmean_b   %.6g\ncount    %zu\n", c->mean_a, c->mean_b, c->count);
+    if (c->not_finite > 0)
+        printf("left out %zu (NaN, or the same infinity, in both)\n", c->not_finite);
     return 0;
 }
 
@@ -93,7 +96,9 @@ const struct command cmd_compare = {
     .summary = "how much two volumes differ",
     .usage = "a.mha b.mha [options]",
     .about = "Prints rmse, nrmse (rmse divided by the rms of b), the greatest difference, "
-             "psnr_db (20 log10 of max |b| / rmse; 999 if the volumes are equal) and both means.",
+             "psnr_db (20 log10 of max |b| / rmse; 999 if the volumes are equal) and both means. "
+             "Voxels that are NaN in both, or the "
+             "same infinity, are equal: they are counted and left out of all these.",
     .examples = "  fbp compare volume.mha truth.mha --inside 100\n"
                 "  fbp compare new.mha old.mha --tolerance 1e-6\n",
     COMMAND_OPTS(table),

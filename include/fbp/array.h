@@ -247,17 +247,19 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_text_save(const char *path, const char *te
 /** The result of fbp_array_compare().  mean_a and mean_b are means over the compared elements. */
 struct fbp_comparison {
     size_t struct_size;
-    size_t count;   /**< number of elements compared: all but those that are NaN in both */
-    double rmse;    /**< sqrt(mean (a-b)^2) */
-    double nrmse;   /**< rmse / rms(b) */
-    double max;     /**< max |a-b| */
-    double psnr_db; /**< 20 log10(max|b| / rmse); 999 if equal */
-    double mean_a, mean_b;
+    size_t count;          /**< number of elements compared: all but those of not_finite */
+    double rmse;           /**< sqrt(mean (a-b)^2) */
+    double nrmse;          /**< rmse / rms(b) */
+    double max;            /**< max |a-b| */
+    double psnr_db;        /**< 20 log10(max|b| / rmse); 999 if equal */
+    double mean_a, mean_b; /**< of the elements compared; NaN if there are none */
+    size_t not_finite; /**< elements left out, which are equal: NaN in both, or the same infinity */
 };
 
 /**
  * Compare two volumes of equal size, slice by slice.  If an element is NaN in one of them, rmse is
- * NaN; elements that are NaN in both (such as masked ones) are left out.
+ * NaN; elements that are NaN in both (such as masked ones), or the same infinity in both, are equal
+ * and left out.
  *
  * inside_radius_mm: compare only elements within this distance of the z axis through the centre of
  * the volume; 0 = all.  If positive, `a` or `b` must have a spacing.

@@ -15,7 +15,7 @@ struct pair {
 };
 
 struct sums {
-    size_t count, n_inside;
+    size_t count, not_finite;
     double difference, square_b, a, b, max, peak_b;
 };
 
@@ -64,14 +64,16 @@ static void inside(const struct pair *p, const size_t n[3], size_t y, double rad
     *x1 = (size_t)fmax(0, fmin((double)n[0], floor(middle + half) + 1));
 }
 
-/* What is masked in both does not count; in one of them it is no number, and so is what is found.
- */
+/* What is masked in both, or the same infinity, is equal, and has no part in sums; NaN in one of
+ * them makes what is found NaN. */
 static void add(struct sums *s, const double *a, const double *b, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const double va = a[i], vb = b[i], d = va - vb;
-        if (isnan(va) && isnan(vb))
+        if ((isnan(va) && isnan(vb)) || (isinf(va) && va == vb)) {
+            s->not_finite++;
             continue;
+        }
         s->count++;
         s->difference += d * d;
         s->square_b += vb * vb;
@@ -80,7 +82,6 @@ static void add(struct sums *s, const double *a, const double *b, size_t n)
         s->max = fabs(d) > s->max || isnan(d) ? fabs(d) : s->max;
         s->peak_b = fmax(s->peak_b, fabs(vb));
     }
-    s->n_inside += n;
 }
 
 static fbp_status sum_up(struct pair *p, double radius, struct sums *s)
@@ -99,6 +100,24 @@ static fbp_status sum_up(struct pair *p, double radius, struct sums *s)
             add(s, p->row_a + x0, p->row_b + x0, x1 - x0);
         }
     return FBP_OK;
+}
+
+static struct fbp_comparison result_of(const struct sums *s)
+{
+    const double n = (double)s->count;
+    struct fbp_comparison c = {.count = s->count,
+                               .max = s->max,
+                               .psnr_db = 999,
+                               .mean_a = s->a / n,
+                               .mean_b = s->b / n,
+                               .not_finite = s->not_finite};
+
+    if (s->difference == 0)
+        return c;
+    c.rmse = sqrt(s->difference / n);
+    c.nrmse = sqrt(s->difference / s->square_b);
+    c.psnr_db = 20 * log10(s->peak_b / c.rmse);
+    return c;
 }
 
 fbp_status fbp_array_compare(const char *path_a, const char *path_b, double inside_radius_mm,
@@ -123,31 +142,13 @@ fbp_status fbp_array_compare(const char *path_a, const char *path_b, double insi
     FBP_TRY_GOTO(sum_up(&p, inside_radius_mm, &s));
     FBP_TRY_GOTO(fbp_source_unchanged(p.a));
     FBP_TRY_GOTO(fbp_source_unchanged(p.b));
-    if (s.count == 0 && s.n_inside > 0) {
-        st = fbp_fail(FBP_ERR_INVALID,
-                      "%s and %s: no element is a number in either of them: there is nothing to "
-                      "compare",
-                      path_a, path_b);
-        goto fail;
-    }
-    if (s.count == 0) {
+    if (s.count + s.not_finite == 0) {
         st = fbp_fail(FBP_ERR_INVALID,
                       "%s and %s: no element lies within %g mm of the axis: take a larger radius",
                       path_a, path_b, inside_radius_mm);
         goto fail;
     }
-    const double n = (double)s.count;
-    own = (struct fbp_comparison){.count = s.count,
-                                  .rmse = sqrt(s.difference / n),
-                                  .nrmse = sqrt(s.difference / s.square_b),
-                                  .max = s.max,
-                                  .psnr_db = 999,
-                                  .mean_a = s.a / n,
-                                  .mean_b = s.b / n};
-    if (!(s.difference == 0))
-        own.psnr_db = 20 * log10(s.peak_b / own.rmse);
-    else
-        own.nrmse = 0;
+    own = result_of(&s);
 fail:
     close_pair(&p);
     FBP_GIVE(comparison, out, &own);

@@ -70,6 +70,26 @@ static void nan_is_seen(void **state)
     }
 }
 
+/* What is no finite number is equal where it is the same in both. */
+static void infinities_are_equal(void **state)
+{
+    (void)state;
+    const float a[4] = {1, INFINITY, -INFINITY, NAN}, b[4] = {1, INFINITY, INFINITY, NAN};
+    const float none[4] = {NAN, INFINITY, -INFINITY, NAN};
+    struct fbp_comparison c = {.struct_size = sizeof c};
+    put(A ".mha", 2, 2, 1, 1, a);
+    put(B ".mha", 2, 2, 1, 1, b);
+    assert_int_equal(fbp_array_compare(A ".mha", A ".mha", 0, &c), FBP_OK);
+    assert_true(c.count == 1 && c.not_finite == 3 && c.rmse == 0 && c.psnr_db == 999);
+    assert_true(c.mean_a == 1 && c.mean_b == 1);
+    assert_int_equal(fbp_array_compare(A ".mha", B ".mha", 0, &c), FBP_OK);
+    assert_true(c.count == 2 && c.not_finite == 2 && isinf(c.rmse) && isinf(c.max));
+    put(A ".mha", 2, 2, 1, 1, none);
+    assert_int_equal(fbp_array_compare(A ".mha", A ".mha", 0, &c), FBP_OK);
+    assert_true(c.count == 0 && c.not_finite == 4 && c.rmse == 0 && c.psnr_db == 999);
+    assert_true(isnan(c.mean_a) && isnan(c.mean_b));
+}
+
 /* 5 x 3 elements of 1 x 2 mm: those at most 2 mm from the axis are the middle row and the middle
  * of both others; the rest differs wildly. */
 static void inside_a_radius(void **state)
@@ -117,9 +137,9 @@ static void sizes_differ(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_answer), cmocka_unit_test(equal),
-        cmocka_unit_test(nan_is_seen),  cmocka_unit_test(inside_a_radius),
-        cmocka_unit_test(sizes_differ),
+        cmocka_unit_test(known_answer),    cmocka_unit_test(equal),
+        cmocka_unit_test(nan_is_seen),     cmocka_unit_test(infinities_are_equal),
+        cmocka_unit_test(inside_a_radius), cmocka_unit_test(sizes_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

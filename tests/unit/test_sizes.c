@@ -23,7 +23,7 @@ WHOLE(array_info, history);
 WHOLE(centre, uncertainty);
 WHOLE(circle, skew_rad);
 WHOLE(cluster, binds);
-WHOLE(comparison, mean_b);
+WHOLE(comparison, not_finite);
 WHOLE(corrections, paganin_mm);
 WHOLE(curve, best);
 WHOLE(device_info, numa_node);

@@ -177,6 +177,8 @@ class Comparison:
     psnr_db: float
     mean_a: float
     mean_b: float
+    not_finite: int = 0
+    """voxels left out, which are equal: NaN, or the same infinity, in both"""
 
 
 def compare(a: Any, b: Any, *, radius: float = 0.0) -> Comparison:

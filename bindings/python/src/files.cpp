@@ -194,6 +194,7 @@ static nb::dict compare(const std::string &a, const std::string &b, double radiu
     out["nrmse"] = c.nrmse;
     out["max"] = c.max;
     out["psnr_db"] = c.psnr_db;
+    out["not_finite"] = c.not_finite;
     out["mean_a"] = c.mean_a;
     out["mean_b"] = c.mean_b;
     return out;
