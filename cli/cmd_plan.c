@@ -41,6 +41,8 @@ static int run(const struct command *self, int argc, char **argv)
     if (rc == OPT_GO_ON)
         rc = recon_check_part(self, &a);
     if (rc == OPT_GO_ON)
+        rc = recon_check_planned(self, &a);
+    if (rc == OPT_GO_ON)
         rc = recon_choose_part(self, &a);
     if (rc != OPT_GO_ON)
         return rc;

@@ -253,6 +253,8 @@ int recon_prepare(struct recon_args *args, struct fbp_scan *scan, fbp_plan **pla
 int recon_check(const struct command *self, const struct recon_args *args);
 /** Do --slice and --roi?  For all commands that have them. */
 int recon_check_part(const struct command *self, const struct recon_args *args);
+/** Is the name of the output, if there is one, one that recon would take?  Nothing is written. */
+int recon_check_planned(const struct command *self, const struct recon_args *args);
 /** What --part says, into args->p: OPT_GO_ON, or an exit status, which has been said. */
 int recon_choose_part(const struct command *self, struct recon_args *args);
 /** What each part of a plan takes: a line a part, and members of a JSON object; 0, or an exit

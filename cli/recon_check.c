@@ -159,6 +159,29 @@ static int check_output(const struct command *self, const struct recon_args *a)
     return OPT_GO_ON;
 }
 
+static int check_compress(const struct command *self, const struct recon_args *a)
+{
+    if (a->p.compress && recon_is_file(a->output) && !cli_can_compress(a->output))
+        return opt_usage(self, "--compress: expected -o FILE%s, got \"%s\"", cli_packed(),
+                         a->output);
+    return OPT_GO_ON;
+}
+
+/* As recon would refuse it at once; of an array in a file ("v.h5:/a/b") the name may hold slashes
+ * that are no folders, and those of many files are made. */
+int recon_check_planned(const struct command *self, const struct recon_args *a)
+{
+    if (!a->output)
+        return OPT_GO_ON;
+    int rc = check_output(self, a);
+    if (rc == OPT_GO_ON)
+        rc = check_compress(self, a);
+    if (rc == OPT_GO_ON && !strchr(a->output, ':') && !cli_is_stack(a->output) &&
+        !cli_is_volume_folder(a->output) && !cli_has_folder(a->output))
+        return cli_error("%s: its folder is missing or read-only: create it first", a->output);
+    return rc;
+}
+
 int recon_check(const struct command *self, const struct recon_args *a)
 {
     int rc = adjust_check(self, a->adjust);
@@ -185,15 +208,13 @@ int recon_check(const struct command *self, const struct recon_args *a)
         return opt_usage(self, "--plan computes nothing to draw: leave %s out",
                          a->preview ? "--preview" : "--timeline");
     if (a->plan)
-        return OPT_GO_ON;
+        return recon_check_planned(self, a);
     if (!a->output)
         return opt_usage(self, "-o VOLUME is missing");
     rc = check_output(self, a);
-    if (rc != OPT_GO_ON)
-        return rc;
-    if (a->p.compress && recon_is_file(a->output) && !cli_can_compress(a->output))
-        return opt_usage(self, "--compress: expected -o FILE%s, got \"%s\"", cli_packed(),
-                         a->output);
-    rc = check_timeline(self, a);
+    if (rc == OPT_GO_ON)
+        rc = check_compress(self, a);
+    if (rc == OPT_GO_ON)
+        rc = check_timeline(self, a);
     return rc == OPT_GO_ON ? check_preview(self, a) : rc;
 }

@@ -173,4 +173,21 @@ exists other.zarr/notes.txt
 run 2 recon first.json -o image.ome.zarr/ --size 16 -q
 has err 'is a folder: name a file in it'
 
+# fbp plan says of the name of the output what recon would say, and writes nothing.
+for name in plan.xyz plan.png . lost/plan.mha; do
+    got=0
+    "$fbp" recon first.json -o $name >out 2>recon.err || got=$?
+    run $got plan first.json -o $name
+    [ $got -ne 0 ] || say "$last: recon takes it"
+    one_line err
+    run $got recon first.json -o $name --plan
+done
+run 2 plan first.json -o plan.npy --compress
+has err '^fbp: plan: --compress: expected -o FILE'
+for name in plan.mha plan.ome.zarr %03d.tif null: hash:; do
+    run 0 plan first.json -o $name -q
+done
+ls plan* [0-9]*.tif 2>/dev/null >files
+empty files
+
 finish
