@@ -353,6 +353,38 @@ static void chooses_as_cards_do(void **state)
 }
 
 /* A plan is made without the device, and nothing of it runs. */
+static void nodes_have_a_bound(void **state)
+{
+    struct fbp_scan scan = circle_scan(24, 16, 0);
+    struct fbp_cluster found = {.struct_size = sizeof found};
+    fbp_source *source = NULL;
+    fbp_plan *plan = NULL;
+
+    (void)state;
+    scan.volume = (struct fbp_grid){{2, 2, 2}, {1, 1, 1}, {0}};
+    OK(fbp_source_memory(
+        &source, NULL,
+        &(struct fbp_array_info){.struct_size = sizeof(struct fbp_array_info),
+                                 .n = {scan.panel.n_columns, scan.panel.n_rows, 24},
+                                 .type = FBP_F32}));
+    OK(fbp_plan_create(&plan, &scan,
+                       fbp_recon_params(.model = "nodes=2,gpus=1,net=1GB/s", .source = source)));
+    OK(fbp_plan_cluster(plan, FBP_MODEL_MOST_NODES, 1, &found));
+    assert_true(found.nodes == FBP_MODEL_MOST_NODES && found.slabs >= 1);
+    assert_int_equal(fbp_plan_cluster(plan, FBP_MODEL_MOST_NODES + 1, 1, &found), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "65537 nodes: expected up to 65536"));
+    assert_int_equal(fbp_plan_cluster(plan, SIZE_MAX, 0, &found), FBP_ERR_INVALID);
+    OK(fbp_plan_cluster(plan, 0, 0, &found));
+    assert_true(found.nodes == 2 && found.ranks == 2);
+    fbp_plan_destroy(&plan);
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.model = "gpus=1", .source = source)));
+    assert_int_equal(fbp_plan_cluster(plan, 2, 0, &found), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "give nodes="));
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&source);
+    fbp_scan_clear(&scan);
+}
+
 static void plans_do_not_run(void **state)
 {
     float volume[8] = {0};
@@ -404,6 +436,7 @@ int main(void)
         cmocka_unit_test(chooses_as_cards_do),  cmocka_unit_test(predicts_what_was_measured),
         cmocka_unit_test(more_is_never_slower), cmocka_unit_test(nothing_beats_its_parts),
         cmocka_unit_test(sharing_pays),         cmocka_unit_test(plans_do_not_run),
+        cmocka_unit_test(nodes_have_a_bound),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
