@@ -117,6 +117,10 @@ void fbp_plan_describe_stages(const fbp_plan *p, char *line, size_t n);
  *  they pass, or not: NULL. */
 fbp_status fbp_plan_open_stages(fbp_plan *p);
 void fbp_plan_stages_look(const fbp_plan *p, fbp_look *look);
+/** What this process has mended in whole views, before the run, as they were read, or in the first
+ *  of two stages: of those of a
+ *  team that share a slab the sum is wanted, and those of other slabs find the same. */
+fbp_status fbp_plan_count_ahead(const fbp_plan *p, struct fbp_prep_counts *out);
 /** What the first stage did, into the report of the second. */
 fbp_status fbp_plan_report_stages(const fbp_plan *p, struct fbp_report *report);
 

@@ -163,6 +163,7 @@ static fbp_status compute(struct plan_run *r, struct fbp_report *report)
 /* Every slice of all processes. */
 static fbp_status compute_all(struct plan_run *r, struct fbp_report *report)
 {
+    struct fbp_prep_counts ahead = {0};
     fbp_status st = compute(r, report);
 
     if (st == FBP_OK) {
@@ -170,7 +171,11 @@ static fbp_status compute_all(struct plan_run *r, struct fbp_report *report)
         if (st != FBP_OK) /* nobody knows which slices are of which data */
             fbp_sink_forget(r->sink);
     }
-    return r->team ? fbp_plan_team_computed(r->team, st, r->look, r->n_found, report) : st;
+    if (!r->team)
+        return st;
+    if (st == FBP_OK)
+        st = fbp_plan_count_ahead(r->plan, &ahead);
+    return fbp_plan_team_computed(r->team, st, r->look, r->n_found, &ahead, report);
 }
 
 /* May what was computed become the output? */

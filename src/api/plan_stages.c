@@ -88,31 +88,34 @@ void fbp_plan_stages_look(const fbp_plan *p, fbp_look *look)
         fbp_pictures_look(p->pictures, look);
 }
 
-/* Each process of a team prepares whole views ahead, the same as others: what it mends there, one
- * process counts, or where views are prepared as they are read, those that share one slab. */
-static void count_ahead(const fbp_plan *p, struct fbp_report *report)
+/* Of those that share a slab, the first one counts what each of them prepares: all views, but where
+ * views are prepared as they are read. */
+fbp_status fbp_plan_count_ahead(const fbp_plan *p, struct fbp_prep_counts *out)
 {
-    const struct fbp_prep_counts *ahead = &p->ahead_done.mended;
-    const bool first = p->ranks.slab == 0 && p->ranks.part == 0;
-
-    if (first)
-        report->not_finite += p->mended.not_finite;
-    if (first || (p->ahead.as_read && p->ranks.slab == 0)) {
-        report->not_finite += ahead->not_finite;
-        report->clipped += ahead->clipped;
+    *out = (struct fbp_prep_counts){0};
+    if (p->ranks.idle)
+        return FBP_OK;
+    if (p->pictures && p->ranks.part == 0)
+        FBP_TRY(fbp_pictures_counts(p->pictures, out));
+    if (p->ahead.as_read || p->ranks.part == 0) {
+        out->not_finite += p->ahead_done.mended.not_finite;
+        out->clipped += p->ahead_done.mended.clipped;
     }
+    if (p->ranks.part == 0)
+        out->not_finite += p->mended.not_finite;
+    return FBP_OK;
 }
 
 fbp_status fbp_plan_report_stages(const fbp_plan *p, struct fbp_report *report)
 {
     struct fbp_prep_counts counts = {0};
 
-    if (p->pictures) {
-        FBP_TRY(fbp_pictures_counts(p->pictures, &counts));
-        report->not_finite = counts.not_finite;
-        report->clipped = counts.clipped;
-    }
-    count_ahead(p, report);
+    if (p->pictures) /* which are read by the second stage, as they are */
+        report->not_finite = report->clipped = 0;
+    if (!p->params.team) /* whose processes find that out at the end */
+        FBP_TRY(fbp_plan_count_ahead(p, &counts));
+    report->not_finite += counts.not_finite;
+    report->clipped += counts.clipped;
     report->ahead = p->ahead_done.seconds;
     return FBP_OK;
 }

@@ -66,9 +66,10 @@ int fbp_plan_team_progress(void *user, const struct fbp_progress *now);
 /** And an fbp_log_fn for the same `user`. */
 void fbp_plan_team_log(void *user, enum fbp_log_level level, const char *line);
 /** This process has computed, or failed: all wait for all, and rank 0 gets what the others tell,
- *  into its report and its look. */
+ *  into its report and its look.  ahead: fbp_plan_count_ahead() of this one. */
 fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status, fbp_look *look,
-                                  uint64_t n_found, struct fbp_report *report);
+                                  uint64_t n_found, const struct fbp_prep_counts *ahead,
+                                  struct fbp_report *report);
 /** May what all have computed become the output, says rank 0?  Then the others finish theirs, and
  *  rank 0 may publish it.  t NULL: it is the status that is given. */
 fbp_status fbp_plan_team_written(struct fbp_plan_run_team *t, fbp_status status);

@@ -32,6 +32,7 @@ struct fbp_plan_run_team {
 struct found {
     struct fbp_report report;
     uint64_t n; /* voxels that min, max and mean are of */
+    struct fbp_prep_counts ahead;
 };
 
 uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first)
@@ -283,6 +284,31 @@ static void join_reports(struct found *to, const struct found *other)
     a->output_clipped += b->output_clipped;
 }
 
+static struct fbp_prep_counts add_counts(struct fbp_prep_counts a, struct fbp_prep_counts b)
+{
+    return (struct fbp_prep_counts){.not_finite = a.not_finite + b.not_finite,
+                                    .clipped = a.clipped + b.clipped};
+}
+
+/* What was mended in whole views: by those of the slab that has most, as slabs that were there
+ * before the run have read nothing. */
+static void join_ahead(const struct fbp_plan_run_team *t, const char *all, size_t bytes,
+                       struct fbp_report *report)
+{
+    const size_t n_parts = t->plan->ranks.n_parts;
+    struct fbp_prep_counts slab = {0}, most = {0};
+    struct found one;
+
+    for (size_t r = 0; r < fbp_team_size(t->plan->params.team); r++) {
+        memcpy(&one, all + r * bytes, sizeof one);
+        slab = r % n_parts == 0 ? one.ahead : add_counts(slab, one.ahead);
+        if (slab.not_finite + slab.clipped > most.not_finite + most.clipped)
+            most = slab;
+    }
+    report->not_finite += most.not_finite;
+    report->clipped += most.clipped;
+}
+
 /* What all have found, into what rank 0 has. */
 static void join_all(const struct fbp_plan_run_team *t, const char *all, size_t bytes,
                      fbp_look *look, struct fbp_report *report)
@@ -295,14 +321,16 @@ static void join_all(const struct fbp_plan_run_team *t, const char *all, size_t 
         join_reports(&sum, &other);
         fbp_look_join(look, all + r * bytes + sizeof other);
     }
+    join_ahead(t, all, bytes, &sum.report);
     *report = sum.report;
 }
 
 fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status, fbp_look *look,
-                                  uint64_t n_found, struct fbp_report *report)
+                                  uint64_t n_found, const struct fbp_prep_counts *ahead,
+                                  struct fbp_report *report)
 {
     fbp_team *team = t->plan->params.team;
-    struct found found = {.report = *report, .n = n_found};
+    struct found found = {.report = *report, .n = n_found, .ahead = *ahead};
     const size_t bytes = sizeof found + fbp_look_packed(&fbp_plan_measured(t->plan)->job);
     const bool first = fbp_team_rank(team) == 0;
     char *mine = NULL, *all = NULL;

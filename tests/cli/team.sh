@@ -324,6 +324,29 @@ for options in "--rings sorting" "--rings sorting --paganin 1000,20,100" "--paga
         has err 'no numbers \(NaN or infinite\): 6: they were interpolated along their row, or are 0'
     done
 done
+# And in the first of two stages, which each computes for itself; and where rows are kept in a file.
+run 0 simulate --kind planes --size 32 --directions linear-angle:16x16 -o staged.json -q
+at=$(($(stat -c %s staged.mha) - 20000))
+for k in 0 1 2; do
+    printf '\377\377\377\177' | dd of=staged.mha bs=1 seek=$((at + 4 * 997 * k)) conv=notrunc status=none
+done
+run 0 recon live.json -o null: --json --device cpu --threads 1
+count=$(json not_finite)
+for size in 1 2 3; do
+    team $size 0 recon staged.json -o null: --json --device cpu --stages 2
+    is "$(json not_finite) == 3"
+    team $size 0 recon live.json -o null: --json --device cpu --threads 1 --scratch . --slab 5 --view-ranks 1
+    is "$(json not_finite) == $count"
+done
+# Also where the slab of one of them is there already.
+for done in 1 3; do
+    rm -f left.mha*
+    run 0 recon level.json -o left.mha -q --device cpu --rings sorting --part $done/3
+    team 3 0 recon level.json -o left.mha --json --device cpu --rings sorting --view-ranks 1 --resume
+    is "$(json not_finite) == 6 && $(json slabs_resumed) > 0"
+    empty others
+done
+rm left.mha
 run 0 recon level.json -o null:
 has err 'no numbers \(NaN or infinite\): 6, 0.0065 % of 40 views of 48 x 48: they were'
 run 0 recon level.json -o null: --roi :,:,5:27
