@@ -51,7 +51,7 @@ static bool tries_all(const struct fault_case *c, const char *kind)
     } all[] = {
         {FAULT_EVERY, " malloc "},
         {FAULT_CALLOC, " calloc "},
-        {FAULT_FILES, " write rename fsync truncate unlink mkdir readdir lock "},
+        {FAULT_FILES, " write rename fsync truncate unlink mkdir readdir lock stat open "},
     };
     char word[40];
 
