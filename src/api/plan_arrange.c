@@ -209,6 +209,35 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
     };
 }
 
+/* What the output asks for, of those that have a name already, with so much memory. */
+static void take_output(fbp_plan *p, uint64_t room)
+{
+    struct fbp_job *job = &p->tables.job;
+    struct fbp_grid volume;
+
+    fbp_roi_grid(job, &volume);
+    fbp_output_needs(p->params.output, volume.n, p->params.output_type, p->params.compress != 0,
+                     room, &p->needs);
+    job->same_files = fbp_volumes(job) == 1 ? p->needs.layer : 0;
+}
+
+/* With fewer threads for the output, if nothing fits else: a limit that is larger than one that
+ * does is never refused. */
+static fbp_status divide_request(fbp_plan *p, struct fbp_work_request *rq, struct fbp_work *work)
+{
+    const uint64_t level_bytes = p->needs.level_bytes;
+    const fbp_status st = fbp_work_divide(rq, work);
+
+    if (st != FBP_ERR_NOMEM || level_bytes == 0)
+        return st;
+    take_output(p, 0);
+    if (p->needs.level_bytes == level_bytes)
+        return st;
+    fbp_message_clear();
+    fbp_plan_work_request(p, &p->tables.job, rq);
+    return fbp_work_divide(rq, work);
+}
+
 static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_work *work)
 {
     struct fbp_work_request request;
@@ -216,7 +245,7 @@ static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_w
     p->device_limit = device_limit;
     fbp_plan_work_request(p, &p->tables.job, &request);
     p->info.memory_limit = request.memory_limit < UINT64_MAX ? request.memory_limit : 0;
-    FBP_TRY(fbp_work_divide(&request, work));
+    FBP_TRY(divide_request(p, &request, work));
     FBP_TRY(predict(p, &request, work));
     return count_children(p, request.base_bytes, request.memory_limit, work);
 }
@@ -359,22 +388,11 @@ static fbp_status arrange_compressed(fbp_plan *p)
     return arrange(p, true);
 }
 
-/* What the output asks for, of those that have a name already. */
-static void take_output(fbp_plan *p)
-{
-    struct fbp_job *job = &p->tables.job;
-    const uint64_t resident = fbp_resident_bytes(), limit = fbp_plan_memory_limit(p, resident);
-    struct fbp_grid volume;
-
-    fbp_roi_grid(job, &volume);
-    fbp_output_needs(p->params.output, volume.n, p->params.output_type, p->params.compress != 0,
-                     limit > resident ? limit - resident : 0, &p->needs);
-    job->same_files = fbp_volumes(job) == 1 ? p->needs.layer : 0;
-}
-
 fbp_status fbp_plan_arrange(fbp_plan *p)
 {
-    take_output(p);
+    const uint64_t resident = fbp_resident_bytes(), limit = fbp_plan_memory_limit(p, resident);
+
+    take_output(p, limit > resident ? limit - resident : 0);
     p->devices_differ = devices_differ(p);
     return p->in_order && !p->follow ? arrange_compressed(p) : arrange(p, p->in_order);
 }

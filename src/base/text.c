@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -8,12 +9,14 @@
 #include <string.h>
 #include <strings.h>
 
+static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+enum { N_UNITS = sizeof unit / sizeof *unit };
+
 char *fbp_bytes_about(char *buf, size_t n, double bytes)
 {
-    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     size_t k = 0;
 
-    while (bytes >= 999.5 && k + 1 < sizeof unit / sizeof *unit) {
+    while (bytes >= 999.5 && k + 1 < N_UNITS) {
         bytes /= 1024;
         k++;
     }
@@ -28,6 +31,19 @@ char *fbp_bytes_about(char *buf, size_t n, double bytes)
 char *fbp_bytes_text(char *buf, size_t n, uint64_t bytes)
 {
     return fbp_bytes_about(buf, n, (double)bytes);
+}
+
+char *fbp_bytes_up_text(char *buf, size_t n, uint64_t bytes)
+{
+    double value = (double)bytes;
+    size_t k = 0;
+
+    for (; value > 999 && k + 1 < N_UNITS; k++)
+        value /= 1024;
+    const int digits = k == 0 || value > 99.9 ? 0 : value > 9.99 ? 1 : 2;
+    const double scale = digits == 2 ? 100 : digits ? 10 : 1;
+    snprintf(buf, n, "%.*f %s", digits, ceil(value * scale) / scale, unit[k]);
+    return buf;
 }
 
 enum { MAX_WORD = 48 };

@@ -11,6 +11,9 @@
 /** fbp_bytes_text() of a size that is only calculated, and may be beyond any integer. */
 FBP_PRIVATE_API char *fbp_bytes_about(char *buf, size_t n, double bytes);
 
+/** fbp_bytes_text(), rounded up: what is needed, to be given as a limit. */
+char *fbp_bytes_up_text(char *buf, size_t n, uint64_t bytes);
+
 /** The candidate nearest to `word` by edit distance, NULL if none is close; candidates[n]. */
 const char *fbp_nearest(const char *word, const char *const *candidates, size_t n);
 

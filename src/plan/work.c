@@ -12,11 +12,6 @@
 
 #include <stdio.h>
 
-enum {
-    PREFERRED_BATCH = 32,
-    DEVICE_BATCH_BYTES = 1 << 30, /* of samples that lie on the device */
-};
-
 static bool fits(const struct fbp_work *w, const struct fbp_work_request *rq)
 {
     return w->memory_bytes <= rq->memory_limit &&
@@ -26,35 +21,6 @@ static bool fits(const struct fbp_work *w, const struct fbp_work_request *rq)
 static bool holds_slab(const struct fbp_work_request *rq, size_t n_layers, char why[FBP_HELD_WHY])
 {
     return fbp_held_slab(rq, fbp_work_slab_bytes(rq, n_layers), why);
-}
-
-static size_t rounded_batch(size_t views, size_t group, size_t n_views)
-{
-    const size_t whole = (n_views + group - 1) / group * group;
-    const size_t up = (views + group - 1) / group * group;
-    return up < whole ? up : whole;
-}
-
-/* Nothing is hidden by small batches where nothing is uploaded, and each of them passes over the
- * volume once more.  Two at least: the last one is backprojected in parts of the slab, which takes
- * longer. */
-static size_t batch_on_device(const struct fbp_job *job)
-{
-    const size_t view = job->panel.n_rows * job->panel.n_columns * fbp_raw_size(job);
-    const size_t half = (job->n_views + 1) / 2, most = DEVICE_BATCH_BYTES / view;
-    const size_t batch = half < most ? half : most;
-
-    return batch > PREFERRED_BATCH ? batch : PREFERRED_BATCH;
-}
-
-/* The batch that was asked for, as far as a buffer of filtered views can hold it. */
-static size_t wanted_batch(const struct fbp_work_request *rq)
-{
-    const size_t free = rq->on_device ? batch_on_device(rq->job) : PREFERRED_BATCH;
-    const size_t wanted = rq->batch_views ? rq->batch_views : free;
-    const size_t most = rq->backend->most_staying * rq->job->turns;
-
-    return most && wanted > most ? most : wanted;
 }
 
 static bool fits_with(struct fbp_work *w, const struct fbp_work_request *rq, size_t batch)
@@ -102,7 +68,7 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
 {
     const struct fbp_job *job = rq->job;
     const size_t group = rq->backend->group_views;
-    size_t batch = rounded_batch(wanted_batch(rq), group, fbp_work_own_views(job, group));
+    size_t batch = fbp_work_largest_batch(rq);
 
     w->weighed = false;
     w->slab_slices = slices;
@@ -114,59 +80,45 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
             return true;
         if (batch <= group)
             return false;
-        batch = rounded_batch(batch / 2, group, fbp_work_own_views(job, group));
+        batch = fbp_work_smaller_batch(rq, batch);
     }
 }
 
 /* Could slabs of so many slices fit if views took nothing?  That is soon said, and what rows they
- * need is not.  If not, *w says what they take. */
-static bool may_fit(struct fbp_work *w, const struct fbp_work_request *rq, size_t slices)
+ * need is not. */
+static bool may_fit(const struct fbp_work *w, const struct fbp_work_request *rq, size_t slices)
 {
-    const bool own_memory = rq->backend->own_memory;
     struct fbp_work least = *w;
     char why[FBP_HELD_WHY];
 
     least.slab_slices = slices;
     least.n_slabs = (fbp_work_layers(rq->job) + slices - 1) / slices;
     least.n_batches = 1;
-    const uint64_t volumes =
-        (fbp_work_slabs(&least, rq->job) > rq->n_workers ? 2 : 1) * fbp_work_slab_bytes(rq, slices);
-    least.device_bytes = own_memory ? volumes : 0;
-    least.memory_bytes = rq->base_bytes + FBP_WORK_SLACK + fbp_work_table_bytes(&least, rq->job);
-    if (rq->backend->in_host)
-        least.memory_bytes += rq->n_workers * volumes;
-    if (fits(&least, rq) && holds_slab(rq, slices, why))
-        return true;
-    w->memory_bytes = least.memory_bytes;
-    w->device_bytes = least.device_bytes;
-    return false;
-}
-
-static bool device_lacks(const struct fbp_work *w, const struct fbp_work_request *rq)
-{
-    return rq->device_limit > 0 && w->device_bytes > rq->device_limit;
+    fbp_work_count_slabs(&least, rq);
+    return fits(&least, rq) && holds_slab(rq, slices, why);
 }
 
 /* The fewest slabs that fit, `slabs` of them or more; false if none do. */
 static bool try_from(struct fbp_work *w, const struct fbp_work_request *rq, size_t slabs)
 {
     const size_t nz = fbp_work_layers(rq->job);
-    uint64_t least = UINT64_MAX; /* tables grow while slabs shrink */
 
-    for (;;) {
+    for (; slabs > 0; slabs = fbp_work_more_slabs(slabs, nz)) {
         const size_t slices = (nz + slabs - 1) / slabs;
         if (may_fit(w, rq, slices) && try_slabs(w, rq, slices))
             return true;
-        const bool lacks = !fits(w, rq);   /* else a device does not hold it */
-        if (lacks && !device_lacks(w, rq)) /* else that is what has to be said */
-            least = w->memory_bytes < least ? w->memory_bytes : least;
-        w->memory_bytes = lacks && least < UINT64_MAX ? least : w->memory_bytes;
-        if (slices == 1)
-            return false;
-        slabs += slabs / 8 + 1;
-        if (slabs > nz)
-            slabs = nz;
     }
+    return false;
+}
+
+/* If nothing fits else, with the fewest blocks: a limit that is larger than one that does is never
+ * refused. */
+static bool try_all(struct fbp_work *w, const struct fbp_work_request *rq, size_t slabs)
+{
+    struct fbp_work_request few = *rq;
+
+    few.few_blocks = true;
+    return try_from(w, rq, slabs) || (rq->backend->own_memory && try_from(w, &few, slabs));
 }
 
 struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq)
@@ -245,25 +197,6 @@ static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs,
     return FBP_OK;
 }
 
-static fbp_status does_not_fit(const struct fbp_work_request *rq, const struct fbp_work *out)
-{
-    char needs[32], has[32], why[FBP_HELD_WHY];
-
-    if (fits(out, rq) && (!holds_slab(rq, 1, why) || !fbp_held_views(out, rq, why)))
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s", why);
-    if (out->memory_bytes > rq->memory_limit)
-        return fbp_fail(FBP_ERR_NOMEM,
-                        "memory: this reconstruction needs at least %s, the limit is %s: raise "
-                        "--memory, or lower --threads or the volume's size",
-                        fbp_bytes_text(needs, sizeof needs, out->memory_bytes),
-                        fbp_bytes_text(has, sizeof has, rq->memory_limit));
-    return fbp_fail(FBP_ERR_NOMEM,
-                    "memory: this reconstruction needs at least %s of device memory, the limit is "
-                    "%s: raise --device-memory or lower the volume's size",
-                    fbp_bytes_text(needs, sizeof needs, out->device_bytes),
-                    fbp_bytes_text(has, sizeof has, rq->device_limit));
-}
-
 /* Slices that memory cannot hold one by one are refused at once: looking for slabs of a volume that
  * only a damaged file asks for takes ever longer. */
 static fbp_status check_slice(const struct fbp_work_request *rq)
@@ -278,7 +211,7 @@ static fbp_status check_slice(const struct fbp_work_request *rq)
     if (rq->job->frames > 1)
         snprintf(frames, sizeof frames, ", %zu frames of it,", fbp_frames(rq->job));
     return fbp_fail(FBP_ERR_NOMEM,
-                    "memory: a single slice of %zu x %zu voxels%s needs %s, the limit is %s: "
+                    "memory: a single slice of %zu x %zu voxels%s alone takes %s, the limit is %s: "
                     "raise --memory or lower the volume's size",
                     s.nx, s.ny, frames, fbp_bytes_about(needs, sizeof needs, bytes),
                     fbp_bytes_text(has, sizeof has, rq->memory_limit));
@@ -303,14 +236,17 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
     const size_t least = rq->n_workers * (rq->slabs_each ? rq->slabs_each : 1);
     if (slabs < least)
         slabs = least < nz ? least : nz;
-    const bool fits = try_from(out, rq, slabs);
+    const bool fits = try_all(out, rq, slabs);
     /* Views that are followed come when they come, and where nothing overlaps nothing is hidden. */
     const bool whole = rq->on_device && fits && out->n_slabs == rq->n_workers;
     if (!rq->follow && !rq->even && !rq->plain && !whole && fbp_work_rates(rq).update > 0)
         FBP_TRY(take_quickest(rq, slabs, fits, out));
     FBP_TRY(fbp_go_on()); /* else what was found may be wrong */
     out->update = fbp_work_rates(rq).update;
-    return fits || out->seconds > 0 ? FBP_OK : does_not_fit(rq, out);
+    if (fits || out->seconds > 0)
+        return FBP_OK;
+    FBP_TRY(fbp_work_need(rq, slabs, out));
+    return fbp_work_too_large(rq, out);
 }
 
 /* Two of each in the host's memory; what a device with its own memory has beside that. */
@@ -348,8 +284,8 @@ fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *out
                              .kept = true,
                              .n_slabs = 1};
     out->all = fbp_work_all(rq->job);
-    for (size_t batch = rounded_batch(PREFERRED_BATCH, group, n);;
-         batch = rounded_batch(batch / 2, group, n)) {
+    for (size_t batch = fbp_work_rounded_batch(FBP_WORK_BATCH, group, n);;
+         batch = fbp_work_rounded_batch(batch / 2, group, n)) {
         out->batch_views = batch;
         out->n_batches = fbp_work_batches(out, rq->job);
         count_rows_bytes(out, rq);
@@ -359,6 +295,6 @@ fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *out
         if (batch <= group && !held)
             return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s", why);
         if (batch <= group)
-            return does_not_fit(rq, out);
+            return fbp_work_too_large(rq, out);
     }
 }

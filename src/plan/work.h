@@ -24,6 +24,7 @@ struct fbp_work_request {
     bool follow;           /**< batches of one group, to be joined while running (follow.h) */
     bool one_slab;         /**< no slab is begun before the last one is written */
     size_t sharers;        /**< processes that add up their partial slabs block by block; 0: 1 */
+    bool few_blocks;       /**< no more blocks of a device than it cannot do without */
     bool plain;            /**< the fewest slabs that fit, as where no rates are known */
     bool even;             /**< nothing overlaps: batches of one size, slabs finished whole */
     bool on_device;        /**< views lie in the device's memory already */

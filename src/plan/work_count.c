@@ -9,13 +9,62 @@
 #include "base/stop.h"
 
 enum {
-    HOST_BUFFERS = 2,      /* one is filled while the other is used */
-    BLOCK_BYTES = 8 << 20, /* what is written at once */
-    FETCHED_BLOCKS = 2,    /* while others are written */
-    BLOCKS_SHARE = 16,     /* of the memory, for the blocks of a device beyond the first three */
+    DEVICE_BATCH_BYTES = 1 << 30, /* of samples that lie on the device */
+    HOST_BUFFERS = 2,             /* one is filled while the other is used */
+    BLOCK_BYTES = 8 << 20,        /* what is written at once */
+    FETCHED_BLOCKS = 2,           /* while others are written */
+    BLOCKS_SHARE = 16, /* of the memory, for the blocks of a device beyond the first three */
     FINISH_PARTS = 8,
     SLICE_BYTES = 16, /* of a slice of the output */
 };
+
+size_t fbp_work_rounded_batch(size_t views, size_t group, size_t n_views)
+{
+    const size_t whole = (n_views + group - 1) / group * group;
+    const size_t up = (views + group - 1) / group * group;
+    return up < whole ? up : whole;
+}
+
+/* Nothing is hidden by small batches where nothing is uploaded, and each of them passes over the
+ * volume once more.  Two at least: the last one is backprojected in parts of the slab, which takes
+ * longer. */
+static size_t batch_on_device(const struct fbp_job *job)
+{
+    const size_t view = job->panel.n_rows * job->panel.n_columns * fbp_raw_size(job);
+    const size_t half = (job->n_views + 1) / 2, most = DEVICE_BATCH_BYTES / view;
+    const size_t batch = half < most ? half : most;
+
+    return batch > FBP_WORK_BATCH ? batch : FBP_WORK_BATCH;
+}
+
+static size_t batch_of(const struct fbp_work_request *rq, size_t views)
+{
+    const size_t group = rq->backend->group_views;
+
+    return fbp_work_rounded_batch(views, group, fbp_work_own_views(rq->job, group));
+}
+
+/* The batch that was asked for, as far as a buffer of filtered views can hold it. */
+size_t fbp_work_largest_batch(const struct fbp_work_request *rq)
+{
+    const size_t free = rq->on_device ? batch_on_device(rq->job) : FBP_WORK_BATCH;
+    const size_t wanted = rq->batch_views ? rq->batch_views : free;
+    const size_t most = rq->backend->most_staying * rq->job->turns;
+
+    return batch_of(rq, most && wanted > most ? most : wanted);
+}
+
+size_t fbp_work_smaller_batch(const struct fbp_work_request *rq, size_t batch)
+{
+    return batch_of(rq, batch / 2);
+}
+
+size_t fbp_work_more_slabs(size_t slabs, size_t n_layers)
+{
+    const size_t more = slabs + slabs / 8 + 1;
+
+    return slabs >= n_layers ? 0 : more < n_layers ? more : n_layers;
+}
 
 /* Layers to be computed. */
 size_t fbp_work_layers(const struct fbp_job *job)
@@ -100,9 +149,9 @@ static size_t device_blocks(const struct fbp_work *w, const struct fbp_work_requ
     const size_t n = FETCHED_BLOCKS + (threads + w->block_slices - 1) / w->block_slices;
     const uint64_t most = rq->memory_limit / BLOCKS_SHARE / rq->n_workers / w->block_bytes;
 
-    if (n <= most)
+    if (n <= most && !rq->few_blocks)
         return n;
-    return most > FETCHED_BLOCKS ? (size_t)most : FETCHED_BLOCKS + 1;
+    return most > FETCHED_BLOCKS && !rq->few_blocks ? (size_t)most : FETCHED_BLOCKS + 1;
 }
 
 /* What a slice of the output, and a slab, take in tables: of what is written and of hashes; of
@@ -121,6 +170,17 @@ size_t fbp_work_slab_bytes(const struct fbp_work_request *rq, size_t n_layers)
     const struct fbp_slab slab = fbp_slab_asked(rq->job, 0, n_layers);
 
     return rq->backend->volume_bytes(rq->job, &slab);
+}
+
+void fbp_work_count_slabs(struct fbp_work *w, const struct fbp_work_request *rq)
+{
+    const uint64_t volumes = (fbp_work_slabs(w, rq->job) > rq->n_workers ? 2 : 1) *
+                             (uint64_t)fbp_work_slab_bytes(rq, w->slab_slices);
+
+    w->device_bytes = rq->backend->own_memory ? volumes : 0;
+    w->memory_bytes = rq->base_bytes + FBP_WORK_SLACK + fbp_work_table_bytes(w, rq->job);
+    if (rq->backend->in_host)
+        w->memory_bytes += rq->n_workers * volumes;
 }
 
 /* Of a device, as the buffers are set. */

@@ -94,12 +94,38 @@ static void test_bytes(void **state)
     assert_string_equal(fbp_bytes_text(out, sizeof out, 5ull << 29), "2.50 GiB");
 }
 
+/* Never less than what it says. */
+static void test_bytes_up(void **state)
+{
+    const struct {
+        uint64_t bytes;
+        const char *text;
+    } rows[] = {{0, "0 B"},
+                {999, "999 B"},
+                {1000, "0.98 KiB"},
+                {1024, "1.00 KiB"},
+                {1025, "1.01 KiB"},
+                {10240, "10.0 KiB"},
+                {10241, "10.1 KiB"},
+                {102400, "100 KiB"},
+                {102401, "101 KiB"},
+                {999 * 1024, "999 KiB"},
+                {999 * 1024 + 1, "0.98 MiB"},
+                {5ull << 29, "2.50 GiB"},
+                {(5ull << 29) + 1, "2.51 GiB"},
+                {1ull << 63, "8.00 EiB"}};
+    char out[32];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(fbp_bytes_up_text(out, sizeof out, rows[i].bytes), rows[i].text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_characters),
-        cmocka_unit_test(test_room),
+        cmocka_unit_test(test_bytes),      cmocka_unit_test(test_bytes_up),
+        cmocka_unit_test(test_characters), cmocka_unit_test(test_room),
         cmocka_unit_test(test_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
