@@ -68,10 +68,10 @@ int recon_choose_part(const struct command *self, struct recon_args *a)
                          "auto/16, got \"%s\"",
                          a->part);
     if (whole_only(a))
-        return opt_usage(self,
-                         "--part: %s needs the whole volume: leave it out, and run fbp view when "
-                         "all parts are there",
-                         whole_only(a));
+        return opt_usage(self, "--part: %s needs the whole volume: %s", whole_only(a),
+                         strcmp(whole_only(a), "--output-range auto") == 0
+                             ? "give the range, such as --output-range 0,0.05"
+                             : "leave it out, and run fbp view when all parts are there");
     if (found)
         return take_index(a);
     if (a->p.part < 1 || a->p.part > a->p.n_parts)

@@ -81,6 +81,8 @@ has err 'give at most [0-9]+ parts'
 for bad in 3 3/ /3 a/3 3/b 1/2/3 -1/3 auto; do run 2 recon scan.json -o b.mha --part=$bad; done
 run 2 recon scan.json -o b.mha --part 1/2 --preview b.png
 has err '--preview needs the whole volume'
+run 2 recon scan.json -o v.mha --part 1/3 --output-type uint16 --output-range auto
+has err '--output-range auto needs the whole volume: give the range'
 run 2 recon scan.json -o b.mha --part 1/2 --report b.html
 run 2 recon scan.json -o b.png --part 1/2 --sweep centre=20:28:1
 run 2 recon scan.json -o b.png --part 1/2 --slice 3
