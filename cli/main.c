@@ -229,6 +229,17 @@ static int run(int argc, char **argv)
     return commands[i]->run(commands[i], argc - n_words, argv + n_words);
 }
 
+/* What a failure leaves to say is said before others are waited for: if one of them was killed,
+ * this process is soon ended, too. */
+static int end(int rc)
+{
+    if (rc == 0 || !say_failed())
+        return say_close(team_end(rc));
+    rc = say_close(rc);
+    (void)fflush(stdout);
+    return team_end(rc);
+}
+
 int main(int argc, char **argv)
 {
     /* Large blocks go back to the system when they are freed, in every thread: --memory is a hard
@@ -238,7 +249,7 @@ int main(int argc, char **argv)
     say_watch_memory();
     signals_start();
     say_open(wants_object(argc - 1, argv + 1));
-    int rc = say_close(team_end(run(argc - 1, argv + 1)));
+    int rc = end(run(argc - 1, argv + 1));
     if (rc != 0 && signals_status())
         rc = signals_status();
     return say_close_output(rc);

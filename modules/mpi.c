@@ -178,9 +178,111 @@ static bool start_mpi(struct carrier *c, char *why, size_t n)
     return true;
 }
 
+/* Open MPI waits for all processes when it starts, and cannot be told for how long: it is started
+ * in a thread, which is left to itself with all that it uses if that lasts too long. */
+struct start {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool done, left;
+    struct carrier *c; /* NULL: it failed */
+    char why[300];
+};
+
+static void forget_start(struct start *s)
+{
+    pthread_cond_destroy(&s->changed);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+static void *start_main(void *arg)
+{
+    struct start *s = arg;
+    struct carrier *c = calloc(1, sizeof *c);
+
+    if (!c)
+        snprintf(s->why, sizeof s->why, "out of memory");
+    if (c && !start_mpi(c, s->why, sizeof s->why)) {
+        free(c);
+        c = NULL;
+    }
+    pthread_mutex_lock(&s->lock);
+    s->c = c;
+    s->done = true;
+    const bool left = s->left;
+    pthread_cond_signal(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    if (left)
+        forget_start(s);
+    return NULL;
+}
+
+/* Until it is over, or it makes no sense to wait any longer; with the lock held. */
+static bool wait_for(struct start *s, double patience, bool (*stopped)(void))
+{
+    const double until = now() + patience;
+    struct timespec next;
+
+    while (!s->done && now() < until && !stopped()) {
+        clock_gettime(CLOCK_REALTIME, &next);
+        next.tv_nsec += 50000000;
+        next.tv_sec += next.tv_nsec / 1000000000;
+        next.tv_nsec %= 1000000000;
+        (void)pthread_cond_timedwait(&s->changed, &s->lock, &next);
+    }
+    return s->done;
+}
+
+/* NULL: it failed, or lasts too long. */
+static struct carrier *await_start(struct start *s, double patience, bool (*stopped)(void),
+                                   char *why, size_t n)
+{
+    pthread_mutex_lock(&s->lock);
+    const bool done = wait_for(s, patience, stopped);
+    struct carrier *c = done ? s->c : NULL;
+    s->left = !done;
+    if (done && !c)
+        snprintf(why, n, "%s", s->why);
+    else if (stopped())
+        snprintf(why, n, "interrupted before all processes that were started together had joined");
+    else if (!done)
+        snprintf(why, n,
+                 "of the processes that were started together some have not joined within %.0f s: "
+                 "give all of them the same command, and see whether one has ended",
+                 patience);
+    pthread_mutex_unlock(&s->lock);
+    if (done)
+        forget_start(s);
+    return c;
+}
+
+static struct carrier *start_carrier(double patience, bool (*stopped)(void), char *why, size_t n)
+{
+    struct start *s = calloc(1, sizeof *s);
+    pthread_t thread;
+
+    if (!s) {
+        snprintf(why, n, "out of memory");
+        return NULL;
+    }
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->changed, NULL);
+    if (pthread_create(&thread, NULL, start_main, s) != 0) {
+        snprintf(why, n, "the system grants no more threads: close other programs");
+        forget_start(s);
+        return NULL;
+    }
+    pthread_detach(thread);
+    return await_start(s, patience, stopped, why, n);
+}
+
+/* mpirun gives a process a second between SIGTERM and SIGKILL. */
+static const double STOP_PATIENCE = 0.5;
+
 __attribute__((visibility("default"))) fbp_mpi_fn fbp_mpi_team;
 
-bool fbp_mpi_team(unsigned version, struct fbp_team_functions *out, char *why, size_t n)
+bool fbp_mpi_team(unsigned version, double patience, bool (*stopped)(void),
+                  struct fbp_team_functions *out, char *why, size_t n)
 {
     struct carrier *c;
 
@@ -188,13 +290,9 @@ bool fbp_mpi_team(unsigned version, struct fbp_team_functions *out, char *why, s
         snprintf(why, n, "libfbp_mpi.so is of another release: reinstall");
         return false;
     }
-    c = calloc(1, sizeof *c);
-    if (!c || !start_mpi(c, why, n)) {
-        if (!c)
-            snprintf(why, n, "out of memory");
-        free(c);
+    c = start_carrier(patience, stopped, why, n);
+    if (!c)
         return false;
-    }
     pthread_mutex_init(&c->lock, NULL);
     *out = (struct fbp_team_functions){.struct_size = sizeof *out,
                                        .rank = (size_t)c->rank,
@@ -202,6 +300,7 @@ bool fbp_mpi_team(unsigned version, struct fbp_team_functions *out, char *why, s
                                        .send = send_message,
                                        .receive = receive_message,
                                        .close = close_carrier,
-                                       .user = c};
+                                       .user = c,
+                                       .stop_patience = STOP_PATIENCE};
     return true;
 }

@@ -25,6 +25,9 @@ struct fbp_team_functions {
     /** The last call.  lost 1: a process is lost, and waiting for it would never end. */
     void (*close)(void *user, int lost);
     void *user;
+    /** After fbp_stop(), a process that is silent for so many seconds is taken for lost; 0: it has
+     * as long as ever.  For launchers that end all processes soon after one of them. */
+    double stop_patience;
 };
 
 /**

@@ -12,6 +12,19 @@
 
 static const char MODULE[] = "libfbp_mpi.so", SYMBOL[] = "fbp_mpi_team";
 
+/* How long ranks wait for each other to start [s]: machines may be slow.  The first who gives up
+ * speaks, and its launcher ends the others. */
+static const double PATIENCE = 300, LATER = 2;
+
+/* How many processes a launcher says that it has started, or which one this is; 0: it says nothing.
+ */
+static size_t told(enum fbp_variable variable)
+{
+    const char *number = fbp_environment(variable);
+
+    return number ? strtoul(number, NULL, 10) : 0;
+}
+
 static fbp_status load(struct fbp_team_functions *out)
 {
     void *handle = fbp_open_beside(MODULE);
@@ -28,17 +41,12 @@ static fbp_status load(struct fbp_team_functions *out)
     if (!entry)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "%s is not the module of this program: reinstall",
                         MODULE);
-    if (!entry(FBP_MPI_MODULE_VERSION, out, why, sizeof why))
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "team: %s", why);
+    const size_t rank = told(FBP_ENV_PMIX_RANK);
+    const double patience = PATIENCE + LATER * (double)rank;
+    if (!entry(FBP_MPI_MODULE_VERSION, patience, fbp_stopped, out, why, sizeof why))
+        return fbp_fail(fbp_stopped() && rank > 0 ? FBP_ERR_CANCELLED : FBP_ERR_UNSUPPORTED,
+                        "team: %s", why);
     return FBP_OK;
-}
-
-/* How many processes a launcher says that it has started; 0: it says nothing. */
-static size_t told(enum fbp_variable variable)
-{
-    const char *size = fbp_environment(variable);
-
-    return size ? strtoul(size, NULL, 10) : 0;
 }
 
 /* Started by mpirun of Open MPI, or by srun --mpi=pmix, with others? */

@@ -3,12 +3,13 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/stop.h"
 
 #include <string.h>
 
 /* Silence of so many seconds is that of a process that is no more: all say more often that they are
  * there. */
-static const double PATIENCE = 6, BEAT = 1, LISTEN = 0.2;
+static const double PATIENCE = 6, BEAT = 1, STOPPED_BEAT = 0.1, LISTEN = 0.1;
 
 void team_stop(fbp_team *t)
 {
@@ -127,10 +128,24 @@ static void take(fbp_team *t, size_t from, const char *message, size_t n)
 /* Everybody listens for rank 0, and that for everybody. */
 static void miss_the_silent(fbp_team *t, double now)
 {
-    for (size_t r = 0; r < t->call.size; r++)
-        if (r != t->call.rank && (r == 0 || t->call.rank == 0) &&
-            now - t->peers[r].heard > PATIENCE)
+    const bool soon = t->call.stop_patience > 0 && t->stop_heard > 0;
+    const double patience = soon ? t->call.stop_patience : PATIENCE;
+
+    for (size_t r = 0; r < t->call.size; r++) {
+        const double since =
+            soon && t->peers[r].heard < t->stop_heard ? t->stop_heard : t->peers[r].heard;
+        if (r != t->call.rank && (r == 0 || t->call.rank == 0) && now - since > patience)
             lose(t, r);
+    }
+}
+
+/* fbp_stop() was called: from now on all say more often that they are there. */
+static void notice_stop(fbp_team *t, double now)
+{
+    if (t->stop_heard > 0 || !fbp_stopped())
+        return;
+    t->stop_heard = now;
+    pthread_cond_broadcast(&t->changed);
 }
 
 static void *listen_main(void *arg)
@@ -156,6 +171,7 @@ static void *listen_main(void *arg)
             for (size_t r = 0; r < t->call.size; r++)
                 t->peers[r].heard = now;
         before = now;
+        notice_stop(t, now);
         miss_the_silent(t, now);
     }
     pthread_mutex_unlock(&t->lock);
@@ -170,6 +186,19 @@ static void say_so(fbp_team *t)
             (void)!team_post(t, r, (struct team_head){.kind = TEAM_BEAT}, NULL, 0);
 }
 
+/* With the lock held. */
+static double beat(const fbp_team *t)
+{
+    return t->stop_heard > 0 || atomic_load(&t->stopped) ? STOPPED_BEAT : BEAT;
+}
+
+static void add_time(struct timespec *t, double seconds)
+{
+    t->tv_nsec += (long)(1e9 * seconds);
+    t->tv_sec += t->tv_nsec / 1000000000;
+    t->tv_nsec %= 1000000000;
+}
+
 static void *beat_main(void *arg)
 {
     fbp_team *t = arg;
@@ -180,10 +209,11 @@ static void *beat_main(void *arg)
         pthread_mutex_unlock(&t->lock);
         say_so(t);
         clock_gettime(CLOCK_REALTIME, &next);
-        next.tv_sec += (time_t)BEAT;
         pthread_mutex_lock(&t->lock);
-        while (!t->closing && pthread_cond_timedwait(&t->changed, &t->lock, &next) == 0)
-            ;
+        add_time(&next, beat(t));
+        for (const double was = beat(t); !t->closing && was <= beat(t);)
+            if (pthread_cond_timedwait(&t->changed, &t->lock, &next) != 0)
+                break;
     }
     pthread_mutex_unlock(&t->lock);
     return NULL;

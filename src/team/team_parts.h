@@ -82,6 +82,7 @@ struct fbp_team {
     pthread_cond_t changed;
     pthread_t listener, beater;
     bool has_listener, has_beater;
+    double stop_heard;   /**< when fbp_stop() was noticed; 0: it was not */
     bool closing, ended; /**< ended: who is silent now has left */
     atomic_bool stopped;
     atomic_bool *flag;

@@ -47,7 +47,7 @@ WHOLE(simulate_params, sink);
 WHOLE(sink_functions, write_double);
 WHOLE(sink_params, split);
 WHOLE(source_functions, there);
-WHOLE(team_functions, user);
+WHOLE(team_functions, stop_patience);
 
 static void assert_refused_for(fbp_status st, const char *word)
 {

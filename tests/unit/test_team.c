@@ -4,8 +4,10 @@
  * in whatever team it was started (tests/mpi/team.sh starts it by mpirun).
  */
 #include "base/status.h"
+#include "team/mpi_module.h"
 #include "team/team.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -266,6 +268,21 @@ static int take_part(const char *name)
     return 2;
 }
 
+/* The module, in a process whose partner does something else. */
+static int waits_in_vain(const char *module)
+{
+    struct fbp_team_functions functions = {.struct_size = sizeof functions};
+    void *handle = dlopen(module, RTLD_NOW);
+    char why[400] = "";
+    fbp_mpi_fn *entry;
+
+    CHECK(handle);
+    *(void **)&entry = dlsym(handle, "fbp_mpi_team");
+    CHECK(entry && !entry(FBP_MPI_MODULE_VERSION, 2, fbp_stopped, &functions, why, sizeof why));
+    fprintf(stderr, "%s\n", why);
+    return 1;
+}
+
 static pid_t start(const char *name, size_t rank, size_t size, const char *folder)
 {
     char place[200];
@@ -362,5 +379,7 @@ int main(int argc, char **argv)
 
     if (argc == 2)
         return take_part(argv[1]);
+    if (argc == 3 && strcmp(argv[1], "waits_in_vain") == 0)
+        return waits_in_vain(argv[2]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
