@@ -106,6 +106,8 @@ class Browser:
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=url)
         self.wait("location.href !== 'about:blank' && document.readyState === 'complete'")
+        # Pointers that come before a page's first frame are dropped.
+        self.value("new Promise(f => requestAnimationFrame(() => requestAnimationFrame(() => f(1))))")
 
     def size(self, width, height, ratio=1):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,

@@ -35,7 +35,7 @@ is "$(json updates) == 32*32*32*60"
 run 1 plan scan.json --memory 1K
 has err 'memory|limit'
 run 1 plan scan.json --memory 1
-has err 'voxels needs 4.00 KiB, the limit is 1 B: raise --memory'
+has err 'a single slice of 32 x 32 voxels alone takes 4\.00 KiB, the limit is 1 B: raise --memory'
 
 run 0 recon scan.json -o volume.mha --preview preview.png
 has out 'volume.mha: from '
