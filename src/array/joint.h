@@ -148,6 +148,7 @@ struct fbp_joint_head {
     bool shared;   /**< of several processes */
     bool ours;     /**< of this output, by the same release */
     bool publish;  /**< all slices were there, and were getting their names */
+    bool named;    /**< and have got them */
     bool complete; /**< and have them still */
     bool old;      /**< of an output that was complete, and is another one now */
 };
@@ -190,6 +191,18 @@ fbp_status fbp_joint_tidy(struct fbp_sink *s, int fd);
 
 /** Does the text of a head say that the output is complete, and is that still the one? */
 bool fbp_joint_is_complete(const struct fbp_sink *s, const char *head);
+
+/* --- names (joint_named.c) --- */
+
+/** Note in the head, on disk, that all slices are there, and PATH.part or they get their names. */
+fbp_status fbp_joint_say_publish(const struct fbp_sink *s, int head);
+/** *named: the output of which the text of a head says so has its name. */
+fbp_status fbp_joint_find_named(const struct fbp_sink *s, const char *head, bool *named);
+/** The first slice of a stack that has neither its name nor a temporary file, or the number of
+ *  slices. */
+fbp_status fbp_joint_find_lost(struct fbp_sink *s, size_t *lost);
+/** Give all slices of a stack their names, and note that in the head. */
+fbp_status fbp_joint_name_slices(struct fbp_sink *s, int head);
 
 /* --- what is left, for one process or the first of several (joint_resume.c) --- */
 

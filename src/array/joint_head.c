@@ -23,13 +23,16 @@ fbp_status fbp_joint_head_read(const struct fbp_sink *s, struct fbp_joint_head *
         return FBP_OK;
     FBP_TRY(fbp_read_text(s->joint->head, FBP_JOINT_MAX_HEAD, &text, &n));
     fbp_journal_first(s, line);
+    fbp_status st = FBP_OK;
     h->shared = strncmp(text, FBP_PART_HEAD, strlen(FBP_PART_HEAD)) == 0;
     h->ours = strncmp(text, line, strlen(line)) == 0;
-    h->publish = strstr(text, "\npublish\n");
+    h->publish = strstr(text, "\npublish");
+    if (h->publish && h->ours)
+        st = fbp_joint_find_named(s, text, &h->named);
     h->complete = h->publish && h->ours && fbp_joint_is_complete(s, text);
     h->old = h->publish && strstr(text, "\ncomplete ") && !h->complete;
     free(text);
-    return FBP_OK;
+    return st;
 }
 
 fbp_status fbp_joint_refuse_living(const struct fbp_sink *s, const struct fbp_joint_peer *p)
@@ -58,12 +61,12 @@ static fbp_status find_part(const struct fbp_sink *s, bool *there)
     return s->joint->stack ? FBP_OK : fbp_stat(s->part, &st, there);
 }
 
-static fbp_status clear_old(struct fbp_sink *s, const struct fbp_part_inputs *inputs)
+static fbp_status clear_old(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool ours)
 {
     FBP_TRY(fbp_joint_each(s, false, fbp_joint_drop_peer, NULL));
     if (s->joint->stack)
-        return s->joint->stack->clear(s, inputs, false);
-    return fbp_sink_part_clear(s, inputs, false);
+        return s->joint->stack->clear(s, inputs, ours);
+    return fbp_sink_part_clear(s, inputs, ours);
 }
 
 /* The first of all processes. */
@@ -74,7 +77,7 @@ static fbp_status begin_head(struct fbp_sink *s, const struct fbp_part_inputs *i
 
     if (ftruncate(h->fd, 0) < 0)
         return fbp_fail_write(s->joint->head, errno, 0);
-    FBP_TRY(clear_old(s, inputs));
+    FBP_TRY(clear_old(s, inputs, false));
     s->joint->joined = true;
     if (s->joint->stack)
         FBP_TRY(s->joint->stack->room(s, h->fd));
@@ -100,17 +103,44 @@ static fbp_status refuse_head(const struct fbp_sink *s, const struct fbp_joint_h
     return st;
 }
 
-/* All slices were there; whoever published has not tidied up. */
-static fbp_status finish_published(struct fbp_sink *s, const struct fbp_joint_head *h, bool there)
+/* The samples of this output were removed: nothing is left of it but its name in the head. */
+static fbp_status begin_anew(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
+                             const struct fbp_joint_head *h)
 {
-    bool gone = false;
+    char line[FBP_JOURNAL_LINE];
 
+    FBP_TRY(clear_old(s, inputs, true));
+    fbp_journal_first(s, line);
+    return ftruncate(h->fd, (off_t)strlen(line)) == 0 ? FBP_OK
+                                                      : fbp_fail_write(s->joint->head, errno, 0);
+}
+
+/* Slices get the rest of their names.  *lost: some are nowhere. */
+static fbp_status finish_names(struct fbp_sink *s, const struct fbp_joint_head *h, bool *lost)
+{
+    size_t first;
+
+    if (h->named)
+        return FBP_OK;
+    FBP_TRY(fbp_joint_find_lost(s, &first));
+    *lost = first < s->info.n[2];
+    return *lost ? FBP_OK : fbp_joint_name_slices(s, h->fd);
+}
+
+/* All slices were there; whoever published has not tidied up.  *lost: somebody has removed them. */
+static fbp_status finish_published(struct fbp_sink *s, const struct fbp_joint_head *h, bool there,
+                                   bool *lost)
+{
     if (s->joint->stack && !h->complete)
-        FBP_TRY(s->joint->stack->names(s, &gone));
-    else if (there && !h->complete)
+        FBP_TRY(finish_names(s, h, lost));
+    else if (!h->complete && there)
         return FBP_OK; /* not published after all: as if it were to be */
+    else
+        *lost = !h->complete && !h->named;
+    if (*lost)
+        return FBP_OK;
     FBP_TRY(fbp_joint_tidy(s, h->fd));
-    s->joint->complete = !gone;
+    s->joint->complete = true;
     return FBP_OK;
 }
 
@@ -118,15 +148,16 @@ static fbp_status finish_published(struct fbp_sink *s, const struct fbp_joint_he
 fbp_status fbp_joint_head_take(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
                                const struct fbp_joint_head *h)
 {
-    bool there;
+    bool there, lost;
 
     FBP_TRY(find_part(s, &there));
     if (!h->left || h->old || (h->publish && !h->ours && !there)) /* or of an older output */
         return begin_head(s, inputs, h);
     if (!h->ours)
         return refuse_head(s, h);
+    lost = !there;
     if (h->publish)
-        FBP_TRY(finish_published(s, h, there));
+        FBP_TRY(finish_published(s, h, there, &lost));
     s->joint->joined = true;
-    return !there && !s->joint->complete ? clear_old(s, inputs) : FBP_OK;
+    return lost && !s->joint->complete ? begin_anew(s, inputs, h) : FBP_OK;
 }

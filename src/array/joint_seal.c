@@ -60,25 +60,12 @@ static fbp_status take_layers(struct fbp_sink *s, struct fbp_joint_peer *p, void
     return FBP_OK;
 }
 
-static fbp_status name_slices(struct fbp_sink *s)
-{
-    bool gone = false;
-
-    FBP_TRY(s->joint->stack->names(s, &gone));
-    return gone ? fbp_fail(FBP_ERR_IO,
-                           "%s: another program removed slices before they had their names: remove "
-                           "%s* and start again",
-                           s->path, s->joint->head)
-                : FBP_OK;
-}
-
 /* Whoever comes after a kill does all of this again; the bytes are the same. */
 static fbp_status publish(struct fbp_sink *s, int head)
 {
-    FBP_TRY(fbp_append(head, s->joint->head, "publish\n"));
-    FBP_TRY(fbp_sync_file(head, s->joint->head));
+    FBP_TRY(fbp_joint_say_publish(s, head));
     if (s->joint->stack)
-        return name_slices(s);
+        return fbp_joint_name_slices(s, head);
     FBP_TRY(fbp_sink_write_header(s));
     FBP_TRY(copy_edges(s));
     if (s->chunked)

@@ -250,6 +250,9 @@ static void who_leaves_without_a_slice_leaves_nothing(void **state)
     }
 }
 
+/* As the head has it when PATH.part gets its name. */
+#define SAY_PUBLISH(path) "echo publish $(stat -c %i " path ".part) >>" path ".part.log"
+
 /* Someone killed while publishing, at every step that a folder can tell. */
 static void kills_while_publishing(void **state)
 {
@@ -259,13 +262,13 @@ static void kills_while_publishing(void **state)
     begin_output(&o);
     die(&o, 2, 2, NZ);
     do_part(&o, 1, 2); /* it is not the last */
-    (void)!system("echo publish >>v.mha.part.log");
+    (void)!system(SAY_PUBLISH("v.mha"));
     assert_int_equal(do_part(&o, 2, 2), 0);
     assert_same_folders();
 
     begin_output(&o); /* it had its name, and journals were left */
     do_part(&o, 1, 2);
-    (void)!system("echo publish >>v.mha.part.log; mv v.mha.part v.mha; cp ../alone/v.mha v.mha");
+    (void)!system(SAY_PUBLISH("v.mha") "; mv v.mha.part v.mha; cp ../alone/v.mha v.mha");
     fbp_sink *s = join(&o, 2, 2);
     assert_int_equal(write_some(s, 2, 2, NZ), 0);
     assert_int_equal(fbp_sink_finish(s), FBP_OK);
@@ -274,7 +277,7 @@ static void kills_while_publishing(void **state)
 
     begin_output(&o); /* the same, and now comes a part of another output */
     do_part(&o, 1, 2);
-    (void)!system("echo publish >>v.mha.part.log; mv v.mha.part v.mha");
+    (void)!system(SAY_PUBLISH("v.mha") "; mv v.mha.part v.mha");
     const struct output other = {"v.mha", 0, 8, 0};
     do_part(&other, 1, 2);
     assert_int_equal(do_part(&other, 2, 2), 0);
@@ -282,7 +285,7 @@ static void kills_while_publishing(void **state)
 
     begin_output(&pair); /* a small file was written, and not yet renamed */
     do_part(&pair, 1, 2);
-    (void)!system("echo publish >>v.mhd.part.log; echo x >v.mhd.part.side");
+    (void)!system(SAY_PUBLISH("v.mhd") "; echo x >v.mhd.part.side");
     assert_int_equal(do_part(&pair, 2, 2), 0);
     assert_same_folders();
 
@@ -293,6 +296,60 @@ static void kills_while_publishing(void **state)
     (void)!system("echo publish >>s/%03d.tif.part.log; mv s/000.tif.part s/000.tif");
     do_part(&stack, 2, 2);
     assert_same_folders();
+}
+
+/* A volume of the same sizes, with other values. */
+static void write_older(const struct output *o)
+{
+    const struct fbp_array_info i = info();
+    struct fbp_sink_params params = params_of(o);
+    float *zeros = calloc(NZ * SLICE, sizeof *zeros);
+    fbp_sink *s = NULL;
+
+    params.fingerprint = 9;
+    assert_int_equal(fbp_sink_open(&s, o->name, &i, &params), FBP_OK);
+    assert_int_equal(fbp_sink_write(s, 0, NZ, zeros), FBP_OK);
+    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    fbp_sink_close(&s);
+    free(zeros);
+}
+
+/* All was there and about to get its name, and then a user removed it: an older output under that
+ * name is not taken for it. */
+static void an_older_output_is_not_taken_for_the_new_one(void **state)
+{
+    static const struct {
+        struct output o;
+        const char *publish, *lose;
+    } cases[] = {
+        {{"v.mha", 0, 0, 0}, SAY_PUBLISH("v.mha"), "rm v.mha.part"},
+        {{"v.mhd", 0, 0, 0}, SAY_PUBLISH("v.mhd"), "rm v.mhd.part"},
+        {{"v.h5", 0, 0, 3}, SAY_PUBLISH("v.h5"), "rm -r v.h5.part $(cat folder); rm folder"},
+        {{"v.ome.zarr", 0, 0, 0}, SAY_PUBLISH("v.ome.zarr"), "rm -r v.ome.zarr.part"},
+        {{"v.zarr", FBP_U16, 0, 0}, SAY_PUBLISH("v.zarr"), "rm -r v.zarr.part"},
+        {{"s/%03d.tif", 0, 0, 0}, "echo publish >>s/%03d.tif.part.log", "rm s/*.part"},
+        {{"s/%03d.tif", 0, 0, 0}, "echo publish >>s/%03d.tif.part.log", "rm s/004.tif.part"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct output *o = &cases[i].o;
+        begin_output(o);
+        write_older(o);
+        if (o->split)
+            (void)!system("ls -d v.h5.[0-9a-f]* >old");
+        do_part(o, 1, 2);
+        die(o, 2, 2, NZ);
+        if (o->split)
+            (void)!system("ls -d v.h5.[0-9a-f]*[0-9a-f] | grep -vxFf old >folder; rm old");
+        (void)!system(cases[i].publish);
+        assert_int_equal(system(cases[i].lose), 0);
+        const size_t missing = do_part(o, 2, 2);
+        if (missing == 0)
+            fail_msg("%s: what was lost is called complete", o->name);
+        assert_int_equal(do_part(o, 1, 2), 0);
+        assert_same_folders();
+    }
 }
 
 static void a_common_file_that_was_removed_is_begun_anew(void **state)
@@ -355,6 +412,7 @@ int main(void)
         cmocka_unit_test(parts_do_not_take_over_what_one_process_left),
         cmocka_unit_test(who_leaves_without_a_slice_leaves_nothing),
         cmocka_unit_test(kills_while_publishing),
+        cmocka_unit_test(an_older_output_is_not_taken_for_the_new_one),
         cmocka_unit_test(a_common_file_that_was_removed_is_begun_anew),
         cmocka_unit_test(damaged_journals_say_nothing),
     };
