@@ -352,6 +352,26 @@ static void an_older_output_is_not_taken_for_the_new_one(void **state)
     }
 }
 
+/* The slice of an older stack is not left in its place. */
+static void a_slice_that_was_lost_between_parts_is_named(void **state)
+{
+    const struct output o = {"s/%03d.tif", 0, 0, 0};
+
+    (void)state;
+    begin_output(&o);
+    write_older(&o);
+    do_part(&o, 1, 2);
+    assert_int_equal(unlink("s/010.tif.part"), 0);
+    fbp_sink *s = join(&o, 2, 2);
+    write_some(s, 2, 2, NZ);
+    assert_int_equal(fbp_sink_finish(s), FBP_ERR_IO);
+    assert_says("s/010.tif.part: was removed before the stack was complete: run all parts again");
+    fbp_sink_close(&s);
+    assert_int_equal(do_part(&o, 2, 2), NZ / 2);
+    assert_int_equal(do_part(&o, 1, 2), 0);
+    assert_same_folders();
+}
+
 static void a_common_file_that_was_removed_is_begun_anew(void **state)
 {
     const struct output o = {"v.mha", 0, 0, 0};
@@ -413,6 +433,7 @@ int main(void)
         cmocka_unit_test(who_leaves_without_a_slice_leaves_nothing),
         cmocka_unit_test(kills_while_publishing),
         cmocka_unit_test(an_older_output_is_not_taken_for_the_new_one),
+        cmocka_unit_test(a_slice_that_was_lost_between_parts_is_named),
         cmocka_unit_test(a_common_file_that_was_removed_is_begun_anew),
         cmocka_unit_test(damaged_journals_say_nothing),
     };
