@@ -10,26 +10,33 @@
 
 #include <string.h>
 
-/* Are slices [z0, z0+nz) as the journal says? */
-static bool is_whole(const struct fbp_sink *s, const struct fbp_joint_peer *p,
-                     const struct fbp_joint_line *line, void *scratch)
+fbp_status fbp_joint_compare(const struct fbp_sink *s, const struct fbp_joint_peer *p,
+                             const struct fbp_joint_line *line, void *scratch, bool *whole)
 {
     const uint64_t total = (uint64_t)line->nz * s->slice_bytes;
     const uint64_t at = s->part_offset + (uint64_t)line->z0 * s->slice_bytes;
     uint64_t h = 0;
 
-    if (s->joint->stack)
-        return s->joint->stack->has(s, line->z0, line->nz, line->hash, scratch);
     for (uint64_t done = 0; done < total;) {
         const size_t n = total - done < FBP_PIECE_BYTES ? (size_t)(total - done) : FBP_PIECE_BYTES;
-        if (fbp_joint_get(s, &p->edges, at + done, scratch, n) != FBP_OK) {
-            fbp_message_clear(); /* such slices are simply computed again */
-            return false;
-        }
+        FBP_TRY(fbp_joint_get(s, &p->edges, at + done, scratch, n));
         h = fbp_hash(h, scratch, n);
         done += n;
     }
-    return h == line->hash;
+    *whole = h == line->hash;
+    return FBP_OK;
+}
+
+static bool is_whole(const struct fbp_sink *s, const struct fbp_joint_peer *p,
+                     const struct fbp_joint_line *line, void *scratch)
+{
+    bool whole = false;
+
+    if (s->joint->stack)
+        return s->joint->stack->has(s, line->z0, line->nz, line->hash, scratch);
+    if (fbp_joint_compare(s, p, line, scratch, &whole) != FBP_OK)
+        fbp_message_clear(); /* such slices are simply computed again */
+    return whole;
 }
 
 /* One slice of another process becomes this one's. */

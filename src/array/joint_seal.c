@@ -23,6 +23,7 @@ static fbp_status sync_own(struct fbp_sink *s)
         FBP_TRY(fbp_sink_sync(s));
         FBP_TRY(fbp_sync_file(s->joint->edges.fd, s->joint->edges.path));
     }
+    FBP_TRY(fbp_joint_note_files(s));
     FBP_TRY(fbp_append(s->log_fd, s->log, "synced\n"));
     FBP_TRY(fbp_sync_file(s->log_fd, s->log));
     fbp_sync_folder(s->path);
@@ -86,6 +87,7 @@ static fbp_status clear_side(const struct fbp_sink *s, const struct fbp_part_inp
 
 static fbp_status seal(struct fbp_sink *s, const struct fbp_part_inputs *inputs, int head)
 {
+    FBP_TRY(fbp_joint_check_files(s));
     FBP_TRY(clear_side(s, inputs));
     FBP_TRY(fbp_sink_lock_second(s, inputs));
     const fbp_status st = publish(s, head);

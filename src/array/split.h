@@ -24,8 +24,9 @@ enum { FBP_SPLIT_FILES_MOST = 4096 };
 struct fbp_split_open {
     int fd; /**< -1: it is not open */
     size_t users;
-    bool put;    /**< this process has put bytes into it, … */
-    bool headed; /**< its header, too */
+    bool put;          /**< this process has put bytes into it, … */
+    bool headed;       /**< its header, too */
+    uint64_t identity; /**< of the file that it put them into, first */
 };
 
 struct fbp_split {
@@ -64,6 +65,8 @@ fbp_status fbp_split_put_headers(const struct fbp_sink *s);
 
 /** All files are there under their names, whole; else a message says which is not. */
 fbp_status fbp_split_check(const struct fbp_sink *s);
+/** FBP_ERR_IO: of file k, `what`, which another program has done. */
+fbp_status fbp_split_lost(const struct fbp_sink *s, size_t k, const char *what);
 /** All are written: do they begin as they should? */
 fbp_status fbp_split_check_headers(const struct fbp_sink *s);
 

@@ -1,5 +1,6 @@
 /* The pieces of an output: which bytes lie where, and who has them open. */
 #include "array/file/bytes.h"
+#include "array/file/identity.h"
 #include "array/file/outfile.h"
 #include "array/file/room.h"
 #include "array/split.h"
@@ -121,9 +122,13 @@ static fbp_status begin_use(const struct fbp_sink *s, size_t k, int *fd)
 
 static void end_use(const struct fbp_sink *s, size_t k, bool put)
 {
+    struct fbp_split_open *o = &s->split->open[k];
+
     pthread_mutex_lock(&s->split->lock);
-    s->split->open[k].users--;
-    s->split->open[k].put |= put;
+    if (put && !o->put)
+        o->identity = fbp_file_identity(o->fd, "");
+    o->users--;
+    o->put |= put;
     close_idle(s->split, MOST_OPEN);
     pthread_mutex_unlock(&s->split->lock);
 }
@@ -275,7 +280,7 @@ static fbp_status sync_file(const struct fbp_sink *s, size_t k)
     return st;
 }
 
-static fbp_status lost(const struct fbp_sink *s, size_t k, const char *what)
+fbp_status fbp_split_lost(const struct fbp_sink *s, size_t k, const char *what)
 {
     return fbp_fail(FBP_ERR_IO,
                     "%s/%s: %s: another program changed it while the output was written: put it "
@@ -295,11 +300,11 @@ fbp_status fbp_split_check(const struct fbp_sink *s)
                         s->split->folder, s->part);
     for (size_t k = 0; k < s->split->pieces.n_files; k++) {
         if (fstatat(s->split->dir, s->split->pieces.file[k].name, &is, AT_SYMLINK_NOFOLLOW) < 0)
-            return errno == ENOENT ? lost(s, k, "is not there") : cannot(s, "look at", k);
+            return errno == ENOENT ? fbp_split_lost(s, k, "is not there") : cannot(s, "look at", k);
         if (!S_ISREG(is.st_mode))
-            return lost(s, k, "is no regular file");
+            return fbp_split_lost(s, k, "is no regular file");
         if ((uint64_t)is.st_size != s->split->pieces.offset + bytes_of(s, k))
-            return lost(s, k, "has another size");
+            return fbp_split_lost(s, k, "has another size");
     }
     return FBP_OK;
 }
@@ -313,8 +318,9 @@ static fbp_status check_header(const struct fbp_sink *s, size_t k, void *scratch
     const fbp_status st = fbp_read_at(fd, s->path, 0, scratch, f->header_bytes);
     end_use(s, k, false);
     FBP_TRY(st);
-    return memcmp(scratch, f->header, f->header_bytes) == 0 ? FBP_OK
-                                                            : lost(s, k, "has another header");
+    return memcmp(scratch, f->header, f->header_bytes) == 0
+               ? FBP_OK
+               : fbp_split_lost(s, k, "has another header");
 }
 
 fbp_status fbp_split_check_headers(const struct fbp_sink *s)

@@ -76,6 +76,47 @@ static void samples_that_are_not_there_are_noticed(void **state)
     }
 }
 
+static void assert_refused(const struct output *o, size_t p, size_t n, const char *why)
+{
+    fbp_sink *s = NULL;
+
+    fbp_message_clear();
+    assert_int_not_equal(try_join(&s, o, p, n), FBP_OK);
+    assert_null(s);
+    assert_says(why);
+}
+
+/* A file is another one by the end: with other samples it is refused, also where header and size
+ * are the same; a copy with the same samples is as good. */
+static void a_file_that_was_replaced_between_parts_is_noticed(void **state)
+{
+    static const struct {
+        struct output o;
+        const char *file, *says;
+    } cases[] = {
+        {{"v.h5", 0, 0, 3}, "v.h5.[0-9a-f]*/slices_09-11.h5", "slices_09-11.h5: has other samples"},
+        {{"v.h5", 0, 0, NZ}, "v.h5.[0-9a-f]*/slices_00-19.h5", "has other samples"},
+        {{"v.mha", 0, 0, 0}, "v.mha.part", "v.mha.part: has other samples than were written"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct output *o = &cases[i].o;
+        begin_output(o);
+        do_part(o, 1, 3);
+        assert_int_equal(shell("f=$(echo %s) && mv $f kept && cp kept $f", cases[i].file, ""), 0);
+        do_part(o, 2, 3);
+        (void)shell("f=$(echo %s) && rm kept && mv $f kept && cp kept $f && n=$(stat -c %%s $f) && "
+                    "printf x | dd of=$f bs=1 seek=$((n / 2)) conv=notrunc 2>/dev/null",
+                    cases[i].file, "");
+        assert_refused(o, 3, 3, cases[i].says);
+        assert_says("put it back and go on");
+        assert_int_equal(shell("mv kept $(echo %s)", cases[i].file, ""), 0);
+        assert_int_equal(do_part(o, 3, 3), 0);
+        assert_same_folders();
+    }
+}
+
 /* Whole pages of PATH.part have one process that writes to them; what they share is elsewhere until
  * the end. */
 static void no_two_processes_write_to_one_page(void **state)
@@ -122,16 +163,6 @@ static void no_two_processes_write_to_one_page(void **state)
         assert_same_folders();
     }
     unsetenv("FBP_STRIPE");
-}
-
-static void assert_refused(const struct output *o, size_t p, size_t n, const char *why)
-{
-    fbp_sink *s = NULL;
-
-    fbp_message_clear();
-    assert_int_not_equal(try_join(&s, o, p, n), FBP_OK);
-    assert_null(s);
-    assert_says(why);
 }
 
 static size_t files(void)
@@ -425,6 +456,7 @@ int main(void)
         cmocka_unit_test(at_the_same_time),
         cmocka_unit_test(what_dies_is_finished_by_others),
         cmocka_unit_test(samples_that_are_not_there_are_noticed),
+        cmocka_unit_test(a_file_that_was_replaced_between_parts_is_noticed),
         cmocka_unit_test(no_two_processes_write_to_one_page),
         cmocka_unit_test(what_cannot_be_written_in_parts_is_refused),
         cmocka_unit_test(who_does_not_belong_is_refused),
