@@ -281,13 +281,28 @@ at=$(($(stat -c %s scan.mha) - 48 * 60 * 60 * 4))
 sed -e 's|scan.mha|live.raw|' -e 's|"kind"|"raw": {"type": "float32", "shape": [48, 60, 60]}, "kind"|' \
     scan.json >live.json
 run 0 recon scan.json -o one.mha -q --device cpu --kernel column
-(for ((k = 0; k < 48; k++)); do
-    tail -c +$((at + 1 + k * 14400)) scan.mha | head -c 14400 >>live.raw
-    sleep 0.01
-done) &
+grow() {
+    rm -f live.raw
+    for ((k = 0; k < 48; k++)); do
+        tail -c +$((at + 1 + k * 14400)) scan.mha | head -c 14400 >>live.raw
+        sleep 0.01
+    done
+}
+grow &
 team 3 0 recon live.json -o team.mha -q --device cpu --follow
 wait
 same one.mha team.mha
+grow &
+team 3 0 recon live.json -o team.h5 -q --device cpu --follow --split 7
+wait
+run 0 compare team.h5 one.mha --tolerance 0
+[ "$(find . -maxdepth 1 -name 'team.h5*' | wc -l)" -eq 2 ] || say "$last: left: $(ls -d team.h5*)"
+rm -r team.h5*
+head -c $((30 * 14400)) live.raw >short.raw
+sed 's/live.raw/short.raw/' live.json >short.json
+team 3 1 recon short.json -o team.h5 -q --device cpu --follow --split 7 --follow-timeout 0.3
+left=$(find . -name 'team.h5*')
+[ -z "$left" ] || say "$last: left: $left"
 
 # What is mended counts once, whoever reads it.
 for ((k = 3; k < 48; k += 5)); do
