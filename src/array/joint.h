@@ -138,7 +138,9 @@ fbp_status fbp_joint_mark_synced(struct fbp_sink *s, struct fbp_joint_peer *peer
 void fbp_joint_look_anew(const char *journal);
 
 /** Remove a journal and its file of edges. */
-void fbp_joint_remove(const char *journal);
+fbp_status fbp_joint_remove(const char *journal);
+/** The same, of an output that is complete: s->note says what is still there. */
+void fbp_joint_try_remove(struct fbp_sink *s, const char *journal);
 
 /* --- the head (joint_head.c) --- */
 

@@ -48,8 +48,7 @@ fbp_status fbp_joint_drop_peer(struct fbp_sink *s, struct fbp_joint_peer *p, voi
     (void)user;
     if (p->alive)
         return fbp_joint_refuse_living(s, p);
-    fbp_joint_remove(p->path);
-    return FBP_OK;
+    return fbp_joint_remove(p->path); /* else its slices would be taken for those of this output */
 }
 
 /* Is PATH.part there?  Of a stack, there is none. */

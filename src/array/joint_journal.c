@@ -22,6 +22,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -66,16 +67,18 @@ static bool is_journal(const char *head, const char *name, size_t *part, size_t 
     return name[n + 1 + (size_t)end] == '\0' && a >= 1 && a <= b;
 }
 
-void fbp_joint_remove(const char *journal)
+/* Also where there is no memory left. */
+fbp_status fbp_joint_remove(const char *journal)
 {
     static const char *const ends[] = {edges_end, FBP_JOINT_LOOK, ""};
+    char name[PATH_MAX + sizeof edges_end];
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) { /* the journal last */
-        char *name = fbp_format("%s%s", journal, ends[i]);
-        if (name)
-            unlink(name);
-        free(name);
+        snprintf(name, sizeof name, "%s%s", journal, ends[i]);
+        if (unlink(name) < 0 && errno != ENOENT)
+            return fbp_fail(FBP_ERR_IO, "%s: cannot remove: %s", name, strerror(errno));
     }
+    return FBP_OK;
 }
 
 /* Bytes of the common file that one process writes to at once: where caches are not coherent, of a

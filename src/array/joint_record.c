@@ -87,12 +87,21 @@ static fbp_status write_record(struct fbp_sink *s, int fd, const char *head)
     return fbp_sync_file(fd, s->joint->head);
 }
 
+void fbp_joint_try_remove(struct fbp_sink *s, const char *journal)
+{
+    if (fbp_joint_remove(journal) == FBP_OK)
+        return;
+    free(s->note);
+    s->note = fbp_format("%s: %s is complete, and needs it no more: remove it yourself",
+                         fbp_message(), s->path);
+    fbp_message_clear();
+}
+
 /* Who still lives has nothing to do any more. */
 static fbp_status remove_peer(struct fbp_sink *s, struct fbp_joint_peer *p, void *user)
 {
-    (void)s;
     (void)user;
-    fbp_joint_remove(p->path);
+    fbp_joint_try_remove(s, p->path);
     return FBP_OK;
 }
 

@@ -172,7 +172,7 @@ static fbp_status check_published(struct fbp_sink *s)
     FBP_TRY(check_named(s));
     s->joint->complete = true;
     fbp_sink_mark(s, 0, s->info.n[2]);
-    fbp_joint_remove(s->log);
+    fbp_joint_try_remove(s, s->log);
     return FBP_OK;
 }
 

@@ -424,6 +424,37 @@ static void a_common_file_that_was_removed_is_begun_anew(void **state)
     fbp_sink_close(&s);
 }
 
+/* It is named when the output is complete, and never taken for a journal of the next output. */
+static void a_journal_that_cannot_be_removed_is_named(void **state)
+{
+    const struct output o = {"v.mha", 0, 0, 0}, other = {"v.mha", 0, 8, 0};
+
+    (void)state;
+    begin_output(&o);
+    do_part(&o, 1, 2);
+    if (system("chattr +i v.mha.part.log.1of2.*[0-9a-f] 2>/dev/null") != 0)
+        skip();
+    fbp_sink *s = join(&o, 2, 2);
+    write_some(s, 2, 2, NZ);
+    const fbp_status st = fbp_sink_finish(s);
+    char *note = strdup(fbp_sink_note(s) ? fbp_sink_note(s) : "");
+    fbp_sink_close(&s);
+    const fbp_status next = try_join(&s, &other, 1, 2);
+    char *refused = strdup(fbp_message());
+    fbp_sink_close(&s);
+    (void)!system("chattr -i v.mha.part.log.1of2.*");
+    assert_int_equal(st, FBP_OK);
+    assert_non_null(strstr(note, "v.mha.part.log.1of2."));
+    assert_non_null(strstr(note, "v.mha is complete, and needs it no more: remove it yourself"));
+    assert_int_equal(next, FBP_ERR_IO);
+    assert_non_null(strstr(refused, "cannot remove"));
+    free(note);
+    free(refused);
+    do_part(&other, 1, 2);
+    assert_int_equal(do_part(&other, 2, 2), 0);
+    assert_same_folders();
+}
+
 /* Journals that nobody has written so. */
 static void damaged_journals_say_nothing(void **state)
 {
@@ -467,6 +498,7 @@ int main(void)
         cmocka_unit_test(an_older_output_is_not_taken_for_the_new_one),
         cmocka_unit_test(a_slice_that_was_lost_between_parts_is_named),
         cmocka_unit_test(a_common_file_that_was_removed_is_begun_anew),
+        cmocka_unit_test(a_journal_that_cannot_be_removed_is_named),
         cmocka_unit_test(damaged_journals_say_nothing),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
