@@ -103,6 +103,11 @@ fbp_status fbp_chunk_put(const struct fbp_sink *s, size_t level, const size_t k[
 /** Bytes that a plain chunk has on the disk; 0: it is not there. */
 uint64_t fbp_chunk_taken(const struct fbp_sink *s, size_t level, const size_t k[3]);
 
+/** FBP_ERR_IO: a chunk that was written, packed or plain, is not there, or of another size. remedy:
+ *  continues "or remove PATH.part"; NULL: and start again. */
+fbp_status fbp_chunk_check(const struct fbp_sink *s, size_t level, const size_t k[3],
+                           const char *remedy);
+
 /** A whole chunk, packed or plain. */
 fbp_status fbp_chunk_read(const struct fbp_sink *s, size_t level, const size_t k[3], void *out);
 
@@ -118,6 +123,10 @@ void fbp_chunk_drop(const struct fbp_sink *s, size_t level, const size_t k[3]);
 
 /** Slices [z0, z0 + nz) have been put: layers that are complete by that are raised and packed. */
 fbp_status fbp_chunked_count(struct fbp_sink *s, size_t z0, size_t nz);
+
+/** All chunks of a layer are there. */
+fbp_status fbp_chunked_check_layer(const struct fbp_sink *s, size_t level, size_t layer,
+                                   const char *remedy);
 
 /** All slices have been put: whatever has not been raised and packed yet. */
 fbp_status fbp_chunked_complete(struct fbp_sink *s);

@@ -229,6 +229,41 @@ fail:
     return fd < 0 ? st : close_written(s, fd, &name, st);
 }
 
+/* The size of a chunk's file, plain or packed; *there: false if there is neither. */
+static fbp_status find_size(const struct fbp_sink *s, size_t level, const size_t k[3], bool *there,
+                            bool *fits)
+{
+    const struct name names[] = {plain_name(s, level, k), name_of(level, k, "")};
+    const size_t most = fbp_chunk_packed_bytes(s->chunked);
+    struct stat is;
+
+    *there = *fits = false;
+    for (size_t i = 0; i < (s->chunked->compression ? 2 : 1) && !*there; i++) {
+        *there = fstatat(s->fd, names[i].text, &is, AT_SYMLINK_NOFOLLOW) == 0;
+        if (!*there && errno != ENOENT && errno != ENOTDIR)
+            return cannot(s, "look at", &names[i]);
+        *fits = *there && (i == 0 ? (uint64_t)is.st_size == s->chunked->chunk_bytes
+                                  : is.st_size > 0 && (uint64_t)is.st_size <= most);
+    }
+    return FBP_OK;
+}
+
+fbp_status fbp_chunk_check(const struct fbp_sink *s, size_t level, const size_t k[3],
+                           const char *remedy)
+{
+    const struct name name = name_of(level, k, "");
+    bool there, fits;
+
+    FBP_TRY(find_size(s, level, k, &there, &fits));
+    if (fits)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_IO,
+                    "%s/%s: %s: another program changed it while the output was written: put it "
+                    "back and go on, or remove %s%s%s",
+                    s->part, name.text, there ? "has another size" : "is not there",
+                    there ? "it and " : "", s->part, remedy ? remedy : "* and start again");
+}
+
 uint64_t fbp_chunk_taken(const struct fbp_sink *s, size_t level, const size_t k[3])
 {
     const struct name name = plain_name(s, level, k);
@@ -241,8 +276,10 @@ uint64_t fbp_chunk_taken(const struct fbp_sink *s, size_t level, const size_t k[
 fbp_status fbp_chunk_read(const struct fbp_sink *s, size_t level, const size_t k[3], void *out)
 {
     const struct name name = plain_name(s, level, k);
-    const int fd = open_in(s, &name, O_RDONLY);
+    int fd;
 
+    FBP_TRY(fbp_chunk_check(s, level, k, NULL));
+    fd = open_in(s, &name, O_RDONLY);
     if (fd < 0 && errno == ENOENT && s->chunked->compression)
         return read_packed(s, level, k, out);
     if (fd < 0)

@@ -241,6 +241,18 @@ void fbp_chunked_take_line(const struct fbp_sink *s, const char *line)
         s->chunked->done[level][layer] |= (unsigned char)what;
 }
 
+fbp_status fbp_chunked_check_layer(const struct fbp_sink *s, size_t level, size_t layer,
+                                   const char *remedy)
+{
+    const size_t *n = s->chunked->levels.level[level].chunks;
+    size_t k[3] = {0, 0, layer};
+
+    for (k[1] = 0; k[1] < n[1]; k[1]++)
+        for (k[0] = 0; k[0] < n[0]; k[0]++)
+            FBP_TRY(fbp_chunk_check(s, level, k, remedy));
+    return FBP_OK;
+}
+
 fbp_status fbp_chunked_complete(struct fbp_sink *s)
 {
     const struct fbp_chunked *c = s->chunked;
@@ -252,5 +264,8 @@ fbp_status fbp_chunked_complete(struct fbp_sink *s)
             if (c->compression && !(c->done[level][k] & FBP_LAYER_PACKED))
                 FBP_TRY(pack_layer(s, level, k));
         }
+    for (size_t level = 0; level < c->levels.n_levels; level++)
+        for (size_t k = 0; k < c->levels.level[level].chunks[2]; k++)
+            FBP_TRY(fbp_chunked_check_layer(s, level, k, NULL));
     return FBP_OK;
 }

@@ -93,6 +93,9 @@ fbp_status fbp_joint_put(void *sink, uint64_t at, const void *data, size_t n);
 fbp_status fbp_joint_get(const struct fbp_sink *s, const struct fbp_joint_edges *edges, uint64_t at,
                          void *out, size_t n);
 
+/** Is the first byte of a slice in the file of edges, not in PATH.part? */
+bool fbp_joint_is_apart(const struct fbp_sink *s, const struct fbp_joint_edges *edges, size_t z);
+
 /** Of slices [z0, z0 + nz) those bytes that are in the file of edges into PATH.part.  scratch:
  *  FBP_PIECE_BYTES. */
 fbp_status fbp_joint_copy_edges(const struct fbp_sink *s, const struct fbp_joint_edges *edges,
@@ -176,6 +179,9 @@ fbp_status fbp_joint_join(struct fbp_sink *s, const struct fbp_part_inputs *inpu
 fbp_status fbp_joint_note_files(const struct fbp_sink *s);
 /** Those that have their names now are these, or have these samples (joint_files.c). */
 fbp_status fbp_joint_check_files(struct fbp_sink *s);
+
+/** Of an output of chunks, those that slices were put into are there (joint_chunks.c). */
+fbp_status fbp_joint_check_chunks(struct fbp_sink *s);
 
 /** *whole: slices of a single file, or of several, are as a line of a journal says.  scratch:
  *  FBP_PIECE_BYTES. */

@@ -89,6 +89,13 @@ static struct place place_of(const struct fbp_sink *s, const struct fbp_joint_ed
     return (struct place){.n = 0};
 }
 
+bool fbp_joint_is_apart(const struct fbp_sink *s, const struct fbp_joint_edges *e, size_t z)
+{
+    const struct place p = place_of(s, e, s->part_offset + z * (uint64_t)s->slice_bytes, 1);
+
+    return p.n > 0 && p.fd != s->fd;
+}
+
 fbp_status fbp_joint_put(void *sink, uint64_t at, const void *data, size_t n)
 {
     const struct fbp_sink *s = sink;

@@ -88,6 +88,8 @@ static fbp_status clear_side(const struct fbp_sink *s, const struct fbp_part_inp
 static fbp_status seal(struct fbp_sink *s, const struct fbp_part_inputs *inputs, int head)
 {
     FBP_TRY(fbp_joint_check_files(s));
+    if (s->chunked)
+        FBP_TRY(fbp_joint_check_chunks(s));
     FBP_TRY(clear_side(s, inputs));
     FBP_TRY(fbp_sink_lock_second(s, inputs));
     const fbp_status st = publish(s, head);

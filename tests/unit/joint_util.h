@@ -119,7 +119,8 @@ static inline void write_alone(const struct output *o)
 
     assert_int_equal(fbp_sink_open(&s, o->name, &i, &params), FBP_OK);
     assert_int_equal(fbp_sink_write(s, 0, NZ, volume), FBP_OK);
-    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    if (fbp_sink_finish(s) != FBP_OK)
+        fail_msg("alone: %s", fbp_message());
     fbp_sink_close(&s);
 }
 

@@ -160,6 +160,42 @@ static void nothing_is_lost_while_it_is_written(void **state)
     lose(&plain, true, "rm v.mha.part*", "v.mha.part: was moved or removed");
 }
 
+/* Chunks of parts that have ended: the one that is lost is named, and the part whose it was is
+ * enough to mend it. */
+static void a_chunk_that_was_lost_between_parts_is_named(void **state)
+{
+    static const struct {
+        struct output o;
+        const char *lose, *says;
+    } cases[] = {
+        {{"v.ome.zarr", 0, 0, 0}, "rm v.ome.zarr.part/0/1/2/3", "/0/1/2/3: is not there"},
+        {{"v.ome.zarr", 0, 0, 0}, "rm -r v.ome.zarr.part/0/1/2", "/0/1/2/0: is not there"},
+        {{"v.ome.zarr", 0, 0, 0}, "rm -r v.ome.zarr.part/0/1", "/0/1/0/0: is not there"},
+        {{"v.ome.zarr", 0, 0, 0}, "mv v.ome.zarr.part/0 x && rm -r x", "/0/1/0/0: is not there"},
+        {{"v.ome.zarr", 0, 0, 0}, "truncate -s 9 v.ome.zarr.part/0/1/2/3", "3: has another size"},
+        {{"v.zarr", FBP_U16, 0, 0}, "rm v.zarr.part/0/1/2/3", "/0/1/2/3: is not there"},
+        {{"v.zarr", FBP_U16, 0, 0}, "truncate -s 0 v.zarr.part/0/1/2/3", "3: has another size"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct output *o = &cases[i].o;
+        begin_output(o);
+        do_part(o, 1, 2);
+        run(cases[i].lose);
+        fbp_sink *s = join(o, 2, 2);
+        write_some(s, 2, 2, NZ);
+        assert_int_equal(fbp_sink_finish(s), FBP_ERR_IO);
+        assert_says(cases[i].says);
+        assert_says(".part.log.1of2.* and run part 1 of 2 again");
+        fbp_sink_close(&s);
+        assert_false(is_there(o->name));
+        run("rm -f v.*.part/0/1/2/3 v.*.part.log.1of2.*");
+        assert_int_equal(do_part(o, 1, 2), 0);
+        assert_same_folders();
+    }
+}
+
 /* Its head is gone because another has published it, which is no loss. */
 static void what_another_has_published_is_there(void **state)
 {
@@ -184,6 +220,7 @@ int main(void)
         cmocka_unit_test(files_that_were_never_made_are_made),
         cmocka_unit_test(one_process_resumes_what_is_there),
         cmocka_unit_test(nothing_is_lost_while_it_is_written),
+        cmocka_unit_test(a_chunk_that_was_lost_between_parts_is_named),
         cmocka_unit_test(what_another_has_published_is_there),
     };
 
