@@ -7,14 +7,39 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* However the path of an array is spelled, and from which folder, it counts the same.  Behind the
+ * file or the folder that is there its name may go on: with a data set, or a number's place. */
+static uint64_t hash_name(uint64_t h, const char *name)
+{
+    char part[PATH_MAX], real[PATH_MAX];
+    size_t n = strlen(name);
+
+    if (n >= sizeof part)
+        return fbp_hash(h, name, n); /* longer than any path is */
+    memcpy(part, name, n + 1);
+    while (n > 0 && !realpath(part, real)) {
+        while (n > 0 && part[n - 1] != '/')
+            n--;
+        while (n > 1 && part[n - 1] == '/')
+            n--;
+        part[n] = '\0';
+    }
+    if (n > 0 || realpath(".", real))
+        h = fbp_hash(h, real, strlen(real));
+    name += n + strspn(name + n, "/");
+    return fbp_hash(h, name, strlen(name));
+}
+
 fbp_status fbp_inputs_hash(uint64_t *h, const struct fbp_inputs *s)
 {
     for (size_t i = 0; i < s->n; i++) {
-        *h = fbp_hash(*h, s->names[i], strlen(s->names[i]));
+        *h = hash_name(*h, s->names[i]);
         FBP_TRY(fbp_stack_hash(h, s->names[i]));
     }
     return FBP_OK;

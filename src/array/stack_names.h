@@ -39,8 +39,8 @@ fbp_status fbp_stack_joins(const char *path, const char *file, bool *out);
  *  without numbers. */
 fbp_status fbp_stack_each_there(const char *output, fbp_stack_fn *fn, void *user);
 
-/** Hash name, size and time of a file, or of all files of a stack, onto *h; those that are missing
- *  count, too. */
+/** Hash size and time of a file, or of all files of a stack, and their names without folders, onto
+ *  *h; those that are missing count, too. */
 fbp_status fbp_stack_hash(uint64_t *h, const char *path);
 
 /** Note the file, or all files, of an array.  Of one that is not there, which is for whoever opens

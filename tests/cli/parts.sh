@@ -115,6 +115,26 @@ cmp -s before after || say "left: $(diff before after)"
 run 0 recon scan.json -o c.mha --part 2/2 -q --threads 2 --memory 200M --slab 6
 same c.mha
 
+# The same files by other paths are the same scan; files of the same names elsewhere are another.
+mkdir -p elsewhere/deeper
+cp -p scan.json scan.mha elsewhere
+ln -s .. elsewhere/deeper/up
+ln -s scan.json link.json
+run 0 recon scan.json -o p.mha --part 1/5 -q "${options[@]}"
+run 0 recon ./elsewhere/..//scan.json -o p.mha --part 2/5 -q "${options[@]}"
+run 0 recon "$PWD/scan.json" -o p.mha --part 3/5 -q "${options[@]}"
+cd elsewhere/deeper || exit 1
+run 0 recon up/../scan.json -o ../../p.mha --part 4/5 -q "${options[@]}"
+run 1 recon ../scan.json -o ../../p.mha --part 5/5 -q "${options[@]}"
+has err 'other options, another scan or another release of fbp'
+rm -f out err
+cd ../..
+run 1 recon elsewhere/scan.json -o p.mha --part 5/5 -q "${options[@]}"
+has err 'other options, another scan or another release of fbp'
+run 0 recon link.json -o p.mha --part 5/5 -q "${options[@]}"
+same p.mha
+clean p.mha
+
 # One process finishes what parts have begun.
 run 0 recon scan.json -o d.mha --part 1/2 -q "${options[@]}"
 run 0 recon scan.json -o d.mha --resume -q "${options[@]}" --slab 6 --json
