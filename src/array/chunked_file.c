@@ -37,7 +37,8 @@ static fbp_status cannot(const struct fbp_sink *s, const char *what, const struc
 {
     if (errno == ENOSPC || errno == EDQUOT)
         return fbp_fail_write(s->path, errno, 0);
-    return fbp_fail(FBP_ERR_IO, "%s/%s: cannot %s: %s", s->part, name->text, what, strerror(errno));
+    return fbp_fail(FBP_ERR_IO, "%s/%s: cannot %s: %s%s", s->part, name->text, what,
+                    strerror(errno), fbp_write_remedy(errno));
 }
 
 /* The folders above a chunk, which others may create at the same time. */

@@ -21,7 +21,7 @@ static const char old_end[] = ".part.old";
 static fbp_status cannot(const char *what, const char *path)
 {
     return fbp_fail(FBP_ERR_IO, "%s: cannot %s: %s%s", path, what, strerror(errno),
-                    errno == ENOENT ? ": create its folder first" : "");
+                    errno == ENOENT ? ": create its folder first" : fbp_write_remedy(errno));
 }
 
 static int remove_one(const char *path, const struct stat *is, int kind, struct FTW *at)

@@ -199,7 +199,7 @@ void fbp_joint_leave(struct fbp_sink *s)
     if (!s->joint->joined || s->joint->complete || s->finished || is_worth_keeping(s))
         return;
     if (s->log)
-        (void)!fbp_joint_remove(s->log);
+        (void)fbp_joint_remove(s->log);
     free(s->log);
     s->log = NULL;
     struct fbp_stop_scope deaf = {.deaf = true}, *const before = fbp_stop_scope(&deaf);

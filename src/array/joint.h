@@ -140,8 +140,8 @@ fbp_status fbp_joint_mark_synced(struct fbp_sink *s, struct fbp_joint_peer *peer
  * journals (joint_token.c). */
 void fbp_joint_look_anew(const char *journal);
 
-/** Remove a journal and its file of edges. */
-fbp_status fbp_joint_remove(const char *journal);
+/** Remove a journal and its file of edges; 0, or the errno. */
+int fbp_joint_remove(const char *journal);
 /** The same, of an output that is complete: s->note says what is still there. */
 void fbp_joint_try_remove(struct fbp_sink *s, const char *journal);
 

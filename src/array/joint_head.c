@@ -48,7 +48,14 @@ fbp_status fbp_joint_drop_peer(struct fbp_sink *s, struct fbp_joint_peer *p, voi
     (void)user;
     if (p->alive)
         return fbp_joint_refuse_living(s, p);
-    return fbp_joint_remove(p->path); /* else its slices would be taken for those of this output */
+    const int error = fbp_joint_remove(p->path);
+
+    return error == 0
+               ? FBP_OK /* else its slices would be taken for those of this output */
+               : fbp_fail(FBP_ERR_IO,
+                          "%s: cannot remove: %s: remove it yourself, or choose another name "
+                          "for the output",
+                          p->path, strerror(error));
 }
 
 /* Is PATH.part there?  Of a stack, there is none. */

@@ -68,7 +68,7 @@ static bool is_journal(const char *head, const char *name, size_t *part, size_t 
 }
 
 /* Also where there is no memory left. */
-fbp_status fbp_joint_remove(const char *journal)
+int fbp_joint_remove(const char *journal)
 {
     static const char *const ends[] = {edges_end, FBP_JOINT_LOOK, ""};
     char name[PATH_MAX + sizeof edges_end];
@@ -76,9 +76,9 @@ fbp_status fbp_joint_remove(const char *journal)
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) { /* the journal last */
         snprintf(name, sizeof name, "%s%s", journal, ends[i]);
         if (unlink(name) < 0 && errno != ENOENT)
-            return fbp_fail(FBP_ERR_IO, "%s: cannot remove: %s", name, strerror(errno));
+            return errno;
     }
-    return FBP_OK;
+    return 0;
 }
 
 /* Bytes of the common file that one process writes to at once: where caches are not coherent, of a

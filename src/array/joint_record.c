@@ -89,12 +89,14 @@ static fbp_status write_record(struct fbp_sink *s, int fd, const char *head)
 
 void fbp_joint_try_remove(struct fbp_sink *s, const char *journal)
 {
-    if (fbp_joint_remove(journal) == FBP_OK)
+    const int error = fbp_joint_remove(journal);
+
+    if (error == 0)
         return;
     free(s->note);
-    s->note = fbp_format("%s: %s is complete, and needs it no more: remove it yourself",
-                         fbp_message(), s->path);
-    fbp_message_clear();
+    s->note = fbp_format("%s: cannot remove: %s: %s is complete, and needs it no more: remove it "
+                         "yourself",
+                         journal, strerror(error), s->path);
 }
 
 /* Who still lives has nothing to do any more. */

@@ -1,5 +1,6 @@
 #include "array/part.h"
 #include "array/file/bytes.h"
+#include "array/file/outfile.h"
 #include "array/stack_names.h"
 
 #include "base/clock.h"
@@ -100,11 +101,10 @@ static const char *strange(const struct stat *st)
 
 static fbp_status cannot(const char *what, const char *path)
 {
-    return fbp_fail(FBP_ERR_IO, "%s: cannot %s: %s%s", path, what, strerror(errno),
-                    errno == ENOENT                     ? ": create its folder first"
-                    : errno == EACCES || errno == EROFS ? ": choose a folder where files can be "
-                                                          "written"
-                                                        : "");
+    const int error = errno;
+
+    return fbp_fail(FBP_ERR_IO, "%s: cannot %s: %s%s", path, what, strerror(error),
+                    error == ENOENT ? ": create its folder first" : fbp_write_remedy(error));
 }
 
 static int open_retry(const char *path, int flags)
@@ -129,8 +129,7 @@ static fbp_status cannot_open(const char *path)
     return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s%s", path, strerror(error),
                     error == EACCES || error == EPERM
                         ? ": another user left it: remove it, or choose another name"
-                    : error == EROFS ? ": choose a name where files can be written"
-                                     : "");
+                        : fbp_write_remedy(error));
 }
 
 /* Nothing but a journal begins like one; an empty file holds nothing that could be lost. */

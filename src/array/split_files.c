@@ -71,7 +71,8 @@ static fbp_status cannot(const struct fbp_sink *s, const char *what, size_t k)
         return fbp_fail_write(s->path, error, bytes_of(s, k));
     return fbp_fail(FBP_ERR_IO, "%s/%s: cannot %s: %s%s", s->split->folder,
                     s->split->pieces.file[k].name, what, strerror(error),
-                    error == EMFILE ? ": raise the number of open files (ulimit -n)" : "");
+                    error == EMFILE ? ": raise the number of open files (ulimit -n)"
+                                    : fbp_write_remedy(error));
 }
 
 static int open_file(const struct fbp_sink *s, size_t k, int flags)

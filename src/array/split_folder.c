@@ -22,7 +22,8 @@ static fbp_status refuse(const char *path, const char *why)
 
 static fbp_status cannot(const char *what, const char *path)
 {
-    return fbp_fail(FBP_ERR_IO, "%s: cannot %s: %s", path, what, strerror(errno));
+    return fbp_fail(FBP_ERR_IO, "%s: cannot %s: %s%s", path, what, strerror(errno),
+                    fbp_write_remedy(errno));
 }
 
 static fbp_status open_folder(const struct fbp_sink *s)

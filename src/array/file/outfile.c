@@ -40,8 +40,9 @@ fbp_status fbp_output_folder(const char *path, char **folder, bool *made)
     if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
         return FBP_OK;
     if (mkdir(name, 0777) < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: the folder %s cannot be created: %s%s", path, name,
-                        strerror(errno), errno == ENOENT ? ": create those above it first" : "");
+        return fbp_fail(
+            FBP_ERR_IO, "%s: the folder %s cannot be created: %s%s", path, name, strerror(errno),
+            errno == ENOENT ? ": create those above it first" : fbp_write_remedy(errno));
     *made = true;
     return FBP_OK;
 }
@@ -67,6 +68,13 @@ fbp_status fbp_sync_file(int fd, const char *path)
     if (code < 0 && errno != EINVAL && errno != EROFS)
         return fbp_fail_write(path, errno, 0);
     return FBP_OK;
+}
+
+const char *fbp_write_remedy(int error)
+{
+    return error == EACCES || error == EPERM || error == EROFS
+               ? ": make it writable, or choose another folder for the output"
+               : "";
 }
 
 void fbp_sync_folder(const char *path)

@@ -46,6 +46,10 @@ FBP_PRIVATE_API fbp_status fbp_outfile_finish(struct fbp_outfile *out);
 /** Free; what was not published is removed. */
 FBP_PRIVATE_API void fbp_outfile_clear(struct fbp_outfile *out);
 
+/** What to do where a file cannot be written for this reason, as the end of a message; "" if that
+ *  says nothing. */
+const char *fbp_write_remedy(int error);
+
 /** Bring the names in the folder of `path` to disk, where that can be done. */
 void fbp_sync_folder(const char *path);
 
