@@ -229,15 +229,20 @@ static int run(int argc, char **argv)
     return commands[i]->run(commands[i], argc - n_words, argv + n_words);
 }
 
-/* What a failure leaves to say is said before others are waited for: if one of them was killed,
- * this process is soon ended, too. */
+/* What rank 0 has to say of a failure is said before others are waited for: if one of them was
+ * killed, this process is soon ended, too. */
 static int end(int rc)
 {
-    if (rc == 0 || !say_failed())
-        return say_close(team_end(rc));
+    const bool at_once = rc != 0 && say_failed() && team_is_first();
+
+    if (!at_once)
+        rc = team_end(rc);
     rc = say_close(rc);
     (void)fflush(stdout);
-    return team_end(rc);
+    if (at_once)
+        rc = team_end(rc);
+    team_leave();
+    return rc;
 }
 
 int main(int argc, char **argv)

@@ -14,6 +14,10 @@ void say_open_streams(void);
 /** From here on nothing is printed: another process speaks for this one. */
 void say_nothing(void);
 
+/** That one is lost: what is printed counts again, and the first error, if there is one, is said
+ *  now. */
+void say_again(void);
+
 /** Everything to standard output; returns the exit status.  A disk that is full or a pipe that is
  *  closed shows only now, and is said if all else went well: one failure, one line. */
 int say_close_output(int rc);

@@ -27,6 +27,14 @@ void say_nothing(void)
     silent = true;
 }
 
+void say_again(void)
+{
+    (void)fflush(stdout); /* to nobody */
+    silent = false;
+    if (say_failed())
+        fprintf(stderr, "fbp: %s\n", say_first_error());
+}
+
 static bool write_all(int fd, const char *text, size_t n)
 {
     while (n > 0 && !silent) {

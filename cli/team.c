@@ -64,14 +64,25 @@ bool team_has_terminal(void)
     return shown;
 }
 
+bool team_is_first(void)
+{
+    return fbp_team_rank(team) == 0;
+}
+
 int team_end(int rc)
 {
-    const bool first = fbp_team_rank(team) == 0;
     const char *failure = rc == 0 ? NULL : say_failed() ? say_first_error() : "failed";
 
-    if (fbp_team_leave(&team, failure) == FBP_OK)
+    if (fbp_team_end(team, failure) == FBP_OK)
         return rc;
-    if (first && !say_failed())
-        return cli_fail();
+    if (!say_failed())
+        (void)cli_fail();
+    if (!team_is_first() && fbp_team_speaks(team))
+        say_again();
     return rc ? rc : 1;
+}
+
+void team_leave(void)
+{
+    (void)!fbp_team_leave(&team, NULL); /* what went wrong has been said */
 }

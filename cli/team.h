@@ -21,8 +21,14 @@ fbp_team *team_own(void);
  *  their messages on through a pipe. */
 bool team_has_terminal(void);
 
+/** Does this process speak from the start? */
+bool team_is_first(void);
+
 /** The command has ended like this; waits for the others.  Returns the exit status: what went wrong
- *  in another process is said, once. */
+ *  in another process is said, once; by one of those that are left, if rank 0 is lost. */
 int team_end(int rc);
+
+/** The last call, when all is said: with a process lost, MPI may end this one. */
+void team_leave(void);
 
 #endif /* FBP_CLI_TEAM_H */

@@ -21,6 +21,7 @@ struct carrier {
     int rank, size;
     bool own; /* MPI was started here, and is ended here */
     bool receiving;
+    bool (*stopped)(void);
     MPI_Request request; /* of the message that comes next, into: */
     char coming[FBP_TEAM_MESSAGE];
 };
@@ -54,17 +55,33 @@ static int test(struct carrier *c, MPI_Request *request, MPI_Status *status)
 }
 
 /* What is on its way to a process that takes nothing for so long [s] is left to itself, with its
- * copy. */
-static const double SEND_PATIENCE = 10;
+ * copy.  Who is told to stop has less time: mpirun does that where a process has died, and what
+ * goes to that one is never taken. */
+static const double SEND_PATIENCE = 10, LAST_PATIENCE = 0.2;
+
+/* Until the request is done (1), has failed (-1), or nobody takes it (0). */
+static int await_sent(struct carrier *c, MPI_Request *request)
+{
+    double until = now() + SEND_PATIENCE;
+    bool last = false;
+    long ns = 2000;
+    int done = 0;
+
+    while (done = test(c, request, MPI_STATUS_IGNORE), done == 0 && now() < until) {
+        if (!last && c->stopped()) {
+            last = true;
+            until = now() + LAST_PATIENCE;
+        }
+        sleep_a_little(&ns);
+    }
+    return done;
+}
 
 static int send_message(void *user, size_t to, const void *data, size_t n)
 {
     struct carrier *c = user;
-    const double until = now() + SEND_PATIENCE;
     void *copy = malloc(n);
     MPI_Request request;
-    long ns = 2000;
-    int done = 0;
 
     if (!copy)
         return 1;
@@ -76,8 +93,7 @@ static int send_message(void *user, size_t to, const void *data, size_t n)
         free(copy);
         return 1;
     }
-    while (done = test(c, &request, MPI_STATUS_IGNORE), done == 0 && now() < until)
-        sleep_a_little(&ns);
+    const int done = await_sent(c, &request);
     if (done == 1)
         free(copy);
     return done == 1 ? 0 : 1; /* NOLINT(clang-analyzer-unix.Malloc): MPI still reads the copy */
@@ -294,6 +310,7 @@ bool fbp_mpi_team(unsigned version, double patience, bool (*stopped)(void),
     if (!c)
         return false;
     pthread_mutex_init(&c->lock, NULL);
+    c->stopped = stopped;
     *out = (struct fbp_team_functions){.struct_size = sizeof *out,
                                        .rank = (size_t)c->rank,
                                        .size = (size_t)c->size,

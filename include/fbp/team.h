@@ -34,9 +34,9 @@ struct fbp_team_functions {
  * A team whose processes talk by the caller's functions; all of them call this.
  *
  * functions  copied; what `user` points to must be there until close() has returned
- * @return FBP_ERR_INVALID for processes of different releases: that is rank 0's, which speaks for
- * all, and the others get FBP_ERR_CANCELLED, with the same message; FBP_ERR_IO if one is lost;
- *         FBP_ERR_NOMEM.  close() has been called then.
+ * @return FBP_ERR_INVALID for processes of different releases, FBP_ERR_IO if one is lost: that is
+ *         what the one gets that speaks for all (rank 0, if it is not lost); the others get
+ *         FBP_ERR_CANCELLED, with the same message.  FBP_ERR_NOMEM.  close() has been called then.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_team_create(fbp_team **out,
                                                   const struct fbp_team_functions *functions);
@@ -64,11 +64,26 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_team_meet(fbp_team *team, const char *wher
                                                 fbp_status status);
 
 /**
- * The end of every team: meet for the last time, free it, and set the caller's pointer to NULL.
- * *team may be NULL.
+ * Does this process say what went wrong, for all of them?  1 in rank 0; where that was lost before
+ * it could, in one of the others, which agree on who it is: then this waits, up to some seconds.
+ * Ask it after a call has failed in all of them.  Of a team NULL 1.
+ */
+FBP_API int fbp_team_speaks(fbp_team *team);
+
+/**
+ * Meet for the last time; then only fbp_team_speaks() and fbp_team_leave() may be called.  team may
+ * be NULL.
  *
  * failure  NULL: all went well here; else the sentence that all others get
  * @return as fbp_team_meet()
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_team_end(fbp_team *team, const char *failure);
+
+/**
+ * The end of every team: fbp_team_end() unless that was called, free it, and set the caller's
+ * pointer to NULL.  *team may be NULL.  Where a process is lost, MPI may end this one here.
+ *
+ * @return as fbp_team_end()
  */
 FBP_API fbp_status fbp_team_leave(fbp_team **team, const char *failure);
 

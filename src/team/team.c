@@ -149,23 +149,31 @@ fbp_status fbp_team_create(fbp_team **out, const struct fbp_team_functions *func
     *out = t;
     return FBP_OK;
 fail:
+    if (t->over != FBP_OK && !fbp_team_speaks(t))
+        st = FBP_ERR_CANCELLED; /* another one says so */
     destroy(t);
     return st;
 }
 
-fbp_status fbp_team_leave(fbp_team **team, const char *failure)
+fbp_status fbp_team_end(fbp_team *t, const char *failure)
 {
-    fbp_team *t = *team;
-
     fbp_message_clear();
-    if (!t)
+    if (!t || (t->ended && t->over == FBP_OK))
         return FBP_OK;
     const fbp_status mine = failure ? fbp_fail(FBP_ERR_INVALID, "%s", failure) : FBP_OK;
     const fbp_status st = fbp_team_meet(t, "end", mine);
     pthread_mutex_lock(&t->lock);
     t->ended = true;
     pthread_mutex_unlock(&t->lock);
-    destroy(t);
+    return st;
+}
+
+fbp_status fbp_team_leave(fbp_team **team, const char *failure)
+{
+    const fbp_status st = fbp_team_end(*team, failure);
+
+    if (*team)
+        destroy(*team);
     *team = NULL;
     return st;
 }

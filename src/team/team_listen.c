@@ -30,8 +30,8 @@ void team_stop(fbp_team *t)
 
 static void lose(fbp_team *t, size_t rank)
 {
-    if (t->peers[rank].lost || t->ended)
-        return;
+    if (t->peers[rank].lost || (t->ended && !t->headless))
+        return; /* it has left */
     t->peers[rank].lost = true;
     team_stop(t);
     pthread_cond_broadcast(&t->changed);
@@ -119,6 +119,8 @@ static void take(fbp_team *t, size_t from, const char *message, size_t n)
         memcpy(p->told, data, n);
     if (h.kind == TEAM_OFFER && n == 2 * sizeof(uint64_t))
         take_offer(t, from, data);
+    if (h.kind == TEAM_SPEAKS && t->speaker == 0)
+        t->speaker = from;
     if (h.kind == TEAM_STOP)
         team_stop(t);
     if (h.kind != TEAM_BEAT && h.kind != TEAM_TOLD)
@@ -167,9 +169,11 @@ static void *listen_main(void *arg)
             t->peers[from].heard = now;
             take(t, from, message, n);
         }
-        if (now - before > PATIENCE / 2) /* this process itself was asleep */
+        if (now - before > PATIENCE / 2) { /* this process itself was asleep */
+            t->woke = now;
             for (size_t r = 0; r < t->call.size; r++)
                 t->peers[r].heard = now;
+        }
         before = now;
         notice_stop(t, now);
         miss_the_silent(t, now);

@@ -218,6 +218,7 @@ static fbp_status attend(fbp_team *t, const struct team_words *own, const struct
     fbp_message_clear(); /* if it cannot be reached, it will be lost */
     free(letter);
     struct team_letter *heard = hear(t, 0);
+    t->headless |= !heard;
     *verdict = read_words(t, 0, heard);
     if (heard && verdict->status == FBP_OK && heard->head.total != sizeof *verdict + b->n_told)
         *verdict = words_of_other_release(t, 0);

@@ -17,6 +17,7 @@ enum team_kind {
     TEAM_ASK,      /**< I am ready for this piece */
     TEAM_PIECE,    /**< bytes of a piece */
     TEAM_OFFER,    /**< a piece that I have, to rank 0 */
+    TEAM_SPEAKS,   /**< rank 0 is lost, and I say so */
 };
 
 /** Pieces of one process for another come in two lanes, each in an order of its own. */
@@ -87,7 +88,10 @@ struct fbp_team {
     atomic_bool stopped;
     atomic_bool *flag;
     struct team_offered *offers; /**< the oldest first */
-    fbp_status over;             /**< a meeting has failed, with this message */
+    double woke;     /**< when it was noticed that this process had been asleep; 0: it was not */
+    bool headless;   /**< rank 0 was lost before it told a verdict */
+    size_t speaker;  /**< who says so; 0: nobody yet; size: another one, unknown */
+    fbp_status over; /**< a meeting has failed, with this message */
     char why[1000];
 };
 

@@ -410,10 +410,10 @@ for limits in "400M 34M" "34M 400M"; do
 done
 with=()
 
-# killed_when SLICES RANK ARGUMENTS…: three processes, of which one is killed when so many slices are
-# there.  Their pids in pids, what they say in out.RANK and err.RANK.
+# killed_when SLICES RANKS ARGUMENTS…: three processes, of which one or two are killed when so many
+# slices are there, before these can say a word.  Their pids in pids, what they say in out.RANK and err.RANK.
 killed_when() {
-    local slices=$1 rank=$2 at r i
+    local slices=$1 ranks=$2 at r i how
     shift 2
     at=$(mktemp -d "$folder/XXXXXX")
     pids=()
@@ -425,7 +425,9 @@ killed_when() {
         [ "$(slices_of left.mha)" -lt "$slices" ] || break
         sleep 0.01
     done
-    kill -KILL "${pids[rank]}"
+    for how in STOP KILL; do
+        for r in $ranks; do kill -$how "${pids[r]}"; done
+    done
 }
 
 # A killed process ends all of them, and leaves what any number of others goes on with.
@@ -447,6 +449,27 @@ team 4 0 recon large.json -o left.mha -q --device cpu --slab 2 --size 160 --resu
 is "$(json slabs_resumed) > 0"
 run 0 recon large.json -o one.mha -q --device cpu --size 160
 same one.mha left.mha
+
+# Where rank 0 is killed, the lowest that is left says so, and prints the object.
+for alive in 1 2; do
+    rm -f left.mha*
+    killed_when 6 "$(seq -s ' ' 0 $((alive - 1)))" --slab 2 --json
+    last="rank 0 is killed, and $alive speaks"
+    for ((r = 1; r < 3; r++)); do
+        got=0
+        wait "${pids[r]}" || got=$?
+        [ "$r" -lt "$alive" ] || [ "$got" -eq 1 ] || say "$last: rank $r ends with status $got"
+    done
+    cat err.[012] >err
+    cat out.[012] >out
+    cp err.$alive said
+    same said err
+    one_line err
+    has err '^fbp: rank 0 on .* is lost: its process or its machine has ended'
+    [ "$(json error)" = "$(sed 's/^fbp: //' err)" ] || say "$last: $(cat out)"
+    absent left.mha
+    [ "$(slices_of left.mha)" -gt 0 ] || say "$last: nothing to go on with"
+done
 
 # So it is with shared views: each has written its part of the slices.
 killed_while_sharing() {

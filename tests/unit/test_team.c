@@ -77,6 +77,7 @@ static void fails(fbp_team *t)
     CHECK(fbp_team_meet(t, "computed", own) == FBP_ERR_IO);
     CHECK(says(fbp_team_name(t, fbp_team_size(t) - 1, name, sizeof name)));
     CHECK(says("x.mha: the disk is full"));
+    CHECK(fbp_team_speaks(t) == (fbp_team_rank(t) == 0));
     CHECK(fbp_team_meet(t, "later", FBP_OK) == FBP_ERR_IO && says("disk"));
     CHECK(fbp_team_leave(&t, NULL) == FBP_ERR_IO);
 }
@@ -221,6 +222,8 @@ static void loses_first(fbp_team *t)
     }
     CHECK(fbp_team_meet(t, "computed", FBP_OK) == FBP_ERR_IO && says("rank 0 on "));
     CHECK(says("is lost"));
+    CHECK(fbp_team_end(t, NULL) == FBP_ERR_IO);
+    CHECK(fbp_team_speaks(t) == (fbp_team_rank(t) == 1));
     CHECK(fbp_team_leave(&t, NULL) == FBP_ERR_IO);
 }
 
@@ -337,6 +340,8 @@ static void is_alone(void **state)
     (void)state;
     assert_int_equal(fbp_team_join(&t), FBP_OK);
     assert_null(t);
+    assert_int_equal(fbp_team_speaks(t), 1);
+    assert_int_equal(fbp_team_end(t, NULL), FBP_OK);
     assert_int_equal(fbp_team_size(t), 1);
     assert_int_equal(fbp_team_leave(&t, NULL), FBP_OK);
 }
