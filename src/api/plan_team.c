@@ -159,6 +159,14 @@ static struct planned planned_by(const fbp_plan *p)
     return out;
 }
 
+static fbp_status differ(const char *first, const char *other)
+{
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s has another scan or other options than %s: start all with the same command "
+                    "and the same files",
+                    other, first);
+}
+
 static fbp_status compare(const fbp_team *team, size_t rank, const struct planned *a,
                           const struct planned *b)
 {
@@ -166,6 +174,8 @@ static fbp_status compare(const fbp_team *team, size_t rank, const struct planne
 
     (void)fbp_team_name(team, 0, first, sizeof first);
     (void)fbp_team_name(team, rank, other, sizeof other);
+    if (a->params != b->params) /* from which the rest may follow */
+        return differ(first, other);
     if (strcmp(a->device, b->device) != 0 || strcmp(a->kernel, b->kernel) != 0)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s computes with %s, kernel %s, %s with %s, kernel %s, and values would "
@@ -182,12 +192,7 @@ static fbp_status compare(const fbp_team *team, size_t rank, const struct planne
                         "%s computes Fourier transforms with %s, %s with %s, and bits would "
                         "differ: set FBP_FFT=builtin for all of them",
                         other, b->fft, first, a->fft);
-    if (a->job != b->job || a->params != b->params)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s has another scan or other options than %s: start all with the same "
-                        "command and the same files",
-                        other, first);
-    return FBP_OK;
+    return a->job == b->job ? FBP_OK : differ(first, other);
 }
 
 fbp_status fbp_plan_agree(fbp_plan *p, fbp_status status)

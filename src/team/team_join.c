@@ -49,12 +49,18 @@ static fbp_status load(struct fbp_team_functions *out)
     return FBP_OK;
 }
 
-/* Started by mpirun of Open MPI, or by srun --mpi=pmix, with others? */
+/* How many processes mpirun of Open MPI, or srun --mpi=pmix, has started; 0: it does not say. */
+static size_t told_size(void)
+{
+    return told(fbp_environment(FBP_ENV_MPI_SIZE) ? FBP_ENV_MPI_SIZE : FBP_ENV_SLURM_TASKS);
+}
+
+/* Started by one of them, with others? */
 static bool by_open_mpi(void)
 {
     if (fbp_environment(FBP_ENV_MPI_SIZE))
-        return told(FBP_ENV_MPI_SIZE) > 1;
-    return fbp_environment(FBP_ENV_PMIX_RANK) && told(FBP_ENV_SLURM_TASKS) != 1;
+        return told_size() > 1;
+    return fbp_environment(FBP_ENV_PMIX_RANK) && told_size() != 1;
 }
 
 /* By who lets them not talk to each other?  Launchers start their daemons by srun, so that what
@@ -80,6 +86,20 @@ static fbp_status by_others(void)
     return FBP_OK;
 }
 
+/* Each of several that see none of the others would compute the whole volume. */
+static fbp_status alone(void)
+{
+    if (told_size() <= 1)
+        return FBP_OK;
+    return fbp_fail(
+        FBP_ERR_UNSUPPORTED,
+        "team: the launcher has started %zu processes, and MPI knows this one only: use "
+        "mpirun of the Open MPI that %s is built with, or srun --mpi=pmix; if one "
+        "process is meant, unset OMPI_COMM_WORLD_SIZE, PMIX_RANK and "
+        "SLURM_STEP_NUM_TASKS",
+        told_size(), MODULE);
+}
+
 fbp_status fbp_team_join(fbp_team **out)
 {
     const char *sockets = fbp_environment(FBP_ENV_TEAM);
@@ -96,5 +116,5 @@ fbp_status fbp_team_join(fbp_team **out)
     if (functions.size > 1)
         return fbp_team_create(out, &functions);
     functions.close(functions.user, 0);
-    return FBP_OK;
+    return sockets ? FBP_OK : alone();
 }

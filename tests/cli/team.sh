@@ -529,6 +529,9 @@ said_once '^fbp: part: processes that were started together share the volume the
 with=(--filter hann)
 team 3 1 recon scan.json -o team.mha -q
 said_once '^fbp: rank 2 on .* has another scan or other options than rank 0 on' team.mha
+with=(--follow) # which chooses another kernel
+team 2 1 recon scan.json -o team.mha -q
+said_once '^fbp: rank 1 on .* has another scan or other options than rank 0 on' team.mha
 with=(--memory 5M)
 team 3 1 recon scan.json -o team.mha -q
 said_once '^fbp: rank 2 on .*: memory: ' team.mha

@@ -62,6 +62,17 @@ PMI_RANK=1 PMI_SIZE=2 "$fbp" recon scan.json -o none.mha >out 2>err || got=$?
 [ $got -eq 1 ] && [ ! -s err ] && [ ! -e none.mha ] || say "the second of another MPI's: status $got"
 PMI_RANK=0 PMI_SIZE=1 "$fbp" recon scan.json -o hash: -q >out 2>err && cmp one.hash out || say "one of another MPI's"
 
+# MPI that knows one process only of those that were started: by no means the whole volume by each.
+for told in "OMPI_COMM_WORLD_SIZE=2" "SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=0 PMIX_RANK=0" \
+    "SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=1 PMIX_RANK=1"; do
+    last="$told without mpirun" got=0
+    # shellcheck disable=SC2086
+    timeout 60 env $told "$fbp" recon scan.json -o none.mha -q >out 2>err || got=$?
+    [ $got -eq 1 ] && [ ! -e none.mha ] || say "$last: status $got"
+    said=$(grep -c 'has started 2 processes, and MPI knows this one only' err)
+    [ "$said" -eq "$([[ $told == *PROCID=1* ]] && echo 0 || echo 1)" ] || say "$last: not said once"
+done
+
 # One is killed: mpirun says so, all end, and what was written is kept.
 "$fbp" simulate --size 128 --views 64 -o large.json -q
 "$fbp" recon large.json -o one.mha -q --size 200
