@@ -2,6 +2,7 @@
 #include "api/plan_team.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "scan/file/corrections.h"
 
 #include <stdio.h>
@@ -79,16 +80,17 @@ static fbp_status arrange_instead(fbp_plan *p, fbp_status before, struct way way
 
 static fbp_status explain(const fbp_plan *p)
 {
-    char kept[32], has[32];
+    char kept[32], needs[32], has[32];
 
     fbp_message_clear();
-    return fbp_fail(FBP_ERR_NOMEM,
-                    "%smemory: to remove rings or retrieve phases, %s of views are kept in memory, "
-                    "and the volume lies "
-                    "beside them: more than the limit of %s: raise --memory, or name a folder for "
-                    "them with --scratch",
-                    p->lack.who, fbp_bytes_text(kept, sizeof kept, fbp_ahead_kept_bytes(&p->ahead)),
-                    fbp_bytes_text(has, sizeof has, p->lack.limit));
+    return fbp_fail(
+        FBP_ERR_NOMEM,
+        "%smemory: this reconstruction needs at least %s, as %s of views are kept to remove rings "
+        "or retrieve phases; the limit is %s: raise --memory, or name a folder for them with "
+        "--scratch",
+        p->lack.who, fbp_bytes_up_text(needs, sizeof needs, p->lack.needs),
+        fbp_bytes_text(kept, sizeof kept, fbp_ahead_kept_bytes(&p->ahead)),
+        fbp_bytes_text(has, sizeof has, p->lack.limit));
 }
 
 /* The kernel says which rows are needed: where halves are mirrored, those of both.  In memory, if

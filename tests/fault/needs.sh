@@ -47,6 +47,9 @@ check -o m.mha --device mock --batch 64 --size 200
 check -o m.tif --output-type uint16 --output-range 0,1
 check -o m.ome.zarr --size 200 --compress
 check -o m.mha --size 1x1x1000000 --voxel 1x1x1e-6
+check -o m.mha --rings sorting
+check -o m.mha --rings sorting --paganin 1000,20
 ranks=3
 check -o m.mha
 check -o m.mha --view-ranks 3
+check -o m.mha --rings sorting
