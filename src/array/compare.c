@@ -8,9 +8,12 @@
 #include <math.h>
 #include <string.h>
 
+enum { BYTES_AT_ONCE = 1 << 20 };
+
 struct pair {
     fbp_source *a, *b;
-    double *row_a, *row_b;
+    size_t rows; /* that are read at once: of many formats, each call has its price */
+    double *rows_a, *rows_b;
     double spacing[2];
 };
 
@@ -32,16 +35,19 @@ static fbp_status open_pair(struct pair *p, const char *path_a, const char *path
     const struct fbp_array_info *known = a->has_spacing ? a : b;
     for (int i = 0; i < 2; i++)
         p->spacing[i] = known->has_spacing ? known->spacing_mm[i] : 0;
-    FBP_TRY(fbp_alloc((void **)&p->row_a, a->n[0] * sizeof(double), "a row"));
-    return fbp_alloc((void **)&p->row_b, a->n[0] * sizeof(double), "a row");
+    const size_t row = a->n[0] * sizeof(double),
+                 fit = row < BYTES_AT_ONCE ? BYTES_AT_ONCE / row : 1;
+    p->rows = fit < a->n[1] ? fit : a->n[1];
+    FBP_TRY(fbp_alloc((void **)&p->rows_a, p->rows * row, "rows"));
+    return fbp_alloc((void **)&p->rows_b, p->rows * row, "rows");
 }
 
 static void close_pair(struct pair *p)
 {
     fbp_source_close(&p->a);
     fbp_source_close(&p->b);
-    fbp_free(p->row_a);
-    fbp_free(p->row_b);
+    fbp_free(p->rows_a);
+    fbp_free(p->rows_b);
 }
 
 /* Elements [*x0, *x1) of row y that are inside the cylinder. */
@@ -84,21 +90,31 @@ static void add(struct sums *s, const double *a, const double *b, size_t n)
     }
 }
 
+/* Rows [y0, y0 + rows) of slice z. */
+static fbp_status add_rows(struct pair *p, double radius, size_t z, size_t y0, size_t rows,
+                           struct sums *s)
+{
+    const size_t *n = fbp_source_info(p->a)->n;
+
+    FBP_TRY(fbp_go_on());
+    FBP_TRY(fbp_source_read_double(p->a, z, 1, y0, rows, p->rows_a));
+    FBP_TRY(fbp_source_read_double(p->b, z, 1, y0, rows, p->rows_b));
+    for (size_t i = 0; i < rows; i++) {
+        size_t x0, x1;
+        inside(p, n, y0 + i, radius, &x0, &x1);
+        if (x0 < x1)
+            add(s, p->rows_a + i * n[0] + x0, p->rows_b + i * n[0] + x0, x1 - x0);
+    }
+    return FBP_OK;
+}
+
 static fbp_status sum_up(struct pair *p, double radius, struct sums *s)
 {
     const size_t *n = fbp_source_info(p->a)->n;
 
     for (size_t z = 0; z < n[2]; z++)
-        for (size_t y = 0; y < n[1]; y++) {
-            size_t x0, x1;
-            FBP_TRY(fbp_go_on());
-            inside(p, n, y, radius, &x0, &x1);
-            if (x0 >= x1)
-                continue;
-            FBP_TRY(fbp_source_read_double(p->a, z, 1, y, 1, p->row_a));
-            FBP_TRY(fbp_source_read_double(p->b, z, 1, y, 1, p->row_b));
-            add(s, p->row_a + x0, p->row_b + x0, x1 - x0);
-        }
+        for (size_t y = 0; y < n[1]; y += p->rows)
+            FBP_TRY(add_rows(p, radius, z, y, n[1] - y < p->rows ? n[1] - y : p->rows, s));
     return FBP_OK;
 }
 
