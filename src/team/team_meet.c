@@ -20,8 +20,8 @@ static struct team_words words_of_lost(const fbp_team *t, size_t rank)
     char name[100];
 
     snprintf(words.message, sizeof words.message,
-             "%s is lost: its process or its machine has ended: what was written can be resumed "
-             "by any number of ranks",
+             "%s is lost: its process or its machine has ended: start again; --resume, with any "
+             "number of ranks, goes on with what is left beside the output",
              fbp_team_name(t, rank, name, sizeof name));
     return words;
 }

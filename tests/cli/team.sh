@@ -245,7 +245,7 @@ if unshare -m true 2>/dev/null; then
     rm apart/team.mha
     before=("${mounted[@]}" 'mount --bind apart apart && mount -o remount,ro,bind apart')
     team 2 1 recon scan.json -o apart/team.mha -q
-    said_once '^fbp: rank 1 on .*: apart/team.mha.part.log: cannot open: Read-only file system: choose a name' apart/team.mha
+    said_once '^fbp: rank 1 on .*: apart/team.mha.part.log: cannot open: Read-only file system: make it writable, or choose another folder' apart/team.mha
     before=()
 fi
 
@@ -388,7 +388,7 @@ done
 rm team.mha
 with=(--memory 28M)
 team 3 1 recon rows.json -o team.mha -q --device cpu --threads 1 --memory 100M --rings sorting
-said_once '^fbp: rank 2 on .*: memory: to remove rings .* limit of 28.0 MiB: raise --memory, or name a folder' team.mha
+said_once '^fbp: rank 2 on .*: memory: this reconstruction needs at least .* of views are kept to remove rings .* the limit is 28.0 MiB: raise --memory, or name a folder' team.mha
 with=(--memory 16M)
 team 3 1 recon rows.json -o team.mha -q --device cpu --threads 1 --memory 100M --paganin 1000,20,100
 said_once '^fbp: rank 2 on .*: memory: this reconstruction needs at least .* the limit is 16.0 MiB' team.mha
