@@ -96,6 +96,10 @@ fbp_status fbp_joint_get(const struct fbp_sink *s, const struct fbp_joint_edges 
 /** Is the first byte of a slice in the file of edges, not in PATH.part? */
 bool fbp_joint_is_apart(const struct fbp_sink *s, const struct fbp_joint_edges *edges, size_t z);
 
+/** Is the file of edges there, as long as these slices need it? */
+bool fbp_joint_has_edges(const struct fbp_sink *s, const struct fbp_joint_edges *edges, size_t z0,
+                         size_t nz);
+
 /** Of slices [z0, z0 + nz) those bytes that are in the file of edges into PATH.part.  scratch:
  *  FBP_PIECE_BYTES. */
 fbp_status fbp_joint_copy_edges(const struct fbp_sink *s, const struct fbp_joint_edges *edges,
@@ -128,7 +132,8 @@ fbp_status fbp_joint_begin(struct fbp_sink *s);
 typedef fbp_status fbp_joint_peer_fn(struct fbp_sink *s, struct fbp_joint_peer *peer, void *user);
 fbp_status fbp_joint_each(struct fbp_sink *s, bool own, fbp_joint_peer_fn *fn, void *user);
 
-/** The next line of slices, from *at, which begins as peer->lines; false: there is none. */
+/** The next line of slices, from *at, which begins as peer->lines; false: there is none.  A line
+ *  whose edges were lost or cut off says nothing: its slices are computed again. */
 bool fbp_joint_next(const struct fbp_sink *s, const struct fbp_joint_peer *peer, const char **at,
                     struct fbp_joint_line *out);
 

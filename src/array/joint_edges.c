@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A run of slices, as bytes of the common file, and its whole stripes [lo, hi); lo == hi: none, and
@@ -94,6 +95,34 @@ bool fbp_joint_is_apart(const struct fbp_sink *s, const struct fbp_joint_edges *
     const struct place p = place_of(s, e, s->part_offset + z * (uint64_t)s->slice_bytes, 1);
 
     return p.n > 0 && p.fd != s->fd;
+}
+
+/* Where in the file of edges those bytes of [a, b) end that are there; 0: none of them is. */
+static uint64_t edges_end(const struct fbp_sink *s, const struct fbp_joint_edges *e, uint64_t a,
+                          uint64_t b)
+{
+    uint64_t end = 0;
+
+    for (size_t i = 0; i < e->n_runs; i++) {
+        const struct span r = span_of(s, e, i);
+        const uint64_t kept = 2 * i * e->stripe;
+        const uint64_t lo = b < r.lo ? b : r.lo, hi = b < r.b ? b : r.b;
+        if (a < r.lo && lo > r.a)
+            end = kept + (lo - r.a);
+        if (a < r.b && hi > r.hi)
+            end = kept + e->stripe + (hi - r.hi);
+    }
+    return end;
+}
+
+bool fbp_joint_has_edges(const struct fbp_sink *s, const struct fbp_joint_edges *e, size_t z0,
+                         size_t nz)
+{
+    const uint64_t a = s->part_offset + z0 * (uint64_t)s->slice_bytes;
+    const uint64_t end = edges_end(s, e, a, a + nz * (uint64_t)s->slice_bytes);
+    struct stat st;
+
+    return end == 0 || (e->fd >= 0 && fstat(e->fd, &st) == 0 && (uint64_t)st.st_size >= end);
 }
 
 fbp_status fbp_joint_put(void *sink, uint64_t at, const void *data, size_t n)

@@ -293,7 +293,8 @@ bool fbp_joint_next(const struct fbp_sink *s, const struct fbp_joint_peer *p, co
     while ((newline = strchr(*at, '\n'))) {
         const char *line = *at;
         *at = newline + 1;
-        if (!read_line(s, line, (size_t)(newline - line), out))
+        if (!read_line(s, line, (size_t)(newline - line), out) ||
+            (s->kind == FBP_SINK_FILE && !fbp_joint_has_edges(s, &p->edges, out->z0, out->nz)))
             continue;
         out->synced = line < p->synced;
         return true;

@@ -30,25 +30,52 @@ static fbp_status sync_own(struct fbp_sink *s)
     return FBP_OK;
 }
 
-static fbp_status copy_peer(struct fbp_sink *s, struct fbp_joint_peer *p, void *scratch)
+struct copying {
+    unsigned char *done; /* 1 a slice that is whole now */
+    void *scratch;
+};
+
+static fbp_status copy_peer(struct fbp_sink *s, struct fbp_joint_peer *p, void *user)
 {
+    const struct copying *c = user;
     struct fbp_joint_line line;
     const char *at = p->lines;
 
-    while (fbp_joint_next(s, p, &at, &line))
-        if (line.synced)
-            FBP_TRY(fbp_joint_copy_edges(s, &p->edges, line.z0, line.nz, scratch));
+    while (fbp_joint_next(s, p, &at, &line)) {
+        if (!line.synced)
+            continue;
+        FBP_TRY(fbp_joint_copy_edges(s, &p->edges, line.z0, line.nz, c->scratch));
+        memset(c->done + line.z0, 1, line.nz);
+    }
     return FBP_OK;
+}
+
+/* What was seen when this process began may be gone by now. */
+static fbp_status check_copied(const struct fbp_sink *s, const unsigned char *done)
+{
+    const unsigned char *lost = memchr(done, 0, s->info.n[2]);
+
+    if (!lost)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_IO,
+                    "%s: slice %zu is not whole: a journal or its edges (%s.*) were removed while "
+                    "the output was written: run it again, which computes what is lost",
+                    s->path, (size_t)(lost - done), s->joint->head);
 }
 
 /* Edges of all processes, this one among them. */
 static fbp_status copy_edges(struct fbp_sink *s)
 {
-    void *scratch = NULL;
+    struct copying c = {0};
+    fbp_status st;
 
-    FBP_TRY(fbp_alloc(&scratch, FBP_PIECE_BYTES, "a piece of the output"));
-    const fbp_status st = fbp_joint_each(s, true, copy_peer, scratch);
-    fbp_free(scratch);
+    FBP_TRY_GOTO(fbp_calloc((void **)&c.done, s->info.n[2], 1, "a table of slices"));
+    FBP_TRY_GOTO(fbp_alloc(&c.scratch, FBP_PIECE_BYTES, "a piece of the output"));
+    FBP_TRY_GOTO(fbp_joint_each(s, true, copy_peer, &c));
+    st = check_copied(s, c.done);
+fail:
+    fbp_free(c.scratch);
+    free(c.done);
     return st;
 }
 

@@ -76,6 +76,47 @@ static void samples_that_are_not_there_are_noticed(void **state)
     }
 }
 
+/* Without its edges, or with some of them, a slice is not there: nothing else has these bytes. */
+static void edges_that_were_lost_are_computed_again(void **state)
+{
+    static const char *const ways[] = {"rm %s%s", "truncate -s 5000 %s%s", "truncate -s -1 %s%s"};
+    static const struct output pieces[] = {{"v.mha", 0, 0, 0}, {"v.h5", 0, 0, 3}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways * 2; i++) {
+        const struct output *o = &pieces[i % 2];
+        begin_output(o);
+        do_part(o, 1, 3);
+        do_part(o, 2, 3);
+        assert_int_equal(shell(ways[i / 2], o->name, ".part.log.1of3.*.edges"), 0);
+        assert_true(do_part(o, 3, 3) > 0);
+        assert_int_equal(do_part(o, 1, 3), 0);
+        assert_same_folders();
+    }
+}
+
+/* The last part has seen them when it began: it does not publish without them. */
+static void edges_that_are_lost_meanwhile_are_noticed(void **state)
+{
+    static const char *const whose[] = {"1of2.*.edges", "2of2.*.edges", "1of2.*"};
+    const struct output o = {"v.mha", 0, 0, 0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof whose / sizeof *whose; i++) {
+        begin_output(&o);
+        do_part(&o, 1, 2);
+        fbp_sink *s = join(&o, 2, 2);
+        write_some(s, 2, 2, NZ);
+        assert_int_equal(shell("rm v.mha.part.log.%s%s", whose[i], ""), 0);
+        assert_int_equal(fbp_sink_finish(s), FBP_ERR_IO);
+        assert_says("is not whole");
+        fbp_sink_close(&s);
+        if (do_part(&o, 1, 2) > 0)
+            assert_int_equal(do_part(&o, 2, 2), 0);
+        assert_same_folders();
+    }
+}
+
 static void assert_refused(const struct output *o, size_t p, size_t n, const char *why)
 {
     fbp_sink *s = NULL;
@@ -487,6 +528,8 @@ int main(void)
         cmocka_unit_test(at_the_same_time),
         cmocka_unit_test(what_dies_is_finished_by_others),
         cmocka_unit_test(samples_that_are_not_there_are_noticed),
+        cmocka_unit_test(edges_that_were_lost_are_computed_again),
+        cmocka_unit_test(edges_that_are_lost_meanwhile_are_noticed),
         cmocka_unit_test(a_file_that_was_replaced_between_parts_is_noticed),
         cmocka_unit_test(no_two_processes_write_to_one_page),
         cmocka_unit_test(what_cannot_be_written_in_parts_is_refused),
