@@ -90,6 +90,10 @@ static fbp_status join(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
                        struct fbp_joint_head *h)
 {
     FBP_TRY(fbp_joint_head_read(s, h));
+    if (h->alone && inputs->params->resume) { /* parts go on with what one process has left */
+        FBP_TRY(fbp_joint_share(h->fd, s->joint->head));
+        FBP_TRY(fbp_joint_head_read(s, h));
+    }
     FBP_TRY(fbp_joint_head_take(s, inputs, h));
     if (s->joint->complete)
         return FBP_OK;

@@ -157,6 +157,7 @@ struct fbp_joint_head {
     bool left;     /**< it was there */
     bool shared;   /**< of several processes */
     bool ours;     /**< of this output, by the same release */
+    bool alone;    /**< the same, but of one process */
     bool publish;  /**< all slices were there, and were getting their names */
     bool named;    /**< and have got them */
     bool complete; /**< and have them still */
@@ -165,6 +166,9 @@ struct fbp_joint_head {
 
 /** What it says, but for `fd` and `left`. */
 fbp_status fbp_joint_head_read(const struct fbp_sink *s, struct fbp_joint_head *h);
+/** The journal of one process, which is locked, becomes the head of several.  That is one byte: a
+ *  kill leaves the one or the other. */
+fbp_status fbp_joint_share(int log_fd, const char *log);
 /** Is this the output that it speaks of?  Else it is begun, or refused. */
 fbp_status fbp_joint_head_take(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
                                const struct fbp_joint_head *h);

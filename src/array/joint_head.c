@@ -9,9 +9,12 @@
 #include "base/mem.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { AT_VERSION = sizeof "fbp-journal " - 1 };
 
 fbp_status fbp_joint_head_read(const struct fbp_sink *s, struct fbp_joint_head *h)
 {
@@ -26,6 +29,9 @@ fbp_status fbp_joint_head_read(const struct fbp_sink *s, struct fbp_joint_head *
     fbp_status st = FBP_OK;
     h->shared = strncmp(text, FBP_PART_HEAD, strlen(FBP_PART_HEAD)) == 0;
     h->ours = strncmp(text, line, strlen(line)) == 0;
+    h->alone =
+        !h->shared && strncmp(text, line, AT_VERSION) == 0 && text[AT_VERSION] &&
+        strncmp(text + AT_VERSION + 1, line + AT_VERSION + 1, strlen(line) - AT_VERSION - 1) == 0;
     h->publish = strstr(text, "\npublish");
     if (h->publish && h->ours)
         st = fbp_joint_find_named(s, text, &h->named);
@@ -33,6 +39,18 @@ fbp_status fbp_joint_head_read(const struct fbp_sink *s, struct fbp_joint_head *
     h->old = h->publish && strstr(text, "\ncomplete ") && !h->complete;
     free(text);
     return st;
+}
+
+fbp_status fbp_joint_share(int log_fd, const char *log)
+{
+    const size_t at = strlen("fbp-journal ");
+
+    if (fcntl(log_fd, F_SETFL, 0) < 0) /* what is appended goes to its end, whatever the place */
+        return fbp_fail_write(log, errno, 0);
+    FBP_TRY(fbp_write_at(log_fd, log, at, &FBP_PART_HEAD[at], 1));
+    if (fcntl(log_fd, F_SETFL, O_APPEND) < 0)
+        return fbp_fail_write(log, errno, 0);
+    return fbp_sync_file(log_fd, log);
 }
 
 fbp_status fbp_joint_refuse_living(const struct fbp_sink *s, const struct fbp_joint_peer *p)
@@ -100,10 +118,15 @@ static fbp_status refuse_head(const struct fbp_sink *s, const struct fbp_joint_h
                              "%s: belongs to parts with other options, another scan or another "
                              "release of fbp: use the same, or remove it and %s*%s",
                              s->part, s->joint->head, pieces)
-                  : fbp_fail(FBP_ERR_INVALID,
-                             "%s: an interrupted run without --part left it: finish it with "
-                             "--resume, or remove it and %s%s",
-                             s->part, s->joint->head, pieces);
+        : h->alone
+            ? fbp_fail(FBP_ERR_INVALID,
+                       "%s: an interrupted run without --part left it: finish it with "
+                       "--resume, or remove it and %s%s",
+                       s->part, s->joint->head, pieces)
+            : fbp_fail(FBP_ERR_INVALID,
+                       "%s: an interrupted run without --part, with other options, another scan or "
+                       "another release of fbp left it: remove it and %s%s, or choose another name",
+                       s->part, s->joint->head, pieces);
 
     free(left);
     return st;

@@ -7,7 +7,6 @@
 #include "base/mem.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -34,18 +33,6 @@ fbp_status fbp_joint_yield(struct fbp_sink *s, bool resume)
     return resume ? FBP_OK : fbp_joint_each(s, false, fbp_joint_drop_peer, NULL);
 }
 
-/* The journal of one process becomes the head of several.  That is one byte: a kill leaves the one
- * or the other. */
-static fbp_status share_journal(const struct fbp_sink *s)
-{
-    const size_t at = strlen("fbp-journal ");
-
-    if (fcntl(s->log_fd, F_SETFL, 0) < 0) /* what is appended goes to its end, whatever the place */
-        return fbp_fail_write(s->log, errno, 0);
-    FBP_TRY(fbp_write_at(s->log_fd, s->log, at, &FBP_PART_HEAD[at], 1));
-    return fbp_sync_file(s->log_fd, s->log);
-}
-
 /* Nothing of it is used. */
 static fbp_status clear_left(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
                              const struct fbp_joint_kind *stack)
@@ -63,7 +50,7 @@ static fbp_status find_left(struct fbp_sink *s, const struct fbp_part_inputs *in
         return FBP_OK;
     if (resume)
         FBP_TRY(fbp_journal_find(s, &found));
-    return found ? share_journal(s) : clear_left(s, inputs, stack);
+    return found ? fbp_joint_share(s->log_fd, s->log) : clear_left(s, inputs, stack);
 }
 
 /* Who resumes alone what several began is the only part. */

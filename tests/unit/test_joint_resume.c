@@ -96,6 +96,27 @@ static void what_one_left_is_finished_by_several(void **state)
     }
 }
 
+/* Parts that know nothing of each other: the first has --resume, the rest need not. */
+static void what_one_left_is_finished_by_parts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        size_t done = 0;
+        begin_output(&outputs[i]);
+        die_alone(&outputs[i], false, 7);
+        for (size_t p = 1; p <= 3; p++) {
+            fbp_sink *s =
+                start(&outputs[i], p == 1, (struct fbp_sink_joint){.part = p, .n_parts = 3});
+            done += write_some(s, p, 3, NZ);
+            assert_int_equal(fbp_sink_finish(s), FBP_OK);
+            assert_int_equal(fbp_sink_missing(s) == 0, p == 3);
+            fbp_sink_close(&s);
+        }
+        assert_int_equal(done, NZ - 7); /* nothing twice */
+        assert_same_folders();
+    }
+}
+
 static void what_several_left_is_finished_by_one(void **state)
 {
     (void)state;
@@ -262,6 +283,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_one_left_is_finished_by_several),
+        cmocka_unit_test(what_one_left_is_finished_by_parts),
         cmocka_unit_test(what_several_left_is_finished_by_one),
         cmocka_unit_test(by_turns),
         cmocka_unit_test(anew),
