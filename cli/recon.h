@@ -280,6 +280,9 @@ struct recon_result {
 
 /** Remark i = 0, 1, … on the samples of a run, a sentence; false: there is no such remark. */
 bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n);
+
+/** Was nothing left to compute, so that there are no values to tell? */
+bool recon_had_all(const struct recon_args *a, const struct recon_result *result);
 /** Print a result for people. */
 void recon_print(const struct recon_args *args, const struct recon_result *result);
 /** The box of a plan as JSON: root's new member "roi"; NULL when out of memory. */

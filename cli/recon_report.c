@@ -166,8 +166,11 @@ static void put_result(struct markup *m, const struct recon_args *a,
 
     markup_put(m, "<p>");
     markup_escaped(m, recon_is_file(a->output) ? a->output : "values");
-    markup_say(m, ": from %.5g to %.5g, mean %.5g %s; %s at %.3g GUPS", r->min, r->max, r->mean,
-               result->plan->unit, cli_seconds(t, sizeof t, r->total), r->gups);
+    if (recon_had_all(a, result))
+        markup_say(m, ": nothing was left to compute");
+    else
+        markup_say(m, ": from %.5g to %.5g, mean %.5g %s; %s at %.3g GUPS", r->min, r->max, r->mean,
+                   result->plan->unit, cli_seconds(t, sizeof t, r->total), r->gups);
     if (strcmp(a->output, "hash:") == 0)
         markup_printf(m, "; hash %016" PRIx64, r->hash);
     markup_put(m, "</p>\n");

@@ -126,7 +126,9 @@ bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n
         const char *text;
     } notes[] = {{r->output_clipped, "voxels were beyond the output range and were clipped"},
                  {r->clipped, "intensities were not positive; their logarithm was clipped"},
-                 {r->slabs_resumed, "slabs were there from the interrupted run"}};
+                 {r->slabs_resumed, r->slabs_resumed == 1
+                                        ? "slab was there from the interrupted run"
+                                        : "slabs were there from the interrupted run"}};
 
     for (size_t k = 0; k < sizeof notes / sizeof *notes; k++)
         if (notes[k].count > 0 && i-- == 0) {
@@ -136,6 +138,12 @@ bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n
     return false;
 }
 
+/* By others, or by the run that is resumed. */
+bool recon_had_all(const struct recon_args *a, const struct recon_result *result)
+{
+    return isnan(result->report.min) && (a->part || result->report.slabs_resumed > 0);
+}
+
 static void print_values(FILE *f, const struct recon_args *a, const struct recon_result *result)
 {
     const char *name = recon_is_file(a->output) ? say_name(a->output) : "values";
@@ -143,8 +151,8 @@ static void print_values(FILE *f, const struct recon_args *a, const struct recon
 
     if (a->part)
         fprintf(f, "part %zu of %zu: ", a->p.part, a->p.n_parts);
-    if (a->part && isnan(r->min)) /* others have computed it */
-        fprintf(f, "nothing was left to compute\n");
+    if (recon_had_all(a, result))
+        fprintf(f, "%s%snothing was left to compute\n", a->part ? "" : name, a->part ? "" : ": ");
     else
         fprintf(f, "%s: from %.5g to %.5g, mean %.5g %s\n", name, r->min, r->max, r->mean,
                 result->plan->unit);

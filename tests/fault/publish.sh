@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# publish.sh FBP INJECT WORK_DIR: all slices are there, and the output does not get its name: the next
+# run gives it that, computes nothing, and says so.
+set -u
+fbp=$1 inject=$2 work=$3
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work" || exit 1
+fail() {
+    echo "FAILED: $*"
+    cat out
+    exit 1
+}
+"$fbp" simulate --size 16 --views 12 --scale 0.02 -o scan.json -q || exit 1
+"$fbp" recon scan.json -o one.mha -q --threads 1 || exit 1
+LD_PRELOAD=$inject FBP_FAULT=rename:1 "$fbp" recon scan.json -o v.mha -q --threads 1 >out 2>&1 && fail "a name is given"
+[ ! -e v.mha ] && [ -e v.mha.part ] || fail "what was computed is gone"
+"$fbp" recon scan.json -o v.mha --threads 1 --resume --report v.html >out 2>&1 || fail "--resume"
+grep -q '^v.mha: nothing was left to compute' out || fail "--resume computes again"
+grep -q 'v.mha: nothing was left to compute' v.html || fail "the report says otherwise"
+grep -qwi 'nan' out && fail "no number"
+cmp one.mha v.mha || fail "other bytes"
