@@ -1,4 +1,5 @@
 #include "recon.h"
+#include "team.h"
 
 #include <stdlib.h>
 
@@ -36,6 +37,8 @@ static int run(const struct command *self, int argc, char **argv)
     int rc = opt_parse(self, &a, argc, argv);
 
     progress.quiet = a.quiet;
+    if (!a.part)
+        team_let_first_speak();
     if (rc == OPT_GO_ON)
         rc = adjust_check(self, a.adjust);
     if (rc == OPT_GO_ON)
@@ -51,6 +54,9 @@ static int run(const struct command *self, int argc, char **argv)
     rc = recon_name_scan(&a, &kept);
     if (rc == 0)
         rc = recon_prepare(&a, &scan, &plan);
+    if (rc == 0 && a.p.view_ranks > 0 && fbp_plan_info(plan)->nodes == 0)
+        rc = opt_usage(self, "--view-ranks: this is a plan of one process: give a cluster, such as "
+                             "--model nodes=4,net=25GB/s, or leave it out");
     if (rc == 0)
         rc = plan_print(plan, a.json, &a.p);
     fbp_plan_destroy(&plan);

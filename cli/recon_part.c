@@ -62,7 +62,7 @@ int recon_choose_part(const struct command *self, struct recon_args *a)
         return OPT_GO_ON;
     const bool found = n == 4 && memcmp(a->part, "auto", n) == 0;
     if (!slash || (!found && !read_number(a->part, n, &a->p.part)) ||
-        !read_number(slash + 1, strlen(slash + 1), &a->p.n_parts))
+        !read_number(slash + 1, strlen(slash + 1), &a->p.n_parts) || a->p.n_parts == 0)
         return opt_usage(self,
                          "--part: expected a part and how many there are, such as 3/16 or "
                          "auto/16, got \"%s\"",

@@ -50,6 +50,14 @@ int team_check(bool has_part)
     return cli_error("%s", apart);
 }
 
+void team_let_first_speak(void)
+{
+    const char *rank = getenv("PMIX_RANK");
+
+    if (rank && strcmp(rank, "0") != 0)
+        say_nothing();
+}
+
 bool team_has_terminal(void)
 {
     char path[64];

@@ -14,6 +14,10 @@ int team_start(void);
  *  so.  Returns 0 or an exit status. */
 int team_check(bool has_part);
 
+/** Of processes that Open MPI has started together, and that all do the same alone, the first one
+ *  speaks. */
+void team_let_first_speak(void);
+
 /** This process's team; NULL: it is alone. */
 fbp_team *team_own(void);
 

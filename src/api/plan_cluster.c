@@ -64,6 +64,8 @@ fbp_status fbp_plan_cluster(const fbp_plan *p, size_t nodes, size_t view_ranks,
     whole.slabs = time.n_slabs;
     whole.view_ranks = time.n_parts;
     whole.times = time.rank;
+    if (p->model.on_host)
+        whole.times.upload = whole.times.fetch = 0; /* as good as nothing: there is no link */
     whole.times.gups = whole_updates(p) / time.rank.total * 1e-9;
     whole.sum = time.sum;
     snprintf(whole.binds, sizeof whole.binds, "%s", what_binds(&whole.times, whole.sum));

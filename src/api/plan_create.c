@@ -85,7 +85,7 @@ static void fill_bytes(fbp_plan *p)
     const size_t *v = i->volume.n;
 
     i->memory_bytes = p->work.memory_bytes;
-    i->device_bytes = p->work.device_bytes;
+    i->device_bytes = p->model.on_host ? 0 : p->work.device_bytes;
     if (p->ahead.used)
         i->input_bytes *= fbp_plan_retrievals(p);
     else if (!p->stages.used) /* which read once */
@@ -179,6 +179,11 @@ static fbp_status find_devices(fbp_plan *p)
         return fbp_fail(FBP_ERR_INVALID,
                         "device: a model has its own cards (gpus=, gpu=): leave the device out");
     FBP_TRY(fbp_model_read(params->model, &p->model));
+    if (p->model.n_nodes == 0 && (p->model.net > 0 || p->model.disk > 0))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "model: %s is that of a cluster: give nodes, too, such as nodes=4, or read "
+                        "and write for the files of one machine",
+                        p->model.net > 0 ? "net" : "disk");
     p->backend = fbp_backend_find(FBP_MODEL_BACKEND);
     p->n_devices = p->model.n_nodes ? 1 : p->model.n_devices;
     if (params->n_threads == 0)

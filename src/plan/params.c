@@ -29,10 +29,11 @@ static fbp_status check_output(const struct fbp_recon_params *p)
                                : "is for uint8 and uint16: choose one of them, or leave it out");
     if (integers && !ranged && !p->auto_range && !(p->mu_water > 0))
         return fbp_fail(FBP_ERR_INVALID,
-                        "output: %s needs the range of values in 1/mm that it stands for, such as "
-                        "0,0.05 (--output-range): the values are not known beforehand; auto takes "
-                        "the volume's own",
-                        fbp_type_name(p->output_type));
+                        "output: %s needs the range of values in 1/mm that it stands for: %s",
+                        fbp_type_name(p->output_type),
+                        p->n_parts ? "give the range, such as 0,0.05 (--output-range)"
+                                   : "give the range, such as 0,0.05 (--output-range), or auto, "
+                                     "which takes the volume's own");
     if (ranged && !(p->output_range[0] < p->output_range[1]))
         return fbp_fail(FBP_ERR_INVALID,
                         "output: the range %g to %g is empty: give the least value "

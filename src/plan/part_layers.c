@@ -47,6 +47,19 @@ static size_t cut_at(const struct cuts *c, size_t i)
     return far <= least / 8 ? at + (size_t)move : at;
 }
 
+static fbp_status check_number(struct fbp_part_of of, size_t n, bool mirrored)
+{
+    if (of.n_parts <= n)
+        return FBP_OK;
+    if (n == 1)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "part %zu of %zu: there is only one %s to compute: leave the parts out",
+                        of.part, of.n_parts, mirrored ? "pair of mirrored slices" : "slice");
+    return fbp_fail(FBP_ERR_INVALID,
+                    "part %zu of %zu: there are only %zu %s to share out: give at most %zu parts",
+                    of.part, of.n_parts, n, mirrored ? "pairs of mirrored slices" : "slices", n);
+}
+
 fbp_status fbp_part_share(const struct fbp_job *job, struct fbp_part_of of, size_t share[2])
 {
     struct fbp_job whole = *job;
@@ -55,12 +68,7 @@ fbp_status fbp_part_share(const struct fbp_job *job, struct fbp_part_of of, size
 
     whole.share[0] = whole.share[1] = 0;
     fbp_roi_layers(&whole, &first, &cuts.n);
-    if (of.n_parts > cuts.n)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "part %zu of %zu: there are only %zu %s to share out: give at most %zu "
-                        "parts",
-                        of.part, of.n_parts, cuts.n,
-                        job->mirrored ? "pairs of mirrored slices" : "slices", cuts.n);
+    FBP_TRY(check_number(of, cuts.n, job->mirrored != 0));
     if (job->matrices)
         fbp_cut_find(&whole, &cuts.cut);
     for (size_t i = 0; i < 2; i++)

@@ -38,9 +38,9 @@ fbp_status fbp_ranks_check(const struct fbp_job *job, size_t group_views, size_t
                         size, n_parts);
     if (n_parts > n_groups)
         return fbp_fail(FBP_ERR_INVALID,
-                        "view_ranks: there are only %zu groups of views to share out: give at most "
+                        "view_ranks: there %s only %zu group%s of views to share out: give at most "
                         "as many",
-                        n_groups);
+                        n_groups == 1 ? "is" : "are", n_groups, n_groups == 1 ? "" : "s");
     return FBP_OK;
 }
 

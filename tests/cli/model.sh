@@ -75,4 +75,31 @@ run 2 plan scan.json --model ''
 run 2 recon scan.json -o null: --model gpus=1
 run 1 recon scan.json -o null: --device model
 has err 'model cannot be used'
+# Nodes without cards have no links and no memory of a device.
+run 0 plan scan.json --model nodes=3,gpus=0,gups=1,filter=0.1,net=1GB/s,disk=1GB/s --json
+is "$(json cluster.0.upload) == 0 && $(json cluster.0.fetch) == 0 && $(json other_nodes.0.upload) == 0"
+run 0 plan scan.json --model nodes=3,gpus=0,gups=1,filter=0.1,net=1GB/s,disk=1GB/s
+grep -q 'on device' out && say "$last: memory of a device"
+
+# What is of a cluster needs one.
+run 1 plan scan.json --model net=5GB/s
+has err '^fbp: model: net is that of a cluster: give nodes'
+run 1 plan scan.json --model gpus=1,gpu=h200,disk=5GB/s
+has err '^fbp: model: disk is that of a cluster: give nodes'
+for model in "" "--model gpus=2"; do
+    # shellcheck disable=SC2086
+    run 2 plan scan.json $model --view-ranks 2
+    has err '^fbp: plan: --view-ranks: this is a plan of one process'
+    empty out
+done
+
+# Of several that Open MPI has started together the first one prints the plan, or says what is wrong.
+PMIX_RANK=0 run 0 plan scan.json
+has out '^work'
+PMIX_RANK=1 run 0 plan scan.json
+empty out
+empty err
+PMIX_RANK=1 run 0 plan scan.json --part 2/3
+has out '^part'
+
 finish

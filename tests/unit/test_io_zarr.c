@@ -728,7 +728,7 @@ static const struct refusal {
     {ARRAY("[2, 2, 1, 3]", "[1, 1, 1, 2]", "<i2", NO_PACKING), "series"},
     {ARRAY("[2, 0, 3]", "[1, 1, 2]", "<i2", NO_PACKING), "size of 0"},
     {ARRAY("[2, 1, 3]", "[99999, 99999, 2]", "<i2", NO_PACKING), "4 GiB"},
-    {ARRAY("[3]", "[3]", "<i2", NO_PACKING), "dimensions"},
+    {ARRAY("[3]", "[3]", "<i2", NO_PACKING), "of 1 dimension: "},
     {"{\"zarr_format\": 2,", "not JSON"},
     {"{}", "version 2"},
 };

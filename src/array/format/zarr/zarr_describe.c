@@ -85,8 +85,8 @@ static fbp_status take_sizes(const fbp_source *src, const cJSON *list, const cha
 
     *count = n;
     if (n < 2 || n > MOST_DIMS)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: %s of %d dimensions: [z][y][x] is needed",
-                        src->path, what, n);
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: %s of %d dimension%s: [z][y][x] is needed",
+                        src->path, what, n, n == 1 ? "" : "s");
     out[2] = 1;
     for (int i = 0; i < n; i++) {
         const cJSON *it = cJSON_GetArrayItem(list, n - 1 - i);
@@ -335,7 +335,8 @@ static fbp_status no_image(const fbp_source *src)
 {
     if (has(src->file, "zarr.json"))
         return bad(src, "is Zarr of version 3, and version 2 is read",
-                   "store it as version 2 (OME-Zarr 0.4; in Python zarr_format=2)");
+                   "store it as version 2 (OME-Zarr 0.4), uncompressed or by zlib (in Python "
+                   "zarr_format=2 and compressor=None), or as .npy (numpy.save)");
     return fbp_fail(FBP_ERR_INVALID,
                     "%s: is a Zarr group without an image (multiscales): name one of its arrays, "
                     "such as %s/0",
