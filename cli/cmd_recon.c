@@ -42,9 +42,7 @@ static const struct opt table[] = {
     RECON_OPTIONS,
     PART_OPTION,
     OPT_SWITCH(R, p.compress, .name = "compress", .help = "compress the output ({compressed})"),
-    OPT(R, p.split, .name = "split", .arg = "N", .min = 1, .max = 1e9, .fallback = "one file",
-        .help = "HDF5: files of N slices each, in a folder beside the output, which joins them to "
-                "one volume (docs/cluster.md)"),
+    SPLIT_OPTION,
     OPT_SWITCH(R, p.resume, .name = "resume",
                .help = "continue an interrupted run of the same command"),
     OPT_SWITCH(R, p.force, .name = "force",

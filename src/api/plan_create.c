@@ -1,6 +1,7 @@
 /* Making a plan, and what it tells. */
 #include "api/plan_team.h"
 
+#include "array/ways.h"
 #include "backend/model/model_gpu.h"
 #include "backend/rows.h"
 #include "backend/slab.h"
@@ -220,9 +221,12 @@ static bool plan_stops(void *user)
 static fbp_status make_plan(fbp_plan *p, const struct fbp_scan *scan)
 {
     const struct fbp_recon_params *params = &p->params;
+    const struct fbp_ways ways = {params->n_parts > 0, params->compress != 0, params->split};
 
     FBP_TRY(fbp_go_on());
     FBP_TRY(fbp_check_scan(scan));
+    if (params->output)
+        FBP_TRY(fbp_ways_check(params->output, NULL, &ways));
     FBP_TRY(find_devices(p));
     fbp_plan_take_cores(p);
     if (params->scratch && !params->model)

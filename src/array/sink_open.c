@@ -2,13 +2,13 @@
 #include "array/chunked.h"
 #include "array/file/bytes.h"
 #include "array/file/frames.h"
-#include "array/file/member.h"
 #include "array/file/outfile.h"
 #include "array/formats.h"
 #include "array/joint.h"
 #include "array/reads.h"
 #include "array/sink_stack.h"
 #include "array/split.h"
+#include "array/ways.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -23,22 +23,6 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sinks write memory as little-endian");
 
-/* Does a format write such a name, of a file or of an array in it?  That file's, then. */
-static fbp_status try_format(struct fbp_sink *s, const char *path, const struct fbp_format *format,
-                             const struct fbp_sink_format *files)
-{
-    const size_t n =
-        format->has_members ? fbp_member_output(path, files->extensions) : strlen(path);
-
-    free(s->path);
-    s->path = fbp_format("%.*s", (int)n, path);
-    if (!s->path)
-        return fbp_fail_nomem(n, "a path");
-    if (fbp_has_extension(s->path, files->extensions))
-        s->format = files;
-    return FBP_OK;
-}
-
 /* Is the name free, or that of what can be replaced? */
 static fbp_status check_name(const struct fbp_sink *s, const char *path)
 {
@@ -47,8 +31,8 @@ static fbp_status check_name(const struct fbp_sink *s, const char *path)
 
 static fbp_status find_format(struct fbp_sink *s, const char *path)
 {
-    const struct fbp_format *format;
     char known[400];
+    size_t n;
 
     if (s->format) { /* fbp_sink_open_as() */
         s->path = fbp_strdup(path);
@@ -59,9 +43,10 @@ static fbp_status find_format(struct fbp_sink *s, const char *path)
                             s->format->extensions);
         return check_name(s, path);
     }
-    for (size_t i = 0; !s->format && (format = fbp_format_at(i)); i++)
-        for (const struct fbp_sink_format *f = format->files; !s->format && f && f->extensions; f++)
-            FBP_TRY(try_format(s, path, format, f));
+    s->format = fbp_ways_format(path, &n);
+    s->path = fbp_format("%.*s", (int)n, path);
+    if (!s->path)
+        return fbp_fail_nomem(n, "a path");
     if (!s->format)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: no format is known for this name: end it in one of %s, or use "
@@ -203,13 +188,6 @@ static fbp_status open_file(struct fbp_sink *s, const char *path,
     if (params->resume && s->fingerprint == 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: cannot be resumed without a fingerprint", path);
     s->compress = s->format->packs_header || (s->compress && s->format->can_compress);
-    if (s->joint && s->compress && !s->format->chunks)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: a compressed file is written from its start to its end, and not in "
-                        "parts: write it plain, and compress it when it is complete",
-                        path);
-    if (params->split && !s->format->split)
-        return fbp_split_refuse(path);
     FBP_TRY(name_files(s, path, params->split));
     FBP_TRY(check_name(s, s->layout.data_path));
     if (s->layout.side_path)
@@ -260,10 +238,12 @@ static fbp_status take_type(struct fbp_sink *s, const char *path,
 static fbp_status open_any(struct fbp_sink *s, const char *path,
                            const struct fbp_sink_params *params, const struct fbp_sink_joint *joint)
 {
+    const struct fbp_ways ways = {joint != NULL, params->compress != 0, params->split};
     uint64_t bytes = 0;
 
     s->fd = s->log_fd = s->lock_fd = -1;
     pthread_mutex_init(&s->lock, NULL);
+    FBP_TRY(fbp_ways_check(path, s->format, &ways));
     FBP_TRY(take_type(s, path, params));
     FBP_TRY(fbp_array_bytes(path, &s->info, &bytes));
     if (bytes > SIZE_MAX)
@@ -272,16 +252,10 @@ static fbp_status open_any(struct fbp_sink *s, const char *path,
     FBP_TRY(fbp_calloc((void **)&s->have, s->info.n[2], 1, "a table of slices"));
     if (joint)
         FBP_TRY(fbp_joint_create(s, path, joint));
-    if (!s->format && params->split && (strcmp(path, "null:") == 0 || strcmp(path, "hash:") == 0))
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s is no file, and is not split: write .h5", path);
     if (!s->format && strcmp(path, "null:") == 0) {
         s->kind = FBP_SINK_NULL;
         return FBP_OK;
     }
-    if (s->joint && strcmp(path, "hash:") == 0)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "hash: is that of all slices, which parts that know nothing of each other "
-                        "do not have: write a volume, or leave the parts out");
     if (!s->format && strcmp(path, "hash:") == 0) {
         s->kind = FBP_SINK_HASH;
         return fbp_calloc((void **)&s->hash, s->info.n[2], sizeof *s->hash, "hashes of slices");
@@ -289,7 +263,7 @@ static fbp_status open_any(struct fbp_sink *s, const char *path,
     s->slices = s->format ? NULL : fbp_format_of_slices(path);
     if (s->slices) {
         s->kind = FBP_SINK_STACK;
-        FBP_TRY(params->split ? fbp_split_refuse(path) : check_frames(s, path, false));
+        FBP_TRY(check_frames(s, path, false));
         return fbp_sink_stack_open(s, path, params);
     }
     s->kind = FBP_SINK_FILE;

@@ -526,6 +526,8 @@ team 2 1 recon scan.json -o team.mha -q --view-ranks 3
 said_once '^fbp: view_ranks: 2 processes cannot share views among 3' team.mha
 team 2 1 recon scan.json -o team.mha -q --part 1/2
 said_once '^fbp: part: processes that were started together share the volume themselves' team.mha
+team 2 1 recon scan.json -o team.mha -q --split 4 # the same everywhere: of no rank
+said_once '^fbp: team.mha: ' team.mha
 with=(--filter hann)
 team 3 1 recon scan.json -o team.mha -q
 said_once '^fbp: rank 2 on .* has another scan or other options than rank 0 on' team.mha

@@ -1,0 +1,61 @@
+#include "array/ways.h"
+
+#include "array/file/member.h"
+#include "array/formats.h"
+#include "array/split.h"
+#include "base/text.h"
+
+#include <limits.h>
+#include <string.h>
+
+const struct fbp_sink_format *fbp_ways_format(const char *path, size_t *n)
+{
+    const struct fbp_format *format;
+    char name[PATH_MAX];
+
+    for (size_t i = 0; (format = fbp_format_at(i)); i++)
+        for (const struct fbp_sink_format *f = format->files; f && f->extensions; f++) {
+            *n = format->has_members ? fbp_member_output(path, f->extensions) : strlen(path);
+            if (*n >= sizeof name)
+                continue; /* longer than any path is */
+            memcpy(name, path, *n);
+            name[*n] = '\0';
+            if (fbp_has_extension(name, f->extensions))
+                return f;
+        }
+    *n = strlen(path);
+    return NULL;
+}
+
+static fbp_status check_file(const char *path, const struct fbp_sink_format *f,
+                             const struct fbp_ways *ways)
+{
+    const bool packed = f->packs_header || (ways->compress && f->can_compress);
+
+    if (ways->parts && packed && !f->chunks)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: a compressed file is written from its start to its end, and not in "
+                        "parts: write it plain, and compress it when it is complete",
+                        path);
+    return ways->split && !f->split ? fbp_split_refuse(path) : FBP_OK;
+}
+
+fbp_status fbp_ways_check(const char *path, const struct fbp_sink_format *format,
+                          const struct fbp_ways *ways)
+{
+    const bool hash = strcmp(path, "hash:") == 0;
+    size_t n;
+
+    if (format)
+        return check_file(path, format, ways);
+    if (ways->split && (hash || strcmp(path, "null:") == 0))
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s is no file, and is not split: write .h5", path);
+    if (ways->parts && hash)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "hash: is that of all slices, which parts that know nothing of each other "
+                        "do not have: write a volume, or leave the parts out");
+    if (fbp_format_of_slices(path))
+        return ways->split ? fbp_split_refuse(path) : FBP_OK;
+    format = fbp_ways_format(path, &n);
+    return format ? check_file(path, format, ways) : FBP_OK;
+}
