@@ -136,6 +136,11 @@ fbp_status fbp_joint_name_slices(struct fbp_sink *s, int head)
     if (n < s->info.n[2])
         return say_lost(s, n);
     FBP_TRY(s->joint->stack->names(s, &gone));
+    if (gone) /* since they were looked for */
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: another program removed slices before they had their names: remove "
+                        "%s* and start again",
+                        s->path, s->joint->head);
     FBP_TRY(fbp_append(head, s->joint->head, "named\n"));
     return fbp_sync_file(head, s->joint->head);
 }
