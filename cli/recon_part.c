@@ -45,12 +45,11 @@ static int take_index(struct recon_args *a)
 /* What there is only of a whole volume. */
 static const char *whole_only(const struct recon_args *a)
 {
-    return a->sweep                      ? "--sweep"
-           : a->preview                  ? "--preview"
-           : a->report                   ? "--report"
-           : recon_is_picture(a)         ? "a picture"
-           : isinf(a->p.output_range[0]) ? "--output-range auto"
-                                         : NULL;
+    return a->sweep              ? "--sweep"
+           : a->preview          ? "--preview"
+           : a->report           ? "--report"
+           : recon_is_picture(a) ? "a picture"
+                                 : NULL;
 }
 
 int recon_choose_part(const struct command *self, struct recon_args *a)
@@ -68,10 +67,13 @@ int recon_choose_part(const struct command *self, struct recon_args *a)
                          "auto/16, got \"%s\"",
                          a->part);
     if (whole_only(a))
-        return opt_usage(self, "--part: %s needs the whole volume: %s", whole_only(a),
-                         strcmp(whole_only(a), "--output-range auto") == 0
-                             ? "give the range, such as --output-range 0,0.05"
-                             : "leave it out, and run fbp view when all parts are there");
+        return opt_usage(self,
+                         "--part: %s needs the whole volume: leave it out, and run fbp view when "
+                         "all parts are there",
+                         whole_only(a));
+    if (isinf(a->p.output_range[0]))
+        return opt_usage(self, "--part: --output-range auto needs the whole volume: give the "
+                               "range, such as --output-range 0,0.05");
     if (found)
         return take_index(a);
     if (a->p.part < 1 || a->p.part > a->p.n_parts)

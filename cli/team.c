@@ -17,12 +17,16 @@ fbp_team *team_own(void)
     return team;
 }
 
+/* rank: as a launcher says it; NULL: there is none. */
+static bool is_later(const char *rank)
+{
+    return rank && strcmp(rank, "0") != 0;
+}
+
 /* By its launcher, where that is not Open MPI's: of others each speaks for itself. */
 static bool is_another(void)
 {
-    const char *rank = getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("SLURM_PROCID");
-
-    return rank && strcmp(rank, "0") != 0;
+    return is_later(getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("SLURM_PROCID"));
 }
 
 int team_start(void)
@@ -52,9 +56,7 @@ int team_check(bool has_part)
 
 void team_let_first_speak(void)
 {
-    const char *rank = getenv("PMIX_RANK");
-
-    if (rank && strcmp(rank, "0") != 0)
+    if (is_later(getenv("PMIX_RANK")))
         say_nothing();
 }
 

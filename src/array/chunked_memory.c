@@ -56,25 +56,17 @@ uint64_t fbp_chunk_level_bytes(size_t chunk_bytes, bool compressed, size_t threa
            threads * thread_bytes(chunk_bytes, compressed);
 }
 
-static const struct fbp_sink_format *chunked_format(const char *path)
-{
-    const struct fbp_format *format;
-
-    for (size_t i = 0; (format = fbp_format_at(i)); i++)
-        for (const struct fbp_sink_format *f = format->files; f && f->extensions; f++)
-            if (f->chunks && fbp_has_extension(path, f->extensions))
-                return f;
-    return NULL;
-}
-
 void fbp_output_needs(const char *path, const size_t n[3], enum fbp_type type, bool compress,
                       uint64_t limit, struct fbp_output_needs *out)
 {
     const size_t cores = (size_t)fbp_core_count();
+    const struct fbp_sink_format *format;
     struct fbp_levels levels;
+    size_t length;
 
     *out = (struct fbp_output_needs){0};
-    if (!path || !chunked_format(path))
+    format = path ? fbp_format_to_write(path, &length) : NULL;
+    if (!format || !format->chunks)
         return;
     fbp_levels_make(n, fbp_chunk_edge(), &levels);
     const size_t chunk = fbp_chunk_bytes(&levels, type);

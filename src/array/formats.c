@@ -1,9 +1,11 @@
 /* The table of array formats, and what the public interface says of it. */
 #include "array/formats.h"
 
+#include "array/file/member.h"
 #include "array/file/pattern.h"
 #include "base/text.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,6 +56,24 @@ const struct fbp_format *fbp_format_of_folder(const char *path)
     for (size_t i = 0; formats[i]; i++)
         if (formats[i]->is_folder && formats[i]->is_folder(path))
             return formats[i];
+    return NULL;
+}
+
+const struct fbp_sink_format *fbp_format_to_write(const char *path, size_t *n)
+{
+    char name[PATH_MAX];
+
+    for (size_t i = 0; formats[i]; i++)
+        for (const struct fbp_sink_format *f = formats[i]->files; f && f->extensions; f++) {
+            *n = formats[i]->has_members ? fbp_member_output(path, f->extensions) : strlen(path);
+            if (*n >= sizeof name)
+                continue; /* longer than any path is */
+            memcpy(name, path, *n);
+            name[*n] = '\0';
+            if (fbp_has_extension(name, f->extensions))
+                return f;
+        }
+    *n = strlen(path);
     return NULL;
 }
 

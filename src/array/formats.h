@@ -13,6 +13,10 @@ const struct fbp_format *fbp_format_of_name(const char *path);
 /** The format of a folder that is one array; NULL: it is none, or no folder. */
 const struct fbp_format *fbp_format_of_folder(const char *path);
 
+/** The format of a file that is written under such a name, of it or of an array in it, the first
+ *  *n bytes of which name the file; NULL: there is none. */
+const struct fbp_sink_format *fbp_format_to_write(const char *path, size_t *n);
+
 /** The format of an output of a file a slice, "out/slice_%04d.tif" or "slice.png"; NULL: this is no
  *  such name. */
 const struct fbp_format *fbp_format_of_slices(const char *path);

@@ -51,7 +51,7 @@ static char *new_name(const struct fbp_joint *j)
 /* Is it the name of a journal beside this head, without folders? */
 static bool is_journal(const char *head, const char *name, size_t *part, size_t *n_parts)
 {
-    const char *slash = strrchr(head, '/'), *base = slash ? slash + 1 : head;
+    const char *base = fbp_base_name(head);
     const size_t n = strlen(base);
     unsigned long a, b;
     unsigned hex;

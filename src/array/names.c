@@ -212,16 +212,10 @@ static int compare_paths(const void *a, const void *b)
     return order ? order : strcmp(x, y);
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* The last number in a name; false if there is none. */
 static bool number_in(const char *path, unsigned long long *out)
 {
-    const char *name = base_name(path), *p = strrchr(name, '.');
+    const char *name = fbp_base_name(path), *p = strrchr(name, '.');
 
     p = p ? p : name + strlen(name);
     while (p > name && !isdigit((unsigned char)p[-1]))
@@ -274,7 +268,7 @@ static void describe_others(const struct listing *l, const struct fbp_format *fo
                  n_more == 2 ? "is" : "are", n_more == 2 ? "" : "s");
     if (first)
         snprintf(more, sizeof more, "%s%.24s (%s)%s", n_files ? " and " : "",
-                 base_name(first->path), first->what, count);
+                 fbp_base_name(first->path), first->what, count);
     snprintf(line, sizeof line, "; %s%s ignored", files, more);
     snprintf(out, n, "%.*s", (int)n - 1, n_files || first ? line : "");
 }
@@ -283,8 +277,9 @@ static void describe(struct fbp_names *s, const char *folder, const char *format
                      const char *ignored)
 {
     snprintf(s->note, sizeof s->note, "%.60s: %zu %s file%s, %.40s to %.40s%s%.105s", folder, s->n,
-             format, s->n == 1 ? "" : "s", base_name(s->list[0]), base_name(s->list[s->n - 1]),
-             has_gaps(s) ? ", with gaps in their numbers" : "", ignored);
+             format, s->n == 1 ? "" : "s", fbp_base_name(s->list[0]),
+             fbp_base_name(s->list[s->n - 1]), has_gaps(s) ? ", with gaps in their numbers" : "",
+             ignored);
 }
 
 static fbp_status take_folder(struct fbp_names *out, const char *folder, bool raw)

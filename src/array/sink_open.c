@@ -43,7 +43,7 @@ static fbp_status find_format(struct fbp_sink *s, const char *path)
                             s->format->extensions);
         return check_name(s, path);
     }
-    s->format = fbp_ways_format(path, &n);
+    s->format = fbp_format_to_write(path, &n);
     s->path = fbp_format("%.*s", (int)n, path);
     if (!s->path)
         return fbp_fail_nomem(n, "a path");

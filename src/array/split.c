@@ -91,7 +91,7 @@ static fbp_status choose_folder(struct fbp_sink *s)
     FBP_TRY(fbp_split_named(s, s->path, &used));
     FBP_TRY(fbp_split_named(s, s->part, &begun));
     const bool second = same(used, one) || (same(begun, other) && !same(used, other));
-    const char *slash = strrchr(s->path, '/'), *base = slash ? slash + 1 : s->path;
+    const char *base = fbp_base_name(s->path);
     const char *token = second ? other.text : one.text;
     s->split->pieces.folder = fbp_format("%s.%s", base, token);
     s->split->folder = fbp_format("%s.%s", s->path, token);

@@ -18,17 +18,10 @@ enum { MOST_BYTES = 16 << 20, DIGITS = 8 };
 
 static const char hex[] = "0123456789abcdef";
 
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* malloc'ed "BASE.", where "%" stands twice, as in the names that a virtual data set has. */
 static char *written_base(const struct fbp_sink *s)
 {
-    const char *base = base_of(s->path);
+    const char *base = fbp_base_name(s->path);
     char *out = malloc(2 * strlen(base) + 2), *to = out;
 
     for (; out && *base; base++) {
@@ -209,7 +202,7 @@ static char *name_note(const struct fbp_sink *s)
 static fbp_status write_note(const struct fbp_sink *s, const char *note,
                              const struct fbp_split_token *old)
 {
-    char *line = fbp_format("%s.%s\n", base_of(s->path), old->text);
+    char *line = fbp_format("%s.%s\n", fbp_base_name(s->path), old->text);
     fbp_status st;
     int fd;
 
@@ -230,7 +223,7 @@ static fbp_status write_note(const struct fbp_sink *s, const char *note,
 static bool is_note(const struct fbp_sink *s, const char *text, size_t n,
                     struct fbp_split_token *old)
 {
-    const char *base = base_of(s->path);
+    const char *base = fbp_base_name(s->path);
     const size_t before = strlen(base) + 1, end = before + DIGITS;
 
     for (size_t k = 0; k < n; k++) {

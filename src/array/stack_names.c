@@ -238,7 +238,7 @@ static bool hash_file(void *user, const char *file)
         s = (struct stat){0};
     const int64_t facts[3] = {(int64_t)s.st_size, (int64_t)s.st_mtim.tv_sec,
                               (int64_t)s.st_mtim.tv_nsec};
-    const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+    const char *base = fbp_base_name(file);
     *hashing->h = fbp_hash(fbp_hash(*hashing->h, base, strlen(base)), facts, sizeof facts);
     return true;
 }

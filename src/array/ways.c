@@ -1,31 +1,9 @@
 #include "array/ways.h"
 
-#include "array/file/member.h"
 #include "array/formats.h"
 #include "array/split.h"
-#include "base/text.h"
 
-#include <limits.h>
 #include <string.h>
-
-const struct fbp_sink_format *fbp_ways_format(const char *path, size_t *n)
-{
-    const struct fbp_format *format;
-    char name[PATH_MAX];
-
-    for (size_t i = 0; (format = fbp_format_at(i)); i++)
-        for (const struct fbp_sink_format *f = format->files; f && f->extensions; f++) {
-            *n = format->has_members ? fbp_member_output(path, f->extensions) : strlen(path);
-            if (*n >= sizeof name)
-                continue; /* longer than any path is */
-            memcpy(name, path, *n);
-            name[*n] = '\0';
-            if (fbp_has_extension(name, f->extensions))
-                return f;
-        }
-    *n = strlen(path);
-    return NULL;
-}
 
 static fbp_status check_file(const char *path, const struct fbp_sink_format *f,
                              const struct fbp_ways *ways)
@@ -56,6 +34,6 @@ fbp_status fbp_ways_check(const char *path, const struct fbp_sink_format *format
                         "do not have: write a volume, or leave the parts out");
     if (fbp_format_of_slices(path))
         return ways->split ? fbp_split_refuse(path) : FBP_OK;
-    format = fbp_ways_format(path, &n);
+    format = fbp_format_to_write(path, &n);
     return format ? check_file(path, format, ways) : FBP_OK;
 }

@@ -20,8 +20,4 @@ struct fbp_ways {
 fbp_status fbp_ways_check(const char *path, const struct fbp_sink_format *format,
                           const struct fbp_ways *ways);
 
-/** The format of a file that is written under such a name, of it or of an array in it, the first
- *  *n bytes of which name the file; NULL: there is none. */
-const struct fbp_sink_format *fbp_ways_format(const char *path, size_t *n);
-
 #endif /* FBP_SRC_WAYS_H */

@@ -118,6 +118,13 @@ char *fbp_format(const char *fmt, ...)
     return out;
 }
 
+const char *fbp_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 char *fbp_path_join(const char *base, const char *path)
 {
     const char *slash = base ? strrchr(base, '/') : NULL;

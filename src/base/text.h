@@ -20,6 +20,9 @@ const char *fbp_nearest(const char *word, const char *const *candidates, size_t 
 /** malloc'ed "dir-of(base)/path", or a copy of an absolute path; NULL when out of memory. */
 char *fbp_path_join(const char *base, const char *path);
 
+/** What stands behind the last '/' of a path. */
+const char *fbp_base_name(const char *path);
+
 /** Does the path end in one of ".mha .mhd .nii.gz", in upper or lower case? */
 bool fbp_has_extension(const char *path, const char *extensions);
 

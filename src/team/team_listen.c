@@ -196,25 +196,27 @@ static double beat(const fbp_team *t)
     return t->stop_heard > 0 || atomic_load(&t->stopped) ? STOPPED_BEAT : BEAT;
 }
 
-static void add_time(struct timespec *t, double seconds)
+struct timespec team_after(double seconds)
 {
-    t->tv_nsec += (long)(1e9 * seconds);
-    t->tv_sec += t->tv_nsec / 1000000000;
-    t->tv_nsec %= 1000000000;
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_nsec += (long)(1e9 * seconds);
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    return t;
 }
 
 static void *beat_main(void *arg)
 {
     fbp_team *t = arg;
-    struct timespec next;
 
     pthread_mutex_lock(&t->lock);
     while (!t->closing) {
         pthread_mutex_unlock(&t->lock);
         say_so(t);
-        clock_gettime(CLOCK_REALTIME, &next);
         pthread_mutex_lock(&t->lock);
-        add_time(&next, beat(t));
+        const struct timespec next = team_after(beat(t));
         for (const double was = beat(t); !t->closing && was <= beat(t);)
             if (pthread_cond_timedwait(&t->changed, &t->lock, &next) != 0)
                 break;

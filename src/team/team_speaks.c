@@ -19,23 +19,11 @@ static bool is_there_one_below(const fbp_team *t)
     return false;
 }
 
-static struct timespec after(double seconds)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    t.tv_sec += (time_t)seconds;
-    t.tv_nsec += (long)(1e9 * (seconds - (double)(time_t)seconds));
-    t.tv_sec += t.tv_nsec / 1000000000;
-    t.tv_nsec %= 1000000000;
-    return t;
-}
-
 /* Until it is clear who speaks, or those below have had their turns; with the lock held. */
 static void await_speaker(fbp_team *t)
 {
     const double turn = t->call.stop_patience > 0 ? PART * t->call.stop_patience : TURN;
-    const struct timespec until = after(turn * (double)(t->call.rank - 1));
+    const struct timespec until = team_after(turn * (double)(t->call.rank - 1));
 
     while (t->speaker == 0 && is_there_one_below(t))
         if (pthread_cond_timedwait(&t->changed, &t->lock, &until) != 0)

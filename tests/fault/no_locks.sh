@@ -1,15 +1,8 @@
 #!/usr/bin/env bash
 # no_locks.sh FBP INJECT WORK_DIR: the last two parts end at the same time on a file system without
 # locks (every lock fails).  One of them may fail; what has the name of the output is right.
-set -u
-fbp=$1 inject=$2 work=$3
-rm -rf "$work"
-mkdir -p "$work"
-cd "$work" || exit 1
-fail() {
-    echo "FAILED: $*"
-    exit 1
-}
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 part() { "$fbp" recon scan.json -o "d/$output" "${split[@]}" -q --threads 1 --part "$1/4"; }
 
 "$fbp" simulate --size 16 --views 12 --scale 0.02 -o scan.json -q || exit 1

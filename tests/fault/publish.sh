@@ -1,16 +1,8 @@
 #!/usr/bin/env bash
 # publish.sh FBP INJECT WORK_DIR: all slices are there, and the output does not get its name: the next
 # run gives it that, computes nothing, and says so.
-set -u
-fbp=$1 inject=$2 work=$3
-rm -rf "$work"
-mkdir -p "$work"
-cd "$work" || exit 1
-fail() {
-    echo "FAILED: $*"
-    cat out
-    exit 1
-}
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 "$fbp" simulate --size 16 --views 12 --scale 0.02 -o scan.json -q || exit 1
 "$fbp" recon scan.json -o one.mha -q --threads 1 || exit 1
 LD_PRELOAD=$inject FBP_FAULT=rename:1 "$fbp" recon scan.json -o v.mha -q --threads 1 >out 2>&1 && fail "a name is given"

@@ -1,6 +1,7 @@
 /* What lies in a folder: single files, and series of files that differ by a number. */
 #include "scan/folder/folder_files.h"
 
+#include "base/text.h"
 #include "fbp/geometry_file.h"
 
 #include <ctype.h>
@@ -40,7 +41,7 @@ static void clear_files(struct files *files)
 /* The last digits of a file's name but for its extension: [*at, *end); false if there are none. */
 static bool find_number(const char *path, size_t *at, size_t *end)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = fbp_base_name(path);
     const char *dot = strrchr(name, '.');
     size_t e = dot ? (size_t)(dot - path) : strlen(path);
     const size_t start = (size_t)(name - path);

@@ -1,6 +1,7 @@
 /* Folders of EPR imaging: a .DSC with its .DTA, prj*.mat, or an array beside directions. */
 #include "scan/folder/folder_guess.h"
 
+#include "base/text.h"
 #include "base/vec.h"
 
 #include <ctype.h>
@@ -12,13 +13,6 @@
 /* What files with few digits leave a unit vector short of 1. */
 static const double UNIT = 1e-3;
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static bool is_spectrometer(const char *path)
 {
     return fbp_init_ends_with(path, ".DSC") || fbp_init_ends_with(path, ".dsc") ||
@@ -28,7 +22,7 @@ static bool is_spectrometer(const char *path)
 /* A word of letters in the name of a file. */
 static bool has_word(const char *path, const char *word)
 {
-    const char *name = base_name(path);
+    const char *name = fbp_base_name(path);
     const size_t n = strlen(word);
 
     for (const char *at = name; (at = strcasestr(at, word)) != NULL; at++)

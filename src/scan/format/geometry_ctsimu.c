@@ -45,7 +45,7 @@ static fbp_status read_typed(const char *path, const char *type, cJSON **out)
 static fbp_status metadata_of(const char *scenario, char **found)
 {
     static const char *const folders[] = {"", "projections/"};
-    const char *slash = strrchr(scenario, '/'), *name = slash ? slash + 1 : scenario;
+    const char *name = fbp_base_name(scenario);
     const char *dot = strrchr(name, '.');
     const size_t n = dot ? (size_t)(dot - name) : strlen(name);
 
