@@ -34,20 +34,12 @@ AWK
 
 find src cli -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort >"$work/files"
 
-# 1. A name is one file's of its library, so that it can be said without its folder.  What GPUs share
-# is in the library and in their modules.
-sed 's/^cli.*/& cli/; s/^src.lab.*/& lab/; s/^src.backend.cuda.*/& cuda/; s/^src.backend.gl.*/& gl/; s/^src.backend.gpu.*/& fbp\n& cuda\n& gl/; s/^src[^ ]*$/& fbp/' "$work/files" |
-    awk '{ base = $1; sub(/.*\//, "", base)
-           if ((base, $2) in seen) print $1 " has the name of " seen[base, $2]
-           seen[base, $2] = $1 }' >"$work/names"
-say "$work/names"
-
-# 2. Every file has its layer.
+# 1. Every file has its layer.
 awk -v layers="$work/layers" "$common"'{ if (!place($1)) print $1 " lies in no layer" }' \
     "$work/layers" "$work/files" >"$work/homeless"
 say "$work/homeless"
 
-# 3. Includes.
+# 2. Includes.
 xargs grep -H '^#include "' <"$work/files" | sed 's/:#include "/ /; s/".*//' >"$work/includes"
 awk -v layers="$work/layers" "$common"'
     {
@@ -56,7 +48,7 @@ awk -v layers="$work/layers" "$common"'
     }' "$work/layers" "$work/includes" >"$work/upward"
 say "$work/upward"
 
-# 4. Calls, by the symbols of the objects: "file letter symbol".
+# 3. Calls, by the symbols of the objects: "file letter symbol".
 find "$objects" -name '*.o' | grep -E '\.dir/(src|cli)/' | xargs nm -A -P 2>/dev/null |
     sed 's/.*\.dir\///; s/\.o: / /' |
     awk 'NR == FNR { is_there[$1] = 1; next } $1 in is_there { print $1, $3, $2 }' \
@@ -80,7 +72,7 @@ awk -v layers="$work/layers" "$common"'
     }' pairs="$work/pairs" "$work/layers" "$work/symbols" >"$work/calls"
 say "$work/calls"
 
-# 5. Circles: files that call each other cannot be understood one after the other.
+# 4. Circles: files that call each other cannot be understood one after the other.
 circles() { # of what, file of pairs
     tsort "$2" 2>&1 >/dev/null | sed 's/^tsort: //' | grep -v 'contains a loop' |
         awk -v what="$1" '{ print $1 " is part of a circle of " what }' || true
@@ -89,14 +81,14 @@ circles() { # of what, file of pairs
 circles calls "$work/pairs" >"$work/circles"
 say "$work/circles"
 
-# 6. Headers that include each other.
+# 5. Headers that include each other.
 awk '$1 ~ /\.(h|cuh)$/ {
          print $1, ($2 ~ /^fbp(-lab)?\// ? "include/" : $1 ~ /^cli\// ? "cli/" : "src/") $2
      }' "$work/includes" >"$work/headers"
 circles includes "$work/headers" >"$work/header_circles"
 say "$work/header_circles"
 
-# 7. The modules of GPUs are often not built, so that there are no objects to ask: a header and the
+# 6. The modules of GPUs are often not built, so that there are no objects to ask: a header and the
 # sources of its name are one there, and what includes whose header must have no circle.
 awk '$1 ~ /^src\/backend\/(cuda|gl|gpu)\// && $2 ~ /^backend\/(cuda|gl|gpu)\// {
          from = $1; to = "src/" $2
@@ -109,7 +101,7 @@ awk '$1 ~ /^src\/backend\/(cuda|gl|gpu)\// && $2 ~ /^backend\/(cuda|gl|gpu)\// {
 circles "headers and their sources" "$work/units" >"$work/unit_circles"
 say "$work/unit_circles"
 
-# 8. Backends do not know each other; what they share is in src/backend, and of GPUs in gpu.  The mock
+# 7. Backends do not know each other; what they share is in src/backend, and of GPUs in gpu.  The mock
 # pretends to be one and has the CPU compute.
 {
     awk '{ print $1, "includes", "src/" $2 }' "$work/includes"
