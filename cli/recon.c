@@ -168,11 +168,7 @@ int recon_prepare(struct recon_args *a, struct fbp_scan *scan, fbp_plan **plan)
             return 1;
         a->p.mu_water = a->found.mean;
     }
-    if (recon_one_slice(a)) {
-        grid.centre_mm[2] = fbp_grid_coordinate(&grid, 2, (double)a->slice.first);
-        grid.n[2] = 1;
-    }
-    if (recon_is_box(a))
+    if (a->slice.given || recon_is_box(a)) /* with the bits of the whole volume */
         choose_box(a, a->p.roi);
     scan->volume = grid;
     return fbp_plan_create(plan, scan, &a->p) == FBP_OK ? 0 : cli_fail();

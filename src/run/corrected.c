@@ -23,8 +23,8 @@ struct corrected {
     struct fbp_scratch file; /* of the same order */
 };
 
-/* Detector rows [row0, row0 + n) on their way: all views of them, [view][row][column]; or, while
- * phases are retrieved, views [row0, row0 + n). */
+/* Rows [row0, row0 + n) of those that are kept, on their way: all views of them,
+ * [view][row][column]; or, while phases are retrieved, views [row0, row0 + n). */
 struct band {
     fbp_source *src;
     size_t row0, n;
@@ -40,14 +40,43 @@ static size_t columns(const fbp_source *src)
     return src->info.n[0];
 }
 
+/* Detector row number i of those that are kept; the number of a detector row, NOT_KEPT if it is
+ * not. */
+static size_t detector_row(const struct fbp_ahead *a, size_t i)
+{
+    return a->row0 + i + (a->gap && i >= a->gap_at ? a->gap : 0);
+}
+
+static const size_t NOT_KEPT = SIZE_MAX;
+
+static size_t kept_row(const struct fbp_ahead *a, size_t row)
+{
+    const size_t i = row - a->row0;
+    const bool behind = a->gap && i >= a->gap_at;
+
+    if (row < a->row0 || i >= a->n_rows + a->gap || (behind && i < a->gap_at + a->gap))
+        return NOT_KEPT;
+    return behind ? i - a->gap : i;
+}
+
 static fbp_status prepare_view(void *user, size_t view, int worker)
 {
     const struct band *b = user;
     const struct corrected *s = b->src->state;
+    const struct fbp_ahead *a = s->ahead;
+    float *work = (float *)(void *)(b->memory + (size_t)worker * b->bytes);
+    float *out = b->samples + view * b->n * columns(b->src);
+    const bool both = a->gap && b->row0 < a->gap_at && b->row0 + b->n > a->gap_at;
 
-    return fbp_integrals_read(s->ahead, b->src->below, view, b->row0, b->n,
-                              (float *)(void *)(b->memory + (size_t)worker * b->bytes),
-                              b->samples + view * b->n * columns(b->src), &b->counts[worker]);
+    for (int run = 0; run < 1 + both; run++) { /* in the order in which they are stored */
+        const bool upper = both && (run == 1) != a->top_down;
+        const size_t first = upper ? a->gap_at - b->row0 : 0;
+        const size_t end = both && !upper ? a->gap_at - b->row0 : b->n;
+        FBP_TRY(fbp_integrals_read(a, b->src->below, view, detector_row(a, b->row0 + first),
+                                   end - first, work, out + first * columns(b->src),
+                                   &b->counts[worker]));
+    }
+    return FBP_OK;
 }
 
 static void correct_row(void *user, size_t row, int worker)
@@ -72,12 +101,12 @@ static fbp_status prepare_views(struct band *b)
     return fbp_go_on();
 }
 
-/* Where a row of a view that is kept begins, in samples. */
+/* Where a row of a view begins, in samples; `row` counts those that are kept. */
 static uint64_t place_of(const fbp_source *src, size_t view, size_t row)
 {
     const struct fbp_ahead *a = ((const struct corrected *)src->state)->ahead;
 
-    return ((uint64_t)view * a->n_rows + (row - a->row0)) * columns(src);
+    return ((uint64_t)view * a->n_rows + row) * columns(src);
 }
 
 static fbp_status store_band(const struct band *b)
@@ -108,7 +137,7 @@ static fbp_status correct_bands(struct band *b)
     const struct fbp_ahead *a = s->ahead;
 
     for (size_t done = 0; done < a->n_rows; done += b->n) {
-        b->row0 = a->row0 + done;
+        b->row0 = done;
         b->n = a->n_rows - done < a->band_rows ? a->n_rows - done : a->band_rows;
         FBP_TRY(correct_band(b));
     }
@@ -134,20 +163,23 @@ static fbp_status get_rows(const fbp_source *src, size_t view, size_t row0, size
 {
     const struct corrected *s = src->state;
     const struct fbp_ahead *a = s->ahead;
-    const size_t first = row0 > a->row0 ? row0 : a->row0;
-    const size_t kept_end = a->row0 + a->n_rows, end = row0 + n < kept_end ? row0 + n : kept_end;
 
-    for (size_t r = row0; r < row0 + n; r++)
-        if (r < first || r >= end)
-            FBP_TRY(prepare_one(src, view, r, out + (r - row0) * columns(src)));
-    if (first >= end)
-        return FBP_OK;
-    float *to = out + (first - row0) * columns(src);
-    const size_t bytes = (end - first) * columns(src) * sizeof *to;
-    if (!s->samples)
-        return fbp_read_at(s->file.fd, s->file.folder, place_of(src, view, first) * sizeof *to, to,
-                           bytes);
-    memcpy(to, s->samples + place_of(src, view, first), bytes);
+    for (size_t r = row0, some; r < row0 + n; r += some, out += some * columns(src)) {
+        const size_t kept = kept_row(a, r);
+        some = 1;
+        if (kept == NOT_KEPT) {
+            FBP_TRY(prepare_one(src, view, r, out));
+            continue;
+        }
+        while (r + some < row0 + n && kept_row(a, r + some) == kept + some)
+            some++;
+        const size_t bytes = some * columns(src) * sizeof *out;
+        if (s->samples)
+            memcpy(out, s->samples + place_of(src, view, kept), bytes);
+        else
+            FBP_TRY(fbp_read_at(s->file.fd, s->file.folder, place_of(src, view, kept) * sizeof *out,
+                                out, bytes));
+    }
     return FBP_OK;
 }
 
@@ -187,7 +219,7 @@ static fbp_status store_view(const struct band *b, size_t i)
     const float *rows =
         (const float *)(void *)(b->memory + i * b->bytes) + a->row0 * columns(b->src);
     const size_t bytes = a->n_rows * columns(b->src) * sizeof *rows;
-    const uint64_t at = place_of(b->src, b->row0 + i, a->row0);
+    const uint64_t at = place_of(b->src, b->row0 + i, 0);
 
     if (!s->samples)
         return fbp_write_at(s->file.fd, s->file.folder, at * sizeof *rows, rows, bytes);

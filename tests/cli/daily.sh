@@ -12,7 +12,6 @@ run 0 recon scan.json --slice 12 -o slice.mha --json
 is "$(json size.0) == 48 && $(json size.2) == 1 && $(json slice.index) == 12"
 is "$(json slice.z_mm) < -61.3 && $(json slice.z_mm) > -61.4"
 is "$(json slice.rows.0) > 15 && $(json slice.rows.1) < 33"
-[ "$(json kernel)" = matrix ] || say "$last: kernel $(json kernel)"
 run 0 recon scan.json --size 48x48x1 --voxel 5.33333333333 -o null: --json
 run 0 info slice.mha --header --json
 is "$(json origin_mm.2) < -61.3 && $(json origin_mm.2) > -61.4"

@@ -38,6 +38,30 @@ one_line err
 run 1 recon scan.json --device cpu --region mask.mha -o other.mha --preview mask.mha.png -q --size 16
 [ "$sum" = "$(cksum <mask.mha)" ] || say "the mask has changed"
 
+# One slice has the bits of the whole volume, whatever kernel is chosen for that.
+slices_agree() { # SIZE OPTION…: of slices.json
+    local bytes=$(($1 * $1 * 4)) n=$2 k
+    shift 2
+    run 0 recon slices.json "$@" -o whole.mha -q
+    for k in 0 $((n / 3)) $((n - 1)); do
+        run 0 recon slices.json "$@" --slice "$k" -o slice.mha -q
+        cmp -s <(tail -c $bytes slice.mha) \
+            <(tail -c $((n * bytes)) whole.mha | tail -c +$((k * bytes + 1)) | head -c $bytes) ||
+            say "$last: slice $k differs from that of the whole volume"
+    done
+}
+for scan in "" "--offset 30,0" "--arc 200" "--tilt 0,1,2" "--kind parallel" "--detector 48x9" \
+    "--kind parallel --arc 180 --detector 48x20" "--trajectory c-arm"; do
+    # shellcheck disable=SC2086
+    run 0 simulate --size 24 --views 64 $scan -o slices.json -q
+    slices_agree 24 24 --device cpu
+    slices_agree 20 13 --device mock --size 20x20x13 --voxel 4x4x9 --mask 0
+    slices_agree 20 16 --device ref --size 20x20x16 --voxel 4x4x9 --filter hann
+    slices_agree 17 32 --device cpu --precision half --size 17x17x32 --rings sorting
+    slices_agree 24 24 --device cpu --rings wavelet --every 2 --pad ellipse
+    slices_agree 24 24 --device mock:0,1 --bin 2 --cutoff-v 0.5
+done
+
 # refused REGION SENTENCE: one line, and nothing is written.
 refused() {
     run 1 recon scan.json --device cpu --region "$1" -o new.mha -q

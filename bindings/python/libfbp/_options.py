@@ -32,7 +32,7 @@ class Options(TypedDict, total=False):
     volume_centre: Sequence[float] | None
     """position of the volume's centre [mm]"""
     slice: int | str | range | slice | Sequence[int] | None
-    """one slice, a volume of its own, or a range of slices"""
+    """one slice, or a range of slices, with the bits of the whole volume"""
     roi: str | Sequence[Any] | None
     """a box of the volume in voxels, along x, y, z: "100:300,:,80:120", or three ranges"""
     region: str | None
@@ -187,8 +187,8 @@ def of_plan(options: dict[str, Any]) -> dict[str, Any]:
         out["mask"] = value if math.isnan(value) else arguments.number(value, "mask")
     if "roi" in out:
         out["roi"] = arguments.box(out["roi"])
-    if isinstance(options.get("slice"), str) or not _is_single(options.get("slice")):
-        _add_slices(out, options.get("slice"))
+    if options.get("slice") is not None:
+        _add_slices(out, options["slice"])
     if "part" in out:
         out["part"] = arguments.part_of(out["part"])
     if out.get("output_range") == "auto":
@@ -208,13 +208,12 @@ def beside(device: str | None, place: str | None) -> str | None:
     return device
 
 
-def _is_single(value: Any) -> bool:
-    """One slice: a volume of its own, with a grid of its own."""
-    return value is None or hasattr(value, "__index__")
-
-
 def _add_slices(out: dict[str, Any], value: Any) -> None:
-    first, end = arguments.part(value, "slice")
+    if hasattr(value, "__index__"):
+        first = arguments.whole(value, "slice")
+        end = first + 1
+    else:
+        first, end = arguments.part(value, "slice")
     if "roi" in out:
         raise InvalidError("roi says which slices, too: leave slice out")
     out["roi"] = [(0, 0), (0, 0), (first, end)]
@@ -281,21 +280,10 @@ def _grid(core: _core.Scan, options: dict[str, Any]) -> dict[str, Any]:
     grid = core.resolve(wanted)
     if centre is not None:
         grid["centre"] = arguments.numbers(centre, "volume_centre", 3)
-    if options.get("slice") is not None and _is_single(options["slice"]):
-        grid = _one_slice(grid, arguments.whole(options["slice"], "slice"))
+    k, n = options.get("slice"), grid["size"][2]
+    if hasattr(k, "__index__") and int(k) >= n:
+        raise InvalidError(f"slice {int(k)}: the volume has slices 0 to {n - 1}")
     return grid
-
-
-def _one_slice(grid: dict[str, Any], k: int) -> dict[str, Any]:
-    n, mm = grid["size"][2], grid["voxel"][2]
-    if k >= n:
-        raise InvalidError(f"slice {k}: the volume has slices 0 to {n - 1}")
-    x, y, z = grid["centre"]
-    return {
-        "size": (*grid["size"][:2], 1),
-        "voxel": grid["voxel"],
-        "centre": (x, y, z + (k - (n - 1) / 2) * mm),
-    }
 
 
 def with_signature(function: Callable[..., Any]) -> None:
