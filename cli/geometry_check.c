@@ -92,104 +92,20 @@ static void land_axis(const struct fbp_scan *scan, struct check *c)
     }
 }
 
-static void warn_coverage(struct check *c)
+/* What the reconstruction would refuse, or warn of. */
+static void warn_all(const struct fbp_scan *scan, const char *path, struct check *c)
 {
-    const struct fbp_geometry_facts *f = &c->facts;
-    const double deg = cli_degrees(f->arc_rad), gap = cli_degrees(f->direction_gap_rad);
+    char line[400];
 
-    if (f->coverage == FBP_COVERAGE_PARTIAL && deg < cli_degrees(f->needed_rad) - 0.05)
-        check_warn(c,
-                   "%.4g degrees were measured but %.4g are needed: parts of the volume are not "
-                   "determined",
-                   deg, cli_degrees(f->needed_rad));
-    else if (f->coverage == FBP_COVERAGE_PARTIAL)
-        check_warn(
-            c,
-            "no rays were measured over %.4g degrees of their directions: parts of the volume "
-            "are not determined",
-            gap);
-    else if (f->coverage == FBP_COVERAGE_SHORT && f->direction_gap_rad > 3 * f->step_rad[1])
-        check_warn(
-            c, "there is a gap of %.4g degrees between the directions of rays: are views missing?",
-            gap);
-    else if (f->coverage == FBP_COVERAGE_FULL && f->gap_rad > 2 * f->step_rad[1])
-        check_warn(c,
-                   "there is a gap of %.4g degrees between neighbouring views: are views missing?",
-                   cli_degrees(f->gap_rad + f->step_rad[1]));
-}
-
-static void warn_angles(struct check *c)
-{
-    const struct fbp_geometry_facts *f = &c->facts;
-    const double arc = cli_degrees(f->arc_rad);
-
-    if (f->n_angles < 3) {
-        if (f->n_angles == 2) /* of one, warn_path() tells */
-            check_warn(c, "all views stand at 2 angles: from so few nothing can be reconstructed");
-        return;
-    }
-    if (f->n_angles > 8 && arc > 3 && arc < 6.6)
-        check_warn(c,
-                   "%.6g degrees in all: are these angles in radians, in which a turn is 6.28319? "
-                   "degrees are expected",
-                   arc);
-    warn_coverage(c);
-    if (f->offset && f->coverage != FBP_COVERAGE_FULL)
-        check_warn(c,
-                   "the detector is off centre, which needs a full turn: measure 360 degrees, or "
-                   "check the offset and the sign of u");
-}
-
-/* What the reconstruction would refuse, or remark on. */
-static void warn_path(const char *path, struct check *c)
-{
-    char line[300];
-
-    if (!c->error[0] && fbp_geometry_circular(&c->facts) != FBP_OK)
+    if (!c->error[0] && fbp_kind_has_lines(scan->kind) &&
+        fbp_geometry_circular(&c->facts) != FBP_OK)
         snprintf(c->error, sizeof c->error, "%s: %s", path, fbp_message());
-    for (size_t i = 0; fbp_geometry_remark(&c->facts, i, line, sizeof line); i++)
-        check_warn(c, "%s", line);
-}
-
-static void warn_fan(struct check *c)
-{
-    const double fan = cli_degrees(c->facts.fan_rad[1] - c->facts.fan_rad[0]);
-
-    if (fan > 120)
-        check_warn(c, "the fan is %.4g degrees wide: is the pitch of the pixels in mm?", fan);
-}
-
-/* Distance from the axis of the middle of the volume's farther side.  That the corners of a cube
- * lie outside a round field of view is usual and no reason to warn. */
-static double side_reach(const struct fbp_grid *g)
-{
-    double reach = 0;
-
-    for (int i = 0; i < 2; i++)
-        reach = fmax(reach, fabs(g->centre_mm[i]) + (double)(g->n[i] - 1) * g->voxel_mm[i] / 2);
-    return reach;
-}
-
-static void warn_volume(const struct fbp_scan *scan, struct check *c)
-{
-    const struct fbp_geometry_facts *f = &c->facts;
-    const double last_row = (double)scan->panel.n_rows - 1;
-
     if (c->behind)
         check_warn(c, "the volume reaches behind the source in %zu views: make it smaller",
                    c->behind);
-    if (scan->volume.n[0] == 0) /* the default reaches as far as anything can be seen */
-        return;
-    if (side_reach(&c->grid) > f->fov_radius_mm)
-        check_warn(c,
-                   "the volume reaches %.5g mm from the axis, the field of view %.5g mm: values "
-                   "beyond it are not determined",
-                   f->volume_radius_mm, f->fov_radius_mm);
-    if (scan->panel.n_rows > 1 && (c->corners[1].lo < -0.5 || c->corners[1].hi > last_row + 0.5))
-        check_warn(c,
-                   "corners land on rows %.1f to %.1f of a detector with rows 0 to %.0f: the outer "
-                   "slices are not fully seen",
-                   c->corners[1].lo, c->corners[1].hi, last_row);
+    for (size_t i = 0;
+         fbp_scan_remark(scan, &c->facts, c->seen ? &c->grid : NULL, i, line, sizeof line); i++)
+        check_warn(c, "%s", line);
 }
 
 /* What goes wrong behind the views themselves leaves them known. */
@@ -199,13 +115,6 @@ static int find_facts(const struct fbp_scan *scan, const char *path, struct chec
         snprintf(c->error, sizeof c->error, "%s: %s", path, fbp_message());
     c->seen = c->facts.fov_radius_mm > 0;
     return c->facts.n_angles > 0 ? 0 : cli_error("%s", c->error);
-}
-
-static bool look_at_volume(const struct fbp_scan *scan, struct check *c)
-{
-    const double *voxel = c->grid.voxel_mm;
-    warn_volume(scan, c);
-    return flips_of(scan, &c->facts, fmin(fmin(voxel[0], voxel[1]), voxel[2]), c->flips);
 }
 
 int check_geometry(const struct fbp_scan *scan, const char *path, double cutoff, struct check *c)
@@ -221,6 +130,7 @@ int check_geometry(const struct fbp_scan *scan, const char *path, double cutoff,
     }
     if (!fbp_kind_has_lines(scan->kind)) {
         c->planes.cutoff = cutoff;
+        warn_all(scan, path, c);
         return check_planes(scan, c);
     }
     if (land_all(scan, c) != FBP_OK)
@@ -232,13 +142,12 @@ int check_geometry(const struct fbp_scan *scan, const char *path, double cutoff,
     land_axis(scan, c);
     c->flip[0] = (double)scan->panel.n_columns - 1 - (c->iso[0].lo + c->iso[0].hi);
     c->flip[1] = (double)scan->panel.n_rows - 1 - (c->iso[1].lo + c->iso[1].hi);
-    warn_angles(c);
-    warn_fan(c);
-    warn_path(path, c);
+    warn_all(scan, path, c);
     if (c->seen && fbp_geometry_rows(fbp_scan_views(scan), 0, scan->n_views, &c->grid, 0,
                                      c->grid.n[2], &c->rows[0], &c->rows[1]) != FBP_OK)
         return cli_fail();
-    if (c->seen && !look_at_volume(scan, c))
+    const double *voxel = c->grid.voxel_mm;
+    if (c->seen && !flips_of(scan, &c->facts, fmin(fmin(voxel[0], voxel[1]), voxel[2]), c->flips))
         return cli_error("%s: out of memory for its views: close other programs", path);
     return 0;
 }

@@ -47,36 +47,6 @@ static void count_directions(struct check *c)
     p->enough_at = fmin(1, f->alias_free_mm / p->reach_mm);
 }
 
-static void warn_all(const struct fbp_scan *scan, struct check *c)
-{
-    const struct fbp_geometry_facts *f = &c->facts;
-    const struct check_planes *p = &c->planes;
-
-    if (f->gap_rad > 0)
-        check_warn(c,
-                   "no direction lies in a circle of %.3g degrees on the sphere: parts of the "
-                   "volume are not determined: are views missing?",
-                   cli_degrees(f->gap_rad));
-    if ((double)f->n_angles < p->needed)
-        check_warn(c,
-                   "%zu directions are too few for %.4g mm at cut-off %.3g, which take %.0f: "
-                   "expect streaks beyond %.3g mm from small bright parts; cut-off %.2g or less "
-                   "has none",
-                   f->n_angles, 2 * p->reach_mm, p->cutoff, p->needed, f->alias_free_mm / p->cutoff,
-                   floor(100 * p->enough_at) / 100);
-    if (f->n_angles < scan->n_views)
-        check_warn(c, "%zu of %zu directions are there twice, or with their opposites",
-                   scan->n_views - f->n_angles, scan->n_views);
-    if (fabs(p->sum - 1) > 1e-6)
-        check_warn(c, "the weights add up to %.6g of 2 pi: values come out so much too large",
-                   p->sum);
-    if (scan->volume.n[0] && p->reach_mm > f->fov_radius_mm)
-        check_warn(c,
-                   "the volume reaches %.5g mm from the middle, the samples %.5g mm: values "
-                   "beyond them are not determined",
-                   p->reach_mm, f->fov_radius_mm);
-}
-
 int check_planes(const struct fbp_scan *scan, struct check *c)
 {
     double(*n)[3] = calloc(scan->n_views, sizeof *n), *w = calloc(scan->n_views, sizeof *w);
@@ -89,7 +59,6 @@ int check_planes(const struct fbp_scan *scan, struct check *c)
     if (st != FBP_OK)
         return *fbp_message() ? cli_fail() : cli_error("out of memory for directions");
     count_directions(c);
-    warn_all(scan, c);
     return 0;
 }
 
@@ -115,8 +84,15 @@ int check_planes_text(const struct fbp_scan *scan, const struct check *c)
         f->n_angles, cli_degrees(f->direction_gap_rad) / 2, cli_degrees(f->step_rad[1]) / 2);
     printf("            at cut-off %.3g they show %.4g mm around small parts without streaks\n",
            c->planes.cutoff, f->alias_free_mm / c->planes.cutoff);
-    printf("            the volume's %.5g mm take %.0f at cut-off %.3g\n", 2 * c->planes.reach_mm,
+    if (f->n_angles < scan->n_views)
+        printf("            %zu of %zu are there twice, or with their opposites\n",
+               scan->n_views - f->n_angles, scan->n_views);
+    printf("            the volume's %.5g mm take %.0f at cut-off %.3g", 2 * c->planes.reach_mm,
            c->planes.needed, c->planes.cutoff);
+    if ((double)f->n_angles < c->planes.needed)
+        printf(": expect streaks farther away; cut-off %.2g or less has none",
+               floor(100 * c->planes.enough_at) / 100);
+    putchar('\n');
     printf("weights     %s\n", c->planes.weights);
     print_meridians(&c->planes.meridians);
     printf("samples     from %.6g to %.6g mm; the field of view has a radius of %.5g mm\n",

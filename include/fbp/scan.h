@@ -98,6 +98,15 @@ FBP_API struct fbp_views fbp_scan_views(const struct fbp_scan *scan);
 FBP_API bool fbp_scan_is_intensity(const struct fbp_scan *scan);
 
 /**
+ * Remark i = 0, 1, … about a scan and a volume of it (NULL: none), a sentence in buf[n] (400 bytes
+ * are enough): a volume beyond the field of view, given weights that do not add up, and all that
+ * fbp_geometry_remark() returns.  `fbp geometry check` prints these, and plans log them as
+ * warnings.  False if there is no such remark.
+ */
+FBP_API bool fbp_scan_remark(const struct fbp_scan *scan, const struct fbp_geometry_facts *facts,
+                             const struct fbp_grid *volume, size_t i, char *buf, size_t n);
+
+/**
  * Read a scan file (docs/scan.md), or a RabbitCT data set (docs/rabbitct.md).  Headers of arrays
  * are read, samples are not.
  * @return FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (the message names file, key and remedy), NOMEM.

@@ -62,51 +62,6 @@ static void note_box(const fbp_plan *p)
     fbp_plan_note(p, FBP_LOG_NOTE, line);
 }
 
-/* Along x and y: the middle of the farther side, from the axis.  That the corners of a square lie
- * outside a round field of view is usual and no reason to warn. */
-static double side_reach(const struct fbp_grid *g)
-{
-    double reach = 0;
-
-    for (int i = 0; i < 2; i++)
-        reach = fmax(reach, fmax(fabs(fbp_grid_coordinate(g, i, 0)),
-                                 fabs(fbp_grid_coordinate(g, i, (double)g->n[i] - 1))));
-    return reach;
-}
-
-/* Who asks for more than can be seen, and more than the default volume, is told so. */
-static void warn_about_volume(const fbp_plan *p)
-{
-    const struct fbp_geometry_facts *f = &fbp_plan_measured(p)->job.facts;
-    const struct fbp_grid *g = &p->info.volume;
-    const double *z = f->fov_half_height_mm, slack = 0.51 * g->voxel_mm[2];
-    const double lo = fbp_grid_coordinate(g, 2, 0),
-                 hi = lo + (double)(g->n[2] - 1) * g->voxel_mm[2];
-    struct fbp_grid usual;
-    char line[300];
-
-    if (fbp_grid_default(fbp_scan_views(p->scan), &usual) != FBP_OK)
-        return;
-    const double reach = side_reach(g), most = fmax(f->fov_radius_mm, side_reach(&usual));
-    const double end = (double)usual.n[2] / 2 * usual.voxel_mm[2];
-    const double first = fmin(z[0], usual.centre_mm[2] - end);
-    const double last = fmax(z[1], usual.centre_mm[2] + end);
-    if (reach > most + 0.51 * fmax(g->voxel_mm[0], g->voxel_mm[1])) {
-        snprintf(line, sizeof line,
-                 "the volume reaches %.5g mm from the axis, the field of view %.5g mm: values "
-                 "beyond it are not right: give a smaller volume, or --mask 0",
-                 reach, f->fov_radius_mm);
-        fbp_plan_note(p, FBP_LOG_WARNING, line);
-    }
-    if (p->scan->panel.n_rows > 1 && (lo < first - slack || hi > last + slack)) {
-        snprintf(line, sizeof line,
-                 "the volume has slices from z = %.5g to %.5g mm, but all views see the axis from "
-                 "%.5g to %.5g mm: slices beyond are not right: give a smaller volume, or --mask 0",
-                 lo, hi, z[0], z[1]);
-        fbp_plan_note(p, FBP_LOG_WARNING, line);
-    }
-}
-
 /* Of a polynomial that was fitted to thinner objects than a detector can see through. */
 static void note_hardening(const fbp_plan *p)
 {
@@ -148,13 +103,13 @@ static void note_scan(const fbp_plan *p)
         fbp_plan_note(p, FBP_LOG_NOTE, line);
 }
 
-/* Facts of a geometry that is not as it should be. */
+/* All that `fbp geometry check` prints as warnings, too. */
 static void warn_about_geometry(const fbp_plan *p)
 {
     const struct fbp_job *job = &fbp_plan_measured(p)->job;
     char line[600];
 
-    for (size_t i = 0; !job->filtered && fbp_geometry_remark(&job->facts, i, line, sizeof line);
+    for (size_t i = 0; fbp_scan_remark(p->scan, &job->facts, &p->info.volume, i, line, sizeof line);
          i++)
         fbp_plan_note(p, FBP_LOG_WARNING, line);
 }
@@ -206,7 +161,6 @@ void fbp_plan_remark(const fbp_plan *p)
     note_scan(p);
     note_pixels(p, fbp_plan_prep(p)->n_left_out, "left out of the means");
     note_hardening(p);
-    warn_about_volume(p);
     warn_about_geometry(p);
     note_choices(p);
     p->backend->remark(&p->tables.job, line, sizeof line);

@@ -321,7 +321,8 @@ bool fbp_geometry_remark(const struct fbp_geometry_facts *facts, size_t i, char 
         words[count++] = lean_words;
     if (f->rise_error > RISE_LIMIT)
         words[count++] = rise_words;
-    if (i < count)
-        words[i](f, buf, n);
-    return i < count;
+    if (i >= count)
+        return fbp_angle_remark(f, i - count, buf, n);
+    words[i](f, buf, n);
+    return true;
 }

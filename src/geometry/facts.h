@@ -41,4 +41,7 @@ struct fbp_wander {
 void fbp_wander_of(const struct fbp_wander *wander, const struct fbp_grid *grid,
                    struct fbp_geometry_facts *out);
 
+/** The part of fbp_geometry_remark() about angles, gaps and units. */
+bool fbp_angle_remark(const struct fbp_geometry_facts *facts, size_t i, char *buf, size_t n);
+
 #endif /* FBP_SRC_FACTS_H */

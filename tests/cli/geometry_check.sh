@@ -66,10 +66,18 @@ has out '^if flipped +columns'
 sed -E 's/"pitch_mm": *\[[^]]*\]/"pitch_mm": [8500, 8500]/' balls.json >um.json
 run 0 geometry check um.json
 has out '^warning +the fan is 179.* is the pitch of the pixels in mm'
+run 0 recon um.json -o null: --size 8 --voxel 10
+has err '^warning: the fan is 179.* is the pitch of the pixels in mm'
+run 0 plan um.json --size 8 --voxel 10
+has err '^warning: the fan is 179'
 sed -E 's/"step": *[0-9.]+/"step": 0.10471976/' balls.json >radians.json
 run 0 geometry check radians.json
 has out '^warning +6.28319 degrees in all: are these angles in radians'
 has out 'the other 353.717 of a turn are not measured'
+run 0 recon radians.json -o null: --json
+has out '"6.28319 degrees in all: are these angles in radians'
+run 0 recon balls.json -o null:
+[ "$(grep -c '^warning' err)" -eq 0 ] || say "$last: warns of an ordinary scan"
 sed -E 's/"step": *[0-9.]+/"step": 360/' balls.json >same.json
 run 1 geometry check same.json
 has out '^angles +partial scan: 1 angle; 20'

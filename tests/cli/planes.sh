@@ -50,13 +50,17 @@ run 0 compare same.mha volume.mha --tolerance 1e-6
 run 0 geometry check ball.json
 has out '^directions  208 that differ'
 has out '^weights     exact bands of 9 rings about z, sum 2 pi'
-has out '^warning     208 directions are too few for 2 mm at cut-off 1, which take 6434'
+has out "^ +the volume's 2 mm take 6434 at cut-off 1: expect streaks"
 run 0 geometry check ball.json --cutoff 0.15 --json
 is "$(json directions_needed) < 208 && $(json weights_sum) > 0.999999 && $(json gap_deg) == 0"
 grep -v ' 0\.[7-9]' directions.csv >few.csv
 run 0 simulate --kind planes --directions few.csv --phantom soft-ball --size 8 -o few.json -q
 run 0 geometry check few.json
 has out '^warning     no direction lies in a circle of'
+run 0 recon few.json -o null:
+has err '^warning: no direction lies in a circle of'
+run 0 plan few.json
+has err '^warning: no direction lies in a circle of'
 run 0 geometry show ball.json -o sphere.svg
 [ "$(grep -c '<circle' sphere.svg)" -eq 626 ] || say "$last: $(grep -c '<circle' sphere.svg) circles"
 

@@ -6,7 +6,10 @@
 #include "base/mem.h"
 #include "base/sizes.h"
 #include "base/text.h"
+#include "base/vec.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,4 +150,67 @@ bool fbp_scan_is_intensity(const struct fbp_scan *given)
         return false;
     return fbp_scan_has_image(scan, FBP_IMAGE_DARK) || fbp_scan_has_image(scan, FBP_IMAGE_FLAT) ||
            scan->i0 > 0;
+}
+
+/* Along x and y: the middle of the farther side, from the axis.  That the corners of a square lie
+ * outside a round field of view is usual and no reason to warn. */
+static double side_reach(const struct fbp_grid *g)
+{
+    double reach = 0;
+
+    for (int i = 0; i < 2; i++)
+        reach = fmax(reach, fmax(fabs(fbp_grid_coordinate(g, i, 0)),
+                                 fabs(fbp_grid_coordinate(g, i, (double)g->n[i] - 1))));
+    return reach;
+}
+
+/* What is wrong with the volume, or with given weights, in buf; "": nothing. */
+static void scan_words(const struct fbp_scan *scan, const struct fbp_geometry_facts *f,
+                       const struct fbp_grid *g, int which, char *buf, size_t n)
+{
+    struct fbp_grid usual;
+    double sum = 0;
+
+    buf[0] = '\0';
+    for (size_t k = 0; scan->plane_weights && k < scan->n_views; k++)
+        sum += scan->plane_weights[k] / (2 * FBP_PI);
+    if (which == 2 && scan->plane_weights && fabs(sum - 1) > 1e-6)
+        snprintf(buf, n, "the weights add up to %.6g of 2 pi: values come out so much too large",
+                 sum);
+    if (which == 2 || !g || fbp_grid_default(fbp_scan_views(scan), &usual) != FBP_OK)
+        return;
+    const double *z = f->fov_half_height_mm, slack = 0.51 * g->voxel_mm[2];
+    const double lo = fbp_grid_coordinate(g, 2, 0),
+                 hi = lo + (double)(g->n[2] - 1) * g->voxel_mm[2];
+    const double reach = side_reach(g), most = fmax(f->fov_radius_mm, side_reach(&usual));
+    const double end = (double)usual.n[2] / 2 * usual.voxel_mm[2];
+    const double first = fmin(z[0], usual.centre_mm[2] - end);
+    const double last = fmax(z[1], usual.centre_mm[2] + end);
+    if (which == 0 && reach > most + 0.51 * fmax(g->voxel_mm[0], g->voxel_mm[1]))
+        snprintf(buf, n,
+                 "the volume reaches %.5g mm from the axis, the field of view %.5g mm: values "
+                 "beyond it are not right: give a smaller volume, or --mask 0",
+                 reach, f->fov_radius_mm);
+    if (which == 1 && scan->panel.n_rows > 1 && (lo < first - slack || hi > last + slack))
+        snprintf(buf, n,
+                 "the volume has slices from z = %.5g to %.5g mm, but all views see the axis from "
+                 "%.5g to %.5g mm: slices beyond are not right: give a smaller volume, or --mask 0",
+                 lo, hi, z[0], z[1]);
+}
+
+bool fbp_scan_remark(const struct fbp_scan *given, const struct fbp_geometry_facts *given_facts,
+                     const struct fbp_grid *volume, size_t i, char *buf, size_t n)
+{
+    struct fbp_scan own, *const scan = &own;
+    struct fbp_geometry_facts whole, *const facts = &whole;
+
+    if (FBP_TAKE(scan, scan, given) != FBP_OK ||
+        FBP_TAKE(geometry_facts, facts, given_facts) != FBP_OK)
+        return false;
+    for (int which = 0; which < 3; which++) {
+        scan_words(scan, facts, volume, which, buf, n);
+        if (buf[0] && i-- == 0)
+            return true;
+    }
+    return !scan->filtered && fbp_geometry_remark(facts, i, buf, n);
 }
