@@ -97,6 +97,9 @@ static void warn_all(const struct fbp_scan *scan, const char *path, struct check
 {
     char line[400];
 
+    if (c->seen && fbp_kind_has_lines(scan->kind) && c->facts.n_angles > 2 &&
+        fbp_geometry_errors(fbp_scan_views(scan), &c->grid, &c->facts) != FBP_OK)
+        snprintf(c->error, sizeof c->error, "%s: %s", path, fbp_message());
     if (!c->error[0] && fbp_kind_has_lines(scan->kind) &&
         fbp_geometry_circular(&c->facts) != FBP_OK)
         snprintf(c->error, sizeof c->error, "%s: %s", path, fbp_message());

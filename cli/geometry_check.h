@@ -39,7 +39,7 @@ struct check {
     struct check_planes planes;
     double flip[2]; /**< pixels the axis moves by if columns, rows are read backwards */
     size_t n_warnings;
-    char warnings[MAX_WARNINGS][240];
+    char warnings[MAX_WARNINGS][400];
 };
 
 /** Whatever can be said of a scan, also of one that cannot be reconstructed (c->error); cutoff: of

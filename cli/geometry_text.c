@@ -56,10 +56,12 @@ static bool half_turn(const struct fbp_scan *scan, const struct fbp_geometry_fac
 /* Which rays are measured twice, and what is done about it. */
 static const char *weights_of(const struct fbp_scan *scan, const struct fbp_geometry_facts *f)
 {
+    if (f->per_ray)
+        return "per ray: 2 over the number of times that a ray was measured from both sides";
+    if (f->offset)
+        return "Wang's: a turn of an offset detector, half of it sees the object at a time";
     if (f->coverage == FBP_COVERAGE_FULL)
-        return f->offset ? "Wang's: a full turn of an offset detector, half of it sees the object "
-                           "at a time"
-                         : "none for redundancy: a full turn measures every ray twice";
+        return "none for redundancy: a full turn measures every ray twice";
     if (half_turn(scan, f))
         return f->coverage == FBP_COVERAGE_SHORT
                    ? "none for redundancy: parallel views count modulo 180 degrees"
@@ -73,6 +75,11 @@ static const char *weights_of(const struct fbp_scan *scan, const struct fbp_geom
 static double tidy(double x)
 {
     return fabs(x) < 1e-9 ? 0 : x;
+}
+
+static double percent(double part)
+{
+    return round(1e4 * part) / 100 + 0.0; /* no -0 */
 }
 
 static void print_steps(const struct fbp_scan *scan, const struct fbp_geometry_facts *f)
@@ -108,6 +115,12 @@ static void print_angles(const struct fbp_scan *scan, const struct check *c)
         print_steps(scan, f);
     if (c->seen)
         printf("weights     %s\n", weights_of(scan, f));
+    if (c->seen && f->n_angles > 2)
+        printf(
+            "method      the mean of a small ball deviates by %+.2f %% in the middle, %+.2f %% at "
+            "the rim,\n            %+.2f %% at the top, %+.2f %% at the bottom of the volume\n",
+            percent(f->method_error[0]), percent(f->method_error[1]), percent(f->method_error[2]),
+            percent(f->method_error[3]));
     if (c->seen && f->wander_mm > 1e-6 * f->seen_mm)
         printf("path        wanders along the axis by %.4g mm, of which a view sees %.4g mm\n",
                f->wander_mm, f->seen_mm);
@@ -291,7 +304,8 @@ static void add_angles(cJSON *root, const struct fbp_scan *scan, const struct ch
     cJSON_AddBoolToObject(root, "offset", f->offset);
     cJSON_AddNumberToObject(root, "direction", f->direction);
     cJSON_AddStringToObject(root, "weights",
-                            f->offset                                                ? "wang"
+                            f->per_ray                                               ? "per-ray"
+                            : f->offset                                              ? "wang"
                             : f->coverage == FBP_COVERAGE_FULL || half_turn(scan, f) ? "none"
                                                                                      : "parker");
     cJSON_AddNumberToObject(root, "theta_deg", c->theta_deg[0]);
@@ -303,6 +317,9 @@ static void add_angles(cJSON *root, const struct fbp_scan *scan, const struct ch
     cJSON_AddNumberToObject(root, "needed_deg", cli_degrees(f->needed_rad));
     cJSON_AddNumberToObject(root, "gap_deg", cli_degrees(f->gap_rad));
     cJSON_AddNumberToObject(root, "direction_gap_deg", cli_degrees(f->direction_gap_rad));
+    cli_json_numbers(root, "method_error", f->method_error, 4);
+    cJSON_AddNumberToObject(root, "gap_error", f->gap_error);
+    cJSON_AddNumberToObject(root, "complete_radius_mm", f->complete_radius_mm);
     cJSON_AddNumberToObject(root, "wander_mm", f->wander_mm);
     cJSON_AddNumberToObject(root, "pitch_mm", f->pitch_mm);
     cli_json_numbers(root, "step_deg", step, 3);

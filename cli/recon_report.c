@@ -222,7 +222,7 @@ static int put_volume(struct page *page, const struct recon_args *a,
 fbp_status report_geometry(struct markup *m, const struct recon_report *report,
                            const struct fbp_scan *scan, const struct fbp_plan_summary *p)
 {
-    char path[4200], line[320];
+    char path[4200], line[400];
 
     snprintf(path, sizeof path, "%s/geometry.svg", report->folder);
     const fbp_status st = fbp_geometry_svg(fbp_scan_views(scan), &p->whole, p->facts, path);
@@ -231,6 +231,15 @@ fbp_status report_geometry(struct markup *m, const struct recon_report *report,
     markup_put(m, "<section aria-label=\"Geometry\">\n<h2>Geometry</h2>\n");
     put_file(m, path, "image/svg+xml", "the set-up from above and from the side",
              "fbp geometry show draws it as a file of its own");
+    if (p->facts->n_angles > 2 && fbp_kind_has_lines(scan->kind)) {
+        const double *e = p->facts->method_error;
+        markup_printf(
+            m,
+            "<p class=\"facts\">Errors of the method: the mean of a small ball deviates by "
+            "%+.2f %% in the middle, %+.2f %% at the rim, %+.2f %% at the top and %+.2f %% at "
+            "the bottom of the volume.</p>\n",
+            100 * e[0], 100 * e[1], 100 * e[2], 100 * e[3]);
+    }
     for (size_t i = 0; fbp_geometry_remark(p->facts, i, line, sizeof line); i++) {
         markup_put(m, "<p class=\"facts\">");
         markup_escaped(m, line);

@@ -210,6 +210,18 @@ struct fbp_geometry_facts {
     double spacing_mm;    /**< least distance of samples */
     double alias_free_mm; /**< radius within which so many directions show an object without
                                streaks at cut-off 1; at cut-off c it is 1/c times as large */
+    /** Of line integrals. */
+    bool per_ray; /**< neither Parker's nor Wang's weights apply (two detector offsets, gaps in the
+                       turn of an offset detector, several gaps): redundancy is weighted per ray */
+    double complete_radius_mm; /**< radius around the axis within which every line was measured; 0:
+                                    some directions were not measured anywhere */
+    double method_error[4]; /**< by fbp_geometry_errors() and plans, else 0: expected error of the
+                                 mean of a small ball, relative, of the method itself: in the
+                                 middle of the volume, at its rim in the central plane, at its
+                                 top and at its bottom (the worst of the axis and the rim) */
+    double gap_error;       /**< expected error of values (rms, relative) because neighbouring
+                                 views fill direction_gap_rad; 0: it is not much larger than a
+                                 step */
 };
 
 /**
@@ -222,6 +234,20 @@ struct fbp_geometry_facts {
 FBP_API FBP_MUST_CHECK fbp_status fbp_views_facts(struct fbp_views views,
                                                   const struct fbp_grid *grid,
                                                   struct fbp_geometry_facts *out);
+
+/**
+ * Set facts->method_error for a volume.  Feldkamp's method reconstructs a small ball at p with the
+ * mean 1/(2 pi) sum_n dbeta_n m_n R_n |t x q| / |q|^2, q = p - source, m_n the redundancy weight,
+ * R_n the source's distance from the axis and t the direction in which it moves: on the axis of a
+ * full turn with the cosine of the ray's elevation (of its frequencies those near the axis are in
+ * no plane through the source path), of a short scan also because its weights add up in the central
+ * plane only.
+ *
+ * @param facts  of these views and this grid: fbp_views_facts()
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_geometry_errors(struct fbp_views views,
+                                                      const struct fbp_grid *grid,
+                                                      struct fbp_geometry_facts *facts);
 
 /**
  * Can these views be reconstructed as a circular scan?

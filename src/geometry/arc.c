@@ -28,6 +28,7 @@ struct work {
     struct group *groups;
     double *gaps, *sorted; /* gaps[i] follows groups[i]; the last one is the largest */
     double period;         /* angles count modulo this */
+    bool closed;           /* no gap is an end */
     double reach[2];       /* of the first and of the last share beyond its angle; not if full */
     size_t n, m;
 };
@@ -91,16 +92,6 @@ static void gap_range(struct work *w, size_t n, double out[3])
     out[2] = w->sorted[n - 1];
 }
 
-/* Missing views leave a gap of a few steps, of a quarter turn at most; a half turn in coarse steps
- * leaves more, and two angles are no turn. */
-static bool is_full_turn(const struct work *w, double median)
-{
-    const double largest = w->gaps[w->m - 1];
-    const bool few_missing = largest <= fmax(10 * DEGREE, fmin(4 * median, 90 * DEGREE));
-
-    return w->m >= FEWEST && (few_missing || largest <= 1.5 * median);
-}
-
 /*
  * The greatest of m gaps, least first, that angles drawn at random would have besides the others:
  * of gaps that are distributed exponentially it exceeds mean + deviation (ln m + 3) in 1 to 4 sets
@@ -122,11 +113,22 @@ static double drawn_gap(const double *gaps, size_t m)
     return fmin(45 * DEGREE, mean + 1.12 * deviation * (log((double)m) + 3));
 }
 
-static bool is_full(const struct work *w, const struct fbp_arc *arc, double median)
+/* One missing view is filled by its neighbours, of coarse steps up to a quarter turn; where more
+ * are missing, the turn is cut there, and their rays are taken from the other side. */
+double fbp_arc_largest_step(const double *gaps, size_t m)
 {
-    if (w->period == TURN)
-        return is_full_turn(w, median);
-    return w->m >= FEWEST && w->gaps[w->m - 1] <= arc->usual_gap_rad;
+    const double median = gaps[(m - 1) / 2];
+
+    return fmax(fmax(drawn_gap(gaps, m), 1.5 * median), fmin(2.5 * median, 90 * DEGREE));
+}
+
+/* Two angles are no turn. */
+static bool is_full(const struct work *w, const struct fbp_arc *arc)
+{
+    const double most =
+        w->period == TURN ? fbp_arc_largest_step(w->sorted, w->m) : arc->usual_gap_rad;
+
+    return w->closed || (w->m >= FEWEST && w->gaps[w->m - 1] <= most);
 }
 
 /* How far the share of an end reaches out: as far as in; modulo pi half way to the neighbour
@@ -145,7 +147,9 @@ static void measure(struct work *w, struct fbp_arc *out)
     out->n_angles = w->m;
     out->usual_gap_rad =
         fmax(1.5 * all[1], fmin(45 * DEGREE, fmax(2 * DEGREE, fmax(4 * all[1], drawn))));
-    out->full = is_full(w, out, all[1]);
+    out->full = is_full(w, out);
+    for (size_t g = 0; g < w->m; g++)
+        out->n_gaps += w->gaps[g] > fbp_arc_largest_step(w->sorted, w->m);
     out->gap_rad = w->gaps[w->m - 1] - all[1];
     gap_range(w, out->full || w->m == 1 ? w->m : w->m - 1, out->step_rad);
     out->arc_rad = w->period;
@@ -235,10 +239,10 @@ static void work_clear(struct work *w)
     free(w->sorted);
 }
 
-fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, size_t n_views,
-                          const double axis[3], double period_rad, double fan_rad)
+static fbp_status create(struct fbp_arc *out, const struct fbp_view *views, size_t n_views,
+                         const double axis[3], double period_rad, double fan_rad, bool closed)
 {
-    struct work w = {.period = period_rad};
+    struct work w = {.period = period_rad, .closed = closed};
     void *mem = NULL;
     fbp_status st;
 
@@ -267,6 +271,18 @@ fail:
     work_clear(&w);
     fbp_arc_clear(out);
     return st;
+}
+
+fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, size_t n_views,
+                          const double axis[3], double period_rad, double fan_rad)
+{
+    return create(out, views, n_views, axis, period_rad, fan_rad, false);
+}
+
+fbp_status fbp_arc_create_closed(struct fbp_arc *out, const struct fbp_view *views, size_t n_views,
+                                 const double axis[3], double period_rad)
+{
+    return create(out, views, n_views, axis, period_rad, 0, true);
 }
 
 void fbp_arc_clear(struct fbp_arc *arc)

@@ -16,6 +16,7 @@ struct fbp_arc {
     double *position; /**< angle counter-clockwise from the arc's beginning, a view; 0 … arc_rad */
     double *cell;     /**< [view][2]: where that share begins and ends, of all views at the angle */
     bool full;        /**< no gap that a scan would call one */
+    size_t n_gaps;    /**< gaps above fbp_arc_largest_step() */
     size_t n_angles;  /**< that are different */
     double start_rad;   /**< angle of the first view of the arc (view 0 of a full one) */
     double arc_rad;     /**< the period if full or of one angle, else half a step beyond both ends
@@ -30,11 +31,21 @@ struct fbp_arc {
     int direction; /**< +1 if angles ascend in 9 of 10 steps of the acquisition, -1, else 0 */
 };
 
+/** Largest of m ascending gaps that is still a step; a larger one is a gap, where views are
+ * missing: 1.5 median steps, 2.5 if that is below 90 degrees, or what angles drawn at random leave.
+ */
+double fbp_arc_largest_step(const double *gaps, size_t m);
+
 /** period_rad: pi or 2 pi; fan_rad: the whole fan.  The arc is cut at its largest gap: of 2 pi if
- *  that exceeds 10 degrees, and 4 median steps or 90 degrees, and 1.5 median steps, or if there are
- *  two angles only; of pi if it exceeds usual_gap_rad. */
+ *  that exceeds fbp_arc_largest_step(), or if there are two angles only; of pi if it exceeds
+ *  usual_gap_rad. */
 fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, size_t n_views,
                           const double axis[3], double period_rad, double fan_rad);
+
+/** As fbp_arc_create() of a full turn or half turn whatever its gaps: the views at both sides of a
+ *  gap stand for it. */
+fbp_status fbp_arc_create_closed(struct fbp_arc *out, const struct fbp_view *views, size_t n_views,
+                                 const double axis[3], double period_rad);
 void fbp_arc_clear(struct fbp_arc *arc);
 
 #endif /* FBP_SRC_ARC_H */

@@ -24,6 +24,11 @@ struct fbp_view_facts {
     double lean; /**< of rows against the plane that the axis is normal to */
 };
 
+/** Which rays the views have measured about the axis. */
+struct fbp_ray_coverage;
+fbp_status fbp_coverage_of(struct fbp_ray_coverage *out, const struct fbp_kind_table *kind,
+                           const struct fbp_views *views, const double axis[3]);
+
 /** FBP_ERR_INVALID for a view that cannot be backprojected. */
 fbp_status fbp_view_facts_of(const struct fbp_kind_table *kind, const struct fbp_views *views,
                              size_t k, const double axis[3], struct fbp_view_facts *out);

@@ -8,30 +8,31 @@
 
 static const double DEGREES = 180 / FBP_PI, WIDE_FAN_DEG = 120;
 
-/* Views may be missing, or were not measured. */
+/* Directions of rays that no view has measured. */
 static void gap_words(const struct fbp_geometry_facts *f, char *buf, size_t n)
 {
     const double deg = f->arc_rad * DEGREES, gap = f->direction_gap_rad * DEGREES;
+    const bool strip = f->complete_radius_mm > 0 && f->coverage == FBP_COVERAGE_PARTIAL;
+    char what[200];
 
-    if (f->coverage == FBP_COVERAGE_PARTIAL && deg < f->needed_rad * DEGREES - 0.05)
-        snprintf(buf, n,
-                 "%.4g degrees were measured but %.4g are needed: parts of the volume are not "
-                 "determined",
+    if (!(f->gap_error > 0))
+        return;
+    if (strip)
+        snprintf(what, sizeof what,
+                 "lines farther than %.4g mm from the axis were not measured over %.3g degrees%s",
+                 f->complete_radius_mm, gap,
+                 f->offset ? " (the detector is off centre: these take a full turn)" : "");
+    else if (f->coverage == FBP_COVERAGE_PARTIAL && deg < f->needed_rad * DEGREES - 0.05)
+        snprintf(what, sizeof what, "limited angle: %.4g degrees were measured, %.4g are needed",
                  deg, f->needed_rad * DEGREES);
-    else if (f->coverage == FBP_COVERAGE_PARTIAL)
-        snprintf(buf, n,
-                 "no rays were measured over %.4g degrees of their directions: parts of the volume "
-                 "are not determined",
+    else
+        snprintf(what, sizeof what, "no view has measured rays over %.3g degrees of directions",
                  gap);
-    else if (f->coverage == FBP_COVERAGE_SHORT && f->direction_gap_rad > 3 * f->step_rad[1])
-        snprintf(
-            buf, n,
-            "there is a gap of %.4g degrees between the directions of rays: are views missing?",
-            gap);
-    else if (f->coverage == FBP_COVERAGE_FULL && f->gap_rad > 2 * f->step_rad[1])
-        snprintf(buf, n,
-                 "there is a gap of %.4g degrees between neighbouring views: are views missing?",
-                 (f->gap_rad + f->step_rad[1]) * DEGREES);
+    snprintf(
+        buf, n,
+        "%s: the views beside this gap fill it: expect streaks, and errors of about %.2g %% of "
+        "the values (rms)%s: measure the missing views, or check the angles",
+        what, 100 * f->gap_error, strip ? ", if the object reaches that far" : "");
 }
 
 static void angle_words(const struct fbp_geometry_facts *f, char *buf, size_t n)

@@ -52,8 +52,10 @@ fbp_status fbp_look_create(fbp_look **out, const struct fbp_job *job)
                             "a look at the views"));
     FBP_TRY_GOTO(fbp_calloc((void **)&look->seen, job->n_views * LOOK_ROWS, sizeof *look->seen,
                             "a look at the views"));
-    for (size_t k = 0; k < job->n_views; k++)
+    for (size_t k = 0; k < job->n_views; k++) {
         look->views[k] = LOOK_AT_NOTHING;
+        look->reach = fmax(look->reach, fmax(look_reach(job, k, 0), look_reach(job, k, 1)));
+    }
     *out = look;
     return FBP_OK;
 fail:

@@ -64,7 +64,8 @@ static size_t sampled(const fbp_look *look, size_t j)
     return n <= SAMPLE ? j : (size_t)((part - floor(part)) * (double)n);
 }
 
-/* The median of the views' `what` in row i; 0 if none has seen it. */
+/* The median of the views' `what` in row i, of ends those that lie beside the object; 0 if no view
+ * has seen it. */
 static double median_of(const fbp_look *look, size_t i, int what, float *scratch)
 {
     size_t n = 0;
@@ -72,7 +73,7 @@ static double median_of(const fbp_look *look, size_t i, int what, float *scratch
     for (size_t j = 0; j < SAMPLE && j < look->job->n_views; j++) {
         const size_t k = sampled(look, j);
         const struct look_row *r = row_of(look, k, i);
-        if (r->seen && !look->views[k].dead)
+        if (r->seen && !look->views[k].dead && (what > 3 || !look_is_axis_side(look, k, what % 2)))
             scratch[n++] = what < 2 ? r->end[what] : what < 4 ? r->noise[what - 2] : r->peak;
     }
     return n > 0 ? (double)median(scratch, n) : 0;
@@ -104,7 +105,7 @@ static double shift_of(const fbp_look *look, size_t view, const struct usual *u)
     for (size_t i = 0; i < look->n_rows; i++)
         for (int end = 0; end < 2; end++) {
             const struct look_row *r = row_of(look, view, i);
-            if (!r->seen || look_is_axis_side(look->job, end))
+            if (!r->seen || look_is_axis_side(look, view, end))
                 continue;
             noise[n] = look_most(r->noise[end], (float)u->noise);
             shifts[n++] = r->end[end] - (float)u->end[i][end];

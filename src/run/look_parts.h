@@ -42,6 +42,7 @@ struct fbp_look {
     size_t rows[LOOK_ROWS], n_rows;
     struct look_view *views;
     struct look_row *seen; /**< [view][LOOK_ROWS] */
+    double reach;          /**< Greatest distance of a detector edge from the axis, in columns. */
 };
 
 /** Row r of a view in memory, counts or floats as job->raw says. */
@@ -89,10 +90,20 @@ void look_for_truncation(const fbp_look *look, struct fbp_report *report);
 /** Which views are darker or brighter as a whole; they are not looked at for truncation. */
 void look_for_exposure(fbp_look *look, struct fbp_report *report);
 
-/** The end of an offset panel that lies near the axis: the object always reaches beyond it. */
-static inline bool look_is_axis_side(const struct fbp_job *job, int end)
+/** Distance of a view's first or last edge from the projection of the axis, in columns. */
+static inline double look_reach(const struct fbp_job *job, size_t view, int end)
 {
-    return job->facts.offset && (job->pad_left > 0) == (end == 0);
+    const double *m = job->matrices[view];
+    const double axis = m[3] / m[11] - (double)job->pad_left;
+
+    return end == 0 ? axis + 0.5 : (double)job->panel.n_columns - 0.5 - axis;
+}
+
+/** The end of an offset detector that lies near the axis: the object always reaches beyond it.  A
+ *  detector counts as offset from 2 % of its width on, which is 4 % of its longer side. */
+static inline bool look_is_axis_side(const fbp_look *look, size_t view, int end)
+{
+    return look->job->facts.offset && look_reach(look->job, view, end) < 0.97 * look->reach;
 }
 
 #endif /* FBP_SRC_LOOK_PARTS_H */

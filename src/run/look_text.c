@@ -77,7 +77,7 @@ void look_for_truncation(const fbp_look *look, struct fbp_report *report)
             continue;
         for (int end = 0; end < 2; end++) {
             const double part =
-                look_is_axis_side(look->job, end) ? 0 : cut_off_view(look, k, end, &scan);
+                look_is_axis_side(look, k, end) ? 0 : cut_off_view(look, k, end, &scan);
             report->truncated[end] = fmax(report->truncated[end], part);
             cut |= part > 0;
         }

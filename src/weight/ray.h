@@ -23,9 +23,9 @@ typedef double fbp_ray_real;
 #    define FBP_RAY_INLINE static inline
 #endif
 
-/** How rays that were measured twice are weighted: not at all, on a short arc, on an offset panel.
- */
-enum fbp_redundancy { FBP_SINGLE = 0, FBP_PARKER, FBP_WANG };
+/** How rays that were measured twice are weighted: not at all, on a short arc, on an offset panel;
+ *  or by a table of view and column (geometry/coverage.h), which takes the place of step and m. */
+enum fbp_redundancy { FBP_SINGLE = 0, FBP_PARKER, FBP_WANG, FBP_PER_RAY };
 
 /** What all views share. */
 struct fbp_rays {

@@ -1,8 +1,10 @@
 #include "weight/weight.h"
 
 #include "base/mem.h"
+#include "base/sizes.h"
 #include "base/vec.h"
 #include "geometry/arc.h"
+#include "geometry/coverage.h"
 #include "geometry/kind.h"
 #include "weight/quadrature.h"
 
@@ -19,7 +21,8 @@ struct fbp_weights {
     struct fbp_arc arc;
     struct fbp_rays rays;
     bool equal, separable;
-    double *plane; /* [views.n] of plane integrals: W; NULL: lines */
+    float *per_ray; /* [views.n][n_columns]: step times m; NULL: the closed forms of ray.h */
+    double *plane;  /* [views.n] of plane integrals: W; NULL: lines */
     struct fbp_quadrature_facts quadrature;
 };
 
@@ -45,7 +48,7 @@ static bool is_separable(const struct fbp_weights *w)
 
     in_frame(&w->views.view[0], w->facts.axis, first);
     const double across = hypot(first[9], first[10]);
-    if (w->rays.redundancy != FBP_SINGLE && !(across <= tolerance * fabs(first[11])))
+    if (w->rays.redundancy != FBP_SINGLE && !w->per_ray && !(across <= tolerance * fabs(first[11])))
         return false;
     for (size_t k = 1; k < w->views.n; k++) {
         in_frame(&w->views.view[k], w->facts.axis, other);
@@ -72,7 +75,7 @@ static bool means_of_parker(const struct fbp_weights *w)
     const struct fbp_geometry_facts *f = &w->facts;
     const double ramp = w->arc.arc_rad - FBP_PI, *step = f->step_rad;
 
-    return f->coverage == FBP_COVERAGE_SHORT &&
+    return !f->offset && f->coverage == FBP_COVERAGE_SHORT &&
            (ramp < (step[2] < 1.5 * step[1] ? LONG_RAMP : LONG_UNEVEN_RAMP) * step[2] ||
             w->arc.arc_rad < f->needed_rad - step[1] / 2);
 }
@@ -86,13 +89,15 @@ static void find_rays(struct fbp_weights *w)
     const double longer = facts->edge_mm[1] > -facts->edge_mm[0] ? 1 : -1; /* the side of +t */
 
     w->rays = (struct fbp_rays){.cone = source, .delta = {cos(delta), sin(delta)}};
-    if (facts->coverage != FBP_COVERAGE_FULL)
-        w->rays.redundancy = FBP_PARKER; /* without ramps if delta is 0 */
+    if (facts->per_ray)
+        w->rays.redundancy = FBP_PER_RAY;
     else if (facts->offset)
         w->rays.redundancy = FBP_WANG;
+    else if (facts->coverage != FBP_COVERAGE_FULL)
+        w->rays.redundancy = FBP_PARKER; /* without ramps if delta is 0 */
     if (w->rays.redundancy == FBP_WANG)
         w->rays.inverse_overlap = longer / overlap;
-    w->rays.means = !in_halves(w) && means_of_parker(w);
+    w->rays.means = !facts->per_ray && !in_halves(w) && means_of_parker(w);
 }
 
 /* Steps of half a turn count for the whole of a full one. */
@@ -101,11 +106,43 @@ static fbp_status find_steps(struct fbp_weights *w)
     const bool halves = in_halves(w);
     const double turns = halves && w->facts.coverage == FBP_COVERAGE_FULL ? 2 : 1;
 
-    FBP_TRY(fbp_arc_create(&w->arc, w->views.view, w->views.n, w->facts.axis,
-                           halves ? FBP_PI : 2 * FBP_PI, 0));
+    if (halves || w->facts.offset)
+        FBP_TRY(fbp_arc_create_closed(&w->arc, w->views.view, w->views.n, w->facts.axis,
+                                      halves ? FBP_PI : 2 * FBP_PI));
+    else
+        FBP_TRY(fbp_arc_create(&w->arc, w->views.view, w->views.n, w->facts.axis, 2 * FBP_PI, 0));
     for (size_t k = 0; k < w->views.n; k++)
         w->arc.step[k] = turns * (w->equal ? w->arc.arc_rad / (double)w->views.n : w->arc.step[k]);
     return FBP_OK;
+}
+
+/* Columns are those of the detector's middle row: the fan angle of a column depends on the row only
+ * where the detector is inclined, and then little. */
+static fbp_status weigh_rays(struct fbp_weights *w)
+{
+    const size_t nc = w->views.panel.n_columns;
+    const double row = ((double)w->views.panel.n_rows - 1) / 2;
+    struct fbp_ray_coverage coverage;
+    fbp_status st;
+
+    FBP_TRY(fbp_coverage_of(&coverage, fbp_kind_of(w->views.kind), &w->views, w->facts.axis));
+    FBP_TRY_GOTO(fbp_calloc((void **)&w->per_ray, w->views.n * nc, sizeof *w->per_ray, "weights"));
+    for (size_t k = 0; k < w->views.n; k++) {
+        const double step = fbp_coverage_step(&coverage, k);
+        const double scale = w->equal ? 2 * FBP_PI / (double)w->views.n / step : 1;
+        struct fbp_ray_view v;
+        fbp_weights_view(w, k, &v);
+        w->arc.step[k] = scale * step;
+        for (size_t c = 0; c < nc; c++) {
+            const double n = v.q[0] + row * v.v[0] + (double)c * v.u[0];
+            const double t = v.q[1] + row * v.v[1] + (double)c * v.u[1];
+            const double x = w->rays.cone ? atan2(t, -n) : t;
+            w->per_ray[k * nc + c] = (float)(scale * fbp_coverage_weight(&coverage, k, x));
+        }
+    }
+fail:
+    fbp_coverage_clear(&coverage);
+    return st;
 }
 
 fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
@@ -124,6 +161,8 @@ fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
     w->equal = angular == FBP_ANGULAR_EQUAL;
     FBP_TRY_GOTO(find_steps(w));
     find_rays(w);
+    if (facts->per_ray)
+        FBP_TRY_GOTO(weigh_rays(w));
     w->separable = is_separable(w);
     *out = w;
     return FBP_OK;
@@ -177,6 +216,7 @@ void fbp_weights_destroy(fbp_weights **weights)
     if (!*weights)
         return;
     free((*weights)->plane);
+    free((*weights)->per_ray);
     fbp_arc_clear(&(*weights)->arc);
     free(*weights);
     *weights = NULL;
@@ -247,6 +287,9 @@ double fbp_weights_redundancy(const fbp_weights *w, size_t view, double column, 
     struct fbp_ray_view v;
     const struct fbp_ray_row r = row_of(w, view, row, &v);
 
+    if (w->per_ray)
+        return (double)w->per_ray[view * w->views.panel.n_columns + (size_t)lround(column)] /
+               v.step;
     return fbp_ray_redundancy(&w->rays, &v, &r, column);
 }
 
@@ -255,8 +298,11 @@ void fbp_weights_row(const fbp_weights *w, size_t view, size_t row, double *out)
     struct fbp_ray_view v;
     const struct fbp_ray_row r = row_of(w, view, (double)row, &v);
 
-    for (size_t c = 0; c < w->views.panel.n_columns; c++)
-        out[c] = fbp_ray_weight(&w->rays, &v, &r, (double)c);
+    const size_t nc = w->views.panel.n_columns;
+    for (size_t c = 0; c < nc; c++)
+        out[c] = w->per_ray
+                     ? (double)w->per_ray[view * nc + c] * fbp_ray_geometry(&w->rays, &r, (double)c)
+                     : fbp_ray_weight(&w->rays, &v, &r, (double)c);
 }
 
 bool fbp_weights_separable(const fbp_weights *w)
@@ -278,8 +324,84 @@ void fbp_weights_line(const fbp_weights *w, size_t view, double *out)
     struct fbp_ray_view v;
     const struct fbp_ray_row r = row_of(w, view, ((double)w->views.panel.n_rows - 1) / 2, &v);
 
-    for (size_t c = 0; c < w->views.panel.n_columns; c++)
-        out[c] = v.step * fbp_ray_redundancy(&w->rays, &v, &r, (double)c);
+    const size_t nc = w->views.panel.n_columns;
+    for (size_t c = 0; c < nc; c++)
+        out[c] = w->per_ray ? (double)w->per_ray[view * nc + c]
+                            : v.step * fbp_ray_redundancy(&w->rays, &v, &r, (double)c);
+}
+
+double fbp_weights_ball(const fbp_weights *w, const double p[3])
+{
+    const struct fbp_panel *panel = &w->views.panel;
+    double sum = 0;
+
+    for (size_t k = 0; k < w->views.n; k++) {
+        const struct fbp_view *view = &w->views.view[k];
+        struct fbp_frame f;
+        double P[12], q[3], across[3];
+        if (!fbp_frame_of(view, w->facts.axis, &f) ||
+            !fbp_view_matrix(view, w->views.kind, panel, P))
+            continue;
+        const double depth = fbp_dot(P + 8, p) + P[11];
+        const double column = (fbp_dot(P, p) + P[3]) / depth;
+        const double row = (fbp_dot(P + 4, p) + P[7]) / depth;
+        if (!(column > -0.5 && column < (double)panel->n_columns - 0.5))
+            continue;
+        fbp_axpy(p, w->rays.cone ? -1 : 0, view->s, q);
+        if (!w->rays.cone)
+            fbp_axpy(view->s, 0, view->s, q);
+        fbp_cross(f.t, q, across);
+        sum += fbp_weights_step(w, k) * f.radius * fbp_norm(across) / fbp_dot(q, q) *
+               fbp_weights_redundancy(w, k, column, fmin(fmax(row, 0), (double)panel->n_rows - 1));
+    }
+    return sum / (2 * FBP_PI);
+}
+
+void fbp_weights_errors(const fbp_weights *w, const struct fbp_grid *grid, double out[4])
+{
+    const double *axis = w->facts.axis, *see = w->facts.fov_half_height_mm;
+    double reach = 0, z[4], u[3] = {1, 0, 0}, v[3];
+
+    for (int i = 0; i < 2; i++)
+        reach = fmax(reach, (double)(grid->n[i] - 1) / 2 * grid->voxel_mm[i]);
+    reach = fmin(reach, 0.98 * w->facts.fov_radius_mm);
+    const double half = (double)(grid->n[2] - 1) / 2 * grid->voxel_mm[2];
+    z[0] = z[1] = fmin(fmax(grid->centre_mm[2], see[0]), see[1]);
+    z[2] = fmin(fmax(grid->centre_mm[2] + half, see[0]), see[1]);
+    z[3] = fmin(fmax(grid->centre_mm[2] - half, see[0]), see[1]);
+    if (w->views.panel.n_rows == 1) /* a fan: all is in the plane of the sources */
+        z[0] = z[1] = z[2] = z[3] = 0;
+    else
+        z[1] = fmin(fmax(0, z[3]), z[2]);
+    fbp_axpy(u, -fbp_dot(u, axis), axis, u);
+    fbp_normalise(u);
+    fbp_cross(axis, u, v);
+    for (int i = 0; i < 4; i++) {
+        out[i] = 0;
+        for (int at = i == 1 ? 1 : 0; at < (i == 0 ? 1 : 9); at++) {
+            const double angle = FBP_PI / 4 * at, r = at > 0 ? reach : 0;
+            double p[3];
+            for (int j = 0; j < 3; j++)
+                p[j] = z[i] * axis[j] + r * (cos(angle) * u[j] + sin(angle) * v[j]);
+            const double error = w->plane ? 0 : fbp_weights_ball(w, p) - 1;
+            out[i] = fabs(error) > fabs(out[i]) ? error : out[i];
+        }
+    }
+}
+
+fbp_status fbp_geometry_errors(struct fbp_views views, const struct fbp_grid *grid,
+                               struct fbp_geometry_facts *facts)
+{
+    struct fbp_geometry_facts own;
+    fbp_weights *w = NULL;
+
+    fbp_message_clear();
+    FBP_TRY(FBP_TAKE(geometry_facts, &own, facts));
+    FBP_TRY(fbp_weights_create(&w, views, &own, FBP_ANGULAR_AUTO));
+    fbp_weights_errors(w, grid, own.method_error);
+    fbp_weights_destroy(&w);
+    FBP_GIVE(geometry_facts, facts, &own);
+    return FBP_OK;
 }
 
 static void describe_steps(const fbp_weights *w, char *buf, size_t n)
@@ -295,23 +417,6 @@ static void describe_steps(const fbp_weights *w, char *buf, size_t n)
         snprintf(buf, n, "steps %.3f..%.3f deg", lo, hi);
 }
 
-static void describe_limited(const struct fbp_weights *w, const char *steps, char *buf, size_t n)
-{
-    const struct fbp_geometry_facts *f = &w->facts;
-    const double deg = 180 / FBP_PI, arc = f->arc_rad * deg, needed = f->needed_rad * deg;
-
-    if (arc < needed - 0.05)
-        snprintf(buf, n,
-                 "limited angle: %zu views over %.1f deg do not determine the volume, %.1f deg "
-                 "would: expect streaks; %s%s",
-                 w->views.n, arc, needed, in_halves(w) ? "" : "Parker weights; ", steps);
-    else
-        snprintf(buf, n,
-                 "limited angle: %zu views over %.1f deg leave a gap of %.1f deg between the "
-                 "directions of rays: expect streaks; Parker weights; %s",
-                 w->views.n, arc, f->direction_gap_rad * deg, steps);
-}
-
 static void describe_planes(const fbp_weights *w, char *buf, size_t n)
 {
     char weights[120];
@@ -324,6 +429,7 @@ void fbp_weights_describe(const fbp_weights *w, char *buf, size_t n)
 {
     const struct fbp_geometry_facts *f = &w->facts;
     const double arc = f->arc_rad * 180 / FBP_PI, needed = f->needed_rad * 180 / FBP_PI;
+    const char *const scan = f->coverage == FBP_COVERAGE_FULL ? "full" : "incomplete";
     char steps[64];
 
     if (w->plane) {
@@ -334,21 +440,22 @@ void fbp_weights_describe(const fbp_weights *w, char *buf, size_t n)
     if (f->n_angles < 3)
         snprintf(buf, n, "%zu views at %zu angle%s do not determine any volume", w->views.n,
                  f->n_angles, f->n_angles == 1 ? "" : "s");
-    else if (f->coverage == FBP_COVERAGE_PARTIAL)
-        describe_limited(w, steps, buf, n);
-    else if (f->coverage == FBP_COVERAGE_SHORT && in_halves(w))
-        snprintf(buf, n,
-                 "half turn of %zu views, %.1f deg, which count modulo 180; no redundancy "
-                 "weights; %s",
-                 w->views.n, arc, steps);
-    else if (f->coverage == FBP_COVERAGE_SHORT)
-        snprintf(buf, n, "short scan of %zu views, %.1f deg (needs %.1f), Parker weights; %s",
-                 w->views.n, arc, needed, steps);
+    else if (f->per_ray)
+        snprintf(buf, n, "scan of %zu views%s, %.1f deg; redundancy weights per ray; %s",
+                 w->views.n, f->offset ? ", detector at several offsets" : "", arc, steps);
     else if (f->offset)
         snprintf(buf, n,
-                 "full scan of %zu views, %.1f deg; offset panel, overlap %.1f mm, Wang weights; "
-                 "%s",
-                 w->views.n, arc, f->overlap_mm, steps);
+                 "%s scan of %zu views, %.1f deg; offset panel, overlap %.1f mm, Wang weights; %s",
+                 scan, w->views.n, arc, f->overlap_mm, steps);
+    else if (in_halves(w) && f->coverage != FBP_COVERAGE_FULL)
+        snprintf(buf, n,
+                 "%s of %zu views, %.1f deg, which count modulo 180; no redundancy weights; %s",
+                 f->coverage == FBP_COVERAGE_SHORT ? "half turn" : "limited angle", w->views.n, arc,
+                 steps);
+    else if (f->coverage != FBP_COVERAGE_FULL)
+        snprintf(buf, n, "%s of %zu views, %.1f deg (needs %.1f), Parker weights; %s",
+                 f->coverage == FBP_COVERAGE_SHORT ? "short scan" : "limited angle", w->views.n,
+                 arc, needed, steps);
     else
         snprintf(buf, n, "full scan of %zu views, %.1f deg; no redundancy weights; %s", w->views.n,
                  arc, steps);

@@ -27,7 +27,8 @@
  * offset panel, each summing to 2 over the two measurements of a ray (ray.h).  For parallel
  * beam w = 1 and W_n = 1/2 dbeta m / |s x u|, s the unit direction of the rays; but for offset
  * panels, angles count modulo pi there, and m is 2, or 1 with twice the step where views fill a
- * whole turn.
+ * whole turn.  Where these closed forms do not apply, dbeta m is a table of view and
+ * column (geometry/coverage.h).
  *
  * The backprojector divides by (w/w(0))^2, so the constant 1/w(0)^2 is part of W_n here.
  */
@@ -71,14 +72,33 @@ void fbp_weights_row(const fbp_weights *weights, size_t view, size_t row, double
 
 /** True if W(view, c, r) = image(c, r) * line(view, c) with fbp_weights_image/_line below, which
  *  holds when all views share one panel and source distance, and m, if not 1, depends on the
- *  column alone (v along the axis); then a backend may tabulate. */
+ *  column alone (v along the axis, or m per ray); then a backend may tabulate. */
 bool fbp_weights_separable(const fbp_weights *weights);
 void fbp_weights_image(const fbp_weights *weights, size_t row, double *out);
 void fbp_weights_line(const fbp_weights *weights, size_t view, double *out);
 
-/** The same as fbp_ray_weight() (ray.h) takes it: thread-safe. */
+/** The same as fbp_ray_weight() (ray.h) takes it: thread-safe.  If redundancy is FBP_PER_RAY, W is
+ *  fbp_ray_geometry() times fbp_weights_line(), separable or not. */
 void fbp_weights_rays(const fbp_weights *weights, struct fbp_rays *out);
 void fbp_weights_view(const fbp_weights *weights, size_t view, struct fbp_ray_view *out);
+
+/**
+ * Mean of a small ball at p that is reconstructed as 1 where the data determine it.  Of the spatial
+ * frequencies of what lies at p a view has those across its ray, and each gets the weights of all
+ * views that have it; 1 is their mean over all frequencies,
+ *
+ *     1/(2 pi) sum_n dbeta_n m_n R_n |t x q| / |q|^2,        q = p - source.
+ *
+ * A full turn loses the frequencies near the axis that no plane through the source path has,
+ * 1 - cos(elevation) for a point on the axis; a short scan has redundancy weights that add up to 2
+ * in the plane of the sources only.  Rows beyond the detector count as the last one.
+ */
+double fbp_weights_ball(const fbp_weights *weights, const double p[3]);
+
+/** Expected relative errors of the mean of a small ball, measured less true, of the method itself:
+ * in the middle of a volume, at its rim in the central plane (the worst of 8 places), at its top
+ * and at its bottom (on the axis or at the rim), as far as the field of view reaches. */
+void fbp_weights_errors(const fbp_weights *weights, const struct fbp_grid *grid, double out[4]);
 
 /** One line for people: scan type, redundancy, steps. */
 void fbp_weights_describe(const fbp_weights *weights, char *buf, size_t n);

@@ -43,7 +43,8 @@ says h.html "hash $plain"
 says h.html 'No values were kept'
 grep -q '<script' h.html && say "a script where there is no volume"
 policy_holds h.html
-run 0 recon plain.json -o null: --device cpu -q --report n.html
+run 0 simulate --size 32 --views 40 --arc 240 --detector 48x1 -o flat.json -q
+run 0 recon flat.json -o null: --device cpu -q --report n.html
 says n.html 'No values were kept'
 says n.html 'No warnings.'
 run 0 recon plain.json --slice 16 -o s.png --device cpu -q --report p.html

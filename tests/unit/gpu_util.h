@@ -47,7 +47,14 @@ static void view(const fbp_weights *weights, size_t k, struct fbp_ray_view *out)
     *out = (struct fbp_ray_view){.factor = (double)k};
 }
 
+static void rays(const fbp_weights *weights, struct fbp_rays *out)
+{
+    (void)weights;
+    *out = (struct fbp_rays){.redundancy = FBP_SINGLE};
+}
+
 static const struct fbp_module_host host = {
+    .weights_rays = rays,
     .weights_separable = separable,
     .weights_image = image,
     .weights_line = line,

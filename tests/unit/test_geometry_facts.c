@@ -439,7 +439,7 @@ static void one_or_two_angles_are_no_turn(void **state)
     }
 }
 
-/* A gap of some steps is that of missing views; the other half of the turn is none. */
+/* One missing view leaves a full turn, more leave a short scan, and half a turn is no full one. */
 static void coarse_steps_make_no_turn_of_a_half(void **state)
 {
     (void)state;
@@ -454,12 +454,14 @@ static void coarse_steps_make_no_turn_of_a_half(void **state)
         assert_int_not_equal(f.coverage, FBP_COVERAGE_FULL);
         assert_true(f.arc_rad < 1.51 * FBP_PI);
     }
-    scan.n = 21; /* steps of 15 degrees, three of them missing */
-    for (int k = 0; k < 21; k++)
+    for (int k = 0; k < 24; k++)
         angles[k] = k * 15 * DEG;
-    const struct fbp_geometry_facts f = facts_at(&scan, angles, NULL);
-    assert_int_equal(f.coverage, FBP_COVERAGE_FULL);
-    check_near(f.gap_rad, 45 * DEG, 1e-9);
+    for (int missing = 1; missing < 4; missing += 2) { /* of 24 views */
+        scan.n = 24 - (size_t)missing;
+        const struct fbp_geometry_facts f = facts_at(&scan, angles, NULL);
+        assert_int_equal(f.coverage, missing == 1 ? FBP_COVERAGE_FULL : FBP_COVERAGE_SHORT);
+        check_near(f.gap_rad, missing * 15 * DEG, 1e-9);
+    }
 }
 
 int main(void)

@@ -29,7 +29,7 @@ WHOLE(curve, best);
 WHOLE(device_info, numa_node);
 WHOLE(directions, n);
 WHOLE(folder_known, user);
-WHOLE(geometry_facts, alias_free_mm);
+WHOLE(geometry_facts, gap_error);
 WHOLE(geometry_format_info, extensions);
 WHOLE(meridians, most);
 WHOLE(geometry_known, preparation);

@@ -396,9 +396,10 @@ static void the_choice_is_announced(void **state)
     check_words(scan, FBP_ANGULAR_AUTO, "short scan of 360 views, 210.0 deg (needs 189.8)",
                 "Parker");
     scan.arc_deg = 120;
-    check_words(scan, FBP_ANGULAR_AUTO, "do not determine the volume", "189.8 deg would");
+    check_words(scan, FBP_ANGULAR_AUTO, "limited angle of 360 views, 120.0 deg",
+                "needs 189.8");
     scan.kind = FBP_PARALLEL;
-    check_words(scan, FBP_ANGULAR_AUTO, "limited angle", "180.0 deg would");
+    check_words(scan, FBP_ANGULAR_AUTO, "limited angle of 360 views, 120.", "modulo 180");
     scan.arc_deg = 187;
     check_words(scan, FBP_ANGULAR_AUTO, "half turn of 360 views, 187.0 deg", "modulo 180");
 }

@@ -39,5 +39,12 @@ class Facts:
     volume_inside: bool
     n_angles: int
     helix_pitch: float
+    complete_radius: float
+    """radius around the axis within which every line was measured"""
+    gap_error: float
+    """expected relative error (rms) because of directions that no view has measured"""
+    method_error: tuple[float, float, float, float]
+    """expected relative error of a small ball's mean in the middle, at the rim, at the top and at
+    the bottom of a grid, of the method itself; zeros without a grid"""
     remarks: list[str]
     """sentences about errors to expect"""

@@ -48,6 +48,10 @@ nb::dict facts_of(const fbp_geometry_facts &f)
     out["volume_inside"] = f.volume_inside;
     out["n_angles"] = f.n_angles;
     out["helix_pitch"] = f.pitch_mm;
+    out["complete_radius"] = f.complete_radius_mm;
+    out["gap_error"] = f.gap_error;
+    out["method_error"] = nb::make_tuple(f.method_error[0], f.method_error[1], f.method_error[2],
+                                         f.method_error[3]);
     nb::list remarks;
     char text[400];
     for (std::size_t i = 0; fbp_geometry_remark(&f, i, text, sizeof text); i++)

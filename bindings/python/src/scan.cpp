@@ -279,6 +279,8 @@ static nb::dict facts(const scan &of, const std::optional<nb::dict> &grid)
     if (grid)
         g = to_grid(*grid);
     check(fbp_views_facts(fbp_scan_views(&of.s), grid ? &g : nullptr, &out));
+    if (grid && fbp_kind_has_lines(of.s.kind))
+        check(fbp_geometry_errors(fbp_scan_views(&of.s), &g, &out));
     return facts_of(out);
 }
 

@@ -83,6 +83,8 @@ static struct cuda_weights weights_of(const struct cuda_device *dev)
         out.lines = (const void *)(dev->memory + dev->tables.lines);
     } else {
         out.views = (const void *)(dev->memory + dev->tables.rays);
+        if (out.rays.redundancy == FBP_PER_RAY)
+            out.lines = (const void *)(dev->memory + dev->tables.lines);
     }
     return out;
 }

@@ -34,8 +34,8 @@ struct cuda_prep {
     unsigned panel_rows;
 };
 
-/** What samples are multiplied with: a product, where image and lines are there, or ray by ray,
- * where views are; else nothing. */
+/** Weights of samples: the product of image and lines, if both are there; ray by ray, if views are
+ * there, with lines in place of step and redundancy if they are there, too; else none. */
 struct cuda_weights {
     const float *image, *lines; /**< [row][column], [view][column] or NULL */
     struct fbp_rays rays;

@@ -160,6 +160,9 @@ static __device__ inline float cuda_weight(const cuda_weights &w, const cuda_pai
 {
     if (w.image)
         return w.image[rows.pixel + c] * w.lines[(size_t)(rows.view + i) * n_columns + c];
+    if (w.lines)
+        return fbp_ray_geometry(&w.rays, &rays[i], (float)c) *
+               w.lines[(size_t)(rows.view + i) * n_columns + c];
     return fbp_ray_weight(&w.rays, &w.views[rows.view + i], &rays[i], (float)c);
 }
 

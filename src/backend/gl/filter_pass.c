@@ -108,9 +108,11 @@ fbp_status gl_pass_bind_weights(const struct gl_pass *p, struct gl_call *c)
     const struct fbp_job *job = p->dev->job;
     const struct gpu_tables *t = &p->dev->tables;
     const bool products = p->rows.weights == GL_PRODUCTS;
+    const bool lines = products || (p->rows.weights == GL_RAY_BY_RAY &&
+                                    p->rows.redundancy == FBP_PER_RAY);
 
     FBP_TRY(gl_pass_bind_table(p, c, 2, products, t->image, gl_pass_image_bytes(job)));
-    FBP_TRY(gl_pass_bind_table(p, c, 3, products, t->lines,
+    FBP_TRY(gl_pass_bind_table(p, c, 3, lines, t->lines,
                                job->n_views * job->panel.n_columns * sizeof(float)));
     return gl_pass_bind_table(p, c, 4, p->rows.weights == GL_RAY_BY_RAY, t->rays,
                               job->n_views * sizeof(struct fbp_ray_view));

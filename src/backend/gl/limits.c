@@ -73,7 +73,7 @@ static bool holds_tables(const struct gl_renderer *r, const struct fbp_job *job,
         uint64_t bytes;
     } all[] = {
         {"an image of the detector", p->dark || p->gain || products ? image : 0},
-        {"a table of weights", products ? lines : 0},
+        {"a table of weights", products || job->facts.per_ray ? lines : 0},
         {"a table of weights", weighs ? job->n_views * sizeof(struct fbp_ray_view) : 0},
         {"a table of bad pixels", p->n_bridges * sizeof(struct gpu_bridge)},
         {"a row of the filter", (size_t)t.row_length * 2 * sizeof(float)},

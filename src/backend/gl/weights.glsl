@@ -6,7 +6,7 @@ layout(std430, binding = 3) readonly buffer Lines { float lines[]; };
 layout(std430, binding = 4) readonly buffer Rays { double rays[]; }; /* struct fbp_ray_view */
 
 const uint PRODUCTS = 1u, RAY_BY_RAY = 2u;
-const uint PARKER = 1u, WANG = 2u;
+const uint PARKER = 1u, WANG = 2u, PER_RAY = 3u;
 const uint VIEW = 21u, FACTOR = 9u, STEP = 10u, END = 11u, OF_END = 5u; /* in doubles */
 
 shared vec3 ray_q, ray_u;
@@ -90,5 +90,7 @@ float weight_of(uint view, uint row, uint c)
     if (weights == PRODUCTS)
         return image[row * n_columns + c] * lines[view * n_columns + c];
     vec3 at = ray_q + float(c) * ray_u;
+    if (redundancy == PER_RAY)
+        return geometry_of(at) * lines[view * n_columns + c];
     return float(rays[view * VIEW + STEP]) * geometry_of(at) * redundancy_of(view, at, float(c));
 }

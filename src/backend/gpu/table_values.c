@@ -211,6 +211,7 @@ static fbp_status put_weights(const struct writer *w)
 {
     const struct fbp_job *job = w->job;
     const size_t bytes = job->n_views * sizeof(struct fbp_ray_view);
+    struct fbp_rays rays;
 
     if (fbp_in_double(job))
         return put_scales(w);
@@ -218,6 +219,9 @@ static fbp_status put_weights(const struct writer *w)
         FBP_TRY(put_rows(w, w->tables->image, job->panel.n_rows, gpu_host->weights_image));
         return put_rows(w, w->tables->lines, job->n_views, gpu_host->weights_line);
     }
+    gpu_host->weights_rays(job->weights, &rays);
+    if (rays.redundancy == FBP_PER_RAY)
+        FBP_TRY(put_rows(w, w->tables->lines, job->n_views, gpu_host->weights_line));
     struct fbp_ray_view *views = malloc(bytes);
     if (!views)
         return no_memory(bytes);

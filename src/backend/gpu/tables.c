@@ -81,7 +81,11 @@ static void lay_out_weights(const struct fbp_job *job, struct gpu_tables *t)
         t->image = place(t, job->panel.n_rows * nc * sizeof(float));
         t->lines = place(t, job->n_views * nc * sizeof(float));
     } else {
+        struct fbp_rays rays;
+        gpu_host->weights_rays(job->weights, &rays);
         t->rays = place(t, job->n_views * sizeof(struct fbp_ray_view));
+        if (rays.redundancy == FBP_PER_RAY)
+            t->lines = place(t, job->n_views * nc * sizeof(float));
     }
 }
 

@@ -47,7 +47,7 @@ struct gpu_tables {
     size_t bridges;      /**< struct gpu_bridge, one a bad pixel */
     size_t image, lines; /**< separable weights: [row][column], [view][column] */
     size_t scales;       /**< weights of views in double, one each, of plane integrals */
-    size_t rays;         /**< others: struct fbp_ray_view, one a view */
+    size_t rays;         /**< others: struct fbp_ray_view, one per view; per ray: and lines */
     enum gpu_way way;
     size_t filter;     /**< response, in the chain's order or n_fft/2 + 1, or taps, 2 S + 1 */
     bool in_double;    /**< taps, and sums, of what would be convolved by transforms elsewhere: of

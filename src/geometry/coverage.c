@@ -1,0 +1,321 @@
+#include "geometry/coverage.h"
+
+#include "base/mem.h"
+#include "base/sort.h"
+#include "base/vec.h"
+#include "geometry/arc.h"
+
+#include <math.h>
+
+enum {
+    BINS = 1 << 14,  /* of a turn, in which confidence is tabulated */
+    MOST_GROUPS = 8, /* of detector offsets; more are the wobble of one */
+    FEWEST = 3       /* views of a group */
+};
+static const double TURN = 2 * FBP_PI, DEGREE = FBP_PI / 180, BIN = 2 * FBP_PI / BINS;
+
+/* Detector offsets that differ by more, as part of the detector's width, are two groups. */
+static const double APART = 0.05;
+/* Confidence rises over this angle from the end of an arc [degrees]. */
+static const double FEATHER = 15;
+/* Least feather at a detector edge, as part of the detector's width; as much of it need not be
+ * measured by others for a gap to be left to them. */
+static const double LEAST_FEATHER = 0.02;
+/* Gaps smaller than this part of another count as filled for that one. */
+static const double MUCH_SMALLER = 0.25;
+/* Larger gaps [degrees] are the end of an arc and are left to others, whatever they have measured.
+ */
+static const double FILLED = 45;
+/* Confidence in a gap that is left to others; it counts where nobody has measured a ray. */
+static const double LEAST = 1e-4;
+enum { PLACES = 17 }; /* across a detector, at which rays of a gap are looked for */
+/* Two views closer than this [rad] stand at one angle. */
+static const double SAME = 1e-7;
+/* The part of a cell that one value of the confidence stands for [degrees]. */
+static const double PART = 1;
+
+struct gap {
+    double begin, size; /* begin + size may exceed a turn */
+    size_t group;
+};
+
+struct fbp_coverage_group {
+    double lo, hi;     /* x that all its views have measured */
+    double feather[2]; /* over which confidence rises from lo, and from hi; 0: an outer edge */
+    float *confidence; /* [BINS + 1], along beta */
+    float *gap;        /* [BINS]: size of the gap that the angle lies in, 0: none */
+};
+
+struct fbp_coverage_view {
+    size_t group, sharers; /* sharers: views of the group at this angle */
+    double angle, cell[2]; /* cell: from half way to the view before to half way to the next */
+};
+
+struct item {
+    double key;
+    size_t view;
+};
+
+static double wrapped(double angle)
+{
+    return angle - TURN * floor(angle / TURN);
+}
+
+static double smooth(double x)
+{
+    x = fmin(fmax(x, 0), 1);
+    return x * x * (3 - 2 * x);
+}
+
+/* Number the groups of offsets; one group if there are too many, or one of too few views. */
+static size_t find_groups(struct fbp_ray_coverage *c, struct item *items, const double (*edge)[2])
+{
+    size_t first = 0, n = 0;
+    double width = 0;
+    bool usable = true;
+
+    for (size_t k = 0; k < c->n_views; k++) {
+        items[k] = (struct item){(edge[k][0] + edge[k][1]) / 2, k};
+        width += (edge[k][1] - edge[k][0]) / (double)c->n_views;
+    }
+    qsort(items, c->n_views, sizeof *items, fbp_by_value);
+    for (size_t i = 0; i < c->n_views; i++) {
+        if (i > 0 && items[i].key - items[i - 1].key > APART * width) {
+            usable = usable && i - first >= FEWEST;
+            first = i;
+            n++;
+        }
+        c->view[items[i].view].group = n;
+    }
+    if (usable && c->n_views - first >= FEWEST && n < MOST_GROUPS)
+        return n + 1;
+    for (size_t k = 0; k < c->n_views; k++)
+        c->view[k].group = 0;
+    return 1;
+}
+
+/* Cells and gaps of a group; items, angle, gap, sorted: scratch, [n_views] each. */
+static fbp_status make_group(struct fbp_ray_coverage *c, size_t index, const double (*edge)[2],
+                             struct item *items, double *angle, double *gap, double *sorted,
+                             struct gap *gaps, size_t *n_gaps)
+{
+    struct fbp_coverage_group *g = &c->group[index];
+    size_t n = 0, m = 0;
+
+    FBP_TRY(fbp_calloc((void **)&g->confidence, BINS + 1, sizeof *g->confidence, "coverage"));
+    FBP_TRY(fbp_calloc((void **)&g->gap, BINS, sizeof *g->gap, "coverage"));
+    g->lo = -INFINITY;
+    g->hi = INFINITY;
+    for (size_t b = 0; b <= BINS; b++)
+        g->confidence[b] = 1;
+    for (size_t k = 0; k < c->n_views; k++) {
+        if (c->view[k].group != index)
+            continue;
+        items[n++] = (struct item){c->view[k].angle, k};
+        g->lo = fmax(g->lo, edge[k][0]);
+        g->hi = fmin(g->hi, edge[k][1]);
+    }
+    qsort(items, n, sizeof *items, fbp_by_value);
+    for (size_t i = 0; i < n; i++)
+        if (m == 0 || items[i].key - angle[m - 1] > SAME)
+            angle[m++] = items[i].key;
+    for (size_t i = 0; i < m; i++)
+        gap[i] = sorted[i] = i + 1 < m ? angle[i + 1] - angle[i] : angle[0] + TURN - angle[i];
+    fbp_sort(sorted, m);
+    for (size_t i = 0, at = 0; i < n; i++) {
+        struct fbp_coverage_view *v = &c->view[items[i].view];
+        while (at + 1 < m && items[i].key >= angle[at + 1])
+            at++;
+        v->cell[0] = angle[at] - gap[at ? at - 1 : m - 1] / 2;
+        v->cell[1] = angle[at] + gap[at] / 2;
+        v->sharers = 1;
+        for (size_t j = i; j > 0 && items[j - 1].key >= angle[at]; j--)
+            c->view[items[j - 1].view].sharers = ++v->sharers;
+    }
+    for (size_t i = n; i-- > 1;) { /* all views at one angle share it alike */
+        struct fbp_coverage_view *v = &c->view[items[i].view], *w = &c->view[items[i - 1].view];
+        if (w->cell[0] == v->cell[0] && w->cell[1] == v->cell[1])
+            w->sharers = v->sharers;
+    }
+    /* At the end of an arc a view reaches out half a usual step. */
+    const double usual = sorted[(m - 1) / 2], largest = fbp_arc_largest_step(sorted, m);
+    for (size_t i = 0; i < m; i++) {
+        const struct gap found = {angle[i] + usual / 2, gap[i] - usual, index};
+        if (gap[i] <= largest)
+            continue;
+        gaps[(*n_gaps)++] = found;
+        for (double at = ceil(found.begin / BIN); at * BIN < found.begin + found.size; at++)
+            g->gap[(size_t)at % BINS] = (float)found.size;
+    }
+    return FBP_OK;
+}
+
+/* Feathers are as wide as the overlap with a group, or the mirror image of one, that has measured
+ * rays beyond the edge; with one offset they are Wang's. */
+static void find_feathers(struct fbp_ray_coverage *c)
+{
+    for (size_t i = 0; i < c->n_groups; i++) {
+        struct fbp_coverage_group *g = &c->group[i];
+        const double slack = LEAST_FEATHER * (g->hi - g->lo);
+        for (size_t j = 0; j < 2 * c->n_groups; j++) {
+            const struct fbp_coverage_group *o = &c->group[j / 2];
+            const double lo = j % 2 ? -o->hi : o->lo, hi = j % 2 ? -o->lo : o->hi;
+            if (lo < g->lo - slack && hi > g->lo - slack)
+                g->feather[0] = fmax(g->feather[0], fmax(slack, hi - g->lo));
+            if (hi > g->hi + slack && lo < g->hi + slack)
+                g->feather[1] = fmax(g->feather[1], fmax(slack, g->hi - lo));
+        }
+    }
+}
+
+static size_t bin_of(double beta)
+{
+    return (size_t)(wrapped(beta) / BIN) % BINS;
+}
+
+/* Was the ray measured by others than `except`, or from the other side by anybody, in no gap larger
+ * than `largest`? */
+static bool measured_by_others(const struct fbp_ray_coverage *c, size_t except, double beta,
+                               double x, double largest)
+{
+    const size_t here = bin_of(beta), there = bin_of(beta + FBP_PI - (c->source ? 2 * x : 0));
+
+    for (size_t j = 0; j < c->n_groups; j++) {
+        const struct fbp_coverage_group *g = &c->group[j];
+        if ((j != except && x >= g->lo && x <= g->hi && (double)g->gap[here] <= largest) ||
+            (-x >= g->lo && -x <= g->hi && (double)g->gap[there] <= largest))
+            return true;
+    }
+    return false;
+}
+
+/* May a gap be left to others: have they measured all rays that the group's views would have? */
+static bool is_covered(const struct fbp_ray_coverage *c, const struct gap *gap)
+{
+    const struct fbp_coverage_group *g = &c->group[gap->group];
+    const double width = (1 - 2 * LEAST_FEATHER) * (g->hi - g->lo);
+
+    for (double beta = gap->begin + BIN / 2; beta < gap->begin + gap->size; beta += BIN)
+        for (int i = 0; i < PLACES; i++) {
+            const double x = (g->lo + g->hi) / 2 + width * ((double)i / (PLACES - 1) - 0.5);
+            if (!measured_by_others(c, gap->group, beta, x, MUCH_SMALLER * gap->size))
+                return false;
+        }
+    return true;
+}
+
+static void leave_to_others(struct fbp_coverage_group *g, const struct gap *gap)
+{
+    const double reach = FEATHER * DEGREE, end = gap->begin + gap->size;
+
+    for (double at = ceil((gap->begin - reach) / BIN); at * BIN < end + reach; at++) {
+        const double outside = fmax(gap->begin - at * BIN, at * BIN - end);
+        float *value = &g->confidence[(size_t)(at + BINS) % BINS];
+        *value = fminf(*value, (float)fmax(LEAST, smooth(outside / reach)));
+    }
+    g->confidence[BINS] = g->confidence[0];
+}
+
+fbp_status fbp_coverage_create(struct fbp_ray_coverage *out, bool source, size_t n_views,
+                               const double *angle, const double (*edge)[2])
+{
+    struct item *items = NULL;
+    struct gap *gaps = NULL;
+    double *scratch = NULL;
+    size_t n_gaps = 0;
+    fbp_status st;
+
+    *out = (struct fbp_ray_coverage){.source = source, .n_views = n_views};
+    FBP_TRY_GOTO(fbp_calloc((void **)&items, n_views, sizeof *items, "coverage"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&gaps, n_views, sizeof *gaps, "coverage"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&scratch, n_views, 3 * sizeof *scratch, "coverage"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&out->view, n_views, sizeof *out->view, "coverage"));
+    for (size_t k = 0; k < n_views; k++)
+        out->view[k].angle = wrapped(angle[k]);
+    out->n_groups = find_groups(out, items, edge);
+    FBP_TRY_GOTO(fbp_calloc((void **)&out->group, out->n_groups, sizeof *out->group, "coverage"));
+    for (size_t i = 0; i < out->n_groups; i++)
+        FBP_TRY_GOTO(make_group(out, i, edge, items, scratch, scratch + n_views,
+                                scratch + 2 * n_views, gaps, &n_gaps));
+    find_feathers(out);
+    for (size_t i = 0; i < n_gaps; i++)
+        if (gaps[i].size > FILLED * DEGREE || is_covered(out, &gaps[i]))
+            leave_to_others(&out->group[gaps[i].group], &gaps[i]);
+fail:
+    free(items);
+    free(gaps);
+    free(scratch);
+    if (st != FBP_OK)
+        fbp_coverage_clear(out);
+    return st;
+}
+
+void fbp_coverage_clear(struct fbp_ray_coverage *c)
+{
+    for (size_t i = 0; c->group && i < c->n_groups; i++) {
+        free(c->group[i].confidence);
+        free(c->group[i].gap);
+    }
+    free(c->group);
+    free(c->view);
+    *c = (struct fbp_ray_coverage){0};
+}
+
+double fbp_coverage_gap(const struct fbp_ray_coverage *c, double x)
+{
+    size_t run = 0, most = 0;
+
+    for (size_t b = 0; b < 2 * BINS && run < BINS; b++) { /* a gap may lie across the first bin */
+        const double beta = BIN * ((double)b + 0.5) + (c->source ? x : 0);
+        run = measured_by_others(c, c->n_groups, beta, x, 0) ? 0 : run + 1;
+        most = run > most ? run : most;
+    }
+    return BIN * (double)most;
+}
+
+static double across(const struct fbp_coverage_group *g, double x)
+{
+    const double inside[2] = {x - g->lo, g->hi - x};
+    double value = 1;
+
+    for (int i = 0; i < 2; i++)
+        value *= g->feather[i] > 0 ? smooth(inside[i] / g->feather[i]) : inside[i] >= 0;
+    return value;
+}
+
+static double along(const struct fbp_coverage_group *g, double beta)
+{
+    const double at = wrapped(beta) / BIN, part = at - floor(at);
+    const float *value = g->confidence + (size_t)at % BINS;
+
+    return (double)value[0] + part * ((double)value[1] - (double)value[0]);
+}
+
+double fbp_coverage_weight(const struct fbp_ray_coverage *c, size_t view, double x)
+{
+    const struct fbp_coverage_view *v = &c->view[view];
+    const double width = v->cell[1] - v->cell[0], gamma = c->source ? x : 0;
+    const size_t parts = (size_t)fmax(1, ceil(width / (PART * DEGREE)));
+    double here[MOST_GROUPS], there[MOST_GROUPS], sum = 0;
+
+    for (size_t j = 0; j < c->n_groups; j++) {
+        here[j] = across(&c->group[j], x);
+        there[j] = across(&c->group[j], -x);
+    }
+    for (size_t i = 0; i < parts; i++) {
+        const double beta = v->cell[0] + width * ((double)i + 0.5) / (double)parts;
+        const double own = here[v->group] * along(&c->group[v->group], beta);
+        double all = 0;
+        for (size_t j = 0; j < c->n_groups; j++) {
+            all += here[j] > 0 ? here[j] * along(&c->group[j], beta) : 0;
+            all += there[j] > 0 ? there[j] * along(&c->group[j], beta + FBP_PI - 2 * gamma) : 0;
+        }
+        sum += all > 0 ? own / all : 1;
+    }
+    return 2 * width * sum / (double)parts / (double)v->sharers;
+}
+
+double fbp_coverage_step(const struct fbp_ray_coverage *c, size_t view)
+{
+    return (c->view[view].cell[1] - c->view[view].cell[0]) / (double)c->view[view].sharers;
+}
