@@ -126,8 +126,19 @@ static bool is_json(const char *text, bool whole)
 
 fbp_status fbp_json_parse(const char *text, size_t n, const char **end, cJSON **out)
 {
+    const char *zero = text;
+
     *out = cJSON_ParseWithLengthOpts(text, n + 1, end, end != NULL);
-    if (*out)
+    while (*out && (zero = strchr(zero, '\\')) && strncmp(zero, "\\u0000", 6) != 0)
+        zero += 2; /* an escape */
+    if (*out && !zero)
         return FBP_OK;
+    if (*out) { /* C's strings end there */
+        cJSON_Delete(*out);
+        *out = NULL;
+        if (end)
+            *end = zero;
+        return FBP_ERR_INVALID;
+    }
     return is_json(text, end != NULL) ? fbp_fail_nomem(n, "JSON") : FBP_ERR_INVALID;
 }

@@ -117,6 +117,10 @@ static fbp_status read_head(const char *path, bool pattern, unsigned char head[H
     if (!first)
         return fbp_fail_nomem(strlen(path), "a path");
     const fbp_status st = fbp_read_head(first, head, HEAD_BYTES, n);
+    if (*n >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0) { /* UTF-8's byte order mark */
+        *n -= 3;
+        memmove(head, head + 3, *n);
+    }
     free(first);
     return st;
 }

@@ -138,6 +138,52 @@ static void tigre(void **state)
     refuses_all("a.json", tigre_json, list, N_OF(list));
 }
 
+/* A byte order mark in front changes nothing; UTF-16 is named. */
+static void byte_order_marks(void **state)
+{
+    static const char leap[] = "geometry = parallel\nnumAngles = 4\nnumRows = 3\nnumCols = 5\n"
+                               "pixelHeight = 1\npixelWidth = 1\ncenterRow = 1\ncenterCol = 2\n"
+                               "phis = 0, 45, 90, 135\nsod = 0\n";
+    static const char rtk[] = "<?xml version=\"1.0\"?><RTKThreeDCircularGeometry version=\"3\">"
+                              "<SourceToIsocenterDistance>600</SourceToIsocenterDistance>"
+                              "<SourceToDetectorDistance>1100</SourceToDetectorDistance>"
+                              "<Projection><GantryAngle>0</GantryAngle></Projection>"
+                              "</RTKThreeDCircularGeometry>";
+    static const char views[] = "{\"fbp_scan\": 1, \"detector\": {\"columns\": 5, \"rows\": 4}, "
+                                "\"views\": [[9, 0, 0, -9, 0, 0, 0, 1, 0, 0, 0, 1]]}";
+    static const struct {
+        const char *name, *text;
+    } files[] = {{"b.xtekct", nikon_xtekct},
+                 {"b.log", bruker_log},
+                 {"tigre.json", tigre_json},
+                 {"m.json", ctsimu_scenario},
+                 {"m_metadata.json", ctsimu_metadata},
+                 {"p.txt", plastimatch_txt},
+                 {"leap.txt", leap},
+                 {"rtk.xml", rtk},
+                 {"views.json", views}};
+    const struct fbp_geometry_known pixels = {.struct_size = sizeof pixels, .panel = {24, 32}};
+    char text[8000];
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(files); i++) {
+        const struct fbp_geometry_known *known = files[i].text == rtk               ? &panel
+                                                 : files[i].text == plastimatch_txt ? &pixels
+                                                                                    : NULL;
+        write_changed(files[i].name, files[i].text, NULL, NULL);
+        struct fbp_scan a = load_known(files[i].name, known);
+        snprintf(text, sizeof text, "\xEF\xBB\xBF%s", files[i].text);
+        write_changed(files[i].name, text, NULL, NULL);
+        struct fbp_scan b = load_known(files[i].name, known);
+        assert_int_equal(a.n_views, b.n_views);
+        near_views(a.views, b.views, a.n_views);
+        fbp_scan_clear(&a);
+        fbp_scan_clear(&b);
+    }
+    write_changed("b.xtekct", "\xFF\xFE[XTekCT]", NULL, NULL);
+    refuses("b.xtekct", "is text of UTF-16: save it as UTF-8");
+}
+
 /* A scan file that names such a file as its geometry has the note, too. */
 static void through_a_scan_file(void **state)
 {
@@ -170,6 +216,7 @@ int main(void)
         cmocka_unit_test(plastimatch),
         cmocka_unit_test(tigre),
         cmocka_unit_test(through_a_scan_file),
+        cmocka_unit_test(byte_order_marks),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

@@ -730,6 +730,9 @@ static const struct refusal {
     {ARRAY("[2, 1, 3]", "[99999, 99999, 2]", "<i2", NO_PACKING), "4 GiB"},
     {ARRAY("[3]", "[3]", "<i2", NO_PACKING), "of 1 dimension: "},
     {"{\"zarr_format\": 2,", "not JSON"},
+    {"{\"zarr_format\": 2, \"a\": \"b\\u0000c\"}", "not JSON"},
+    {ARRAY("[2, 1, 3]", "[1, 1, 2]", "<i2", NO_PACKING ", \"dimension_separator\": \"ab\""),
+     "dimension_separator"},
     {"{}", "version 2"},
 };
 

@@ -220,6 +220,9 @@ static void test_syntax_errors_have_a_place(void **state)
     expect_load_fails("s.json", FBP_ERR_INVALID, "line 1");
     write_text("s.json", "{\n\"fbp_scan\": 1\n");
     expect_load_fails("s.json", FBP_ERR_INVALID, "not valid JSON");
+    write_text("s.json", "{\"fbp_scan\": 1,\n \"a\\\\u0000\": \"b\\u0000c\"}");
+    expect_load_fails("s.json", FBP_ERR_INVALID,
+                      "line 2, column 16: a text holds the character \\u0000");
     write_text("s.json", "[1]");
     expect_load_fails("s.json", FBP_ERR_INVALID, "object");
     write_bytes(in_folder("s.json"), "{}\0{}", 5);

@@ -127,6 +127,8 @@ fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size)
     return FBP_OK;
 }
 
+static const char byte_order_mark[] = "\xEF\xBB\xBF"; /* of UTF-8 */
+
 static bool is_missing(int error)
 {
     return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG || error == ELOOP;
@@ -183,12 +185,19 @@ static fbp_status read_text(int fd, uint64_t size, const char *path, size_t max_
                         fbp_bytes_text(limit, sizeof limit, max_bytes));
     *n = (size_t)size;
     FBP_TRY(fbp_calloc((void **)text, *n + 1, 1, "a text file"));
-    const fbp_status st = fbp_read_at(fd, path, 0, *text, *n);
+    fbp_status st = fbp_read_at(fd, path, 0, *text, *n);
+    if (st == FBP_OK && (strncmp(*text, "\xFF\xFE", 2) == 0 || strncmp(*text, "\xFE\xFF", 2) == 0))
+        st = fbp_fail(FBP_ERR_UNSUPPORTED, "%s: is text of UTF-16: save it as UTF-8", path);
     if (st != FBP_OK) {
         free(*text);
         *text = NULL;
+        return st;
     }
-    return st;
+    if (strncmp(*text, byte_order_mark, 3) == 0) {
+        *n -= 3;
+        memmove(*text, *text + 3, *n + 1);
+    }
+    return FBP_OK;
 }
 
 fbp_status fbp_read_open_text(int fd, const char *path, size_t max_bytes, char **text, size_t *n)

@@ -45,7 +45,8 @@ fbp_status fbp_stat(const char *path, struct stat *out, bool *there);
  */
 fbp_status fbp_is_there(const char *path, bool *there);
 
-/** The whole of a text file, with a final '\0' that *n does not count.  free() it. */
+/** The whole of a text file without a byte order mark, with a final '\0' that *n does not count.
+ *  free() it. */
 fbp_status fbp_read_text(const char *path, size_t max_bytes, char **text, size_t *n);
 /** The same of a file that is open, and stays so; path is for messages. */
 fbp_status fbp_read_open_text(int fd, const char *path, size_t max_bytes, char **text, size_t *n);

@@ -3,40 +3,10 @@
 #include "base/json_text.h"
 #include "scan/file/scan_json.h"
 
-#include "base/mem.h"
-
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const size_t MAX_BYTES = (size_t)256 << 20;
-
-/* The whole file and a final 0. */
-static fbp_status read_text(const char *path, char **out, size_t *size)
-{
-    uint64_t bytes = 0;
-    char *text = NULL;
-    fbp_status st;
-    int fd = -1;
-
-    FBP_TRY(fbp_open_file(path, &fd, &bytes));
-    if (bytes > MAX_BYTES) {
-        st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: %llu bytes are too many for a scan file (at most 256 MiB): name the "
-                      "JSON file, not the array",
-                      path, (unsigned long long)bytes);
-        goto fail;
-    }
-    *size = (size_t)bytes;
-    FBP_TRY_GOTO(fbp_calloc((void **)&text, *size + 1, 1, "a scan file"));
-    FBP_TRY_GOTO(fbp_read_at(fd, path, 0, text, *size));
-    close(fd);
-    *out = text;
-    return FBP_OK;
-fail:
-    free(text);
-    close(fd);
-    return st;
-}
 
 /* cJSON stops one behind a character that should have been the quote of a key. */
 static const char *key_start(const char *text, const char *at)
@@ -60,6 +30,11 @@ static fbp_status syntax_error(const char *path, const char *text, const char *a
             line++;
             start = p + 1;
         }
+    if (strncmp(at, "\\u0000", 6) == 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: line %zu, column %zu: a text holds the character \\u0000, which would "
+                        "end it: remove that",
+                        path, line, (size_t)(at - start) + 1);
     return fbp_fail(FBP_ERR_INVALID,
                     "%s: line %zu, column %zu: not valid JSON here%s: check commas, quotes and "
                     "brackets; a comment is a key: \"//\": \"…\"",
@@ -74,7 +49,7 @@ fbp_status fbp_json_read(const char *path, cJSON **out)
     fbp_status st = FBP_OK;
 
     *out = NULL;
-    FBP_TRY(read_text(path, &text, &size));
+    FBP_TRY(fbp_read_text(path, MAX_BYTES, &text, &size));
     if (strlen(text) != size)
         st = fbp_fail(FBP_ERR_INVALID, "%s: contains zero bytes: name the scan's JSON file", path);
     else if ((st = fbp_json_parse(text, size, &end, out)) == FBP_ERR_INVALID)

@@ -95,8 +95,6 @@ static fbp_status read_lines(struct numbers *a, char *text, size_t n, locale_t c
     const char *const end = text + n;
     size_t line = 0;
 
-    if (strncmp(text, "\xEF\xBB\xBF", 3) == 0) /* UTF-8 */
-        text += 3;
     for (char *next; text < end; text = next) {
         char *newline = memchr(text, '\n', (size_t)(end - text));
         next = newline ? newline + 1 : text + (end - text);

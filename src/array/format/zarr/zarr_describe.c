@@ -142,7 +142,11 @@ static fbp_status take_coding(const fbp_source *src, const cJSON *root, struct f
             "store it by one of these, or uncompressed (in Python compressor=None), or as .npy",
             src->path, id[0] ? id : "an unknown codec");
     const char *separator = text_of(root, "dimension_separator");
-    out->separator = (char)(separator[0] ? separator[0] : '.');
+    if (item(root, "dimension_separator") && strcmp(separator, ".") != 0 &&
+        strcmp(separator, "/") != 0)
+        return bad(src, "its dimension_separator is neither \".\" nor \"/\"",
+                   "correct it in .zarray");
+    out->separator = separator[0] == '/' ? '/' : '.';
     return FBP_OK;
 }
 
