@@ -3,6 +3,8 @@
 
 #include "fbp/geometry_file.h"
 
+#include "base/vec.h"
+
 #include <math.h>
 
 #define H5 FBP_TEST_DIR "/hdf5_scan.h5"
@@ -108,6 +110,11 @@ static void ignored_facts_are_named(void **state)
          "x_rotation_axis_pixel_position, which is 4, is not applied: --centre"},
         {"/entry/instrument/detector/x_flipped", 1, 1, "x_flipped, which is 1, is not applied"},
         {"/entry/sample/mass", 1, 2, NULL},
+        {"/entry/instrument/detector/half_acquisition", 0, 0, NULL},
+        {"/entry/instrument/detector/half_acquisition", 1, 1,
+         "half_acquisition, which is 1, is not applied: the axis is near an edge"},
+        {"/entry/control/data", 3, 3, NULL},
+        {"/entry/control/data", 2.5, 3, "control/data, which changes by 0.5, is not applied"},
     };
 
     (void)state;
@@ -131,6 +138,114 @@ static void ignored_facts_are_named(void **state)
     H5Fclose(file);
     struct fbp_scan scan = load();
     assert_non_null(strstr(scan.note, "x_pixel_size = 6.5 \"furlong\" is not applied"));
+    fbp_scan_clear(&scan);
+}
+
+/* Units of angles, and those that are none. */
+static void units_of_angles(void **state)
+{
+    static const struct {
+        const char *unit;
+        double degree; /* 0: refused */
+    } rows[] = {{"deg", 1},
+                {"Degrees", 1},
+                {"rad", FBP_PI / 180},
+                {"mdeg", 1000},
+                {"mrad", FBP_PI / 0.18},
+                {"arcsec", 3600},
+                {"arcminutes", 60},
+                {"grad", 1 / 0.9},
+                {"turn", 1 / 360.},
+                {"", 1},
+                {"revolutions", 1 / 360.},
+                {"counts", 0},
+                {"radish", 0},
+                {"mm", 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int tomo = 0; tomo < 2; tomo++) {
+            double angles[NZ];
+            for (int k = 0; k < NZ; k++)
+                angles[k] = 20 * k * (rows[i].degree > 0 ? rows[i].degree : 1);
+            const char *set = tomo ? "/entry/sample/rotation_angle" : "/exchange/theta";
+            const hid_t file = new_file(H5);
+            put_volume(file, tomo ? "/entry/instrument/detector/data" : "/exchange/data",
+                       H5T_STD_U16LE, H5P_DEFAULT);
+            put_list(file, set, H5T_IEEE_F64LE, NZ, angles);
+            put_text(file, set, "units", rows[i].unit);
+            H5Fclose(file);
+            struct fbp_scan scan = {.struct_size = sizeof scan};
+            const fbp_status st = fbp_scan_load(&scan, H5);
+            if (st != (rows[i].degree > 0 ? FBP_OK : FBP_ERR_UNSUPPORTED))
+                fail_msg("\"%s\": %s", rows[i].unit, fbp_message());
+            if (st == FBP_OK)
+                assert_true(near(angle_of(&scan.views[4]), 80));
+            else
+                assert_says(rows[i].unit);
+            fbp_scan_clear(&scan);
+        }
+}
+
+/* Rotations of the panel, which take the place of x_flipped, and a field of view of one half. */
+static void turned_panels_are_named(void **state)
+{
+    static const struct {
+        const char *name, *type;
+        double vector[3], angle;
+        const char *unit, *note;
+    } rows[] = {
+        {"rx", "rotation", {1, 0, 0}, 180, "deg", "rx, which is 180 deg, is not applied: --flip-v"},
+        {"ry", "rotation", {0, 1, 0}, 180, "deg", "ry, which is 180 deg, is not applied: --flip-u"},
+        {"ry", "rotation", {0, 1, 0}, -3.14159265358979, "rad", "--flip-u turns columns"},
+        {"rz", "rotation", {0, 0, 1}, 180, "deg", "--flip-u --flip-v turn columns and rows"},
+        {"rz", "rotation", {0, 0, 1}, 90, "deg", "turn the images back first"},
+        {"yaw",
+         "rotation",
+         {0, 1, 0},
+         180,
+         "deg",
+         "yaw, which is 180 deg, is not applied: --flip-u"},
+        {"ry", "rotation", {0, 1, 0}, 360, "deg", NULL},
+        {"ry", "rotation", {0, 1, 0}, 0, "deg", NULL},
+        {"tx", "translation", {1, 0, 0}, 180, "m", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char set[100];
+        snprintf(set, sizeof set, "/entry/instrument/detector/transformations/%s", rows[i].name);
+        hid_t file = new_file(H5);
+        put_tomo(file, "mm");
+        put_list(file, set, H5T_IEEE_F64LE, 1, &rows[i].angle);
+        put_text(file, set, "transformation_type", rows[i].type);
+        put_text(file, set, "units", rows[i].unit);
+        const hid_t data = H5Dopen2(file, set, H5P_DEFAULT);
+        const hid_t space = H5Screate_simple(1, (const hsize_t[]){3}, NULL);
+        const hid_t a = H5Acreate2(data, "vector", H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT);
+        assert_true(H5Awrite(a, H5T_NATIVE_DOUBLE, rows[i].vector) >= 0);
+        H5Aclose(a);
+        H5Sclose(space);
+        H5Dclose(data);
+        H5Fclose(file);
+        struct fbp_scan scan = load();
+        assert_int_equal(scan.note != NULL, rows[i].note != NULL);
+        if (rows[i].note && !strstr(scan.note, rows[i].note))
+            fail_msg("\"%s\" has not \"%s\"", scan.note, rows[i].note);
+        fbp_scan_clear(&scan);
+    }
+    const hid_t file = new_file(H5), type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
+    put_tomo(file, "mm");
+    H5Tset_size(type, 5);
+    const hid_t data = H5Dcreate2(file, "/entry/instrument/detector/field_of_view", type, space,
+                                  H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, "Half") >= 0);
+    H5Dclose(data);
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Fclose(file);
+    struct fbp_scan scan = load();
+    assert_non_null(strstr(scan.note, "field_of_view, which is Half, is not applied: the axis is"));
     fbp_scan_clear(&scan);
 }
 
@@ -306,6 +421,8 @@ int main(void)
         cmocka_unit_test(data_exchange),
         cmocka_unit_test(nxtomo),
         cmocka_unit_test(ignored_facts_are_named),
+        cmocka_unit_test(units_of_angles),
+        cmocka_unit_test(turned_panels_are_named),
         cmocka_unit_test(alignment_frames_are_no_projections),
         cmocka_unit_test(linked_images),
         cmocka_unit_test(what_lacks),

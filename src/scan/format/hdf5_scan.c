@@ -16,12 +16,11 @@
 
 static const size_t MAX_VIEWS = 1 << 22;
 
-/* What a child finds; n_angles doubles follow, in degrees or radians as the file has them. */
+/* What a child finds; n_angles doubles follow, in radians. */
 struct found {
     char data[FBP_HDF5_PATH], dark[FBP_HDF5_PATH], flat[FBP_HDF5_PATH]; /* "" = none */
     double pitch_mm[2];                                                 /* 0: not known */
     size_t n_angles;
-    bool radians;
     bool keyed; /* projections, flats and darks are images of `data`, told apart by image_key */
     bool has_dark, has_flat;
     char note[900]; /* what changes the result and is not applied, a sentence; "" */
@@ -43,7 +42,8 @@ static size_t common(const char *a, const char *b)
     return n;
 }
 
-/* The data set of this name that is nearest in the tree; n 0: of any length, else one list. */
+/* The data set of this name, such as "control/data", that is nearest in the tree; n 0: of any
+ * length, else one list. */
 static const struct fbp_hdf5_entry *nearest(const struct search *s, const char *name,
                                             const char *to, hsize_t n)
 {
@@ -51,7 +51,9 @@ static const struct fbp_hdf5_entry *nearest(const struct search *s, const char *
 
     for (size_t i = 0; i < s->list.n; i++) {
         const struct fbp_hdf5_entry *e = &s->list.entries[i];
-        if (!e->numeric || strcmp(strrchr(e->path, '/') + 1, name) != 0 ||
+        const size_t length = strlen(e->path), tail = strlen(name) + 1;
+        if (!e->numeric || length < tail || e->path[length - tail] != '/' ||
+            strcmp(e->path + length - tail + 1, name) != 0 ||
             (n > 0 && (e->rank != 1 || e->n[0] != n)))
             continue;
         if (!best || common(e->path, to) > common(best->path, to))
@@ -70,27 +72,40 @@ static void units_of(const struct search *s, const char *path, char *out, size_t
     H5Dclose(data);
 }
 
-/* Millimetres of one of this unit; 0 if it is none. */
-static double millimetres(const char *unit)
+/* A unit by its names, which may have an s behind them. */
+struct unit {
+    const char *names;
+    double value;
+};
+
+static const struct unit lengths[] = {
+    {"mm millimeter millimetre", 1},
+    {"m meter metre", 1e3},
+    {"cm centimeter centimetre", 10},
+    {"um µm μm micron micrometer micrometre", 1e-3}, /* both of Unicode's mus */
+    {"nm nanometer nanometre", 1e-6},
+    {"", 0},
+};
+
+static const struct unit angles_rad[] = {
+    {"deg degree °", FBP_PI / 180},       {"rad radian", 1},
+    {"mdeg millidegree", FBP_PI / 180e3}, {"mrad milliradian", 1e-3},
+    {"urad µrad μrad microradian", 1e-6}, {"arcmin arcminute", FBP_PI / 10800},
+    {"arcsec arcsecond", FBP_PI / 648e3}, {"turn revolution rev", 2 * FBP_PI},
+    {"grad gradian gon", FBP_PI / 200},   {"", 0},
+};
+
+/* What one of this unit is; 0 if it is not in the table. */
+static double value_of(const struct unit *table, const char *unit)
 {
-    static const struct {
-        const char *names; /* one of these, or with an s behind it */
-        double mm;
-    } table[] = {
-        {"mm millimeter millimetre", 1},
-        {"m meter metre", 1e3},
-        {"cm centimeter centimetre", 10},
-        {"um µm μm micron micrometer micrometre", 1e-3}, /* both of Unicode's mus */
-        {"nm nanometer nanometre", 1e-6},
-    };
     const size_t length = strlen(unit);
 
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        for (const char *p = table[i].names; *p;) {
+    for (; table->value > 0; table++)
+        for (const char *p = table->names; *p;) {
             const size_t n = strcspn(p, " ");
-            const bool many = length == n + 1 && n > 3 && (unit[n] == 's' || unit[n] == 'S');
+            const bool many = length == n + 1 && n > 2 && (unit[n] == 's' || unit[n] == 'S');
             if ((length == n || many) && strncasecmp(p, unit, n) == 0)
-                return table[i].mm;
+                return table->value;
             p += n + strspn(p + n, " ");
         }
     return 0;
@@ -125,8 +140,9 @@ static fbp_status read_length(struct search *s, const char *name, double *out)
         return FBP_OK;
     units_of(s, e->path, unit, sizeof unit);
     FBP_TRY(fbp_hdf5_numbers(s->file, s->path, e->path, MAX_VIEWS, &value, &n));
-    if (value[0] > 0 && isfinite(value[0] * millimetres(unit)))
-        *out = value[0] * millimetres(unit);
+    const double mm = value_of(lengths, unit);
+    if (value[0] > 0 && isfinite(value[0] * mm))
+        *out = value[0] * mm;
     if (value[0] > 0 && !(*out > 0))
         note(s, "%s = %g \"%.20s\" is not applied: no unit of length that is known: give --pitch",
              e->path, value[0], unit);
@@ -147,23 +163,69 @@ static void range_of(const double *v, size_t n, double *change, double *size)
     *size = fmax(fabs(low), fabs(high));
 }
 
+static const char half[] = "the axis is near an edge of the panel: --centre says where";
+
+/* Rotations of the panel about its own axes, and a field of view of one half. */
+static fbp_status note_panel(struct search *s)
+{
+    static const char *const remedies[] = {"--flip-v turns rows round",
+                                           "--flip-u turns columns round",
+                                           "--flip-u --flip-v turn columns and rows round"};
+
+    for (size_t i = 0; i < s->list.n; i++) {
+        const struct fbp_hdf5_entry *e = &s->list.entries[i];
+        const char *name = strrchr(e->path, '/') + 1;
+        double v[3] = {name[1] == 'x', name[1] == 'y', name[1] == 'z'}, *angles = NULL;
+        char type[32] = "", unit[32];
+        size_t n = 0;
+        if (e->again || e->rank > 1)
+            continue;
+        const hid_t data = H5Dopen2(s->file, e->path, H5P_DEFAULT);
+        const bool said = fbp_hdf5_text_of(data, "transformation_type", type, sizeof type);
+        const bool turns = e->numeric && strstr(e->path, "/transformations/") &&
+                           !strstr(e->path, "/sample/") &&
+                           (said ? strcmp(type, "rotation") == 0 : name[0] == 'r' && !name[2]);
+        (void)fbp_hdf5_numbers_of(data, "vector", v, 3);
+        if (strcmp(name, "field_of_view") == 0 && fbp_hdf5_text_of(data, NULL, type, sizeof type) &&
+            strcasecmp(type, "half") == 0)
+            note(s, "%s, which is %s, is not applied: %s", e->path, type, half);
+        H5Dclose(data);
+        if (!turns)
+            continue;
+        units_of(s, e->path, unit, sizeof unit);
+        FBP_TRY(fbp_hdf5_numbers(s->file, s->path, e->path, MAX_VIEWS, &angles, &n));
+        const double deg =
+            fabs(angles[0]) * value_of(angles_rad, unit[0] ? unit : "deg") * 180 / FBP_PI;
+        const double rest = fmod(deg, 360), least = fmin(rest, 360 - rest);
+        const int axis = fabs(v[0]) > 0.99 ? 0 : fabs(v[1]) > 0.99 ? 1 : fabs(v[2]) > 0.99 ? 2 : -1;
+        if (least > 0.01 || !(value_of(angles_rad, unit[0] ? unit : "deg") > 0))
+            note(s, "%s, which is %g %s, is not applied: %s", e->path, angles[0], unit,
+                 axis >= 0 && least > 179.99 ? remedies[axis] : "turn the images back first");
+        free(angles);
+    }
+    return FBP_OK;
+}
+
 /* Facts of a scan that are read by other programs and have no place here yet. */
 static fbp_status note_ignored(struct search *s)
 {
     static const struct {
         const char *name;
-        bool moves; /* counts if it changes during the scan; else if it is not 0 */
+        double moves; /* counts if it changes by this part during the scan; 0: if it is not 0 */
         const char *remedy;
     } list[] = {
-        {"x_translation", true, "the sample is taken to stand still"},
-        {"y_translation", true, "the sample is taken to stand still"},
-        {"z_translation", true, "the sample is taken to stand still"},
-        {"x_rotation_axis_pixel_position", false, "--centre says where the axis is"},
-        {"y_rotation_axis_pixel_position", false, "--centre says where the axis is"},
-        {"x_flipped", false, "--flip-u turns columns round"},
-        {"y_flipped", false, "--flip-v turns rows round"},
-        {"rotation_center", false, "--centre says where the axis is"},
-        {"rotation_axis_location", false, "--centre says where the axis is"},
+        {"x_translation", 1e-9, "the sample is taken to stand still"},
+        {"y_translation", 1e-9, "the sample is taken to stand still"},
+        {"z_translation", 1e-9, "the sample is taken to stand still"},
+        {"control/data", 1e-3, "divide each image by its value, the current of the source"},
+        {"x_rotation_axis_pixel_position", 0, "--centre says where the axis is"},
+        {"y_rotation_axis_pixel_position", 0, "--centre says where the axis is"},
+        {"estimated_cor_from_motor", 0, "--centre says where the axis is"},
+        {"half_acquisition", 0, half},
+        {"x_flipped", 0, "--flip-u turns columns round"},
+        {"y_flipped", 0, "--flip-v turns rows round"},
+        {"rotation_center", 0, "--centre says where the axis is"},
+        {"rotation_axis_location", 0, "--centre says where the axis is"},
     };
 
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
@@ -175,13 +237,14 @@ static fbp_status note_ignored(struct search *s)
         FBP_TRY(fbp_hdf5_numbers(s->file, s->path, e->path, MAX_VIEWS, &value, &n));
         if (n > 0)
             range_of(value, n, &change, &size);
-        if (list[i].moves ? change > 1e-9 * size : size > 0)
+        const bool moves = list[i].moves > 0;
+        if (moves ? change > list[i].moves * size : size > 0)
             note(s, "%s, %s %g, is not applied: %s", e->path,
-                 list[i].moves ? "which changes by" : "which is", list[i].moves ? change : value[0],
+                 moves ? "which changes by" : "which is", moves ? change : value[0],
                  list[i].remedy);
         free(value);
     }
-    return FBP_OK;
+    return note_panel(s);
 }
 
 static fbp_status read_pitch(struct search *s, const char *x, const char *y)
@@ -200,8 +263,16 @@ static fbp_status read_angles(struct search *s, const char *path, double **out, 
     char unit[32];
 
     units_of(s, path, unit, sizeof unit);
-    s->found.radians = strncasecmp(unit, "rad", 3) == 0;
-    return fbp_hdf5_numbers(s->file, s->path, path, MAX_VIEWS, out, n);
+    const double factor = value_of(angles_rad, unit[0] ? unit : "deg");
+    if (!(factor > 0))
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: %s has the unit \"%s\", which is not known (deg, mdeg, rad, mrad, "
+                        "arcsec, grad, turn): correct it",
+                        s->path, path, unit);
+    FBP_TRY(fbp_hdf5_numbers(s->file, s->path, path, MAX_VIEWS, out, n));
+    for (size_t i = 0; i < *n; i++)
+        (*out)[i] *= factor;
+    return FBP_OK;
 }
 
 static fbp_status check_exchange(const struct search *s, const struct fbp_hdf5_entry *data)
@@ -435,8 +506,6 @@ static fbp_status take(struct fbp_scan *out, const char *path,
     }
     FBP_TRY_GOTO(fbp_calloc((void **)&angles, f.n_angles, sizeof *angles, "angles"));
     (void)!fbp_blob_take(reply, &at, angles, f.n_angles * sizeof *angles);
-    for (size_t i = 0; i < f.n_angles && !f.radians; i++)
-        angles[i] *= FBP_PI / 180;
     out->kind = FBP_PARALLEL;
     f.note[sizeof f.note - 1] = '\0';
     if (f.note[0])

@@ -108,7 +108,8 @@ fbp_status fbp_hdf5_check_virtual(hid_t data, const char *path, const hsize_t *f
 fbp_status fbp_hdf5_check_block(hid_t data, const char *path, const hsize_t *first,
                                 const hsize_t *n, size_t most, bool *fits);
 
-/** Attributes; false if absent or of another kind.  Numbers: exactly n of them. */
+/** Attributes; false if absent or of another kind.  Text: attribute NULL is the data set itself.
+ *  Numbers: exactly n of them. */
 bool fbp_hdf5_text_of(hid_t object, const char *attribute, char *out, size_t n);
 bool fbp_hdf5_numbers_of(hid_t object, const char *attribute, double *out, size_t n);
 

@@ -74,8 +74,10 @@ fbp_status fbp_hdf5_keys(hid_t file, const char *name, const char *path,
 
 bool fbp_hdf5_text_of(hid_t object, const char *attribute, char *out, size_t n)
 {
-    const hid_t a = H5Aexists(object, attribute) > 0 ? H5Aopen(object, attribute, H5P_DEFAULT) : -1;
-    const hid_t type = a >= 0 ? H5Aget_type(a) : -1, space = a >= 0 ? H5Aget_space(a) : -1;
+    const bool has = attribute && H5Aexists(object, attribute) > 0;
+    const hid_t a = has ? H5Aopen(object, attribute, H5P_DEFAULT) : -1;
+    const hid_t type = a >= 0 ? H5Aget_type(a) : attribute ? -1 : H5Dget_type(object);
+    const hid_t space = a >= 0 ? H5Aget_space(a) : attribute ? -1 : H5Dget_space(object);
     const hid_t memory = H5Tcopy(H5T_C_S1);
     char fixed[256] = "", *variable = NULL;
     bool found = false;
@@ -84,7 +86,9 @@ bool fbp_hdf5_text_of(hid_t object, const char *attribute, char *out, size_t n)
         const bool is_variable = H5Tis_variable_str(type) > 0;
         H5Tset_size(memory, is_variable ? H5T_VARIABLE : sizeof fixed);
         H5Tset_cset(memory, H5Tget_cset(type));
-        found = H5Aread(a, memory, is_variable ? (void *)&variable : fixed) >= 0;
+        void *to = is_variable ? (void *)&variable : fixed;
+        found = (attribute ? H5Aread(a, memory, to)
+                           : H5Dread(object, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, to)) >= 0;
         fixed[sizeof fixed - 1] = '\0';
         if (found && (variable || !is_variable))
             snprintf(out, n, "%s", is_variable ? variable : fixed);
