@@ -64,6 +64,46 @@ static void variants(void **state)
     fbp_scan_clear(&s);
 }
 
+static void write_image(const char *name)
+{
+    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {5, 3, 1}};
+    const float zeros[15] = {0};
+    fbp_sink *sink;
+
+    assert_int_equal(fbp_sink_open(&sink, in_folder(name), &info, NULL), FBP_OK);
+    assert_int_equal(fbp_sink_write(sink, 0, 1, zeros), FBP_OK);
+    assert_int_equal(fbp_sink_finish(sink), FBP_OK);
+    fbp_sink_close(&sink);
+}
+
+/* Logs without sizes: those of the images, which have the name of the log. */
+static void sizes_of_the_images(void **state)
+{
+    const struct fbp_geometry_known known = {.struct_size = sizeof known, .panel = {7, 4}};
+    char text[2000], *at;
+
+    (void)state;
+    snprintf(text, sizeof text, "%s", bruker_log);
+    while ((at = strstr(text, "Number Of Columns")) || (at = strstr(text, "Number Of Rows")) ||
+           (at = strstr(text, "Filename Prefix")))
+        *at = '_';
+    write_changed("b_.log", text, NULL, NULL);
+    refuses("b_.log", "has no Number Of Columns");
+    struct fbp_scan s = load_known("b_.log", &known);
+    assert_true(s.panel.n_columns == 7 && s.panel.n_rows == 4 && !s.projections);
+    fbp_scan_clear(&s);
+    write_image("b_00000000.tif");
+    s = load_file("b_.log");
+    assert_true(s.panel.n_columns == 5 && s.panel.n_rows == 3);
+    assert_string_equal(strrchr(s.projections, '/'), "/b_%08d.tif 0 3");
+    fbp_scan_clear(&s);
+    write_changed("b_.log", text, "_umber Of Columns", "Number Of Columns");
+    s = load_file("b_.log");
+    assert_true(s.panel.n_columns == 120 && s.panel.n_rows == 3);
+    fbp_scan_clear(&s);
+    unlink(in_folder("b_00000000.tif"));
+}
+
 static void wrong_input_is_named(void **state)
 {
     static const struct spoilt list[] = {
@@ -96,6 +136,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plain_scan),
         cmocka_unit_test(variants),
+        cmocka_unit_test(sizes_of_the_images),
         cmocka_unit_test(wrong_input_is_named),
     };
 

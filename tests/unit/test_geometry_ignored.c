@@ -78,6 +78,15 @@ static void nikon(void **state)
                                   "angles = a.ang is not applied: they are taken to be Angular"};
     check_notes("a.xtekct", nikon_xtekct, NULL, &beside, 1);
     unlink(in_folder("a.ang"));
+    static const char *const names[] = {"_ctdata.txt", "a_ctdata.txt", "other.ANG"};
+    for (size_t i = 0; i < N_OF(names); i++) {
+        write_changed(names[i], "x\n", NULL, NULL);
+        struct fbp_scan s = load_file("a.xtekct");
+        if (!s.note || !strstr(s.note, names[i]))
+            fail_msg("\"%s\" has not \"%s\"", s.note ? s.note : "no note", names[i]);
+        fbp_scan_clear(&s);
+        unlink(in_folder(names[i]));
+    }
 }
 
 static void rtk(void **state)

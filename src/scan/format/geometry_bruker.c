@@ -9,6 +9,7 @@
 
 #include "array/array.h"
 #include "array/file/bytes.h"
+#include "array/stack_names.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "scan/file/scan_notes.h"
@@ -126,6 +127,7 @@ static fbp_status read_distances(const struct fbp_ini *ini, struct log *log)
 
     FBP_TRY(fbp_ini_positive(ini, acquisition, "Object to Source (mm)", &log->sod));
     FBP_TRY(fbp_ini_number(ini, acquisition, "Camera to Source (mm)", &log->sdd));
+    FBP_TRY(fbp_ini_number(ini, acquisition, "Scaled Image Pixel Size (um)", &pixel));
     FBP_TRY(fbp_ini_number(ini, acquisition, "Image Pixel Size (um)", &pixel));
     const bool parallel = log->sod >= PARALLEL_MM;
     if (!parallel && log->sdd > log->sod)
@@ -162,14 +164,12 @@ static fbp_status read_angles(const struct fbp_ini *ini, struct log *log)
     return FBP_OK;
 }
 
+/* The panel and n_views are known. */
 static fbp_status read_log(const struct fbp_ini *ini, struct log *log)
 {
     double bits = 0;
 
     FBP_TRY(refuse(ini));
-    FBP_TRY(fbp_ini_count(ini, acquisition, "Number Of Columns", &log->panel.n_columns));
-    FBP_TRY(fbp_ini_count(ini, acquisition, "Number Of Rows", &log->panel.n_rows));
-    FBP_TRY(fbp_ini_count(ini, acquisition, "Number Of Files", &log->n_views));
     FBP_TRY(read_distances(ini, log));
     FBP_TRY(read_angles(ini, log));
     log->optical_axis = (double)log->panel.n_rows / 2;
@@ -205,25 +205,6 @@ static fbp_status make_views(struct fbp_scan *out, const struct fbp_ini *ini, co
     }
     out->kind = parallel ? FBP_PARALLEL : FBP_CONE;
     return FBP_OK;
-}
-
-/* PREFIX0000.tif and so on, beside the log. */
-static fbp_status name_projections(struct fbp_scan *out, const struct fbp_ini *ini)
-{
-    const char *prefix = fbp_ini_text(ini, acquisition, "Filename Prefix");
-    const char *format = fbp_ini_text(ini, acquisition, "Image Format");
-    double digits = 4;
-
-    FBP_TRY(fbp_ini_number(ini, acquisition, "Filename Index Length", &digits));
-    if (!(digits >= 1 && digits <= 9))
-        return fbp_fail(FBP_ERR_INVALID, "%s: Filename Index Length: found %g, expected 1 to 9",
-                        ini->path, digits);
-    if (!prefix || (format && strncasecmp(format, "TIF", 3) != 0))
-        return FBP_OK; /* the geometry alone */
-    char *pattern = fbp_format("%s%%0%dd.tif 0 %zu", prefix, (int)digits, out->n_views - 1);
-    out->projections = pattern ? fbp_path_join(ini->path, pattern) : NULL;
-    free(pattern);
-    return out->projections ? FBP_OK : fbp_fail_nomem(strlen(prefix), "a path");
 }
 
 /* Shifts of the pictures, one a view, in a table of unknown sign. */
@@ -263,12 +244,47 @@ static fbp_status compare_pixel(struct fbp_scan *out, const struct fbp_ini *ini,
     return fbp_scan_note_ignored(out, ini->path, "Image Pixel Size (um)", value, remedy);
 }
 
+/* PREFIX0000.tif and so on, beside the log, which has the name PREFIX, too. */
+static fbp_status name_projections(struct fbp_scan *out, const struct fbp_ini *ini, size_t n_views)
+{
+    const char *prefix = fbp_ini_text(ini, acquisition, "Filename Prefix");
+    const char *format = fbp_ini_text(ini, acquisition, "Image Format");
+    const char *name = fbp_base_name(ini->path);
+    double digits = 4;
+
+    FBP_TRY(fbp_ini_number(ini, acquisition, "Filename Index Length", &digits));
+    if (!(digits >= 1 && digits <= 9))
+        return fbp_fail(FBP_ERR_INVALID, "%s: Filename Index Length: found %g, expected 1 to 9",
+                        ini->path, digits);
+    if (format && strncasecmp(format, "TIF", 3) != 0)
+        return FBP_OK; /* the geometry alone */
+    const size_t length =
+        prefix ? strlen(prefix) : strlen(name) - 4 * fbp_has_extension(name, ".log");
+    char *pattern = fbp_format("%.*s%%0%dd.tif 0 %zu", (int)length, prefix ? prefix : name,
+                               (int)digits, n_views - 1);
+    out->projections = pattern ? fbp_path_join(ini->path, pattern) : NULL;
+    free(pattern);
+    char *first = out->projections ? fbp_stack_name(out->projections, 0) : NULL;
+    if (!first)
+        return fbp_fail_nomem(length, "a path");
+    if (!prefix && access(first, F_OK) != 0) { /* the geometry alone */
+        free(out->projections);
+        out->projections = NULL;
+    }
+    free(first);
+    return FBP_OK;
+}
+
 static fbp_status load_ini(struct fbp_scan *out, const struct fbp_ini *ini,
                            const struct fbp_geometry_known *known)
 {
     struct log log = {.i0 = 0};
 
     FBP_TRY(refuse_shifts(ini));
+    FBP_TRY(fbp_ini_count(ini, acquisition, "Number Of Files", &log.n_views));
+    FBP_TRY(name_projections(out, ini, log.n_views));
+    FBP_TRY(fbp_ini_panel(ini, acquisition, "Number Of Columns", "Number Of Rows", out->projections,
+                          known, &log.panel));
     FBP_TRY(read_log(ini, &log));
     out->panel = log.panel;
     out->row_order = FBP_ROWS_TOP_DOWN;
@@ -276,8 +292,7 @@ static fbp_status load_ini(struct fbp_scan *out, const struct fbp_ini *ini,
     if (log.i0 > 0)
         out->i0 = log.i0;
     FBP_TRY(fbp_ini_note_ignored(ini, ignored, sizeof ignored / sizeof *ignored, out));
-    FBP_TRY(compare_pixel(out, ini, &log));
-    return name_projections(out, ini);
+    return compare_pixel(out, ini, &log);
 }
 
 static bool detect(const char *path, const unsigned char *head, size_t n)

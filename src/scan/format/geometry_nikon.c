@@ -7,17 +7,16 @@
  */
 #include "scan/file/geometry_format.h"
 
-#include "array/file/bytes.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "geometry/rotation.h"
 #include "scan/file/scan_notes.h"
 #include "scan/format/ini.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 static const char section[] = "XTekCT";
 
@@ -56,11 +55,9 @@ static fbp_status read_axis(const struct fbp_ini *ini, struct machine *m)
     return FBP_OK;
 }
 
+/* n_views is known. */
 static fbp_status read_machine(const struct fbp_ini *ini, struct machine *m)
 {
-    FBP_TRY(fbp_ini_count(ini, section, "DetectorPixelsX", &m->panel.n_columns));
-    FBP_TRY(fbp_ini_count(ini, section, "DetectorPixelsY", &m->panel.n_rows));
-    FBP_TRY(fbp_ini_count(ini, section, "Projections", &m->n_views));
     FBP_TRY(fbp_ini_positive(ini, section, "DetectorPixelSizeX", &m->pitch[0]));
     FBP_TRY(fbp_ini_positive(ini, section, "DetectorPixelSizeY", &m->pitch[1]));
     FBP_TRY(fbp_ini_positive(ini, section, "SrcToObject", &m->sod));
@@ -130,7 +127,7 @@ static void turn_view(const struct fbp_view *rest, double angle, struct fbp_view
 
 /* NAME_0001.tif and so on, beside the file or in InputFolderName below it. */
 static fbp_status name_projections(struct fbp_scan *out, const char *path,
-                                   const struct fbp_ini *ini)
+                                   const struct fbp_ini *ini, size_t n_views)
 {
     const char *name = fbp_ini_text(ini, section, "Name");
     const char *folder = fbp_ini_text(ini, section, "InputFolderName");
@@ -146,29 +143,26 @@ static fbp_status name_projections(struct fbp_scan *out, const char *path,
     /* a folder on the scanner's own disk is of no use here */
     const bool below = folder && !strpbrk(folder, "\\:") && folder[0] != '/';
     char *pattern = fbp_format("%s%s%s%s%%0%dd.tif 1 %zu", below ? folder : "", below ? "/" : "",
-                               name, separator ? separator : "_", (int)digits, out->n_views);
+                               name, separator ? separator : "_", (int)digits, n_views);
     out->projections = pattern ? fbp_path_join(path, pattern) : NULL;
     free(pattern);
     return out->projections ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
 }
 
-/* Angles as they were measured, which CIL does not go by either. */
+/* Files of measured angles in the folder, which CIL does not go by either. */
 static fbp_status note_angles(struct fbp_scan *out, const char *path)
 {
-    const size_t stem = strlen(path) > 7 ? strlen(path) - strlen(".xtekct") : 0;
-    char *names[2] = {fbp_format("%.*s.ang", (int)stem, path), fbp_path_join(path, "_ctdata.txt")};
-    fbp_status st = FBP_OK;
+    char *folder = fbp_path_join(path, ".");
+    DIR *dir = folder ? opendir(strchr(path, '/') ? folder : ".") : NULL;
+    fbp_status st = folder ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
 
-    for (int i = 0; i < 2; i++) {
-        bool there = false;
-        if (st == FBP_OK)
-            st = fbp_is_there(names[i], &there);
-        const char *slash = there ? strrchr(names[i], '/') : NULL; /* beside `path` */
-        if (there)
-            st = fbp_scan_note_ignored(out, path, "angles", slash ? slash + 1 : names[i],
+    for (const struct dirent *e; st == FBP_OK && dir && (e = readdir(dir));)
+        if (fbp_has_extension(e->d_name, "_ctdata.txt .ang"))
+            st = fbp_scan_note_ignored(out, path, "angles", e->d_name,
                                        "they are taken to be AngularStep apart");
-        free(names[i]);
-    }
+    if (dir)
+        closedir(dir);
+    free(folder);
     return st;
 }
 
@@ -178,6 +172,10 @@ static fbp_status load_ini(struct fbp_scan *out, const struct fbp_ini *ini,
     struct machine m = {.white = 0};
     struct fbp_view rest;
 
+    FBP_TRY(fbp_ini_count(ini, section, "Projections", &m.n_views));
+    FBP_TRY(name_projections(out, ini->path, ini, m.n_views));
+    FBP_TRY(fbp_ini_panel(ini, section, "DetectorPixelsX", "DetectorPixelsY", out->projections,
+                          known, &m.panel));
     FBP_TRY(read_machine(ini, &m));
     out->kind = FBP_CONE;
     out->panel = m.panel;
@@ -190,8 +188,7 @@ static fbp_status load_ini(struct fbp_scan *out, const struct fbp_ini *ini,
     if (m.white > 0)
         out->i0 = m.white;
     FBP_TRY(fbp_ini_note_ignored(ini, ignored, sizeof ignored / sizeof *ignored, out));
-    FBP_TRY(note_angles(out, ini->path));
-    return name_projections(out, ini->path, ini);
+    return note_angles(out, ini->path);
 }
 
 static bool detect(const char *path, const unsigned char *head, size_t n)

@@ -1,13 +1,17 @@
 #include "scan/format/ini.h"
 
+#include "array/array.h"
 #include "array/file/bytes.h"
+#include "array/stack_names.h"
 #include "base/mem.h"
+#include "scan/file/geometry_format.h"
 #include "scan/file/scan_notes.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 enum { MAX_BYTES = 4 << 20 };
 
@@ -129,6 +133,29 @@ fbp_status fbp_ini_count(const struct fbp_ini *ini, const char *section, const c
                         "%s: %s: found %g, expected a whole number from 1 to 1000000", ini->path,
                         key, x);
     *out = (size_t)x;
+    return FBP_OK;
+}
+
+fbp_status fbp_ini_panel(const struct fbp_ini *ini, const char *section, const char *columns,
+                         const char *rows, const char *projections,
+                         const struct fbp_geometry_known *known, struct fbp_panel *out)
+{
+    const bool both = fbp_ini_text(ini, section, columns) && fbp_ini_text(ini, section, rows);
+    char *first = projections ? fbp_stack_name(projections, 0) : NULL;
+    fbp_source *source = NULL;
+
+    *out = (struct fbp_panel){0, 0};
+    if (!both && known->panel.n_columns > 0)
+        *out = known->panel;
+    else if (!both && first && access(first, F_OK) == 0 &&
+             fbp_source_open(&source, first, NULL) == FBP_OK)
+        *out = (struct fbp_panel){fbp_source_info(source)->n[0], fbp_source_info(source)->n[1]};
+    fbp_source_close(&source);
+    free(first);
+    if (out->n_columns == 0 || fbp_ini_text(ini, section, columns))
+        FBP_TRY(fbp_ini_count(ini, section, columns, &out->n_columns));
+    if (out->n_rows == 0 || fbp_ini_text(ini, section, rows))
+        FBP_TRY(fbp_ini_count(ini, section, rows, &out->n_rows));
     return FBP_OK;
 }
 

@@ -37,6 +37,14 @@ fbp_status fbp_ini_positive(const struct fbp_ini *ini, const char *section, cons
 fbp_status fbp_ini_count(const struct fbp_ini *ini, const char *section, const char *key,
                          size_t *out);
 
+/** Columns and rows by their keys; where one is missing, those that are known, or of the first of
+ * the projections, a pattern or NULL. */
+struct fbp_geometry_known;
+struct fbp_panel;
+fbp_status fbp_ini_panel(const struct fbp_ini *ini, const char *section, const char *columns,
+                         const char *rows, const char *projections,
+                         const struct fbp_geometry_known *known, struct fbp_panel *out);
+
 /** A key that changes a result and is not applied. */
 struct fbp_ini_ignored {
     const char *section, *key; /**< blanks and '-' in the key do not count */
@@ -50,7 +58,6 @@ struct fbp_scan;
 fbp_status fbp_ini_note_ignored(const struct fbp_ini *ini, const struct fbp_ini_ignored *table,
                                 size_t n, struct fbp_scan *out);
 
-struct fbp_geometry_known;
 /** A file of sections and keys read and handed to `take`. */
 fbp_status fbp_ini_load_scan(struct fbp_scan *out, const char *path,
                              const struct fbp_geometry_known *known,
