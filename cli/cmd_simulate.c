@@ -380,8 +380,8 @@ static int check(const struct command *self, const struct simulate_args *a)
                          "--sod: the volume reaches %.4g mm from the axis, expected more, "
                          "got \"%g\"",
                          reach_mm(a), a->sod_mm);
-    if (has_source(a) && a->sdd_mm <= a->sod_mm)
-        return opt_usage(self, "--sdd: expected more than --sod, %g mm, got \"%g\"", a->sod_mm,
+    if (has_source(a) && a->sdd_mm < a->sod_mm)
+        return opt_usage(self, "--sdd: expected --sod, %g mm, or more, got \"%g\"", a->sod_mm,
                          a->sdd_mm);
     return OPT_GO_ON;
 }

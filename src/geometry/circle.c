@@ -55,11 +55,12 @@ static fbp_status check_distances(const struct fbp_circle *c)
         const double sdd = c->sdd_mm[c->n_sdd == 1 ? 0 : k];
         FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-axis distance", sod));
         FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-detector distance", sdd));
-        if (!(sdd > sod))
+        if (!(sdd >= sod)) /* which may be a virtual detector, or two distances interchanged */
             return fbp_fail(FBP_ERR_INVALID,
-                            "geometry: view %zu: source-to-detector distance %g mm: it must exceed "
-                            "the source-to-axis distance %g mm",
-                            k, sdd, sod);
+                            "geometry: view %zu: source-to-detector distance %g mm: it must not be "
+                            "below the source-to-axis distance %g mm: if the detector is a virtual "
+                            "one, multiply distance and pitch by one factor, such as %.6g",
+                            k, sdd, sod, sod / sdd);
     }
     return FBP_OK;
 }

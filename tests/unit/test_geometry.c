@@ -190,12 +190,13 @@ static void circle_refuses_with_a_reason(void **state)
     const char *const reason[8] = {
         "source-to-axis", "source-to-detector", "give one",   "angle", "pitch",
         "turned",         "no views",           "struct_size"};
+    const double near = 0.5 * sod; /* equal distances are a virtual detector */
     struct fbp_view views[2];
 
     for (size_t i = 0; i < 8; i++)
         bad[i] = good;
     bad[0].sod_mm = &zero;
-    bad[1].sdd_mm = &sod;
+    bad[1].sdd_mm = &near;
     bad[2].n_sod = 3;
     bad[3].angles_rad = nan_angles;
     bad[4].pitch_mm[1] = 0;
