@@ -206,6 +206,9 @@ fbp_status fbp_plan_tell_look(const fbp_plan *p, fbp_look *look, fbp_source *sou
     fbp_look_dead(look, report, line, sizeof line);
     if (line[0])
         fbp_plan_note(p, FBP_LOG_WARNING, line);
+    fbp_look_air(look, line, sizeof line);
+    if (line[0])
+        fbp_plan_note(p, FBP_LOG_WARNING, line);
     fbp_look_exposure(report, p->scan->n_views, line, sizeof line);
     if (line[0])
         fbp_plan_note(p, FBP_LOG_WARNING, line);

@@ -317,6 +317,9 @@ fbp_status fbp_look_sum_up(fbp_look *look, fbp_source *source, bool top_down, co
     if (look->job->filtered ||
         look->job->filter->imaginary) /* spectra: no air, and no object's edge */
         return FBP_OK;
+    look_for_air(look);
+    if (look->air > 0)
+        return FBP_OK;
     look_for_exposure(look, report);
     look_for_truncation(look, report);
     return FBP_OK;

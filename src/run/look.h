@@ -58,11 +58,13 @@ fbp_status fbp_look_at_far(fbp_look *look, const fbp_source *source);
 fbp_status fbp_look_sum_up(fbp_look *look, fbp_source *source, bool top_down, const char *name,
                            struct fbp_report *report);
 
-/** What has to be said of truncated views, of those of another exposure and of dead ones, or "".
+/** Messages about truncated views, those of another exposure, transmissions in place of line
+ * integrals, and dead views, or "".
  * padded: rows are extrapolated. */
 void fbp_look_truncated(const struct fbp_report *report, size_t n_views, bool padded, char *line,
                         size_t n);
 void fbp_look_exposure(const struct fbp_report *report, size_t n_views, char *line, size_t n);
+void fbp_look_air(const fbp_look *look, char *line, size_t n);
 void fbp_look_dead(const fbp_look *look, const struct fbp_report *report, char *line, size_t n);
 
 #endif /* FBP_SRC_LOOK_H */

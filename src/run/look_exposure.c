@@ -165,6 +165,51 @@ static bool is_usual(const fbp_look *look, size_t view)
     return !v->dead && v->shift == 0 && row_of(look, view, 0)->seen;
 }
 
+void look_for_air(fbp_look *look)
+{
+    static const double LOWER = 0.05, FLAT = 0.0025, SAME = 0.02, FAR_ABOVE = 20;
+    const struct fbp_job *job = look->job;
+    float ends[2 * LOOK_ROWS];
+    size_t n_ends = 0, n = 0, n_air = 0, n_rows = 0, n_greatest = 0, n_lower = 0, n_half = 0;
+    double slope = 0;
+    struct usual u;
+
+    if (job->prep->intensity || !fbp_kind_has_lines(job->kind))
+        return;
+    find_usual(look, &u);
+    for (size_t i = 0; i < look->n_rows; i++)
+        for (int end = 0; end < 2; end++)
+            if (u.end[i][end] != 0) /* 0: the object reaches beyond it in all views */
+                ends[n_ends++] = (float)u.end[i][end];
+    const double air = n_ends > 0 ? (double)median(ends, n_ends) : 0;
+    const double near = SAME * air + SIGMAS * u.noise;
+    for (size_t i = 0; i < job->n_views * LOOK_ROWS; i++) {
+        const struct look_row *r = &look->seen[i];
+        if (!r->seen || look->views[i / LOOK_ROWS].dead)
+            continue;
+        n_rows++;
+        n_greatest += (double)r->peak < 1.1 * air + near && (double)r->low > -near;
+        n_lower += (double)r->low < (1 - LOWER) * air - SIGMAS * u.noise;
+        n_half += (double)r->low < air / 2 - SIGMAS * u.noise;
+        for (int end = 0; end < 2; end++) {
+            if (look_is_axis_side(look, i / LOOK_ROWS, end))
+                continue;
+            n++;
+            if (fabs((double)r->end[end] - air) > near)
+                continue;
+            n_air++;
+            slope += (double)r->slope[end];
+        }
+    }
+    const bool level =
+        fabs(air - 1) <= 0.1 || air > FAR_ABOVE || (air > 0 && n_half >= 0.05 * (double)n_rows);
+    const double scatter = SIGMAS * u.noise / sqrt((double)(n_air ? n_air : 1));
+    if (level && n_rows > 0 && n_greatest >= 0.9 * (double)n_rows &&
+        n_lower >= 0.05 * (double)n_rows && n_air >= 0.75 * (double)n &&
+        fabs(slope) / (double)n_air <= FLAT * air + 2 * scatter)
+        look->air = air;
+}
+
 void look_for_exposure(fbp_look *look, struct fbp_report *report)
 {
     const size_t n = look->job->n_views;

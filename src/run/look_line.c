@@ -79,8 +79,15 @@ static float median(const float *x, size_t n)
 
 /* Median of n columns at an end, and the standard deviation that noise gives it. */
 static void look_at_end(const struct fbp_prep *p, const float *values, size_t n, float *end,
-                        float *noise)
+                        float *noise, float *slope)
 {
+    float halves[2] = {0, 0};
+
+    for (size_t i = 0; i < n / 2; i++) {
+        halves[0] += values[i];
+        halves[1] += values[n - 1 - i];
+    }
+    *slope = n > 1 ? (halves[1] - halves[0]) / (float)(n / 2) : 0;
     float x[LOOK_COLUMNS], d[LOOK_COLUMNS];
     size_t m = 0;
 
@@ -106,7 +113,7 @@ void look_at_line(const struct look_line *line, const struct look_columns *colum
 {
     const struct fbp_prep *prep = line->job->prep;
     const size_t first = line->r * prep->panel.n_columns;
-    float v[sizeof columns->at / sizeof *columns->at], peak = -INFINITY;
+    float v[sizeof columns->at / sizeof *columns->at], peak = -INFINITY, low = INFINITY;
     size_t clipped = 0;
 
     for (size_t i = 0; i < columns->n; i++)
@@ -117,11 +124,13 @@ void look_at_line(const struct look_line *line, const struct look_columns *colum
         /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): columns are at least these */
         const float a = v[i], b = v[LOOK_PLACES + i];
         peak = isfinite(a) && isfinite(b) ? look_most(peak, look_least(a, b)) : peak;
+        low = isfinite(a) && isfinite(b) ? look_least(low, look_most(a, b)) : low;
     }
+    out->low = low;
     out->peak = isfinite(peak) ? line_integral(prep, peak) : peak;
     for (size_t end = 0; end < 2; end++)
         look_at_end(prep, v + LOOK_ENDS + end * columns->ends, columns->ends, &out->end[end],
-                    &out->noise[end]);
+                    &out->noise[end], &out->slope[end]);
     out->seen = isfinite(out->peak) && isfinite(out->end[0]) && isfinite(out->end[1]);
 }
 

@@ -14,6 +14,7 @@ enum { LOOK_ROWS = 8, LOOK_COLUMNS = 16, LOOK_PLACES = 32, LOOK_ENDS = 2 * LOOK_
 /** Line integrals of a row. */
 struct look_row {
     float peak, end[2], noise[2]; /**< greatest; at both ends, and its standard deviation */
+    float low, slope[2];          /**< least; inner minus outer half of an end; of integrals */
     bool seen;
 };
 
@@ -43,6 +44,7 @@ struct fbp_look {
     struct look_view *views;
     struct look_row *seen; /**< [view][LOOK_ROWS] */
     double reach;          /**< Greatest distance of a detector edge from the axis, in columns. */
+    double air;            /**< of transmissions in place of line integrals: that of air; 0 */
 };
 
 /** Row r of a view in memory, counts or floats as job->raw says. */
@@ -80,6 +82,11 @@ static inline float look_most(float a, float b)
 {
     return b > a ? b : a;
 }
+
+/** Are the samples transmissions in place of line integrals?  Then both ends of the rows are their
+ *  greatest values, flat, the same in most views, and about 1 or far above any line integral: into
+ *  look->air. */
+void look_for_air(fbp_look *look);
 
 /** Every view is dead: say so. */
 fbp_status look_refuse(const fbp_look *look, const char *name);

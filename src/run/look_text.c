@@ -114,6 +114,19 @@ void fbp_look_truncated(const struct fbp_report *r, size_t n_views, bool padded,
                       "rows on");
 }
 
+void fbp_look_air(const fbp_look *look, char *line, size_t n)
+{
+    const bool one = fabs(look->air - 1) < 0.02;
+
+    line[0] = '\0';
+    if (look->air > 0)
+        snprintf(line, n,
+                 "the samples are intensities and were taken as line integrals: rows have their "
+                 "greatest values, about %.3g, at their ends, as air has: the object is inverted: "
+                 "give \"i0\": %.4g in the scan file, or a flat",
+                 look->air, one ? 1 : look->air);
+}
+
 /* "7, 12 to 15, ..." */
 static void list_views(const fbp_look *look, char *text, size_t n)
 {
