@@ -108,7 +108,7 @@ void cli_say_uncertain(const struct fbp_scan *scan, bool quiet)
     if (fbp_scan_assumed(scan, line, sizeof line) > 0)
         say_warning(quiet, "%s", line);
     if (scan->note)
-        say_note(quiet, "%s", scan->note);
+        say_warning(quiet, "%s", scan->note);
 }
 
 bool cli_is_scan(const char *path)

@@ -97,7 +97,7 @@ static void note_scan(const fbp_plan *p)
     if (fbp_scan_assumed(p->scan, line, sizeof line) > 0)
         fbp_plan_note(p, FBP_LOG_WARNING, line);
     if (p->scan->note)
-        fbp_plan_note(p, FBP_LOG_NOTE, p->scan->note);
+        fbp_plan_note(p, FBP_LOG_WARNING, p->scan->note);
     fbp_reduction_describe(&p->reduction, fbp_stored_views(p->scan), line, sizeof line);
     if (line[0])
         fbp_plan_note(p, FBP_LOG_NOTE, line);

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -181,69 +180,6 @@ static fbp_status check_views(const struct listing *l, const struct fbp_format *
     return FBP_OK;
 }
 
-/* Runs of digits by their value, all else by its bytes. */
-static int compare_natural(const char *a, const char *b)
-{
-    while (*a && *b) {
-        if (!isdigit((unsigned char)*a) || !isdigit((unsigned char)*b)) {
-            if (*a != *b)
-                return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
-            a++;
-            b++;
-            continue;
-        }
-        a += strspn(a, "0");
-        b += strspn(b, "0");
-        const size_t na = strspn(a, "0123456789"), nb = strspn(b, "0123456789");
-        const int by_value = na != nb ? (na < nb ? -1 : 1) : strncmp(a, b, na);
-        if (by_value)
-            return by_value;
-        a += na;
-        b += nb;
-    }
-    return (*a != '\0') - (*b != '\0');
-}
-
-static int compare_paths(const void *a, const void *b)
-{
-    const char *x = *(char *const *)a, *y = *(char *const *)b;
-    const int order = compare_natural(x, y);
-
-    return order ? order : strcmp(x, y);
-}
-
-/* The last number in a name; false if there is none. */
-static bool number_in(const char *path, unsigned long long *out)
-{
-    const char *name = fbp_base_name(path), *p = strrchr(name, '.');
-
-    p = p ? p : name + strlen(name);
-    while (p > name && !isdigit((unsigned char)p[-1]))
-        p--;
-    const char *end = p;
-    while (p > name && isdigit((unsigned char)p[-1]))
-        p--;
-    if (p == end || end - p > 18)
-        return false;
-    *out = strtoull(p, NULL, 10);
-    return true;
-}
-
-/* A missing file shifts all later views: numbers should have one step. */
-static bool has_gaps(const struct fbp_names *s)
-{
-    unsigned long long before, number, step = 0;
-
-    if (!number_in(s->list[0], &before))
-        return false;
-    for (size_t i = 1; i < s->n; i++, before = number) {
-        if (!number_in(s->list[i], &number) || (i > 1 && number - before != step))
-            return true;
-        step = number - before;
-    }
-    return false;
-}
-
 /* What lies beside the views, "; 2 other files and darks (a folder) ignored": files are counted, of
  * what is no file the first is named. */
 static void describe_others(const struct listing *l, const struct fbp_format *format, char *out,
@@ -276,10 +212,13 @@ static void describe_others(const struct listing *l, const struct fbp_format *fo
 static void describe(struct fbp_names *s, const char *folder, const char *format,
                      const char *ignored)
 {
-    snprintf(s->note, sizeof s->note, "%.60s: %zu %s file%s, %.40s to %.40s%s%.105s", folder, s->n,
+    char line[420];
+
+    snprintf(line, sizeof line, "%.60s: %zu %s file%s, %.40s to %.40s%.39s%s%.105s", folder, s->n,
              format, s->n == 1 ? "" : "s", fbp_base_name(s->list[0]),
-             fbp_base_name(s->list[s->n - 1]), has_gaps(s) ? ", with gaps in their numbers" : "",
-             ignored);
+             fbp_base_name(s->list[s->n - 1]), s->numbering.order,
+             s->numbering.has_gaps ? ", with gaps in their numbers" : "", ignored);
+    snprintf(s->note, sizeof s->note, "%.*s", (int)sizeof s->note - 1, line);
 }
 
 static fbp_status take_folder(struct fbp_names *out, const char *folder, bool raw)
@@ -300,7 +239,7 @@ static fbp_status take_folder(struct fbp_names *out, const char *folder, bool ra
             out->list[out->n++] = l.entries[i].path;
             l.entries[i].path = NULL;
         }
-    qsort(out->list, out->n, sizeof *out->list, compare_paths);
+    FBP_TRY_GOTO(fbp_number_files(out->list, out->n, folder, &out->numbering));
     describe_others(&l, format, ignored, sizeof ignored);
     describe(out, folder, format ? format->name : "headerless", ignored);
 fail:
@@ -335,5 +274,6 @@ void fbp_names_close(struct fbp_names *s)
     for (size_t i = 0; s->list && i < s->n; i++)
         free(s->list[i]);
     free(s->list);
+    fbp_numbering_clear(&s->numbering);
     *s = (struct fbp_names){0};
 }

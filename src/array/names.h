@@ -4,12 +4,14 @@
 #define FBP_SRC_NAMES_H
 
 #include "array/file/pattern.h"
+#include "array/numbered.h"
 
 struct fbp_names {
     struct fbp_pattern pattern;
     char **list; /**< paths of a folder's files, or of some; NULL: the pattern */
     size_t n;
-    char note[300]; /**< of a folder: what was taken */
+    struct fbp_numbering numbering; /**< of a folder */
+    char note[300];                 /**< of a folder: what was taken */
 };
 
 /** A folder, or files of one as a shell names them, "views/p_*.tif", where no file is called so? */
@@ -17,7 +19,7 @@ bool fbp_names_is_folder(const char *path);
 
 /**
  * The files of a pattern, which keeps `path`, or of a folder: those of the format that most of its
- * files have, by the numbers in their names.  Hidden files and folders do not count.
+ * files have, in the order of numbered.h.  Hidden files and folders do not count.
  *
  * raw: a folder without any file of a known format is taken for one of headerless files.
  */

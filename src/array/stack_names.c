@@ -118,6 +118,20 @@ char *fbp_stack_name(const char *pattern, size_t k)
                                                              : NULL;
 }
 
+fbp_status fbp_stack_numbering(const char *path, bool raw, struct fbp_numbering *out, size_t *n)
+{
+    struct fbp_names names = {0};
+    fbp_status st = FBP_OK;
+
+    if (fbp_names_is_folder(path))
+        st = fbp_names_open(&names, path, raw);
+    *n = names.n;
+    *out = names.numbering;
+    names.numbering = (struct fbp_numbering){.counted = false};
+    fbp_names_close(&names);
+    return st;
+}
+
 /* What is wrong with the files of a folder, their readers say; that there may be more of them than
  * are known counts here. */
 static fbp_status unless_unknown(fbp_status st)

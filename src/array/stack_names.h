@@ -4,6 +4,7 @@
 #define FBP_SRC_STACK_NAMES_H
 
 #include "array/file/watch.h"
+#include "array/numbered.h"
 #include "base/private.h"
 #include "base/status.h"
 
@@ -23,6 +24,10 @@ size_t fbp_stack_count(const char *pattern);
 
 /** malloc'ed name of a pattern's file k; NULL if there is none, or no memory. */
 char *fbp_stack_name(const char *pattern, size_t k);
+
+/** What the numbers of a folder's n files say; zeros of a pattern.  raw: its files have no headers.
+ *  Free by fbp_numbering_clear(). */
+fbp_status fbp_stack_numbering(const char *path, bool raw, struct fbp_numbering *out, size_t *n);
 
 /** Return true to go on. */
 typedef bool fbp_stack_fn(void *user, const char *file);

@@ -3,7 +3,9 @@
 #include "scan/file/scan_inputs.h"
 #include "scan/scan_parts.h"
 
+#include "array/stack_names.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "base/vec.h"
 
@@ -46,7 +48,8 @@ static fbp_status read_distance(const struct fbp_scan_file *f, const char *key, 
     return *n == 1 ? FBP_OK : check_count(f, key, *n);
 }
 
-static fbp_status even_angles(const struct fbp_scan_file *f, double *out)
+static fbp_status even_angles(const struct fbp_scan_file *f, const struct fbp_numbering *files,
+                              double *out)
 {
     double start = 0, step = 0;
     size_t n_start = 0, n_step = 0;
@@ -61,18 +64,65 @@ static fbp_status even_angles(const struct fbp_scan_file *f, double *out)
         return fbp_json_missing(&o, "step", "give the angle between views");
     if (!(fabs(step) > 0))
         return fbp_json_wrong(&o, "step", "a number that is not 0");
-    for (size_t k = 0; k < f->scan->n_views; k++)
-        out[k] = (start + (double)k * step) * FBP_PI / 180;
-    return FBP_OK;
+    for (size_t k = 0; k < f->scan->n_views; k++) {
+        const size_t place = files->places ? files->places[k] : k;
+        out[k] = (start + (double)place * step) * FBP_PI / 180;
+    }
+    if (!files->places)
+        return FBP_OK;
+    char *note = fbp_format("%s: %s", f->scan->projections, files->gaps);
+    const fbp_status st = note ? fbp_scan_note(f->scan, note) : fbp_fail_nomem(1, "a note");
+    free(note);
+    return st;
 }
 
-static fbp_status listed_angles(const struct fbp_scan_file *f, double *out)
+/* Angles that the names of the files hold, too, but in another order, go with the names. */
+static fbp_status order_angles(const struct fbp_scan_file *f, const struct fbp_numbering *files,
+                               double *list, size_t n)
+{
+    double *sorted = NULL, *names = NULL;
+    fbp_status st;
+
+    FBP_TRY_GOTO(fbp_calloc((void **)&sorted, n, sizeof *sorted, "angles"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&names, n, sizeof *names, "angles"));
+    memcpy(sorted, list, n * sizeof *list);
+    fbp_sort(sorted, n);
+    for (size_t c = 0; c < files->n_columns; c++) {
+        const double *column = files->columns + c * n, close = 0.51 * pow(10, -files->digits[c]);
+        bool same = files->digits[c] > 0 || c != files->counter, in_order = true;
+        memcpy(names, column, n * sizeof *column);
+        fbp_sort(names, n);
+        for (size_t k = 0; k < n && same; k++) {
+            same = fabs(sorted[k] - names[k]) < close;
+            in_order &= fabs(list[k] - column[k]) < close;
+        }
+        if (!same || in_order)
+            continue;
+        for (size_t k = 0; k < n; k++) {
+            const double *at = bsearch(&column[k], names, n, sizeof *names, fbp_by_value);
+            list[k] = at ? sorted[at - names] : list[k];
+        }
+        FBP_TRY_GOTO(
+            fbp_scan_note_ignored(f->scan, f->top.file, "order", "that of angles_deg",
+                                  "each angle goes with the file that has it in its name"));
+        break;
+    }
+fail:
+    free(sorted);
+    free(names);
+    return st;
+}
+
+static fbp_status listed_angles(const struct fbp_scan_file *f, const struct fbp_numbering *files,
+                                double *out)
 {
     double *list = NULL;
     size_t n = 0;
 
     FBP_TRY(fbp_json_list(&f->top, "angles_deg", &fbp_range_angle, &list, &n));
-    const fbp_status st = check_count(f, "angles_deg", n);
+    fbp_status st = check_count(f, "angles_deg", n);
+    if (st == FBP_OK)
+        st = order_angles(f, files, list, n);
     for (size_t k = 0; st == FBP_OK && k < n; k++)
         out[k] = list[k] * FBP_PI / 180;
     free(list);
@@ -89,8 +139,18 @@ static fbp_status read_angles(const struct fbp_scan_file *f, double **out)
     if (!cJSON_IsObject(angles) && !cJSON_IsArray(angles) && !cJSON_IsNumber(angles))
         return fbp_json_wrong(&f->top, "angles_deg",
                               "a list of numbers or {\"start\": 0, \"step\": 1}");
+    struct fbp_numbering files = {.counted = false};
+    size_t n_files;
     FBP_TRY(fbp_calloc((void **)out, f->scan->n_views, sizeof **out, "angles"));
-    return cJSON_IsObject(angles) ? even_angles(f, *out) : listed_angles(f, *out);
+    if (f->scan->projections)
+        FBP_TRY(fbp_stack_numbering(f->scan->projections, f->scan->raw.type != FBP_TYPE_NONE,
+                                    &files, &n_files));
+    if (files.n_columns && n_files != f->scan->n_views)
+        fbp_numbering_clear(&files);
+    const fbp_status st =
+        cJSON_IsObject(angles) ? even_angles(f, &files, *out) : listed_angles(f, &files, *out);
+    fbp_numbering_clear(&files);
+    return st;
 }
 
 /* One pitch or two; what is given beside the file counts.  *n 0: neither says it. */

@@ -145,4 +145,52 @@ run 0 init none -o guess.json -q
 run 0 recon guess.json -o null: --centre auto --hu-from-roi 0,0,0,3
 [ "$(grep -c 'nobody has confirmed' err)" -eq 1 ] || say "$last: $(cat err)"
 ! grep -q offset_mm err || say "$last: $(cat err)"
+# Names with two numbers, decimals and gaps are one series; the guess is read in the same order.
+mkdir stamped gap twice two_scans spectra
+run 0 simulate --size 8 --views 20 -o s.json -q
+run 0 recon s.json -o v.mha -q
+for k in $(seq 0 19); do
+    run 0 simulate --size 8 --views 1 --start $((18 * k)) -o one.json -q
+    cp one.mha "stamped/p_$(printf %04d "$k")_20260101_12$((10 + k / 3))$((10 + k)).mha"
+    [ "$k" = 7 ] || cp one.mha "gap/p$((k / 2)).$((k % 2 * 5)).mha"
+    cp one.mha "twice/p_${k}_$((7 * k % 20)).mha"
+    cp one.mha "two_scans/a$((1 + k / 10))_$((k % 10)).mha"
+done
+for name in stamped gap; do
+    run 0 init $name --pitch 0.5 -o $name.json
+    run 0 info $name.json --json
+    is "$(json views) == $([ $name = gap ] && echo 19 || echo 20)"
+done
+run 0 init stamped
+is "$(json angles_deg.step) == 18"
+has err '^projections: 20 views of 12 x 12 pixels'
+run 0 init gap
+is "$(json angles_deg.step) == 18"
+has err '^warning: gap/p\[0-9\]\*.mha: 1 file is missing, number 3.5: angles follow the numbers of the files$'
+run 0 geometry check gap.json
+has err '^warning: gap/p\[0-9\]\*.mha: 1 file is missing'
+has out 'largest gap beyond a step 18'
+run 0 recon gap.json -o null: --json
+json warnings.1 | grep -q '1 file is missing, number 3.5' || say "$last: $(cat out)"
+run 1 init twice
+has err 'two numbers in the names of its files may count them, 1 and 7 of p_1_7.mha, and their orders differ'
+run 0 init two_scans
+has err '^projections: 10 views'
+
+# A file that cannot be opened is an error, with -q too.
+ln -s nowhere stamped/p_0020.mha
+run 1 init stamped -q
+has err 'stamped/p_0020.mha: cannot be read: No such file or directory'
+rm stamped/p_0020.mha
+
+# An EPR image in a plane makes no scan: init gives the reason of recon.
+printf '%s\n' '#DESC 1.2 *' 'DSRC EXP' 'BSEQ BIG' 'IKKF REAL' 'XTYP IDX' 'YTYP IDX' 'ZTYP NODATA' \
+    'IRFMT D' 'XPTS 4' 'XMIN 3068.3' 'XWID 719.44' 'YPTS 3' 'YMIN 10' 'YWID 160' "XNAM 'Field'" \
+    "XUNI 'G'" '#DSL 1.0 *' '.DVC grdUnit, 1.0' 'AnglePsi 168 G/cm' 'FirstAlpha 10 deg' \
+    'ImageType 2D' 'NrOfAlpha 3' 'NrOfBeta 1' | sed 's/ /\t/' >spectra/a.DSC
+head -c 96 /dev/zero >spectra/a.DTA
+run 1 recon spectra/a.DSC -o null:
+cp err reason
+run 1 init spectra
+[ "$(tail -n 1 err)" = "$(cat reason)" ] || say "$last: $(cat err), not $(cat reason)"
 finish

@@ -169,12 +169,61 @@ static void knows_its_files(void **state)
         remove(name_of(k));
 }
 
+/* Names, in order; the places of the files if numbers are missing; two numbers of different orders
+ * are refused. */
+static void numbers_order_names(void **state)
+{
+    static const struct {
+        const char *names[6];
+        size_t places[6]; /* of the last 0: no number is missing */
+        bool ambiguous;
+    } rows[] = {
+        {.names = {"p0.25.tif", "p0.5.tif", "p10.75.tif"}},
+        {.names = {"p_1.tif", "p_2.tif", "p_5.tif", "p_10.tif"}},
+        {.names = {"p_1.tif", "p_2.tif", "p_3.tif", "p_5.tif"}, .places = {0, 1, 2, 4}},
+        {.names = {"p_-2.tif", "p_-1.tif", "p_0.tif", "p_1.tif"}},
+        {.names = {"s_90.5_0.tif", "s_0.25_1.tif", "s_33_2.tif"}},
+        {.names = {"a1.9.tif", "a1.10.tif", "a1.11.tif"}},
+        {.names = {"a0.5mm_9.5.tif", "a0.5mm_10.25.tif", "a0.5mm_11.tif"}},
+        {.names = {"v_20251231_235959.tif", "v_20260101_000001.tif", "v_20260101_001500.tif"}},
+        {.names = {"b_1.tif", "b_2.tif", "c_1.tif"}},
+        {.names = {"r1_0001.tif", "r1_0002.tif", "r2_0001.tif", "r2_0002.tif"}},
+        {.names = {"p_0_1.tif", "p_1_2.tif", "p_2_0.tif"}, .ambiguous = true},
+        {.names = {"p_0.5_120003.tif", "p_1.25_120000.tif", "p_9.75_120017.tif"},
+         .ambiguous = true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fbp_numbering numbering;
+        char *paths[6];
+        size_t n = 0;
+        for (; n < 6 && rows[i].names[n]; n++)
+            paths[n] = (char *)(uintptr_t)rows[i].names[n];
+        char *first = paths[0]; /* in another order */
+        paths[0] = paths[n - 1];
+        paths[n - 1] = first;
+        const fbp_status st = fbp_number_files(paths, n, "here", &numbering);
+        assert_int_equal(st, rows[i].ambiguous ? FBP_ERR_INVALID : FBP_OK);
+        if (rows[i].ambiguous)
+            assert_says("two numbers in the names of its files may count them");
+        for (size_t k = 0; k < n && !rows[i].ambiguous; k++) {
+            assert_string_equal(paths[k], rows[i].names[k]);
+            if (numbering.places && numbering.places[k] != rows[i].places[k])
+                fail_msg("%s: place %zu", paths[k], numbering.places[k]);
+        }
+        if (!numbering.places && rows[i].places[n - 1] > 0)
+            fail_msg("%s: no number is missing", paths[0]);
+        fbp_numbering_clear(&numbering);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_headerless_files),   cmocka_unit_test(reads_files_with_headers),
-        cmocka_unit_test(says_which_file_is_wrong), cmocka_unit_test(knows_a_pattern),
-        cmocka_unit_test(knows_its_files),
+        cmocka_unit_test(numbers_order_names),      cmocka_unit_test(reads_headerless_files),
+        cmocka_unit_test(reads_files_with_headers), cmocka_unit_test(says_which_file_is_wrong),
+        cmocka_unit_test(knows_a_pattern),          cmocka_unit_test(knows_its_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include "fbp/folder.h"
 
+#include "array/numbered.h"
 #include "base/status.h"
 
 /** Files of one name but for a number, or a single one. */
@@ -14,6 +15,8 @@ struct fbp_init_series {
     int digits;                 /**< of the number with leading zeros; 0: none are put before it */
     size_t first, last;         /**< numbers; a single file: both 0 */
     size_t missing;             /**< files left out, behind a gap in the numbers */
+    char *glob;                 /**< name of all files, "p_[0-9]*.tif"; NULL: as above */
+    struct fbp_numbering order; /**< of these */
     uint64_t bytes;             /**< of the first file */
     struct fbp_array_info info; /**< of all together; n[2] == 0: not an array that can be read */
     bool volume;                /**< in 1/mm or HU */
@@ -42,6 +45,7 @@ struct fbp_init_state {
     fbp_log_fn *log;
     void *user;
     bool lost_own, lost_foreign, lost_memory;
+    char unread[1200]; /**< of the first file that cannot be opened: why; else "" */
 };
 
 /** From now on it is that of this thread; returns the one before. */
@@ -72,6 +76,9 @@ static inline bool fbp_init_tried(fbp_status st)
     return st == FBP_OK;
 }
 
+/** FBP_ERR_IO if a file or folder could not be opened. */
+fbp_status fbp_init_check_read(void);
+
 /** False once memory was missing for a look: what was not found may be there. */
 bool fbp_init_is_complete(void);
 
@@ -88,7 +95,7 @@ bool fbp_init_has_scans(bool own);
 /** What a name suggests: a folder or file called flats, white_0001, df … */
 enum fbp_init_role fbp_init_role_of(const char *path);
 
-/** "path" of one file, or the pattern "before%04dafter first last"; free(). */
+/** "path" of one file, the pattern "before%04dafter first last", or the glob; free(). */
 char *fbp_init_pattern(const struct fbp_init_series *series);
 
 /** What is taken for what; NULL: nothing. */

@@ -2,6 +2,7 @@
 
 #include "array/array.h"
 #include "base/text.h"
+#include "scan/scan_parts.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,26 +37,12 @@ void fbp_init_assume(struct fbp_guess *g, const char *key, const char *fmt, ...)
     fbp_init_note("%s: ASSUMED: %s", key, text);
 }
 
-/* The name that the scan file knows a pattern or file by: short if it lies in or below its folder;
- * free(). */
-static char *name_of(const struct fbp_guess *g, const char *pattern)
-{
-    const size_t n = strlen(g->base);
-    char folder[PATH_MAX], *out = NULL;
-    const char *rest = fbp_init_inside(g->folder, pattern);
-
-    if (!realpath(g->folder->path, folder))
-        return NULL;
-    const bool below =
-        strncmp(folder, g->base, n) == 0 && (folder[n] == '\0' || folder[n] == '/' || n == 1);
-    const char *sub = below ? folder + n + (folder[n] == '/') : folder;
-    return asprintf(&out, "%s%s%s", sub, *sub ? "/" : "", rest) < 0 ? NULL : out;
-}
-
 void fbp_init_put_path(struct fbp_guess *g, const char *key, const char *pattern)
 {
-    char *name = pattern ? name_of(g, pattern) : NULL;
+    char *scan = fbp_format("%s/scan.json", g->base);
+    char *name = scan && pattern ? fbp_scan_relative(scan, pattern) : NULL;
 
+    free(scan);
     (void)fbp_init_tried(name ? FBP_OK : FBP_ERR_NOMEM);
     cJSON_AddStringToObject(g->root, key, name ? name : "");
     free(name);

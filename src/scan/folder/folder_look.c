@@ -11,13 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* A file and its place in a series: the path is before + number + after. */
 struct file {
     char *path;
+    char *kind;        /* the path with '#' for each number of the name */
     char *before;      /* of a file without a number the whole path */
     const char *after; /* into path; "" without a number */
     size_t number;
@@ -33,6 +33,7 @@ static void clear_files(struct files *files)
 {
     for (size_t i = 0; i < files->n; i++) {
         free(files->list[i].path);
+        free(files->list[i].kind);
         free(files->list[i].before);
     }
     free(files->list);
@@ -73,31 +74,25 @@ static fbp_status add_file(struct files *files, char *path)
 {
     size_t at, end;
     const bool numbered = find_number(path, &at, &end) && !strchr(path, '%');
-    char *before = numbered ? strndup(path, at) : strdup(path);
+    char *before = numbered ? strndup(path, at) : strdup(path), kind[256];
 
-    if (!before || !make_room(files)) {
+    fbp_number_skeleton(fbp_base_name(path), kind);
+    char *whole = fbp_path_join(path, kind);
+    if (!before || !whole || !make_room(files)) {
         free(before);
+        free(whole);
         free(path);
         return fbp_fail(FBP_ERR_NOMEM, "out of memory for names of files: close other programs");
     }
     files->list[files->n++] = (struct file){
         .path = path,
+        .kind = whole,
         .before = before,
         .after = numbered ? path + end : path + strlen(path),
         .number = numbered ? (size_t)strtoul(path + at, NULL, 10) : 0,
         .digits = numbered ? (int)(end - at) : 0,
     };
     return FBP_OK;
-}
-
-static char *join(const char *folder, const char *name)
-{
-    const size_t n = strlen(folder);
-    char *path = NULL;
-
-    if (asprintf(&path, "%s%s%s", folder, n && folder[n - 1] == '/' ? "" : "/", name) < 0)
-        return NULL;
-    return path;
 }
 
 static _Thread_local struct fbp_init_state *now;
@@ -154,8 +149,17 @@ void fbp_init_unreadable(const char *path)
 {
     now->lost_memory |= errno == ENOMEM;
     fbp_init_lost_scan(path);
+    if (errno != ENOMEM && !now->unread[0])
+        snprintf(now->unread, sizeof now->unread, "%s: cannot be read: %s", path, strerror(errno));
     if (errno != ENOMEM)
         fbp_init_warn("%s: cannot be read: %s: left out", path, strerror(errno));
+}
+
+fbp_status fbp_init_check_read(void)
+{
+    return now->unread[0]
+               ? fbp_fail(FBP_ERR_IO, "%s: make it readable, or move it away", now->unread)
+               : FBP_OK;
 }
 
 void fbp_init_failed(fbp_status st)
@@ -177,24 +181,10 @@ bool fbp_init_ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* Does a name end in one of ".mha .mhd"? */
-static bool ends_in(const char *path, const char *extensions)
-{
-    const size_t length = strlen(path);
-
-    for (const char *p = extensions; *p;) {
-        const size_t n = strcspn(p, " ");
-        if (length >= n && strncasecmp(path + length - n, p, n) == 0)
-            return true;
-        p += n + strspn(p + n, " ");
-    }
-    return false;
-}
-
 bool fbp_init_is_array(const char *path)
 {
     for (const struct fbp_array_format *const *f = fbp_array_formats(); *f; f++)
-        if (ends_in(path, *(*f)->written ? (*f)->written : (*f)->slices))
+        if (fbp_has_extension(path, *(*f)->written ? (*f)->written : (*f)->slices))
             return true;
     return false;
 }
@@ -206,7 +196,7 @@ bool fbp_init_is_geometry(const char *path)
     const size_t n = fbp_geometry_formats(formats, MOST);
 
     for (size_t i = 0; i < n && i < MOST; i++)
-        if (formats[i].reads && ends_in(path, formats[i].extensions))
+        if (formats[i].reads && fbp_has_extension(path, formats[i].extensions))
             return true;
     return false;
 }
@@ -214,6 +204,7 @@ bool fbp_init_is_geometry(const char *path)
 /* Files of a folder and, once, of the folders in it. */
 static fbp_status list_files(const char *folder, bool deeper, struct files *files)
 {
+    const char *slash = fbp_init_ends_with(folder, "/") ? "" : "/";
     DIR *dir = opendir(folder);
     fbp_status st = FBP_OK;
 
@@ -227,7 +218,8 @@ static fbp_status list_files(const char *folder, bool deeper, struct files *file
     errno = 0;
     for (struct dirent *entry; st == FBP_OK && (entry = readdir(dir)) != NULL; errno = 0) {
         struct stat info;
-        char *path = entry->d_name[0] == '.' ? NULL : join(folder, entry->d_name);
+        char *path =
+            entry->d_name[0] == '.' ? NULL : fbp_format("%s%s%s", folder, slash, entry->d_name);
         const bool there = path && stat(path, &info) == 0;
         if (!there && entry->d_name[0] != '.')
             fbp_init_unreadable(path ? path : entry->d_name);
@@ -255,8 +247,10 @@ static fbp_status list_files(const char *folder, bool deeper, struct files *file
 static int compare_files(const void *a, const void *b)
 {
     const struct file *x = a, *y = b;
-    int order = strverscmp(x->before, y->before);
+    int order = strcmp(x->kind, y->kind);
 
+    if (order == 0)
+        order = strverscmp(x->before, y->before);
     if (order == 0)
         order = strcmp(x->after, y->after);
     if (order == 0)
@@ -299,34 +293,107 @@ static bool continues(struct fbp_init_series *s, const struct file *file)
     return true;
 }
 
+/* kind "p_#.tif" to "p_[0-9]*.tif" */
+static char *glob_of(const char *kind, bool negative)
+{
+    const char *const run = negative ? "[-0-9]*" : "[0-9]*", *p = kind;
+    char *out = calloc(strlen(kind) * strlen(run) + 1, 1), *to = out;
+
+    for (; out && *p; p++)
+        to = *p == '#' && p >= fbp_base_name(kind) ? stpcpy(to, run) : (*to = *p, to + 1);
+    return out;
+}
+
+static void clear_series(struct fbp_init_series *s)
+{
+    free(s->path);
+    free(s->before);
+    free(s->after);
+    free(s->glob);
+    free(s->why);
+    fbp_numbering_clear(&s->order);
+    *s = (struct fbp_init_series){.path = NULL};
+}
+
+/* Files of one kind, whose names hold several changing numbers, decimals or gaps, as one series;
+ * its path is NULL if they are none, such as those of two scans, which make few runs of numbers. */
+static fbp_status join_files(const struct file *files, size_t n, size_t runs,
+                             struct fbp_init_series *s)
+{
+    char **paths = calloc(n, sizeof *paths);
+    fbp_source *source = NULL;
+    bool negative = false;
+    fbp_status st = FBP_OK;
+
+    if (!start_series(&files[0], s) || !paths) {
+        st = fbp_fail_nomem(n, "names of files");
+        goto fail;
+    }
+    for (size_t i = 0; i < n; i++)
+        paths[i] = files[i].path;
+    st = fbp_number_files(paths, n, files[0].kind, &s->order);
+    if (st == FBP_ERR_INVALID) { /* two orders, which matter if the projections are these */
+        s->why = strdup(fbp_message());
+        if (runs <= n / 2)
+            clear_series(s);
+        free(paths);
+        return FBP_OK;
+    }
+    FBP_TRY_GOTO(st);
+    for (size_t i = 0; i < s->order.n_columns * n; i++)
+        negative |= s->order.columns[i] < 0;
+    const bool one = s->order.counted && (runs == 1 || runs > n / 2 || negative ||
+                                          s->order.digits[s->order.counter] > 0);
+    s->glob = one ? glob_of(files[0].kind, negative) : NULL;
+    free(s->path);
+    s->path = strdup(paths[0]);
+    s->last = s->first + n; /* it is no single file */
+    if (!s->path || !s->glob || fbp_source_open(&source, s->glob, NULL) != FBP_OK ||
+        fbp_source_info(source)->n[2] != n)
+        clear_series(s);
+    fbp_source_close(&source);
+fail:
+    if (st != FBP_OK)
+        clear_series(s);
+    free(paths);
+    return st;
+}
+
 static fbp_status make_series(const struct files *files, struct fbp_init_folder *out)
 {
-    struct fbp_init_series *last = NULL;
+    const struct file *list = files->list;
 
     out->series = calloc(files->n ? files->n : 1, sizeof *out->series);
     if (!out->series)
-        return fbp_fail(FBP_ERR_NOMEM, "out of memory for %zu files: close other programs",
-                        files->n);
-    for (size_t i = 0; i < files->n; i++) {
-        if (last && continues(last, &files->list[i]))
+        return fbp_fail_nomem(files->n, "files");
+    for (size_t i = 0, end; i < files->n; i = end) { /* files of one kind */
+        struct fbp_init_series *first = &out->series[out->n], *last = NULL, joined;
+        for (end = i; end < files->n && strcmp(list[i].kind, list[end].kind) == 0; end++) {
+            if (last && continues(last, &list[end]))
+                continue;
+            last = &out->series[out->n++];
+            if (!start_series(&list[end], last))
+                return fbp_fail_nomem(files->n, "files");
+        }
+        const size_t runs = out->n - (size_t)(first - out->series);
+        if (!fbp_init_is_array(list[i].path) || (runs == 1 && !first->missing))
             continue;
-        last = &out->series[out->n++];
-        if (!start_series(&files->list[i], last))
-            return fbp_fail(FBP_ERR_NOMEM, "out of memory for %zu files: close other programs",
-                            files->n);
+        FBP_TRY(join_files(&list[i], end - i, runs, &joined));
+        for (; joined.path && out->series + out->n > first; out->n--)
+            clear_series(&out->series[out->n - 1]);
+        if (joined.path)
+            out->series[out->n++] = joined;
     }
     return FBP_OK;
 }
 
 char *fbp_init_pattern(const struct fbp_init_series *s)
 {
-    char *text = NULL;
-    const int n = s->last == s->first ? asprintf(&text, "%s", s->path)
-                  : s->digits > 1
-                      ? asprintf(&text, "%s%%0%dd%s %zu %zu", s->before, s->digits, s->after,
-                                 s->first, s->last)
-                      : asprintf(&text, "%s%%d%s %zu %zu", s->before, s->after, s->first, s->last);
-    return n < 0 ? NULL : text;
+    if (s->glob || s->last == s->first)
+        return fbp_strdup(s->glob ? s->glob : s->path);
+    return s->digits > 1
+               ? fbp_format("%s%%0%dd%s %zu %zu", s->before, s->digits, s->after, s->first, s->last)
+               : fbp_format("%s%%d%s %zu %zu", s->before, s->after, s->first, s->last);
 }
 
 /* Values of a volume, whatever the length in their unit. */
@@ -348,8 +415,16 @@ static void open_series(struct fbp_init_series *s)
     char *pattern = fbp_init_pattern(s);
     fbp_source *source = NULL;
 
+    if (s->why) {
+        free(pattern);
+        return;
+    }
     now->lost_memory |= !pattern;
-    if (s->bytes > 0 && pattern && fbp_init_tried(fbp_source_open(&source, pattern, NULL))) {
+    const fbp_status st =
+        s->bytes > 0 && pattern ? fbp_source_open(&source, pattern, NULL) : FBP_ERR_UNSUPPORTED;
+    if (st == FBP_ERR_IO && !now->unread[0])
+        snprintf(now->unread, sizeof now->unread, "%s", fbp_message());
+    if (fbp_init_tried(st)) {
         s->info = *fbp_source_info(source);
         s->volume = is_density(s->info.unit);
     } else if (s->bytes > 0 && fbp_init_is_array(s->path)) {
@@ -377,12 +452,8 @@ fbp_status fbp_init_look(const char *path, struct fbp_init_folder *out)
 
 void fbp_init_clear(struct fbp_init_folder *f)
 {
-    for (size_t i = 0; i < f->n; i++) {
-        free(f->series[i].path);
-        free(f->series[i].before);
-        free(f->series[i].after);
-        free(f->series[i].why);
-    }
+    for (size_t i = 0; i < f->n; i++)
+        clear_series(&f->series[i]);
     free(f->series);
     *f = (struct fbp_init_folder){0};
 }

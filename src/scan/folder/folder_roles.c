@@ -1,6 +1,8 @@
 /* Which array of a folder is what, and whether there is anything to guess. */
 #include "scan/folder/folder_files.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,6 +162,25 @@ fbp_status fbp_init_no_projections(const struct fbp_init_folder *folder)
     return st;
 }
 
+/* Samples of a spectrometer whose description makes no scan: the reason that reading it gives. */
+static fbp_status refuse_spectra(const struct fbp_init_folder *folder,
+                                 const struct fbp_init_series *projections)
+{
+    const size_t stem = strlen(projections->path) - 4;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+    fbp_status st = FBP_OK;
+
+    for (size_t i = 0; st == FBP_OK && i < folder->n; i++) {
+        const char *path = folder->series[i].path;
+        if (strlen(path) != stem + 4 || strncmp(path, projections->path, stem) != 0 ||
+            !fbp_has_extension(path, ".dsc"))
+            continue;
+        st = fbp_scan_load(&scan, path);
+        fbp_scan_clear(&scan);
+    }
+    return st;
+}
+
 fbp_status fbp_init_check_need(const struct fbp_init_folder *folder,
                                const struct fbp_init_found *found)
 {
@@ -173,5 +194,8 @@ fbp_status fbp_init_check_need(const struct fbp_init_folder *folder,
             return fbp_fail(FBP_ERR_INVALID,
                             "%s: describes a whole scan already: give it to fbp recon", s->path);
     }
-    return projections ? FBP_OK : fbp_init_no_projections(folder);
+    if (!projections)
+        return fbp_init_no_projections(folder);
+    return fbp_has_extension(projections->path, ".dsc .dta") ? refuse_spectra(folder, projections)
+                                                             : FBP_OK;
 }

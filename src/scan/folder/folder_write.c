@@ -1,22 +1,20 @@
 /* The scan file that a folder suggests.  Where something is from stands as a comment before its
  * key, what is no more than a guess in "assumed"; both are said on standard error. */
 #include "scan/folder/folder_guess.h"
+#include "scan/format/number_table.h"
 
 #include "fbp/geometry_file.h"
 
+#include "base/text.h"
 #include "base/vec.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static enum fbp_kind kind_of(const struct fbp_folder_known *known)
 {
@@ -103,90 +101,15 @@ static void put_intensity(struct fbp_guess *g)
     cJSON_AddNumberToObject(g->root, "i0", range[1]);
 }
 
-/* n bytes of a file; false, with errno: they cannot be read. */
-static bool read_all(int fd, char *text, size_t n)
-{
-    while (n > 0) {
-        const ssize_t got = read(fd, text, n);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got == 0)
-            errno = EIO; /* it has become shorter */
-        if (got <= 0)
-            return false;
-        text += got;
-        n -= (size_t)got;
-    }
-    return true;
-}
-
-/* The text of a file that may be a list of angles; free().  NULL: it is too large for one, or
- * cannot be read, which is said. */
-static char *read_list(const char *path)
-{
-    static const off_t most = 16 << 20;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat info = {.st_size = 0};
-    char *text = NULL;
-    bool read = fd >= 0 && fstat(fd, &info) == 0;
-
-    if (read && info.st_size <= most) {
-        text = calloc((size_t)info.st_size + 1, 1);
-        read = text && read_all(fd, text, (size_t)info.st_size);
-    }
-    if (!read)
-        fbp_init_unreadable(path);
-    if (fd >= 0)
-        close(fd);
-    if (read)
-        return text;
-    free(text);
-    return NULL;
-}
-
-/* All numbers of a text file, n of them exactly; free().  NULL: they are not, or it cannot be read,
- * which is said. */
+/* n numbers of a text file or an array; free().  NULL: it holds others. */
 static double *read_numbers(const char *path, size_t n)
 {
-    char *text = read_list(path);
-    double *v = text ? calloc(n + 1, sizeof *v) : NULL;
-    char *at = text, *end;
+    double *v = NULL;
     size_t got = 0;
 
-    if (text)
-        (void)fbp_init_tried(v ? FBP_OK : FBP_ERR_NOMEM);
-    while (v && got <= n) {
-        at += strspn(at, " \t\r\n,;");
-        v[got] = strtod(at, &end);
-        if (end == at)
-            break;
-        at = end;
-        got++;
-    }
-    const bool good = v && got == n && *at == '\0';
-    free(text);
-    if (good)
+    if (fbp_init_tried(fbp_number_table_load(path, 1, "one angle a view", &v, &got)) && got == n)
         return v;
     free(v);
-    return NULL;
-}
-
-static double *angles_of_array(const struct fbp_init_series *s, size_t n)
-{
-    float *v = calloc(n, sizeof *v);
-    double *out = calloc(n, sizeof *out);
-    fbp_source *source = NULL;
-    bool good = fbp_init_tried(v && out ? FBP_OK : FBP_ERR_NOMEM) &&
-                fbp_init_tried(fbp_source_open(&source, s->path, NULL)) &&
-                fbp_init_tried(fbp_source_read(source, 0, s->info.n[2], 0, s->info.n[1], v));
-
-    for (size_t i = 0; good && i < n; i++)
-        out[i] = (double)v[i];
-    fbp_source_close(&source);
-    free(v);
-    if (good)
-        return out;
-    free(out);
     return NULL;
 }
 
@@ -194,21 +117,18 @@ static double *angles_of_array(const struct fbp_init_series *s, size_t n)
 static double *find_angles(const struct fbp_guess *g, const char **from)
 {
     const size_t n = g->found.of[FBP_INIT_PROJECTIONS]->info.n[2];
+    double *v = NULL;
 
     if (g->found.of[FBP_INIT_ANGLES]) {
         *from = g->found.of[FBP_INIT_ANGLES]->path;
-        return angles_of_array(g->found.of[FBP_INIT_ANGLES], n);
+        return read_numbers(*from, n);
     }
-    for (size_t i = 0; i < g->folder->n; i++) {
+    for (size_t i = 0; i < g->folder->n && !v; i++) {
         *from = g->folder->series[i].path;
-        double *v = !fbp_init_ends_with(*from, ".txt") && !fbp_init_ends_with(*from, ".csv") &&
-                            !fbp_init_ends_with(*from, ".dat")
-                        ? NULL
-                        : read_numbers(*from, n);
-        if (v)
-            return v;
+        if (fbp_has_extension(*from, ".txt .csv .dat"))
+            v = read_numbers(*from, n);
     }
-    return NULL;
+    return v;
 }
 
 static void put_listed_angles(struct fbp_guess *g, double *v, const char *from)
@@ -231,7 +151,8 @@ static void put_listed_angles(struct fbp_guess *g, double *v, const char *from)
 
 static void put_angles(struct fbp_guess *g)
 {
-    const size_t n = g->found.of[FBP_INIT_PROJECTIONS]->info.n[2];
+    const struct fbp_init_series *p = g->found.of[FBP_INIT_PROJECTIONS];
+    const size_t n = p->order.places ? p->order.places[p->info.n[2] - 1] + 1 : p->info.n[2];
     const char *from;
     double *list = g->known->arc_deg > 0 ? NULL : find_angles(g, &from);
 
@@ -376,6 +297,8 @@ static void build(struct fbp_guess *g)
                  p->info.n[1], fbp_type_name(p->info.type));
     fbp_init_put_path(g, "projections", pattern);
     free(pattern);
+    if (p->order.places)
+        fbp_init_warn("%s: %s", p->glob, p->order.gaps);
     put_intensity(g);
     put_geometry(g);
     finish_lists(g);
@@ -398,6 +321,8 @@ static fbp_status guess(struct fbp_guess *g)
         find_geometry(g);
         build(g);
     }
+    if (st == FBP_OK)
+        st = fbp_init_check_read();
     if (st == FBP_OK)
         fbp_message_clear();
     if (st == FBP_OK && !fbp_init_is_complete())
