@@ -54,8 +54,6 @@ struct fbp_init_state *fbp_init_begin(struct fbp_init_state *next);
 void fbp_init_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void fbp_init_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/** Does a name end so? */
-bool fbp_init_ends_with(const char *text, const char *end);
 /** Does a name end as those of arrays that are written, or of geometries of other programs? */
 bool fbp_init_is_array(const char *path);
 bool fbp_init_is_geometry(const char *path);

@@ -135,9 +135,8 @@ void fbp_init_warn(const char *fmt, ...)
 
 void fbp_init_lost_scan(const char *path)
 {
-    now->lost_own |= fbp_init_ends_with(path, ".json");
-    now->lost_foreign |= fbp_init_ends_with(path, ".xtekct") || fbp_init_ends_with(path, ".log") ||
-                         fbp_init_ends_with(path, ".DSC") || fbp_init_ends_with(path, ".dsc");
+    now->lost_own |= fbp_has_extension(path, ".json");
+    now->lost_foreign |= fbp_has_extension(path, ".xtekct .log .dsc");
 }
 
 bool fbp_init_has_scans(bool own)
@@ -174,13 +173,6 @@ bool fbp_init_is_complete(void)
     return !now->lost_memory;
 }
 
-bool fbp_init_ends_with(const char *text, const char *end)
-{
-    const size_t n = strlen(text), m = strlen(end);
-
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 bool fbp_init_is_array(const char *path)
 {
     for (const struct fbp_array_format *const *f = fbp_array_formats(); *f; f++)
@@ -204,7 +196,7 @@ bool fbp_init_is_geometry(const char *path)
 /* Files of a folder and, once, of the folders in it. */
 static fbp_status list_files(const char *folder, bool deeper, struct files *files)
 {
-    const char *slash = fbp_init_ends_with(folder, "/") ? "" : "/";
+    const char *slash = fbp_has_extension(folder, "/") ? "" : "/";
     DIR *dir = opendir(folder);
     fbp_status st = FBP_OK;
 

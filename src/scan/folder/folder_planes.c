@@ -13,12 +13,6 @@
 /* What files with few digits leave a unit vector short of 1. */
 static const double UNIT = 1e-3;
 
-static bool is_spectrometer(const char *path)
-{
-    return fbp_init_ends_with(path, ".DSC") || fbp_init_ends_with(path, ".dsc") ||
-           fbp_init_ends_with(path, ".mat");
-}
-
 /* A word of letters in the name of a file. */
 static bool has_word(const char *path, const char *word)
 {
@@ -31,16 +25,6 @@ static bool has_word(const char *path, const char *word)
     return false;
 }
 
-static bool may_be_list(const char *path)
-{
-    static const char *const ends[] = {".npy", ".txt", ".csv", ".dat", ".DSC", ".dsc"};
-
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (fbp_init_ends_with(path, ends[i]))
-            return true;
-    return false;
-}
-
 /* The spectrum without a gradient, by its name: fusillo-h.npy, reference.txt … */
 static const char *find_reference(const struct fbp_guess *g, const char *projections)
 {
@@ -49,7 +33,8 @@ static const char *find_reference(const struct fbp_guess *g, const char *project
     for (size_t w = 0; w < sizeof words / sizeof *words; w++)
         for (size_t i = 0; i < g->folder->n; i++) {
             const char *path = g->folder->series[i].path;
-            if (strcmp(path, projections) != 0 && may_be_list(path) && has_word(path, words[w]))
+            if (strcmp(path, projections) != 0 &&
+                fbp_has_extension(path, ".npy .txt .csv .dat .dsc") && has_word(path, words[w]))
                 return path;
         }
     return NULL;
@@ -127,7 +112,7 @@ static bool from_spectrometer(struct fbp_guess *g, const struct fbp_init_series 
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
-    if (s->bytes == 0 || !is_spectrometer(s->path) ||
+    if (s->bytes == 0 || !fbp_has_extension(s->path, ".dsc .mat") ||
         !fbp_init_tried(fbp_scan_load(&scan, s->path)) || fbp_kind_has_lines(scan.kind)) {
         fbp_scan_clear(&scan);
         return false;
@@ -160,21 +145,19 @@ static size_t views_of(const struct fbp_array_info *info)
 
 static const struct fbp_init_series *find_directions(const struct fbp_guess *g, double (**out)[3])
 {
-    static const char *const ends[] = {".csv", ".txt", ".dat", ".npy"};
     const struct fbp_init_series *p = g->found.of[FBP_INIT_PROJECTIONS];
     size_t n = 0;
 
-    for (size_t i = 0; i < g->folder->n; i++)
-        for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
-            const struct fbp_init_series *s = &g->folder->series[i];
-            if (s == p || s->bytes == 0 || !fbp_init_ends_with(s->path, ends[e]) ||
-                !fbp_init_tried(fbp_directions_load(s->path, out, &n)))
-                continue;
-            if (n == views_of(&p->info))
-                return s;
-            free(*out);
-            *out = NULL;
-        }
+    for (size_t i = 0; i < g->folder->n; i++) {
+        const struct fbp_init_series *s = &g->folder->series[i];
+        if (s == p || s->bytes == 0 || !fbp_has_extension(s->path, ".csv .txt .dat .npy") ||
+            !fbp_init_tried(fbp_directions_load(s->path, out, &n)))
+            continue;
+        if (n == views_of(&p->info))
+            return s;
+        free(*out);
+        *out = NULL;
+    }
     return NULL;
 }
 
@@ -229,7 +212,7 @@ static bool from_array(struct fbp_guess *g)
 bool fbp_init_planes(struct fbp_guess *g)
 {
     for (size_t i = 0; i < g->folder->n; i++)
-        if (fbp_init_ends_with(g->folder->series[i].path, ".json") &&
+        if (fbp_has_extension(g->folder->series[i].path, ".json") &&
             fbp_init_is_whole_scan(&g->folder->series[i], g->found.of[FBP_INIT_PROJECTIONS]))
             return false; /* there is one, which is said */
     for (size_t i = 0; i < g->folder->n; i++)

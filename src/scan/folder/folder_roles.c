@@ -100,10 +100,8 @@ static bool is_whole_scan(const char *path)
 /* Beside arrays only files that may name them; without any, all. */
 static bool may_be_scan(const struct fbp_init_series *s, const struct fbp_init_series *projections)
 {
-    return s->bytes > 0 &&
-           (!projections || s == projections || fbp_init_ends_with(s->path, ".json") ||
-            fbp_init_ends_with(s->path, ".xtekct") || fbp_init_ends_with(s->path, ".log") ||
-            fbp_init_ends_with(s->path, ".DSC") || fbp_init_ends_with(s->path, ".dsc"));
+    return s->bytes > 0 && (!projections || s == projections ||
+                            fbp_has_extension(s->path, ".json .xtekct .log .dsc"));
 }
 
 bool fbp_init_is_whole_scan(const struct fbp_init_series *s,

@@ -21,7 +21,7 @@ struct scans {
 static bool is_own(const char *path)
 {
     char head[4096 + 1];
-    const bool json = fbp_init_ends_with(path, ".json");
+    const bool json = fbp_has_extension(path, ".json");
     FILE *f = json ? fopen(path, "rbe") : NULL;
     const size_t n = f ? fread(head, 1, sizeof head - 1, f) : 0;
 

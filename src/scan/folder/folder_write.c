@@ -297,7 +297,7 @@ static void build(struct fbp_guess *g)
                  p->info.n[1], fbp_type_name(p->info.type));
     fbp_init_put_path(g, "projections", pattern);
     free(pattern);
-    if (p->order.places)
+    if (p->order.gaps[0])
         fbp_init_warn("%s: %s", p->glob, p->order.gaps);
     put_intensity(g);
     put_geometry(g);
