@@ -217,7 +217,7 @@ static void describe(struct fbp_names *s, const char *folder, const char *format
     snprintf(line, sizeof line, "%.60s: %zu %s file%s, %.40s to %.40s%.39s%s%.105s", folder, s->n,
              format, s->n == 1 ? "" : "s", fbp_base_name(s->list[0]),
              fbp_base_name(s->list[s->n - 1]), s->numbering.order,
-             s->numbering.has_gaps ? ", with gaps in their numbers" : "", ignored);
+             s->numbering.gaps[0] ? ", with gaps in their numbers" : "", ignored);
     snprintf(s->note, sizeof s->note, "%.*s", (int)sizeof s->note - 1, line);
 }
 

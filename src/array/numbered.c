@@ -268,7 +268,10 @@ static fbp_status describe(const struct table *t, const struct column *columns, 
     if (m > 1)
         snprintf(out->order, sizeof out->order, ", ordered by number %.*s",
                  files[0].v[best->at].length, files[0].v[best->at].text);
-    out->has_gaps = best->missing > 0;
+    if (best->missing > (long long)t->n)
+        snprintf(out->gaps, sizeof out->gaps,
+                 "more numbers are missing than there are files: angles follow one another: list "
+                 "them if files are missing");
     if (best->missing <= 0 || best->missing > (long long)t->n)
         return FBP_OK;
     describe_gaps(t, best, out->gaps, sizeof out->gaps);

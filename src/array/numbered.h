@@ -13,8 +13,7 @@ struct fbp_numbering {
     bool counted;     /**< one number is another in each name, and orders the files */
     size_t *places;   /**< [n] position of each file among all that were numbered, 0 of the first;
                            NULL: no number is missing, or the numbers are no count */
-    bool has_gaps;    /**< numbers are missing; without places so many that they are no count */
-    char gaps[200];   /**< a sentence that lists these numbers, if there are places */
+    char gaps[200];   /**< a sentence about missing numbers; "": there are none */
     char order[40];   /**< of several changing numbers: which one orders the files; else "" */
     size_t n_columns; /**< changing numbers of a name */
     double *columns;  /**< [n_columns][n] their values */

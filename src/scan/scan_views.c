@@ -68,7 +68,7 @@ static fbp_status even_angles(const struct fbp_scan_file *f, const struct fbp_nu
         const size_t place = files->places ? files->places[k] : k;
         out[k] = (start + (double)place * step) * FBP_PI / 180;
     }
-    if (!files->places)
+    if (!files->gaps[0])
         return FBP_OK;
     char *note = fbp_format("%s: %s", f->scan->projections, files->gaps);
     const fbp_status st = note ? fbp_scan_note(f->scan, note) : fbp_fail_nomem(1, "a note");

@@ -165,45 +165,53 @@ static void range_of(const double *v, size_t n, double *change, double *size)
 
 static const char half[] = "the axis is near an edge of the panel: --centre says where";
 
-/* Rotations of the panel about its own axes, and a field of view of one half. */
-static fbp_status note_panel(struct search *s)
+/* A rotation of the panel about an axis of its own. */
+static fbp_status note_turn(struct search *s, const struct fbp_hdf5_entry *e, hid_t data)
 {
     static const char *const remedies[] = {"--flip-v turns rows round",
                                            "--flip-u turns columns round",
                                            "--flip-u --flip-v turn columns and rows round"};
+    const char axis = strrchr(e->path, '/')[2];
+    double v[3] = {axis == 'x', axis == 'y', axis == 'z'}, *angles = NULL;
+    size_t n = 0, i = 0;
+    char unit[32];
 
-    for (size_t i = 0; i < s->list.n; i++) {
+    (void)fbp_hdf5_numbers_of(data, "vector", v, 3);
+    units_of(s, e->path, unit, sizeof unit);
+    FBP_TRY(fbp_hdf5_numbers(s->file, s->path, e->path, MAX_VIEWS, &angles, &n));
+    const double factor = value_of(angles_rad, unit[0] ? unit : "deg");
+    const double turn = fmod(fabs(angles[0]) * factor, 2 * FBP_PI);
+    while (i < 3 && fabs(v[i]) < 0.99)
+        i++;
+    if (!(factor > 0 && fmin(turn, 2 * FBP_PI - turn) < 1e-4))
+        note(s, "%s, which is %g %s, is not applied: %s", e->path, angles[0], unit,
+             i < 3 && fabs(turn - FBP_PI) < 1e-4 ? remedies[i] : "turn the images back first");
+    free(angles);
+    return FBP_OK;
+}
+
+/* What nxtomo says of the panel: rotations, and a field of view of one half. */
+static fbp_status note_panel(struct search *s)
+{
+    fbp_status st = FBP_OK;
+
+    for (size_t i = 0; i < s->list.n && st == FBP_OK; i++) {
         const struct fbp_hdf5_entry *e = &s->list.entries[i];
         const char *name = strrchr(e->path, '/') + 1;
-        double v[3] = {name[1] == 'x', name[1] == 'y', name[1] == 'z'}, *angles = NULL;
-        char type[32] = "", unit[32];
-        size_t n = 0;
+        char text[32] = "";
         if (e->again || e->rank > 1)
             continue;
         const hid_t data = H5Dopen2(s->file, e->path, H5P_DEFAULT);
-        const bool said = fbp_hdf5_text_of(data, "transformation_type", type, sizeof type);
-        const bool turns = e->numeric && strstr(e->path, "/transformations/") &&
-                           !strstr(e->path, "/sample/") &&
-                           (said ? strcmp(type, "rotation") == 0 : name[0] == 'r' && !name[2]);
-        (void)fbp_hdf5_numbers_of(data, "vector", v, 3);
-        if (strcmp(name, "field_of_view") == 0 && fbp_hdf5_text_of(data, NULL, type, sizeof type) &&
-            strcasecmp(type, "half") == 0)
-            note(s, "%s, which is %s, is not applied: %s", e->path, type, half);
+        const bool said = fbp_hdf5_text_of(data, "transformation_type", text, sizeof text);
+        if (e->numeric && strstr(e->path, "/transformations/") && !strstr(e->path, "/sample/") &&
+            (said ? strcmp(text, "rotation") == 0 : name[0] == 'r' && name[1] && !name[2]))
+            st = note_turn(s, e, data);
+        if (strcmp(name, "field_of_view") == 0 && fbp_hdf5_text_of(data, NULL, text, sizeof text) &&
+            strcasecmp(text, "half") == 0)
+            note(s, "%s, which is %s, is not applied: %s", e->path, text, half);
         H5Dclose(data);
-        if (!turns)
-            continue;
-        units_of(s, e->path, unit, sizeof unit);
-        FBP_TRY(fbp_hdf5_numbers(s->file, s->path, e->path, MAX_VIEWS, &angles, &n));
-        const double deg =
-            fabs(angles[0]) * value_of(angles_rad, unit[0] ? unit : "deg") * 180 / FBP_PI;
-        const double rest = fmod(deg, 360), least = fmin(rest, 360 - rest);
-        const int axis = fabs(v[0]) > 0.99 ? 0 : fabs(v[1]) > 0.99 ? 1 : fabs(v[2]) > 0.99 ? 2 : -1;
-        if (least > 0.01 || !(value_of(angles_rad, unit[0] ? unit : "deg") > 0))
-            note(s, "%s, which is %g %s, is not applied: %s", e->path, angles[0], unit,
-                 axis >= 0 && least > 179.99 ? remedies[axis] : "turn the images back first");
-        free(angles);
     }
-    return FBP_OK;
+    return st;
 }
 
 /* Facts of a scan that are read by other programs and have no place here yet. */
