@@ -146,7 +146,7 @@ run 0 recon guess.json -o null: --centre auto --hu-from-roi 0,0,0,3
 [ "$(grep -c 'nobody has confirmed' err)" -eq 1 ] || say "$last: $(cat err)"
 ! grep -q offset_mm err || say "$last: $(cat err)"
 # Names with two numbers, decimals and gaps are one series; the guess is read in the same order.
-mkdir stamped gap twice two_scans spectra
+mkdir stamped gap twice two_scans times spectra
 run 0 simulate --size 8 --views 20 -o s.json -q
 run 0 recon s.json -o v.mha -q
 for k in $(seq 0 19); do
@@ -154,6 +154,7 @@ for k in $(seq 0 19); do
     cp one.mha "stamped/p_$(printf %04d "$k")_20260101_12$((10 + k / 3))$((10 + k)).mha"
     [ "$k" = 7 ] || cp one.mha "gap/p$((k / 2)).$((k % 2 * 5)).mha"
     cp one.mha "twice/p_${k}_$((7 * k % 20)).mha"
+    cp one.mha "times/v_2026-01-01_12-0$((k / 6))-$((k % 6))0.mha"
     cp one.mha "two_scans/a$((1 + k / 10))_$((k % 10)).mha"
 done
 for name in stamped gap; do
@@ -174,6 +175,8 @@ run 0 recon gap.json -o null: --json
 json warnings.1 | grep -q '1 file is missing, number 3.5' || say "$last: $(cat out)"
 run 1 init twice
 has err 'two numbers in the names of its files may count them, 1 and 7 of p_1_7.mha, and their orders differ'
+run 0 init times
+has err '^projections: 20 views'
 run 0 init two_scans
 has err '^projections: 10 views'
 

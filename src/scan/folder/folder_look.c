@@ -334,8 +334,7 @@ static fbp_status join_files(const struct file *files, size_t n, size_t runs,
     FBP_TRY_GOTO(st);
     for (size_t i = 0; i < s->order.n_columns * n; i++)
         negative |= s->order.columns[i] < 0;
-    const bool one = s->order.counted && (runs == 1 || runs > n / 2 || negative ||
-                                          s->order.digits[s->order.counter] > 0);
+    const bool one = s->order.counted && (s->order.n_columns == 1 || runs > n / 2);
     s->glob = one ? glob_of(files[0].kind, negative) : NULL;
     free(s->path);
     s->path = strdup(paths[0]);

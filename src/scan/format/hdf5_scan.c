@@ -184,7 +184,8 @@ static fbp_status note_turn(struct search *s, const struct fbp_hdf5_entry *e, hi
     while (i < 3 && fabs(v[i]) < 0.99)
         i++;
     if (!(factor > 0 && fmin(turn, 2 * FBP_PI - turn) < 1e-4))
-        note(s, "%s, which is %g %s, is not applied: %s", e->path, angles[0], unit,
+        note(s, "%s, which is %g%s%s, is not applied: %s", e->path, angles[0], unit[0] ? " " : "",
+             unit,
              i < 3 && fabs(turn - FBP_PI) < 1e-4 ? remedies[i] : "turn the images back first");
     free(angles);
     return FBP_OK;
