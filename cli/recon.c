@@ -56,6 +56,18 @@ static int choose_reference(const struct recon_args *a, struct fbp_scan *scan)
     return scan->reference ? 0 : cli_error("out of memory for a name: close other programs");
 }
 
+static int choose_bad_pixels(const struct recon_args *a, struct fbp_scan *scan)
+{
+    const bool search = a->bad_pixels && strcmp(a->bad_pixels, "auto") == 0;
+
+    scan->find_bad_pixels = search || (scan->find_bad_pixels && !a->bad_pixels);
+    if (!a->bad_pixels || search)
+        return 0;
+    free(scan->bad_pixels);
+    scan->bad_pixels = strdup(a->bad_pixels);
+    return scan->bad_pixels ? 0 : cli_error("out of memory for a name: close other programs");
+}
+
 /* What is given stands in place of what the scan says. */
 static int choose_corrections(const struct recon_args *a, struct fbp_scan *scan)
 {
@@ -94,7 +106,7 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
         return cli_fail();
     adjust_confirm(scan, a->adjust);
     if (choose_quadrature(a, scan) != 0 || choose_reference(a, scan) != 0 ||
-        choose_corrections(a, scan) != 0)
+        choose_bad_pixels(a, scan) != 0 || choose_corrections(a, scan) != 0)
         return 1;
     /* as it should have been read: fbp geometry check says what a flip changes */
     if (adjust_flip(scan, a->flip_u, a->flip_v, a->reverse) != 0)

@@ -21,12 +21,13 @@ struct recon_args {
     struct opt_range slice, roi[3];    /**< of the volume; not both */
     double adjust[FBP_ADJUSTS];        /**< of the geometry; NaN: as the scan has it */
     double mask;                       /**< NaN: none; INFINITY: NaN */
-    double water[4];       /**< x, y, z, radius [mm] of what is water; radius 0: not asked for */
-    unsigned score;        /**< of --sweep */
-    double paganin[3];     /**< delta / beta, keV, mm; first NAN: as the scan has it */
-    const char *rings;     /**< how they are removed; NULL: as the scan has it */
-    const char *prepare;   /**< steps of --prepare; NULL: the scan's */
-    const char *reference; /**< of plane integrals; NULL: the scan's */
+    double water[4];        /**< x, y, z, radius [mm] of what is water; radius 0: not asked for */
+    unsigned score;         /**< of --sweep */
+    double paganin[3];      /**< delta / beta, keV, mm; first NAN: as the scan has it */
+    const char *bad_pixels; /**< their mask, or "auto"; NULL: as the scan has it */
+    const char *rings;      /**< how they are removed; NULL: as the scan has it */
+    const char *prepare;    /**< steps of --prepare; NULL: the scan's */
+    const char *reference;  /**< of plane integrals; NULL: the scan's */
     struct fbp_corrections
         correct;              /**< of line integrals; first coefficient NAN: as the scan has it */
     unsigned quadrature;      /**< of plane integrals, plus 1; 0: the scan's */
@@ -123,6 +124,10 @@ struct recon_args {
         .fallback = "the scan's",                                                                 \
         .help = "line integrals p become A1 p + A2 p^2 + A3 p^3 ..., up to eight coefficients; with " \
                 "A1 = 1 thin objects keep their values (docs/corrections.md)"),                   \
+    OPT(R, bad_pixels, .name = "bad-pixels", .arg = "FILE", .fallback = "the scan's",             \
+        .help = "mask of bad pixels, which are interpolated: an image, not 0 where a pixel is "   \
+                "bad; auto: search the views for dead, stuck, hot and saturated pixels, beside "  \
+                "those that the scan lists (docs/corrections.md)"),                               \
     OPT(R, rings, .name = "rings", .arg = "METHOD", .fallback = "the scan's",                     \
         .help = "remove rings, in a pass ahead over the sinograms of all rows that are needed: "  \
                 "sorting[:COLUMNS] (a median of sorted columns, 21), wavelet[:LEVELS[,SIGMA[,dbN]]] " \

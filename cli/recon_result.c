@@ -125,7 +125,6 @@ bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n
         uint64_t count;
         const char *text;
     } notes[] = {{r->output_clipped, "voxels were beyond the output range and were clipped"},
-                 {r->clipped, "intensities were not positive; their logarithm was clipped"},
                  {r->slabs_resumed, r->slabs_resumed == 1
                                         ? "slab was there from the interrupted run"
                                         : "slabs were there from the interrupted run"}};
@@ -213,6 +212,15 @@ static void json_views(cJSON *root, const struct fbp_report *r)
         cli_json_numbers(truncated, "ends", r->truncated, 2);
     }
     cJSON_AddNumberToObject(root, "dead_views", (double)r->dead_views);
+    cJSON *pixels = cJSON_AddObjectToObject(root, "bad_pixels");
+    cJSON_AddNumberToObject(pixels, "unlisted", (double)r->bad_pixels);
+    cJSON_AddNumberToObject(pixels, "repaired", (double)r->repaired_pixels);
+    cJSON *saturated = cJSON_AddObjectToObject(root, "saturated");
+    cJSON_AddNumberToObject(saturated, "samples", (double)r->saturated);
+    if (r->saturated > 0) {
+        cJSON_AddNumberToObject(saturated, "share", r->saturated_share);
+        cJSON_AddNumberToObject(saturated, "value", r->saturated_value);
+    }
     cJSON *exposure = cJSON_AddObjectToObject(root, "other_exposure");
     cJSON_AddNumberToObject(exposure, "views", (double)r->exposure_views);
     if (r->exposure_views > 0) {

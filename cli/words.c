@@ -46,7 +46,7 @@ const struct word word_table[] = {
     {"projections projs views", NULL, IN_SCAN ": \"projections\"", WORD_UNKNOWN, false},
     {"n-views nviews num-views n-projections num-projections nproj n-proj n-angles num-angles", "views", NULL, WORD_UNKNOWN, false},
     {"geometry geometry-file geom matrices matrix raw i0 kind", NULL, IN_SCAN, WORD_UNKNOWN, false},
-    {"dark darks dark-field flat flats flat-field white whites open-beam bad-pixels", NULL, IN_SCAN ", and then -log is taken", WORD_UNKNOWN, false},
+    {"dark darks dark-field flat flats flat-field white whites open-beam", NULL, IN_SCAN ", and then -log is taken", WORD_UNKNOWN, false},
     {"log minus-log neglog no-log no-minus-log linearize", NULL, "-log is taken if the scan file has any of \"dark\", \"flat\", \"i0\"; without them, values are line integrals", WORD_UNKNOWN, false},
     {"panel detector-size panel-size", "detector", IN_SCAN, WORD_UNKNOWN, false},
 

@@ -377,6 +377,15 @@ struct fbp_report {
     /** Of a part: slices of the output that other parts still have to write; 0: it has its name.
      *  min, max and mean are those of what this run has computed. */
     size_t slices_missing;
+    /** Pixels in the rows of the volume that no map lists and that are dead, stuck, hot or
+     *  saturated, by 8 views spread over the scan; and pixels that were interpolated. */
+    size_t bad_pixels, repaired_pixels;
+    /** Intensities with a flat top: the greatest sample of these views, if it lies below the
+     *  unattenuated intensity and one sample in a hundred or more has it (saturated air, or i0 too
+     *  large); samples that have it, and their share (0 to 1). */
+    double saturated_value;
+    size_t saturated;
+    double saturated_share;
 };
 
 /** What one of several parts computes. */

@@ -89,13 +89,13 @@ struct fbp_scan {
     /** Dark, flat and bad pixels from memory (fbp_scan_use_image()), instead of those of files.
      *  Owned; NULL: none. */
     struct fbp_images *images;
+    /** 1: search the views for dead, stuck, hot and saturated pixels, and interpolate them as those
+     *  of `bad_pixels` ("bad_pixels": "auto" of a scan file); default 0. */
+    size_t find_bad_pixels;
 };
 
 /** The views of a scan with kind and panel: the argument of fbp_views_facts() and other calls. */
 FBP_API struct fbp_views fbp_scan_views(const struct fbp_scan *scan);
-
-/** Are the values intensities, of which -log is taken?  They are if dark, flat or i0 is given. */
-FBP_API bool fbp_scan_is_intensity(const struct fbp_scan *scan);
 
 /**
  * Remark i = 0, 1, … about a scan and a volume of it (NULL: none), a sentence in buf[n] (400 bytes
@@ -105,6 +105,9 @@ FBP_API bool fbp_scan_is_intensity(const struct fbp_scan *scan);
  */
 FBP_API bool fbp_scan_remark(const struct fbp_scan *scan, const struct fbp_geometry_facts *facts,
                              const struct fbp_grid *volume, size_t i, char *buf, size_t n);
+
+/** Are the values intensities, of which -log is taken?  They are if dark, flat or i0 is given. */
+FBP_API bool fbp_scan_is_intensity(const struct fbp_scan *scan);
 
 /**
  * Read a scan file (docs/scan.md), or a RabbitCT data set (docs/rabbitct.md).  Headers of arrays

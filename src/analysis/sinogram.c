@@ -4,7 +4,8 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "geometry/kind.h"
-#include "prep/prep.h"
+#include "prep/bad_pixels.h"
+#include "scan/file/images.h"
 #include "scan/reduce.h"
 
 #include <math.h>
@@ -95,8 +96,10 @@ struct reading {
     fbp_source *given; /* the caller's; NULL: the scan's projections */
     fbp_source *stored, *views;
     bool top_down;
-    size_t first, gap; /* of the rows that are wanted */
-    float *rows;       /* one of a view, among those that bad pixels are bridged from */
+    size_t first, gap;         /* of the rows that are wanted */
+    struct fbp_scan searched;  /* the scan, with the pixels that were found to be bad */
+    struct fbp_images *images; /* their mask */
+    float *rows;               /* one of a view, among those that bad pixels are bridged from */
 };
 
 static fbp_status open_views(struct reading *r)
@@ -114,7 +117,9 @@ static fbp_status open_views(struct reading *r)
     r->top_down = order == FBP_ROWS_TOP_DOWN;
     r->views = r->stored;
     fbp_reduction_of(scan, &r->reduction);
-    FBP_TRY(fbp_prep_create(&r->prep, scan, r->top_down));
+    r->searched = *scan;
+    FBP_TRY(fbp_bad_pixels_find(&r->searched, r->stored, r->top_down, &r->images));
+    FBP_TRY(fbp_prep_create(&r->prep, &r->searched, r->top_down));
     if (fbp_reduces(&r->reduction))
         FBP_TRY(
             fbp_source_reduce(&r->views, r->stored, &r->reduction, r->top_down, r->prep.left_out));
@@ -129,6 +134,7 @@ static void close_views(struct reading *r)
     if (!r->given)
         fbp_source_close(&r->stored);
     fbp_prep_clear(&r->prep);
+    fbp_images_free(r->images);
 }
 
 /* Row `wanted` of view k, prepared, into out. */

@@ -49,6 +49,7 @@ struct fbp_sink_joint;
 struct fbp_plan {
     const struct fbp_scan *scan; /**< the caller's, completed */
     struct fbp_scan whole_scan;
+    struct fbp_images *images; /**< mask of the bad pixels that were found; NULL: none */
     struct fbp_recon_params params;
     struct fbp_job_tables tables;
     struct fbp_ahead ahead; /**< if views are corrected ahead: all that follows is of its scan */

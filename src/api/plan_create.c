@@ -16,6 +16,7 @@
 #include "plan/params.h"
 #include "plan/roi.h"
 #include "plan/wanted.h"
+#include "scan/file/images.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -315,6 +316,7 @@ void fbp_plan_destroy(fbp_plan **plan)
     fbp_angles_clear(&(*plan)->angles);
     fbp_ahead_clear(&(*plan)->ahead);
     fbp_plan_forget_sums(*plan);
+    fbp_images_free((*plan)->images);
     free((*plan)->missing);
     free(*plan);
     *plan = NULL;

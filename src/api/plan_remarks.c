@@ -1,9 +1,14 @@
 /* What the user is told about a plan, and about views that have passed. */
 #include "api/plan_team.h"
 
+#include "array/array.h"
+#include "array/file/format.h"
 #include "base/text.h"
+#include "geometry/kind.h"
 #include "plan/roi.h"
+#include "prep/bad_pixels.h"
 #include "scan/file/corrections.h"
+#include "scan/file/images.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -171,29 +176,85 @@ void fbp_plan_remark(const fbp_plan *p)
     note_kernel(p);
     note_box(p);
     fbp_plan_note_team(p);
-    note_pixels(p, fbp_plan_prep(p)->n_bridges, "bridged from their neighbours");
+    note_pixels(p, fbp_plan_prep(p)->n_bridges, "interpolated from their neighbours");
 }
 
 /* Their share of all samples, where all are looked at. */
-static void warn_about_mended(const fbp_plan *p, const struct fbp_report *report)
+static void warn_about_count(const fbp_plan *p, size_t count, const char *what, const char *done)
 {
     const struct fbp_scan *s = p->scan;
     const double all = (double)s->n_views * (double)s->panel.n_rows * (double)s->panel.n_columns;
     const bool whole = memcmp(p->info.whole.n, p->info.volume.n, sizeof p->info.whole.n) == 0 &&
                        !p->params.n_parts && !p->params.team;
-    char line[300], share[80] = "";
+    char line[400], share[80] = "";
 
-    if (report->not_finite == 0)
+    if (count == 0)
         return;
     if (whole)
         snprintf(share, sizeof share, ", %.2g %% of %zu views of %zu x %zu",
-                 fmin(100, 100 * (double)report->not_finite / all), s->n_views, s->panel.n_columns,
+                 fmin(100, 100 * (double)count / all), s->n_views, s->panel.n_columns,
                  s->panel.n_rows);
-    snprintf(line, sizeof line,
-             "samples that are no numbers (NaN or infinite): %zu%s: they were interpolated along "
-             "their row, or are 0 where all of it is bad; look for what made them",
-             report->not_finite, share);
+    snprintf(line, sizeof line, "%s: %zu%s: %s", what, count, share, done);
     fbp_plan_note(p, FBP_LOG_WARNING, line);
+}
+
+static void warn_about_mended(const fbp_plan *p, const struct fbp_report *report)
+{
+    warn_about_count(p, report->not_finite, "samples that are no numbers (NaN or infinite)",
+                     "they were interpolated along their row, or are 0 where all of it is bad; "
+                     "look for what made them");
+    warn_about_count(p, report->clipped, "samples that are not above the dark",
+                     "their transmission was set to 1e-6 (line integral 13.8): expect streaks: "
+                     "expose longer, check the dark, or use --bad-pixels auto for dead pixels");
+}
+
+/* Rows of some views, read once more: pixels that no map lists, and saturated air. */
+static fbp_status warn_about_samples(const fbp_plan *p, fbp_source *source,
+                                     struct fbp_report *report)
+{
+    const struct fbp_job *job = &fbp_plan_measured(p)->job;
+    const struct fbp_prep *prep = fbp_plan_prep(p);
+    struct fbp_sample_check c = {.prep = prep, .top_down = p->top_down, .n_views = FBP_CHECK_VIEWS};
+    size_t z0, z1, end;
+    char line[400];
+
+    report->repaired_pixels = prep->n_bridges;
+    c.source = p->ahead.used && source->below ? source->below : source; /* as they were measured */
+    if (job->filtered || !fbp_kind_has_lines(job->kind) || fbp_source_in_order(c.source))
+        return FBP_OK;
+    fbp_roi_share(job, 0, &z0, &z1);
+    job->rows(job, 0, job->n_views, z0, z1, &c.row0, &end);
+    c.n_rows = end - c.row0;
+    if (!fbp_roi_crops(job) &&
+        2 * c.n_rows > job->panel.n_rows) { /* nearly all: the exact number */
+        c.row0 = 0;
+        c.n_rows = job->panel.n_rows;
+    }
+    FBP_TRY(fbp_check_samples(&c));
+    report->bad_pixels = c.n_bad;
+    report->saturated = c.n_flat;
+    snprintf(
+        line, sizeof line,
+        "found %zu dead, stuck, hot or saturated pixels that no map lists (by %d views): expect "
+        "rings and wrong values: --bad-pixels auto interpolates such pixels, or list them in "
+        "bad_pixels",
+        c.n_bad, FBP_CHECK_VIEWS);
+    if (c.n_bad > 0)
+        fbp_plan_note(p, FBP_LOG_WARNING, line);
+    if (c.n_flat == 0)
+        return FBP_OK;
+    report->saturated_value = c.flat_top;
+    report->saturated_share = (double)c.n_flat / (double)c.n_samples;
+    snprintf(line, sizeof line,
+             "%zu samples (%.2g %% of %d views) have the greatest value, %.7g, which is below %s: "
+             "the detector is saturated in air, or %s is too large: values come out wrong at the "
+             "object's edge: expose less, or correct %s",
+             c.n_flat, 100 * report->saturated_share, FBP_CHECK_VIEWS, c.flat_top,
+             fbp_scan_has_image(p->scan, FBP_IMAGE_FLAT) ? "the flat" : "i0",
+             fbp_scan_has_image(p->scan, FBP_IMAGE_FLAT) ? "the flat" : "i0",
+             fbp_scan_has_image(p->scan, FBP_IMAGE_FLAT) ? "the flat" : "i0");
+    fbp_plan_note(p, FBP_LOG_WARNING, line);
+    return FBP_OK;
 }
 
 /* What the views showed as they passed: an error where there was nothing in any of them. */
@@ -213,6 +274,7 @@ fbp_status fbp_plan_tell_look(const fbp_plan *p, fbp_look *look, fbp_source *sou
     if (line[0])
         fbp_plan_note(p, FBP_LOG_WARNING, line);
     warn_about_mended(p, report);
+    FBP_TRY(warn_about_samples(p, source, report));
     const bool padded = p->tables.job.pad;
     fbp_look_truncated(report, p->scan->n_views, padded, line, sizeof line);
     if (line[0])

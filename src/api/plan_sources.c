@@ -7,6 +7,7 @@
 #include "array/hold.h"
 #include "base/stop.h"
 #include "geometry/kind.h"
+#include "prep/bad_pixels.h"
 #include "prep/traces.h"
 #include "scan/file/corrections.h"
 #include "scan/file/preparation.h"
@@ -142,6 +143,13 @@ fbp_status fbp_plan_take_source(fbp_plan *p)
     FBP_TRY_GOTO(describe_preparation(p));
     FBP_TRY_GOTO(check_size(p, info));
     p->top_down = is_top_down(p->scan, info);
+    if (p->scan->find_bad_pixels && p->params.follow) {
+        st =
+            fbp_fail(FBP_ERR_UNSUPPORTED, "bad_pixels: auto reads views of the whole scan first, "
+                                          "which does not follow a scan: leave one of the two out");
+        goto fail;
+    }
+    FBP_TRY_GOTO(fbp_bad_pixels_find(&p->whole_scan, source, p->top_down, &p->images));
     FBP_TRY_GOTO(fbp_plan_make_stages(p));
     FBP_TRY_GOTO(fbp_plan_source_reduce(p, source, &reduced));
     take_facts(p, reduced);

@@ -180,7 +180,8 @@ static fbp_status take_hardening(struct fbp_hardening *out, const struct fbp_sca
 
 bool fbp_prep_is_asked_for(const struct fbp_scan *scan)
 {
-    return fbp_scan_is_intensity(scan) || fbp_scan_has_image(scan, FBP_IMAGE_BAD_PIXELS);
+    return fbp_scan_is_intensity(scan) || scan->find_bad_pixels ||
+           fbp_scan_has_image(scan, FBP_IMAGE_BAD_PIXELS);
 }
 
 fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bool top_down)

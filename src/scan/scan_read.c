@@ -271,6 +271,12 @@ static fbp_status read_image(const struct fbp_scan_file *f, const char *key, cha
 {
     struct fbp_array_info info;
 
+    const cJSON *given = cJSON_GetObjectItemCaseSensitive(f->top.object, key);
+    if (out == &f->scan->bad_pixels && cJSON_IsString(given) &&
+        strcmp(given->valuestring, "auto") == 0) {
+        f->scan->find_bad_pixels = true;
+        return FBP_OK;
+    }
     FBP_TRY(read_path(&f->top, key, out));
     if (!*out)
         return FBP_OK;

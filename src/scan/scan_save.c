@@ -254,6 +254,10 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
         fbp_put_number(w, scan->i0);
     }
     FBP_TRY(put_path(w, "bad_pixels", scan->bad_pixels));
+    if (scan->find_bad_pixels && !scan->bad_pixels) {
+        fbp_put_key(w, "bad_pixels");
+        fbp_put_text(w, "auto");
+    }
     if (scan->filtered) {
         fbp_put_key(w, "filtered");
         fputs("true", w->f);

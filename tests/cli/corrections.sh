@@ -36,6 +36,37 @@ run 1 recon planes.json --beam-hardening 1,0.1 -o no.mha
 has err 'views of kind planes are no line integrals'
 absent no.mha
 
+# Bad pixels: a dead one and a row of saturated ones are reported, with their number; the option and
+# the key repair them.  A clean scan is left as it is.
+json_of() { # KEY: of the object behind it, in one line
+    tr -d ' \n\t' <out | sed -n "s/.*\"$1\":{\([^}]*\)}.*/\1/p"
+}
+run 0 recon s.json -o clean.mha --json
+[ "$(json_of bad_pixels)" = '"unlisted":0,"repaired":0' ] || say "$last: $(json_of bad_pixels)"
+run 0 recon s.json --bad-pixels auto -o auto.mha
+run 0 compare clean.mha auto.mha --tolerance 0
+cp s.mha good.mha
+size=$(stat -c %s s.mha)
+for ((k = 0; k < 28; k++)); do # 300 at column 12 of row 14
+    printf '\0\0\226C' | dd of=s.mha bs=1 seek=$((size - (28 - k) * 3600 + (14 * 30 + 12) * 4)) \
+        conv=notrunc 2>/dev/null
+done
+run 0 recon s.json -o bad.mha --json
+has err '^warning: found 1 dead, stuck, hot or saturated pixels that no map lists'
+[ "$(json_of bad_pixels)" = '"unlisted":1,"repaired":0' ] || say "$last: $(json_of bad_pixels)"
+has out '"found 1 dead, stuck, hot or saturated pixels' # in "warnings", too
+run 1 compare clean.mha bad.mha --tolerance 0.01
+run 0 recon s.json --bad-pixels auto -o auto.mha --json
+[ "$(json_of bad_pixels)" = '"unlisted":0,"repaired":1' ] || say "$last: $(json_of bad_pixels)"
+grep -q "no map lists" out && say "$last: it is repaired"
+run 0 compare clean.mha auto.mha --tolerance 2e-3
+with '"bad_pixels": "auto"'
+run 0 recon c.json -o key.mha
+run 0 compare auto.mha key.mha --tolerance 0
+run 0 plan c.json
+has err '1 bad pixels are interpolated'
+mv good.mha s.mha
+
 # Rings: key and option, what is announced, and what a slice takes of it.
 with '"rings": "sorting:5"'
 run 0 recon c.json -o key.mha

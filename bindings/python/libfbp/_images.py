@@ -13,6 +13,11 @@ NAMES = ("dark", "flat", "bad_pixels")
 
 def use(core: _core.Scan, name: str, picture: Any) -> None:
     """Take it from an array, which is averaged and copied now, or from the file of this path."""
+    if name == "bad_pixels":
+        search = isinstance(picture, str) and picture == "auto"
+        _core.scan_find_bad_pixels(core, search)
+        if search:
+            return
     arguments.check_unmasked(picture, name)
     if arguments.is_path(picture):
         _core.scan_use_file(core, name, arguments.path(picture, name))

@@ -34,6 +34,14 @@ class Report:
     truncated_views: int
     """views in which the object is wider than the panel"""
     dead_views: int
+    bad_pixels: int
+    """pixels that no map lists and that are dead, stuck, hot or saturated"""
+    repaired_pixels: int
+    """pixels that were interpolated"""
+    saturated: int
+    """counts with the greatest value, if that lies below i0, in the views that were searched"""
+    saturated_share: float
+    saturated_value: float
     exposure_views: int
     devices_dropped: int
     n_batches: int

@@ -294,7 +294,8 @@ class Scan:
             columns), which are averaged, or the path of a file of either.  Arrays are copied; their
             rows run as those of the views, as in files.
         :param flat: one or several without the object, in the same way
-        :param bad_pixels: a mask, True or not 0 where pixels are bad
+        :param bad_pixels: a mask, True or not 0 where pixels are bad; or "auto": the views are
+            searched for dead, stuck, hot and saturated pixels
         """
         core = self._core.copy()
         if i0 is not None:

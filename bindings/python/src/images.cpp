@@ -48,6 +48,9 @@ static void use_file(scan &of, const std::string &name, const std::string &path)
 void define_images(nb::module_ &m)
 {
     m.def("scan_use_array", &use_array, nb::arg("scan"), nb::arg("name"), nb::arg("given"));
+    m.def(
+        "scan_find_bad_pixels", [](scan &of, bool find) { of.s.find_bad_pixels = find; },
+        nb::arg("scan"), nb::arg("find"));
     m.def("scan_use_file", &use_file, nb::arg("scan"), nb::arg("name"), nb::arg("path"));
 }
 

@@ -84,6 +84,11 @@ nb::dict report_of(const fbp_report &r)
     out["hash"] = r.hash;
     out["truncated_views"] = r.truncated_views;
     out["dead_views"] = r.dead_views;
+    out["bad_pixels"] = r.bad_pixels;
+    out["repaired_pixels"] = r.repaired_pixels;
+    out["saturated"] = r.saturated;
+    out["saturated_share"] = r.saturated_share;
+    out["saturated_value"] = r.saturated_value;
     out["exposure_views"] = r.exposure_views;
     out["devices_dropped"] = r.devices_dropped;
     out["n_batches"] = r.n_batches;

@@ -1,0 +1,415 @@
+/* Dead, stuck, hot and saturated pixels, and intensities with a flat top. */
+#include "prep/bad_pixels.h"
+
+#include "array/array.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "geometry/kind.h"
+#include "prep/transmission.h"
+#include "scan/file/images.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REACH = 8, LEAST_VIEWS = 4, HOT_VIEWS = 8, BAND_BYTES = 8 << 20, TYPICAL_SAMPLES = 2048 };
+enum { LISTED = 1, CONSTANT = 2, ABOVE = 4, BELOW = 8, FOUND = 16 };
+
+static const float CLIPPED = 13.8F;   /* line integral of a transmission of 1e-6 */
+static const float FAR = 2;           /* times the greatest line integral of pixels that vary */
+static const float HOT = 0.1F;        /* a factor of 1.1 */
+static const float VARIES = 0.01F;    /* neighbours, by this part of what they differ from it */
+static const double NOISY = 0.05;     /* fewer pixels than this part are constant: the rest vary */
+static const float DIFFERS = 0.1F;    /* by this part of a typical line integral */
+static const float BELOW_AIR = 0.98F; /* transmission of saturated air */
+
+/* Rows of some views. */
+struct band {
+    struct fbp_sample_check *check;
+    size_t row0, n_rows, n_columns, n_views;
+    float *x;            /* [view][row][column], as stored */
+    unsigned char *mark; /* [row][column] */
+    uint32_t *flags;     /* of a row: constant, above, below */
+    float typical, most; /* mean and greatest line integral of pixels that vary */
+    bool noisy;
+};
+
+static size_t view_size(const struct band *b)
+{
+    return b->n_rows * b->n_columns;
+}
+
+static float transmission(const struct band *b, size_t k, size_t i)
+{
+    const struct fbp_prep *p = b->check->prep;
+    const size_t pixel = b->row0 * b->n_columns + i;
+    size_t ignored = 0;
+
+    return fbp_transmission(b->x[k * view_size(b) + i], p->dark ? p->dark[pixel] : 0,
+                            p->gain ? p->gain[pixel] : p->inverse_i0, p->gain, &ignored);
+}
+
+static float line_integral(const struct band *b, size_t k, size_t i)
+{
+    return b->check->prep->intensity ? -logf(transmission(b, k, i)) : b->x[k * view_size(b) + i];
+}
+
+/* No good pixel has such a value: nothing above the dark, or far beyond all pixels that vary. */
+static bool is_far(const struct band *b, size_t i)
+{
+    const float p = line_integral(b, 0, i);
+
+    return b->check->prep->intensity ? p > CLIPPED : fabsf(p) > FAR * b->most;
+}
+
+static float least_error(const struct band *b)
+{
+    return HOT * (b->check->prep->intensity ? 1 : fmaxf(1, b->typical));
+}
+
+/* Which samples of a row are the same in all views, or beyond both neighbours in all views? */
+static void mark_row(const struct band *b, size_t r)
+{
+    const size_t nc = b->n_columns;
+    uint32_t *same = b->flags, *above = same + nc, *below = above + nc;
+    const float *first = b->x + r * nc;
+
+    for (size_t c = 0; c < 3 * nc; c++)
+        b->flags[c] = 1;
+    for (size_t k = 0; k < b->n_views; k++) {
+        const float *x = first + k * view_size(b);
+        for (size_t c = 0; c < nc; c++)
+            same[c] &= x[c] == first[c];
+        for (size_t c = 1; c + 1 < nc; c++) {
+            above[c] &= (x[c] > x[c - 1]) & (x[c] > x[c + 1]);
+            below[c] &= (x[c] < x[c - 1]) & (x[c] < x[c + 1]);
+        }
+    }
+    for (size_t c = 0; c < nc; c++) {
+        const bool inner = c > 0 && c + 1 < nc;
+        b->mark[r * nc + c] |= (unsigned char)(same[c]             ? CONSTANT
+                                               : inner && above[c] ? ABOVE
+                                               : inner && below[c] ? BELOW
+                                                                   : 0);
+    }
+}
+
+static void mark(struct band *b)
+{
+    const size_t n = view_size(b);
+    size_t n_constant = 0, n_typical = 0;
+    double sum = 0;
+
+    b->most = 0;
+    for (size_t r = 0; r < b->n_rows; r++)
+        mark_row(b, r);
+    for (size_t i = 0; i < n; i++)
+        n_constant += b->mark[i] == CONSTANT;
+    const size_t step = n * b->n_views / TYPICAL_SAMPLES + 1;
+    for (size_t at = 0; at < n * b->n_views; at += step) {
+        const float p = line_integral(b, at / n, at % n);
+        if (b->mark[at % n] & (LISTED | CONSTANT) || !isfinite(p))
+            continue;
+        sum += fabs((double)p);
+        b->most = fmaxf(b->most, fabsf(p));
+        n_typical++;
+    }
+    b->typical = n_typical > 0 ? (float)(sum / (double)n_typical) : 0;
+    if (n_typical < TYPICAL_SAMPLES / 64)
+        b->most = INFINITY;
+    b->noisy = (double)n_constant < NOISY * (double)n;
+}
+
+/* The nearest good pixel in a direction; NONE: there is none near, EDGE: the panel ends. */
+enum { NONE = -1, EDGE = -2 };
+
+static ptrdiff_t good_pixel(const struct band *b, size_t i, int dc, int dr, bool far)
+{
+    ptrdiff_t c = (ptrdiff_t)(i % b->n_columns), r = (ptrdiff_t)(i / b->n_columns);
+
+    for (int s = 0; s < REACH; s++) {
+        c += dc;
+        r += dr;
+        if (c < 0 || r < 0 || c >= (ptrdiff_t)b->n_columns || r >= (ptrdiff_t)b->n_rows)
+            return EDGE;
+        const size_t at = (size_t)r * b->n_columns + (size_t)c;
+        if (b->mark[at] & LISTED)
+            continue;
+        if (!(b->mark[at] & CONSTANT) || (far && !is_far(b, at)))
+            return (ptrdiff_t)at;
+    }
+    return NONE;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void widen(float range[2], float x)
+{
+    range[0] = fminf(range[0], x);
+    range[1] = fmaxf(range[1], x);
+}
+
+/* Does pixel i lie outside the range of two others in half of the views?  Their own difference is
+ * the scale of noise and slopes.  Without noise, they have to vary: an edge of air is constant,
+ * too. */
+static bool lies_outside(const struct band *b, size_t i, size_t lo, size_t hi)
+{
+    float least[FBP_SEARCH_VIEWS], most[FBP_SEARCH_VIEWS], apart[FBP_SEARCH_VIEWS];
+    float lo_range[2] = {INFINITY, -INFINITY}, hi_range[2] = {INFINITY, -INFINITY}, sum = 0;
+    const float p = line_integral(b, 0, i);
+    const bool far = is_far(b, i);
+    size_t n = 0;
+
+    for (size_t k = 0; k < b->n_views; k++) {
+        const float from = line_integral(b, k, lo), to = line_integral(b, k, hi);
+        least[k] = fminf(from, to);
+        most[k] = fmaxf(from, to);
+        apart[k] = most[k] - least[k];
+        widen(lo_range, from);
+        widen(hi_range, to);
+        if (!isfinite(apart[k]) || (far && fmaxf(fabsf(from), fabsf(to)) > fabsf(p) / 2))
+            return false;
+    }
+    qsort(apart, b->n_views, sizeof *apart, by_value);
+    const float least_off = b->noisy ? 0 : fmaxf(DIFFERS * b->typical, least_error(b));
+    const float limit = fmaxf(least_off, 3 * apart[b->n_views / 2]);
+    for (size_t k = 0; k < b->n_views; k++) {
+        const float off = fmaxf(least[k] - p, p - most[k]);
+        n += off > limit;
+        sum += off > limit ? off : 0;
+    }
+    const float vary = fminf(lo_range[1] - lo_range[0], hi_range[1] - hi_range[0]);
+    return 2 * n >= b->n_views && (far || b->noisy || vary > VARIES * sum / (float)n);
+}
+
+/* Between good pixels on both sides, or, if there is no doubt, beside one at the panel's edge. */
+static bool differs_along(const struct band *b, size_t i, int dc, int dr, bool far, bool sure)
+{
+    ptrdiff_t lo = good_pixel(b, i, -dc, -dr, far), hi = good_pixel(b, i, dc, dr, far);
+
+    if (sure && lo == EDGE)
+        lo = hi;
+    if (sure && hi == EDGE)
+        hi = lo;
+    return lo >= 0 && hi >= 0 && lies_outside(b, i, (size_t)lo, (size_t)hi);
+}
+
+/* A row between two objects is air, and constant, too: what lies between rows has to be certain. */
+static bool is_stuck(const struct band *b, size_t i)
+{
+    const bool far = is_far(b, i), sure = b->noisy || far;
+
+    if (differs_along(b, i, 1, 0, far, sure))
+        return true;
+    return (sure || fabsf(line_integral(b, 0, i)) > DIFFERS * b->typical) &&
+           good_pixel(b, i, -1, 0, far) < 0 && good_pixel(b, i, 1, 0, far) < 0 &&
+           differs_along(b, i, 0, 1, far, sure);
+}
+
+static bool is_hot(const struct band *b, size_t i)
+{
+    const size_t nc = b->n_columns, r = i / nc, c = i % nc;
+    const size_t beside[] = {i - 1, i + 1, r > 0 ? i - nc : i + nc,
+                             r + 1 < b->n_rows ? i + nc : i - nc};
+    const float least = least_error(b);
+    size_t n = 0;
+
+    if (b->n_rows < 2 || b->n_views < HOT_VIEWS || c == 0 || c + 1 == nc)
+        return false;
+    const bool up = line_integral(b, 0, i) > line_integral(b, 0, i - 1);
+    for (size_t k = 0; k < b->n_views; k++) {
+        const float p = line_integral(b, k, i);
+        float lo = INFINITY, hi = -INFINITY;
+        for (int j = 0; j < 4; j++) {
+            const float q = line_integral(b, k, beside[j]);
+            lo = fminf(lo, q);
+            hi = fmaxf(hi, q);
+        }
+        const float apart = up ? p - hi : lo - p;
+        if (!(apart > 0))
+            return false;
+        n += apart > least && apart > 2 * (hi - lo);
+    }
+    return 4 * n >= 3 * b->n_views;
+}
+
+/* Samples that have the greatest value, most of them side by side. */
+static void count_flat_top(struct band *b, size_t first, size_t end)
+{
+    struct fbp_sample_check *c = b->check;
+    size_t n = 0, pairs = 0;
+    float most = -INFINITY;
+
+    for (size_t k = 0; k < b->n_views; k++)
+        for (size_t i = first; i < end; i++) {
+            const float x = b->x[k * view_size(b) + i];
+            if (!(x >= most) || b->mark[i] & (LISTED | FOUND))
+                continue;
+            if (x > most)
+                n = pairs = 0;
+            most = x;
+            if (!(transmission(b, k, i) < BELOW_AIR))
+                continue;
+            n++;
+            pairs += i > first && b->x[k * view_size(b) + i - 1] == x;
+        }
+    c->n_samples += b->n_views * (end - first);
+    if ((double)most < c->flat_top || 2 * pairs < n)
+        n = 0;
+    c->n_flat = (double)most > c->flat_top ? n : c->n_flat + n;
+    c->flat_top = fmax(c->flat_top, (double)most);
+}
+
+/* Rows [first, end) of the band. */
+static void judge(struct band *b, size_t first, size_t end)
+{
+    const size_t nc = b->n_columns;
+
+    mark(b);
+    for (size_t i = first * nc; i < end * nc; i++) {
+        if (b->mark[i] & LISTED || !(b->mark[i] & (CONSTANT | ABOVE | BELOW)))
+            continue;
+        if (!(b->mark[i] & CONSTANT && is_stuck(b, i)) && !is_hot(b, i))
+            continue;
+        b->mark[i] |= FOUND;
+        b->check->n_bad++;
+        if (b->check->bad)
+            b->check->bad[b->row0 * nc + i] = 1;
+    }
+    if (b->check->prep->intensity)
+        count_flat_top(b, first * nc, end * nc);
+}
+
+/* Views spread over the scan by the golden section, so that no period is met. */
+static size_t chosen_view(size_t k, size_t n_chosen, size_t n)
+{
+    const double part = (double)k * 0.6180339887498949;
+
+    return n <= n_chosen ? k : (size_t)((part - floor(part)) * (double)n);
+}
+
+static fbp_status read_band(struct band *b)
+{
+    const struct fbp_sample_check *c = b->check;
+    const size_t nc = b->n_columns, n = view_size(b), nr = c->prep->panel.n_rows;
+    const size_t row0 = c->top_down ? nr - b->row0 - b->n_rows : b->row0;
+    float *scratch = (float *)b->flags;
+
+    for (size_t k = 0; k < b->n_views; k++) {
+        float *x = b->x + k * n;
+        const size_t view = chosen_view(k, b->n_views, fbp_source_info(c->source)->n[2]);
+        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_source_read(c->source, view, 1, row0, b->n_rows, x));
+        for (size_t r = 0; c->top_down && r < b->n_rows / 2; r++) {
+            float *low = x + r * nc, *high = x + (b->n_rows - 1 - r) * nc;
+            memcpy(scratch, low, nc * sizeof *x);
+            memcpy(low, high, nc * sizeof *x);
+            memcpy(high, scratch, nc * sizeof *x);
+        }
+    }
+    memset(b->mark, 0, n);
+    for (size_t i = 0; c->prep->gain && i < n; i++)
+        b->mark[i] = c->prep->gain[b->row0 * nc + i] == 0;
+    for (size_t i = 0; i < c->prep->n_bridges; i++) {
+        const size_t pixel = c->prep->bridges[i].pixel, at = pixel - b->row0 * nc;
+        if (pixel >= b->row0 * nc && at < n)
+            b->mark[at] = LISTED;
+    }
+    return FBP_OK;
+}
+
+fbp_status fbp_check_samples(struct fbp_sample_check *c)
+{
+    const size_t nc = c->prep->panel.n_columns, nr = c->prep->panel.n_rows;
+    const size_t stored = fbp_source_info(c->source)->n[2], end = c->row0 + c->n_rows;
+    struct band b = {.check = c, .n_columns = nc, .n_views = c->n_views};
+    fbp_status st = FBP_OK;
+
+    if (b.n_views > stored)
+        b.n_views = stored;
+    if (b.n_views < LEAST_VIEWS)
+        return FBP_OK;
+    const size_t fit = BAND_BYTES / (b.n_views * nc * sizeof(float));
+    const size_t wanted = fit > 4 * REACH ? fit - 2 * REACH : 2 * REACH;
+    const size_t own = wanted < c->n_rows ? wanted : c->n_rows;
+    const size_t most = own + 2 * REACH < nr ? own + 2 * REACH : nr;
+    FBP_TRY_GOTO(fbp_alloc((void **)&b.x, b.n_views * most * nc * sizeof *b.x, "some views"));
+    FBP_TRY_GOTO(fbp_alloc((void **)&b.mark, most * nc, "some views"));
+    FBP_TRY_GOTO(fbp_alloc((void **)&b.flags, 3 * nc * sizeof *b.flags, "some views"));
+    for (size_t r = c->row0; r < end; r += own) {
+        const size_t last = r + own < end ? r + own : end;
+        b.row0 = r > REACH ? r - REACH : 0;
+        b.n_rows = (last + REACH < nr ? last + REACH : nr) - b.row0;
+        FBP_TRY_GOTO(read_band(&b));
+        judge(&b, r - b.row0, last - b.row0);
+    }
+    if (100 * c->n_flat < c->n_samples)
+        c->n_flat = 0;
+fail:
+    fbp_free(b.x);
+    fbp_free(b.mark);
+    fbp_free(b.flags);
+    return st;
+}
+
+/* The mask as an image, whose rows are in the order of the stored views. */
+static fbp_status keep_mask(struct fbp_scan *scan, const struct fbp_prep *prep,
+                            const unsigned char *bad, bool top_down, struct fbp_images **images)
+{
+    const size_t nc = prep->panel.n_columns, nr = prep->panel.n_rows;
+    double *mask = NULL;
+
+    FBP_TRY(fbp_images_copy(images, scan->images));
+    if (!*images)
+        FBP_TRY(fbp_calloc((void **)images, 1, sizeof **images, "images"));
+    (*images)->panel = prep->panel;
+    FBP_TRY(fbp_alloc((void **)&mask, nr * nc * sizeof *mask, "a mask of bad pixels"));
+    fbp_free((*images)->pixels[FBP_IMAGE_BAD_PIXELS]);
+    (*images)->pixels[FBP_IMAGE_BAD_PIXELS] = mask;
+    for (size_t r = 0; r < nr; r++)
+        for (size_t c = 0; c < nc; c++)
+            mask[(top_down ? nr - 1 - r : r) * nc + c] = bad[r * nc + c];
+    scan->images = *images;
+    scan->bad_pixels = NULL;
+    return FBP_OK;
+}
+
+fbp_status fbp_bad_pixels_find(struct fbp_scan *scan, fbp_source *source, bool top_down,
+                               struct fbp_images **images)
+{
+    struct fbp_scan stored = *scan;
+    struct fbp_sample_check check = {.source = source, .top_down = top_down};
+    struct fbp_prep prep = {0};
+    fbp_status st = FBP_OK;
+
+    if (!scan->find_bad_pixels)
+        return FBP_OK;
+    if (!fbp_kind_has_lines(scan->kind) || scan->filtered)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "bad_pixels: auto searches measured views of line "
+                                             "integrals or intensities: leave it out");
+    if (scan->stored_views) {
+        stored.panel = scan->stored;
+        stored.n_views = scan->stored_views;
+        stored.every = stored.bin = stored.stored_views = 0;
+    }
+    FBP_TRY(fbp_prep_create(&prep, &stored, top_down));
+    const size_t nr = prep.panel.n_rows, n = nr * prep.panel.n_columns;
+    check.prep = &prep;
+    check.n_rows = nr;
+    check.n_views = FBP_SEARCH_VIEWS;
+    FBP_TRY_GOTO(fbp_calloc((void **)&check.bad, n, 1, "a mask of bad pixels"));
+    FBP_TRY_GOTO(fbp_check_samples(&check));
+    for (size_t i = 0; i < prep.n_bridges; i++)
+        check.bad[prep.bridges[i].pixel] = 1;
+    if (check.n_bad > 0)
+        FBP_TRY_GOTO(keep_mask(scan, &prep, check.bad, top_down, images));
+fail:
+    free(check.bad);
+    fbp_prep_clear(&prep);
+    return st;
+}

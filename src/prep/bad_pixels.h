@@ -1,0 +1,47 @@
+/** @file bad_pixels.h  Search for pixels and samples that no map lists as bad (internal).
+ *
+ * A few views, spread over the scan, are read.  A pixel is bad if
+ * - its sample is the same in all of them (dead, stuck, saturated), and its line integrals lie
+ *   outside those of the nearest good pixels on both sides, in half of the views or more; or
+ * - it differs from its four neighbours in one direction in all of them, by a line
+ *   integral of 0.1 or more, and by more than twice what these differ, in three of four views
+ *   (hot).
+ * Bad rows, columns and clusters are found up to a width of 15 pixels.  Air is constant, too, where
+ * there is no noise; its pixels agree with their neighbours.
+ */
+#ifndef FBP_SRC_BAD_PIXELS_H
+#define FBP_SRC_BAD_PIXELS_H
+
+#include "prep/prep.h"
+
+/** Views that the report of a run takes, and that the search for pixels to repair takes. */
+enum { FBP_CHECK_VIEWS = 8, FBP_SEARCH_VIEWS = 16 };
+
+/** Detector rows to be checked, and what was found in them. */
+struct fbp_sample_check {
+    const struct fbp_prep *prep; /**< of the source's pixels; its bad pixels are left out */
+    fbp_source *source;
+    bool top_down;       /**< views of the source start with the top row */
+    size_t row0, n_rows; /**< counted upwards */
+    size_t n_views;      /**< views to be read, at most FBP_SEARCH_VIEWS */
+    unsigned char *bad;  /**< [row][column], upwards; becomes 1 at bad pixels; may be NULL */
+    size_t n_bad;
+    /** Intensities: the greatest sample, if one sample in a hundred has it and it lies 2 % or more
+     *  below the unattenuated intensity; samples that have it, and samples that were read. */
+    double flat_top;
+    size_t n_flat, n_samples;
+};
+
+fbp_status fbp_check_samples(struct fbp_sample_check *check);
+
+/**
+ * If scan->find_bad_pixels is set: search all pixels, and make a mask of the listed and the found
+ * ones.  *scan is a shallow copy, which then has the mask in scan->images.
+ *
+ * @param source  stored views
+ * @param[out] images  owns the mask: fbp_images_free(); NULL: nothing was found
+ */
+fbp_status fbp_bad_pixels_find(struct fbp_scan *scan, fbp_source *source, bool top_down,
+                               struct fbp_images **images);
+
+#endif /* FBP_SRC_BAD_PIXELS_H */
