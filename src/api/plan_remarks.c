@@ -12,6 +12,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Does a scan of filtered views leave something of the parameters aside? */
@@ -220,7 +221,12 @@ static fbp_status warn_about_samples(const fbp_plan *p, fbp_source *source,
 
     report->repaired_pixels = prep->n_bridges;
     c.source = p->ahead.used && source->below ? source->below : source; /* as they were measured */
-    if (job->filtered || !fbp_kind_has_lines(job->kind) || fbp_source_in_order(c.source))
+    const fbp_source *root = c.source;
+    while (root->below)
+        root = root->below;
+    /* callbacks are asked once, and memory of devices is not copied */
+    if (job->filtered || !fbp_kind_has_lines(job->kind) || fbp_source_in_order(c.source) ||
+        (root->inputs.n == 0 && (!fbp_source_samples(root) || fbp_source_far(root))))
         return FBP_OK;
     fbp_roi_share(job, 0, &z0, &z1);
     job->rows(job, 0, job->n_views, z0, z1, &c.row0, &end);
@@ -230,7 +236,10 @@ static fbp_status warn_about_samples(const fbp_plan *p, fbp_source *source,
         c.row0 = 0;
         c.n_rows = job->panel.n_rows;
     }
-    FBP_TRY(fbp_check_samples(&c));
+    const fbp_status st = fbp_check_samples(&c);
+    free(c.bad);
+    if (st != FBP_OK)
+        return st;
     report->bad_pixels = c.n_bad;
     report->saturated = c.n_flat;
     snprintf(

@@ -7,29 +7,29 @@
 #include "geometry/kind.h"
 #include "prep/transmission.h"
 #include "scan/file/images.h"
+#include "scan/reduce.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { REACH = 8, LEAST_VIEWS = 4, HOT_VIEWS = 8, BAND_BYTES = 8 << 20, TYPICAL_SAMPLES = 2048 };
-enum { LISTED = 1, CONSTANT = 2, ABOVE = 4, BELOW = 8, FOUND = 16 };
+enum { LISTED = 1, CONSTANT = 2, EXTREME = 4, FOUND = 8 };
 
 static const float CLIPPED = 13.8F;   /* line integral of a transmission of 1e-6 */
 static const float FAR = 2;           /* times the greatest line integral of pixels that vary */
 static const float HOT = 0.1F;        /* a factor of 1.1 */
-static const float VARIES = 0.01F;    /* neighbours, by this part of what they differ from it */
 static const double NOISY = 0.05;     /* fewer pixels than this part are constant: the rest vary */
 static const float DIFFERS = 0.1F;    /* by this part of a typical line integral */
+static const float VARIES = 0.01F;    /* neighbours, by this part of what they differ from it */
 static const float BELOW_AIR = 0.98F; /* transmission of saturated air */
 
-/* Rows of some views. */
+/* Rows of some views, in the order in which they are stored. */
 struct band {
     struct fbp_sample_check *check;
     size_t row0, n_rows, n_columns, n_views;
-    float *x;            /* [view][row][column], as stored */
+    float *x;            /* [view][row][column] */
     unsigned char *mark; /* [row][column] */
-    uint32_t *flags;     /* of a row: constant, above, below */
     float typical, most; /* mean and greatest line integral of pixels that vary */
     bool noisy;
 };
@@ -39,10 +39,18 @@ static size_t view_size(const struct band *b)
     return b->n_rows * b->n_columns;
 }
 
+/* Sample i of the band as a pixel of the panel, whose rows count upwards. */
+static size_t pixel_of(const struct band *b, size_t i)
+{
+    const size_t nc = b->n_columns, r = b->row0 + i / nc, nr = b->check->prep->panel.n_rows;
+
+    return (b->check->top_down ? nr - 1 - r : r) * nc + i % nc;
+}
+
 static float transmission(const struct band *b, size_t k, size_t i)
 {
     const struct fbp_prep *p = b->check->prep;
-    const size_t pixel = b->row0 * b->n_columns + i;
+    const size_t pixel = pixel_of(b, i);
     size_t ignored = 0;
 
     return fbp_transmission(b->x[k * view_size(b) + i], p->dark ? p->dark[pixel] : 0,
@@ -67,31 +75,20 @@ static float least_error(const struct band *b)
     return HOT * (b->check->prep->intensity ? 1 : fmaxf(1, b->typical));
 }
 
-/* Which samples of a row are the same in all views, or beyond both neighbours in all views? */
-static void mark_row(const struct band *b, size_t r)
+/* Is the sample the same in all views, or beyond both neighbours in all views? */
+static unsigned char mark_of(const struct band *b, size_t i)
 {
-    const size_t nc = b->n_columns;
-    uint32_t *same = b->flags, *above = same + nc, *below = above + nc;
-    const float *first = b->x + r * nc;
+    const size_t n = view_size(b), c = i % b->n_columns;
+    const bool inner = c > 0 && c + 1 < b->n_columns;
+    bool same = true, above = inner, below = inner;
 
-    for (size_t c = 0; c < 3 * nc; c++)
-        b->flags[c] = 1;
-    for (size_t k = 0; k < b->n_views; k++) {
-        const float *x = first + k * view_size(b);
-        for (size_t c = 0; c < nc; c++)
-            same[c] &= x[c] == first[c];
-        for (size_t c = 1; c + 1 < nc; c++) {
-            above[c] &= (x[c] > x[c - 1]) & (x[c] > x[c + 1]);
-            below[c] &= (x[c] < x[c - 1]) & (x[c] < x[c + 1]);
-        }
+    for (size_t k = 0; k < b->n_views && (same || above || below); k++) {
+        const float *x = b->x + k * n + i;
+        same = same && *x == b->x[i];
+        above = above && *x > x[-1] && *x > x[1];
+        below = below && *x < x[-1] && *x < x[1];
     }
-    for (size_t c = 0; c < nc; c++) {
-        const bool inner = c > 0 && c + 1 < nc;
-        b->mark[r * nc + c] |= (unsigned char)(same[c]             ? CONSTANT
-                                               : inner && above[c] ? ABOVE
-                                               : inner && below[c] ? BELOW
-                                                                   : 0);
-    }
+    return same ? CONSTANT : above || below ? EXTREME : 0;
 }
 
 static void mark(struct band *b)
@@ -101,10 +98,10 @@ static void mark(struct band *b)
     double sum = 0;
 
     b->most = 0;
-    for (size_t r = 0; r < b->n_rows; r++)
-        mark_row(b, r);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        b->mark[i] |= mark_of(b, i);
         n_constant += b->mark[i] == CONSTANT;
+    }
     const size_t step = n * b->n_views / TYPICAL_SAMPLES + 1;
     for (size_t at = 0; at < n * b->n_views; at += step) {
         const float p = line_integral(b, at / n, at % n);
@@ -272,14 +269,13 @@ static void judge(struct band *b, size_t first, size_t end)
 
     mark(b);
     for (size_t i = first * nc; i < end * nc; i++) {
-        if (b->mark[i] & LISTED || !(b->mark[i] & (CONSTANT | ABOVE | BELOW)))
+        if (b->mark[i] & LISTED || !(b->mark[i] & (CONSTANT | EXTREME)))
             continue;
         if (!(b->mark[i] & CONSTANT && is_stuck(b, i)) && !is_hot(b, i))
             continue;
         b->mark[i] |= FOUND;
         b->check->n_bad++;
-        if (b->check->bad)
-            b->check->bad[b->row0 * nc + i] = 1;
+        b->check->bad[b->row0 * nc + i] = LISTED;
     }
     if (b->check->prep->intensity)
         count_flat_top(b, first * nc, end * nc);
@@ -295,43 +291,31 @@ static size_t chosen_view(size_t k, size_t n_chosen, size_t n)
 
 static fbp_status read_band(struct band *b)
 {
-    const struct fbp_sample_check *c = b->check;
-    const size_t nc = b->n_columns, n = view_size(b), nr = c->prep->panel.n_rows;
-    const size_t row0 = c->top_down ? nr - b->row0 - b->n_rows : b->row0;
-    float *scratch = (float *)b->flags;
+    const size_t n = view_size(b), n_stored = fbp_source_info(b->check->source)->n[2];
 
     for (size_t k = 0; k < b->n_views; k++) {
-        float *x = b->x + k * n;
-        const size_t view = chosen_view(k, b->n_views, fbp_source_info(c->source)->n[2]);
         FBP_TRY(fbp_go_on());
-        FBP_TRY(fbp_source_read(c->source, view, 1, row0, b->n_rows, x));
-        for (size_t r = 0; c->top_down && r < b->n_rows / 2; r++) {
-            float *low = x + r * nc, *high = x + (b->n_rows - 1 - r) * nc;
-            memcpy(scratch, low, nc * sizeof *x);
-            memcpy(low, high, nc * sizeof *x);
-            memcpy(high, scratch, nc * sizeof *x);
-        }
+        FBP_TRY(fbp_source_read(b->check->source, chosen_view(k, b->n_views, n_stored), 1, b->row0,
+                                b->n_rows, b->x + k * n));
     }
-    memset(b->mark, 0, n);
-    for (size_t i = 0; c->prep->gain && i < n; i++)
-        b->mark[i] = c->prep->gain[b->row0 * nc + i] == 0;
-    for (size_t i = 0; i < c->prep->n_bridges; i++) {
-        const size_t pixel = c->prep->bridges[i].pixel, at = pixel - b->row0 * nc;
-        if (pixel >= b->row0 * nc && at < n)
-            b->mark[at] = LISTED;
-    }
+    memcpy(b->mark, b->check->bad + b->row0 * b->n_columns, n);
     return FBP_OK;
 }
 
 fbp_status fbp_check_samples(struct fbp_sample_check *c)
 {
     const size_t nc = c->prep->panel.n_columns, nr = c->prep->panel.n_rows;
-    const size_t stored = fbp_source_info(c->source)->n[2], end = c->row0 + c->n_rows;
-    struct band b = {.check = c, .n_columns = nc, .n_views = c->n_views};
+    const size_t stored = fbp_source_info(c->source)->n[2];
+    const size_t first = c->top_down ? nr - c->row0 - c->n_rows : c->row0, end = first + c->n_rows;
+    struct band b = {.check = c, .n_columns = nc};
     fbp_status st = FBP_OK;
 
-    if (b.n_views > stored)
-        b.n_views = stored;
+    b.n_views = c->n_views < stored ? c->n_views : stored;
+    FBP_TRY(fbp_calloc((void **)&c->bad, nr * nc, 1, "a mask of bad pixels"));
+    for (size_t i = 0; i < c->prep->n_bridges; i++) {
+        const size_t pixel = c->prep->bridges[i].pixel, r = pixel / nc;
+        c->bad[(c->top_down ? nr - 1 - r : r) * nc + pixel % nc] = LISTED;
+    }
     if (b.n_views < LEAST_VIEWS)
         return FBP_OK;
     const size_t fit = BAND_BYTES / (b.n_views * nc * sizeof(float));
@@ -340,8 +324,7 @@ fbp_status fbp_check_samples(struct fbp_sample_check *c)
     const size_t most = own + 2 * REACH < nr ? own + 2 * REACH : nr;
     FBP_TRY_GOTO(fbp_alloc((void **)&b.x, b.n_views * most * nc * sizeof *b.x, "some views"));
     FBP_TRY_GOTO(fbp_alloc((void **)&b.mark, most * nc, "some views"));
-    FBP_TRY_GOTO(fbp_alloc((void **)&b.flags, 3 * nc * sizeof *b.flags, "some views"));
-    for (size_t r = c->row0; r < end; r += own) {
+    for (size_t r = first; r < end; r += own) {
         const size_t last = r + own < end ? r + own : end;
         b.row0 = r > REACH ? r - REACH : 0;
         b.n_rows = (last + REACH < nr ? last + REACH : nr) - b.row0;
@@ -353,27 +336,26 @@ fbp_status fbp_check_samples(struct fbp_sample_check *c)
 fail:
     fbp_free(b.x);
     fbp_free(b.mark);
-    fbp_free(b.flags);
     return st;
 }
 
-/* The mask as an image, whose rows are in the order of the stored views. */
-static fbp_status keep_mask(struct fbp_scan *scan, const struct fbp_prep *prep,
-                            const unsigned char *bad, bool top_down, struct fbp_images **images)
+/* The mask as an image of the scan. */
+static fbp_status keep_mask(struct fbp_scan *scan, const struct fbp_sample_check *check,
+                            struct fbp_images **images)
 {
-    const size_t nc = prep->panel.n_columns, nr = prep->panel.n_rows;
-    double *mask = NULL;
+    const struct fbp_panel *panel = &check->prep->panel;
+    const size_t n = panel->n_rows * panel->n_columns;
+    double **mask;
 
     FBP_TRY(fbp_images_copy(images, scan->images));
     if (!*images)
         FBP_TRY(fbp_calloc((void **)images, 1, sizeof **images, "images"));
-    (*images)->panel = prep->panel;
-    FBP_TRY(fbp_alloc((void **)&mask, nr * nc * sizeof *mask, "a mask of bad pixels"));
-    fbp_free((*images)->pixels[FBP_IMAGE_BAD_PIXELS]);
-    (*images)->pixels[FBP_IMAGE_BAD_PIXELS] = mask;
-    for (size_t r = 0; r < nr; r++)
-        for (size_t c = 0; c < nc; c++)
-            mask[(top_down ? nr - 1 - r : r) * nc + c] = bad[r * nc + c];
+    (*images)->panel = *panel;
+    mask = &(*images)->pixels[FBP_IMAGE_BAD_PIXELS];
+    if (!*mask)
+        FBP_TRY(fbp_alloc((void **)mask, n * sizeof **mask, "a mask of bad pixels"));
+    for (size_t i = 0; i < n; i++)
+        (*mask)[i] = check->bad[i];
     scan->images = *images;
     scan->bad_pixels = NULL;
     return FBP_OK;
@@ -382,9 +364,11 @@ static fbp_status keep_mask(struct fbp_scan *scan, const struct fbp_prep *prep,
 fbp_status fbp_bad_pixels_find(struct fbp_scan *scan, fbp_source *source, bool top_down,
                                struct fbp_images **images)
 {
-    struct fbp_scan stored = *scan;
-    struct fbp_sample_check check = {.source = source, .top_down = top_down};
     struct fbp_prep prep = {0};
+    struct fbp_sample_check check = {
+        .prep = &prep, .source = source, .top_down = top_down, .n_views = FBP_SEARCH_VIEWS};
+    struct fbp_scan stored = *scan;
+    struct fbp_reduction r;
     fbp_status st = FBP_OK;
 
     if (!scan->find_bad_pixels)
@@ -392,22 +376,14 @@ fbp_status fbp_bad_pixels_find(struct fbp_scan *scan, fbp_source *source, bool t
     if (!fbp_kind_has_lines(scan->kind) || scan->filtered)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "bad_pixels: auto searches measured views of line "
                                              "integrals or intensities: leave it out");
-    if (scan->stored_views) {
-        stored.panel = scan->stored;
-        stored.n_views = scan->stored_views;
-        stored.every = stored.bin = stored.stored_views = 0;
-    }
+    fbp_reduction_of(scan, &r);
+    stored.panel = r.stored;
+    stored.every = stored.bin = 0;
     FBP_TRY(fbp_prep_create(&prep, &stored, top_down));
-    const size_t nr = prep.panel.n_rows, n = nr * prep.panel.n_columns;
-    check.prep = &prep;
-    check.n_rows = nr;
-    check.n_views = FBP_SEARCH_VIEWS;
-    FBP_TRY_GOTO(fbp_calloc((void **)&check.bad, n, 1, "a mask of bad pixels"));
+    check.n_rows = r.stored.n_rows;
     FBP_TRY_GOTO(fbp_check_samples(&check));
-    for (size_t i = 0; i < prep.n_bridges; i++)
-        check.bad[prep.bridges[i].pixel] = 1;
     if (check.n_bad > 0)
-        FBP_TRY_GOTO(keep_mask(scan, &prep, check.bad, top_down, images));
+        FBP_TRY_GOTO(keep_mask(scan, &check, images));
 fail:
     free(check.bad);
     fbp_prep_clear(&prep);

@@ -24,7 +24,9 @@ struct fbp_sample_check {
     bool top_down;       /**< views of the source start with the top row */
     size_t row0, n_rows; /**< counted upwards */
     size_t n_views;      /**< views to be read, at most FBP_SEARCH_VIEWS */
-    unsigned char *bad;  /**< [row][column], upwards; becomes 1 at bad pixels; may be NULL */
+    /** Result, to be freed with free(): [row][column] as stored, not 0 where a pixel is listed or
+     *  found; and number of those that were found. */
+    unsigned char *bad;
     size_t n_bad;
     /** Intensities: the greatest sample, if one sample in a hundred has it and it lies 2 % or more
      *  below the unattenuated intensity; samples that have it, and samples that were read. */
