@@ -117,5 +117,7 @@ fbp_status fbp_plan_report_stages(const fbp_plan *p, struct fbp_report *report)
     report->not_finite += counts.not_finite;
     report->clipped += counts.clipped;
     report->ahead = p->ahead_done.seconds;
+    if (p->ahead_done.no_rings)
+        fbp_plan_note(p, FBP_LOG_NOTE, "rings: no rings were found: the views are left unchanged");
     return FBP_OK;
 }

@@ -1,5 +1,7 @@
 #include "prep/stripes.h"
 
+#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 
 static size_t or_default(size_t given, size_t usual)
@@ -36,6 +38,61 @@ size_t fbp_stripes_bytes(const struct fbp_stripes *s)
 {
     return s->method == FBP_RINGS_SORTING ? fbp_stripes_sorting_bytes(s)
                                           : fbp_stripes_wavelet_bytes(s);
+}
+
+/* Hoare's selection. */
+float fbp_median(float *x, size_t n)
+{
+    const ptrdiff_t k = (ptrdiff_t)(n / 2);
+
+    for (ptrdiff_t low = 0, high = (ptrdiff_t)n - 1; low < high;) {
+        const float pivot = x[k];
+        ptrdiff_t i = low, j = high;
+        do {
+            /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): all are given */
+            while (x[i] < pivot)
+                i++;
+            /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): as above */
+            while (x[j] > pivot)
+                j--;
+            if (i <= j) {
+                const float other = x[i];
+                x[i++] = x[j];
+                x[j--] = other;
+            }
+        } while (i <= j);
+        low = j < k ? i : low;
+        high = k < i ? j : high;
+    }
+    return x[k];
+}
+
+/* The fourth difference along columns has the same value in all angles where a pixel is wrong; at
+ * the edges of an object it changes with the angle, and elsewhere it is small. */
+bool fbp_stripes_found(const struct fbp_stripes *s, const float *sinogram, size_t stride,
+                       void *scratch)
+{
+    enum { MOST_VIEWS = 512 };
+    static const float SIGMAS = 8, MEDIAN_SIGMA = 1.86F, PART = 1e-3F; /* 1.25 x 1.48 */
+    const size_t step = (s->n_views + MOST_VIEWS - 1) / MOST_VIEWS;
+    float *e = scratch;
+
+    for (size_t c = 2; c + 2 < s->n_columns; c++) {
+        float level = 0;
+        size_t n = 0;
+        for (size_t k = 0; k < s->n_views; k += step) {
+            const float *x = sinogram + k * stride + c;
+            e[n++] = x[0] - (4 * (x[-1] + x[1]) - (x[-2] + x[2])) / 6;
+            level += fabsf(x[0]);
+        }
+        const float m = fbp_median(e, n);
+        for (size_t i = 0; i < n; i++)
+            e[i] = fabsf(e[i] - m);
+        const float error = MEDIAN_SIGMA * fbp_median(e, n) / sqrtf((float)n);
+        if (fabsf(m) > SIGMAS * error + PART * level / (float)n)
+            return true;
+    }
+    return false;
 }
 
 void fbp_stripes_remove(const struct fbp_stripes *s, float *sinogram, size_t stride, void *scratch)

@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /** Of sinograms of one size. */
@@ -32,6 +33,14 @@ void fbp_stripes_describe(const struct fbp_stripes *s, char *buf, size_t n);
 
 /** Bytes of scratch that one sinogram takes; memory of fbp_alloc(). */
 size_t fbp_stripes_bytes(const struct fbp_stripes *s);
+
+/** The median of x[n], n > 0, whose order changes. */
+float fbp_median(float *x, size_t n);
+
+/** Has a column of the sinogram a stripe: an error that is the same in all angles, larger than 8
+ *  standard errors and than 1e-3 of the column's mean? */
+bool fbp_stripes_found(const struct fbp_stripes *s, const float *sinogram, size_t stride,
+                       void *scratch);
 
 /**
  * Remove them.

@@ -11,6 +11,7 @@
 #include "run/integrals.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct corrected {
     struct fbp_ahead_done *done;
     pthread_mutex_t lock; /* of: */
     bool filled;
+    atomic_bool has_rings;
     float *samples;          /* [view][row][column] of what is kept; NULL: in */
     struct fbp_scratch file; /* of the same order */
 };
@@ -82,10 +84,14 @@ static fbp_status prepare_view(void *user, size_t view, int worker)
 static void correct_row(void *user, size_t row, int worker)
 {
     const struct band *b = user;
-    const struct corrected *s = b->src->state;
+    struct corrected *s = b->src->state;
+    float *sinogram = b->samples + row * columns(b->src);
+    void *scratch = b->memory + (size_t)worker * b->bytes;
 
-    fbp_stripes_remove(&s->ahead->stripes, b->samples + row * columns(b->src),
-                       b->n * columns(b->src), b->memory + (size_t)worker * b->bytes);
+    if (!fbp_stripes_found(&s->ahead->stripes, sinogram, b->n * columns(b->src), scratch))
+        return;
+    atomic_store(&s->has_rings, true);
+    fbp_stripes_remove(&s->ahead->stripes, sinogram, b->n * columns(b->src), scratch);
 }
 
 /* Views that can only be read in order are read by this thread. */
@@ -292,7 +298,9 @@ static fbp_status fill(fbp_source *src)
         FBP_TRY_GOTO(correct_bands(&b));
     if (s->ahead->retrieves)
         FBP_TRY_GOTO(retrieve_views(&b));
-    *s->done = (struct fbp_ahead_done){.seconds = fbp_seconds() - start};
+    *s->done = (struct fbp_ahead_done){.seconds = fbp_seconds() - start,
+                                       .no_rings =
+                                           s->ahead->stripes.method && !atomic_load(&s->has_rings)};
     for (int i = 0; i < s->ahead->n_threads; i++) {
         s->done->mended.not_finite += b.counts[i].not_finite;
         s->done->mended.clipped += b.counts[i].clipped;
@@ -352,7 +360,7 @@ static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
     struct corrected *s;
 
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a source"));
-    *s = *(const struct corrected *)what;
+    memcpy(s, what, sizeof *s);
     pthread_mutex_init(&s->lock, NULL);
     src->state = s;
     src->close = close_corrected;

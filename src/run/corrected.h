@@ -9,6 +9,7 @@
 struct fbp_ahead_done {
     struct fbp_prep_counts mended;
     double seconds;
+    bool no_rings; /**< none was found in any row; the rows are as they were */
 };
 
 /**

@@ -1,10 +1,10 @@
 /* Views of another exposure than the rest: each is shifted by one amount as a whole, air, too.  An
  * object that is wider than the panel is not: neither are its rows alike, nor both ends, nor does
  * its greatest value grow by what its ends show. */
+#include "prep/stripes.h"
 #include "run/look_parts.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,33 +21,6 @@ static const double PEAK_SHIFT = 0.35, PEAK_TURN = 0.15;
 struct usual {
     double end[LOOK_ROWS][2], noise, peak;
 };
-
-/* The median of x[n], n > 0, which come into another order: Hoare's selection. */
-static float median(float *x, size_t n)
-{
-    const ptrdiff_t k = (ptrdiff_t)(n / 2);
-
-    for (ptrdiff_t low = 0, high = (ptrdiff_t)n - 1; low < high;) {
-        const float pivot = x[k];
-        ptrdiff_t i = low, j = high;
-        do {
-            /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): all are given */
-            while (x[i] < pivot)
-                i++;
-            /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): as above */
-            while (x[j] > pivot)
-                j--;
-            if (i <= j) {
-                const float other = x[i];
-                x[i++] = x[j];
-                x[j--] = other;
-            }
-        } while (i <= j);
-        low = j < k ? i : low;
-        high = k < i ? j : high;
-    }
-    return x[k];
-}
 
 static const struct look_row *row_of(const fbp_look *look, size_t view, size_t i)
 {
@@ -76,7 +49,7 @@ static double median_of(const fbp_look *look, size_t i, int what, float *scratch
         if (r->seen && !look->views[k].dead && (what > 3 || !look_is_axis_side(look, k, what % 2)))
             scratch[n++] = what < 2 ? r->end[what] : what < 4 ? r->noise[what - 2] : r->peak;
     }
-    return n > 0 ? (double)median(scratch, n) : 0;
+    return n > 0 ? (double)fbp_median(scratch, n) : 0;
 }
 
 /* Rows with a hot pixel at an end are noisier than the rest. */
@@ -93,7 +66,7 @@ static void find_usual(const fbp_look *look, struct usual *u)
         }
         u->peak = fmax(u->peak, median_of(look, i, 4, scratch));
     }
-    u->noise = n > 0 ? (double)median(noise, n) : 0;
+    u->noise = n > 0 ? (double)fbp_median(noise, n) : 0;
 }
 
 /* The median by which the ends of a view's rows are shifted, if all are by the same. */
@@ -113,7 +86,7 @@ static double shift_of(const fbp_look *look, size_t view, const struct usual *u)
     if (n == 0)
         return 0;
     memcpy(sorted, shifts, n * sizeof *sorted);
-    const double d = (double)median(sorted, n);
+    const double d = (double)fbp_median(sorted, n);
     for (size_t i = 0; i < n; i++)
         if (!(fabs((double)shifts[i] - d) <= ALIKE * fabs(d) + SIGMAS * (double)noise[i]))
             return 0;

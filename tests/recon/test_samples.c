@@ -429,6 +429,34 @@ static void clean_scans(void **state)
     }
 }
 
+/* The removal of rings changes nothing where there are none, and removes those that there are. */
+static void rings(void **state)
+{
+    static const enum fbp_ring_removal methods[] = {FBP_RINGS_SORTING, FBP_RINGS_WAVELET};
+    double *p = project(two, 2, VIEWS);
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        for (int planted = 0; planted < 2; planted++) {
+            struct fbp_corrections c = {.struct_size = sizeof c, .rings = methods[i / 2]};
+            struct trial t;
+            begin(&t, p, VIEWS, FBP_F32, i % 2);
+            for (size_t k = 0; planted && k < VIEWS * PIXELS; k++)
+                t.values[k] += k % NC % 13 == 3 ? 0.02F : 0;
+            run(&t, "cpu");
+            const double mean[] = {t.mean[0], t.mean[1]}, most = t.report.max;
+            OK(fbp_scan_correct(&t.scan, &c));
+            run(&t, "cpu");
+            const bool same = t.mean[0] == mean[0] && t.mean[1] == mean[1] && t.report.max == most;
+            if (same == (planted > 0) || same != !!strstr(t.lines.text, "no rings were found"))
+                fail_msg("method %d, %s rings: means %.6f %.6f, without removal %.6f %.6f\n%s",
+                         i / 2, planted ? "planted" : "no", t.mean[0], t.mean[1], mean[0], mean[1],
+                         t.lines.text);
+            end(&t);
+        }
+    free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -436,6 +464,7 @@ int main(void)
         cmocka_unit_test(everywhere),
         cmocka_unit_test(saturated_air_and_zeros),
         cmocka_unit_test(clean_scans),
+        cmocka_unit_test(rings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
