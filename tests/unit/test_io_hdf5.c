@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define H5        FBP_TEST_DIR "/io_hdf5.h5"
@@ -183,7 +184,12 @@ static void links_are_followed(void **state)
     H5Lcreate_soft("/itself", file, "itself", H5P_DEFAULT, H5P_DEFAULT);
     H5Lcreate_external("io_hdf5_volume.h5", "/", file, "all", H5P_DEFAULT, H5P_DEFAULT);
     H5Lcreate_external("gone.h5", "/d", file, "lost", H5P_DEFAULT, H5P_DEFAULT);
+    (void)!mkfifo(FBP_TEST_DIR "/pipe.h5", 0600); /* which nobody writes to */
+    H5Lcreate_external("pipe.h5", "/d", file, "pipe", H5P_DEFAULT, H5P_DEFAULT);
     H5Fclose(file);
+    const time_t start = time(NULL);
+    expect_invalid("/pipe", "/pipe (a link to pipe.h5:/d) cannot be opened");
+    assert_true(time(NULL) - start < 30); /* not after the 60 s that the library may take */
     check_set("/entry/data", FBP_U16);
     check_set("/same/data", FBP_U16);
     src = open_source(H5, NULL); /* it is one data set by several names */

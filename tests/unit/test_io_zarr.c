@@ -689,6 +689,20 @@ static void fill_values_and_pictures(void **state)
     }
 }
 
+/* Millions of chunks of one sample would be opened one by one. */
+static void chunks_of_a_sample_are_refused(void **state)
+{
+    fbp_source *src = NULL;
+
+    (void)state;
+    (void)!system("rm -rf *; mkdir -p many.zarr few.zarr");
+    put_text("many.zarr/.zarray", ARRAY("[360, 256, 256]", "[1, 1, 1]", "<u2", NO_PACKING));
+    assert_int_equal(fbp_source_open(&src, "many.zarr", NULL), FBP_ERR_UNSUPPORTED);
+    assert_says("2.36e+07 chunks of 2 bytes, each a file of its own, take too long to read");
+    put_text("few.zarr/.zarray", ARRAY("[36, 25, 25]", "[1, 1, 1]", "<u2", NO_PACKING));
+    fbp_source_close(&(fbp_source *){open_source("few.zarr", NULL)});
+}
+
 /* [3][1][2] of int16 in three chunks; `at`: which of them is written to while they are read. */
 static void assert_change_is_noticed(const char *at, const char *data, const char *how)
 {
@@ -820,6 +834,7 @@ int main(void)
         cmocka_unit_test(room_is_needed_for_what_is_not_there),
         cmocka_unit_test(an_image_that_stepped_aside_comes_back),
         cmocka_unit_test(what_was_written_is_read),
+        cmocka_unit_test(chunks_of_a_sample_are_refused),
         cmocka_unit_test(arrays_of_others_are_read),
         cmocka_unit_test(fill_values_and_pictures),
         cmocka_unit_test(chunks_that_change_are_noticed),

@@ -64,7 +64,7 @@ static const struct fbp_hdf5_entry *nearest(const struct search *s, const char *
 
 static void units_of(const struct search *s, const char *path, char *out, size_t n)
 {
-    const hid_t data = H5Dopen2(s->file, path, H5P_DEFAULT);
+    const hid_t data = H5Dopen2(s->file, path, fbp_hdf5_access());
 
     snprintf(out, n, "%s", "");
     if (data >= 0)
@@ -286,7 +286,7 @@ static fbp_status read_angles(struct search *s, const char *path, double **out, 
 
 static fbp_status check_exchange(const struct search *s, const struct fbp_hdf5_entry *data)
 {
-    const hid_t d = H5Dopen2(s->file, data->path, H5P_DEFAULT);
+    const hid_t d = H5Dopen2(s->file, data->path, fbp_hdf5_access());
     char axes[64] = "";
 
     (void)fbp_hdf5_text_of(d, "axes", axes, sizeof axes);

@@ -56,7 +56,7 @@ static fbp_status try_slices(hid_t file, const struct fbp_hdf5_block *b, size_t 
                              size_t most, bool *fits)
 {
     const struct box box = box_of(b, z, nz);
-    const hid_t data = H5Dopen2(file, b->array->data_set, H5P_DEFAULT);
+    const hid_t data = H5Dopen2(file, b->array->data_set, fbp_hdf5_access());
     char why[200];
 
     if (data < 0)

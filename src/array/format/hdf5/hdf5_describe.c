@@ -78,8 +78,8 @@ static fbp_status cannot_open(struct fbp_hdf5_look *l)
     H5O_info_t about;
 
     fbp_hdf5_reason(why, sizeof why);
-    if (H5Lexists(l->file, l->member, H5P_DEFAULT) <= 0 ||
-        (H5Oget_info_by_name2(l->file, l->member, &about, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
+    if (H5Lexists(l->file, l->member, fbp_hdf5_access()) <= 0 ||
+        (H5Oget_info_by_name2(l->file, l->member, &about, H5O_INFO_BASIC, fbp_hdf5_access()) >= 0 &&
          about.type != H5O_TYPE_DATASET))
         return fbp_hdf5_missing(l->wanted->file, l->member, &l->list);
     fbp_hdf5_link(l->file, l->member, link, sizeof link);
@@ -94,7 +94,7 @@ static fbp_status open_all(struct fbp_hdf5_look *l)
     FBP_TRY(fbp_hdf5_open(l->wanted->file, l->wanted->path, &l->file));
     FBP_TRY(fbp_hdf5_list(l->file, l->wanted->file, &l->list));
     FBP_TRY(parse_member(l));
-    l->data = H5Dopen2(l->file, l->member, H5P_DEFAULT);
+    l->data = H5Dopen2(l->file, l->member, fbp_hdf5_access());
     if (l->data < 0)
         return cannot_open(l);
     l->type = H5Dget_type(l->data);

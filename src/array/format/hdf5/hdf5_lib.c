@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const struct fbp_child_limits fbp_hdf5_limits = {.memory_bytes = (uint64_t)1 << 30, .seconds = 60};
@@ -138,6 +139,35 @@ fbp_status fbp_hdf5_is_matlab(const char *path, bool *is)
     FBP_TRY(fbp_read_head(path, head, sizeof head, &n));
     *is = n == sizeof head && memcmp(head, magic, sizeof head) == 0;
     return FBP_OK;
+}
+
+/* Beside the file, or from the current directory: the library would wait for a pipe's writer. */
+static herr_t check_link(const char *parent, const char *group, const char *file,
+                         const char *object, unsigned *flags, hid_t access, void *user)
+{
+    const char *slash = strrchr(parent, '/');
+    char path[2048];
+    struct stat is;
+
+    (void)group, (void)object, (void)flags, (void)access, (void)user;
+    for (int beside = 0; beside < 2; beside++) {
+        const int n = beside && slash && *file != '/' ? (int)(slash - parent + 1) : 0;
+        snprintf(path, sizeof path, "%.*s%s", n, parent, file);
+        if (stat(path, &is) == 0 && !S_ISREG(is.st_mode))
+            return -1;
+    }
+    return 0;
+}
+
+hid_t fbp_hdf5_access(void)
+{
+    static hid_t list;
+
+    if (list <= 0) {
+        list = H5Pcreate(H5P_DATASET_ACCESS);
+        H5Pset_elink_cb(list, check_link, NULL);
+    }
+    return list;
 }
 
 fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out)

@@ -58,6 +58,9 @@ fbp_status fbp_hdf5_contain(const char *path, const struct fbp_child_limits *lim
 /** Open for reading; name: for messages.  Close with H5Fclose(). */
 fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out);
 
+/** Access to objects and data sets that fails for an external link to what is no regular file. */
+hid_t fbp_hdf5_access(void);
+
 /** The library's own reason for its last failure, or "" */
 const char *fbp_hdf5_reason(char *buf, size_t n);
 

@@ -136,7 +136,7 @@ void fbp_hdf5_link(hid_t file, const char *path, char *out, size_t n)
     H5L_info_t info;
 
     out[0] = '\0';
-    if (H5Lget_info(file, path, &info, H5P_DEFAULT) >= 0)
+    if (H5Lget_info(file, path, &info, fbp_hdf5_access()) >= 0)
         describe_link(file, path, &info, out, n);
 }
 
@@ -178,7 +178,7 @@ static herr_t enter(struct walk *w, hid_t group, const char *path, const struct 
 static herr_t take(struct walk *w, hid_t group, const char *name, const char *path,
                    const H5L_info_t *info)
 {
-    const hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+    const hid_t object = H5Oopen(group, name, fbp_hdf5_access());
     H5O_info_t about;
 
     if (object < 0 || H5Oget_info2(object, &about, H5O_INFO_BASIC) < 0) {
@@ -228,12 +228,12 @@ static void follow(struct walk *w, const char *path)
     for (const char *p = path; (p = strchr(p, '/')) && w->depth < MAX_DEPTH; p++) {
         char above[FBP_HDF5_PATH];
         snprintf(above, sizeof above, "%.*s", p > path ? (int)(p - path) : 1, path);
-        if (H5Oget_info_by_name2(w->file, above, &about, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
+        if (H5Oget_info_by_name2(w->file, above, &about, H5O_INFO_BASIC, fbp_hdf5_access()) < 0)
             return;
         w->groups[w->depth++] = (struct object){about.fileno, about.addr};
     }
     snprintf(w->path, sizeof w->path, "%.*s", (int)(slash - path), path);
-    if (H5Lget_info(w->file, path, &info, H5P_DEFAULT) >= 0)
+    if (H5Lget_info(w->file, path, &info, fbp_hdf5_access()) >= 0)
         (void)!take(w, w->file, path, path, &info);
 }
 

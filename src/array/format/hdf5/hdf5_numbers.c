@@ -11,7 +11,7 @@ static const size_t MAX_FRAMES = (size_t)1 << 24;
 fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size_t most,
                             double **out, size_t *n)
 {
-    const hid_t data = H5Dopen2(file, path, H5P_DEFAULT), space = H5Dget_space(data);
+    const hid_t data = H5Dopen2(file, path, fbp_hdf5_access()), space = H5Dget_space(data);
     const hid_t type = H5Dget_type(data);
     const hssize_t count = H5Sget_simple_extent_npoints(space);
     char why[200];

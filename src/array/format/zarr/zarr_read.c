@@ -17,6 +17,7 @@
 #include <zlib.h>
 
 enum { MOST_WATCHED = 256 }; /* of the files of chunks */
+enum { MOST_SMALL = 1000000, SMALL_BYTES = 256 };
 
 static const size_t CACHE_BYTES = (size_t)256 << 20; /* a layer of chunks, if it is no more */
 static const size_t LEAST_BYTES = (size_t)64 << 20;
@@ -243,6 +244,12 @@ static fbp_status measure(fbp_source *src)
             return fbp_fail(FBP_ERR_UNSUPPORTED,
                             "%s: its chunks are larger than 4 GiB: write smaller ones", src->path);
     }
+    const double n_chunks = (double)z->grid[0] * (double)z->grid[1] * (double)z->grid[2];
+    if (n_chunks > MOST_SMALL && bytes < SMALL_BYTES)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: %.3g chunks of %zu bytes, each a file of its own, take too long to "
+                        "read: write chunks of %d bytes or more",
+                        src->path, n_chunks, bytes, SMALL_BYTES);
     z->chunk_bytes = bytes;
     src->reader_bytes = bytes / z->a.chunk[2]; /* rows of a chunk */
     return make_cache(src);
