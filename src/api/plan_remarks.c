@@ -146,6 +146,20 @@ static void note_choices(const fbp_plan *p)
             "nothing");
 }
 
+/* A compressed stream is unpacked from its beginning for each slab. */
+static void warn_about_unpacking(const fbp_plan *p)
+{
+    char line[300];
+
+    if (!p->in_order || p->hold || p->follow || p->ahead.used || p->work.n_slabs < 3)
+        return;
+    snprintf(line, sizeof line,
+             "the compressed file %.120s is unpacked %zu times, once per slab: raise --memory, or "
+             "unpack it",
+             fbp_plan_source_name(p), p->work.n_slabs);
+    fbp_plan_note(p, FBP_LOG_WARNING, line);
+}
+
 static void warn_about_following(const fbp_plan *p)
 {
     char line[300];
@@ -173,6 +187,7 @@ void fbp_plan_remark(const fbp_plan *p)
     if (line[0])
         fbp_plan_note(p, FBP_LOG_NOTE, line);
     warn_about_following(p);
+    warn_about_unpacking(p);
     fbp_plan_note_ahead(p);
     note_kernel(p);
     note_box(p);

@@ -77,11 +77,11 @@ static void advise(const fbp_plan *p)
     if (p->work.n_slabs <= fbp_plan_slabs_each(p) * p->n_devices)
         return; /* as a part wants it, and not for want of memory */
     snprintf(line, sizeof line,
-             "memory holds %zu of %zu slabs at a time, so that rows are read%s and filtered "
-             "%.3g times: raise the limit of memory, or name a folder with %s of room (--scratch)",
-             p->n_devices, p->work.n_slabs, p->in_order ? ", unpacked" : "", p->work.view_reads,
+             "memory holds %zu of %zu slabs at a time, so that rows are read and filtered %.3g "
+             "times: raise the limit of memory, or name a folder with %s of room (--scratch)",
+             p->n_devices, p->work.n_slabs, p->work.view_reads,
              fbp_bytes_text(bytes, sizeof bytes, fbp_rows_bytes(&p->tables.job)));
-    fbp_plan_note(p, p->in_order ? FBP_LOG_WARNING : FBP_LOG_NOTE, line);
+    fbp_plan_note(p, FBP_LOG_NOTE, line);
 }
 
 /* Whether a plan with a scratch file can be open, too. */

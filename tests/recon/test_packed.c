@@ -58,11 +58,14 @@ static char *put_again(const struct fbp_scan *scan, const char *name, bool count
 
 /* What a plan said that has to do with the order of reading. */
 static char told[600];
+static char unpacked[300]; /* the warning of repeated unpacking */
 
 static void listen(void *user, enum fbp_log_level level, const char *line)
 {
     (void)user;
     (void)level;
+    if (strstr(line, " is unpacked "))
+        snprintf(unpacked, sizeof unpacked, "%s", line);
     if (strstr(line, "in order"))
         snprintf(told, sizeof told, "%s", line);
 }
@@ -214,8 +217,11 @@ static void several_devices_unpack_it_once_a_slab(void **state)
 {
     const size_t n_views = 1600, views_bytes = n_views * PIXELS * sizeof(float);
     struct fbp_scan scan = make_noise(n_views);
-    const struct fbp_recon_params p = {
-        .struct_size = sizeof p, .device = "mock:0,1", .slab_slices = 9, .batch_views = 8};
+    const struct fbp_recon_params p = {.struct_size = sizeof p,
+                                       .device = "mock:0,1",
+                                       .slab_slices = 9,
+                                       .batch_views = 8,
+                                       .log = listen};
     struct fbp_report r = {.struct_size = sizeof r};
     fbp_plan *plan;
 
@@ -227,6 +233,8 @@ static void several_devices_unpack_it_once_a_slab(void **state)
     OK(fbp_plan_create(&plan, &scan, &p));
     fbp_limit_memory(0);
     assert_string_equal(fbp_plan_info(plan)->kernel, "column"); /* they are not held */
+    if (!strstr(unpacked, "noise.mha is unpacked 5 times, once per slab: raise --memory"))
+        fail_msg("\"%s\" does not warn", unpacked);
     const unsigned long long before = bytes_read();
     OK(fbp_plan_run(plan, "hash:", &r));
     if (before == 0)
