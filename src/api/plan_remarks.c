@@ -230,7 +230,7 @@ static fbp_status warn_about_samples(const fbp_plan *p, fbp_source *source,
 {
     const struct fbp_job *job = &fbp_plan_measured(p)->job;
     const struct fbp_prep *prep = fbp_plan_prep(p);
-    struct fbp_sample_check c = {.prep = prep, .top_down = p->top_down, .n_views = FBP_CHECK_VIEWS};
+    struct fbp_sample_check c = {.prep = prep, .top_down = p->top_down};
     size_t z0, z1, end;
     char line[400];
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REACH = 8, LEAST_VIEWS = 4, HOT_VIEWS = 8, BAND_BYTES = 8 << 20, TYPICAL_SAMPLES = 2048 };
+enum { REACH = 8, LEAST_VIEWS = 4, BAND_BYTES = 8 << 20, TYPICAL_SAMPLES = 2048 };
 enum { LISTED = 1, CONSTANT = 2, EXTREME = 4, FOUND = 8 };
 
 static const float CLIPPED = 13.8F;   /* line integral of a transmission of 1e-6 */
@@ -156,7 +156,7 @@ static void widen(float range[2], float x)
  * too. */
 static bool lies_outside(const struct band *b, size_t i, size_t lo, size_t hi)
 {
-    float least[FBP_SEARCH_VIEWS], most[FBP_SEARCH_VIEWS], apart[FBP_SEARCH_VIEWS];
+    float least[FBP_CHECK_VIEWS], most[FBP_CHECK_VIEWS], apart[FBP_CHECK_VIEWS];
     float lo_range[2] = {INFINITY, -INFINITY}, hi_range[2] = {INFINITY, -INFINITY}, sum = 0;
     const float p = line_integral(b, 0, i);
     const bool far = is_far(b, i);
@@ -216,7 +216,7 @@ static bool is_hot(const struct band *b, size_t i)
     const float least = least_error(b);
     size_t n = 0;
 
-    if (b->n_rows < 2 || b->n_views < HOT_VIEWS || c == 0 || c + 1 == nc)
+    if (b->n_rows < 2 || b->n_views < FBP_CHECK_VIEWS || c == 0 || c + 1 == nc)
         return false;
     const bool up = line_integral(b, 0, i) > line_integral(b, 0, i - 1);
     for (size_t k = 0; k < b->n_views; k++) {
@@ -282,11 +282,11 @@ static void judge(struct band *b, size_t first, size_t end)
 }
 
 /* Views spread over the scan by the golden section, so that no period is met. */
-static size_t chosen_view(size_t k, size_t n_chosen, size_t n)
+static size_t chosen_view(size_t k, size_t n)
 {
     const double part = (double)k * 0.6180339887498949;
 
-    return n <= n_chosen ? k : (size_t)((part - floor(part)) * (double)n);
+    return n <= FBP_CHECK_VIEWS ? k : (size_t)((part - floor(part)) * (double)n);
 }
 
 static fbp_status read_band(struct band *b)
@@ -295,8 +295,8 @@ static fbp_status read_band(struct band *b)
 
     for (size_t k = 0; k < b->n_views; k++) {
         FBP_TRY(fbp_go_on());
-        FBP_TRY(fbp_source_read(b->check->source, chosen_view(k, b->n_views, n_stored), 1, b->row0,
-                                b->n_rows, b->x + k * n));
+        FBP_TRY(fbp_source_read(b->check->source, chosen_view(k, n_stored), 1, b->row0, b->n_rows,
+                                b->x + k * n));
     }
     memcpy(b->mark, b->check->bad + b->row0 * b->n_columns, n);
     return FBP_OK;
@@ -310,7 +310,7 @@ fbp_status fbp_check_samples(struct fbp_sample_check *c)
     struct band b = {.check = c, .n_columns = nc};
     fbp_status st = FBP_OK;
 
-    b.n_views = c->n_views < stored ? c->n_views : stored;
+    b.n_views = stored < FBP_CHECK_VIEWS ? stored : FBP_CHECK_VIEWS;
     FBP_TRY(fbp_calloc((void **)&c->bad, nr * nc, 1, "a mask of bad pixels"));
     for (size_t i = 0; i < c->prep->n_bridges; i++) {
         const size_t pixel = c->prep->bridges[i].pixel, r = pixel / nc;
@@ -365,8 +365,7 @@ fbp_status fbp_bad_pixels_find(struct fbp_scan *scan, fbp_source *source, bool t
                                struct fbp_images **images)
 {
     struct fbp_prep prep = {0};
-    struct fbp_sample_check check = {
-        .prep = &prep, .source = source, .top_down = top_down, .n_views = FBP_SEARCH_VIEWS};
+    struct fbp_sample_check check = {.prep = &prep, .source = source, .top_down = top_down};
     struct fbp_scan stored = *scan;
     struct fbp_reduction r;
     fbp_status st = FBP_OK;

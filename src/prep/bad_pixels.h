@@ -14,8 +14,8 @@
 
 #include "prep/prep.h"
 
-/** Views that the report of a run takes, and that the search for pixels to repair takes. */
-enum { FBP_CHECK_VIEWS = 8, FBP_SEARCH_VIEWS = 16 };
+/** Views that are read. */
+enum { FBP_CHECK_VIEWS = 8 };
 
 /** Detector rows to be checked, and what was found in them. */
 struct fbp_sample_check {
@@ -23,7 +23,6 @@ struct fbp_sample_check {
     fbp_source *source;
     bool top_down;       /**< views of the source start with the top row */
     size_t row0, n_rows; /**< counted upwards */
-    size_t n_views;      /**< views to be read, at most FBP_SEARCH_VIEWS */
     /** Result, to be freed with free(): [row][column] as stored, not 0 where a pixel is listed or
      *  found; and number of those that were found. */
     unsigned char *bad;
