@@ -253,6 +253,53 @@ def test_not_a_number(geometry, views):
     assert np.isfinite(got.array).all()
 
 
+class Labelled(np.ndarray):
+    """An array with attributes."""
+
+
+def cycle_of_function(geometry, views, mark):
+    held = []
+    scan = geometry.with_views(lambda k: views[k] if held and mark else None)
+    held.append(scan)
+    return scan
+
+
+def cycle_of_iterator(geometry, views, mark):
+    held = []
+    scan = geometry.with_views(view for view in views if held and mark)
+    held.append(scan)
+    return scan
+
+
+def cycle_of_array(geometry, views, mark):
+    labelled = views.copy().view(Labelled)
+    scan = geometry.with_views(labelled)
+    labelled.label = scan, mark
+    return scan
+
+
+@pytest.mark.parametrize("make", [cycle_of_function, cycle_of_iterator, cycle_of_array])
+@pytest.mark.parametrize("of_plan", [False, True])
+def test_cycles_are_collected(geometry, views, make, of_plan):
+    """Functions, iterators and arrays that refer to the scan or plan that they were given to."""
+
+    class Mark:
+        plan = None
+
+    mark = Mark()
+    gone = weakref.ref(mark)
+    scan = make(geometry, views, mark)
+    if of_plan:
+        mark.plan = fbp.Plan(scan, size=8)
+        mark.plan.run()
+    del mark
+    gc.collect()
+    assert gone() is not None
+    del scan
+    gc.collect()
+    assert gone() is None
+
+
 def test_lifetime(geometry, views, want):
     lent = views.copy()
     gone = weakref.ref(lent)

@@ -4,6 +4,8 @@ import copy
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -147,6 +149,28 @@ def test_forks(scan, want):
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     np.testing.assert_array_equal(plan.run().array, want)
+
+
+def end_of(program, *arguments):
+    """Exit status and output of a Python program that uses the package."""
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        capture_output=True, text=True, timeout=120, check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+SCAN = """
+import sys, threading, time
+import libfbp as fbp
+geometry = fbp.Scan.cone(None, fbp.angles(48), shape=(24, 40), sod=100, sdd=160, pixel=1)
+scan = fbp.simulate(geometry, "ball")
+"""
+
+def test_no_leak_is_reported_at_exit():
+    """A cycle that exists until the program ends."""
+    program = SCAN + "cycle = geometry.with_views(lambda k: cycle)\nplan = fbp.Plan(cycle, size=8)\n"
+    assert end_of(program) == (0, "", "")
 
 
 def test_a_signal_while_views_are_awaited(views):

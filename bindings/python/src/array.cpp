@@ -179,6 +179,7 @@ static bool from_buffer(nb::handle object, array &out, const char *what)
         out.strides.push_back(v.strides[i]);
     }
     out.owner = kept;
+    out.lender = v.obj;
     return true;
 }
 

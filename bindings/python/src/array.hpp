@@ -17,6 +17,7 @@ class on_device;
 struct array {
     std::shared_ptr<void> owner;            /**< gives the memory back, with the GIL */
     std::shared_ptr<const on_device> place; /**< none: the memory is the host's */
+    nb::handle lender;                      /**< what owner or place refers to; none: unknown */
     char *data = nullptr;                   /**< of that memory: the host cannot use a device's */
     std::vector<std::size_t> shape;
     std::vector<std::ptrdiff_t> strides; /**< bytes */

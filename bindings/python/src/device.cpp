@@ -263,6 +263,7 @@ array borrow_anywhere(nb::handle object, const char *what)
     if (!is_elsewhere(object))
         return borrow(object, what);
     out.place = std::make_shared<const on_device>(object, what, out);
+    out.lender = object;
     return out;
 }
 

@@ -35,6 +35,7 @@ class plan
     }
     void open();
     double estimate();
+    static int traverse(PyObject *self, visitproc visit, void *arg);
     /** Draw when each stage worked, after each run; "": do not. */
     void timeline(const std::string &path)
     {
@@ -357,9 +358,24 @@ nb::dict plan::run(nb::object views_object, nb::object out, listeners listen)
     return report_of(report);
 }
 
+/* For Python's collector of cycles.  There is no tp_clear: every cycle through a plan contains its
+ * views and another object that can be cleared. */
+int plan::traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    if (!nb::inst_ready(self))
+        return 0;
+    Py_VISIT(nb::inst_ptr<plan>(self)->scan_.ptr());
+    Py_VISIT(nb::inst_ptr<plan>(self)->views_.ptr());
+    return 0;
+}
+
 void define_plan(nb::module_ &m)
 {
-    nb::class_<plan>(m, "Plan", "A plan of the C library's: fbp_plan.")
+    static const PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void *>(&plan::traverse)},
+                                        {0, nullptr}};
+
+    nb::class_<plan>(m, "Plan", nb::type_slots(slots), "A plan of the C library's: fbp_plan.")
         .def(
             "__init__",
             [](plan *self, nb::object scan, nb::object views, const nb::dict &keywords,

@@ -12,7 +12,7 @@ class feed
   public:
     explicit feed(const views &of)
         : of_(of), view_bytes_(of.n[0] * of.n[1] * fbp_type_size(of.type)),
-          bytes_(new char[view_bytes_ * of.n[2]]), iterator_(of.given)
+          bytes_(new char[view_bytes_ * of.n[2]])
     {
     }
     std::size_t there() const noexcept
@@ -29,7 +29,6 @@ class feed
     const views &of_;
     std::size_t view_bytes_;
     std::unique_ptr<char[]> bytes_;
-    nb::object iterator_;
     std::atomic<std::size_t> there_{0};
 };
 
@@ -61,7 +60,7 @@ bool feed::next()
 
     if (k == of_.n[2])
         return false;
-    nb::object given = nb::steal(PyIter_Next(iterator_.ptr()));
+    nb::object given = nb::steal(PyIter_Next(of_.given.ptr()));
     if (!given.is_valid()) {
         if (PyErr_Occurred())
             throw nb::python_error();
@@ -246,9 +245,34 @@ static views of_called(bool iterates, nb::object given, std::vector<std::size_t>
     return out;
 }
 
+/* For Python's collector of cycles. */
+static int traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    if (!nb::inst_ready(self))
+        return 0;
+    const views *v = nb::inst_ptr<views>(self);
+    Py_VISIT(v->given.ptr());
+    if (v->samples.owner.use_count() + v->samples.place.use_count() == 1)
+        Py_VISIT(v->samples.lender.ptr());
+    return 0;
+}
+
+/* Samples stay, as the source of a plan may point to them. */
+static int clear(PyObject *self)
+{
+    nb::inst_ptr<views>(self)->given.reset();
+    return 0;
+}
+
+static const PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void *>(&traverse)},
+                                    {Py_tp_clear, reinterpret_cast<void *>(&clear)},
+                                    {0, nullptr}};
+
 void define_views(nb::module_ &m)
 {
-    nb::class_<views>(m, "Views", "Where views come from: borrowed samples, or functions.")
+    nb::class_<views>(m, "Views", nb::type_slots(slots),
+                      "Where views come from: borrowed samples, or functions.")
         .def_prop_ro(
             "shape", [](const views &v) { return nb::make_tuple(v.n[2], v.n[1], v.n[0]); },
             "(views, rows, columns)")
