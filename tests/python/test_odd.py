@@ -167,6 +167,55 @@ geometry = fbp.Scan.cone(None, fbp.angles(48), shape=(24, 40), sod=100, sdd=160,
 scan = fbp.simulate(geometry, "ball")
 """
 
+DAEMON = SCAN + """
+started = threading.Event()
+long = {"device": "ref", "size": 160, "progress": lambda p: started.set()}
+
+def view(k):
+    started.set()
+    return scan.views[k]
+
+def sleep(k):
+    started.set()
+    time.sleep(100)
+
+def simulate():
+    started.set()
+    fbp.simulate(geometry, "ball")
+
+calls = {
+    "array": lambda: fbp.recon(scan, **long),
+    "file": lambda: fbp.recon(scan, sys.argv[2], **long),
+    "out": lambda: fbp.recon(scan, out=lambda z, slices: None, **long),
+    "function": lambda: fbp.recon(geometry.with_views(view), **long),
+    "iterator": lambda: fbp.recon(geometry.with_views(view(k) for k in range(48)), **long),
+    "sleep": lambda: fbp.recon(geometry.with_views(sleep), **long),
+    "simulate": simulate,
+}
+
+def work():
+    while True:
+        try:
+            calls[sys.argv[1]]()
+        except BaseException as error:
+            print(error)
+
+threading.Thread(target=work, daemon=True).start()
+started.wait()
+time.sleep(0.1)
+print("end")
+"""
+
+
+@pytest.mark.parametrize(
+    "call", ["array", "file", "out", "function", "iterator", "sleep", "simulate"]
+)
+def test_exit_with_a_daemon_thread_in_a_call(tmp_path, call):
+    """The call is stopped; a Python function that does not return ("sleep") is not awaited."""
+    assert end_of(DAEMON, call, str(tmp_path / "v.mha")) == (0, "end\n", "")
+    assert os.listdir(tmp_path) == []
+
+
 def test_no_leak_is_reported_at_exit():
     """A cycle that exists until the program ends."""
     program = SCAN + "cycle = geometry.with_views(lambda k: cycle)\nplan = fbp.Plan(cycle, size=8)\n"

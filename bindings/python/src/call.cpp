@@ -1,6 +1,8 @@
 #include "call.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <pthread.h>
 #include <thread>
 
 namespace fbp_python
@@ -8,6 +10,100 @@ namespace fbp_python
 
 /* How often Ctrl-C is looked for while there is nothing else to do. */
 static constexpr std::chrono::milliseconds LOOK_EVERY{25};
+
+/* How long finalization waits for calls of other threads, which end only when a Python function
+ * returns. */
+static constexpr std::chrono::seconds EXIT_TIMEOUT{3};
+
+/* Calls in progress, and the thread that finalizes the interpreter; used with the GIL. */
+static std::vector<desk *> running;
+static std::thread::id finalizer;
+
+[[noreturn]] static void sleep_forever()
+{
+    for (;;)
+        std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
+gil_release::~gil_release() noexcept(false)
+{
+    struct sentinel {
+        bool returned = false;
+        ~sentinel()
+        {
+            if (!returned)
+                sleep_forever();
+        }
+    } restore;
+
+    PyEval_RestoreThread(state_); /* during finalization, Python before 3.14 ends the thread here */
+    restore.returned = true;
+}
+
+/* An entry of `running`.  Once the interpreter is finalized, no other thread returns to Python. */
+class desk::entry
+{
+  public:
+    explicit entry(desk &of) : of_(of)
+    {
+        sleep_if_finalizing();
+        running.push_back(&of_);
+    }
+    ~entry()
+    {
+        running.erase(std::remove(running.begin(), running.end(), &of_), running.end());
+        sleep_if_finalizing();
+    }
+    entry(const entry &) = delete;
+    entry &operator=(const entry &) = delete;
+
+  private:
+    static void sleep_if_finalizing()
+    {
+        if (finalizer == std::thread::id() || finalizer == std::this_thread::get_id())
+            return;
+        const gil_release free_python;
+        sleep_forever();
+    }
+    desk &of_;
+};
+
+void desk::cancel()
+{
+    const std::lock_guard<std::mutex> lock(lock_);
+
+    if (!stopping_.exchange(true) && !done_)
+        stop_();
+}
+
+static void end_calls()
+{
+    const auto until = std::chrono::steady_clock::now() + EXIT_TIMEOUT;
+
+    finalizer = std::this_thread::get_id();
+    if (!running.empty())
+        nb::set_leak_warnings(false); /* these threads keep their objects */
+    for (desk *at : running)
+        at->cancel();
+    while (!running.empty() && std::chrono::steady_clock::now() < until) {
+        const gil_release free_python;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+}
+
+/* A child process has one thread, and the objects of all. */
+static void after_fork()
+{
+    if (!running.empty())
+        nb::set_leak_warnings(false);
+    running.clear();
+}
+
+void end_calls_at_exit()
+{
+    pthread_atfork(nullptr, nullptr, after_fork);
+    nb::module_::import_("atexit").attr("register")(nb::cpp_function(&end_calls));
+}
 
 bool desk::ask(const std::function<void()> &f)
 {
@@ -41,18 +137,18 @@ template <class F> void desk::guard(const F &f)
     try {
         f();
     } catch (...) {
-        const std::lock_guard<std::mutex> lock(lock_);
+        if (!std::current_exception()) /* no exception: Python ends the thread */
+            sleep_forever();
         if (!thrown_)
             thrown_ = std::current_exception();
-        if (!stopping_.exchange(true) && !done_)
-            stop_();
+        cancel();
     }
 }
 
 /* Until there is something to do, or a moment has passed; false: the call has returned. */
 bool desk::wait()
 {
-    const nb::gil_scoped_release free_python;
+    const gil_release free_python;
     std::unique_lock<std::mutex> lock(lock_);
 
     caller_.wait_for(lock, LOOK_EVERY, [&] { return done_ || !requests_.empty(); });
@@ -108,6 +204,7 @@ fbp_status desk::run(const std::function<fbp_status()> &work, const std::functio
     std::function<bool()> more = idle;
 
     stop_ = stop;
+    const entry here(*this);
     std::thread worker([&] {
         status = work();
         if (status != FBP_OK)
@@ -137,7 +234,7 @@ fbp_status desk::run(const std::function<fbp_status()> &work, const std::functio
         guard([&] { tell(); });
     }
     {
-        const nb::gil_scoped_release free_python;
+        const gil_release free_python;
         worker.join();
     }
     if (thrown_)

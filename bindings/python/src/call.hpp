@@ -38,6 +38,8 @@ class desk
     /** From a thread of the library: have f done by the thread that called, with the GIL.  False:
      *  it failed, or the call is to end. */
     bool ask(const std::function<void()> &f);
+    /** End the call, from any thread. */
+    void cancel();
     void put(const fbp_progress &now);
     void put(fbp_log_level level, const char *line);
     bool stopping() const noexcept
@@ -63,6 +65,7 @@ class desk
         const std::function<void()> *f;
         bool done = false, good = false;
     };
+    class entry;
     bool wait();
     void serve();
     void tell();
@@ -79,6 +82,9 @@ class desk
     std::exception_ptr thrown_;
     std::function<void()> stop_;
 };
+
+/** End the calls of daemon threads before the interpreter is finalized. */
+void end_calls_at_exit();
 
 /** fbp_recon_params.progress and .log; user: a pointer to a desk pointer. */
 int on_progress(void *user, const fbp_progress *now);

@@ -51,6 +51,22 @@ template <class Name> int by_name(Name name, const std::string &text, const char
     refuse(std::string(what) + ": there is no \"" + text + "\": choose one of " + all);
 }
 
+/** Releases the GIL as long as it exists.  If the interpreter is finalized meanwhile, the thread
+ * sleeps until the process ends: Python would unwind its C++ frames, which aborts the process. */
+class gil_release
+{
+  public:
+    gil_release() : state_(PyEval_SaveThread())
+    {
+    }
+    ~gil_release() noexcept(false);
+    gil_release(const gil_release &) = delete;
+    gil_release &operator=(const gil_release &) = delete;
+
+  private:
+    PyThreadState *state_;
+};
+
 /* Parts of the module, a file each. */
 void define_views(nb::module_ &m);
 void define_scan(nb::module_ &m);

@@ -113,7 +113,7 @@ void on_device::borrow_tensor(array &out)
 
     backend_ = backend_of(nb::cast<int>(nb::int_(nb::object(device[0]))), what_);
     {
-        const nb::gil_scoped_release free_python;
+        const gil_release free_python;
         st = fbp_device_queue_create(&queue, backend_, number);
     }
     queue_ = {queue, {backend_}};
@@ -218,7 +218,7 @@ void on_device::wait_for(const nb::object &stream) const
 {
     void *queue =
         stream.is_none() ? nullptr : reinterpret_cast<void *>(nb::cast<std::uintptr_t>(stream));
-    const nb::gil_scoped_release free_python;
+    const gil_release free_python;
 
     check(fbp_device_queue_wait(backend_, queue));
 }

@@ -1,5 +1,5 @@
 /* libfbp._core: the C interface for the package libfbp, whose Python files are what users see. */
-#include "common.hpp"
+#include "call.hpp"
 
 namespace fbp_python
 {
@@ -31,4 +31,5 @@ NB_MODULE(_core, m)
     fbp_python::define_plan(m);
     fbp_python::define_tools(m);
     fbp_python::define_files(m);
+    fbp_python::end_calls_at_exit();
 }

@@ -252,7 +252,7 @@ plan::plan(nb::object scan_object, nb::object views_object, const nb::dict &keyw
  * device another current one than the program has chosen. */
 plan::~plan()
 {
-    const nb::gil_scoped_release free_python;
+    const gil_release free_python;
     try {
         std::thread([&] { plan_.reset(); }).join();
     } catch (const std::system_error &) { /* there is no thread to be had */
