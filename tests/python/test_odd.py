@@ -216,6 +216,33 @@ def test_exit_with_a_daemon_thread_in_a_call(tmp_path, call):
     assert os.listdir(tmp_path) == []
 
 
+SUBINTERPRETER = SCAN + """
+try:
+    import _interpreters as interpreters
+    other = interpreters.create("legacy")
+except ImportError:
+    import _xxsubinterpreters as interpreters
+    other = interpreters.create(isolated=False)
+interpreters.run_string(other, f'''
+import sys
+sys.path[:] = {sys.path}
+try:
+    import libfbp
+except ImportError as error:
+    print(error)
+''')
+interpreters.destroy(other)
+assert fbp.recon(scan, size=8).array.max() > 0
+"""
+
+
+def test_subinterpreters_are_refused():
+    """In those with a GIL in common, as of mod_wsgi, which Python itself does not check."""
+    status, output, errors = end_of(SUBINTERPRETER)
+    assert (status, errors) == (0, "")
+    assert output.startswith("libfbp: found a subinterpreter, expected the main interpreter")
+
+
 def test_no_leak_is_reported_at_exit():
     """A cycle that exists until the program ends."""
     program = SCAN + "cycle = geometry.with_views(lambda k: cycle)\nplan = fbp.Plan(cycle, size=8)\n"

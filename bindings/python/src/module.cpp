@@ -20,7 +20,7 @@ static void raise(const std::exception_ptr &thrown, void *)
 
 } // namespace fbp_python
 
-NB_MODULE(_core, m)
+NB_MODULE(core, m)
 {
     m.doc() = "The C interface of libfbp; use the package libfbp, which is made of it.";
     nb::register_exception_translator(fbp_python::raise);
@@ -32,4 +32,27 @@ NB_MODULE(_core, m)
     fbp_python::define_tools(m);
     fbp_python::define_files(m);
     fbp_python::end_calls_at_exit();
+}
+
+/* nanobind keeps one state per process, which a subinterpreter would replace.  The check is made
+ * when the module is executed: Python 3.13 calls PyInit in the main interpreter. */
+static int execute(PyObject *module)
+{
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0)
+        return nanobind_core_exec(module);
+    PyErr_SetString(PyExc_ImportError,
+                    "libfbp: found a subinterpreter, expected the main interpreter: "
+                    "import libfbp there, or use processes");
+    return -1;
+}
+
+extern "C" NB_EXPORT PyObject *PyInit__core()
+{
+    PyObject *definition = PyInit_core();
+
+    for (auto *s = definition ? reinterpret_cast<PyModuleDef *>(definition)->m_slots : nullptr;
+         s && s->slot; s++)
+        if (s->slot == Py_mod_exec)
+            s->value = reinterpret_cast<void *>(&execute);
+    return definition;
 }
