@@ -196,8 +196,7 @@ struct fbp_geometry_facts {
                                    reconstruction loses because of that movement */
     double lean_rad;          /**< angle between rows and the plane perpendicular to the axis,
                                    mean over the views */
-    double lean_error;        /**< only if `offset`: relative error (rms) of values near the
-                                   axis because of that angle */
+    double lean_error;        /**< 0: plans resample views of rolled detectors */
     double rise_error;        /**< part of a ball in the middle of the grid (or of the seen part
                                    of the axis) that is lost because rays there leave the plane
                                    of rotation, by the angle acos(1 - rise_error) */

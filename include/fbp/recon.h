@@ -318,7 +318,8 @@ struct fbp_plan_summary {
      * (delays), and frame f is made of rows f.  The output is [frame][z][y][x]: a sink of
      * volume.n[2] * frames slices, the first frame's first.  Of line integrals 1. */
     size_t frames;
-    char prepared[256]; /**< the steps of scan.preparation, or corrections, in words; "" = none */
+    char prepared[256]; /**< the steps of scan.preparation, or corrections, and the resampling of a
+                             rolled detector, in words; "" = none */
     /** Of corrections in a pass ahead (rings; phases, if views would be read more than once): bytes
      * of the line integrals that are kept, detector rows of them, bands of rows that are worked on
      * one after another, and are they kept in a file (else in memory)?  All 0: there is no such

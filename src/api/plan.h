@@ -14,9 +14,11 @@
 #include "plan/job.h"
 #include "plan/model.h"
 #include "plan/ranks.h"
+#include "plan/rectify.h"
 #include "plan/stages.h"
 #include "run/corrected.h"
 #include "run/pictures.h"
+#include "run/rectified.h"
 #include "run/resampled.h"
 #include "run/retrieved.h"
 #include "run/run.h"
@@ -54,7 +56,8 @@ struct fbp_plan {
     struct fbp_job_tables tables;
     struct fbp_ahead ahead; /**< if views are corrected ahead: all that follows is of its scan */
     struct fbp_ahead_done ahead_done; /**< in the last run */
-    struct fbp_angles angles;       /**< if views are resampled: all that follows is of its scan */
+    struct fbp_rectify rectify; /**< if the detector is rolled: all that follows is of its scan */
+    struct fbp_angles angles;   /**< if views are resampled: all that follows is of its scan */
     struct fbp_prep_counts mended;  /**< in the last run, before they were */
     struct fbp_stages stages;       /**< if plane integrals are backprojected in two: `tables` are
                                          those of the second */

@@ -10,7 +10,9 @@
 
 const struct fbp_prep *fbp_plan_prep(const fbp_plan *p)
 {
-    return p->ahead.used ? &p->ahead.prep : &fbp_plan_measured(p)->prep;
+    return p->ahead.used     ? &p->ahead.prep
+           : p->rectify.used ? &p->rectify.measured.prep
+                             : &fbp_plan_measured(p)->prep;
 }
 
 fbp_status fbp_plan_make_ahead(fbp_plan *p)
@@ -136,7 +138,8 @@ fbp_status fbp_plan_arrange_ahead(fbp_plan *p)
     if (!p->ahead.used)
         return fbp_plan_arrange(p);
     FBP_TRY(fbp_job_arrange(&p->tables.job, p->backend));
-    fbp_ahead_choose_rows(&p->ahead, &p->tables.job);
+    if (!p->rectify.used) /* whose rows are others */
+        fbp_ahead_choose_rows(&p->ahead, &p->tables.job);
     if (may_wait)
         st = arrange(p, as_read);
     if (may_wait && st == FBP_OK)

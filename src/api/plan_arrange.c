@@ -157,7 +157,7 @@ static bool reads_on_device(const fbp_plan *p)
     const fbp_source *source = p->params.source;
     const enum fbp_type raw = p->tables.job.raw;
     const bool made = fbp_reduces(&p->reduction) || p->ahead.used || p->angles.used ||
-                      p->stages.used || p->top_down;
+                      p->rectify.used || p->stages.used || p->top_down;
 
     if (p->n_devices > 1 || !source || !fbp_source_far(source) || made)
         return false;

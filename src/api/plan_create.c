@@ -106,6 +106,8 @@ static void fill_info(fbp_plan *p)
     fbp_roi_layers(job, &first, &n);
     fbp_roi_grid(job, &i->volume);
     i->whole = job->grid;
+    fbp_axpy(i->volume.centre_mm, 1, p->tables.centre_mm, i->volume.centre_mm);
+    fbp_axpy(i->whole.centre_mm, 1, p->tables.centre_mm, i->whole.centre_mm);
 
     i->backend = p->backend->name;
     i->kernel = job->chosen.kernel;
@@ -297,6 +299,8 @@ fbp_status fbp_plan_estimate(const fbp_plan *p, double *seconds)
         FBP_TRY(fbp_pictures_estimate(&p->stages, &first));
     if (p->ahead.used)
         FBP_TRY(fbp_ahead_estimate(&p->ahead, fbp_plan_retrievals(p), &first));
+    first += fbp_rectify_seconds(&p->rectify) * (double)p->tables.job.n_views * p->info.view_reads /
+             p->tables.job.n_threads;
     FBP_TRY(fbp_estimate(&p->tables.job, p->backend, p->devices[0], &p->work, p->info.view_reads,
                          seconds));
     *seconds += first;
@@ -314,6 +318,7 @@ void fbp_plan_destroy(fbp_plan **plan)
     fbp_job_clear(&(*plan)->tables);
     fbp_stages_clear(&(*plan)->stages);
     fbp_angles_clear(&(*plan)->angles);
+    fbp_rectify_clear(&(*plan)->rectify);
     fbp_ahead_clear(&(*plan)->ahead);
     fbp_plan_forget_sums(*plan);
     fbp_images_free((*plan)->images);

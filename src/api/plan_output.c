@@ -53,6 +53,8 @@ fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uin
     }
     if (p->ahead.used)
         h = fbp_ahead_hash(h, &p->ahead);
+    if (p->rectify.used)
+        h = fbp_rectify_hash(h, &p->rectify);
     h = fbp_preparation_hash(h, p->scan->preparation);
     FBP_TRY(fbp_inputs_hash(&h, &source->inputs));
     *out = h ? h : 1;

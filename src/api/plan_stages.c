@@ -8,7 +8,19 @@
 /* The scan that is filtered: what was measured, corrected, or resampled. */
 static const struct fbp_scan *filtered_scan(const fbp_plan *p)
 {
-    return p->ahead.used ? &p->ahead.scan : p->angles.used ? &p->angles.scan : p->scan;
+    return p->rectify.used  ? &p->rectify.scan
+           : p->ahead.used  ? &p->ahead.scan
+           : p->angles.used ? &p->angles.scan
+                            : p->scan;
+}
+
+static fbp_status make_rectify(fbp_plan *p)
+{
+    FBP_TRY(fbp_rectify_create(&p->rectify, filtered_scan(p), &p->params.volume, p->top_down));
+    fbp_rectify_describe(&p->rectify, p->info.prepared, sizeof p->info.prepared);
+    if (p->rectify.warning[0])
+        fbp_plan_note(p, FBP_LOG_WARNING, p->rectify.warning);
+    return FBP_OK;
 }
 
 static fbp_status make_angles(fbp_plan *p)
@@ -26,6 +38,7 @@ fbp_status fbp_plan_make_stages(fbp_plan *p)
 {
     FBP_TRY(fbp_plan_make_ahead(p));
     FBP_TRY(make_angles(p));
+    FBP_TRY(make_rectify(p));
     if (p->params.stages < 2)
         return FBP_OK;
     return fbp_stages_create(&p->stages, filtered_scan(p), &p->params, p->backend, p->top_down);
@@ -59,6 +72,9 @@ fbp_status fbp_plan_source_stages(fbp_plan *p, const fbp_source *stored, fbp_sou
     else if (p->ahead.used)
         FBP_TRY(
             fbp_source_corrected(source, &p->ahead, *source, *source != stored, &p->ahead_done));
+    if (p->rectify.used)
+        FBP_TRY(fbp_source_rectified(source, &p->rectify, *source, *source != stored,
+                                     p->ahead.used ? NULL : &p->ahead_done.mended));
     if (p->angles.used)
         FBP_TRY(fbp_source_resampled(source, &p->angles, *source, *source != stored, &p->mended));
     if (p->stages.used)
@@ -97,7 +113,7 @@ fbp_status fbp_plan_count_ahead(const fbp_plan *p, struct fbp_prep_counts *out)
         return FBP_OK;
     if (p->pictures && p->ranks.part == 0)
         FBP_TRY(fbp_pictures_counts(p->pictures, out));
-    if (p->ahead.as_read || p->ranks.part == 0) {
+    if (p->ahead.as_read || (p->rectify.used && !p->ahead.used) || p->ranks.part == 0) {
         out->not_finite += p->ahead_done.mended.not_finite;
         out->clipped += p->ahead_done.mended.clipped;
     }

@@ -22,13 +22,6 @@ static const double WANDER_LIMIT = 0.01;
 /* Of the method itself: from here on it is a warning. */
 static const double METHOD_LIMIT = 0.005;
 
-/*
- * Rows of an offset panel are filtered together with those of opposite views, which lean the other
- * way.  What a ball near the axis deviates by then, of its value, for each degree; the second times
- * the offset as a part of the panel's width (tests/recon/test_lean.c).
- */
-static const double LEAN_ERROR[2] = {0.0030, 0.009}, LEAN_LIMIT = 0.001;
-
 /* Sides of the panel over all views; lo along -t, hi along +t; [0] fan angle, [1] distance. */
 struct sides {
     double mean_lo[2], mean_hi[2];   /* outer edges, averaged */
@@ -232,8 +225,6 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
     out->fov_radius_mm = longer_hi ? s->edge_hi[1] : s->edge_lo[1];
     if (out->coverage == FBP_COVERAGE_FULL)
         out->complete_radius_mm = out->fov_radius_mm;
-    out->lean_error = out->lean_rad * 180 / FBP_PI *
-                      (LEAN_ERROR[0] + LEAN_ERROR[1] * fabs(hi + lo) / (hi - lo) / 2);
     if (!(out->overlap_mm > 0))
         return fbp_fail(FBP_ERR_INVALID,
                         "geometry: the offset panel's last pixel does not reach beyond the "
@@ -397,15 +388,6 @@ static void wander_words(const struct fbp_geometry_facts *f, char *buf, size_t n
                  f->wander_mm, f->seen_mm, f->fov_half_height_mm[0], f->fov_half_height_mm[1]);
 }
 
-static void lean_words(const struct fbp_geometry_facts *f, char *buf, size_t n)
-{
-    snprintf(buf, n,
-             "rows of the offset panel lean by %.3g degrees against the plane of the turn, those "
-             "of opposite views the other way: near the axis values deviate by about %.2g %%, "
-             "up and down (means stay): turn the projections upright first",
-             f->lean_rad * 180 / FBP_PI, 100 * f->lean_error);
-}
-
 /* Rounded, without -0. */
 static double percent(double part)
 {
@@ -436,7 +418,7 @@ static double method_error(const struct fbp_geometry_facts *f)
 
 bool fbp_geometry_remark(const struct fbp_geometry_facts *facts, size_t i, char *buf, size_t n)
 {
-    void (*words[3])(const struct fbp_geometry_facts *, char *, size_t);
+    void (*words[2])(const struct fbp_geometry_facts *, char *, size_t);
     struct fbp_geometry_facts whole, *const f = &whole;
     size_t count = 0;
 
@@ -446,8 +428,6 @@ bool fbp_geometry_remark(const struct fbp_geometry_facts *facts, size_t i, char 
     if (f->wander_error <= WANDER_LIMIT &&
         f->wander_mm > (f->pitch_mm != 0 ? 0.02 : 0.2) * f->seen_mm)
         words[count++] = wander_words;
-    if (f->lean_error > LEAN_LIMIT)
-        words[count++] = lean_words;
     if (method_error(f) >= METHOD_LIMIT)
         words[count++] = method_words;
     if (i >= count)

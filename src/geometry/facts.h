@@ -7,8 +7,20 @@
 
 struct fbp_kind_table; /* geometry/kind.h */
 
-/** Normal of the plane of the sources, upwards; z if that is within 5 degrees, or not clear. */
-void fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3]);
+/** Normal of the plane of the sources, upwards; z if that is as near as the sources are to a plane,
+ *  or not clear.  Returns the angle between both [rad]: 0 if the axis is the normal. */
+double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3]);
+
+/**
+ * Views whose rotation axis does not pass through the origin, moved so that the centre of their
+ * circle does.  What depends on angles and distances from the axis is computed of these.
+ *
+ * own: copies that views->view then names; free() them.  NULL: the axis passes through the origin
+ *      (within 0.1 % of the radius, or 3 times as far as the views lie off a circle), or is not
+ *      determined; centre is 0.
+ */
+fbp_status fbp_views_centre(const struct fbp_kind_table *kind, struct fbp_views *views,
+                            double centre[3], struct fbp_view **own);
 
 /** enum fbp_symmetry flags that hold to 1e-9; grid may be NULL. */
 unsigned fbp_symmetry_of(const struct fbp_kind_table *kind, const struct fbp_views *views,

@@ -5,6 +5,7 @@
 #include "base/status.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct fbp_kind_table *const built_in[FBP_MOST_KINDS] = {
@@ -196,7 +197,17 @@ fbp_status fbp_facts_of(struct fbp_views views, const struct fbp_grid *grid,
     FBP_TRY(fbp_check_kind("geometry", views.kind));
     const struct fbp_kind_table *kind = fbp_kind_of(views.kind);
     /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): a kind that is known has all functions */
-    return kind->facts(kind, &views, grid, out);
+    struct fbp_grid moved = grid ? *grid : (struct fbp_grid){.n = {0}};
+    struct fbp_view *own;
+    double centre[3];
+
+    FBP_TRY(fbp_views_centre(kind, &views, centre, &own));
+    fbp_axpy(moved.centre_mm, -1, centre, moved.centre_mm);
+    const fbp_status st = kind->facts(kind, &views, grid ? &moved : NULL, out);
+    for (int i = 0; own && i < 2; i++)
+        out->fov_half_height_mm[i] += fbp_dot(centre, out->axis);
+    free(own);
+    return st;
 }
 
 fbp_status fbp_views_facts(struct fbp_views views, const struct fbp_grid *grid,
@@ -231,6 +242,12 @@ fbp_status fbp_grid_default(struct fbp_views views, struct fbp_grid *out)
     FBP_TRY(fbp_check_kind("geometry", views.kind));
     const struct fbp_kind_table *kind = fbp_kind_of(views.kind);
     /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): a kind that is known has all functions */
+    struct fbp_view *own;
+    double centre[3];
+
+    FBP_TRY(fbp_views_centre(kind, &views, centre, &own));
     kind->grid(kind, &views, out);
+    fbp_axpy(out->centre_mm, 1, centre, out->centre_mm);
+    free(own);
     return FBP_OK;
 }

@@ -7,6 +7,7 @@
 #include "base/stop.h"
 #include "base/vec.h"
 #include "fft/fft.h"
+#include "geometry/facts.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "plan/plane_filter.h"
@@ -85,6 +86,20 @@ static void widen(struct fbp_job *job)
         for (int i = 0; i < 4; i++)
             job->matrices[k][i] = (double)(job->between + 1) * job->matrices[k][i] +
                                   (double)job->pad_left * job->matrices[k][8 + i];
+}
+
+/* Of filtered views w is known at the scan's own origin. */
+static fbp_status move_to_axis(struct fbp_job_tables *t)
+{
+    struct fbp_job *job = &t->job;
+    struct fbp_views views = views_of(job);
+
+    if (job->filtered)
+        return FBP_OK;
+    FBP_TRY(fbp_views_centre(fbp_kind_of(job->kind), &views, t->centre_mm, &t->views));
+    job->views = views.view;
+    fbp_axpy(job->grid.centre_mm, -1, t->centre_mm, job->grid.centre_mm);
+    return FBP_OK;
 }
 
 /* Scaled so that w at the iso-centre is 1, or depths[k]. */
@@ -348,6 +363,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     FBP_TRY_GOTO(check_interpolation(job));
     FBP_TRY_GOTO(check_double(job, scan));
     FBP_TRY_GOTO(check_corrections(scan));
+    FBP_TRY_GOTO(move_to_axis(t));
     FBP_TRY_GOTO(make_matrices(job, scan->depths));
     widen(job);
     job->sparse = is_sparse(job);
@@ -362,6 +378,7 @@ fail:
 void fbp_job_clear(struct fbp_job_tables *t)
 {
     free(t->job.matrices);
+    free(t->views);
     free(t->region_file);
     fbp_region_destroy(&t->region);
     fbp_weights_destroy(&t->weights);
@@ -399,6 +416,8 @@ uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_ba
     h = fbp_hash(h, job->views, job->n_views * sizeof *job->views);
     h = fbp_hash(h, &job->panel, sizeof job->panel);
     h = fbp_hash(h, &job->grid, sizeof job->grid);
+    if (t->views)
+        h = fbp_hash(h, t->centre_mm, sizeof t->centre_mm);
     h = fbp_hash(h, job->roi, sizeof job->roi);
     if (job->region)
         h = fbp_region_hash(h, job->region);
@@ -449,6 +468,9 @@ void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
     }
     fbp_weights_describe(t->weights, weights, sizeof weights);
     int used = snprintf(buf, n, "%s; filter %s", weights, fbp_filter_name(t->filter_name));
+    if (t->views && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, ", axis through (%.5g, %.5g, %.5g) mm",
+                         t->centre_mm[0], t->centre_mm[1], t->centre_mm[2]);
     if (t->cutoff < 1 && used > 0 && (size_t)used < n)
         used += snprintf(buf + used, n - (size_t)used, ", cut-off %.3g", t->cutoff);
     if (t->shaped && used > 0 && (size_t)used < n)

@@ -8,6 +8,8 @@
 /** A job and everything it points to, owned. */
 struct fbp_job_tables {
     struct fbp_job job;
+    struct fbp_view *views; /**< moved to the centre of their circle; NULL: the scan's */
+    double centre_mm[3];    /**< the origin of `job`, in coordinates of the scan */
     struct fbp_prep prep;
     struct fbp_filter_design filter;
     struct fbp_column_filter columns;

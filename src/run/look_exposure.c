@@ -154,7 +154,7 @@ void look_for_air(fbp_look *look)
         for (int end = 0; end < 2; end++)
             if (u.end[i][end] != 0) /* 0: the object reaches beyond it in all views */
                 ends[n_ends++] = (float)u.end[i][end];
-    const double air = n_ends > 0 ? (double)median(ends, n_ends) : 0;
+    const double air = n_ends > 0 ? (double)fbp_median(ends, n_ends) : 0;
     const double near = SAME * air + SIGMAS * u.noise;
     for (size_t i = 0; i < job->n_views * LOOK_ROWS; i++) {
         const struct look_row *r = &look->seen[i];

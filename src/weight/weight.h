@@ -15,13 +15,11 @@
  * 1/2 dbeta (SOD/D) cos(gamma) of conventions section 2 in the mid-plane, D the distance to the
  * panel along its normal; for one tilted about u it is 1/2 dbeta SOD / (|q| |u|).
  *
- * A panel that is rolled by phi (about its normal) gets no factor 1/cos(phi).  Filtered along rows
- * that lean by phi, the frequency at polar angle alpha comes out times cos(phi) for
- * tan(alpha) > tan(phi), tan(alpha)^-1 sin(phi) nearer to the axis; the mean over all directions is
- * 1, so that balls keep their value (test_weight_fdk.c: 0.05 % at 10 degrees), while what extends
- * far along z loses 1 - cos(phi): 0.06 % at 2 degrees, 1.5 % at 10.  Opposite views lean the other
- * way: where m is not the same for both, as with offset panels, a term linear in phi and odd along
- * the axis is left (test_lean.c); it would take filtering along lines across the axis.
+ * A panel that is rolled by phi (about its normal) gets no factor 1/cos(phi): its rows are not the
+ * lines along which the ramp must run.  A plan resamples such views onto an upright panel first
+ * (plan/rectify.h).  Filtered along rolled rows, the frequency at polar angle alpha comes out times
+ * cos(phi) for tan(alpha) > tan(phi), tan(alpha)^-1 sin(phi) nearer to the axis: one ball keeps its
+ * value, but not two balls beside each other.
  *
  * m is the redundancy weight: 1 on a full circle, Parker 1982 on a short scan, Wang 2002 for an
  * offset panel, each summing to 2 over the two measurements of a ray (ray.h).  For parallel

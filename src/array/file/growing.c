@@ -44,6 +44,14 @@ bool fbp_source_grows(const fbp_source *src)
     return src->growing;
 }
 
+/* A source that grows because one below does has as many views as that. */
+static fbp_source *followed(const fbp_source *src)
+{
+    while (!src->follow && src->growing && src->below)
+        src = src->below;
+    return (fbp_source *)src;
+}
+
 static uint64_t view_bytes(const fbp_source *src)
 {
     return (uint64_t)src->info.n[0] * src->info.n[1] * fbp_type_size(src->info.type);
@@ -301,7 +309,7 @@ static fbp_status wait_for(fbp_source *src, struct fbp_follow *f, size_t n_views
 fbp_status fbp_source_await(fbp_source *src, size_t n_views, fbp_idle_fn *idle, void *user,
                             size_t *n_there)
 {
-    struct fbp_follow *f = src->follow;
+    struct fbp_follow *f = (src = followed(src))->follow;
     fbp_status st = FBP_OK;
 
     if (n_there)
@@ -318,7 +326,7 @@ fbp_status fbp_source_await(fbp_source *src, size_t n_views, fbp_idle_fn *idle, 
 
 double fbp_source_complete_at(const fbp_source *src)
 {
-    struct fbp_follow *f = src->follow;
+    struct fbp_follow *f = followed(src)->follow;
     double at = 0;
 
     if (f) {
