@@ -236,7 +236,7 @@ static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_
     FBP_TRY(fbp_weights_create(&t->weights, views_of(job), &job->facts, t->angular));
     FBP_TRY(fbp_filter_design(&t->filter, p->filter, t->cutoff, job->wide.n_columns,
                               p->spatial_filter ? p->half_width : 0));
-    fbp_weights_errors(t->weights, &job->grid, job->facts.method_error);
+    fbp_weights_errors(t->weights, &job->grid, t->centre_mm, job->facts.method_error);
     job->weights = t->weights;
     job->filter = &t->filter;
     FBP_TRY(make_pad(t, p));

@@ -357,9 +357,12 @@ double fbp_weights_ball(const fbp_weights *w, const double p[3])
     return sum / (2 * FBP_PI);
 }
 
-void fbp_weights_errors(const fbp_weights *w, const struct fbp_grid *grid, double out[4])
+void fbp_weights_errors(const fbp_weights *w, const struct fbp_grid *grid, const double centre[3],
+                        double out[4])
 {
-    const double *axis = w->facts.axis, *see = w->facts.fov_half_height_mm;
+    const double *axis = w->facts.axis, height = fbp_dot(centre, axis);
+    const double see[2] = {w->facts.fov_half_height_mm[0] - height,
+                           w->facts.fov_half_height_mm[1] - height};
     double reach = 0, z[4], u[3] = {1, 0, 0}, v[3];
 
     for (int i = 0; i < 2; i++)
@@ -393,15 +396,24 @@ fbp_status fbp_geometry_errors(struct fbp_views views, const struct fbp_grid *gr
                                struct fbp_geometry_facts *facts)
 {
     struct fbp_geometry_facts own;
+    struct fbp_grid moved = *grid;
+    struct fbp_view *at_axis = NULL;
     fbp_weights *w = NULL;
+    double centre[3];
+    fbp_status st;
 
     fbp_message_clear();
     FBP_TRY(FBP_TAKE(geometry_facts, &own, facts));
-    FBP_TRY(fbp_weights_create(&w, views, &own, FBP_ANGULAR_AUTO));
-    fbp_weights_errors(w, grid, own.method_error);
-    fbp_weights_destroy(&w);
+    FBP_TRY(fbp_check_lines("geometry", views.kind));
+    FBP_TRY(fbp_views_centre(fbp_kind_of(views.kind), &views, centre, &at_axis));
+    fbp_axpy(moved.centre_mm, -1, centre, moved.centre_mm);
+    FBP_TRY_GOTO(fbp_weights_create(&w, views, &own, FBP_ANGULAR_AUTO));
+    fbp_weights_errors(w, &moved, centre, own.method_error);
     FBP_GIVE(geometry_facts, facts, &own);
-    return FBP_OK;
+fail:
+    fbp_weights_destroy(&w);
+    free(at_axis);
+    return st;
 }
 
 static void describe_steps(const fbp_weights *w, char *buf, size_t n)

@@ -94,9 +94,11 @@ void fbp_weights_view(const fbp_weights *weights, size_t view, struct fbp_ray_vi
 double fbp_weights_ball(const fbp_weights *weights, const double p[3]);
 
 /** Expected relative errors of the mean of a small ball, measured less true, of the method itself:
- * in the middle of a volume, at its rim in the central plane (the worst of 8 places), at its top
- * and at its bottom (on the axis or at the rim), as far as the field of view reaches. */
-void fbp_weights_errors(const fbp_weights *weights, const struct fbp_grid *grid, double out[4]);
+ *  in the middle of a volume, at its rim in the central plane (the worst of 8 places), at its top and
+ *  at its bottom (on the axis or at the rim), as far as the field of view reaches.  centre: the
+ *  origin of views and grid in the coordinates of the facts (fbp_views_centre()). */
+void fbp_weights_errors(const fbp_weights *weights, const struct fbp_grid *grid,
+                        const double centre[3], double out[4]);
 
 /** One line for people: scan type, redundancy, steps. */
 void fbp_weights_describe(const fbp_weights *weights, char *buf, size_t n);

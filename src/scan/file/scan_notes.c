@@ -154,13 +154,13 @@ bool fbp_scan_is_intensity(const struct fbp_scan *given)
 
 /* Along x and y: the middle of the farther side, from the axis.  That the corners of a square lie
  * outside a round field of view is usual and no reason to warn. */
-static double side_reach(const struct fbp_grid *g)
+static double side_reach(const struct fbp_grid *g, const double axis[3])
 {
     double reach = 0;
 
     for (int i = 0; i < 2; i++)
-        reach = fmax(reach, fmax(fabs(fbp_grid_coordinate(g, i, 0)),
-                                 fabs(fbp_grid_coordinate(g, i, (double)g->n[i] - 1))));
+        reach = fmax(reach, fmax(fabs(fbp_grid_coordinate(g, i, 0) - axis[i]),
+                                 fabs(fbp_grid_coordinate(g, i, (double)g->n[i] - 1) - axis[i])));
     return reach;
 }
 
@@ -182,7 +182,8 @@ static void scan_words(const struct fbp_scan *scan, const struct fbp_geometry_fa
     const double *z = f->fov_half_height_mm, slack = 0.51 * g->voxel_mm[2];
     const double lo = fbp_grid_coordinate(g, 2, 0),
                  hi = lo + (double)(g->n[2] - 1) * g->voxel_mm[2];
-    const double reach = side_reach(g), most = fmax(f->fov_radius_mm, side_reach(&usual));
+    const double *const axis = usual.centre_mm, reach = side_reach(g, axis);
+    const double most = fmax(f->fov_radius_mm, side_reach(&usual, axis));
     const double end = (double)usual.n[2] / 2 * usual.voxel_mm[2];
     const double first = fmin(z[0], usual.centre_mm[2] - end);
     const double last = fmax(z[1], usual.centre_mm[2] + end);
