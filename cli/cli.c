@@ -111,6 +111,15 @@ void cli_say_uncertain(const struct fbp_scan *scan, bool quiet)
         say_warning(quiet, "%s", scan->note);
 }
 
+void cli_warn_missing(const char *path, bool quiet)
+{
+    fbp_source *source = NULL;
+
+    if (fbp_source_open(&source, path, NULL) == FBP_OK && fbp_source_info(source)->missing[0])
+        say_warning(quiet, "%s", fbp_source_info(source)->missing);
+    fbp_source_close(&source);
+}
+
 bool cli_is_scan(const char *path)
 {
     if (!cli_ends_with(path, ".json"))

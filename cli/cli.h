@@ -41,6 +41,8 @@ char *cli_written(char *buf, size_t n, const char *output, size_t n_slices);
 bool cli_has_folder(const char *path);
 /** Say what a scan's file left open, and what it assumes, as the library does in a plan's log. */
 void cli_say_uncertain(const struct fbp_scan *scan, bool quiet);
+/** Warn of samples that an array lacks; a file that is no array says nothing. */
+void cli_warn_missing(const char *path, bool quiet);
 /** Where a scan is needed and `path` is a folder: the one scan that lies in it, said, as *out
  *  (free()); NULL if it is none.  0, or 1 with what there is reported. */
 int cli_scan_in_folder(const char *path, bool quiet, char **out);

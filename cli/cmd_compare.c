@@ -84,6 +84,8 @@ static int run(const struct command *self, int argc, char **argv)
     if (fbp_array_compare(a.a, a.b, a.inside_mm, &c) != FBP_OK)
         return cli_fail();
     warn_of_units(&a);
+    cli_warn_missing(a.a, false);
+    cli_warn_missing(a.b, false);
     rc = a.json ? print_json(&c) : print_text(&c);
     if (a.tolerance >= 0 && !(c.rmse <= a.tolerance)) /* a NaN is beyond it */
         rc = cli_error("%s: rmse %.6g against %s is beyond the tolerance %.6g", a.a, c.rmse, a.b,

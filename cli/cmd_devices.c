@@ -59,7 +59,7 @@ static int print_text(const struct fbp_device_info *d, size_t n)
 static int run(const struct command *self, int argc, char **argv)
 {
     struct devices_args a = {0};
-    struct fbp_device_info d[MAX_DEVICES] = {{.struct_size = sizeof *d}};
+    static struct fbp_device_info d[MAX_DEVICES] = {{.struct_size = sizeof *d}};
     const int rc = opt_parse(self, &a, argc, argv);
 
     if (rc != OPT_GO_ON)

@@ -252,6 +252,9 @@ static int array_info(const struct info_args *a, fbp_source *src)
     const struct range *r = a->header ? NULL : &range;
     int rc = r ? read_range(src, &range) : 0;
 
+    if (fbp_source_info(src)->missing[0])
+        say_warning(a->quiet, "%s", fbp_source_info(src)->missing);
+
     if (rc == 0)
         rc = find_scan(a, fbp_source_info(src)->format, &scan);
     if (rc == 0 && is_laboratory(&scan, fbp_source_info(src)->format)) {

@@ -167,7 +167,7 @@ static int plan_or_run(struct recon_args *a, struct progress *progress, struct r
 static int run(const struct command *self, int argc, char **argv)
 {
     struct progress progress;
-    struct recon_report report = {0};
+    static struct recon_report report;
     struct recon_args a = {RECON_ARGS,
                            .p = *fbp_recon_params(.progress = progress_update, .log = progress_log,
                                                   .follow_timeout_s = 60)};

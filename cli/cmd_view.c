@@ -135,6 +135,7 @@ static int run(const struct command *self, int argc, char **argv)
         return rc;
     if (cli_is_scan(a.volume))
         return 1;
+    cli_warn_missing(a.volume, a.quiet);
     if (a.serve)
         return view_serve(&a);
     if (cli_check_files(&(struct cli_files){

@@ -159,7 +159,7 @@ void plan_tell(const struct fbp_plan_summary *p, struct plan_lines *out)
 
 static void print_text(const struct fbp_plan_summary *p, double seconds, bool of_cluster)
 {
-    struct plan_lines l;
+    static struct plan_lines l;
     char a[40];
 
     plan_tell(p, &l);

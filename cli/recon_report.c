@@ -189,7 +189,7 @@ static int put_volume(struct page *page, const struct recon_args *a,
                                                                               : share,
                                               .quiet = a->quiet},
                                    .window = {NAN, NAN}};
-    struct reduced reduced = {0};
+    static struct reduced reduced;
     fbp_source *volume;
 
     if (recon_is_picture(a)) {

@@ -188,7 +188,7 @@ static void put_values(struct markup *m, const struct recon_args *a,
 void report_chosen(struct markup *m, const struct recon_args *a,
                    const struct fbp_plan_summary *plan)
 {
-    struct plan_lines lines;
+    static struct plan_lines lines;
     char why[WHY];
 
     markup_put(m, "<section aria-label=\"What was chosen\">\n<h2>What was chosen, and why</h2>\n"

@@ -51,7 +51,7 @@ int view_page(const struct view_args *a)
 {
     const struct page_wish wish = view_wish(a);
     struct page page = {.title = view_title(a)};
-    struct reduced reduced = {0};
+    static struct reduced reduced;
     fbp_source *volume;
 
     if (fbp_source_open(&volume, a->volume, NULL) != FBP_OK)

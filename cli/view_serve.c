@@ -101,7 +101,7 @@ int view_serve(const struct view_args *a)
     struct server server = {.socket = -1};
     struct page_wish wish = view_wish(a);
     struct page page = {.title = view_title(a), .served = true};
-    struct reduced reduced = {0};
+    static struct reduced reduced;
     fbp_source *volume = NULL;
 
     int rc = server_open(&server, (unsigned)a->port); /* before a volume is read for nothing */

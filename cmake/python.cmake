@@ -24,6 +24,7 @@ set_target_properties(fbp_python PROPERTIES OUTPUT_NAME _core CXX_STANDARD 17
     BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN/lib")
 # GCC 12 believes that nanobind reads optional strings which are not there.
 target_compile_options(fbp_python PRIVATE -Wall -Wextra -Wshadow -Wconversion -Wno-maybe-uninitialized
+    $<$<NOT:$<BOOL:${FBP_SANITIZE}>>:-Wframe-larger-than=16384>
     $<$<BOOL:${FBP_WERROR}>:-Werror>)
 target_link_libraries(fbp_python PRIVATE fbp)
 # One name, and none of the C++ library's or nanobind's, which other extensions have, too.

@@ -110,7 +110,7 @@ static void loop_piece(void *user, size_t item, int worker)
     const struct piece *p = &b->pieces[b->first + item];
     const int fd = open(b->files[p->file], O_RDONLY | O_CLOEXEC);
     float *out = (float *)(void *)b->batch + item * (PIECE / b->size);
-    _Alignas(64) char in[AT_ONCE];
+    static _Thread_local _Alignas(64) char in[AT_ONCE];
     ssize_t n = 1;
 
     (void)worker;

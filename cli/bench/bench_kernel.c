@@ -32,7 +32,7 @@ const char *bench_precision(const char *isa)
 void bench_find_device(struct bench_table *t, const struct fbp_bench_info *info)
 {
     const char *backend = info->backend;
-    struct fbp_device_info d[64] = {{.struct_size = sizeof *d}};
+    static struct fbp_device_info d[64] = {{.struct_size = sizeof *d}};
     const size_t n = fbp_devices(d, 64), length = strlen(backend);
 
     t->limits = info->limits;

@@ -203,7 +203,7 @@ static int measure_all(struct kernel_run *r)
 static int run(const struct command *self, int argc, char **argv)
 {
     struct kernel_args a = {.runs = 5, .divide = 1};
-    struct kernel_run r = {.args = &a};
+    static struct kernel_run r;
     int rc = opt_parse(self, &a, argc, argv);
 
     if (rc == OPT_GO_ON)
@@ -212,6 +212,7 @@ static int run(const struct command *self, int argc, char **argv)
         return rc;
     const struct fbp_recon_params p = {
         .struct_size = sizeof p, .device = a.device, .n_threads = a.threads, .region = a.region};
+    r.args = &a;
     rc = fbp_bench_create(&r.bench, &p) == FBP_OK ? measure_all(&r) : cli_fail();
     fbp_bench_destroy(&r.bench);
     return rc;

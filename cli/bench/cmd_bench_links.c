@@ -138,7 +138,7 @@ static int print_text(const struct fbp_links_report *r)
 static int run(const struct command *self, int argc, char **argv)
 {
     struct links_args a = {0};
-    struct fbp_links_report report;
+    static struct fbp_links_report report;
     const int rc = opt_parse(self, &a, argc, argv);
 
     if (rc != OPT_GO_ON)

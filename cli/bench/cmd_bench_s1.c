@@ -63,7 +63,7 @@ struct session {
 
 static int describe(struct session *s)
 {
-    struct fbp_device_info devices[64] = {{.struct_size = sizeof *devices}};
+    static struct fbp_device_info devices[64] = {{.struct_size = sizeof *devices}};
     const size_t n = fbp_devices(devices, 64);
 
     s->job = (struct s1_job){.size = s->a->size,
@@ -185,10 +185,11 @@ static int run(const struct command *self, int argc, char **argv)
 
     if (rc != OPT_GO_ON)
         return rc;
-    struct session s = {
-        .a = &a,
-        .scan = &scan,
-        .params = {.struct_size = sizeof s.params, .device = a.device, .n_threads = a.threads}};
+    static struct session s;
+    s.a = &a;
+    s.scan = &scan;
+    s.params = (struct fbp_recon_params){
+        .struct_size = sizeof s.params, .device = a.device, .n_threads = a.threads};
     rc = make_scan(&a, &scan);
     if (rc == 0)
         rc = measure(&s);

@@ -51,7 +51,7 @@ static int check(const struct command *self, const struct s4_args *a)
 /* Is there the GPU that was asked for?  Another name than that of a device is a mistake. */
 static int find_gpu(struct s4_job *job)
 {
-    struct fbp_device_info list[64] = {{.struct_size = sizeof *list}};
+    static struct fbp_device_info list[64] = {{.struct_size = sizeof *list}};
     const size_t kind = strcspn(job->device, ":"), n = fbp_devices(list, 64);
     size_t known = 0;
 
@@ -74,13 +74,15 @@ static int find_gpu(struct s4_job *job)
 
 static int do_job(const struct s4_args *a)
 {
-    struct s4_job job = {.n = a->size ? 1 : S4_SIZES,
-                         .runs = a->runs,
-                         .rings = a->rings,
-                         .samples = a->samples,
-                         .device = a->device ? a->device : "cuda",
-                         .threads = a->threads,
-                         .quiet = a->quiet};
+    static struct s4_job job;
+
+    job.n = a->size ? 1 : S4_SIZES;
+    job.runs = a->runs;
+    job.rings = a->rings;
+    job.samples = a->samples;
+    job.device = a->device ? a->device : "cuda";
+    job.threads = a->threads;
+    job.quiet = a->quiet;
     int rc = find_gpu(&job);
 
     for (size_t i = 0; i < job.n; i++)

@@ -28,7 +28,7 @@ static int split(const struct convert_args *a)
                                         "Reference128.vol", "Reference256.vol",
                                         "Reference512.vol", "Reference1024.vol"};
     struct cli_files files = {.force = a->force, .inputs = {a->data}};
-    char paths[sizeof names / sizeof *names][4200];
+    static char paths[sizeof names / sizeof *names][4200];
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(paths[i], sizeof paths[i], "%s/%s", a->split, names[i]);

@@ -114,12 +114,13 @@ fbp_status fbp_plan_part_done(fbp_plan *p, const fbp_sink *sink, struct fbp_repo
     char parts[300], line[500];
 
     report->slices_missing = fbp_sink_missing(sink);
-    if (!p->missing)
-        FBP_TRY(fbp_calloc((void **)&p->missing, n, 1, "a table of slices"));
-    for (size_t z = 0; z < n; z++)
-        p->missing[z] = report->slices_missing > 0 && !fbp_sink_has(sink, z, 1);
+    free(p->missing);
+    p->missing = NULL;
     if (report->slices_missing == 0)
         return FBP_OK;
+    FBP_TRY(fbp_calloc((void **)&p->missing, n, 1, "a table of slices"));
+    for (size_t z = 0; z < n; z++)
+        p->missing[z] = !fbp_sink_has(sink, z, 1);
     name_missing(p, parts, sizeof parts);
     snprintf(line, sizeof line,
              "%zu of %zu slices are not there yet: %s of %zu: the last part that is done gives the "

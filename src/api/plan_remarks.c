@@ -179,6 +179,9 @@ void fbp_plan_remark(const fbp_plan *p)
     char line[600];
 
     note_scan(p);
+    for (size_t i = 0; i < 3; i++)
+        if (fbp_plan_prep(p)->missing[i])
+            fbp_plan_note(p, FBP_LOG_WARNING, fbp_plan_prep(p)->missing[i]);
     note_pixels(p, fbp_plan_prep(p)->n_left_out, "left out of the means");
     note_hardening(p);
     warn_about_geometry(p);

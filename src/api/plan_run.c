@@ -335,6 +335,10 @@ static fbp_status run_file(fbp_plan *p, const char *output, struct fbp_report *r
     FBP_TRY_GOTO(fbp_plan_source_reduce(p, source, &reduced));
     FBP_TRY_GOTO(fbp_plan_source_await(p, source));
     FBP_TRY_GOTO(fbp_plan_team_open(p, reduced, output, &sink, &apart));
+    if (p->params.n_parts && fbp_sink_missing(sink) == 0)
+        fbp_plan_note(p, FBP_LOG_NOTE,
+                      "the output is already complete: nothing is computed; to compute it again, "
+                      "remove it first");
     if (p->follow) /* devices shall be ready when the first view is */
         FBP_TRY_GOTO(fbp_plan_open(p));
     run = (struct plan_run){.plan = p,

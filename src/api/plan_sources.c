@@ -140,6 +140,8 @@ fbp_status fbp_plan_take_source(fbp_plan *p)
     const struct fbp_array_info *info = fbp_source_info(source);
     if (info->taken[0])
         fbp_plan_note(p, FBP_LOG_NOTE, info->taken);
+    if (info->missing[0])
+        fbp_plan_note(p, FBP_LOG_WARNING, info->missing);
     FBP_TRY_GOTO(describe_preparation(p));
     FBP_TRY_GOTO(check_size(p, info));
     p->top_down = is_top_down(p->scan, info);

@@ -78,7 +78,7 @@ fbp_status fbp_chunked_reopen(struct fbp_sink *s);
 fbp_status fbp_chunked_room(const struct fbp_sink *s);
 
 /** All chunks are there: text files, sync, and the name. */
-fbp_status fbp_chunked_publish(const struct fbp_sink *s);
+fbp_status fbp_chunked_publish(struct fbp_sink *s);
 
 /** Remove PATH.part. */
 void fbp_chunked_remove(const struct fbp_sink *s);

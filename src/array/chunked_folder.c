@@ -249,7 +249,7 @@ static fbp_status write_texts(const struct fbp_sink *s)
 
 /* An older image steps aside, and is removed when the new one has its name: folders that are not
  * empty cannot be replaced at once everywhere. */
-static fbp_status swap(const struct fbp_sink *s, const char *old)
+static fbp_status swap(struct fbp_sink *s, const char *old)
 {
     struct stat st;
 
@@ -261,11 +261,12 @@ static fbp_status swap(const struct fbp_sink *s, const char *old)
     if (done != FBP_OK)
         (void)!rename(old, s->path);
     FBP_TRY(done);
+    s->published = true;
     fbp_sync_folder(s->path);
     return remove_tree(old);
 }
 
-fbp_status fbp_chunked_publish(const struct fbp_sink *s)
+fbp_status fbp_chunked_publish(struct fbp_sink *s)
 {
     FBP_TRY(fbp_chunked_check(s->path));
     FBP_TRY(write_texts(s));

@@ -129,7 +129,7 @@ fbp_status fbp_joint_join(struct fbp_sink *s, const struct fbp_part_inputs *inpu
     st = try_second(s, inputs);
     if (st == FBP_OK)
         st = join(s, inputs, &h);
-    if (st != FBP_OK && !h.left && !s->joint->joined)
+    if (!h.left && !s->joint->joined)
         unlink(s->joint->head); /* the lock is ours: nobody has begun with it */
     close(h.fd);
     if (st == FBP_OK && !s->joint->complete)

@@ -211,9 +211,12 @@ size_t fbp_joint_kept(struct fbp_sink *s);
 /** It has not: keep what others can use. */
 void fbp_joint_leave(struct fbp_sink *s);
 
-/** Remove what the processes of a published output needed, the head last, whose lock `fd` has; if
- *  not all parts have come, it stays as a record (joint_record.c). */
-fbp_status fbp_joint_tidy(struct fbp_sink *s, int fd);
+/** Record that the output is complete, and remove what its processes needed, the head last, whose
+ *  lock `fd` has (joint_record.c).  What fails is in s->note. */
+void fbp_joint_tidy(struct fbp_sink *s, int fd);
+
+/** Is there a complete output with the record of this one? */
+bool fbp_joint_is_recorded(const struct fbp_sink *s);
 
 /** Does the text of a head say that the output is complete, and is that still the one? */
 bool fbp_joint_is_complete(const struct fbp_sink *s, const char *head);

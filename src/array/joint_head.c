@@ -153,7 +153,7 @@ static fbp_status finish_names(struct fbp_sink *s, const struct fbp_joint_head *
         return FBP_OK;
     FBP_TRY(fbp_joint_find_lost(s, &first));
     *lost = first < s->info.n[2];
-    return *lost ? FBP_OK : fbp_joint_name_slices(s, h->fd);
+    return *lost ? FBP_OK : fbp_sink_excuse(s, fbp_joint_name_slices(s, h->fd));
 }
 
 /* All slices were there; whoever published has not tidied up.  *lost: somebody has removed them. */
@@ -168,8 +168,7 @@ static fbp_status finish_published(struct fbp_sink *s, const struct fbp_joint_he
         *lost = !h->complete && !h->named;
     if (*lost)
         return FBP_OK;
-    FBP_TRY(fbp_joint_tidy(s, h->fd));
-    s->joint->complete = true;
+    fbp_joint_tidy(s, h->fd);
     return FBP_OK;
 }
 
@@ -179,6 +178,10 @@ fbp_status fbp_joint_head_take(struct fbp_sink *s, const struct fbp_part_inputs 
 {
     bool there, lost;
 
+    if (!h->left && fbp_joint_is_recorded(s)) {
+        s->joint->complete = true;
+        return FBP_OK;
+    }
     FBP_TRY(find_part(s, &there));
     if (!h->left || h->old || (h->publish && !h->ours && !there)) /* or of an older output */
         return begin_head(s, inputs, h);

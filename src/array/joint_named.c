@@ -130,6 +130,7 @@ fbp_status fbp_joint_name_slices(struct fbp_sink *s, int head)
     const fbp_status st = fbp_joint_find_named(s, text, &named);
     free(text);
     FBP_TRY(st);
+    s->published = named;
     if (named)
         return FBP_OK;
     FBP_TRY(fbp_joint_find_lost(s, &n));
@@ -141,6 +142,7 @@ fbp_status fbp_joint_name_slices(struct fbp_sink *s, int head)
                         "%s: another program removed slices before they had their names: remove "
                         "%s* and start again",
                         s->path, s->joint->head);
+    s->published = true;
     FBP_TRY(fbp_append(head, s->joint->head, "named\n"));
     return fbp_sync_file(head, s->joint->head);
 }

@@ -1,11 +1,13 @@
-/* What stays of an output that is complete.  Nothing, if all parts have come.  Where some have not,
- * because others had done their slices, the head stays, with "complete" and what the output is, and
- * with a line "came 3 of 16" for each part: the rest find that there is nothing to do, and the last
- * of them removes it. */
+/* The record of an output that is complete, for parts that are started again: they find that there
+ * is nothing to do.  It is an extended attribute of the output (of a stack: of its first slice) with
+ * the first line of the journal, size and time, and a line "of N" for each number of parts that
+ * wrote it.  If the file system has no such attributes, the head stays as the record, with a line
+ * "complete". */
 #include "array/chunked.h"
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "array/joint.h"
+#include "array/sink_stack.h"
 #include "array/split.h"
 
 #include "base/mem.h"
@@ -15,23 +17,30 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
-enum { RECORD_LINE = 120 };
+#define ATTRIBUTE "user.fbp.complete"
 
-/* Its size and time; false: it is not there. */
+enum { RECORD_LINE = 120, RECORD = 1024 };
+
+/* malloc'ed; NULL: no memory for it. */
+static char *recorded_file(const struct fbp_sink *s)
+{
+    return s->joint->stack ? fbp_sink_stack_name(s, 0, "") : fbp_strdup(s->layout.data_path);
+}
+
+/* The output's size and time; false: it is not there. */
 static bool describe_output(const struct fbp_sink *s, char line[RECORD_LINE])
 {
-    const bool pattern = s->joint->stack && s->pattern.suffix;
-    char *first = pattern ? fbp_pattern_name(&s->pattern, 0) : NULL;
-    const char *name = pattern ? first : s->joint->stack ? s->path : s->layout.data_path;
+    char *name = recorded_file(s);
     struct stat st;
 
     const bool there = name && stat(name, &st) == 0;
     if (there)
         snprintf(line, RECORD_LINE, "\ncomplete %llu %lld.%09ld\n", (unsigned long long)st.st_size,
                  (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
-    free(first);
+    free(name);
     return there;
 }
 
@@ -42,48 +51,76 @@ bool fbp_joint_is_complete(const struct fbp_sink *s, const char *head)
     return describe_output(s, line) && strstr(head, line);
 }
 
-/* Which parts of this number have come. */
-static fbp_status see(struct fbp_sink *s, struct fbp_joint_peer *p, void *seen)
+/* Are all files of the output there? */
+static bool has_all_files(const struct fbp_sink *s)
 {
-    if (p->n_parts == s->joint->own.n_parts)
-        ((char *)seen)[p->part] = 1;
+    bool all = !s->layout.side_path || access(s->layout.side_path, F_OK) == 0;
+
+    for (size_t z = 0; s->joint->stack && all && z < s->info.n[2]; z++) {
+        char *name = fbp_sink_stack_name(s, z, "");
+        all = name && access(name, F_OK) == 0;
+        free(name);
+    }
+    return all;
+}
+
+bool fbp_joint_is_recorded(const struct fbp_sink *s)
+{
+    char first[FBP_JOURNAL_LINE], division[40], text[RECORD] = "";
+    char *name = recorded_file(s);
+    const ssize_t n = name ? getxattr(name, ATTRIBUTE, text, sizeof text - 1) : -1;
+
+    free(name);
+    fbp_journal_first(s, first);
+    snprintf(division, sizeof division, "\nof %zu\n", s->joint->own.n_parts);
+    return n > 0 && strncmp(text, first, strlen(first)) == 0 && strstr(text, division) &&
+           fbp_joint_is_complete(s, text) && has_all_files(s);
+}
+
+/* A line for the number of parts of a process, unless it is there. */
+static fbp_status add_division(struct fbp_sink *s, struct fbp_joint_peer *p, void *user)
+{
+    char line[40], *text = user;
+
+    (void)s;
+    snprintf(line, sizeof line, "\nof %zu\n", p->n_parts);
+    if (!strstr(text, line) && strlen(text) + strlen(line) < RECORD)
+        strcat(text, line + 1); /* its first byte ends the line that is there */
     return FBP_OK;
 }
 
-static void see_noted(const struct fbp_sink *s, const char *head, char *seen)
+/* *done false: the output is not there, or its file system has no attributes. */
+static fbp_status record(struct fbp_sink *s, bool *done)
 {
-    size_t part, n_parts;
+    struct fbp_joint_peer own = {.n_parts = s->joint->own.n_parts};
+    char line[RECORD_LINE], text[RECORD];
+    char *name = recorded_file(s);
 
-    for (const char *at = head; (at = strstr(at, "\ncame ")); at++) {
-        char line[64];
-        snprintf(line, sizeof line, "%.63s", at);
-        /* NOLINTNEXTLINE(cert-err34-c): a number that is too large is no part's */
-        if (sscanf(line, " came %zu of %zu", &part, &n_parts) == 2 &&
-            n_parts == s->joint->own.n_parts && part <= n_parts)
-            seen[part] = 1;
-    }
+    fbp_journal_first(s, text);
+    *done = name && describe_output(s, line);
+    if (*done)
+        strcat(text, line + 1);
+    (void)add_division(s, &own, text);
+    const fbp_status st = fbp_joint_each(s, false, add_division, text);
+    *done = *done && setxattr(name, ATTRIBUTE, text, strlen(text), 0) == 0;
+    free(name);
+    return st;
 }
 
-static fbp_status note_came(struct fbp_sink *s, struct fbp_joint_peer *p, void *user)
+static fbp_status keep_head(const struct fbp_sink *s, int fd)
 {
-    const int *fd = user;
     char line[RECORD_LINE];
-
-    snprintf(line, sizeof line, "came %zu of %zu\n", p->part, p->n_parts);
-    return fbp_append(*fd, s->joint->head, line);
-}
-
-static fbp_status write_record(struct fbp_sink *s, int fd, const char *head)
-{
-    struct fbp_joint_peer own = {.part = s->joint->own.part, .n_parts = s->joint->own.n_parts};
-    char line[RECORD_LINE];
+    char *head = NULL;
+    size_t n = 0;
 
     if (!describe_output(s, line))
+        return fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", s->path, strerror(errno));
+    FBP_TRY(fbp_read_text(s->joint->head, FBP_JOINT_MAX_HEAD, &head, &n));
+    const bool noted = strstr(head, line);
+    free(head);
+    if (noted)
         return FBP_OK;
-    if (!strstr(head, line)) /* its first byte ends the line that is there */
-        FBP_TRY(fbp_append(fd, s->joint->head, line + 1));
-    FBP_TRY(fbp_joint_each(s, false, note_came, &fd));
-    FBP_TRY(note_came(s, &own, &fd));
+    FBP_TRY(fbp_append(fd, s->joint->head, line + 1));
     return fbp_sync_file(fd, s->joint->head);
 }
 
@@ -107,37 +144,25 @@ static fbp_status remove_peer(struct fbp_sink *s, struct fbp_joint_peer *p, void
     return FBP_OK;
 }
 
-static fbp_status tidy(struct fbp_sink *s, int fd, const char *head, char *seen)
+static fbp_status tidy(struct fbp_sink *s, int fd)
 {
-    const size_t n = s->joint->own.n_parts;
-
-    FBP_TRY(fbp_joint_each(s, false, see, seen));
-    see_noted(s, head, seen);
-    seen[s->joint->own.part] = 1;
-    const bool all = s->joint->own.first || !memchr(seen + 1, 0, n); /* who leads knows of all */
-    if (!all)
-        FBP_TRY(write_record(s, fd, head));
-    FBP_TRY(fbp_joint_each(s, true, remove_peer, NULL));
-    if (all && unlink(s->joint->head) < 0 && errno != ENOENT)
-        return fbp_fail_write(s->joint->head, errno, 0);
-    return FBP_OK;
-}
-
-fbp_status fbp_joint_tidy(struct fbp_sink *s, int fd)
-{
-    char *head = NULL, *seen = NULL;
-    size_t n = 0;
-    fbp_status st;
-
     if (s->chunked)
         FBP_TRY(fbp_chunked_settle_old(s));
     if (s->format && s->format->split)
         FBP_TRY(fbp_split_settle_old(s));
-    FBP_TRY(fbp_read_text(s->joint->head, FBP_JOINT_MAX_HEAD, &head, &n));
-    FBP_TRY_GOTO(fbp_calloc((void **)&seen, s->joint->own.n_parts + 1, 1, "a table of parts"));
-    st = tidy(s, fd, head, seen);
-fail:
-    free(seen);
-    free(head);
-    return st;
+    bool recorded = s->joint->own.first; /* processes that are led end together */
+    if (!recorded)
+        FBP_TRY(record(s, &recorded));
+    if (!recorded)
+        FBP_TRY(keep_head(s, fd));
+    FBP_TRY(fbp_joint_each(s, true, remove_peer, NULL));
+    return !recorded || unlink(s->joint->head) == 0 || errno == ENOENT
+               ? FBP_OK
+               : fbp_fail_write(s->joint->head, errno, 0);
+}
+
+void fbp_joint_tidy(struct fbp_sink *s, int fd)
+{
+    s->published = s->joint->complete = true;
+    (void)!fbp_sink_excuse(s, tidy(s, fd));
 }

@@ -121,10 +121,9 @@ static fbp_status seal(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
     FBP_TRY(fbp_sink_lock_second(s, inputs));
     const fbp_status st = publish(s, head);
     fbp_sink_unlock_second(s);
-    FBP_TRY(st);
-    FBP_TRY(fbp_joint_tidy(s, head));
+    FBP_TRY(fbp_sink_excuse(s, st));
+    fbp_joint_tidy(s, head);
     fbp_sync_folder(s->path);
-    s->joint->complete = true;
     return FBP_OK;
 }
 
@@ -174,8 +173,8 @@ static fbp_status finish(struct fbp_sink *s, const struct fbp_part_inputs *input
     if (s->joint->stack || unpublished)
         return seal(s, inputs, head);
     FBP_TRY(check_named(s));
-    s->joint->complete = true; /* and who gave it its name ended then */
-    return fbp_joint_tidy(s, head);
+    fbp_joint_tidy(s, head); /* who gave it its name ended then */
+    return FBP_OK;
 }
 
 static fbp_status head_was_removed(const struct fbp_sink *s)

@@ -177,12 +177,14 @@ fbp_status fbp_sink_finish(fbp_sink *s)
                         "%s: %zu of %zu slices were never written, the first is %zu: resume the "
                         "run",
                         s->path ? s->path : "output", n, s->info.n[2], first);
+    fbp_status st = FBP_OK;
     if (s->joint)
-        FBP_TRY(fbp_joint_finish(s));
+        st = fbp_joint_finish(s);
     else if (s->kind == FBP_SINK_FILE)
-        FBP_TRY(fbp_sink_publish(s));
+        st = fbp_sink_publish(s);
     else if (s->kind == FBP_SINK_STACK)
-        FBP_TRY(fbp_sink_stack_publish(s));
+        st = fbp_sink_stack_publish(s);
+    FBP_TRY(fbp_sink_excuse(s, st));
     if (s->calls)
         FBP_TRY(s->calls->finish(s));
     s->finished = true;

@@ -36,6 +36,7 @@ struct fbp_sink {
     bool log_made;        /**< and so is at least the journal */
     bool lock_made;       /**< and the second lock */
     bool finished;
+    bool published; /**< the output has its name and is complete: what fails from here on is a note */
     bool passing;                       /**< read again and removed: it need not reach a disk */
     size_t slice_bytes;                 /**< as stored */
     uint64_t *hash;                     /**< of each slice; HASH only */
@@ -148,6 +149,10 @@ fbp_status fbp_sink_reserve(struct fbp_sink *s);
 /** Bytes [at, at+n) of the temporary file are written, and not needed again: their way to the disk
  *  begins, while others are computed. */
 void fbp_sink_begin_sync(const struct fbp_sink *s, uint64_t at, uint64_t n);
+
+/** The status of a step that may come after publication: a failure then becomes s->note, and FBP_OK
+ *  is returned. */
+fbp_status fbp_sink_excuse(struct fbp_sink *s, fbp_status st);
 
 /** What stands before the samples, into the temporary file. */
 fbp_status fbp_sink_write_header(const struct fbp_sink *s);

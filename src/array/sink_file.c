@@ -296,22 +296,27 @@ static fbp_status drop_described(const struct fbp_sink *s, const char *data)
 }
 
 /* The samples under their final name, with the small file where the format has one. */
-static fbp_status publish_names(const struct fbp_sink *s, const char *data)
+static fbp_status publish_names(struct fbp_sink *s, const char *data)
 {
     const struct fbp_layout *l = &s->layout;
     const bool described = l->side_path && fbp_has_extension(l->side_path, ".json");
+    fbp_status st;
     char *side;
 
     if (!described)
         FBP_TRY(drop_described(s, data));
     if (s->format->split)
         FBP_TRY(fbp_split_note_old(s));
-    if (!l->side_path)
-        return rename_to(data, l->data_path);
+    if (!l->side_path) {
+        st = rename_to(data, l->data_path);
+        s->published = st == FBP_OK;
+        return st;
+    }
     side = fbp_format("%s.part.side", s->path);
     if (!side)
         return fbp_fail_nomem(strlen(s->path), "a path");
-    const fbp_status st = publish_both(s, data, side);
+    st = publish_both(s, data, side);
+    s->published = st == FBP_OK;
     if (st != FBP_OK)
         unlink(side);
     free(side);
@@ -354,5 +359,7 @@ fbp_status fbp_sink_publish(struct fbp_sink *s)
     FBP_TRY((s->compress && !s->chunked ? publish_compressed : fbp_sink_publish_names)(s));
     fbp_sink_file_remove(s);
     fbp_sync_folder(s->path);
-    return FBP_OK;
+    return access(s->log, F_OK) != 0
+               ? FBP_OK
+               : fbp_fail(FBP_ERR_IO, "%s: cannot be removed: it belongs to the finished run", s->log);
 }

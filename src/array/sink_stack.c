@@ -190,6 +190,10 @@ static struct fbp_array_info slice_info(const struct fbp_sink *s, size_t z)
 
     one.n[2] = 1;
     one.origin_mm[2] += (double)z * one.spacing_mm[2];
+    if (one.unit[0]) { /* of a volume: views may be left out */
+        one.slice = z;
+        one.slices = s->info.n[2];
+    }
     return one;
 }
 
@@ -293,8 +297,8 @@ fbp_status fbp_sink_stack_publish(struct fbp_sink *s)
                         "%s: another program removed slices before they had their names: "
                         "start again",
                         s->path);
-    unlink(s->log);
-    return FBP_OK;
+    s->published = true;
+    return unlink(s->log) == 0 || errno == ENOENT ? FBP_OK : fbp_fail_write(s->log, errno, 0);
 }
 
 void fbp_sink_stack_remove(struct fbp_sink *s)

@@ -43,6 +43,17 @@ bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz)
     return all;
 }
 
+fbp_status fbp_sink_excuse(struct fbp_sink *s, fbp_status st)
+{
+    if (st == FBP_OK || !s->published)
+        return st;
+    free(s->note);
+    s->note = fbp_format("%s: %s is complete all the same: remove what is left of %s* yourself",
+                         fbp_message(), s->path, s->part);
+    fbp_message_clear();
+    return FBP_OK;
+}
+
 enum { MOST_LINKS = 40 };
 
 fbp_status fbp_sink_follow_link(char **path, const char *extensions)

@@ -224,6 +224,7 @@ static fbp_status take_first(struct fbp_source *src)
 
     FBP_TRY(open_view(src, 0, &one));
     src->info = one->info;
+    src->info.slice = src->info.slices = 0;
     const bool compressed = one->in_order;
     src->unpacks = one->read || one->read_block;
     src->reader_bytes = fbp_source_bytes(one, 1);
@@ -254,15 +255,44 @@ static bool is_plain(const struct fbp_source *one)
            opened.st_ino == named.st_ino;
 }
 
+/* Slices of a volume that fbp has written to a folder: of file k and those before it none is missing
+ * between two others; first: the slice that is file 0. */
+static fbp_status check_slice(struct fbp_source *src, size_t k, const struct fbp_array_info *i,
+                              size_t *first)
+{
+    const size_t n = src->info.n[2];
+
+    *first = k == 0 ? i->slice : *first;
+    if (i->slices == 0)
+        return FBP_OK;
+    if (i->slice != *first + k)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: file %zu of the folder is slice %zu of a volume, and slice %zu is not "
+                        "there: it is an incomplete copy: copy it again",
+                        src->path, k, i->slice, *first + k);
+    if (k + 1 == n && n < i->slices && !strchr(src->path, '*'))
+        snprintf(src->info.missing, sizeof src->info.missing,
+                 "%.120s: has slices %zu to %zu of a volume of %zu slices, counted from 0: the "
+                 "others are missing: copy the folder again, unless these were chosen on purpose",
+                 src->path, *first, i->slice, i->slices);
+    return FBP_OK;
+}
+
 static fbp_status check_all(struct fbp_source *src)
 {
     struct stack *s = src->state;
     fbp_status st = FBP_OK;
+    size_t first = 0;
 
     FBP_TRY(fbp_calloc((void **)&s->places, src->info.n[2], sizeof *s->places, "places of views"));
     for (size_t k = 0; st == FBP_OK && k < src->info.n[2]; k++) {
         fbp_source *one = NULL;
         FBP_TRY(open_view(src, k, &one));
+        st = s->names.list ? check_slice(src, k, &one->info, &first) : FBP_OK;
+        if (st != FBP_OK) {
+            fbp_source_close(&one);
+            return st;
+        }
         s->places[k] = (struct place){one->offset, is_plain(one), one->info.big_endian};
         st = fbp_inputs_add_all(&src->inputs, &one->inputs, 1); /* that the pattern does not name */
         fbp_source_close(&one);

@@ -137,7 +137,7 @@ static _Noreturn void be_child(int fd, const struct fbp_child_limits *limits, fb
 static enum outcome collect(int fd, double seconds, struct fbp_blob *all)
 {
     const double end = fbp_seconds() + seconds;
-    char piece[1 << 16];
+    char piece[1 << 13];
 
     for (;;) {
         const double left = end - fbp_seconds();

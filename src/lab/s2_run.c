@@ -2,6 +2,7 @@
 #include "lab/s2.h"
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/process.h"
 #include "lab/bench_views.h"
 
@@ -132,7 +133,8 @@ static fbp_status run(struct s2_worker *workers, struct fbp_s2_time *out)
 fbp_status fbp_s2_run(fbp_s2 *s, size_t n_devices, bool streams, struct fbp_s2_time *out)
 {
     const struct fbp_grid *g = &s->tables.job.grid;
-    struct s2_worker workers[FBP_MOST_DEVICES];
+    struct s2_worker *workers = NULL;
+    fbp_status st = FBP_OK;
     atomic_bool failed;
 
     fbp_message_clear();
@@ -142,16 +144,19 @@ fbp_status fbp_s2_run(fbp_s2 *s, size_t n_devices, bool streams, struct fbp_s2_t
                         s->plan.n_devices);
     s->complete = false;
     *out = (struct fbp_s2_time){.n_devices = n_devices, .streams = streams};
+    FBP_TRY(fbp_calloc((void **)&workers, FBP_MOST_DEVICES, sizeof *workers, "devices"));
     begin_workers(s, s->plan.n_devices, streams, &failed, workers);
-    FBP_TRY(prepare(s, workers));
-    FBP_TRY(
+    FBP_TRY_GOTO(prepare(s, workers));
+    FBP_TRY_GOTO(
         fbp_bench_project(s->scan, 0.5 * (double)g->n[0] * g->voxel_mm[0], s->n_threads, s->views));
     begin_workers(s, n_devices, streams, &failed, workers);
-    fbp_status st = run(workers, out);
+    st = run(workers, out);
     for (size_t i = 0; i < n_devices; i++)
         s2_worker_close(&workers[i]);
     if (st == FBP_OK)
         st = s2_volume_hash(s, &out->hash);
     s->complete = st == FBP_OK;
+fail:
+    free(workers);
     return st;
 }

@@ -271,7 +271,7 @@ fbp_status fbp_links_measure(const struct fbp_backend *backend, const int *devic
                              struct fbp_links *out)
 {
     int set[FBP_MOST_LINKED] = {0};
-    struct fbp_links links;
+    static struct fbp_links links; /* under the lock */
 
     *out = (struct fbp_links){.n = n};
     if (!meter_of(backend))
@@ -289,9 +289,9 @@ fbp_status fbp_links_measure(const struct fbp_backend *backend, const int *devic
     const size_t n_set = set_of(devices, n, set);
     pthread_mutex_lock(&last.lock);
     const fbp_status st = measure(backend, set, n_set, &links);
-    pthread_mutex_unlock(&last.lock);
     if (st == FBP_OK)
         put_in_order(&links, set, devices, out);
+    pthread_mutex_unlock(&last.lock);
     return st;
 }
 
@@ -300,7 +300,7 @@ bool fbp_links_get(const struct fbp_backend *backend, const int *devices, size_t
 {
     const char *tune = fbp_environment(FBP_ENV_TUNE);
     int set[FBP_MOST_LINKED] = {0};
-    struct fbp_links links;
+    static struct fbp_links links; /* under the lock */
 
     *out = (struct fbp_links){.n = n};
     if (n > FBP_MOST_LINKED || !meter_of(backend) || (tune && strcmp(tune, "0") == 0))
@@ -308,10 +308,10 @@ bool fbp_links_get(const struct fbp_backend *backend, const int *devices, size_t
     const size_t n_set = set_of(devices, n, set);
     pthread_mutex_lock(&last.lock);
     const fbp_status st = find(backend, set, n_set, may_measure, &links);
-    pthread_mutex_unlock(&last.lock);
     if (st == FBP_OK)
         put_in_order(&links, set, devices, out);
     else
         fbp_message_clear();
+    pthread_mutex_unlock(&last.lock);
     return st == FBP_OK;
 }

@@ -3,6 +3,7 @@
 #include "array/array.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "prep/bridge.h"
 #include "prep/transmission.h"
 #include "scan/file/corrections.h"
@@ -14,7 +15,7 @@
 
 /* The mean over the slices of an image file; must fit the (stored) panel. */
 static fbp_status read_mean(const struct fbp_scan *scan, const struct fbp_panel *panel,
-                            const char *path, double *mean)
+                            const char *path, double *mean, char **missing)
 {
     const size_t nc = panel->n_columns, nr = panel->n_rows;
     struct fbp_raw raw = scan->raw;
@@ -34,6 +35,7 @@ static fbp_status read_mean(const struct fbp_scan *scan, const struct fbp_panel 
         goto fail;
     }
     FBP_TRY_GOTO(fbp_source_mean(source, mean));
+    *missing = info->missing[0] ? fbp_strdup(info->missing) : NULL;
 fail:
     fbp_source_close(&source);
     return st;
@@ -77,7 +79,7 @@ static void turn_over(const struct fbp_panel *panel, double *image)
 
 /* One picture, from memory or from its file, rows upwards; NULL: there is none. */
 static fbp_status read_image(double **out, const struct fbp_scan *scan, enum fbp_image which,
-                             const struct fbp_panel *panel, bool top_down)
+                             const struct fbp_panel *panel, bool top_down, char **missing)
 {
     const char *const files[] = {scan->dark, scan->flat, scan->bad_pixels};
     const double *kept = fbp_scan_image(scan, which);
@@ -94,21 +96,21 @@ static fbp_status read_image(double **out, const struct fbp_scan *scan, enum fbp
     if (kept)
         memcpy(*out, kept, bytes);
     else
-        FBP_TRY(read_mean(scan, panel, files[which], *out));
+        FBP_TRY(read_mean(scan, panel, files[which], *out, missing));
     if (top_down)
         turn_over(panel, *out);
     return FBP_OK;
 }
 
 static fbp_status read_images(struct images *m, const struct fbp_scan *scan,
-                              const struct fbp_panel *panel, bool top_down)
+                              const struct fbp_panel *panel, bool top_down, char *missing[3])
 {
     const size_t n = panel->n_columns * panel->n_rows;
 
     FBP_TRY(fbp_calloc((void **)&m->bad, n, 1, "a mask of bad pixels"));
-    FBP_TRY(read_image(&m->dark, scan, FBP_IMAGE_DARK, panel, top_down));
-    FBP_TRY(read_image(&m->bright, scan, FBP_IMAGE_FLAT, panel, top_down));
-    FBP_TRY(read_image(&m->mask, scan, FBP_IMAGE_BAD_PIXELS, panel, top_down));
+    FBP_TRY(read_image(&m->dark, scan, FBP_IMAGE_DARK, panel, top_down, &missing[0]));
+    FBP_TRY(read_image(&m->bright, scan, FBP_IMAGE_FLAT, panel, top_down, &missing[1]));
+    FBP_TRY(read_image(&m->mask, scan, FBP_IMAGE_BAD_PIXELS, panel, top_down, &missing[2]));
     for (size_t i = 0; m->mask && i < n; i++)
         m->bad[i] = !(m->mask[i] == 0); /* a NaN is no good pixel either */
     return FBP_OK;
@@ -195,7 +197,7 @@ fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bo
     if (!fbp_prep_is_asked_for(scan))
         return FBP_OK;
     fbp_reduction_of(scan, &r);
-    FBP_TRY_GOTO(read_images(&m, scan, &r.stored, top_down));
+    FBP_TRY_GOTO(read_images(&m, scan, &r.stored, top_down, out->missing));
     if (fbp_reduction_joins(&r))
         FBP_TRY_GOTO(join_pixels(out, &m, scan->i0, &r));
     FBP_TRY_GOTO(tabulate(out, &m, scan));
@@ -216,6 +218,8 @@ void fbp_prep_clear(struct fbp_prep *prep)
     fbp_free(prep->gain);
     free(prep->bridges);
     free(prep->left_out);
+    for (int i = 0; i < 3; i++)
+        free(prep->missing[i]);
     *prep = (struct fbp_prep){0};
 }
 

@@ -48,21 +48,20 @@ static void turn_over(char *rows, size_t n, size_t row)
 static fbp_status read_by_bands(const struct load *l, size_t view, size_t row0, size_t n,
                                 size_t row, char *out)
 {
-    _Alignas(FBP_ALIGN) char band[BAND_BYTES];
-    const size_t at_once = row <= sizeof band / 2 ? sizeof band / row : 1;
+    const size_t at_once = row <= BAND_BYTES / 2 ? BAND_BYTES / row : 1;
+    fbp_status st = FBP_OK;
+    char *band = NULL;
 
-    for (size_t r = 0; r < n; r += at_once) {
+    FBP_TRY(fbp_alloc((void **)&band, BAND_BYTES, "rows of a view"));
+    for (size_t r = 0; r < n && st == FBP_OK; r += at_once) {
         const size_t some = n - r < at_once ? n - r : at_once;
         char *to = out + (n - r) * row; /* behind row r's place */
-        if (some == 1) {
-            FBP_TRY(read_rows(l, view, 1, row0 + r, 1, to - row));
-            continue;
-        }
-        FBP_TRY(read_rows(l, view, 1, row0 + r, some, band));
-        for (size_t k = 0; k < some; k++)
+        st = read_rows(l, view, 1, row0 + r, some, some == 1 ? to - row : band);
+        for (size_t k = 0; some > 1 && k < some && st == FBP_OK; k++)
             memcpy(to - (k + 1) * row, band + k * row, row);
     }
-    return FBP_OK;
+    fbp_free(band);
+    return st;
 }
 
 /* What unpacks a view is asked for it once: others may want theirs between two bands. */

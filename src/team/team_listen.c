@@ -152,8 +152,8 @@ static void notice_stop(fbp_team *t, double now)
 
 static void *listen_main(void *arg)
 {
-    char message[FBP_TEAM_MESSAGE];
     fbp_team *t = arg;
+    char *const message = t->message;
     double before = fbp_seconds();
 
     pthread_mutex_lock(&t->lock);

@@ -93,6 +93,7 @@ struct fbp_team {
     size_t speaker;  /**< who says so; 0: nobody yet; size: another one, unknown */
     fbp_status over; /**< a meeting has failed, with this message */
     char why[1000];
+    char message[FBP_TEAM_MESSAGE]; /**< the listener's last one; used by its thread alone */
 };
 
 /** Give a letter to another process (team_post.c); head: its kind, and what goes with that. */

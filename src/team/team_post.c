@@ -1,6 +1,8 @@
 /* Sending: letters of any length, cut into messages, and pieces that were asked for. */
 #include "team/team_parts.h"
 
+#include "base/mem.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,23 +19,26 @@ fbp_status team_post(fbp_team *t, size_t to, struct team_head head, const void *
     struct {
         struct team_head head;
         char part[TEAM_PART];
-    } message;
+    } *message = NULL;
+    fbp_status st = FBP_OK;
     char name[100];
     size_t at = 0;
 
-    message.head = head;
-    message.head.total = n;
+    FBP_TRY(fbp_alloc((void **)&message, sizeof *message, "a message"));
+    message->head = head;
+    message->head.total = n;
     do {
         const size_t part = n - at < TEAM_PART ? n - at : TEAM_PART;
-        message.head.at = at;
+        message->head.at = at;
         if (part > 0)
-            memcpy(message.part, (const char *)data + at, part);
-        if (t->call.send(t->call.user, to, &message, sizeof message.head + part) != 0)
-            return fbp_fail(FBP_ERR_IO, "team: %s cannot be reached",
-                            fbp_team_name(t, to, name, sizeof name));
+            memcpy(message->part, (const char *)data + at, part);
+        if (t->call.send(t->call.user, to, message, sizeof message->head + part) != 0)
+            st = fbp_fail(FBP_ERR_IO, "team: %s cannot be reached",
+                          fbp_team_name(t, to, name, sizeof name));
         at += part;
-    } while (at < n);
-    return FBP_OK;
+    } while (at < n && st == FBP_OK);
+    fbp_free(message);
+    return st;
 }
 
 void fbp_team_tell(fbp_team *t, const uint64_t values[FBP_TEAM_TOLD])

@@ -173,6 +173,19 @@ exists other.zarr/notes.txt
 run 2 recon first.json -o image.ome.zarr/ --size 16 -q
 has err 'is a folder: name a file in it'
 
+# A small stack is enough, also for what reads HDF5 and MAT.
+for name in v.mha v.h5 v.mat v.nii.gz v.ome.zarr v_%02d.tif v.html; do
+    case $name in
+    *.html) run=(view v.mha -o $name) ;;
+    *) run=(recon first.json -o "$name" --size 16) ;;
+    esac
+    (ulimit -s 64 && "$fbp" "${run[@]}" -q) || say "ulimit -s 64: ${run[*]}: status $?"
+done
+for name in v.h5 v.mat v.nii.gz v.ome.zarr; do
+    (ulimit -s 64 && "$fbp" compare v.mha $name --tolerance 0 >out) || say "ulimit -s 64: $name: status $?"
+done
+rm -rf v.* v_*
+
 # fbp plan says of the name of the output what recon would say, and writes nothing.
 for name in plan.xyz plan.png . lost/plan.mha; do
     got=0

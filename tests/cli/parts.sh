@@ -27,6 +27,22 @@ has out '^v\.mha: all parts are there'
 same v.mha
 clean v.mha
 
+# A part that is started again when all is complete ends at once, until the output is removed.
+run 0 recon scan.json -o v.mha --part 3/3 "${options[@]}" --json
+same v.mha
+clean v.mha
+is "$(json slices_missing) == 0"
+has out 'the output is already complete: nothing is computed; to compute it again, remove it first'
+run 0 recon scan.json -o v.mha --part 1/3 "${options[@]}"
+has err 'already complete'
+has out '^part 1 of 3: nothing was left to compute'
+run 0 recon scan.json -o v.mha --part 1/3 "${options[@]}" --rings sorting # another output
+has out '^part 1 of 3: v\.mha: from '
+rm v.mha*
+run 0 recon scan.json -o v.mha --part 1/3 "${options[@]}"
+has out '^part 1 of 3: v\.mha: from '
+rm v.mha.part*
+
 # Parts of another number do what is missing, and the rest of them find nothing to do.
 run 0 recon scan.json -o w.mha --part 1/4 -q "${options[@]}"
 run 0 recon scan.json -o w.mha --part 1/2 -q "${options[@]}"

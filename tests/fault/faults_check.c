@@ -239,6 +239,21 @@ static const char *check_failed(const struct fault_case *c, int kind, bool *othe
     return wrong;
 }
 
+/* Does all that the command writes have its name, and is it new? */
+static bool is_complete(void)
+{
+    struct fault_files is = fault_list(fault_path("run"));
+    bool complete = true, written = false;
+
+    for (size_t i = 0; i < want.files.n && complete; i++) {
+        const struct fault_file *f = fault_find(&is, want.files.file[i].name);
+        complete = f && !f->varies && f->hash == want.files.file[i].hash;
+        written |= !fault_is_whole(&want.files.file[i], &want.before);
+    }
+    free(is.file);
+    return complete && written;
+}
+
 /* What a sentence about such a call must hold: memory, or the system's words.  NULL: anything. */
 static const char *const *words_of(int kind)
 {
@@ -356,6 +371,8 @@ static const char *check_first(const struct fault_case *c, int kind, int status,
     wrong = WEXITSTATUS(status) ? check_line(c, kind) : check_done(others);
     if (WEXITSTATUS(status) && !wrong)
         wrong = check_failed(c, kind, others);
+    if (WEXITSTATUS(status) && !wrong && is_complete() && !strstr(fault_line, "standard output"))
+        wrong = "exit status 1, but the output is complete";
     if (WEXITSTATUS(status) == 0 && (wrong || *others) && words_of(kind) &&
         says_one(words_of(kind))) {
         *others = false; /* it has said what it left out */

@@ -4,6 +4,9 @@
 #include "unit/joint_util.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
 
 static void every_format_has_the_bytes_of_one_process(void **state)
 {
@@ -424,6 +427,73 @@ static void an_older_output_is_not_taken_for_the_new_one(void **state)
     }
 }
 
+/* In place of the C library's: file systems without attributes. */
+static bool has_attributes = true;
+int setxattr(const char *path, const char *name, const void *value, size_t n, int flags)
+{
+    errno = ENOTSUP;
+    return has_attributes ? (int)syscall(SYS_setxattr, path, name, value, n, flags) : -1;
+}
+
+static void finds_all(const struct output *o, size_t p, size_t n)
+{
+    fbp_sink *s = join(o, p, n);
+
+    assert_int_equal(fbp_sink_missing(s), 0);
+    assert_int_equal(write_some(s, p, n, NZ), 0);
+    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    fbp_sink_close(&s);
+}
+
+static void a_part_that_is_started_again_has_nothing_to_do(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        const struct output *o = &outputs[i];
+        begin_output(o);
+        for (size_t p = 1; p < PARTS; p++)
+            do_part(o, p, PARTS);
+        do_part(o, 1, 2); /* what another number has finished, too */
+        do_part(o, 2, 2);
+        finds_all(o, PARTS, PARTS);
+        finds_all(o, 2, 2);
+        assert_same_folders();
+        if (!o->split && !strchr(o->name, '%') && !strstr(o->name, "hd")) {
+            assert_true(do_part(&(struct output){o->name, o->type, 8, 0}, 1, 2) > 0); /* another */
+            assert_int_equal(shell("rm -r %s.part*%s", o->name, ""), 0);
+            assert_int_equal(shell("touch -d '2001-01-01' %s%s", o->name, ""), 0);
+            assert_true(do_part(o, 1, 2) > 0); /* it was changed since then */
+            assert_int_equal(do_part(o, 2, 2), 0);
+            assert_same_folders();
+        }
+    }
+    const struct output stack = {"s/%03d.tif", 0, 0, 0}; /* is not complete any more */
+    begin_output(&stack);
+    do_part(&stack, 1, 1);
+    assert_int_equal(unlink("s/007.tif"), 0);
+    do_part(&stack, 1, 1);
+    assert_same_folders();
+}
+
+static void without_attributes_the_head_stays(void **state)
+{
+    static const struct output some[] = {
+        {"v.mha", 0, 0, 0}, {"s/%03d.tif", 0, 0, 0}, {"v.ome.zarr", 0, 0, 0}};
+
+    (void)state;
+    has_attributes = false;
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        begin_output(&some[i]);
+        for (size_t p = 1; p <= 3; p++)
+            do_part(&some[i], p, 3);
+        for (size_t p = 1; p <= 3; p++)
+            finds_all(&some[i], p, 3);
+        assert_int_equal(shell("rm %s.part.log%s", some[i].name, ""), 0);
+        assert_same_folders();
+    }
+    has_attributes = true;
+}
+
 /* The slice of an older stack is not left in its place. */
 static void a_slice_that_was_lost_between_parts_is_named(void **state)
 {
@@ -539,6 +609,8 @@ int main(void)
         cmocka_unit_test(who_leaves_without_a_slice_leaves_nothing),
         cmocka_unit_test(kills_while_publishing),
         cmocka_unit_test(an_older_output_is_not_taken_for_the_new_one),
+        cmocka_unit_test(a_part_that_is_started_again_has_nothing_to_do),
+        cmocka_unit_test(without_attributes_the_head_stays),
         cmocka_unit_test(a_slice_that_was_lost_between_parts_is_named),
         cmocka_unit_test(a_common_file_that_was_removed_is_begun_anew),
         cmocka_unit_test(a_journal_that_cannot_be_removed_is_named),

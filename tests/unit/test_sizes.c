@@ -19,7 +19,7 @@
     _Static_assert(sizeof(struct fbp_##what) == FBP_BYTES_TO(struct fbp_##what, last),  \
                    "nothing behind the last field")
 
-WHOLE(array_info, history);
+WHOLE(array_info, slices);
 WHOLE(centre, uncertainty);
 WHOLE(circle, skew_rad);
 WHOLE(cluster, binds);

@@ -29,8 +29,10 @@ static void append_triple(char *buf, size_t n, const char *key, const double x[3
 char *fbp_describe(const struct fbp_array_info *i)
 {
     char scale[32], offset[32], scaled[120] = "", unit[40] = "", place[320] = "", frames[40] = "";
-    char history[300] = "";
+    char history[300] = "", slice[80] = "";
 
+    if (i->slices)
+        snprintf(slice, sizeof slice, ", \"slice\": %zu, \"slices\": %zu", i->slice, i->slices);
     if (fbp_array_frames(i) > 1)
         snprintf(frames, sizeof frames, ", \"frames\": %zu", i->frames);
     if (i->scale != 0)
@@ -45,10 +47,10 @@ char *fbp_describe(const struct fbp_array_info *i)
     if (i->history[0])
         snprintf(history, sizeof history, ", \"history\": \"%s\"", i->history);
     return fbp_format("{\"fbp\": 1, \"type\": \"%s\", \"size\": [%zu, %zu, %zu], \"rows\": \"%s\""
-                      "%s%s%s%s%s}",
+                      "%s%s%s%s%s%s}",
                       fbp_type_name(i->type), i->n[0], i->n[1], i->n[2],
                       i->row_order == FBP_ROWS_TOP_DOWN ? top_down : bottom_up, frames, unit,
-                      scaled, place, history);
+                      scaled, place, history, slice);
 }
 
 static bool number(const cJSON *root, const char *key, double *out)
@@ -127,6 +129,18 @@ static bool take_frames(const cJSON *root, struct fbp_array_info *info)
     return true;
 }
 
+/* Which slice of a stack it is; older files do not say. */
+static void take_slice(const cJSON *root, struct fbp_array_info *info)
+{
+    double slice, slices;
+
+    if (!number(root, "slice", &slice) || !number(root, "slices", &slices) || !(slice >= 0) ||
+        !(slice < slices) || !(slices < 0x1p40))
+        return;
+    info->slice = (size_t)slice;
+    info->slices = (size_t)slices;
+}
+
 static bool take(const cJSON *root, bool sized, struct fbp_array_info *info)
 {
     const char *rows = text_of(root, "rows"), *unit = text_of(root, "unit");
@@ -146,6 +160,7 @@ static bool take(const cJSON *root, bool sized, struct fbp_array_info *info)
     if (cJSON_HasObjectItem(root, "scale") &&
         (!number(root, "scale", &info->scale) || !number(root, "offset", &info->offset)))
         return false;
+    take_slice(root, info);
     return take_frames(root, info) && take_place(root, info);
 }
 
@@ -171,6 +186,34 @@ fbp_status fbp_described(const char *text, size_t n, bool sized, struct fbp_arra
     if (*ours)
         *info = found;
     return FBP_OK;
+}
+
+void fbp_describe_missing(const char *path, size_t n, size_t all, const char *what,
+                          const unsigned char *lacks, struct fbp_array_info *info)
+{
+    enum { RUNS = 4 };
+    const size_t n_slices = info->n[2];
+    char list[120] = "";
+    size_t runs = 0;
+
+    for (size_t z = 0, end; lacks && z < n_slices && runs <= RUNS; z = end) {
+        for (end = z + 1; end < n_slices && lacks[end] == lacks[z];)
+            end++;
+        if (!lacks[z])
+            continue;
+        const size_t used = strlen(list);
+        if (runs++ == RUNS)
+            snprintf(list + used, sizeof list - used, ", ...");
+        else if (end > z + 1)
+            snprintf(list + used, sizeof list - used, "%s%zu to %zu", used ? ", " : "", z, end - 1);
+        else
+            snprintf(list + used, sizeof list - used, "%s%zu", used ? ", " : "", z);
+    }
+    snprintf(info->missing, sizeof info->missing,
+             "%.120s: %zu of %zu %s%s%s%s: their samples are read as the fill value: copy it again, "
+             "unless they were left out on purpose",
+             path, n, all, what, runs ? " (views or slices " : "", list,
+             runs ? ", counted from 0)" : "");
 }
 
 enum { MOST_BYTES = 4096 };

@@ -25,6 +25,13 @@ fbp_status fbp_described(const char *text, size_t n, bool sized, struct fbp_arra
  * are filled in, too.  FBP_ERR_IO: it is there, but cannot be read. */
 fbp_status fbp_described_beside(const char *path, struct fbp_array_info *info, bool *ours);
 
+/**
+ * A sentence into info->missing: `n` of `all` chunks (`what`: "chunks are missing") are not there.
+ * lacks: 1 for each slice of the array that they are a part of; NULL: not known
+ */
+void fbp_describe_missing(const char *path, size_t n, size_t all, const char *what,
+                          const unsigned char *lacks, struct fbp_array_info *info);
+
 /** Its name and text into *out, for formats whose header has no place for a scale. */
 fbp_status fbp_describe_beside(const char *path, const struct fbp_array_info *info,
                                struct fbp_layout *out);

@@ -104,11 +104,16 @@ static fbp_status check_name(fbp_source *src, struct fbp_follow *f, bool *missin
 
 static fbp_status check_header(const fbp_source *src, const struct fbp_follow *f)
 {
-    char now[MAX_HEADER];
     const size_t n = header_bytes(src);
+    char now[4096];
 
-    FBP_TRY(fbp_read_at(src->fd, src->path, 0, now, n));
-    return memcmp(now, f->header, n) == 0 ? FBP_OK : changed(src, "given another header");
+    for (size_t at = 0; at < n; at += sizeof now) {
+        const size_t some = n - at < sizeof now ? n - at : sizeof now;
+        FBP_TRY(fbp_read_at(src->fd, src->path, at, now, some));
+        if (memcmp(now, (const char *)f->header + at, some) != 0)
+            return changed(src, "given another header");
+    }
+    return FBP_OK;
 }
 
 /* A file that is enlarged first and filled later looks complete; its last view is a hole then. */

@@ -2,6 +2,8 @@
 #include "array/file/values.h"
 #include "array/file/bytes.h"
 
+#include "base/mem.h"
+
 #include <string.h>
 
 #if defined(__SSE2__)
@@ -124,18 +126,22 @@ fbp_status fbp_read_values(int fd, const char *path, uint64_t at, const struct f
 {
     const size_t size = fbp_type_size(info->type);
     const bool past_caches = fbp_past_caches(n);
-    unsigned char in[READ_BYTES];
+    fbp_status st = FBP_OK;
+    void *in = NULL;
 
-    while (n > 0) {
+    FBP_TRY(fbp_alloc(&in, READ_BYTES, "numbers of a file"));
+    while (n > 0 && st == FBP_OK) {
         /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): an opened file has a type */
-        const size_t some = n < sizeof in / size ? n : sizeof in / size;
-        FBP_TRY(fbp_read_numbers(fd, path, at, info, some, in));
-        fbp_to_values(info, in, some, past_caches, out);
+        const size_t some = n < READ_BYTES / size ? n : READ_BYTES / size;
+        st = fbp_read_numbers(fd, path, at, info, some, in);
+        if (st == FBP_OK)
+            fbp_to_values(info, in, some, past_caches, out);
         n -= some;
         out += some;
         at += some * size;
     }
-    return FBP_OK;
+    fbp_free(in);
+    return st;
 }
 
 fbp_status fbp_read_numbers(int fd, const char *path, uint64_t at,

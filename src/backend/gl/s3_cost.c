@@ -1,6 +1,7 @@
 /* What a fragment costs, counted in its shader's text (fbp-lab/s3.h says how). */
 #include "backend/gl/s3_plan.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { FETCH = 11, DOT = 7 };
@@ -45,8 +46,11 @@ void gl_s3_cost(const struct fbp_s3_way *way, struct fbp_s3_cost *out)
 {
     const struct fbp_s3_variant *v = gl_s3_variant(way->variant);
     const double texel = gl_s3_texel(v) * (way->half ? 2.0 : sizeof(float));
-    char text[GL_S3_TEXT];
+    char *text = malloc(GL_S3_TEXT);
 
+    *out = (struct fbp_s3_cost){0};
+    if (!text) /* then nothing is known */
+        return;
     gl_s3_fragment_text(way, text);
     out->updates = v->views * v->slices;
     out->processing = count_body(text, "void main()");
@@ -56,4 +60,5 @@ void gl_s3_cost(const struct fbp_s3_way *way, struct fbp_s3_cost *out)
         out->processing += out->updates * count_body(text, "float bilinear(");
     out->texture = way->exact ? 0 : FETCH * (double)out->updates;
     out->bytes = texel * out->updates + 2.0 * sizeof(float) * v->slices;
+    free(text);
 }

@@ -37,11 +37,15 @@ fbp_status gl_s3_mask_program(struct gl_s3_run *r)
 fbp_status gl_s3_sum_program(struct gl_s3_run *r)
 {
     const size_t *n = r->job->grid.n;
-    char vertex[GL_S3_TEXT], fragment[GL_S3_TEXT];
+    char *vertex = malloc(2 * GL_S3_TEXT), *fragment = vertex + GL_S3_TEXT;
 
+    if (!vertex)
+        return gpu_host->fail(FBP_ERR_NOMEM, "S3: out of memory for a shader: close other programs");
     gl_s3_vertex_text(r->way, vertex);
     gl_s3_fragment_text(r->way, fragment);
-    FBP_TRY(gl_s3_program(&r->add, vertex, fragment, "the backprojection"));
+    const fbp_status st = gl_s3_program(&r->add, vertex, fragment, "the backprojection");
+    free(vertex);
+    FBP_TRY(st);
     gl_s3_set(r->add, "views", VIEWS);
     gl_s3_set(r->add, "sums", SUMS);
     const size_t middle[2] = {(n[0] - 1) / 2, (n[1] - 1) / 2};

@@ -13,10 +13,14 @@ static void set_scale(const struct gl_s3_run *r, GLuint program)
 
 fbp_status gl_s3_pack_program(const struct gl_s3_run *r, bool half, GLuint *out)
 {
-    char text[GL_S3_TEXT];
+    char *text = malloc(GL_S3_TEXT);
 
+    if (!text)
+        return gpu_host->fail(FBP_ERR_NOMEM, "S3: out of memory for a shader: close other programs");
     gl_s3_pack_text(half, text);
-    FBP_TRY(gl_s3_program(out, gl_s3_cover_text(), text, "packing"));
+    const fbp_status st = gl_s3_program(out, gl_s3_cover_text(), text, "packing");
+    free(text);
+    FBP_TRY(st);
     set_scale(r, *out);
     return FBP_OK;
 }
@@ -25,18 +29,23 @@ fbp_status gl_s3_filter_programs(struct gl_s3_run *r)
 {
     const char *cover = gl_s3_cover_text();
     const unsigned texel = gl_s3_texel(r->variant);
-    char text[GL_S3_TEXT];
+    char *text = malloc(GL_S3_TEXT);
+    fbp_status st;
 
+    if (!text)
+        return gpu_host->fail(FBP_ERR_NOMEM, "S3: out of memory for a shader: close other programs");
     gl_s3_weigh_text(texel, text);
-    FBP_TRY(gl_s3_program(&r->weigh, cover, text, "the weights"));
+    FBP_TRY_GOTO(gl_s3_program(&r->weigh, cover, text, "the weights"));
     gl_s3_set(r->weigh, "image", 1);
     gl_s3_set(r->weigh, "lines", 2);
     gl_s3_convolve_text(texel, r->way->half, text);
-    FBP_TRY(gl_s3_program(&r->convolve, cover, text, "the filter"));
+    FBP_TRY_GOTO(gl_s3_program(&r->convolve, cover, text, "the filter"));
     gl_s3_set(r->convolve, "taps", 3);
     gl_s3_set(r->convolve, "reach", (int)r->job->filter->half_width);
     set_scale(r, r->convolve);
-    return FBP_OK;
+fail:
+    free(text);
+    return st;
 }
 
 /* Four views as texels; views that are not there are zeros. */

@@ -290,7 +290,7 @@ static fbp_status describe(struct fbp_hdf5_look *l, struct fbp_hdf5_chunk **chun
     uint64_t bytes = 0;
 
     FBP_TRY(open_all(l));
-    FBP_TRY(fbp_hdf5_check_virtual(l->data, l->wanted->path, NULL, NULL, &l->files));
+    FBP_TRY(fbp_hdf5_check_virtual(l->data, l->wanted->path, &l->files, l->missing));
     FBP_TRY(take_size(l));
     FBP_TRY(take_type(l));
     FBP_TRY(fbp_array_bytes(l->wanted->path, &l->a.info, &bytes));

@@ -1,15 +1,18 @@
 /* Where the samples of a data set lie, and who reads them: this program or the library. */
 #include "array/file/bytes.h"
+#include "array/file/describe.h"
 #include "array/file/inflate.h"
 #include "array/format/hdf5/hdf5_look.h"
 
 #include "base/mem.h"
 
+#include <string.h>
 #include <sys/stat.h>
 
 enum { FILTER_SHUFFLE = H5Z_FILTER_SHUFFLE, FILTER_DEFLATE = H5Z_FILTER_DEFLATE };
 
-static const size_t MAX_CHUNKS = 8192;       /* that are asked for: the library takes n² steps */
+enum { MAX_CHUNKS = 8192 }; /* that are asked for: the library takes n² steps */
+
 static const size_t MAX_BLOCKS = 1 << 24;    /* of the library */
 static const size_t LIBRARY_BYTES = 8 << 20; /* that the library reads at once, about; it needs
                                               * kilobytes for a chunk, too */
@@ -105,7 +108,8 @@ static fbp_status look_filters(struct fbp_hdf5_look *l)
 }
 
 /* A table of all chunks of the grid, in its order. */
-static fbp_status list_chunks(struct fbp_hdf5_look *l, struct fbp_hdf5_chunk **out)
+static fbp_status list_chunks(const struct fbp_hdf5_look *l, struct fbp_hdf5_chunk **out,
+                              unsigned char missing[MAX_CHUNKS])
 {
     const uint64_t end = bytes_of_file(l->a.file);
     hsize_t n = 0, at[H5S_MAX_RANK] = {0};
@@ -129,8 +133,95 @@ static fbp_status list_chunks(struct fbp_hdf5_look *l, struct fbp_hdf5_chunk **o
             k >= l->a.n_chunks)
             return damaged(l, "a chunk lies outside the file");
         (*out)[k] = (struct fbp_hdf5_chunk){where, (uint32_t)bytes, mask};
+        missing[k] = 0;
     }
     return FBP_OK;
+}
+
+/* Chunks of selected slices that were never written; missing: 1 a chunk of the grid of `a`. */
+static fbp_status note_missing(struct fbp_hdf5_look *l, const struct fbp_hdf5_array *a,
+                               const unsigned char *missing)
+{
+    size_t grid[3], n = 0, all = 0, last = SIZE_MAX;
+    unsigned char *lacks = NULL;
+
+    fbp_hdf5_grid(a, grid);
+    const size_t layer = grid[0] * grid[1];
+    FBP_TRY(fbp_calloc((void **)&lacks, l->a.info.n[2], 1, "a table of slices"));
+    for (size_t i = 0; i < l->a.info.n[2]; i++) {
+        const size_t at = (l->map ? l->map[i] : i) / a->chunk[2];
+        lacks[i] = memchr(missing + at * layer, 1, layer) != NULL;
+        for (size_t k = 0; k < layer && at != last; k++, all++)
+            n += missing[at * layer + k];
+        last = at;
+    }
+    if (n > 0)
+        fbp_describe_missing(l->wanted->path, n, all, "chunks were never written", lacks,
+                             &l->a.info);
+    free(lacks);
+    return FBP_OK;
+}
+
+/* The same where the library reads.  It counts chunks, but takes n steps to the n-th: views are
+ * named if all that is missing is at the end, as of a measurement that was stopped. */
+static fbp_status note_unlisted(struct fbp_hdf5_look *l)
+{
+    struct fbp_hdf5_array a = l->a;
+    hsize_t n[H5S_MAX_RANK], at[H5S_MAX_RANK] = {0}, bytes;
+    size_t missing = 0, all = 0, k = 0, grid[3];
+    unsigned char *table = NULL;
+    unsigned mask;
+    haddr_t where;
+
+    fbp_hdf5_count_chunks(l->data, l->plist, &missing, &all);
+    if (missing == 0 || missing == all || H5Pget_chunk(l->plist, H5S_MAX_RANK, n) != a.rank)
+        return FBP_OK;
+    a.chunk[1] = a.chunk[2] = 1;
+    for (int i = 0; i < a.rank; i++)
+        a.chunk[fbp_hdf5_axis(&a, i)] = n[i];
+    fbp_hdf5_grid(&a, grid);
+    if (H5Dget_chunk_info(l->data, l->space, all - missing - 1, at, &mask, &where, &bytes) >= 0)
+        for (int i = 0; i < a.rank; i++)
+            k = k * grid[fbp_hdf5_axis(&a, i)] + at[i] / n[i];
+    if (k + 1 + missing != all || all > MAX_BLOCKS || a.rank > 3 || a.how == FBP_HDF5_COLUMNS) {
+        fbp_describe_missing(l->wanted->path, missing, all, "chunks were never written", NULL,
+                             &l->a.info);
+        return FBP_OK;
+    }
+    FBP_TRY(fbp_calloc((void **)&table, all, 1, "a table of chunks"));
+    memset(table + k + 1, 1, missing);
+    const fbp_status st = note_missing(l, &a, table);
+    free(table);
+    return st;
+}
+
+/* Slices of a virtual data set that are in no source, or chunks that its sources lack. */
+static fbp_status note_virtual(struct fbp_hdf5_look *l)
+{
+    const struct fbp_hdf5_array *a = &l->a;
+    unsigned char *covered = NULL, *lacks = NULL;
+    size_t n = 0;
+    fbp_status st;
+
+    if (fbp_hdf5_axis(a, 0) != 2 || a->rank > 3)
+        return FBP_OK;
+    FBP_TRY_GOTO(fbp_calloc((void **)&covered, a->n_slices, 1, "a table of slices"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&lacks, a->info.n[2], 1, "a table of slices"));
+    fbp_hdf5_covered(l->plist, covered, a->n_slices);
+    for (size_t i = 0; i < a->info.n[2]; i++) {
+        lacks[i] = !covered[l->map ? l->map[i] : i];
+        n += lacks[i];
+    }
+    if (n > 0)
+        fbp_describe_missing(l->wanted->path, n, a->info.n[2],
+                             "images of the virtual data set are in no source", lacks, &l->a.info);
+    else if (l->missing[0] > 0)
+        fbp_describe_missing(l->wanted->path, l->missing[0], l->missing[1],
+                             "chunks of its sources were never written", NULL, &l->a.info);
+fail:
+    free(covered);
+    free(lacks);
+    return st;
 }
 
 int fbp_hdf5_axis(const struct fbp_hdf5_array *a, int i)
@@ -174,7 +265,10 @@ static fbp_status look_chunks(struct fbp_hdf5_look *l, struct fbp_hdf5_chunk **c
     if (l->a.how == FBP_HDF5_LIBRARY)
         return FBP_OK;
     (void)H5Pget_fill_value(l->plist, l->type, l->a.fill);
-    return list_chunks(l, chunks);
+    unsigned char missing[MAX_CHUNKS];
+    memset(missing, 1, sizeof missing);
+    FBP_TRY(list_chunks(l, chunks, missing));
+    return note_missing(l, &l->a, missing);
 }
 
 /* How many bytes the filters of a data set can make of one at most; 0: nobody knows. */
@@ -242,6 +336,7 @@ static fbp_status look_library(struct fbp_hdf5_look *l)
     const size_t rows = in_bytes < in_chunks ? in_bytes : in_chunks; /* in a block */
 
     FBP_TRY(check_stored(l));
+    FBP_TRY((H5Pget_layout(l->plist) == H5D_VIRTUAL ? note_virtual : note_unlisted)(l));
     a->chunk[0] = a->info.n[0];
     a->chunk[1] = some(rows / depth, height, a->info.n[1]);
     a->chunk[2] = some(a->chunk[1] == a->info.n[1] ? rows / a->chunk[1] : 1, depth, a->n_slices);

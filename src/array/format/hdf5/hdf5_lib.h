@@ -98,12 +98,19 @@ fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size
 fbp_status fbp_hdf5_keys(hid_t file, const char *name, const char *path,
                          const struct fbp_hdf5_list *list, double **out, size_t *n);
 
-/** Of a virtual data set: are all files there that its samples are in, or those of the part from
- *  `first` on (NULL: all)?  FBP_ERR_INVALID if not; the library would read the fill value.
+/** Of a virtual data set: are all files there that its samples are in?  FBP_ERR_INVALID if not; the
+ *  library would read the fill value.
  *
- *  files: the names of these files are appended, each with its '\0'; may be NULL. */
-fbp_status fbp_hdf5_check_virtual(hid_t data, const char *path, const hsize_t *first,
-                                  const hsize_t *n, struct fbp_blob *files);
+ *  files: the names of these files are appended, each with its '\0'
+ *  missing: chunks of its sources that were never written, and all of them, are added */
+fbp_status fbp_hdf5_check_virtual(hid_t data, const char *path, struct fbp_blob *files,
+                                  size_t missing[2]);
+
+/** 1 a slice (of the first dimension) of a virtual data set that has a source. */
+void fbp_hdf5_covered(hid_t plist, unsigned char *covered, size_t n);
+
+/** Add to *all the chunks of a data set, and to *missing those that were never written. */
+void fbp_hdf5_count_chunks(hid_t data, hid_t plist, size_t *missing, size_t *all);
 
 /** The same before a block is read, for which the library holds all of these files open: *fits:
  *  they are not more than `most`, and so many can be open (else some may not have been looked at).

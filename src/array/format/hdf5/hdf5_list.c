@@ -293,14 +293,16 @@ static bool is_image(const struct fbp_hdf5_entry *e)
 
 fbp_status fbp_hdf5_missing(const char *file, const char *member, const struct fbp_hdf5_list *list)
 {
-    const char *names[MAX_ENTRIES] = {0}, *nearest;
+    const char **names = NULL, *nearest;
     char known[700] = "";
     size_t n = 0, n_names = 0;
 
+    FBP_TRY(fbp_calloc((void **)&names, MAX_ENTRIES, sizeof *names, "names of data sets"));
     for (size_t i = 0; i < list->n; i++)
         if (is_image(&list->entries[i]))
             names[n_names++] = list->entries[i].path;
     nearest = member ? fbp_nearest(member, names, n_names) : NULL;
+    free(names);
     for (size_t i = 0; i < list->n; i++)
         if (is_image(&list->entries[i]) && !list->entries[i].again && ++n <= SHOWN)
             append(known, sizeof known, &list->entries[i], n == 1);

@@ -15,6 +15,7 @@ struct fbp_hdf5_look {
     struct fbp_hdf5_array a;
     uint64_t *map;
     struct fbp_blob files; /**< of virtual sources */
+    size_t missing[2];     /**< chunks that these lack, of so many */
 };
 
 /** How its samples lie and are read; chunks: their table, if this program reads them. */

@@ -27,6 +27,7 @@ struct virtual_set {
     const hsize_t *first, *n; /* of the part that is wanted; NULL: all */
     size_t *n_looked;         /* sources, of all depths */
     struct fbp_blob *files;   /* takes their names; NULL */
+    size_t *missing;          /* chunks that were never written, and all; NULL: they do not matter */
     size_t *n_files, most;    /* files that follow each other, of all depths; above `most`: stop */
     char last[NAME];
     hid_t last_file;
@@ -183,6 +184,7 @@ static fbp_status check_source(struct virtual_set *v, size_t i, const char *file
     struct virtual_set all = {.path = v->path,
                               .n_looked = v->n_looked,
                               .files = v->files,
+                              .missing = v->missing,
                               .n_files = v->n_files,
                               .most = v->most};
     const fbp_status st = check_set(&all, source, v->depth + 1);
@@ -241,21 +243,26 @@ static bool is_wanted(const struct virtual_set *v, size_t i)
 
 static fbp_status check_mapping(struct virtual_set *v, size_t i)
 {
-    char file[NAME] = "", set[NAME] = "", one_file[NAME], one_set[NAME];
-    const ssize_t n = H5Pget_virtual_filename(v->plist, i, file, NAME);
-    const ssize_t m = H5Pget_virtual_dsetname(v->plist, i, set, NAME);
+    struct {
+        char file[NAME], set[NAME], one_file[NAME], one_set[NAME];
+    } *s = NULL; /* not on the stack: sets refer to sets */
+    fbp_status st = FBP_OK;
 
+    FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "names of a source"));
+    const ssize_t n = H5Pget_virtual_filename(v->plist, i, s->file, NAME);
+    const ssize_t m = H5Pget_virtual_dsetname(v->plist, i, s->set, NAME);
     if (n <= 0 || n >= NAME || m <= 0 || m >= NAME)
-        return fbp_fail(FBP_ERR_INVALID, "%s: the name of source %zu is too long or damaged",
-                        v->path, i);
-    const bool many = strstr(file, "%b") || strstr(set, "%b");
+        st = fbp_fail(FBP_ERR_INVALID, "%s: the name of source %zu is too long or damaged",
+                      v->path, i);
+    const bool many = strstr(s->file, "%b") || strstr(s->set, "%b");
     const hsize_t blocks = many ? count_blocks(v, i) : 1;
-    for (hsize_t k = 0; k < blocks; k++) {
-        expand(file, k, one_file);
-        expand(set, k, one_set);
-        FBP_TRY(check_source(v, i, one_file, one_set));
+    for (hsize_t k = 0; k < blocks && st == FBP_OK; k++) {
+        expand(s->file, k, s->one_file);
+        expand(s->set, k, s->one_set);
+        st = check_source(v, i, s->one_file, s->one_set);
     }
-    return FBP_OK;
+    free(s);
+    return st;
 }
 
 static fbp_status check_mappings(struct virtual_set *v)
@@ -271,6 +278,43 @@ static fbp_status check_mappings(struct virtual_set *v)
     return FBP_OK;
 }
 
+void fbp_hdf5_count_chunks(hid_t data, hid_t plist, size_t *missing, size_t *all)
+{
+    hsize_t n[H5S_MAX_RANK], chunk[H5S_MAX_RANK], there = 0;
+    const hid_t space = H5Dget_space(data);
+    const int rank = H5Sget_simple_extent_dims(space, n, NULL);
+    size_t count = 1;
+
+    if (H5Pget_layout(plist) == H5D_CHUNKED && rank > 0 &&
+        H5Pget_chunk(plist, H5S_MAX_RANK, chunk) == rank &&
+        H5Dget_num_chunks(data, space, &there) >= 0) {
+        for (int d = 0; d < rank; d++)
+            if (__builtin_mul_overflow(count, (n[d] + chunk[d] - 1) / chunk[d], &count))
+                count = 0;
+        *missing += there < count ? count - there : 0;
+        *all += count;
+    }
+    H5Sclose(space);
+}
+
+void fbp_hdf5_covered(hid_t plist, unsigned char *covered, size_t n)
+{
+    hsize_t lo[H5S_MAX_RANK], hi[H5S_MAX_RANK];
+    size_t count = 0;
+
+    H5Pget_virtual_count(plist, &count);
+    for (size_t i = 0; i < count; i++) {
+        const hid_t to = H5Pget_virtual_vspace(plist, i);
+        if (H5Sget_select_bounds(to, lo, hi) < 0) { /* it is not limited */
+            lo[0] = 0;
+            hi[0] = n - 1;
+        }
+        for (hsize_t z = lo[0]; z <= hi[0] && z < n; z++)
+            covered[z] = 1;
+        H5Sclose(to);
+    }
+}
+
 static fbp_status check_set(const struct virtual_set *like, hid_t data, int depth)
 {
     struct virtual_set *v;
@@ -278,6 +322,8 @@ static fbp_status check_set(const struct virtual_set *like, hid_t data, int dept
 
     const hid_t plist = H5Dget_create_plist(data);
     if (H5Pget_layout(plist) != H5D_VIRTUAL) {
+        if (like->missing && depth > 0)
+            fbp_hdf5_count_chunks(data, plist, &like->missing[0], &like->missing[1]);
         H5Pclose(plist);
         return FBP_OK;
     }
@@ -300,21 +346,6 @@ static fbp_status check_set(const struct virtual_set *like, hid_t data, int dept
     return st;
 }
 
-static fbp_status check_up_to(hid_t data, const char *path, const hsize_t *first, const hsize_t *n,
-                              struct fbp_blob *files, size_t most, size_t *n_files)
-{
-    size_t n_looked = 0;
-    const struct virtual_set wanted = {.path = path,
-                                       .first = first,
-                                       .n = n,
-                                       .n_looked = &n_looked,
-                                       .files = files,
-                                       .n_files = n_files,
-                                       .most = most};
-
-    return check_set(&wanted, data, 0);
-}
-
 /* The library says nothing where it cannot, and reads the fill value. */
 static bool can_open(size_t n)
 {
@@ -328,20 +359,32 @@ static bool can_open(size_t n)
     return left >= n;
 }
 
-fbp_status fbp_hdf5_check_virtual(hid_t data, const char *path, const hsize_t *first,
-                                  const hsize_t *n, struct fbp_blob *files)
+fbp_status fbp_hdf5_check_virtual(hid_t data, const char *path, struct fbp_blob *files,
+                                  size_t missing[2])
 {
-    size_t n_files = 0;
+    size_t n_files = 0, n_looked = 0;
+    const struct virtual_set all = {.path = path,
+                                    .n_looked = &n_looked,
+                                    .files = files,
+                                    .missing = missing,
+                                    .n_files = &n_files,
+                                    .most = SIZE_MAX};
 
-    return check_up_to(data, path, first, n, files, SIZE_MAX, &n_files);
+    return check_set(&all, data, 0);
 }
 
 fbp_status fbp_hdf5_check_block(hid_t data, const char *path, const hsize_t *first,
                                 const hsize_t *n, size_t most, bool *fits)
 {
-    size_t n_files = 0;
+    size_t n_files = 0, n_looked = 0;
+    const struct virtual_set wanted = {.path = path,
+                                       .first = first,
+                                       .n = n,
+                                       .n_looked = &n_looked,
+                                       .n_files = &n_files,
+                                       .most = most};
 
-    FBP_TRY(check_up_to(data, path, first, n, NULL, most, &n_files));
+    FBP_TRY(check_set(&wanted, data, 0));
     *fits = n_files <= most && (n_files == 0 || can_open(n_files + SPARE_FILES));
     return FBP_OK;
 }

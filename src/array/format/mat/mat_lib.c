@@ -294,57 +294,69 @@ static void walk(struct names *out, matvar_t *v, const char *prefix, int depth)
         walk(out, fbp_mat_field(v, fields[i]), name, depth + 1);
 }
 
-static void list(mat_t *mat, struct names *out)
+/* free() them. */
+static fbp_status list(mat_t *mat, struct names **all)
 {
+    struct names *out = NULL;
     matvar_t *v;
 
-    out->n = 0;
-    out->other[0] = '\0';
+    FBP_TRY(fbp_calloc((void **)all, 1, sizeof *out, "names of arrays"));
+    out = *all;
     fbp_mat_rewind(mat);
     while ((v = fbp_mat_next(mat))) {
         walk(out, v, "", 0);
         Mat_VarFree(v);
     }
+    return FBP_OK;
+}
+
+static fbp_status missing(const struct names *all, const char *file, const char *member)
+{
+    const char *names[MAX_NAMES], *nearest;
+    char known[900] = "";
+
+    for (size_t i = 0; i < all->n; i++)
+        names[i] = all->name[i];
+    nearest = member && all->n ? fbp_nearest(member, names, all->n) : NULL;
+    for (size_t i = 0; i < all->n && i < SHOWN; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%.60s (%s)", i ? ", " : "",
+                 all->name[i], all->size[i]);
+    if (!all->n && all->other[0])
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: %s: double, single and integers of 8 to 32 bits are read, full and "
+                        "real: save it as single",
+                        file, all->other);
+    if (!member)
+        return fbp_fail(FBP_ERR_INVALID, "%s: %s%s%s", file,
+                        all->n ? "holds several arrays: name one as FILE:VARIABLE; it has "
+                              : "holds no array of real numbers: is it the right file?",
+                        known, all->n > SHOWN ? ", …" : "");
+    return fbp_fail(FBP_ERR_INVALID, "%s: has no array \"%.80s\"%s%s%s: it has %s%s", file, member,
+                    nearest ? ": did you mean \"" : "", nearest ? nearest : "",
+                    nearest ? "\"?" : "", all->n ? known : "no array of real numbers",
+                    all->n > SHOWN ? ", …" : "");
 }
 
 fbp_status fbp_mat_missing(mat_t *mat, const char *file, const char *member)
 {
-    const char *names[MAX_NAMES], *nearest;
-    struct names all;
-    char known[900] = "";
+    struct names *all = NULL;
 
-    list(mat, &all);
-    for (size_t i = 0; i < all.n; i++)
-        names[i] = all.name[i];
-    nearest = member && all.n ? fbp_nearest(member, names, all.n) : NULL;
-    for (size_t i = 0; i < all.n && i < SHOWN; i++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%.60s (%s)", i ? ", " : "",
-                 all.name[i], all.size[i]);
-    if (!all.n && all.other[0])
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: %s: double, single and integers of 8 to 32 bits are read, full and "
-                        "real: save it as single",
-                        file, all.other);
-    if (!member)
-        return fbp_fail(FBP_ERR_INVALID, "%s: %s%s%s", file,
-                        all.n ? "holds several arrays: name one as FILE:VARIABLE; it has "
-                              : "holds no array of real numbers: is it the right file?",
-                        known, all.n > SHOWN ? ", …" : "");
-    return fbp_fail(FBP_ERR_INVALID, "%s: has no array \"%.80s\"%s%s%s: it has %s%s", file, member,
-                    nearest ? ": did you mean \"" : "", nearest ? nearest : "",
-                    nearest ? "\"?" : "", all.n ? known : "no array of real numbers",
-                    all.n > SHOWN ? ", …" : "");
+    FBP_TRY(list(mat, &all));
+    const fbp_status st = missing(all, file, member);
+    free(all);
+    return st;
 }
 
 fbp_status fbp_mat_only(mat_t *mat, const char *file, char *out, size_t n)
 {
-    struct names all;
+    struct names *all = NULL;
 
-    list(mat, &all);
-    if (all.n != 1)
-        return fbp_mat_missing(mat, file, NULL);
-    snprintf(out, n, "%s", all.name[0]);
-    return FBP_OK;
+    FBP_TRY(list(mat, &all));
+    const fbp_status st = all->n == 1 ? FBP_OK : missing(all, file, NULL);
+    if (st == FBP_OK)
+        snprintf(out, n, "%s", all->name[0]);
+    free(all);
+    return st;
 }
 
 double fbp_mat_element(const matvar_t *v, size_t i)

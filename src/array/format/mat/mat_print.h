@@ -40,7 +40,7 @@ enum {
 };
 
 /** Values are taken in pieces of so many. */
-enum { FBP_MAT_PIECE = 4096 };
+enum { FBP_MAT_PIECE = 512 };
 
 /** Bytes of an element in a file; 0: no type of numbers. */
 size_t fbp_mat_stored_size(uint32_t type);

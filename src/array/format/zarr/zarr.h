@@ -12,6 +12,9 @@ extern const struct fbp_chunk_format fbp_zarr_chunks;
 fbp_status fbp_zarr_layout(const char *path, const struct fbp_array_info *info,
                            uint64_t compressed_bytes, struct fbp_layout *out);
 
+/** The beginning of a .zarray as fbp writes it. */
+#define FBP_ZARR_BEGIN "{\n  \"zarr_format\": 2,\n  \"shape\": ["
+
 /** What .zarray says beside size and type. */
 struct fbp_zarr_array {
     int n_dims;      /**< 2 or more; those before the last three have one sample */
@@ -19,6 +22,7 @@ struct fbp_zarr_array {
     bool compressed; /**< by zlib or gzip */
     bool foreign;    /**< bytes of the other order */
     char separator;  /**< between numbers in the name of a chunk */
+    bool ours;       /**< fbp wrote it, with all of its chunks */
     unsigned char fill[8];
 };
 

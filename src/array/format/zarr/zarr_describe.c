@@ -36,8 +36,10 @@ bool fbp_zarr_is_folder(const char *path)
            has(path, "zarr.json");
 }
 
-/* *out NULL: there is no such file.  src: it is what is read from, too. */
-static fbp_status read_json(fbp_source *src, const char *folder, const char *name, cJSON **out)
+/* *out NULL: there is no such file.  src: it is what is read from, too.  *ours: fbp wrote the text;
+ * NULL: that is not asked. */
+static fbp_status read_json(fbp_source *src, const char *folder, const char *name, bool *ours,
+                            cJSON **out)
 {
     char *path = in_folder(folder, name), *text = NULL;
     size_t n = 0;
@@ -50,6 +52,8 @@ static fbp_status read_json(fbp_source *src, const char *folder, const char *nam
             st = fbp_inputs_add(&src->inputs, path);
         if (st == FBP_OK)
             st = fbp_json_parse(text, n, NULL, out);
+        if (st == FBP_OK && ours) /* other writers lay their text out in other ways */
+            *ours = strncmp(text, FBP_ZARR_BEGIN, strlen(FBP_ZARR_BEGIN)) == 0;
         if (st == FBP_ERR_INVALID)
             st = fbp_fail(st, "%s: is not JSON: it is damaged: copy it again", path);
     }
@@ -307,7 +311,7 @@ static fbp_status look_above(fbp_source *src, int n_dims)
         first--;
     char *above = first ? fbp_format("%.*s", (int)first, src->file) : fbp_strdup(".");
     fbp_status st =
-        above ? read_json(src, above, ".zattrs", &attributes) : fbp_fail_nomem(n, "a path");
+        above ? read_json(src, above, ".zattrs", NULL, &attributes) : fbp_fail_nomem(n, "a path");
     const cJSON *image = image_of(attributes);
     const cJSON *dataset = find_dataset(image, src->file + first, n - first);
     if (dataset)
@@ -322,12 +326,12 @@ static fbp_status open_array(fbp_source *src, const char *folder, struct fbp_zar
     cJSON *array = NULL, *attributes = NULL;
     fbp_status st;
 
-    FBP_TRY_GOTO(read_json(src, folder, ".zarray", &array));
+    FBP_TRY_GOTO(read_json(src, folder, ".zarray", &out->ours, &array));
     if (!array)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "%s: its array %s has no .zarray: copy it again",
                               src->path, folder));
     FBP_TRY_GOTO(take_array(src, array, out));
-    FBP_TRY_GOTO(read_json(src, folder, ".zattrs", &attributes));
+    FBP_TRY_GOTO(read_json(src, folder, ".zattrs", NULL, &attributes));
     take_attributes(src, attributes);
 fail:
     cJSON_Delete(array);
@@ -381,7 +385,7 @@ fbp_status fbp_zarr_describe(fbp_source *src, struct fbp_zarr_array *out, char *
                         "%s: is a file, and a Zarr array is a folder: unpack it, or correct the "
                         "name",
                         src->path);
-    FBP_TRY(read_json(src, src->file, ".zattrs", &attributes));
+    FBP_TRY(read_json(src, src->file, ".zattrs", NULL, &attributes));
     const fbp_status st = open_image(src, attributes, out, folder);
     cJSON_Delete(attributes);
     return st;

@@ -1,16 +1,21 @@
 /* Arrays of Zarr, version 2, as sources: rows of chunks that are files of their own. */
 #include "array/file/bytes.h"
 #include "array/file/cache.h"
+#include "array/file/describe.h"
 #include "array/file/inflate.h"
 #include "array/format/zarr/zarr.h"
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "base/stop.h"
 #include "base/text.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -255,6 +260,67 @@ static fbp_status measure(fbp_source *src)
     return make_cache(src);
 }
 
+/* Files of chunks below an open folder, by layers along z: there[grid[2]].  d: numbers that their
+ * names still lack. */
+static fbp_status count_chunks(const struct zarr *z, int fd, int d, size_t layer, size_t *there)
+{
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    fbp_status st = FBP_OK;
+    const struct dirent *e;
+
+    if (!dir)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot be listed: %s", z->folder, strerror(errno));
+    while (st == FBP_OK && (errno = 0, e = readdir(dir))) {
+        const char *at = e->d_name;
+        int i = d;
+        for (char *end; i > 0 && isdigit((unsigned char)*at); at = end + (*end == z->a.separator)) {
+            const size_t k = strtoull(at, &end, 10), most = --i < 3 ? z->grid[i] : 1;
+            if (k >= most || (at[0] == '0' && end > at + 1))
+                break;
+            layer = i == 2 ? k : layer;
+        }
+        if (*at || i == d) /* another file */
+            continue;
+        if (i == 0)
+            there[layer]++;
+        else
+            st = count_chunks(z, openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+                              i, layer, there);
+    }
+    closedir(dir);
+    return st == FBP_OK ? fbp_go_on() : st;
+}
+
+/* Chunks that are not there: a sparse array, or an incomplete copy. */
+static fbp_status note_missing(fbp_source *src)
+{
+    const struct zarr *z = src->state;
+    const size_t layer = z->grid[0] * z->grid[1], all = layer * z->grid[2];
+    const int fd = openat(z->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    unsigned char *lacks = NULL;
+    size_t *there = NULL, n = 0;
+    fbp_status st;
+
+    FBP_TRY_GOTO(fbp_calloc((void **)&there, z->grid[2], sizeof *there, "a table of chunks"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&lacks, src->info.n[2], 1, "a table of slices"));
+    FBP_TRY_GOTO(count_chunks(z, fd, z->a.n_dims, 0, there));
+    for (size_t i = 0; i < src->info.n[2]; i++)
+        lacks[i] = there[i / z->a.chunk[2]] < layer;
+    for (size_t i = 0; i < z->grid[2]; i++)
+        n += there[i] < layer ? layer - there[i] : 0;
+    if (n > 0)
+        fbp_describe_missing(src->path, n, all, "chunks are missing", lacks, &src->info);
+    if (n > 0 && z->a.ours)
+        st = fbp_fail(FBP_ERR_INVALID,
+                      "%s: %zu of %zu chunks are missing, and fbp wrote all of them: it is an "
+                      "incomplete copy: copy it again",
+                      src->path, n, all);
+fail:
+    free(lacks);
+    free(there);
+    return st;
+}
+
 /* A chunk that is there is read from, and must stay what it is. */
 static fbp_status add_input(fbp_source *src, size_t k)
 {
@@ -304,5 +370,6 @@ fbp_status fbp_zarr_open(fbp_source *src)
     if (z->dir < 0)
         return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", z->folder, strerror(errno));
     FBP_TRY(measure(src));
+    FBP_TRY(note_missing(src));
     return add_inputs(src);
 }

@@ -104,9 +104,7 @@ static char *array(enum fbp_type type, const struct fbp_levels *levels, size_t k
 
     if (compression)
         snprintf(compressor, sizeof compressor, "{\"id\": \"zlib\", \"level\": %d}", compression);
-    return fbp_format("{\n"
-                      "  \"zarr_format\": 2,\n"
-                      "  \"shape\": [%zu, %zu, %zu],\n"
+    return fbp_format(FBP_ZARR_BEGIN "%zu, %zu, %zu],\n"
                       "  \"chunks\": [%zu, %zu, %zu],\n"
                       "  \"dtype\": \"%s\",\n"
                       "  \"order\": \"C\",\n"
