@@ -89,20 +89,27 @@ static fbp_status add_division(struct fbp_sink *s, struct fbp_joint_peer *p, voi
     return FBP_OK;
 }
 
-/* *done false: the output is not there, or its file system has no attributes. */
+static fbp_status describe_published(const struct fbp_sink *s, char line[RECORD_LINE])
+{
+    return describe_output(s, line)
+               ? FBP_OK
+               : fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", s->path, strerror(errno));
+}
+
+/* *done false: the file system has no attributes. */
 static fbp_status record(struct fbp_sink *s, bool *done)
 {
     struct fbp_joint_peer own = {.n_parts = s->joint->own.n_parts};
     char line[RECORD_LINE], text[RECORD];
-    char *name = recorded_file(s);
 
+    FBP_TRY(describe_published(s, line));
     fbp_journal_first(s, text);
-    *done = name && describe_output(s, line);
-    if (*done)
-        strcat(text, line + 1);
+    strcat(text, line + 1); /* its first byte ends the line that is there */
     (void)add_division(s, &own, text);
-    const fbp_status st = fbp_joint_each(s, false, add_division, text);
-    *done = *done && setxattr(name, ATTRIBUTE, text, strlen(text), 0) == 0;
+    FBP_TRY(fbp_joint_each(s, false, add_division, text));
+    char *name = recorded_file(s);
+    *done = name && setxattr(name, ATTRIBUTE, text, strlen(text), 0) == 0;
+    const fbp_status st = name ? FBP_OK : fbp_fail_nomem(strlen(s->path), "a path");
     free(name);
     return st;
 }
@@ -113,8 +120,7 @@ static fbp_status keep_head(const struct fbp_sink *s, int fd)
     char *head = NULL;
     size_t n = 0;
 
-    if (!describe_output(s, line))
-        return fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", s->path, strerror(errno));
+    FBP_TRY(describe_published(s, line));
     FBP_TRY(fbp_read_text(s->joint->head, FBP_JOINT_MAX_HEAD, &head, &n));
     const bool noted = strstr(head, line);
     free(head);

@@ -123,4 +123,63 @@ has err 'phases would reach over'
 run 1 recon planes.json --paganin 300,20 -o no.mha
 has err 'paganin: views of kind planes are no line integrals'
 absent no.mha
+# Chunks that are missing: of projections, flats and volumes, with their number; what fbp wrote is refused.
+zarr() { # NAME FILES…: an array of 16 x 16 samples a chunk, a file each
+    local name=$1 k=0
+    shift
+    mkdir $name
+    for file in "$@"; do
+        cp "$file" $name/$k.0.0
+        k=$((k + 1))
+    done
+    echo "{\"zarr_format\": 2, \"shape\": [$k, 16, 16], \"chunks\": [1, 16, 16], \"dtype\": \"<f4\", \"order\": \"C\", \"compressor\": null, \"filters\": null, \"fill_value\": 0}" >$name/.zarray
+}
+run 0 simulate --size 10 --detector 16x16 --views 12 --scale 0.02 -o m.json -q
+tail -c $((12 * 16 * 16 * 4)) m.mha | split -b 1024 -a 2 -d - m.raw.
+run 0 simulate --size 10 --detector 16x16 --views 12 --scale 0 -o f.json -q
+tail -c 1024 f.mha >flat.raw
+zarr p.zarr m.raw.*
+zarr f.zarr flat.raw flat.raw
+sed 's/"m.mha"/"p.zarr"/' m.json >p.json
+run 0 recon p.json -o whole.ome.zarr -q --json
+[ "$(json warnings)" = '[]' ] || say "$last: $(json warnings)"
+rm p.zarr/3.0.0 p.zarr/5.0.0
+run 0 recon p.json -o lacks.ome.zarr --json
+has err '^warning: .*p.zarr: 2 of 12 chunks are missing \(views or slices 3, 5, counted from 0\): '
+has out 'p.zarr: 2 of 12 chunks are missing'
+run 0 plan p.json
+has err 'p.zarr: 2 of 12 chunks are missing'
+run 0 info p.zarr --json
+has out 'p.zarr: 2 of 12 chunks are missing'
+run 0 compare p.zarr p.zarr --json
+has out 'p.zarr: 2 of 12 chunks are missing'
+run 0 view p.zarr -o p.png
+has err 'p.zarr: 2 of 12 chunks are missing'
+rm f.zarr/1.0.0
+sed 's/"m.mha"/"m.mha", "i0": 1, "dark": "f.zarr"/' m.json >d.json
+run 0 recon d.json -o null: --json
+has err '^warning: f.zarr: 1 of 2 chunks are missing \(views or slices 1, counted'
+has out 'f.zarr: 1 of 2 chunks are missing'
+rm lacks.ome.zarr/0/0/0/0
+for command in 'info lacks.ome.zarr' 'compare whole.ome.zarr lacks.ome.zarr' 'view lacks.ome.zarr -o l.png'; do
+    # shellcheck disable=SC2086
+    run 1 $command
+    has err 'lacks.ome.zarr: 1 of 1 chunks are missing, and fbp wrote all of them: it is an incomplete copy'
+done
+
+# A folder of slices that fbp wrote: a gap is an error, an end that is missing a warning.
+mkdir whole
+run 0 recon m.json -o 'whole/v_%02d.tif' -q
+cp -r whole gap
+cp -r whole part
+rm gap/v_03.tif part/v_0[89].tif
+run 1 info gap
+has err 'gap: file 3 of the folder is slice 4 of a volume, and slice 3 is not there: it is an incomplete copy'
+run 0 info part
+has err '^warning: part: has slices 0 to 7 of a volume of 10 slices, counted from 0: the others are missing'
+run 0 info 'part/v_%02d.tif 0 7'
+empty err
+run 0 info whole
+empty err
+
 finish

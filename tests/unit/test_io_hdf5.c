@@ -411,6 +411,83 @@ static void virtual_sources_must_be_there(void **state)
     expect_invalid("/twice", "io_hdf5_volume.h5:/d: that file is not there");
 }
 
+static void assert_missing(const char *set, const char *what)
+{
+    char path[300];
+
+    snprintf(path, sizeof path, "%s:%s", H5, set);
+    fbp_source *src = open_source(path, NULL);
+    const char *is = fbp_source_info(src)->missing;
+    if (what ? !strstr(is, what) : *is)
+        fail_msg("%s: \"%s\" instead of \"%s\"", set, is, what ? what : "");
+    fbp_source_close(&src);
+}
+
+/* A data set of NZ slices of which [first, first + n) are written. */
+static void put_some(hid_t file, const char *name, hid_t how, hsize_t first, hsize_t n)
+{
+    const hsize_t all[3] = {NZ, NY, NX}, at[3] = {first, 0, 0}, some[3] = {n, NY, NX};
+    const hid_t space = H5Screate_simple(3, all, NULL), memory = H5Screate_simple(3, some, NULL);
+    const hid_t set = H5Dcreate2(file, name, H5T_STD_U16LE, space, H5P_DEFAULT, how, H5P_DEFAULT);
+    static const uint16_t ones[N] = {1};
+
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, at, NULL, some, NULL);
+    assert_true(H5Dwrite(set, H5T_NATIVE_UINT16, memory, space, H5P_DEFAULT, ones) >= 0);
+    H5Dclose(set);
+    H5Sclose(space);
+    H5Sclose(memory);
+    H5Pclose(how);
+}
+
+static hid_t checked_chunks(hsize_t z, hsize_t y, hsize_t x)
+{
+    const hid_t how = chunks(z, y, x);
+
+    H5Pset_fletcher32(how); /* which only the library reads */
+    return how;
+}
+
+static void unwritten_chunks_are_counted(void **state)
+{
+    static const double keys[NZ] = {0, 0, 1, 0, 2, 0};
+    const hsize_t all[3] = {NZ, NY, NX}, half[3] = {NZ / 2, NY, NX}, none[3] = {0};
+    const hid_t file = new_file(H5);
+
+    (void)state;
+    put_some(file, "/whole", chunks(2, 3, 7), 0, NZ);
+    put_some(file, "/end", chunks(2, 3, 7), 0, 4);
+    put_some(file, "/middle", chunks(1, 3, 4), 2, 1);
+    put_some(file, "/library", checked_chunks(2, 3, 7), 0, NZ);
+    put_some(file, "/library_end", checked_chunks(2, 3, 7), 0, 3);
+    put_some(file, "/library_start", checked_chunks(2, 3, 7), 4, 2);
+    put_list(file, "/image_key", H5T_STD_I64LE, NZ, keys);
+    const hid_t space = H5Screate_simple(3, all, NULL), from = H5Screate_simple(3, half, NULL);
+    const hid_t how = H5Pcreate(H5P_DATASET_CREATE), of = H5Pcreate(H5P_DATASET_CREATE);
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, none, NULL, half, NULL);
+    H5Pset_virtual(how, space, ".", "/part", from);
+    put_set(file, "/part", H5T_STD_U16LE, 3, half, H5P_DEFAULT, (double[N]){1});
+    put_set(file, "/stopped", H5T_STD_U16LE, 3, all, how, NULL);
+    H5Sselect_all(space);
+    H5Pset_virtual(of, space, ".", "/end", space);
+    put_set(file, "/of_end", H5T_STD_U16LE, 3, all, of, NULL);
+    H5Sclose(space);
+    H5Sclose(from);
+    H5Fclose(file);
+
+    assert_missing("/whole", NULL);
+    assert_missing("/end", "2 of 6 chunks were never written (views or slices 4 to 5, counted");
+    assert_missing("/middle", "20 of 24 chunks were never written (views or slices 0 to 1, 3 to 5,");
+    assert_missing("/middle?image_key=0", "16 of 16 chunks were never written (views or slices 0 to 3,");
+    assert_missing("/middle?image_key=1", NULL);
+    assert_missing("/end?image_key=1", NULL);
+    assert_missing("/end?image_key=2", "2 of 2 chunks were never written (views or slices 0,");
+    assert_missing("/library", NULL);
+    assert_missing("/library_end", "2 of 6 chunks were never written (views or slices 4 to 5,");
+    assert_missing("/library_start", "4 of 6 chunks were never written: their");
+    assert_missing("/stopped", "3 of 6 images of the virtual data set are in no source (views or slices 3 to 5,");
+    assert_missing("/of_end", "2 of 6 chunks of its sources were never written: their");
+}
+
 static void unwritten_chunks_are_filled(void **state)
 {
     const hsize_t n[3] = {NZ, NY, NX}, one[3] = {1, 1, 1}, at[3] = {0, 0, 0};
@@ -911,6 +988,7 @@ int main(void)
         cmocka_unit_test(virtual_blocks_end_with_their_files),
         cmocka_unit_test(virtual_sources_must_be_there),
         cmocka_unit_test(elsewhere),
+        cmocka_unit_test(unwritten_chunks_are_counted),
         cmocka_unit_test(unwritten_chunks_are_filled),
         cmocka_unit_test(two_dimensions),
         cmocka_unit_test(images_by_key),

@@ -689,6 +689,62 @@ static void fill_values_and_pictures(void **state)
     }
 }
 
+static void assert_missing(const char *path, const char *what)
+{
+    fbp_source *src = open_source(path, NULL);
+    const char *is = fbp_source_info(src)->missing;
+
+    if (what ? !strstr(is, what) : *is)
+        fail_msg("%s: \"%s\" instead of \"%s\"", path, is, what ? what : "");
+    fbp_source_close(&src);
+}
+
+/* [6][4][4] of 3 x 1 x 2 chunks. */
+static void missing_chunks_are_counted(void **state)
+{
+    (void)state;
+    (void)!system("rm -rf *; mkdir a.zarr");
+    put_text("a.zarr/.zarray", ARRAY("[6, 4, 4]", "[2, 4, 2]", "<i2", NO_PACKING));
+    assert_missing("a.zarr", "6 of 6 chunks are missing (views or slices 0 to 5, counted from 0)");
+    (void)!system("for z in 0 1 2; do for x in 0 1; do head -c 32 /dev/zero >a.zarr/$z.0.$x; done; done");
+    assert_missing("a.zarr", NULL);
+    (void)!system("rm a.zarr/1.0.1; touch a.zarr/1.0.1.tmp a.zarr/1.0 a.zarr/01.0.1 a.zarr/1.0.2 "
+                  "a.zarr/.nfs1 a.zarr/1.0.1.0");
+    assert_missing("a.zarr", "a.zarr: 1 of 6 chunks are missing (views or slices 2 to 3, counted");
+    (void)!system("rm a.zarr/0.0.?");
+    assert_missing("a.zarr", "3 of 6 chunks are missing (views or slices 0 to 3, counted");
+
+    (void)!system("rm -rf *; mkdir -p b.zarr/0/0; touch b.zarr/0/0/0 b.zarr/0/0/1 b.zarr/0/x");
+    put_text("b.zarr/.zarray", ARRAY("[6, 4, 4]", "[2, 4, 2]", "<i2",
+                                     NO_PACKING ", \"dimension_separator\": \"/\""));
+    assert_missing("b.zarr", "4 of 6 chunks are missing (views or slices 2 to 5, counted");
+    (void)!system("mkdir -p b.zarr/2/0; touch b.zarr/2/0/1");
+    assert_missing("b.zarr", "3 of 6 chunks are missing (views or slices 2 to 5, counted");
+}
+
+/* fbp writes all chunks: an image that lacks one is an incomplete copy. */
+static void an_incomplete_copy_of_an_own_image_is_refused(void **state)
+{
+    fbp_source *src = NULL;
+
+    (void)state;
+    for (int compress = 0; compress < 2; compress++) {
+        (void)!system("rm -rf *");
+        write_all("v.ome.zarr", FBP_F32, compress);
+        assert_missing("v.ome.zarr", NULL);
+        assert_int_equal(unlink("v.ome.zarr/1/0/0/0"), 0);
+        assert_missing("v.ome.zarr", NULL); /* which reads level 0 alone */
+        assert_int_equal(fbp_source_open(&src, "v.ome.zarr/1", NULL), FBP_ERR_INVALID);
+        assert_int_equal(unlink("v.ome.zarr/0/2/1/3"), 0);
+        assert_int_equal(fbp_source_open(&src, "v.ome.zarr", NULL), FBP_ERR_INVALID);
+        assert_says("1 of 90 chunks are missing, and fbp wrote all of them: it is an incomplete copy");
+        assert_int_equal(fbp_source_open(&src, "v.ome.zarr/0", NULL), FBP_ERR_INVALID);
+        (void)!system("rm -r v.ome.zarr/0/5");
+        assert_int_equal(fbp_source_open(&src, "v.ome.zarr", NULL), FBP_ERR_INVALID);
+        assert_says("16 of 90 chunks");
+    }
+}
+
 /* Millions of chunks of one sample would be opened one by one. */
 static void chunks_of_a_sample_are_refused(void **state)
 {
@@ -837,6 +893,8 @@ int main(void)
         cmocka_unit_test(chunks_of_a_sample_are_refused),
         cmocka_unit_test(arrays_of_others_are_read),
         cmocka_unit_test(fill_values_and_pictures),
+        cmocka_unit_test(missing_chunks_are_counted),
+        cmocka_unit_test(an_incomplete_copy_of_an_own_image_is_refused),
         cmocka_unit_test(chunks_that_change_are_noticed),
         cmocka_unit_test(what_is_not_read_is_said),
         cmocka_unit_test(needs_are_known_before),

@@ -279,13 +279,13 @@ static fbp_status count_chunks(const struct zarr *z, int fd, int d, size_t layer
                 break;
             layer = i == 2 ? k : layer;
         }
-        if (*at || i == d) /* another file */
+        if (*at || i == d || (i > 0 && z->a.separator != '/')) /* another file */
             continue;
+        const int below = i ? openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
         if (i == 0)
             there[layer]++;
-        else
-            st = count_chunks(z, openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
-                              i, layer, there);
+        else if (below >= 0 || errno != ENOTDIR)
+            st = count_chunks(z, below, i, layer, there);
     }
     closedir(dir);
     return st == FBP_OK ? fbp_go_on() : st;
