@@ -525,7 +525,13 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_reconstruct_double(const struct fbp_scan *
                                                          const double *views, double *volume,
                                                          struct fbp_report *report);
 
-/** Free a plan and set the caller's pointer to NULL.  `*plan` may be NULL. */
+/**
+ * Free a plan and set the caller's pointer to NULL.  `plan` and `*plan` may be NULL.
+ *
+ * While another thread runs the plan, the call waits until the run has returned; fbp_plan_stop()
+ * before it ends the run soon.  A callback of the plan's own run must not call this: the plan then
+ * stays as it is, *plan is not set to NULL, and fbp_message() says so.
+ */
 FBP_API void fbp_plan_destroy(fbp_plan **plan);
 
 /**

@@ -44,7 +44,12 @@
 
 FBP_BEGIN
 
-/** Result of every call that can fail.  Zero is success; the numbers never change. */
+/**
+ * Result of every call that can fail.  Zero is success; the numbers never change.
+ *
+ * A pointer that must be given and is NULL is FBP_ERR_INVALID.  Functions with another result return
+ * 0, false, NAN or NULL for it, and those without a result do nothing.
+ */
 typedef enum fbp_status {
     FBP_OK = 0,
     FBP_ERR_INVALID = -1,     /**< argument or input outside its documented domain */

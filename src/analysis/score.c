@@ -1,6 +1,8 @@
 /* How sharp is a slice? */
 #include "fbp/analysis.h"
 
+#include "base/status.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +86,7 @@ static double sharpness(const struct region *r)
 double fbp_slice_score(enum fbp_score score, float *values, size_t nx, size_t ny, double cx,
                        double cy, double radius)
 {
+    FBP_GIVEN_ELSE(NAN, values);
     const struct region r = {values, nx, ny, cx, cy, radius};
     size_t n = 0;
 
@@ -110,6 +113,7 @@ static size_t greatest(const double *y, size_t n)
 
 size_t fbp_score_rival(const double *y, size_t n)
 {
+    FBP_GIVEN_ELSE(n, y);
     const size_t best = greatest(y, n);
     size_t rival = n;
     double least = INFINITY;
@@ -132,6 +136,7 @@ size_t fbp_score_rival(const double *y, size_t n)
 
 double fbp_score_peak(const double *y, size_t n, bool *at_end)
 {
+    FBP_GIVEN_ELSE(NAN, y, at_end);
     const size_t best = greatest(y, n);
 
     *at_end = true;

@@ -119,6 +119,7 @@ static fbp_status make_buffers(fbp_adder *a)
 fbp_status fbp_adder_create(fbp_adder **out, const struct fbp_scan *scan,
                             const struct fbp_recon_params *params)
 {
+    FBP_GIVEN(out);
     struct fbp_recon_params own;
     struct fbp_scan taken;
     fbp_adder *a = NULL;
@@ -181,6 +182,7 @@ static fbp_status add(fbp_adder *a, size_t view)
 
 fbp_status fbp_adder_add(fbp_adder *a, size_t view, const float *samples)
 {
+    FBP_GIVEN(a, samples);
     fbp_message_clear();
     FBP_TRY(check_view(a, view));
     memcpy(a->samples, samples, view_samples(a) * sizeof *samples);
@@ -190,6 +192,7 @@ fbp_status fbp_adder_add(fbp_adder *a, size_t view, const float *samples)
 
 fbp_status fbp_adder_volume(fbp_adder *a, float *volume)
 {
+    FBP_GIVEN(a, volume);
     const struct fbp_slab slab = whole(a);
 
     fbp_message_clear();
@@ -217,6 +220,7 @@ static void close_device(fbp_adder *a)
 
 void fbp_adder_destroy(fbp_adder **adder)
 {
+    FBP_GIVEN_ELSE(, adder);
     fbp_adder *a = *adder;
 
     if (!a)

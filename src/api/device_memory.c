@@ -52,6 +52,7 @@ fbp_status fbp_source_device_memory(fbp_source **out, const void *samples,
                                     const struct fbp_array_info *given, const char *backend,
                                     void *queue)
 {
+    FBP_GIVEN(out, samples, backend);
     struct fbp_array_info info;
     struct fbp_far *far = NULL;
     uint64_t bytes;
@@ -67,6 +68,7 @@ fbp_status fbp_source_device_memory(fbp_source **out, const void *samples,
 fbp_status fbp_sink_device_memory(fbp_sink **out, void *samples, enum fbp_type type,
                                   const size_t n[3], const char *backend, void *queue)
 {
+    FBP_GIVEN(out, samples, n, backend);
     const struct fbp_array_info info = {.n = {n[0], n[1], n[2]}, .type = type};
     struct fbp_far *far = NULL;
     uint64_t bytes;
@@ -93,6 +95,7 @@ static fbp_status find_queues(const char *name, const struct fbp_backend **out)
 
 fbp_status fbp_device_queue_create(void **out, const char *name, int number)
 {
+    FBP_GIVEN(out, name);
     const struct fbp_backend *backend;
 
     fbp_message_clear();
@@ -103,6 +106,7 @@ fbp_status fbp_device_queue_create(void **out, const char *name, int number)
 
 fbp_status fbp_device_queue_wait(const char *name, void *queue)
 {
+    FBP_GIVEN(name);
     const struct fbp_backend *backend;
 
     fbp_message_clear();
@@ -112,6 +116,7 @@ fbp_status fbp_device_queue_wait(const char *name, void *queue)
 
 void fbp_device_queue_destroy(const char *name, void *queue)
 {
+    FBP_GIVEN_ELSE(, name);
     const struct fbp_backend *backend;
 
     if (queue && find_queues(name, &backend) == FBP_OK)

@@ -57,6 +57,7 @@ static fbp_status find_projector(const struct fbp_picture_params *p,
 fbp_status fbp_picture_write_source(fbp_source *volume, const char *name, const char *png_path,
                                     const struct fbp_picture_params *params)
 {
+    FBP_GIVEN(volume, name, png_path);
     struct fbp_picture_params own;
     const struct fbp_projector *projector;
     int index;
@@ -70,6 +71,7 @@ fbp_status fbp_picture_write_source(fbp_source *volume, const char *name, const 
 fbp_status fbp_picture_write(const char *volume_path, const char *png_path,
                              const struct fbp_picture_params *params)
 {
+    FBP_GIVEN(volume_path, png_path);
     struct fbp_picture_params own;
     fbp_source *volume = NULL;
 

@@ -25,6 +25,7 @@
 #include "run/scratch_rows.h"
 #include "scan/reduce.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
@@ -95,6 +96,9 @@ struct fbp_plan {
     const struct fbp_sum *sum;  /**< of which this plan's views are a part; NULL: all of it */
     pid_t process;              /**< that made it */
     atomic_bool stop;           /**< the run that goes on, or the next one, is to end */
+    pthread_mutex_t lock;       /**< of n_runs */
+    pthread_cond_t idle;        /**< n_runs is 0 */
+    size_t n_runs;              /**< calls of fbp_plan_run() and fbp_plan_run_to() */
 };
 
 /** Tables of the views as they were measured: of two stages those of the first (plan.c). */

@@ -45,6 +45,7 @@ static const char *what_binds(const struct fbp_predicted *t, double sum)
 fbp_status fbp_plan_cluster(const fbp_plan *p, size_t nodes, size_t view_ranks,
                             struct fbp_cluster *out)
 {
+    FBP_GIVEN(p);
     struct fbp_cluster whole = {.struct_size = sizeof whole};
     const size_t n_nodes = nodes ? nodes : p->model.n_nodes;
     struct fbp_work_request request;

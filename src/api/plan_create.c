@@ -250,6 +250,7 @@ static fbp_status make_plan(fbp_plan *p, const struct fbp_scan *scan)
 fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
                            const struct fbp_recon_params *params)
 {
+    FBP_GIVEN(out);
     struct fbp_recon_params own;
     struct fbp_scan whole;
     fbp_plan *p = NULL;
@@ -262,6 +263,8 @@ fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
     p->whole_scan = whole;
     p->scan = &p->whole_scan;
     p->process = getpid();
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->idle, NULL);
     p->params = own;
     if (own.output_type == FBP_TYPE_NONE)
         p->params.output_type = own.precision == FBP_PRECISION_DOUBLE ? FBP_F64 : FBP_F32;
@@ -283,11 +286,13 @@ fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
 
 const struct fbp_plan_summary *fbp_plan_info(const fbp_plan *plan)
 {
+    FBP_GIVEN_ELSE(NULL, plan);
     return &plan->info;
 }
 
 fbp_status fbp_plan_estimate(const fbp_plan *p, double *seconds)
 {
+    FBP_GIVEN(p, seconds);
     fbp_message_clear();
     FBP_TRY(fbp_own_process(p->process, "plan"));
     if (p->model.card) {
@@ -307,9 +312,32 @@ fbp_status fbp_plan_estimate(const fbp_plan *p, double *seconds)
     return FBP_OK;
 }
 
+/* Until no other thread runs the plan; false: this thread works for its run, which would wait, too. */
+static bool await_runs(fbp_plan *p)
+{
+    if (p->process != getpid()) /* a child has no runs */
+        return true;
+    if (fbp_stop_flag() == &p->stop) {
+        fbp_message_clear();
+        (void)!fbp_fail(FBP_ERR_INVALID,
+                        "plan: fbp_plan_destroy() was called by a callback of the plan's own run, "
+                        "and did nothing: call fbp_plan_stop() there, and destroy the plan when "
+                        "the run has returned");
+        return false;
+    }
+    pthread_mutex_lock(&p->lock);
+    while (p->n_runs > 0)
+        pthread_cond_wait(&p->idle, &p->lock);
+    pthread_mutex_unlock(&p->lock);
+    pthread_mutex_destroy(&p->lock);
+    pthread_cond_destroy(&p->idle);
+    return true;
+}
+
 void fbp_plan_destroy(fbp_plan **plan)
 {
-    if (!*plan)
+    FBP_GIVEN_ELSE(, plan);
+    if (!*plan || !await_runs(*plan))
         return;
     if ((*plan)->process == getpid()) /* a child has neither its threads nor its devices */
         fbp_workers_close(&(*plan)->workers);

@@ -62,6 +62,7 @@ static size_t count_missing(const fbp_plan *p, const struct fbp_job *job)
 
 fbp_status fbp_plan_part(const fbp_plan *p, size_t part, struct fbp_part *out)
 {
+    FBP_GIVEN(p);
     const size_t n_parts = p->params.n_parts;
     struct fbp_part whole = {.struct_size = sizeof whole};
     struct fbp_job job = p->tables.job;

@@ -264,6 +264,8 @@ static fbp_status run_between(fbp_plan *p, fbp_source *source, fbp_sink *sink,
                         "part: goes to a file that others write, too: run the plan into one "
                         "(fbp_plan_run()), or leave the parts out");
     FBP_TRY(fbp_plan_open_stages(p));
+    if (is_first(p) && !sink)
+        return fbp_fail(FBP_ERR_INVALID, "output: the sink is NULL: give one");
     if (!is_first(p)) {
         FBP_TRY(fbp_plan_team_sink(p, &sent));
         sink = sent;
@@ -304,14 +306,34 @@ static fbp_status agree(fbp_plan *p, fbp_status status)
     return st;
 }
 
+/* fbp_plan_destroy() waits from here on. */
+static struct fbp_stop_scope *begin_run(fbp_plan *p, struct fbp_stop_scope *scope)
+{
+    pthread_mutex_lock(&p->lock);
+    p->n_runs++;
+    pthread_mutex_unlock(&p->lock);
+    return fbp_stop_scope(scope);
+}
+
+/* The last use of the plan by this call. */
+static void end_run(fbp_plan *p, struct fbp_stop_scope *before)
+{
+    (void)fbp_stop_scope(before);
+    atomic_store(&p->stop, false);
+    pthread_mutex_lock(&p->lock);
+    if (--p->n_runs == 0)
+        pthread_cond_broadcast(&p->idle);
+    pthread_mutex_unlock(&p->lock);
+}
+
 fbp_status fbp_plan_run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink,
                            struct fbp_report *report)
 {
-    struct fbp_stop_scope scope = {.flag = &p->stop}, *const before = fbp_stop_scope(&scope);
+    FBP_GIVEN(p);
+    struct fbp_stop_scope scope = {.flag = &p->stop}, *const before = begin_run(p, &scope);
     const fbp_status st = agree(p, run_between(p, source, sink, report));
 
-    (void)fbp_stop_scope(before);
-    atomic_store(&p->stop, false);
+    end_run(p, before);
     return st;
 }
 
@@ -362,26 +384,29 @@ fail:
 
 fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *report)
 {
-    struct fbp_stop_scope scope = {.flag = &p->stop}, *const before = fbp_stop_scope(&scope);
+    FBP_GIVEN(p, output);
+    struct fbp_stop_scope scope = {.flag = &p->stop}, *const before = begin_run(p, &scope);
     const fbp_status st = agree(p, run_file(p, output, report));
 
-    (void)fbp_stop_scope(before);
-    atomic_store(&p->stop, false);
+    end_run(p, before);
     return st;
 }
 
 void fbp_plan_stop(fbp_plan *p)
 {
+    FBP_GIVEN_ELSE(, p);
     atomic_store(&p->stop, true);
 }
 
 void fbp_plan_timeline(fbp_plan *p, const char *path)
 {
+    FBP_GIVEN_ELSE(, p);
     p->timeline = path;
 }
 
 fbp_status fbp_plan_open(fbp_plan *p)
 {
+    FBP_GIVEN(p);
     fbp_message_clear();
     FBP_TRY(check_usable(p));
     if (p->workers.n)
@@ -394,6 +419,7 @@ fbp_status fbp_plan_open(fbp_plan *p)
 
 fbp_status fbp_plan_alloc(fbp_plan *p, size_t bytes, void **out)
 {
+    FBP_GIVEN(p, out);
     *out = NULL;
     FBP_TRY(fbp_plan_open(p));
     return fbp_workers_alloc(&p->workers, bytes, out);
@@ -401,6 +427,7 @@ fbp_status fbp_plan_alloc(fbp_plan *p, size_t bytes, void **out)
 
 void fbp_plan_release(fbp_plan *p, void *memory)
 {
+    FBP_GIVEN_ELSE(, p);
     if (memory && p->process == getpid())
         fbp_workers_release(&p->workers, memory);
 }

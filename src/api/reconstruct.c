@@ -54,6 +54,7 @@ fail:
 fbp_status fbp_reconstruct(const struct fbp_scan *scan, const struct fbp_recon_params *params,
                            const float *views, float *volume, struct fbp_report *report)
 {
+    FBP_GIVEN(views, volume);
     return reconstruct(scan, params, FBP_F32, views, volume, report);
 }
 
@@ -61,5 +62,6 @@ fbp_status fbp_reconstruct_double(const struct fbp_scan *scan,
                                   const struct fbp_recon_params *params, const double *views,
                                   double *volume, struct fbp_report *report)
 {
+    FBP_GIVEN(views, volume);
     return reconstruct(scan, params, FBP_F64, views, volume, report);
 }

@@ -134,6 +134,7 @@ static fbp_status fill_in(struct fbp_sink *s, const struct fbp_sink_functions *c
 fbp_status fbp_sink_callback(fbp_sink **out, const struct fbp_sink_functions *given,
                              const size_t n[3])
 {
+    FBP_GIVEN(out, n);
     struct fbp_sink_functions callback;
     struct fbp_sink *s = NULL;
 

@@ -144,6 +144,7 @@ static fbp_status fill_in(fbp_source *src, const struct fbp_source_functions *ca
 fbp_status fbp_source_callback(fbp_source **out, const struct fbp_source_functions *given,
                                const struct fbp_array_info *theirs)
 {
+    FBP_GIVEN(out);
     struct fbp_source_functions callback;
     struct fbp_array_info info;
     fbp_source *src = NULL;

@@ -139,6 +139,7 @@ static struct fbp_comparison result_of(const struct sums *s)
 fbp_status fbp_array_compare(const char *path_a, const char *path_b, double inside_radius_mm,
                              struct fbp_comparison *out)
 {
+    FBP_GIVEN(path_a, path_b);
     struct fbp_comparison own = {0};
     struct pair p = {0};
     struct sums s = {0};

@@ -67,6 +67,7 @@ fail:
 fbp_status fbp_source_memory(fbp_source **out, const void *samples,
                              const struct fbp_array_info *info)
 {
+    FBP_GIVEN(out);
     fbp_message_clear();
     return open_source(out, samples, info);
 }
@@ -142,12 +143,14 @@ fail:
 
 fbp_status fbp_sink_memory(fbp_sink **out, float *samples, const size_t n[3])
 {
+    FBP_GIVEN(out, samples, n);
     fbp_message_clear();
     return open_sink(out, FBP_F32, samples, n);
 }
 
 fbp_status fbp_sink_memory_double(fbp_sink **out, double *samples, const size_t n[3])
 {
+    FBP_GIVEN(out, samples, n);
     fbp_message_clear();
     return open_sink(out, FBP_F64, samples, n);
 }

@@ -180,6 +180,7 @@ static fbp_status add_one(struct fbp_inputs *all, const void *array)
 
 bool fbp_array_reads(const char *array, const char *file)
 {
+    FBP_GIVEN_ELSE(false, array, file);
     struct fbp_inputs named = {0};
 
     fbp_message_clear();

@@ -138,12 +138,14 @@ static fbp_status write_other(fbp_sink *s, size_t z0, size_t nz, const void *dat
 
 fbp_status fbp_sink_write(fbp_sink *s, size_t z0, size_t nz, const float *data)
 {
+    FBP_GIVEN(s, data);
     fbp_message_clear();
     return (s->info.type == FBP_F64 ? write_other : write_given)(s, z0, nz, data);
 }
 
 fbp_status fbp_sink_write_double(fbp_sink *s, size_t z0, size_t nz, const double *data)
 {
+    FBP_GIVEN(s, data);
     fbp_message_clear();
     return (s->info.type == FBP_F64 ? write_given : write_other)(s, z0, nz, data);
 }
@@ -165,6 +167,7 @@ static size_t find_lacking(const struct fbp_sink *s, size_t *n)
 
 fbp_status fbp_sink_finish(fbp_sink *s)
 {
+    FBP_GIVEN(s);
     size_t n;
 
     fbp_message_clear();
@@ -203,11 +206,13 @@ const char *fbp_sink_note(const fbp_sink *s)
 
 uint64_t fbp_sink_clipped(const fbp_sink *s)
 {
+    FBP_GIVEN_ELSE(0, s);
     return s->clipped;
 }
 
 uint64_t fbp_sink_hash(const fbp_sink *s)
 {
+    FBP_GIVEN_ELSE(0, s);
     return s->kind == FBP_SINK_HASH ? fbp_hash(0, s->hash, s->info.n[2] * sizeof *s->hash) : 0;
 }
 
@@ -241,6 +246,7 @@ static void remove_unfinished(struct fbp_sink *s)
 
 void fbp_sink_close(fbp_sink **sink)
 {
+    FBP_GIVEN_ELSE(, sink);
     struct fbp_sink *s = *sink;
 
     if (!s)

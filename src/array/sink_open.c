@@ -335,6 +335,7 @@ fbp_status fbp_sink_open_joint(fbp_sink **out, const char *path, const struct fb
 fbp_status fbp_sink_open(fbp_sink **out, const char *path, const struct fbp_array_info *info,
                          const struct fbp_sink_params *params)
 {
+    FBP_GIVEN(out, path);
     fbp_message_clear();
     return fbp_sink_open_as(out, path, info, params, NULL, NULL);
 }

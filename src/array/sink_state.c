@@ -33,6 +33,7 @@ void fbp_sink_mark(struct fbp_sink *s, size_t z0, size_t nz)
 
 bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz)
 {
+    FBP_GIVEN_ELSE(false, sink);
     struct fbp_sink *s = (struct fbp_sink *)(uintptr_t)sink; /* only its lock is changed */
     bool all = z0 <= s->info.n[2] && nz <= s->info.n[2] - z0;
 

@@ -246,12 +246,14 @@ fail:
 
 fbp_status fbp_source_open(fbp_source **out, const char *path, const struct fbp_raw *raw)
 {
+    FBP_GIVEN(out, path);
     return fbp_source_open_as(out, path, raw, FBP_SOURCE_WHOLE);
 }
 
 fbp_status fbp_source_follow(fbp_source **out, const char *path, const struct fbp_raw *raw,
                              double timeout_s)
 {
+    FBP_GIVEN(out, path);
     fbp_status st;
 
     FBP_TRY(fbp_source_open_as(out, path, raw, FBP_SOURCE_GROWING));

@@ -2,6 +2,8 @@
  * Unicode 15, 3.9 (well-formed UTF-8) and 23.1 (control codes). */
 #include "fbp/types.h"
 
+#include "base/status.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -37,6 +39,7 @@ static bool commands_terminal(unsigned number)
 
 size_t fbp_printable(char *out, size_t room, const char *text, size_t n, const char *keep)
 {
+    FBP_GIVEN_ELSE(0, out, text, keep);
     size_t used = 0;
 
     for (size_t i = 0; i < n;) {

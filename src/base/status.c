@@ -49,6 +49,18 @@ fbp_status fbp_fail(fbp_status status, const char *fmt, ...)
     return status;
 }
 
+fbp_status fbp_check_given(const char *function, const char *names, const void *const *pointers,
+                           size_t n)
+{
+    for (size_t i = 0; i < n; i++, names += strcspn(names, ","), names += strspn(names, ", "))
+        if (!pointers[i]) {
+            fbp_message_clear();
+            return fbp_fail(FBP_ERR_INVALID, "%s(): %.*s is NULL: give a pointer to it", function,
+                            (int)strcspn(names, ","), names);
+        }
+    return FBP_OK;
+}
+
 fbp_status fbp_because(const char *where, fbp_status st)
 {
     char why[sizeof message];

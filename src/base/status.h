@@ -31,6 +31,23 @@ FBP_PRIVATE_API void fbp_message_clear(void);
 /** Latch another thread's message in this one. */
 void fbp_message_adopt(const char *text);
 
+/** FBP_ERR_INVALID if one of the pointers is NULL; names: of the arguments, with commas. */
+fbp_status fbp_check_given(const char *function, const char *names,
+                                           const void *const *pointers, size_t n);
+
+/** The first line of a public function: these pointers must be given.  The second form returns
+ *  `value` if one of them is not, and has no message: signal handlers may call such functions. */
+#define FBP_POINTERS(...) ((const void *const[]){__VA_ARGS__})
+#define FBP_GIVEN(...)                                                         \
+    FBP_TRY(fbp_check_given(__func__, #__VA_ARGS__, FBP_POINTERS(__VA_ARGS__), \
+                            sizeof FBP_POINTERS(__VA_ARGS__) / sizeof(void *)))
+#define FBP_GIVEN_ELSE(value, ...)                                                       \
+    do {                                                                                 \
+        for (size_t i_ = 0; i_ < sizeof FBP_POINTERS(__VA_ARGS__) / sizeof(void *); i_++) \
+            if (!FBP_POINTERS(__VA_ARGS__)[i_])                                          \
+                return value;                                                            \
+    } while (0)
+
 /** Pass a failure on. */
 #define FBP_TRY(expr)                       \
     do {                                    \

@@ -68,6 +68,7 @@ struct fbp_stopper {
 
 fbp_status fbp_stopper_create(fbp_stopper **out)
 {
+    FBP_GIVEN(out);
     fbp_message_clear();
     *out = NULL;
     FBP_TRY(fbp_calloc((void **)out, 1, sizeof **out, "a stopper"));
@@ -82,11 +83,13 @@ void fbp_stopper_attach(fbp_stopper *stopper)
 
 void fbp_stopper_stop(fbp_stopper *stopper)
 {
+    FBP_GIVEN_ELSE(, stopper);
     atomic_store(&stopper->flag, true);
 }
 
 void fbp_stopper_destroy(fbp_stopper **stopper)
 {
+    FBP_GIVEN_ELSE(, stopper);
     free(*stopper);
     *stopper = NULL;
 }

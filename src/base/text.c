@@ -1,5 +1,7 @@
 #include "base/text.h"
 
+#include "base/status.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
@@ -30,6 +32,7 @@ char *fbp_bytes_about(char *buf, size_t n, double bytes)
 
 char *fbp_bytes_text(char *buf, size_t n, uint64_t bytes)
 {
+    FBP_GIVEN_ELSE(buf, buf);
     return fbp_bytes_about(buf, n, (double)bytes);
 }
 

@@ -121,6 +121,7 @@ fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *o
 
 fbp_status fbp_circle_views(const struct fbp_circle *circle, struct fbp_view *views)
 {
+    FBP_GIVEN(views);
     struct fbp_circle c;
 
     fbp_message_clear();

@@ -158,6 +158,7 @@ static fbp_status count_of(const struct fbp_directions *set, size_t *count)
 
 fbp_status fbp_directions_count(const struct fbp_directions *given, size_t *count)
 {
+    FBP_GIVEN(count);
     struct fbp_directions set;
 
     fbp_message_clear();
@@ -168,6 +169,7 @@ fbp_status fbp_directions_count(const struct fbp_directions *given, size_t *coun
 
 fbp_status fbp_directions_make(const struct fbp_directions *given, double (*out)[3])
 {
+    FBP_GIVEN(out);
     struct fbp_directions set;
     size_t count;
 
@@ -181,6 +183,7 @@ fbp_status fbp_directions_make(const struct fbp_directions *given, double (*out)
 void fbp_plane_view(const double direction[3], double spacing_mm, double first_mm, size_t n_samples,
                     struct fbp_view *out)
 {
+    FBP_GIVEN_ELSE(, direction, out);
     const double middle = first_mm + ((double)n_samples - 1) / 2 * spacing_mm;
 
     *out = (struct fbp_view){{0}, {0}, {0}, {0}};

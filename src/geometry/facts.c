@@ -418,6 +418,7 @@ static double method_error(const struct fbp_geometry_facts *f)
 
 bool fbp_geometry_remark(const struct fbp_geometry_facts *facts, size_t i, char *buf, size_t n)
 {
+    FBP_GIVEN_ELSE(false, buf);
     void (*words[2])(const struct fbp_geometry_facts *, char *, size_t);
     struct fbp_geometry_facts whole, *const f = &whole;
     size_t count = 0;

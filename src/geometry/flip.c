@@ -3,6 +3,8 @@
 #include "geometry/frame.h"
 #include "geometry/rotation.h"
 
+#include "base/status.h"
+
 static void negate(double a[3])
 {
     for (int i = 0; i < 3; i++)
@@ -22,6 +24,7 @@ static void turn_back(struct fbp_view *view, const double axis[3], double first)
 
 void fbp_views_flip(struct fbp_view *views, size_t n_views, unsigned flips)
 {
+    FBP_GIVEN_ELSE(, views);
     double axis[3];
 
     for (size_t k = 0; k < n_views; k++) {

@@ -1,7 +1,10 @@
 #include "geometry/kind.h"
 
+#include "base/status.h"
+
 double fbp_grid_coordinate(const struct fbp_grid *g, int axis, double i)
 {
+    FBP_GIVEN_ELSE(NAN, g);
     return g->centre_mm[axis] + (i - ((double)g->n[axis] - 1) / 2) * g->voxel_mm[axis];
 }
 

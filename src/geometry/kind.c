@@ -178,6 +178,7 @@ bool fbp_view_matrix(const struct fbp_view *view, enum fbp_kind kind, const stru
 fbp_status fbp_view_to_matrix(const struct fbp_view *view, enum fbp_kind kind,
                               const struct fbp_panel *panel, double P[12])
 {
+    FBP_GIVEN(view, panel, P);
     fbp_message_clear();
     FBP_TRY(fbp_check_kind("geometry", kind));
     if (fbp_view_matrix(view, kind, panel, P))
@@ -213,6 +214,7 @@ fbp_status fbp_facts_of(struct fbp_views views, const struct fbp_grid *grid,
 fbp_status fbp_views_facts(struct fbp_views views, const struct fbp_grid *grid,
                            struct fbp_geometry_facts *out)
 {
+    FBP_GIVEN(views.view);
     struct fbp_geometry_facts own;
 
     fbp_message_clear();
@@ -226,6 +228,7 @@ fbp_status fbp_geometry_rows(struct fbp_views views, size_t k0, size_t k1,
                              const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
                              size_t *r1)
 {
+    FBP_GIVEN(views.view, grid, r0, r1);
     fbp_message_clear();
     *r0 = *r1 = 0;
     FBP_TRY(fbp_check_kind("geometry", views.kind));
@@ -237,6 +240,7 @@ fbp_status fbp_geometry_rows(struct fbp_views views, size_t k0, size_t k1,
 
 fbp_status fbp_grid_default(struct fbp_views views, struct fbp_grid *out)
 {
+    FBP_GIVEN(views.view, out);
     fbp_message_clear();
     *out = (struct fbp_grid){.n = {0}};
     FBP_TRY(fbp_check_kind("geometry", views.kind));

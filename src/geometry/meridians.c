@@ -305,6 +305,7 @@ void fbp_meridians_clear(struct fbp_meridian_planes *planes)
 
 fbp_status fbp_meridians_find(const double (*direction)[3], size_t n, struct fbp_meridians *out)
 {
+    FBP_GIVEN(direction);
     struct fbp_meridian_planes planes;
 
     fbp_message_clear();

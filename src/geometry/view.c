@@ -8,6 +8,7 @@ static const double SINGULAR = 1e-12;
 void fbp_view_pixel(const struct fbp_view *view, const struct fbp_panel *panel, double c, double r,
                     double out[3])
 {
+    FBP_GIVEN_ELSE(, view, panel, out);
     const double dc = c - ((double)panel->n_columns - 1) / 2;
     const double dr = r - ((double)panel->n_rows - 1) / 2;
 
@@ -35,6 +36,7 @@ bool fbp_dual_basis(const double a[3], const double b[3], const double c[3], dou
 fbp_status fbp_view_from_matrix(const double P[12], double pitch_u_mm,
                                 const struct fbp_panel *panel, struct fbp_view *out)
 {
+    FBP_GIVEN(P, panel, out);
     double B[3][3], row_norm = 0, d0[3];
 
     fbp_message_clear();

@@ -72,6 +72,7 @@ static void c_arm_view(double t, double sod, double sdd, const struct fbp_circle
 fbp_status fbp_c_arm_views(const struct fbp_circle *given, const struct fbp_panel *panel,
                            struct fbp_view *views)
 {
+    FBP_GIVEN(panel, views);
     struct fbp_circle own, *const circle = &own;
 
     fbp_message_clear();

@@ -28,6 +28,7 @@ static double line_of_shapes(const struct fbp_phantom *phantom, const double p[3
 
 double fbp_phantom_line(const struct fbp_phantom *phantom, const double p[3], const double dir[3])
 {
+    FBP_GIVEN_ELSE(NAN, phantom, p, dir);
     double sum = phantom->n_shapes > 0 ? line_of_shapes(phantom, p, dir) : 0;
 
     for (size_t i = 0; i < phantom->n; i++) {
@@ -40,6 +41,7 @@ double fbp_phantom_line(const struct fbp_phantom *phantom, const double p[3], co
 
 double fbp_phantom_plane(const struct fbp_phantom *phantom, const double n[3], double t_mm)
 {
+    FBP_GIVEN_ELSE(NAN, phantom, n);
     struct fbp_body *bodies = NULL;
     double sum = NAN;
 
@@ -55,6 +57,7 @@ double fbp_phantom_plane(const struct fbp_phantom *phantom, const double n[3], d
 
 double fbp_phantom_at(const struct fbp_phantom *phantom, const double x[3])
 {
+    FBP_GIVEN_ELSE(NAN, phantom, x);
     bool hidden = false;
     double sum = 0;
 

@@ -318,6 +318,7 @@ static fbp_status simulate_given(const struct fbp_phantom *phantom, const struct
 fbp_status fbp_phantom_simulate(const struct fbp_phantom *phantom, const struct fbp_scan *scan,
                                 const char *path, const struct fbp_simulate_params *params)
 {
+    FBP_GIVEN(phantom);
     return simulate_given(phantom, scan, params, path, NULL);
 }
 
@@ -325,6 +326,7 @@ fbp_status fbp_phantom_simulate_memory(const struct fbp_phantom *phantom,
                                        const struct fbp_scan *scan, void *samples,
                                        const struct fbp_simulate_params *params)
 {
+    FBP_GIVEN(phantom);
     return simulate_given(phantom, scan, params, NULL, samples);
 }
 
@@ -339,6 +341,7 @@ fbp_status fbp_phantom_views(const struct fbp_phantom *phantom, const struct fbp
 fbp_status fbp_phantom_project(const struct fbp_phantom *phantom, const struct fbp_scan *scan,
                                const char *path, double noise_i0, uint64_t seed, int n_threads)
 {
+    FBP_GIVEN(phantom);
     return fbp_phantom_simulate(
         phantom, scan, path,
         &(struct fbp_simulate_params){.struct_size = sizeof(struct fbp_simulate_params),
@@ -374,6 +377,7 @@ static fbp_status write_volume(const struct fbp_phantom *phantom, const struct f
 fbp_status fbp_phantom_volume(const struct fbp_phantom *phantom, const struct fbp_grid *grid,
                               const char *path, int n_threads)
 {
+    FBP_GIVEN(phantom, grid, path);
     fbp_message_clear();
     return write_volume(phantom, grid, FBP_CONE, FBP_UNIT_MM, path, n_threads);
 }
@@ -381,6 +385,7 @@ fbp_status fbp_phantom_volume(const struct fbp_phantom *phantom, const struct fb
 fbp_status fbp_phantom_truth(const struct fbp_phantom *phantom, const struct fbp_scan *given,
                              enum fbp_unit unit, const char *path, int n_threads)
 {
+    FBP_GIVEN(phantom, path);
     struct fbp_scan scan;
 
     fbp_message_clear();

@@ -104,6 +104,7 @@ static fbp_status from_file(struct fbp_phantom *out, const char *path, double sc
 fbp_status fbp_phantom_create(struct fbp_phantom *out, const char *name, double half_mm,
                               double scale)
 {
+    FBP_GIVEN(out, name);
     fbp_status st;
     size_t t = 0;
 
@@ -125,6 +126,7 @@ fbp_status fbp_phantom_create(struct fbp_phantom *out, const char *name, double 
 
 void fbp_phantom_clear(struct fbp_phantom *phantom)
 {
+    FBP_GIVEN_ELSE(, phantom);
     free(phantom->items);
     free(phantom->shapes);
     *phantom = (struct fbp_phantom){0};

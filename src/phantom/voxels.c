@@ -114,6 +114,7 @@ static void add_ellipsoids(const struct fbp_phantom *phantom, const struct fbp_g
 fbp_status fbp_phantom_voxels(const struct fbp_phantom *phantom, const struct fbp_grid *grid,
                               size_t z0, size_t z1, float *out)
 {
+    FBP_GIVEN(phantom, grid, out);
     const size_t n = grid->n[0] * grid->n[1];
     struct fbp_body *bodies = NULL;
     struct fbp_spans room = {0};

@@ -105,6 +105,7 @@ static void widen(double range[2], double margin)
 
 fbp_status fbp_curve_svg(const struct fbp_curve *curve, const char *path)
 {
+    FBP_GIVEN(path);
     struct fbp_curve whole, *const c = &whole;
     struct chart d = {c, {INFINITY, -INFINITY}, {INFINITY, -INFINITY}};
 

@@ -136,6 +136,7 @@ static fbp_status start_canvas(struct sheet *s)
 
 size_t fbp_sheet_bytes(size_t n_tiles, size_t label_lines, const struct fbp_sheet_params *params)
 {
+    FBP_GIVEN_ELSE(0, params);
     struct sheet s = {.n_tiles = n_tiles, .p = params, .lines = label_lines};
     const size_t sample = sizeof(float) * 2 * SAMPLE,
                  png = (1 << 20) + FBP_PIECE_BYTES; /* at most, roughly */
@@ -224,6 +225,7 @@ static fbp_status take_params(struct fbp_sheet_params *own, const struct fbp_she
 fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, size_t n_tiles,
                            const struct fbp_sheet_params *params)
 {
+    FBP_GIVEN(png_path, tiles);
     struct fbp_sheet_params own;
     struct sheet s = {.tiles = tiles, .n_tiles = n_tiles, .p = &own};
     fbp_status st;

@@ -424,6 +424,7 @@ static void draw_page(FILE *f, const void *user)
 fbp_status fbp_geometry_svg(struct fbp_views views, const struct fbp_grid *grid,
                             const struct fbp_geometry_facts *facts, const char *path)
 {
+    FBP_GIVEN(views.view, path);
     struct fbp_geometry_facts whole;
     struct drawing d = {.of = views,
                         .source = fbp_kind_of(views.kind)->has_source,

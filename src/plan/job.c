@@ -22,6 +22,7 @@
 fbp_status fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan *given,
                             struct fbp_grid *out)
 {
+    FBP_GIVEN(out);
     struct fbp_scan whole, *const scan = &whole;
 
     fbp_message_clear();

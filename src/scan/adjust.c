@@ -87,6 +87,7 @@ static double distance_of(const struct fbp_view *v, enum fbp_adjust which, const
 
 fbp_status fbp_adjust_get(const struct fbp_scan *scan, enum fbp_adjust which, double *out)
 {
+    FBP_GIVEN(scan, out);
     double axis[3], P[12];
 
     *out = 0;
@@ -144,6 +145,7 @@ static void change(struct fbp_view *view, enum fbp_adjust which, double more, co
 
 fbp_status fbp_adjust_check(const struct fbp_scan *scan, enum fbp_adjust which, double value)
 {
+    FBP_GIVEN(scan);
     const double last = (double)scan->panel.n_columns - 1;
     const char *name = adjusts[which].name;
 
@@ -166,6 +168,7 @@ fbp_status fbp_adjust_check(const struct fbp_scan *scan, enum fbp_adjust which, 
 
 fbp_status fbp_adjust_set(struct fbp_scan *scan, enum fbp_adjust which, double value)
 {
+    FBP_GIVEN(scan);
     double now, axis[3];
 
     FBP_TRY(fbp_adjust_check(scan, which, value));
@@ -178,6 +181,7 @@ fbp_status fbp_adjust_set(struct fbp_scan *scan, enum fbp_adjust which, double v
 
 fbp_status fbp_adjust_all(struct fbp_scan *scan, const double values[FBP_ADJUSTS])
 {
+    FBP_GIVEN(scan, values);
     static const enum fbp_adjust order[FBP_ADJUSTS] = {
         FBP_ADJUST_SOD, FBP_ADJUST_SDD, FBP_ADJUST_TILT, FBP_ADJUST_OFFSET, FBP_ADJUST_CENTRE};
 
@@ -189,6 +193,7 @@ fbp_status fbp_adjust_all(struct fbp_scan *scan, const double values[FBP_ADJUSTS
 
 fbp_status fbp_scan_flip(struct fbp_scan *scan, unsigned flips)
 {
+    FBP_GIVEN(scan);
     if ((flips & (FBP_FLIP_V | FBP_FLIP_DIRECTION)) && !fbp_kind_has_lines(scan->kind))
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: views of plane integrals have no rows and do not turn: --flip-u takes "

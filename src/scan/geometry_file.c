@@ -294,6 +294,7 @@ static fbp_status check_kind(const struct fbp_geometry_format *f, const char *pa
 fbp_status fbp_geometry_load(struct fbp_scan *out, const char *path, const char *format,
                              const struct fbp_geometry_known *known)
 {
+    FBP_GIVEN(path);
     struct fbp_scan own;
 
     fbp_message_clear();
@@ -305,6 +306,7 @@ fbp_status fbp_geometry_load(struct fbp_scan *out, const char *path, const char 
 
 fbp_status fbp_geometry_save(const struct fbp_scan *given, const char *path, const char *format)
 {
+    FBP_GIVEN(path);
     struct fbp_scan whole, *const scan = &whole;
     const struct fbp_geometry_format *found;
 

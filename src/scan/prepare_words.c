@@ -145,6 +145,7 @@ static fbp_status take_step(char *word, struct fbp_preparation *out)
 
 fbp_status fbp_preparation_parse(const char *text, struct fbp_preparation *out)
 {
+    FBP_GIVEN(text);
     struct fbp_preparation own = {.struct_size = sizeof own};
     char *words, *save = NULL;
     fbp_status st = FBP_OK;

@@ -54,6 +54,8 @@ size_t fbp_scan_assumed(const struct fbp_scan *given, char *buf, size_t n)
     size_t at = 0;
 
     if (n > 0)
+        FBP_GIVEN_ELSE(0, buf);
+    if (n > 0)
         buf[0] = '\0';
     if (FBP_TAKE(scan, scan, given) != FBP_OK)
         return 0;

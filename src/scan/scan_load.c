@@ -18,17 +18,20 @@ static fbp_status load_theirs(struct fbp_scan *out, const char *path,
 
 fbp_status fbp_scan_load(struct fbp_scan *out, const char *path)
 {
+    FBP_GIVEN(path);
     return load_theirs(out, path, &(const struct fbp_scan_known){0});
 }
 
 fbp_status fbp_scan_load_growing(struct fbp_scan *out, const char *path)
 {
+    FBP_GIVEN(path);
     return load_theirs(out, path, &(const struct fbp_scan_known){.growing = true});
 }
 
 fbp_status fbp_scan_load_known(struct fbp_scan *out, const char *path,
                                const struct fbp_scan_known *known)
 {
+    FBP_GIVEN(path);
     struct fbp_scan_known all = {0};
 
     fbp_message_clear();

@@ -361,6 +361,7 @@ fbp_status fbp_scan_save_geometry(const struct fbp_scan *scan, const char *path)
 fbp_status fbp_scan_save(const struct fbp_scan *given, const char *path,
                          const struct fbp_circle *circle)
 {
+    FBP_GIVEN(path);
     struct fbp_scan own, *const scan = &own;
     struct fbp_circle whole;
 

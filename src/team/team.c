@@ -127,6 +127,7 @@ static void destroy(fbp_team *t)
 
 fbp_status fbp_team_create(fbp_team **out, const struct fbp_team_functions *functions)
 {
+    FBP_GIVEN(out);
     struct fbp_team_functions own;
     fbp_team *t = NULL;
     fbp_status st = FBP_OK;
@@ -170,6 +171,7 @@ fbp_status fbp_team_end(fbp_team *t, const char *failure)
 
 fbp_status fbp_team_leave(fbp_team **team, const char *failure)
 {
+    FBP_GIVEN(team);
     const fbp_status st = fbp_team_end(*team, failure);
 
     if (*team)

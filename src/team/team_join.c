@@ -102,6 +102,7 @@ static fbp_status alone(void)
 
 fbp_status fbp_team_join(fbp_team **out)
 {
+    FBP_GIVEN(out);
     const char *sockets = fbp_environment(FBP_ENV_TEAM);
     struct fbp_team_functions functions = {.struct_size = sizeof functions};
 

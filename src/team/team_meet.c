@@ -266,6 +266,7 @@ static fbp_status meet(fbp_team *t, const char *where, fbp_status status, const 
 
 fbp_status fbp_team_meet(fbp_team *t, const char *where, fbp_status status)
 {
+    FBP_GIVEN(t, where);
     return meet(t, where, status, &(struct brought){.n = 0});
 }
 

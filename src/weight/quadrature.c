@@ -154,6 +154,7 @@ fbp_status fbp_quadrature_weights(const double (*direction)[3], size_t n,
                                   enum fbp_quadrature quadrature, double *weights, char *words,
                                   size_t n_words)
 {
+    FBP_GIVEN(direction, weights);
     struct fbp_quadrature_facts facts;
 
     fbp_message_clear();

@@ -173,6 +173,92 @@ static void stop_it(struct job *j, bool signal_does)
     fbp_scan_clear(&scan);
 }
 
+/* --- destroyed meanwhile --- */
+
+static atomic_bool destroyed, used_later;
+
+/* Only while the plan is there. */
+static int give_watching(void *user, size_t slice0, size_t n_slices, size_t row0, size_t n_rows,
+                         void *out, char *why, size_t n_why)
+{
+    sleep_ms(5);
+    at_work = true;
+    used_later = used_later || destroyed;
+    return give(user, slice0, n_slices, row0, n_rows, out, why, n_why);
+}
+
+/* A callback that destroys its own plan. */
+static int give_destroying(void *user, size_t slice0, size_t n_slices, size_t row0, size_t n_rows,
+                           void *out, char *why, size_t n_why)
+{
+    fbp_plan *own = plan;
+
+    fbp_plan_destroy(&own);
+    if (own != plan || !strstr(fbp_message(), "by a callback of the plan's own run"))
+        return 1;
+    return give(user, slice0, n_slices, row0, n_rows, out, why, n_why);
+}
+
+static void *destroyer(void *arg)
+{
+    fbp_plan *own = plan;
+
+    while (!at_work)
+        sleep_ms(1);
+    if (arg) /* a stop ends the wait soon */
+        fbp_plan_stop(own);
+    fbp_plan_destroy(&own);
+    destroyed = true;
+    return own;
+}
+
+static fbp_status run_watched(int (*read)(void *, size_t, size_t, size_t, size_t, void *, char *,
+                                          size_t),
+                              bool destroy, bool stop)
+{
+    struct job j = {.columns = 20, .rows = 10, .views = 60, .volume = {12, 12, 8}, .device = "cpu"};
+    const struct fbp_source_functions from = {.struct_size = sizeof from, .read = read, .user = &j};
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info, .n = {j.columns, j.rows, j.views}, .type = FBP_F32};
+    fbp_source *unused = NULL, *source = NULL;
+    struct fbp_scan scan;
+    pthread_t thread;
+    void *left = NULL;
+
+    make_plan(&j, &scan, &unused);
+    fbp_plan_destroy(&plan);
+    OK(fbp_source_callback(&source, &from, &info));
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.source = source, .n_threads = 2)));
+    at_work = destroyed = used_later = false;
+    if (destroy)
+        assert_int_equal(pthread_create(&thread, NULL, destroyer, stop ? &j : NULL), 0);
+    const fbp_status st = run(&j);
+    if (destroy)
+        pthread_join(thread, &left);
+    else
+        fbp_plan_destroy(&plan);
+    assert_null(left);
+    assert_false(used_later);
+    plan = NULL;
+    fbp_source_close(&source);
+    fbp_source_close(&unused);
+    fbp_scan_clear(&scan);
+    return st;
+}
+
+static void destroyed_by_another_thread(void **state)
+{
+    (void)state;
+    assert_int_equal(run_watched(give_watching, true, false), FBP_OK);
+    assert_int_equal(run_watched(give_watching, true, true), FBP_ERR_CANCELLED);
+}
+
+static void destroyed_by_its_own_callback(void **state)
+{
+    (void)state;
+    assert_int_equal(run_watched(give_destroying, false, false), FBP_OK);
+}
+
 /* Without a stop each of these takes seconds. */
 static const struct job of_20_ms_a_view = {.stage = "reading, 20 ms a view",
                                            .columns = 40,
@@ -348,6 +434,8 @@ static void opened_devices_go_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(destroyed_by_another_thread),
+        cmocka_unit_test(destroyed_by_its_own_callback),
         cmocka_unit_test(stops_while_it_reads),  cmocka_unit_test(stops_while_it_computes),
         cmocka_unit_test(stops_while_it_writes), cmocka_unit_test(ends_one_run),
         cmocka_unit_test(opened_devices_go_on),

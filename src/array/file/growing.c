@@ -344,6 +344,7 @@ double fbp_source_complete_at(const fbp_source *src)
 
 fbp_status fbp_source_unchanged(fbp_source *src)
 {
+    FBP_GIVEN(src);
     struct fbp_follow *f = src->follow;
     size_t n_views;
     uint64_t bytes;

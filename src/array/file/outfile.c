@@ -266,6 +266,7 @@ fbp_status fbp_outfile_finish(struct fbp_outfile *out)
 
 fbp_status fbp_text_save(const char *path, const char *text, bool replace)
 {
+    FBP_GIVEN(path, text);
     struct fbp_outfile out;
     fbp_status st;
 

@@ -28,11 +28,13 @@ bool fbp_source_unpacks(const fbp_source *src)
 
 const struct fbp_array_info *fbp_source_info(const fbp_source *src)
 {
+    FBP_GIVEN_ELSE(NULL, src);
     return &src->info;
 }
 
 void fbp_source_close(fbp_source **src)
 {
+    FBP_GIVEN_ELSE(, src);
     if (!*src)
         return;
     fbp_follow_destroy(&(*src)->follow);
@@ -124,6 +126,7 @@ fbp_status fbp_source_read_as_is(fbp_source *src, size_t slice0, size_t n_slices
 fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                            size_t n_rows, float *out)
 {
+    FBP_GIVEN(src, out);
     const size_t *n = src->info.n;
 
     fbp_message_clear();
@@ -150,6 +153,7 @@ fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices, size
 fbp_status fbp_source_read_double(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                                   size_t n_rows, double *out)
 {
+    FBP_GIVEN(src, out);
     const struct fbp_array_info *info = &src->info;
     const size_t n = n_slices * n_rows * info->n[0];
     char *samples = (char *)out + n * (sizeof *out - fbp_type_size(info->type));

@@ -79,6 +79,7 @@ static bool take(const char *text, struct fbp_corrections *c)
 
 fbp_status fbp_corrections_rings(struct fbp_corrections *out, const char *text)
 {
+    FBP_GIVEN(text);
     struct fbp_corrections own;
 
     fbp_message_clear();

@@ -65,6 +65,7 @@ fail:
 
 bool fbp_scan_reads(const struct fbp_scan *scan, const char *file)
 {
+    FBP_GIVEN_ELSE(false, file);
     struct fbp_scan whole;
 
     fbp_message_clear();

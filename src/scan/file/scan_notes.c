@@ -128,6 +128,7 @@ void fbp_scan_settle(struct fbp_scan *scan, const char *key)
 
 void fbp_scan_confirm(struct fbp_scan *scan, const char *key)
 {
+    FBP_GIVEN_ELSE(, key);
     struct fbp_scan own;
 
     fbp_message_clear();
@@ -139,6 +140,7 @@ void fbp_scan_confirm(struct fbp_scan *scan, const char *key)
 
 struct fbp_views fbp_scan_views(const struct fbp_scan *scan)
 {
+    FBP_GIVEN_ELSE(((struct fbp_views){.n = 0}), scan);
     return (struct fbp_views){scan->kind, scan->n_views, scan->panel, scan->views};
 }
 

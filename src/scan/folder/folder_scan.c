@@ -127,6 +127,7 @@ static void end(struct look *l)
 
 fbp_status fbp_folder_scan(char **path, const char *folder, const struct fbp_folder_known *known)
 {
+    FBP_GIVEN(path, folder);
     struct stat info;
     struct look l;
 
@@ -141,6 +142,7 @@ fbp_status fbp_folder_scan(char **path, const char *folder, const struct fbp_fol
 
 fbp_status fbp_folder_guess(char **text, const char *folder, const struct fbp_folder_known *known)
 {
+    FBP_GIVEN(text, folder);
     cJSON *root = NULL;
     struct look l;
 
@@ -204,6 +206,7 @@ static fbp_status load(struct fbp_scan *out, struct look *l)
 fbp_status fbp_folder_load(struct fbp_scan *out, const char *folder,
                            const struct fbp_folder_known *known)
 {
+    FBP_GIVEN(folder);
     struct fbp_scan own = {.struct_size = sizeof own};
     struct look l;
 

@@ -129,6 +129,7 @@ static fbp_status check(const struct fbp_scan *scan, const char *path, double gr
 fbp_status fbp_scan_sink_prj(fbp_sink **out, const char *path, const struct fbp_scan *given,
                              double gradient, const struct fbp_sink_params *params)
 {
+    FBP_GIVEN(out, path);
     struct fbp_scan scan;
     struct fbp_sink_params own;
     const struct content content = {&scan, gradient};

@@ -81,6 +81,7 @@ fbp_status fbp_number_table_load(const char *path, size_t width, const char *wha
 
 fbp_status fbp_directions_load(const char *path, double (**out)[3], size_t *n)
 {
+    FBP_GIVEN(path, out, n);
     double *list = NULL;
 
     fbp_message_clear();
