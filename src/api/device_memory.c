@@ -52,7 +52,7 @@ fbp_status fbp_source_device_memory(fbp_source **out, const void *samples,
                                     const struct fbp_array_info *given, const char *backend,
                                     void *queue)
 {
-    FBP_GIVEN(out, samples, backend);
+    FBP_GIVEN(out, backend);
     struct fbp_array_info info;
     struct fbp_far *far = NULL;
     uint64_t bytes;
@@ -68,7 +68,7 @@ fbp_status fbp_source_device_memory(fbp_source **out, const void *samples,
 fbp_status fbp_sink_device_memory(fbp_sink **out, void *samples, enum fbp_type type,
                                   const size_t n[3], const char *backend, void *queue)
 {
-    FBP_GIVEN(out, samples, n, backend);
+    FBP_GIVEN(out, n, backend);
     const struct fbp_array_info info = {.n = {n[0], n[1], n[2]}, .type = type};
     struct fbp_far *far = NULL;
     uint64_t bytes;
