@@ -61,8 +61,8 @@ struct fbp_array_info {
      * as the delays of one measurement.  0 and 1: it is no series. */
     size_t frames;
     char history[256]; /**< what was done with the samples before, in words; "" = not known */
-    /** Samples that were never stored, or not copied, and are read as the fill value: a sentence for
-     *  the user that counts them; "" = none. */
+    /** Samples that were never stored, or not copied, and are read as the fill value: a sentence
+     * for the user that counts them; "" = none. */
     char missing[400];
     /** Of a file that is one slice of a stack: which (from 0), and how many the stack has.  slices
      *  0: not known. */

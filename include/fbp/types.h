@@ -47,8 +47,8 @@ FBP_BEGIN
 /**
  * Result of every call that can fail.  Zero is success; the numbers never change.
  *
- * A pointer that must be given and is NULL is FBP_ERR_INVALID.  Functions with another result return
- * 0, false, NAN or NULL for it, and those without a result do nothing.
+ * A pointer that must be given and is NULL is FBP_ERR_INVALID.  Functions with another result
+ * return 0, false, NAN or NULL for it, and those without a result do nothing.
  */
 typedef enum fbp_status {
     FBP_OK = 0,

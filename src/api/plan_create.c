@@ -312,7 +312,8 @@ fbp_status fbp_plan_estimate(const fbp_plan *p, double *seconds)
     return FBP_OK;
 }
 
-/* Until no other thread runs the plan; false: this thread works for its run, which would wait, too. */
+/* Until no other thread runs the plan; false: this thread works for its run, which would wait, too.
+ */
 static bool await_runs(fbp_plan *p)
 {
     if (p->process != getpid()) /* a child has no runs */

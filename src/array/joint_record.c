@@ -1,8 +1,8 @@
 /* The record of an output that is complete, for parts that are started again: they find that there
- * is nothing to do.  It is an extended attribute of the output (of a stack: of its first slice) with
- * the first line of the journal, size and time, and a line "of N" for each number of parts that
- * wrote it.  If the file system has no such attributes, the head stays as the record, with a line
- * "complete". */
+ * is nothing to do.  It is an extended attribute of the output (of a stack: of its first slice)
+ * with the first line of the journal, size and time, and a line "of N" for each number of parts
+ * that wrote it.  If the file system has no such attributes, the head stays as the record, with a
+ * line "complete". */
 #include "array/chunked.h"
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"

@@ -36,8 +36,9 @@ struct fbp_sink {
     bool log_made;        /**< and so is at least the journal */
     bool lock_made;       /**< and the second lock */
     bool finished;
-    bool published; /**< the output has its name and is complete: what fails from here on is a note */
-    bool passing;                       /**< read again and removed: it need not reach a disk */
+    bool published; /**< the output has its name and is complete: what fails from here on is a note
+                     */
+    bool passing;   /**< read again and removed: it need not reach a disk */
     size_t slice_bytes;                 /**< as stored */
     uint64_t *hash;                     /**< of each slice; HASH only */
     void *memory;                       /**< of the caller; MEMORY only */

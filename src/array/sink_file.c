@@ -361,5 +361,6 @@ fbp_status fbp_sink_publish(struct fbp_sink *s)
     fbp_sync_folder(s->path);
     return access(s->log, F_OK) != 0
                ? FBP_OK
-               : fbp_fail(FBP_ERR_IO, "%s: cannot be removed: it belongs to the finished run", s->log);
+               : fbp_fail(FBP_ERR_IO, "%s: cannot be removed: it belongs to the finished run",
+                          s->log);
 }

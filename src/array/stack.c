@@ -255,8 +255,8 @@ static bool is_plain(const struct fbp_source *one)
            opened.st_ino == named.st_ino;
 }
 
-/* Slices of a volume that fbp has written to a folder: of file k and those before it none is missing
- * between two others; first: the slice that is file 0. */
+/* Slices of a volume that fbp has written to a folder: of file k and those before it none is
+ * missing between two others; first: the slice that is file 0. */
 static fbp_status check_slice(struct fbp_source *src, size_t k, const struct fbp_array_info *i,
                               size_t *first)
 {

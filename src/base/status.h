@@ -32,8 +32,8 @@ FBP_PRIVATE_API void fbp_message_clear(void);
 void fbp_message_adopt(const char *text);
 
 /** FBP_ERR_INVALID if one of the pointers is NULL; names: of the arguments, with commas. */
-fbp_status fbp_check_given(const char *function, const char *names,
-                                           const void *const *pointers, size_t n);
+fbp_status fbp_check_given(const char *function, const char *names, const void *const *pointers,
+                           size_t n);
 
 /** The first line of a public function: these pointers must be given.  The second form returns
  *  `value` if one of them is not, and has no message: signal handlers may call such functions. */
@@ -41,11 +41,11 @@ fbp_status fbp_check_given(const char *function, const char *names,
 #define FBP_GIVEN(...)                                                         \
     FBP_TRY(fbp_check_given(__func__, #__VA_ARGS__, FBP_POINTERS(__VA_ARGS__), \
                             sizeof FBP_POINTERS(__VA_ARGS__) / sizeof(void *)))
-#define FBP_GIVEN_ELSE(value, ...)                                                       \
-    do {                                                                                 \
+#define FBP_GIVEN_ELSE(value, ...)                                                        \
+    do {                                                                                  \
         for (size_t i_ = 0; i_ < sizeof FBP_POINTERS(__VA_ARGS__) / sizeof(void *); i_++) \
-            if (!FBP_POINTERS(__VA_ARGS__)[i_])                                          \
-                return value;                                                            \
+            if (!FBP_POINTERS(__VA_ARGS__)[i_])                                           \
+                return value;                                                             \
     } while (0)
 
 /** Pass a failure on. */

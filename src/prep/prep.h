@@ -29,7 +29,8 @@ struct fbp_prep {
      */
     unsigned char *left_out;
     size_t n_stored, n_left_out; /**< all of them, and those that are bad */
-    /** What lacks in the files of dark, flat and bad pixels (fbp_array_info.missing); NULL: nothing. */
+    /** What lacks in the files of dark, flat and bad pixels (fbp_array_info.missing); NULL:
+     * nothing. */
     char *missing[3];
 };
 

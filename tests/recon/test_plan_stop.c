@@ -436,8 +436,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(destroyed_by_another_thread),
         cmocka_unit_test(destroyed_by_its_own_callback),
-        cmocka_unit_test(stops_while_it_reads),  cmocka_unit_test(stops_while_it_computes),
-        cmocka_unit_test(stops_while_it_writes), cmocka_unit_test(ends_one_run),
+        cmocka_unit_test(stops_while_it_reads),
+        cmocka_unit_test(stops_while_it_computes),
+        cmocka_unit_test(stops_while_it_writes),
+        cmocka_unit_test(ends_one_run),
         cmocka_unit_test(opened_devices_go_on),
     };
     const struct sigaction action = {.sa_handler = stop_now};

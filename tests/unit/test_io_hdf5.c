@@ -476,15 +476,19 @@ static void unwritten_chunks_are_counted(void **state)
 
     assert_missing("/whole", NULL);
     assert_missing("/end", "2 of 6 chunks were never written (views or slices 4 to 5, counted");
-    assert_missing("/middle", "20 of 24 chunks were never written (views or slices 0 to 1, 3 to 5,");
-    assert_missing("/middle?image_key=0", "16 of 16 chunks were never written (views or slices 0 to 3,");
+    assert_missing("/middle",
+                   "20 of 24 chunks were never written (views or slices 0 to 1, 3 to 5,");
+    assert_missing("/middle?image_key=0",
+                   "16 of 16 chunks were never written (views or slices 0 to 3,");
     assert_missing("/middle?image_key=1", NULL);
     assert_missing("/end?image_key=1", NULL);
     assert_missing("/end?image_key=2", "2 of 2 chunks were never written (views or slices 0,");
     assert_missing("/library", NULL);
     assert_missing("/library_end", "2 of 6 chunks were never written (views or slices 4 to 5,");
     assert_missing("/library_start", "4 of 6 chunks were never written: their");
-    assert_missing("/stopped", "3 of 6 images of the virtual data set are in no source (views or slices 3 to 5,");
+    assert_missing(
+        "/stopped",
+        "3 of 6 images of the virtual data set are in no source (views or slices 3 to 5,");
     assert_missing("/of_end", "2 of 6 chunks of its sources were never written: their");
 }
 

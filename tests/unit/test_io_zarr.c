@@ -706,7 +706,8 @@ static void missing_chunks_are_counted(void **state)
     (void)!system("rm -rf *; mkdir a.zarr");
     put_text("a.zarr/.zarray", ARRAY("[6, 4, 4]", "[2, 4, 2]", "<i2", NO_PACKING));
     assert_missing("a.zarr", "6 of 6 chunks are missing (views or slices 0 to 5, counted from 0)");
-    (void)!system("for z in 0 1 2; do for x in 0 1; do head -c 32 /dev/zero >a.zarr/$z.0.$x; done; done");
+    (void)!system(
+        "for z in 0 1 2; do for x in 0 1; do head -c 32 /dev/zero >a.zarr/$z.0.$x; done; done");
     assert_missing("a.zarr", NULL);
     (void)!system("rm a.zarr/1.0.1; touch a.zarr/1.0.1.tmp a.zarr/1.0 a.zarr/01.0.1 a.zarr/1.0.2 "
                   "a.zarr/.nfs1 a.zarr/1.0.1.0");
@@ -715,8 +716,8 @@ static void missing_chunks_are_counted(void **state)
     assert_missing("a.zarr", "3 of 6 chunks are missing (views or slices 0 to 3, counted");
 
     (void)!system("rm -rf *; mkdir -p b.zarr/0/0; touch b.zarr/0/0/0 b.zarr/0/0/1 b.zarr/0/x");
-    put_text("b.zarr/.zarray", ARRAY("[6, 4, 4]", "[2, 4, 2]", "<i2",
-                                     NO_PACKING ", \"dimension_separator\": \"/\""));
+    put_text("b.zarr/.zarray",
+             ARRAY("[6, 4, 4]", "[2, 4, 2]", "<i2", NO_PACKING ", \"dimension_separator\": \"/\""));
     assert_missing("b.zarr", "4 of 6 chunks are missing (views or slices 2 to 5, counted");
     (void)!system("mkdir -p b.zarr/2/0; touch b.zarr/2/0/1");
     assert_missing("b.zarr", "3 of 6 chunks are missing (views or slices 2 to 5, counted");
@@ -737,7 +738,8 @@ static void an_incomplete_copy_of_an_own_image_is_refused(void **state)
         assert_int_equal(fbp_source_open(&src, "v.ome.zarr/1", NULL), FBP_ERR_INVALID);
         assert_int_equal(unlink("v.ome.zarr/0/2/1/3"), 0);
         assert_int_equal(fbp_source_open(&src, "v.ome.zarr", NULL), FBP_ERR_INVALID);
-        assert_says("1 of 90 chunks are missing, and fbp wrote all of them: it is an incomplete copy");
+        assert_says(
+            "1 of 90 chunks are missing, and fbp wrote all of them: it is an incomplete copy");
         assert_int_equal(fbp_source_open(&src, "v.ome.zarr/0", NULL), FBP_ERR_INVALID);
         (void)!system("rm -r v.ome.zarr/0/5");
         assert_int_equal(fbp_source_open(&src, "v.ome.zarr", NULL), FBP_ERR_INVALID);

@@ -1,6 +1,6 @@
 /* NULL in place of a pointer that must be given: FBP_ERR_INVALID with a message that names the
- * argument, and no effect where a function has no status.  Each function of the interface has a row;
- * one without a row fails the test. */
+ * argument, and no effect where a function has no status.  Each function of the interface has a
+ * row; one without a row fails the test. */
 #include "fbp/fbp.h"
 
 #include <setjmp.h>
@@ -33,17 +33,16 @@ static struct fbp_view view;
 static struct fbp_panel panel = {.n_columns = 2, .n_rows = 2};
 static struct fbp_phantom phantom;
 static const size_t sizes[3] = {2, 2, 2};
-static struct fbp_array_info info = {
-    .struct_size = sizeof info, .n = {2, 2, 2}, .type = FBP_F32};
+static struct fbp_array_info info = {.struct_size = sizeof info, .n = {2, 2, 2}, .type = FBP_F32};
 
 /* A call that returns a status. */
 #define INVALID(function, ...) INVALID_OF(#function, function(__VA_ARGS__))
-#define INVALID_OF(name, call)                                                           \
-    do {                                                                                 \
-        const fbp_status st_ = (call);                                                   \
-        if (st_ != FBP_ERR_INVALID || !*fbp_message())                                   \
-            fail_msg("%s: status %d, \"%s\"", #call, (int)st_, fbp_message());           \
-        seen(name);                                                                      \
+#define INVALID_OF(name, call)                                                 \
+    do {                                                                       \
+        const fbp_status st_ = (call);                                         \
+        if (st_ != FBP_ERR_INVALID || !*fbp_message())                         \
+            fail_msg("%s: status %d, \"%s\"", #call, (int)st_, fbp_message()); \
+        seen(name);                                                            \
     } while (0)
 /* One with another result, or none, which returns at all. */
 #define RETURNS(function, expected) \

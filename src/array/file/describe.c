@@ -209,11 +209,12 @@ void fbp_describe_missing(const char *path, size_t n, size_t all, const char *wh
         else
             snprintf(list + used, sizeof list - used, "%s%zu", used ? ", " : "", z);
     }
-    snprintf(info->missing, sizeof info->missing,
-             "%.120s: %zu of %zu %s%s%s%s: their samples are read as the fill value: copy it again, "
-             "unless they were left out on purpose",
-             path, n, all, what, runs ? " (views or slices " : "", list,
-             runs ? ", counted from 0)" : "");
+    snprintf(
+        info->missing, sizeof info->missing,
+        "%.120s: %zu of %zu %s%s%s%s: their samples are read as the fill value: copy it again, "
+        "unless they were left out on purpose",
+        path, n, all, what, runs ? " (views or slices " : "", list,
+        runs ? ", counted from 0)" : "");
 }
 
 enum { MOST_BYTES = 4096 };

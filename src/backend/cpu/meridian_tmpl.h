@@ -19,7 +19,7 @@ enum {
     COLUMNS = FBP_PLANES_EDGE * FBP_PLANES_EDGE, /* of a block */
     ROWS = FBP_PLANES_EDGE,
     BLOCKS = 128 / sizeof(VALUE), /* side by side: 8 KiB on the stack */
-    MOST_FINE = 16 /* columns that are computed for one, where it takes so many */
+    MOST_FINE = 16                /* columns that are computed for one, where it takes so many */
 };
 
 /* A picture, or a part of its views. */

@@ -40,7 +40,8 @@ fbp_status gl_s3_sum_program(struct gl_s3_run *r)
     char *vertex = malloc(2 * GL_S3_TEXT), *fragment = vertex + GL_S3_TEXT;
 
     if (!vertex)
-        return gpu_host->fail(FBP_ERR_NOMEM, "S3: out of memory for a shader: close other programs");
+        return gpu_host->fail(FBP_ERR_NOMEM,
+                              "S3: out of memory for a shader: close other programs");
     gl_s3_vertex_text(r->way, vertex);
     gl_s3_fragment_text(r->way, fragment);
     const fbp_status st = gl_s3_program(&r->add, vertex, fragment, "the backprojection");

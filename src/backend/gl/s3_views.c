@@ -16,7 +16,8 @@ fbp_status gl_s3_pack_program(const struct gl_s3_run *r, bool half, GLuint *out)
     char *text = malloc(GL_S3_TEXT);
 
     if (!text)
-        return gpu_host->fail(FBP_ERR_NOMEM, "S3: out of memory for a shader: close other programs");
+        return gpu_host->fail(FBP_ERR_NOMEM,
+                              "S3: out of memory for a shader: close other programs");
     gl_s3_pack_text(half, text);
     const fbp_status st = gl_s3_program(out, gl_s3_cover_text(), text, "packing");
     free(text);
@@ -33,7 +34,8 @@ fbp_status gl_s3_filter_programs(struct gl_s3_run *r)
     fbp_status st;
 
     if (!text)
-        return gpu_host->fail(FBP_ERR_NOMEM, "S3: out of memory for a shader: close other programs");
+        return gpu_host->fail(FBP_ERR_NOMEM,
+                              "S3: out of memory for a shader: close other programs");
     gl_s3_weigh_text(texel, text);
     FBP_TRY_GOTO(gl_s3_program(&r->weigh, cover, text, "the weights"));
     gl_s3_set(r->weigh, "image", 1);

@@ -27,8 +27,8 @@ struct virtual_set {
     const hsize_t *first, *n; /* of the part that is wanted; NULL: all */
     size_t *n_looked;         /* sources, of all depths */
     struct fbp_blob *files;   /* takes their names; NULL */
-    size_t *missing;          /* chunks that were never written, and all; NULL: they do not matter */
-    size_t *n_files, most;    /* files that follow each other, of all depths; above `most`: stop */
+    size_t *missing;       /* chunks that were never written, and all; NULL: they do not matter */
+    size_t *n_files, most; /* files that follow each other, of all depths; above `most`: stop */
     char last[NAME];
     hid_t last_file;
 };
@@ -252,8 +252,8 @@ static fbp_status check_mapping(struct virtual_set *v, size_t i)
     const ssize_t n = H5Pget_virtual_filename(v->plist, i, s->file, NAME);
     const ssize_t m = H5Pget_virtual_dsetname(v->plist, i, s->set, NAME);
     if (n <= 0 || n >= NAME || m <= 0 || m >= NAME)
-        st = fbp_fail(FBP_ERR_INVALID, "%s: the name of source %zu is too long or damaged",
-                      v->path, i);
+        st = fbp_fail(FBP_ERR_INVALID, "%s: the name of source %zu is too long or damaged", v->path,
+                      i);
     const bool many = strstr(s->file, "%b") || strstr(s->set, "%b");
     const hsize_t blocks = many ? count_blocks(v, i) : 1;
     for (hsize_t k = 0; k < blocks && st == FBP_OK; k++) {

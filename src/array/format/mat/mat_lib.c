@@ -329,7 +329,7 @@ static fbp_status missing(const struct names *all, const char *file, const char 
     if (!member)
         return fbp_fail(FBP_ERR_INVALID, "%s: %s%s%s", file,
                         all->n ? "holds several arrays: name one as FILE:VARIABLE; it has "
-                              : "holds no array of real numbers: is it the right file?",
+                               : "holds no array of real numbers: is it the right file?",
                         known, all->n > SHOWN ? ", …" : "");
     return fbp_fail(FBP_ERR_INVALID, "%s: has no array \"%.80s\"%s%s%s: it has %s%s", file, member,
                     nearest ? ": did you mean \"" : "", nearest ? nearest : "",

@@ -281,7 +281,8 @@ static fbp_status count_chunks(const struct zarr *z, int fd, int d, size_t layer
         }
         if (*at || i == d || (i > 0 && z->a.separator != '/')) /* another file */
             continue;
-        const int below = i ? openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+        const int below =
+            i ? openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
         if (i == 0)
             there[layer]++;
         else if (below >= 0 || errno != ENOTDIR)

@@ -105,14 +105,14 @@ static char *array(enum fbp_type type, const struct fbp_levels *levels, size_t k
     if (compression)
         snprintf(compressor, sizeof compressor, "{\"id\": \"zlib\", \"level\": %d}", compression);
     return fbp_format(FBP_ZARR_BEGIN "%zu, %zu, %zu],\n"
-                      "  \"chunks\": [%zu, %zu, %zu],\n"
-                      "  \"dtype\": \"%s\",\n"
-                      "  \"order\": \"C\",\n"
-                      "  \"fill_value\": 0,\n"
-                      "  \"compressor\": %s,\n"
-                      "  \"filters\": null,\n"
-                      "  \"dimension_separator\": \"/\"\n"
-                      "}\n",
+                                     "  \"chunks\": [%zu, %zu, %zu],\n"
+                                     "  \"dtype\": \"%s\",\n"
+                                     "  \"order\": \"C\",\n"
+                                     "  \"fill_value\": 0,\n"
+                                     "  \"compressor\": %s,\n"
+                                     "  \"filters\": null,\n"
+                                     "  \"dimension_separator\": \"/\"\n"
+                                     "}\n",
                       n[2], n[1], n[0], c[2], c[1], c[0], code, compressor);
 }
 
