@@ -238,7 +238,11 @@ static fbp_status warn_about_samples(const fbp_plan *p, fbp_source *source,
     char line[400];
 
     report->repaired_pixels = prep->n_bridges;
-    c.source = p->ahead.used && source->below ? source->below : source; /* as they were measured */
+    c.source = source; /* as it was measured: below what resamples and corrects */
+    if (p->rectify.used && c.source->below)
+        c.source = c.source->below;
+    if (p->ahead.used && c.source->below)
+        c.source = c.source->below;
     const fbp_source *root = c.source;
     while (root->below)
         root = root->below;
@@ -249,10 +253,10 @@ static fbp_status warn_about_samples(const fbp_plan *p, fbp_source *source,
     fbp_roi_share(job, 0, &z0, &z1);
     job->rows(job, 0, job->n_views, z0, z1, &c.row0, &end);
     c.n_rows = end - c.row0;
-    if (!fbp_roi_crops(job) &&
-        2 * c.n_rows > job->panel.n_rows) { /* nearly all: the exact number */
+    if (p->rectify.used || /* rows of the job are others */
+        (!fbp_roi_crops(job) && 2 * c.n_rows > job->panel.n_rows)) { /* nearly all */
         c.row0 = 0;
-        c.n_rows = job->panel.n_rows;
+        c.n_rows = prep->panel.n_rows;
     }
     const fbp_status st = fbp_check_samples(&c);
     free(c.bad);
