@@ -96,7 +96,7 @@ struct fbp_plan {
     const struct fbp_sum *sum;  /**< of which this plan's views are a part; NULL: all of it */
     pid_t process;              /**< that made it */
     atomic_bool stop;           /**< the run that goes on, or the next one, is to end */
-    pthread_mutex_t lock;       /**< of n_runs */
+    pthread_mutex_t lock;       /**< for n_runs */
     pthread_cond_t idle;        /**< n_runs is 0 */
     size_t n_runs;              /**< calls of fbp_plan_run() and fbp_plan_run_to() */
 };

@@ -85,7 +85,7 @@ static fbp_status add_division(struct fbp_sink *s, struct fbp_joint_peer *p, voi
     (void)s;
     snprintf(line, sizeof line, "\nof %zu\n", p->n_parts);
     if (!strstr(text, line) && strlen(text) + strlen(line) < RECORD)
-        strcat(text, line + 1); /* its first byte ends the line that is there */
+        strcat(text, line + 1); /* text already ends with a newline */
     return FBP_OK;
 }
 
@@ -104,7 +104,7 @@ static fbp_status record(struct fbp_sink *s, bool *done)
 
     FBP_TRY(describe_published(s, line));
     fbp_journal_first(s, text);
-    strcat(text, line + 1); /* its first byte ends the line that is there */
+    strcat(text, line + 1); /* text already ends with a newline */
     (void)add_division(s, &own, text);
     FBP_TRY(fbp_joint_each(s, false, add_division, text));
     char *name = recorded_file(s);

@@ -36,13 +36,13 @@ struct fbp_sink {
     bool log_made;        /**< and so is at least the journal */
     bool lock_made;       /**< and the second lock */
     bool finished;
-    bool published; /**< the output has its name and is complete: what fails from here on is a note
-                     */
-    bool passing;   /**< read again and removed: it need not reach a disk */
-    size_t slice_bytes;                 /**< as stored */
-    uint64_t *hash;                     /**< of each slice; HASH only */
-    void *memory;                       /**< of the caller; MEMORY only */
-    struct fbp_far *far;                /**< where that is; NULL: in the host's */
+    bool published;      /**< output complete under its final name; later errors become a note
+                          */
+    bool passing;        /**< read again and removed: it need not reach a disk */
+    size_t slice_bytes;  /**< as stored */
+    uint64_t *hash;      /**< of each slice; HASH only */
+    void *memory;        /**< of the caller; MEMORY only */
+    struct fbp_far *far; /**< where that is; NULL: in the host's */
     struct fbp_called_sink *called;     /**< CALLED only (array/called_sink.c) */
     const struct fbp_sink_calls *calls; /**< of these two; NULL: of others */
     pthread_mutex_t lock;

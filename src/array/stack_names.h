@@ -25,7 +25,7 @@ size_t fbp_stack_count(const char *pattern);
 /** malloc'ed name of a pattern's file k; NULL if there is none, or no memory. */
 char *fbp_stack_name(const char *pattern, size_t k);
 
-/** What the numbers of a folder's n files say; zeros of a pattern.  raw: its files have no headers.
+/** Get the numbering of a folder's n files; zeros for a pattern.  raw: its files have no headers.
  *  Free by fbp_numbering_clear(). */
 fbp_status fbp_stack_numbering(const char *path, bool raw, struct fbp_numbering *out, size_t *n);
 

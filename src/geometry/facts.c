@@ -19,7 +19,7 @@ enum { COVERAGE_STEPS = 32 }; /* from the axis to the detector's edge, at which 
 /* Of a ball: what a circular reconstruction of views that wander along the axis may be off by. */
 static const double WANDER_LIMIT = 0.01;
 
-/* Of the method itself: from here on it is a warning. */
+/* Least error of the method that causes a warning. */
 static const double METHOD_LIMIT = 0.005;
 
 /* Sides of the panel over all views; lo along -t, hi along +t; [0] fan angle, [1] distance. */

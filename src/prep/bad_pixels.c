@@ -373,8 +373,9 @@ fbp_status fbp_bad_pixels_find(struct fbp_scan *scan, fbp_source *source, bool t
     if (!scan->find_bad_pixels)
         return FBP_OK;
     if (!fbp_kind_has_lines(scan->kind) || scan->filtered)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "bad_pixels: auto searches measured views of line "
-                                             "integrals or intensities: leave it out");
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "bad_pixels: auto needs unfiltered line integrals or intensities: remove it");
     fbp_reduction_of(scan, &r);
     stored.panel = r.stored;
     stored.every = stored.bin = 0;

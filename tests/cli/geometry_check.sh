@@ -138,7 +138,7 @@ is "$(json wander_mm) < 1e-9 && $(json pitch_mm) == 0"
 # A rolled panel is no reason to warn: views are resampled.
 run 0 simulate --size 32 --views 60 --offset 60,0 --tilt 0,0,2 -o rolled.json -q
 run 0 geometry check rolled.json
-! grep -q '^warning' out || say "$last: warns"
+! grep '^warning' out | grep -qv 'FDK is exact' || say "$last: warns"
 run 0 recon rolled.json -o hash:
 has err 'detector rolled by 2 deg: resampled to an upright one of'
 run 0 recon rolled.json --plan

@@ -141,6 +141,7 @@ static void sources_and_sinks(void **state)
 
 static void scans(void **state)
 {
+    struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
     (void)state;
     INVALID(fbp_adjust_get, NULL, FBP_ADJUST_SOD, &x);
     INVALID(fbp_adjust_get, &scan, FBP_ADJUST_SOD, NULL);
@@ -162,6 +163,9 @@ static void scans(void **state)
     INVALID(fbp_folder_load, NULL, ".", NULL);
     INVALID(fbp_folder_load, &scan, NULL, NULL);
     RETURNS("fbp_scan_views", fbp_scan_views(NULL).n == 0);
+    RETURNS("fbp_scan_remark", !fbp_scan_remark(NULL, &facts, NULL, 0, (char[9]){0}, 9) &&
+                                   !fbp_scan_remark(&scan, NULL, NULL, 0, (char[9]){0}, 9) &&
+                                   !fbp_scan_remark(&scan, &facts, NULL, 0, NULL, 9));
     RETURNS("fbp_scan_is_intensity", !fbp_scan_is_intensity(NULL));
     INVALID(fbp_scan_load, NULL, "x");
     INVALID(fbp_scan_load, &scan, NULL);
@@ -239,6 +243,9 @@ static void geometry(void **state)
     INVALID(fbp_geometry_circular, NULL);
     RETURNS("fbp_geometry_remark", !fbp_geometry_remark(NULL, 0, (char[9]){0}, 9) &&
                                        !fbp_geometry_remark(&facts, 0, NULL, 9));
+    INVALID(fbp_geometry_errors, none, &grid, &facts);
+    INVALID(fbp_geometry_errors, views, NULL, &facts);
+    INVALID(fbp_geometry_errors, views, &grid, NULL);
     INVALID(fbp_geometry_rows, none, 0, 1, &grid, 0, 1, &r[0], &r[1]);
     INVALID(fbp_geometry_rows, views, 0, 1, NULL, 0, 1, &r[0], &r[1]);
     INVALID(fbp_geometry_rows, views, 0, 1, &grid, 0, 1, NULL, &r[1]);

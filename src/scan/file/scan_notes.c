@@ -204,6 +204,7 @@ static void scan_words(const struct fbp_scan *scan, const struct fbp_geometry_fa
 bool fbp_scan_remark(const struct fbp_scan *given, const struct fbp_geometry_facts *given_facts,
                      const struct fbp_grid *volume, size_t i, char *buf, size_t n)
 {
+    FBP_GIVEN_ELSE(false, buf);
     struct fbp_scan own, *const scan = &own;
     struct fbp_geometry_facts whole, *const facts = &whole;
 

@@ -160,7 +160,7 @@ fbp_status fbp_init_no_projections(const struct fbp_init_folder *folder)
     return st;
 }
 
-/* Samples of a spectrometer whose description makes no scan: the reason that reading it gives. */
+/* Return the error of loading the .dsc file that describes a spectrometer's samples. */
 static fbp_status refuse_spectra(const struct fbp_init_folder *folder,
                                  const struct fbp_init_series *projections)
 {

@@ -220,7 +220,7 @@ static fbp_status note_ignored(struct search *s)
 {
     static const struct {
         const char *name;
-        double moves; /* counts if it changes by this part during the scan; 0: if it is not 0 */
+        double moves; /* least relative change that is reported; 0: any nonzero value is */
         const char *remedy;
     } list[] = {
         {"x_translation", 1e-9, "the sample is taken to stand still"},

@@ -22,7 +22,7 @@ struct fbp_zarr_array {
     bool compressed; /**< by zlib or gzip */
     bool foreign;    /**< bytes of the other order */
     char separator;  /**< between numbers in the name of a chunk */
-    bool ours;       /**< fbp wrote it, with all of its chunks */
+    bool ours;       /**< written by fbp, which omits no chunk */
     unsigned char fill[8];
 };
 

@@ -292,7 +292,7 @@ static fbp_status count_chunks(const struct zarr *z, int fd, int d, size_t layer
     return st == FBP_OK ? fbp_go_on() : st;
 }
 
-/* Chunks that are not there: a sparse array, or an incomplete copy. */
+/* Report missing chunks: a sparse array, or an incomplete copy. */
 static fbp_status note_missing(fbp_source *src)
 {
     const struct zarr *z = src->state;
