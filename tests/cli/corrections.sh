@@ -142,7 +142,7 @@ zarr p.zarr m.raw.*
 zarr f.zarr flat.raw flat.raw
 sed 's/"m.mha"/"p.zarr"/' m.json >p.json
 run 0 recon p.json -o whole.ome.zarr -q --json
-[ "$(json warnings)" = '[]' ] || say "$last: $(json warnings)"
+[ "$(json warnings | grep -c missing)" = 0 ] || say "$last: $(json warnings)"
 rm p.zarr/3.0.0 p.zarr/5.0.0
 run 0 recon p.json -o lacks.ome.zarr --json
 has err '^warning: .*p.zarr: 2 of 12 chunks are missing \(views or slices 3, 5, counted from 0\): '
