@@ -9,7 +9,6 @@ static const struct opt table[] = {
         .help = "the output that recon will be given: of OME-Zarr, writing takes memory, and parts "
                 "are cut between chunks. Nothing is written"),
     OPT_SWITCH(R, p.compress, .name = "compress", .help = "recon will compress it"),
-    SPLIT_OPTION,
     RECON_OPTIONS,
     PART_OPTION,
     OPT(R, p.model, .name = "model", .arg = "KEY=VALUE,...",

@@ -42,7 +42,6 @@ static const struct opt table[] = {
     RECON_OPTIONS,
     PART_OPTION,
     OPT_SWITCH(R, p.compress, .name = "compress", .help = "compress the output ({compressed})"),
-    SPLIT_OPTION,
     OPT_SWITCH(R, p.resume, .name = "resume",
                .help = "continue an interrupted run of the same command"),
     OPT_SWITCH(R, p.force, .name = "force",

@@ -207,10 +207,6 @@ struct recon_args {
         .help = "compute part K of N of the volume into the common output, from 1; the last part " \
                 "that is done gives it its name. Give all parts the same options. auto: K is the " \
                 "task of an array of Slurm, PBS or SGE (docs/cluster.md)")
-#define SPLIT_OPTION                                                                               \
-    OPT(R, p.split, .name = "split", .arg = "N", .min = 1, .max = 1e9, .fallback = "one file",     \
-        .help = "HDF5: files of N slices each, in a folder beside the output, which joins them to " \
-                "one volume (docs/cluster.md)")
 // clang-format on
 
 /** A folder as the scan stands for the scan in it, whose name *kept holds: free().  0, or 1. */

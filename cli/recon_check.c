@@ -96,10 +96,10 @@ static int check_sweep(const struct command *self, const struct recon_args *a)
 {
     if (!a->sweep)
         return a->curve ? opt_usage(self, "--curve needs --sweep") : OPT_GO_ON;
-    if (a->preview || a->timeline || a->p.resume || a->p.follow || a->p.compress || a->p.split ||
-        a->plan || a->water[3] > 0 || a->roi[0].given || a->p.region)
+    if (a->preview || a->timeline || a->p.resume || a->p.follow || a->p.compress || a->plan ||
+        a->water[3] > 0 || a->roi[0].given || a->p.region)
         return opt_usage(self, "--sweep writes a contact sheet: leave --preview, --timeline, "
-                               "--resume, --follow, --compress, --split, --plan, --roi, --region "
+                               "--resume, --follow, --compress, --plan, --roi, --region "
                                "and --hu-from-roi out");
     if (!a->output || !cli_ends_with(a->output, ".png"))
         return opt_usage(self, "--sweep: expected -o FILE.png, for the contact sheet, got \"%s\"",
@@ -138,8 +138,8 @@ static int check_output(const struct command *self, const struct recon_args *a)
 
     if (recon_is_picture(a) && a->preview)
         return opt_usage(self, "--preview: the slice is a picture already: leave it out");
-    if (recon_is_picture(a) && (a->p.compress || a->p.resume || a->p.split))
-        return opt_usage(self, "--compress, --resume and --split are for volumes, not for \"%s\"",
+    if (recon_is_picture(a) && (a->p.compress || a->p.resume))
+        return opt_usage(self, "--compress and --resume are for volumes, not for \"%s\"",
                          a->output);
     if (recon_is_picture(a) && !cli_has_folder(a->output))
         return cli_error("%s: its folder is missing or read-only: create it first", a->output);

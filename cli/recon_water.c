@@ -149,7 +149,6 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
     p.mask = 0;
     p.region = NULL;
     p.resume = p.compress = 0;
-    p.split = 0;
     p.part = p.n_parts = 0;
     p.output = NULL;
     p.log = NULL;

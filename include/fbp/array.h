@@ -179,10 +179,8 @@ struct fbp_sink_params {
     /** Memory for making smaller levels of an output in chunks (OME-Zarr), and for compressing
      *  them; what one thread needs is taken at least.  0: that of eight threads. */
     uint64_t level_bytes;
-    /** HDF5 alone: the output is a small file with a virtual data set, which joins files of so many
-     * slices each in a folder beside it, PATH.3f2a91bc; the last of a volume may have fewer.  0:
-     * one file. */
-    size_t split;
+    /** 0.  It was `split`, HDF5 in several files, which is no longer written. */
+    size_t unused;
 };
 
 /** A sink belongs to the process that opened it.  In a forked child, writing and finishing fail,

@@ -235,9 +235,8 @@ struct fbp_recon_params {
      *  where that makes none much larger.  All parts must give it, or none.  NULL: another one, or
      *  not known; it works with any output. */
     const char *output;
-    /** HDF5 alone: files of so many slices each, which a small file of the output's name joins
-     *  (fbp_sink_params.split), of fbp_plan_run().  0: one file. */
-    size_t split;
+    /** 0.  It was `split`, HDF5 in several files, which is no longer written. */
+    size_t unused;
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */

@@ -92,8 +92,7 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
                                            .type = p->params.output_type,
                                            .range = {range ? range[0] : 0, range ? range[1] : 0},
                                            .force = p->params.force != 0,
-                                           .level_bytes = level_bytes(p),
-                                           .split = p->params.split};
+                                           .level_bytes = level_bytes(p)};
     struct fbp_array_info info = {.struct_size = sizeof info, .type = FBP_F32, .has_spacing = true};
 
     for (int i = 0; i < 3; i++) {

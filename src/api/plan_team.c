@@ -142,7 +142,7 @@ static uint64_t hash_of_params(const struct fbp_recon_params *p, size_t layer)
                               (double)p->follow,      (double)p->auto_range,
                               (double)p->mask,        value,
                               (double)p->no_overlap,  (double)p->view_ranks,
-                              (double)layer,          (double)p->split};
+                              (double)layer};
 
     return fbp_hash(0, numbers, sizeof numbers);
 }

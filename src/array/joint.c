@@ -69,7 +69,7 @@ static fbp_status open_part(struct fbp_sink *s, const struct fbp_part_inputs *in
     FBP_TRY(fbp_joint_each(s, false, count_peer, &journals));
     const fbp_status st = fbp_sink_part_check(s);
     if (st == FBP_OK)
-        return fbp_joint_check_files(s); /* before anything is put into another one */
+        return fbp_joint_check_file(s); /* before anything is put into another one */
     if (journals > 0)
         return st;
     fbp_message_clear();

@@ -184,15 +184,15 @@ fbp_status fbp_joint_drop_peer(struct fbp_sink *s, struct fbp_joint_peer *peer, 
 fbp_status fbp_joint_join(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
                           const struct fbp_joint_kind *stack);
 
-/** Note in the journal which files samples were put into. */
-fbp_status fbp_joint_note_files(const struct fbp_sink *s);
-/** Those that have their names now are these, or have these samples (joint_files.c). */
-fbp_status fbp_joint_check_files(struct fbp_sink *s);
+/** Note in the journal which file samples were put into. */
+fbp_status fbp_joint_note_file(const struct fbp_sink *s);
+/** PATH.part is this file, or has these samples (joint_file.c). */
+fbp_status fbp_joint_check_file(struct fbp_sink *s);
 
 /** Of an output of chunks, those that slices were put into are there (joint_chunks.c). */
 fbp_status fbp_joint_check_chunks(struct fbp_sink *s);
 
-/** *whole: slices of a single file, or of several, are as a line of a journal says.  scratch:
+/** *whole: slices of a single file are as a line of a journal says.  scratch:
  *  FBP_PIECE_BYTES. */
 fbp_status fbp_joint_compare(const struct fbp_sink *s, const struct fbp_joint_peer *p,
                              const struct fbp_joint_line *line, void *scratch, bool *whole);

@@ -1,7 +1,6 @@
 /* Where the bytes of a process are: in the common file, but for those of pages that it shares. */
 #include "array/file/bytes.h"
 #include "array/joint.h"
-#include "array/split.h"
 
 #include "base/mem.h"
 
@@ -60,9 +59,8 @@ static struct span span_of(const struct fbp_sink *s, const struct fbp_joint_edge
     struct span out = {.a = s->part_offset + e->runs[i].z0 * (uint64_t)s->slice_bytes};
 
     out.b = out.a + e->runs[i].nz * (uint64_t)s->slice_bytes;
-    out.lo = s->split ? fbp_split_stripe_from(s, out.a, e->stripe)
-                      : (out.a + e->stripe - 1) / e->stripe * e->stripe;
-    out.hi = s->split ? fbp_split_stripe_to(s, out.b, e->stripe) : out.b / e->stripe * e->stripe;
+    out.lo = (out.a + e->stripe - 1) / e->stripe * e->stripe;
+    out.hi = out.b / e->stripe * e->stripe;
     if (s->chunked && e->runs[i].z0 + e->runs[i].nz == s->info.n[2])
         out.hi = out.b; /* the last layer ends there, and nobody has the rest of it */
     if (out.lo >= out.hi)

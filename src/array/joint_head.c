@@ -4,7 +4,6 @@
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "array/joint.h"
-#include "array/split.h"
 
 #include "base/mem.h"
 
@@ -111,25 +110,20 @@ static fbp_status begin_head(struct fbp_sink *s, const struct fbp_part_inputs *i
 
 static fbp_status refuse_head(const struct fbp_sink *s, const struct fbp_joint_head *h)
 {
-    char *left = fbp_split_left(s);
-    const char *pieces = left ? left : "";
-    const fbp_status st =
-        h->shared ? fbp_fail(FBP_ERR_INVALID,
-                             "%s: belongs to parts with other options, another scan or another "
-                             "release of fbp: use the same, or remove it and %s*%s",
-                             s->part, s->joint->head, pieces)
-        : h->alone
-            ? fbp_fail(FBP_ERR_INVALID,
-                       "%s: an interrupted run without --part left it: finish it with "
-                       "--resume, or remove it and %s%s",
-                       s->part, s->joint->head, pieces)
-            : fbp_fail(FBP_ERR_INVALID,
-                       "%s: an interrupted run without --part, with other options, another scan or "
-                       "another release of fbp left it: remove it and %s%s, or choose another name",
-                       s->part, s->joint->head, pieces);
-
-    free(left);
-    return st;
+    return h->shared ? fbp_fail(FBP_ERR_INVALID,
+                                "%s: belongs to parts with other options, another scan or another "
+                                "release of fbp: use the same, or remove it and %s*",
+                                s->part, s->joint->head)
+           : h->alone
+               ? fbp_fail(FBP_ERR_INVALID,
+                          "%s: an interrupted run without --part left it: finish it with "
+                          "--resume, or remove it and %s",
+                          s->part, s->joint->head)
+               : fbp_fail(
+                     FBP_ERR_INVALID,
+                     "%s: an interrupted run without --part, with other options, another scan or "
+                     "another release of fbp left it: remove it and %s, or choose another name",
+                     s->part, s->joint->head);
 }
 
 /* The samples of this output were removed: nothing is left of it but its name in the head. */

@@ -8,7 +8,6 @@
 #include "array/file/outfile.h"
 #include "array/joint.h"
 #include "array/sink_stack.h"
-#include "array/split.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -154,8 +153,6 @@ static fbp_status tidy(struct fbp_sink *s, int fd)
 {
     if (s->chunked)
         FBP_TRY(fbp_chunked_settle_old(s));
-    if (s->format && s->format->split)
-        FBP_TRY(fbp_split_settle_old(s));
     bool recorded = s->joint->own.first; /* processes that are led end together */
     if (!recorded)
         FBP_TRY(record(s, &recorded));

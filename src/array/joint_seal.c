@@ -3,7 +3,6 @@
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "array/joint.h"
-#include "array/split.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -23,7 +22,7 @@ static fbp_status sync_own(struct fbp_sink *s)
         FBP_TRY(fbp_sink_sync(s));
         FBP_TRY(fbp_sync_file(s->joint->edges.fd, s->joint->edges.path));
     }
-    FBP_TRY(fbp_joint_note_files(s));
+    FBP_TRY(fbp_joint_note_file(s));
     FBP_TRY(fbp_append(s->log_fd, s->log, "synced\n"));
     FBP_TRY(fbp_sync_file(s->log_fd, s->log));
     fbp_sync_folder(s->path);
@@ -114,7 +113,7 @@ static fbp_status clear_side(const struct fbp_sink *s, const struct fbp_part_inp
 
 static fbp_status seal(struct fbp_sink *s, const struct fbp_part_inputs *inputs, int head)
 {
-    FBP_TRY(fbp_joint_check_files(s));
+    FBP_TRY(fbp_joint_check_file(s));
     if (s->chunked)
         FBP_TRY(fbp_joint_check_chunks(s));
     FBP_TRY(clear_side(s, inputs));
@@ -179,14 +178,9 @@ static fbp_status finish(struct fbp_sink *s, const struct fbp_part_inputs *input
 
 static fbp_status head_was_removed(const struct fbp_sink *s)
 {
-    char *pieces = fbp_split_left(s);
-    const fbp_status st = fbp_fail(FBP_ERR_IO,
-                                   "%s: was removed while the output was written: remove %s%s, "
-                                   "too, and start again",
-                                   s->joint->head, s->part, pieces ? pieces : "");
-
-    free(pieces);
-    return st;
+    return fbp_fail(FBP_ERR_IO,
+                    "%s: was removed while the output was written: remove %s, too, and start again",
+                    s->joint->head, s->part);
 }
 
 /* Nobody removes the head before the output has its name. */

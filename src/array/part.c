@@ -167,15 +167,6 @@ fbp_status fbp_part_find_named(int fd, const char *path, bool *named)
     return FBP_OK;
 }
 
-bool fbp_part_is_named(int fd, const char *path)
-{
-    bool named;
-
-    if (fbp_part_find_named(fd, path, &named) != FBP_OK)
-        fbp_message_clear();
-    return named;
-}
-
 /* What is a turn of a few, not the lock of one: the head of an output of several processes, or not
  * even that yet. */
 static bool is_turn(int fd)

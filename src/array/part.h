@@ -51,10 +51,8 @@ enum { FBP_PART_TURN_SECONDS = 600 };
 fbp_status fbp_part_turn(const struct fbp_part_inputs *inputs, const char *path, bool create,
                          int *fd, bool *left);
 
-/** Is an open file still what `path` names?  FBP_ERR_IO if nobody can say, which the second takes
- *  for no. */
+/** Is an open file still what `path` names?  FBP_ERR_IO if nobody can say. */
 fbp_status fbp_part_find_named(int fd, const char *path, bool *named);
-bool fbp_part_is_named(int fd, const char *path);
 
 /** Nothing is there, or it is removed if it is `ours` or empty; anything else is refused. */
 fbp_status fbp_part_clear(const struct fbp_part_inputs *inputs, const char *path, bool ours);

@@ -3,7 +3,6 @@
 #include "array/file/bytes.h"
 #include "array/joint.h"
 #include "array/sink_stack.h"
-#include "array/split.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -264,7 +263,6 @@ void fbp_sink_close(fbp_sink **sink)
         close(s->fd);
     fbp_joint_destroy(&s->joint);
     fbp_chunked_destroy(&s->chunked);
-    fbp_split_destroy(&s->split);
     fbp_layout_clear(&s->layout);
     pthread_mutex_destroy(&s->lock);
     free(s->path);

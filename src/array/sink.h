@@ -69,7 +69,6 @@ struct fbp_sink {
         *joint; /**< several processes write it (array/joint.h); NULL: this one alone */
     struct fbp_chunked
         *chunked; /**< a folder of chunks, whose descriptor fd is (array/chunked.h); NULL: a file */
-    struct fbp_split *split; /**< several files, which that of fd joins (array/split.h); NULL */
 };
 
 /**
@@ -88,8 +87,7 @@ static inline size_t fbp_sink_given_bytes(const struct fbp_sink *s)
     return s->info.n[0] * s->info.n[1] * size;
 }
 
-/** Bytes [at, at + n) of the temporary file; of chunks, those of level 0; of several files, those
- *  of all (array/sink_place.c). */
+/** Bytes [at, at + n) of the temporary file; of chunks, those of level 0 (array/sink_place.c). */
 fbp_status fbp_sink_put(const struct fbp_sink *s, uint64_t at, const void *data, size_t n);
 fbp_status fbp_sink_get(const struct fbp_sink *s, uint64_t at, void *out, size_t n);
 

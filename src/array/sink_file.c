@@ -5,7 +5,6 @@
 #include "array/file/outfile.h"
 #include "array/file/room.h"
 #include "array/sink.h"
-#include "array/split.h"
 
 #include "base/mem.h"
 #include "base/stop.h"
@@ -104,8 +103,6 @@ fbp_status fbp_sink_reserve(struct fbp_sink *s)
 
     if (s->chunked) /* each file is small, and made when its first slices come */
         return fbp_chunked_room(s);
-    if (s->split)
-        return fbp_split_reserve(s);
     const int error = fbp_room_reserve(s->fd, need);
     if (error == 0)
         return FBP_OK;
@@ -137,7 +134,7 @@ fail:
 
 void fbp_sink_begin_sync(const struct fbp_sink *s, uint64_t at, uint64_t n)
 {
-    if (!s->compress && !s->passing && !s->split)
+    if (!s->compress && !s->passing)
         fbp_begin_sync(s->fd, at, n);
 }
 
@@ -305,8 +302,6 @@ static fbp_status publish_names(struct fbp_sink *s, const char *data)
 
     if (!described)
         FBP_TRY(drop_described(s, data));
-    if (s->format->split)
-        FBP_TRY(fbp_split_note_old(s));
     if (!l->side_path) {
         st = rename_to(data, l->data_path);
         s->published = st == FBP_OK;
@@ -345,13 +340,8 @@ fbp_status fbp_sink_publish_names(struct fbp_sink *s)
         FBP_TRY(fbp_chunked_complete(s));
         return fbp_chunked_publish(s);
     }
-    if (s->split && !s->joint)
-        FBP_TRY(fbp_split_put_headers(s));
     FBP_TRY(fbp_sink_sync(s));
-    if (s->split)
-        FBP_TRY(fbp_split_check_headers(s));
-    FBP_TRY(publish_names(s, s->part));
-    return s->format->split ? fbp_split_settle_old(s) : FBP_OK;
+    return publish_names(s, s->part);
 }
 
 fbp_status fbp_sink_publish(struct fbp_sink *s)

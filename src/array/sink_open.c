@@ -7,7 +7,6 @@
 #include "array/joint.h"
 #include "array/reads.h"
 #include "array/sink_stack.h"
-#include "array/split.h"
 #include "array/ways.h"
 
 #include "base/hash.h"
@@ -59,14 +58,12 @@ static fbp_status make_layout(struct fbp_sink *s, const char *path)
 {
     const struct fbp_sink_format *f = s->format;
 
-    if (s->split)
-        return f->split->layout(path, &s->info, &s->split->pieces, &s->layout);
     return f->layout_with ? f->layout_with(s->context, path, &s->info, &s->layout)
                           : f->layout(path, &s->info, s->compress, &s->layout);
 }
 
 /* Names of all files, where a link leads; `path` is s->path, perhaps with an array inside it. */
-static fbp_status name_files(struct fbp_sink *s, const char *path, size_t split)
+static fbp_status name_files(struct fbp_sink *s, const char *path)
 {
     const size_t n = strlen(s->path);
     fbp_status st;
@@ -78,8 +75,6 @@ static fbp_status name_files(struct fbp_sink *s, const char *path, size_t split)
     st = s->part && s->log && whole ? FBP_OK : fbp_fail_nomem(n, "a path");
     if (s->fingerprint && path[n]) /* another array of a file is another output */
         s->fingerprint = fbp_hash(s->fingerprint, path + n, strlen(path + n));
-    if (st == FBP_OK && split)
-        st = fbp_split_create(s, split);
     if (st == FBP_OK)
         st = make_layout(s, whole);
     free(whole);
@@ -89,7 +84,7 @@ static fbp_status name_files(struct fbp_sink *s, const char *path, size_t split)
                         "%.*s: is a link, but the output is of two files, which are looked for "
                         "beside each other: name %s itself",
                         (int)n, path, s->path);
-    if (!s->split && (!s->compress || s->format->packs_header))
+    if (!s->compress || s->format->packs_header)
         s->part_offset = s->layout.header_bytes;
     return FBP_OK;
 }
@@ -97,13 +92,7 @@ static fbp_status name_files(struct fbp_sink *s, const char *path, size_t split)
 static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_params *params)
 {
     const struct fbp_layout *l = &s->layout;
-    struct fbp_split_token old;
 
-    if (s->format->split) {
-        FBP_TRY(fbp_split_named(s, s->path, &old));
-        FBP_TRY(fbp_split_spare(s, params, &old));
-        FBP_TRY(fbp_split_check_note(s));
-    }
     for (size_t i = 0; i < params->n_keep && !params->force; i++) {
         bool hit = false;
         if (params->keep[i])
@@ -188,7 +177,7 @@ static fbp_status open_file(struct fbp_sink *s, const char *path,
     if (params->resume && s->fingerprint == 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: cannot be resumed without a fingerprint", path);
     s->compress = s->format->packs_header || (s->compress && s->format->can_compress);
-    FBP_TRY(name_files(s, path, params->split));
+    FBP_TRY(name_files(s, path));
     FBP_TRY(check_name(s, s->layout.data_path));
     if (s->layout.side_path)
         FBP_TRY(fbp_output_check(s->layout.side_path));
@@ -238,7 +227,7 @@ static fbp_status take_type(struct fbp_sink *s, const char *path,
 static fbp_status open_any(struct fbp_sink *s, const char *path,
                            const struct fbp_sink_params *params, const struct fbp_sink_joint *joint)
 {
-    const struct fbp_ways ways = {joint != NULL, params->compress != 0, params->split};
+    const struct fbp_ways ways = {joint != NULL, params->compress != 0};
     uint64_t bytes = 0;
 
     s->fd = s->log_fd = s->lock_fd = -1;
@@ -276,6 +265,7 @@ static fbp_status take_params(struct fbp_sink_params *own, const struct fbp_sink
     FBP_TRY(fbp_check_choice("sink: type", (long)own->type, FBP_F64));
     FBP_TRY(fbp_check_range(&fbp_range_value, "sink: range[0]", own->range[0]));
     FBP_TRY(fbp_check_range(&fbp_range_value, "sink: range[1]", own->range[1]));
+    FBP_TRY(fbp_refuse_split("sink", own->unused));
     if (own->n_keep && !own->keep)
         return fbp_fail(FBP_ERR_INVALID, "sink: keep: found NULL, expected %zu names", own->n_keep);
     return FBP_OK;

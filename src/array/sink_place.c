@@ -1,8 +1,8 @@
-/* PATH.part, which is a file, one that joins others, or a folder of chunks. */
+/* PATH.part, which is a file or a folder of chunks. */
 #include "array/chunked.h"
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
-#include "array/split.h"
+#include "array/sink.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,22 +11,16 @@
 
 fbp_status fbp_sink_put(const struct fbp_sink *s, uint64_t at, const void *data, size_t n)
 {
-    if (s->split)
-        return fbp_split_put(s, at, data, n);
     return s->chunked ? fbp_chunked_put(s, at, data, n) : fbp_write_at(s->fd, s->part, at, data, n);
 }
 
 fbp_status fbp_sink_get(const struct fbp_sink *s, uint64_t at, void *out, size_t n)
 {
-    if (s->split)
-        return fbp_split_get(s, at, out, n);
     return s->chunked ? fbp_chunked_get(s, at, out, n) : fbp_read_at(s->fd, s->part, at, out, n);
 }
 
 fbp_status fbp_sink_sync(const struct fbp_sink *s)
 {
-    if (s->split)
-        FBP_TRY(fbp_split_sync(s));
     if (!s->chunked)
         return fbp_sync_file(s->fd, s->part);
     /* One call for all chunks, at the price of whatever else the file system has to write. */
@@ -35,22 +29,16 @@ fbp_status fbp_sink_sync(const struct fbp_sink *s)
 
 fbp_status fbp_sink_part_clear(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool ours)
 {
-    if (s->format->split) /* also what a run with other files has left */
-        return fbp_split_clear(s, inputs, ours);
     return s->chunked ? fbp_chunked_clear(s, inputs, ours) : fbp_part_clear(inputs, s->part, ours);
 }
 
 fbp_status fbp_sink_part_create(struct fbp_sink *s)
 {
-    if (s->split)
-        return fbp_split_begin(s);
     return s->chunked ? fbp_chunked_begin(s) : fbp_part_create(s->part, &s->fd);
 }
 
 fbp_status fbp_sink_part_reopen(struct fbp_sink *s, const struct fbp_part_inputs *inputs)
 {
-    if (s->split)
-        return fbp_split_reopen(s, inputs);
     return s->chunked ? fbp_chunked_reopen(s) : fbp_part_reopen(inputs, s->part, &s->fd);
 }
 
@@ -58,8 +46,6 @@ fbp_status fbp_sink_part_check(const struct fbp_sink *s)
 {
     struct stat is;
 
-    if (s->split)
-        return fbp_split_check(s);
     if (s->chunked) /* chunks come with their slices */
         return FBP_OK;
     if (fstat(s->fd, &is) < 0)
@@ -76,8 +62,6 @@ bool fbp_sink_part_remove(const struct fbp_sink *s)
 {
     if (s->chunked)
         fbp_chunked_remove(s);
-    else if (s->split)
-        fbp_split_remove(s);
     else
         unlink(s->part);
     return access(s->part, F_OK) < 0;

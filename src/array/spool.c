@@ -34,7 +34,6 @@ fbp_status fbp_spool_open(fbp_sink **values, const char *output, const struct fb
     char *name = name_beside(tried);
     own.type = FBP_F32;
     own.compress = false;
-    own.split = 0;
     const fbp_status st =
         name ? fbp_sink_open(values, name, &plain, &own) : fbp_fail_nomem(strlen(output), "a path");
     if (st == FBP_OK)

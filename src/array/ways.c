@@ -1,7 +1,6 @@
 #include "array/ways.h"
 
 #include "array/formats.h"
-#include "array/split.h"
 
 #include <string.h>
 
@@ -15,25 +14,31 @@ static fbp_status check_file(const char *path, const struct fbp_sink_format *f,
                         "%s: a compressed file is written from its start to its end, and not in "
                         "parts: write it plain, and compress it when it is complete",
                         path);
-    return ways->split && !f->split ? fbp_split_refuse(path) : FBP_OK;
+    return FBP_OK;
 }
 
 fbp_status fbp_ways_check(const char *path, const struct fbp_sink_format *format,
                           const struct fbp_ways *ways)
 {
-    const bool hash = strcmp(path, "hash:") == 0;
     size_t n;
 
     if (format)
         return check_file(path, format, ways);
-    if (ways->split && (hash || strcmp(path, "null:") == 0))
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s is no file, and is not split: write .h5", path);
-    if (ways->parts && hash)
+    if (ways->parts && strcmp(path, "hash:") == 0)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "hash: is that of all slices, which parts that know nothing of each other "
                         "do not have: write a volume, or leave the parts out");
     if (fbp_format_of_slices(path))
-        return ways->split ? fbp_split_refuse(path) : FBP_OK;
+        return FBP_OK;
     format = fbp_format_to_write(path, &n);
     return format ? check_file(path, format, ways) : FBP_OK;
+}
+
+fbp_status fbp_refuse_split(const char *of, size_t unused)
+{
+    return unused == 0 ? FBP_OK
+                       : fbp_fail(FBP_ERR_UNSUPPORTED,
+                                  "%s.split: HDF5 in several files is no longer written: use "
+                                  "OME-Zarr",
+                                  of);
 }

@@ -8,7 +8,6 @@
 struct fbp_ways {
     bool parts;    /**< by processes that know nothing of each other, or together */
     bool compress; /**< where its format can */
-    size_t split;  /**< slices of each file of one volume; 0: one file */
 };
 
 /**
@@ -19,5 +18,8 @@ struct fbp_ways {
  */
 fbp_status fbp_ways_check(const char *path, const struct fbp_sink_format *format,
                           const struct fbp_ways *ways);
+
+/** The field `unused` of params was `split`: FBP_ERR_UNSUPPORTED unless it is 0. */
+fbp_status fbp_refuse_split(const char *of, size_t unused);
 
 #endif /* FBP_SRC_WAYS_H */

@@ -97,28 +97,7 @@ has err 'interrupted: nothing was written'
 one_line err
 nothing_left volume.mha
 
-# A volume of several files follows, too; when its scan ends early, none of them is left.
-run 0 recon scan.json -o split.h5 --split 10 -q
-mkdir wanted && mv split.h5* wanted
-rm -f live.raw
-(sleep 0.2 && append 0 39 live.raw) &
-run 0 recon live.json -o split.h5 --split 10 --kernel column --follow -q
-wait
-run 0 compare split.h5 expected.mha --tolerance 0
-[ "$(ls split.h5.*)" = "$(ls wanted/split.h5.*)" ] || say "$last: $(ls split.h5.*)"
-rm -r split.h5* wanted
-rm live.raw
-append 0 29 live.raw
-run 1 recon live.json -o split.h5 --split 10 --follow --follow-timeout 0.3 -q
-one_line err
-has err '30 of 40 views are there'
-left=$(find . -name 'split.h5*')
-[ -z "$left" ] || say "$last: left: $left"
-interrupt 0.4 recon live.json -o split.h5 --split 10 --follow -q
-one_line err
-left=$(find . -name 'split.h5*')
-[ -z "$left" ] || say "$last: left: $left"
-run 1 recon live.json -o split.h5 --split 10 --follow --part 1/2 -q
+run 1 recon live.json -o volume.h5 --follow --part 1/2 -q
 one_line err
 has err 'do not follow the scan'
 

@@ -27,7 +27,7 @@ readonly_run() {
 }
 
 run 0 simulate --size 16 --views 12 --scale 0.02 -o scan.json -q
-outputs=("v.mha" "v.h5 --split 4" "v.ome.zarr" "v.zarr --compress" "s_%02d.tif")
+outputs=("v.mha" "v.h5" "v.ome.zarr" "v.zarr --compress" "s_%02d.tif")
 # shellcheck disable=SC2086
 for output in "${outputs[@]}" "new/s_%02d.tif"; do
     for options in "" "--part 1/2" "--resume"; do

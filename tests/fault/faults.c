@@ -10,10 +10,9 @@
  *   with 0 and the bytes that it writes without a fault, to files and standard output, or
  *   with 1 and one line on standard error, which is a sentence; where memory ended it says so,
  *
- * within some seconds; files under their final names are whole, of this run or of before, with all
- * pieces that they name; what is unfinished has a journal that is worth keeping (faults_check.c);
- * the same command without a fault then does its work; the inputs are as they were; no child is
- * left.
+ * within some seconds; files under their final names are whole, of this run or of before; what is
+ * unfinished has a journal that is worth keeping (faults_check.c); the same command without a fault
+ * then does its work; the inputs are as they were; no child is left.
  */
 #include "faults.h"
 #include "inject.h"
@@ -180,13 +179,11 @@ static const struct {
      "recon ../in/cone.json -o s/%02d.png --size 6 --filter hann --output-type uint16 "
      "--output-range=-1,1 -q",
      0},
-    {"old-split", "recon ../in/cone.json -o v.h5 --split 4 --filter hann -q", 0},
-    {"equal-split", "recon ../in/cone.json -o v.h5 --split 6 --threads 2 -q", 0},
-    {"half-split", "recon ../in/cone.json -o v.h5 --split 6 --threads 2 -q --part 1/2", 0},
+    {"old-h5", "recon ../in/cone.json -o v.h5 --filter hann -q", 0},
+    {"half-h5", "recon ../in/cone.json -o v.h5 --threads 2 -q --part 1/2", 0},
     {"old-zarr", "recon ../in/cone.json -o v.ome.zarr --filter hann -q", 0},
     {"half-zarr", "recon ../in/cone.json -o v.ome.zarr --threads 2 -q --part 1/2", 0},
     {"begun", "recon ../in/cone.json -o v.mha --slab 4 --threads 2 -q", 4},
-    {"begun-split", "recon ../in/cone.json -o v.h5 --split 6 --slab 4 --threads 2 -q", 20},
 };
 
 static void make_befores(void)

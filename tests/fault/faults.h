@@ -87,7 +87,6 @@ struct fault_files {
         char name[200];
         uint64_t hash;
         bool varies;     /**< not the same in two runs without a fault */
-        char token[9];   /**< of the folder of pieces that it names (faults_split.c) */
         bool has_slices; /**< a journal that speaks of slices */
     } * file;
     size_t n;
@@ -100,18 +99,6 @@ const struct fault_file *fault_find(const struct fault_files *files, const char 
 
 /** Is a file as it is in this list? */
 bool fault_is_whole(const struct fault_file *f, const struct fault_files *of);
-
-/** Fill in what a file says of others. */
-void fault_look_into(struct fault_file *f, const char *path);
-
-/** What a file is, among all: of a volume of several files, a piece is what the file says that
- * names its folder. */
-enum fault_place {
-    FAULT_FINAL,
-    FAULT_UNFINISHED, /**< or replaced, and to be removed */
-    FAULT_LOST        /**< a piece that nothing names */
-};
-enum fault_place fault_place(const struct fault_files *all, const struct fault_file *f);
 
 /** Remove everything in a folder; copy a folder's files into one that is there, or one file. */
 void fault_empty(const char *folder);

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define FAST       " --threads 2 -q"
-#define TO_JSON    " ../in/%s -o g.json -q"
-#define ZARR_PART  "recon ../in/cone.json -o v.ome.zarr" FAST " --part "
-#define SPLIT_PART "recon ../in/cone.json -o v.h5 --split 6" FAST " --part "
+#define FAST      " --threads 2 -q"
+#define TO_JSON   " ../in/%s -o g.json -q"
+#define ZARR_PART "recon ../in/cone.json -o v.ome.zarr" FAST " --part "
+#define H5_PART   "recon ../in/cone.json -o v.h5" FAST " --part "
 
 const char *const fault_inputs[] = {
     "simulate --size 16 --views 12 --scale 0.02 -o cone.json -q",
@@ -80,20 +80,10 @@ const struct fault_case fault_cases[] = {
     {"recon raw", "recon ../in/cone.json -o v.raw" FAST, NULL, 0},
     {"recon nii.gz", "recon ../in/cone.json -o v.nii.gz" FAST, NULL, 0},
     {"recon h5", "recon ../in/cone.json -o v.h5" FAST, NULL, 0},
-    {"recon split", "recon ../in/cone.json -o v.h5 --split 6" FAST, NULL,
-     FAULT_QUICK | FAULT_FILES | FAULT_RESUME},
-    /* They warn of old files that stay. */
-    {"recon split over an old one", "recon ../in/cone.json -o v.h5 --split 6 --threads 2",
-     "old-split", FAULT_QUICK | FAULT_FILES | FAULT_RESUME},
-    {"recon split over an equal one", "recon ../in/cone.json -o v.h5 --split 6 --threads 2",
-     "equal-split", FAULT_RESUME},
-    {"recon h5 over a split one", "recon ../in/cone.json -o v.h5 --threads 2", "old-split",
-     FAULT_RESUME},
-    {"recon split resume", "recon ../in/cone.json -o v.h5 --split 6 --slab 4 --resume" FAST,
-     "begun-split", FAULT_QUICK | FAULT_FILES},
-    {"recon split part", SPLIT_PART "1/2", NULL, FAULT_BEGINS},
-    {"recon split last part", "recon ../in/cone.json -o v.h5 --split 6 --threads 2 --part 2/2",
-     "half-split", FAULT_QUICK | FAULT_FILES},
+    {"recon h5 over an old one", "recon ../in/cone.json -o v.h5" FAST, "old-h5", FAULT_RESUME},
+    {"recon h5 part", H5_PART "1/2", NULL, FAULT_BEGINS},
+    {"recon h5 last part", "recon ../in/cone.json -o v.h5 --threads 2 --part 2/2", "half-h5",
+     FAULT_QUICK | FAULT_FILES},
     {"recon zarr", "recon ../in/cone.json -o v.ome.zarr" FAST, NULL, FAULT_RESUME},
     {"recon zarr over an old one", "recon ../in/cone.json -o v.ome.zarr --threads 2", "old-zarr",
      FAULT_RESUME},

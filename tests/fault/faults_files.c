@@ -1,6 +1,7 @@
 /* Folders of small files: listed, compared, copied, emptied. */
 #include "faults.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,22 @@ static void drop_number(char *name)
         memmove(number, rest ? rest : "", strlen(rest ? rest : "") + 1);
 }
 
+/* Does a journal speak of slices?  Such lines begin with a number. */
+static bool has_slices(const char *name, const char *path)
+{
+    static char text[1 << 16];
+    const char *line = text;
+
+    if (!strstr(name, ".part.log"))
+        return false;
+    for (fault_text(path, text, sizeof text); line && *line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (isdigit((unsigned char)*line))
+            return true;
+    }
+    return false;
+}
+
 static void add(const char *path, const char *rest, bool is_folder, void *arg)
 {
     struct fault_files *all = arg;
@@ -74,7 +91,7 @@ static void add(const char *path, const char *rest, bool is_folder, void *arg)
     *f = (struct fault_file){.hash = fault_hash(path)};
     snprintf(f->name, sizeof f->name, "%s", rest);
     drop_number(f->name);
-    fault_look_into(f, path);
+    f->has_slices = has_slices(f->name, path);
 }
 
 static int by_name(const void *a, const void *b)

@@ -3,14 +3,12 @@
 # locks (every lock fails).  One of them may fail; what has the name of the output is right.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-part() { "$fbp" recon scan.json -o "d/$output" "${split[@]}" -q --threads 1 --part "$1/4"; }
+part() { "$fbp" recon scan.json -o "d/$output" -q --threads 1 --part "$1/4"; }
 
 "$fbp" simulate --size 16 --views 12 --scale 0.02 -o scan.json -q || exit 1
 "$fbp" recon scan.json -o plain.mha -q --threads 1 || exit 1
 both=0 there=0
 for output in v.mha v.h5 v.ome.zarr s_%02d.tif; do
-    split=()
-    [ $output != v.h5 ] || split=(--split 4)
     read=d/$output
     [ $output != s_%02d.tif ] || read="d/$output 0 15"
     for _ in 1 2 3 4 5 6; do

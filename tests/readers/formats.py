@@ -245,31 +245,6 @@ def inside_hdf5(truth):
     check_volume("deep.h5", *by_h5py("deep.h5", "a/b/c"), truth, 0)
 
 
-def several_files(truth):
-    """A virtual data set, here and after all were moved; what is missing is no number."""
-    recon("files.h5", "float32", "--split", 7)
-    check_volume("files.h5", *by_h5py("files.h5"), truth, 0)
-    with h5py.File("files.h5") as f, h5py.File("float32-v.h5") as g:
-        check(f["volume"].is_virtual, "files.h5: it is no virtual data set")
-        check(f["volume"].dtype == g["volume"].dtype, "files.h5: another type")
-        for name in set(f["volume"].attrs) | set(g["volume"].attrs):
-            a, b = (numpy.asarray(v["volume"].attrs.get(name)) for v in (f, g))
-            check(numpy.array_equal(a, b), f"files.h5: {name} is {a}, not {b}")
-        names = [source.file_name for source in f["volume"].virtual_sources()]
-    check(len(names) == 5, f"files.h5: {names}")
-    os.mkdir("moved")
-    for name in [n for n in os.listdir() if n.startswith("files.h5")]:
-        os.rename(name, os.path.join("moved", name))
-    check_volume("moved/files.h5", *by_h5py("moved/files.h5"), truth, 0)
-    part, place = by_h5py(os.path.join("moved", names[1]))
-    check(numpy.array_equal(part, truth[7:14]), f"{names[1]}: other values")
-    same(place[:, 3], ORIGIN + [0, 0, 7 * VOXEL[2]], f"{names[1]}: place", 2e-6)
-    os.remove(os.path.join("moved", names[1]))
-    values, _ = by_h5py("moved/files.h5")
-    check(numpy.isnan(values[7:14]).all() and numpy.array_equal(values[14:], truth[14:]),
-          "moved/files.h5: a file that is missing is not NaN")
-
-
 def read_back():
     """fbp tells the same of what it wrote, and of what others wrote of it."""
     image = SimpleITK.ReadImage("float32-v.mha")
@@ -327,7 +302,6 @@ make_scan()
 volume = every_format()
 medical_programs(volume)
 inside_hdf5(volume)
-several_files(volume)
 read_back()
 turned()
 beyond_4_gib()

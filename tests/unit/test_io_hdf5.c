@@ -5,16 +5,19 @@
 #include "array/file/member.h"
 #include "base/text.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#define H5        FBP_TEST_DIR "/io_hdf5.h5"
-#define VOL       FBP_TEST_DIR "/io_hdf5_volume.h5"
-#define DRAFT_DIR FBP_TEST_DIR "/io_hdf5_draft"
-#define DRAFT     DRAFT_DIR "/v.h5"
+#define H5         FBP_TEST_DIR "/io_hdf5.h5"
+#define VOL        FBP_TEST_DIR "/io_hdf5_volume.h5"
+#define PIECES_DIR FBP_TEST_DIR "/io_hdf5_pieces"
+#define DRAFT_DIR  FBP_TEST_DIR "/io_hdf5_draft"
+#define DRAFT      DRAFT_DIR "/v.h5"
 
 /* Any part of a volume of value(), as floats and as it is. */
 static void check_parts(fbp_source *src)
@@ -389,6 +392,69 @@ static void virtual_blocks_end_with_their_files(void **state)
     assert_int_equal(fbp_source_info(src)->n[2], 1);
     fbp_source_close(&src);
     remove(part[0]);
+}
+
+enum { MANY = 300, MOST_OPEN = 40 };
+
+static void put_pieces(void)
+{
+    const hsize_t whole[3] = {MANY, NY, NX}, one[3] = {1, NY, NX};
+    const hid_t how = H5Pcreate(H5P_DATASET_CREATE), from = H5Screate_simple(3, one, NULL);
+    const hid_t to = H5Screate_simple(3, whole, NULL);
+    const double nan = NAN;
+    char name[200];
+
+    assert_int_equal(mkdir(PIECES_DIR, 0777) | mkdir(PIECES_DIR "/v.h5.0123abcd", 0777), 0);
+    for (hsize_t z = 0; z < MANY; z++) {
+        const hsize_t start[3] = {z, 0, 0};
+        double v[NX * NY];
+        for (size_t i = 0; i < (size_t)NX * NY; i++)
+            v[i] = (double)z + (double)i;
+        snprintf(name, sizeof name, "v.h5.0123abcd/slices_%03d-%03d.h5", (int)z, (int)z);
+        H5Sselect_hyperslab(to, H5S_SELECT_SET, start, NULL, one, NULL);
+        assert_true(H5Pset_virtual(how, to, name, "volume", from) >= 0);
+        snprintf(name, sizeof name, PIECES_DIR "/v.h5.0123abcd/slices_%03d-%03d.h5", (int)z,
+                 (int)z);
+        const hid_t piece = new_file(name);
+        put_set(piece, "/volume", H5T_IEEE_F32LE, 3, one, H5P_DEFAULT, v);
+        H5Fclose(piece);
+    }
+    H5Pset_fill_value(how, H5T_NATIVE_DOUBLE, &nan);
+    const hid_t file = new_file(PIECES_DIR "/v.h5");
+    put_set(file, "/volume", H5T_IEEE_F32LE, 3, whole, how, NULL);
+    H5Fclose(file);
+    H5Sclose(from);
+    H5Sclose(to);
+}
+
+/* As earlier versions wrote it: a file that joins others in a folder beside it, also where few
+ * files may be open. */
+static void volumes_of_several_files_are_read(void **state)
+{
+    const size_t n = (size_t)MANY * NY * NX;
+    float *out = malloc(n * sizeof *out);
+    struct rlimit before, few;
+    fbp_source *src = NULL;
+
+    (void)state;
+    put_pieces();
+    assert_int_equal(rename(PIECES_DIR, PIECES_DIR "_moved"), 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = before;
+    few.rlim_cur = MOST_OPEN;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    src = open_source(PIECES_DIR "_moved/v.h5", NULL);
+    assert_int_equal(fbp_source_info(src)->n[2], MANY);
+    assert_int_equal(fbp_source_read(src, 0, MANY, 0, NY, out), FBP_OK);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    for (size_t i = 0; i < n; i++)
+        assert_true(out[i] == (float)(i / (NY * NX) + i % (NY * NX)));
+    fbp_source_close(&src);
+    assert_int_equal(remove(PIECES_DIR "_moved/v.h5.0123abcd/slices_007-007.h5"), 0);
+    assert_int_equal(fbp_source_open(&src, PIECES_DIR "_moved/v.h5", NULL), FBP_ERR_INVALID);
+    assert_says("v.h5.0123abcd/slices_007-007.h5:volume: that file is not there");
+    assert_int_equal(system("rm -r " PIECES_DIR "_moved"), 0);
+    free(out);
 }
 
 /* Where a source of a virtual data set is missing the library reads zeros; here it is named. */
@@ -990,6 +1056,7 @@ int main(void)
         cmocka_unit_test(truth_values),
         cmocka_unit_test(virtual_sources_are_found),
         cmocka_unit_test(virtual_blocks_end_with_their_files),
+        cmocka_unit_test(volumes_of_several_files_are_read),
         cmocka_unit_test(virtual_sources_must_be_there),
         cmocka_unit_test(elsewhere),
         cmocka_unit_test(unwritten_chunks_are_counted),

@@ -166,10 +166,7 @@ static void anew(void **state)
         assert_same_folders();
         begin_output(&outputs[i]);
         assert_int_equal(do_together(&outputs[i], false, 4), NZ);
-        /* There is nothing to resume.  Several files that replace such have others' names: twice.
-         */
-        for (int k = 0; k < (outputs[i].split ? 2 : 1); k++)
-            assert_int_equal(do_together(&outputs[i], true, 3), NZ);
+        assert_int_equal(do_together(&outputs[i], true, 3), NZ); /* there is nothing to resume */
         assert_same_folders();
     }
 }
@@ -191,7 +188,7 @@ static void what_was_there_stays(void **state)
 
 static void samples_of_one_that_are_not_there_are_noticed(void **state)
 {
-    const struct output o = {"v.mha", 0, 0, 0};
+    const struct output o = {"v.mha", 0, 0};
 
     (void)state;
     begin_output(&o);
@@ -203,7 +200,7 @@ static void samples_of_one_that_are_not_there_are_noticed(void **state)
 
 static void whoever_lives_or_is_another_is_refused(void **state)
 {
-    const struct output o = {"v.mha", 0, 0, 0}, other = {"v.mha", 0, 8, 0};
+    const struct output o = {"v.mha", 0, 0}, other = {"v.mha", 0, 8};
     const struct fbp_array_info i = info();
     struct fbp_sink_params params = params_of(&o);
     struct fbp_sink_params others = params_of(&other);
@@ -239,8 +236,7 @@ static void whoever_lives_or_is_another_is_refused(void **state)
 /* Also where it has nothing to write any more. */
 static void the_first_publishes_and_nobody_else(void **state)
 {
-    static const struct output several[] = {
-        {"v.mha", 0, 0, 0}, {"v.mhd", 0, 0, 0}, {"v.ome.zarr", 0, 0, 0}};
+    static const struct output several[] = {{"v.mha", 0, 0}, {"v.mhd", 0, 0}, {"v.ome.zarr", 0, 0}};
 
     (void)state;
     for (size_t i = 0; i < sizeof several / sizeof *several; i++) {
@@ -261,7 +257,7 @@ static void the_first_publishes_and_nobody_else(void **state)
 /* It does not say that the output is there. */
 static void the_first_says_what_it_does_not_see(void **state)
 {
-    const struct output o = {"v.mha", 0, 0, 0};
+    const struct output o = {"v.mha", 0, 0};
 
     (void)state;
     begin_output(&o);

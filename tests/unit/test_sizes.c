@@ -37,7 +37,7 @@ WHOLE(picture_params, frame);
 WHOLE(part, missing);
 WHOLE(plan_summary, nodes);
 WHOLE(progress, waiting_for);
-WHOLE(recon_params, split);
+WHOLE(recon_params, unused);
 WHOLE(report, saturated_share);
 WHOLE(preparation, places);
 WHOLE(scan, find_bad_pixels);
@@ -45,7 +45,7 @@ WHOLE(scan_known, preparation);
 WHOLE(sheet_params, hi);
 WHOLE(simulate_params, sink);
 WHOLE(sink_functions, write_double);
-WHOLE(sink_params, split);
+WHOLE(sink_params, unused);
 WHOLE(source_functions, there);
 WHOLE(team_functions, stop_patience);
 

@@ -130,8 +130,6 @@ class Options(TypedDict, total=False):
     output_range: str | Sequence[float] | None
     """values that become 0 and the greatest integer, or "auto" """
     compress: bool
-    split: int | None
-    """HDF5: files of so many slices each, which a file of the output's name joins"""
     resume: bool
     force: bool
     part: str | Sequence[int] | None

@@ -144,7 +144,6 @@ static const struct {
     {"auto_range", flag<&fbp_recon_params::auto_range>},
     {"resume", flag<&fbp_recon_params::resume>},
     {"compress", flag<&fbp_recon_params::compress>},
-    {"split", SIZE(split)},
     {"force", flag<&fbp_recon_params::force>},
     {"batch", SIZE(batch_views)},
     {"slab", SIZE(slab_slices)},

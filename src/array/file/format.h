@@ -13,7 +13,6 @@
 #include "array/file/inputs.h"
 #include "array/file/levels.h"
 #include "array/file/piece.h"
-#include "array/file/split_files.h"
 #include "array/file/watch.h"
 #include "base/private.h"
 #include "base/status.h"
@@ -128,8 +127,6 @@ struct fbp_sink_format {
     bool frames;       /**< a series of volumes has a place (array/file/frames.h) */
     /** The output is a folder of chunks; its layout has no header.  NULL: a file. */
     const struct fbp_chunk_format *chunks;
-    /** It may be several files (array/split.h).  NULL: it is one. */
-    const struct fbp_split_format *split;
 };
 
 /** Can a header tell these spacings and origins?  *given: there are any.  FBP_ERR_INVALID if not.
