@@ -12,9 +12,8 @@ char fault_line[4096];
 /* Of one command: what it leaves without a fault. */
 static struct reference {
     struct fault_files before, files;
-    struct fault_files
-        again; /* if it is done twice: volumes of several files go to another folder */
-    struct fault_files rest; /* after the command that finishes it */
+    struct fault_files again; /* if it is done twice */
+    struct fault_files rest;  /* after the command that finishes it */
     uint64_t out;
     bool out_varies;
     char refusal[1000]; /* of what is never done */
