@@ -381,7 +381,7 @@ static int check(const struct command *self, const struct simulate_args *a)
                          "got \"%g\"",
                          reach_mm(a), a->sod_mm);
     if (has_source(a) && a->sdd_mm < a->sod_mm)
-        return opt_usage(self, "--sdd: expected --sod, %g mm, or more, got \"%g\"", a->sod_mm,
+        return opt_usage(self, "--sdd: expected %g mm (--sod) or more, got \"%g\"", a->sod_mm,
                          a->sdd_mm);
     return OPT_GO_ON;
 }

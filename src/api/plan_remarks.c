@@ -220,8 +220,8 @@ static void warn_about_count(const fbp_plan *p, size_t count, const char *what, 
 static void warn_about_mended(const fbp_plan *p, const struct fbp_report *report)
 {
     warn_about_count(p, report->not_finite, "samples that are no numbers (NaN or infinite)",
-                     "they were interpolated along their row, or are 0 where all of it is bad; "
-                     "look for what made them");
+                     "they were interpolated along the row, or set to 0 if the whole row is bad; "
+                     "find their cause");
     warn_about_count(p, report->clipped, "samples that are not above the dark",
                      "their transmission was set to 1e-6 (line integral 13.8): expect streaks: "
                      "expose longer, check the dark, or use --bad-pixels auto for dead pixels");

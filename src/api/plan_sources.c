@@ -146,9 +146,8 @@ fbp_status fbp_plan_take_source(fbp_plan *p)
     FBP_TRY_GOTO(check_size(p, info));
     p->top_down = is_top_down(p->scan, info);
     if (p->scan->find_bad_pixels && p->params.follow) {
-        st =
-            fbp_fail(FBP_ERR_UNSUPPORTED, "bad_pixels: auto reads views of the whole scan first, "
-                                          "which does not follow a scan: leave one of the two out");
+        st = fbp_fail(FBP_ERR_UNSUPPORTED, "bad_pixels: auto reads the whole scan first, so it "
+                                           "excludes --follow: remove one of the two");
         goto fail;
     }
     FBP_TRY_GOTO(fbp_bad_pixels_find(&p->whole_scan, source, p->top_down, &p->images));

@@ -333,12 +333,12 @@ void fbp_weights_line(const fbp_weights *w, size_t view, double *out)
 double fbp_weights_ball(const fbp_weights *w, const double p[3])
 {
     const struct fbp_panel *panel = &w->views.panel;
-    double sum = 0;
+    double sum = 0, in_plane = 0;
 
     for (size_t k = 0; k < w->views.n; k++) {
         const struct fbp_view *view = &w->views.view[k];
         struct fbp_frame f;
-        double P[12], q[3], across[3];
+        double P[12], q[3], level[3], across[3];
         if (!fbp_frame_of(view, w->facts.axis, &f) ||
             !fbp_view_matrix(view, w->views.kind, panel, P))
             continue;
@@ -347,14 +347,18 @@ double fbp_weights_ball(const fbp_weights *w, const double p[3])
         const double row = (fbp_dot(P + 4, p) + P[7]) / depth;
         if (!(column > -0.5 && column < (double)panel->n_columns - 0.5))
             continue;
-        fbp_axpy(p, w->rays.cone ? -1 : 0, view->s, q);
-        if (!w->rays.cone)
-            fbp_axpy(view->s, 0, view->s, q);
+        for (int i = 0; i < 3; i++)
+            q[i] = w->rays.cone ? p[i] - view->s[i] : view->s[i];
+        const double inside = fmin(fmax(row, 0), (double)panel->n_rows - 1);
+        const double weight =
+            fbp_weights_step(w, k) * f.radius * fbp_weights_redundancy(w, k, column, inside);
         fbp_cross(f.t, q, across);
-        sum += fbp_weights_step(w, k) * f.radius * fbp_norm(across) / fbp_dot(q, q) *
-               fbp_weights_redundancy(w, k, column, fmin(fmax(row, 0), (double)panel->n_rows - 1));
+        sum += weight * fbp_norm(across) / fbp_dot(q, q);
+        fbp_axpy(q, -fbp_dot(q, f.a), f.a, level);
+        fbp_cross(f.t, level, across);
+        in_plane += weight * fbp_norm(across) / fbp_dot(level, level);
     }
-    return sum / (2 * FBP_PI);
+    return in_plane > 0 ? sum / in_plane : 1;
 }
 
 void fbp_weights_errors(const fbp_weights *w, const struct fbp_grid *grid, const double centre[3],

@@ -83,19 +83,21 @@ void fbp_weights_view(const fbp_weights *weights, size_t view, struct fbp_ray_vi
 /**
  * Mean of a small ball at p that is reconstructed as 1 where the data determine it.  Of the spatial
  * frequencies of what lies at p a view has those across its ray, and each gets the weights of all
- * views that have it; 1 is their mean over all frequencies,
+ * views that have it; the mean over all frequencies is
  *
- *     1/(2 pi) sum_n dbeta_n m_n R_n |t x q| / |q|^2,        q = p - source.
+ *     1/(2 pi) sum_n dbeta_n m_n R_n |t x q| / |q|^2,        q = p - source,
  *
- * A full turn loses the frequencies near the axis that no plane through the source path has,
- * 1 - cos(elevation) for a point on the axis; a short scan has redundancy weights that add up to 2
- * in the plane of the sources only.  Rows beyond the detector count as the last one.
+ * which is 1 in the plane of the sources.  Returned is that sum over the same sum with q projected
+ * onto this plane, so that errors of the weights themselves do not count.  A full turn loses the
+ * frequencies near the axis that no plane through the source path has, 1 - cos(elevation) for a
+ * point on the axis; a short scan deviates because the views' contributions differ.  Rows beyond
+ * the detector count as the last one.
  */
 double fbp_weights_ball(const fbp_weights *weights, const double p[3]);
 
 /** Expected relative errors of the mean of a small ball, measured less true, of the method itself:
- *  in the middle of a volume, at its rim in the central plane (the worst of 8 places), at its top and
- *  at its bottom (on the axis or at the rim), as far as the field of view reaches.  centre: the
+ *  in the middle of a volume, at its rim in the central plane (the worst of 8 places), at its top
+ * and at its bottom (on the axis or at the rim), as far as the field of view reaches.  centre: the
  *  origin of views and grid in the coordinates of the facts (fbp_views_centre()). */
 void fbp_weights_errors(const fbp_weights *weights, const struct fbp_grid *grid,
                         const double centre[3], double out[4]);

@@ -336,7 +336,7 @@ for options in "--rings sorting" "--rings sorting --paganin 1000,20,100" "--paga
         # shellcheck disable=SC2086
         team 3 0 recon level.json -o null: --json --device cpu $options --view-ranks $views
         is "$(json not_finite) == 6"
-        has err 'no numbers \(NaN or infinite\): 6: they were interpolated along their row, or are 0'
+        has err 'no numbers \(NaN or infinite\): 6: they were interpolated along the row, or set to 0'
     done
 done
 # And in the first of two stages, which each computes for itself; and where rows are kept in a file.
