@@ -272,10 +272,91 @@ static void devices_agree(void **state)
         }
 }
 
+/* Mean of a ball of 9 mm at `at`, less that at the same place in the plane of the source, as parts
+ * of its density; and what the facts of a point there estimate. */
+static void off_the_plane(struct fbp_scan *scan, const double at[3], double *measured,
+                          double *estimated)
+{
+    enum { SIDE = 24 };
+    const double voxel = 0.75, radius = 9;
+    double mean[2];
+
+    for (int lift = 0; lift < 2; lift++) {
+        struct fbp_ellipsoid ball = {
+            {at[0], at[1], lift ? at[2] : 0}, {radius, radius, radius}, 0, 0.02};
+        const struct fbp_phantom phantom = {.n = 1, .items = &ball};
+        double sum = 0, n = 0;
+        scan->volume = (struct fbp_grid){.n = {SIDE, SIDE, SIDE},
+                                         .voxel_mm = {voxel, voxel, voxel},
+                                         .centre_mm = {at[0], at[1], lift ? at[2] : 0}};
+        simulate(scan, &phantom);
+        float *v = reconstruct(scan, fbp_recon_params(.device = "cpu"));
+        for (int i = 0; i < SIDE * SIDE * SIDE; i++) {
+            const double x = i % SIDE - (SIDE - 1) / 2.0, y = i / SIDE % SIDE - (SIDE - 1) / 2.0;
+            const double z = i / SIDE / SIDE - (SIDE - 1) / 2.0;
+            if (x * x + y * y + z * z < 64) {
+                sum += (double)v[i];
+                n++;
+            }
+        }
+        mean[lift] = sum / n / 0.02;
+        free(v);
+    }
+    /* The estimate is the worst of eight places at the rim, 45 degrees apart. */
+    const struct fbp_grid grid = {.n = {2, 2, 1},
+                                  .voxel_mm = {2 * fabs(at[0] + at[1]), 2 * fabs(at[0] + at[1]), 1},
+                                  .centre_mm = {0, 0, at[2]}};
+    struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
+    OK(fbp_views_facts(fbp_scan_views(scan), NULL, &facts));
+    OK(fbp_geometry_errors(fbp_scan_views(scan), &grid, &facts));
+    *measured = mean[1] - mean[0];
+    *estimated = facts.method_error[2];
+}
+
+/* Above the plane of the source, on either side of a short scan. */
+static void errors_off_the_plane_are_estimated(void **state)
+{
+    static const double places[4][3] = {{90, 0, 90}, {-90, 0, 90}, {0, 90, 90}, {0, -90, 90}};
+    const double sod = 500, sdd = 750;
+
+    (void)state;
+    for (int arc = 240; arc <= 360; arc += 120) {
+        double *angles = even_angles((size_t)arc, 0, 1), worst = 0, estimated = 0;
+        const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                          .kind = FBP_CONE,
+                                          .n_views = (size_t)arc,
+                                          .angles_rad = angles,
+                                          .sod_mm = &sod,
+                                          .sdd_mm = &sdd,
+                                          .n_sod = 1,
+                                          .n_sdd = 1,
+                                          .pitch_mm = {4.5, 4.5}};
+        struct fbp_scan scan = {.struct_size = sizeof scan,
+                                .kind = FBP_CONE,
+                                .n_views = (size_t)arc,
+                                .panel = {160, 160},
+                                .views = calloc((size_t)arc, sizeof *scan.views)};
+        assert_non_null(scan.views);
+        OK(fbp_circle_views(&circle, scan.views));
+        free(angles);
+        for (int i = 0; i < 4; i++) {
+            double measured;
+            off_the_plane(&scan, places[i], &measured, &estimated);
+            print_message("%d degrees, (%g, %g, %g): %.3f %%\n", arc, places[i][0], places[i][1],
+                          places[i][2], 100 * measured);
+            worst = fmin(worst, measured);
+        }
+        print_message("estimated: %.3f %%\n", 100 * estimated);
+        assert_true(fabs(worst - estimated) < 0.001);
+        fbp_scan_clear(&scan);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(means_are_right_or_a_warning_names_the_cause),
+        cmocka_unit_test(errors_off_the_plane_are_estimated),
         cmocka_unit_test(devices_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
