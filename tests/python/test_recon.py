@@ -14,6 +14,7 @@ import libfbp as fbp
 # Options of the command that are no keywords, and what there is instead.
 NOT_KEYWORDS = {
     "output": "recon(scan, output)",
+    "bad_pixels": "Scan(…, bad_pixels=…)",
     "preview": "view(volume)",
     "sweep": "a loop over Plan",
     "score": "with --sweep",

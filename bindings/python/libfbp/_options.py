@@ -279,7 +279,7 @@ def _grid(core: _core.Scan, options: dict[str, Any]) -> dict[str, Any]:
     if centre is not None:
         grid["centre"] = arguments.numbers(centre, "volume_centre", 3)
     k, n = options.get("slice"), grid["size"][2]
-    if hasattr(k, "__index__") and int(k) >= n:
+    if k is not None and hasattr(k, "__index__") and int(k) >= n:
         raise InvalidError(f"slice {int(k)}: the volume has slices 0 to {n - 1}")
     return grid
 
