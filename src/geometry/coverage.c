@@ -122,20 +122,15 @@ static fbp_status make_group(struct fbp_ray_coverage *c, size_t index, const dou
     for (size_t i = 0; i < m; i++)
         gap[i] = sorted[i] = i + 1 < m ? angle[i + 1] - angle[i] : angle[0] + TURN - angle[i];
     fbp_sort(sorted, m);
-    for (size_t i = 0, at = 0; i < n; i++) {
-        struct fbp_coverage_view *v = &c->view[items[i].view];
-        while (at + 1 < m && items[i].key >= angle[at + 1])
-            at++;
-        v->cell[0] = angle[at] - gap[at ? at - 1 : m - 1] / 2;
-        v->cell[1] = angle[at] + gap[at] / 2;
-        v->sharers = 1;
-        for (size_t j = i; j > 0 && items[j - 1].key >= angle[at]; j--)
-            c->view[items[j - 1].view].sharers = ++v->sharers;
-    }
-    for (size_t i = n; i-- > 1;) { /* all views at one angle share it alike */
-        struct fbp_coverage_view *v = &c->view[items[i].view], *w = &c->view[items[i - 1].view];
-        if (w->cell[0] == v->cell[0] && w->cell[1] == v->cell[1])
-            w->sharers = v->sharers;
+    for (size_t i = 0, at = 0, end; i < n; i = end, at++) { /* views at one angle share its cell */
+        for (end = i + 1; end < n && items[end].key - angle[at] <= SAME; end++) {
+        }
+        for (size_t j = i; j < end; j++) {
+            struct fbp_coverage_view *v = &c->view[items[j].view];
+            v->cell[0] = angle[at] - gap[at ? at - 1 : m - 1] / 2;
+            v->cell[1] = angle[at] + gap[at] / 2;
+            v->sharers = end - i;
+        }
     }
     /* At the end of an arc a view reaches out half a usual step. */
     const double usual = sorted[(m - 1) / 2], largest = fbp_arc_largest_step(sorted, m);
