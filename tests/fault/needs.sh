@@ -32,7 +32,7 @@ check() { # OPTIONS…
     needs=$(sed -n 's/.*memory: this reconstruction needs at least \([0-9.]*\) MiB, .*/\1/p' err.0)
     [ -n "$needs" ] || { echo "$*: no number"; cat err.0; exit 1; }
     recon "${needs}M" "$@" || { echo "$*: not in ${needs} MiB"; cat err.0; exit 1; }
-    less=$(awk "BEGIN { print $needs - 2 }")
+    less=$(awk "BEGIN { print $needs - 3 }")
     ! recon "${less}M" "$@" || { echo "$*: $needs MiB are not the least: $less MiB are enough"; exit 1; }
     grep -q 'needs at least' err.0 || { cat err.0; exit 1; }
     echo "$ranks processes, $*: $needs MiB"
