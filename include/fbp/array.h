@@ -179,8 +179,6 @@ struct fbp_sink_params {
     /** Memory for making smaller levels of an output in chunks (OME-Zarr), and for compressing
      *  them; what one thread needs is taken at least.  0: that of eight threads. */
     uint64_t level_bytes;
-    /** 0.  It was `split`, HDF5 in several files, which is no longer written. */
-    size_t unused;
 };
 
 /** A sink belongs to the process that opened it.  In a forked child, writing and finishing fail,

@@ -235,8 +235,6 @@ struct fbp_recon_params {
      *  where that makes none much larger.  All parts must give it, or none.  NULL: another one, or
      *  not known; it works with any output. */
     const char *output;
-    /** 0.  It was `split`, HDF5 in several files, which is no longer written. */
-    size_t unused;
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */

@@ -2,20 +2,17 @@
  *
  * There are two sorts of structs.
  *
- * Parameters and results begin with `size_t struct_size`.  A later release may add fields at their
- * end.  The caller sets struct_size to the size of the struct before the call, for results, too:
+ * Parameters and results begin with `size_t struct_size`.  The caller sets it to the size of the
+ * struct before the call, also for results:
  *
  *     struct fbp_scan scan = {.struct_size = sizeof scan};
  *     struct fbp_report report = {.struct_size = sizeof report};
  *
- * A program that was built with an older header has smaller structs: missing fields are 0, the
- * default, and the library writes only the fields that are there.  A program that was built with a
- * newer header has larger structs: they are refused (FBP_ERR_INVALID) unless all fields that the
- * library does not know are 0.  In results that the library owns (fbp_plan_info(),
- * fbp_source_info(), fbp_progress), struct_size is their size; fields beyond it do not exist.
+ * Until release 1.0 a program needs the headers of the library that it runs with: any other
+ * struct_size is refused (FBP_ERR_INVALID).
  *
- * Plain data without a size never grow: fbp_view, fbp_views, fbp_panel, fbp_grid, fbp_raw,
- * fbp_predicted, fbp_assumed, fbp_tile, fbp_ellipsoid, fbp_half_space, fbp_shape and fbp_phantom.
+ * Plain data without a size: fbp_view, fbp_views, fbp_panel, fbp_grid, fbp_raw, fbp_predicted,
+ * fbp_assumed, fbp_tile, fbp_ellipsoid, fbp_half_space, fbp_shape and fbp_phantom.
  */
 #ifndef FBP_TYPES_H
 #define FBP_TYPES_H

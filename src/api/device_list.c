@@ -35,8 +35,8 @@ size_t fbp_devices(struct fbp_device_info *out, size_t n)
         for (int i = 0; i < (count > 0 ? count : 1); i++, found++) {
             if (found >= n)
                 continue;
-            struct fbp_device_info *d = fbp_listed(out, found);
-            d->struct_size = out->struct_size;
+            struct fbp_device_info *d = &out[found];
+            d->struct_size = sizeof *d;
             describe_device(backend, i, count, why, d);
         }
     }

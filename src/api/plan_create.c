@@ -226,7 +226,6 @@ static fbp_status make_plan(fbp_plan *p, const struct fbp_scan *scan)
     const struct fbp_recon_params *params = &p->params;
     const struct fbp_ways ways = {params->n_parts > 0, params->compress != 0};
 
-    FBP_TRY(fbp_refuse_split("params", params->unused));
     FBP_TRY(fbp_go_on());
     FBP_TRY(fbp_check_scan(scan));
     if (params->output)

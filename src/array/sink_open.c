@@ -265,7 +265,6 @@ static fbp_status take_params(struct fbp_sink_params *own, const struct fbp_sink
     FBP_TRY(fbp_check_choice("sink: type", (long)own->type, FBP_F64));
     FBP_TRY(fbp_check_range(&fbp_range_value, "sink: range[0]", own->range[0]));
     FBP_TRY(fbp_check_range(&fbp_range_value, "sink: range[1]", own->range[1]));
-    FBP_TRY(fbp_refuse_split("sink", own->unused));
     if (own->n_keep && !own->keep)
         return fbp_fail(FBP_ERR_INVALID, "sink: keep: found NULL, expected %zu names", own->n_keep);
     return FBP_OK;

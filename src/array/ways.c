@@ -33,12 +33,3 @@ fbp_status fbp_ways_check(const char *path, const struct fbp_sink_format *format
     format = fbp_format_to_write(path, &n);
     return format ? check_file(path, format, ways) : FBP_OK;
 }
-
-fbp_status fbp_refuse_split(const char *of, size_t unused)
-{
-    return unused == 0 ? FBP_OK
-                       : fbp_fail(FBP_ERR_UNSUPPORTED,
-                                  "%s.split: HDF5 in several files is no longer written: use "
-                                  "OME-Zarr",
-                                  of);
-}

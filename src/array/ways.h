@@ -19,7 +19,4 @@ struct fbp_ways {
 fbp_status fbp_ways_check(const char *path, const struct fbp_sink_format *format,
                           const struct fbp_ways *ways);
 
-/** The field `unused` of params was `split`: FBP_ERR_UNSUPPORTED unless it is 0. */
-fbp_status fbp_refuse_split(const char *of, size_t unused);
-
 #endif /* FBP_SRC_WAYS_H */

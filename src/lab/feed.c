@@ -208,8 +208,7 @@ fbp_status fbp_feed_open(fbp_feed **out, const struct fbp_feed_params *given)
 
     fbp_message_clear();
     *out = NULL;
-    FBP_TRY(fbp_take_struct("feed", p, sizeof *p, given,
-                            FBP_BYTES_TO(struct fbp_feed_params, batch_views)));
+    FBP_TRY(fbp_take_struct("feed", p, sizeof *p, given));
     FBP_TRY(check_params(p));
     FBP_TRY(fbp_calloc((void **)&f, 1, sizeof *f, "a feed"));
     f->process = getpid();

@@ -119,7 +119,7 @@ fbp_status fbp_s3_open(fbp_s3 **out, const struct fbp_scan *scan, const struct f
     fbp_message_clear();
     *out = NULL;
     FBP_TRY(
-        fbp_take_struct("S3", p, sizeof *p, given, FBP_BYTES_TO(struct fbp_s3_params, left_out)));
+        fbp_take_struct("S3", p, sizeof *p, given));
     FBP_TRY(fbp_check_scan(scan));
     FBP_TRY(fbp_check_range(&fbp_range_threads, "S3: n_threads", p->n_threads));
     if (!(p->left_out >= 0 && p->left_out < 1))

@@ -148,7 +148,7 @@ fbp_status fbp_s4_open(struct fbp_s4 **out, const struct fbp_s4_params *given)
     fbp_message_clear();
     *out = NULL;
     FBP_TRY(
-        fbp_take_struct("S4", p, sizeof *p, given, FBP_BYTES_TO(struct fbp_s4_params, n_threads)));
+        fbp_take_struct("S4", p, sizeof *p, given));
     FBP_TRY(check_params(p));
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a benchmark"));
     s->process = getpid();

@@ -74,8 +74,8 @@ size_t fbp_geometry_formats(struct fbp_geometry_format_info *out, size_t n)
                                                      .reads = formats[i]->load != NULL,
                                                      .writes = formats[i]->save != NULL,
                                                      .by_name_only = formats[i]->by_name_only};
-        struct fbp_geometry_format_info *theirs = fbp_listed(out, i);
-        theirs->struct_size = out->struct_size;
+        struct fbp_geometry_format_info *theirs = &out[i];
+        theirs->struct_size = sizeof *theirs;
         FBP_GIVE(geometry_format_info, theirs, &own);
     }
     return N_FORMATS;
@@ -300,7 +300,7 @@ fbp_status fbp_geometry_load(struct fbp_scan *out, const char *path, const char 
     fbp_message_clear();
     FBP_TRY(FBP_CHECK(scan, out));
     const fbp_status st = fbp_geometry_read(&own, path, format, known);
-    fbp_scan_give(out, &own);
+    FBP_GIVE(scan, out, &own);
     return st;
 }
 

@@ -105,7 +105,7 @@ fbp_status fbp_scan_copy(struct fbp_scan *out, const struct fbp_scan *given)
     to.n_files = to.n_assumed = 0;
     const fbp_status st = copy_all(&to, &from);
     if (st == FBP_OK)
-        fbp_scan_give(out, &to);
+        FBP_GIVE(scan, out, &to);
     else
         fbp_scan_free(&to);
     return st;

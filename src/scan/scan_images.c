@@ -73,9 +73,6 @@ fbp_status fbp_scan_use_image(struct fbp_scan *given, enum fbp_image which, fbp_
     FBP_TRY(FBP_TAKE(scan, scan, given));
     FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
     FBP_TRY(fbp_check_choice("which", which, FBP_IMAGE_LAST));
-    if (given->struct_size < FBP_BYTES_TO(struct fbp_scan, images))
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "scan: it has no room for images: build the program "
-                                             "with this library's headers");
     fbp_reduction_of(scan, &r);
     FBP_TRY(read_image(&pixels, &r.stored, which, source));
     const fbp_status st = take_image(scan, &r.stored, which, pixels);

@@ -12,7 +12,7 @@ static fbp_status load_theirs(struct fbp_scan *out, const char *path,
     fbp_message_clear();
     FBP_TRY(FBP_CHECK(scan, out));
     const fbp_status st = fbp_scan_load_own(&own, path, known, false);
-    fbp_scan_give(out, &own);
+    FBP_GIVE(scan, out, &own);
     return st;
 }
 

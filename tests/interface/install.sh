@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # install.sh BUILD SOURCE WORK: install a build, move the prefix, and use it from outside: the C and
-# the C++ example by pkg-config and by CMake, all of fbp.hpp, the lab, and a program of the frozen header.
+# the C++ example by pkg-config and by CMake, all of fbp.hpp, and the lab.
 set -euo pipefail
 build=$1 source=$2 work=$3
 . "$source/tests/interface/programs.sh"
@@ -14,4 +14,3 @@ by_cmake "$work/prefix" "$source/examples"
 [ ! -e "$(libdir_of prefix)/libfbp.a" ] || by_cmake "$work/prefix" "$source/examples" -DSTATIC=ON
 handles "$work/prefix" "$source/tests/interface/handles.cpp"
 lab_by_cmake "$work/prefix"
-by_frozen "$work/prefix" "$source/tests/interface/frozen"

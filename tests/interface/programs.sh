@@ -88,11 +88,3 @@ handles() { # prefix source of the program
     c++ -std=c++17 "${warnings[@]}" "${flags[@]}" "$2" "${libs[@]}" -o handles
     LD_LIBRARY_PATH=$libdir ./handles || fail "handles"
 }
-
-# A program of another release's header.
-by_frozen() { # prefix frozen
-    local libdir
-    libdir=$(libdir_of "$1")
-    cc -std=c11 -g -I "$2/include" "$2/client.c" -L "$libdir" -lfbp -lm -o client
-    LD_LIBRARY_PATH=$libdir ./client scan.json
-}

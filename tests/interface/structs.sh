@@ -3,7 +3,7 @@
 # the list of plain data in types.h?
 set -euo pipefail
 root=$1
-plain=$(tr '\n' ' ' <"$root/include/fbp/types.h" | grep -oE 'Plain data without a size never grow:[^.]*' | grep -oE 'fbp_[a-z_]+')
+plain=$(tr '\n' ' ' <"$root/include/fbp/types.h" | grep -oE 'Plain data without a size:[^.]*' | grep -oE 'fbp_[a-z_]+')
 fail=0
 while read -r name first; do
     if [ "$first" = "size_t struct_size;" ]; then

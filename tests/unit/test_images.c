@@ -187,9 +187,6 @@ static void refused(void **state)
     assert_refused(fbp_scan_save(&scan, FBP_TEST_DIR "/images.json", NULL), FBP_ERR_UNSUPPORTED,
                    "flat is a picture in memory");
     fbp_scan_clear(&scan);
-    scan = scan_of_panel();
-    scan.struct_size = offsetof(struct fbp_scan, images);
-    assert_refused(fbp_scan_use_image(&scan, FBP_IMAGE_DARK, NULL), FBP_ERR_UNSUPPORTED, "room");
 }
 
 int main(void)

@@ -209,10 +209,6 @@ static void params(void **state)
             *fbp_recon_params(.output_type = FBP_U8, .output_range = {0, i ? NAN : 1e300});
         assert_refused(plan_of(&s, &p), "output_range[1]");
     }
-    assert_int_equal(plan_of(&s, fbp_recon_params(.unused = 3)), FBP_ERR_UNSUPPORTED);
-    assert_non_null(strstr(fbp_message(),
-                           "params.split: HDF5 in several files is no longer written: "
-                           "use OME-Zarr"));
 }
 
 static void struct_sizes(void **state)
@@ -227,9 +223,6 @@ static void struct_sizes(void **state)
         p.struct_size = sizes[i];
         assert_refused(plan_of(&s, &p), "struct_size");
     }
-    assert_true(offsetof(struct fbp_recon_params, roi) < good);
-    p.struct_size = offsetof(struct fbp_recon_params, roi); /* a caller from before `roi` */
-    assert_int_equal(plan_of(&s, &p), FBP_OK);
     p.struct_size = good;
     assert_refused(plan_of(&s, &p), "roi");
 }
@@ -322,10 +315,6 @@ static void sinks_and_sources(void **state)
     assert_refused(fbp_sink_open(&sink, "null:", &info, &p), "range[1]");
     p = (struct fbp_sink_params){.struct_size = sizeof p, .n_keep = 3};
     assert_refused(fbp_sink_open(&sink, "null:", &info, &p), "keep");
-    p = (struct fbp_sink_params){.struct_size = sizeof p, .unused = 3}; /* it was `split` */
-    assert_int_equal(fbp_sink_open(&sink, FBP_TEST_DIR "/v.h5", &info, &p), FBP_ERR_UNSUPPORTED);
-    assert_non_null(
-        strstr(fbp_message(), "sink.split: HDF5 in several files is no longer written"));
     assert_refused(fbp_source_open(&source, "x.raw", &raw), "raw.type");
     raw.type = FBP_U8;
     raw.n[2] = SIZE_MAX;

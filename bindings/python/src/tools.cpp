@@ -6,6 +6,8 @@
 #include "scan.hpp"
 #include "views.hpp"
 
+#include <vector>
+
 namespace fbp_python
 {
 
@@ -106,15 +108,15 @@ static nb::dict centre(nb::object scan_object, nb::object views_object, const nb
 
 static nb::list devices()
 {
-    fbp::sized<fbp_device_info> list[32];
+    std::vector<fbp::sized<fbp_device_info>> list(32);
     nb::list out;
     std::size_t n = 0;
 
     call([&] {
-        n = fbp_devices(list, sizeof list / sizeof *list);
+        n = fbp_devices(list.data(), list.size());
         return FBP_OK;
     });
-    for (std::size_t i = 0; i < n && i < sizeof list / sizeof *list; i++) {
+    for (std::size_t i = 0; i < n && i < list.size(); i++) {
         nb::dict d;
         d["name"] = list[i].name;
         d["text"] = list[i].text;

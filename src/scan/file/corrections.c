@@ -171,9 +171,6 @@ fbp_status fbp_scan_correct(struct fbp_scan *given, const struct fbp_corrections
     fbp_message_clear();
     FBP_TRY(FBP_TAKE(scan, scan, given));
     FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
-    if (given->struct_size < FBP_BYTES_TO(struct fbp_scan, corrections))
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "scan: it has no room for corrections: build the "
-                                             "program with this library's headers");
     if (corrections)
         FBP_TRY(FBP_TAKE(corrections, &all, corrections));
     FBP_TRY(fbp_corrections_check(scan->path ? scan->path : "scan", &all, scan));

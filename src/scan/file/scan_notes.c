@@ -63,18 +63,6 @@ void fbp_scan_clear(struct fbp_scan *scan)
     FBP_GIVE(scan, scan, &own);
 }
 
-/* A scan that was read into the caller's struct; what that has no room for is freed. */
-void fbp_scan_give(struct fbp_scan *out, const struct fbp_scan *own)
-{
-    struct fbp_scan rest = *own;
-
-    FBP_GIVE(scan, out, own);
-    if (out->struct_size < sizeof rest) {
-        memset(&rest, 0, out->struct_size);
-        fbp_scan_free(&rest);
-    }
-}
-
 fbp_status fbp_scan_assume(struct fbp_scan *scan, const char *file, const char *key,
                            const char *value, const char *why)
 {

@@ -18,8 +18,5 @@ fbp_status fbp_scan_note_ignored(struct fbp_scan *scan, const char *file, const 
 /** As fbp_scan_clear() and fbp_scan_confirm(), of a struct of the library's own. */
 void fbp_scan_free(struct fbp_scan *scan);
 void fbp_scan_settle(struct fbp_scan *scan, const char *key);
-/** A scan of the library's own into the caller's struct, which was checked: what that has no room
- *  for is freed. */
-void fbp_scan_give(struct fbp_scan *out, const struct fbp_scan *own);
 
 #endif /* FBP_SRC_SCAN_NOTES_H */

@@ -215,6 +215,6 @@ fbp_status fbp_folder_load(struct fbp_scan *out, const char *folder,
     FBP_TRY(begin(&l, folder, known));
     const fbp_status st = load(&own, &l);
     end(&l);
-    fbp_scan_give(out, &own);
+    FBP_GIVE(scan, out, &own);
     return st;
 }
