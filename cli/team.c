@@ -36,7 +36,7 @@ int team_start(void)
     if (st == FBP_ERR_CANCELLED) /* rank 0 says why */
         say_nothing();
     if (st != FBP_OK &&
-        (getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK") || getenv("FBP_TEAM")))
+        (getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK") || getenv("FBP_TEAM_MODULE")))
         return cli_fail();
     if (st != FBP_OK)
         snprintf(apart, sizeof apart, "%s", fbp_message());

@@ -22,8 +22,8 @@ static const struct {
     [FBP_ENV_CACHE] = {"XDG_CACHE_HOME", "folder of what is kept from run to run"},
     [FBP_ENV_HOME] = {"HOME", "its .cache where that is not set"},
     [FBP_ENV_HDF5_PREFIX] = {"HDF5_VDS_PREFIX", "folders of the files that an HDF5 file refers to"},
-    [FBP_ENV_TEAM] = {"FBP_TEAM", "RANK/SIZE:FOLDER: one of several processes of this machine that "
-                                  "compute together, by sockets in a folder"},
+    [FBP_ENV_TEAM_MODULE] = {"FBP_TEAM_MODULE", "path of the module that carries messages between "
+                                                "processes, in place of libfbp_mpi.so"},
     [FBP_ENV_MPI_SIZE] = {"OMPI_COMM_WORLD_SIZE", "how many processes mpirun has started"},
     [FBP_ENV_PMIX_RANK] = {"PMIX_RANK", "started by srun --mpi=pmix"},
     [FBP_ENV_PMI_RANK] = {"PMI_RANK", "started by another MPI's launcher"},

@@ -21,7 +21,7 @@ enum fbp_variable {
     FBP_ENV_CACHE,
     FBP_ENV_HOME,
     FBP_ENV_HDF5_PREFIX,
-    FBP_ENV_TEAM,
+    FBP_ENV_TEAM_MODULE,
     FBP_ENV_MPI_SIZE,
     FBP_ENV_PMIX_RANK,
     FBP_ENV_PMI_RANK,

@@ -25,12 +25,16 @@ static size_t told(enum fbp_variable variable)
     return number ? strtoul(number, NULL, 10) : 0;
 }
 
-static fbp_status load(struct fbp_team_functions *out)
+/* path  of a module that the environment names; NULL: the one for Open MPI */
+static fbp_status load(struct fbp_team_functions *out, const char *path)
 {
-    void *handle = fbp_open_beside(MODULE);
+    void *handle = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : fbp_open_beside(MODULE);
     char why[400] = "";
     fbp_mpi_fn *entry;
 
+    if (!handle && path)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "FBP_TEAM_MODULE: %s: give the path of a module",
+                        dlerror());
     if (!handle)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "team: this process is one of several that were started together, and the "
@@ -40,7 +44,7 @@ static fbp_status load(struct fbp_team_functions *out)
     *(void **)&entry = dlsym(handle, SYMBOL); /* as POSIX has it */
     if (!entry)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "%s is not the module of this program: reinstall",
-                        MODULE);
+                        path ? path : MODULE);
     const size_t rank = told(FBP_ENV_PMIX_RANK);
     const double patience = PATIENCE + LATER * (double)rank;
     if (!entry(FBP_MPI_MODULE_VERSION, patience, fbp_stopped, out, why, sizeof why))
@@ -103,19 +107,16 @@ static fbp_status alone(void)
 fbp_status fbp_team_join(fbp_team **out)
 {
     FBP_GIVEN(out);
-    const char *sockets = fbp_environment(FBP_ENV_TEAM);
+    const char *module = fbp_environment(FBP_ENV_TEAM_MODULE);
     struct fbp_team_functions functions = {.struct_size = sizeof functions};
 
     fbp_message_clear();
     *out = NULL;
-    if (sockets)
-        FBP_TRY(team_sockets(&functions, sockets));
-    else if (by_open_mpi())
-        FBP_TRY(load(&functions));
-    else
+    if (!module && !by_open_mpi())
         return by_others();
+    FBP_TRY(load(&functions, module));
     if (functions.size > 1)
         return fbp_team_create(out, &functions);
     functions.close(functions.user, 0);
-    return sockets ? FBP_OK : alone();
+    return module ? FBP_OK : alone();
 }

@@ -108,8 +108,4 @@ void team_listen_no_more(fbp_team *team);
 /** So many seconds from now, for pthread_cond_timedwait(). */
 struct timespec team_after(double seconds);
 
-/** Functions of the processes that FBP_TEAM names, which talk by sockets of one machine
- *  (team_sockets.c): "RANK/SIZE:FOLDER". */
-fbp_status team_sockets(struct fbp_team_functions *out, const char *place);
-
 #endif /* FBP_SRC_TEAM_PARTS_H */

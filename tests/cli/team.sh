@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# recon by several processes, which talk by sockets (FBP_TEAM): the bits of one, whatever the output;
+# recon by several processes (FBP_TEAM, FBP_TEAM_MODULE: tests/mpi/sockets.c): the bits of one, whatever the output;
 # what is wrong with one of them is said once, and nothing is left half-written.
 # $4: the program peak.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
@@ -498,17 +498,6 @@ killed_while_sharing
 team 4 0 recon large.json -o left.mha -q --device cpu --size 160 --slab 16 --resume
 run 0 compare left.mha one.mha --json
 is "$(json psnr_db) >= 120"
-
-# Where processes cannot meet.
-FBP_TEAM=0/2:$folder/nowhere run 1 recon scan.json -o team.mha -q
-one_line err
-has err '^fbp: FBP_TEAM: .*nowhere: No such file or directory: create this folder first'
-FBP_TEAM=0/2:$PWD/scan.json run 1 recon scan.json -o team.mha -q
-has err '^fbp: FBP_TEAM: .*scan.json: is no folder'
-long=$folder/$(printf 'x%.0s' {1..110})
-mkdir "$long"
-FBP_TEAM=0/2:$long run 1 recon scan.json -o team.mha -q
-has err '^fbp: FBP_TEAM: .*: is too long for names of sockets: .* up to 102 bytes'
 
 # What is wrong is said once.
 rm -f team.mha team.png

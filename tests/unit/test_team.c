@@ -353,10 +353,12 @@ static void refuses(void **state)
 
     (void)state;
     assert_int_equal(fbp_team_create(&t, &none), FBP_ERR_INVALID);
-    setenv("FBP_TEAM", "2/2:/tmp", 1);
-    assert_int_equal(fbp_team_join(&t), FBP_ERR_INVALID);
-    assert_true(says("RANK/SIZE:FOLDER"));
-    unsetenv("FBP_TEAM");
+    const char *set = getenv("FBP_TEAM_MODULE");
+    char *module = set ? strdup(set) : NULL;
+    setenv("FBP_TEAM_MODULE", "/no/module.so", 1);
+    assert_int_equal(fbp_team_join(&t), FBP_ERR_UNSUPPORTED);
+    assert_true(says("FBP_TEAM_MODULE: /no/module.so"));
+    unsetenv("FBP_TEAM_MODULE");
     setenv("PMI_RANK", "0", 1);
     assert_int_equal(fbp_team_join(&t), FBP_ERR_UNSUPPORTED);
     assert_true(says("another MPI's launcher"));
@@ -375,6 +377,9 @@ static void refuses(void **state)
     assert_null(t);
     unsetenv("PMIX_RANK");
     unsetenv("SLURM_STEP_NUM_TASKS");
+    if (module)
+        setenv("FBP_TEAM_MODULE", module, 1);
+    free(module);
 }
 
 int main(int argc, char **argv)

@@ -1,20 +1,18 @@
-/* Processes of one machine that talk by Unix sockets, each with each: for tests, and wherever there
- * is no MPI.  FBP_TEAM=RANK/SIZE:FOLDER; a process listens at FOLDER/RANK. */
-#include "team/team_parts.h"
+/* libfbp_test_team.so: processes of one machine that exchange the messages of a team by Unix sockets,
+ * for tests.  FBP_TEAM=RANK/SIZE:FOLDER names this process; it listens at FOLDER/RANK. */
+#include "team/mpi_module.h"
 
-#include "base/clock.h"
-#include "base/mem.h"
-
+#include <pthread.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST_RANKS = 1024, PATIENCE_S = 10 };
@@ -24,8 +22,16 @@ struct socket_team {
     int *fds; /* [size]; -1: none */
     pthread_mutex_t *locks;
     struct pollfd *polled; /* [size], of the thread that receives */
-    size_t next;           /* who is looked at first */
+    size_t next;           /* the rank that is checked first */
 };
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static bool send_all(int fd, struct iovec *part, size_t n_parts)
 {
@@ -83,7 +89,7 @@ static void hang_up(struct socket_team *s, size_t rank)
     pthread_mutex_unlock(&s->locks[rank]);
 }
 
-/* Everybody has his turn. */
+/* Ranks are checked in turn. */
 static int receive_message(void *user, double seconds, size_t *from, void *data, size_t *n)
 {
     struct socket_team *s = user;
@@ -118,7 +124,7 @@ static void be_patient(int fd, int seconds)
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
 
-/* What others still say is heard: else what they have not read of this process would be lost. */
+/* Read the rest of what other ranks send: otherwise they lose what they have not read yet. */
 static void close_team(void *user, int lost)
 {
     struct socket_team *s = user;
@@ -150,7 +156,7 @@ static bool name_socket(struct sockaddr_un *out, const char *folder, size_t rank
            (int)sizeof out->sun_path;
 }
 
-/* Another one may not listen yet. */
+/* The other process may not listen yet. */
 static bool call_up(struct socket_team *s, const char *folder, size_t rank, double until)
 {
     struct sockaddr_un address;
@@ -158,7 +164,7 @@ static bool call_up(struct socket_team *s, const char *folder, size_t rank, doub
 
     if (!name_socket(&address, folder, rank))
         return false;
-    while (fbp_seconds() < until) {
+    while (now() < until) {
         const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
         if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0) {
             be_patient(fd, PATIENCE_S);
@@ -191,10 +197,10 @@ static bool answer(struct socket_team *s, int listener)
     return true;
 }
 
-/* Call those before, and wait for those behind. */
+/* Connect to lower ranks, accept higher ranks. */
 static bool connect_all(struct socket_team *s, const char *folder)
 {
-    const double until = fbp_seconds() + PATIENCE_S;
+    const double until = now() + PATIENCE_S;
     const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_un address;
 
@@ -210,71 +216,56 @@ static bool connect_all(struct socket_team *s, const char *folder)
     return ok;
 }
 
-/* Is it there, and short enough for the names of all sockets? */
-static fbp_status check_folder(const char *folder, size_t size)
+static bool make(struct socket_team *s)
 {
-    const size_t most = sizeof((struct sockaddr_un *)0)->sun_path - sizeof "/1023";
-    struct sockaddr_un address;
-    struct stat is;
-
-    if (stat(folder, &is) < 0)
-        return fbp_fail(FBP_ERR_IO, "FBP_TEAM: %s: %s: create this folder first, one for all",
-                        folder, strerror(errno));
-    if (!S_ISDIR(is.st_mode))
-        return fbp_fail(FBP_ERR_INVALID, "FBP_TEAM: %s: is no folder: give one", folder);
-    if (!name_socket(&address, folder, size - 1))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "FBP_TEAM: %s: is too long for names of sockets: give a folder whose path "
-                        "has up to %zu bytes",
-                        folder, most);
-    return FBP_OK;
-}
-
-static fbp_status make(struct socket_team *s)
-{
-    FBP_TRY(fbp_calloc((void **)&s->locks, s->size, sizeof *s->locks, "a team"));
-    FBP_TRY(fbp_calloc((void **)&s->polled, s->size, sizeof *s->polled, "a team"));
-    for (size_t r = 0; r < s->size; r++)
+    s->locks = calloc(s->size, sizeof *s->locks);
+    s->polled = calloc(s->size, sizeof *s->polled);
+    s->fds = calloc(s->size, sizeof *s->fds);
+    if (!s->locks || !s->polled || !s->fds)
+        return false;
+    for (size_t r = 0; r < s->size; r++) {
         pthread_mutex_init(&s->locks[r], NULL);
-    FBP_TRY(fbp_calloc((void **)&s->fds, s->size, sizeof *s->fds, "a team"));
-    for (size_t r = 0; r < s->size; r++)
         s->fds[r] = -1;
-    return FBP_OK;
+    }
+    return true;
 }
 
-fbp_status team_sockets(struct fbp_team_functions *out, const char *place)
+/* Without FBP_TEAM the process is alone. */
+__attribute__((visibility("default"))) fbp_mpi_fn fbp_mpi_team;
+
+bool fbp_mpi_team(unsigned version, double patience, bool (*stopped)(void),
+                  struct fbp_team_functions *out, char *why, size_t n)
 {
-    struct socket_team *s = NULL;
-    size_t rank, size;
-    fbp_status st;
+    const char *place = getenv("FBP_TEAM");
+    struct socket_team *s = calloc(1, sizeof *s);
     int at = 0;
 
-    /* NOLINTNEXTLINE(cert-err34-c): what is too large fails the tests that follow */
-    if (sscanf(place, "%zu/%zu:%n", &rank, &size, &at) != 2 || at == 0 || rank >= size ||
-        size > MOST_RANKS)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "FBP_TEAM: found %s, expected RANK/SIZE:FOLDER, up to %d processes", place,
-                        MOST_RANKS);
-    FBP_TRY(check_folder(place + at, size));
-    FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a team"));
-    s->rank = rank;
-    s->size = size;
-    st = make(s);
-    if (st == FBP_OK && !connect_all(s, place + at))
-        st = fbp_fail(FBP_ERR_IO,
-                      "FBP_TEAM: %s: the %zu processes do not all come within %d s, or there are "
-                      "sockets of others: start all of them, in a new folder",
-                      place, size, PATIENCE_S);
-    if (st != FBP_OK) {
+    (void)patience;
+    (void)stopped;
+    if (!s || version != FBP_MPI_MODULE_VERSION) {
+        snprintf(why, n, "the module for tests is of another version");
+        free(s);
+        return false;
+    }
+    s->size = 1;
+    if (place && (sscanf(place, "%zu/%zu:%n", &s->rank, &s->size, &at) != 2 || at == 0 ||
+                  s->rank >= s->size || s->size > MOST_RANKS)) {
+        snprintf(why, n, "FBP_TEAM: found %s, expected RANK/SIZE:FOLDER", place);
+        free(s);
+        return false;
+    }
+    if (!make(s) || (place && !connect_all(s, place + at))) {
+        snprintf(why, n, "FBP_TEAM: %s: the processes do not all connect within %d s",
+                 place ? place : "", PATIENCE_S);
         close_team(s, 1);
-        return st;
+        return false;
     }
     *out = (struct fbp_team_functions){.struct_size = sizeof *out,
-                                       .rank = rank,
-                                       .size = size,
+                                       .rank = s->rank,
+                                       .size = s->size,
                                        .send = send_message,
                                        .receive = receive_message,
                                        .close = close_team,
                                        .user = s};
-    return FBP_OK;
+    return true;
 }
