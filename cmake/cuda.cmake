@@ -1,10 +1,30 @@
 # libfbp_cuda.so: the backend for NVIDIA GPUs.  It needs neither libfbp nor, before it is used, a
 # driver; CUDA's runtime is linked statically.
+set(supported 75 80 86 89 90 100 120)
+set(capabilities ${FBP_CUDA_ARCHITECTURES})
+if(capabilities STREQUAL "all")
+    set(capabilities ${supported})
+elseif(capabilities STREQUAL "native")
+    execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+        OUTPUT_VARIABLE capabilities ERROR_QUIET RESULT_VARIABLE failed)
+    string(REGEX MATCHALL "[0-9]+\\.[0-9]+" capabilities "${capabilities}")
+    string(REPLACE "." "" capabilities "${capabilities}")
+    list(REMOVE_DUPLICATES capabilities)
+    list(SORT capabilities COMPARE NATURAL)
+endif()
 set(architectures)
-foreach(architecture ${FBP_CUDA_ARCHITECTURES})
-    list(APPEND architectures ${architecture}-real)
+foreach(capability ${capabilities})
+    list(APPEND architectures ${capability}-real)
 endforeach()
-list(GET FBP_CUDA_ARCHITECTURES -1 newest)
+if(capabilities)
+    list(GET capabilities 0 oldest)
+    list(GET capabilities -1 newest)
+    message(STATUS "CUDA: code for compute capability ${capabilities}")
+else() # the driver compiles PTX at the first call
+    list(GET supported 0 oldest)
+    set(newest ${oldest})
+    message(STATUS "CUDA: no GPU found: PTX for compute capability ${newest} and later")
+endif()
 list(APPEND architectures ${newest}-virtual)
 set(CMAKE_CUDA_ARCHITECTURES ${architectures})
 enable_language(CUDA)
@@ -35,7 +55,6 @@ install(FILES ${CMAKE_SOURCE_DIR}/bindings/python-cuda/cuda.txt DESTINATION libf
 
 # The kernels with the arguments of S4's paper as PTX, beside their text, from which MATLAB takes the
 # prototypes: code for later devices than the oldest, compiled by the driver.
-list(GET FBP_CUDA_ARCHITECTURES 0 oldest)
 set(FBP_EPR_PTX ${CMAKE_BINARY_DIR}/share/fbp/matlab/fbp_epr_kernels.ptx)
 set(kernels ${CMAKE_SOURCE_DIR}/src/backend/cuda/s4_kernels.cu)
 add_custom_command(OUTPUT ${FBP_EPR_PTX}
