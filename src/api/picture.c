@@ -41,10 +41,9 @@ static fbp_status find_projector(const struct fbp_picture_params *p,
         return FBP_OK;
     *projector = backend->experiment("mip");
     *index = devices[0];
-    const bool here = strcmp(backend->name, "gl") == 0; /* others of it do */
     if (!*projector)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "view: %s does not project volumes%s: use %s",
-                        backend->name, here ? " on this renderer" : "", here ? "cpu" : "gl or cpu");
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "view: %s does not project volumes: use gl or cpu", backend->name);
     if (!p->mip)
         return fbp_fail(FBP_ERR_INVALID,
                         "view: slices are drawn on the cpu, only projections on %s: set mip, too",

@@ -6,8 +6,6 @@
 #include <pthread.h>
 #include <stdio.h>
 
-extern const struct fbp_backend fbp_backend_cpu;
-
 static const struct fbp_module_host host = {.version = FBP_MODULE_VERSION,
                                             .job_size = sizeof(struct fbp_job),
                                             .backend_size = sizeof(struct fbp_backend),
@@ -33,8 +31,7 @@ static const struct fbp_module_host host = {.version = FBP_MODULE_VERSION,
                                             .numa_near = fbp_numa_near,
                                             .numa_place = fbp_numa_place,
                                             .numa_begin = fbp_numa_begin,
-                                            .numa_end = fbp_numa_end,
-                                            .in_host = &fbp_backend_cpu};
+                                            .numa_end = fbp_numa_end};
 
 const struct fbp_module_host *fbp_module_library(void)
 {

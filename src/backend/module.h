@@ -14,7 +14,7 @@
 #include "base/numa.h"
 
 /** Raised with every change of what crosses the border. */
-enum { FBP_MODULE_VERSION = 25 };
+enum { FBP_MODULE_VERSION = 26 };
 
 struct fbp_module_host {
     unsigned version;              /**< FBP_MODULE_VERSION */
@@ -43,9 +43,6 @@ struct fbp_module_host {
     void (*numa_place)(void *memory, size_t bytes, int node);
     bool (*numa_begin)(int node);
     void (*numa_end)(void);
-    /** The library's own device in the host's memory, for what a device of a module cannot do: its
-     * kernel `matrix` takes any job, and it filters rows. */
-    const struct fbp_backend *in_host;
 };
 
 /** The one function that a module exports: its backend; NULL with the sentence in `why` if it does

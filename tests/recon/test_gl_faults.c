@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 static char renderer[32];
-static bool draws; /* it has no compute shaders */
 
 static struct fbp_scan make_scan(void)
 {
@@ -91,7 +90,7 @@ static void no_context(void)
 static void contexts_that_are_not_given(void **state)
 {
     (void)state;
-    check_fault(no_context, "it gives no context of OpenGL");
+    check_fault(no_context, "this driver gives no context");
 }
 
 static void no_current(void)
@@ -107,7 +106,7 @@ static void contexts_that_do_not_become_current(void **state)
 
 static void lost_soon(void)
 {
-    plant->lost = draws ? 6 : 20;
+    plant->lost = 20;
 }
 
 static void contexts_that_are_lost(void **state)
@@ -122,10 +121,6 @@ static void texts_that_do_not_compile(void **state)
     char *folder = temporary("texts"), path[4200];
 
     (void)state;
-    if (draws) { /* its texts are no files */
-        free(folder);
-        skip();
-    }
     assert_int_equal(mkdir(folder, 0777), 0);
     snprintf(path, sizeof path, "%s/prepare.glsl", folder);
     FILE *text = fopen(path, "w");
@@ -170,7 +165,7 @@ static void check_everywhere(uint64_t *which, fbp_status wanted, const char *fac
         }
     }
     print_message("%" PRIu64 " places\n", n - 1);
-    assert_true(n > (draws ? 6 : 30));
+    assert_true(n > 30);
     lift(NULL);
     remove(output);
     assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = "gl")) == right);
@@ -206,7 +201,7 @@ static void the_other_does_its_part(void **state)
     size_t dropped = 0;
 
     (void)state;
-    for (uint64_t n = draws ? 3 : 20; n < (draws ? 50 : 140); n += draws ? 3 : 7) {
+    for (uint64_t n = 20; n < 140; n += 7) {
         int lines = 0;
         struct fbp_report r = {.struct_size = sizeof r};
         fbp_plan *plan;
@@ -222,7 +217,7 @@ static void the_other_does_its_part(void **state)
         fbp_plan_destroy(&plan);
     }
     print_message("%zu devices dropped\n", dropped);
-    assert_true(dropped > (draws ? 3 : 5));
+    assert_true(dropped > 5);
     assert_int_equal(open_files(), before);
     drop_scan(&scan);
 }
@@ -244,7 +239,6 @@ int main(int argc, char **argv)
     find_plant();
     struct fbp_device_info d = {.struct_size = sizeof d};
     fbp_backend_find("gl")->describe(0, &d);
-    draws = strstr(d.text, "drawn kernels only");
     snprintf(renderer, sizeof renderer, "%.*s", (int)strcspn(d.text, ",("), d.text);
     return run_chosen_tests(tests, argc, argv);
 }

@@ -32,7 +32,6 @@ static struct {
     pthread_mutex_t lock; /* users */
     struct entry entries[GL_MOST_RENDERERS];
     int n, n_usable;
-    bool only_draw;
     char why[300];
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -127,14 +126,16 @@ static bool make_current(EGLDisplay display, EGLContext beside, struct gl_egl *o
 {
     if (!eglBindAPI(EGL_OPENGL_API)) {
         snprintf(why, n,
-                 "it has OpenGL ES only, and OpenGL 3.3 is needed: another driver may "
-                 "have it");
+                 "OpenGL 4.3 with compute shaders is needed; this driver offers OpenGL ES only: "
+                 "use another driver");
         return false;
     }
     out->display = display;
     out->context = make_context(display, beside);
     if (out->context == EGL_NO_CONTEXT) {
-        snprintf(why, n, "it gives no context of OpenGL 3.3 or later (%s): update the driver",
+        snprintf(why, n,
+                 "OpenGL 4.3 with compute shaders is needed; this driver gives no context (%s): "
+                 "update the driver",
                  error_text());
         return false;
     }
@@ -182,12 +183,12 @@ static bool open_entry(struct entry *e, EGLContext beside, struct gl_egl *out, c
     return false;
 }
 
-static fbp_status open_context(struct gl_egl *out, int index, EGLContext beside, bool draws)
+static fbp_status open_context(struct gl_egl *out, int index, EGLContext beside)
 {
     struct entry *e = &all.entries[index];
     char why[300] = "";
 
-    if (e->is.reason[0] && !(draws && e->is.draws))
+    if (e->is.reason[0])
         return gpu_host->fail(FBP_ERR_DEVICE, "gl: %s: %s", e->is.name, e->is.reason);
     if (open_entry(e, beside, out, why, sizeof why)) {
         gl_check_begin(e->is.name);
@@ -198,17 +199,12 @@ static fbp_status open_context(struct gl_egl *out, int index, EGLContext beside,
 
 fbp_status gl_egl_open(struct gl_egl *out, int index)
 {
-    return open_context(out, index, EGL_NO_CONTEXT, false);
-}
-
-fbp_status gl_egl_open_to_draw(struct gl_egl *out, int index)
-{
-    return open_context(out, index, EGL_NO_CONTEXT, true);
+    return open_context(out, index, EGL_NO_CONTEXT);
 }
 
 fbp_status gl_egl_open_beside(struct gl_egl *out, const struct gl_egl *first)
 {
-    return open_context(out, first->index, first->context, false);
+    return open_context(out, first->index, first->context);
 }
 
 void gl_egl_close(struct gl_egl *egl)
@@ -266,15 +262,18 @@ static void ask(struct gl_renderer *r)
     r->minor = epoxy_gl_version() % 10;
     r->software = r->software || strstr(r->name, "llvmpipe") || strstr(r->name, "softpipe") ||
                   strstr(r->name, "SwiftShader");
+    if (epoxy_gl_version() < 43) {
+        snprintf(r->reason, sizeof r->reason,
+                 "OpenGL 4.3 with compute shaders is needed; this driver offers %d.%d: update the "
+                 "driver, or use --device cpu",
+                 r->major, r->minor);
+        return;
+    }
     r->texture_size = (int)integer_of(GL_MAX_TEXTURE_SIZE);
     r->layers = (int)integer_of(GL_MAX_ARRAY_TEXTURE_LAYERS);
     r->buffer_bytes = strstr(r->version, "Mesa") ? most_of_mesa : (uint64_t)1 << 40;
     r->texture_bytes = gl_layered_bytes(r->texture_size, r->layers);
     ask_for_memory(r);
-    r->draws = 10 * r->major + r->minor >= 33;
-    r->computes = 10 * r->major + r->minor >= 43;
-    if (!r->computes)
-        return;
     r->block_bytes = integer_of(GL_MAX_SHADER_STORAGE_BLOCK_SIZE);
     r->alignment = integer_of(GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT);
     r->shared_bytes = (int)integer_of(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
@@ -286,7 +285,7 @@ static bool is_there(const struct entry *e)
 {
     for (int i = 0; i < all.n; i++)
         if (e->is.card[0] && strcmp(e->is.card, all.entries[i].is.card) == 0 &&
-            all.entries[i].is.computes && !e->is.software && !all.entries[i].is.software)
+            !all.entries[i].is.reason[0] && !e->is.software && !all.entries[i].is.software)
             return true;
     return false;
 }
@@ -376,33 +375,6 @@ static void look_for_half_a_driver(void)
     all.entries[all.n++] = e;
 }
 
-/* Is there one in hardware, or in software, of this version? */
-static bool has_any(bool software, bool computes)
-{
-    for (int i = 0; i < all.n; i++) {
-        const struct gl_renderer *r = &all.entries[i].is;
-        if (r->software == software && r->draws && r->computes >= computes)
-            return true;
-    }
-    return false;
-}
-
-/* One backend serves all renderers, and does what the best of them can. */
-static void decide_to_draw(void)
-{
-    const bool software = !has_any(false, false);
-
-    all.only_draw = has_any(software, false) && !has_any(software, true);
-    for (int i = 0; i < all.n; i++) {
-        struct gl_renderer *r = &all.entries[i].is;
-        if (!all.only_draw && r->draws && !r->computes)
-            snprintf(r->reason, sizeof r->reason,
-                     "it has OpenGL %d.%d only, enough to draw (fbp bench S3), and with another "
-                     "renderer here that has 4.3 all need that: update the driver, or use that one",
-                     r->major, r->minor);
-    }
-}
-
 /* What stands first in the list is tried first: hardware, then software, then what is of no use. */
 static int rank(const struct entry *e)
 {
@@ -425,7 +397,6 @@ static void *find(void *unused)
     if (all.n == 0 && is_listed(extensions, "EGL_MESA_platform_surfaceless"))
         look_at(&(struct entry){.platform = EGL_PLATFORM_SURFACELESS_MESA});
     look_for_half_a_driver();
-    decide_to_draw();
     qsort(all.entries, (size_t)all.n, sizeof *all.entries, by_rank);
     for (int i = 0; i < all.n; i++)
         all.n_usable += all.entries[i].is.reason[0] == '\0';
@@ -446,15 +417,9 @@ void gl_renderers_find(void)
     pthread_t thread;
 
     all.n = all.n_usable = 0;
-    all.only_draw = false;
     snprintf(all.why, sizeof all.why, "the system grants no more threads: close other programs");
     if (pthread_create(&thread, NULL, find, NULL) == 0)
         (void)pthread_join(thread, NULL);
-}
-
-bool gl_renderers_only_draw(void)
-{
-    return all.only_draw;
 }
 
 int gl_renderers_count(char *why, size_t n)
@@ -466,10 +431,7 @@ int gl_renderers_count(char *why, size_t n)
 
 int gl_renderers_listed(void)
 {
-    for (int i = 0; i < all.n; i++)
-        if (!all.entries[i].is.reason[0] || all.entries[i].is.draws)
-            return all.n;
-    return 0;
+    return all.n_usable > 0 ? all.n : 0;
 }
 
 const struct gl_renderer *gl_renderer_at(int index)

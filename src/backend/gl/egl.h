@@ -22,8 +22,6 @@ struct gl_renderer {
     char card[64];                /**< the file of the system that it is; "" = none is known */
     char bus_id[28];              /**< its place on PCI; "" = not known */
     bool software;
-    bool draws;    /**< it has what drawing needs, whatever `reason` says: OpenGL 3.3 */
-    bool computes; /**< it has compute shaders, too: OpenGL 4.3 */
     int major, minor;
     int texture_size, layers;          /**< of textures, at most */
     int shared_bytes;                  /**< of a group of threads, at most */
@@ -37,12 +35,7 @@ struct gl_renderer {
 /** Look for renderers: usable ones first, those in hardware before those in software. */
 void gl_renderers_find(void);
 
-/** Do all of them only draw?  So they do if no renderer in hardware computes, and one draws; or in
- *  software, if there are no others.  Otherwise those that only draw have that as their reason. */
-bool gl_renderers_only_draw(void);
-
-/** How many are listed, with or without a reason: none, with the sentence in `why`, if there is
- * none that computes or draws. */
+/** The number of renderers, usable or not; 0, with the reason in `why`, if none is usable. */
 int gl_renderers_listed(void);
 int gl_renderers_count(char *why, size_t n);
 const struct gl_renderer *gl_renderer_at(int index);
@@ -53,9 +46,8 @@ struct gl_egl {
     void *display, *context;
 };
 
-/** Make one, current in this thread; of a renderer that only draws, too. */
+/** Create a context and make it current in this thread. */
 fbp_status gl_egl_open(struct gl_egl *out, int index);
-fbp_status gl_egl_open_to_draw(struct gl_egl *out, int index);
 /** Another one, which shares all objects of the first. */
 fbp_status gl_egl_open_beside(struct gl_egl *out, const struct gl_egl *first);
 void gl_egl_close(struct gl_egl *egl);

@@ -1,7 +1,6 @@
 /* The entry of the module: finding and opening renderers; its backend. */
 #include "backend/gl/gl.h"
 
-#include "backend/gl/drawn.h"
 #include "backend/gl/error.h"
 #include "backend/gl/fork.h"
 #include "backend/gl/limits.h"
@@ -29,16 +28,13 @@ static void describe(int index, struct fbp_device_info *out)
 
     snprintf(out->reason, sizeof out->reason, "%s", r->reason);
     snprintf(out->driver, sizeof out->driver, "%.63s", r->version);
-    size_t at = (size_t)snprintf(out->text, sizeof out->text, "%.70s%s", r->name,
-                                 r->software ? ", software" : "");
+    const size_t n = (size_t)snprintf(out->text, sizeof out->text, "%.70s%s", r->name,
+                                      r->software ? ", software" : "");
 
-    if (r->draws)
-        at += (size_t)snprintf(out->text + at, sizeof out->text - at,
-                               ", OpenGL %d.%d%s, textures of %d x %d, layers %d", r->major,
-                               r->minor, gl_renderers_only_draw() ? ": drawn kernels only" : "",
-                               r->texture_size, r->texture_size, r->layers);
-    if (r->block_bytes > 0 && !gl_renderers_only_draw())
-        snprintf(out->text + at, sizeof out->text - at, ", storage blocks of %llu MiB",
+    if (!r->reason[0])
+        snprintf(out->text + n, sizeof out->text - n,
+                 ", OpenGL %d.%d, textures of %d x %d, layers %d, storage blocks of %llu MiB",
+                 r->major, r->minor, r->texture_size, r->texture_size, r->layers,
                  (unsigned long long)(r->block_bytes >> 20));
     snprintf(out->bus_id, sizeof out->bus_id, "%s", r->bus_id);
     out->numa_node = r->bus_id[0] ? gpu_host->numa_node(FBP_SYS, r->bus_id) : -1;
@@ -213,12 +209,6 @@ static const void *experiment(const char *name)
                                          : NULL;
 }
 
-/* Where nothing computes: projections and shapes do. */
-static const void *experiment_drawn(const char *name)
-{
-    return strcmp(name, "mip") == 0 || strcmp(name, "shapes") == 0 ? NULL : experiment(name);
-}
-
 static const struct fbp_backend backend = {
     .name = "gl",
     .summary = "OpenGL 4.3",
@@ -266,20 +256,6 @@ static const struct fbp_backend backend = {
     .experiment = experiment,
 };
 
-/* The one that only draws has the same devices. */
-static const struct fbp_backend *drawing(void)
-{
-    static struct fbp_backend drawn;
-    const char *const names[] = {isas[0], isas[1], isas[2], isas[3]};
-
-    gl_drawn_name(names);
-    drawn = gl_drawn;
-    drawn.count = count;
-    drawn.describe = describe;
-    drawn.experiment = experiment_drawn;
-    return &drawn;
-}
-
 FBP_API fbp_module_fn fbp_gl_module;
 
 const struct fbp_backend *fbp_gl_module(const struct fbp_module_host *host, char *why, size_t n)
@@ -293,5 +269,5 @@ const struct fbp_backend *fbp_gl_module(const struct fbp_module_host *host, char
     gl_fork_guard();
     gl_plant.apply = gl_limits_plant;
     name_isas();
-    return gl_renderers_only_draw() ? drawing() : &backend;
+    return &backend;
 }

@@ -15,9 +15,7 @@ struct gl_device;
 struct gl_bp {
     const struct fbp_batch *batch;
     const struct fbp_slab *slab;
-    /** The batch's own, or a texture; in the host's memory, of a kernel that draws alone: rows
-     * without borders.  Then the volume lies there, too. */
-    struct gl_part views;
+    struct gl_part views;  /**< the batch's rows in a buffer, or a texture of all views */
     struct gl_part volume; /**< from slice (layer) z0 on */
     size_t frame;          /**< bytes from frame to frame of it */
     struct gpu_grid grid;
@@ -40,10 +38,6 @@ struct gl_kernel {
 /** The fastest kernel of the job's precision that scan and volume allow; of that name, or NULL, if
  *  one is given. */
 const struct gpu_kernel *gl_kernel_find(const struct fbp_job *job, const char *name);
-
-/** The kernel of that name that draws; NULL, name: the one that is best for scan and volume, which
- *  there always is.  Whether textures hold them is not looked at (drawn.c). */
-const struct gpu_kernel *gl_kernel_find_drawn(const struct fbp_job *job, const char *name);
 
 /** The shape itself, or one that a group's shared memory has room for; all have the same bits. */
 int gl_shape_within(const struct gl_kernel *kernel, int shape, size_t shared_bytes);

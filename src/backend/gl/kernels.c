@@ -305,31 +305,3 @@ const struct gpu_kernel *gl_kernel_find(const struct fbp_job *job, const char *n
     }
     return NULL;
 }
-
-/* Is it as exact as asked for, exact where nothing is, and do scan and volume have what it needs?
- */
-static bool draws(const struct gl_kernel *k, const struct fbp_job *job)
-{
-    return k->draws && k->gpu.precision <= precision_of(job) &&
-           !(job->filtered && k->draws->half) &&
-           (job->facts.symmetry & k->gpu.symmetry) == k->gpu.symmetry;
-}
-
-/* Of a circle: texture units round more than the interpolated terms of s3-f do; s3-g has none, and
- * blends the least. */
-static const char *best_drawn(const struct fbp_job *job)
-{
-    if (!(job->facts.symmetry & FBP_SYM_COLUMN))
-        return "s3-m";
-    return job->precision == FBP_PRECISION_FAST ? "s3-f" : "s3-g";
-}
-
-const struct gpu_kernel *gl_kernel_find_drawn(const struct fbp_job *job, const char *name)
-{
-    if (!name)
-        name = best_drawn(job);
-    for (size_t i = 0; i < N_KERNELS; i++)
-        if (strcmp(name, kernels[i].gpu.name) == 0 && draws(&kernels[i], job))
-            return &kernels[i].gpu;
-    return NULL;
-}

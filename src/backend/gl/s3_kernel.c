@@ -1,10 +1,9 @@
 /*
- * The variants of S3 in the pipeline.  Filtered views and the slab lie in buffers, as for other
- * kernels; or in the host's memory, where a renderer can only draw (drawn.c).  Some views at a time
- * are copied into textures, at the rows that they have on the panel, and one group of slices after
- * another into targets of whole slices and back; groups begin at multiples of their slices, counted
- * from the grid's first.  So a voxel's bits do not depend on batches, slabs and boxes.  From
- * buffers all copies are within the device.
+ * The variants of S3 as kernels of the pipeline.  Filtered views and the slab lie in buffers, as
+ * for other kernels.  A few views at a time are copied into textures, at the rows that they have on
+ * the panel, and one group of slices after another into targets of whole slices and back, all
+ * within the device.  Groups begin at multiples of their number of slices, counted from slice 0 of
+ * the grid.  A voxel's bits therefore do not depend on batches, slabs and boxes.
  */
 #include "backend/gl/s3_kernel.h"
 
@@ -32,19 +31,14 @@ static size_t view_floats(const struct fbp_job *job)
     return job->wide.n_columns * job->panel.n_rows;
 }
 
-/* Views whose textures are filled at once: fewer of large ones, as cards are small that draw only;
- * always whole texels of any variant, so that no bit depends on it. */
+/* Views whose textures are filled at once: at most 256 MiB, in whole texels of any variant, so that
+ * no bit depends on it. */
 static size_t views_at_once(const struct fbp_job *job)
 {
     const size_t least = (size_t)GL_S3_FOUR * GL_S3_TEXELS, most = (size_t)256 << 20;
     const size_t fit = most / (view_floats(job) * sizeof(float)) / least * least;
 
     return fit < least ? least : fit < GPU_PASS ? fit : GPU_PASS;
-}
-
-size_t gl_s3_kernel_view_bytes(const struct fbp_job *job)
-{
-    return views_at_once(job) * view_floats(job) * sizeof(float);
 }
 
 size_t gl_s3_kernel_bytes(const struct fbp_job *job, const struct fbp_s3_way *way)
@@ -143,21 +137,10 @@ void gl_s3_kernel_close(struct gl_s3_kernel **kernel)
     *kernel = NULL;
 }
 
-/* What pixels are copied from or to: a buffer, or the host's memory. */
-static void begin_copies(GLenum target, const struct gl_part *part)
-{
-    glBindBuffer(target, part->buffer ? part->buffer->name : 0);
-}
-
-static void end_copies(GLenum target)
-{
-    glBindBuffer(target, 0);
-}
-
-/* Bytes `at` of a part, as such a copy is told of them. */
+/* Byte `at` of a part, as copies between textures and the bound buffer take it. */
 static void *place_in(const struct gl_part *part, size_t at)
 {
-    return (void *)((part->buffer ? 0 : (uintptr_t)part->host) + part->at + at);
+    return (void *)(uintptr_t)(part->at + at);
 }
 
 /* A rectangle of floats from a place on, `stride` from row to row, into a layer. */
@@ -172,37 +155,22 @@ static void copy_in(const struct gl_s3_stack *to, size_t layer, const size_t fir
     glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
 }
 
-/* How views lie in their part, in floats: with borders in a buffer, without in the host's memory.
- */
-struct layout {
-    size_t stride, view, first; /* from row to row and view to view; before the first sample */
-};
-
-static struct layout layout_of(const struct gl_s3_kernel *k, const struct gl_bp *bp)
-{
-    const struct gpu_plain in = gpu_plain_of(k->run.job, bp->batch->n_rows);
-    const size_t columns = (size_t)in.columns;
-
-    if (!bp->views.buffer)
-        return (struct layout){columns, columns * bp->batch->n_rows, 0};
-    return (struct layout){in.stride, in.group, GPU_BORDER * (size_t)in.stride + GPU_BORDER};
-}
-
 /* Views [first, first + n) of the batch as the variant's texels. */
 static void load_views(struct gl_s3_kernel *k, const struct gl_bp *bp, size_t first, size_t n)
 {
-    const struct layout in = layout_of(k, bp);
+    const struct gpu_plain in = gpu_plain_of(k->run.job, bp->batch->n_rows);
+    const size_t border = GPU_BORDER * (size_t)in.stride + GPU_BORDER;
     const size_t rows[2] = {0, bp->batch->row0};
     const size_t size[2] = {k->run.panel[0], bp->batch->n_rows};
     const bool packs = gl_s3_texel(k->run.variant) == GL_S3_FOUR;
 
     for (size_t i = 0; i < n; i++) {
-        const size_t at = ((first + i) * in.view + in.first) * sizeof(float);
+        const size_t at = ((first + i) * in.group + border) * sizeof(float);
         const size_t place = i % GL_S3_FOUR;
-        begin_copies(GL_PIXEL_UNPACK_BUFFER, &bp->views);
+        glBindBuffer(GL_PIXEL_UNPACK_BUFFER, bp->views.buffer->name);
         copy_in(packs ? &k->views : &k->run.stack, packs ? place : i, rows, size, in.stride,
                 place_in(&bp->views, at));
-        end_copies(GL_PIXEL_UNPACK_BUFFER);
+        glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
         if (packs && (place + 1 == GL_S3_FOUR || i + 1 == n))
             gl_s3_pack(&k->run, &k->views, place + 1, &k->run.stack, i / GL_S3_FOUR);
     }
@@ -235,11 +203,11 @@ static void load_sums(struct gl_s3_kernel *k, const struct gl_bp *bp, const stru
 
     for (size_t t = 0; t < k->adder.targets; t++) {
         const struct group p = part_of(g, t, packs ? GL_S3_FOUR : 1);
-        begin_copies(GL_PIXEL_UNPACK_BUFFER, &bp->volume);
+        glBindBuffer(GL_PIXEL_UNPACK_BUFFER, bp->volume.buffer->name);
         for (size_t z = p.first; z < p.end; z++)
             copy_in(packs ? &k->slices : &k->sums, packs ? z - p.z0 : t, first, size, size[0],
                     place_of(bp, z));
-        end_copies(GL_PIXEL_UNPACK_BUFFER);
+        glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
         if (packs && p.first < p.end)
             gl_s3_pack(&k->run, &k->slices, GL_S3_FOUR, &k->sums, t);
     }
@@ -253,7 +221,7 @@ static void store_sums(struct gl_s3_kernel *k, const struct gl_bp *bp, const str
         const struct group p = part_of(g, t, packs ? GL_S3_FOUR : 1);
         if (packs && p.first < p.end)
             gl_s3_volume_apart(&k->run, &k->sums, t, &k->slices);
-        begin_copies(GL_PIXEL_PACK_BUFFER, &bp->volume);
+        glBindBuffer(GL_PIXEL_PACK_BUFFER, bp->volume.buffer->name);
         for (size_t z = p.first; z < p.end; z++) {
             gl_s3_stack_target(packs ? &k->slices : &k->sums, packs ? z - p.z0 : t, 1,
                                k->run.plain);
@@ -261,7 +229,7 @@ static void store_sums(struct gl_s3_kernel *k, const struct gl_bp *bp, const str
             glReadPixels((GLint)bp->slab->x0, (GLint)bp->slab->y0, (GLsizei)bp->slab->nx,
                          (GLsizei)bp->slab->ny, GL_RED, GL_FLOAT, place_of(bp, z));
         }
-        end_copies(GL_PIXEL_PACK_BUFFER);
+        glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     }
 }
 
@@ -281,8 +249,7 @@ static fbp_status add_views(struct gl_s3_kernel *k, const struct gl_bp *bp)
     return gl_check("the backprojection");
 }
 
-/* What other programs of this context leave behind; of those that compute there are none where the
- * batch is the host's. */
+/* Reset what other programs of this context leave behind, and wait for what they write. */
 static void begin_batch(struct gl_s3_kernel *k, const struct gl_bp *bp)
 {
     const struct fbp_slab *slab = bp->slab;
@@ -291,8 +258,7 @@ static void begin_batch(struct gl_s3_kernel *k, const struct gl_bp *bp)
         glBindSampler(i, 0);
     glBindVertexArray(k->run.vertices);
     glPixelStorei(GL_PACK_ALIGNMENT, 4);
-    if (bp->views.buffer)
-        glMemoryBarrier(GL_PIXEL_BUFFER_BARRIER_BIT); /* of OpenGL 4.2 */
+    glMemoryBarrier(GL_PIXEL_BUFFER_BARRIER_BIT);
     k->adder.box[0][0] = slab->x0;
     k->adder.box[0][1] = slab->x0 + slab->nx;
     k->adder.box[1][0] = slab->y0;

@@ -11,9 +11,6 @@ struct gl_renderer;
 /** Device memory that it takes beyond batches, slabs and tables. */
 size_t gl_s3_kernel_bytes(const struct fbp_job *job, const struct fbp_s3_way *way);
 
-/** ... and the largest texture of views among that, in fp32. */
-size_t gl_s3_kernel_view_bytes(const struct fbp_job *job);
-
 /** What batches are added by; in the queue, as is all below. */
 fbp_status gl_s3_kernel_open(struct gl_s3_kernel **out, const struct fbp_job *job,
                              const struct fbp_s3_way *way, const struct gl_renderer *renderer);

@@ -1,5 +1,5 @@
-/* The shaders of S3 as texts.  GLSL 3.30, so that old cards have them; one line a value, since
- * s3_cost.c counts them. */
+/* The shaders of S3 as texts, in GLSL 3.30.  Each value has a line of its own, because s3_cost.c
+ * counts operations by line. */
 #include "backend/gl/s3_plan.h"
 
 #include <stdarg.h>
