@@ -35,12 +35,12 @@ fi
 
 # Software is named as such, and nobody gets it unasked.
 if "$fbp" devices | grep -q '^gl.*llvmpipe'; then
-    gl_line 'llvmpipe.*, software, OpenGL 4\.[3-6], textures of [0-9]+ x [0-9]+, layers [0-9]+, storage blocks of [0-9]+ MiB'
+    gl_line 'llvmpipe.*, software, OpenGL 4\.[4-6], textures of [0-9]+ x [0-9]+, layers [0-9]+, storage blocks of [0-9]+ MiB'
     LIBGL_DRIVERS_PATH=/nonexistent gl_line 'not usable: a renderer in software: its display refuses .*install libgl1-mesa-dri'
-    MESA_GL_VERSION_OVERRIDE=2.1 gl_line 'not usable: .*OpenGL 4\.3 with compute shaders is needed; this driver gives no context'
+    MESA_GL_VERSION_OVERRIDE=2.1 gl_line 'not usable: .*OpenGL 4\.4 with compute shaders is needed; this driver gives no context'
     # OpenGL 3.3 has no compute shaders.
     export MESA_GL_VERSION_OVERRIDE=3.3 MESA_GLSL_VERSION_OVERRIDE=330
-    old='OpenGL 4\.3 with compute shaders is needed; this driver offers 3\.3: update the driver, or use --device cpu'
+    old='OpenGL 4\.4 with compute shaders is needed; this driver offers 3\.3: update the driver, or use --device cpu'
     gl_line "not usable: llvmpipe.*: $old"
     for device in gl gl:0 gl:all; do
         run 1 recon s.json -o v.mha --device $device

@@ -56,8 +56,6 @@ void gl_buffers_forget(const void *owner)
     pthread_mutex_unlock(&all.lock);
     for (struct gl_buffer *next; gone; gone = next) {
         next = gone->next;
-        if (gone->plain)
-            free(gone->base);
         free(gone);
     }
 }
@@ -69,7 +67,7 @@ static struct gl_part find(const void *owner, const void *address, size_t bytes,
 
     pthread_mutex_lock(&all.lock);
     for (struct gl_buffer *b = all.first; b && !out.buffer; b = b->next)
-        if (b->owner == owner && !b->plain && at >= b->base && bytes <= b->bytes &&
+        if (b->owner == owner && at >= b->base && bytes <= b->bytes &&
             (size_t)(at - b->base) <= b->bytes - bytes) {
             out.buffer = b;
             out.at = (size_t)(at - b->base);
@@ -110,11 +108,6 @@ void gl_addresses_drop(void *base, size_t bytes)
         (void)munmap(base, bytes);
 }
 
-static bool has_storage(void)
-{
-    return epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage");
-}
-
 static void map(struct gl_buffer *b)
 {
     const GLbitfield flags =
@@ -125,37 +118,15 @@ static void map(struct gl_buffer *b)
     b->base = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, (GLsizeiptr)b->bytes, flags);
 }
 
-/* Storage that may change is moved by some drivers, to the host's memory once it was read. */
-static void reserve(const struct gl_buffer *b)
-{
-    if (has_storage())
-        glBufferStorage(GL_COPY_WRITE_BUFFER, (GLsizeiptr)b->bytes, NULL, GL_DYNAMIC_STORAGE_BIT);
-    else
-        glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)b->bytes, NULL, GL_DYNAMIC_COPY);
-}
-
-static fbp_status make_plain(struct gl_buffer *b, const char *what)
-{
-    b->plain = true;
-    b->base = malloc(b->bytes);
-    return b->base ? FBP_OK
-                   : gpu_host->fail(FBP_ERR_NOMEM,
-                                    "gl: cannot allocate %zu bytes for %s: lower "
-                                    "--memory",
-                                    b->bytes, what);
-}
-
 fbp_status gl_buffer_make(struct gl_buffer *b, bool mapped, const char *what)
 {
     b->mapped = mapped;
-    if (mapped && !has_storage())
-        return make_plain(b, what);
     glGenBuffers(1, &b->name);
     glBindBuffer(GL_COPY_WRITE_BUFFER, b->name);
     if (mapped)
         map(b);
-    else
-        reserve(b);
+    else /* immutable: some drivers move a glBufferData() buffer to host memory after a read */
+        glBufferStorage(GL_COPY_WRITE_BUFFER, (GLsizeiptr)b->bytes, NULL, GL_DYNAMIC_STORAGE_BIT);
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
     const fbp_status st = gl_check(what);
     if (st == FBP_OK && mapped && !b->base)
@@ -170,9 +141,7 @@ void gl_buffer_drop(struct gl_buffer *b)
         glDeleteBuffers(1, &b->name); /* which unmaps it */
     if (b->texture)
         glDeleteTextures(1, &b->texture);
-    if (b->plain)
-        free(b->base);
-    else if (!b->mapped)
+    if (!b->mapped)
         gl_addresses_drop(b->base, b->bytes);
     b->name = b->texture = 0;
     b->base = NULL;

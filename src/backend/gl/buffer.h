@@ -22,7 +22,6 @@ struct gl_buffer {
     size_t bytes;
     unsigned name, texture;  /**< one of them, or none yet */
     bool mapped;             /**< base is memory of the host */
-    bool plain;              /**< ... of no buffer: drivers before 4.4 map none for good */
     struct gl_texture shape; /**< of a texture */
     const void *owner;       /**< the device; of the host's memory, what devices share */
     unsigned holders;        /**< of the host's memory: its user, and commands */

@@ -91,11 +91,11 @@ static void close_display(struct entry *e, EGLDisplay display)
     pthread_mutex_unlock(&all.lock);
 }
 
-/* The newest core profile, with what tells of lost contexts if there is; of all that share objects
- * the same. */
+/* The newest core profile, with notification of lost contexts if the driver has it.  3.3 is tried
+ * so that the driver can name what it offers.  Contexts that share objects get the same version. */
 static EGLContext make_context(EGLDisplay display, EGLContext beside)
 {
-    static const EGLint versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {4, 3}, {3, 3}};
+    static const EGLint versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {3, 3}};
     const char *extensions = eglQueryString(display, EGL_EXTENSIONS);
     const bool robust = is_listed(extensions, "EGL_EXT_create_context_robustness");
 
@@ -126,7 +126,7 @@ static bool make_current(EGLDisplay display, EGLContext beside, struct gl_egl *o
 {
     if (!eglBindAPI(EGL_OPENGL_API)) {
         snprintf(why, n,
-                 "OpenGL 4.3 with compute shaders is needed; this driver offers OpenGL ES only: "
+                 "OpenGL 4.4 with compute shaders is needed; this driver offers OpenGL ES only: "
                  "use another driver");
         return false;
     }
@@ -134,7 +134,7 @@ static bool make_current(EGLDisplay display, EGLContext beside, struct gl_egl *o
     out->context = make_context(display, beside);
     if (out->context == EGL_NO_CONTEXT) {
         snprintf(why, n,
-                 "OpenGL 4.3 with compute shaders is needed; this driver gives no context (%s): "
+                 "OpenGL 4.4 with compute shaders is needed; this driver gives no context (%s): "
                  "update the driver",
                  error_text());
         return false;
@@ -262,9 +262,9 @@ static void ask(struct gl_renderer *r)
     r->minor = epoxy_gl_version() % 10;
     r->software = r->software || strstr(r->name, "llvmpipe") || strstr(r->name, "softpipe") ||
                   strstr(r->name, "SwiftShader");
-    if (epoxy_gl_version() < 43) {
+    if (epoxy_gl_version() < 44) {
         snprintf(r->reason, sizeof r->reason,
-                 "OpenGL 4.3 with compute shaders is needed; this driver offers %d.%d: update the "
+                 "OpenGL 4.4 with compute shaders is needed; this driver offers %d.%d: update the "
                  "driver, or use --device cpu",
                  r->major, r->minor);
         return;

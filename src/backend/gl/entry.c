@@ -211,7 +211,7 @@ static const void *experiment(const char *name)
 
 static const struct fbp_backend backend = {
     .name = "gl",
-    .summary = "OpenGL 4.3",
+    .summary = "OpenGL 4.4",
     .count = count,
     .describe = describe,
     .has_precisions = true,

@@ -66,7 +66,7 @@ static const struct fbp_backend *load(char *why, size_t n)
 
 const struct fbp_backend fbp_backend_gl = {
     .name = "gl",
-    .summary = "OpenGL 4.3",
+    .summary = "OpenGL 4.4",
     .load = load,
     .experiment = experiment,
 };

@@ -147,8 +147,7 @@ static void time_copies(struct gl_device *dev, struct fbp_rates *out)
 
     if (gl_buffer_make(&on, false, "copies that are timed") == FBP_OK &&
         gl_buffer_make(&host, true, "copies that are timed") == FBP_OK) {
-        const struct gl_part here = {
-            .buffer = host.plain ? NULL : &host, .bytes = COPY, .host = host.base};
+        const struct gl_part here = {.buffer = &host, .bytes = COPY, .host = host.base};
         out->upload = time_copy(dev, &here, &there);
         out->fetch = time_copy(dev, &there, &here);
     }
