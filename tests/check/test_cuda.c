@@ -17,8 +17,7 @@ static const struct size {
     double voxel_mm, pitch_mm;
 } coarse = {23, 8, 6}, fine = {53, 1, 1.6};
 
-static const char *const kernels[] = {"matrix", "column",        "mirror",      "rot180",
-                                      "rot90",  "rot180+mirror", "rot90+mirror"};
+static const char *const kernels[] = {"matrix", "column", "rot180", "rot90"};
 static const char *const precisions[] = {"exact", "fast", "half"};
 
 enum { N_KERNELS = sizeof kernels / sizeof *kernels, N_PRECISIONS = 3 };
@@ -138,15 +137,11 @@ static void every_shape_of(const struct size *size)
     check_shapes(&any, "column", FBP_PRECISION_EXACT, WINDOWED);
     check_shapes(&any, "matrix", FBP_PRECISION_FAST, OTHERS);
     check_shapes(&any, "matrix", FBP_PRECISION_HALF, OTHERS);
-    check_shapes(&symmetric, "mirror", FBP_PRECISION_HALF, OTHERS);
     check_shapes(&symmetric, "rot180", FBP_PRECISION_FAST, OTHERS);
     check_shapes(&symmetric, "rot90", FBP_PRECISION_HALF, OTHERS);
-    check_shapes(&symmetric, "rot180+mirror", FBP_PRECISION_HALF, OTHERS);
     if (strcmp(tested, "gl") == 0) { /* CUDA's have one shape */
-        check_shapes(&symmetric, "mirror", FBP_PRECISION_EXACT, OTHERS);
         check_shapes(&symmetric, "rot180", FBP_PRECISION_EXACT, OTHERS);
         check_shapes(&symmetric, "rot90", FBP_PRECISION_EXACT, OTHERS);
-        check_shapes(&symmetric, "rot180+mirror", FBP_PRECISION_EXACT, OTHERS);
     }
     drop_scan(&any);
     drop_scan(&symmetric);

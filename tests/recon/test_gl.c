@@ -85,12 +85,12 @@ static void same_bits_in_one_context(void **state)
     static const struct fbp_recon_params some[] = {
         {.slab_slices = 3, .batch_views = 4},
         {.slab_slices = 1, .batch_views = 4, .mu_water = 0.02},
-        {.kernel = "mirror", .precision = FBP_PRECISION_HALF, .slab_slices = 2, .batch_views = 8},
+        {.kernel = "rot180", .precision = FBP_PRECISION_HALF, .slab_slices = 2, .batch_views = 8},
     };
     struct fbp_scan scan = make_scan(44, 27);
 
     (void)state;
-    scan.volume.centre_mm[2] = 0; /* which mirrors need */
+    scan.volume.centre_mm[0] = scan.volume.centre_mm[1] = 0; /* required by rot180 */
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
         struct fbp_recon_params p = some[i];
         p.struct_size = sizeof p;

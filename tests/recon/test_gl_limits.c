@@ -133,7 +133,7 @@ static void orbits_are_left_where_layers_are_too_large(void **state)
     scan.volume = (struct fbp_grid){{64, 64, 60}, {3, 3, 3}, {0, 0, 0}};
     for (int i = 0; i < 4; i++) {
         const bool small = i % 2;
-        plant->block_bytes = small ? 20000 : 0;
+        plant->block_bytes = small ? 16000 : 0;
         plant->apply();
         OK(fbp_plan_create(
             &plan, &scan,

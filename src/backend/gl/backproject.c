@@ -3,7 +3,6 @@
 
 #include "backend/gpu/gpu_plain.h"
 #include "backend/gpu/gpu_planes.h"
-#include "backend/partners.h"
 
 #include <math.h>
 
@@ -107,10 +106,7 @@ static void take_domain(struct walk *w)
 
 static struct walk walk_of(struct gl_device *dev, const struct gl_bp *bp)
 {
-    struct walk w = {.dev = dev,
-                     .bp = bp,
-                     .lanes = (int)(dev->job->turns * fbp_halves(dev->job)),
-                     .pass = pass_of(dev, bp)};
+    struct walk w = {.dev = dev, .bp = bp, .lanes = (int)dev->job->turns, .pass = pass_of(dev, bp)};
 
     if (dev->kernel->gpu.volume_size)
         take_domain(&w);

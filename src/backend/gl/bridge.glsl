@@ -1,5 +1,5 @@
-/* Bad pixels of a half's needed rows; their sources are good ones, so that no order matters.  A
- * thread a pixel of a view. */
+/* Bad pixels of the needed rows become weighted sums of good ones, so the order does not matter: one
+ * thread per pixel of a view. */
 
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) buffer Samples { float samples[]; };
@@ -15,8 +15,8 @@ void main()
 
     if (number >= n || row < r0 || row >= r0 + r_rows)
         return;
-    uint start = sample_of(stored, half_, first_row_of(half_));
-    uint shift_ = first_row_of(half_) * n_columns;
+    uint start = sample_of(stored, first_row);
+    uint shift_ = first_row * n_columns;
     float sum = 0.0;
     for (uint k = 0u; k < 4u; k++)
         sum += uintBitsToFloat(bridges[b + 5u + k]) * samples[start + bridges[b + 1u + k] - shift_];

@@ -28,7 +28,7 @@ void main()
         for (int j = 0; j < COLUMN_ROWS; j++)
             sum[j] = fma(taps[tap + j], x, sum[j]);
     }
-    uint out_ = sample_of(half_ * n_views + first_view + v, half_, r0 + uint(r)) + c;
+    uint out_ = sample_of(first_view + v, r0 + uint(r)) + c;
     for (int j = 0; j < COLUMN_ROWS; j++)
         if (r + j < rows)
             samples[out_ + uint(j) * n_columns] = sum[j];

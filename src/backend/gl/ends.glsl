@@ -37,7 +37,7 @@ float sum_of(uint k)
 
 float measured(Pair p, uint from, uint c)
 {
-    float w = weight_of(p.view, p.row, c);
+    float w = weight_of(p.view, p.panel_row, c);
     if (!(w > 0.0))
         return 0.0;
     return weighted_rows == 1u ? samples[from + c] / w : samples[from + c];
@@ -94,7 +94,7 @@ float value_at(Pair p, uint from, uint end)
 void find_point(Pair p, uint from, uint end, float p0)
 {
     uint i = gl_LocalInvocationID.x, c = point_of(end, i);
-    float w = weight_of(p.view, p.row, c), q = w > 0.0 ? measured(p, from, c) : 0.0;
+    float w = weight_of(p.view, p.panel_row, c), q = w > 0.0 ? measured(p, from, c) : 0.0;
     float x = -float((i + 1u) * (n_columns / 2u) / POINTS) / float(n_columns / 2u);
     float y = (q > 0.0 ? q * q : 0.0) - p0 * p0, counts = w > 0.0 ? 1.0 : 0.0;
 
@@ -111,10 +111,10 @@ void main()
     if (number >= n)
         return;
     Pair p = pair_of(number);
-    uint from = p.there ? sample_of(p.stored, p.half_, p.row) : 0u;
+    uint from = p.there ? sample_of(p.stored, p.panel_row) : 0u;
 
     if (gl_LocalInvocationID.x == 0u && p.there)
-        find_rays(p.view, p.row);
+        find_rays(p.view, p.panel_row);
     barrier();
     for (uint end = 0u; end < 2u; end++) {
         uint to = (4u * number + 2u * part + end) * 3u;
@@ -127,7 +127,7 @@ void main()
         barrier();
         if (gl_LocalInvocationID.x > 0u)
             continue;
-        float at_end = wanted ? weight_of(p.view, p.row, column_at(end, 0u)) : 0.0;
+        float at_end = wanted ? weight_of(p.view, p.panel_row, column_at(end, 0u)) : 0.0;
         if (p0 > 0.0 && at_end > 0.0)
             place(to, p0 * at_end, fit == 1u ? reach_of(p0) : length_of(0u));
         else

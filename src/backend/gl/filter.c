@@ -15,7 +15,7 @@ static fbp_status prepare(struct gl_pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
     const struct fbp_job *job = p->dev->job;
-    const size_t n = (size_t)p->rows.halves * p->rows.n_views, step = gl_pass_fit_block(p, p->view);
+    const size_t n = p->rows.n_views, step = gl_pass_fit_block(p, p->view);
 
     for (size_t at = 0; at < n; at += step) {
         const size_t end = at + step < n ? at + step : n;
@@ -33,26 +33,25 @@ static fbp_status prepare(struct gl_pass *p)
     return FBP_OK;
 }
 
-static void take_needed_rows(struct gl_pass *p, size_t half)
+static void take_needed_rows(struct gl_pass *p)
 {
     size_t r0, r1;
 
-    fbp_needed_rows(p->dev->job, p->batch, half, &r0, &r1);
-    p->rows.half = (uint32_t)half;
+    fbp_needed_rows(p->dev->job, p->batch, 0, &r0, &r1);
     p->rows.r0 = (uint32_t)r0;
     p->rows.r_rows = (uint32_t)(r1 - r0);
 }
 
-static fbp_status bridge_half(struct gl_pass *p, size_t half)
+static fbp_status bridge(struct gl_pass *p)
 {
     const size_t n = p->rows.n_views, step = gl_pass_fit_block(p, p->view),
                  n_bridges = p->rows.n_bridges;
 
-    take_needed_rows(p, half);
+    take_needed_rows(p);
     for (size_t at = 0; at < n; at += step) {
-        const size_t end = at + step < n ? at + step : n, first = half * n;
+        const size_t end = at + step < n ? at + step : n;
         struct gl_call c = gl_pass_call_of(p, GL_P_BRIDGE);
-        FBP_TRY(gl_pass_bind_samples(p, &c, first + at, first + end));
+        FBP_TRY(gl_pass_bind_samples(p, &c, at, end));
         FBP_TRY(gl_pass_bind_table(p, &c, 1, true, p->dev->tables.bridges,
                                    n_bridges * sizeof(struct gpu_bridge)));
         FBP_TRY(gl_pass_run_groups(p, &c, (end - at) * n_bridges, GL_PASS_THREADS));
@@ -60,11 +59,11 @@ static fbp_status bridge_half(struct gl_pass *p, size_t half)
     return FBP_OK;
 }
 
-/* Views [at, end) of a half, weighted and convolved along columns. */
-static fbp_status filter_some_columns(struct gl_pass *p, size_t half, size_t at, size_t end)
+/* Views [at, end), weighted and convolved along columns. */
+static fbp_status filter_some_columns(struct gl_pass *p, size_t at, size_t end)
 {
     const struct gpu_tables *t = &p->dev->tables;
-    const size_t first = half * p->rows.n_views, nc = p->rows.n_columns, n = end - at;
+    const size_t nc = p->rows.n_columns, n = end - at;
     const size_t blocks = (p->rows.r_rows + GPU_COLUMN_ROWS - 1) / GPU_COLUMN_ROWS;
     const size_t bytes = n * p->rows.r_rows * nc * sizeof(float);
     struct gl_call weigh = gl_pass_call_of(p, GL_P_WEIGH),
@@ -72,11 +71,11 @@ static fbp_status filter_some_columns(struct gl_pass *p, size_t half, size_t at,
 
     p->rows.first_view = (uint32_t)at;
     p->rows.half_width = (uint32_t)p->dev->job->columns->half_width;
-    FBP_TRY(gl_pass_bind_samples(p, &weigh, first + at, first + end));
+    FBP_TRY(gl_pass_bind_samples(p, &weigh, at, end));
     FBP_TRY(gl_pass_bind_weights(p, &weigh));
     FBP_TRY(gl_pass_bind_table(p, &weigh, 5, true, t->weighted, bytes));
     FBP_TRY(gl_pass_run_groups(p, &weigh, n * p->rows.r_rows, 1));
-    FBP_TRY(gl_pass_bind_samples(p, &convolve, first + at, first + end));
+    FBP_TRY(gl_pass_bind_samples(p, &convolve, at, end));
     FBP_TRY(gl_pass_bind_table(p, &convolve, 1, true, t->taps_v,
                                gpu_column_taps(p->dev->job) * sizeof(float)));
     FBP_TRY(gl_pass_bind_table(p, &convolve, 2, true, t->weighted, bytes));
@@ -84,14 +83,14 @@ static fbp_status filter_some_columns(struct gl_pass *p, size_t half, size_t at,
                               n * blocks * ((nc + GL_PASS_THREADS - 1) / GL_PASS_THREADS), 1);
 }
 
-static fbp_status filter_columns(struct gl_pass *p, size_t half)
+static fbp_status filter_columns(struct gl_pass *p)
 {
     const size_t n = p->rows.n_views, fit = gl_pass_fit_block(p, p->view);
     const size_t step = p->dev->tables.views_a_call < fit ? p->dev->tables.views_a_call : fit;
 
-    take_needed_rows(p, half);
+    take_needed_rows(p);
     for (size_t at = 0; at < n; at += step)
-        FBP_TRY(filter_some_columns(p, half, at, at + step < n ? at + step : n));
+        FBP_TRY(filter_some_columns(p, at, at + step < n ? at + step : n));
     return FBP_OK;
 }
 
@@ -101,7 +100,7 @@ static bool views_of(const struct gl_pass *p, size_t *begin, size_t *end)
     const struct gl_rows *r = &p->rows;
     const size_t lane = r->first / r->n_rows / r->pairs, pair = r->first / r->n_rows % r->pairs;
     const size_t last = (r->first + r->n - 1) / r->n_rows % r->pairs;
-    const size_t start = lane / r->turns * r->n_views + lane % r->turns * r->n_groups;
+    const size_t start = lane * r->n_groups;
 
     *begin = start + 2 * pair + r->part;
     *end = start + 2 * last + r->part + 1;
@@ -288,12 +287,10 @@ static struct gl_pass begin(struct gl_device *dev, const struct filtering *f)
 static fbp_status filter_batch(struct gl_pass *p)
 {
     FBP_TRY(prepare(p));
-    for (size_t half = 0; half < p->rows.halves; half++) {
-        if (p->rows.n_bridges > 0)
-            FBP_TRY(bridge_half(p, half));
-        if (p->dev->job->columns)
-            FBP_TRY(filter_columns(p, half));
-    }
+    if (p->rows.n_bridges > 0)
+        FBP_TRY(bridge(p));
+    if (p->dev->job->columns)
+        FBP_TRY(filter_columns(p));
     FBP_TRY(filter_lanes(p));
     return p->plain || p->out.buffer->texture ? FBP_OK : store_borders(p);
 }

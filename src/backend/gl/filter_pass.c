@@ -39,7 +39,7 @@ static void describe_layout(const struct fbp_job *job, const struct fbp_batch *b
 {
     const struct gpu_plain plain = gpu_plain_of(job, b->n_rows);
 
-    r->lanes = (uint32_t)(fbp_halves(job) * job->turns);
+    r->lanes = (uint32_t)job->turns;
     r->stride = plain.stride;
     r->group = (uint32_t)plain.group;
     r->wide_columns = (uint32_t)job->wide.n_columns;
@@ -49,12 +49,12 @@ struct gl_rows gl_pass_rows_of(const struct gl_device *dev, const struct fbp_bat
 {
     const struct fbp_job *job = dev->job;
     const struct fbp_prep *p = job->prep;
-    struct gl_rows r = {.halves = (uint32_t)fbp_halves(job),
-                        .n_views = (uint32_t)b->n_views,
+    struct gl_rows r = {.n_views = (uint32_t)b->n_views,
                         .load_rows = (uint32_t)b->load_rows,
                         .n_columns = (uint32_t)job->panel.n_columns,
                         .view0 = (uint32_t)b->view0,
-                        .a_part = (uint32_t)(b->n_views / job->turns),
+                        .first_row = (uint32_t)b->load_row0,
+                        .n_groups = (uint32_t)(b->n_views / job->turns),
                         .part_views = (uint32_t)fbp_part_views(job),
                         .panel_rows = (uint32_t)job->panel.n_rows,
                         .has_counts = job->raw == FBP_U16,
@@ -64,7 +64,6 @@ struct gl_rows gl_pass_rows_of(const struct gl_device *dev, const struct fbp_bat
                         .use_ledger = dev->counts_once,
                         .pad_left = (uint32_t)job->pad_left,
                         .apart = (uint32_t)job->between + 1,
-                        .turns = (uint32_t)job->turns,
                         .n_rows = (uint32_t)b->n_rows,
                         .row0 = (uint32_t)b->row0,
                         .row_length = (uint32_t)dev->tables.row_length,
@@ -73,9 +72,6 @@ struct gl_rows gl_pass_rows_of(const struct gl_device *dev, const struct fbp_bat
 
     r.n_hardening = p->hardening.n;
     memcpy(r.hardening, p->hardening.a, sizeof r.hardening);
-    for (size_t half = 0; half < r.halves; half++)
-        r.first_row[half] = (uint32_t)fbp_first_row(job, b, half);
-    r.n_groups = r.a_part;
     r.pairs = (r.n_groups + 1) / 2;
     describe_weights(job, &r);
     describe_pad(job, &r);
@@ -108,8 +104,8 @@ fbp_status gl_pass_bind_weights(const struct gl_pass *p, struct gl_call *c)
     const struct fbp_job *job = p->dev->job;
     const struct gpu_tables *t = &p->dev->tables;
     const bool products = p->rows.weights == GL_PRODUCTS;
-    const bool lines = products || (p->rows.weights == GL_RAY_BY_RAY &&
-                                    p->rows.redundancy == FBP_PER_RAY);
+    const bool lines =
+        products || (p->rows.weights == GL_RAY_BY_RAY && p->rows.redundancy == FBP_PER_RAY);
 
     FBP_TRY(gl_pass_bind_table(p, c, 2, products, t->image, gl_pass_image_bytes(job)));
     FBP_TRY(gl_pass_bind_table(p, c, 3, lines, t->lines,

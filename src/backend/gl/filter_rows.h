@@ -8,25 +8,23 @@
 
 /** As `Rows` in rows.glsl, member by member (std140). */
 struct gl_rows {
-    uint32_t halves, n_views, load_rows, n_columns;
-    uint32_t first_row[2], view0, a_part;
-    uint32_t part_views, panel_rows, has_counts, intensity;
-    uint32_t has_dark, has_gain, use_ledger, weights;
-    uint32_t cone, means, redundancy, pad_left;
-    uint32_t pairs, turns, n_groups, n_rows;
-    uint32_t row0, first, n, half;
-    uint32_t row_length, wide_columns, part, half_width;
-    uint32_t bound_view, samples_skip, counts_skip, bound_group;
-    uint32_t r0, r_rows, n_bridges, weighted_rows;
-    uint32_t stride, group, views_skip, lanes;
-    uint32_t edge, fit, ends[2];
-    uint32_t n_lengths, first_view, texels, height;
-    uint32_t span, radix, exchange, apart; /* columns from one measured to the next */
-    float inverse_i0, scale, shift, spare2;
-    double delta[2], inverse_overlap, spare3;
+    uint32_t n_views, load_rows, n_columns, first_row;
+    uint32_t view0, part_views, panel_rows, has_counts;
+    uint32_t intensity, has_dark, has_gain, use_ledger;
+    uint32_t weights, cone, means, redundancy;
+    uint32_t pad_left, pairs, n_groups, n_rows;
+    uint32_t row0, first, n, row_length;
+    uint32_t wide_columns, part, half_width, bound_view;
+    uint32_t samples_skip, counts_skip, bound_group, r0;
+    uint32_t r_rows, n_bridges, weighted_rows, stride;
+    uint32_t group, views_skip, lanes, edge;
+    uint32_t fit, ends[2], n_lengths;
+    uint32_t first_view, texels, height, span;
+    uint32_t radix, exchange, apart, n_hardening;
+    float inverse_i0, scale;
+    double delta[2], inverse_overlap;
     float lengths[FBP_PAD_LENGTHS];
     float hardening[8];
-    uint32_t n_hardening, spare4[3];
 };
 
 /** How weights are told. */

@@ -11,12 +11,12 @@
 struct fbp_s3_way;
 struct gl_device;
 
-/** Slices (layers) of a slab to which a batch is added. */
+/** Slices of a slab to which a batch is added. */
 struct gl_bp {
     const struct fbp_batch *batch;
     const struct fbp_slab *slab;
     struct gl_part views;  /**< the batch's rows in a buffer, or a texture of all views */
-    struct gl_part volume; /**< from slice (layer) z0 on */
+    struct gl_part volume; /**< from slice z0 on */
     size_t frame;          /**< bytes from frame to frame of it */
     struct gpu_grid grid;
 };

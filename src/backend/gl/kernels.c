@@ -20,15 +20,9 @@ static bool fits_textures(const struct fbp_job *job)
     return true;
 }
 
-/* Slices are fetched by binding a layer, the widest of two halves. */
-static bool layers_fit(const struct fbp_job *job)
-{
-    return gl_binds_layers(job, 2);
-}
-
 static bool orbits_fit(const struct fbp_job *job)
 {
-    return fits_textures(job) && layers_fit(job);
+    return fits_textures(job) && gl_binds_slices(job);
 }
 
 /* Slices are drawn into textures. */
@@ -121,7 +115,7 @@ static int shapes_of_orbits(const struct fbp_job *job, size_t n_slices, int out[
 {
     static const int thin[] = {1, 0, 3}, apart[] = {4, 3, 1, 2, 0}, near[] = {1, 4, 2, 3, 0};
     const struct gpu_kernel *k = gpu_kernel_of(job);
-    const bool wide = !k->mirrored && k->channels * k->bits == 64;
+    const bool wide = k->channels * k->bits == 64;
 
     if (n_slices <= 4)
         return take(thin, 3, out);
@@ -136,7 +130,7 @@ static int shapes_of_loads(const struct fbp_job *job, size_t n_slices, int out[G
 
     if (n_slices <= 4)
         return take(thin, 2, out);
-    return take(k->turns * (k->mirrored ? 2 : 1) == 4 ? four : two, 4, out);
+    return take(k->turns == 4 ? four : two, 4, out);
 }
 
 /* Is there room for a window? */
@@ -179,32 +173,30 @@ enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job
         .shapes = alone, .program = GL_P_##PROGRAM##_0          \
     }
 
-/* Of orbits: T turns, the mirror or not. */
-#define ORBITS(NAME, PRECISION, SYMMETRY, PROGRAM, T, MIRRORED, BITS) \
-    {                                                                 \
-        .gpu = {.name = (NAME),                                       \
-                .precision = FBP_PRECISION_##PRECISION,               \
-                .turns = (T),                                         \
-                .mirrored = (MIRRORED),                               \
-                .usable = orbits_fit,                                 \
-                .symmetry = (SYMMETRY),                               \
-                .channels = (T) * ((MIRRORED) ? 2 : 1),               \
-                .bits = (BITS),                                       \
-                .halves_columns = true,                               \
-                .volume_size = gpu_orbit_volume_size,                 \
-                .n_shapes = GL_SHAPES,                                \
-                .candidates = shapes_of_orbits},                      \
-        .shapes = orbits, .program = GL_P_##PROGRAM##_0               \
+/* Kernels of orbits of T columns, from textures. */
+#define ORBITS(NAME, PRECISION, SYMMETRY, PROGRAM, T, BITS) \
+    {                                                       \
+        .gpu = {.name = (NAME),                             \
+                .precision = FBP_PRECISION_##PRECISION,     \
+                .turns = (T),                               \
+                .usable = orbits_fit,                       \
+                .symmetry = (SYMMETRY),                     \
+                .channels = (T),                            \
+                .bits = (BITS),                             \
+                .halves_columns = true,                     \
+                .volume_size = gpu_orbit_volume_size,       \
+                .n_shapes = GL_SHAPES,                      \
+                .candidates = shapes_of_orbits},            \
+        .shapes = orbits, .program = GL_P_##PROGRAM##_0     \
     }
 
 /* ... in fp32, from plain memory. */
-#define LOADS(NAME, SYMMETRY, PROGRAM, T, MIRRORED)          \
+#define LOADS(NAME, SYMMETRY, PROGRAM, T)                    \
     {                                                        \
         .gpu = {.name = (NAME),                              \
                 .precision = FBP_PRECISION_EXACT,            \
                 .turns = (T),                                \
-                .mirrored = (MIRRORED),                      \
-                .usable = layers_fit,                        \
+                .usable = gl_binds_slices,                   \
                 .symmetry = (SYMMETRY),                      \
                 .volume_size = gpu_orbit_volume_size,        \
                 .n_shapes = GL_SHAPES,                       \
@@ -248,15 +240,11 @@ static const struct gl_kernel kernels[] = {
              PLAIN},
      .shapes = planes,
      .program = GL_P_PLANES_LINEAR_0},
-    ORBITS("rot90", HALF, FBP_SYM_ROT90, ROT90, 4, false, 16),
-    ORBITS("rot180+mirror", HALF, FBP_SYM_ROT180 | FBP_SYM_MIRROR, ROT180_MIRROR, 2, true, 16),
-    LOADS("rot90", FBP_SYM_ROT90, ROT90, 4, false),
-    LOADS("rot180+mirror", FBP_SYM_ROT180 | FBP_SYM_MIRROR, ROT180_MIRROR, 2, true),
-    ORBITS("rot180", HALF, FBP_SYM_ROT180, ROT180, 2, false, 16),
-    ORBITS("mirror", HALF, FBP_SYM_MIRROR, MIRROR, 1, true, 16),
-    ORBITS("rot180", FAST, FBP_SYM_ROT180, ROT180, 2, false, 32),
-    LOADS("rot180", FBP_SYM_ROT180, ROT180, 2, false),
-    LOADS("mirror", FBP_SYM_MIRROR, MIRROR, 1, true),
+    ORBITS("rot90", HALF, FBP_SYM_ROT90, ROT90, 4, 16),
+    LOADS("rot90", FBP_SYM_ROT90, ROT90, 4),
+    ORBITS("rot180", HALF, FBP_SYM_ROT180, ROT180, 2, 16),
+    ORBITS("rot180", FAST, FBP_SYM_ROT180, ROT180, 2, 32),
+    LOADS("rot180", FBP_SYM_ROT180, ROT180, 2),
     KERNEL("column", HALF, columns_fit, FBP_SYM_COLUMN, COLUMN_FAST, TEXTURE(16), WITHOUT,
            .halves_columns = true),
     KERNEL("matrix", HALF, fits_textures, 0, MATRIX_FAST, TEXTURE(16), WITHOUT,

@@ -140,13 +140,13 @@ bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *b, 
     return b->purpose == FBP_FOR_VOLUME || holds_views(r, job, b, why, n);
 }
 
-bool gl_binds_layers(const struct fbp_job *job, size_t lanes)
+bool gl_binds_slices(const struct fbp_job *job)
 {
     const size_t *n = job->grid.n;
-    const uint64_t layer = (n[0] + 2) * (n[1] + 2) * lanes * sizeof(float);
+    const uint64_t slice = (n[0] + 2) * (n[1] + 2) * sizeof(float);
 
     for (int i = 0; i < gl_renderers_listed(); i++)
-        if (!gl_renderer_at(i)->reason[0] && layer > room_of(gl_renderer_at(i)))
+        if (!gl_renderer_at(i)->reason[0] && slice > room_of(gl_renderer_at(i)))
             return false;
     return true;
 }

@@ -16,8 +16,8 @@ extern const struct gpu_offer gl_offer;
 bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *buffer, char *why,
               size_t n);
 
-/** Can every renderer bind a layer of this many lanes of the job's slices at once? */
-bool gl_binds_layers(const struct fbp_job *job, size_t lanes);
+/** Can every renderer bind a slice of the job's orbits at once? */
+bool gl_binds_slices(const struct fbp_job *job);
 
 /** Lower the renderers' limits as tests want it (plant.h). */
 void gl_limits_plant(void);

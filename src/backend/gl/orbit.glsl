@@ -1,11 +1,11 @@
 /*
- * Scans with symmetries: an orbit is a column of voxels, its turns, and their mirror images; a texel has
- * one sample for each, so that one place in a view serves all of them (after Xu and Mueller 2005).
- * TURNS turns and HALVES halves are the lanes of a texel.  Lane h TURNS + j of the texel at place i, the
- * orbit's first position turned i times, belongs to voxel i + j of half h.
+ * Rotationally symmetric scans: an orbit is a column of voxels and its TURNS - 1 images under the scan's
+ * rotation.  The texel at a place stores one sample of each of TURNS views, so one place in a view serves
+ * all voxels of an orbit (after Xu and Mueller 2005).  Lane j of the texel at place i, the orbit's first
+ * position turned i times, belongs to voxel i + j.
  */
 
-#if TURNS * HALVES == 4
+#if TURNS == 4
 #define WIDE(q) (q)
 #define NARROW(s) (s)
 #else

@@ -46,7 +46,7 @@ void add_place(int i, int place, vec2 t, float tz, inout vec4 sum[SLICES])
         return;
     float tu = whole_of(s.u);
     precise float a = s.u + (WHOLE - tu), rr = s.r * s.r, right = a * rr, left = rr - right;
-    uint at = views_skip / uint(TURNS * HALVES) + uint(i) * group + floatBitsToUint(tu) - WHOLE_BITS +
+    uint at = views_skip / uint(TURNS) + uint(i) * group + floatBitsToUint(tu) - WHOLE_BITS +
               uint(principal.x + BORDER), before = 0u;
     uint row0 = uint(principal.y + BORDER) - WHOLE_BITS;
     Row lower, upper;

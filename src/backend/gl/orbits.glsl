@@ -4,7 +4,7 @@ void add_views(ivec3 p)
 {
     vec2 t = vec2(p.xy + ivec2(domain_x0, domain_y0)) - vec2(x_ref, y_ref);
     float tz = float(z0 + p.z) - z_ref;
-    uint slice = uint(nx * ny * LAYERS), at = volume_skip / uint(TURNS * HALVES) +
+    uint slice = uint(nx * ny * LAYERS), at = volume_skip / uint(TURNS) +
               uint((p.z * ny + p.y - y0) * nx + p.x);
     vec4 sum[SLICES];
 
@@ -13,11 +13,9 @@ void add_views(ivec3 p)
     for (int i = 0; i < n; i++) {
         vec2 place = t;
         add_place(i, 0, place, tz, sum);
-#if TURNS > 1
         place = turned(place);
         add_place(i, 1, place, tz, sum);
-#endif
-#if TURNS > 2
+#if TURNS == 4
         place = turned(place);
         add_place(i, 2, place, tz, sum);
         place = turned(place);

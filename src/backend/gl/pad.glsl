@@ -10,18 +10,18 @@ void main()
     if (number >= n)
         return;
     Pair p = pair_of(number);
-    uint from = p.there ? sample_of(p.stored, p.half_, p.row) : 0u;
+    uint from = p.there ? sample_of(p.stored, p.panel_row) : 0u;
     uint to = 2u * number * row_length + part;
 
     if (gl_LocalInvocationID.x == 0u && p.there)
-        find_rays(p.view, p.row);
+        find_rays(p.view, p.panel_row);
     barrier();
     for (uint i = gl_LocalInvocationID.x; i < row_length; i += 64u) {
         uint at = i - pad_left; /* beside the panel: beyond its columns */
         uint c = at / apart;
         float x = 0.0;
         if (p.there && c < n_columns && c * apart == at)
-            x = samples[from + c] * (weights != 0u ? weight_of(p.view, p.row, c) : 1.0);
+            x = samples[from + c] * (weights != 0u ? weight_of(p.view, p.panel_row, c) : 1.0);
         rows_out[to + 2u * i] = x;
     }
 }

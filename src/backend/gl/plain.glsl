@@ -1,5 +1,4 @@
-/* One part of filtered pairs as they are: [halves][n_views][n_rows][wide columns], upwards in both
- * halves. */
+/* One part of filtered pairs as plain rows: [n_views][n_rows][wide_columns]. */
 
 layout(std430, binding = 1) writeonly buffer Out { float plain_out[]; };
 
@@ -10,8 +9,7 @@ void main()
 
     if (!own_pair(number, p))
         return;
-    uint row = p.half_ == 1u ? n_rows - 1u - p.upper : p.upper;
-    uint to = views_skip + ((p.stored - bound_view) * n_rows + row) * wide_columns;
+    uint to = views_skip + ((p.stored - bound_view) * n_rows + p.row) * wide_columns;
     for (uint i = gl_LocalInvocationID.x; i < wide_columns; i += 64u)
         plain_out[to + i] = sample_of_part(number * row_length + i);
 }

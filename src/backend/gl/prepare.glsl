@@ -76,24 +76,12 @@ uint bridge(uint at)
     return mended;
 }
 
-/* Does what is mended in this row count?  Where halves are mirrored some rows are in both, and count
- * in their own. */
-bool counts_row(uint h, uint view, uint row)
-{
-    uint at = view * panel_rows + row;
-
-    if (use_ledger == 0u)
-        return true;
-    if (halves > 1u && (h == 1u) != (2u * row + 1u < panel_rows))
-        return false;
-    return (ledger[at / 32u] >> at % 32u & 1u) == 1u;
-}
-
-void mend(uint h, uint view, uint row, uint at)
+/* Repairs are counted once per row of the scan: the ledger has a bit for each row not counted yet. */
+void mend(uint view, uint row, uint at)
 {
     uint mended = bad == 1u ? bridge(at) : 0u, place = view * panel_rows + row;
 
-    if (!counts_row(h, view, row))
+    if (use_ledger == 1u && (ledger[place / 32u] >> place % 32u & 1u) == 0u)
         return;
     count(0u, mended);
     count(1u, clipped);
@@ -106,10 +94,9 @@ void main()
     uint number = group_number();
     if (number >= n)
         return;
-    uint stored = bound_view + number / load_rows, h = stored / n_views, k = stored % n_views;
-    uint row = first_row_of(h) + number % load_rows;
-    uint at = sample_of(stored, h, row), count_at = counts_skip + at - samples_skip;
-    uint view = view0 + k % a_part + k / a_part * part_views;
+    uint stored = bound_view + number / load_rows, row = first_row + number % load_rows;
+    uint at = sample_of(stored, row), count_at = counts_skip + at - samples_skip;
+    uint view = view0 + stored % n_groups + stored / n_groups * part_views;
 
     if (gl_LocalInvocationID.x == 0u)
         bad = clipped = 0u;
@@ -128,5 +115,5 @@ void main()
     memoryBarrierBuffer();
     barrier();
     if (gl_LocalInvocationID.x == 0u && (bad == 1u || clipped > 0u))
-        mend(h, view, row, at);
+        mend(view, row, at);
 }

@@ -88,27 +88,24 @@ enum { GL_SHAPES = 5, GL_SHAPES_WINDOWED = 9, GL_PLANES_SHAPES = 2 };
     GL_ORBIT(X, ID##_EXACT_2, NAME " exact", GL_LOAD_2, LANES, "orbit_exact") \
     GL_ORBIT(X, ID##_EXACT_3, NAME " exact", GL_LOAD_3, LANES, "orbit_exact") \
     GL_ORBIT(X, ID##_EXACT_4, NAME " exact", GL_LOAD_4, LANES, "orbit_exact")
-#define GL_LANES(TURNS, HALVES, VOXEL) \
-    "#define TURNS " TURNS "\n#define HALVES " HALVES "\n#define VOXEL " VOXEL "\n"
+#define GL_LANES(TURNS, VOXEL) "#define TURNS " TURNS "\n#define VOXEL " VOXEL "\n"
 
 /** Plane integrals, by enum fbp_interpolation. */
 #define GL_PLANES(X, ID, NAME, HOW)                                                               \
     X(ID##_0, NAME, GL_FLOATS(GL_PLANES_0), "#define INTERPOLATION " HOW "\n", "frame", "planes") \
     X(ID##_1, NAME, GL_FLOATS(GL_PLANES_1), "#define INTERPOLATION " HOW "\n", "frame", "planes")
 
-#define GL_KERNELS(X)                                                        \
-    GL_KERNEL(X, MATRIX, "matrix", GL_ANY, "taps_plain", "exact")            \
-    GL_WINDOWS(X, MATRIX_GATHER, "matrix by gathers", GL_ANY)                \
-    GL_KERNEL(X, MATRIX_FAST, "matrix fast", GL_ANY, "fast")                 \
-    GL_KERNEL(X, COLUMN, "column", GL_ALONG, "taps_plain", "exact")          \
-    GL_WINDOWS(X, COLUMN_GATHER, "column by gathers", GL_ALONG)              \
-    GL_KERNEL(X, COLUMN_FAST, "column fast", GL_ALONG, "fast")               \
-    GL_ORBITS(X, ROT90, "rot90", GL_LANES("4", "1", "vec4"))                 \
-    GL_ORBITS(X, ROT180_MIRROR, "rot180+mirror", GL_LANES("2", "2", "vec4")) \
-    GL_ORBITS(X, ROT180, "rot180", GL_LANES("2", "1", "vec2"))               \
-    GL_ORBITS(X, MIRROR, "mirror", GL_LANES("1", "2", "vec2"))               \
-    GL_PLANES(X, PLANES_LINEAR, "planes", "0")                               \
-    GL_PLANES(X, PLANES_NEAREST, "planes nearest", "1")                      \
+#define GL_KERNELS(X)                                               \
+    GL_KERNEL(X, MATRIX, "matrix", GL_ANY, "taps_plain", "exact")   \
+    GL_WINDOWS(X, MATRIX_GATHER, "matrix by gathers", GL_ANY)       \
+    GL_KERNEL(X, MATRIX_FAST, "matrix fast", GL_ANY, "fast")        \
+    GL_KERNEL(X, COLUMN, "column", GL_ALONG, "taps_plain", "exact") \
+    GL_WINDOWS(X, COLUMN_GATHER, "column by gathers", GL_ALONG)     \
+    GL_KERNEL(X, COLUMN_FAST, "column fast", GL_ALONG, "fast")      \
+    GL_ORBITS(X, ROT90, "rot90", GL_LANES("4", "vec4"))             \
+    GL_ORBITS(X, ROT180, "rot180", GL_LANES("2", "vec2"))           \
+    GL_PLANES(X, PLANES_LINEAR, "planes", "0")                      \
+    GL_PLANES(X, PLANES_NEAREST, "planes nearest", "1")             \
     GL_PLANES(X, PLANES_CUBIC, "planes cubic", "2")
 
 /** Filtered rows into a texture. */

@@ -158,8 +158,7 @@ static void time_copies(struct gl_device *dev, struct fbp_rates *out)
 /* A voxel of an orbit gets the views of all its parts by what the pace counts once. */
 void gl_meter_close(struct gl_device *dev)
 {
-    const double counted =
-        (double)dev->job->turns * (double)fbp_halves(dev->job) * (double)dev->job->turns;
+    const double counted = (double)dev->job->turns * (double)dev->job->turns;
     const double rate = gl_plant.short_runs ? dev->pace.seen : dev->pace.rate;
     struct fbp_rates r = {.filter = dev->meter.filter};
     char key[MOST_KEY] = "";

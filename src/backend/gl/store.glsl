@@ -12,7 +12,7 @@ void main()
     if (!own_pair(number, p))
         return;
     uint from = number * row_length;
-    uint to = views_skip + ((p.group - bound_group) * group + (BORDER + p.upper) * stride) * lanes +
+    uint to = views_skip + ((p.group - bound_group) * group + (BORDER + p.row) * stride) * lanes +
               p.lane;
     for (uint i = gl_LocalInvocationID.x; i < stride; i += 64u) {
         bool inside = i >= BORDER && i - BORDER < wide_columns;

@@ -34,10 +34,10 @@ void main()
         float q = x < wide_columns ? sample_of_part(from + x) : 0.0;
         float before = x > 0u ? sample_of_part(from + x - 1u) : 0.0;
         if (x < wide_columns)
-            put(texels * x + texels - 1u, p.upper, layer, p.lane, q);
+            put(texels * x + texels - 1u, p.row, layer, p.lane, q);
         if (texels == 2u)
-            put(2u * x, p.upper, layer, p.lane, 0.5 * (before + q));
-        for (uint k = 1u; p.upper == last && k <= 2u && last + k < height; k++) {
+            put(2u * x, p.row, layer, p.lane, 0.5 * (before + q));
+        for (uint k = 1u; p.row == last && k <= 2u && last + k < height; k++) {
             put(texels * x, last + k, layer, p.lane, 0.0);
             if (texels == 2u && x < wide_columns)
                 put(2u * x + 1u, last + k, layer, p.lane, 0.0);

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Of nz slices (layers) of one frame. */
+/* Of nz slices of one frame. */
 static size_t volume_bytes(const struct gl_device *dev, const struct fbp_slab *slab, size_t nz)
 {
     struct fbp_slab some = *slab;
@@ -186,12 +186,9 @@ static fbp_status run_scale(void *device, void *command)
 
 /* As `Unpack` in unpack.glsl. */
 struct unpack {
-    unsigned n, from, lanes, lane;
-    int nx, ny, turns;
-    unsigned to;
-    int x0, y0, dnx, dny;
-    int layer, layer_step;
-    float turn_s, scale, shift, spare2[3];
+    unsigned n, from, to, turns;
+    int nx, ny, x0, y0, dnx, dny;
+    float turn_s, scale, shift, spare[3];
 };
 
 static struct unpack unpack_of(const struct gl_device *dev, const struct fbp_slab *slab)
@@ -200,10 +197,9 @@ static struct unpack unpack_of(const struct gl_device *dev, const struct fbp_sla
     struct gpu_domain d;
 
     gpu_find_domain(job, slab, &d);
-    return (struct unpack){.lanes = (unsigned)(job->turns * fbp_halves(job)),
+    return (struct unpack){.turns = (unsigned)job->turns,
                            .nx = (int)slab->nx,
                            .ny = (int)slab->ny,
-                           .turns = (int)job->turns,
                            .x0 = d.x0,
                            .y0 = d.y0,
                            .dnx = d.nx,
@@ -213,24 +209,18 @@ static struct unpack unpack_of(const struct gl_device *dev, const struct fbp_sla
                            .shift = (float)job->shift};
 }
 
-/* Slices [z0, z1) of one half, to a place in scratch. */
+/* Slices [z0, z1) to a place in scratch. */
 static fbp_status unpack_slices(struct gl_device *dev, const struct unpacking *f, size_t z0,
                                 size_t z1, const struct gl_part *to)
 {
-    const size_t middle = fbp_layer_slice(dev->job, 0), last = dev->job->grid.n[2] - 1;
-    const bool lower = z0 < middle;
-    const size_t l0 = (lower ? last - (z1 - 1) - middle : z0 - middle) - f->slab.z0, n = z1 - z0;
-    const size_t layer = volume_bytes(dev, &f->slab, 1);
+    const size_t slice = volume_bytes(dev, &f->slab, 1);
     struct unpack u = unpack_of(dev, &f->slab);
     struct gl_call c = {.program = GL_P_UNPACK, .parameters = &u, .parameter_bytes = sizeof u};
     size_t skip;
 
     u.n = (unsigned)(to->bytes / 4);
-    u.lane = lower ? (unsigned)dev->job->turns : 0;
-    u.layer = lower ? (int)n - 1 : 0;
-    u.layer_step = lower ? -1 : 1;
-    FBP_TRY(
-        gl_bind(&dev->programs, &c, 0, f->from.buffer, f->from.at + l0 * layer, n * layer, &skip));
+    FBP_TRY(gl_bind(&dev->programs, &c, 0, f->from.buffer, f->from.at + (z0 - f->slab.z0) * slice,
+                    (z1 - z0) * slice, &skip));
     u.from = (unsigned)(skip / sizeof(float));
     FBP_TRY(gl_bind(&dev->programs, &c, 1, to->buffer, to->at, to->bytes, &skip));
     u.to = (unsigned)(skip / sizeof(float));
@@ -244,8 +234,8 @@ static fbp_status run_unpack(void *device, void *command)
     struct gl_device *dev = device;
     const struct unpacking *u = command;
     const size_t slice = fbp_slab_slice(&u->slab) * sizeof(float);
-    const size_t layer = volume_bytes(dev, &u->slab, 1);
-    const size_t fit = block_of(dev) / (layer > slice ? layer : slice), step = fit > 0 ? fit : 1;
+    const size_t orbits = volume_bytes(dev, &u->slab, 1);
+    const size_t fit = block_of(dev) / (orbits > slice ? orbits : slice), step = fit > 0 ? fit : 1;
     struct gl_part to = u->to;
 
     for (size_t z0 = u->z0, z1; z0 < u->z1; z0 = z1) {

@@ -1,5 +1,4 @@
-/* Rows of some views of a half, weighted, on their way through the filter along columns: a group a
- * row. */
+/* Weighted rows of some views, the input of the filter along columns: one group per row. */
 
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) readonly buffer Samples { float samples[]; };
@@ -12,7 +11,7 @@ void main()
         return;
     uint k = first_view + number / r_rows, row = r0 + number % r_rows;
     uint view = view0 + k % n_groups + k / n_groups * part_views;
-    uint from = sample_of(half_ * n_views + k, half_, row), to = number * n_columns;
+    uint from = sample_of(k, row), to = number * n_columns;
 
     if (gl_LocalInvocationID.x == 0u)
         find_rays(view, row);
