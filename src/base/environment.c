@@ -15,8 +15,6 @@ static const struct {
     [FBP_ENV_GL_BLOCK] = {"FBP_GL_BLOCK", "bytes of a storage block, fewer than --device gl has"},
     [FBP_ENV_GL_CONTEXTS] = {"FBP_GL_CONTEXTS",
                              "1: --device gl copies and computes in one context"},
-    [FBP_ENV_EGL_FILES] = {"__EGL_VENDOR_LIBRARY_FILENAMES",
-                           "the files that libEGL reads, to say what is wrong with them"},
     [FBP_ENV_CUDA_HOME] = {"CUDA_HOME", "where CUDA is installed, to find cuFFT"},
     [FBP_ENV_CUDA_PATH] = {"CUDA_PATH", "the same, by its other name"},
     [FBP_ENV_CACHE] = {"XDG_CACHE_HOME", "folder of what is kept from run to run"},

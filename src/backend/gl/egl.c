@@ -5,7 +5,6 @@
 #include "backend/gl/hold.h"
 #include "backend/gl/layered.h"
 #include "backend/gl/plant.h"
-#include "backend/gl/vendor.h"
 #include "backend/gpu/host.h"
 
 #include <epoxy/egl.h>
@@ -407,7 +406,9 @@ static void *find(void *unused)
         snprintf(all.why, sizeof all.why, "no renderer can be used; of the first, %.60s: %.180s",
                  all.entries[0].is.name, all.entries[0].is.reason);
     else
-        gl_vendor_why(all.why, sizeof all.why);
+        snprintf(all.why, sizeof all.why,
+                 "EGL lists no device: install the graphics part of the card's driver, or "
+                 "libegl-mesa0, and check that you may open /dev/dri/renderD*");
     (void)eglReleaseThread();
     return unused;
 }
