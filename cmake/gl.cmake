@@ -5,7 +5,7 @@ file(GLOB FBP_GL_TEXTS CONFIGURE_DEPENDS src/backend/gl/*.glsl)
 set(FBP_GL_TEXT_SOURCE ${CMAKE_BINARY_DIR}/generated/gl_texts.c)
 add_custom_command(OUTPUT ${FBP_GL_TEXT_SOURCE}
     COMMAND ${CMAKE_COMMAND} -D FOLDER=${CMAKE_SOURCE_DIR}/src/backend/gl -D PATTERNS=*.glsl
-        -D SOURCE=${FBP_GL_TEXT_SOURCE} -D HEADER=backend/gl/text.h
+        -D SOURCE=${FBP_GL_TEXT_SOURCE} -D HEADER=backend/gl/program.h
         -D "TABLE=struct gl_text_built gl_texts_built" -P ${CMAKE_SOURCE_DIR}/cmake/texts.cmake
     DEPENDS ${FBP_GL_TEXTS} ${CMAKE_SOURCE_DIR}/cmake/texts.cmake
     COMMENT "Texts of OpenGL's programs" VERBATIM)

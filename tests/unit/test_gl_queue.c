@@ -1,8 +1,8 @@
 /* The queue of a renderer, with pretended contexts whose fences are past when the test says so:
  * what runs beside what, and that nothing begins before what it comes after. */
+#include "backend/gl/queue.c"
+
 #include "backend/gl/error.h"
-#include "backend/gl/lane.h"
-#include "backend/gl/queue.h"
 #include "backend/gpu/host.h"
 
 #include <setjmp.h>

@@ -1,7 +1,6 @@
 /* The texts of the OpenGL module's programs, without a context: what some drivers refuse, and
  * Mesa's, on which the other tests run, forgives. */
 #include "backend/gl/program.h"
-#include "backend/gl/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

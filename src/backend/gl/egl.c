@@ -2,20 +2,113 @@
 #include "backend/gl/egl.h"
 
 #include "backend/gl/error.h"
-#include "backend/gl/hold.h"
-#include "backend/gl/layered.h"
 #include "backend/gl/plant.h"
 #include "backend/gpu/host.h"
 
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>
 
+#include <dirent.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#ifdef __SANITIZE_ADDRESS__
+
+#    include <link.h>
+#    include <stddef.h>
+
+static int hold(struct dl_phdr_info *is, size_t size, void *unused)
+{
+    (void)size;
+    (void)unused;
+    if (is->dlpi_name && is->dlpi_name[0] == '/')
+        (void)!dlopen(is->dlpi_name, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+    return 0;
+}
+
+static void gl_hold_drivers(void)
+{
+    (void)dl_iterate_phdr(hold, NULL);
+}
+
+#else
+
+static void gl_hold_drivers(void)
+{
+}
+
+#endif
+
+static bool takes_layers(int size, int layers)
+{
+    GLint width = 0;
+
+    glTexImage3D(GL_PROXY_TEXTURE_2D_ARRAY, 0, GL_R32F, size, size, layers, 0, GL_RED, GL_FLOAT,
+                 NULL);
+    glGetTexLevelParameteriv(GL_PROXY_TEXTURE_2D_ARRAY, 0, GL_TEXTURE_WIDTH, &width);
+    return glGetError() == GL_NO_ERROR && width > 0;
+}
+
+/* Drivers answer for sizes, not for what is free: by layers of 64 MiB. */
+static uint64_t gl_layered_bytes(int size, int layers)
+{
+    const int side = size < 4096 ? size : 4096;
+    int fits = 0, fails = layers + 1;
+
+    while (fails - fits > 1) {
+        const int n = fits + (fails - fits) / 2;
+        if (takes_layers(side, n))
+            fits = n;
+        else
+            fails = n;
+    }
+    return fits == layers ? UINT64_MAX : (uint64_t)fits * 4 * (uint64_t)side * (uint64_t)side;
+}
+
+static pid_t process; /* that has loaded the module */
+
+/* Is this the number of an open file of a card? */
+static bool is_card(int folder, const char *number)
+{
+    const char *const of[] = {"/dev/nvidia", gl_plant.card_files};
+    char target[64];
+    const ssize_t n = readlinkat(folder, number, target, sizeof target - 1);
+
+    target[n > 0 ? n : 0] = '\0';
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        if (of[i] && strncmp(target, of[i], strlen(of[i])) == 0)
+            return true;
+    return false;
+}
+
+/* In a child at its end: what the driver asks of the card goes to nobody. */
+static void blind_child(void)
+{
+    if (getpid() == process)
+        return;
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    DIR *files = opendir("/proc/self/fd");
+
+    for (const struct dirent *e; null >= 0 && files && (e = readdir(files));)
+        if (is_card(dirfd(files), e->d_name))
+            (void)dup3(null, (int)strtol(e->d_name, NULL, 10), O_CLOEXEC);
+    if (files)
+        closedir(files);
+    if (null >= 0)
+        close(null);
+}
+
+void gl_fork_guard(void)
+{
+    process = getpid();
+    (void)atexit(blind_child); /* a module that is closed takes it along */
+}
 
 /* A renderer, and where EGL has it. */
 struct entry {

@@ -52,4 +52,15 @@ fbp_status gl_egl_open(struct gl_egl *out, int index);
 fbp_status gl_egl_open_beside(struct gl_egl *out, const struct gl_egl *first);
 void gl_egl_close(struct gl_egl *egl);
 
+/* What a forked child must not do at its end (internal).
+ *
+ * A child has the files of the card that its parent's driver has opened.  NVIDIA's closes at
+ * exit() what it believes to be its own, and takes it from the parent, whose next display is
+ * refused (EGL_BAD_ACCESS).  So in a child those files are taken from the driver before its own
+ * handlers run.
+ */
+
+/** After drivers were loaded: what is registered last runs first. */
+void gl_fork_guard(void);
+
 #endif /* FBP_SRC_GL_EGL_H */

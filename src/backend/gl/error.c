@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+struct gl_plant gl_plant;
+
 static const char *name_of(GLenum error)
 {
     switch (error) {

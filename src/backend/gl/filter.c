@@ -1,14 +1,361 @@
-/* Raw views to filtered ones: prep, weight, filter; rows in pairs, some at a time.  Everything here
- * runs in the queue, but for the slots at the end. */
-#include "backend/gl/filter_pass.h"
-#include "backend/gl/limits.h"
+/* Raw views to filtered ones: prep, weight, filter; rows in pairs, some at a time. */
+#include "backend/gl/gl.h"
 
+#include "backend/gl/limits.h"
 #include "backend/gpu/chain.h"
 #include "backend/gpu/gpu_plain.h"
 #include "backend/rows.h"
+#include "filter/pad.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What the programs of the filter are told (internal). */
+
+/** As `Rows` in rows.glsl, member by member (std140). */
+struct gl_rows {
+    uint32_t n_views, load_rows, n_columns, first_row;
+    uint32_t view0, part_views, panel_rows, has_counts;
+    uint32_t intensity, has_dark, has_gain, use_ledger;
+    uint32_t weights, cone, means, redundancy;
+    uint32_t pad_left, pairs, n_groups, n_rows;
+    uint32_t row0, first, n, row_length;
+    uint32_t wide_columns, part, half_width, bound_view;
+    uint32_t samples_skip, counts_skip, bound_group, r0;
+    uint32_t r_rows, n_bridges, weighted_rows, stride;
+    uint32_t group, views_skip, lanes, edge;
+    uint32_t fit, ends[2], n_lengths;
+    uint32_t first_view, texels, height, span;
+    uint32_t radix, exchange, apart, n_hardening;
+    float inverse_i0, scale;
+    double delta[2], inverse_overlap;
+    float lengths[FBP_PAD_LENGTHS];
+    float hardening[8];
+};
+
+/** How weights are told. */
+enum { GL_NO_WEIGHTS = 0, GL_PRODUCTS, GL_RAY_BY_RAY };
+
+/* A batch on its way through the filter's programs (internal; in the queue).
+ */
+
+/** A batch on its way. */
+struct gl_pass {
+    struct gl_device *dev;
+    const struct fbp_batch *batch;
+    struct gl_part raw, out; /* out: the batch's place, in the kernel's layout or plain */
+    bool plain;
+    size_t floats; /* where the raw samples are as floats, of raw.buffer */
+    size_t view;   /* bytes of a view of them */
+    size_t group;  /* bytes of a group, or plain view, of out */
+    uint32_t weights;
+    struct gl_rows rows;
+};
+
+/** Threads of a group, in most programs. */
+enum { GL_PASS_THREADS = 64 };
+
+/** What programs are told of a batch. */
+static struct gl_rows gl_pass_rows_of(const struct gl_device *dev, const struct fbp_batch *b);
+
+/** A call of a program with what the pass knows when it runs. */
+static struct gl_call gl_pass_call_of(const struct gl_pass *p, enum gl_program_id program);
+
+/** Bind a table, where the scan has it; and weights, if there are any. */
+static fbp_status gl_pass_bind_table(const struct gl_pass *p, struct gl_call *c, unsigned i,
+                                     bool there, size_t at, size_t bytes);
+static fbp_status gl_pass_bind_weights(const struct gl_pass *p, struct gl_call *c);
+/** Bind samples of stored views [first, end) as floats, and as counts, two bytes each. */
+static fbp_status gl_pass_bind_samples(struct gl_pass *p, struct gl_call *c, size_t first,
+                                       size_t end);
+static fbp_status gl_pass_bind_counts(struct gl_pass *p, struct gl_call *c, size_t first,
+                                      size_t end);
+
+/** Bytes of one image of the panel; of the complex rows of this call. */
+static size_t gl_pass_image_bytes(const struct fbp_job *job);
+static size_t gl_pass_complex_bytes(const struct gl_pass *p);
+
+/** Pieces of `bytes` that a storage block holds, whatever their alignment; one at least. */
+static size_t gl_pass_fit_block(const struct gl_pass *p, size_t bytes);
+
+/** Run a call for n, so many a group. */
+static fbp_status gl_pass_run_groups(struct gl_pass *p, struct gl_call *c, size_t n,
+                                     size_t a_group);
+
+/** filter_transform.c: rows of this call convolved in space, *at tells where they are then;
+ * transformed in a group's memory, in place; or step by step, *at as before. */
+static fbp_status gl_pass_convolve(struct gl_pass *p, size_t *at);
+static fbp_status gl_pass_transform(struct gl_pass *p);
+static fbp_status gl_pass_transform_in_steps(struct gl_pass *p, size_t *at);
+/** The program for transforms of this length in a group's memory. */
+static enum gl_program_id gl_pass_fft_of(size_t length);
+
+/* What the programs of the filter are told and given of a batch. */
+
+static void describe_weights(const struct fbp_job *job, struct gl_rows *r)
+{
+    struct fbp_rays rays;
+
+    if (job->filtered)
+        return;
+    gpu_host->weights_rays(job->weights, &rays);
+    r->weights = gpu_host->weights_separable(job->weights) ? GL_PRODUCTS : GL_RAY_BY_RAY;
+    r->cone = rays.cone;
+    r->means = rays.means;
+    r->redundancy = rays.redundancy;
+    r->delta[0] = rays.delta[0];
+    r->delta[1] = rays.delta[1];
+    r->inverse_overlap = rays.inverse_overlap;
+}
+
+static void describe_pad(const struct fbp_job *job, struct gl_rows *r)
+{
+    if (!job->pad)
+        return;
+    r->edge = job->pad->rule.edge;
+    r->fit = job->pad->rule.fit;
+    r->n_lengths = job->pad->rule.n_lengths;
+    r->weighted_rows = job->columns != NULL;
+    for (int i = 0; i < 2; i++)
+        r->ends[i] = job->pad->rule.ends[i];
+    memcpy(r->lengths, job->pad->rule.lengths, sizeof r->lengths);
+}
+
+static void describe_layout(const struct fbp_job *job, const struct fbp_batch *b, struct gl_rows *r)
+{
+    const struct gpu_plain plain = gpu_plain_of(job, b->n_rows);
+
+    r->lanes = (uint32_t)job->turns;
+    r->stride = plain.stride;
+    r->group = (uint32_t)plain.group;
+    r->wide_columns = (uint32_t)job->wide.n_columns;
+}
+
+static struct gl_rows gl_pass_rows_of(const struct gl_device *dev, const struct fbp_batch *b)
+{
+    const struct fbp_job *job = dev->job;
+    const struct fbp_prep *p = job->prep;
+    struct gl_rows r = {.n_views = (uint32_t)b->n_views,
+                        .load_rows = (uint32_t)b->load_rows,
+                        .n_columns = (uint32_t)job->panel.n_columns,
+                        .view0 = (uint32_t)b->view0,
+                        .first_row = (uint32_t)b->load_row0,
+                        .n_groups = (uint32_t)(b->n_views / job->turns),
+                        .part_views = (uint32_t)fbp_part_views(job),
+                        .panel_rows = (uint32_t)job->panel.n_rows,
+                        .has_counts = job->raw == FBP_U16,
+                        .intensity = p->intensity,
+                        .has_dark = p->dark != NULL,
+                        .has_gain = p->gain != NULL,
+                        .use_ledger = dev->counts_once,
+                        .pad_left = (uint32_t)job->pad_left,
+                        .apart = (uint32_t)job->between + 1,
+                        .n_rows = (uint32_t)b->n_rows,
+                        .row0 = (uint32_t)b->row0,
+                        .row_length = (uint32_t)dev->tables.row_length,
+                        .n_bridges = (uint32_t)p->n_bridges,
+                        .inverse_i0 = p->inverse_i0};
+
+    r.n_hardening = p->hardening.n;
+    memcpy(r.hardening, p->hardening.a, sizeof r.hardening);
+    r.pairs = (r.n_groups + 1) / 2;
+    describe_weights(job, &r);
+    describe_pad(job, &r);
+    describe_layout(job, b, &r);
+    return r;
+}
+
+static struct gl_call gl_pass_call_of(const struct gl_pass *p, enum gl_program_id program)
+{
+    return (struct gl_call){
+        .program = program, .parameters = &p->rows, .parameter_bytes = sizeof p->rows};
+}
+
+/* A table, where the scan has it. */
+static fbp_status gl_pass_bind_table(const struct gl_pass *p, struct gl_call *c, unsigned i,
+                                     bool there, size_t at, size_t bytes)
+{
+    size_t skip; /* none: tables are aligned */
+
+    return there ? gl_bind(&p->dev->programs, c, i, &p->dev->memory, at, bytes, &skip) : FBP_OK;
+}
+
+static size_t gl_pass_image_bytes(const struct fbp_job *job)
+{
+    return job->panel.n_rows * job->panel.n_columns * sizeof(float);
+}
+
+static fbp_status gl_pass_bind_weights(const struct gl_pass *p, struct gl_call *c)
+{
+    const struct fbp_job *job = p->dev->job;
+    const struct gpu_tables *t = &p->dev->tables;
+    const bool products = p->rows.weights == GL_PRODUCTS;
+    const bool lines =
+        products || (p->rows.weights == GL_RAY_BY_RAY && p->rows.redundancy == FBP_PER_RAY);
+
+    FBP_TRY(gl_pass_bind_table(p, c, 2, products, t->image, gl_pass_image_bytes(job)));
+    FBP_TRY(gl_pass_bind_table(p, c, 3, lines, t->lines,
+                               job->n_views * job->panel.n_columns * sizeof(float)));
+    return gl_pass_bind_table(p, c, 4, p->rows.weights == GL_RAY_BY_RAY, t->rays,
+                              job->n_views * sizeof(struct fbp_ray_view));
+}
+
+/* Samples of stored views [first, end) as floats. */
+static fbp_status gl_pass_bind_samples(struct gl_pass *p, struct gl_call *c, size_t first,
+                                       size_t end)
+{
+    size_t skip;
+
+    FBP_TRY(gl_bind(&p->dev->programs, c, 0, p->raw.buffer, p->floats + first * p->view,
+                    (end - first) * p->view, &skip));
+    p->rows.bound_view = (uint32_t)first;
+    p->rows.samples_skip = (uint32_t)(skip / sizeof(float));
+    return FBP_OK;
+}
+
+/* The same as counts, two bytes each. */
+static fbp_status gl_pass_bind_counts(struct gl_pass *p, struct gl_call *c, size_t first,
+                                      size_t end)
+{
+    size_t skip;
+
+    if (!p->rows.has_counts)
+        return FBP_OK;
+    FBP_TRY(gl_bind(&p->dev->programs, c, 1, p->raw.buffer, p->raw.at + first * p->view / 2,
+                    (end - first) * p->view / 2, &skip));
+    p->rows.counts_skip = (uint32_t)(skip / sizeof(uint16_t));
+    return FBP_OK;
+}
+
+/* Pieces of `bytes` that a storage block holds, whatever their alignment; one at least. */
+static size_t gl_pass_fit_block(const struct gl_pass *p, size_t bytes)
+{
+    const uint64_t room = p->dev->programs.block_bytes - p->dev->programs.alignment;
+
+    return room / bytes > 1 ? (size_t)(room / bytes) : 1;
+}
+
+static fbp_status gl_pass_run_groups(struct gl_pass *p, struct gl_call *c, size_t n, size_t a_group)
+{
+    p->rows.n = (uint32_t)n;
+    gl_groups(c, (n + a_group - 1) / a_group);
+    return gl_run(&p->dev->programs, c);
+}
+
+static size_t gl_pass_complex_bytes(const struct gl_pass *p)
+{
+    return (size_t)p->rows.n * p->rows.row_length * 2 * sizeof(float);
+}
+
+/* Rows through the ramp: in space, or by transforms. */
+
+/* In space, from one place to another. */
+static fbp_status convolve(struct gl_pass *p, size_t from, size_t to)
+{
+    const struct gpu_tables *t = &p->dev->tables;
+    const size_t half_width = p->dev->job->filter->half_width, n = p->rows.n;
+    const size_t pieces = (p->rows.row_length + GL_PASS_THREADS - 1) / GL_PASS_THREADS;
+    const size_t tap = t->in_double ? sizeof(double) : sizeof(float);
+    struct gl_call c = gl_pass_call_of(p, t->in_double ? GL_P_CONVOLVE_DOUBLE : GL_P_CONVOLVE);
+
+    p->rows.half_width = (uint32_t)half_width;
+    FBP_TRY(gl_pass_bind_table(p, &c, 0, true, from, gl_pass_complex_bytes(p)));
+    FBP_TRY(gl_pass_bind_table(p, &c, 1, true, t->filter, (2 * half_width + 1) * tap));
+    FBP_TRY(gl_pass_bind_table(p, &c, 2, true, to, gl_pass_complex_bytes(p)));
+    const fbp_status st = gl_pass_run_groups(p, &c, n * pieces, 1);
+    p->rows.n = (uint32_t)n;
+    return st;
+}
+
+static fbp_status gl_pass_convolve(struct gl_pass *p, size_t *at)
+{
+    const struct gpu_tables *t = &p->dev->tables;
+    size_t other = t->work;
+
+    *at = t->rows;
+    for (unsigned i = 0; i < p->dev->job->filter->passes; i++) {
+        const size_t from = *at;
+        FBP_TRY(convolve(p, from, other));
+        *at = other;
+        other = from;
+    }
+    return FBP_OK;
+}
+
+/* The program for transforms of this length. */
+static enum gl_program_id gl_pass_fft_of(size_t length)
+{
+    static const size_t radices[] = {GPU_CHAIN_RADICES};
+    int i = 0;
+
+    while (radices[i] * GPU_CHAIN_INNER != length)
+        i++;
+    return (enum gl_program_id)(GL_P_FFT_2 + i);
+}
+
+/* By transforms, in place. */
+static fbp_status gl_pass_transform(struct gl_pass *p)
+{
+    const struct gpu_tables *t = &p->dev->tables;
+    struct gl_call c = gl_pass_call_of(p, gl_pass_fft_of(t->fft_length));
+
+    FBP_TRY(gl_pass_bind_table(p, &c, 0, true, t->rows, gl_pass_complex_bytes(p)));
+    FBP_TRY(gl_pass_bind_table(p, &c, 1, true, t->filter, t->fft_length * sizeof(float)));
+    FBP_TRY(gl_pass_bind_table(p, &c, 2, true, t->turns,
+                               gpu_chain_turns(t->fft_length) * 2 * sizeof(float)));
+    return gl_pass_run_groups(p, &c, p->rows.n, 1);
+}
+
+/* One step of the transform, of `span` points so far: from *at to *other, which change places. */
+static fbp_status run_stage(struct gl_pass *p, size_t *at, size_t *other)
+{
+    const size_t n = p->rows.n, from = *at, apart = p->rows.row_length / p->rows.radix;
+    struct gl_call c = gl_pass_call_of(p, GL_P_STAGE);
+
+    FBP_TRY(gl_pass_bind_table(p, &c, 0, true, from, gl_pass_complex_bytes(p)));
+    FBP_TRY(gl_pass_bind_table(p, &c, 1, true, *other, gl_pass_complex_bytes(p)));
+    const fbp_status st =
+        gl_pass_run_groups(p, &c, n * ((apart + GL_PASS_THREADS - 1) / GL_PASS_THREADS), 1);
+    p->rows.n = (uint32_t)n;
+    *at = *other;
+    *other = from;
+    return st;
+}
+
+/* Forwards, or `back`, of a length that has no other factors than 2, 3 and 5. */
+static fbp_status run_stages(struct gl_pass *p, bool back, size_t *at, size_t *other)
+{
+    static const uint32_t radices[] = {4, 2, 3, 5};
+
+    p->rows.span = 1;
+    for (size_t i = 0; i < sizeof radices / sizeof *radices; i++)
+        while (p->rows.row_length / p->rows.span % radices[i] == 0) {
+            p->rows.radix = radices[i];
+            p->rows.exchange = back && p->rows.span * radices[i] == p->rows.row_length;
+            FBP_TRY(run_stage(p, at, other));
+            p->rows.span *= radices[i];
+        }
+    return FBP_OK;
+}
+
+/* By transforms, step by step between `rows` and `work`; *at: where the filtered rows are. */
+static fbp_status gl_pass_transform_in_steps(struct gl_pass *p, size_t *at)
+{
+    const struct gpu_tables *t = &p->dev->tables;
+    struct gl_call c = gl_pass_call_of(p, GL_P_MULTIPLY);
+    size_t other = t->work;
+
+    *at = t->rows;
+    FBP_TRY(run_stages(p, false, at, &other));
+    FBP_TRY(gl_pass_bind_table(p, &c, 0, true, *at, gl_pass_complex_bytes(p)));
+    FBP_TRY(gl_pass_bind_table(p, &c, 1, true, t->filter, (t->row_length / 2 + 1) * sizeof(float)));
+    FBP_TRY(gl_pass_run_groups(p, &c, p->rows.n, 1));
+    return run_stages(p, true, at, &other);
+}
+
+/* Raw views to filtered ones: prep, weight, filter; rows in pairs, some at a time.  Everything here
+ * runs in the queue, but for the slots at the end. */
 
 /* Line integrals of all rows that were read. */
 static fbp_status prepare(struct gl_pass *p)

@@ -10,19 +10,63 @@
 #include "backend/gl/buffer.h"
 #include "backend/gl/egl.h"
 #include "backend/gl/kernel.h"
-#include "backend/gl/pace.h"
 #include "backend/gl/program.h"
 #include "backend/gl/queue.h"
 #include "backend/gl/s3_kernel.h"
-#include "backend/gl/share.h"
-#include "backend/gl/views.h"
 #include "backend/gpu/host.h"
 #include "backend/gpu/tables.h"
 #include "backend/gpu/tuner.h"
 #include "backend/partners.h"
+#include "picture/projector.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+
+/* How much of a volume is computed by one command, so that none takes long
+ * (internal).
+ *
+ * Systems reset a renderer that does not answer for some seconds, and a desktop on it stands still
+ * meanwhile.  The first commands of a device are small and timed, but for the very first, for which
+ * drivers compile; later ones are made to take a fraction of a second, and some of them are timed
+ * again.  No division changes what a voxel gets.
+ */
+struct gl_pace {
+    unsigned n;   /**< commands so far */
+    double rate;  /**< voxels x views a second; 0: nothing is known yet */
+    double seen;  /**< ... of the last command that was timed, however short */
+    double trial; /**< size of the next trial */
+    double start; /**< of the trial that runs; 0: none does */
+};
+
+/** Voxels x views of the next command at most. */
+double gl_pace_most(const struct gl_pace *pace);
+/** Before and after a command, which may wait for the renderer. */
+void gl_pace_begin(struct gl_pace *pace);
+void gl_pace_end(struct gl_pace *pace, double updates);
+
+/* What all devices of a renderer share: one group of contexts, and memory of the
+ * host in it (internal).
+ *
+ * Memory that one plan was given is reached by all others on the renderer, as CUDA's pinned memory
+ * is.  So all contexts of a renderer are made beside one that is there as long as any of them; a
+ * thread with this context makes and drops buffers that are memory of the host.
+ */
+struct gl_share;
+
+/** Use what devices of this renderer share; the first one makes it.  Thread-safe, as is all below.
+ */
+fbp_status gl_share_enter(struct gl_share **out, int index);
+/** The last one closes it.  What was not given back is gone then. */
+void gl_share_leave(struct gl_share **share);
+
+/** The context beside which others are made. */
+const struct gl_egl *gl_share_context(const struct gl_share *share);
+
+/** Memory of the host; `what` it is for, for a message. */
+fbp_status gl_share_alloc(struct gl_share *share, size_t bytes, const char *what, void **out);
+/** Let go a buffer of some share, which gl_part_held() or its user held; NULL: nothing.  When
+ * nobody holds it any more it is dropped. */
+void gl_share_let_go(void *buffer);
 
 /** The time when a lane that only copies came to a point, for timelines. */
 struct gl_moment;
@@ -134,5 +178,8 @@ fbp_status gl_backproject(fbp_device *device, const struct fbp_batch *batch, con
 fbp_status gl_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
                     const void *volume, void *host);
 fbp_status gl_statistics(fbp_device *device, struct fbp_statistics *out);
+
+/** mip.c: projections of volumes, on a device of their own. */
+extern const struct fbp_projector gl_mip;
 
 #endif /* FBP_SRC_GL_DEVICE_H */

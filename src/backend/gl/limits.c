@@ -1,9 +1,10 @@
 /* Limits of single buffers, textures and storage blocks, for plans and for allocations. */
 #include "backend/gl/limits.h"
 
-#include "backend/gl/filter_pass.h"
+#include "backend/gl/buffer.h"
 #include "backend/gl/plant.h"
 #include "backend/gpu/chain.h"
+#include "backend/gpu/host.h"
 #include "backend/gpu/tables.h"
 
 #include <stdio.h>

@@ -1,12 +1,8 @@
 /* Maximum intensity projections: a context of its own in a thread of its own.  Slices are a texture
  * of bits, a layer each; results are whole numbers in the order of values. */
-#include "backend/gl/mip.h"
+#include "backend/gl/gl.h"
 
-#include "backend/gl/egl.h"
 #include "backend/gl/error.h"
-#include "backend/gl/program.h"
-#include "backend/gl/queue.h"
-#include "backend/gpu/host.h"
 
 #include <epoxy/gl.h>
 

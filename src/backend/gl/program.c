@@ -1,14 +1,216 @@
+/* Programs: their texts, their cache, and how they are run. */
 #include "backend/gl/program.h"
 
-#include "backend/gl/compiled.h"
 #include "backend/gl/error.h"
-#include "backend/gl/text.h"
 #include "backend/gpu/host.h"
 
 #include <epoxy/gl.h>
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { GL_TEXT_PARTS = 24 };
+
+/* Pieces, one after another. */
+struct gl_text {
+    size_t n, n_own;
+    const char *parts[GL_TEXT_PARTS];
+    int lengths[GL_TEXT_PARTS];
+    char *own[GL_TEXT_PARTS]; /* pieces that were read */
+};
+
+enum { MOST_BYTES = 1 << 16 };
+
+static void put(struct gl_text *t, const char *piece)
+{
+    t->parts[t->n] = piece;
+    t->lengths[t->n++] = (int)strlen(piece);
+}
+
+/* A file of the folder, whole; NULL if it is not there. */
+static char *read_text(const char *folder, const char *name)
+{
+    char path[4096];
+    const int length = snprintf(path, sizeof path, "%s/%s.glsl", folder, name);
+    FILE *file = length > 0 && (size_t)length < sizeof path ? fopen(path, "r") : NULL;
+    char *text = file ? calloc(1, MOST_BYTES + 1) : NULL;
+
+    if (text && fread(text, 1, MOST_BYTES, file) == 0) {
+        free(text);
+        text = NULL;
+    }
+    if (file)
+        (void)fclose(file);
+    return text;
+}
+
+static const char *built(const char *name)
+{
+    for (const struct gl_text_built *b = gl_texts_built; b->name; b++)
+        if (strcmp(b->name, name) == 0)
+            return b->text;
+    return NULL;
+}
+
+/* Add the text of this name: src/backend/gl/NAME.glsl as it was built, or
+ * FBP_GL_SHADERS/NAME.glsl; NULL: the first line of every program. */
+static fbp_status gl_text_add(struct gl_text *t, const char *name)
+{
+    const char *folder = gpu_host->environment(FBP_ENV_GL_SHADERS);
+    char *own = folder && folder[0] && name && name[0] != '#' ? read_text(folder, name) : NULL;
+    const char *text = !name            ? "#version 430 core\n"
+                       : own            ? own
+                       : name[0] == '#' ? name
+                                        : built(name);
+
+    if (!text || t->n + 2 > GL_TEXT_PARTS) {
+        free(own);
+        return gpu_host->fail(FBP_ERR_DEVICE, "gl: there is no text %s in this build", name);
+    }
+    if (own)
+        t->own[t->n_own++] = own;
+    if (name && name[0] != '#')
+        put(t, "#line 1\n"); /* what a log counts from */
+    put(t, text);
+    return FBP_OK;
+}
+
+static void gl_text_drop(struct gl_text *t)
+{
+    for (size_t i = 0; i < t->n_own; i++)
+        free(t->own[i]);
+}
+
+/* Programs as the driver has compiled them, kept from run to run (internal).
+ *
+ * A file a program in ${XDG_CACHE_HOME:-~/.cache}/fbp, under the hash of its text and of the
+ * renderer's and its driver's names.  Whatever is wrong with a file, or if the driver does not want
+ * it, the program is compiled again.
+ */
+
+/** Of a text, on the renderer of the current context. */
+static uint64_t gl_compiled_key(const struct gl_text *text);
+
+/** The program, linked; 0: it is to be compiled. */
+static unsigned gl_compiled_recall(uint64_t key);
+static void gl_compiled_keep(uint64_t key, unsigned program);
+
+enum { NAME = 40 };
+
+/* What a file begins with. */
+struct header {
+    char magic[8];
+    uint64_t key, check; /* of what follows */
+    uint32_t format, bytes;
+};
+
+static const char MAGIC[8] = "fbp gl 1";
+
+/* Fowler, Noll and Vo's, from a beginning on. */
+static uint64_t hash(uint64_t h, const void *data, size_t n)
+{
+    const unsigned char *at = data;
+
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ at[i]) * 1099511628211u;
+    return h;
+}
+
+static const uint64_t START = 14695981039346656037u;
+
+static uint64_t gl_compiled_key(const struct gl_text *text)
+{
+    static const GLenum names[] = {GL_VENDOR, GL_RENDERER, GL_VERSION};
+    uint64_t h = START;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *name = (const char *)glGetString(names[i]);
+        h = name ? hash(h, name, strlen(name) + 1) : h;
+    }
+    for (size_t i = 0; i < text->n; i++)
+        h = hash(h, text->parts[i], (size_t)text->lengths[i]);
+    return h;
+}
+
+static void name_of(uint64_t key, char out[NAME])
+{
+    snprintf(out, NAME, "gl-%016llx", (unsigned long long)key);
+}
+
+/* Is this such a file, and whole? */
+static bool is_whole(const void *data, size_t n, uint64_t key, struct header *h)
+{
+    if (!data || n < sizeof *h)
+        return false;
+    memcpy(h, data, sizeof *h);
+    return memcmp(h->magic, MAGIC, sizeof MAGIC) == 0 && h->key == key &&
+           n - sizeof *h == h->bytes &&
+           hash(START, (const char *)data + sizeof *h, h->bytes) == h->check;
+}
+
+static bool has_formats(void)
+{
+    GLint n = 0;
+
+    glGetIntegerv(GL_NUM_PROGRAM_BINARY_FORMATS, &n);
+    return n > 0;
+}
+
+static void forget_errors(void)
+{
+    for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++)
+        ;
+}
+
+static unsigned gl_compiled_recall(uint64_t key)
+{
+    char name[NAME];
+    struct header h;
+    size_t n = 0;
+    GLint ok = 0;
+
+    name_of(key, name);
+    void *data = has_formats() ? gpu_host->kept_read(name, &n) : NULL;
+    GLuint program = is_whole(data, n, key, &h) ? glCreateProgram() : 0;
+    if (program) {
+        glProgramBinary(program, h.format, (const char *)data + sizeof h, (GLsizei)h.bytes);
+        glGetProgramiv(program, GL_LINK_STATUS, &ok);
+    }
+    if (program && !ok) { /* of another build of the driver */
+        glDeleteProgram(program);
+        program = 0;
+    }
+    forget_errors();
+    free(data);
+    return program;
+}
+
+static void gl_compiled_keep(uint64_t key, unsigned program)
+{
+    struct header h = {.key = key};
+    char name[NAME];
+    GLint bytes = 0;
+    GLenum format = 0;
+
+    glGetProgramiv(program, GL_PROGRAM_BINARY_LENGTH, &bytes);
+    char *data = has_formats() && bytes > 0 ? malloc(sizeof h + (size_t)bytes) : NULL;
+    if (data) {
+        glGetProgramBinary(program, bytes, NULL, &format, data + sizeof h);
+        memcpy(h.magic, MAGIC, sizeof MAGIC);
+        h.format = format;
+        h.bytes = (uint32_t)bytes;
+        h.check = hash(START, data + sizeof h, h.bytes);
+        memcpy(data, &h, sizeof h);
+        name_of(key, name);
+        if (glGetError() == GL_NO_ERROR)
+            gpu_host->kept_write(name, data, sizeof h + h.bytes);
+    }
+    forget_errors();
+    free(data);
+}
 
 enum { MOST_TEXTS = 10, LOG_BYTES = 400 };
 

@@ -7,8 +7,16 @@
 #define FBP_SRC_GL_PROGRAM_H
 
 #include "backend/gl/buffer.h"
+#include "base/status.h"
 
+#include <stddef.h>
 #include <stdint.h>
+
+/** All texts that were built, ended by a name NULL; made by cmake/texts.cmake. */
+struct gl_text_built {
+    const char *name, *text;
+};
+extern const struct gl_text_built gl_texts_built[];
 
 #define GL_TEXEL(FORMAT, CHANNELS, MOST) \
     "#define FORMAT " FORMAT "\n#define CHANNELS " CHANNELS "\n#define MOST " MOST "\n"

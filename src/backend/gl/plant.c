@@ -1,3 +1,0 @@
-#include "backend/gl/plant.h"
-
-struct gl_plant gl_plant;

@@ -1,0 +1,471 @@
+/* Time: pace of commands, stamps, trials of shapes, rates. */
+#include "backend/gl/gl.h"
+
+#include "backend/gl/error.h"
+#include "backend/gl/plant.h"
+#include "base/clock.h"
+
+#include <epoxy/gl.h>
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Voxels x views of the first trial; by how much the next is larger; seconds that tell, and that a
+ * command shall take. */
+static const double FIRST = 1e6, GROWS = 8, TELLING = 10e-3, WANTED = 0.25;
+
+/* One command of so many is timed, whatever is known. */
+enum { EVERY = 16 };
+
+double gl_pace_most(const struct gl_pace *pace)
+{
+    if (pace->rate > 0)
+        return WANTED * pace->rate;
+    return pace->trial > 0 ? pace->trial : FIRST;
+}
+
+void gl_pace_begin(struct gl_pace *pace)
+{
+    pace->n++;
+    if (pace->n == 1 || (pace->rate > 0 && pace->n % EVERY != 0))
+        return;
+    glFinish();
+    pace->start = fbp_seconds();
+}
+
+void gl_pace_end(struct gl_pace *pace, double updates)
+{
+    if (!(pace->start > 0))
+        return;
+    glFinish();
+    const double seconds = fbp_seconds() - pace->start;
+    pace->start = 0;
+    pace->seen = updates / seconds;
+    /* What is left of a slab may tell too little. */
+    if (seconds >= TELLING || (pace->rate > 0 && pace->seen > pace->rate))
+        pace->rate = pace->seen;
+    else if (!(pace->rate > 0))
+        pace->trial = GROWS * gl_pace_most(pace);
+}
+
+/* When the renderer came to a point of its work: time stamps, by its clock and by the host's. */
+
+/* In the queue: the renderer's clock now, in nanoseconds, when all before is done. */
+static fbp_status read_query(GLuint query, GLuint64 *at)
+{
+    glGetQueryObjectui64v(query, GL_QUERY_RESULT, at);
+    return gl_check("a time stamp");
+}
+
+/* Twice as many queries; the first stamp tells where the two clocks stand. */
+static fbp_status make_room(struct gl_stamps *s)
+{
+    const size_t room = s->room ? 2 * s->room : 64;
+    GLuint *more = realloc(s->queries, room * sizeof *more);
+    GLint64 now = 0;
+
+    if (!more)
+        return gpu_host->fail(FBP_ERR_NOMEM, "gl: no memory for %zu stamps", room);
+    s->queries = more;
+    glGenQueries((GLsizei)(room - s->room), s->queries + s->room);
+    if (s->room == 0) {
+        glFinish();
+        glGetInteger64v(GL_TIMESTAMP, &now);
+        s->zero = fbp_seconds() - 1e-9 * (double)now;
+    }
+    s->room = room;
+    return gl_check("time stamps");
+}
+
+static fbp_status run_stamp(void *device, void *command)
+{
+    struct gl_stamps *s = &((struct gl_device *)device)->stamps;
+    const uint64_t *at = command;
+
+    while (*at >= s->room)
+        FBP_TRY(make_room(s));
+    glQueryCounter(s->queries[*at], GL_TIMESTAMP);
+    return gl_check("a time stamp");
+}
+
+/* Of a lane that copies: its context is left alone, and the host looks when it came there. */
+struct gl_moment {
+    double seconds;
+    struct gl_moment *next;
+};
+
+/* A stamp is the number of a query, or the address of a moment, which is even, and one. */
+static uint64_t number_of(const struct gl_moment *m)
+{
+    return (uint64_t)(uintptr_t)m | 1;
+}
+
+static fbp_status add_moment(struct gl_device *dev, enum gl_order order, uint64_t *out)
+{
+    struct gl_moment *m = calloc(1, sizeof *m);
+
+    if (!m)
+        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *m);
+    pthread_mutex_lock(&dev->moments_lock);
+    m->next = dev->moments;
+    dev->moments = m;
+    pthread_mutex_unlock(&dev->moments_lock);
+    *out = number_of(m);
+    return gl_queue_moment(dev->queue, order, &m->seconds);
+}
+
+static void read_moment(struct gl_device *dev, uint64_t stamp, double *seconds)
+{
+    struct gl_moment **at = &dev->moments;
+
+    pthread_mutex_lock(&dev->moments_lock);
+    while (*at && number_of(*at) != stamp)
+        at = &(*at)->next;
+    struct gl_moment *m = *at;
+    if (m) {
+        *seconds = m->seconds;
+        *at = m->next;
+        free(m);
+    }
+    pthread_mutex_unlock(&dev->moments_lock);
+}
+
+void gl_moments_drop(struct gl_device *dev)
+{
+    for (struct gl_moment *m = dev->moments, *next; m; m = next) {
+        next = m->next;
+        free(m);
+    }
+    dev->moments = NULL;
+}
+
+fbp_status gl_stamp(fbp_device *device, enum fbp_stage stage, uint64_t *out)
+{
+    struct gl_device *dev = gl_of(device);
+    const enum gl_order order = (enum gl_order)stage;
+
+    if (gl_queue_copies(dev->queue, order))
+        return add_moment(dev, order, out);
+    const uint64_t at = atomic_fetch_add(&dev->stamps.n, 1);
+    *out = 2 * at;
+    return gl_queue_submit_stamp(dev->queue, order, run_stamp, &at, sizeof at);
+}
+
+struct reading {
+    uint64_t at;
+    double *seconds;
+};
+
+static fbp_status run_stamped(void *device, void *command)
+{
+    struct gl_stamps *s = &((struct gl_device *)device)->stamps;
+    const struct reading *r = command;
+    GLuint64 at = 0;
+
+    FBP_TRY(read_query(s->queries[r->at], &at));
+    *r->seconds = s->zero + 1e-9 * (double)at;
+    if (++s->n_read == atomic_load(&s->n)) { /* all: they are used again */
+        atomic_store(&s->n, 0);
+        s->n_read = 0;
+    }
+    return FBP_OK;
+}
+
+fbp_status gl_stamped(fbp_device *device, uint64_t stamp, double *seconds)
+{
+    struct gl_device *dev = gl_of(device);
+
+    if (stamp % 2 == 0)
+        return gl_queue_call(dev->queue, run_stamped, &(struct reading){stamp / 2, seconds},
+                             sizeof(struct reading));
+    read_moment(dev, stamp, seconds);
+    return FBP_OK;
+}
+
+/* Start the clock, or stop it and read: two queries. */
+static fbp_status run_time(void *device, void *command)
+{
+    GLuint *clock = ((struct gl_device *)device)->clock;
+    double *const *seconds = command;
+    GLuint64 at[2] = {0, 0};
+
+    if (!clock[0])
+        glGenQueries(2, clock);
+    glQueryCounter(clock[*seconds != NULL], GL_TIMESTAMP);
+    if (!*seconds)
+        return gl_check("a time stamp");
+    for (int i = 0; i < 2; i++)
+        FBP_TRY(read_query(clock[i], &at[i]));
+    **seconds = 1e-9 * (double)(at[1] - at[0]);
+    return FBP_OK;
+}
+
+/* Of kernels: what only copies has no clock of its own. */
+fbp_status gl_time(fbp_device *device, enum fbp_stage stage, double *seconds)
+{
+    struct gl_queue *queue = gl_of(device)->queue;
+
+    if (gl_queue_copies(queue, (enum gl_order)stage))
+        return gpu_host->fail(FBP_ERR_UNSUPPORTED, "gl: copies are not timed by the renderer");
+    return gl_queue_call_in(queue, (enum gl_order)stage, run_time, &seconds, sizeof(double *));
+}
+
+void gl_times_close(struct gl_device *dev)
+{
+    if (dev->clock[0])
+        glDeleteQueries(2, dev->clock);
+    if (dev->stamps.room > 0)
+        glDeleteQueries((GLsizei)dev->stamps.room, dev->stamps.queries);
+    free(dev->stamps.queries);
+}
+
+/* Times of passes, by two time stamps each, for the choice of a kernel's shape. */
+
+/* Two queries a trial. */
+static GLuint *queries(struct gl_device *dev, int trial)
+{
+    return &dev->trials[2 * (size_t)trial];
+}
+
+static bool describe(int index, char *out, size_t n)
+{
+    const struct gl_renderer *r = gl_renderer_at(index);
+    const int length = snprintf(out, n, "%s, %s", r->name, r->version);
+
+    return !r->software && length > 0 && (size_t)length < n;
+}
+
+static bool no_error(void)
+{
+    const GLenum error = glGetError();
+
+    return error == GL_NO_ERROR;
+}
+
+static bool open_trials(void *user, int n)
+{
+    struct gl_device *dev = user;
+
+    glGenQueries(2 * n, dev->trials);
+    return no_error();
+}
+
+static bool begin(void *user, int trial)
+{
+    glQueryCounter(queries(user, trial)[0], GL_TIMESTAMP);
+    return no_error();
+}
+
+static bool end(void *user, int trial)
+{
+    glQueryCounter(queries(user, trial)[1], GL_TIMESTAMP);
+    return no_error();
+}
+
+static bool is_over(void *user, int trial)
+{
+    GLint there = 0;
+
+    glGetQueryObjectiv(queries(user, trial)[1], GL_QUERY_RESULT_AVAILABLE, &there);
+    return no_error() && there;
+}
+
+static bool wait(void *user, int trial)
+{
+    GLuint64 at = 0;
+
+    glGetQueryObjectui64v(queries(user, trial)[1], GL_QUERY_RESULT, &at);
+    return no_error();
+}
+
+static bool elapsed(void *user, int trial, float *ms)
+{
+    GLuint64 at[2] = {0, 0};
+
+    for (int i = 0; i < 2; i++)
+        glGetQueryObjectui64v(queries(user, trial)[i], GL_QUERY_RESULT, &at[i]);
+    *ms = (float)(1e-6 * (double)(at[1] - at[0]));
+    return no_error() && at[1] > at[0];
+}
+
+const struct gpu_timer gl_timer = {
+    .file = {.name = "gl-shapes", .title = "fbp: fastest shapes of OpenGL's kernels\n"},
+    .describe = describe,
+    .open = open_trials,
+    .begin = begin,
+    .end = end,
+    .is_over = is_over,
+    .wait = wait,
+    .elapsed = elapsed,
+};
+
+void gl_trials_close(struct gl_device *dev)
+{
+    if (dev->trials[0])
+        glDeleteQueries(2 * GPU_TUNER_TRIALS, dev->trials);
+}
+
+/* Rates of renderers. */
+
+/* Bytes of a copy that is timed, and of a key; times it is copied, of which the first is for
+ * nothing. */
+enum { COPY = 32 << 20, MOST_KEY = 320, MOST_VALUE = 100, ROUNDS = 3 };
+
+/* More of every backprojection: its last blocks do not fill the device. */
+static const double CALL_S = 150e-6;
+
+static const struct fbp_kept_file file = {"gl-rates", "fbp: rates of renderers, version 1\n"};
+
+/* What they depend on; false: they are of no interest (software), or not wanted. */
+static bool make_key(const struct fbp_job *job, int index, char key[MOST_KEY])
+{
+    static const char *const precisions[] = {"", "exact", "fast", "half"};
+    const struct gpu_kernel *k = gpu_kernel_of(job);
+    const char *tune = gpu_host->environment(FBP_ENV_TUNE);
+    char renderer[200];
+
+    if ((tune && strcmp(tune, "0") == 0) || job->region ||
+        !gl_timer.describe(index, renderer, sizeof renderer))
+        return false;
+    const int n =
+        snprintf(key, MOST_KEY, "%s, fbp %s, %s %s, 2^(%.0f/2) pixels", renderer, FBP_VERSION,
+                 k->name, precisions[k->precision], round(2 * log2(gpu_pixels_a_voxel(job))));
+    return n > 0 && n < MOST_KEY;
+}
+
+/* Exactly four sensible numbers. */
+static bool parse(const char *text, struct fbp_rates *out)
+{
+    double *const values[] = {&out->update, &out->filter, &out->upload, &out->fetch};
+
+    *out = (struct fbp_rates){.call = CALL_S};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        char *end;
+        *values[i] = strtod(text, &end);
+        if (end == text || !isfinite(*values[i]) || *values[i] <= 0 || (*end != ' ' && *end))
+            return false;
+        text = end;
+    }
+    return *text == '\0';
+}
+
+/* The last that was asked for, known or not: plans ask many times. */
+static struct {
+    pthread_mutex_t lock;
+    char key[MOST_KEY];
+    struct fbp_rates rates;
+} last = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool recall(const char *key, struct fbp_rates *out)
+{
+    char value[MOST_VALUE];
+
+    pthread_mutex_lock(&last.lock);
+    if (strcmp(key, last.key) != 0) {
+        if (!gpu_host->kept_recall(&file, key, value, sizeof value) || !parse(value, &last.rates))
+            last.rates = (struct fbp_rates){0};
+        memcpy(last.key, key, sizeof last.key);
+    }
+    *out = last.rates;
+    pthread_mutex_unlock(&last.lock);
+    return out->update > 0;
+}
+
+static void keep(const char *key, const struct fbp_rates *r)
+{
+    char value[MOST_VALUE];
+
+    snprintf(value, sizeof value, "%.4g %.4g %.4g %.4g", r->update, r->filter, r->upload, r->fetch);
+    gpu_host->kept_keep(&file, key, value);
+    pthread_mutex_lock(&last.lock);
+    last.key[0] = '\0'; /* to be read */
+    pthread_mutex_unlock(&last.lock);
+}
+
+void gl_rates(const struct fbp_job *job, struct fbp_rates *out)
+{
+    char key[MOST_KEY] = "";
+
+    *out = gl_plant.rates;
+    if (out->update <= 0 && make_key(job, 0, key))
+        (void)recall(key, out);
+}
+
+void gl_meter_open(struct gl_device *dev)
+{
+    char key[MOST_KEY] = "";
+    struct fbp_rates rates;
+
+    dev->meter = (struct gl_meter){.due = make_key(dev->job, dev->index, key)};
+    dev->meter.due = dev->meter.due && !recall(key, &rates);
+}
+
+/* The second: drivers compile for the first. */
+void gl_meter_begin(struct gl_meter *m)
+{
+    m->start = 0;
+    if (!m->due || m->n++ == 0 || m->filter > 0)
+        return;
+    glFinish();
+    m->start = fbp_seconds();
+}
+
+void gl_meter_end(struct gl_meter *m, double samples)
+{
+    if (!(m->start > 0) || !(samples > 0))
+        return;
+    glFinish();
+    m->filter = (fbp_seconds() - m->start) / samples;
+}
+
+/* Seconds a byte; 0: it fails. */
+static double time_copy(struct gl_device *dev, const struct gl_part *from, const struct gl_part *to)
+{
+    double least = INFINITY;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        glFinish();
+        const double start = fbp_seconds();
+        if (gl_copy(dev, from, to) != FBP_OK)
+            return 0;
+        glFinish();
+        least = i > 0 ? fmin(least, fbp_seconds() - start) : least;
+    }
+    return least / COPY;
+}
+
+static void time_copies(struct gl_device *dev, struct fbp_rates *out)
+{
+    struct gl_buffer on = {.bytes = COPY}, host = {.bytes = COPY};
+    const struct gl_part there = {.buffer = &on, .bytes = COPY};
+
+    if (gl_buffer_make(&on, false, "copies that are timed") == FBP_OK &&
+        gl_buffer_make(&host, true, "copies that are timed") == FBP_OK) {
+        const struct gl_part here = {.buffer = &host, .bytes = COPY, .host = host.base};
+        out->upload = time_copy(dev, &here, &there);
+        out->fetch = time_copy(dev, &there, &here);
+    }
+    gl_buffer_drop(&on);
+    gl_buffer_drop(&host);
+}
+
+/* A voxel of an orbit gets the views of all its parts by what the pace counts once. */
+void gl_meter_close(struct gl_device *dev)
+{
+    const double counted = (double)dev->job->turns * (double)dev->job->turns;
+    const double rate = gl_plant.short_runs ? dev->pace.seen : dev->pace.rate;
+    struct fbp_rates r = {.filter = dev->meter.filter};
+    char key[MOST_KEY] = "";
+
+    if (!dev->meter.due || !(r.filter > 0) || !(rate > 0) || gl_was_reset() ||
+        !make_key(dev->job, dev->index, key))
+        return;
+    r.update = 1 / (rate * counted);
+    time_copies(dev, &r);
+    if (r.upload > 0 && r.fetch > 0)
+        keep(key, &r);
+    gpu_host->message_clear();
+}
