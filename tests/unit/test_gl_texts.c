@@ -13,16 +13,6 @@
 
 #define COMPILER "glslangValidator"
 
-enum { MOST_TEXTS = 10 };
-
-static const struct {
-    const char *name, *texts[MOST_TEXTS];
-} programs[] = {
-#define TEXTS(ID, NAME, ...) {(NAME), {__VA_ARGS__}},
-    GL_PROGRAMS(TEXTS)
-#undef TEXTS
-};
-
 static const char *text_of(const char *name)
 {
     if (name[0] == '#')
@@ -34,14 +24,17 @@ static const char *text_of(const char *name)
     return NULL;
 }
 
-static void write_program(size_t p, const char *path)
+static void write_program(const struct gl_program *p, int shape, const char *path)
 {
+    char text[GL_SHAPE_TEXT] = "";
     FILE *f = fopen(path, "w");
 
     assert_non_null(f);
-    fputs("#version 430 core\n", f);
-    for (size_t i = 0; i < MOST_TEXTS && programs[p].texts[i]; i++)
-        fputs(text_of(programs[p].texts[i]), f);
+    if (p->shapes)
+        gl_shape_text(&p->shapes[shape], text);
+    fprintf(f, "#version 430 core\n%s", text);
+    for (size_t i = 0; i < GL_PROGRAM_TEXTS && p->texts[i]; i++)
+        fputs(text_of(p->texts[i]), f);
     assert_int_equal(fclose(f), 0);
 }
 
@@ -78,11 +71,13 @@ static void every_program_is_glsl(void **state)
     if (!has_compiler())
         skip();
     snprintf(path, sizeof path, FBP_TEST_DIR "/%d-program.comp", (int)getpid());
-    for (size_t p = 0; p < sizeof programs / sizeof *programs; p++) {
-        write_program(p, path);
-        if (!compiles(path)) {
-            print_message("program \"%s\" is refused\n", programs[p].name);
-            refused++;
+    for (const struct gl_program *p = gl_program_list; p < gl_program_list + GL_N_PROGRAMS; p++) {
+        for (int shape = 0; shape == 0 || shape < p->n_shapes; shape++) {
+            write_program(p, shape, path);
+            if (!compiles(path)) {
+                print_message("program \"%s\", shape %d, is refused\n", p->name, shape);
+                refused++;
+            }
         }
     }
     unlink(path);

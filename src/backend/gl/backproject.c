@@ -256,10 +256,12 @@ static fbp_status run_pass(struct walk *w, size_t k, size_t n)
     const int shape =
         gl_shape_within(dev->kernel, gpu_tuner_begin(&dev->tuner, w->pass.n, &w->bp->grid),
                         (size_t)dev->renderer->shared_bytes);
-    struct gl_call c = {.program = gl_program_of(dev->kernel, dev->job, shape),
+    const enum gl_program_id program = gl_program_of(dev->kernel, dev->job);
+    struct gl_call c = {.program = program,
+                        .shape = shape,
                         .parameters = &w->pass,
                         .parameter_bytes = sizeof w->pass};
-    w->shape = &dev->kernel->shapes[shape];
+    w->shape = &gl_program_list[program].shapes[shape];
     w->depth = w->shape->layers * w->shape->slices;
     FBP_TRY(bind_views(w, k, &c));
     for (; p.z0 < w->bp->grid.nz; advance(w, &p)) {
@@ -294,7 +296,7 @@ static fbp_status add_frame(struct gl_device *dev, const struct gl_bp *bp, size_
     return FBP_OK;
 }
 
-fbp_status gl_add_batch(struct gl_device *dev, const struct gl_bp *all)
+static fbp_status add_batch(struct gl_device *dev, const struct gl_bp *all)
 {
     struct gl_bp bp = *all;
 
@@ -382,7 +384,7 @@ static fbp_status run_backproject(void *device, void *command)
 
     b->bp.batch = &b->batch;
     b->bp.slab = &b->slab;
-    return gl_add_batch(dev, &b->bp);
+    return add_batch(dev, &b->bp);
 }
 
 fbp_status gl_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,

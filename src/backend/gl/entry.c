@@ -137,8 +137,7 @@ static fbp_status begin(void *device)
         return gl_s3_kernel_open(&dev->drawing, dev->job, dev->kernel->draws, dev->renderer);
     const int shape =
         gl_shape_within(dev->kernel, dev->tuner.shape, (size_t)dev->renderer->shared_bytes);
-    const enum gl_program_id kernel = gl_program_of(dev->kernel, dev->job, shape);
-    return gl_programs_need(&dev->programs, &kernel, 1);
+    return gl_programs_need(&dev->programs, gl_program_of(dev->kernel, dev->job), shape);
 }
 
 static void end(void *device)

@@ -1,6 +1,100 @@
 /* Interpolation in fp32.  With COLUMN u and w do not depend on z.  All shapes, with windows and
  * without, do the same arithmetic, which `precise` keeps compilers from changing. */
 
+#ifdef PLAIN
+/* Taps from views in plain memory (gpu_plain.h). */
+
+layout(std430, binding = 0) readonly buffer Views { float views[]; };
+
+const int BORDER = 2; /* GPU_BORDER */
+
+vec4 taps(int i, float tu, float tv)
+{
+    uvec2 at = uvec2(floatBitsToUint(tu), floatBitsToUint(tv)) - WHOLE_BITS + uvec2(view[i].at.xy + BORDER);
+    uint q = views_skip + uint(i) * group + at.y * uint(stride) + at.x;
+
+    return vec4(views[q], views[q + 1u], views[q + uint(stride)], views[q + uint(stride) + 1u]);
+}
+#else
+/* Taps from views in a layered texture: gathers, at the corner of four texels, which no rounding of
+ * coordinates makes others.  What lies beside the texture is zero, and so are the rows above a view
+ * that has fewer than the texture. */
+
+layout(binding = 0) uniform sampler2DArray views;
+
+/* Four texels from a column and row on: (0, 0), (1, 0), (0, 1), (1, 1). */
+vec4 gathered(int i, vec2 at)
+{
+    vec2 corner = vec2(at.x, min(at.y, float(rows))) + 1.0;
+
+    return textureGather(views, vec3(corner * unit, float(first + i))).wzxy;
+}
+
+vec4 taps(int i, float tu, float tv)
+{
+    return gathered(i, vec2(view[i].at.xy) + vec2(tu - WHOLE, tv - WHOLE));
+}
+#endif
+
+#if WIDTH > 0
+/* What a group's box sees of a view, its window, lies in shared memory: a sample is then four loads
+ * from one address.  It comes from the texture by gathers of 2 x 2 texels. */
+
+const int ACROSS = WIDTH / 2, AT_ONCE = THREADS / ACROSS; /* lines of pieces, of two rows */
+const int PIECES = (HEIGHT / 2 + AT_ONCE - 1) / AT_ONCE;
+
+/* Column and row of this thread's first piece in the window; the next ones lie above it. */
+ivec2 first_piece()
+{
+    int me = int(gl_LocalInvocationIndex);
+
+    return me < AT_ONCE * ACROSS ? ivec2(me % ACROSS, me / ACROSS) * 2 : ivec2(WIDTH, 0);
+}
+
+void read_window(int i, ivec2 at, out vec4 pieces[PIECES])
+{
+    ivec4 w = window[i];
+    vec2 from = vec2(w.xy + at);
+
+    for (int j = 0; j < PIECES; j++) {
+        pieces[j] = vec4(0.0);
+        if (at.x < w.z && at.y + 2 * AT_ONCE * j < w.w)
+            pieces[j] = gathered(i, vec2(from.x, from.y + float(2 * AT_ONCE * j)));
+    }
+}
+
+void store_window(int i, ivec2 at, int stage, vec4 pieces[PIECES])
+{
+    ivec4 w = window[i];
+    int to = (stage * HEIGHT + at.y) * WIDTH + at.x;
+
+    for (int j = 0; j < PIECES; j++)
+        if (at.x < w.z && at.y + 2 * AT_ONCE * j < w.w) {
+            int here = to + 2 * AT_ONCE * j * WIDTH;
+            room[here] = pieces[j].x;
+            room[here + 1] = pieces[j].y;
+            room[here + WIDTH] = pieces[j].z;
+            room[here + WIDTH + 1] = pieces[j].w;
+        }
+}
+
+/* What the bits of a place lack to be the number of a sample: modulo 2^32. */
+uint origin_of(int i, int stage)
+{
+    ivec2 first = window[i].xy - view[i].at.xy;
+
+    return uint((stage * HEIGHT - first.y) * WIDTH - first.x) - WHOLE_BITS;
+}
+
+vec4 taps_in_window(uint origin, float tu, float tv)
+{
+    precise float place = fma(WHOLE - tv, -float(WIDTH), tu);
+    uint at = floatBitsToUint(place) + origin;
+
+    return vec4(room[at], room[at + 1u], room[at + uint(WIDTH)], room[at + uint(WIDTH) + 1u]);
+}
+#endif
+
 /* WHOLE + floor(x) of x = u r; where that is whole, one less may be as well: 1 is as good a fraction
  * as 0. */
 float whole_of(float u, float r)

@@ -528,7 +528,7 @@ static fbp_status store_texture(struct gl_pass *p, size_t rows)
 static fbp_status store(struct gl_pass *p, size_t rows)
 {
     for (p->rows.part = 0; p->rows.part < 2; p->rows.part++) {
-        struct gl_call c = gl_pass_call_of(p, p->plain ? GL_P_PLAIN : GL_P_STORE);
+        struct gl_call c = gl_pass_call_of(p, p->plain ? GL_P_STORE_PLAIN : GL_P_STORE);
         size_t begin, end, skip;
         if (!views_of(p, &begin, &end))
             continue;
@@ -758,16 +758,12 @@ static fbp_status check_row(const struct gl_device *dev)
 
 fbp_status gl_filter_open(struct gl_device *dev)
 {
-    static const enum gl_program_id always[] = {GL_P_PREPARE, GL_P_PAD};
-
-    const enum gl_program_id store = store_of(&dev->kernel->gpu);
-
     FBP_TRY(gpu_tables_write(dev->job, &dev->tables, put, dev));
-    FBP_TRY(gl_programs_need(&dev->programs, &store, 1));
+    FBP_TRY(gl_programs_need(&dev->programs, store_of(&dev->kernel->gpu), 0));
     if (dev->tables.way == GPU_AT_ONCE) {
         FBP_TRY(check_row(dev));
-        const enum gl_program_id fft = gl_pass_fft_of(dev->tables.fft_length);
-        FBP_TRY(gl_programs_need(&dev->programs, &fft, 1));
+        FBP_TRY(gl_programs_need(&dev->programs, gl_pass_fft_of(dev->tables.fft_length), 0));
     }
-    return gl_programs_need(&dev->programs, always, sizeof always / sizeof *always);
+    FBP_TRY(gl_programs_need(&dev->programs, GL_P_PREPARE, 0));
+    return gl_programs_need(&dev->programs, GL_P_PAD, 0);
 }

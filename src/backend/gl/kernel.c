@@ -1,4 +1,4 @@
-/* OpenGL's kernels, and which of them a job gets. */
+/* The kernels of OpenGL, and the choice of one for a job. */
 #include "backend/gl/kernel.h"
 
 #include "backend/experiments.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Does every renderer's texture hold the views? */
+/* Do textures of every renderer hold the views? */
 static bool fits_textures(const struct fbp_job *job)
 {
     for (int i = 0; i < gl_renderers_listed(); i++) {
@@ -25,7 +25,7 @@ static bool orbits_fit(const struct fbp_job *job)
     return fits_textures(job) && gl_binds_slices(job);
 }
 
-/* Slices are drawn into textures. */
+/* Kernels of S3 draw slices into textures. */
 static bool drawings_fit(const struct fbp_job *job)
 {
     for (int i = 0; i < gl_renderers_listed(); i++) {
@@ -42,24 +42,21 @@ static bool columns_fit(const struct fbp_job *job)
     return gpu_columns_pay(job) && fits_textures(job);
 }
 
-static const struct gl_shape alone[] = {{GL_SHAPE_0}, {GL_SHAPE_1}, {GL_SHAPE_2},
-                                        {GL_SHAPE_3}, {GL_SHAPE_4}, {GL_SHAPE_5},
-                                        {GL_SHAPE_6}, {GL_SHAPE_7}, {GL_SHAPE_8}};
-static const struct gl_shape orbits[] = {
-    {GL_ORBIT_0}, {GL_ORBIT_1}, {GL_ORBIT_2}, {GL_ORBIT_3}, {GL_ORBIT_4}};
-static const struct gl_shape loads[] = {
-    {GL_LOAD_0}, {GL_LOAD_1}, {GL_LOAD_2}, {GL_LOAD_3}, {GL_LOAD_4}};
-static const struct gl_shape planes[] = {{GL_PLANES_0}, {GL_PLANES_1}};
-
-/* Shared memory beside windows: what is known of the views of a pass, and of a filter's row. */
+/* Shared memory of a group that windows cannot use: facts about the views of a pass, and a row of
+ * the filter. */
 enum { BESIDE_WINDOWS = 1024 };
+
+static bool shape_fits(enum gl_program_id program, int shape, size_t shared_bytes)
+{
+    const struct gl_shape *s = &gl_program_list[program].shapes[shape];
+    const size_t bytes = 2 * (size_t)s->width * (size_t)s->height * sizeof(float);
+
+    return bytes == 0 || bytes + BESIDE_WINDOWS <= shared_bytes;
+}
 
 int gl_shape_within(const struct gl_kernel *kernel, int shape, size_t shared_bytes)
 {
-    const struct gl_shape *s = &kernel->shapes[shape];
-    const size_t bytes = 2 * (size_t)s->width * (size_t)s->height * sizeof(float);
-
-    return bytes == 0 || bytes + BESIDE_WINDOWS <= shared_bytes ? shape : 0;
+    return shape_fits(kernel->program, shape, shared_bytes) ? shape : 0;
 }
 
 static int take(const int *from, int n, int *out)
@@ -68,7 +65,7 @@ static int take(const int *from, int n, int *out)
     return n;
 }
 
-/* The order is that of an H200. */
+/* Candidates for kernels of single views; the order was measured on an H200. */
 static int shapes(const struct fbp_job *job, size_t n_slices, int *out)
 {
     static const int thin[] = {2, 0}, few[] = {4, 1, 2, 0}, many[] = {4, 1, 2, 3};
@@ -77,25 +74,24 @@ static int shapes(const struct fbp_job *job, size_t n_slices, int *out)
     return n_slices <= 4 ? take(thin, 2, out) : take(n_slices <= 8 ? few : many, 4, out);
 }
 
-/* Does some renderer in hardware, and every such, give a group so much shared memory?  Those in
- * software have none that is faster than other memory. */
+/* Is there a renderer in hardware, and does every one have enough shared memory for the windows of
+ * a shape?  The shared memory of renderers in software is no faster than other memory. */
 static bool windows_pay(int shape)
 {
-    const struct gl_kernel kernel = {.shapes = alone};
     bool pay = false;
 
     for (int i = 0; i < gl_renderers_listed(); i++) {
         const struct gl_renderer *r = gl_renderer_at(i);
         if (r->reason[0] || r->software)
             continue;
-        if (gl_shape_within(&kernel, shape, (size_t)r->shared_bytes) != shape)
+        if (!shape_fits(GL_P_MATRIX_GATHER, shape, (size_t)r->shared_bytes))
             return false;
         pay = true;
     }
     return pay;
 }
 
-/* By windows and by gathers, which are faster where windows are large. */
+/* Candidates with windows, or by gathers, which are faster if windows are large. */
 static int shapes_windowed(const struct fbp_job *job, size_t n_slices, int *out)
 {
     static const int gathers[] = {1, 2, 4, 3};
@@ -110,7 +106,7 @@ static int shapes_windowed(const struct fbp_job *job, size_t n_slices, int *out)
     return take(pixels < 2.8 && windows_pay(8) ? large : gathers, 4, out);
 }
 
-/* Two layers where samples of two lines lie far apart. */
+/* Shapes of two layers are faster if samples of two voxel lines lie far apart. */
 static int shapes_of_orbits(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     static const int thin[] = {1, 0, 3}, apart[] = {4, 3, 1, 2, 0}, near[] = {1, 4, 2, 3, 0};
@@ -133,7 +129,7 @@ static int shapes_of_loads(const struct fbp_job *job, size_t n_slices, int out[G
     return take(k->turns == 4 ? four : two, 4, out);
 }
 
-/* Is there room for a window? */
+/* Does the shared memory hold a window? */
 static bool planes_fit(const struct fbp_job *job)
 {
     static const int box[3] = {GPU_PLANES_EDGE, GPU_PLANES_EDGE, GPU_PLANES_EDGE};
@@ -141,7 +137,7 @@ static bool planes_fit(const struct fbp_job *job)
     return gpu_planes_usable(job) && gpu_planes_window(job, box, GL_PLANES_TAPS) <= GL_PLANES_ROOM;
 }
 
-/* Small groups where there are few voxels. */
+/* Small volumes need small groups to fill the device. */
 static int shapes_of_planes(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     const size_t *n = job->grid.n;
@@ -151,17 +147,15 @@ static int shapes_of_planes(const struct fbp_job *job, size_t n_slices, int out[
     return 1;
 }
 
-enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job *job, int shape)
+enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job *job)
 {
-    const int how = k->gpu.planes ? (int)job->interpolation : 0;
-
-    return (enum gl_program_id)((int)k->program + how * k->gpu.n_shapes + shape);
+    return (enum gl_program_id)((int)k->program + (k->gpu.planes ? (int)job->interpolation : 0));
 }
 
 #define PLAIN         .views_bytes = gpu_plain_bytes
 #define TEXTURE(BITS) .channels = 1, .bits = (BITS)
-#define WINDOWED      .n_shapes = GL_SHAPES_WINDOWED, .candidates = shapes_windowed
-#define WITHOUT       .n_shapes = GL_SHAPES, .candidates = shapes
+#define WINDOWED      .n_shapes = GL_WINDOW_SHAPES, .candidates = shapes_windowed
+#define WITHOUT       .n_shapes = GL_VIEW_SHAPES, .candidates = shapes
 #define KERNEL(NAME, PRECISION, USABLE, SYMMETRY, PROGRAM, ...) \
     {                                                           \
         .gpu = {.name = (NAME),                                 \
@@ -170,7 +164,7 @@ enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job
                 .usable = (USABLE),                             \
                 .symmetry = (SYMMETRY),                         \
                 __VA_ARGS__},                                   \
-        .shapes = alone, .program = GL_P_##PROGRAM##_0          \
+        .program = GL_P_##PROGRAM                               \
     }
 
 /* Kernels of orbits of T columns, from textures. */
@@ -185,27 +179,27 @@ enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job
                 .bits = (BITS),                             \
                 .halves_columns = true,                     \
                 .volume_size = gpu_orbit_volume_size,       \
-                .n_shapes = GL_SHAPES,                      \
+                .n_shapes = GL_ORBIT_SHAPES,                \
                 .candidates = shapes_of_orbits},            \
-        .shapes = orbits, .program = GL_P_##PROGRAM##_0     \
+        .program = GL_P_##PROGRAM##_FAST                    \
     }
 
-/* ... in fp32, from plain memory. */
-#define LOADS(NAME, SYMMETRY, PROGRAM, T)                    \
-    {                                                        \
-        .gpu = {.name = (NAME),                              \
-                .precision = FBP_PRECISION_EXACT,            \
-                .turns = (T),                                \
-                .usable = gl_binds_slices,                   \
-                .symmetry = (SYMMETRY),                      \
-                .volume_size = gpu_orbit_volume_size,        \
-                .n_shapes = GL_SHAPES,                       \
-                .candidates = shapes_of_loads,               \
-                PLAIN},                                      \
-        .shapes = loads, .program = GL_P_##PROGRAM##_EXACT_0 \
+/* Kernels of orbits in fp32, from plain memory. */
+#define LOADS(NAME, SYMMETRY, PROGRAM, T)             \
+    {                                                 \
+        .gpu = {.name = (NAME),                       \
+                .precision = FBP_PRECISION_EXACT,     \
+                .turns = (T),                         \
+                .usable = gl_binds_slices,            \
+                .symmetry = (SYMMETRY),               \
+                .volume_size = gpu_orbit_volume_size, \
+                .n_shapes = GL_ORBIT_SHAPES,          \
+                .candidates = shapes_of_loads,        \
+                PLAIN},                               \
+        .program = GL_P_##PROGRAM##_EXACT             \
     }
 
-/* The variants of S3: the texture units interpolate, from views in fp16 or not, or a shader does.
+/* The variants of S3: texture units interpolate between samples in fp32 or fp16, or a shader does.
  */
 #define DRAWN_AS(NAME, SYMMETRY, PRECISION, BITS, ...)  \
     {                                                   \
@@ -228,18 +222,17 @@ enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job
 #define DRAWN_HALF(NAME, SYMMETRY, VARIANT) \
     DRAWN_AS(NAME, SYMMETRY, HALF, 16, .variant = (VARIANT), .half = true)
 
-/* Fastest first; those that have other names for the same are there to be compared with. */
+/* Fastest first.  column-plain and matrix-plain exist for comparisons. */
 static const struct gl_kernel kernels[] = {
     {.gpu = {.name = "planes",
              .precision = FBP_PRECISION_EXACT,
              .turns = 1,
              .usable = planes_fit,
              .planes = true,
-             .n_shapes = GL_PLANES_SHAPES,
+             .n_shapes = GL_PLANE_SHAPES,
              .candidates = shapes_of_planes,
              PLAIN},
-     .shapes = planes,
-     .program = GL_P_PLANES_LINEAR_0},
+     .program = GL_P_PLANES_LINEAR},
     ORBITS("rot90", HALF, FBP_SYM_ROT90, ROT90, 4, 16),
     LOADS("rot90", FBP_SYM_ROT90, ROT90, 4),
     ORBITS("rot180", HALF, FBP_SYM_ROT180, ROT180, 2, 16),
@@ -253,10 +246,11 @@ static const struct gl_kernel kernels[] = {
     KERNEL("matrix", FAST, fits_textures, 0, MATRIX_FAST, TEXTURE(32), WITHOUT,
            .halves_columns = true),
     KERNEL("matrix", EXACT, fits_textures, 0, MATRIX_GATHER, TEXTURE(32), WINDOWED),
-    KERNEL("column", EXACT, NULL, FBP_SYM_COLUMN, COLUMN, PLAIN, WITHOUT),
-    KERNEL("matrix", EXACT, NULL, 0, MATRIX, PLAIN, WITHOUT), /* takes any job */
-    KERNEL("column-plain", EXACT, NULL, FBP_SYM_COLUMN, COLUMN, PLAIN, WITHOUT, .by_name = true),
-    KERNEL("matrix-plain", EXACT, NULL, 0, MATRIX, PLAIN, WITHOUT, .by_name = true),
+    KERNEL("column", EXACT, NULL, FBP_SYM_COLUMN, COLUMN_PLAIN, PLAIN, WITHOUT),
+    KERNEL("matrix", EXACT, NULL, 0, MATRIX_PLAIN, PLAIN, WITHOUT), /* takes any job */
+    KERNEL("column-plain", EXACT, NULL, FBP_SYM_COLUMN, COLUMN_PLAIN, PLAIN, WITHOUT,
+           .by_name = true),
+    KERNEL("matrix-plain", EXACT, NULL, 0, MATRIX_PLAIN, PLAIN, WITHOUT, .by_name = true),
     DRAWN("s3-a", FBP_SYM_COLUMN, 0),
     DRAWN("s3-b", FBP_SYM_COLUMN, 1),
     DRAWN_HALF("s3-c", FBP_SYM_COLUMN, 2),
@@ -275,7 +269,7 @@ static const struct gl_kernel kernels[] = {
 
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 
-/* Exact, if nothing else is asked for: what units of other makers round is not known. */
+/* The default is exact, because the rounding of texture units differs between vendors. */
 static enum fbp_precision precision_of(const struct fbp_job *job)
 {
     return job->precision == FBP_PRECISION_DEFAULT ? FBP_PRECISION_EXACT : job->precision;

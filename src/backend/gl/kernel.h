@@ -1,5 +1,5 @@
-/** @file kernel.h  A way of backprojecting by OpenGL, with the layouts of views and volume it wants
- * (internal).
+/** @file kernel.h  Backprojection kernels of OpenGL, with the layouts of views and volume that they
+ * need (internal).
  */
 #ifndef FBP_SRC_GL_KERNEL_H
 #define FBP_SRC_GL_KERNEL_H
@@ -11,46 +11,35 @@
 struct fbp_s3_way;
 struct gl_device;
 
-/** Slices of a slab to which a batch is added. */
+/** A batch of filtered views, and the slices of a slab to which it is added. */
 struct gl_bp {
     const struct fbp_batch *batch;
     const struct fbp_slab *slab;
     struct gl_part views;  /**< the batch's rows in a buffer, or a texture of all views */
     struct gl_part volume; /**< from slice z0 on */
-    size_t frame;          /**< bytes from frame to frame of it */
+    size_t frame;          /**< bytes per frame of the volume */
     struct gpu_grid grid;
 };
 
-/** As GL_SHAPE_0 … in program.h. */
-struct gl_shape {
-    int x, y, layers, slices, warp, width, height, keep;
-};
-
-/** What OpenGL adds to a GPU's kernel. */
+/** A GPU kernel with its programs. */
 struct gl_kernel {
-    struct gpu_kernel gpu;          /**< first: job->chosen.own is either */
-    const struct gl_shape *shapes;  /**< gpu.n_shapes */
-    enum gl_program_id program;     /**< of its first shape; the others follow; of planes, those of
-                                       the next interpolation then */
-    const struct fbp_s3_way *draws; /**< it has no programs, but draws as S3 does (s3_kernel.h) */
+    struct gpu_kernel gpu;          /**< first member, so that job->chosen.own points to both */
+    enum gl_program_id program;     /**< planes: linear interpolation; the others follow */
+    const struct fbp_s3_way *draws; /**< kernels of S3 draw (s3_kernel.h); NULL: `program` */
 };
 
-/** The fastest kernel of the job's precision that scan and volume allow; of that name, or NULL, if
- *  one is given. */
+/** The fastest kernel of the job's precision that scan and volume allow; if a name is given, the
+ * one of that name, or NULL. */
 const struct gpu_kernel *gl_kernel_find(const struct fbp_job *job, const char *name);
 
-/** The shape itself, or one that a group's shared memory has room for; all have the same bits. */
+/** The shape, or shape 0 if the windows need more than the shared memory of a group. */
 int gl_shape_within(const struct gl_kernel *kernel, int shape, size_t shared_bytes);
 
-/** The program of a shape for a job. */
-enum gl_program_id gl_program_of(const struct gl_kernel *kernel, const struct fbp_job *job,
-                                 int shape);
+/** The program of a kernel for a job. */
+enum gl_program_id gl_program_of(const struct gl_kernel *kernel, const struct fbp_job *job);
 
-/** As planes.glsl has them: views at a time, and samples of their windows; taps at most.  Views of
- * a pass. */
+/** Constants of planes.glsl: views per chunk, samples of the windows of a chunk, most taps; and
+ *  views per pass. */
 enum { GL_PLANES_CHUNK = 32, GL_PLANES_ROOM = 6144, GL_PLANES_TAPS = 4, GL_PLANES_PASS = 1024 };
-
-/** In the queue: add a batch, pass after pass. */
-fbp_status gl_add_batch(struct gl_device *dev, const struct gl_bp *all);
 
 #endif /* FBP_SRC_GL_KERNEL_H */

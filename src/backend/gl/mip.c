@@ -65,12 +65,11 @@ static fbp_status make_buffers(struct device *dev)
 
 static fbp_status begin(void *device)
 {
-    static const enum gl_program_id mip = GL_P_MIP;
     struct device *dev = device;
 
     FBP_TRY(gl_egl_open(&dev->egl, dev->index));
     FBP_TRY(gl_programs_open(&dev->programs, dev->renderer->alignment, dev->renderer->block_bytes));
-    FBP_TRY(gl_programs_need(&dev->programs, &mip, 1));
+    FBP_TRY(gl_programs_need(&dev->programs, GL_P_MIP, 0));
     FBP_TRY(make_texture(dev));
     return make_buffers(dev);
 }

@@ -1,4 +1,4 @@
-/* Programs: their texts, their cache, and how they are run. */
+/* Compute programs: assembly of their texts, the cache of compiled programs, and runs. */
 #include "backend/gl/program.h"
 
 #include "backend/gl/error.h"
@@ -7,30 +7,30 @@
 #include <epoxy/gl.h>
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { GL_TEXT_PARTS = 24 };
+/* Texts. */
 
-/* Pieces, one after another. */
-struct gl_text {
+enum { MOST_BYTES = 1 << 16, TEXT_PARTS = 2 * GL_PROGRAM_TEXTS + 2 };
+
+/* The text of a program in pieces. */
+struct text {
     size_t n, n_own;
-    const char *parts[GL_TEXT_PARTS];
-    int lengths[GL_TEXT_PARTS];
-    char *own[GL_TEXT_PARTS]; /* pieces that were read */
+    const char *parts[TEXT_PARTS];
+    int lengths[TEXT_PARTS];
+    char *own[TEXT_PARTS]; /* pieces that were read from files */
+    char shape[GL_SHAPE_TEXT];
 };
 
-enum { MOST_BYTES = 1 << 16 };
-
-static void put(struct gl_text *t, const char *piece)
+static void put(struct text *t, const char *piece)
 {
     t->parts[t->n] = piece;
     t->lengths[t->n++] = (int)strlen(piece);
 }
 
-/* A file of the folder, whole; NULL if it is not there. */
+/* The file FOLDER/NAME.glsl; NULL if it does not exist. */
 static char *read_text(const char *folder, const char *name)
 {
     char path[4096];
@@ -55,61 +55,57 @@ static const char *built(const char *name)
     return NULL;
 }
 
-/* Add the text of this name: src/backend/gl/NAME.glsl as it was built, or
- * FBP_GL_SHADERS/NAME.glsl; NULL: the first line of every program. */
-static fbp_status gl_text_add(struct gl_text *t, const char *name)
+/* Add the text of this name: from the folder FBP_GL_SHADERS if it is there, else as built in. */
+static fbp_status add_named(struct text *t, const char *name)
 {
     const char *folder = gpu_host->environment(FBP_ENV_GL_SHADERS);
-    char *own = folder && folder[0] && name && name[0] != '#' ? read_text(folder, name) : NULL;
-    const char *text = !name            ? "#version 430 core\n"
-                       : own            ? own
-                       : name[0] == '#' ? name
-                                        : built(name);
+    char *own = folder && folder[0] ? read_text(folder, name) : NULL;
+    const char *text = own ? own : built(name);
 
-    if (!text || t->n + 2 > GL_TEXT_PARTS) {
-        free(own);
+    if (!text)
         return gpu_host->fail(FBP_ERR_DEVICE, "gl: there is no text %s in this build", name);
-    }
     if (own)
         t->own[t->n_own++] = own;
-    if (name && name[0] != '#')
-        put(t, "#line 1\n"); /* what a log counts from */
+    put(t, "#line 1\n"); /* compilers then count lines from the beginning of the file */
     put(t, text);
     return FBP_OK;
 }
 
-static void gl_text_drop(struct gl_text *t)
+static fbp_status assemble(struct text *t, const struct gl_program *program, int shape)
+{
+    put(t, "#version 430 core\n");
+    if (program->shapes) {
+        gl_shape_text(&program->shapes[shape], t->shape);
+        put(t, t->shape);
+    }
+    for (int i = 0; i < GL_PROGRAM_TEXTS && program->texts[i]; i++)
+        if (program->texts[i][0] == '#')
+            put(t, program->texts[i]);
+        else
+            FBP_TRY(add_named(t, program->texts[i]));
+    return FBP_OK;
+}
+
+static void drop_text(struct text *t)
 {
     for (size_t i = 0; i < t->n_own; i++)
         free(t->own[i]);
 }
 
-/* Programs as the driver has compiled them, kept from run to run (internal).
- *
- * A file a program in ${XDG_CACHE_HOME:-~/.cache}/fbp, under the hash of its text and of the
- * renderer's and its driver's names.  Whatever is wrong with a file, or if the driver does not want
- * it, the program is compiled again.
- */
-
-/** Of a text, on the renderer of the current context. */
-static uint64_t gl_compiled_key(const struct gl_text *text);
-
-/** The program, linked; 0: it is to be compiled. */
-static unsigned gl_compiled_recall(uint64_t key);
-static void gl_compiled_keep(uint64_t key, unsigned program);
+/* The cache: one file per program, named by a hash of its text and of the renderer's and its
+ * driver's names.  If the file is damaged, or the driver refuses it, the program is compiled. */
 
 enum { NAME = 40 };
 
-/* What a file begins with. */
 struct header {
     char magic[8];
-    uint64_t key, check; /* of what follows */
+    uint64_t key, check; /* check: hash of the bytes after the header */
     uint32_t format, bytes;
 };
 
 static const char MAGIC[8] = "fbp gl 1";
 
-/* Fowler, Noll and Vo's, from a beginning on. */
+/* FNV-1a, continued from h. */
 static uint64_t hash(uint64_t h, const void *data, size_t n)
 {
     const unsigned char *at = data;
@@ -121,7 +117,7 @@ static uint64_t hash(uint64_t h, const void *data, size_t n)
 
 static const uint64_t START = 14695981039346656037u;
 
-static uint64_t gl_compiled_key(const struct gl_text *text)
+static uint64_t cache_key(const struct text *text)
 {
     static const GLenum names[] = {GL_VENDOR, GL_RENDERER, GL_VERSION};
     uint64_t h = START;
@@ -135,12 +131,11 @@ static uint64_t gl_compiled_key(const struct gl_text *text)
     return h;
 }
 
-static void name_of(uint64_t key, char out[NAME])
+static void cache_name(uint64_t key, char out[NAME])
 {
     snprintf(out, NAME, "gl-%016llx", (unsigned long long)key);
 }
 
-/* Is this such a file, and whole? */
 static bool is_whole(const void *data, size_t n, uint64_t key, struct header *h)
 {
     if (!data || n < sizeof *h)
@@ -151,6 +146,7 @@ static bool is_whole(const void *data, size_t n, uint64_t key, struct header *h)
            hash(START, (const char *)data + sizeof *h, h->bytes) == h->check;
 }
 
+/* Does the driver give programs in binary form? */
 static bool has_formats(void)
 {
     GLint n = 0;
@@ -159,36 +155,37 @@ static bool has_formats(void)
     return n > 0;
 }
 
-static void forget_errors(void)
+static void clear_errors(void)
 {
     for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++)
         ;
 }
 
-static unsigned gl_compiled_recall(uint64_t key)
+/* The linked program; 0: not in the cache. */
+static unsigned cache_read(uint64_t key)
 {
     char name[NAME];
     struct header h;
     size_t n = 0;
     GLint ok = 0;
 
-    name_of(key, name);
+    cache_name(key, name);
     void *data = has_formats() ? gpu_host->kept_read(name, &n) : NULL;
     GLuint program = is_whole(data, n, key, &h) ? glCreateProgram() : 0;
     if (program) {
         glProgramBinary(program, h.format, (const char *)data + sizeof h, (GLsizei)h.bytes);
         glGetProgramiv(program, GL_LINK_STATUS, &ok);
     }
-    if (program && !ok) { /* of another build of the driver */
+    if (program && !ok) { /* written by another build of the driver */
         glDeleteProgram(program);
         program = 0;
     }
-    forget_errors();
+    clear_errors();
     free(data);
     return program;
 }
 
-static void gl_compiled_keep(uint64_t key, unsigned program)
+static void cache_write(uint64_t key, unsigned program)
 {
     struct header h = {.key = key};
     char name[NAME];
@@ -204,46 +201,19 @@ static void gl_compiled_keep(uint64_t key, unsigned program)
         h.bytes = (uint32_t)bytes;
         h.check = hash(START, data + sizeof h, h.bytes);
         memcpy(data, &h, sizeof h);
-        name_of(key, name);
+        cache_name(key, name);
         if (glGetError() == GL_NO_ERROR)
             gpu_host->kept_write(name, data, sizeof h + h.bytes);
     }
-    forget_errors();
+    clear_errors();
     free(data);
 }
 
-enum { MOST_TEXTS = 10, LOG_BYTES = 400 };
+/* Compilation. */
 
-static const struct {
-    const char *name, *texts[MOST_TEXTS];
-} programs[GL_N_PROGRAMS] = {
-#define GL_PROGRAM_TEXTS(ID, NAME, ...) [GL_P_##ID] = {(NAME), {__VA_ARGS__}},
-    GL_PROGRAMS(GL_PROGRAM_TEXTS)
-#undef GL_PROGRAM_TEXTS
-};
+enum { LOG_BYTES = 400 };
 
-fbp_status gl_programs_open(struct gl_programs *p, uint64_t alignment, uint64_t block_bytes)
-{
-    *p = (struct gl_programs){.alignment = alignment, .block_bytes = block_bytes};
-    glGenBuffers(1, &p->parameters);
-    glBindBuffer(GL_UNIFORM_BUFFER, p->parameters);
-    glBufferData(GL_UNIFORM_BUFFER, (GLsizeiptr)GL_PARAMETERS * GL_PARAMETER_SLOTS, NULL,
-                 GL_STREAM_DRAW);
-    glBindBuffer(GL_UNIFORM_BUFFER, 0);
-    return gl_check("parameters");
-}
-
-void gl_programs_close(struct gl_programs *p)
-{
-    for (int i = 0; i < GL_N_PROGRAMS; i++)
-        if (p->names[i])
-            glDeleteProgram(p->names[i]);
-    if (p->parameters)
-        glDeleteBuffers(1, &p->parameters);
-    *p = (struct gl_programs){0};
-}
-
-/* A log's first lines as one. */
+/* Fail with the first lines of a log as one line. */
 static fbp_status refused(const char *name, const char *log)
 {
     char line[LOG_BYTES];
@@ -259,7 +229,7 @@ static fbp_status refused(const char *name, const char *log)
                           gl_check_name(), name, line);
 }
 
-static fbp_status compile(const char *name, const struct gl_text *text, GLuint *shader)
+static fbp_status compile(const char *name, const struct text *text, GLuint *shader)
 {
     char log[LOG_BYTES] = "it gives no reason";
     GLint ok = 0;
@@ -293,37 +263,59 @@ static fbp_status link_program(const char *name, GLuint shader, GLuint *program)
     return refused(name, log);
 }
 
-static fbp_status build(struct gl_programs *p, enum gl_program_id id)
+static fbp_status build(const struct gl_program *program, int shape, unsigned *out)
 {
-    const char *name = programs[id].name;
-    struct gl_text text = {.n = 0};
+    struct text text = {.n = 0};
     GLuint shader = 0;
-    fbp_status st = gl_text_add(&text, NULL);
+    fbp_status st = assemble(&text, program, shape);
+    const uint64_t key = cache_key(&text);
 
-    for (int i = 0; st == FBP_OK && i < MOST_TEXTS && programs[id].texts[i]; i++)
-        st = gl_text_add(&text, programs[id].texts[i]);
-    const uint64_t key = gl_compiled_key(&text);
     if (st == FBP_OK)
-        p->names[id] = gl_compiled_recall(key);
-    const bool compiles = st == FBP_OK && !p->names[id];
+        *out = cache_read(key);
+    const bool compiles = st == FBP_OK && !*out;
     if (compiles)
-        st = compile(name, &text, &shader);
+        st = compile(program->name, &text, &shader);
     if (compiles && st == FBP_OK)
-        st = link_program(name, shader, &p->names[id]);
+        st = link_program(program->name, shader, out);
     if (compiles && st == FBP_OK)
-        gl_compiled_keep(key, p->names[id]);
+        cache_write(key, *out);
     if (shader)
         glDeleteShader(shader);
-    gl_text_drop(&text);
-    return st == FBP_OK ? gl_check(name) : st;
+    drop_text(&text);
+    return st == FBP_OK ? gl_check(program->name) : st;
 }
 
-fbp_status gl_programs_need(struct gl_programs *p, const enum gl_program_id *ids, size_t n)
+fbp_status gl_programs_need(struct gl_programs *p, enum gl_program_id id, int shape)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!p->names[ids[i]])
-            FBP_TRY(build(p, ids[i]));
-    return FBP_OK;
+    unsigned *name = &p->names[id][shape];
+
+    return *name ? FBP_OK : build(&gl_program_list[id], shape, name);
+}
+
+/* Runs. */
+
+enum { PARAMETER_SLOTS = 64 };
+
+fbp_status gl_programs_open(struct gl_programs *p, uint64_t alignment, uint64_t block_bytes)
+{
+    *p = (struct gl_programs){.alignment = alignment, .block_bytes = block_bytes};
+    glGenBuffers(1, &p->parameters);
+    glBindBuffer(GL_UNIFORM_BUFFER, p->parameters);
+    glBufferData(GL_UNIFORM_BUFFER, (GLsizeiptr)GL_PARAMETERS * PARAMETER_SLOTS, NULL,
+                 GL_STREAM_DRAW);
+    glBindBuffer(GL_UNIFORM_BUFFER, 0);
+    return gl_check("parameters");
+}
+
+void gl_programs_close(struct gl_programs *p)
+{
+    for (int i = 0; i < GL_N_PROGRAMS; i++)
+        for (int k = 0; k < GL_MOST_SHAPES; k++)
+            if (p->names[i][k])
+                glDeleteProgram(p->names[i][k]);
+    if (p->parameters)
+        glDeleteBuffers(1, &p->parameters);
+    *p = (struct gl_programs){0};
 }
 
 fbp_status gl_bind(const struct gl_programs *p, struct gl_call *call, unsigned i,
@@ -337,17 +329,17 @@ fbp_status gl_bind(const struct gl_programs *p, struct gl_call *call, unsigned i
         return gpu_host->fail(FBP_ERR_UNSUPPORTED,
                               "gl: %zu bytes are needed at once by the program %s, and this "
                               "renderer's storage blocks hold %llu: use --device cpu",
-                              call->bound[i].bytes, programs[call->program].name,
+                              call->bound[i].bytes, gl_program_list[call->program].name,
                               (unsigned long long)p->block_bytes);
     if (call->bound[i].at + call->bound[i].bytes > buffer->bytes)
         call->bound[i].bytes = buffer->bytes - call->bound[i].at;
     return FBP_OK;
 }
 
-/* Into the next slot: what is still being read lies in others, and the driver sees to the rest. */
+/* Each call writes the next slot, so that the driver rarely has to wait for an earlier call. */
 static void put_parameters(struct gl_programs *p, const struct gl_call *call)
 {
-    const GLintptr at = (GLintptr)(p->next++ % GL_PARAMETER_SLOTS) * GL_PARAMETERS;
+    const GLintptr at = (GLintptr)(p->next++ % PARAMETER_SLOTS) * GL_PARAMETERS;
 
     glBindBuffer(GL_UNIFORM_BUFFER, p->parameters);
     glBufferSubData(GL_UNIFORM_BUFFER, at, (GLsizeiptr)call->parameter_bytes, call->parameters);
@@ -356,8 +348,8 @@ static void put_parameters(struct gl_programs *p, const struct gl_call *call)
 
 fbp_status gl_run(struct gl_programs *p, const struct gl_call *call)
 {
-    FBP_TRY(gl_programs_need(p, &call->program, 1));
-    glUseProgram(p->names[call->program]);
+    FBP_TRY(gl_programs_need(p, call->program, call->shape));
+    glUseProgram(p->names[call->program][call->shape]);
     put_parameters(p, call);
     for (unsigned i = 0; i < GL_MOST_BOUND; i++)
         if (call->bound[i].buffer)
@@ -372,5 +364,5 @@ fbp_status gl_run(struct gl_programs *p, const struct gl_call *call)
         glBindImageTexture(0, call->image, 0, GL_TRUE, 0, GL_READ_WRITE, call->format);
     glDispatchCompute(call->groups[0], call->groups[1], call->groups[2]);
     glMemoryBarrier(GL_ALL_BARRIER_BITS);
-    return gl_check(programs[call->program].name);
+    return gl_check(gl_program_list[call->program].name);
 }

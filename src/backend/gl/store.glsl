@@ -1,3 +1,85 @@
+/* Filtered pairs on their way out of the filter: a group a row, which is one part of a pair. */
+
+layout(local_size_x = 64) in;
+layout(std430, binding = 0) readonly buffer In { vec2 rows_in[]; };
+
+float sample_of_part(uint at)
+{
+    return part == 0u ? rows_in[at].x : rows_in[at].y;
+}
+
+/* The group's row, and what it is of; false: there is none. */
+bool own_pair(out uint number, out Pair p)
+{
+    number = group_number();
+    p = pair_of(number);
+    return number < n && p.there;
+}
+
+#ifdef FORMAT
+/* One part of filtered pairs into a layered texture, times the views' scale.  Rows of two texels a
+ * column begin and end with the mean of a sample and the zero beside the view.  Above the last row
+ * two of zeros follow, where the texture has so many: what lies beyond them is never read. */
+
+layout(FORMAT, binding = 0) uniform image2DArray views; /* lanes come one after another */
+
+/* Drivers may cut off what fp16 does not hold, which would be a shift of all samples: its 10 bits are
+ * made here, to nearest. */
+float nearest(float q)
+{
+    uint bits = floatBitsToUint(q);
+
+    return MOST > 65504.0 ? q : uintBitsToFloat((bits + 0xfffu + (bits >> 13 & 1u)) & ~0x1fffu);
+}
+
+void put(uint x, uint row, uint layer, uint lane, float q)
+{
+    ivec3 at = ivec3(int(x), int(row), int(layer));
+    vec4 texel = CHANNELS > 1 && lane > 0u ? imageLoad(views, at) : vec4(0.0);
+
+    texel[lane] = nearest(clamp(q * scale, -MOST, MOST));
+    imageStore(views, at, texel);
+}
+
+void main()
+{
+    uint number;
+    Pair p;
+
+    if (!own_pair(number, p))
+        return;
+    uint from = number * row_length, layer = bound_group + p.group, last = n_rows - 1u;
+    for (uint x = gl_LocalInvocationID.x; x < wide_columns + texels - 1u; x += 64u) {
+        float q = x < wide_columns ? sample_of_part(from + x) : 0.0;
+        float before = x > 0u ? sample_of_part(from + x - 1u) : 0.0;
+        if (x < wide_columns)
+            put(texels * x + texels - 1u, p.row, layer, p.lane, q);
+        if (texels == 2u)
+            put(2u * x, p.row, layer, p.lane, 0.5 * (before + q));
+        for (uint k = 1u; p.row == last && k <= 2u && last + k < height; k++) {
+            put(texels * x, last + k, layer, p.lane, 0.0);
+            if (texels == 2u && x < wide_columns)
+                put(2u * x + 1u, last + k, layer, p.lane, 0.0);
+        }
+    }
+}
+#elif defined PLAIN
+/* One part of filtered pairs as plain rows: [n_views][n_rows][wide_columns]. */
+
+layout(std430, binding = 1) writeonly buffer Out { float plain_out[]; };
+
+void main()
+{
+    uint number;
+    Pair p;
+
+    if (!own_pair(number, p))
+        return;
+    uint to = views_skip + ((p.stored - bound_view) * n_rows + p.row) * wide_columns;
+    for (uint i = gl_LocalInvocationID.x; i < wide_columns; i += 64u)
+        plain_out[to + i] = sample_of_part(number * row_length + i);
+}
+#else
 /* One part of filtered pairs into plain memory, between borders of zeros (gpu_plain.h). */
 
 layout(std430, binding = 1) writeonly buffer Views { float views[]; };
@@ -19,3 +101,4 @@ void main()
         views[to + i * lanes] = inside ? sample_of_part(from + i - BORDER) : 0.0;
     }
 }
+#endif
