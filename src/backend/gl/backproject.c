@@ -1,4 +1,4 @@
-/* A batch of filtered views into the slices of a slab, pass after pass, piece after piece. */
+/* Filtered views into the slices of a slab, and finished slices to the host. */
 #include "backend/gl/gl.h"
 
 #include "backend/gl/error.h"
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* As `View` and `Pass` in frame.glsl. */
+/* `View` and `Pass` in frame.glsl (std140). */
 struct view {
     float u[4], v[4], w[4];
     int at[4];
@@ -35,12 +35,12 @@ struct pass {
     struct view view[GPU_PASS];
 };
 
-/* What the commands of a batch have in common: columns of voxels, or orbits, and floats of each. */
-struct walk {
+/* State of a batch: the part of the parameters that all its commands share. */
+struct state {
     struct gl_device *dev;
     const struct gl_bp *bp;
     const struct gl_shape *shape;
-    int nx, ny, lanes, depth; /* slices of a group */
+    int nx, ny, lanes, depth; /* columns of voxels, or orbits; floats of each; slices per group */
     struct pass pass;
 };
 
@@ -93,8 +93,8 @@ static struct pass pass_of(const struct gl_device *dev, const struct gl_bp *bp)
     return p;
 }
 
-/* Columns become orbits. */
-static void take_domain(struct walk *w)
+/* Replace columns of voxels by orbits. */
+static void take_domain(struct state *w)
 {
     struct gpu_domain d;
 
@@ -110,9 +110,10 @@ static void take_domain(struct walk *w)
     w->pass.cell_y0 += d.y0;
 }
 
-static struct walk walk_of(struct gl_device *dev, const struct gl_bp *bp)
+static struct state state_of(struct gl_device *dev, const struct gl_bp *bp)
 {
-    struct walk w = {.dev = dev, .bp = bp, .lanes = (int)dev->job->turns, .pass = pass_of(dev, bp)};
+    struct state w = {
+        .dev = dev, .bp = bp, .lanes = (int)dev->job->turns, .pass = pass_of(dev, bp)};
 
     if (dev->kernel->gpu.volume_size)
         take_domain(&w);
@@ -121,9 +122,9 @@ static struct walk walk_of(struct gl_device *dev, const struct gl_bp *bp)
     return w;
 }
 
-/* The next voxels from p->z0 and p->y0 on: whole slices if so many are allowed, else lines of some.
- * most: orbits; block: bytes. */
-static void take_piece(const struct walk *w, double most, size_t block, struct piece *p)
+/* Choose the voxels of the next command, from p->z0 and p->y0 on: whole slices if the limits allow,
+ * otherwise lines of some slices.  most: orbits per command; block: bytes per storage block. */
+static void take_piece(const struct state *w, double most, size_t block, struct piece *p)
 {
     const double slice = (double)w->nx * w->ny;
     const size_t values = block / ((size_t)w->lanes * sizeof(float));
@@ -148,7 +149,7 @@ static void take_piece(const struct walk *w, double most, size_t block, struct p
     p->y1 = n < w->ny - p->y0 ? p->y0 + n : w->ny;
 }
 
-static void advance(const struct walk *w, struct piece *p)
+static void advance(const struct state *w, struct piece *p)
 {
     const bool over = p->y1 == w->ny;
 
@@ -161,14 +162,15 @@ static unsigned parts(int n, int of)
     return (unsigned)((n + of - 1) / of);
 }
 
-/* Groups along an axis; those of planes are counted from voxel 0 of the whole grid. */
-static unsigned groups_of(const struct walk *w, int first, int n, int of)
+/* Number of groups along an axis.  Kernels of planes count groups from voxel 0 of the whole grid.
+ */
+static unsigned groups_of(const struct state *w, int first, int n, int of)
 {
     return w->dev->kernel->gpu.planes ? (unsigned)((first + n - 1) / of - first / of + 1)
                                       : parts(n, of);
 }
 
-static fbp_status run_piece(struct walk *w, const struct gl_call *bound, const struct piece *p)
+static fbp_status run_piece(struct state *w, const struct gl_call *bound, const struct piece *p)
 {
     const size_t line = (size_t)w->nx * (size_t)w->lanes * sizeof(float);
     const size_t slice = line * (size_t)w->ny;
@@ -194,8 +196,8 @@ static fbp_status run_piece(struct walk *w, const struct gl_call *bound, const s
     return FBP_OK;
 }
 
-/* Places of planes, from view k of the batch on, and how large their windows are. */
-static fbp_status bind_planes(struct walk *w, size_t k, struct gl_call *c)
+/* Bind the planes of a pass, from view k of the batch on, and set the sizes of windows. */
+static fbp_status bind_planes(struct state *w, size_t k, struct gl_call *c)
 {
     const struct gl_device *dev = w->dev;
     const int box[3] = {w->shape->x, w->shape->y, w->shape->slices};
@@ -212,8 +214,8 @@ static fbp_status bind_planes(struct walk *w, size_t k, struct gl_call *c)
     return FBP_OK;
 }
 
-/* The views of a pass, from view k of the batch on. */
-static fbp_status bind_views(struct walk *w, size_t k, struct gl_call *c)
+/* Bind the views of a pass, from view k of the batch on. */
+static fbp_status bind_views(struct state *w, size_t k, struct gl_call *c)
 {
     const struct gl_device *dev = w->dev;
     const struct gl_part *views = &w->bp->views;
@@ -238,8 +240,8 @@ static fbp_status bind_views(struct walk *w, size_t k, struct gl_call *c)
     return FBP_OK;
 }
 
-/* Views, or groups, [k, k + n) of the batch. */
-static fbp_status run_pass(struct walk *w, size_t k, size_t n)
+/* Add views, or groups of views, [k, k + n) of the batch. */
+static fbp_status run_pass(struct state *w, size_t k, size_t n)
 {
     struct gl_device *dev = w->dev;
     const struct fbp_batch *b = w->bp->batch;
@@ -272,7 +274,7 @@ static fbp_status run_pass(struct walk *w, size_t k, size_t n)
     return FBP_OK;
 }
 
-/* Views that one pass takes: as many as a storage block holds, where they lie in one. */
+/* Greatest number of views per pass; views in plain memory must fit a storage block. */
 static size_t most_views(const struct gl_device *dev, const struct gl_bp *bp)
 {
     const size_t view = gpu_plain_bytes(dev->job, 1, bp->batch->n_rows);
@@ -284,11 +286,11 @@ static size_t most_views(const struct gl_device *dev, const struct gl_bp *bp)
     return fit < 1 ? 1 : fit;
 }
 
-/* Of one frame, which is a row of kernels of planes. */
+/* Add a batch to one frame.  For kernels of planes a frame is a row of the views. */
 static fbp_status add_frame(struct gl_device *dev, const struct gl_bp *bp, size_t frame)
 {
     const size_t n = bp->batch->n_views / dev->job->turns, most = most_views(dev, bp);
-    struct walk w = walk_of(dev, bp);
+    struct state w = state_of(dev, bp);
 
     w.pass.delay = (int)frame;
     for (size_t k = 0; k < n; k += most)
@@ -307,9 +309,7 @@ static fbp_status add_batch(struct gl_device *dev, const struct gl_bp *all)
     return FBP_OK;
 }
 
-/* Filtered views into a slab, and the slab to the host. */
-
-/* Of nz slices of one frame. */
+/* Bytes of nz slices of one frame. */
 static size_t volume_bytes(const struct gl_device *dev, const struct fbp_slab *slab, size_t nz)
 {
     struct fbp_slab some = *slab;
@@ -318,18 +318,18 @@ static size_t volume_bytes(const struct gl_device *dev, const struct fbp_slab *s
     return gpu_volume_size(&dev->kernel->gpu, dev->job, &some) * sizeof(float);
 }
 
-/* As `Zero` in zero.glsl, and `Voxels` in found.glsl. */
+/* `Zero` in zero.glsl, and `Voxels` in found.glsl. */
 struct voxels {
     unsigned n, from, spare[2];
 };
 
-/* Bytes of voxels that a command takes at once. */
+/* Greatest number of bytes of voxels per command. */
 static size_t block_of(const struct gl_device *dev)
 {
     return (size_t)(dev->programs.block_bytes - dev->programs.alignment) / 4 * 4;
 }
 
-/* Groups of 64 threads for n voxels: each thread takes some, if there are many. */
+/* Groups of 64 threads for n voxels; if there are many, a thread takes several. */
 static void cover(struct gl_call *c, size_t n)
 {
     const size_t threads = 64, most = 4096, wanted = (n + threads - 1) / threads;
@@ -370,8 +370,7 @@ fbp_status gl_clear(fbp_device *device, const struct fbp_slab *slab, void *volum
     return gl_queue_submit(dev->queue, GL_ORDER_BP, run_clear, &all, sizeof all);
 }
 
-/* A command: what the slot was called with. */
-struct backprojecting {
+struct backproject_command {
     struct fbp_batch batch;
     struct fbp_slab slab;
     struct gl_bp bp;
@@ -380,7 +379,7 @@ struct backprojecting {
 static fbp_status run_backproject(void *device, void *command)
 {
     struct gl_device *dev = device;
-    struct backprojecting *b = command;
+    struct backproject_command *b = command;
 
     b->bp.batch = &b->batch;
     b->bp.slab = &b->slab;
@@ -391,7 +390,7 @@ fbp_status gl_backproject(fbp_device *device, const struct fbp_batch *batch, con
                           const struct fbp_slab *slab, size_t z0, size_t z1, void *volume)
 {
     struct gl_device *dev = gl_of(device);
-    struct backprojecting b = {.batch = *batch, .slab = *slab};
+    struct backproject_command b = {.batch = *batch, .slab = *slab};
 
     if (batch->n_rows == 0)
         return FBP_OK;
@@ -405,21 +404,21 @@ fbp_status gl_backproject(fbp_device *device, const struct fbp_batch *batch, con
     return gl_queue_submit(dev->queue, GL_ORDER_BP, run_backproject, &b, sizeof b);
 }
 
-/* A command: what is computed before slices [z0, z1) are copied to the host. */
-struct unpacking {
-    struct gl_part from, to; /* the slab, of orbits, or those slices; scratch */
+/* Parameters of a command that computes slices [z0, z1) of the output. */
+struct unpack_command {
+    struct gl_part from, to; /* from: the slab of orbits, or those slices; to: scratch memory */
     struct fbp_slab slab;
     size_t z0, z1;
 };
 
-/* As `Scale` in scale.glsl. */
+/* `Scale` in scale.glsl. */
 struct scale {
     unsigned n, from, to, spare;
     float scale, shift, spare2[2];
 };
 
-/* What there is among voxels. */
-static fbp_status look_at(struct gl_device *dev, const struct gl_part *p)
+/* Update least and greatest value and sum of the output. */
+static fbp_status measure_voxels(struct gl_device *dev, const struct gl_part *p)
 {
     struct voxels v = {.n = (unsigned)(p->bytes / sizeof(float))};
     struct gl_call c = {.program = GL_P_FOUND, .parameters = &v, .parameter_bytes = sizeof v};
@@ -450,8 +449,8 @@ static fbp_status scale_some(struct gl_device *dev, const struct gl_part *from,
     return gl_run(&dev->programs, &c);
 }
 
-/* The volume's slices as they are. */
-static fbp_status run_look(void *device, void *command)
+/* The same for slices of the volume, which are the output as they are. */
+static fbp_status run_measure(void *device, void *command)
 {
     struct gl_device *dev = device;
     const struct gl_part *all = command;
@@ -461,16 +460,16 @@ static fbp_status run_look(void *device, void *command)
     for (size_t done = 0; done < all->bytes; done += some.bytes) {
         some.at = all->at + done;
         some.bytes = all->bytes - done < most ? all->bytes - done : most;
-        FBP_TRY(look_at(dev, &some));
+        FBP_TRY(measure_voxels(dev, &some));
     }
     return FBP_OK;
 }
 
-/* ... scaled and shifted into scratch: as much at once as a storage block holds. */
+/* Scale and shift slices into scratch memory, as much at once as a storage block holds. */
 static fbp_status run_scale(void *device, void *command)
 {
     struct gl_device *dev = device;
-    const struct unpacking *u = command;
+    const struct unpack_command *u = command;
     const size_t most = block_of(dev);
     struct gl_part from = u->from, to = u->to;
 
@@ -479,12 +478,12 @@ static fbp_status run_scale(void *device, void *command)
         to.at = u->to.at + done;
         from.bytes = to.bytes = u->from.bytes - done < most ? u->from.bytes - done : most;
         FBP_TRY(scale_some(dev, &from, &to));
-        FBP_TRY(look_at(dev, &to));
+        FBP_TRY(measure_voxels(dev, &to));
     }
     return FBP_OK;
 }
 
-/* As `Unpack` in unpack.glsl. */
+/* `Unpack` in unpack.glsl. */
 struct unpack {
     unsigned n, from, to, turns;
     int nx, ny, x0, y0, dnx, dny;
@@ -509,8 +508,8 @@ static struct unpack unpack_of(const struct gl_device *dev, const struct fbp_sla
                            .shift = (float)job->shift};
 }
 
-/* Slices [z0, z1) to a place in scratch. */
-static fbp_status unpack_slices(struct gl_device *dev, const struct unpacking *f, size_t z0,
+/* Unpack slices [z0, z1) of orbits to scratch memory. */
+static fbp_status unpack_slices(struct gl_device *dev, const struct unpack_command *f, size_t z0,
                                 size_t z1, const struct gl_part *to)
 {
     const size_t slice = volume_bytes(dev, &f->slab, 1);
@@ -528,11 +527,11 @@ static fbp_status unpack_slices(struct gl_device *dev, const struct unpacking *f
     return gl_run(&dev->programs, &c);
 }
 
-/* Slices of a volume of orbits, as many at once as a storage block holds. */
+/* Unpack slices of orbits, as many at once as a storage block holds. */
 static fbp_status run_unpack(void *device, void *command)
 {
     struct gl_device *dev = device;
-    const struct unpacking *u = command;
+    const struct unpack_command *u = command;
     const size_t slice = fbp_slab_slice(&u->slab) * sizeof(float);
     const size_t orbits = volume_bytes(dev, &u->slab, 1);
     const size_t fit = block_of(dev) / (orbits > slice ? orbits : slice), step = fit > 0 ? fit : 1;
@@ -542,26 +541,28 @@ static fbp_status run_unpack(void *device, void *command)
         z1 = z0 + step < u->z1 ? z0 + step : u->z1;
         to.bytes = (z1 - z0) * slice;
         FBP_TRY(unpack_slices(dev, u, z0, z1, &to));
-        FBP_TRY(look_at(dev, &to));
+        FBP_TRY(measure_voxels(dev, &to));
         to.at += to.bytes;
     }
     return FBP_OK;
 }
 
-/* The volume's slices as they are: looked at and copied side by side. */
+/* Copy slices of the volume to the host as they are, while their statistics are computed. */
 static fbp_status fetch_plain(struct gl_device *dev, const struct gl_part *voxels, void *host)
 {
-    struct gl_point looked;
+    struct gl_point measured;
 
-    FBP_TRY(gl_queue_submit(dev->queue, GL_ORDER_UNPACK, run_look, voxels, sizeof *voxels));
+    FBP_TRY(gl_queue_submit(dev->queue, GL_ORDER_UNPACK, run_measure, voxels, sizeof *voxels));
     FBP_TRY(gl_copy_out(dev, voxels, host));
-    FBP_TRY(gl_queue_point(dev->queue, GL_ORDER_UNPACK, &looked));
-    gl_queue_after(dev->queue, GL_ORDER_OUT, looked); /* what is marked next */
+    FBP_TRY(gl_queue_point(dev->queue, GL_ORDER_UNPACK, &measured));
+    gl_queue_after(dev->queue, GL_ORDER_OUT, measured); /* the next event of OUT includes them */
     return FBP_OK;
 }
 
-/* Through one of the places in scratch, which was copied when it is filled again. */
-static fbp_status fetch_piece(struct gl_device *dev, struct unpacking *u, size_t bytes, void *host)
+/* Compute some slices in a place in scratch memory and copy them to the host.  A place is used
+ * again when its last copy is done. */
+static fbp_status fetch_piece(struct gl_device *dev, struct unpack_command *u, size_t bytes,
+                              void *host)
 {
     const unsigned at = dev->next_piece++ % GPU_STAGES;
     const bool orbits = dev->kernel->gpu.volume_size != NULL;
@@ -579,8 +580,9 @@ static fbp_status fetch_piece(struct gl_device *dev, struct unpacking *u, size_t
     return gl_queue_point(dev->queue, GL_ORDER_OUT, &dev->copied[at]);
 }
 
-/* Slices [u->z0, z1) of one frame of a slab. */
-static fbp_status fetch_frame(struct gl_device *dev, struct unpacking *u, size_t z1, char *host)
+/* Fetch slices [u->z0, z1) of one frame of a slab. */
+static fbp_status fetch_frame(struct gl_device *dev, struct unpack_command *u, size_t z1,
+                              char *host)
 {
     const bool orbits = dev->kernel->gpu.volume_size != NULL;
     const size_t slice = fbp_slab_slice(&u->slab) * sizeof(float), z0 = u->z0;
@@ -611,7 +613,7 @@ fbp_status gl_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, 
     const struct gl_part all = gl_part_at(dev, volume, gpu_volume_bytes(dev->job, slab));
 
     for (size_t i = 0; i < fbp_frames(dev->job); i++) {
-        struct unpacking u = {.from = all, .slab = *slab, .z0 = z0};
+        struct unpack_command u = {.from = all, .slab = *slab, .z0 = z0};
         u.from.at += i * frame;
         u.from.bytes = frame;
         FBP_TRY(fetch_frame(dev, &u, z1, (char *)host + i * n * sizeof(float)));

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Few: some of a run, and what the program has asked for. */
+/* All buffers that have an address.  There are few: those of a run, and those that the program has
+ * allocated. */
 static struct {
     pthread_mutex_t lock;
     struct gl_buffer *first;
@@ -71,7 +72,7 @@ static struct gl_part find(const void *owner, const void *address, size_t bytes,
             (size_t)(at - b->base) <= b->bytes - bytes) {
             out.buffer = b;
             out.at = (size_t)(at - b->base);
-            b->holders += hold;
+            b->references += hold;
         }
     pthread_mutex_unlock(&all.lock);
     return out;
@@ -82,15 +83,15 @@ struct gl_part gl_part_at(const void *owner, const void *address, size_t bytes)
     return find(owner, address, bytes, false);
 }
 
-struct gl_part gl_part_held(const void *owner, const void *address, size_t bytes)
+struct gl_part gl_part_retain(const void *owner, const void *address, size_t bytes)
 {
     return find(owner, address, bytes, true);
 }
 
-bool gl_buffer_less(struct gl_buffer *b)
+bool gl_buffer_release(struct gl_buffer *b)
 {
     pthread_mutex_lock(&all.lock);
-    const bool last = --b->holders == 0;
+    const bool last = --b->references == 0;
     pthread_mutex_unlock(&all.lock);
     return last;
 }
@@ -125,7 +126,8 @@ fbp_status gl_buffer_make(struct gl_buffer *b, bool mapped, const char *what)
     glBindBuffer(GL_COPY_WRITE_BUFFER, b->name);
     if (mapped)
         map(b);
-    else /* immutable: some drivers move a glBufferData() buffer to host memory after a read */
+    else /* immutable, because some drivers move buffers of glBufferData() to host memory after a
+            read */
         glBufferStorage(GL_COPY_WRITE_BUFFER, (GLsizeiptr)b->bytes, NULL, GL_DYNAMIC_STORAGE_BIT);
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
     const fbp_status st = gl_check(what);
@@ -138,7 +140,7 @@ fbp_status gl_buffer_make(struct gl_buffer *b, bool mapped, const char *what)
 void gl_buffer_drop(struct gl_buffer *b)
 {
     if (b->name)
-        glDeleteBuffers(1, &b->name); /* which unmaps it */
+        glDeleteBuffers(1, &b->name); /* also unmaps it */
     if (b->texture)
         glDeleteTextures(1, &b->texture);
     if (!b->mapped)

@@ -1,4 +1,4 @@
-/* Displays and contexts by EGL. */
+/* Renderers and contexts by EGL. */
 #include "backend/gl/egl.h"
 
 #include "backend/gl/error.h"
@@ -32,20 +32,20 @@ static int hold(struct dl_phdr_info *is, size_t size, void *unused)
     return 0;
 }
 
-static void gl_hold_drivers(void)
+static void keep_drivers_loaded(void)
 {
     (void)dl_iterate_phdr(hold, NULL);
 }
 
 #else
 
-static void gl_hold_drivers(void)
+static void keep_drivers_loaded(void)
 {
 }
 
 #endif
 
-static bool takes_layers(int size, int layers)
+static bool accepts_layers(int size, int layers)
 {
     GLint width = 0;
 
@@ -55,15 +55,16 @@ static bool takes_layers(int size, int layers)
     return glGetError() == GL_NO_ERROR && width > 0;
 }
 
-/* Drivers answer for sizes, not for what is free: by layers of 64 MiB. */
-static uint64_t gl_layered_bytes(int size, int layers)
+/* The greatest bytes of a layered texture, tried with layers of 64 MiB; UINT64_MAX: no limit found.
+ * Drivers check the size, not the free memory. */
+static uint64_t layered_bytes(int size, int layers)
 {
     const int side = size < 4096 ? size : 4096;
     int fits = 0, fails = layers + 1;
 
     while (fails - fits > 1) {
         const int n = fits + (fails - fits) / 2;
-        if (takes_layers(side, n))
+        if (accepts_layers(side, n))
             fits = n;
         else
             fails = n;
@@ -71,9 +72,9 @@ static uint64_t gl_layered_bytes(int size, int layers)
     return fits == layers ? UINT64_MAX : (uint64_t)fits * 4 * (uint64_t)side * (uint64_t)side;
 }
 
-static pid_t process; /* that has loaded the module */
+static pid_t process; /* the process that loaded the module */
 
-/* Is this the number of an open file of a card? */
+/* Is this the number of an open file of a graphics card? */
 static bool is_card(int folder, const char *number)
 {
     const char *const of[] = {"/dev/nvidia", gl_plant.card_files};
@@ -87,8 +88,10 @@ static bool is_card(int folder, const char *number)
     return false;
 }
 
-/* In a child at its end: what the driver asks of the card goes to nobody. */
-static void blind_child(void)
+/* Replace the files of the card by /dev/null when a forked child exits.  The child inherits them
+ * from its parent, and NVIDIA's driver closes in exit() of the child what the parent still uses:
+ * the parent's next display is refused (EGL_BAD_ACCESS). */
+static void close_card_in_child(void)
 {
     if (getpid() == process)
         return;
@@ -107,21 +110,21 @@ static void blind_child(void)
 void gl_fork_guard(void)
 {
     process = getpid();
-    (void)atexit(blind_child); /* a module that is closed takes it along */
+    (void)atexit(close_card_in_child); /* closing the module runs the handler, too */
 }
 
-/* A renderer, and where EGL has it. */
+/* A renderer and its EGL device. */
 struct entry {
     struct gl_renderer is;
     EGLenum platform;
-    EGLDeviceEXT device; /* NULL: the platform's own */
-    int order;           /* in which they were found */
-    int users;           /* contexts of it */
-    bool foreign;        /* the program had opened the display before */
+    EGLDeviceEXT device; /* NULL: the default device of the platform */
+    int order;           /* order of discovery */
+    int users;           /* open contexts */
+    bool foreign;        /* the program had opened the display before this library did */
 };
 
 static struct {
-    pthread_mutex_t lock; /* users */
+    pthread_mutex_t lock; /* guards `users` and `foreign` */
     struct entry entries[GL_MOST_RENDERERS];
     int n, n_usable;
     char why[300];
@@ -155,7 +158,7 @@ static const char *error_text(void)
     }
 }
 
-/* All contexts of a renderer share its display, which others than this library may use, too. */
+/* All contexts of a renderer share its display.  The program may use the same display. */
 static EGLDisplay open_display(struct entry *e)
 {
     EGLDisplay display = eglGetPlatformDisplayEXT(
@@ -183,8 +186,9 @@ static void close_display(struct entry *e, EGLDisplay display)
     pthread_mutex_unlock(&all.lock);
 }
 
-/* The newest core profile, with notification of lost contexts if the driver has it.  3.3 is tried
- * so that the driver can name what it offers.  Contexts that share objects get the same version. */
+/* Create the newest core profile that the driver offers, with notification of resets if it has
+ * that. 3.3 is tried so that the message can name the driver's version.  Contexts that share
+ * objects must have the same version. */
 static EGLContext make_context(EGLDisplay display, EGLContext beside)
 {
     static const EGLint versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {3, 3}};
@@ -212,7 +216,7 @@ static EGLContext make_context(EGLDisplay display, EGLContext beside)
     return EGL_NO_CONTEXT;
 }
 
-/* Of an opened display; `why` gets the sentence. */
+/* Create a context on an open display; if that fails, `why` gets the reason. */
 static bool make_current(EGLDisplay display, EGLContext beside, struct gl_egl *out, char *why,
                          size_t n)
 {
@@ -240,8 +244,8 @@ static bool make_current(EGLDisplay display, EGLContext beside, struct gl_egl *o
     return false;
 }
 
-/* It was opened before, if its version is known. */
-static void say_refused(const struct entry *e, char *why, size_t n)
+/* A known version means that the display was opened before. */
+static void describe_refusal(const struct entry *e, char *why, size_t n)
 {
     const char *error = error_text();
 
@@ -266,7 +270,7 @@ static bool open_entry(struct entry *e, EGLContext beside, struct gl_egl *out, c
 
     *out = (struct gl_egl){.index = (int)(e - all.entries)};
     if (display == EGL_NO_DISPLAY) {
-        say_refused(e, why, n);
+        describe_refusal(e, why, n);
         return false;
     }
     if (make_current(display, beside, out, why, n))
@@ -318,8 +322,8 @@ static uint64_t integer_of(GLenum what)
     return value > 0 ? (uint64_t)value : 0;
 }
 
-/* Two vendors' ways to tell. */
-static void ask_for_memory(struct gl_renderer *r)
+/* Two vendors have extensions for this. */
+static void read_memory(struct gl_renderer *r)
 {
     GLint values[4] = {0};
 
@@ -332,7 +336,7 @@ static void ask_for_memory(struct gl_renderer *r)
     }
 }
 
-/* What tests lower: the storage block. */
+/* Tests lower the limit of storage blocks. */
 static void lower_limits(struct gl_renderer *r)
 {
     const char *wanted = gpu_host->environment(FBP_ENV_GL_BLOCK);
@@ -342,7 +346,7 @@ static void lower_limits(struct gl_renderer *r)
         r->block_bytes = bytes;
 }
 
-static void ask(struct gl_renderer *r)
+static void read_limits(struct gl_renderer *r)
 {
     const char *name = (const char *)glGetString(GL_RENDERER);
     const char *version = (const char *)glGetString(GL_VERSION);
@@ -364,16 +368,16 @@ static void ask(struct gl_renderer *r)
     r->texture_size = (int)integer_of(GL_MAX_TEXTURE_SIZE);
     r->layers = (int)integer_of(GL_MAX_ARRAY_TEXTURE_LAYERS);
     r->buffer_bytes = strstr(r->version, "Mesa") ? most_of_mesa : (uint64_t)1 << 40;
-    r->texture_bytes = gl_layered_bytes(r->texture_size, r->layers);
-    ask_for_memory(r);
+    r->texture_bytes = layered_bytes(r->texture_size, r->layers);
+    read_memory(r);
     r->block_bytes = integer_of(GL_MAX_SHADER_STORAGE_BLOCK_SIZE);
     r->alignment = integer_of(GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT);
     r->shared_bytes = (int)integer_of(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
     lower_limits(r);
 }
 
-/* The same card by two drivers, or twice by one, is one. */
-static bool is_there(const struct entry *e)
+/* Is the card of this device listed already?  One card may have two drivers, or be listed twice. */
+static bool is_listed_already(const struct entry *e)
 {
     for (int i = 0; i < all.n; i++)
         if (e->is.card[0] && strcmp(e->is.card, all.entries[i].is.card) == 0 &&
@@ -382,7 +386,7 @@ static bool is_there(const struct entry *e)
     return false;
 }
 
-static void look_at(struct entry *e)
+static void add_renderer(struct entry *e)
 {
     struct gl_egl egl;
 
@@ -395,14 +399,14 @@ static void look_at(struct entry *e)
                  : e->is.software ? "a renderer in software"
                                   : "a device of EGL");
     if (open_entry(at, EGL_NO_CONTEXT, &egl, at->is.reason, sizeof at->is.reason)) {
-        ask(&at->is);
-        gl_hold_drivers();
+        read_limits(&at->is);
+        keep_drivers_loaded();
         gl_egl_close(&egl);
     }
     all.n++;
 }
 
-/* Where a card is, such as "0000:18:00.0", as the system has it beside its file. */
+/* Read the PCI address of a card, such as "0000:18:00.0", from sysfs. */
 static void find_bus(const char *card, char out[28])
 {
     const char *name = strrchr(card, '/');
@@ -428,8 +432,8 @@ static void describe_device(struct entry *e)
     find_bus(e->is.card, e->is.bus_id);
 }
 
-/* Those in hardware first, and Mesa's software device last. */
-static void look_at_devices(void)
+/* Devices in hardware come first, Mesa's software device last. */
+static void add_devices(void)
 {
     EGLDeviceEXT devices[GL_MOST_RENDERERS];
     EGLint n = 0;
@@ -440,13 +444,14 @@ static void look_at_devices(void)
         for (EGLint i = 0; i < n && all.n < GL_MOST_RENDERERS - 1; i++) {
             struct entry e = {.platform = EGL_PLATFORM_DEVICE_EXT, .device = devices[i]};
             describe_device(&e);
-            if (e.is.software == (software == 1) && !is_there(&e))
-                look_at(&e);
+            if (e.is.software == (software == 1) && !is_listed_already(&e))
+                add_renderer(&e);
         }
 }
 
-/* NVIDIA's driver without its graphics part, as in many containers, does not show up at all. */
-static void look_for_half_a_driver(void)
+/* In many containers NVIDIA's driver lacks its graphics part, and EGL does not list the card at
+ * all. List it with the reason. */
+static void add_incomplete_nvidia(void)
 {
     struct entry e = {.is = {.name = "NVIDIA"}};
 
@@ -467,7 +472,7 @@ static void look_for_half_a_driver(void)
     all.entries[all.n++] = e;
 }
 
-/* What stands first in the list is tried first: hardware, then software, then what is of no use. */
+/* Order of the list: hardware, software, unusable. */
 static int rank(const struct entry *e)
 {
     return GL_MOST_RENDERERS * (2 * (e->is.reason[0] != '\0') + e->is.software) + e->order;
@@ -485,10 +490,10 @@ static void *find(void *unused)
     if (is_listed(extensions, "EGL_EXT_platform_device") &&
         (is_listed(extensions, "EGL_EXT_device_enumeration") ||
          is_listed(extensions, "EGL_EXT_device_base")))
-        look_at_devices();
+        add_devices();
     if (all.n == 0 && is_listed(extensions, "EGL_MESA_platform_surfaceless"))
-        look_at(&(struct entry){.platform = EGL_PLATFORM_SURFACELESS_MESA});
-    look_for_half_a_driver();
+        add_renderer(&(struct entry){.platform = EGL_PLATFORM_SURFACELESS_MESA});
+    add_incomplete_nvidia();
     qsort(all.entries, (size_t)all.n, sizeof *all.entries, by_rank);
     for (int i = 0; i < all.n; i++)
         all.n_usable += all.entries[i].is.reason[0] == '\0';

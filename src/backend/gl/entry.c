@@ -1,4 +1,4 @@
-/* The entry of the module: finding and opening renderers; its backend. */
+/* The entry of the module: its backend; opening and closing devices; events. */
 #include "backend/gl/gl.h"
 
 #include "backend/gl/error.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Marks: points in the queue's orders, which have the stages' numbers. */
+/* Events are points of the queue's orders, which have the stages' numbers. */
 
 fbp_status gl_mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out)
 {
@@ -73,7 +73,7 @@ static void describe(int index, struct fbp_device_info *out)
     out->free_bytes = r->free_bytes;
 }
 
-/* By precision, of the first renderer: what --resume compares, since values depend on it. */
+/* Name of the first renderer and precision.  --resume compares it, because values depend on it. */
 static char isas[4][64];
 
 static void name_isas(void)
@@ -114,7 +114,7 @@ static size_t fixed_bytes(const struct fbp_job *job)
     return gpu_fixed_bytes(job, &gl_offer) + (k->draws ? gl_s3_kernel_bytes(job, k->draws) : 0);
 }
 
-/* In the queue: what the thread does first. */
+/* First function of the computing thread. */
 static fbp_status begin(void *device)
 {
     struct gl_device *dev = device;
@@ -158,7 +158,7 @@ static void end(void *device)
     gl_egl_close(&dev->egl);
 }
 
-/* Failing here leaves copies to the context that computes. */
+/* If this fails, the computing lane copies. */
 static fbp_status begin_copies(void *device, enum gl_lane lane)
 {
     struct gl_device *dev = device;
@@ -189,7 +189,7 @@ static void close_device(fbp_device **device)
     *device = NULL;
 }
 
-/* Open, and what is found of voxels begins anew. */
+/* Open the queue, and reset the statistics of voxels. */
 static fbp_status open_queue(struct gl_device *dev)
 {
     static const struct gl_queue_life life = {begin, end, begin_copies, end_copies};
@@ -221,7 +221,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     return st;
 }
 
-/* What is slower than the CPU anyway is not even measured. */
+/* Renderers in software are not compared with the CPU: they are always slower. */
 static bool identify(int index, char *out, size_t n)
 {
     return !gl_renderer_at(index)->reason[0] && gl_timer.describe(index, out, n);

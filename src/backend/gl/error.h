@@ -1,4 +1,4 @@
-/** @file error.h  What is said when a call of OpenGL fails (internal). */
+/** @file error.h  Errors of OpenGL as status and message (internal). */
 #ifndef FBP_SRC_GL_ERROR_H
 #define FBP_SRC_GL_ERROR_H
 
@@ -6,20 +6,21 @@
 
 #include <stdbool.h>
 
-/** Has anything failed since the last look?  If so, the status and its message; `what` was done. */
+/** Fail with status and message if a call since the last check has failed; `what`: the subject of
+ * the message. */
 fbp_status gl_check(const char *what);
 
-/** With each context that becomes current: what messages of this thread call the renderer. */
+/** Called for each context that becomes current: the renderer's name in messages of this thread. */
 void gl_check_begin(const char *renderer);
 const char *gl_check_name(void);
 
-/** ... if it is what all devices of the renderer share. */
+/** The context of this thread is the shared one of the renderer (struct gl_share). */
 void gl_check_shared(void);
 
-/** Was the renderer reset, by a watchdog or after a fault?  Fences of a lost context may count as
- *  past, and memory has any values. */
+/** Was the renderer reset by a watchdog or after a fault?  Fences of a lost context may count as
+ * signaled, and memory contents are undefined. */
 bool gl_was_reset(void);
-/** The status and the message of that. */
+/** Fail with the message of a lost context. */
 fbp_status gl_check_lost(void);
 
 #endif /* FBP_SRC_GL_ERROR_H */

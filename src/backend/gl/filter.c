@@ -1,4 +1,6 @@
-/* Raw views to filtered ones: prep, weight, filter; rows in pairs, some at a time. */
+/* Raw views to filtered views: preparation, weights, filter.  Two rows are one complex row, a pair;
+ * as many pairs per call as scratch memory and storage blocks hold.  All functions except the slots
+ * at the end run in the queue. */
 #include "backend/gl/gl.h"
 
 #include "backend/gl/limits.h"
@@ -11,10 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the programs of the filter are told (internal). */
-
-/** As `Rows` in rows.glsl, member by member (std140). */
-struct gl_rows {
+/* Parameters of the filter's programs: `Rows` in rows.glsl, member by member (std140). */
+struct rows {
     uint32_t n_views, load_rows, n_columns, first_row;
     uint32_t view0, part_views, panel_rows, has_counts;
     uint32_t intensity, has_dark, has_gain, use_ledger;
@@ -34,73 +34,33 @@ struct gl_rows {
     float hardening[8];
 };
 
-/** How weights are told. */
-enum { GL_NO_WEIGHTS = 0, GL_PRODUCTS, GL_RAY_BY_RAY };
+/* Kinds of weights: none, products of an image and lines, ray by ray. */
+enum { NO_WEIGHTS = 0, PRODUCTS, RAY_BY_RAY };
 
-/* A batch on its way through the filter's programs (internal; in the queue).
- */
-
-/** A batch on its way. */
-struct gl_pass {
+/* A batch in the filter. */
+struct pass {
     struct gl_device *dev;
     const struct fbp_batch *batch;
     struct gl_part raw, out; /* out: the batch's place, in the kernel's layout or plain */
     bool plain;
-    size_t floats; /* where the raw samples are as floats, of raw.buffer */
-    size_t view;   /* bytes of a view of them */
-    size_t group;  /* bytes of a group, or plain view, of out */
+    size_t floats; /* offset of the raw samples as floats in raw.buffer */
+    size_t view;   /* bytes per view of raw samples */
+    size_t group;  /* bytes per group, or plain view, of `out` */
     uint32_t weights;
-    struct gl_rows rows;
+    struct rows rows;
 };
 
-/** Threads of a group, in most programs. */
-enum { GL_PASS_THREADS = 64 };
+/* Threads of a group in most programs. */
+enum { THREADS = 64 };
 
-/** What programs are told of a batch. */
-static struct gl_rows gl_pass_rows_of(const struct gl_device *dev, const struct fbp_batch *b);
-
-/** A call of a program with what the pass knows when it runs. */
-static struct gl_call gl_pass_call_of(const struct gl_pass *p, enum gl_program_id program);
-
-/** Bind a table, where the scan has it; and weights, if there are any. */
-static fbp_status gl_pass_bind_table(const struct gl_pass *p, struct gl_call *c, unsigned i,
-                                     bool there, size_t at, size_t bytes);
-static fbp_status gl_pass_bind_weights(const struct gl_pass *p, struct gl_call *c);
-/** Bind samples of stored views [first, end) as floats, and as counts, two bytes each. */
-static fbp_status gl_pass_bind_samples(struct gl_pass *p, struct gl_call *c, size_t first,
-                                       size_t end);
-static fbp_status gl_pass_bind_counts(struct gl_pass *p, struct gl_call *c, size_t first,
-                                      size_t end);
-
-/** Bytes of one image of the panel; of the complex rows of this call. */
-static size_t gl_pass_image_bytes(const struct fbp_job *job);
-static size_t gl_pass_complex_bytes(const struct gl_pass *p);
-
-/** Pieces of `bytes` that a storage block holds, whatever their alignment; one at least. */
-static size_t gl_pass_fit_block(const struct gl_pass *p, size_t bytes);
-
-/** Run a call for n, so many a group. */
-static fbp_status gl_pass_run_groups(struct gl_pass *p, struct gl_call *c, size_t n,
-                                     size_t a_group);
-
-/** filter_transform.c: rows of this call convolved in space, *at tells where they are then;
- * transformed in a group's memory, in place; or step by step, *at as before. */
-static fbp_status gl_pass_convolve(struct gl_pass *p, size_t *at);
-static fbp_status gl_pass_transform(struct gl_pass *p);
-static fbp_status gl_pass_transform_in_steps(struct gl_pass *p, size_t *at);
-/** The program for transforms of this length in a group's memory. */
-static enum gl_program_id gl_pass_fft_of(size_t length);
-
-/* What the programs of the filter are told and given of a batch. */
-
-static void describe_weights(const struct fbp_job *job, struct gl_rows *r)
+static void describe_weights(const struct fbp_job *job, struct rows *r)
 {
     struct fbp_rays rays;
 
     if (job->filtered)
         return;
     gpu_host->weights_rays(job->weights, &rays);
-    r->weights = gpu_host->weights_separable(job->weights) ? GL_PRODUCTS : GL_RAY_BY_RAY;
+    r->weights = gpu_host->weights_separable(job->weights) ? PRODUCTS : RAY_BY_RAY;
     r->cone = rays.cone;
     r->means = rays.means;
     r->redundancy = rays.redundancy;
@@ -109,7 +69,7 @@ static void describe_weights(const struct fbp_job *job, struct gl_rows *r)
     r->inverse_overlap = rays.inverse_overlap;
 }
 
-static void describe_pad(const struct fbp_job *job, struct gl_rows *r)
+static void describe_pad(const struct fbp_job *job, struct rows *r)
 {
     if (!job->pad)
         return;
@@ -122,7 +82,7 @@ static void describe_pad(const struct fbp_job *job, struct gl_rows *r)
     memcpy(r->lengths, job->pad->rule.lengths, sizeof r->lengths);
 }
 
-static void describe_layout(const struct fbp_job *job, const struct fbp_batch *b, struct gl_rows *r)
+static void describe_layout(const struct fbp_job *job, const struct fbp_batch *b, struct rows *r)
 {
     const struct gpu_plain plain = gpu_plain_of(job, b->n_rows);
 
@@ -132,30 +92,30 @@ static void describe_layout(const struct fbp_job *job, const struct fbp_batch *b
     r->wide_columns = (uint32_t)job->wide.n_columns;
 }
 
-static struct gl_rows gl_pass_rows_of(const struct gl_device *dev, const struct fbp_batch *b)
+static struct rows rows_of_batch(const struct gl_device *dev, const struct fbp_batch *b)
 {
     const struct fbp_job *job = dev->job;
     const struct fbp_prep *p = job->prep;
-    struct gl_rows r = {.n_views = (uint32_t)b->n_views,
-                        .load_rows = (uint32_t)b->load_rows,
-                        .n_columns = (uint32_t)job->panel.n_columns,
-                        .view0 = (uint32_t)b->view0,
-                        .first_row = (uint32_t)b->load_row0,
-                        .n_groups = (uint32_t)(b->n_views / job->turns),
-                        .part_views = (uint32_t)fbp_part_views(job),
-                        .panel_rows = (uint32_t)job->panel.n_rows,
-                        .has_counts = job->raw == FBP_U16,
-                        .intensity = p->intensity,
-                        .has_dark = p->dark != NULL,
-                        .has_gain = p->gain != NULL,
-                        .use_ledger = dev->counts_once,
-                        .pad_left = (uint32_t)job->pad_left,
-                        .apart = (uint32_t)job->between + 1,
-                        .n_rows = (uint32_t)b->n_rows,
-                        .row0 = (uint32_t)b->row0,
-                        .row_length = (uint32_t)dev->tables.row_length,
-                        .n_bridges = (uint32_t)p->n_bridges,
-                        .inverse_i0 = p->inverse_i0};
+    struct rows r = {.n_views = (uint32_t)b->n_views,
+                     .load_rows = (uint32_t)b->load_rows,
+                     .n_columns = (uint32_t)job->panel.n_columns,
+                     .view0 = (uint32_t)b->view0,
+                     .first_row = (uint32_t)b->load_row0,
+                     .n_groups = (uint32_t)(b->n_views / job->turns),
+                     .part_views = (uint32_t)fbp_part_views(job),
+                     .panel_rows = (uint32_t)job->panel.n_rows,
+                     .has_counts = job->raw == FBP_U16,
+                     .intensity = p->intensity,
+                     .has_dark = p->dark != NULL,
+                     .has_gain = p->gain != NULL,
+                     .use_ledger = dev->counts_once,
+                     .pad_left = (uint32_t)job->pad_left,
+                     .apart = (uint32_t)job->between + 1,
+                     .n_rows = (uint32_t)b->n_rows,
+                     .row0 = (uint32_t)b->row0,
+                     .row_length = (uint32_t)dev->tables.row_length,
+                     .n_bridges = (uint32_t)p->n_bridges,
+                     .inverse_i0 = p->inverse_i0};
 
     r.n_hardening = p->hardening.n;
     memcpy(r.hardening, p->hardening.a, sizeof r.hardening);
@@ -166,44 +126,43 @@ static struct gl_rows gl_pass_rows_of(const struct gl_device *dev, const struct 
     return r;
 }
 
-static struct gl_call gl_pass_call_of(const struct gl_pass *p, enum gl_program_id program)
+static struct gl_call call_of(const struct pass *p, enum gl_program_id program)
 {
     return (struct gl_call){
         .program = program, .parameters = &p->rows, .parameter_bytes = sizeof p->rows};
 }
 
-/* A table, where the scan has it. */
-static fbp_status gl_pass_bind_table(const struct gl_pass *p, struct gl_call *c, unsigned i,
-                                     bool there, size_t at, size_t bytes)
+/* Bind a table if the scan has it. */
+static fbp_status bind_table(const struct pass *p, struct gl_call *c, unsigned i, bool there,
+                             size_t at, size_t bytes)
 {
-    size_t skip; /* none: tables are aligned */
+    size_t skip; /* always 0: tables are aligned */
 
     return there ? gl_bind(&p->dev->programs, c, i, &p->dev->memory, at, bytes, &skip) : FBP_OK;
 }
 
-static size_t gl_pass_image_bytes(const struct fbp_job *job)
+static size_t image_bytes(const struct fbp_job *job)
 {
     return job->panel.n_rows * job->panel.n_columns * sizeof(float);
 }
 
-static fbp_status gl_pass_bind_weights(const struct gl_pass *p, struct gl_call *c)
+static fbp_status bind_weights(const struct pass *p, struct gl_call *c)
 {
     const struct fbp_job *job = p->dev->job;
     const struct gpu_tables *t = &p->dev->tables;
-    const bool products = p->rows.weights == GL_PRODUCTS;
+    const bool products = p->rows.weights == PRODUCTS;
     const bool lines =
-        products || (p->rows.weights == GL_RAY_BY_RAY && p->rows.redundancy == FBP_PER_RAY);
+        products || (p->rows.weights == RAY_BY_RAY && p->rows.redundancy == FBP_PER_RAY);
 
-    FBP_TRY(gl_pass_bind_table(p, c, 2, products, t->image, gl_pass_image_bytes(job)));
-    FBP_TRY(gl_pass_bind_table(p, c, 3, lines, t->lines,
-                               job->n_views * job->panel.n_columns * sizeof(float)));
-    return gl_pass_bind_table(p, c, 4, p->rows.weights == GL_RAY_BY_RAY, t->rays,
-                              job->n_views * sizeof(struct fbp_ray_view));
+    FBP_TRY(bind_table(p, c, 2, products, t->image, image_bytes(job)));
+    FBP_TRY(
+        bind_table(p, c, 3, lines, t->lines, job->n_views * job->panel.n_columns * sizeof(float)));
+    return bind_table(p, c, 4, p->rows.weights == RAY_BY_RAY, t->rays,
+                      job->n_views * sizeof(struct fbp_ray_view));
 }
 
-/* Samples of stored views [first, end) as floats. */
-static fbp_status gl_pass_bind_samples(struct gl_pass *p, struct gl_call *c, size_t first,
-                                       size_t end)
+/* Bind samples of stored views [first, end) as floats. */
+static fbp_status bind_samples(struct pass *p, struct gl_call *c, size_t first, size_t end)
 {
     size_t skip;
 
@@ -214,9 +173,8 @@ static fbp_status gl_pass_bind_samples(struct gl_pass *p, struct gl_call *c, siz
     return FBP_OK;
 }
 
-/* The same as counts, two bytes each. */
-static fbp_status gl_pass_bind_counts(struct gl_pass *p, struct gl_call *c, size_t first,
-                                      size_t end)
+/* Bind the same samples as raw counts of two bytes. */
+static fbp_status bind_counts(struct pass *p, struct gl_call *c, size_t first, size_t end)
 {
     size_t skip;
 
@@ -228,47 +186,45 @@ static fbp_status gl_pass_bind_counts(struct gl_pass *p, struct gl_call *c, size
     return FBP_OK;
 }
 
-/* Pieces of `bytes` that a storage block holds, whatever their alignment; one at least. */
-static size_t gl_pass_fit_block(const struct gl_pass *p, size_t bytes)
+/* Number of items of `bytes` in a storage block at any alignment; at least one. */
+static size_t fit_block(const struct pass *p, size_t bytes)
 {
     const uint64_t room = p->dev->programs.block_bytes - p->dev->programs.alignment;
 
     return room / bytes > 1 ? (size_t)(room / bytes) : 1;
 }
 
-static fbp_status gl_pass_run_groups(struct gl_pass *p, struct gl_call *c, size_t n, size_t a_group)
+static fbp_status run_groups(struct pass *p, struct gl_call *c, size_t n, size_t per_group)
 {
     p->rows.n = (uint32_t)n;
-    gl_groups(c, (n + a_group - 1) / a_group);
+    gl_groups(c, (n + per_group - 1) / per_group);
     return gl_run(&p->dev->programs, c);
 }
 
-static size_t gl_pass_complex_bytes(const struct gl_pass *p)
+static size_t complex_bytes(const struct pass *p)
 {
     return (size_t)p->rows.n * p->rows.row_length * 2 * sizeof(float);
 }
 
-/* Rows through the ramp: in space, or by transforms. */
-
-/* In space, from one place to another. */
-static fbp_status convolve(struct gl_pass *p, size_t from, size_t to)
+/* Convolve rows once, from one place to another. */
+static fbp_status convolve_once(struct pass *p, size_t from, size_t to)
 {
     const struct gpu_tables *t = &p->dev->tables;
     const size_t half_width = p->dev->job->filter->half_width, n = p->rows.n;
-    const size_t pieces = (p->rows.row_length + GL_PASS_THREADS - 1) / GL_PASS_THREADS;
+    const size_t pieces = (p->rows.row_length + THREADS - 1) / THREADS;
     const size_t tap = t->in_double ? sizeof(double) : sizeof(float);
-    struct gl_call c = gl_pass_call_of(p, t->in_double ? GL_P_CONVOLVE_DOUBLE : GL_P_CONVOLVE);
+    struct gl_call c = call_of(p, t->in_double ? GL_P_CONVOLVE_DOUBLE : GL_P_CONVOLVE);
 
     p->rows.half_width = (uint32_t)half_width;
-    FBP_TRY(gl_pass_bind_table(p, &c, 0, true, from, gl_pass_complex_bytes(p)));
-    FBP_TRY(gl_pass_bind_table(p, &c, 1, true, t->filter, (2 * half_width + 1) * tap));
-    FBP_TRY(gl_pass_bind_table(p, &c, 2, true, to, gl_pass_complex_bytes(p)));
-    const fbp_status st = gl_pass_run_groups(p, &c, n * pieces, 1);
+    FBP_TRY(bind_table(p, &c, 0, true, from, complex_bytes(p)));
+    FBP_TRY(bind_table(p, &c, 1, true, t->filter, (2 * half_width + 1) * tap));
+    FBP_TRY(bind_table(p, &c, 2, true, to, complex_bytes(p)));
+    const fbp_status st = run_groups(p, &c, n * pieces, 1);
     p->rows.n = (uint32_t)n;
     return st;
 }
 
-static fbp_status gl_pass_convolve(struct gl_pass *p, size_t *at)
+static fbp_status convolve_rows(struct pass *p, size_t *at)
 {
     const struct gpu_tables *t = &p->dev->tables;
     size_t other = t->work;
@@ -276,15 +232,15 @@ static fbp_status gl_pass_convolve(struct gl_pass *p, size_t *at)
     *at = t->rows;
     for (unsigned i = 0; i < p->dev->job->filter->passes; i++) {
         const size_t from = *at;
-        FBP_TRY(convolve(p, from, other));
+        FBP_TRY(convolve_once(p, from, other));
         *at = other;
         other = from;
     }
     return FBP_OK;
 }
 
-/* The program for transforms of this length. */
-static enum gl_program_id gl_pass_fft_of(size_t length)
+/* The program for transforms of this length in shared memory. */
+static enum gl_program_id fft_of(size_t length)
 {
     static const size_t radices[] = {GPU_CHAIN_RADICES};
     int i = 0;
@@ -294,37 +250,37 @@ static enum gl_program_id gl_pass_fft_of(size_t length)
     return (enum gl_program_id)(GL_P_FFT_2 + i);
 }
 
-/* By transforms, in place. */
-static fbp_status gl_pass_transform(struct gl_pass *p)
+/* Filter rows in place by transforms in shared memory. */
+static fbp_status transform_rows(struct pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
-    struct gl_call c = gl_pass_call_of(p, gl_pass_fft_of(t->fft_length));
+    struct gl_call c = call_of(p, fft_of(t->fft_length));
 
-    FBP_TRY(gl_pass_bind_table(p, &c, 0, true, t->rows, gl_pass_complex_bytes(p)));
-    FBP_TRY(gl_pass_bind_table(p, &c, 1, true, t->filter, t->fft_length * sizeof(float)));
-    FBP_TRY(gl_pass_bind_table(p, &c, 2, true, t->turns,
-                               gpu_chain_turns(t->fft_length) * 2 * sizeof(float)));
-    return gl_pass_run_groups(p, &c, p->rows.n, 1);
+    FBP_TRY(bind_table(p, &c, 0, true, t->rows, complex_bytes(p)));
+    FBP_TRY(bind_table(p, &c, 1, true, t->filter, t->fft_length * sizeof(float)));
+    FBP_TRY(
+        bind_table(p, &c, 2, true, t->turns, gpu_chain_turns(t->fft_length) * 2 * sizeof(float)));
+    return run_groups(p, &c, p->rows.n, 1);
 }
 
-/* One step of the transform, of `span` points so far: from *at to *other, which change places. */
-static fbp_status run_stage(struct gl_pass *p, size_t *at, size_t *other)
+/* Run one step of the transform, with `span` points transformed so far; *at and *other are
+ * exchanged. */
+static fbp_status run_stage(struct pass *p, size_t *at, size_t *other)
 {
     const size_t n = p->rows.n, from = *at, apart = p->rows.row_length / p->rows.radix;
-    struct gl_call c = gl_pass_call_of(p, GL_P_STAGE);
+    struct gl_call c = call_of(p, GL_P_STAGE);
 
-    FBP_TRY(gl_pass_bind_table(p, &c, 0, true, from, gl_pass_complex_bytes(p)));
-    FBP_TRY(gl_pass_bind_table(p, &c, 1, true, *other, gl_pass_complex_bytes(p)));
-    const fbp_status st =
-        gl_pass_run_groups(p, &c, n * ((apart + GL_PASS_THREADS - 1) / GL_PASS_THREADS), 1);
+    FBP_TRY(bind_table(p, &c, 0, true, from, complex_bytes(p)));
+    FBP_TRY(bind_table(p, &c, 1, true, *other, complex_bytes(p)));
+    const fbp_status st = run_groups(p, &c, n * ((apart + THREADS - 1) / THREADS), 1);
     p->rows.n = (uint32_t)n;
     *at = *other;
     *other = from;
     return st;
 }
 
-/* Forwards, or `back`, of a length that has no other factors than 2, 3 and 5. */
-static fbp_status run_stages(struct gl_pass *p, bool back, size_t *at, size_t *other)
+/* Transform forwards or back; the length has no factors but 2, 3 and 5. */
+static fbp_status run_stages(struct pass *p, bool back, size_t *at, size_t *other)
 {
     static const uint32_t radices[] = {4, 2, 3, 5};
 
@@ -339,48 +295,45 @@ static fbp_status run_stages(struct gl_pass *p, bool back, size_t *at, size_t *o
     return FBP_OK;
 }
 
-/* By transforms, step by step between `rows` and `work`; *at: where the filtered rows are. */
-static fbp_status gl_pass_transform_in_steps(struct gl_pass *p, size_t *at)
+/* Filter rows by transforms, step by step between `rows` and `work`; *at: place of the filtered
+ * rows. */
+static fbp_status transform_in_steps(struct pass *p, size_t *at)
 {
     const struct gpu_tables *t = &p->dev->tables;
-    struct gl_call c = gl_pass_call_of(p, GL_P_MULTIPLY);
+    struct gl_call c = call_of(p, GL_P_MULTIPLY);
     size_t other = t->work;
 
     *at = t->rows;
     FBP_TRY(run_stages(p, false, at, &other));
-    FBP_TRY(gl_pass_bind_table(p, &c, 0, true, *at, gl_pass_complex_bytes(p)));
-    FBP_TRY(gl_pass_bind_table(p, &c, 1, true, t->filter, (t->row_length / 2 + 1) * sizeof(float)));
-    FBP_TRY(gl_pass_run_groups(p, &c, p->rows.n, 1));
+    FBP_TRY(bind_table(p, &c, 0, true, *at, complex_bytes(p)));
+    FBP_TRY(bind_table(p, &c, 1, true, t->filter, (t->row_length / 2 + 1) * sizeof(float)));
+    FBP_TRY(run_groups(p, &c, p->rows.n, 1));
     return run_stages(p, true, at, &other);
 }
 
-/* Raw views to filtered ones: prep, weight, filter; rows in pairs, some at a time.  Everything here
- * runs in the queue, but for the slots at the end. */
-
-/* Line integrals of all rows that were read. */
-static fbp_status prepare(struct gl_pass *p)
+/* Compute line integrals of all rows that were read. */
+static fbp_status prepare(struct pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
     const struct fbp_job *job = p->dev->job;
-    const size_t n = p->rows.n_views, step = gl_pass_fit_block(p, p->view);
+    const size_t n = p->rows.n_views, step = fit_block(p, p->view);
 
     for (size_t at = 0; at < n; at += step) {
         const size_t end = at + step < n ? at + step : n;
-        struct gl_call c = gl_pass_call_of(p, GL_P_PREPARE);
-        FBP_TRY(gl_pass_bind_samples(p, &c, at, end));
-        FBP_TRY(gl_pass_bind_counts(p, &c, at, end));
-        FBP_TRY(gl_pass_bind_table(p, &c, 2, p->rows.has_dark, t->dark, gl_pass_image_bytes(job)));
-        FBP_TRY(gl_pass_bind_table(p, &c, 3, p->rows.has_gain, t->gain, gl_pass_image_bytes(job)));
-        FBP_TRY(gl_pass_bind_table(p, &c, 4, true, t->counters, 2 * sizeof(uint64_t)));
-        FBP_TRY(gl_pass_bind_table(p, &c, 5, true, t->ledger,
-                                   fbp_ledger_words(job->n_views, job->panel.n_rows) *
-                                       sizeof(unsigned)));
-        FBP_TRY(gl_pass_run_groups(p, &c, (end - at) * p->rows.load_rows, 1));
+        struct gl_call c = call_of(p, GL_P_PREPARE);
+        FBP_TRY(bind_samples(p, &c, at, end));
+        FBP_TRY(bind_counts(p, &c, at, end));
+        FBP_TRY(bind_table(p, &c, 2, p->rows.has_dark, t->dark, image_bytes(job)));
+        FBP_TRY(bind_table(p, &c, 3, p->rows.has_gain, t->gain, image_bytes(job)));
+        FBP_TRY(bind_table(p, &c, 4, true, t->counters, 2 * sizeof(uint64_t)));
+        FBP_TRY(bind_table(p, &c, 5, true, t->ledger,
+                           fbp_ledger_words(job->n_views, job->panel.n_rows) * sizeof(unsigned)));
+        FBP_TRY(run_groups(p, &c, (end - at) * p->rows.load_rows, 1));
     }
     return FBP_OK;
 }
 
-static void take_needed_rows(struct gl_pass *p)
+static void take_needed_rows(struct pass *p)
 {
     size_t r0, r1;
 
@@ -389,50 +342,47 @@ static void take_needed_rows(struct gl_pass *p)
     p->rows.r_rows = (uint32_t)(r1 - r0);
 }
 
-static fbp_status bridge(struct gl_pass *p)
+static fbp_status bridge(struct pass *p)
 {
-    const size_t n = p->rows.n_views, step = gl_pass_fit_block(p, p->view),
-                 n_bridges = p->rows.n_bridges;
+    const size_t n = p->rows.n_views, step = fit_block(p, p->view), n_bridges = p->rows.n_bridges;
 
     take_needed_rows(p);
     for (size_t at = 0; at < n; at += step) {
         const size_t end = at + step < n ? at + step : n;
-        struct gl_call c = gl_pass_call_of(p, GL_P_BRIDGE);
-        FBP_TRY(gl_pass_bind_samples(p, &c, at, end));
-        FBP_TRY(gl_pass_bind_table(p, &c, 1, true, p->dev->tables.bridges,
-                                   n_bridges * sizeof(struct gpu_bridge)));
-        FBP_TRY(gl_pass_run_groups(p, &c, (end - at) * n_bridges, GL_PASS_THREADS));
+        struct gl_call c = call_of(p, GL_P_BRIDGE);
+        FBP_TRY(bind_samples(p, &c, at, end));
+        FBP_TRY(bind_table(p, &c, 1, true, p->dev->tables.bridges,
+                           n_bridges * sizeof(struct gpu_bridge)));
+        FBP_TRY(run_groups(p, &c, (end - at) * n_bridges, THREADS));
     }
     return FBP_OK;
 }
 
-/* Views [at, end), weighted and convolved along columns. */
-static fbp_status filter_some_columns(struct gl_pass *p, size_t at, size_t end)
+/* Weight views [at, end) and convolve them along columns. */
+static fbp_status filter_some_columns(struct pass *p, size_t at, size_t end)
 {
     const struct gpu_tables *t = &p->dev->tables;
     const size_t nc = p->rows.n_columns, n = end - at;
     const size_t blocks = (p->rows.r_rows + GPU_COLUMN_ROWS - 1) / GPU_COLUMN_ROWS;
     const size_t bytes = n * p->rows.r_rows * nc * sizeof(float);
-    struct gl_call weigh = gl_pass_call_of(p, GL_P_WEIGH),
-                   convolve = gl_pass_call_of(p, GL_P_COLUMNS);
+    struct gl_call weigh = call_of(p, GL_P_WEIGH), convolve_once = call_of(p, GL_P_COLUMNS);
 
     p->rows.first_view = (uint32_t)at;
     p->rows.half_width = (uint32_t)p->dev->job->columns->half_width;
-    FBP_TRY(gl_pass_bind_samples(p, &weigh, at, end));
-    FBP_TRY(gl_pass_bind_weights(p, &weigh));
-    FBP_TRY(gl_pass_bind_table(p, &weigh, 5, true, t->weighted, bytes));
-    FBP_TRY(gl_pass_run_groups(p, &weigh, n * p->rows.r_rows, 1));
-    FBP_TRY(gl_pass_bind_samples(p, &convolve, at, end));
-    FBP_TRY(gl_pass_bind_table(p, &convolve, 1, true, t->taps_v,
-                               gpu_column_taps(p->dev->job) * sizeof(float)));
-    FBP_TRY(gl_pass_bind_table(p, &convolve, 2, true, t->weighted, bytes));
-    return gl_pass_run_groups(p, &convolve,
-                              n * blocks * ((nc + GL_PASS_THREADS - 1) / GL_PASS_THREADS), 1);
+    FBP_TRY(bind_samples(p, &weigh, at, end));
+    FBP_TRY(bind_weights(p, &weigh));
+    FBP_TRY(bind_table(p, &weigh, 5, true, t->weighted, bytes));
+    FBP_TRY(run_groups(p, &weigh, n * p->rows.r_rows, 1));
+    FBP_TRY(bind_samples(p, &convolve_once, at, end));
+    FBP_TRY(bind_table(p, &convolve_once, 1, true, t->taps_v,
+                       gpu_column_taps(p->dev->job) * sizeof(float)));
+    FBP_TRY(bind_table(p, &convolve_once, 2, true, t->weighted, bytes));
+    return run_groups(p, &convolve_once, n * blocks * ((nc + THREADS - 1) / THREADS), 1);
 }
 
-static fbp_status filter_columns(struct gl_pass *p)
+static fbp_status filter_columns(struct pass *p)
 {
-    const size_t n = p->rows.n_views, fit = gl_pass_fit_block(p, p->view);
+    const size_t n = p->rows.n_views, fit = fit_block(p, p->view);
     const size_t step = p->dev->tables.views_a_call < fit ? p->dev->tables.views_a_call : fit;
 
     take_needed_rows(p);
@@ -441,10 +391,10 @@ static fbp_status filter_columns(struct gl_pass *p)
     return FBP_OK;
 }
 
-/* Stored views that part `part` of rows [first, first + n) of a lane is of; none: false. */
-static bool views_of(const struct gl_pass *p, size_t *begin, size_t *end)
+/* Stored views of part `part` of rows [first, first + n), which belong to one lane; false: none. */
+static bool bound_views(const struct pass *p, size_t *begin, size_t *end)
 {
-    const struct gl_rows *r = &p->rows;
+    const struct rows *r = &p->rows;
     const size_t lane = r->first / r->n_rows / r->pairs, pair = r->first / r->n_rows % r->pairs;
     const size_t last = (r->first + r->n - 1) / r->n_rows % r->pairs;
     const size_t start = lane * r->n_groups;
@@ -456,45 +406,46 @@ static bool views_of(const struct gl_pass *p, size_t *begin, size_t *end)
     return *begin < *end;
 }
 
-/* Parts of the pairs' rows, whose samples are bound; `program` gets the weights. */
-static fbp_status run_parts(struct gl_pass *p, enum gl_program_id program, size_t to, size_t bytes)
+/* Run a program for both parts of the pairs, with samples and weights bound. */
+static fbp_status run_both_parts(struct pass *p, enum gl_program_id program, size_t to,
+                                 size_t bytes)
 {
     for (p->rows.part = 0; p->rows.part < 2; p->rows.part++) {
-        struct gl_call c = gl_pass_call_of(p, program);
+        struct gl_call c = call_of(p, program);
         size_t begin, end;
-        if (views_of(p, &begin, &end))
-            FBP_TRY(gl_pass_bind_samples(p, &c, begin, end));
-        FBP_TRY(gl_pass_bind_weights(p, &c));
-        FBP_TRY(gl_pass_bind_table(p, &c, 5, true, to, bytes));
-        FBP_TRY(gl_pass_run_groups(p, &c, p->rows.n, 1));
+        if (bound_views(p, &begin, &end))
+            FBP_TRY(bind_samples(p, &c, begin, end));
+        FBP_TRY(bind_weights(p, &c));
+        FBP_TRY(bind_table(p, &c, 5, true, to, bytes));
+        FBP_TRY(run_groups(p, &c, p->rows.n, 1));
     }
     return FBP_OK;
 }
 
-static size_t ends_bytes(const struct gl_pass *p)
+static size_t ends_bytes(const struct pass *p)
 {
     return (size_t)p->rows.n * 4 * sizeof(struct fbp_pad_end);
 }
 
-static fbp_status find_ends(struct gl_pass *p)
+static fbp_status find_ends(struct pass *p)
 {
-    return run_parts(p, GL_P_ENDS, p->dev->tables.ends, ends_bytes(p));
+    return run_both_parts(p, GL_P_ENDS, p->dev->tables.ends, ends_bytes(p));
 }
 
-static fbp_status add_ends(struct gl_pass *p, size_t rows)
+static fbp_status add_ends(struct pass *p, size_t rows)
 {
     const struct gpu_tables *t = &p->dev->tables;
     const struct fbp_pad *pad = p->dev->job->pad;
-    struct gl_call c = gl_pass_call_of(p, GL_P_ADD_ENDS);
+    struct gl_call c = call_of(p, GL_P_ADD_ENDS);
 
-    FBP_TRY(gl_pass_bind_table(p, &c, 0, true, t->ends, ends_bytes(p)));
-    FBP_TRY(gl_pass_bind_table(p, &c, 1, true, t->pad,
-                               sizeof(float) * 2 * pad->rule.n_lengths * pad->n_columns));
-    FBP_TRY(gl_pass_bind_table(p, &c, 2, true, rows, gl_pass_complex_bytes(p)));
-    return gl_pass_run_groups(p, &c, p->rows.n, 1);
+    FBP_TRY(bind_table(p, &c, 0, true, t->ends, ends_bytes(p)));
+    FBP_TRY(bind_table(p, &c, 1, true, t->pad,
+                       sizeof(float) * 2 * pad->rule.n_lengths * pad->n_columns));
+    FBP_TRY(bind_table(p, &c, 2, true, rows, complex_bytes(p)));
+    return run_groups(p, &c, p->rows.n, 1);
 }
 
-/* The program that stores rows as the kernel has them. */
+/* The program that stores filtered rows in the kernel's layout. */
 static enum gl_program_id store_of(const struct gpu_kernel *k)
 {
     static const enum gl_program_id stores[2][3] = {
@@ -504,8 +455,8 @@ static enum gl_program_id store_of(const struct gpu_kernel *k)
     return k->channels ? stores[k->bits == 16][k->channels / 2] : GL_P_STORE;
 }
 
-/* Filtered rows at `rows` into the texture. */
-static fbp_status store_texture(struct gl_pass *p, size_t rows)
+/* Store filtered rows in the texture. */
+static fbp_status store_texture(struct pass *p, size_t rows)
 {
     const struct gl_buffer *views = p->out.buffer;
     const struct gpu_kernel *k = &p->dev->kernel->gpu;
@@ -515,37 +466,37 @@ static fbp_status store_texture(struct gl_pass *p, size_t rows)
     p->rows.bound_group = (uint32_t)p->batch->place;
     p->rows.scale = p->dev->half_scale;
     for (p->rows.part = 0; p->rows.part < 2; p->rows.part++) {
-        struct gl_call c = gl_pass_call_of(p, store_of(k));
+        struct gl_call c = call_of(p, store_of(k));
         c.image = views->texture;
         c.format = gl_format_of(k);
-        FBP_TRY(gl_pass_bind_table(p, &c, 0, true, rows, gl_pass_complex_bytes(p)));
-        FBP_TRY(gl_pass_run_groups(p, &c, p->rows.n, 1));
+        FBP_TRY(bind_table(p, &c, 0, true, rows, complex_bytes(p)));
+        FBP_TRY(run_groups(p, &c, p->rows.n, 1));
     }
     return FBP_OK;
 }
 
-/* ... to where they lie one after another. */
-static fbp_status store(struct gl_pass *p, size_t rows)
+/* Store filtered rows in plain memory. */
+static fbp_status store(struct pass *p, size_t rows)
 {
     for (p->rows.part = 0; p->rows.part < 2; p->rows.part++) {
-        struct gl_call c = gl_pass_call_of(p, p->plain ? GL_P_STORE_PLAIN : GL_P_STORE);
+        struct gl_call c = call_of(p, p->plain ? GL_P_STORE_PLAIN : GL_P_STORE);
         size_t begin, end, skip;
-        if (!views_of(p, &begin, &end))
+        if (!bound_views(p, &begin, &end))
             continue;
-        const size_t of_lane = begin % p->rows.n_groups; /* lanes are whole numbers of groups */
-        const size_t first = p->plain ? begin : of_lane;
+        const size_t in_lane = begin % p->rows.n_groups; /* a lane has a whole number of groups */
+        const size_t first = p->plain ? begin : in_lane;
         FBP_TRY(gl_bind(&p->dev->programs, &c, 1, p->out.buffer, p->out.at + first * p->group,
                         (end - begin) * p->group, &skip));
         p->rows.bound_view = p->rows.bound_group = (uint32_t)first;
         p->rows.views_skip = (uint32_t)(skip / sizeof(float));
-        FBP_TRY(gl_pass_bind_table(p, &c, 0, true, rows, gl_pass_complex_bytes(p)));
-        FBP_TRY(gl_pass_run_groups(p, &c, p->rows.n, 1));
+        FBP_TRY(bind_table(p, &c, 0, true, rows, complex_bytes(p)));
+        FBP_TRY(run_groups(p, &c, p->rows.n, 1));
     }
     return FBP_OK;
 }
 
-/* Some pairs of a lane. */
-static fbp_status filter_pairs(struct gl_pass *p)
+/* Filter the pairs of this call, which belong to one lane. */
+static fbp_status filter_pairs(struct pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
     size_t at = t->rows;
@@ -554,31 +505,31 @@ static fbp_status filter_pairs(struct gl_pass *p)
     if (p->dev->job->pad)
         FBP_TRY(find_ends(p));
     if (p->dev->job->columns)
-        p->rows.weights = GL_NO_WEIGHTS; /* samples are weighted already */
-    FBP_TRY(run_parts(p, GL_P_PAD, t->rows, gl_pass_complex_bytes(p)));
+        p->rows.weights = NO_WEIGHTS; /* samples are weighted already */
+    FBP_TRY(run_both_parts(p, GL_P_PAD, t->rows, complex_bytes(p)));
     if (t->way == GPU_AT_ONCE)
-        FBP_TRY(gl_pass_transform(p));
+        FBP_TRY(transform_rows(p));
     if (t->way == GPU_BY_FFT)
-        FBP_TRY(gl_pass_transform_in_steps(p, &at));
+        FBP_TRY(transform_in_steps(p, &at));
     if (t->way == GPU_IN_SPACE)
-        FBP_TRY(gl_pass_convolve(p, &at));
+        FBP_TRY(convolve_rows(p, &at));
     if (p->dev->job->pad)
         FBP_TRY(add_ends(p, at));
     return !p->plain && p->out.buffer->texture ? store_texture(p, at) : store(p, at);
 }
 
-/* Lanes one after another: so many rows at once as scratch and storage blocks hold. */
-static fbp_status filter_lanes(struct gl_pass *p)
+/* Filter lane after lane, as many rows per call as scratch memory and storage blocks hold. */
+static fbp_status filter_lanes(struct pass *p)
 {
-    const size_t a_lane = (size_t)p->rows.pairs * p->rows.n_rows, n = p->rows.lanes * a_lane;
-    const size_t views = gl_pass_fit_block(p, p->view > p->group ? p->view : p->group);
+    const size_t per_lane = (size_t)p->rows.pairs * p->rows.n_rows, n = p->rows.lanes * per_lane;
+    const size_t views = fit_block(p, p->view > p->group ? p->view : p->group);
     const size_t pairs = (views + 1) / 2, row = (size_t)p->rows.row_length * 2 * sizeof(float);
-    const size_t fit = gl_pass_fit_block(p, row), scratch = p->dev->tables.rows_a_call;
+    const size_t fit = fit_block(p, row), scratch = p->dev->tables.rows_a_call;
     const size_t most = scratch < fit ? scratch : fit;
 
     for (size_t at = 0; at < n;) {
         size_t end = at + most, whole = (at / p->rows.n_rows + pairs) * p->rows.n_rows;
-        const size_t lane = (at / a_lane + 1) * a_lane;
+        const size_t lane = (at / per_lane + 1) * per_lane;
         end = end < whole ? end : whole;
         end = end < lane ? end : lane;
         p->rows.first = (uint32_t)at;
@@ -589,41 +540,40 @@ static fbp_status filter_lanes(struct gl_pass *p)
     return FBP_OK;
 }
 
-/* The rows of zeros around the views. */
-static fbp_status store_borders(struct gl_pass *p)
+/* Store the rows of zeros around the views. */
+static fbp_status store_borders(struct pass *p)
 {
-    const size_t n = p->rows.n_groups, step = gl_pass_fit_block(p, p->group);
+    const size_t n = p->rows.n_groups, step = fit_block(p, p->group);
 
     for (size_t at = 0; at < n; at += step) {
         const size_t some = n - at < step ? n - at : step;
-        struct gl_call c = gl_pass_call_of(p, GL_P_BORDER);
+        struct gl_call c = call_of(p, GL_P_BORDER);
         size_t skip;
         FBP_TRY(gl_bind(&p->dev->programs, &c, 0, p->out.buffer, p->out.at + at * p->group,
                         some * p->group, &skip));
         p->rows.views_skip = (uint32_t)(skip / sizeof(float));
-        FBP_TRY(gl_pass_run_groups(p, &c, some * 2 * GPU_BORDER, 1));
+        FBP_TRY(run_groups(p, &c, some * 2 * GPU_BORDER, 1));
     }
     return FBP_OK;
 }
 
-/* A command: what the slot was called with. */
-struct filtering {
+struct filter_command {
     struct fbp_batch batch;
     struct gl_part raw, out;
     bool plain;
 };
 
-static struct gl_pass begin(struct gl_device *dev, const struct filtering *f)
+static struct pass begin(struct gl_device *dev, const struct filter_command *f)
 {
     const struct fbp_job *job = dev->job;
-    struct gl_pass p = {.dev = dev,
-                        .batch = &f->batch,
-                        .raw = f->raw,
-                        .out = f->out,
-                        .plain = f->plain,
-                        .floats = f->raw.at + fbp_raw_floats(job, fbp_raw_samples(job, &f->batch)),
-                        .view = f->batch.load_rows * job->panel.n_columns * sizeof(float),
-                        .rows = gl_pass_rows_of(dev, &f->batch)};
+    struct pass p = {.dev = dev,
+                     .batch = &f->batch,
+                     .raw = f->raw,
+                     .out = f->out,
+                     .plain = f->plain,
+                     .floats = f->raw.at + fbp_raw_floats(job, fbp_raw_samples(job, &f->batch)),
+                     .view = f->batch.load_rows * job->panel.n_columns * sizeof(float),
+                     .rows = rows_of_batch(dev, &f->batch)};
 
     p.weights = p.rows.weights;
     p.group = f->plain ? f->batch.n_rows * job->wide.n_columns * sizeof(float)
@@ -631,7 +581,7 @@ static struct gl_pass begin(struct gl_device *dev, const struct filtering *f)
     return p;
 }
 
-static fbp_status filter_batch(struct gl_pass *p)
+static fbp_status filter_batch(struct pass *p)
 {
     FBP_TRY(prepare(p));
     if (p->rows.n_bridges > 0)
@@ -644,9 +594,9 @@ static fbp_status filter_batch(struct gl_pass *p)
 
 static fbp_status run_filter(void *device, void *command)
 {
-    const struct filtering *f = command;
+    const struct filter_command *f = command;
     struct gl_device *dev = device;
-    struct gl_pass p = begin(dev, f);
+    struct pass p = begin(dev, f);
 
     gl_meter_begin(&dev->meter);
     FBP_TRY(filter_batch(&p));
@@ -658,7 +608,7 @@ static fbp_status submit(struct gl_device *dev, const struct fbp_batch *batch, v
                          struct gl_part out, bool plain)
 {
     const size_t bytes = fbp_raw_device_bytes(dev->job, fbp_raw_samples(dev->job, batch));
-    const struct filtering f = {*batch, gl_part_at(dev, raw, bytes), out, plain};
+    const struct filter_command f = {*batch, gl_part_at(dev, raw, bytes), out, plain};
 
     return gl_queue_submit(dev->queue, GL_ORDER_FILTER, run_filter, &f, sizeof f);
 }
@@ -681,8 +631,8 @@ fbp_status gl_filter_rows(fbp_device *device, const struct fbp_batch *batch, voi
     return batch->n_rows > 0 ? submit(dev, batch, raw, gl_part_at(dev, rows, 1), true) : FBP_OK;
 }
 
-/* The ledger's bits behind it; n_words 0: every row counts. */
-struct expecting {
+/* Followed by the ledger's bits; n_words 0: every row counts. */
+struct ledger_command {
     size_t n_words;
     unsigned words[];
 };
@@ -690,7 +640,7 @@ struct expecting {
 static fbp_status run_expect(void *device, void *command)
 {
     struct gl_device *dev = device;
-    const struct expecting *e = command;
+    const struct ledger_command *e = command;
     const struct gl_part to = {
         .buffer = &dev->memory, .at = dev->tables.ledger, .bytes = e->n_words * sizeof *e->words};
 
@@ -701,8 +651,8 @@ static fbp_status run_expect(void *device, void *command)
 fbp_status gl_expect(fbp_device *device, const struct fbp_ledger *ledger)
 {
     const size_t n = ledger->bits ? fbp_ledger_words(ledger->n_views, ledger->n_rows) : 0;
-    const size_t bytes = sizeof(struct expecting) + n * sizeof(unsigned);
-    struct expecting *e = malloc(bytes);
+    const size_t bytes = sizeof(struct ledger_command) + n * sizeof(unsigned);
+    struct ledger_command *e = malloc(bytes);
 
     if (!e)
         return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", bytes);
@@ -742,7 +692,7 @@ static fbp_status put(void *user, size_t at, const void *data, size_t bytes)
     return gl_write(dev, &to, data);
 }
 
-/* A renderer in software beside one in hardware may have less. */
+/* A renderer in software next to one in hardware may have less shared memory. */
 static fbp_status check_row(const struct gl_device *dev)
 {
     const size_t bytes = gpu_chain_row_bytes(dev->tables.fft_length) + GL_BESIDE_ROW;
@@ -762,7 +712,7 @@ fbp_status gl_filter_open(struct gl_device *dev)
     FBP_TRY(gl_programs_need(&dev->programs, store_of(&dev->kernel->gpu), 0));
     if (dev->tables.way == GPU_AT_ONCE) {
         FBP_TRY(check_row(dev));
-        FBP_TRY(gl_programs_need(&dev->programs, gl_pass_fft_of(dev->tables.fft_length), 0));
+        FBP_TRY(gl_programs_need(&dev->programs, fft_of(dev->tables.fft_length), 0));
     }
     FBP_TRY(gl_programs_need(&dev->programs, GL_P_PREPARE, 0));
     return gl_programs_need(&dev->programs, GL_P_PAD, 0);

@@ -1,4 +1,4 @@
-/* Limits of single buffers, textures and storage blocks, for plans and for allocations. */
+/* Limits of single buffers, textures and storage blocks, checked by plans and allocations. */
 #include "backend/gl/limits.h"
 
 #include "backend/gl/buffer.h"
@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-/* Shared memory that a group of the transforms has for its row on every renderer; those in software
- * count only where there are no others, as their share is small. */
+/* Shared memory for a row of the transforms that every renderer has.  Renderers in software count
+ * only if there are no others, as they have little. */
 static size_t row_bytes(void)
 {
     int least = 0;
@@ -31,7 +31,7 @@ static bool has_fft(void)
 
 const struct gpu_offer gl_offer = {row_bytes, has_fft};
 
-/* The sentence; false. */
+/* Write the message to `why`; returns false. */
 static bool refuse(char *why, size_t n, const struct gl_renderer *r, const char *what,
                    const char *where, uint64_t needs, uint64_t has)
 {
@@ -44,7 +44,7 @@ static bool refuse(char *why, size_t n, const struct gl_renderer *r, const char 
     return false;
 }
 
-/* What may be bound at any place of a buffer. */
+/* Bytes that can be bound at any offset of a buffer. */
 static uint64_t room_of(const struct gl_renderer *r)
 {
     return r->block_bytes > r->alignment ? r->block_bytes - r->alignment : 0;
@@ -56,7 +56,7 @@ static bool block_holds(const struct gl_renderer *r, const char *what, uint64_t 
     return bytes <= room_of(r) || refuse(why, n, r, what, "a storage block", bytes, room_of(r));
 }
 
-/* Tables that programs see whole, whatever they work on. */
+/* Tables are bound whole. */
 static bool holds_tables(const struct gl_renderer *r, const struct fbp_job *job, char *why,
                          size_t n)
 {
@@ -114,7 +114,7 @@ static bool holds_texture(const struct gl_renderer *r, const struct fbp_job *job
            refuse(why, n, r, "a batch of filtered views", "a texture", bytes, r->texture_bytes);
 }
 
-/* Views that lie in plain memory, each of them bound whole. */
+/* Views in plain memory are bound one by one. */
 static bool holds_views(const struct gl_renderer *r, const struct fbp_job *job,
                         const struct fbp_buffer *b, char *why, size_t n)
 {
@@ -157,7 +157,7 @@ static uint64_t lower(uint64_t own, uint64_t wanted)
     return wanted > 0 && wanted < own ? wanted : own;
 }
 
-/* From what the renderers had at first. */
+/* The limits are lowered from the original ones. */
 void gl_limits_plant(void)
 {
     static struct gl_renderer own[GL_MOST_RENDERERS];

@@ -1,4 +1,4 @@
-/* The OpenGL module, for the library: which file, and what must be there before it is opened. */
+/* The loader of the OpenGL module, part of the library. */
 #include "backend/module.h"
 #include "backend/rival.h"
 
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The module's loader of OpenGL ends the process where one of these libraries lacks, so that all of
- * them are looked for here.  They stay loaded: drivers do not like to be unloaded. */
+/* libepoxy ends the process if one of these libraries is missing, so they are checked here.  They
+ * stay loaded, as drivers must not be unloaded. */
 static bool has_libraries(char *why, size_t n)
 {
     static const struct {
@@ -35,7 +35,7 @@ static struct fbp_module module = {.file = "libfbp_gl.so",
 #endif
                                    .may_open = has_libraries};
 
-/* A renderer in hardware has a file that this user may open. */
+/* Is there a device file of a card that this user may open? */
 static bool has_hardware(void)
 {
     static const char *const files[] = {"/dev/dri/renderD*", "/dev/nvidiactl", "/dev/dxg"};
@@ -51,7 +51,7 @@ static bool has_hardware(void)
     return found;
 }
 
-/* For `auto`, which would open the module for nothing elsewhere. */
+/* --device auto does not load the module if there is no card. */
 static const void *experiment(const char *name)
 {
     static const struct fbp_rival rival = {.may_be_there = has_hardware};

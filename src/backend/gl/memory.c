@@ -1,4 +1,10 @@
-/* Memory of the device and of the host, and copies between them. */
+/* Memory of the device and of the host, and copies between them.
+ *
+ * All contexts of a renderer share their objects with one context that is open as long as any
+ * device is.  A thread with this context makes and drops host buffers, so that memory allocated by
+ * one plan can be copied by the devices of every other plan on the same renderer, as with pinned
+ * memory in CUDA.
+ */
 #include "backend/gl/gl.h"
 
 #include "backend/gl/error.h"
@@ -15,13 +21,13 @@
 
 struct gl_share {
     int index;
-    unsigned users; /* by the lock below */
+    unsigned users; /* guarded by all.lock */
     struct gl_queue *queue;
     struct gl_egl egl;
 };
 
-/* That of each renderer; one whose context is lost is no longer here, though some may still use it.
- */
+/* The shared context of each renderer.  One that is lost is removed from here, and closed by its
+ * last user. */
 static struct {
     pthread_mutex_t lock;
     struct gl_share *of[GL_MOST_RENDERERS];
@@ -67,7 +73,7 @@ static fbp_status run_look(void *share, void *command)
     return FBP_OK;
 }
 
-/* A renderer that was reset takes all contexts with it that share something. */
+/* A reset of the renderer loses all contexts that share objects. */
 static bool is_lost(struct gl_share *s)
 {
     bool lost = false, *to = &lost;
@@ -115,7 +121,7 @@ const struct gl_egl *gl_share_context(const struct gl_share *share)
     return &share->egl;
 }
 
-/* What fails here fails for one plan alone: the queue is told nothing of it. */
+/* If an allocation fails, it fails for one plan only, so the error is not that of the queue. */
 struct share_making {
     struct gl_buffer *buffer;
     const char *what;
@@ -132,7 +138,7 @@ static fbp_status share_run_make(void *share, void *command)
     *m->status = gl_buffer_make(m->buffer, true, m->what);
     if (*m->status != FBP_OK)
         snprintf(m->message, m->n, "%s", gpu_host->message());
-    glFinish(); /* so that other contexts find it */
+    glFinish(); /* makes it visible to other contexts */
     return FBP_OK;
 }
 
@@ -164,7 +170,7 @@ fbp_status gl_share_alloc(struct gl_share *share, size_t bytes, const char *what
         return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *b);
     b->bytes = bytes ? bytes : 4;
     b->owner = share;
-    b->holders = 1;
+    b->references = 1;
     const struct share_making m = {b, what, &st, message, sizeof message};
     const fbp_status called = gl_queue_call(share->queue, share_run_make, &m, sizeof m);
     if (called != FBP_OK || st != FBP_OK) {
@@ -177,18 +183,18 @@ fbp_status gl_share_alloc(struct gl_share *share, size_t bytes, const char *what
     return FBP_OK;
 }
 
-void gl_share_let_go(void *buffer)
+void gl_share_release(void *buffer)
 {
     struct gl_buffer *b = buffer;
 
-    if (b && gl_buffer_less(b))
+    if (b && gl_buffer_release(b))
         share_drop(b);
 }
 
 struct making {
     struct gl_buffer *buffer;
     const char *what;
-    struct gl_texture texture; /* layers 0: a buffer */
+    struct gl_texture texture; /* layers 0: a plain buffer */
 };
 
 static fbp_status run_make(void *device, void *command)
@@ -199,7 +205,7 @@ static fbp_status run_make(void *device, void *command)
     if (m->texture.layers > 0)
         return gl_texture_make(m->buffer, dev->job, &m->texture);
     FBP_TRY(gl_buffer_make(m->buffer, false, m->what));
-    glFinish(); /* so that contexts that copy find it */
+    glFinish(); /* makes it visible to the contexts that copy */
     return FBP_OK;
 }
 
@@ -213,7 +219,7 @@ static fbp_status run_drop(void *device, void *command)
     return FBP_OK;
 }
 
-/* Behind all commands that use it. */
+/* Drop a buffer after all commands submitted so far. */
 static void drop(struct gl_device *dev, struct gl_buffer *b)
 {
     (void)!gl_queue_submit_last(dev->queue, run_drop, &b, sizeof(struct gl_buffer *));
@@ -249,11 +255,11 @@ fbp_status gl_host_alloc(fbp_device *device, size_t bytes, const char *what, voi
     return gl_share_alloc(gl_of(device)->share, bytes, what, out);
 }
 
-/* It may be of another device's: who gives memory back need not know. */
+/* The memory may have been allocated by another device. */
 void gl_host_release(fbp_device *device, void *memory)
 {
     (void)device;
-    gl_share_let_go(gl_buffers_take(memory));
+    gl_share_release(gl_buffers_take(memory));
 }
 
 bool gl_reaches(fbp_device *device, const void *host, size_t bytes)
@@ -261,7 +267,7 @@ bool gl_reaches(fbp_device *device, const void *host, size_t bytes)
     return gl_part_at(gl_of(device)->share, host, bytes).buffer != NULL;
 }
 
-/* What no memory would help with; plans know it. */
+/* Limits of single buffers; plans check them, too. */
 static fbp_status check_size(const struct gl_device *dev, const struct fbp_buffer *buffer)
 {
     char why[300];
@@ -329,10 +335,10 @@ fbp_status gl_copy(struct gl_device *dev, const struct gl_part *from, const stru
     return gl_check("a copy between host and device");
 }
 
-/* n pieces, packed on the side of the device. */
+/* A copy of n pieces, contiguous on the device. */
 struct copy {
-    struct gl_part from, to; /* bytes of a piece */
-    size_t n, stride;        /* of pieces at `from` */
+    struct gl_part from, to; /* `bytes`: of one piece */
+    size_t n, stride;        /* stride: bytes from piece to piece of `from` */
 };
 
 static fbp_status run_pieces(struct gl_device *dev, struct copy *c)
@@ -346,7 +352,7 @@ static fbp_status run_pieces(struct gl_device *dev, struct copy *c)
     return FBP_OK;
 }
 
-/* A buffer that another context drops lives as long as it is bound in this one. */
+/* Unbinding matters: a buffer that another context deletes exists as long as it is bound here. */
 static fbp_status run_copy(void *device, void *command)
 {
     const fbp_status st = run_pieces(device, command);
@@ -356,16 +362,16 @@ static fbp_status run_copy(void *device, void *command)
     return st;
 }
 
-/* host: one of the two, which is held meanwhile. */
+/* host: one of c->from and c->to; its reference is dropped after the copy. */
 static fbp_status submit_copy(struct gl_device *dev, enum gl_order order, const struct copy *c,
                               const struct gl_part *host)
 {
     struct gl_buffer *held = (struct gl_buffer *)(uintptr_t)host->buffer;
     const fbp_status st =
-        gl_queue_submit_holding(dev->queue, order, run_copy, c, sizeof *c, gl_share_let_go, held);
+        gl_queue_submit_holding(dev->queue, order, run_copy, c, sizeof *c, gl_share_release, held);
 
     if (st != FBP_OK)
-        gl_share_let_go(held);
+        gl_share_release(held);
     return st;
 }
 
@@ -379,7 +385,7 @@ fbp_status gl_upload_pieces(fbp_device *device, void *dst, const void *src, size
 {
     struct gl_device *dev = gl_of(device);
     const size_t size = fbp_raw_size(dev->job), bytes = n_samples * size;
-    struct copy c = {gl_part_held(dev->share, src, ((n - 1) * stride + n_samples) * size),
+    struct copy c = {gl_part_retain(dev->share, src, ((n - 1) * stride + n_samples) * size),
                      gl_part_at(dev, dst, n * bytes), n, stride * size};
 
     c.from.bytes = c.to.bytes = bytes;
@@ -388,7 +394,7 @@ fbp_status gl_upload_pieces(fbp_device *device, void *dst, const void *src, size
 
 fbp_status gl_copy_out(struct gl_device *dev, const struct gl_part *from, void *host)
 {
-    const struct copy c = {*from, gl_part_held(dev->share, host, from->bytes), 1, 0};
+    const struct copy c = {*from, gl_part_retain(dev->share, host, from->bytes), 1, 0};
 
     return submit_copy(dev, GL_ORDER_OUT, &c, &c.to);
 }

@@ -1,5 +1,5 @@
-/* Maximum intensity projections: a context of its own in a thread of its own.  Slices are a texture
- * of bits, a layer each; results are whole numbers in the order of values. */
+/* Maximum intensity projections, with a context and a thread of their own.  Slices are layers of a
+ * texture of bits; results are integers in the order of the values. */
 #include "backend/gl/gl.h"
 
 #include "backend/gl/error.h"
@@ -17,22 +17,20 @@ struct device {
     const struct fbp_turn *turn;
     const struct gl_renderer *renderer;
     int index;
-    size_t at_once, done; /* slices: of the texture, projected */
+    size_t at_once, done; /* slices of the texture; slices projected so far */
     struct gl_queue *queue;
     struct gl_egl egl; /* in the queue, as are: */
     struct gl_programs programs;
     GLuint texture;
-    struct gl_buffer places, lines, top; /* lines: of projections along x or y */
+    struct gl_buffer places, lines, top; /* lines: projections along x or y */
 };
 
-/* As the program has it (std140). */
+/* `Mip` in mip.glsl (std140). */
 struct parameters {
     uint32_t columns, rows, row0, skip;
     uint32_t axis, depth, whole, more;
     int32_t n[2], turned[2];
 };
-
-/* The thread's first and last. */
 
 static fbp_status make_texture(struct device *dev)
 {
@@ -99,7 +97,8 @@ static void close_device(void **device)
     *device = NULL;
 }
 
-/* Slices of 64 MiB, or of a storage block where that holds less; one at least. */
+/* Choose the number of slices per call: 64 MiB, or a storage block if that is smaller; at least
+ * one. */
 static fbp_status choose_slices(struct device *dev, size_t n_slices)
 {
     const struct gl_renderer *r = dev->renderer;
@@ -140,20 +139,18 @@ static fbp_status open_device(void **out, int index, const struct fbp_turn *turn
     return st;
 }
 
-/* Projections. */
-
-/* Rows of results for one call: as many as a storage block holds, and as are soon done. */
+/* Rows of results per call, limited by the storage block and by the time of a call. */
 static size_t rows_at_once(const struct device *dev, size_t columns, size_t depth)
 {
     const size_t row = columns * sizeof(uint32_t), room = dev->renderer->block_bytes;
-    const size_t spare = 2 * dev->renderer->alignment; /* for where a part begins */
+    const size_t spare = 2 * dev->renderer->alignment; /* room for alignment */
     const size_t fit = room > spare ? (room - spare) / row : 0;
     const size_t soon = MOST_SAMPLES / columns / depth;
 
     return fit == 0 || soon == 0 ? 1 : fit < soon ? fit : soon;
 }
 
-/* Rows [p->row0, p->row0 + p->rows). */
+/* Project rows [p->row0, p->row0 + p->rows). */
 static fbp_status project_rows(struct device *dev, struct parameters *p, const struct gl_buffer *to)
 {
     const size_t row = p->columns * sizeof(uint32_t);
@@ -195,7 +192,7 @@ static fbp_status project_along(struct device *dev, enum axis axis, size_t n_sli
     return FBP_OK;
 }
 
-/* Values of what the kernel left. */
+/* Convert integers to values. */
 static fbp_status read_results(const struct gl_buffer *from, size_t at, size_t n, float *out)
 {
     glBindBuffer(GL_COPY_READ_BUFFER, from->name);

@@ -1,7 +1,6 @@
-/** @file plant.h  What tests plant in this module: limits, and later failures (internal).
+/** @file plant.h  Fault injection: limits and failures that tests set in this module (internal).
  *
- * All zero in normal use.  experiment("plant") hands it out, as nothing else of a module can be
- * reached.
+ * All members are zero in normal use.  Tests get the struct by experiment("plant").
  */
 #ifndef FBP_SRC_GL_PLANT_H
 #define FBP_SRC_GL_PLANT_H
@@ -13,22 +12,20 @@
 #include <stdint.h>
 
 struct gl_plant {
-    /** Limits of all renderers; 0: their own.  They count from the next apply() on. */
+    /** Limits of all renderers, set by apply(); 0: the renderer's own. */
     uint64_t block_bytes, buffer_bytes, texture_bytes;
     int layers;
-    bool hardware;          /**< no renderer is software */
-    bool short_runs;        /**< rates of commands that are soon done are kept, too */
-    struct fbp_rates rates; /**< what plans count with; update 0: those that are kept */
-    /** Of the looks for an error, counted from 1: this one finds the renderer out of memory, and
-     *  at this one the context of the thread that looks is lost; 0: none. */
+    bool hardware;          /**< all renderers count as hardware */
+    bool short_runs;        /**< rates of short commands are stored, too */
+    struct fbp_rates rates; /**< rates that plans use; update 0: the stored ones */
+    /** Number of the check, from 1, that reports GL_OUT_OF_MEMORY, or a lost context; 0: none. */
     uint64_t no_memory, lost;
     atomic_uint_fast64_t n_looks;
-    bool no_context, no_current; /**< none is given; it does not become current */
-    bool share_lost;             /**< what devices share is lost */
-    const char *card_files;      /**< with what files of a card begin, too; NULL: none */
+    bool no_context, no_current; /**< creating a context fails; making it current fails */
+    bool share_lost;             /**< the shared context is lost */
+    const char *card_files;      /**< another path prefix of card files; NULL: none */
     void (*apply)(void);
-    /** Counted: pieces of memory of the host that were given, and copies from or to other memory.
-     */
+    /** Counters: host buffers allocated, and copies through memory that is no buffer. */
     atomic_uint_fast64_t n_host, n_through;
 };
 

@@ -1,4 +1,4 @@
-/* Commands of a device, and the threads with contexts that run them. */
+/* The queue of a device: lists of commands, and the threads with contexts that run them. */
 #include "backend/gl/queue.h"
 
 #include "backend/gl/error.h"
@@ -13,38 +13,36 @@
 #include <string.h>
 #include <time.h>
 
-/* The threads behind a queue (internal to queue.c and lane.c). */
-
-/** Fences of a lane that are not past yet, at most. */
+/* Greatest number of fences of a lane that are not signaled yet. */
 enum { GL_FENCES = 64 };
 
 struct gl_command {
-    gl_command_fn *fn;    /**< NULL: nothing is done */
-    bool always;          /**< after a failure, too */
-    bool stamp;           /**< only asks for the time */
-    double *moment;       /**< gets the time when all before it is done; NULL */
-    gl_let_go_fn *let_go; /**< of what it holds; NULL: nothing */
+    gl_command_fn *fn; /* NULL: a command that only marks a point */
+    bool always;       /* run after a failure, too */
+    bool stamp;        /* a timestamp */
+    double *moment;    /* receives the host's time when all earlier commands are done; NULL: none */
+    gl_release_fn *release; /* called with `held` when the device is done; NULL: none */
     void *held;
-    uint64_t after[GL_N_ORDERS]; /**< points that are to be past; 0: none */
+    uint64_t after[GL_N_ORDERS]; /* tickets of other orders to wait for; 0: none */
     struct gl_command *next;
-    max_align_t copy[]; /**< of what was submitted */
+    max_align_t copy[]; /* copy of the submitted parameters */
 };
 
 struct gl_fence {
     GLsync sync;
     struct gl_point point;
     double *moment;
-    gl_let_go_fn *let_go;
+    gl_release_fn *release;
     void *held;
 };
 
-/** All of it is read and written with the queue's lock, but for what a lane keeps for itself. */
+/* The commands of an order.  Guarded by the queue's lock. */
 struct gl_list {
     struct gl_command *first, **last;
-    enum gl_lane lane;                 /**< that runs it */
-    uint64_t submitted, run, finished; /**< commands given, executed by the lane, by the device */
-    uint64_t after[GL_N_ORDERS];       /**< what the next command comes after */
-    bool stamped;                      /**< its last command was a stamp */
+    enum gl_lane lane;                 /* runs the commands */
+    uint64_t submitted, run, finished; /* tickets; finished: by the device */
+    uint64_t after[GL_N_ORDERS];       /* dependencies of the next command */
+    bool stamped;                      /* the last command was a timestamp */
 };
 
 struct gl_lane_state {
@@ -52,13 +50,12 @@ struct gl_lane_state {
     enum gl_lane id;
     pthread_t thread;
     bool started, begun, stop;
-    enum gl_order last; /**< the order whose command it ran last */
-    unsigned polls;     /**< the lane's own, as are: */
+    enum gl_order last; /* order of the last command */
+    unsigned polls;     /* used only by the lane, as are: */
     unsigned n_fences, oldest;
     struct gl_fence fences[GL_FENCES];
 };
 
-/** What queue.h gives. */
 struct gl_queue {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -70,16 +67,13 @@ struct gl_queue {
     char message[600];
 };
 
-/** A thread: from its context's begin to its end. */
 static void *gl_lane_main(void *lane);
 
-/* A thread with a context: takes what is ready, and sees which fences are past. */
+/* Time between two looks at a fence, if no command arrives; time to wait for a fence if the list is
+ * full.  gl_was_reset() is called once per CHECK_EVERY looks. */
+enum { POLL_NS = 20000, FULL_NS = 200000, CHECK_EVERY = 64 };
 
-/* How long a fence that is not past is left alone, unless a command comes; and a full list of
- * fences is waited for.  Whether the context is lost is asked once in so many looks. */
-enum { PATIENCE_NS = 20000, FULL_NS = 200000, ASK_EVERY = 64 };
-
-static void latch(struct gl_queue *q, fbp_status st)
+static void keep_failure(struct gl_queue *q, fbp_status st)
 {
     pthread_mutex_lock(&q->lock);
     if (q->status == FBP_OK) {
@@ -89,11 +83,11 @@ static void latch(struct gl_queue *q, fbp_status st)
     pthread_mutex_unlock(&q->lock);
 }
 
-/* The device has come to a point. */
+/* The device has passed a point. */
 static void finish(struct gl_queue *q, const struct gl_fence *f)
 {
-    if (f->let_go)
-        f->let_go(f->held);
+    if (f->release)
+        f->release(f->held);
     pthread_mutex_lock(&q->lock);
     if (f->moment)
         *f->moment = fbp_seconds();
@@ -102,16 +96,16 @@ static void finish(struct gl_queue *q, const struct gl_fence *f)
     pthread_mutex_unlock(&q->lock);
 }
 
-/* Was the renderer reset?  Then a fence may count as past; of one that is not this is asked now and
- * then. */
+/* Was the renderer reset?  Its fences may then count as signaled, so this is checked for every
+ * signaled fence, and now and then for others. */
 static bool is_lost(struct gl_lane_state *l, GLenum is)
 {
     if (is == GL_WAIT_FAILED)
         return true;
-    return (is != GL_TIMEOUT_EXPIRED || l->polls++ % ASK_EVERY == 0) && gl_was_reset();
+    return (is != GL_TIMEOUT_EXPIRED || l->polls++ % CHECK_EVERY == 0) && gl_was_reset();
 }
 
-/* Is the oldest fence past, within so long? */
+/* Remove the oldest fence if it is signaled within a time. */
 static bool retire(struct gl_lane_state *l, GLuint64 nanoseconds)
 {
     const struct gl_fence f = l->fences[l->oldest];
@@ -122,7 +116,7 @@ static bool retire(struct gl_lane_state *l, GLuint64 nanoseconds)
         return false;
     if (lost) {
         gpu_host->message_clear();
-        latch(l->queue, gl_check_lost());
+        keep_failure(l->queue, gl_check_lost());
     }
     glDeleteSync(f.sync);
     l->oldest = (l->oldest + 1) % GL_FENCES;
@@ -143,20 +137,21 @@ static void put_fence(struct gl_lane_state *l, struct gl_fence f)
         (void)retire(l, FULL_NS);
     f.sync = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
     if (!f.sync) {
-        latch(l->queue, gpu_host->fail(FBP_ERR_DEVICE,
-                                       "gl: the driver of %s makes no fence: close other programs "
-                                       "that use it, or use --device cpu",
-                                       gl_check_name()));
+        keep_failure(l->queue,
+                     gpu_host->fail(FBP_ERR_DEVICE,
+                                    "gl: the driver of %s makes no fence: close other programs "
+                                    "that use it, or use --device cpu",
+                                    gl_check_name()));
         retire_all(l);
         finish(l->queue, &f);
         return;
     }
     l->fences[(l->oldest + l->n_fences++) % GL_FENCES] = f;
-    glFlush(); /* so that the device begins, and others see the fence */
+    glFlush(); /* starts the device, and makes the fence visible to others */
 }
 
-/* Has all happened that the command comes after?  A context executes in order: of this lane it is
- * enough that it was run. */
+/* Are all dependencies of a command met?  A context executes in order: commands of the same lane
+ * need to have been run only, those of other lanes must be finished. */
 static bool is_ready(const struct gl_queue *q, const struct gl_command *c, enum gl_lane lane)
 {
     for (int o = 0; o < GL_N_ORDERS; o++) {
@@ -177,8 +172,8 @@ static struct gl_command *ready(const struct gl_lane_state *l, enum gl_order ord
                : NULL;
 }
 
-/* What is short and others wait for goes before backprojections; but a stamp and the command beside
- * it stay together. */
+/* Choose the next command: short ones that others wait for come before backprojections.  A
+ * timestamp and the command next to it stay together. */
 static struct gl_command *choose(const struct gl_lane_state *l, enum gl_order *order)
 {
     static const enum gl_order orders[GL_N_ORDERS] = {
@@ -205,8 +200,8 @@ static bool has_any(const struct gl_lane_state *l)
     return false;
 }
 
-/* A moment, or until something changes where no fence has to be looked at. */
-static void rest(struct gl_lane_state *l)
+/* Wait for a change, with a timeout if there are fences to check. */
+static void pause_lane(struct gl_lane_state *l)
 {
     struct gl_queue *q = l->queue;
     struct timespec until;
@@ -216,7 +211,7 @@ static void rest(struct gl_lane_state *l)
         return;
     }
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += PATIENCE_NS;
+    until.tv_nsec += POLL_NS;
     if (until.tv_nsec >= 1000000000) {
         until.tv_nsec -= 1000000000;
         until.tv_sec++;
@@ -224,7 +219,7 @@ static void rest(struct gl_lane_state *l)
     (void)pthread_cond_timedwait(&q->changed, &q->lock, &until);
 }
 
-/* The next command, taken from its list; NULL: look at the fences.  *over: nothing will come. */
+/* Take the next command from its list; NULL: check the fences.  *over: the lane has to end. */
 static struct gl_command *take(struct gl_lane_state *l, enum gl_order *order, bool *runs,
                                bool *over)
 {
@@ -234,7 +229,7 @@ static struct gl_command *take(struct gl_lane_state *l, enum gl_order *order, bo
     struct gl_command *c = choose(l, order);
     *over = !c && l->stop && l->n_fences == 0 && !has_any(l);
     if (!c && !*over)
-        rest(l);
+        pause_lane(l);
     if (c) {
         struct gl_list *list = &q->lists[*order];
         list->first = c->next;
@@ -252,10 +247,12 @@ static void run(struct gl_lane_state *l, struct gl_command *c, enum gl_order ord
 {
     struct gl_queue *q = l->queue;
     struct gl_list *list = &q->lists[order];
-    struct gl_fence f = {
-        .point = {order, list->run + 1}, .moment = c->moment, .let_go = c->let_go, .held = c->held};
+    struct gl_fence f = {.point = {order, list->run + 1},
+                         .moment = c->moment,
+                         .release = c->release,
+                         .held = c->held};
 
-    if (f.moment && l->n_fences == 0) { /* else when the last fence is past */
+    if (f.moment && l->n_fences == 0) { /* otherwise when the last fence is signaled */
         *f.moment = fbp_seconds();
         f.moment = NULL;
     }
@@ -263,7 +260,7 @@ static void run(struct gl_lane_state *l, struct gl_command *c, enum gl_order ord
         gpu_host->message_clear();
         const fbp_status st = c->fn(q->device, c->copy);
         if (st != FBP_OK)
-            latch(q, st);
+            keep_failure(q, st);
     }
     free(c);
     put_fence(l, f);
@@ -288,13 +285,13 @@ static void work(struct gl_lane_state *l)
     }
 }
 
-/* The lane has begun, or failed to: then the first one does what it had to do. */
-static void say_begun(struct gl_lane_state *l, fbp_status st)
+/* Report that a lane has begun.  If it failed to, the computing lane runs its commands. */
+static void report_begin(struct gl_lane_state *l, fbp_status st)
 {
     struct gl_queue *q = l->queue;
 
     if (st != FBP_OK && l->id == GL_LANE_COMPUTES)
-        latch(q, st);
+        keep_failure(q, st);
     pthread_mutex_lock(&q->lock);
     for (int o = 0; st != FBP_OK && o < GL_N_ORDERS; o++)
         if (q->lists[o].lane == l->id)
@@ -313,7 +310,7 @@ static void *gl_lane_main(void *lane)
     gpu_host->message_clear();
     const fbp_status st =
         first ? q->life->begin(q->device) : q->life->begin_copies(q->device, l->id);
-    say_begun(l, st);
+    report_begin(l, st);
     if (st == FBP_OK)
         work(l);
     if (first)
@@ -323,7 +320,7 @@ static void *gl_lane_main(void *lane)
     return NULL;
 }
 
-static fbp_status pass_on(const struct gl_queue *q)
+static fbp_status failure_of(const struct gl_queue *q)
 {
     return q->status == FBP_OK ? FBP_OK : gpu_host->fail(q->status, "%s", q->message);
 }
@@ -339,7 +336,7 @@ static fbp_status start(struct gl_queue *q, enum gl_lane id)
     return FBP_OK;
 }
 
-static void await_begin(struct gl_queue *q, enum gl_lane id)
+static void wait_for_begin(struct gl_queue *q, enum gl_lane id)
 {
     pthread_mutex_lock(&q->lock);
     while (q->lanes[id].started && !q->lanes[id].begun)
@@ -347,14 +344,15 @@ static void await_begin(struct gl_queue *q, enum gl_lane id)
     pthread_mutex_unlock(&q->lock);
 }
 
-static void give_order(struct gl_queue *q, enum gl_order order, enum gl_lane lane)
+static void assign_order(struct gl_queue *q, enum gl_order order, enum gl_lane lane)
 {
     pthread_mutex_lock(&q->lock);
     q->lists[order].lane = lane;
     pthread_mutex_unlock(&q->lock);
 }
 
-/* A lane without a thread leaves its order to the first one. */
+/* Start the lanes that copy.  If a thread cannot be created, the computing lane runs its commands.
+ */
 static void start_copies(struct gl_queue *q)
 {
     static const struct {
@@ -363,9 +361,9 @@ static void start_copies(struct gl_queue *q)
     } copies[] = {{GL_LANE_IN, GL_ORDER_IN}, {GL_LANE_OUT, GL_ORDER_OUT}};
 
     for (size_t i = 0; q->life->begin_copies && i < sizeof copies / sizeof *copies; i++) {
-        give_order(q, copies[i].order, copies[i].lane);
+        assign_order(q, copies[i].order, copies[i].lane);
         if (start(q, copies[i].lane) != FBP_OK)
-            give_order(q, copies[i].order, GL_LANE_COMPUTES);
+            assign_order(q, copies[i].order, GL_LANE_COMPUTES);
     }
 }
 
@@ -401,8 +399,8 @@ fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life
         return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *q);
     fbp_status st = start(q, GL_LANE_COMPUTES);
     if (st == FBP_OK) {
-        await_begin(q, GL_LANE_COMPUTES);
-        st = pass_on(q);
+        wait_for_begin(q, GL_LANE_COMPUTES);
+        st = failure_of(q);
     }
     if (st == FBP_OK)
         start_copies(q);
@@ -411,7 +409,7 @@ fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life
     return st;
 }
 
-/* The lane runs what is there, and ends. */
+/* Let a lane run its remaining commands, and join its thread. */
 static void stop(struct gl_queue *q, enum gl_lane id)
 {
     if (!q->lanes[id].started)
@@ -423,7 +421,8 @@ static void stop(struct gl_queue *q, enum gl_lane id)
     (void)pthread_join(q->lanes[id].thread, NULL);
 }
 
-/* The lane that computes is the last: it owns what the others copy, and what they come after. */
+/* The computing lane ends last: it owns the buffers that others copy, and runs what they depend on.
+ */
 void gl_queue_close(struct gl_queue **queue)
 {
     struct gl_queue *q = *queue;
@@ -432,11 +431,11 @@ void gl_queue_close(struct gl_queue **queue)
         return;
     for (int i = GL_N_LANES; i-- > 0;)
         stop(q, (enum gl_lane)i);
-    for (int o = 0; o < GL_N_ORDERS; o++) /* of a context that was never there */
+    for (int o = 0; o < GL_N_ORDERS; o++) /* commands of a lane that never began */
         for (struct gl_command *c = q->lists[o].first, *next; c; c = next) {
             next = c->next;
-            if (c->let_go)
-                c->let_go(c->held);
+            if (c->release)
+                c->release(c->held);
             free(c);
         }
     pthread_cond_destroy(&q->changed);
@@ -459,7 +458,7 @@ static struct gl_command *new_command(gl_command_fn *fn, const void *command, si
     return c;
 }
 
-/* With the lock: at the end of a list, after what was demanded. */
+/* With the lock held: append a command to a list, with the dependencies of the list. */
 static uint64_t append(struct gl_queue *q, enum gl_order order, struct gl_command *c)
 {
     struct gl_list *list = &q->lists[order];
@@ -494,14 +493,14 @@ fbp_status gl_queue_submit(struct gl_queue *q, enum gl_order order, gl_command_f
 }
 
 fbp_status gl_queue_submit_holding(struct gl_queue *q, enum gl_order order, gl_command_fn *fn,
-                                   const void *command, size_t bytes, gl_let_go_fn *let_go,
+                                   const void *command, size_t bytes, gl_release_fn *release,
                                    void *held)
 {
     struct gl_command *c = new_command(fn, command, bytes);
     struct gl_point unused;
 
     if (c) {
-        c->let_go = let_go;
+        c->release = release;
         c->held = held;
     }
     return submit(q, order, c, &unused);
@@ -549,7 +548,7 @@ static fbp_status wait_for(struct gl_queue *q, const uint64_t *what, uint64_t ti
     pthread_mutex_lock(&q->lock);
     while (*what < ticket)
         pthread_cond_wait(&q->changed, &q->lock);
-    const fbp_status st = pass_on(q);
+    const fbp_status st = failure_of(q);
     pthread_mutex_unlock(&q->lock);
     return st;
 }
@@ -580,7 +579,7 @@ void gl_queue_after(struct gl_queue *q, enum gl_order order, struct gl_point poi
     pthread_mutex_unlock(&q->lock);
 }
 
-static bool is_demanded(const struct gl_list *list)
+static bool has_dependencies(const struct gl_list *list)
 {
     for (int o = 0; o < GL_N_ORDERS; o++)
         if (list->after[o] > 0)
@@ -588,16 +587,16 @@ static bool is_demanded(const struct gl_list *list)
     return false;
 }
 
-/* What the next command would come after needs one to be waited for. */
+/* If the next command has dependencies, the point is an empty command that has them. */
 fbp_status gl_queue_point(struct gl_queue *q, enum gl_order order, struct gl_point *out)
 {
     struct gl_list *list = &q->lists[order];
 
     pthread_mutex_lock(&q->lock);
-    const bool demanded = is_demanded(list);
+    const bool dependent = has_dependencies(list);
     *out = (struct gl_point){order, list->submitted};
     pthread_mutex_unlock(&q->lock);
-    return demanded ? submit(q, order, new_command(NULL, NULL, 0), out) : FBP_OK;
+    return dependent ? submit(q, order, new_command(NULL, NULL, 0), out) : FBP_OK;
 }
 
 fbp_status gl_queue_wait(struct gl_queue *q, struct gl_point point)
@@ -607,8 +606,8 @@ fbp_status gl_queue_wait(struct gl_queue *q, struct gl_point point)
 
 bool gl_queue_copies(struct gl_queue *q, enum gl_order order)
 {
-    await_begin(q, GL_LANE_IN);
-    await_begin(q, GL_LANE_OUT);
+    wait_for_begin(q, GL_LANE_IN);
+    wait_for_begin(q, GL_LANE_OUT);
     pthread_mutex_lock(&q->lock);
     const bool copies = q->lists[order].lane != GL_LANE_COMPUTES;
     pthread_mutex_unlock(&q->lock);

@@ -1,4 +1,4 @@
-/* Time: pace of commands, stamps, trials of shapes, rates. */
+/* Times: the pace of commands, timestamps, trials of shapes, and stored rates. */
 #include "backend/gl/gl.h"
 
 #include "backend/gl/error.h"
@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Voxels x views of the first trial; by how much the next is larger; seconds that tell, and that a
- * command shall take. */
+/* Voxels x views of the first trial; factor from trial to trial; shortest reliable time; time that
+ * a command should take. */
 static const double FIRST = 1e6, GROWS = 8, TELLING = 10e-3, WANTED = 0.25;
 
-/* One command of so many is timed, whatever is known. */
+/* One command per EVERY is timed even if the rate is known. */
 enum { EVERY = 16 };
 
 double gl_pace_most(const struct gl_pace *pace)
@@ -44,23 +44,21 @@ void gl_pace_end(struct gl_pace *pace, double updates)
     const double seconds = fbp_seconds() - pace->start;
     pace->start = 0;
     pace->seen = updates / seconds;
-    /* What is left of a slab may tell too little. */
+    /* The rest of a slab may be too small for a reliable time. */
     if (seconds >= TELLING || (pace->rate > 0 && pace->seen > pace->rate))
         pace->rate = pace->seen;
     else if (!(pace->rate > 0))
         pace->trial = GROWS * gl_pace_most(pace);
 }
 
-/* When the renderer came to a point of its work: time stamps, by its clock and by the host's. */
-
-/* In the queue: the renderer's clock now, in nanoseconds, when all before is done. */
+/* In the queue: the renderer's clock, in nanoseconds, when all earlier commands are done. */
 static fbp_status read_query(GLuint query, GLuint64 *at)
 {
     glGetQueryObjectui64v(query, GL_QUERY_RESULT, at);
     return gl_check("a time stamp");
 }
 
-/* Twice as many queries; the first stamp tells where the two clocks stand. */
+/* Double the number of queries; the first time, compare the two clocks. */
 static fbp_status make_room(struct gl_stamps *s)
 {
     const size_t room = s->room ? 2 * s->room : 64;
@@ -91,14 +89,15 @@ static fbp_status run_stamp(void *device, void *command)
     return gl_check("a time stamp");
 }
 
-/* Of a lane that copies: its context is left alone, and the host looks when it came there. */
+/* Lanes that copy have no queries; the host's clock is read instead. */
 struct gl_moment {
     double seconds;
     struct gl_moment *next;
 };
 
-/* A stamp is the number of a query, or the address of a moment, which is even, and one. */
-static uint64_t number_of(const struct gl_moment *m)
+/* A timestamp is twice the number of a query, or the address of a moment, which is even, plus one.
+ */
+static uint64_t stamp_of(const struct gl_moment *m)
 {
     return (uint64_t)(uintptr_t)m | 1;
 }
@@ -113,7 +112,7 @@ static fbp_status add_moment(struct gl_device *dev, enum gl_order order, uint64_
     m->next = dev->moments;
     dev->moments = m;
     pthread_mutex_unlock(&dev->moments_lock);
-    *out = number_of(m);
+    *out = stamp_of(m);
     return gl_queue_moment(dev->queue, order, &m->seconds);
 }
 
@@ -122,7 +121,7 @@ static void read_moment(struct gl_device *dev, uint64_t stamp, double *seconds)
     struct gl_moment **at = &dev->moments;
 
     pthread_mutex_lock(&dev->moments_lock);
-    while (*at && number_of(*at) != stamp)
+    while (*at && stamp_of(*at) != stamp)
         at = &(*at)->next;
     struct gl_moment *m = *at;
     if (m) {
@@ -167,7 +166,7 @@ static fbp_status run_stamped(void *device, void *command)
 
     FBP_TRY(read_query(s->queries[r->at], &at));
     *r->seconds = s->zero + 1e-9 * (double)at;
-    if (++s->n_read == atomic_load(&s->n)) { /* all: they are used again */
+    if (++s->n_read == atomic_load(&s->n)) { /* all are read: start again */
         atomic_store(&s->n, 0);
         s->n_read = 0;
     }
@@ -185,7 +184,7 @@ fbp_status gl_stamped(fbp_device *device, uint64_t stamp, double *seconds)
     return FBP_OK;
 }
 
-/* Start the clock, or stop it and read: two queries. */
+/* Start the clock, or stop it and read it. */
 static fbp_status run_time(void *device, void *command)
 {
     GLuint *clock = ((struct gl_device *)device)->clock;
@@ -203,7 +202,7 @@ static fbp_status run_time(void *device, void *command)
     return FBP_OK;
 }
 
-/* Of kernels: what only copies has no clock of its own. */
+/* Only the computing lane can be timed. */
 fbp_status gl_time(fbp_device *device, enum fbp_stage stage, double *seconds)
 {
     struct gl_queue *queue = gl_of(device)->queue;
@@ -222,9 +221,7 @@ void gl_times_close(struct gl_device *dev)
     free(dev->stamps.queries);
 }
 
-/* Times of passes, by two time stamps each, for the choice of a kernel's shape. */
-
-/* Two queries a trial. */
+/* Times of passes for the choice of a shape: two queries per trial. */
 static GLuint *queries(struct gl_device *dev, int trial)
 {
     return &dev->trials[2 * (size_t)trial];
@@ -308,18 +305,16 @@ void gl_trials_close(struct gl_device *dev)
         glDeleteQueries(2 * GPU_TUNER_TRIALS, dev->trials);
 }
 
-/* Rates of renderers. */
-
-/* Bytes of a copy that is timed, and of a key; times it is copied, of which the first is for
- * nothing. */
+/* Bytes of a timed copy; greatest lengths of a key and a value; repetitions, of which the first
+ * does not count. */
 enum { COPY = 32 << 20, MOST_KEY = 320, MOST_VALUE = 100, ROUNDS = 3 };
 
-/* More of every backprojection: its last blocks do not fill the device. */
+/* Additional seconds per backprojection command: its last blocks do not fill the device. */
 static const double CALL_S = 150e-6;
 
 static const struct fbp_kept_file file = {"gl-rates", "fbp: rates of renderers, version 1\n"};
 
-/* What they depend on; false: they are of no interest (software), or not wanted. */
+/* The key under which rates are stored; false: not stored (software, regions, FBP_TUNE=0). */
 static bool make_key(const struct fbp_job *job, int index, char key[MOST_KEY])
 {
     static const char *const precisions[] = {"", "exact", "fast", "half"};
@@ -336,7 +331,7 @@ static bool make_key(const struct fbp_job *job, int index, char key[MOST_KEY])
     return n > 0 && n < MOST_KEY;
 }
 
-/* Exactly four sensible numbers. */
+/* Exactly four positive numbers. */
 static bool parse(const char *text, struct fbp_rates *out)
 {
     double *const values[] = {&out->update, &out->filter, &out->upload, &out->fetch};
@@ -352,14 +347,14 @@ static bool parse(const char *text, struct fbp_rates *out)
     return *text == '\0';
 }
 
-/* The last that was asked for, known or not: plans ask many times. */
+/* The last key looked up, found or not: plans look it up many times. */
 static struct {
     pthread_mutex_t lock;
     char key[MOST_KEY];
     struct fbp_rates rates;
 } last = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static bool recall(const char *key, struct fbp_rates *out)
+static bool read_rates(const char *key, struct fbp_rates *out)
 {
     char value[MOST_VALUE];
 
@@ -374,14 +369,14 @@ static bool recall(const char *key, struct fbp_rates *out)
     return out->update > 0;
 }
 
-static void keep(const char *key, const struct fbp_rates *r)
+static void store_rates(const char *key, const struct fbp_rates *r)
 {
     char value[MOST_VALUE];
 
     snprintf(value, sizeof value, "%.4g %.4g %.4g %.4g", r->update, r->filter, r->upload, r->fetch);
     gpu_host->kept_keep(&file, key, value);
     pthread_mutex_lock(&last.lock);
-    last.key[0] = '\0'; /* to be read */
+    last.key[0] = '\0'; /* to be read again */
     pthread_mutex_unlock(&last.lock);
 }
 
@@ -391,7 +386,7 @@ void gl_rates(const struct fbp_job *job, struct fbp_rates *out)
 
     *out = gl_plant.rates;
     if (out->update <= 0 && make_key(job, 0, key))
-        (void)recall(key, out);
+        (void)read_rates(key, out);
 }
 
 void gl_meter_open(struct gl_device *dev)
@@ -400,10 +395,10 @@ void gl_meter_open(struct gl_device *dev)
     struct fbp_rates rates;
 
     dev->meter = (struct gl_meter){.due = make_key(dev->job, dev->index, key)};
-    dev->meter.due = dev->meter.due && !recall(key, &rates);
+    dev->meter.due = dev->meter.due && !read_rates(key, &rates);
 }
 
-/* The second: drivers compile for the first. */
+/* The second batch is timed, because drivers compile during the first. */
 void gl_meter_begin(struct gl_meter *m)
 {
     m->start = 0;
@@ -421,7 +416,7 @@ void gl_meter_end(struct gl_meter *m, double samples)
     m->filter = (fbp_seconds() - m->start) / samples;
 }
 
-/* Seconds a byte; 0: it fails. */
+/* Seconds per byte; 0: failed. */
 static double time_copy(struct gl_device *dev, const struct gl_part *from, const struct gl_part *to)
 {
     double least = INFINITY;
@@ -452,7 +447,7 @@ static void time_copies(struct gl_device *dev, struct fbp_rates *out)
     gl_buffer_drop(&host);
 }
 
-/* A voxel of an orbit gets the views of all its parts by what the pace counts once. */
+/* A voxel of an orbit is updated by the views of all parts, which the pace counts once. */
 void gl_meter_close(struct gl_device *dev)
 {
     const double counted = (double)dev->job->turns * (double)dev->job->turns;
@@ -466,6 +461,6 @@ void gl_meter_close(struct gl_device *dev)
     r.update = 1 / (rate * counted);
     time_copies(dev, &r);
     if (r.upload > 0 && r.fetch > 0)
-        keep(key, &r);
+        store_rates(key, &r);
     gpu_host->message_clear();
 }
