@@ -1,4 +1,5 @@
-/* Add to filtered pairs what their rows are beyond the panel: a group a pair. */
+/* Add to filtered pairs the contribution of the extrapolated rows beyond the panel: one group per
+ * pair. */
 
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) readonly buffer Ends { uint ends[]; }; /* struct fbp_pad_end */

@@ -1,10 +1,10 @@
-/* A group's box of voxels, and whether a region wants anything of it. */
+/* The box of voxels of a group, and whether the job's region contains any of it. */
 
 layout(std430, binding = 2) readonly buffer Wanted { ivec2 wanted[]; }; /* struct gpu_wanted */
 
 const int CELL = 8; /* GPU_CELL */
 
-/* The corner of least, and of most, indices. */
+/* Corners of least and greatest indices. */
 struct Box {
     ivec3 low, high;
 };

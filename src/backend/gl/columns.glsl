@@ -1,5 +1,6 @@
-/* The filter along columns: a thread COLUMN_ROWS rows of a column, one load and as many products a
- * term.  A sum has the same terms in the same order whatever rows there are. */
+/* The filter along columns: each thread computes COLUMN_ROWS rows of a column, with one load and
+ * COLUMN_ROWS products per term. The terms of a sum and their order do not depend on the rows of the
+ * batch. */
 
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) writeonly buffer Samples { float samples[]; };

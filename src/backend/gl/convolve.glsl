@@ -1,9 +1,9 @@
-/* Rows convolved in space: out[c] = sum in[i] taps[S + c - i].  A group 64 outputs of a row, whose
+/* Rows convolved in space: out[c] = sum in[i] taps[S + c - i].  A group computes 64 outputs of a row;
  * inputs pass through shared memory, 64 at a time. */
 
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) readonly buffer In { vec2 rows_in[]; };
-layout(std430, binding = 1) readonly buffer Taps { REAL taps[]; }; /* as sums, float or double */
+layout(std430, binding = 1) readonly buffer Taps { REAL taps[]; }; /* type of the sums, float or double */
 layout(std430, binding = 2) writeonly buffer Out { vec2 rows_out[]; };
 
 shared vec2 tile[64];

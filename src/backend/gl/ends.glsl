@@ -1,6 +1,6 @@
-/* How rows go on beyond the panel's ends (filter/pad.h): one part of pairs, a group a row and a
- * thread a point of the fit.  Samples are line integrals, or weighted already, and then the weights
- * are taken away again; a column without weight counts as 0. */
+/* Extrapolation of rows beyond the panel's ends (filter/pad.h), for one part of the pairs: one group
+ * per row, one thread per point of the fit.  Samples are line integrals, or weighted already; then the
+ * weights are divided out, and a column without weight counts as 0. */
 
 layout(local_size_x = 32) in;
 layout(std430, binding = 0) readonly buffer Samples { float samples[]; };
@@ -26,7 +26,7 @@ float share_of(uint i)
     return 1.0 / n_ + (edge > 1u ? mean * (mean - float(i)) / spread : 0.0);
 }
 
-/* Sum over all threads, in one order. */
+/* The sum over all threads, always in the same order. */
 float sum_of(uint k)
 {
     float sum = 0.0;
@@ -43,7 +43,7 @@ float measured(Pair p, uint from, uint c)
     return weighted_rows == 1u ? samples[from + c] / w : samples[from + c];
 }
 
-/* Where y = b x + c x^2 comes down to -p0^2, in columns beyond the end. */
+/* The distance beyond the end, in columns, at which y = b x + c x^2 reaches -p0^2. */
 float reach_of(float p0)
 {
     float xx = sum_of(0u), xxx = sum_of(1u), xxxx = sum_of(2u), xy = sum_of(3u), xxy = sum_of(4u);
@@ -82,7 +82,7 @@ void place(uint to, float amount, float reach)
     write_end(to, amount, between, at);
 }
 
-/* What the row is at its end, by a line through the samples there. */
+/* The value of the row at its end, by a line through the samples there. */
 float value_at(Pair p, uint from, uint end)
 {
     float sum = 0.0;

@@ -1,5 +1,5 @@
-/* Interpolation in fp32.  With COLUMN u and w do not depend on z.  All shapes, with windows and
- * without, do the same arithmetic, which `precise` keeps compilers from changing. */
+/* Interpolation in fp32.  With COLUMN, u and w do not depend on z.  All shapes, with windows and
+ * without, do the same arithmetic; `precise` keeps compilers from changing it. */
 
 #ifdef PLAIN
 /* Taps from views in plain memory (gpu_plain.h). */
@@ -16,9 +16,9 @@ vec4 taps(int i, float tu, float tv)
     return vec4(views[q], views[q + 1u], views[q + uint(stride)], views[q + uint(stride) + 1u]);
 }
 #else
-/* Taps from views in a layered texture: gathers, at the corner of four texels, which no rounding of
- * coordinates makes others.  What lies beside the texture is zero, and so are the rows above a view
- * that has fewer than the texture. */
+/* Taps from views in a layered texture.  Coordinates of gathers are the common corner of four texels,
+ * so that rounding cannot select other texels.  Outside the texture, and above a view with fewer rows
+ * than the texture, taps are zero. */
 
 layout(binding = 0) uniform sampler2DArray views;
 
@@ -37,13 +37,13 @@ vec4 taps(int i, float tu, float tv)
 #endif
 
 #if WIDTH > 0
-/* What a group's box sees of a view, its window, lies in shared memory: a sample is then four loads
- * from one address.  It comes from the texture by gathers of 2 x 2 texels. */
+/* The window of a view, that is the part that a group's box can see, is copied to shared memory by
+ * gathers of 2 x 2 texels. A sample is then four loads from one address. */
 
-const int ACROSS = WIDTH / 2, AT_ONCE = THREADS / ACROSS; /* lines of pieces, of two rows */
+const int ACROSS = WIDTH / 2, AT_ONCE = THREADS / ACROSS; /* pairs of rows copied at once */
 const int PIECES = (HEIGHT / 2 + AT_ONCE - 1) / AT_ONCE;
 
-/* Column and row of this thread's first piece in the window; the next ones lie above it. */
+/* Column and row of this thread's first 2 x 2 piece of the window; its next pieces are above it. */
 ivec2 first_piece()
 {
     int me = int(gl_LocalInvocationIndex);
@@ -78,7 +78,7 @@ void store_window(int i, ivec2 at, int stage, vec4 pieces[PIECES])
         }
 }
 
-/* What the bits of a place lack to be the number of a sample: modulo 2^32. */
+/* The difference between the bits of a float place and the index in `room`, modulo 2^32. */
 uint origin_of(int i, int stage)
 {
     ivec2 first = window[i].xy - view[i].at.xy;
@@ -95,8 +95,8 @@ vec4 taps_in_window(uint origin, float tu, float tv)
 }
 #endif
 
-/* WHOLE + floor(x) of x = u r; where that is whole, one less may be as well: 1 is as good a fraction
- * as 0. */
+/* WHOLE + floor(x) with x = u r.  If x is an integer, the result may be one less: then the fraction is
+ * 1 instead of 0. */
 float whole_of(float u, float r)
 {
     precise float x = fma(u, r, -0.5), t = x + WHOLE;
@@ -104,13 +104,13 @@ float whole_of(float u, float r)
     return t;
 }
 
-/* Floors are clamped, not coordinates, to where all four taps are zeros. */
+/* Floors are clamped to places where all four taps are zero.  Coordinates are not clamped. */
 float clamped(float t, int principal, int n)
 {
     return clamp(t, WHOLE + float(-2 - principal), WHOLE + float(n - principal));
 }
 
-/* Taps come from the window of the view, if it has one. */
+/* Taps from the window of the view, if it has one. */
 vec4 taps_at(int i, bool windowed, uint origin, float tu, float tv)
 {
 #if WIDTH > 0

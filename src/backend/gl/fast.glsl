@@ -1,9 +1,9 @@
 /*
- * Views filtered by the texture units: fp32, or fp16 scaled by a power of two.  The units take
- * coordinates to 1/256 of a texel and mean its middle by i + 1/2; what lies beside the texture is
- * zero, so that the edge is continuous.  u and v are rounded to the nearest 1/256 of a texel, v
- * before the first row of the batch is subtracted, and a texture has a power of two of rows, so that
- * no division into slabs changes it.
+ * Views interpolated by the texture units: fp32, or fp16 scaled by a power of two.  The units round
+ * coordinates to 1/256 of a texel, and texel i has its centre at i + 1/2.  Outside the texture samples
+ * are zero, so the edge is continuous.  u and v are rounded to 1/256 of a texel here, v before the
+ * first row of the batch is subtracted, and a texture has a power of two of rows.  Therefore divisions
+ * into slabs do not change any bit.
  */
 
 layout(binding = 0) uniform sampler2DArray views;

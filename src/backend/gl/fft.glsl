@@ -1,11 +1,11 @@
 /*
- * Pairs of rows filtered by transforms in shared memory, a group a complex row, in place.
- * backend/gpu/chain.h tells how a row of RADIX x 256 points is transformed; here its first and last
- * step are sums over RADIX / 2 terms, as the others are zeros or not wanted.  On the way back real
- * and imaginary parts are exchanged, which turns a transform into its inverse.
+ * Pairs of rows filtered in place by transforms in shared memory: one group per complex row.
+ * backend/gpu/chain.h describes the transform of a row of RADIX x 256 points.  Its first and last step
+ * are sums of RADIX / 2 terms here, because the other inputs are zero and the other outputs are not
+ * needed. Exchanging real and imaginary parts turns a transform into its inverse.
  *
- * The rows of a pair are brought to one size by powers of two, so that neither is rounded by what
- * the other has.
+ * Both rows of a pair are scaled to the same size by powers of two, so that the rounding errors of one
+ * do not depend on the other.
  */
 
 layout(local_size_x = 256) in;
@@ -18,8 +18,8 @@ const uint HALF = RADIX / 2u, ACROSS = RADIX * 16u, PEAKS = 16u;
 
 shared vec2 line[RADIX * PADDED];
 shared vec2 root[RADIX]; /* exp(-2 pi i k / RADIX) */
-/* Bits of the greatest magnitudes of both rows, each of every PEAKS-th thread's samples: a single
- * place would be written by one thread at a time. */
+/* Bits of the greatest magnitudes of both rows.  Each of PEAKS places serves every PEAKS-th thread, as
+ * atomics to one place run one after another. */
 shared uint peak[2u * PEAKS];
 
 vec2 times(vec2 a, vec2 b)
@@ -27,13 +27,13 @@ vec2 times(vec2 a, vec2 b)
     return vec2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
-/* Place of point i of an interleaved row: neighbours, and every 16th, in different banks. */
+/* Index of point i of an interleaved row: neighbours, and every 16th point, are in different banks. */
 uint place(uint i)
 {
     return i + i / 16u;
 }
 
-/* The exponents of the rows' greatest samples, by all threads; 0 for zeros. */
+/* Exponents of the rows' greatest samples, called by all threads; 0 for rows of zeros. */
 uvec2 measure(uint at, vec2 samples_[HALF])
 {
     uvec2 bits = uvec2(0u);
@@ -49,7 +49,7 @@ uvec2 measure(uint at, vec2 samples_[HALF])
     return clamp(bits >> 23u, 1u, 251u) * uvec2(greaterThan(bits, uvec2(0u)));
 }
 
-/* Powers of two that bring a row's greatest sample into [1/2, 1), and back; 0 for zeros. */
+/* Powers of two that scale a row's greatest sample to [1/2, 1), and back; 0 for rows of zeros. */
 vec2 scale_to(uvec2 exponent)
 {
     return mix(vec2(0.0), uintBitsToFloat((253u - exponent) << 23u),
@@ -78,7 +78,7 @@ const vec2 SIXTEENTHS[10] = vec2[10](
     vec2(-0.70710678, -0.70710678), vec2(-0.92387953, -0.38268343), vec2(-1.0, 0.0),
     vec2(-0.92387953, 0.38268343));
 
-/* In place, in natural order: 4 transforms of 4 points after 4 of 4. */
+/* In place, in natural order: two steps of four transforms of 4 points. */
 void transform_16(inout vec2 x[16])
 {
     vec2 y[16];
@@ -98,7 +98,8 @@ void transform_16(inout vec2 x[16])
     }
 }
 
-/* The first step: the samples of every INNERth column to RADIX interleaved rows, turned. */
+/* The first step: sums of the samples of every INNERth column, times twiddle factors, to RADIX
+ * interleaved rows. */
 void take_apart(uint at, vec2 samples_[HALF], vec2 s)
 {
     for (uint k = 0u; k < HALF; k++)
@@ -111,8 +112,8 @@ void take_apart(uint at, vec2 samples_[HALF], vec2 s)
     }
 }
 
-/* A sixteenth of an interleaved row: to its spectrum, times the response, and back, in steps between
- * which all threads have to meet. */
+/* One sixteenth of an interleaved row: forward transform, product with the response, inverse
+ * transform. Barriers separate the steps. */
 void step_1(uint x, uint lane)
 {
     vec2 v[16];
@@ -150,7 +151,7 @@ void step_3(uint x, uint lane)
         line[x + lane + uint(k) * APART] = v[k];
 }
 
-/* The last step: the interleaved rows become one, of which the first half is wanted. */
+/* The last step: interleaved rows are combined to one; only its first half is needed. */
 void put_together(uint at, uint row, vec2 s)
 {
     vec2 spectrum[RADIX];

@@ -1,5 +1,5 @@
-/* Least, most and sum of voxels: group i adds to entry i, run after run, so that no order is left to
- * chance. */
+/* Least value, greatest value and sum of voxels.  Group i always updates entry i, so the order of
+ * additions is fixed. */
 
 layout(local_size_x = 256) in;
 layout(std140, binding = 0) uniform Voxels { uint n, from, spare0, spare1; };

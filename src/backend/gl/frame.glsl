@@ -1,13 +1,13 @@
-/* Where a thread's voxels are, and what it knows of the views of a pass: a thread SLICES voxels of a
- * column, LAYERS apart.  Sums start from the volume's values, so that passes are no part of the
- * result. */
+/* The voxels of a thread, and the parameters of a pass.  A thread computes SLICES voxels of a column,
+ * LAYERS slices apart.  Sums start from the values in the volume, so that the division into passes
+ * does not change the result. */
 
 layout(local_size_x = X, local_size_y = Y, local_size_z = LAYERS) in;
 
 const int THREADS = X * Y * LAYERS, DEPTH = SLICES * LAYERS;
 
-/* Added and taken away again they leave whole numbers, for |x| < 2^22, and multiples of 1/256, for |x|
- * <= 2^14: no conversion, which GPUs do at a quarter of the rate. */
+/* Adding and subtracting these constants rounds to an integer, for |x| < 2^22, or to a multiple of
+ * 1/256, for |x| <= 2^14. This is faster than conversions, which GPUs do at a quarter of the rate. */
 const float WHOLE = 12582912.0, PARTS = 49152.0;
 const uint WHOLE_BITS = 0x4b400000u;
 
@@ -23,22 +23,22 @@ layout(std140, binding = 0) uniform Pass
     int columns, rows;
     uint group, views_skip;
     uint volume_skip;
-    int first; /* layer of a texture */
-    float texels, unscaled; /* a column; of the views' scale */
+    int first; /* layer of the texture of the first view */
+    float texels, unscaled; /* texels per column; inverse scale of the views */
     float x_ref, y_ref, z_ref, spare;
-    vec2 unit; /* a texel, in a texture's coordinates */
-    int region, cells; /* of a job with a region: 1, and cells of the volume a row */
-    int cell_x0, cell_y0; /* of the first column, in voxels */
+    vec2 unit; /* size of a texel in texture coordinates */
+    int region, cells; /* 1: the job has a region; cells per row of the volume */
+    int cell_x0, cell_y0; /* of the first voxel column, in voxels */
     int domain_x0, domain_y0; /* of orbits (struct gpu_domain) */
     float turn_s, turn_ex, turn_ey, spare1;
-    int samples, chunk, delay, spare2; /* of planes: of a window, views at a time, row */
+    int samples, chunk, delay, spare2; /* of planes: samples per window, views per chunk, row of the view */
     View view[32];
 };
 layout(std430, binding = 1) buffer Volume { VOXEL volume[]; };
 
-/* The thread's first voxel, counted from its group's.  32 threads cover WARP columns side by side, and
- * four neighbours, which a texture unit may serve at once, are 2 x 2 voxels: of two lines, or of two
- * layers where there are two. */
+/* The first voxel of the thread, relative to its group.  32 threads cover WARP columns side by side.
+ * Four neighbouring threads, which a texture unit may serve at once, are 2 x 2 voxels: of two lines,
+ * or of two layers if LAYERS is 2. */
 ivec3 place_of_thread()
 {
     const int LINES = 32 / WARP / LAYERS, PAIRS = WARP / 2;

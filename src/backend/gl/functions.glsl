@@ -1,7 +1,7 @@
-/* Functions of OpenGL are too coarse for weights, and other ones on every renderer: these are good to
- * a few units of the last place (polynomials of Moshier's Cephes, the logarithm of Ng 1993). */
+/* GLSL's functions are too inaccurate for weights, and differ between renderers.  These have errors of
+ * a few units in the last place (polynomials of Moshier's Cephes, the logarithm of Ng 1993). */
 
-float log_of(float x) /* normal and positive */
+float log_of(float x) /* x: normal and positive */
 {
     uint i = floatBitsToUint(x) + (0x3f800000u - 0x3f3504f3u);
     float k = float(int(i >> 23) - 127);
@@ -13,7 +13,7 @@ float log_of(float x) /* normal and positive */
     return s * (h + r) + k * 9.0580006145e-06 - h + f + k * 6.9313812256e-01;
 }
 
-float sin_of(float x) /* -pi/2 ... pi/2 */
+float sin_of(float x) /* x: -pi/2 ... pi/2 */
 {
     float a = abs(x);
 
@@ -28,7 +28,7 @@ float sin_of(float x) /* -pi/2 ... pi/2 */
     return x < 0.0 ? -c : c;
 }
 
-float cos_of(float x) /* 0 ... pi */
+float cos_of(float x) /* x: 0 ... pi */
 {
     return sin_of((1.5707964 - x) - 4.371139e-8);
 }

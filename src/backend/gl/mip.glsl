@@ -1,24 +1,24 @@
-/* Greatest values of turned slices along one axis: a thread each.  Places, weights and the order of
- * roundings are those of picture/turn.c, and so are the bits. */
+/* Greatest values of rotated slices along one axis: one thread per result.  Places, weights and the
+ * order of roundings are those of picture/turn.c, so that the bits are the same. */
 
 layout(local_size_x = 16, local_size_y = 4) in;
 layout(std140, binding = 0) uniform Mip
 {
-    uvec2 columns_rows; /* of results, rows from row0 on */
-    uint row0, skip;    /* results lie behind `skip` others */
-    uint axis;          /* along which: 0 x, 1 y, 2 z */
-    uint depth;         /* samples along it */
-    bool whole;         /* voxels are taken as they are */
-    bool more;          /* results are there already */
-    ivec2 n, turned;    /* of a slice, and of a turned one */
+    uvec2 columns_rows; /* columns and rows of results, from row0 on */
+    uint row0, skip;    /* skip: results before the first one in the buffer */
+    uint axis;          /* axis of projection: 0 x, 1 y, 2 z */
+    uint depth;         /* samples along the axis */
+    bool whole;         /* voxels are not interpolated */
+    bool more;          /* results of earlier slices are in the buffer */
+    ivec2 n, turned;    /* size of a slice, and of a rotated slice */
 };
-layout(binding = 0) uniform usampler2DArray slices; /* fp32, as bits */
+layout(binding = 0) uniform usampler2DArray slices; /* fp32 as bits */
 layout(std430, binding = 0) readonly buffer Places { int places[]; };
 layout(std430, binding = 1) buffer Greatest { uint greatest[]; };
 
-const uint INFINITE = 0x7f800000u, LEAST = 0x17800000u; /* exponents of infinity, of 2^-80 */
+const uint INFINITE = 0x7f800000u, LEAST = 0x17800000u; /* bits of infinity, of 2^-80 */
 
-/* Numbers in the order of values; 0 stands for none. */
+/* Integers in the order of the values; 0: no value. */
 uint key_of(uint bits)
 {
     if ((bits & 0x7fffffffu) > INFINITE)
@@ -36,7 +36,7 @@ float value_of(uint bits)
     return (bits & 0x7fffffffu) < LEAST ? 0.0 : uintBitsToFloat(bits);
 }
 
-/* At a place between voxels `low` and `high`. */
+/* Interpolated between voxels `low` and `high`. */
 uint between(ivec2 low, ivec2 high, vec2 weight, int slice)
 {
     uint a = texelFetch(slices, ivec3(low, slice), 0).r;

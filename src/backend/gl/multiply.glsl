@@ -1,4 +1,4 @@
-/* Spectra times the real, even response, in place; real and imaginary parts are exchanged. */
+/* Spectra times the real, even response, in place, with real and imaginary parts exchanged. */
 
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) buffer InOut { vec2 rows_io[]; };

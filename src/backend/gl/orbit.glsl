@@ -1,8 +1,8 @@
 /*
- * Rotationally symmetric scans: an orbit is a column of voxels and its TURNS - 1 images under the scan's
- * rotation.  The texel at a place stores one sample of each of TURNS views, so one place in a view serves
- * all voxels of an orbit (after Xu and Mueller 2005).  Lane j of the texel at place i, the orbit's first
- * position turned i times, belongs to voxel i + j.
+ * Rotationally symmetric scans: an orbit is a column of voxels and its TURNS - 1 images under the
+ * scan's rotation.  The texel at a place stores one sample of each of TURNS views, so that one place
+ * in a view serves all voxels of an orbit (after Xu and Mueller 2005).  Lane j of the texel at place
+ * i, the orbit's first position turned i times, belongs to voxel i + j.
  */
 
 #if TURNS == 4
@@ -13,8 +13,8 @@
 #define NARROW(s) (s).xy
 #endif
 
-/* Where an orbit's place falls in a view: column, relative to the principal one; 1/w; row at the slice
- * of reference, rows a slice. */
+/* The place of an orbit in a view: column, relative to the principal point; 1/w; row at the reference
+ * slice, rows per slice. */
 struct Spot {
     float u, r, v, dv;
 };
@@ -38,7 +38,7 @@ vec2 turned(vec2 t)
     return vec2(turn_ex - t.x, turn_ey - t.y);
 }
 
-/* Samples of the texel at a place, by voxels. */
+/* The samples of a texel in the order of the orbit's voxels. */
 vec4 by_voxels(int place, vec4 q)
 {
     if (TURNS == 4)
@@ -47,8 +47,8 @@ vec4 by_voxels(int place, vec4 q)
 }
 
 #ifdef EXACT
-/* Samples of orbits in plain memory (gpu_plain.h), interpolated in fp32.  With KEEP the samples of a
- * slice that the next one needs as well are kept. */
+/* Samples in plain memory (gpu_plain.h), interpolated in fp32.  With KEEP, samples that the next slice
+ * needs as well are kept. */
 
 layout(std430, binding = 0) readonly buffer Views { VOXEL views[]; };
 
@@ -62,7 +62,7 @@ float whole_of(float x)
     return t;
 }
 
-/* Samples of a row and the next column. */
+/* Samples of a row, and of the next column. */
 struct Row {
     vec4 left, right;
 };
@@ -72,7 +72,7 @@ Row row_at(uint at)
     return Row(WIDE(views[at]), WIDE(views[at + 1u]));
 }
 
-/* What four samples with their weights add to an orbit's voxels. */
+/* Add four weighted samples to the voxels of an orbit. */
 vec4 sum_of(int place, Row lower, Row upper, vec4 weights, vec4 sum)
 {
     precise vec4 s = fma(weights.xxxx, by_voxels(place, lower.left), sum);
@@ -89,7 +89,7 @@ void add_place(int i, int place, vec2 t, float tz, inout vec4 sum[SLICES])
     float low = float(-1 - principal.y), high = float(rows - principal.y);
     float last = tz + float((SLICES - 1) * LAYERS);
 
-    /* Where no slice sees the batch, only zeros would be added. */
+    /* If no slice of the thread sees the batch, only zeros would be added. */
     if (!(s.u > float(-1 - principal.x) && s.u < float(columns - principal.x) &&
           fma(last, s.dv, s.v) > low && fma(tz, s.dv, s.v) < high))
         return;
@@ -117,7 +117,7 @@ void add_place(int i, int place, vec2 t, float tz, inout vec4 sum[SLICES])
     }
 }
 #else
-/* Samples of orbits, filtered by the texture units; u and v are rounded as in fast.glsl. */
+/* Samples interpolated by the texture units; u and v are rounded as in fast.glsl. */
 
 layout(binding = 0) uniform sampler2DArray views;
 
@@ -130,7 +130,7 @@ void add_place(int i, int place, vec2 t, float tz, inout vec4 sum[SLICES])
     float last = tz + float((SLICES - 1) * LAYERS), most = float(rows) + 0.5;
     float rr = s.r * s.r * unscaled, layer = float(first + i);
 
-    /* Where no slice sees the batch, only zeros would be added. */
+    /* If no slice of the thread sees the batch, only zeros would be added. */
     if (!(column > -1.0 && column < texels * float(columns) + texels &&
           fma(last, s.dv, s.v) > float(-2 - view[i].at.y) &&
           fma(tz, s.dv, s.v) < float(rows + 1 - view[i].at.y)))
@@ -144,7 +144,7 @@ void add_place(int i, int place, vec2 t, float tz, inout vec4 sum[SLICES])
 }
 #endif
 
-/* A pass of groups of views, each at all places of an orbit. */
+/* Add a pass of groups of views, each at all places of the orbit. */
 
 void add_views(ivec3 p)
 {

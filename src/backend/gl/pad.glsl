@@ -1,4 +1,4 @@
-/* One part of pairs of rows, weighted if there are weights, with zeros around: a group a row. */
+/* One part of pairs of rows, weighted if there are weights, and padded with zeros: one group per row. */
 
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) readonly buffer Samples { float samples[]; };
@@ -17,7 +17,7 @@ void main()
         find_rays(p.view, p.panel_row);
     barrier();
     for (uint i = gl_LocalInvocationID.x; i < row_length; i += 64u) {
-        uint at = i - pad_left; /* beside the panel: beyond its columns */
+        uint at = i - pad_left; /* unsigned: columns before the panel become large */
         uint c = at / apart;
         float x = 0.0;
         if (p.there && c < n_columns && c * apart == at)

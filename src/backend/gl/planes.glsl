@@ -1,11 +1,11 @@
 /*
- * Plane integrals: views are rows, and the sample of a voxel is linear in its place.  A group takes a
- * box of voxels inside a cube of EDGE voxels a side of the whole grid.  The windows that it sees of
- * some views are copied to shared memory, and then added.
+ * Plane integrals: views are rows, and the sample of a voxel is linear in its coordinates.  A group
+ * computes a box of voxels inside a cube of EDGE voxels per side of the whole grid.  It copies the
+ * windows of some views that the box sees to shared memory, and then adds them.
  *
- * Where a cube's first voxel lies is found in double; from there coordinates are small, and their
- * roundings, too.  `precise` keeps compilers from changing them: no shape, slab, box or batch changes
- * a bit.
+ * The place of the cube's first voxel is computed in double; relative coordinates are small, and so
+ * are their rounding errors. `precise` keeps compilers from changing the arithmetic, so that no shape,
+ * slab, box or batch changes a bit.
  */
 
 layout(std430, binding = 0) readonly buffer Views { float views[]; };
@@ -14,9 +14,9 @@ layout(std430, binding = 3) readonly buffer Planes { double planes[]; }; /* stru
 
 const int EDGE = 16, BORDER = 2, CELL = 8; /* GPU_PLANES_EDGE, GPU_BORDER, GPU_CELL */
 const int CHUNK = 32, ROOM = 6144;         /* GL_PLANES_CHUNK, GL_PLANES_ROOM */
-const double ROUNDING = 1.0LF / 64.0LF;    /* floors are taken a little apart: threads round otherwise */
+const double ROUNDING = 1.0LF / 64.0LF;    /* margin of floors, for rounding errors of the threads */
 
-/* Taps: how many, the first from floor(u) on, what is added to u, and their weights. */
+/* TAPS taps, the first at floor(u + SHIFT) + FIRST, with weights by weigh(). */
 #if INTERPOLATION == 1
 const int TAPS = 1, FIRST = 0;
 const double SHIFT = 0.5LF + 1.0LF / 4096.0LF;
@@ -43,8 +43,8 @@ void weigh(float f, out float w[TAPS])
 }
 
 shared float room[ROOM];
-shared vec4 line[CHUNK];  /* steps of u, and u of the cube's first voxel from a whole sample on */
-shared ivec4 place[CHUNK]; /* the window's first column, what is added to floors, and whether it is seen */
+shared vec4 line[CHUNK];  /* steps of u; fraction of u of the cube's first voxel */
+shared ivec4 place[CHUNK]; /* first column of the window; offset of floors; 1: visible */
 
 bool is_wanted(ivec3 at)
 {
@@ -60,7 +60,7 @@ bool is_wanted(ivec3 at)
     return false;
 }
 
-/* View k of the planes that are bound, as the box at `at` sees it. */
+/* Find the window of bound view k for the box at `at`. */
 void look(int i, int k, ivec3 at)
 {
     ivec3 off = at % EDGE, cube = at - off, size = ivec3(X, Y, SLICES);
@@ -89,7 +89,7 @@ void together()
     barrier();
 }
 
-/* The windows of views [k, k + some). */
+/* Copy the windows of views [k, k + some). */
 void copy_windows(int k, int some)
 {
     for (int i = int(gl_LocalInvocationIndex); i < some * samples; i += THREADS) {
@@ -134,7 +134,7 @@ void main()
         sum[k] = inside && p.z + k >= 0 && p.z + k < nz ? volume[to + uint(k) * slice] : 0.0;
     for (int k = 0; k < n; k += chunk) {
         int some = min(chunk, n - k), me = int(gl_LocalInvocationIndex);
-        together(); /* all have added what was in the room */
+        together(); /* all threads have added the previous windows */
         if (me < some)
             look(me, first + k + me, at);
         together();

@@ -1,17 +1,17 @@
-/* Line integrals of a row in place, a group a row; what is not finite is bridged along it, as in
- * prep/prep.c. */
+/* Line integrals of a row in place: one group per row.  Values that are not finite are interpolated
+ * along the row, as in prep/prep.c. */
 
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) coherent buffer Samples { float samples[]; };
 layout(std430, binding = 1) readonly buffer Counts { uint counts[]; };
 layout(std430, binding = 2) readonly buffer Dark { float dark[]; };
 layout(std430, binding = 3) readonly buffer Gain { float gain[]; };
-layout(std430, binding = 4) buffer Counters { uint counters[]; }; /* two of 64 bits */
+layout(std430, binding = 4) buffer Counters { uint counters[]; }; /* two counters of 64 bits */
 layout(std430, binding = 5) buffer Ledger { uint ledger[]; };
 
 shared uint bad, clipped;
 
-/* Samples of 16 bits, two a word. */
+/* Raw counts have 16 bits, two per word. */
 float measured(uint at, uint count)
 {
     if (has_counts == 0u)
@@ -20,17 +20,17 @@ float measured(uint at, uint count)
     return float((count & 1u) == 1u ? word >> 16u : word & 0xffffu);
 }
 
-/* -log of the transmission: prep/transmission.h. */
+/* -log of the transmission, as in prep/transmission.h. */
 float logarithm(float x, uint pixel)
 {
     const float least = 1e-6;
     float g = has_gain == 1u ? gain[pixel] : inverse_i0;
     float t = (x - (has_dark == 1u ? dark[pixel] : 0.0)) * g;
 
-    if (has_gain == 1u && g == 0.0) /* a bad pixel, bridged later */
+    if (has_gain == 1u && g == 0.0) /* a bad pixel, replaced by bridge.glsl */
         return 0.0;
     if (!is_finite(t) || !is_finite(x))
-        return uintBitsToFloat(0x7f800000u); /* mended below */
+        return uintBitsToFloat(0x7f800000u); /* interpolated by bridge() */
     if (t < least) {
         t = least;
         atomicAdd(clipped, 1u);
@@ -38,7 +38,7 @@ float logarithm(float x, uint pixel)
     return -log_of(t);
 }
 
-/* prep/harden.h */
+/* Beam hardening, as in prep/harden.h. */
 float harden(float p)
 {
     precise float sum = 0.0;
@@ -54,10 +54,10 @@ void count(uint which, uint n)
         atomicAdd(counters[2u * which + 1u], 1u);
 }
 
-/* Rare, so one thread does it. */
+/* Interpolate along a row.  One thread does it, because it is rare. */
 uint bridge(uint at)
 {
-    uint mended = 0u, last = n_columns; /* the last finite sample; n_columns = none yet */
+    uint mended = 0u, last = n_columns; /* last: column of the last finite sample; n_columns: none yet */
 
     for (uint c = 0u; c < n_columns; c++) {
         float next = samples[at + c];
@@ -76,7 +76,8 @@ uint bridge(uint at)
     return mended;
 }
 
-/* Repairs are counted once per row of the scan: the ledger has a bit for each row not counted yet. */
+/* Repair a row, and count repairs.  The ledger has a bit for each row of the scan that is not counted
+ * yet. */
 void mend(uint view, uint row, uint at)
 {
     uint mended = bad == 1u ? bridge(at) : 0u, place = view * panel_rows + row;

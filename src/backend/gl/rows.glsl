@@ -1,4 +1,4 @@
-/* Rows of a batch on their way through the filter: struct gl_rows of filter_rows.h, and where they lie. */
+/* Parameters of the filter's programs: struct rows of filter.c. */
 
 layout(std140, binding = 0) uniform Rows
 {
@@ -21,13 +21,13 @@ layout(std140, binding = 0) uniform Rows
     vec4 hardening[2];
 };
 
-/* A pair's complex row: struct cuda_rows' order, lane after lane, pair after pair, row after row. */
+/* One part of a pair: of a complex row of two views.  Pairs are ordered by lane, pair of groups, row. */
 struct Pair {
     uint lane, group;
-    uint row, panel_row; /* of the batch; of the detector */
-    uint view;           /* of the scan: of this part of the pair */
-    uint stored;         /* the same view in the raw batch */
-    bool there;          /* a pair may have no second part */
+    uint row, panel_row; /* row of the batch; row of the detector */
+    uint view;           /* index in the scan */
+    uint stored;         /* index in the raw batch */
+    bool there;          /* false: the pair has no second part */
 };
 
 Pair pair_of(uint local)
@@ -45,7 +45,7 @@ Pair pair_of(uint local)
     return p;
 }
 
-/* First sample of detector row `row` of a stored view, in what is bound. */
+/* Index of the first sample of detector row `row` of a stored view, in the bound part of the buffer. */
 uint sample_of(uint stored, uint row)
 {
     return samples_skip + ((stored - bound_view) * load_rows + (row - first_row)) * n_columns;

@@ -1,4 +1,4 @@
-/* Slices on their way out: scale x + shift. */
+/* Slices of the output: scale x + shift. */
 
 layout(local_size_x = 64) in;
 layout(std140, binding = 0) uniform Scale

@@ -1,15 +1,16 @@
-/* Which views of a pass see a group's box of voxels, and where.  Others would add zeros, and are left
- * out.  The box's shadow on a view is the hull of its corners', if it lies before the source. */
+/* Views of a pass that see a group's box of voxels, and their windows.  Other views would add zeros,
+ * and are skipped. The shadow of the box on a view is the hull of its corners' shadows, if the box is
+ * in front of the source. */
 
-const int VIEWS = 32, A_VIEW = 33; /* GPU_PASS; floats of its corners, and one, so that banks differ */
+const int VIEWS = 32, A_VIEW = 33; /* GPU_PASS; floats per view for its corners, plus one against bank conflicts */
 const int WINDOWS = 2 * WIDTH * HEIGHT, CORNERS = VIEWS * A_VIEW;
 const int ROOM = WINDOWS > CORNERS ? WINDOWS : CORNERS;
 
-shared uint seen;           /* a bit a view */
-shared float room[ROOM];    /* corners; then windows of two views */
-shared ivec4 window[VIEWS]; /* first column and row in the view, how many; none: no window */
+shared uint seen;           /* one bit per view */
+shared float room[ROOM];    /* first the corners, then windows of two views */
+shared ivec4 window[VIEWS]; /* first column and row, columns and rows; zeros: no window */
 
-/* Where a corner may be for a thread, least and most, as threads round otherwise. */
+/* Least and greatest place of a corner, with a margin for rounding errors of the threads. */
 vec4 shadow_of(int i, int corner, Box b)
 {
     ivec3 at = ivec3((corner & 1) == 1 ? b.high.x : b.low.x, (corner & 2) == 2 ? b.high.y : b.low.y,

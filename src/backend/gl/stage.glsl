@@ -1,8 +1,8 @@
 /*
- * One step of a transform of rows that no group's memory holds (Stockham's, see Govindaraju et al.
- * 2008): `span` points are transformed so far, now RADIX of them together, from one buffer to
- * another; a thread a butterfly.  On the way back real and imaginary parts are exchanged, which
- * turns a transform into its inverse; the last step exchanges them again.
+ * One step of a transform of rows that do not fit shared memory (Stockham's, see Govindaraju et al.
+ * 2008).  `span` points are transformed so far; now `radix` of these are combined, from one buffer to
+ * another, one thread per butterfly.  Exchanging real and imaginary parts turns a transform into its
+ * inverse; the last step exchanges them again.
  */
 
 layout(local_size_x = 64) in;
@@ -16,14 +16,15 @@ vec2 times(vec2 a, vec2 b)
     return vec2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
-/* exp(-2 pi i k / n), k < n < 2^28: by its eighth of a turn, so that it is good to the last places. */
+/* exp(-2 pi i k / n), k < n < 2^28, from its octant, so that the error is a few units in the last
+ * place. */
 vec2 turn(uint k, uint n_)
 {
     uint eighth = 8u * k / n_, rest = 8u * k - eighth * n_;
     bool odd = (eighth & 1u) == 1u;
     float x = 0.78539816 * float(odd ? n_ - rest : rest) / float(n_);
     float c = cos_of(x), s = sin_of(x);
-    vec2 v = ((eighth + 1u) & 2u) == 2u ? vec2(s, c) : vec2(c, s); /* from the nearest axis */
+    vec2 v = ((eighth + 1u) & 2u) == 2u ? vec2(s, c) : vec2(c, s); /* angle from the nearest axis */
 
     if (eighth >= 2u && eighth < 6u)
         v.x = -v.x;

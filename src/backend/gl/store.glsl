@@ -1,4 +1,4 @@
-/* Filtered pairs on their way out of the filter: a group a row, which is one part of a pair. */
+/* Store one part of filtered pairs: one group per row. */
 
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) readonly buffer In { vec2 rows_in[]; };
@@ -8,7 +8,7 @@ float sample_of_part(uint at)
     return part == 0u ? rows_in[at].x : rows_in[at].y;
 }
 
-/* The group's row, and what it is of; false: there is none. */
+/* The row of this group; false: there is none. */
 bool own_pair(out uint number, out Pair p)
 {
     number = group_number();
@@ -17,14 +17,13 @@ bool own_pair(out uint number, out Pair p)
 }
 
 #ifdef FORMAT
-/* One part of filtered pairs into a layered texture, times the views' scale.  Rows of two texels a
- * column begin and end with the mean of a sample and the zero beside the view.  Above the last row
- * two of zeros follow, where the texture has so many: what lies beyond them is never read. */
+/* Into a layered texture, times the views' scale.  Rows of two texels per column begin and end with
+ * the mean of a sample and the zero outside.  Two rows of zeros follow the last row if the texture is
+ * high enough; rows above them are never read. */
 
-layout(FORMAT, binding = 0) uniform image2DArray views; /* lanes come one after another */
+layout(FORMAT, binding = 0) uniform image2DArray views; /* lanes are stored one after another */
 
-/* Drivers may cut off what fp16 does not hold, which would be a shift of all samples: its 10 bits are
- * made here, to nearest. */
+/* Round to fp16, to nearest.  Drivers may truncate, which would shift all samples. */
 float nearest(float q)
 {
     uint bits = floatBitsToUint(q);
@@ -64,7 +63,7 @@ void main()
     }
 }
 #elif defined PLAIN
-/* One part of filtered pairs as plain rows: [n_views][n_rows][wide_columns]. */
+/* As plain rows: [n_views][n_rows][wide_columns]. */
 
 layout(std430, binding = 1) writeonly buffer Out { float plain_out[]; };
 
@@ -80,7 +79,7 @@ void main()
         plain_out[to + i] = sample_of_part(number * row_length + i);
 }
 #else
-/* One part of filtered pairs into plain memory, between borders of zeros (gpu_plain.h). */
+/* Into plain memory, between borders of zeros (gpu_plain.h). */
 
 layout(std430, binding = 1) writeonly buffer Views { float views[]; };
 

@@ -1,6 +1,6 @@
-/* A pass of views, each by itself, into the voxels of a group. */
+/* Add a pass of single views to the voxels of a group. */
 
-/* What a thread knows of a view: of u w, v w and w at the slice of reference. */
+/* u w, v w and w of a view at the reference slice. */
 vec3 line_of(int i, vec2 t)
 {
     vec4 u = view[i].u, v = view[i].v, w = view[i].w;
@@ -10,7 +10,7 @@ vec3 line_of(int i, vec2 t)
 }
 
 #if WIDTH > 0
-/* The window of the next view is read before this one is added, and stored after it. */
+/* The window of the next view is read before this view is added, and stored after it. */
 void add_seen(vec2 t, float tz, inout float sum[SLICES])
 {
     uint left = seen;

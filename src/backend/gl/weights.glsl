@@ -1,5 +1,5 @@
-/* Weights of samples: products of an image and lines, or ray by ray as in weight/ray.h, whose text
- * this is, with what must not cancel in double. */
+/* Weights of samples: products of an image and lines, or ray by ray as in weight/ray.h.  Terms that
+ * would cancel are computed in double. */
 
 layout(std430, binding = 2) readonly buffer Image { float image[]; };
 layout(std430, binding = 3) readonly buffer Lines { float lines[]; };
@@ -13,7 +13,7 @@ shared vec3 ray_q, ray_u;
 shared float ray_factor;
 shared double ray_ramp[4];
 
-/* The row's part of the weights; by one thread, then a barrier. */
+/* Compute the row's part of the weights; called by one thread, followed by a barrier. */
 void find_rays(uint view, uint row)
 {
     if (weights != RAY_BY_RAY)
@@ -84,7 +84,7 @@ float redundancy_of(uint view, vec3 at, float column)
     return float(m);
 }
 
-/* Of column c of a row of a view. */
+/* The weight of column c of a row. */
 float weight_of(uint view, uint row, uint c)
 {
     if (weights == PRODUCTS)

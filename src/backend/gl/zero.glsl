@@ -1,4 +1,4 @@
-/* Zeros: a slab before its first views.  Drivers may clear buffers by drawing, which took 17 ms for
+/* Clear a slab before its first views.  Some drivers clear buffers by drawing, which took 17 ms for
  * 0.5 GB on an H200. */
 
 layout(local_size_x = 64) in;
