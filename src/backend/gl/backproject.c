@@ -94,64 +94,64 @@ static struct pass pass_of(const struct gl_device *dev, const struct gl_bp *bp)
 }
 
 /* Replace columns of voxels by orbits. */
-static void take_domain(struct state *w)
+static void take_domain(struct state *s)
 {
     struct gpu_domain d;
 
-    gpu_find_domain(w->dev->job, w->bp->slab, &d);
-    w->pass.nx = d.nx;
-    w->pass.ny = d.ny;
-    w->pass.domain_x0 = d.x0;
-    w->pass.domain_y0 = d.y0;
-    w->pass.turn_s = d.s;
-    w->pass.turn_ex = d.ex;
-    w->pass.turn_ey = d.ey;
-    w->pass.cell_x0 += d.x0;
-    w->pass.cell_y0 += d.y0;
+    gpu_find_domain(s->dev->job, s->bp->slab, &d);
+    s->pass.nx = d.nx;
+    s->pass.ny = d.ny;
+    s->pass.domain_x0 = d.x0;
+    s->pass.domain_y0 = d.y0;
+    s->pass.turn_s = d.s;
+    s->pass.turn_ex = d.ex;
+    s->pass.turn_ey = d.ey;
+    s->pass.cell_x0 += d.x0;
+    s->pass.cell_y0 += d.y0;
 }
 
 static struct state state_of(struct gl_device *dev, const struct gl_bp *bp)
 {
-    struct state w = {
+    struct state s = {
         .dev = dev, .bp = bp, .lanes = (int)dev->job->turns, .pass = pass_of(dev, bp)};
 
     if (dev->kernel->gpu.volume_size)
-        take_domain(&w);
-    w.nx = w.pass.nx;
-    w.ny = w.pass.ny;
-    return w;
+        take_domain(&s);
+    s.nx = s.pass.nx;
+    s.ny = s.pass.ny;
+    return s;
 }
 
 /* Choose the voxels of the next command, from p->z0 and p->y0 on: whole slices if the limits allow,
  * otherwise lines of some slices.  most: orbits per command; block: bytes per storage block. */
-static void take_piece(const struct state *w, double most, size_t block, struct piece *p)
+static void take_piece(const struct state *s, double most, size_t block, struct piece *p)
 {
-    const double slice = (double)w->nx * w->ny;
-    const size_t values = block / ((size_t)w->lanes * sizeof(float));
+    const double slice = (double)s->nx * s->ny;
+    const size_t values = block / ((size_t)s->lanes * sizeof(float));
     const double fit = (double)values;
-    const int left = w->bp->grid.nz - p->z0, step = w->depth;
+    const int left = s->bp->grid.nz - p->z0, step = s->depth;
     const int some = left < step ? left : step;
     const bool fits = slice * some <= fit;
     const double room = most < fit ? most : fit;
 
-    p->y1 = w->ny;
+    p->y1 = s->ny;
     if (p->y0 == 0 && room >= slice * some) {
         const double n = floor(room / slice / step) * step;
-        p->z1 = n < left ? p->z0 + (int)n : w->bp->grid.nz;
+        p->z1 = n < left ? p->z0 + (int)n : s->bp->grid.nz;
         p->z1 = p->z1 > p->z0 ? p->z1 : p->z0 + some;
         return;
     }
     p->z1 = p->z0 + (fits ? some : 1);
-    const double lines = (fits ? most / some : room) / w->nx;
-    const int n = lines > w->shape->y ? (int)(lines / w->shape->y) * w->shape->y
+    const double lines = (fits ? most / some : room) / s->nx;
+    const int n = lines > s->shape->y ? (int)(lines / s->shape->y) * s->shape->y
                   : lines > 1         ? (int)lines
                                       : 1;
-    p->y1 = n < w->ny - p->y0 ? p->y0 + n : w->ny;
+    p->y1 = n < s->ny - p->y0 ? p->y0 + n : s->ny;
 }
 
-static void advance(const struct state *w, struct piece *p)
+static void advance(const struct state *s, struct piece *p)
 {
-    const bool over = p->y1 == w->ny;
+    const bool over = p->y1 == s->ny;
 
     p->y0 = over ? 0 : p->y1;
     p->z0 = over ? p->z1 : p->z0;
@@ -164,113 +164,113 @@ static unsigned parts(int n, int of)
 
 /* Number of groups along an axis.  Kernels of planes count groups from voxel 0 of the whole grid.
  */
-static unsigned groups_of(const struct state *w, int first, int n, int of)
+static unsigned groups_of(const struct state *s, int first, int n, int of)
 {
-    return w->dev->kernel->gpu.planes ? (unsigned)((first + n - 1) / of - first / of + 1)
+    return s->dev->kernel->gpu.planes ? (unsigned)((first + n - 1) / of - first / of + 1)
                                       : parts(n, of);
 }
 
-static fbp_status run_piece(struct state *w, const struct gl_call *bound, const struct piece *p)
+static fbp_status run_piece(struct state *s, const struct gl_call *bound, const struct piece *p)
 {
-    const size_t line = (size_t)w->nx * (size_t)w->lanes * sizeof(float);
-    const size_t slice = line * (size_t)w->ny;
+    const size_t line = (size_t)s->nx * (size_t)s->lanes * sizeof(float);
+    const size_t slice = line * (size_t)s->ny;
     const size_t first = (size_t)p->z0 * slice + (size_t)p->y0 * line;
     const size_t end = (size_t)(p->z1 - 1) * slice + (size_t)p->y1 * line;
-    const struct gl_part *volume = &w->bp->volume;
-    struct gl_device *dev = w->dev;
+    const struct gl_part *volume = &s->bp->volume;
+    struct gl_device *dev = s->dev;
     struct gl_call c = *bound;
     size_t skip;
 
     FBP_TRY(gl_bind(&dev->programs, &c, 1, volume->buffer, volume->at + first, end - first, &skip));
-    w->pass.volume_skip = (unsigned)(skip / sizeof(float));
-    w->pass.nz = p->z1 - p->z0;
-    w->pass.z0 = w->bp->grid.z0 + p->z0;
-    w->pass.y0 = p->y0;
-    w->pass.y1 = p->y1;
-    c.groups[0] = groups_of(w, w->pass.cell_x0, w->nx, w->shape->x);
-    c.groups[1] = groups_of(w, w->pass.cell_y0 + p->y0, p->y1 - p->y0, w->shape->y);
-    c.groups[2] = groups_of(w, w->pass.z0, w->pass.nz, w->depth);
+    s->pass.volume_skip = (unsigned)(skip / sizeof(float));
+    s->pass.nz = p->z1 - p->z0;
+    s->pass.z0 = s->bp->grid.z0 + p->z0;
+    s->pass.y0 = p->y0;
+    s->pass.y1 = p->y1;
+    c.groups[0] = groups_of(s, s->pass.cell_x0, s->nx, s->shape->x);
+    c.groups[1] = groups_of(s, s->pass.cell_y0 + p->y0, p->y1 - p->y0, s->shape->y);
+    c.groups[2] = groups_of(s, s->pass.z0, s->pass.nz, s->depth);
     gl_pace_begin(&dev->pace);
     FBP_TRY(gl_run(&dev->programs, &c));
-    gl_pace_end(&dev->pace, (double)(p->y1 - p->y0) * w->nx * w->pass.nz * w->pass.n);
+    gl_pace_end(&dev->pace, (double)(p->y1 - p->y0) * s->nx * s->pass.nz * s->pass.n);
     return FBP_OK;
 }
 
 /* Bind the planes of a pass, from view k of the batch on, and set the sizes of windows. */
-static fbp_status bind_planes(struct state *w, size_t k, struct gl_call *c)
+static fbp_status bind_planes(struct state *s, size_t k, struct gl_call *c)
 {
-    const struct gl_device *dev = w->dev;
-    const int box[3] = {w->shape->x, w->shape->y, w->shape->slices};
-    const size_t one = sizeof(struct gpu_plane), view = w->bp->batch->view0 + k;
+    const struct gl_device *dev = s->dev;
+    const int box[3] = {s->shape->x, s->shape->y, s->shape->slices};
+    const size_t one = sizeof(struct gpu_plane), view = s->bp->batch->view0 + k;
     size_t skip;
 
     FBP_TRY(gl_bind(&dev->programs, c, 3, &dev->memory, dev->tables.planes + view * one,
-                    (size_t)w->pass.n * one, &skip));
-    w->pass.first = (int)(skip / one);
-    w->pass.samples = (int)gpu_planes_window(dev->job, box, GL_PLANES_TAPS);
-    w->pass.chunk = GL_PLANES_ROOM / w->pass.samples;
-    if (w->pass.chunk > GL_PLANES_CHUNK)
-        w->pass.chunk = GL_PLANES_CHUNK;
+                    (size_t)s->pass.n * one, &skip));
+    s->pass.first = (int)(skip / one);
+    s->pass.samples = (int)gpu_planes_window(dev->job, box, GL_PLANES_TAPS);
+    s->pass.chunk = GL_PLANES_ROOM / s->pass.samples;
+    if (s->pass.chunk > GL_PLANES_CHUNK)
+        s->pass.chunk = GL_PLANES_CHUNK;
     return FBP_OK;
 }
 
 /* Bind the views of a pass, from view k of the batch on. */
-static fbp_status bind_views(struct state *w, size_t k, struct gl_call *c)
+static fbp_status bind_views(struct state *s, size_t k, struct gl_call *c)
 {
-    const struct gl_device *dev = w->dev;
-    const struct gl_part *views = &w->bp->views;
-    const size_t group = gpu_plain_bytes(dev->job, 1, w->bp->batch->n_rows);
+    const struct gl_device *dev = s->dev;
+    const struct gl_part *views = &s->bp->views;
+    const size_t group = gpu_plain_bytes(dev->job, 1, s->bp->batch->n_rows);
     const size_t *n = dev->job->grid.n;
     size_t skip;
 
     if (dev->kernel->gpu.planes)
-        FBP_TRY(bind_planes(w, k, c));
+        FBP_TRY(bind_planes(s, k, c));
     if (dev->job->region)
         FBP_TRY(gl_bind(&dev->programs, c, 2, &dev->memory, dev->tables.wanted,
                         gpu_cells(n[0]) * gpu_cells(n[1]) * sizeof(struct gpu_wanted), &skip));
     if (views->buffer->texture) {
         c->texture = views->buffer->texture;
         c->sampler = dev->sampler;
-        w->pass.first = (int)(w->bp->batch->place + k);
+        s->pass.first = (int)(s->bp->batch->place + k);
         return FBP_OK;
     }
     FBP_TRY(gl_bind(&dev->programs, c, 0, views->buffer, views->at + k * group,
-                    (size_t)w->pass.n * group, &skip));
-    w->pass.views_skip = (unsigned)(skip / sizeof(float));
+                    (size_t)s->pass.n * group, &skip));
+    s->pass.views_skip = (unsigned)(skip / sizeof(float));
     return FBP_OK;
 }
 
 /* Add views, or groups of views, [k, k + n) of the batch. */
-static fbp_status run_pass(struct state *w, size_t k, size_t n)
+static fbp_status run_pass(struct state *s, size_t k, size_t n)
 {
-    struct gl_device *dev = w->dev;
-    const struct fbp_batch *b = w->bp->batch;
+    struct gl_device *dev = s->dev;
+    const struct fbp_batch *b = s->bp->batch;
     const size_t block = (size_t)(dev->programs.block_bytes - dev->programs.alignment);
     struct gpu_pass views;
     struct piece p = {.z0 = 0};
 
     if (dev->kernel->gpu.planes) {
-        w->pass.n = (int)n;
+        s->pass.n = (int)n;
     } else {
         gpu_make_pass(dev->job, dev->principal, b->view0 + k, n, b->row0, &views);
-        describe_views(&w->pass, &views);
+        describe_views(&s->pass, &views);
     }
     const int shape =
-        gl_shape_within(dev->kernel, gpu_tuner_begin(&dev->tuner, w->pass.n, &w->bp->grid),
+        gl_shape_within(dev->kernel, gpu_tuner_begin(&dev->tuner, s->pass.n, &s->bp->grid),
                         (size_t)dev->renderer->shared_bytes);
     const enum gl_program_id program = gl_program_of(dev->kernel, dev->job);
     struct gl_call c = {.program = program,
                         .shape = shape,
-                        .parameters = &w->pass,
-                        .parameter_bytes = sizeof w->pass};
-    w->shape = &gl_program_list[program].shapes[shape];
-    w->depth = w->shape->layers * w->shape->slices;
-    FBP_TRY(bind_views(w, k, &c));
-    for (; p.z0 < w->bp->grid.nz; advance(w, &p)) {
-        take_piece(w, gl_pace_most(&dev->pace) / (double)n, block, &p);
-        FBP_TRY(run_piece(w, &c, &p));
+                        .parameters = &s->pass,
+                        .parameter_bytes = sizeof s->pass};
+    s->shape = &gl_program_list[program].shapes[shape];
+    s->depth = s->shape->layers * s->shape->slices;
+    FBP_TRY(bind_views(s, k, &c));
+    for (; p.z0 < s->bp->grid.nz; advance(s, &p)) {
+        take_piece(s, gl_pace_most(&dev->pace) / (double)n, block, &p);
+        FBP_TRY(run_piece(s, &c, &p));
     }
-    gpu_tuner_end(&dev->tuner, w->pass.n, &w->bp->grid);
+    gpu_tuner_end(&dev->tuner, s->pass.n, &s->bp->grid);
     return FBP_OK;
 }
 
@@ -290,11 +290,11 @@ static size_t most_views(const struct gl_device *dev, const struct gl_bp *bp)
 static fbp_status add_frame(struct gl_device *dev, const struct gl_bp *bp, size_t frame)
 {
     const size_t n = bp->batch->n_views / dev->job->turns, most = most_views(dev, bp);
-    struct state w = state_of(dev, bp);
+    struct state s = state_of(dev, bp);
 
-    w.pass.delay = (int)frame;
+    s.pass.delay = (int)frame;
     for (size_t k = 0; k < n; k += most)
-        FBP_TRY(run_pass(&w, k, n - k < most ? n - k : most));
+        FBP_TRY(run_pass(&s, k, n - k < most ? n - k : most));
     return FBP_OK;
 }
 
@@ -629,9 +629,9 @@ static fbp_status run_statistics(void *device, void *command)
     const struct gl_part part = {
         .buffer = &dev->memory, .at = dev->tables.found, .bytes = sizeof found};
 
-    FBP_TRY(gl_read(dev, &part, found));
+    FBP_TRY(gl_read(&part, found));
     gpu_found_take(found, *out);
-    return gl_write(dev, &part, found);
+    return gl_write(&part, found);
 }
 
 fbp_status gl_statistics(fbp_device *device, struct fbp_statistics *out)

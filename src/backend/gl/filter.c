@@ -645,7 +645,7 @@ static fbp_status run_expect(void *device, void *command)
         .buffer = &dev->memory, .at = dev->tables.ledger, .bytes = e->n_words * sizeof *e->words};
 
     dev->counts_once = e->n_words > 0;
-    return e->n_words > 0 ? gl_write(dev, &to, e->words) : FBP_OK;
+    return e->n_words > 0 ? gl_write(&to, e->words) : FBP_OK;
 }
 
 fbp_status gl_expect(fbp_device *device, const struct fbp_ledger *ledger)
@@ -672,7 +672,7 @@ static fbp_status run_counts(void *device, void *command)
     const struct gl_part from = {
         .buffer = &dev->memory, .at = dev->tables.counters, .bytes = 2 * sizeof(uint64_t)};
 
-    return gl_read(dev, &from, *out);
+    return gl_read(&from, *out);
 }
 
 fbp_status gl_counts(fbp_device *device, struct fbp_prep_counts *out)
@@ -689,7 +689,7 @@ static fbp_status put(void *user, size_t at, const void *data, size_t bytes)
     struct gl_device *dev = user;
     const struct gl_part to = {.buffer = &dev->memory, .at = at, .bytes = bytes};
 
-    return gl_write(dev, &to, data);
+    return gl_write(&to, data);
 }
 
 /* A renderer in software next to one in hardware may have less shared memory. */

@@ -43,7 +43,7 @@ double gl_pace_most(const struct gl_pace *pace);
 void gl_pace_begin(struct gl_pace *pace);
 void gl_pace_end(struct gl_pace *pace, double updates);
 
-/** memory.c: the context shared by all devices of a renderer, and host buffers in it.  Thread-safe.
+/** memory.c: the context shared by all devices of a renderer, with its host buffers.  Thread-safe.
  */
 struct gl_share;
 
@@ -54,11 +54,6 @@ void gl_share_leave(struct gl_share **share);
 
 /** The context with which others share objects. */
 const struct gl_egl *gl_share_context(const struct gl_share *share);
-
-/** Allocate a host buffer; `what`: its purpose, for messages. */
-fbp_status gl_share_alloc(struct gl_share *share, size_t bytes, const char *what, void **out);
-/** Drop a reference to a host buffer, and the buffer with the last one; NULL: no effect. */
-void gl_share_release(void *buffer);
 
 /** Time at which a lane that copies passed a point. */
 struct gl_moment;
@@ -152,9 +147,9 @@ fbp_status gl_download(fbp_device *device, const float *rows, size_t n, float *h
 fbp_status gl_copy_out(struct gl_device *dev, const struct gl_part *from, void *host);
 /** Copies in the context of the caller: part to part, buffer to host memory, host memory to buffer.
  */
-fbp_status gl_copy(struct gl_device *dev, const struct gl_part *from, const struct gl_part *to);
-fbp_status gl_read(struct gl_device *dev, const struct gl_part *from, void *host);
-fbp_status gl_write(struct gl_device *dev, const struct gl_part *to, const void *host);
+fbp_status gl_copy(const struct gl_part *from, const struct gl_part *to);
+fbp_status gl_read(const struct gl_part *from, void *host);
+fbp_status gl_write(const struct gl_part *to, const void *host);
 
 /** filter.c: raw views to filtered views. */
 fbp_status gl_filter_open(struct gl_device *dev); /* in the queue */

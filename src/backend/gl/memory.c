@@ -47,7 +47,7 @@ static void end(void *share)
     gl_egl_close(&((struct gl_share *)share)->egl);
 }
 
-static fbp_status share_make(struct gl_share **out, int index)
+static fbp_status make_share(struct gl_share **out, int index)
 {
     static const struct gl_queue_life life = {.begin = begin, .end = end};
     struct gl_share *s = calloc(1, sizeof *s);
@@ -64,7 +64,7 @@ static fbp_status share_make(struct gl_share **out, int index)
     return st;
 }
 
-static fbp_status run_look(void *share, void *command)
+static fbp_status run_check_reset(void *share, void *command)
 {
     bool *const *lost = command;
 
@@ -78,7 +78,7 @@ static bool is_lost(struct gl_share *s)
 {
     bool lost = false, *to = &lost;
 
-    return gl_queue_call(s->queue, run_look, &to, sizeof to) != FBP_OK || lost;
+    return gl_queue_call(s->queue, run_check_reset, &to, sizeof to) != FBP_OK || lost;
 }
 
 fbp_status gl_share_enter(struct gl_share **out, int index)
@@ -90,7 +90,7 @@ fbp_status gl_share_enter(struct gl_share **out, int index)
     if (*at && is_lost(*at))
         *at = NULL;
     if (!*at)
-        st = share_make(at, index);
+        st = make_share(at, index);
     *out = *at;
     if (*at)
         (*at)->users++;
@@ -121,8 +121,47 @@ const struct gl_egl *gl_share_context(const struct gl_share *share)
     return &share->egl;
 }
 
-/* If an allocation fails, it fails for one plan only, so the error is not that of the queue. */
-struct share_making {
+static struct gl_buffer *new_buffer(size_t bytes, const void *owner)
+{
+    struct gl_buffer *b = calloc(1, sizeof *b);
+
+    if (!b) {
+        (void)!gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *b);
+        return NULL;
+    }
+    b->bytes = bytes ? bytes : 4;
+    b->owner = owner;
+    return b;
+}
+
+static fbp_status run_drop(void *unused, void *command)
+{
+    struct gl_buffer *const *b = command;
+
+    (void)unused;
+    gl_buffer_drop(*b);
+    free(*b);
+    return FBP_OK;
+}
+
+/* Drop a buffer after all commands submitted so far. */
+static void drop(struct gl_queue *queue, struct gl_buffer *b)
+{
+    (void)!gl_queue_submit_last(queue, run_drop, &b, sizeof(struct gl_buffer *));
+}
+
+/* Drop a reference to a host buffer, and the buffer with the last one. */
+static void release_host(void *buffer)
+{
+    struct gl_buffer *b = buffer;
+
+    if (b && gl_buffer_release(b))
+        drop(((const struct gl_share *)b->owner)->queue, b);
+}
+
+/* If the allocation of a host buffer fails, it fails for one plan only, so the error is not that of
+ * the queue. */
+struct host_making {
     struct gl_buffer *buffer;
     const char *what;
     fbp_status *status;
@@ -130,9 +169,9 @@ struct share_making {
     size_t n;
 };
 
-static fbp_status share_run_make(void *share, void *command)
+static fbp_status run_make_host(void *share, void *command)
 {
-    const struct share_making *m = command;
+    const struct host_making *m = command;
 
     (void)share;
     *m->status = gl_buffer_make(m->buffer, true, m->what);
@@ -142,39 +181,21 @@ static fbp_status share_run_make(void *share, void *command)
     return FBP_OK;
 }
 
-static fbp_status share_run_drop(void *share, void *command)
+fbp_status gl_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out)
 {
-    struct gl_buffer *const *b = command;
-
-    (void)share;
-    gl_buffer_drop(*b);
-    free(*b);
-    return FBP_OK;
-}
-
-static void share_drop(struct gl_buffer *b)
-{
-    struct gl_share *s = (struct gl_share *)(uintptr_t)b->owner;
-
-    (void)!gl_queue_submit_last(s->queue, share_run_drop, &b, sizeof(struct gl_buffer *));
-}
-
-fbp_status gl_share_alloc(struct gl_share *share, size_t bytes, const char *what, void **out)
-{
-    struct gl_buffer *b = calloc(1, sizeof *b);
+    struct gl_share *share = gl_of(device)->share;
+    struct gl_buffer *b = new_buffer(bytes, share);
     fbp_status st = FBP_OK;
     char message[600];
 
     *out = NULL;
     if (!b)
-        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *b);
-    b->bytes = bytes ? bytes : 4;
-    b->owner = share;
+        return FBP_ERR_NOMEM;
     b->references = 1;
-    const struct share_making m = {b, what, &st, message, sizeof message};
-    const fbp_status called = gl_queue_call(share->queue, share_run_make, &m, sizeof m);
+    const struct host_making m = {b, what, &st, message, sizeof message};
+    const fbp_status called = gl_queue_call(share->queue, run_make_host, &m, sizeof m);
     if (called != FBP_OK || st != FBP_OK) {
-        share_drop(b);
+        drop(share->queue, b);
         return called != FBP_OK ? called : gpu_host->fail(st, "%s", message);
     }
     *out = b->base;
@@ -183,12 +204,16 @@ fbp_status gl_share_alloc(struct gl_share *share, size_t bytes, const char *what
     return FBP_OK;
 }
 
-void gl_share_release(void *buffer)
+/* The memory may have been allocated by another device. */
+void gl_host_release(fbp_device *device, void *memory)
 {
-    struct gl_buffer *b = buffer;
+    (void)device;
+    release_host(gl_buffers_take(memory));
+}
 
-    if (b && gl_buffer_release(b))
-        share_drop(b);
+bool gl_reaches(fbp_device *device, const void *host, size_t bytes)
+{
+    return gl_part_at(gl_of(device)->share, host, bytes).buffer != NULL;
 }
 
 struct making {
@@ -209,62 +234,25 @@ static fbp_status run_make(void *device, void *command)
     return FBP_OK;
 }
 
-static fbp_status run_drop(void *device, void *command)
-{
-    struct gl_buffer *const *b = command;
-
-    (void)device;
-    gl_buffer_drop(*b);
-    free(*b);
-    return FBP_OK;
-}
-
-/* Drop a buffer after all commands submitted so far. */
-static void drop(struct gl_device *dev, struct gl_buffer *b)
-{
-    (void)!gl_queue_submit_last(dev->queue, run_drop, &b, sizeof(struct gl_buffer *));
-}
-
 static fbp_status make(struct gl_device *dev, size_t bytes, struct making m, void **out)
 {
-    struct gl_buffer *b = calloc(1, sizeof *b);
+    struct gl_buffer *b = m.buffer = new_buffer(bytes, dev);
     fbp_status st = FBP_OK;
 
-    *out = NULL;
     if (!b)
-        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *b);
-    b->bytes = bytes ? bytes : 4;
-    b->owner = dev;
-    m.buffer = b;
+        return FBP_ERR_NOMEM;
     b->base = gl_addresses(b->bytes);
     if (!b->base)
         st = gpu_host->fail(FBP_ERR_NOMEM, "gl: no addresses for %zu bytes", b->bytes);
     if (st == FBP_OK)
         st = gl_queue_call(dev->queue, run_make, &m, sizeof m);
     if (st != FBP_OK) {
-        drop(dev, b);
+        drop(dev->queue, b);
         return st;
     }
     *out = b->base;
     gl_buffers_add(b);
     return FBP_OK;
-}
-
-fbp_status gl_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out)
-{
-    return gl_share_alloc(gl_of(device)->share, bytes, what, out);
-}
-
-/* The memory may have been allocated by another device. */
-void gl_host_release(fbp_device *device, void *memory)
-{
-    (void)device;
-    gl_share_release(gl_buffers_take(memory));
-}
-
-bool gl_reaches(fbp_device *device, const void *host, size_t bytes)
-{
-    return gl_part_at(gl_of(device)->share, host, bytes).buffer != NULL;
 }
 
 /* Limits of single buffers; plans check them, too. */
@@ -302,32 +290,30 @@ void gl_release(fbp_device *device, enum fbp_purpose purpose, void *memory)
 
     (void)purpose;
     if (b)
-        drop(gl_of(device), b);
+        drop(gl_of(device)->queue, b);
 }
 
-fbp_status gl_read(struct gl_device *dev, const struct gl_part *from, void *host)
+fbp_status gl_read(const struct gl_part *from, void *host)
 {
-    (void)dev;
     glBindBuffer(GL_COPY_READ_BUFFER, from->buffer->name);
     glGetBufferSubData(GL_COPY_READ_BUFFER, (GLintptr)from->at, (GLsizeiptr)from->bytes, host);
     return gl_check("a copy to the host");
 }
 
-fbp_status gl_write(struct gl_device *dev, const struct gl_part *to, const void *host)
+fbp_status gl_write(const struct gl_part *to, const void *host)
 {
-    (void)dev;
     glBindBuffer(GL_COPY_WRITE_BUFFER, to->buffer->name);
     glBufferSubData(GL_COPY_WRITE_BUFFER, (GLintptr)to->at, (GLsizeiptr)to->bytes, host);
     return gl_check("a copy from the host");
 }
 
-fbp_status gl_copy(struct gl_device *dev, const struct gl_part *from, const struct gl_part *to)
+fbp_status gl_copy(const struct gl_part *from, const struct gl_part *to)
 {
     atomic_fetch_add(&gl_plant.n_through, !from->buffer || !to->buffer);
     if (!from->buffer)
-        return gl_write(dev, to, from->host);
+        return gl_write(to, from->host);
     if (!to->buffer)
-        return gl_read(dev, from, to->host);
+        return gl_read(from, to->host);
     glBindBuffer(GL_COPY_READ_BUFFER, from->buffer->name);
     glBindBuffer(GL_COPY_WRITE_BUFFER, to->buffer->name);
     glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, (GLintptr)from->at,
@@ -341,10 +327,10 @@ struct copy {
     size_t n, stride;        /* stride: bytes from piece to piece of `from` */
 };
 
-static fbp_status run_pieces(struct gl_device *dev, struct copy *c)
+static fbp_status run_pieces(struct copy *c)
 {
     for (size_t i = 0; i < c->n; i++) {
-        FBP_TRY(gl_copy(dev, &c->from, &c->to));
+        FBP_TRY(gl_copy(&c->from, &c->to));
         c->from.at += c->stride;
         c->from.host = (char *)c->from.host + c->stride;
         c->to.at += c->to.bytes;
@@ -355,8 +341,9 @@ static fbp_status run_pieces(struct gl_device *dev, struct copy *c)
 /* Unbinding matters: a buffer that another context deletes exists as long as it is bound here. */
 static fbp_status run_copy(void *device, void *command)
 {
-    const fbp_status st = run_pieces(device, command);
+    const fbp_status st = run_pieces(command);
 
+    (void)device;
     glBindBuffer(GL_COPY_READ_BUFFER, 0);
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
     return st;
@@ -368,10 +355,10 @@ static fbp_status submit_copy(struct gl_device *dev, enum gl_order order, const 
 {
     struct gl_buffer *held = (struct gl_buffer *)(uintptr_t)host->buffer;
     const fbp_status st =
-        gl_queue_submit_holding(dev->queue, order, run_copy, c, sizeof *c, gl_share_release, held);
+        gl_queue_submit_holding(dev->queue, order, run_copy, c, sizeof *c, release_host, held);
 
     if (st != FBP_OK)
-        gl_share_release(held);
+        release_host(held);
     return st;
 }
 

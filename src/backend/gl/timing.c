@@ -417,14 +417,14 @@ void gl_meter_end(struct gl_meter *m, double samples)
 }
 
 /* Seconds per byte; 0: failed. */
-static double time_copy(struct gl_device *dev, const struct gl_part *from, const struct gl_part *to)
+static double time_copy(const struct gl_part *from, const struct gl_part *to)
 {
     double least = INFINITY;
 
     for (int i = 0; i < ROUNDS; i++) {
         glFinish();
         const double start = fbp_seconds();
-        if (gl_copy(dev, from, to) != FBP_OK)
+        if (gl_copy(from, to) != FBP_OK)
             return 0;
         glFinish();
         least = i > 0 ? fmin(least, fbp_seconds() - start) : least;
@@ -432,7 +432,7 @@ static double time_copy(struct gl_device *dev, const struct gl_part *from, const
     return least / COPY;
 }
 
-static void time_copies(struct gl_device *dev, struct fbp_rates *out)
+static void time_copies(struct fbp_rates *out)
 {
     struct gl_buffer on = {.bytes = COPY}, host = {.bytes = COPY};
     const struct gl_part there = {.buffer = &on, .bytes = COPY};
@@ -440,8 +440,8 @@ static void time_copies(struct gl_device *dev, struct fbp_rates *out)
     if (gl_buffer_make(&on, false, "copies that are timed") == FBP_OK &&
         gl_buffer_make(&host, true, "copies that are timed") == FBP_OK) {
         const struct gl_part here = {.buffer = &host, .bytes = COPY, .host = host.base};
-        out->upload = time_copy(dev, &here, &there);
-        out->fetch = time_copy(dev, &there, &here);
+        out->upload = time_copy(&here, &there);
+        out->fetch = time_copy(&there, &here);
     }
     gl_buffer_drop(&on);
     gl_buffer_drop(&host);
@@ -459,7 +459,7 @@ void gl_meter_close(struct gl_device *dev)
         !make_key(dev->job, dev->index, key))
         return;
     r.update = 1 / (rate * counted);
-    time_copies(dev, &r);
+    time_copies(&r);
     if (r.upload > 0 && r.fetch > 0)
         store_rates(key, &r);
     gpu_host->message_clear();
