@@ -1,4 +1,4 @@
-# libfbp_gl.so: the backend for OpenGL.  It is linked with libepoxy alone, which loads EGL and OpenGL.
+# libfbp_gl.so: the OpenGL backend.  It is linked with libepoxy, which loads EGL and OpenGL.
 file(GLOB FBP_GL_SOURCES CONFIGURE_DEPENDS src/backend/gl/*.c)
 list(FILTER FBP_GL_SOURCES EXCLUDE REGEX "/load\\.c$")
 file(GLOB FBP_GL_TEXTS CONFIGURE_DEPENDS src/backend/gl/*.glsl)
@@ -14,10 +14,10 @@ target_include_directories(fbp_gl PRIVATE include src)
 target_link_libraries(fbp_gl PRIVATE fbp_gpu fbp_small_frames PkgConfig::EPOXY Threads::Threads m
     ${CMAKE_DL_LIBS})
 target_link_options(fbp_gl PRIVATE -Wl,--exclude-libs,ALL)
-if(NOT FBP_SANITIZE) # whose names are the program's
+if(NOT FBP_SANITIZE) # symbols of the sanitizer are defined by the program
     target_link_options(fbp_gl PRIVATE -Wl,--no-undefined)
 endif()
 set_target_properties(fbp_gl PROPERTIES BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
-# What reports that a device cannot be used tells whether there should be a module.
+# The message about an unusable device depends on whether this build has the module.
 target_compile_definitions(fbp_objects PRIVATE FBP_HAS_GL_MODULE)
 install(TARGETS fbp_gl LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT gl)

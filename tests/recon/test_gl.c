@@ -90,7 +90,7 @@ static void same_bits_in_one_context(void **state)
     struct fbp_scan scan = make_scan(44, 27);
 
     (void)state;
-    scan.volume.centre_mm[0] = scan.volume.centre_mm[1] = 0; /* required by rot180 */
+    scan.volume.centre_mm[0] = scan.volume.centre_mm[1] = 0; /* rot180 requires that */
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
         struct fbp_recon_params p = some[i];
         p.struct_size = sizeof p;

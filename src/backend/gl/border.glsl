@@ -1,4 +1,4 @@
-/* Write the rows of zeros below and above the views of a batch: one group per row, four rows per view. */
+/* Rows of zeros below and above the views of a batch: one group per row, four rows per view. */
 
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) writeonly buffer Views { float views[]; };

@@ -3,7 +3,7 @@
 
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) readonly buffer In { vec2 rows_in[]; };
-layout(std430, binding = 1) readonly buffer Taps { REAL taps[]; }; /* type of the sums, float or double */
+layout(std430, binding = 1) readonly buffer Taps { REAL taps[]; }; /* float or double */
 layout(std430, binding = 2) writeonly buffer Out { vec2 rows_out[]; };
 
 shared vec2 tile[64];

@@ -31,7 +31,7 @@ layout(std140, binding = 0) uniform Pass
     int cell_x0, cell_y0; /* of the first voxel column, in voxels */
     int domain_x0, domain_y0; /* of orbits (struct gpu_domain) */
     float turn_s, turn_ex, turn_ey, spare1;
-    int samples, chunk, delay, spare2; /* of planes: samples per window, views per chunk, row of the view */
+    int samples, chunk, delay, spare2; /* of planes: samples per window, views per chunk, row */
     View view[32];
 };
 layout(std430, binding = 1) buffer Volume { VOXEL volume[]; };

@@ -1,4 +1,4 @@
-/* One part of pairs of rows, weighted if there are weights, and padded with zeros: one group per row. */
+/* One part of pairs of rows, weighted if there are weights, padded with zeros: one group per row. */
 
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) readonly buffer Samples { float samples[]; };

@@ -57,7 +57,7 @@ void count(uint which, uint n)
 /* Interpolate along a row.  One thread does it, because it is rare. */
 uint bridge(uint at)
 {
-    uint mended = 0u, last = n_columns; /* last: column of the last finite sample; n_columns: none yet */
+    uint mended = 0u, last = n_columns; /* last: the last finite column; n_columns: none */
 
     for (uint c = 0u; c < n_columns; c++) {
         float next = samples[at + c];

@@ -21,7 +21,7 @@ layout(std140, binding = 0) uniform Rows
     vec4 hardening[2];
 };
 
-/* One part of a pair: of a complex row of two views.  Pairs are ordered by lane, pair of groups, row. */
+/* One part of a pair: of a complex row of two views.  Pairs are ordered by lane, groups, row. */
 struct Pair {
     uint lane, group;
     uint row, panel_row; /* row of the batch; row of the detector */

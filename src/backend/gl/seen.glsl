@@ -2,7 +2,7 @@
  * and are skipped. The shadow of the box on a view is the hull of its corners' shadows, if the box is
  * in front of the source. */
 
-const int VIEWS = 32, A_VIEW = 33; /* GPU_PASS; floats per view for its corners, plus one against bank conflicts */
+const int VIEWS = 32, A_VIEW = 33; /* GPU_PASS; floats of corners, and one against bank conflicts */
 const int WINDOWS = 2 * WIDTH * HEIGHT, CORNERS = VIEWS * A_VIEW;
 const int ROOM = WINDOWS > CORNERS ? WINDOWS : CORNERS;
 

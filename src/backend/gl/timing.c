@@ -55,7 +55,7 @@ void gl_pace_end(struct gl_pace *pace, double updates)
 static fbp_status read_query(GLuint query, GLuint64 *at)
 {
     glGetQueryObjectui64v(query, GL_QUERY_RESULT, at);
-    return gl_check("a time stamp");
+    return gl_check("a timestamp");
 }
 
 /* Double the number of queries; the first time, compare the two clocks. */
@@ -75,7 +75,7 @@ static fbp_status make_room(struct gl_stamps *s)
         s->zero = fbp_seconds() - 1e-9 * (double)now;
     }
     s->room = room;
-    return gl_check("time stamps");
+    return gl_check("timestamps");
 }
 
 static fbp_status run_stamp(void *device, void *command)
@@ -86,7 +86,7 @@ static fbp_status run_stamp(void *device, void *command)
     while (*at >= s->room)
         FBP_TRY(make_room(s));
     glQueryCounter(s->queries[*at], GL_TIMESTAMP);
-    return gl_check("a time stamp");
+    return gl_check("a timestamp");
 }
 
 /* Lanes that copy have no queries; the host's clock is read instead. */
@@ -195,7 +195,7 @@ static fbp_status run_time(void *device, void *command)
         glGenQueries(2, clock);
     glQueryCounter(clock[*seconds != NULL], GL_TIMESTAMP);
     if (!*seconds)
-        return gl_check("a time stamp");
+        return gl_check("a timestamp");
     for (int i = 0; i < 2; i++)
         FBP_TRY(read_query(clock[i], &at[i]));
     **seconds = 1e-9 * (double)(at[1] - at[0]);
