@@ -9,7 +9,6 @@ static const struct {
     const char *name, *text;
 } symmetries[] = {
     {FBP_SYM_COLUMN, "column", "detector columns do not depend on z"},
-    {FBP_SYM_MIRROR, "mirror", "z and -z"},
     {FBP_SYM_ROT180, "rot180", "half a turn"},
     {FBP_SYM_ROT90, "rot90", "quarter turns"},
 };

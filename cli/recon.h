@@ -69,8 +69,8 @@ struct recon_args {
         .fallback = "all",                                                                        \
         .help = "only this box of the volume, in voxels from 0, ends excluded. An end that is "   \
                 "left out is the edge. The values are those of the whole volume, bit for bit. "   \
-                "Kernels matrix, column, mirror and planes compute hardly more than the box in "  \
-                "its slices"),                                                                    \
+                "Kernels matrix, column and planes compute hardly more than the box in its "       \
+                "slices"),                                                                        \
     OPT(R, p.region, .name = "region", .arg = "SHAPE|FILE", .fallback = "all",                    \
         .help = "only what lies in a region of interest: cylinder:R or cylinder:X,Y,R along z, "  \
                 "ball:X,Y,Z,R, box:X0:X1,Y0:Y1,Z0:Z1, all in mm, or a mask of the volume's size, " \
@@ -314,7 +314,7 @@ void plan_tell(const struct fbp_plan_summary *plan, struct plan_lines *out);
 
 /** Print a plan and its expected time for people, or as JSON; returns the exit status. */
 int plan_print(const fbp_plan *plan, bool json, const struct fbp_recon_params *params);
-/** "cpu, kernel column+mirror, avx2, 8 threads"; returns buf. */
+/** "cpu, kernel column, avx2, 8 threads"; returns buf. */
 char *plan_device(char *buf, size_t n, const struct fbp_plan_summary *p);
 
 /** A progress bar on standard error; `user` of the callbacks. */

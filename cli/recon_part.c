@@ -82,19 +82,6 @@ int recon_choose_part(const struct command *self, struct recon_args *a)
     return OPT_GO_ON;
 }
 
-/* "slices 0 to 11 and 500 to 511" */
-static void slices_text(char *buf, size_t n, const struct fbp_part *part)
-{
-    const size_t(*s)[2] = part->slices;
-    size_t used = 0;
-
-    buf[0] = '\0';
-    for (int i = 1; i >= 0; i--) /* mirrored ones lie below */
-        if (s[i][1] > s[i][0] && used < n)
-            used += (size_t)snprintf(buf + used, n - used, "%s %zu to %zu",
-                                     used ? " and" : "slices", s[i][0], s[i][1] - 1);
-}
-
 static fbp_status part_of(const fbp_plan *plan, size_t k, struct fbp_part *out)
 {
     *out = (struct fbp_part){.struct_size = sizeof *out};
@@ -105,14 +92,13 @@ int recon_print_parts(const fbp_plan *plan)
 {
     const struct fbp_plan_summary *p = fbp_plan_info(plan);
     struct fbp_part part;
-    char slices[100];
 
     for (size_t k = 1; k <= p->n_parts; k++) {
         if (part_of(plan, k, &part) != FBP_OK)
             return cli_fail();
-        slices_text(slices, sizeof slices, &part);
-        printf("%-9s %zu of %zu%s: %s, %.4g giga-updates\n", "part", k, p->n_parts,
-               k == p->part ? " (this one)" : "", slices, (double)part.updates * 1e-9);
+        printf("%-9s %zu of %zu%s: slices %zu to %zu, %.4g giga-updates\n", "part", k, p->n_parts,
+               k == p->part ? " (this one)" : "", part.slices[0], part.slices[1] - 1,
+               (double)part.updates * 1e-9);
     }
     return 0;
 }
@@ -131,13 +117,10 @@ int recon_json_parts(cJSON *root, const fbp_plan *plan)
         if (part_of(plan, k, &part) != FBP_OK)
             return cli_fail();
         cJSON *one = cJSON_CreateObject(), *runs = cJSON_AddArrayToObject(one, "slices");
-        for (int i = 1; i >= 0; i--)
-            if (part.slices[i][1] > part.slices[i][0]) {
-                cJSON *run = cJSON_CreateArray();
-                cJSON_AddItemToArray(run, cJSON_CreateNumber((double)part.slices[i][0]));
-                cJSON_AddItemToArray(run, cJSON_CreateNumber((double)part.slices[i][1]));
-                cJSON_AddItemToArray(runs, run);
-            }
+        cJSON *run = cJSON_CreateArray();
+        for (size_t i = 0; i < 2; i++)
+            cJSON_AddItemToArray(run, cJSON_CreateNumber((double)part.slices[i]));
+        cJSON_AddItemToArray(runs, run);
         cJSON_AddNumberToObject(one, "updates", (double)part.updates);
         cJSON_AddItemToArray(list, one);
     }

@@ -6,7 +6,7 @@
 
 enum { WHY = 600 };
 
-/* What makes a kernel fast: its name is made of these. */
+/* What makes a kernel fast. */
 static void say_kernel(char *why, const char *name)
 {
     static const struct {
@@ -14,7 +14,6 @@ static void say_kernel(char *why, const char *name)
     } parts[] = {
         {"rot90", "voxels a quarter of a turn apart share an interpolation"},
         {"rot180", "voxels half a turn apart share an interpolation"},
-        {"mirror", "slices z and -z share an interpolation"},
         {"column", "the detector column of a voxel does not depend on its z"},
         {"planes", "plane integrals, in cubes of voxels"},
         {"matrix", "a 3x4 matrix a view: for every geometry"},

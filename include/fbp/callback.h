@@ -56,8 +56,8 @@ struct fbp_sink_functions {
     /** Called once, before the first slice: the volume has n[2] slices of n[1] rows of n[0] voxels.
      *  May be NULL. */
     int (*begin)(void *user, const size_t n[3], char *why, size_t n_why);
-    /** Takes slices [z0, z0 + nz), [nz][n[1]][n[0]].  Each slice comes once, in any order: several
-     *  devices compute at the same time, and so are slices that mirror each other. */
+    /** Takes slices [z0, z0 + nz), [nz][n[1]][n[0]].  Each slice comes once, in any order, because
+     *  several devices compute at the same time. */
     int (*write)(void *user, size_t z0, size_t nz, const float *slices, char *why, size_t n_why);
     /** Called once, if begin() succeeded.  complete 1: all slices were written (fbp_sink_finish(),
      *  which a run calls); 0: the sink is closed without that.  May be NULL. */

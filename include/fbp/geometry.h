@@ -143,10 +143,9 @@ enum fbp_coverage {
 /** Symmetries that both the scan and the volume have; flags. */
 enum fbp_symmetry {
     FBP_SYM_COLUMN = 1 << 0, /**< u and w of a voxel do not depend on z, in any view */
-    FBP_SYM_MIRROR = 1 << 1, /**< z -> -z maps detector rows r -> nr-1-r and the grid onto itself */
-    FBP_SYM_ROT180 = 1 << 2, /**< view k + K/2 is view k turned by 180 degrees, grid centred */
+    FBP_SYM_ROT180 = 1 << 1, /**< view k + K/2 is view k turned by 180 degrees, grid centred */
     FBP_SYM_ROT90 =
-        1 << 3, /**< view k + K/4 is view k turned by 90 or -90 degrees, grid square, centred */
+        1 << 2, /**< view k + K/4 is view k turned by 90 or -90 degrees, grid square, centred */
 };
 
 /** Facts that follow from a geometry.  The choice of weights and kernels depends on them, and `fbp

@@ -142,9 +142,9 @@ struct fbp_recon_params {
     void *user;
     /** Only this box of the volume: voxels [first, end) along x, y, z.  end 0 = to the edge; all
      * zero = the whole volume.  Kernel and weights are chosen for the whole volume, and the box has
-     * the same bits as in it.  Other slices are not computed, except some mirror images, and
-     * detector rows that only they need are not read.  Of its slices, kernels "matrix", "column",
-     * "mirror" and "planes" compute the box alone, or up to 3 voxels more a side; others all. */
+     * the same bits as in it.  Other slices are not computed, and detector rows that only they
+     * need are not read.  Of its slices, kernels "matrix", "column" and "planes" compute the box
+     * alone, or up to 3 voxels more per side; others compute all. */
     size_t roi[3][2];
     int force; /**< the output may replace an input file */
     /** For output_type FBP_U8 and FBP_U16: the range is from the least to the greatest finite value
@@ -223,12 +223,12 @@ struct fbp_recon_params {
      *  peak.  0 = the plan chooses, by what takes least time; mostly 1. */
     size_t view_ranks;
     /** The output is computed by n_parts processes that know nothing of each other, and this one
-     *  computes part `part` of it, from 1: a run of slices, or of pairs of mirrored ones
-     *  (fbp_plan_part()).  All write to one output, whose last part gives it its name; a part whose
-     *  process was killed is run again, and parts of another number finish what is missing.  All
-     *  must have the same scan, parameters and release of fbp (FBP_ERR_INVALID), but for n_parts,
-     *  memory and threads.  For fbp_plan_run(), to files that are not compressed; not with follow,
-     *  auto_range, or a source of the caller's.  0, 0: all of it. */
+     *  computes part `part` of it, from 1: a run of slices (fbp_plan_part()).  All write to one
+     * output, whose last part gives it its name; a part whose process was killed is run again, and
+     * parts of another number finish what is missing.  All must have the same scan, parameters and
+     * release of fbp (FBP_ERR_INVALID), but for n_parts, memory and threads.  For fbp_plan_run(),
+     * to files that are not compressed; not with follow, auto_range, or a source of the caller's.
+     * 0, 0: all of it. */
     size_t part, n_parts;
     /** The output of fbp_plan_run(), where it is known when the plan is made: of OME-Zarr, what
      *  writing takes is part of memory_bytes, and parts and processes begin at borders of chunks
@@ -389,10 +389,9 @@ struct fbp_report {
 /** What one of several parts computes. */
 struct fbp_part {
     size_t struct_size;
-    size_t slices[2][2]; /**< of the output, in each frame: [first, end); mirrored ones second, or
-                            none: end 0 */
-    uint64_t updates;    /**< voxels x views */
-    size_t missing;      /**< of its slices, after a run: not there yet */
+    size_t slices[2]; /**< Slices of the output, in each frame: [first, end). */
+    uint64_t updates; /**< Voxels x views. */
+    size_t missing;   /**< Number of its slices that are missing after a run. */
 };
 
 /** Ranks of a cluster that is described by params.model with nodes=, and what they would take. */

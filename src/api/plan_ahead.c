@@ -95,8 +95,7 @@ static fbp_status explain(const fbp_plan *p)
         fbp_bytes_text(has, sizeof has, p->lack.limit));
 }
 
-/* The kernel says which rows are needed: where halves are mirrored, those of both.  In memory, if
- * the whole volume is computed beside that; else in a file, if there may be one. */
+/* In memory, if the whole volume is computed beside that; else in a file, if there may be one. */
 static fbp_status arrange_kept(fbp_plan *p, fbp_status before)
 {
     const char *folder = p->params.scratch;

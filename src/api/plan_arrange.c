@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "plan/cut.h"
 #include "plan/links.h"
-#include "plan/part_layers.h"
 #include "plan/roi.h"
 #include "plan/shares.h"
 #include "run/worker.h"
@@ -21,8 +21,8 @@ enum { UNEQUAL_SLABS = 6 };
 
 /* A part that is killed loses the slab that it computes.  In the host's memory it has one at a
  * time: of these there are 20 in a volume.  A device also holds one that is fetched, and is slow
- * with slabs of fewer layers. */
-enum { SLABS_OF_PARTS = 20, DEVICE_SLABS = 40, DEVICE_LAYERS = 32 };
+ * with slabs of fewer slices. */
+enum { SLABS_OF_PARTS = 20, DEVICE_SLABS = 40, DEVICE_SLICES = 32 };
 
 /* Of a run, so that it pays to measure what it depends on. */
 static const double LONG_SECONDS = 1;
@@ -126,7 +126,7 @@ static uint64_t writer_bytes(const fbp_plan *p, const struct fbp_job *job)
            (fbp_in_double(job) && type != FBP_F64 ? slice * sizeof(float) : 0);
 }
 
-/* So that no slab has more than its share of the layers of all parts. */
+/* So that no slab has more than its share of the slices of all parts. */
 static size_t slabs_of_part(const fbp_plan *p)
 {
     struct fbp_job whole = p->tables.job;
@@ -134,13 +134,13 @@ static size_t slabs_of_part(const fbp_plan *p)
 
     if (!p->params.n_parts)
         return 1;
-    fbp_roi_layers(&whole, &first, &own);
+    fbp_roi_slices(&whole, &first, &own);
     whole.share[0] = whole.share[1] = 0;
-    fbp_roi_layers(&whole, &first, &all);
+    fbp_roi_slices(&whole, &first, &all);
     const size_t wanted = all / (p->backend->in_host ? SLABS_OF_PARTS : DEVICE_SLABS);
-    const size_t least = p->backend->in_host ? 1 : DEVICE_LAYERS;
-    const size_t layers = p->n_devices * (wanted > least ? wanted : least);
-    return (own + layers - 1) / layers;
+    const size_t least = p->backend->in_host ? 1 : DEVICE_SLICES;
+    const size_t slices = p->n_devices * (wanted > least ? wanted : least);
+    return (own + slices - 1) / slices;
 }
 
 size_t fbp_plan_slabs_each(const fbp_plan *p)
@@ -344,7 +344,6 @@ static fbp_status place(fbp_plan *p, bool in_order)
 
     job->in_order = in_order;
     job->turns = 1;
-    job->mirrored = false;
     FBP_TRY(fbp_job_arrange(job, p->backend));
     if (p->params.n_parts)
         FBP_TRY(fbp_part_share(job, (struct fbp_part_of){p->params.part, p->params.n_parts},
@@ -371,7 +370,7 @@ static fbp_status arrange_compressed(fbp_plan *p)
     struct fbp_job *job = &p->tables.job;
 
     FBP_TRY(fbp_job_arrange(job, p->backend));
-    if (job->turns == 1 && !job->mirrored)
+    if (job->turns == 1)
         return arrange(p, true);
     p->kernel_unpacked = job->chosen.kernel;
     p->held_bytes += p->hold_bytes;

@@ -18,7 +18,7 @@ static double whole_updates(const fbp_plan *p)
     size_t first, n;
 
     job.share[0] = job.share[1] = 0;
-    fbp_roi_layers(&job, &first, &n);
+    fbp_roi_slices(&job, &first, &n);
     return (double)fbp_wanted_voxels(&job, &any, first, first + n) * (double)fbp_volumes(&job) *
            (double)job.n_views;
 }

@@ -50,7 +50,7 @@ static void fill_region(fbp_plan *p)
     if (!job->region)
         return;
     whole.region = NULL;
-    fbp_roi_layers(&whole, &first, &n);
+    fbp_roi_slices(&whole, &first, &n);
     const struct fbp_slab all = fbp_slab_asked(&whole, first, n);
     const double updates = (double)fbp_wanted_voxels(&whole, &all, first, first + n) *
                            (double)fbp_work_own_views(job, p->backend->group_views) *
@@ -103,7 +103,7 @@ static void fill_info(fbp_plan *p)
     const struct fbp_slab any = fbp_slab_asked(job, 0, 1);
     size_t first, n;
 
-    fbp_roi_layers(job, &first, &n);
+    fbp_roi_slices(job, &first, &n);
     fbp_roi_grid(job, &i->volume);
     i->whole = job->grid;
     fbp_axpy(i->volume.centre_mm, 1, p->tables.centre_mm, i->volume.centre_mm);
@@ -123,7 +123,7 @@ static void fill_info(fbp_plan *p)
                  ? "HU"
                  : fbp_value_unit(fbp_plan_measured(p)->job.kind, (enum fbp_unit)p->params.unit));
     i->n_slabs = fbp_work_slabs(&p->work, job);
-    i->slab_slices = fbp_layer_slices(job, first + n - p->work.slab_slices, first + n);
+    i->slab_slices = p->work.slab_slices;
     i->batch_views = p->work.batch_views;
     i->n_batches = p->work.n_batches;
     i->view_reads = p->work.view_reads;

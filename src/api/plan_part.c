@@ -5,7 +5,7 @@
 #include "backend/slab.h"
 #include "base/mem.h"
 #include "base/sizes.h"
-#include "plan/part_layers.h"
+#include "plan/cut.h"
 #include "plan/roi.h"
 #include "plan/wanted.h"
 
@@ -74,15 +74,9 @@ fbp_status fbp_plan_part(const fbp_plan *p, size_t part, struct fbp_part *out)
     if (part < 1 || part > n_parts)
         return fbp_fail(FBP_ERR_INVALID, "part %zu: the plan has %zu parts", part, n_parts);
     FBP_TRY(fbp_part_share(&job, (struct fbp_part_of){part, n_parts}, job.share));
-    for (size_t half = 0; half < fbp_halves(&job); half++) {
-        size_t z0, z1;
-        fbp_roi_share(&job, half, &z0, &z1);
-        if (z0 == z1)
-            continue;
-        whole.slices[half][0] = z0 - box;
-        whole.slices[half][1] = z1 - box;
-    }
-    fbp_roi_layers(&job, &first, &n);
+    fbp_roi_slices(&job, &first, &n);
+    whole.slices[0] = first - box;
+    whole.slices[1] = first + n - box;
     const struct fbp_slab any = fbp_slab_asked(&job, 0, 1);
     whole.updates =
         fbp_wanted_voxels(&job, &any, first, first + n) * fbp_volumes(&job) * job.n_views;

@@ -234,7 +234,7 @@ static fbp_status warn_about_samples(const fbp_plan *p, fbp_source *source,
     const struct fbp_job *job = &fbp_plan_measured(p)->job;
     const struct fbp_prep *prep = fbp_plan_prep(p);
     struct fbp_sample_check c = {.prep = prep, .top_down = p->top_down};
-    size_t z0, z1, end;
+    size_t z0, n, end;
     char line[400];
 
     report->repaired_pixels = prep->n_bridges;
@@ -250,8 +250,8 @@ static fbp_status warn_about_samples(const fbp_plan *p, fbp_source *source,
     if (job->filtered || !fbp_kind_has_lines(job->kind) || fbp_source_in_order(c.source) ||
         (root->inputs.n == 0 && (!fbp_source_samples(root) || fbp_source_far(root))))
         return FBP_OK;
-    fbp_roi_share(job, 0, &z0, &z1);
-    job->rows(job, 0, job->n_views, z0, z1, &c.row0, &end);
+    fbp_roi_slices(job, &z0, &n);
+    job->rows(job, 0, job->n_views, z0, z0 + n, &c.row0, &end);
     c.n_rows = end - c.row0;
     if (p->rectify.used || /* rows of the job are others */
         (!fbp_roi_crops(job) && 2 * c.n_rows > job->panel.n_rows)) { /* nearly all */

@@ -7,7 +7,7 @@
 /** Threads and card of one of several processes of this host. */
 void fbp_plan_take_cores(fbp_plan *p);
 fbp_status fbp_plan_take_card(fbp_plan *p);
-/** Its layers, once the kernel is chosen; request: of the work of one process. */
+/** Its slices, once the kernel is chosen; request: of the work of one process. */
 fbp_status fbp_plan_take_share(fbp_plan *p, const struct fbp_work_request *request);
 /** The place of a rank of a cluster that is not there. */
 fbp_status fbp_plan_take_rank(fbp_plan *p, const struct fbp_work_request *request);

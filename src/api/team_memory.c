@@ -1,7 +1,6 @@
 /* What the memory of several processes holds: they take the same way, which all of them can go. */
 #include "api/plan_team.h"
 
-#include "backend/partners.h"
 #include "base/mem.h"
 #include "team/team.h"
 
@@ -108,7 +107,7 @@ static struct division division_of(const fbp_plan *p)
                              w->block_slices, w->finish_slices, w->weighed};
 }
 
-/* Those with the same slab as this one: is theirs the same, and how many layers fit into the memory
+/* Those with the same slab as this one: is theirs the same, and how many slices fit into the memory
  * of all of them? */
 static fbp_status compare_divisions(const fbp_plan *p, size_t *least, bool *same)
 {
@@ -140,7 +139,7 @@ fbp_status fbp_plan_agree_division(fbp_plan *p, fbp_status (*divide)(fbp_plan *,
         return FBP_OK;
     FBP_TRY(compare_divisions(p, &least, &same));
     if (!same) {
-        p->slab_slices = least * fbp_halves(&p->tables.job);
+        p->slab_slices = least;
         FBP_TRY(divide(p, &p->work));
     }
     FBP_TRY(compare_divisions(p, &least, &same));

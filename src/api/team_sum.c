@@ -46,7 +46,7 @@ uint64_t fbp_plan_sum_bytes(const fbp_plan *p)
 
     if (parts < 2)
         return 0;
-    fbp_roi_layers(job, &first, &n);
+    fbp_roi_slices(job, &first, &n);
     return (parts - 1) * (uint64_t)fbp_ranks_segment(parts, fbp_work_block(job, n, parts)) *
                slice_values(p) * sizeof(float) +
            sizeof(struct fbp_plan_sums) + parts * sizeof(struct segment);

@@ -4,7 +4,7 @@
  * geometry, no kernel, no kind of memory.  A backend knows how to filter and backproject, and may
  * have memory and queues of its own.  The data on its way:
  *
- *     host float [half][view][row][column], or uint16         read by run/load.c
+ *     host float [view][row][column], or uint16               read by run/load.c
  *       | upload (IN)
  *     raw        device copy of the same; counts become floats there (backend/rows.h)
  *       | filter (FILTER): prep, weight, filter
@@ -67,8 +67,8 @@ struct fbp_job {
     size_t roi[3][2];     /**< the box asked for, plan/roi.h; ends 0: all */
     /** Voxels of that box that are wanted, others may have any value; NULL: all are. */
     const struct fbp_region *region;
-    size_t share[2]; /**< of the layers that hold them, those that are computed here: [first, end),
-                          plan/part_layers.h; end 0: all.  The others are another process's */
+    size_t share[2];   /**< Slices that this process computes: [first, end), counted from the first
+                            wanted one (plan/cut.h); end 0: all. */
     size_t same_files; /**< so many slices of the box lie in the same files of the output, and are
                             best one process's; 0: any cut will do */
     bool counts_once;  /**< what is mended in rows that earlier shares need is counted by theirs */
@@ -97,16 +97,12 @@ struct fbp_job {
     bool spatial_filter;
     /** Views come weighted and filtered, and are only laid out; weights and filter are NULL. */
     bool filtered;
-    /** Rows of the source lie this much higher in half 0: those in both halves are there twice, as
-     *  the bits depend on the row that shares a transform. */
-    size_t lift;
     bool in_order;    /**< views and rows are to be read in order: the scan is compressed */
     bool unpacks;     /**< samples are decoded as they are read, by several threads at once */
     int most_readers; /**< of these, a worker: who unpacks keeps as many views; 0: any number */
     struct fbp_chosen chosen; /**< from fbp_job_arrange() on, as are: */
-    size_t turns; /**< what the kernel takes together, see backend/partners.h: 1, 2, 4 */
-    bool mirrored;
-    bool boxes; /**< it computes boxes of slices, and not whole ones only */
+    size_t turns; /**< views that the kernel takes together, see backend/partners.h: 1, 2, 4 */
+    bool boxes;   /**< it computes boxes of slices, and not whole ones only */
     int n_threads;
     /** Filtered views are not for the volume, but for pictures: `meridian`.  NULL: they are. */
     const struct fbp_meridian_pictures *pictures;
@@ -146,11 +142,9 @@ static inline size_t fbp_volumes(const struct fbp_job *job)
     return fbp_series(job) * fbp_frames(job);
 }
 
-/** n_views / turns views from view0 on, and so many of each further part of the scan; and the
- *  detector rows [row0, row0 + n_rows) of them that are filtered.  Read are [load_row0, load_row0 +
- *  load_rows): a few more where bad pixels or a filter along columns need it.  With mirrored halves
- * those are the upper rows, and their mirror images are read and filtered too (backend/partners.h).
- */
+/** n_views / turns views from view0 on, and as many of each further part of the scan; and the
+ *  detector rows [row0, row0 + n_rows) of them that are filtered.  Rows [load_row0, load_row0 +
+ *  load_rows) are read: a few more, if bad pixels or a filter along columns need them. */
 struct fbp_batch {
     size_t view0, n_views;
     size_t row0, n_rows;
@@ -161,8 +155,8 @@ struct fbp_batch {
 };
 
 /** A part of the volume that is computed at once: voxels [x0, x0 + nx) and [y0, y0 + ny) of the
- *  grid's slices [z0, z0 + nz), or layers where halves are mirrored (backend/partners.h); of all
- *  frames, one behind the other, or of volume `frame` of a series. */
+ *  grid's slices [z0, z0 + nz); of all frames, one behind the other, or of volume `frame` of a
+ *  series. */
 struct fbp_slab {
     size_t x0, nx, y0, ny, z0, nz;
     size_t frame;
@@ -224,10 +218,9 @@ struct fbp_backend {
      *  NULL: none. */
     void (*remark)(const struct fbp_job *job, char *line, size_t n);
 
-    /** Set job->chosen, ->turns, ->mirrored and ->boxes: to the kernel of this name, false if there
-     * is none that takes the job; or, name NULL, to the fastest of all.  Decided
-     * from scan and volume alone, never per slab.  NULL: there is only "matrix", of one view and
-     * slice. */
+    /** Set job->chosen, ->turns and ->boxes: to the kernel of this name, false if there is none
+     * that takes the job; or, name NULL, to the fastest of all.  Decided from scan and volume
+     * alone, never per slab.  NULL: there is only "matrix", of one view and slice. */
     bool (*choose)(struct fbp_job *job, const char *name);
 
     /** Bytes of a filtered batch and of a slab in the device's own layout.  These slots and all
@@ -279,11 +272,11 @@ struct fbp_backend {
     fbp_status (*upload_pieces)(fbp_device *dev, void *dst, const void *src, size_t n,
                                 size_t n_samples, size_t stride);
 
-    /** raw [halves][n_views][load_rows][panel.n_columns] to filtered, of `wide`.  raw may be
-     *  overwritten. */
+    /** raw [n_views][load_rows][panel.n_columns] to filtered, of `wide`.  raw may be overwritten.
+     */
     fbp_status (*filter)(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
-    /** The same, as plain rows: float [halves][n_views][n_rows][wide.n_columns], upwards in both
-     *  halves, in memory as for raw floats (FBP_FOR_RAW).  NULL: cannot, see `gives_rows`. */
+    /** The same, as plain rows: float [n_views][n_rows][wide.n_columns], in memory as for raw
+     * floats (FBP_FOR_RAW).  NULL: cannot, see `gives_rows`. */
     fbp_status (*filter_rows)(fbp_device *dev, const struct fbp_batch *batch, void *raw,
                               float *rows);
     /** Rows [row0, row0 + n_rows) of picture `plane` of job->pictures as [n_rows][n_columns],
@@ -301,11 +294,11 @@ struct fbp_backend {
                         fbp_device *from, const void *theirs);
     /** Set a slab to zero. */
     fbp_status (*clear)(fbp_device *dev, const struct fbp_slab *slab, void *volume);
-    /** Add a batch to slices (layers) [z0, z1) of a slab.  A voxel gets the same bits in whichever
+    /** Add a batch to slices [z0, z1) of a slab.  A voxel gets the same bits in whichever
      *  slab it lies: what is computed of it follows from its place in the grid. */
     fbp_status (*backproject)(fbp_device *dev, const struct fbp_batch *batch, const void *filtered,
                               const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
-    /** Slices [z0, z1) of one half of a slab as output, floats or doubles, scaled and shifted:
+    /** Slices [z0, z1) of a slab as output, floats or doubles, scaled and shifted:
      *  host[job->frames][z1 - z0][slab->ny][slab->nx]. */
     fbp_status (*fetch)(fbp_device *dev, const struct fbp_slab *slab, size_t z0, size_t z1,
                         const void *volume, void *host);

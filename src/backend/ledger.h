@@ -1,9 +1,9 @@
-/** @file ledger.h  Rows in which what is mended is still to be counted (internal).
+/** @file ledger.h  Rows whose repaired samples have not been counted yet (internal).
  *
- * A row may be read more than once, for one slab after another, or in both halves of a mirrored
- * batch, and beside those that are needed others are read.  How many samples were mended does not
- * depend on that: before a device counts what it mended in a row it takes the row's bit, which it
- * finds once.  Rows in which there was nothing to mend keep theirs.
+ * A row may be read once per slab, and rows beside the needed ones are read, too.  The number of
+ * repaired samples must not depend on that: before a device counts the samples that it repaired in
+ * a row, it clears the bit of that row, and it counts them only if the bit was set.  Rows without
+ * repaired samples keep their bits.
  */
 #ifndef FBP_SRC_LEDGER_H
 #define FBP_SRC_LEDGER_H

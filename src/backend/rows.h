@@ -7,7 +7,7 @@
 /** Samples of a raw batch. */
 static inline size_t fbp_raw_samples(const struct fbp_job *job, const struct fbp_batch *batch)
 {
-    return fbp_halves(job) * batch->n_views * batch->load_rows * job->panel.n_columns;
+    return batch->n_views * batch->load_rows * job->panel.n_columns;
 }
 
 /** Bytes of a raw sample. */
@@ -34,40 +34,25 @@ static inline size_t fbp_column_reach(const struct fbp_job *job)
     return job->columns ? job->columns->half_width : 0;
 }
 
-/** Rows [*r0, *r1) of a half that line integrals are needed of: those that are filtered and those
- *  that the filter along columns takes into them. */
+/** Rows [*r0, *r1) whose line integrals are needed: those that are filtered, and those that the
+ *  filter along columns takes into them. */
 static inline void fbp_needed_rows(const struct fbp_job *job, const struct fbp_batch *batch,
-                                   size_t half, size_t *r0, size_t *r1)
+                                   size_t *r0, size_t *r1)
 {
     const size_t reach = fbp_column_reach(job), n = job->panel.n_rows;
-    const size_t row0 = half ? n - batch->row0 - batch->n_rows : batch->row0;
+    const size_t end = batch->row0 + batch->n_rows;
 
-    *r0 = row0 > reach ? row0 - reach : 0;
-    *r1 = n - row0 - batch->n_rows > reach ? row0 + batch->n_rows + reach : n;
+    *r0 = batch->row0 > reach ? batch->row0 - reach : 0;
+    *r1 = n - end > reach ? end + reach : n;
 }
 
-/** First row loaded of a half; rows are stored upwards in both. */
-static inline size_t fbp_first_row(const struct fbp_job *job, const struct fbp_batch *batch,
-                                   size_t half)
+/** Row r (of the detector) of view k (of the batch) in raw [n_views][load_rows][n_columns], floats
+ *  or doubles. */
+static inline void *fbp_raw_row(const struct fbp_job *job, const struct fbp_batch *batch, void *raw,
+                                size_t k, size_t r)
 {
-    return half ? job->panel.n_rows - batch->load_row0 - batch->load_rows : batch->load_row0;
-}
-
-/** By how much filtered rows of half 0 lie higher where they are stored, see fbp_job.lift: with an
- *  even number of rows the two in the middle are in both halves. */
-static inline size_t fbp_rows_lift(const struct fbp_job *job)
-{
-    return job->mirrored ? 2 : 0;
-}
-
-/** Row r (of the detector) of view k (of the batch) in raw [halves][n_views][load_rows][n_columns],
- *  floats or doubles. */
-static inline void *fbp_raw_row(const struct fbp_job *job, const struct fbp_batch *batch,
-                                size_t half, void *raw, size_t k, size_t r)
-{
-    const size_t view = half * batch->n_views + k, at = r - fbp_first_row(job, batch, half);
     const size_t row = job->panel.n_columns * fbp_value_size(job);
-    return (char *)raw + (view * batch->load_rows + at) * row;
+    return (char *)raw + (k * batch->load_rows + (r - batch->load_row0)) * row;
 }
 
 /** Take a row's bit: was it there?  Thread-safe. */
@@ -99,20 +84,20 @@ static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_l
     }
 }
 
-/** Line integrals of all loaded rows of a half of view k, in place, bad pixels bridged. */
+/** Line integrals of all loaded rows of view k, in place, bad pixels bridged. */
 static inline void fbp_prepare_view(const struct fbp_job *job, const struct fbp_batch *batch,
-                                    size_t half, void *raw, size_t k,
-                                    const struct fbp_ledger *ledger, struct fbp_prep_counts *counts)
+                                    void *raw, size_t k, const struct fbp_ledger *ledger,
+                                    struct fbp_prep_counts *counts)
 {
-    const size_t first = fbp_first_row(job, batch, half), end = first + batch->load_rows;
+    const size_t first = batch->load_row0, end = first + batch->load_rows;
     size_t r0, r1;
 
     for (size_t r = first; r < end; r++)
         fbp_prepare_row(job, ledger, fbp_batch_view(job, batch, k), r,
-                        fbp_raw_row(job, batch, half, raw, k, r), counts);
-    fbp_needed_rows(job, batch, half, &r0, &r1);
+                        fbp_raw_row(job, batch, raw, k, r), counts);
+    fbp_needed_rows(job, batch, &r0, &r1);
     if (job->prep->n_bridges)
-        fbp_prep_bridge(job->prep, first, r0, r1, fbp_raw_row(job, batch, half, raw, k, first));
+        fbp_prep_bridge(job->prep, first, r0, r1, fbp_raw_row(job, batch, raw, k, first));
 }
 
 #endif /* FBP_SRC_ROWS_H */

@@ -1,19 +1,17 @@
 #include "backend/slab.h"
 
-#include "backend/partners.h"
 #include "base/status.h"
 
 fbp_status fbp_slab_box(const struct fbp_job *job, const size_t box[3][2], struct fbp_slab *out)
 {
-    const size_t most[3] = {job->grid.n[0], job->grid.n[1], fbp_layers(job)};
+    const size_t *most = job->grid.n;
     static const char axes[] = "xyz";
 
     for (int i = 0; i < 3; i++)
         if (box[i][0] >= box[i][1] || box[i][1] > most[i])
             return fbp_fail(FBP_ERR_INVALID,
-                            "slab: %s %zu:%zu along %c: there are 0:%zu (the end is excluded)",
-                            i == 2 && job->mirrored ? "layers" : "voxels", box[i][0], box[i][1],
-                            axes[i], most[i]);
+                            "slab: voxels %zu:%zu along %c: there are 0:%zu (the end is excluded)",
+                            box[i][0], box[i][1], axes[i], most[i]);
     *out = (struct fbp_slab){.x0 = box[0][0],
                              .nx = box[0][1] - box[0][0],
                              .y0 = box[1][0],

@@ -4,14 +4,14 @@
 
 #include "backend/backend.h"
 
-/** Slices (layers) [z0, z0 + nz), whole. */
+/** Slices [z0, z0 + nz), whole. */
 static inline struct fbp_slab fbp_slab_whole(const struct fbp_job *job, size_t z0, size_t nz)
 {
     return (struct fbp_slab){.nx = job->grid.n[0], .ny = job->grid.n[1], .z0 = z0, .nz = nz};
 }
 
-/** What is computed of slices (layers) [z0, z0 + nz) for the box that the job asks for: that box
- *  of them, or all of them where the kernel cannot. */
+/** The part of slices [z0, z0 + nz) that is computed for the box that the job asks for: the box, or
+ *  whole slices if the kernel computes no boxes. */
 static inline struct fbp_slab fbp_slab_asked(const struct fbp_job *job, size_t z0, size_t nz)
 {
     struct fbp_slab out = fbp_slab_whole(job, z0, nz);
@@ -25,7 +25,7 @@ static inline struct fbp_slab fbp_slab_asked(const struct fbp_job *job, size_t z
     return out;
 }
 
-/** The voxels [first, end) along x and y, and of slices (layers).
+/** The voxels [first, end) along x, y and z.
  * @return FBP_ERR_INVALID if it is empty or not inside the volume, FBP_ERR_UNSUPPORTED if the
  * job's kernel computes whole slices only. */
 FBP_PRIVATE_API fbp_status fbp_slab_box(const struct fbp_job *job, const size_t box[3][2],

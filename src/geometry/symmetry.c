@@ -14,15 +14,6 @@ static bool column(const double P[12])
     return near(P[2], 0, fbp_norm(P)) && near(P[10], 0, fmax(fbp_norm(P + 8), 1e-300));
 }
 
-/* P (x, y, -z, 1) = (c, nr-1-r, 1) w for all x: row 2 less its z term is (nr-1)/2 times row 3. */
-static bool mirror(const double P[12], const struct fbp_panel *panel)
-{
-    const double middle = ((double)panel->n_rows - 1) / 2, size = fbp_norm(P + 4);
-
-    return column(P) && near(P[4], middle * P[8], size) && near(P[5], middle * P[9], size) &&
-           near(P[7], middle * P[11], fmax(fabs(P[7]), fabs(P[11])));
-}
-
 /* b is a after this many quarter turns about z: -1, 1, 2. */
 static bool turned3(const double a[3], const double b[3], int quarters)
 {
@@ -59,16 +50,14 @@ unsigned fbp_symmetry_of(const struct fbp_kind_table *kind, const struct fbp_vie
     const bool axial = !grid || (centred(grid, 0) && centred(grid, 1));
     const bool square = !grid || (grid->n[0] == grid->n[1] &&
                                   near(grid->voxel_mm[0], grid->voxel_mm[1], grid->voxel_mm[0]));
-    bool columns = true, mirrors = !grid || centred(grid, 2);
+    bool columns = true;
 
     for (size_t k = 0; k < views->n && columns; k++) {
         double P[12];
         columns = kind->matrix(&views->view[k], &views->panel, P) && column(P);
-        mirrors = mirrors && columns && mirror(P, &views->panel);
     }
     unsigned flags = 0;
     flags |= columns ? FBP_SYM_COLUMN : 0u;
-    flags |= columns && mirrors ? FBP_SYM_MIRROR : 0u;
     flags |= axial && turned(views->view, views->n, 2) ? FBP_SYM_ROT180 : 0u;
     if (axial && square && (turned(views->view, views->n, 1) || turned(views->view, views->n, -1)))
         flags |= FBP_SYM_ROT90;

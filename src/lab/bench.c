@@ -280,12 +280,11 @@ static fbp_status raw_memory(fbp_bench *b, size_t n)
 static fbp_status trial_open(fbp_bench *b, const struct fbp_job *job, struct trial *t)
 {
     const struct fbp_backend *be = b->backend;
-    const size_t n = job->n_views, layers = fbp_layers(job);
-    const size_t n_layers = job->mirrored ? (b->info.n_slices + 1) / 2 : b->info.n_slices;
+    const size_t n = job->n_views, nz = b->info.n_slices;
     const struct fbp_work work = {.group_views = n, .n_batches = 1, .batch_views = n};
 
     *t = (struct trial){.backend = be, .job = job};
-    t->slab = fbp_slab_whole(job, job->mirrored ? 0 : (layers - n_layers) / 2, n_layers);
+    t->slab = fbp_slab_whole(job, (job->grid.n[2] - nz) / 2, nz);
     t->batch = fbp_work_batch(&work, job, &t->slab, 0);
     const size_t samples = fbp_raw_samples(job, &t->batch), rows = t->batch.n_rows;
     const struct fbp_buffer raw = {FBP_FOR_RAW, samples * sizeof(float), n, t->batch.load_rows};
@@ -374,16 +373,13 @@ static fbp_status time_it(const struct trial *t, struct fbp_kernel_time *out)
 static fbp_status sample(fbp_bench *b, const struct trial *t)
 {
     const struct fbp_job *job = t->job;
+    const size_t end = t->slab.z0 + t->slab.nz;
 
-    for (size_t half = 0; half < fbp_halves(job); half++) {
-        size_t z, z1;
-        fbp_layer_range(job, half, t->slab.z0, t->slab.z0 + t->slab.nz, &z, &z1);
-        for (size_t n; z < z1; z += n) {
-            n = z1 - z < FETCH_SLICES ? z1 - z : FETCH_SLICES;
-            FBP_TRY(t->backend->fetch(t->dev, &t->slab, z, z + n, t->volume, b->slices));
-            FBP_TRY(settle(t));
-            fbp_bench_truth_pick(&b->truth, &job->grid, z, n, b->slices, b->samples);
-        }
+    for (size_t z = t->slab.z0, n; z < end; z += n) {
+        n = end - z < FETCH_SLICES ? end - z : FETCH_SLICES;
+        FBP_TRY(t->backend->fetch(t->dev, &t->slab, z, z + n, t->volume, b->slices));
+        FBP_TRY(settle(t));
+        fbp_bench_truth_pick(&b->truth, &job->grid, z, n, b->slices, b->samples);
     }
     return FBP_OK;
 }

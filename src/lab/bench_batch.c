@@ -12,11 +12,11 @@ struct filling {
     float *raw;
 };
 
-static void copy_rows(const struct filling *f, size_t half, size_t k, float *to)
+static void copy_rows(const struct filling *f, size_t k, float *to)
 {
     const struct fbp_job *job = f->job;
     const size_t nc = job->panel.n_columns, view = fbp_batch_view(job, f->batch, k);
-    const size_t row = view * job->panel.n_rows + fbp_first_row(job, f->batch, half);
+    const size_t row = view * job->panel.n_rows + f->batch->load_row0;
 
     memcpy(to, f->views + row * nc, f->batch->load_rows * nc * sizeof *to);
 }
@@ -29,18 +29,17 @@ static void draw_rows(size_t seed, size_t n, float *to)
         to[i] = fbp_bench_sample(fbp_bench_next(&x));
 }
 
-/* A view, or half of one. */
-static void fill_view(void *user, size_t item, int worker)
+static void fill_view(void *user, size_t k, int worker)
 {
     const struct filling *f = user;
     const size_t n = f->batch->load_rows * f->job->panel.n_columns;
-    float *to = f->raw + item * n;
+    float *to = f->raw + k * n;
 
     (void)worker;
     if (f->views)
-        copy_rows(f, item / f->batch->n_views, item % f->batch->n_views, to);
+        copy_rows(f, k, to);
     else
-        draw_rows(item, n, to);
+        draw_rows(k, n, to);
 }
 
 void fbp_bench_fill(const struct fbp_job *job, const struct fbp_batch *batch, const float *views,
@@ -48,11 +47,10 @@ void fbp_bench_fill(const struct fbp_job *job, const struct fbp_batch *batch, co
 {
     struct filling f = {job, batch, views, raw};
 
-    fbp_pool_for(pool, fbp_halves(job) * batch->n_views, fill_view, &f);
+    fbp_pool_for(pool, batch->n_views, fill_view, &f);
 }
 
 bool fbp_bench_as_is(const struct fbp_job *job, const struct fbp_batch *batch)
 {
-    return !job->mirrored && batch->n_views == job->n_views &&
-           batch->load_rows == job->panel.n_rows;
+    return batch->n_views == job->n_views && batch->load_rows == job->panel.n_rows;
 }

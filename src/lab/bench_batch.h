@@ -5,7 +5,7 @@
 
 #include "backend/backend.h"
 
-/** The raw batch [halves][n_views][load_rows][n_columns] of views[n_views][n_rows][n_columns] of
+/** The raw batch [n_views][load_rows][n_columns] of views[n_views][n_rows][n_columns] of
  *  job->panel; NULL: of numbers between 0 and 2 without a pattern, none of them 0. */
 void fbp_bench_fill(const struct fbp_job *job, const struct fbp_batch *batch, const float *views,
                     fbp_pool *pool, float *raw);

@@ -26,7 +26,7 @@ enum { FBP_BENCH_SLICES = 16, FBP_BENCH_WHOLE = 1 << 23, FBP_BENCH_VOXELS = 1 <<
 /**
  * Filter and backproject in double, as the backend `ref` does.
  *
- * job    views and slices one by one (turns 1, not mirrored)
+ * job    views and slices one by one (turns 1)
  * views  line integrals, [n_views][n_rows][n_columns] of job->panel
  */
 fbp_status fbp_bench_truth_make(struct fbp_bench_truth *out, const struct fbp_job *job,

@@ -52,7 +52,7 @@ static fbp_status arrange(fbp_s2 *s, const char *kernel)
         if (s->backend->choose(job, usual[i]))
             return FBP_OK;
     FBP_TRY(fbp_job_arrange(job, s->backend));
-    if (!job->boxes || job->turns > 1 || job->mirrored)
+    if (!job->boxes || job->turns > 1)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "S2: kernel %s computes symmetric voxels together, which lie in several "
                         "subvolumes: use column or matrix",

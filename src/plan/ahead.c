@@ -126,24 +126,11 @@ enum fbp_retrieved_from fbp_ahead_from(const struct fbp_ahead *a)
 void fbp_ahead_choose_rows(struct fbp_ahead *a, const struct fbp_job *job)
 {
     const struct fbp_batch all = fbp_work_all(job);
-    const size_t nr = a->scan.panel.n_rows, end = all.load_row0 + all.load_rows;
-    const size_t mirror0 = nr - end, mirror_end = nr - all.load_row0;
-    const size_t first = job->mirrored && mirror0 < all.load_row0 ? mirror0 : all.load_row0;
-    const size_t last = job->mirrored && mirror_end > end ? mirror_end : end;
-    const size_t lower_end = end < mirror_end ? end : mirror_end;
-    const size_t upper = all.load_row0 > mirror0 ? all.load_row0 : mirror0;
+    /* with rings, phases are retrieved from whole views */
+    const bool whole = all.load_rows == 0 || (a->retrieves && a->stripes.method);
 
-    a->row0 = a->gap_at = a->gap = 0;
-    a->n_rows = nr;
-    if (all.load_rows == 0 || (a->retrieves && a->stripes.method)) /* whole views, without rings */
-        return;
-    a->row0 = first;
-    a->n_rows = last - first;
-    if (!job->mirrored || a->retrieves || upper <= lower_end)
-        return;
-    a->gap_at = lower_end - first;
-    a->gap = upper - lower_end;
-    a->n_rows -= a->gap;
+    a->row0 = whole ? 0 : all.load_row0;
+    a->n_rows = whole ? a->scan.panel.n_rows : all.load_rows;
 }
 
 static size_t sinogram_bytes(const struct fbp_ahead *a)

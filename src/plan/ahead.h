@@ -26,8 +26,6 @@ struct fbp_ahead {
     double wave;         /**< the same: delta / beta times lambda / 4 pi [mm] */
     double distance_mm;  /**< of parallel beams */
     size_t row0, n_rows; /**< first detector row that is kept, and number of rows that are */
-    size_t gap_at, gap;  /**< behind so many of these, so many detector rows are not kept: of a
-                              mirrored slice the rows between both halves; 0: there are none */
     bool as_read;        /**< no pass ahead: phases are retrieved as views are read (retrieved.h) */
     /* From fbp_ahead_divide() on: */
     int n_threads;

@@ -68,7 +68,7 @@ static fbp_status predict_rank(const struct fbp_model *m, const struct fbp_work_
     return FBP_OK;
 }
 
-/* A slab at the rim has more layers, and one in the middle costs as much with fewer. */
+/* A slab at the rim has more slices, and one in the middle costs as much with fewer. */
 static fbp_status predict_grid(const struct fbp_model *m, const struct fbp_work_request *request,
                                const struct fbp_ranks *grid, struct fbp_cluster_time *out)
 {

@@ -1,4 +1,5 @@
-/** @file cut.h  Where a volume is cut so that its slabs take about the same time (internal; pure).
+/** @file cut.h  Cutting a volume into slabs, or parts of processes, that take about the same time
+ * (internal; pure).
  *
  * A view adds to a voxel only if its ray meets the panel.  Outer slices of a cone beam are seen in
  * fewer views than middle ones.
@@ -7,24 +8,39 @@
 #define FBP_SRC_CUT_H
 
 #include "backend/backend.h"
+#include "base/status.h"
 
 enum { FBP_CUT_PARTS = 64 };
 
-/** before[i]: the share of the cost that lies in the first i/FBP_CUT_PARTS of the layers.  mean:
- *  the cost of a layer beside one that is seen in all views; 0: nothing is known. */
+/** Cost of the slices that are computed, relative to slices that all views see. */
 struct fbp_cut {
-    double before[FBP_CUT_PARTS + 1], mean;
+    double before[FBP_CUT_PARTS + 1]; /**< [i]: share of the cost of the first i/FBP_CUT_PARTS of
+                                         the slices, 0 to 1 */
+    double mean;                      /**< Mean cost of a slice; 0: not known. */
 };
 
-/** Of the layers that are computed; looks at some voxels in some views. */
+/** Estimate the cost from a sample of voxels and views. */
 void fbp_cut_find(const struct fbp_job *job, struct fbp_cut *out);
 
-/** The first of n layers that belongs to slab i of n_slabs, each of one layer or more; i = n_slabs:
- *  n. */
-size_t fbp_cut_layer(const struct fbp_cut *cut, size_t n, size_t n_slabs, size_t i);
+/** The first slice, of n, of slab i of n_slabs.  A slab has at least one slice; i = n_slabs: n. */
+size_t fbp_cut_slice(const struct fbp_cut *cut, size_t n, size_t n_slabs, size_t i);
 
-/** Mean cost of those of the n layers that are [l0, l1), beside one that is seen in all views; 1 if
- *  nothing is known. */
-double fbp_cut_cost(const struct fbp_cut *cut, size_t n, size_t l0, size_t l1);
+/** Mean cost of slices [z0, z1) of the n slices; 1 if it is not known. */
+double fbp_cut_cost(const struct fbp_cut *cut, size_t n, size_t z0, size_t z1);
+
+/** One of several processes that compute a volume; parts count from 1. */
+struct fbp_part_of {
+    size_t part, n_parts;
+};
+
+/**
+ * Slices of a part, for job->share.  Parts are runs of slices that take about the same time, cut at
+ * borders of the output's files (job->same_files) if these are near.  The result depends on scan,
+ * volume, kernel and output alone, so that processes that do not communicate agree.
+ *
+ * job: with its kernel; its own share is ignored.
+ * @return FBP_ERR_INVALID if there are more parts than slices.
+ */
+fbp_status fbp_part_share(const struct fbp_job *job, struct fbp_part_of of, size_t share[2]);
 
 #endif /* FBP_SRC_CUT_H */

@@ -28,11 +28,11 @@ static struct fbp_slab sample_slab(const struct fbp_job *job, const struct fbp_w
     const size_t updates = fbp_slab_slice(&out) * work->group_views;
     size_t first, n;
 
-    fbp_roi_layers(job, &first, &n);
+    fbp_roi_slices(job, &first, &n);
     out.nz = updates < wanted ? wanted / updates : 1;
     if (out.nz > work->slab_slices)
         out.nz = work->slab_slices;
-    out.z0 = first + (job->mirrored ? 0 : (n - out.nz) / 2);
+    out.z0 = first + (n - out.nz) / 2;
     return out;
 }
 
@@ -74,12 +74,12 @@ static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job 
     return FBP_OK;
 }
 
-/* All that is computed, beside a sample of it: voxels, or layers where that has none. */
+/* All that is computed, relative to a sample: voxels, or slices if the sample has no voxel. */
 static double times_sampled(const struct fbp_job *job, const struct fbp_slab *slab)
 {
     size_t first, n;
 
-    fbp_roi_layers(job, &first, &n);
+    fbp_roi_slices(job, &first, &n);
     const uint64_t all = fbp_wanted_voxels(job, slab, first, first + n);
     const uint64_t sampled = fbp_wanted_voxels(job, slab, slab->z0, slab->z0 + slab->nz);
 
@@ -119,7 +119,7 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
 
     const double rows = filtered_times * (double)job->n_views * (double)job->panel.n_rows;
     const double sampled = (double)batch.n_views;
-    *seconds = (filter * rows / (sampled * (double)(batch.n_rows * fbp_halves(job))) +
+    *seconds = (filter * rows / (sampled * (double)batch.n_rows) +
                 backproject * times_sampled(job, &slab) * (double)job->n_views / sampled) *
                (double)fbp_series(job) / (double)work->n_workers;
 fail:

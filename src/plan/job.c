@@ -402,7 +402,6 @@ void fbp_job_of_rows(const struct fbp_job *job, struct fbp_prep *prep, struct fb
     out->pad = NULL;
     out->raw = FBP_F32;
     out->in_order = out->unpacks = false;
-    out->lift = fbp_rows_lift(job);
 }
 
 uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_backend *backend)

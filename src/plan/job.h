@@ -33,9 +33,9 @@ FBP_PRIVATE_API fbp_status fbp_job_create(struct fbp_job_tables *out, const stru
 FBP_PRIVATE_API void fbp_job_clear(struct fbp_job_tables *tables);
 
 /**
- * Choose the backend's kernel, and arrange the job as that wants it: job->chosen, ->turns and
- * ->mirrored.  FBP_ERR_UNSUPPORTED if one is asked for that the backend lacks or the scan does not
- * allow; of FBP_KERNEL=name (tests), the fastest then.
+ * Choose the backend's kernel, and arrange the job for it: job->chosen, ->turns and ->boxes.
+ * FBP_ERR_UNSUPPORTED if one is asked for that the backend lacks or the scan does not allow; of
+ * FBP_KERNEL=name (tests), the fastest then.
  */
 FBP_PRIVATE_API fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend);
 

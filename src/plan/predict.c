@@ -41,7 +41,7 @@ struct course {
     const struct fbp_job *job;
     const struct fbp_work *work;
     struct lane *lanes;
-    size_t next_slab, first_layer, n_layers;
+    size_t next_slab, first_slice, n_slices;
     struct lane **filters; /* of shared views the device that filters a batch; NULL: none yet */
     double now;
 };
@@ -64,7 +64,7 @@ static double seconds_of(const struct course *c, const struct fbp_task *t, doubl
                          size_t z1)
 {
     const double cost =
-        fbp_cut_cost(&c->work->cut, c->n_layers, z0 - c->first_layer, z1 - c->first_layer);
+        fbp_cut_cost(&c->work->cut, c->n_slices, z0 - c->first_slice, z1 - c->first_slice);
 
     if (t->batch.n_rows == 0)
         return 0;
@@ -77,7 +77,7 @@ static void load_step(struct course *c, struct lane *l, struct step *out)
     const struct fbp_work *w = c->work;
     const struct fbp_job *job = c->job;
     const struct fbp_batch *b = &l->tasks[l->task].batch;
-    const double samples = (double)(fbp_halves(job) * b->n_views) * (double)job->panel.n_columns;
+    const double samples = (double)b->n_views * (double)job->panel.n_columns;
     struct lane **filters = w->shared ? &c->filters[l->task] : NULL;
 
     if (filters && *filters) {
@@ -104,8 +104,8 @@ static void own_part(const struct course *c, struct step *out)
 static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, struct step *out)
 {
     const struct fbp_task *t = &l->tasks[l->task];
-    const double voxels = (double)fbp_slab_slice(&t->slab) *
-                          (double)fbp_layer_slices(c->job, z0, z1) * (double)fbp_frames(c->job);
+    const double voxels =
+        (double)fbp_slab_slice(&t->slab) * (double)(z1 - z0) * (double)fbp_frames(c->job);
     size_t a, e;
 
     *out = (struct step){.first = t->first && l->block == 0, .finished = t->final};
@@ -389,7 +389,7 @@ fbp_status fbp_predict_sharer(const struct fbp_machine *machine, const struct fb
 
     *out = (struct fbp_predicted){0};
     *sums = 0;
-    fbp_roi_layers(job, &c.first_layer, &c.n_layers);
+    fbp_roi_slices(job, &c.first_slice, &c.n_slices);
     const fbp_status st = open_lanes(&c);
     if (st == FBP_OK) {
         follow(&c);

@@ -1,6 +1,6 @@
 #include "plan/ranks.h"
 
-#include "plan/part_layers.h"
+#include "plan/cut.h"
 #include "plan/roi.h"
 #include "plan/work.h"
 
@@ -108,7 +108,7 @@ fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_
     size_t first, n;
 
     FBP_TRY(fbp_ranks_check(job, group_views, size, n_parts));
-    fbp_roi_layers(&whole, &first, &n);
+    fbp_roi_slices(&whole, &first, &n);
     *out = (struct fbp_ranks){.n_slabs = size < n ? size : n, .n_parts = 1};
     if (n_parts > 0) /* whatever it costs */
         *out = (struct fbp_ranks){.n_slabs = size / n_parts < n ? size / n_parts : n,
@@ -154,12 +154,8 @@ static size_t owner_of(size_t i, size_t n, size_t n_parts, size_t block)
 size_t fbp_ranks_owner(const struct fbp_job *job, size_t n_parts, size_t block, size_t z)
 {
     const size_t at = fbp_roi_first(job, 2) + z;
-    size_t z0, z1;
+    size_t z0, n;
 
-    for (size_t half = 0; half < fbp_halves(job); half++) {
-        fbp_roi_share(job, half, &z0, &z1);
-        if (at >= z0 && at < z1)
-            return owner_of(at - z0, z1 - z0, n_parts, block);
-    }
-    return 0;
+    fbp_roi_slices(job, &z0, &n);
+    return at >= z0 && at < z0 + n ? owner_of(at - z0, n, n_parts, block) : 0;
 }

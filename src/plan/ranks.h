@@ -1,9 +1,9 @@
 /** @file ranks.h  Which process of a team computes what (internal; pure).
  *
- * Processes form a grid.  Along one side each has a slab of the volume, a run of layers; those of
+ * Processes form a grid.  Along one side each has a slab of the volume, a run of slices; those of
  * one slab share its views along the other, and their partial volumes are added up.  Slabs cost
- * nothing but the rows that two of them need.  Views are shared where there are too few layers, or
- * where each slab needs most rows anyway.
+ * nothing but the rows that two of them need.  Views are shared if there are too few slices, or if
+ * each slab needs most rows anyway.
  */
 #ifndef FBP_SRC_RANKS_H
 #define FBP_SRC_RANKS_H

@@ -1,6 +1,5 @@
 #include "plan/rivals.h"
 
-#include "backend/partners.h"
 #include "backend/rival.h"
 #include "base/environment.h"
 #include "base/kept.h"
@@ -75,7 +74,7 @@ static fbp_status time_device(const struct fbp_backend *backend, int index, cons
         st = fbp_job_arrange(&tables.job, backend);
     if (st == FBP_OK) {
         struct fbp_work one = work;
-        one.slab_slices = size->n / fbp_halves(&tables.job);
+        one.slab_slices = size->n;
         st = fbp_estimate(&tables.job, backend, index, &one, 1, seconds);
     }
     fbp_job_clear(&tables);

@@ -48,83 +48,34 @@ void fbp_roi_grid(const struct fbp_job *job, struct fbp_grid *out)
     }
 }
 
-static size_t layer_of(const struct fbp_job *job, size_t z)
-{
-    const size_t nz = job->grid.n[2], half = nz / 2;
-
-    if (!job->mirrored)
-        return z;
-    return z >= half ? z - half : nz - 1 - z - half;
-}
-
 void fbp_roi_wanted(const struct fbp_job *job, size_t *z0, size_t *z1)
 {
     *z0 = job->region ? job->region->z0 : job->roi[2][0];
     *z1 = job->region ? job->region->z1 : end_of(job, 2);
 }
 
-/* Layers that hold what is wanted, whoever computes them. */
-static void wanted_layers(const struct fbp_job *job, size_t *first, size_t *n)
+void fbp_roi_slices(const struct fbp_job *job, size_t *first, size_t *n)
 {
-    const size_t half = job->grid.n[2] / 2;
-    size_t z0, end;
+    size_t end;
 
-    fbp_roi_wanted(job, &z0, &end);
-    const size_t a = layer_of(job, z0), b = layer_of(job, end - 1);
-    const bool both = job->mirrored && z0 < half && end > half;
-
-    *first = both ? 0 : a < b ? a : b;
-    *n = (a > b ? a : b) + 1 - *first;
-}
-
-void fbp_roi_layers(const struct fbp_job *job, size_t *first, size_t *n)
-{
-    wanted_layers(job, first, n);
+    fbp_roi_wanted(job, first, &end);
+    *n = end - *first;
     if (job->share[1] == 0)
         return;
     *first += job->share[0];
     *n = job->share[1] - job->share[0];
 }
 
-void fbp_roi_share(const struct fbp_job *job, size_t half, size_t *z0, size_t *z1)
-{
-    size_t first, n;
-
-    fbp_roi_wanted(job, z0, z1);
-    if (job->share[1] == 0 && half > 0)
-        *z0 = *z1;
-    if (job->share[1] == 0)
-        return;
-    fbp_roi_layers(job, &first, &n);
-    fbp_layer_range(job, half, first, first + n, z0, z1);
-    fbp_roi_clip(job, z0, z1);
-}
-
 bool fbp_roi_is_own(const struct fbp_job *job, size_t z)
 {
     const size_t at = fbp_roi_first(job, 2) + z;
-    size_t z0, z1;
+    size_t z0, z1, first, n;
 
     fbp_roi_wanted(job, &z0, &z1);
     if (at < z0 || at >= z1)
         return job->share[0] == 0;
-    for (size_t half = 0; half < fbp_halves(job); half++) {
-        fbp_roi_share(job, half, &z0, &z1);
-        if (at >= z0 && at < z1)
-            return true;
-    }
-    return false;
-}
-
-void fbp_roi_clip(const struct fbp_job *job, size_t *z0, size_t *z1)
-{
-    size_t first, end;
-
-    fbp_roi_wanted(job, &first, &end);
-    *z0 = *z0 > first ? *z0 : first;
-    *z1 = *z1 < end ? *z1 : end;
-    if (*z0 > *z1)
-        *z0 = *z1;
+    fbp_roi_slices(job, &first, &n);
+    return at >= first && at < first + n;
 }
 
 bool fbp_roi_crops(const struct fbp_job *job)

@@ -73,12 +73,11 @@ static void set_needed(struct fbp_ledger *out, const struct fbp_job *job, size_t
 
 static void set_share(struct fbp_ledger *out, const struct fbp_job *job, bool has)
 {
-    for (size_t half = 0; half < fbp_halves(job); half++) {
-        size_t z0, z1;
-        fbp_roi_share(job, half, &z0, &z1);
-        for (size_t k = 0; z0 < z1 && k < job->n_views; k++)
-            set_needed(out, job, k, z0, z1, has);
-    }
+    size_t z0, n;
+
+    fbp_roi_slices(job, &z0, &n);
+    for (size_t k = 0; n > 0 && k < job->n_views; k++)
+        set_needed(out, job, k, z0, z0 + n, has);
 }
 
 fbp_status fbp_ledger_create(struct fbp_ledger *out, const struct fbp_job *job)
@@ -103,12 +102,13 @@ void fbp_ledger_clear(struct fbp_ledger *ledger)
 static void share_batch(struct fbp_ledger *rest, const struct fbp_job *job,
                         const struct fbp_batch *b, struct fbp_ledger *out)
 {
-    for (size_t half = 0; b->n_rows > 0 && half < fbp_halves(job); half++) {
-        size_t r0, r1;
-        fbp_needed_rows(job, b, half, &r0, &r1);
-        for (size_t k = 0; r0 < r1 && k < b->n_views; k++)
-            move(rest, fbp_batch_view(job, b, k), r0, r1, out);
-    }
+    size_t r0, r1;
+
+    if (b->n_rows == 0)
+        return;
+    fbp_needed_rows(job, b, &r0, &r1);
+    for (size_t k = 0; k < b->n_views; k++)
+        move(rest, fbp_batch_view(job, b, k), r0, r1, out);
 }
 
 void fbp_ledger_zero(struct fbp_ledger *l)

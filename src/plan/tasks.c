@@ -7,11 +7,11 @@
 
 static const double COMMAND_SECONDS = 0.03;
 
-/* Of slab i, among n. */
-static size_t first_layer(const struct fbp_work *w, size_t n, size_t i)
+/* The first slice of slab i, among n slices. */
+static size_t first_slice(const struct fbp_work *w, size_t n, size_t i)
 {
     if (w->weighed)
-        return fbp_cut_layer(&w->cut, n, w->n_slabs, i);
+        return fbp_cut_slice(&w->cut, n, w->n_slabs, i);
     return i * w->slab_slices < n ? i * w->slab_slices : n;
 }
 
@@ -20,9 +20,9 @@ struct fbp_slab fbp_work_slab(const struct fbp_work *w, const struct fbp_job *jo
     const size_t in_frame = i % w->n_slabs;
     size_t first, n;
 
-    fbp_roi_layers(job, &first, &n);
-    const size_t at = first_layer(w, n, in_frame);
-    struct fbp_slab out = fbp_slab_asked(job, first + at, first_layer(w, n, in_frame + 1) - at);
+    fbp_roi_slices(job, &first, &n);
+    const size_t at = first_slice(w, n, in_frame);
+    struct fbp_slab out = fbp_slab_asked(job, first + at, first_slice(w, n, in_frame + 1) - at);
     out.frame = i / w->n_slabs;
     return out;
 }
@@ -81,26 +81,23 @@ void fbp_work_views(const struct fbp_work *w, const struct fbp_job *job, size_t 
     *n = (end < job->n_views ? end : job->n_views) - first;
 }
 
-/* Rows [*r0, *r1) that the (upper) slices of layers [l0, l1) need of a batch's views. */
-static void rows_of(const struct fbp_job *job, const struct fbp_batch *batch, size_t l0, size_t l1,
+/* Rows [*r0, *r1) that slices [z0, z1) need of a batch's views. */
+static void rows_of(const struct fbp_job *job, const struct fbp_batch *batch, size_t z0, size_t z1,
                     size_t *r0, size_t *r1)
 {
-    const size_t a_part = batch->n_views / job->turns, z0 = fbp_layer_slice(job, l0);
-    const size_t middle = (job->panel.n_rows - 1) / 2;
+    const size_t a_part = batch->n_views / job->turns;
 
     *r0 = job->panel.n_rows;
     *r1 = 0;
     for (size_t k = 0; k < batch->n_views; k += a_part) {
         const size_t view = fbp_batch_view(job, batch, k);
         size_t first, end;
-        job->rows(job, view, view + a_part, z0, fbp_layer_slice(job, l1), &first, &end);
+        job->rows(job, view, view + a_part, z0, z1, &first, &end);
         if (first < end && first < *r0)
             *r0 = first;
         if (first < end && end > *r1)
             *r1 = end;
     }
-    if (job->mirrored && *r0 < middle) /* by rounding */
-        *r0 = middle;
     if (*r0 >= *r1)
         *r0 = *r1 = 0;
 }
@@ -111,7 +108,7 @@ static void carry_on(const struct fbp_job *job, const struct fbp_batch *batch, s
 {
     size_t first, n, n0, n1;
 
-    fbp_roi_layers(job, &first, &n);
+    fbp_roi_slices(job, &first, &n);
     if (!job->sparse || next >= first + n || *r0 == *r1)
         return;
     rows_of(job, batch, next, next + 1, &n0, &n1);
@@ -151,7 +148,7 @@ struct fbp_batch fbp_work_all(const struct fbp_job *job)
     struct fbp_batch out = {.n_views = job->n_views, .kept = true};
     size_t first, n;
 
-    fbp_roi_layers(job, &first, &n);
+    fbp_roi_slices(job, &first, &n);
     find_rows(job, &out, first, first + n);
     return out;
 }

@@ -1,7 +1,6 @@
 #include "plan/wanted.h"
 
 #include "array/array.h"
-#include "backend/partners.h"
 #include "backend/slab.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -214,25 +213,17 @@ fbp_status fbp_region_of(const struct fbp_recon_params *p, const struct fbp_job 
     return fbp_fail_nomem(strlen(p->region), "the region's name");
 }
 
-uint64_t fbp_wanted_voxels(const struct fbp_job *job, const struct fbp_slab *slab, size_t l0,
-                           size_t l1)
+uint64_t fbp_wanted_voxels(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
+                           size_t z1)
 {
-    uint64_t voxels = 0;
-
-    if (!job->region)
-        return (uint64_t)fbp_slab_slice(slab) * fbp_layer_slices(job, l0, l1);
-    for (size_t half = 0; half < fbp_halves(job); half++) {
-        size_t z0, z1;
-        fbp_layer_range(job, half, l0, l1, &z0, &z1);
-        voxels += fbp_region_count(job->region, z0, z1);
-    }
-    return voxels;
+    return job->region ? fbp_region_count(job->region, z0, z1)
+                       : (uint64_t)fbp_slab_slice(slab) * (z1 - z0);
 }
 
-double fbp_wanted_share(const struct fbp_job *job, const struct fbp_slab *slab, size_t l0,
-                        size_t l1)
+double fbp_wanted_share(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
+                        size_t z1)
 {
-    const double all = (double)fbp_slab_slice(slab) * (double)fbp_layer_slices(job, l0, l1);
+    const double all = (double)fbp_slab_slice(slab) * (double)(z1 - z0);
 
-    return all > 0 ? (double)fbp_wanted_voxels(job, slab, l0, l1) / all : 1;
+    return all > 0 ? (double)fbp_wanted_voxels(job, slab, z0, z1) / all : 1;
 }

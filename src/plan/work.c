@@ -18,9 +18,9 @@ static bool fits(const struct fbp_work *w, const struct fbp_work_request *rq)
            (rq->device_limit == 0 || w->device_bytes <= rq->device_limit);
 }
 
-static bool holds_slab(const struct fbp_work_request *rq, size_t n_layers, char why[FBP_HELD_WHY])
+static bool holds_slab(const struct fbp_work_request *rq, size_t n_slices, char why[FBP_HELD_WHY])
 {
-    return fbp_held_slab(rq, fbp_work_slab_bytes(rq, n_layers), why);
+    return fbp_held_slab(rq, fbp_work_slab_bytes(rq, n_slices), why);
 }
 
 static bool fits_with(struct fbp_work *w, const struct fbp_work_request *rq, size_t batch)
@@ -52,7 +52,7 @@ static bool try_weighed(struct fbp_work *w, const struct fbp_work_request *rq, s
     struct fbp_work by_cost = *w;
 
     if (rq->n_workers == 1 || rq->slab_slices || !rq->job->matrices ||
-        all > fbp_work_layers(rq->job))
+        all > fbp_work_slices(rq->job))
         return false;
     by_cost.weighed = true;
     by_cost.n_slabs = all;
@@ -72,7 +72,7 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
 
     w->weighed = false;
     w->slab_slices = slices;
-    w->n_slabs = (fbp_work_layers(job) + slices - 1) / slices;
+    w->n_slabs = (fbp_work_slices(job) + slices - 1) / slices;
     if (try_weighed(w, rq, batch))
         return true;
     for (;;) {
@@ -92,7 +92,7 @@ static bool may_fit(const struct fbp_work *w, const struct fbp_work_request *rq,
     char why[FBP_HELD_WHY];
 
     least.slab_slices = slices;
-    least.n_slabs = (fbp_work_layers(rq->job) + slices - 1) / slices;
+    least.n_slabs = (fbp_work_slices(rq->job) + slices - 1) / slices;
     least.n_batches = 1;
     fbp_work_count_slabs(&least, rq);
     return fits(&least, rq) && holds_slab(rq, slices, why);
@@ -101,7 +101,7 @@ static bool may_fit(const struct fbp_work *w, const struct fbp_work_request *rq,
 /* The fewest slabs that fit, `slabs` of them or more; false if none do. */
 static bool try_from(struct fbp_work *w, const struct fbp_work_request *rq, size_t slabs)
 {
-    const size_t nz = fbp_work_layers(rq->job);
+    const size_t nz = fbp_work_slices(rq->job);
 
     for (; slabs > 0; slabs = fbp_work_more_slabs(slabs, nz)) {
         const size_t slices = (nz + slabs - 1) / slabs;
@@ -166,7 +166,7 @@ static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, boo
         fbp_part_views(rq->job) > rq->backend->most_staying || !try_from(&w, rq, slabs))
         return FBP_OK;
     for (size_t parts = 4; parts <= 64; parts *= 2) {
-        const size_t step = (fbp_work_layers(rq->job) / rq->n_workers + parts - 1) / parts;
+        const size_t step = (fbp_work_slices(rq->job) / rq->n_workers + parts - 1) / parts;
         w.finish_slices = step > w.block_slices ? step : w.block_slices;
         for (size_t eighths = 1; eighths <= 8; eighths++) {
             w.streamed = (w.slab_slices * eighths + 7) / 8;
@@ -180,7 +180,7 @@ static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, boo
 static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs, bool fits,
                                 struct fbp_work *out)
 {
-    const size_t nz = fbp_work_layers(rq->job);
+    const size_t nz = fbp_work_slices(rq->job);
     struct fbp_work best = {.cut = out->cut}, two = *out;
 
     if (fits)
@@ -219,9 +219,8 @@ static fbp_status check_slice(const struct fbp_work_request *rq)
 
 fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out)
 {
-    const size_t nz = fbp_work_layers(rq->job), halves = fbp_halves(rq->job);
-    const size_t wanted = (rq->slab_slices + halves - 1) / halves;
-    const size_t most = wanted && wanted < nz ? wanted : nz;
+    const size_t nz = fbp_work_slices(rq->job);
+    const size_t most = rq->slab_slices && rq->slab_slices < nz ? rq->slab_slices : nz;
     size_t slabs = (nz + most - 1) / most;
 
     *out = (struct fbp_work){.n_workers = rq->n_workers,
@@ -255,15 +254,14 @@ static void count_rows_bytes(struct fbp_work *w, const struct fbp_work_request *
     const struct fbp_job *job = rq->job;
     const bool own_memory = rq->backend->own_memory;
     const struct fbp_batch all = w->all;
-    const size_t views = fbp_halves(job) * w->batch_views;
-    const size_t samples = views * all.load_rows * job->panel.n_columns;
+    const size_t samples = w->batch_views * all.load_rows * job->panel.n_columns;
 
     w->load_rows = all.load_rows;
     w->filter_rows = all.n_rows;
     w->raw_bytes = samples * fbp_raw_size(job);
     w->raw_device_bytes = fbp_raw_device_bytes(job, samples);
-    w->filtered_bytes = views * all.n_rows * job->wide.n_columns * sizeof(float);
-    w->view_reads = (double)(all.load_rows * fbp_halves(job)) / (double)job->panel.n_rows;
+    w->filtered_bytes = w->batch_views * all.n_rows * job->wide.n_columns * sizeof(float);
+    w->view_reads = (double)all.load_rows / (double)job->panel.n_rows;
     const uint64_t device = (own_memory ? w->raw_device_bytes + 2 * w->filtered_bytes : 0) +
                             rq->backend->fixed_bytes(job);
     const uint64_t threads = (uint64_t)job->n_threads * FBP_WORK_THREAD;

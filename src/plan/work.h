@@ -33,11 +33,10 @@ struct fbp_work_request {
 };
 
 /**
- * The division.  Slabs are runs of up to `slab_slices` slices (layers where halves are mirrored,
- * see backend/partners.h, here and below), for workers to draw one after another.  They have about
- * the same cost if they are `weighed`, else the same number of slices, the last one fewer.  Each
- * slab passes over all batches once; in its last batch it is finished, and written, block after
- * block.
+ * The division.  Slabs are runs of up to `slab_slices` slices, for workers to draw one after
+ * another.  They have about the same cost if they are `weighed`, else the same number of slices,
+ * the last one fewer.  Each slab passes over all batches once; in its last batch it is finished,
+ * and written, block after block.
  *
  * Or filtered views are kept: they are read and filtered once, for the first `streamed` slices of a
  * worker's first slab, which get batch after batch; then all others get all views, block after

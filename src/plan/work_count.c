@@ -59,19 +59,18 @@ size_t fbp_work_smaller_batch(const struct fbp_work_request *rq, size_t batch)
     return batch_of(rq, batch / 2);
 }
 
-size_t fbp_work_more_slabs(size_t slabs, size_t n_layers)
+size_t fbp_work_more_slabs(size_t slabs, size_t n_slices)
 {
     const size_t more = slabs + slabs / 8 + 1;
 
-    return slabs >= n_layers ? 0 : more < n_layers ? more : n_layers;
+    return slabs >= n_slices ? 0 : more < n_slices ? more : n_slices;
 }
 
-/* Layers to be computed. */
-size_t fbp_work_layers(const struct fbp_job *job)
+size_t fbp_work_slices(const struct fbp_job *job)
 {
     size_t first, n;
 
-    fbp_roi_layers(job, &first, &n);
+    fbp_roi_slices(job, &first, &n);
     return n;
 }
 
@@ -94,7 +93,7 @@ static void count_rows(struct fbp_work *w, const struct fbp_job *job)
             continue; /* nobody computes it */
         for (size_t b = 0; b < w->n_batches; b++) {
             const struct fbp_batch batch = fbp_work_batch(w, job, &slab, b);
-            rows += (double)(batch.load_rows * fbp_halves(job)) * (double)batch.n_views;
+            rows += (double)batch.load_rows * (double)batch.n_views;
             if (batch.load_rows > w->load_rows)
                 w->load_rows = batch.load_rows;
             if (batch.n_rows > w->filter_rows)
@@ -164,10 +163,9 @@ uint64_t fbp_work_table_bytes(const struct fbp_work *w, const struct fbp_job *jo
                (sizeof(struct fbp_slab) + (w->n_batches + 1) * (uint64_t)sizeof(struct fbp_task));
 }
 
-/* Of a slab of so many layers, on a device. */
-size_t fbp_work_slab_bytes(const struct fbp_work_request *rq, size_t n_layers)
+size_t fbp_work_slab_bytes(const struct fbp_work_request *rq, size_t n_slices)
 {
-    const struct fbp_slab slab = fbp_slab_asked(rq->job, 0, n_layers);
+    const struct fbp_slab slab = fbp_slab_asked(rq->job, 0, n_slices);
 
     return rq->backend->volume_bytes(rq->job, &slab);
 }
@@ -228,7 +226,7 @@ void fbp_work_count(struct fbp_work *w, const struct fbp_work_request *rq)
         w->finish_slices = w->block_slices;
     w->block_bytes = w->block_slices * slice_bytes(job);
     w->n_blocks = own_memory ? device_blocks(w, rq) : 1;
-    const size_t samples = fbp_halves(job) * w->batch_views * w->load_rows * job->panel.n_columns;
+    const size_t samples = w->batch_views * w->load_rows * job->panel.n_columns;
     w->raw_bytes = samples * fbp_raw_size(job);
     w->raw_device_bytes = fbp_raw_device_bytes(job, samples);
     w->filtered_bytes =

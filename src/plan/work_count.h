@@ -20,13 +20,13 @@ size_t fbp_work_largest_batch(const struct fbp_work_request *rq);
 size_t fbp_work_smaller_batch(const struct fbp_work_request *rq, size_t batch);
 
 /** How many slabs are tried after so many that do not fit; 0: none. */
-size_t fbp_work_more_slabs(size_t slabs, size_t n_layers);
+size_t fbp_work_more_slabs(size_t slabs, size_t n_slices);
 
-/** Layers to be computed. */
-size_t fbp_work_layers(const struct fbp_job *job);
+/** Number of slices to be computed. */
+size_t fbp_work_slices(const struct fbp_job *job);
 
-/** Of a slab of so many layers, on a device. */
-size_t fbp_work_slab_bytes(const struct fbp_work_request *rq, size_t n_layers);
+/** Bytes of a slab of n_slices on a device. */
+size_t fbp_work_slab_bytes(const struct fbp_work_request *rq, size_t n_slices);
 
 /** What a slice of the output, and a slab, take in tables. */
 uint64_t fbp_work_table_bytes(const struct fbp_work *w, const struct fbp_job *job);

@@ -65,7 +65,7 @@ static void try_batches(const struct fbp_work_request *rq, struct fbp_work *w, s
 
 fbp_status fbp_work_need(const struct fbp_work_request *rq, size_t slabs, struct fbp_work *out)
 {
-    const size_t nz = fbp_work_layers(rq->job);
+    const size_t nz = fbp_work_slices(rq->job);
     struct need least = {.memory = NONE, .device = NONE};
     struct fbp_work_request few = *rq;
     struct fbp_work w = *out;

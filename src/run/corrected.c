@@ -42,43 +42,15 @@ static size_t columns(const fbp_source *src)
     return src->info.n[0];
 }
 
-/* Detector row number i of those that are kept; the number of a detector row, NOT_KEPT if it is
- * not. */
-static size_t detector_row(const struct fbp_ahead *a, size_t i)
-{
-    return a->row0 + i + (a->gap && i >= a->gap_at ? a->gap : 0);
-}
-
-static const size_t NOT_KEPT = SIZE_MAX;
-
-static size_t kept_row(const struct fbp_ahead *a, size_t row)
-{
-    const size_t i = row - a->row0;
-    const bool behind = a->gap && i >= a->gap_at;
-
-    if (row < a->row0 || i >= a->n_rows + a->gap || (behind && i < a->gap_at + a->gap))
-        return NOT_KEPT;
-    return behind ? i - a->gap : i;
-}
-
 static fbp_status prepare_view(void *user, size_t view, int worker)
 {
     const struct band *b = user;
     const struct corrected *s = b->src->state;
     const struct fbp_ahead *a = s->ahead;
     float *work = (float *)(void *)(b->memory + (size_t)worker * b->bytes);
-    float *out = b->samples + view * b->n * columns(b->src);
-    const bool both = a->gap && b->row0 < a->gap_at && b->row0 + b->n > a->gap_at;
 
-    for (int run = 0; run < 1 + both; run++) { /* in the order in which they are stored */
-        const bool upper = both && (run == 1) != a->top_down;
-        const size_t first = upper ? a->gap_at - b->row0 : 0;
-        const size_t end = both && !upper ? a->gap_at - b->row0 : b->n;
-        FBP_TRY(fbp_integrals_read(a, b->src->below, view, detector_row(a, b->row0 + first),
-                                   end - first, work, out + first * columns(b->src),
-                                   &b->counts[worker]));
-    }
-    return FBP_OK;
+    return fbp_integrals_read(a, b->src->below, view, a->row0 + b->row0, b->n, work,
+                              b->samples + view * b->n * columns(b->src), &b->counts[worker]);
 }
 
 static void correct_row(void *user, size_t row, int worker)
@@ -171,20 +143,19 @@ static fbp_status get_rows(const fbp_source *src, size_t view, size_t row0, size
     const struct fbp_ahead *a = s->ahead;
 
     for (size_t r = row0, some; r < row0 + n; r += some, out += some * columns(src)) {
-        const size_t kept = kept_row(a, r);
+        const size_t kept_end = a->row0 + a->n_rows;
         some = 1;
-        if (kept == NOT_KEPT) {
+        if (r < a->row0 || r >= kept_end) {
             FBP_TRY(prepare_one(src, view, r, out));
             continue;
         }
-        while (r + some < row0 + n && kept_row(a, r + some) == kept + some)
-            some++;
+        some = (row0 + n < kept_end ? row0 + n : kept_end) - r;
+        const uint64_t at = place_of(src, view, r - a->row0);
         const size_t bytes = some * columns(src) * sizeof *out;
         if (s->samples)
-            memcpy(out, s->samples + place_of(src, view, kept), bytes);
+            memcpy(out, s->samples + at, bytes);
         else
-            FBP_TRY(fbp_read_at(s->file.fd, s->file.folder, place_of(src, view, kept) * sizeof *out,
-                                out, bytes));
+            FBP_TRY(fbp_read_at(s->file.fd, s->file.folder, at * sizeof *out, out, bytes));
     }
     return FBP_OK;
 }

@@ -46,7 +46,7 @@ static bool reads_single_views(const struct worker *w)
 {
     const struct fbp_run_request *rq = w->run->rq;
 
-    return !rq->no_overlap && rq->job->turns == 1 && !rq->job->mirrored;
+    return !rq->no_overlap && rq->job->turns == 1;
 }
 
 /* Both as one batch, if they are of one slab, and not too large for the buffers. */

@@ -90,7 +90,7 @@ static fbp_status load_views(const struct load *l, size_t view0, size_t n_views,
     return FBP_OK;
 }
 
-/* Some views of a part, or a band of one, in both halves. */
+/* Some views of a part, or a band of one. */
 static fbp_status load_item(void *user, size_t item, int worker)
 {
     const struct load *l = user;
@@ -100,10 +100,8 @@ static fbp_status load_item(void *user, size_t item, int worker)
     const size_t row = l->job->panel.n_columns * fbp_raw_size(l->job);
 
     (void)worker;
-    for (size_t half = 0; half < fbp_halves(l->job); half++)
-        FBP_TRY(load_views(l, fbp_batch_view(l->job, b, k0), l->at_once,
-                           fbp_first_row(l->job, b, half) + (half ? 0 : l->job->lift) + r0, r1 - r0,
-                           l->out + ((half * b->n_views + k0) * n + r0) * row));
+    FBP_TRY(load_views(l, fbp_batch_view(l->job, b, k0), l->at_once, b->load_row0 + r0, r1 - r0,
+                       l->out + (k0 * n + r0) * row));
     for (size_t k = k0; l->look && k < k0 + l->at_once; k++)
         fbp_look_at(l->look, b, k, l->out, false);
     return FBP_OK;
@@ -124,9 +122,8 @@ static size_t count_bands(const struct load *l)
 fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job,
                     const struct fbp_batch *batch, fbp_pool *pool, fbp_look *look, void *out)
 {
-    /* One thread reads a part in one piece; several a view each, or less.  What unpacks a view
-     * gives both halves of it at once. */
-    const size_t a_part = batch->n_views / job->turns, at_once = pool || job->unpacks ? 1 : a_part;
+    /* One thread reads a part in one piece; several read a view each, or less. */
+    const size_t at_once = pool ? 1 : batch->n_views / job->turns;
     struct load l = {source, top_down, job, batch, at_once, 1, look, out};
 
     if (pool)

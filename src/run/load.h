@@ -4,7 +4,7 @@
 
 #include "run/look.h"
 
-/** out: [halves][n_views][load_rows][n_columns] of the job's raw type, row index growing with +v
+/** out: [n_views][load_rows][n_columns] of the job's raw type, row index growing with +v
  *  (backend/rows.h); by the threads of pool, if it is not NULL.  Who has read a view looks at it,
  *  if `look` is not NULL, while it is in a cache. */
 fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job,

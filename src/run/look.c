@@ -11,10 +11,10 @@
 
 static void needed_rows(const struct fbp_job *job, size_t k0, size_t k1, size_t *r0, size_t *r1)
 {
-    size_t z0, z1;
+    size_t z0, n;
 
-    fbp_roi_share(job, 0, &z0, &z1);
-    job->rows(job, k0, k1, z0, z1, r0, r1);
+    fbp_roi_slices(job, &z0, &n);
+    job->rows(job, k0, k1, z0, z0 + n, r0, r1);
 }
 
 /* Rows spread over those that the volume needs of any view: by the first who looks, while a device
@@ -140,11 +140,8 @@ static bool find_row(const fbp_look *look, const struct place *at, size_t r, str
 
     if (at->whole)
         samples = at->raw + (fbp_batch_view(job, b, at->k) * job->panel.n_rows + r) * size;
-    for (size_t half = 0; !at->whole && half < fbp_halves(job); half++) {
-        const size_t first = fbp_first_row(job, b, half);
-        if (r >= first && r < first + b->load_rows)
-            samples = at->raw + ((half * b->n_views + at->k) * b->load_rows + (r - first)) * size;
-    }
+    else if (r >= b->load_row0 && r < b->load_row0 + b->load_rows)
+        samples = at->raw + (at->k * b->load_rows + (r - b->load_row0)) * size;
     *out = (struct look_line){job, samples, r};
     return samples;
 }
@@ -155,10 +152,9 @@ static void look_at_all(const fbp_look *look, const struct place *at, struct loo
     const struct fbp_batch *b = at->batch;
     struct look_line line;
 
-    for (size_t half = 0; half < fbp_halves(look->job); half++)
-        for (size_t i = 0; i < b->load_rows && !look_is_live(v); i++)
-            if (find_row(look, at, fbp_first_row(look->job, b, half) + i, &line))
-                look_for_life(&line, 1, v);
+    for (size_t i = 0; i < b->load_rows && !look_is_live(v); i++)
+        if (find_row(look, at, b->load_row0 + i, &line))
+            look_for_life(&line, 1, v);
 }
 
 /* What one look at a view sees. */

@@ -36,9 +36,9 @@ void fbp_look_pack(const fbp_look *look, void *out);
 void fbp_look_join(fbp_look *look, const void *other);
 
 /**
- * Look at view k of a batch as it was read: raw [halves][n_views][load_rows][n_columns], counts or
- * floats as job->raw says; `whole`: it is the scan instead, [view][row][column].  Twice is as once;
- * from any threads at once.  Nothing of raw is kept.
+ * Look at view k of a batch as it was read: raw [n_views][load_rows][n_columns], counts or floats
+ * as job->raw says; `whole`: it is the scan instead, [view][row][column].  A second call with the
+ * same view changes nothing.  Thread-safe.  Nothing of raw is kept.
  */
 void fbp_look_at(fbp_look *look, const struct fbp_batch *batch, size_t k, const void *raw,
                  bool whole);

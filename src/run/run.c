@@ -1,7 +1,6 @@
 #include "run/run.h"
 
 #include "backend/device.h"
-#include "backend/partners.h"
 #include "backend/slab.h"
 #include "backend/statistics.h"
 #include "base/clock.h"
@@ -18,27 +17,22 @@
 
 enum { N_THREADS = 4 };
 
-static bool has_layer(const struct fbp_run_request *rq, size_t frame, size_t layer)
+static bool has_slice(const struct fbp_run_request *rq, size_t frame, size_t z)
 {
-    for (size_t half = 0; half < fbp_halves(rq->job); half++) {
-        size_t z0, z1;
-        fbp_layer_range(rq->job, half, layer, layer + 1, &z0, &z1);
-        fbp_roi_clip(rq->job, &z0, &z1);
-        for (size_t f = 0; z0 < z1 && f < fbp_frames(rq->job); f++)
-            if (!fbp_sink_has(rq->sink, fbp_written_slice(rq->job, frame + f, z0), z1 - z0))
-                return false;
-    }
+    for (size_t f = 0; f < fbp_frames(rq->job); f++)
+        if (!fbp_sink_has(rq->sink, fbp_written_slice(rq->job, frame + f, z), 1))
+            return false;
     return true;
 }
 
 /* The part of a slab that the sink lacks; nz 0 if it has all of it. */
 static struct fbp_slab missing_part(const struct fbp_run_request *rq, struct fbp_slab slab)
 {
-    while (slab.nz > 0 && has_layer(rq, slab.frame, slab.z0)) {
+    while (slab.nz > 0 && has_slice(rq, slab.frame, slab.z0)) {
         slab.z0++;
         slab.nz--;
     }
-    while (slab.nz > 0 && has_layer(rq, slab.frame, slab.z0 + slab.nz - 1))
+    while (slab.nz > 0 && has_slice(rq, slab.frame, slab.z0 + slab.nz - 1))
         slab.nz--;
     return slab;
 }

@@ -43,7 +43,7 @@ struct rows_pass {
 /* Of a file that is not open yet. */
 static struct fbp_rows_file shape_of(const struct fbp_job *job)
 {
-    return (struct fbp_rows_file){.n_rows = job->wide.n_rows + fbp_rows_lift(job),
+    return (struct fbp_rows_file){.n_rows = job->wide.n_rows,
                                   .row_bytes = job->wide.n_columns * sizeof(float)};
 }
 
@@ -62,29 +62,19 @@ static uint64_t row_at(const struct fbp_rows_file *f, size_t view, size_t row)
 
 static size_t slot_floats(const struct fbp_job *job, const struct fbp_batch *b)
 {
-    return fbp_halves(job) * b->n_views * b->n_rows * job->wide.n_columns;
-}
-
-/* Rows of one half of view k of a batch to their place. */
-static fbp_status write_view(const struct rows_pass *p, const struct rows_slot *s, size_t half,
-                             size_t k)
-{
-    const struct fbp_job *job = p->rq->job;
-    const struct fbp_batch *b = &s->batch;
-    const size_t n = b->n_rows * job->wide.n_columns;
-    const size_t row =
-        half ? job->panel.n_rows - b->row0 - b->n_rows : b->row0 + fbp_rows_lift(job);
-
-    return fbp_write_at(p->to->file.fd, p->to->file.folder,
-                        row_at(p->to, fbp_batch_view(job, b, k), row),
-                        s->host + (half * b->n_views + k) * n, n * sizeof(float));
+    return b->n_views * b->n_rows * job->wide.n_columns;
 }
 
 static fbp_status write_slot(const struct rows_pass *p, const struct rows_slot *s)
 {
-    for (size_t half = 0; half < fbp_halves(p->rq->job); half++)
-        for (size_t k = 0; k < s->batch.n_views; k++)
-            FBP_TRY(write_view(p, s, half, k));
+    const struct fbp_job *job = p->rq->job;
+    const struct fbp_batch *b = &s->batch;
+    const size_t n = b->n_rows * job->wide.n_columns;
+
+    for (size_t k = 0; k < b->n_views; k++)
+        FBP_TRY(fbp_write_at(p->to->file.fd, p->to->file.folder,
+                             row_at(p->to, fbp_batch_view(job, b, k), b->row0), s->host + k * n,
+                             n * sizeof(float)));
     return FBP_OK;
 }
 

@@ -3,7 +3,7 @@
  *
  * Where a volume is computed in many slabs, most rows would be read and filtered again for several
  * of them.  The file holds all rows that the volume needs as floats, [view][row][column of `wide`],
- * upwards, with a job's `lift`: a source of the job's rows (fbp_job_of_rows()).
+ * upwards: a source of the job's rows (fbp_job_of_rows()).
  */
 #ifndef FBP_SRC_SCRATCH_ROWS_H
 #define FBP_SRC_SCRATCH_ROWS_H

@@ -13,13 +13,11 @@ static fbp_status upload_from_caller(struct worker *w, const struct fbp_batch *b
     const size_t nc = job->panel.n_columns, view = job->panel.n_rows * nc, size = fbp_raw_size(job);
     const size_t a_part = batch->n_views / job->turns, n = batch->load_rows * nc;
 
-    for (size_t half = 0; half < fbp_halves(job); half++)
-        for (size_t k = 0; k < batch->n_views; k += a_part, to += a_part * n * size) {
-            const size_t first =
-                fbp_batch_view(job, batch, k) * view + fbp_first_row(job, batch, half) * nc;
-            FBP_TRY(w->backend->upload_pieces(w->dev, to, (const char *)w->views + first * size,
-                                              a_part, n, view));
-        }
+    for (size_t k = 0; k < batch->n_views; k += a_part, to += a_part * n * size) {
+        const size_t first = fbp_batch_view(job, batch, k) * view + batch->load_row0 * nc;
+        FBP_TRY(w->backend->upload_pieces(w->dev, to, (const char *)w->views + first * size, a_part,
+                                          n, view));
+    }
     return FBP_OK;
 }
 

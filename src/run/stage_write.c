@@ -8,15 +8,6 @@
 #include "base/clock.h"
 #include "plan/roi.h"
 
-/* Those slices of layers [l0, l1) in a half that are asked for; false if none is. */
-static bool wanted_slices(const struct fbp_job *job, size_t half, size_t l0, size_t l1, size_t *z0,
-                          size_t *z1)
-{
-    fbp_layer_range(job, half, l0, l1, z0, z1);
-    fbp_roi_clip(job, z0, z1);
-    return *z0 < *z1;
-}
-
 /* A piece is here: to those that write it. */
 static fbp_status write_piece(struct worker *w, size_t piece)
 {
@@ -109,15 +100,12 @@ static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
 {
     const struct fbp_run_request *rq = w->run->rq;
     const struct fbp_slab *slab = &b->drawn->slab;
-    size_t z0, z1;
 
-    if (w->volume)
+    if (w->volume) {
         FBP_TRY(fbp_stage_wait(w, w->volumes[b->volume].fetched));
-    if (w->volume)
         w->fetched_at = fbp_seconds();
-    for (size_t half = 0; w->volume && half < fbp_halves(rq->job); half++)
-        if (wanted_slices(rq->job, half, slab->z0, slab->z0 + slab->nz, &z0, &z1))
-            FBP_TRY(written_to_caller(w, slab->frame, z0, z1));
+        FBP_TRY(written_to_caller(w, slab->frame, slab->z0, slab->z0 + slab->nz));
+    }
     FBP_TRY(fbp_writers_settle(w));
     FBP_TRY(fbp_worker_slab_done(w, b->drawn));
     b->drawn->done = true;
@@ -130,15 +118,10 @@ static fbp_status write_block(struct worker *w, const struct block_slot *b)
     const struct fbp_run_request *rq = w->run->rq;
 
     FBP_TRY(fbp_stage_after(w, FBP_STAGE_OUT, b->ready));
-    for (size_t half = 0; half < fbp_halves(rq->job); half++) {
-        size_t z0, z1;
-        if (!wanted_slices(rq->job, half, b->z0, b->z1, &z0, &z1))
-            continue;
-        FBP_TRY((w->volume ? fetch_to_caller : write_pieces)(w, b, z0, z1));
-        if (!fbp_run_finishes(rq))
-            w->n_found += fbp_frames(rq->job) * (z1 - z0) * fbp_written_values(w);
-    }
-    if (w->run->rq->no_overlap)
+    FBP_TRY((w->volume ? fetch_to_caller : write_pieces)(w, b, b->z0, b->z1));
+    if (!fbp_run_finishes(rq))
+        w->n_found += fbp_frames(rq->job) * (b->z1 - b->z0) * fbp_written_values(w);
+    if (rq->no_overlap)
         FBP_TRY(fbp_writers_settle(w));
     return b->last ? finish_slab(w, b) : FBP_OK;
 }

@@ -3,7 +3,6 @@
 #include "run/stage.h"
 
 #include "array/array.h"
-#include "backend/partners.h"
 #include "backend/statistics.h"
 #include "base/stop.h"
 #include "plan/roi.h"
@@ -104,12 +103,7 @@ static fbp_status write_skipped(const struct run_state *run, size_t slice)
 
     for (size_t i = 0; i < run->slabs.n_skipped; i++) {
         const struct fbp_slab *s = fbp_slabs_skipped(&run->slabs, i);
-        for (size_t half = 0; half < fbp_halves(job); half++) {
-            size_t z0, z1;
-            fbp_layer_range(job, half, s->z0, s->z0 + s->nz, &z0, &z1);
-            fbp_roi_clip(job, &z0, &z1);
-            FBP_TRY(write_blank(run->rq, s->frame, fbp_frames(job), z0, z1, slice));
-        }
+        FBP_TRY(write_blank(run->rq, s->frame, fbp_frames(job), s->z0, s->z0 + s->nz, slice));
     }
     return FBP_OK;
 }

@@ -80,7 +80,7 @@ complete_to recon fbp re
 complete_to --filter fbp recon --fi
 complete_to "hamming hann" fbp recon --filter ha
 complete_to "hamming hann" fbp recon --filter = ha
-complete_to "rot180 rot90 rot180+mirror rot90+mirror" fbp recon --kernel rot
+complete_to "rot180 rot90" fbp recon --kernel rot
 complete_to "cuda cpu" fbp recon --device c
 complete_to "uint8 uint16 float32 float64" fbp recon --output-type ""
 complete_to "astra astra-cone-vec astra-parallel-vec" fbp geometry convert a.json b --to-format astra

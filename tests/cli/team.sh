@@ -60,7 +60,7 @@ for options in "--device cpu" "--device cpu --kernel matrix" "--device cpu --ker
     done
 done
 
-# More processes than slices, and than pairs of mirrored slices.
+# More processes than slices.
 for volume in 16x16x1 16x16x2 32x32x14; do
     run 0 recon scan.json -o one.mha -q --size $volume --device cpu
     team 6 0 recon scan.json -o team.mha -q --size $volume --device cpu --view-ranks 1

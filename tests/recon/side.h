@@ -75,7 +75,7 @@ static inline void open_side(struct side *s)
     const struct fbp_job *job = &s->tables.job;
     const size_t n = job->n_views;
     const struct fbp_work work = {.group_views = n, .n_batches = 1, .batch_views = n};
-    const struct fbp_slab all = fbp_slab_whole(job, 0, fbp_layers(job));
+    const struct fbp_slab all = fbp_slab_whole(job, 0, job->grid.n[2]);
 
     s->batch = fbp_work_batch(&work, job, &all, 0);
     s->batch.kept = true;
@@ -101,14 +101,10 @@ static inline void close_side(struct side *s)
     drop_scan(&s->scan);
 }
 
-/** The slab's slices of both halves, in their order along z, into out; *first: which the first one
- * is; returns how many there are.  Layers in two steps. */
-static inline size_t reconstruct_slab(struct side *s, const struct fbp_slab *slab, float *out,
-                                      size_t *first)
+/** The slab's slices into out, backprojected in two steps. */
+static inline void reconstruct_slab(struct side *s, const struct fbp_slab *slab, float *out)
 {
-    const struct fbp_job *job = &s->tables.job;
     const size_t end = slab->z0 + slab->nz, middle = slab->z0 + slab->nz / 2;
-    size_t n = 0;
 
     OK(s->backend->clear(s->dev, slab, s->volume));
     if (middle > slab->z0)
@@ -116,17 +112,8 @@ static inline size_t reconstruct_slab(struct side *s, const struct fbp_slab *sla
                                    s->volume));
     OK(s->backend->backproject(s->dev, &s->batch, s->filtered, slab, middle, end, s->volume));
     OK(fbp_device_settle_all(s->backend, s->dev));
-    for (size_t half = fbp_halves(job); half-- > 0;) {
-        size_t z0, z1;
-        fbp_layer_range(job, half, slab->z0, end, &z0, &z1);
-        if (z0 == z1)
-            continue;
-        OK(s->backend->fetch(s->dev, slab, z0, z1, s->volume, out + n * fbp_slab_slice(slab)));
-        OK(fbp_device_settle_all(s->backend, s->dev));
-        *first = n == 0 ? z0 : *first;
-        n += z1 - z0;
-    }
-    return n;
+    OK(s->backend->fetch(s->dev, slab, slab->z0, end, s->volume, out));
+    OK(fbp_device_settle_all(s->backend, s->dev));
 }
 
 #endif /* FBP_TESTS_SIDE_H */

@@ -121,7 +121,7 @@ static void values_are_the_references(void **state)
 {
     (void)state;
     for (int spoilt = 0; spoilt < 2; spoilt++)
-        for (size_t n = VIEWS - 1; n <= VIEWS; n++) { /* 60: mirrored, in groups of 4 */
+        for (size_t n = VIEWS - 1; n <= VIEWS; n++) { /* 60: in groups of 4 */
             struct fbp_scan scan = make_scan(n);
             if (spoilt)
                 spoil(&scan);

@@ -186,17 +186,17 @@ static void regions_have_the_volumes_bits(void **state)
     compare_parts(check_regions, false, 5);
 }
 
-/* Of the slab of all layers as a device leaves it: the voxels that it touched. */
+/* The number of voxels that a device changed in a slab of all slices. */
 static size_t count_touched(struct side *s, size_t *wanted)
 {
     const struct fbp_job *job = &s->tables.job;
-    const struct fbp_slab all = fbp_slab_whole(job, 0, fbp_layers(job));
+    const struct fbp_slab all = fbp_slab_whole(job, 0, job->grid.n[2]);
     const size_t n = grid_size(&job->grid);
     float *v = malloc(n * sizeof *v);
-    size_t first, touched = 0;
+    size_t touched = 0;
 
     assert_non_null(v);
-    reconstruct_slab(s, &all, v, &first);
+    reconstruct_slab(s, &all, v);
     for (size_t i = 0; i < n; i++)
         touched += v[i] != (float)job->shift;
     *wanted = (size_t)fbp_region_count(job->region, 0, job->grid.n[2]);
@@ -220,7 +220,7 @@ static void nothing_else_is_computed(void **state)
         arrange_region(&s, c, "ball:32,20,28,14");
         const struct fbp_job *job = &s.tables.job;
         const bool cubes = strcmp(c->kernel, "planes") == 0;
-        const size_t lanes = cubes ? 8 : job->turns * fbp_halves(job);
+        const size_t lanes = cubes ? 8 : job->turns;
         const bool blocks = c->device[0] == 'g' || strncmp(c->device, "cuda", 4) == 0;
         open_side(&s);
         const size_t touched = count_touched(&s, &wanted), all = grid_size(&job->grid);

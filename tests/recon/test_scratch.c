@@ -118,11 +118,10 @@ static struct fbp_scan spoiled_scan(size_t n_views)
     return scan;
 }
 
-/* Of each device its kernels; the mock one checks that rows are not read before they are there. */
+/* With each kernel; the mock device checks that rows are not read before they are written. */
 static void the_same_bits(void **state)
 {
-    static const char *const kernels[] = {"matrix", "column", "mirror", "rot180", "rot90+mirror"};
-    static const char *const cuda[] = {"matrix", "column", "mirror", "rot180", "rot90"};
+    static const char *const kernels[] = {"matrix", "column", "rot180", "rot90"};
     static const enum fbp_precision precisions[] = {FBP_PRECISION_EXACT, FBP_PRECISION_HALF};
     struct fbp_scan scan = spoiled_scan(36); /* an odd number a quarter */
     char *folder = make_folder();
@@ -134,7 +133,7 @@ static void the_same_bits(void **state)
         for (size_t i = 0; usable("cuda") && i < 2; i++)
             check(&scan,
                   (struct fbp_recon_params){.device = "cuda",
-                                            .kernel = cuda[k],
+                                            .kernel = kernels[k],
                                             .precision = precisions[i],
                                             .no_overlap = 1}, /* or views would be kept there */
                   folder);
@@ -374,7 +373,7 @@ static void an_open_plan_keeps_to_its_memory(void **state)
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "mock"));
     p.n_threads = 1;
     p.slab_slices = 12;
-    for (uint64_t limit = (uint64_t)30 << 20; limit <= (uint64_t)110 << 20; limit += 10 << 20) {
+    for (uint64_t limit = (uint64_t)12 << 20; limit <= (uint64_t)60 << 20; limit += 4 << 20) {
         int status;
         const pid_t child = fork();
         if (child == 0)

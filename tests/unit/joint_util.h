@@ -37,12 +37,10 @@ static inline struct fbp_array_info info(void)
                                    .unit = "1/mm"};
 }
 
-/* Part p of n: layers from the middle, with their mirror images. */
+/* Does slice z belong to part p of n? */
 static inline bool is_of(size_t z, size_t p, size_t n)
 {
-    const size_t half = NZ / 2, layer = z < half ? half - 1 - z : z - half;
-
-    return layer * n / half == p - 1;
+    return z * n / NZ == p - 1;
 }
 
 struct output {

@@ -1,9 +1,8 @@
-/* A volume in parts: each slice is one part's, whatever is mirrored and whatever box is asked for.
- */
+/* A volume in parts: each slice belongs to one part, whatever box is asked for. */
 #include "recon/fixture.h"
 
+#include "plan/cut.h"
 #include "plan/job.h"
-#include "plan/part_layers.h"
 #include "plan/roi.h"
 #include "plan/work.h"
 
@@ -14,14 +13,13 @@ struct case_ {
     struct fbp_job_tables tables;
 };
 
-static void setup(struct case_ *c, size_t nz, bool mirrored)
+static void setup(struct case_ *c, size_t nz)
 {
     c->scan = circle_scan(36, 48, 0);
     c->scan.volume = (struct fbp_grid){{32, 32, nz}, {1, 1, 1}, {0, 0, 0}};
-    OK(fbp_job_create(&c->tables, &c->scan, fbp_recon_params(.n_threads = 1), false));
+    OK(fbp_job_create(&c->tables, &c->scan, fbp_recon_params(.n_threads = 1, .kernel = "column"),
+                      false));
     OK(fbp_job_arrange(&c->tables.job, fbp_backend_find("cpu")));
-    c->tables.job.turns = 1;
-    c->tables.job.mirrored = mirrored;
 }
 
 static void drop(struct case_ *c)
@@ -30,7 +28,7 @@ static void drop(struct case_ *c)
     fbp_scan_clear(&c->scan);
 }
 
-/* How many parts write each slice of the box, and the most and the fewest layers of a part. */
+/* How many parts write each slice of the box, and the greatest number of slices of a part. */
 static void count(struct fbp_job *job, size_t n_parts, size_t *counts, size_t *most)
 {
     size_t first, n, end = 0;
@@ -41,7 +39,7 @@ static void count(struct fbp_job *job, size_t n_parts, size_t *counts, size_t *m
         OK(fbp_part_share(job, (struct fbp_part_of){part, n_parts}, job->share));
         assert_int_equal(job->share[0], end); /* side by side, in their order */
         end = job->share[1];
-        fbp_roi_layers(job, &first, &n);
+        fbp_roi_slices(job, &first, &n);
         assert_true(n > 0);
         *most = n > *most ? n : *most;
         for (size_t z = 0; z < fbp_roi_size(job, 2); z++)
@@ -54,7 +52,7 @@ static void check(struct fbp_job *job)
 {
     size_t counts[MOST_SLICES], first, n, most;
 
-    fbp_roi_layers(job, &first, &n);
+    fbp_roi_slices(job, &first, &n);
     for (size_t n_parts = 1; n_parts <= n; n_parts += n_parts + 1 < n ? n_parts : 1) {
         count(job, n_parts, counts, &most);
         for (size_t z = 0; z < fbp_roi_size(job, 2); z++)
@@ -68,13 +66,12 @@ static void every_slice_is_one_parts(void **state)
     static const size_t sizes[] = {1, 2, 31, 32, MOST_SLICES};
 
     (void)state;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        for (int mirrored = 0; mirrored < 2; mirrored++) {
-            struct case_ c;
-            setup(&c, sizes[i], mirrored);
-            check(&c.tables.job);
-            drop(&c);
-        }
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct case_ c;
+        setup(&c, sizes[i]);
+        check(&c.tables.job);
+        drop(&c);
+    }
 }
 
 static void of_a_box_and_a_region(void **state)
@@ -83,17 +80,16 @@ static void of_a_box_and_a_region(void **state)
     struct fbp_region region = {.z0 = 6, .z1 = 9};
 
     (void)state;
-    for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++)
-        for (int mirrored = 0; mirrored < 2; mirrored++) {
-            struct case_ c;
-            setup(&c, 40, mirrored);
-            const size_t roi[3][2] = {{0, 0}, {0, 0}, {boxes[i][0], boxes[i][1]}};
-            OK(fbp_roi_set(&c.tables.job, roi));
-            check(&c.tables.job);
-            drop(&c);
-        }
+    for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
+        struct case_ c;
+        setup(&c, 40);
+        const size_t roi[3][2] = {{0, 0}, {0, 0}, {boxes[i][0], boxes[i][1]}};
+        OK(fbp_roi_set(&c.tables.job, roi));
+        check(&c.tables.job);
+        drop(&c);
+    }
     struct case_ c;
-    setup(&c, 40, true);
+    setup(&c, 40);
     const size_t roi[3][2] = {{0, 0}, {0, 0}, {3, 11}};
     OK(fbp_roi_set(&c.tables.job, roi));
     struct fbp_job by_size = c.tables.job;
@@ -112,33 +108,28 @@ static void more_parts_than_slices_are_refused(void **state)
     size_t share[2];
 
     (void)state;
-    setup(&c, 9, false);
+    setup(&c, 9);
     assert_int_equal(fbp_part_share(&c.tables.job, (struct fbp_part_of){1, 10}, share),
                      FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "at most 9 parts"));
-    fbp_message_clear();
-    c.tables.job.mirrored = true;
-    assert_int_equal(fbp_part_share(&c.tables.job, (struct fbp_part_of){1, 6}, share),
-                     FBP_ERR_INVALID);
-    assert_non_null(strstr(fbp_message(), "5 pairs of mirrored slices"));
     drop(&c);
 }
 
 /* Are the first slices of a part, but of the first and the last, those of a file? */
-static bool begins_a_file(const struct fbp_job *job, size_t half)
+static bool begins_a_file(const struct fbp_job *job)
 {
     const size_t files = job->same_files;
-    size_t z0, z1;
+    size_t z0, n;
 
-    fbp_roi_share(job, half, &z0, &z1);
+    fbp_roi_slices(job, &z0, &n);
     z0 -= fbp_roi_first(job, 2);
-    z1 -= fbp_roi_first(job, 2);
     return (z0 % files == 0 || job->share[0] == 0) &&
-           (z1 % files == 0 || z1 == fbp_roi_size(job, 2) || (half && job->share[0] == 0));
+           ((z0 + n) % files == 0 || z0 + n == fbp_roi_size(job, 2));
 }
 
-/* So many parts, all of whose cuts lie at borders of files; the most layers of one. */
-static size_t cut_between_files(struct fbp_job *job, size_t n_parts, size_t halves)
+/* n_parts parts, all of whose cuts lie at borders of files; the greatest number of slices of one.
+ */
+static size_t cut_between_files(struct fbp_job *job, size_t n_parts)
 {
     size_t counts[MOST_SLICES], most;
 
@@ -147,35 +138,30 @@ static size_t cut_between_files(struct fbp_job *job, size_t n_parts, size_t halv
         assert_int_equal(counts[z], 1);
     for (size_t part = 1; part <= n_parts; part++) {
         OK(fbp_part_share(job, (struct fbp_part_of){part, n_parts}, job->share));
-        for (size_t half = 0; half < halves; half++)
-            if (!begins_a_file(job, half))
-                fail_msg("part %zu of %zu, half %zu: layers %zu to %zu", part, n_parts, half,
-                         job->share[0], job->share[1]);
+        if (!begins_a_file(job))
+            fail_msg("part %zu of %zu: slices %zu to %zu", part, n_parts, job->share[0],
+                     job->share[1]);
     }
     job->share[0] = job->share[1] = 0;
     return most;
 }
 
-/* Mirrored slices are cut between files on both sides, where the volume is a number of files. */
 static void parts_begin_at_files(void **state)
 {
     struct case_ c;
 
     (void)state;
-    for (int mirrored = 0; mirrored < 2; mirrored++) {
-        const size_t layers = mirrored ? MOST_SLICES / 2 : MOST_SLICES;
-        setup(&c, MOST_SLICES, mirrored);
-        c.tables.job.same_files = 2;
-        for (size_t n_parts = 1; n_parts <= layers / 8; n_parts++) {
-            size_t counts[MOST_SLICES], without;
-            const size_t most = cut_between_files(&c.tables.job, n_parts, 1 + (size_t)mirrored);
-            struct fbp_job any = c.tables.job;
-            any.same_files = 0;
-            count(&any, n_parts, counts, &without);
-            assert_true(most <= without + 2);
-        }
-        drop(&c);
+    setup(&c, MOST_SLICES);
+    c.tables.job.same_files = 2;
+    for (size_t n_parts = 1; n_parts <= MOST_SLICES / 8; n_parts++) {
+        size_t counts[MOST_SLICES], without;
+        const size_t most = cut_between_files(&c.tables.job, n_parts);
+        struct fbp_job any = c.tables.job;
+        any.same_files = 0;
+        count(&any, n_parts, counts, &without);
+        assert_true(most <= without + 2);
     }
+    drop(&c);
 }
 
 static void parts_of_a_box_begin_at_files_of_the_box(void **state)
@@ -186,12 +172,12 @@ static void parts_of_a_box_begin_at_files_of_the_box(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
         const size_t roi[3][2] = {{0, 0}, {0, 0}, {boxes[i][0], boxes[i][1]}};
-        setup(&c, MOST_SLICES, false);
+        setup(&c, MOST_SLICES);
         c.tables.job.same_files = 4;
         OK(fbp_roi_set(&c.tables.job, roi));
-        (void)cut_between_files(&c.tables.job, 1, 1);
+        (void)cut_between_files(&c.tables.job, 1);
         c.tables.job.same_files = 2;
-        (void)cut_between_files(&c.tables.job, 2, 1);
+        (void)cut_between_files(&c.tables.job, 2);
         drop(&c);
     }
 }
@@ -202,7 +188,7 @@ static void cuts_move_little(void **state)
     struct case_ c;
 
     (void)state;
-    setup(&c, MOST_SLICES, false);
+    setup(&c, MOST_SLICES);
     for (size_t files = 2; files <= 2 * MOST_SLICES; files *= 4)
         for (size_t n_parts = 1; n_parts <= MOST_SLICES; n_parts += 1 + n_parts / 2) {
             size_t counts[MOST_SLICES], without, most;
@@ -223,7 +209,7 @@ static void slabs_stay_within_a_share(void **state)
     size_t at = 0;
 
     (void)state;
-    setup(&c, MOST_SLICES, false);
+    setup(&c, MOST_SLICES);
     const struct fbp_work_request rq = {.job = &c.tables.job,
                                         .backend = fbp_backend_find("cpu"),
                                         .n_workers = 1,

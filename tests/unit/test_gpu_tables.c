@@ -141,7 +141,6 @@ static void sizes_with_prep_and_orbits(void **state)
     (void)state;
     job.prep = &all;
     job.turns = 4;
-    job.mirrored = true;
     job.chosen.own = &orbits;
     product = false;
     check_layout("orbits, dark, gain, bad pixels, rays", &job,
@@ -260,18 +259,15 @@ static void plain_views(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(turns); i++)
-        for (size_t k = 0; k < COUNT(columns); k++)
-            for (int half = 0; half < 2 && turns[i] << half <= 4; half++) {
-                const struct fbp_job job = {
-                    .turns = turns[i], .mirrored = half, .wide = {.n_columns = columns[k]}};
-                const struct gpu_plain p = gpu_plain_of(&job, 7);
-                const size_t texel = (turns[i] << half) * sizeof(float);
-                assert_int_equal(p.stride * texel % 128, 0);
-                assert_true(p.stride >= columns[k] + 4 &&
-                            (p.stride - columns[k] - 4) * texel < 128);
-                assert_int_equal(p.group, 11 * p.stride);
-                assert_int_equal(gpu_plain_bytes(&job, 3, 7), 3 * p.group * texel);
-            }
+        for (size_t k = 0; k < COUNT(columns); k++) {
+            const struct fbp_job job = {.turns = turns[i], .wide = {.n_columns = columns[k]}};
+            const struct gpu_plain p = gpu_plain_of(&job, 7);
+            const size_t texel = turns[i] * sizeof(float);
+            assert_int_equal(p.stride * texel % 128, 0);
+            assert_true(p.stride >= columns[k] + 4 && (p.stride - columns[k] - 4) * texel < 128);
+            assert_int_equal(p.group, 11 * p.stride);
+            assert_int_equal(gpu_plain_bytes(&job, 3, 7), 3 * p.group * texel);
+        }
 }
 
 static void what_blocks_found(void **state)

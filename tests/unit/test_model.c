@@ -334,7 +334,7 @@ static void chooses_as_cards_do(void **state)
         {FBP_PRECISION_HALF, NULL, "rot90", "half"},
         {FBP_PRECISION_EXACT, NULL, "rot90", "exact"},
         {FBP_PRECISION_FAST, NULL, "rot90", "exact"},
-        {FBP_PRECISION_HALF, "rot180+mirror", "rot180+mirror", "half"},
+        {FBP_PRECISION_HALF, "rot180", "rot180", "half"},
         {FBP_PRECISION_FAST, "rot180", "rot180", "fast"},
         {FBP_PRECISION_HALF, "column", "column", "exact"},
         {FBP_PRECISION_HALF, "matrix", "matrix", "half"},

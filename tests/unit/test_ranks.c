@@ -17,10 +17,9 @@ static void make(struct made *m, size_t n, size_t nz)
 {
     m->scan = circle_scan(36, 48, 0);
     m->scan.volume = (struct fbp_grid){{n, n, nz}, {1, 1, 1}, {0, 0, 0}};
-    OK(fbp_job_create(&m->tables, &m->scan, fbp_recon_params(.n_threads = 1), false));
+    OK(fbp_job_create(&m->tables, &m->scan, fbp_recon_params(.n_threads = 1, .kernel = "column"),
+                      false));
     OK(fbp_job_arrange(&m->tables.job, fbp_backend_find("cpu")));
-    m->tables.job.turns = 1;
-    m->tables.job.mirrored = false;
 }
 
 static void drop(struct made *m)
@@ -33,16 +32,16 @@ static void drop(struct made *m)
  */
 static fbp_status count_updates(void *user, const struct fbp_ranks *grid, double *out)
 {
-    const double layers = ceil(*(const double *)user / (double)grid->n_slabs);
+    const double slices = ceil(*(const double *)user / (double)grid->n_slabs);
 
-    *out = layers / (double)grid->n_parts + 0.05 * layers * (double)(grid->n_parts - 1);
+    *out = slices / (double)grid->n_parts + 0.05 * slices * (double)(grid->n_parts - 1);
     return FBP_OK;
 }
 
-static double n_layers = 48;
-static const struct fbp_ranks_cost by_updates = {count_updates, &n_layers};
+static double n_slices = 48;
+static const struct fbp_ranks_cost by_updates = {count_updates, &n_slices};
 
-/* Every layer and view is that of as many processes as it should be. */
+/* Each slice and view belongs to one process. */
 static void check_grid(const struct fbp_job *whole, size_t size, size_t n_parts)
 {
     size_t counts[MOST][MOST] = {{0}}, first, n;
@@ -57,7 +56,7 @@ static void check_grid(const struct fbp_job *whole, size_t size, size_t n_parts)
         assert_true(n_parts == 0 || r.n_parts == n_parts);
         assert_int_equal(r.idle, rank >= r.n_slabs * r.n_parts);
         OK(fbp_ranks_share(&r, GROUP, &job));
-        fbp_roi_layers(&job, &first, &n);
+        fbp_roi_slices(&job, &first, &n);
         const size_t g0 = job.view_groups[0], g1 = r.n_parts > 1 ? job.view_groups[1] : all_groups;
         assert_true(n > 0 && g1 > g0);
         assert_int_equal(fbp_work_own_views(&job, GROUP),
@@ -66,7 +65,7 @@ static void check_grid(const struct fbp_job *whole, size_t size, size_t n_parts)
             for (size_t g = g0; g < g1; g++)
                 counts[z][g]++;
     }
-    fbp_roi_layers(whole, &first, &n);
+    fbp_roi_slices(whole, &first, &n);
     for (size_t z = first; z < first + n; z++)
         for (size_t g = 0; g < all_groups; g++)
             assert_int_equal(counts[z][g], 1);
@@ -117,8 +116,8 @@ static void batches_stay_within_a_part(void **state)
     drop(&m);
 }
 
-/* Each half of a slab, of whatever thickness: segments of a block are in one piece, and nobody owns
- * more of a block, or of all, than his part and the rest of a division. */
+/* For slabs of any thickness, the segments of a block are contiguous, and no process owns more of a
+ * block, or of all, than its part and the remainder of the division. */
 static void segments_are_even(void **state)
 {
     struct made m;
@@ -156,7 +155,7 @@ static void takes_slabs_where_there_are_slices(void **state)
     assert_true(r.cost == 12 && r.other_parts > 1 && r.other_cost > r.cost);
     drop(&m);
     make(&m, 48, 1);
-    n_layers = 1;
+    n_slices = 1;
     OK(fbp_ranks_choose(&m.tables.job, GROUP, 4, 0, &by_updates, &r));
     assert_true(r.n_slabs == 1 && r.n_parts > 1 && r.cost < r.other_cost);
     OK(fbp_ranks_choose(&m.tables.job, GROUP, 4, 3, &by_updates, &r));

@@ -48,7 +48,6 @@ static bool choose(struct fbp_job *job, const char *name)
         return false;
     job->chosen = (struct fbp_chosen){kernel->name, fbp_cpu_level(fbp_cpu_flags()), kernel};
     job->turns = kernel->turns;
-    job->mirrored = kernel->mirrored;
     job->boxes = kernel->boxes;
     return true;
 }

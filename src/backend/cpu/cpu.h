@@ -14,8 +14,8 @@
 #include "backend/cpu/planes_double_bp.h"
 #include "filter/row_filter.h"
 
-/** Most rows that an item of the filter takes: those of 4 turns and 2 halves. */
-enum { CPU_FILTER_LINES = 8 * CPU_ROWS };
+/** Greatest number of rows that an item of the filter takes: those of 4 turns. */
+enum { CPU_FILTER_LINES = 4 * CPU_ROWS };
 
 /** What one thread needs to filter rows and to backproject. */
 struct cpu_scratch {

@@ -20,13 +20,12 @@ struct filter_loop {
  * layout, or else those of two views. */
 static size_t item_lines(const struct fbp_job *job)
 {
-    const size_t lanes = job->turns * fbp_halves(job);
-    return lanes > 1 ? lanes : 2;
+    return job->turns > 1 ? job->turns : 2;
 }
 
 static size_t item_groups(const struct fbp_job *job)
 {
-    return item_lines(job) / (job->turns * fbp_halves(job));
+    return item_lines(job) / job->turns;
 }
 
 /* Row `row` of a view of the scan times its weights; out may be in. */
@@ -55,13 +54,13 @@ static void spread(float *row, size_t n, size_t between)
 }
 
 /* Row `row` of view k (of the batch), prepared and weighted, zeros on both sides of it. */
-static void weigh_row(const struct filter_loop *l, struct cpu_scratch *s, size_t half, size_t k,
-                      size_t row, float *out)
+static void weigh_row(const struct filter_loop *l, struct cpu_scratch *s, size_t k, size_t row,
+                      float *out)
 {
     const struct cpu_device *dev = l->dev;
     const struct fbp_job *job = dev->job;
     const size_t nc = job->panel.n_columns, left = job->pad_left;
-    float *in = fbp_raw_row(job, l->batch, half, l->raw, k, row);
+    float *in = fbp_raw_row(job, l->batch, l->raw, k, row);
 
     if (!l->prepared)
         fbp_prepare_row(job, &dev->ledger, fbp_batch_view(job, l->batch, k), row, in, &s->counts);
@@ -90,25 +89,24 @@ static void find_ends(const struct filter_loop *l, struct cpu_scratch *s, size_t
     fbp_pad_ends(&dev->job->pad->rule, line + dev->job->pad_left, s->ends, ends);
 }
 
-/* Row `upper` of one lane of a group, or its mirror image; zeros beyond the last group. */
+/* Row `row` of one lane of a group; zeros beyond the last group. */
 static void weigh_lane(const struct filter_loop *l, struct cpu_scratch *s, size_t group,
-                       size_t lane, size_t upper, float *out, struct fbp_pad_end ends[2])
+                       size_t lane, size_t row, float *out, struct fbp_pad_end ends[2])
 {
     const struct fbp_job *job = l->dev->job;
-    const size_t n_groups = l->batch->n_views / job->turns, half = lane / job->turns;
-    const size_t k = group + lane % job->turns * n_groups, row = fbp_half_row(job, half, upper);
+    const size_t n_groups = l->batch->n_views / job->turns, k = group + lane * n_groups;
 
     ends[0] = ends[1] = (struct fbp_pad_end){0, 0, 0};
     if (group >= n_groups) {
         memset(out, 0, job->wide.n_columns * sizeof *out);
         return;
     }
-    weigh_row(l, s, half, k, row, out);
+    weigh_row(l, s, k, row, out);
     if (job->pad)
         find_ends(l, s, fbp_batch_view(job, l->batch, k), row, out, ends);
 }
 
-/* Rows [first, first + n) of a group to where plain ones belong. */
+/* Rows [first, first + n) of a group to their place among plain rows. */
 static void copy_group(const struct filter_loop *l, size_t group, size_t first, size_t n,
                        const float *rows)
 {
@@ -116,15 +114,9 @@ static void copy_group(const struct filter_loop *l, size_t group, size_t first, 
     const struct fbp_batch *b = l->batch;
     const size_t nc = job->wide.n_columns, n_groups = b->n_views / job->turns;
 
-    for (size_t lane = 0; lane < job->turns * fbp_halves(job); lane++) {
-        const size_t half = lane / job->turns;
-        const size_t view = half * b->n_views + lane % job->turns * n_groups + group;
-        for (size_t i = 0; i < n; i++) {
-            const size_t row = half ? b->n_rows - 1 - first - i : first + i;
-            memcpy(l->rows + (view * b->n_rows + row) * nc, rows + (lane * CPU_ROWS + i) * nc,
-                   nc * sizeof *rows);
-        }
-    }
+    for (size_t lane = 0; lane < job->turns; lane++)
+        memcpy(l->rows + ((lane * n_groups + group) * b->n_rows + first) * nc,
+               rows + lane * CPU_ROWS * nc, n * nc * sizeof *rows);
 }
 
 static void store_group(const struct filter_loop *l, size_t group, size_t first, size_t n,
@@ -151,7 +143,7 @@ static void filter_rows(void *user, size_t item, int worker)
     const struct fbp_job *job = l->dev->job;
     const struct fbp_batch *b = l->batch;
     struct cpu_scratch *s = &l->dev->scratch[worker];
-    const size_t nc = job->wide.n_columns, lanes = job->turns * fbp_halves(job);
+    const size_t nc = job->wide.n_columns, lanes = job->turns;
     const size_t n_lines = item_lines(job), n_groups = b->n_views / job->turns;
     const size_t group = item / l->row_items * item_groups(job);
     const size_t first = item % l->row_items * CPU_ROWS;
@@ -174,20 +166,19 @@ static void filter_rows(void *user, size_t item, int worker)
 }
 
 /* Rows that the filter along columns takes are weighted, too. */
-static void prepare_view(void *user, size_t item, int worker)
+static void prepare_view(void *user, size_t k, int worker)
 {
     const struct filter_loop *l = user;
     const struct fbp_job *job = l->dev->job;
-    const size_t n = l->batch->n_views, half = item / n, k = item % n;
     struct cpu_scratch *s = &l->dev->scratch[worker];
     size_t r0, r1;
 
-    fbp_prepare_view(job, l->batch, half, l->raw, k, &l->dev->ledger, &s->counts);
+    fbp_prepare_view(job, l->batch, l->raw, k, &l->dev->ledger, &s->counts);
     if (!job->columns)
         return;
-    fbp_needed_rows(job, l->batch, half, &r0, &r1);
+    fbp_needed_rows(job, l->batch, &r0, &r1);
     for (size_t r = r0; r < r1; r++) {
-        float *row = fbp_raw_row(job, l->batch, half, l->raw, k, r);
+        float *row = fbp_raw_row(job, l->batch, l->raw, k, r);
         weigh(l->dev, s, fbp_batch_view(job, l->batch, k), r, row, row);
     }
 }
@@ -199,19 +190,18 @@ static void filter_columns(void *user, size_t item, int worker)
     const struct cpu_device *dev = l->dev;
     const struct fbp_job *job = dev->job;
     const size_t pieces = (job->panel.n_columns + CPU_COLUMNS - 1) / CPU_COLUMNS;
-    const size_t view = item / pieces, half = view / l->batch->n_views;
     size_t r0, r1;
 
-    fbp_needed_rows(job, l->batch, half, &r0, &r1);
+    fbp_needed_rows(job, l->batch, &r0, &r1);
     cpu_filter_columns(job, &dev->line, dev->taps_v, dev->scratch[worker].columns,
-                       fbp_raw_row(job, l->batch, half, l->raw, view % l->batch->n_views, r0),
-                       r1 - r0, item % pieces * CPU_COLUMNS);
+                       fbp_raw_row(job, l->batch, l->raw, item / pieces, r0), r1 - r0,
+                       item % pieces * CPU_COLUMNS);
 }
 
 static void prepare(struct filter_loop *loop)
 {
     const struct fbp_job *job = loop->dev->job;
-    const size_t views = fbp_halves(job) * loop->batch->n_views;
+    const size_t views = loop->batch->n_views;
     const size_t pieces = (job->panel.n_columns + CPU_COLUMNS - 1) / CPU_COLUMNS;
 
     if (loop->prepared)

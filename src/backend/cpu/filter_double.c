@@ -41,7 +41,7 @@ static void filter_row(const struct double_loop *l, size_t k, size_t i, struct c
     const struct fbp_job *job = l->dev->job;
     const struct fbp_batch *b = l->batch;
     const size_t view = fbp_batch_view(job, b, k), row = b->row0 + i;
-    double *in = fbp_raw_row(job, b, 0, l->raw, k, row);
+    double *in = fbp_raw_row(job, b, l->raw, k, row);
 
     fbp_prepare_row(job, &l->dev->ledger, view, row, in, &w->counts);
     if (job->filtered) {

@@ -3,9 +3,9 @@
 #include <string.h>
 
 /* Fastest first. */
-static const struct cpu_kernel *const kernels[] = {
-    &cpu_kernel_orbit[0], &cpu_kernel_orbit[1], &cpu_kernel_orbit[2], &cpu_kernel_pair[0],
-    &cpu_kernel_pair[1],  &cpu_kernel_column,   &cpu_kernel_planes,   &cpu_kernel_matrix};
+static const struct cpu_kernel *const kernels[] = {&cpu_kernel_rot90, &cpu_kernel_rot180,
+                                                   &cpu_kernel_column, &cpu_kernel_planes,
+                                                   &cpu_kernel_matrix};
 
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 
@@ -15,22 +15,22 @@ static const struct cpu_kernel *const doubles[] = {
 
 enum { N_DOUBLES = sizeof doubles / sizeof *doubles };
 
-/* Columns of a few slices do not repay what is worked out for each: "matrix", along rows of voxels,
- * is 20 times as fast as "column" for one slice, twice for 8, as fast for some 24; orbits share
- * more and lead from some 12 on. */
-enum { COLUMN_SLICES = 16, ORBIT_SLICES = 12 };
+/* Kernels along z compute values per voxel column that pay only for many slices.  "matrix", which
+ * runs along x, is 20 times as fast as "column" for one slice, twice for 8 and as fast for about
+ * 24; "rot90" is the fastest from about 12 slices on. */
+enum { COLUMN_SLICES = 16, ROT90_SLICES = 12 };
 
-/* Two lanes are quicker than "column" only where views have so many rows a slice (on the axis,
- * where w = 1) that its windows do not reach. */
+/* With its two lanes "rot180" is faster than "column" only if views have more rows per slice (on
+ * the axis, where w = 1) than the windows of "column" hold. */
 static bool worth_it(const struct fbp_job *job, const struct cpu_kernel *kernel)
 {
     if (kernel == &cpu_kernel_matrix || kernel == &cpu_kernel_planes)
         return true;
     if (kernel == &cpu_kernel_column)
         return job->grid.n[2] >= COLUMN_SLICES;
-    if (kernel == &cpu_kernel_pair[0] || kernel == &cpu_kernel_pair[1])
+    if (kernel == &cpu_kernel_rot180)
         return job->grid.n[2] >= COLUMN_SLICES && job->matrices[0][6] * job->grid.voxel_mm[2] > 4;
-    return job->grid.n[2] >= ORBIT_SLICES;
+    return job->grid.n[2] >= ROT90_SLICES;
 }
 
 /* Is the scan one for it, and does it interpolate so? */

@@ -24,14 +24,13 @@ struct cpu_kernel {
     const char *name;
     /** Do scan and volume allow it? */
     bool (*usable)(const struct fbp_job *job);
-    size_t turns; /**< views and halves of the detector that it takes together: lanes of a sample */
-    bool mirrored;
+    size_t turns; /**< views that it takes together, one per lane of a sample */
     bool boxes; /**< slabs may be boxes of slices: no voxel takes its sample from another's place */
     /** Samples of one group of filtered views of n_rows rows, its border of zeros included. */
     size_t (*group_size)(const struct fbp_job *job, size_t n_rows);
     /** Store filtered rows [first, first + n) of a group of n_rows, n <= CPU_ROWS, first a multiple
-     * of CPU_ROWS, and the border that belongs to them.  rows: [lanes][CPU_ROWS][wide.n_columns],
-     * lane = half * turns + turn, rows of half 1 in mirrored order. */
+     * of CPU_ROWS, and the border that belongs to them.  rows: [turns][CPU_ROWS][wide.n_columns].
+     */
     void (*store)(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                   const float *rows, float *group);
     /** In place of it, of kernels for jobs in double; NULL: this is none. */
@@ -44,20 +43,19 @@ struct cpu_kernel {
     fbp_pool_fn *item;
     /** Scratch of a thread [floats]; NULL: none. */
     size_t (*scratch)(const struct fbp_job *job);
-    /** Row y of the slices [z0, z1) of one half of a slab, one frame of it, into
-     * host[z1 - z0][ny][nx], scaled and shifted. */
+    /** Row y of the slices [z0, z1) of a slab, one frame of it, into host[z1 - z0][ny][nx], scaled
+     * and shifted. */
     void (*fetch_row)(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
                       size_t y, const float *volume, float *host);
     void (*fetch_row_double)(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                              size_t z1, size_t y, const double *volume, double *host);
 };
 
-extern const struct cpu_kernel cpu_kernel_matrix, cpu_kernel_column, cpu_kernel_planes;
+extern const struct cpu_kernel cpu_kernel_matrix, cpu_kernel_column, cpu_kernel_planes,
+    cpu_kernel_rot90, cpu_kernel_rot180;
 /** Of plane integrals in double, and of pictures of their first stage. */
 extern const struct cpu_kernel cpu_kernel_matrix_double, cpu_kernel_column_double,
     cpu_kernel_planes_double;
-/** rot90+mirror, rot180+mirror, rot90; and mirror, rot180. */
-extern const struct cpu_kernel cpu_kernel_orbit[3], cpu_kernel_pair[2];
 
 /** The fastest kernel that scan and volume allow; of that name, or NULL, if one is given. */
 const struct cpu_kernel *cpu_kernel_find(const struct fbp_job *job, const char *name);

@@ -1,10 +1,10 @@
 /*
- * Scans with symmetries: one interpolation serves a whole orbit of voxels (orbit_bp.h).  Views are
- * stored packed, [column][row][lane]; volumes as [orbit][layer][lane], an orbit being the voxel
- * columns that turns map onto each other, and its lanes the turns, below and above the mid-plane.
+ * Scans with a rotational symmetry: one interpolation serves an orbit of voxels (orbit_bp.h). Views
+ * are stored packed, [column][row][lane]; volumes as [orbit][slice][lane].  An orbit is the set of
+ * voxel columns that turns map onto each other, one per lane.
  */
 #include "backend/cpu/cpu.h"
-#include "backend/orbit_layers.h"
+#include "backend/partners.h"
 #include "base/cpu_features.h"
 
 #include <math.h>
@@ -13,35 +13,15 @@
 /* Orbits of a tile along x and y; groups of views set up at a time. */
 enum { TILE = 16, GROUPS = 4 };
 
-static size_t lanes_of(const struct fbp_job *job)
-{
-    return job->turns * fbp_halves(job);
-}
-
 static bool has(const struct fbp_job *job, unsigned flags)
 {
     flags |= FBP_SYM_COLUMN;
     return (job->facts.symmetry & flags) == flags && !job->in_order && fbp_rows_run_up(job);
 }
 
-static bool can_rot90_mirror(const struct fbp_job *job)
-{
-    return has(job, FBP_SYM_ROT90 | FBP_SYM_MIRROR);
-}
-
-static bool can_rot180_mirror(const struct fbp_job *job)
-{
-    return has(job, FBP_SYM_ROT180 | FBP_SYM_MIRROR);
-}
-
 static bool can_rot90(const struct fbp_job *job)
 {
     return has(job, FBP_SYM_ROT90);
-}
-
-static bool can_mirror(const struct fbp_job *job)
-{
-    return has(job, FBP_SYM_MIRROR);
 }
 
 static bool can_rot180(const struct fbp_job *job)
@@ -56,7 +36,7 @@ static size_t rows_of(size_t n_rows)
 
 static size_t stride_of(const struct fbp_job *job, size_t n_rows)
 {
-    return rows_of(n_rows) * lanes_of(job);
+    return rows_of(n_rows) * job->turns;
 }
 
 static size_t group_size(const struct fbp_job *job, size_t n_rows)
@@ -68,7 +48,7 @@ static void store(const struct cpu_device *dev, size_t n_rows, size_t first, siz
                   const float *rows, float *group)
 {
     const struct fbp_job *job = dev->job;
-    const size_t nc = job->wide.n_columns, stride = stride_of(job, n_rows), lanes = lanes_of(job);
+    const size_t nc = job->wide.n_columns, stride = stride_of(job, n_rows), lanes = job->turns;
     float *column = group + FBP_ORBIT_LEFT * stride;
 
     if (first == 0) {
@@ -87,35 +67,32 @@ static void store(const struct cpu_device *dev, size_t n_rows, size_t first, siz
     }
 }
 
-/* Orbits are numbered by the columns of one quarter, or half, of the grid; where n is odd the
- * middle belongs to two quarters, and both hold all of it.  Without turns, by those of the slab. */
+/* Orbits are numbered by the columns of one quarter, or half, of the grid.  If n is odd, the middle
+ * belongs to two quarters, and both store all of it. */
 struct domain {
     size_t x0, y0, nx, ny;
 };
 
-static struct domain domain_of(const struct fbp_job *job, const struct fbp_slab *slab)
+static struct domain domain_of(const struct fbp_job *job)
 {
-    const size_t *n = job->grid.n;
-    const size_t x0 = job->turns == 4 ? n[0] / 2 : 0, y0 = job->turns >= 2 ? n[1] / 2 : 0;
+    const size_t *n = job->grid.n, x0 = job->turns == 4 ? n[0] / 2 : 0, y0 = n[1] / 2;
 
-    if (job->turns == 1)
-        return (struct domain){slab->x0, slab->y0, slab->nx, slab->ny};
     return (struct domain){x0, y0, n[0] - x0, n[1] - y0};
 }
 
-/* Floats of an orbit.  Long ones are an odd number of cache lines, so that a tile's do not compete
- * for the same few sets of a cache. */
-static size_t orbit_size(const struct fbp_job *job, size_t n_layers)
+/* Floats of an orbit.  Long orbits take an odd number of cache lines, so that the orbits of a tile
+ * do not compete for the same few sets of a cache. */
+static size_t orbit_size(const struct fbp_job *job, size_t n_slices)
 {
     enum { LINE = 16, LONG = 512 };
-    const size_t n = n_layers * lanes_of(job);
+    const size_t n = n_slices * job->turns;
 
     return n < LONG ? n : ((n + LINE - 1) / LINE | 1) * LINE;
 }
 
 static size_t volume_size(const struct fbp_job *job, const struct fbp_slab *slab)
 {
-    const struct domain d = domain_of(job, slab);
+    const struct domain d = domain_of(job);
     return d.nx * d.ny * orbit_size(job, slab->nz);
 }
 
@@ -126,13 +103,11 @@ static bool counter_clockwise(const struct fbp_job *job)
     return a[0] * b[1] - a[1] * b[0] > 0;
 }
 
-/* The place that a turn of the views takes (x, y) to. */
+/* Where a turn of the views moves (x, y) to. */
 static void turn(const struct fbp_job *job, bool forward, size_t *x, size_t *y)
 {
     const size_t *n = job->grid.n, from[2] = {*x, *y};
 
-    if (job->turns == 1)
-        return;
     if (job->turns == 2) {
         *x = n[0] - 1 - from[0];
         *y = n[1] - 1 - from[1];
@@ -145,11 +120,11 @@ static void turn(const struct fbp_job *job, bool forward, size_t *x, size_t *y)
     }
 }
 
-/* What a group of views shares over one place: false if no ray of its views meets it. */
 struct place {
     double v0, dv; /* row at slice 0 of the grid, rows a slice */
 };
 
+/* What a group of views shares over one place; false if none of its rays meets it. */
 static bool place_of(const struct cpu_bp *bp, const double m[12], const float *group, size_t x,
                      size_t y, size_t i, struct fbp_bp_orbit *out, struct place *place)
 {
@@ -183,35 +158,36 @@ static double clamped(double a, double lo, double hi)
     return a < lo ? lo : a > hi ? hi : a;
 }
 
-/* Slices [*z0, *z1) of those that are asked for that fall on the detector at some place. */
-static void narrow(const struct place *place, double n_rows, double *lo, double *hi)
+/* Extend [*lo, *hi) by the slices that fall on the detector at a place. */
+static void extend(const struct place *place, double n_rows, double *lo, double *hi)
 {
     const double slices = 1 / place->dv;
     *lo = fmin(*lo, (-1 - place->v0) * slices - 1);
     *hi = fmax(*hi, (n_rows - place->v0) * slices + 2);
 }
 
-/* One group of views over one orbit, set up: slices [z0, z1) of the upper half see it. */
+/* One group of views over one orbit, and the slices [z0, z1) of the grid that it sees. */
 struct passage {
     struct fbp_bp_orbit orbit;
     size_t z0, z1;
 };
 
-/* Is something of the orbit wanted, in slices [*first, *end) of the upper half? */
-static bool narrow_to_region(const struct cpu_bp *bp, size_t x, size_t y, double *first,
-                             double *end)
+/* Slices [*first, *end) of the block in which a voxel of the orbit is wanted; false if there is
+ * none.
+ */
+static bool clip_to_region(const struct cpu_bp *bp, size_t x, size_t y, double *first, double *end)
 {
     const struct fbp_job *job = bp->dev->job;
-    size_t l0 = bp->z0, l1 = bp->z1;
+    size_t z0 = bp->z0, z1 = bp->z1;
 
     if (job->region) {
-        const struct fbp_interval l = fbp_orbit_layers(job, x, y);
-        l0 = l.first > l0 ? l.first : l0;
-        l1 = l.end < l1 ? l.end : l1;
+        const struct fbp_interval z = fbp_orbit_slices(job, x, y);
+        z0 = z.first > z0 ? z.first : z0;
+        z1 = z.end < z1 ? z.end : z1;
     }
-    *first = (double)fbp_layer_slice(job, l0);
-    *end = (double)fbp_layer_slice(job, l1);
-    return l0 < l1;
+    *first = (double)z0;
+    *end = (double)z1;
+    return z0 < z1;
 }
 
 static void set_up(const struct cpu_bp *bp, size_t group, size_t x, size_t y, bool forward,
@@ -222,26 +198,24 @@ static void set_up(const struct cpu_bp *bp, size_t group, size_t x, size_t y, bo
     const double row = bp->dev->principal[view][1], row0 = (double)bp->batch->row0;
     const double z_ref = z_reference(job);
     const float *base = (const float *)bp->filtered + group * group_size(job, n_rows) +
-                        FBP_ORBIT_BELOW * lanes_of(job);
+                        FBP_ORBIT_BELOW * job->turns;
     struct fbp_bp_orbit *o = &out->orbit;
     double lo = INFINITY, hi = -INFINITY, first, end;
 
     out->z0 = out->z1 = 0;
-    if (!narrow_to_region(bp, x, y, &first, &end))
+    if (!clip_to_region(bp, x, y, &first, &end))
         return;
     o->row = (int)(row - row0);
     for (size_t i = 0; i < job->turns; i++, turn(job, forward, &x, &y)) {
         struct place p;
         if (place_of(bp, job->matrices[view], base, x, y, i, o, &p))
-            narrow(&p, (double)job->wide.n_rows, &lo, &hi);
+            extend(&p, (double)job->wide.n_rows, &lo, &hi);
         o->v0[i] = (float)(p.v0 + z_ref * p.dv - row);
         o->dv[i] = (float)p.dv;
     }
     out->z0 = (size_t)clamped(lo, first, end);
     out->z1 = (size_t)clamped(hi, first, end);
-    /* In mirrored halves the least row is the middle, which no (upper) slice is below. */
-    const double middle = ((double)job->panel.n_rows - 1) / 2;
-    o->v_lo = (float)((job->mirrored && row0 - 1 < middle ? middle : row0 - 1) - row);
+    o->v_lo = (float)(row0 - 1 - row);
     o->v_hi = (float)(row0 + (double)n_rows - row);
 }
 
@@ -252,7 +226,7 @@ static size_t tiles_x(const struct domain *d)
 
 static size_t items(const struct cpu_bp *bp)
 {
-    const struct domain d = domain_of(bp->dev->job, bp->slab);
+    const struct domain d = domain_of(bp->dev->job);
     return tiles_x(&d) * ((d.ny + TILE - 1) / TILE);
 }
 
@@ -282,15 +256,16 @@ static void set_up_tile(const struct tile *t, size_t k0, size_t k1)
                 set_up(t->bp, k, t->domain.x0 + x, t->domain.y0 + y, forward, p++);
 }
 
-/* Slices [z0, z1) of the upper half. */
+/* Slices [z0, z1) of the grid. */
 static void add_slices(const struct tile *t, size_t n_groups, size_t z0, size_t z1)
 {
     const struct cpu_bp *bp = t->bp;
     const struct fbp_job *job = bp->dev->job;
-    const size_t lanes = lanes_of(job), stride = stride_of(job, bp->batch->n_rows);
+    const size_t lanes = job->turns, stride = stride_of(job, bp->batch->n_rows);
     const size_t size = orbit_size(job, bp->slab->nz);
-    const size_t base = fbp_layer_slice(job, bp->slab->z0);
     const double z_ref = z_reference(job);
+    fbp_bp_orbit_fn *const add =
+        job->turns == 4 ? bp->dev->orbit_dsp.rot90 : bp->dev->orbit_dsp.rot180;
     const struct passage *p = t->passages;
 
     for (size_t k = 0; k < n_groups; k++)
@@ -299,34 +274,33 @@ static void add_slices(const struct tile *t, size_t n_groups, size_t z0, size_t 
                 float *orbit = (float *)bp->volume + (y * t->domain.nx + x) * size;
                 const size_t first = z0 > p->z0 ? z0 : p->z0, end = z1 < p->z1 ? z1 : p->z1;
                 if (first < end)
-                    bp->dev->orbit_dsp.fn[job->mirrored][job->turns / 2](
-                        orbit + (first - base) * lanes, end - first, (float)((double)first - z_ref),
-                        &p->orbit, stride);
+                    add(orbit + (first - bp->slab->z0) * lanes, end - first,
+                        (float)((double)first - z_ref), &p->orbit, stride);
             }
 }
 
-/* Slices of a tile that half of the second cache holds the views' parts of. */
+/* Slices per step of a tile, such that the parts of the views that they need fill half of the
+ * second-level cache. */
 static size_t slices_at_once(const struct fbp_job *job)
 {
     enum { LEAST = 32 };
     const double *m = job->matrices[0], *voxel = job->grid.voxel_mm;
     /* On the axis: a tile's diagonal in columns, a slice in rows. */
     const double columns = sqrt(m[0] * m[0] + m[1] * m[1]) * voxel[0] * TILE * 1.42 + 2;
-    const double slice = (double)(job->turns * lanes_of(job)) * columns * m[6] * voxel[2] * 4;
+    const double slice = (double)(job->turns * job->turns) * columns * m[6] * voxel[2] * 4;
     const double fit = (double)fbp_cpu_level2_bytes() / 2 / slice;
 
     return fit > LEAST ? (size_t)fit : LEAST;
 }
 
 /* A tile takes a few groups of views and slices at a time, so that the parts of a group that it
- * sees stay in the second cache. */
+ * sees stay in the second-level cache. */
 static void item(void *user, size_t index, int worker)
 {
     const struct cpu_bp *bp = user;
     const struct fbp_job *job = bp->dev->job;
-    const struct domain d = domain_of(job, bp->slab);
+    const struct domain d = domain_of(job);
     const size_t x0 = index % tiles_x(&d) * TILE, y0 = index / tiles_x(&d) * TILE;
-    const size_t z0 = fbp_layer_slice(job, bp->z0), z1 = fbp_layer_slice(job, bp->z1);
     const size_t n_groups = bp->batch->n_views / job->turns;
     const struct tile t = {bp,
                            d,
@@ -341,8 +315,8 @@ static void item(void *user, size_t index, int worker)
     for (size_t k = 0; k < n_groups; k += GROUPS) {
         const size_t n = n_groups - k < GROUPS ? n_groups - k : GROUPS;
         set_up_tile(&t, k, k + n);
-        for (size_t z = z0; z < z1; z += step)
-            add_slices(&t, n, z, z + step < z1 ? z + step : z1);
+        for (size_t z = bp->z0; z < bp->z1; z += step)
+            add_slices(&t, n, z, z + step < bp->z1 ? z + step : bp->z1);
     }
 }
 
@@ -360,11 +334,9 @@ static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, si
                       size_t y, const float *volume, float *host)
 {
     enum { BLOCK = 16 };
-    const size_t nx = slab->nx, nz = job->grid.n[2], lanes = lanes_of(job);
-    const struct domain d = domain_of(job, slab);
+    const size_t nx = slab->nx, lanes = job->turns;
+    const struct domain d = domain_of(job);
     const bool forward = job->turns == 4 && counter_clockwise(job);
-    const bool lower = job->mirrored && z0 < nz / 2;
-    const size_t base = fbp_layer_slice(job, slab->z0);
     const float scale = (float)job->scale, shift = (float)job->shift;
 
     for (size_t x0 = 0; x0 < nx; x0 += BLOCK) {
@@ -372,14 +344,13 @@ static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, si
         const float *in[BLOCK];
         for (size_t x = 0; x < m; x++) {
             size_t lane;
-            const size_t orbit = orbit_of(job, &d, forward, slab->x0 + x0 + x, slab->y0 + y, &lane);
-            in[x] = volume + orbit * orbit_size(job, slab->nz) + lane + (lower ? job->turns : 0);
+            const size_t orbit = orbit_of(job, &d, forward, x0 + x, y, &lane);
+            in[x] = volume + orbit * orbit_size(job, slab->nz) + lane;
         }
         for (size_t z = z0; z < z1; z++) {
-            const size_t layer = (lower ? nz - 1 - z : z) - base;
             float *out = host + ((z - z0) * slab->ny + y) * nx + x0;
             for (size_t x = 0; x < m; x++)
-                out[x] = scale * in[x][layer * lanes] + shift;
+                out[x] = scale * in[x][(z - slab->z0) * lanes] + shift;
         }
     }
 }
@@ -388,12 +359,7 @@ static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, si
     .group_size = group_size, .store = store, .volume_size = volume_size, .items = items, \
     .item = item, .scratch = scratch, .fetch_row = fetch_row
 
-const struct cpu_kernel cpu_kernel_orbit[3] = {
-    {.name = "rot90+mirror", .usable = can_rot90_mirror, .turns = 4, .mirrored = true, ORBIT},
-    {.name = "rot180+mirror", .usable = can_rot180_mirror, .turns = 2, .mirrored = true, ORBIT},
-    {.name = "rot90", .usable = can_rot90, .turns = 4, .mirrored = false, ORBIT},
-};
-const struct cpu_kernel cpu_kernel_pair[2] = {
-    {.name = "mirror", .usable = can_mirror, .turns = 1, .mirrored = true, .boxes = true, ORBIT},
-    {.name = "rot180", .usable = can_rot180, .turns = 2, .mirrored = false, ORBIT},
-};
+const struct cpu_kernel cpu_kernel_rot90 = {
+    .name = "rot90", .usable = can_rot90, .turns = 4, ORBIT};
+const struct cpu_kernel cpu_kernel_rot180 = {
+    .name = "rot180", .usable = can_rot180, .turns = 2, ORBIT};

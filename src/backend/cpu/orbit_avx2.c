@@ -24,6 +24,5 @@
 #    define VSTORE(p, a)  _mm256_storeu_ps(p, a)
 #    define VISTORE(p, a) _mm256_storeu_si256((void *)(p), a)
 
-#    include "backend/cpu/orbit_places_tmpl.h"
 #    include "backend/cpu/orbit_x86.h"
 #endif

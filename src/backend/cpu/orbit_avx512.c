@@ -24,6 +24,5 @@
 #    define VSTORE(p, a)  _mm512_storeu_ps(p, a)
 #    define VISTORE(p, a) _mm512_storeu_si512(p, a)
 
-#    include "backend/cpu/orbit_places_tmpl.h"
 #    include "backend/cpu/orbit_x86.h"
 #endif

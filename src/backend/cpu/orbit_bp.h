@@ -1,13 +1,12 @@
-/** @file orbit_bp.h  Backprojection of orbits: voxels that the scan's symmetries map onto each
- * other (internal).
+/** @file orbit_bp.h  Backprojection of orbits: voxels that the scan's rotational symmetry maps onto
+ * each other (internal).
  *
- * Where view k + K/4 is view k turned by 90 degrees about z, it sees a voxel as view k sees the
- * voxel turned back.  The four voxel columns at p, Rp, RRp, RRRp and the four views share four
- * places on the detector; so do z and -z, where the detector is centred.  Views are stored packed:
- * lane s * turns + j of a sample is view k + j K/turns, read in mirrored row order if s = 1.  One
- * bilinear interpolation then serves all lanes, without any gather (after Xu and Mueller 2005 for
- * the turns, iFDK for the mirror).  The lanes of place i belong to the voxels i + j: they are
- * rotated by i before they are added.
+ * If view k + K/4 is view k turned by 90 degrees about z, it sees a voxel as view k sees the voxel
+ * turned back.  The four voxel columns at p, Rp, RRp, RRRp and the four views share four places on
+ * the detector.  The same holds for two columns and two views of half a turn.  Views are stored
+ * packed: lane j of a sample is view k + j K/turns.  One bilinear interpolation then serves all
+ * lanes, without a gather (Xu and Mueller 2005).  Lane j of place i belongs to voxel i + j: the
+ * lanes are rotated by i before they are added.
  */
 #ifndef FBP_SRC_ORBIT_BP_H
 #define FBP_SRC_ORBIT_BP_H
@@ -36,17 +35,16 @@ struct fbp_bp_orbit {
 };
 
 /**
- *     dst[n][lanes] += the sum over the places i of rotate_i(lerp(wl left + wr right, v_i(t)))
+ *     dst[n][turns] += the sum over the places i of rotate_i(lerp(wl left + wr right, v_i(t)))
  *
  * n       slices, the first of which has t = t0
- * stride  floats from column to column, = rows x lanes; a row's lanes lie together
+ * stride  floats from column to column, = rows x turns; a row's lanes are adjacent
  */
 typedef void fbp_bp_orbit_fn(float *dst, size_t n, float t0, const struct fbp_bp_orbit *o,
                              size_t stride);
 
-/** [mirrored][log2 turns]; [0][0] has no use and is NULL. */
 struct fbp_orbit_dsp {
-    fbp_bp_orbit_fn *fn[2][3];
+    fbp_bp_orbit_fn *rot90, *rot180;
 };
 
 /** Fill the table with the fastest kernels allowed by `flags` (base/cpu_features.h; 0 = C only). */

@@ -1,21 +1,44 @@
 /*
- * The orbit kernels, for both x86 files: 256 bits hold one row of 8 lanes or two rows of 4, 128
- * bits two rows of 2.  (Two rows of 8 in 512 bits are slower: half of these loads cross a cache
- * line.)
+ * The orbit kernels of both x86 files.  One vector holds two rows of a packed view: 256 bits of 4
+ * lanes, 128 bits of 2.  Parameters as in bp_tmpl.h.  (Two rows of 8 lanes in 512 bits were slower:
+ * half of these loads cross a cache line.)
  */
 
-static inline __m128 rotate4(__m128 a, int turns, int i)
+/* Slices per call of orbit_find(): its table stays in the first-level cache. */
+enum { ORBIT_BLOCK = 64 };
+
+struct SUFFIX(orbit_places) {
+    int at[FBP_ORBIT_TURNS][ORBIT_BLOCK]; /* floats from `left` */
+    float b[FBP_ORBIT_TURNS][ORBIT_BLOCK];
+};
+
+/* Where the slices of an orbit fall on the detector, VL at a time.  Rounds n up to whole vectors.
+ */
+static inline void SUFFIX(orbit_find)(struct SUFFIX(orbit_places) * out, size_t n, float t0,
+                                      const struct fbp_bp_orbit *o, int turns)
 {
-    if (turns == 2 && i == 1)
-        return _mm_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1));
-    return a;
+    const V lo = VSET1(o->v_lo), hi = VSET1(o->v_hi);
+
+    for (int i = 0; i < turns; i++)
+        for (size_t z = 0; z < n; z += VL) {
+            const V t = VADD(VSET1(t0 + (float)z), VIOTA());
+            const V v = VMIN(VMAX(VFMA(t, VSET1(o->dv[i]), VSET1(o->v0[i])), lo), hi);
+            const V fv = VFLOOR(v);
+            VISTORE(out->at[i] + z, VIMUL(VIADD(VTOI(fv), VISET1(o->row)), VISET1(turns)));
+            VSTORE(out->b[i] + z, VSUB(v, fv));
+        }
 }
 
-static inline __m256 rotate8(__m256 a, int turns, int i)
+/* Lane j of each row to lane (j + i) % 2. */
+static inline __m128 rotate_2(__m128 a, int i)
 {
-    if (turns == 2 && i == 1)
-        return _mm256_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1));
-    switch (turns == 4 ? i : 0) {
+    return i == 1 ? _mm_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1)) : a;
+}
+
+/* Lane j of each row to lane (j + i) % 4. */
+static inline __m256 rotate_4(__m256 a, int i)
+{
+    switch (i) {
     case 1:
         return _mm256_permute_ps(a, _MM_SHUFFLE(2, 1, 0, 3));
     case 2:
@@ -40,78 +63,30 @@ static inline void add_rows_of_4(float *p, __m256 a)
     _mm_storeu_ps(p, _mm_add_ps(_mm_loadu_ps(p), sum));
 }
 
-#define ROWS 2
-
-#define T             __m128
-#define TLOAD(p)      _mm_loadu_ps(p)
-#define TSET1(a)      _mm_set1_ps(a)
-#define TMUL(a, b)    _mm_mul_ps(a, b)
-#define TFMA(a, b, c) _mm_fmadd_ps(a, b, c)
-#define TROTATE(a, i) rotate4(a, TURNS, i)
-#define START(p)      _mm_setzero_ps()
-#define FINISH(p, a)  add_rows_of_2(p, a)
-#define SLOPE         _mm_setr_ps(-1, -1, 1, 1)
-#define BASE          _mm_setr_ps(1, 1, 0, 0)
-
-#define KERNEL SUFFIX(mirror)
-#define LANES  2
-#define TURNS  1
+#define KERNEL         SUFFIX(rot180)
+#define TURNS          2
+#define T              __m128
+#define TLOAD(p)       _mm_loadu_ps(p)
+#define TSET1(a)       _mm_set1_ps(a)
+#define TMUL(a, b)     _mm_mul_ps(a, b)
+#define TFMA(a, b, c)  _mm_fmadd_ps(a, b, c)
+#define TROTATE(a, i)  rotate_2(a, i)
+#define ADD_ROWS(p, a) add_rows_of_2(p, a)
+#define SLOPE          _mm_setr_ps(-1, -1, 1, 1)
+#define BASE           _mm_setr_ps(1, 1, 0, 0)
 #include "backend/cpu/orbit_tmpl.h"
 
-#define KERNEL SUFFIX(rot180)
-#define LANES  2
-#define TURNS  2
+#define KERNEL         SUFFIX(rot90)
+#define TURNS          4
+#define T              __m256
+#define TLOAD(p)       _mm256_loadu_ps(p)
+#define TSET1(a)       _mm256_set1_ps(a)
+#define TMUL(a, b)     _mm256_mul_ps(a, b)
+#define TFMA(a, b, c)  _mm256_fmadd_ps(a, b, c)
+#define TROTATE(a, i)  rotate_4(a, i)
+#define ADD_ROWS(p, a) add_rows_of_4(p, a)
+#define SLOPE          _mm256_setr_ps(-1, -1, -1, -1, 1, 1, 1, 1)
+#define BASE           _mm256_setr_ps(1, 1, 1, 1, 0, 0, 0, 0)
 #include "backend/cpu/orbit_tmpl.h"
 
-#undef T
-#undef TLOAD
-#undef TSET1
-#undef TMUL
-#undef TFMA
-#undef TROTATE
-#undef START
-#undef FINISH
-#undef SLOPE
-#undef BASE
-
-#define T             __m256
-#define TLOAD(p)      _mm256_loadu_ps(p)
-#define TSET1(a)      _mm256_set1_ps(a)
-#define TMUL(a, b)    _mm256_mul_ps(a, b)
-#define TFMA(a, b, c) _mm256_fmadd_ps(a, b, c)
-#define TROTATE(a, i) rotate8(a, TURNS, i)
-#define START(p)      _mm256_setzero_ps()
-#define FINISH(p, a)  add_rows_of_4(p, a)
-#define SLOPE         _mm256_setr_ps(-1, -1, -1, -1, 1, 1, 1, 1)
-#define BASE          _mm256_setr_ps(1, 1, 1, 1, 0, 0, 0, 0)
-
-#define KERNEL SUFFIX(rot90)
-#define LANES  4
-#define TURNS  4
-#include "backend/cpu/orbit_tmpl.h"
-
-#define KERNEL SUFFIX(mirror_rot180)
-#define LANES  4
-#define TURNS  2
-#include "backend/cpu/orbit_tmpl.h"
-
-#undef ROWS
-#undef START
-#undef FINISH
-#undef SLOPE
-#undef BASE
-
-#define ROWS         1
-#define TADD(a, b)   _mm256_add_ps(a, b)
-#define TSUB(a, b)   _mm256_sub_ps(a, b)
-#define START(p)     _mm256_loadu_ps(p)
-#define FINISH(p, a) _mm256_storeu_ps(p, a)
-
-#define KERNEL SUFFIX(mirror_rot90)
-#define LANES  8
-#define TURNS  4
-#include "backend/cpu/orbit_tmpl.h"
-
-const struct fbp_orbit_dsp SUFFIX(fbp_orbit) = {
-    {{NULL, SUFFIX(rot180), SUFFIX(rot90)},
-     {SUFFIX(mirror), SUFFIX(mirror_rot180), SUFFIX(mirror_rot90)}}};
+const struct fbp_orbit_dsp SUFFIX(fbp_orbit) = {.rot90 = SUFFIX(rot90), .rot180 = SUFFIX(rot180)};

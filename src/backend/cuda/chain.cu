@@ -62,7 +62,6 @@ static __device__ inline float2 load(const cuda_chain &p, const cuda_pair &rows,
 static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows, float2 *line)
 {
     const unsigned nc = p.pairs.raw.n_columns;
-    const unsigned halves = p.pairs.raw.halves;
     unsigned clipped[2] = {0, 0};
     int bad = 0;
 
@@ -80,9 +79,8 @@ static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows
     /* The ledger is asked of rows alone in which something was mended: of most nothing is. */
     if (!__syncthreads_or(bad || clipped[0] || clipped[1]) || p.prepared)
         return;
-    const bool count[2] = {cuda_row_counts(p.prep, halves, rows.half, rows.view, rows.row),
-                           rows.n > 1 &&
-                               cuda_row_counts(p.prep, halves, rows.half, rows.view + 1, rows.row)};
+    const bool count[2] = {cuda_row_counts(p.prep, rows.view, rows.row),
+                           rows.n > 1 && cuda_row_counts(p.prep, rows.view + 1, rows.row)};
     if (p.prep.intensity)
         cuda_count(p.prep.clipped, (count[0] ? clipped[0] : 0) + (count[1] ? clipped[1] : 0));
     const int any = __syncthreads_or(bad); /* and all have asked */

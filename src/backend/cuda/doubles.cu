@@ -18,7 +18,7 @@ static __global__ void __launch_bounds__(THREADS) mend(const cuda_doubles d, con
     if (!__syncthreads_or(bad) || threadIdx.x > 0)
         return;
     const unsigned mended = cuda_bridge_row(x, d.n_columns, 1);
-    if (cuda_row_counts(prep, 1, 0, view, row)) {
+    if (cuda_row_counts(prep, view, row)) {
         atomicAdd(prep.not_finite, (unsigned long long)mended);
         cuda_row_counted(prep, view, row);
     }

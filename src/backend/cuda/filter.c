@@ -17,19 +17,16 @@ static cudaStream_t filter_stream(const struct cuda_device *dev)
 static struct cuda_raw raw_of(const struct fbp_job *job, const struct fbp_batch *b, void *memory)
 {
     const size_t floats = fbp_raw_floats(job, fbp_raw_samples(job, b));
-    struct cuda_raw raw = {.samples = (void *)((char *)memory + floats),
-                           .counts = job->raw == FBP_U16 ? memory : NULL,
-                           .halves = (unsigned)fbp_halves(job),
-                           .n_views = (unsigned)b->n_views,
-                           .load_rows = (unsigned)b->load_rows,
-                           .n_columns = (unsigned)job->panel.n_columns,
-                           .view0 = (unsigned)b->view0,
-                           .a_part = (unsigned)(b->n_views / job->turns),
-                           .part_views = (unsigned)fbp_part_views(job)};
 
-    for (size_t half = 0; half < raw.halves; half++)
-        raw.first_row[half] = (unsigned)fbp_first_row(job, b, half);
-    return raw;
+    return (struct cuda_raw){.samples = (void *)((char *)memory + floats),
+                             .counts = job->raw == FBP_U16 ? memory : NULL,
+                             .n_views = (unsigned)b->n_views,
+                             .load_rows = (unsigned)b->load_rows,
+                             .n_columns = (unsigned)job->panel.n_columns,
+                             .first_row = (unsigned)b->load_row0,
+                             .view0 = (unsigned)b->view0,
+                             .a_part = (unsigned)(b->n_views / job->turns),
+                             .part_views = (unsigned)fbp_part_views(job)};
 }
 
 static struct cuda_prep prep_of(const struct cuda_device *dev)
@@ -55,18 +52,14 @@ static fbp_status prepare(const struct cuda_device *dev, const struct fbp_batch 
 {
     const struct fbp_prep *p = dev->job->prep;
     const struct cuda_prep prep = prep_of(dev);
-    unsigned row0[2], n_rows[2];
+    size_t r0, r1;
 
     CUDA_TRY(cuda_prepare_rows(raw, &prep, filter_stream(dev)));
-    for (size_t half = 0; half < raw->halves; half++) {
-        size_t r0, r1;
-        fbp_needed_rows(dev->job, b, half, &r0, &r1);
-        row0[half] = (unsigned)r0;
-        n_rows[half] = (unsigned)(r1 - r0);
-    }
+    fbp_needed_rows(dev->job, b, &r0, &r1);
     if (p->n_bridges)
         CUDA_TRY(cuda_bridge_pixels(raw, (void *)(dev->memory + dev->tables.bridges),
-                                    (unsigned)p->n_bridges, row0, n_rows, filter_stream(dev)));
+                                    (unsigned)p->n_bridges, (unsigned)r0, (unsigned)(r1 - r0),
+                                    filter_stream(dev)));
     return FBP_OK;
 }
 
@@ -95,27 +88,24 @@ static fbp_status filter_columns(const struct cuda_device *dev, const struct fbp
 {
     const struct fbp_job *job = dev->job;
     const size_t call = dev->tables.views_a_call;
+    size_t r0, r1;
 
-    for (size_t half = 0; half < raw->halves; half++) {
-        size_t r0, r1;
-        fbp_needed_rows(job, b, half, &r0, &r1);
-        for (size_t at = 0; at < b->n_views; at += call) {
-            const struct cuda_columns columns = {
-                .raw = *raw,
-                .weights = weights_of(dev),
-                .half = (unsigned)half,
-                .first = (unsigned)at,
-                .n = (unsigned)(b->n_views - at < call ? b->n_views - at : call),
-                .n_groups = (unsigned)(b->n_views / job->turns),
-                .part_views = (unsigned)fbp_part_views(job),
-                .view0 = (unsigned)b->view0,
-                .row0 = (unsigned)r0,
-                .n_rows = (unsigned)(r1 - r0),
-                .weighted = (void *)(dev->memory + dev->tables.weighted),
-                .taps = (const void *)(dev->memory + dev->tables.taps_v),
-                .half_width = (unsigned)job->columns->half_width};
-            CUDA_TRY(cuda_filter_columns(&columns, filter_stream(dev)));
-        }
+    fbp_needed_rows(job, b, &r0, &r1);
+    for (size_t at = 0; at < b->n_views; at += call) {
+        const struct cuda_columns columns = {
+            .raw = *raw,
+            .weights = weights_of(dev),
+            .first = (unsigned)at,
+            .n = (unsigned)(b->n_views - at < call ? b->n_views - at : call),
+            .n_groups = (unsigned)(b->n_views / job->turns),
+            .part_views = (unsigned)fbp_part_views(job),
+            .view0 = (unsigned)b->view0,
+            .row0 = (unsigned)r0,
+            .n_rows = (unsigned)(r1 - r0),
+            .weighted = (void *)(dev->memory + dev->tables.weighted),
+            .taps = (const void *)(dev->memory + dev->tables.taps_v),
+            .half_width = (unsigned)job->columns->half_width};
+        CUDA_TRY(cuda_filter_columns(&columns, filter_stream(dev)));
     }
     return FBP_OK;
 }
@@ -204,7 +194,6 @@ static struct cuda_pairs pairs_of(const struct cuda_device *dev, const struct fb
                                .n_groups = n_groups,
                                .n_rows = (unsigned)b->n_rows,
                                .row0 = (unsigned)b->row0,
-                               .panel_rows = (unsigned)job->panel.n_rows,
                                .view0 = (unsigned)b->view0,
                                .pad_left = (unsigned)job->pad_left,
                                .apart = (unsigned)job->between + 1};
@@ -249,12 +238,11 @@ struct target {
     float *plain; /* NULL: into the views */
 };
 
-static fbp_status store(const struct cuda_device *dev, const struct fbp_batch *batch,
-                        const struct cuda_rows *rows, const struct target *to)
+static fbp_status store(const struct cuda_device *dev, const struct cuda_rows *rows,
+                        const struct target *to)
 {
     if (to->plain)
-        CUDA_TRY(cuda_plain_rows(rows, (unsigned)dev->job->turns, (unsigned)batch->n_views,
-                                 to->plain, filter_stream(dev)));
+        CUDA_TRY(cuda_plain_rows(rows, to->plain, filter_stream(dev)));
     else
         CUDA_TRY(dev->kernel->store(dev->job, rows, &to->views, filter_stream(dev)));
     return FBP_OK;
@@ -278,7 +266,7 @@ static fbp_status filter_to(struct cuda_device *dev, const struct fbp_batch *bat
     if (job->columns)
         FBP_TRY(filter_columns(dev, batch, &samples));
     struct cuda_pairs pairs = pairs_of(dev, batch, &samples);
-    const size_t lanes = samples.halves * job->turns;
+    const size_t lanes = job->turns;
     const size_t n = lanes * ((pairs.n_groups + 1) / 2) * batch->n_rows;
     struct cuda_rows rows = {.stride = (unsigned)t->row_length,
                              .n_lanes = (unsigned)lanes,
@@ -290,7 +278,7 @@ static fbp_status filter_to(struct cuda_device *dev, const struct fbp_batch *bat
         pairs.first = rows.first = (unsigned)at;
         pairs.n = rows.n = (unsigned)(n - at < t->rows_a_call ? n - at : t->rows_a_call);
         FBP_TRY(filter_pairs(dev, &pairs, prepared, &rows.rows));
-        FBP_TRY(store(dev, batch, &rows, to));
+        FBP_TRY(store(dev, &rows, to));
     }
     return FBP_OK;
 }
@@ -306,7 +294,7 @@ static struct cuda_doubles doubles_of(const struct cuda_device *dev, const struc
         .load_rows = (unsigned)b->load_rows,
         .n_columns = (unsigned)job->panel.n_columns,
         .view0 = (unsigned)b->view0,
-        .first_row = (unsigned)fbp_first_row(job, b, 0),
+        .first_row = (unsigned)b->load_row0,
         .row0 = (unsigned)b->row0,
         .n_rows = (unsigned)b->n_rows,
         .pad_left = (unsigned)job->pad_left,
@@ -451,7 +439,7 @@ static fbp_status put(void *user, size_t at, const void *data, size_t bytes)
 static fbp_status open_plan(struct cuda_device *dev)
 {
     struct gpu_tables *t = &dev->tables;
-    const size_t lanes = gpu_lanes(dev->job);
+    const size_t lanes = dev->job->turns;
     size_t work;
 
     for (;;) {

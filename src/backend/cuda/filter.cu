@@ -6,9 +6,9 @@ enum { THREADS = 256 };
 /* One block a row of the raw batch. */
 static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, const cuda_prep prep)
 {
-    const unsigned at = blockIdx.x / raw.load_rows, half = at / raw.n_views, k = at % raw.n_views;
+    const unsigned k = blockIdx.x / raw.load_rows;
     const unsigned view = raw.view0 + k % raw.a_part + k / raw.a_part * raw.part_views;
-    const unsigned detector_row = raw.first_row[half] + blockIdx.x % raw.load_rows;
+    const unsigned detector_row = raw.first_row + blockIdx.x % raw.load_rows;
     const size_t first = (size_t)blockIdx.x * raw.n_columns;
     const size_t first_pixel = (size_t)detector_row * raw.n_columns;
     float *row = raw.samples + first;
@@ -26,7 +26,7 @@ static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, co
     /* The ledger is asked of rows alone in which something was mended: of most nothing is. */
     if (!__syncthreads_or(bad || clipped))
         return;
-    const bool counts = cuda_row_counts(prep, raw.halves, half, view, detector_row);
+    const bool counts = cuda_row_counts(prep, view, detector_row);
     if (prep.intensity)
         cuda_count(prep.clipped, counts ? clipped : 0);
     if (__syncthreads_or(bad) && threadIdx.x == 0) { /* and all have asked */
@@ -41,16 +41,15 @@ static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, co
 cudaError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
                               cudaStream_t stream)
 {
-    prepare<<<raw->halves * raw->n_views * raw->load_rows, THREADS, 0, stream>>>(*raw, *prep);
+    prepare<<<raw->n_views * raw->load_rows, THREADS, 0, stream>>>(*raw, *prep);
     return cudaGetLastError();
 }
 
 /* Sources are good pixels, so the order in which bad ones are bridged does not matter. */
 static __global__ void bridge(const cuda_raw raw, const gpu_bridge *bridges, unsigned n,
-                              unsigned r0, unsigned n_rows, unsigned half)
+                              unsigned r0, unsigned n_rows)
 {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-    const size_t view = half * raw.n_views + blockIdx.y;
 
     if (i >= n)
         return;
@@ -58,22 +57,20 @@ static __global__ void bridge(const cuda_raw raw, const gpu_bridge *bridges, uns
     const unsigned row = b.pixel / raw.n_columns;
     if (row < r0 || row >= r0 + n_rows)
         return;
-    const size_t shift = (size_t)raw.first_row[half] * raw.n_columns;
-    float *samples = raw.samples + view * raw.load_rows * raw.n_columns, sum = 0;
+    const size_t shift = (size_t)raw.first_row * raw.n_columns;
+    float *samples = raw.samples + (size_t)blockIdx.y * raw.load_rows * raw.n_columns, sum = 0;
     for (int k = 0; k < 4; k++)
         sum += b.weight[k] * samples[b.from[k] - shift];
     samples[b.pixel - shift] = sum;
 }
 
 cudaError_t cuda_bridge_pixels(const struct cuda_raw *raw, const struct gpu_bridge *bridges,
-                               unsigned n_bridges, const unsigned row0[2], const unsigned n_rows[2],
+                               unsigned n_bridges, unsigned row0, unsigned n_rows,
                                cudaStream_t stream)
 {
     const dim3 grid((n_bridges + THREADS - 1) / THREADS, raw->n_views);
 
-    for (unsigned half = 0; half < raw->halves; half++)
-        bridge<<<grid, THREADS, 0, stream>>>(*raw, bridges, n_bridges, row0[half], n_rows[half],
-                                             half);
+    bridge<<<grid, THREADS, 0, stream>>>(*raw, bridges, n_bridges, row0, n_rows);
     return cudaGetLastError();
 }
 
@@ -84,10 +81,10 @@ static __global__ void __launch_bounds__(THREADS)
     __shared__ fbp_ray_row rays[2];
     const unsigned nc = p.raw.n_columns, row = p.row0 + blockIdx.x, k = p.first + blockIdx.y;
     const unsigned view = p.view0 + k % p.n_groups + k / p.n_groups * p.part_views;
-    const size_t stored = (size_t)(p.half * p.raw.n_views + k) * p.raw.load_rows;
-    const float *in = p.raw.samples + (stored + row - p.raw.first_row[p.half]) * nc;
+    const size_t stored = (size_t)k * p.raw.load_rows;
+    const float *in = p.raw.samples + (stored + row - p.raw.first_row) * nc;
     float *out = p.weighted + ((size_t)blockIdx.y * p.n_rows + blockIdx.x) * nc;
-    const cuda_pair rows = {{0, 0}, 1, row, p.half, (size_t)row * nc, view};
+    const cuda_pair rows = {{0, 0}, 1, row, (size_t)row * nc, view};
 
     cuda_find_rays(p.weights, rows, rays);
     __syncthreads();
@@ -116,8 +113,8 @@ static __global__ void __launch_bounds__(THREADS)
         for (int j = 0; j < GPU_COLUMN_ROWS; j++)
             sum[j] = fmaf(tap[j], x, sum[j]);
     }
-    const size_t stored = (size_t)(p.half * p.raw.n_views + k) * p.raw.load_rows;
-    const unsigned skipped = p.row0 - p.raw.first_row[p.half];
+    const size_t stored = (size_t)k * p.raw.load_rows;
+    const unsigned skipped = p.row0 - p.raw.first_row;
     float *out = p.raw.samples + (stored + skipped + r) * nc + c;
 #pragma unroll
     for (int j = 0; j < GPU_COLUMN_ROWS; j++)

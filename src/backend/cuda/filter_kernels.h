@@ -13,12 +13,12 @@
 #include "prep/harden.h"
 #include "weight/ray.h"
 
-/** A raw batch, [halves][n_views][load_rows][n_columns]. */
+/** A raw batch, [n_views][load_rows][n_columns]. */
 struct cuda_raw {
     float *samples;
     const uint16_t *counts; /**< what samples will be made from; NULL: they are there */
-    unsigned halves, n_views, load_rows, n_columns;
-    unsigned first_row[2]; /**< of the detector, a half */
+    unsigned n_views, load_rows, n_columns;
+    unsigned first_row; /**< of the detector */
     unsigned view0, a_part,
         part_views; /**< of the scan: the first view; of a part here, and there */
 };
@@ -42,11 +42,11 @@ struct cuda_weights {
     const struct fbp_ray_view *views; /**< or NULL */
 };
 
-/** Some views of a half of a prepared raw batch, whose columns are to be filtered. */
+/** Some views of a prepared raw batch, whose columns are to be filtered. */
 struct cuda_columns {
     struct cuda_raw raw;
     struct cuda_weights weights;
-    unsigned half, first, n; /**< views [first, first + n) of the batch */
+    unsigned first, n; /**< views [first, first + n) of the batch */
     unsigned n_groups, part_views, view0;
     unsigned row0, n_rows; /**< of the detector: those that line integrals are there of */
     float *weighted;       /**< scratch [n][n_rows][n_columns] */
@@ -59,8 +59,8 @@ struct cuda_columns {
 struct cuda_pairs {
     struct cuda_raw raw;
     struct cuda_weights weights;
-    unsigned first, n, turns, part_views;        /**< part_views: of the scan */
-    unsigned n_groups, n_rows, row0, panel_rows; /**< row0: of the detector, in half 0 */
+    unsigned first, n, turns, part_views; /**< part_views: of the scan */
+    unsigned n_groups, n_rows, row0;      /**< row0: of the detector */
     unsigned view0, pad_left;
     unsigned apart; /**< columns of a filtered row from one measured to the next */
 };
@@ -81,9 +81,9 @@ FBP_BEGIN
 cudaError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
                               cudaStream_t stream);
 
-/** Bad pixels of rows [row0[half], row0[half] + n_rows[half]). */
+/** Bad pixels of rows [row0, row0 + n_rows). */
 cudaError_t cuda_bridge_pixels(const struct cuda_raw *raw, const struct gpu_bridge *bridges,
-                               unsigned n_bridges, const unsigned row0[2], const unsigned n_rows[2],
+                               unsigned n_bridges, unsigned row0, unsigned n_rows,
                                cudaStream_t stream);
 
 /**

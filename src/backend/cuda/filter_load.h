@@ -64,19 +64,13 @@ static __device__ inline void cuda_count(unsigned long long *to, unsigned n)
         atomicAdd(to, (unsigned long long)n);
 }
 
-/** Does what is mended in this row count?  Where halves are mirrored some rows are in both, and
- *  count in their own.  Rows of one launch are different rows, so that cuda_row_counted() may
- * follow when all threads of the block have asked. */
-static __device__ inline bool cuda_row_counts(const cuda_prep &p, unsigned halves, unsigned half,
-                                              unsigned view, unsigned row)
+/** Are repaired samples of this row counted?  The rows of one launch differ, so that
+ *  cuda_row_counted() may follow once all threads of the block have called this. */
+static __device__ inline bool cuda_row_counts(const cuda_prep &p, unsigned view, unsigned row)
 {
     const size_t at = (size_t)view * p.panel_rows + row;
 
-    if (!p.ledger)
-        return true;
-    if (halves > 1 && (half == 1) != (2 * row + 1 < p.panel_rows))
-        return false;
-    return p.ledger[at / 32] >> at % 32 & 1;
+    return !p.ledger || (p.ledger[at / 32] >> at % 32 & 1);
 }
 
 /** It has been; by one thread. */
@@ -116,25 +110,20 @@ struct cuda_pair {
     size_t first[2]; /**< samples of the raw batch */
     unsigned n;      /**< 1: there is no second row */
     unsigned row;    /**< of the detector */
-    unsigned half;   /**< of the batch */
     size_t pixel;    /**< the first of that row */
     unsigned view;   /**< of the scan; the second is the next */
 };
 
 static __device__ inline cuda_pair cuda_pair_of(const cuda_pairs &p, unsigned local)
 {
-    const unsigned lanes = p.raw.halves * p.turns, at = p.first + local, lane = at % lanes;
-    const unsigned group = 2 * (at / lanes / p.n_rows), upper = p.row0 + at / lanes % p.n_rows;
-    const unsigned half = lane / p.turns, turn = lane % p.turns, nc = p.raw.n_columns;
-    const unsigned row = half ? p.panel_rows - 1 - upper : upper;
-    const unsigned loaded = row - (half ? p.raw.first_row[1] : p.raw.first_row[0]);
-    const size_t view = half * p.raw.n_views + turn * p.n_groups + group;
-    const size_t first = (view * p.raw.load_rows + loaded) * nc;
+    const unsigned at = p.first + local, turn = at % p.turns, nc = p.raw.n_columns;
+    const unsigned group = 2 * (at / p.turns / p.n_rows), row = p.row0 + at / p.turns % p.n_rows;
+    const size_t view = turn * p.n_groups + group;
+    const size_t first = (view * p.raw.load_rows + (row - p.raw.first_row)) * nc;
 
     return {{first, first + (size_t)p.raw.load_rows * nc},
             group + 1 < p.n_groups ? 2u : 1u,
             row,
-            half,
             (size_t)row * nc,
             p.view0 + turn * p.part_views + group};
 }

@@ -24,10 +24,9 @@ struct cuda_views {
 
 /**
  * Filtered rows on their way into the kernel's layout: complex rows [first, first + n) of a batch.
- * Complex row ((pair * n_rows + row) * n_lanes + lane) holds row `row` (or its mirror image in
- * lanes of half 1) of group 2 pair in its real part and of group 2 pair + 1, if there is one, in
- * its imaginary part; lane = half * turns + turn.  So the lanes of a texel are neighbours, and
- * `first` and n are multiples of n_lanes.
+ * Complex row ((pair * n_rows + row) * n_lanes + lane) holds row `row` of the view of turn `lane`
+ * of group 2 pair in its real part and of group 2 pair + 1, if there is one, in its imaginary part.
+ * The lanes of a texel are adjacent; `first` and n are multiples of n_lanes.
  */
 struct cuda_rows {
     const float2 *rows;
@@ -37,7 +36,7 @@ struct cuda_rows {
     unsigned group0; /**< of the texture, that group 0 of the batch is */
 };
 
-/** One pass over slices (layers) of a slab; or a batch, of kernels of planes. */
+/** One pass over slices of a slab; or a batch, of kernels of planes. */
 struct cuda_bp {
     const struct fbp_job *job;
     const struct fbp_batch *batch;
@@ -46,13 +45,13 @@ struct cuda_bp {
     struct gpu_pass pass;
     const struct gpu_plane *planes; /**< of the batch's first view; then there is no pass */
     struct gpu_grid grid;
-    float *volume; /**< from slice (layer) grid.z0 on */
+    float *volume; /**< from slice grid.z0 on */
     const struct fbp_slab *slab;
     int shape; /**< of the kernel's */
     cudaStream_t stream;
 };
 
-/** Slices [z0, z1) of one half of a slab to its out[z1 - z0][ny][nx], scaled and shifted. */
+/** Slices [z0, z1) of a slab to its out[z1 - z0][ny][nx], scaled and shifted. */
 struct cuda_fetch {
     const struct fbp_job *job;
     const struct fbp_slab *slab;
@@ -84,10 +83,8 @@ extern const struct cuda_kernel cuda_kernel_matrix_half, cuda_kernel_matrix_fast
     cuda_kernel_matrix_exact;
 extern const struct cuda_kernel cuda_kernel_column_half, cuda_kernel_column_exact;
 extern const struct cuda_kernel cuda_kernel_rot90_half, cuda_kernel_rot90_exact;
-extern const struct cuda_kernel cuda_kernel_rot180_mirror_half, cuda_kernel_rot180_mirror_exact;
 extern const struct cuda_kernel cuda_kernel_rot180_half, cuda_kernel_rot180_fast,
     cuda_kernel_rot180_exact;
-extern const struct cuda_kernel cuda_kernel_mirror_half, cuda_kernel_mirror_exact;
 
 /** The fastest kernel of the job's precision that scan and volume allow; of that name, if one is
  *  given.  NULL: there is none. */
@@ -111,10 +108,8 @@ cudaError_t cuda_store_fp32(const struct fbp_job *job, const struct cuda_rows *r
 cudaError_t cuda_store_fp16(const struct fbp_job *job, const struct cuda_rows *rows,
                             const struct cuda_views *views, cudaStream_t stream);
 
-/** Launch: filtered rows as they are, [halves][n_views][n_rows][n_columns], upwards in both halves.
- */
-cudaError_t cuda_plain_rows(const struct cuda_rows *rows, unsigned turns, unsigned n_views,
-                            float *out, cudaStream_t stream);
+/** Launch: filtered rows in order, [n_views][n_rows][n_columns]. */
+cudaError_t cuda_plain_rows(const struct cuda_rows *rows, float *out, cudaStream_t stream);
 
 /** Launch: scale * x + shift of n floats. */
 cudaError_t cuda_scale(const float *in, size_t n, float scale, float shift, float *out,

@@ -1,12 +1,10 @@
-/** @file orbit.h  Scans with symmetries: voxels that turns and the mirror map onto each other take
+/** @file orbit.h  Scans with a rotational symmetry: voxels that turns map onto each other take
  * their samples from one place (internal; C and CUDA).
  *
- * Where view k + K/4 is view k turned by 90 degrees about z, it sees a voxel as view k sees the
- * voxel turned back; so with K/2 and half turns; and where the detector is centred, -z is seen as z
- * is, in mirrored rows.  An orbit is a voxel column, its turns, and their mirror images; texels
- * hold one sample for each.  Lane h T + j of the texel at place i (the orbit's first position
- * turned i times) belongs to voxel i + j of half h.  Definitions as on the CPU:
- * backend/cpu/orbit_bp.h.
+ * If view k + K/4 is view k turned by 90 degrees about z, it sees a voxel as view k sees the voxel
+ * turned back; the same holds for K/2 and half turns.  An orbit is a voxel column and its turns; a
+ * texel holds one sample for each.  Lane j of the texel at place i (the orbit's first position
+ * turned i times) belongs to voxel i + j.  Definitions as on the CPU: backend/cpu/orbit_bp.h.
  */
 #ifndef FBP_SRC_CUDA_ORBIT_H
 #define FBP_SRC_CUDA_ORBIT_H
@@ -22,18 +20,6 @@ FBP_END
 
 #    include "backend/cuda/frame.h"
 
-/** Turns and halves of a kernel; 2 or 4 lanes. */
-template <int T, int H> struct cuda_orbit {
-    static constexpr int TURNS = T, HALVES = H, LANES = T * H;
-    static_assert(LANES == 2 || LANES == 4);
-
-    /** The voxel of the orbit that a lane of place I belongs to. */
-    static constexpr __device__ int voxel(int i, int lane)
-    {
-        return lane / T * T + (i + lane % T) % T;
-    }
-};
-
 /** Where an orbit's place falls in a view. */
 struct cuda_spot {
     float u, r;  /**< column, relative to the principal one; 1/w */
@@ -47,14 +33,16 @@ static __device__ inline cuda_spot cuda_spot_of(const gpu_view &view, float tx, 
             fmaf(tx, view.v[0], fmaf(ty, view.v[1], view.v[3])) * r, view.v[2] * r};
 }
 
-/** The next place of an orbit. */
-template <int T> static __device__ inline void cuda_turn(const gpu_domain &d, float *tx, float *ty)
+/** The next place of an orbit of TURNS places. */
+template <int TURNS>
+static __device__ inline void cuda_turn(const gpu_domain &d, float *tx, float *ty)
 {
+    static_assert(TURNS == 2 || TURNS == 4);
     const float x = *tx;
-    if constexpr (T == 4) {
+    if constexpr (TURNS == 4) {
         *tx = fmaf(d.s, *ty, d.ex);
         *ty = fmaf(-d.s, x, d.ey);
-    } else if constexpr (T == 2) {
+    } else {
         *tx = d.ex - x;
         *ty = d.ey - *ty;
     }

@@ -1,19 +1,18 @@
 /*
- * Scans with symmetries, interpolation in fp32: a sample is a float2 or float4, one component a
- * lane, and lies in plain memory between borders of zeros.  u, w and the weights of the two columns
- * do not depend on z: a thread computes them once for all its slices of an orbit, and may keep the
- * samples of a slice that the next one needs as well.
+ * Scans with a rotational symmetry, interpolation in fp32: a sample is a float2 or float4, one
+ * component a lane, and lies in plain memory between borders of zeros.  u, w and the weights of the
+ * two columns do not depend on z: a thread computes them once for all its slices of an orbit, and
+ * may keep the samples of a slice that the next one needs as well.
  */
 #include "backend/cuda/orbit.h"
 #include "backend/cuda/plain.h"
 #include "backend/gpu/gpu_known.h"
 
-/* Lanes, slices of a thread, and whether samples are kept from slice to slice. */
-template <int T, int H, int S, bool K> struct shape : cuda_orbit<T, H> {
+/* Turns, and slices of a thread. */
+template <int T, int S> struct shape {
     using Tile = cuda_tile<16, 16, S, 8>;
-    static constexpr int SLICES = S;
-    static constexpr bool KEEP = K;
-    using packed = cuda_packed<T * H>;
+    static constexpr int TURNS = T, SLICES = S;
+    using packed = cuda_packed<T>;
 };
 
 /* Leaves what is there if `wanted` is false: no branch. */
@@ -40,7 +39,7 @@ template <int LANES> struct taps {
 
 template <class S>
 static __device__ inline void load_taps(const typename S::packed *p, unsigned above,
-                                        taps<S::LANES> *q)
+                                        taps<S::TURNS> *q)
 {
 #pragma unroll
     for (int c = 0; c < 2; c++) {
@@ -52,12 +51,12 @@ static __device__ inline void load_taps(const typename S::packed *p, unsigned ab
 /* Row r of two columns and the row above it; what the slice before had read is kept. */
 template <class S>
 static __device__ inline void load_row(const typename S::packed *p, unsigned above, bool same,
-                                       bool next, taps<S::LANES> *q)
+                                       bool next, taps<S::TURNS> *q)
 {
 #pragma unroll
     for (int c = 0; c < 2; c++) {
 #pragma unroll
-        for (int j = 0; j < S::LANES; j++)
+        for (int j = 0; j < S::TURNS; j++)
             q->t[0][c][j] = next ? q->t[1][c][j] : q->t[0][c][j];
         load_if(!same && !next, p + c, q->t[0][c]);
         load_if(!same, p + c + above, q->t[1][c]);
@@ -66,14 +65,14 @@ static __device__ inline void load_row(const typename S::packed *p, unsigned abo
 
 /* What the samples of a slice add to the orbit's voxels, at place I. */
 template <class S, int I>
-static __device__ inline void add_taps(const taps<S::LANES> &q, float wl, float wr, float b,
-                                       float (&sum)[S::LANES])
+static __device__ inline void add_taps(const taps<S::TURNS> &q, float wl, float wr, float b,
+                                       float (&sum)[S::TURNS])
 {
     const float wlb = wl * b, wrb = wr * b, wl0 = wl - wlb, wr0 = wr - wrb;
 
 #pragma unroll
-    for (int j = 0; j < S::LANES; j++) {
-        float &out = sum[S::voxel(I, j)];
+    for (int j = 0; j < S::TURNS; j++) {
+        float &out = sum[(I + j) % S::TURNS];
         out = fmaf(wl0, q.t[0][0][j], out);
         out = fmaf(wr0, q.t[0][1][j], out);
         out = fmaf(wlb, q.t[1][0][j], out);
@@ -85,7 +84,7 @@ static __device__ inline void add_taps(const taps<S::LANES> &q, float wl, float 
 template <class S, int I>
 static __device__ inline void
 add_place(const gpu_view &view, const typename S::packed *__restrict__ samples, const gpu_plain &in,
-          float tx, float ty, float tz, float (&sum)[S::SLICES][S::LANES])
+          float tx, float ty, float tz, float (&sum)[S::SLICES][S::TURNS])
 {
     const cuda_spot s = cuda_spot_of(view, tx, ty);
     const float u_lo = (float)(-1 - view.column), u_hi = (float)(in.columns - view.column);
@@ -102,14 +101,14 @@ add_place(const gpu_view &view, const typename S::packed *__restrict__ samples, 
                             (unsigned)(view.column + GPU_BORDER) +
                             ((unsigned)(view.row + GPU_BORDER) - CUDA_FLOOR_BITS) * in.stride;
     unsigned before = 0;
-    taps<S::LANES> q;
+    taps<S::TURNS> q;
 #pragma unroll
     for (int k = 0; k < S::SLICES; k++) {
         const float v = fminf(fmaxf(fmaf(tz + (float)k, s.dv, s.v), v_lo), v_hi);
         const float iv = __fadd_rd(v, CUDA_FLOOR);
         const unsigned r = __float_as_uint(iv);
         const typename S::packed *p = samples + (r * in.stride + origin);
-        if (S::KEEP && k > 0)
+        if (k > 0)
             load_row<S>(p, in.stride, r == before, r == before + 1, &q);
         else
             load_taps<S>(p, in.stride, &q);
@@ -123,7 +122,7 @@ template <class S, int I = 0>
 static __device__ inline void add_places(const gpu_view &view,
                                          const typename S::packed *__restrict__ samples,
                                          const gpu_plain &in, const gpu_domain &d, float tx,
-                                         float ty, float tz, float (&sum)[S::SLICES][S::LANES])
+                                         float ty, float tz, float (&sum)[S::SLICES][S::TURNS])
 {
     add_place<S, I>(view, samples, in, tx, ty, tz, sum);
     if constexpr (I + 1 < S::TURNS) {
@@ -141,7 +140,7 @@ static __global__ void __launch_bounds__(S::Tile::THREADS)
     const cuda_place_in_volume p = cuda_place_of_thread<typename S::Tile>(d.nx, d.ny);
     const float tz = (float)(g.z0 + p.z) - g.z_ref;
     const float tx = (float)(d.x0 + p.x) - g.x_ref, ty = (float)(d.y0 + p.y) - g.y_ref;
-    float sum[S::SLICES][S::LANES];
+    float sum[S::SLICES][S::TURNS];
 
     if (REGION && !cuda_is_wanted<typename S::Tile>(g, d.nx, d.ny, d.x0, d.y0))
         return;
@@ -170,7 +169,7 @@ template <class S> static cudaError_t launch(const struct cuda_bp *bp)
 
 template <class S, gpu_id ID> static constexpr cuda_kernel kernel_of()
 {
-    static_assert(gpu_known[ID].turns == S::TURNS && gpu_known[ID].mirrored == (S::HALVES == 2));
+    static_assert(gpu_known[ID].turns == S::TURNS);
     return {
         .gpu = gpu_known[ID],
         .store = cuda_plain_store,
@@ -179,15 +178,7 @@ template <class S, gpu_id ID> static constexpr cuda_kernel kernel_of()
     };
 }
 
-using quarter = shape<4, 1, 4, true>;
-using half_and_mirror = shape<2, 2, 4, true>;
-using half_turn = shape<2, 1, 8, true>;
-using mirror = shape<1, 2, 8, false>;
-
-extern "C" const struct cuda_kernel cuda_kernel_rot90_exact = kernel_of<quarter, GPU_ROT90_EXACT>();
-extern "C" const struct cuda_kernel cuda_kernel_rot180_mirror_exact =
-    kernel_of<half_and_mirror, GPU_ROT180_MIRROR_EXACT>();
+extern "C" const struct cuda_kernel cuda_kernel_rot90_exact =
+    kernel_of<shape<4, 4>, GPU_ROT90_EXACT>();
 extern "C" const struct cuda_kernel cuda_kernel_rot180_exact =
-    kernel_of<half_turn, GPU_ROT180_EXACT>();
-extern "C" const struct cuda_kernel cuda_kernel_mirror_exact =
-    kernel_of<mirror, GPU_MIRROR_EXACT>();
+    kernel_of<shape<2, 8>, GPU_ROT180_EXACT>();

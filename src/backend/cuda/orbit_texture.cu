@@ -1,7 +1,7 @@
 /*
- * Scans with symmetries, filtered by the texture units: a texel is one sample of each of two or
- * four lanes, so that one fetch serves as many voxels (after Xu and Mueller 2005).  Texels are
- * fp16, scaled by a power of two into its range (half.c), or pairs of fp32; sums are fp32.
+ * Scans with a rotational symmetry, filtered by the texture units: a texel is one sample of each of
+ * two or four lanes, so that one fetch serves as many voxels (after Xu and Mueller 2005).  Texels
+ * are fp16, scaled by a power of two into its range (half.c), or pairs of fp32; sums are fp32.
  *
  * u and v are rounded to the nearest 1/256 of a texel, the units' last digit: v before the first
  * row of the batch is subtracted, so that no division into slabs changes it (see fast.cu), u
@@ -10,11 +10,11 @@
 #include "backend/cuda/orbit.h"
 #include "backend/gpu/gpu_known.h"
 
-/* Lanes, bits of a component of a texel, and the tile. */
-template <int T, int H, int B, class Tile_> struct shape : cuda_orbit<T, H> {
+/* Turns, and the tile. */
+template <int T, class Tile_> struct shape {
     using Tile = Tile_;
-    using packed = cuda_packed<T * H>;
-    static constexpr int SLICES = Tile::SLICES, BITS = B;
+    using packed = cuda_packed<T>;
+    static constexpr int TURNS = T, SLICES = Tile::SLICES;
 };
 
 struct layout {
@@ -27,7 +27,7 @@ struct layout {
 
 template <class S, int I>
 static __device__ inline void add_place(const gpu_view &view, const layout &in, int layer, float tx,
-                                        float ty, float tz, float (&sum)[S::SLICES][S::LANES])
+                                        float ty, float tz, float (&sum)[S::SLICES][S::TURNS])
 {
     const cuda_spot s = cuda_spot_of(view, tx, ty);
     const float column =
@@ -42,11 +42,11 @@ static __device__ inline void add_place(const gpu_view &view, const layout &in, 
 #pragma unroll
     for (int k = 0; k < S::SLICES; k++) {
         const float v = (fmaf(tz + (float)(k * S::Tile::LAYERS), s.dv, s.v) + CUDA_ROUND) + row;
-        float q[S::LANES];
+        float q[S::TURNS];
         cuda_unpack(tex2DLayered<typename S::packed>(in.views, column, v, layer), q);
 #pragma unroll
-        for (int j = 0; j < S::LANES; j++) {
-            float &out = sum[k][S::voxel(I, j)];
+        for (int j = 0; j < S::TURNS; j++) {
+            float &out = sum[k][(I + j) % S::TURNS];
             out = fmaf(rr, q[j], out);
         }
     }
@@ -56,7 +56,7 @@ static __device__ inline void add_place(const gpu_view &view, const layout &in, 
 template <class S, int I = 0>
 static __device__ inline void add_places(const gpu_view &view, const layout &in, int layer,
                                          const gpu_domain &d, float tx, float ty, float tz,
-                                         float (&sum)[S::SLICES][S::LANES])
+                                         float (&sum)[S::SLICES][S::TURNS])
 {
     add_place<S, I>(view, in, layer, tx, ty, tz, sum);
     if constexpr (I + 1 < S::TURNS) {
@@ -74,7 +74,7 @@ static __global__ void __launch_bounds__(S::Tile::THREADS)
     const cuda_place_in_volume p = cuda_place_of_thread<typename S::Tile>(d.nx, d.ny);
     const float tz = (float)(g.z0 + p.z) - g.z_ref;
     const float tx = (float)(d.x0 + p.x) - g.x_ref, ty = (float)(d.y0 + p.y) - g.y_ref;
-    float sum[S::SLICES][S::LANES];
+    float sum[S::SLICES][S::TURNS];
 
     if (REGION && !cuda_is_wanted<typename S::Tile>(g, d.nx, d.ny, d.x0, d.y0))
         return;
@@ -111,20 +111,20 @@ template <class S> static cudaError_t launch_shape(const struct cuda_bp *bp)
  * than those of two lines. */
 enum { OF_ONE_LAYER, OF_TWO_LAYERS, SHAPES };
 
-template <int T, int H, int B> static cudaError_t launch(const struct cuda_bp *bp)
+template <int T> static cudaError_t launch(const struct cuda_bp *bp)
 {
-    enum { SLICES = 16 / (T * H) };
+    enum { SLICES = 16 / T };
 
     if (bp->shape == OF_TWO_LAYERS)
-        return launch_shape<shape<T, H, B, cuda_tile<16, 8, SLICES, 8, 2>>>(bp);
-    return launch_shape<shape<T, H, B, cuda_tile<32, 8, SLICES, 16>>>(bp);
+        return launch_shape<shape<T, cuda_tile<16, 8, SLICES, 8, 2>>>(bp);
+    return launch_shape<shape<T, cuda_tile<32, 8, SLICES, 16>>>(bp);
 }
 
 /* The order is that of an H200. */
-template <int T, int H, int B>
+template <int T, int B>
 static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
-    const bool wide = T * H * B == 64;
+    const bool wide = T * B == 64;
 
     (void)job;
     (void)n_slices;
@@ -135,23 +135,19 @@ static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MO
 
 template <gpu_id ID> static constexpr cuda_kernel kernel_of()
 {
-    constexpr int T = (int)gpu_known[ID].turns, H = gpu_known[ID].mirrored ? 2 : 1;
-    constexpr int B = gpu_known[ID].bits;
+    constexpr int T = (int)gpu_known[ID].turns, B = gpu_known[ID].bits;
     gpu_kernel known = gpu_known[ID];
 
     known.n_shapes = SHAPES;
-    known.candidates = candidates<T, H, B>;
+    known.candidates = candidates<T, B>;
     return {
         .gpu = known,
         .store = B == 16 ? cuda_store_fp16 : cuda_store_fp32,
-        .backproject = launch<T, H, B>,
+        .backproject = launch<T>,
         .fetch = cuda_orbit_fetch,
     };
 }
 
 extern "C" const struct cuda_kernel cuda_kernel_rot90_half = kernel_of<GPU_ROT90_HALF>();
-extern "C" const struct cuda_kernel cuda_kernel_rot180_mirror_half =
-    kernel_of<GPU_ROT180_MIRROR_HALF>();
 extern "C" const struct cuda_kernel cuda_kernel_rot180_half = kernel_of<GPU_ROT180_HALF>();
-extern "C" const struct cuda_kernel cuda_kernel_mirror_half = kernel_of<GPU_MIRROR_HALF>();
 extern "C" const struct cuda_kernel cuda_kernel_rot180_fast = kernel_of<GPU_ROT180_FAST>();

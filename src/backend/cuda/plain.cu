@@ -62,30 +62,28 @@ cudaError_t cuda_plain_store(const struct fbp_job *job, const struct cuda_rows *
 }
 
 /* A lane of a pair of rows. */
-static __global__ void copy_rows(const cuda_rows r, unsigned turns, unsigned n_views, float *out)
+static __global__ void copy_rows(const cuda_rows r, float *out)
 {
     const unsigned x = blockIdx.x * blockDim.x + threadIdx.x, lane = blockIdx.z;
     const unsigned local = blockIdx.y * r.n_lanes + lane;
     const cuda_place p = cuda_place_of(r, local);
-    const unsigned half = lane / turns, row = half ? r.n_rows - 1 - p.row : p.row;
-    const size_t view = half * n_views + lane % turns * r.n_groups + p.group;
+    const size_t view = lane * r.n_groups + p.group;
 
     if (x >= r.n_columns)
         return;
     const float2 q = r.rows[(size_t)local * r.stride + x];
-    float *to = out + (view * r.n_rows + row) * r.n_columns + x;
+    float *to = out + (view * r.n_rows + p.row) * r.n_columns + x;
     to[0] = q.x;
     if (p.second)
         to[(size_t)r.n_rows * r.n_columns] = q.y;
 }
 
-cudaError_t cuda_plain_rows(const struct cuda_rows *rows, unsigned turns, unsigned n_views,
-                            float *out, cudaStream_t stream)
+cudaError_t cuda_plain_rows(const struct cuda_rows *rows, float *out, cudaStream_t stream)
 {
     cuda_for_parts(*rows, [&](const cuda_rows &part) {
         const dim3 grid(cuda_blocks(part.n_columns, CUDA_ROW_THREADS), part.n / part.n_lanes,
                         part.n_lanes);
-        copy_rows<<<grid, CUDA_ROW_THREADS, 0, stream>>>(part, turns, n_views, out);
+        copy_rows<<<grid, CUDA_ROW_THREADS, 0, stream>>>(part, out);
     });
     return cudaGetLastError();
 }

@@ -337,7 +337,7 @@ static void take_needed_rows(struct pass *p)
 {
     size_t r0, r1;
 
-    fbp_needed_rows(p->dev->job, p->batch, 0, &r0, &r1);
+    fbp_needed_rows(p->dev->job, p->batch, &r0, &r1);
     p->rows.r0 = (uint32_t)r0;
     p->rows.r_rows = (uint32_t)(r1 - r0);
 }

@@ -19,7 +19,7 @@ static bool fits_texture(const struct fbp_job *job)
 /* Orbits want views from all over the scan. */
 static bool has_symmetry(const struct gpu_kernel *k, const struct fbp_job *job)
 {
-    if (k->turns > 1 || k->mirrored)
+    if (k->turns > 1)
         return gpu_has_symmetry(job, k->symmetry);
     return (job->facts.symmetry & k->symmetry) == k->symmetry;
 }
@@ -49,7 +49,6 @@ void gpu_kernel_take(const struct gpu_kernel *kernel, const char *isa, struct fb
 {
     job->chosen = (struct fbp_chosen){kernel->name, isa, kernel};
     job->turns = kernel->turns;
-    job->mirrored = kernel->mirrored;
     job->boxes = kernel->turns == 1; /* turns take voxels of all four quarters together */
 }
 

@@ -23,8 +23,7 @@ static float rest(size_t n)
 /* Counter-clockwise a quarter turn takes (x, y) to (n - 1 - y, x), otherwise to (y, n - 1 - x). */
 void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab, struct gpu_domain *out)
 {
-    const size_t n[2] = {slab->nx, slab->ny}; /* with turns, of whole slices */
-    const size_t x0 = job->turns == 4 ? n[0] / 2 : 0, y0 = job->turns >= 2 ? n[1] / 2 : 0;
+    const size_t n[2] = {slab->nx, slab->ny}, x0 = job->turns == 4 ? n[0] / 2 : 0, y0 = n[1] / 2;
 
     *out = (struct gpu_domain){.x0 = (int)x0,
                                .y0 = (int)y0,
@@ -44,5 +43,5 @@ size_t gpu_orbit_volume_size(const struct fbp_job *job, const struct fbp_slab *s
     struct gpu_domain d;
 
     gpu_find_domain(job, slab, &d);
-    return job->turns * fbp_halves(job) * (size_t)d.nx * (size_t)d.ny * slab->nz;
+    return job->turns * (size_t)d.nx * (size_t)d.ny * slab->nz;
 }

@@ -40,14 +40,14 @@ struct gpu_pass {
     struct gpu_view view[GPU_PASS];
 };
 
-/** Slices (the upper ones of layers) [first, end) in which something is wanted of a cell, GPU_CELL
- * x GPU_CELL columns of the volume, or of what its kernel takes together with it; 0, 0: nothing. */
+/** Slices [first, end) in which a voxel is wanted of a cell, GPU_CELL x GPU_CELL columns of the
+ *  volume, or of the columns that its kernel takes together with it; 0, 0: none. */
 struct gpu_wanted {
     int first, end;
 };
 enum { GPU_CELL = 8 };
 
-/** What is computed of the volume: slices (layers) of a slab from z0 on. */
+/** The part of the volume that a launch computes: slices of a slab from z0 on. */
 struct gpu_grid {
     int nx, ny, nz;
     int z0; /**< global index of the first */
@@ -63,8 +63,7 @@ struct gpu_grid {
 struct gpu_kernel {
     const char *name;
     enum fbp_precision precision; /**< exact, fast or half */
-    size_t turns;                 /**< views and halves that it takes together: lanes */
-    bool mirrored;
+    size_t turns;                 /**< views that it takes together, one per lane */
     bool by_name;      /**< a paper's variant: used where it is asked for, never chosen */
     int pass;          /**< views of a pass at most; 0: GPU_PASS */
     unsigned symmetry; /**< FBP_SYM_…: what scan and volume must have */
@@ -79,7 +78,7 @@ struct gpu_kernel {
     bool planes;
     /** Bytes of filtered views in plain memory. */
     size_t (*views_bytes)(const struct fbp_job *job, size_t n_groups, size_t n_rows);
-    /** Floats of a slab, layer after layer; NULL: every voxel once, [z][y][x]. */
+    /** Floats of a slab, slice after slice; NULL: every voxel once, [z][y][x]. */
     size_t (*volume_size)(const struct fbp_job *job, const struct fbp_slab *slab);
     /** Tiles and windows that it is compiled for; all give the same bits (tuned.h). */
     int n_shapes;
@@ -88,10 +87,10 @@ struct gpu_kernel {
     int (*candidates)(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES]);
 };
 
-/** Orbits are numbered by the columns of one quarter or half of the grid, or without turns all of
- *  the slab's, from (x0, y0) of the slab on; where n is odd the middle belongs to two quarters
- * (halves), and both hold all of it.  A place (tx, ty) is counted from the reference voxel; a
- * quarter turn takes it to (ex + s ty, ey - s tx), half a turn to (ex - tx, ey - ty). */
+/** Orbits are numbered by the columns of one quarter or half of the grid, from (x0, y0) on.  If n
+ * is odd, the middle belongs to two of these parts, and both store all of it.  A place (tx, ty) is
+ *  counted from the reference voxel; a quarter turn maps it to (ex + s ty, ey - s tx), half a turn
+ *  to (ex - tx, ey - ty). */
 struct gpu_domain {
     int x0, y0, nx, ny;
     float s, ex, ey;
@@ -121,12 +120,6 @@ const struct gpu_kernel *gpu_kernel_find(const struct gpu_kernel *const *kernels
 /** It is chosen for the job, in the words of an instruction set. */
 void gpu_kernel_take(const struct gpu_kernel *kernel, const char *isa, struct fbp_job *job);
 
-/** Rows of a detector that are neighbours in the views of the job's kernel: a texel's. */
-static inline size_t gpu_lanes(const struct fbp_job *job)
-{
-    return fbp_halves(job) * job->turns;
-}
-
 /** The kernel that was chosen for the job. */
 static inline const struct gpu_kernel *gpu_kernel_of(const struct fbp_job *job)
 {
@@ -143,7 +136,7 @@ static inline size_t gpu_cells(size_t n)
     return (n + GPU_CELL - 1) / GPU_CELL;
 }
 
-/** Slices (layers) [z0, z1) of a slab as kernels see them, all wanted. */
+/** Slices [z0, z1) of a slab as kernels see them, all wanted. */
 struct gpu_grid gpu_grid_of(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                             size_t z1);
 
@@ -192,7 +185,7 @@ void gpu_remark_add(char *line, size_t n, const char *part);
 void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab,
                      struct gpu_domain *out);
 
-/** Floats of a slab: [layer][y][x][lane], y and x of the domain. */
+/** Floats of a slab: [z][y][x][lane], y and x of the domain. */
 size_t gpu_orbit_volume_size(const struct fbp_job *job, const struct fbp_slab *slab);
 FBP_END
 

@@ -10,27 +10,21 @@
 #include "backend/gpu/gpu_plain.h"
 #include "backend/gpu/gpu_planes.h"
 
-/** Fastest first: X(id, name, precision, turns, mirrored, symmetry, usable, bits of a texture's
- *  channel).  bits 0: views lie in plain memory. */
-#define GPU_KNOWN(X)                                                                               \
-    X(PLANES_EXACT, "planes", EXACT, 1, false, 0, gpu_planes_usable, 0)                            \
-    X(PLANES_DOUBLE, "planes", DOUBLE, 1, false, 0, gpu_planes_usable, 0)                          \
-    X(ROT90_HALF, "rot90", HALF, 4, false, FBP_SYM_ROT90, NULL, 16)                                \
-    X(ROT180_MIRROR_HALF, "rot180+mirror", HALF, 2, true, FBP_SYM_ROT180 | FBP_SYM_MIRROR, NULL,   \
-      16)                                                                                          \
-    X(ROT90_EXACT, "rot90", EXACT, 4, false, FBP_SYM_ROT90, NULL, 0)                               \
-    X(ROT180_MIRROR_EXACT, "rot180+mirror", EXACT, 2, true, FBP_SYM_ROT180 | FBP_SYM_MIRROR, NULL, \
-      0)                                                                                           \
-    X(ROT180_HALF, "rot180", HALF, 2, false, FBP_SYM_ROT180, NULL, 16)                             \
-    X(MIRROR_HALF, "mirror", HALF, 1, true, FBP_SYM_MIRROR, NULL, 16)                              \
-    X(ROT180_FAST, "rot180", FAST, 2, false, FBP_SYM_ROT180, NULL, 32)                             \
-    X(ROT180_EXACT, "rot180", EXACT, 2, false, FBP_SYM_ROT180, NULL, 0)                            \
-    X(MIRROR_EXACT, "mirror", EXACT, 1, true, FBP_SYM_MIRROR, NULL, 0)                             \
-    X(COLUMN_HALF, "column", HALF, 1, false, FBP_SYM_COLUMN, gpu_columns_pay, 16)                  \
-    X(COLUMN_EXACT, "column", EXACT, 1, false, FBP_SYM_COLUMN, NULL, 0)                            \
-    X(MATRIX_HALF, "matrix", HALF, 1, false, 0, NULL, 16)                                          \
-    X(MATRIX_FAST, "matrix", FAST, 1, false, 0, NULL, 32)                                          \
-    X(MATRIX_EXACT, "matrix", EXACT, 1, false, 0, NULL, 0) /* takes any job */
+/** Fastest first: X(id, name, precision, turns, symmetry, usable, bits of a texture's channel).
+ *  bits 0: views are stored in plain memory. */
+#define GPU_KNOWN(X)                                                       \
+    X(PLANES_EXACT, "planes", EXACT, 1, 0, gpu_planes_usable, 0)           \
+    X(PLANES_DOUBLE, "planes", DOUBLE, 1, 0, gpu_planes_usable, 0)         \
+    X(ROT90_HALF, "rot90", HALF, 4, FBP_SYM_ROT90, NULL, 16)               \
+    X(ROT90_EXACT, "rot90", EXACT, 4, FBP_SYM_ROT90, NULL, 0)              \
+    X(ROT180_HALF, "rot180", HALF, 2, FBP_SYM_ROT180, NULL, 16)            \
+    X(ROT180_FAST, "rot180", FAST, 2, FBP_SYM_ROT180, NULL, 32)            \
+    X(ROT180_EXACT, "rot180", EXACT, 2, FBP_SYM_ROT180, NULL, 0)           \
+    X(COLUMN_HALF, "column", HALF, 1, FBP_SYM_COLUMN, gpu_columns_pay, 16) \
+    X(COLUMN_EXACT, "column", EXACT, 1, FBP_SYM_COLUMN, NULL, 0)           \
+    X(MATRIX_HALF, "matrix", HALF, 1, 0, NULL, 16)                         \
+    X(MATRIX_FAST, "matrix", FAST, 1, 0, NULL, 32)                         \
+    X(MATRIX_EXACT, "matrix", EXACT, 1, 0, NULL, 0) /* takes any job */
 
 enum gpu_id {
 #define GPU_ID(ID, ...) GPU_##ID,
@@ -40,21 +34,20 @@ enum gpu_id {
 
 #define GPU_IS_PLANES(ID) (GPU_##ID == GPU_PLANES_EXACT || GPU_##ID == GPU_PLANES_DOUBLE)
 
-#define GPU_FACTS(ID, NAME, PRECISION, TURNS, MIRRORED, SYMMETRY, USABLE, BITS) \
-    {.name = (NAME),                                                            \
-     .precision = FBP_PRECISION_##PRECISION,                                    \
-     .turns = (TURNS),                                                          \
-     .mirrored = (MIRRORED),                                                    \
-     .symmetry = (SYMMETRY),                                                    \
-     .usable = (USABLE),                                                        \
-     .channels = (BITS) ? (TURNS) * ((MIRRORED) ? 2 : 1) : 0,                   \
-     .bits = (BITS),                                                            \
-     .halves_columns = (BITS) != 0,                                             \
-     .planes = GPU_IS_PLANES(ID),                                               \
-     .views_bytes = (BITS)              ? NULL                                  \
-                    : GPU_IS_PLANES(ID) ? gpu_planes_bytes                      \
-                                        : gpu_plain_bytes,                      \
-     .volume_size = (TURNS) * ((MIRRORED) ? 2 : 1) > 1 ? gpu_orbit_volume_size : NULL},
+#define GPU_FACTS(ID, NAME, PRECISION, TURNS, SYMMETRY, USABLE, BITS) \
+    {.name = (NAME),                                                  \
+     .precision = FBP_PRECISION_##PRECISION,                          \
+     .turns = (TURNS),                                                \
+     .symmetry = (SYMMETRY),                                          \
+     .usable = (USABLE),                                              \
+     .channels = (BITS) ? (TURNS) : 0,                                \
+     .bits = (BITS),                                                  \
+     .halves_columns = (BITS) != 0,                                   \
+     .planes = GPU_IS_PLANES(ID),                                     \
+     .views_bytes = (BITS)              ? NULL                        \
+                    : GPU_IS_PLANES(ID) ? gpu_planes_bytes            \
+                                        : gpu_plain_bytes,            \
+     .volume_size = (TURNS) > 1 ? gpu_orbit_volume_size : NULL},
 
 #ifdef __cplusplus
 static constexpr gpu_kernel gpu_known[GPU_N_KNOWN] = {GPU_KNOWN(GPU_FACTS)};

@@ -42,7 +42,6 @@ double gpu_kernel_limit(const struct fbp_job *job, const struct fbp_limits *limi
 {
     const struct gpu_kernel *k = gpu_kernel_of(job);
     const double loads[3] = {limits->load_4, limits->load_8, limits->load_16};
-    const size_t lanes = k->turns * (k->mirrored ? 2 : 1);
 
     if (k->planes)
         return loads_of_planes(job, limits, what, n);
@@ -50,6 +49,6 @@ double gpu_kernel_limit(const struct fbp_job *job, const struct fbp_limits *limi
         snprintf(what, n, "bilinear fetches of %d fp%d", k->channels, k->bits);
         return k->channels * fetches(k, limits);
     }
-    snprintf(what, n, "loads of 16 bytes an update, by %zu", lanes * sizeof(float));
-    return loads[lanes / 2] / TAP_BYTES;
+    snprintf(what, n, "loads of 16 bytes an update, by %zu", k->turns * sizeof(float));
+    return loads[k->turns / 2] / TAP_BYTES;
 }

@@ -26,7 +26,7 @@ struct gpu_grid gpu_grid_of(const struct fbp_job *job, const struct fbp_slab *sl
     return (struct gpu_grid){.nx = (int)slab->nx,
                              .ny = (int)slab->ny,
                              .nz = (int)(z1 - z0),
-                             .z0 = (int)fbp_layer_slice(job, z0),
+                             .z0 = (int)z0,
                              .x_ref = reference(n[0], slab->x0),
                              .y_ref = reference(n[1], slab->y0),
                              .z_ref = reference(n[2], 0),

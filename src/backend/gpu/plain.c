@@ -1,12 +1,10 @@
 #include "backend/gpu/gpu_plain.h"
 
-#include "backend/partners.h"
-
 static const size_t LINE_BYTES = 128; /* of the cache */
 
 static size_t texel_bytes(const struct fbp_job *job)
 {
-    return job->turns * fbp_halves(job) * sizeof(float);
+    return job->turns * sizeof(float);
 }
 
 struct gpu_plain gpu_plain_of(const struct fbp_job *job, size_t n_rows)

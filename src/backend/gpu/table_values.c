@@ -3,7 +3,7 @@
 #include "backend/gpu/gpu_planes.h"
 #include "backend/gpu/host.h"
 #include "backend/gpu/tables.h"
-#include "backend/orbit_layers.h"
+#include "backend/partners.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -232,7 +232,7 @@ static fbp_status put_weights(const struct writer *w)
     return st;
 }
 
-/* All columns of a cell; layers by their upper slices. */
+/* All columns of a cell. */
 static struct gpu_wanted cell_of(const struct fbp_job *job, size_t cell_x, size_t cell_y)
 {
     const size_t x0 = cell_x * GPU_CELL, y0 = cell_y * GPU_CELL, *n = job->grid.n;
@@ -240,10 +240,9 @@ static struct gpu_wanted cell_of(const struct fbp_job *job, size_t cell_x, size_
 
     for (size_t y = y0; y < y0 + GPU_CELL && y < n[1]; y++)
         for (size_t x = x0; x < x0 + GPU_CELL && x < n[0]; x++) {
-            const struct fbp_interval l = fbp_orbit_layers(job, x, y);
-            const int first = (int)fbp_layer_slice(job, l.first);
-            const int end = (int)fbp_layer_slice(job, l.end);
-            if (l.end == 0)
+            const struct fbp_interval z = fbp_orbit_slices(job, x, y);
+            const int first = (int)z.first, end = (int)z.end;
+            if (end == 0)
                 continue;
             out.first = out.end == 0 || first < out.first ? first : out.first;
             out.end = end > out.end ? end : out.end;

@@ -3,7 +3,6 @@
 #include "backend/gpu/chain.h"
 #include "backend/gpu/gpu_planes.h"
 #include "backend/gpu/host.h"
-#include "backend/partners.h"
 #include "backend/slab.h"
 #include "weight/ray.h"
 
@@ -59,14 +58,12 @@ static size_t place(struct gpu_tables *t, size_t n)
     return at;
 }
 
-/* Complex rows of the whole scan as one batch: two views a row, of one part and one half; in double
- * one. */
+/* Complex rows of the whole scan as one batch: two views of one part per row; in double one. */
 static size_t most_rows(const struct fbp_job *job)
 {
     const size_t views = fbp_part_views(job);
 
-    return fbp_halves(job) * job->turns * (fbp_in_double(job) ? views : (views + 1) / 2) *
-           job->panel.n_rows;
+    return job->turns * (fbp_in_double(job) ? views : (views + 1) / 2) * job->panel.n_rows;
 }
 
 static void lay_out_weights(const struct fbp_job *job, struct gpu_tables *t)
@@ -108,7 +105,7 @@ static void lay_out_rows(const struct fbp_job *job, struct gpu_tables *t)
     const size_t call = t->way == GPU_AT_ONCE ? CALL_BYTES : STEPS_CALL_BYTES;
 
     t->row_length = row_length(job, t->way);
-    const size_t row = t->row_length * COMPLEX, rows = most_rows(job), lanes = gpu_lanes(job);
+    const size_t row = t->row_length * COMPLEX, rows = most_rows(job), lanes = job->turns;
     t->rows_a_call = call / row < rows ? call / row / lanes * lanes : rows;
     if (t->rows_a_call == 0)
         t->rows_a_call = lanes;

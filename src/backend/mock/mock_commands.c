@@ -262,7 +262,7 @@ static fbp_status run_fetch(void *user)
     look_at(c->dev, c->dst, fbp_frames(job) * (c->z1 - c->z0) * fbp_slab_slice(&c->slab));
     /* Nobody may count on what is left in a slab that was fetched. */
     c->dev->n_fetched += c->z1 - c->z0;
-    if (c->dev->n_fetched == fbp_layer_slices(job, c->slab.z0, c->slab.z0 + c->slab.nz)) {
+    if (c->dev->n_fetched == c->slab.nz) {
         mock_poison(c->volume, fbp_backend_cpu.volume_bytes(job, &c->slab));
         c->dev->n_fetched = 0;
     }

@@ -43,7 +43,7 @@ static void add_row(struct ref_device *dev, const struct fbp_batch *batch, size_
                     double times, void *raw)
 {
     const struct fbp_job *job = dev->job;
-    const void *in = fbp_raw_row(job, batch, 0, raw, k, r);
+    const void *in = fbp_raw_row(job, batch, raw, k, r);
     double *line = dev->work.line + job->pad_left;
 
     fbp_weights_row(job->weights, batch->view0 + k, r, dev->weights);
@@ -95,13 +95,13 @@ fbp_status ref_filter(fbp_device *device, const struct fbp_batch *batch, void *r
 
     pthread_mutex_lock(&dev->lock);
     for (size_t k = 0; k < batch->n_views; k++) {
-        fbp_prepare_view(job, batch, 0, raw, k, &dev->ledger, &dev->counts);
+        fbp_prepare_view(job, batch, raw, k, &dev->ledger, &dev->counts);
         for (size_t r = batch->row0; r < batch->row0 + batch->n_rows;
              r++, out += job->wide.n_columns) {
             if (fbp_stopped())
                 break;
             if (job->filtered)
-                copy_row(job, fbp_raw_row(job, batch, 0, raw, k, r), out);
+                copy_row(job, fbp_raw_row(job, batch, raw, k, r), out);
             else
                 filter_row(dev, batch, k, r, raw, out);
         }
