@@ -21,9 +21,6 @@ endfunction()
 
 add_library(fbp SHARED)
 fbp_shared_library(fbp ${PROJECT_VERSION_MAJOR})
-if(FBP_HAS_FFTW AND FBP_FFTW_ARCHIVES)
-    target_link_options(fbp PRIVATE "LINKER:--exclude-libs,libfftw3.a:libfftw3f.a")
-endif()
 # What the lab takes from libfbp may change with every release, and so may its own interface: its
 # name for the loader is that of one release.
 add_library(fbp_lab SHARED)

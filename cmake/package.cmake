@@ -15,13 +15,6 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
 
-set(FBP_COPYRIGHT_MORE "")
-if(FBP_FFTW_ARCHIVES)
-    set(FBP_COPYRIGHT_MORE " .
- libfbp contains FFTW 3 (Copyright 2003, 2007-14 Matteo Frigo and Massachusetts Institute of
- Technology), which is under the GPL, version 2 or later (/usr/share/common-licenses/GPL-2), so that
- the packages as they are built here are under the GPL, version 3.")
-endif()
 configure_file(packaging/copyright.in package/copyright @ONLY)
 file(WRITE ${CMAKE_BINARY_DIR}/package/triggers "activate-noawait ldconfig\n")
 set(CPACK_COMPONENTS_ALL "")

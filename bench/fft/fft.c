@@ -1,14 +1,15 @@
 /*
- * usage: fft [MILLISECONDS]: how fast rows are filtered by the Fourier transforms that this build
- * has (docs/performance.md#fourier-transforms).  32 rows in float at once, as the filter of
- * `--device cpu` takes them, and single rows in double, by FFTW and by the built-in transforms, in
- * turns: the least time a row, of the processor, and the rms error of rows in float against double,
- * relative to the rms of the result.  FBP_CPU chooses the instructions of the built-in ones.
+ * usage: fft [MILLISECONDS]: measures how fast rows are filtered
+ * (docs/performance.md#fourier-transforms): 32 rows in float at once, as the filter of `--device
+ * cpu` takes them, and single rows in double. It prints the least processor time per row, and the
+ * rms error of rows in float against double, relative to the rms of the result.  FBP_CPU chooses
+ * the instructions of rows in float.
  */
 #include "backend/cpu/convolve.h"
 
 #include "base/cpu_features.h"
 #include "base/mem.h"
+#include "fft/fft.h"
 #include "filter/row_filter.h"
 
 #include <math.h>
@@ -127,22 +128,15 @@ static fbp_status measure(size_t n, double least, struct result *r)
 
 static int row_of_table(size_t n, double least)
 {
-    static const char *const names[] = {"fftw", "builtin"};
-    struct result r[2] = {{INFINITY, INFINITY, 0}, {INFINITY, INFINITY, 0}};
+    struct result r = {INFINITY, INFINITY, 0};
 
     for (int round = 0; round < ROUNDS; round++)
-        for (int i = 0; i < 2; i++) {
-            setenv("FBP_FFT", names[i], 1);
-            if (strcmp(fbp_fft_name(), names[i]) == 0 && measure(n, least, &r[i]) != FBP_OK) {
-                fprintf(stderr, "fft: %s\n", fbp_message());
-                return 1;
-            }
+        if (measure(n, least, &r) != FBP_OK) {
+            fprintf(stderr, "fft: %s\n", fbp_message());
+            return 1;
         }
-    printf("%7zu %7zu", n, fbp_fft_length(2 * n));
-    for (int i = 0; i < 2; i++)
-        printf("   %-7s %9.0f %9.0f  %.1e", names[i], 1e9 * r[i].in_float, 1e9 * r[i].in_double,
-               r[i].error);
-    printf("\n");
+    printf("%7zu %7zu   %9.0f %9.0f  %.1e\n", n, fbp_fft_length(2 * n), 1e9 * r.in_float,
+           1e9 * r.in_double, r.error);
     return 0;
 }
 

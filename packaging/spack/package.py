@@ -18,7 +18,6 @@ class Fbp(CMakePackage, CudaPackage):
     depends_on("cxx", type="build", when="+cuda")
     depends_on("cmake@3.22:", type="build")
     depends_on("pkgconfig", type="build")
-    depends_on("fftw@3: precision=float,double")
     depends_on("hdf5@1.10:")
     depends_on("libtiff@4:")
     depends_on("libpng")

@@ -5,7 +5,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/pool.h"
-#include "fft/fft.h"
 #include "team/team.h"
 
 #include <stdio.h>
@@ -130,7 +129,7 @@ void fbp_plan_note_team(const fbp_plan *p)
 /* What must be the same in all processes. */
 struct planned {
     uint64_t job, params;
-    char device[32], kernel[32], isa[16], fft[24];
+    char device[32], kernel[32], isa[16];
 };
 
 static uint64_t hash_of_params(const struct fbp_recon_params *p, size_t layer)
@@ -155,7 +154,6 @@ static struct planned planned_by(const fbp_plan *p)
     snprintf(out.device, sizeof out.device, "%s", p->backend->name);
     snprintf(out.kernel, sizeof out.kernel, "%s", p->tables.job.chosen.kernel);
     snprintf(out.isa, sizeof out.isa, "%s", p->tables.job.chosen.isa);
-    snprintf(out.fft, sizeof out.fft, "%s", fbp_fft_name());
     return out;
 }
 
@@ -187,11 +185,6 @@ static fbp_status compare(const fbp_team *team, size_t rank, const struct planne
                         "set FBP_CPU=%s for all of them",
                         other, b->isa, first, a->isa,
                         strcmp(a->isa, "c") == 0 || strcmp(b->isa, "c") == 0 ? "c" : "avx2");
-    if (strcmp(a->fft, b->fft) != 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s computes Fourier transforms with %s, %s with %s, and bits would "
-                        "differ: set FBP_FFT=builtin for all of them",
-                        other, b->fft, first, a->fft);
     return a->job == b->job ? FBP_OK : differ(first, other);
 }
 

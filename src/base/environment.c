@@ -8,7 +8,7 @@ static const struct {
     [FBP_ENV_KERNEL] = {"FBP_KERNEL", "the kernel to take where --kernel names none and the scan "
                                       "allows it"},
     [FBP_ENV_CPU] = {"FBP_CPU", "c, avx2: no later instructions of the CPU than these"},
-    [FBP_ENV_FFT] = {"FBP_FFT", "builtin: no FFTW on the host; cufft: that library on a GPU"},
+    [FBP_ENV_FFT] = {"FBP_FFT", "cufft: a CUDA device filters with cuFFT, whatever the length of rows"},
     [FBP_ENV_SHAPE] = {"FBP_SHAPE", "the number of the shape that a GPU's kernel takes"},
     [FBP_ENV_TUNE] = {"FBP_TUNE", "0: measure nothing that is kept: a GPU's shapes, links, speed"},
     [FBP_ENV_GL_SHADERS] = {"FBP_GL_SHADERS", "folder of texts NAME.glsl for those of --device gl"},

@@ -1,6 +1,7 @@
-/* Transforms without a library, in double.  Lengths with other primes than 2, 3 and 5 become a
- * convolution with a chirp (Bluestein 1970); real rows are complex ones of half the length. */
-#include "fft/engine.h"
+/* Fourier transforms of rows in double, of any length.  A length with a prime factor greater than 5
+ * becomes a convolution with a chirp (Bluestein 1970).  A real row of even length is transformed as
+ * a complex row of half the length. */
+#include "fft/fft.h"
 
 #include "base/mem.h"
 #include "base/vec.h"
@@ -17,11 +18,10 @@ struct core {
     double *response; /* [mixed.n][2] */
 };
 
-struct builtin {
-    struct fbp_fft fft;
+struct fbp_fft {
     size_t n;
-    struct core core; /* of n points, or of n/2: real rows of even length */
-    double *turns;    /* of those: exp(-2 pi i k / n), [n/4 + 1][2] */
+    struct core core; /* n points; real rows of even length: n/2 points */
+    double *turns;    /* real rows of even length: exp(-2 pi i k / n), [n/4 + 1][2]; else NULL */
 };
 
 static bool is_mixed(size_t n)
@@ -142,7 +142,7 @@ static fbp_status open_core(struct core *c, size_t n)
     return fill_response(c);
 }
 
-static fbp_status fill_turns(struct builtin *b)
+static fbp_status fill_turns(struct fbp_fft *b)
 {
     const size_t last = b->n / 4;
 
@@ -156,10 +156,13 @@ static fbp_status fill_turns(struct builtin *b)
     return FBP_OK;
 }
 
-static void close_plan(struct fbp_fft *fft)
+void fbp_fft_close(struct fbp_fft **fft)
 {
-    struct builtin *b = (struct builtin *)(void *)fft;
+    struct fbp_fft *b = *fft;
 
+    *fft = NULL;
+    if (!b)
+        return;
     fbp_mixed_close(&b->core.mixed);
     fbp_free(b->core.chirp);
     fbp_free(b->core.response);
@@ -169,43 +172,40 @@ static void close_plan(struct fbp_fft *fft)
 
 static fbp_status open_plan(struct fbp_fft **out, size_t n, bool halves)
 {
-    struct builtin *b = NULL;
+    struct fbp_fft *b = NULL;
     fbp_status st;
 
+    *out = NULL;
     FBP_TRY(fbp_calloc((void **)&b, 1, sizeof *b, "the plan of a transform"));
-    b->fft.engine = &fbp_fft_builtin;
     b->n = n;
     FBP_TRY_GOTO(open_core(&b->core, halves ? n / 2 : n));
     if (halves)
         FBP_TRY_GOTO(fill_turns(b));
-    *out = &b->fft;
+    *out = b;
     return FBP_OK;
 fail:
-    close_plan(&b->fft);
+    fbp_fft_close(&b);
     return st;
 }
 
-static fbp_status open_complex(struct fbp_fft **out, size_t n)
+fbp_status fbp_fft_open_complex(struct fbp_fft **out, size_t n)
 {
     return open_plan(out, n, false);
 }
 
-static fbp_status open_real(struct fbp_fft **out, size_t n)
+fbp_status fbp_fft_open_real(struct fbp_fft **out, size_t n)
 {
     return open_plan(out, n, n % 2 == 0);
 }
 
-/* Of either kind. */
-static size_t work_of(size_t n)
+size_t fbp_fft_work(size_t n)
 {
     return 2 * n + core_work(n);
 }
 
-static void transform(const struct fbp_fft *fft, double complex *row, double *work)
+void fbp_fft_complex(const struct fbp_fft *fft, double complex *row, double *work)
 {
-    const struct builtin *b = (const struct builtin *)(const void *)fft;
-
-    run(&b->core, (double *)row, work);
+    run(&fft->core, (double *)row, work);
 }
 
 /*
@@ -228,7 +228,7 @@ static void exchange(double *a, double *b, const double turn[2], double scale)
     b[1] = scale * (d[1] - ei);
 }
 
-static void exchange_all(const struct builtin *b, double *z, bool back)
+static void exchange_all(const struct fbp_fft *b, double *z, bool back)
 {
     const size_t h = b->n / 2;
 
@@ -241,7 +241,7 @@ static void exchange_all(const struct builtin *b, double *z, bool back)
 }
 
 /* Real rows of odd length are complex ones. */
-static void real_odd(const struct builtin *b, const double *row, double *spectrum, double *work)
+static void real_odd(const struct fbp_fft *b, const double *row, double *spectrum, double *work)
 {
     for (size_t i = 0; i < b->n; i++) {
         work[2 * i] = row[i];
@@ -251,7 +251,7 @@ static void real_odd(const struct builtin *b, const double *row, double *spectru
     memcpy(spectrum, work, 2 * (b->n / 2 + 1) * sizeof *spectrum);
 }
 
-static void real_odd_back(const struct builtin *b, const double *spectrum, double *row,
+static void real_odd_back(const struct fbp_fft *b, const double *spectrum, double *row,
                           double *work)
 {
     memcpy(work, spectrum, 2 * (b->n / 2 + 1) * sizeof *spectrum);
@@ -265,9 +265,8 @@ static void real_odd_back(const struct builtin *b, const double *spectrum, doubl
         row[i] = work[2 * i];
 }
 
-static void real(const struct fbp_fft *fft, double *row, double complex *spectrum, double *work)
+void fbp_fft_real(const struct fbp_fft *b, double *row, double complex *spectrum, double *work)
 {
-    const struct builtin *b = (const struct builtin *)(const void *)fft;
     const size_t n = b->n;
     double *z = (double *)spectrum;
 
@@ -284,10 +283,8 @@ static void real(const struct fbp_fft *fft, double *row, double complex *spectru
     z[1] = z[n + 1] = 0;
 }
 
-static void real_back(const struct fbp_fft *fft, double complex *spectrum, double *row,
-                      double *work)
+void fbp_fft_real_back(const struct fbp_fft *b, double complex *spectrum, double *row, double *work)
 {
-    const struct builtin *b = (const struct builtin *)(const void *)fft;
     const size_t n = b->n;
     double *z = (double *)spectrum;
 
@@ -313,13 +310,13 @@ static fbp_status open_even(struct even *e, size_t n)
 {
     const size_t period = 2 * (n - 1);
 
-    FBP_TRY(open_real(&e->fft, period));
+    FBP_TRY(fbp_fft_open_real(&e->fft, period));
     FBP_TRY(fbp_alloc((void **)&e->row, period * sizeof *e->row, "the filter"));
     FBP_TRY(fbp_alloc((void **)&e->spectrum, n * sizeof *e->spectrum, "the filter"));
-    return fbp_alloc((void **)&e->work, work_of(period) * sizeof *e->work, "the filter");
+    return fbp_alloc((void **)&e->work, fbp_fft_work(period) * sizeof *e->work, "the filter");
 }
 
-static fbp_status even(double *values, size_t n)
+fbp_status fbp_fft_even(double *values, size_t n)
 {
     struct even e = {0};
     const fbp_status st = open_even(&e, n);
@@ -328,26 +325,13 @@ static fbp_status even(double *values, size_t n)
         memcpy(e.row, values, n * sizeof *values);
         for (size_t i = n; i < 2 * (n - 1); i++)
             e.row[i] = values[2 * (n - 1) - i];
-        real(e.fft, e.row, e.spectrum, e.work);
+        fbp_fft_real(e.fft, e.row, e.spectrum, e.work);
         for (size_t i = 0; i < n; i++)
             values[i] = creal(e.spectrum[i]);
     }
-    if (e.fft)
-        close_plan(e.fft);
+    fbp_fft_close(&e.fft);
     fbp_free(e.row);
     fbp_free(e.spectrum);
     fbp_free(e.work);
     return st;
 }
-
-const struct fbp_fft_engine fbp_fft_builtin = {
-    .name = "builtin",
-    .open_complex = open_complex,
-    .open_real = open_real,
-    .close = close_plan,
-    .work = work_of,
-    .transform = transform,
-    .real = real,
-    .real_back = real_back,
-    .even = even,
-};

@@ -57,6 +57,9 @@ struct fbp_lanes {
                     float *const *a, float *const *b);
 };
 
+/** The table for vectors of at most so many lanes; 4 lanes (C) are always available. */
+const struct fbp_lanes *fbp_lanes_table(size_t lanes);
+
 /** The tables of C, AVX2 and AVX-512; the last two on x86-64 only. */
 extern const struct fbp_lanes fbp_lanes_c, fbp_lanes_avx2, fbp_lanes_avx512;
 

@@ -1,4 +1,4 @@
-/* How the lengths of transforms of lanes.h are cut, and their tables, computed in double. */
+/* Plans of lanes.h: radices of the levels, and tables, computed in double. */
 #include "base/mem.h"
 #include "base/vec.h"
 #include "fft/lanes.h"
@@ -94,6 +94,19 @@ fbp_status fbp_lanes_plan_open(struct fbp_lanes_plan *p, size_t n, const double 
             p->response[2 * i + 1] = (float)((k == at ? 1 : -1) * imaginary[at]);
     }
     return FBP_OK;
+}
+
+const struct fbp_lanes *fbp_lanes_table(size_t lanes)
+{
+#if defined(__x86_64__)
+    if (lanes >= fbp_lanes_avx512.lanes)
+        return &fbp_lanes_avx512;
+    if (lanes >= fbp_lanes_avx2.lanes)
+        return &fbp_lanes_avx2;
+#else
+    (void)lanes;
+#endif
+    return &fbp_lanes_c;
 }
 
 void fbp_lanes_plan_close(struct fbp_lanes_plan *p)

@@ -412,7 +412,6 @@ uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_ba
     h = fbp_hash(h, backend->name, strlen(backend->name));
     h = fbp_hash(h, job->chosen.kernel, strlen(job->chosen.kernel));
     h = fbp_hash(h, job->chosen.isa, strlen(job->chosen.isa));
-    h = fbp_hash(h, fbp_fft_name(), strlen(fbp_fft_name()));
     h = fbp_hash(h, job->views, job->n_views * sizeof *job->views);
     h = fbp_hash(h, &job->panel, sizeof job->panel);
     h = fbp_hash(h, &job->grid, sizeof job->grid);

@@ -22,7 +22,6 @@ NAMES = {
     "cmake": ("cmake", "cmake"),
     "ninja-build": ("ninja", None),  # Spack brings a generator of its own
     "pkg-config": ("pkg-config", "pkgconfig"),
-    "libfftw3-dev": ("fftw", "fftw"),
     "libcjson-dev": ("cjson", "cjson"),
     "libpng-dev": ("libpng", "libpng"),
     "libtiff-dev": ("libtiff", "libtiff"),

@@ -2,7 +2,6 @@
  * What --resume compares: an interrupted run goes on with what it was started with and with nothing
  * else, be it a parameter, the scan, or the samples.
  */
-#include "fft/fft.h"
 #include "recon/fixture.h"
 
 #include <fcntl.h>
@@ -285,46 +284,11 @@ static void what_is_left_out_is_not_resumed(void **state)
     try_pair(N_CHANGES - 7, N_CHANGES - 6); /* coefficients */
 }
 
-/* Transforms differ in their last bits. */
-static void what_another_fft_began_is_not_resumed(void **state)
-{
-    const char *given = getenv("FBP_FFT");
-    char *path = temporary("resume.mha"), *before = given ? strdup(given) : NULL;
-    struct fbp_report report = {.struct_size = sizeof report};
-    struct run r = {
-        .scan = make_scan(),
-        .p = {.struct_size = sizeof r.p, .device = "cpu", .n_threads = 2, .slab_slices = 4}};
-
-    (void)state;
-    setenv("FBP_FFT", "builtin", 1);
-    r.p.progress = stop;
-    assert_int_equal(go(&r, path, NULL), FBP_ERR_CANCELLED);
-    r.p.progress = NULL;
-    r.p.resume = 1;
-    setenv("FBP_FFT", "fftw", 1);
-    if (strcmp(fbp_fft_name(), "fftw") == 0) { /* this build has it */
-        assert_int_equal(go(&r, path, NULL), FBP_ERR_INVALID);
-        assert_non_null(strstr(fbp_message(), "other settings or data"));
-    }
-    setenv("FBP_FFT", "builtin", 1);
-    OK(go(&r, path, &report));
-    assert_true(report.slabs_resumed > 0);
-    if (before)
-        setenv("FBP_FFT", before, 1);
-    else
-        unsetenv("FBP_FFT");
-    remove(path);
-    free(before);
-    free(path);
-    drop_scan(&r.scan);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_changed_is_not_resumed),
         cmocka_unit_test(what_is_left_out_is_not_resumed),
-        cmocka_unit_test(what_another_fft_began_is_not_resumed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

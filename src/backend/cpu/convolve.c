@@ -1,6 +1,7 @@
 #include "backend/cpu/convolve.h"
 
 #include "base/mem.h"
+#include "fft/fft.h"
 #include "filter/deconvolve.h"
 
 #include <math.h>
@@ -21,37 +22,7 @@ static float scale_of(float peak, float *back)
     return ldexpf(1, -e);
 }
 
-/* z[i] *= k[i], both complex; n floats. */
-static void multiply_complex(float *z, const float *k, size_t n)
-{
-    for (size_t i = 0; i < n; i += 2) {
-        const float re = z[i] * k[i] - z[i + 1] * k[i + 1];
-        z[i + 1] = z[i] * k[i + 1] + z[i + 1] * k[i];
-        z[i] = re;
-    }
-}
-
-/* Two real rows as one complex: the kernel is real, so nothing needs to be taken apart. */
-static void convolve_pair(const struct cpu_convolution *c, float *work, float *a, float *b)
-{
-    const struct fbp_line_dsp *dsp = c->dsp;
-    const size_t nc = c->filter->n_columns, n = 2 * c->filter->n_fft;
-    float *line = work, *spectrum = work + n, back_a, back_b;
-    const float ka = scale_of(dsp->peak(a, nc), &back_a);
-    const float kb = scale_of(dsp->peak(b, nc), &back_b);
-
-    dsp->pack(a, b, ka, kb, nc, line);
-    memset(line + 2 * nc, 0, (n - 2 * nc) * sizeof *line);
-    fbp_fftf_complex(c->fft, line, spectrum);
-    if (c->filter->imaginary)
-        multiply_complex(spectrum, c->response, n);
-    else
-        dsp->multiply(spectrum, c->response, n);
-    fbp_fftf_complex_back(c->fft, spectrum, line);
-    dsp->unpack(line, back_a, back_b, nc, a, b);
-}
-
-/* What lanes hold: rows a and b of each, and their scales there and back. */
+/* Rows a and b of each lane, and their scales before and after the filter. */
 struct lane_rows {
     float *a[FBP_MAX_LANES], *b[FBP_MAX_LANES];
     float there_a[FBP_MAX_LANES], there_b[FBP_MAX_LANES];
@@ -75,7 +46,7 @@ static void share_out(const struct cpu_convolution *c, float *const *lines, size
     }
 }
 
-/* Pairs of rows side by side. */
+/* Up to c->lanes->lanes pairs of rows. */
 static void convolve_pairs(const struct cpu_convolution *c, float *work, float *const *lines,
                            size_t n)
 {
@@ -109,15 +80,13 @@ static void convolve_lanes(const struct cpu_convolution *c, float *work, float *
 
 static void pass(const struct cpu_convolution *c, float *work, float *const *lines, size_t n)
 {
-    const size_t step = c->spatial ? c->dsp->lanes : c->lanes ? 2 * c->lanes->lanes : 2;
+    const size_t step = c->spatial ? c->dsp->lanes : 2 * c->lanes->lanes;
 
     for (size_t i = 0; i < n; i += step)
         if (c->spatial)
             convolve_lanes(c, work, lines + i, n - i < step ? n - i : step);
-        else if (c->lanes)
-            convolve_pairs(c, work, lines + i, n - i < step ? n - i : step);
         else
-            convolve_pair(c, work, lines[i], lines[i + 1]);
+            convolve_pairs(c, work, lines + i, n - i < step ? n - i : step);
 }
 
 void cpu_convolve(const struct cpu_convolution *c, float *work, float *const *lines, size_t n)
@@ -132,7 +101,7 @@ static size_t n_taps(const struct fbp_filter_design *f)
     return 2 * (f->half_width + FBP_CONVOLVE_COLUMNS) + 1;
 }
 
-/* Of one transform of lanes: rows fill half of it at most, also those that go round. */
+/* Points of a transform: rows fill at most half of it, periodic ones included. */
 static size_t lane_points(const struct fbp_filter_design *f)
 {
     return f->periodic ? fbp_fft_length(2 * f->n_columns) : f->n_fft;
@@ -144,7 +113,7 @@ size_t cpu_convolution_floats(const struct fbp_job *job)
         return 0;
     if (job->spatial_filter)
         return n_taps(job->filter);
-    return fbp_fft_lanes(0) ? 4 * lane_points(job->filter) : 2 * job->filter->n_fft;
+    return 4 * lane_points(job->filter);
 }
 
 size_t cpu_convolve_work(const struct fbp_job *job)
@@ -155,8 +124,7 @@ size_t cpu_convolve_work(const struct fbp_job *job)
         return 0;
     if (job->spatial_filter)
         return (size_t)2 * FBP_MAX_LANES * f->n_columns;
-    return fbp_fft_lanes(0) ? (size_t)2 * FBP_MAX_LANES * lane_points(f) + f->n_columns
-                            : 4 * f->n_fft;
+    return (size_t)2 * FBP_MAX_LANES * lane_points(f) + f->n_columns;
 }
 
 static fbp_status open_spatial(struct cpu_convolution *c)
@@ -189,21 +157,6 @@ static fbp_status open_lanes(struct cpu_convolution *c)
     return st;
 }
 
-/* Complex rows one by one: FFTW's quickest here of those that it finds without timing. */
-static fbp_status open_fft(struct cpu_convolution *c)
-{
-    const size_t n = c->filter->n_fft;
-
-    FBP_TRY(fbp_alloc((void **)&c->response, 2 * n * sizeof(float), "filter response"));
-    for (size_t i = 0; i < 2 * n; i++) {
-        const size_t k = i / 2, at = k <= n / 2 ? k : n - k;
-        const double *imaginary = i % 2 ? c->filter->imaginary : NULL;
-        c->response[i] =
-            (float)(imaginary ? (k == at ? 1 : -1) * imaginary[at] : c->filter->response[at]);
-    }
-    return fbp_fftf_open(&c->fft, n);
-}
-
 fbp_status cpu_convolution_open(struct cpu_convolution *out, const struct fbp_job *job,
                                 const struct fbp_line_dsp *dsp)
 {
@@ -213,14 +166,12 @@ fbp_status cpu_convolution_open(struct cpu_convolution *out, const struct fbp_jo
         return FBP_OK;
     if (out->spatial)
         return open_spatial(out);
-    out->lanes = fbp_fft_lanes(dsp->lanes);
-    return out->lanes ? open_lanes(out) : open_fft(out);
+    out->lanes = fbp_lanes_table(dsp->lanes);
+    return open_lanes(out);
 }
 
 void cpu_convolution_close(struct cpu_convolution *c)
 {
-    fbp_fftf_close(&c->fft);
     fbp_lanes_plan_close(&c->plan);
-    fbp_free(c->response);
     fbp_free(c->taps);
 }

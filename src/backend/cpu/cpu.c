@@ -34,9 +34,8 @@ static void describe(int index, struct fbp_device_info *out)
     char model[96];
 
     (void)index;
-    snprintf(out->text, sizeof out->text, "%s, %d cores, %s, %s",
-             fbp_cpu_model(model, sizeof model), fbp_core_count(), fbp_cpu_level(fbp_cpu_flags()),
-             strcmp(fbp_fft_name(), "fftw") == 0 ? "FFTW" : "built-in FFT");
+    snprintf(out->text, sizeof out->text, "%s, %d cores, %s", fbp_cpu_model(model, sizeof model),
+             fbp_core_count(), fbp_cpu_level(fbp_cpu_flags()));
     out->memory_bytes = fbp_available_bytes();
 }
 

@@ -13,32 +13,10 @@ static float peak(const float *x, size_t n)
     return most;
 }
 
-static void pack(const float *a, const float *b, float ka, float kb, size_t n, float *z)
-{
-    for (size_t i = 0; i < n; i++) {
-        z[2 * i] = ka * a[i];
-        z[2 * i + 1] = kb * b[i];
-    }
-}
-
-static void unpack(const float *z, float ka, float kb, size_t n, float *a, float *b)
-{
-    for (size_t i = 0; i < n; i++) {
-        a[i] = ka * z[2 * i];
-        b[i] = kb * z[2 * i + 1];
-    }
-}
-
 static void weigh(const float *x, const float *a, const float *b, size_t n, float *out)
 {
     for (size_t i = 0; i < n; i++)
         out[i] = x[i] * a[i] * b[i];
-}
-
-static void multiply(float *z, const float *k, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        z[i] *= k[i];
 }
 
 static void transpose(const float *in, size_t n_rows, size_t n_columns, float *out, size_t stride)
@@ -65,7 +43,7 @@ static void convolve(const float *x, const float *centre, size_t S, size_t n, fl
 }
 
 const struct fbp_line_dsp fbp_line_c = {
-    peak, pack, unpack, weigh, multiply, transpose, convolve, LANES,
+    peak, weigh, transpose, convolve, LANES,
 };
 
 void fbp_line_dsp_init(struct fbp_line_dsp *dsp, unsigned flags)

@@ -15,19 +15,9 @@ enum { FBP_MAX_LANES = 16 };
 /** Greatest |x[i]|, i < n; 0 of none. */
 typedef float fbp_line_peak_fn(const float *x, size_t n);
 
-/** z[2 i] = ka a[i], z[2 i + 1] = kb b[i], i < n. */
-typedef void fbp_line_pack_fn(const float *a, const float *b, float ka, float kb, size_t n,
-                              float *z);
-
-/** The way back: a[i] = ka z[2 i], b[i] = kb z[2 i + 1]. */
-typedef void fbp_line_unpack_fn(const float *z, float ka, float kb, size_t n, float *a, float *b);
-
 /** out[i] = x[i] a[i] b[i], i < n. */
 typedef void fbp_line_weigh_fn(const float *x, const float *a, const float *b, size_t n,
                                float *out);
-
-/** z[i] *= k[i], i < n. */
-typedef void fbp_line_multiply_fn(float *z, const float *k, size_t n);
 
 /** out[c stride + r] = in[r n_columns + c], r < n_rows, c < n_columns. */
 typedef void fbp_line_transpose_fn(const float *in, size_t n_rows, size_t n_columns, float *out,
@@ -47,10 +37,7 @@ typedef void fbp_line_convolve_fn(const float *x, const float *centre, size_t S,
 
 struct fbp_line_dsp {
     fbp_line_peak_fn *peak;
-    fbp_line_pack_fn *pack;
-    fbp_line_unpack_fn *unpack;
     fbp_line_weigh_fn *weigh;
-    fbp_line_multiply_fn *multiply;
     fbp_line_transpose_fn *transpose;
     fbp_line_convolve_fn *convolve;
     size_t lanes; /**< of `convolve` */

@@ -27,17 +27,7 @@ static inline void zip(__m256 a, __m256 b, __m256 *lo, __m256 *hi)
     *hi = _mm256_permute2f128_ps(even, odd, 0x31);
 }
 
-static inline void unzip(__m256 lo, __m256 hi, __m256 *a, __m256 *b)
-{
-    const __m256 first = _mm256_permute2f128_ps(lo, hi, 0x20);
-    const __m256 second = _mm256_permute2f128_ps(lo, hi, 0x31);
-
-    *a = _mm256_shuffle_ps(first, second, 0x88);
-    *b = _mm256_shuffle_ps(first, second, 0xdd);
-}
-
-#    define VZIP(a, b, lo, hi)   zip(a, b, &(lo), &(hi))
-#    define VUNZIP(lo, hi, a, b) unzip(lo, hi, &(a), &(b))
+#    define VZIP(a, b, lo, hi) zip(a, b, &(lo), &(hi))
 
 #    include "backend/cpu/line_tmpl.h"
 #endif

@@ -28,18 +28,7 @@ static inline void zip(__m512 a, __m512 b, __m512 *lo, __m512 *hi)
     *hi = _mm512_permutex2var_ps(a, second, b);
 }
 
-static inline void unzip(__m512 lo, __m512 hi, __m512 *a, __m512 *b)
-{
-    const __m512i even =
-        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-    const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
-
-    *a = _mm512_permutex2var_ps(lo, even, hi);
-    *b = _mm512_permutex2var_ps(lo, odd, hi);
-}
-
-#    define VZIP(a, b, lo, hi)   zip(a, b, &(lo), &(hi))
-#    define VUNZIP(lo, hi, a, b) unzip(lo, hi, &(a), &(b))
+#    define VZIP(a, b, lo, hi) zip(a, b, &(lo), &(hi))
 
 #    include "backend/cpu/line_tmpl.h"
 #endif

@@ -6,7 +6,6 @@
  *   VABS(a)       |a|
  *   VSTREAM(p, a) store past the caches, p aligned
  *   VZIP(a, b, lo, hi)      lo = a0 b0 a1 b1 …, hi the rest
- *   VUNZIP(lo, hi, a, b)    the way back
  *   TABLE         name of the dispatch table
  *
  * Included once per ISA file; line.c is the specification.
@@ -33,38 +32,6 @@ static float peak(const float *x, size_t n)
     return out;
 }
 
-static void pack(const float *a, const float *b, float ka, float kb, size_t n, float *z)
-{
-    size_t i = 0;
-
-    for (; i + VL <= n; i += VL) {
-        V lo, hi;
-        VZIP(VMUL(VSET1(ka), VLOAD(a + i)), VMUL(VSET1(kb), VLOAD(b + i)), lo, hi);
-        VSTORE(z + 2 * i, lo);
-        VSTORE(z + 2 * i + VL, hi);
-    }
-    for (; i < n; i++) {
-        z[2 * i] = ka * a[i];
-        z[2 * i + 1] = kb * b[i];
-    }
-}
-
-static void unpack(const float *z, float ka, float kb, size_t n, float *a, float *b)
-{
-    size_t i = 0;
-
-    for (; i + VL <= n; i += VL) {
-        V even, odd;
-        VUNZIP(VLOAD(z + 2 * i), VLOAD(z + 2 * i + VL), even, odd);
-        VSTORE(a + i, VMUL(VSET1(ka), even));
-        VSTORE(b + i, VMUL(VSET1(kb), odd));
-    }
-    for (; i < n; i++) {
-        a[i] = ka * z[2 * i];
-        b[i] = kb * z[2 * i + 1];
-    }
-}
-
 static void weigh(const float *x, const float *a, const float *b, size_t n, float *out)
 {
     size_t i = 0;
@@ -73,16 +40,6 @@ static void weigh(const float *x, const float *a, const float *b, size_t n, floa
         VSTORE(out + i, VMUL(VMUL(VLOAD(x + i), VLOAD(a + i)), VLOAD(b + i)));
     for (; i < n; i++)
         out[i] = x[i] * a[i] * b[i];
-}
-
-static void multiply(float *z, const float *k, size_t n)
-{
-    size_t i = 0;
-
-    for (; i + VL <= n; i += VL)
-        VSTORE(z + i, VMUL(VLOAD(z + i), VLOAD(k + i)));
-    for (; i < n; i++)
-        z[i] *= k[i];
 }
 
 /* A square: zipping the first half of the vectors with the second turns the index of an element by
@@ -173,5 +130,5 @@ static void convolve(const float *x, const float *centre, size_t S, size_t n, fl
 }
 
 const struct fbp_line_dsp TABLE = {
-    peak, pack, unpack, weigh, multiply, transpose, convolve, VL,
+    peak, weigh, transpose, convolve, VL,
 };
