@@ -8,13 +8,14 @@
 #include "fft/mixed.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
-/* A complex transform of n points, and of the points around the circle of its convolution. */
+/* A complex transform of n points, by mixed radices or by a convolution of mixed.n points. */
 struct core {
     size_t n;
     struct fbp_mixed mixed;
-    double *chirp;    /* [n][2]; NULL: there is no convolution */
+    double *chirp;    /* [n][2]; NULL: no convolution */
     double *response; /* [mixed.n][2] */
 };
 
@@ -24,6 +25,7 @@ struct fbp_fft {
     double *turns;    /* real rows of even length: exp(-2 pi i k / n), [n/4 + 1][2]; else NULL */
 };
 
+/* Has n > 0 no prime factor greater than 5? */
 static bool is_mixed(size_t n)
 {
     for (size_t p = 2; p <= 5; p++)
@@ -32,6 +34,15 @@ static bool is_mixed(size_t n)
     return n == 1;
 }
 
+size_t fbp_fft_length(size_t n)
+{
+    for (size_t length = n + (n & 1); length && length <= SIZE_MAX / 16; length += 2)
+        if (is_mixed(length))
+            return length;
+    return 0;
+}
+
+/* Points of the convolution, or n if none is needed. */
 static size_t circle_of(size_t n)
 {
     return is_mixed(n) ? n : fbp_fft_length(2 * n);
@@ -98,7 +109,7 @@ static void run_back(const struct core *c, double *x, double *work)
     swap_parts(x, c->n);
 }
 
-/* The square of j is taken modulo 2 n, where it is exact. */
+/* j^2 modulo 2 n keeps the angle exact. */
 static void fill_chirp(struct core *c)
 {
     size_t square = 0;
@@ -111,7 +122,7 @@ static void fill_chirp(struct core *c)
     }
 }
 
-/* The spectrum of the chirp, going the other way, around the circle; its 1/m included. */
+/* Spectrum of the conjugate chirp, repeated with period m, times 1/m. */
 static fbp_status fill_response(struct core *c)
 {
     const size_t m = c->mixed.n;
