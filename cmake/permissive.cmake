@@ -1,6 +1,6 @@
 # FBP_PERMISSIVE: nothing under a copyleft licence is linked, or loaded by what is linked
 # (docs/licences.md, scripts/licences).
-set(libraries ${TIFF_LINK_LIBRARIES} ${HDF5_LINK_LIBRARIES} ${MATIO_LINK_LIBRARIES}
+set(libraries ${TIFF_LINK_LIBRARIES} ${HDF5_LINK_LIBRARIES}
     ${CJSON_LINK_LIBRARIES} ${EXPAT_LINK_LIBRARIES} ${NIFTI_LIBRARY} ${PNG_LIBRARIES}
     ${ZLIB_LIBRARIES})
 list(FILTER libraries INCLUDE REGEX "^/.*[.](so|a)")

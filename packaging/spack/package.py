@@ -23,7 +23,6 @@ class Fbp(CMakePackage, CudaPackage):
     depends_on("libpng")
     depends_on("zlib-api")
     depends_on("expat")
-    depends_on("matio")
     depends_on("cjson")
     depends_on("nifti-clib")
     depends_on("libepoxy", when="+gl")

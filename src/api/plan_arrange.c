@@ -66,7 +66,7 @@ uint64_t fbp_plan_memory_limit(const fbp_plan *p, uint64_t resident)
     return process ? process : limit;
 }
 
-/* A run looks at its files again, before it has its buffers. */
+/* A run opens its files again, before it has its buffers. */
 static fbp_status count_children(const fbp_plan *p, uint64_t beside, uint64_t limit,
                                  struct fbp_work *work)
 {
@@ -79,8 +79,8 @@ static fbp_status count_children(const fbp_plan *p, uint64_t beside, uint64_t li
     if (all <= limit)
         return FBP_OK;
     return fbp_fail(FBP_ERR_NOMEM,
-                    "memory: to look at the scan's files takes %s, of which %s in a process of its "
-                    "own, the limit is %s: raise --memory, or store the views in another format",
+                    "memory: opening the scan's files takes %s, of which %s only for a time, the "
+                    "limit is %s: raise --memory, or store the views in another format",
                     fbp_bytes_text(needs, sizeof needs, all),
                     fbp_bytes_text(child, sizeof child, p->contained_bytes),
                     fbp_bytes_text(has, sizeof has, limit));

@@ -200,6 +200,11 @@ void fbp_contained_forget(void)
     most_bytes = 0;
 }
 
+void fbp_contained_note(uint64_t bytes)
+{
+    most_bytes = bytes > most_bytes ? bytes : most_bytes;
+}
+
 /* A child that is done: what it held more than when it began, and what it sent, twice while that is
  * unpacked. */
 static void note_bytes(const struct fbp_blob *all, const struct rusage *usage)
@@ -211,8 +216,7 @@ static void note_bytes(const struct fbp_blob *all, const struct rusage *usage)
     if (!fbp_blob_take(all, &at, &head, sizeof head))
         return;
     const uint64_t more = peak > head.resident ? peak - head.resident : 0;
-    const uint64_t bytes = more + 2 * (uint64_t)all->n;
-    most_bytes = bytes > most_bytes ? bytes : most_bytes;
+    fbp_contained_note(more + 2 * (uint64_t)all->n);
 }
 
 /* Head, message and reply out of what came. */

@@ -55,6 +55,9 @@ fbp_status fbp_contain(const char *path, const char *library, const struct fbp_c
 uint64_t fbp_contained_bytes(void);
 void fbp_contained_forget(void);
 
+/** Count memory that a reader of this process holds beside the samples while it opens a file. */
+void fbp_contained_note(uint64_t bytes);
+
 /**
  * For fuzzers, which see neither coverage nor speed of children: from now on fn runs in this
  * process, without limits, one call at a time, and what crashes in there crashes here.

@@ -105,14 +105,10 @@ void prj_cut_whole(const char *path)
 
 void prj_b_cm(const char *path)
 {
-    size_t n[2] = {1, 2};
     struct prj prj = prj_usual();
-    char cm[] = "cm";
 
     put_prj(path, &prj);
-    mat_t *file = Mat_Open(path, MAT_ACC_RDWR);
-    put(file, Mat_VarCreate("B_unit", MAT_C_CHAR, MAT_T_UTF8, 2, n, cm, 0), MAT_COMPRESSION_NONE);
-    Mat_Close(file);
+    mat_put_more(path, mat_text("B_unit", "cm"), false);
 }
 
 void prj_g_flat(const char *path)

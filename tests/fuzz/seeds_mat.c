@@ -10,21 +10,26 @@ void fuzz_seeds_mat_arrays(const char *folder)
     VALUES(uint16_t);
     for (int z = 0; z < 2; z++)
         for (int i = 0; i < 3; i++) {
-            mat_t *file = Mat_CreateVer(fuzz_seed_path(folder, "array", 3 * z + i, ".mat"), NULL,
-                                        MAT_FT_MAT5);
-            matvar_t *v = i == 0   ? array("a", MAT_C_DOUBLE, MAT_T_DOUBLE, values_double)
-                          : i == 1 ? array("a", MAT_C_SINGLE, MAT_T_SINGLE, values_float)
-                                   : array("a", MAT_C_UINT16, MAT_T_UINT16, values_uint16_t);
-            put(file, v, z ? MAT_COMPRESSION_ZLIB : MAT_COMPRESSION_NONE);
-            Mat_Close(file);
+            FILE *f = mat_create(fuzz_seed_path(folder, "array", 3 * z + i, ".mat"));
+            mat_put(f,
+                    i == 0   ? array("a", FBP_MX_DOUBLE, FBP_MI_DOUBLE, values_double)
+                    : i == 1 ? array("a", FBP_MX_SINGLE, FBP_MI_SINGLE, values_float)
+                             : array("a", FBP_MX_UINT16, FBP_MI_UINT16, values_uint16_t),
+                    z);
+            fclose(f);
         }
+    /* The other byte order. */
+    mat_swapped = true;
+    FILE *f = mat_create(fuzz_seed_path(folder, "array", 6, ".mat"));
+    mat_put(f, array("a", FBP_MX_SINGLE, FBP_MI_SINGLE, values_float), true);
+    fclose(f);
+    mat_swapped = false;
 }
 
 void fuzz_seeds_mat_scans(const char *folder)
 {
     for (int z = 0; z < 2; z++)
-        put_struct(fuzz_seed_path(folder, "scan", z, ".mat"), 400, VIEWS,
-                   z ? MAT_COMPRESSION_ZLIB : MAT_COMPRESSION_NONE);
+        put_struct(fuzz_seed_path(folder, "scan", z, ".mat"), 400, VIEWS, z);
 }
 
 void fuzz_seeds_mat_eprit(const char *folder)
@@ -36,17 +41,13 @@ void fuzz_seeds_mat_eprit(const char *folder)
     }
     /* As this program writes it: with the unit of B, and a volume. */
     struct prj prj = prj_usual();
-    double size[3] = {4, 5, 6}, voxel[3] = {1, 1, 2}, centre[3] = {0, -1, 0};
-    size_t n[2] = {1, 3};
-    char mhz[] = "MHz";
+    static const double size[3] = {4, 5, 6}, voxel[3] = {1, 1, 2}, centre[3] = {0, -1, 0};
     const char *path = fuzz_seed_path(folder, "prj", 2, ".mat");
     put_prj(path, &prj);
-    mat_t *file = Mat_Open(path, MAT_ACC_RDWR);
-    put(file, Mat_VarCreate("B_unit", MAT_C_CHAR, MAT_T_UTF8, 2, n, mhz, 0), MAT_COMPRESSION_NONE);
-    put(file, numbers("volume_size", 3, size), MAT_COMPRESSION_NONE);
-    put(file, numbers("volume_voxel_mm", 3, voxel), MAT_COMPRESSION_ZLIB);
-    put(file, numbers("volume_centre_mm", 3, centre), MAT_COMPRESSION_ZLIB);
-    Mat_Close(file);
+    mat_put_more(path, mat_text("B_unit", "MHz"), false);
+    mat_put_more(path, mat_matrix("volume_size", 1, 3, size), false);
+    mat_put_more(path, mat_matrix("volume_voxel_mm", 1, 3, voxel), true);
+    mat_put_more(path, mat_matrix("volume_centre_mm", 1, 3, centre), true);
 }
 
 void fuzz_seeds_mat_tigre(const char *folder)

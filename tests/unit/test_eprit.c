@@ -253,21 +253,25 @@ static void arrays_are_those_of_laboratories(void **state)
     (void)state;
     values[1 * 14 + 1 * 7 + 2] = 5;
     write_prj(&scan, FBP_F32, 2.5, values);
-    mat_t *file = Mat_Open(PRJ, MAT_ACC_RDONLY);
-    matvar_t *p = Mat_VarRead(file, "P"), *b = Mat_VarRead(file, "B"), *g = Mat_VarRead(file, "G");
-    assert_true(p->rank == 3 && p->dims[0] == 7 && p->dims[1] == 2 && p->dims[2] == 5);
-    assert_true(p->class_type == MAT_C_SINGLE && !p->isComplex);
-    assert_true(((const float *)p->data)[2 + 7 * (1 + 2 * 1)] == 5.f); /* P(3, 2, 2) */
-    assert_true(b->dims[0] == 7 && b->dims[1] == 1 && g->dims[0] == 5 && g->dims[1] == 3);
-    const double *mhz = b->data, *gauss = g->data;
+    struct fbp_mat_array *p, *b, *g;
+    struct fbp_mat *file;
+    assert_int_equal(fbp_mat_open(PRJ, &file), FBP_OK);
+    assert_int_equal(fbp_mat_read(file, "P", &p), FBP_OK);
+    assert_int_equal(fbp_mat_read(file, "B", &b), FBP_OK);
+    assert_int_equal(fbp_mat_read(file, "G", &g), FBP_OK);
+    assert_true(p->rank == 3 && p->sizes[0] == 7 && p->sizes[1] == 2 && p->sizes[2] == 5);
+    assert_true(p->class == FBP_MX_SINGLE && !p->complex);
+    assert_true(((const float *)p->real)[2 + 7 * (1 + 2 * 1)] == 5.f); /* P(3, 2, 2) */
+    assert_true(b->sizes[0] == 7 && b->sizes[1] == 1 && g->sizes[0] == 5 && g->sizes[1] == 3);
+    const double *mhz = b->real, *gauss = g->real;
     assert_true(fabs(mhz[0] + 3 * .037 * 2.8025 * 2.5) < 1e-14);
     assert_true(fabs(mhz[6] - 3 * .037 * 2.8025 * 2.5) < 1e-14);
     assert_true(fabs(gauss[0] - 2.5 / sqrt(14)) < 1e-14);
     assert_true(fabs(gauss[10 + 2] - 2.5 * 1.6) < 1e-14); /* along z, samples 1.6 times closer */
-    Mat_VarFree(p);
-    Mat_VarFree(b);
-    Mat_VarFree(g);
-    Mat_Close(file);
+    fbp_mat_free(p);
+    fbp_mat_free(b);
+    fbp_mat_free(g);
+    fbp_mat_close(file);
 }
 
 static void not_written(const char *path, const struct fbp_scan *scan, double gradient,
@@ -321,18 +325,14 @@ static void units_are_heeded(void **state)
     const struct fbp_preparation fft = {.struct_size = sizeof fft, .fft = 8};
     const struct fbp_scan_known known = {.struct_size = sizeof known, .preparation = &fft};
     struct fbp_scan scan = {.struct_size = sizeof scan};
-    size_t n[2] = {1, 2};
     struct fbp_view views[5];
     const struct fbp_scan made = make_scan(views, -3, 0);
     struct prj prj = prj_usual();
     const float values[70] = {0};
-    char cm[] = "cm";
 
     (void)state;
     put_prj(PRJ, &prj);
-    mat_t *file = Mat_Open(PRJ, MAT_ACC_RDWR);
-    put(file, Mat_VarCreate("B_unit", MAT_C_CHAR, MAT_T_UTF8, 2, n, cm, 0), MAT_COMPRESSION_NONE);
-    Mat_Close(file);
+    mat_put_more(PRJ, mat_text("B_unit", "cm"), false);
     assert_int_equal(fbp_scan_load(&scan, PRJ), FBP_ERR_UNSUPPORTED);
     assert_says("B_unit is \"cm\": B is read in MHz");
     write_prj(&made, FBP_F32, 1, values);

@@ -163,26 +163,20 @@ static void mat_files_of_both_orders(void **state)
 /* Whole numbers as small as they fit in. */
 static void sizes_may_be_of_any_type(void **state)
 {
-    static const char *fields[] = {"DSD", "DSO", "nDetector", "dDetector"};
+    static const char *const fields[] = {"DSD", "DSO", "nDetector", "dDetector"};
     static const double distances[2] = {1500, 1000}, pitch[2] = {0.8, 0.7}, angles[2] = {0, 1};
-    int8_t sizes[2] = {6, 4};
-    size_t one[2] = {1, 1}, two[2] = {2, 1};
-    mat_t *f = Mat_CreateVer(in_folder("i8.mat"), NULL, MAT_FT_MAT5);
-    matvar_t *geo = Mat_VarCreateStruct("geo", 2, one, fields, N_OF(fields));
-    matvar_t *list = matrix("angles", 1, 2, angles);
+    static const int8_t sizes[2] = {6, 4};
+    static const size_t two[2] = {2, 1};
+    FILE *f = mat_create(in_folder("i8.mat"));
+    const struct mat_var members[] = {
+        mat_matrix(NULL, 1, 1, distances), mat_matrix(NULL, 1, 1, distances + 1),
+        mat_array(NULL, FBP_MX_INT8, FBP_MI_INT8, 2, two, sizes, NULL),
+        mat_matrix(NULL, 2, 1, pitch)};
 
     (void)state;
-    assert_non_null(f);
-    Mat_VarSetStructFieldByName(geo, "DSD", 0, matrix(NULL, 1, 1, distances));
-    Mat_VarSetStructFieldByName(geo, "DSO", 0, matrix(NULL, 1, 1, distances + 1));
-    Mat_VarSetStructFieldByName(geo, "nDetector", 0,
-                                Mat_VarCreate(NULL, MAT_C_INT8, MAT_T_INT8, 2, two, sizes, 0));
-    Mat_VarSetStructFieldByName(geo, "dDetector", 0, matrix(NULL, 2, 1, pitch));
-    assert_int_equal(Mat_VarWrite(f, geo, MAT_COMPRESSION_NONE), 0);
-    assert_int_equal(Mat_VarWrite(f, list, MAT_COMPRESSION_NONE), 0);
-    Mat_VarFree(geo);
-    Mat_VarFree(list);
-    Mat_Close(f);
+    mat_put(f, mat_struct("geo", N_OF(fields), fields, members), false);
+    mat_put(f, mat_matrix("angles", 1, 2, angles), false);
+    fclose(f);
     struct fbp_scan s = load_file("i8.mat");
     assert_int_equal(s.panel.n_columns, 6);
     assert_int_equal(s.panel.n_rows, 4);
@@ -201,22 +195,17 @@ static void refused_mat(const char *name, const char *format, const char *messag
 /* The remedy is that of where the struct is, or of the file's version. */
 static void mat_files_say_how_to_be_saved(void **state)
 {
-    static const char *outer[] = {"geo", "angles"}, *inner[] = {"DSD"};
+    static const char *const outer[] = {"geo", "angles"}, *const inner[] = {"DSD"};
     static const double dsd[1] = {1500};
-    size_t one[2] = {1, 1};
-    mat_t *f = Mat_CreateVer(in_folder("nested.mat"), NULL, MAT_FT_MAT5);
-    matvar_t *scan = Mat_VarCreateStruct("scan", 2, one, outer, N_OF(outer));
-    matvar_t *geo = Mat_VarCreateStruct(NULL, 2, one, inner, N_OF(inner));
+    FILE *f = mat_create(in_folder("nested.mat"));
+    const struct mat_var value = mat_matrix(NULL, 1, 1, dsd);
+    const struct mat_var members[] = {mat_struct(NULL, 1, inner, &value),
+                                      mat_matrix(NULL, 1, 1, dsd)};
     char head[512] = "MATLAB 7.3 MAT-file, Platform: GLNXA64";
 
     (void)state;
-    assert_non_null(f);
-    Mat_VarSetStructFieldByName(geo, "DSD", 0, matrix(NULL, 1, 1, dsd));
-    Mat_VarSetStructFieldByName(scan, "geo", 0, geo);
-    Mat_VarSetStructFieldByName(scan, "angles", 0, matrix(NULL, 1, 1, dsd));
-    assert_int_equal(Mat_VarWrite(f, scan, MAT_COMPRESSION_NONE), 0);
-    Mat_VarFree(scan);
-    Mat_Close(f);
+    mat_put(f, mat_struct("scan", 2, outer, members), false);
+    fclose(f);
     refused_mat("nested.mat", NULL, "geo is inside the struct scan: save it by itself");
     refused_mat("nested.mat", "tigre", "geo is inside the struct scan: save it by itself");
 

@@ -30,7 +30,7 @@ static void check_array(const char *name, enum fbp_type type)
 
 static void every_class(void **state)
 {
-    mat_t *file = Mat_CreateVer(MAT, NULL, MAT_FT_MAT5);
+    FILE *f = mat_create(MAT);
 
     (void)state;
     VALUES(double);
@@ -42,26 +42,116 @@ static void every_class(void **state)
     VALUES(int32_t);
     VALUES(uint32_t);
     for (int z = 0; z < 2; z++) {
-        const enum matio_compression how = z ? MAT_COMPRESSION_ZLIB : MAT_COMPRESSION_NONE;
-        put(file, array(z ? "zf8" : "f8", MAT_C_DOUBLE, MAT_T_DOUBLE, values_double), how);
-        put(file, array(z ? "zf4" : "f4", MAT_C_SINGLE, MAT_T_SINGLE, values_float), how);
-        put(file, array(z ? "zi1" : "i1", MAT_C_INT8, MAT_T_INT8, values_int8_t), how);
-        put(file, array(z ? "zu1" : "u1", MAT_C_UINT8, MAT_T_UINT8, values_uint8_t), how);
-        put(file, array(z ? "zi2" : "i2", MAT_C_INT16, MAT_T_INT16, values_int16_t), how);
-        put(file, array(z ? "zu2" : "u2", MAT_C_UINT16, MAT_T_UINT16, values_uint16_t), how);
-        put(file, array(z ? "zi4" : "i4", MAT_C_INT32, MAT_T_INT32, values_int32_t), how);
-        put(file, array(z ? "zu4" : "u4", MAT_C_UINT32, MAT_T_UINT32, values_uint32_t), how);
+        mat_put(f, array(z ? "zf8" : "f8", FBP_MX_DOUBLE, FBP_MI_DOUBLE, values_double), z);
+        mat_put(f, array(z ? "zf4" : "f4", FBP_MX_SINGLE, FBP_MI_SINGLE, values_float), z);
+        mat_put(f, array(z ? "zi1" : "i1", FBP_MX_INT8, FBP_MI_INT8, values_int8_t), z);
+        mat_put(f, array(z ? "zu1" : "u1", FBP_MX_UINT8, FBP_MI_UINT8, values_uint8_t), z);
+        mat_put(f, array(z ? "zi2" : "i2", FBP_MX_INT16, FBP_MI_INT16, values_int16_t), z);
+        mat_put(f, array(z ? "zu2" : "u2", FBP_MX_UINT16, FBP_MI_UINT16, values_uint16_t), z);
+        mat_put(f, array(z ? "zi4" : "i4", FBP_MX_INT32, FBP_MI_INT32, values_int32_t), z);
+        mat_put(f, array(z ? "zu4" : "u4", FBP_MX_UINT32, FBP_MI_UINT32, values_uint32_t), z);
     }
-    Mat_Close(file);
+    /* Doubles that are stored in a type that takes less room. */
+    mat_put(f, array("as_u1", FBP_MX_DOUBLE, FBP_MI_UINT8, values_uint8_t), false);
+    mat_put(f, array("as_i2", FBP_MX_DOUBLE, FBP_MI_INT16, values_int16_t), true);
+    fclose(f);
     static const struct {
         const char *name;
         enum fbp_type type;
-    } sets[] = {{"f8", FBP_F64},  {"f4", FBP_F32},  {"i1", FBP_I8},   {"u1", FBP_U8},
-                {"i2", FBP_I16},  {"u2", FBP_U16},  {"i4", FBP_I32},  {"u4", FBP_U32},
-                {"zf8", FBP_F64}, {"zf4", FBP_F32}, {"zi1", FBP_I8},  {"zu1", FBP_U8},
-                {"zi2", FBP_I16}, {"zu2", FBP_U16}, {"zi4", FBP_I32}, {"zu4", FBP_U32}};
+    } sets[] = {{"f8", FBP_F64},    {"f4", FBP_F32},   {"i1", FBP_I8},   {"u1", FBP_U8},
+                {"i2", FBP_I16},    {"u2", FBP_U16},   {"i4", FBP_I32},  {"u4", FBP_U32},
+                {"zf8", FBP_F64},   {"zf4", FBP_F32},  {"zi1", FBP_I8},  {"zu1", FBP_U8},
+                {"zi2", FBP_I16},   {"zu2", FBP_U16},  {"zi4", FBP_I32}, {"zu4", FBP_U32},
+                {"as_u1", FBP_F64}, {"as_i2", FBP_F64}};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         check_array(sets[i].name, sets[i].type);
+}
+
+/* Files of machines with the other byte order. */
+static void swapped_files(void **state)
+{
+    VALUES(double);
+    VALUES(uint16_t);
+    VALUES(int8_t);
+
+    (void)state;
+    mat_swapped = true;
+    FILE *f = mat_create(MAT);
+    mat_put(f, array("f8", FBP_MX_DOUBLE, FBP_MI_DOUBLE, values_double), false);
+    mat_put(f, array("u2", FBP_MX_UINT16, FBP_MI_UINT16, values_uint16_t), true);
+    mat_put(f, array("as_i1", FBP_MX_DOUBLE, FBP_MI_INT8, values_int8_t), true);
+    fclose(f);
+    check_array("f8", FBP_F64);
+    check_array("u2", FBP_U16);
+    check_array("as_i1", FBP_F64);
+    put_struct(MAT, 400, VIEWS, true);
+    check_array("ct.parameters.deep", FBP_F64);
+    mat_swapped = false;
+}
+
+/* Cells, sparse arrays, objects and function handles are passed over; an array behind them is read.
+ */
+static void other_classes_are_passed_over(void **state)
+{
+    static const size_t two[2] = {1, 2}, one[2] = {1, 1};
+    static const double number = 5;
+    static const int32_t rows[2] = {0, 1};
+    static const unsigned classes[] = {FBP_MX_CELL, FBP_MX_SPARSE, FBP_MX_OBJECT, FBP_MX_FUNCTION,
+                                       FBP_MX_OPAQUE};
+    fbp_source *src;
+    VALUES(float);
+
+    (void)state;
+    for (int z = 0; z < 2; z++) {
+        FILE *f = mat_create(MAT);
+        for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+            const bool cell = classes[i] == FBP_MX_CELL;
+            struct mat_var v = mat_head(classes[i], false, "x", 2, cell ? two : one);
+            if (cell)
+                mat_member(&v, mat_matrix(NULL, 1, 1, &number));
+            if (cell)
+                mat_member(&v, mat_text(NULL, "letters"));
+            else
+                mat_element(&v, FBP_MI_INT32, rows, 2, 4);
+            mat_put(f, v, z);
+        }
+        mat_put(f, array("f4", FBP_MX_SINGLE, FBP_MI_SINGLE, values_float), z);
+        fclose(f);
+        check_array("f4", FBP_F32);
+    }
+    assert_int_equal(fbp_source_open(&src, MAT ":x", NULL), FBP_ERR_UNSUPPORTED);
+    assert_says("is no array of numbers");
+}
+
+/* Levels of structs and their members are limited. */
+static void structs_are_limited(void **state)
+{
+    static const char *const name[] = {"a"};
+    static const double number = 5;
+    fbp_source *src;
+
+    (void)state;
+    for (int levels = 60; levels < 80; levels += 19) {
+        struct mat_var v = mat_matrix(levels ? NULL : "a", 1, 1, &number);
+        for (int i = 0; i < levels; i++)
+            v = mat_struct(i + 1 < levels ? NULL : "a", 1, name, &v);
+        FILE *f = mat_create(MAT);
+        mat_put(f, v, true);
+        fclose(f);
+        assert_int_equal(fbp_source_open(&src, MAT ":b", NULL), FBP_ERR_INVALID);
+        assert_says(levels < 64 ? "has no array" : "too many levels of structs");
+    }
+    char *names = calloc(1, 70000);
+    struct mat_var v = mat_head(FBP_MX_STRUCT, false, "s", 2, (const size_t[2]){1, 1});
+    const int32_t length = 1;
+    mat_element(&v, FBP_MI_INT32, &length, 1, 4);
+    mat_element(&v, FBP_MI_INT8, names, 70000, 1);
+    FILE *f = mat_create(MAT);
+    mat_put(f, v, true);
+    fclose(f);
+    free(names);
+    assert_int_equal(fbp_source_open(&src, MAT ":b", NULL), FBP_ERR_UNSUPPORTED);
+    assert_says("more than 65536 members of structs");
 }
 
 static void fields_by_dots(void **state)
@@ -69,7 +159,7 @@ static void fields_by_dots(void **state)
     float out[12];
 
     (void)state;
-    put_struct(MAT, 400, VIEWS, MAT_COMPRESSION_ZLIB);
+    put_struct(MAT, 400, VIEWS, true);
     check_array("ct.parameters.deep", FBP_F64);
     for (int s = 0; s < 2; s++) {
         fbp_source *src = open_source(s ? MAT ":ct.sinogram?sinogram" : MAT ":ct.sinogram", NULL);
@@ -87,7 +177,7 @@ static void whole_scan(void **state)
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
     (void)state;
-    put_struct(MAT, 400, VIEWS, MAT_COMPRESSION_ZLIB);
+    put_struct(MAT, 400, VIEWS, true);
     if (fbp_scan_load(&scan, MAT) != FBP_OK)
         fail_msg("%s", fbp_message());
     assert_int_equal(scan.n_views, VIEWS);
@@ -97,10 +187,10 @@ static void whole_scan(void **state)
     assert_true(v->s[1] < -399.999 && v->s[0] < 1e-9 && v->s[0] > -1e-9);
     assert_true(v->u[0] > 0.2499 && v->u[0] < 0.2501);
     fbp_scan_clear(&scan);
-    put_struct(MAT, 400, VIEWS + 1, MAT_COMPRESSION_ZLIB);
+    put_struct(MAT, 400, VIEWS + 1, true);
     assert_int_equal(fbp_scan_load(&scan, MAT), FBP_ERR_INVALID);
     assert_says("5 angles, but a sinogram of 4 views");
-    put_struct(MAT, -1, VIEWS, MAT_COMPRESSION_ZLIB);
+    put_struct(MAT, -1, VIEWS, true);
     assert_int_equal(fbp_scan_load(&scan, MAT), FBP_ERR_INVALID);
     assert_says("distanceSourceOrigin: expected one positive number");
 }
@@ -124,7 +214,7 @@ static void wrong_arrays(void **state)
     fbp_source *src;
 
     (void)state;
-    put_struct(MAT, 400, VIEWS, MAT_COMPRESSION_ZLIB);
+    put_struct(MAT, 400, VIEWS, true);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         char path[600];
         snprintf(path, sizeof path, MAT "%s", table[i].name);
@@ -141,17 +231,14 @@ static void what_is_not_read(void **state)
     static const char little[] = "\0\0\0\0\2\0\0\0\2\0\0\0\0\0\0\0\2\0\0\0A";
     static const char big[] = "\0\0\3\350\0\0\0\2\0\0\0\2\0\0\0\0\0\0\0\2A";
     static const double values[4] = {1, 2, 3, 4};
-    const struct {
-        enum matio_classes class;
-        enum matio_types type;
-        int flags;
+    static const struct {
+        unsigned class, type;
+        const void *imaginary;
         const char *says;
-    } table[] = {{MAT_C_INT64, MAT_T_INT64, 0, "A is of 64-bit integers: "},
-                 {MAT_C_UINT64, MAT_T_UINT64, 0, "A is of 64-bit integers: "},
-                 {MAT_C_DOUBLE, MAT_T_DOUBLE, MAT_F_COMPLEX, "A is complex: "}};
-    int64_t numbers[4] = {1, 2, 3, 4};
-    mat_complex_split_t parts = {(void *)(uintptr_t)values, (void *)(uintptr_t)values};
-    size_t dims[2] = {2, 2};
+    } table[] = {{FBP_MX_INT64, FBP_MI_INT64, NULL, "A is of 64-bit integers: "},
+                 {FBP_MX_UINT64, FBP_MI_UINT64, NULL, "A is of 64-bit integers: "},
+                 {FBP_MX_DOUBLE, FBP_MI_DOUBLE, values, "A is complex: "}};
+    static const size_t dims[2] = {2, 2};
     fbp_source *src;
 
     (void)state;
@@ -164,38 +251,16 @@ static void what_is_not_read(void **state)
         assert_says("io_mat.mat: is a MAT file of version 4");
     }
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        mat_t *file = Mat_CreateVer(MAT, NULL, MAT_FT_MAT5);
-        assert_non_null(file);
-        put(file,
-            Mat_VarCreate("A", table[i].class, table[i].type, 2, dims,
-                          table[i].flags ? (void *)&parts : numbers, table[i].flags),
-            MAT_COMPRESSION_NONE);
-        Mat_Close(file);
+        FILE *f = mat_create(MAT);
+        mat_put(f,
+                mat_array("A", table[i].class, table[i].type, 2, dims, values, table[i].imaginary),
+                false);
+        fclose(f);
         const fbp_status st = fbp_source_open(&src, MAT, NULL);
         assert_says(table[i].says);
         assert_int_equal(st, FBP_ERR_UNSUPPORTED);
         assert_says("save it as single");
     }
-}
-
-/* One member more in the parameters: text, or a number. */
-static void put_more(const char *name, const char *text, double number)
-{
-    put_struct(MAT, 400, VIEWS, MAT_COMPRESSION_NONE);
-    mat_t *file = Mat_Open(MAT, MAT_ACC_RDONLY);
-    matvar_t *ct = Mat_VarRead(file, "ct");
-    size_t dims[2] = {1, text ? strlen(text) : 1};
-    matvar_t *v =
-        text ? Mat_VarCreate(name, MAT_C_CHAR, MAT_T_UTF8, 2, dims, (void *)(uintptr_t)text, 0)
-             : numbers(name, 1, &number);
-    matvar_t *p = Mat_VarGetStructFieldByName(ct, "parameters", 0);
-
-    Mat_Close(file);
-    assert_int_equal(Mat_VarAddStructField(p, name), 0);
-    Mat_VarSetStructFieldByName(p, name, 0, v);
-    file = Mat_CreateVer(MAT, NULL, MAT_FT_MAT5);
-    put(file, ct, MAT_COMPRESSION_NONE);
-    Mat_Close(file);
 }
 
 /* Facts of a scan of Helsinki that would change the result are not passed over. */
@@ -222,7 +287,9 @@ static void facts_are_not_passed_over(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        put_more(rows[i].name, rows[i].text, rows[i].number);
+        const struct mat_var more =
+            rows[i].text ? mat_text(NULL, rows[i].text) : mat_matrix(NULL, 1, 1, &rows[i].number);
+        put_struct_with(MAT, 400, VIEWS, false, rows[i].name, &more);
         const fbp_status st = fbp_scan_load(&scan, MAT);
         if ((st == FBP_OK) != !rows[i].says)
             fail_msg("%s: %s", rows[i].name, fbp_message());
@@ -237,7 +304,7 @@ static void damage(void **state)
     size_t n;
 
     (void)state;
-    put_struct(MAT, 400, VIEWS, MAT_COMPRESSION_ZLIB);
+    put_struct(MAT, 400, VIEWS, true);
     char *bytes = get_file(MAT, &n);
     for (size_t cut = 0; cut < n; cut += n / 40 + 1) {
         fbp_source *src;
@@ -257,6 +324,26 @@ static void damage(void **state)
         if (fbp_source_open(&src, BAD ":ct.sinogram", NULL) != FBP_OK)
             assert_says("io_mat_bad.mat");
         fbp_source_close(&src);
+    }
+    free(bytes);
+    remove(BAD);
+}
+
+/* Whole scans that end too early, at any byte. */
+static void cut_scans(void **state)
+{
+    struct prj prj = prj_usual();
+    size_t n;
+
+    (void)state;
+    put_prj(MAT, &prj);
+    char *bytes = get_file(MAT, &n);
+    for (size_t end = 0; end < n; end++) {
+        struct fbp_scan scan = {.struct_size = sizeof scan};
+        put_file(BAD, bytes, end);
+        if (fbp_scan_load(&scan, BAD) == FBP_OK)
+            fail_msg("of %zu bytes %zu are taken for a scan", n, end);
+        assert_says("io_mat_bad.mat");
     }
     free(bytes);
     remove(BAD);
@@ -300,17 +387,16 @@ static void written_volumes_come_back(void **state)
         char path[600];
         snprintf(path, sizeof path, VOL "%s", names[t]);
         write_volume(path, types[t]);
-        mat_t *file = Mat_Open(VOL, MAT_ACC_RDONLY);
-        matvar_t *v = Mat_VarRead(file, t ? names[t] + 1 : "mat_recFXD");
+        struct fbp_mat *file;
+        struct fbp_mat_array *size;
+        assert_int_equal(fbp_mat_open(VOL, &file), FBP_OK);
+        const struct fbp_mat_array *v = fbp_mat_find(file, t ? names[t] + 1 : "mat_recFXD");
         assert_non_null(v); /* MATLAB's (x, y, z) */
-        assert_true(v->rank == 3 && v->dims[0] == 3 && v->dims[1] == 5 && v->dims[2] == 3);
-        Mat_VarFree(v);
-        v = Mat_VarRead(file, "rec_info"); /* cm */
-        const matvar_t *size =
-            Mat_VarGetStructFieldByName(Mat_VarGetStructFieldByName(v, "rec", 0), "Size", 0);
-        assert_true(size->nbytes == 24 && ((double *)size->data)[1] == 0.5);
-        Mat_VarFree(v);
-        Mat_Close(file);
+        assert_true(v->rank == 3 && v->sizes[0] == 3 && v->sizes[1] == 5 && v->sizes[2] == 3);
+        assert_int_equal(fbp_mat_read(file, "rec_info.rec.Size", &size), FBP_OK); /* cm */
+        assert_true(size->count == 3 && ((double *)size->real)[1] == 0.5);
+        fbp_mat_free(size);
+        fbp_mat_close(file);
         fbp_source *src = open_source(t ? path : VOL, NULL);
         const struct fbp_array_info *i = fbp_source_info(src);
         assert_true(i->n[0] == 3 && i->n[1] == 5 && i->n[2] == 3 && i->type == types[t]);
@@ -343,11 +429,11 @@ static void frames_are_a_fourth_index(void **state)
     assert_int_equal(fbp_sink_write(sink, 0, 6, values), FBP_OK);
     assert_int_equal(fbp_sink_finish(sink), FBP_OK);
     fbp_sink_close(&sink);
-    mat_t *file = Mat_Open(VOL, MAT_ACC_RDONLY);
-    matvar_t *v = Mat_VarRead(file, "mat_recFXD");
-    assert_true(v->rank == 4 && v->dims[2] == 2 && v->dims[3] == 3);
-    Mat_VarFree(v);
-    Mat_Close(file);
+    struct fbp_mat *file;
+    assert_int_equal(fbp_mat_open(VOL, &file), FBP_OK);
+    const struct fbp_mat_array *v = fbp_mat_find(file, "mat_recFXD");
+    assert_true(v->rank == 4 && v->sizes[2] == 2 && v->sizes[3] == 3);
+    fbp_mat_close(file);
     fbp_source *src = open_source(VOL, NULL);
     assert_true(fbp_source_info(src)->n[2] == 6 && fbp_source_info(src)->frames == 3);
     assert_int_equal(fbp_source_read(src, 0, 6, 0, 2, out), FBP_OK);
@@ -367,7 +453,7 @@ static void no_variable_is_lost(void **state)
     fbp_sink *sink;
 
     (void)state;
-    put_struct(VOL, 400, VIEWS, MAT_COMPRESSION_ZLIB);
+    put_struct(VOL, 400, VIEWS, true);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_int_equal(fbp_sink_open(&sink, rows[i].path, &info, NULL), FBP_ERR_INVALID);
         assert_says(rows[i].says);
@@ -383,12 +469,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_class),
+        cmocka_unit_test(swapped_files),
+        cmocka_unit_test(other_classes_are_passed_over),
+        cmocka_unit_test(structs_are_limited),
         cmocka_unit_test(fields_by_dots),
         cmocka_unit_test(whole_scan),
         cmocka_unit_test(wrong_arrays),
         cmocka_unit_test(what_is_not_read),
         cmocka_unit_test(facts_are_not_passed_over),
         cmocka_unit_test(damage),
+        cmocka_unit_test(cut_scans),
         cmocka_unit_test(written_volumes_come_back),
         cmocka_unit_test(frames_are_a_fourth_index),
         cmocka_unit_test(no_variable_is_lost),

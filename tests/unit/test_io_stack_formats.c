@@ -1,8 +1,8 @@
 /* Views in a file each, of every format and every way in which its samples may lie: the values of a
  * pattern and of a folder are those of the files. */
 #include "unit/hdf5_files.h"
+#include "unit/mat_out.h"
 
-#include <matio.h>
 #include <sys/stat.h>
 
 enum { VIEWS = 10, VIEW = NX * NY };
@@ -139,15 +139,13 @@ static void put_columns(float *out, size_t k)
 
 static void put_mat(const char *path, size_t k)
 {
-    mat_t *file = Mat_CreateVer(path, NULL, MAT_FT_MAT5);
-    size_t n[2] = {NY, NX};
+    static const size_t n[2] = {NY, NX};
+    FILE *f = mat_create(path);
     float v[VIEW];
 
     put_columns(v, k);
-    matvar_t *a = Mat_VarCreate("a", MAT_C_SINGLE, MAT_T_SINGLE, 2, n, v, 0);
-    assert_int_equal(Mat_VarWrite(file, a, MAT_COMPRESSION_NONE), 0);
-    Mat_VarFree(a);
-    Mat_Close(file);
+    mat_put(f, mat_array("a", FBP_MX_SINGLE, FBP_MI_SINGLE, 2, n, v, NULL), false);
+    fclose(f);
 }
 
 static void put_mat73(const char *path, size_t k)

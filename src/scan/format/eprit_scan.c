@@ -1,7 +1,7 @@
 /* Whole scans of plane integrals in MAT files of EPR laboratories, prj*.mat: P [samples x delays x
  * projections], real or complex, their axis B [samples], gradient vectors G [projections x 3] in
  * gauss a cm. */
-#include "array/format/mat/mat_lib.h"
+#include "array/format/mat/mat5.h"
 #include "scan/file/geometry_format.h"
 #include "scan/format/eprit.h"
 
@@ -17,65 +17,63 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a child finds; B, then G by columns, follow. */
+/* What a file holds; b and g: free(). */
 struct found {
     size_t n_samples, n_delays, n_views, n_b, n_g;
-    bool complex;
-    char unit[8];        /* of B; "" where it is not said */
-    double volume[3][3]; /* sizes, voxels, centre; sizes 0: it is not said */
+    double *b, *g;       /* g by columns */
+    char unit[8];        /* of B; "" if the file does not state it */
+    double volume[3][3]; /* sizes, voxels, centre; sizes 0: not stated */
 };
 
-/* Sizes and classes alone. */
-static bool has_arrays(mat_t *mat, struct found *out)
+static void clear(struct found *f)
 {
-    bool p = false, b = false, g = false;
-    matvar_t *v;
-
-    while ((v = fbp_mat_next(mat))) {
-        const char *name = v->name ? v->name : "";
-        if (strcmp(name, "P") == 0 && (v->rank == 2 || v->rank == 3)) {
-            p = true;
-            *out = (struct found){.n_samples = v->dims[0],
-                                  .n_delays = v->rank == 3 ? v->dims[1] : 1,
-                                  .n_views = v->dims[v->rank - 1],
-                                  .complex = v->isComplex};
-        }
-        b |= strcmp(name, "B") == 0;
-        g |= strcmp(name, "G") == 0 && v->rank == 2 && v->dims[1] == 3;
-        Mat_VarFree(v);
-    }
-    fbp_mat_rewind(mat);
-    return p && b && g;
+    free(f->b);
+    free(f->g);
 }
 
-static fbp_status read_list(const char *path, mat_t *mat, const char *name, double **out, size_t *n)
+/* Does a file have P, B and G? */
+static bool has_arrays(const struct fbp_mat *mat, struct found *out)
 {
-    matvar_t *v = fbp_mat_read(mat, name);
+    const struct fbp_mat_array *p = fbp_mat_find(mat, "P"), *g = fbp_mat_find(mat, "G");
+
+    if (!p || (p->rank != 2 && p->rank != 3) || !fbp_mat_find(mat, "B") || !g || g->rank != 2 ||
+        g->sizes[1] != 3)
+        return false;
+    *out = (struct found){.n_samples = p->sizes[0],
+                          .n_delays = p->rank == 3 ? p->sizes[1] : 1,
+                          .n_views = p->sizes[p->rank - 1]};
+    return true;
+}
+
+static fbp_status read_list(const char *path, struct fbp_mat *mat, const char *name, double **out,
+                            size_t *n)
+{
+    struct fbp_mat_array *a;
     fbp_status st = FBP_OK;
 
-    *out = NULL;
-    if (v && v->isComplex)
+    FBP_TRY(fbp_mat_read(mat, name, &a));
+    if (a && a->complex)
         st = fbp_fail(FBP_ERR_INVALID, "%s: %s is complex: save its real part", path, name);
     if (st == FBP_OK)
-        st = fbp_mat_numbers(path, name, v, out, n);
+        st = fbp_mat_numbers(path, name, a, out, n);
     for (size_t i = 0; st == FBP_OK && i < *n; i++)
         if (!isfinite((*out)[i]))
             st = fbp_fail(FBP_ERR_INVALID, "%s: %s: number %zu is not finite: correct it", path,
                           name, i);
-    Mat_VarFree(v);
+    fbp_mat_free(a);
     return st;
 }
 
 /* What this program has written beside them. */
-static fbp_status read_more(const char *path, mat_t *mat, struct found *f)
+static fbp_status read_more(const char *path, struct fbp_mat *mat, struct found *f)
 {
     static const char *const names[] = {EPRIT_SIZE, EPRIT_VOXEL, EPRIT_CENTRE};
+    bool found = true;
 
-    fbp_mat_text(mat, EPRIT_UNIT, f->unit, sizeof f->unit);
-    bool there = true;
-    for (int i = 0; i < 3 && there; i++)
-        there = fbp_mat_doubles(mat, names[i], f->volume[i], 3);
-    if (!there)
+    FBP_TRY(fbp_mat_text(mat, EPRIT_UNIT, f->unit, sizeof f->unit));
+    for (int i = 0; i < 3 && found; i++)
+        FBP_TRY(fbp_mat_doubles(mat, names[i], f->volume[i], 3, &found));
+    if (!found)
         memset(f->volume, 0, sizeof f->volume);
     if (!f->unit[0] || strcmp(f->unit, EPRIT_MHZ) == 0)
         return FBP_OK;
@@ -83,31 +81,22 @@ static fbp_status read_more(const char *path, mat_t *mat, struct found *f)
                     EPRIT_UNIT, f->unit, EPRIT_MHZ);
 }
 
-/* In a child. */
-static fbp_status find_scan(void *arg, struct fbp_blob *reply)
+static fbp_status find_scan(const char *path, struct found *f)
 {
-    const char *path = arg;
-    double *b = NULL, *g = NULL;
-    struct found f = {0};
+    struct fbp_mat *mat;
     fbp_status st;
-    mat_t *mat;
 
     FBP_TRY(fbp_mat_open(path, &mat));
-    if (!has_arrays(mat, &f))
+    if (!has_arrays(mat, f))
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
                               "%s: has no arrays P [samples x delays x projections], B and G "
                               "[projections x 3]: name its arrays in a scan file (docs/epr.md)",
                               path));
-    FBP_TRY_GOTO(read_more(path, mat, &f));
-    FBP_TRY_GOTO(read_list(path, mat, "B", &b, &f.n_b));
-    FBP_TRY_GOTO(read_list(path, mat, "G", &g, &f.n_g));
-    FBP_TRY_GOTO(fbp_blob_put(reply, &f, sizeof f));
-    FBP_TRY_GOTO(fbp_blob_put(reply, b, f.n_b * sizeof *b));
-    st = fbp_blob_put(reply, g, f.n_g * sizeof *g);
+    FBP_TRY_GOTO(read_more(path, mat, f));
+    FBP_TRY_GOTO(read_list(path, mat, "B", &f->b, &f->n_b));
+    st = read_list(path, mat, "G", &f->g, &f->n_g);
 fail:
-    free(b);
-    free(g);
-    Mat_Close(mat);
+    fbp_mat_close(mat);
     return st;
 }
 
@@ -135,10 +124,11 @@ static fbp_status read_axis(const struct fbp_scan *out, const char *path, const 
     return out->preparation ? fbp_preparation_axis(path, out->preparation, axis) : FBP_OK;
 }
 
-/* Frequencies over the gradient are places. */
+/* Frequency divided by the gradient is position. */
 static fbp_status make_views(struct fbp_scan *out, const char *path, const struct found *f,
-                             const double *g, const struct fbp_axis *axis)
+                             const struct fbp_axis *axis)
 {
+    const double *g = f->g;
     const double sign = axis->step > 0 ? 1 : -1;
 
     for (size_t k = 0; k < f->n_views; k++) {
@@ -189,67 +179,50 @@ static fbp_status note(struct fbp_scan *out, const char *path, const char *unit)
 }
 
 static fbp_status take(struct fbp_scan *out, const char *path,
-                       const struct fbp_geometry_known *known, const struct fbp_blob *reply)
+                       const struct fbp_geometry_known *known, const struct found *f)
 {
-    double *b = NULL, *g = NULL;
     struct fbp_axis axis;
-    struct found f;
-    size_t at = 0;
-    fbp_status st;
 
-    if (!fbp_blob_take(reply, &at, &f, sizeof f))
-        return fbp_fail(FBP_ERR_IO, "%s: its description did not come back", path);
-    FBP_TRY(check_sizes(path, &f));
-    FBP_TRY_GOTO(fbp_calloc((void **)&b, f.n_b, sizeof *b, "an axis"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&g, f.n_g, sizeof *g, "gradients"));
-    (void)!fbp_blob_take(reply, &at, b, f.n_b * sizeof *b);
-    (void)!fbp_blob_take(reply, &at, g, f.n_g * sizeof *g);
-    FBP_TRY_GOTO(fbp_preparation_copy(&out->preparation, known->preparation));
+    FBP_TRY(check_sizes(path, f));
+    FBP_TRY(fbp_preparation_copy(&out->preparation, known->preparation));
     if (out->preparation)
-        out->preparation->n_samples = f.n_samples;
-    FBP_TRY_GOTO(read_axis(out, path, b, f.n_b, &axis));
-    FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, f.n_views));
+        out->preparation->n_samples = f->n_samples;
+    FBP_TRY(read_axis(out, path, f->b, f->n_b, &axis));
+    FBP_TRY(fbp_geometry_make_views(out, path, known, f->n_views));
     out->kind = FBP_PLANES;
-    out->panel = (struct fbp_panel){axis.n, f.n_delays};
-    FBP_TRY_GOTO(make_views(out, path, &f, g, &axis));
+    out->panel = (struct fbp_panel){axis.n, f->n_delays};
+    FBP_TRY(make_views(out, path, f, &axis));
     out->projections = fbp_format("%s:P?spectra", path);
     if (!out->projections)
-        FBP_TRY_GOTO(fbp_fail_nomem(strlen(path), "a path"));
-    take_volume(out, &f);
-    st = note(out, path, f.unit);
-fail:
-    free(b);
-    free(g);
-    return st;
+        return fbp_fail_nomem(strlen(path), "a path");
+    take_volume(out, f);
+    return note(out, path, f->unit);
 }
 
 static fbp_status load(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known)
 {
-    struct fbp_blob reply = {0};
-    fbp_status st = fbp_mat_ask(path, find_scan, &reply);
+    struct found f = {0};
+    fbp_status st = find_scan(path, &f);
 
     if (st == FBP_OK)
-        st = take(out, path, known, &reply);
-    free(reply.bytes);
+        st = take(out, path, known, &f);
+    clear(&f);
     return st;
 }
 
-static fbp_status is_one(void *arg, struct fbp_blob *reply)
-{
-    struct found f = {0};
-    mat_t *mat;
-
-    FBP_TRY(fbp_mat_open_to_look(arg, &mat));
-    const bool found = has_arrays(mat, &f);
-    Mat_Close(mat);
-    return fbp_blob_put(reply, &found, sizeof found);
-}
-
-/* Other programs keep geometries in MAT files, too: only the arrays tell. */
+/* Other programs store geometries in MAT files, too: only the arrays show whose it is. */
 static fbp_status look_inside(const char *path, const unsigned char *head, size_t n, bool *is)
 {
-    return fbp_mat_look(path, head, n, is_one, is);
+    struct fbp_mat *mat;
+    struct found f;
+
+    if (!fbp_mat_detect(path, head, n))
+        return FBP_OK;
+    FBP_TRY(fbp_mat_open(path, &mat));
+    *is = has_arrays(mat, &f);
+    fbp_mat_close(mat);
+    return FBP_OK;
 }
 
 const struct fbp_geometry_format fbp_geometry_eprit = {

@@ -1,23 +1,19 @@
 /* TIGRE's geometry in a MAT file: a struct `geo`, as MATLAB has it (columns, x before y) or as
- * Python saves it (rows, in the order of its class), and `angles`.  matio is entered in children
- * only (base/contain.h). */
+ * Python saves it (rows, in the order of its class), and `angles`. */
 #include "scan/format/geometry_tigre.h"
 
-#include "array/file/bytes.h"
 #include "array/format/hdf5/hdf5_lib.h"
-#include "array/format/mat/mat_lib.h"
+#include "array/format/mat/mat5.h"
 #include "base/mem.h"
-#include "base/text.h"
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MAX_VALUES = 3 << 20 };
 
 struct mat {
     const char *path;
-    matvar_t *geo;
+    const struct fbp_mat_array *geo;
     bool columns; /* MATLAB's: nDetector is 2x1 */
 };
 
@@ -26,30 +22,21 @@ static fbp_status damaged(const char *path, const char *name, const char *expect
     return fbp_fail(FBP_ERR_INVALID, "%s: geo.%s: expected %s", path, name, expected);
 }
 
-/* Real numbers of any type, in two dimensions, with their data; false: something else. */
-static bool is_matrix(const matvar_t *v)
+/* A matrix of real numbers; false: something else. */
+static bool is_matrix(const struct fbp_mat_array *v)
 {
-    return v && v->rank == 2 && v->dims && v->data && !v->isComplex && v->dims[0] > 0 &&
-           v->dims[1] > 0 && v->dims[0] <= MAX_VALUES && v->dims[1] <= MAX_VALUES / v->dims[0];
-}
-
-/* The data must be as long as the size says: a damaged file may lie. */
-static bool has_data(const matvar_t *v)
-{
-    return is_matrix(v) && v->data_size > 0 &&
-           v->nbytes / (size_t)v->data_size >= v->dims[0] * v->dims[1] &&
-           (size_t)v->data_size == Mat_SizeOfClass((int)v->class_type);
+    return v && v->class >= FBP_MX_DOUBLE && v->class <= FBP_MX_UINT64 && v->rank == 2 && v->real &&
+           !v->complex && v->count <= MAX_VALUES;
 }
 
 /* n rows of `width` numbers, one row a view: a matrix of width rows (columns: a view each), or the
  * other way round as Python saves it.  MATLAB's order turned round if asked for. */
-static fbp_status take(const struct mat *m, const char *name, const matvar_t *v, size_t width,
-                       bool reverse, struct fbp_tigre_list *out)
+static fbp_status take(const struct mat *m, const char *name, const struct fbp_mat_array *v,
+                       size_t width, bool reverse, struct fbp_tigre_list *out)
 {
-    if (!has_data(v))
+    if (!is_matrix(v))
         return damaged(m->path, name, "a real matrix of numbers");
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): is_matrix() has looked */
-    const size_t rows = v->dims[0], columns = v->dims[1];
+    const size_t rows = v->sizes[0], columns = v->sizes[1];
     const bool by_column = width == 1 || (m->columns ? rows == width : columns != width);
     const size_t n = width == 1 ? rows * columns : by_column ? columns : rows;
 
@@ -73,9 +60,8 @@ static fbp_status take(const struct mat *m, const char *name, const matvar_t *v,
 static fbp_status read_list(const struct mat *m, const char *name, size_t width, bool reverse,
                             struct fbp_tigre_list *out)
 {
-    const matvar_t *v = fbp_mat_field(m->geo, name);
-    const bool none =
-        !v || v->class_type == MAT_C_EMPTY || (v->rank > 0 && v->dims && v->dims[0] == 0);
+    const struct fbp_mat_array *v = fbp_mat_field(m->geo, name);
+    const bool none = !v || v->class == 0 || (v->rank > 0 && v->sizes[0] == 0);
 
     return none ? FBP_OK : take(m, name, v, width, reverse, out);
 }
@@ -96,14 +82,12 @@ static fbp_status read_fixed(const struct mat *m, const char *name, size_t width
 static fbp_status read_mode(const struct mat *m, bool *parallel)
 {
     static const char *const modes[] = {"cone", "parallel"};
-    const matvar_t *v = fbp_mat_field(m->geo, "mode");
+    const struct fbp_mat_array *v = fbp_mat_field(m->geo, "mode");
     char text[12] = "";
 
-    if (!v || v->class_type != MAT_C_CHAR || !v->data)
+    if (!v || v->class != FBP_MX_CHAR || !v->real)
         return FBP_OK;
-    const size_t size = v->data_size > 0 ? (size_t)v->data_size : 1;
-    for (size_t i = 0; i < sizeof text - 1 && i < v->nbytes / size; i++)
-        text[i] = ((const char *)v->data)[i * size]; /* low byte first, or the only one */
+    fbp_mat_text_of(v, text, sizeof text);
     if (strcmp(text, modes[0]) != 0 && strcmp(text, modes[1]) != 0)
         return damaged(m->path, "mode", "\"cone\" or \"parallel\"");
     *parallel = strcmp(text, modes[1]) == 0;
@@ -112,11 +96,11 @@ static fbp_status read_mode(const struct mat *m, bool *parallel)
 
 static fbp_status read_geo(struct mat *m, struct fbp_tigre *t)
 {
-    const matvar_t *pixels = fbp_mat_field(m->geo, "nDetector");
+    const struct fbp_mat_array *pixels = fbp_mat_field(m->geo, "nDetector");
 
-    if (!has_data(pixels) || pixels->dims[0] * pixels->dims[1] != 2)
+    if (!is_matrix(pixels) || pixels->sizes[0] * pixels->sizes[1] != 2)
         return damaged(m->path, "nDetector", "two numbers");
-    m->columns = pixels->dims[0] == 2;
+    m->columns = pixels->sizes[0] == 2;
     FBP_TRY(read_mode(m, &t->parallel));
     FBP_TRY(read_fixed(m, "nDetector", 2, t->n_detector));
     FBP_TRY(read_fixed(m, "dDetector", 2, t->d_detector));
@@ -133,75 +117,66 @@ static fbp_status read_geo(struct mat *m, struct fbp_tigre *t)
 }
 
 /* 1 x n or n x 1; three a view: 3 x n as MATLAB has them, n x 3 as Python does. */
-static fbp_status read_angles(const struct mat *m, const matvar_t *v, struct fbp_tigre_list *out)
+static fbp_status read_angles(const struct mat *m, const struct fbp_mat_array *v,
+                              struct fbp_tigre_list *out)
 {
-    const bool one = is_matrix(v) && (v->dims[0] == 1 || v->dims[1] == 1);
+    const bool one = is_matrix(v) && (v->sizes[0] == 1 || v->sizes[1] == 1);
 
     return take(m, "angles", v, one ? 1 : 3, false, out);
 }
 
-/* Has a struct of the file a member geo?  Its name, or NULL; free(). */
-static char *holder_of_geo(mat_t *file)
+/* The first struct with a member geo; NULL: there is none. */
+static const struct fbp_mat_array *holder_of_geo(const struct fbp_mat *file)
 {
-    char *out = NULL;
-    matvar_t *v;
+    size_t n;
+    const struct fbp_mat_array *v = fbp_mat_list(file, &n);
 
-    fbp_mat_rewind(file);
-    while (!out && (v = fbp_mat_next(file)) != NULL) {
-        const size_t n = v->class_type == MAT_C_STRUCT ? Mat_VarGetNumberOfFields(v) : 0;
-        char *const *names = n ? Mat_VarGetStructFieldnames(v) : NULL;
-        for (size_t i = 0; names && v->name && i < n && !out; i++)
-            if (names[i] && strcmp(names[i], "geo") == 0)
-                out = fbp_strdup(v->name);
-        Mat_VarFree(v);
-    }
-    return out;
+    for (size_t i = 0; i < n; i++)
+        if (fbp_mat_field(&v[i], "geo"))
+            return &v[i];
+    return NULL;
 }
 
-static fbp_status no_geo(const char *path, mat_t *file)
+static fbp_status no_geo(const char *path, const struct fbp_mat *file)
 {
-    char *holder = holder_of_geo(file);
-    const fbp_status st =
-        holder ? fbp_fail(FBP_ERR_INVALID,
-                          "%s: geo is inside the struct %.60s: save it by itself: save(…, "
-                          "'-struct', '%.60s', 'geo', 'angles')",
-                          path, holder, holder)
-               : fbp_fail(FBP_ERR_INVALID,
-                          "%s: has no struct geo: a geometry of TIGRE is saved by save(…, 'geo', "
-                          "'angles'); name an array inside a MAT file as projections instead",
-                          path);
-    free(holder);
-    return st;
+    const struct fbp_mat_array *holder = holder_of_geo(file);
+
+    if (holder)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: geo is inside the struct %.60s: save it by itself: save(…, "
+                        "'-struct', '%.60s', 'geo', 'angles')",
+                        path, holder->name, holder->name);
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: has no struct geo: a geometry of TIGRE is saved by save(…, 'geo', "
+                    "'angles'); name an array inside a MAT file as projections instead",
+                    path);
 }
 
-static fbp_status read_open(struct fbp_tigre *t, const char *path, mat_t *file)
+static bool is_struct(const struct fbp_mat_array *v)
 {
-    matvar_t *geo = fbp_mat_read(file, "geo"), *angles = fbp_mat_read(file, "angles");
-    struct mat m = {.path = path, .geo = geo};
+    return v && v->class == FBP_MX_STRUCT;
+}
+
+static fbp_status read_open(struct fbp_tigre *t, const char *path, struct fbp_mat *file)
+{
+    struct fbp_mat_array *geo = NULL, *angles = NULL;
+    struct mat m = {.path = path};
     fbp_status st;
 
-    if (!geo || geo->class_type != MAT_C_STRUCT || !geo->data)
-        st = no_geo(path, file);
-    else if (!angles && !fbp_mat_field(geo, "angles"))
-        st = fbp_fail(FBP_ERR_INVALID, "%s: has no angles beside geo: save them, too (radians)",
-                      path);
-    else
-        st = read_geo(&m, t);
-    if (st == FBP_OK)
-        st = read_angles(&m, angles ? angles : fbp_mat_field(geo, "angles"), &t->angles);
-    Mat_VarFree(geo);
-    Mat_VarFree(angles);
+    FBP_TRY_GOTO(fbp_mat_read(file, "geo", &geo));
+    FBP_TRY_GOTO(fbp_mat_read(file, "angles", &angles));
+    m.geo = geo;
+    if (!is_struct(geo))
+        FBP_TRY_GOTO(no_geo(path, file));
+    if (!angles && !fbp_mat_field(geo, "angles"))
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                              "%s: has no angles beside geo: save them, too (radians)", path));
+    FBP_TRY_GOTO(read_geo(&m, t));
+    st = read_angles(&m, angles ? angles : fbp_mat_field(geo, "angles"), &t->angles);
+fail:
+    fbp_mat_free(geo);
+    fbp_mat_free(angles);
     return st;
-}
-
-/* All lists of a geometry, for copying. */
-enum { N_LISTS = 7 };
-static void lists_of(struct fbp_tigre *t, struct fbp_tigre_list *out[N_LISTS])
-{
-    struct fbp_tigre_list *const all[N_LISTS] = {
-        &t->dsd, &t->dso, &t->cor, &t->off_detector, &t->rot_detector, &t->off_origin, &t->angles};
-
-    memcpy(out, all, sizeof all);
 }
 
 static fbp_status check(const char *path)
@@ -217,115 +192,28 @@ static fbp_status check(const char *path)
     return FBP_OK;
 }
 
-/* Files of version 5 to 7; others are read by matio, too. */
-static fbp_status open_any(const char *path, bool look, mat_t **out)
-{
-    unsigned char head[128];
-    size_t n = 0;
-
-    FBP_TRY(fbp_read_head(path, head, sizeof head, &n));
-    if (!fbp_mat_detect(path, head, n))
-        return fbp_mat_open_unchecked(path, out);
-    return look ? fbp_mat_open_to_look(path, out) : fbp_mat_open(path, out);
-}
-
-/* In the child: the struct, then the numbers of its lists. */
-static fbp_status read_in_child(void *arg, struct fbp_blob *reply)
-{
-    const char *path = arg;
-    struct fbp_tigre t = {0};
-    struct fbp_tigre_list *lists[N_LISTS];
-    mat_t *file;
-
-    FBP_TRY(open_any(path, false, &file));
-    fbp_status st = read_open(&t, path, file);
-    Mat_Close(file);
-    lists_of(&t, lists);
-    if (st == FBP_OK)
-        st = fbp_blob_put(reply, &t, sizeof t);
-    for (int i = 0; i < N_LISTS && st == FBP_OK; i++)
-        if (lists[i]->v)
-            st = fbp_blob_put(reply, lists[i]->v,
-                              lists[i]->n * lists[i]->width * sizeof *lists[i]->v);
-    fbp_tigre_clear(&t);
-    return st;
-}
-
-/* What the child wrote; its pointers say no more than which lists there are. */
-static fbp_status take_reply(struct fbp_tigre *t, const char *path, const struct fbp_blob *reply)
-{
-    struct fbp_tigre_list *lists[N_LISTS];
-    bool there[N_LISTS];
-    size_t at = 0;
-
-    if (!fbp_blob_take(reply, &at, t, sizeof *t))
-        return fbp_fail(FBP_ERR_INVALID, "%s: could not be read whole: copy it again", path);
-    lists_of(t, lists);
-    for (int i = 0; i < N_LISTS; i++) {
-        there[i] = lists[i]->v != NULL;
-        lists[i]->v = NULL;
-    }
-    for (int i = 0; i < N_LISTS; i++) {
-        struct fbp_tigre_list *l = lists[i];
-        const size_t bytes = l->n * l->width * sizeof *l->v;
-        if (!there[i])
-            continue;
-        if (l->width > 3 || l->n > MAX_VALUES)
-            return fbp_fail(FBP_ERR_INVALID, "%s: could not be read whole: copy it again", path);
-        FBP_TRY(fbp_calloc((void **)&l->v, l->n, l->width * sizeof *l->v, "a list of a MAT file"));
-        if (!fbp_blob_take(reply, &at, l->v, bytes))
-            return fbp_fail(FBP_ERR_INVALID, "%s: could not be read whole: copy it again", path);
-    }
-    return FBP_OK;
-}
-
-/* What matio may take: a geometry is small, whatever else is in the file. */
-static const struct fbp_child_limits limits = {.memory_bytes = (uint64_t)1 << 30, .seconds = 60};
-
 fbp_status fbp_tigre_read_mat(struct fbp_tigre *t, const char *path)
 {
-    struct fbp_blob reply = {0};
-    fbp_status st = check(path);
+    struct fbp_mat *file;
 
-    if (st == FBP_OK)
-        st = fbp_mat_contain(path, &limits, read_in_child, (void *)(uintptr_t)path, &reply);
-    if (st == FBP_OK)
-        st = take_reply(t, path, &reply);
-    free(reply.bytes);
+    FBP_TRY(check(path));
+    FBP_TRY(fbp_mat_open(path, &file));
+    const fbp_status st = read_open(t, path, file);
+    fbp_mat_close(file);
     return st;
-}
-
-static fbp_status look_in_child(void *arg, struct fbp_blob *reply)
-{
-    unsigned char found = 0;
-    matvar_t *v;
-    mat_t *file;
-
-    FBP_TRY(open_any(arg, true, &file));
-    while (!found && (v = fbp_mat_next(file)) != NULL) {
-        found = v->name && strcmp(v->name, "geo") == 0 && v->class_type == MAT_C_STRUCT;
-        Mat_VarFree(v);
-    }
-    if (!found) { /* its reader says where it should be */
-        char *holder = holder_of_geo(file);
-        found = holder != NULL;
-        free(holder);
-    }
-    Mat_Close(file);
-    return fbp_blob_put(reply, &found, 1);
 }
 
 fbp_status fbp_tigre_is_mat(const char *path, const unsigned char *head, size_t n, bool *is)
 {
     static const char magic[] = "MATLAB ";
-    struct fbp_blob reply = {0};
+    struct fbp_mat *file;
 
     if (n < 128 || memcmp(head, magic, sizeof magic - 1) != 0)
         return FBP_OK;
-    fbp_status st = check(path);
-    if (st == FBP_OK)
-        st = fbp_mat_contain(path, &limits, look_in_child, (void *)(uintptr_t)path, &reply);
-    *is = st == FBP_OK && reply.n == 1 && reply.bytes[0];
-    free(reply.bytes);
-    return st;
+    FBP_TRY(check(path));
+    FBP_TRY(fbp_mat_open(path, &file));
+    /* fbp_tigre_read_mat() refuses a geo inside another struct with a remedy. */
+    *is = is_struct(fbp_mat_find(file, "geo")) || holder_of_geo(file);
+    fbp_mat_close(file);
+    return FBP_OK;
 }

@@ -2,6 +2,7 @@
 
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
+#include "array/format/mat/mat5.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -11,18 +12,6 @@
 static const char TITLE[] = "MATLAB 5.0 MAT-file, written by fbp";
 
 enum { HEADER = 128, FIELD = 32 };
-enum {
-    INT8 = 1,
-    UINT8 = 2,
-    UINT16 = 4,
-    INT32 = 5,
-    UINT32 = 6,
-    SINGLE = 7,
-    DOUBLE = 9,
-    MATRIX = 14
-};
-enum { MX_STRUCT = 2, MX_CHAR = 4, MX_DOUBLE = 6, MX_SINGLE = 7, MX_UINT8 = 9, MX_UINT16 = 11 };
-
 static void put(struct fbp_mat_maker *m, const void *data, size_t n)
 {
     memcpy(m->bytes + m->n, data, n);
@@ -52,11 +41,11 @@ static void begin_array(struct fbp_mat_maker *m, uint32_t class, const char *nam
 
     for (size_t i = 0; i < rank; i++)
         dims[i] = (int32_t)sizes[i];
-    put_tag(m, MATRIX, 0);
+    put_tag(m, FBP_MI_MATRIX, 0);
     *start = m->n;
-    put_element(m, UINT32, flags, sizeof flags);
-    put_element(m, INT32, dims, rank * sizeof *dims);
-    put_element(m, INT8, name, strlen(name));
+    put_element(m, FBP_MI_UINT32, flags, sizeof flags);
+    put_element(m, FBP_MI_INT32, dims, rank * sizeof *dims);
+    put_element(m, FBP_MI_INT8, name, strlen(name));
 }
 
 static void end_array(struct fbp_mat_maker *m, size_t start, uint64_t more)
@@ -83,8 +72,8 @@ void fbp_mat_put_doubles(struct fbp_mat_maker *m, const char *name, const double
 {
     size_t start;
 
-    begin_array(m, MX_DOUBLE, name, (size_t[2]){rows, columns}, 2, &start);
-    put_element(m, DOUBLE, v, rows * columns * sizeof *v);
+    begin_array(m, FBP_MX_DOUBLE, name, (size_t[2]){rows, columns}, 2, &start);
+    put_element(m, FBP_MI_DOUBLE, v, rows * columns * sizeof *v);
     end_array(m, start, 0);
 }
 
@@ -96,23 +85,23 @@ void fbp_mat_put_text(struct fbp_mat_maker *m, const char *name, const char *tex
 
     for (size_t i = 0; i < n; i++)
         letters[i] = (unsigned char)text[i];
-    begin_array(m, MX_CHAR, name, (size_t[2]){n > 0, n}, 2, &start);
-    put_element(m, UINT16, letters, n * sizeof *letters);
+    begin_array(m, FBP_MX_CHAR, name, (size_t[2]){n > 0, n}, 2, &start);
+    put_element(m, FBP_MI_UINT16, letters, n * sizeof *letters);
     end_array(m, start, 0);
 }
 
 void fbp_mat_begin_struct(struct fbp_mat_maker *m, const char *name, const char *const *fields,
                           size_t n, size_t *start)
 {
-    const uint32_t small = 4u << 16 | INT32, length = FIELD;
+    const uint32_t small = 4u << 16 | FBP_MI_INT32, length = FIELD;
     char names[2 * FIELD] = "";
 
-    begin_array(m, MX_STRUCT, name, (size_t[2]){1, 1}, 2, start);
+    begin_array(m, FBP_MX_STRUCT, name, (size_t[2]){1, 1}, 2, start);
     put(m, &small, sizeof small);
     put(m, &length, sizeof length);
     for (size_t i = 0; i < n; i++)
         snprintf(names + i * FIELD, FIELD, "%s", fields[i]);
-    put_element(m, INT8, names, n * FIELD);
+    put_element(m, FBP_MI_INT8, names, n * FIELD);
 }
 
 void fbp_mat_end_struct(struct fbp_mat_maker *m, size_t start)
@@ -125,10 +114,10 @@ void fbp_mat_end(struct fbp_mat_maker *m, const char *name, enum fbp_type type, 
 {
     static const struct {
         uint32_t class, type;
-    } as[] = {[FBP_U8] = {MX_UINT8, UINT8},
-              [FBP_U16] = {MX_UINT16, UINT16},
-              [FBP_F32] = {MX_SINGLE, SINGLE},
-              [FBP_F64] = {MX_DOUBLE, DOUBLE}};
+    } as[] = {[FBP_U8] = {FBP_MX_UINT8, FBP_MI_UINT8},
+              [FBP_U16] = {FBP_MX_UINT16, FBP_MI_UINT16},
+              [FBP_F32] = {FBP_MX_SINGLE, FBP_MI_SINGLE},
+              [FBP_F64] = {FBP_MX_DOUBLE, FBP_MI_DOUBLE}};
     size_t start;
 
     begin_array(m, as[type].class, name, sizes, rank, &start);

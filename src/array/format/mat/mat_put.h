@@ -7,6 +7,22 @@
 
 #include "array/file/format.h"
 
+/** Variables of a volume's file: the volume, unless it has another name; FBP_MAT_XYZ in
+ * FBP_MAT_AXES if it is vol(x, y, z); spacing and position of its first voxel (mm); scale and
+ * offset of integers. */
+#define FBP_MAT_VOLUME  "mat_recFXD"
+#define FBP_MAT_AXES    "axes"
+#define FBP_MAT_XYZ     "x:y:z"
+#define FBP_MAT_UNIT    "unit"
+#define FBP_MAT_HISTORY "history"
+#define FBP_MAT_VOXEL   "voxel_mm"
+#define FBP_MAT_ORIGIN  "origin_mm"
+#define FBP_MAT_SCALE   "scale_factor"
+#define FBP_MAT_OFFSET  "add_offset"
+
+/** How volumes are written (mat_write.c). */
+extern const struct fbp_sink_format fbp_mat_files[];
+
 /** Bytes that grow no further than their room; what is put is known to fit. */
 struct fbp_mat_maker {
     unsigned char *bytes;

@@ -5,7 +5,6 @@
  * rec_info.rec.Size in cm; beside them what this program reads again.  Source: MathWorks, "MAT-File
  * Format", level 5.
  */
-#include "array/format/mat/mat_lib.h"
 #include "array/format/mat/mat_put.h"
 
 #include "array/file/frames.h"
