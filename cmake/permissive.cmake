@@ -1,7 +1,7 @@
 # FBP_PERMISSIVE: nothing under a copyleft licence is linked, or loaded by what is linked
 # (docs/licences.md, scripts/licences).
 set(libraries ${TIFF_LINK_LIBRARIES} ${HDF5_LINK_LIBRARIES}
-    ${CJSON_LINK_LIBRARIES} ${EXPAT_LINK_LIBRARIES} ${NIFTI_LIBRARY} ${PNG_LIBRARIES}
+    ${CJSON_LINK_LIBRARIES} ${EXPAT_LINK_LIBRARIES} ${PNG_LIBRARIES}
     ${ZLIB_LIBRARIES})
 list(FILTER libraries INCLUDE REGEX "^/.*[.](so|a)")
 list(FILTER libraries EXCLUDE REGEX "/lib(m|dl|rt|pthread)[.](so|a)$") # the system's

@@ -24,7 +24,6 @@ class Fbp(CMakePackage, CudaPackage):
     depends_on("zlib-api")
     depends_on("expat")
     depends_on("cjson")
-    depends_on("nifti-clib")
     depends_on("libepoxy", when="+gl")
     depends_on("cuda@13:", when="+cuda")
 

@@ -28,7 +28,6 @@ NAMES = {
     "zlib1g-dev": ("zlib", "zlib-api"),
     "libexpat1-dev": ("expat", "expat"),
     "libhdf5-dev": ("hdf5", "hdf5"),
-    "libnifti2-dev": ("nifti_clib", "nifti-clib"),
     "libepoxy-dev": ("libepoxy", "libepoxy"),
 }
 NOT_LIBRARIES = {"build-essential", "libcmocka-dev"}

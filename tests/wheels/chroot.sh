@@ -31,7 +31,7 @@ inside "$user" "apt-get update -q; DEBIAN_FRONTEND=noninteractive apt-get instal
     --no-install-recommends python3 python3-venv" >"$work/apt.log" 2>&1 || skip "$(tail -1 "$work/apt.log")"
 cp -a "$work/wheels" "$user/wheels"
 cp "$source/tests/python/five_lines.py" "$user/"
-if inside "$user" "ls /usr/lib/*/lib{tiff,hdf5,cjson,nifti,png,epoxy,stdc++}*" >"$work/more" 2>/dev/null; then
+if inside "$user" "ls /usr/lib/*/lib{tiff,hdf5,cjson,png,epoxy,stdc++}*" >"$work/more" 2>/dev/null; then
     grep -v 'libstdc++' "$work/more" && fail "more is installed than Python"
 fi
 # Real time, with what is read for the first time.
@@ -49,7 +49,7 @@ inside "$user" "cd /tmp; PATH=/venv/bin:\$PATH; fbp devices; fbp simulate --size
             { echo \"\$format: another volume\"; exit 1; }
     done
     fbp view volume.mha -o volume.png -q" || fail "the command"
-for name in libz libpng16 libexpat libcjson libtiff libhdf5 libnifti2 libepoxy nanobind robin_map; do
+for name in libz libpng16 libexpat libcjson libtiff libhdf5 libepoxy nanobind robin_map; do
     grep -qiE 'copyright|public domain' "$user"/venv/lib/python3*/site-packages/libfbp/licences/$name.txt ||
         fail "no notice of $name"
 done

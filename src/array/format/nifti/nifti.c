@@ -1,7 +1,4 @@
 /* NIfTI-1 and NIfTI-2: .nii, .nii.gz, and .hdr beside .img or .img.gz.  https://nifti.nimh.nih.gov
- *
- * Of the library only names and the matrix of a q-form are used: it prints on standard error, and
- * goes on with less where memory ends.
  */
 #include "array/format/nifti/nifti.h"
 #include "array/file/axes.h"
@@ -18,11 +15,9 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include <nifti2_io.h>
-
 enum { HEAD = 4096, N1_BYTES = 348, N2_BYTES = 540, N1_LEAST_OFFSET = 352, N2_LEAST_OFFSET = 544 };
 
-/* What the header says, of either version. */
+/* Contents of a header of either version. */
 struct facts {
     int version;  /* 1 or 2 */
     bool swapped; /* bytes, against this machine */
@@ -235,25 +230,41 @@ static void take_facts(const unsigned char *head, struct facts *f)
 static enum fbp_type element_type(int datatype)
 {
     switch (datatype) {
-    case NIFTI_TYPE_UINT8:
+    case FBP_NIFTI_UINT8:
         return FBP_U8;
-    case NIFTI_TYPE_INT8:
+    case FBP_NIFTI_INT8:
         return FBP_I8;
-    case NIFTI_TYPE_UINT16:
+    case FBP_NIFTI_UINT16:
         return FBP_U16;
-    case NIFTI_TYPE_INT16:
+    case FBP_NIFTI_INT16:
         return FBP_I16;
-    case NIFTI_TYPE_UINT32:
+    case FBP_NIFTI_UINT32:
         return FBP_U32;
-    case NIFTI_TYPE_INT32:
+    case FBP_NIFTI_INT32:
         return FBP_I32;
-    case NIFTI_TYPE_FLOAT32:
+    case FBP_NIFTI_FLOAT32:
         return FBP_F32;
-    case NIFTI_TYPE_FLOAT64:
+    case FBP_NIFTI_FLOAT64:
         return FBP_F64;
     default:
         return FBP_TYPE_NONE;
     }
+}
+
+/* The name of a type in the standard, for messages. */
+static const char *type_name(int datatype)
+{
+    static const struct {
+        int type;
+        const char *name;
+    } names[] = {{0, "UNKNOWN"},       {1, "BINARY"},    {32, "COMPLEX64"},  {128, "RGB24"},
+                 {1024, "INT64"},      {1280, "UINT64"}, {1536, "FLOAT128"}, {1792, "COMPLEX128"},
+                 {2048, "COMPLEX256"}, {2304, "RGBA32"}};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].type == datatype)
+            return names[i].name;
+    return "**ILLEGAL**";
 }
 
 static fbp_status check_facts(const char *path, const struct facts *f)
@@ -285,7 +296,7 @@ static fbp_status check_facts(const char *path, const struct facts *f)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: NIfTI: elements of type %d (%s) are not supported: save it as int8 to "
                         "int32, uint8 to uint32, float32 or float64",
-                        path, f->datatype, nifti_datatype_string(f->datatype));
+                        path, f->datatype, type_name(f->datatype));
     if (f->bitpix != 8 * (int)fbp_type_size(type))
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: NIfTI header: %d bits do not fit elements of type %s: the file is "
@@ -299,40 +310,55 @@ static fbp_status check_facts(const char *path, const struct facts *f)
     return FBP_OK;
 }
 
-/* Steps and origin of the s-form, which programs prefer, else of the q-form, else of the distances
- * alone.  Distances along axes that the file does not have, or that are none, are 1. */
-static nifti_dmat44 matrix_of(const struct facts *f)
+/* Steps and origin from the q-form: the quaternion (a, b, c, d) of length 1 as a rotation, times
+ * the distances d; f->pixdim[0] < 0 mirrors the third axis. */
+static void take_qform(const struct facts *f, const double side[3], double m[3][4])
 {
-    const double *q = f->quatern, d0 = f->pixdim[0] < 0 ? -1 : 1;
-    nifti_dmat44 m = {.m = {{0}}};
-    double d[3];
+    const double *q = f->quatern, square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2];
+    const double scale = 1 - square < 1e-7 ? 1 / sqrt(square) : 1; /* half a turn: a is 0 */
+    const double a = 1 - square < 1e-7 ? 0 : sqrt(1 - square);
+    const double b = scale * q[0], c = scale * q[1], d = scale * q[2];
+    const double rotation[3][3] = {
+        {a * a + b * b - c * c - d * d, 2 * (b * c - a * d), 2 * (b * d + a * c)},
+        {2 * (b * c + a * d), a * a + c * c - b * b - d * d, 2 * (c * d - a * b)},
+        {2 * (b * d - a * c), 2 * (c * d + a * b), a * a + d * d - c * c - b * b}};
 
     for (int i = 0; i < 3; i++) {
-        const double side = i < f->dim[0] ? f->pixdim[i + 1] : 1;
-        d[i] = side != 0 && isfinite(side) ? side : 1;
+        for (int k = 0; k < 3; k++) {
+            const double positive = side[k] > 0 ? side[k] : 1;
+            m[i][k] = rotation[i][k] * (k == 2 && f->pixdim[0] < 0 ? -positive : positive);
+        }
+        m[i][3] = q[3 + i];
     }
-    for (int i = 0; i < 3 && f->sform > 0; i++)
-        memcpy(m.m[i], f->srow[i], sizeof m.m[i]);
-    if (f->sform > 0)
-        return m;
-    if (f->qform > 0)
-        return nifti_quatern_to_dmat44(q[0], q[1], q[2], q[3], q[4], q[5], d[0], d[1], d[2], d0);
-    for (int i = 0; i < 3; i++)
-        m.m[i][i] = d[i];
-    return m;
+}
+
+/* Steps and origin of the s-form, which programs prefer, else of the q-form, else of the distances
+ * alone.  Missing or invalid distances are 1. */
+static void take_matrix(const struct facts *f, double m[3][4])
+{
+    double side[3];
+
+    for (int i = 0; i < 3; i++) {
+        side[i] = i < f->dim[0] ? f->pixdim[i + 1] : 1;
+        side[i] = side[i] != 0 && isfinite(side[i]) ? side[i] : 1;
+        for (int k = 0; k < 4; k++)
+            m[i][k] = f->sform > 0 ? f->srow[i][k] : i == k ? side[i] : 0;
+    }
+    if (f->sform <= 0 && f->qform > 0)
+        take_qform(f, side, m);
 }
 
 static fbp_status take_place(struct fbp_source *src, const struct facts *f, size_t n)
 {
-    const nifti_dmat44 m = matrix_of(f);
     const int units = f->units & 7;
-    const double mm = units == NIFTI_UNITS_METER ? 1e3 : units == NIFTI_UNITS_MICRON ? 1e-3 : 1;
-    double step[3][3], origin[3];
+    const double mm = units == FBP_NIFTI_METER ? 1e3 : units == FBP_NIFTI_MICRON ? 1e-3 : 1;
+    double m[3][4], step[3][3], origin[3];
 
+    take_matrix(f, m);
     for (size_t c = 0; c < 3; c++) {
-        origin[c] = mm * m.m[c][3];
+        origin[c] = mm * m[c][3];
         for (size_t i = 0; i < 3; i++)
-            step[i][c] = mm * m.m[c][i];
+            step[i][c] = mm * m[c][i];
     }
     return fbp_axes_take(src, n, (const double(*)[3])step, origin);
 }

@@ -9,30 +9,50 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <nifti2_io.h>
+enum { SAMPLES_AT = 352 }; /* behind the header and four zeros: no extension */
 
-enum { SAMPLES_AT = 352 }; /* the header, and four bytes that say there is no extension */
+/* The header of version 1; members that are not used here keep 0. */
+struct header {
+    int32_t sizeof_hdr;
+    char data_type[10], db_name[18];
+    int32_t extents;
+    int16_t session_error;
+    char regular, dim_info;
+    int16_t dim[8];
+    float intent_p[3];
+    int16_t intent_code, datatype, bitpix, slice_start;
+    float pixdim[8], vox_offset, scl_slope, scl_inter;
+    int16_t slice_end;
+    char slice_code, xyzt_units;
+    float cal_max, cal_min, slice_duration, toffset;
+    int32_t glmax, glmin;
+    char descrip[80], aux_file[24];
+    int16_t qform_code, sform_code;
+    float quatern[3], qoffset[3], srow[3][4];
+    char intent_name[16], magic[4];
+};
+_Static_assert(sizeof(struct header) == 348, "a header of NIfTI-1 has 348 bytes");
 
 /* NIfTI's x and y run to the patient's right and front, those of MetaImage, of NRRD as it is
  * written here and of this program to left and back: the same place has the opposite x and y.  Both
  * forms, as programs read one or the other; the q-form is half a turn about z. */
-static void place(nifti_1_header *h, const struct fbp_array_info *info)
+static void place(struct header *h, const struct fbp_array_info *info)
 {
     for (int i = 0; i < 3; i++)
         h->pixdim[i + 1] = (float)info->spacing_mm[i];
     h->pixdim[0] = 1;
-    h->xyzt_units = NIFTI_UNITS_MM;
-    h->qform_code = h->sform_code = NIFTI_XFORM_SCANNER_ANAT;
-    h->quatern_d = 1;
-    h->qoffset_x = h->srow_x[3] = 0 - (float)info->origin_mm[0]; /* no -0 */
-    h->qoffset_y = h->srow_y[3] = 0 - (float)info->origin_mm[1];
-    h->qoffset_z = h->srow_z[3] = (float)info->origin_mm[2];
-    h->srow_x[0] = -h->pixdim[1];
-    h->srow_y[1] = -h->pixdim[2];
-    h->srow_z[2] = h->pixdim[3];
+    h->xyzt_units = FBP_NIFTI_MM;
+    h->qform_code = h->sform_code = FBP_NIFTI_SCANNER;
+    h->quatern[2] = 1;
+    h->qoffset[0] = h->srow[0][3] = 0 - (float)info->origin_mm[0]; /* no -0 */
+    h->qoffset[1] = h->srow[1][3] = 0 - (float)info->origin_mm[1];
+    h->qoffset[2] = h->srow[2][3] = (float)info->origin_mm[2];
+    h->srow[0][0] = -h->pixdim[1];
+    h->srow[1][1] = -h->pixdim[2];
+    h->srow[2][2] = h->pixdim[3];
 }
 
-static fbp_status fill(const char *path, const struct fbp_array_info *info, nifti_1_header *h)
+static fbp_status fill(const char *path, const struct fbp_array_info *info, struct header *h)
 {
     bool given = false;
 
@@ -46,7 +66,7 @@ static fbp_status fill(const char *path, const struct fbp_array_info *info, nift
                 "%s: NIfTI-1 holds up to %d voxels along an axis, not %zu: write .nrrd or "
                 ".mha",
                 path, SHRT_MAX, n[i]);
-        h->dim[i + 1] = (short)n[i];
+        h->dim[i + 1] = (int16_t)n[i];
         h->pixdim[i + 1] = 0;
     }
     h->dim[0] = n[3] > 1 ? 4 : 3;
@@ -65,15 +85,15 @@ static fbp_status fill(const char *path, const struct fbp_array_info *info, nift
 static fbp_status layout(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out)
 {
-    const int type = info->type == FBP_U8    ? NIFTI_TYPE_UINT8
-                     : info->type == FBP_U16 ? NIFTI_TYPE_UINT16
-                     : info->type == FBP_F64 ? NIFTI_TYPE_FLOAT64
-                                             : NIFTI_TYPE_FLOAT32;
-    nifti_1_header h = {.sizeof_hdr = sizeof h,
-                        .regular = 'r',
-                        .dim = {3, 1, 1, 1, 1, 1, 1, 1},
-                        .datatype = (short)type,
-                        .bitpix = (short)(8 * fbp_type_size(info->type))};
+    const int type = info->type == FBP_U8    ? FBP_NIFTI_UINT8
+                     : info->type == FBP_U16 ? FBP_NIFTI_UINT16
+                     : info->type == FBP_F64 ? FBP_NIFTI_FLOAT64
+                                             : FBP_NIFTI_FLOAT32;
+    struct header h = {.sizeof_hdr = sizeof h,
+                       .regular = 'r',
+                       .dim = {3, 1, 1, 1, 1, 1, 1, 1},
+                       .datatype = (int16_t)type,
+                       .bitpix = (int16_t)(8 * fbp_type_size(info->type))};
 
     (void)compressed_bytes;
     FBP_TRY(fill(path, info, &h));
