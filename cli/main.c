@@ -213,6 +213,8 @@ static int run(int argc, char **argv)
 {
     int n_words;
 
+    fbp_isolate_readers(true);
+
     if (argc == 0) {
         help_all(stderr);
         return OPT_USAGE;

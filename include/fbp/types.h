@@ -115,11 +115,19 @@ FBP_API void fbp_stopper_destroy(fbp_stopper **stopper);
 FBP_API bool fbp_stopped(void);
 
 /**
- * Hard limit of the resident set of this process [bytes], from now on: for plans, and for the child
- * processes that inspect HDF5 and MAT files.  0: no limit.  It is meant for the owner of the
- * process, such as the command; fbp_recon_params.memory_bytes limits only what a plan adds.
+ * Hard limit of the resident set of this process [bytes], from now on: for plans, for readers of
+ * files, and for child processes (fbp_isolate_readers()).  0: no limit.  It is meant for the owner
+ * of the process, such as the command; fbp_recon_params.memory_bytes limits only what a plan adds.
  */
 FBP_API void fbp_limit_memory(size_t bytes);
+
+/**
+ * true: enter libhdf5 in forked child processes only, with limits of time and memory, so that a
+ * damaged file cannot crash or block this process.  The default is false: it runs in this process,
+ * and the library never forks.  libhdf5 is not safe for threads: a program that calls it, too, must
+ * not do so while a call of this library opens or reads HDF5.  Set it before other calls.
+ */
+FBP_API void fbp_isolate_readers(bool isolate);
 
 /** How serious a log line is. */
 enum fbp_log_level { FBP_LOG_NOTE = 0, FBP_LOG_WARNING };

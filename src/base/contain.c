@@ -28,7 +28,7 @@ struct head {
  * child made in between would keep it open, and the reply would seem not to end. */
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
-static bool in_this_process;
+static bool isolated;
 
 static _Thread_local uint64_t most_bytes; /* of a child and its reply, beside this process */
 
@@ -269,9 +269,9 @@ static fbp_status make_child(const char *path, const struct fbp_child_limits *li
         path, strerror(error));
 }
 
-void fbp_contain_inside(bool inside)
+void fbp_isolate_readers(bool isolate)
 {
-    in_this_process = inside;
+    isolated = isolate;
 }
 
 static fbp_status run_here(fbp_contained_fn *fn, void *arg, struct fbp_blob *reply)
@@ -320,15 +320,15 @@ fbp_status fbp_contain(const char *path, const char *library, const struct fbp_c
 {
     struct fbp_child_limits own = *given;
     const struct fbp_child_limits *const limits = &own;
-    const bool less = cut(&own);
     struct fbp_blob all = {0};
     int fd = -1, status = 0;
     struct rusage usage = {0};
     bool whole = false;
     pid_t child = 0;
 
-    if (in_this_process)
+    if (!isolated)
         return run_here(fn, arg, reply);
+    const bool less = cut(&own);
     FBP_TRY(make_child(path, limits, fn, arg, &child, &fd));
     const enum outcome outcome = collect(fd, limits->seconds, &all);
     const int error = errno;

@@ -1,9 +1,10 @@
-/** @file contain.h  Third-party parsers in a process of their own (internal).
+/** @file contain.h  Third-party parsers, in a process of their own if requested (internal).
  *
- * Libraries that read damaged files may crash, loop or take all memory.  What they find in a file
- * is found out in a forked child with limits on time and memory, and comes back as bytes: whatever
- * happens in there is a sentence here.  The parent never enters such a library, so that no lock of
- * it can be held when a child is made.
+ * Libraries that read damaged files may crash, loop or take all memory.  After
+ * fbp_isolate_readers(true) (fbp/types.h), which the command calls, they run in forked children with
+ * limits on time and memory, and return their results as bytes; a crash becomes a message.  The
+ * parent then never enters such a library, so that no lock of it is held during fork().  Otherwise
+ * they run in this process, without limits, one call at a time.
  */
 #ifndef FBP_SRC_CONTAIN_H
 #define FBP_SRC_CONTAIN_H
@@ -25,10 +26,10 @@ fbp_status fbp_blob_put(struct fbp_blob *blob, const void *data, size_t n);
 /** The next n bytes from *at on, copied to `out`; false if there are not so many. */
 bool fbp_blob_take(const struct fbp_blob *blob, size_t *at, void *out, size_t n);
 
-/** Runs in the child; what it puts into `reply` and its message reach the parent. */
+/** Puts its result into `reply`; it and the message reach the caller of fbp_contain(). */
 typedef fbp_status fbp_contained_fn(void *arg, struct fbp_blob *reply);
 
-/** What the child may take. */
+/** Limits of a child. */
 struct fbp_child_limits {
     uint64_t memory_bytes; /**< beyond what this process holds now */
     double seconds;        /**< by the clock on the wall */
@@ -36,7 +37,8 @@ struct fbp_child_limits {
 };
 
 /**
- * Run fn(arg) in a child; its standard output and error lead nowhere.
+ * Run fn(arg), in a child after fbp_isolate_readers(true); the child's standard output and error are
+ * discarded.
  *
  * path, library  for messages: the file, and what reads it ("the HDF5 library")
  * reply          empty; the child's on success
@@ -57,11 +59,5 @@ void fbp_contained_forget(void);
 
 /** Count memory that a reader of this process holds beside the samples while it opens a file. */
 void fbp_contained_note(uint64_t bytes);
-
-/**
- * For fuzzers, which see neither coverage nor speed of children: from now on fn runs in this
- * process, without limits, one call at a time, and what crashes in there crashes here.
- */
-void fbp_contain_inside(bool inside);
 
 #endif /* FBP_SRC_CONTAIN_H */

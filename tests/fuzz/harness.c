@@ -149,7 +149,7 @@ void fuzz_begin(bool in_this_process)
 
     be_on_one_core();
     inside = in_this_process;
-    fbp_contain_inside(inside);
+    fbp_isolate_readers(!inside);
     if (!tmp)
         tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
     snprintf(folder, sizeof folder, "%s/fbp-fuzz.%ld", tmp, (long)getpid());

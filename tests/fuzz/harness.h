@@ -35,7 +35,7 @@ struct fuzz_target fuzz_target_of(const char *name);
 /**
  * Make the folder of inputs, and beside them what inputs may name (scans: "p.mha", …).
  *
- * inside  contained libraries are entered in this process (fbp_contain_inside())
+ * inside  libhdf5 runs in this process (fbp_isolate_readers())
  */
 void fuzz_begin(bool inside);
 

@@ -377,5 +377,7 @@ int main(void)
         cmocka_unit_test(libraries_are_silent),
         cmocka_unit_test(children_hold_their_own_pipe_only),
     };
+
+    fbp_isolate_readers(true);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

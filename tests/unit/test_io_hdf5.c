@@ -1076,5 +1076,6 @@ int main(void)
         cmocka_unit_test(names_split),
     };
 
+    fbp_isolate_readers(true);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -433,6 +433,7 @@ static void the_rest(void **state)
     ENDS("fbp_stopper_destroy", fbp_stopper_destroy(NULL));
     NO_POINTER(fbp_stopped);
     NO_POINTER(fbp_limit_memory);
+    NO_POINTER(fbp_isolate_readers);
 }
 
 static bool has_row(const char *name, size_t length)

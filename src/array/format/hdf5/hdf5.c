@@ -73,6 +73,7 @@ static fbp_status open_columns(struct fbp_source *src, const struct fbp_hdf5_arr
                         src->path, fbp_bytes_text(needs, sizeof needs, bytes));
     limits.memory_bytes += 2 * bytes;
     limits.leaves_copy = true;
+    fbp_contained_note(bytes);
     FBP_TRY(fbp_hdf5_contain(src->path, &limits, transpose, &t, &none));
     turn_axes(&src->info, a);
     return FBP_OK;

@@ -70,7 +70,7 @@ static void look_for_system(const char *text)
     snprintf(system_error, sizeof system_error, "%.*s", (int)strcspn(from, "'"), from);
 }
 
-/* In the child: the library could not allocate something. */
+/* The library could not allocate something. */
 static bool no_memory;
 
 static herr_t look_for_memory(unsigned n, const H5E_error2_t *error, void *found)
@@ -95,6 +95,38 @@ static herr_t on_error(hid_t stack, void *data)
     return H5Ewalk2(stack, H5E_WALK_UPWARD, look_for_memory, &no_memory);
 }
 
+/* Identifiers of open files, data sets, groups and types; false: there is no memory for them. */
+static bool list_open(hid_t **ids, size_t *n)
+{
+    const ssize_t count = H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL);
+
+    *n = 0;
+    *ids = count > 0 ? calloc((size_t)count, sizeof **ids) : NULL;
+    const ssize_t got =
+        *ids ? H5Fget_obj_ids((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL, (size_t)count, *ids) : count;
+    if (*ids && got > 0)
+        *n = (size_t)got;
+    return *ids ? got >= 0 : count == 0;
+}
+
+/* Close what a call has left open, such as a damaged file: all but the `n` identifiers of before.
+ */
+static void close_others(const hid_t *before, size_t n)
+{
+    hid_t *now;
+    size_t n_now;
+
+    (void)list_open(&now, &n_now);
+    for (size_t i = n_now; i-- > 0;) {
+        bool known = false;
+        for (size_t k = 0; k < n && !known; k++)
+            known = before[k] == now[i];
+        if (!known)
+            H5Idec_ref(now[i]);
+    }
+    free(now);
+}
+
 struct entry {
     fbp_contained_fn *fn;
     void *arg;
@@ -104,12 +136,20 @@ struct entry {
 static fbp_status enter(void *arg, struct fbp_blob *reply)
 {
     const struct entry *e = arg;
+    H5E_auto2_t old = NULL;
+    void *old_data = NULL;
+    hid_t *before;
 
     system_error[0] = '\0';
-    /* Not all file systems have locks; files are only read, or drafts that nobody else knows. */
-    setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0);
-    no_memory = H5Eset_auto2(H5E_DEFAULT, on_error, NULL) < 0; /* the library's own beginning */
+    (void)H5Eget_auto2(H5E_DEFAULT, &old, &old_data);
+    no_memory = H5Eset_auto2(H5E_DEFAULT, on_error, NULL) < 0; /* it may fail to initialize */
+    size_t n;
+    const bool listed = list_open(&before, &n);
     const fbp_status st = no_memory ? FBP_ERR_NOMEM : e->fn(e->arg, reply);
+    if (listed)
+        close_others(before, n);
+    free(before);
+    (void)H5Eset_auto2(H5E_DEFAULT, old, old_data);
     const bool told = st != FBP_OK && strstr(fbp_message(), system_error);
     const bool lost = fbp_hdf5_system_failed() && strcmp(system_error, strerror(ENOMEM)) != 0;
     if (lost ? told : !no_memory)
@@ -163,11 +203,31 @@ hid_t fbp_hdf5_access(void)
 {
     static hid_t list;
 
-    if (list <= 0) {
+    if (list <= 0 || H5Iis_valid(list) <= 0) {
         list = H5Pcreate(H5P_DATASET_ACCESS);
         H5Pset_elink_cb(list, check_link, NULL);
     }
     return list;
+}
+
+void fbp_hdf5_no_locks(hid_t access)
+{
+#if H5_VERSION_GE(1, 10, 7) && !(H5_VERS_MINOR == 12 && H5_VERS_RELEASE == 0)
+    H5Pset_file_locking(access, false, true);
+#else
+    (void)access;
+#endif
+}
+
+hid_t fbp_hdf5_open_file(const char *file)
+{
+    static hid_t access; /* it stays: another call would clear the reason of a failure */
+
+    if (access <= 0 || H5Iis_valid(access) <= 0) {
+        access = H5Pcreate(H5P_FILE_ACCESS);
+        fbp_hdf5_no_locks(access);
+    }
+    return H5Fopen(file, H5F_ACC_RDONLY, access);
 }
 
 fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out)
@@ -178,7 +238,7 @@ fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out)
 
     FBP_TRY(fbp_open_file(file, &fd, &size)); /* the library would wait for a pipe's writer */
     close(fd);
-    *out = H5Fopen(file, H5F_ACC_RDONLY, H5P_DEFAULT);
+    *out = fbp_hdf5_open_file(file);
     if (*out >= 0)
         return FBP_OK;
     if (fbp_hdf5_system_failed())

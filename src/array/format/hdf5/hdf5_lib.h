@@ -1,7 +1,7 @@
 /** @file hdf5_lib.h  What is asked of the HDF5 library (internal).
  *
- * The library is entered in children only (base/contain.h): nothing it does to a damaged file, no
- * lock and no handle of it reaches this process.
+ * The library is entered through fbp_hdf5_contain() only: in child processes after
+ * fbp_isolate_readers(true), else in this process, one call at a time.
  */
 #ifndef FBP_SRC_HDF5_LIB_H
 #define FBP_SRC_HDF5_LIB_H
@@ -55,6 +55,12 @@ extern const struct fbp_child_limits fbp_hdf5_limits;
 fbp_status fbp_hdf5_contain(const char *path, const struct fbp_child_limits *limits,
                             fbp_contained_fn *fn, void *arg, struct fbp_blob *reply);
 
+/** Not all file systems have locks; files are only read, or drafts that no other process knows. */
+void fbp_hdf5_no_locks(hid_t access);
+
+/** Open a file for reading without locks; negative on failure.  Close with H5Fclose(). */
+hid_t fbp_hdf5_open_file(const char *file);
+
 /** Open for reading; name: for messages.  Close with H5Fclose(). */
 fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out);
 
@@ -64,7 +70,7 @@ hid_t fbp_hdf5_access(void);
 /** The library's own reason for its last failure, or "" */
 const char *fbp_hdf5_reason(char *buf, size_t n);
 
-/** In a child: did a call of the system's fail, whatever the library made of it? */
+/** Did a call of the system's fail, whatever the library made of it? */
 bool fbp_hdf5_system_failed(void);
 
 /** How samples are written, little-endian, which is how they are in memory, too. */

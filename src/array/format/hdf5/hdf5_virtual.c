@@ -40,8 +40,7 @@ static hid_t open_regular(const char *path)
 {
     struct stat st;
 
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT)
-                                                       : -1;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fbp_hdf5_open_file(path) : -1;
 }
 
 static hid_t try_file(const char *folder, size_t n_folder, const char *name)
@@ -317,8 +316,8 @@ void fbp_hdf5_covered(hid_t plist, unsigned char *covered, size_t n)
 
 static fbp_status check_set(const struct virtual_set *like, hid_t data, int depth)
 {
-    struct virtual_set *v;
-    fbp_status st = FBP_OK;
+    struct virtual_set *v = NULL;
+    fbp_status st;
 
     const hid_t plist = H5Dget_create_plist(data);
     if (H5Pget_layout(plist) != H5D_VIRTUAL) {
@@ -328,11 +327,16 @@ static fbp_status check_set(const struct virtual_set *like, hid_t data, int dept
         return FBP_OK;
     }
     if (depth > MAX_DEPTH)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: virtual data sets refer to each other, more than %d deep: correct the "
-                        "file",
-                        like->path, MAX_DEPTH);
-    FBP_TRY(fbp_calloc((void **)&v, 1, sizeof *v, "a virtual data set"));
+        st = fbp_fail(FBP_ERR_INVALID,
+                      "%s: virtual data sets refer to each other, more than %d deep: correct the "
+                      "file",
+                      like->path, MAX_DEPTH);
+    else
+        st = fbp_calloc((void **)&v, 1, sizeof *v, "a virtual data set");
+    if (st != FBP_OK) {
+        H5Pclose(plist);
+        return st;
+    }
     *v = *like;
     v->data = data;
     v->plist = plist;

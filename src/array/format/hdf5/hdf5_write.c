@@ -170,9 +170,12 @@ static fbp_status build(const struct draft *w, haddr_t *offset)
     H5Pset_meta_block_size(access, META_BYTES);
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
     H5Pset_obj_track_times(how, 0); /* of the root group */
+    fbp_hdf5_no_locks(access);
     const hid_t file = H5Fcreate(w->sketch, H5F_ACC_TRUNC, how, access);
     if (file < 0) /* the library forgets why at its next call */
         return not_made(w, what);
+    H5Pclose(access);
+    H5Pclose(how);
     const hid_t data = create(file, w);
     if (data < 0 || !put_attributes(data, w->info))
         return not_made(w, what);
