@@ -86,7 +86,10 @@ static void help_line(FILE *f, const struct opt *o)
 
 void opt_version(FILE *f)
 {
-    fprintf(f, "fbp %s\n", fbp_version());
+    static const char with[] = FBP_WITH, without[] = FBP_WITHOUT;
+
+    fprintf(f, "fbp %s (with %s%s%s)\n", fbp_version(), *with ? with : "no optional format",
+            *without ? "; without " : "", without);
 }
 
 void opt_help(FILE *f, const struct command *c)

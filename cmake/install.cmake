@@ -26,9 +26,8 @@ install(EXPORT fbp-targets NAMESPACE fbp:: DESTINATION ${FBP_PACKAGE_DIR} COMPON
 install(DIRECTORY include/fbp include/fbp-lab TYPE INCLUDE COMPONENT development)
 
 # What the archives need beside themselves, for pkg-config --static and for fbp::fbp_static.
-set(FBP_PC_REQUIRES "libcjson expat ${HDF5_MODULE_NAME} libtiff-4 libpng zlib")
-string(JOIN " " FBP_PC_LIBS ${HDF5_C_LIBRARIES})
-set(FBP_PC_LIBS "${FBP_PC_LIBS} ${CMAKE_THREAD_LIBS_INIT} ${CMAKE_DL_LIBS} -lm")
+set(FBP_PC_REQUIRES "libcjson${FBP_FORMAT_MODULES} libpng zlib")
+set(FBP_PC_LIBS "${FBP_FORMAT_LIBS} ${CMAKE_THREAD_LIBS_INIT} ${CMAKE_DL_LIBS} -lm")
 if(CMAKE_DL_LIBS)
     string(REPLACE " ${CMAKE_DL_LIBS} " " -l${CMAKE_DL_LIBS} " FBP_PC_LIBS "${FBP_PC_LIBS}")
 endif()

@@ -4,6 +4,7 @@
 
 #include "array/array.h"
 #include "array/file/bytes.h"
+#include "array/format/optional.h"
 #include "array/formats.h"
 #include "array/stack_names.h"
 #include "base/mem.h"
@@ -39,6 +40,23 @@ static const struct fbp_geometry_format scan_format = {
     .save = fbp_scan_save_geometry,
     .saves = ~0u, /* the kind is a word in it */
 };
+
+#ifndef FBP_HAS_HDF5
+static fbp_status load_hdf5(struct fbp_scan *out, const char *path,
+                            const struct fbp_geometry_known *known)
+{
+    (void)out, (void)known;
+    return fbp_no_library(path, "HDF5 files", "libhdf5-dev", "FBP_HDF5");
+}
+
+const struct fbp_geometry_format fbp_geometry_hdf5 = {
+    .name = "hdf5",
+    .about = "Data Exchange or NXtomo, a whole scan of parallel beam",
+    .extensions = FBP_HDF5_READ,
+    .detect = fbp_hdf5_detect,
+    .load = load_hdf5,
+};
+#endif
 
 static const struct fbp_geometry_format *const formats[] = {
     &scan_format,

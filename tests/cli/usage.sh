@@ -93,7 +93,7 @@ wrong_line 'is a folder, not a command: fbp init' .
 wrong_line 'is a file, not a command' there.json
 for word in -V version -v --version -version; do
     run 0 $word
-    has out '^fbp [0-9]+\.[0-9]+\.[0-9]+$'
+    has out '^fbp [0-9]+\.[0-9]+\.[0-9]+ \(with '
 done
 run 0 recon -V
 has out '^fbp [0-9]'
@@ -128,7 +128,7 @@ has err 'c-arm needs a source'
 run 2
 has err '^  recon '
 run 0 --version
-has out '^fbp [0-9]+\.[0-9]+\.[0-9]+$'
+has out '^fbp [0-9]+\.[0-9]+\.[0-9]+ \(with '
 empty err
 
 # Files that are not there.

@@ -3,20 +3,16 @@
 #include "scan/format/geometry_rtk.h"
 
 #include "array/file/bytes.h"
+#include "array/format/optional.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "scan/file/scan_notes.h"
 #include "scan/file/scan_write.h"
 
 #include <ctype.h>
-#include <expat.h>
 #include <string.h>
 #include <strings.h>
 
-enum { MAX_BYTES = 1 << 28, MAX_TEXT = 4096 };
-
-/* RTK's own tolerance, in the matrix's units. */
-static const double MATRIX_TOLERANCE = 1e-3;
 /* Axes that are orthogonal and pitches that are equal to this part of them count as such. */
 static const double EQUAL = 1e-10;
 static const double DEGREE = FBP_PI / 180;
@@ -39,6 +35,14 @@ static const struct {
     {"ProjectionOffsetY", offsetof(struct fbp_rtk, projection_mm[1]), false},
 };
 enum { N_ELEMENTS = sizeof elements / sizeof *elements };
+
+#ifdef FBP_HAS_EXPAT
+#    include <expat.h>
+
+enum { MAX_BYTES = 1 << 28, MAX_TEXT = 4096 };
+
+/* RTK's own tolerance, in the matrix's units. */
+static const double MATRIX_TOLERANCE = 1e-3;
 
 static const char *const jaw_names[4] = {"CollimationUInf", "CollimationUSup", "CollimationVInf",
                                          "CollimationVSup"};
@@ -347,6 +351,15 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     free(r.list);
     return st;
 }
+
+#else
+static fbp_status load(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known)
+{
+    (void)out, (void)known;
+    return fbp_no_library(path, "XML files of RTK", "libexpat1-dev", "FBP_EXPAT");
+}
+#endif
 
 static bool detect(const char *path, const unsigned char *head, size_t n)
 {

@@ -2,7 +2,6 @@
  * Python saves it (rows, in the order of its class), and `angles`. */
 #include "scan/format/geometry_tigre.h"
 
-#include "array/format/hdf5/hdf5_lib.h"
 #include "array/format/mat/mat5.h"
 #include "base/mem.h"
 
@@ -183,7 +182,7 @@ static fbp_status check(const char *path)
 {
     bool is_new = false;
 
-    FBP_TRY(fbp_hdf5_is_matlab(path, &is_new));
+    FBP_TRY(fbp_mat_is_hdf5(path, &is_new));
     if (is_new)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: is a MAT file of version 7.3, of which geometries are not read: save "

@@ -1,6 +1,8 @@
 /* Whole scans of parallel beam in HDF5: Data Exchange (APS) and NXtomo (NeXus).
  * https://dxfile.readthedocs.io, https://manual.nexusformat.org/classes/applications/NXtomo.html */
 #include "array/format/hdf5/hdf5_lib.h"
+#include "array/format/mat/mat5.h"
+#include "array/format/optional.h"
 #include "scan/file/geometry_format.h"
 #include "scan/file/scan_notes.h"
 
@@ -380,7 +382,7 @@ static fbp_status find_either(struct search *s, double **angles, struct fbp_blob
     else
         FBP_TRY(find_tomo(s, &is_one, angles));
     if (!is_one)
-        FBP_TRY(fbp_hdf5_is_matlab(s->path, &is_matlab));
+        FBP_TRY(fbp_mat_is_hdf5(s->path, &is_matlab));
     if (!is_one)
         return fbp_fail(
             FBP_ERR_INVALID,
@@ -541,7 +543,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
 const struct fbp_geometry_format fbp_geometry_hdf5 = {
     .name = "hdf5",
     .about = "Data Exchange or NXtomo, a whole scan of parallel beam",
-    .extensions = ".h5 .hdf5 .nxs .nx .hdf",
+    .extensions = FBP_HDF5_READ,
     .detect = fbp_hdf5_detect,
     .load = load,
 };

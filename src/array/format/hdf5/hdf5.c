@@ -3,6 +3,7 @@
 #include "array/file/bytes.h"
 #include "array/file/column_major.h"
 #include "array/format/hdf5/hdf5_lib.h"
+#include "array/format/optional.h"
 
 #include "base/mem.h"
 
@@ -223,7 +224,7 @@ static fbp_status open_hdf5(struct fbp_source *src)
 const struct fbp_format fbp_format_hdf5 = {
     .name = "hdf5",
     .title = "HDF5",
-    .extensions = ".h5 .hdf5 .nxs .nx .hdf",
+    .extensions = FBP_HDF5_READ,
     .detect = fbp_hdf5_detect,
     .open = open_hdf5,
     .has_members = true,

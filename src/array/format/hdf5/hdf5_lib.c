@@ -12,18 +12,6 @@
 
 const struct fbp_child_limits fbp_hdf5_limits = {.memory_bytes = (uint64_t)1 << 30, .seconds = 60};
 
-/* At 0, or at 512, 1024, 2048 … behind a user block. */
-bool fbp_hdf5_detect(const char *path, const unsigned char *head, size_t n)
-{
-    static const unsigned char magic[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-
-    (void)path;
-    for (size_t at = 0; at + sizeof magic <= n; at = at ? 2 * at : 512)
-        if (memcmp(head + at, magic, sizeof magic) == 0)
-            return true;
-    return false;
-}
-
 /* The system's words in what the library tells of a failed read or write. */
 static char system_error[80];
 
@@ -168,17 +156,6 @@ fbp_status fbp_hdf5_contain(const char *path, const struct fbp_child_limits *lim
     struct entry e = {fn, arg, path};
 
     return fbp_contain(path, FBP_HDF5_NAME, limits, enter, &e, reply);
-}
-
-fbp_status fbp_hdf5_is_matlab(const char *path, bool *is)
-{
-    static const char magic[] = "MATLAB 7.3 MAT-file";
-    char head[sizeof magic - 1] = "";
-    size_t n = 0;
-
-    FBP_TRY(fbp_read_head(path, head, sizeof head, &n));
-    *is = n == sizeof head && memcmp(head, magic, sizeof head) == 0;
-    return FBP_OK;
 }
 
 /* Beside the file, or from the current directory: the library would wait for a pipe's writer. */

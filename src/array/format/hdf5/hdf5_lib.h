@@ -37,12 +37,6 @@ struct fbp_hdf5_list {
     char unread[600]; /**< "/a (a link to b.h5:/a) cannot be opened, the library says …"; "" */
 };
 
-/** A MAT file of version 7.3?  MATLAB writes a line of text before its HDF5. */
-fbp_status fbp_hdf5_is_matlab(const char *path, bool *is);
-
-/** Does a file start like HDF5, perhaps behind a user block? */
-bool fbp_hdf5_detect(const char *path, const unsigned char *head, size_t n);
-
 /** What opening and looking may take. */
 extern const struct fbp_child_limits fbp_hdf5_limits;
 

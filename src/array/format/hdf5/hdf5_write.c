@@ -6,6 +6,7 @@
 #include "array/file/outfile.h"
 #include "array/format/hdf5/hdf5.h"
 #include "array/format/hdf5/hdf5_lib.h"
+#include "array/format/optional.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -18,8 +19,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define WRITTEN ".h5 .hdf5"
 
 /* A file that the library drafts in memory, without samples. */
 struct draft {
@@ -300,7 +299,7 @@ static fbp_status open_memory(struct draft *w)
 static fbp_status layout(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out)
 {
-    const size_t n = fbp_member_output(path, WRITTEN);
+    const size_t n = fbp_member_output(path, FBP_HDF5_WRITTEN);
     struct draft draft = {
         .path = path, .data_set = path[n] && path[n + 1] ? path + n + 1 : "volume", .info = info};
     struct fbp_blob reply = {0};
@@ -320,4 +319,4 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
 }
 
 const struct fbp_sink_format fbp_hdf5_files[] = {
-    {.extensions = WRITTEN, .layout = layout, .frames = true}, {0}};
+    {.extensions = FBP_HDF5_WRITTEN, .layout = layout, .frames = true}, {0}};

@@ -568,6 +568,17 @@ bool fbp_mat_detect(const char *path, const unsigned char *head, size_t n)
     return memcmp(end, "\0\1IM", 4) == 0 || memcmp(end, "\1\0MI", 4) == 0;
 }
 
+fbp_status fbp_mat_is_hdf5(const char *path, bool *is)
+{
+    static const char magic[] = "MATLAB 7.3 MAT-file";
+    char head[sizeof magic - 1] = "";
+    size_t n = 0;
+
+    FBP_TRY(fbp_read_head(path, head, sizeof head, &n));
+    *is = n == sizeof head && memcmp(head, magic, sizeof head) == 0;
+    return FBP_OK;
+}
+
 fbp_status fbp_mat_open(const char *path, struct fbp_mat **out)
 {
     struct fbp_mat *m = NULL;

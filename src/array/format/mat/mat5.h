@@ -74,6 +74,9 @@ struct fbp_mat;
 /** Does a file start like a MATLAB file of version 5 to 7? */
 bool fbp_mat_detect(const char *path, const unsigned char *head, size_t n);
 
+/** Is it a MAT file of version 7.3, which is HDF5 behind a line of text? */
+fbp_status fbp_mat_is_hdf5(const char *path, bool *is);
+
 /** Check a file and list its variables; path stays valid while it is open. */
 fbp_status fbp_mat_open(const char *path, struct fbp_mat **out);
 

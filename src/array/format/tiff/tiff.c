@@ -2,6 +2,7 @@
 #include "array/format/tiff/tiff.h"
 #include "array/file/describe.h"
 #include "array/file/values.h"
+#include "array/format/optional.h"
 #include "array/format/tiff/imagej.h"
 
 #include "base/mem.h"
@@ -23,13 +24,6 @@ struct pages {
     pthread_mutex_t lock;
     struct fbp_tiff *idle; /* handles that nobody uses; under `lock` */
 };
-
-static bool detect(const char *path, const unsigned char *head, size_t n)
-{
-    (void)path;
-    return n >= 4 && (memcmp(head, "II*\0", 4) == 0 || memcmp(head, "MM\0*", 4) == 0 ||
-                      memcmp(head, "II+\0", 4) == 0 || memcmp(head, "MM\0+", 4) == 0);
-}
 
 /* A handle for this thread: the one that stands on that page, else any, else a new one. */
 static fbp_status get_handle(fbp_source *src, uint64_t at, struct fbp_tiff **out)
@@ -295,7 +289,7 @@ const struct fbp_format fbp_format_tiff = {
     .name = "tiff",
     .title = "TIFF",
     .extensions = FBP_TIFF_NAMES,
-    .detect = detect,
+    .detect = fbp_tiff_detect,
     .open = open_tiff,
     .files = fbp_tiff_files,
     .slices = &fbp_tiff_slices,

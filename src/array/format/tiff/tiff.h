@@ -90,7 +90,6 @@ uint64_t fbp_tiff_band_bytes(const struct fbp_tiff_page *p);
 /** Rows [row0, row0 + n) of the page whose directory lies at `at`; native byte order. */
 fbp_status fbp_tiff_read(struct fbp_tiff *t, uint64_t at, size_t row0, size_t n, void *out);
 
-#define FBP_TIFF_NAMES ".tif .tiff"
 
 extern const struct fbp_sink_format fbp_tiff_files[];
 extern const struct fbp_slice_format fbp_tiff_slices;

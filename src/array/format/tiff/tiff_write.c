@@ -6,6 +6,7 @@
  * the ResolutionUnit "none", as the description's unit is mm.  ImageJ itself writes stacks beyond
  * 4 GiB with one directory, in which every other reader finds one slice; they are BigTIFF here. */
 #include "array/file/format.h"
+#include "array/format/optional.h"
 #include "array/format/tiff/imagej.h"
 #include "array/format/tiff/tiff.h"
 

@@ -1,0 +1,63 @@
+# Libraries of file formats, which the library can do without: FBP_HDF5, FBP_TIFF and FBP_EXPAT are AUTO
+# (used if found), ON (required) or OFF.  A build without one refuses its files with a message
+# (src/array/format/optional.c).
+# fbp_formats: what they link.  FBP_FORMAT_MODULES, FBP_FORMAT_LIBS: the same for archives, by names of
+# pkg-config and paths.  FBP_WITH, FBP_WITHOUT: names for `fbp --version`.
+add_library(fbp_formats INTERFACE)
+set(FBP_FORMAT_MODULES "")
+set(FBP_FORMAT_LIBS "")
+set(FBP_WITH "")
+set(FBP_WITHOUT "")
+
+foreach(name HDF5 TIFF EXPAT)
+    set(FBP_${name} AUTO CACHE STRING "Support for files that need this library: AUTO, ON or OFF")
+    set_property(CACHE FBP_${name} PROPERTY STRINGS AUTO ON OFF)
+endforeach()
+
+# Use what was found: fbp_format(NAME TITLE PACKAGE TARGET MODULE).
+macro(fbp_format name title package target module)
+    if(FBP_${name} AND ${name}_FOUND)
+        set(FBP_HAS_${name} ON)
+        list(APPEND FBP_WITH "${title}")
+        string(APPEND FBP_FORMAT_MODULES " ${module}")
+        target_link_libraries(fbp_formats INTERFACE ${target})
+        target_compile_definitions(fbp_formats INTERFACE FBP_HAS_${name})
+    else()
+        set(FBP_HAS_${name} OFF)
+        list(APPEND FBP_WITHOUT "${title}")
+        if(FBP_${name} STREQUAL "ON")
+            message(FATAL_ERROR "FBP_${name}=ON: the library is not found (Debian: ${package})")
+        endif()
+    endif()
+endmacro()
+
+if(FBP_HDF5)
+    # Debian's name first; builds by Autotools have no such file.
+    pkg_search_module(HDF5 IMPORTED_TARGET hdf5-serial hdf5)
+    if(HDF5_FOUND)
+        add_library(fbp_hdf5 ALIAS PkgConfig::HDF5)
+    else()
+        find_package(HDF5 COMPONENTS C)
+        add_library(fbp_hdf5 INTERFACE)
+        target_include_directories(fbp_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
+        target_link_libraries(fbp_hdf5 INTERFACE ${HDF5_C_LIBRARIES})
+        string(JOIN " " FBP_FORMAT_LIBS ${HDF5_C_LIBRARIES})
+    endif()
+endif()
+fbp_format(HDF5 "HDF5" libhdf5-dev fbp_hdf5 "${HDF5_MODULE_NAME}")
+if(FBP_TIFF)
+    pkg_check_modules(TIFF IMPORTED_TARGET libtiff-4)
+endif()
+fbp_format(TIFF "TIFF" libtiff-dev PkgConfig::TIFF libtiff-4)
+if(FBP_EXPAT)
+    pkg_check_modules(EXPAT IMPORTED_TARGET expat)
+endif()
+fbp_format(EXPAT "XML of RTK" libexpat1-dev PkgConfig::EXPAT expat)
+
+list(JOIN FBP_WITH ", " FBP_WITH)
+list(JOIN FBP_WITHOUT ", " FBP_WITHOUT)
+if(FBP_WITHOUT)
+    message(STATUS "Formats that are not in this build: ${FBP_WITHOUT} (in: ${FBP_WITH})")
+else()
+    message(STATUS "All formats are in this build: ${FBP_WITH}")
+endif()

@@ -1,0 +1,104 @@
+/* Formats that need a library: how their files are recognized, and the formats of a build that
+ * lacks the library, which refuse all files. */
+#include "array/format/optional.h"
+
+#include <string.h>
+
+/* At byte 0, or at 512, 1024, 2048 … behind a user block. */
+bool fbp_hdf5_detect(const char *path, const unsigned char *head, size_t n)
+{
+    static const unsigned char magic[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+
+    (void)path;
+    for (size_t at = 0; at + sizeof magic <= n; at = at ? 2 * at : 512)
+        if (memcmp(head + at, magic, sizeof magic) == 0)
+            return true;
+    return false;
+}
+
+bool fbp_tiff_detect(const char *path, const unsigned char *head, size_t n)
+{
+    (void)path;
+    return n >= 4 && (memcmp(head, "II*\0", 4) == 0 || memcmp(head, "MM\0*", 4) == 0 ||
+                      memcmp(head, "II+\0", 4) == 0 || memcmp(head, "MM\0+", 4) == 0);
+}
+
+fbp_status fbp_no_library(const char *path, const char *files, const char *package,
+                          const char *option)
+{
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "%s: %s are not supported by this build: install %s and build again (%s=ON)",
+                    path, files, package, option);
+}
+
+#ifndef FBP_HAS_HDF5
+static fbp_status no_hdf5(const char *path)
+{
+    return fbp_no_library(path, "HDF5 files", "libhdf5-dev", "FBP_HDF5");
+}
+
+static fbp_status open_hdf5(struct fbp_source *src)
+{
+    return no_hdf5(src->path);
+}
+
+static fbp_status layout_hdf5(const char *path, const struct fbp_array_info *info,
+                              uint64_t compressed_bytes, struct fbp_layout *out)
+{
+    (void)info, (void)compressed_bytes, (void)out;
+    return no_hdf5(path);
+}
+
+static const struct fbp_sink_format hdf5_files[] = {
+    {.extensions = FBP_HDF5_WRITTEN, .layout = layout_hdf5, .frames = true}, {0}};
+
+const struct fbp_format fbp_format_hdf5 = {
+    .name = "hdf5",
+    .title = "HDF5",
+    .extensions = FBP_HDF5_READ,
+    .detect = fbp_hdf5_detect,
+    .open = open_hdf5,
+    .has_members = true,
+    .files = hdf5_files,
+};
+#endif
+
+#ifndef FBP_HAS_TIFF
+static fbp_status no_tiff(const char *path)
+{
+    return fbp_no_library(path, "TIFF files", "libtiff-dev", "FBP_TIFF");
+}
+
+static fbp_status open_tiff(struct fbp_source *src)
+{
+    return no_tiff(src->path);
+}
+
+static fbp_status layout_tiff(const char *path, const struct fbp_array_info *info,
+                              uint64_t compressed_bytes, struct fbp_layout *out)
+{
+    (void)info, (void)compressed_bytes, (void)out;
+    return no_tiff(path);
+}
+
+static fbp_status check_tiff(const char *path, const struct fbp_array_info *info)
+{
+    (void)info;
+    return no_tiff(path);
+}
+
+static const struct fbp_sink_format tiff_files[] = {
+    {.extensions = FBP_TIFF_NAMES, .layout = layout_tiff}, {0}};
+static const struct fbp_slice_format tiff_slices = {.extensions = FBP_TIFF_NAMES,
+                                                    .check = check_tiff};
+
+const struct fbp_format fbp_format_tiff = {
+    .name = "tiff",
+    .title = "TIFF",
+    .extensions = FBP_TIFF_NAMES,
+    .detect = fbp_tiff_detect,
+    .open = open_tiff,
+    .files = tiff_files,
+    .slices = &tiff_slices,
+};
+#endif

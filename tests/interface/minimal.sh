@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# minimal.sh SOURCE FBP WORK: a build without HDF5, libtiff and expat simulates and reconstructs, says
+# what it lacks, and refuses files of these formats with a remedy.
+set -euo pipefail
+source=$1 full=$2 work=$3
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work"
+fail() { echo "minimal.sh: $1"; exit 1; }
+
+cmake -S "$source" -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O2 -DNDEBUG" \
+    -DFBP_HDF5=OFF -DFBP_TIFF=OFF -DFBP_EXPAT=OFF -DFBP_TESTS=OFF -DFBP_CUDA=OFF -DFBP_GL=OFF \
+    -DFBP_MPI=OFF >build.log 2>&1 || { tail build.log; fail "not configured"; }
+grep -q 'Formats that are not in this build: HDF5, TIFF, XML of RTK' build.log ||
+    fail "the configuration does not say what is missing"
+cmake --build build --target fbp_cli >>build.log 2>&1 || { tail -20 build.log; fail "not built"; }
+fbp=$PWD/build/bin/fbp
+
+says() { # words, command
+    local words=$1
+    shift
+    "$@" >said 2>&1 && fail "$*: not refused"
+    grep -qF -- "$words" said || { cat said; fail "$*: \"$words\" expected"; }
+}
+
+"$fbp" --version | grep -q 'without HDF5, TIFF, XML of RTK' || fail "$("$fbp" --version)"
+"$full" --version | grep -q 'with HDF5, TIFF, XML of RTK' || fail "$("$full" --version)"
+if command -v ldd >/dev/null; then
+    ldd build/lib/libfbp.so | grep -E 'libhdf5|libtiff|libexpat' && fail "these are linked"
+fi
+
+"$fbp" simulate -q --size 48 --views 60 -o scan.json
+"$fbp" recon -q scan.json --device cpu -o mine.mha
+"$full" recon -q scan.json --device cpu -o theirs.mha
+"$fbp" compare mine.mha theirs.mha | grep -qE '^max +0$' || fail "another volume"
+
+for name in h5 tif; do
+    "$full" recon -q scan.json --device cpu -o "volume.$name"
+done
+"$full" geometry convert scan.json -o geometry.xml
+hdf5="HDF5 files are not supported by this build: install libhdf5-dev and build again (FBP_HDF5=ON)"
+tiff="TIFF files are not supported by this build: install libtiff-dev and build again (FBP_TIFF=ON)"
+says "volume.h5: $hdf5" "$fbp" info volume.h5
+says "volume.tif: $tiff" "$fbp" info volume.tif
+says "new.h5: $hdf5" "$fbp" recon scan.json -o new.h5
+says "$tiff" "$fbp" recon scan.json -o new.tif
+says "$tiff" "$fbp" recon scan.json -o 'slices/%04d.tif'
+says "XML files of RTK are not supported by this build: install libexpat1-dev" \
+    "$fbp" geometry check geometry.xml
+echo "a build without HDF5, TIFF and expat reconstructs, and refuses their files with a remedy"
