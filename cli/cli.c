@@ -10,6 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+const struct command *const *commands;
+size_t n_commands;
+
 int cli_error(const char *fmt, ...)
 {
     char line[1400];

@@ -1,4 +1,4 @@
-/** @file cli.h  What the commands share: the table of commands, messages, JSON, small texts. */
+/** @file cli.h  Functions that commands share: messages, JSON, short texts. */
 #ifndef FBP_CLI_CLI_H
 #define FBP_CLI_CLI_H
 
@@ -8,15 +8,9 @@
 
 #include <cjson/cJSON.h>
 
-extern const struct command cmd_simulate, cmd_recon, cmd_plan, cmd_compare, cmd_view, cmd_info,
-    cmd_init, cmd_devices, cmd_geometry_show, cmd_geometry_check, cmd_geometry_convert,
-    cmd_bench_follow, cmd_bench_host, cmd_bench_kernel, cmd_bench_links, cmd_bench_pipeline,
-    cmd_bench_s0, cmd_bench_s1, cmd_bench_s2, cmd_bench_s3, cmd_bench_s4, cmd_bench_write,
-    cmd_rabbitct_make, cmd_rabbitct_run, cmd_rabbitct_compare, cmd_rabbitct_convert;
-
-/** All commands, in the order of the help. */
-extern const struct command *const commands[];
-extern const size_t n_commands;
+/** The commands of this program, in the order of the help; set by program_main(). */
+extern const struct command *const *commands;
+extern size_t n_commands;
 
 /** Print "fbp: …" to standard error; returns 1, the exit status of a failure. */
 int cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -1,4 +1,5 @@
-#include "bench/rabbitct.h"
+#include "bench_program.h"
+#include "cli.h"
 #include "say.h"
 
 #include "fbp/geometry_file.h"
@@ -307,6 +308,15 @@ static int file_info(const struct info_args *a)
     return known || st == FBP_ERR_UNSUPPORTED ? cli_error("%s", why) : cli_fail();
 }
 
+/* A data set or a result of RabbitCT. */
+static int rabbitct_info(const struct info_args *a)
+{
+    char *words[] = {"rabbitct", "info", "--", (char *)(uintptr_t)a->file};
+    char *with_json[] = {"rabbitct", "info", "--json", "--", (char *)(uintptr_t)a->file};
+
+    return a->json ? bench_program_run(5, with_json) : bench_program_run(4, words);
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
     struct info_args a = {0};
@@ -315,7 +325,7 @@ static int run(const struct command *self, int argc, char **argv)
     if (rc != OPT_GO_ON)
         return rc;
     if (cli_ends_with(a.file, ".rctd") || cli_ends_with(a.file, ".rct"))
-        return rabbitct_info(a.file, a.json);
+        return rabbitct_info(&a);
     return cli_ends_with(a.file, ".json") ? scan_info(&a) : file_info(&a);
 }
 

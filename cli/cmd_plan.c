@@ -11,18 +11,6 @@ static const struct opt table[] = {
     OPT_SWITCH(R, p.compress, .name = "compress", .help = "recon will compress it"),
     RECON_OPTIONS,
     PART_OPTION,
-    OPT(R, p.model, .name = "model", .arg = "KEY=VALUE,...",
-        .help = "plan for a machine that is not there, and predict its time. Keys: gpus (how many "
-                "cards), gpu (h200, h100), memory (of a card, 141G), host (memory of the host), "
-                "cores; gups (giga-updates a second of a card); rates such as 55GB/s: up, down "
-                "(a card's link), up-all, down-all (of all cards), both, both-all (each way, "
-                "while both are used), peer (from card to card), read, write (of the files; if "
-                "not given, views and volume are in memory). Of a cluster: nodes, net (a node's "
-                "network), disk (file system that all nodes share, each way); gpus=0: nodes that "
-                "compute on their cores, with gups and filter (giga-samples a second) of a node"),
-    OPT(R, p.view_ranks, .name = "view-ranks", .arg = "N", .min = 1, .max = 65536,
-        .fallback = "planned",
-        .help = "of the ranks of a --model with nodes, N share the views of each slab of slices"),
     OPT(R, json, .name = "json", .help = "print one JSON object"),
     OPT(R, quiet, .name = "quiet", .letter = 'q', .help = "print no notes beside the plan"),
 };
@@ -54,11 +42,8 @@ static int run(const struct command *self, int argc, char **argv)
     rc = recon_name_scan(&a, &kept);
     if (rc == 0)
         rc = recon_prepare(&a, &scan, &plan);
-    if (rc == 0 && a.p.view_ranks > 0 && fbp_plan_info(plan)->nodes == 0)
-        rc = opt_usage(self, "--view-ranks: this is a plan of one process: give a cluster, such as "
-                             "--model nodes=4,net=25GB/s, or leave it out");
     if (rc == 0)
-        rc = plan_print(plan, a.json, &a.p);
+        rc = plan_print(plan, a.json);
     fbp_plan_destroy(&plan);
     fbp_scan_clear(&scan);
     free(kept);
@@ -73,10 +58,7 @@ const struct command cmd_plan = {
              "fails with the same message.",
     .examples = "  fbp plan scan.json\n"
                 "  fbp plan scan.json --size 2048 --memory 4G\n"
-                "  fbp plan scan.json --size 2048 --part 3/16\n"
-                "  fbp plan scan.json --size 2048 --precision half --model gpus=4,gpu=h200\n"
-                "  fbp plan scan.json --size 4096 --precision half \\\n"
-                "      --model nodes=256,gpus=4,gpu=h200,net=25GB/s,disk=200GB/s\n",
+                "  fbp plan scan.json --size 2048 --part 3/16\n",
     COMMAND_OPTS(table),
     .run = run,
 };

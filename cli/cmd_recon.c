@@ -154,8 +154,7 @@ static int plan_or_run(struct recon_args *a, struct progress *progress, struct r
     int rc = recon_prepare(a, &scan, &plan);
     progress->n_views = scan.n_views;
     if (rc == 0)
-        rc = a->plan ? plan_print(plan, a->json, &a->p)
-                     : reconstruct(a, &scan, plan, progress, report);
+        rc = a->plan ? plan_print(plan, a->json) : reconstruct(a, &scan, plan, progress, report);
     if (rc != 0 && a->report)
         report_failed(report, a, a->loaded ? &scan : NULL, plan ? fbp_plan_info(plan) : NULL);
     fbp_plan_destroy(&plan);

@@ -1,4 +1,3 @@
-#include "plan_cluster.h"
 #include "recon.h"
 #include "say.h"
 
@@ -31,10 +30,7 @@ static const char *how_often_filtered(const struct fbp_plan_summary *p)
     return p->n_slabs > 1 ? "filtered for each slab that needs their rows" : "filtered once";
 }
 
-static void put(struct plan_lines *out, const char *name, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void put(struct plan_lines *out, const char *name, const char *fmt, ...)
+void plan_put(struct plan_lines *out, const char *name, const char *fmt, ...)
 {
     struct plan_line *line = &out->lines[out->n < PLAN_LINES ? out->n++ : PLAN_LINES - 1];
     va_list ap;
@@ -46,56 +42,37 @@ static void put(struct plan_lines *out, const char *name, const char *fmt, ...)
     va_end(ap);
 }
 
-/* Of a machine that is not there. */
-static void put_predicted(struct plan_lines *out, const struct fbp_predicted *t)
-{
-    const struct {
-        const char *name;
-        double seconds;
-    } parts[] = {{"read", t->read},   {"upload", t->upload},           {"filter", t->filter},
-                 {"share", t->share}, {"backproject", t->backproject}, {"fetch", t->fetch},
-                 {"write", t->write}};
-    char a[40], b[40], list[300] = "";
-    size_t used = 0;
-
-    put(out, "time", "%s predicted, %.4g GUPS; opening takes %s before that",
-        cli_seconds(a, sizeof a, t->total), t->gups, cli_seconds(b, sizeof b, t->open));
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && used < sizeof list; i++)
-        if (parts[i].seconds > 0)
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s %s", used ? ", " : "",
-                                     parts[i].name, cli_seconds(a, sizeof a, parts[i].seconds));
-    put(out, "parts", "%s (they overlap)", list);
-}
-
 /* What is computed. */
 static void put_volume(struct plan_lines *out, const struct fbp_plan_summary *p)
 {
     const double *c = p->volume.centre_mm;
     char a[120];
 
-    put(out, "volume", "%s, centre (%.6g, %.6g, %.6g) mm", cli_grid(a, sizeof a, &p->volume), c[0],
-        c[1], c[2]);
+    plan_put(out, "volume", "%s, centre (%.6g, %.6g, %.6g) mm", cli_grid(a, sizeof a, &p->volume),
+             c[0], c[1], c[2]);
     if (p->frames > 1)
-        put(out, "frames", "%zu of that size, each from one row of a view", p->frames);
+        plan_put(out, "frames", "%zu of that size, each from one row of a view", p->frames);
     if (is_box(p))
-        put(out, "of", "%s: voxels %zu:%zu,%zu:%zu,%zu:%zu", cli_grid(a, sizeof a, &p->whole),
-            p->roi[0][0], p->roi[0][1], p->roi[1][0], p->roi[1][1], p->roi[2][0], p->roi[2][1]);
+        plan_put(out, "of", "%s: voxels %zu:%zu,%zu:%zu,%zu:%zu", cli_grid(a, sizeof a, &p->whole),
+                 p->roi[0][0], p->roi[0][1], p->roi[1][0], p->roi[1][1], p->roi[2][0],
+                 p->roi[2][1]);
     if (p->n_parts)
-        put(out, "part", "%zu of %zu: slabs, writing, memory, work and time are its", p->part,
-            p->n_parts);
+        plan_put(out, "part", "%zu of %zu: slabs, writing, memory, work and time are its", p->part,
+                 p->n_parts);
     if (p->region_voxels)
-        put(out, "region",
+        plan_put(
+            out, "region",
             "%.3g %% of the voxels, in slices %zu to %zu; it saves %.3g %% of the updates and %.3g "
             "%% of the detector rows",
             100 * recon_region_share(p), p->region_slices[0], p->region_slices[1] - 1,
             100 * p->region_saves_updates, 100 * p->region_saves_rows);
     if (p->prepared[0])
-        put(out, "prepared", "%s", say_name(p->prepared));
-    put(out, "weights", "%s", p->weights);
+        plan_put(out, "prepared", "%s", say_name(p->prepared));
+    plan_put(out, "weights", "%s", p->weights);
     if (p->fft_length)
-        put(out, "filter", "by FFT of length %zu", p->fft_length);
+        plan_put(out, "filter", "by FFT of length %zu", p->fft_length);
     else
-        put(out, "filter", "%s", p->filtered ? "none" : "in space");
+        plan_put(out, "filter", "%s", p->filtered ? "none" : "in space");
 }
 
 /* In which parts, and how often views are read. */
@@ -103,30 +80,32 @@ static void put_parts(struct plan_lines *out, const struct fbp_plan_summary *p)
 {
     char a[120];
 
-    put(out, "device", "%s", plan_device(a, sizeof a, p));
-    put(out, "slabs", "%zu of at most %zu slices", p->n_slabs, p->slab_slices);
+    plan_put(out, "device", "%s", plan_device(a, sizeof a, p));
+    plan_put(out, "slabs", "%zu of at most %zu slices", p->n_slabs, p->slab_slices);
     if (p->follows)
-        put(out, "batches", "as views come, of %zu at most where it has fallen behind",
-            p->batch_views);
+        plan_put(out, "batches", "as views come, of %zu at most where it has fallen behind",
+                 p->batch_views);
     else
-        put(out, "batches", "%zu of at most %zu views", p->n_batches, p->batch_views);
+        plan_put(out, "batches", "%zu of at most %zu views", p->n_batches, p->batch_views);
     if (p->ahead_bytes)
-        put(out, "ahead",
-            "%zu detector rows of all views, in %zu band%s: %s of line integrals are kept %s",
-            p->ahead_rows, p->ahead_bands, p->ahead_bands == 1 ? "" : "s",
-            fbp_bytes_text(a, sizeof a, p->ahead_bytes),
-            p->ahead_in_file ? "in a scratch file" : "in memory");
-    put(out, "reading", "%s; a detector row is read %.3g times",
-        fbp_bytes_text(a, sizeof a, p->input_bytes), p->view_reads);
+        plan_put(out, "ahead",
+                 "%zu detector rows of all views, in %zu band%s: %s of line integrals are kept %s",
+                 p->ahead_rows, p->ahead_bands, p->ahead_bands == 1 ? "" : "s",
+                 fbp_bytes_text(a, sizeof a, p->ahead_bytes),
+                 p->ahead_in_file ? "in a scratch file" : "in memory");
+    plan_put(out, "reading", "%s; a detector row is read %.3g times",
+             fbp_bytes_text(a, sizeof a, p->input_bytes), p->view_reads);
     if (p->scratch_bytes)
-        put(out, "views", "filtered once, into a file of %s, from which a row is read %.3g times",
-            fbp_bytes_text(a, sizeof a, p->scratch_bytes), p->scratch_reads);
+        plan_put(out, "views",
+                 "filtered once, into a file of %s, from which a row is read %.3g times",
+                 fbp_bytes_text(a, sizeof a, p->scratch_bytes), p->scratch_reads);
     else if (p->n_pictures)
-        put(out, "views",
+        plan_put(
+            out, "views",
             "filtered once, and added up to %zu pictures of %zu x %zu pixels: %.4g giga-updates",
             p->n_pictures, p->picture[0], p->picture[1], (double)p->picture_updates * 1e-9);
     else
-        put(out, "views", "%s", how_often_filtered(p));
+        plan_put(out, "views", "%s", how_often_filtered(p));
 }
 
 /* Bytes and updates. */
@@ -134,19 +113,19 @@ static void put_costs(struct plan_lines *out, const struct fbp_plan_summary *p)
 {
     char a[120], b[120];
 
-    put(out, "writing", "%s", fbp_bytes_text(a, sizeof a, p->output_bytes));
+    plan_put(out, "writing", "%s", fbp_bytes_text(a, sizeof a, p->output_bytes));
     if (p->memory_limit > 0)
-        put(out, "memory", "%s predicted, of a limit of %s",
-            fbp_bytes_text(a, sizeof a, p->memory_bytes),
-            fbp_bytes_text(b, sizeof b, p->memory_limit));
+        plan_put(out, "memory", "%s predicted, of a limit of %s",
+                 fbp_bytes_text(a, sizeof a, p->memory_bytes),
+                 fbp_bytes_text(b, sizeof b, p->memory_limit));
     else
-        put(out, "memory", "%s predicted", fbp_bytes_text(a, sizeof a, p->memory_bytes));
+        plan_put(out, "memory", "%s predicted", fbp_bytes_text(a, sizeof a, p->memory_bytes));
     if (p->device_bytes)
-        put(out, "on device",
-            "%s a device, without the driver's own context (some 300 MiB on a GPU)",
-            fbp_bytes_text(a, sizeof a, p->device_bytes));
-    put(out, "work", "%.4g giga-updates (voxels x %s", (double)p->updates * 1e-9,
-        p->n_pictures ? "pictures) in the second stage" : "views)");
+        plan_put(out, "on device",
+                 "%s a device, without the driver's own context (some 300 MiB on a GPU)",
+                 fbp_bytes_text(a, sizeof a, p->device_bytes));
+    plan_put(out, "work", "%.4g giga-updates (voxels x %s", (double)p->updates * 1e-9,
+             p->n_pictures ? "pictures) in the second stage" : "views)");
 }
 
 void plan_tell(const struct fbp_plan_summary *p, struct plan_lines *out)
@@ -157,27 +136,16 @@ void plan_tell(const struct fbp_plan_summary *p, struct plan_lines *out)
     put_costs(out, p);
 }
 
-static void print_text(const struct fbp_plan_summary *p, double seconds, bool of_cluster)
+void plan_print_lines(const struct plan_lines *l)
 {
-    static struct plan_lines l;
-    char a[40];
-
-    plan_tell(p, &l);
-    if (of_cluster)
-        put(&l, "rank", "slabs, reading, memory and work are those of one");
-    else if (p->predicted.open > 0)
-        put_predicted(&l, &p->predicted);
-    else
-        put(&l, "time", "about %s", cli_seconds(a, sizeof a, seconds));
-    for (size_t i = 0; i < l.n; i++)
-        printf("%-9s %s\n", l.lines[i].name, l.lines[i].text);
+    for (size_t i = 0; i < l->n; i++)
+        printf("%-9s %s\n", l->lines[i].name, l->lines[i].text);
 }
 
 static void json_predicted(cJSON *root, const struct fbp_predicted *t)
 {
     cJSON *out = cJSON_AddObjectToObject(root, "predicted");
 
-    cJSON_AddNumberToObject(out, "open", t->open);
     cJSON_AddNumberToObject(out, "read", t->read);
     cJSON_AddNumberToObject(out, "upload", t->upload);
     cJSON_AddNumberToObject(out, "filter", t->filter);
@@ -236,9 +204,8 @@ static void json_counts(cJSON *root, const struct fbp_plan_summary *p)
                                 (double)*(const size_t *)((const char *)p + counts[i].offset));
 }
 
-static int print_json(const fbp_plan *plan, double seconds, const struct plan_cluster *cluster)
+cJSON *plan_json(const struct fbp_plan_summary *p, double seconds)
 {
-    const struct fbp_plan_summary *p = fbp_plan_info(plan);
     cJSON *root = cJSON_CreateObject();
 
     json_work(root, p);
@@ -251,8 +218,13 @@ static int print_json(const fbp_plan *plan, double seconds, const struct plan_cl
     cJSON_AddNumberToObject(root, "expected_seconds", seconds);
     if (p->predicted.total > 0)
         json_predicted(root, &p->predicted);
-    if (cluster->n > 0)
-        plan_cluster_json(root, cluster);
+    return root;
+}
+
+static int print_json(const fbp_plan *plan, double seconds)
+{
+    cJSON *root = plan_json(fbp_plan_info(plan), seconds);
+
     if (recon_json_parts(root, plan) != 0) {
         cJSON_Delete(root);
         return 1;
@@ -260,21 +232,18 @@ static int print_json(const fbp_plan *plan, double seconds, const struct plan_cl
     return cli_json(root, false);
 }
 
-int plan_print(const fbp_plan *plan, bool json, const struct fbp_recon_params *params)
+int plan_print(const fbp_plan *plan, bool json)
 {
-    const struct fbp_plan_summary *info = fbp_plan_info(plan);
-    static struct plan_cluster cluster;
+    static struct plan_lines lines;
     double seconds;
+    char a[40];
 
-    if (fbp_plan_estimate(plan, &seconds) != FBP_OK ||
-        plan_cluster_ask(plan, params, &cluster) != FBP_OK)
+    if (fbp_plan_estimate(plan, &seconds) != FBP_OK)
         return cli_fail();
-    if (cluster.n > 0)
-        seconds = cluster.rows[0].times.total;
     if (json)
-        return print_json(plan, seconds, &cluster);
-    print_text(info, seconds, cluster.n > 0);
-    if (cluster.n > 0)
-        plan_cluster_print(&cluster);
+        return print_json(plan, seconds);
+    plan_tell(fbp_plan_info(plan), &lines);
+    plan_put(&lines, "time", "about %s", cli_seconds(a, sizeof a, seconds));
+    plan_print_lines(&lines);
     return recon_print_parts(plan);
 }

@@ -159,11 +159,10 @@ void recon_complete(struct recon_args *a)
     a->p.mask_value = isinf(a->mask) ? NAN : a->p.mask ? a->mask : 0;
 }
 
-int recon_prepare(struct recon_args *a, struct fbp_scan *scan, fbp_plan **plan)
+int recon_prepare_scan(struct recon_args *a, struct fbp_scan *scan)
 {
     struct fbp_grid grid;
 
-    *plan = NULL;
     if (recon_load(a, scan) != 0)
         return 1;
     a->loaded = true;
@@ -183,5 +182,13 @@ int recon_prepare(struct recon_args *a, struct fbp_scan *scan, fbp_plan **plan)
     if (a->slice.given || recon_is_box(a)) /* with the bits of the whole volume */
         choose_box(a, a->p.roi);
     scan->volume = grid;
+    return 0;
+}
+
+int recon_prepare(struct recon_args *a, struct fbp_scan *scan, fbp_plan **plan)
+{
+    *plan = NULL;
+    if (recon_prepare_scan(a, scan) != 0)
+        return 1;
     return fbp_plan_create(plan, scan, &a->p) == FBP_OK ? 0 : cli_fail();
 }

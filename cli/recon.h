@@ -253,6 +253,8 @@ void recon_complete(struct recon_args *args);
  *         fbp_scan_clear() and fbp_plan_destroy() are safe.
  */
 int recon_prepare(struct recon_args *args, struct fbp_scan *scan, fbp_plan **plan);
+/** The same without the plan. */
+int recon_prepare_scan(struct recon_args *args, struct fbp_scan *scan);
 
 /** Do the options of fbp recon go together?  OPT_GO_ON, or an exit status, which has been said. */
 int recon_check(const struct command *self, const struct recon_args *args);
@@ -312,8 +314,14 @@ struct plan_lines {
 };
 void plan_tell(const struct fbp_plan_summary *plan, struct plan_lines *out);
 
+/** Add a line. */
+void plan_put(struct plan_lines *out, const char *name, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void plan_print_lines(const struct plan_lines *lines);
+cJSON *plan_json(const struct fbp_plan_summary *plan, double expected_seconds);
+
 /** Print a plan and its expected time for people, or as JSON; returns the exit status. */
-int plan_print(const fbp_plan *plan, bool json, const struct fbp_recon_params *params);
+int plan_print(const fbp_plan *plan, bool json);
 /** "cpu, kernel column, avx2, 8 threads"; returns buf. */
 char *plan_device(char *buf, size_t n, const struct fbp_plan_summary *p);
 

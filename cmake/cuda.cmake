@@ -32,18 +32,31 @@ find_package(CUDAToolkit REQUIRED)
 
 file(GLOB FBP_CUDA_SOURCES CONFIGURE_DEPENDS src/backend/cuda/*.c src/backend/cuda/*.cu)
 list(FILTER FBP_CUDA_SOURCES EXCLUDE REGEX "/load\\.c$")
-list(FILTER FBP_CUDA_SOURCES EXCLUDE REGEX "/s4_kernels\\.cu$") # part of s4.cu, and PTX by itself
-add_library(fbp_cuda MODULE ${FBP_CUDA_SOURCES})
-target_include_directories(fbp_cuda PRIVATE include src)
-target_compile_definitions(fbp_cuda PRIVATE _GNU_SOURCE)
-target_compile_options(fbp_cuda PRIVATE
+
+# What is compiled for GPUs.
+add_library(fbp_cuda_options INTERFACE)
+target_include_directories(fbp_cuda_options INTERFACE include src)
+target_compile_definitions(fbp_cuda_options INTERFACE _GNU_SOURCE)
+target_compile_options(fbp_cuda_options INTERFACE
     $<$<COMPILE_LANGUAGE:C>:$<TARGET_PROPERTY:fbp_options,INTERFACE_COMPILE_OPTIONS>>
     $<$<COMPILE_LANGUAGE:CUDA>:--threads=2 -Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers
         $<$<BOOL:${FBP_WERROR}>:-Werror=all-warnings>>)
-target_link_libraries(fbp_cuda PRIVATE fbp_gpu CUDA::cudart_static m ${CMAKE_DL_LIBS})
-target_link_options(fbp_cuda PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
-set_target_properties(fbp_cuda PROPERTIES CUDA_STANDARD 20 CUDA_VISIBILITY_PRESET hidden
-    CUDA_RUNTIME_LIBRARY Static)
+target_link_libraries(fbp_cuda_options INTERFACE CUDA::cudart_static)
+
+# fbp_cuda_library(NAME KIND SOURCES…)
+function(fbp_cuda_library name kind)
+    add_library(${name} ${kind} ${ARGN})
+    target_link_libraries(${name} PRIVATE fbp_cuda_options)
+    set_target_properties(${name} PROPERTIES CUDA_STANDARD 20 CUDA_VISIBILITY_PRESET hidden
+        CUDA_RUNTIME_LIBRARY Static)
+    if(kind STREQUAL "MODULE")
+        target_link_libraries(${name} PRIVATE fbp_cuda_objects fbp_gpu m ${CMAKE_DL_LIBS})
+        target_link_options(${name} PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
+        set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CUDA)
+    endif()
+endfunction()
+fbp_cuda_library(fbp_cuda_objects OBJECT ${FBP_CUDA_SOURCES})
+fbp_cuda_library(fbp_cuda MODULE)
 # What reports that a device cannot be used tells whether there should be a module.
 target_compile_definitions(fbp_objects PRIVATE FBP_HAS_CUDA_MODULE)
 install(TARGETS fbp_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cuda)
@@ -56,7 +69,7 @@ install(FILES ${CMAKE_SOURCE_DIR}/bindings/python-cuda/cuda.txt DESTINATION libf
 # The kernels with the arguments of S4's paper as PTX, beside their text, from which MATLAB takes the
 # prototypes: code for later devices than the oldest, compiled by the driver.
 set(FBP_EPR_PTX ${CMAKE_BINARY_DIR}/share/fbp/matlab/fbp_epr_kernels.ptx)
-set(kernels ${CMAKE_SOURCE_DIR}/src/backend/cuda/s4_kernels.cu)
+set(kernels ${CMAKE_SOURCE_DIR}/bench/cuda/s4_kernels.cu)
 add_custom_command(OUTPUT ${FBP_EPR_PTX}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/share/fbp/matlab
     COMMAND ${CMAKE_CUDA_COMPILER} -ptx -arch=compute_${oldest} -o ${FBP_EPR_PTX} ${kernels}

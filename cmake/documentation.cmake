@@ -21,3 +21,14 @@ install(FILES ${manual}/zsh/_fbp DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-f
     COMPONENT command)
 install(FILES ${manual}/fish/fbp.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
     COMPONENT command)
+
+if(FBP_BENCH)
+    add_custom_command(OUTPUT ${manual}-bench/made
+        COMMAND ${CMAKE_COMMAND} -D COMMAND=$<TARGET_FILE:fbp_bench> -D FOLDER=${manual}-bench
+            -D PAGES=ON -P ${CMAKE_CURRENT_LIST_DIR}/make_manual.cmake
+        DEPENDS fbp_bench ${CMAKE_CURRENT_LIST_DIR}/make_manual.cmake
+        COMMENT "Making man pages of benchmarks")
+    add_custom_target(fbp_bench_manual ALL DEPENDS ${manual}-bench/made)
+    add_dependencies(product fbp_bench_manual)
+    install(DIRECTORY ${manual}-bench/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT bench)
+endif()

@@ -10,7 +10,7 @@ add_custom_command(OUTPUT ${FBP_GL_TEXT_SOURCE}
     DEPENDS ${FBP_GL_TEXTS} ${CMAKE_SOURCE_DIR}/cmake/texts.cmake
     COMMENT "Texts of OpenGL's programs" VERBATIM)
 add_library(fbp_gl MODULE ${FBP_GL_SOURCES} ${FBP_GL_TEXT_SOURCE})
-target_include_directories(fbp_gl PRIVATE include src)
+target_include_directories(fbp_gl PRIVATE include src ${CMAKE_SOURCE_DIR})
 target_link_libraries(fbp_gl PRIVATE fbp_gpu fbp_small_frames PkgConfig::EPOXY Threads::Threads m
     ${CMAKE_DL_LIBS})
 target_link_options(fbp_gl PRIVATE -Wl,--exclude-libs,ALL)

@@ -7,25 +7,29 @@ set(FBP_PACKAGE_DIR ${CMAKE_INSTALL_DATADIR}/cmake/fbp)
 
 # All of it, without the tests.
 add_custom_target(product)
-add_dependencies(product fbp_cli fbp fbp_lab rabbit_fbp_cpu rabbit_fbp_cuda)
+add_dependencies(product fbp_cli fbp)
+if(FBP_BENCH)
+    add_dependencies(product fbp_bench rabbit_fbp_cpu rabbit_fbp_cuda)
+    if(TARGET fbp_bench_cuda)
+        add_dependencies(product fbp_bench_cuda)
+    endif()
+endif()
 foreach(module fbp_cuda fbp_gl fbp_mpi fbp_epr_ptx)
     if(TARGET ${module})
         add_dependencies(product ${module})
     endif()
 endforeach()
 if(FBP_STATIC)
-    add_dependencies(product fbp_static fbp_lab_static)
+    add_dependencies(product fbp_static)
 endif()
 
-set_target_properties(fbp_lab PROPERTIES EXPORT_NAME lab)
 # Components are what cmake/package.cmake makes packages of.
 install(TARGETS fbp_cli COMPONENT command)
 install(TARGETS fbp EXPORT fbp-targets LIBRARY COMPONENT library NAMELINK_COMPONENT development)
-install(TARGETS fbp_lab EXPORT fbp-targets LIBRARY COMPONENT command NAMELINK_COMPONENT development)
 install(EXPORT fbp-targets NAMESPACE fbp:: DESTINATION ${FBP_PACKAGE_DIR} COMPONENT development)
-install(DIRECTORY include/fbp include/fbp-lab TYPE INCLUDE COMPONENT development)
+install(DIRECTORY include/fbp TYPE INCLUDE COMPONENT development)
 
-# What the archives need beside themselves, for pkg-config --static and for fbp::fbp_static.
+# What the archive needs beside itself, for pkg-config --static and for fbp::fbp_static.
 set(FBP_PC_REQUIRES "libcjson${FBP_FORMAT_MODULES} libpng zlib")
 set(FBP_PC_LIBS "${FBP_FORMAT_LIBS} ${CMAKE_THREAD_LIBS_INIT} ${CMAKE_DL_LIBS} -lm")
 if(CMAKE_DL_LIBS)
@@ -49,11 +53,9 @@ foreach(place INCLUDEDIR LIBDIR)
         set(FBP_PC_${place} "\${prefix}/${CMAKE_INSTALL_${place}}")
     endif()
 endforeach()
-foreach(name fbp fbp-lab)
-    configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
-    install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
-        COMPONENT development)
-endforeach()
+configure_file(cmake/fbp.pc.in fbp.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/fbp.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+    COMPONENT development)
 
 configure_package_config_file(cmake/fbp-config.cmake.in fbp-config.cmake
     INSTALL_DESTINATION ${FBP_PACKAGE_DIR} PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
@@ -62,6 +64,6 @@ write_basic_package_version_file(fbp-config-version.cmake COMPATIBILITY SameMino
 install(FILES ${CMAKE_BINARY_DIR}/fbp-config.cmake ${CMAKE_BINARY_DIR}/fbp-config-version.cmake
     DESTINATION ${FBP_PACKAGE_DIR} COMPONENT development)
 if(FBP_STATIC)
-    install(TARGETS fbp_static fbp_lab_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    install(TARGETS fbp_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         COMPONENT development)
 endif()

@@ -1,4 +1,5 @@
-# cmake -D COMMAND=fbp -D FOLDER=DIR -P make_manual.cmake: DIR/man1, DIR/bash, DIR/zsh, DIR/fish.
+# cmake -D COMMAND=fbp -D FOLDER=DIR [-D PAGES=ON] -P make_manual.cmake: DIR/man1, DIR/bash, DIR/zsh,
+# DIR/fish.  PAGES: only the pages of commands.
 function(make file)
     execute_process(COMMAND ${COMMAND} help ${ARGN} OUTPUT_FILE ${FOLDER}/${file}
         RESULT_VARIABLE status)
@@ -11,13 +12,15 @@ file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER}/man1 ${FOLDER}/bash ${FOLDER}/zsh ${FOLDER}/fish)
 make(commands --commands)
 file(STRINGS ${FOLDER}/commands commands)
-make(man1/fbp.1 --man)
 foreach(command IN LISTS commands)
     string(REPLACE " " "-" page "${command}")
     string(REPLACE " " ";" words "${command}")
     make(man1/fbp-${page}.1 --man ${words})
 endforeach()
-make(bash/fbp --completion bash)
-make(zsh/_fbp --completion zsh)
-make(fish/fbp.fish --completion fish)
+if(NOT PAGES)
+    make(man1/fbp.1 --man)
+    make(bash/fbp --completion bash)
+    make(zsh/_fbp --completion zsh)
+    make(fish/fbp.fish --completion fish)
+endif()
 file(TOUCH ${FOLDER}/made)

@@ -41,7 +41,11 @@ fbp_package(command fbp science "filtered backprojection: the command"
     "Reconstructs, simulates, compares and looks at tomographic scans and volumes." "libfbp0 ${same}")
 fbp_package(development libfbp-dev libdevel "filtered backprojection: headers"
     "Headers for C and C++, a CMake package and files for pkg-config."
-    "libfbp0 ${same}, fbp ${same}")
+    "libfbp0 ${same}")
+if(FBP_BENCH)
+    fbp_package(bench fbp-bench science "filtered backprojection: benchmarks"
+        "Benchmarks of fbp, the jobs of five papers, and modules for RabbitCT." "fbp ${same}")
+endif()
 fbp_package(matlab fbp-matlab science "filtered backprojection: functions for MATLAB and Octave"
     "Sources and scripts, to be compiled by MATLAB or Octave." "libfbp-dev ${same}")
 if(TARGET fbp_gl)

@@ -57,8 +57,6 @@ install(DIRECTORY ${FBP_PYTHON_DIR}/libfbp DESTINATION . COMPONENT python EXCLUD
     FILES_MATCHING PATTERN *.py PATTERN *.pyi PATTERN py.typed PATTERN __pycache__ EXCLUDE)
 install(FILES $<TARGET_FILE:fbp> DESTINATION ${to}/lib COMPONENT python EXCLUDE_FROM_ALL
     RENAME $<TARGET_SONAME_FILE_NAME:fbp>)
-install(FILES $<TARGET_FILE:fbp_lab> DESTINATION ${to}/lib COMPONENT python EXCLUDE_FROM_ALL
-    RENAME $<TARGET_SONAME_FILE_NAME:fbp_lab>)
 foreach(module fbp_cuda fbp_gl)
     if(TARGET ${module})
         install(FILES $<TARGET_FILE:${module}> DESTINATION ${to}/lib COMPONENT python EXCLUDE_FROM_ALL)
@@ -70,7 +68,7 @@ install(PROGRAMS $<TARGET_FILE:fbp_cli> DESTINATION ${to}/bin COMPONENT python E
 set(to_lib "$ORIGIN/../lib" ${FBP_BIN_TO_LIB})
 list(REMOVE_DUPLICATES to_lib)
 set_target_properties(fbp_cli PROPERTIES INSTALL_RPATH "${to_lib}")
-foreach(target fbp fbp_lab fbp_cuda fbp_gl fbp_cli)
+foreach(target fbp fbp_cuda fbp_gl fbp_cli)
     if(TARGET ${target})
         set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON
             INSTALL_RPATH_USE_LINK_PATH ON)

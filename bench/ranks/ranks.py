@@ -19,7 +19,7 @@ and the slowest of them counts.
 
 Seconds are those that the program tells: from the opened plan to the published volume.  "wall" has
 also the start of the processes, their plans and their end; "processor" is the time of all cores.
-Beside each row stands what the program's model of such ranks (fbp plan --model) foretells, and the
+Beside each row stands what the program's model of such ranks (fbp bench predict --model) foretells, and the
 difference from the median: the model is given the rates that one rank had, how much slower processes
 that work apart are at the same time, and how fast two processes of this host exchange messages, which
 is measured without the program.
@@ -235,7 +235,7 @@ def references(rows):
 
 
 class Model:
-    """What `fbp plan --model` foretells of ranks, from what one rank took.
+    """What `fbp bench predict --model` foretells of ranks, from what one rank took.
 
     Filter and backprojection share the cores of a rank, each half of them while both work: half of
     the filter's seconds are its own, and the backprojection has what is left of the whole: as much as
@@ -261,7 +261,7 @@ class Model:
         words = [f"nodes={ranks}", "gpus=0", f"cores={self.bench.args.cores}", f"gups={self.gups / slower:.5g}", f"filter={self.filter / slower:.5g}",
                  f"net={self.net * 1e-9:.5g}GB/s", f"read={min(self.reads, 1e13) * 1e-9:.5g}GB/s",
                  f"write={min(self.writes, 1e13) * 1e-9:.5g}GB/s"]  # each rank writes its own slices
-        text = self.bench.call("plan", self.bench.path("scan.json"), "--json", "-q", "--view-ranks", str(share),
+        text = self.bench.call("bench", "predict", self.bench.path("scan.json"), "--json", "-q", "--view-ranks", str(share),
                                "--kernel", "matrix", "--model", ",".join(words))
         return json.loads(text)["cluster"][0]
 

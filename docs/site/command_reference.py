@@ -55,11 +55,18 @@ def page_of(command: str, text: str) -> str:
     return "\n\n".join(out) + "\n"
 
 
+def commands_of(fbp: str) -> list[str]:
+    """The commands of fbp, and of fbp-bench if that lies beside it."""
+    bench = Path(fbp).with_name("fbp-bench")
+    programs = [fbp, str(bench)] if bench.exists() else [fbp]
+    return [command for one in programs for command in asked(one, "help", "--commands").splitlines()]
+
+
 def make(fbp: str, folder: Path) -> None:
     """Write the pages of all commands, and index.md with a list of them."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
-    for command in asked(fbp, "help", "--commands").splitlines():
+    for command in commands_of(fbp):
         text = asked(fbp, *command.split(), "--help")
         name = command.replace(" ", "-") + ".md"
         (folder / name).write_text(page_of(command, text), encoding="utf-8")

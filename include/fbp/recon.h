@@ -163,10 +163,6 @@ struct fbp_recon_params {
      * no name, and nothing is left of it however the run ends.  If no file can be made there, there
      * is no plan (FBP_ERR_IO), whether it is needed or not.  NULL: none. */
     const char *scratch;
-    /** Plan for a machine that is not there, instead of `device`: "gpus=4,gpu=h200" (the keys are
-     * in docs/recipes.md).  The plan has `predicted` times, and cannot run.  NULL = this machine.
-     */
-    const char *model;
     /** Only what lies in this region is wanted: "cylinder:R" or "cylinder:X,Y,R" along z,
      *  "ball:X,Y,Z,R", "box:X0:X1,Y0:Y1,Z0:Z1" in mm (of a box, an end that is left out is the
      *  edge; voxels count by their centres), or the path of a mask, an array on the grid of the
@@ -257,7 +253,6 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_grid_resolve(const struct fbp_grid *wanted
 /** Predicted times of a run [s]; all 0 if nothing is known of the device.  The parts are those of
  *  the device that has most to do in them, and they overlap. */
 struct fbp_predicted {
-    double open; /**< the driver's start, and memory that devices copy from; only of a model */
     double read, upload, filter, backproject, fetch, write;
     double share; /**< filtered views to the other devices; 0: each filters its own */
     double total; /**< of a run of an open plan: from its start to the last slice */
@@ -324,8 +319,7 @@ struct fbp_plan_summary {
     uint64_t ahead_bytes;
     size_t ahead_rows, ahead_bands, ahead_in_file;
     size_t part,
-        n_parts;  /**< as in the parameters; updates, slabs and output_bytes are the part's */
-    size_t nodes; /**< of a model of a cluster: fbp_plan_cluster() tells of it; 0: it is none */
+        n_parts; /**< as in the parameters; updates, slabs and output_bytes are the part's */
 };
 
 /** Times and results of a finished run.  Stages overlap: their sum is more than `total`, unless
@@ -394,18 +388,6 @@ struct fbp_part {
     size_t missing;   /**< Number of its slices that are missing after a run. */
 };
 
-/** Ranks of a cluster that is described by params.model with nodes=, and what they would take. */
-struct fbp_cluster {
-    size_t struct_size;
-    size_t nodes, ranks; /**< a rank is a card, or a node without cards */
-    size_t slabs,
-        view_ranks; /**< their grid: slabs of slices, ranks that share the views of each */
-    struct fbp_predicted times; /**< of the rank with most to do; total and gups of all */
-    double sum;                 /**< sums of partial slabs over the network [s] */
-    char binds[16]; /**< what takes longest: "compute" (filter and backprojection), "read",
-                       "upload", "fetch", "sum", "write" */
-};
-
 /** A plan belongs to the process that made it.  In a forked child, calls fail (INVALID), and
  *  fbp_plan_destroy() only frees the child's memory. */
 typedef struct fbp_plan fbp_plan;
@@ -433,19 +415,7 @@ FBP_API const struct fbp_plan_summary *fbp_plan_info(const fbp_plan *plan);
 FBP_API FBP_MUST_CHECK fbp_status fbp_plan_part(const fbp_plan *plan, size_t part,
                                                 struct fbp_part *out);
 
-/**
- * What so many nodes of the plan's model would take.
- *
- * nodes       0: the model's; up to 65536
- * view_ranks  ranks that share the views of a slab; 0: as a run would choose
- * @return FBP_ERR_INVALID for a plan of no cluster, and for a grid that cannot be;
- *         FBP_ERR_NOMEM if a slab does not fit into the model's memory.
- */
-FBP_API FBP_MUST_CHECK fbp_status fbp_plan_cluster(const fbp_plan *plan, size_t nodes,
-                                                   size_t view_ranks, struct fbp_cluster *out);
-
-/** Estimated time of a run [s], from a measurement of a few milliseconds on the plan's device; of a
- *  model the predicted one. */
+/** Estimated time of a run [s], from a measurement of a few milliseconds on the plan's device. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_plan_estimate(const fbp_plan *plan, double *seconds);
 
 /**

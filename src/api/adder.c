@@ -59,7 +59,6 @@ static fbp_status check(const struct fbp_scan *scan, const struct fbp_recon_para
                        : p->angles > 0                        ? "resampled angles"
                        : box || p->mask || p->n_parts         ? "a part of the volume"
                        : scan->preparation ? "the scan's preparation of stored rows"
-                       : p->model          ? "a model"
                                            : NULL;
 
     FBP_TRY(fbp_check_kind("scan.kind", scan->kind));

@@ -10,9 +10,9 @@
 #include "array/array.h"
 #include "plan/ahead.h"
 #include "plan/angles.h"
+#include "plan/cluster.h"
 #include "plan/devices.h"
 #include "plan/job.h"
-#include "plan/model.h"
 #include "plan/ranks.h"
 #include "plan/rectify.h"
 #include "plan/stages.h"
@@ -49,6 +49,21 @@ struct fbp_plan_lack {
 
 struct fbp_sink_joint;
 
+/** A machine to plan for instead of this one.  Such a plan does not run. */
+struct fbp_plan_target {
+    const struct fbp_backend *backend; /**< complete (backend/device.h) */
+    size_t n_devices;
+    uint64_t device_bytes; /**< memory of a device */
+    uint64_t host_bytes;   /**< limit of memory; 0: none */
+    struct fbp_machine machine;
+    /** Ranks of a cluster, of which the plan is one; NULL: it is one machine. */
+    const struct fbp_nodes *nodes;
+    size_t n_ranks; /**< of all nodes */
+    /** What an arranged job takes on a device. */
+    void (*rates)(const struct fbp_plan_target *target, const struct fbp_job *job,
+                  struct fbp_rates *out);
+};
+
 struct fbp_plan {
     const struct fbp_scan *scan; /**< the caller's, completed */
     struct fbp_scan whole_scan;
@@ -67,9 +82,9 @@ struct fbp_plan {
     const struct fbp_backend *backend;
     int devices[FBP_MOST_DEVICES];
     size_t n_devices;
-    bool devices_differ;        /**< they are not of one sort */
-    struct fbp_model model;     /**< of a machine that is not there; card NULL: this one */
-    struct fbp_machine machine; /**< this one, if it `has_machine` */
+    bool devices_differ;                  /**< they are not of one sort */
+    const struct fbp_plan_target *target; /**< machine to plan for; NULL: this one */
+    struct fbp_machine machine;           /**< this one, if it `has_machine` */
     bool has_machine;
     bool top_down, in_order, follow, unpacks; /**< of the projections */
     uint64_t contained_bytes;                 /**< of children, while files were looked at */
@@ -100,6 +115,11 @@ struct fbp_plan {
     pthread_cond_t idle;        /**< n_runs is 0 */
     size_t n_runs;              /**< calls of fbp_plan_run() and fbp_plan_run_to() */
 };
+
+/** fbp_plan_create() for another machine, which must outlive the plan; NULL: this one. */
+fbp_status fbp_plan_create_for(fbp_plan **out, const struct fbp_scan *scan,
+                               const struct fbp_recon_params *params,
+                               const struct fbp_plan_target *target);
 
 /** Tables of the views as they were measured: of two stages those of the first (plan.c). */
 const struct fbp_job_tables *fbp_plan_measured(const fbp_plan *p);

@@ -43,21 +43,14 @@ static uint64_t least_free(const fbp_plan *p, size_t *at)
     return p->n_on_card > 1 ? least / p->n_on_card : least;
 }
 
-/* Of a host that is not there, or of a rank of a cluster, which shares its node with others. */
-static uint64_t model_limit(const fbp_plan *p)
-{
-    const uint64_t sharers = p->model.n_nodes ? p->model.n_devices : 1;
-    const uint64_t plan = p->params.memory_bytes, host = p->model.host_bytes / sharers;
-    const uint64_t all = plan && (plan < host || !host) ? plan : host;
-
-    return all ? all : UINT64_MAX;
-}
-
 uint64_t fbp_plan_memory_limit(const fbp_plan *p, uint64_t resident)
 {
-    if (p->model.card)
-        return model_limit(p);
     const uint64_t plan = p->params.memory_bytes, process = fbp_process_limit();
+    if (p->target) {
+        const uint64_t host = p->target->host_bytes,
+                       all = plan && (plan < host || !host) ? plan : host;
+        return all ? all : UINT64_MAX;
+    }
     const uint64_t sharers = p->params.team ? fbp_team_local_size(p->params.team) : 1;
     const uint64_t limit = resident + (plan ? plan : fbp_available_bytes() / 5 * 4 / sharers);
 
@@ -103,7 +96,7 @@ static bool devices_differ(const fbp_plan *p)
 {
     struct fbp_device_info first, other;
 
-    if (p->n_devices == 1 || p->model.card)
+    if (p->n_devices == 1 || p->target)
         return false;
     for (size_t i = 0; i < p->n_devices; i++) {
         struct fbp_device_info *info = i ? &other : &first;
@@ -181,8 +174,8 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
                          p->needs.level_bytes;
     const uint64_t resident = fbp_resident_bytes();
     struct fbp_rates rates = {0};
-    if (p->model.card)
-        fbp_model_rates(&p->model, job, &rates);
+    if (p->target)
+        p->target->rates(p->target, job, &rates);
     *out = (struct fbp_work_request){
         .job = job,
         .backend = p->backend,
@@ -202,10 +195,9 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
         .even = params->no_overlap != 0,
         .on_device = reads_on_device(p),
         .rates = rates,
-        .machine = p->model.n_nodes ? &p->machine
-                   : p->model.card  ? &p->model.machine
-                   : p->has_machine ? &p->machine
-                                    : NULL,
+        .machine = p->has_machine || (p->target && p->target->nodes) ? &p->machine
+                   : p->target                                       ? &p->target->machine
+                                                                     : NULL,
     };
 }
 
@@ -274,7 +266,7 @@ static bool learn_machine(fbp_plan *p)
     const bool measure = p->info.predicted.total >= LONG_SECONDS;
     struct fbp_links links;
 
-    if (p->n_devices < 2 || p->model.card || p->has_machine || p->info.predicted.total <= 0 ||
+    if (p->n_devices < 2 || p->target || p->has_machine || p->info.predicted.total <= 0 ||
         !fbp_links_get(p->backend, p->devices, p->n_devices, measure && may_measure(p), &links))
         return false;
     *m = (struct fbp_machine){.up_all = links.together.up,
@@ -312,7 +304,7 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
     for (;;) {
         size_t poorest = 0;
         const uint64_t wanted = p->params.device_memory_bytes;
-        const uint64_t has = p->model.card ? p->model.device_bytes / 10 * 9 : 0;
+        const uint64_t has = p->target ? p->target->device_bytes / 10 * 9 : 0;
         const uint64_t limit = wanted ? wanted : has ? has : least_free(p, &poorest);
         fbp_status st = divide_within(p, limit, work);
         if (st == FBP_OK && learn_machine(p))
@@ -327,14 +319,15 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
 /* That of one of several processes, or of a rank of a cluster that is not there. */
 static fbp_status take_place(fbp_plan *p)
 {
+    const bool is_rank = p->target && p->target->nodes;
     struct fbp_work_request request;
 
-    if (!p->params.team && !p->model.n_nodes)
+    if (!p->params.team && !is_rank)
         return FBP_OK;
     p->ranks = (struct fbp_ranks){0};
     p->slab_slices = 0;
     fbp_plan_work_request(p, &p->tables.job, &request);
-    return (p->model.n_nodes ? fbp_plan_take_rank : fbp_plan_take_share)(p, &request);
+    return (is_rank ? fbp_plan_take_rank : fbp_plan_take_share)(p, &request);
 }
 
 /* Kernel and place, of views that are read in order or not. */

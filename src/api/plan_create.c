@@ -2,7 +2,6 @@
 #include "api/plan_team.h"
 
 #include "array/ways.h"
-#include "backend/model/model_gpu.h"
 #include "backend/rows.h"
 #include "backend/slab.h"
 #include "base/contain.h"
@@ -20,24 +19,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-/* Of a model, whose cards copy from and to the caller's memory where no rate of a file is given. */
-static void complete_predicted(fbp_plan *p)
-{
-    struct fbp_plan_summary *i = &p->info;
-    const struct fbp_job *job = &p->tables.job;
-    const uint64_t samples = (uint64_t)job->n_views * fbp_series(job) * job->panel.n_rows *
-                             job->panel.n_columns * fbp_raw_size(job);
-    const uint64_t voxels = (uint64_t)i->volume.n[0] * i->volume.n[1] * i->volume.n[2] * i->frames *
-                            fbp_value_size(job);
-
-    if (i->predicted.total > 0)
-        i->predicted.gups = (double)i->updates / i->predicted.total * 1e-9;
-    if (p->model.card)
-        i->predicted.open = fbp_model_open(&p->model, &p->work,
-                                           (p->model.machine.read > 0 ? 0 : samples) +
-                                               (p->model.machine.write > 0 ? 0 : voxels));
-}
 
 /* What a region wants of the box, and what that saves beside the whole of it. */
 static void fill_region(fbp_plan *p)
@@ -87,7 +68,7 @@ static void fill_bytes(fbp_plan *p)
     const size_t *v = i->volume.n;
 
     i->memory_bytes = p->work.memory_bytes;
-    i->device_bytes = p->model.on_host ? 0 : p->work.device_bytes;
+    i->device_bytes = p->work.device_bytes;
     if (p->ahead.used)
         i->input_bytes *= fbp_plan_retrievals(p);
     else if (!p->stages.used) /* which read once */
@@ -138,12 +119,12 @@ static void fill_info(fbp_plan *p)
                  fbp_work_own_views(job, p->backend->group_views);
     i->part = p->params.part;
     i->n_parts = p->params.n_parts;
-    i->nodes = p->model.n_nodes;
     i->follows = p->follow;
     i->keeps_views = p->work.kept;
     i->shares_views = p->work.shared;
     fill_region(p);
-    complete_predicted(p);
+    if (i->predicted.total > 0)
+        i->predicted.gups = (double)i->updates / i->predicted.total * 1e-9;
 }
 
 /* `auto` is the first kind of devices that has the precision. */
@@ -172,26 +153,12 @@ static fbp_status find_own_devices(fbp_plan *p)
     return FBP_OK;
 }
 
-/* The devices that are asked for, or those of a machine that is not there. */
 static fbp_status find_devices(fbp_plan *p)
 {
-    const struct fbp_recon_params *params = &p->params;
-
-    if (!params->model)
+    if (!p->target)
         return find_own_devices(p);
-    if (params->device && strcmp(params->device, "auto") != 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "device: a model has its own cards (gpus=, gpu=): leave the device out");
-    FBP_TRY(fbp_model_read(params->model, &p->model));
-    if (p->model.n_nodes == 0 && (p->model.net > 0 || p->model.disk > 0))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "model: %s is that of a cluster: give nodes, too, such as nodes=4, or read "
-                        "and write for the files of one machine",
-                        p->model.net > 0 ? "net" : "disk");
-    p->backend = fbp_backend_find(FBP_MODEL_BACKEND);
-    p->n_devices = p->model.n_nodes ? 1 : p->model.n_devices;
-    if (params->n_threads == 0)
-        p->params.n_threads = p->model.n_threads;
+    p->backend = p->target->backend;
+    p->n_devices = p->target->n_devices;
     return FBP_OK;
 }
 
@@ -201,7 +168,7 @@ static void consider_others(fbp_plan *p)
     struct fbp_choice how = {.backend = p->backend, .index = p->devices[0]};
     char line[800];
 
-    if (p->params.model || (p->params.device && strcmp(p->params.device, "auto") != 0))
+    if (p->target || (p->params.device && strcmp(p->params.device, "auto") != 0))
         return;
     fbp_choose_capable(fbp_backends, &p->tables.job, &how, line, sizeof line);
     if (!line[0])
@@ -232,7 +199,7 @@ static fbp_status make_plan(fbp_plan *p, const struct fbp_scan *scan)
         FBP_TRY(fbp_ways_check(params->output, NULL, &ways));
     FBP_TRY(find_devices(p));
     fbp_plan_take_cores(p);
-    if (params->scratch && !params->model)
+    if (params->scratch && !p->target)
         FBP_TRY(fbp_scratch_check(params->scratch));
     fbp_contained_forget();
     FBP_TRY(fbp_plan_take_source(p));
@@ -251,6 +218,13 @@ fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
                            const struct fbp_recon_params *params)
 {
     FBP_GIVEN(out);
+    return fbp_plan_create_for(out, scan, params, NULL);
+}
+
+fbp_status fbp_plan_create_for(fbp_plan **out, const struct fbp_scan *scan,
+                               const struct fbp_recon_params *params,
+                               const struct fbp_plan_target *target)
+{
     struct fbp_recon_params own;
     struct fbp_scan whole;
     fbp_plan *p = NULL;
@@ -262,6 +236,7 @@ fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
     FBP_TRY(fbp_calloc((void **)&p, 1, sizeof *p, "plan"));
     p->whole_scan = whole;
     p->scan = &p->whole_scan;
+    p->target = target;
     p->process = getpid();
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->idle, NULL);
@@ -295,10 +270,6 @@ fbp_status fbp_plan_estimate(const fbp_plan *p, double *seconds)
     FBP_GIVEN(p, seconds);
     fbp_message_clear();
     FBP_TRY(fbp_own_process(p->process, "plan"));
-    if (p->model.card) {
-        *seconds = p->info.predicted.total;
-        return FBP_OK;
-    }
     double first = 0;
     if (p->stages.used)
         FBP_TRY(fbp_pictures_estimate(&p->stages, &first));

@@ -14,16 +14,6 @@
 
 #include <stdio.h>
 
-/* Only by its own process, and on devices that are there. */
-static fbp_status check_usable(const fbp_plan *p)
-{
-    FBP_TRY(fbp_own_process(p->process, "plan"));
-    if (p->model.card)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "model: a plan for a machine that is not there cannot "
-                                             "run: leave the model out");
-    return FBP_OK;
-}
-
 /* The run's bars into the file that was asked for. */
 static fbp_status draw_timeline(const fbp_plan *p, const fbp_timeline *timeline, double seconds)
 {
@@ -258,7 +248,7 @@ static fbp_status run_between(fbp_plan *p, fbp_source *source, fbp_sink *sink,
 
     fbp_message_clear();
     FBP_TRY(begin_report(report));
-    FBP_TRY(check_usable(p));
+    FBP_TRY(fbp_own_process(p->process, "plan"));
     if (p->params.n_parts)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "part: goes to a file that others write, too: run the plan into one "
@@ -350,7 +340,7 @@ static fbp_status run_file(fbp_plan *p, const char *output, struct fbp_report *r
 
     fbp_message_clear();
     FBP_TRY(begin_report(report));
-    FBP_TRY(check_usable(p));
+    FBP_TRY(fbp_own_process(p->process, "plan"));
     FBP_TRY(fbp_plan_open_stages(p));
     FBP_TRY_GOTO(fbp_plan_source_open(p, &source));
     FBP_TRY_GOTO(fbp_plan_check_source(p, source));
@@ -408,7 +398,7 @@ fbp_status fbp_plan_open(fbp_plan *p)
 {
     FBP_GIVEN(p);
     fbp_message_clear();
-    FBP_TRY(check_usable(p));
+    FBP_TRY(fbp_own_process(p->process, "plan"));
     if (p->workers.n)
         return FBP_OK;
     FBP_TRY(fbp_plan_open_rows(p));

@@ -70,7 +70,7 @@ static fbp_status count_sharers(fbp_plan *p)
 
 fbp_status fbp_plan_take_card(fbp_plan *p)
 {
-    if (!p->params.team || p->params.model)
+    if (!p->params.team)
         return FBP_OK;
     if (fbp_team_local_size(p->params.team) > 1)
         choose_card(p);
@@ -194,7 +194,7 @@ fbp_status fbp_plan_agree(fbp_plan *p, fbp_status status)
     const size_t size = fbp_team_size(team);
     struct planned mine = {.job = 0}, *all = NULL;
 
-    if (!team || p->params.model)
+    if (!team)
         return status;
     if (status == FBP_OK)
         mine = planned_by(p);

@@ -5,6 +5,7 @@
 #include "base/environment.h"
 #include "base/mem.h"
 #include "plan/cluster.h"
+#include "plan/key_values.h"
 #include "team/team.h"
 
 #include <math.h>
@@ -15,6 +16,11 @@
  * that a run that is repeated has the same grid, and the same values. */
 static const double CORE_GUPS = 1, CORE_FILTER = 0.1;
 
+/* Rates in FBP_RATES; 0: not given. */
+struct given {
+    double net, disk, read, write, gups, filter;
+};
+
 /* What a rank brings. */
 struct means {
     uint64_t room;   /* bytes of memory for its work, as if it were rank 0, which takes most */
@@ -22,43 +28,27 @@ struct means {
     uint64_t writer_bytes; /* of a thread that writes */
     size_t local;          /* ranks of its host */
     int threads, cores;
-    struct fbp_rates rates;                      /* of its device; seconds */
-    double net, disk, read, write, gups, filter; /* as FBP_RATES says; 0: it does not */
+    struct fbp_rates rates; /* of its device; seconds */
+    struct given given;
 };
 
-/* Keys of a model that a run looks at, and no others. */
-static fbp_status check_rates(const char *words)
+static fbp_status read_rates(struct given *given)
 {
-    static const char *const known[] = {"net", "disk", "read", "write", "gups", "filter"};
-    const char *next;
-
-    for (const char *at = words; at; at = next) {
-        const size_t n = strcspn(at, ","), name = strcspn(at, "=,");
-        bool is_known = false;
-        next = at[n] ? at + n + 1 : NULL;
-        if (name == 0 || name == n)
-            return FBP_OK; /* fbp_model_read() says what is wrong */
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-            is_known = is_known || (strlen(known[i]) == name && memcmp(known[i], at, name) == 0);
-        if (!is_known)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "FBP_RATES: %.*s plays no role for a run: use net, disk, read, write, "
-                            "gups, filter",
-                            (int)name, at);
-    }
-    return FBP_OK;
-}
-
-/* What this rank was told of them; nothing: all 0. */
-static fbp_status read_rates(struct fbp_model *given)
-{
+    static const char giga[] = "a number from 0.001 to 1000000, such as 3400";
+    static const struct fbp_key keys[] = {
+        FBP_RATE_KEY("net", offsetof(struct given, net)),
+        FBP_RATE_KEY("disk", offsetof(struct given, disk)),
+        FBP_RATE_KEY("read", offsetof(struct given, read)),
+        FBP_RATE_KEY("write", offsetof(struct given, write)),
+        {"gups", FBP_KEY_NUMBER, 1e-3, 1e6, giga, offsetof(struct given, gups)},
+        {"filter", FBP_KEY_NUMBER, 1e-3, 1e6, giga, offsetof(struct given, filter)},
+    };
     const char *words = fbp_environment(FBP_ENV_RATES);
 
-    *given = (struct fbp_model){0};
+    *given = (struct given){0};
     if (!words || !words[0])
         return FBP_OK;
-    FBP_TRY(check_rates(words));
-    return fbp_because("FBP_RATES", fbp_model_read(words, given));
+    return fbp_key_values_read("FBP_RATES", words, keys, sizeof keys / sizeof *keys, given);
 }
 
 static fbp_status own_means(const fbp_plan *p, const struct fbp_work_request *rq, struct means *out)
@@ -66,7 +56,7 @@ static fbp_status own_means(const fbp_plan *p, const struct fbp_work_request *rq
     const bool first = fbp_team_rank(p->params.team) == 0;
     const uint64_t taken =
         rq->base_bytes - fbp_plan_team_bytes(p, first) + fbp_plan_team_bytes(p, true);
-    struct fbp_model given;
+    struct given given;
 
     FBP_TRY(read_rates(&given));
     *out = (struct means){.room = rq->memory_limit > taken ? rq->memory_limit - taken : 0,
@@ -75,12 +65,7 @@ static fbp_status own_means(const fbp_plan *p, const struct fbp_work_request *rq
                           .local = fbp_team_local_size(p->params.team),
                           .threads = p->tables.job.n_threads,
                           .cores = rq->n_cores,
-                          .net = given.net,
-                          .disk = given.disk,
-                          .read = given.machine.read,
-                          .write = given.machine.write,
-                          .gups = given.gups,
-                          .filter = given.filter};
+                          .given = given};
     p->backend->rates(&p->tables.job, &out->rates);
     return FBP_OK;
 }
@@ -113,12 +98,12 @@ static void take_least(struct means *to, const struct means *other)
     to->threads = other->threads < to->threads ? other->threads : to->threads;
     to->cores = other->cores < to->cores ? other->cores : to->cores;
     take_slower(&to->rates, &other->rates);
-    to->net = least(to->net, other->net);
-    to->disk = least(to->disk, other->disk);
-    to->read = least(to->read, other->read);
-    to->write = least(to->write, other->write);
-    to->gups = least(to->gups, other->gups);
-    to->filter = least(to->filter, other->filter);
+    to->given.net = least(to->given.net, other->given.net);
+    to->given.disk = least(to->given.disk, other->given.disk);
+    to->given.read = least(to->given.read, other->given.read);
+    to->given.write = least(to->given.write, other->given.write);
+    to->given.gups = least(to->given.gups, other->given.gups);
+    to->given.filter = least(to->given.filter, other->given.filter);
 }
 
 /* The least that any rank has; `status`: of this one so far. */
@@ -136,25 +121,25 @@ static fbp_status gather_means(const fbp_plan *p, fbp_status status, struct mean
     return status;
 }
 
-/* The ranks that run, as a cluster of the model. */
-static void describe_ranks(const struct means *m, struct fbp_model *ranks, struct fbp_rates *rates)
+/* The ranks that run. */
+static void describe_ranks(const struct means *m, struct fbp_nodes *ranks, struct fbp_rates *rates)
 {
     const double cores = m->threads;
 
-    *ranks = (struct fbp_model){.n_devices = m->local,
-                                .net = m->net,
-                                .disk = m->disk,
-                                .machine = {.read = m->read, .write = m->write},
+    *ranks = (struct fbp_nodes){.ranks = m->local,
+                                .net = m->given.net,
+                                .disk = m->given.disk,
+                                .machine = {.read = m->given.read, .write = m->given.write},
                                 .on_host = m->rates.update <= 0,
                                 .n_threads = m->threads};
     *rates = m->rates;
     if (ranks->on_host)
         *rates = (struct fbp_rates){.update = 1e-9 / (CORE_GUPS * cores),
                                     .filter = 1e-9 / (CORE_FILTER * cores)};
-    if (m->gups > 0)
-        rates->update = 1e-9 / m->gups;
-    if (m->filter > 0)
-        rates->filter = 1e-9 / m->filter;
+    if (m->given.gups > 0)
+        rates->update = 1e-9 / m->given.gups;
+    if (m->given.filter > 0)
+        rates->filter = 1e-9 / m->given.filter;
 }
 
 static fbp_status choose_grid(fbp_plan *p, const struct fbp_work_request *request,
@@ -162,7 +147,7 @@ static fbp_status choose_grid(fbp_plan *p, const struct fbp_work_request *reques
 {
     struct fbp_work_request rq = *request;
     struct fbp_job job = p->tables.job;
-    struct fbp_model ranks;
+    struct fbp_nodes ranks;
 
     job.n_threads = m->threads;
     rq.job = &job;
@@ -200,12 +185,12 @@ fbp_status fbp_plan_take_share(fbp_plan *p, const struct fbp_work_request *reque
 
 fbp_status fbp_plan_take_rank(fbp_plan *p, const struct fbp_work_request *request)
 {
+    const struct fbp_plan_target *to = p->target;
     struct fbp_job *job = &p->tables.job;
 
     job->share[0] = job->share[1] = 0;
-    FBP_TRY(fbp_cluster_choose(&p->model, request, p->model.n_nodes * p->model.n_devices,
-                               p->params.view_ranks, &p->ranks));
+    FBP_TRY(fbp_cluster_choose(to->nodes, request, to->n_ranks, p->params.view_ranks, &p->ranks));
     p->ranks.slab = p->ranks.n_slabs / 2;
-    p->machine = fbp_cluster_rank(&p->model, &p->ranks);
+    p->machine = fbp_cluster_rank(to->nodes, &p->ranks);
     return fbp_ranks_share(&p->ranks, p->backend->group_views, job);
 }

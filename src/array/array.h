@@ -83,7 +83,7 @@ void fbp_output_needs(const char *path, const size_t n[3], enum fbp_type type, b
                       uint64_t limit, struct fbp_output_needs *out);
 
 /** What was written so far is wrong: nothing is kept when the sink is closed. */
-FBP_PRIVATE_API void fbp_sink_forget(fbp_sink *sink);
+void fbp_sink_forget(fbp_sink *sink);
 
 /** Slices that stay for a run that resumes this one, if it is closed now; NULL: 0. */
 size_t fbp_sink_kept(fbp_sink *sink);

@@ -5,7 +5,6 @@
 
 #include "array/file/watch.h"
 #include "array/numbered.h"
-#include "base/private.h"
 #include "base/status.h"
 
 #include <stdbool.h>
@@ -50,6 +49,6 @@ fbp_status fbp_stack_hash(uint64_t *h, const char *path);
 
 /** Note the file, or all files, of an array.  Of one that is not there, which is for whoever opens
  *  it to say, none behind it are noted. */
-FBP_PRIVATE_API fbp_status fbp_watch_array(struct fbp_watch *watch, const char *array);
+fbp_status fbp_watch_array(struct fbp_watch *watch, const char *array);
 
 #endif /* FBP_SRC_STACK_NAMES_H */

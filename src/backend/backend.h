@@ -28,7 +28,6 @@
 #include "backend/ledger.h"
 #include "backend/meridian.h"
 #include "base/pool.h"
-#include "base/private.h"
 #include "filter/pad_design.h"
 #include "geometry/region.h"
 #include "prep/prep.h"
@@ -346,7 +345,7 @@ struct fbp_backend {
 extern const struct fbp_backend *const fbp_backends[];
 
 /** Backend by name, completed and loaded if it can be; NULL. */
-FBP_PRIVATE_API const struct fbp_backend *fbp_backend_find(const char *name);
+const struct fbp_backend *fbp_backend_find(const char *name);
 
 /** How many of a backend's devices can be used; if 0, `why` gets the sentence.  *backend becomes
  *  the loaded and completed one. */

@@ -6,11 +6,19 @@
 #ifndef FBP_SRC_LINK_METER_H
 #define FBP_SRC_LINK_METER_H
 
-#include "fbp-lab/links.h"
-
 #include "base/status.h"
 
 enum { FBP_HOST = -1 };
+
+/** Devices whose links are measured together. */
+enum { FBP_MOST_LINKED = 16 };
+
+/** What a device is told about another by its driver. */
+struct fbp_peer {
+    bool direct;  /**< copies need not pass the host's memory */
+    bool atomics; /**< so do atomic operations: a sign of a link of its own, beside the bus */
+    int rank;     /**< of the kinds of links of this machine; 0 is the fastest */
+};
 
 /** Copies of one size, from the memory of a device, by its place in the list of devices, to that of
  *  another; or from or to FBP_HOST, memory near the other end. */

@@ -5,6 +5,9 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
+
+const char *fbp_module_variant;
 
 static const struct fbp_module_host host = {.version = FBP_MODULE_VERSION,
                                             .job_size = sizeof(struct fbp_job),
@@ -49,11 +52,25 @@ static void start(struct fbp_module *m, void *handle)
         snprintf(m->why, sizeof m->why, "%s is not the module of this program: reinstall", m->file);
 }
 
+static void *open_module(const char *file)
+{
+    static const char prefix[] = "libfbp_";
+    void *handle = NULL;
+    char variant[64];
+
+    if (fbp_module_variant) {
+        snprintf(variant, sizeof variant, "%s%s_%s", prefix, fbp_module_variant,
+                 file + strlen(prefix));
+        handle = fbp_open_beside(variant);
+    }
+    return handle ? handle : fbp_open_beside(file);
+}
+
 /* What this build lacks is said first: nothing on the machine would help, unless a package may. */
 static void try_it(struct fbp_module *m)
 {
     const bool may = m->may_open(m->why, sizeof m->why);
-    void *handle = may ? fbp_open_beside(m->file) : NULL;
+    void *handle = may ? open_module(m->file) : NULL;
 
     if (handle)
         start(m, handle);

@@ -72,6 +72,10 @@ struct fbp_module {
     char why[300];
 };
 
+/** "bench": libfbp_bench_cuda.so is preferred to libfbp_cuda.so; NULL: no other file is looked for.
+ */
+extern const char *fbp_module_variant;
+
 /** What a module is handed, for what is a module's elsewhere and in the library, too. */
 const struct fbp_module_host *fbp_module_library(void);
 

@@ -28,8 +28,7 @@ static inline struct fbp_slab fbp_slab_asked(const struct fbp_job *job, size_t z
 /** The voxels [first, end) along x, y and z.
  * @return FBP_ERR_INVALID if it is empty or not inside the volume, FBP_ERR_UNSUPPORTED if the
  * job's kernel computes whole slices only. */
-FBP_PRIVATE_API fbp_status fbp_slab_box(const struct fbp_job *job, const size_t box[3][2],
-                                        struct fbp_slab *out);
+fbp_status fbp_slab_box(const struct fbp_job *job, const size_t box[3][2], struct fbp_slab *out);
 
 /** Voxels of a slice of a slab, in one frame. */
 static inline size_t fbp_slab_slice(const struct fbp_slab *slab)

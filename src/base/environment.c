@@ -28,7 +28,7 @@ static const struct {
     [FBP_ENV_PMI_SIZE] = {"PMI_SIZE", "with how many"},
     [FBP_ENV_SLURM_TASKS] = {"SLURM_STEP_NUM_TASKS", "how many processes srun has started"},
     [FBP_ENV_RATES] = {"FBP_RATES", "what processes that compute together choose their grid by, in "
-                                    "words of --model: gups, filter, net, disk, read, write"},
+                                    "words such as net=25GB/s: gups, filter, net, disk, read, write"},
     [FBP_ENV_STRIPE] = {"FBP_STRIPE", "bytes of the output that one process of several writes to, "
                                       "where the file system does not tell its stripes"},
     [FBP_ENV_CHUNK] = {"FBP_CHUNK", "the longest side of a chunk of OME-Zarr in voxels, an even "

@@ -2,12 +2,10 @@
 #ifndef FBP_SRC_HASH_H
 #define FBP_SRC_HASH_H
 
-#include "base/private.h"
-
 #include <stddef.h>
 #include <stdint.h>
 
 /** Hash of n bytes, chained through `seed`; not cryptographic.  The same on every machine. */
-FBP_PRIVATE_API uint64_t fbp_hash(uint64_t seed, const void *data, size_t n);
+uint64_t fbp_hash(uint64_t seed, const void *data, size_t n);
 
 #endif /* FBP_SRC_HASH_H */

@@ -2,7 +2,6 @@
 #ifndef FBP_SRC_MEM_H
 #define FBP_SRC_MEM_H
 
-#include "base/private.h"
 #include "base/status.h"
 
 #include <stdlib.h>
@@ -11,15 +10,15 @@
 enum { FBP_ALIGN = 64 };
 
 /** a * b in *out; FBP_ERR_NOMEM naming `what` on overflow. */
-FBP_PRIVATE_API fbp_status fbp_mul(size_t a, size_t b, const char *what, size_t *out);
+fbp_status fbp_mul(size_t a, size_t b, const char *what, size_t *out);
 
 /** FBP_ALIGN-aligned, not cleared; *out NULL on failure.  Large blocks are fresh pages, returned
  *  to the system on fbp_free, so that the resident set follows what is in use. */
-FBP_PRIVATE_API fbp_status fbp_alloc(void **out, size_t bytes, const char *what);
-FBP_PRIVATE_API void fbp_free(void *p);
+fbp_status fbp_alloc(void **out, size_t bytes, const char *what);
+void fbp_free(void *p);
 
 /** n zeroed elements of `size`; free() them. */
-FBP_PRIVATE_API fbp_status fbp_calloc(void **out, size_t n, size_t size, const char *what);
+fbp_status fbp_calloc(void **out, size_t n, size_t size, const char *what);
 
 /** Resident set of this process now [bytes]; 0 where the system does not say. */
 uint64_t fbp_resident_bytes(void);
@@ -28,6 +27,6 @@ uint64_t fbp_resident_bytes(void);
 uint64_t fbp_process_limit(void);
 
 /** Memory that programs may still take without swapping [bytes]. */
-FBP_PRIVATE_API uint64_t fbp_available_bytes(void);
+uint64_t fbp_available_bytes(void);
 
 #endif /* FBP_SRC_MEM_H */

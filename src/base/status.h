@@ -4,17 +4,14 @@
 
 #include "fbp/types.h"
 
-#include "base/private.h"
-
 /**
  * Latch a message for this thread and return `status`: `return fbp_fail(FBP_ERR_IO, "%s: %s", …)`.
  * The first message since the last fbp_message_clear() stays; later ones are consequences.
  */
-FBP_PRIVATE_API fbp_status fbp_fail(fbp_status status, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+fbp_status fbp_fail(fbp_status status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /** "cannot allocate 1.2 GiB for WHAT" as FBP_ERR_NOMEM. */
-FBP_PRIVATE_API fbp_status fbp_fail_nomem(size_t bytes, const char *what);
+fbp_status fbp_fail_nomem(size_t bytes, const char *what);
 
 #if defined __clang_analyzer__ && !defined FBP_STATUS_C
 /* Failing is never FBP_OK: without this static analysis follows paths that are none. */
@@ -23,10 +20,10 @@ FBP_PRIVATE_API fbp_status fbp_fail_nomem(size_t bytes, const char *what);
 #endif
 
 /** Put "WHERE: " before the message of a failure; returns st. */
-FBP_PRIVATE_API fbp_status fbp_because(const char *where, fbp_status st);
+fbp_status fbp_because(const char *where, fbp_status st);
 
 /** Forget the message; every public entry point does this first. */
-FBP_PRIVATE_API void fbp_message_clear(void);
+void fbp_message_clear(void);
 
 /** Latch another thread's message in this one. */
 void fbp_message_adopt(const char *text);

@@ -6,7 +6,6 @@
 #ifndef FBP_SRC_STOP_H
 #define FBP_SRC_STOP_H
 
-#include "base/private.h"
 #include "base/status.h"
 
 #include <stdatomic.h>
@@ -30,6 +29,6 @@ const atomic_bool *fbp_stop_flag(void);
 /* fbp_stopped() (fbp/types.h): was fbp_stop() called, or did the scope say so? */
 
 /** FBP_OK, or FBP_ERR_CANCELLED if fbp_stopped().  Cheap enough for every block of a loop. */
-FBP_PRIVATE_API fbp_status fbp_go_on(void);
+fbp_status fbp_go_on(void);
 
 #endif /* FBP_SRC_STOP_H */

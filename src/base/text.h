@@ -4,12 +4,10 @@
 
 #include "fbp/types.h"
 
-#include "base/private.h"
-
 #include <stdbool.h>
 
 /** fbp_bytes_text() of a size that is only calculated, and may be beyond any integer. */
-FBP_PRIVATE_API char *fbp_bytes_about(char *buf, size_t n, double bytes);
+char *fbp_bytes_about(char *buf, size_t n, double bytes);
 
 /** fbp_bytes_text(), rounded up: what is needed, to be given as a limit. */
 char *fbp_bytes_up_text(char *buf, size_t n, uint64_t bytes);
@@ -30,6 +28,6 @@ bool fbp_has_extension(const char *path, const char *extensions);
 char *fbp_strdup(const char *text);
 
 /** malloc'ed printf; NULL when out of memory. */
-FBP_PRIVATE_API char *fbp_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *fbp_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif /* FBP_SRC_TEXT_H */

@@ -16,7 +16,6 @@
 
 #include "fbp/geometry.h"
 
-#include "base/private.h"
 #include "geometry/facts.h"
 
 /** What a sample of a view is the integral over. */
@@ -90,7 +89,7 @@ bool fbp_view_matrix(const struct fbp_view *view, enum fbp_kind kind, const stru
                      double P[12]);
 
 /** Volumes that views of this panel are of: its rows where each is a frame, else 1. */
-FBP_PRIVATE_API size_t fbp_kind_frames(enum fbp_kind kind, const struct fbp_panel *panel);
+size_t fbp_kind_frames(enum fbp_kind kind, const struct fbp_panel *panel);
 
 /** Unit of a volume's values: "1/mm", "1/cm^3"; and how many of them 1/mm or 1/mm^3 is. */
 const char *fbp_value_unit(enum fbp_kind kind, enum fbp_unit unit);

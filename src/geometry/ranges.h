@@ -6,15 +6,14 @@
 #ifndef FBP_SRC_GEOMETRY_RANGES_H
 #define FBP_SRC_GEOMETRY_RANGES_H
 
-#include "base/private.h"
 #include "base/range.h"
 #include "fbp/scan.h"
 
 /** prefix: "scan" makes "scan.panel.n_rows" of a name. */
-FBP_PRIVATE_API fbp_status fbp_check_panel(const char *prefix, const struct fbp_panel *panel);
+fbp_status fbp_check_panel(const char *prefix, const struct fbp_panel *panel);
 
 /** A volume of which all is given. */
-FBP_PRIVATE_API fbp_status fbp_check_grid(const struct fbp_grid *grid);
+fbp_status fbp_check_grid(const struct fbp_grid *grid);
 /** A volume of which sizes, or voxels, or both may be left out as 0. */
 fbp_status fbp_check_wanted(const struct fbp_grid *grid);
 
@@ -28,6 +27,6 @@ fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *o
 fbp_status fbp_check_raw(const struct fbp_raw *raw);
 
 /** All of a scan but its paths. */
-FBP_PRIVATE_API fbp_status fbp_check_scan(const struct fbp_scan *scan);
+fbp_status fbp_check_scan(const struct fbp_scan *scan);
 
 #endif /* FBP_SRC_GEOMETRY_RANGES_H */

@@ -4,8 +4,6 @@
 
 #include "fbp/phantom.h"
 
-#include "base/private.h"
-
 /** y = M (x - c) turns the ellipsoid into the unit ball; M = diag(1/axes) R^T. */
 struct fbp_ball {
     double c[3], M[3][3];
@@ -19,8 +17,7 @@ void fbp_ellipsoid_shape(const struct fbp_ellipsoid *ellipsoid, struct fbp_shape
 void fbp_ball_of(const struct fbp_ellipsoid *e, struct fbp_ball *out);
 
 /** All of a phantom's, in new memory: free(). */
-FBP_PRIVATE_API FBP_MUST_CHECK fbp_status fbp_balls_of(const struct fbp_phantom *phantom,
-                                                       struct fbp_ball **out);
+FBP_MUST_CHECK fbp_status fbp_balls_of(const struct fbp_phantom *phantom, struct fbp_ball **out);
 
 /** M dx, for differences of points and for directions. */
 static inline void fbp_ball_map(const struct fbp_ball *b, const double dx[3], double y[3])

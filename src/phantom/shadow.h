@@ -2,7 +2,6 @@
 #ifndef FBP_SRC_SHADOW_H
 #define FBP_SRC_SHADOW_H
 
-#include "base/private.h"
 #include "phantom/ellipsoid.h"
 
 /**
@@ -17,10 +16,9 @@ struct fbp_shadow {
 
 /** out[n_rows][n_columns] = line integrals of a view's rows from row0 on; shadows[n],
  *  work[n_columns]. */
-FBP_PRIVATE_API void fbp_shadow_rows(const struct fbp_ball *balls, size_t n,
-                                     const struct fbp_view *view, enum fbp_kind kind,
-                                     const struct fbp_panel *panel, size_t row0, size_t n_rows,
-                                     struct fbp_shadow *shadows, double *work, float *out);
+void fbp_shadow_rows(const struct fbp_ball *balls, size_t n, const struct fbp_view *view,
+                     enum fbp_kind kind, const struct fbp_panel *panel, size_t row0, size_t n_rows,
+                     struct fbp_shadow *shadows, double *work, float *out);
 
 /** out[n_rows][n_columns] = line integrals of a whole view; shadows[n], work[n_columns]. */
 void fbp_shadow_view(const struct fbp_ball *balls, size_t n, const struct fbp_view *view,

@@ -2,12 +2,10 @@
 #ifndef FBP_SRC_PHANTOM_VIEWS_H
 #define FBP_SRC_PHANTOM_VIEWS_H
 
-#include "base/private.h"
 #include "fbp/phantom.h"
 
 /** All views of a scan, without noise: out[n_views][n_rows][n_columns].  n_threads 0: all cores. */
-FBP_PRIVATE_API FBP_MUST_CHECK fbp_status fbp_phantom_views(const struct fbp_phantom *phantom,
-                                                            const struct fbp_scan *scan,
-                                                            int n_threads, float *out);
+FBP_MUST_CHECK fbp_status fbp_phantom_views(const struct fbp_phantom *phantom,
+                                            const struct fbp_scan *scan, int n_threads, float *out);
 
 #endif /* FBP_SRC_PHANTOM_VIEWS_H */

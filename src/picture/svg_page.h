@@ -2,7 +2,6 @@
 #ifndef FBP_SRC_SVG_PAGE_H
 #define FBP_SRC_SVG_PAGE_H
 
-#include "base/private.h"
 #include "base/status.h"
 
 #include <stdio.h>
@@ -15,11 +14,10 @@ typedef void fbp_svg_draw(FILE *f, const void *user);
  * small, name, value.
  * @return FBP_ERR_IO, FBP_ERR_NOMEM.
  */
-FBP_PRIVATE_API fbp_status fbp_svg_page(const char *path, int width, int height, fbp_svg_draw *draw,
-                                        const void *user);
+fbp_status fbp_svg_page(const char *path, int width, int height, fbp_svg_draw *draw,
+                        const void *user);
 
 /** Text whose lower left corner is at (x, y); style: attributes.  `words` are SVG already. */
-FBP_PRIVATE_API void fbp_svg_text(FILE *f, double x, double y, const char *style,
-                                  const char *words);
+void fbp_svg_text(FILE *f, double x, double y, const char *style, const char *words);
 
 #endif /* FBP_SRC_SVG_PAGE_H */

@@ -2,11 +2,6 @@
 
 #include <math.h>
 
-static size_t ranks_of_node(const struct fbp_model *m)
-{
-    return m->n_devices;
-}
-
 /* The least of two rates, of which 0 has no limit. */
 static double least(double a, double b)
 {
@@ -15,9 +10,9 @@ static double least(double a, double b)
 
 /* What a rank gets of the partial volumes of others.  Those that share a slab are neighbours: some
  * of them are on its node, whose ranks have one network together. */
-static double rate_of_sums(const struct fbp_model *m, size_t n_parts)
+static double rate_of_sums(const struct fbp_nodes *m, size_t n_parts)
 {
-    const size_t here = ranks_of_node(m), local = n_parts < here ? n_parts : here;
+    const size_t here = m->ranks, local = n_parts < here ? n_parts : here;
     const double others = (double)(n_parts - 1), far = (double)(n_parts - local) / others;
     const double own = m->on_host ? 1 / FBP_CLUSTER_CORE : (1 - far) / FBP_CLUSTER_LOCAL;
     const double seconds = own + (m->net > 0 ? far * (double)here / m->net : 0);
@@ -25,10 +20,10 @@ static double rate_of_sums(const struct fbp_model *m, size_t n_parts)
     return seconds > 0 ? 1 / seconds : 0;
 }
 
-struct fbp_machine fbp_cluster_rank(const struct fbp_model *m, const struct fbp_ranks *grid)
+struct fbp_machine fbp_cluster_rank(const struct fbp_nodes *m, const struct fbp_ranks *grid)
 {
     const struct fbp_machine *node = &m->machine;
-    const double here = (double)ranks_of_node(m);
+    const double here = (double)m->ranks;
     const double all = (double)(grid->n_slabs * grid->n_parts);
     struct fbp_machine own = *node;
 
@@ -44,13 +39,12 @@ struct fbp_machine fbp_cluster_rank(const struct fbp_model *m, const struct fbp_
     return own;
 }
 
-static fbp_status predict_rank(const struct fbp_model *m, const struct fbp_work_request *request,
+static fbp_status predict_rank(const struct fbp_nodes *m, const struct fbp_work_request *request,
                                const struct fbp_ranks *grid, struct fbp_cluster_time *out)
 {
     const struct fbp_machine machine = fbp_cluster_rank(m, grid);
     struct fbp_job job = *request->job;
     struct fbp_work_request rq = *request;
-    struct fbp_work work;
 
     FBP_TRY(fbp_ranks_share(grid, rq.backend->group_views, &job));
     rq.job = &job;
@@ -58,18 +52,14 @@ static fbp_status predict_rank(const struct fbp_model *m, const struct fbp_work_
     rq.n_workers = rq.slabs_each = 1;
     rq.sharers = grid->n_parts;
     rq.plain = m->on_host;
-    if (m->card)
-        fbp_model_rates(m, &job, &rq.rates);
-    FBP_TRY(fbp_work_divide(&rq, &work));
-    FBP_TRY(fbp_predict_sharer(&machine, &rq.rates, &job, &work, &out->rank, &out->sum));
-    out->rank.open = m->card ? fbp_model_open(m, &work, 0) : 0;
-    out->n_slabs = grid->n_slabs;
-    out->n_parts = grid->n_parts;
-    return FBP_OK;
+    if (m->rates)
+        m->rates(m, &job, &rq.rates);
+    FBP_TRY(fbp_work_divide(&rq, &out->work));
+    return fbp_predict_sharer(&machine, &rq.rates, &job, &out->work, &out->rank, &out->sum);
 }
 
 /* A slab at the rim has more slices, and one in the middle costs as much with fewer. */
-static fbp_status predict_grid(const struct fbp_model *m, const struct fbp_work_request *request,
+fbp_status fbp_cluster_predict(const struct fbp_nodes *m, const struct fbp_work_request *request,
                                const struct fbp_ranks *grid, struct fbp_cluster_time *out)
 {
     struct fbp_ranks at = *grid;
@@ -85,7 +75,7 @@ static fbp_status predict_grid(const struct fbp_model *m, const struct fbp_work_
 }
 
 struct weighing {
-    const struct fbp_model *model;
+    const struct fbp_nodes *nodes;
     const struct fbp_work_request *request;
 };
 
@@ -95,25 +85,16 @@ static fbp_status weigh(void *user, const struct fbp_ranks *grid, double *second
     const struct weighing *w = user;
     struct fbp_cluster_time time;
 
-    FBP_TRY(predict_grid(w->model, w->request, grid, &time));
+    FBP_TRY(fbp_cluster_predict(w->nodes, w->request, grid, &time));
     *seconds = time.rank.total;
     return FBP_OK;
 }
 
-fbp_status fbp_cluster_choose(const struct fbp_model *m, const struct fbp_work_request *request,
+fbp_status fbp_cluster_choose(const struct fbp_nodes *m, const struct fbp_work_request *request,
                               size_t size, size_t n_parts, struct fbp_ranks *out)
 {
     struct weighing with = {m, request};
     const struct fbp_ranks_cost how = {weigh, &with};
 
     return fbp_ranks_choose(request->job, request->backend->group_views, size, n_parts, &how, out);
-}
-
-fbp_status fbp_cluster_predict(const struct fbp_model *m, const struct fbp_work_request *request,
-                               size_t n_nodes, size_t n_parts, struct fbp_cluster_time *out)
-{
-    struct fbp_ranks grid;
-
-    FBP_TRY(fbp_cluster_choose(m, request, n_nodes * ranks_of_node(m), n_parts, &grid));
-    return predict_grid(m, request, &grid, out);
 }

@@ -3,7 +3,6 @@
 #define FBP_SRC_JOB_H
 
 #include "backend/backend.h"
-#include "base/private.h"
 
 /** A job and everything it points to, owned. */
 struct fbp_job_tables {
@@ -28,21 +27,20 @@ struct fbp_job_tables {
 
 /** top_down: stored pictures start with the top row.  scan must outlive the tables.  Views and
  *  slices are taken one by one until fbp_job_arrange(). */
-FBP_PRIVATE_API fbp_status fbp_job_create(struct fbp_job_tables *out, const struct fbp_scan *scan,
-                                          const struct fbp_recon_params *params, bool top_down);
-FBP_PRIVATE_API void fbp_job_clear(struct fbp_job_tables *tables);
+fbp_status fbp_job_create(struct fbp_job_tables *out, const struct fbp_scan *scan,
+                          const struct fbp_recon_params *params, bool top_down);
+void fbp_job_clear(struct fbp_job_tables *tables);
 
 /**
  * Choose the backend's kernel, and arrange the job for it: job->chosen, ->turns and ->boxes.
  * FBP_ERR_UNSUPPORTED if one is asked for that the backend lacks or the scan does not allow; of
  * FBP_KERNEL=name (tests), the fastest then.
  */
-FBP_PRIVATE_API fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend);
+fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend);
 
 /** Of an arranged job: that of its filtered rows (backend.h, filter_rows), for the same kernel and
  *  with the same bits.  Both structs use the tables of `job`, and *out uses *prep. */
-FBP_PRIVATE_API void fbp_job_of_rows(const struct fbp_job *job, struct fbp_prep *prep,
-                                     struct fbp_job *out);
+void fbp_job_of_rows(const struct fbp_job *job, struct fbp_prep *prep, struct fbp_job *out);
 
 /** Of an arranged job: identifies everything the values depend on but the samples themselves. */
 uint64_t fbp_job_fingerprint(const struct fbp_job_tables *tables,

@@ -131,9 +131,6 @@ static fbp_status check_part(const struct fbp_recon_params *p)
         return fbp_fail(FBP_ERR_INVALID,
                         "part: no part knows the range of the whole volume: give the range "
                         "(--output-range LO,HI), or write float32");
-    if (p->model)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "part: a model is of one machine: leave the parts out, or the model");
     return FBP_OK;
 }
 

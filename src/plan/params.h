@@ -4,7 +4,6 @@
 
 #include "fbp/recon.h"
 
-#include "base/private.h"
 #include "base/status.h"
 
 /** What integers stand for in HU unless told: air to bone. */
@@ -12,7 +11,6 @@ static const double FBP_USUAL_HU_RANGE[2] = {-1000, 3000};
 
 /** The caller's parameters (NULL: defaults) as this library's struct; FBP_ERR_INVALID names the
  *  field that is out of its range. */
-FBP_PRIVATE_API fbp_status fbp_take_params(struct fbp_recon_params *own,
-                                           const struct fbp_recon_params *given);
+fbp_status fbp_take_params(struct fbp_recon_params *own, const struct fbp_recon_params *given);
 
 #endif /* FBP_SRC_PARAMS_H */

@@ -24,8 +24,8 @@ fbp_status fbp_region_of(const struct fbp_recon_params *params, const struct fbp
                          struct fbp_region **out, char **file);
 
 /** Voxels of slices [z0, z1) of a slab that are to be computed: the wanted ones, or all. */
-FBP_PRIVATE_API uint64_t fbp_wanted_voxels(const struct fbp_job *job, const struct fbp_slab *slab,
-                                           size_t z0, size_t z1);
+uint64_t fbp_wanted_voxels(const struct fbp_job *job, const struct fbp_slab *slab,
+                           size_t z0, size_t z1);
 
 /** The same as a share of the slab's. */
 double fbp_wanted_share(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,

@@ -3,7 +3,6 @@
 #define FBP_SRC_WORK_H
 
 #include "backend/backend.h"
-#include "base/private.h"
 #include "plan/cut.h"
 #include "plan/machine.h"
 
@@ -153,16 +152,14 @@ size_t fbp_work_tasks(const struct fbp_work *work, const struct fbp_job *job,
 size_t fbp_work_views_at_once(const struct fbp_work *work, double voxels);
 
 /** Views [view0, view0 + n_views), and as many of each further part, as a slab needs them. */
-FBP_PRIVATE_API struct fbp_batch fbp_work_batch_of(const struct fbp_job *job,
-                                                   const struct fbp_slab *slab, size_t view0,
-                                                   size_t n_views);
+struct fbp_batch fbp_work_batch_of(const struct fbp_job *job, const struct fbp_slab *slab,
+                                   size_t view0, size_t n_views);
 
 /** All views, as all slices need them: what is kept. */
 struct fbp_batch fbp_work_all(const struct fbp_job *job);
 
 /** Batch b as a slab needs it. */
-FBP_PRIVATE_API struct fbp_batch fbp_work_batch(const struct fbp_work *work,
-                                                const struct fbp_job *job,
-                                                const struct fbp_slab *slab, size_t b);
+struct fbp_batch fbp_work_batch(const struct fbp_work *work, const struct fbp_job *job,
+                                const struct fbp_slab *slab, size_t b);
 
 #endif /* FBP_SRC_WORK_H */

@@ -3,7 +3,6 @@
 #define FBP_SRC_FILTERED_H
 
 #include "backend/backend.h"
-#include "base/private.h"
 
 /** Takes view `view`, [wide.n_rows][wide.n_columns]; from several threads, in any order. */
 typedef fbp_status fbp_filtered_fn(void *user, size_t view, const float *samples);
@@ -12,7 +11,7 @@ typedef fbp_status fbp_filtered_fn(void *user, size_t view, const float *samples
  * All views of a job as the backend `ref` filters them, rounded to float; rows run upwards.
  * Memory: four views a thread.
  */
-FBP_PRIVATE_API fbp_status fbp_filter_views(const struct fbp_job *job, fbp_source *source,
-                                            bool top_down, fbp_filtered_fn *take, void *user);
+fbp_status fbp_filter_views(const struct fbp_job *job, fbp_source *source, bool top_down,
+                            fbp_filtered_fn *take, void *user);
 
 #endif /* FBP_SRC_FILTERED_H */

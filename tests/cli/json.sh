@@ -42,12 +42,14 @@ cases() { # COMMAND: a run of it that works, and one that fails, as functions of
     "rabbitct run") fine rabbitct run r.rctd --size 128 --device cpu && one 1 rabbitct run lost.rctd ;;
     "rabbitct compare") run 0 rabbitct run r.rctd --size 128 --device cpu --volume r.vol && fine rabbitct compare r.vol r.rctd && one 1 rabbitct compare lost.vol r.rctd ;;
     "rabbitct convert") fine rabbitct convert r.rctd -o r.rct && one 1 rabbitct convert lost.rctd -o l.rct ;;
+    "rabbitct info") fine rabbitct info r.rctd && one 1 rabbitct info lost.rctd ;;
     init) mkdir -p none scan && cp plain.mha scan/ && one 1 init none && fine init scan && fine init scan -o i.json && exists i.json ;;
     "bench pipeline") fine bench pipeline --size 16 --views 12 && one 1 bench pipeline badly.json ;;
     "bench follow") fine bench follow --divide 16 --rate 5000 --runs 1 --device cpu && one 1 bench follow --dir no ;;
     "bench host") fine bench host --divide 32 --runs 1 --device cpu && one 1 bench host --device no ;;
     "bench kernel") fine bench kernel --divide 32 --device cpu && one 1 bench kernel --divide 32 --device cpu --kernel no ;;
     "bench links") XDG_CACHE_HOME=$work/cache fine bench links --device mock:0,1 && one 1 bench links --device cpu ;;
+    "bench predict") fine bench predict plain.json --model gpus=2 && one 1 bench predict badly.json --model gpus=2 ;;
     "bench S0") fine bench S0 --size 16 --views 12 --device cpu && one 1 bench S0 --case ladder --size 16 --views 12 --device cpu ;;
     "bench S1") one 1 bench S1 --device cpu ;;
     "bench S2") fine bench S2 --size 16 --views 12 --device cpu && fine bench S2 --size 16 --views 12 --device cpu --plan && one 1 bench S2 --size 16 --device cpu --count 2 ;;
@@ -58,8 +60,7 @@ cases() { # COMMAND: a run of it that works, and one that fails, as functions of
     esac
 }
 
-run 0 --help
-grep -E '^  [a-z]' out | sed -nE 's/^  ((geometry|bench|rabbitct) [A-Za-z0-9]+|[a-z]+)  ?.*/\1/p' | grep -v '^fbp$' >commands
+{ "$fbp" help --commands && "$fbp-bench" help --commands; } >commands
 [ "$(wc -l <commands)" -ge 23 ] || say "too few commands: $(cat commands)"
 # mistake ARGUMENTS…: wrong usage, and that is the one object.
 mistake() {

@@ -7,7 +7,7 @@ build=$(cd "$(dirname "$fbp")/.." && pwd)
 
 run 0 help --commands
 mapfile -t commands <out
-[ "${#commands[@]}" -gt 15 ] || say "only ${#commands[@]} commands"
+[ "${#commands[@]}" -gt 9 ] || say "only ${#commands[@]} commands"
 for command in "${commands[@]}"; do
     grep -qE "^  $command +[a-z]" <("$fbp" --help) || say "fbp --help lacks $command"
 done
@@ -38,6 +38,11 @@ for command in "${commands[@]}"; do
     grep -qF "fbp\\-${command// /\\-}" man1/fbp.1 || say "fbp.1 lacks $command"
 done
 run 2 help --man nonsense
+
+# Pages of benchmarks are made by fbp-bench.
+run 0 help --man bench S0
+cp out bench.1
+grep -q 'fbp\\-bench\\-S0' bench.1 || say "the page of fbp bench S0 lacks its name"
 run 2 help --completion tcsh
 
 # What the readers of pages say.  Pages have no date: every build makes the same ones.
@@ -121,6 +126,8 @@ if [ -e "$build/manual/made" ] && command -v cmake >/dev/null; then
     cmp -s fbp.bash $share/bash-completion/completions/fbp || say "bash's completion is not installed"
     cmp -s fbp.zsh $share/zsh/site-functions/_fbp || say "zsh's completion is not installed"
     cmp -s fbp.fish $share/fish/vendor_completions.d/fbp.fish || say "fish's completion is not installed"
+    cmp -s bench.1 $share/man/man1/fbp-bench-S0.1 || say "the page of fbp bench S0 is not installed"
+    rm $share/man/man1/fbp-bench-* $share/man/man1/fbp-rabbitct-*
     diff -r man1 $share/man/man1 >/dev/null || say "the pages are not installed as they are"
 fi
 finish

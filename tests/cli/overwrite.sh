@@ -13,7 +13,7 @@ while read -r command; do
         writers+=("$command")
         has out '--force'
     fi
-done < <("$fbp" --help | sed -nE '/^  fbp/d; s/^  (.{16}) .*/\1/p')
+done < <("$fbp" help --commands && "$fbp-bench" help --commands)
 echo "commands that write: ${writers[*]}"
 for command in recon simulate init view 'geometry show' 'geometry convert' 'rabbitct make' 'rabbitct run' 'rabbitct convert'; do
     [[ " ${writers[*]} " == *" $command "* ]] || say "$command is not found to write"

@@ -106,7 +106,7 @@ has err '^5 processes: 2 slabs of slices, whose views 2 processes share; 1 has n
 for disk in 1MB/s 100GB/s; do
     for volume in 48x48x4 48x48x48; do
         rates=gups=1,filter=0.1,net=10GB/s,disk=$disk
-        run 0 plan scan.json --size $volume --kernel matrix --json --model nodes=4,gpus=0,cores=1,$rates
+        run 0 bench predict scan.json --size $volume --kernel matrix --json --model nodes=4,gpus=0,cores=1,$rates
         slabs=$(json cluster.0.slabs) parts=$(json cluster.0.view_ranks)
         export FBP_RATES=$rates
         team 4 0 recon scan.json -o null: --size $volume --kernel matrix --device cpu --threads 1
@@ -116,17 +116,17 @@ for disk in 1MB/s 100GB/s; do
 done
 export FBP_RATES=disk=fast
 team 2 1 recon scan.json -o rates.mha -q
-said_once '^fbp: FBP_RATES: model: disk=fast: expected a rate' rates.mha
+said_once '^fbp: FBP_RATES: disk=fast: expected a rate' rates.mha
 for words in nodes=4 gpus=0 memory=80G up=50GB/s; do
     FBP_RATES=$words team 2 1 recon scan.json -o rates.mha -q
-    said_once "^fbp: FBP_RATES: ${words%=*} plays no role for a run: use net, disk" rates.mha
+    said_once "^fbp: FBP_RATES: unknown key .${words%=*}.: " rates.mha
 done
 for words in net=1GB/s, ,net=1GB/s net=1GB/s,,disk=1GB/s; do
     FBP_RATES=$words team 2 1 recon scan.json -o rates.mha -q
-    said_once '^fbp: FBP_RATES: model: .*a comma too many: expected KEY=VALUE,KEY=VALUE' rates.mha
+    said_once '^fbp: FBP_RATES: .*a comma too many: expected KEY=VALUE,KEY=VALUE' rates.mha
 done
 FBP_RATES==5GB/s team 2 1 recon scan.json -o rates.mha -q
-said_once '^fbp: FBP_RATES: model: "=5GB/s": there is no key before "="' rates.mha
+said_once '^fbp: FBP_RATES: "=5GB/s": there is no key before "="' rates.mha
 FBP_RATES='' team 2 0 recon scan.json -o null: -q
 unset FBP_RATES
 

@@ -1,7 +1,7 @@
 /* The option tables: values, ranges, and a help that mentions every option. */
 #include "words.h"
 
-#include "cli.h"
+#include "bench/commands.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +9,18 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+/* The commands of both programs. */
+extern const struct command cmd_recon;
+
+static const struct command *all[64];
+static size_t n_all;
+
+static void add_commands(const struct program *p)
+{
+    for (size_t i = 0; i < p->n_commands && n_all < sizeof all / sizeof *all; i++)
+        all[n_all++] = p->commands[i];
+}
 
 struct args {
     const char *text, *positional;
@@ -194,20 +206,20 @@ static void test_help(void **state)
     char dashed[80];
 
     (void)state;
-    for (size_t k = 0; k < n_commands; k++) {
-        char *text = help_of(commands[k]);
-        for (size_t i = 0; i < commands[k]->n_opts; i++) {
-            const struct opt *o = &commands[k]->opts[i];
+    for (size_t k = 0; k < n_all; k++) {
+        char *text = help_of(all[k]);
+        for (size_t i = 0; i < all[k]->n_opts; i++) {
+            const struct opt *o = &all[k]->opts[i];
             snprintf(dashed, sizeof dashed, "%s%s%s%s", o->positional ? "" : "--", o->name,
                      o->arg ? " " : "", o->arg ? o->arg : "");
             if (!strstr(text, dashed))
-                fail_msg("%s: the help lacks %s", commands[k]->name, dashed);
+                fail_msg("%s: the help lacks %s", all[k]->name, dashed);
             for (size_t j = 0; o->type == OPT_ENUM && opt_choice(o, j); j++)
                 assert_non_null(strstr(text, opt_choice(o, j)));
         }
         for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
             if (strcspn(line, "\n") > 80)
-                fail_msg("%s: wider than 80 columns: %.90s", commands[k]->name, line);
+                fail_msg("%s: wider than 80 columns: %.90s", all[k]->name, line);
         free(text);
     }
 }
@@ -216,15 +228,15 @@ static void test_help(void **state)
 static void test_tables(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < n_commands; k++)
-        for (size_t i = 0; i < commands[k]->n_opts; i++) {
-            const struct opt *o = &commands[k]->opts[i];
+    for (size_t k = 0; k < n_all; k++)
+        for (size_t i = 0; i < all[k]->n_opts; i++) {
+            const struct opt *o = &all[k]->opts[i];
             assert_true(o->name && o->help && o->help[0]);
             assert_true(!opt_takes_value(o) || o->positional || o->arg);
             assert_true(o->type != OPT_ENUM || opt_choice(o, 0));
             assert_true(o->min <= o->max);
             for (size_t j = 0; j < i; j++) {
-                const struct opt *q = &commands[k]->opts[j];
+                const struct opt *q = &all[k]->opts[j];
                 assert_string_not_equal(o->name, q->name);
                 assert_true(!o->letter || o->letter != q->letter);
             }
@@ -249,9 +261,9 @@ static void test_filters(void **state)
 
 static const struct command *command_of(const char *name)
 {
-    for (size_t k = 0; k < n_commands; k++)
-        if (strcmp(commands[k]->name, name) == 0)
-            return commands[k];
+    for (size_t k = 0; k < n_all; k++)
+        if (strcmp(all[k]->name, name) == 0)
+            return all[k];
     fail_msg("no command %s", name);
     return NULL;
 }
@@ -319,8 +331,8 @@ static void test_word_table(void **state)
         bool reached = w->kind != WORD_UNKNOWN || w->sentence;
         char first[48];
         snprintf(first, sizeof first, "%.*s", (int)strcspn(w->words, " "), w->words);
-        for (size_t k = 0; k < n_commands && !reached; k++) {
-            const struct word_meaning m = word_meaning(commands[k], first);
+        for (size_t k = 0; k < n_all && !reached; k++) {
+            const struct word_meaning m = word_meaning(all[k], first);
             reached = m.option && (strcmp(w->options, ".") == 0 ? m.option->positional
                                                                 : strcmp(m.option->name, first));
         }
@@ -353,6 +365,8 @@ static void test_understood(void **state)
 
 int main(void)
 {
+    add_commands(&program_fbp);
+    add_commands(&program_bench);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),     cmocka_unit_test(test_lists),
         cmocka_unit_test(test_bytes),      cmocka_unit_test(test_ranges),

@@ -1,5 +1,5 @@
 /* S1's verdicts, from times and limits that are known. */
-#include "bench/s1.h"
+#include "bench/papers/zinsser2013/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

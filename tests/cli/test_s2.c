@@ -1,5 +1,5 @@
 /* S2's accounts: what the paper says of its own seconds, and Table 1 with numbers. */
-#include "bench/s2.h"
+#include "bench/papers/ino2010/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* S3's accounts: what the paper's own figures say of each other. */
-#include "bench/s3.h"
+#include "bench/papers/ino2009/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

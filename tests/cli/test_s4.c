@@ -1,5 +1,5 @@
 /* S4's accounts: what the paper's own figures say of each other, and what is counted now. */
-#include "bench/s4.h"
+#include "bench/papers/qiao2015/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

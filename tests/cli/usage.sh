@@ -131,6 +131,16 @@ run 0 --version
 has out '^fbp [0-9]+\.[0-9]+\.[0-9]+ \(with '
 empty err
 
+# Benchmarks, where fbp stands without fbp-bench.
+cp "$fbp" alone
+if ! LD_LIBRARY_PATH=$(dirname "$fbp")/../lib ./alone bench kernel 2>err; then
+    has err '^fbp: the program fbp-bench is not installed beside fbp; '
+else
+    say "fbp bench runs without fbp-bench"
+fi
+run 2 bench
+has err 'fbp bench kernel'
+
 # Files that are not there.
 for command in "recon no.json -o v.mha" "plan no.json" "info no.mha" "info no.json" \
     "view no.mha -o p.png" "compare no.mha no.mha" "geometry check no.json"; do

@@ -2,7 +2,7 @@
 #include "recon/fixture.h"
 
 #include "backend/cuda/kernel.h"
-#include "lab/feed.h"
+#include "bench/rabbitct/feed_expect.h"
 
 enum { VIEWS = 24 };
 

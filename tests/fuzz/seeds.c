@@ -3,7 +3,7 @@
 #include "seeds_foreign.h"
 
 #include "array/array.h"
-#include "fbp-lab/rabbitct.h"
+#include "bench/rabbitct/rabbitct.h"
 #include "fbp/geometry_file.h"
 #include "unit/foreign_texts.h"
 

@@ -3,7 +3,7 @@
 
 #include "array/array.h"
 #include "array/formats.h"
-#include "fbp-lab/rabbitct.h"
+#include "bench/rabbitct/rabbitct.h"
 #include "fbp/geometry_file.h"
 #include "fbp/phantom.h"
 #include "fbp/picture.h"

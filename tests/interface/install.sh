@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # install.sh BUILD SOURCE WORK: install a build, move the prefix, and use it from outside: the C and
-# the C++ example by pkg-config and by CMake, all of fbp.hpp, and the lab.
+# the C++ example by pkg-config and by CMake, and all of fbp.hpp.
 set -euo pipefail
 build=$1 source=$2 work=$3
 . "$source/tests/interface/programs.sh"
@@ -13,4 +13,3 @@ by_pkg_config "$work/prefix" "$source/examples"
 by_cmake "$work/prefix" "$source/examples"
 [ ! -e "$(libdir_of prefix)/libfbp.a" ] || by_cmake "$work/prefix" "$source/examples" -DSTATIC=ON
 handles "$work/prefix" "$source/tests/interface/handles.cpp"
-lab_by_cmake "$work/prefix"

@@ -28,7 +28,7 @@ by_pkg_config() { # prefix examples
     libdir=$(libdir_of "$1")
     export PKG_CONFIG_PATH=$libdir/pkgconfig
     # The library itself needs no other package's headers, nor their .pc files.
-    [ -e "$libdir/libfbp.a" ] || PKG_CONFIG_LIBDIR=$libdir/pkgconfig pkg-config --cflags --libs fbp fbp-lab >alone.log ||
+    [ -e "$libdir/libfbp.a" ] || PKG_CONFIG_LIBDIR=$libdir/pkgconfig pkg-config --cflags --libs fbp >alone.log ||
         fail "fbp.pc cannot be used where it stands alone"
     read -ra flags <<<"$(pkg-config --cflags fbp)"
     read -ra libs <<<"$(pkg-config --libs fbp)"
@@ -50,33 +50,6 @@ by_cmake() { # prefix examples [more options]
         cmake --build cmake >>cmake.log 2>&1 || fail "cmake: $(tail -20 cmake.log)"
     run_examples cmake "$1"
     rm -rf cmake
-}
-
-# The lab through its own target: what it exports, and libfbp behind it.
-lab_by_cmake() { # prefix
-    mkdir -p lab
-    cat >lab/CMakeLists.txt <<'TEXT'
-cmake_minimum_required(VERSION 3.22)
-project(lab LANGUAGES C)
-find_package(fbp 0.1 REQUIRED)
-add_executable(lab lab.c)
-target_link_libraries(lab PRIVATE fbp::lab)
-TEXT
-    cat >lab/lab.c <<'TEXT'
-#include <fbp-lab/fbp-lab.h>
-#include <stdio.h>
-int main(void)
-{
-    struct fbp_rabbitct_info info;
-    const float hu[2] = {1, 0};
-    if (fbp_rabbitct_probe("none.rctd", &info) == FBP_OK)
-        return 1;
-    return printf("%s %g\n", fbp_message(), (double)fbp_rabbitct_hu(hu, 7)) < 0;
-}
-TEXT
-    cmake -S lab -B lab/build -G Ninja -DCMAKE_PREFIX_PATH="$1" >cmake.log 2>&1 &&
-        cmake --build lab/build >>cmake.log 2>&1 || fail "cmake, lab: $(tail -20 cmake.log)"
-    lab/build/lab | grep -q '^none.rctd: .* 7$' || fail "fbp::lab: another answer"
 }
 
 # All of fbp.hpp.

@@ -24,14 +24,15 @@ grep -v '^./usr/share/doc/' "$work/installed" | diff - "$work/packed" >"$work/di
     fail "installed (<), and in packages (>): $(cat "$work/differ")"
 
 field() { dpkg-deb -f "$work/debs/$1"_*.deb "$2"; }
-for name in libfbp0 fbp libfbp-dev; do
+for name in libfbp0 fbp fbp-bench libfbp-dev; do
     [ "$(field $name Version)" = "$("$build/bin/fbp" --version | cut -d' ' -f2)-1" ] ||
         fail "$name is of version $(field $name Version)"
     [ -s "$work/root/usr/share/doc/$name/copyright" ] || fail "$name has no copyright file"
 done
 field libfbp0 Depends | grep -q 'libc6.*libhdf5.*zlib1g' || fail "libfbp0 needs: $(field libfbp0 Depends)"
 field fbp Depends | grep -q 'libfbp0 (= ' || fail "fbp needs: $(field fbp Depends)"
-field libfbp-dev Depends | grep -q 'libfbp0 (= .*fbp (= ' || fail "libfbp-dev needs: $(field libfbp-dev Depends)"
+field fbp-bench Depends | grep -q 'fbp (= ' || fail "fbp-bench needs: $(field fbp-bench Depends)"
+field libfbp-dev Depends | grep -q 'libfbp0 (= ' || fail "libfbp-dev needs: $(field libfbp-dev Depends)"
 
 cd "$work"
 "$work/root/usr/bin/fbp" simulate --size 16 --views 20 -o scan.json -q

@@ -170,7 +170,7 @@ def test_every_option_is_a_keyword(command, tmp_path):
     others = set(NOT_KEYWORDS)
     assert len(options) > 40
     assert options - known - others == set(), "options of fbp recon without a keyword"
-    assert known - options == {"model", "pixel"}  # of fbp plan; another word for pitch
+    assert known - options == {"pixel"}  # another word for pitch
     for function in (fbp.recon, fbp.Plan.__init__):
         assert known <= set(inspect.signature(function).parameters)
 
@@ -305,10 +305,6 @@ def test_plan(scan, views, want, tmp_path):
     np.testing.assert_allclose(twice, 2 * want, atol=1e-5)
     fbp.recon(scan, size=20, timeline=tmp_path / "t.svg")
     assert (tmp_path / "t.svg").read_text().startswith("<")
-    model = fbp.Plan(scan, size=20, model="gpu=h200,gpus=2")
-    assert model.summary.predicted > 0
-    with pytest.raises(fbp.UnsupportedError):
-        model.run()
 
 
 WRONG = [

@@ -7,9 +7,9 @@
  * at once.  Prints one JSON object: the times as the benchmark takes them, and the error.
  * Status 77: the module says that it has no device.
  */
-#include "modules/rabbitct.h"
+#include "bench/rabbitct/runner.h"
 
-#include "fbp-lab/rabbitct.h"
+#include "bench/rabbitct/rabbitct.h"
 #include "fbp/fbp.h"
 
 #include <dlfcn.h>

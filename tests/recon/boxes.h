@@ -45,23 +45,11 @@ static const struct scan_case {
     {"gl", "matrix-plain", true, EXACT, 27, 90, 90, {{61, 57, 25}, {2.6, 2.4, 5.1}, {3, -2, 5}}},
     {"gl", "matrix", true, FAST, 27, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
     {"gl", "matrix", true, HALF, 27, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
-    {"cuda", "s0", true, FAST, 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
-    {"cuda", "s0-naive", true, FAST, 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
-    {"cuda", "s0-4", true, FAST, 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
-    {"cuda", "s0-i5-j1", true, FAST, 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
-    {"cuda", "s0-without-4", true, FAST, 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
     {"cpu", "planes", true, EXACT, 53, 48, 1, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
     {"cpu", "planes", true, EXACT, 53, 90, 1, {{39, 43, 30}, {7, 4.9, 4.3}, {-3, 2, 0}}},
 };
 
 enum { N_CASES = sizeof cases / sizeof *cases };
-
-/** The variants of a paper add up the views of a batch first, and count texture rows from the
- *  batch's first: their bits are those of a division. */
-static inline bool has_the_volumes_bits(const struct scan_case *c)
-{
-    return strncmp(c->kernel, "s0", 2) != 0;
-}
 
 static inline bool can_compute(const struct scan_case *c)
 {
@@ -155,14 +143,14 @@ static inline float *run_plan(fbp_plan *plan, bool memory, struct fbp_report *re
 typedef void parts_fn(const struct scan_case *c, const struct fbp_scan *scan,
                       struct fbp_recon_params params, const float *whole, unsigned *seed);
 
-/** With all cases whose bits are the volume's on devices that are here; every third in HU, and some
+/** With all cases of devices that are here; every third in HU, and some
  *  with a mask, if it may. */
 static inline void compare_parts(parts_fn *compare, bool masks, unsigned seed)
 {
     fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 20};
     for (size_t i = 0; i < N_CASES; i++) {
         const struct scan_case *c = &cases[i];
-        if (!can_compute(c) || !has_the_volumes_bits(c))
+        if (!can_compute(c))
             continue;
         struct fbp_scan scan = make_scan(c);
         struct fbp_recon_params p = params_of(c);

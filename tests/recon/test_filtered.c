@@ -1,8 +1,8 @@
 /* Views that are filtered already: from RabbitCT's files, from scan files, and one by one. */
 #include "recon/fixture.h"
 
-#include "fbp-lab/feed.h"
-#include "fbp-lab/rabbitct.h"
+#include "bench/rabbitct/feed.h"
+#include "bench/rabbitct/rabbitct.h"
 
 #include "array/array.h"
 #include "backend/mock/mock.h"

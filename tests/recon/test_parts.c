@@ -253,7 +253,6 @@ static void what_parts_cannot_do_is_refused(void **state)
     refused(&scan, fbp_recon_params(.follow = 1), "do not follow");
     refused(&scan, fbp_recon_params(.output_type = FBP_U8, .auto_range = 1),
             "--output-range LO,HI");
-    refused(&scan, fbp_recon_params(.model = "gpus=4,gpu=h200"), "a model is of one machine");
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .part = 1, .n_parts = 2)));
     OK(fbp_sink_memory(&sink, memory, (const size_t[]){12, 12, 130}));
     assert_int_equal(fbp_plan_run_to(plan, NULL, sink, NULL), FBP_ERR_UNSUPPORTED);

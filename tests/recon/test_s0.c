@@ -5,6 +5,8 @@
  */
 #include "recon/fixture.h"
 
+#include "bench/common/modules.h"
+
 static const char *const kernels[] = {
     "s0-naive",     "s0-1",         "s0-2",     "s0-3",     "s0-4",     "s0-without-1",
     "s0-without-3", "s0-without-4", "s0-i1-j1", "s0-i1-j2", "s0-i1-j4", "s0-i2-j1",

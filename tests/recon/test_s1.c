@@ -1,7 +1,7 @@
 /* The kernels of S1 on a CUDA device: every shape adds what the exact kernel adds, to within the
  * texture units' interpolation, whatever is left over of views, slices and tiles. */
-#include "fbp-lab/bench.h"
-#include "fbp-lab/s1.h"
+#include "bench/common/measure.h"
+#include "bench/papers/zinsser2013/s1.h"
 #include "recon/fixture.h"
 
 /* A C-arm scan of odd sizes: tiles, chunks of slices and launches all have a last, partial one. */

@@ -4,8 +4,8 @@
  * not fit, or fails, is said in a sentence.
  */
 #include "backend/mock/mock.h"
-#include "fbp-lab/s2.h"
-#include "lab/s2.h"
+#include "bench/papers/ino2010/measure.h"
+#include "bench/papers/ino2010/s2.h"
 #include "recon/fixture.h"
 
 #include <dirent.h>

@@ -65,7 +65,7 @@ def words_of(text):
 
 def check_command():
     command_reference.make(fbp, work / "command")
-    commands = asked(fbp, "help", "--commands").split("\n")[:-1]
+    commands = command_reference.commands_of(fbp)
     n_options = 0
     for command in commands:
         page = (work / "command" / (command.replace(" ", "-") + ".md")).read_text(encoding="utf-8")

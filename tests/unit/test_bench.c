@@ -4,12 +4,12 @@
  */
 #include "recon/fixture.h"
 
-#include "fbp-lab/bench.h"
+#include "bench/common/measure.h"
 
 #include "backend/mock/mock.h"
 #include "base/pool.h"
-#include "lab/bench_truth.h"
-#include "lab/bench_views.h"
+#include "bench/common/truth.h"
+#include "bench/common/views.h"
 #include "plan/job.h"
 
 enum { VIEWS = 20, SIDE = 24 };

@@ -7,7 +7,9 @@
 
 #include "base/status.h"
 #include "base/vec.h"
-#include "fbp-lab/fbp-lab.h"
+#include "bench/common/measure.h"
+#include "bench/papers/zinsser2013/s1.h"
+#include "bench/rabbitct/rabbitct.h"
 #include "geometry/kind.h"
 #include "weight/weight.h"
 

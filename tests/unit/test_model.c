@@ -2,10 +2,11 @@
  */
 #include "recon/fixture.h"
 
+#include "backend/device.h"
 #include "backend/gpu/gpu_cards.h"
-#include "backend/model/model_gpu.h"
+#include "bench/predict/model_gpu.h"
+#include "bench/predict/predict.h"
 #include "plan/job.h"
-#include "plan/model.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -15,21 +16,25 @@ static void words_are_facts(void **state)
 
     (void)state;
     OK(fbp_model_read("gpus=4,gpu=h200", &m));
-    assert_int_equal(m.n_devices, 4);
+    assert_int_equal(m.nodes.ranks, 4);
     assert_string_equal(m.card->name, "h200");
-    assert_true(m.device_bytes == m.card->memory_bytes && m.host_bytes == 0 && m.n_threads == 0);
-    assert_true(m.machine.up == m.card->up && m.machine.both_all == m.card->both_all);
-    assert_true(m.machine.read == 0 && m.machine.write == 0 && m.gups == 0);
+    assert_true(m.device_bytes == m.card->memory_bytes && m.host_bytes == 0 &&
+                m.nodes.n_threads == 0);
+    assert_true(m.nodes.machine.up == m.card->up && m.nodes.machine.both_all == m.card->both_all);
+    assert_true(m.nodes.machine.read == 0 && m.nodes.machine.write == 0 && m.gups == 0);
     OK(fbp_model_read("gpu=h100,memory=4G,host=256GB,cores=32,gups=1234.5,up=12.5GB/s,down=20GB/s,"
                       "up-all=30GB/s,down-all=40GB/s,both=10GB/s,both-all=25GB/s,peer=900GB/s,"
                       "read=700MB/s,write=1.5TB/s",
                       &m));
-    assert_int_equal(m.n_devices, 1);
+    assert_int_equal(m.nodes.ranks, 1);
     assert_true(m.device_bytes == (uint64_t)4 << 30 && m.host_bytes == 256000000000u);
-    assert_true(m.n_threads == 32 && m.gups == 1234.5);
-    assert_true(m.machine.up == 12.5e9 && m.machine.down == 20e9 && m.machine.up_all == 30e9);
-    assert_true(m.machine.down_all == 40e9 && m.machine.both == 10e9 && m.machine.both_all == 25e9);
-    assert_true(m.machine.peer == 900e9 && m.machine.read == 700e6 && m.machine.write == 1.5e12);
+    assert_true(m.nodes.n_threads == 32 && m.gups == 1234.5);
+    assert_true(m.nodes.machine.up == 12.5e9 && m.nodes.machine.down == 20e9 &&
+                m.nodes.machine.up_all == 30e9);
+    assert_true(m.nodes.machine.down_all == 40e9 && m.nodes.machine.both == 10e9 &&
+                m.nodes.machine.both_all == 25e9);
+    assert_true(m.nodes.machine.peer == 900e9 && m.nodes.machine.read == 700e6 &&
+                m.nodes.machine.write == 1.5e12);
 }
 
 static void nonsense_is_refused(void **state)
@@ -116,6 +121,14 @@ static const struct size J1 = {"J1", 360, 512, 512, 512, 0.8, 0.5},
                          SOME = {"4096^3 from 1024", 1024, 2048, 2048, 4096, 0.2, 0.0625},
                          HUGE_ = {"4096^3 from 4096", 4096, 2048, 2048, 4096, 0.2, 0.0625};
 
+static struct fbp_backend model_backend(void)
+{
+    struct fbp_backend out;
+
+    fbp_backend_complete(&fbp_backend_model, &out);
+    return out;
+}
+
 static void setup(struct work_case *c, const struct size *s, enum fbp_precision precision,
                   const char *kernel)
 {
@@ -143,7 +156,8 @@ static void setup(struct work_case *c, const struct size *s, enum fbp_precision 
     OK(fbp_job_create(&c->tables, &c->scan,
                       fbp_recon_params(.n_threads = 16, .precision = precision, .kernel = kernel),
                       false));
-    OK(fbp_job_arrange(&c->tables.job, fbp_backend_find(FBP_MODEL_BACKEND)));
+    const struct fbp_backend backend = model_backend();
+    OK(fbp_job_arrange(&c->tables.job, &backend));
 }
 
 static void drop(struct work_case *c)
@@ -157,7 +171,7 @@ static struct fbp_predicted predicted(const struct work_case *c, const char *mod
                                       bool shares)
 {
     const struct fbp_job *job = &c->tables.job;
-    struct fbp_backend backend = *fbp_backend_find(FBP_MODEL_BACKEND);
+    struct fbp_backend backend = model_backend();
     struct fbp_model m;
     struct fbp_rates rates;
     struct fbp_predicted out;
@@ -168,15 +182,15 @@ static struct fbp_predicted predicted(const struct work_case *c, const char *mod
     fbp_model_rates(&m, job, &rates);
     const struct fbp_work_request rq = {.job = job,
                                         .backend = &backend,
-                                        .n_workers = m.n_devices,
+                                        .n_workers = m.nodes.ranks,
                                         .base_bytes = 64 << 20,
                                         .memory_limit = m.host_bytes ? m.host_bytes : UINT64_MAX,
                                         .device_limit = m.device_bytes / 10 * 9,
                                         .slab_slices = slices,
                                         .rates = rates,
-                                        .machine = &m.machine};
+                                        .machine = &m.nodes.machine};
     OK(fbp_work_divide(&rq, &w));
-    OK(fbp_predict(&m.machine, &rates, job, &w, &out));
+    OK(fbp_predict(&m.nodes.machine, &rates, job, &w, &out));
     assert_true(out.total == w.seconds); /* it is what was decided by */
     return out;
 }
@@ -356,7 +370,8 @@ static void chooses_as_cards_do(void **state)
 static void nodes_have_a_bound(void **state)
 {
     struct fbp_scan scan = circle_scan(24, 16, 0);
-    struct fbp_cluster found = {.struct_size = sizeof found};
+    struct cluster_time found;
+    struct prediction p;
     fbp_source *source = NULL;
     fbp_plan *plan = NULL;
 
@@ -367,18 +382,19 @@ static void nodes_have_a_bound(void **state)
         &(struct fbp_array_info){.struct_size = sizeof(struct fbp_array_info),
                                  .n = {scan.panel.n_columns, scan.panel.n_rows, 24},
                                  .type = FBP_F32}));
-    OK(fbp_plan_create(&plan, &scan,
-                       fbp_recon_params(.model = "nodes=2,gpus=1,net=1GB/s", .source = source)));
-    OK(fbp_plan_cluster(plan, FBP_MODEL_MOST_NODES, 1, &found));
+    OK(prediction_plan(&p, "nodes=2,gpus=1,net=1GB/s", &scan, fbp_recon_params(.source = source),
+                       &plan));
+    OK(prediction_cluster(&p, plan, FBP_MODEL_MOST_NODES, 1, &found));
     assert_true(found.nodes == FBP_MODEL_MOST_NODES && found.slabs >= 1);
-    assert_int_equal(fbp_plan_cluster(plan, FBP_MODEL_MOST_NODES + 1, 1, &found), FBP_ERR_INVALID);
+    assert_int_equal(prediction_cluster(&p, plan, FBP_MODEL_MOST_NODES + 1, 1, &found),
+                     FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "65537 nodes: expected up to 65536"));
-    assert_int_equal(fbp_plan_cluster(plan, SIZE_MAX, 0, &found), FBP_ERR_INVALID);
-    OK(fbp_plan_cluster(plan, 0, 0, &found));
+    assert_int_equal(prediction_cluster(&p, plan, SIZE_MAX, 0, &found), FBP_ERR_INVALID);
+    OK(prediction_cluster(&p, plan, 0, 0, &found));
     assert_true(found.nodes == 2 && found.ranks == 2);
     fbp_plan_destroy(&plan);
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.model = "gpus=1", .source = source)));
-    assert_int_equal(fbp_plan_cluster(plan, 2, 0, &found), FBP_ERR_INVALID);
+    OK(prediction_plan(&p, "gpus=1", &scan, fbp_recon_params(.source = source), &plan));
+    assert_int_equal(prediction_cluster(&p, plan, 2, 0, &found), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "give nodes="));
     fbp_plan_destroy(&plan);
     fbp_source_close(&source);
@@ -387,12 +403,9 @@ static void nodes_have_a_bound(void **state)
 
 static void plans_do_not_run(void **state)
 {
-    float volume[8] = {0};
     struct fbp_scan scan = circle_scan(24, 16, 0);
     fbp_plan *plan = NULL;
-    fbp_sink *sink = NULL;
-    void *memory = NULL;
-    double seconds;
+    struct prediction p;
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {24, 24, 24}, .type = FBP_F32};
     fbp_source *source = NULL;
@@ -404,27 +417,16 @@ static void plans_do_not_run(void **state)
         &(struct fbp_array_info){.struct_size = sizeof info,
                                  .n = {scan.panel.n_columns, scan.panel.n_rows, 24},
                                  .type = FBP_F32}));
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.model = "gpus=2", .source = source)));
+    OK(prediction_plan(&p, "gpus=2", &scan, fbp_recon_params(.source = source), &plan));
     const struct fbp_plan_summary *s = fbp_plan_info(plan);
     assert_string_equal(s->backend, "model");
-    assert_true(s->n_devices == 2 && s->memory_limit == 0 && s->predicted.open > 0.3);
+    assert_true(s->n_devices == 2 && s->memory_limit == 0 && p.open > 0.3);
     assert_true(s->predicted.total > 0 && s->predicted.gups > 0);
-    OK(fbp_plan_estimate(plan, &seconds));
-    assert_true(seconds == s->predicted.total);
-    assert_int_equal(fbp_plan_open(plan), FBP_ERR_UNSUPPORTED);
-    assert_int_equal(fbp_plan_alloc(plan, 8, &memory), FBP_ERR_UNSUPPORTED);
     assert_int_equal(fbp_plan_run(plan, "null:", NULL), FBP_ERR_UNSUPPORTED);
-    OK(fbp_sink_memory(&sink, volume, s->volume.n));
-    assert_int_equal(fbp_plan_run_to(plan, NULL, sink, NULL), FBP_ERR_UNSUPPORTED);
-    fbp_sink_close(&sink);
     fbp_plan_destroy(&plan);
-    assert_int_equal(
-        fbp_plan_create(&plan, &scan,
-                        fbp_recon_params(.model = "gpus=2", .device = "cpu", .source = source)),
-        FBP_ERR_INVALID);
-    assert_int_equal(
-        fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "model", .source = source)),
-        FBP_ERR_UNSUPPORTED);
+    assert_int_equal(prediction_plan(&p, "gpus=2", &scan,
+                                     fbp_recon_params(.device = "cpu", .source = source), &plan),
+                     FBP_ERR_INVALID);
     fbp_source_close(&source);
     fbp_scan_clear(&scan);
 }

@@ -344,7 +344,6 @@ static void plans(void **state)
     float projections[64] = {0}, volume[8];
     struct fbp_centre centre = {.struct_size = sizeof centre};
     struct fbp_part part = {.struct_size = sizeof part};
-    struct fbp_cluster cluster = {.struct_size = sizeof cluster};
 
     (void)state;
     assert_int_equal(fbp_circle_views(&circle, views), FBP_OK);
@@ -369,8 +368,6 @@ static void plans(void **state)
     RETURNS("fbp_plan_info", !fbp_plan_info(NULL));
     INVALID(fbp_plan_part, NULL, 1, &part);
     INVALID(fbp_plan_part, plan, 1, NULL);
-    INVALID(fbp_plan_cluster, NULL, 1, 1, &cluster);
-    INVALID(fbp_plan_cluster, plan, 1, 1, NULL);
     INVALID(fbp_plan_estimate, NULL, &x);
     INVALID(fbp_plan_estimate, plan, NULL);
     INVALID(fbp_plan_run, NULL, "x.mha", NULL);

@@ -1,7 +1,7 @@
 /* RabbitCT's files: read, written, damaged; and its error against values worked out by hand. */
 #include "unit/io_util.h"
 
-#include "fbp-lab/rabbitct.h"
+#include "bench/rabbitct/rabbitct.h"
 
 #include <math.h>
 #include <stdlib.h>

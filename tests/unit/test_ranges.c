@@ -1,6 +1,6 @@
 /* Every field of the library's structs out of its range: FBP_ERR_INVALID, and the message names it.
  */
-#include "fbp-lab/fbp-lab.h"
+#include "bench/rabbitct/feed.h"
 #include "fbp/fbp.h"
 
 #include "base/range.h"

@@ -1,6 +1,6 @@
 /* Somebody waits for the end: a progress callback or fbp_stop() ends long calls; a forked child is
  * told that what its parent opened is not its own. */
-#include "fbp-lab/fbp-lab.h"
+#include "bench/rabbitct/feed.h"
 #include "fbp/fbp.h"
 
 #include "base/vec.h"

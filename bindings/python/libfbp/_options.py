@@ -122,8 +122,6 @@ class Options(TypedDict, total=False):
     follow: bool
     """the projections of the file are still being written"""
     follow_timeout: float | None
-    model: str | None
-    """plan for a machine that is not there: "gpus=4,gpu=h200" """
     # files
     output_type: str | None
     """"float32", "uint8", "uint16" """

@@ -82,4 +82,4 @@ class Summary:
     follows: bool
     prepared: str
     predicted: float
-    """seconds, of a plan for a model"""
+    """seconds, if the rates of the device are known; else 0"""

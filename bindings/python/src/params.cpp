@@ -154,7 +154,6 @@ static const struct {
     {"pad", choice<fbp_pad_kind, &fbp_recon_params::pad, fbp_pad_name>},
     {"mask", take_mask},
     {"scratch", text<&fbp_recon_params::scratch>},
-    {"model", text<&fbp_recon_params::model>},
     {"region", text<&fbp_recon_params::region>},
     {"oversampling", SIZE(oversampling)},
     {"wiener", NUMBER(wiener)},

@@ -4,7 +4,6 @@
 
 #include "fbp/array.h"
 
-#include "base/private.h"
 #include "base/status.h"
 
 #include <stdio.h>
@@ -13,16 +12,14 @@
 bool fbp_is_foreign(bool big_endian);
 
 /** n bytes at `offset`, interrupted and short reads mended; a file that ends early is an error. */
-FBP_PRIVATE_API fbp_status fbp_read_at(int fd, const char *path, uint64_t offset, void *out,
-                                       size_t n);
+fbp_status fbp_read_at(int fd, const char *path, uint64_t offset, void *out, size_t n);
 
 /** The same as far as the file reaches: *got <= n. */
 fbp_status fbp_read_most(int fd, const char *path, uint64_t offset, void *out, size_t n,
                          size_t *got);
 
 /** n bytes at `offset`, interrupted and short writes mended; a full disk names its remedy. */
-FBP_PRIVATE_API fbp_status fbp_write_at(int fd, const char *path, uint64_t offset, const void *data,
-                                        size_t n);
+fbp_status fbp_write_at(int fd, const char *path, uint64_t offset, const void *data, size_t n);
 
 /** Write a text behind what was written to `fd`, all of it. */
 fbp_status fbp_append(int fd, const char *path, const char *text);
@@ -32,7 +29,7 @@ fbp_status fbp_append(int fd, const char *path, const char *text);
 fbp_status fbp_fail_write(const char *path, int error, uint64_t bytes);
 
 /** Open a regular file for reading; its size in *size. */
-FBP_PRIVATE_API fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size);
+fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size);
 
 /** First bytes of a file, at most n; *got is 0 of a folder and where there is no file. */
 fbp_status fbp_read_head(const char *path, void *head, size_t n, size_t *got);

@@ -14,7 +14,6 @@
 #include "array/file/levels.h"
 #include "array/file/piece.h"
 #include "array/file/watch.h"
-#include "base/private.h"
 #include "base/status.h"
 
 /** An opened array.  Formats fill this in. */
@@ -60,7 +59,7 @@ struct fbp_source {
 };
 
 /** Is this source to be read in order?  Compressed ones are, and those that are still growing. */
-FBP_PRIVATE_API bool fbp_source_in_order(const fbp_source *src);
+bool fbp_source_in_order(const fbp_source *src);
 
 /** As fbp_source_read(), but samples of the source's own type, in this machine's byte order. */
 fbp_status fbp_source_read_as_is(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,

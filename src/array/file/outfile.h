@@ -8,7 +8,6 @@
 #ifndef FBP_SRC_OUTFILE_H
 #define FBP_SRC_OUTFILE_H
 
-#include "base/private.h"
 #include "base/status.h"
 
 #include <stdio.h>
@@ -29,10 +28,10 @@ fbp_status fbp_output_check(const char *path);
 
 /** The folder of an output, malloc'ed also after an error; created (`made`) if only itself is
  *  missing. */
-FBP_PRIVATE_API fbp_status fbp_output_folder(const char *path, char **folder, bool *made);
+fbp_status fbp_output_folder(const char *path, char **folder, bool *made);
 
 /** Open a file for writing that will be called `path`. */
-FBP_PRIVATE_API fbp_status fbp_outfile_open(struct fbp_outfile *out, const char *path);
+fbp_status fbp_outfile_open(struct fbp_outfile *out, const char *path);
 
 /** Everything is written: bring it to disk and close it.  It keeps a temporary name. */
 fbp_status fbp_outfile_settle(struct fbp_outfile *out);
@@ -41,10 +40,10 @@ fbp_status fbp_outfile_settle(struct fbp_outfile *out);
 fbp_status fbp_outfile_publish(struct fbp_outfile *out, size_t n);
 
 /** Settle and publish a single file. */
-FBP_PRIVATE_API fbp_status fbp_outfile_finish(struct fbp_outfile *out);
+fbp_status fbp_outfile_finish(struct fbp_outfile *out);
 
 /** Free; what was not published is removed. */
-FBP_PRIVATE_API void fbp_outfile_clear(struct fbp_outfile *out);
+void fbp_outfile_clear(struct fbp_outfile *out);
 
 /** What to do where a file cannot be written for this reason, as the end of a message; "" if that
  *  says nothing. */

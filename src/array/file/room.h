@@ -2,13 +2,12 @@
 #ifndef FBP_SRC_ROOM_H
 #define FBP_SRC_ROOM_H
 
-#include "base/private.h"
 #include "base/status.h"
 
 #include <stdint.h>
 
 /** Bytes that this user may still fill on a file's disk; UINT64_MAX: not known. */
-FBP_PRIVATE_API uint64_t fbp_room_left(int fd);
+uint64_t fbp_room_left(int fd);
 
 /** Reserve the first bytes of a file.
  *  @return 0; EOPNOTSUPP on a file system that cannot; another errno. */
@@ -19,6 +18,6 @@ fbp_status fbp_fail_room(const char *path, uint64_t need, uint64_t left);
 
 /** A file in a folder that has no name, or none any more: nothing is left of it however the process
  *  ends.  @return for reading and writing; -1 with errno */
-FBP_PRIVATE_API int fbp_nameless_open(const char *folder);
+int fbp_nameless_open(const char *folder);
 
 #endif /* FBP_SRC_ROOM_H */

@@ -3,7 +3,6 @@
 #ifndef FBP_SRC_WATCH_H
 #define FBP_SRC_WATCH_H
 
-#include "base/private.h"
 #include "base/status.h"
 
 #include <stdbool.h>
@@ -22,8 +21,8 @@ bool fbp_watch_file(void *watch, const char *file);
 
 /** FBP_ERR_IO, with a message that names the first that is another, has another size or time, or is
  *  gone. */
-FBP_PRIVATE_API fbp_status fbp_watch_check(const struct fbp_watch *watch);
+fbp_status fbp_watch_check(const struct fbp_watch *watch);
 
-FBP_PRIVATE_API void fbp_watch_clear(struct fbp_watch *watch);
+void fbp_watch_clear(struct fbp_watch *watch);
 
 #endif /* FBP_SRC_WATCH_H */

@@ -2,11 +2,37 @@
 #ifndef FBP_SRC_RABBITCT_H
 #define FBP_SRC_RABBITCT_H
 
-#include "fbp-lab/rabbitct.h"
+#include "fbp/scan.h"
 
 #include "array/file/format.h"
 #include "array/file/outfile.h"
-#include "base/private.h"
+
+/** The sizes of references, in this order, are 128 << i. */
+enum { FBP_RABBITCT_REFERENCES = 4 };
+
+/** Facts from the header and the size of a data set. */
+struct fbp_rabbitct_info {
+    int version; /**< 1: .rct, a header of 20 bytes; 2: .rctd, of 24 */
+    size_t n_columns, n_rows, n_views;
+    float hu[2];           /**< grey value = hu[0] f + hu[1] */
+    size_t n_references;   /**< 128^3, 256^3, 512^3, 1024^3 */
+    bool matrices_only;    /**< RabbitGeometry.rct: no images */
+    uint64_t header_bytes; /**< bytes before the first view */
+    uint64_t bytes;        /**< size of the file */
+};
+
+/**
+ * Read the facts of a data set.
+ * @return FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (not a data set, or damaged), FBP_ERR_UNSUPPORTED.
+ */
+FBP_MUST_CHECK fbp_status fbp_rabbitct_probe(const char *path, struct fbp_rabbitct_info *out);
+
+/** The matrices of a data set or a RabbitGeometry.rct: 12 numbers a view, row-major.  free(*out).
+ */
+FBP_MUST_CHECK fbp_status fbp_rabbitct_matrices(const char *path, double **out, size_t *n_views);
+
+/** The reference of size^3 voxels, from a data set or from its own file (.vol, raw uint16). */
+FBP_MUST_CHECK fbp_status fbp_rabbitct_reference(const char *path, size_t size, uint16_t *out);
 
 /** Bytes of a matrix before the image it belongs to. */
 enum { FBP_RABBITCT_MATRIX = 12 * sizeof(double) };
@@ -34,14 +60,14 @@ static inline uint64_t fbp_rabbitct_view(const struct fbp_rabbitct_info *info, s
 bool fbp_rabbitct_named(const char *path);
 
 /** Header and size of an opened file. */
-FBP_PRIVATE_API fbp_status fbp_rabbitct_look(int fd, const char *path, uint64_t size,
-                                             struct fbp_rabbitct_info *out);
+fbp_status fbp_rabbitct_look(int fd, const char *path, uint64_t size,
+                             struct fbp_rabbitct_info *out);
 
 /** The views of a data set as a source, whatever its name is. */
-FBP_PRIVATE_API fbp_status fbp_rabbitct_source(fbp_source **out, const char *path);
+fbp_status fbp_rabbitct_source(fbp_source **out, const char *path);
 
 /** A scan of filtered views: matrices as they are, the volume of 512^3 voxels. */
-FBP_PRIVATE_API fbp_status fbp_rabbitct_load(struct fbp_scan *out, const char *path);
+fbp_status fbp_rabbitct_load(struct fbp_scan *out, const char *path);
 
 /** A header of info->version. */
 fbp_status fbp_rabbitct_put_header(struct fbp_outfile *out, const struct fbp_rabbitct_info *info);

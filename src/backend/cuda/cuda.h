@@ -66,7 +66,6 @@ struct cuda_device {
     struct gpu_principal *principal;
     float half_scale;     /**< of views in fp16; 0: not asked for yet */
     uint64_t reached;     /**< bits of the devices whose memory it copies from */
-    cudaEvent_t clock[2]; /**< begin and end; made when first asked for */
 };
 
 static inline struct cuda_device *cuda_of(fbp_device *device)
@@ -99,13 +98,15 @@ static inline bool cuda_is_done(cudaError_t error)
     return error == cudaSuccess;
 }
 
+/** CUDA's number of the device of this index. */
+int cuda_ordinal(int index);
+
 /* stream.c: queues and marks. */
 fbp_status cuda_streams_open(struct cuda_device *dev);
 void cuda_streams_close(struct cuda_device *dev);
 fbp_status cuda_mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out);
 fbp_status cuda_after(fbp_device *device, enum fbp_stage stage, struct fbp_mark mark);
 fbp_status cuda_wait(fbp_device *device, struct fbp_mark mark);
-fbp_status cuda_time(fbp_device *device, enum fbp_stage stage, double *seconds);
 
 /* stamps.c: when a queue came to a point. */
 void cuda_stamps_open(struct cuda_device *dev);

@@ -1,12 +1,8 @@
 /* The entry of the module: finding and opening NVIDIA GPUs; its backend. */
 #include "backend/cuda/cuda.h"
-#include "backend/cuda/limits.h"
 #include "backend/cuda/links.h"
-#include "backend/cuda/s1.h"
-#include "backend/cuda/s4.h"
 #include "backend/gpu/gpu_bytes.h"
 #include "backend/gpu/gpu_cards.h"
-#include "backend/gpu/gpu_limits.h"
 
 #include "backend/rows.h"
 
@@ -22,6 +18,11 @@ static struct {
     int n, ordinal[MOST_DEVICES];
     char isa[4][24]; /* by precision - 1, of the first device */
 } found;
+
+int cuda_ordinal(int index)
+{
+    return found.ordinal[index];
+}
 
 static int count(char *why, size_t n)
 {
@@ -219,11 +220,6 @@ static fbp_status upload_pieces(fbp_device *device, void *dst, const void *src, 
     return FBP_OK;
 }
 
-static fbp_status limits(int index, struct fbp_limits *out)
-{
-    return cuda_limits(found.ordinal[index], out);
-}
-
 static bool identify(int index, char *out, size_t n)
 {
     return cuda_link_identify(found.ordinal[index], out, n);
@@ -243,28 +239,8 @@ static fbp_status open_links(void **out, const int *devices, size_t n)
     return cuda_link_open(out, ordinals, n);
 }
 
-static fbp_status s4_describe(int index, struct fbp_s4_gpu *out)
-{
-    return cuda_s4_describe(found.ordinal[index], out);
-}
-
-static fbp_status s4_occupancy(int index, const struct fbp_s4_arguments *a,
-                               enum fbp_s4_kernel kernel, unsigned block,
-                               struct fbp_s4_occupancy *out)
-{
-    return cuda_s4_occupancy(found.ordinal[index], a, kernel, block, out);
-}
-
-static fbp_status s4_run(int index, const struct fbp_s4_arguments *a, enum fbp_s4_kernel kernel,
-                         unsigned block, double *object, struct fbp_s4_launch *out)
-{
-    return cuda_s4_run(found.ordinal[index], a, kernel, block, object, out);
-}
-
 static const void *experiment(const char *name)
 {
-    static const struct fbp_s4_kernels s4 = {s4_describe, s4_occupancy, s4_run};
-    static const struct fbp_limit_kernels all = {limits, gpu_kernel_limit};
     static const struct fbp_link_meter links = {.host_bytes = CUDA_LINK_HOST_BYTES,
                                                 .device_bytes = CUDA_LINK_DEVICE_BYTES,
                                                 .identify = identify,
@@ -274,12 +250,7 @@ static const void *experiment(const char *name)
                                                 .connect = cuda_link_connect,
                                                 .rate = cuda_link_rate};
 
-    return strcmp(name, "limits") == 0   ? (const void *)&all
-           : strcmp(name, "links") == 0  ? (const void *)&links
-           : strcmp(name, "shapes") == 0 ? (const void *)&gpu_shapes
-           : strcmp(name, "s1") == 0     ? (const void *)&cuda_s1
-           : strcmp(name, "s4") == 0     ? (const void *)&s4
-                                         : NULL;
+    return strcmp(name, "links") == 0 ? &links : NULL;
 }
 
 static const struct fbp_backend backend = {
@@ -325,7 +296,6 @@ static const struct fbp_backend backend = {
     .wait = cuda_wait,
     .stamp = cuda_stamp,
     .stamped = cuda_stamped,
-    .time = cuda_time,
     .expect = cuda_expect,
     .counts = cuda_counts,
     .experiment = experiment,

@@ -86,6 +86,9 @@ extern const struct cuda_kernel cuda_kernel_rot90_half, cuda_kernel_rot90_exact;
 extern const struct cuda_kernel cuda_kernel_rot180_half, cuda_kernel_rot180_fast,
     cuda_kernel_rot180_exact;
 
+/** Kernels that are used only if a job names them, ended by a NULL name; NULL: there are none. */
+extern const struct cuda_kernel *cuda_kernels_by_name;
+
 /** The fastest kernel of the job's precision that scan and volume allow; of that name, if one is
  *  given.  NULL: there is none. */
 const struct gpu_kernel *cuda_kernel_find(const struct fbp_job *job, const char *name);

@@ -1,7 +1,6 @@
 /* CUDA's kernels, and which of them a job gets. */
 #include "backend/cuda/kernel.h"
 
-#include "backend/cuda/s0.h"
 #include "backend/gpu/gpu_known.h"
 
 #include <string.h>
@@ -23,10 +22,12 @@ static const struct gpu_kernel *const kernels[] = {
     [GPU_N_KNOWN] = NULL,
 };
 
-/* One that is there to be asked for; NULL. */
+const struct cuda_kernel *cuda_kernels_by_name;
+
+/* NULL: there is none. */
 static const struct gpu_kernel *find_by_name(const struct fbp_job *job, const char *name)
 {
-    for (const struct cuda_kernel *at = cuda_s0_kernels; at->gpu.name; at++)
+    for (const struct cuda_kernel *at = cuda_kernels_by_name; at && at->gpu.name; at++)
         if (strcmp(name, at->gpu.name) == 0 && gpu_kernel_suits(&at->gpu, job))
             return &at->gpu;
     return NULL;

@@ -57,9 +57,6 @@ void cuda_streams_close(struct cuda_device *dev)
         if (s->stream)
             (void)cudaStreamDestroy(s->stream);
     }
-    for (int i = 0; i < 2; i++)
-        if (dev->clock[i])
-            (void)cudaEventDestroy(dev->clock[i]);
 }
 
 static cudaEvent_t event_of(const struct cuda_device *dev, struct fbp_mark mark)
@@ -96,23 +93,5 @@ fbp_status cuda_wait(fbp_device *device, struct fbp_mark mark)
 
     CUDA_TRY(cudaSetDevice(dev->index));
     CUDA_TRY(cudaEventSynchronize(event_of(dev, mark)));
-    return FBP_OK;
-}
-
-fbp_status cuda_time(fbp_device *device, enum fbp_stage stage, double *seconds)
-{
-    struct cuda_device *dev = cuda_of(device);
-    cudaEvent_t *now = &dev->clock[seconds != NULL];
-    float ms;
-
-    CUDA_TRY(cudaSetDevice(dev->index));
-    if (!*now)
-        CUDA_TRY(cudaEventCreateWithFlags(now, cudaEventBlockingSync));
-    CUDA_TRY(cudaEventRecord(*now, dev->streams[stage].stream));
-    if (!seconds)
-        return FBP_OK;
-    CUDA_TRY(cudaEventSynchronize(*now));
-    CUDA_TRY(cudaEventElapsedTime(&ms, dev->clock[0], *now));
-    *seconds = 1e-3 * (double)ms;
     return FBP_OK;
 }

@@ -3,7 +3,6 @@
 #define FBP_SRC_REF_H
 
 #include "backend/backend.h"
-#include "base/private.h"
 #include "filter/row_filter.h"
 
 #include <pthread.h>
@@ -24,8 +23,8 @@ fbp_status ref_filter(fbp_device *dev, const struct fbp_batch *batch, void *raw,
 
 /** sum_k bilinear(view_k, u, v) / w^2 over a batch's views at the point x [mm], w(0) = 1; Zinsser
  *  and Keck 2013, section II.  Needs no device. */
-FBP_PRIVATE_API double ref_value(const struct fbp_job *job, const struct fbp_batch *batch,
-                                 const double *filtered, const double x[3]);
+double ref_value(const struct fbp_job *job, const struct fbp_batch *batch, const double *filtered,
+                 const double x[3]);
 
 /** volume: double [frames][nz][ny][nx] of the slab. */
 fbp_status ref_backproject(fbp_device *dev, const struct fbp_batch *batch, const void *filtered,

@@ -1,0 +1,69 @@
+/** @file jobs.h  The jobs quoted everywhere: full circle, SOD 750 mm, SDD 1200 mm, detector
+ * centred. */
+#ifndef FBP_BENCH_COMMON_JOBS_H
+#define FBP_BENCH_COMMON_JOBS_H
+
+#include "bench/common/bench.h"
+
+#include "fbp/scan.h"
+
+#include <stdbool.h>
+
+struct bench_job {
+    const char *name, *text;
+    size_t views, columns, rows, size;
+    double pitch_mm, voxel_mm;
+    size_t rings; /**< of plane integrals: their directions are rings of equal solid angle, and rows
+                     are frames; 0: a circle */
+    bool linear;  /**< rings of as many directions as there are rings instead */
+};
+
+enum { N_BENCH_JOBS = 3, N_BENCH_PLANES = 4 };
+extern const struct bench_job bench_jobs[N_BENCH_JOBS];
+
+/** Of EPR imaging, 208 directions: asked for by name. */
+extern const struct bench_job bench_planes[N_BENCH_PLANES];
+
+// clang-format off
+/** Rows of the option tables, as in bench.h. */
+#define BENCH_JOB(S, default_)                                                                    \
+    OPT(S, job, .name = "job", .arg = "J1|J2|J3", .fallback = default_,                           \
+        .help = "J1: 512^3 voxels from views of 512x512; J2: 512^3 from 1248x960; "               \
+                "J3: 1024^3 from 1248x960")
+#define BENCH_PLANES(S, default_)                                                                 \
+    OPT(S, job, .name = "job", .arg = "NAME", .fallback = default_,                               \
+        .help = "J1: 512^3 voxels from views of 512x512; J2: 512^3 from 1248x960; "               \
+                "J3: 1024^3 from 1248x960; P64, P128, P200: 64^3, 128^3, 200^3 from plane "       \
+                "integrals along 208 directions; P128x10: ten delays of them")
+#define BENCH_DIVIDE(S)                                                                           \
+    OPT(S, divide, .name = "divide", .arg = "N", .min = 1, .max = 64, .fallback = "1",            \
+        .help = "a small job, to try it: divides views, rows, columns and voxels a side by N")
+// clang-format on
+
+/** By name; NULL: none.  bench_any_find(): those of planes, too. */
+const struct bench_job *bench_job_find(const char *name);
+const struct bench_job *bench_any_find(const char *name);
+
+/** Is this --job a job, or NULL?  OPT_GO_ON, or the exit status of wrong usage. */
+int bench_job_check(const struct command *command, const char *name);
+int bench_any_check(const struct command *command, const char *name);
+
+/** The same in small: views, rows, columns and voxels a side divided by n >= 1. */
+struct bench_job bench_job_divided(const struct bench_job *job, size_t n);
+
+#define BENCH_PI 3.14159265358979323846
+
+/** The path of a source in even steps: a circle, or the arc of a C-arm with a view at both ends. */
+struct bench_orbit {
+    double sod_mm, sdd_mm, pitch_mm, arc_rad;
+    bool c_arm;
+};
+
+/** New views for a scan whose number of views and panel are known; an exit status, failures
+ *  reported. */
+int bench_orbit_views(const struct bench_orbit *orbit, struct fbp_scan *scan);
+
+/** Its geometry and volume; an exit status, failures reported. */
+int bench_job_scan(const struct bench_job *job, struct fbp_scan *scan);
+
+#endif /* FBP_BENCH_COMMON_JOBS_H */

@@ -1,0 +1,23 @@
+/** @file memory.h  An ordinary reconstruction from memory to memory (internal). */
+#ifndef FBP_BENCH_COMMON_MEMORY_H
+#define FBP_BENCH_COMMON_MEMORY_H
+
+#include "fbp/recon.h"
+
+/**
+ * Reconstruct as params say, by a plan of its own.
+ *
+ * views  [n_views][n_rows][n_columns] of the scan; NULL: what params->source reads
+ * out    the volume of the plan, [frame][z][y][x]
+ * @return as fbp_plan_create() and fbp_plan_run_to().
+ */
+fbp_status fbp_bench_reconstruct(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                                 const float *views, float *out);
+
+/** A sink of the plan's volume, its frames one behind the other, in memory. */
+fbp_status fbp_bench_sink(const fbp_plan *plan, float *out, fbp_sink **sink);
+
+/** The same, in the memory of the plan's device. */
+fbp_status fbp_bench_device_sink(const fbp_plan *plan, float *out, fbp_sink **sink);
+
+#endif /* FBP_BENCH_COMMON_MEMORY_H */

@@ -1,0 +1,65 @@
+#include "bench/common/views.h"
+
+#include "base/pool.h"
+#include "base/stop.h"
+#include "fbp/phantom.h"
+#include "phantom/views.h"
+
+/* What the workers share: [n_views][n_rows][n_columns]. */
+struct studio {
+    const struct fbp_scan *scan;
+    size_t n; /* samples of a view */
+    float *views;
+    uint16_t *counts; /* in their place */
+};
+
+static void fill_view(void *user, size_t view, int worker)
+{
+    const struct studio *s = user;
+    uint32_t x = 0x9e3779b9u * (uint32_t)(view + 1);
+
+    (void)worker;
+    for (size_t i = 0; i < s->n; i++) {
+        const uint32_t number = fbp_bench_next(&x);
+        if (s->counts)
+            s->counts[view * s->n + i] = (uint16_t)(number >> 16 | 1);
+        else
+            s->views[view * s->n + i] = fbp_bench_sample(number);
+    }
+}
+
+static fbp_status for_views(struct studio *s, int n_threads, fbp_pool_fn *fn)
+{
+    fbp_pool *pool;
+
+    FBP_TRY(fbp_pool_create(&pool, n_threads));
+    fbp_pool_for(pool, s->scan->n_views, fn, s);
+    fbp_pool_destroy(&pool);
+    return fbp_go_on();
+}
+
+static struct studio studio_of(const struct fbp_scan *scan, float *views)
+{
+    return (struct studio){
+        .scan = scan, .n = scan->panel.n_columns * scan->panel.n_rows, .views = views};
+}
+
+fbp_status fbp_bench_random(const struct fbp_scan *scan, int n_threads, enum fbp_type type,
+                            void *views)
+{
+    struct studio s = studio_of(scan, views);
+
+    s.counts = type == FBP_U16 ? views : NULL;
+    return for_views(&s, n_threads > 0 ? n_threads : fbp_core_count(), fill_view);
+}
+
+fbp_status fbp_bench_project(const struct fbp_scan *scan, double half_mm, int n_threads,
+                             float *views)
+{
+    struct fbp_phantom phantom = {0};
+
+    FBP_TRY(fbp_phantom_create(&phantom, "shepp-logan", half_mm, FBP_BENCH_WATER));
+    const fbp_status st = fbp_phantom_views(&phantom, scan, n_threads, views);
+    fbp_phantom_clear(&phantom);
+    return st;
+}

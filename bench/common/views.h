@@ -1,0 +1,36 @@
+/** @file views.h  Views to measure with, in the host's memory (internal). */
+#ifndef FBP_BENCH_COMMON_VIEWS_H
+#define FBP_BENCH_COMMON_VIEWS_H
+
+#include "fbp/scan.h"
+
+/** Density of the head phantom's skull, of which tissue is a fifth [1/mm]: values are of the size
+ * of water's. */
+#define FBP_BENCH_WATER 0.02
+
+/** One of the numbers without a pattern that benchmarks take for samples; *state is any but 0. */
+static inline uint32_t fbp_bench_next(uint32_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    *state ^= *state << 5;
+    return *state;
+}
+
+/** As a float above 0, up to 2. */
+static inline float fbp_bench_sample(uint32_t number)
+{
+    return ((float)(number >> 9) + 1) * 0x1p-22f;
+}
+
+/** Numbers without a pattern, none of them 0: FBP_F32, between 0 and 2, or FBP_U16; n_threads 0:
+ * all cores. */
+fbp_status fbp_bench_random(const struct fbp_scan *scan, int n_threads, enum fbp_type type,
+                            void *views);
+
+/** Integrals, over lines or planes, of a head phantom of `half_mm` half side; n_threads as above.
+ */
+fbp_status fbp_bench_project(const struct fbp_scan *scan, double half_mm, int n_threads,
+                             float *views);
+
+#endif /* FBP_BENCH_COMMON_VIEWS_H */

@@ -1,0 +1,67 @@
+/* The entry of libfbp_bench_cuda.so, beside that of the backend. */
+#include "backend/cuda/cuda.h"
+#include "bench/cuda/limits.h"
+#include "bench/cuda/s0.h"
+#include "bench/cuda/s1.h"
+#include "bench/cuda/s4.h"
+
+__attribute__((constructor)) static void add_kernels(void)
+{
+    cuda_kernels_by_name = cuda_s0_kernels;
+}
+
+static fbp_status limits(int index, struct fbp_limits *out)
+{
+    return cuda_limits(cuda_ordinal(index), out);
+}
+
+static fbp_status time_stage(fbp_device *device, enum fbp_stage stage, double *seconds)
+{
+    static cudaEvent_t begin, end;
+    const struct cuda_device *dev = cuda_of(device);
+    cudaStream_t stream = dev->streams[stage].stream;
+    float ms;
+
+    CUDA_TRY(cudaSetDevice(dev->index));
+    if (!seconds) {
+        CUDA_TRY(cudaEventCreate(&begin));
+        CUDA_TRY(cudaEventCreateWithFlags(&end, cudaEventBlockingSync));
+        CUDA_TRY(cudaEventRecord(begin, stream));
+        return FBP_OK;
+    }
+    CUDA_TRY(cudaEventRecord(end, stream));
+    CUDA_TRY(cudaEventSynchronize(end));
+    CUDA_TRY(cudaEventElapsedTime(&ms, begin, end));
+    CUDA_TRY(cudaEventDestroy(begin));
+    CUDA_TRY(cudaEventDestroy(end));
+    *seconds = 1e-3 * (double)ms;
+    return FBP_OK;
+}
+
+static fbp_status s4_describe(int index, struct fbp_s4_gpu *out)
+{
+    return cuda_s4_describe(cuda_ordinal(index), out);
+}
+
+static fbp_status s4_occupancy(int index, const struct fbp_s4_arguments *a,
+                               enum fbp_s4_kernel kernel, unsigned block,
+                               struct fbp_s4_occupancy *out)
+{
+    return cuda_s4_occupancy(cuda_ordinal(index), a, kernel, block, out);
+}
+
+static fbp_status s4_run(int index, const struct fbp_s4_arguments *a, enum fbp_s4_kernel kernel,
+                         unsigned block, double *object, struct fbp_s4_launch *out)
+{
+    return cuda_s4_run(cuda_ordinal(index), a, kernel, block, object, out);
+}
+
+FBP_API bench_device_fn fbp_bench_cuda;
+
+const struct bench_device *fbp_bench_cuda(void)
+{
+    static const struct fbp_s4_kernels s4 = {s4_describe, s4_occupancy, s4_run};
+    static const struct bench_device functions = {limits, time_stage, &cuda_s1, &s4};
+
+    return &functions;
+}

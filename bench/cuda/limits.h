@@ -1,0 +1,49 @@
+/** @file limits.h  Ceilings of a GPU, measured (internal; C and CUDA). */
+#ifndef FBP_BENCH_CUDA_LIMITS_H
+#define FBP_BENCH_CUDA_LIMITS_H
+
+#include <cuda_runtime_api.h>
+
+#include "bench/common/modules.h"
+
+FBP_BEGIN
+/** Measure the device of this ordinal. */
+fbp_status cuda_limits(int ordinal, struct fbp_limits *out);
+
+/** Launch: multiply-adds without memory; *n is their number. */
+cudaError_t cuda_limits_fma(int multiprocessors, float *out, double *n, cudaStream_t stream);
+
+/** Launch: bilinear fetches of texels of 1, 2 or 4 channels from a layer; *n is their number. */
+cudaError_t cuda_limits_fetch(int multiprocessors, cudaTextureObject_t texture, int channels,
+                              float *out, double *n, cudaStream_t stream);
+
+/** Launch: loads of 4, 8 or 16 bytes, neighbours by neighbours, that hit the first cache, from
+ *  CUDA_LOADED bytes; *n is the number of bytes that threads get. */
+enum { CUDA_LOADED = 32 << 10 };
+cudaError_t cuda_limits_load(int multiprocessors, int width, const void *from, float *out,
+                             double *n, cudaStream_t stream);
+
+/** Launch: bytes that are no NaN as fp16 or fp32, nor zero. */
+cudaError_t cuda_limits_fill(unsigned *words, size_t n, cudaStream_t stream);
+FBP_END
+
+#ifdef __CUDACC__
+
+/** What a loop keeps of all it reads. */
+static __device__ inline float cuda_add_up(float v)
+{
+    return v;
+}
+
+static __device__ inline float cuda_add_up(float2 v)
+{
+    return v.x + v.y;
+}
+
+static __device__ inline float cuda_add_up(float4 v)
+{
+    return (v.x + v.y) + (v.z + v.w);
+}
+
+#endif /* __CUDACC__ */
+#endif /* FBP_BENCH_CUDA_LIMITS_H */

@@ -1,0 +1,20 @@
+/** @file s0.h  Kernels after Okitsu, Ino and Hagihara 2008, scenario S0 (internal; C and CUDA).
+ *
+ * They are asked for by name, never chosen: `fbp bench S0` runs them.
+ */
+#ifndef FBP_BENCH_CUDA_S0_H
+#define FBP_BENCH_CUDA_S0_H
+
+#include "backend/cuda/kernel.h"
+
+FBP_BEGIN
+/** The steps of the paper's Table 4 and their combinations (s0_ladder.cu); ended by a NULL name. */
+extern const struct cuda_kernel cuda_s0_kernels[];
+
+/** As cuda_convolve_rows() (filter_kernels.h): one block a row, row and taps in shared memory; rows
+ * that do not fit go to that one. */
+cudaError_t cuda_s0_convolve(const float2 *in, unsigned n, unsigned length, const float *taps,
+                             unsigned half_width, float2 *out, cudaStream_t stream);
+FBP_END
+
+#endif /* FBP_BENCH_CUDA_S0_H */

@@ -1,0 +1,23 @@
+/** @file s4.h  The kernels with the arguments of S4's paper (internal; C and CUDA). */
+#ifndef FBP_BENCH_CUDA_S4_H
+#define FBP_BENCH_CUDA_S4_H
+
+#include <cuda_runtime_api.h>
+
+#include "bench/common/modules.h"
+
+FBP_BEGIN
+/** A kernel, (object, projection, GX, GY, GZ, d_object, N, d_proj, Q, S).  counted: the same with
+ *  a table of the threads that each multiprocessor has, (…, now, most); NULL: there is none. */
+const void *cuda_s4_kernel(enum fbp_s4_kernel kernel, bool counted);
+
+/** The slots of struct fbp_s4_kernels, for a device by CUDA's number. */
+fbp_status cuda_s4_describe(int ordinal, struct fbp_s4_gpu *out);
+fbp_status cuda_s4_occupancy(int ordinal, const struct fbp_s4_arguments *a,
+                             enum fbp_s4_kernel kernel, unsigned block,
+                             struct fbp_s4_occupancy *out);
+fbp_status cuda_s4_run(int ordinal, const struct fbp_s4_arguments *a, enum fbp_s4_kernel kernel,
+                       unsigned block, double *object, struct fbp_s4_launch *out);
+FBP_END
+
+#endif /* FBP_BENCH_CUDA_S4_H */

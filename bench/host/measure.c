@@ -1,0 +1,232 @@
+/* Timing of whole reconstructions, memory to memory. */
+#include "bench/common/measure.h"
+
+#include "fbp/device_memory.h"
+
+#include "api/device_memory.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/sort.h"
+#include "bench/common/error.h"
+#include "bench/common/memory.h"
+#include "bench/common/views.h"
+#include "geometry/ranges.h"
+#include "plan/params.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double MOST_COUNTS = 65535;
+
+/* A plan, and views and volume in memory that its device reaches. */
+struct host_bench {
+    struct fbp_scan scan; /* of the caller's, with an intensity if views are counts */
+    struct fbp_recon_params params;
+    bool counts, on_device;
+    char backend[32]; /* of the device, if it is to have them */
+    fbp_plan *plan;
+    fbp_source *source;
+    fbp_sink *sink;
+    void *views;
+    float *volume;
+};
+
+static size_t view_samples(const struct fbp_scan *s)
+{
+    return s->panel.n_columns * s->panel.n_rows;
+}
+
+static size_t sample_size(const struct host_bench *b)
+{
+    return b->counts ? sizeof(uint16_t) : sizeof(float);
+}
+
+static fbp_status make_source(const struct host_bench *b, const void *views, fbp_source **out)
+{
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info,
+        .n = {b->scan.panel.n_columns, b->scan.panel.n_rows, b->scan.n_views},
+        .type = b->counts ? FBP_U16 : FBP_F32};
+
+    return views && b->on_device ? fbp_source_device_memory(out, views, &info, b->backend, NULL)
+                                 : fbp_source_memory(out, views, &info);
+}
+
+static fbp_status alloc(const struct host_bench *b, size_t bytes, void **out)
+{
+    return b->on_device ? fbp_device_memory_alloc(b->params.device, bytes, out)
+                        : fbp_plan_alloc(b->plan, bytes, out);
+}
+
+static void release(const struct host_bench *b, void *memory)
+{
+    if (b->on_device)
+        fbp_device_memory_release(b->params.device, memory);
+    else if (b->plan)
+        fbp_plan_release(b->plan, memory);
+}
+
+/* Random views, through the host's memory if they are not to lie there. */
+static fbp_status fill(const struct host_bench *b, size_t bytes)
+{
+    const enum fbp_type type = b->counts ? FBP_U16 : FBP_F32;
+    void *host = NULL;
+
+    if (!b->on_device)
+        return fbp_bench_random(&b->scan, b->params.n_threads, type, b->views);
+    FBP_TRY(fbp_alloc(&host, bytes, "views"));
+    fbp_status st = fbp_bench_random(&b->scan, b->params.n_threads, type, host);
+    if (st == FBP_OK)
+        st = fbp_device_memory_copy(b->params.device, b->views, host, bytes);
+    fbp_free(host);
+    return st;
+}
+
+/* Seconds since *at, which becomes now. */
+static double lap(double *at)
+{
+    const double before = *at;
+
+    *at = fbp_seconds();
+    return *at - before;
+}
+
+static fbp_status host_open(struct host_bench *b, struct fbp_host_time *out)
+{
+    const size_t n = view_samples(&b->scan) * b->scan.n_views * sample_size(b);
+
+    if (b->on_device) { /* the plan knows where they lie */
+        snprintf(b->backend, sizeof b->backend, "%.*s", (int)strcspn(b->params.device, ":"),
+                 b->params.device);
+        FBP_TRY(alloc(b, n, &b->views));
+    }
+    FBP_TRY(make_source(b, b->views, &b->params.source));
+    double at = fbp_seconds();
+    FBP_TRY(fbp_plan_create(&b->plan, &b->scan, &b->params));
+    out->plan = lap(&at);
+    FBP_TRY(fbp_plan_open(b->plan));
+    out->open = lap(&at);
+    if (!b->views)
+        FBP_TRY(alloc(b, n, &b->views));
+    FBP_TRY(alloc(b, fbp_plan_info(b->plan)->output_bytes, (void **)&b->volume));
+    out->pin = lap(&at);
+    FBP_TRY(fill(b, n));
+    return make_source(b, b->views, &b->source);
+}
+
+static void host_close(struct host_bench *b)
+{
+    release(b, b->views);
+    release(b, b->volume);
+    fbp_plan_destroy(&b->plan);
+    fbp_source_close(&b->source);
+    fbp_source_close(&b->params.source);
+}
+
+static fbp_status run_once(const struct host_bench *b, fbp_plan *plan, struct fbp_report *report)
+{
+    fbp_sink *sink = NULL;
+    fbp_status st = FBP_OK;
+
+    FBP_TRY(b->on_device ? fbp_bench_device_sink(plan, b->volume, &sink)
+                         : fbp_bench_sink(plan, b->volume, &sink));
+    st = fbp_plan_run_to(plan, b->source, sink, report);
+    fbp_sink_close(&sink);
+    return st;
+}
+
+/* A plan for this run alone. */
+static fbp_status run_whole(const struct host_bench *b, const struct fbp_recon_params *params,
+                            struct fbp_report *report)
+{
+    fbp_plan *plan = NULL;
+    fbp_status st = FBP_OK;
+
+    FBP_TRY(fbp_plan_create(&plan, &b->scan, params));
+    st = run_once(b, plan, report);
+    fbp_plan_destroy(&plan);
+    return st;
+}
+
+/* n runs of the opened plan, or each with a plan of its own; sorted. */
+static fbp_status time_runs(const struct host_bench *b, bool whole, size_t n, double *seconds,
+                            struct fbp_report *report)
+{
+    for (size_t i = 0; i < n; i++) {
+        double at = fbp_seconds();
+        FBP_TRY(whole ? run_whole(b, &b->params, report) : run_once(b, b->plan, report));
+        seconds[i] = lap(&at);
+    }
+    fbp_sort(seconds, n);
+    return FBP_OK;
+}
+
+static fbp_status measure(const struct host_bench *b, double *seconds, struct fbp_host_time *out)
+{
+    struct fbp_recon_params apart = b->params;
+    struct fbp_report r = {.struct_size = sizeof r};
+
+    FBP_TRY(time_runs(b, false, 1, &out->first, &r));
+    FBP_TRY(time_runs(b, false, out->n_runs, seconds, &r));
+    out->median = seconds[out->n_runs / 2];
+    out->best = seconds[0];
+    out->worst = seconds[out->n_runs - 1];
+    out->min = r.min;
+    out->max = r.max;
+    out->mean = r.mean;
+    FBP_TRY(time_runs(b, true, out->n_runs, seconds, &r));
+    out->whole = seconds[out->n_runs / 2];
+    apart.no_overlap = 1;
+    FBP_TRY(run_whole(b, &apart, &r));
+    out->filter = r.filter;
+    out->backproject = r.backproject;
+    out->fetch = r.write;
+    return FBP_OK;
+}
+
+static fbp_status draw_timeline(const struct host_bench *b, const char *path)
+{
+    struct fbp_report r = {.struct_size = sizeof r};
+
+    fbp_plan_timeline(b->plan, path);
+    const fbp_status st = run_once(b, b->plan, &r);
+    fbp_plan_timeline(b->plan, NULL);
+    return st;
+}
+
+fbp_status fbp_bench_host(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                          const struct fbp_host_options *options, struct fbp_host_time *out)
+{
+    struct host_bench b = {
+        .scan = *scan, .counts = options->counts, .on_device = options->on_device};
+    double *seconds = NULL;
+    fbp_status st = FBP_OK;
+
+    fbp_message_clear();
+    FBP_TRY(fbp_take_params(&b.params, params));
+    FBP_TRY(fbp_check_scan(scan));
+    FBP_TRY(fbp_check_optional(&fbp_range_side, "options.n_runs", (double)options->n_runs));
+    *out = (struct fbp_host_time){.n_runs = options->n_runs > 0 ? options->n_runs : 1,
+                                  .counts = options->counts};
+    b.params.source = NULL;
+    if (b.counts && !fbp_scan_is_intensity(scan))
+        b.scan.i0 = MOST_COUNTS;
+    FBP_TRY_GOTO(fbp_calloc((void **)&seconds, out->n_runs, sizeof *seconds, "times"));
+    FBP_TRY_GOTO(host_open(&b, out));
+    const struct fbp_plan_summary *info = fbp_plan_info(b.plan);
+    out->backend = info->backend;
+    out->kernel = info->kernel;
+    out->isa = info->isa;
+    out->n_slabs = info->n_slabs;
+    out->n_batches = info->n_batches;
+    FBP_TRY_GOTO(measure(&b, seconds, out));
+    if (options->timeline)
+        FBP_TRY_GOTO(draw_timeline(&b, options->timeline));
+    FBP_TRY_GOTO(fbp_bench_error(scan, &b.params, &out->rmse_hu, &out->psnr_db));
+    out->gups = (double)info->updates / out->median * 1e-9;
+fail:
+    host_close(&b);
+    free(seconds);
+    return st;
+}

@@ -1,0 +1,6 @@
+#include "bench/commands.h"
+
+int main(int argc, char **argv)
+{
+    return program_main(&program_bench, argc, argv);
+}

@@ -1,0 +1,145 @@
+/** @file s3.h  The job of Ino, Yoshida and Hagihara (2009): FDK as drawing by OpenGL, its variants
+ * A to E, with filter, packing, and early fragment kill. */
+#ifndef FBP_BENCH_PAPERS_INO2009_S3_H
+#define FBP_BENCH_PAPERS_INO2009_S3_H
+
+#include "fbp/recon.h"
+
+FBP_BEGIN
+
+/** A variant: what one pass over a slice, or over four slices, draws. */
+struct fbp_s3_variant {
+    char letter; /**< 'A' … 'E'; what is no row of the paper: 'b', B with its four slices in one
+                      target; 'F', E with sixteen slices in four targets; 'G', D with eight views;
+                      'M', sixteen slices and any 3x4 matrices */
+    const char *text;
+    unsigned views, slices; /**< of a pass: 1, 4 or 8; 1, 4 or 16 */
+    unsigned targets;       /**< of a pass: slices are targets, or four of them one's channels */
+    bool balanced;          /**< terms linear in x and y are computed in the vertex stage */
+    bool matrices;          /**< columns and weights may depend on z */
+};
+
+/** How passes are added up: by the unit that blends, or from one texture to another and back. */
+enum fbp_s3_sum { FBP_S3_BLEND = 0, FBP_S3_PING_PONG };
+
+/** Which test kills fragments outside the region of interest before they are shaded. */
+enum fbp_s3_kill { FBP_S3_NO_KILL = 0, FBP_S3_STENCIL, FBP_S3_DEPTH };
+
+/** One way of doing the job. */
+struct fbp_s3_way {
+    size_t variant; /**< its index */
+    enum fbp_s3_sum sum;
+    enum fbp_s3_kill kill;
+    bool exact;            /**< interpolate by four fetches; otherwise the texture units do */
+    bool half;             /**< filtered views are fp16, times a power of two */
+    bool pack_on_device;   /**< four views are put into texels there, not on the host */
+    bool unpack_on_device; /**< slices are taken out of texels there */
+    bool synchronised;     /**< wait after every stage, which is when stages are timed */
+    bool count;            /**< fragments that are shaded count themselves (OpenGL 4.2) */
+    size_t slices;         /**< of the volume, on the device at a time; 0: as many as it holds */
+    size_t middle;         /**< draw only so many, about the middle, in whole groups; 0: all */
+    bool again;            /**< add the filtered views that the last run left on the device */
+    size_t most_updates;   /**< of one draw; 0: so many that a slow device draws for 2 s */
+};
+
+/** Seconds, and what was drawn.  Without synchronisation only `total` tells something. */
+struct fbp_s3_time {
+    double init; /**< programs are compiled, tables are made */
+    double packing, upload, filter, backproject, readback, unpacking;
+    double total;
+    double slices_alone; /**< of it: all that comes behind the filter */
+    size_t z0, n_slices; /**< what was drawn: [z0, z0 + n_slices) */
+    size_t passes;       /**< over a slice or four */
+    size_t draws;        /**< a pass is drawn in tiles where one draw would take too long */
+    double shaded;       /**< fragments, if they were counted */
+};
+
+/**
+ * What a fragment of a variant costs, counted in the text of its shader.  Operations: each + - * /
+ * of the body counts once a component; a sum of four products 7; a blended target 1 a channel.  A
+ * fetch with bilinear interpolation counts 11 (two fractions, three interpolations of three), as in
+ * the paper; one made by hand counts what its text has.  Bytes: a fetch reads one texel, since its
+ * neighbours come from a cache; a target is read and written.
+ */
+struct fbp_s3_cost {
+    unsigned updates; /**< voxels and views of a fragment */
+    double processing, texture, bytes;
+};
+
+/** What the fragment stage does at best, and what the texture units make of fractions. */
+struct fbp_s3_limits {
+    double r32f, rgba32f, r16f, rgba16f; /**< bilinear fetches a second of such texels */
+    double blend;                        /**< bytes a second, read and written */
+    size_t values;         /**< that differ, of 1024^2 places between texels of 0 and 1 */
+    double fraction_error; /**< the largest error of these */
+};
+
+struct fbp_s3_error {
+    double rmse, max; /**< 1/mm */
+    double rmse_hu;   /**< water: .02/mm */
+    double psnr_db;   /**< peak: the largest value in double precision */
+    size_t n_voxels;  /**< compared */
+};
+
+struct fbp_s3_params {
+    size_t struct_size;
+    const char *device; /**< NULL: gl */
+    int n_threads;
+    /** Of the volume, how much the region of interest leaves out; 0: .75.  It is a cylinder. */
+    double left_out;
+};
+
+/** A job: the filtered views of a head phantom are added to a volume. */
+typedef struct fbp_s3 fbp_s3;
+
+/**
+ * Open a renderer, and project the phantom.
+ *
+ * scan  a full circle of cone-beam views with a centred panel that is not tilted; no arrays are
+ *       opened; must outlive the session
+ * @return FBP_OK, FBP_ERR_UNSUPPORTED (a device that does not draw, another kind of scan),
+ *         FBP_ERR_INVALID, FBP_ERR_NOMEM, FBP_ERR_DEVICE.
+ */
+FBP_MUST_CHECK fbp_status fbp_s3_open(fbp_s3 **out, const struct fbp_scan *scan,
+                                      const struct fbp_s3_params *params);
+void fbp_s3_close(fbp_s3 **s);
+
+/** Name and version of the renderer. */
+const char *fbp_s3_renderer(const fbp_s3 *s);
+/** NULL beyond the last.  A to E come first, in their order. */
+const struct fbp_s3_variant *fbp_s3_variant_at(const fbp_s3 *s, size_t index);
+void fbp_s3_cost_of(const fbp_s3 *s, const struct fbp_s3_way *way, struct fbp_s3_cost *out);
+FBP_MUST_CHECK fbp_status fbp_s3_measure(fbp_s3 *s, struct fbp_s3_limits *out);
+
+/** Passes that a variant needs: ceil(slices / its slices) ceil(views / its views). */
+size_t fbp_s3_passes(const struct fbp_s3_variant *variant, size_t n_slices, size_t n_views);
+
+/** Do the job; the volume is kept until the next run.  FBP_ERR_INVALID: there are no views to add
+ *  `again`, or other variants pack them in another way. */
+FBP_MUST_CHECK fbp_status fbp_s3_run(fbp_s3 *s, const struct fbp_s3_way *way,
+                                     struct fbp_s3_time *out);
+/** The volume of the last run, [z][y][x], zeros where it was not drawn; and what was wanted of it,
+ *  as bytes; NULL: everything. */
+const float *fbp_s3_volume(const fbp_s3 *s);
+const uint8_t *fbp_s3_wanted(const fbp_s3 *s);
+/** Some voxels of the last run, where they were drawn and wanted, beside those in double precision:
+ *  of the slices that the first comparison was of, as long as some of them are drawn. */
+FBP_MUST_CHECK fbp_status fbp_s3_compare(fbp_s3 *s, struct fbp_s3_error *out);
+
+/** The same job by the CPU's backend: the volume, [z][y][x]. */
+FBP_MUST_CHECK fbp_status fbp_s3_by_cpu(fbp_s3 *s, float *voxels);
+
+/** Seconds of a way of doing the job. */
+struct fbp_s3_bar {
+    const char *name;
+    double seconds; /**< NAN: not known, which is said in its place */
+    bool published; /**< not measured here */
+};
+
+/** Draw Fig. 5 as SVG: bars, the axis logarithmic.  is_paper: all bars are of the same job. */
+FBP_MUST_CHECK fbp_status fbp_s3_draw(const char *path, bool is_paper,
+                                      const struct fbp_s3_bar *bars, size_t n);
+
+FBP_END
+
+#endif /* FBP_BENCH_PAPERS_INO2009_S3_H */

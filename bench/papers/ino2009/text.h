@@ -1,0 +1,94 @@
+/** @file text.h  Scenario S3: the job of Ino, Yoshida and Hagihara (2009), measured and tabulated.
+ */
+#ifndef FBP_BENCH_PAPERS_INO2009_TEXT_H
+#define FBP_BENCH_PAPERS_INO2009_TEXT_H
+
+#include "bench/common/bench.h"
+
+#include "bench/papers/ino2009/s3.h"
+
+/** Variants A to E; what is beyond the paper. */
+enum { S3_VARIANTS = 5, S3_MORE = 9, S3_PAPER_SIZE = 512, S3_PAPER_VIEWS = 360 };
+
+/** Tables 2 and 3 of the paper, of one variant: seconds, GFLOPS, GB/s. */
+struct s3_published {
+    double packing, download, filter, backproject, readback, unpacking, others, synchronised, total;
+    double processing, texture, flops, memory;
+};
+extern const struct s3_published s3_published[S3_VARIANTS];
+/** Of Table 3: what the paper's card (8800 GTX) could do; NAN where it does not say. */
+extern const struct s3_published s3_theoretical;
+/** With 75 % of the volume left out, and the paper's other implementations [s]. */
+extern const double s3_published_kill, s3_published_cpu, s3_published_previous;
+
+/** A variant as it was done; seconds, NAN where it was not measured. */
+struct s3_result {
+    bool done;
+    struct fbp_s3_variant of;
+    /** Synchronised: blended, packed on the host; of as many slices as there are. */
+    struct fbp_s3_time time;
+    size_t slices; /**< that were drawn to know that */
+    double total;  /**< of a run without synchronisation */
+    double before; /**< of it, until the backprojection begins */
+    struct fbp_s3_cost cost;
+    double psnr_db, rmse_hu, exact_psnr_db;
+    bool half;                 /**< of views in fp16 */
+    double ping_pong, exact;   /**< backprojection in these ways */
+    double stencil, depth;     /**< ... with early fragment kill, by these tests */
+    double kill_total;         /**< the whole job with the faster of both */
+    double packing, unpacking; /**< on the device */
+};
+
+/** How variants are measured. */
+struct s3_how {
+    size_t size, views, runs;
+    double seconds; /**< of a backprojection: if it takes longer, fewer slices are drawn; 0: all */
+    bool brief;     /**< the way of Tables 2 and 3 alone */
+    bool quiet;     /**< no notes */
+    bool silent;    /**< no line a variant */
+};
+
+/** Measure a variant; an exit status, failures reported.  Prints a line with the main figures. */
+int s3_measure(const struct s3_how *how, fbp_s3 *s3, size_t variant, struct s3_result *r);
+
+/** The backprojection of a variant alone.  again: filtered views as it wants them are there. */
+int s3_measure_alone(const struct s3_how *how, fbp_s3 *s3, size_t variant, bool half, bool again,
+                     struct s3_result *r);
+
+/** What a variant's fetches are of. */
+const char *s3_texel(const struct s3_result *r);
+
+/** As if all of n slices had been drawn: what depends on them is multiplied. */
+void s3_whole(struct fbp_s3_time *t, size_t n);
+
+/** What was asked for, and found. */
+struct s3_job {
+    size_t size, views, runs;
+    bool silent; /**< JSON is printed, and nothing else */
+    const char *renderer;
+    struct fbp_s3_limits limits;
+    struct s3_result results[S3_VARIANTS];
+    struct s3_result more[S3_MORE]; /**< variants that are not the paper's, then views in fp16 */
+};
+
+/** What follows from a run's seconds: operations [GFLOPS], memory [GB/s], updates [GUPS]. */
+struct s3_rates {
+    double gups, processing, texture, flops, memory;
+};
+struct s3_rates s3_rates_of(const struct s3_job *job, const struct s3_result *r);
+
+/** Updates as a share of the fetches that the fragment stage makes of the variant's texel. */
+double s3_fetch_share(const struct s3_job *job, const struct s3_result *r);
+
+/** Seconds that no stage of a synchronised run accounts for. */
+double s3_others(const struct fbp_s3_time *t);
+
+/** Tables 1 to 3, published and now. */
+void s3_print(const struct s3_job *job);
+int s3_json(const struct s3_job *job);
+
+/** Figs. 5 and 6, the latter by a variant, into a folder; an exit status, failures reported. */
+int s3_draw(const struct s3_job *job, fbp_s3 *s3, size_t variant, const struct fbp_scan *scan,
+            const char *folder);
+
+#endif /* FBP_BENCH_PAPERS_INO2009_TEXT_H */

@@ -1,0 +1,261 @@
+#include "bench/common/jobs.h"
+#include "bench/papers/ino2010/text.h"
+#include "say.h"
+
+#include <math.h>
+#include <string.h>
+
+struct s2_args {
+    const char *name, *device, *kernel, *streams, *directory, *pictures;
+    size_t size, views, subvolumes, count, device_memory, memory, runs;
+    int threads;
+    bool plan, json, quiet;
+};
+
+#define S struct s2_args
+static const struct opt table[] = {
+    OPT(S, name, .name = "case", .arg = "a|b", .fallback = "both; without a GPU a",
+        .help = "a: 1024^3 voxels from 720 views of 1024x1024; b: 2048^3 from 720 of 2048x2048"),
+    OPT(S, size, .name = "size", .arg = "N", .min = 8, .max = 4096,
+        .help = "another job: N^3 voxels from views of NxN"),
+    OPT(S, views, .name = "views", .arg = "K", .min = 3, .max = 65536, .fallback = "720",
+        .help = "number of views"),
+    OPT(S, subvolumes, .name = "subvolumes", .arg = "B", .min = 1, .max = 1 << 24,
+        .fallback = "as few as fit",
+        .help = "number of boxes that the volume is cut into; the paper has 4 and 64"),
+    BENCH_DEVICE(S),
+    OPT(S, count, .name = "count", .arg = "1|2|4", .min = 1, .max = 4, .fallback = "all three",
+        .help = "measure only with so many devices"),
+    OPT(S, streams, .name = "streams", .arg = "on|off|both", .fallback = "both",
+        .help = "on: copies and kernels overlap; off: the host waits for each step, which is when "
+                "the steps are timed"),
+    OPT(S, kernel, .name = "kernel", .arg = "NAME", .list = fbp_kernel_name,
+        .fallback = "s2 on cuda, else column or matrix", .help = "backprojection kernel"),
+    OPT_BYTE_COUNT(S, device_memory, .name = "device-memory", .arg = "BYTES",
+                   .fallback = "90% of what is free",
+                   .help = "how much of a device's own memory may be used; the paper's cards have "
+                           "4G"),
+    OPT_BYTE_COUNT(S, memory, .name = "memory", .arg = "BYTES", .fallback = "80% of what is free",
+                   .help = "how much of the host's memory may be used; the paper's has 16G. A "
+                           "volume that does not fit beside the views goes to a file"),
+    OPT(S, directory, .name = "dir", .arg = "DIR", .fallback = "$TMPDIR or /tmp",
+        .help = "where that temporary file is"),
+    OPT(S, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "1",
+        .help = "number of measurements; the fastest is printed"),
+    OPT(S, plan, .name = "plan",
+        .help = "only Table 1 with the numbers of the job, and what is "
+                "decided; nothing is computed"),
+    OPT(S, pictures, .name = "pictures", .arg = "DIR",
+        .help = "draw Figs. 3 and 4 into this folder: S2-fig3.svg and S2-fig4.svg"),
+    BENCH_THREADS(S),
+    OPT(S, json, .name = "json", .help = "print one JSON object with a measurement for each run"),
+    OPT(S, quiet, .name = "quiet", .letter = 'q', .help = "print only results and errors"),
+};
+#undef S
+
+/* The head fills the circle that all views see. */
+static int make_scan(const struct s2_result *r, struct fbp_scan *scan)
+{
+    const struct bench_job job = {
+        .views = r->views,
+        .columns = r->size,
+        .rows = r->size,
+        .size = r->size,
+        .pitch_mm = 409.6 / (double)r->size,
+        .voxel_mm = 256 / (double)r->size,
+    };
+
+    return bench_job_scan(&job, scan);
+}
+
+static bool wants(const struct s2_args *a, bool streams)
+{
+    return !a->streams || strcmp(a->streams, streams ? "off" : "on") != 0;
+}
+
+/* The fastest of the runs with so many devices. */
+static int measure_one(const struct s2_args *a, fbp_s2 *s2, struct s2_result *r, size_t i,
+                       bool streams)
+{
+    struct fbp_s2_time *out = streams ? &r->streams[i] : &r->apart[i], t;
+
+    say_note(a->quiet, "%zu^3, C = %zu, %s streams", r->size, s2_counts[i],
+             streams ? "with" : "without");
+    for (size_t k = 0; k < a->runs; k++) {
+        if (fbp_s2_run(s2, s2_counts[i], streams, &t) != FBP_OK)
+            return cli_fail();
+        if (r->hash && t.hash != r->hash)
+            return cli_error("S2: C = %zu, %s streams: the volume has not the bits of the runs "
+                             "before: this is a mistake of the program or of a device",
+                             s2_counts[i], streams ? "with" : "without");
+        r->hash = t.hash;
+        if (k == 0 || t.total < out->total)
+            *out = t;
+    }
+    return 0;
+}
+
+static int measure_counts(const struct s2_args *a, fbp_s2 *s2, struct s2_result *r)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < S2_COUNTS; i++)
+        for (int streams = 0; rc == 0 && streams < 2; streams++)
+            if (s2_counts[i] <= r->plan.n_devices && (!a->count || a->count == s2_counts[i]) &&
+                wants(a, streams))
+                rc = measure_one(a, s2, r, i, streams);
+    r->plan = *fbp_s2_about(s2);
+    return rc;
+}
+
+/* The device's limits, where it can measure them. */
+static int find_limits(struct s2_result *r)
+{
+    const fbp_status st = fbp_bench_limits(r->plan.backend, &r->limits);
+
+    return st == FBP_OK || st == FBP_ERR_UNSUPPORTED ? 0 : cli_fail();
+}
+
+static int show(const struct s2_args *a, const struct s2_result *r)
+{
+    int rc = 0;
+
+    if (!a->json)
+        s2_print_table2(r);
+    for (size_t i = 0; rc == 0 && a->json && i < S2_COUNTS; i++) {
+        if (r->apart[i].n_devices)
+            rc = s2_json_run(r, i, &r->apart[i]);
+        if (rc == 0 && r->streams[i].n_devices)
+            rc = s2_json_run(r, i, &r->streams[i]);
+    }
+    return rc == 0 && a->json ? s2_json_error(r) : rc;
+}
+
+static int measure(const struct s2_args *a, fbp_s2 *s2, struct s2_result *r)
+{
+    int rc = a->json ? s2_json_plan(r) : (s2_print_plan(r), 0);
+
+    if (rc || a->plan)
+        return rc;
+    rc = measure_counts(a, s2, r);
+    if (rc == 0 && fbp_s2_compare(s2, &r->error) != FBP_OK)
+        rc = cli_fail();
+    r->compared = rc == 0;
+    if (rc == 0)
+        rc = find_limits(r);
+    return rc ? rc : show(a, r);
+}
+
+/* One job, from its scan to its tables. */
+static int do_case(const struct s2_args *a, struct s2_result *r)
+{
+    const struct fbp_s2_params p = {.struct_size = sizeof p,
+                                    .device = a->device,
+                                    .most_devices = a->count ? a->count : s2_counts[S2_COUNTS - 1],
+                                    .kernel = a->kernel,
+                                    .subvolumes = a->subvolumes,
+                                    .device_memory_bytes = a->device_memory,
+                                    .memory_bytes = a->memory,
+                                    .folder = bench_folder(a->directory),
+                                    .n_threads = a->threads};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+    fbp_s2 *s2 = NULL;
+    int rc = make_scan(r, &scan);
+
+    if (rc == 0 && fbp_s2_open(&s2, &scan, &p) != FBP_OK)
+        rc = cli_fail();
+    if (rc == 0) {
+        r->plan = *fbp_s2_about(s2);
+        if (a->count > r->plan.n_devices)
+            rc = cli_error("--count: %zu devices are asked for, %s has %zu", a->count,
+                           r->plan.backend, r->plan.n_devices);
+    }
+    if (rc == 0)
+        rc = measure(a, s2, r);
+    fbp_s2_close(&s2);
+    fbp_scan_clear(&scan);
+    return rc;
+}
+
+static struct s2_result result_of(const struct s2_args *a, size_t i)
+{
+    const struct s2_published *p = &s2_published[i];
+    const bool own = a->size || a->views;
+    struct s2_result r = {.of = p,
+                          .name = own ? "own" : p->name,
+                          .size = a->size ? a->size : p->size,
+                          .views = a->views ? a->views : p->views};
+
+    r.is_paper = r.size == p->size && r.views == p->views;
+    return r;
+}
+
+/* The cases asked for; both where nothing is said, and devices have their own memory. */
+static int do_cases(const struct s2_args *a)
+{
+    struct s2_result results[S2_CASES];
+    size_t n = 0;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < S2_CASES; i++) {
+        if (a->name && strcmp(a->name, s2_published[i].name) != 0)
+            continue;
+        if (n > 0 && ((a->size && !a->name) || !results[0].plan.own_memory))
+            break;
+        if (n > 0 && !a->json)
+            putchar('\n');
+        results[n] = result_of(a, i);
+        rc = do_case(a, &results[n++]);
+    }
+    if (rc == 0 && !a->plan && !a->json)
+        s2_print_table3(results, n);
+    if (rc == 0 && !a->plan && a->pictures)
+        rc = s2_draw(results, n, a->pictures);
+    return rc;
+}
+
+static int check(const struct command *self, const struct s2_args *a)
+{
+    if (a->name && strcmp(a->name, "a") != 0 && strcmp(a->name, "b") != 0)
+        return opt_usage(self, "--case: expected a or b, got \"%s\"", a->name);
+    if (a->streams && strcmp(a->streams, "on") != 0 && strcmp(a->streams, "off") != 0 &&
+        strcmp(a->streams, "both") != 0)
+        return opt_usage(self, "--streams: expected on, off or both, got \"%s\"", a->streams);
+    if (a->count == 3)
+        return opt_usage(self, "--count: expected 1, 2 or 4, got \"3\"");
+    return bench_check_pictures(a->pictures);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct s2_args a = {.runs = 1};
+    int rc = opt_parse(self, &a, argc, argv);
+
+    if (rc == OPT_GO_ON)
+        rc = check(self, &a);
+    return rc == OPT_GO_ON ? do_cases(&a) : rc;
+}
+
+const struct command cmd_bench_s2 = {
+    .name = "bench S2",
+    .summary = "jobs of a paper of 2010, volumes larger than a GPU",
+    .usage = "[options]",
+    .about =
+        "The jobs of Ino, Okitsu, Hagihara et al. (2010). The volume is cut along x and y into B "
+        "boxes of whole z columns. C devices filter K/C views each (Shepp-Logan filter, in space). "
+        "The filtered views are gathered in the memory of the host. Then the devices take the "
+        "boxes in turns. For each box all views are sent to its device, I at a time, by the kernel "
+        "of S0 with I = 5. Finished boxes are copied into the whole volume.\n"
+        "Table 1: what each device of C has to do. Table 2: seconds for 1, 2 and 4 devices, as far "
+        "as there are so many; rows are those of the slowest device, without streams. Devices have "
+        "been used before; the time for that is below the table, as is that for the memory of the "
+        "host. Table 3: views a second, normalised to the memory bandwidth of the paper's GPU. The "
+        "published figures are printed beside all of them.\n"
+        "The views are those of a head phantom. The volume is compared with that of an ordinary "
+        "reconstruction by the same kernel, and with one in double precision.",
+    .examples = "  fbp bench S2 --size 64 --views 90 --device cpu --subvolumes 4\n"
+                "  fbp bench S2 --plan --device-memory 4G --memory 16G\n"
+                "  fbp bench S2 --case b --subvolumes 64 --device-memory 4G --memory 16G\n",
+    COMMAND_OPTS(table),
+    .run = run,
+};

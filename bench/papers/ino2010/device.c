@@ -1,0 +1,344 @@
+/*
+ * One device of a run, and the thread that drives it.  With streams a step is only given to its
+ * queue, and marks keep the order; without, the host waits for each step and takes its time.
+ */
+#include "bench/papers/ino2010/measure.h"
+
+#include "backend/slab.h"
+#include "base/clock.h"
+#include "base/stop.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_COPIERS = 8 };
+
+static const struct fbp_backend *backend(const struct s2_worker *w)
+{
+    return w->s->backend;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Opening. */
+
+static fbp_status alloc(struct s2_worker *w, enum fbp_purpose purpose, size_t bytes, size_t n_views,
+                        void **out)
+{
+    const struct fbp_buffer b = {purpose, bytes, n_views, n_views ? w->s->plan.n_rows : 0};
+
+    return backend(w)->alloc(purpose == FBP_FOR_RAW ? w->filterer : w->adder, &b, out);
+}
+
+/* Of one size, for both phases. */
+static fbp_status alloc_views(struct s2_worker *w, size_t i)
+{
+    const struct fbp_s2_plan *p = &w->s->plan;
+    const size_t view = s2_view_samples(w->s) * sizeof(float);
+    const size_t most = S2_FILTER_VIEWS > p->launch_views ? S2_FILTER_VIEWS : p->launch_views;
+    const size_t filtered =
+        backend(w)->filtered_bytes(&w->s->rows, p->launch_views, w->s->plan.n_rows);
+
+    FBP_TRY(alloc(w, FBP_FOR_RAW, most * view, most, &w->raw[i]));
+    FBP_TRY(alloc(w, FBP_FOR_RAW, S2_FILTER_VIEWS * view, S2_FILTER_VIEWS, (void **)&w->rows[i]));
+    return alloc(w, FBP_FOR_FILTERED, filtered, p->launch_views, &w->filtered[i]);
+}
+
+static fbp_status alloc_boxes(struct s2_worker *w)
+{
+    const struct fbp_s2_plan *p = &w->s->plan;
+    const size_t slice = p->box[0] * p->box[1] * sizeof(float);
+    const size_t fit = S2_STAGE_BYTES / slice;
+
+    w->stage_slices = least(fit > 0 ? fit : 1, p->n[2]);
+    for (size_t i = 0; i < p->volumes; i++)
+        FBP_TRY(alloc(w, FBP_FOR_VOLUME, p->box_bytes, 0, &w->volume[i]));
+    for (size_t i = 0; i < S2_SLOTS; i++)
+        FBP_TRY(backend(w)->host_alloc(w->adder, w->stage_slices * slice, "slices of a box",
+                                       &w->stage[i]));
+    return FBP_OK;
+}
+
+fbp_status s2_worker_open(struct s2_worker *w)
+{
+    const fbp_s2 *s = w->s;
+    const int device = s->devices[w->at], threads = s->n_threads / (int)w->n;
+
+    FBP_TRY(backend(w)->open(&w->filterer, device, &s->tables.job));
+    FBP_TRY(backend(w)->open(&w->adder, device, &s->rows));
+    for (size_t i = 0; i < S2_SLOTS; i++)
+        FBP_TRY(alloc_views(w, i));
+    FBP_TRY(alloc_boxes(w));
+    return fbp_pool_create(&w->copiers, threads < 1              ? 1
+                                        : threads > MOST_COPIERS ? MOST_COPIERS
+                                                                 : threads);
+}
+
+void s2_worker_close(struct s2_worker *w)
+{
+    const struct fbp_backend *b = backend(w);
+
+    if (w->filterer)
+        (void)!fbp_device_settle_all(b, w->filterer);
+    if (w->adder)
+        (void)!fbp_device_settle_all(b, w->adder);
+    for (size_t i = 0; w->filterer && i < S2_SLOTS; i++) {
+        fbp_device_put(b, w->filterer, FBP_FOR_RAW, w->raw[i]);
+        fbp_device_put(b, w->filterer, FBP_FOR_RAW, w->rows[i]);
+    }
+    for (size_t i = 0; w->adder && i < S2_SLOTS; i++) {
+        fbp_device_put(b, w->adder, FBP_FOR_FILTERED, w->filtered[i]);
+        fbp_device_put(b, w->adder, FBP_FOR_VOLUME, w->volume[i]);
+        fbp_host_put(b, w->adder, w->stage[i]);
+    }
+    if (w->filterer)
+        b->close(&w->filterer);
+    if (w->adder)
+        b->close(&w->adder);
+    fbp_pool_destroy(&w->copiers);
+}
+
+/* Steps. */
+
+/* Without streams: until the last stage that was given work has done it, whose time this is. */
+static fbp_status step(struct s2_worker *w, fbp_device *dev, enum fbp_stage stage, double *row)
+{
+    if (w->streams)
+        return FBP_OK;
+    FBP_TRY(fbp_device_settle(backend(w), dev, stage));
+    const double now = fbp_seconds();
+    *row += now - w->lap;
+    w->lap = now;
+    return FBP_OK;
+}
+
+static fbp_status go_on(const struct s2_worker *w)
+{
+    return atomic_load(w->failed) ? FBP_ERR_CANCELLED : fbp_go_on();
+}
+
+static fbp_status mark(const struct s2_worker *w, fbp_device *dev, enum fbp_stage stage,
+                       struct fbp_mark *out)
+{
+    return backend(w)->mark(dev, stage, out);
+}
+
+static fbp_status after(const struct s2_worker *w, fbp_device *dev, enum fbp_stage stage,
+                        struct fbp_mark m)
+{
+    return fbp_device_after(backend(w), dev, stage, m);
+}
+
+/* Views of the host to the device: what it does with them may change them. */
+static fbp_status send(const struct s2_worker *w, fbp_device *dev, size_t view0, size_t n,
+                       void *raw)
+{
+    const size_t samples = s2_view_samples(w->s);
+    const float *from = w->s->views + view0 * samples;
+
+    if (!backend(w)->own_memory)
+        memcpy(raw, from, n * samples * sizeof *from);
+    return backend(w)->upload(dev, raw, from, n * samples);
+}
+
+static struct fbp_batch batch_of(const struct s2_worker *w, size_t view0, size_t n)
+{
+    const size_t rows = w->s->plan.n_rows;
+
+    return (struct fbp_batch){.view0 = view0, .n_views = n, .n_rows = rows, .load_rows = rows};
+}
+
+/* First phase: a share of the views, filtered, back to where they were. */
+
+/* What stands in the way of a slot's next use. */
+struct slot {
+    struct fbp_mark sent, used, back;
+    size_t view0, n; /* on its way back; n 0: nothing */
+};
+
+static fbp_status start_filter(struct s2_worker *w, struct slot *s, size_t i)
+{
+    fbp_device *dev = w->filterer;
+    const struct fbp_batch batch = batch_of(w, s->view0, s->n);
+
+    FBP_TRY(after(w, dev, FBP_STAGE_IN, s->used));
+    FBP_TRY(send(w, dev, s->view0, s->n, w->raw[i]));
+    FBP_TRY(mark(w, dev, FBP_STAGE_IN, &s->sent));
+    FBP_TRY(step(w, dev, FBP_STAGE_IN, &w->time.download));
+    FBP_TRY(after(w, dev, FBP_STAGE_FILTER, s->sent));
+    FBP_TRY(after(w, dev, FBP_STAGE_FILTER, s->back));
+    FBP_TRY(backend(w)->filter_rows(dev, &batch, w->raw[i], w->rows[i]));
+    FBP_TRY(mark(w, dev, FBP_STAGE_FILTER, &s->used));
+    return step(w, dev, FBP_STAGE_FILTER, &w->time.filter);
+}
+
+/* They replace the views they came from, which have to be gone. */
+static fbp_status bring_back(struct s2_worker *w, struct slot *s, size_t i)
+{
+    const size_t samples = s2_view_samples(w->s);
+    fbp_device *dev = w->filterer;
+
+    if (s->n == 0)
+        return FBP_OK;
+    FBP_TRY(fbp_device_wait(backend(w), dev, s->sent));
+    FBP_TRY(after(w, dev, FBP_STAGE_OUT, s->used));
+    FBP_TRY(
+        backend(w)->download(dev, w->rows[i], s->n * samples, w->s->views + s->view0 * samples));
+    FBP_TRY(mark(w, dev, FBP_STAGE_OUT, &s->back));
+    s->n = 0;
+    return step(w, dev, FBP_STAGE_OUT, &w->time.readback);
+}
+
+/* Device c of C takes one of C runs of views, cut between pairs that share a transform. */
+static size_t first_view(const struct s2_worker *w, size_t device)
+{
+    const size_t k = w->s->plan.n_views, groups = (k + S2_FILTER_VIEWS - 1) / S2_FILTER_VIEWS;
+
+    return least(device * groups / w->n * S2_FILTER_VIEWS, k);
+}
+
+fbp_status s2_worker_filter(struct s2_worker *w)
+{
+    const size_t end = first_view(w, w->at + 1);
+    struct slot slots[S2_SLOTS] = {0};
+    size_t i = 0;
+
+    w->lap = fbp_seconds();
+    for (size_t view = first_view(w, w->at); view < end; view += S2_FILTER_VIEWS) {
+        FBP_TRY(go_on(w));
+        slots[i].view0 = view;
+        slots[i].n = least(end - view, S2_FILTER_VIEWS);
+        FBP_TRY(start_filter(w, &slots[i], i));
+        i = (i + 1) % S2_SLOTS;
+        FBP_TRY(bring_back(w, &slots[i], i));
+    }
+    for (size_t k = 0; k < S2_SLOTS; k++, i = (i + 1) % S2_SLOTS)
+        FBP_TRY(bring_back(w, &slots[i], i));
+    return fbp_device_settle_all(backend(w), w->filterer);
+}
+
+/* Second phase: boxes. */
+
+/* The boxes that a device has at a time, and its slots. */
+struct boxes {
+    struct slot slots[S2_SLOTS];
+    struct fbp_mark ready[S2_SLOTS], fetched[S2_SLOTS];
+};
+
+/* Some views into a box. */
+static fbp_status add(struct s2_worker *w, struct slot *s, size_t i, const struct fbp_batch *batch,
+                      const struct fbp_slab *box, void *volume)
+{
+    fbp_device *dev = w->adder;
+    struct fbp_mark laid_out;
+
+    FBP_TRY(after(w, dev, FBP_STAGE_IN, s->sent)); /* laid out */
+    FBP_TRY(send(w, dev, batch->view0, batch->n_views, w->raw[i]));
+    FBP_TRY(mark(w, dev, FBP_STAGE_IN, &laid_out));
+    FBP_TRY(after(w, dev, FBP_STAGE_FILTER, laid_out));
+    FBP_TRY(after(w, dev, FBP_STAGE_FILTER, s->used)); /* backprojected */
+    FBP_TRY(backend(w)->filter(dev, batch, w->raw[i], w->filtered[i]));
+    FBP_TRY(mark(w, dev, FBP_STAGE_FILTER, &s->sent));
+    FBP_TRY(step(w, dev, FBP_STAGE_FILTER, &w->time.download));
+    FBP_TRY(after(w, dev, FBP_STAGE_BP, s->sent));
+    FBP_TRY(backend(w)->backproject(dev, batch, w->filtered[i], box, 0, box->nz, volume));
+    FBP_TRY(mark(w, dev, FBP_STAGE_BP, &s->used));
+    return step(w, dev, FBP_STAGE_BP, &w->time.backproject);
+}
+
+static fbp_status compute(struct s2_worker *w, struct boxes *b, const struct fbp_slab *box,
+                          size_t at)
+{
+    const struct fbp_s2_plan *p = &w->s->plan;
+    fbp_device *dev = w->adder;
+    size_t i = 0;
+
+    w->lap = fbp_seconds();
+    FBP_TRY(after(w, dev, FBP_STAGE_BP, b->fetched[at]));
+    FBP_TRY(backend(w)->clear(dev, box, w->volume[at]));
+    FBP_TRY(step(w, dev, FBP_STAGE_BP, &w->time.backproject));
+    for (size_t view = 0; view < p->n_views; view += p->launch_views, i = (i + 1) % S2_SLOTS) {
+        const struct fbp_batch batch = batch_of(w, view, least(p->n_views - view, p->launch_views));
+        FBP_TRY(go_on(w));
+        FBP_TRY(add(w, &b->slots[i], i, &batch, box, w->volume[at]));
+    }
+    return mark(w, dev, FBP_STAGE_BP, &b->ready[at]);
+}
+
+/* Slices of a box on their way into the volume. */
+struct piece {
+    size_t z0, z1; /* z0 == z1: none */
+    struct fbp_mark here;
+};
+
+static fbp_status put(struct s2_worker *w, const struct fbp_slab *box, struct piece *p, size_t i)
+{
+    if (p->z0 == p->z1)
+        return FBP_OK;
+    FBP_TRY(fbp_device_wait(backend(w), w->adder, p->here));
+    FBP_TRY(s2_volume_put(w->s, w->copiers, box, p->z0, p->z1, w->stage[i]));
+    p->z0 = p->z1;
+    return step(w, w->adder, FBP_STAGE_OUT, &w->time.concatenate);
+}
+
+/* Piece after piece: one is fetched while the one before is put where it belongs. */
+static fbp_status take_home(struct s2_worker *w, struct boxes *b, const struct fbp_slab *box,
+                            size_t at)
+{
+    fbp_device *dev = w->adder;
+    struct piece pieces[S2_SLOTS] = {0};
+    size_t i = 0;
+
+    w->lap = fbp_seconds();
+    for (size_t z = 0; z < box->nz; z += w->stage_slices) {
+        struct piece *p = &pieces[i];
+        FBP_TRY(go_on(w));
+        *p = (struct piece){.z0 = z, .z1 = least(z + w->stage_slices, box->nz)};
+        FBP_TRY(backend(w)->fetch(dev, box, p->z0, p->z1, w->volume[at], w->stage[i]));
+        FBP_TRY(mark(w, dev, FBP_STAGE_OUT, &p->here));
+        b->fetched[at] = p->here;
+        FBP_TRY(step(w, dev, FBP_STAGE_OUT, &w->time.fetch));
+        i = (i + 1) % S2_SLOTS;
+        FBP_TRY(put(w, box, &pieces[i], i));
+    }
+    for (size_t k = 0; k < S2_SLOTS; k++, i = (i + 1) % S2_SLOTS)
+        FBP_TRY(put(w, box, &pieces[i], i));
+    return FBP_OK;
+}
+
+/* Box i, if the kernel takes it. */
+static fbp_status box_of(const struct s2_worker *w, size_t i, struct fbp_slab *out)
+{
+    const struct fbp_slab b = s2_box(&w->s->plan, i);
+    const size_t box[3][2] = {{b.x0, b.x0 + b.nx}, {b.y0, b.y0 + b.ny}, {b.z0, b.z0 + b.nz}};
+
+    return fbp_slab_box(&w->s->rows, box, out);
+}
+
+/* Boxes at, at + C, …  With room for two, one is taken home while the next is computed. */
+fbp_status s2_worker_backproject(struct s2_worker *w)
+{
+    const struct fbp_s2_plan *p = &w->s->plan;
+    const bool both = p->volumes > 1 && w->streams;
+    struct fbp_slab box, before = {0};
+    struct boxes b = {0};
+    size_t at = 0;
+
+    for (size_t i = w->at; i < p->subvolumes; i += w->n, at = (at + 1) % p->volumes) {
+        FBP_TRY(box_of(w, i, &box));
+        FBP_TRY(compute(w, &b, &box, at));
+        if (both && before.nz)
+            FBP_TRY(take_home(w, &b, &before, (at + 1) % p->volumes));
+        FBP_TRY(after(w, w->adder, FBP_STAGE_OUT, b.ready[at])); /* what is fetched next */
+        before = box;
+        if (!both)
+            FBP_TRY(take_home(w, &b, &box, at));
+    }
+    if (both && before.nz)
+        FBP_TRY(take_home(w, &b, &before, (at + 1) % p->volumes));
+    return fbp_device_settle_all(backend(w), w->adder);
+}

@@ -1,0 +1,89 @@
+/* Some slices of the last volume, beside those of an ordinary reconstruction and of double
+ * precision. */
+#include "bench/papers/ino2010/measure.h"
+
+#include "base/mem.h"
+#include "base/process.h"
+#include "bench/common/memory.h"
+#include "bench/common/truth.h"
+#include "bench/common/views.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLICES = 2, BATCH = 40 /* whole launches of the paper's 5 views and of 8 */ };
+
+struct slices {
+    size_t z0, n, voxels;
+    float *ours, *plain;
+    float *samples; /* of ours, as the truth has them */
+    struct fbp_bench_truth truth;
+};
+
+/* The middle ones of whole slices by a plan of its own, on the first device. */
+static fbp_status reconstruct(const fbp_s2 *s, const struct slices *c)
+{
+    struct fbp_recon_params p = s->params;
+    char device[60];
+
+    snprintf(device, sizeof device, "%s:%d", s->backend->name, s->devices[0]);
+    p.device = device;
+    p.batch_views = BATCH;
+    p.roi[2][0] = c->z0;
+    p.roi[2][1] = c->z0 + c->n;
+    return fbp_bench_reconstruct(s->scan, &p, s->views, c->plain);
+}
+
+static void compare_plain(const struct slices *c, struct fbp_s2_error *out)
+{
+    for (size_t i = 0; i < c->voxels; i++) {
+        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bits are compared */
+        out->n_different += memcmp(&c->ours[i], &c->plain[i], sizeof *c->ours) != 0;
+        out->plain_max = fmax(out->plain_max, fabs((double)c->ours[i] - (double)c->plain[i]));
+    }
+}
+
+static fbp_status compare_truth(const fbp_s2 *s, struct slices *c, struct fbp_s2_error *out)
+{
+    const struct fbp_job *job = &s->tables.job;
+
+    FBP_TRY(fbp_bench_truth_make(&c->truth, job, s->views, c->z0, c->n, s->pool, s->n_threads));
+    FBP_TRY(fbp_calloc((void **)&c->samples, c->truth.n, sizeof *c->samples, "samples"));
+    fbp_bench_truth_pick(&c->truth, &job->grid, c->z0, c->n, c->ours, c->samples);
+    const struct fbp_bench_difference d = fbp_bench_truth_compare(&c->truth, c->samples);
+    out->rmse = d.rmse;
+    out->max = d.max;
+    out->psnr_db = d.psnr_db;
+    return FBP_OK;
+}
+
+fbp_status fbp_s2_compare(fbp_s2 *s, struct fbp_s2_error *out)
+{
+    const struct fbp_grid *g = &s->tables.job.grid;
+    struct slices c = {.n = g->n[2] < SLICES ? g->n[2] : SLICES};
+    fbp_status st = FBP_OK;
+
+    fbp_message_clear();
+    FBP_TRY(fbp_own_process(s->process, "S2"));
+    if (!s->complete)
+        return fbp_fail(FBP_ERR_INVALID, "S2: there is no volume to compare: run it first");
+    c.z0 = (g->n[2] - c.n) / 2;
+    c.voxels = c.n * g->n[0] * g->n[1];
+    *out = (struct fbp_s2_error){.n_slices = c.n, .n_voxels = c.voxels};
+    FBP_TRY_GOTO(fbp_alloc((void **)&c.ours, c.voxels * sizeof *c.ours, "slices"));
+    FBP_TRY_GOTO(fbp_alloc((void **)&c.plain, c.voxels * sizeof *c.plain, "slices"));
+    FBP_TRY_GOTO(s2_volume_get(s, c.z0, c.z0 + c.n, c.ours));
+    FBP_TRY_GOTO(
+        fbp_bench_project(s->scan, 0.5 * (double)g->n[0] * g->voxel_mm[0], s->n_threads, s->views));
+    FBP_TRY_GOTO(reconstruct(s, &c));
+    compare_plain(&c, out);
+    FBP_TRY_GOTO(compare_truth(s, &c, out));
+fail:
+    fbp_bench_truth_clear(&c.truth);
+    free(c.samples);
+    fbp_free(c.plain);
+    fbp_free(c.ours);
+    return st;
+}

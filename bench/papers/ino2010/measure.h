@@ -1,0 +1,109 @@
+/** @file measure.h  A session of S2 (bench/papers/ino2010/s2.h), and what its files share
+ * (internal). */
+#ifndef FBP_BENCH_PAPERS_INO2010_MEASURE_H
+#define FBP_BENCH_PAPERS_INO2010_MEASURE_H
+
+#include "bench/papers/ino2010/s2.h"
+
+#include "backend/device.h"
+#include "base/pool.h"
+#include "plan/devices.h"
+#include "plan/job.h"
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+enum { S2_SLOTS = 2, S2_FILTER_VIEWS = 8, S2_STAGE_BYTES = 64 << 20 };
+
+/** Where boxes are put together. */
+struct s2_volume {
+    float *voxels; /**< [nz][ny][nx]; NULL: in the file */
+    int fd;        /**< of the file, which has no name any more; -1 */
+};
+
+struct fbp_s2 {
+    pid_t process; /**< that opened it */
+    const struct fbp_scan *scan;
+    struct fbp_s2_plan plan;
+    char folder[400];
+    int n_threads;
+    const struct fbp_backend *backend;
+    int devices[FBP_MOST_DEVICES];
+    struct fbp_recon_params params; /**< of the job */
+    struct fbp_job_tables tables;   /**< of the views as measured */
+    struct fbp_prep rows_prep;
+    struct fbp_job rows; /**< of filtered rows */
+    /** From the first run on: a device that is kept open for the sake of the host's memory. */
+    fbp_device *keeper;
+    float *views; /**< [n_views][n_rows][n_columns], filtered in place */
+    struct s2_volume volume;
+    fbp_pool *pool;
+    bool complete; /**< the volume is that of the last run */
+};
+
+/** Samples of a view. */
+static inline size_t s2_view_samples(const fbp_s2 *s)
+{
+    return s->plan.n_columns * s->plan.n_rows;
+}
+
+/* s2_division.c */
+
+/** What a division needs to know; pure. */
+struct s2_needs {
+    size_t n[3], n_devices;
+    size_t wanted;                     /**< subvolumes; 0: the fewest that fit */
+    bool in_file;                      /**< boxes are cut along y alone, if they can be */
+    uint64_t device_limit;             /**< 0: not known */
+    uint64_t fixed_bytes, views_bytes; /**< on a device, beside boxes */
+    uint64_t (*box_bytes)(const void *user, size_t nx, size_t ny);
+    const void *user;
+};
+
+/** Subvolumes, split, box, volumes, given, box_bytes and device_bytes of the plan p. */
+fbp_status s2_divide(const struct s2_needs *w, struct fbp_s2_plan *p);
+
+/** Box b of the plan: whole columns. */
+struct fbp_slab s2_box(const struct fbp_s2_plan *plan, size_t b);
+
+/* s2_volume.c */
+
+fbp_status s2_volume_open(fbp_s2 *s);
+void s2_volume_close(fbp_s2 *s);
+/** Slices [z0, z1) of a box, [z1 - z0][ny][nx], into the volume, by a pool. */
+fbp_status s2_volume_put(const fbp_s2 *s, fbp_pool *pool, const struct fbp_slab *box, size_t z0,
+                         size_t z1, const float *voxels);
+/** Whole slices [z0, z1). */
+fbp_status s2_volume_get(const fbp_s2 *s, size_t z0, size_t z1, float *out);
+fbp_status s2_volume_hash(const fbp_s2 *s, uint64_t *out);
+
+/* s2_device.c */
+
+/** One of the devices of a run. */
+struct s2_worker {
+    const fbp_s2 *s;
+    size_t at, n; /**< device `at` of n */
+    bool streams;
+    atomic_bool *failed; /**< any of them */
+    fbp_device *filterer, *adder;
+    void *raw[S2_SLOTS];
+    float *rows[S2_SLOTS];
+    void *filtered[S2_SLOTS], *volume[S2_SLOTS];
+    void *stage[S2_SLOTS]; /**< of the host: slices of a box */
+    size_t stage_slices;
+    fbp_pool *copiers;
+    struct fbp_s2_time time;
+    double lap;
+    fbp_status st;
+    char why[400];
+};
+
+/** Device and all its memory. */
+fbp_status s2_worker_open(struct s2_worker *w);
+void s2_worker_close(struct s2_worker *w);
+/** Its share of the views. */
+fbp_status s2_worker_filter(struct s2_worker *w);
+/** Its share of the boxes. */
+fbp_status s2_worker_backproject(struct s2_worker *w);
+
+#endif /* FBP_BENCH_PAPERS_INO2010_MEASURE_H */

@@ -1,0 +1,73 @@
+/* Figures 3 and 4: views a second and speed-up, what a GPU does in its backprojection. */
+#include "bench/papers/ino2010/text.h"
+
+#include <math.h>
+
+enum { MOST_SERIES = 2 * S2_CASES };
+
+/* Lines of a chart: of every result, and of the paper's job beside it. */
+struct lines {
+    struct fbp_s2_series series[MOST_SERIES];
+    char names[MOST_SERIES][60];
+    size_t n;
+};
+
+static double rate_of(struct s2_rates rates, size_t at)
+{
+    return *(const double *)(const void *)((const char *)&rates + at);
+}
+
+static void add_lines(struct lines *out, const struct s2_result *r, size_t at)
+{
+    for (int published = 0; published < 2; published++) {
+        struct fbp_s2_series *s = &out->series[out->n];
+        char *name = out->names[out->n++];
+
+        snprintf(name, sizeof out->names[0], "%zu^3, %s", published ? r->of->size : r->size,
+                 published ? "published (Tesla S1070)" : r->plan.backend);
+        s->name = name;
+        s->published = published;
+        for (size_t i = 0; i < S2_COUNTS; i++)
+            s->value[i] =
+                rate_of(published ? s2_published_rates(r->of, i) : s2_result_rates(r, i), at);
+    }
+}
+
+static int draw_figure(const struct s2_result *results, size_t n, const char *path,
+                       const char *title, const char *const titles[2], const size_t at[2],
+                       bool second_is_logarithmic)
+{
+    struct lines lines[2] = {{.n = 0}, {.n = 0}};
+    struct fbp_s2_chart charts[2];
+
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < n; i++)
+            add_lines(&lines[k], &results[i], at[k]);
+        charts[k] = (struct fbp_s2_chart){.title = titles[k],
+                                          .series = lines[k].series,
+                                          .n = lines[k].n,
+                                          .logarithmic = k == 0 || second_is_logarithmic};
+    }
+    return fbp_s2_draw(path, title, charts) == FBP_OK ? 0 : cli_fail();
+}
+
+int s2_draw(const struct s2_result *results, size_t n, const char *folder)
+{
+    static const char *const fig3[2] = {"views a second", "speed-up"};
+    static const char *const fig4[2] = {"effective GFLOP/s a GPU", "effective GB/s a GPU"};
+    static const size_t of3[2] = {offsetof(struct s2_rates, views),
+                                  offsetof(struct s2_rates, speed_up)};
+    static const size_t of4[2] = {offsetof(struct s2_rates, gflops),
+                                  offsetof(struct s2_rates, gbytes)};
+    char path[600];
+
+    if (snprintf(path, sizeof path, "%s/S2-fig3.svg", folder) >= (int)sizeof path)
+        return cli_error("%s: the name is too long: choose another --pictures", folder);
+    int rc = draw_figure(results, n, path, "Fig. 3: throughput over the number of GPUs", fig3, of3,
+                         false);
+    snprintf(path, sizeof path, "%s/S2-fig4.svg", folder);
+    if (rc == 0)
+        rc =
+            draw_figure(results, n, path, "Fig. 4: the backprojection of one GPU", fig4, of4, true);
+    return rc;
+}

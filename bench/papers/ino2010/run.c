@@ -1,0 +1,162 @@
+/* Runs of S2: devices are opened, filter, and backproject, all at the same time. */
+#include "bench/papers/ino2010/measure.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/process.h"
+#include "bench/common/views.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+
+/* What all workers do at the same time, each in a thread of its own. */
+struct duty {
+    struct s2_worker *worker;
+    fbp_status (*what)(struct s2_worker *w);
+    pthread_t thread;
+    bool started;
+};
+
+static void *duty_main(void *arg)
+{
+    const struct duty *d = arg;
+    struct s2_worker *w = d->worker;
+
+    fbp_message_clear();
+    w->st = d->what(w);
+    if (w->st != FBP_OK && !atomic_exchange(w->failed, true))
+        snprintf(w->why, sizeof w->why, "%s", fbp_message());
+    return NULL;
+}
+
+/* The one whose failure was the first says why. */
+static fbp_status result_of(const struct s2_worker *workers, size_t n)
+{
+    fbp_status st = FBP_OK;
+
+    for (size_t i = 0; i < n; i++) {
+        if (workers[i].why[0])
+            return fbp_fail(workers[i].st, "%s", workers[i].why);
+        st = workers[i].st != FBP_OK ? workers[i].st : st;
+    }
+    return st;
+}
+
+static fbp_status all(struct s2_worker *workers, size_t n, fbp_status (*what)(struct s2_worker *))
+{
+    struct duty duties[FBP_MOST_DEVICES];
+    bool started = true;
+
+    for (size_t i = 0; i < n; i++) {
+        duties[i] = (struct duty){.worker = &workers[i], .what = what};
+        duties[i].started = pthread_create(&duties[i].thread, NULL, duty_main, &duties[i]) == 0;
+        started = started && duties[i].started;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (duties[i].started)
+            (void)pthread_join(duties[i].thread, NULL);
+    if (!started)
+        return fbp_fail(FBP_ERR_NOMEM, "threads: the system grants no more: close other programs");
+    return result_of(workers, n);
+}
+
+/* Devices are used for the first time, and the host's memory is made. */
+static fbp_status start_device(struct s2_worker *w)
+{
+    fbp_device *dev = NULL;
+    const fbp_status st = w->s->backend->open(&dev, w->s->devices[w->at], &w->s->rows);
+
+    w->s->backend->close(&dev);
+    return st;
+}
+
+static fbp_status prepare(fbp_s2 *s, struct s2_worker *workers)
+{
+    const double start = fbp_seconds();
+
+    if (s->keeper)
+        return FBP_OK;
+    FBP_TRY(all(workers, s->plan.n_devices, start_device));
+    s->plan.start = fbp_seconds() - start;
+    FBP_TRY(fbp_pool_create(&s->pool, s->n_threads));
+    FBP_TRY(s->backend->open(&s->keeper, s->devices[0], &s->rows));
+    FBP_TRY(s->backend->host_alloc(s->keeper, (size_t)s->plan.views_bytes, "views",
+                                   (void **)&s->views));
+    FBP_TRY(s2_volume_open(s));
+    s->plan.pin = fbp_seconds() - start - s->plan.start;
+    return FBP_OK;
+}
+
+static void begin_workers(const fbp_s2 *s, size_t n, bool streams, atomic_bool *failed,
+                          struct s2_worker *workers)
+{
+    atomic_store(failed, false);
+    for (size_t i = 0; i < n; i++)
+        workers[i] =
+            (struct s2_worker){.s = s, .at = i, .n = n, .streams = streams, .failed = failed};
+}
+
+/* Of the slowest; what cannot be told apart is not known. */
+static void add_up(const struct s2_worker *workers, struct fbp_s2_time *out)
+{
+    for (size_t i = 0; i < out->n_devices; i++) {
+        const struct fbp_s2_time *t = &workers[i].time;
+        out->download = fmax(out->download, t->download);
+        out->filter = fmax(out->filter, t->filter);
+        out->readback = fmax(out->readback, t->readback);
+        out->backproject = fmax(out->backproject, t->backproject);
+        out->fetch = fmax(out->fetch, t->fetch);
+        out->concatenate = fmax(out->concatenate, t->concatenate);
+    }
+    if (out->streams)
+        out->download = out->filter = out->readback = out->backproject = out->fetch =
+            out->concatenate = NAN;
+    out->write = workers[0].s->plan.in_file ? out->concatenate : NAN;
+    if (workers[0].s->plan.in_file)
+        out->concatenate = NAN;
+}
+
+static fbp_status run(struct s2_worker *workers, struct fbp_s2_time *out)
+{
+    const double start = fbp_seconds();
+
+    FBP_TRY(all(workers, out->n_devices, s2_worker_open));
+    out->init = fbp_seconds() - start;
+    FBP_TRY(all(workers, out->n_devices, s2_worker_filter));
+    FBP_TRY(all(workers, out->n_devices, s2_worker_backproject));
+    out->total = fbp_seconds() - start;
+    add_up(workers, out);
+    return FBP_OK;
+}
+
+fbp_status fbp_s2_run(fbp_s2 *s, size_t n_devices, bool streams, struct fbp_s2_time *out)
+{
+    const struct fbp_grid *g = &s->tables.job.grid;
+    struct s2_worker *workers = NULL;
+    fbp_status st = FBP_OK;
+    atomic_bool failed;
+
+    fbp_message_clear();
+    FBP_TRY(fbp_own_process(s->process, "S2"));
+    if (n_devices < 1 || n_devices > s->plan.n_devices)
+        return fbp_fail(FBP_ERR_INVALID, "S2: %zu devices are asked for, there are %zu", n_devices,
+                        s->plan.n_devices);
+    s->complete = false;
+    *out = (struct fbp_s2_time){.n_devices = n_devices, .streams = streams};
+    FBP_TRY(fbp_calloc((void **)&workers, FBP_MOST_DEVICES, sizeof *workers, "devices"));
+    begin_workers(s, s->plan.n_devices, streams, &failed, workers);
+    FBP_TRY_GOTO(prepare(s, workers));
+    FBP_TRY_GOTO(
+        fbp_bench_project(s->scan, 0.5 * (double)g->n[0] * g->voxel_mm[0], s->n_threads, s->views));
+    begin_workers(s, n_devices, streams, &failed, workers);
+    st = run(workers, out);
+    for (size_t i = 0; i < n_devices; i++)
+        s2_worker_close(&workers[i]);
+    if (st == FBP_OK)
+        st = s2_volume_hash(s, &out->hash);
+    s->complete = st == FBP_OK;
+fail:
+    free(workers);
+    return st;
+}

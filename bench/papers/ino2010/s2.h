@@ -1,0 +1,125 @@
+/** @file s2.h  The scheme of Ino, Okitsu, Hagihara et al. (2010): volumes larger than a GPU, on
+ * several of them.
+ *
+ * The volume is cut along x and y into B boxes of whole z columns.  C devices filter K/C views
+ * each; filtered views are gathered in the host's memory.  Then the devices take the boxes in
+ * turns: all views are sent to a device for every box, some at a time. */
+#ifndef FBP_BENCH_PAPERS_INO2010_S2_H
+#define FBP_BENCH_PAPERS_INO2010_S2_H
+
+#include "fbp/recon.h"
+
+FBP_BEGIN
+
+/** How a volume is computed.  Zero means default. */
+struct fbp_s2_params {
+    size_t struct_size;
+    const char *device; /**< as in fbp_recon_params, but without indices all of the kind are used */
+    size_t most_devices; /**< of these, so many at most; 0: all */
+    const char *kernel;  /**< NULL: "s2", or on a device without it "column" or "matrix" */
+    size_t subvolumes;   /**< B; 0: as few as fit the memory of a device, and one a device */
+    uint64_t device_memory_bytes; /**< of a device; 0: 90 % of what is free */
+    uint64_t memory_bytes;        /**< of the host; 0: 80 % of what is free */
+    /** A volume that does not fit beside the views is a temporary file in this folder.  NULL:
+     *  /tmp. */
+    const char *folder;
+    int n_threads;
+};
+
+/** What was decided. */
+struct fbp_s2_plan {
+    const char *backend, *kernel, *isa;
+    char device[160]; /**< the first one, in words */
+    size_t n_devices; /**< C at most */
+    size_t n_views, n_columns, n_rows, n[3];
+    size_t launch_views; /**< I: views sent and backprojected at a time */
+    size_t half_width;   /**< of the filter in space: values on each side */
+    size_t subvolumes;   /**< B */
+    size_t split[2];     /**< boxes along x and y */
+    size_t box[2];       /**< voxels along x and y of the largest box */
+    size_t volumes;      /**< boxes that a device holds: 2 where one is fetched while the next is
+                            computed, if they fit */
+    bool own_memory;     /**< the devices have memory of their own */
+    bool given;          /**< B was */
+    bool in_file;        /**< the volume goes to a file */
+    uint64_t views_bytes, volume_bytes, box_bytes;
+    uint64_t device_bytes, device_limit; /**< needed; allowed, 0: not known */
+    uint64_t host_bytes, host_limit;
+    double start; /**< seconds: first opening of all devices, which starts the driver's contexts */
+    double pin; /**< seconds: the host's memory for views and volume; both 0 before the first run */
+};
+
+/** Seconds of one run; of the slowest device.  With streams only init and total are known, the
+ *  others are NaN. */
+struct fbp_s2_time {
+    size_t n_devices;
+    bool streams;
+    double init;     /**< opening all devices, at once, and their memory */
+    double download; /**< views to devices, and into the kernel's layout */
+    double filter;
+    double readback; /**< filtered views to the host */
+    double backproject;
+    double fetch;       /**< boxes to the host */
+    double concatenate; /**< boxes into the volume in memory; NaN if it is in a file */
+    double write;       /**< boxes into its file; NaN if it is in memory */
+    double total;       /**< init included */
+    uint64_t hash;      /**< of the volume, of 64 slices of it if it is larger than 8 GiB */
+};
+
+/** A few slices of the volume of the last run, compared. */
+struct fbp_s2_error {
+    size_t n_slices, n_voxels;
+    size_t n_different;        /**< voxels whose bits are not those of an ordinary reconstruction of
+                                  whole slices on one device with the same kernel and filter */
+    double plain_max;          /**< largest difference [1/mm] */
+    double rmse, max, psnr_db; /**< against double precision [1/mm] */
+};
+
+typedef struct fbp_s2 fbp_s2;
+
+/**
+ * Decide how, without starting a device or taking memory for samples.
+ *
+ * scan    a cone beam; geometry and volume, no arrays are opened; must outlive the session
+ * @return FBP_OK, FBP_ERR_INVALID (fewer boxes than devices, more than columns, an offset panel),
+ *         FBP_ERR_UNSUPPORTED (device, kernel), FBP_ERR_NOMEM (memory limits are too small).
+ */
+FBP_MUST_CHECK fbp_status fbp_s2_open(fbp_s2 **out, const struct fbp_scan *scan,
+                                      const struct fbp_s2_params *params);
+void fbp_s2_close(fbp_s2 **s2);
+
+const struct fbp_s2_plan *fbp_s2_about(const fbp_s2 *s2);
+
+/**
+ * Reconstruct views of a head phantom on the first n_devices devices.  streams: copies and kernels
+ * overlap; otherwise the host waits for each step.
+ * @return also FBP_ERR_IO (file of the volume), FBP_ERR_DEVICE.
+ */
+FBP_MUST_CHECK fbp_status fbp_s2_run(fbp_s2 *s2, size_t n_devices, bool streams,
+                                     struct fbp_s2_time *out);
+
+/** Compare some slices around the middle of the last run's volume. */
+FBP_MUST_CHECK fbp_status fbp_s2_compare(fbp_s2 *s2, struct fbp_s2_error *out);
+
+/** A line of a chart: values for 1, 2 and 4 devices, NaN where there is none. */
+struct fbp_s2_series {
+    const char *name;
+    double value[3];
+    bool published; /**< drawn dashed */
+};
+
+/** One of two charts side by side. */
+struct fbp_s2_chart {
+    const char *title;
+    const struct fbp_s2_series *series;
+    size_t n;
+    bool logarithmic;
+};
+
+/** Draw two charts over the number of devices as one SVG.  @return FBP_ERR_IO, FBP_ERR_NOMEM. */
+FBP_MUST_CHECK fbp_status fbp_s2_draw(const char *path, const char *title,
+                                      const struct fbp_s2_chart charts[2]);
+
+FBP_END
+
+#endif /* FBP_BENCH_PAPERS_INO2010_S2_H */

@@ -1,0 +1,181 @@
+/* Tables 2 and 3 of the paper, and the same rows as they were measured now. */
+#include "bench/papers/ino2010/text.h"
+
+#include <math.h>
+
+enum { LABEL = 26, COLUMN = 9, WIDE = 13 };
+
+static void cell(double v, int width, int decimals)
+{
+    if (isfinite(v))
+        printf(" %*.*f", width, decimals, v);
+    else
+        printf(" %*s", width, "-");
+}
+
+/* As many decimals as tell something. */
+static void seconds(double v)
+{
+    cell(v, COLUMN, v < 0.1 ? 4 : v < 10 ? 3 : v < 100 ? 2 : 1);
+}
+
+/* A row of table 2: what was published, and where in struct fbp_s2_time today's is. */
+static const struct row {
+    const char *text;
+    size_t published, at; /* NOTHING: a row that the paper, or this program, lacks */
+} rows[] = {
+#define NOTHING SIZE_MAX
+    {"initialisation", offsetof(struct s2_published, init), offsetof(struct fbp_s2_time, init)},
+    {"read", NOTHING, NOTHING},
+    {"packing", NOTHING, NOTHING},
+    {"download", offsetof(struct s2_published, download), offsetof(struct fbp_s2_time, download)},
+    {"filtering", offsetof(struct s2_published, filter), offsetof(struct fbp_s2_time, filter)},
+    {"readback (projections)", offsetof(struct s2_published, readback),
+     offsetof(struct fbp_s2_time, readback)},
+    {"backprojection", offsetof(struct s2_published, backproject),
+     offsetof(struct fbp_s2_time, backproject)},
+    {"readback (volume)", offsetof(struct s2_published, fetch),
+     offsetof(struct fbp_s2_time, fetch)},
+    {"concatenation", NOTHING, offsetof(struct fbp_s2_time, concatenate)},
+    {"write", NOTHING, offsetof(struct fbp_s2_time, write)},
+};
+
+static double number(const void *of, size_t at)
+{
+    return *(const double *)(const void *)((const char *)of + at);
+}
+
+static void print_row(const struct s2_result *r, const struct row *row)
+{
+    printf("%-*s", LABEL, row->text);
+    for (size_t i = 0; i < S2_COUNTS; i++)
+        cell(row->published == NOTHING ? NAN : number(r->of, row->published + i * sizeof(double)),
+             COLUMN, 1);
+    printf(" |");
+    for (size_t i = 0; i < S2_COUNTS; i++)
+        seconds(row->at == NOTHING || !r->apart[i].n_devices ? NAN : number(&r->apart[i], row->at));
+    putchar('\n');
+}
+
+static void print_total(const char *text, const double *published, const struct fbp_s2_time *t)
+{
+    printf("%-*s", LABEL, text);
+    for (size_t i = 0; i < S2_COUNTS; i++)
+        cell(published[i], COLUMN, 1);
+    printf(" |");
+    for (size_t i = 0; i < S2_COUNTS; i++)
+        seconds(t[i].n_devices ? t[i].total : NAN);
+    putchar('\n');
+}
+
+/* Rates that follow from both. */
+static void print_rates(const struct s2_result *r)
+{
+    static const struct {
+        const char *text;
+        size_t at;
+    } rates[] = {{"views/s", offsetof(struct s2_rates, views)},
+                 {"speed-up", offsetof(struct s2_rates, speed_up)},
+                 {"GUPS a GPU", offsetof(struct s2_rates, gups)},
+                 {"GFLOP/s a GPU", offsetof(struct s2_rates, gflops)},
+                 {"effective GB/s a GPU", offsetof(struct s2_rates, gbytes)}};
+
+    for (size_t k = 0; k < sizeof rates / sizeof *rates; k++) {
+        printf("%-*s", LABEL, rates[k].text);
+        for (size_t i = 0; i < S2_COUNTS; i++) {
+            const struct s2_rates p = s2_published_rates(r->of, i);
+            cell(number(&p, rates[k].at), COLUMN, k < 3 ? 2 : 0);
+        }
+        printf(" |");
+        for (size_t i = 0; i < S2_COUNTS; i++) {
+            const struct s2_rates now = s2_result_rates(r, i);
+            cell(number(&now, rates[k].at), COLUMN, k < 3 ? 2 : 0);
+        }
+        putchar('\n');
+    }
+}
+
+static void print_error(const struct s2_result *r)
+{
+    const struct fbp_s2_error *e = &r->error;
+
+    if (!r->compared)
+        return;
+    if (e->n_different == 0)
+        printf("%zu slices: the same bits as of whole slices on one device", e->n_slices);
+    else
+        printf("%zu slices: %zu of %zu voxels differ from those of whole slices on one device, by "
+               "at most %.2g/mm",
+               e->n_slices, e->n_different, e->n_voxels, e->plain_max);
+    printf("; to double precision: PSNR %.1f dB, RMSE %.3f, largest difference %.2f 1e-6/mm\n",
+           e->psnr_db, 1e6 * e->rmse, 1e6 * e->max);
+}
+
+void s2_print_table2(const struct s2_result *r)
+{
+    printf("\n%-*s %*s |%*s\n%-*s", LABEL, "Table 2 [s]", 3 * COLUMN + 2, "published (Tesla S1070)",
+           3 * COLUMN + 3, "now", LABEL, "");
+    for (size_t i = 0; i < (size_t)2 * S2_COUNTS; i++)
+        printf("%s %*s%zu", i == S2_COUNTS ? " |" : "", COLUMN - 1, "C=", s2_counts[i % S2_COUNTS]);
+    putchar('\n');
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        print_row(r, &rows[k]);
+    print_total("total, no streams", r->of->apart, r->apart);
+    print_total("total, streams", r->of->streams, r->streams);
+    print_rates(r);
+    if (!r->is_paper)
+        printf("published: %zu^3 voxels from %zu views of %zu x %zu\n", r->of->size, r->of->views,
+               r->of->size, r->of->size);
+    printf("before: %.2f s to start the devices, %.2f s for the host's memory\n", r->plan.start,
+           r->plan.pin);
+    printf("volume: the same bits in all runs, hash %016llx\n", (unsigned long long)r->hash);
+    print_error(r);
+    fflush(stdout);
+}
+
+/* Table 3: views a second, normalised to the bandwidth of the paper's card. */
+static const struct {
+    const char *text;
+    double normalised, views, gbytes, tflops;
+    size_t size;
+} table3[] = {
+    {"Noel et al.", 3.9, 1.7, 44.8, .504, 1024},  {"Zhao et al.", 10.8, 7.1, 67.2, .336, 1024},
+    {"the paper", 14.0, 14.0, 102.0, .933, 1024}, {"Nesterets", 0.3, 0.3, 111.9, .715, 2048},
+    {"the paper", 1.4, 1.4, 102.0, .933, 2048},
+};
+
+static void print_today(const struct s2_result *r)
+{
+    const double views = s2_result_rates(r, 0).views, gbytes = 1e-9 * r->limits.copy;
+    char text[60];
+
+    snprintf(text, sizeof text, "now, %zu^3", r->size);
+    printf("%-*s", LABEL, text);
+    cell(s2_normalised(views, gbytes), WIDE, 1);
+    cell(views, WIDE, 1);
+    cell(gbytes > 0 ? gbytes : NAN, WIDE, 1);
+    cell(gbytes > 0 ? 2e-12 * r->limits.fma : NAN, WIDE, 3);
+    putchar('\n');
+}
+
+void s2_print_table3(const struct s2_result *results, size_t n)
+{
+    char text[60];
+
+    printf("\n%-*s %*s %*s %*s %*s\n", LABEL, "Table 3, one GPU", WIDE, "views/s norm.", WIDE,
+           "views/s", WIDE, "GB/s", WIDE, "Tflop/s");
+    for (size_t i = 0; i < sizeof table3 / sizeof *table3; i++) {
+        snprintf(text, sizeof text, "%s, %zu^3", table3[i].text, table3[i].size);
+        printf("%-*s", LABEL, text);
+        cell(table3[i].normalised, WIDE, 1);
+        cell(table3[i].views, WIDE, 1);
+        cell(table3[i].gbytes, WIDE, 1);
+        cell(table3[i].tflops, WIDE, 3);
+        putchar('\n');
+    }
+    for (size_t i = 0; i < n; i++)
+        print_today(&results[i]);
+    printf("normalised: times 102 GB/s over the card's own bandwidth; now: as measured, copies "
+           "within its memory and multiply-adds\n");
+    fflush(stdout);
+}

@@ -1,0 +1,76 @@
+/** @file text.h  Scenario S2: the jobs of Ino, Okitsu, Hagihara et al. (2010), measured and
+ * tabulated.
+ */
+#ifndef FBP_BENCH_PAPERS_INO2010_TEXT_H
+#define FBP_BENCH_PAPERS_INO2010_TEXT_H
+
+#include "bench/common/bench.h"
+
+#include "bench/common/measure.h"
+#include "bench/papers/ino2010/s2.h"
+
+/** Numbers of devices that are measured: 1, 2, 4. */
+enum { S2_COUNTS = 3 };
+extern const size_t s2_counts[S2_COUNTS];
+
+/** Table 2 of the paper, of one job: seconds for 1, 2, 4 GPUs. */
+struct s2_published {
+    const char *name;
+    size_t size, views, subvolumes;
+    double init[S2_COUNTS], download[S2_COUNTS], filter[S2_COUNTS], readback[S2_COUNTS],
+        backproject[S2_COUNTS], fetch[S2_COUNTS], apart[S2_COUNTS], streams[S2_COUNTS];
+};
+enum { S2_CASES = 2 };
+extern const struct s2_published s2_published[S2_CASES];
+
+/** A job as it was done. */
+struct s2_result {
+    const struct s2_published *of; /**< printed beside it */
+    const char *name;
+    size_t size, views;
+    bool is_paper; /**< the paper's size and views */
+    struct fbp_s2_plan plan;
+    struct fbp_s2_time apart[S2_COUNTS], streams[S2_COUNTS]; /**< n_devices 0: not measured */
+    uint64_t hash;                                           /**< of the volume, in all runs */
+    bool compared;
+    struct fbp_s2_error error;
+    struct fbp_limits limits; /**< of the first device; all 0: not known */
+};
+
+/** What follows from the seconds of a number of devices; NAN where they are not known. */
+struct s2_rates {
+    double views;    /**< a second, of the whole with streams (without, if that was not measured) */
+    double speed_up; /**< against one device */
+    double gups, gflops, gbytes; /**< of a GPU's backprojection */
+};
+
+/** The same of published and measured seconds: `one` and `total` of 1 and of n devices. */
+struct s2_rates s2_rates(size_t size, size_t views, size_t n_devices, size_t launch_views,
+                         double one, double total, double backproject);
+
+/** Those of s2_counts[i] devices. */
+struct s2_rates s2_published_rates(const struct s2_published *p, size_t i);
+struct s2_rates s2_result_rates(const struct s2_result *r, size_t i);
+
+/** Views a second times 102 GB/s over a card's own bandwidth. */
+double s2_normalised(double views, double gbytes);
+
+/** What Table 1 counts, of one device of n: bytes, samples, updates. */
+struct s2_cost {
+    double download, filter, readback, backproject, fetch, boxes, video, memory;
+};
+struct s2_cost s2_original_cost(const struct fbp_s2_plan *plan);
+struct s2_cost s2_proposed_cost(const struct fbp_s2_plan *plan, size_t n_devices);
+
+void s2_print_plan(const struct s2_result *r);
+void s2_print_table2(const struct s2_result *r);
+void s2_print_table3(const struct s2_result *results, size_t n);
+
+int s2_json_plan(const struct s2_result *r);
+int s2_json_run(const struct s2_result *r, size_t count, const struct fbp_s2_time *t);
+int s2_json_error(const struct s2_result *r);
+
+/** Figs. 3 and 4 as S2-fig3.svg and S2-fig4.svg; an exit status, failures reported. */
+int s2_draw(const struct s2_result *results, size_t n, const char *folder);
+
+#endif /* FBP_BENCH_PAPERS_INO2010_TEXT_H */

@@ -1,0 +1,273 @@
+#include "bench/papers/okitsu2008/text.h"
+
+#include <math.h>
+#include <string.h>
+
+#define S struct s0_args
+static const struct opt table[] = {
+    OPT(S, name, .name = "case", .arg = "NAME", .fallback = "all that the device has",
+        .help = "fft: filter by FFT; spatial: the paper's filter, with half-width N/2; matrix: "
+                "filter by FFT, the scan given as 3x4 matrices; paper: filter and kernel of the "
+                "paper (CUDA); ladder: tables 3 and 4 (CUDA)"),
+    OPT(S, sweep, .name = "sweep",
+        .help = "after table 4, also leave out its steps one by one, and try I = 1 ... 6 with J "
+                "= 1, 2, 4"),
+    OPT(S, size, .name = "size", .arg = "N", .min = 8, .max = 4096, .fallback = "512",
+        .help = "N^3 voxels from views of N x N pixels"),
+    OPT(S, views, .name = "views", .arg = "K", .min = 3, .max = 1e6, .fallback = "360",
+        .help = "number of simulated projections"),
+    OPT(S, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "1",
+        .help = "number of measurements; the fastest is printed"),
+    BENCH_DEVICE(S),
+    BENCH_THREADS(S),
+    BENCH_MEMORY(S),
+    OPT(S, pictures, .name = "pictures", .arg = "DIR",
+        .help = "write pictures into this folder: the middle slice from the device and from ref "
+                "(Fig. 6), and their difference"),
+    OPT(S, directory, .name = "dir", .arg = "DIR", .fallback = "$TMPDIR or /tmp",
+        .help = "where the temporary scan and volume are written: the disk that is timed"),
+    OPT(S, json, .name = "json", .help = "print one JSON object with a measurement for each case"),
+    OPT(S, quiet, .name = "quiet", .letter = 'q', .help = "print only results and errors"),
+};
+#undef S
+
+static const struct s0_case cases[] = {
+    {.name = "fft", .text = "filter by FFT"},
+    {.name = "spatial", .text = "filter in space", .spatial = true},
+    {.name = "matrix", .text = "filter by FFT, any matrices", .matrices = true, .kernel = "matrix"},
+    {.name = "paper",
+     .text = "filter in space",
+     .spatial = true,
+     .kernel = "s0",
+     .only = "cuda",
+     .batch = 24}, /* whole launches of six views */
+};
+
+enum { N_CASES = sizeof cases / sizeof *cases };
+
+/* The paper's scan twice: as a circle, and as one matrix a view; one array. */
+static int make_scans(const struct s0_args *a, const struct workplace *w)
+{
+    struct simulate_args s = simulate_defaults;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+
+    s.size = s.detector[0] = s.detector[1] = a->size;
+    s.views = a->views;
+    s.threads = a->threads;
+    s.output = w->scan;
+    s.quiet = a->quiet;
+    int rc = bench_simulate(&s);
+    if (rc == 0 && (fbp_scan_load(&scan, w->scan) != FBP_OK ||
+                    fbp_scan_save(&scan, w->matrices, NULL) != FBP_OK))
+        rc = cli_fail();
+    fbp_scan_clear(&scan);
+    return rc;
+}
+
+static void take_times(const struct fbp_plan_summary *p, const struct fbp_report *r, bool apart,
+                       double prepared, double seconds, struct s0_result *out)
+{
+    out->backend = p->backend;
+    out->kernel = p->kernel;
+    out->isa = p->isa;
+    out->n_threads = p->n_threads;
+    if (apart && seconds < out->apart) {
+        out->apart = seconds;
+        out->stages = (struct s0_stages){.init = prepared + r->open,
+                                         .read = r->read,
+                                         .packing = NAN,
+                                         .download = r->upload > 0 ? r->upload : NAN,
+                                         .filter = r->filter - r->upload,
+                                         .projections_back = NAN,
+                                         .backproject = r->backproject,
+                                         .volume_back = r->fetch > 0 ? r->fetch : NAN,
+                                         .unpacking = NAN,
+                                         .write = r->write - r->fetch,
+                                         .finish = r->finish};
+    } else if (!apart && seconds < out->seconds) {
+        out->seconds = seconds;
+        out->gups = 1e-9 * (double)p->updates / seconds;
+        out->read_overlap = bench_overlap(r->read, r->waiting_read);
+        out->write_overlap = bench_overlap(r->write, r->waiting_write);
+        out->peak_bytes = cli_peak_bytes();
+    }
+}
+
+/* What recon does, from opening the scan to the renamed file. */
+static int time_once(const struct s0_session *s, bool apart, struct s0_result *out)
+{
+    const double start = cli_now();
+    struct recon_args r = s0_arguments(s, out->of, apart);
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+    struct fbp_report report = {.struct_size = sizeof report};
+    fbp_plan *plan;
+
+    int rc = recon_prepare(&r, &scan, &plan);
+    const double prepared = cli_now() - start;
+    if (rc == 0) {
+        const fbp_status st = fbp_plan_run(plan, s->place->volume, &report);
+        const double seconds = cli_now() - start;
+        progress_end(s->progress);
+        if (st == FBP_OK)
+            take_times(fbp_plan_info(plan), &report, apart, prepared, seconds, out);
+        else
+            rc = st == FBP_ERR_CANCELLED ? cli_error("interrupted") : cli_fail();
+    }
+    fbp_plan_destroy(&plan);
+    fbp_scan_clear(&scan);
+    return rc;
+}
+
+static int draw(const struct s0_session *s, struct s0_result *out)
+{
+    struct recon_args r = s0_arguments(s, out->of, false);
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+    const struct s0_picture picture = {s->a->pictures, s->place->dir, s->place->volume, &scan,
+                                       &r.p};
+
+    if (!s->a->pictures)
+        return 0;
+    int rc = fbp_scan_load(&scan, r.scan) == FBP_OK ? s0_draw(&picture, out) : cli_fail();
+    progress_end(s->progress);
+    fbp_scan_clear(&scan);
+    return rc;
+}
+
+static int measure(const struct s0_session *s, const struct s0_case *kind, struct s0_result *out)
+{
+    int rc = 0;
+
+    *out = (struct s0_result){.of = kind,
+                              .backend = "",
+                              .size = s->a->size,
+                              .views = s->a->views,
+                              .seconds = INFINITY,
+                              .apart = INFINITY,
+                              .rmse = NAN,
+                              .psnr_db = NAN,
+                              .max = NAN};
+    for (size_t i = 0; rc == 0 && i < s->a->runs; i++) {
+        rc = time_once(s, false, out);
+        if (rc == 0)
+            rc = time_once(s, true, out);
+    }
+    if (rc == 0)
+        rc = draw(s, out);
+    return rc == 0 && s->a->json ? s0_print_json(out) : rc;
+}
+
+static bool wanted(const struct s0_args *a, const char *name)
+{
+    return !a->name || strcmp(a->name, name) == 0;
+}
+
+/* The cases asked for, or those that the device can do. */
+static int measure_cases(const struct s0_session *s, struct s0_result *results, size_t *n)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < N_CASES; i++) {
+        const bool can =
+            !cases[i].only || *n == 0 || strcmp(results[0].backend, cases[i].only) == 0;
+        if (wanted(s->a, cases[i].name) && can)
+            rc = measure(s, &cases[i], &results[(*n)++]);
+    }
+    return rc;
+}
+
+/* Why there is no ladder on this device. */
+static const char *why_no_ladder(char *text, size_t n)
+{
+    struct fbp_device_info d[16] = {{.struct_size = sizeof *d}};
+    const size_t n_devices = fbp_devices(d, 16);
+
+    snprintf(text, n, "its kernels are for --device cuda");
+    for (size_t i = 0; i < n_devices && i < 16; i++)
+        if (strcmp(d[i].name, "cuda") == 0 && d[i].reason[0])
+            snprintf(text, n, "its kernels are for CUDA devices: %s", d[i].reason);
+    return text;
+}
+
+/* Tables 3 and 4, on the device of the cases before. */
+static int measure_ladder(const struct s0_session *s, const char *backend)
+{
+    struct s0_ladder ladder;
+    char why[400];
+
+    if (backend && strcmp(backend, "cuda") != 0) {
+        if (!s->a->json)
+            s0_print_ladder(NULL, why_no_ladder(why, sizeof why));
+        return 0;
+    }
+    const int rc = s0_run_ladder(s, &ladder);
+    if (rc == 0 && s->a->json)
+        return s0_print_ladder_json(&ladder);
+    if (rc == 0)
+        s0_print_ladder(&ladder, NULL);
+    return rc;
+}
+
+static int measure_all(const struct s0_args *a, const struct workplace *w)
+{
+    struct s0_result results[N_CASES];
+    struct progress progress;
+    const struct s0_session s = {a, w, &progress};
+    size_t n = 0;
+
+    progress_start(&progress, a->views, a->quiet); /* from here on Ctrl-C cleans up */
+    int rc = make_scans(a, w);
+    if (rc == 0)
+        rc = measure_cases(&s, results, &n);
+    if (rc == 0 && n > 0 && !a->json)
+        s0_print_tables(results, n);
+    if (rc == 0 && wanted(a, "ladder"))
+        rc = measure_ladder(&s, n > 0 ? results[0].backend : NULL);
+    return rc;
+}
+
+static bool is_case(const char *name)
+{
+    for (size_t i = 0; i < N_CASES; i++)
+        if (strcmp(name, cases[i].name) == 0)
+            return true;
+    return strcmp(name, "ladder") == 0;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct s0_args a = {.size = 512, .views = 360, .runs = 1};
+    struct workplace w;
+    int rc = opt_parse(self, &a, argc, argv);
+
+    if (rc != OPT_GO_ON)
+        return rc;
+    if (a.name && !is_case(a.name))
+        return opt_usage(self, "--case: expected fft, spatial, matrix, paper or ladder, got \"%s\"",
+                         a.name);
+    rc = bench_check_pictures(a.pictures);
+    if (rc != OPT_GO_ON)
+        return rc;
+    if (workplace_make(&w, a.directory))
+        return 1;
+    rc = measure_all(&a, &w);
+    workplace_remove(&w);
+    return rc;
+}
+
+const struct command cmd_bench_s0 = {
+    .name = "bench S0",
+    .summary = "the job of a paper of 2008, 512^3 voxels from 360 views",
+    .usage = "[options]",
+    .about = "The job of Okitsu, Ino and Hagihara (2008). fbp simulates it, reconstructs it from "
+             "file to file with the Shepp-Logan filter, and prints the times beside tables 1 and "
+             "2 of the paper. The total is the time of an ordinary run, from opening the scan to "
+             "renaming the finished file; reading, computing and writing overlap. The stages are "
+             "timed in a second run, one after another. Tables 3 and 4 time the backprojection "
+             "kernels of the paper on CUDA devices, with all views and the whole volume; each "
+             "error is relative to the volume of the exact kernel.",
+    .examples = "  fbp bench S0 --device cpu --pictures .\n"
+                "  fbp bench S0 --case fft --size 256 --runs 3 --json\n"
+                "  fbp bench S0 --device cuda --case ladder --sweep\n",
+    COMMAND_OPTS(table),
+    .run = run,
+};

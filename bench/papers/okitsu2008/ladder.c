@@ -1,0 +1,119 @@
+/* The ladder of Table 4: the job again and again, each time by another kernel. */
+#include "bench/papers/okitsu2008/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A multiple of what a launch takes for all I and J but 4 and 4, and of the device's groups. */
+enum { BATCH = 120 };
+
+const struct s0_step s0_steps[S0_STEPS] = {
+    {"naive", "s0-naive", 436.7, 1, 1},
+    {"#1 coalescing", "s0-1", 27.0, 1, 1},
+    {"#2 global access reduction", "s0-2", 15.6, 3, 1},
+    {"#3 local access reduction", "s0-3", 13.5, 3, 1},
+    {"#4 local access elimination", "s0-4", 5.7, 3, 1},
+    {"proposed: latency hiding", "s0", 4.3, 3, 2},
+};
+
+static const struct s0_step without[S0_WITHOUT] = {
+    {"without #1", "s0-without-1", NAN, 3, 2},    {"without #2 (I = 1)", "s0-i1-j2", NAN, 1, 2},
+    {"without #3", "s0-without-3", NAN, 3, 2},    {"without #4", "s0-without-4", NAN, 3, 2},
+    {"without J (J = 1)", "s0-i3-j1", NAN, 3, 1},
+};
+
+static const struct s0_step sweep[S0_SWEEP_I][S0_SWEEP_J] = {
+    {{"", "s0-i1-j1", NAN, 1, 1}, {"", "s0-i1-j2", NAN, 1, 2}, {"", "s0-i1-j4", NAN, 1, 4}},
+    {{"", "s0-i2-j1", NAN, 2, 1}, {"", "s0-i2-j2", NAN, 2, 2}, {"", "s0-i2-j4", NAN, 2, 4}},
+    {{"", "s0-i3-j1", NAN, 3, 1}, {"", "s0-i3-j2", NAN, 3, 2}, {"", "s0-i3-j4", NAN, 3, 4}},
+    {{"", "s0-i4-j1", NAN, 4, 1}, {"", "s0-i4-j2", NAN, 4, 2}, {"", "s0-i4-j4", NAN, 4, 4}},
+    {{"", "s0-i5-j1", NAN, 5, 1}, {"", "s0-i5-j2", NAN, 5, 2}, {"", "s0-i5-j4", NAN, 5, 4}},
+    {{"", "s0-i6-j1", NAN, 6, 1}, {"", "s0-i6-j2", NAN, 6, 2}, {"", "s0-i6-j4", NAN, 6, 4}},
+};
+
+/* A volume to compare with, beside the others. */
+struct reference {
+    char path[440];
+};
+
+/* One run by a kernel into `output` (NULL: the plan alone); the plan's facts and the report. */
+static int run_kernel(const struct s0_session *s, const char *kernel, enum fbp_precision precision,
+                      const char *output, struct s0_ladder *ladder, struct fbp_report *report)
+{
+    const struct s0_case kind = {.spatial = true, .kernel = kernel, .batch = BATCH};
+    struct recon_args r = s0_arguments(s, &kind, true);
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+    fbp_plan *plan;
+
+    r.p.precision = precision;
+    int rc = recon_prepare(&r, &scan, &plan);
+    if (rc == 0 && output) {
+        const fbp_status st = fbp_plan_run(plan, output, report);
+        progress_end(s->progress);
+        rc = st == FBP_OK ? 0 : st == FBP_ERR_CANCELLED ? cli_error("interrupted") : cli_fail();
+        ladder->backend = fbp_plan_info(plan)->backend;
+        ladder->isa = fbp_plan_info(plan)->isa;
+    }
+    fbp_plan_destroy(&plan);
+    fbp_scan_clear(&scan);
+    return rc;
+}
+
+/* The best of the runs after the first, whose volume is compared. */
+static int time_step(const struct s0_session *s, const struct s0_step *step,
+                     const struct reference *exact, struct s0_ladder *ladder, struct s0_time *out)
+{
+    const double updates = pow((double)s->a->size, 3) * (double)s->a->views;
+    struct fbp_comparison c = {.struct_size = sizeof c, .psnr_db = NAN};
+    struct fbp_report r = {.struct_size = sizeof r};
+
+    *out = (struct s0_time){.of = step, .filter = INFINITY, .backproject = INFINITY};
+    int rc = run_kernel(s, step->kernel, FBP_PRECISION_FAST,
+                        exact ? s->place->volume : "null:", ladder, &r);
+    if (rc == 0 && exact && fbp_array_compare(s->place->volume, exact->path, 0, &c) != FBP_OK)
+        rc = cli_fail();
+    for (size_t i = 0; rc == 0 && i < s->a->runs; i++) {
+        rc = run_kernel(s, step->kernel, FBP_PRECISION_FAST, "null:", ladder, &r);
+        out->filter = fmin(out->filter, r.filter - r.upload);
+        out->backproject = fmin(out->backproject, r.backproject);
+    }
+    out->psnr_db = c.psnr_db;
+    out->gups = 1e-9 * updates / out->backproject;
+    return rc;
+}
+
+static int run_sweep(const struct s0_session *s, const struct reference *exact,
+                     struct s0_ladder *out)
+{
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i < S0_WITHOUT; i++)
+        rc = time_step(s, &without[i], exact, out, &out->without[i]);
+    for (int i = 0; i < S0_SWEEP_I; i++)
+        for (int j = 0; rc == 0 && j < S0_SWEEP_J; j++)
+            rc = time_step(s, &sweep[i][j], NULL, out, &out->sweep[i][j]);
+    out->swept = true;
+    return rc;
+}
+
+int s0_run_ladder(const struct s0_session *s, struct s0_ladder *out)
+{
+    struct reference exact;
+    struct fbp_report r = {.struct_size = sizeof r};
+
+    *out =
+        (struct s0_ladder){.size = s->a->size, .views = s->a->views, .half_width = s->a->size / 2};
+    if (snprintf(exact.path, sizeof exact.path, "%s/exact.mha", s->place->dir) >=
+        (int)sizeof exact.path)
+        return cli_error("%s: the name is too long: choose another --dir", s->place->dir);
+    int rc = run_kernel(s, "s0", FBP_PRECISION_FAST, NULL, out, &r); /* is there one? */
+    if (rc == 0)
+        rc = run_kernel(s, "column", FBP_PRECISION_EXACT, exact.path, out, &r);
+    for (int i = 0; rc == 0 && i < S0_STEPS; i++)
+        rc = time_step(s, &s0_steps[i], &exact, out, &out->steps[i]);
+    if (rc == 0 && s->a->sweep)
+        rc = run_sweep(s, &exact, out);
+    if (rc == 0 && fbp_bench_limits(s->a->device, &out->limits) != FBP_OK)
+        rc = cli_fail();
+    return rc;
+}

@@ -1,0 +1,118 @@
+/** @file text.h  Scenario S0: the job of Okitsu, Ino and Hagihara (2008), measured and tabulated.
+ */
+#ifndef FBP_BENCH_PAPERS_OKITSU2008_TEXT_H
+#define FBP_BENCH_PAPERS_OKITSU2008_TEXT_H
+
+#include "bench/common/bench.h"
+#include "recon.h"
+
+/** A way of doing the job. */
+struct s0_case {
+    const char *name, *text;
+    bool spatial;  /**< the paper's filter: Shepp-Logan's kernel, cut off after N/2 taps a side */
+    bool matrices; /**< the scan as one 3x4 matrix a view, no symmetry used */
+    const char *kernel; /**< NULL: the fastest */
+    const char *only;   /**< the backend that has the kernel; NULL: all */
+    size_t batch;       /**< views a batch; 0: the plan's */
+};
+
+/** What the command was asked for. */
+struct s0_args {
+    const char *name, *device, *directory, *pictures;
+    size_t size, views, runs, memory;
+    int threads;
+    bool sweep, json, quiet;
+};
+
+/** A run of the command: its files, and who says how far it is. */
+struct s0_session {
+    const struct s0_args *a;
+    const struct workplace *place;
+    struct progress *progress;
+};
+
+/** How `recon` would be called for a case; stages one at a time if `apart`. */
+struct recon_args s0_arguments(const struct s0_session *s, const struct s0_case *kind, bool apart);
+
+/** Seconds of the stages, each alone; NAN where a method has no such stage. */
+struct s0_stages {
+    double init, read, packing, download, filter, projections_back, backproject, volume_back,
+        unpacking, write, finish;
+};
+
+/** The job as one case did it. */
+struct s0_result {
+    const struct s0_case *of;
+    const char *backend, *kernel, *isa;
+    int n_threads;
+    size_t size, views;
+    double seconds;          /**< from opening the scan to the renamed file, stages overlapping */
+    double gups;             /**< voxels x views / seconds / 1e9 */
+    struct s0_stages stages; /**< of a run without overlap */
+    double apart;            /**< seconds of that run */
+    double read_overlap, write_overlap;
+    uint64_t peak_bytes;
+    double rmse, psnr_db, max; /**< of a slice against `ref`; NAN without --pictures */
+};
+
+/** A step of the ladder, the paper's or one of ours. */
+struct s0_step {
+    const char *text, *kernel;
+    double paper; /**< seconds; NAN: not in the paper */
+    int i, j;     /**< views a sum, sums a launch */
+};
+
+/** Seconds of a step: the best of several, all views into the whole volume. */
+struct s0_time {
+    const struct s0_step *of;
+    double filter, backproject, gups;
+    double psnr_db; /**< against the kernel `column`, exact; NAN: not compared */
+};
+
+enum { S0_STEPS = 6, S0_WITHOUT = 5, S0_SWEEP_I = 6, S0_SWEEP_J = 3 };
+
+/** Those of Table 4. */
+extern const struct s0_step s0_steps[S0_STEPS];
+
+/** The ladder as it was run. */
+struct s0_ladder {
+    const char *backend, *isa;
+    size_t size, views, half_width;
+    struct s0_time steps[S0_STEPS]; /**< of Table 4 */
+    struct s0_time without[S0_WITHOUT];
+    struct s0_time sweep[S0_SWEEP_I][S0_SWEEP_J];
+    bool swept;               /**< the last two are there */
+    struct fbp_limits limits; /**< of the device, measured */
+};
+
+/** Run the ladder; an exit status, failures reported. */
+int s0_run_ladder(const struct s0_session *s, struct s0_ladder *out);
+/** Tables 3 and 4; NULL: the published figures alone, and why. */
+void s0_print_ladder(const struct s0_ladder *ladder, const char *why);
+/** A line of JSON a step, and one of Table 3; an exit status. */
+int s0_print_ladder_json(const struct s0_ladder *ladder);
+
+/** The published tables 1 and 2 with these results beside them. */
+void s0_print_tables(const struct s0_result *results, size_t n);
+/** One result as a line of JSON; an exit status. */
+int s0_print_json(const struct s0_result *r);
+/** A member of an object; null if it is NAN. */
+void s0_add_number(cJSON *object, const char *key, double v);
+
+/** What the slice of a result is compared with and drawn from. */
+struct s0_picture {
+    const char *dir, *work_dir; /**< for the pictures; for files that are removed again */
+    const char *volume;         /**< that the result's slice is taken from */
+    const struct fbp_scan *scan;
+    const struct fbp_recon_params *params; /**< of the reference; its device is replaced */
+};
+
+/**
+ * Draw the middle slice of the result and of the reference `ref`, as S0-CASE-DEVICE.png and
+ * S0-CASE-ref.png, and their difference, black to white from -r->max to r->max, as
+ * S0-CASE-DEVICE-difference.png; fill in r->rmse, r->psnr_db and r->max.
+ * @return an exit status; a failure has been reported.
+ */
+int s0_draw(const struct s0_picture *picture, struct s0_result *r);
+
+#endif /* FBP_BENCH_PAPERS_OKITSU2008_TEXT_H */

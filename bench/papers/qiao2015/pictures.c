@@ -1,0 +1,302 @@
+/* Figures 1 to 5: times, their trend, acceleration; slices and profiles of GS, CM and CS. */
+#include "bench/papers/qiao2015/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SERIES = 12 };
+
+static int path_of(char *out, size_t n, const char *folder, const char *name)
+{
+    if (snprintf(out, n, "%s/%s", folder, name) >= (int)n)
+        return cli_error("%s: the name is too long: choose another --pictures", folder);
+    return 0;
+}
+
+/* Lines of a chart over the sizes, and their numbers. */
+struct lines {
+    double x[MOST_SERIES][S4_SIZES], y[MOST_SERIES][S4_SIZES];
+    struct fbp_s4_series series[MOST_SERIES];
+    size_t n;
+};
+
+/* The next line, with room for n points. */
+static size_t next_line(struct lines *l, const char *name, size_t n, bool published, int colour)
+{
+    const size_t at = l->n++;
+
+    l->series[at] = (struct fbp_s4_series){.name = name,
+                                           .x = l->x[at],
+                                           .y = l->y[at],
+                                           .n = n,
+                                           .published = published,
+                                           .colour = colour};
+    return at;
+}
+
+static double size_at(size_t size, bool cubed)
+{
+    const double n = (double)size;
+
+    return cubed ? n * n * n : n;
+}
+
+static const enum s4_way methods[3] = {S4_GS, S4_CM, S4_CS};
+
+/* Seconds of GS, CM and CS, published and now. */
+static void add_seconds(const struct s4_job *job, struct lines *l, bool cubed)
+{
+    static const char *const old[3] = {"GS, published", "CM, published", "CS, published"};
+    static const char *const now[3] = {"GS, now", "CM, now", "CS, now"};
+
+    for (int k = 0; k < 3; k++) {
+        const size_t at = next_line(l, old[k], S4_SIZES, true, k);
+        for (size_t i = 0; i < S4_SIZES; i++) {
+            const struct s4_published *p = &s4_published[i];
+            l->x[at][i] = size_at(p->size, cubed);
+            l->y[at][i] = k == 0 ? p->gs : k == 1 ? p->cm : p->cs;
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        const size_t at = next_line(l, now[k], job->n, false, k);
+        for (size_t i = 0; i < job->n; i++) {
+            l->x[at][i] = size_at(job->row[i].size, cubed);
+            l->y[at][i] = s4_seconds(s4_like(&job->row[i], methods[k]));
+        }
+    }
+}
+
+/* The line of time in proportion to N^3, from the first point of another one. */
+static void add_reference(struct lines *l, size_t from, const char *name)
+{
+    const size_t n = l->series[from].n, at = next_line(l, name, n, l->series[from].published, 5);
+
+    l->series[at].bare = true;
+    for (size_t i = 0; i < n; i++) {
+        l->x[at][i] = l->x[from][i];
+        l->y[at][i] = l->y[from][0] * l->x[from][i] / l->x[from][0];
+    }
+}
+
+static int draw_lines(const struct lines *l, const char *folder, const char *name,
+                      const char *title, const char *y, const char *x, bool log_x)
+{
+    const struct fbp_s4_chart chart = {
+        .title = y, .x_name = x, .log_x = log_x, .log_y = true, .series = l->series, .n = l->n};
+    char path[600];
+
+    if (path_of(path, sizeof path, folder, name))
+        return 1;
+    return fbp_s4_draw(path, title, &chart, 1) == FBP_OK ? 0 : cli_fail();
+}
+
+static int draw_times(const struct s4_job *job, const char *folder)
+{
+    struct lines *l = calloc(1, sizeof *l);
+
+    if (!l)
+        return cli_error("not enough memory for a chart");
+    add_seconds(job, l, false);
+    int rc = draw_lines(l, folder, "S4-fig1.svg", "Fig. 1: times", "seconds, gather included", "N",
+                        false);
+    l->n = 0;
+    add_seconds(job, l, true);
+    add_reference(l, 2, "N^3, from CS, published");
+    add_reference(l, 5, "N^3, from CS, now");
+    if (rc == 0)
+        rc = draw_lines(l, folder, "S4-fig2.svg", "Fig. 2: the trend against N^3",
+                        "seconds, gather included", "N^3", true);
+    free(l);
+    return rc;
+}
+
+static int draw_factors(const struct s4_job *job, const char *folder)
+{
+    static const char *const names[2][4] = {
+        {"CM/GS compute, published", "CM/GS, published", "CS/GS compute, published",
+         "CS/GS, published"},
+        {"CM/GS compute, now", "CM/GS, now", "CS/GS compute, now", "CS/GS, now"}};
+    struct lines *l = calloc(1, sizeof *l);
+
+    if (!l)
+        return cli_error("not enough memory for a chart");
+    for (int k = 0; k < 4; k++) {
+        const size_t old = next_line(l, names[0][k], S4_SIZES, true, k);
+        for (size_t i = 0; i < S4_SIZES; i++) {
+            const struct s4_published *p = &s4_published[i];
+            const double factors[4] = {p->cm_without, p->cm_with, p->cs_without, p->cs_with};
+            l->x[old][i] = (double)p->size;
+            l->y[old][i] = factors[k];
+        }
+        const size_t now = next_line(l, names[1][k], job->n, false, k);
+        for (size_t i = 0; i < job->n; i++) {
+            l->x[now][i] = (double)job->row[i].size;
+            l->y[now][i] = s4_factor(&job->row[i], k < 2 ? S4_CM : S4_CS, k % 2);
+        }
+    }
+    const int rc = draw_lines(l, folder, "S4-fig3.svg", "Fig. 3: acceleration by the GPU",
+                              "times as fast as GS", "N", false);
+    free(l);
+    return rc;
+}
+
+/* Slices and profiles: of the first size. */
+
+static const float *slice_of(const struct s4_row *r, enum s4_way way)
+{
+    return way < S4_WAYS ? r->way[way].slice : r->truth;
+}
+
+/* GS: the paper's kernel, or what else the GPU did; and the phantom. */
+static size_t find_slices(const struct s4_row *r, enum s4_way ways[4], const char *names[4])
+{
+    const enum s4_way gs = r->way[S4_GS].slice ? S4_GS : S4_OURS;
+    const enum s4_way all[4] = {gs, S4_CM, S4_CS, S4_WAYS};
+    size_t n = 0;
+
+    for (int i = 0; i < 4; i++)
+        if (slice_of(r, all[i])) {
+            ways[n] = all[i];
+            names[n++] = all[i] == S4_WAYS ? "phantom" : s4_about[all[i]].name;
+        }
+    return n;
+}
+
+static int write_sheet(const struct s4_row *r, const char *folder, const char *name,
+                       const struct fbp_tile *tiles, size_t n, const char *title)
+{
+    const struct fbp_sheet_params p = {
+        .struct_size = sizeof p, .n = {r->size, r->size}, .title = title};
+    char path[600];
+
+    if (n == 0)
+        return 0;
+    if (path_of(path, sizeof path, folder, name))
+        return 1;
+    return fbp_sheet_write(path, tiles, n, &p) == FBP_OK ? 0 : cli_fail();
+}
+
+static int draw_slices(const struct s4_row *r, const char *folder)
+{
+    const char *names[4];
+    enum s4_way ways[4];
+    struct fbp_tile tiles[4];
+    const size_t n = find_slices(r, ways, names);
+
+    for (size_t i = 0; i < n; i++)
+        tiles[i] = (struct fbp_tile){slice_of(r, ways[i]), names[i], false};
+    return write_sheet(r, folder, "S4-fig4.png", tiles, n, "FIG. 4: SLICES");
+}
+
+/* |a - b| for each pair of methods that are there, in one grey window. */
+static int draw_differences(const struct s4_row *r, const char *folder)
+{
+    static const char *const labels[3] = {"|GS - CS|", "|CM - CS|", "|GS - CM|"};
+    const enum s4_way gs = r->way[S4_GS].slice ? S4_GS : S4_OURS;
+    const enum s4_way pairs[3][2] = {{gs, S4_CS}, {S4_CM, S4_CS}, {gs, S4_CM}};
+    const size_t pixels = r->size * r->size;
+    float *values = malloc(3 * pixels * sizeof *values);
+    struct fbp_tile tiles[3];
+    size_t n = 0;
+
+    if (!values)
+        return cli_error("not enough memory for a picture");
+    for (int k = 0; k < 3; k++) {
+        const float *a = slice_of(r, pairs[k][0]), *b = slice_of(r, pairs[k][1]);
+        float *out = values + n * pixels;
+        if (!a || !b)
+            continue;
+        for (size_t i = 0; i < pixels; i++)
+            out[i] = fabsf(a[i] - b[i]);
+        tiles[n++] = (struct fbp_tile){out, labels[k], false};
+    }
+    const int rc =
+        write_sheet(r, folder, "S4-fig4-differences.png", tiles, n, "FIG. 4: DIFFERENCES");
+    free(values);
+    return rc;
+}
+
+/* Lines along x through the middle: of the methods, minus the phantom, minus CS. */
+enum { CHARTS = 3, PROFILES = 4 };
+
+struct profiles {
+    size_t n;
+    double *x, *y; /* [n], [CHARTS][PROFILES][n] */
+    struct fbp_s4_series series[CHARTS][PROFILES];
+    struct fbp_s4_chart charts[CHARTS];
+};
+
+/* The line of a way in a chart, minus `less` unless that is NULL. */
+static void add_profile(struct profiles *p, size_t chart, const char *name, int colour,
+                        const float *values, const float *less)
+{
+    const size_t at = p->charts[chart].n++;
+    double *y = p->y + (chart * PROFILES + at) * p->n;
+
+    for (size_t i = 0; i < p->n; i++)
+        y[i] = (double)values[i] - (less ? (double)less[i] : 0);
+    p->series[chart][at] = (struct fbp_s4_series){.name = name,
+                                                  .x = p->x,
+                                                  .y = y,
+                                                  .n = p->n,
+                                                  .published = colour == 5,
+                                                  .bare = true,
+                                                  .colour = colour};
+}
+
+static void add_profiles(const struct s4_row *r, struct profiles *p)
+{
+    static const char *const titles[CHARTS] = {"along x", "minus the phantom", "minus CS"};
+    const size_t middle = (p->n / 2 - 1) * p->n;
+    const float *cs = slice_of(r, S4_CS);
+    const char *names[4];
+    enum s4_way ways[4];
+    const size_t there = find_slices(r, ways, names);
+
+    for (size_t k = 0; k < CHARTS; k++)
+        p->charts[k] =
+            (struct fbp_s4_chart){.title = titles[k], .x_name = "voxel", .series = p->series[k]};
+    for (size_t k = 0; k < there; k++) {
+        const float *row = slice_of(r, ways[k]) + middle;
+        const int colour = ways[k] == S4_WAYS ? 5 : ways[k] == S4_CM ? 1 : ways[k] == S4_CS ? 2 : 0;
+        add_profile(p, 0, names[k], colour, row, NULL);
+        if (ways[k] == S4_WAYS)
+            continue;
+        add_profile(p, 1, names[k], colour, row, r->truth + middle);
+        if (ways[k] != S4_CS && cs)
+            add_profile(p, 2, names[k], colour, row, cs + middle);
+    }
+}
+
+static int draw_profiles(const struct s4_row *r, const char *folder)
+{
+    const size_t n = r->size;
+    double *memory = calloc((1 + CHARTS * PROFILES) * n, sizeof *memory);
+    struct profiles p = {.n = n, .x = memory, .y = memory + n};
+    char path[600];
+
+    if (!memory)
+        return cli_error("not enough memory for a chart");
+    for (size_t i = 0; i < n; i++)
+        p.x[i] = (double)i + 1;
+    add_profiles(r, &p);
+    int rc = path_of(path, sizeof path, folder, "S4-fig5.svg");
+    if (rc == 0 && fbp_s4_draw(path, "Fig. 5: profiles of the slices", p.charts, CHARTS) != FBP_OK)
+        rc = cli_fail();
+    free(memory);
+    return rc;
+}
+
+int s4_draw(const struct s4_job *job, const char *folder)
+{
+    int rc = draw_times(job, folder);
+
+    if (rc == 0)
+        rc = draw_factors(job, folder);
+    if (rc == 0)
+        rc = draw_slices(&job->row[0], folder);
+    if (rc == 0)
+        rc = draw_differences(&job->row[0], folder);
+    return rc == 0 ? draw_profiles(&job->row[0], folder) : rc;
+}

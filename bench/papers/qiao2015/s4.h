@@ -1,0 +1,156 @@
+/** @file s4.h  The job of Qiao et al. (2015): backprojection of plane integrals (EPR imaging), on a
+ * GPU in one stage (GS) by the paper's own kernel and by those of today, and on the CPU in two
+ * stages (CM) and in one (CS). */
+#ifndef FBP_BENCH_PAPERS_QIAO2015_S4_H
+#define FBP_BENCH_PAPERS_QIAO2015_S4_H
+
+#include "fbp/directions.h"
+#include "fbp/recon.h"
+
+FBP_BEGIN
+
+/** Kernels with the paper's list of arguments, all in double. */
+enum fbp_s4_kernel {
+    FBP_S4_PAPER = 0, /**< as described: blocks of N threads, sums in global memory, a branch */
+    FBP_S4_REGISTERS, /**< without that */
+    FBP_S4_KERNELS
+};
+
+/** Table 2: limits of a GPU. */
+struct fbp_s4_gpu {
+    char name[120];
+    unsigned capability;                             /**< 90: 9.0 */
+    size_t processors;                               /**< multiprocessors */
+    size_t cores;                                    /**< fp32 units of one; 0: not known */
+    size_t threads, blocks, registers, shared_bytes; /**< of one, at most */
+    size_t block_threads, block_shared_bytes, block_registers, warp; /**< of a block, of a warp */
+    double memory_bytes;
+};
+
+/** What a launch has of a multiprocessor. */
+struct fbp_s4_occupancy {
+    unsigned block;                /**< threads */
+    size_t registers, local_bytes; /**< of a thread */
+    size_t paper_threads; /**< of a multiprocessor, as the paper counts: whole blocks, as many as
+                               the limits of threads and blocks allow */
+    size_t threads;       /**< as the limit of registers allows, too */
+    size_t resident;      /**< most that were there at a time; 0: not counted */
+};
+
+/** Seconds of a launch.  Not known: NAN. */
+struct fbp_s4_launch {
+    double send;    /**< of projections and directions to the card */
+    double compute; /**< until the kernel has ended */
+    double gather;  /**< of the object to the host's ordinary memory, after that */
+    /** The same without waiting for the kernel: the call of the launch alone, which the paper has
+     * as computing time, and the copy, which waits for the kernel. */
+    double launch, gather_launched;
+};
+
+/** A way of the library. */
+struct fbp_s4_way {
+    const char *device; /**< NULL: cpu */
+    enum fbp_precision precision;
+    int stages;  /**< 2: meridian planes first; 0, 1: one */
+    size_t runs; /**< the fastest counts; 0: 1 */
+};
+
+/** Seconds of a way. */
+struct fbp_s4_time {
+    double open;            /**< a plan, its device and its memory */
+    double filter;          /**< of all rows, with uploads; NAN: a part of compute (two stages) */
+    double compute, gather; /**< backprojection, and the volume into the caller's memory */
+    double total;           /**< of a run of the open plan, from samples to voxels, overlapping */
+    char backend[32], kernel[32], isa[32];
+    int n_threads;
+};
+
+struct fbp_s4_error {
+    double rmse, max; /**< against double precision, as parts of the greatest value */
+    size_t n_voxels;  /**< compared */
+};
+
+struct fbp_s4_params {
+    size_t struct_size;
+    size_t size;                /**< N: voxels a side */
+    enum fbp_direction_set set; /**< SOLID_ANGLE, the paper's 208, or LINEAR_ANGLE, as two stages
+                                     want them */
+    size_t rings;               /**< 0: 18 */
+    size_t samples;             /**< 0: so many that a row reaches over the corners, even */
+    int n_threads;
+};
+
+/** Projections of a bottle, and objects made of them.  Places of voxels and samples are those of
+ * the paper's kernel. */
+typedef struct fbp_s4 fbp_s4;
+
+/** @return FBP_OK, FBP_ERR_INVALID, FBP_ERR_NOMEM. */
+FBP_MUST_CHECK fbp_status fbp_s4_open(fbp_s4 **out, const struct fbp_s4_params *params);
+void fbp_s4_close(fbp_s4 **s);
+
+size_t fbp_s4_views(const fbp_s4 *s);
+size_t fbp_s4_samples(const fbp_s4 *s);
+
+/** Samples that a row of an object of N voxels a side has by default: 2 ceil(sqrt(3) N / 2). */
+size_t fbp_s4_samples_for(size_t size);
+
+/** Reconstruct; the object is kept until the next one.  @return as fbp_plan_create() and
+ *  fbp_plan_run(). */
+FBP_MUST_CHECK fbp_status fbp_s4_run(fbp_s4 *s, const struct fbp_s4_way *way,
+                                     struct fbp_s4_time *out);
+
+/**
+ * Backproject filtered projections by a kernel of the paper's arguments; the object is kept.
+ *
+ * block  threads of a block; 0: N for PAPER, which takes no other, else 256
+ * @return FBP_ERR_UNSUPPORTED (no such kernel on this device; PAPER and an odd N or S, which it
+ *         halves without a remainder, or N above 1024), FBP_ERR_NOMEM, FBP_ERR_DEVICE.
+ */
+FBP_MUST_CHECK fbp_status fbp_s4_launch(fbp_s4 *s, enum fbp_s4_kernel kernel, unsigned block,
+                                        size_t runs, struct fbp_s4_launch *out);
+/** What such a launch has; resident threads are counted by a kernel that has the same loop. */
+FBP_MUST_CHECK fbp_status fbp_s4_occupancy(fbp_s4 *s, enum fbp_s4_kernel kernel, unsigned block,
+                                           struct fbp_s4_occupancy *out);
+
+/** The GPU.  @return FBP_ERR_UNSUPPORTED, FBP_ERR_INVALID: there is none. */
+FBP_MUST_CHECK fbp_status fbp_s4_gpu(struct fbp_s4_gpu *out);
+
+/** Threads of a multiprocessor as the paper counts them: min(blocks, threads / block) block. */
+size_t fbp_s4_paper_threads(const struct fbp_s4_gpu *gpu, unsigned block);
+
+/** The object that was made last, [z][y][x]; NULL: there is none. */
+const double *fbp_s4_object(const fbp_s4 *s);
+/** The phantom's means over the voxels of a slice, [y][x]. */
+FBP_MUST_CHECK fbp_status fbp_s4_truth(const fbp_s4 *s, size_t slice, float *out);
+/** Some voxels of the object beside those in double precision. */
+FBP_MUST_CHECK fbp_status fbp_s4_compare(fbp_s4 *s, struct fbp_s4_error *out);
+
+/** Operations of a backprojection, as the paper counts them: (15 + 26 Q) N^3; and as it prints the
+ *  sum, with the parenthesis lost: 15 N^3 + 26 N^3 + Q. */
+double fbp_s4_operations(size_t size, size_t views);
+double fbp_s4_operations_printed(size_t size, size_t views);
+
+/** Points of a line in a chart. */
+struct fbp_s4_series {
+    const char *name;
+    const double *x, *y; /**< [n]; a point that is not finite is left out */
+    size_t n;
+    bool published; /**< dashed, with open points */
+    bool bare;      /**< a line without points */
+    int colour;     /**< 0 to 5: those of one sort share one */
+};
+
+struct fbp_s4_chart {
+    const char *title, *x_name;
+    bool log_x, log_y;
+    const struct fbp_s4_series *series;
+    size_t n;
+};
+
+/** Draw charts side by side as SVG. */
+FBP_MUST_CHECK fbp_status fbp_s4_draw(const char *path, const char *title,
+                                      const struct fbp_s4_chart *charts, size_t n);
+
+FBP_END
+
+#endif /* FBP_BENCH_PAPERS_QIAO2015_S4_H */

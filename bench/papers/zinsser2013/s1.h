@@ -1,0 +1,74 @@
+/** @file s1.h  The kernels of Zinsser and Keck (2013) on a device, one by one, also in parts:
+ * arithmetic, volume and fetches. */
+#ifndef FBP_BENCH_PAPERS_ZINSSER2013_S1_H
+#define FBP_BENCH_PAPERS_ZINSSER2013_S1_H
+
+#include "fbp/recon.h"
+
+FBP_BEGIN
+
+/** Which part of a kernel runs.  Every part runs at the occupancy of the whole kernel. */
+enum fbp_s1_part {
+    FBP_S1_I,   /**< only instructions: no fetches, no reads or writes of the volume */
+    FBP_S1_IM,  /**< also reads and writes the volume */
+    FBP_S1_IMT, /**< also fetches, but all from one place: voxels of 1e-6 mm */
+    FBP_S1_ALL, /**< the whole kernel */
+    FBP_S1_PARTS
+};
+
+/** Shape of a kernel, fixed when it is compiled. */
+struct fbp_s1_shape {
+    int test;     /**< 1 … 8: row of the paper's Table II; 0: a shape of today */
+    char kernel;  /**< 'A': outer loop along z, inner loop over views; 'B': the other order */
+    bool sync;    /**< A only: the warps of a block wait for each other at every voxel */
+    bool squares; /**< the lanes of a warp of 8 x 4 are ordered in squares of 2 x 2, not in rows */
+    unsigned views, voxels;    /**< I: views in a launch; K: voxels along z of a thread */
+    unsigned block_x, block_y; /**< threads of a block */
+};
+
+/** One run over all views. */
+struct fbp_s1_time {
+    double seconds;   /**< by the device's clock */
+    double gups;      /**< voxels x views / seconds / 1e9; also voxels projected beside the panel */
+    double occupancy; /**< resident threads, as a part of the greatest possible number */
+    int registers;    /**< of one thread */
+    size_t n_launches;
+    double updates;      /**< voxels x views; the number of fetches, if there are any */
+    double instructions; /**< fp32 instructions in the source; a multiply-add counts as one */
+    double volume_bytes; /**< read and written of the volume */
+};
+
+/** Error against the kernel `matrix` in precision exact, on filtered views of a phantom. */
+struct fbp_s1_error {
+    double rmse_hu, max_hu; /**< HU of water at 0.02/mm */
+    double psnr_db;         /**< peak: the largest value of the exact volume */
+};
+
+/** A device with a volume, and with the filtered views of a scan in one layered texture. */
+typedef struct fbp_s1 fbp_s1;
+
+/**
+ * Open a device, and fill its views with filtered random samples.
+ *
+ * scan    cone beam, geometry and volume; no arrays are opened; must outlive the session
+ * params  device and n_threads are used
+ * @return FBP_OK, FBP_ERR_UNSUPPORTED (a device without these kernels), FBP_ERR_INVALID (no such
+ *         device, more views than a texture has layers), FBP_ERR_NOMEM, FBP_ERR_DEVICE.
+ */
+FBP_MUST_CHECK fbp_status fbp_s1_open(fbp_s1 **out, const struct fbp_scan *scan,
+                                      const struct fbp_recon_params *params);
+void fbp_s1_close(fbp_s1 **s);
+
+/** Shape `index`; NULL beyond the last.  The paper's eight come first, in their order. */
+const struct fbp_s1_shape *fbp_s1_shape_at(const fbp_s1 *s, size_t index);
+
+/** Measure the median of n_runs >= 1 runs, after one run that is not counted. */
+FBP_MUST_CHECK fbp_status fbp_s1_measure(fbp_s1 *s, size_t index, enum fbp_s1_part part,
+                                         size_t n_runs, struct fbp_s1_time *out);
+
+/** Compare shape `index` with the exact kernel.  From then on, the views are those of a phantom. */
+FBP_MUST_CHECK fbp_status fbp_s1_compare(fbp_s1 *s, size_t index, struct fbp_s1_error *out);
+
+FBP_END
+
+#endif /* FBP_BENCH_PAPERS_ZINSSER2013_S1_H */

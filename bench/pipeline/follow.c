@@ -1,0 +1,384 @@
+#include "bench/common/jobs.h"
+#include "bench/pipeline/player.h"
+#include "recon.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct follow_args {
+    const char *job, *device, *kernel, *directory;
+    enum fbp_precision precision;
+    unsigned form; /* enum player_form */
+    size_t runs, batch, divide;
+    int threads;
+    double rate;
+    bool json, quiet;
+};
+
+#define F struct follow_args
+static const struct opt table[] = {
+    BENCH_JOB(F, "J1"),
+    OPT(F, rate, .name = "rate", .arg = "N", .min = 0.1, .max = 1e6, .fallback = "60",
+        .help = "number of views written in a second"),
+    OPT(F, form, .name = "form", .arg = "NAME", .names = player_forms, .fallback = "raw",
+        .help = "how views are written: raw and mha append to one file, headerless or MetaImage; "
+                "files writes one file a view"),
+    OPT(F, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "5",
+        .help = "number of scans into memory, and again into a file; the median is printed"),
+    BENCH_DEVICE(F),
+    BENCH_KERNEL(F),
+    BENCH_THREADS(F),
+    OPT(F, batch, .name = "batch", .arg = "N", .min = 1, .max = 65536, .fallback = "the plan's",
+        .help = "compute at most N views at a time"),
+    BENCH_DIVIDE(F),
+    OPT(F, directory, .name = "dir", .arg = "DIR", .fallback = "$TMPDIR or /tmp",
+        .help = "where scan and volume are written"),
+    OPT(F, json, .name = "json", .help = "print one JSON object"),
+    OPT(F, quiet, .name = "quiet", .letter = 'q', .help = "print only results and errors"),
+};
+#undef F
+
+/* A scan, played again and again, and what came of it. */
+struct follow_bench {
+    const struct follow_args *args;
+    struct workplace place;
+    struct fbp_scan scan; /* of the player's files, too, but for where they are */
+    struct player player;
+    struct fbp_recon_params params;
+    fbp_source *simulated;   /* where the views came from */
+    float *views;            /* all of them */
+    float *expected, *found; /* the ordinary run's volume, and one to compare with it */
+    double ordinary;         /* seconds of a run from the complete file into memory */
+    double *memory, *file;   /* seconds after the last view was written, a run */
+    struct fbp_plan_summary info;
+    size_t n_batches, last_batch; /* of the last run */
+    double noticed;               /* seconds from when its last view was written */
+    bool same;                    /* all volumes have the same bits */
+};
+
+static int simulate(struct follow_bench *b)
+{
+    const struct follow_args *a = b->args;
+    const struct bench_job j = bench_job_divided(bench_job_find(a->job), a->divide);
+    struct simulate_args s = simulate_defaults;
+
+    s.size = j.size;
+    s.views = j.views;
+    s.detector[0] = j.columns;
+    s.detector[1] = j.rows;
+    s.pitch_mm = j.pitch_mm;
+    s.voxel_mm = j.voxel_mm;
+    s.output = b->place.scan;
+    s.threads = a->threads;
+    s.quiet = a->quiet;
+    return bench_simulate(&s);
+}
+
+/* The simulated views into memory, from where the player writes them. */
+static int load(struct follow_bench *b)
+{
+    size_t n;
+
+    if (fbp_scan_load(&b->scan, b->place.scan) != FBP_OK)
+        return cli_fail();
+    n = b->scan.panel.n_columns * b->scan.panel.n_rows * b->scan.n_views;
+    b->views = malloc(n * sizeof *b->views);
+    if (!b->views)
+        return cli_error("not enough memory for the views");
+    fbp_status st = fbp_source_open(&b->simulated, b->scan.projections, &b->scan.raw);
+    if (st == FBP_OK)
+        st = fbp_source_read(b->simulated, 0, b->scan.n_views, 0, b->scan.panel.n_rows, b->views);
+    b->player = (struct player){.views = b->views,
+                                .n_views = b->scan.n_views,
+                                .columns = b->scan.panel.n_columns,
+                                .rows = b->scan.panel.n_rows,
+                                .rate = b->args->rate,
+                                .form = (enum player_form)b->args->form};
+    return st == FBP_OK ? 0 : cli_fail();
+}
+
+/* A plan for the files that the player is about to write; its devices opened. */
+static int make_plan(struct follow_bench *b, fbp_plan **plan)
+{
+    if (player_prepare(&b->player, b->place.dir))
+        return 1;
+    free(b->scan.projections);
+    b->scan.projections = strdup(b->player.path);
+    b->scan.raw = player_raw(&b->player);
+    if (!b->scan.projections)
+        return cli_error("not enough memory for a path");
+    if (fbp_plan_create(plan, &b->scan, &b->params) != FBP_OK || fbp_plan_open(*plan) != FBP_OK)
+        return cli_fail();
+    return 0;
+}
+
+/* Play and follow; seconds from the last view to the end of the run. */
+static int play_to(struct follow_bench *b, fbp_plan *plan, fbp_sink *sink, double *seconds)
+{
+    struct fbp_report report = {.struct_size = sizeof report};
+
+    if (player_begin(&b->player, plan))
+        return 1;
+    const fbp_status st = sink ? fbp_plan_run_to(plan, NULL, sink, &report)
+                               : fbp_plan_run(plan, b->place.volume, &report);
+    const double end = cli_now();
+    const int rc = player_end(&b->player);
+    if (rc == 0 && st != FBP_OK)
+        return cli_fail();
+    *seconds = end - b->player.written;
+    b->noticed = *seconds - report.output_after_last_view;
+    b->n_batches = report.n_batches;
+    b->last_batch = report.last_batch;
+    return rc;
+}
+
+static size_t n_voxels(const struct follow_bench *b)
+{
+    return b->info.volume.n[0] * b->info.volume.n[1] * b->info.volume.n[2];
+}
+
+/* The caller's memory for a plan's volume, touched, as that of somebody who has waited for it. */
+static int make_volume(const struct follow_bench *b, fbp_plan *plan, float **volume)
+{
+    if (fbp_plan_alloc(plan, n_voxels(b) * sizeof **volume, (void **)volume) != FBP_OK)
+        return cli_fail();
+    memset(*volume, 0, n_voxels(b) * sizeof **volume);
+    return 0;
+}
+
+static int into_memory(struct follow_bench *b, double *seconds)
+{
+    fbp_plan *plan = NULL;
+    fbp_sink *sink = NULL;
+    float *volume = NULL;
+    int rc = make_plan(b, &plan);
+
+    if (rc == 0)
+        rc = make_volume(b, plan, &volume);
+    if (rc == 0 && fbp_sink_memory(&sink, volume, b->info.volume.n) != FBP_OK)
+        rc = cli_fail();
+    if (rc == 0)
+        rc = play_to(b, plan, sink, seconds);
+    if (rc == 0)
+        b->same &= memcmp(volume, b->expected, n_voxels(b) * sizeof *volume) == 0;
+    fbp_sink_close(&sink);
+    if (plan)
+        fbp_plan_release(plan, volume);
+    fbp_plan_destroy(&plan);
+    return rc;
+}
+
+/* The values of the file that was written. */
+static int compare_file(struct follow_bench *b)
+{
+    const size_t *n = b->info.volume.n;
+    fbp_source *source = NULL;
+    const bool read = fbp_source_open(&source, b->place.volume, NULL) == FBP_OK &&
+                      fbp_source_read(source, 0, n[2], 0, n[1], b->found) == FBP_OK;
+    const int rc = read ? 0 : cli_fail();
+
+    if (read)
+        b->same &= memcmp(b->found, b->expected, n_voxels(b) * sizeof *b->found) == 0;
+    fbp_source_close(&source);
+    return rc;
+}
+
+static int into_file(struct follow_bench *b, double *seconds)
+{
+    fbp_plan *plan = NULL;
+    int rc = make_plan(b, &plan);
+
+    if (rc == 0)
+        rc = play_to(b, plan, NULL, seconds);
+    if (rc == 0)
+        rc = compare_file(b);
+    fbp_plan_destroy(&plan);
+    return rc;
+}
+
+/* A plan for the kernel that following takes, of the scan as it was simulated. */
+static int make_ordinary_plan(struct follow_bench *b, fbp_plan **plan)
+{
+    struct fbp_recon_params params = b->params;
+    int rc = make_plan(b, plan);
+
+    if (rc == 0)
+        b->info = *fbp_plan_info(*plan);
+    fbp_plan_destroy(plan);
+    if (rc)
+        return rc;
+    b->expected = malloc(n_voxels(b) * sizeof *b->expected);
+    b->found = malloc(n_voxels(b) * sizeof *b->found);
+    if (!b->expected || !b->found)
+        return cli_error("not enough memory for a volume");
+    params.follow = 0;
+    params.kernel = b->info.kernel;
+    params.source = b->simulated;
+    if (fbp_plan_create(plan, &b->scan, &params) != FBP_OK || fbp_plan_open(*plan) != FBP_OK)
+        return cli_fail();
+    return 0;
+}
+
+static int run_once(const struct follow_bench *b, fbp_plan *plan, float *volume, double *seconds)
+{
+    struct fbp_report report = {.struct_size = sizeof report};
+    fbp_sink *sink = NULL;
+    int rc = 0;
+
+    if (fbp_sink_memory(&sink, volume, b->info.volume.n) != FBP_OK ||
+        fbp_plan_run_to(plan, NULL, sink, &report) != FBP_OK)
+        rc = cli_fail();
+    *seconds = report.total;
+    fbp_sink_close(&sink);
+    return rc;
+}
+
+/* What the others are compared with; the second run is timed, when all buffers are there. */
+static int run_ordinary(struct follow_bench *b)
+{
+    fbp_plan *plan = NULL;
+    float *volume = NULL;
+    int rc = make_ordinary_plan(b, &plan);
+
+    if (rc == 0)
+        rc = make_volume(b, plan, &volume);
+    for (int i = 0; rc == 0 && i < 2; i++)
+        rc = run_once(b, plan, volume, &b->ordinary);
+    if (rc == 0)
+        memcpy(b->expected, volume, n_voxels(b) * sizeof *volume);
+    if (plan)
+        fbp_plan_release(plan, volume);
+    fbp_plan_destroy(&plan);
+    return rc;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int measure(struct follow_bench *b)
+{
+    const size_t n = b->args->runs;
+    int rc = run_ordinary(b);
+
+    if (rc != 0)
+        return rc;
+    b->memory = calloc(2 * n, sizeof *b->memory);
+    if (!b->memory)
+        return cli_error("not enough memory for %zu times", n);
+    b->file = b->memory + n;
+    b->same = true;
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = into_memory(b, &b->memory[i]);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = into_file(b, &b->file[i]);
+    qsort(b->memory, n, sizeof *b->memory, by_size);
+    qsort(b->file, n, sizeof *b->file, by_size);
+    return rc;
+}
+
+static int print_json(const struct follow_bench *b)
+{
+    const size_t n = b->args->runs;
+    const struct bench_number numbers[] = {
+        {"rate", b->args->rate},
+        {"views", (double)b->player.n_views},
+        {"runs", (double)n},
+        {"batches", (double)b->n_batches},
+        {"last_batch", (double)b->last_batch},
+        {"noticed", b->noticed},
+        {"seconds", b->memory[n / 2]},
+        {"best", b->memory[0]},
+        {"worst", b->memory[n - 1]},
+        {"file", b->file[n / 2]},
+        {"file_best", b->file[0]},
+        {"file_worst", b->file[n - 1]},
+        {"ordinary", b->ordinary},
+        {"gups", (double)b->info.updates * b->args->rate / (double)b->player.n_views * 1e-9},
+    };
+    cJSON *root =
+        bench_json_begin("follow", b->args->job, b->info.backend, b->info.kernel, b->info.isa);
+
+    cJSON_AddNumberToObject(root, "threads", b->info.n_threads);
+    cJSON_AddStringToObject(root, "form", player_forms[b->args->form]);
+    bench_json_numbers(root, numbers, sizeof numbers / sizeof *numbers);
+    cJSON_AddBoolToObject(root, "same", b->same);
+    return cli_json(root, true);
+}
+
+static void print_line(const char *what, const double *seconds, size_t n)
+{
+    printf("%-10s %9.1f %9.1f %9.1f\n", what, 1e3 * seconds[n / 2], 1e3 * seconds[0],
+           1e3 * seconds[n - 1]);
+}
+
+static int print_text(const struct follow_bench *b)
+{
+    const size_t n = b->args->runs;
+    char text[200];
+
+    printf("%s, %g views/s as %s\n%s\n%zu batches, the last of %zu views\n\n%-10s %9s %9s %9s\n",
+           b->args->job, b->args->rate, player_forms[b->args->form],
+           plan_device(text, sizeof text, &b->info), b->n_batches, b->last_batch, "after [ms]",
+           "median", "best", "worst");
+    print_line("memory", b->memory, n);
+    print_line("file", b->file, n);
+    printf("\nall views there at the start: %.1f ms\nvolumes: %s\n", 1e3 * b->ordinary,
+           b->same ? "the same bits" : "NOT the same bits");
+    return 0;
+}
+
+static void clean_up(struct follow_bench *b)
+{
+    fbp_scan_clear(&b->scan);
+    fbp_source_close(&b->simulated);
+    free(b->views);
+    free(b->expected);
+    free(b->found);
+    free(b->memory);
+    workplace_remove(&b->place);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct follow_args a = {.job = "J1", .runs = 5, .divide = 1, .rate = 60};
+    struct follow_bench b = {.args = &a, .scan = {.struct_size = sizeof b.scan}};
+    int rc = opt_parse(self, &a, argc, argv);
+
+    if (rc == OPT_GO_ON)
+        rc = bench_job_check(self, a.job);
+    if (rc != OPT_GO_ON)
+        return rc;
+    if (workplace_make(&b.place, a.directory))
+        return 1;
+    b.params = *fbp_recon_params(.device = a.device, .n_threads = a.threads,
+                                 .precision = a.precision, .kernel = a.kernel,
+                                 .batch_views = a.batch, .follow = 1, .follow_timeout_s = 60);
+    rc = simulate(&b);
+    if (rc == 0)
+        rc = load(&b);
+    if (rc == 0)
+        rc = measure(&b);
+    if (rc == 0)
+        rc = (a.json ? print_json : print_text)(&b);
+    if (rc == 0 && !b.same)
+        rc = cli_error("following gave another volume than the ordinary run");
+    clean_up(&b);
+    return rc;
+}
+
+const struct command cmd_bench_follow = {
+    .name = "bench follow",
+    .summary = "time from the last view of a running scan to its volume",
+    .usage = "[options]",
+    .about = "Simulates a scanner that writes views of a full circle at a given rate, and "
+             "reconstructs meanwhile: into memory, and into a file that is flushed to disk. "
+             "Times start when the last view has been written. The volumes are compared, bit for "
+             "bit, with that of an ordinary run of the same kernel.",
+    .examples = "  fbp bench follow --device cuda --rate 60\n"
+                "  fbp bench follow --divide 4 --form files --json\n",
+    COMMAND_OPTS(table),
+    .run = run,
+};

@@ -1,0 +1,147 @@
+#include "bench/predict/cluster_text.h"
+#include "recon.h"
+
+#include <stdlib.h>
+
+struct predict_args {
+    struct recon_args r; /* first: its rows of options count from the beginning */
+    const char *model;
+};
+
+_Static_assert(offsetof(struct predict_args, r) == 0,
+               "options of recon are set through its offsets");
+
+#define R struct recon_args
+#define P struct predict_args
+// clang-format off
+static const struct opt table[] = {
+    OPT(R, scan, .name = "scan.json", .positional = true, .required = true, .help = "the scan"),
+    OPT(P, model, .name = "model", .arg = "KEY=VALUE,...", .required = true,
+        .help = "the machine. Keys: gpus (how many cards), gpu (h200, h100), memory (of a card, "
+                "141G), host (memory of the host), cores; gups (giga-updates a second of a card); "
+                "rates such as 55GB/s: up, down (a card's link), up-all, down-all (of all cards), "
+                "both, both-all (each way, while both are used), peer (from card to card), read, "
+                "write (of the files; if not given, views and volume are in memory). Of a cluster: "
+                "nodes, net (a node's network), disk (file system that all nodes share, each way); "
+                "gpus=0: nodes that compute on their cores, with gups and filter (giga-samples a "
+                "second) of a node"),
+    OPT(R, output, .name = "output", .letter = 'o', .arg = "VOLUME",
+        .help = "the output that recon would be given. Nothing is written"),
+    OPT_SWITCH(R, p.compress, .name = "compress", .help = "recon would compress it"),
+    RECON_OPTIONS,
+    OPT(R, p.view_ranks, .name = "view-ranks", .arg = "N", .min = 1, .max = 65536,
+        .fallback = "planned",
+        .help = "of the ranks of a --model with nodes, N share the views of each slab of slices"),
+    OPT(R, json, .name = "json", .help = "print one JSON object"),
+    OPT(R, quiet, .name = "quiet", .letter = 'q', .help = "print no notes beside the plan"),
+};
+// clang-format on
+
+static void put_predicted(struct plan_lines *out, const struct fbp_predicted *t, double open)
+{
+    const struct {
+        const char *name;
+        double seconds;
+    } parts[] = {{"read", t->read},   {"upload", t->upload},           {"filter", t->filter},
+                 {"share", t->share}, {"backproject", t->backproject}, {"fetch", t->fetch},
+                 {"write", t->write}};
+    char a[40], b[40], list[300] = "";
+    size_t used = 0;
+
+    plan_put(out, "time", "%s predicted, %.4g GUPS; opening takes %s before that",
+             cli_seconds(a, sizeof a, t->total), t->gups, cli_seconds(b, sizeof b, open));
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && used < sizeof list; i++)
+        if (parts[i].seconds > 0)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s %s", used ? ", " : "",
+                                     parts[i].name, cli_seconds(a, sizeof a, parts[i].seconds));
+    plan_put(out, "parts", "%s (they overlap)", list);
+}
+
+static void print_text(const struct prediction *p, const struct fbp_plan_summary *plan,
+                       const struct cluster_table *cluster)
+{
+    static struct plan_lines lines;
+
+    plan_tell(plan, &lines);
+    if (cluster->n > 0)
+        plan_put(&lines, "rank", "slabs, reading, memory and work are those of one");
+    else
+        put_predicted(&lines, &plan->predicted, p->open);
+    plan_print_lines(&lines);
+    if (cluster->n > 0)
+        cluster_table_print(cluster);
+}
+
+static int print_json(const struct prediction *p, const struct fbp_plan_summary *plan,
+                      const struct cluster_table *cluster)
+{
+    const double seconds = cluster->n > 0 ? cluster->rows[0].times.total : plan->predicted.total;
+    cJSON *root = plan_json(plan, seconds);
+
+    cJSON_AddNumberToObject(cJSON_GetObjectItemCaseSensitive(root, "predicted"), "open", p->open);
+    if (cluster->n > 0)
+        cluster_table_json(root, cluster);
+    return cli_json(root, false);
+}
+
+static int predict(const struct command *self, struct predict_args *a)
+{
+    static struct cluster_table cluster;
+    static struct prediction prediction;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+    fbp_plan *plan = NULL;
+    int rc = recon_prepare_scan(&a->r, &scan);
+
+    if (rc == 0 && prediction_plan(&prediction, a->model, &scan, &a->r.p, &plan) != FBP_OK)
+        rc = cli_fail();
+    if (rc == 0 && a->r.p.view_ranks > 0 && prediction.model.n_nodes == 0)
+        rc = opt_usage(self, "--view-ranks: this is a plan of one process: give a cluster, such as "
+                             "--model nodes=4,net=25GB/s, or leave it out");
+    if (rc == 0 && cluster_table_make(&prediction, plan, a->r.p.view_ranks, &cluster) != FBP_OK)
+        rc = cli_fail();
+    if (rc == 0 && a->r.json)
+        rc = print_json(&prediction, fbp_plan_info(plan), &cluster);
+    else if (rc == 0)
+        print_text(&prediction, fbp_plan_info(plan), &cluster);
+    fbp_plan_destroy(&plan);
+    fbp_scan_clear(&scan);
+    return rc;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct progress progress = {0};
+    struct predict_args a = {
+        .r = {RECON_ARGS, .p = *fbp_recon_params(.log = progress_log, .user = &progress)}};
+    int rc = opt_parse(self, &a, argc, argv);
+    char *kept;
+
+    progress.quiet = a.r.quiet;
+    if (rc == OPT_GO_ON)
+        rc = adjust_check(self, a.r.adjust);
+    if (rc == OPT_GO_ON)
+        rc = recon_check_part(self, &a.r);
+    if (rc == OPT_GO_ON)
+        rc = recon_check_planned(self, &a.r);
+    if (rc != OPT_GO_ON)
+        return rc;
+    recon_complete(&a.r);
+    rc = recon_name_scan(&a.r, &kept);
+    if (rc == 0)
+        rc = predict(self, &a);
+    free(kept);
+    return rc;
+}
+
+const struct command cmd_bench_predict = {
+    .name = "bench predict",
+    .summary = "predict the time on a machine that is described",
+    .usage = "scan.json --model KEY=VALUE,... [options]",
+    .about = "Reads only headers. Takes the options of fbp recon.",
+    .examples =
+        "  fbp bench predict scan.json --size 2048 --model gpus=4,gpu=h200\n"
+        "  fbp bench predict scan.json --size 4096 --precision half \\\n"
+        "      --model nodes=256,gpus=4,gpu=h200,net=25GB/s,disk=200GB/s\n",
+    COMMAND_OPTS(table),
+    .run = run,
+};

@@ -1,0 +1,38 @@
+/** @file model.h  A machine that is described in words, to plan for (internal).
+ *
+ * "gpus=4,gpu=h200,read=2GB/s": known cards (backend/gpu/gpu_cards.h), of which each fact can be
+ * given otherwise.  What is to be known of a machine that is not there is in one struct; a plan
+ * divides the work and predicts its time with it as with what a real one measures.
+ */
+#ifndef FBP_BENCH_PREDICT_MODEL_H
+#define FBP_BENCH_PREDICT_MODEL_H
+
+#include "plan/cluster.h"
+
+struct gpu_card;
+
+enum { FBP_MODEL_MOST_NODES = 65536 };
+
+struct fbp_model {
+    const struct gpu_card *card;
+    double gups;            /**< of the kernel, where all views see a voxel; 0: the card's */
+    uint64_t device_bytes;  /**< memory of a card */
+    uint64_t host_bytes;    /**< memory of a node; 0: no limit */
+    double filter;          /**< giga-samples per second of a node without cards; 0: no limit */
+    size_t n_nodes;         /**< 0: it is one machine, and no cluster */
+    struct fbp_nodes nodes; /**< the cards of each node are its ranks */
+};
+
+/** Of "KEY=VALUE,KEY=VALUE…".
+ *  @return FBP_ERR_INVALID for what is not known, given twice, without its unit, or absurd. */
+fbp_status fbp_model_read(const char *text, struct fbp_model *out);
+
+/** What an arranged job takes on a card. */
+void fbp_model_rates(const struct fbp_model *model, const struct fbp_job *job,
+                     struct fbp_rates *out);
+
+/** Seconds before the first run: the driver, and memory that cards copy from and to: that of a
+ *  division, and `bytes` of the caller's. */
+double fbp_model_open(const struct fbp_model *model, const struct fbp_work *work, uint64_t bytes);
+
+#endif /* FBP_BENCH_PREDICT_MODEL_H */

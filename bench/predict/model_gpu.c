@@ -1,0 +1,139 @@
+#include "bench/predict/model_gpu.h"
+
+#include "backend/gpu/gpu_bytes.h"
+#include "backend/gpu/gpu_cards.h"
+#include "backend/gpu/host.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+/* Shared memory that a block can have on devices of compute capability 9.0, without what the
+ * filter keeps beside a row. */
+enum { ROW_BYTES = 227 * 1024 - 72 };
+
+static size_t row_bytes(void)
+{
+    return ROW_BYTES;
+}
+
+static bool has_fft(void)
+{
+    return true;
+}
+
+static const struct gpu_offer offer = {row_bytes, has_fft};
+
+/* What GPUs share asks the library as their modules do. */
+static void take_host(void)
+{
+    gpu_host = fbp_module_library();
+}
+
+static bool choose(struct fbp_job *job, const char *name)
+{
+    static const char *const precisions[] = {"", "exact", "fast", "half", "double"};
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    const struct gpu_kernel *kernels[GPU_N_KNOWN + 1] = {0};
+
+    pthread_once(&once, take_host);
+    for (size_t i = 0; i < GPU_N_KNOWN; i++)
+        kernels[i] = &gpu_known[i];
+    const struct gpu_kernel *k = gpu_kernel_find(kernels, job, name);
+
+    if (!k)
+        return false;
+    gpu_kernel_take(k, precisions[k->precision], job);
+    return true;
+}
+
+static size_t fixed_bytes(const struct fbp_job *job)
+{
+    return gpu_fixed_bytes(job, &offer);
+}
+
+/* Of the first card; a plan has those of its own. */
+static void rates(const struct fbp_job *job, struct fbp_rates *out)
+{
+    gpu_rates(gpu_card_at(0), job, out);
+}
+
+static fbp_status refuse(void)
+{
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "model: nothing can be computed on a machine that is only described");
+}
+
+static fbp_status open_nothing(fbp_device **out, int index, const struct fbp_job *job)
+{
+    (void)index;
+    (void)job;
+    *out = NULL;
+    return refuse();
+}
+
+static void close_nothing(fbp_device **dev)
+{
+    *dev = NULL;
+}
+
+/* It has memory of its own, and cards that share views; as nobody opens it, nobody calls these. */
+static fbp_status alloc_nothing(fbp_device *dev, const struct fbp_buffer *buffer, void **out)
+{
+    (void)dev;
+    (void)buffer;
+    *out = NULL;
+    return refuse();
+}
+
+static void release_nothing(fbp_device *dev, enum fbp_purpose purpose, void *mem)
+{
+    (void)dev;
+    (void)purpose;
+    (void)mem;
+}
+
+static fbp_status upload_nothing(fbp_device *dev, void *dst, const void *src, size_t n_samples)
+{
+    (void)dev;
+    (void)dst;
+    (void)src;
+    (void)n_samples;
+    return refuse();
+}
+
+static fbp_status share_nothing(fbp_device *dev, const struct fbp_batch *batch, void *filtered,
+                                fbp_device *from, const void *theirs)
+{
+    (void)dev;
+    (void)batch;
+    (void)filtered;
+    (void)from;
+    (void)theirs;
+    return refuse();
+}
+
+const struct fbp_backend fbp_backend_model = {
+    .name = "model",
+    .summary = "a machine that is only described",
+    .has_precisions = true,
+    .remark = gpu_remark_precision,
+    .choose = choose,
+    .filtered_bytes = gpu_filtered_bytes,
+    .volume_bytes = gpu_volume_bytes,
+    .fixed_bytes = fixed_bytes,
+    .group_views = GPU_GROUP_VIEWS,
+    .takes_counts = true,
+    .oversamples = true,
+    .frames = true,
+    .doubles = true,
+    .any_filter = true,
+    .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
+    .most_staying = GPU_MOST_LAYERS,
+    .rates = rates,
+    .open = open_nothing,
+    .close = close_nothing,
+    .alloc = alloc_nothing,
+    .release = release_nothing,
+    .upload = upload_nothing,
+    .share = share_nothing,
+};
