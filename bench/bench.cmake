@@ -1,8 +1,8 @@
 # fbp-bench: benchmarks and the jobs of papers.  It contains the library's objects and those of the
-# command.  libfbp_bench_cuda.so: the backend for NVIDIA GPUs with the kernels of papers.  bench/fft and
+# command.  libfbp_bench_cuda.so, libfbp_bench_gl.so: backends with the kernels of papers.  bench/fft and
 # bench/reading are programs of their own (tests/CMakeLists.txt).
 file(GLOB_RECURSE FBP_BENCH_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.c)
-list(FILTER FBP_BENCH_SOURCES EXCLUDE REGEX "/bench/(main\\.c|rabbitct/module\\.c|cuda/|fft/|reading/)")
+list(FILTER FBP_BENCH_SOURCES EXCLUDE REGEX "/bench/(main\\.c|rabbitct/module\\.c|(cuda|gl)/|fft/|reading/)")
 add_library(fbp_bench_objects OBJECT ${FBP_BENCH_SOURCES})
 target_include_directories(fbp_bench_objects PUBLIC ${CMAKE_SOURCE_DIR} src include cli)
 target_link_libraries(fbp_bench_objects PUBLIC PkgConfig::CJSON PRIVATE fbp_small_frames fbp_commit)
@@ -20,6 +20,12 @@ if(TARGET fbp_cuda)
     target_include_directories(fbp_bench_cuda PRIVATE ${CMAKE_SOURCE_DIR})
 endif()
 
+if(TARGET fbp_gl)
+    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/gl/*.c)
+    fbp_gl_library(fbp_bench_gl MODULE ${sources})
+    target_include_directories(fbp_bench_gl PRIVATE ${CMAKE_SOURCE_DIR})
+endif()
+
 # Modules for RabbitCT's runners.
 foreach(device cuda cpu)
     add_library(rabbit_fbp_${device} MODULE bench/rabbitct/module.c)
@@ -33,9 +39,11 @@ endforeach()
 
 if(FBP_BENCH)
     install(TARGETS fbp_bench COMPONENT bench)
-    if(TARGET fbp_bench_cuda)
-        install(TARGETS fbp_bench_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT bench)
-    endif()
+    foreach(module fbp_bench_cuda fbp_bench_gl)
+        if(TARGET ${module})
+            install(TARGETS ${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT bench)
+        endif()
+    endforeach()
     install(TARGETS rabbit_fbp_cuda rabbit_fbp_cpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         COMPONENT bench)
 endif()

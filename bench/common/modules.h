@@ -8,6 +8,7 @@
 
 #include "backend/backend.h"
 #include "bench/common/measure.h"
+#include "bench/papers/ino2009/s3.h"
 #include "bench/papers/qiao2015/s4.h"
 #include "bench/papers/zinsser2013/s1.h"
 
@@ -19,6 +20,24 @@ struct fbp_s1_kernels {
     /** One run over a batch of all views into the whole volume; returns when it is done. */
     fbp_status (*run)(fbp_device *dev, const struct fbp_batch *batch, const void *filtered,
                       void *volume, size_t index, enum fbp_s1_part part, struct fbp_s1_time *out);
+};
+
+struct fbp_s3_device;
+
+/** The variants of S3, drawn; jobs of views and slices one by one. */
+struct fbp_s3_kernels {
+    /** NULL beyond the last. */
+    const struct fbp_s3_variant *(*variant)(size_t index);
+    void (*cost)(const struct fbp_s3_way *way, struct fbp_s3_cost *out);
+    /** The job must outlive the device. */
+    fbp_status (*open)(struct fbp_s3_device **out, int index, const struct fbp_job *job);
+    void (*close)(struct fbp_s3_device **dev);
+    const char *(*renderer)(const struct fbp_s3_device *dev);
+    fbp_status (*measure)(struct fbp_s3_device *dev, struct fbp_s3_limits *out);
+    /** views: line integrals [n_views][n_rows][n_columns]; wanted, voxels: [nz][ny][nx].  wanted
+     *  NULL: all; others are 0. */
+    fbp_status (*run)(struct fbp_s3_device *dev, const struct fbp_s3_way *way, const float *views,
+                      const uint8_t *wanted, float *voxels, struct fbp_s3_time *out);
 };
 
 /** Arguments of the kernels of S4: arrays of the host, [Q][S] and [Q] each. */
@@ -46,7 +65,9 @@ struct bench_device {
      * far and stop it. */
     fbp_status (*time)(fbp_device *dev, enum fbp_stage stage, double *seconds);
     const struct fbp_s1_kernels *s1;
+    const struct fbp_s3_kernels *s3;
     const struct fbp_s4_kernels *s4;
+    struct gl_plant *plant; /**< fault injection for tests (backend/gl/plant.h) */
 };
 
 /** What a module libfbp_bench_NAME.so exports as fbp_bench_NAME. */

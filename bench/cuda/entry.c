@@ -61,7 +61,8 @@ FBP_API bench_device_fn fbp_bench_cuda;
 const struct bench_device *fbp_bench_cuda(void)
 {
     static const struct fbp_s4_kernels s4 = {s4_describe, s4_occupancy, s4_run};
-    static const struct bench_device functions = {limits, time_stage, &cuda_s1, &s4};
+    static const struct bench_device functions = {
+        .limits = limits, .time = time_stage, .s1 = &cuda_s1, .s4 = &s4};
 
     return &functions;
 }

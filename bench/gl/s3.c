@@ -1,11 +1,11 @@
 /* A device that draws the jobs of S3: a context of its own in a thread of its own. */
-#include "backend/gl/s3.h"
+#include "bench/gl/s3.h"
 
 #include "backend/gl/egl.h"
 #include "backend/gl/queue.h"
-#include "backend/gl/s3_draw.h"
 #include "backend/gpu/host.h"
 #include "base/clock.h"
+#include "bench/gl/s3_draw.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* What a fragment costs, counted in its shader's text (fbp-lab/s3.h says how). */
-#include "backend/gl/s3_plan.h"
+/* What a fragment costs, counted in its shader's text (bench/papers/ino2009/s3.h says how). */
+#include "bench/gl/s3_plan.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "backend/gl/s3_draw.h"
+#include "bench/gl/s3_draw.h"
 
 #include "backend/gpu/host.h"
 #include "base/clock.h"

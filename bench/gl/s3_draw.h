@@ -1,11 +1,11 @@
 /** @file s3_draw.h  Programs, layered textures and targets of S3, and one run of it (internal); all
  * of it in the thread that has the context. */
-#ifndef FBP_SRC_GL_S3_DRAW_H
-#define FBP_SRC_GL_S3_DRAW_H
+#ifndef FBP_BENCH_GL_S3_DRAW_H
+#define FBP_BENCH_GL_S3_DRAW_H
 
 #include "backend/gl/egl.h"
 #include "backend/gl/error.h"
-#include "backend/gl/s3_plan.h"
+#include "bench/gl/s3_plan.h"
 
 #include <epoxy/gl.h>
 
@@ -131,4 +131,4 @@ fbp_status gl_s3_volume_read(struct gl_s3_run *run, const struct gl_s3_stack *vo
 /* s3_measure.c */
 fbp_status gl_s3_measure(const struct gl_renderer *limits, struct fbp_s3_limits *out);
 
-#endif /* FBP_SRC_GL_S3_DRAW_H */
+#endif /* FBP_BENCH_GL_S3_DRAW_H */

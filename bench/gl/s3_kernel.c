@@ -5,11 +5,12 @@
  * within the device.  Groups begin at multiples of their number of slices, counted from slice 0 of
  * the grid.  A voxel's bits therefore do not depend on batches, slabs and boxes.
  */
-#include "backend/gl/s3_kernel.h"
+#include "bench/gl/s3_kernel.h"
 
-#include "backend/gl/s3_draw.h"
+#include "backend/gl/kernel.h"
 #include "backend/gpu/gpu_plain.h"
 #include "backend/gpu/host.h"
+#include "bench/gl/s3_draw.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +42,20 @@ static size_t views_at_once(const struct fbp_job *job)
     return fit < least ? least : fit < GPU_PASS ? fit : GPU_PASS;
 }
 
-size_t gl_s3_kernel_bytes(const struct fbp_job *job, const struct fbp_s3_way *way)
+/* A kernel and its variant. */
+struct kernel {
+    struct gl_kernel gl; /* first member, so that job->chosen.own points to both */
+    struct fbp_s3_way way;
+};
+
+static const struct fbp_s3_way *way_of(const struct fbp_job *job)
 {
+    return &((const struct kernel *)job->chosen.own)->way;
+}
+
+static size_t bytes_of(const struct fbp_job *job)
+{
+    const struct fbp_s3_way *way = way_of(job);
     const struct fbp_s3_variant *v = gl_s3_variant(way->variant);
     const size_t view = view_floats(job), n = views_at_once(job);
     const size_t slice = job->grid.n[0] * job->grid.n[1];
@@ -99,9 +112,10 @@ static fbp_status open_all(struct gl_s3_kernel *k)
     return gl_s3_adder_open(&k->adder, &k->run, &k->sums);
 }
 
-fbp_status gl_s3_kernel_open(struct gl_s3_kernel **out, const struct fbp_job *job,
-                             const struct fbp_s3_way *way, const struct gl_renderer *renderer)
+static fbp_status open_kernel(void **out, const struct fbp_job *job,
+                              const struct gl_renderer *renderer)
 {
+    const struct fbp_s3_way *way = way_of(job);
     struct gl_s3_kernel *k = calloc(1, sizeof *k);
 
     *out = k;
@@ -121,9 +135,9 @@ fbp_status gl_s3_kernel_open(struct gl_s3_kernel **out, const struct fbp_job *jo
     return open_all(k);
 }
 
-void gl_s3_kernel_close(struct gl_s3_kernel **kernel)
+static void close_kernel(void **state)
 {
-    struct gl_s3_kernel *k = *kernel;
+    struct gl_s3_kernel *k = *state;
 
     if (!k)
         return;
@@ -134,7 +148,7 @@ void gl_s3_kernel_close(struct gl_s3_kernel **kernel)
     gl_s3_stack_clear(&k->views);
     gl_s3_stack_clear(&k->slices);
     free(k);
-    *kernel = NULL;
+    *state = NULL;
 }
 
 /* Byte `at` of a part, as copies between textures and the bound buffer take it. */
@@ -265,9 +279,10 @@ static void begin_batch(struct gl_s3_kernel *k, const struct gl_bp *bp)
     k->adder.box[1][1] = slab->y0 + slab->ny;
 }
 
-fbp_status gl_s3_kernel_add(struct gl_s3_kernel *k, const struct gpu_principal *principal,
+static fbp_status add_batch(void *state, const struct gpu_principal *principal,
                             const struct gl_bp *bp)
 {
+    struct gl_s3_kernel *k = state;
     struct gl_s3_run *r = &k->run;
     const size_t most = views_at_once(r->job);
     fbp_status st = FBP_OK;
@@ -284,4 +299,70 @@ fbp_status gl_s3_kernel_add(struct gl_s3_kernel *k, const struct gpu_principal *
         st = add_views(k, bp);
     }
     return st;
+}
+
+/* Do textures of every renderer hold the views, and slices? */
+static bool drawings_fit(const struct fbp_job *job)
+{
+    for (int i = 0; i < gl_renderers_listed(); i++) {
+        const struct gl_renderer *r = gl_renderer_at(i);
+        const size_t side = (size_t)r->texture_size;
+        if (!r->reason[0] && (side < job->grid.n[0] || side < job->grid.n[1] ||
+                              side < 2 * job->wide.n_columns + 1 || side < 2 * job->wide.n_rows))
+            return false;
+    }
+    return true;
+}
+
+static const struct gl_custom drawing = {bytes_of, open_kernel, close_kernel, add_batch};
+
+/* The variants of S3: texture units interpolate between samples in fp32 or fp16, or a shader does.
+ */
+#define DRAWN_AS(NAME, SYMMETRY, PRECISION, BITS, ...)         \
+    {                                                          \
+        .gl = {.gpu = {.name = (NAME),                         \
+                       .precision = FBP_PRECISION_##PRECISION, \
+                       .turns = 1,                             \
+                       .by_name = true,                        \
+                       .usable = drawings_fit,                 \
+                       .symmetry = (SYMMETRY),                 \
+                       .bits = (BITS),                         \
+                       .views_bytes = gpu_plain_bytes},        \
+               .custom = &drawing},                            \
+        .way = {                                               \
+            __VA_ARGS__                                        \
+        }                                                      \
+    }
+#define DRAWN(NAME, SYMMETRY, VARIANT)                       \
+    DRAWN_AS(NAME, SYMMETRY, FAST, 0, .variant = (VARIANT)), \
+        DRAWN_AS(NAME, SYMMETRY, EXACT, 0, .variant = (VARIANT), .exact = true)
+#define DRAWN_HALF(NAME, SYMMETRY, VARIANT) \
+    DRAWN_AS(NAME, SYMMETRY, HALF, 16, .variant = (VARIANT), .half = true)
+
+static const struct kernel kernels[] = {
+    DRAWN("s3-a", FBP_SYM_COLUMN, 0),
+    DRAWN("s3-b", FBP_SYM_COLUMN, 1),
+    DRAWN_HALF("s3-c", FBP_SYM_COLUMN, 2),
+    DRAWN("s3-c", FBP_SYM_COLUMN, 2),
+    DRAWN_HALF("s3-d", FBP_SYM_COLUMN, 3),
+    DRAWN("s3-d", FBP_SYM_COLUMN, 3),
+    DRAWN_HALF("s3-e", FBP_SYM_COLUMN, 4),
+    DRAWN("s3-e", FBP_SYM_COLUMN, 4),
+    DRAWN_HALF("s3-f", FBP_SYM_COLUMN, 6),
+    DRAWN("s3-f", FBP_SYM_COLUMN, 6),
+    DRAWN_HALF("s3-g", FBP_SYM_COLUMN, 7),
+    DRAWN("s3-g", FBP_SYM_COLUMN, 7),
+    DRAWN_HALF("s3-m", 0, 8),
+    DRAWN("s3-m", 0, 8),
+};
+
+enum { N_KERNELS = sizeof kernels / sizeof *kernels };
+
+void gl_s3_add_kernels(void)
+{
+    static const struct gpu_kernel *all[N_KERNELS + 1];
+
+    for (size_t i = 0; i < N_KERNELS; i++)
+        all[i] = &kernels[i].gl.gpu;
+    gl_kernels_by_name = all;
 }

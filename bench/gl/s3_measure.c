@@ -1,6 +1,6 @@
 /* What the fragment stage does at best: fetches of texels, blending; and the texture units'
  * fractions. */
-#include "backend/gl/s3_draw.h"
+#include "bench/gl/s3_draw.h"
 
 #include "backend/gpu/host.h"
 #include "base/clock.h"

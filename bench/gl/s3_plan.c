@@ -1,5 +1,5 @@
 /* What passes of S3 draw. */
-#include "backend/gl/s3_plan.h"
+#include "bench/gl/s3_plan.h"
 
 #include <math.h>
 #include <string.h>

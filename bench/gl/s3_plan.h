@@ -7,11 +7,11 @@
  * there four slices are a texel.  So C adds four views to one slice, and B shares u, the weight and
  * the denominator among four slices that are targets of their own.
  */
-#ifndef FBP_SRC_GL_S3_PLAN_H
-#define FBP_SRC_GL_S3_PLAN_H
+#ifndef FBP_BENCH_GL_S3_PLAN_H
+#define FBP_BENCH_GL_S3_PLAN_H
 
-#include "backend/experiments.h"
 #include "backend/gpu/gpu_kernel.h"
+#include "bench/common/modules.h"
 
 /** Numbers that a pass is given of each of its views: u w = u[0] x + u[1] y + u[2], v w and w
  *  likewise, x and y from the reference voxel; dv w of the next slice; where the principal point
@@ -109,4 +109,4 @@ void gl_s3_pack_text(bool half, char *out);
 
 void gl_s3_cost(const struct fbp_s3_way *way, struct fbp_s3_cost *out);
 
-#endif /* FBP_SRC_GL_S3_PLAN_H */
+#endif /* FBP_BENCH_GL_S3_PLAN_H */

@@ -1,5 +1,5 @@
 /* What every run of S3 has, of a benchmark's job or of batches of the pipeline. */
-#include "backend/gl/s3_draw.h"
+#include "bench/gl/s3_draw.h"
 
 #include "backend/gpu/host.h"
 

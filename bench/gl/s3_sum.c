@@ -1,5 +1,5 @@
 /* Passes of S3: every view, or four of them, into one slice after another, or four. */
-#include "backend/gl/s3_draw.h"
+#include "bench/gl/s3_draw.h"
 
 #include "backend/gpu/host.h"
 

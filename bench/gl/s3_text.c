@@ -1,6 +1,6 @@
 /* The shaders of S3 as texts, in GLSL 3.30.  Each value has a line of its own, because s3_cost.c
  * counts operations by line. */
-#include "backend/gl/s3_plan.h"
+#include "bench/gl/s3_plan.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Views of S3: packed, sent, and filtered in the fragment stage. */
-#include "backend/gl/s3_draw.h"
+#include "bench/gl/s3_draw.h"
 
 #include "backend/gpu/host.h"
 

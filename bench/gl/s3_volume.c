@@ -1,5 +1,5 @@
 /* Slices of S3 to the host, and out of texels, there or here. */
-#include "backend/gl/s3_draw.h"
+#include "bench/gl/s3_draw.h"
 
 #include "backend/gpu/host.h"
 

@@ -296,8 +296,6 @@ static fbp_status trial_open(fbp_bench *b, const struct fbp_job *job, struct tri
     const struct fbp_work work = {.group_views = n, .n_batches = 1, .batch_views = n};
 
     *t = (struct trial){.backend = be, .job = job, .time = bench_device_of(be)->time};
-    if (!t->time && be->own_clock)
-        t->time = be->time;
     t->slab = fbp_slab_whole(job, (job->grid.n[2] - nz) / 2, nz);
     t->batch = fbp_work_batch(&work, job, &t->slab, 0);
     const size_t samples = fbp_raw_samples(job, &t->batch), rows = t->batch.n_rows;

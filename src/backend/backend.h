@@ -316,9 +316,6 @@ struct fbp_backend {
     fbp_status (*stamp)(fbp_device *dev, enum fbp_stage stage, uint64_t *out);
     /** A stamp, once, as fbp_seconds(); it is past. */
     fbp_status (*stamped)(fbp_device *dev, uint64_t stamp, double *seconds);
-    /** The device's own clock: start it (seconds NULL) or stop it at this point of a stage's work,
-     * and wait for that.  NULL: the host's. */
-    fbp_status (*time)(fbp_device *dev, enum fbp_stage stage, double *seconds);
 
     /** From the next `filter` on count what is mended in rows whose bits are there, and take them;
      *  bits NULL: every row counts.  The bits stay where they are until the next call, before which
@@ -337,7 +334,6 @@ struct fbp_backend {
     bool gives_rows;      /**< it gives filtered rows as they are: `filter_rows` */
     bool draws_meridians; /**< it has the first of two stages: `meridian` */
     bool has_statistics;  /**< it looks at voxels itself: `statistics` */
-    bool own_clock;       /**< kernels are timed by it: `time` */
 };
 
 /** All backends as they are given, best last resort last; ended by NULL.  One line each in

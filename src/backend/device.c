@@ -256,7 +256,6 @@ static void fill_rows(struct fbp_backend *b)
 
 static void fill_order(struct fbp_backend *b)
 {
-    b->own_clock = b->time != NULL;
     if (!b->mark) {
         b->mark = mark_past;
         b->after = after_nothing;

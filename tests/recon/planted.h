@@ -6,6 +6,7 @@
 
 #include "backend/backend.h"
 #include "backend/gl/plant.h"
+#include "bench/common/modules.h"
 
 #include <dirent.h>
 
@@ -13,7 +14,7 @@ static struct gl_plant *plant;
 
 static inline void find_plant(void)
 {
-    plant = (struct gl_plant *)(uintptr_t)fbp_backend_find("gl")->experiment("plant");
+    plant = bench_device_of(fbp_backend_find("gl"))->plant;
     assert_non_null(plant);
 }
 

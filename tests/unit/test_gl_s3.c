@@ -1,6 +1,6 @@
 /* What the variants of S3 draw and cost, without a context: numbers of a pass, tiles, texts of
  * shaders and what is counted in them. */
-#include "backend/gl/s3_plan.h"
+#include "bench/gl/s3_plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -186,7 +186,7 @@ static void left_out_slots_are_filled(void **state)
     assert_true(b.rates && b.host_alloc && b.host_release && b.reaches && b.alloc && b.release);
     assert_true(b.upload && b.statistics && b.mark && b.after && b.wait && b.stamp && b.stamped);
     assert_true(b.expect && b.counts);
-    assert_true(b.in_host && !b.own_memory && !b.has_statistics && !b.own_clock);
+    assert_true(b.in_host && !b.own_memory && !b.has_statistics);
     for (const struct fbp_backend *const *at = fbp_backends; *at; at++) {
         fbp_backend_complete(*at, &b);
         assert_int_equal(b.own_memory, (*at)->alloc != NULL);

@@ -2,11 +2,11 @@
 #include "bench/papers/ino2009/s3.h"
 
 #include "backend/device.h"
-#include "backend/experiments.h"
 #include "base/mem.h"
 #include "base/process.h"
 #include "base/sizes.h"
 #include "bench/common/memory.h"
+#include "bench/common/modules.h"
 #include "bench/common/truth.h"
 #include "bench/common/views.h"
 #include "geometry/ranges.h"
@@ -51,7 +51,7 @@ static fbp_status find_device(fbp_s3 *s, const char *name, int *index)
     size_t n = 0;
 
     FBP_TRY(fbp_devices_listed(name ? name : "gl", &backend, devices, &n));
-    s->kernels = backend->experiment("s3");
+    s->kernels = bench_device_of(backend)->s3;
     if (!s->kernels)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "S3: %s does not draw: use --device gl",
                         backend->name);
@@ -118,8 +118,7 @@ fbp_status fbp_s3_open(fbp_s3 **out, const struct fbp_scan *scan, const struct f
 
     fbp_message_clear();
     *out = NULL;
-    FBP_TRY(
-        fbp_take_struct("S3", p, sizeof *p, given));
+    FBP_TRY(fbp_take_struct("S3", p, sizeof *p, given));
     FBP_TRY(fbp_check_scan(scan));
     FBP_TRY(fbp_check_range(&fbp_range_threads, "S3: n_threads", p->n_threads));
     if (!(p->left_out >= 0 && p->left_out < 1))

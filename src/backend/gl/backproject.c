@@ -302,8 +302,8 @@ static fbp_status add_batch(struct gl_device *dev, const struct gl_bp *all)
 {
     struct gl_bp bp = *all;
 
-    if (dev->drawing)
-        return gl_s3_kernel_add(dev->drawing, dev->principal, all);
+    if (dev->kernel->custom)
+        return dev->kernel->custom->add(dev->custom, dev->principal, all);
     for (size_t i = 0; i < fbp_frames(dev->job); i++, bp.volume.at += bp.frame)
         FBP_TRY(add_frame(dev, &bp, i));
     return FBP_OK;

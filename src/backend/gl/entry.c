@@ -4,7 +4,6 @@
 #include "backend/gl/error.h"
 #include "backend/gl/limits.h"
 #include "backend/gl/plant.h"
-#include "backend/gl/s3.h"
 #include "backend/gpu/gpu_bytes.h"
 #include "backend/rival.h"
 #include "backend/rows.h"
@@ -111,7 +110,7 @@ static size_t fixed_bytes(const struct fbp_job *job)
 {
     const struct gl_kernel *k = (const struct gl_kernel *)job->chosen.own;
 
-    return gpu_fixed_bytes(job, &gl_offer) + (k->draws ? gl_s3_kernel_bytes(job, k->draws) : 0);
+    return gpu_fixed_bytes(job, &gl_offer) + (k->custom ? k->custom->bytes(job) : 0);
 }
 
 /* First function of the computing thread. */
@@ -133,8 +132,8 @@ static fbp_status begin(void *device)
         FBP_TRY(gpu_half_scale(dev->job, &dev->half_scale));
     gpu_tuner_open(&dev->tuner, &dev->kernel->gpu, dev->job, dev->index, &gl_timer, dev);
     gl_meter_open(dev);
-    if (dev->kernel->draws)
-        return gl_s3_kernel_open(&dev->drawing, dev->job, dev->kernel->draws, dev->renderer);
+    if (dev->kernel->custom)
+        return dev->kernel->custom->open(&dev->custom, dev->job, dev->renderer);
     const int shape =
         gl_shape_within(dev->kernel, dev->tuner.shape, (size_t)dev->renderer->shared_bytes);
     return gl_programs_need(&dev->programs, gl_program_of(dev->kernel, dev->job), shape);
@@ -149,7 +148,8 @@ static void end(void *device)
     gpu_tuner_close(&dev->tuner);
     gl_meter_close(dev);
     gl_trials_close(dev);
-    gl_s3_kernel_close(&dev->drawing);
+    if (dev->kernel->custom)
+        dev->kernel->custom->close(&dev->custom);
     gl_times_close(dev);
     gl_buffer_drop(&dev->memory);
     if (dev->sampler)
@@ -231,12 +231,9 @@ static const struct fbp_rival rival = {.identify = identify};
 
 static const void *experiment(const char *name)
 {
-    return strcmp(name, "s3") == 0       ? (const void *)&gl_s3
-           : strcmp(name, "mip") == 0    ? (const void *)&gl_mip
-           : strcmp(name, "rival") == 0  ? (const void *)&rival
-           : strcmp(name, "plant") == 0  ? (const void *)&gl_plant
-           : strcmp(name, "shapes") == 0 ? &gpu_shapes
-                                         : NULL;
+    return strcmp(name, "mip") == 0     ? (const void *)&gl_mip
+           : strcmp(name, "rival") == 0 ? (const void *)&rival
+                                        : NULL;
 }
 
 static const struct fbp_backend backend = {
@@ -279,7 +276,6 @@ static const struct fbp_backend backend = {
     .wait = gl_wait,
     .stamp = gl_stamp,
     .stamped = gl_stamped,
-    .time = gl_time,
     .statistics = gl_statistics,
     .expect = gl_expect,
     .counts = gl_counts,

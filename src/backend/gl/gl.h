@@ -12,7 +12,6 @@
 #include "backend/gl/kernel.h"
 #include "backend/gl/program.h"
 #include "backend/gl/queue.h"
-#include "backend/gl/s3_kernel.h"
 #include "backend/gpu/host.h"
 #include "backend/gpu/tables.h"
 #include "backend/gpu/tuner.h"
@@ -93,14 +92,13 @@ struct gl_device {
     struct gpu_tuner tuner;                /**< chooses the kernel's shape */
     unsigned trials[2 * GPU_TUNER_TRIALS]; /**< queries of the tuner */
     struct gl_stamps stamps;
-    unsigned clock[2];        /**< queries: begin and end */
     unsigned sampler;         /**< of textures of filtered views */
     float half_scale;         /**< scale of views in fp16; otherwise 1 */
     struct gl_buffer memory;  /**< tables and scratch memory */
     struct gpu_tables tables; /**< offsets in `memory` */
     struct gpu_principal *principal;
-    struct gl_s3_kernel *drawing; /**< state of a kernel of S3; NULL: other kernels */
-    bool counts_once;             /**< the ledger is filled */
+    void *custom;     /**< state of a kernel with functions of its own */
+    bool counts_once; /**< the ledger is filled */
 };
 
 static inline struct gl_device *gl_of(fbp_device *device)
@@ -116,7 +114,6 @@ fbp_status gl_wait(fbp_device *device, struct fbp_mark mark);
 /** timing.c: timestamps and times of stages. */
 fbp_status gl_stamp(fbp_device *device, enum fbp_stage stage, uint64_t *out);
 fbp_status gl_stamped(fbp_device *device, uint64_t stamp, double *seconds);
-fbp_status gl_time(fbp_device *device, enum fbp_stage stage, double *seconds);
 void gl_times_close(struct gl_device *dev); /* in the queue */
 void gl_moments_drop(struct gl_device *dev);
 

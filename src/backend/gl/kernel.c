@@ -1,7 +1,6 @@
 /* The kernels of OpenGL, and the choice of one for a job. */
 #include "backend/gl/kernel.h"
 
-#include "backend/experiments.h"
 #include "backend/gl/limits.h"
 #include "backend/gpu/gpu_plain.h"
 #include "backend/gpu/gpu_planes.h"
@@ -23,18 +22,6 @@ static bool fits_textures(const struct fbp_job *job)
 static bool orbits_fit(const struct fbp_job *job)
 {
     return fits_textures(job) && gl_binds_slices(job);
-}
-
-/* Kernels of S3 draw slices into textures. */
-static bool drawings_fit(const struct fbp_job *job)
-{
-    for (int i = 0; i < gl_renderers_listed(); i++) {
-        const struct gl_renderer *r = gl_renderer_at(i);
-        if (!r->reason[0] &&
-            ((size_t)r->texture_size < job->grid.n[0] || (size_t)r->texture_size < job->grid.n[1]))
-            return false;
-    }
-    return fits_textures(job);
 }
 
 static bool columns_fit(const struct fbp_job *job)
@@ -199,29 +186,6 @@ enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job
         .program = GL_P_##PROGRAM##_EXACT             \
     }
 
-/* The variants of S3: texture units interpolate between samples in fp32 or fp16, or a shader does.
- */
-#define DRAWN_AS(NAME, SYMMETRY, PRECISION, BITS, ...)  \
-    {                                                   \
-        .gpu = {.name = (NAME),                         \
-                .precision = FBP_PRECISION_##PRECISION, \
-                .turns = 1,                             \
-                .by_name = true,                        \
-                .usable = drawings_fit,                 \
-                .symmetry = (SYMMETRY),                 \
-                .bits = (BITS),                         \
-                PLAIN},                                 \
-        .draws = &(const struct fbp_s3_way)             \
-        {                                               \
-            __VA_ARGS__                                 \
-        }                                               \
-    }
-#define DRAWN(NAME, SYMMETRY, VARIANT)                       \
-    DRAWN_AS(NAME, SYMMETRY, FAST, 0, .variant = (VARIANT)), \
-        DRAWN_AS(NAME, SYMMETRY, EXACT, 0, .variant = (VARIANT), .exact = true)
-#define DRAWN_HALF(NAME, SYMMETRY, VARIANT) \
-    DRAWN_AS(NAME, SYMMETRY, HALF, 16, .variant = (VARIANT), .half = true)
-
 /* Fastest first.  column-plain and matrix-plain exist for comparisons. */
 static const struct gl_kernel kernels[] = {
     {.gpu = {.name = "planes",
@@ -251,20 +215,6 @@ static const struct gl_kernel kernels[] = {
     KERNEL("column-plain", EXACT, NULL, FBP_SYM_COLUMN, COLUMN_PLAIN, PLAIN, WITHOUT,
            .by_name = true),
     KERNEL("matrix-plain", EXACT, NULL, 0, MATRIX_PLAIN, PLAIN, WITHOUT, .by_name = true),
-    DRAWN("s3-a", FBP_SYM_COLUMN, 0),
-    DRAWN("s3-b", FBP_SYM_COLUMN, 1),
-    DRAWN_HALF("s3-c", FBP_SYM_COLUMN, 2),
-    DRAWN("s3-c", FBP_SYM_COLUMN, 2),
-    DRAWN_HALF("s3-d", FBP_SYM_COLUMN, 3),
-    DRAWN("s3-d", FBP_SYM_COLUMN, 3),
-    DRAWN_HALF("s3-e", FBP_SYM_COLUMN, 4),
-    DRAWN("s3-e", FBP_SYM_COLUMN, 4),
-    DRAWN_HALF("s3-f", FBP_SYM_COLUMN, 6),
-    DRAWN("s3-f", FBP_SYM_COLUMN, 6),
-    DRAWN_HALF("s3-g", FBP_SYM_COLUMN, 7),
-    DRAWN("s3-g", FBP_SYM_COLUMN, 7),
-    DRAWN_HALF("s3-m", 0, 8),
-    DRAWN("s3-m", 0, 8),
 };
 
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
@@ -274,6 +224,8 @@ static enum fbp_precision precision_of(const struct fbp_job *job)
 {
     return job->precision == FBP_PRECISION_DEFAULT ? FBP_PRECISION_EXACT : job->precision;
 }
+
+const struct gpu_kernel *const *gl_kernels_by_name;
 
 const struct gpu_kernel *gl_kernel_find(const struct fbp_job *job, const char *name)
 {
@@ -285,5 +237,5 @@ const struct gpu_kernel *gl_kernel_find(const struct fbp_job *job, const char *n
         if ((name ? strcmp(name, k->name) == 0 : !k->by_name) && gpu_kernel_suits(k, &asked))
             return k;
     }
-    return NULL;
+    return name && gl_kernels_by_name ? gpu_kernel_find(gl_kernels_by_name, &asked, name) : NULL;
 }

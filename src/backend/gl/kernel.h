@@ -8,8 +8,8 @@
 #include "backend/gl/program.h"
 #include "backend/gpu/gpu_kernel.h"
 
-struct fbp_s3_way;
 struct gl_device;
+struct gl_renderer;
 
 /** A batch of filtered views, and the slices of a slab to which it is added. */
 struct gl_bp {
@@ -21,12 +21,26 @@ struct gl_bp {
     struct gpu_grid grid;
 };
 
+/** Functions of a kernel that adds batches in its own way, with a state for each device.  They run
+ * in the queue, except for bytes(). */
+struct gl_custom {
+    /** Device memory that it needs beyond batches, slabs and tables. */
+    size_t (*bytes)(const struct fbp_job *job);
+    fbp_status (*open)(void **state, const struct fbp_job *job, const struct gl_renderer *renderer);
+    void (*close)(void **state); /**< *state may be NULL */
+    /** principal: of all views. */
+    fbp_status (*add)(void *state, const struct gpu_principal *principal, const struct gl_bp *bp);
+};
+
 /** A GPU kernel with its programs. */
 struct gl_kernel {
     struct gpu_kernel gpu;          /**< first member, so that job->chosen.own points to both */
     enum gl_program_id program;     /**< planes: linear interpolation; the others follow */
-    const struct fbp_s3_way *draws; /**< kernels of S3 draw (s3_kernel.h); NULL: `program` */
+    const struct gl_custom *custom; /**< NULL: it runs `program` */
 };
+
+/** Kernels that are used only if a job names them, ended by NULL; NULL: there are none. */
+extern const struct gpu_kernel *const *gl_kernels_by_name;
 
 /** The fastest kernel of the job's precision that scan and volume allow; if a name is given, the
  * one of that name, or NULL. */

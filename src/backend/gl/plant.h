@@ -1,6 +1,6 @@
 /** @file plant.h  Fault injection: limits and failures that tests set in this module (internal).
  *
- * All members are zero in normal use.  Tests get the struct by experiment("plant").
+ * All members are zero in normal use.  Tests get the struct from libfbp_bench_gl.so.
  */
 #ifndef FBP_SRC_GL_PLANT_H
 #define FBP_SRC_GL_PLANT_H

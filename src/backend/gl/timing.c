@@ -184,38 +184,8 @@ fbp_status gl_stamped(fbp_device *device, uint64_t stamp, double *seconds)
     return FBP_OK;
 }
 
-/* Start the clock, or stop it and read it. */
-static fbp_status run_time(void *device, void *command)
-{
-    GLuint *clock = ((struct gl_device *)device)->clock;
-    double *const *seconds = command;
-    GLuint64 at[2] = {0, 0};
-
-    if (!clock[0])
-        glGenQueries(2, clock);
-    glQueryCounter(clock[*seconds != NULL], GL_TIMESTAMP);
-    if (!*seconds)
-        return gl_check("a timestamp");
-    for (int i = 0; i < 2; i++)
-        FBP_TRY(read_query(clock[i], &at[i]));
-    **seconds = 1e-9 * (double)(at[1] - at[0]);
-    return FBP_OK;
-}
-
-/* Only the computing lane can be timed. */
-fbp_status gl_time(fbp_device *device, enum fbp_stage stage, double *seconds)
-{
-    struct gl_queue *queue = gl_of(device)->queue;
-
-    if (gl_queue_copies(queue, (enum gl_order)stage))
-        return gpu_host->fail(FBP_ERR_UNSUPPORTED, "gl: copies are not timed by the renderer");
-    return gl_queue_call_in(queue, (enum gl_order)stage, run_time, &seconds, sizeof(double *));
-}
-
 void gl_times_close(struct gl_device *dev)
 {
-    if (dev->clock[0])
-        glDeleteQueries(2, dev->clock);
     if (dev->stamps.room > 0)
         glDeleteQueries((GLsizei)dev->stamps.room, dev->stamps.queries);
     free(dev->stamps.queries);

@@ -1,6 +1,5 @@
 #include "backend/gpu/tuner.h"
 
-#include "backend/experiments.h"
 #include "backend/gpu/host.h"
 #include "backend/slab.h"
 
@@ -103,15 +102,6 @@ void gpu_tuner_open(struct gpu_tuner *t, const struct gpu_kernel *k, const struc
     else if (kept >= 0)
         t->shape = kept;
 }
-
-static int shapes_of(const struct fbp_job *job)
-{
-    const int n = gpu_kernel_of(job)->n_shapes;
-
-    return n > 1 ? n : 1;
-}
-
-const struct fbp_shape_kernels gpu_shapes = {shapes_of};
 
 static bool is_same(const struct gpu_grid *a, const struct gpu_grid *b)
 {

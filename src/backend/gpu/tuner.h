@@ -69,8 +69,4 @@ void gpu_tuner_end(struct gpu_tuner *tuner, int n, const struct gpu_grid *grid);
 /** A measurement of two rounds is kept; the marks are no longer needed. */
 void gpu_tuner_close(struct gpu_tuner *tuner);
 
-/** The experiment "shapes" (backend/experiments.h). */
-struct fbp_shape_kernels;
-extern const struct fbp_shape_kernels gpu_shapes;
-
 #endif /* FBP_SRC_GPU_TUNER_H */

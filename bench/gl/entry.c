@@ -1,0 +1,55 @@
+/* The entry of libfbp_bench_gl.so, beside that of the backend. */
+#include "backend/gl/error.h"
+#include "backend/gl/gl.h"
+#include "backend/gl/plant.h"
+#include "backend/gl/queue.h"
+#include "backend/gpu/host.h"
+#include "bench/gl/s3.h"
+#include "bench/gl/s3_kernel.h"
+
+#include <epoxy/gl.h>
+
+__attribute__((constructor)) static void add_kernels(void)
+{
+    gl_s3_add_kernels();
+}
+
+/* In the queue: two timestamps, and their difference at the second. */
+static fbp_status run_time(void *device, void *command)
+{
+    static GLuint clock[2];
+    double *const *seconds = command;
+    GLuint64 at[2] = {0, 0};
+
+    (void)device;
+    if (!*seconds)
+        glGenQueries(2, clock);
+    glQueryCounter(clock[*seconds != NULL], GL_TIMESTAMP);
+    if (!*seconds)
+        return gl_check("a timestamp");
+    for (int i = 0; i < 2; i++)
+        glGetQueryObjectui64v(clock[i], GL_QUERY_RESULT, &at[i]);
+    glDeleteQueries(2, clock);
+    **seconds = 1e-9 * (double)(at[1] - at[0]);
+    return gl_check("a timestamp");
+}
+
+/* Only the computing lane can be timed. */
+static fbp_status time_stage(fbp_device *device, enum fbp_stage stage, double *seconds)
+{
+    struct gl_queue *queue = gl_of(device)->queue;
+
+    if (gl_queue_copies(queue, (enum gl_order)stage))
+        return gpu_host->fail(FBP_ERR_UNSUPPORTED, "gl: copies are not timed by the renderer");
+    return gl_queue_call_in(queue, (enum gl_order)stage, run_time, &seconds, sizeof(double *));
+}
+
+FBP_API bench_device_fn fbp_bench_gl;
+
+const struct bench_device *fbp_bench_gl(void)
+{
+    static const struct bench_device functions = {
+        .time = time_stage, .s3 = &gl_s3, .plant = &gl_plant};
+
+    return &functions;
+}
