@@ -12,7 +12,7 @@
 static void describe(const struct fbp_backend *backend, const int *devices, size_t n,
                      struct fbp_links_report *out)
 {
-    const struct fbp_link_meter *meter = backend->experiment("links");
+    const struct fbp_link_meter *meter = backend->links;
 
     for (size_t i = 0; i < n; i++) {
         struct fbp_device_info *d = &out->devices[i];

@@ -78,19 +78,16 @@ static fbp_status check(const struct fbp_scan *scan, const struct fbp_recon_para
 static fbp_status make_job(fbp_adder *a, const struct fbp_recon_params *p, int *device)
 {
     int devices[FBP_MOST_DEVICES];
-    struct fbp_choice how = {.backend = NULL};
     char line[800];
     size_t n = 0;
 
-    FBP_TRY(fbp_devices_choose(p->device ? p->device : "auto", &a->backend, devices, &n, &how));
+    FBP_TRY(fbp_devices_find(p->device ? p->device : "auto", &a->backend, devices, &n));
     if (n != 1)
         return fbp_fail(FBP_ERR_INVALID, "adder: \"%s\" are %zu devices: give one", p->device, n);
     FBP_TRY(fbp_job_create(&a->tables, &a->scan, p, false));
-    how = (struct fbp_choice){.backend = a->backend, .index = devices[0]};
+    *device = devices[0];
     if (!p->device || strcmp(p->device, "auto") == 0)
-        fbp_choose_capable(fbp_backends, job_of(a), &how, line, sizeof line);
-    a->backend = how.backend;
-    *device = how.index;
+        fbp_device_capable(fbp_backends, job_of(a), &a->backend, device, line, sizeof line);
     return fbp_job_arrange(&a->tables.job, a->backend);
 }
 

@@ -39,11 +39,11 @@ static fbp_status find_projector(const struct fbp_picture_params *p,
     FBP_TRY(fbp_devices_find(p->device, &backend, devices, &n));
     if (strcmp(backend->name, "cpu") == 0)
         return FBP_OK;
-    *projector = backend->experiment("mip");
+    *projector = backend->projector;
     *index = devices[0];
     if (!*projector)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "view: %s does not project volumes: use gl or cpu", backend->name);
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "view: %s does not project volumes: use gl or cpu",
+                        backend->name);
     if (!p->mip)
         return fbp_fail(FBP_ERR_INVALID,
                         "view: slices are drawn on the cpu, only projections on %s: set mip, too",

@@ -140,23 +140,10 @@ static const char *device_of(const struct fbp_recon_params *params)
     return device;
 }
 
-static fbp_status find_own_devices(fbp_plan *p)
-{
-    struct fbp_choice how;
-    char line[800];
-
-    FBP_TRY(
-        fbp_devices_choose(device_of(&p->params), &p->backend, p->devices, &p->n_devices, &how));
-    fbp_choice_remark(&how, line, sizeof line);
-    if (line[0])
-        fbp_plan_note(p, FBP_LOG_NOTE, line);
-    return FBP_OK;
-}
-
 static fbp_status find_devices(fbp_plan *p)
 {
     if (!p->target)
-        return find_own_devices(p);
+        return fbp_devices_find(device_of(&p->params), &p->backend, p->devices, &p->n_devices);
     p->backend = p->target->backend;
     p->n_devices = p->target->n_devices;
     return FBP_OK;
@@ -165,16 +152,15 @@ static fbp_status find_devices(fbp_plan *p)
 /* One that nobody has asked for by name must not be one that cannot do it. */
 static void consider_others(fbp_plan *p)
 {
-    struct fbp_choice how = {.backend = p->backend, .index = p->devices[0]};
+    const struct fbp_backend *before = p->backend;
     char line[800];
 
     if (p->target || (p->params.device && strcmp(p->params.device, "auto") != 0))
         return;
-    fbp_choose_capable(fbp_backends, &p->tables.job, &how, line, sizeof line);
-    if (!line[0])
+    fbp_device_capable(fbp_backends, &p->tables.job, &p->backend, &p->devices[0], line,
+                       sizeof line);
+    if (p->backend == before)
         return;
-    p->backend = how.backend;
-    p->devices[0] = how.index;
     p->n_devices = 1;
     fbp_plan_note(p, FBP_LOG_NOTE, line);
 }

@@ -1,5 +1,4 @@
-/* One line each, in the order `auto` prefers them; the last resort last.  gl has to be faster than
- * cpu by a measurement (backend/rival.h). */
+/* One line each, in the order in which `auto` prefers them. */
 FBP_BACKEND(cuda)
 FBP_BACKEND(gl)
 FBP_BACKEND(cpu)

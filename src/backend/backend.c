@@ -1,5 +1,4 @@
 #include "backend/device.h"
-#include "backend/rival.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -70,11 +69,4 @@ int fbp_backend_count(const struct fbp_backend **backend, char *why, size_t n)
     }
     *backend = completed(*backend);
     return (*backend)->count(why, n);
-}
-
-bool fbp_backend_may_be_there(const struct fbp_backend *given)
-{
-    const struct fbp_rival *rival = given->experiment ? given->experiment("rival") : NULL;
-
-    return !given->load || !rival || rival->may_be_there();
 }

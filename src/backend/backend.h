@@ -34,6 +34,8 @@
 #include "weight/weight.h"
 
 struct fbp_job;
+struct fbp_link_meter;
+struct fbp_projector;
 
 /** Detector rows [*r0, *r1) that slices [z0, z1) need of views [k0, k1). */
 typedef void fbp_rows_fn(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, size_t z1,
@@ -208,6 +210,9 @@ struct fbp_backend {
 
     /** How many devices can be used; if 0, `why` gets the sentence.  NULL: always one. */
     int (*count)(char *why, size_t n);
+    /** May `auto` take the device of this index?  Index -1 asks before `load`: may there be such a
+     *  device?  NULL: yes. */
+    bool (*unasked)(int index);
     /** Text and memory of a device.  NULL: the summary. */
     void (*describe)(int index, struct fbp_device_info *out);
 
@@ -324,9 +329,10 @@ struct fbp_backend {
     /** What the filter mended so far; all marks are past.  NULL: nothing. */
     fbp_status (*counts)(fbp_device *dev, struct fbp_prep_counts *out);
 
-    /** What benchmarks ask for, by name (backend/experiments.h), and how links are measured
-     *  (backend/link_meter.h).  NULL: there is none. */
-    const void *(*experiment)(const char *name);
+    /** Measures the links between memories.  NULL: there are none to measure. */
+    const struct fbp_link_meter *links;
+    /** Projects volumes, for pictures.  NULL: it does not. */
+    const struct fbp_projector *projector;
 
     /** Facts that follow from what is given above; a backend leaves them alone. */
     bool own_memory;      /**< views are uploaded to it: `alloc` */
@@ -346,8 +352,5 @@ const struct fbp_backend *fbp_backend_find(const char *name);
 /** How many of a backend's devices can be used; if 0, `why` gets the sentence.  *backend becomes
  *  the loaded and completed one. */
 int fbp_backend_count(const struct fbp_backend **backend, char *why, size_t n);
-
-/** Before it is loaded: might it have a device that nobody asked for (backend/rival.h)? */
-bool fbp_backend_may_be_there(const struct fbp_backend *given);
 
 #endif /* FBP_SRC_BACKEND_H */

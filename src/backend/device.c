@@ -22,10 +22,10 @@ static void summary_alone(int index, struct fbp_device_info *out)
     (void)out;
 }
 
-static const void *no_experiment(const char *name)
+static bool always(int index)
 {
-    (void)name;
-    return NULL;
+    (void)index;
+    return true;
 }
 
 static bool matrix_alone(struct fbp_job *job, const char *name)
@@ -300,8 +300,8 @@ void fbp_backend_complete(const struct fbp_backend *given, struct fbp_backend *o
         out->count = one_device;
     if (!out->describe)
         out->describe = summary_alone;
-    if (!out->experiment)
-        out->experiment = no_experiment;
+    if (!out->unasked)
+        out->unasked = always;
     fill_choice(out);
     fill_memory(out);
     fill_rows(out);

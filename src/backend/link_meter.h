@@ -1,6 +1,6 @@
 /** @file link_meter.h  How a backend measures what goes between memories (internal).
  *
- * A backend's slot experiment("links") hands out one of these, or NULL.  It measures any set of
+ * The member `links` of a backend points to one of these.  It measures any set of
  * copies that run at once; which sets are of interest is said in plan/links.c, for all backends.
  */
 #ifndef FBP_SRC_LINK_METER_H

@@ -1,6 +1,6 @@
 /** @file projector.h  A device that projects volumes, for pictures (internal).
  *
- * A backend's slot experiment("mip") hands one out, or NULL.  Greatest values are those that a host
+ * The member `projector` of a backend points to one.  Greatest values are those that a host
  * finds by turn.h, with the same bits; -INFINITY where there are none.
  */
 #ifndef FBP_SRC_PROJECTOR_H

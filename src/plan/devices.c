@@ -1,6 +1,6 @@
 #include "plan/devices.h"
 
-#include "backend/rival.h"
+#include "plan/job.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,15 +49,6 @@ static fbp_status check_device(const struct fbp_backend *backend, int index)
                     index, d.text, d.reason);
 }
 
-/* May `auto` take it, too?  If none has to be asked, all may. */
-static bool is_fast(const struct fbp_backend *backend, int index)
-{
-    const struct fbp_rival *rival = backend->experiment("rival");
-    char name[200];
-
-    return !rival || rival->identify(index, name, sizeof name);
-}
-
 /* All that can be used; without slow ones (renderers in software) where there are others. */
 static void take_all(const struct fbp_backend *backend, int available, int *devices, size_t *n)
 {
@@ -66,7 +57,7 @@ static void take_all(const struct fbp_backend *backend, int available, int *devi
     for (int fast = 1; fast >= 0 && *n == 0; fast--)
         for (int i = 0; i < available && *n < FBP_MOST_DEVICES; i++) {
             describe(backend, i, &d);
-            if (!d.reason[0] && (!fast || is_fast(backend, i)))
+            if (!d.reason[0] && (!fast || backend->unasked(i)))
                 devices[(*n)++] = i;
         }
 }
@@ -92,22 +83,76 @@ static fbp_status take_listed(const char *list, const char *text, const struct f
     }
 }
 
-/* Those that are named, of use or not. */
-static fbp_status find(const char *text, const struct fbp_backend **backend, int *devices,
-                       size_t *n_devices, struct fbp_choice *how)
+/* The next backend of a list with a device that `auto` may take, loaded; NULL: there is none. */
+static const struct fbp_backend *next(const struct fbp_backend *const **at, int *index)
+{
+    char why[300];
+
+    while (**at) {
+        const struct fbp_backend *found = *(*at)++;
+        if (found->hidden || (found->load && found->unasked && !found->unasked(-1)))
+            continue;
+        const int n = fbp_backend_count(&found, why, sizeof why);
+        for (*index = 0; *index < n; ++*index)
+            if (found->unasked(*index))
+                return found;
+    }
+    return NULL;
+}
+
+const struct fbp_backend *fbp_device_first(const struct fbp_backend *const *list, int *index)
+{
+    return next(&list, index);
+}
+
+/* With any kernel. */
+static bool is_capable(const struct fbp_backend *backend, const struct fbp_job *job)
+{
+    struct fbp_job copy = *job;
+
+    copy.kernel = NULL;
+    return fbp_job_arrange(&copy, backend) == FBP_OK;
+}
+
+void fbp_device_capable(const struct fbp_backend *const *list, const struct fbp_job *job,
+                        const struct fbp_backend **backend, int *device, char *line, size_t n)
+{
+    const struct fbp_backend *other;
+    bool before = true; /* the one that was chosen */
+    char why[300];
+    int index;
+
+    line[0] = '\0';
+    if (is_capable(*backend, job))
+        return;
+    snprintf(why, sizeof why, "%s", fbp_message());
+    while ((other = next(&list, &index))) {
+        const bool is_it = strcmp(other->name, (*backend)->name) == 0;
+        if (before || !is_capable(other, job)) {
+            before = before && !is_it;
+            continue;
+        }
+        snprintf(line, n, "device: %s, as %s has no way to do this: %s", other->name,
+                 (*backend)->name, why);
+        *backend = other;
+        *device = index;
+        break;
+    }
+    fbp_message_clear();
+}
+
+fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backend, int *devices,
+                              size_t *n_devices)
 {
     char name[32], known[200], why[sizeof((struct fbp_device_info *)0)->reason] = "";
     const char *colon = strchr(text, ':');
     const size_t n = colon ? (size_t)(colon - text) : strlen(text);
+    int index = 0;
 
     *n_devices = 0;
-    *how = (struct fbp_choice){.index = 0};
     snprintf(name, sizeof name, "%.*s", (int)n, text);
-    if (strcmp(name, "auto") == 0)
-        fbp_choose_device(fbp_backends, how);
-    else
-        how->backend = fbp_backend_find(name);
-    *backend = how->backend;
+    *backend =
+        strcmp(name, "auto") == 0 ? fbp_device_first(fbp_backends, &index) : fbp_backend_find(name);
     if (!*backend) {
         list_names(known, sizeof known);
         return fbp_fail(FBP_ERR_UNSUPPORTED, "device: \"%s\" is not in this build: use one of %s",
@@ -121,35 +166,19 @@ static fbp_status find(const char *text, const struct fbp_backend **backend, int
     else if (colon)
         return take_listed(colon + 1, text, *backend, available, devices, n_devices);
     else
-        devices[(*n_devices)++] = how->index;
+        devices[(*n_devices)++] = index;
     return FBP_OK;
-}
-
-fbp_status fbp_devices_choose(const char *text, const struct fbp_backend **backend, int *devices,
-                              size_t *n_devices, struct fbp_choice *how)
-{
-    FBP_TRY(find(text, backend, devices, n_devices, how));
-    for (size_t i = 0; i < *n_devices; i++)
-        FBP_TRY(check_device(*backend, devices[i]));
-    if (*n_devices == 0) /* of "all" */
-        return check_device(*backend, 0);
-    return FBP_OK;
-}
-
-fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backend, int *devices,
-                              size_t *n_devices)
-{
-    struct fbp_choice how;
-
-    return find(text, backend, devices, n_devices, &how);
 }
 
 fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend, int *devices,
                             size_t *n_devices)
 {
-    struct fbp_choice how;
-
-    return fbp_devices_choose(text, backend, devices, n_devices, &how);
+    FBP_TRY(fbp_devices_listed(text, backend, devices, n_devices));
+    for (size_t i = 0; i < *n_devices; i++)
+        FBP_TRY(check_device(*backend, devices[i]));
+    if (*n_devices == 0) /* of "all" */
+        return check_device(*backend, 0);
+    return FBP_OK;
 }
 
 uint64_t fbp_device_free(const struct fbp_backend *backend, int index)

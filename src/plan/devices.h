@@ -3,7 +3,6 @@
 #define FBP_SRC_DEVICES_H
 
 #include "backend/backend.h"
-#include "plan/rivals.h"
 
 enum { FBP_MOST_DEVICES = 64 };
 
@@ -16,9 +15,18 @@ fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend
 fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backend, int *devices,
                               size_t *n_devices);
 
-/** The same; *how tells what `auto` took, and why. */
-fbp_status fbp_devices_choose(const char *text, const struct fbp_backend **backend, int *devices,
-                              size_t *n_devices, struct fbp_choice *how);
+/** The first device of a list of backends (ended by NULL) that `auto` may take; NULL: there is
+ * none. */
+const struct fbp_backend *fbp_device_first(const struct fbp_backend *const *list, int *index);
+
+/**
+ * If the backend has no way to compute this job: take the next of the list that has, and a device
+ * that `auto` may take.  If there is none, the backend stays, and fails.
+ *
+ * line  gets a sentence about both; "" if the backend stays
+ */
+void fbp_device_capable(const struct fbp_backend *const *list, const struct fbp_job *job,
+                        const struct fbp_backend **backend, int *device, char *line, size_t n);
 
 /** Most of what is free of a device's own memory; 0: not known, or it is the host's. */
 uint64_t fbp_device_free(const struct fbp_backend *backend, int index);

@@ -15,15 +15,10 @@ enum { MOST_KEY = 4096, MOST_NAME = 200, MOST_TEXT = 8192, A_NUMBER = 16 };
 
 static const struct fbp_kept_file file = {"links", "fbp: rates of links of devices, version 1\n"};
 
-static const struct fbp_link_meter *meter_of(const struct fbp_backend *backend)
-{
-    return backend->experiment("links");
-}
-
 void fbp_links_bytes(const struct fbp_backend *backend, size_t n_devices, size_t *host,
                      size_t *device)
 {
-    const struct fbp_link_meter *meter = meter_of(backend);
+    const struct fbp_link_meter *meter = backend->links;
 
     *host = meter ? n_devices * meter->host_bytes : 0;
     *device = meter ? meter->device_bytes : 0;
@@ -37,7 +32,7 @@ static bool make_key(const struct fbp_backend *backend, const int *devices, size
     int used = snprintf(key, MOST_KEY, "%s:", backend->name);
 
     for (size_t i = 0; i < n; i++) {
-        if (!meter_of(backend)->identify(devices[i], name, sizeof name))
+        if (!backend->links->identify(devices[i], name, sizeof name))
             return false;
         const size_t room = MOST_KEY - (size_t)used;
         const int more = snprintf(key + used, room, "%s %s", i ? ";" : "", name);
@@ -191,7 +186,7 @@ static struct {
 static fbp_status measure(const struct fbp_backend *backend, const int *set, size_t n,
                           struct fbp_links *out)
 {
-    struct session s = {.meter = meter_of(backend), .out = out};
+    struct session s = {.meter = backend->links, .out = out};
     char key[MOST_KEY];
 
     *out = (struct fbp_links){.n = n};
@@ -274,7 +269,7 @@ fbp_status fbp_links_measure(const struct fbp_backend *backend, const int *devic
     static struct fbp_links links; /* under the lock */
 
     *out = (struct fbp_links){.n = n};
-    if (!meter_of(backend))
+    if (!backend->links)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "links: %s has none that are measured: use devices with a memory of their "
                         "own",
@@ -303,7 +298,7 @@ bool fbp_links_get(const struct fbp_backend *backend, const int *devices, size_t
     static struct fbp_links links; /* under the lock */
 
     *out = (struct fbp_links){.n = n};
-    if (n > FBP_MOST_LINKED || !meter_of(backend) || (tune && strcmp(tune, "0") == 0))
+    if (n > FBP_MOST_LINKED || !backend->links || (tune && strcmp(tune, "0") == 0))
         return false;
     const size_t n_set = set_of(devices, n, set);
     pthread_mutex_lock(&last.lock);

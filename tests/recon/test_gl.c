@@ -5,8 +5,6 @@
  */
 #include "recon/planted.h"
 
-#include "backend/rival.h"
-
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -25,18 +23,15 @@ static struct fbp_scan make_scan(size_t n_views, size_t side)
     return scan;
 }
 
-/* Nobody gets a renderer in software who does not ask for it (unit/rivals). */
-static void software_is_no_rival(void **state)
+/* `auto` takes no renderer in software (unit/choose). */
+static void software_is_not_taken(void **state)
 {
     const struct fbp_backend *gl = fbp_backend_find("gl");
-    const struct fbp_rival *rival = gl->experiment("rival");
     struct fbp_device_info d = {.struct_size = sizeof d};
-    char name[200];
 
     (void)state;
     gl->describe(0, &d);
-    assert_non_null(rival);
-    assert_int_equal(rival->identify(0, name, sizeof name), !strstr(d.text, "software"));
+    assert_int_equal(gl->unasked(0), !strstr(d.text, "software"));
 }
 
 /* The same arithmetic on views in a texture, by gathers, and in plain memory. */
@@ -332,7 +327,7 @@ static void a_child_leaves_the_card_alone(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(software_is_no_rival),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(software_is_not_taken),
                                        cmocka_unit_test(same_bits_by_gathers),
                                        cmocka_unit_test(fp16_is_rounded_to_nearest),
                                        cmocka_unit_test(same_bits_however_divided),

@@ -1,6 +1,5 @@
 /* Rates of renderers: measured by a run, kept, and used by later plans; and the divisions of work
  * that follow from rates have the same bits.  No time decides here. */
-#include "plan/rivals.h"
 #include "recon/planted.h"
 
 #include <sys/stat.h>
@@ -162,31 +161,12 @@ static void damage_is_ignored(void **state)
     drop_scan(&scan);
 }
 
-/* What `auto` would measure, were this renderer hardware; unit/rivals has what follows from it. */
-static void it_is_measured_beside_the_cpu(void **state)
-{
-    const struct fbp_backend *const list[] = {fbp_backend_find("gl"), fbp_backend_find("cpu"),
-                                              NULL};
-    struct fbp_choice c;
-    char line[800];
-
-    (void)state;
-    plant->hardware = true;
-    plant->apply();
-    fbp_choose_device(list, &c);
-    fbp_choice_remark(&c, line, sizeof line);
-    print_message("%s\n", line);
-    assert_string_equal(c.why, "");
-    assert_true(c.now && c.times > 0 && c.rival[0]);
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(divisions_by_rates_have_the_same_bits, start),
         cmocka_unit_test_setup(a_run_measures_once, start),
         cmocka_unit_test_setup(damage_is_ignored, start),
-        cmocka_unit_test_setup(it_is_measured_beside_the_cpu, start),
     };
 
     if (!usable("gl"))

@@ -64,8 +64,8 @@ struct cuda_device {
     bool counts_once; /**< the ledger is filled */
     cufft_plan plan;  /**< CUFFT_NO_PLAN: not used */
     struct gpu_principal *principal;
-    float half_scale;     /**< of views in fp16; 0: not asked for yet */
-    uint64_t reached;     /**< bits of the devices whose memory it copies from */
+    float half_scale; /**< of views in fp16; 0: not asked for yet */
+    uint64_t reached; /**< bits of the devices whose memory it copies from */
 };
 
 static inline struct cuda_device *cuda_of(fbp_device *device)

@@ -239,19 +239,14 @@ static fbp_status open_links(void **out, const int *devices, size_t n)
     return cuda_link_open(out, ordinals, n);
 }
 
-static const void *experiment(const char *name)
-{
-    static const struct fbp_link_meter links = {.host_bytes = CUDA_LINK_HOST_BYTES,
-                                                .device_bytes = CUDA_LINK_DEVICE_BYTES,
-                                                .identify = identify,
-                                                .peer = peer,
-                                                .open = open_links,
-                                                .close = cuda_link_close,
-                                                .connect = cuda_link_connect,
-                                                .rate = cuda_link_rate};
-
-    return strcmp(name, "links") == 0 ? &links : NULL;
-}
+static const struct fbp_link_meter links = {.host_bytes = CUDA_LINK_HOST_BYTES,
+                                            .device_bytes = CUDA_LINK_DEVICE_BYTES,
+                                            .identify = identify,
+                                            .peer = peer,
+                                            .open = open_links,
+                                            .close = cuda_link_close,
+                                            .connect = cuda_link_connect,
+                                            .rate = cuda_link_rate};
 
 static const struct fbp_backend backend = {
     .name = "cuda",
@@ -298,7 +293,7 @@ static const struct fbp_backend backend = {
     .stamped = cuda_stamped,
     .expect = cuda_expect,
     .counts = cuda_counts,
-    .experiment = experiment,
+    .links = &links,
 };
 
 /* The devices that this module has code for. */

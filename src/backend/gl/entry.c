@@ -5,7 +5,6 @@
 #include "backend/gl/limits.h"
 #include "backend/gl/plant.h"
 #include "backend/gpu/gpu_bytes.h"
-#include "backend/rival.h"
 #include "backend/rows.h"
 
 #include <epoxy/gl.h>
@@ -221,25 +220,18 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     return st;
 }
 
-/* Renderers in software are not compared with the CPU: they are always slower. */
-static bool identify(int index, char *out, size_t n)
+static bool in_hardware(int index)
 {
-    return !gl_renderer_at(index)->reason[0] && gl_timer.describe(index, out, n);
-}
+    const struct gl_renderer *r = gl_renderer_at(index);
 
-static const struct fbp_rival rival = {.identify = identify};
-
-static const void *experiment(const char *name)
-{
-    return strcmp(name, "mip") == 0     ? (const void *)&gl_mip
-           : strcmp(name, "rival") == 0 ? (const void *)&rival
-                                        : NULL;
+    return !r->reason[0] && !r->software;
 }
 
 static const struct fbp_backend backend = {
     .name = "gl",
     .summary = "OpenGL 4.4",
     .count = count,
+    .unasked = in_hardware,
     .describe = describe,
     .has_precisions = true,
     .remark = remark,
@@ -279,7 +271,7 @@ static const struct fbp_backend backend = {
     .statistics = gl_statistics,
     .expect = gl_expect,
     .counts = gl_counts,
-    .experiment = experiment,
+    .projector = &gl_mip,
 };
 
 FBP_API fbp_module_fn fbp_gl_module;

@@ -1,6 +1,5 @@
 /* The loader of the OpenGL module, part of the library. */
 #include "backend/module.h"
-#include "backend/rival.h"
 
 #include <dlfcn.h>
 #include <glob.h>
@@ -35,12 +34,14 @@ static struct fbp_module module = {.file = "libfbp_gl.so",
 #endif
                                    .may_open = has_libraries};
 
-/* Is there a device file of a card that this user may open? */
-static bool has_hardware(void)
+/* Is there a device file of a card that this user may open?  If not, --device auto does not load
+ * the module. */
+static bool has_hardware(int index)
 {
     static const char *const files[] = {"/dev/dri/renderD*", "/dev/nvidiactl", "/dev/dxg"};
     bool found = false;
 
+    (void)index; /* -1: the module is not loaded */
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         glob_t g;
         if (glob(files[i], GLOB_NOSORT, NULL, &g) == 0)
@@ -49,14 +50,6 @@ static bool has_hardware(void)
         globfree(&g);
     }
     return found;
-}
-
-/* --device auto does not load the module if there is no card. */
-static const void *experiment(const char *name)
-{
-    static const struct fbp_rival rival = {.may_be_there = has_hardware};
-
-    return strcmp(name, "rival") == 0 ? &rival : NULL;
 }
 
 static const struct fbp_backend *load(char *why, size_t n)
@@ -68,5 +61,5 @@ const struct fbp_backend fbp_backend_gl = {
     .name = "gl",
     .summary = "OpenGL 4.4",
     .load = load,
-    .experiment = experiment,
+    .unasked = has_hardware,
 };

@@ -133,11 +133,6 @@ static void mock_release(fbp_device *device, enum fbp_purpose purpose, void *mem
     fbp_free(mem);
 }
 
-static const void *experiment(const char *name)
-{
-    return strcmp(name, "links") == 0 ? &fbp_mock_link_meter : NULL;
-}
-
 const struct fbp_backend fbp_backend_mock = {
     .name = "mock",
     .in_host = true,
@@ -180,5 +175,5 @@ const struct fbp_backend fbp_backend_mock = {
     .stamped = mock_stamped,
     .expect = mock_expect,
     .counts = mock_counts,
-    .experiment = experiment,
+    .links = &fbp_mock_link_meter,
 };

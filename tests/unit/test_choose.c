@@ -1,0 +1,128 @@
+/* The device that `auto` takes: the first that may be taken unasked and can compute the job. */
+#include "backend/mock/mock.h"
+#include "plan/devices.h"
+#include "plan/job.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+extern const struct fbp_backend fbp_backend_mock, fbp_backend_cpu;
+
+static struct {
+    bool there;
+    int in_software; /* devices with a lower index */
+} plant;
+
+static bool unasked(int index)
+{
+    return index < 0 ? plant.there : index >= plant.in_software;
+}
+
+static struct fbp_backend pretended;
+static unsigned n_loaded;
+
+static const struct fbp_backend *load(char *why, size_t n)
+{
+    (void)why, (void)n;
+    n_loaded++;
+    return &pretended;
+}
+
+static const struct fbp_backend module = {.name = "mock", .load = load, .unasked = unasked};
+static const struct fbp_backend *const list[] = {&module, &fbp_backend_cpu, NULL};
+
+static int start(void **state)
+{
+    (void)state;
+    pretended = fbp_backend_mock;
+    pretended.hidden = false;
+    pretended.unasked = unasked;
+    plant.there = true;
+    plant.in_software = 0;
+    n_loaded = 0;
+    return 0;
+}
+
+static void the_first_in_hardware(void **state)
+{
+    int index = 7;
+
+    (void)state;
+    assert_string_equal(fbp_device_first(list, &index)->name, "mock");
+    assert_int_equal(index, 0);
+    plant.in_software = 1;
+    assert_string_equal(fbp_device_first(list, &index)->name, "mock");
+    assert_int_equal(index, 1);
+    plant.in_software = 1000;
+    assert_string_equal(fbp_device_first(list, &index)->name, "cpu");
+    assert_int_equal(index, 0);
+}
+
+static void not_even_loaded(void **state)
+{
+    int index = 7;
+
+    (void)state;
+    plant.there = false;
+    assert_string_equal(fbp_device_first(list, &index)->name, "cpu");
+    assert_int_equal(n_loaded, 0);
+}
+
+/* A scan of three directions for a job that the mock cannot do, or for one that it can. */
+static void make_job(struct fbp_job_tables *tables, enum fbp_interpolation how)
+{
+    static double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    static struct fbp_view views[3];
+    const struct fbp_scan scan = {.struct_size = sizeof scan,
+                                  .kind = FBP_PLANES,
+                                  .n_views = 3,
+                                  .panel = {16, 1},
+                                  .views = views};
+
+    for (size_t k = 0; k < 3; k++)
+        fbp_plane_view(axes[k], 1, -7.5, 16, &views[k]);
+    assert_int_equal(fbp_job_create(tables, &scan, fbp_recon_params(.interpolation = how), false),
+                     FBP_OK);
+}
+
+/* What cannot do the job is not taken, unless nothing can. */
+static void only_what_can_do_it(void **state)
+{
+    static const struct fbp_backend *const no_other[] = {&module, NULL};
+    struct fbp_job_tables tables;
+    char line[800];
+
+    (void)state;
+    for (int how = FBP_INTERPOLATION_LINEAR; how <= FBP_INTERPOLATION_LAST; how++) {
+        const bool linear = how == FBP_INTERPOLATION_LINEAR;
+        const struct fbp_backend *backend = fbp_backend_find("mock"), *alone = backend;
+        int index = 1;
+        make_job(&tables, (enum fbp_interpolation)how);
+        fbp_device_capable(list, &tables.job, &backend, &index, line, sizeof line);
+        assert_string_equal(backend->name, linear ? "mock" : "cpu");
+        assert_int_equal(index, linear ? 1 : 0);
+        assert_int_equal(line[0] == '\0', linear);
+        if (!linear)
+            assert_non_null(strstr(line, "device: cpu, as mock has no way to do this: inter"));
+        fbp_device_capable(no_other, &tables.job, &alone, &index, line, sizeof line);
+        assert_string_equal(alone->name, "mock");
+        assert_string_equal(line, "");
+        assert_string_equal(fbp_message(), "");
+        fbp_job_clear(&tables);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(the_first_in_hardware, start),
+        cmocka_unit_test_setup(not_even_loaded, start),
+        cmocka_unit_test_setup(only_what_can_do_it, start),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
