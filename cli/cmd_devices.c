@@ -73,8 +73,8 @@ const struct command cmd_devices = {
     .summary = "the devices that can compute here, and why others cannot",
     .usage = "[--json]",
     .about =
-        "The names are those for --device. The default is CUDA, or a renderer by OpenGL that was "
-        "measured to be faster than the CPU, or the CPU. On a "
+        "The names are those for --device. The default is the first GPU by CUDA, else the first by "
+        "OpenGL in hardware, else the CPU. On a "
         "GPU, each process needs some 300 MiB of the free memory for the driver's own context; "
         "--device-memory does not count them.",
     .examples = "  fbp devices\n"

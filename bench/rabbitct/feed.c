@@ -3,7 +3,7 @@
  * one is copied to the device while another is laid out and a third is backprojected.  The job is
  * that of a scan of N_SLOTS batches of filtered views whose matrices are filled in as they come.
  */
-#include "bench/rabbitct/feed_expect.h"
+#include "bench/rabbitct/feed.h"
 
 #include "backend/device.h"
 #include "backend/slab.h"

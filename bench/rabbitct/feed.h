@@ -65,6 +65,11 @@ FBP_MUST_CHECK fbp_status fbp_feed_reset(fbp_feed *feed);
 /** *feed may be NULL. */
 void fbp_feed_close(fbp_feed **feed);
 
+/** A matrix for devices to choose layouts and shapes by before a view has come: one that shows the
+ *  volume from side to side and from bottom to top, so that a voxel covers about as many pixels as
+ *  it will. */
+void fbp_feed_expect(const struct fbp_panel *panel, const struct fbp_grid *volume, double P[12]);
+
 FBP_END
 
 #endif /* FBP_BENCH_RABBITCT_FEED_H */

@@ -14,7 +14,7 @@
 #include "base/numa.h"
 
 /** Raised with every change of what crosses the border. */
-enum { FBP_MODULE_VERSION = 26 };
+enum { FBP_MODULE_VERSION = 27 };
 
 struct fbp_module_host {
     unsigned version;              /**< FBP_MODULE_VERSION */

@@ -2,7 +2,7 @@
 #include "recon/fixture.h"
 
 #include "backend/cuda/kernel.h"
-#include "bench/rabbitct/feed_expect.h"
+#include "bench/rabbitct/feed.h"
 
 enum { VIEWS = 24 };
 
