@@ -29,7 +29,7 @@
 #include "backend/meridian.h"
 #include "base/pool.h"
 #include "filter/pad_design.h"
-#include "geometry/region.h"
+#include "geometry/volume.h"
 #include "prep/prep.h"
 #include "weight/weight.h"
 

@@ -1,13 +1,18 @@
-/* All that follows from views, panel and grid. */
+/* Facts of a geometry: circle, symmetry, detector, errors of the method, and remarks about them. */
 #include "geometry/facts.h"
+
+#include "geometry/coverage.h"
+#include "geometry/kind.h"
 
 #include "base/mem.h"
 #include "base/sizes.h"
 #include "base/stop.h"
-#include "geometry/coverage.h"
-#include "geometry/kind.h"
+#include "base/vec.h"
 
+#include <math.h>
 #include <stdio.h>
+
+/* All that follows from views, panel and grid. */
 
 /* Panels are offset on purpose when the two sides differ by more than this part of the fan. */
 static const double ASYMMETRY = 0.02;
@@ -30,7 +35,7 @@ struct sides {
     double middle[2][2];             /* [fan angle, distance][least, greatest] of the middles */
 };
 
-static void widen(double range[2], double lo, double hi, bool first)
+static void widen_range(double range[2], double lo, double hi, bool first)
 {
     range[0] = first ? lo : fmin(range[0], lo);
     range[1] = first ? hi : fmax(range[1], hi);
@@ -44,7 +49,7 @@ static void fold_sides(struct sides *sides, const struct fbp_view_facts *v, bool
         sides->edge_lo[i] = first ? -v->edge_lo[i] : fmin(sides->edge_lo[i], -v->edge_lo[i]);
         sides->edge_hi[i] = first ? v->edge_hi[i] : fmin(sides->edge_hi[i], v->edge_hi[i]);
         sides->pixel_lo[i] = first ? -v->pixel_lo[i] : fmin(sides->pixel_lo[i], -v->pixel_lo[i]);
-        widen(sides->middle[i], (v->edge_lo[i] + v->edge_hi[i]) / 2,
+        widen_range(sides->middle[i], (v->edge_lo[i] + v->edge_hi[i]) / 2,
               (v->edge_lo[i] + v->edge_hi[i]) / 2, first);
         sides->pixel_hi[i] = first ? v->pixel_hi[i] : fmin(sides->pixel_hi[i], v->pixel_hi[i]);
     }
@@ -53,10 +58,10 @@ static void fold_sides(struct sides *sides, const struct fbp_view_facts *v, bool
 static void fold(struct fbp_geometry_facts *out, const struct fbp_view_facts *v, bool first,
                  double n)
 {
-    widen(out->sod_mm, v->sod, v->sod, first);
-    widen(out->sdd_mm, v->sdd, v->sdd, first);
-    widen(out->fan_rad, v->edge_lo[0], v->edge_hi[0], first);
-    widen(out->edge_mm, v->edge_lo[1], v->edge_hi[1], first);
+    widen_range(out->sod_mm, v->sod, v->sod, first);
+    widen_range(out->sdd_mm, v->sdd, v->sdd, first);
+    widen_range(out->fan_rad, v->edge_lo[0], v->edge_hi[0], first);
+    widen_range(out->edge_mm, v->edge_lo[1], v->edge_hi[1], first);
     out->magnification += v->magnification / n;
     out->fov_half_height_mm[0] = first ? v->axis_lo : fmax(out->fov_half_height_mm[0], v->axis_lo);
     out->fov_half_height_mm[1] = first ? v->axis_hi : fmin(out->fov_half_height_mm[1], v->axis_hi);
@@ -435,4 +440,212 @@ bool fbp_geometry_remark(const struct fbp_geometry_facts *facts, size_t i, char 
         return fbp_angle_remark(f, i - count, buf, n);
     words[i](f, buf, n);
     return true;
+}
+
+/* Remarks of fbp_geometry_remark() about angles and units. */
+
+static const double DEGREES = 180 / FBP_PI, WIDE_FAN_DEG = 120;
+
+/* Directions of rays that no view has measured. */
+static void gap_words(const struct fbp_geometry_facts *f, char *buf, size_t n)
+{
+    const double deg = f->arc_rad * DEGREES, gap = f->direction_gap_rad * DEGREES;
+    const bool strip = f->complete_radius_mm > 0 && f->coverage == FBP_COVERAGE_PARTIAL;
+    char what[200];
+
+    if (!(f->gap_error > 0))
+        return;
+    if (strip)
+        snprintf(what, sizeof what,
+                 "lines farther than %.4g mm from the axis were not measured over %.3g degrees%s",
+                 f->complete_radius_mm, gap,
+                 f->offset ? " (the detector is off centre: these take a full turn)" : "");
+    else if (f->coverage == FBP_COVERAGE_PARTIAL && deg < f->needed_rad * DEGREES - 0.05)
+        snprintf(what, sizeof what, "limited angle: %.4g degrees were measured, %.4g are needed",
+                 deg, f->needed_rad * DEGREES);
+    else
+        snprintf(what, sizeof what, "no view has measured rays over %.3g degrees of directions",
+                 gap);
+    snprintf(
+        buf, n,
+        "%s: the views beside this gap fill it: expect streaks, and errors of about %.2g %% of "
+        "the values (rms)%s: measure the missing views, or check the angles",
+        what, 100 * f->gap_error, strip ? ", if the object reaches that far" : "");
+}
+
+static void angle_words(const struct fbp_geometry_facts *f, char *buf, size_t n)
+{
+    const double arc = f->arc_rad * DEGREES;
+
+    if (f->n_angles == 2)
+        snprintf(buf, n, "all views stand at 2 angles: from so few nothing can be reconstructed");
+    else if (f->n_angles > 8 && arc > 3 && arc < 6.6)
+        snprintf(buf, n,
+                 "%.6g degrees in all: are these angles in radians, in which a turn is 6.28319? "
+                 "degrees are expected",
+                 arc);
+}
+
+static void fan_words(const struct fbp_geometry_facts *f, char *buf, size_t n)
+{
+    const double fan = (f->fan_rad[1] - f->fan_rad[0]) * DEGREES;
+
+    if (fan > WIDE_FAN_DEG)
+        snprintf(buf, n, "the fan is %.4g degrees wide: is the pitch of the pixels in mm?", fan);
+}
+
+static void sphere_words(const struct fbp_geometry_facts *f, char *buf, size_t n)
+{
+    if (f->gap_rad > 0)
+        snprintf(buf, n,
+                 "no direction lies in a circle of %.3g degrees on the sphere: parts of the volume "
+                 "are not determined: are views missing?",
+                 f->gap_rad * DEGREES);
+}
+
+bool fbp_angle_remark(const struct fbp_geometry_facts *f, size_t i, char *buf, size_t n)
+{
+    const bool planes = f->spacing_mm > 0;
+    void (*const words[])(const struct fbp_geometry_facts *, char *, size_t) = {
+        planes ? sphere_words : angle_words, planes || f->n_angles < 3 ? NULL : gap_words,
+        planes ? NULL : fan_words};
+
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+        buf[0] = '\0';
+        if (words[k])
+            words[k](f, buf, n);
+        if (buf[0] && i-- == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Which detector rows a slab needs. */
+
+/* More than rounding in float can move a projected row. */
+static const double MARGIN_PX = 1e-3;
+
+struct range {
+    double lo, hi;
+};
+
+static void box_corners(const struct fbp_grid *g, size_t z0, size_t z1, double out[8][3])
+{
+    for (int i = 0; i < 8; i++) {
+        const double last[2] = {(double)g->n[0] - 1, (double)g->n[1] - 1};
+        out[i][0] = fbp_grid_coordinate(g, 0, i & 1 ? last[0] : 0);
+        out[i][1] = fbp_grid_coordinate(g, 1, i & 2 ? last[1] : 0);
+        out[i][2] = fbp_grid_coordinate(g, 2, i & 4 ? (double)z1 - 1 : (double)z0);
+    }
+}
+
+/* Widen by one view.  The row is a quotient of linear functions, so that over a box in front of
+ * the source its extremes lie at corners; false if the box is not all in front. */
+static bool widen_rows(struct range *range, const struct fbp_kind_table *kind,
+                  const struct fbp_views *views, size_t k, double corners[8][3])
+{
+    double P[12];
+
+    if (!kind->matrix(&views->view[k], &views->panel, P))
+        return false;
+    for (int i = 0; i < 8; i++) {
+        const double w = fbp_dot(P + 8, corners[i]) + P[11];
+        const double row = (fbp_dot(P + 4, corners[i]) + P[7]) / w;
+        if (!(w > 0) || !isfinite(row))
+            return false;
+        range->lo = fmin(range->lo, row);
+        range->hi = fmax(range->hi, row);
+    }
+    return true;
+}
+
+void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *views, size_t k0,
+                   size_t k1, const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
+                   size_t *r1)
+{
+    const double n_rows = (double)views->panel.n_rows;
+    struct range range = {INFINITY, -INFINITY};
+    double corners[8][3];
+
+    *r0 = 0;
+    *r1 = 0;
+    if (z0 >= z1 || k0 >= k1)
+        return;
+    *r1 = views->panel.n_rows;
+    box_corners(grid, z0, z1, corners);
+    for (size_t k = k0; k < k1; k++)
+        if (!widen_rows(&range, kind, views, k, corners))
+            return;
+    /* taps: floor and floor + 1 */
+    const double first = floor(range.lo - MARGIN_PX);
+    const double end = floor(range.hi + MARGIN_PX) + 2;
+    *r0 = (size_t)fmin(fmax(first, 0), n_rows);
+    *r1 = (size_t)fmin(fmax(end, 0), n_rows);
+    if (*r0 >= *r1)
+        *r0 = *r1 = 0;
+}
+
+/* Symmetries, read off the matrices: (c, r, 1) w = P (x, y, z, 1). */
+
+static const double TOLERANCE = 1e-9;
+
+static bool near(double a, double b, double scale)
+{
+    return fabs(a - b) <= TOLERANCE * scale;
+}
+
+/* u and w do not contain z. */
+static bool column(const double P[12])
+{
+    return near(P[2], 0, fbp_norm(P)) && near(P[10], 0, fmax(fbp_norm(P + 8), 1e-300));
+}
+
+/* b is a after this many quarter turns about z: -1, 1, 2. */
+static bool turned3(const double a[3], const double b[3], int quarters)
+{
+    const double x = quarters == 2 ? -a[0] : -quarters * a[1];
+    const double y = quarters == 2 ? -a[1] : quarters * a[0];
+    const double scale = fbp_norm(a);
+
+    return near(b[0], x, scale) && near(b[1], y, scale) && near(b[2], a[2], scale);
+}
+
+static bool turned(const struct fbp_view *views, size_t n, int quarters)
+{
+    const size_t fraction = quarters == 2 ? 2 : 4;
+
+    if (n % fraction)
+        return false;
+    for (size_t k = 0; k < n; k++) {
+        const struct fbp_view *a = &views[k], *b = &views[(k + n / fraction) % n];
+        if (!turned3(a->s, b->s, quarters) || !turned3(a->d, b->d, quarters) ||
+            !turned3(a->u, b->u, quarters) || !turned3(a->v, b->v, quarters))
+            return false;
+    }
+    return true;
+}
+
+static bool centred(const struct fbp_grid *g, int axis)
+{
+    return near(g->centre_mm[axis], 0, g->voxel_mm[axis]);
+}
+
+unsigned fbp_symmetry_of(const struct fbp_kind_table *kind, const struct fbp_views *views,
+                         const struct fbp_grid *grid)
+{
+    const bool axial = !grid || (centred(grid, 0) && centred(grid, 1));
+    const bool square = !grid || (grid->n[0] == grid->n[1] &&
+                                  near(grid->voxel_mm[0], grid->voxel_mm[1], grid->voxel_mm[0]));
+    bool columns = true;
+
+    for (size_t k = 0; k < views->n && columns; k++) {
+        double P[12];
+        columns = kind->matrix(&views->view[k], &views->panel, P) && column(P);
+    }
+    unsigned flags = 0;
+    flags |= columns ? FBP_SYM_COLUMN : 0u;
+    flags |= axial && turned(views->view, views->n, 2) ? FBP_SYM_ROT180 : 0u;
+    if (axial && square && (turned(views->view, views->n, 1) || turned(views->view, views->n, -1)))
+        flags |= FBP_SYM_ROT90;
+    return flags;
 }

@@ -2,8 +2,8 @@
 #ifndef FBP_SRC_FACTS_H
 #define FBP_SRC_FACTS_H
 
-#include "geometry/arc.h"
-#include "geometry/frame.h"
+#include "geometry/coverage.h"
+#include "geometry/view.h"
 
 struct fbp_kind_table; /* geometry/kind.h */
 

@@ -8,7 +8,7 @@
 #ifndef FBP_SRC_ANGLES_H
 #define FBP_SRC_ANGLES_H
 
-#include "geometry/rings.h"
+#include "geometry/meridians.h"
 #include "scan/reduce.h"
 
 #include "fbp/recon.h"

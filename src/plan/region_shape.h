@@ -5,7 +5,7 @@
 #include "fbp/geometry.h"
 
 #include "base/status.h"
-#include "geometry/region.h"
+#include "geometry/volume.h"
 
 /** Points within `radius` of `centre`, along the axes that count; and lo <= x <= hi [mm]. */
 struct fbp_region_shape {

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/range.h"
 #include "base/vec.h"
-#include "geometry/sphere.h"
+#include "geometry/directions.h"
 #include "weight/bands.h"
 #include "weight/harmonics.h"
 

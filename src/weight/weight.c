@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "base/sizes.h"
 #include "base/vec.h"
-#include "geometry/arc.h"
 #include "geometry/coverage.h"
 #include "geometry/kind.h"
 #include "weight/quadrature.h"

@@ -5,7 +5,7 @@
 #include "recon/fixture.h"
 #include "unit/geometry_util.h"
 
-#include "geometry/rotation.h"
+#include "geometry/view.h"
 #include "unit/fdk_util.h"
 
 enum { COLUMNS = 64, N_BALLS = 4 };

@@ -8,7 +8,7 @@
 
 #include "geometry_util.h"
 
-#include "geometry/rotation.h"
+#include "geometry/view.h"
 
 #include <string.h>
 

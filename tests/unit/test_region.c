@@ -1,5 +1,5 @@
 /* Runs, columns and counts of a region are those of its voxels, whatever they are. */
-#include "geometry/region.h"
+#include "geometry/volume.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 
 #include "geometry_util.h"
 
-#include "geometry/frame.h"
+#include "geometry/view.h"
 #include "weight/weight.h"
 
 #include <string.h>

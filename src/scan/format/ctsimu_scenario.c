@@ -2,7 +2,7 @@
 #include "scan/format/ctsimu.h"
 
 #include "base/vec.h"
-#include "geometry/rotation.h"
+#include "geometry/view.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "base/vec.h"
-#include "geometry/rotation.h"
+#include "geometry/view.h"
 #include "scan/file/scan_notes.h"
 #include "scan/format/ini.h"
 

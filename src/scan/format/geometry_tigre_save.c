@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "geometry/rotation.h"
+#include "geometry/view.h"
 
 #include <string.h>
 

@@ -1,14 +1,16 @@
-/** @file sphere.h  The part of the sphere that belongs to each direction (internal; double, pure).
- *
- * A direction and its antipode measure the same planes.  Cells are those of the spherical Voronoi
- * diagram of {n} and {-n}: what lies nearer to n or -n than to any other.
- */
-#ifndef FBP_SRC_GEOMETRY_SPHERE_H
-#define FBP_SRC_GEOMETRY_SPHERE_H
+/** @file directions.h  Directions of plane integrals and the solid angles that belong to them (internal; double, pure). */
+#ifndef FBP_SRC_DIRECTIONS_H
+#define FBP_SRC_DIRECTIONS_H
 
 #include "base/status.h"
 
 #include <stddef.h>
+
+/* The part of the sphere that belongs to each direction (internal; double, pure).
+ *
+ * A direction and its antipode measure the same planes.  Cells are those of the spherical Voronoi
+ * diagram of {n} and {-n}: what lies nearer to n or -n than to any other.
+ */
 
 /** What is known of a set of directions. */
 struct fbp_sphere {
@@ -26,4 +28,4 @@ struct fbp_sphere {
 fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *area,
                             struct fbp_sphere *out);
 
-#endif /* FBP_SRC_GEOMETRY_SPHERE_H */
+#endif /* FBP_SRC_DIRECTIONS_H */

@@ -1,16 +1,18 @@
-/** @file region.h  The voxels of a grid that are wanted (internal; pure).
- *
- * A region is exact where it is applied to finished slices: rows of voxels are cut into runs.  What
- * computes may take more than it: columns know the first and the last slice that they are wanted
- * in.  Equal slices that follow one another are stored once.
- */
-#ifndef FBP_SRC_GEOMETRY_REGION_H
-#define FBP_SRC_GEOMETRY_REGION_H
+/** @file volume.h  Grids of voxels and regions of interest (internal; pure). */
+#ifndef FBP_SRC_VOLUME_H
+#define FBP_SRC_VOLUME_H
 
 #include "base/status.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* The voxels of a grid that are wanted (internal; pure).
+ *
+ * A region is exact where it is applied to finished slices: rows of voxels are cut into runs.  What
+ * computes may take more than it: columns know the first and the last slice that they are wanted
+ * in.  Equal slices that follow one another are stored once.
+ */
 
 /** Voxels [first, end). */
 struct fbp_interval {
@@ -63,4 +65,4 @@ static inline uint64_t fbp_region_count(const struct fbp_region *region, size_t 
     return region->before[z1] - region->before[z0];
 }
 
-#endif /* FBP_SRC_GEOMETRY_REGION_H */
+#endif /* FBP_SRC_VOLUME_H */
