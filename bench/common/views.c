@@ -3,7 +3,7 @@
 #include "base/pool.h"
 #include "base/stop.h"
 #include "fbp/phantom.h"
-#include "phantom/views.h"
+#include "phantom/simulate.h"
 
 /* What the workers share: [n_views][n_rows][n_columns]. */
 struct studio {

@@ -7,10 +7,10 @@
  */
 #include "backend/cpu/convolve.h"
 
-#include "base/cpu_features.h"
+#include "base/cpu.h"
 #include "base/mem.h"
 #include "fft/fft.h"
-#include "filter/row_filter.h"
+#include "filter/filter.h"
 
 #include <math.h>
 #include <stdio.h>

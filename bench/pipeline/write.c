@@ -3,7 +3,7 @@
 
 #include "array/array.h"
 #include "base/clock.h"
-#include "base/hash.h"
+#include "base/cache.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/range.h"

@@ -1,8 +1,7 @@
 /* Where the rotation axis falls on the detector. */
 #include "fbp/analysis.h"
 
-#include "analysis/match.h"
-#include "analysis/wedge.h"
+#include "analysis/centre.h"
 #include "base/mem.h"
 #include "base/sizes.h"
 #include "base/text.h"

@@ -1,4 +1,4 @@
-#include "analysis/match.h"
+#include "analysis/centre.h"
 
 #include "base/mem.h"
 #include "base/vec.h"

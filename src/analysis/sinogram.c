@@ -1,4 +1,4 @@
-#include "analysis/sinogram.h"
+#include "analysis/centre.h"
 
 #include "array/array.h"
 #include "base/mem.h"

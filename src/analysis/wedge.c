@@ -1,4 +1,4 @@
-#include "analysis/wedge.h"
+#include "analysis/centre.h"
 
 #include "base/mem.h"
 #include "base/vec.h"

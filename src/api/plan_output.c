@@ -4,8 +4,8 @@
 #include "array/array.h"
 #include "array/reads.h"
 #include "array/spool.h"
-#include "base/build.h"
-#include "base/hash.h"
+#include "base/cache.h"
+#include "base/plugin.h"
 #include "scan/file/preparation.h"
 #include "scan/file/scan_inputs.h"
 

@@ -2,7 +2,7 @@
  * same. */
 #include "api/plan_team.h"
 
-#include "base/hash.h"
+#include "base/cache.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "team/team.h"

@@ -3,7 +3,7 @@
 #include "api/plan_team.h"
 
 #include "array/array.h"
-#include "base/hash.h"
+#include "base/cache.h"
 #include "base/mem.h"
 #include "fbp/callback.h"
 #include "team/team.h"

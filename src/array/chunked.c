@@ -1,6 +1,6 @@
 #include "array/chunked.h"
 
-#include "base/hash.h"
+#include "base/cache.h"
 #include "base/mem.h"
 
 static fbp_status make_tables(struct fbp_chunked *c)

@@ -3,7 +3,7 @@
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 
-#include "base/hash.h"
+#include "base/cache.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "base/text.h"

@@ -4,7 +4,7 @@
 #include "array/file/outfile.h"
 #include "array/joint.h"
 
-#include "base/hash.h"
+#include "base/cache.h"
 #include "base/mem.h"
 #include "base/stop.h"
 

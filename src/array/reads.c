@@ -3,7 +3,7 @@
 #include "array/file/format.h"
 #include "array/stack_names.h"
 
-#include "base/hash.h"
+#include "base/cache.h"
 #include "base/mem.h"
 #include "base/text.h"
 

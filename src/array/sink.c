@@ -4,7 +4,7 @@
 #include "array/joint.h"
 #include "array/sink_stack.h"
 
-#include "base/hash.h"
+#include "base/cache.h"
 #include "base/mem.h"
 #include "base/process.h"
 #include "base/stop.h"

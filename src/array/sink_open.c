@@ -9,7 +9,7 @@
 #include "array/sink_stack.h"
 #include "array/ways.h"
 
-#include "base/hash.h"
+#include "base/cache.h"
 #include "base/mem.h"
 #include "base/range.h"
 #include "base/sizes.h"

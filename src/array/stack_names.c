@@ -5,7 +5,7 @@
 #include "array/formats.h"
 #include "array/names.h"
 
-#include "base/hash.h"
+#include "base/cache.h"
 #include "base/text.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 #include "backend/module.h"
 
-#include "base/beside.h"
+#include "base/plugin.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -9,9 +9,9 @@
 
 #include "backend/backend.h"
 
+#include "base/cache.h"
+#include "base/cpu.h"
 #include "base/environment.h"
-#include "base/kept.h"
-#include "base/numa.h"
 
 /** Raised with every change of what crosses the border. */
 enum { FBP_MODULE_VERSION = 27 };

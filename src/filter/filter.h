@@ -1,8 +1,13 @@
-/** @file filter.h  Design of filters of rows (internal; double, pure). */
+/** @file filter.h  Design of the filters of rows: ramp, windows, periodic rows, column window
+ * (internal; double, pure). */
 #ifndef FBP_SRC_FILTER_H
 #define FBP_SRC_FILTER_H
 
 #include "fbp/recon.h"
+
+#include "base/status.h"
+
+/* Design of filters of rows (internal; double, pure). */
 
 /**
  * A filter for rows of n_columns samples of unit pitch.
@@ -69,5 +74,61 @@ void fbp_column_filter_clear(struct fbp_column_filter *filter);
 
 /** W(x), x = f / f_cut in [0, 1]; 0 beyond. */
 double fbp_filter_window(enum fbp_filter filter, double x);
+
+/* A design from the values of its kernel (internal; double). */
+
+/**
+ * Fill a design that has its arrays (fbp_filter_design_alloc()): its kernel, cut off after the
+ * half-width, and the response of the whole kernel around the circle.
+ *
+ * ahead   kernel[n], n = 0 … n_columns - 1
+ * behind  kernel[-n]; NULL: it is symmetric
+ */
+fbp_status fbp_filter_from_kernel(struct fbp_filter_design *design, const double *ahead,
+                                  const double *behind);
+
+/* Between even samples of a periodic function (internal; double, pure). */
+
+/** Weights of all samples i < n in the value at x, counted in samples; they add up to 1.
+ *
+ * scratch: [n], of splines: what fbp_cyclic_prepare() wrote there */
+void fbp_cyclic_weights(enum fbp_ring_interpolation how, size_t n, double x, const double *scratch,
+                        double *weights);
+void fbp_cyclic_prepare(enum fbp_ring_interpolation how, size_t n, double *scratch);
+
+/* Rows through a filter in double, one by one. */
+
+/** Read only while it is applied, by any number of threads. */
+struct fbp_row_filter {
+    const struct fbp_filter_design *design;
+    bool spatial; /**< term by term instead of by FFT */
+    struct fbp_fft *fft;
+};
+
+/** What a thread needs. */
+struct fbp_row_work {
+    double *line; /**< n_fft samples, in and out */
+    double _Complex *spectrum;
+    double *scratch; /**< of transforms */
+};
+
+/** Doubles that fbp_row_work_alloc() takes. */
+size_t fbp_row_work_doubles(const struct fbp_filter_design *f);
+fbp_status fbp_row_work_alloc(struct fbp_row_work *out, const struct fbp_filter_design *f);
+void fbp_row_work_free(struct fbp_row_work *work);
+
+/** design must outlive it. */
+fbp_status fbp_row_filter_open(struct fbp_row_filter *out, const struct fbp_filter_design *design,
+                               bool spatial);
+void fbp_row_filter_close(struct fbp_row_filter *filter);
+
+/**
+ * y(c) = sum_c' h(c - c') x(c'), in all passes of the design.
+ *
+ * work  its line holds x, zeros behind it; overwritten
+ * out   n_columns samples
+ */
+void fbp_row_filter(const struct fbp_row_filter *filter, const struct fbp_row_work *work,
+                    double *out);
 
 #endif /* FBP_SRC_FILTER_H */

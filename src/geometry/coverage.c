@@ -1,4 +1,5 @@
-/* Coverage of a circular scan: the arc of the views and its gaps, and the redundancy of each ray. */
+/* Coverage of a circular scan: the arc of the views and its gaps, and the redundancy of each ray.
+ */
 #include "geometry/coverage.h"
 
 #include "geometry/view.h"
@@ -299,9 +300,9 @@ void fbp_arc_clear(struct fbp_arc *arc)
 }
 
 enum {
-    BINS = 1 << 14,  /* of a turn, in which confidence is tabulated */
-    MOST_GROUPS = 8, /* of detector offsets; more are the wobble of one */
-    FEWEST_IN_GROUP = 3       /* views of a group */
+    BINS = 1 << 14,     /* of a turn, in which confidence is tabulated */
+    MOST_GROUPS = 8,    /* of detector offsets; more are the wobble of one */
+    FEWEST_IN_GROUP = 3 /* views of a group */
 };
 static const double BIN = 2 * FBP_PI / BINS;
 

@@ -1,4 +1,5 @@
-/** @file coverage.h  Angles of the views on the circle, and how often each ray is measured (internal; double). */
+/** @file coverage.h  Angles of the views on the circle, and how often each ray is measured
+ * (internal; double). */
 #ifndef FBP_SRC_COVERAGE_H
 #define FBP_SRC_COVERAGE_H
 

@@ -1,4 +1,5 @@
-/** @file directions.h  Directions of plane integrals and the solid angles that belong to them (internal; double, pure). */
+/** @file directions.h  Directions of plane integrals and the solid angles that belong to them
+ * (internal; double, pure). */
 #ifndef FBP_SRC_DIRECTIONS_H
 #define FBP_SRC_DIRECTIONS_H
 

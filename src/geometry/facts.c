@@ -50,7 +50,7 @@ static void fold_sides(struct sides *sides, const struct fbp_view_facts *v, bool
         sides->edge_hi[i] = first ? v->edge_hi[i] : fmin(sides->edge_hi[i], v->edge_hi[i]);
         sides->pixel_lo[i] = first ? -v->pixel_lo[i] : fmin(sides->pixel_lo[i], -v->pixel_lo[i]);
         widen_range(sides->middle[i], (v->edge_lo[i] + v->edge_hi[i]) / 2,
-              (v->edge_lo[i] + v->edge_hi[i]) / 2, first);
+                    (v->edge_lo[i] + v->edge_hi[i]) / 2, first);
         sides->pixel_hi[i] = first ? v->pixel_hi[i] : fmin(sides->pixel_hi[i], v->pixel_hi[i]);
     }
 }
@@ -542,7 +542,7 @@ static void box_corners(const struct fbp_grid *g, size_t z0, size_t z1, double o
 /* Widen by one view.  The row is a quotient of linear functions, so that over a box in front of
  * the source its extremes lie at corners; false if the box is not all in front. */
 static bool widen_rows(struct range *range, const struct fbp_kind_table *kind,
-                  const struct fbp_views *views, size_t k, double corners[8][3])
+                       const struct fbp_views *views, size_t k, double corners[8][3])
 {
     double P[12];
 

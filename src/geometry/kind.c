@@ -45,7 +45,7 @@ static bool cone_matrix(const struct fbp_view *view, const struct fbp_panel *pan
 }
 
 static double cone_gamma(const struct fbp_view *view, const struct fbp_frame *f,
-                       const double pixel[3])
+                         const double pixel[3])
 {
     double q[3];
 
@@ -54,12 +54,13 @@ static double cone_gamma(const struct fbp_view *view, const struct fbp_frame *f,
 }
 
 static double cone_distance(const struct fbp_view *view, const struct fbp_frame *f,
-                       const double pixel[3])
+                            const double pixel[3])
 {
     return f->radius * sin(cone_gamma(view, f, pixel));
 }
 
-static void cone_distances(const struct fbp_view *view, const double P[12], struct fbp_view_facts *out)
+static void cone_distances(const struct fbp_view *view, const double P[12],
+                           struct fbp_view_facts *out)
 {
     out->sod = fbp_norm(view->s);
     /* 1/|row 3| is the depth at which w = 1 */
@@ -104,7 +105,8 @@ static fbp_status parallel_check_view(const struct fbp_view *view, size_t k)
 }
 
 /* P = A [I | -d0], A = inv([u v s]), with (0, 0, 0, 1) as the third row */
-static bool parallel_matrix(const struct fbp_view *view, const struct fbp_panel *panel, double P[12])
+static bool parallel_matrix(const struct fbp_view *view, const struct fbp_panel *panel,
+                            double P[12])
 {
     double d0[3], A[3][3];
 
@@ -120,7 +122,7 @@ static bool parallel_matrix(const struct fbp_view *view, const struct fbp_panel 
 }
 
 static double parallel_gamma(const struct fbp_view *view, const struct fbp_frame *f,
-                       const double pixel[3])
+                             const double pixel[3])
 {
     (void)view;
     (void)f;
@@ -129,13 +131,14 @@ static double parallel_gamma(const struct fbp_view *view, const struct fbp_frame
 }
 
 static double parallel_distance(const struct fbp_view *view, const struct fbp_frame *f,
-                       const double pixel[3])
+                                const double pixel[3])
 {
     (void)view;
     return fbp_dot(pixel, f->t);
 }
 
-static void parallel_distances(const struct fbp_view *view, const double P[12], struct fbp_view_facts *out)
+static void parallel_distances(const struct fbp_view *view, const double P[12],
+                               struct fbp_view_facts *out)
 {
     (void)view;
     (void)P;
@@ -300,7 +303,8 @@ static void look_at_volume(const struct fbp_views *views, const struct fbp_grid 
         out->volume_radius_mm = fmax(out->volume_radius_mm, fbp_norm(x));
         for (size_t k = 0; k < views->n; k++) {
             const double last = (double)views->panel.n_columns - 0.5;
-            const double at = planes_matrix(&views->view[k], &views->panel, P) ? fbp_dot(P, x) + P[3] : 0;
+            const double at =
+                planes_matrix(&views->view[k], &views->panel, P) ? fbp_dot(P, x) + P[3] : 0;
             out->volume_inside = out->volume_inside && at >= -0.5 && at <= last;
         }
     }

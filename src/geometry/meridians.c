@@ -408,7 +408,7 @@ static bool find_rings(struct fbp_rings *out, struct place *place)
 }
 
 static fbp_status make_rings(const double (*direction)[3], size_t n, struct place *place,
-                       struct fbp_rings *out)
+                             struct fbp_rings *out)
 {
     static const int poles[] = {2, 0, 1};
 

@@ -1,4 +1,5 @@
-/** @file meridians.h  Directions in planes through a common axis, and in even rings about it (internal; double, pure). */
+/** @file meridians.h  Directions in planes through a common axis, and in even rings about it
+ * (internal; double, pure). */
 #ifndef FBP_SRC_MERIDIANS_H
 #define FBP_SRC_MERIDIANS_H
 

@@ -1,4 +1,5 @@
-/* Views as vectors (s, d, u, v) and as 3x4 matrices: checks, flips, frames about the rotation axis. */
+/* Views as vectors (s, d, u, v) and as 3x4 matrices: checks, flips, frames about the rotation axis.
+ */
 #include "geometry/view.h"
 
 #include "geometry/facts.h"

@@ -1,4 +1,5 @@
-/** @file view.h  Views: checks, frames about the rotation axis, rotations (internal; double, pure). */
+/** @file view.h  Views: checks, frames about the rotation axis, rotations (internal; double, pure).
+ */
 #ifndef FBP_SRC_VIEW_H
 #define FBP_SRC_VIEW_H
 

@@ -3,7 +3,7 @@
 
 #include "geometry/kind.h"
 
-#include "base/hash.h"
+#include "base/cache.h"
 #include "base/mem.h"
 #include "base/status.h"
 #include "base/stop.h"

@@ -1,10 +1,12 @@
-/** @file file.h  Phantoms as text (internal). */
-#ifndef FBP_SRC_PHANTOM_FILE_H
-#define FBP_SRC_PHANTOM_FILE_H
+/** @file file.h  Phantoms by name and from text (internal). */
+#ifndef FBP_SRC_FILE_H
+#define FBP_SRC_FILE_H
 
 #include "fbp/phantom.h"
 
 #include "base/status.h"
+
+/* Phantoms as text. */
 
 /** Greatest exponent of a soft ellipsoid. */
 enum { FBP_PHANTOM_M_MAX = 100 };
@@ -61,4 +63,13 @@ FBP_MUST_CHECK fbp_status fbp_phantom_add(struct fbp_phantom_text *text,
 FBP_MUST_CHECK fbp_status fbp_phantom_add_shape(struct fbp_phantom_text *text,
                                                 const struct fbp_shape *shape);
 
-#endif /* FBP_SRC_PHANTOM_FILE_H */
+/* Phantoms by name that ellipsoids about z cannot make. */
+
+/** Name i from 0; NULL beyond the last. */
+const char *fbp_epr_table_name(size_t i);
+
+/** Phantom i in a cube of half side h; cleared by the caller, on failure, too. */
+FBP_MUST_CHECK fbp_status fbp_epr_table_create(struct fbp_phantom *out, size_t i, double h,
+                                               double scale);
+
+#endif /* FBP_SRC_FILE_H */

@@ -1,21 +1,321 @@
-/* Whole scans and volumes: one view or slice a work item, written by the thread that made it, so
- * that memory is one picture a thread. */
-#include "base/sizes.h"
+/* Simulated scans and volumes. One view or slice is a work item, written by the thread that
+ * computes it. */
+#include "phantom/simulate.h"
+
+#include "fbp/phantom.h"
+
+#include "geometry/kind.h"
+#include "geometry/ranges.h"
 #include "phantom/body.h"
-#include "phantom/noise.h"
-#include "phantom/section.h"
-#include "phantom/shadow.h"
-#include "phantom/views.h"
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "base/sizes.h"
 #include "base/stop.h"
 #include "base/vec.h"
-#include "geometry/kind.h"
-#include "geometry/ranges.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* a + b c + d c^2 */
+struct parabola {
+    double a, b, d;
+};
+
+/* The ray of pixel (c, r) in world coordinates, step = e[0] + c e[1] + r e[2], in mm. */
+struct ray {
+    double e[3][3];
+};
+
+static void pixel_zero(const struct fbp_view *view, const struct fbp_panel *panel, double p[3])
+{
+    fbp_axpy(view->d, -((double)panel->n_columns - 1) / 2, view->u, p);
+    fbp_axpy(p, -((double)panel->n_rows - 1) / 2, view->v, p);
+}
+
+static void ray_of(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,
+                   struct ray *out)
+{
+    const bool source = fbp_kind_of(kind)->has_source;
+    double p0[3];
+
+    *out = (struct ray){0};
+    pixel_zero(view, panel, p0);
+    for (int i = 0; i < 3; i++) {
+        out->e[0][i] = source ? p0[i] - view->s[i] : -view->s[i];
+        if (source) {
+            out->e[1][i] = view->u[i];
+            out->e[2][i] = view->v[i];
+        }
+    }
+}
+
+static void shadow_of(const struct fbp_ball *ball, const struct fbp_view *view, enum fbp_kind kind,
+                      const struct fbp_panel *panel, struct fbp_shadow *out)
+{
+    struct ray ray;
+    double dx[3], y[3][3] = {{0}};
+
+    ray_of(view, kind, panel, &ray);
+    for (int k = 0; k < 3; k++)
+        fbp_ball_map(ball, ray.e[k], out->g[k]);
+    if (fbp_kind_of(kind)->has_source) { /* every ray passes through the source */
+        fbp_axpy(view->s, -1, ball->c, dx);
+        fbp_ball_map(ball, dx, y[0]);
+        for (int k = 0; k < 3; k++)
+            fbp_cross(out->g[k], y[0], out->q[k]);
+    } else { /* every ray has the same direction, and passes through its pixel */
+        pixel_zero(view, panel, dx);
+        fbp_axpy(dx, -1, ball->c, dx);
+        fbp_ball_map(ball, dx, y[0]);
+        fbp_ball_map(ball, view->u, y[1]);
+        fbp_ball_map(ball, view->v, y[2]);
+        for (int k = 0; k < 3; k++)
+            fbp_cross(out->g[0], y[k], out->q[k]);
+    }
+    out->density = ball->density;
+}
+
+/* |f|^2 along row r, f = f[0] + c f[1] + r f[2]. */
+static struct parabola square(const double f[3][3], double r)
+{
+    double at[3];
+    fbp_axpy(f[0], r, f[2], at);
+    return (struct parabola){fbp_dot(at, at), 2 * fbp_dot(at, f[1]), fbp_dot(f[1], f[1])};
+}
+
+/* Columns [*c0, *c1) where `disc` may be positive.  Opening downwards, that is an interval about
+ * its top; otherwise (the ellipsoid reaches the source plane) the whole row. */
+static void span(const struct parabola *disc, size_t nc, size_t *c0, size_t *c1)
+{
+    *c0 = 0;
+    *c1 = nc;
+    if (!(disc->d < 0))
+        return;
+    const double top = -disc->b / (2 * disc->d), height = disc->a + disc->b * top / 2;
+    if (!(height > 0)) {
+        *c1 = 0;
+        return;
+    }
+    const double half = sqrt(height / -disc->d), n = (double)nc;
+    *c0 = (size_t)fmin(n, fmax(0, floor(top - half)));
+    *c1 = (size_t)fmin(n, fmax(0, ceil(top + half) + 1));
+}
+
+/* The chord of every column, added to sum, in units of the ray's step. */
+static void add_shadow(const struct fbp_shadow *s, size_t nc, double r, double *restrict sum)
+{
+    const struct parabola gg = square(s->g, r), qq = square(s->q, r);
+    const struct parabola disc = {gg.a - qq.a, gg.b - qq.b, gg.d - qq.d};
+    size_t c0, c1;
+
+    span(&disc, nc, &c0, &c1);
+    if (c0 >= c1)
+        return;
+    /* expanded about the middle of the interval, so that nothing large cancels */
+    const double c_mid = (double)(c0 + (c1 - c0) / 2); // NOLINT(bugprone-integer-division)
+    const double a = disc.a + c_mid * (disc.b + c_mid * disc.d), b = disc.b + 2 * c_mid * disc.d;
+    for (size_t c = c0; c < c1; c++) {
+        const double x = (double)c, t = x - c_mid;
+        const double d = a + t * (b + t * disc.d);
+        sum[c] += 2 * s->density * sqrt(d > 0 ? d : 0) / (gg.a + x * (gg.b + x * gg.d));
+    }
+}
+
+/* out[nc] = line integrals of row r; work[nc]. */
+static void shadow_row(const struct fbp_shadow *shadows, size_t n, const struct ray *ray, size_t nc,
+                       size_t r, double *work, float *out)
+{
+    const struct parabola step = square(ray->e, (double)r);
+
+    for (size_t c = 0; c < nc; c++)
+        work[c] = 0;
+    for (size_t i = 0; i < n; i++)
+        add_shadow(&shadows[i], nc, (double)r, work);
+    for (size_t c = 0; c < nc; c++) {
+        const double x = (double)c;
+        out[c] = work[c] == 0 ? 0 : (float)(work[c] * sqrt(step.a + x * (step.b + x * step.d)));
+    }
+}
+
+void fbp_shadow_rows(const struct fbp_ball *balls, size_t n, const struct fbp_view *view,
+                     enum fbp_kind kind, const struct fbp_panel *panel, size_t row0, size_t n_rows,
+                     struct fbp_shadow *shadows, double *work, float *out)
+{
+    const size_t nc = panel->n_columns;
+    struct ray ray;
+
+    ray_of(view, kind, panel, &ray);
+    for (size_t i = 0; i < n; i++)
+        shadow_of(&balls[i], view, kind, panel, &shadows[i]);
+    for (size_t r = 0; r < n_rows && !fbp_stopped(); r++)
+        shadow_row(shadows, n, &ray, nc, row0 + r, work, out + r * nc);
+}
+
+void fbp_shadow_view(const struct fbp_ball *balls, size_t n, const struct fbp_view *view,
+                     enum fbp_kind kind, const struct fbp_panel *panel, struct fbp_shadow *shadows,
+                     double *work, float *out)
+{
+    fbp_shadow_rows(balls, n, view, kind, panel, 0, panel->n_rows, shadows, work, out);
+}
+
+/* splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014. */
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static const uint64_t golden = 0x9e3779b97f4a7c15u;
+
+struct fbp_random fbp_random_at(uint64_t seed, uint64_t view, uint64_t pixel)
+{
+    const uint64_t of_view = mix(mix(seed + golden) + (view + 1) * golden);
+    return (struct fbp_random){mix(of_view + (pixel + 1) * golden)};
+}
+
+/* Uniform in (0, 1): the middles of 2^53 equal parts. */
+static double uniform(struct fbp_random *r)
+{
+    r->state += golden;
+    return ((double)(mix(r->state) >> 12) + .5) * 0x1p-52;
+}
+
+/* Inversion: the number of terms of the distribution below u. */
+static double small_mean(struct fbp_random *r, double mean)
+{
+    double p = exp(-mean), u = uniform(r);
+    int k = 0;
+
+    while (u > p && k < 1000) {
+        u -= p;
+        p *= mean / ++k;
+    }
+    return k;
+}
+
+/* Transformed rejection: W. Hormann, "The transformed rejection method for generating Poisson
+ * random variables", Insurance: Mathematics and Economics 12 (1993), algorithm PTRS, mean >= 10. */
+static double large_mean(struct fbp_random *r, double mean)
+{
+    const double log_mean = log(mean);
+    const double b = .931 + 2.53 * sqrt(mean), a = -.059 + .02483 * b;
+    const double inv_alpha = 1.1239 + 1.1328 / (b - 3.4), v_r = .9277 - 3.6224 / (b - 2);
+
+    for (;;) {
+        const double u = uniform(r) - .5, v = uniform(r), us = .5 - fabs(u);
+        const double k = floor((2 * a / us + b) * u + mean + .43);
+        int sign;
+        if (us >= .07 && v <= v_r)
+            return k;
+        if (k < 0 || (us < .013 && v > us))
+            continue;
+        if (log(v * inv_alpha / (a / (us * us) + b)) <=
+            k * log_mean - mean - lgamma_r(k + 1, &sign))
+            return k;
+    }
+}
+
+double fbp_poisson(struct fbp_random *r, double mean)
+{
+    return mean < 10 ? small_mean(r, mean) : large_mean(r, mean);
+}
+
+/* Box & Muller 1958, the first of two. */
+double fbp_normal(struct fbp_random *r)
+{
+    const double u = uniform(r), v = uniform(r);
+
+    return sqrt(-2 * log(u)) * cos(2 * FBP_PI * v);
+}
+
+/* A smooth wobble of amplitude about 1: sum_k a_k sin(k t + p_k), normalised by sum a_k. */
+struct wobble {
+    double a[3], phase[3];
+};
+
+static double wobble(const struct wobble *w, double t)
+{
+    double sum = 0, norm = 0;
+    for (int k = 0; k < 3; k++) {
+        sum += w->a[k] * sin((k + 1) * t + w->phase[k]);
+        norm += w->a[k];
+    }
+    return sum / norm;
+}
+
+/* Fixed coefficients, chosen by taste to look like a calibrated C-arm. */
+static const struct wobble source_radius = {{1, .5, .2}, {.3, 1.9, 4.0}};
+static const struct wobble source_height = {{1, .3, .1}, {2.1, .4, 5.2}};
+static const struct wobble focal_length = {{1, .4, .2}, {1.2, 3.3, .7}};
+static const struct wobble principal_u = {{1, .4, .1}, {4.4, 2.0, 1.1}};
+static const struct wobble principal_v = {{1, .6, .2}, {5.6, .9, 2.7}};
+static const struct wobble turn[3] = {
+    {{1, .3, .2}, {.8, 4.9, 2.2}},
+    {{1, .5, .1}, {3.7, 1.4, .2}},
+    {{1, .2, .3}, {2.6, 5.5, 3.1}},
+};
+
+enum { REFERENCE_COLUMNS = 1248 };
+
+/* Turn a and b, two axes at right angles, right-handed about their common normal a x b. */
+static void turn_pair(double a[3], double b[3], double angle)
+{
+    const double c = cos(angle), s = sin(angle);
+    for (int i = 0; i < 3; i++) {
+        const double ai = a[i], bi = b[i];
+        a[i] = c * ai + s * bi;
+        b[i] = c * bi - s * ai;
+    }
+}
+
+static void c_arm_view(double t, double sod, double sdd, const struct fbp_circle *circle,
+                       double share, struct fbp_view *out)
+{
+    const double deg = FBP_PI / 180, amplitude[3] = {.2 * deg, .3 * deg, .4 * deg};
+    double u[3] = {-sin(t), cos(t), 0}, v[3] = {0, 0, 1}, n[3] = {cos(t), sin(t), 0};
+    const double radius = sod + 1.5 * wobble(&source_radius, t);
+    const double focal = sdd * (1 + 7.0 / 3890 * wobble(&focal_length, t));
+    const double *pitch = circle->pitch_mm;
+    const double shift_u = 33 * share * pitch[0] * wobble(&principal_u, t) - circle->offset_mm[0];
+    const double shift_v = 10 * share * pitch[1] * wobble(&principal_v, t) - circle->offset_mm[1];
+
+    for (int i = 0; i < 3; i++)
+        out->s[i] = radius * n[i];
+    out->s[2] += -4.1 + 1.5 * wobble(&source_height, t);
+    turn_pair(v, n, amplitude[0] * wobble(&turn[0], t));
+    turn_pair(n, u, amplitude[1] * wobble(&turn[1], t));
+    turn_pair(u, v, amplitude[2] * wobble(&turn[2], t));
+    /* the foot of the perpendicular from the source is the principal point */
+    for (int i = 0; i < 3; i++) {
+        out->d[i] = out->s[i] - focal * n[i] - shift_u * u[i] - shift_v * v[i];
+        out->u[i] = pitch[0] * u[i];
+        out->v[i] = pitch[1] * v[i];
+    }
+}
+
+fbp_status fbp_c_arm_views(const struct fbp_circle *given, const struct fbp_panel *panel,
+                           struct fbp_view *views)
+{
+    FBP_GIVEN(panel, views);
+    struct fbp_circle own, *const circle = &own;
+
+    fbp_message_clear();
+    FBP_TRY(fbp_check_circle(given, &own));
+    FBP_TRY(fbp_check_panel("c-arm", panel));
+    if (!fbp_kind_of(circle->kind)->has_source)
+        return fbp_fail(FBP_ERR_INVALID, "c-arm: only a cone beam: use --kind cone");
+    const double share = (double)panel->n_columns / REFERENCE_COLUMNS;
+    for (size_t k = 0; k < circle->n_views; k++)
+        c_arm_view(circle->angles_rad[k], circle->sod_mm[circle->n_sod > 1 ? k : 0],
+                   circle->sdd_mm[circle->n_sdd > 1 ? k : 0], circle, share, &views[k]);
+    return FBP_OK;
+}
+
+/* Whole scans and volumes: one view or slice a work item, written by the thread that made it, so
+ * that memory is one picture a thread. */
 
 /* What a worker owns. */
 struct bench {

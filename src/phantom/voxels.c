@@ -1,13 +1,151 @@
+/* Ellipsoids, densities at points and along lines, and voxel means. */
+#include "phantom/body.h"
+
+#include "base/mem.h"
+#include "base/status.h"
+#include "base/stop.h"
+#include "base/vec.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void fbp_ball_of(const struct fbp_ellipsoid *e, struct fbp_ball *out)
+{
+    const double t = e->turn_deg * (FBP_PI / 180), ct = cos(t), st = sin(t);
+    const double *a = e->axes_mm;
+
+    *out = (struct fbp_ball){
+        .c = {e->centre_mm[0], e->centre_mm[1], e->centre_mm[2]},
+        .M = {{ct / a[0], st / a[0], 0}, {-st / a[1], ct / a[1], 0}, {0, 0, 1 / a[2]}},
+        .reach = {hypot(a[0] * ct, a[1] * st), hypot(a[0] * st, a[1] * ct), a[2]},
+        .density = e->density,
+    };
+}
+
+void fbp_ellipsoid_shape(const struct fbp_ellipsoid *e, struct fbp_shape *out)
+{
+    const double t = e->turn_deg * (FBP_PI / 180);
+
+    *out = (struct fbp_shape){
+        .kind = FBP_SHAPE_ELLIPSOID,
+        .centre_mm = {e->centre_mm[0], e->centre_mm[1], e->centre_mm[2]},
+        .axes = {{cos(t), sin(t), 0}, {-sin(t), cos(t), 0}, {0, 0, 1}},
+        .half_mm = {e->axes_mm[0], e->axes_mm[1], e->axes_mm[2]},
+        .density = e->density,
+    };
+}
+
+fbp_status fbp_balls_of(const struct fbp_phantom *phantom, struct fbp_ball **out)
+{
+    FBP_TRY(fbp_calloc((void **)out, phantom->n + 1, sizeof **out, "phantom"));
+    for (size_t i = 0; i < phantom->n; i++)
+        fbp_ball_of(&phantom->items[i], &(*out)[i]);
+    return FBP_OK;
+}
+
+/* Length of { t : |y + t w| <= 1 }: with q = y x w the discriminant is |w|^2 - |q|^2, which does
+ * not lose digits when the point is far away. */
+static double chord(const double y[3], const double w[3])
+{
+    double q[3];
+    fbp_cross(y, w, q);
+    const double ww = fbp_dot(w, w), disc = ww - fbp_dot(q, q);
+    return disc > 0 ? 2 * sqrt(disc) / ww : 0;
+}
+
+double fbp_ball_line(const struct fbp_ball *ball, const double p[3], const double dir[3])
+{
+    double dx[3], y[3], w[3];
+
+    fbp_axpy(p, -1, ball->c, dx);
+    fbp_ball_map(ball, dx, y);
+    fbp_ball_map(ball, dir, w);
+    return ball->density * chord(y, w);
+}
+
+bool fbp_ball_holds(const struct fbp_ball *ball, const double x[3])
+{
+    double dx[3], y[3];
+
+    fbp_axpy(x, -1, ball->c, dx);
+    fbp_ball_map(ball, dx, y);
+    return fbp_dot(y, y) <= 1;
+}
+
+/* A phantom's density at a point and along a line. */
+
+static double line_of_shapes(const struct fbp_phantom *phantom, const double p[3],
+                             const double dir[3])
+{
+    struct fbp_body *bodies = NULL;
+    struct fbp_spans room = {0};
+    double sum = NAN;
+
+    if (fbp_bodies_of(phantom, &bodies) == FBP_OK &&
+        fbp_spans_alloc(&room, phantom->n_shapes) == FBP_OK) {
+        for (size_t i = 0; i < phantom->n_shapes; i++)
+            room.near[i] = &bodies[i];
+        sum = fbp_line_integral(room.near, phantom->n_shapes, phantom->replace, p, dir, &room);
+    }
+    fbp_spans_free(&room);
+    free(bodies);
+    return sum;
+}
+
+double fbp_phantom_line(const struct fbp_phantom *phantom, const double p[3], const double dir[3])
+{
+    FBP_GIVEN_ELSE(NAN, phantom, p, dir);
+    double sum = phantom->n_shapes > 0 ? line_of_shapes(phantom, p, dir) : 0;
+
+    for (size_t i = 0; i < phantom->n; i++) {
+        struct fbp_ball ball;
+        fbp_ball_of(&phantom->items[i], &ball);
+        sum += fbp_ball_line(&ball, p, dir);
+    }
+    return sum;
+}
+
+double fbp_phantom_plane(const struct fbp_phantom *phantom, const double n[3], double t_mm)
+{
+    FBP_GIVEN_ELSE(NAN, phantom, n);
+    struct fbp_body *bodies = NULL;
+    double sum = NAN;
+
+    fbp_message_clear();
+    if (fbp_sections_of(phantom, &bodies) == FBP_OK) {
+        sum = 0;
+        for (size_t i = 0; i < phantom->n + phantom->n_shapes; i++)
+            sum += fbp_body_plane(&bodies[i], n, t_mm);
+    }
+    free(bodies);
+    return sum;
+}
+
+double fbp_phantom_at(const struct fbp_phantom *phantom, const double x[3])
+{
+    FBP_GIVEN_ELSE(NAN, phantom, x);
+    bool hidden = false;
+    double sum = 0;
+
+    for (size_t i = 0; i < phantom->n; i++) {
+        struct fbp_ball ball;
+        fbp_ball_of(&phantom->items[i], &ball);
+        if (fbp_ball_holds(&ball, x))
+            sum += ball.density;
+    }
+    for (size_t i = 0; i < phantom->n_shapes && !hidden; i++) {
+        struct fbp_body body;
+        double density;
+        fbp_body_of(&phantom->shapes[i], &body);
+        hidden = fbp_body_at(&body, x, &density) && phantom->replace;
+        sum += density;
+    }
+    return sum;
+}
+
 /* Voxel means.  A row of voxels is pierced by N_LINES lines along x; where each enters and leaves
  * an ellipsoid is known exactly, so a voxel's share is a mean of overlaps, and the voxels that
  * every line crosses entirely need no arithmetic at all. */
-#include "phantom/body.h"
-#include "phantom/ellipsoid.h"
-#include "phantom/lattice.h"
-
-#include "base/mem.h"
-#include "base/stop.h"
-#include "base/vec.h"
 
 /* Chords of one row in one ellipsoid, in units of voxels: voxel i spans [i, i + 1]. */
 struct chords {

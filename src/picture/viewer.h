@@ -1,11 +1,17 @@
-/** @file viewer.h  Three pictures of a volume while they are made (internal). */
+/** @file viewer.h  Pictures of a volume as PNG: views from three sides, contact sheets (internal).
+ */
 #ifndef FBP_SRC_VIEWER_H
 #define FBP_SRC_VIEWER_H
 
 #include "fbp/array.h"
 #include "fbp/picture.h"
 
-#include "picture/projector.h"
+#include "picture/turn.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Three pictures of a volume while they are made. */
 
 /** One picture: bins along two axes of the volume, k[] voxels a bin. */
 struct fbp_plane {
@@ -46,5 +52,42 @@ fbp_status fbp_viewer_read(struct fbp_viewer *viewer);
 fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png_path,
                            const struct fbp_picture_params *params,
                            const struct fbp_projector *projector, int index);
+
+/* Letters of 5 x 7 dots, for labels in PNG files. */
+
+enum { FBP_GLYPH_WIDTH = 6, FBP_GLYPH_HEIGHT = 9 }; /**< dots a letter takes, gaps included */
+
+/** RGB pixels that letters are drawn on. */
+struct fbp_canvas {
+    uint8_t *rgb; /**< [h][w][3], top row first */
+    size_t w, h;
+};
+
+/**
+ * Write a line of ASCII with its upper left corner at (x, y), `dot` pixels a dot.  Small letters
+ * are written as capitals; what there is no letter for is a question mark.  What reaches beyond
+ * column `end` (or the canvas) is left out, whole letters at a time.
+ */
+void fbp_font_write(const struct fbp_canvas *canvas, size_t x, size_t y, size_t end, size_t dot,
+                    const uint8_t rgb[3], const char *text);
+
+/* A device that projects volumes, for pictures.
+ *
+ * The member `projector` of a backend points to one.  Greatest values are those that a host
+ * finds by turn.h, with the same bits; -INFINITY where there are none.
+ */
+
+struct fbp_projector {
+    /** A volume of n_slices; the turn must outlive the device.  *at_once: slices that it takes at
+     *  once, at most.  NULL on failure. */
+    fbp_status (*open)(void **out, int index, const struct fbp_turn *turn, size_t n_slices,
+                       size_t *at_once);
+    void (*close)(void **device);
+    /** The next n slices [n][turn->n[1]][turn->n[0]]: greatest values along y and along x, in
+     *  front[n][turned[0]] and side[n][turned[1]]; those along z stay on the device. */
+    fbp_status (*project)(void *device, const float *slices, size_t n, float *front, float *side);
+    /** Greatest values along z so far: rows [row0, row0 + n) in top[n][turned[0]]. */
+    fbp_status (*top)(void *device, size_t row0, size_t n, float *top);
+};
 
 #endif /* FBP_SRC_VIEWER_H */

@@ -1,8 +1,8 @@
 #include "plan/ahead.h"
 
 #include "backend/rows.h"
+#include "base/cache.h"
 #include "base/clock.h"
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "geometry/kind.h"

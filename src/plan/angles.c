@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
-#include "filter/cyclic.h"
+#include "filter/filter.h"
 #include "geometry/kind.h"
 #include "weight/quadrature.h"
 

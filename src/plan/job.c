@@ -1,7 +1,7 @@
 #include "plan/job.h"
 
 #include "backend/rows.h"
-#include "base/hash.h"
+#include "base/cache.h"
 #include "base/mem.h"
 #include "base/sizes.h"
 #include "base/stop.h"

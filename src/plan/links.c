@@ -1,8 +1,8 @@
 #include "plan/links.h"
 
 #include "backend/link_meter.h"
+#include "base/cache.h"
 #include "base/environment.h"
-#include "base/kept.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -1,7 +1,6 @@
 #include "plan/plane_filter.h"
 
 #include "filter/parabola.h"
-#include "filter/spline.h"
 #include "plan/spectra.h"
 #include "scan/format/number_table.h"
 

@@ -1,7 +1,7 @@
 /* The upright detector of a rolled one, and the interpolation onto it. */
 #include "plan/rectify.h"
 
-#include "base/hash.h"
+#include "base/cache.h"
 #include "base/mem.h"
 #include "base/status.h"
 #include "base/vec.h"

@@ -5,7 +5,7 @@
 #include "fbp/recon.h"
 
 #include "base/status.h"
-#include "filter/deconvolve.h"
+#include "filter/parabola.h"
 
 /**
  * Read scan->reference, which has a number for each sample of a view.

@@ -1,4 +1,10 @@
-/** @file bad_pixels.h  Search for pixels and samples that no map lists as bad (internal).
+/** @file bad_pixels.h  Bad pixels: search, and interpolation from good pixels (internal). */
+#ifndef FBP_SRC_BAD_PIXELS_H
+#define FBP_SRC_BAD_PIXELS_H
+
+#include "prep/prep.h"
+
+/* Search for pixels and samples that no map lists as bad.
  *
  * A few views, spread over the scan, are read.  A pixel is bad if
  * - its sample is the same in all of them (dead, stuck, saturated), and its line integrals lie
@@ -9,10 +15,6 @@
  * Bad rows, columns and clusters are found up to a width of 15 pixels.  Air is constant, too, where
  * there is no noise; its pixels agree with their neighbours.
  */
-#ifndef FBP_SRC_BAD_PIXELS_H
-#define FBP_SRC_BAD_PIXELS_H
-
-#include "prep/prep.h"
 
 /** Views that are read. */
 enum { FBP_CHECK_VIEWS = 8 };
@@ -44,5 +46,10 @@ fbp_status fbp_check_samples(struct fbp_sample_check *check);
  */
 fbp_status fbp_bad_pixels_find(struct fbp_scan *scan, fbp_source *source, bool top_down,
                                struct fbp_images **images);
+
+/* From which good pixels a bad one is interpolated. */
+
+/** Fill in bridges and margin_rows.  bad: [row][column], non-zero = bad. */
+fbp_status fbp_bridges_find(struct fbp_prep *prep, const unsigned char *bad);
 
 #endif /* FBP_SRC_BAD_PIXELS_H */

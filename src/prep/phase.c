@@ -1,6 +1,6 @@
 #include "prep/phase.h"
 
-#include "base/cpu_features.h"
+#include "base/cpu.h"
 #include "base/mem.h"
 #include "fft/fft.h"
 #include "prep/phase_parts.h"

@@ -1,11 +1,10 @@
 #include "prep/prep.h"
 
 #include "array/array.h"
-#include "base/hash.h"
+#include "base/cache.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "prep/bridge.h"
-#include "prep/transmission.h"
+#include "prep/bad_pixels.h"
 #include "scan/file/corrections.h"
 #include "scan/file/images.h"
 #include "scan/reduce.h"

@@ -1,10 +1,53 @@
-/** @file prep.h  Intensities to line integrals: dark, flat, -log, bad pixels (internal). */
+/** @file prep.h  Intensities to line integrals: dark, flat, -log, bad pixels, beam hardening
+ * (internal). */
 #ifndef FBP_SRC_PREP_H
 #define FBP_SRC_PREP_H
 
+#include "fbp/correction.h"
 #include "fbp/scan.h"
 
-#include "prep/harden.h"
+#include <float.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Beam hardening: a polynomial of the line integral (internal; pure). */
+
+/** p' = a[0] p + a[1] p^2 + ... + a[n - 1] p^n; n 0: p' = p. */
+struct fbp_hardening {
+    float a[FBP_HARDENING_TERMS];
+    unsigned n;
+};
+
+/** Of n > 0 coefficients, by Horner's rule. */
+static inline float fbp_harden(const struct fbp_hardening *h, float p)
+{
+    float sum = h->a[h->n - 1];
+
+    for (unsigned i = h->n - 1; i > 0; i--)
+        sum = sum * p + h->a[i - 1];
+    return sum * p;
+}
+
+/* What is left of the unattenuated intensity (internal; pure). */
+
+/** Of a sample x, (x - dark) gain, at least 1e-6, to which less is clipped and counted; 1 for a bad
+ *  pixel, of gain 0, which is bridged later. */
+static inline float fbp_transmission(float x, float dark, float gain, bool has_gain,
+                                     size_t *clipped)
+{
+    const float least = 1e-6f;
+    float t = (x - dark) * gain;
+
+    if (has_gain && gain == 0)
+        t = 1;
+    if (t < least && t >= -FLT_MAX) { /* not -inf, which is mended later */
+        t = least;
+        ++*clipped;
+    }
+    return t;
+}
+
+/* Intensities to line integrals: dark, flat, -log, bad pixels. */
 
 /** One bad pixel and the good ones it is interpolated from; weights add up to 1. */
 struct fbp_bridge {

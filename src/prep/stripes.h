@@ -1,9 +1,4 @@
-/** @file stripes.h  Stripes along the angles of a sinogram, which are rings in slices (internal).
- *
- * A pixel of the detector that answers otherwise than its neighbours adds the same, or nearly so,
- * to its line integrals in all views.  Both methods change a sinogram, all angles of one detector
- * row, in place; rows do not know of each other.
- */
+/** @file stripes.h  Removal of ring artefacts: stripes of sinograms (internal). */
 #ifndef FBP_SRC_STRIPES_H
 #define FBP_SRC_STRIPES_H
 
@@ -13,6 +8,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* Stripes along the angles of a sinogram, which are rings in slices.
+ *
+ * A pixel of the detector that answers otherwise than its neighbours adds the same, or nearly so,
+ * to its line integrals in all views.  Both methods change a sinogram, all angles of one detector
+ * row, in place; rows do not know of each other.
+ */
 
 /** Of sinograms of one size. */
 struct fbp_stripes {
@@ -59,5 +61,14 @@ void fbp_stripes_wavelet(const struct fbp_stripes *s, float *sinogram, size_t st
                          void *scratch);
 /** As many levels as a sinogram of this size has, of those asked for. */
 size_t fbp_stripes_wavelet_levels(const struct fbp_stripes *s);
+
+/* Daubechies' wavelets (internal; pure). */
+
+/** The most vanishing moments of a wavelet here. */
+enum { FBP_DAUBECHIES_MOST = 20 };
+
+/** The scaling filter with N vanishing moments, 1 <= N <= FBP_DAUBECHIES_MOST: 2 N taps whose sum
+ * is sqrt(2), of least phase. */
+const double *fbp_daubechies(unsigned N);
 
 #endif /* FBP_SRC_STRIPES_H */

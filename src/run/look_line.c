@@ -6,7 +6,7 @@
 #include "run/look_parts.h"
 
 #include "backend/rows.h"
-#include "prep/transmission.h"
+#include "prep/prep.h"
 
 void look_choose_columns(struct look_columns *out, size_t n_columns)
 {

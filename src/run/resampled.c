@@ -4,7 +4,7 @@
 #include "array/onto.h"
 #include "base/mem.h"
 #include "base/stop.h"
-#include "filter/cyclic.h"
+#include "filter/filter.h"
 
 #include <math.h>
 #include <pthread.h>

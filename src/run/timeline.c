@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "picture/bars.h"
+#include "picture/svg.h"
 
 #include <pthread.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
 #include "team/mpi_module.h"
 #include "team/team_parts.h"
 
-#include "base/beside.h"
 #include "base/environment.h"
+#include "base/plugin.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef FBP_TESTS_LEVELS_H
 #define FBP_TESTS_LEVELS_H
 
-#include "base/cpu_features.h"
+#include "base/cpu.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #define FBP_PLANES_HOST "cuda/planes_host.h"
 #include "backend/cuda/planes_kernel.h"
-#include "filter/spline.h"
+#include "filter/parabola.h"
 
 static unsigned state = 1;
 

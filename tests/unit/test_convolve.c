@@ -1,10 +1,10 @@
 /* Rows with the filter: the FFT that two rows share, and the form in space. */
 #include "backend/cpu/convolve.h"
 
-#include "base/cpu_features.h"
+#include "base/cpu.h"
 #include "base/mem.h"
-#include "filter/deconvolve.h"
-#include "filter/row_filter.h"
+#include "filter/parabola.h"
+#include "filter/filter.h"
 #include "recon/fixture.h"
 
 /* Rows of `n` samples and the filter for them, of every form and instruction set. */

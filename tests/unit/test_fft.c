@@ -2,7 +2,7 @@
 #include "fft/fft.h"
 #include "fft/lanes.h"
 
-#include "base/cpu_features.h"
+#include "base/cpu.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "recon/fixture.h"

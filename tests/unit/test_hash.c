@@ -1,7 +1,7 @@
 /* The hash of bytes, and that of a volume: the same whoever writes what first. */
 #include "fbp/fbp.h"
 
-#include "base/hash.h"
+#include "base/cache.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 
 #include "fbp/fbp.h"
 
-#include "base/hash.h"
+#include "base/cache.h"
 #include "prep/prep.h"
 #include "scan/file/images.h"
 

@@ -1,5 +1,5 @@
 /* Which node a device is at, by a planted folder; and what the system is told about pages. */
-#include "base/numa.h"
+#include "base/cpu.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Poisson counts and Gaussian numbers: moments, distribution, independence. */
-#include "phantom/noise.h"
+#include "phantom/simulate.h"
 
 #include "base/vec.h"
 

@@ -1,11 +1,10 @@
 /* Integrals over planes: closed forms and areas of sections against integrals of lines, the
  * identities of Radon's transform; soft ellipsoids and turns; their lines in files, and phantoms by
  * name. */
-#include "phantom/section.h"
+#include "phantom/body.h"
 
 #include "base/status.h"
 #include "base/vec.h"
-#include "phantom/euler.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,7 +10,6 @@
 #include "geometry_util.h"
 
 #include "base/status.h"
-#include "filter/deconvolve.h"
 #include "filter/parabola.h"
 
 #include <complex.h>

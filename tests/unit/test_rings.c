@@ -1,7 +1,7 @@
 /* Even rings of directions, and what lies between their angles. */
 #include "recon/planes_util.h"
 
-#include "filter/cyclic.h"
+#include "filter/filter.h"
 #include "geometry/meridians.h"
 
 static size_t set_of(enum fbp_direction_set set, size_t n, enum fbp_pole pole, double (**out)[3])

@@ -2,7 +2,7 @@
 #include "fbp/picture.h"
 
 #include "base/status.h"
-#include "picture/font.h"
+#include "picture/viewer.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -10,9 +10,7 @@
 #include "geometry_util.h"
 
 #include "base/status.h"
-#include "filter/deconvolve.h"
 #include "filter/parabola.h"
-#include "filter/spline.h"
 
 #include <complex.h>
 #include <stdlib.h>

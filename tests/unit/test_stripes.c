@@ -2,7 +2,6 @@
  * With arguments IN OUT VIEWS COLUMNS TEXT: one sinogram of floats from file to file, for
  * comparisons with other programs (tests/peers/algotom.sh). */
 #include "base/mem.h"
-#include "prep/daubechies.h"
 #include "prep/stripes.h"
 
 #include <setjmp.h>

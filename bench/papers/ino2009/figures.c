@@ -2,7 +2,7 @@
 #include "bench/papers/ino2009/s3.h"
 
 #include "base/status.h"
-#include "picture/svg_page.h"
+#include "picture/svg.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "array/file/bytes.h"
 #include "array/file/room.h"
-#include "base/hash.h"
+#include "base/cache.h"
 #include "base/mem.h"
 #include "base/text.h"
 

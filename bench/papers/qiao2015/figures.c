@@ -2,7 +2,7 @@
 #include "bench/papers/qiao2015/s4.h"
 
 #include "base/mem.h"
-#include "picture/svg_page.h"
+#include "picture/svg.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
 
 #include "array/file/bytes.h"
 #include "array/file/frames.h"
-#include "base/json_text.h"
 #include "base/mem.h"
 #include "base/text.h"
 

@@ -1,7 +1,7 @@
 #include "array/file/piece.h"
 #include "array/file/bytes.h"
 
-#include "base/hash.h"
+#include "base/cache.h"
 #include "base/mem.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Compiled with -mavx2 -mfma; must not be reached unless the CPU has both. */
 #include "backend/cpu/bp.h"
-#include "filter/spline.h"
+#include "filter/parabola.h"
 
 #if defined(__x86_64__)
 #    include <immintrin.h>

@@ -1,6 +1,6 @@
 /* Compiled with -mavx512f -mavx512dq -mavx512bw -mavx512vl; must not be reached without them. */
 #include "backend/cpu/bp.h"
-#include "filter/spline.h"
+#include "filter/parabola.h"
 
 #if defined(__x86_64__)
 #    include <immintrin.h>

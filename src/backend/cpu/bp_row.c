@@ -1,8 +1,8 @@
 /* Kernel "matrix" of plane integrals that are not interpolated linearly. */
 #include "backend/cpu/bp.h"
 
-#include "base/cpu_features.h"
-#include "filter/spline.h"
+#include "base/cpu.h"
+#include "filter/parabola.h"
 
 #include <math.h>
 

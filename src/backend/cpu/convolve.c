@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "fft/fft.h"
-#include "filter/deconvolve.h"
+#include "filter/parabola.h"
 
 #include <math.h>
 #include <string.h>

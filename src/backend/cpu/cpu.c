@@ -2,7 +2,7 @@
 #include "backend/partners.h"
 #include "backend/statistics.h"
 
-#include "base/cpu_features.h"
+#include "base/cpu.h"
 #include "base/mem.h"
 #include "base/stop.h"
 

@@ -12,7 +12,7 @@
 #include "backend/cpu/orbit_bp.h"
 #include "backend/cpu/planes_bp.h"
 #include "backend/cpu/planes_double_bp.h"
-#include "filter/row_filter.h"
+#include "filter/filter.h"
 
 /** Greatest number of rows that an item of the filter takes: those of 4 turns. */
 enum { CPU_FILTER_LINES = 4 * CPU_ROWS };

@@ -1,6 +1,6 @@
 #include "backend/cpu/line.h"
 
-#include "base/cpu_features.h"
+#include "base/cpu.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * rows of voxels along x. */
 #include "backend/cpu/cpu.h"
 #include "backend/slab.h"
-#include "filter/spline.h"
+#include "filter/parabola.h"
 
 #include <math.h>
 

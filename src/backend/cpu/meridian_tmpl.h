@@ -10,7 +10,7 @@
  */
 #include "backend/cpu/cpu.h"
 #include "backend/meridian.h"
-#include "filter/spline.h"
+#include "filter/parabola.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "backend/cpu/cpu.h"
 #include "backend/partners.h"
-#include "base/cpu_features.h"
+#include "base/cpu.h"
 
 #include <math.h>
 #include <string.h>

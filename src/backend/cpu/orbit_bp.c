@@ -1,6 +1,6 @@
 #include "backend/cpu/orbit_bp.h"
 
-#include "base/cpu_features.h"
+#include "base/cpu.h"
 
 #include <math.h>
 

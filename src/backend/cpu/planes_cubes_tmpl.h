@@ -15,7 +15,7 @@
 #include "backend/cpu/cpu.h"
 #include "backend/planes.h"
 #include "backend/slab.h"
-#include "filter/spline.h"
+#include "filter/parabola.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "backend/cpu/planes_double_bp.h"
 
-#include "filter/spline.h"
+#include "filter/parabola.h"
 
 double fbp_row_value_double(const double *samples, double u, enum fbp_interpolation how)
 {

@@ -10,7 +10,7 @@
 #include "backend/gpu/chain.h"
 #include "backend/gpu/tables.h"
 #include "fbp/types.h"
-#include "prep/harden.h"
+#include "prep/prep.h"
 #include "weight/ray.h"
 
 /** A raw batch, [n_views][load_rows][n_columns]. */

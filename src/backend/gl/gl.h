@@ -16,7 +16,7 @@
 #include "backend/gpu/tables.h"
 #include "backend/gpu/tuner.h"
 #include "backend/partners.h"
-#include "picture/projector.h"
+#include "picture/viewer.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
 #ifndef FBP_SRC_GPU_TUNED_H
 #define FBP_SRC_GPU_TUNED_H
 
-#include "base/kept.h"
+#include "base/cache.h"
 
 /** The shape kept for `key`, or -1 if there is none below n_shapes. */
 int gpu_tuned_recall(const struct fbp_kept_file *file, const char *key, int n_shapes);

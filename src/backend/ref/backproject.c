@@ -2,7 +2,7 @@
 #include "backend/slab.h"
 
 #include "base/stop.h"
-#include "filter/spline.h"
+#include "filter/parabola.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #define FBP_SRC_REF_H
 
 #include "backend/backend.h"
-#include "filter/row_filter.h"
+#include "filter/filter.h"
 
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 #include "scan/file/preparation.h"
 
-#include "base/hash.h"
+#include "base/cache.h"
 #include "base/mem.h"
 #include "base/range.h"
 #include "base/sizes.h"

@@ -1,6 +1,6 @@
 /* From a file to JSON, with the place of a mistake. */
 #include "array/file/bytes.h"
-#include "base/json_text.h"
+#include "base/text.h"
 #include "scan/file/scan_json.h"
 
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 #include "array/format/zarr/zarr.h"
 
 #include "array/file/bytes.h"
-#include "base/json_text.h"
 #include "base/mem.h"
 #include "base/text.h"
 

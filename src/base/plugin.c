@@ -1,4 +1,9 @@
-#include "base/beside.h"
+/* The running program: its build, and shared libraries loaded on demand. */
+#include "base/plugin.h"
+
+#include "fbp/version.h"
+
+#include "commit.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -52,4 +57,9 @@ void *fbp_open_beside(const char *file)
         for (size_t i = 0; !handle && i < sizeof beside / sizeof *beside; i++)
             handle = open_beside(own, beside[i], file);
     return handle ? handle : dlopen(file, RTLD_NOW | RTLD_LOCAL);
+}
+
+const char *fbp_build(void)
+{
+    return FBP_VERSION " " FBP_COMMIT;
 }
