@@ -72,23 +72,19 @@ awk -v layers="$work/layers" "$common"'
     }' pairs="$work/pairs" "$work/layers" "$work/symbols" >"$work/calls"
 say "$work/calls"
 
-# 4. Circles: files that call each other cannot be understood one after the other.
+# 4. Headers that include each other.
 circles() { # of what, file of pairs
     tsort "$2" 2>&1 >/dev/null | sed 's/^tsort: //' | grep -v 'contains a loop' |
         awk -v what="$1" '{ print $1 " is part of a circle of " what }' || true
 }
 
-circles calls "$work/pairs" >"$work/circles"
-say "$work/circles"
-
-# 5. Headers that include each other.
 awk '$1 ~ /\.(h|cuh)$/ {
          print $1, ($2 ~ /^fbp(-lab)?\// ? "include/" : $1 ~ /^cli\// ? "cli/" : "src/") $2
      }' "$work/includes" >"$work/headers"
 circles includes "$work/headers" >"$work/header_circles"
 say "$work/header_circles"
 
-# 6. The modules of GPUs are often not built, so that there are no objects to ask: a header and the
+# 5. The modules of GPUs are often not built, so that there are no objects to ask: a header and the
 # sources of its name are one there, and what includes whose header must have no circle.
 awk '$1 ~ /^src\/backend\/(cuda|gl|gpu)\// && $2 ~ /^backend\/(cuda|gl|gpu)\// {
          from = $1; to = "src/" $2
@@ -101,7 +97,7 @@ awk '$1 ~ /^src\/backend\/(cuda|gl|gpu)\// && $2 ~ /^backend\/(cuda|gl|gpu)\// {
 circles "headers and their sources" "$work/units" >"$work/unit_circles"
 say "$work/unit_circles"
 
-# 7. Backends do not know each other; what they share is in src/backend, and of GPUs in gpu.  The mock
+# 6. Backends do not know each other; what they share is in src/backend, and of GPUs in gpu.  The mock
 # pretends to be one and has the CPU compute.
 {
     awk '{ print $1, "includes", "src/" $2 }' "$work/includes"
