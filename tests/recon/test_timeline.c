@@ -76,12 +76,12 @@ static void draws(const char *device, struct fbp_rates rates, const size_t expec
     drop_scan(&scan);
 }
 
-/* Five batches; 12 slices are one block, fetched and written half by half. */
+/* Five batches; 12 slices are one block, fetched and written once. */
 static void a_bar_a_batch_and_a_lane_a_stage(void **state)
 {
     (void)state;
-    draws("cpu", (struct fbp_rates){0}, (size_t[LANES]){2, 5, 0, 5, 5, 2, 2});
-    draws("mock", (struct fbp_rates){0}, (size_t[LANES]){2, 5, 5, 5, 5, 2, 2});
+    draws("cpu", (struct fbp_rates){0}, (size_t[LANES]){2, 5, 0, 5, 5, 1, 1});
+    draws("mock", (struct fbp_rates){0}, (size_t[LANES]){2, 5, 5, 5, 5, 1, 1});
 }
 
 static void a_failing_folder_is_an_error(void **state)
