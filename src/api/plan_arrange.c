@@ -316,7 +316,7 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
     }
 }
 
-/* That of one of several processes, or of a rank of a cluster that is not there. */
+/* The place of one of several processes, or of a rank of a cluster that the plan is made for. */
 static fbp_status take_place(fbp_plan *p)
 {
     const bool is_rank = p->target && p->target->nodes;

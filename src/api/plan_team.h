@@ -9,7 +9,7 @@ void fbp_plan_take_cores(fbp_plan *p);
 fbp_status fbp_plan_take_card(fbp_plan *p);
 /** Its slices, once the kernel is chosen; request: of the work of one process. */
 fbp_status fbp_plan_take_share(fbp_plan *p, const struct fbp_work_request *request);
-/** The place of a rank of a cluster that is not there. */
+/** The place of the rank of a cluster that the plan is made for (p->target). */
 fbp_status fbp_plan_take_rank(fbp_plan *p, const struct fbp_work_request *request);
 /** A team that shares views adds up what its processes have (team_sum.c). */
 fbp_status fbp_plan_share_views(fbp_plan *p);

@@ -1,9 +1,8 @@
 /** @file predict.h  How long a division of the work will take (internal; pure).
  *
- * One model decides between divisions (work.h), and tells the time of machines that are not there
- * (fbp plan --model).  It follows every batch and block of every device through the stages, with
- * the buffers they wait for.  What is on its way at the same time shares links, files, and a
- * device's processors.
+ * The plan uses it to choose between divisions (work.h), and fbp bench predict for other machines.
+ * It follows every batch and block of every device through the stages, with the buffers that they
+ * wait for.  Work that runs at the same time shares links, files, and a device's processors.
  */
 #ifndef FBP_SRC_PREDICT_H
 #define FBP_SRC_PREDICT_H

@@ -4,8 +4,8 @@
  *
  * backend/gpu is what GPUs have in common: the choice of a kernel and of its shape, passes,
  * symmetric scans, the scale of fp16, the layout and the values of tables, bytes and rates.  It is
- * compiled into each GPU's module, which brings the kernels and the calls; and into the library,
- * which plans for GPUs that are not there (backend/model).
+ * compiled into each GPU's module, which brings the kernels and the calls, and into fbp-bench, which
+ * predicts times of absent GPUs.
  */
 #ifndef FBP_SRC_GPU_KERNEL_H
 #define FBP_SRC_GPU_KERNEL_H

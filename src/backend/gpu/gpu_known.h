@@ -1,7 +1,7 @@
 /** @file gpu_known.h  The kernels that GPUs have, and what is to be known of them without a GPU:
  * for whom they are, how views and volume lie (internal; C and C++).
  *
- * A module has a program for each; a plan for a machine that is not there needs no more than this.
+ * A module has a program for each; fbp bench predict needs no more than this.
  */
 #ifndef FBP_SRC_GPU_KNOWN_H
 #define FBP_SRC_GPU_KNOWN_H
