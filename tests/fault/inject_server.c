@@ -45,6 +45,7 @@ static char **prepare(const struct fault_request *r)
 
     setpgid(0, 0);
     setrlimit(RLIMIT_CORE, &none);
+    unsetenv("LD_PRELOAD"); /* fbp-bench, which fbp may start, is no server */
     redirect(r->folder, "out", STDOUT_FILENO);
     redirect(r->folder, "err", STDERR_FILENO);
     if (!argv || chdir(r->folder) != 0)
