@@ -84,7 +84,6 @@ static void open_bank(struct bank *b, size_t n, size_t length, float size)
     b->lines = random_values(VIEWS * n, 0.5, 1);
     b->chain = (struct cuda_chain){
         .pairs = {.raw = {.samples = on_device(b, b->rows, VIEWS * ROWS * n * sizeof(float)),
-                          .halves = 1,
                           .n_views = VIEWS,
                           .load_rows = ROWS,
                           .n_columns = (unsigned)n},
@@ -94,8 +93,7 @@ static void open_bank(struct bank *b, size_t n, size_t length, float size)
                   .turns = 1,
                   .part_views = VIEWS,
                   .n_groups = VIEWS,
-                  .n_rows = ROWS,
-                  .panel_rows = ROWS},
+                  .n_rows = ROWS},
         .out = on_device(b, NULL, PAIRS * n * sizeof(float2)),
         .stride = (unsigned)n,
         .n_columns = (unsigned)n};
