@@ -166,6 +166,9 @@ class Bench:
         for rank in range(row.ranks):
             env = dict(self.env)
             if row.ranks > 1 and not row.apart:
+                # Sockets: the module that the tests of several processes are run with.
+                env.setdefault("FBP_TEAM_MODULE", os.path.join(os.path.dirname(os.path.realpath(command[0])),
+                                                               "../lib/libfbp_test_team.so"))
                 env["FBP_TEAM"] = f"{rank}/{row.ranks}:{folder}"
             own = self.cpus[rank * row.cores:(rank + 1) * row.cores] if row.cores else self.cpus
             running.append(subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -398,8 +398,8 @@ with=()
 run 0 simulate --size 96 --views 120 -o plain.json -q
 run 0 recon plain.json -o packed.mha -q --size 144x144x120 --compress # as if it were views
 sed 's/plain.mha/packed.mha/' plain.json >packed.json
-run 0 recon packed.json -o one.mha -q --device cpu --threads 1 --memory 34M
-for limits in "400M 34M" "34M 400M"; do
+run 0 recon packed.json -o one.mha -q --device cpu --threads 1 --memory 30M
+for limits in "400M 30M" "30M 400M"; do
     for views in 1 2; do
         with=(--memory "${limits#* }")
         team 2 0 recon packed.json -o team.mha --device cpu --threads 1 --memory "${limits% *}" --view-ranks $views

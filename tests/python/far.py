@@ -72,14 +72,14 @@ class Memory:
 
     def __init__(self, values: np.ndarray) -> None:
         address = ctypes.c_void_p()
-        assert _library.fbp_device_memory_alloc(
+        assert _library.fbp_test_memory_alloc(
             DEVICE, ctypes.c_size_t(values.nbytes + 64), ctypes.byref(address)
         ) == 0  # fmt: skip
         self.address: int = address.value
         self.put(values)
 
     def __del__(self) -> None:
-        _library.fbp_device_memory_release(DEVICE, ctypes.c_void_p(self.address))
+        _library.fbp_test_memory_release(DEVICE, ctypes.c_void_p(self.address))
 
     def put(self, values: np.ndarray) -> None:
         dense = np.ascontiguousarray(values)
@@ -91,7 +91,7 @@ class Memory:
         return out
 
     def _copy(self, to: int, source: int, n: int) -> None:
-        assert _library.fbp_device_memory_copy(
+        assert _library.fbp_test_memory_copy(
             DEVICE, ctypes.c_void_p(to), ctypes.c_void_p(source), ctypes.c_size_t(n)
         ) == 0  # fmt: skip
 

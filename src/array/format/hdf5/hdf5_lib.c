@@ -97,8 +97,7 @@ static bool list_open(hid_t **ids, size_t *n)
     return *ids ? got >= 0 : count == 0;
 }
 
-/* Close what a call has left open, such as a damaged file: all but the `n` identifiers of before.
- */
+/* Close what a call has left open, such as a damaged file: all but the `n` identifiers of before. */
 static void close_others(const hid_t *before, size_t n)
 {
     hid_t *now;
@@ -115,6 +114,13 @@ static void close_others(const hid_t *before, size_t n)
     free(now);
 }
 
+static bool leave_open;
+
+void fbp_hdf5_leave_open(void)
+{
+    leave_open = true;
+}
+
 struct entry {
     fbp_contained_fn *fn;
     void *arg;
@@ -129,12 +135,13 @@ static fbp_status enter(void *arg, struct fbp_blob *reply)
     hid_t *before;
 
     system_error[0] = '\0';
+    leave_open = false;
     (void)H5Eget_auto2(H5E_DEFAULT, &old, &old_data);
     no_memory = H5Eset_auto2(H5E_DEFAULT, on_error, NULL) < 0; /* it may fail to initialize */
     size_t n;
     const bool listed = list_open(&before, &n);
     const fbp_status st = no_memory ? FBP_ERR_NOMEM : e->fn(e->arg, reply);
-    if (listed)
+    if (listed && !leave_open)
         close_others(before, n);
     free(before);
     (void)H5Eset_auto2(H5E_DEFAULT, old, old_data);

@@ -49,6 +49,10 @@ extern const struct fbp_child_limits fbp_hdf5_limits;
 fbp_status fbp_hdf5_contain(const char *path, const struct fbp_child_limits *limits,
                             fbp_contained_fn *fn, void *arg, struct fbp_blob *reply);
 
+/** A file could not be written: the library crashes if such a file is closed again, so that this call
+ *  leaves its objects open. */
+void fbp_hdf5_leave_open(void);
+
 /** Not all file systems have locks; files are only read, or drafts that no other process knows. */
 void fbp_hdf5_no_locks(hid_t access);
 

@@ -267,8 +267,10 @@ static fbp_status make_header(void *arg, struct fbp_blob *reply)
     struct stat is;
 
     fbp_status st = build(w, &at);
-    if (st != FBP_OK)
+    if (st != FBP_OK) {
+        fbp_hdf5_leave_open();
         FBP_TRY(check_size(w, META_BYTES + bytes));
+    }
     FBP_TRY(st);
     if (fstat(w->fd, &is) < 0)
         return fbp_fail(FBP_ERR_IO, "%s: the HDF5 header is lost: %s", w->path, strerror(errno));
