@@ -24,10 +24,19 @@ static bool has_symmetry(const struct gpu_kernel *k, const struct fbp_job *job)
     return (job->facts.symmetry & k->symmetry) == k->symmetry;
 }
 
-/* What filtered views amount to is not known, so that no scale makes them fit fp16. */
+/* Is the kernel of the precision that was asked for, or more exact?  Without a request, symmetric scans
+ * are computed exactly, as they are fast enough, and others by texture units. */
+static bool is_exact_enough(const struct gpu_kernel *k, const struct fbp_job *job)
+{
+    if (job->precision == FBP_PRECISION_DEFAULT && k->turns > 1)
+        return k->precision <= FBP_PRECISION_EXACT;
+    return k->precision <= precision_of(job);
+}
+
+/* The magnitude of views that come filtered is not known, so no scale makes them fit fp16. */
 bool gpu_kernel_suits(const struct gpu_kernel *k, const struct fbp_job *job)
 {
-    return k->precision <= precision_of(job) &&
+    return is_exact_enough(k, job) &&
            (k->precision == FBP_PRECISION_DOUBLE) == fbp_in_double(job) &&
            !(job->filtered && k->bits == 16) &&
            (k->planes ||
