@@ -136,26 +136,29 @@ cmp one.mha array.mha || say "an array of tasks: other bits: $(cat task-*.out)"
 # A node dies with what runs there.  Slurm finds out, and gives its tasks to others.
 sed -e 's/array\.mha/node.mha/g' -e 's/task-%a/node-%a/' -e 's/= 7 \]/= none ]/' -e 's/1-16/1-8/; s,auto/16,auto/8,' \
     job.sh >node.sh
-well sbatch --nodes=1 --ntasks=1 --cpus-per-task=2 node.sh
 tasks_of_n2() { grep -lzs '^SLURMD_NODENAME=n2$' /proc/[0-9]*/environ | cut -d/ -f3; }
-keepers_of_n2() { # Slurm's own processes, one a step
+keepers_of_n2() { # Slurm's own processes, one per step
     local p
     for p in $(pgrep -x slurmstepd); do
         [ -z "$(find "/proc/$p/fd" -lname "*/n2.log" 2>/dev/null)" ] || echo "$p"
     done
 }
-computes() { # does fbp, on n2?
+computes() { # does fbp run on n2?
     local p
     for p in $(tasks_of_n2); do
         grep -qsx fbp "/proc/$p/comm" && return
     done
     return 1
 }
-for ((i = 0; i < 1000; i++)); do
-    computes && break
-    sleep 0.01
+# On a busy machine Slurm may use the other nodes alone: the array is submitted again then.
+for ((try = 0, found = 0; try < 4 && !found; try++)); do
+    rm -rf node.mha*
+    well sbatch --nodes=1 --ntasks=1 --cpus-per-task=2 node.sh
+    while [ -n "$(squeue -h 2>/dev/null)" ]; do
+        ! computes || { found=1 && break; }
+    done
 done
-computes || say "no task runs on n2"
+[ $found = 1 ] || say "no task runs on n2"
 kill -KILL "$(cat n2.pid)"
 for ((i = 0; i < 5; i++)); do # the keepers first, as they would tell how tasks ended
     # shellcheck disable=SC2046
