@@ -1,7 +1,7 @@
 #include "bench/common/device.h"
 
 #include "base/status.h"
-#include "plan/devices.h"
+#include "pipeline/job.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "backend/slab.h"
 #include "base/mem.h"
 #include "base/stop.h"
-#include "plan/work.h"
+#include "pipeline/division.h"
 
 #include <string.h>
 

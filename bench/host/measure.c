@@ -3,7 +3,7 @@
 
 #include "fbp/device_memory.h"
 
-#include "api/device_memory.h"
+#include "pipeline/plan.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -11,7 +11,7 @@
 #include "bench/common/memory.h"
 #include "bench/common/views.h"
 #include "geometry/ranges.h"
-#include "plan/params.h"
+#include "pipeline/job.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,10 +15,8 @@
 #include "bench/common/truth.h"
 #include "bench/common/views.h"
 #include "geometry/ranges.h"
-#include "plan/job.h"
-#include "plan/params.h"
-#include "plan/wanted.h"
-#include "plan/work.h"
+#include "pipeline/job.h"
+#include "pipeline/division.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "fbp/recon.h"
 
 #include "backend/link_meter.h"
-#include "plan/links.h"
+#include "pipeline/division.h"
 
 FBP_BEGIN
 

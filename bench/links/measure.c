@@ -3,8 +3,8 @@
 
 #include "backend/link_meter.h"
 #include "base/clock.h"
-#include "plan/devices.h"
-#include "plan/links.h"
+#include "pipeline/job.h"
+#include "pipeline/division.h"
 
 #include <stdio.h>
 

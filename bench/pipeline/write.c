@@ -9,7 +9,7 @@
 #include "base/range.h"
 #include "base/stop.h"
 #include "bench/common/views.h"
-#include "plan/work.h"
+#include "pipeline/division.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 #include "bench/predict/model.h"
 
 #include "backend/gpu/gpu_cards.h"
-#include "plan/devices.h"
-#include "plan/key_values.h"
+#include "pipeline/job.h"
+#include "pipeline/division.h"
 
 #include <stdio.h>
 #include <string.h>

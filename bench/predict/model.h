@@ -7,7 +7,7 @@
 #ifndef FBP_BENCH_PREDICT_MODEL_H
 #define FBP_BENCH_PREDICT_MODEL_H
 
-#include "plan/cluster.h"
+#include "pipeline/division.h"
 
 struct gpu_card;
 

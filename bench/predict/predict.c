@@ -4,8 +4,7 @@
 #include "backend/rows.h"
 #include "backend/slab.h"
 #include "bench/predict/model_gpu.h"
-#include "plan/roi.h"
-#include "plan/wanted.h"
+#include "pipeline/job.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef FBP_BENCH_PREDICT_PREDICT_H
 #define FBP_BENCH_PREDICT_PREDICT_H
 
-#include "api/plan.h"
+#include "pipeline/plan.h"
 #include "bench/predict/model.h"
 
 /** A plan for a machine that is not there. */

@@ -13,8 +13,7 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "geometry/ranges.h"
-#include "plan/devices.h"
-#include "plan/job.h"
+#include "pipeline/job.h"
 
 #include <math.h>
 #include <string.h>

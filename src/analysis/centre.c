@@ -6,7 +6,7 @@
 #include "base/sizes.h"
 #include "base/text.h"
 #include "geometry/kind.h"
-#include "plan/params.h"
+#include "pipeline/job.h"
 
 #include <math.h>
 #include <stdio.h>

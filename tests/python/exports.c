@@ -1,5 +1,5 @@
 /* libfbp for tests of Python: it also exports memory of the mock device (far.py). */
-#include "api/device_memory.h"
+#include "pipeline/plan.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

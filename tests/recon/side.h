@@ -8,8 +8,8 @@
 #include "backend/rows.h"
 #include "backend/slab.h"
 #include "base/status.h"
-#include "plan/job.h"
-#include "plan/work.h"
+#include "pipeline/job.h"
+#include "pipeline/division.h"
 
 /** A device that holds all views of a case, filtered. */
 struct side {

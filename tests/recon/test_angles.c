@@ -2,8 +2,7 @@
  * in two stages. */
 #include "recon/planes_util.h"
 
-#include "plan/angles.h"
-#include "run/resampled.h"
+#include "pipeline/view_sources.h"
 
 static fbp_source *memory_of(const struct fbp_scan *scan, const float *views)
 {

@@ -6,7 +6,7 @@
 #include "recon/fixture.h"
 
 #include "backend/mock/mock.h"
-#include "plan/job.h"
+#include "pipeline/job.h"
 
 enum { VIEWS = 60, COLUMNS = 45, ROWS = 57 };
 

@@ -6,8 +6,8 @@
 
 #include "array/array.h"
 #include "backend/mock/mock.h"
-#include "plan/job.h"
-#include "run/filtered.h"
+#include "pipeline/job.h"
+#include "pipeline/run.h"
 
 enum { VIEWS = 50, COLUMNS = 78, ROWS = 60, SIDE = 40 };
 

@@ -2,7 +2,7 @@
  * and devices against each other, and bits. */
 #include "recon/planes_util.h"
 
-#include "plan/job.h"
+#include "pipeline/job.h"
 
 struct way {
     const char *device, *kernel;

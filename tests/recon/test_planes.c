@@ -2,7 +2,7 @@
  * half of the sphere was measured, and turned with the object. */
 #include "recon/planes_util.h"
 
-#include "plan/job.h"
+#include "pipeline/job.h"
 
 static const struct settings ram_lak = {FBP_FILTER_RAM_LAK, 1}, hann = {FBP_FILTER_HANN, 1},
                              soft_hann = {FBP_FILTER_HANN, .5};

@@ -1,7 +1,7 @@
 /* Slabs lie in one list, and workers draw from it: who is free takes the next. */
 #include "recon/slabs.h"
 
-#include "plan/links.h"
+#include "pipeline/division.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #include "recon/planes_util.h"
 
 #include "backend/backend.h"
-#include "plan/job.h"
+#include "pipeline/job.h"
 
 /* Of the soft ball, [view][S]. */
 static double *samples_of(const struct fbp_scan *scan)

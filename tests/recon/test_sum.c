@@ -4,7 +4,7 @@
  */
 #include "recon/fixture.h"
 
-#include "api/plan.h"
+#include "pipeline/plan.h"
 
 #include <pthread.h>
 

@@ -4,8 +4,7 @@
  */
 #include "recon/fixture.h"
 
-#include "api/plan.h"
-#include "api/plan_team.h"
+#include "pipeline/plan.h"
 #include "team/team.h"
 
 #include <sys/wait.h>

@@ -10,7 +10,7 @@
 #include "base/pool.h"
 #include "bench/common/truth.h"
 #include "bench/common/views.h"
-#include "plan/job.h"
+#include "pipeline/job.h"
 
 enum { VIEWS = 20, SIDE = 24 };
 

@@ -1,7 +1,6 @@
 /* The device that `auto` takes: the first that may be taken unasked and can compute the job. */
 #include "backend/mock/mock.h"
-#include "plan/devices.h"
-#include "plan/job.h"
+#include "pipeline/job.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,8 @@
 /* A volume in parts: each slice belongs to one part, whatever box is asked for. */
 #include "recon/fixture.h"
 
-#include "plan/cut.h"
-#include "plan/job.h"
-#include "plan/roi.h"
-#include "plan/work.h"
+#include "pipeline/division.h"
+#include "pipeline/job.h"
 
 enum { MOST_SLICES = 64 };
 

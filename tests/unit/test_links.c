@@ -1,8 +1,8 @@
 /* Links of devices: the rates that are measured, in the order that was asked for; measured once,
  * and kept; damaged files, lost devices and backends without links are no error of a run. */
 #include "backend/mock/mock.h"
-#include "plan/devices.h"
-#include "plan/links.h"
+#include "pipeline/job.h"
+#include "pipeline/division.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 
 #include "array/array.h"
 #include "backend/rows.h"
-#include "run/load.h"
+#include "pipeline/run.h"
 
 enum { N_ROWS = 70, N_VIEWS = 3 };
 

@@ -8,9 +8,9 @@
 
 #include "array/array.h"
 #include "backend/rows.h"
-#include "plan/job.h"
-#include "plan/shares.h"
-#include "run/load.h"
+#include "pipeline/job.h"
+#include "pipeline/division.h"
+#include "pipeline/run.h"
 
 #include <pthread.h>
 

@@ -6,7 +6,7 @@
 #include "backend/gpu/gpu_cards.h"
 #include "bench/predict/model_gpu.h"
 #include "bench/predict/predict.h"
-#include "plan/job.h"
+#include "pipeline/job.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 

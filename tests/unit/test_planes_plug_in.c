@@ -7,7 +7,7 @@
 
 #include "backend/device.h"
 #include "base/mem.h"
-#include "run/run.h"
+#include "pipeline/run.h"
 
 enum { SAMPLES = 33, DIRECTIONS = 21, N = 12 };
 

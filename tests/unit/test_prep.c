@@ -2,7 +2,7 @@
 #include "unit/io_util.h"
 
 #include "prep/prep.h"
-#include "run/load.h"
+#include "pipeline/run.h"
 
 #include <math.h>
 

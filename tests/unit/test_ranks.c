@@ -1,10 +1,8 @@
 /* The grid of processes: each place is one process's, and slabs and parts of views cover all. */
 #include "recon/fixture.h"
 
-#include "plan/job.h"
-#include "plan/ranks.h"
-#include "plan/roi.h"
-#include "plan/work.h"
+#include "pipeline/job.h"
+#include "pipeline/division.h"
 
 enum { GROUP = 6, MOST = 64 };
 

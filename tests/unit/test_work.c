@@ -3,8 +3,8 @@
 #include "recon/fixture.h"
 
 #include "backend/mock/mock.h"
-#include "plan/job.h"
-#include "plan/work.h"
+#include "pipeline/job.h"
+#include "pipeline/division.h"
 
 #include "backend/partners.h"
 

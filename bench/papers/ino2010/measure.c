@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
-#include "plan/params.h"
+#include "pipeline/job.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,8 +7,7 @@
 
 #include "backend/device.h"
 #include "base/pool.h"
-#include "plan/devices.h"
-#include "plan/job.h"
+#include "pipeline/job.h"
 
 #include <stdatomic.h>
 #include <sys/types.h>

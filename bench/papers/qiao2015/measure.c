@@ -6,8 +6,8 @@
 #include "base/process.h"
 #include "base/sizes.h"
 #include "geometry/ranges.h"
-#include "plan/params.h"
-#include "run/filtered.h"
+#include "pipeline/job.h"
+#include "pipeline/run.h"
 
 #include <math.h>
 #include <stdio.h>

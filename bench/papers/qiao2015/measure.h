@@ -7,7 +7,7 @@
 
 #include "base/pool.h"
 #include "bench/common/truth.h"
-#include "plan/job.h"
+#include "pipeline/job.h"
 
 #include <sys/types.h>
 #include <unistd.h>

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/process.h"
 #include "bench/common/modules.h"
-#include "plan/devices.h"
+#include "pipeline/job.h"
 
 #include <math.h>
 #include <stdio.h>

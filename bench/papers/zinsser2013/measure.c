@@ -10,8 +10,7 @@
 #include "bench/common/modules.h"
 #include "bench/common/views.h"
 #include "geometry/ranges.h"
-#include "plan/job.h"
-#include "plan/params.h"
+#include "pipeline/job.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,0 +1,228 @@
+/* Views of plane integrals one by one, each into the volume as soon as it is there.  One slab and
+ * one batch of one view, on one device, without the threads of a run. */
+#include "fbp/recon.h"
+
+#include "backend/device.h"
+#include "backend/slab.h"
+#include "base/mem.h"
+#include "base/process.h"
+#include "base/sizes.h"
+#include "geometry/kind.h"
+#include "geometry/ranges.h"
+#include "pipeline/job.h"
+
+#include <string.h>
+
+struct fbp_adder {
+    pid_t process; /* that made it */
+    struct fbp_scan scan;
+    struct fbp_job_tables tables;
+    const struct fbp_backend *backend;
+    fbp_device *dev;
+    float *samples, *slices; /* of a view and of the volume, where the device copies from and to */
+    void *raw, *filtered, *volume;
+    bool *added; /* view k */
+};
+
+static const struct fbp_job *job_of(const fbp_adder *a)
+{
+    return &a->tables.job;
+}
+
+static size_t view_samples(const fbp_adder *a)
+{
+    return job_of(a)->panel.n_columns * job_of(a)->panel.n_rows;
+}
+
+static struct fbp_slab whole(const fbp_adder *a)
+{
+    return fbp_slab_whole(job_of(a), 0, job_of(a)->grid.n[2]);
+}
+
+/* Of all frames. */
+static size_t voxels(const fbp_adder *a)
+{
+    const size_t *n = job_of(a)->grid.n;
+
+    return fbp_frames(job_of(a)) * n[0] * n[1] * n[2];
+}
+
+/* What a volume of some views cannot have, or what has no way through here. */
+static fbp_status check(const struct fbp_scan *scan, const struct fbp_recon_params *p)
+{
+    const bool box = p->roi[0][1] || p->roi[1][1] || p->roi[2][1] || p->region || p->region_mask;
+    const char *what = scan->filtered                         ? "filtered views"
+                       : p->precision == FBP_PRECISION_DOUBLE ? "precision double"
+                       : p->stages > 1                        ? "two stages"
+                       : p->angles > 0                        ? "resampled angles"
+                       : box || p->mask || p->n_parts         ? "a part of the volume"
+                       : scan->preparation ? "the scan's preparation of stored rows"
+                                           : NULL;
+
+    FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
+    if (fbp_kind_of(scan->kind)->integral != FBP_OVER_PLANES)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "adder: kind %s: views of plane integrals (kind planes) are added one by "
+                        "one: run a plan that follows the scan",
+                        fbp_kind_of(scan->kind)->name);
+    if (what)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "adder: %s: views are added one by one without that: leave it out, or run "
+                        "a plan",
+                        what);
+    return fbp_check_scan(scan);
+}
+
+static fbp_status make_job(fbp_adder *a, const struct fbp_recon_params *p, int *device)
+{
+    int devices[FBP_MOST_DEVICES];
+    char line[800];
+    size_t n = 0;
+
+    FBP_TRY(fbp_devices_find(p->device ? p->device : "auto", &a->backend, devices, &n));
+    if (n != 1)
+        return fbp_fail(FBP_ERR_INVALID, "adder: \"%s\" are %zu devices: give one", p->device, n);
+    FBP_TRY(fbp_job_create(&a->tables, &a->scan, p, false));
+    *device = devices[0];
+    if (!p->device || strcmp(p->device, "auto") == 0)
+        fbp_device_capable(fbp_backends, job_of(a), &a->backend, device, line, sizeof line);
+    return fbp_job_arrange(&a->tables.job, a->backend);
+}
+
+static fbp_status make_buffers(fbp_adder *a)
+{
+    const struct fbp_backend *b = a->backend;
+    const struct fbp_job *job = job_of(a);
+    const size_t n_rows = job->panel.n_rows, bytes = view_samples(a) * sizeof(float);
+    const struct fbp_slab slab = whole(a);
+    const struct fbp_buffer raw = {FBP_FOR_RAW, bytes, 1, n_rows};
+    const struct fbp_buffer filtered = {FBP_FOR_FILTERED, b->filtered_bytes(job, 1, n_rows), 1,
+                                        n_rows};
+    const struct fbp_buffer volume = {FBP_FOR_VOLUME, b->volume_bytes(job, &slab), 0, 0};
+
+    FBP_TRY(fbp_calloc((void **)&a->added, job->n_views, sizeof *a->added, "views"));
+    FBP_TRY(b->host_alloc(a->dev, bytes, "a view", (void **)&a->samples));
+    FBP_TRY(b->host_alloc(a->dev, voxels(a) * sizeof(float), "a volume", (void **)&a->slices));
+    if (b->own_memory)
+        FBP_TRY(b->alloc(a->dev, &raw, &a->raw));
+    FBP_TRY(b->alloc(a->dev, &filtered, &a->filtered));
+    FBP_TRY(b->alloc(a->dev, &volume, &a->volume));
+    return b->clear(a->dev, &slab, a->volume);
+}
+
+fbp_status fbp_adder_create(fbp_adder **out, const struct fbp_scan *scan,
+                            const struct fbp_recon_params *params)
+{
+    FBP_GIVEN(out);
+    struct fbp_recon_params own;
+    struct fbp_scan taken;
+    fbp_adder *a = NULL;
+    fbp_status st;
+    int device = 0;
+
+    fbp_message_clear();
+    *out = NULL;
+    FBP_TRY(fbp_take_params(&own, params));
+    FBP_TRY(FBP_TAKE(scan, &taken, scan));
+    FBP_TRY(check(&taken, &own));
+    FBP_TRY(fbp_calloc((void **)&a, 1, sizeof *a, "an adder"));
+    a->process = getpid();
+    a->scan = taken;
+    FBP_TRY_GOTO(make_job(a, &own, &device));
+    FBP_TRY_GOTO(a->backend->open(&a->dev, device, job_of(a)));
+    FBP_TRY_GOTO(make_buffers(a));
+    *out = a;
+    return FBP_OK;
+fail:
+    fbp_adder_destroy(&a);
+    return st;
+}
+
+static fbp_status check_view(const fbp_adder *a, size_t view)
+{
+    FBP_TRY(fbp_own_process(a->process, "adder"));
+    if (view >= job_of(a)->n_views)
+        return fbp_fail(FBP_ERR_INVALID, "adder: view %zu: the scan has %zu, counted from 0", view,
+                        job_of(a)->n_views);
+    if (a->added[view])
+        return fbp_fail(FBP_ERR_INVALID, "adder: view %zu was added before", view);
+    return FBP_OK;
+}
+
+/* Later work of a stage waits for what another has been given so far. */
+static fbp_status follow(const fbp_adder *a, enum fbp_stage first, enum fbp_stage then)
+{
+    struct fbp_mark mark;
+
+    FBP_TRY(a->backend->mark(a->dev, first, &mark));
+    return fbp_device_after(a->backend, a->dev, then, mark);
+}
+
+static fbp_status add(fbp_adder *a, size_t view)
+{
+    const struct fbp_backend *b = a->backend;
+    const struct fbp_slab slab = whole(a);
+    const size_t rows = job_of(a)->panel.n_rows;
+    const struct fbp_batch batch = {.view0 = view, .n_views = 1, .n_rows = rows, .load_rows = rows};
+
+    if (b->own_memory)
+        FBP_TRY(b->upload(a->dev, a->raw, a->samples, view_samples(a)));
+    FBP_TRY(follow(a, FBP_STAGE_IN, FBP_STAGE_FILTER));
+    FBP_TRY(b->filter(a->dev, &batch, b->own_memory ? a->raw : a->samples, a->filtered));
+    FBP_TRY(follow(a, FBP_STAGE_FILTER, FBP_STAGE_BP));
+    FBP_TRY(b->backproject(a->dev, &batch, a->filtered, &slab, 0, slab.nz, a->volume));
+    return fbp_device_settle(b, a->dev, FBP_STAGE_BP);
+}
+
+fbp_status fbp_adder_add(fbp_adder *a, size_t view, const float *samples)
+{
+    FBP_GIVEN(a, samples);
+    fbp_message_clear();
+    FBP_TRY(check_view(a, view));
+    memcpy(a->samples, samples, view_samples(a) * sizeof *samples);
+    a->added[view] = true; /* whatever comes of it: a part of it may be in the volume */
+    return add(a, view);
+}
+
+fbp_status fbp_adder_volume(fbp_adder *a, float *volume)
+{
+    FBP_GIVEN(a, volume);
+    const struct fbp_slab slab = whole(a);
+
+    fbp_message_clear();
+    FBP_TRY(fbp_own_process(a->process, "adder"));
+    FBP_TRY(follow(a, FBP_STAGE_BP, FBP_STAGE_OUT));
+    FBP_TRY(a->backend->fetch(a->dev, &slab, 0, slab.nz, a->volume, a->slices));
+    FBP_TRY(fbp_device_settle(a->backend, a->dev, FBP_STAGE_OUT));
+    memcpy(volume, a->slices, voxels(a) * sizeof *volume);
+    return FBP_OK;
+}
+
+static void close_device(fbp_adder *a)
+{
+    const struct fbp_backend *b = a->backend;
+
+    (void)!fbp_device_settle_all(b, a->dev);
+    if (b->own_memory)
+        fbp_device_put(b, a->dev, FBP_FOR_RAW, a->raw);
+    fbp_device_put(b, a->dev, FBP_FOR_FILTERED, a->filtered);
+    fbp_device_put(b, a->dev, FBP_FOR_VOLUME, a->volume);
+    fbp_host_put(b, a->dev, a->samples);
+    fbp_host_put(b, a->dev, a->slices);
+    b->close(&a->dev);
+}
+
+void fbp_adder_destroy(fbp_adder **adder)
+{
+    FBP_GIVEN_ELSE(, adder);
+    fbp_adder *a = *adder;
+
+    if (!a)
+        return;
+    if (a->dev && a->process == getpid()) /* a child has neither its threads nor its devices */
+        close_device(a);
+    fbp_job_clear(&a->tables);
+    free(a->added);
+    free(a);
+    *adder = NULL;
+}

@@ -1,0 +1,403 @@
+#include "array/far.h"
+#include "array/file/bytes.h"
+#include "backend/backend.h"
+#include "backend/partners.h"
+#include "base/sizes.h"
+#include "pipeline/job.h"
+#include "pipeline/plan.h"
+
+#include "fbp/device_memory.h"
+#include "fbp/recon.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static fbp_status wrong_index(const char *text, const char *name, int available)
+{
+    if (available == 1)
+        return fbp_fail(FBP_ERR_INVALID, "device: \"%s\": there is one, with index 0: use %s", text,
+                        name);
+    return fbp_fail(FBP_ERR_INVALID,
+                    "device: \"%s\": expected indices 0 … %d, as in %s:0,1, or %s:all", text,
+                    available - 1, name, name);
+}
+
+/* "auto, cpu, …" */
+static void list_names(char *out, size_t n)
+{
+    const char *one;
+
+    out[0] = '\0';
+    for (size_t i = 0; (one = fbp_device_name(i)); i++) {
+        strncat(out, i ? ", " : "", n - strlen(out) - 1);
+        strncat(out, one, n - strlen(out) - 1);
+    }
+}
+
+static void describe(const struct fbp_backend *backend, int index, struct fbp_device_info *out)
+{
+    *out = (struct fbp_device_info){0};
+    backend->describe(index, out);
+}
+
+/* One of those that are listed may be of no use. */
+static fbp_status check_device(const struct fbp_backend *backend, int index)
+{
+    struct fbp_device_info d;
+
+    describe(backend, index, &d);
+    if (!d.reason[0])
+        return FBP_OK;
+    const char *version = strchr(d.text, ')'); /* a name may have a comma between brackets */
+    d.text[version ? (size_t)(version - d.text) + strcspn(version, ",") : strcspn(d.text, ",")] =
+        '\0';
+    return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s:%d cannot be used: %s: %s", backend->name,
+                    index, d.text, d.reason);
+}
+
+/* All that can be used; without slow ones (renderers in software) where there are others. */
+static void take_all(const struct fbp_backend *backend, int available, int *devices, size_t *n)
+{
+    struct fbp_device_info d;
+
+    for (int fast = 1; fast >= 0 && *n == 0; fast--)
+        for (int i = 0; i < available && *n < FBP_MOST_DEVICES; i++) {
+            describe(backend, i, &d);
+            if (!d.reason[0] && (!fast || backend->unasked(i)))
+                devices[(*n)++] = i;
+        }
+}
+
+/* "0,2": of `text`, for messages. */
+static fbp_status take_listed(const char *list, const char *text, const struct fbp_backend *backend,
+                              int available, int *devices, size_t *n)
+{
+    for (const char *at = list;; at++) {
+        char *end;
+        const long index = strtol(at, &end, 10);
+        if (end == at || index < 0 || index >= available)
+            return wrong_index(text, backend->name, available);
+        if (*n == FBP_MOST_DEVICES)
+            return fbp_fail(FBP_ERR_INVALID, "device: \"%s\": at most %d devices can be named",
+                            text, FBP_MOST_DEVICES);
+        devices[(*n)++] = (int)index;
+        if (*end == '\0')
+            return FBP_OK;
+        if (*end != ',')
+            return fbp_fail(FBP_ERR_INVALID, "device: \"%s\": unexpected \"%s\"", text, end);
+        at = end;
+    }
+}
+
+/* The next backend of a list with a device that `auto` may take, loaded; NULL: there is none. */
+static const struct fbp_backend *next(const struct fbp_backend *const **at, int *index)
+{
+    char why[300];
+
+    while (**at) {
+        const struct fbp_backend *found = *(*at)++;
+        if (found->hidden || (found->load && found->unasked && !found->unasked(-1)))
+            continue;
+        const int n = fbp_backend_count(&found, why, sizeof why);
+        for (*index = 0; *index < n; ++*index)
+            if (found->unasked(*index))
+                return found;
+    }
+    return NULL;
+}
+
+const struct fbp_backend *fbp_device_first(const struct fbp_backend *const *list, int *index)
+{
+    return next(&list, index);
+}
+
+/* With any kernel. */
+static bool is_capable(const struct fbp_backend *backend, const struct fbp_job *job)
+{
+    struct fbp_job copy = *job;
+
+    copy.kernel = NULL;
+    return fbp_job_arrange(&copy, backend) == FBP_OK;
+}
+
+void fbp_device_capable(const struct fbp_backend *const *list, const struct fbp_job *job,
+                        const struct fbp_backend **backend, int *device, char *line, size_t n)
+{
+    const struct fbp_backend *other;
+    bool before = true; /* the one that was chosen */
+    char why[300];
+    int index;
+
+    line[0] = '\0';
+    if (is_capable(*backend, job))
+        return;
+    snprintf(why, sizeof why, "%s", fbp_message());
+    while ((other = next(&list, &index))) {
+        const bool is_it = strcmp(other->name, (*backend)->name) == 0;
+        if (before || !is_capable(other, job)) {
+            before = before && !is_it;
+            continue;
+        }
+        snprintf(line, n, "device: %s, as %s has no way to do this: %s", other->name,
+                 (*backend)->name, why);
+        *backend = other;
+        *device = index;
+        break;
+    }
+    fbp_message_clear();
+}
+
+fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backend, int *devices,
+                              size_t *n_devices)
+{
+    char name[32], known[200], why[sizeof((struct fbp_device_info *)0)->reason] = "";
+    const char *colon = strchr(text, ':');
+    const size_t n = colon ? (size_t)(colon - text) : strlen(text);
+    int index = 0;
+
+    *n_devices = 0;
+    snprintf(name, sizeof name, "%.*s", (int)n, text);
+    *backend =
+        strcmp(name, "auto") == 0 ? fbp_device_first(fbp_backends, &index) : fbp_backend_find(name);
+    if (!*backend) {
+        list_names(known, sizeof known);
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "device: \"%s\" is not in this build: use one of %s",
+                        name, known);
+    }
+    const int available = fbp_backend_count(backend, why, sizeof why);
+    if (available == 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s cannot be used: %s", name, why);
+    if (colon && strcmp(colon + 1, "all") == 0)
+        take_all(*backend, available, devices, n_devices);
+    else if (colon)
+        return take_listed(colon + 1, text, *backend, available, devices, n_devices);
+    else
+        devices[(*n_devices)++] = index;
+    return FBP_OK;
+}
+
+fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend, int *devices,
+                            size_t *n_devices)
+{
+    FBP_TRY(fbp_devices_listed(text, backend, devices, n_devices));
+    for (size_t i = 0; i < *n_devices; i++)
+        FBP_TRY(check_device(*backend, devices[i]));
+    if (*n_devices == 0) /* of "all" */
+        return check_device(*backend, 0);
+    return FBP_OK;
+}
+
+uint64_t fbp_device_free(const struct fbp_backend *backend, int index)
+{
+    struct fbp_device_info d = {0};
+
+    if (!backend->own_memory)
+        return 0;
+    backend->describe(index, &d);
+    return d.free_bytes / 10 * 9;
+}
+
+/* The devices that there are. */
+
+static void describe_device(const struct fbp_backend *backend, int i, int count, const char *why,
+                            struct fbp_device_info *out)
+{
+    struct fbp_device_info own = {.struct_size = sizeof own, .numa_node = -1};
+
+    snprintf(own.name, sizeof own.name, count > 1 ? "%s:%d" : "%s", backend->name, i);
+    snprintf(own.text, sizeof own.text, "%s", backend->summary);
+    snprintf(own.reason, sizeof own.reason, "%s", why);
+    if (count > 0)
+        backend->describe(i, &own);
+    FBP_GIVE(device_info, out, &own);
+}
+
+size_t fbp_devices(struct fbp_device_info *out, size_t n)
+{
+    size_t found = 0;
+
+    fbp_message_clear();
+    if (n > 0 && FBP_CHECK(device_info, out) != FBP_OK)
+        return 0;
+    for (const struct fbp_backend *const *b = fbp_backends; *b; b++) {
+        const struct fbp_backend *backend = *b;
+        char why[sizeof out->reason] = "";
+        if (backend->hidden)
+            continue;
+        const int count = fbp_backend_count(&backend, why, sizeof why);
+        for (int i = 0; i < (count > 0 ? count : 1); i++, found++) {
+            if (found >= n)
+                continue;
+            struct fbp_device_info *d = &out[found];
+            d->struct_size = sizeof *d;
+            describe_device(backend, i, count, why, d);
+        }
+    }
+    return found;
+}
+
+/* Views and volumes in the memory of a device. */
+
+static fbp_status find_backend(const char *name, const char *what, const struct fbp_backend **out)
+{
+    char why[sizeof((struct fbp_device_info *)0)->reason] = "";
+
+    *out = name ? fbp_backend_find(name) : NULL;
+    if (!*out)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: device \"%s\" is not in this build", what,
+                        name ? name : "");
+    if (fbp_backend_count(out, why, sizeof why) == 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: device %s cannot be used: %s", what, name, why);
+    return FBP_OK;
+}
+
+/* The device that has all of this memory, and how to get at that. */
+static fbp_status find(const char *name, const char *what, const void *memory, uint64_t bytes,
+                       void *queue, struct fbp_far **out)
+{
+    const struct fbp_backend *backend;
+
+    FBP_TRY(find_backend(name, what, &backend));
+    const int index = memory ? backend->far->owner(memory, bytes) : -1;
+    if (index < 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the %llu bytes from %p on are not in the memory of one device of %s: "
+                        "give memory that its driver has allocated, as large as the array",
+                        what, (unsigned long long)bytes, memory, name);
+    return backend->far->open(index, queue, out);
+}
+
+int fbp_device_of_memory(const char *name, const void *memory, size_t bytes)
+{
+    char why[sizeof((struct fbp_device_info *)0)->reason] = "";
+    const struct fbp_backend *backend = name && memory ? fbp_backend_find(name) : NULL;
+
+    fbp_message_clear();
+    if (!backend || fbp_backend_count(&backend, why, sizeof why) == 0)
+        return -1;
+    return backend->far->owner(memory, bytes);
+}
+
+fbp_status fbp_source_device_memory(fbp_source **out, const void *samples,
+                                    const struct fbp_array_info *given, const char *backend,
+                                    void *queue)
+{
+    FBP_GIVEN(out, backend);
+    struct fbp_array_info info;
+    struct fbp_far *far = NULL;
+    uint64_t bytes;
+
+    fbp_message_clear();
+    *out = NULL;
+    FBP_TRY(FBP_TAKE(array_info, &info, given));
+    FBP_TRY(fbp_array_bytes("views on a device", &info, &bytes));
+    FBP_TRY(find(backend, "views on a device", samples, bytes, queue, &far));
+    return fbp_source_far_memory(out, samples, &info, far);
+}
+
+fbp_status fbp_sink_device_memory(fbp_sink **out, void *samples, enum fbp_type type,
+                                  const size_t n[3], const char *backend, void *queue)
+{
+    FBP_GIVEN(out, n, backend);
+    const struct fbp_array_info info = {.n = {n[0], n[1], n[2]}, .type = type};
+    struct fbp_far *far = NULL;
+    uint64_t bytes;
+
+    fbp_message_clear();
+    *out = NULL;
+    if (type != FBP_F32 && type != FBP_F64)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "volume on a device: samples are %s: use float32 or "
+                        "float64",
+                        fbp_type_name(type));
+    FBP_TRY(fbp_array_bytes("volume on a device", &info, &bytes));
+    FBP_TRY(find(backend, "volume on a device", samples, bytes, queue, &far));
+    return fbp_sink_far_memory(out, type, samples, n, far);
+}
+
+static fbp_status find_queues(const char *name, const struct fbp_backend **out)
+{
+    FBP_TRY(find_backend(name, "queue of a device", out));
+    if ((*out)->far->queue)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_UNSUPPORTED, "queue of a device: %s has none", name);
+}
+
+fbp_status fbp_device_queue_create(void **out, const char *name, int number)
+{
+    FBP_GIVEN(out, name);
+    const struct fbp_backend *backend;
+
+    fbp_message_clear();
+    *out = NULL;
+    FBP_TRY(find_queues(name, &backend));
+    return backend->far->queue(number, out);
+}
+
+fbp_status fbp_device_queue_wait(const char *name, void *queue)
+{
+    FBP_GIVEN(name);
+    const struct fbp_backend *backend;
+
+    fbp_message_clear();
+    FBP_TRY(find_queues(name, &backend));
+    return backend->far->wait(queue);
+}
+
+void fbp_device_queue_destroy(const char *name, void *queue)
+{
+    FBP_GIVEN_ELSE(, name);
+    const struct fbp_backend *backend;
+
+    if (queue && find_queues(name, &backend) == FBP_OK)
+        backend->far->drop_queue(queue);
+}
+
+/* The first of these devices. */
+static fbp_status first_device(const char *device, const struct fbp_backend **backend, int *index)
+{
+    int devices[FBP_MOST_DEVICES];
+    size_t n;
+
+    FBP_TRY(fbp_devices_find(device ? device : "auto", backend, devices, &n));
+    *index = devices[0];
+    if ((*backend)->far->alloc)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "device: %s has no memory of its own for views and volumes of callers",
+                    (*backend)->name);
+}
+
+fbp_status fbp_device_memory_alloc(const char *device, size_t bytes, void **out)
+{
+    const struct fbp_backend *backend;
+    int index;
+
+    *out = NULL;
+    FBP_TRY(first_device(device, &backend, &index));
+    return backend->far->alloc(index, bytes, out);
+}
+
+void fbp_device_memory_release(const char *device, void *memory)
+{
+    const struct fbp_backend *backend;
+    int index;
+
+    if (memory && first_device(device, &backend, &index) == FBP_OK)
+        backend->far->release(index, memory);
+}
+
+fbp_status fbp_device_memory_copy(const char *device, void *to, const void *from, size_t bytes)
+{
+    const struct fbp_backend *backend;
+    struct fbp_far *far;
+    int index;
+
+    FBP_TRY(first_device(device, &backend, &index));
+    FBP_TRY(backend->far->open(index, NULL, &far));
+    const fbp_status st =
+        far->copy(far, &(struct fbp_pieces){.to = to, .from = from, .n = 1, .bytes = bytes});
+    far->close(far);
+    return st;
+}

@@ -1,0 +1,727 @@
+#include "pipeline/job.h"
+
+#include "backend/rows.h"
+#include "base/cache.h"
+#include "base/environment.h"
+#include "base/mem.h"
+#include "base/sizes.h"
+#include "base/stop.h"
+#include "base/vec.h"
+#include "fft/fft.h"
+#include "filter/parabola.h"
+#include "geometry/facts.h"
+#include "geometry/kind.h"
+#include "geometry/ranges.h"
+#include "scan/file/corrections.h"
+#include "scan/format/number_table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+fbp_status fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan *given,
+                            struct fbp_grid *out)
+{
+    FBP_GIVEN(out);
+    struct fbp_scan whole, *const scan = &whole;
+
+    fbp_message_clear();
+    FBP_TRY(FBP_TAKE(scan, scan, given));
+    *out = scan->volume;
+    FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
+    if (out->n[0] == 0)
+        FBP_TRY(fbp_grid_default(fbp_scan_views(scan), out));
+    if (!wanted)
+        return FBP_OK;
+    const bool one_slice = fbp_kind_of(scan->kind)->integral == FBP_OVER_LINES &&
+                           scan->panel.n_rows == 1 && wanted->n[0] == wanted->n[2];
+    const bool size = wanted->n[0] > 0, voxel = wanted->voxel_mm[0] > 0;
+    for (int i = 0; i < 3; i++) {
+        const double extent = (double)out->n[i] * out->voxel_mm[i];
+        if (size)
+            out->n[i] = i == 2 && one_slice ? 1 : wanted->n[i];
+        if (voxel)
+            out->voxel_mm[i] = wanted->voxel_mm[i];
+        if (size && !voxel)
+            out->voxel_mm[i] = extent / (double)out->n[i];
+        if (voxel && !size)
+            out->n[i] = fbp_voxels_along(extent, out->voxel_mm[i]);
+    }
+    return FBP_OK;
+}
+
+static struct fbp_views views_of(const struct fbp_job *job)
+{
+    return (struct fbp_views){job->kind, job->n_views, job->panel, job->views};
+}
+
+static void rows_of(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, size_t z1,
+                    size_t *r0, size_t *r1)
+{
+    const struct fbp_kind_table *kind = fbp_kind_of(job->kind);
+    const struct fbp_views views = views_of(job);
+
+    kind->rows(kind, &views, k0, k1, &job->grid, z0, z1, r0, r1);
+}
+
+/*
+ * Columns to add so that an offset panel reaches as far to both sides of the iso ray; one at either
+ * end where splines have a coefficient beside the last sample; none otherwise.  The column of the
+ * iso ray is where the iso-centre projects to.
+ */
+static void widen(struct fbp_job *job)
+{
+    const double nc = (double)job->panel.n_columns;
+    double left = job->interpolation == FBP_INTERPOLATION_CUBIC, right = left;
+
+    for (size_t k = 0; job->facts.offset && !job->filtered && k < job->n_views; k++) {
+        const double axis = job->matrices[k][3] / job->matrices[k][11];
+        left = fmax(left, nc - 1 - 2 * axis);
+        right = fmax(right, 2 * axis - (nc - 1));
+    }
+    job->pad_left = (size_t)ceil(left);
+    job->wide = job->panel;
+    job->wide.n_columns += job->pad_left + (size_t)ceil(right);
+    job->wide.n_columns += job->between * (job->panel.n_columns - 1);
+    for (size_t k = 0; k < job->n_views; k++)
+        for (int i = 0; i < 4; i++)
+            job->matrices[k][i] = (double)(job->between + 1) * job->matrices[k][i] +
+                                  (double)job->pad_left * job->matrices[k][8 + i];
+}
+
+/* Of filtered views w is known at the scan's own origin. */
+static fbp_status move_to_axis(struct fbp_job_tables *t)
+{
+    struct fbp_job *job = &t->job;
+    struct fbp_views views = views_of(job);
+
+    if (job->filtered)
+        return FBP_OK;
+    FBP_TRY(fbp_views_centre(fbp_kind_of(job->kind), &views, t->centre_mm, &t->views));
+    job->views = views.view;
+    fbp_axpy(job->grid.centre_mm, -1, t->centre_mm, job->grid.centre_mm);
+    return FBP_OK;
+}
+
+/* Scaled so that w at the iso-centre is 1, or depths[k]. */
+static fbp_status make_matrices(struct fbp_job *job, const double *depths)
+{
+    FBP_TRY(fbp_calloc((void **)&job->matrices, job->n_views, sizeof *job->matrices, "matrices"));
+    for (size_t k = 0; k < job->n_views; k++) {
+        double *m = job->matrices[k];
+        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_view_to_matrix(&job->views[k], job->kind, &job->panel, m));
+        const double w0 = m[11];
+        if (!(w0 > 0))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "geometry: view %zu: the iso-centre does not lie between source and "
+                            "detector: check the signs of its matrix or distances",
+                            k);
+        for (int i = 0; i < 12; i++)
+            m[i] *= (depths ? depths[k] : 1) / w0;
+    }
+    return FBP_OK;
+}
+
+/* May a slice and the next be more than a row apart, anywhere in the volume? */
+static bool is_sparse(const struct fbp_job *job)
+{
+    const struct fbp_grid *g = &job->grid;
+
+    for (size_t k = 0; k < job->n_views; k++) {
+        const double *m = job->matrices[k];
+        double least = m[11]; /* w at the nearest corner */
+        for (int i = 0; i < 3; i++)
+            least += fmin(m[8 + i] * fbp_grid_coordinate(g, i, 0),
+                          m[8 + i] * fbp_grid_coordinate(g, i, (double)g->n[i] - 1));
+        if (!(fabs(m[6]) * g->voxel_mm[2] <= least))
+            return true;
+    }
+    return false;
+}
+
+/* Filtered views were weighted and filtered by others: what is known of them is w(0) alone.  Views
+ * that differ in it are not turned into each other by any symmetry. */
+static fbp_status check_filtered(struct fbp_job *job, const struct fbp_scan *scan)
+{
+    if (scan->depths && !job->filtered)
+        return fbp_fail(FBP_ERR_INVALID, "scan: depths are for filtered views: set scan.filtered");
+    if (job->filtered && fbp_prep_is_asked_for(scan))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "scan: views that are filtered already have no dark, flat, i0 or "
+                        "bad_pixels: remove them, or \"filtered\"");
+    for (size_t k = 0; scan->depths && k < job->n_views; k++) {
+        if (fabs(scan->depths[k] - scan->depths[0]) > 1e-12 * scan->depths[0])
+            job->facts.symmetry &= ~(unsigned)(FBP_SYM_ROT180 | FBP_SYM_ROT90);
+    }
+    return FBP_OK;
+}
+
+/* Intensities and what mends them are pictures of floats. */
+static fbp_status check_double(const struct fbp_job *job, const struct fbp_scan *scan)
+{
+    if (!fbp_in_double(job) || !fbp_prep_is_asked_for(scan))
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "precision: double is for plane integrals as they are: remove dark, flat, i0 "
+                    "and bad_pixels from the scan, or leave it out");
+}
+
+/* Of a caller's struct: the scan file's were checked when it was read. */
+static fbp_status check_corrections(const struct fbp_scan *scan)
+{
+    struct fbp_corrections c;
+
+    FBP_TRY(fbp_corrections_of(scan, &c));
+    return fbp_corrections_check("scan", &c, scan);
+}
+
+/* Lines are interpolated linearly; and only the filter has a spline's coefficients. */
+static fbp_status check_interpolation(const struct fbp_job *job)
+{
+    const char *name = fbp_interpolation_name(job->interpolation);
+
+    if (job->interpolation == FBP_INTERPOLATION_LINEAR)
+        return FBP_OK;
+    if (fbp_kind_of(job->kind)->integral != FBP_OVER_PLANES)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "interpolation: %s is for plane integrals (kind planes), others are "
+                        "interpolated linearly: leave it out",
+                        name);
+    if (job->filtered && job->interpolation == FBP_INTERPOLATION_CUBIC)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "interpolation: the coefficients of %s come out of the filter, and these "
+                        "views are filtered already: leave it out",
+                        name);
+    return FBP_OK;
+}
+
+static fbp_status make_pad(struct fbp_job_tables *t, const struct fbp_recon_params *p)
+{
+    struct fbp_job *job = &t->job;
+    const struct fbp_pad_request request = {
+        .kind = p->pad,
+        .filter = p->filter,
+        .cutoff = t->cutoff,
+        .half_width = p->spatial_filter ? t->filter.half_width : 0,
+        .n_columns = job->panel.n_columns,
+        .before = job->pad_left,
+        .after = job->wide.n_columns - job->panel.n_columns - job->pad_left};
+
+    if (p->pad == FBP_PAD_NONE)
+        return FBP_OK;
+    FBP_TRY(fbp_pad_create(&t->pad, &request));
+    t->pad_kind = p->pad;
+    job->pad = t->pad;
+    return FBP_OK;
+}
+
+/* Ramp and weights of line integrals. */
+static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_params *p,
+                               const struct fbp_scan *scan)
+{
+    struct fbp_job *job = &t->job;
+
+    (void)scan;
+    if (p->periodic || p->response)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: it is for plane integrals (kind planes): leave it out",
+                        p->periodic ? "periodic" : "response");
+    if (p->wiener > 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "wiener: only spectra of kind planes are divided by a "
+                                             "reference: leave it out");
+    if (job->between)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "oversampling: samples between those measured are for plane integrals "
+                        "(kind planes): leave it out");
+    FBP_TRY(fbp_weights_create(&t->weights, views_of(job), &job->facts, t->angular));
+    FBP_TRY(fbp_filter_design(&t->filter, p->filter, t->cutoff, job->wide.n_columns,
+                              p->spatial_filter ? p->half_width : 0));
+    fbp_weights_errors(t->weights, &job->grid, t->centre_mm, job->facts.method_error);
+    job->weights = t->weights;
+    job->filter = &t->filter;
+    FBP_TRY(make_pad(t, p));
+    if (t->cutoff_v > 0) {
+        FBP_TRY(fbp_column_filter_design(&t->columns, t->cutoff_v, job->panel.n_rows));
+        job->columns = &t->columns;
+    }
+    return FBP_OK;
+}
+
+/* Options of a turn of lines. */
+static fbp_status check_planes(const struct fbp_job_tables *t, const struct fbp_recon_params *p)
+{
+    if (p->mu_water > 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "mu_water: plane integrals are no attenuations: leave Hounsfield units "
+                        "out");
+    if (p->pad != FBP_PAD_NONE)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "pad: rows of plane integrals end where the object does: leave it out");
+    if (t->cutoff_v > 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "cutoff_v: plane integrals have no detector columns: use the cut-off");
+    if (t->angular != FBP_ANGULAR_AUTO)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "angular_weights: plane integrals have solid angles: "
+                                             "set the scan's quadrature");
+    return FBP_OK;
+}
+
+/* Directions come from one file: whoever reads the message wants its name. */
+static fbp_status of_file(const struct fbp_scan *scan, fbp_status st)
+{
+    const bool named = scan->path && fbp_kind_of(scan->kind)->integral == FBP_OVER_PLANES;
+
+    return named ? fbp_because(scan->path, st) : st;
+}
+
+/* Filter and weights of plane integrals. */
+static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon_params *p,
+                                const struct fbp_scan *scan)
+{
+    struct fbp_job *job = &t->job;
+
+    FBP_TRY(check_planes(t, p));
+    FBP_TRY(of_file(scan, fbp_weights_of_planes(&t->weights, views_of(job), scan->quadrature,
+                                                scan->plane_weights, scan->reference != NULL)));
+    const fbp_status st = fbp_plane_filter(&t->filter, scan, p, &job->wide);
+    FBP_TRY(scan->reference ? of_file(scan, st) : st);
+    t->divided = scan->reference != NULL;
+    t->wiener = p->wiener;
+    t->shaped = p->response != NULL;
+    job->weights = t->weights;
+    job->filter = &t->filter;
+    return FBP_OK;
+}
+
+/* Whoever has weighted the views knows what they are for. */
+static fbp_status check_path(const struct fbp_job *job, const struct fbp_scan *scan)
+{
+    if (job->filtered)
+        return FBP_OK;
+    return fbp_because(scan->projections ? scan->projections : "scan",
+                       fbp_geometry_circular(&job->facts));
+}
+
+/* Weights and filter of what views integrate over. */
+typedef fbp_status filter_fn(struct fbp_job_tables *t, const struct fbp_recon_params *p,
+                             const struct fbp_scan *scan);
+static filter_fn *const filter_of[FBP_N_INTEGRALS] = {
+    [FBP_OVER_LINES] = filter_lines, [FBP_OVER_PLANES] = filter_planes};
+
+static fbp_status make_filter(struct fbp_job_tables *t, const struct fbp_recon_params *p,
+                              const struct fbp_scan *scan)
+{
+    const struct fbp_kind_table *kind = fbp_kind_of(t->job.kind);
+
+    if (t->job.filtered)
+        return FBP_OK;
+    if (!filter_of[kind->integral])
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "scan.kind: there is no filter for kind %s yet",
+                        kind->name);
+    return filter_of[kind->integral](t, p, scan);
+}
+
+fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
+                          const struct fbp_recon_params *p, bool top_down)
+{
+    struct fbp_job *job = &t->job;
+    fbp_status st = FBP_OK;
+
+    *t = (struct fbp_job_tables){
+        .filter_name = p->filter, .cutoff = p->cutoff > 0 ? p->cutoff : 1, .cutoff_v = p->cutoff_v};
+    t->angular = p->angular_weights != FBP_ANGULAR_DEFAULT      ? p->angular_weights
+                 : scan->angular_weights != FBP_ANGULAR_DEFAULT ? scan->angular_weights
+                                                                : FBP_ANGULAR_AUTO;
+    *job = (struct fbp_job){
+        .kind = scan->kind,
+        .n_views = scan->n_views,
+        .panel = scan->panel,
+        .frames = fbp_kind_frames(scan->kind, &scan->panel),
+        .views = scan->views,
+        .prep = &t->prep,
+        .rows = rows_of,
+        .spatial_filter = p->spatial_filter != 0,
+        .filtered = scan->filtered,
+        .between = p->oversampling > 1 && !scan->filtered ? p->oversampling - 1 : 0,
+        .scale = p->mu_water > 0 ? 1000 / p->mu_water
+                                 : fbp_value_scale(scan->kind, (enum fbp_unit)p->unit),
+        .shift = p->mu_water > 0 ? -1000 : 0,
+        .precision = p->precision,
+        .interpolation = p->interpolation,
+        .kernel = p->kernel,
+        .turns = 1,
+        .n_threads = p->n_threads > 0 ? p->n_threads : fbp_core_count(),
+    };
+    FBP_TRY_GOTO(fbp_grid_resolve(&p->volume, scan, &job->grid));
+    FBP_TRY_GOTO(fbp_check_grid(&job->grid));
+    FBP_TRY_GOTO(fbp_roi_set(job, p->roi));
+    FBP_TRY_GOTO(fbp_region_of(p, job, &t->region, &t->region_file));
+    job->region = t->region;
+    FBP_TRY_GOTO(of_file(scan, fbp_facts_of(fbp_scan_views(scan), &job->grid, &job->facts)));
+    FBP_TRY_GOTO(check_path(job, scan));
+    FBP_TRY_GOTO(check_filtered(job, scan));
+    FBP_TRY_GOTO(check_interpolation(job));
+    FBP_TRY_GOTO(check_double(job, scan));
+    FBP_TRY_GOTO(check_corrections(scan));
+    FBP_TRY_GOTO(move_to_axis(t));
+    FBP_TRY_GOTO(make_matrices(job, scan->depths));
+    widen(job);
+    job->sparse = is_sparse(job);
+    FBP_TRY_GOTO(make_filter(t, p, scan));
+    FBP_TRY_GOTO(fbp_prep_create(&t->prep, scan, top_down));
+    return FBP_OK;
+fail:
+    fbp_job_clear(t);
+    return st;
+}
+
+void fbp_job_clear(struct fbp_job_tables *t)
+{
+    free(t->job.matrices);
+    free(t->views);
+    free(t->region_file);
+    fbp_region_destroy(&t->region);
+    fbp_weights_destroy(&t->weights);
+    fbp_filter_design_clear(&t->filter);
+    fbp_column_filter_clear(&t->columns);
+    fbp_pad_destroy(&t->pad);
+    fbp_prep_clear(&t->prep);
+    *t = (struct fbp_job_tables){0};
+}
+
+void fbp_job_of_rows(const struct fbp_job *job, struct fbp_prep *prep, struct fbp_job *out)
+{
+    *prep = (struct fbp_prep){.panel = job->wide, .inverse_i0 = 1};
+    *out = *job;
+    out->filtered = true;
+    out->panel = job->wide;
+    out->pad_left = out->between = 0;
+    out->prep = prep;
+    out->columns = NULL;
+    out->pad = NULL;
+    out->raw = FBP_F32;
+    out->in_order = out->unpacks = false;
+}
+
+uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_backend *backend)
+{
+    const struct fbp_job *job = &t->job;
+    uint64_t h = 0x66627021;
+
+    h = fbp_hash(h, backend->name, strlen(backend->name));
+    h = fbp_hash(h, job->chosen.kernel, strlen(job->chosen.kernel));
+    h = fbp_hash(h, job->chosen.isa, strlen(job->chosen.isa));
+    h = fbp_hash(h, job->views, job->n_views * sizeof *job->views);
+    h = fbp_hash(h, &job->panel, sizeof job->panel);
+    h = fbp_hash(h, &job->grid, sizeof job->grid);
+    if (t->views)
+        h = fbp_hash(h, t->centre_mm, sizeof t->centre_mm);
+    h = fbp_hash(h, job->roi, sizeof job->roi);
+    if (job->region)
+        h = fbp_region_hash(h, job->region);
+    if (job->filtered)
+        h = fbp_hash(h, job->matrices, job->n_views * sizeof *job->matrices);
+    else
+        h = fbp_hash(h, t->filter.response, (t->filter.n_fft / 2 + 1) * sizeof(double));
+    if (t->filter.imaginary)
+        h = fbp_hash(h, t->filter.imaginary, (t->filter.n_fft / 2 + 1) * sizeof(double));
+    if (t->filter.periodic)
+        h = fbp_hash(h, &t->filter.n_fft, sizeof t->filter.n_fft);
+    if (t->filter.passes > 1)
+        h = fbp_hash(h, &t->filter.passes, sizeof t->filter.passes);
+    h = fbp_hash(h, &t->filter.half_width, sizeof t->filter.half_width);
+    for (size_t k = 0; !job->filtered && k < job->n_views; k++) {
+        const double step = fbp_weights_step(job->weights, k);
+        h = fbp_hash(h, &step, sizeof step);
+    }
+    if (job->columns)
+        h = fbp_hash(h, t->columns.kernel, (t->columns.half_width + 1) * sizeof(double));
+    if (job->pad) {
+        h = fbp_hash(h, &t->pad_kind, sizeof t->pad_kind);
+        h = fbp_hash(h, t->pad->tables, fbp_pad_floats(t->pad) * sizeof(float));
+    }
+    const double choices[] = {(double)job->kind,
+                              (double)job->filtered,
+                              (double)job->spatial_filter,
+                              (double)job->between,
+                              job->scale,
+                              job->shift,
+                              (double)job->precision,
+                              (double)job->interpolation,
+                              (double)t->angular,
+                              (double)t->prep.inverse_i0,
+                              (double)t->prep.intensity};
+    h = fbp_hash(h, choices, sizeof choices);
+    return fbp_prep_hash(h, &t->prep);
+}
+
+void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
+{
+    char weights[200];
+
+    if (t->job.filtered) {
+        snprintf(buf, n, "%zu views over %.1f deg, weighted and filtered already: backprojection",
+                 t->job.n_views, t->job.facts.arc_rad * 180 / FBP_PI);
+        return;
+    }
+    fbp_weights_describe(t->weights, weights, sizeof weights);
+    int used = snprintf(buf, n, "%s; filter %s", weights, fbp_filter_name(t->filter_name));
+    if (t->views && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, ", axis through (%.5g, %.5g, %.5g) mm",
+                         t->centre_mm[0], t->centre_mm[1], t->centre_mm[2]);
+    if (t->cutoff < 1 && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, ", cut-off %.3g", t->cutoff);
+    if (t->shaped && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, ", times the given response");
+    if (t->divided && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, ", divided by the reference spectrum");
+    if (t->wiener > 0 && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, " (Wiener %.3g)", t->wiener);
+    if (t->filter.periodic && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, ", rows periodic");
+    if (t->job.between && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, ", oversampled");
+    if (t->job.interpolation && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, ", %s interpolation",
+                         fbp_interpolation_name(t->job.interpolation));
+    if (t->job.columns && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, ", Hann along columns, cut-off %.3g",
+                         t->cutoff_v);
+    if (t->job.spatial_filter && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, ", in space, S = %zu", t->filter.half_width);
+    if (t->job.pad && used > 0 && (size_t)used < n)
+        snprintf(buf + used, n - (size_t)used, ", rows carried on (%s)", fbp_pad_name(t->pad_kind));
+}
+
+/* What a backend makes of a job: whether it can compute it, and by which kernel. */
+
+/* Double is there or not; of the others a backend takes the nearest that it has. */
+static fbp_status check_precision(const struct fbp_job *job, const struct fbp_backend *backend)
+{
+    const struct fbp_kind_table *kind = fbp_kind_of(job->kind);
+
+    if (!fbp_in_double(job))
+        return FBP_OK;
+    if (kind->integral != FBP_OVER_PLANES && !job->second)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "precision: double is for plane integrals (kind planes), not for kind %s: "
+                        "choose exact, or leave it out",
+                        kind->name);
+    if (!backend->doubles)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "precision: %s computes in float: leave double out, or use device cpu",
+                        backend->name);
+    if (job->second && !backend->draws_meridians)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "stages: %s has no second stage in double: leave stages or double out, or "
+                        "use device cpu",
+                        backend->name);
+    return FBP_OK;
+}
+
+/* Can the backend filter these rows? */
+static fbp_status check_rows(const struct fbp_job *job, const struct fbp_backend *backend)
+{
+    const struct fbp_filter_design *f = job->filter;
+
+    if (job->between && !backend->oversamples)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "oversampling: %s filters measured samples only: leave it out, or use "
+                        "device cpu",
+                        backend->name);
+    if (!(1u << job->interpolation & (backend->interpolations | 1u << FBP_INTERPOLATION_LINEAR)))
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "interpolation: %s interpolates linearly only: leave %s out, or use device "
+                        "cpu",
+                        backend->name, fbp_interpolation_name(job->interpolation));
+    if (job->frames > 1 && !backend->frames)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "scan: views have %zu frames (delays), and %s reconstructs one: use device "
+                        "cpu, or give frames one by one",
+                        fbp_frames(job), backend->name);
+    if (f && f->periodic && !backend->periodic)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "periodic: %s filters no rows that go round: leave it out, or use device "
+                        "cpu",
+                        backend->name);
+    if (f && (f->passes > 1 || f->imaginary) && !backend->any_filter)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "filter: %s filters rows once, with a symmetric kernel: choose another "
+                        "filter, or device cpu",
+                        backend->name);
+    return FBP_OK;
+}
+
+fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend)
+{
+    FBP_TRY(check_precision(job, backend));
+    FBP_TRY(check_rows(job, backend));
+    const char *name = job->kernel ? job->kernel : fbp_environment(FBP_ENV_KERNEL);
+
+    if (name && backend->choose(job, name))
+        return FBP_OK;
+    if (job->kernel)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "kernel: %s has no \"%s\" for this scan and volume: leave the choice to "
+                        "the plan, or use \"matrix\", which takes any geometry",
+                        backend->name, job->kernel);
+    if (!backend->choose(job, NULL))
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "kernel: %s has none for this scan, volume and interpolation: use device "
+                        "ref",
+                        backend->name);
+    return FBP_OK;
+}
+
+/* Circles are as long as what was measured. */
+static fbp_status check_periodic(const struct fbp_recon_params *p)
+{
+    const char *what = p->oversampling > 1                           ? "oversampling"
+                       : p->spatial_filter                           ? "a filter in space"
+                       : p->interpolation == FBP_INTERPOLATION_CUBIC ? "cubic interpolation"
+                                                                     : NULL;
+
+    if (!p->periodic || !what)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "periodic: rows that count as periodic are transformed as they are, without "
+                    "%s: leave one of the two out",
+                    what);
+}
+
+static fbp_status check(const struct fbp_scan *scan, const struct fbp_recon_params *p)
+{
+    if (p->wiener > 0 && !scan->reference)
+        return fbp_fail(FBP_ERR_INVALID, "wiener: there is no reference spectrum to divide by: "
+                                         "give one (--reference), or leave it out");
+    return check_periodic(p);
+}
+
+/* Filtered rows: how many samples they have, of which how many are cut off in space, and how many
+ * are wanted for each that was measured. */
+struct rows {
+    size_t n_columns, half_width, oversampling;
+};
+
+static fbp_status design(struct fbp_filter_design *out, const struct fbp_recon_params *p,
+                         const struct fbp_spectral_filter *s, const struct rows *rows)
+{
+    if (p->periodic)
+        return fbp_periodic_design(out, s, rows->n_columns);
+    if (s->reference.n > 0 || s->response.n > 0)
+        return fbp_deconvolution_design(out, s, rows->n_columns, rows->half_width,
+                                        rows->oversampling);
+    return fbp_parabola_design(out, s->filter, s->cutoff, rows->n_columns, rows->half_width,
+                               rows->oversampling);
+}
+
+/* The same, and of splines their coefficients. */
+static fbp_status design_any(struct fbp_filter_design *out, const struct fbp_recon_params *p,
+                             const struct fbp_spectral_filter *s, const struct rows *rows)
+{
+    struct rows longer = *rows;
+    fbp_status st;
+
+    if (p->interpolation != FBP_INTERPOLATION_CUBIC)
+        return design(out, p, s, rows);
+    longer.n_columns += FBP_SPLINE_REACH;
+    longer.half_width = 0;
+    FBP_TRY(design(out, p, s, &longer));
+    st = fbp_filter_spline(out, rows->n_columns, rows->half_width);
+    if (st != FBP_OK)
+        fbp_filter_design_clear(out);
+    return st;
+}
+
+static fbp_status design_with_reference(struct fbp_filter_design *out, const struct fbp_scan *scan,
+                                        const struct fbp_recon_params *p,
+                                        struct fbp_spectral_filter *s, const struct rows *rows)
+{
+    double *samples = NULL;
+    fbp_status st = fbp_spectra_load(scan, &s->reference, &samples);
+
+    s->reference.wiener = p->wiener;
+    if (st == FBP_OK)
+        st = fbp_because(scan->reference, design_any(out, p, s, rows));
+    if (st == FBP_OK && !(p->cutoff > 0 || p->wiener > 0)) {
+        fbp_filter_design_clear(out);
+        st = fbp_fail(FBP_ERR_INVALID,
+                      "%s: to divide by a reference spectrum without a limit gives noise: give a "
+                      "cut-off, such as --cutoff 0.1, or Wiener's term (--wiener)",
+                      scan->reference);
+    }
+    free(samples);
+    return fbp_because("reference", st);
+}
+
+static fbp_status load_response(const char *path, struct fbp_response *out, double **table)
+{
+    FBP_TRY(fbp_number_table_load(path, 2, "a fraction of the Nyquist frequency and a factor",
+                                  table, &out->n));
+    out->table = *table;
+    return fbp_because(path, fbp_response_check(out));
+}
+
+fbp_status fbp_plane_filter(struct fbp_filter_design *out, const struct fbp_scan *scan,
+                            const struct fbp_recon_params *p, const struct fbp_panel *wide)
+{
+    const struct rows rows = {wide->n_columns, p->spatial_filter ? p->half_width : 0,
+                              p->oversampling > 1 ? p->oversampling : 1};
+    struct fbp_spectral_filter s = {.filter = p->filter, .cutoff = p->cutoff > 0 ? p->cutoff : 1};
+    double *table = NULL;
+    fbp_status st;
+
+    FBP_TRY(check(scan, p));
+    if (p->response)
+        FBP_TRY_GOTO(load_response(p->response, &s.response, &table));
+    st = scan->reference ? design_with_reference(out, scan, p, &s, &rows)
+                         : design_any(out, p, &s, &rows);
+fail:
+    free(table);
+    return st;
+}
+
+/* Of samples: by how much the middles of two views may differ. */
+static const double SAME = 1e-6;
+
+/* The sample of view k at which the plane goes through the origin: the reference's middle. */
+static double middle_of(const struct fbp_scan *scan, size_t k)
+{
+    const struct fbp_view *v = &scan->views[k];
+
+    return ((double)scan->panel.n_columns - 1) / 2 - fbp_dot(v->d, v->u) / fbp_dot(v->u, v->u);
+}
+
+/* Rows and reference are of one sweep: what shifts one row against the other shifts the object. */
+static fbp_status check_spectra(const struct fbp_scan *scan, size_t n)
+{
+    if (scan->bin > 1)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: spectra are divided by the reference as they were measured: leave "
+                        "--bin out",
+                        scan->reference);
+    if (n != scan->panel.n_columns)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the reference spectrum has %zu samples, views have %zu: it has to be "
+                        "measured, or resampled, at the same fields",
+                        scan->reference, n, scan->panel.n_columns);
+    for (size_t k = 1; k < scan->n_views; k++)
+        if (!(fabs(middle_of(scan, k) - middle_of(scan, 0)) <= SAME))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: in view %zu the middle is at sample %.7g, in view 0 at %.7g: one "
+                            "reference spectrum needs views of one sweep: resample them",
+                            scan->reference, k, middle_of(scan, k), middle_of(scan, 0));
+    return FBP_OK;
+}
+
+fbp_status fbp_spectra_load(const struct fbp_scan *scan, struct fbp_reference *out,
+                            double **samples)
+{
+    size_t n = 0;
+
+    FBP_TRY(fbp_number_table_load(scan->reference, 1, "one number a sample", samples, &n));
+    *out = (struct fbp_reference){.h = *samples, .n = n, .centre = middle_of(scan, 0)};
+    return check_spectra(scan, n);
+}

@@ -1,0 +1,312 @@
+#include "pipeline/division.h"
+
+#include "backend/link_meter.h"
+#include "base/cache.h"
+#include "base/environment.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of a key, of what identifies one device in it, and of the rates as text. */
+enum { MOST_KEY = 4096, MOST_NAME = 200, MOST_TEXT = 8192, A_NUMBER = 16 };
+
+static const struct fbp_kept_file file = {"links", "fbp: rates of links of devices, version 1\n"};
+
+void fbp_links_bytes(const struct fbp_backend *backend, size_t n_devices, size_t *host,
+                     size_t *device)
+{
+    const struct fbp_link_meter *meter = backend->links;
+
+    *host = meter ? n_devices * meter->host_bytes : 0;
+    *device = meter ? meter->device_bytes : 0;
+}
+
+/* What the rates depend on; false if a device does not say, or it is too long. */
+static bool make_key(const struct fbp_backend *backend, const int *devices, size_t n,
+                     char key[MOST_KEY])
+{
+    char name[MOST_NAME];
+    int used = snprintf(key, MOST_KEY, "%s:", backend->name);
+
+    for (size_t i = 0; i < n; i++) {
+        if (!backend->links->identify(devices[i], name, sizeof name))
+            return false;
+        const size_t room = MOST_KEY - (size_t)used;
+        const int more = snprintf(key + used, room, "%s %s", i ? ";" : "", name);
+        if (more < 0 || (size_t)more >= room)
+            return false;
+        used += more;
+    }
+    return true;
+}
+
+/* All rates of n devices, one after another, in the order in which they are kept. */
+static double *rate_at(struct fbp_links *l, size_t i)
+{
+    const size_t n = l->n, pairs = n * n;
+    double *const common[4] = {&l->together.up, &l->together.down, &l->together.both, &l->ring};
+
+    if (i < 4)
+        return common[i];
+    i -= 4;
+    if (i < 3 * n) {
+        struct fbp_link *one = &l->alone[i / 3];
+        return i % 3 == 0 ? &one->up : i % 3 == 1 ? &one->down : &one->both;
+    }
+    i -= 3 * n;
+    return i < pairs ? &l->peer[i / n][i % n] : &l->peer_both[(i - pairs) / n][(i - pairs) % n];
+}
+
+static size_t n_rates(size_t n)
+{
+    return 4 + 3 * n + 2 * n * n;
+}
+
+/* Exactly so many sensible numbers. */
+static bool parse(const char *text, size_t n, struct fbp_links *out)
+{
+    *out = (struct fbp_links){.n = n};
+    for (size_t i = 0; i < n_rates(n); i++) {
+        char *end;
+        const double rate = strtod(text, &end);
+        if (end == text || !isfinite(rate) || rate < 0 || (*end != ' ' && *end != '\0'))
+            return false;
+        *rate_at(out, i) = rate;
+        text = end;
+    }
+    return *text == '\0' && out->together.up > 0;
+}
+
+static bool recall(const char *key, size_t n, struct fbp_links *out)
+{
+    char text[MOST_TEXT + 1];
+
+    return fbp_kept_recall(&file, key, text, sizeof text) && parse(text, n, out);
+}
+
+static void keep(const char *key, struct fbp_links *links)
+{
+    char text[MOST_TEXT + A_NUMBER];
+    int used = 0;
+
+    for (size_t i = 0; i < n_rates(links->n) && used < MOST_TEXT; i++)
+        used += snprintf(text + used, A_NUMBER, "%s%.4g", i ? " " : "", *rate_at(links, i));
+    fbp_kept_keep(&file, key, text);
+}
+
+/* A measurement in progress. */
+struct session {
+    const struct fbp_link_meter *meter;
+    void *own;
+    struct fbp_links *out;
+};
+
+static fbp_status rate(const struct session *s, const struct fbp_flow *flows, size_t n, double *out)
+{
+    return s->meter->rate(s->own, flows, n, out);
+}
+
+/* From and to the host, of devices [i, end) at once. */
+static fbp_status measure_host(const struct session *s, size_t i, size_t end, struct fbp_link *out)
+{
+    struct fbp_flow flows[2 * FBP_MOST_LINKED];
+    const size_t n = end - i;
+
+    for (size_t k = 0; k < n; k++) {
+        flows[k] = (struct fbp_flow){FBP_HOST, (int)(i + k)};
+        flows[n + k] = (struct fbp_flow){(int)(i + k), FBP_HOST};
+    }
+    FBP_TRY(rate(s, flows, n, &out->up));
+    FBP_TRY(rate(s, flows + n, n, &out->down));
+    FBP_TRY(rate(s, flows, 2 * n, &out->both));
+    out->both /= 2;
+    return FBP_OK;
+}
+
+/* Between two devices, i <= j; whatever is not connected has no rate. */
+static fbp_status measure_pair(const struct session *s, size_t i, size_t j)
+{
+    const struct fbp_flow flows[2] = {{(int)i, (int)j}, {(int)j, (int)i}};
+    const bool there = i == j || s->meter->connect(s->own, i, j);
+    const bool back = i != j && s->meter->connect(s->own, j, i);
+
+    if (there)
+        FBP_TRY(rate(s, flows, 1, &s->out->peer[i][j]));
+    if (back)
+        FBP_TRY(rate(s, flows + 1, 1, &s->out->peer[j][i]));
+    if (there && back) {
+        FBP_TRY(rate(s, flows, 2, &s->out->peer_both[i][j]));
+        s->out->peer_both[j][i] = s->out->peer_both[i][j] /= 2;
+    }
+    return FBP_OK;
+}
+
+/* All at once, each to the next. */
+static fbp_status measure_ring(const struct session *s)
+{
+    struct fbp_flow flows[FBP_MOST_LINKED];
+    const size_t n = s->out->n;
+
+    for (size_t i = 0; i < n; i++) {
+        const size_t next = (i + 1) % n;
+        if (n < 2 || s->out->peer[i][next] == 0)
+            return FBP_OK;
+        flows[i] = (struct fbp_flow){(int)i, (int)next};
+    }
+    return rate(s, flows, n, &s->out->ring);
+}
+
+static fbp_status measure_all(const struct session *s)
+{
+    const size_t n = s->out->n;
+
+    for (size_t i = 0; i < n; i++)
+        FBP_TRY(measure_host(s, i, i + 1, &s->out->alone[i]));
+    if (n == 1)
+        s->out->together = s->out->alone[0];
+    else
+        FBP_TRY(measure_host(s, 0, n, &s->out->together));
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i; j < n; j++)
+            FBP_TRY(measure_pair(s, i, j));
+    return measure_ring(s);
+}
+
+/* The last set, for programs that nothing can be kept for; one measurement at a time. */
+static struct {
+    pthread_mutex_t lock;
+    char key[MOST_KEY];
+    struct fbp_links links;
+} last = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Of a set of devices; under the lock. */
+static fbp_status measure(const struct fbp_backend *backend, const int *set, size_t n,
+                          struct fbp_links *out)
+{
+    struct session s = {.meter = backend->links, .out = out};
+    char key[MOST_KEY];
+
+    *out = (struct fbp_links){.n = n};
+    fbp_status st = s.meter->open(&s.own, set, n);
+    if (st == FBP_OK)
+        st = measure_all(&s);
+    s.meter->close(&s.own);
+    if (st == FBP_OK && make_key(backend, set, n, key)) {
+        memcpy(last.key, key, sizeof key);
+        last.links = *out;
+        keep(key, out);
+    }
+    return st;
+}
+
+/* What was measured before, or else now, if it may be; under the lock. */
+static fbp_status find(const struct fbp_backend *backend, const int *set, size_t n,
+                       bool may_measure, struct fbp_links *out)
+{
+    char key[MOST_KEY];
+
+    if (!make_key(backend, set, n, key))
+        return FBP_ERR_DEVICE;
+    if (strcmp(key, last.key) == 0) {
+        *out = last.links;
+        return FBP_OK;
+    }
+    if (recall(key, n, out))
+        return FBP_OK;
+    return may_measure ? measure(backend, set, n, out) : FBP_ERR_DEVICE;
+}
+
+/* The place of a device in a list of n; n if it is not there. */
+static size_t place_of(int device, const int *devices, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && devices[i] != device)
+        i++;
+    return i;
+}
+
+/* Each device once, in the order of indices: one measurement serves all lists of a set. */
+static size_t set_of(const int *devices, size_t n, int set[FBP_MOST_LINKED])
+{
+    size_t n_set = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (place_of(devices[i], set, n_set) < n_set)
+            continue;
+        size_t at = n_set++;
+        for (; at > 0 && set[at - 1] > devices[i]; at--)
+            set[at] = set[at - 1];
+        set[at] = devices[i];
+    }
+    return n_set;
+}
+
+/* The rates of a set, in the order of a list. */
+static void put_in_order(const struct fbp_links *of, const int *set, const int *devices,
+                         struct fbp_links *out)
+{
+    for (size_t i = 0; i < out->n; i++) {
+        const size_t a = place_of(devices[i], set, of->n);
+        out->alone[i] = of->alone[a];
+        for (size_t j = 0; j < out->n; j++) {
+            const size_t b = place_of(devices[j], set, of->n);
+            out->peer[i][j] = of->peer[a][b];
+            out->peer_both[i][j] = of->peer_both[a][b];
+        }
+    }
+    out->together = of->together;
+    out->ring = of->ring;
+}
+
+fbp_status fbp_links_measure(const struct fbp_backend *backend, const int *devices, size_t n,
+                             struct fbp_links *out)
+{
+    int set[FBP_MOST_LINKED] = {0};
+    static struct fbp_links links; /* under the lock */
+
+    *out = (struct fbp_links){.n = n};
+    if (!backend->links)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "links: %s has none that are measured: use devices with a memory of their "
+                        "own",
+                        backend->name);
+    if (n > FBP_MOST_LINKED)
+        return fbp_fail(FBP_ERR_INVALID, "links: %zu devices: at most %d are measured together", n,
+                        FBP_MOST_LINKED);
+    for (size_t i = 1; i < n; i++)
+        if (place_of(devices[i], devices, i) < i)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "links: device %d is named twice: name each device once", devices[i]);
+    const size_t n_set = set_of(devices, n, set);
+    pthread_mutex_lock(&last.lock);
+    const fbp_status st = measure(backend, set, n_set, &links);
+    if (st == FBP_OK)
+        put_in_order(&links, set, devices, out);
+    pthread_mutex_unlock(&last.lock);
+    return st;
+}
+
+bool fbp_links_get(const struct fbp_backend *backend, const int *devices, size_t n,
+                   bool may_measure, struct fbp_links *out)
+{
+    const char *tune = fbp_environment(FBP_ENV_TUNE);
+    int set[FBP_MOST_LINKED] = {0};
+    static struct fbp_links links; /* under the lock */
+
+    *out = (struct fbp_links){.n = n};
+    if (n > FBP_MOST_LINKED || !backend->links || (tune && strcmp(tune, "0") == 0))
+        return false;
+    const size_t n_set = set_of(devices, n, set);
+    pthread_mutex_lock(&last.lock);
+    const fbp_status st = find(backend, set, n_set, may_measure, &links);
+    if (st == FBP_OK)
+        put_in_order(&links, set, devices, out);
+    else
+        fbp_message_clear();
+    pthread_mutex_unlock(&last.lock);
+    return st == FBP_OK;
+}

@@ -1,0 +1,274 @@
+#include "pipeline/run.h"
+
+#include "backend/statistics.h"
+#include "base/mem.h"
+#include "geometry/kind.h"
+#include "pipeline/job.h"
+
+#include <math.h>
+
+/* Slices [first, end) of a column are inside. */
+struct column {
+    uint32_t first, end;
+};
+
+struct fbp_mask {
+    size_t nx, ny, x0, y0; /* of the box */
+    bool in_double;        /* values are, and so is `blank` */
+    double value;
+    struct column *columns; /* [y][x]; NULL: the field of view does not matter */
+    const struct fbp_region *region;
+    void *blank; /* a slice without a wanted voxel; NULL: there is no region */
+};
+
+/* z >= (or, of an upper one, <=) x[0] x + x[1] y + x[2]: the plane through a source and the outer
+ * edge of its last row. */
+struct bound {
+    double x[3];
+};
+
+struct make {
+    const struct fbp_job *job;
+    fbp_mask *mask;
+    struct bound *lower, *upper;
+    size_t n_lower, n_upper;
+};
+
+/* What a view's first or last row sees: side (row - edge) >= 0, as g . (x, y, z, 1) >= 0. */
+static void add_bound(struct make *m, const double *P, double edge, double side)
+{
+    double g[4];
+
+    for (int i = 0; i < 4; i++)
+        g[i] = side * (P[4 + i] - edge * P[8 + i]);
+    const double length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    if (!(fabs(g[2]) > 1e-9 * length)) /* rows along z: no column ends there */
+        return;
+    const struct bound b = {{-g[0] / g[2], -g[1] / g[2], -g[3] / g[2]}};
+    if (g[2] > 0)
+        m->lower[m->n_lower++] = b;
+    else
+        m->upper[m->n_upper++] = b;
+}
+
+static fbp_status find_bounds(struct make *m)
+{
+    const struct fbp_job *job = m->job;
+    const double last = (double)job->panel.n_rows - 0.5;
+
+    FBP_TRY(fbp_calloc((void **)&m->lower, 2 * job->n_views, sizeof *m->lower, "the mask"));
+    FBP_TRY(fbp_calloc((void **)&m->upper, 2 * job->n_views, sizeof *m->upper, "the mask"));
+    for (size_t k = 0; k < job->n_views; k++) {
+        add_bound(m, job->matrices[k], -0.5, 1);
+        add_bound(m, job->matrices[k], last, -1);
+    }
+    return FBP_OK;
+}
+
+/* z of a column within a ball about the iso-centre. */
+static void within_ball(double radius, double x, double y, double z[2])
+{
+    const double square = radius * radius - x * x - y * y;
+
+    z[1] = square >= 0 ? sqrt(square) : -INFINITY;
+    z[0] = square >= 0 ? -z[1] : INFINITY;
+}
+
+/* z of a column within the field of view's radius of the axis: A z^2 - 2 B z + C <= 0. */
+static void within_radius(const struct fbp_geometry_facts *f, double x, double y, double z[2])
+{
+    const double *a = f->axis, s = x * a[0] + y * a[1], r = f->fov_radius_mm;
+    const double A = 1 - a[2] * a[2], B = a[2] * s, C = x * x + y * y - s * s - r * r;
+    const double square = B * B - A * C;
+
+    z[0] = -INFINITY;
+    z[1] = INFINITY;
+    if (A > 1e-12 && square >= 0) {
+        z[0] = (B - sqrt(square)) / A;
+        z[1] = (B + sqrt(square)) / A;
+    } else if (C > 0) {
+        z[1] = -INFINITY;
+    }
+}
+
+/* All columns of a row of the box. */
+static void find_row(void *user, size_t item, int worker)
+{
+    const struct make *m = user;
+    const struct fbp_job *job = m->job;
+    const struct fbp_grid *g = &job->grid;
+    const double y = fbp_grid_coordinate(g, 1, (double)(fbp_roi_first(job, 1) + item));
+    const double z0 = fbp_grid_coordinate(g, 2, 0), dz = g->voxel_mm[2], nz = (double)g->n[2];
+
+    (void)worker;
+    for (size_t i = 0; i < m->mask->nx; i++) {
+        const double x = fbp_grid_coordinate(g, 0, (double)(fbp_roi_first(job, 0) + i));
+        double z[2];
+        if (fbp_kind_of(job->kind)->integral == FBP_OVER_LINES)
+            within_radius(&job->facts, x, y, z);
+        else
+            within_ball(job->facts.fov_radius_mm, x, y, z);
+        for (size_t k = 0; k < m->n_lower && z[0] <= z[1]; k++)
+            z[0] = fmax(z[0], m->lower[k].x[0] * x + m->lower[k].x[1] * y + m->lower[k].x[2]);
+        for (size_t k = 0; k < m->n_upper && z[0] <= z[1]; k++)
+            z[1] = fmin(z[1], m->upper[k].x[0] * x + m->upper[k].x[1] * y + m->upper[k].x[2]);
+        const double first = fmin(fmax(ceil((z[0] - z0) / dz - 1e-6), 0), nz);
+        const double end = fmin(fmax(floor((z[1] - z0) / dz + 1e-6) + 1, 0), nz);
+        m->mask->columns[item * m->mask->nx + i] =
+            (struct column){(uint32_t)first, (uint32_t)(end > first ? end : first)};
+    }
+}
+
+size_t fbp_mask_bytes(const struct fbp_job *job, bool field)
+{
+    const size_t slice = fbp_roi_size(job, 0) * fbp_roi_size(job, 1);
+
+    return (job->region ? slice * fbp_value_size(job) : 0) +
+           (field ? slice * sizeof(struct column) + 4 * job->n_views * sizeof(struct bound) : 0);
+}
+
+static fbp_status find_field(struct make *m)
+{
+    fbp_pool *pool = NULL;
+    fbp_status st = FBP_OK;
+
+    FBP_TRY_GOTO(fbp_calloc((void **)&m->mask->columns, m->mask->nx * m->mask->ny,
+                            sizeof *m->mask->columns, "the mask"));
+    FBP_TRY_GOTO(find_bounds(m));
+    FBP_TRY_GOTO(fbp_pool_create(&pool, m->job->n_threads));
+    fbp_pool_for(pool, m->mask->ny, find_row, m);
+    fbp_pool_destroy(&pool);
+fail:
+    free(m->lower);
+    free(m->upper);
+    return st;
+}
+
+/* Values [begin, end) get the mask's. */
+static void fill(const fbp_mask *m, void *values, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++)
+        if (m->in_double)
+            ((double *)values)[i] = m->value;
+        else
+            ((float *)values)[i] = (float)m->value;
+}
+
+static fbp_status make_blank(fbp_mask *m)
+{
+    const size_t size = m->in_double ? sizeof(double) : sizeof(float);
+
+    FBP_TRY(fbp_calloc(&m->blank, m->nx * m->ny, size, "the mask"));
+    fill(m, m->blank, 0, m->nx * m->ny);
+    return FBP_OK;
+}
+
+fbp_status fbp_mask_create(fbp_mask **out, const struct fbp_job *job, bool field, double value)
+{
+    struct make m = {.job = job};
+    fbp_status st = FBP_OK;
+
+    *out = NULL;
+    FBP_TRY(fbp_calloc((void **)&m.mask, 1, sizeof *m.mask, "the mask"));
+    m.mask->nx = fbp_roi_size(job, 0);
+    m.mask->ny = fbp_roi_size(job, 1);
+    m.mask->x0 = fbp_roi_first(job, 0);
+    m.mask->y0 = fbp_roi_first(job, 1);
+    m.mask->region = job->region;
+    m.mask->in_double = fbp_in_double(job);
+    m.mask->value = isnan(value) ? (double)NAN : value; /* one NaN, the same in every run */
+    if (field)
+        st = find_field(&m);
+    if (st == FBP_OK && job->region)
+        st = make_blank(m.mask);
+    if (st == FBP_OK)
+        *out = m.mask;
+    else
+        fbp_mask_destroy(&m.mask);
+    return st;
+}
+
+void fbp_mask_destroy(fbp_mask **mask)
+{
+    if (!*mask)
+        return;
+    free((*mask)->columns);
+    free((*mask)->blank);
+    free(*mask);
+    *mask = NULL;
+}
+
+/* Voxels [begin, end) of a row are not masked. */
+static size_t look_at(const fbp_mask *m, const void *x, size_t begin, size_t end,
+                      struct fbp_statistics *found)
+{
+    if (end <= begin)
+        return 0;
+    if (m->in_double)
+        fbp_statistics_add_double(found, (const double *)x + begin, end - begin);
+    else
+        fbp_statistics_add(found, (const float *)x + begin, end - begin);
+    return end - begin;
+}
+
+/* The same, but for those of them that some view does not see. */
+static size_t apply_field(const fbp_mask *m, size_t z, const struct column *columns, size_t begin,
+                          size_t end, void *x, struct fbp_statistics *found)
+{
+    size_t inside = 0;
+
+    for (size_t i = begin; i < end; i++) {
+        if (z >= columns[i].first && z < columns[i].end)
+            continue;
+        inside += look_at(m, x, begin, i, found);
+        begin = i + 1;
+        fill(m, x, i, i + 1);
+    }
+    return inside + look_at(m, x, begin, end, found);
+}
+
+static size_t apply_run(const fbp_mask *m, size_t z, size_t y, size_t begin, size_t end, void *x,
+                        struct fbp_statistics *found)
+{
+    if (!m->columns)
+        return look_at(m, x, begin, end, found);
+    return apply_field(m, z, m->columns + y * m->nx, begin, end, x, found);
+}
+
+/* Row y of a slice of the box: what lies between the region's runs, and what is in them. */
+static size_t apply_row(const fbp_mask *m, size_t z, size_t y, void *x,
+                        struct fbp_statistics *found)
+{
+    size_t inside = 0, at = 0, n;
+
+    if (!m->region)
+        return apply_run(m, z, y, 0, m->nx, x, found);
+    const struct fbp_interval *runs = fbp_region_row(m->region, m->y0 + y, z, &n);
+    for (size_t i = 0; i < n; i++) {
+        const size_t begin = runs[i].first - m->x0, end = runs[i].end - m->x0;
+        fill(m, x, at, begin);
+        inside += apply_run(m, z, y, begin, end, x, found);
+        at = end;
+    }
+    fill(m, x, at, m->nx);
+    return inside;
+}
+
+size_t fbp_mask_apply(const fbp_mask *m, size_t z, size_t n, void *values,
+                      struct fbp_statistics *found)
+{
+    const size_t size = m->in_double ? sizeof(double) : sizeof(float);
+    size_t inside = 0;
+
+    *found = FBP_NO_STATISTICS;
+    for (size_t k = 0; k < n; k++)
+        for (size_t y = 0; y < m->ny; y++)
+            inside +=
+                apply_row(m, z + k, y, (char *)values + (k * m->ny + y) * m->nx * size, found);
+    return inside;
+}
+
+const void *fbp_mask_blank(const fbp_mask *mask)
+{
+    return mask->blank;
+}

@@ -1,0 +1,83 @@
+/* Pictures of volumes, and the devices that project them. */
+#include "fbp/picture.h"
+
+#include "base/range.h"
+#include "base/sizes.h"
+#include "picture/viewer.h"
+#include "pipeline/job.h"
+
+#include <string.h>
+
+static fbp_status take_params(struct fbp_picture_params *own,
+                              const struct fbp_picture_params *given)
+{
+    FBP_TRY(FBP_TAKE(picture_params, own, given ? given : fbp_picture_params()));
+    FBP_TRY(fbp_check_range(&fbp_range_value, "view: lo", own->lo));
+    FBP_TRY(fbp_check_range(&fbp_range_value, "view: hi", own->hi));
+    FBP_TRY(fbp_check_range(&fbp_range_angle, "view: turn_deg", own->turn_deg));
+    if (!(own->lo <= own->hi))
+        return fbp_fail(FBP_ERR_INVALID, "view: window %g to %g: give the lower end first", own->lo,
+                        own->hi);
+    if (own->turn_deg != 0 && !own->mip)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "view: slices are not turned, only projections: set mip, too");
+    return FBP_OK;
+}
+
+/* NULL: the host. */
+static fbp_status find_projector(const struct fbp_picture_params *p,
+                                 const struct fbp_projector **projector, int *index)
+{
+    const struct fbp_backend *backend;
+    int devices[FBP_MOST_DEVICES];
+    size_t n = 0;
+
+    *projector = NULL;
+    *index = 0;
+    if (!p->device || strcmp(p->device, "auto") == 0)
+        return FBP_OK;
+    FBP_TRY(fbp_devices_find(p->device, &backend, devices, &n));
+    if (strcmp(backend->name, "cpu") == 0)
+        return FBP_OK;
+    *projector = backend->projector;
+    *index = devices[0];
+    if (!*projector)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "view: %s does not project volumes: use gl or cpu",
+                        backend->name);
+    if (!p->mip)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "view: slices are drawn on the cpu, only projections on %s: set mip, too",
+                        backend->name);
+    if (n > 1)
+        return fbp_fail(FBP_ERR_INVALID, "view: \"%s\": one device projects: name one", p->device);
+    return FBP_OK;
+}
+
+fbp_status fbp_picture_write_source(fbp_source *volume, const char *name, const char *png_path,
+                                    const struct fbp_picture_params *params)
+{
+    FBP_GIVEN(volume, name, png_path);
+    struct fbp_picture_params own;
+    const struct fbp_projector *projector;
+    int index;
+
+    fbp_message_clear();
+    FBP_TRY(take_params(&own, params));
+    FBP_TRY(find_projector(&own, &projector, &index));
+    return fbp_viewer_draw(volume, name, png_path, &own, projector, index);
+}
+
+fbp_status fbp_picture_write(const char *volume_path, const char *png_path,
+                             const struct fbp_picture_params *params)
+{
+    FBP_GIVEN(volume_path, png_path);
+    struct fbp_picture_params own;
+    fbp_source *volume = NULL;
+
+    fbp_message_clear();
+    FBP_TRY(take_params(&own, params));
+    FBP_TRY(fbp_source_open(&volume, volume_path, NULL));
+    const fbp_status st = fbp_picture_write_source(volume, volume_path, png_path, &own);
+    fbp_source_close(&volume);
+    return st;
+}

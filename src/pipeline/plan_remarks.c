@@ -1,0 +1,314 @@
+/* What the user is told about a plan, and about views that have passed. */
+#include "pipeline/plan.h"
+
+#include "array/array.h"
+#include "array/file/format.h"
+#include "base/text.h"
+#include "geometry/kind.h"
+#include "pipeline/job.h"
+#include "prep/bad_pixels.h"
+#include "scan/file/corrections.h"
+#include "scan/file/images.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Does a scan of filtered views leave something of the parameters aside? */
+static bool asks_for_filter(const struct fbp_recon_params *p)
+{
+    return p->filter != FBP_FILTER_RAM_LAK || p->cutoff > 0 || p->cutoff_v > 0 ||
+           p->spatial_filter || p->half_width > 0 || p->pad || p->oversampling > 1 ||
+           p->wiener > 0 || p->periodic || p->response || p->angular_weights != FBP_ANGULAR_DEFAULT;
+}
+
+/* It was not held: say what would. */
+static void note_kernel(const fbp_plan *p)
+{
+    char line[480], bytes[32], remedy[64] = "";
+
+    if (!p->unpacked_needs)
+        return;
+    if (p->unpacked_needs > p->info.memory_limit)
+        snprintf(remedy, sizeof remedy, "raise --memory to %s, or ",
+                 fbp_bytes_text(bytes, sizeof bytes, p->unpacked_needs));
+    snprintf(
+        line, sizeof line,
+        "%.200s can only be read in order, and memory does not hold its unpacked views: kernel "
+        "%s in place of %s, so that values differ in their last digits: %sunpack it",
+        fbp_plan_source_name(p), p->tables.job.chosen.kernel, p->kernel_unpacked, remedy);
+    fbp_plan_note(p, FBP_LOG_NOTE, line);
+}
+
+/* Is there a kernel of this name that computes boxes? */
+static bool computes_boxes(const fbp_plan *p, const char *name)
+{
+    struct fbp_job job = p->tables.job;
+
+    return p->backend->choose(&job, name) && job.boxes;
+}
+
+/* More is computed than the box, and need not be. */
+static void note_box(const fbp_plan *p)
+{
+    static const char *const names[] = {"column", "matrix"}; /* the fastest first */
+    const size_t *all = p->info.whole.n, *box = p->info.volume.n;
+    const double times = (double)all[0] * (double)all[1] / ((double)box[0] * (double)box[1]);
+    const char *name = NULL;
+    char line[300];
+
+    if (!fbp_roi_crops(&p->tables.job) || p->tables.region)
+        return;
+    for (size_t i = 0; !name && i < sizeof names / sizeof *names; i++)
+        name = computes_boxes(p, names[i]) ? names[i] : NULL;
+    snprintf(line, sizeof line, "kernel %s computes whole slices, %.3g times the box's part%s%s%s",
+             p->info.kernel, times, name ? ": --kernel " : "", name ? name : "",
+             name ? " computes the box alone, with slightly other values" : "");
+    fbp_plan_note(p, FBP_LOG_NOTE, line);
+}
+
+/* Of a polynomial that was fitted to thinner objects than a detector can see through. */
+static void note_hardening(const fbp_plan *p)
+{
+    static const double MOST = 8; /* 0.03 % of the intensity */
+    struct fbp_corrections c;
+    char line[300];
+
+    if (fbp_corrections_of(p->scan, &c) != FBP_OK)
+        return;
+    const double turn = fbp_corrections_turn(&c, MOST);
+    snprintf(
+        line, sizeof line,
+        "beam hardening: the polynomial falls from a line integral of %.3g on: what is thicker "
+        "would count as thinner: fit it to all thicknesses that the scan has",
+        turn);
+    if (turn > 0)
+        fbp_plan_note(p, FBP_LOG_WARNING, line);
+}
+
+static void note_pixels(const fbp_plan *p, size_t n, const char *what)
+{
+    char line[100];
+
+    snprintf(line, sizeof line, "%zu bad pixels are %s", n, what);
+    if (n > 0)
+        fbp_plan_note(p, FBP_LOG_NOTE, line);
+}
+
+static void note_scan(const fbp_plan *p)
+{
+    char line[600];
+
+    if (fbp_scan_assumed(p->scan, line, sizeof line) > 0)
+        fbp_plan_note(p, FBP_LOG_WARNING, line);
+    if (p->scan->note)
+        fbp_plan_note(p, FBP_LOG_WARNING, p->scan->note);
+    fbp_reduction_describe(&p->reduction, fbp_stored_views(p->scan), line, sizeof line);
+    if (line[0])
+        fbp_plan_note(p, FBP_LOG_NOTE, line);
+}
+
+/* All that `fbp geometry check` prints as warnings, too. */
+static void warn_about_geometry(const fbp_plan *p)
+{
+    const struct fbp_job *job = &fbp_plan_measured(p)->job;
+    char line[600];
+
+    for (size_t i = 0; fbp_scan_remark(p->scan, &job->facts, &p->info.volume, i, line, sizeof line);
+         i++)
+        fbp_plan_note(p, FBP_LOG_WARNING, line);
+}
+
+/* Choices that change nothing. */
+static void note_choices(const fbp_plan *p)
+{
+    const enum fbp_precision precision = p->params.precision;
+    char line[300];
+
+    if (!p->backend->has_precisions &&
+        (precision == FBP_PRECISION_FAST || precision == FBP_PRECISION_HALF)) {
+        snprintf(line, sizeof line, "%s has one precision, exact: --precision changes nothing",
+                 p->backend->name);
+        fbp_plan_note(p, FBP_LOG_NOTE, line);
+    }
+    if (!p->backend->own_memory && p->params.device_memory_bytes > 0) {
+        snprintf(line, sizeof line,
+                 "%s has views and volume in the host's memory: --device-memory changes nothing, "
+                 "--memory limits it",
+                 p->backend->name);
+        fbp_plan_note(p, FBP_LOG_NOTE, line);
+    }
+    if (fbp_plan_measured(p)->job.filtered && asks_for_filter(&p->params))
+        fbp_plan_note(
+            p, FBP_LOG_NOTE,
+            "the views are weighted and filtered already: choices of filter and weights change "
+            "nothing");
+}
+
+/* A compressed stream is unpacked from its beginning for each slab. */
+static void warn_about_unpacking(const fbp_plan *p)
+{
+    char line[300];
+
+    if (!p->in_order || p->hold || p->follow || p->ahead.used || p->work.n_slabs < 3)
+        return;
+    snprintf(line, sizeof line,
+             "the compressed file %.120s is unpacked %zu times, once per slab: raise --memory, or "
+             "unpack it",
+             fbp_plan_source_name(p), p->work.n_slabs);
+    fbp_plan_note(p, FBP_LOG_WARNING, line);
+}
+
+static void warn_about_following(const fbp_plan *p)
+{
+    char line[300];
+
+    if (!p->follow || p->work.n_slabs <= p->n_devices)
+        return;
+    snprintf(line, sizeof line,
+             "memory holds %zu of %zu slabs of the volume: only these follow the scan, and "
+             "after the last view the others read it again: raise --memory or --device-memory "
+             "to finish at once",
+             p->n_devices, p->work.n_slabs);
+    fbp_plan_note(p, FBP_LOG_WARNING, line);
+}
+
+void fbp_plan_remark(const fbp_plan *p)
+{
+    char line[600];
+
+    note_scan(p);
+    for (size_t i = 0; i < 3; i++)
+        if (fbp_plan_prep(p)->missing[i])
+            fbp_plan_note(p, FBP_LOG_WARNING, fbp_plan_prep(p)->missing[i]);
+    note_pixels(p, fbp_plan_prep(p)->n_left_out, "left out of the means");
+    note_hardening(p);
+    warn_about_geometry(p);
+    note_choices(p);
+    p->backend->remark(&p->tables.job, line, sizeof line);
+    if (line[0])
+        fbp_plan_note(p, FBP_LOG_NOTE, line);
+    warn_about_following(p);
+    warn_about_unpacking(p);
+    fbp_plan_note_ahead(p);
+    note_kernel(p);
+    note_box(p);
+    fbp_plan_note_team(p);
+    note_pixels(p, fbp_plan_prep(p)->n_bridges, "interpolated from their neighbours");
+}
+
+/* Their share of all samples, where all are looked at. */
+static void warn_about_count(const fbp_plan *p, size_t count, const char *what, const char *done)
+{
+    const struct fbp_scan *s = p->scan;
+    const double all = (double)s->n_views * (double)s->panel.n_rows * (double)s->panel.n_columns;
+    const bool whole = memcmp(p->info.whole.n, p->info.volume.n, sizeof p->info.whole.n) == 0 &&
+                       !p->params.n_parts && !p->params.team;
+    char line[400], share[80] = "";
+
+    if (count == 0)
+        return;
+    if (whole)
+        snprintf(share, sizeof share, ", %.2g %% of %zu views of %zu x %zu",
+                 fmin(100, 100 * (double)count / all), s->n_views, s->panel.n_columns,
+                 s->panel.n_rows);
+    snprintf(line, sizeof line, "%s: %zu%s: %s", what, count, share, done);
+    fbp_plan_note(p, FBP_LOG_WARNING, line);
+}
+
+static void warn_about_mended(const fbp_plan *p, const struct fbp_report *report)
+{
+    warn_about_count(p, report->not_finite, "samples that are no numbers (NaN or infinite)",
+                     "they were interpolated along the row, or set to 0 if the whole row is bad; "
+                     "find their cause");
+    warn_about_count(p, report->clipped, "samples that are not above the dark",
+                     "their transmission was set to 1e-6 (line integral 13.8): expect streaks: "
+                     "expose longer, check the dark, or use --bad-pixels auto for dead pixels");
+}
+
+/* Rows of some views, read once more: pixels that no map lists, and saturated air. */
+static fbp_status warn_about_samples(const fbp_plan *p, fbp_source *source,
+                                     struct fbp_report *report)
+{
+    const struct fbp_job *job = &fbp_plan_measured(p)->job;
+    const struct fbp_prep *prep = fbp_plan_prep(p);
+    struct fbp_sample_check c = {.prep = prep, .top_down = p->top_down};
+    size_t z0, n, end;
+    char line[400];
+
+    report->repaired_pixels = prep->n_bridges;
+    c.source = source; /* as it was measured: below what resamples and corrects */
+    if (p->rectify.used && c.source->below)
+        c.source = c.source->below;
+    if (p->ahead.used && c.source->below)
+        c.source = c.source->below;
+    const fbp_source *root = c.source;
+    while (root->below)
+        root = root->below;
+    /* callbacks are asked once, and memory of devices is not copied */
+    if (job->filtered || !fbp_kind_has_lines(job->kind) || fbp_source_in_order(c.source) ||
+        (root->inputs.n == 0 && (!fbp_source_samples(root) || fbp_source_far(root))))
+        return FBP_OK;
+    fbp_roi_slices(job, &z0, &n);
+    job->rows(job, 0, job->n_views, z0, z0 + n, &c.row0, &end);
+    c.n_rows = end - c.row0;
+    if (p->rectify.used || /* rows of the job are others */
+        (!fbp_roi_crops(job) && 2 * c.n_rows > job->panel.n_rows)) { /* nearly all */
+        c.row0 = 0;
+        c.n_rows = prep->panel.n_rows;
+    }
+    const fbp_status st = fbp_check_samples(&c);
+    free(c.bad);
+    if (st != FBP_OK)
+        return st;
+    report->bad_pixels = c.n_bad;
+    report->saturated = c.n_flat;
+    snprintf(
+        line, sizeof line,
+        "found %zu dead, stuck, hot or saturated pixels that no map lists (by %d views): expect "
+        "rings and wrong values: --bad-pixels auto interpolates such pixels, or list them in "
+        "bad_pixels",
+        c.n_bad, FBP_CHECK_VIEWS);
+    if (c.n_bad > 0)
+        fbp_plan_note(p, FBP_LOG_WARNING, line);
+    if (c.n_flat == 0)
+        return FBP_OK;
+    report->saturated_value = c.flat_top;
+    report->saturated_share = (double)c.n_flat / (double)c.n_samples;
+    snprintf(line, sizeof line,
+             "%zu samples (%.2g %% of %d views) have the greatest value, %.7g, which is below %s: "
+             "the detector is saturated in air, or %s is too large: values come out wrong at the "
+             "object's edge: expose less, or correct %s",
+             c.n_flat, 100 * report->saturated_share, FBP_CHECK_VIEWS, c.flat_top,
+             fbp_scan_has_image(p->scan, FBP_IMAGE_FLAT) ? "the flat" : "i0",
+             fbp_scan_has_image(p->scan, FBP_IMAGE_FLAT) ? "the flat" : "i0",
+             fbp_scan_has_image(p->scan, FBP_IMAGE_FLAT) ? "the flat" : "i0");
+    fbp_plan_note(p, FBP_LOG_WARNING, line);
+    return FBP_OK;
+}
+
+/* What the views showed as they passed: an error where there was nothing in any of them. */
+fbp_status fbp_plan_tell_look(const fbp_plan *p, fbp_look *look, fbp_source *source,
+                              struct fbp_report *report)
+{
+    char line[800];
+
+    FBP_TRY(fbp_look_sum_up(look, source, p->top_down, fbp_plan_source_name(p), report));
+    fbp_look_dead(look, report, line, sizeof line);
+    if (line[0])
+        fbp_plan_note(p, FBP_LOG_WARNING, line);
+    fbp_look_air(look, line, sizeof line);
+    if (line[0])
+        fbp_plan_note(p, FBP_LOG_WARNING, line);
+    fbp_look_exposure(report, p->scan->n_views, line, sizeof line);
+    if (line[0])
+        fbp_plan_note(p, FBP_LOG_WARNING, line);
+    warn_about_mended(p, report);
+    FBP_TRY(warn_about_samples(p, source, report));
+    const bool padded = p->tables.job.pad;
+    fbp_look_truncated(report, p->scan->n_views, padded, line, sizeof line);
+    if (line[0])
+        fbp_plan_note(p, padded ? FBP_LOG_NOTE : FBP_LOG_WARNING, line);
+    return FBP_OK;
+}

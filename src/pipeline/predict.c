@@ -1,0 +1,524 @@
+#include "backend/device.h"
+#include "backend/rows.h"
+#include "backend/slab.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "pipeline/division.h"
+#include "pipeline/job.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* In the order in which a step passes them.  Filter and backprojection share the device. */
+enum stage { READ, UP, FILTER, SHARE, BP, DOWN, SUM, WRITE, STAGES };
+
+/* Steps between the first stage and the last; blocks that are here and not written. */
+enum { AHEAD = 128, HERE = 2 };
+
+static const double AT_ONCE = 1e30; /* a rate without a limit */
+
+/* A block of a task, with what belongs to it: the task's views come with its first one. */
+struct step {
+    double amount[STAGES];                     /* bytes; of FILTER and BP seconds */
+    bool loads, spends, first, last, finished; /* first and last of its slab */
+};
+
+/* One device.  Each stage takes step after step; where it is busy, begun is done + 1. */
+struct lane {
+    struct step steps[AHEAD];
+    size_t made, begun[STAGES], done[STAGES];
+    double left[STAGES], busy[STAGES];
+    size_t loads[STAGES], spent; /* batches that have passed, and whose buffer is free again */
+    size_t slabs, fetched;       /* whose backprojection began, which are here */
+    size_t here[STAGES];         /* finished blocks that have passed */
+    struct fbp_task *tasks;      /* of the slab that it has drawn last */
+    size_t n_tasks, task, block, drawn; /* slabs drawn */
+};
+
+struct course {
+    const struct fbp_machine *machine;
+    const struct fbp_rates *rates;
+    const struct fbp_job *job;
+    const struct fbp_work *work;
+    struct lane *lanes;
+    size_t next_slab, first_slice, n_slices;
+    struct lane **filters; /* of shared views the device that filters a batch; NULL: none yet */
+    double now;
+};
+
+/* The next slab: for views that are to be read, or where they are kept, once all is begun that the
+ * device has. */
+static bool draw(struct course *c, struct lane *l)
+{
+    const bool kept = c->work->kept && l->drawn > 0;
+
+    if (c->next_slab == fbp_work_slabs(c->work, c->job) || (kept && l->begun[BP] < l->made))
+        return false;
+    const struct fbp_slab slab = fbp_work_slab(c->work, c->job, c->next_slab++);
+    l->n_tasks = fbp_work_tasks(c->work, c->job, &slab, l->drawn++ == 0, l->tasks);
+    l->task = l->block = 0;
+    return true;
+}
+
+static double seconds_of(const struct course *c, const struct fbp_task *t, double voxels, size_t z0,
+                         size_t z1)
+{
+    const double cost =
+        fbp_cut_cost(&c->work->cut, c->n_slices, z0 - c->first_slice, z1 - c->first_slice);
+
+    if (t->batch.n_rows == 0)
+        return 0;
+    return voxels * (double)t->batch.n_views * c->rates->update * cost + c->rates->call;
+}
+
+/* A batch comes to a device: it is its own to load, or another one's, to be copied from there. */
+static void load_step(struct course *c, struct lane *l, struct step *out)
+{
+    const struct fbp_work *w = c->work;
+    const struct fbp_job *job = c->job;
+    const struct fbp_batch *b = &l->tasks[l->task].batch;
+    const double samples = (double)b->n_views * (double)job->panel.n_columns;
+    struct lane **filters = w->shared ? &c->filters[l->task] : NULL;
+
+    if (filters && *filters) {
+        out->amount[SHARE] = (double)w->filtered_bytes / (double)job->n_views * (double)b->n_views;
+        return;
+    }
+    if (filters)
+        *filters = l;
+    out->loads = true;
+    out->amount[UP] = samples * (double)b->load_rows * (double)fbp_raw_size(job);
+    out->amount[READ] = c->machine->read > 0 ? out->amount[UP] : 0;
+    out->amount[FILTER] = samples * (double)b->n_rows * c->rates->filter;
+}
+
+/* Of a finished block: what a process gets of the others, and what it writes. */
+static void own_part(const struct course *c, struct step *out)
+{
+    const double n = c->machine->sharers > 1 ? (double)c->machine->sharers : 1;
+
+    out->amount[SUM] = c->machine->sum > 0 ? out->amount[DOWN] * (n - 1) / n : 0;
+    out->amount[WRITE] = c->machine->write > 0 ? out->amount[DOWN] / n : 0;
+}
+
+static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, struct step *out)
+{
+    const struct fbp_task *t = &l->tasks[l->task];
+    const double voxels =
+        (double)fbp_slab_slice(&t->slab) * (double)(z1 - z0) * (double)fbp_frames(c->job);
+    size_t a, e;
+
+    *out = (struct step){.first = t->first && l->block == 0, .finished = t->final};
+    const bool ends = !fbp_task_block(t, l->block + 1, &a, &e);
+    out->spends = t->loads && ends;
+    out->last = t->last && ends;
+    out->amount[BP] = seconds_of(c, t, voxels, z0, z1);
+    if (t->loads && l->block == 0)
+        load_step(c, l, out);
+    if (t->final) {
+        out->amount[DOWN] = voxels * (double)fbp_value_size(c->job);
+        own_part(c, out);
+    }
+}
+
+/* The next one of a device; false: it has none, or no room. */
+static bool make_step(struct course *c, struct lane *l)
+{
+    size_t z0, z1;
+
+    if (l->made - l->done[WRITE] == AHEAD)
+        return false;
+    if (c->work->shared && l->loads[READ] - l->loads[UP] == c->work->n_raw)
+        return false; /* whoever is free takes the next batch */
+    while (l->task == l->n_tasks || !fbp_task_block(&l->tasks[l->task], l->block, &z0, &z1)) {
+        l->block = 0;
+        if ((l->task == l->n_tasks || ++l->task == l->n_tasks) && !draw(c, l))
+            return false;
+    }
+    fill_step(c, l, z0, z1, &l->steps[l->made++ % AHEAD]);
+    l->block++;
+    return true;
+}
+
+/* Is there what a stage needs for its next step, and a buffer for what it makes? */
+static bool may_begin(struct course *c, struct lane *l, enum stage s)
+{
+    const struct fbp_work *w = c->work;
+    const size_t at = l->begun[s];
+
+    if (at > l->done[s] || (s == READ ? at == l->made && !make_step(c, l) : at == l->done[s - 1]))
+        return false;
+    const struct step *step = &l->steps[at % AHEAD];
+    switch (s) {
+    case READ:
+        return !step->loads || l->loads[READ] - l->loads[UP] < w->n_raw;
+    case UP:
+        return !step->loads || l->loads[UP] - l->loads[FILTER] < w->n_raw;
+    case FILTER:
+        return !step->loads || w->kept || l->loads[FILTER] - l->spent < w->n_filtered;
+    case SHARE:
+        return step->amount[SHARE] <= 0 || c->filters[at]->done[FILTER] > at;
+    case BP:
+        return !step->first || l->slabs - l->fetched < w->n_volumes;
+    case DOWN:
+        return !step->finished || l->here[DOWN] - l->here[WRITE] < HERE;
+    default:
+        return true;
+    }
+}
+
+static void end_step(struct lane *l, enum stage s)
+{
+    const struct step *step = &l->steps[l->done[s]++ % AHEAD];
+
+    l->loads[s] += step->loads;
+    l->here[s] += step->finished;
+    if (s == BP)
+        l->spent += step->spends;
+    if (s == DOWN)
+        l->fetched += step->last;
+}
+
+/* Everything that can begin now.  What is nothing to a stage passes it at once. */
+static void begin_all(struct course *c, struct lane *l)
+{
+    for (bool again = true; again;) {
+        again = false;
+        for (enum stage s = READ; s < STAGES; s++) {
+            if (!may_begin(c, l, s))
+                continue;
+            const struct step *step = &l->steps[l->begun[s]++ % AHEAD];
+            l->left[s] = step->amount[s];
+            if (s == BP)
+                l->slabs += step->first;
+            if (l->left[s] <= 0)
+                end_step(l, s);
+            again = true;
+        }
+    }
+}
+
+static bool is_busy(const struct lane *l, enum stage s)
+{
+    return l->begun[s] > l->done[s];
+}
+
+static double limit(double rate)
+{
+    return rate > 0 ? rate : AT_ONCE;
+}
+
+/* Bytes a second of a device's link, if it were alone. */
+static double own_rate(const struct course *c, const struct lane *l, enum stage s)
+{
+    const struct fbp_machine *m = c->machine;
+    const double known = s == UP ? m->up : m->down;
+    const double seconds = s == UP ? c->rates->upload : c->rates->fetch;
+    const double alone = known > 0 ? known : seconds > 0 ? 1 / seconds : AT_ONCE;
+
+    return is_busy(l, UP) && is_busy(l, DOWN) ? fmin(alone, limit(m->both)) : alone;
+}
+
+/* The part that each gets of what it could use, where all together may not have more than that. */
+static double part_of(double used, double most)
+{
+    return used > most ? most / used : 1;
+}
+
+/* What all devices' links get of what they could use: [UP], [DOWN]. */
+static void share_links(const struct course *c, double part[STAGES])
+{
+    const struct fbp_machine *m = c->machine;
+    double used[STAGES] = {0};
+
+    for (size_t i = 0; i < c->work->n_workers; i++)
+        for (enum stage s = UP; s <= DOWN; s += DOWN - UP)
+            used[s] += is_busy(&c->lanes[i], s) ? own_rate(c, &c->lanes[i], s) : 0;
+    part[UP] = part_of(used[UP], limit(m->up_all));
+    part[DOWN] = part_of(used[DOWN], limit(m->down_all));
+    if (used[UP] > 0 && used[DOWN] > 0) {
+        const double all =
+            part_of(used[UP] * part[UP] + used[DOWN] * part[DOWN], 2 * limit(m->both_all));
+        part[UP] *= all;
+        part[DOWN] *= all;
+    }
+}
+
+/* Devices that read (write) now. */
+static double sharers(const struct course *c, enum stage s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->work->n_workers; i++)
+        n += is_busy(&c->lanes[i], s);
+    return (double)n;
+}
+
+/* Of a rank's cores: what computes, and a thread that adds up, get the same part of them. */
+static double part_of_cores(const struct course *c, const struct lane *l)
+{
+    const double cores = c->machine->sum_cores;
+
+    return cores > 0 && is_busy(l, SUM) && (is_busy(l, FILTER) || is_busy(l, BP))
+               ? cores / (cores + 1)
+               : 1;
+}
+
+static double rate_of(const struct course *c, const struct lane *l, enum stage s,
+                      const double part[STAGES])
+{
+    switch (s) {
+    case SUM:
+        return c->machine->sum * part_of_cores(c, l);
+    case READ:
+        return c->machine->read / sharers(c, s);
+    case WRITE:
+        return c->machine->write / sharers(c, s);
+    case UP:
+    case DOWN:
+        return own_rate(c, l, s) * part[s];
+    case SHARE:
+        return c->machine->peer > 0  ? c->machine->peer
+               : c->rates->share > 0 ? 1 / c->rates->share
+                                     : AT_ONCE;
+    default:
+        return (is_busy(l, FILTER) && is_busy(l, BP) ? 0.5 : 1) * part_of_cores(c, l);
+    }
+}
+
+/* On to the next end of a step; false: all is done. */
+static bool go_on(struct course *c)
+{
+    const size_t n = c->work->n_workers;
+    double part[STAGES], next = INFINITY, rates[STAGES];
+
+    share_links(c, part);
+    for (size_t i = 0; i < n; i++)
+        for (enum stage s = READ; s < STAGES; s++)
+            if (is_busy(&c->lanes[i], s))
+                next = fmin(next, c->lanes[i].left[s] / rate_of(c, &c->lanes[i], s, part));
+    if (!(next < INFINITY))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        struct lane *l = &c->lanes[i];
+        for (enum stage s = READ; s < STAGES; s++)
+            rates[s] = is_busy(l, s) ? rate_of(c, l, s, part) : 0;
+        for (enum stage s = READ; s < STAGES; s++)
+            if (rates[s] > 0) {
+                l->busy[s] += next;
+                l->left[s] -= rates[s] * next;
+            }
+    }
+    c->now += next;
+    return true;
+}
+
+/* What is left by rounding. */
+static void end_all(struct lane *l)
+{
+    for (enum stage s = READ; s < STAGES; s++)
+        if (is_busy(l, s) && l->left[s] <= 1e-9 * l->steps[l->done[s] % AHEAD].amount[s])
+            end_step(l, s);
+}
+
+static void follow(struct course *c)
+{
+    do {
+        for (size_t i = 0; i < c->work->n_workers; i++) {
+            end_all(&c->lanes[i]);
+            begin_all(c, &c->lanes[i]);
+        }
+    } while (!fbp_stopped() && go_on(c));
+}
+
+static fbp_status open_lanes(struct course *c)
+{
+    const size_t n = c->work->n_workers;
+
+    FBP_TRY(fbp_calloc((void **)&c->lanes, n, sizeof *c->lanes, "what devices would do"));
+    FBP_TRY(fbp_calloc((void **)&c->filters, c->work->n_batches, sizeof(struct lane *),
+                       "what devices would do"));
+    for (size_t i = 0; i < n; i++)
+        FBP_TRY(fbp_calloc((void **)&c->lanes[i].tasks, c->work->n_batches + 1,
+                           sizeof *c->lanes[i].tasks, "what devices would do"));
+    return FBP_OK;
+}
+
+static void close_lanes(struct course *c)
+{
+    for (size_t i = 0; c->lanes && i < c->work->n_workers; i++)
+        free(c->lanes[i].tasks);
+    free(c->lanes);
+    free((void *)c->filters);
+}
+
+static void sum_up(const struct course *c, struct fbp_predicted *out, double *sums)
+{
+    double most[STAGES] = {0};
+
+    for (size_t i = 0; i < c->work->n_workers; i++)
+        for (enum stage s = READ; s < STAGES; s++)
+            most[s] = fmax(most[s], c->lanes[i].busy[s]);
+    *sums = most[SUM];
+    *out = (struct fbp_predicted){.read = most[READ],
+                                  .upload = most[UP],
+                                  .filter = most[FILTER],
+                                  .share = most[SHARE],
+                                  .backproject = most[BP],
+                                  .fetch = most[DOWN],
+                                  .write = most[WRITE],
+                                  .total = c->machine->begin + c->now};
+}
+
+fbp_status fbp_predict(const struct fbp_machine *machine, const struct fbp_rates *rates,
+                       const struct fbp_job *job, const struct fbp_work *w,
+                       struct fbp_predicted *out)
+{
+    double sums;
+
+    return fbp_predict_sharer(machine, rates, job, w, out, &sums);
+}
+
+fbp_status fbp_predict_sharer(const struct fbp_machine *machine, const struct fbp_rates *rates,
+                              const struct fbp_job *job, const struct fbp_work *w,
+                              struct fbp_predicted *out, double *sums)
+{
+    static const struct fbp_machine nothing_shared = {0};
+    struct course c = {
+        .machine = machine ? machine : &nothing_shared, .rates = rates, .job = job, .work = w};
+
+    *out = (struct fbp_predicted){0};
+    *sums = 0;
+    fbp_roi_slices(job, &c.first_slice, &c.n_slices);
+    const fbp_status st = open_lanes(&c);
+    if (st == FBP_OK) {
+        follow(&c);
+        sum_up(&c, out, sums);
+    }
+    close_lanes(&c);
+    return st;
+}
+
+/* A device that computes beside the host takes a larger sample: starting it costs time, too. */
+enum { SAMPLE_UPDATES = 1 << 25, LARGE_SAMPLE = 1 << 29 };
+
+struct sample {
+    fbp_device *dev;
+    float *host;
+    void *raw, *filtered, *volume;
+};
+
+/* Slices in the middle, as many as make a sample of one group of views: kernels that set up a whole
+ * voxel column at a time are slow on single slices. */
+static struct fbp_slab sample_slab(const struct fbp_job *job, const struct fbp_work *work,
+                                   size_t wanted)
+{
+    struct fbp_slab out = fbp_slab_asked(job, 0, 1);
+    const size_t updates = fbp_slab_slice(&out) * work->group_views;
+    size_t first, n;
+
+    fbp_roi_slices(job, &first, &n);
+    out.nz = updates < wanted ? wanted / updates : 1;
+    if (out.nz > work->slab_slices)
+        out.nz = work->slab_slices;
+    out.z0 = first + (n - out.nz) / 2;
+    return out;
+}
+
+/* Views of the first batch, at most one group; the slices may need none of its rows. */
+static struct fbp_batch sample_batch(const struct fbp_job *job, const struct fbp_work *work,
+                                     const struct fbp_slab *slab)
+{
+    struct fbp_batch out = fbp_work_batch(work, job, slab, 0);
+
+    if (out.n_views > work->group_views)
+        out.n_views = work->group_views;
+    return out;
+}
+
+static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job *job,
+                              struct sample *s, const struct fbp_batch *batch,
+                              const struct fbp_slab *slab, double *filter, double *backproject)
+{
+    const size_t n = fbp_raw_samples(job, batch);
+
+    for (size_t i = 0; i < n * fbp_value_size(job) / sizeof *s->host;
+         i++) /* or halves of doubles */
+        s->host[i] = (float)(i * 2654435761u % 1000) * 1e-3f;
+    if (b->own_memory) {
+        FBP_TRY(b->upload(s->dev, s->raw, s->host, n));
+        FBP_TRY(fbp_device_settle(b, s->dev, FBP_STAGE_IN));
+    }
+    const double start = fbp_seconds();
+    FBP_TRY(b->filter(s->dev, batch, b->own_memory ? s->raw : s->host, s->filtered));
+    FBP_TRY(fbp_device_settle(b, s->dev, FBP_STAGE_FILTER));
+    *filter = fbp_seconds() - start;
+    FBP_TRY(b->clear(s->dev, slab, s->volume));
+    FBP_TRY(fbp_device_settle(b, s->dev, FBP_STAGE_BP));
+    const double middle = fbp_seconds();
+    FBP_TRY(
+        b->backproject(s->dev, batch, s->filtered, slab, slab->z0, slab->z0 + slab->nz, s->volume));
+    FBP_TRY(fbp_device_settle(b, s->dev, FBP_STAGE_BP));
+    *backproject = fbp_seconds() - middle;
+    return FBP_OK;
+}
+
+/* All that is computed, relative to a sample: voxels, or slices if the sample has no voxel. */
+static double times_sampled(const struct fbp_job *job, const struct fbp_slab *slab)
+{
+    size_t first, n;
+
+    fbp_roi_slices(job, &first, &n);
+    const uint64_t all = fbp_wanted_voxels(job, slab, first, first + n);
+    const uint64_t sampled = fbp_wanted_voxels(job, slab, slab->z0, slab->z0 + slab->nz);
+
+    return job->region && sampled ? (double)all / (double)sampled : (double)n / (double)slab->nz;
+}
+
+fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, int device,
+                        const struct fbp_work *work, double filtered_times, double *seconds)
+{
+    const bool own = b->own_memory;
+    const struct fbp_slab slab = sample_slab(job, work, own ? LARGE_SAMPLE : SAMPLE_UPDATES);
+    const struct fbp_batch batch = sample_batch(job, work, &slab);
+    const size_t raw_bytes = fbp_raw_samples(job, &batch) * fbp_value_size(job);
+    const struct fbp_buffer raw = {FBP_FOR_RAW,
+                                   fbp_raw_device_bytes(job, fbp_raw_samples(job, &batch)),
+                                   batch.n_views, batch.load_rows};
+    const struct fbp_buffer filtered = {FBP_FOR_FILTERED,
+                                        b->filtered_bytes(job, batch.n_views, batch.n_rows),
+                                        batch.n_views, batch.n_rows};
+    const struct fbp_buffer volume = {FBP_FOR_VOLUME, b->volume_bytes(job, &slab), 0, 0};
+    struct sample s = {0};
+    double filter = 0, backproject = 0;
+    fbp_status st = FBP_OK;
+
+    *seconds = 0;
+    if (batch.n_rows == 0)
+        return FBP_OK;
+    FBP_TRY_GOTO(b->open(&s.dev, device, job));
+    FBP_TRY_GOTO(fbp_alloc((void **)&s.host, raw_bytes, "a sample of the work"));
+    if (own)
+        FBP_TRY_GOTO(b->alloc(s.dev, &raw, &s.raw));
+    FBP_TRY_GOTO(b->alloc(s.dev, &filtered, &s.filtered));
+    FBP_TRY_GOTO(b->alloc(s.dev, &volume, &s.volume));
+    if (own) /* what is loaded at the first call shall not be counted */
+        FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
+    FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
+
+    const double rows = filtered_times * (double)job->n_views * (double)job->panel.n_rows;
+    const double sampled = (double)batch.n_views;
+    *seconds = (filter * rows / (sampled * (double)batch.n_rows) +
+                backproject * times_sampled(job, &slab) * (double)job->n_views / sampled) *
+               (double)fbp_series(job) / (double)work->n_workers;
+fail:
+    if (s.dev) {
+        fbp_device_put(b, s.dev, FBP_FOR_RAW, s.raw);
+        fbp_device_put(b, s.dev, FBP_FOR_FILTERED, s.filtered);
+        fbp_device_put(b, s.dev, FBP_FOR_VOLUME, s.volume);
+        b->close(&s.dev);
+    }
+    fbp_free(s.host);
+    return st;
+}

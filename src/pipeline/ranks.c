@@ -1,0 +1,417 @@
+#include "base/stop.h"
+#include "base/text.h"
+#include "pipeline/division.h"
+#include "pipeline/job.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the time of slabs alone. */
+static const double WORTH_IT = 0.7;
+
+static size_t groups_of(const struct fbp_job *job, size_t group_views)
+{
+    return (job->n_views + group_views - 1) / group_views;
+}
+
+static struct fbp_job whole_of(const struct fbp_job *job)
+{
+    struct fbp_job whole = *job;
+
+    whole.share[0] = whole.share[1] = 0;
+    whole.view_groups[0] = whole.view_groups[1] = 0;
+    return whole;
+}
+
+fbp_status fbp_ranks_check(const struct fbp_job *job, size_t group_views, size_t size,
+                           size_t n_parts)
+{
+    const size_t n_groups = groups_of(job, group_views);
+
+    if (n_parts > 1 && fbp_in_double(job))
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "view_ranks: partial volumes in double are not added up: leave it out");
+    if (n_parts > size)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "view_ranks: %zu processes cannot share views among %zu: give at most as "
+                        "many as were started",
+                        size, n_parts);
+    if (n_parts > n_groups)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "view_ranks: there %s only %zu group%s of views to share out: give at most "
+                        "as many",
+                        n_groups == 1 ? "is" : "are", n_groups, n_groups == 1 ? "" : "s");
+    return FBP_OK;
+}
+
+static void note_other(size_t slabs, size_t parts, double cost, struct fbp_ranks *out)
+{
+    if (cost <= 0 || (out->other_cost > 0 && cost >= out->other_cost))
+        return;
+    out->other_slabs = slabs;
+    out->other_parts = parts;
+    out->other_cost = cost;
+}
+
+/* A grid: the quickest of those that may be taken so far, or of the others?  Those that share views
+ * change the last digits of values, and must be worth it. */
+static void consider(size_t slabs, size_t parts, double cost, bool may_be, struct fbp_ranks *out)
+{
+    const double least = out->n_parts == 1 && parts > 1 ? WORTH_IT * out->cost : out->cost;
+
+    if (!may_be || (out->cost > 0 && cost >= least)) {
+        note_other(slabs, parts, cost, out);
+        return;
+    }
+    note_other(out->n_slabs, out->n_parts, out->cost, out);
+    out->n_slabs = slabs;
+    out->n_parts = parts;
+    out->cost = cost;
+}
+
+/* Grids that use all processes, or as many of them as there are groups of views to share out; of
+ * many processes also those of powers of two. */
+static bool is_candidate(size_t parts, size_t size, size_t most)
+{
+    return size % parts == 0 || parts == most || (parts & (parts - 1)) == 0;
+}
+
+void fbp_ranks_place(struct fbp_ranks *r, size_t rank)
+{
+    r->idle = rank >= r->n_slabs * r->n_parts;
+    r->slab = r->idle ? 0 : rank / r->n_parts;
+    r->part = rank % r->n_parts;
+}
+
+/* What cannot be, such as a slab that does not fit, is not taken. */
+static fbp_status weigh(const struct fbp_ranks_cost *how, size_t slabs, size_t parts, bool may_be,
+                        struct fbp_ranks *out)
+{
+    struct fbp_ranks grid = {.n_slabs = slabs, .n_parts = parts};
+    double seconds = 0;
+
+    if (how->seconds(how->user, &grid, &seconds) != FBP_OK) {
+        FBP_TRY(fbp_go_on());
+        fbp_message_clear();
+        return FBP_OK;
+    }
+    consider(slabs, parts, seconds, may_be, out);
+    return FBP_OK;
+}
+
+fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_t size,
+                            size_t n_parts, const struct fbp_ranks_cost *how, struct fbp_ranks *out)
+{
+    const struct fbp_job whole = whole_of(job);
+    const size_t n_groups = groups_of(job, group_views);
+    const size_t most = fbp_in_double(job) ? 1 : size < n_groups ? size : n_groups;
+    size_t first, n;
+
+    FBP_TRY(fbp_ranks_check(job, group_views, size, n_parts));
+    fbp_roi_slices(&whole, &first, &n);
+    *out = (struct fbp_ranks){.n_slabs = size < n ? size : n, .n_parts = 1};
+    if (n_parts > 0) /* whatever it costs */
+        *out = (struct fbp_ranks){.n_slabs = size / n_parts < n ? size / n_parts : n,
+                                  .n_parts = n_parts};
+    for (size_t parts = 1; size > 1 && parts <= most; parts++)
+        if (parts == n_parts || is_candidate(parts, size, most))
+            FBP_TRY(weigh(how, size / parts < n ? size / parts : n, parts,
+                          n_parts == 0 || parts == n_parts, out));
+    return FBP_OK;
+}
+
+fbp_status fbp_ranks_share(const struct fbp_ranks *r, size_t group_views, struct fbp_job *job)
+{
+    const size_t n = groups_of(job, group_views);
+
+    job->counts_once = true; /* they add up their counts */
+    job->view_groups[0] = job->view_groups[1] = 0;
+    for (size_t i = 0; i < 2 && r->n_parts > 1; i++)
+        job->view_groups[i] = (r->part + i) * n / r->n_parts;
+    return fbp_part_share(job, (struct fbp_part_of){r->slab + 1, r->n_slabs}, job->share);
+}
+
+static size_t period_of(size_t n_parts, size_t block)
+{
+    return block > n_parts ? block : n_parts;
+}
+
+size_t fbp_ranks_segment(size_t n_parts, size_t block)
+{
+    return (period_of(n_parts, block) + n_parts - 1) / n_parts;
+}
+
+/* Of slice i of n: periods are as thick as a block, the last one thinner, and each begins with
+ * another process, so that none gets the odd slices of all of them. */
+static size_t owner_of(size_t i, size_t n, size_t n_parts, size_t block)
+{
+    const size_t period = period_of(n_parts, block), at = i / period, left = n - at * period;
+    const size_t slices = left < period ? left : period;
+
+    return (i % period * n_parts / slices + at) % n_parts;
+}
+
+size_t fbp_ranks_owner(const struct fbp_job *job, size_t n_parts, size_t block, size_t z)
+{
+    const size_t at = fbp_roi_first(job, 2) + z;
+    size_t z0, n;
+
+    fbp_roi_slices(job, &z0, &n);
+    return at >= z0 && at < z0 + n ? owner_of(at - z0, n, n_parts, block) : 0;
+}
+
+/* The least of two rates, of which 0 has no limit. */
+static double least(double a, double b)
+{
+    return a <= 0 ? b : b <= 0 ? a : fmin(a, b);
+}
+
+/* What a rank gets of the partial volumes of others.  Those that share a slab are neighbours: some
+ * of them are on its node, whose ranks have one network together. */
+static double rate_of_sums(const struct fbp_nodes *m, size_t n_parts)
+{
+    const size_t here = m->ranks, local = n_parts < here ? n_parts : here;
+    const double others = (double)(n_parts - 1), far = (double)(n_parts - local) / others;
+    const double own = m->on_host ? 1 / FBP_CLUSTER_CORE : (1 - far) / FBP_CLUSTER_LOCAL;
+    const double seconds = own + (m->net > 0 ? far * (double)here / m->net : 0);
+
+    return seconds > 0 ? 1 / seconds : 0;
+}
+
+struct fbp_machine fbp_cluster_rank(const struct fbp_nodes *m, const struct fbp_ranks *grid)
+{
+    const struct fbp_machine *node = &m->machine;
+    const double here = (double)m->ranks;
+    const double all = (double)(grid->n_slabs * grid->n_parts);
+    struct fbp_machine own = *node;
+
+    own.up = least(node->up, node->up_all / here);
+    own.down = least(node->down, node->down_all / here);
+    own.both = least(node->both, node->both_all / here);
+    own.up_all = own.down_all = own.both_all = own.peer = 0;
+    own.read = least(node->read / here, m->disk / all);
+    own.write = least(node->write / here, m->disk / all);
+    own.sharers = grid->n_parts;
+    own.sum = grid->n_parts > 1 ? rate_of_sums(m, grid->n_parts) : 0;
+    own.sum_cores = m->on_host ? m->n_threads : 0;
+    return own;
+}
+
+static fbp_status predict_rank(const struct fbp_nodes *m, const struct fbp_work_request *request,
+                               const struct fbp_ranks *grid, struct fbp_cluster_time *out)
+{
+    const struct fbp_machine machine = fbp_cluster_rank(m, grid);
+    struct fbp_job job = *request->job;
+    struct fbp_work_request rq = *request;
+
+    FBP_TRY(fbp_ranks_share(grid, rq.backend->group_views, &job));
+    rq.job = &job;
+    rq.machine = &machine;
+    rq.n_workers = rq.slabs_each = 1;
+    rq.sharers = grid->n_parts;
+    rq.plain = m->on_host;
+    if (m->rates)
+        m->rates(m, &job, &rq.rates);
+    FBP_TRY(fbp_work_divide(&rq, &out->work));
+    return fbp_predict_sharer(&machine, &rq.rates, &job, &out->work, &out->rank, &out->sum);
+}
+
+/* A slab at the rim has more slices, and one in the middle costs as much with fewer. */
+fbp_status fbp_cluster_predict(const struct fbp_nodes *m, const struct fbp_work_request *request,
+                               const struct fbp_ranks *grid, struct fbp_cluster_time *out)
+{
+    struct fbp_ranks at = *grid;
+    struct fbp_cluster_time rim;
+
+    at.slab = grid->n_slabs / 2;
+    FBP_TRY(predict_rank(m, request, &at, out));
+    at.slab = 0;
+    FBP_TRY(predict_rank(m, request, &at, &rim));
+    if (rim.rank.total > out->rank.total)
+        *out = rim;
+    return FBP_OK;
+}
+
+struct weighing {
+    const struct fbp_nodes *nodes;
+    const struct fbp_work_request *request;
+};
+
+/* seconds() of struct fbp_ranks_cost. */
+static fbp_status cluster_seconds(void *user, const struct fbp_ranks *grid, double *seconds)
+{
+    const struct weighing *w = user;
+    struct fbp_cluster_time time;
+
+    FBP_TRY(fbp_cluster_predict(w->nodes, w->request, grid, &time));
+    *seconds = time.rank.total;
+    return FBP_OK;
+}
+
+fbp_status fbp_cluster_choose(const struct fbp_nodes *m, const struct fbp_work_request *request,
+                              size_t size, size_t n_parts, struct fbp_ranks *out)
+{
+    struct weighing with = {m, request};
+    const struct fbp_ranks_cost how = {cluster_seconds, &with};
+
+    return fbp_ranks_choose(request->job, request->backend->group_views, size, n_parts, &how, out);
+}
+
+enum { MOST_KEYS = 32, MOST_WORD = FBP_KEY_WORD_ROOM - 1 };
+
+struct reading {
+    const char *who;
+    const struct fbp_key *keys;
+    size_t n_keys;
+    bool seen[MOST_KEYS];
+    void *out;
+};
+
+/* A number as people write it: no "nan", "inf" or hexadecimal. */
+static bool read_number(const char *text, const char **end, double *out)
+{
+    char *e;
+
+    if (!isdigit((unsigned char)text[0]) && text[0] != '.')
+        return false;
+    if (text[0] == '0' && tolower((unsigned char)text[1]) == 'x')
+        return false;
+    errno = 0;
+    *out = strtod(text, &e);
+    *end = e;
+    return e != text && errno == 0 && isfinite(*out);
+}
+
+/* "G" of "GB/s": 10^9.  Of bytes as elsewhere: "G" and "GiB" are 2^30, "GB" is 10^9. */
+static double prefix(const char **at, double base)
+{
+    static const char letters[] = "KMGT";
+    const char *found = **at ? strchr(letters, toupper((unsigned char)**at)) : NULL;
+
+    if (!found)
+        return 1;
+    ++*at;
+    return pow(base, (double)(found - letters + 1));
+}
+
+/* The unit behind a number; 0: it is another one. */
+static double scale_of(enum fbp_key_unit unit, const char *text)
+{
+    const char *at = text;
+    double scale;
+
+    switch (unit) {
+    case FBP_KEY_RATE:
+        scale = prefix(&at, 1000);
+        return at > text && strcmp(at, "B/s") == 0 ? scale : 0;
+    case FBP_KEY_BYTES:
+        scale = prefix(&at, 1024);
+        if (strcmp(at, "B") == 0 && at > text)
+            return at = text, prefix(&at, 1000);
+        return *at == '\0' || (at > text && strcmp(at, "iB") == 0) ? scale : 0;
+    default:
+        return *text == '\0' ? 1 : 0;
+    }
+}
+
+static fbp_status set_value(const struct reading *r, const struct fbp_key *key, const char *text)
+{
+    void *field = (char *)r->out + key->offset;
+    const char *unit = "";
+    double v = 0, scale = 0;
+
+    if (key->unit == FBP_KEY_WORD) {
+        snprintf(field, FBP_KEY_WORD_ROOM, "%s", text);
+        return FBP_OK;
+    }
+    const bool whole = key->unit == FBP_KEY_COUNT || key->unit == FBP_KEY_INT;
+    if (read_number(text, &unit, &v))
+        scale = scale_of(key->unit, unit);
+    v *= scale;
+    if (scale <= 0 || !(v >= key->least && v <= key->most) || (whole && v != floor(v)))
+        return fbp_fail(FBP_ERR_INVALID, "%s: %s=%.*s: expected %s", r->who, key->name, MOST_WORD,
+                        text, key->expected);
+    if (key->unit == FBP_KEY_INT)
+        *(int *)field = (int)v;
+    else if (key->unit == FBP_KEY_COUNT)
+        *(size_t *)field = (size_t)v;
+    else if (key->unit == FBP_KEY_BYTES)
+        *(uint64_t *)field = (uint64_t)v;
+    else
+        *(double *)field = v;
+    return FBP_OK;
+}
+
+static fbp_status find_key(const struct reading *r, const char *name, size_t *out)
+{
+    const char *names[MOST_KEYS];
+    char known[240] = "";
+
+    for (size_t i = 0; i < r->n_keys; i++) {
+        const size_t used = strlen(known);
+        names[i] = r->keys[i].name;
+        snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", names[i]);
+        *out = i;
+        if (strcmp(name, names[i]) == 0)
+            return FBP_OK;
+    }
+    const char *near = fbp_nearest(name, names, r->n_keys);
+    if (near)
+        return fbp_fail(FBP_ERR_INVALID, "%s: unknown key \"%.*s\": did you mean %s?", r->who,
+                        MOST_WORD, name, near);
+    return fbp_fail(FBP_ERR_INVALID, "%s: unknown key \"%.*s\": use %s", r->who, MOST_WORD, name,
+                    known);
+}
+
+/* "KEY=VALUE"; the = becomes the end of a string. */
+static fbp_status read_one(struct reading *r, char *word)
+{
+    char *equals = strchr(word, '=');
+    size_t k = 0;
+
+    if (!word[0])
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: nothing is given, or there is a comma too many: expected "
+                        "KEY=VALUE,KEY=VALUE, as in gups=4,read=2GB/s",
+                        r->who);
+    if (equals == word)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: \"%.*s\": there is no key before \"=\": expected KEY=VALUE, as in "
+                        "read=2GB/s",
+                        r->who, MOST_WORD, word);
+    if (!equals)
+        return fbp_fail(FBP_ERR_INVALID, "%s: \"%.*s\": expected KEY=VALUE, as in gups=4", r->who,
+                        MOST_WORD, word);
+    *equals = '\0';
+    FBP_TRY(find_key(r, word, &k));
+    if (r->seen[k])
+        return fbp_fail(FBP_ERR_INVALID, "%s: %s is given twice: give it once", r->who,
+                        r->keys[k].name);
+    r->seen[k] = true;
+    return set_value(r, &r->keys[k], equals + 1);
+}
+
+fbp_status fbp_key_values_read(const char *who, const char *text, const struct fbp_key *keys,
+                               size_t n_keys, void *out)
+{
+    struct reading r = {.who = who, .keys = keys, .n_keys = n_keys, .out = out};
+    char *copy = fbp_strdup(text);
+    fbp_status st = FBP_OK;
+
+    if (!copy)
+        return fbp_fail(FBP_ERR_NOMEM, "%s: no memory for its words: close other programs", who);
+    for (char *word = copy, *comma; st == FBP_OK && word; word = comma) {
+        comma = strchr(word, ',');
+        if (comma)
+            *comma++ = '\0';
+        st = read_one(&r, word);
+    }
+    free(copy);
+    return st;
+}

@@ -1,0 +1,609 @@
+/* The upright detector of a rolled one, and the interpolation onto it. */
+#include "array/onto.h"
+#include "base/cache.h"
+#include "base/mem.h"
+#include "base/status.h"
+#include "base/stop.h"
+#include "base/vec.h"
+#include "geometry/facts.h"
+#include "geometry/kind.h"
+#include "pipeline/job.h"
+#include "pipeline/view_sources.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double DEGREE = FBP_PI / 180;
+
+/* Rows that lean by less are taken as they are.  If the angle varies by more than its mean, and the
+ * panel is not offset, it may be larger: errors of first order cancel, and 0.003 % are left. */
+static const double LEAST_ROLL = 0.05 * FBP_PI / 180, LEAST_WOBBLE = 0.5 * FBP_PI / 180;
+
+/* The direct B-spline filter ends where its weights, powers of POLE, are below 1e-7. */
+enum { REACH = 12 };
+static const double POLE = -0.26794919243112270647; /* sqrt(3) - 2 */
+
+/* What a pixel takes on one core (a few years old, 3 GHz). */
+static const double PIXEL_SECONDS = 40e-9;
+
+static const struct fbp_panel one_pixel = {1, 1};
+
+/* The measured panel of a view on the upright plane: lengths in mm from the image of the origin. */
+struct outline {
+    struct fbp_view unit; /* upright pixels of 1 mm; (0, 0) is the image of the origin */
+    double P[12];         /* its matrix */
+    double corner[4][2];  /* counter-clockwise, from the first column of the first row */
+};
+
+static void apply(const double H[9], double x, double y, double out[2])
+{
+    const double w = H[6] * x + H[7] * y + H[8];
+
+    out[0] = (H[0] * x + H[1] * y + H[2]) / w;
+    out[1] = (H[3] * x + H[4] * y + H[5]) / w;
+}
+
+static void project(const double P[12], const double x[3], double out[2])
+{
+    const double w = fbp_dot(P + 8, x) + P[11];
+
+    out[0] = (fbp_dot(P, x) + P[3]) / w;
+    out[1] = (fbp_dot(P + 4, x) + P[7]) / w;
+}
+
+/* From pixels of `view` on `panel` to those of the measured view k. */
+static bool homography(const struct fbp_scan *scan, size_t k, const struct fbp_view *view,
+                       const struct fbp_panel *panel, double H[9])
+{
+    double P[12], first[3];
+
+    if (!fbp_kind_of(scan->kind)->matrix(&scan->views[k], &scan->panel, P))
+        return false;
+    fbp_view_pixel(view, panel, 0, 0, first);
+    for (size_t i = 0; i < 3; i++) {
+        H[3 * i] = fbp_dot(P + 4 * i, view->u);
+        H[3 * i + 1] = fbp_dot(P + 4 * i, view->v);
+        H[3 * i + 2] = fbp_dot(P + 4 * i, first) + P[4 * i + 3];
+    }
+    return true;
+}
+
+/* False if some of the panel has no image there. */
+static bool outline_of(const struct fbp_scan *scan, size_t k, const double axis[3],
+                       struct outline *o)
+{
+    const struct fbp_kind_table *kind = fbp_kind_of(scan->kind);
+    const struct fbp_view *view = &scan->views[k];
+    const double c = (double)scan->panel.n_columns - 0.5, r = (double)scan->panel.n_rows - 0.5;
+    const double edge[4][2] = {{-0.5, -0.5}, {c, -0.5}, {c, r}, {-0.5, r}};
+    const double origin[3] = {0, 0, 0};
+    struct fbp_frame f;
+    double at[2], p[3];
+
+    if (!fbp_frame_of(view, axis, &f))
+        return false;
+    o->unit = *view;
+    for (int i = 0; i < 3; i++) {
+        o->unit.u[i] = copysign(1, fbp_dot(view->u, f.t)) * f.t[i];
+        o->unit.v[i] = copysign(1, fbp_dot(view->v, f.a)) * f.a[i];
+        o->unit.d[i] = fbp_dot(view->d, f.n) * f.n[i];
+    }
+    if (!kind->matrix(&o->unit, &one_pixel, o->P) || !(o->P[11] > 0))
+        return false;
+    project(o->P, origin, at);
+    fbp_axpy(o->unit.d, at[0], o->unit.u, o->unit.d);
+    fbp_axpy(o->unit.d, at[1], o->unit.v, o->unit.d);
+    if (!kind->matrix(&o->unit, &one_pixel, o->P))
+        return false;
+    for (int i = 0; i < 4; i++) {
+        fbp_view_pixel(view, &scan->panel, edge[i][0], edge[i][1], p);
+        if (!(fbp_dot(o->P + 8, p) + o->P[11] > 0))
+            return false;
+        project(o->P, p, o->corner[i]);
+    }
+    return true;
+}
+
+/* Where the line through two corners has coordinate[axis] = at: its other coordinate. */
+static double edge_at(const struct outline *o, int from, int to, int axis, double at)
+{
+    const double *a = o->corner[from], *b = o->corner[to];
+
+    return a[!axis] + (at - a[axis]) / (b[axis] - a[axis]) * (b[!axis] - a[!axis]);
+}
+
+/* Edges of all views in x: at mid-height of the volume, where they are nearest to the axis, and the
+ * farthest corners; in y: on the axis.  per_mm: measured pixels per mm along x and y, the most. */
+struct extent {
+    double middle[2], inner[2], outer[2], y[2], per_mm[2];
+};
+
+static void widen(double range[2], double lo, double hi)
+{
+    range[0] = fmin(range[0], lo);
+    range[1] = fmax(range[1], hi);
+}
+
+/* heights: of the volume, along the axis. */
+static bool fold(const struct fbp_scan *scan, size_t k, const double axis[3],
+                 const double heights[2], struct extent *e)
+{
+    struct outline o;
+    double H[9], y[3], at[4][2];
+
+    if (!outline_of(scan, k, axis, &o) || !homography(scan, k, &o.unit, &one_pixel, H))
+        return false;
+    const double bottom = edge_at(&o, 0, 1, 0, 0), top = edge_at(&o, 3, 2, 0, 0);
+    widen(e->y, bottom, top);
+    for (int i = 0; i < 2; i++) {
+        double point[3] = {0, 0, 0};
+        fbp_axpy(point, heights[i], axis, point);
+        project(o.P, point, at[0]);
+        y[i] = fmin(fmax(at[0][1], bottom), top);
+    }
+    y[2] = (y[0] + y[1]) / 2;
+    for (int i = 0; i < 3; i++) {
+        const double left = edge_at(&o, 0, 3, 1, y[i]), right = edge_at(&o, 1, 2, 1, y[i]);
+        e->inner[0] = fmax(e->inner[0], left);
+        e->inner[1] = fmin(e->inner[1], right);
+        if (i == 2)
+            widen(e->middle, left, right);
+    }
+    for (int i = 0; i < 4; i++)
+        widen(e->outer, o.corner[i][0], o.corner[i][0]);
+    for (int i = 0; i < 2; i++) {
+        apply(H, -0.5 * !i, y[2] - 0.5 * i, at[0]);
+        apply(H, 0.5 * !i, y[2] + 0.5 * i, at[1]);
+        e->per_mm[i] = fmax(e->per_mm[i], hypot(at[1][0] - at[0][0], at[1][1] - at[0][1]));
+    }
+    return isfinite(e->y[0] + e->y[1] + e->inner[0] + e->inner[1]);
+}
+
+/* Edges in x.  If opposite views complete a panel, its shorter side must be measured in all rows;
+ * but half of what there is at mid-height is kept. */
+static void choose_columns(struct fbp_rectify *r, bool offset, const struct extent *e, double x[2])
+{
+    const int shorter = -e->middle[0] < e->middle[1] ? 0 : 1;
+
+    memcpy(x, e->middle, sizeof e->middle);
+    if (!offset)
+        return;
+    x[!shorter] = e->outer[!shorter];
+    x[shorter] = e->inner[shorter];
+    if (fabs(x[shorter]) >= fabs(e->middle[shorter]) / 2 && x[0] < 0 && x[1] > 0)
+        return;
+    x[shorter] = e->middle[shorter] / 2;
+    snprintf(r->warning, sizeof r->warning,
+             "the offset panel is rolled by %.3g degrees so that its shorter side ends near the "
+             "rotation axis, or before it, in the first or last slices: values near the axis are "
+             "wrong there: give a volume of fewer slices",
+             r->roll_rad / DEGREE);
+}
+
+/* Pixels for a length of so many; even if the measured ones are, so that both centres may agree. */
+static size_t count(double length, size_t measured)
+{
+    const double more = ceil((length - 0.01 - (double)measured) / 2);
+
+    return (size_t)fmax(1, (double)measured + 2 * more);
+}
+
+/* Upright views on one panel. */
+static fbp_status make_views(struct fbp_rectify *r, const double axis[3], const struct extent *e,
+                             const double x[2])
+{
+    const struct fbp_scan *from = &r->measured.scan;
+    const struct fbp_panel panel = {count((x[1] - x[0]) * e->per_mm[0], from->panel.n_columns),
+                                    count((e->y[1] - e->y[0]) * e->per_mm[1], from->panel.n_rows)};
+    const double middle[2] = {(x[0] + x[1]) / 2, (e->y[0] + e->y[1]) / 2};
+
+    r->scan.panel = panel;
+    for (size_t k = 0; k < from->n_views; k++) {
+        struct fbp_view *v = &r->scan.views[k];
+        struct outline o;
+        double at[2];
+        if (!outline_of(from, k, axis, &o))
+            return FBP_ERR_INVALID; /* which it was not before */
+        *v = o.unit;
+        project(o.P, from->views[k].d, at);
+        for (int i = 0; i < 2; i++) {
+            double *step = i ? v->v : v->u;
+            /* whole pixels from the measured centre: what is hardly rolled is hardly interpolated
+             */
+            const double pixels = (middle[i] - at[i]) * e->per_mm[i];
+            fbp_axpy(v->d, at[i] + round(pixels) / e->per_mm[i], step, v->d);
+            for (int j = 0; j < 3; j++)
+                step[j] /= e->per_mm[i];
+        }
+        if (!homography(from, k, v, &panel, r->matrix[k]))
+            return FBP_ERR_INVALID;
+    }
+    return FBP_OK;
+}
+
+static fbp_status create(struct fbp_rectify *r, const struct fbp_geometry_facts *facts,
+                         const struct fbp_grid *grid)
+{
+    const struct fbp_scan *from = &r->measured.scan;
+    struct extent e = {.middle = {INFINITY, -INFINITY},
+                       .inner = {-INFINITY, INFINITY},
+                       .outer = {INFINITY, -INFINITY},
+                       .y = {INFINITY, -INFINITY}};
+    double heights[2] = {INFINITY, -INFINITY}, x[2];
+
+    FBP_TRY(fbp_calloc((void **)&r->scan.views, from->n_views, sizeof *r->scan.views, "views"));
+    FBP_TRY(fbp_calloc((void **)&r->matrix, from->n_views, sizeof *r->matrix, "views"));
+    for (int i = 0; i < 8; i++) {
+        double corner[3];
+        for (int j = 0; j < 3; j++)
+            corner[j] = fbp_grid_coordinate(grid, j, i >> j & 1 ? (double)grid->n[j] - 1 : 0);
+        widen(heights, fbp_dot(corner, facts->axis), fbp_dot(corner, facts->axis));
+    }
+    for (size_t k = 0; k < from->n_views; k++)
+        if (!fold(from, k, facts->axis, heights, &e))
+            return fbp_fail(FBP_ERR_UNSUPPORTED,
+                            "geometry: view %zu: a panel that is rolled by %.3g degrees is "
+                            "resampled onto an upright one, where parts of this panel have no "
+                            "image: check its axes u and v",
+                            k, r->roll_rad / DEGREE);
+    choose_columns(r, facts->offset, &e, x);
+    return make_views(r, facts->axis, &e, x);
+}
+
+fbp_status fbp_rectify_create(struct fbp_rectify *r, const struct fbp_scan *scan,
+                              const struct fbp_grid *wanted, bool top_down)
+{
+    struct fbp_geometry_facts facts;
+    struct fbp_views views = fbp_scan_views(scan);
+    struct fbp_view *own = NULL;
+    struct fbp_grid grid;
+    double axis[3], centre[3], sum = 0, squares = 0;
+    fbp_status st = FBP_OK;
+
+    *r = (struct fbp_rectify){.measured = {.scan = *scan, .top_down = top_down}};
+    if (fbp_kind_of(scan->kind)->integral != FBP_OVER_LINES || scan->filtered)
+        return FBP_OK;
+    if (fbp_facts_of(fbp_scan_views(scan), NULL, &facts) != FBP_OK) {
+        fbp_message_clear(); /* the job returns this error */
+        return FBP_OK;
+    }
+    const double unsure = fbp_axis_of(scan->views, scan->n_views, axis);
+    r->roll_rad = facts.lean_rad;
+    for (size_t k = 0; k < scan->n_views; k++) {
+        const struct fbp_view *v = &scan->views[k];
+        struct fbp_frame f;
+        if (!fbp_frame_of(v, axis, &f))
+            continue;
+        const double lean = atan2(fbp_dot(v->u, f.a), fabs(fbp_dot(v->u, f.t)));
+        sum += lean;
+        squares += lean * lean;
+    }
+    const bool wobbles = !facts.offset && 2 * sum * sum < squares * (double)scan->n_views;
+    if (!(r->roll_rad > fmax(wobbles ? LEAST_WOBBLE : LEAST_ROLL, unsure)))
+        return FBP_OK;
+    if (scan->panel.n_rows == 1) {
+        snprintf(r->warning, sizeof r->warning,
+                 "the detector has one row, and that leans by %.3g degrees against the plane of "
+                 "rotation: it cannot be turned upright, and values off the axis are wrong: check "
+                 "the detector's tilt",
+                 r->roll_rad / DEGREE);
+        return FBP_OK;
+    }
+    r->scan = *scan;
+    r->scan.dark = r->scan.flat = r->scan.bad_pixels = NULL;
+    r->scan.images = NULL;
+    r->scan.corrections = NULL;
+    r->scan.i0 = 0;
+    r->scan.views = NULL;
+    FBP_TRY_GOTO(fbp_grid_resolve(NULL, scan, &r->scan.volume));
+    FBP_TRY_GOTO(fbp_grid_resolve(wanted, scan, &grid));
+    FBP_TRY_GOTO(fbp_views_centre(fbp_kind_of(scan->kind), &views, centre, &own));
+    r->measured.scan.views = (struct fbp_view *)views.view;
+    fbp_axpy(grid.centre_mm, -1, centre, grid.centre_mm);
+    FBP_TRY_GOTO(create(r, &facts, &grid));
+    for (size_t k = 0; own && k < scan->n_views; k++) {
+        struct fbp_view *v = &r->scan.views[k];
+        fbp_axpy(v->d, 1, centre, v->d);
+        if (fbp_kind_of(scan->kind)->has_source)
+            fbp_axpy(v->s, 1, centre, v->s);
+    }
+    r->measured.scan.views = scan->views;
+    FBP_TRY_GOTO(fbp_prep_create(&r->measured.prep, scan, top_down));
+    r->used = true;
+fail:
+    free(own);
+    if (st != FBP_OK)
+        fbp_rectify_clear(r);
+    return st;
+}
+
+void fbp_rectify_clear(struct fbp_rectify *r)
+{
+    fbp_prep_clear(&r->measured.prep);
+    free(r->scan.views);
+    free(r->matrix);
+    *r = (struct fbp_rectify){0};
+}
+
+/* Index of a sample of n that are continued by reflection. */
+static size_t reflect(ptrdiff_t i, size_t n)
+{
+    const ptrdiff_t period = n > 1 ? 2 * ((ptrdiff_t)n - 1) : 1;
+
+    if (i >= 0 && i < (ptrdiff_t)n)
+        return (size_t)i;
+    i = (i % period + period) % period;
+    return (size_t)(i < (ptrdiff_t)n ? i : period - i);
+}
+
+/* Least and greatest row of splines that upright rows [row0, row0 + n_rows) depend on. */
+static void spline_rows(const struct fbp_rectify *r, size_t view, size_t row0, size_t n_rows,
+                        size_t out[2])
+{
+    const double last = (double)r->measured.scan.panel.n_rows - 1;
+    double lo = INFINITY, hi = -INFINITY, at[2];
+
+    for (int i = 0; i < 4; i++) {
+        apply(r->matrix[view], i & 1 ? (double)r->scan.panel.n_columns - 1 : 0,
+              (double)row0 + (i & 2 ? (double)n_rows - 1 : 0), at);
+        lo = fmin(lo, at[1]);
+        hi = fmax(hi, at[1]);
+    }
+    /* taps: floor - 1 to floor + 2; one more for rounding */
+    out[0] = (size_t)fmax(0, fmin(floor(lo), last - 1) - 2);
+    out[1] = (size_t)fmin(last, fmax(floor(hi), 0) + 3);
+}
+
+void fbp_rectify_rows(const struct fbp_rectify *r, size_t view, size_t row0, size_t n_rows,
+                      size_t *first, size_t *n)
+{
+    const size_t nr = r->measured.scan.panel.n_rows;
+    size_t rows[2];
+
+    spline_rows(r, view, row0, n_rows, rows);
+    *first = rows[0] > REACH ? rows[0] - REACH : 0;
+    *n = (nr - rows[1] > REACH + 1 ? rows[1] + REACH + 1 : nr) - *first;
+}
+
+/* A row of splines: one before the first and two behind the last. */
+static size_t spline_columns(const struct fbp_rectify *r)
+{
+    return r->measured.scan.panel.n_columns + 3;
+}
+
+size_t fbp_rectify_floats(const struct fbp_rectify *r)
+{
+    return (r->measured.scan.panel.n_rows + 1) * spline_columns(r);
+}
+
+/* Weights of the direct B-spline filter; they add up to 1. */
+static void spline_filter(float h[REACH + 1])
+{
+    double sum = 0;
+
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i <= REACH; i++) {
+            const double x = pow(POLE, i);
+            if (pass)
+                h[i] = (float)(x / sum);
+            else
+                sum += i ? 2 * x : x;
+        }
+}
+
+/* Coefficients of rows [rows[0], rows[1]] from samples whose first row is `first`. */
+static void spline_of(const struct fbp_rectify *r, const size_t rows[2], size_t first,
+                      const float *in, float *row, float *out)
+{
+    const size_t nc = r->measured.scan.panel.n_columns, nr = r->measured.scan.panel.n_rows;
+    const size_t stride = spline_columns(r);
+    float h[REACH + 1];
+
+    spline_filter(h);
+    for (size_t j = rows[0]; j <= rows[1]; j++, out += stride) {
+        for (size_t c = 0; c < nc; c++)
+            row[c] = h[0] * in[(j - first) * nc + c];
+        for (ptrdiff_t i = 1; i <= REACH; i++) {
+            const float *a = in + (reflect((ptrdiff_t)j - i, nr) - first) * nc;
+            const float *b = in + (reflect((ptrdiff_t)j + i, nr) - first) * nc;
+            for (size_t c = 0; c < nc; c++)
+                row[c] += h[i] * (a[c] + b[c]);
+        }
+        for (size_t c = 0; c < nc; c++) {
+            const bool inside = c >= REACH && nc - c > REACH;
+            float sum = h[0] * row[c];
+            for (ptrdiff_t i = 1; i <= REACH; i++)
+                sum += h[i] * (inside ? row[c - (size_t)i] + row[c + (size_t)i]
+                                      : row[reflect((ptrdiff_t)c - i, nc)] +
+                                            row[reflect((ptrdiff_t)c + i, nc)]);
+            out[c + 1] = sum;
+        }
+        out[0] = out[1 + reflect(-1, nc)];
+        out[nc + 1] = out[1 + reflect((ptrdiff_t)nc, nc)];
+        out[nc + 2] = out[1 + reflect((ptrdiff_t)nc + 1, nc)];
+    }
+}
+
+/* Sample before x, clamped to [0, n - 1], and the cubic B-spline's weights of the four around. */
+static size_t taps(double x, size_t n, float w[4])
+{
+    x = !(x > 0) ? 0 : x < (double)n - 1 ? x : (double)n - 1;
+    const size_t i = (size_t)x;
+    const float t = (float)(x - (double)i), s = 1 - t;
+
+    w[0] = s * s * s / 6;
+    w[1] = (4 + t * t * (3 * t - 6)) / 6;
+    w[2] = (4 + s * s * (3 * s - 6)) / 6;
+    w[3] = t * t * t / 6;
+    return i;
+}
+
+void fbp_rectify_view(const struct fbp_rectify *r, size_t view, size_t row0, size_t n_rows,
+                      const float *in, float *work, float *out)
+{
+    const size_t nc = r->measured.scan.panel.n_columns, nr = r->measured.scan.panel.n_rows;
+    const size_t stride = spline_columns(r);
+    const double *H = r->matrix[view];
+    float *splines = work + stride;
+    size_t rows[2], first, n;
+
+    spline_rows(r, view, row0, n_rows, rows);
+    fbp_rectify_rows(r, view, row0, n_rows, &first, &n);
+    spline_of(r, rows, first, in, work, splines);
+    for (size_t y = row0; y < row0 + n_rows; y++)
+        for (size_t x = 0; x < r->scan.panel.n_columns; x++, out++) {
+            double at[2];
+            float wx[4], wy[4], sum = 0;
+            apply(H, (double)x, (double)y, at);
+            const size_t c = taps(at[0], nc, wx), j = taps(at[1], nr, wy);
+            for (size_t i = 0; i < 4; i++) {
+                const size_t row = reflect((ptrdiff_t)(j + i) - 1, nr);
+                const float *s = splines + (row - rows[0]) * stride + c;
+                sum += wy[i] * (wx[0] * s[0] + wx[1] * s[1] + wx[2] * s[2] + wx[3] * s[3]);
+            }
+            *out = sum;
+        }
+}
+
+double fbp_rectify_seconds(const struct fbp_rectify *r)
+{
+    const struct fbp_panel *panel = &r->scan.panel;
+
+    return r->used ? PIXEL_SECONDS * (double)panel->n_columns * (double)panel->n_rows : 0;
+}
+
+void fbp_rectify_describe(const struct fbp_rectify *r, char *line, size_t n)
+{
+    const size_t used = strlen(line);
+
+    if (r->used)
+        snprintf(line + used, n - used,
+                 "%sdetector rolled by %.3g deg: resampled to an upright one of %zu x %zu",
+                 used ? "; " : "", r->roll_rad / DEGREE, r->scan.panel.n_columns,
+                 r->scan.panel.n_rows);
+}
+
+uint64_t fbp_rectify_hash(uint64_t h, const struct fbp_rectify *r)
+{
+    const struct fbp_prep *prep = &r->measured.prep;
+    const double choices[] = {(double)prep->inverse_i0, (double)prep->intensity};
+
+    h = fbp_hash(h, r->matrix, r->scan.n_views * sizeof *r->matrix);
+    return fbp_prep_hash(fbp_hash(h, choices, sizeof choices), prep);
+}
+
+/* Upright views, as they are read: rows of line integrals, and the resampling of these. */
+
+struct rectified {
+    const struct fbp_rectify *rectify;
+    struct fbp_prep_counts *mended;
+    pthread_mutex_t lock;   /* protects *mended and: */
+    unsigned char *counted; /* [view][measured row] */
+};
+
+/* Floats of a reader: rows and what reading them takes; behind that the work of resampling. */
+static size_t rows_floats(const struct fbp_rectify *r)
+{
+    return 2 * fbp_ahead_read_floats(&r->measured, r->measured.scan.panel.n_rows);
+}
+
+static size_t reader_bytes(const struct fbp_rectify *r)
+{
+    return (rows_floats(r) + fbp_rectify_floats(r)) * sizeof(float);
+}
+
+/* Measured rows [first, first + n), upwards; runs of them that were read before are not counted. */
+static fbp_status read_rows(fbp_source *src, size_t view, size_t first, size_t n, float *work,
+                            float *out)
+{
+    struct rectified *s = src->state;
+    const struct fbp_ahead *a = &s->rectify->measured;
+    unsigned char *counted = s->counted + view * a->scan.panel.n_rows;
+
+    for (size_t r = first, end; r < first + n; r = end) {
+        struct fbp_prep_counts counts = {0};
+        pthread_mutex_lock(&s->lock);
+        const bool before = counted[r] != 0;
+        for (end = r; end < first + n && (counted[end] != 0) == before; end++)
+            counted[end] = 1;
+        pthread_mutex_unlock(&s->lock);
+        FBP_TRY(fbp_integrals_read(a, src->below, view, r, end - r, work,
+                                   out + (r - first) * a->scan.panel.n_columns, &counts));
+        if (before || !s->mended)
+            continue;
+        pthread_mutex_lock(&s->lock);
+        s->mended->not_finite += counts.not_finite;
+        s->mended->clipped += counts.clipped;
+        pthread_mutex_unlock(&s->lock);
+    }
+    return FBP_OK;
+}
+
+static fbp_status read_rectified(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+                                 size_t n_rows, bool as_float, void *out)
+{
+    const struct fbp_rectify *r = ((const struct rectified *)src->state)->rectify;
+    const size_t from = r->measured.top_down ? src->info.n[1] - row0 - n_rows : row0;
+    float *to = out, *memory = NULL;
+    fbp_status st;
+
+    (void)as_float; /* it is one */
+    FBP_TRY(fbp_alloc((void **)&memory, reader_bytes(r), "a view to be resampled"));
+    for (size_t k = 0; k < n_slices; k++, to += n_rows * src->info.n[0]) {
+        size_t first, n;
+        FBP_TRY_GOTO(fbp_go_on());
+        fbp_rectify_rows(r, slice0 + k, from, n_rows, &first, &n);
+        FBP_TRY_GOTO(read_rows(src, slice0 + k, first, n, memory + rows_floats(r) / 2, memory));
+        fbp_rectify_view(r, slice0 + k, from, n_rows, memory, memory + rows_floats(r), to);
+        if (r->measured.top_down)
+            fbp_turn_rows(to, n_rows, src->info.n[0]);
+    }
+    st = FBP_OK;
+fail:
+    fbp_free(memory);
+    return st;
+}
+
+static void close_rectified(fbp_source *src)
+{
+    struct rectified *s = src->state;
+
+    pthread_mutex_destroy(&s->lock);
+    free(s->counted);
+    free(s);
+}
+
+static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
+{
+    struct rectified *s;
+
+    FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a source"));
+    *s = *(const struct rectified *)what;
+    pthread_mutex_init(&s->lock, NULL);
+    src->state = s;
+    src->close = close_rectified;
+    src->read_block = read_rectified;
+    const size_t rows = s->rectify->scan.n_views * s->rectify->measured.scan.panel.n_rows;
+    FBP_TRY(fbp_calloc((void **)&s->counted, rows, 1, "counters"));
+    fbp_integrals_facts(src, below);
+    src->info.n[0] = s->rectify->scan.panel.n_columns;
+    src->info.n[1] = s->rectify->scan.panel.n_rows;
+    src->unpacks = true;
+    src->in_order = below->in_order;
+    src->growing = below->growing;
+    src->held_bytes = fbp_source_bytes(below, 0) + rows;
+    src->reader_bytes =
+        fbp_source_bytes(below, 1) - fbp_source_bytes(below, 0) + reader_bytes(s->rectify);
+    return fbp_source_onto(src, below);
+}
+
+fbp_status fbp_source_rectified(fbp_source **out, const struct fbp_rectify *rectify,
+                                fbp_source *below, bool owned, struct fbp_prep_counts *mended)
+{
+    const struct rectified what = {.rectify = rectify, .mended = mended};
+
+    return fbp_source_over(out, set_up, &what, below, owned);
+}

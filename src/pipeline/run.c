@@ -1,0 +1,458 @@
+#include "pipeline/run.h"
+
+#include "backend/device.h"
+#include "backend/slab.h"
+#include "backend/statistics.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "pipeline/job.h"
+#include "pipeline/worker.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { N_THREADS = 4 };
+
+static bool has_slice(const struct fbp_run_request *rq, size_t frame, size_t z)
+{
+    for (size_t f = 0; f < fbp_frames(rq->job); f++)
+        if (!fbp_sink_has(rq->sink, fbp_written_slice(rq->job, frame + f, z), 1))
+            return false;
+    return true;
+}
+
+/* The part of a slab that the sink lacks; nz 0 if it has all of it. */
+static struct fbp_slab missing_part(const struct fbp_run_request *rq, struct fbp_slab slab)
+{
+    while (slab.nz > 0 && has_slice(rq, slab.frame, slab.z0)) {
+        slab.z0++;
+        slab.nz--;
+    }
+    while (slab.nz > 0 && has_slice(rq, slab.frame, slab.z0 + slab.nz - 1))
+        slab.nz--;
+    return slab;
+}
+
+/* What is missing of slab `at` of all. */
+static void add_slab(struct run_state *run, size_t at)
+{
+    const struct fbp_run_request *rq = run->rq;
+    const struct fbp_job *job = rq->job;
+    const struct fbp_slab slab = missing_part(rq, fbp_work_slab(rq->work, job, at));
+
+    if (slab.nz == 0) {
+        run->report.slabs_resumed++;
+        return;
+    }
+    const uint64_t voxels = fbp_wanted_voxels(job, &slab, slab.z0, slab.z0 + slab.nz);
+    if (voxels == 0) {
+        fbp_slabs_skip(&run->slabs, slab);
+        return;
+    }
+    run->n_slabs++;
+    run->updates_total += voxels * fbp_frames(job) * fbp_work_own_views(job, rq->work->group_views);
+    fbp_slabs_add(&run->slabs, slab);
+}
+
+/* Those slabs that are to be computed here. */
+static fbp_status list_slabs(struct run_state *run)
+{
+    const struct fbp_run_request *rq = run->rq;
+    const struct fbp_work *work = rq->work;
+    const size_t n_slabs = fbp_work_slabs(work, rq->job);
+
+    const fbp_status st = fbp_slabs_create(&run->slabs, rq->job, work);
+    FBP_TRY(fbp_shared_create(&run->shared, rq->job, work)); /* both can be destroyed now */
+    FBP_TRY(st);
+    for (size_t all = rq->first_worker; all < n_slabs; all += work->n_workers)
+        for (size_t i = 0; i < run->n_workers && all + i < n_slabs; i++)
+            add_slab(run, all + i);
+    return FBP_OK;
+}
+
+struct stage_start {
+    void (*stage)(struct worker *);
+    struct worker *worker;
+};
+
+/* While a block is computed: the caller may cancel, or another stage have failed. */
+static bool run_stops(void *user)
+{
+    struct run_state *s = user;
+
+    if (atomic_load(&s->stop))
+        return true;
+    pthread_mutex_lock(&s->lock);
+    const bool cancel = fbp_run_tell(s);
+    pthread_mutex_unlock(&s->lock);
+    return cancel && fbp_run_cancelled(s, "interrupted") != FBP_OK;
+}
+
+static void *stage_main(void *arg)
+{
+    const struct stage_start *start = arg;
+    struct fbp_stop_scope scope = {
+        .flag = start->worker->run->rq->stop, .asked = run_stops, .user = start->worker->run};
+
+    fbp_message_clear();
+    (void)fbp_stop_scope(&scope);
+    start->stage(start->worker);
+    if (atomic_fetch_sub(&start->worker->n_stages, 1) == 1 && atomic_load(&start->worker->gone))
+        fbp_worker_return(start->worker);
+    (void)fbp_stop_scope(NULL);
+    return NULL;
+}
+
+/* All four, even if the first of them fails at once: the last one to leave tidies up. */
+static size_t start_stages(struct run_state *run, struct worker *w, pthread_t *threads,
+                           struct stage_start *starts)
+{
+    static void (*const stages[N_THREADS])(struct worker *) = {
+        fbp_stage_read, fbp_stage_filter, fbp_stage_backproject, fbp_stage_write};
+
+    for (size_t k = 0; k < N_THREADS; k++) {
+        starts[k] = (struct stage_start){stages[k], w};
+        if (pthread_create(&threads[k], NULL, stage_main, &starts[k]) != 0) {
+            fbp_run_failed(run,
+                           fbp_fail(FBP_ERR_NOMEM,
+                                    "threads: the system grants no more: close other programs"));
+            return k;
+        }
+    }
+    return N_THREADS;
+}
+
+/* All stages of all workers at once, until the last has left. */
+static void run_stages(struct run_state *run, pthread_t *threads, struct stage_start *starts)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < run->n_workers; i++)
+        if (run->workers[i].run) /* it has begun */
+            n += start_stages(run, &run->workers[i], threads + n, starts + n);
+    for (size_t i = 0; i < n; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void sum_up(struct run_state *s, struct fbp_report *out, double seconds)
+{
+    const double now = fbp_seconds();
+    double fetched_at = 0;
+
+    for (size_t i = 0; i < s->n_workers; i++) {
+        const struct worker *w = &s->workers[i];
+        fetched_at = fmax(fetched_at, w->fetched_at);
+        s->report.read += w->busy[0];
+        s->report.filter += w->busy[1];
+        s->report.backproject += w->busy[2];
+        s->report.write += w->busy[3];
+        s->report.upload += w->upload;
+        s->report.fetch += w->fetch;
+        s->report.waiting_read += w->waited[1];
+        s->report.waiting_write += w->waited[2] + (w->drawn ? now - w->computed_at : 0);
+    }
+    s->report.total = seconds;
+    s->report.volume_after_last_view = fbp_follow_latency(s->rq->source, fetched_at);
+    s->report.gups = seconds > 0 ? (double)s->updates_done / seconds * 1e-9 : 0;
+    s->report.min = s->n_found ? s->found.min : NAN;
+    s->report.max = s->n_found ? s->found.max : NAN;
+    s->report.mean = s->n_found ? s->found.sum / (double)s->n_found : NAN;
+    if (s->rq->n_found)
+        *s->rq->n_found = s->n_found;
+    *out = s->report;
+}
+
+/* A device that is opened beside others. */
+struct opening {
+    struct worker *worker;
+    const struct fbp_backend *backend;
+    const struct fbp_job *job;
+    const struct fbp_work *work;
+    int device;
+    const atomic_bool *stop;
+    pthread_t thread;
+    bool has_thread;
+};
+
+static void *open_one(void *arg)
+{
+    const struct opening *o = arg;
+    struct fbp_stop_scope scope = {.flag = o->stop}, *const before = fbp_stop_scope(&scope);
+
+    const fbp_status st = fbp_worker_open(o->worker, o->backend, o->job, o->work, o->device);
+    if (st != FBP_OK) {
+        fbp_worker_drop(o->worker, st);
+        fbp_worker_close(o->worker);
+    }
+    (void)fbp_stop_scope(before);
+    return NULL;
+}
+
+/* The first in this thread. */
+static void open_all(struct opening *list, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        list[i].has_thread = pthread_create(&list[i].thread, NULL, open_one, &list[i]) == 0;
+    for (size_t i = 0; i < n; i++)
+        if (list[i].has_thread)
+            pthread_join(list[i].thread, NULL);
+        else
+            (void)open_one(&list[i]);
+}
+
+/* The first whose device works; NULL, and the failure of the first of all, if none does. */
+static struct worker *first_usable(const struct fbp_workers *w, fbp_status *st)
+{
+    *st = FBP_OK;
+    for (size_t i = 0; i < w->n; i++)
+        if (!atomic_load(&w->list[i].gone))
+            return &w->list[i];
+    fbp_message_adopt(w->list[0].why);
+    *st = w->list[0].status;
+    return NULL;
+}
+
+fbp_status fbp_workers_open(struct fbp_workers *out, const struct fbp_backend *backend,
+                            const struct fbp_job *job, const struct fbp_work *work,
+                            const int *devices, size_t n_devices)
+{
+    struct opening *list = NULL;
+    fbp_status st = FBP_OK;
+
+    *out = (struct fbp_workers){0};
+    FBP_TRY_GOTO(fbp_calloc((void **)&out->list, n_devices, sizeof *out->list, "workers"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&list, n_devices, sizeof *list, "workers"));
+    out->n = n_devices;
+    for (size_t i = 0; i < n_devices; i++)
+        list[i] = (struct opening){.worker = &out->list[i],
+                                   .backend = backend,
+                                   .job = job,
+                                   .work = work,
+                                   .device = devices[i],
+                                   .stop = fbp_stop_flag()};
+    open_all(list, n_devices);
+    if (first_usable(out, &st))
+        st = fbp_go_on();
+fail:
+    free(list);
+    if (st != FBP_OK)
+        fbp_workers_close(out);
+    return st;
+}
+
+void fbp_workers_close(struct fbp_workers *workers)
+{
+    for (size_t i = 0; i < workers->n; i++)
+        fbp_worker_close(&workers->list[i]);
+    free(workers->list);
+    *workers = (struct fbp_workers){0};
+}
+
+fbp_status fbp_workers_alloc(const struct fbp_workers *workers, size_t bytes, void **out)
+{
+    fbp_status st;
+    const struct worker *w = first_usable(workers, &st);
+
+    return w ? w->backend->host_alloc(w->dev, bytes, "views or a volume", out) : st;
+}
+
+void fbp_workers_release(const struct fbp_workers *workers, void *memory)
+{
+    const struct worker *w = &workers->list[0];
+
+    fbp_host_put(w->backend, w->dev, memory); /* of whatever device */
+}
+
+/* Those whose devices failed, each once. */
+static void name_the_gone(struct run_state *run)
+{
+    const struct fbp_run_request *rq = run->rq;
+    char line[1200];
+
+    run->report.devices_dropped = 0;
+    for (size_t i = 0; i < run->n_workers; i++) {
+        struct worker *w = &run->workers[i];
+        if (!atomic_load(&w->gone))
+            continue;
+        run->report.devices_dropped++;
+        if (w->said || !rq->log)
+            continue;
+        snprintf(line, sizeof line, "device %s:%d is not used any more, the others do its part: %s",
+                 rq->backend->name, rq->devices[i], w->why);
+        rq->log(rq->user, FBP_LOG_WARNING, line);
+        w->said = true;
+    }
+}
+
+/* A first slab for each worker. */
+static fbp_status begin_workers(struct run_state *run)
+{
+    for (size_t i = 0; i < run->n_workers; i++)
+        run->n_working += !atomic_load(&run->workers[i].gone);
+    for (size_t i = 0; i < run->n_workers; i++) {
+        struct worker *w = &run->workers[i];
+        if (atomic_load(&w->gone))
+            continue;
+        const fbp_status st = fbp_worker_begin(w, run);
+        if (st != FBP_OK)
+            fbp_run_stage_failed(run, w, st);
+        if (st != FBP_OK && atomic_load(&w->gone)) {
+            fbp_worker_return(w);
+            fbp_worker_end(w);
+        }
+    }
+    if (run->n_working == 0) {
+        fbp_message_adopt(run->workers[0].why);
+        fbp_run_failed(run, run->workers[0].status);
+    }
+    fbp_message_adopt(run->message);
+    return run->status;
+}
+
+static void end_workers(struct run_state *run)
+{
+    for (size_t i = 0; i < run->n_workers; i++)
+        if (run->workers[i].run)
+            fbp_worker_end(&run->workers[i]);
+    fbp_slabs_destroy(&run->slabs);
+    fbp_shared_destroy(&run->shared);
+}
+
+/* All is computed; the times of a device that fails now are those of the host. */
+static void settle_timeline(struct run_state *run)
+{
+    for (size_t i = 0; i < run->n_workers; i++) {
+        struct worker *w = &run->workers[i];
+        if (atomic_load(&w->gone))
+            continue;
+        const fbp_status st = fbp_timeline_settle(run->rq->timeline, w->dev);
+        if (st != FBP_OK)
+            fbp_run_stage_failed(run, w, st);
+    }
+}
+
+/* All workers at work, each with its device. */
+static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
+{
+    const size_t n = N_THREADS * run->n_workers;
+    pthread_t *threads = NULL;
+    struct stage_start *starts = NULL;
+    fbp_status st = FBP_OK;
+
+    FBP_TRY_GOTO(list_slabs(run));
+    FBP_TRY_GOTO(fbp_calloc((void **)&threads, n, sizeof *threads, "threads"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&starts, n, sizeof *starts, "threads"));
+    FBP_TRY_GOTO(begin_workers(run));
+    run->report.open = fbp_seconds() - run->started;
+    run_stages(run, threads, starts);
+    if (run->status == FBP_OK)
+        settle_timeline(run);
+    st = run->status;
+    fbp_message_adopt(run->message);
+    name_the_gone(run);
+    sum_up(run, report, fbp_seconds() - run->started);
+fail:
+    free(threads);
+    free(starts);
+    end_workers(run);
+    return st;
+}
+
+fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report)
+{
+    struct run_state run = {.rq = rq, .found = FBP_NO_STATISTICS};
+    struct fbp_workers own = {0};
+    fbp_status st = FBP_OK;
+
+    run.started = fbp_seconds();
+    pthread_mutex_init(&run.lock, NULL);
+    pthread_mutex_init(&run.turn, NULL);
+    pthread_mutex_init(&run.pass, NULL);
+    struct fbp_span opening = fbp_span_host(rq->timeline);
+    if (!rq->workers)
+        st = fbp_workers_open(&own, rq->backend, rq->job, rq->work, rq->devices, rq->n_devices);
+    if (st == FBP_OK)
+        st = fbp_span_end(&opening, FBP_LANE_HOST, 0, "devices opened");
+    run.workers = rq->workers ? rq->workers->list : own.list;
+    run.n_workers = rq->n_devices;
+    if (st == FBP_OK)
+        st = run_workers(&run, report);
+    fbp_workers_close(&own);
+    pthread_mutex_destroy(&run.lock);
+    pthread_mutex_destroy(&run.turn);
+    pthread_mutex_destroy(&run.pass);
+    return st;
+}
+
+void fbp_run_failed(struct run_state *s, fbp_status status)
+{
+    pthread_mutex_lock(&s->lock);
+    if (s->status == FBP_OK) {
+        s->status = status;
+        snprintf(s->message, sizeof s->message, "%s", fbp_message());
+    }
+    pthread_mutex_unlock(&s->lock);
+    atomic_store(&s->stop, true);
+    for (size_t i = 0; i < s->n_workers; i++)
+        fbp_worker_abort(&s->workers[i]);
+    fbp_slabs_abort(&s->slabs);
+    fbp_shared_abort(&s->shared);
+}
+
+/* Is it the first failure of a worker that the others can do without? */
+static bool can_be_dropped(struct run_state *s, const struct worker *w, fbp_status status)
+{
+    return (status == FBP_ERR_DEVICE || status == FBP_ERR_NOMEM) && s->n_working > 1 &&
+           !atomic_load(&s->stop) && !atomic_load(&w->gone);
+}
+
+void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status status)
+{
+    pthread_mutex_lock(&s->lock);
+    const bool followed = atomic_load(&w->gone), drop = can_be_dropped(s, w, status);
+    if (drop) {
+        s->n_working--;
+        fbp_worker_drop(w, status);
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (drop) {
+        fbp_shared_return(&s->shared, fbp_worker_index(w));
+        fbp_worker_abort(w);
+    } else if (!followed)
+        fbp_run_failed(s, status);
+}
+
+fbp_status fbp_run_cancelled(struct run_state *s, const char *how)
+{
+    const fbp_status st = fbp_fail(FBP_ERR_CANCELLED, "%s", how);
+
+    fbp_run_failed(s, st);
+    return st;
+}
+
+bool fbp_run_tell(struct run_state *s)
+{
+    const struct fbp_progress p = {.struct_size = sizeof p,
+                                   .done = s->updates_done,
+                                   .total = s->updates_total,
+                                   .views_read = s->views_read,
+                                   .slabs_done = s->slabs_done,
+                                   .n_slabs = s->n_slabs,
+                                   .seconds = fbp_seconds() - s->started,
+                                   .waiting_for = s->waiting_for};
+
+    return s->rq->progress && s->rq->progress(s->rq->user, &p);
+}
+
+fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs, size_t views_read)
+{
+    FBP_TRY(fbp_go_on());
+    pthread_mutex_lock(&s->lock);
+    s->updates_done += updates;
+    s->slabs_done += slabs;
+    s->views_read = views_read;
+    const bool cancel = fbp_run_tell(s);
+    pthread_mutex_unlock(&s->lock);
+    return cancel ? fbp_run_cancelled(s, "cancelled") : fbp_go_on();
+}

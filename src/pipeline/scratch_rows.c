@@ -1,0 +1,400 @@
+#include "array/array.h"
+#include "array/file/bytes.h"
+#include "backend/device.h"
+#include "backend/rows.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "base/queue.h"
+#include "base/stop.h"
+#include "pipeline/division.h"
+#include "pipeline/run.h"
+#include "pipeline/worker.h"
+
+#include "fbp/callback.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+enum { SLOTS = 2 }; /* one is written while the other is filled */
+
+/* Filtered rows on their way to the file. */
+struct rows_slot {
+    float *device, *host; /* the same where the backend has no memory of its own */
+    struct fbp_batch batch;
+};
+
+struct rows_pass {
+    const struct fbp_run_request *rq;
+    const struct fbp_rows_file *to;
+    struct fbp_report *report;
+    fbp_device *dev;
+    fbp_pool *io_threads;
+    struct fbp_ledger ledger;
+    void *raw_host, *raw;
+    struct rows_slot slots[SLOTS];
+    fbp_queue *free, *full;
+    fbp_status status; /* of the writer, as is: */
+    char why[1000];
+    size_t views_read;
+    double started;
+};
+
+/* Of a file that is not open yet. */
+static struct fbp_rows_file shape_of(const struct fbp_job *job)
+{
+    return (struct fbp_rows_file){.n_rows = job->wide.n_rows,
+                                  .row_bytes = job->wide.n_columns * sizeof(float)};
+}
+
+uint64_t fbp_rows_bytes(const struct fbp_job *job)
+{
+    const struct fbp_rows_file f = shape_of(job);
+
+    return (uint64_t)job->n_views * f.n_rows * f.row_bytes;
+}
+
+/* Where a row of a view begins. */
+static uint64_t row_at(const struct fbp_rows_file *f, size_t view, size_t row)
+{
+    return ((uint64_t)view * f->n_rows + row) * f->row_bytes;
+}
+
+static size_t slot_floats(const struct fbp_job *job, const struct fbp_batch *b)
+{
+    return b->n_views * b->n_rows * job->wide.n_columns;
+}
+
+static fbp_status write_slot(const struct rows_pass *p, const struct rows_slot *s)
+{
+    const struct fbp_job *job = p->rq->job;
+    const struct fbp_batch *b = &s->batch;
+    const size_t n = b->n_rows * job->wide.n_columns;
+
+    for (size_t k = 0; k < b->n_views; k++)
+        FBP_TRY(fbp_write_at(p->to->file.fd, p->to->file.folder,
+                             row_at(p->to, fbp_batch_view(job, b, k), b->row0), s->host + k * n,
+                             n * sizeof(float)));
+    return FBP_OK;
+}
+
+static void *write_all(void *user)
+{
+    struct rows_pass *p = user;
+    size_t i;
+
+    while (p->status == FBP_OK && fbp_queue_pop(p->full, &i, NULL)) {
+        p->status = write_slot(p, &p->slots[i]);
+        if (p->status == FBP_OK)
+            fbp_queue_push(p->free, i);
+        else
+            snprintf(p->why, sizeof p->why, "%s", fbp_message());
+    }
+    if (p->status != FBP_OK)
+        fbp_queue_abort(p->free);
+    return NULL;
+}
+
+static fbp_status make_slot(struct rows_pass *p, struct rows_slot *s)
+{
+    const struct fbp_backend *b = p->rq->backend;
+    const struct fbp_work *w = p->rq->work;
+    const struct fbp_buffer rows = {FBP_FOR_RAW, w->filtered_bytes, w->batch_views, w->filter_rows};
+
+    FBP_TRY(b->host_alloc(p->dev, w->filtered_bytes, "filtered rows", (void **)&s->host));
+    s->device = s->host;
+    return b->own_memory ? b->alloc(p->dev, &rows, (void **)&s->device) : FBP_OK;
+}
+
+static fbp_status make_queues(struct rows_pass *p)
+{
+    FBP_TRY(fbp_queue_create(&p->free, SLOTS));
+    FBP_TRY(fbp_queue_create(&p->full, SLOTS));
+    for (size_t i = 0; i < SLOTS; i++)
+        fbp_queue_push(p->free, i);
+    return FBP_OK;
+}
+
+static fbp_status open_pass(struct rows_pass *p)
+{
+    const struct fbp_run_request *rq = p->rq;
+    const struct fbp_backend *b = rq->backend;
+    const struct fbp_work *w = rq->work;
+    const struct fbp_buffer raw = {FBP_FOR_RAW, w->raw_device_bytes, w->batch_views, w->load_rows};
+    const int n_io = fbp_work_readers(b, rq->job);
+
+    if (n_io > 1 && !rq->job->in_order)
+        FBP_TRY(fbp_pool_create(&p->io_threads, n_io));
+    FBP_TRY(b->host_alloc(p->dev, w->raw_bytes, "a batch of views", &p->raw_host));
+    p->raw = p->raw_host;
+    if (b->own_memory)
+        FBP_TRY(b->alloc(p->dev, &raw, &p->raw));
+    for (size_t i = 0; i < SLOTS; i++)
+        FBP_TRY(make_slot(p, &p->slots[i]));
+    FBP_TRY(make_queues(p));
+    FBP_TRY(fbp_ledger_create(&p->ledger, rq->job));
+    return b->expect(p->dev, &p->ledger);
+}
+
+/* A failure is known already. */
+static void close_device(struct rows_pass *p)
+{
+    const struct fbp_backend *b = p->rq->backend;
+
+    (void)!fbp_device_settle_all(b, p->dev);
+    for (size_t i = 0; i < SLOTS; i++) {
+        if (p->slots[i].device != p->slots[i].host)
+            fbp_device_put(b, p->dev, FBP_FOR_RAW, p->slots[i].device);
+        fbp_host_put(b, p->dev, p->slots[i].host);
+    }
+    if (p->raw != p->raw_host)
+        fbp_device_put(b, p->dev, FBP_FOR_RAW, p->raw);
+    fbp_host_put(b, p->dev, p->raw_host);
+    (void)!b->expect(p->dev, &(struct fbp_ledger){0});
+    b->close(&p->dev);
+}
+
+static void close_pass(struct rows_pass *p)
+{
+    if (p->dev)
+        close_device(p);
+    fbp_ledger_clear(&p->ledger);
+    fbp_queue_destroy(&p->free);
+    fbp_queue_destroy(&p->full);
+    fbp_pool_destroy(&p->io_threads);
+}
+
+/* From the file to filtered rows in the host's memory. */
+static fbp_status filter_batch(struct rows_pass *p, struct rows_slot *s)
+{
+    const struct fbp_run_request *rq = p->rq;
+    const struct fbp_backend *b = rq->backend;
+    const double start = fbp_seconds();
+
+    if (s->batch.n_rows == 0)
+        return FBP_OK;
+    FBP_TRY(fbp_load(rq->source, rq->top_down, rq->job, &s->batch, p->io_threads, rq->look,
+                     p->raw_host));
+    const double read = fbp_seconds();
+    if (b->own_memory)
+        FBP_TRY(b->upload(p->dev, p->raw, p->raw_host, fbp_raw_samples(rq->job, &s->batch)));
+    FBP_TRY(fbp_device_settle(b, p->dev, FBP_STAGE_IN));
+    FBP_TRY(b->filter_rows(p->dev, &s->batch, p->raw, s->device));
+    FBP_TRY(fbp_device_settle(b, p->dev, FBP_STAGE_FILTER));
+    FBP_TRY(b->download(p->dev, s->device, slot_floats(rq->job, &s->batch), s->host));
+    FBP_TRY(fbp_device_settle(b, p->dev, FBP_STAGE_OUT));
+    p->report->read += read - start;
+    p->report->filter += fbp_seconds() - read;
+    return FBP_OK;
+}
+
+static fbp_status filter_all(struct rows_pass *p)
+{
+    const struct fbp_run_request *rq = p->rq;
+    const struct fbp_slab any = {.z0 = 0};
+    size_t i;
+
+    for (size_t k = 0; k < rq->work->n_batches; k++) {
+        FBP_TRY(fbp_go_on());
+        if (!fbp_queue_pop(p->free, &i, NULL))
+            return FBP_ERR_IO; /* the writer says why */
+        p->slots[i].batch = fbp_work_batch(rq->work, rq->job, &any, k);
+        p->slots[i].batch.kept = false;
+        p->slots[i].batch.place = 0;
+        FBP_TRY(filter_batch(p, &p->slots[i]));
+        p->views_read += p->slots[i].batch.n_views;
+        fbp_queue_push(p->full, i);
+    }
+    return FBP_OK;
+}
+
+static fbp_status count_mended(struct rows_pass *p)
+{
+    struct fbp_prep_counts counts;
+
+    FBP_TRY(p->rq->backend->counts(p->dev, &counts));
+    p->report->not_finite = counts.not_finite;
+    p->report->clipped = counts.clipped;
+    return FBP_OK;
+}
+
+static fbp_status run_pass(struct rows_pass *p)
+{
+    pthread_t writer;
+
+    if (pthread_create(&writer, NULL, write_all, p) != 0)
+        return fbp_fail(FBP_ERR_NOMEM, "threads: the system grants no more: close other programs");
+    const fbp_status st = filter_all(p);
+    fbp_queue_close(p->full);
+    pthread_join(writer, NULL);
+    if (p->status != FBP_OK) {
+        fbp_message_adopt(p->why);
+        return p->status;
+    }
+    FBP_TRY(st);
+    return count_mended(p);
+}
+
+/* The user may cancel. */
+static bool pass_stops(void *user)
+{
+    const struct rows_pass *p = user;
+    const struct fbp_run_request *rq = p->rq;
+    const struct fbp_progress none = {.struct_size = sizeof none,
+                                      .total = 1,
+                                      .views_read = p->views_read,
+                                      .seconds = fbp_seconds() - p->started};
+
+    return (rq->stop && atomic_load(rq->stop)) || (rq->progress && rq->progress(rq->user, &none));
+}
+
+static fbp_status open_first(struct rows_pass *p)
+{
+    const struct fbp_run_request *rq = p->rq;
+    fbp_status st = FBP_OK;
+
+    for (size_t i = 0; i < rq->n_devices; i++) {
+        st = rq->backend->open(&p->dev, rq->devices[i], rq->job);
+        if (st == FBP_OK)
+            return fbp_go_on();
+    }
+    return st;
+}
+
+fbp_status fbp_rows_filter(const struct fbp_run_request *rq, const struct fbp_rows_file *to,
+                           struct fbp_report *report)
+{
+    struct rows_pass p = {.rq = rq, .to = to, .report = report, .started = fbp_seconds()};
+    struct fbp_stop_scope scope = {.flag = rq->stop, .asked = pass_stops, .user = &p};
+    struct fbp_stop_scope *const before = fbp_stop_scope(&scope);
+    struct fbp_span span = fbp_span_host(rq->timeline);
+    fbp_status st = FBP_OK;
+
+    FBP_TRY_GOTO(open_first(&p));
+    FBP_TRY_GOTO(open_pass(&p));
+    FBP_TRY_GOTO(run_pass(&p));
+    FBP_TRY_GOTO(fbp_span_end(&span, FBP_LANE_HOST, 0, "views filtered"));
+fail:
+    close_pass(&p);
+    (void)fbp_stop_scope(before);
+    return st;
+}
+
+static int read_rows(void *user, size_t view, size_t n_views, size_t row0, size_t n_rows, void *out,
+                     char *why, size_t n_why)
+{
+    const struct fbp_rows_file *f = user;
+    char *to = out;
+
+    for (size_t k = 0; k < n_views; k++, to += n_rows * f->row_bytes) {
+        if (fbp_read_at(f->file.fd, f->file.folder, row_at(f, view + k, row0), to,
+                        n_rows * f->row_bytes) != FBP_OK) {
+            snprintf(why, n_why, "%s", fbp_message());
+            return 1;
+        }
+    }
+    return 0;
+}
+
+fbp_status fbp_rows_source(const struct fbp_job *job, struct fbp_rows_file *rows, fbp_source **out)
+{
+    const struct fbp_source_functions functions = {.struct_size = sizeof functions,
+                                                   .read = read_rows,
+                                                   .user = rows,
+                                                   .at_once = job->n_views,
+                                                   .concurrent = 1};
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info,
+        .n = {rows->row_bytes / sizeof(float), rows->n_rows, job->n_views},
+        .type = FBP_F32,
+        .row_order = FBP_ROWS_BOTTOM_UP};
+
+    return fbp_source_callback(out, &functions, &info);
+}
+
+fbp_status fbp_rows_open(struct fbp_rows_file *out, const struct fbp_job *job, const char *folder)
+{
+    *out = shape_of(job);
+    return fbp_scratch_open(&out->file, folder, fbp_rows_bytes(job));
+}
+
+void fbp_rows_close(struct fbp_rows_file *rows)
+{
+    fbp_scratch_close(&rows->file);
+}
+
+/* What one thread works with. */
+struct filterer {
+    fbp_device *dev;
+    float *raw, *rounded;
+    double *filtered;
+};
+
+struct filter_views {
+    const struct fbp_job *job;
+    const struct fbp_backend *backend;
+    fbp_source *source;
+    bool top_down;
+    fbp_filtered_fn *take;
+    void *user;
+    struct filterer *filterers;
+};
+
+static fbp_status filter_view(void *user, size_t k, int worker)
+{
+    const struct filter_views *v = user;
+    const struct filterer *f = &v->filterers[worker];
+    const size_t rows = v->job->panel.n_rows, n = rows * v->job->wide.n_columns;
+    const struct fbp_batch batch = {.view0 = k, .n_views = 1, .n_rows = rows, .load_rows = rows};
+
+    FBP_TRY(fbp_load(v->source, v->top_down, v->job, &batch, NULL, NULL, f->raw));
+    FBP_TRY(v->backend->filter(f->dev, &batch, f->raw, f->filtered));
+    for (size_t i = 0; i < n; i++)
+        f->rounded[i] = (float)f->filtered[i];
+    return v->take(v->user, k, f->rounded);
+}
+
+static fbp_status open_filterer(const struct filter_views *v, struct filterer *f)
+{
+    const size_t rows = v->job->panel.n_rows, n = rows * v->job->wide.n_columns;
+
+    FBP_TRY(v->backend->open(&f->dev, 0, v->job));
+    FBP_TRY(fbp_alloc((void **)&f->raw, rows * v->job->panel.n_columns * sizeof(float), "a view"));
+    FBP_TRY(fbp_alloc((void **)&f->filtered, n * sizeof(double), "a filtered view"));
+    return fbp_alloc((void **)&f->rounded, n * sizeof(float), "a filtered view");
+}
+
+static void close_filterer(const struct filter_views *v, struct filterer *f)
+{
+    if (f->dev)
+        v->backend->close(&f->dev);
+    fbp_free(f->raw);
+    fbp_free(f->filtered);
+    fbp_free(f->rounded);
+}
+
+fbp_status fbp_filter_views(const struct fbp_job *job, fbp_source *source, bool top_down,
+                            fbp_filtered_fn *take, void *user)
+{
+    struct filter_views v = {.job = job,
+                             .backend = fbp_backend_find("ref"),
+                             .source = source,
+                             .top_down = top_down,
+                             .take = take,
+                             .user = user};
+    const int n = job->in_order ? 1 : job->n_threads; /* going back in a compressed scan is dear */
+    fbp_pool *pool = NULL;
+    fbp_status st;
+
+    FBP_TRY_GOTO(fbp_calloc((void **)&v.filterers, (size_t)n, sizeof *v.filterers, "threads"));
+    for (int i = 0; i < n; i++)
+        FBP_TRY_GOTO(open_filterer(&v, &v.filterers[i]));
+    FBP_TRY_GOTO(fbp_pool_create(&pool, n));
+    st = fbp_pool_try(pool, job->n_views, filter_view, &v);
+fail:
+    fbp_pool_destroy(&pool);
+    for (int i = 0; v.filterers && i < n; i++)
+        close_filterer(&v, &v.filterers[i]);
+    free(v.filterers);
+    return st;
+}

@@ -1,0 +1,793 @@
+/* A run of several processes: who writes, how far all are, and what all have found. */
+#include "array/array.h"
+#include "array/sink.h"
+#include "base/cache.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "pipeline/job.h"
+#include "pipeline/plan.h"
+#include "team/team.h"
+
+#include "fbp/callback.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+struct fbp_plan_run_team {
+    fbp_plan *plan;
+    fbp_sink *sink;
+    bool apart;      /* each writes its own slices */
+    pthread_t taker; /* of rank 0: takes slices of the others, or hears that they have none left */
+    bool has_taker;
+    atomic_bool taken_all;
+    fbp_status taken; /* what became of that, and its message */
+    char why[1200];
+    void *slices;             /* room for those */
+    double told;              /* when rank 0 was told last how far this process is */
+    struct fbp_progress last; /* how far it is */
+};
+
+/* What a process tells at the end of a run; what its look has seen follows. */
+struct found {
+    struct fbp_report report;
+    uint64_t n; /* voxels that min, max and mean are of */
+    struct fbp_prep_counts ahead;
+};
+
+uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first)
+{
+    const struct fbp_job *job = &fbp_plan_measured(p)->job;
+    const size_t size = fbp_team_size(p->params.team);
+    const uint64_t slice = (uint64_t)fbp_roi_size(job, 0) * fbp_roi_size(job, 1) * sizeof(double);
+    const uint64_t found = sizeof(struct found) + fbp_look_packed(job);
+    const uint64_t sent = slice < FBP_TEAM_SENT_BYTES ? FBP_TEAM_SENT_BYTES : slice;
+    const uint64_t have = fbp_roi_size(job, 2) * fbp_volumes(job);
+    const uint64_t added = fbp_plan_sum_bytes(p);
+
+    if (!p->params.team)
+        return 0;
+    if (!first)
+        return 2 * found + have + added;
+    return 2 * size * found + size * have + sent + added;
+}
+
+/* Slices of another process, into the output. */
+static fbp_status take(struct fbp_plan_run_team *t, size_t from, uint64_t z, uint64_t n)
+{
+    const fbp_plan *p = t->plan;
+    const size_t all = p->info.volume.n[2] * p->info.frames;
+
+    if (!t->slices || n > fbp_plan_team_at_once(p) || z > all || n > all - z)
+        return fbp_fail(FBP_ERR_INVALID, "team: rank %zu has slices that are not of this volume",
+                        from);
+    FBP_TRY(fbp_team_accept(p->params.team, from, t->slices, (size_t)n * fbp_plan_slice_bytes(p)));
+    return fbp_in_double(&p->tables.job)
+               ? fbp_sink_write_double(t->sink, (size_t)z, (size_t)n, t->slices)
+               : fbp_sink_write(t->sink, (size_t)z, (size_t)n, t->slices);
+}
+
+static fbp_status take_all(struct fbp_plan_run_team *t)
+{
+    fbp_team *team = t->plan->params.team;
+
+    for (size_t ends = 0; ends + 1 < fbp_team_size(team);) {
+        size_t from;
+        uint64_t z, n;
+        FBP_TRY(fbp_team_offered(team, &from, &z, &n));
+        ends += n == 0;
+        if (n > 0)
+            FBP_TRY(take(t, from, z, n));
+    }
+    return FBP_OK;
+}
+
+/* Of a thread of its own: a failure ends the run. */
+static void *taker_main(void *arg)
+{
+    struct fbp_plan_run_team *t = arg;
+    struct fbp_stop_scope scope = {.flag = &t->plan->stop};
+
+    fbp_message_clear();
+    (void)fbp_stop_scope(&scope);
+    t->taken = take_all(t);
+    (void)fbp_stop_scope(NULL);
+    snprintf(t->why, sizeof t->why, "%s", fbp_message());
+    atomic_store(&t->taken_all, true);
+    if (t->taken != FBP_OK)
+        atomic_store(&t->plan->stop, true);
+    return NULL;
+}
+
+static fbp_status start_taker(struct fbp_plan_run_team *t)
+{
+    if (fbp_team_rank(t->plan->params.team) > 0)
+        return FBP_OK;
+    if (!t->apart)
+        FBP_TRY(fbp_alloc(&t->slices,
+                          fbp_plan_team_at_once(t->plan) * fbp_plan_slice_bytes(t->plan),
+                          "slices of others"));
+    t->has_taker = pthread_create(&t->taker, NULL, taker_main, t) == 0;
+    return t->has_taker ? FBP_OK
+                        : fbp_fail(FBP_ERR_NOMEM,
+                                   "threads: the system grants no more: close other programs");
+}
+
+/* What processes have found in the output, as rank 0 hears it. */
+static fbp_status join_have(const struct fbp_plan_run_team *t, unsigned char *have, size_t n)
+{
+    fbp_team *team = t->plan->params.team;
+    const bool first = fbp_team_rank(team) == 0;
+    unsigned char *all = NULL;
+
+    fbp_status st =
+        first ? fbp_calloc((void **)&all, fbp_team_size(team), n, "tables of slices") : FBP_OK;
+    st = fbp_team_collect(team, "slices", st, have, n, all);
+    for (size_t i = 0; st == FBP_OK && have && all && i < fbp_team_size(team) * n; i++)
+        have[i % n] |= all[i];
+    free(all);
+    return st;
+}
+
+/* What the output has already, as those know that write into it.  All that share a slab must know
+ * the same of it, as they compute what is missing together. */
+static fbp_status share_have(struct fbp_plan_run_team *t, fbp_status status)
+{
+    fbp_team *team = t->plan->params.team;
+    const struct fbp_job *job = &t->plan->tables.job;
+    const size_t n = fbp_sink_info(t->sink)->n[2], nz = fbp_roi_size(job, 2);
+    unsigned char *have = NULL;
+
+    if (status == FBP_OK)
+        status = fbp_calloc((void **)&have, n, 1, "a table of slices");
+    for (size_t z = 0; have && z < n; z++)
+        have[z] = fbp_plan_team_writes(t->plan, t->apart) && fbp_sink_has(t->sink, z, 1);
+    if (t->apart && status == FBP_OK)
+        status = join_have(t, have, n);
+    const fbp_status st = fbp_team_share(team, "output", status, have, n);
+    for (size_t z = 0; have && st == FBP_OK && z < n; z++)
+        if (have[z] && fbp_roi_is_own(job, z % nz))
+            fbp_sink_mark(t->sink, z, 1);
+    free(have);
+    return st;
+}
+
+fbp_status fbp_plan_team_begin(fbp_plan *p, fbp_sink *sink, bool apart,
+                               struct fbp_plan_run_team **out)
+{
+    struct fbp_plan_run_team *t = NULL;
+    fbp_status st;
+
+    if (!p->params.team)
+        return FBP_OK;
+    FBP_TRY(fbp_calloc((void **)&t, 1, sizeof *t, "a team's run"));
+    t->plan = p;
+    t->sink = sink;
+    t->apart = apart;
+    *out = t;
+    st = start_taker(t);
+    FBP_TRY(share_have(t, st));
+    fbp_team_stops(p->params.team, &p->stop);
+    return FBP_OK;
+}
+
+/* What a process tells of its progress. */
+enum { DONE, TOTAL, SLABS_DONE, N_SLABS };
+
+int fbp_plan_team_progress(void *user, const struct fbp_progress *now)
+{
+    struct fbp_plan_run_team *t = user;
+    const struct fbp_recon_params *p = &t->plan->params;
+    const bool counts = t->plan->ranks.part == 0; /* of those that share a slab, one does */
+    const uint64_t own[FBP_TEAM_TOLD] = {
+        [DONE] = now->done,
+        [TOTAL] = now->total,
+        [SLABS_DONE] = counts ? now->slabs_done : 0,
+        [N_SLABS] = counts ? now->n_slabs : 0,
+    };
+    uint64_t all[FBP_TEAM_TOLD];
+    struct fbp_progress sum = *now;
+
+    t->last = *now;
+    if (fbp_seconds() - t->told > 0.2) {
+        fbp_team_tell(p->team, own);
+        t->told = fbp_seconds();
+    }
+    if (fbp_team_rank(p->team) == 0) {
+        fbp_team_told(p->team, all);
+        sum.done = all[DONE];
+        sum.total = all[TOTAL];
+        sum.slabs_done = (size_t)all[SLABS_DONE];
+        sum.n_slabs = (size_t)all[N_SLABS];
+    }
+    return p->progress ? p->progress(p->user, &sum) : 0;
+}
+
+void fbp_plan_team_log(void *user, enum fbp_log_level level, const char *line)
+{
+    const struct fbp_plan_run_team *t = user;
+
+    if (t->plan->params.log)
+        t->plan->params.log(t->plan->params.user, level, line);
+}
+
+/* Rank 0 has computed, and others go on: it tells how far they are, until all slices are there. */
+static fbp_status await_slices(struct fbp_plan_run_team *t, const struct fbp_progress *last)
+{
+    const struct timespec pause = {.tv_nsec = 50000000};
+
+    while (t->has_taker && !atomic_load(&t->taken_all)) {
+        nanosleep(&pause, NULL);
+        if (fbp_plan_team_progress(t, last) != 0)
+            return fbp_fail(FBP_ERR_CANCELLED, "cancelled");
+        FBP_TRY(fbp_go_on());
+    }
+    if (t->taken != FBP_OK)
+        fbp_message_adopt(t->why);
+    return t->taken;
+}
+
+/* All is computed here that was to be: slices that were there were not. */
+static struct fbp_progress whole(const struct fbp_plan_run_team *t, const struct fbp_report *report)
+{
+    return (struct fbp_progress){.struct_size = sizeof(struct fbp_progress),
+                                 .done = t->last.total,
+                                 .total = t->last.total,
+                                 .views_read = t->plan->tables.job.n_views,
+                                 .slabs_done = t->last.n_slabs,
+                                 .n_slabs = t->last.n_slabs,
+                                 .seconds = report->total};
+}
+
+static fbp_status end_of_slices(struct fbp_plan_run_team *t, const struct fbp_report *report)
+{
+    const struct fbp_progress all = whole(t, report);
+
+    if (fbp_team_rank(t->plan->params.team) == 0)
+        return await_slices(t, &all);
+    t->told = 0;
+    (void)fbp_plan_team_progress(t, &all);
+    return fbp_team_offer(t->plan->params.team, 0, 0, NULL, 0);
+}
+
+/* Times are those of the slowest, work is that of all. */
+static void join_reports(struct found *to, const struct found *other)
+{
+    struct fbp_report *a = &to->report;
+    const struct fbp_report *b = &other->report;
+    const double updates = a->gups * a->total + b->gups * b->total;
+
+    if (other->n > 0) {
+        const double n = (double)to->n, m = (double)other->n;
+        a->mean = to->n ? (a->mean * n + b->mean * m) / (n + m) : b->mean;
+        a->min = to->n ? fmin(a->min, b->min) : b->min;
+        a->max = to->n ? fmax(a->max, b->max) : b->max;
+        to->n += other->n;
+    }
+    a->total = fmax(a->total, b->total);
+    a->gups = a->total > 0 ? updates / a->total : 0;
+    a->open = fmax(a->open, b->open);
+    a->read += b->read;
+    a->filter += b->filter;
+    a->backproject += b->backproject;
+    a->write += b->write;
+    a->upload += b->upload;
+    a->fetch += b->fetch;
+    a->waiting_read += b->waiting_read;
+    a->waiting_write += b->waiting_write;
+    a->ahead = fmax(a->ahead, b->ahead);
+    a->volume_after_last_view = fmax(a->volume_after_last_view, b->volume_after_last_view);
+    a->slabs_resumed += b->slabs_resumed;
+    a->devices_dropped += b->devices_dropped;
+    a->not_finite += b->not_finite;
+    a->clipped += b->clipped;
+    a->output_clipped += b->output_clipped;
+}
+
+static struct fbp_prep_counts add_counts(struct fbp_prep_counts a, struct fbp_prep_counts b)
+{
+    return (struct fbp_prep_counts){.not_finite = a.not_finite + b.not_finite,
+                                    .clipped = a.clipped + b.clipped};
+}
+
+/* What was mended in whole views: by those of the slab that has most, as slabs that were there
+ * before the run have read nothing. */
+static void join_ahead(const struct fbp_plan_run_team *t, const char *all, size_t bytes,
+                       struct fbp_report *report)
+{
+    const size_t n_parts = t->plan->ranks.n_parts;
+    struct fbp_prep_counts slab = {0}, most = {0};
+    struct found one;
+
+    for (size_t r = 0; r < fbp_team_size(t->plan->params.team); r++) {
+        memcpy(&one, all + r * bytes, sizeof one);
+        slab = r % n_parts == 0 ? one.ahead : add_counts(slab, one.ahead);
+        if (slab.not_finite + slab.clipped > most.not_finite + most.clipped)
+            most = slab;
+    }
+    report->not_finite += most.not_finite;
+    report->clipped += most.clipped;
+}
+
+/* What all have found, into what rank 0 has. */
+static void join_all(const struct fbp_plan_run_team *t, const char *all, size_t bytes,
+                     fbp_look *look, struct fbp_report *report)
+{
+    struct found sum, other;
+
+    memcpy(&sum, all, sizeof sum);
+    for (size_t r = 1; r < fbp_team_size(t->plan->params.team); r++) {
+        memcpy(&other, all + r * bytes, sizeof other);
+        join_reports(&sum, &other);
+        fbp_look_join(look, all + r * bytes + sizeof other);
+    }
+    join_ahead(t, all, bytes, &sum.report);
+    *report = sum.report;
+}
+
+fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status, fbp_look *look,
+                                  uint64_t n_found, const struct fbp_prep_counts *ahead,
+                                  struct fbp_report *report)
+{
+    fbp_team *team = t->plan->params.team;
+    struct found found = {.report = *report, .n = n_found, .ahead = *ahead};
+    const size_t bytes = sizeof found + fbp_look_packed(&fbp_plan_measured(t->plan)->job);
+    const bool first = fbp_team_rank(team) == 0;
+    char *mine = NULL, *all = NULL;
+
+    if (status == FBP_OK)
+        status = end_of_slices(t, report);
+    if (status == FBP_OK)
+        status = fbp_calloc((void **)&mine, 1, bytes, "what was found");
+    if (status == FBP_OK && first)
+        status = fbp_calloc((void **)&all, fbp_team_size(team), bytes, "what was found");
+    if (t->plan->ranks.part > 0) /* the first of those that share a slab counts it */
+        found.report.slabs_resumed = 0;
+    if (!first && fbp_plan_team_writes(t->plan, t->apart)) /* rank 0 will say what it has clipped */
+        found.report.output_clipped = fbp_sink_clipped(t->sink);
+    if (status == FBP_OK) {
+        memcpy(mine, &found, sizeof found);
+        fbp_look_pack(look, mine + sizeof found);
+    }
+    if (atomic_load(&t->taken_all) && t->taken != FBP_OK &&
+        t->taken != FBP_ERR_CANCELLED) { /* that is what ended the run */
+        fbp_message_clear();
+        fbp_message_adopt(t->why);
+        status = t->taken;
+    }
+    const fbp_status st = fbp_team_collect(team, "computed", status, mine, mine ? bytes : 0, all);
+    if (st == FBP_OK && all)
+        join_all(t, all, bytes, look, report);
+    free(mine);
+    free(all);
+    return st;
+}
+
+fbp_status fbp_plan_team_written(struct fbp_plan_run_team *t, fbp_status status)
+{
+    if (!t || !t->apart)
+        return status;
+    fbp_team *team = t->plan->params.team;
+    const bool first = fbp_team_rank(team) == 0;
+    fbp_status st = fbp_team_meet(team, "checked", status);
+    if (st == FBP_ERR_INVALID) /* slices of nothing, says rank 0 */
+        fbp_sink_forget(t->sink);
+    FBP_TRY(st);
+    if (!first && fbp_plan_team_writes(t->plan, true))
+        st = fbp_sink_finish(t->sink);
+    return fbp_team_meet(team, "written", st);
+}
+
+void fbp_plan_team_end(struct fbp_plan_run_team **run)
+{
+    struct fbp_plan_run_team *t = *run;
+
+    if (!t)
+        return;
+    fbp_team_stops(t->plan->params.team, NULL);
+    if (t->has_taker) /* it has ended, or a meeting has failed, which ends it */
+        pthread_join(t->taker, NULL);
+    fbp_free(t->slices);
+    free(t);
+    *run = NULL;
+}
+
+/* Where the slices of a team go: each process writes its own into the output, if all see the same
+ * file system and the format has a place for each slice; else rank 0 writes all. */
+
+size_t fbp_plan_slice_bytes(const fbp_plan *p)
+{
+    return p->info.volume.n[0] * p->info.volume.n[1] * fbp_value_size(&p->tables.job);
+}
+
+size_t fbp_plan_team_at_once(const fbp_plan *p)
+{
+    const size_t bytes = fbp_plan_slice_bytes(p);
+
+    return bytes < FBP_TEAM_SENT_BYTES ? FBP_TEAM_SENT_BYTES / bytes : 1;
+}
+
+/* A write() of fbp_sink_functions: rank 0 writes them. */
+static int send(const fbp_plan *p, size_t z0, size_t nz, const void *slices, char *why,
+                size_t n_why)
+{
+    if (fbp_team_offer(p->params.team, z0, nz, slices, nz * fbp_plan_slice_bytes(p)) == FBP_OK)
+        return 0;
+    snprintf(why, n_why, "%s", fbp_message());
+    fbp_message_clear();
+    return 1;
+}
+
+static int send_floats(void *user, size_t z0, size_t nz, const float *slices, char *why,
+                       size_t n_why)
+{
+    return send(user, z0, nz, slices, why, n_why);
+}
+
+static int send_doubles(void *user, size_t z0, size_t nz, const double *slices, char *why,
+                        size_t n_why)
+{
+    return send(user, z0, nz, slices, why, n_why);
+}
+
+fbp_status fbp_plan_team_sink(const fbp_plan *p, fbp_sink **out)
+{
+    const bool doubles = fbp_in_double(&p->tables.job);
+    const struct fbp_sink_functions functions = {.struct_size = sizeof functions,
+                                                 .write = doubles ? NULL : send_floats,
+                                                 .write_double = doubles ? send_doubles : NULL,
+                                                 .user = (void *)(uintptr_t)p,
+                                                 .at_once = fbp_plan_team_at_once(p),
+                                                 .concurrent = 1};
+    const size_t *v = p->info.volume.n, n[3] = {v[0], v[1], p->info.frames * v[2]};
+
+    return fbp_sink_callback(out, &functions, n);
+}
+
+/* What must be the same where one output is written. */
+struct files {
+    uint64_t inputs; /* by names, sizes and times */
+    uint64_t output;
+};
+
+fbp_status fbp_plan_team_compare(const fbp_plan *p, const fbp_source *source, const char *output)
+{
+    fbp_team *team = p->params.team;
+    const size_t size = fbp_team_size(team);
+    struct files mine = {.output = fbp_hash(0, output, strlen(output))}, *all = NULL;
+    char name[100];
+
+    if (!team)
+        return FBP_OK;
+    fbp_status st = fbp_plan_fingerprint(p, source, &mine.inputs);
+    if (st == FBP_OK)
+        st = fbp_calloc((void **)&all, size, sizeof *all, "a team");
+    st = fbp_team_gather(team, "inputs", st, &mine, sizeof mine, all);
+    for (size_t r = 1; all && r < size && st == FBP_OK; r++) {
+        (void)fbp_team_name(team, r, name, sizeof name);
+        if (all[r].inputs != all[0].inputs)
+            st = fbp_fail(FBP_ERR_INVALID,
+                          "%s reads other files than rank 0, or copies of other times: give all "
+                          "the same files, or copy them with their times (cp -p)",
+                          name);
+        else if (all[r].output != all[0].output)
+            st = fbp_fail(FBP_ERR_INVALID,
+                          "%s has another output than rank 0: start all with the same command",
+                          name);
+    }
+    free(all);
+    return st;
+}
+
+bool fbp_plan_team_writes(const fbp_plan *p, bool apart)
+{
+    return fbp_team_rank(p->params.team) == 0 || (apart && !p->ranks.idle);
+}
+
+/* A rank's sink of the output that all write; rank 0 makes of what is left what was asked for, and
+ * publishes. */
+static fbp_status open_joint(const fbp_plan *p, const fbp_source *source, const char *output,
+                             fbp_sink **sink)
+{
+    const bool first = fbp_team_rank(p->params.team) == 0;
+    const struct fbp_sink_joint joint = {.part =
+                                             p->ranks.slab * p->ranks.n_parts + p->ranks.part + 1,
+                                         .n_parts = p->ranks.n_slabs * p->ranks.n_parts,
+                                         .first = first,
+                                         .led = !first};
+
+    return fbp_plan_sink_open(p, source, output, p->params.output_range, &joint, sink);
+}
+
+static fbp_status open_alone(const fbp_plan *p, const fbp_source *source, const char *output,
+                             fbp_sink **sink)
+{
+    return fbp_plan_sink_open(p, source, output,
+                              p->params.auto_range ? NULL : p->params.output_range, NULL, sink);
+}
+
+/* What rank 0 has opened. */
+struct opened {
+    bool joint;
+    struct fbp_sink_token token;
+};
+
+/* Formats that are written from their start to their end, and hash:, are for one process, and so is
+ * what cannot be resumed, or is complete. */
+static fbp_status open_first(const fbp_plan *p, const fbp_source *source, const char *output,
+                             fbp_sink **sink, struct opened *out)
+{
+    uint64_t fingerprint = 0;
+    fbp_status st = FBP_ERR_UNSUPPORTED;
+
+    FBP_TRY(fbp_plan_fingerprint(p, source, &fingerprint));
+    if (fingerprint && !p->params.auto_range)
+        st = open_joint(p, source, output, sink);
+    if (st == FBP_ERR_UNSUPPORTED) {
+        fbp_message_clear();
+        return open_alone(p, source, output, sink);
+    }
+    FBP_TRY(st);
+    fbp_sink_token(*sink, &out->token);
+    out->joint = out->token.path[0] || strcmp(output, "null:") == 0;
+    return FBP_OK;
+}
+
+/* "rank 2 on node3, and 1 more," of those that do not see what rank 0 has made; false: all do. */
+static bool name_blind(const fbp_team *team, const unsigned char *sees, char *line, size_t n)
+{
+    const size_t size = fbp_team_size(team);
+    size_t first = size, blind = 0;
+    char name[100];
+
+    for (size_t r = size; r-- > 0;) {
+        first = sees[r] ? first : r;
+        blind += !sees[r];
+    }
+    if (blind == 0)
+        return false;
+    (void)fbp_team_name(team, first, name, sizeof name);
+    if (blind > 1)
+        snprintf(line, n, "%s and %zu more do", name, blind - 1);
+    else
+        snprintf(line, n, "%s does", name);
+    return true;
+}
+
+/* Do all see the file system of rank 0?  It says who does not. */
+static fbp_status look(const fbp_plan *p, const char *output, const struct opened *opened,
+                       bool *apart)
+{
+    fbp_team *team = p->params.team;
+    const unsigned char mine = !opened->token.path[0] || fbp_sink_sees(&opened->token);
+    char blind[160], first[100], line[600];
+    unsigned char *all = NULL;
+
+    fbp_status st = fbp_calloc((void **)&all, fbp_team_size(team), 1, "a team");
+    st = fbp_team_gather(team, "file system", st, &mine, 1, all);
+    *apart = st == FBP_OK && !name_blind(team, all, blind, sizeof blind);
+    free(all);
+    if (st != FBP_OK || *apart || fbp_team_rank(team) > 0)
+        return st;
+    snprintf(line, sizeof line,
+             "%s not see %.200s.part, which %s has made: their file systems differ, and rank 0 "
+             "writes the slices of all",
+             blind, output, fbp_team_name(team, 0, first, sizeof first));
+    fbp_plan_note(p, FBP_LOG_NOTE, line);
+    return FBP_OK;
+}
+
+/* The others, and rank 0 once more if it writes alone. */
+static fbp_status open_rest(const fbp_plan *p, const fbp_source *source, const char *output,
+                            bool apart, bool again, fbp_sink **sink)
+{
+    if (fbp_team_rank(p->params.team) > 0)
+        return fbp_plan_team_writes(p, apart) ? open_joint(p, source, output, sink)
+                                              : fbp_plan_team_sink(p, sink);
+    if (!again)
+        return FBP_OK;
+    fbp_sink_close(sink);
+    return open_alone(p, source, output, sink);
+}
+
+fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const char *output,
+                              fbp_sink **sink, bool *apart)
+{
+    fbp_team *team = p->params.team;
+    struct opened opened = {.joint = false};
+    fbp_status st = FBP_OK;
+
+    *apart = false;
+    if (!team)
+        return open_alone(p, source, output, sink);
+    FBP_TRY(fbp_plan_team_compare(p, source, output));
+    if (fbp_team_rank(team) == 0)
+        st = open_first(p, source, output, sink, &opened);
+    FBP_TRY(fbp_team_share(team, "opened", st, &opened, sizeof opened));
+    if (opened.joint)
+        FBP_TRY(look(p, output, &opened, apart));
+    return open_rest(p, source, output, *apart, opened.joint && !*apart, sink);
+}
+
+/* Sums of partial volumes: each of the processes that share the views of a slab owns segments of
+ * its slices, gets those of the others, and adds them in the order of processes, so that bits do
+ * not depend on who is faster. */
+
+/* The slices of one process in a round. */
+struct segment {
+    size_t first, n;
+};
+
+struct fbp_plan_sums {
+    const fbp_plan *plan;
+    float *pieces; /* of this process's segment, from the others */
+    size_t room;   /* values of each */
+    struct segment of[];
+};
+
+static size_t slice_values(const fbp_plan *p)
+{
+    return fbp_roi_size(&p->tables.job, 0) * fbp_roi_size(&p->tables.job, 1);
+}
+
+static size_t owner(const fbp_plan *p, size_t z)
+{
+    const struct fbp_job *job = &p->tables.job;
+
+    return fbp_ranks_owner(job, p->ranks.n_parts, p->work.block_slices, z % fbp_roi_size(job, 2));
+}
+
+bool fbp_plan_has_sum(const fbp_plan *p, size_t z)
+{
+    return p->ranks.n_parts < 2 || owner(p, z) == p->ranks.part;
+}
+
+uint64_t fbp_plan_sum_bytes(const fbp_plan *p)
+{
+    const struct fbp_job *job = &p->tables.job;
+    const size_t parts = p->ranks.n_parts;
+    size_t first, n;
+
+    if (parts < 2)
+        return 0;
+    fbp_roi_slices(job, &first, &n);
+    return (parts - 1) * (uint64_t)fbp_ranks_segment(parts, fbp_work_block(job, n, parts)) *
+               slice_values(p) * sizeof(float) +
+           sizeof(struct fbp_plan_sums) + parts * sizeof(struct segment);
+}
+
+/* has() of struct fbp_sum. */
+static bool has(void *user, size_t z)
+{
+    const struct fbp_plan_sums *s = user;
+
+    return fbp_plan_has_sum(s->plan, z);
+}
+
+/* What of n slices from z on is added up at once: of each process at most one segment. */
+static size_t begin_round(struct fbp_plan_sums *s, size_t z, size_t n)
+{
+    const fbp_plan *p = s->plan;
+    const size_t most = fbp_ranks_segment(p->ranks.n_parts, p->work.block_slices);
+    size_t i;
+
+    memset(s->of, 0, p->ranks.n_parts * sizeof *s->of);
+    for (i = 0; i < n; i++) {
+        struct segment *of = &s->of[owner(p, z + i)];
+        if (of->n == most || (of->n > 0 && of->first + of->n != i))
+            break;
+        of->first = of->n == 0 ? i : of->first;
+        of->n++;
+    }
+    return i;
+}
+
+/* That of another process, of this one's segment. */
+static float *piece_of(const struct fbp_plan_sums *s, size_t part)
+{
+    return s->pieces + (part - (part > s->plan->ranks.part)) * s->room;
+}
+
+static fbp_status make_room(struct fbp_plan_sums *s)
+{
+    const struct fbp_ranks *r = &s->plan->ranks;
+
+    s->room = fbp_ranks_segment(r->n_parts, s->plan->work.block_slices) * slice_values(s->plan);
+    return s->pieces
+               ? FBP_OK
+               : fbp_alloc((void **)&s->pieces, (r->n_parts - 1) * s->room * sizeof *s->pieces,
+                           "blocks of partial volumes");
+}
+
+/* All pieces of n values at once. */
+static fbp_status ask_all(const struct fbp_plan_sums *s, size_t n)
+{
+    const struct fbp_ranks *r = &s->plan->ranks;
+
+    for (size_t i = 1; i < r->n_parts; i++) {
+        const size_t part = (r->part + i) % r->n_parts;
+        FBP_TRY(fbp_team_ask(s->plan->params.team, r->slab * r->n_parts + part, piece_of(s, part),
+                             n * sizeof(float)));
+    }
+    return FBP_OK;
+}
+
+/* To each its segment of x; who comes behind this process is first, so that not all give to the
+ * same one. */
+static fbp_status give_all(const struct fbp_plan_sums *s, const float *x)
+{
+    const struct fbp_ranks *r = &s->plan->ranks;
+    const size_t slice = slice_values(s->plan);
+
+    for (size_t i = 1; i < r->n_parts; i++) {
+        const size_t part = (r->part + i) % r->n_parts;
+        const struct segment *of = &s->of[part];
+        if (of->n > 0)
+            FBP_TRY(fbp_team_give(s->plan->params.team, r->slab * r->n_parts + part,
+                                  x + of->first * slice, of->n * slice * sizeof *x));
+    }
+    return FBP_OK;
+}
+
+/* Into x[n] of this process. */
+static fbp_status add_all(const struct fbp_plan_sums *s, size_t n, float *x)
+{
+    const struct fbp_ranks *r = &s->plan->ranks;
+    float *const sum = r->part == 0 ? x : piece_of(s, 0);
+
+    for (size_t part = 0; part < r->n_parts; part++) {
+        const float *const one = part == r->part ? x : piece_of(s, part);
+        if (part != r->part)
+            FBP_TRY(fbp_team_taken(s->plan->params.team, r->slab * r->n_parts + part));
+        for (size_t i = 0; part > 0 && i < n; i++)
+            sum[i] += one[i];
+    }
+    if (sum != x)
+        memcpy(x, sum, n * sizeof *x);
+    return FBP_OK;
+}
+
+/* add() of struct fbp_sum.  All processes have the same blocks in the same order, and ask before
+ * they give: who is behind all others in that is waited for, and waits for nobody. */
+static fbp_status add(void *user, size_t z, size_t n, float *x)
+{
+    struct fbp_plan_sums *s = user;
+    const struct segment *own = &s->of[s->plan->ranks.part];
+    const size_t slice = slice_values(s->plan);
+
+    FBP_TRY(make_room(s));
+    for (size_t at = 0, some; at < n; at += some) {
+        float *const round = x + at * slice;
+        some = begin_round(s, z + at, n - at);
+        if (own->n > 0)
+            FBP_TRY(ask_all(s, own->n * slice));
+        FBP_TRY(give_all(s, round));
+        if (own->n > 0)
+            FBP_TRY(add_all(s, own->n * slice, round + own->first * slice));
+    }
+    return FBP_OK;
+}
+
+fbp_status fbp_plan_share_views(fbp_plan *p)
+{
+    const size_t n = p->ranks.n_parts;
+
+    if (n < 2)
+        return FBP_OK;
+    FBP_TRY(fbp_calloc((void **)&p->sums, 1, sizeof *p->sums + n * sizeof *p->sums->of, "sums"));
+    p->sums->plan = p;
+    p->team_sum = (struct fbp_sum){.add = add, .has = has, .user = p->sums, .in_order = true};
+    fbp_sum_take(&p->team_sum, &p->tables.job);
+    p->sum = &p->team_sum;
+    return FBP_OK;
+}
+
+void fbp_plan_forget_sums(fbp_plan *p)
+{
+    if (p->sums)
+        fbp_free(p->sums->pieces);
+    free(p->sums);
+    p->sums = NULL;
+}

@@ -1,0 +1,135 @@
+#include "pipeline/run.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "picture/svg.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* A bar; its times are in `bar` once its stamps are read. */
+struct entry {
+    struct fbp_span span;
+    struct fbp_bar bar;
+};
+
+struct fbp_timeline {
+    pthread_mutex_t lock;
+    double zero;
+    struct entry *entries;
+    size_t n, room;
+};
+
+fbp_status fbp_timeline_create(fbp_timeline **out)
+{
+    FBP_TRY(fbp_calloc((void **)out, 1, sizeof **out, "a timeline"));
+    pthread_mutex_init(&(*out)->lock, NULL);
+    (*out)->zero = fbp_seconds();
+    return FBP_OK;
+}
+
+void fbp_timeline_destroy(fbp_timeline **t)
+{
+    if (!*t)
+        return;
+    pthread_mutex_destroy(&(*t)->lock);
+    free((*t)->entries);
+    free(*t);
+    *t = NULL;
+}
+
+struct fbp_span fbp_span_host(fbp_timeline *timeline)
+{
+    return (struct fbp_span){.to = timeline, .begin = timeline ? fbp_seconds() : 0};
+}
+
+fbp_status fbp_span_device(fbp_timeline *timeline, const struct fbp_backend *backend,
+                           fbp_device *dev, enum fbp_stage stage, struct fbp_span *out)
+{
+    *out = fbp_span_host(timeline);
+    if (!timeline)
+        return FBP_OK;
+    out->backend = backend;
+    out->dev = dev;
+    out->stage = stage;
+    out->queued = true;
+    return backend->stamp(dev, stage, &out->stamps[0]);
+}
+
+static fbp_status add(fbp_timeline *t, const struct entry *e)
+{
+    fbp_status st = FBP_OK;
+
+    pthread_mutex_lock(&t->lock);
+    if (t->n == t->room) {
+        const size_t room = t->room ? 2 * t->room : 256;
+        struct entry *more = realloc(t->entries, room * sizeof *more);
+        if (more) {
+            t->entries = more;
+            t->room = room;
+        }
+    }
+    if (t->n < t->room) {
+        /* The end is taken here, so that those of a lane are in order. */
+        t->entries[t->n] = *e;
+        t->entries[t->n++].bar.end = fbp_seconds() - t->zero;
+    } else {
+        st = fbp_fail_nomem(2 * t->room * sizeof *e, "a timeline");
+    }
+    pthread_mutex_unlock(&t->lock);
+    return st;
+}
+
+fbp_status fbp_span_end(struct fbp_span *span, enum fbp_lane lane, size_t shade, const char *fmt,
+                        ...)
+{
+    struct entry e = {.bar = {.lane = lane, .shade = shade}};
+    va_list args;
+
+    if (!span->to)
+        return FBP_OK;
+    if (span->queued)
+        FBP_TRY(span->backend->stamp(span->dev, span->stage, &span->stamps[1]));
+    e.span = *span;
+    e.bar.begin = span->begin - span->to->zero;
+    va_start(args, fmt);
+    vsnprintf(e.bar.words, sizeof e.bar.words, fmt, args);
+    va_end(args);
+    return add(span->to, &e);
+}
+
+fbp_status fbp_timeline_settle(fbp_timeline *t, fbp_device *dev)
+{
+    for (size_t i = 0; t && i < t->n; i++) {
+        struct entry *e = &t->entries[i];
+        double begin, end;
+        if (!e->span.queued || e->span.dev != dev)
+            continue;
+        FBP_TRY(e->span.backend->stamped(dev, e->span.stamps[0], &begin));
+        FBP_TRY(e->span.backend->stamped(dev, e->span.stamps[1], &end));
+        e->span.queued = false;
+        e->bar.begin = begin - t->zero;
+        e->bar.end = end - t->zero;
+    }
+    return FBP_OK;
+}
+
+fbp_status fbp_timeline_svg(const fbp_timeline *t, const char *title, const char *path)
+{
+    static const char *const lanes[FBP_N_LANES] = {[FBP_LANE_HOST] = "host",
+                                                   [FBP_LANE_READ] = "read",
+                                                   [FBP_LANE_UPLOAD] = "upload",
+                                                   [FBP_LANE_FILTER] = "filter",
+                                                   [FBP_LANE_BACKPROJECT] = "backproject",
+                                                   [FBP_LANE_FETCH] = "fetch",
+                                                   [FBP_LANE_WRITE] = "write"};
+    struct fbp_bar *bars = NULL;
+
+    FBP_TRY(fbp_calloc((void **)&bars, t->n + 1, sizeof *bars, "bars"));
+    for (size_t i = 0; i < t->n; i++)
+        bars[i] = t->entries[i].bar;
+    const fbp_status st = fbp_bars_svg(path, title, lanes, FBP_N_LANES, bars, t->n);
+    free(bars);
+    return st;
+}

@@ -1,0 +1,365 @@
+#include "pipeline/worker.h"
+
+#include "array/array.h"
+#include "array/far.h"
+#include "backend/device.h"
+#include "backend/rows.h"
+#include "backend/statistics.h"
+#include "base/mem.h"
+#include "pipeline/division.h"
+#include "pipeline/job.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static fbp_status make_buffers(struct worker *w, const struct fbp_job *job)
+{
+    const struct fbp_work *work = w->work;
+    const struct fbp_backend *b = w->backend;
+    const struct fbp_buffer raw = {FBP_FOR_RAW, work->raw_device_bytes, work->batch_views,
+                                   work->load_rows};
+    const struct fbp_buffer filtered = {FBP_FOR_FILTERED, work->filtered_bytes,
+                                        work->kept ? job->n_views : work->batch_views,
+                                        work->filter_rows};
+    const struct fbp_buffer volume = {FBP_FOR_VOLUME, work->volume_bytes, 0, 0};
+
+    for (size_t i = 0; b->own_memory && i < work->n_raw; i++)
+        FBP_TRY(b->alloc(w->dev, &raw, &w->raw[i].device));
+    for (size_t i = 0; i < work->n_filtered; i++)
+        FBP_TRY(b->alloc(w->dev, &filtered, &w->filtered[i].memory));
+    for (size_t i = 1; work->kept && i < MAX_SLOTS; i++)
+        w->filtered[i].memory = w->filtered[0].memory;
+    for (size_t i = 0; i < work->n_volumes; i++)
+        FBP_TRY(b->alloc(w->dev, &volume, &w->volumes[i].memory));
+    return FBP_OK;
+}
+
+fbp_status fbp_worker_raw_host(struct worker *w, struct raw_slot *slot)
+{
+    if (!slot->host)
+        FBP_TRY(
+            w->backend->host_alloc(w->dev, w->work->raw_bytes, "a batch of views", &slot->host));
+    if (!w->backend->own_memory)
+        slot->device = slot->host;
+    return FBP_OK;
+}
+
+fbp_status fbp_worker_piece_host(struct worker *w, struct piece_slot *slot)
+{
+    if (!slot->host)
+        FBP_TRY(
+            w->backend->host_alloc(w->dev, w->work->block_bytes, "slices to write", &slot->host));
+    return FBP_OK;
+}
+
+/* A queue with room for n, holding 0 … n-1 if `filled`. */
+static fbp_status make_queue(fbp_queue **out, size_t n, bool filled)
+{
+    FBP_TRY(fbp_queue_create(out, n));
+    for (size_t i = 0; filled && i < n; i++)
+        fbp_queue_push(*out, i);
+    return FBP_OK;
+}
+
+static bool reaches(const struct worker *w, const void *host, size_t bytes)
+{
+    return host && w->backend->reaches(w->dev, host, bytes);
+}
+
+/* A device in the host's memory that looks at its voxels itself fetches them to anywhere there. */
+static bool fetches_to(const struct worker *w, void *volume, size_t bytes)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+
+    if (fbp_sink_far(rq->sink) && fbp_run_finishes(rq)) /* which the host does */
+        return false;
+    return reaches(w, volume, bytes) ||
+           (!fbp_sink_far(rq->sink) && !w->backend->own_memory && w->backend->has_statistics);
+}
+
+/* Does the device copy from and to the caller's memory?  Rows must run upwards, samples be as it
+ * takes them. */
+static void find_callers_memory(struct worker *w)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    const struct fbp_array_info *views = fbp_source_info(rq->source);
+    const size_t *n = views->n, *m = fbp_sink_info(rq->sink)->n;
+    const void *samples = fbp_source_samples(rq->source);
+    const enum fbp_type value = fbp_in_double(rq->job) ? FBP_F64 : FBP_F32;
+    void *volume = fbp_sink_samples(rq->sink);
+
+    w->views = NULL;
+    w->volume = NULL;
+    if (views->type == (rq->job->raw == FBP_U16 ? FBP_U16 : value) && !rq->top_down &&
+        reaches(w, samples, n[0] * n[1] * n[2] * fbp_raw_size(rq->job)))
+        w->views = samples;
+    if (rq->sum &&
+        rq->sum->in_order) /* others add up as many slices at a time, wherever theirs are */
+        return;
+    if (!fbp_roi_crops(rq->job) && rq->job->frames <= 1 && /* else it is not in one run there */
+        fbp_sink_info(rq->sink)->type == value &&
+        fetches_to(w, volume, m[0] * m[1] * m[2] * fbp_value_size(rq->job)))
+        w->volume = volume;
+}
+
+fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,
+                           const struct fbp_job *job, const struct fbp_work *work, int device)
+{
+    *w =
+        (struct worker){.backend = backend, .work = work, .reads_views = PTHREAD_MUTEX_INITIALIZER};
+    FBP_TRY(backend->open(&w->dev, device, job));
+    if (fbp_work_readers(backend, job) > 1)
+        FBP_TRY(fbp_pool_create(&w->io_threads, fbp_work_readers(backend, job)));
+    return make_buffers(w, job);
+}
+
+static fbp_status forget_run(struct worker *w)
+{
+    for (int i = 0; i < FBP_N_STAGES; i++)
+        w->busy[i] = w->waited[i] = 0;
+    w->upload = w->fetch = w->computed_at = w->fetched_at = 0;
+    w->found = FBP_NO_STATISTICS;
+    w->n_found = 0;
+    w->drawn = NULL;
+    w->last = &w->drawn;
+    w->counts = w->looked = NULL;
+    memset(w->commands, 0, sizeof w->commands);
+    w->n_commands = 0;
+    w->expects = false;
+    atomic_store(&w->has_all, false);
+    return w->backend->counts(w->dev, &w->counted);
+}
+
+fbp_status fbp_worker_draw(struct worker *w, struct fbp_drawn **out)
+{
+    FBP_TRY(fbp_slabs_draw(&w->run->slabs, w->last == &w->drawn, out));
+    if (*out) {
+        *w->last = *out;
+        w->last = &(*out)->next;
+    }
+    return FBP_OK;
+}
+
+fbp_status fbp_worker_begin(struct worker *w, struct run_state *run)
+{
+    const struct fbp_work *work = w->work;
+    struct fbp_statistics of_earlier_runs;
+    struct fbp_drawn *first;
+
+    w->run = run;
+    FBP_TRY(forget_run(w));
+    FBP_TRY(w->backend->statistics(w->dev, &of_earlier_runs));
+    find_callers_memory(w);
+    FBP_TRY(fbp_worker_draw(w, &first));
+    FBP_TRY(fbp_ledger_empty(&w->ledger, run->rq->job));
+    FBP_TRY(fbp_ledger_empty(&w->claimed, run->rq->job));
+    atomic_store(&w->n_stages, FBP_N_STAGES);
+    FBP_TRY(make_queue(&w->raw_free, work->n_raw, true));
+    FBP_TRY(make_queue(&w->raw_full, work->n_raw, false));
+    const size_t n_filtered = work->kept ? MAX_SLOTS : work->n_filtered;
+    FBP_TRY(make_queue(&w->filtered_free, n_filtered, true));
+    FBP_TRY(make_queue(&w->filtered_full, n_filtered, false));
+    FBP_TRY(make_queue(&w->volume_free, work->n_volumes, true));
+    FBP_TRY(make_queue(&w->block_free, N_BLOCKS, true));
+    FBP_TRY(make_queue(&w->block_full, N_BLOCKS, false));
+    FBP_TRY(make_queue(&w->piece_free, work->n_blocks, true));
+    return make_queue(&w->parts_full, work->n_blocks * MOST_PARTS, false);
+}
+
+void fbp_worker_abort(struct worker *w)
+{
+    fbp_queue *const queues[] = {w->raw_free,      w->raw_full,    w->filtered_free,
+                                 w->filtered_full, w->volume_free, w->block_free,
+                                 w->block_full,    w->piece_free,  w->parts_full};
+
+    for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
+        if (queues[i])
+            fbp_queue_abort(queues[i]);
+    if (!w->run)
+        return;
+    fbp_slabs_wake(&w->run->slabs);
+    fbp_shared_wake(&w->run->shared);
+}
+
+/* A run that failed or was cancelled leaves work on a device's queues, which still uses its memory.
+ */
+static void come_to_rest(struct worker *w)
+{
+    if (w->dev) /* a failure is known already */
+        (void)!fbp_device_settle_all(w->backend, w->dev);
+}
+
+void fbp_worker_drop(struct worker *w, fbp_status status)
+{
+    w->status = status;
+    snprintf(w->why, sizeof w->why, "%s", fbp_message());
+    atomic_store(&w->gone, true);
+}
+
+void fbp_worker_return(struct worker *w)
+{
+    struct run_state *run = w->run;
+
+    come_to_rest(w);
+    if (w->claimed.bits)
+        fbp_slabs_unclaim(&run->slabs, &w->claimed);
+    for (const struct fbp_drawn *d = w->drawn; d; d = d->next) {
+        if (d->done)
+            continue;
+        pthread_mutex_lock(&run->lock);
+        run->updates_done -= d->updates;
+        pthread_mutex_unlock(&run->lock);
+        fbp_slabs_return(&run->slabs, d->slab);
+    }
+}
+
+/* What was mended in the rows that were claimed, all of which are filtered.  Of kept views every
+ * worker counts all: the same numbers. */
+static fbp_status collect_counts(struct worker *w)
+{
+    struct fbp_report *report = &w->run->report;
+    struct fbp_prep_counts counts;
+
+    FBP_TRY(w->backend->counts(w->dev, &counts));
+    const struct fbp_prep_counts before = {w->work->kept ? 0 : report->not_finite,
+                                           w->work->kept ? 0 : report->clipped};
+    report->not_finite = before.not_finite + counts.not_finite - w->counted.not_finite;
+    report->clipped = before.clipped + counts.clipped - w->counted.clipped;
+    w->counted = counts;
+    w->counts = NULL;
+    fbp_ledger_zero(&w->claimed);
+    return FBP_OK;
+}
+
+size_t fbp_worker_index(const struct worker *w)
+{
+    return (size_t)(w - w->run->workers);
+}
+
+fbp_status fbp_worker_expect(struct worker *w, bool counted)
+{
+    struct fbp_ledger none = w->claimed; /* of shared views it stays empty */
+
+    if (counted) {
+        w->expects = false;
+        return w->backend->expect(w->dev, &none);
+    }
+    if (w->expects)
+        return FBP_OK;
+    w->expects = true;
+    fbp_slabs_uncounted(&w->run->slabs, &w->ledger);
+    return w->backend->expect(w->dev, &w->ledger);
+}
+
+fbp_status fbp_worker_collect(struct worker *w)
+{
+    struct fbp_report *report = &w->run->report;
+    struct fbp_prep_counts counts;
+
+    FBP_TRY(fbp_device_settle(w->backend, w->dev, FBP_STAGE_FILTER));
+    FBP_TRY(w->backend->counts(w->dev, &counts));
+    pthread_mutex_lock(&w->run->lock);
+    if (!atomic_load(&w->gone)) { /* else others filter, and count, what it had */
+        report->not_finite += counts.not_finite - w->counted.not_finite;
+        report->clipped += counts.clipped - w->counted.clipped;
+        fbp_shared_counted(&w->run->shared, fbp_worker_index(w));
+    }
+    pthread_mutex_unlock(&w->run->lock);
+    w->counted = counts;
+    return FBP_OK;
+}
+
+/* Of the slabs before, whose views have come to the end of the filter's queue. */
+static fbp_status collect_before(struct worker *w)
+{
+    FBP_TRY(fbp_device_settle(w->backend, w->dev, FBP_STAGE_FILTER));
+    pthread_mutex_lock(&w->run->lock);
+    const fbp_status st = w->counts ? collect_counts(w) : FBP_OK;
+    pthread_mutex_unlock(&w->run->lock);
+    return st;
+}
+
+fbp_status fbp_worker_claim(struct worker *w, const struct fbp_drawn *drawn)
+{
+    struct run_state *run = w->run;
+
+    /* A device that fails takes with it what was not collected; a single one cannot be replaced. */
+    if (run->n_workers > 1 && drawn != w->drawn)
+        FBP_TRY(collect_before(w));
+    pthread_mutex_lock(&run->lock);
+    fbp_slabs_claim(&run->slabs, drawn, &w->ledger);
+    fbp_ledger_add(&w->claimed, &w->ledger);
+    w->counts = drawn;
+    pthread_mutex_unlock(&run->lock);
+    return w->backend->expect(w->dev, &w->ledger);
+}
+
+/* Of a device that looks at its voxels itself. */
+static fbp_status collect_statistics(struct worker *w)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    struct fbp_statistics found;
+
+    if (!w->backend->has_statistics || fbp_roi_crops(rq->job) || fbp_run_finishes(rq))
+        return FBP_OK;
+    FBP_TRY(w->backend->statistics(w->dev, &found));
+    fbp_statistics_join(&w->found, &found);
+    return FBP_OK;
+}
+
+fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_drawn *drawn)
+{
+    struct run_state *run = w->run;
+
+    FBP_TRY(collect_statistics(w));
+    pthread_mutex_lock(&run->lock);
+    const fbp_status st = w->counts == drawn ? collect_counts(w) : FBP_OK;
+    if (st == FBP_OK) {
+        fbp_statistics_join(&run->found, &w->found);
+        run->n_found += w->n_found;
+        w->found = FBP_NO_STATISTICS;
+        w->n_found = 0;
+    }
+    pthread_mutex_unlock(&run->lock);
+    return st;
+}
+
+void fbp_worker_end(struct worker *w)
+{
+    fbp_queue **const queues[] = {&w->raw_free,      &w->raw_full,    &w->filtered_free,
+                                  &w->filtered_full, &w->volume_free, &w->block_free,
+                                  &w->block_full,    &w->piece_free,  &w->parts_full};
+
+    for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
+        fbp_queue_destroy(queues[i]);
+    come_to_rest(w);
+    for (struct fbp_drawn *next; w->drawn; w->drawn = next) {
+        next = w->drawn->next;
+        free(w->drawn);
+    }
+    if (w->dev) /* a failure is known already */
+        (void)!w->backend->expect(w->dev, &(struct fbp_ledger){0});
+    fbp_ledger_clear(&w->ledger);
+    fbp_ledger_clear(&w->claimed);
+    w->run = NULL;
+}
+
+void fbp_worker_close(struct worker *w)
+{
+    const struct fbp_backend *b = w->backend;
+
+    for (int i = 0; w->dev && i < MAX_SLOTS; i++) {
+        if (w->raw[i].device != w->raw[i].host)
+            fbp_device_put(b, w->dev, FBP_FOR_RAW, w->raw[i].device);
+        fbp_host_put(b, w->dev, w->raw[i].host);
+        if ((size_t)i < w->work->n_filtered) /* those that are kept share one */
+            fbp_device_put(b, w->dev, FBP_FOR_FILTERED, w->filtered[i].memory);
+        fbp_device_put(b, w->dev, FBP_FOR_VOLUME, w->volumes[i].memory);
+    }
+    for (size_t i = 0; w->dev && i < FBP_MOST_PIECES; i++)
+        fbp_host_put(b, w->dev, w->pieces[i].host);
+    if (w->io_threads)
+        fbp_pool_destroy(&w->io_threads);
+    if (w->dev)
+        b->close(&w->dev);
+}
