@@ -6,10 +6,10 @@
 #define FBP_SRC_PIPELINE_PLAN_H
 
 #include "array/array.h"
+#include "pipeline/corrections.h"
 #include "pipeline/division.h"
 #include "pipeline/job.h"
 #include "pipeline/run.h"
-#include "pipeline/view_sources.h"
 #include "scan/reduce.h"
 
 #include "fbp/recon.h"
@@ -38,6 +38,9 @@ struct fbp_plan_lack {
 
 struct fbp_sink_joint;
 
+/** Greatest number of view steps of a plan. */
+enum { FBP_MOST_STEPS = 4 };
+
 /** A machine to plan for instead of this one.  Such a plan does not run. */
 struct fbp_plan_target {
     const struct fbp_backend *backend; /**< complete (backend/device.h) */
@@ -59,14 +62,8 @@ struct fbp_plan {
     struct fbp_images *images; /**< mask of the bad pixels that were found; NULL: none */
     struct fbp_recon_params params;
     struct fbp_job_tables tables;
-    struct fbp_ahead ahead; /**< if views are corrected ahead: all that follows is of its scan */
-    struct fbp_ahead_done ahead_done; /**< in the last run */
-    struct fbp_rectify rectify; /**< if the detector is rolled: all that follows is of its scan */
-    struct fbp_angles angles;   /**< if views are resampled: all that follows is of its scan */
-    struct fbp_prep_counts mended;  /**< in the last run, before they were */
-    struct fbp_stages stages;       /**< if plane integrals are backprojected in two: `tables` are
-                                         those of the second */
-    fbp_pictures *pictures;         /**< of the first, once the plan is open, or has run */
+    struct fbp_view_step *steps[FBP_MOST_STEPS]; /**< that wrap the views, in their order */
+    size_t n_steps;
     struct fbp_reduction reduction; /**< of stored views to the scan's */
     const struct fbp_backend *backend;
     int devices[FBP_MOST_DEVICES];
@@ -110,10 +107,12 @@ fbp_status fbp_plan_create_for(fbp_plan **out, const struct fbp_scan *scan,
                                const struct fbp_recon_params *params,
                                const struct fbp_plan_target *target);
 
-/** Tables of the views as they were measured: of two stages those of the first (plan.c). */
+/** Tables of the views as they were measured: of EPR in two stages those of the first stage. */
 const struct fbp_job_tables *fbp_plan_measured(const fbp_plan *p);
-/** What the samples of the views that are read below all go through first. */
+/** What is done to the measured samples first. */
 const struct fbp_prep *fbp_plan_prep(const fbp_plan *p);
+/** The step that keeps views (corrections.h); NULL: there is none. */
+struct fbp_corrections_step *fbp_plan_corrections(const fbp_plan *p);
 /** A line for the caller's log. */
 void fbp_plan_note(const fbp_plan *p, enum fbp_log_level level, const char *line);
 /** Views as they are stored, before any are left out or summed up. */
@@ -121,35 +120,21 @@ size_t fbp_stored_views(const struct fbp_scan *scan);
 /** Name of the views in messages. */
 const char *fbp_plan_source_name(const fbp_plan *p);
 
-/** Resampled angles and two stages, where they are asked for, and the job that is divided and run
- *  (plan_stages.c). */
-fbp_status fbp_plan_make_stages(fbp_plan *p);
-fbp_status fbp_plan_make_job(fbp_plan *p);
-/** Views as these want them, on top of the scan's, which *source is; stored ones are not closed
- * with it. */
-fbp_status fbp_plan_source_stages(fbp_plan *p, const fbp_source *stored, fbp_source **source);
-/** What describes them, behind the line that is there. */
-void fbp_plan_describe_stages(const fbp_plan *p, char *line, size_t n);
-/** The device of the first of two stages, if there are two and it is not open; looks at views as
- *  they pass, or not: NULL. */
-fbp_status fbp_plan_open_stages(fbp_plan *p);
-void fbp_plan_stages_look(const fbp_plan *p, fbp_look *look);
-/** What this process has mended in whole views, before the run, as they were read, or in the first
- *  of two stages: of those of a
- *  team that share a slab the sum is wanted, and those of other slabs find the same. */
-fbp_status fbp_plan_count_ahead(const fbp_plan *p, struct fbp_prep_counts *out);
-/** What the first stage did, into the report of the second. */
-fbp_status fbp_plan_report_stages(const fbp_plan *p, struct fbp_report *report);
-
-/** A pass ahead, where corrections want one; what it keeps, and where (plan_ahead.c). */
-fbp_status fbp_plan_make_ahead(fbp_plan *p);
-/** Choose the kernel, where views are kept, and divide the work beside that. */
-fbp_status fbp_plan_arrange_ahead(fbp_plan *p);
-/** How often all views are read for what is corrected ahead, or while they are read. */
+/** Number of repaired samples that this process found in the views below the steps.  Processes that
+ *  share a slab add these numbers up; those of other slabs find the same. */
+fbp_status fbp_plan_count_steps(const fbp_plan *p, struct fbp_prep_counts *out);
+/** Add results of the steps to the report of a run. */
+fbp_status fbp_plan_report_steps(const fbp_plan *p, struct fbp_report *report);
+/** Acquire devices and memory of the steps, if they are not there yet. */
+fbp_status fbp_plan_open_steps(const fbp_plan *p);
+/** Let the step that reads whole measured views check them; NULL: stop that.  False: no step does.
+ */
+bool fbp_plan_check_in_steps(const fbp_plan *p, fbp_look *look);
+/** Choose where corrected views are kept, choose the kernel, and divide the work within what memory
+ *  is left (plan_memory.c). */
+fbp_status fbp_plan_arrange_steps(fbp_plan *p);
+/** How often views are read for phase retrieval; 1 without it. */
 size_t fbp_plan_retrievals(const fbp_plan *p);
-/** What is noted of that. */
-void fbp_plan_note_ahead(const fbp_plan *p);
-
 /** Choose the kernel and divide the work (plan_arrange.c). */
 fbp_status fbp_plan_arrange(fbp_plan *p);
 /** Of the resident set, which is `resident` now; UINT64_MAX: none. */
@@ -177,9 +162,6 @@ void fbp_plan_source_close(const fbp_plan *p, fbp_source **source);
  *  by fbp_plan_source_drop(). */
 fbp_status fbp_plan_source_reduce(fbp_plan *p, fbp_source *stored, fbp_source **out);
 void fbp_plan_source_drop(fbp_source *stored, fbp_source **out);
-
-/** Projections must be what the scan says; what is to be known of them goes into the plan. */
-fbp_status fbp_plan_take_source(fbp_plan *p);
 
 /** Is a source like the one that the plan was made for? */
 fbp_status fbp_plan_check_source(const fbp_plan *p, const fbp_source *source);

@@ -151,13 +151,27 @@ static void warn_about_unpacking(const fbp_plan *p)
 {
     char line[300];
 
-    if (!p->in_order || p->hold || p->follow || p->ahead.used || p->work.n_slabs < 3)
+    if (!p->in_order || p->hold || p->follow || fbp_plan_corrections(p) || p->work.n_slabs < 3)
         return;
     snprintf(line, sizeof line,
              "the compressed file %.120s is unpacked %zu times, once per slab: raise --memory, or "
              "unpack it",
              fbp_plan_source_name(p), p->work.n_slabs);
     fbp_plan_note(p, FBP_LOG_WARNING, line);
+}
+
+static void warn_about_retrievals(const fbp_plan *p)
+{
+    char line[300];
+
+    if (fbp_plan_retrievals(p) == 1)
+        return;
+    snprintf(line, sizeof line,
+             "memory does not hold the views beside the volume: they are read, and phases are "
+             "retrieved, %zu times, once for each slab: raise --memory, or name a folder for them "
+             "with --scratch",
+             fbp_plan_retrievals(p));
+    fbp_plan_note(p, FBP_LOG_NOTE, line);
 }
 
 static void warn_about_following(const fbp_plan *p)
@@ -191,7 +205,7 @@ void fbp_plan_remark(const fbp_plan *p)
         fbp_plan_note(p, FBP_LOG_NOTE, line);
     warn_about_following(p);
     warn_about_unpacking(p);
-    fbp_plan_note_ahead(p);
+    warn_about_retrievals(p);
     note_kernel(p);
     note_box(p);
     fbp_plan_note_team(p);
@@ -238,10 +252,8 @@ static fbp_status warn_about_samples(const fbp_plan *p, fbp_source *source,
     char line[400];
 
     report->repaired_pixels = prep->n_bridges;
-    c.source = source; /* as it was measured: below what resamples and corrects */
-    if (p->rectify.used && c.source->below)
-        c.source = c.source->below;
-    if (p->ahead.used && c.source->below)
+    c.source = source; /* as it was measured: below the steps */
+    for (size_t i = 0; i < p->n_steps && !p->steps[i]->measured && c.source->below; i++)
         c.source = c.source->below;
     const fbp_source *root = c.source;
     while (root->below)
@@ -253,7 +265,8 @@ static fbp_status warn_about_samples(const fbp_plan *p, fbp_source *source,
     fbp_roi_slices(job, &z0, &n);
     job->rows(job, 0, job->n_views, z0, z0 + n, &c.row0, &end);
     c.n_rows = end - c.row0;
-    if (p->rectify.used || /* rows of the job are others */
+    /* a step may yield rows of another detector */
+    if (p->n_steps > (fbp_plan_corrections(p) != NULL) ||
         (!fbp_roi_crops(job) && 2 * c.n_rows > job->panel.n_rows)) { /* nearly all */
         c.row0 = 0;
         c.n_rows = prep->panel.n_rows;

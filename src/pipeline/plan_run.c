@@ -50,6 +50,7 @@ struct plan_run {
     fbp_timeline *timeline;
     struct fbp_job looked; /* the views that are looked at */
     fbp_look *look;
+    bool checked_in_step; /* a step checks the views, not the run */
     fbp_mask *mask;
     struct fbp_plan_run_team *team; /* NULL: this process is alone */
     uint64_t n_found;               /* voxels that min, max and mean are of */
@@ -80,7 +81,7 @@ static fbp_status make_parts(struct plan_run *r)
     if (p->params.team) /* all look at the same rows */
         r->looked.share[0] = r->looked.share[1] = 0;
     FBP_TRY(fbp_look_create(&r->look, &r->looked));
-    fbp_plan_stages_look(p, r->look);
+    r->checked_in_step = fbp_plan_check_in_steps(p, r->look);
     if (p->params.mask || p->tables.region)
         FBP_TRY(make_mask(r));
     return p->timeline ? fbp_timeline_create(&r->timeline) : FBP_OK;
@@ -94,14 +95,14 @@ static struct fbp_run_request request_of(struct plan_run *r)
                                   .backend = p->backend,
                                   .work = &p->work,
                                   .source = r->source,
-                                  .top_down = p->top_down && !p->stages.used,
+                                  .top_down = p->top_down && !r->checked_in_step,
                                   .sink = r->sink,
                                   .devices = p->devices,
                                   .n_devices = p->n_devices,
                                   .workers = p->workers.n ? &p->workers : NULL,
                                   .no_overlap = p->params.no_overlap != 0,
                                   .timeline = r->timeline,
-                                  .look = p->stages.used ? NULL : r->look,
+                                  .look = r->checked_in_step ? NULL : r->look,
                                   .mask = r->mask,
                                   .sum = p->sum,
                                   .n_found = &r->n_found,
@@ -155,7 +156,7 @@ static fbp_status compute(struct plan_run *r, struct fbp_report *report)
     if (r->team && r->plan->ranks.idle)
         return FBP_OK;
     FBP_TRY(r->plan->rows.used ? compute_from_rows(r, report) : fbp_run(&request, report));
-    FBP_TRY(fbp_plan_report_stages(r->plan, report));
+    FBP_TRY(fbp_plan_report_steps(r->plan, report));
     return fbp_go_on(); /* else the last block may lack something */
 }
 
@@ -173,7 +174,7 @@ static fbp_status compute_all(struct plan_run *r, struct fbp_report *report)
     if (!r->team)
         return st;
     if (st == FBP_OK)
-        st = fbp_plan_count_ahead(r->plan, &ahead);
+        st = fbp_plan_count_steps(r->plan, &ahead);
     return fbp_plan_team_computed(r->team, st, r->look, r->n_found, &ahead, report);
 }
 
@@ -181,7 +182,7 @@ static fbp_status compute_all(struct plan_run *r, struct fbp_report *report)
 static fbp_status check_run(struct plan_run *r, struct fbp_report *report)
 {
     const fbp_status st = fbp_plan_tell_look(
-        r->plan, r->look, r->plan->stages.used ? r->source->below : r->source, report);
+        r->plan, r->look, r->checked_in_step ? r->source->below : r->source, report);
     if (st == FBP_ERR_INVALID) /* slices of nothing are no beginning of a volume */
         fbp_sink_forget(r->sink);
     return st;
@@ -229,7 +230,7 @@ static fbp_status run_to(struct plan_run *r, struct fbp_report *report, double s
 fail:
     fbp_plan_team_end(&r->team);
     fbp_timeline_destroy(&r->timeline);
-    fbp_plan_stages_look(p, NULL);
+    (void)fbp_plan_check_in_steps(p, NULL);
     fbp_look_destroy(&r->look);
     fbp_mask_destroy(&r->mask);
     return st;
@@ -262,7 +263,7 @@ static fbp_status run_between(fbp_plan *p, fbp_source *source, fbp_sink *sink,
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "part: goes to a file that others write, too: run the plan into one "
                         "(fbp_plan_run()), or leave the parts out");
-    FBP_TRY(fbp_plan_open_stages(p));
+    FBP_TRY(fbp_plan_open_steps(p));
     if (is_first(p) && !sink)
         return fbp_fail(FBP_ERR_INVALID, "output: the sink is NULL: give one");
     if (!is_first(p)) {
@@ -350,7 +351,7 @@ static fbp_status run_file(fbp_plan *p, const char *output, struct fbp_report *r
     fbp_message_clear();
     FBP_TRY(begin_report(report));
     FBP_TRY(fbp_own_process(p->process, "plan"));
-    FBP_TRY(fbp_plan_open_stages(p));
+    FBP_TRY(fbp_plan_open_steps(p));
     FBP_TRY_GOTO(fbp_plan_source_open(p, &source));
     FBP_TRY_GOTO(fbp_plan_check_source(p, source));
     FBP_TRY_GOTO(fbp_plan_source_reduce(p, source, &reduced));
@@ -411,7 +412,7 @@ fbp_status fbp_plan_open(fbp_plan *p)
     if (p->workers.n)
         return FBP_OK;
     FBP_TRY(fbp_plan_open_rows(p));
-    FBP_TRY(fbp_plan_open_stages(p));
+    FBP_TRY(fbp_plan_open_steps(p));
     return fbp_workers_open(&p->workers, p->backend, fbp_plan_run_job(p), &p->work, p->devices,
                             p->n_devices);
 }
@@ -458,12 +459,8 @@ fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uin
         return FBP_OK;
     uint64_t h = fbp_plan_job_fingerprint(p);
     h = fbp_hash(h, fbp_build(), strlen(fbp_build()));
-    if (p->angles.used)
-        h = fbp_hash(h, &p->angles.how, sizeof p->angles.how);
-    if (p->stages.used) {
-        const uint64_t first = fbp_job_fingerprint(&p->stages.first, p->stages.backend);
-        h = fbp_hash(h, &first, sizeof first);
-    }
+    for (size_t i = 0; i < p->n_steps; i++)
+        h = p->steps[i]->hash(p->steps[i], h);
     h = fbp_hash(h, layout, sizeof layout);
     h = fbp_hash(h, values, sizeof values);
     if (p->params.mask) {
@@ -471,10 +468,6 @@ fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uin
             isnan(p->params.mask_value) ? NAN : p->params.mask_value; /* one of many */
         h = fbp_hash(h, &value, sizeof value);
     }
-    if (p->ahead.used)
-        h = fbp_ahead_hash(h, &p->ahead);
-    if (p->rectify.used)
-        h = fbp_rectify_hash(h, &p->rectify);
     h = fbp_preparation_hash(h, p->scan->preparation);
     FBP_TRY(fbp_inputs_hash(&h, &source->inputs));
     *out = h ? h : 1;

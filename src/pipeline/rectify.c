@@ -1,20 +1,37 @@
-/* The upright detector of a rolled one, and the interpolation onto it. */
+/* Views of a rolled detector as views of an upright one: a view step.
+ *
+ * The ramp filter runs along lines that lie, with the source, in planes parallel to the direction
+ * in which the source moves.  Rows are such lines if the detector is perpendicular to the ray
+ * through the axis and its columns are parallel to the axis.  Each view is resampled onto such a
+ * detector at the same distance: a homography of the image, interpolated by cubic B-splines.
+ *
+ * Columns of the upright detector reach as far as the row at mid-height of the volume was measured.
+ * If the panel is offset, the shorter side ends where all rows were measured and the longer one at
+ * the last corner.  Rows reach as far as the panel sees the axis.  Pixels that were not measured
+ * get the value of the nearest one that was. */
+#include "pipeline/view_step.h"
+
 #include "array/onto.h"
 #include "base/cache.h"
 #include "base/mem.h"
-#include "base/status.h"
 #include "base/stop.h"
 #include "base/vec.h"
 #include "geometry/facts.h"
 #include "geometry/kind.h"
-#include "pipeline/job.h"
-#include "pipeline/view_sources.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct rectify {
+    struct fbp_view_step step; /* scan: of upright views */
+    double roll_rad;           /* angle of rows against the plane of rotation, mean of views */
+    struct fbp_measured measured;
+    double (*matrix)[9]; /* [view] (column, row, 1) upright -> measured, homogeneous */
+    bool counts;         /* the views below are measured samples: repaired ones are counted */
+};
 
 static const double DEGREE = FBP_PI / 180;
 
@@ -25,9 +42,6 @@ static const double LEAST_ROLL = 0.05 * FBP_PI / 180, LEAST_WOBBLE = 0.5 * FBP_P
 /* The direct B-spline filter ends where its weights, powers of POLE, are below 1e-7. */
 enum { REACH = 12 };
 static const double POLE = -0.26794919243112270647; /* sqrt(3) - 2 */
-
-/* What a pixel takes on one core (a few years old, 3 GHz). */
-static const double PIXEL_SECONDS = 40e-9;
 
 static const struct fbp_panel one_pixel = {1, 1};
 
@@ -164,7 +178,8 @@ static bool fold(const struct fbp_scan *scan, size_t k, const double axis[3],
 
 /* Edges in x.  If opposite views complete a panel, its shorter side must be measured in all rows;
  * but half of what there is at mid-height is kept. */
-static void choose_columns(struct fbp_rectify *r, bool offset, const struct extent *e, double x[2])
+static void choose_columns(const struct rectify *r, bool offset, const struct extent *e,
+                           struct fbp_view_step_request *request, double x[2])
 {
     const int shorter = -e->middle[0] < e->middle[1] ? 0 : 1;
 
@@ -176,7 +191,7 @@ static void choose_columns(struct fbp_rectify *r, bool offset, const struct exte
     if (fabs(x[shorter]) >= fabs(e->middle[shorter]) / 2 && x[0] < 0 && x[1] > 0)
         return;
     x[shorter] = e->middle[shorter] / 2;
-    snprintf(r->warning, sizeof r->warning,
+    snprintf(request->warning, sizeof request->warning,
              "the offset panel is rolled by %.3g degrees so that its shorter side ends near the "
              "rotation axis, or before it, in the first or last slices: values near the axis are "
              "wrong there: give a volume of fewer slices",
@@ -192,7 +207,7 @@ static size_t count(double length, size_t measured)
 }
 
 /* Upright views on one panel. */
-static fbp_status make_views(struct fbp_rectify *r, const double axis[3], const struct extent *e,
+static fbp_status make_views(struct rectify *r, const double axis[3], const struct extent *e,
                              const double x[2])
 {
     const struct fbp_scan *from = &r->measured.scan;
@@ -200,9 +215,9 @@ static fbp_status make_views(struct fbp_rectify *r, const double axis[3], const 
                                     count((e->y[1] - e->y[0]) * e->per_mm[1], from->panel.n_rows)};
     const double middle[2] = {(x[0] + x[1]) / 2, (e->y[0] + e->y[1]) / 2};
 
-    r->scan.panel = panel;
+    r->step.scan.panel = panel;
     for (size_t k = 0; k < from->n_views; k++) {
-        struct fbp_view *v = &r->scan.views[k];
+        struct fbp_view *v = &r->step.scan.views[k];
         struct outline o;
         double at[2];
         if (!outline_of(from, k, axis, &o))
@@ -224,8 +239,9 @@ static fbp_status make_views(struct fbp_rectify *r, const double axis[3], const 
     return FBP_OK;
 }
 
-static fbp_status create(struct fbp_rectify *r, const struct fbp_geometry_facts *facts,
-                         const struct fbp_grid *grid)
+/* Make the upright views for a volume, in coordinates whose origin is the centre of the circle. */
+static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_facts *facts,
+                               const struct fbp_grid *grid, struct fbp_view_step_request *request)
 {
     const struct fbp_scan *from = &r->measured.scan;
     struct extent e = {.middle = {INFINITY, -INFINITY},
@@ -234,8 +250,6 @@ static fbp_status create(struct fbp_rectify *r, const struct fbp_geometry_facts 
                        .y = {INFINITY, -INFINITY}};
     double heights[2] = {INFINITY, -INFINITY}, x[2];
 
-    FBP_TRY(fbp_calloc((void **)&r->scan.views, from->n_views, sizeof *r->scan.views, "views"));
-    FBP_TRY(fbp_calloc((void **)&r->matrix, from->n_views, sizeof *r->matrix, "views"));
     for (int i = 0; i < 8; i++) {
         double corner[3];
         for (int j = 0; j < 3; j++)
@@ -249,83 +263,8 @@ static fbp_status create(struct fbp_rectify *r, const struct fbp_geometry_facts 
                             "resampled onto an upright one, where parts of this panel have no "
                             "image: check its axes u and v",
                             k, r->roll_rad / DEGREE);
-    choose_columns(r, facts->offset, &e, x);
+    choose_columns(r, facts->offset, &e, request, x);
     return make_views(r, facts->axis, &e, x);
-}
-
-fbp_status fbp_rectify_create(struct fbp_rectify *r, const struct fbp_scan *scan,
-                              const struct fbp_grid *wanted, bool top_down)
-{
-    struct fbp_geometry_facts facts;
-    struct fbp_views views = fbp_scan_views(scan);
-    struct fbp_view *own = NULL;
-    struct fbp_grid grid;
-    double axis[3], centre[3], sum = 0, squares = 0;
-    fbp_status st = FBP_OK;
-
-    *r = (struct fbp_rectify){.measured = {.scan = *scan, .top_down = top_down}};
-    if (fbp_kind_of(scan->kind)->integral != FBP_OVER_LINES || scan->filtered)
-        return FBP_OK;
-    if (fbp_facts_of(fbp_scan_views(scan), NULL, &facts) != FBP_OK) {
-        fbp_message_clear(); /* the job returns this error */
-        return FBP_OK;
-    }
-    const double unsure = fbp_axis_of(scan->views, scan->n_views, axis);
-    r->roll_rad = facts.lean_rad;
-    for (size_t k = 0; k < scan->n_views; k++) {
-        const struct fbp_view *v = &scan->views[k];
-        struct fbp_frame f;
-        if (!fbp_frame_of(v, axis, &f))
-            continue;
-        const double lean = atan2(fbp_dot(v->u, f.a), fabs(fbp_dot(v->u, f.t)));
-        sum += lean;
-        squares += lean * lean;
-    }
-    const bool wobbles = !facts.offset && 2 * sum * sum < squares * (double)scan->n_views;
-    if (!(r->roll_rad > fmax(wobbles ? LEAST_WOBBLE : LEAST_ROLL, unsure)))
-        return FBP_OK;
-    if (scan->panel.n_rows == 1) {
-        snprintf(r->warning, sizeof r->warning,
-                 "the detector has one row, and that leans by %.3g degrees against the plane of "
-                 "rotation: it cannot be turned upright, and values off the axis are wrong: check "
-                 "the detector's tilt",
-                 r->roll_rad / DEGREE);
-        return FBP_OK;
-    }
-    r->scan = *scan;
-    r->scan.dark = r->scan.flat = r->scan.bad_pixels = NULL;
-    r->scan.images = NULL;
-    r->scan.corrections = NULL;
-    r->scan.i0 = 0;
-    r->scan.views = NULL;
-    FBP_TRY_GOTO(fbp_grid_resolve(NULL, scan, &r->scan.volume));
-    FBP_TRY_GOTO(fbp_grid_resolve(wanted, scan, &grid));
-    FBP_TRY_GOTO(fbp_views_centre(fbp_kind_of(scan->kind), &views, centre, &own));
-    r->measured.scan.views = (struct fbp_view *)views.view;
-    fbp_axpy(grid.centre_mm, -1, centre, grid.centre_mm);
-    FBP_TRY_GOTO(create(r, &facts, &grid));
-    for (size_t k = 0; own && k < scan->n_views; k++) {
-        struct fbp_view *v = &r->scan.views[k];
-        fbp_axpy(v->d, 1, centre, v->d);
-        if (fbp_kind_of(scan->kind)->has_source)
-            fbp_axpy(v->s, 1, centre, v->s);
-    }
-    r->measured.scan.views = scan->views;
-    FBP_TRY_GOTO(fbp_prep_create(&r->measured.prep, scan, top_down));
-    r->used = true;
-fail:
-    free(own);
-    if (st != FBP_OK)
-        fbp_rectify_clear(r);
-    return st;
-}
-
-void fbp_rectify_clear(struct fbp_rectify *r)
-{
-    fbp_prep_clear(&r->measured.prep);
-    free(r->scan.views);
-    free(r->matrix);
-    *r = (struct fbp_rectify){0};
 }
 
 /* Index of a sample of n that are continued by reflection. */
@@ -340,14 +279,14 @@ static size_t reflect(ptrdiff_t i, size_t n)
 }
 
 /* Least and greatest row of splines that upright rows [row0, row0 + n_rows) depend on. */
-static void spline_rows(const struct fbp_rectify *r, size_t view, size_t row0, size_t n_rows,
+static void spline_rows(const struct rectify *r, size_t view, size_t row0, size_t n_rows,
                         size_t out[2])
 {
     const double last = (double)r->measured.scan.panel.n_rows - 1;
     double lo = INFINITY, hi = -INFINITY, at[2];
 
     for (int i = 0; i < 4; i++) {
-        apply(r->matrix[view], i & 1 ? (double)r->scan.panel.n_columns - 1 : 0,
+        apply(r->matrix[view], i & 1 ? (double)r->step.scan.panel.n_columns - 1 : 0,
               (double)row0 + (i & 2 ? (double)n_rows - 1 : 0), at);
         lo = fmin(lo, at[1]);
         hi = fmax(hi, at[1]);
@@ -357,8 +296,10 @@ static void spline_rows(const struct fbp_rectify *r, size_t view, size_t row0, s
     out[1] = (size_t)fmin(last, fmax(floor(hi), 0) + 3);
 }
 
-void fbp_rectify_rows(const struct fbp_rectify *r, size_t view, size_t row0, size_t n_rows,
-                      size_t *first, size_t *n)
+/* Measured rows [*first, *first + *n) whose samples determine upright rows [row0, row0 + n_rows).
+ */
+static void measured_rows(const struct rectify *r, size_t view, size_t row0, size_t n_rows,
+                          size_t *first, size_t *n)
 {
     const size_t nr = r->measured.scan.panel.n_rows;
     size_t rows[2];
@@ -369,12 +310,13 @@ void fbp_rectify_rows(const struct fbp_rectify *r, size_t view, size_t row0, siz
 }
 
 /* A row of splines: one before the first and two behind the last. */
-static size_t spline_columns(const struct fbp_rectify *r)
+static size_t spline_columns(const struct rectify *r)
 {
     return r->measured.scan.panel.n_columns + 3;
 }
 
-size_t fbp_rectify_floats(const struct fbp_rectify *r)
+/* Floats of `work` of resample(), for any rows of a view. */
+static size_t spline_floats(const struct rectify *r)
 {
     return (r->measured.scan.panel.n_rows + 1) * spline_columns(r);
 }
@@ -395,8 +337,8 @@ static void spline_filter(float h[REACH + 1])
 }
 
 /* Coefficients of rows [rows[0], rows[1]] from samples whose first row is `first`. */
-static void spline_of(const struct fbp_rectify *r, const size_t rows[2], size_t first,
-                      const float *in, float *row, float *out)
+static void spline_of(const struct rectify *r, const size_t rows[2], size_t first, const float *in,
+                      float *row, float *out)
 {
     const size_t nc = r->measured.scan.panel.n_columns, nr = r->measured.scan.panel.n_rows;
     const size_t stride = spline_columns(r);
@@ -441,8 +383,10 @@ static size_t taps(double x, size_t n, float w[4])
     return i;
 }
 
-void fbp_rectify_view(const struct fbp_rectify *r, size_t view, size_t row0, size_t n_rows,
-                      const float *in, float *work, float *out)
+/* Compute upright rows [row0, row0 + n_rows) of a view from the rows that measured_rows() names.
+ * Values do not depend on how many rows are computed at once. */
+static void resample(const struct rectify *r, size_t view, size_t row0, size_t n_rows,
+                     const float *in, float *work, float *out)
 {
     const size_t nc = r->measured.scan.panel.n_columns, nr = r->measured.scan.panel.n_rows;
     const size_t stride = spline_columns(r);
@@ -451,10 +395,10 @@ void fbp_rectify_view(const struct fbp_rectify *r, size_t view, size_t row0, siz
     size_t rows[2], first, n;
 
     spline_rows(r, view, row0, n_rows, rows);
-    fbp_rectify_rows(r, view, row0, n_rows, &first, &n);
+    measured_rows(r, view, row0, n_rows, &first, &n);
     spline_of(r, rows, first, in, work, splines);
     for (size_t y = row0; y < row0 + n_rows; y++)
-        for (size_t x = 0; x < r->scan.panel.n_columns; x++, out++) {
+        for (size_t x = 0; x < r->step.scan.panel.n_columns; x++, out++) {
             double at[2];
             float wx[4], wy[4], sum = 0;
             apply(H, (double)x, (double)y, at);
@@ -468,60 +412,34 @@ void fbp_rectify_view(const struct fbp_rectify *r, size_t view, size_t row0, siz
         }
 }
 
-double fbp_rectify_seconds(const struct fbp_rectify *r)
-{
-    const struct fbp_panel *panel = &r->scan.panel;
-
-    return r->used ? PIXEL_SECONDS * (double)panel->n_columns * (double)panel->n_rows : 0;
-}
-
-void fbp_rectify_describe(const struct fbp_rectify *r, char *line, size_t n)
-{
-    const size_t used = strlen(line);
-
-    if (r->used)
-        snprintf(line + used, n - used,
-                 "%sdetector rolled by %.3g deg: resampled to an upright one of %zu x %zu",
-                 used ? "; " : "", r->roll_rad / DEGREE, r->scan.panel.n_columns,
-                 r->scan.panel.n_rows);
-}
-
-uint64_t fbp_rectify_hash(uint64_t h, const struct fbp_rectify *r)
-{
-    const struct fbp_prep *prep = &r->measured.prep;
-    const double choices[] = {(double)prep->inverse_i0, (double)prep->intensity};
-
-    h = fbp_hash(h, r->matrix, r->scan.n_views * sizeof *r->matrix);
-    return fbp_prep_hash(fbp_hash(h, choices, sizeof choices), prep);
-}
-
-/* Upright views, as they are read: rows of line integrals, and the resampling of these. */
+/* ---- The source ---- */
 
 struct rectified {
-    const struct fbp_rectify *rectify;
-    struct fbp_prep_counts *mended;
-    pthread_mutex_t lock;   /* protects *mended and: */
+    struct rectify *rectify;
+    pthread_mutex_t lock;   /* protects the step's counts, and: */
     unsigned char *counted; /* [view][measured row] */
 };
 
-/* Floats of a reader: rows and what reading them takes; behind that the work of resampling. */
-static size_t rows_floats(const struct fbp_rectify *r)
+/* Floats of a reader's rows, and of what reading them takes. */
+static size_t rows_floats(const struct rectify *r)
 {
-    return 2 * fbp_ahead_read_floats(&r->measured, r->measured.scan.panel.n_rows);
+    return 2 * fbp_integrals_floats(&r->measured, r->measured.scan.panel.n_rows);
 }
 
-static size_t reader_bytes(const struct fbp_rectify *r)
+static size_t reader_bytes(const struct rectify *r)
 {
-    return (rows_floats(r) + fbp_rectify_floats(r)) * sizeof(float);
+    return (rows_floats(r) + spline_floats(r)) * sizeof(float);
 }
 
-/* Measured rows [first, first + n), upwards; runs of them that were read before are not counted. */
+/* Read measured rows [first, first + n), lowest first; rows that were read before are not counted.
+ */
 static fbp_status read_rows(fbp_source *src, size_t view, size_t first, size_t n, float *work,
                             float *out)
 {
     struct rectified *s = src->state;
-    const struct fbp_ahead *a = &s->rectify->measured;
-    unsigned char *counted = s->counted + view * a->scan.panel.n_rows;
+    const struct fbp_measured *m = &s->rectify->measured;
+    struct fbp_prep_counts *mended = &s->rectify->step.mended;
+    unsigned char *counted = s->counted + view * m->scan.panel.n_rows;
 
     for (size_t r = first, end; r < first + n; r = end) {
         struct fbp_prep_counts counts = {0};
@@ -530,13 +448,13 @@ static fbp_status read_rows(fbp_source *src, size_t view, size_t first, size_t n
         for (end = r; end < first + n && (counted[end] != 0) == before; end++)
             counted[end] = 1;
         pthread_mutex_unlock(&s->lock);
-        FBP_TRY(fbp_integrals_read(a, src->below, view, r, end - r, work,
-                                   out + (r - first) * a->scan.panel.n_columns, &counts));
-        if (before || !s->mended)
+        FBP_TRY(fbp_integrals_read(m, src->below, view, r, end - r, work,
+                                   out + (r - first) * m->scan.panel.n_columns, &counts));
+        if (before || !s->rectify->counts)
             continue;
         pthread_mutex_lock(&s->lock);
-        s->mended->not_finite += counts.not_finite;
-        s->mended->clipped += counts.clipped;
+        mended->not_finite += counts.not_finite;
+        mended->clipped += counts.clipped;
         pthread_mutex_unlock(&s->lock);
     }
     return FBP_OK;
@@ -545,7 +463,7 @@ static fbp_status read_rows(fbp_source *src, size_t view, size_t first, size_t n
 static fbp_status read_rectified(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                                  size_t n_rows, bool as_float, void *out)
 {
-    const struct fbp_rectify *r = ((const struct rectified *)src->state)->rectify;
+    const struct rectify *r = ((const struct rectified *)src->state)->rectify;
     const size_t from = r->measured.top_down ? src->info.n[1] - row0 - n_rows : row0;
     float *to = out, *memory = NULL;
     fbp_status st;
@@ -555,9 +473,9 @@ static fbp_status read_rectified(fbp_source *src, size_t slice0, size_t n_slices
     for (size_t k = 0; k < n_slices; k++, to += n_rows * src->info.n[0]) {
         size_t first, n;
         FBP_TRY_GOTO(fbp_go_on());
-        fbp_rectify_rows(r, slice0 + k, from, n_rows, &first, &n);
+        measured_rows(r, slice0 + k, from, n_rows, &first, &n);
         FBP_TRY_GOTO(read_rows(src, slice0 + k, first, n, memory + rows_floats(r) / 2, memory));
-        fbp_rectify_view(r, slice0 + k, from, n_rows, memory, memory + rows_floats(r), to);
+        resample(r, slice0 + k, from, n_rows, memory, memory + rows_floats(r), to);
         if (r->measured.top_down)
             fbp_turn_rows(to, n_rows, src->info.n[0]);
     }
@@ -576,34 +494,164 @@ static void close_rectified(fbp_source *src)
     free(s);
 }
 
-static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
+static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
 {
+    struct rectify *r = *(struct rectify *const *)step;
+    const size_t rows = r->step.scan.n_views * r->measured.scan.panel.n_rows;
     struct rectified *s;
 
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a source"));
-    *s = *(const struct rectified *)what;
+    s->rectify = r;
     pthread_mutex_init(&s->lock, NULL);
     src->state = s;
     src->close = close_rectified;
     src->read_block = read_rectified;
-    const size_t rows = s->rectify->scan.n_views * s->rectify->measured.scan.panel.n_rows;
     FBP_TRY(fbp_calloc((void **)&s->counted, rows, 1, "counters"));
     fbp_integrals_facts(src, below);
-    src->info.n[0] = s->rectify->scan.panel.n_columns;
-    src->info.n[1] = s->rectify->scan.panel.n_rows;
+    src->info.n[0] = r->step.scan.panel.n_columns;
+    src->info.n[1] = r->step.scan.panel.n_rows;
     src->unpacks = true;
     src->in_order = below->in_order;
-    src->growing = below->growing;
+    src->growing = below->growing; /* each view depends on one below: a scan may be followed */
     src->held_bytes = fbp_source_bytes(below, 0) + rows;
-    src->reader_bytes =
-        fbp_source_bytes(below, 1) - fbp_source_bytes(below, 0) + reader_bytes(s->rectify);
+    src->reader_bytes = fbp_source_bytes(below, 1) - fbp_source_bytes(below, 0) + reader_bytes(r);
     return fbp_source_onto(src, below);
 }
 
-fbp_status fbp_source_rectified(fbp_source **out, const struct fbp_rectify *rectify,
-                                fbp_source *below, bool owned, struct fbp_prep_counts *mended)
-{
-    const struct rectified what = {.rectify = rectify, .mended = mended};
+/* ---- The step ---- */
 
-    return fbp_source_over(out, set_up, &what, below, owned);
+static fbp_status wrap(struct fbp_view_step *step, fbp_source **source, bool owned)
+{
+    step->mended = (struct fbp_prep_counts){0};
+    return fbp_source_over(source, set_up, &step, *source, owned);
+}
+
+static void destroy(struct fbp_view_step *step)
+{
+    struct rectify *r = (struct rectify *)step;
+
+    fbp_prep_clear(&r->measured.prep);
+    free(step->scan.views);
+    free(r->matrix);
+    free(r);
+}
+
+static void describe(const struct fbp_view_step *step, struct fbp_plan_summary *info)
+{
+    const size_t used = strlen(info->prepared);
+
+    snprintf(info->prepared + used, sizeof info->prepared - used,
+             "%sdetector rolled by %.3g deg: resampled to an upright one of %zu x %zu",
+             used ? "; " : "", ((const struct rectify *)step)->roll_rad / DEGREE,
+             step->scan.panel.n_columns, step->scan.panel.n_rows);
+}
+
+static uint64_t hash(const struct fbp_view_step *step, uint64_t h)
+{
+    const struct rectify *r = (const struct rectify *)step;
+    const struct fbp_prep *prep = &r->measured.prep;
+    const double choices[] = {(double)prep->inverse_i0, (double)prep->intensity};
+
+    h = fbp_hash(h, r->matrix, step->scan.n_views * sizeof *r->matrix);
+    return fbp_prep_hash(fbp_hash(h, choices, sizeof choices), prep);
+}
+
+static fbp_status estimate(const struct fbp_view_step *step, const struct fbp_view_readings *reads,
+                           double *seconds)
+{
+    static const double PIXEL_SECONDS = 40e-9; /* one core, a few years old, 3 GHz */
+    const struct fbp_panel *panel = &step->scan.panel;
+
+    *seconds = PIXEL_SECONDS * (double)panel->n_columns * (double)panel->n_rows *
+               (double)step->scan.n_views * reads->rows / reads->n_threads;
+    return FBP_OK;
+}
+
+/* Must the views be resampled?  Not if rows are perpendicular to the axis within LEAST_ROLL, or
+ * within what the sources tell of the axis; nor if a centred panel wobbles by less than
+ * LEAST_WOBBLE, and by more than it is rolled. */
+static bool is_rolled(const struct fbp_scan *scan, const struct fbp_geometry_facts *facts)
+{
+    double axis[3], sum = 0, squares = 0;
+    const double unsure = fbp_axis_of(scan->views, scan->n_views, axis);
+
+    for (size_t k = 0; k < scan->n_views; k++) {
+        const struct fbp_view *v = &scan->views[k];
+        struct fbp_frame f;
+        if (!fbp_frame_of(v, axis, &f))
+            continue;
+        const double lean = atan2(fbp_dot(v->u, f.a), fabs(fbp_dot(v->u, f.t)));
+        sum += lean;
+        squares += lean * lean;
+    }
+    const bool wobbles = !facts->offset && 2 * sum * sum < squares * (double)scan->n_views;
+    return facts->lean_rad > fmax(wobbles ? LEAST_WOBBLE : LEAST_ROLL, unsure);
+}
+
+fbp_status fbp_rectify_step_create(struct fbp_view_step **out,
+                                   struct fbp_view_step_request *request)
+{
+    const struct fbp_scan *scan = request->scan;
+    const struct fbp_kind_table *kind = fbp_kind_of(scan->kind);
+    struct fbp_views views = fbp_scan_views(scan);
+    struct fbp_geometry_facts facts;
+    struct fbp_view *moved = NULL;
+    struct rectify *r = NULL;
+    struct fbp_grid grid;
+    double centre[3];
+    fbp_status st = FBP_OK;
+
+    *out = NULL;
+    if (kind->integral != FBP_OVER_LINES || scan->filtered)
+        return FBP_OK;
+    if (fbp_facts_of(fbp_scan_views(scan), NULL, &facts) != FBP_OK) {
+        fbp_message_clear(); /* the job returns this error */
+        return FBP_OK;
+    }
+    if (!is_rolled(scan, &facts))
+        return FBP_OK;
+    if (scan->panel.n_rows == 1) {
+        snprintf(request->warning, sizeof request->warning,
+                 "the detector has one row, and that leans by %.3g degrees against the plane of "
+                 "rotation: it cannot be turned upright, and values off the axis are wrong: check "
+                 "the detector's tilt",
+                 facts.lean_rad / DEGREE);
+        return FBP_OK;
+    }
+    FBP_TRY(fbp_calloc((void **)&r, 1, sizeof *r, "an upright detector"));
+    r->step = (struct fbp_view_step){.scan = fbp_scan_of_integrals(scan),
+                                     .prep = request->measured ? &r->measured.prep : NULL,
+                                     .wrap = wrap,
+                                     .destroy = destroy,
+                                     .describe = describe,
+                                     .hash = hash,
+                                     .estimate = estimate};
+    r->step.scan.corrections = NULL;
+    r->step.scan.views = NULL;
+    r->roll_rad = facts.lean_rad;
+    r->measured = (struct fbp_measured){.scan = *scan, .top_down = request->top_down};
+    r->counts = request->measured;
+    FBP_TRY_GOTO(fbp_grid_resolve(NULL, scan, &r->step.scan.volume));
+    FBP_TRY_GOTO(fbp_grid_resolve(&request->params->volume, scan, &grid));
+    FBP_TRY_GOTO(fbp_calloc((void **)&r->step.scan.views, scan->n_views, sizeof *r->step.scan.views,
+                            "views"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&r->matrix, scan->n_views, sizeof *r->matrix, "views"));
+    FBP_TRY_GOTO(fbp_views_centre(kind, &views, centre, &moved));
+    r->measured.scan.views = (struct fbp_view *)views.view;
+    fbp_axpy(grid.centre_mm, -1, centre, grid.centre_mm);
+    FBP_TRY_GOTO(make_upright(r, &facts, &grid, request));
+    for (size_t k = 0; moved && k < scan->n_views; k++) {
+        struct fbp_view *v = &r->step.scan.views[k];
+        fbp_axpy(v->d, 1, centre, v->d);
+        if (kind->has_source)
+            fbp_axpy(v->s, 1, centre, v->s);
+    }
+    r->measured.scan.views = scan->views;
+    FBP_TRY_GOTO(fbp_prep_create(&r->measured.prep, scan, request->top_down));
+    *out = &r->step;
+fail:
+    free(moved);
+    if (st != FBP_OK)
+        destroy(&r->step);
+    return st;
 }

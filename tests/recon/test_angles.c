@@ -2,7 +2,7 @@
  * in two stages. */
 #include "recon/planes_util.h"
 
-#include "pipeline/view_sources.h"
+#include "pipeline/view_step.h"
 
 static fbp_source *memory_of(const struct fbp_scan *scan, const float *views)
 {
@@ -16,27 +16,37 @@ static fbp_source *memory_of(const struct fbp_scan *scan, const float *views)
     return out;
 }
 
+static struct fbp_view_step *rings_step(const struct fbp_scan *scan, size_t n,
+                                        enum fbp_ring_interpolation how)
+{
+    const struct fbp_recon_params params = {
+        .struct_size = sizeof params, .angles = n, .ring_interpolation = how};
+    struct fbp_view_step_request request = {.scan = scan, .params = &params, .measured = true};
+    struct fbp_view_step *step;
+
+    OK(fbp_rings_step_create(&step, &request));
+    return step;
+}
+
 /* |resampled - computed| / |computed| over all views. */
 static double error_of_views(const struct fbp_scan *scan, size_t n, enum fbp_ring_interpolation how)
 {
     const struct solid solid = ball_of_planes(2);
-    struct fbp_angles angles;
+    struct fbp_view_step *step = rings_step(scan, n, how);
     double wrong = 0, all = 0;
-    fbp_source *source;
 
-    OK(fbp_angles_create(&angles, scan, n, how));
-    float *views = plane_samples(scan, &solid, 1), *wanted = plane_samples(&angles.scan, &solid, 1);
-    fbp_source *below = memory_of(scan, views);
-    OK(fbp_source_resampled(&source, &angles, below, true, NULL));
-    const size_t size = angles.scan.n_views * scan->panel.n_columns;
+    float *views = plane_samples(scan, &solid, 1), *wanted = plane_samples(&step->scan, &solid, 1);
+    fbp_source *source = memory_of(scan, views);
+    OK(step->wrap(step, &source, true));
+    const size_t size = step->scan.n_views * scan->panel.n_columns;
     float *got = calloc(size, sizeof *got);
-    OK(fbp_source_read(source, 0, angles.scan.n_views, 0, 1, got));
+    OK(fbp_source_read(source, 0, step->scan.n_views, 0, 1, got));
     for (size_t i = 0; i < size; i++) {
         wrong += ((double)got[i] - wanted[i]) * ((double)got[i] - wanted[i]);
         all += (double)wanted[i] * wanted[i];
     }
     fbp_source_close(&source);
-    fbp_angles_clear(&angles);
+    step->destroy(step);
     free(views);
     free(wanted);
     free(got);
@@ -131,17 +141,16 @@ static void rings_go_through_two_stages(void **state)
 static void weights_keep_their_sums(void **state)
 {
     struct fbp_scan scan = rings_scan(19);
-    struct fbp_angles a;
 
     (void)state;
     for (int rule = FBP_QUADRATURE_BANDS; rule <= FBP_QUADRATURE_HARMONICS; rule++) {
         double sum = 0;
         scan.quadrature = (enum fbp_quadrature)rule;
-        OK(fbp_angles_create(&a, &scan, 23, FBP_RINGS_FFT));
-        for (size_t k = 0; k < a.scan.n_views; k++)
-            sum += a.scan.plane_weights[k];
+        struct fbp_view_step *step = rings_step(&scan, 23, FBP_RINGS_FFT);
+        for (size_t k = 0; k < step->scan.n_views; k++)
+            sum += step->scan.plane_weights[k];
         assert_true(fabs(sum - 2 * PI) < 1e-11);
-        fbp_angles_clear(&a);
+        step->destroy(step);
     }
     fbp_scan_clear(&scan);
 }

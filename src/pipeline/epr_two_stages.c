@@ -1,0 +1,520 @@
+/* Plane integrals (EPR) in two stages: a view step.
+ *
+ * Stage one filters the views and adds up those of each meridian plane to a sinogram image (s, z)
+ * of it (backend/meridian.h).  With s across the axis, z along it, and f the angle of the plane,
+ * stage two is
+ *
+ *     volume(x) = sum over planes  image(x . across(f), x . axis),
+ *
+ * the backprojection of parallel views that are weighted and filtered already.  All views are read
+ * and filtered before the first image; rows of images are computed as they are read. */
+#include "pipeline/view_step.h"
+
+#include "array/array.h"
+#include "array/onto.h"
+#include "backend/device.h"
+#include "backend/rows.h"
+#include "base/cache.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "base/vec.h"
+#include "geometry/kind.h"
+#include "geometry/meridians.h"
+#include "geometry/ranges.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Columns of an image per voxel, if the caller gives none: see docs/epr.md. */
+enum { USUAL_FINE = 2 };
+
+struct two_stages {
+    struct fbp_view_step step;   /* scan: of the images, as parallel views */
+    struct fbp_job_tables first; /* of stage one, arranged for `backend` */
+    const struct fbp_backend *backend;
+    struct fbp_meridian_planes planes;
+    struct fbp_meridian_pictures images;
+    size_t *order; /* [n_views] views sorted by planes */
+    /* Device and memory of stage one, for one run after another: */
+    fbp_device *dev;
+    void *raw, *filtered, *sorted; /* all views; `sorted` by planes */
+    struct fbp_prep_counts before; /* repaired in earlier runs: the device adds them up */
+    fbp_look *check;
+};
+
+/* How images lie: middle of the rows along the axis, distances of columns and rows [mm]. */
+struct layout {
+    double middle, across, along;
+};
+
+/* ---- Geometry of the images ---- */
+
+/* Sort the views by planes. */
+static fbp_status sort_views(struct two_stages *s, size_t n_views)
+{
+    struct fbp_meridian_pictures *m = &s->images;
+    size_t *next = NULL;
+
+    m->n_planes = s->planes.n;
+    m->n_views = n_views;
+    FBP_TRY(fbp_calloc((void **)&m->first, m->n_planes + 1, sizeof *m->first, "pictures"));
+    FBP_TRY(fbp_calloc((void **)&m->at, n_views, sizeof *m->at, "pictures"));
+    FBP_TRY(fbp_calloc((void **)&s->order, n_views, sizeof *s->order, "pictures"));
+    FBP_TRY(fbp_calloc((void **)&next, m->n_planes, sizeof *next, "pictures"));
+    for (size_t k = 0; k < n_views; k++)
+        m->first[s->planes.plane[k] + 1]++;
+    for (size_t p = 0; p < m->n_planes; p++) {
+        m->first[p + 1] += m->first[p];
+        next[p] = m->first[p];
+    }
+    for (size_t k = 0; k < n_views; k++)
+        s->order[next[s->planes.plane[k]]++] = k;
+    free(next);
+    return FBP_OK;
+}
+
+/* Cover the whole grid.  If the axis is one of the grid's, rows are its slices, and nothing is
+ * interpolated along the axis; columns lie in the voxels of a plane along x or y, if the grid is
+ * centred on the axis. */
+static void lay_out(struct two_stages *s, const struct fbp_grid *g, size_t fine, struct layout *l)
+{
+    const double *v = g->voxel_mm, least = fmin(v[0], fmin(v[1], v[2]));
+    const int pole = s->planes.pole, a = (pole + 1) % 3, b = (pole + 2) % 3;
+    double lo = INFINITY, hi = -INFINITY, radius = 0, x[3];
+
+    for (int i = 0; i < 8; i++) {
+        for (int k = 0; k < 3; k++)
+            x[k] = fbp_grid_coordinate(g, k, i >> k & 1 ? (double)g->n[k] - 1 : 0);
+        const double along = fbp_dot(x, s->planes.axis);
+        lo = fmin(lo, along);
+        hi = fmax(hi, along);
+        radius =
+            fmax(radius, hypot(fbp_dot(x, s->planes.across[0]), fbp_dot(x, s->planes.across[1])));
+    }
+    l->across = (pole >= 0 ? fmin(v[a], v[b]) : least) / (double)fine;
+    l->along = pole >= 0 ? v[pole] : least / (double)fine;
+    l->middle = pole >= 0 ? g->centre_mm[pole] : (lo + hi) / 2;
+    const bool even = fine == 1 && pole >= 0 && g->n[a] % 2 == 0;
+    const size_t half = (size_t)ceil(radius / l->across - (even ? 0.5 : 0)) + 1;
+    s->images.n_columns = 2 * half + (even ? 2 : 1);
+    s->images.n_rows = pole >= 0 ? g->n[pole] : (size_t)ceil((hi - lo) / l->along) + 3;
+}
+
+/* Unit vector across the axis, at the angle of a plane. */
+static void across_of(const struct two_stages *s, size_t plane, double out[3])
+{
+    const double angle = s->planes.angle[plane];
+
+    for (int i = 0; i < 3; i++)
+        out[i] = cos(angle) * s->planes.across[0][i] + sin(angle) * s->planes.across[1][i];
+}
+
+/* Make the images parallel views of the grid, and find where their pixels lie in the views. */
+static fbp_status make_scan(struct two_stages *s, const struct fbp_scan *scan,
+                            const struct fbp_grid *grid, const struct layout *l)
+{
+    const struct fbp_meridian_pictures *m = &s->images;
+    const double c0 = -((double)m->n_columns - 1) / 2 * l->across;
+    const double r0 = l->middle - ((double)m->n_rows - 1) / 2 * l->along;
+    struct fbp_scan *out = &s->step.scan;
+
+    *out = (struct fbp_scan){.struct_size = sizeof *out,
+                             .kind = FBP_PARALLEL,
+                             .n_views = s->planes.n,
+                             .panel = {m->n_columns, m->n_rows},
+                             .row_order = FBP_ROWS_BOTTOM_UP,
+                             .path = scan->path,
+                             .filtered = true,
+                             .volume = *grid};
+    FBP_TRY(fbp_calloc((void **)&out->views, m->n_planes, sizeof *out->views, "views"));
+    for (size_t p = 0; p < m->n_planes; p++) {
+        struct fbp_view *view = &out->views[p];
+        double across[3];
+        across_of(s, p, across);
+        fbp_cross(across, s->planes.axis, view->s); /* s looks from the front: u, v right-handed */
+        for (int i = 0; i < 3; i++) {
+            view->u[i] = l->across * across[i];
+            view->v[i] = l->along * s->planes.axis[i];
+            view->d[i] = l->middle * s->planes.axis[i];
+        }
+        for (size_t i = m->first[p]; i < m->first[p + 1]; i++) {
+            const double *row = s->first.job.matrices[s->order[i]];
+            const double c = fbp_dot(row, across), r = fbp_dot(row, s->planes.axis);
+            m->at[i][0] = row[3] + c0 * c + r0 * r;
+            m->at[i][1] = l->across * c;
+            m->at[i][2] = l->along * r;
+        }
+    }
+    return FBP_OK;
+}
+
+/* ---- Device of stage one ---- */
+
+/* All views as one batch. */
+static struct fbp_batch all_views(const struct fbp_job *job)
+{
+    return (struct fbp_batch){
+        .n_views = job->n_views, .n_rows = job->panel.n_rows, .load_rows = job->panel.n_rows};
+}
+
+static size_t raw_bytes(const struct two_stages *s)
+{
+    const struct fbp_batch all = all_views(&s->first.job);
+
+    return fbp_raw_device_bytes(&s->first.job, fbp_raw_samples(&s->first.job, &all));
+}
+
+static size_t filtered_bytes(const struct two_stages *s)
+{
+    const struct fbp_job *job = &s->first.job;
+
+    return s->backend->filtered_bytes(job, job->n_views, job->panel.n_rows);
+}
+
+static void close_device(struct two_stages *s)
+{
+    if (s->dev)
+        s->backend->close(&s->dev);
+    fbp_free(s->raw);
+    fbp_free(s->filtered);
+    fbp_free(s->sorted);
+    s->raw = s->filtered = s->sorted = NULL;
+}
+
+static fbp_status open_device(struct fbp_view_step *step)
+{
+    struct two_stages *s = (struct two_stages *)step;
+    fbp_status st = FBP_OK;
+
+    if (s->dev)
+        return FBP_OK;
+    FBP_TRY_GOTO(s->backend->open(&s->dev, 0, &s->first.job));
+    FBP_TRY_GOTO(fbp_alloc(&s->raw, raw_bytes(s), "all views"));
+    FBP_TRY_GOTO(fbp_alloc(&s->filtered, filtered_bytes(s), "filtered views"));
+    FBP_TRY_GOTO(fbp_alloc(&s->sorted, filtered_bytes(s), "filtered views by planes"));
+    s->before = (struct fbp_prep_counts){0};
+    return FBP_OK;
+fail:
+    close_device(s);
+    return st;
+}
+
+/* Filter all views of s->raw, and sort them by planes. */
+static fbp_status filter_views(struct two_stages *s)
+{
+    const struct fbp_batch all = all_views(&s->first.job);
+    const size_t n = s->first.job.n_views, bytes = filtered_bytes(s) / n;
+
+    FBP_TRY(s->backend->filter(s->dev, &all, s->raw, s->filtered));
+    FBP_TRY(fbp_device_settle(s->backend, s->dev, FBP_STAGE_FILTER));
+    for (size_t k = 0; k < n; k++)
+        memcpy((char *)s->sorted + k * bytes, (char *)s->filtered + s->order[k] * bytes, bytes);
+    return FBP_OK;
+}
+
+/* Compute rows of an image of all frames, one frame behind the other. */
+static fbp_status draw(const struct two_stages *s, size_t plane, size_t row0, size_t n_rows,
+                       void *out)
+{
+    const struct fbp_meridian_pictures *m = &s->images;
+    const size_t row = m->n_columns * fbp_value_size(&s->first.job);
+    char *to = out;
+
+    for (size_t r = row0, n; r < row0 + n_rows; r += n, to += n * row) {
+        const size_t at = r % m->n_rows, left = row0 + n_rows - r;
+        n = m->n_rows - at < left ? m->n_rows - at : left;
+        FBP_TRY(s->backend->meridian(
+            s->dev, s->sorted,
+            &(struct fbp_picture){.plane = plane, .frame = r / m->n_rows, .row0 = at, .n_rows = n},
+            to));
+    }
+    return FBP_OK;
+}
+
+/* ---- The source ---- */
+
+struct drawn {
+    struct two_stages *stages;
+    pthread_mutex_t lock; /* of: */
+    bool filled;
+};
+
+/* Read and filter all views. */
+static fbp_status fill(const fbp_source *src)
+{
+    struct two_stages *s = ((const struct drawn *)src->state)->stages;
+    const struct fbp_job *job = &s->first.job;
+    const struct fbp_batch all = all_views(job);
+
+    if (fbp_in_double(job))
+        FBP_TRY(fbp_source_read_double(src->below, 0, job->n_views, 0, job->panel.n_rows, s->raw));
+    else
+        FBP_TRY(fbp_source_read(src->below, 0, job->n_views, 0, job->panel.n_rows, s->raw));
+    for (size_t k = 0; s->check && k < job->n_views; k++)
+        fbp_look_at(s->check, &all, k, s->raw, false);
+    FBP_TRY(s->backend->counts(s->dev, &s->before));
+    return filter_views(s);
+}
+
+static fbp_status read_images(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+                              size_t n_rows, bool as_float, void *out)
+{
+    struct drawn *d = src->state;
+    const size_t image = n_rows * src->info.n[0] * fbp_type_size(src->info.type);
+
+    if (as_float && src->info.type != FBP_F32)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "stages: pictures in double are not read as floats");
+    pthread_mutex_lock(&d->lock);
+    const fbp_status st = d->filled ? FBP_OK : fill(src);
+    d->filled = st == FBP_OK;
+    pthread_mutex_unlock(&d->lock);
+    FBP_TRY(st);
+    for (size_t k = 0; k < n_slices; k++) {
+        FBP_TRY(fbp_go_on());
+        FBP_TRY(draw(d->stages, slice0 + k, row0, n_rows, (char *)out + k * image));
+    }
+    return FBP_OK;
+}
+
+static void close_drawn(fbp_source *src)
+{
+    struct drawn *d = src->state;
+
+    pthread_mutex_destroy(&d->lock);
+    free(d);
+}
+
+static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
+{
+    struct two_stages *s = *(struct two_stages *const *)step;
+    const struct fbp_job *first = &s->first.job;
+    struct drawn *d;
+
+    src->info = (struct fbp_array_info){
+        .struct_size = sizeof src->info,
+        .n = {s->images.n_columns, fbp_frames(first) * s->images.n_rows, s->images.n_planes},
+        .type = fbp_in_double(first) ? FBP_F64 : FBP_F32,
+        .row_order = FBP_ROWS_BOTTOM_UP};
+    FBP_TRY(fbp_calloc((void **)&d, 1, sizeof *d, "a source"));
+    d->stages = s;
+    pthread_mutex_init(&d->lock, NULL);
+    src->state = d;
+    src->close = close_drawn;
+    src->read_block = read_images;
+    src->unpacks = true;
+    src->held_bytes = fbp_source_bytes(below, 1) + (uint64_t)raw_bytes(s) +
+                      2 * (uint64_t)filtered_bytes(s) + s->backend->fixed_bytes(first);
+    return fbp_source_onto(src, below);
+}
+
+/* ---- The step ---- */
+
+static fbp_status wrap(struct fbp_view_step *step, fbp_source **source, bool owned)
+{
+    step->mended = (struct fbp_prep_counts){0};
+    return fbp_source_over(source, set_up, &step, *source, owned);
+}
+
+static void destroy(struct fbp_view_step *step)
+{
+    struct two_stages *s = (struct two_stages *)step;
+
+    close_device(s);
+    fbp_job_clear(&s->first);
+    fbp_meridians_clear(&s->planes);
+    free(s->images.first);
+    free(s->images.at);
+    free(s->order);
+    free(step->scan.views);
+    free(s);
+}
+
+/* Views x samples of an image, in all frames. */
+static uint64_t updates(const struct two_stages *s)
+{
+    return (uint64_t)s->images.n_views * s->images.n_columns * s->images.n_rows *
+           fbp_frames(&s->first.job);
+}
+
+static void describe(const struct fbp_view_step *step, struct fbp_plan_summary *info)
+{
+    static const char *const names[] = {"x", "y", "z"};
+    const struct two_stages *s = (const struct two_stages *)step;
+    const double *a = s->planes.axis;
+    const size_t used = strlen(info->weights);
+    char axis[80];
+
+    if (s->planes.pole >= 0)
+        snprintf(axis, sizeof axis, "%s", names[s->planes.pole]);
+    else
+        snprintf(axis, sizeof axis, "(%.4g, %.4g, %.4g)", a[0], a[1], a[2]);
+    snprintf(info->weights + used, sizeof info->weights - used,
+             "; two stages: %zu planes through %s", s->planes.n, axis);
+    info->n_pictures = s->images.n_planes * fbp_frames(&s->first.job);
+    info->picture[0] = s->images.n_columns;
+    info->picture[1] = s->images.n_rows;
+    info->picture_updates = updates(s);
+}
+
+static uint64_t hash(const struct fbp_view_step *step, uint64_t h)
+{
+    const struct two_stages *s = (const struct two_stages *)step;
+    const uint64_t first = fbp_job_fingerprint(&s->first, s->backend);
+
+    return fbp_hash(h, &first, sizeof first);
+}
+
+/* Filter views of zeros, and draw some rows of one image. */
+static fbp_status estimate(const struct fbp_view_step *step, const struct fbp_view_readings *reads,
+                           double *seconds)
+{
+    struct two_stages *s = (struct two_stages *)(uintptr_t)step;
+    const struct fbp_meridian_pictures *m = &s->images;
+    const size_t n = m->n_rows < 16 ? m->n_rows : 16, views = m->first[1];
+    const bool was_open = s->dev != NULL;
+    void *rows = NULL;
+    fbp_status st;
+
+    (void)reads;
+    *seconds = 0;
+    FBP_TRY_GOTO(open_device(&s->step));
+    FBP_TRY_GOTO(
+        fbp_alloc(&rows, n * m->n_columns * fbp_value_size(&s->first.job), "a sample of the work"));
+    const double start = fbp_seconds();
+    memset(s->raw, 0, raw_bytes(s));
+    FBP_TRY_GOTO(filter_views(s));
+    const double filter = fbp_seconds() - start;
+    FBP_TRY_GOTO(draw(s, 0, 0, n, rows));
+    const double drawing = fbp_seconds() - start - filter;
+    *seconds = filter + drawing / (double)(views * n * m->n_columns) * (double)updates(s) /
+                            (double)s->first.job.n_threads;
+fail:
+    fbp_free(rows);
+    if (!was_open)
+        close_device(s);
+    return st;
+}
+
+static fbp_status make_job(const struct fbp_view_step *step, const struct fbp_recon_params *params,
+                           struct fbp_job_tables *out)
+{
+    const struct two_stages *s = (const struct two_stages *)step;
+    struct fbp_recon_params second = *params;
+
+    second.volume = (struct fbp_grid){0}; /* the scan of the images has it */
+    second.interpolation = FBP_INTERPOLATION_LINEAR;
+    second.periodic = 0;
+    second.unit = FBP_UNIT_MM; /* it is that of what was measured, not of the images */
+    FBP_TRY(fbp_job_create(out, &step->scan, &second, false));
+    out->job.scale = s->first.job.scale;
+    out->job.second = true;
+    out->job.series = fbp_frames(&s->first.job);
+    out->job.rows_are_slices = s->planes.pole == 2;
+    return FBP_OK;
+}
+
+static void check(struct fbp_view_step *step, fbp_look *look)
+{
+    ((struct two_stages *)step)->check = look;
+}
+
+static fbp_status count(struct fbp_view_step *step)
+{
+    struct two_stages *s = (struct two_stages *)step;
+
+    if (!s->dev)
+        return FBP_OK;
+    FBP_TRY(s->backend->counts(s->dev, &step->mended));
+    step->mended.not_finite -= s->before.not_finite;
+    step->mended.clipped -= s->before.clipped;
+    return FBP_OK;
+}
+
+/* Find the planes; if there are none, the message says what helps: even rings can be resampled. */
+static fbp_status find_planes(struct two_stages *s, const struct fbp_scan *scan)
+{
+    double(*direction)[3] = NULL;
+    char line[300];
+
+    FBP_TRY(fbp_planes_directions(scan->views, scan->n_views, &direction));
+    fbp_status st = fbp_meridians_of((const double(*)[3])direction, scan->n_views, &s->planes);
+    free(direction);
+    if (st == FBP_ERR_UNSUPPORTED) {
+        snprintf(line, sizeof line, "%s", fbp_message());
+        const size_t n = fbp_rings_usual_angles(scan);
+        st = n == 0 ? fbp_fail(st, "%s: use one stage", line)
+                    : fbp_fail(st, "%s: use one stage, or resample their rings (--angles %zu)",
+                               line, n);
+    }
+    return scan->path ? fbp_because(scan->path, st) : st;
+}
+
+static fbp_status create(struct two_stages *s, const struct fbp_view_step_request *request)
+{
+    const struct fbp_scan *scan = request->scan;
+    struct fbp_recon_params p = *request->params;
+    struct layout layout;
+    struct fbp_grid grid;
+
+    FBP_TRY(fbp_grid_resolve(&p.volume, scan, &grid));
+    FBP_TRY(fbp_check_grid(&grid));
+    FBP_TRY(find_planes(s, scan));
+    FBP_TRY(sort_views(s, scan->n_views));
+    /* Stage one knows of the volume what is in the images. */
+    p.volume = grid;
+    p.kernel = p.region = NULL;
+    p.region_mask = NULL;
+    memset(p.roi, 0, sizeof p.roi);
+    FBP_TRY(fbp_job_create(&s->first, scan, &p, request->top_down));
+    s->first.job.pictures = &s->images;
+    s->first.job.raw = fbp_in_double(&s->first.job) ? FBP_F64 : FBP_F32;
+    FBP_TRY(fbp_job_arrange(&s->first.job, s->backend));
+    lay_out(s, &grid, p.picture_oversampling ? p.picture_oversampling : USUAL_FINE, &layout);
+    return make_scan(s, scan, &grid, &layout);
+}
+
+fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
+                                      struct fbp_view_step_request *request)
+{
+    const struct fbp_scan *scan = request->scan;
+    struct two_stages *s = NULL;
+
+    *out = NULL;
+    if (request->params->stages < 2)
+        return FBP_OK;
+    if (fbp_kind_of(scan->kind)->integral != FBP_OVER_PLANES)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "stages: two stages are for plane integrals (kind planes), this scan is of "
+                        "kind %s: leave it out",
+                        fbp_kind_of(scan->kind)->name);
+    if (scan->filtered)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "stages: the views are filtered already, but two "
+                                             "stages filter them: leave it out");
+    if (request->params->follow)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "stages: two stages need all views at once, and do not follow a scan: "
+                        "leave one of the two out");
+    FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "stage one"));
+    s->step = (struct fbp_view_step){.measured = &s->first,
+                                     .mended_once = true,
+                                     .wrap = wrap,
+                                     .destroy = destroy,
+                                     .describe = describe,
+                                     .hash = hash,
+                                     .estimate = estimate,
+                                     .make_job = make_job,
+                                     .open = open_device,
+                                     .check = check,
+                                     .count = count};
+    s->backend = request->backend->draws_meridians ? request->backend : fbp_backend_find("cpu");
+    const fbp_status st = create(s, request);
+    if (st == FBP_OK)
+        *out = &s->step;
+    else
+        destroy(&s->step);
+    return st;
+}
