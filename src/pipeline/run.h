@@ -59,13 +59,6 @@ struct fbp_sum {
 /** Take over a job's scale and shift: its devices give sums as they are. */
 void fbp_sum_take(struct fbp_sum *sum, struct fbp_job *job);
 
-/** The next slices from *at on, of n from `z` on, that are whole here after add(): their number,
- *  the first of them to *at.  0: there are no more.  sum NULL: all are. */
-size_t fbp_sum_run(const struct fbp_sum *sum, size_t z, size_t n, size_t *at);
-
-/** The scale and shift of n values that are whole. */
-void fbp_sum_scale(const struct fbp_sum *sum, size_t n, float *x);
-
 /* What a run did when: bars of batches and slabs on the stages' lanes
  * (internal).
  *

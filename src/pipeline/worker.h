@@ -360,53 +360,8 @@ fbp_status fbp_stage_await_slab(struct worker *w, struct fbp_drawn **out);
  *  known. */
 void fbp_stage_leave(struct worker *w, fbp_status st);
 
-/* Slices in the host's memory to the sink, by several threads (internal).
- *
- * The stage that fetches puts pieces; threads take parts of them, in any order, and give a piece
- * back when its last part is written.  A device that shares the host's cores has no such threads:
- * what is put is written at once.
- */
-
-/** Values of a slice as it is written. */
-size_t fbp_written_values(const struct worker *w);
-/** Bytes of it on its way to the sink. */
-size_t fbp_written_bytes(const struct worker *w);
-
-/** The slice of the output that slice z of the volume becomes. */
+/** Slice of the output that slice z of a frame of the volume becomes. */
 size_t fbp_written_slice(const struct fbp_job *job, size_t frame, size_t z);
-
-/** What is left to do with slices from `z` of a frame of the volume on (fbp_run_finishes()), and a
- *  look at their voxels. */
-fbp_status fbp_finish_slices(struct worker *w, size_t frame, size_t z, size_t n, void *x);
-
-/** Once in a run: the slices of the box that are not computed, as the job's region wants nothing of
- *  them. */
-fbp_status fbp_writers_blank(struct worker *w);
-
-/** As many threads as the plan has pieces for and the system grants. */
-void fbp_writers_start(struct worker *w);
-/** No more pieces come: what is put is written, and the threads end. */
-void fbp_writers_join(struct worker *w);
-
-/** Slices that are fetched, to be written. */
-fbp_status fbp_writers_put(struct worker *w, size_t piece);
-/** Until all that was put is written. */
-fbp_status fbp_writers_settle(struct worker *w);
-
-/* Batches of views that are still coming (internal). */
-
-/**
- * Wait until the first view of task i of a slab is there, and join it with the tasks after it as
- * far as their views are there, and the buffers are large enough: while computing keeps up a batch
- * is one group of views, and it grows where computing has fallen behind.
- *
- * n  tasks that are now one; 1 where nothing is followed
- */
-fbp_status fbp_follow_task(struct worker *w, struct fbp_drawn *d, size_t i, size_t *n);
-
-/** fbp_load() of such a task: each view as soon as it is there, so that only the last one of a scan
- *  is left to be read after it has come. */
-fbp_status fbp_follow_load(struct worker *w, const struct fbp_batch *batch, void *out);
 
 /** Seconds from when the last view was there until `at`; 0 where nothing was followed. */
 double fbp_follow_latency(const fbp_source *source, double at);

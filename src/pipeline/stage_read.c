@@ -1,0 +1,406 @@
+/* Stage one of a worker: read views from the source into buffers of the host, as soon as these are
+ * free.  fbp_load() reads a batch; views that are still being measured are awaited. */
+#include "pipeline/worker.h"
+
+#include "array/array.h"
+#include "array/far.h"
+#include "array/file/growing.h"
+#include "array/hold.h"
+#include "backend/partners.h"
+#include "backend/rows.h"
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+/* ---- Loading a batch ---- */
+
+enum { BAND_BYTES = 1 << 16, COMPUTED_ROWS = 16 };
+
+struct load {
+    fbp_source *source;
+    bool top_down;
+    const struct fbp_job *job;
+    const struct fbp_batch *batch;
+    size_t at_once; /* views per item of work */
+    size_t bands;   /* bands of rows per view, each an item */
+    fbp_look *look; /* NULL: views are not checked */
+    char *out;
+};
+
+/* Read rows from `row0` of the panel, in the order of the file. */
+static fbp_status read_rows(const struct load *l, size_t view0, size_t n_views, size_t row0,
+                            size_t n, void *out)
+{
+    row0 += l->batch->frame * l->job->panel.n_rows;
+    if (l->job->raw == FBP_U16)
+        return fbp_source_read_as_is(l->source, view0, n_views, row0, n, out);
+    if (l->job->raw == FBP_F64)
+        return fbp_source_read_double(l->source, view0, n_views, row0, n, out);
+    return fbp_source_read(l->source, view0, n_views, row0, n, out);
+}
+
+/* Read n rows of a view in reverse order, `row` bytes each: in bands that fit the second cache.  A
+ * source that unpacks views is asked for all rows at once, because other threads may need its cache
+ * between two bands. */
+static fbp_status read_upside_down(const struct load *l, size_t view, size_t row0, size_t n,
+                                   size_t row, char *out)
+{
+    const size_t at_once = row <= BAND_BYTES / 2 ? BAND_BYTES / row : 1;
+    fbp_status st = FBP_OK;
+    char *band = NULL;
+
+    if (l->job->unpacks) {
+        char some[4096];
+        FBP_TRY(read_rows(l, view, 1, row0, n, out));
+        for (char *low = out, *high = out + (n - 1) * row; low < high; low += row, high -= row)
+            for (size_t at = 0; at < row; at += sizeof some) {
+                const size_t bytes = row - at < sizeof some ? row - at : sizeof some;
+                memcpy(some, low + at, bytes);
+                memcpy(low + at, high + at, bytes);
+                memcpy(high + at, some, bytes);
+            }
+        return FBP_OK;
+    }
+    FBP_TRY(fbp_alloc((void **)&band, BAND_BYTES, "rows of a view"));
+    for (size_t r = 0; r < n && st == FBP_OK; r += at_once) {
+        const size_t some = n - r < at_once ? n - r : at_once;
+        char *to = out + (n - r) * row; /* behind row r's place */
+        st = read_rows(l, view, 1, row0 + r, some, some == 1 ? to - row : band);
+        for (size_t k = 0; some > 1 && k < some && st == FBP_OK; k++)
+            memcpy(to - (k + 1) * row, band + k * row, row);
+    }
+    fbp_free(band);
+    return st;
+}
+
+/* Load some views of a part, or a band of one view, and check these views. */
+static fbp_status load_item(void *user, size_t item, int worker)
+{
+    const struct load *l = user;
+    const struct fbp_job *job = l->job;
+    const struct fbp_batch *b = l->batch;
+    const size_t k0 = item / l->bands * l->at_once, n = b->load_rows;
+    const size_t r0 = item % l->bands * n / l->bands, r1 = (item % l->bands + 1) * n / l->bands;
+    const size_t row = job->panel.n_columns * fbp_raw_size(job), first = b->load_row0 + r0;
+    const size_t view0 = fbp_batch_view(job, b, k0), rows = r1 - r0;
+    char *out = l->out + (k0 * n + r0) * row;
+
+    (void)worker;
+    if (!l->top_down)
+        FBP_TRY(read_rows(l, view0, l->at_once, first, rows, out));
+    for (size_t k = 0; l->top_down && k < l->at_once; k++)
+        FBP_TRY(read_upside_down(l, view0 + k, job->panel.n_rows - first - rows, rows, row,
+                                 out + k * rows * row));
+    for (size_t k = k0; l->look && k < k0 + l->at_once; k++)
+        fbp_look_at(l->look, b, k, l->out, false);
+    return FBP_OK;
+}
+
+fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job,
+                    const struct fbp_batch *batch, fbp_pool *pool, fbp_look *look, void *out)
+{
+    /* One thread reads a part in one piece; several threads read a view each, or less. */
+    const size_t at_once = pool ? 1 : batch->n_views / job->turns;
+    struct load l = {source, top_down, job, batch, at_once, 1, look, out};
+
+    if (batch->load_rows == 0)
+        return FBP_OK;
+    if (pool && job->second && !look && !top_down) {
+        /* Rows of sinogram images are computed as they are read, and a batch may have fewer of them
+         * than there are threads. */
+        const size_t some = batch->load_rows / COMPUTED_ROWS;
+        const size_t wanted = (2 * (size_t)job->n_threads + batch->n_views - 1) / batch->n_views;
+        l.bands = some == 0 ? 1 : wanted < some ? wanted : some;
+    }
+    return fbp_pool_try(pool, batch->n_views / at_once * l.bands, load_item, &l);
+}
+
+/* ---- Views that are still being measured ---- */
+
+double fbp_follow_latency(const fbp_source *source, double at)
+{
+    const double complete_at = fbp_source_complete_at(source);
+
+    return complete_at > 0 && at > complete_at ? at - complete_at : 0;
+}
+
+static fbp_status report_waiting(struct run_state *s, size_t waiting_for, size_t n_there)
+{
+    pthread_mutex_lock(&s->lock);
+    s->waiting_for = waiting_for;
+    pthread_mutex_unlock(&s->lock);
+    return fbp_run_progress(s, 0, 0, n_there);
+}
+
+/* While a view is awaited: is the run cancelled, or has another stage or the device failed? */
+static int is_over_while_waiting(void *user, size_t n_there)
+{
+    const struct worker *w = user;
+
+    return fbp_worker_is_over(w) || report_waiting(w->run, n_there + 1, n_there) != FBP_OK;
+}
+
+/* Wait until a view of the scan is there. */
+static fbp_status await_view(struct worker *w, size_t view, size_t *n_there)
+{
+    FBP_TRY(fbp_source_await(w->run->rq->source, view + 1, is_over_while_waiting, w, n_there));
+    return report_waiting(w->run, 0, *n_there);
+}
+
+static size_t last_view(const struct worker *w, const struct fbp_batch *b)
+{
+    return fbp_batch_view(w->run->rq->job, b, b->n_views - 1);
+}
+
+/* Can a batch be read view by view?  With no_overlap, all views are awaited first. */
+static bool reads_single_views(const struct worker *w)
+{
+    return !w->run->rq->no_overlap && w->run->rq->job->turns == 1;
+}
+
+/* Join a task with the next one, if both are of one slab and fit into the buffers. */
+static bool join(const struct worker *w, struct fbp_task *t, const struct fbp_task *next)
+{
+    if (t->last)
+        return false;
+    const struct fbp_batch both = fbp_work_batch_of(w->run->rq->job, &t->slab, t->batch.view0,
+                                                    t->batch.n_views + next->batch.n_views);
+    if (both.n_views > w->work->batch_views || both.load_rows > w->work->load_rows ||
+        both.n_rows > w->work->filter_rows)
+        return false;
+    t->batch = both;
+    t->step = next->step;
+    t->last = next->last;
+    t->final = next->final;
+    return true;
+}
+
+/* Wait until the first view of task i is there, and join the task with those behind it whose views
+ * are there, too.  While computing keeps up, a batch is one group of views; it grows if computing
+ * has fallen behind.  *n: number of tasks that are now one */
+static fbp_status await_task(struct worker *w, struct fbp_drawn *d, size_t i, size_t *n)
+{
+    struct fbp_task *t = &d->tasks[i];
+    size_t n_there;
+
+    *n = 1;
+    if (!w->work->follow)
+        return FBP_OK;
+    FBP_TRY(
+        await_view(w, reads_single_views(w) ? t->batch.view0 : last_view(w, &t->batch), &n_there));
+    while (i + *n < d->n_tasks && last_view(w, &d->tasks[i + *n].batch) < n_there &&
+           join(w, t, &d->tasks[i + *n]))
+        (*n)++;
+    pthread_mutex_lock(&w->run->lock);
+    w->run->report.n_batches++;
+    w->run->report.last_batch = t->batch.n_views;
+    pthread_mutex_unlock(&w->run->lock);
+    return FBP_OK;
+}
+
+/* fbp_load() of such a task: each view as soon as it is there, so that only the last view of a scan
+ * is left to be read after it was measured. */
+static fbp_status load_as_measured(struct worker *w, const struct fbp_batch *batch, void *out)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    const size_t view = batch->load_rows * rq->job->panel.n_columns * fbp_raw_size(rq->job);
+    size_t n_there;
+
+    for (size_t k = 0, n = batch->n_views; k < batch->n_views; k += n) {
+        struct fbp_batch part = *batch;
+        if (reads_single_views(w)) {
+            const double start = fbp_seconds();
+            FBP_TRY(await_view(w, batch->view0 + k, &n_there));
+            w->busy[FBP_STAGE_IN] -= fbp_seconds() - start;
+            n = n_there - batch->view0 - k;
+            n = n < batch->n_views - k ? n : batch->n_views - k;
+        }
+        part.view0 += k;
+        part.n_views = n;
+        FBP_TRY(fbp_load(rq->source, rq->top_down, rq->job, &part, NULL, rq->look,
+                         (char *)out + k * view));
+    }
+    return FBP_OK;
+}
+
+/* ---- Checks of views that are not read, because they lie in the caller's memory ---- */
+
+struct held {
+    const struct worker *worker;
+    const struct fbp_batch *batch;
+};
+
+static fbp_status check_held_view(void *user, size_t k, int thread)
+{
+    const struct held *h = user;
+
+    (void)thread;
+    fbp_look_at(h->worker->run->rq->look, h->batch, k, h->worker->views, true);
+    return FBP_OK;
+}
+
+static fbp_status check_held_batch(struct worker *w, const struct fbp_batch *batch)
+{
+    struct held held = {w, batch};
+
+    return fbp_pool_try(w->io_threads, batch->n_views, check_held_view, &held);
+}
+
+/* Check all views in the memory of a device, by one worker of the run. */
+static fbp_status check_device_memory(struct worker *w)
+{
+    if (atomic_exchange(&w->run->looked_far, true))
+        return FBP_OK;
+    return fbp_look_at_far(w->run->rq->look, w->run->rq->source);
+}
+
+/* Check views in the caller's memory when all are on their way, so that no device waits for that.
+ * Views that are kept are those of the first slab. */
+static fbp_status check_views(struct worker *w)
+{
+    const struct fbp_drawn *d = w->looked ? w->looked->next : w->drawn;
+
+    if (!w->run->rq->look || !w->views || atomic_load(&w->run->stop))
+        return FBP_OK;
+    if (fbp_source_far(w->run->rq->source))
+        return check_device_memory(w);
+    for (; d; d = w->work->kept ? NULL : d->next) {
+        for (size_t i = 0; i < d->n_tasks; i++)
+            if (d->tasks[i].loads)
+                FBP_TRY(check_held_batch(w, &d->tasks[i].batch));
+        w->looked = d;
+    }
+    return FBP_OK;
+}
+
+/* The same for shared views that this worker has just given to its filter. */
+static fbp_status check_own_views(struct worker *w)
+{
+    struct fbp_shared *s = &w->run->shared;
+
+    if (!w->run->rq->look || !w->views)
+        return FBP_OK;
+    if (fbp_source_far(w->run->rq->source))
+        return check_device_memory(w);
+    for (size_t b = 0; b < s->n; b++) {
+        const struct fbp_shared_batch at = fbp_shared_get(s, b);
+        if (at.by == fbp_worker_index(w) && at.state == FBP_SHARED_QUEUED)
+            FBP_TRY(check_held_batch(w, &s->views->tasks[b].batch));
+    }
+    return FBP_OK;
+}
+
+/* ---- The stage ---- */
+
+/* While views are unpacked: is the run cancelled, or has another stage or the device failed? */
+static int is_over(void *user, size_t n_there)
+{
+    const struct worker *w = user;
+
+    return fbp_worker_is_over(w) || fbp_run_progress(w->run, 0, 0, n_there) != FBP_OK;
+}
+
+static fbp_status read_task(struct worker *w, struct raw_slot *slot)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    const struct fbp_batch *batch = &slot->at.task->batch;
+
+    if (w->views)
+        return FBP_OK;
+    FBP_TRY(fbp_worker_raw_host(w, slot));
+    FBP_TRY(fbp_stage_wait(w, slot->uploaded)); /* the buffer is still being copied from */
+    struct fbp_span span = fbp_span_host(rq->timeline);
+    if (batch->load_rows > 0)
+        FBP_TRY(fbp_hold_fill(rq->source, fbp_batch_view(rq->job, batch, batch->n_views - 1) + 1,
+                              is_over, w));
+    if (w->work->follow)
+        FBP_TRY(load_as_measured(w, batch, slot->host));
+    else
+        FBP_TRY(fbp_load(rq->source, rq->top_down, rq->job, batch,
+                         rq->job->in_order ? NULL : w->io_threads, rq->look, slot->host));
+    return fbp_stage_span_end(w, &span, FBP_LANE_READ, &slot->at);
+}
+
+/* Read the tasks of a slab. */
+static fbp_status read_tasks(struct worker *w, struct fbp_drawn *d)
+{
+    for (size_t i = 0, n; i < d->n_tasks; i += n) {
+        size_t slot;
+        n = 1;
+        if (!d->tasks[i].loads)
+            continue;
+        if (!fbp_queue_pop(w->raw_free, &slot, &w->waited[FBP_STAGE_IN]))
+            return FBP_ERR_CANCELLED;
+        w->raw[slot].at = (struct place){d, &d->tasks[i]};
+        fbp_status st = await_task(w, d, i, &n);
+        const double start = fbp_turn_begin(w);
+        if (st == FBP_OK)
+            st = read_task(w, &w->raw[slot]);
+        FBP_TRY(fbp_turn_end(w, FBP_STAGE_IN, start, st));
+        fbp_queue_push(w->raw_full, slot);
+    }
+    return FBP_OK;
+}
+
+/* Read slabs, as soon as there are free buffers; views that are kept are read once. */
+static fbp_status read_slabs(struct worker *w)
+{
+    /* Workers that unpack different views in turns would begin at the first view again and again.
+     */
+    const bool alone = w->run->rq->job->in_order && !w->work->follow;
+    struct fbp_drawn *d = w->drawn;
+
+    if (!d) /* there are more workers than slabs */
+        FBP_TRY(fbp_stage_await_slab(w, &d));
+    while (d) {
+        if (alone)
+            pthread_mutex_lock(&w->run->pass);
+        const fbp_status st = read_tasks(w, d);
+        if (alone)
+            pthread_mutex_unlock(&w->run->pass);
+        FBP_TRY(st);
+        if (w->work->kept)
+            break;
+        FBP_TRY(fbp_worker_draw(w, &d));
+        if (d)
+            continue;
+        FBP_TRY(check_views(w));
+        FBP_TRY(fbp_stage_await_slab(w, &d)); /* one that a failed device leaves */
+    }
+    fbp_queue_close(w->raw_full);
+    return check_views(w);
+}
+
+/* Read batches for all workers, in turns with the others (slabs.c). */
+static fbp_status read_shared(struct worker *w)
+{
+    struct fbp_shared *s = &w->run->shared;
+    enum fbp_shared_next next;
+    size_t b, slot;
+
+    while ((next = fbp_shared_next(s, fbp_worker_index(w), &w->has_all, &w->gone, &b)) !=
+           FBP_SHARED_END) {
+        if (next == FBP_SHARED_COLLECT) {
+            FBP_TRY(check_own_views(w));
+            FBP_TRY(fbp_worker_collect(w));
+            continue;
+        }
+        if (!fbp_queue_pop(w->raw_free, &slot, &w->waited[FBP_STAGE_IN]))
+            return FBP_ERR_CANCELLED;
+        w->raw[slot].at = (struct place){s->views, &s->views->tasks[b]};
+        if (w->run->rq->job->in_order)
+            fbp_shared_turn(s, b);
+        const double start = fbp_turn_begin(w);
+        FBP_TRY(fbp_turn_end(w, FBP_STAGE_IN, start, read_task(w, &w->raw[slot])));
+        fbp_shared_read(s, b, fbp_worker_index(w));
+        fbp_queue_push(w->raw_full, slot);
+    }
+    return FBP_OK;
+}
+
+void fbp_stage_read(struct worker *w)
+{
+    fbp_stage_leave(w, w->work->shared ? read_shared(w) : read_slabs(w));
+    fbp_queue_close(w->raw_full);
+}
