@@ -1,5 +1,10 @@
-/* Dividing the work: within limits of memory, and as quickly as rates say. */
+/* Dividing the work: slabs and batches within limits of memory, and as quickly as rates say.
+ *
+ * The plan calls fbp_work_divide() with the memory that is left and the rates of its devices.
+ * tasks.c turns a division into tasks, predict.c predicts its time. */
 #include "pipeline/division.h"
+
+#include "backend/partners.h"
 #include "backend/rows.h"
 #include "backend/slab.h"
 #include "base/stop.h"
@@ -8,500 +13,22 @@
 
 #include <stdio.h>
 
-static bool fits(const struct fbp_work *w, const struct fbp_work_request *rq)
-{
-    return w->memory_bytes <= rq->memory_limit &&
-           (rq->device_limit == 0 || w->device_bytes <= rq->device_limit);
-}
-
-static bool holds_slab(const struct fbp_work_request *rq, size_t n_slices, char why[FBP_HELD_WHY])
-{
-    return fbp_held_slab(rq, fbp_work_slab_bytes(rq, n_slices), why);
-}
-
-static bool fits_with(struct fbp_work *w, const struct fbp_work_request *rq, size_t batch)
-{
-    w->batch_views = batch;
-    w->n_batches = fbp_work_batches(w, rq->job);
-    char why[FBP_HELD_WHY];
-
-    fbp_work_count(w, rq);
-    return fits(w, rq) && fbp_held_views(w, rq, why) && holds_slab(rq, w->slab_slices, why);
-}
-
-static size_t most_slices(const struct fbp_work *w, const struct fbp_job *job)
-{
-    size_t most = 0;
-
-    for (size_t i = 0; i < w->n_slabs; i++) {
-        const struct fbp_slab slab = fbp_work_slab(w, job, i);
-        most = slab.nz > most ? slab.nz : most;
-    }
-    return most;
-}
-
-/* Several workers: the same number of slabs for each, of the same cost instead of the same size, if
- * the largest of them fits as well. */
-static bool try_weighed(struct fbp_work *w, const struct fbp_work_request *rq, size_t batch)
-{
-    const size_t all = (w->n_slabs + rq->n_workers - 1) / rq->n_workers * rq->n_workers;
-    struct fbp_work by_cost = *w;
-
-    if (rq->n_workers == 1 || rq->slab_slices || !rq->job->matrices ||
-        all > fbp_work_slices(rq->job))
-        return false;
-    by_cost.weighed = true;
-    by_cost.n_slabs = all;
-    by_cost.slab_slices = most_slices(&by_cost, rq->job);
-    if (!fits_with(&by_cost, rq, batch))
-        return false;
-    *w = by_cost;
-    return true;
-}
-
-/* The largest batch that fits with this many slabs; false if none does. */
-static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, size_t slices)
-{
-    const struct fbp_job *job = rq->job;
-    const size_t group = rq->backend->group_views;
-    size_t batch = fbp_work_largest_batch(rq);
-
-    w->weighed = false;
-    w->slab_slices = slices;
-    w->n_slabs = (fbp_work_slices(job) + slices - 1) / slices;
-    if (try_weighed(w, rq, batch))
-        return true;
-    for (;;) {
-        if (fits_with(w, rq, batch))
-            return true;
-        if (batch <= group)
-            return false;
-        batch = fbp_work_smaller_batch(rq, batch);
-    }
-}
-
-/* Could slabs of so many slices fit if views took nothing?  That is soon said, and what rows they
- * need is not. */
-static bool may_fit(const struct fbp_work *w, const struct fbp_work_request *rq, size_t slices)
-{
-    struct fbp_work least = *w;
-    char why[FBP_HELD_WHY];
-
-    least.slab_slices = slices;
-    least.n_slabs = (fbp_work_slices(rq->job) + slices - 1) / slices;
-    least.n_batches = 1;
-    fbp_work_count_slabs(&least, rq);
-    return fits(&least, rq) && holds_slab(rq, slices, why);
-}
-
-/* The fewest slabs that fit, `slabs` of them or more; false if none do. */
-static bool try_from(struct fbp_work *w, const struct fbp_work_request *rq, size_t slabs)
-{
-    const size_t nz = fbp_work_slices(rq->job);
-
-    for (; slabs > 0; slabs = fbp_work_more_slabs(slabs, nz)) {
-        const size_t slices = (nz + slabs - 1) / slabs;
-        if (may_fit(w, rq, slices) && try_slabs(w, rq, slices))
-            return true;
-    }
-    return false;
-}
-
-/* If nothing fits else, with the fewest blocks: a limit that is larger than one that does is never
- * refused. */
-static bool try_all(struct fbp_work *w, const struct fbp_work_request *rq, size_t slabs)
-{
-    struct fbp_work_request few = *rq;
-
-    few.few_blocks = true;
-    return try_from(w, rq, slabs) || (rq->backend->own_memory && try_from(w, &few, slabs));
-}
-
-struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq)
-{
-    struct fbp_rates rates;
-
-    if (rq->rates.update > 0)
-        rates = rq->rates;
-    else
-        rq->backend->rates(rq->job, &rates);
-    if (rq->on_device && rates.copy > 0)
-        rates.upload = rates.fetch = rates.copy;
-    return rates;
-}
-
-/* w, if it is quicker than *best. */
-static fbp_status take_quicker(const struct fbp_work *w, const struct fbp_work_request *rq,
-                               struct fbp_work *best)
-{
-    const struct fbp_rates rates = fbp_work_rates(rq);
-    struct fbp_predicted p;
-
-    FBP_TRY(fbp_predict(rq->machine, &rates, rq->job, w, &p));
-    if (best->seconds == 0 || p.total < best->seconds) {
-        *best = *w;
-        best->seconds = p.total;
-    }
-    return FBP_OK;
-}
-
-/* Filtered views that are kept, by each worker or shared, with as few slabs as fit, each share of
- * streamed slices, and blocks of several sizes: small ones are fetched early, large ones are
- * computed quicker.  The volumes of a series have no views in common. */
-static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, bool shared,
-                            struct fbp_work *best)
-{
-    struct fbp_work w = {.n_workers = rq->n_workers,
-                         .group_views = rq->backend->group_views,
-                         .cut = best->cut,
-                         .kept = true,
-                         .all = fbp_work_all(rq->job),
-                         .shared = shared};
-
-    if (fbp_series(rq->job) > 1 || rq->job->view_groups[1] > 0 ||
-        fbp_part_views(rq->job) > rq->backend->most_staying || !try_from(&w, rq, slabs))
-        return FBP_OK;
-    for (size_t parts = 4; parts <= 64; parts *= 2) {
-        const size_t step = (fbp_work_slices(rq->job) / rq->n_workers + parts - 1) / parts;
-        w.finish_slices = step > w.block_slices ? step : w.block_slices;
-        for (size_t eighths = 1; eighths <= 8; eighths++) {
-            w.streamed = (w.slab_slices * eighths + 7) / 8;
-            FBP_TRY(take_quicker(&w, rq, best));
-        }
-    }
-    return FBP_OK;
-}
-
-/* The quickest by the device's rates; *out is what fits with the fewest slabs, if `fits`. */
-static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs, bool fits,
-                                struct fbp_work *out)
-{
-    const size_t nz = fbp_work_slices(rq->job);
-    struct fbp_work best = {.cut = out->cut}, two = *out;
-
-    if (fits)
-        FBP_TRY(take_quicker(out, rq, &best));
-    if (fits && out->n_slabs == rq->n_workers && nz >= 2 * rq->n_workers &&
-        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): there is a worker */
-        try_slabs(&two, rq, (nz + 2 * rq->n_workers - 1) / (2 * rq->n_workers)))
-        FBP_TRY(take_quicker(&two, rq, &best));
-    FBP_TRY(take_kept(rq, slabs, false, &best));
-    if (rq->n_workers > 1 && rq->backend->shares)
-        FBP_TRY(take_kept(rq, slabs, true, &best));
-    if (best.seconds > 0)
-        *out = best;
-    return FBP_OK;
-}
-
-/* Slices that memory cannot hold one by one are refused at once: looking for slabs of a volume that
- * only a damaged file asks for takes ever longer. */
-static fbp_status check_slice(const struct fbp_work_request *rq)
-{
-    const struct fbp_slab s = fbp_slab_asked(rq->job, 0, 1);
-    const double bytes =
-        (double)fbp_frames(rq->job) * (double)s.nx * (double)s.ny * (double)fbp_value_size(rq->job);
-    char has[32], needs[32], frames[64] = "";
-
-    if (bytes <= (double)rq->memory_limit)
-        return FBP_OK;
-    if (rq->job->frames > 1)
-        snprintf(frames, sizeof frames, ", %zu frames of it,", fbp_frames(rq->job));
-    return fbp_fail(FBP_ERR_NOMEM,
-                    "memory: a single slice of %zu x %zu voxels%s alone takes %s, the limit is %s: "
-                    "raise --memory or lower the volume's size",
-                    s.nx, s.ny, frames, fbp_bytes_about(needs, sizeof needs, bytes),
-                    fbp_bytes_text(has, sizeof has, rq->memory_limit));
-}
-
-fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out)
-{
-    const size_t nz = fbp_work_slices(rq->job);
-    const size_t most = rq->slab_slices && rq->slab_slices < nz ? rq->slab_slices : nz;
-    size_t slabs = (nz + most - 1) / most;
-
-    *out = (struct fbp_work){.n_workers = rq->n_workers,
-                             .group_views = rq->backend->group_views,
-                             .follow = rq->follow,
-                             .even = rq->even,
-                             .level = rq->even || rq->on_device};
-    if (rq->job->matrices && (rq->n_workers > 1 || fbp_work_rates(rq).update > 0))
-        fbp_cut_find(rq->job, &out->cut);
-    FBP_TRY(check_slice(rq));
-    FBP_TRY(fbp_held_tables(rq));
-    const size_t least = rq->n_workers * (rq->slabs_each ? rq->slabs_each : 1);
-    if (slabs < least)
-        slabs = least < nz ? least : nz;
-    const bool fits = try_all(out, rq, slabs);
-    /* Views that are followed come when they come, and where nothing overlaps nothing is hidden. */
-    const bool whole = rq->on_device && fits && out->n_slabs == rq->n_workers;
-    if (!rq->follow && !rq->even && !rq->plain && !whole && fbp_work_rates(rq).update > 0)
-        FBP_TRY(take_quickest(rq, slabs, fits, out));
-    FBP_TRY(fbp_go_on()); /* else what was found may be wrong */
-    out->update = fbp_work_rates(rq).update;
-    if (fits || out->seconds > 0)
-        return FBP_OK;
-    FBP_TRY(fbp_work_need(rq, slabs, out));
-    return fbp_work_too_large(rq, out);
-}
-
-/* Two of each in the host's memory; what a device with its own memory has beside that. */
-static void count_rows_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
-{
-    const struct fbp_job *job = rq->job;
-    const bool own_memory = rq->backend->own_memory;
-    const struct fbp_batch all = w->all;
-    const size_t samples = w->batch_views * all.load_rows * job->panel.n_columns;
-
-    w->load_rows = all.load_rows;
-    w->filter_rows = all.n_rows;
-    w->raw_bytes = samples * fbp_raw_size(job);
-    w->raw_device_bytes = fbp_raw_device_bytes(job, samples);
-    w->filtered_bytes = w->batch_views * all.n_rows * job->wide.n_columns * sizeof(float);
-    w->view_reads = (double)all.load_rows / (double)job->panel.n_rows;
-    const uint64_t device = (own_memory ? w->raw_device_bytes + 2 * w->filtered_bytes : 0) +
-                            rq->backend->fixed_bytes(job);
-    const uint64_t threads = (uint64_t)job->n_threads * FBP_WORK_THREAD;
-    w->device_bytes = own_memory ? device : 0;
-    w->memory_bytes = rq->base_bytes + FBP_WORK_SLACK + w->raw_bytes + 2 * w->filtered_bytes +
-                      threads + (rq->backend->in_host ? device : 0);
-}
-
-fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *out)
-{
-    const size_t group = rq->backend->group_views, n = rq->job->n_views;
-    char why[FBP_HELD_WHY];
-
-    *out = (struct fbp_work){.n_workers = 1,
-                             .group_views = group,
-                             .even = true,
-                             .level = true,
-                             .kept = true,
-                             .n_slabs = 1};
-    out->all = fbp_work_all(rq->job);
-    for (size_t batch = fbp_work_rounded_batch(FBP_WORK_BATCH, group, n);;
-         batch = fbp_work_rounded_batch(batch / 2, group, n)) {
-        out->batch_views = batch;
-        out->n_batches = fbp_work_batches(out, rq->job);
-        count_rows_bytes(out, rq);
-        const bool held = fbp_held_rows(out, rq, why);
-        if (held && fits(out, rq))
-            return FBP_OK;
-        if (batch <= group && !held)
-            return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s", why);
-        if (batch <= group)
-            return fbp_work_too_large(rq, out);
-    }
-}
-
-/* What a division of the work would need, where none fits. */
-
-/* What a process holds before it begins differs by some 300 KiB from run to run. */
-enum { RESIDENT_VARIES = 1 << 20 };
-
-/* The least so far. */
-struct need {
-    uint64_t memory;            /* of divisions that the devices have the memory for; or none */
-    uint64_t device, beside_it; /* of the others, and of the host's memory then; or none */
-    bool held;                  /* devices can have the buffers of some division */
-};
-
-static const uint64_t NONE = UINT64_MAX;
-
-static bool device_lacks(const struct fbp_work *w, const struct fbp_work_request *rq)
-{
-    return rq->device_limit > 0 && w->device_bytes > rq->device_limit;
-}
-
-/* Is it less than what was found, as far as it is known? */
-static bool is_less(const struct fbp_work *w, const struct fbp_work_request *rq,
-                    const struct need *least)
-{
-    if (device_lacks(w, rq))
-        return least->memory == NONE && w->device_bytes < least->device;
-    return w->memory_bytes < least->memory;
-}
-
-static void note(const struct fbp_work *w, const struct fbp_work_request *rq, struct need *least)
-{
-    least->held = true;
-    if (!is_less(w, rq, least))
-        return;
-    if (!device_lacks(w, rq)) {
-        least->memory = w->memory_bytes;
-        return;
-    }
-    least->device = w->device_bytes;
-    least->beside_it = w->memory_bytes;
-}
-
-/* Slabs of so many slices, with each batch.  What rows views need is counted only where the rest
- * leaves room for them: that takes long. */
-static void try_batches(const struct fbp_work_request *rq, struct fbp_work *w, struct need *least,
-                        char why[FBP_HELD_WHY])
-{
-    for (size_t batch = fbp_work_largest_batch(rq);; batch = fbp_work_smaller_batch(rq, batch)) {
-        w->batch_views = batch;
-        w->n_batches = fbp_work_batches(w, rq->job);
-        fbp_work_count_slabs(w, rq);
-        if (!least->held || is_less(w, rq, least)) {
-            fbp_work_count(w, rq);
-            if (fbp_held_slab(rq, w->volume_bytes, why) && fbp_held_views(w, rq, why))
-                note(w, rq, least);
-        }
-        if (batch <= rq->backend->group_views)
-            return;
-    }
-}
-
-fbp_status fbp_work_need(const struct fbp_work_request *rq, size_t slabs, struct fbp_work *out)
-{
-    const size_t nz = fbp_work_slices(rq->job);
-    struct need least = {.memory = NONE, .device = NONE};
-    struct fbp_work_request few = *rq;
-    struct fbp_work w = *out;
-    char why[FBP_HELD_WHY] = "";
-
-    few.few_blocks = true;
-    w.weighed = false;
-    for (; slabs > 0; slabs = fbp_work_more_slabs(slabs, nz)) {
-        w.slab_slices = (nz + slabs - 1) / slabs;
-        w.n_slabs = (nz + w.slab_slices - 1) / w.slab_slices;
-        try_batches(&few, &w, &least, why);
-        FBP_TRY(fbp_go_on());
-    }
-    if (!least.held)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s", why);
-    out->memory_bytes = least.memory < NONE ? least.memory : least.beside_it;
-    out->device_bytes = least.memory < NONE ? 0 : least.device;
-    return FBP_OK;
-}
-
-fbp_status fbp_work_too_large(const struct fbp_work_request *rq, struct fbp_work *out)
-{
-    char needs[32], has[32];
-
-    if (device_lacks(out, rq))
-        return fbp_fail(FBP_ERR_NOMEM,
-                        "memory: this reconstruction needs at least %s of device memory, the limit "
-                        "is %s: raise --device-memory or lower the volume's size",
-                        fbp_bytes_up_text(needs, sizeof needs, out->device_bytes),
-                        fbp_bytes_text(has, sizeof has, rq->device_limit));
-    out->memory_bytes += RESIDENT_VARIES;
-    return fbp_fail(FBP_ERR_NOMEM,
-                    "memory: this reconstruction needs at least %s, the limit is %s: raise "
-                    "--memory, or lower --threads or the volume's size",
-                    fbp_bytes_up_text(needs, sizeof needs, out->memory_bytes),
-                    fbp_bytes_text(has, sizeof has, rq->memory_limit));
-}
-
-static bool holds(const struct fbp_work_request *rq, const struct fbp_buffer *buffer,
-                  char why[FBP_HELD_WHY])
-{
-    const size_t n = rq->devices ? rq->n_workers : 1;
-
-    for (size_t i = 0; i < n; i++)
-        if (!rq->backend->holds(rq->devices ? rq->devices[i] : 0, rq->job, buffer, why,
-                                FBP_HELD_WHY))
-            return false;
-    return true;
-}
-
-fbp_status fbp_held_tables(const struct fbp_work_request *rq)
-{
-    char why[FBP_HELD_WHY];
-
-    return holds(rq, NULL, why) ? FBP_OK : fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s", why);
-}
-
-bool fbp_held_slab(const struct fbp_work_request *rq, size_t bytes, char why[FBP_HELD_WHY])
-{
-    return holds(rq, &(struct fbp_buffer){FBP_FOR_VOLUME, bytes, 0, 0}, why);
-}
-
-static bool holds_raw(const struct fbp_work *w, const struct fbp_work_request *rq,
-                      char why[FBP_HELD_WHY])
-{
-    const struct fbp_buffer raw = {FBP_FOR_RAW, w->raw_device_bytes, w->batch_views, w->load_rows};
-
-    return holds(rq, &raw, why);
-}
-
-bool fbp_held_views(const struct fbp_work *w, const struct fbp_work_request *rq,
-                    char why[FBP_HELD_WHY])
-{
-    const size_t n = w->kept ? rq->job->n_views : w->batch_views;
-    const struct fbp_buffer filtered = {FBP_FOR_FILTERED, w->filtered_bytes, n, w->filter_rows};
-
-    return holds_raw(w, rq, why) && holds(rq, &filtered, why);
-}
-
-bool fbp_held_rows(const struct fbp_work *w, const struct fbp_work_request *rq,
-                   char why[FBP_HELD_WHY])
-{
-    const struct fbp_buffer rows = {FBP_FOR_RAW, w->filtered_bytes, w->batch_views, w->filter_rows};
-
-    return holds_raw(w, rq, why) && holds(rq, &rows, why);
-}
-
-/* What a division of the work takes: rows, buffers, bytes. */
-
 enum {
-    DEVICE_BATCH_BYTES = 1 << 30, /* of samples that lie on the device */
+    BATCH = 32,         /* views, unless the caller gives more */
+    SLACK = 10 << 20,   /* bytes of stacks, scratch of readers, pages of libraries used later */
+    THREAD = 256 << 10, /* bytes of a thread */
+    DEVICE_BATCH_BYTES = 1 << 30, /* of a batch of samples that lie on the device */
     HOST_BUFFERS = 2,             /* one is filled while the other is used */
-    BLOCK_BYTES = 8 << 20,        /* what is written at once */
+    BLOCK_BYTES = 8 << 20,        /* written at once */
     FETCHED_BLOCKS = 2,           /* while others are written */
-    BLOCKS_SHARE = 16, /* of the memory, for the blocks of a device beyond the first three */
-    FINISH_PARTS = 8,
-    SLICE_BYTES = 16, /* of a slice of the output */
+    BLOCKS_SHARE = 16, /* part of the memory for the blocks of a device beyond the first three */
+    FINISH_PARTS = 8,  /* of a slab's last batch */
+    SLICE_BYTES = 16,  /* in tables, of a slice of the output */
+    RESIDENT_VARIES = 1 << 20, /* bytes before a process begins: 300 KiB from run to run */
+    WHY = 300                  /* characters of a reason */
 };
 
-size_t fbp_work_rounded_batch(size_t views, size_t group, size_t n_views)
-{
-    const size_t whole = (n_views + group - 1) / group * group;
-    const size_t up = (views + group - 1) / group * group;
-    return up < whole ? up : whole;
-}
-
-/* Nothing is hidden by small batches where nothing is uploaded, and each of them passes over the
- * volume once more.  Two at least: the last one is backprojected in parts of the slab, which takes
- * longer. */
-static size_t batch_on_device(const struct fbp_job *job)
-{
-    const size_t view = job->panel.n_rows * job->panel.n_columns * fbp_raw_size(job);
-    const size_t half = (job->n_views + 1) / 2, most = DEVICE_BATCH_BYTES / view;
-    const size_t batch = half < most ? half : most;
-
-    return batch > FBP_WORK_BATCH ? batch : FBP_WORK_BATCH;
-}
-
-static size_t batch_of(const struct fbp_work_request *rq, size_t views)
-{
-    const size_t group = rq->backend->group_views;
-
-    return fbp_work_rounded_batch(views, group, fbp_work_own_views(rq->job, group));
-}
-
-/* The batch that was asked for, as far as a buffer of filtered views can hold it. */
-size_t fbp_work_largest_batch(const struct fbp_work_request *rq)
-{
-    const size_t free = rq->on_device ? batch_on_device(rq->job) : FBP_WORK_BATCH;
-    const size_t wanted = rq->batch_views ? rq->batch_views : free;
-    const size_t most = rq->backend->most_staying * rq->job->turns;
-
-    return batch_of(rq, most && wanted > most ? most : wanted);
-}
-
-size_t fbp_work_smaller_batch(const struct fbp_work_request *rq, size_t batch)
-{
-    return batch_of(rq, batch / 2);
-}
-
-size_t fbp_work_more_slabs(size_t slabs, size_t n_slices)
-{
-    const size_t more = slabs + slabs / 8 + 1;
-
-    return slabs >= n_slices ? 0 : more < n_slices ? more : n_slices;
-}
+/* ---- Sizes ---- */
 
 size_t fbp_work_slices(const struct fbp_job *job)
 {
@@ -518,26 +45,47 @@ size_t fbp_work_readings(const struct fbp_work *w)
     return n < w->n_slabs ? n : w->n_slabs;
 }
 
-/* Rows of all batches of the slabs that read views: the most at once, and how many in all. */
-static void count_rows(struct fbp_work *w, const struct fbp_job *job)
+/* A multiple of the group that is not greater than all views, rounded up. */
+static size_t rounded_batch(size_t views, size_t group, size_t n_views)
 {
-    double rows = 0;
+    const size_t whole = (n_views + group - 1) / group * group;
+    const size_t up = (views + group - 1) / group * group;
 
-    w->load_rows = w->filter_rows = 0;
-    for (size_t i = 0; !fbp_stopped() && i < fbp_work_readings(w); i++) {
-        const struct fbp_slab slab = fbp_work_slab(w, job, i);
-        if (!w->kept && fbp_wanted_voxels(job, &slab, slab.z0, slab.z0 + slab.nz) == 0)
-            continue; /* nobody computes it */
-        for (size_t b = 0; b < w->n_batches; b++) {
-            const struct fbp_batch batch = fbp_work_batch(w, job, &slab, b);
-            rows += (double)batch.load_rows * (double)batch.n_views;
-            if (batch.load_rows > w->load_rows)
-                w->load_rows = batch.load_rows;
-            if (batch.n_rows > w->filter_rows)
-                w->filter_rows = batch.n_rows;
-        }
+    return up < whole ? up : whole;
+}
+
+static size_t batch_of(const struct fbp_work_request *rq, size_t views)
+{
+    const size_t group = rq->backend->group_views;
+
+    return rounded_batch(views, group, fbp_work_own_views(rq->job, group));
+}
+
+/* The batch that is tried first: what the caller gives, as far as a buffer of filtered views can
+ * hold it.  Views on a device are uploaded in two large batches or more: small ones hide nothing
+ * there, and each passes over the volume once more; the last one is backprojected in parts of the
+ * slab, which takes longer. */
+static size_t largest_batch(const struct fbp_work_request *rq)
+{
+    const struct fbp_job *job = rq->job;
+    size_t wanted = rq->batch_views ? rq->batch_views : BATCH;
+
+    if (!rq->batch_views && rq->on_device) {
+        const size_t view = job->panel.n_rows * job->panel.n_columns * fbp_raw_size(job);
+        const size_t half = (job->n_views + 1) / 2, most = DEVICE_BATCH_BYTES / view;
+        const size_t batch = half < most ? half : most;
+        wanted = batch > BATCH ? batch : BATCH;
     }
-    w->view_reads = rows / ((double)job->n_views * (double)job->panel.n_rows);
+    const size_t most = rq->backend->most_staying * job->turns;
+    return batch_of(rq, most && wanted > most ? most : wanted);
+}
+
+/* Number of slabs that is tried after one that does not fit; 0: there is none. */
+static size_t more_slabs(size_t slabs, size_t n_slices)
+{
+    const size_t more = slabs + slabs / 8 + 1;
+
+    return slabs >= n_slices ? 0 : more < n_slices ? more : n_slices;
 }
 
 /* Bytes of a slice that is fetched, of all frames. */
@@ -576,49 +124,35 @@ int fbp_work_readers(const struct fbp_backend *backend, const struct fbp_job *jo
     return job->most_readers && job->most_readers < n ? job->most_readers : n;
 }
 
-/* Blocks of a device with memory of its own: two are fetched while others are written, with a slice
- * for each of the threads that write. */
-static size_t device_blocks(const struct fbp_work *w, const struct fbp_work_request *rq)
-{
-    const size_t threads = (size_t)fbp_work_io_threads(rq->backend, rq->job);
-    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a block has a slice */
-    const size_t n = FETCHED_BLOCKS + (threads + w->block_slices - 1) / w->block_slices;
-    const uint64_t most = rq->memory_limit / BLOCKS_SHARE / rq->n_workers / w->block_bytes;
-
-    if (n <= most && !rq->few_blocks)
-        return n;
-    return most > FETCHED_BLOCKS && !rq->few_blocks ? (size_t)most : FETCHED_BLOCKS + 1;
-}
-
-/* What a slice of the output, and a slab, take in tables: of what is written and of hashes; of
- * tasks.
- */
-uint64_t fbp_work_table_bytes(const struct fbp_work *w, const struct fbp_job *job)
-{
-    return (uint64_t)fbp_roi_size(job, 2) * fbp_volumes(job) * SLICE_BYTES +
-           (uint64_t)fbp_work_slabs(w, job) *
-               (sizeof(struct fbp_slab) + (w->n_batches + 1) * (uint64_t)sizeof(struct fbp_task));
-}
-
-size_t fbp_work_slab_bytes(const struct fbp_work_request *rq, size_t n_slices)
+/* Bytes of a slab of n_slices on a device. */
+static size_t slab_bytes(const struct fbp_work_request *rq, size_t n_slices)
 {
     const struct fbp_slab slab = fbp_slab_asked(rq->job, 0, n_slices);
 
     return rq->backend->volume_bytes(rq->job, &slab);
 }
 
-void fbp_work_count_slabs(struct fbp_work *w, const struct fbp_work_request *rq)
+/* Bytes of tables: slices of the output with their hashes, slabs, tasks. */
+static uint64_t table_bytes(const struct fbp_work *w, const struct fbp_job *job)
+{
+    return (uint64_t)fbp_roi_size(job, 2) * fbp_volumes(job) * SLICE_BYTES +
+           (uint64_t)fbp_work_slabs(w, job) *
+               (sizeof(struct fbp_slab) + (w->n_batches + 1) * (uint64_t)sizeof(struct fbp_task));
+}
+
+/* Count what slabs and their tables take at least, whatever views take beside that. */
+static void count_slabs(struct fbp_work *w, const struct fbp_work_request *rq)
 {
     const uint64_t volumes = (fbp_work_slabs(w, rq->job) > rq->n_workers ? 2 : 1) *
-                             (uint64_t)fbp_work_slab_bytes(rq, w->slab_slices);
+                             (uint64_t)slab_bytes(rq, w->slab_slices);
 
     w->device_bytes = rq->backend->own_memory ? volumes : 0;
-    w->memory_bytes = rq->base_bytes + FBP_WORK_SLACK + fbp_work_table_bytes(w, rq->job);
+    w->memory_bytes = rq->base_bytes + SLACK + table_bytes(w, rq->job);
     if (rq->backend->in_host)
         w->memory_bytes += rq->n_workers * volumes;
 }
 
-/* Of a device, as the buffers are set. */
+/* Bytes of the buffers of a device. */
 static uint64_t device_bytes(const struct fbp_work *w, const struct fbp_work_request *rq)
 {
     return (rq->backend->own_memory ? w->n_raw * w->raw_device_bytes : 0) +
@@ -629,27 +163,39 @@ static uint64_t device_bytes(const struct fbp_work *w, const struct fbp_work_req
 uint64_t fbp_work_open_bytes(const struct fbp_work *w, const struct fbp_work_request *rq)
 {
     const uint64_t host = w->n_raw * w->raw_bytes + w->n_blocks * w->block_bytes;
-    const uint64_t threads = (uint64_t)rq->job->n_threads * FBP_WORK_THREAD;
+    const uint64_t threads = (uint64_t)rq->job->n_threads * THREAD;
 
     return rq->n_workers * (host + threads + (rq->backend->in_host ? device_bytes(w, rq) : 0));
 }
 
-/* Threads of all workers that convert slices at the same time. */
-static uint64_t converters(const struct fbp_work *w, const struct fbp_work_request *rq)
+/* Count rows of all batches of the slabs that read views: the most at once, and how many in all. */
+static void count_rows(struct fbp_work *w, const struct fbp_job *job)
 {
-    const size_t cores = rq->n_cores > 1 ? (size_t)rq->n_cores : 1;
-    const size_t each = rq->backend->own_memory ? (size_t)fbp_work_io_threads(rq->backend, rq->job)
-                        : w->block_slices < cores ? w->block_slices
-                                                  : cores;
+    double rows = 0;
 
-    return rq->n_workers * (uint64_t)each;
+    w->load_rows = w->filter_rows = 0;
+    for (size_t i = 0; !fbp_stopped() && i < fbp_work_readings(w); i++) {
+        const struct fbp_slab slab = fbp_work_slab(w, job, i);
+        if (!w->kept && fbp_wanted_voxels(job, &slab, slab.z0, slab.z0 + slab.nz) == 0)
+            continue; /* it is not computed */
+        for (size_t b = 0; b < w->n_batches; b++) {
+            const struct fbp_batch batch = fbp_work_batch(w, job, &slab, b);
+            rows += (double)batch.load_rows * (double)batch.n_views;
+            if (batch.load_rows > w->load_rows)
+                w->load_rows = batch.load_rows;
+            if (batch.n_rows > w->filter_rows)
+                w->filter_rows = batch.n_rows;
+        }
+    }
+    w->view_reads = rows / ((double)job->n_views * (double)job->panel.n_rows);
 }
 
-/* Buffers and bytes of a division whose slabs and batches are set. */
-void fbp_work_count(struct fbp_work *w, const struct fbp_work_request *rq)
+/* Count buffers and bytes of a division whose slabs and batches are set. */
+static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
 {
     const struct fbp_job *job = rq->job;
-    const bool own_memory = rq->backend->own_memory;
+    const struct fbp_backend *b = rq->backend;
+    const size_t io_threads = (size_t)fbp_work_io_threads(b, job);
 
     count_rows(w, job);
     w->n_raw = HOST_BUFFERS;
@@ -662,15 +208,407 @@ void fbp_work_count(struct fbp_work *w, const struct fbp_work_request *rq)
     if (w->finish_slices < w->block_slices)
         w->finish_slices = w->block_slices;
     w->block_bytes = w->block_slices * slice_bytes(job);
-    w->n_blocks = own_memory ? device_blocks(w, rq) : 1;
+    w->n_blocks = 1;
+    if (b->own_memory) {
+        /* two are fetched while others are written, with a slice for each thread that writes */
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a block has a slice */
+        const size_t n = FETCHED_BLOCKS + (io_threads + w->block_slices - 1) / w->block_slices;
+        const uint64_t most = rq->memory_limit / BLOCKS_SHARE / rq->n_workers / w->block_bytes;
+        w->n_blocks = rq->few_blocks          ? FETCHED_BLOCKS + 1
+                      : n <= most             ? n
+                      : most > FETCHED_BLOCKS ? (size_t)most
+                                              : FETCHED_BLOCKS + 1;
+    }
     const size_t samples = w->batch_views * w->load_rows * job->panel.n_columns;
     w->raw_bytes = samples * fbp_raw_size(job);
     w->raw_device_bytes = fbp_raw_device_bytes(job, samples);
     w->filtered_bytes =
-        rq->backend->filtered_bytes(job, w->kept ? job->n_views : w->batch_views, w->filter_rows);
-    w->volume_bytes = fbp_work_slab_bytes(rq, w->slab_slices);
+        b->filtered_bytes(job, w->kept ? job->n_views : w->batch_views, w->filter_rows);
+    w->volume_bytes = slab_bytes(rq, w->slab_slices);
 
-    w->device_bytes = own_memory ? device_bytes(w, rq) : 0;
-    w->memory_bytes = rq->base_bytes + FBP_WORK_SLACK + fbp_work_table_bytes(w, job) +
-                      fbp_work_open_bytes(w, rq) + converters(w, rq) * rq->writer_bytes;
+    /* threads of all workers that convert slices at the same time */
+    const size_t cores = rq->n_cores > 1 ? (size_t)rq->n_cores : 1;
+    const size_t converters = b->own_memory             ? io_threads
+                              : w->block_slices < cores ? w->block_slices
+                                                        : cores;
+    w->device_bytes = b->own_memory ? device_bytes(w, rq) : 0;
+    w->memory_bytes = rq->base_bytes + SLACK + table_bytes(w, job) + fbp_work_open_bytes(w, rq) +
+                      rq->n_workers * (uint64_t)converters * rq->writer_bytes;
+}
+
+/* ---- Limits of single buffers, however much memory is free ---- */
+
+/* Can all devices have such a buffer; or, buffer NULL, what the job needs beside buffers?  If not,
+ * `why` gets the reason of the first one. */
+static bool holds(const struct fbp_work_request *rq, const struct fbp_buffer *buffer, char why[WHY])
+{
+    const size_t n = rq->devices ? rq->n_workers : 1;
+
+    for (size_t i = 0; i < n; i++)
+        if (!rq->backend->holds(rq->devices ? rq->devices[i] : 0, rq->job, buffer, why, WHY))
+            return false;
+    return true;
+}
+
+static bool holds_slab(const struct fbp_work_request *rq, size_t n_slices, char why[WHY])
+{
+    const struct fbp_buffer slab = {FBP_FOR_VOLUME, slab_bytes(rq, n_slices), 0, 0};
+
+    return holds(rq, &slab, why);
+}
+
+/* Batches, read and filtered, of a division whose buffers are set. */
+static bool holds_views(const struct fbp_work *w, const struct fbp_work_request *rq, char why[WHY])
+{
+    const size_t n = w->kept ? rq->job->n_views : w->batch_views;
+    const struct fbp_buffer raw = {FBP_FOR_RAW, w->raw_device_bytes, w->batch_views, w->load_rows};
+    const struct fbp_buffer filtered = {FBP_FOR_FILTERED, w->filtered_bytes, n, w->filter_rows};
+
+    return holds(rq, &raw, why) && holds(rq, &filtered, why);
+}
+
+/* ---- What fits ---- */
+
+static bool device_lacks(const struct fbp_work *w, const struct fbp_work_request *rq)
+{
+    return rq->device_limit > 0 && w->device_bytes > rq->device_limit;
+}
+
+static bool fits(const struct fbp_work *w, const struct fbp_work_request *rq)
+{
+    return w->memory_bytes <= rq->memory_limit && !device_lacks(w, rq);
+}
+
+static bool fits_with(struct fbp_work *w, const struct fbp_work_request *rq, size_t batch)
+{
+    char why[WHY];
+
+    w->batch_views = batch;
+    w->n_batches = fbp_work_batches(w, rq->job);
+    count_all(w, rq);
+    return fits(w, rq) && holds_views(w, rq, why) && holds_slab(rq, w->slab_slices, why);
+}
+
+/* Several workers: the same number of slabs for each, of the same cost instead of the same size, if
+ * the largest of them fits as well. */
+static bool try_weighed(struct fbp_work *w, const struct fbp_work_request *rq, size_t batch)
+{
+    const size_t all = (w->n_slabs + rq->n_workers - 1) / rq->n_workers * rq->n_workers;
+    struct fbp_work by_cost = *w;
+
+    if (rq->n_workers == 1 || rq->slab_slices || !rq->job->matrices ||
+        all > fbp_work_slices(rq->job))
+        return false;
+    by_cost.weighed = true;
+    by_cost.n_slabs = all;
+    by_cost.slab_slices = 0;
+    for (size_t i = 0; i < all; i++) {
+        const struct fbp_slab slab = fbp_work_slab(&by_cost, rq->job, i);
+        by_cost.slab_slices = slab.nz > by_cost.slab_slices ? slab.nz : by_cost.slab_slices;
+    }
+    if (!fits_with(&by_cost, rq, batch))
+        return false;
+    *w = by_cost;
+    return true;
+}
+
+/* The largest batch that fits with slabs of so many slices; false if none does. */
+static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, size_t slices)
+{
+    size_t batch = largest_batch(rq);
+
+    w->weighed = false;
+    w->slab_slices = slices;
+    w->n_slabs = (fbp_work_slices(rq->job) + slices - 1) / slices;
+    if (try_weighed(w, rq, batch))
+        return true;
+    for (;; batch = batch_of(rq, batch / 2)) {
+        if (fits_with(w, rq, batch))
+            return true;
+        if (batch <= rq->backend->group_views)
+            return false;
+    }
+}
+
+/* The fewest slabs that fit, `slabs` of them or more; false if none do.  Slabs that would not fit
+ * if views took nothing are left out first: the rows that slabs need take long to find. */
+static bool try_from(struct fbp_work *w, const struct fbp_work_request *rq, size_t slabs)
+{
+    const size_t nz = fbp_work_slices(rq->job);
+    char why[WHY];
+
+    for (; slabs > 0; slabs = more_slabs(slabs, nz)) {
+        struct fbp_work least = *w;
+        least.slab_slices = (nz + slabs - 1) / slabs;
+        least.n_slabs = (nz + least.slab_slices - 1) / least.slab_slices;
+        least.n_batches = 1;
+        count_slabs(&least, rq);
+        if (fits(&least, rq) && holds_slab(rq, least.slab_slices, why) &&
+            try_slabs(w, rq, least.slab_slices))
+            return true;
+    }
+    return false;
+}
+
+/* ---- What is quickest ---- */
+
+struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq)
+{
+    struct fbp_rates rates;
+
+    if (rq->rates.update > 0)
+        rates = rq->rates;
+    else
+        rq->backend->rates(rq->job, &rates);
+    if (rq->on_device && rates.copy > 0)
+        rates.upload = rates.fetch = rates.copy;
+    return rates;
+}
+
+/* Take w if it is quicker than *best. */
+static fbp_status take_quicker(const struct fbp_work *w, const struct fbp_work_request *rq,
+                               struct fbp_work *best)
+{
+    const struct fbp_rates rates = fbp_work_rates(rq);
+    struct fbp_predicted p;
+
+    FBP_TRY(fbp_predict(rq->machine, &rates, rq->job, w, &p));
+    if (best->seconds == 0 || p.total < best->seconds) {
+        *best = *w;
+        best->seconds = p.total;
+    }
+    return FBP_OK;
+}
+
+/* Try filtered views that are kept, by each worker or shared: with as few slabs as fit, each share
+ * of streamed slices, and blocks of several sizes; small blocks are fetched early, large ones are
+ * computed quicker.  The volumes of a series have no views in common. */
+static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, bool shared,
+                            struct fbp_work *best)
+{
+    struct fbp_work w = {.n_workers = rq->n_workers,
+                         .group_views = rq->backend->group_views,
+                         .cut = best->cut,
+                         .kept = true,
+                         .all = fbp_work_all(rq->job),
+                         .shared = shared};
+
+    if (fbp_series(rq->job) > 1 || rq->job->view_groups[1] > 0 ||
+        fbp_part_views(rq->job) > rq->backend->most_staying || !try_from(&w, rq, slabs))
+        return FBP_OK;
+    for (size_t parts = 4; parts <= 64; parts *= 2) {
+        const size_t step = (fbp_work_slices(rq->job) / rq->n_workers + parts - 1) / parts;
+        w.finish_slices = step > w.block_slices ? step : w.block_slices;
+        for (size_t eighths = 1; eighths <= 8; eighths++) {
+            w.streamed = (w.slab_slices * eighths + 7) / 8;
+            FBP_TRY(take_quicker(&w, rq, best));
+        }
+    }
+    return FBP_OK;
+}
+
+/* Take the quickest by the device's rates; *out is what fits with the fewest slabs, if `fits`. */
+static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs, bool fits,
+                                struct fbp_work *out)
+{
+    const size_t nz = fbp_work_slices(rq->job);
+    struct fbp_work best = {.cut = out->cut}, two = *out;
+
+    if (fits)
+        FBP_TRY(take_quicker(out, rq, &best));
+    if (fits && out->n_slabs == rq->n_workers && nz >= 2 * rq->n_workers &&
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): there is a worker */
+        try_slabs(&two, rq, (nz + 2 * rq->n_workers - 1) / (2 * rq->n_workers)))
+        FBP_TRY(take_quicker(&two, rq, &best));
+    FBP_TRY(take_kept(rq, slabs, false, &best));
+    if (rq->n_workers > 1 && rq->backend->shares)
+        FBP_TRY(take_kept(rq, slabs, true, &best));
+    if (best.seconds > 0)
+        *out = best;
+    return FBP_OK;
+}
+
+/* ---- What is missing, if nothing fits ---- */
+
+/* The error, from what a division takes at least. */
+static fbp_status fail_too_large(const struct fbp_work_request *rq, struct fbp_work *out)
+{
+    char needs[32], has[32];
+
+    if (device_lacks(out, rq))
+        return fbp_fail(FBP_ERR_NOMEM,
+                        "memory: this reconstruction needs at least %s of device memory, the limit "
+                        "is %s: raise --device-memory or lower the volume's size",
+                        fbp_bytes_up_text(needs, sizeof needs, out->device_bytes),
+                        fbp_bytes_text(has, sizeof has, rq->device_limit));
+    out->memory_bytes += RESIDENT_VARIES;
+    return fbp_fail(FBP_ERR_NOMEM,
+                    "memory: this reconstruction needs at least %s, the limit is %s: raise "
+                    "--memory, or lower --threads or the volume's size",
+                    fbp_bytes_up_text(needs, sizeof needs, out->memory_bytes),
+                    fbp_bytes_text(has, sizeof has, rq->memory_limit));
+}
+
+/* The least that was found so far; UINT64_MAX: nothing. */
+struct need {
+    uint64_t memory;            /* of divisions that the devices have the memory for */
+    uint64_t device, beside_it; /* of the others: on the device, and in the host's memory then */
+    bool held;                  /* devices can have the buffers of some division */
+};
+
+/* Does a division need less, as far as it is counted? */
+static bool is_less(const struct fbp_work *w, const struct fbp_work_request *rq,
+                    const struct need *least)
+{
+    if (device_lacks(w, rq))
+        return least->memory == UINT64_MAX && w->device_bytes < least->device;
+    return w->memory_bytes < least->memory;
+}
+
+/* Find the least limits that would be enough, with so many slabs or more, and fail with them. */
+static fbp_status fail_with_need(const struct fbp_work_request *rq, size_t slabs,
+                                 struct fbp_work *out)
+{
+    const size_t nz = fbp_work_slices(rq->job);
+    struct need least = {.memory = UINT64_MAX, .device = UINT64_MAX};
+    struct fbp_work_request few = *rq;
+    struct fbp_work w = *out;
+    char why[WHY] = "";
+
+    few.few_blocks = true;
+    w.weighed = false;
+    for (; slabs > 0; slabs = more_slabs(slabs, nz)) {
+        w.slab_slices = (nz + slabs - 1) / slabs;
+        w.n_slabs = (nz + w.slab_slices - 1) / w.slab_slices;
+        for (size_t batch = largest_batch(&few);; batch = batch_of(&few, batch / 2)) {
+            w.batch_views = batch;
+            w.n_batches = fbp_work_batches(&w, rq->job);
+            count_slabs(&w, &few);
+            /* Rows take long to count: only if the rest leaves room for them. */
+            if (!least.held || is_less(&w, &few, &least)) {
+                count_all(&w, &few);
+                if (holds_slab(&few, w.slab_slices, why) && holds_views(&w, &few, why)) {
+                    least.held = true;
+                    if (is_less(&w, &few, &least) && device_lacks(&w, &few)) {
+                        least.device = w.device_bytes;
+                        least.beside_it = w.memory_bytes;
+                    } else if (is_less(&w, &few, &least)) {
+                        least.memory = w.memory_bytes;
+                    }
+                }
+            }
+            if (batch <= rq->backend->group_views)
+                break;
+        }
+        FBP_TRY(fbp_go_on());
+    }
+    if (!least.held)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s", why);
+    out->memory_bytes = least.memory < UINT64_MAX ? least.memory : least.beside_it;
+    out->device_bytes = least.memory < UINT64_MAX ? 0 : least.device;
+    return fail_too_large(rq, out);
+}
+
+/* ---- Division ---- */
+
+/* Refuse slices that memory cannot hold one by one: searching for slabs of a volume that only a
+ * damaged file asks for would take very long. */
+static fbp_status check_slice(const struct fbp_work_request *rq)
+{
+    const struct fbp_slab s = fbp_slab_asked(rq->job, 0, 1);
+    const double bytes =
+        (double)fbp_frames(rq->job) * (double)s.nx * (double)s.ny * (double)fbp_value_size(rq->job);
+    char has[32], needs[32], frames[64] = "";
+
+    if (bytes <= (double)rq->memory_limit)
+        return FBP_OK;
+    if (rq->job->frames > 1)
+        snprintf(frames, sizeof frames, ", %zu frames of it,", fbp_frames(rq->job));
+    return fbp_fail(FBP_ERR_NOMEM,
+                    "memory: a single slice of %zu x %zu voxels%s alone takes %s, the limit is %s: "
+                    "raise --memory or lower the volume's size",
+                    s.nx, s.ny, frames, fbp_bytes_about(needs, sizeof needs, bytes),
+                    fbp_bytes_text(has, sizeof has, rq->memory_limit));
+}
+
+fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out)
+{
+    const size_t nz = fbp_work_slices(rq->job);
+    const size_t most = rq->slab_slices && rq->slab_slices < nz ? rq->slab_slices : nz;
+    const size_t least = rq->n_workers * (rq->slabs_each ? rq->slabs_each : 1);
+    size_t slabs = (nz + most - 1) / most;
+    struct fbp_work_request few = *rq;
+    char why[WHY];
+
+    *out = (struct fbp_work){.n_workers = rq->n_workers,
+                             .group_views = rq->backend->group_views,
+                             .follow = rq->follow,
+                             .even = rq->even,
+                             .level = rq->even || rq->on_device};
+    if (rq->job->matrices && (rq->n_workers > 1 || fbp_work_rates(rq).update > 0))
+        fbp_cut_find(rq->job, &out->cut);
+    FBP_TRY(check_slice(rq));
+    if (!holds(rq, NULL, why))
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s", why);
+    if (slabs < least)
+        slabs = least < nz ? least : nz;
+    /* If nothing else fits, with the fewest blocks: a limit that is larger than one that is enough
+     * is never refused. */
+    few.few_blocks = true;
+    const bool fits =
+        try_from(out, rq, slabs) || (rq->backend->own_memory && try_from(out, &few, slabs));
+    /* Views that are followed come when they come; if nothing overlaps, nothing is hidden. */
+    const bool whole = rq->on_device && fits && out->n_slabs == rq->n_workers;
+    if (!rq->follow && !rq->even && !rq->plain && !whole && fbp_work_rates(rq).update > 0)
+        FBP_TRY(take_quickest(rq, slabs, fits, out));
+    FBP_TRY(fbp_go_on()); /* else what was found may be wrong */
+    out->update = fbp_work_rates(rq).update;
+    if (fits || out->seconds > 0)
+        return FBP_OK;
+    return fail_with_need(rq, slabs, out);
+}
+
+fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *w)
+{
+    const size_t group = rq->backend->group_views, n = rq->job->n_views;
+    const struct fbp_job *job = rq->job;
+    const bool own_memory = rq->backend->own_memory;
+    const struct fbp_batch all = fbp_work_all(job);
+    char why[WHY];
+
+    *w = (struct fbp_work){.n_workers = 1,
+                           .group_views = group,
+                           .even = true,
+                           .level = true,
+                           .kept = true,
+                           .all = all,
+                           .n_slabs = 1,
+                           .load_rows = all.load_rows,
+                           .filter_rows = all.n_rows,
+                           .view_reads = (double)all.load_rows / (double)job->panel.n_rows};
+    for (size_t batch = rounded_batch(BATCH, group, n);;
+         batch = rounded_batch(batch / 2, group, n)) {
+        /* two buffers of rows in the host's memory; beside that what a device with its own has */
+        const size_t samples = batch * all.load_rows * job->panel.n_columns;
+        w->batch_views = batch;
+        w->n_batches = fbp_work_batches(w, job);
+        w->raw_bytes = samples * fbp_raw_size(job);
+        w->raw_device_bytes = fbp_raw_device_bytes(job, samples);
+        w->filtered_bytes = batch * all.n_rows * job->wide.n_columns * sizeof(float);
+        const uint64_t device = (own_memory ? w->raw_device_bytes + 2 * w->filtered_bytes : 0) +
+                                rq->backend->fixed_bytes(job);
+        w->device_bytes = own_memory ? device : 0;
+        w->memory_bytes = rq->base_bytes + SLACK + w->raw_bytes + 2 * w->filtered_bytes +
+                          (uint64_t)job->n_threads * THREAD + (rq->backend->in_host ? device : 0);
+
+        const struct fbp_buffer raw = {FBP_FOR_RAW, w->raw_device_bytes, batch, w->load_rows};
+        const struct fbp_buffer rows = {FBP_FOR_RAW, w->filtered_bytes, batch, w->filter_rows};
+        const bool held = holds(rq, &raw, why) && holds(rq, &rows, why);
+        if (held && fits(w, rq))
+            return FBP_OK;
+        if (batch <= group && !held)
+            return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s", why);
+        if (batch <= group)
+            return fail_too_large(rq, w);
+    }
 }

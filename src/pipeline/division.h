@@ -196,6 +196,9 @@ size_t fbp_work_own_views(const struct fbp_job *job, size_t group_views);
 /** How many batches of up to work->batch_views there are. */
 size_t fbp_work_batches(const struct fbp_work *work, const struct fbp_job *job);
 
+/** Number of slices to be computed. */
+size_t fbp_work_slices(const struct fbp_job *job);
+
 /** How many slabs of a volume read views: those of kept ones are read for each worker's first, or
  *  shared. */
 size_t fbp_work_readings(const struct fbp_work *work);
@@ -227,70 +230,6 @@ struct fbp_batch fbp_work_all(const struct fbp_job *job);
 /** Batch b as a slab needs it. */
 struct fbp_batch fbp_work_batch(const struct fbp_work *work, const struct fbp_job *job,
                                 const struct fbp_slab *slab, size_t b);
-
-/* What a division of the work takes (internal). */
-
-enum {
-    FBP_WORK_BATCH = 32,       /**< views, where nobody asks for more */
-    FBP_WORK_SLACK = 10 << 20, /**< stacks, scratch of readers, pages of libraries used later */
-    FBP_WORK_THREAD = 256 << 10,
-};
-
-/** Batches of about so many views: of whole groups, and no more than all views. */
-size_t fbp_work_rounded_batch(size_t views, size_t group, size_t n_views);
-
-/** The batch that is tried first. */
-size_t fbp_work_largest_batch(const struct fbp_work_request *rq);
-
-/** The next one, if that does not fit; a group is the last. */
-size_t fbp_work_smaller_batch(const struct fbp_work_request *rq, size_t batch);
-
-/** How many slabs are tried after so many that do not fit; 0: none. */
-size_t fbp_work_more_slabs(size_t slabs, size_t n_slices);
-
-/** Number of slices to be computed. */
-size_t fbp_work_slices(const struct fbp_job *job);
-
-/** Bytes of a slab of n_slices on a device. */
-size_t fbp_work_slab_bytes(const struct fbp_work_request *rq, size_t n_slices);
-
-/** What a slice of the output, and a slab, take in tables. */
-uint64_t fbp_work_table_bytes(const struct fbp_work *w, const struct fbp_job *job);
-
-/** What slabs and their tables take at least, whatever views take beside that. */
-void fbp_work_count_slabs(struct fbp_work *w, const struct fbp_work_request *rq);
-
-/** Buffers and bytes of a division whose slabs and batches are set. */
-void fbp_work_count(struct fbp_work *w, const struct fbp_work_request *rq);
-
-/** Nothing fits: out->memory_bytes and device_bytes become the least limits that would be enough,
- * of so many slabs or more. */
-fbp_status fbp_work_need(const struct fbp_work_request *rq, size_t slabs, struct fbp_work *out);
-
-/** The error, of what a division takes at least. */
-fbp_status fbp_work_too_large(const struct fbp_work_request *rq, struct fbp_work *out);
-
-/* Whether devices can have the buffers of a division at all (internal; pure).
- *
- * What memory they take is counted elsewhere (work.c): these are limits of single buffers, however
- * much memory is free.  `why` gets the sentence of the first device that cannot.
- */
-
-enum { FBP_HELD_WHY = 300 };
-
-/** What the job needs beside buffers; else FBP_ERR_UNSUPPORTED. */
-fbp_status fbp_held_tables(const struct fbp_work_request *rq);
-
-/** A slab of so many bytes. */
-bool fbp_held_slab(const struct fbp_work_request *rq, size_t bytes, char why[FBP_HELD_WHY]);
-
-/** Batches, read and filtered, of a division whose buffers are set. */
-bool fbp_held_views(const struct fbp_work *w, const struct fbp_work_request *rq,
-                    char why[FBP_HELD_WHY]);
-
-/** The same, of views that are filtered into a file. */
-bool fbp_held_rows(const struct fbp_work *w, const struct fbp_work_request *rq,
-                   char why[FBP_HELD_WHY]);
 
 /* How long a division of the work will take (internal; pure).
  *
