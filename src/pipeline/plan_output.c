@@ -1,0 +1,305 @@
+/* The output of a plan: its fingerprint, the sink that is opened for it, slices of one part of
+ * several, integers whose range is found, and what the report says of it. */
+#include "pipeline/plan.h"
+
+#include "array/reads.h"
+#include "array/spool.h"
+#include "backend/slab.h"
+#include "base/cache.h"
+#include "base/mem.h"
+#include "base/plugin.h"
+#include "base/sizes.h"
+#include "scan/file/preparation.h"
+#include "scan/file/scan_inputs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* As that of a process alone, whose devices scale values. */
+uint64_t fbp_plan_job_fingerprint(const fbp_plan *p)
+{
+    struct fbp_job_tables tables = p->tables;
+
+    if (p->sum) {
+        tables.job.scale = p->sum->scale;
+        tables.job.shift = p->sum->shift;
+    }
+    return fbp_job_fingerprint(&tables, p->backend);
+}
+
+fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uint64_t *out)
+{
+    const struct fbp_array_info *info = &source->info;
+    const uint64_t layout[] = {
+        info->type, info->big_endian, info->n[0],        info->n[1],
+        info->n[2], p->top_down,      p->scan->raw.type, p->scan->raw.header_bytes};
+    const double values[] = {info->scale, info->offset};
+
+    *out = 0;
+    if (p->params.source || p->follow)
+        return FBP_OK;
+    uint64_t h = fbp_plan_job_fingerprint(p);
+    h = fbp_hash(h, fbp_build(), strlen(fbp_build()));
+    for (size_t i = 0; i < p->n_steps; i++)
+        h = p->steps[i]->hash(p->steps[i], h);
+    h = fbp_hash(h, layout, sizeof layout);
+    h = fbp_hash(h, values, sizeof values);
+    if (p->params.mask) {
+        const double value =
+            isnan(p->params.mask_value) ? NAN : p->params.mask_value; /* one of many */
+        h = fbp_hash(h, &value, sizeof value);
+    }
+    h = fbp_preparation_hash(h, p->scan->preparation);
+    FBP_TRY(fbp_inputs_hash(&h, &source->inputs));
+    *out = h ? h : 1;
+    return FBP_OK;
+}
+
+/* As planned; of an output that the plan did not know what memory is left. */
+static uint64_t level_bytes(const fbp_plan *p)
+{
+    const uint64_t limit = p->info.memory_limit, planned = p->info.memory_bytes;
+
+    return p->needs.level_bytes ? p->needs.level_bytes : limit > planned ? limit - planned : 1;
+}
+
+fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const char *output,
+                              const double *range, const struct fbp_sink_joint *joint,
+                              fbp_sink **sink)
+{
+    const struct fbp_sink_joint part = {.part = p->params.part, .n_parts = p->params.n_parts};
+    const struct fbp_grid *g = &p->info.volume;
+    struct fbp_inputs inputs = {0};
+    uint64_t hash = 0;
+    fbp_status st;
+
+    FBP_TRY_GOTO(fbp_scan_inputs(&inputs, p->scan, source));
+    FBP_TRY_GOTO(fbp_inputs_add(&inputs, p->tables.region_file));
+    FBP_TRY_GOTO(fbp_plan_fingerprint(p, source, &hash));
+    const struct fbp_sink_params params = {.struct_size = sizeof params,
+                                           .resume = p->params.resume != 0 &&
+                                                     (!p->params.auto_range || !range),
+                                           .compress = p->params.compress != 0,
+                                           .fingerprint = hash,
+                                           .keep = (const char *const *)inputs.names,
+                                           .n_keep = inputs.n,
+                                           .type = p->params.output_type,
+                                           .range = {range ? range[0] : 0, range ? range[1] : 0},
+                                           .force = p->params.force != 0,
+                                           .level_bytes = level_bytes(p)};
+    struct fbp_array_info info = {.struct_size = sizeof info, .type = FBP_F32, .has_spacing = true};
+
+    for (int i = 0; i < 3; i++) {
+        info.n[i] = g->n[i];
+        info.spacing_mm[i] = g->voxel_mm[i];
+        /* of the whole volume, so that boxes of one volume lie exactly side by side */
+        info.origin_mm[i] = fbp_grid_coordinate(&p->info.whole, i, (double)p->info.roi[i][0]);
+    }
+    info.frames = p->info.frames;
+    info.n[2] *= info.frames;
+    snprintf(info.history, sizeof info.history, "%s", p->info.prepared);
+    snprintf(info.unit, sizeof info.unit, "%s", p->info.unit);
+    if (part.n_parts)
+        joint = &part;
+    st = joint ? fbp_plan_joint_open(p, sink, output, &info, &params, joint)
+               : (range ? fbp_sink_open : fbp_spool_open)(sink, output, &info, &params);
+fail:
+    fbp_inputs_clear(&inputs);
+    return st;
+}
+
+/* Between slices of the conversion: does the user want to stop? */
+static int stops(void *user)
+{
+    const fbp_plan *p = user;
+    const struct fbp_progress now = {.struct_size = sizeof now,
+                                     .done = p->info.updates,
+                                     .total = p->info.updates,
+                                     .views_read = p->tables.job.n_views,
+                                     .slabs_done = p->info.n_slabs,
+                                     .n_slabs = p->info.n_slabs};
+
+    return p->params.progress ? p->params.progress(p->params.user, &now) : 0;
+}
+
+/* All floats are there: the output, by the range that they have. */
+fbp_status fbp_plan_convert(fbp_plan *p, const fbp_source *source, const fbp_sink *values,
+                            const char *output, const struct fbp_report *report, fbp_sink **out)
+{
+    const struct fbp_grid *g = &p->info.volume;
+    const size_t slice = g->n[0] * g->n[1] * sizeof(float), room = p->info.memory_limit / 8 / slice;
+    const size_t threads =
+        p->workers.n ? 1 : (size_t)p->tables.job.n_threads; /* whose memory is free */
+    double range[2] = {report->min, report->max};
+
+    FBP_TRY(fbp_spool_range(values, range));
+    FBP_TRY(fbp_plan_sink_open(p, source, output, range, NULL, out));
+    return fbp_spool_copy(values, *out, room < 1 ? 1 : room < threads ? room : threads, stops, p);
+}
+
+fbp_status fbp_plan_check_sink(const fbp_plan *p, const fbp_sink *sink)
+{
+    const size_t *n = fbp_sink_info(sink)->n, *wanted = p->info.volume.n;
+    const size_t slices = wanted[2] * p->info.frames;
+    char frames[80] = "";
+
+    if (n[0] == wanted[0] && n[1] == wanted[1] && n[2] == slices)
+        return FBP_OK;
+    if (p->info.frames > 1)
+        snprintf(frames, sizeof frames, " (%zu frames of %zu slices)", p->info.frames, wanted[2]);
+    return fbp_fail(FBP_ERR_INVALID,
+                    "output: has %zu x %zu x %zu voxels, the plan's volume %zu x %zu x %zu%s: see "
+                    "fbp_plan_info()",
+                    n[0], n[1], n[2], wanted[0], wanted[1], slices, frames);
+}
+
+/* What became of the output. */
+void fbp_plan_report_output(const fbp_sink *sink, struct fbp_report *report)
+{
+    const struct fbp_array_info *info = fbp_sink_info(sink);
+
+    report->hash = fbp_sink_hash(sink);
+    report->output_clipped += fbp_sink_clipped(sink); /* to those of other processes */
+    report->output_scale = info->scale;
+    report->output_offset = info->offset;
+    if (info->scale != 0) {
+        report->output_range[0] = info->offset;
+        report->output_range[1] =
+            info->offset + info->scale * (info->type == FBP_U8 ? UINT8_MAX : UINT16_MAX);
+    }
+}
+
+void fbp_plan_say_what_is_left(const fbp_plan *p, fbp_sink *sink, const char *output)
+{
+    const size_t kept = fbp_sink_kept(sink), all = kept ? fbp_sink_info(sink)->n[2] : 0;
+
+    fbp_message_clear();
+    if (kept > 0 && p->params.n_parts)
+        (void)!fbp_fail(FBP_ERR_CANCELLED,
+                        "interrupted: %s is not complete, but %zu of %zu slices are kept: run part "
+                        "%zu of %zu again",
+                        output, kept, all, p->params.part, p->params.n_parts);
+    else if (kept > 0)
+        (void)!fbp_fail(FBP_ERR_CANCELLED,
+                        "interrupted: nothing was written as %s, but %zu of %zu slices are kept: "
+                        "--resume goes on from there",
+                        output, kept, all);
+    else
+        (void)!fbp_fail(FBP_ERR_CANCELLED, "interrupted: nothing was written and nothing is kept");
+}
+
+/* A plan of one of several processes that compute a volume. */
+
+static void mark_own(const fbp_plan *p, unsigned char *mine, size_t n)
+{
+    const struct fbp_job *job = &p->tables.job;
+
+    for (size_t i = 0; i < n; i++)
+        mine[i] = fbp_roi_is_own(job, i % fbp_roi_size(job, 2)) && fbp_plan_has_sum(p, i);
+}
+
+size_t fbp_plan_own_slices(const fbp_plan *p)
+{
+    const struct fbp_job *job = &p->tables.job;
+    const size_t nz = fbp_roi_size(job, 2), volumes = fbp_volumes(job);
+    size_t n = 0;
+
+    if (!p->params.n_parts)
+        return nz * volumes;
+    for (size_t z = 0; z < nz; z++)
+        n += fbp_roi_is_own(job, z);
+    return n * volumes;
+}
+
+fbp_status fbp_plan_joint_open(const fbp_plan *p, fbp_sink **sink, const char *output,
+                               const struct fbp_array_info *info,
+                               const struct fbp_sink_params *params,
+                               const struct fbp_sink_joint *joint)
+{
+    struct fbp_sink_joint own = *joint;
+    unsigned char *mine = NULL;
+
+    FBP_TRY(fbp_calloc((void **)&mine, info->n[2], 1, "a table of slices"));
+    mark_own(p, mine, info->n[2]);
+    own.mine = mine;
+    const fbp_status st = fbp_sink_open_joint(sink, output, info, params, &own);
+    free(mine);
+    return st;
+}
+
+/* Slices of all frames that are not there. */
+static size_t count_missing(const fbp_plan *p, const struct fbp_job *job)
+{
+    const size_t nz = fbp_roi_size(job, 2), all = nz * fbp_volumes(job);
+    size_t n = 0;
+
+    for (size_t i = 0; p->missing && i < all; i++)
+        n += p->missing[i] && fbp_roi_is_own(job, i % nz);
+    return n;
+}
+
+fbp_status fbp_plan_part(const fbp_plan *p, size_t part, struct fbp_part *out)
+{
+    FBP_GIVEN(p);
+    const size_t n_parts = p->params.n_parts;
+    struct fbp_part whole = {.struct_size = sizeof whole};
+    struct fbp_job job = p->tables.job;
+    const size_t box = fbp_roi_first(&job, 2);
+    size_t first, n;
+
+    fbp_message_clear();
+    FBP_TRY(FBP_CHECK(part, out));
+    if (part < 1 || part > n_parts)
+        return fbp_fail(FBP_ERR_INVALID, "part %zu: the plan has %zu parts", part, n_parts);
+    FBP_TRY(fbp_part_share(&job, (struct fbp_part_of){part, n_parts}, job.share));
+    fbp_roi_slices(&job, &first, &n);
+    whole.slices[0] = first - box;
+    whole.slices[1] = first + n - box;
+    const struct fbp_slab any = fbp_slab_asked(&job, 0, 1);
+    whole.updates =
+        fbp_wanted_voxels(&job, &any, first, first + n) * fbp_volumes(&job) * job.n_views;
+    whole.missing = count_missing(p, &job);
+    FBP_GIVE(part, out, &whole);
+    return FBP_OK;
+}
+
+enum { NAMED = 12 };
+
+/* "part 6" or "parts 3, 5, 9", as many as a line holds; "": those of another number of parts. */
+static void name_missing(const fbp_plan *p, char *line, size_t n)
+{
+    char list[200] = "";
+    size_t used = 0, count = 0;
+
+    for (size_t k = 1; k <= p->params.n_parts && count <= NAMED; k++) {
+        struct fbp_part part = {.struct_size = sizeof part};
+        if (fbp_plan_part(p, k, &part) != FBP_OK || part.missing == 0)
+            continue;
+        if (count++ < NAMED)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%zu", used ? ", " : "", k);
+    }
+    snprintf(line, n, "part%s %s%s", count == 1 ? "" : "s", list, count > NAMED ? " ..." : "");
+}
+
+fbp_status fbp_plan_part_done(fbp_plan *p, const fbp_sink *sink, struct fbp_report *report)
+{
+    const size_t n = fbp_sink_info(sink)->n[2];
+    char parts[300], line[500];
+
+    report->slices_missing = fbp_sink_missing(sink);
+    free(p->missing);
+    p->missing = NULL;
+    if (report->slices_missing == 0)
+        return FBP_OK;
+    FBP_TRY(fbp_calloc((void **)&p->missing, n, 1, "a table of slices"));
+    for (size_t z = 0; z < n; z++)
+        p->missing[z] = !fbp_sink_has(sink, z, 1);
+    name_missing(p, parts, sizeof parts);
+    snprintf(line, sizeof line,
+             "%zu of %zu slices are not there yet: %s of %zu: the last part that is done gives the "
+             "output its name; one that was killed has to be run again",
+             report->slices_missing, n, parts, p->params.n_parts);
+    fbp_plan_note(p, FBP_LOG_NOTE, line);
+    return FBP_OK;
+}
