@@ -60,5 +60,6 @@ const struct command cmd_plan = {
                 "  fbp plan scan.json --size 2048 --memory 4G\n"
                 "  fbp plan scan.json --size 2048 --part 3/16\n",
     COMMAND_OPTS(table),
+    .groups = recon_groups,
     .run = run,
 };

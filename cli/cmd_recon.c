@@ -222,5 +222,6 @@ const struct command cmd_recon = {
                 "  fbp recon helix.DSC -o helix.mat --reference h.npy --cutoff 0.1\n"
                 "  fbp recon tooth.h5 -o volume.h5 --centre 296 --preview tooth.png\n",
     COMMAND_OPTS(table),
+    .groups = recon_groups,
     .run = run,
 };

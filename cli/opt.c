@@ -88,7 +88,7 @@ static int take_meaning(struct parser *p, const char *word, const char *name, co
     case WORD_IGNORED:
         return OPT_GO_ON;
     case WORD_HELP:
-        opt_help(stdout, c);
+        opt_help(stdout, c, false);
         return OPT_DONE;
     case WORD_VERSION:
         opt_version(stdout);
@@ -229,7 +229,7 @@ static int parse_words(struct parser *p)
     bool only_positional = false;
 
     if (asks_for_help(p)) {
-        opt_help(stdout, p->command);
+        opt_help(stdout, p->command, false);
         return OPT_DONE;
     }
 
@@ -240,8 +240,9 @@ static int parse_words(struct parser *p)
             only_positional = true;
             continue;
         }
-        if (!only_positional && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)) {
-            opt_help(stdout, p->command);
+        const bool all = strcmp(word, "--help-all") == 0;
+        if (!only_positional && (all || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)) {
+            opt_help(stdout, p->command, all);
             return OPT_DONE;
         }
         if (only_positional || word[0] != '-' || !word[1])

@@ -68,6 +68,14 @@ struct opt {
     {.type = _Generic(((S *)0)->f, size_t: OPT_BYTES), OPT_FIELD(S, f), __VA_ARGS__}
 // clang-format on
 
+/** Options under one heading of the help, by their names with spaces between them, in the order of
+ *  the help.  Names that a command does not have are skipped. */
+struct opt_group {
+    const char *title;
+    const char *common; /**< shown by --help */
+    const char *rare;   /**< shown by --help-all only; NULL: none */
+};
+
 /** A command: what it does, its options, and the function that does it. */
 struct command {
     const char *name;    /**< "recon"; "geometry show" for a sub-command */
@@ -77,6 +85,7 @@ struct command {
     const char *examples;
     const struct opt *opts;
     size_t n_opts;
+    const struct opt_group *groups; /**< ends with a NULL title; NULL: one list of all options */
     int (*run)(const struct command *self, int argc, char **argv);
 };
 
@@ -104,7 +113,10 @@ bool opt_set_value(const struct opt *opt, const char *text, void *args);
 /** What a value must be, such as "a whole number from 1 to 16". */
 void opt_describe(const struct opt *opt, char *buf, size_t n);
 
-void opt_help(FILE *f, const struct command *command);
+/** Print the help of a command; `all`: with the rare options of its groups. */
+void opt_help(FILE *f, const struct command *command, bool all);
+/** Does a list of names with spaces between them contain this one? */
+bool opt_is_listed(const char *names, const char *name);
 /** What the help says of an option, but for its default; returns buf. */
 char *opt_about(const struct opt *opt, char *buf, size_t n);
 /** "fbp 1.2.3" */

@@ -92,10 +92,42 @@ void opt_version(FILE *f)
             *without ? "; without " : "", without);
 }
 
-void opt_help(FILE *f, const struct command *c)
+bool opt_is_listed(const char *names, const char *name)
 {
-    fprintf(f, "fbp %s: %s\n\nUsage: ", c->name, c->summary);
+    const size_t n = strlen(name);
+
+    for (const char *at = names; at && (at = strstr(at, name)); at += n)
+        if ((at == names || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0'))
+            return true;
+    return false;
+}
+
+/* Print the options of a list of names, in its order. */
+static void help_lines(FILE *f, const struct command *c, const char *names)
+{
+    for (const char *at = names; at && *at; at += strspn(at, " ")) {
+        const size_t n = strcspn(at, " ");
+        for (size_t i = 0; i < c->n_opts; i++)
+            if (strlen(c->opts[i].name) == n && strncmp(at, c->opts[i].name, n) == 0)
+                help_line(f, &c->opts[i]);
+        at += n;
+    }
+}
+
+static bool has_one_of(const struct command *c, const char *names)
+{
+    for (size_t i = 0; i < c->n_opts; i++)
+        if (opt_is_listed(names, c->opts[i].name))
+            return true;
+    return false;
+}
+
+void opt_help(FILE *f, const struct command *c, bool all)
+{
     const size_t start = strlen("Usage: fbp ") + strlen(c->name) + 1;
+    size_t n_rare = 0;
+
+    fprintf(f, "fbp %s: %s\n\nUsage: ", c->name, c->summary);
     fprintf(f, "fbp %s", c->name);
     wrap(f, c->usage, start - 1, strlen("Usage: "));
     fputs("\n\n", f);
@@ -104,8 +136,23 @@ void opt_help(FILE *f, const struct command *c)
         fputs("\n\n", f);
     }
     for (size_t i = 0; i < c->n_opts; i++)
-        help_line(f, &c->opts[i]);
+        if (!c->groups || c->opts[i].positional)
+            help_line(f, &c->opts[i]);
+    for (const struct opt_group *g = c->groups; g && g->title; g++) {
+        for (size_t i = 0; i < c->n_opts; i++)
+            n_rare += opt_is_listed(g->rare, c->opts[i].name);
+        if (!has_one_of(c, g->common) && !(all && has_one_of(c, g->rare)))
+            continue;
+        fprintf(f, "\n%s:\n", g->title);
+        help_lines(f, c, g->common);
+        help_lines(f, c, all ? g->rare : NULL);
+    }
     fprintf(f, "  -h, --help                show this help\n");
+    if (n_rare > 0)
+        fprintf(f, "      --help-all            show all options%s\n",
+                all ? "" : ", also the rare ones");
+    if (n_rare > 0 && !all)
+        fprintf(f, "\n%zu more options are shown by fbp %s --help-all.\n", n_rare, c->name);
     if (c->examples)
         fprintf(f, "\nExamples:\n%s", c->examples);
 }

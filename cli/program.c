@@ -195,7 +195,7 @@ static int help(int argc, char **argv)
     const size_t i = find_command(argc, argv, &n_words);
     if (i == n_commands)
         return unknown_command(argc, argv);
-    opt_help(stdout, commands[i]);
+    opt_help(stdout, commands[i], false);
     return OPT_DONE;
 }
 

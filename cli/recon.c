@@ -5,6 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct opt_group recon_groups[] = {
+    {"Output", "output output-type output-range preview report resume", "compress force timeline"},
+    {"Input", "every bin follow", "follow-timeout"},
+    {"Geometry", "centre tilt sod sdd pitch flip-u flip-v reverse sweep",
+     "offset angular-weights score curve"},
+    {"Corrections", "bad-pixels rings beam-hardening paganin", NULL},
+    {"Filter", "filter cutoff pad", "cutoff-v spatial half-width"},
+    {"Volume", "size voxel slice roi region hu", "volume-centre hu-from-roi unit mask"},
+    {"Device and memory", "device precision threads memory scratch",
+     "device-memory kernel slab batch"},
+    {"EPR imaging (kind planes)", "",
+     "prepare reference wiener response interpolation oversampling periodic stages "
+     "picture-oversampling angles angular quadrature"},
+    {"Several processes", "part", "view-ranks"},
+    {"Printing", "plan json quiet", NULL},
+    {0}};
+
 /* Pictures; the library looks after volumes. */
 static int keep_inputs(const struct recon_args *a, const struct fbp_scan *scan)
 {

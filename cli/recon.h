@@ -342,4 +342,7 @@ void progress_log(void *user, enum fbp_log_level level, const char *line);
 /** Erase the bar. */
 void progress_end(struct progress *progress);
 
+/** Options of fbp recon and fbp plan under the headings of their help. */
+extern const struct opt_group recon_groups[];
+
 #endif /* FBP_CLI_RECON_H */

@@ -67,7 +67,7 @@ def make(fbp: str, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for command in commands_of(fbp):
-        text = asked(fbp, *command.split(), "--help")
+        text = asked(fbp, *command.split(), "--help-all")
         name = command.replace(" ", "-") + ".md"
         (folder / name).write_text(page_of(command, text), encoding="utf-8")
         about = text.split("\n", 1)[0].split(": ", 1)[1]
@@ -75,7 +75,7 @@ def make(fbp: str, folder: Path) -> None:
     index = [
         "# The command",
         "",
-        "What `fbp COMMAND --help` prints, and what the man pages have.",
+        "What `fbp COMMAND --help-all` prints, and what the man pages have.",
         "",
         "| command | what it does |",
         "|---|---|",

@@ -195,9 +195,29 @@ static char *help_of(const struct command *c)
     FILE *f = open_memstream(&text, &n);
 
     assert_non_null(f);
-    opt_help(f, c);
+    opt_help(f, c, true);
     fclose(f);
     return text;
+}
+
+/* Each option of a command with groups is in one of them, and the first page has at most 40. */
+static void groups_have_every_option_once(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < n_all; k++) {
+        size_t n_common = 0;
+        for (size_t i = 0; all[k]->groups && i < all[k]->n_opts; i++) {
+            const struct opt *o = &all[k]->opts[i];
+            int n = o->positional;
+            for (const struct opt_group *g = all[k]->groups; g->title; g++) {
+                n_common += opt_is_listed(g->common, o->name);
+                n += opt_is_listed(g->common, o->name) + opt_is_listed(g->rare, o->name);
+            }
+            if (n != 1)
+                fail_msg("%s: --%s is in %d groups", all[k]->name, o->name, n);
+        }
+        assert_true(n_common <= 40);
+    }
 }
 
 /* Every option, its metavariable and its names are in the help, no line is wider than a screen. */
@@ -368,12 +388,19 @@ int main(void)
     add_commands(&program_fbp);
     add_commands(&program_bench);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),     cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_bytes),      cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_words),      cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_help),       cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_filters),    cmocka_unit_test(test_meanings),
-        cmocka_unit_test(test_word_table), cmocka_unit_test(test_understood),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_wrong),
+        cmocka_unit_test(groups_have_every_option_once),
+        cmocka_unit_test(test_help),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_meanings),
+        cmocka_unit_test(test_word_table),
+        cmocka_unit_test(test_understood),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
