@@ -19,7 +19,7 @@ static void put_time(char *buf, size_t n, time_t t)
 }
 
 /* The file of "FILE:DATA SET", or a file; false: a pattern, or it is gone. */
-static bool look_at(const char *path, struct stat *out)
+static bool add_run(const char *path, struct stat *out)
 {
     char file[4096];
     size_t n = strlen(path);
@@ -49,7 +49,7 @@ static void put_input(struct markup *m, const char *role, const char *path)
     markup_printf(m, "<tr><th scope=\"row\">%s</th><td>", role);
     markup_escaped(m, path);
     markup_put(m, "</td><td>");
-    if (!look_at(path, &info))
+    if (!add_run(path, &info))
         markup_put(m, "several files");
     else if (S_ISDIR(info.st_mode))
         markup_put(m, "a folder");

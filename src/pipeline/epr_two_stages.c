@@ -43,7 +43,7 @@ struct two_stages {
     fbp_device *dev;
     void *raw, *filtered, *sorted; /* all views; `sorted` by planes */
     struct fbp_prep_counts before; /* repaired in earlier runs: the device adds them up */
-    fbp_look *check;
+    fbp_data_check *check;
 };
 
 /* How images lie: middle of the rows along the axis, distances of columns and rows [mm]. */
@@ -255,7 +255,7 @@ static fbp_status fill(const fbp_source *src)
     else
         FBP_TRY(fbp_source_read(src->below, 0, job->n_views, 0, job->panel.n_rows, s->raw));
     for (size_t k = 0; s->check && k < job->n_views; k++)
-        fbp_look_at(s->check, &all, k, s->raw, false);
+        fbp_data_check_view(s->check, &all, k, s->raw, false);
     FBP_TRY(s->backend->counts(s->dev, &s->before));
     return filter_views(s);
 }
@@ -417,9 +417,9 @@ static fbp_status make_job(const struct fbp_view_step *step, const struct fbp_re
     return FBP_OK;
 }
 
-static void check(struct fbp_view_step *step, fbp_look *look)
+static void set_check(struct fbp_view_step *step, fbp_data_check *check)
 {
-    ((struct two_stages *)step)->check = look;
+    ((struct two_stages *)step)->check = check;
 }
 
 static fbp_status count(struct fbp_view_step *step)
@@ -508,7 +508,7 @@ fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
                                      .estimate = estimate,
                                      .make_job = make_job,
                                      .open = open_device,
-                                     .check = check,
+                                     .check = set_check,
                                      .count = count};
     s->backend = request->backend->draws_meridians ? request->backend : fbp_backend_find("cpu");
     const fbp_status st = create(s, request);

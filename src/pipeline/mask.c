@@ -199,7 +199,7 @@ void fbp_mask_destroy(fbp_mask **mask)
 }
 
 /* Voxels [begin, end) of a row are not masked. */
-static size_t look_at(const fbp_mask *m, const void *x, size_t begin, size_t end,
+static size_t add_run(const fbp_mask *m, const void *x, size_t begin, size_t end,
                       struct fbp_statistics *found)
 {
     if (end <= begin)
@@ -220,18 +220,18 @@ static size_t apply_field(const fbp_mask *m, size_t z, const struct column *colu
     for (size_t i = begin; i < end; i++) {
         if (z >= columns[i].first && z < columns[i].end)
             continue;
-        inside += look_at(m, x, begin, i, found);
+        inside += add_run(m, x, begin, i, found);
         begin = i + 1;
         fill(m, x, i, i + 1);
     }
-    return inside + look_at(m, x, begin, end, found);
+    return inside + add_run(m, x, begin, end, found);
 }
 
 static size_t apply_run(const fbp_mask *m, size_t z, size_t y, size_t begin, size_t end, void *x,
                         struct fbp_statistics *found)
 {
     if (!m->columns)
-        return look_at(m, x, begin, end, found);
+        return add_run(m, x, begin, end, found);
     return apply_field(m, z, m->columns + y * m->nx, begin, end, x, found);
 }
 

@@ -97,13 +97,13 @@ fbp_status fbp_plan_open_steps(const fbp_plan *p)
     return FBP_OK;
 }
 
-bool fbp_plan_check_in_steps(const fbp_plan *p, fbp_look *look)
+bool fbp_plan_check_in_steps(const fbp_plan *p, fbp_data_check *check)
 {
     bool taken = false;
 
     for (size_t i = 0; i < p->n_steps; i++)
         if (p->steps[i]->check) {
-            p->steps[i]->check(p->steps[i], look);
+            p->steps[i]->check(p->steps[i], check);
             taken = true;
         }
     return taken;

@@ -129,7 +129,7 @@ fbp_status fbp_plan_report_steps(const fbp_plan *p, struct fbp_report *report);
 fbp_status fbp_plan_open_steps(const fbp_plan *p);
 /** Let the step that reads whole measured views check them; NULL: stop that.  False: no step does.
  */
-bool fbp_plan_check_in_steps(const fbp_plan *p, fbp_look *look);
+bool fbp_plan_check_in_steps(const fbp_plan *p, fbp_data_check *check);
 /** Choose where corrected views are kept, choose the kernel, and divide the work within what memory
  *  is left (plan_memory.c). */
 fbp_status fbp_plan_arrange_steps(fbp_plan *p);
@@ -173,8 +173,8 @@ fbp_status fbp_plan_source_await(const fbp_plan *p, fbp_source *stored);
 /** All that has to be said of a plan (plan_remarks.c). */
 void fbp_plan_remark(const fbp_plan *p);
 /** What the views showed as they passed: an error where there was nothing in any of them. */
-fbp_status fbp_plan_tell_look(const fbp_plan *p, fbp_look *look, fbp_source *source,
-                              struct fbp_report *report);
+fbp_status fbp_plan_report_data_check(const fbp_plan *p, fbp_data_check *check, fbp_source *source,
+                                      struct fbp_report *report);
 
 /** Of its job, whoever scales the values (plan_output.c). */
 uint64_t fbp_plan_job_fingerprint(const fbp_plan *p);
@@ -271,9 +271,9 @@ int fbp_plan_team_progress(void *user, const struct fbp_progress *now);
 void fbp_plan_team_log(void *user, enum fbp_log_level level, const char *line);
 /** This process has computed, or failed: all wait for all, and rank 0 gets what the others tell,
  *  into its report and its look.  ahead: fbp_plan_count_ahead() of this one. */
-fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status, fbp_look *look,
-                                  uint64_t n_found, const struct fbp_prep_counts *ahead,
-                                  struct fbp_report *report);
+fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status,
+                                  fbp_data_check *check, uint64_t n_found,
+                                  const struct fbp_prep_counts *ahead, struct fbp_report *report);
 /** May what all have computed become the output, says rank 0?  Then the others finish theirs, and
  *  rank 0 may publish it.  t NULL: it is the status that is given. */
 fbp_status fbp_plan_team_written(struct fbp_plan_run_team *t, fbp_status status);

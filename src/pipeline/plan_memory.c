@@ -165,7 +165,7 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
     const struct fbp_recon_params *params = &p->params;
     const int readers = fbp_work_readers(p->backend, &p->tables.job);
     const uint64_t source = p->held_bytes + p->n_devices * (uint64_t)readers * p->reader_bytes;
-    const uint64_t own = source + fbp_look_bytes(&fbp_plan_measured(p)->job) +
+    const uint64_t own = source + fbp_data_check_bytes(&fbp_plan_measured(p)->job) +
                          (2 * p->n_devices + 1) * (uint64_t)fbp_ledger_bytes(&p->tables.job) +
                          fbp_mask_bytes(&p->tables.job, params->mask != 0) +
                          fbp_plan_team_bytes(p, fbp_team_rank(params->team) == 0) +

@@ -302,25 +302,25 @@ static fbp_status warn_about_samples(const fbp_plan *p, fbp_source *source,
 }
 
 /* What the views showed as they passed: an error where there was nothing in any of them. */
-fbp_status fbp_plan_tell_look(const fbp_plan *p, fbp_look *look, fbp_source *source,
-                              struct fbp_report *report)
+fbp_status fbp_plan_report_data_check(const fbp_plan *p, fbp_data_check *check, fbp_source *source,
+                                      struct fbp_report *report)
 {
     char line[800];
 
-    FBP_TRY(fbp_look_sum_up(look, source, p->top_down, fbp_plan_source_name(p), report));
-    fbp_look_dead(look, report, line, sizeof line);
+    FBP_TRY(fbp_data_check_finish(check, source, p->top_down, fbp_plan_source_name(p), report));
+    fbp_data_check_dead(check, report, line, sizeof line);
     if (line[0])
         fbp_plan_note(p, FBP_LOG_WARNING, line);
-    fbp_look_air(look, line, sizeof line);
+    fbp_data_check_air(check, line, sizeof line);
     if (line[0])
         fbp_plan_note(p, FBP_LOG_WARNING, line);
-    fbp_look_exposure(report, p->scan->n_views, line, sizeof line);
+    fbp_data_check_exposure(report, p->scan->n_views, line, sizeof line);
     if (line[0])
         fbp_plan_note(p, FBP_LOG_WARNING, line);
     warn_about_mended(p, report);
     FBP_TRY(warn_about_samples(p, source, report));
     const bool padded = p->tables.job.pad;
-    fbp_look_truncated(report, p->scan->n_views, padded, line, sizeof line);
+    fbp_data_check_truncated(report, p->scan->n_views, padded, line, sizeof line);
     if (line[0])
         fbp_plan_note(p, padded ? FBP_LOG_NOTE : FBP_LOG_WARNING, line);
     return FBP_OK;

@@ -25,8 +25,8 @@ struct plan_run {
     bool apart;         /* each of several processes writes its own slices */
     const char *output; /* file that the sink's floats are converted to; NULL: the sink is it */
     fbp_timeline *timeline;
-    struct fbp_job looked; /* of the views that are checked */
-    fbp_look *look;
+    struct fbp_job checked; /* of the views that are checked */
+    fbp_data_check *check;
     bool checked_in_step; /* a step checks the views, not the run */
     fbp_mask *mask;
     struct fbp_plan_run_team *team; /* NULL: this process is alone */
@@ -53,7 +53,7 @@ static struct fbp_run_request request_of(struct plan_run *r)
                                   .workers = p->workers.n ? &p->workers : NULL,
                                   .no_overlap = p->params.no_overlap != 0,
                                   .timeline = r->timeline,
-                                  .look = r->checked_in_step ? NULL : r->look,
+                                  .check = r->checked_in_step ? NULL : r->check,
                                   .mask = r->mask,
                                   .sum = p->sum,
                                   .n_found = &r->n_found,
@@ -88,7 +88,7 @@ static fbp_status compute_from_rows(struct plan_run *r, struct fbp_report *repor
     request.work = &r->plan->work;
     request.source = source;
     request.top_down = false;
-    request.look = NULL;
+    request.check = NULL;
     FBP_TRY_GOTO(fbp_run(&request, report));
     report->read += filtering.read;
     report->filter += filtering.filter;
@@ -163,15 +163,15 @@ static fbp_status open_parts(struct plan_run *r)
 {
     const fbp_plan *p = r->plan;
 
-    r->looked = fbp_plan_measured(p)->job;
+    r->checked = fbp_plan_measured(p)->job;
     if (p->params.team) /* all check the same rows */
-        r->looked.share[0] = r->looked.share[1] = 0;
-    FBP_TRY(fbp_look_create(&r->look, &r->looked));
-    r->checked_in_step = fbp_plan_check_in_steps(p, r->look);
+        r->checked.share[0] = r->checked.share[1] = 0;
+    FBP_TRY(fbp_data_check_create(&r->check, &r->checked));
+    r->checked_in_step = fbp_plan_check_in_steps(p, r->check);
     if (p->params.mask || p->tables.region) {
         struct fbp_job job = p->tables.job;
-        job.kind = r->looked.kind; /* the field of view is that of the measured views */
-        job.facts = r->looked.facts;
+        job.kind = r->checked.kind; /* the field of view is that of the measured views */
+        job.facts = r->checked.facts;
         FBP_TRY(
             fbp_mask_create(&r->mask, &job, p->params.mask != 0, fbp_outside_value(&p->params)));
     }
@@ -192,13 +192,13 @@ static fbp_status run_to(struct plan_run *r, struct fbp_report *report, double s
     if (r->team) {
         if (st == FBP_OK)
             st = fbp_plan_count_steps(p, &counts);
-        st = fbp_plan_team_computed(r->team, st, r->look, r->n_found, &counts, report);
+        st = fbp_plan_team_computed(r->team, st, r->check, r->n_found, &counts, report);
     }
     FBP_TRY_GOTO(st);
 
     if (is_first(p)) {
-        st = fbp_plan_tell_look(p, r->look, r->checked_in_step ? r->source->below : r->source,
-                                report);
+        st = fbp_plan_report_data_check(p, r->check,
+                                        r->checked_in_step ? r->source->below : r->source, report);
         if (st == FBP_ERR_INVALID) /* slices of nothing are no beginning of a volume */
             fbp_sink_forget(r->sink);
     }
@@ -209,7 +209,7 @@ fail:
     fbp_plan_team_end(&r->team);
     fbp_timeline_destroy(&r->timeline);
     (void)fbp_plan_check_in_steps(p, NULL);
-    fbp_look_destroy(&r->look);
+    fbp_data_check_destroy(&r->check);
     fbp_mask_destroy(&r->mask);
     return st;
 }

@@ -147,7 +147,7 @@ struct fbp_run_request {
     fbp_timeline *timeline;    /**< NULL: not wanted */
     const fbp_mask *mask;      /**< of what is written; NULL: none */
     const struct fbp_sum *sum; /**< this is a part of it; NULL: the whole */
-    fbp_look *look;            /**< at the views as they pass; NULL: none */
+    fbp_data_check *check;     /**< at the views as they pass; NULL: none */
     uint64_t *n_found;         /**< voxels that the report's min, max and mean are of; NULL: none */
     bool no_overlap;           /**< one stage at a time, as fbp_recon_params says */
     const atomic_bool *stop;   /**< set: the run is to end; NULL: nobody does */
@@ -173,7 +173,8 @@ fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report);
  *  (backend/rows.h); by the threads of pool, if it is not NULL.  Who has read a view looks at it,
  *  if `look` is not NULL, while it is in a cache. */
 fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job,
-                    const struct fbp_batch *batch, fbp_pool *pool, fbp_look *look, void *out);
+                    const struct fbp_batch *batch, fbp_pool *pool, fbp_data_check *check,
+                    void *out);
 
 /* Views weighted and filtered in double, for those who want them (internal). */
 

@@ -173,7 +173,7 @@ static fbp_status filter_batch(struct rows_pass *p, struct rows_slot *s)
 
     if (s->batch.n_rows == 0)
         return FBP_OK;
-    FBP_TRY(fbp_load(rq->source, rq->top_down, rq->job, &s->batch, p->io_threads, rq->look,
+    FBP_TRY(fbp_load(rq->source, rq->top_down, rq->job, &s->batch, p->io_threads, rq->check,
                      p->raw_host));
     const double read = fbp_seconds();
     if (b->own_memory)

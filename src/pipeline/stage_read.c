@@ -22,9 +22,9 @@ struct load {
     bool top_down;
     const struct fbp_job *job;
     const struct fbp_batch *batch;
-    size_t at_once; /* views per item of work */
-    size_t bands;   /* bands of rows per view, each an item */
-    fbp_look *look; /* NULL: views are not checked */
+    size_t at_once;        /* views per item of work */
+    size_t bands;          /* bands of rows per view, each an item */
+    fbp_data_check *check; /* NULL: views are not checked */
     char *out;
 };
 
@@ -92,21 +92,21 @@ static fbp_status load_item(void *user, size_t item, int worker)
     for (size_t k = 0; l->top_down && k < l->at_once; k++)
         FBP_TRY(read_upside_down(l, view0 + k, job->panel.n_rows - first - rows, rows, row,
                                  out + k * rows * row));
-    for (size_t k = k0; l->look && k < k0 + l->at_once; k++)
-        fbp_look_at(l->look, b, k, l->out, false);
+    for (size_t k = k0; l->check && k < k0 + l->at_once; k++)
+        fbp_data_check_view(l->check, b, k, l->out, false);
     return FBP_OK;
 }
 
 fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job,
-                    const struct fbp_batch *batch, fbp_pool *pool, fbp_look *look, void *out)
+                    const struct fbp_batch *batch, fbp_pool *pool, fbp_data_check *check, void *out)
 {
     /* One thread reads a part in one piece; several threads read a view each, or less. */
     const size_t at_once = pool ? 1 : batch->n_views / job->turns;
-    struct load l = {source, top_down, job, batch, at_once, 1, look, out};
+    struct load l = {source, top_down, job, batch, at_once, 1, check, out};
 
     if (batch->load_rows == 0)
         return FBP_OK;
-    if (pool && job->second && !look && !top_down) {
+    if (pool && job->second && !check && !top_down) {
         /* Rows of sinogram images are computed as they are read, and a batch may have fewer of them
          * than there are threads. */
         const size_t some = batch->load_rows / COMPUTED_ROWS;
@@ -218,7 +218,7 @@ static fbp_status load_as_measured(struct worker *w, const struct fbp_batch *bat
         }
         part.view0 += k;
         part.n_views = n;
-        FBP_TRY(fbp_load(rq->source, rq->top_down, rq->job, &part, NULL, rq->look,
+        FBP_TRY(fbp_load(rq->source, rq->top_down, rq->job, &part, NULL, rq->check,
                          (char *)out + k * view));
     }
     return FBP_OK;
@@ -236,7 +236,7 @@ static fbp_status check_held_view(void *user, size_t k, int thread)
     const struct held *h = user;
 
     (void)thread;
-    fbp_look_at(h->worker->run->rq->look, h->batch, k, h->worker->views, true);
+    fbp_data_check_view(h->worker->run->rq->check, h->batch, k, h->worker->views, true);
     return FBP_OK;
 }
 
@@ -250,18 +250,18 @@ static fbp_status check_held_batch(struct worker *w, const struct fbp_batch *bat
 /* Check all views in the memory of a device, by one worker of the run. */
 static fbp_status check_device_memory(struct worker *w)
 {
-    if (atomic_exchange(&w->run->looked_far, true))
+    if (atomic_exchange(&w->run->checked_device, true))
         return FBP_OK;
-    return fbp_look_at_far(w->run->rq->look, w->run->rq->source);
+    return fbp_data_check_device_memory(w->run->rq->check, w->run->rq->source);
 }
 
 /* Check views in the caller's memory when all are on their way, so that no device waits for that.
  * Views that are kept are those of the first slab. */
 static fbp_status check_views(struct worker *w)
 {
-    const struct fbp_drawn *d = w->looked ? w->looked->next : w->drawn;
+    const struct fbp_drawn *d = w->checked ? w->checked->next : w->drawn;
 
-    if (!w->run->rq->look || !w->views || atomic_load(&w->run->stop))
+    if (!w->run->rq->check || !w->views || atomic_load(&w->run->stop))
         return FBP_OK;
     if (fbp_source_far(w->run->rq->source))
         return check_device_memory(w);
@@ -269,7 +269,7 @@ static fbp_status check_views(struct worker *w)
         for (size_t i = 0; i < d->n_tasks; i++)
             if (d->tasks[i].loads)
                 FBP_TRY(check_held_batch(w, &d->tasks[i].batch));
-        w->looked = d;
+        w->checked = d;
     }
     return FBP_OK;
 }
@@ -279,7 +279,7 @@ static fbp_status check_own_views(struct worker *w)
 {
     struct fbp_shared *s = &w->run->shared;
 
-    if (!w->run->rq->look || !w->views)
+    if (!w->run->rq->check || !w->views)
         return FBP_OK;
     if (fbp_source_far(w->run->rq->source))
         return check_device_memory(w);
@@ -318,7 +318,7 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
         FBP_TRY(load_as_measured(w, batch, slot->host));
     else
         FBP_TRY(fbp_load(rq->source, rq->top_down, rq->job, batch,
-                         rq->job->in_order ? NULL : w->io_threads, rq->look, slot->host));
+                         rq->job->in_order ? NULL : w->io_threads, rq->check, slot->host));
     return fbp_stage_span_end(w, &span, FBP_LANE_READ, &slot->at);
 }
 

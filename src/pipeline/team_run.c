@@ -42,7 +42,7 @@ uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first)
     const struct fbp_job *job = &fbp_plan_measured(p)->job;
     const size_t size = fbp_team_size(p->params.team);
     const uint64_t slice = (uint64_t)fbp_roi_size(job, 0) * fbp_roi_size(job, 1) * sizeof(double);
-    const uint64_t found = sizeof(struct found) + fbp_look_packed(job);
+    const uint64_t found = sizeof(struct found) + fbp_data_check_packed(job);
     const uint64_t sent = slice < FBP_TEAM_SENT_BYTES ? FBP_TEAM_SENT_BYTES : slice;
     const uint64_t have = fbp_roi_size(job, 2) * fbp_volumes(job);
     const uint64_t added = fbp_plan_sum_bytes(p);
@@ -313,7 +313,7 @@ static void join_ahead(const struct fbp_plan_run_team *t, const char *all, size_
 
 /* What all have found, into what rank 0 has. */
 static void join_all(const struct fbp_plan_run_team *t, const char *all, size_t bytes,
-                     fbp_look *look, struct fbp_report *report)
+                     fbp_data_check *look, struct fbp_report *report)
 {
     struct found sum, other;
 
@@ -321,19 +321,19 @@ static void join_all(const struct fbp_plan_run_team *t, const char *all, size_t 
     for (size_t r = 1; r < fbp_team_size(t->plan->params.team); r++) {
         memcpy(&other, all + r * bytes, sizeof other);
         join_reports(&sum, &other);
-        fbp_look_join(look, all + r * bytes + sizeof other);
+        fbp_data_check_join(look, all + r * bytes + sizeof other);
     }
     join_ahead(t, all, bytes, &sum.report);
     *report = sum.report;
 }
 
-fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status, fbp_look *look,
-                                  uint64_t n_found, const struct fbp_prep_counts *ahead,
-                                  struct fbp_report *report)
+fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status,
+                                  fbp_data_check *look, uint64_t n_found,
+                                  const struct fbp_prep_counts *ahead, struct fbp_report *report)
 {
     fbp_team *team = t->plan->params.team;
     struct found found = {.report = *report, .n = n_found, .ahead = *ahead};
-    const size_t bytes = sizeof found + fbp_look_packed(&fbp_plan_measured(t->plan)->job);
+    const size_t bytes = sizeof found + fbp_data_check_packed(&fbp_plan_measured(t->plan)->job);
     const bool first = fbp_team_rank(team) == 0;
     char *mine = NULL, *all = NULL;
 
@@ -349,7 +349,7 @@ fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status
         found.report.output_clipped = fbp_sink_clipped(t->sink);
     if (status == FBP_OK) {
         memcpy(mine, &found, sizeof found);
-        fbp_look_pack(look, mine + sizeof found);
+        fbp_data_check_pack(look, mine + sizeof found);
     }
     if (atomic_load(&t->taken_all) && t->taken != FBP_OK &&
         t->taken != FBP_ERR_CANCELLED) { /* that is what ended the run */

@@ -65,7 +65,7 @@ struct fbp_view_step {
     /** Acquire devices and memory for runs, if they are not there yet. */
     fbp_status (*open)(struct fbp_view_step *step);
     /** Check the measured views as they pass, from now on; NULL: stop that. */
-    void (*check)(struct fbp_view_step *step, fbp_look *check);
+    void (*check)(struct fbp_view_step *step, fbp_data_check *check);
     /** Complete `mended` after a run. */
     fbp_status (*count)(struct fbp_view_step *step);
 };

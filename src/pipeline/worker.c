@@ -122,7 +122,7 @@ static fbp_status forget_run(struct worker *w)
     w->n_found = 0;
     w->drawn = NULL;
     w->last = &w->drawn;
-    w->counts = w->looked = NULL;
+    w->counts = w->checked = NULL;
     memset(w->commands, 0, sizeof w->commands);
     w->n_commands = 0;
     w->expects = false;

@@ -156,8 +156,8 @@ struct run_state {
     fbp_status status;    /**< the first failure, and its message */
     char message[1200];
     atomic_bool stop;
-    atomic_bool looked_far; /**< a worker looks, or has looked, at views that a device holds */
-    atomic_bool blank;      /**< a worker writes, or has written, what no device computes */
+    atomic_bool checked_device; /**< a worker looks, or has looked, at views that a device holds */
+    atomic_bool blank;          /**< a worker writes, or has written, what no device computes */
     uint64_t updates_done, updates_total;
     size_t slabs_done, n_slabs, views_read;
     size_t waiting_for; /**< view that is awaited, from 1; 0: none */
@@ -242,11 +242,11 @@ struct worker {
     struct fbp_drawn **last; /**< where the next one goes; of the stage that draws */
     const void *views;       /**< the caller's, uploaded from where they lie; NULL: through raw[] */
     void *volume;            /**< the caller's, fetched to where it lies; NULL: through pieces[] */
-    struct fbp_prep_counts counted; /**< by earlier runs */
-    struct fbp_ledger ledger;       /**< of rows that this one counts */
-    struct fbp_ledger claimed;      /**< the same, until their counts are collected */
-    const struct fbp_drawn *counts; /**< the slab whose rows those are */
-    const struct fbp_drawn *looked; /**< the last slab whose views were looked at */
+    struct fbp_prep_counts counted;  /**< by earlier runs */
+    struct fbp_ledger ledger;        /**< of rows that this one counts */
+    struct fbp_ledger claimed;       /**< the same, until their counts are collected */
+    const struct fbp_drawn *counts;  /**< the slab whose rows those are */
+    const struct fbp_drawn *checked; /**< the last slab whose views were looked at */
     struct raw_slot raw[MAX_SLOTS];
     struct filtered_slot filtered[MAX_SLOTS];
     struct volume_slot volumes[MAX_SLOTS];

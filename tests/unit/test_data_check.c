@@ -86,25 +86,25 @@ static void nothing_is_asked_before_views_come(void **state)
 {
     struct fixture f;
     struct fbp_ledger ledger;
-    fbp_look *look;
+    fbp_data_check *check;
 
     (void)state;
     make(&f);
     n_asked = 0;
-    OK(fbp_look_create(&look, &f.tables.job));
+    OK(fbp_data_check_create(&check, &f.tables.job));
     assert_int_equal(n_asked, 0);
     OK(fbp_ledger_create(&ledger, &f.tables.job));
     assert_int_equal(n_asked, VIEWS);
     fbp_ledger_clear(&ledger);
-    fbp_look_destroy(&look);
+    fbp_data_check_destroy(&check);
     drop(&f);
 }
 
-static void sum_up(struct fixture *f, fbp_look *look, struct fbp_report *out)
+static void sum_up(struct fixture *f, fbp_data_check *check, struct fbp_report *out)
 {
     *out = (struct fbp_report){.struct_size = sizeof(struct fbp_report)};
-    OK(fbp_look_sum_up(look, f->source, false, "views", out));
-    fbp_look_destroy(&look);
+    OK(fbp_data_check_finish(check, f->source, false, "views", out));
+    fbp_data_check_destroy(&check);
 }
 
 static void check_same(const struct fbp_report *r, const struct fbp_report *wanted)
@@ -119,7 +119,7 @@ static void check_same(const struct fbp_report *r, const struct fbp_report *want
 /* Some rows of all views, batch after batch, through one buffer. */
 struct reader {
     struct fixture *f;
-    fbp_look *look;
+    fbp_data_check *check;
     size_t row0, n_rows, at_once;
     fbp_status status;
 };
@@ -135,7 +135,7 @@ static void *read_all(void *arg)
     for (size_t k = 0; r->status == FBP_OK && k < VIEWS; k += r->at_once) {
         const struct fbp_batch b = batch_of(k, r->at_once, r->row0, r->n_rows);
         r->status = fbp_load(r->f->source, false, &r->f->tables.job, &b, k % 3 ? pool : NULL,
-                             r->look, buffer);
+                             r->check, buffer);
         memset(buffer, 0xff, n); /* the device has it now */
     }
     fbp_pool_destroy(&pool);
@@ -149,31 +149,31 @@ static void who_reads_looks(void **state)
     struct fixture f;
     struct fbp_report wanted = {.struct_size = sizeof wanted},
                       found = {.struct_size = sizeof found};
-    fbp_look *look;
+    fbp_data_check *check;
 
     (void)state;
     make(&f);
-    OK(fbp_look_create(&look, &f.tables.job));
+    OK(fbp_data_check_create(&check, &f.tables.job));
     const struct fbp_batch all = batch_of(0, VIEWS, 0, ROWS);
     for (size_t k = 0; k < VIEWS; k++)
-        fbp_look_at(look, &all, k, f.counts, true);
-    sum_up(&f, look, &wanted);
+        fbp_data_check_view(check, &all, k, f.counts, true);
+    sum_up(&f, check, &wanted);
     assert_int_equal(wanted.dead_views, 1);
     assert_true(wanted.truncated_views > 8 && wanted.truncated_views < VIEWS - 8);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         struct reader readers[3];
         pthread_t threads[3];
-        OK(fbp_look_create(&look, &f.tables.job));
+        OK(fbp_data_check_create(&check, &f.tables.job));
         for (size_t t = 0; t < 3; t++) { /* in turns, of neighbouring and of the same rows */
             const size_t row0 = t < 2 ? ends[i][t] : 0, end = t < 2 ? ends[i][t + 1] : ROWS;
-            readers[t] = (struct reader){&f, look, row0, end - row0, (size_t)4 << t, FBP_OK};
+            readers[t] = (struct reader){&f, check, row0, end - row0, (size_t)4 << t, FBP_OK};
             assert_int_equal(pthread_create(&threads[t], NULL, read_all, &readers[t]), 0);
         }
         for (size_t t = 0; t < 3; t++) {
             pthread_join(threads[t], NULL);
             assert_int_equal(readers[t].status, FBP_OK);
         }
-        sum_up(&f, look, &found);
+        sum_up(&f, check, &found);
         check_same(&found, &wanted);
     }
     drop(&f);
