@@ -28,7 +28,7 @@
 #include "backend/ledger.h"
 #include "backend/meridian.h"
 #include "base/pool.h"
-#include "filter/pad_design.h"
+#include "filter/filter.h"
 #include "geometry/volume.h"
 #include "prep/prep.h"
 #include "weight/weight.h"

@@ -1,17 +1,18 @@
 /*
- * Template of transforms in double of ABREAST rows side by side, in place, by the plans of mixed.h:
+ * Template of transforms in double of ABREAST rows side by side, in place, by the plans of fft.h
+ * (struct fbp_mixed); prep/phase_tmpl.h includes it:
  *
  *     x[(i 2 + part) ABREAST + l],   part 0 real, 1 imaginary, l < ABREAST
  *
  * Parameters: ABREAST; LANES, doubles per vector, which divides it; FMA(a, b, c), a b + c, and
  * FNMA(a, b, c), c - a b.  A row has the same bits with any LANES.
  *
- * Blocks are cut by decimation in frequency on the way there, and joined by decimation in time on
- * the way back (Van Loan, Computational Frameworks for the FFT, 1992, 1.4 and 1.9), so that
- * frequencies stay where they fall: fbp_mixed_order() says where.  A block that fits a cache is cut
- * to its end before the next.
+ * The transform cuts blocks by decimation in frequency, and the inverse joins them by decimation in
+ * time (Van Loan, Computational Frameworks for the FFT, 1992, 1.4 and 1.9): frequencies stay where
+ * they fall, in the order of fbp_mixed_order().  A block that fits a cache is cut to its end before
+ * the next.
  */
-#include "fft/mixed.h"
+#include "fft/fft.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -27,7 +28,7 @@ typedef double V __attribute__((vector_size(8 * LANES)));
 
 enum { POINT = 2 * ABREAST, MOST = 5 };
 
-/* Where the parts of a number lie; exchanged on the way back. */
+/* Offset of the real part of a number; exchanged for the inverse transform. */
 enum way { THERE = 0, BACK = ABREAST };
 
 INLINE V load(const double *p)
@@ -61,8 +62,8 @@ INLINE void store_points(double *x, size_t m, size_t n, enum way way, const V *r
     }
 }
 
-/* Blocks of radix * m points, turned after they are cut, or before they are joined; of the last
- * level, m = 1, nothing is turned. */
+/* Cut or join blocks of radix * m points.  Points are turned after they are cut, or before they are
+ * joined, except at the last level, m = 1. */
 INLINE void do_blocks(enum way way, size_t radix, size_t m, size_t blocks, const double *turns,
                       double *x)
 {
@@ -82,62 +83,59 @@ INLINE void do_blocks(enum way way, size_t radix, size_t m, size_t blocks, const
     }
 }
 
-#define EVERY_RADIX(DO, WAY)                                                              \
-    static void DO(size_t radix, size_t m, size_t blocks, const double *turns, double *x) \
-    {                                                                                     \
-        if (radix == 4)                                                                   \
-            do_blocks(WAY, 4, m, blocks, turns, x);                                       \
-        else if (radix == 2)                                                              \
-            do_blocks(WAY, 2, m, blocks, turns, x);                                       \
-        else if (radix == 3)                                                              \
-            do_blocks(WAY, 3, m, blocks, turns, x);                                       \
-        else                                                                              \
-            do_blocks(WAY, 5, m, blocks, turns, x);                                       \
-    }
+INLINE void any_radix(enum way way, size_t radix, size_t m, size_t blocks, const double *turns,
+                      double *x)
+{
+    if (radix == 4)
+        do_blocks(way, 4, m, blocks, turns, x);
+    else if (radix == 2)
+        do_blocks(way, 2, m, blocks, turns, x);
+    else if (radix == 3)
+        do_blocks(way, 3, m, blocks, turns, x);
+    else
+        do_blocks(way, 5, m, blocks, turns, x);
+}
 
-EVERY_RADIX(cut, THERE)
-EVERY_RADIX(join, BACK)
+static void cut(size_t radix, size_t m, size_t blocks, const double *turns, double *x)
+{
+    any_radix(THERE, radix, m, blocks, turns, x);
+}
 
-/* Do these doubles fit a cache with room for others?  Then they go through level after level, else
- * block after block. */
+static void join(size_t radix, size_t m, size_t blocks, const double *turns, double *x)
+{
+    any_radix(BACK, radix, m, blocks, turns, x);
+}
+
+/* Do these points fit a cache with room for others?  Then they are transformed level after level,
+ * else block after block. */
 INLINE bool fits_cache(size_t points)
 {
     return points * POINT <= 4096;
 }
 
-/* `blocks` blocks of n points from a level on, whose turns are w. */
-static void cut_all(const struct fbp_mixed *f, unsigned level, size_t n, size_t blocks,
-                    const double *w, double *x)
+/* Transform `blocks` blocks of n points from a level on, whose turns are w. */
+static void transform(enum way way, const struct fbp_mixed *f, unsigned level, size_t n,
+                      size_t blocks, const double *w, double *x)
 {
     if (level == f->n_levels)
         return;
     const size_t radix = f->radix[level], m = n / radix;
-    const double *next = w + 2 * (radix - 1) * m;
     const bool fits = fits_cache(n * blocks);
-    cut(radix, m, blocks, w, x);
+    if (way == THERE)
+        cut(radix, m, blocks, w, x);
     for (size_t k = 0; k < (fits ? 1 : radix * blocks); k++)
-        cut_all(f, level + 1, m, fits ? radix * blocks : 1, next, x + k * m * POINT);
-}
-
-static void join_all(const struct fbp_mixed *f, unsigned level, size_t n, size_t blocks,
-                     const double *w, double *x)
-{
-    if (level == f->n_levels)
-        return;
-    const size_t radix = f->radix[level], m = n / radix;
-    const double *next = w + 2 * (radix - 1) * m;
-    const bool fits = fits_cache(n * blocks);
-    for (size_t k = 0; k < (fits ? 1 : radix * blocks); k++)
-        join_all(f, level + 1, m, fits ? radix * blocks : 1, next, x + k * m * POINT);
-    join(radix, m, blocks, w, x);
+        transform(way, f, level + 1, m, fits ? radix * blocks : 1, w + 2 * (radix - 1) * m,
+                  x + k * m * POINT);
+    if (way == BACK)
+        join(radix, m, blocks, w, x);
 }
 
 static void there_abreast(const struct fbp_mixed *f, double *x)
 {
-    cut_all(f, 0, f->n, 1, f->turns, x);
+    transform(THERE, f, 0, f->n, 1, f->turns, x);
 }
 
 static void back_abreast(const struct fbp_mixed *f, double *x)
 {
-    join_all(f, 0, f->n, 1, f->turns, x);
+    transform(BACK, f, 0, f->n, 1, f->turns, x);
 }

@@ -1,28 +1,134 @@
 /* Fourier transforms of rows in double, of any length.  A length with a prime factor greater than 5
- * becomes a convolution with a chirp (Bluestein 1970).  A real row of even length is transformed as
- * a complex row of half the length. */
+ * becomes a convolution with a chirp (Bluestein 1970), all others are transformed by mixed radices
+ * (Stockham; Van Loan 1992).  A real row of even length is transformed as a complex row of half the
+ * length.  filter/ and prep/ call these functions. */
 #include "fft/fft.h"
 
 #include "base/mem.h"
 #include "base/vec.h"
-#include "fft/mixed.h"
 
+#include <complex.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-/* A complex transform of n points, by mixed radices or by a convolution of mixed.n points. */
-struct core {
-    size_t n;
-    struct fbp_mixed mixed;
-    double *chirp;    /* [n][2]; NULL: no convolution */
-    double *response; /* [mixed.n][2] */
-};
+/* Parameters of small_tmpl.h: one row at a time. */
+typedef double V;
+
+#define S              double
+#define VSET1(a)       (a)
+#define VFMA(a, b, c)  ((a) * (b) + (c))
+#define VFNMA(a, b, c) ((c) - (a) * (b))
+
+#include "fft/small_tmpl.h"
+
+enum { MOST = 5 };
+
+static const char WHAT[] = "the plan of a transform";
+
+/* A level of Stockham's transform, which leaves frequencies in their order (Van Loan, Computational
+ * Frameworks for the FFT, 1992, 1.7): blocks of radix * m points, `side` of them interleaved. */
+INLINE void level(size_t radix, size_t m, size_t side, const double *w, const double *x,
+                  double *out)
+{
+    for (size_t p = 0; p < m; p++, w += 2 * (radix - 1))
+        for (size_t q = 0; q < side; q++) {
+            const double *from = x + 2 * (side * p + q);
+            double *to = out + 2 * (side * radix * p + q);
+            V re[MOST], im[MOST];
+            UNROLL
+            for (size_t k = 0; k < radix; k++) {
+                re[k] = from[2 * side * m * k];
+                im[k] = from[2 * side * m * k + 1];
+            }
+            dft(radix, re, im);
+            turn_all(radix, w, re, im);
+            UNROLL
+            for (size_t k = 0; k < radix; k++) {
+                to[2 * side * k] = re[k];
+                to[2 * side * k + 1] = im[k];
+            }
+        }
+}
+
+/* Transform x: [n][2], in place; work: as much. */
+static void run_mixed(const struct fbp_mixed *f, double *x, double *work)
+{
+    const double *w = f->turns, *from = x;
+    double *to = work;
+    size_t side = 1;
+
+    for (unsigned i = 0; i < f->n_levels; i++) {
+        const size_t radix = f->radix[i], m = f->n / side / radix;
+        if (radix == 4)
+            level(4, m, side, w, from, to);
+        else if (radix == 2)
+            level(2, m, side, w, from, to);
+        else if (radix == 3)
+            level(3, m, side, w, from, to);
+        else
+            level(5, m, side, w, from, to);
+        w += 2 * (radix - 1) * m;
+        side *= radix;
+        from = to;
+        to = to == work ? x : work;
+    }
+    if (from != x)
+        memcpy(x, from, 2 * f->n * sizeof *x);
+}
+
+void fbp_mixed_order(const struct fbp_mixed *f, size_t *frequency)
+{
+    for (size_t i = 0; i < f->n; i++) { /* the digits of i in reverse order */
+        size_t m = f->n, times = 1, at = i;
+        frequency[i] = 0;
+        for (unsigned l = 0; l < f->n_levels; l++) {
+            m /= f->radix[l];
+            frequency[i] += times * (at / m);
+            at %= m;
+            times *= f->radix[l];
+        }
+    }
+}
+
+fbp_status fbp_mixed_open(struct fbp_mixed *f, size_t n)
+{
+    static const size_t radices[] = {4, 2, 5, 3};
+    size_t left = n;
+
+    *f = (struct fbp_mixed){.n = n};
+    for (unsigned i = 0; i < 4; i++)
+        for (; left % radices[i] == 0; left /= radices[i])
+            f->radix[f->n_levels++] = radices[i];
+    if (left != 1)
+        return FBP_ERR_UNSUPPORTED;
+    /* radix - 1 numbers for every one of points / radix, and so on: n - 1 in all */
+    FBP_TRY(fbp_alloc((void **)&f->turns, 2 * n * sizeof(double), WHAT));
+    double *out = f->turns;
+    size_t points = n;
+    for (unsigned i = 0; i < f->n_levels; points /= f->radix[i++])
+        for (size_t p = 0; p < points / f->radix[i]; p++)
+            for (size_t k = 1; k < f->radix[i]; k++) {
+                const double angle = 2 * FBP_PI * (double)(p * k % points) / (double)points;
+                *out++ = cos(angle);
+                *out++ = -sin(angle);
+            }
+    return FBP_OK;
+}
+
+void fbp_mixed_close(struct fbp_mixed *f)
+{
+    fbp_free(f->turns);
+    f->turns = NULL;
+}
 
 struct fbp_fft {
     size_t n;
-    struct core core; /* n points; real rows of even length: n/2 points */
-    double *turns;    /* real rows of even length: exp(-2 pi i k / n), [n/4 + 1][2]; else NULL */
+    size_t points;          /* of the complex transform: n; real rows of even length: n/2 */
+    struct fbp_mixed mixed; /* of `points`, or of the convolution */
+    double *chirp;          /* [points][2]; NULL: no convolution */
+    double *response;       /* [mixed.n][2] of the convolution */
+    double *turns; /* real rows of even length: exp(-2 pi i k / n), [n/4 + 1][2]; else NULL */
 };
 
 /* Has n > 0 no prime factor greater than 5? */
@@ -42,24 +148,15 @@ size_t fbp_fft_length(size_t n)
     return 0;
 }
 
-/* Points of the convolution, or n if none is needed. */
+/* Number of points of the convolution, or n if none is needed. */
 static size_t circle_of(size_t n)
 {
     return is_mixed(n) ? n : fbp_fft_length(2 * n);
 }
 
-/* Doubles of scratch. */
-static size_t core_work(size_t n)
+size_t fbp_fft_work(size_t n)
 {
-    return is_mixed(n) ? 2 * n : 4 * circle_of(n);
-}
-
-static void times(double *z, const double *w)
-{
-    const double re = z[0] * w[0] - z[1] * w[1];
-
-    z[1] = z[0] * w[1] + z[1] * w[0];
-    z[0] = re;
+    return 2 * n + (is_mixed(n) ? 2 * n : 4 * circle_of(n));
 }
 
 static void swap_parts(double *z, size_t n)
@@ -71,131 +168,88 @@ static void swap_parts(double *z, size_t n)
     }
 }
 
-/* X(k) = c(k) sum_j (x(j) c(j)) conj c(k - j),  c(j) = exp(-pi i j^2 / n). */
-static void convolve(const struct core *c, double *x, double *work)
+/* The complex transform; of a chirp c(j) = exp(-pi i j^2 / n):
+ * X(k) = c(k) sum_j (x(j) c(j)) conj c(k - j). */
+static void run(const struct fbp_fft *f, double *x, double *work)
 {
-    const size_t m = c->mixed.n;
+    const size_t m = f->mixed.n;
     double *z = work;
 
+    if (!f->chirp) {
+        run_mixed(&f->mixed, x, work);
+        return;
+    }
     memset(z, 0, 2 * m * sizeof *z);
-    for (size_t i = 0; i < c->n; i++) {
-        memcpy(z + 2 * i, x + 2 * i, 2 * sizeof *z);
-        times(z + 2 * i, c->chirp + 2 * i);
-    }
-    fbp_mixed_run(&c->mixed, z, work + 2 * m);
+    memcpy(z, x, 2 * f->points * sizeof *z);
+    for (size_t i = 0; i < f->points; i++)
+        turn(z + 2 * i, z + 2 * i + 1, f->chirp + 2 * i);
+    run_mixed(&f->mixed, z, work + 2 * m);
     for (size_t i = 0; i < m; i++)
-        times(z + 2 * i, c->response + 2 * i);
+        turn(z + 2 * i, z + 2 * i + 1, f->response + 2 * i);
     swap_parts(z, m);
-    fbp_mixed_run(&c->mixed, z, work + 2 * m);
+    run_mixed(&f->mixed, z, work + 2 * m);
     swap_parts(z, m);
-    for (size_t i = 0; i < c->n; i++) {
-        memcpy(x + 2 * i, z + 2 * i, 2 * sizeof *z);
-        times(x + 2 * i, c->chirp + 2 * i);
-    }
+    memcpy(x, z, 2 * f->points * sizeof *z);
+    for (size_t i = 0; i < f->points; i++)
+        turn(x + 2 * i, x + 2 * i + 1, f->chirp + 2 * i);
 }
 
-static void run(const struct core *c, double *x, double *work)
+static void run_back(const struct fbp_fft *f, double *x, double *work)
 {
-    if (c->chirp)
-        convolve(c, x, work);
-    else
-        fbp_mixed_run(&c->mixed, x, work);
+    swap_parts(x, f->points);
+    run(f, x, work);
+    swap_parts(x, f->points);
 }
 
-static void run_back(const struct core *c, double *x, double *work)
+/* The chirp, and the spectrum of its conjugate, repeated with period m, times 1/m. */
+static fbp_status make_chirp(struct fbp_fft *f)
 {
-    swap_parts(x, c->n);
-    run(c, x, work);
-    swap_parts(x, c->n);
-}
-
-/* j^2 modulo 2 n keeps the angle exact. */
-static void fill_chirp(struct core *c)
-{
-    size_t square = 0;
-
-    for (size_t j = 0; j < c->n; j++) {
-        const double angle = FBP_PI * (double)square / (double)c->n;
-        c->chirp[2 * j] = cos(angle);
-        c->chirp[2 * j + 1] = -sin(angle);
-        square = (square + 2 * j + 1) % (2 * c->n);
-    }
-}
-
-/* Spectrum of the conjugate chirp, repeated with period m, times 1/m. */
-static fbp_status fill_response(struct core *c)
-{
-    const size_t m = c->mixed.n;
+    const size_t n = f->points, m = f->mixed.n;
+    size_t square = 0; /* j^2 modulo 2 n keeps the angle exact */
     double *work;
 
-    FBP_TRY(fbp_alloc((void **)&work, 2 * m * sizeof *work, "the plan of a transform"));
-    memset(c->response, 0, 2 * m * sizeof *c->response);
-    for (size_t j = 0; j < c->n; j++) {
-        double *ahead = c->response + 2 * j, *behind = c->response + 2 * ((m - j) % m);
-        ahead[0] = behind[0] = c->chirp[2 * j] / (double)m;
-        ahead[1] = behind[1] = -c->chirp[2 * j + 1] / (double)m;
+    FBP_TRY(fbp_alloc((void **)&f->chirp, 2 * n * sizeof *f->chirp, WHAT));
+    FBP_TRY(fbp_alloc((void **)&f->response, 2 * m * sizeof *f->response, WHAT));
+    FBP_TRY(fbp_alloc((void **)&work, 2 * m * sizeof *work, WHAT));
+    memset(f->response, 0, 2 * m * sizeof *f->response);
+    for (size_t j = 0; j < n; j++) {
+        const double angle = FBP_PI * (double)square / (double)n;
+        double *ahead = f->response + 2 * j, *behind = f->response + 2 * ((m - j) % m);
+        f->chirp[2 * j] = cos(angle);
+        f->chirp[2 * j + 1] = -sin(angle);
+        ahead[0] = behind[0] = f->chirp[2 * j] / (double)m;
+        ahead[1] = behind[1] = -f->chirp[2 * j + 1] / (double)m;
+        square = (square + 2 * j + 1) % (2 * n);
     }
-    fbp_mixed_run(&c->mixed, c->response, work);
+    run_mixed(&f->mixed, f->response, work);
     fbp_free(work);
     return FBP_OK;
 }
 
-static fbp_status open_core(struct core *c, size_t n)
-{
-    c->n = n;
-    FBP_TRY(fbp_mixed_open(&c->mixed, circle_of(n)));
-    if (c->mixed.n == n)
-        return FBP_OK;
-    FBP_TRY(fbp_alloc((void **)&c->chirp, 2 * n * sizeof *c->chirp, "the plan of a transform"));
-    FBP_TRY(fbp_alloc((void **)&c->response, 2 * c->mixed.n * sizeof *c->response,
-                      "the plan of a transform"));
-    fill_chirp(c);
-    return fill_response(c);
-}
-
-static fbp_status fill_turns(struct fbp_fft *b)
-{
-    const size_t last = b->n / 4;
-
-    FBP_TRY(fbp_alloc((void **)&b->turns, 2 * (last + 1) * sizeof *b->turns,
-                      "the plan of a transform"));
-    for (size_t k = 0; k <= last; k++) {
-        const double angle = 2 * FBP_PI * (double)k / (double)b->n;
-        b->turns[2 * k] = cos(angle);
-        b->turns[2 * k + 1] = -sin(angle);
-    }
-    return FBP_OK;
-}
-
-void fbp_fft_close(struct fbp_fft **fft)
-{
-    struct fbp_fft *b = *fft;
-
-    *fft = NULL;
-    if (!b)
-        return;
-    fbp_mixed_close(&b->core.mixed);
-    fbp_free(b->core.chirp);
-    fbp_free(b->core.response);
-    fbp_free(b->turns);
-    free(b);
-}
-
 static fbp_status open_plan(struct fbp_fft **out, size_t n, bool halves)
 {
-    struct fbp_fft *b = NULL;
+    struct fbp_fft *f = NULL;
     fbp_status st;
 
     *out = NULL;
-    FBP_TRY(fbp_calloc((void **)&b, 1, sizeof *b, "the plan of a transform"));
-    b->n = n;
-    FBP_TRY_GOTO(open_core(&b->core, halves ? n / 2 : n));
-    if (halves)
-        FBP_TRY_GOTO(fill_turns(b));
-    *out = b;
+    FBP_TRY(fbp_calloc((void **)&f, 1, sizeof *f, WHAT));
+    f->n = n;
+    f->points = halves ? n / 2 : n;
+    FBP_TRY_GOTO(fbp_mixed_open(&f->mixed, circle_of(f->points)));
+    if (f->mixed.n != f->points)
+        FBP_TRY_GOTO(make_chirp(f));
+    if (halves) {
+        FBP_TRY_GOTO(fbp_alloc((void **)&f->turns, 2 * (n / 4 + 1) * sizeof *f->turns, WHAT));
+        for (size_t k = 0; k <= n / 4; k++) {
+            const double angle = 2 * FBP_PI * (double)k / (double)n;
+            f->turns[2 * k] = cos(angle);
+            f->turns[2 * k + 1] = -sin(angle);
+        }
+    }
+    *out = f;
     return FBP_OK;
 fail:
-    fbp_fft_close(&b);
+    fbp_fft_close(&f);
     return st;
 }
 
@@ -209,14 +263,23 @@ fbp_status fbp_fft_open_real(struct fbp_fft **out, size_t n)
     return open_plan(out, n, n % 2 == 0);
 }
 
-size_t fbp_fft_work(size_t n)
+void fbp_fft_close(struct fbp_fft **fft)
 {
-    return 2 * n + core_work(n);
+    struct fbp_fft *f = *fft;
+
+    *fft = NULL;
+    if (!f)
+        return;
+    fbp_mixed_close(&f->mixed);
+    fbp_free(f->chirp);
+    fbp_free(f->response);
+    fbp_free(f->turns);
+    free(f);
 }
 
-void fbp_fft_complex(const struct fbp_fft *fft, double complex *row, double *work)
+void fbp_fft_complex(const struct fbp_fft *f, double complex *row, double *work)
 {
-    run(&fft->core, (double *)row, work);
+    run(f, (double *)row, work);
 }
 
 /*
@@ -224,125 +287,98 @@ void fbp_fft_complex(const struct fbp_fft *fft, double complex *row, double *wor
  *
  *     2 X(k) = (Z(k) + conj Z(h - k)) - i t(k) (Z(k) - conj Z(h - k)),   t(k) = exp(-2 pi i k / n)
  *
- * and back with + i conj t(k).  In place, two numbers at a time, as t(h - k) is -conj t(k); turn is
- * -i t(k), or i conj t(k).
+ * and back with + i conj t(k).  In place, two numbers at a time, because t(h - k) is -conj t(k); w
+ * is -i t(k), or i conj t(k).
  */
-static void exchange(double *a, double *b, const double turn[2], double scale)
+static void exchange(const struct fbp_fft *f, double *z, bool back)
 {
-    const double er = a[0] + b[0], ei = a[1] - b[1];
-    double d[2] = {a[0] - b[0], a[1] + b[1]};
-
-    times(d, turn);
-    a[0] = scale * (er + d[0]);
-    a[1] = scale * (ei + d[1]);
-    b[0] = scale * (er - d[0]);
-    b[1] = scale * (d[1] - ei);
-}
-
-static void exchange_all(const struct fbp_fft *b, double *z, bool back)
-{
-    const size_t h = b->n / 2;
+    const size_t h = f->n / 2;
+    const double scale = back ? 1 : .5;
 
     for (size_t k = 1; k <= h / 2; k++) {
-        const double *t = b->turns + 2 * k;
-        const double turn[2] = {t[1], back ? t[0] : -t[0]};
-        double twice[2] = {z[2 * k], z[2 * k + 1]}; /* of the one in the middle */
-        exchange(z + 2 * k, 2 * k == h ? twice : z + 2 * (h - k), turn, back ? 1 : .5);
+        const double *t = f->turns + 2 * k, w[2] = {t[1], back ? t[0] : -t[0]};
+        double twice[2] = {z[2 * k], z[2 * k + 1]}; /* the number in the middle */
+        double *a = z + 2 * k, *b = 2 * k == h ? twice : z + 2 * (h - k);
+        const double er = a[0] + b[0], ei = a[1] - b[1];
+        double dr = a[0] - b[0], di = a[1] + b[1];
+        turn(&dr, &di, w);
+        a[0] = scale * (er + dr);
+        a[1] = scale * (ei + di);
+        b[0] = scale * (er - dr);
+        b[1] = scale * (di - ei);
     }
 }
 
-/* Real rows of odd length are complex ones. */
-static void real_odd(const struct fbp_fft *b, const double *row, double *spectrum, double *work)
+void fbp_fft_real(const struct fbp_fft *f, double *row, double complex *spectrum, double *work)
 {
-    for (size_t i = 0; i < b->n; i++) {
-        work[2 * i] = row[i];
-        work[2 * i + 1] = 0;
-    }
-    run(&b->core, work, work + 2 * b->n);
-    memcpy(spectrum, work, 2 * (b->n / 2 + 1) * sizeof *spectrum);
-}
-
-static void real_odd_back(const struct fbp_fft *b, const double *spectrum, double *row,
-                          double *work)
-{
-    memcpy(work, spectrum, 2 * (b->n / 2 + 1) * sizeof *spectrum);
-    work[1] = 0;
-    for (size_t i = 1; i <= b->n / 2; i++) {
-        work[2 * (b->n - i)] = work[2 * i];
-        work[2 * (b->n - i) + 1] = -work[2 * i + 1];
-    }
-    run_back(&b->core, work, work + 2 * b->n);
-    for (size_t i = 0; i < b->n; i++)
-        row[i] = work[2 * i];
-}
-
-void fbp_fft_real(const struct fbp_fft *b, double *row, double complex *spectrum, double *work)
-{
-    const size_t n = b->n;
+    const size_t n = f->n;
     double *z = (double *)spectrum;
 
-    if (!b->turns) {
-        real_odd(b, row, z, work);
+    if (!f->turns) { /* rows of odd length are complex ones */
+        for (size_t i = 0; i < n; i++) {
+            work[2 * i] = row[i];
+            work[2 * i + 1] = 0;
+        }
+        run(f, work, work + 2 * n);
+        memcpy(z, work, 2 * (n / 2 + 1) * sizeof *z);
         return;
     }
     memcpy(z, row, n * sizeof *row);
-    run(&b->core, z, work);
+    run(f, z, work);
     const double re = z[0], im = z[1];
-    exchange_all(b, z, false);
+    exchange(f, z, false);
     z[0] = re + im;
     z[n] = re - im;
     z[1] = z[n + 1] = 0;
 }
 
-void fbp_fft_real_back(const struct fbp_fft *b, double complex *spectrum, double *row, double *work)
+void fbp_fft_real_back(const struct fbp_fft *f, double complex *spectrum, double *row, double *work)
 {
-    const size_t n = b->n;
+    const size_t n = f->n;
     double *z = (double *)spectrum;
 
-    if (!b->turns) {
-        real_odd_back(b, z, row, work);
+    if (!f->turns) {
+        memcpy(work, z, 2 * (n / 2 + 1) * sizeof *z);
+        work[1] = 0;
+        for (size_t i = 1; i <= n / 2; i++) {
+            work[2 * (n - i)] = work[2 * i];
+            work[2 * (n - i) + 1] = -work[2 * i + 1];
+        }
+        run_back(f, work, work + 2 * n);
+        for (size_t i = 0; i < n; i++)
+            row[i] = work[2 * i];
         return;
     }
     const double first = z[0], last = z[n];
-    exchange_all(b, z, true);
+    exchange(f, z, true);
     z[0] = first + last;
     z[1] = first - last;
-    run_back(&b->core, z, work);
+    run_back(f, z, work);
     memcpy(row, z, n * sizeof *row);
-}
-
-struct even {
-    struct fbp_fft *fft;
-    double *row, *work;
-    double complex *spectrum;
-};
-
-static fbp_status open_even(struct even *e, size_t n)
-{
-    const size_t period = 2 * (n - 1);
-
-    FBP_TRY(fbp_fft_open_real(&e->fft, period));
-    FBP_TRY(fbp_alloc((void **)&e->row, period * sizeof *e->row, "the filter"));
-    FBP_TRY(fbp_alloc((void **)&e->spectrum, n * sizeof *e->spectrum, "the filter"));
-    return fbp_alloc((void **)&e->work, fbp_fft_work(period) * sizeof *e->work, "the filter");
 }
 
 fbp_status fbp_fft_even(double *values, size_t n)
 {
-    struct even e = {0};
-    const fbp_status st = open_even(&e, n);
+    const size_t period = 2 * (n - 1);
+    double *row = NULL, *work = NULL;
+    double complex *spectrum = NULL;
+    struct fbp_fft *fft = NULL;
+    fbp_status st;
 
-    if (st == FBP_OK) {
-        memcpy(e.row, values, n * sizeof *values);
-        for (size_t i = n; i < 2 * (n - 1); i++)
-            e.row[i] = values[2 * (n - 1) - i];
-        fbp_fft_real(e.fft, e.row, e.spectrum, e.work);
-        for (size_t i = 0; i < n; i++)
-            values[i] = creal(e.spectrum[i]);
-    }
-    fbp_fft_close(&e.fft);
-    fbp_free(e.row);
-    fbp_free(e.spectrum);
-    fbp_free(e.work);
+    FBP_TRY_GOTO(fbp_fft_open_real(&fft, period));
+    FBP_TRY_GOTO(fbp_alloc((void **)&row, period * sizeof *row, "the filter"));
+    FBP_TRY_GOTO(fbp_alloc((void **)&spectrum, n * sizeof *spectrum, "the filter"));
+    FBP_TRY_GOTO(fbp_alloc((void **)&work, fbp_fft_work(period) * sizeof *work, "the filter"));
+    memcpy(row, values, n * sizeof *values);
+    for (size_t i = n; i < period; i++)
+        row[i] = values[period - i];
+    fbp_fft_real(fft, row, spectrum, work);
+    for (size_t i = 0; i < n; i++)
+        values[i] = creal(spectrum[i]);
+fail:
+    fbp_fft_close(&fft);
+    fbp_free(row);
+    fbp_free(spectrum);
+    fbp_free(work);
     return st;
 }

@@ -2,21 +2,20 @@
  *
  *     X(k) = sum_j x(j) exp(-2 pi i j k / n);  the inverse has + i.  Neither divides by n.
  *
- * Arrays are FBP_ALIGN-aligned.  Several threads may use a plan at the same time.  The same n gives
- * the same bits every time.
+ * Arrays are FBP_ALIGN-aligned.  Several threads may use a plan at the same time.  The same n
+ * yields the same bits every time.
  */
 #ifndef FBP_SRC_FFT_H
 #define FBP_SRC_FFT_H
 
 #include "base/status.h"
 
-#include <complex.h>
 #include <stddef.h>
 
 /** The least even 2^a 3^b 5^c >= n, a length of fast transforms; 0 if it does not fit size_t. */
 size_t fbp_fft_length(size_t n);
 
-/** A plan. */
+/** Transform of rows of any length. */
 struct fbp_fft;
 
 /** Plan for rows of n complex numbers, n <= INT_MAX / 4.  FBP_ERR_NOMEM, FBP_ERR_UNSUPPORTED. */
@@ -31,15 +30,32 @@ void fbp_fft_close(struct fbp_fft **fft);
 size_t fbp_fft_work(size_t n);
 
 /** row: [n], in place.  work: [fbp_fft_work(n)]. */
-void fbp_fft_complex(const struct fbp_fft *fft, double complex *row, double *work);
+void fbp_fft_complex(const struct fbp_fft *fft, double _Complex *row, double *work);
 
 /** row: [n] to spectrum: [n/2 + 1], and back; the input may be overwritten. */
-void fbp_fft_real(const struct fbp_fft *fft, double *row, double complex *spectrum, double *work);
-void fbp_fft_real_back(const struct fbp_fft *fft, double complex *spectrum, double *row,
+void fbp_fft_real(const struct fbp_fft *fft, double *row, double _Complex *spectrum, double *work);
+void fbp_fft_real_back(const struct fbp_fft *fft, double _Complex *spectrum, double *row,
                        double *work);
 
 /** Transform of an even sequence of period 2 (n - 1), n > 1, in place.  values: [n], any alignment;
  *  the transform is even, too. */
 fbp_status fbp_fft_even(double *values, size_t n);
+
+enum { FBP_MIXED_LEVELS = 40 };
+
+/** Complex transform of n = 2^a 3^b 5^c points by mixed radices. */
+struct fbp_mixed {
+    size_t n;
+    unsigned n_levels;
+    size_t radix[FBP_MIXED_LEVELS];
+    double *turns; /**< exp(-2 pi i p k / n) of all levels */
+};
+
+/** FBP_ERR_UNSUPPORTED, without a message, if n has other prime factors. */
+fbp_status fbp_mixed_open(struct fbp_mixed *f, size_t n);
+void fbp_mixed_close(struct fbp_mixed *f);
+
+/** frequency: [n], the frequency at each place of a transform in place (abreast_tmpl.h). */
+void fbp_mixed_order(const struct fbp_mixed *f, size_t *frequency);
 
 #endif /* FBP_SRC_FFT_H */

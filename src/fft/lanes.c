@@ -1,6 +1,100 @@
-/* Vectors of four lanes, which every processor of today has, without contraction. */
+/* Filtering rows of floats in lanes: plans, whose tables are computed in double, and the transforms
+ * for vectors of four lanes, which every processor has, without contraction. */
 #include "fft/lanes.h"
 
+#include "base/mem.h"
+#include "base/vec.h"
+
+#include <math.h>
+
+/* Radices of the levels.  Fours first, because the first level takes a 4 or a 2, and large blocks
+ * soon fit a cache then; the leaves take the remaining twos. */
+static void choose_levels(struct fbp_lanes_plan *p)
+{
+    size_t radix[FBP_LANES_LEVELS];
+    unsigned n = 0;
+    size_t left = p->n, points = p->n;
+
+    radix[n++] = left % 4 == 0 ? 4 : 2;
+    left /= radix[0];
+    for (; left % 4 == 0 && left % 16 != 8; left /= 4)
+        radix[n++] = 4;
+    p->leaf = left % 8 == 0 ? 8 : left % 2 == 0 ? 2 : 1;
+    left /= p->leaf;
+    for (; left % 5 == 0; left /= 5)
+        radix[n++] = 5;
+    for (; left % 3 == 0; left /= 3)
+        radix[n++] = 3;
+    if (p->leaf == 1 && n > 1) /* the last level, without turns */
+        p->leaf = radix[--n];
+    p->n_levels = n;
+    for (unsigned i = 0; i < n; i++) {
+        points /= radix[i];
+        p->level[i] = (struct fbp_lanes_level){.radix = radix[i], .m = points};
+    }
+}
+
+fbp_status fbp_lanes_plan_open(struct fbp_lanes_plan *p, size_t n, const double *response,
+                               const double *imaginary)
+{
+    const size_t parts = imaginary ? 2 : 1;
+    size_t floats = 0;
+
+    *p = (struct fbp_lanes_plan){.n = n, .has_phase = imaginary != NULL};
+    choose_levels(p);
+    for (unsigned i = 0; i < p->n_levels; i++)
+        floats += 2 * (p->level[i].radix - 1) * p->level[i].m;
+    FBP_TRY(fbp_alloc((void **)&p->turns, floats * sizeof *p->turns, "the plan of a transform"));
+    float *out = p->turns;
+    for (unsigned i = 0; i < p->n_levels; i++) {
+        const size_t radix = p->level[i].radix, m = p->level[i].m, points = radix * m;
+        p->level[i].turn = out;
+        for (size_t j = 0; j < m; j++)
+            for (size_t k = 1; k < radix; k++) {
+                const double angle = 2 * FBP_PI * (double)(j * k % points) / (double)points;
+                *out++ = (float)cos(angle);
+                *out++ = (float)-sin(angle);
+            }
+    }
+    FBP_TRY(fbp_alloc((void **)&p->response, parts * n * sizeof *p->response, "filter response"));
+    for (size_t i = 0; i < n; i++) {
+        /* frequency k falls at place i: the digits of i in reverse order */
+        size_t left = i, times = 1, k = 0;
+        for (unsigned l = 0; l < p->n_levels; l++) {
+            k += times * (left / p->level[l].m);
+            left %= p->level[l].m;
+            times *= p->level[l].radix;
+        }
+        k += times * left;
+        const size_t at = k <= n / 2 ? k : n - k;
+        p->response[parts * i] = (float)response[at];
+        if (imaginary)
+            p->response[2 * i + 1] = (float)((k == at ? 1 : -1) * imaginary[at]);
+    }
+    return FBP_OK;
+}
+
+void fbp_lanes_plan_close(struct fbp_lanes_plan *p)
+{
+    fbp_free(p->turns);
+    fbp_free(p->response);
+    *p = (struct fbp_lanes_plan){0};
+}
+
+const struct fbp_lanes *fbp_lanes_table(size_t lanes)
+{
+#if defined(__x86_64__)
+    if (lanes >= fbp_lanes_avx512.lanes)
+        return &fbp_lanes_avx512;
+    if (lanes >= fbp_lanes_avx2.lanes)
+        return &fbp_lanes_avx2;
+#else
+    (void)lanes;
+#endif
+    return &fbp_lanes_c;
+}
+
+/* Parameters of lanes_tmpl.h. */
 #define TABLE              fbp_lanes_c
 #define VL                 4
 #define V                  v4

@@ -1,13 +1,13 @@
-/** @file lanes.h  Rows of floats through a filter, as many at once as vectors have lanes
- * (internal).
+/** @file lanes.h  Rows of floats through a filter, two per lane of the vectors at once (internal);
+ * backend/cpu/convolve.c uses it.
  *
  * A lane holds two rows, one as the real and one as the imaginary part of a complex row z:
  *
  *     x[(i 2 + part) lanes + l],   i < n, part 0 real, 1 imaginary, l < lanes
  *
- * so that the transform of all is that of one with vectors for numbers, and no lane has a bit of
- * another.  It is one in place: a frequency stays where it falls, is multiplied there, and goes
- * back.  Block after block: all that is done with one that fits a cache is done at once.
+ * The transform of all is that of one row with vectors in place of numbers, and lanes do not
+ * influence each other.  It works in place: a frequency is multiplied at the place where it falls,
+ * and transformed back.  All work on a block that fits a cache is done before the next block.
  */
 #ifndef FBP_SRC_LANES_H
 #define FBP_SRC_LANES_H
@@ -19,7 +19,7 @@
 
 enum { FBP_LANES_LEVELS = 40 };
 
-/** A level cuts blocks of radix * m points into `radix` blocks. */
+/** A level cuts blocks of radix * m points into `radix` blocks; radix 2 only at the first. */
 struct fbp_lanes_level {
     size_t radix;
     size_t m;
@@ -29,35 +29,37 @@ struct fbp_lanes_level {
 /** n = 2^a 3^b 5^c is even; rows have at most n/2 samples. */
 struct fbp_lanes_plan {
     size_t n;
-    unsigned n_levels; /**< above the leaves */
+    unsigned n_levels; /**< number of levels above the leaves */
     struct fbp_lanes_level level[FBP_LANES_LEVELS];
-    size_t leaf;     /**< points of a block that is not cut: 1, 2, 3, 4, 5 or 8 */
+    size_t leaf;     /**< points of the smallest blocks: 1, 2, 3, 4, 5 or 8 */
     bool has_phase;  /**< the response is complex */
-    float *response; /**< in the order in which frequencies fall, [n] or [n][2] */
+    float *response; /**< [n] or [n][2], in the order of the transformed frequencies */
     float *turns;    /**< of all levels */
 };
 
 /** A plan for rows of up to n/2 samples.
  *
- * response, imaginary  factors of the frequencies 0 … n/2, as in fft.h; imaginary may be NULL */
+ * response, imaginary  factors of the frequencies 0 … n/2, order as in fft.h; imaginary may be NULL
+ */
 fbp_status fbp_lanes_plan_open(struct fbp_lanes_plan *p, size_t n, const double *response,
                                const double *imaginary);
 void fbp_lanes_plan_close(struct fbp_lanes_plan *p);
 
 struct fbp_lanes {
     size_t lanes;
-    /** The first half of x, what is behind the rows' n_columns included, through the filter; of the
-     *  result as much is whole.  x: FBP_ALIGN-aligned, of plan->n points. */
+    /** Filter the first half of x, zeros after the rows' n_columns included; the second half of the
+     *  result is not valid.  x: FBP_ALIGN-aligned, of plan->n points. */
     void (*filter)(const struct fbp_lanes_plan *plan, float *x);
-    /** a[l][i] and b[l][i], i < n, times scale_a[l] and scale_b[l], to x; all of the `lanes`. */
+    /** Copy a[l][i] and b[l][i], i < n, times scale_a[l] and scale_b[l], to x; for all l < lanes.
+     */
     void (*gather)(const float *const *a, const float *const *b, const float *scale_a,
                    const float *scale_b, size_t n, float *x);
-    /** The way back. */
+    /** Copy them back. */
     void (*scatter)(const float *x, const float *scale_a, const float *scale_b, size_t n,
                     float *const *a, float *const *b);
 };
 
-/** The table for vectors of at most so many lanes; 4 lanes (C) are always available. */
+/** The table for vectors of at most `lanes` lanes; 4 lanes (C) are always available. */
 const struct fbp_lanes *fbp_lanes_table(size_t lanes);
 
 /** The tables of C, AVX2 and AVX-512; the last two on x86-64 only. */

@@ -1,4 +1,5 @@
-/* Compiled with -mavx2 -mfma; must not be reached without them. */
+/* Filtering rows of floats in lanes of AVX2.  Compiled with -mavx2 -mfma; must not be called
+ * without them. */
 #include "fft/lanes.h"
 
 #if defined(__x86_64__)

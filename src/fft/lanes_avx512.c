@@ -1,4 +1,5 @@
-/* Compiled with -mavx512f -mavx512dq -mavx512bw -mavx512vl; must not be reached without them. */
+/* Filtering rows of floats in lanes of AVX-512.  Compiled with -mavx512f -mavx512dq -mavx512bw
+ * -mavx512vl; must not be called without them. */
 #include "fft/lanes.h"
 
 #if defined(__x86_64__)

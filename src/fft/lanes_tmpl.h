@@ -1,16 +1,17 @@
 /*
- * Template of the transforms of lanes.h.  Parameters:
+ * Template of the transforms of lanes.h; lanes.c, lanes_avx2.c and lanes_avx512.c include it.
+ * Parameters:
  *
  *   VL                      floats per vector
- *   V                       vector type, for which the operators + - * are defined
+ *   V                       vector type with the operators + - *
  *   VSET1(a)                a in all lanes
  *   VFMA(a, b, c)           a b + c, and VFNMA(a, b, c) c - a b
  *   VZIP(a, b, lo, hi)      lo = a0 b0 a1 b1 …, hi the rest
- *   VLOADU(p), VSTOREU(p, a)  where p is not aligned
+ *   VLOADU(p), VSTOREU(p, a)  for p that is not aligned
  *   TABLE                   name of the table
  *
- * Blocks are cut by decimation in frequency on the way there, and joined by decimation in time on
- * the way back (Van Loan, Computational Frameworks for the FFT, 1992, 1.4 and 1.9).
+ * The transform cuts blocks by decimation in frequency, and the inverse joins them by decimation in
+ * time (Van Loan, Computational Frameworks for the FFT, 1992, 1.4 and 1.9).
  */
 
 #define S float
@@ -18,29 +19,24 @@
 
 enum { POINT = 2 * VL, MOST = 8 };
 
-/* Where the parts of a number lie; exchanged on the way back. */
-enum way { THERE, BACK };
-
-INLINE V *part(float *x, enum way way, bool imaginary)
-{
-    return (V *)(void *)(x + ((way == THERE) == imaginary ? VL : 0));
-}
+/* Offset of the real part of a number; exchanged for the inverse transform. */
+enum way { THERE = 0, BACK = VL };
 
 INLINE void load(float *x, size_t m, size_t n, enum way way, V *re, V *im)
 {
     UNROLL
-    for (size_t k = 0; k < n; k++) {
-        re[k] = *part(x + k * m * POINT, way, false);
-        im[k] = *part(x + k * m * POINT, way, true);
+    for (size_t k = 0; k < n; k++, x += m * POINT) {
+        re[k] = *(V *)(void *)(x + way);
+        im[k] = *(V *)(void *)(x + VL - way);
     }
 }
 
 INLINE void store(float *x, size_t m, size_t n, enum way way, const V *re, const V *im)
 {
     UNROLL
-    for (size_t k = 0; k < n; k++) {
-        *part(x + k * m * POINT, way, false) = re[k];
-        *part(x + k * m * POINT, way, true) = im[k];
+    for (size_t k = 0; k < n; k++, x += m * POINT) {
+        *(V *)(void *)(x + way) = re[k];
+        *(V *)(void *)(x + VL - way) = im[k];
     }
 }
 
@@ -57,7 +53,7 @@ INLINE void cut(size_t radix, const struct fbp_lanes_level *l, float *x)
     }
 }
 
-/* Of the result the first `wanted` blocks. */
+/* Join; only the first `wanted` blocks of the result are stored. */
 INLINE void join(size_t radix, size_t wanted, const struct fbp_lanes_level *l, float *x)
 {
     const float *w = l->turn;
@@ -71,7 +67,7 @@ INLINE void join(size_t radix, size_t wanted, const struct fbp_lanes_level *l, f
     }
 }
 
-/* The whole, whose second half is zeros that need not be there. */
+/* Cut the whole row, whose second half counts as zeros and is not read. */
 INLINE void cut_half(size_t radix, const struct fbp_lanes_level *l, float *x)
 {
     const float *w = l->turn;
@@ -98,7 +94,7 @@ INLINE void cut_half(size_t radix, const struct fbp_lanes_level *l, float *x)
     }
 }
 
-/* n blocks there, times the response, and back. */
+/* Transform n blocks, multiply by the response, transform back. */
 INLINE void leaves(size_t radix, bool has_phase, float *x, size_t n, const float *response)
 {
     for (; n > 0; n--, x += radix * POINT, response += (has_phase ? 2 : 1) * radix) {
@@ -128,15 +124,6 @@ INLINE void leaves(size_t radix, bool has_phase, float *x, size_t n, const float
     {                                                                     \
         leaves(radix, true, x, n, response);                              \
     }
-#define LEVEL(radix)                                                    \
-    static void cut_##radix(const struct fbp_lanes_level *l, float *x)  \
-    {                                                                   \
-        cut(radix, l, x);                                               \
-    }                                                                   \
-    static void join_##radix(const struct fbp_lanes_level *l, float *x) \
-    {                                                                   \
-        join(radix, radix, l, x);                                       \
-    }
 
 LEAVES(1)
 LEAVES(2)
@@ -144,25 +131,32 @@ LEAVES(3)
 LEAVES(4)
 LEAVES(5)
 LEAVES(8)
-LEVEL(2)
-LEVEL(3)
-LEVEL(4)
-LEVEL(5)
-LEVEL(8)
 
-typedef void leaves_fn(float *x, size_t n, const float *response);
-typedef void level_fn(const struct fbp_lanes_level *l, float *x);
-
-static leaves_fn *const all_leaves[MOST + 1][2] = {
+static void (*const all_leaves[MOST + 1][2])(float *x, size_t n, const float *response) = {
     [1] = {leaves_1, phases_1}, [2] = {leaves_2, phases_2}, [3] = {leaves_3, phases_3},
     [4] = {leaves_4, phases_4}, [5] = {leaves_5, phases_5}, [8] = {leaves_8, phases_8}};
-static level_fn *const all_levels[MOST + 1][2] = {[2] = {cut_2, join_2},
-                                                  [3] = {cut_3, join_3},
-                                                  [4] = {cut_4, join_4},
-                                                  [5] = {cut_5, join_5},
-                                                  [8] = {cut_8, join_8}};
 
-/* The blocks of a level, from the point `at` of the whole on. */
+static void cut_level(const struct fbp_lanes_level *l, float *x)
+{
+    if (l->radix == 4)
+        cut(4, l, x);
+    else if (l->radix == 5)
+        cut(5, l, x);
+    else
+        cut(3, l, x);
+}
+
+static void join_level(const struct fbp_lanes_level *l, float *x)
+{
+    if (l->radix == 4)
+        join(4, 4, l, x);
+    else if (l->radix == 5)
+        join(5, 5, l, x);
+    else
+        join(3, 3, l, x);
+}
+
+/* Filter the blocks of a level, from point `at` of the whole row on. */
 static void filter_blocks(const struct fbp_lanes_plan *f, unsigned level, float *x, size_t at)
 {
     const struct fbp_lanes_level *l = &f->level[level];
@@ -175,9 +169,9 @@ static void filter_blocks(const struct fbp_lanes_plan *f, unsigned level, float 
     }
     const size_t n = l[-1].radix, points = l[-1].m;
     for (size_t k = 0; k < n; k++, x += points * POINT, at += points) {
-        all_levels[l->radix][0](l, x);
+        cut_level(l, x);
         filter_blocks(f, level + 1, x, at);
-        all_levels[l->radix][1](l, x);
+        join_level(l, x);
     }
 }
 
@@ -196,8 +190,8 @@ static void filter(const struct fbp_lanes_plan *f, float *x)
         join(4, 2, first, x);
 }
 
-/* A square: zipping the first half of the vectors with the second turns the index of an element by
- * one bit, and log2(VL) turns exchange row and column. */
+/* Transpose a square: zipping the first half of the vectors with the second rotates the index of an
+ * element by one bit, and log2(VL) rotations exchange row and column. */
 INLINE void transpose(V a[VL])
 {
     UNROLL
@@ -212,56 +206,49 @@ INLINE void transpose(V a[VL])
     }
 }
 
-static void gather_part(const float *const *rows, const float *scale, size_t n, float *x)
-{
-    size_t i = 0;
-
-    for (; i + VL <= n; i += VL) {
-        V a[VL];
-        UNROLL
-        for (size_t l = 0; l < VL; l++)
-            a[l] = VLOADU(rows[l] + i) * VSET1(scale[l]);
-        transpose(a);
-        UNROLL
-        for (size_t l = 0; l < VL; l++)
-            *(V *)(void *)(x + (i + l) * POINT) = a[l];
-    }
-    for (; i < n; i++)
-        for (size_t l = 0; l < VL; l++)
-            x[i * POINT + l] = rows[l][i] * scale[l];
-}
-
 static void gather(const float *const *a, const float *const *b, const float *scale_a,
                    const float *scale_b, size_t n, float *x)
 {
-    gather_part(a, scale_a, n, x);
-    gather_part(b, scale_b, n, x + VL);
-}
-
-static void scatter_part(const float *x, const float *scale, size_t n, float *const *rows)
-{
-    size_t i = 0;
-
-    for (; i + VL <= n; i += VL) {
-        V a[VL];
-        UNROLL
-        for (size_t l = 0; l < VL; l++)
-            a[l] = *(const V *)(const void *)(x + (i + l) * POINT);
-        transpose(a);
-        UNROLL
-        for (size_t l = 0; l < VL; l++)
-            VSTOREU(rows[l] + i, a[l] * VSET1(scale[l]));
+    for (int part = 0; part < 2; part++, x += VL) {
+        const float *const *rows = part ? b : a, *scale = part ? scale_b : scale_a;
+        size_t i = 0;
+        for (; i + VL <= n; i += VL) {
+            V v[VL];
+            UNROLL
+            for (size_t l = 0; l < VL; l++)
+                v[l] = VLOADU(rows[l] + i) * VSET1(scale[l]);
+            transpose(v);
+            UNROLL
+            for (size_t l = 0; l < VL; l++)
+                *(V *)(void *)(x + (i + l) * POINT) = v[l];
+        }
+        for (; i < n; i++)
+            for (size_t l = 0; l < VL; l++)
+                x[i * POINT + l] = rows[l][i] * scale[l];
     }
-    for (; i < n; i++)
-        for (size_t l = 0; l < VL; l++)
-            rows[l][i] = x[i * POINT + l] * scale[l];
 }
 
 static void scatter(const float *x, const float *scale_a, const float *scale_b, size_t n,
                     float *const *a, float *const *b)
 {
-    scatter_part(x, scale_a, n, a);
-    scatter_part(x + VL, scale_b, n, b);
+    for (int part = 0; part < 2; part++, x += VL) {
+        const float *scale = part ? scale_b : scale_a;
+        float *const *rows = part ? b : a;
+        size_t i = 0;
+        for (; i + VL <= n; i += VL) {
+            V v[VL];
+            UNROLL
+            for (size_t l = 0; l < VL; l++)
+                v[l] = *(const V *)(const void *)(x + (i + l) * POINT);
+            transpose(v);
+            UNROLL
+            for (size_t l = 0; l < VL; l++)
+                VSTOREU(rows[l] + i, v[l] * VSET1(scale[l]));
+        }
+        for (; i < n; i++)
+            for (size_t l = 0; l < VL; l++)
+                rows[l][i] = x[i * POINT + l] * scale[l];
+    }
 }
 
 const struct fbp_lanes TABLE = {VL, filter, gather, scatter};

@@ -1,12 +1,12 @@
 /*
- * Template of the small transforms that larger ones are made of, in place.  Parameters:
+ * Template of the small transforms that larger ones are made of, in place; fft.c, abreast_tmpl.h
+ * and lanes_tmpl.h include it.  Parameters:
  *
- *   V, S                what is transformed: vectors, or numbers; and numbers
+ *   V, S                type of the points: vectors, or numbers; type of numbers
  *   VSET1(a)            a in all lanes
  *   VFMA(a, b, c)       a b + c, and VFNMA(a, b, c) c - a b
  *
- * The way back is the way there of numbers whose real and imaginary parts are exchanged, and that
- * leave it so.
+ * The inverse transform is the same one for numbers with real and imaginary parts exchanged.
  */
 
 #define INLINE static inline __attribute__((always_inline))
@@ -91,7 +91,7 @@ INLINE void dft5(V *re, V *im)
     im[4] = pi + ur;
 }
 
-/* Even and odd points, whose transforms are joined. */
+/* Joins the transforms of even and odd points. */
 INLINE void dft8(V *re, V *im)
 {
     const V h = VSET1(0.70710678118654752440);

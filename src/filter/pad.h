@@ -1,18 +1,19 @@
-/** @file pad.h  Rows carried on beyond the panel's ends (internal).
+/** @file pad.h  Continuation of rows beyond the panel's ends, for the host and for devices
+ * (internal).
  *
- * A row that does not fall to 0 at the end of the panel is carried on by P phi(t / E), t columns
- * beyond it: P its value there, E how far it reaches, phi one falling shape.  The filter is linear,
- * so that this adds P (h * phi_E)(c) to filtered column c: tables for some lengths E, worked out
- * once in double, between which is interpolated.  The transforms stay as long as they are.
+ * A row that does not fall to 0 at the end of the panel is continued by P phi(t / E), t columns
+ * beyond the end: P the row's value there, E the length, phi one falling shape.  The filter is
+ * linear: this adds P (h * phi_E)(c) to filtered column c, from tables for some lengths E, computed
+ * once in double, with interpolation in between.  The transforms keep their length.
  *
  * cosine   phi = (1 + cos(pi x)) / 2, E a fixed part of the row.
- * ellipse  phi = sqrt(1 - 0.7 x - 0.3 x^2); the square of an ellipse's shadow is a parabola, so a
- *          parabola through the end is fitted to the squares of 32 samples of the row's outer half,
- *          and E is where it ends (Maltz et al. 2007, Med. Phys. 34, 3077, fit an ellipse, too).
- *          A row that does not fall towards its end is no ellipse's: then E is short.
+ * ellipse  phi = sqrt(1 - 0.7 x - 0.3 x^2); the square of an ellipse's shadow is a parabola,
+ * therefore a parabola through the end is fitted to the squares of 32 samples of the row's outer
+ * half, and E is where it ends (Maltz et al. 2007, Med. Phys. 34, 3077, fit an ellipse, too). A row
+ * that does not fall towards its end is no ellipse's: then E is short.
  *
- * What was measured is looked at without its weights, so that redundancy does not bend it.  What
- * was chosen, and how well it does, is in docs/accuracy.md.
+ * Measured values are used without their weights, because redundancy would bend them.
+ * docs/accuracy.md has the choices and their errors.
  */
 #ifndef FBP_SRC_PAD_H
 #define FBP_SRC_PAD_H
@@ -21,24 +22,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#ifndef FBP_PAD_FN /* a device's compiler has words of its own for it */
+#ifndef FBP_PAD_FN /* devices' compilers have other keywords */
 #    define FBP_PAD_FN static inline
 #endif
 
-/** Samples of a row's outer half that an ellipse is fitted to; most lengths of tables. */
+/** Number of samples of a row's outer half for the fit of an ellipse; greatest number of tables. */
 enum { FBP_PAD_POINTS = 32, FBP_PAD_LENGTHS = 64 };
 
-/** What both ends of a row have in common. */
+/** Parameters of both ends of a row. */
 struct fbp_pad_rule {
     unsigned n_columns; /**< of the panel */
-    unsigned edge;      /**< columns at an end that its value is fitted to */
-    bool fit;           /**< a parabola for E; else E = lengths[0] */
-    bool ends[2];       /**< an end towards the axis of an offset panel is not carried on */
+    unsigned edge;      /**< number of columns at an end for the fit of its value */
+    bool fit;           /**< E from a parabola; else E = lengths[0] */
+    bool ends[2];       /**< continued; false: towards the axis of an offset panel */
     unsigned n_lengths;
-    float lengths[FBP_PAD_LENGTHS]; /**< columns; growing */
+    float lengths[FBP_PAD_LENGTHS]; /**< [columns], growing */
 };
 
-/** How a row goes on at an end: amount ((1 - part) tables[at] + part tables[at + 1]). */
+/** Continuation of a row at an end: amount ((1 - part) tables[at] + part tables[at + 1]). */
 struct fbp_pad_end {
     float amount, part;
     unsigned at;
@@ -84,8 +85,8 @@ FBP_PAD_FN void fbp_pad_add(const struct fbp_pad_rule *r, unsigned i, float p, f
     s->xxy += x * x * y;
 }
 
-/** Where y = b x + c x^2 comes down to -p0^2, in columns beyond the end.  Ellipses fall towards
- * their ends: where the row does not, 0.1 of the row at most, 0.4 where it clearly does. */
+/** Columns beyond the end to the point where y = b x + c x^2 falls to -p0^2.  Ellipses fall towards
+ * their ends: at most 0.4 of the row if the row clearly falls, 0.1 if it does not. */
 FBP_PAD_FN float fbp_pad_reach(const struct fbp_pad_rule *r, float p0, const struct fbp_pad_sums *s)
 {
     const float least = 0.1f, most = 0.4f, n = (float)r->n_columns;

@@ -1,14 +1,14 @@
-/* Filters of plane integrals: f^2 in place of the ramp, deconvolution of the line shape, splines.
- */
+/* Filters of plane integrals: f^2 in place of the ramp (Natterer 1986), deconvolution of the line
+ * shape, filters around a circle, splines (Unser 1993).  plan/plane_filter.c designs them. */
 #include "filter/parabola.h"
 
 #include "fft/fft.h"
-#include "filter/filter.h"
 
 #include "base/mem.h"
 #include "base/stop.h"
 #include "base/vec.h"
 
+#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +41,8 @@ static double cos_pi(double x)
     return sin_pi(remainder(x, 2) + .5);
 }
 
-/* Integral of v^k (-1)^i (a v)^j / j! over [0, 1/2], summed over i; j = 2 i + odd: what is left of
- * sums whose terms cancel where a is small. */
+/* Integral of v^k (-1)^i (a v)^j / j! over [0, 1/2], summed over i; j = 2 i + odd: for sums whose
+ * terms cancel if a is small. */
 static double series(double a, int k, int odd)
 {
     double term = odd ? a : 1, half = ldexp(1, -(k + odd + 1)), sum = 0;
@@ -75,41 +75,31 @@ static double sine_half(double y)
     return (sin_pi(y / 2) / a - cos_pi(y / 2) / 2) / a;
 }
 
-/* Integral of cos(2 pi x f) over |f| <= cutoff / 2. */
-static double band(double cutoff, double x)
-{
-    return x == 0 ? cutoff : sin_pi(cutoff * x) / (FBP_PI * x);
-}
-
-/* Up to the cut-off at 1/2. */
-static double windowed(enum fbp_filter filter, double x)
-{
-    switch (filter) {
-    case FBP_FILTER_RAM_LAK:
-        return whole(x);
-    case FBP_FILTER_SHEPP_LOGAN: /* f^2 sinc(f) = f sin(pi f) / pi */
-        return (sine_half(1 + 2 * x) + sine_half(1 - 2 * x)) / FBP_PI;
-    case FBP_FILTER_COSINE:
-        return (whole(x + .5) + whole(x - .5)) / 2;
-    case FBP_FILTER_HAMMING:
-        return .54 * whole(x) + .23 * (whole(x + 1) + whole(x - 1));
-    case FBP_FILTER_HANN:
-        return .5 * whole(x) + .25 * (whole(x + 1) + whole(x - 1));
-    default: /* a difference, or ramps */
-        return 0;
-    }
-}
-
 double fbp_parabola_kernel(enum fbp_filter filter, double cutoff, double x)
 {
-    const double *taps = taps_of(filter);
+    const double *taps = taps_of(filter), cube = cutoff * cutoff * cutoff, y = cutoff * x;
     double sum = 0;
 
-    if (!taps)
-        return cutoff * cutoff * cutoff * windowed(filter, cutoff * x);
-    for (int i = 1 - N_TAPS; i < N_TAPS; i++)
-        sum += taps[abs(i)] * band(cutoff, x - i);
-    return sum / (4 * FBP_PI * FBP_PI);
+    for (int i = 1 - N_TAPS; taps && i < N_TAPS; i++) {
+        const double d = x - i; /* integral of cos(2 pi d f) over |f| <= cutoff / 2 */
+        sum += taps[abs(i)] * (d == 0 ? cutoff : sin_pi(cutoff * d) / (FBP_PI * d));
+    }
+    if (taps)
+        return sum / (4 * FBP_PI * FBP_PI);
+    switch (filter) {
+    case FBP_FILTER_RAM_LAK:
+        return cube * whole(y);
+    case FBP_FILTER_SHEPP_LOGAN: /* f^2 sinc(f) = f sin(pi f) / pi */
+        return cube * ((sine_half(1 + 2 * y) + sine_half(1 - 2 * y)) / FBP_PI);
+    case FBP_FILTER_COSINE:
+        return cube * ((whole(y + .5) + whole(y - .5)) / 2);
+    case FBP_FILTER_HAMMING:
+        return cube * (.54 * whole(y) + .23 * (whole(y + 1) + whole(y - 1)));
+    case FBP_FILTER_HANN:
+        return cube * (.5 * whole(y) + .25 * (whole(y + 1) + whole(y - 1)));
+    default: /* ramps */
+        return 0;
+    }
 }
 
 double fbp_parabola_response(enum fbp_filter filter, double cutoff, double f)
@@ -127,18 +117,10 @@ double fbp_parabola_response(enum fbp_filter filter, double cutoff, double f)
     return sum / (4 * FBP_PI * FBP_PI);
 }
 
-/* even[n] = the kernel at 0, 1/oversampling, … */
-static void sample(enum fbp_filter filter, double cutoff, size_t oversampling, size_t n,
-                   double *even)
-{
-    for (size_t i = 0; i < n; i++)
-        even[i] = fbp_parabola_kernel(filter, cutoff, (double)i / (double)oversampling);
-}
-
 /*
- * The same of two ramps, one behind the other, on a row with zeros to three times its length: one
- * sampled ramp's response squared on that circle, cut off, and transformed back.  Samples between
- * are zeros in the upper half of the spectrum.
+ * even[n]: the kernel of two ramps, one behind the other, on a row with zeros to three times its
+ * length: one sampled ramp's response squared on that circle, cut off, and transformed back.
+ * Samples between are zeros in the upper half of the spectrum.
  */
 static fbp_status two_ramps(double cutoff, size_t n_columns, size_t oversampling, size_t n,
                             double *even)
@@ -156,42 +138,13 @@ static fbp_status two_ramps(double cutoff, size_t n_columns, size_t oversampling
     for (size_t i = 0; i <= last; i++)
         ramp[i] *= (double)i <= cutoff * (double)last ? ramp[i] / (double)circle : 0;
     if (oversampling > 1)
-        ramp[last] /= 2; /* it is there twice now, at either side */
+        ramp[last] /= 2; /* the highest frequency now occurs at either side */
     FBP_TRY_GOTO(fbp_fft_even(ramp, room));
     for (size_t i = 0; i < n; i++)
-        even[i] = i < n_columns ? ramp[i] : 0; /* more is never between two samples of a row */
+        even[i] = i < n_columns ? ramp[i] : 0; /* two samples of a row are never farther apart */
 fail:
     free(ramp);
     return st;
-}
-
-static fbp_status design(struct fbp_filter_design *out, enum fbp_filter filter, double cutoff,
-                         size_t oversampling, double *even)
-{
-    const size_t n = out->n_fft / 2 + 1;
-
-    if (filter == FBP_FILTER_TWO_RAMPS)
-        FBP_TRY(two_ramps(cutoff, out->n_columns, oversampling, n, even));
-    else
-        sample(filter, cutoff, oversampling, n, even);
-    memcpy(out->kernel, even, (out->half_width + 1) * sizeof *even);
-    FBP_TRY(fbp_fft_even(even, n));
-    for (size_t i = 0; i < n; i++)
-        out->response[i] = even[i] / (double)out->n_fft;
-    return FBP_OK;
-}
-
-/* A row that is cut off between two filters is no convolution with one kernel. */
-static fbp_status unpadded(struct fbp_filter_design *out, double cutoff, size_t n_columns,
-                           size_t half_width, size_t oversampling)
-{
-    if (oversampling > 1)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "filter: %s has no samples between those of a row: use two-ramps",
-                        fbp_filter_name(FBP_FILTER_TWO_RAMPS_UNPADDED));
-    FBP_TRY(fbp_filter_design(out, FBP_FILTER_RAM_LAK, cutoff, n_columns, half_width));
-    out->passes = 2;
-    return FBP_OK;
 }
 
 fbp_status fbp_parabola_design(struct fbp_filter_design *out, enum fbp_filter filter, double cutoff,
@@ -202,26 +155,49 @@ fbp_status fbp_parabola_design(struct fbp_filter_design *out, enum fbp_filter fi
 
     *out = (struct fbp_filter_design){.n_columns = n_columns, .half_width = half_width};
     FBP_TRY(fbp_filter_check(filter, cutoff, n_columns));
-    if (filter == FBP_FILTER_TWO_RAMPS_UNPADDED)
-        return unpadded(out, cutoff, n_columns, half_width, oversampling);
+    if (filter == FBP_FILTER_TWO_RAMPS_UNPADDED) { /* cut off in between: no single kernel */
+        if (oversampling > 1)
+            return fbp_fail(FBP_ERR_UNSUPPORTED,
+                            "filter: %s has no samples between those of a row: use two-ramps",
+                            fbp_filter_name(filter));
+        FBP_TRY(fbp_filter_design(out, FBP_FILTER_RAM_LAK, cutoff, n_columns, half_width));
+        out->passes = 2;
+        return FBP_OK;
+    }
     FBP_TRY_GOTO(fbp_filter_design_alloc(out, false));
-    FBP_TRY_GOTO(fbp_calloc((void **)&even, out->n_fft / 2 + 1, sizeof *even, "the filter"));
-    FBP_TRY_GOTO(design(out, filter, cutoff, oversampling, even));
-    free(even);
-    return FBP_OK;
+    const size_t n = out->n_fft / 2 + 1;
+    FBP_TRY_GOTO(fbp_calloc((void **)&even, n, sizeof *even, "the filter"));
+    if (filter == FBP_FILTER_TWO_RAMPS)
+        FBP_TRY_GOTO(two_ramps(cutoff, n_columns, oversampling, n, even));
+    else
+        for (size_t i = 0; i < n; i++)
+            even[i] = fbp_parabola_kernel(filter, cutoff, (double)i / (double)oversampling);
+    memcpy(out->kernel, even, (out->half_width + 1) * sizeof *even);
+    FBP_TRY_GOTO(fbp_fft_even(even, n));
+    for (size_t i = 0; i < n; i++)
+        out->response[i] = even[i] / (double)out->n_fft;
 fail:
     free(even);
-    fbp_filter_design_clear(out);
+    if (st != FBP_OK)
+        fbp_filter_design_clear(out);
     return st;
 }
 
-enum { A_WHILE = 8 }; /* frequencies, between two looks whether to go on */
+/* Frequencies of a band, and the filter's factors there. */
+struct band {
+    size_t n;          /* number of points */
+    double *f, *w;     /* [n] frequency in cycles per sample; weight of the integral */
+    double complex *h; /* [n] h^, then the factor of rows */
+};
 
-/* Where h^ has less than this of its greatest value, beyond the frequency of that, nothing but
- * noise is left to be divided by. */
+/* A check for cancellation follows so many frequencies. */
+enum { A_WHILE = 8 };
+
+/* If h^ is below this part of its greatest value, at a frequency above that of the greatest value,
+ * only noise is left. */
 static const double LEAST = 1e-5;
 
-fbp_status fbp_band_alloc(struct fbp_band *b, size_t n)
+static fbp_status band_alloc(struct band *b, size_t n)
 {
     const size_t room = n ? n : 1;
 
@@ -231,15 +207,14 @@ fbp_status fbp_band_alloc(struct fbp_band *b, size_t n)
     return fbp_calloc((void **)&b->h, room, sizeof *b->h, "the filter");
 }
 
-void fbp_band_clear(struct fbp_band *b)
+static void band_clear(struct band *b)
 {
     free(b->f);
     free(b->w);
     free(b->h);
-    *b = (struct fbp_band){0};
 }
 
-/* The factor at f, in cycles a sample. */
+/* The response's factor at f, in cycles per sample. */
 static double factor_at(const struct fbp_response *r, double f)
 {
     const double *at = r->table, x = 2 * f;
@@ -255,14 +230,14 @@ static double factor_at(const struct fbp_response *r, double f)
     return at[-1] + (x - at[-2]) / (at[0] - at[-2]) * (at[1] - at[-1]);
 }
 
-/* Sum of h[m] exp(-2 pi i f (m - centre)); 1 where there is none. */
+/* Sum of h[m] exp(-2 pi i f (m - centre)); 1 without a reference. */
 static double complex spectrum_at(const struct fbp_reference *r, double f)
 {
     const double complex step = cexp(-2 * FBP_PI * I * f);
     double complex sum = r->n ? 0 : 1, turn = 1;
 
     for (size_t m = 0; m < r->n; m++) {
-        if (m % 64 == 0) /* afresh, so that roundings do not add up */
+        if (m % 64 == 0) /* recomputed, because roundings add up */
             turn = cexp(-2 * FBP_PI * I * fmod(f * ((double)m - r->centre), 1));
         sum += r->h[m] * turn;
         turn *= step;
@@ -270,18 +245,22 @@ static double complex spectrum_at(const struct fbp_reference *r, double f)
     return sum;
 }
 
-/* From h^ to R / h^, times the weights of both halves of the band. */
-static fbp_status divide(struct fbp_band *b, const struct fbp_spectral_filter *s)
+/* b->h: R / h^ times the weights of both halves of the band. */
+static fbp_status divide(struct band *b, const struct fbp_spectral_filter *s)
 {
     const struct fbp_reference *r = &s->reference;
     double most = 0;
     size_t top = 0;
 
-    for (size_t i = 0; i < b->n; i++)
+    for (size_t i = 0; i < b->n; i++) {
+        if (i % A_WHILE == 0)
+            FBP_TRY(fbp_go_on());
+        b->h[i] = spectrum_at(r, b->f[i]);
         if (cabs(b->h[i]) > most) {
             most = cabs(b->h[i]);
             top = i;
         }
+    }
     for (size_t i = 0; i < b->n; i++) {
         const double size = cabs(b->h[i]), factor = factor_at(&s->response, b->f[i]);
         const double response = factor * fbp_parabola_response(s->filter, s->cutoff, b->f[i]);
@@ -293,36 +272,6 @@ static fbp_status divide(struct fbp_band *b, const struct fbp_spectral_filter *s
         const double power = size * size + r->wiener * most * most;
         b->h[i] = power > 0 ? 2 * b->w[i] * response * conj(b->h[i]) / power : 0;
     }
-    return FBP_OK;
-}
-
-fbp_status fbp_band_divide(struct fbp_band *b, const struct fbp_spectral_filter *s)
-{
-    for (size_t i = 0; i < b->n; i++) {
-        if (i % A_WHILE == 0)
-            FBP_TRY(fbp_go_on());
-        b->h[i] = spectrum_at(&s->reference, b->f[i]);
-    }
-    return divide(b, s);
-}
-
-static fbp_status check_reference(const struct fbp_reference *r)
-{
-    bool any = r->n == 0;
-
-    if (!(r->wiener >= 0 && isfinite(r->wiener)) || !isfinite(r->centre))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "filter: Wiener's term %g, middle of the reference spectrum %g: the term "
-                        "must be 0 or more, and both finite",
-                        r->wiener, r->centre);
-    for (size_t m = 0; m < r->n; m++) {
-        if (!isfinite(r->h[m]))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "filter: sample %zu of the reference spectrum is no finite number", m);
-        any = any || r->h[m] != 0;
-    }
-    if (!any)
-        return fbp_fail(FBP_ERR_INVALID, "filter: the reference spectrum is 0 everywhere");
     return FBP_OK;
 }
 
@@ -342,18 +291,32 @@ fbp_status fbp_response_check(const struct fbp_response *r)
     return FBP_OK;
 }
 
-fbp_status fbp_spectral_check(const struct fbp_spectral_filter *s, size_t n_columns)
+static fbp_status check(const struct fbp_spectral_filter *s, size_t n_columns)
 {
-    const char *what = s->reference.n  ? "deconvolution"
-                       : s->response.n ? "response that could be multiplied"
-                                       : "periodic form";
+    const struct fbp_reference *r = &s->reference;
+    bool any = r->n == 0;
 
     FBP_TRY(fbp_filter_check(s->filter, s->cutoff, n_columns));
     if (s->filter == FBP_FILTER_TWO_RAMPS || s->filter == FBP_FILTER_TWO_RAMPS_UNPADDED)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "filter: %s has no %s: use ram-lak, a window or a difference",
-                        fbp_filter_name(s->filter), what);
-    FBP_TRY(check_reference(&s->reference));
+                        fbp_filter_name(s->filter),
+                        r->n            ? "deconvolution"
+                        : s->response.n ? "response that could be multiplied"
+                                        : "periodic form");
+    if (!(r->wiener >= 0 && isfinite(r->wiener)) || !isfinite(r->centre))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "filter: Wiener's term %g, middle of the reference spectrum %g: the term "
+                        "must be 0 or more, and both finite",
+                        r->wiener, r->centre);
+    for (size_t m = 0; m < r->n; m++) {
+        if (!isfinite(r->h[m]))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "filter: sample %zu of the reference spectrum is no finite number", m);
+        any = any || r->h[m] != 0;
+    }
+    if (!any)
+        return fbp_fail(FBP_ERR_INVALID, "filter: the reference spectrum is 0 everywhere");
     return fbp_response_check(&s->response);
 }
 
@@ -366,101 +329,129 @@ static const double gauss[N_GAUSS] = {
     .10122853629037625915, .22238103445337447054, .31370664587788728734, .36268378337836198297,
     .36268378337836198297, .31370664587788728734, .22238103445337447054, .10122853629037625915};
 
-/* Parts of the band between two frequencies, so short that the longest kernel and spectrum turn by
- * less than a third in each. */
-static size_t parts_of(const struct fbp_reference *r, double longest, double from, double to)
-{
-    const double turns = (to - from) * (longest + (double)r->n + fabs(r->centre));
-
-    return to > from ? (size_t)ceil(3 * turns) + 4 : 0;
-}
-
-static void put_parts(double from, double to, size_t parts, struct fbp_band *b)
-{
-    const double width = (to - from) / (double)parts;
-
-    for (size_t i = 0; i < parts * N_GAUSS; i++, b->n++) {
-        const size_t part = i / N_GAUSS;
-        const double middle = (double)part + .5;
-        b->f[b->n] = from + width * (middle + at_gauss[i % N_GAUSS] / 2);
-        b->w[b->n] = width * gauss[i % N_GAUSS] / 2;
-    }
-}
-
-/* Where piece i of the band ends: the response has a corner there. */
-static double end_of(const struct fbp_spectral_filter *s, size_t i)
+/* Points of all parts of the band.  Parts end at the corners of the response, and are so short that
+ * the longest kernel and spectrum turn by less than a third in each. */
+static fbp_status integration_band(const struct fbp_spectral_filter *s, double longest,
+                                   struct band *b)
 {
     const struct fbp_response *r = &s->response;
+    const double length = longest + (double)s->reference.n + fabs(s->reference.centre);
 
-    return (i < r->n ? fmin(s->cutoff, r->table[2 * i]) : s->cutoff) / 2;
-}
-
-static fbp_status make_band(const struct fbp_spectral_filter *s, double longest, struct fbp_band *b)
-{
-    double from = 0;
-    size_t n = 0;
-
-    for (size_t i = 0; i <= s->response.n; from = end_of(s, i++))
-        n += parts_of(&s->reference, longest, from, end_of(s, i));
-    FBP_TRY(fbp_band_alloc(b, n * N_GAUSS));
-    b->n = 0;
-    from = 0;
-    for (size_t i = 0; i <= s->response.n; from = end_of(s, i++)) {
-        const double to = end_of(s, i);
-        put_parts(from, to, parts_of(&s->reference, longest, from, to), b);
+    for (int pass = 0; pass < 2; pass++) { /* count the points, then set them */
+        double from = 0;
+        size_t n = 0;
+        for (size_t i = 0; i <= r->n; i++) {
+            const double to = (i < r->n ? fmin(s->cutoff, r->table[2 * i]) : s->cutoff) / 2;
+            const double turns = (to - from) * length;
+            const size_t parts = to > from ? (size_t)ceil(3 * turns) + 4 : 0;
+            const double width = (to - from) / (double)parts;
+            for (size_t k = 0; pass && k < parts * N_GAUSS; k++) {
+                const double middle = (double)(k / N_GAUSS) + .5;
+                b->f[n + k] = from + width * (middle + at_gauss[k % N_GAUSS] / 2);
+                b->w[n + k] = width * gauss[k % N_GAUSS] / 2;
+            }
+            n += parts * N_GAUSS;
+            from = to;
+        }
+        if (!pass)
+            FBP_TRY(band_alloc(b, n));
     }
-    return fbp_band_divide(b, s);
-}
-
-/* kernel[+-n]: sum of h exp(+-2 pi i f x), x = n / oversampling, of which the real part is left. */
-static void kernel_at(const struct fbp_band *b, double x, double *ahead, double *behind)
-{
-    double even = 0, odd = 0;
-
-    for (size_t i = 0; i < b->n; i++) {
-        const double a = 2 * FBP_PI * fmod(b->f[i] * x, 1);
-        even += creal(b->h[i]) * cos(a);
-        odd += cimag(b->h[i]) * sin(a);
-    }
-    *ahead = even - odd;
-    *behind = even + odd;
-}
-
-/* The kernel of the design from the band. */
-static fbp_status fill(struct fbp_filter_design *d, const struct fbp_band *b, size_t oversampling)
-{
-    double *ahead = NULL, *behind = NULL;
-    fbp_status st;
-
-    FBP_TRY_GOTO(fbp_calloc((void **)&ahead, d->n_columns, sizeof *ahead, "the filter"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&behind, d->n_columns, sizeof *behind, "the filter"));
-    for (size_t n = 0; n < d->n_columns; n++) {
-        FBP_TRY_GOTO(fbp_go_on());
-        kernel_at(b, (double)n / (double)oversampling, &ahead[n], &behind[n]);
-    }
-    st = fbp_filter_from_kernel(d, ahead, d->kernel_back ? behind : NULL);
-fail:
-    free(ahead);
-    free(behind);
-    return st;
+    return divide(b, s);
 }
 
 fbp_status fbp_deconvolution_design(struct fbp_filter_design *out,
                                     const struct fbp_spectral_filter *s, size_t n_columns,
                                     size_t half_width, size_t oversampling)
 {
-    struct fbp_band band = {0};
+    double *ahead = NULL, *behind = NULL;
+    struct band b = {0};
     fbp_status st;
 
     *out = (struct fbp_filter_design){.n_columns = n_columns, .half_width = half_width};
-    FBP_TRY(fbp_spectral_check(s, n_columns));
+    FBP_TRY(check(s, n_columns));
     FBP_TRY_GOTO(fbp_filter_design_alloc(out, s->reference.n > 0));
-    FBP_TRY_GOTO(make_band(s, (double)n_columns / (double)oversampling, &band));
-    FBP_TRY_GOTO(fill(out, &band, oversampling));
+    FBP_TRY_GOTO(integration_band(s, (double)n_columns / (double)oversampling, &b));
+    FBP_TRY_GOTO(fbp_calloc((void **)&ahead, n_columns, sizeof *ahead, "the filter"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&behind, n_columns, sizeof *behind, "the filter"));
+    for (size_t n = 0; n < n_columns; n++) {
+        /* kernel[+-n]: the real part of the sum of h exp(+-2 pi i f x) */
+        const double x = (double)n / (double)oversampling;
+        double even = 0, odd = 0;
+        FBP_TRY_GOTO(fbp_go_on());
+        for (size_t i = 0; i < b.n; i++) {
+            const double a = 2 * FBP_PI * fmod(b.f[i] * x, 1);
+            even += creal(b.h[i]) * cos(a);
+            odd += cimag(b.h[i]) * sin(a);
+        }
+        ahead[n] = even - odd;
+        behind[n] = even + odd;
+    }
+    FBP_TRY_GOTO(fbp_filter_from_kernel(out, ahead, out->kernel_back ? behind : NULL));
 fail:
-    fbp_band_clear(&band);
+    free(ahead);
+    free(behind);
+    band_clear(&b);
     if (st != FBP_OK)
         fbp_filter_design_clear(out);
+    return st;
+}
+
+fbp_status fbp_periodic_design(struct fbp_filter_design *out, const struct fbp_spectral_filter *s,
+                               size_t n_columns)
+{
+    const size_t n = n_columns / 2 + 1;
+    struct band b = {0};
+    fbp_status st;
+
+    *out = (struct fbp_filter_design){
+        .n_columns = n_columns, .n_fft = n_columns, .periodic = true, .passes = 1};
+    FBP_TRY(check(s, n_columns));
+    FBP_TRY_GOTO(fbp_calloc((void **)&out->response, n, sizeof *out->response, "the filter"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&out->imaginary, n, sizeof *out->imaginary, "the filter"));
+    FBP_TRY_GOTO(band_alloc(&b, (size_t)floor(s->cutoff * (double)n_columns / 2 + 1e-9)));
+    for (size_t i = 0; i < b.n; i++) { /* above the frequency 0, where the response stays 0 */
+        b.f[i] = (double)(i + 1) / (double)n_columns;
+        b.w[i] = .5; /* for both halves of the band */
+    }
+    FBP_TRY_GOTO(divide(&b, s));
+    for (size_t i = 0; i < b.n; i++) {
+        const bool last = 2 * (i + 1) == n_columns; /* real, because rows are real */
+        out->response[i + 1] = creal(b.h[i]) / (double)n_columns;
+        out->imaginary[i + 1] = last ? 0 : cimag(b.h[i]) / (double)n_columns;
+    }
+fail:
+    band_clear(&b);
+    if (st != FBP_OK)
+        fbp_filter_design_clear(out);
+    return st;
+}
+
+fbp_status fbp_periodic_unroll(struct fbp_filter_design *straight,
+                               const struct fbp_filter_design *f)
+{
+    const size_t n = f->n_fft;
+    struct fbp_row_filter filter = {.fft = NULL};
+    struct fbp_row_work work = {.line = NULL};
+    double *behind = NULL;
+    fbp_status st;
+
+    *straight = (struct fbp_filter_design){.n_columns = f->n_columns};
+    FBP_TRY_GOTO(fbp_row_work_alloc(&work, f));
+    FBP_TRY_GOTO(fbp_row_filter_open(&filter, f, false));
+    FBP_TRY_GOTO(fbp_alloc((void **)&behind, n * sizeof *behind, "the filter"));
+    for (size_t i = 0; i <= n / 2; i++)
+        work.spectrum[i] = f->response[i] + I * f->imaginary[i];
+    fbp_fft_real_back(filter.fft, work.spectrum, work.line, work.scratch);
+    for (size_t i = 0; i < n; i++) /* one turn of the kernel, and the same from its end on */
+        behind[i] = work.line[(n - i) % n];
+    FBP_TRY_GOTO(fbp_filter_design_alloc(straight, true));
+    FBP_TRY_GOTO(fbp_filter_from_kernel(straight, work.line, behind));
+fail:
+    fbp_row_filter_close(&filter);
+    fbp_row_work_free(&work);
+    fbp_free(behind);
+    if (st != FBP_OK)
+        fbp_filter_design_clear(straight);
     return st;
 }
 
@@ -482,35 +473,27 @@ static double coefficient(const struct fbp_filter_design *d, ptrdiff_t n)
     return sqrt(3) * sum;
 }
 
-static fbp_status merge(const struct fbp_filter_design *from, struct fbp_filter_design *to)
-{
-    const bool asymmetric = from->kernel_back != NULL;
-    double *ahead = NULL, *behind = NULL;
-    fbp_status st;
-
-    FBP_TRY_GOTO(fbp_filter_design_alloc(to, asymmetric));
-    FBP_TRY_GOTO(fbp_calloc((void **)&ahead, to->n_columns, sizeof *ahead, "the filter"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&behind, to->n_columns, sizeof *behind, "the filter"));
-    for (size_t n = 0; n < to->n_columns; n++) {
-        ahead[n] = coefficient(from, (ptrdiff_t)n);
-        behind[n] = coefficient(from, -(ptrdiff_t)n);
-    }
-    st = fbp_filter_from_kernel(to, ahead, asymmetric ? behind : NULL);
-fail:
-    free(ahead);
-    free(behind);
-    return st;
-}
-
 fbp_status fbp_filter_spline(struct fbp_filter_design *d, size_t n_columns, size_t half_width)
 {
     struct fbp_filter_design to = {.n_columns = n_columns, .half_width = half_width};
+    const bool asymmetric = d->kernel_back != NULL;
+    double *ahead = NULL, *behind = NULL;
     fbp_status st;
 
     if (d->passes > 1)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "filter: %s has no cubic interpolation: use two-ramps",
                         fbp_filter_name(FBP_FILTER_TWO_RAMPS_UNPADDED));
-    st = merge(d, &to);
+    FBP_TRY_GOTO(fbp_filter_design_alloc(&to, asymmetric));
+    FBP_TRY_GOTO(fbp_calloc((void **)&ahead, n_columns, sizeof *ahead, "the filter"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&behind, n_columns, sizeof *behind, "the filter"));
+    for (size_t n = 0; n < n_columns; n++) {
+        ahead[n] = coefficient(d, (ptrdiff_t)n);
+        behind[n] = coefficient(d, -(ptrdiff_t)n);
+    }
+    FBP_TRY_GOTO(fbp_filter_from_kernel(&to, ahead, asymmetric ? behind : NULL));
+fail:
+    free(ahead);
+    free(behind);
     fbp_filter_design_clear(st == FBP_OK ? d : &to);
     if (st == FBP_OK)
         *d = to;

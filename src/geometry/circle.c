@@ -1,21 +1,69 @@
-/* Circular scans: views from a description, and the rotation axis fitted to given views. */
-#include "geometry/facts.h"
+/* Circular scans: views from a description (fbp_circle_views()), and the rotation axis and its
+ * position, fitted to given views. */
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 
 #include "base/mem.h"
 #include "base/sizes.h"
-#include "base/vec.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Views of a circular scan (design: the source stands at (d cos t, d sin t, 0)). */
+static fbp_status check_of_view(const struct fbp_range *range, size_t k, const char *what, double x)
+{
+    char name[80];
 
-/* A panel's axes before and after it is turned. */
-struct axes {
-    double u[3], v[3], n[3];
-};
+    if (fbp_in_range(range, x))
+        return FBP_OK;
+    snprintf(name, sizeof name, "geometry: view %zu: %s", k, what);
+    return fbp_check_range(range, name, x);
+}
+
+fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *c)
+{
+    FBP_TRY(FBP_TAKE(circle, c, given));
+    FBP_TRY(fbp_check_lines("geometry", c->kind));
+    if (c->n_views == 0 || !c->angles_rad)
+        return fbp_fail(FBP_ERR_INVALID, "geometry: the scan has no views: give angles");
+    FBP_TRY(fbp_check_range(&fbp_range_views, "geometry: n_views", (double)c->n_views));
+    for (size_t k = 0; k < c->n_views; k++)
+        FBP_TRY(check_of_view(&fbp_range_angle, k, "angle", c->angles_rad[k] * 180 / FBP_PI));
+
+    FBP_TRY(fbp_check_range(&fbp_range_pitch, "geometry: pixel pitch along u", c->pitch_mm[0]));
+    FBP_TRY(fbp_check_range(&fbp_range_pitch, "geometry: pixel pitch along v", c->pitch_mm[1]));
+    FBP_TRY(fbp_check_range(&fbp_range_place, "geometry: panel offset along u", c->offset_mm[0]));
+    FBP_TRY(fbp_check_range(&fbp_range_place, "geometry: panel offset along v", c->offset_mm[1]));
+    for (int i = 0; i < 3; i++)
+        if (!(fabs(c->tilt_rad[i]) < FBP_PI / 2))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "geometry: the panel is turned by %g degrees: turns must stay below 90",
+                            c->tilt_rad[i] * 180 / FBP_PI);
+    if (!(fabs(c->skew_rad) < FBP_PI / 4))
+        return fbp_fail(FBP_ERR_INVALID, "geometry: panel skew %g degrees: it must stay below 45",
+                        c->skew_rad * 180 / FBP_PI);
+
+    if (!fbp_kind_of(c->kind)->has_source)
+        return FBP_OK;
+    if (!c->sod_mm || !c->sdd_mm || (c->n_sod != 1 && c->n_sod != c->n_views) ||
+        (c->n_sdd != 1 && c->n_sdd != c->n_views))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "geometry: %zu source-to-axis and %zu source-to-detector distances for %zu "
+                        "views: give one, or one per view",
+                        c->n_sod, c->n_sdd, c->n_views);
+    for (size_t k = 0; k < c->n_views; k++) {
+        const double sod = c->sod_mm[c->n_sod == 1 ? 0 : k];
+        const double sdd = c->sdd_mm[c->n_sdd == 1 ? 0 : k];
+        FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-axis distance", sod));
+        FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-detector distance", sdd));
+        if (!(sdd >= sod)) /* a virtual detector, or two distances interchanged */
+            return fbp_fail(FBP_ERR_INVALID,
+                            "geometry: view %zu: source-to-detector distance %g mm: it must not be "
+                            "below the source-to-axis distance %g mm: if the detector is a virtual "
+                            "one, multiply distance and pitch by one factor, such as %.6g",
+                            k, sdd, sod, sod / sdd);
+    }
+    return FBP_OK;
+}
 
 /* Turn a towards b by angle; both unit and orthogonal. */
 static void turn(double a[3], double b[3], double angle)
@@ -29,101 +77,7 @@ static void turn(double a[3], double b[3], double angle)
     }
 }
 
-/* Each turn is about the panel's own axis as the turns before have left it. */
-static void turn_panel(struct axes *p, const double tilt[3])
-{
-    turn(p->v, p->n, tilt[0]);
-    turn(p->n, p->u, tilt[1]);
-    turn(p->u, p->v, tilt[2]);
-}
-
-static fbp_status check_of_view(const struct fbp_range *range, size_t k, const char *what, double x)
-{
-    char name[80];
-
-    if (fbp_in_range(range, x))
-        return FBP_OK;
-    snprintf(name, sizeof name, "geometry: view %zu: %s", k, what);
-    return fbp_check_range(range, name, x);
-}
-
-static fbp_status check_distances(const struct fbp_circle *c)
-{
-    if (!c->sod_mm || !c->sdd_mm || (c->n_sod != 1 && c->n_sod != c->n_views) ||
-        (c->n_sdd != 1 && c->n_sdd != c->n_views))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: %zu source-to-axis and %zu source-to-detector distances for %zu "
-                        "views: give one, or one a view",
-                        c->n_sod, c->n_sdd, c->n_views);
-    for (size_t k = 0; k < c->n_views; k++) {
-        const double sod = c->sod_mm[c->n_sod == 1 ? 0 : k];
-        const double sdd = c->sdd_mm[c->n_sdd == 1 ? 0 : k];
-        FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-axis distance", sod));
-        FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-detector distance", sdd));
-        if (!(sdd >= sod)) /* which may be a virtual detector, or two distances interchanged */
-            return fbp_fail(FBP_ERR_INVALID,
-                            "geometry: view %zu: source-to-detector distance %g mm: it must not be "
-                            "below the source-to-axis distance %g mm: if the detector is a virtual "
-                            "one, multiply distance and pitch by one factor, such as %.6g",
-                            k, sdd, sod, sod / sdd);
-    }
-    return FBP_OK;
-}
-
-static fbp_status check_panel(const struct fbp_circle *c)
-{
-    FBP_TRY(fbp_check_range(&fbp_range_pitch, "geometry: pixel pitch along u", c->pitch_mm[0]));
-    FBP_TRY(fbp_check_range(&fbp_range_pitch, "geometry: pixel pitch along v", c->pitch_mm[1]));
-    FBP_TRY(fbp_check_range(&fbp_range_place, "geometry: panel offset along u", c->offset_mm[0]));
-    FBP_TRY(fbp_check_range(&fbp_range_place, "geometry: panel offset along v", c->offset_mm[1]));
-    for (int i = 0; i < 3; i++)
-        if (!(fabs(c->tilt_rad[i]) < FBP_PI / 2))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "geometry: the panel is turned by %g degrees: turns must stay below 90",
-                            c->tilt_rad[i] * 180 / FBP_PI);
-    if (!(fabs(c->skew_rad) < FBP_PI / 4))
-        return fbp_fail(FBP_ERR_INVALID, "geometry: panel skew %g degrees: it must stay below 45",
-                        c->skew_rad * 180 / FBP_PI);
-    return FBP_OK;
-}
-
-static fbp_status check(const struct fbp_circle *c)
-{
-    FBP_TRY(fbp_check_lines("geometry", c->kind));
-    if (c->n_views == 0 || !c->angles_rad)
-        return fbp_fail(FBP_ERR_INVALID, "geometry: the scan has no views: give angles");
-    FBP_TRY(fbp_check_range(&fbp_range_views, "geometry: n_views", (double)c->n_views));
-    for (size_t k = 0; k < c->n_views; k++)
-        FBP_TRY(check_of_view(&fbp_range_angle, k, "angle", c->angles_rad[k] * 180 / FBP_PI));
-    FBP_TRY(check_panel(c));
-    return fbp_kind_of(c->kind)->has_source ? check_distances(c) : FBP_OK;
-}
-
-static void circle_view(const struct fbp_circle *c, size_t k, struct fbp_view *out)
-{
-    const double t = c->angles_rad[k], cs = cos(t), sn = sin(t);
-    const bool source = fbp_kind_of(c->kind)->has_source;
-    const double sod = source ? c->sod_mm[c->n_sod == 1 ? 0 : k] : 1;
-    const double sdd = source ? c->sdd_mm[c->n_sdd == 1 ? 0 : k] : 1;
-    struct axes p = {{-sn, cs, 0}, {0, 0, 1}, {cs, sn, 0}};
-
-    for (int i = 0; i < 3; i++) {
-        out->s[i] = sod * p.n[i];
-        out->d[i] = (sod - sdd) * p.n[i] + c->offset_mm[0] * p.u[i] + c->offset_mm[1] * p.v[i];
-    }
-    turn_panel(&p, c->tilt_rad);
-    for (int i = 0; i < 3; i++) {
-        out->u[i] = c->pitch_mm[0] * p.u[i];
-        out->v[i] = c->pitch_mm[1] * (cos(c->skew_rad) * p.v[i] + sin(c->skew_rad) * p.u[i]);
-    }
-}
-
-fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *out)
-{
-    FBP_TRY(FBP_TAKE(circle, out, given));
-    return check(out);
-}
-
+/* The source stands at (d cos t, d sin t, 0). */
 fbp_status fbp_circle_views(const struct fbp_circle *circle, struct fbp_view *views)
 {
     FBP_GIVEN(views);
@@ -131,65 +85,67 @@ fbp_status fbp_circle_views(const struct fbp_circle *circle, struct fbp_view *vi
 
     fbp_message_clear();
     FBP_TRY(fbp_check_circle(circle, &c));
-    for (size_t k = 0; k < c.n_views; k++)
-        circle_view(&c, k, &views[k]);
+    const bool source = fbp_kind_of(c.kind)->has_source;
+    for (size_t k = 0; k < c.n_views; k++) {
+        const double t = c.angles_rad[k], cs = cos(t), sn = sin(t);
+        const double sod = source ? c.sod_mm[c.n_sod == 1 ? 0 : k] : 1;
+        const double sdd = source ? c.sdd_mm[c.n_sdd == 1 ? 0 : k] : 1;
+        double u[3] = {-sn, cs, 0}, v[3] = {0, 0, 1}, n[3] = {cs, sn, 0};
+
+        for (int i = 0; i < 3; i++) {
+            views[k].s[i] = sod * n[i];
+            views[k].d[i] = (sod - sdd) * n[i] + c.offset_mm[0] * u[i] + c.offset_mm[1] * v[i];
+        }
+        /* each about the panel's own axis as the turns before have left it */
+        turn(v, n, c.tilt_rad[0]);
+        turn(n, u, c.tilt_rad[1]);
+        turn(u, v, c.tilt_rad[2]);
+        for (int i = 0; i < 3; i++) {
+            views[k].u[i] = c.pitch_mm[0] * u[i];
+            views[k].v[i] = c.pitch_mm[1] * (cos(c.skew_rad) * v[i] + sin(c.skew_rad) * u[i]);
+        }
+    }
     return FBP_OK;
 }
 
-/* The rotation axis, from where the sources stand. */
-
-/* A normal this near to z is z: at least, at most, and in terms of how far the sources lie off
- * their plane, seen from its middle. */
+/* A normal within this angle of z counts as z: at least, at most, and as a multiple of the distance
+ * of the sources from their plane, seen from its middle. */
 static const double NEAR_LEAST = 0.05 * FBP_PI / 180, NEAR_MOST = 5 * FBP_PI / 180, NEAR_TIMES = 3;
-
-/* Sum of outer products of the sources about their centroid. */
-static void scatter(const struct fbp_view *views, size_t n, double C[3][3])
-{
-    double mean[3] = {0, 0, 0};
-
-    for (size_t k = 0; k < n; k++)
-        fbp_axpy(mean, 1 / (double)n, views[k].s, mean);
-    for (size_t k = 0; k < n; k++) {
-        double q[3];
-        fbp_axpy(views[k].s, -1, mean, q);
-        for (int i = 0; i < 9; i++)
-            C[i / 3][i % 3] += q[i / 3] * q[i % 3];
-    }
-}
-
-/* Power iteration from z on the adjugate of C, whose greatest eigenvalue belongs to the least of
- * C: the normal of the plane.  Returns that eigenvalue, the product of the two others of C. */
-static double normal_of(double C[3][3], double n[3])
-{
-    double adj[3][3], next[3], size = 0;
-
-    for (int i = 0; i < 3; i++)
-        fbp_cross(C[(i + 1) % 3], C[(i + 2) % 3], adj[i]);
-    /* a normal within the plane z = 0 would be missed from z alone */
-    const double start[3] = {0.1, 0.2, 1};
-    fbp_axpy(start, 0, start, n);
-    for (int round = 0; round < 100; round++) {
-        for (int i = 0; i < 3; i++)
-            next[i] = fbp_dot(adj[i], n);
-        size = fbp_normalise(next);
-        if (!(size > 0))
-            return 0;
-        fbp_axpy(next, 0, next, n);
-    }
-    return size;
-}
 
 double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])
 {
-    double C[3][3] = {{0}}, n[3], Cn[3];
+    double C[3][3] = {{0}}, adj[3][3], mean[3] = {0, 0, 0}, n[3] = {0.1, 0.2, 1}, next[3], Cn[3];
+    double product = 0;
 
     axis[0] = axis[1] = 0;
     axis[2] = 1;
     if (n_views < 3)
         return 0;
-    scatter(views, n_views, C);
+    for (size_t k = 0; k < n_views; k++)
+        fbp_axpy(mean, 1 / (double)n_views, views[k].s, mean);
+    for (size_t k = 0; k < n_views; k++) { /* outer products of the sources about their centroid */
+        double q[3];
+        fbp_axpy(views[k].s, -1, mean, q);
+        for (int i = 0; i < 9; i++)
+            C[i / 3][i % 3] += q[i / 3] * q[i % 3];
+    }
     const double trace = C[0][0] + C[1][1] + C[2][2];
-    const double product = normal_of(C, n);
+
+    /* Power iteration on the adjugate of C: its greatest eigenvalue, the product of the two upper
+     * ones of C, belongs to the least of C, and the eigenvector is the normal of the plane.  A
+     * start from z alone would miss a normal within the plane z = 0. */
+    for (int i = 0; i < 3; i++)
+        fbp_cross(C[(i + 1) % 3], C[(i + 2) % 3], adj[i]);
+    for (int round = 0; round < 100; round++) {
+        for (int i = 0; i < 3; i++)
+            next[i] = fbp_dot(adj[i], n);
+        product = fbp_normalise(next);
+        if (!(product > 0)) {
+            product = 0;
+            break;
+        }
+        memcpy(n, next, sizeof n);
+    }
     for (int i = 0; i < 3; i++)
         Cn[i] = fbp_dot(C[i], n);
     const double least = fbp_dot(n, Cn);
@@ -208,14 +164,14 @@ double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])
     return 0;
 }
 
-/* Parts of the circle's radius, or of the panel's width, by which an axis beside the origin counts
- * as one through it; and in terms of how far the views lie off the fit. */
+/* An axis within this part of the circle's radius, or of the panel's width, passes through the
+ * origin; also within this multiple of the distance of the views from the fit. */
 static const double ASIDE_LEAST = 1e-3, ASIDE_TIMES = 3;
 
 /*
  * The point of the axis nearest to the origin, by least squares: for sources q on a circle
  * 2 q c + k = q^2; for parallel beams c t + k = d t, k the offset of the panel along t.  False if
- * it is not clear, or within the tolerance of the origin.
+ * the point is not determined, or within the tolerance of the origin.
  */
 static bool find_centre(const struct fbp_kind_table *kind, const struct fbp_views *views,
                         const double axis[3], double centre[3])
@@ -256,25 +212,10 @@ static bool find_centre(const struct fbp_kind_table *kind, const struct fbp_view
     return fbp_norm(centre) > fmax(ASIDE_LEAST * size, ASIDE_TIMES * off);
 }
 
-/* Does every view see the point? */
-static bool is_seen(const struct fbp_kind_table *kind, const struct fbp_views *views,
-                    const double x[3])
-{
-    for (size_t k = 0; k < views->n; k++) {
-        double P[12];
-        if (!kind->matrix(&views->view[k], &views->panel, P))
-            return false;
-        const double column = (fbp_dot(P, x) + P[3]) / (fbp_dot(P + 8, x) + P[11]);
-        if (!(column > -0.5 && column < (double)views->panel.n_columns - 0.5))
-            return false;
-    }
-    return true;
-}
-
 fbp_status fbp_views_centre(const struct fbp_kind_table *kind, struct fbp_views *views,
                             double centre[3], struct fbp_view **own)
 {
-    double axis[3], height = 0;
+    double axis[3], height = 0, P[12];
 
     *own = NULL;
     memset(centre, 0, 3 * sizeof *centre);
@@ -283,16 +224,22 @@ fbp_status fbp_views_centre(const struct fbp_kind_table *kind, struct fbp_views 
     fbp_axis_of(views->view, views->n, axis);
     for (size_t k = 0; kind->has_source && k < views->n; k++)
         height += fbp_dot(views->view[k].s, axis) / (double)views->n;
-    const bool found = find_centre(kind, views, axis, centre);
+    bool found = find_centre(kind, views, axis, centre);
     fbp_axpy(centre, height, axis, centre);
-    if (!found || !is_seen(kind, views, centre)) {
+    for (size_t k = 0; found && k < views->n; k++) { /* every view has to see the point */
+        found = kind->matrix(&views->view[k], &views->panel, P);
+        if (!found)
+            break;
+        const double column = (fbp_dot(P, centre) + P[3]) / (fbp_dot(P + 8, centre) + P[11]);
+        found = column > -0.5 && column < (double)views->panel.n_columns - 0.5;
+    }
+    if (!found) {
         memset(centre, 0, 3 * sizeof *centre);
         return FBP_OK;
     }
     FBP_TRY(fbp_calloc((void **)own, views->n, sizeof **own, "views"));
     for (size_t k = 0; k < views->n; k++) {
         struct fbp_view *v = &(*own)[k];
-        double P[12];
         *v = views->view[k];
         fbp_axpy(v->d, -1, centre, v->d);
         if (!kind->has_source)

@@ -1,20 +1,17 @@
-/* Coverage of a circular scan: the arc of the views and its gaps, and the redundancy of each ray.
- */
+/* Coverage of a circular scan: the arc of the views and its gaps (struct fbp_arc), and the
+ * redundancy of each ray (struct fbp_ray_coverage). */
 #include "geometry/coverage.h"
 
 #include "geometry/view.h"
 
 #include "base/mem.h"
 #include "base/sort.h"
-#include "base/vec.h"
-
-#include <math.h>
 
 static const double TURN = 2 * FBP_PI, DEGREE = FBP_PI / 180;
 enum {
-    FEWEST = 3, /* angles of a turn */
-    COLUMNS = 5
-}; /* of a fan, from its middle to its edge, whose directions are looked at */
+    FEWEST = 3, /* angles of a full turn */
+    COLUMNS = 5 /* columns of a fan, from its middle to its edge, for the gap between directions */
+};
 /* Views closer than this [rad] stand at one angle: the second turn of a scan, 0 and 360 degrees. */
 static const double SAME = 1e-7;
 
@@ -34,9 +31,8 @@ struct work {
     struct group *groups;
     double *gaps, *sorted; /* gaps[i] follows groups[i]; the last one is the largest */
     double period;         /* angles count modulo this */
-    bool closed;           /* no gap is an end */
-    double reach[2];       /* of the first and of the last share beyond its angle; not if full */
-    size_t n, m;
+    double reach[2];       /* extent of the first and of the last share beyond its angle; full: 0 */
+    size_t n, m;           /* number of items, of groups */
 };
 
 static int by_angle(const void *a, const void *b)
@@ -52,25 +48,19 @@ static double wrapped(double angle, double period)
     return angle - period * floor(angle / period);
 }
 
-/* Index of the item that follows the largest gap. */
-static size_t after_largest_gap(const struct item *items, size_t n, double period)
-{
-    double largest = items[0].angle + period - items[n - 1].angle;
-    size_t best = 0;
-
-    for (size_t i = 1; i < n; i++)
-        if (items[i].angle - items[i - 1].angle > largest + SAME) {
-            largest = items[i].angle - items[i - 1].angle;
-            best = i;
-        }
-    return best;
-}
-
-/* Sort, begin behind the largest gap, and put views of one angle together. */
+/* Sort views by angle, begin after the largest gap, and group views of one angle. */
 static void group_items(struct work *w)
 {
+    size_t best = 0;
+
     qsort(w->items, w->n, sizeof *w->items, by_angle);
-    const double start = w->items[after_largest_gap(w->items, w->n, w->period)].angle;
+    double largest = w->items[0].angle + w->period - w->items[w->n - 1].angle;
+    for (size_t i = 1; i < w->n; i++)
+        if (w->items[i].angle - w->items[i - 1].angle > largest + SAME) {
+            largest = w->items[i].angle - w->items[i - 1].angle;
+            best = i;
+        }
+    const double start = w->items[best].angle;
     for (size_t i = 0; i < w->n; i++)
         if ((w->items[i].angle -= start) < 0)
             w->items[i].angle += w->period;
@@ -99,10 +89,10 @@ static void gap_range(struct work *w, size_t n, double out[3])
 }
 
 /*
- * The greatest of m gaps, least first, that angles drawn at random would have besides the others:
- * of gaps that are distributed exponentially it exceeds mean + deviation (ln m + 3) in 1 to 4 sets
- * of 100.  The greatest one does not count for mean and deviation, nor do others that stand out by
- * far; 1.12 makes up for that.  Of even steps it is the step.
+ * The greatest of m gaps, least first, that random angles would have besides the others: gaps that
+ * are distributed exponentially exceed mean + deviation (ln m + 3) in 1 to 4 sets of 100.  The
+ * greatest gap does not count for mean and deviation, nor do others that stand out by far; 1.12
+ * makes up for that.  For even steps it is the step.
  */
 static double drawn_gap(const double *gaps, size_t m)
 {
@@ -119,54 +109,46 @@ static double drawn_gap(const double *gaps, size_t m)
     return fmin(45 * DEGREE, mean + 1.12 * deviation * (log((double)m) + 3));
 }
 
-/* One missing view is filled by its neighbours, of coarse steps up to a quarter turn; where more
- * are missing, the turn is cut there, and their rays are taken from the other side. */
-double fbp_arc_largest_step(const double *gaps, size_t m)
+/* Largest of m ascending gaps that is still a step: 1.5 median steps, 2.5 if that is below 90
+ * degrees, or the largest gap of random angles.  One missing view is filled by its neighbours, of
+ * coarse steps up to a quarter turn; in a larger gap the turn is cut, and its rays are taken from
+ * the other side. */
+static double largest_step(const double *gaps, size_t m)
 {
     const double median = gaps[(m - 1) / 2];
 
     return fmax(fmax(drawn_gap(gaps, m), 1.5 * median), fmin(2.5 * median, 90 * DEGREE));
 }
 
-/* Two angles are no turn. */
-static bool is_full(const struct work *w, const struct fbp_arc *arc)
-{
-    const double most =
-        w->period == TURN ? fbp_arc_largest_step(w->sorted, w->m) : arc->usual_gap_rad;
-
-    return w->closed || (w->m >= FEWEST && w->gaps[w->m - 1] <= most);
-}
-
-/* How far the share of an end reaches out: as far as in; modulo pi half way to the neighbour
- * beyond, if that is no farther than chance would have it. */
-static double reach_of(const struct work *w, double inwards, double drawn)
-{
-    return w->period == TURN ? inwards : fmax(inwards, fmin(w->gaps[w->m - 1], drawn) / 2);
-}
-
-static void measure(struct work *w, struct fbp_arc *out)
+static void measure(struct work *w, bool closed, struct fbp_arc *out)
 {
     double all[3];
 
     gap_range(w, w->m, all);
-    const double drawn = drawn_gap(w->sorted, w->m);
+    const double last = w->gaps[w->m - 1], drawn = drawn_gap(w->sorted, w->m);
+    const double most = largest_step(w->sorted, w->m);
     out->n_angles = w->m;
     out->usual_gap_rad =
         fmax(1.5 * all[1], fmin(45 * DEGREE, fmax(2 * DEGREE, fmax(4 * all[1], drawn))));
-    out->full = is_full(w, out);
+    out->full =
+        closed || (w->m >= FEWEST && last <= (w->period == TURN ? most : out->usual_gap_rad));
     for (size_t g = 0; g < w->m; g++)
-        out->n_gaps += w->gaps[g] > fbp_arc_largest_step(w->sorted, w->m);
-    out->gap_rad = w->gaps[w->m - 1] - all[1];
+        out->n_gaps += w->gaps[g] > most;
+    out->gap_rad = last - all[1];
     gap_range(w, out->full || w->m == 1 ? w->m : w->m - 1, out->step_rad);
     out->arc_rad = w->period;
     if (out->full || w->m == 1)
         return;
-    w->reach[0] = reach_of(w, w->gaps[0] / 2, drawn);
-    w->reach[1] = reach_of(w, w->gaps[w->m - 2] / 2, drawn);
+    /* The reach is as far outwards as inwards; modulo pi half way to the neighbour beyond the gap,
+     * if that is no farther than chance would have it. */
+    for (int i = 0; i < 2; i++) {
+        const double inwards = w->gaps[i ? w->m - 2 : 0] / 2;
+        w->reach[i] = w->period == TURN ? inwards : fmax(inwards, fmin(last, drawn) / 2);
+    }
     out->arc_rad = fmin(w->period, w->groups[w->m - 1].angle + w->reach[0] + w->reach[1]);
 }
 
-/* A view's step reaches half way to both neighbours, at an end as far as reach says. */
+/* A view's step reaches half way to both neighbours, at an end as far as w->reach. */
 static void share(const struct work *w, struct fbp_arc *out)
 {
     const bool ends = !out->full && w->m > 1;
@@ -190,7 +172,7 @@ static void share(const struct work *w, struct fbp_arc *out)
         out->step[k] *= out->arc_rad / sum;
 }
 
-/* Directions of the rays of two conjugate columns, and the largest gap between them. */
+/* Largest gap between the directions of the rays of two conjugate columns. */
 static double direction_gap(struct work *w, double gamma)
 {
     double largest;
@@ -206,89 +188,49 @@ static double direction_gap(struct work *w, double gamma)
     return largest;
 }
 
-static int direction(const struct fbp_view *views, size_t n, const double axis[3])
+fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, size_t n,
+                          const double axis[3], double period_rad, double fan_rad, bool closed)
 {
+    static const char what[] = "angles of the views";
+    struct work w = {.period = period_rad, .n = n};
     size_t up = 0, down = 0;
+    fbp_status st;
 
+    *out = (struct fbp_arc){.n = n};
+    FBP_TRY_GOTO(fbp_calloc((void **)&w.items, n, sizeof *w.items, what));
+    FBP_TRY_GOTO(fbp_calloc((void **)&w.groups, n, sizeof *w.groups, what));
+    FBP_TRY_GOTO(fbp_calloc((void **)&w.gaps, n, sizeof *w.gaps, what));
+    FBP_TRY_GOTO(fbp_calloc((void **)&w.sorted, n, 2 * sizeof *w.sorted, what));
+    FBP_TRY_GOTO(fbp_calloc((void **)&out->step, n, sizeof *out->step, "angular steps"));
+    FBP_TRY_GOTO(
+        fbp_calloc((void **)&out->position, n, sizeof *out->position, "angular positions"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&out->cell, n, 2 * sizeof *out->cell, "angular positions"));
+    for (size_t k = 0; k < n; k++)
+        w.items[k] = (struct item){wrapped(fbp_view_angle(&views[k], axis), period_rad), k};
+    group_items(&w);
+    measure(&w, closed, out);
+    share(&w, out);
+    const size_t first = out->full ? 0 : w.items[0].view;
+    out->start_rad = wrapped(fbp_view_angle(&views[first], axis), TURN);
     for (size_t k = 1; k < n; k++) {
         const double step =
             remainder(fbp_view_angle(&views[k], axis) - fbp_view_angle(&views[k - 1], axis), TURN);
         up += step > SAME;
         down += step < -SAME;
     }
-    if (up + down == 0)
-        return 0;
-    return 10 * up >= 9 * (up + down) ? 1 : 10 * down >= 9 * (up + down) ? -1 : 0;
-}
-
-static fbp_status work_create(struct work *w, size_t n)
-{
-    void *mem = NULL;
-
-    w->n = n;
-    FBP_TRY(fbp_calloc(&mem, n, sizeof *w->items, "angles of the views"));
-    w->items = mem;
-    FBP_TRY(fbp_calloc(&mem, n, sizeof *w->groups, "angles of the views"));
-    w->groups = mem;
-    FBP_TRY(fbp_calloc(&mem, n, sizeof *w->gaps, "angles of the views"));
-    w->gaps = mem;
-    FBP_TRY(fbp_calloc(&mem, n, 2 * sizeof *w->sorted, "angles of the views"));
-    w->sorted = mem;
-    return FBP_OK;
-}
-
-static void work_clear(struct work *w)
-{
-    free(w->items);
-    free(w->groups);
-    free(w->gaps);
-    free(w->sorted);
-}
-
-static fbp_status create(struct fbp_arc *out, const struct fbp_view *views, size_t n_views,
-                         const double axis[3], double period_rad, double fan_rad, bool closed)
-{
-    struct work w = {.period = period_rad, .closed = closed};
-    void *mem = NULL;
-    fbp_status st;
-
-    *out = (struct fbp_arc){.n = n_views};
-    FBP_TRY_GOTO(work_create(&w, n_views));
-    FBP_TRY_GOTO(fbp_calloc(&mem, n_views, sizeof *out->step, "angular steps"));
-    out->step = mem;
-    FBP_TRY_GOTO(fbp_calloc(&mem, n_views, sizeof *out->position, "angular positions"));
-    out->position = mem;
-    FBP_TRY_GOTO(fbp_calloc(&mem, n_views, 2 * sizeof *out->cell, "angular positions"));
-    out->cell = mem;
-    for (size_t k = 0; k < n_views; k++)
-        w.items[k] = (struct item){wrapped(fbp_view_angle(&views[k], axis), period_rad), k};
-    group_items(&w);
-    measure(&w, out);
-    share(&w, out);
-    const size_t first = out->full ? 0 : w.items[0].view;
-    out->start_rad = wrapped(fbp_view_angle(&views[first], axis), TURN);
-    out->direction = direction(views, n_views, axis);
+    if (up + down > 0)
+        out->direction = 10 * up >= 9 * (up + down) ? 1 : 10 * down >= 9 * (up + down) ? -1 : 0;
     for (int i = 0; i < (fan_rad > 0 ? COLUMNS : 1); i++)
         out->direction_gap_rad =
             fmax(out->direction_gap_rad, direction_gap(&w, fan_rad / 2 * i / (COLUMNS - 1)));
-    work_clear(&w);
-    return FBP_OK;
 fail:
-    work_clear(&w);
-    fbp_arc_clear(out);
+    free(w.items);
+    free(w.groups);
+    free(w.gaps);
+    free(w.sorted);
+    if (st != FBP_OK)
+        fbp_arc_clear(out);
     return st;
-}
-
-fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, size_t n_views,
-                          const double axis[3], double period_rad, double fan_rad)
-{
-    return create(out, views, n_views, axis, period_rad, fan_rad, false);
-}
-
-fbp_status fbp_arc_create_closed(struct fbp_arc *out, const struct fbp_view *views, size_t n_views,
-                                 const double axis[3], double period_rad)
-{
-    return create(out, views, n_views, axis, period_rad, 0, true);
 }
 
 void fbp_arc_clear(struct fbp_arc *arc)
@@ -300,9 +242,10 @@ void fbp_arc_clear(struct fbp_arc *arc)
 }
 
 enum {
-    BINS = 1 << 14,     /* of a turn, in which confidence is tabulated */
-    MOST_GROUPS = 8,    /* of detector offsets; more are the wobble of one */
-    FEWEST_IN_GROUP = 3 /* views of a group */
+    BINS = 1 << 14,      /* of a turn, in the tables of confidence */
+    MOST_GROUPS = 8,     /* of detector offsets; more are the wobble of one offset */
+    FEWEST_IN_GROUP = 3, /* views of a group */
+    PLACES = 17          /* across a detector, where rays of a gap are checked */
 };
 static const double BIN = 2 * FBP_PI / BINS;
 
@@ -310,17 +253,16 @@ static const double BIN = 2 * FBP_PI / BINS;
 static const double APART = 0.05;
 /* Confidence rises over this angle from the end of an arc [degrees]. */
 static const double FEATHER = 15;
-/* Least feather at a detector edge, as part of the detector's width; as much of it need not be
- * measured by others for a gap to be left to them. */
+/* Least feather at a detector edge, as part of the detector's width; a gap may be left to others
+ * even if they have not measured this much. */
 static const double LEAST_FEATHER = 0.02;
 /* Gaps smaller than this part of another count as filled for that one. */
 static const double MUCH_SMALLER = 0.25;
-/* Larger gaps [degrees] are the end of an arc and are left to others, whatever they have measured.
- */
+/* Larger gaps [degrees] are the end of an arc, and are left to others even if these have measured
+ * nothing. */
 static const double FILLED = 45;
-/* Confidence in a gap that is left to others; it counts where nobody has measured a ray. */
+/* Confidence in a gap that is left to others; it counts for rays that no view has measured. */
 static const double LEAST = 1e-4;
-enum { PLACES = 17 }; /* across a detector, at which rays of a gap are looked for */
 /* The part of a cell that one value of the confidence stands for [degrees]. */
 static const double PART = 1;
 
@@ -418,7 +360,7 @@ static fbp_status make_group(struct fbp_ray_coverage *c, size_t index, const dou
         }
     }
     /* At the end of an arc a view reaches out half a usual step. */
-    const double usual = sorted[(m - 1) / 2], largest = fbp_arc_largest_step(sorted, m);
+    const double usual = sorted[(m - 1) / 2], largest = largest_step(sorted, m);
     for (size_t i = 0; i < m; i++) {
         const struct gap found = {angle[i] + usual / 2, gap[i] - usual, index};
         if (gap[i] <= largest)
@@ -430,35 +372,14 @@ static fbp_status make_group(struct fbp_ray_coverage *c, size_t index, const dou
     return FBP_OK;
 }
 
-/* Feathers are as wide as the overlap with a group, or the mirror image of one, that has measured
- * rays beyond the edge; with one offset they are Wang's. */
-static void find_feathers(struct fbp_ray_coverage *c)
-{
-    for (size_t i = 0; i < c->n_groups; i++) {
-        struct fbp_coverage_group *g = &c->group[i];
-        const double slack = LEAST_FEATHER * (g->hi - g->lo);
-        for (size_t j = 0; j < 2 * c->n_groups; j++) {
-            const struct fbp_coverage_group *o = &c->group[j / 2];
-            const double lo = j % 2 ? -o->hi : o->lo, hi = j % 2 ? -o->lo : o->hi;
-            if (lo < g->lo - slack && hi > g->lo - slack)
-                g->feather[0] = fmax(g->feather[0], fmax(slack, hi - g->lo));
-            if (hi > g->hi + slack && lo < g->hi + slack)
-                g->feather[1] = fmax(g->feather[1], fmax(slack, g->hi - lo));
-        }
-    }
-}
-
-static size_t bin_of(double beta)
-{
-    return (size_t)(wrapped(beta, TURN) / BIN) % BINS;
-}
-
-/* Was the ray measured by others than `except`, or from the other side by anybody, in no gap larger
- * than `largest`? */
+/* Was the ray measured by a group other than `except`, or from the other side by any, in no gap
+ * larger than `largest`? */
 static bool measured_by_others(const struct fbp_ray_coverage *c, size_t except, double beta,
                                double x, double largest)
 {
-    const size_t here = bin_of(beta), there = bin_of(beta + FBP_PI - (c->source ? 2 * x : 0));
+    const double opposite = beta + FBP_PI - (c->source ? 2 * x : 0);
+    const size_t here = (size_t)(wrapped(beta, TURN) / BIN) % BINS;
+    const size_t there = (size_t)(wrapped(opposite, TURN) / BIN) % BINS;
 
     for (size_t j = 0; j < c->n_groups; j++) {
         const struct fbp_coverage_group *g = &c->group[j];
@@ -469,25 +390,21 @@ static bool measured_by_others(const struct fbp_ray_coverage *c, size_t except, 
     return false;
 }
 
-/* May a gap be left to others: have they measured all rays that the group's views would have? */
-static bool is_covered(const struct fbp_ray_coverage *c, const struct gap *gap)
+/* Lower the confidence in a gap whose rays, as the group's views would have them, others have
+ * measured. */
+static void leave_to_others(struct fbp_ray_coverage *c, const struct gap *gap)
 {
-    const struct fbp_coverage_group *g = &c->group[gap->group];
+    struct fbp_coverage_group *g = &c->group[gap->group];
     const double width = (1 - 2 * LEAST_FEATHER) * (g->hi - g->lo);
+    const double reach = FEATHER * DEGREE, end = gap->begin + gap->size;
 
-    for (double beta = gap->begin + BIN / 2; beta < gap->begin + gap->size; beta += BIN)
+    for (double beta = gap->begin + BIN / 2;
+         beta < gap->begin + gap->size && !(gap->size > FILLED * DEGREE); beta += BIN)
         for (int i = 0; i < PLACES; i++) {
             const double x = (g->lo + g->hi) / 2 + width * ((double)i / (PLACES - 1) - 0.5);
             if (!measured_by_others(c, gap->group, beta, x, MUCH_SMALLER * gap->size))
-                return false;
+                return;
         }
-    return true;
-}
-
-static void leave_to_others(struct fbp_coverage_group *g, const struct gap *gap)
-{
-    const double reach = FEATHER * DEGREE, end = gap->begin + gap->size;
-
     for (double at = ceil((gap->begin - reach) / BIN); at * BIN < end + reach; at++) {
         const double outside = fmax(gap->begin - at * BIN, at * BIN - end);
         float *value = &g->confidence[(size_t)(at + BINS) % BINS];
@@ -517,10 +434,22 @@ fbp_status fbp_coverage_create(struct fbp_ray_coverage *out, bool source, size_t
     for (size_t i = 0; i < out->n_groups; i++)
         FBP_TRY_GOTO(make_group(out, i, edge, items, scratch, scratch + n_views,
                                 scratch + 2 * n_views, gaps, &n_gaps));
-    find_feathers(out);
+    /* Feathers are as wide as the overlap with a group, or the mirror image of one, that has
+     * measured rays beyond the edge; with one offset they are Wang's. */
+    for (size_t i = 0; i < out->n_groups; i++) {
+        struct fbp_coverage_group *g = &out->group[i];
+        const double slack = LEAST_FEATHER * (g->hi - g->lo);
+        for (size_t j = 0; j < 2 * out->n_groups; j++) {
+            const struct fbp_coverage_group *o = &out->group[j / 2];
+            const double lo = j % 2 ? -o->hi : o->lo, hi = j % 2 ? -o->lo : o->hi;
+            if (lo < g->lo - slack && hi > g->lo - slack)
+                g->feather[0] = fmax(g->feather[0], fmax(slack, hi - g->lo));
+            if (hi > g->hi + slack && lo < g->hi + slack)
+                g->feather[1] = fmax(g->feather[1], fmax(slack, g->hi - lo));
+        }
+    }
     for (size_t i = 0; i < n_gaps; i++)
-        if (gaps[i].size > FILLED * DEGREE || is_covered(out, &gaps[i]))
-            leave_to_others(&out->group[gaps[i].group], &gaps[i]);
+        leave_to_others(out, &gaps[i]);
 fail:
     free(items);
     free(gaps);
@@ -553,6 +482,7 @@ double fbp_coverage_gap(const struct fbp_ray_coverage *c, double x)
     return BIN * (double)most;
 }
 
+/* Confidence of a group across its detector. */
 static double across(const struct fbp_coverage_group *g, double x)
 {
     const double inside[2] = {x - g->lo, g->hi - x};
@@ -563,6 +493,7 @@ static double across(const struct fbp_coverage_group *g, double x)
     return value;
 }
 
+/* Confidence of a group along its turn. */
 static double along(const struct fbp_coverage_group *g, double beta)
 {
     const double at = wrapped(beta, TURN) / BIN, part = at - floor(at);

@@ -1,4 +1,5 @@
-/* Sets of directions of plane integrals, and their cells on the sphere. */
+/* Sets of directions of plane integrals (fbp_directions_make()), and their Voronoi cells on the
+ * sphere (fbp_sphere_cells(), for quadrature weights and facts). */
 #include "geometry/directions.h"
 
 #include "fbp/directions.h"
@@ -12,14 +13,12 @@
 
 #include <string.h>
 
-/* Sets of directions on the sphere, and the orders in which they are measured. */
-
 static const char *const sets[] = {"solid-angle", "linear-angle", "fibonacci"};
 static const char *const orders[] = {"plain", "flip", "msps"};
 static const char *const poles[] = {"z", "x", "y"};
 static const char *const quadratures[] = {"auto", "bands", "voronoi", "harmonics", "given"};
 
-/* Finding the maximally spaced order takes the square of their number. */
+/* The maximally spaced order takes the square of the number of directions. */
 static const double MOST_SPACED = 50000;
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))
@@ -44,13 +43,13 @@ const char *fbp_quadrature_name(size_t i)
     return i < N_OF(quadratures) ? quadratures[i] : NULL;
 }
 
-/* Angle of ring i of n from the pole; of direction j of m in a ring about it. */
+/* Angle of ring i of n from the pole; of direction i of n in a ring about it. */
 static double angle_of(size_t i, size_t n)
 {
     return FBP_PI / 2 + FBP_PI / (2 * (double)n) - (double)(i + 1) * FBP_PI / (double)n;
 }
 
-/* Directions in ring i. */
+/* Number of directions in ring i. */
 static size_t ring_size(const struct fbp_directions *set, size_t i)
 {
     const double n = (double)set->n[0];
@@ -69,50 +68,24 @@ static void put(enum fbp_pole pole, double theta, double phi, double out[3])
         out[axis[pole][i]] = x[i];
 }
 
-static void put_rings(const struct fbp_directions *set, double (*out)[3])
-{
-    for (size_t i = 0, at = 0; i < set->n[0]; i++) {
-        const size_t m = ring_size(set, i);
-        const bool back = set->order != FBP_ORDER_PLAIN && i % 2 == 1;
-        for (size_t j = 0; j < m; j++)
-            put(set->pole, angle_of(i, set->n[0]), angle_of(back ? m - 1 - j : j, m), out[at++]);
-    }
-}
-
-static void put_spiral(const struct fbp_directions *set, double (*out)[3])
-{
-    const double golden = (1 + sqrt(5)) / 2, n = (double)set->n[0];
-
-    for (size_t i = 0; i < set->n[0]; i++)
-        put(set->pole, acos(((double)i + 0.5) / n), 2 * FBP_PI * fmod((double)i / golden, 1),
-            out[i]);
-}
-
-/* What a charge at a, and one at -a, add to the potential at b. */
-static double potential(const double a[3], const double b[3])
-{
-    double apart[3], sum[3];
-
-    fbp_axpy(a, -1, b, apart);
-    fbp_axpy(a, 1, b, sum);
-    return 1 / fbp_norm(apart) + 1 / fbp_norm(sum);
-}
-
-/* Always the direction with the least potential of those before it; of equal ones the first. */
+/* Reorder: next always the direction with the least potential of charges at those before it and at
+ * their antipodes; of equal ones the first. */
 static fbp_status most_apart(double (*n)[3], size_t count)
 {
     const double equal = 1e-12;
-    double *field = NULL;
+    double *field = NULL, apart[3], sum[3];
 
     FBP_TRY(fbp_calloc((void **)&field, count, sizeof *field, "an order of directions"));
     for (size_t k = 0; k + 1 < count && !fbp_stopped(); k++) {
         size_t best = k + 1;
         for (size_t i = k + 1; i < count; i++) {
-            field[i] += potential(n[k], n[i]);
+            fbp_axpy(n[k], -1, n[i], apart);
+            fbp_axpy(n[k], 1, n[i], sum);
+            field[i] += 1 / fbp_norm(apart) + 1 / fbp_norm(sum);
             if (field[i] < field[best] * (1 - equal))
                 best = i;
         }
-        /* those in between keep their order */
+        /* the directions in between keep their order */
         const double taken[3] = {n[best][0], n[best][1], n[best][2]};
         memmove(n[k + 2], n[k + 1], (best - k - 1) * sizeof *n);
         memmove(&field[k + 2], &field[k + 1], (best - k - 1) * sizeof *field);
@@ -122,8 +95,12 @@ static fbp_status most_apart(double (*n)[3], size_t count)
     return fbp_go_on();
 }
 
-static fbp_status check(const struct fbp_directions *given, struct fbp_directions *set)
+/* Copy a caller's set, check it, and count its directions. */
+static fbp_status check(const struct fbp_directions *given, struct fbp_directions *set,
+                        size_t *count)
 {
+    double sum = 0;
+
     FBP_TRY(FBP_TAKE(directions, set, given));
     FBP_TRY(fbp_check_choice("directions.set", (long)set->set, FBP_SET_FIBONACCI));
     FBP_TRY(fbp_check_choice("directions.order", (long)set->order, FBP_ORDER_MSPS));
@@ -140,13 +117,6 @@ static fbp_status check(const struct fbp_directions *given, struct fbp_direction
                         "directions.order: a spiral has no rings to flip: use plain or msps");
     if (set->n[1] == 0)
         set->n[1] = set->n[0];
-    return FBP_OK;
-}
-
-static fbp_status count_of(const struct fbp_directions *set, size_t *count)
-{
-    double sum = 0;
-
     for (size_t i = 0; set->set != FBP_SET_FIBONACCI && i < set->n[0]; i++)
         sum += (double)ring_size(set, i);
     if (set->set == FBP_SET_FIBONACCI)
@@ -168,20 +138,31 @@ fbp_status fbp_directions_count(const struct fbp_directions *given, size_t *coun
 
     fbp_message_clear();
     *count = 0;
-    FBP_TRY(check(given, &set));
-    return count_of(&set, count);
+    return check(given, &set, count);
 }
 
 fbp_status fbp_directions_make(const struct fbp_directions *given, double (*out)[3])
 {
     FBP_GIVEN(out);
+    const double golden = (1 + sqrt(5)) / 2;
     struct fbp_directions set;
     size_t count;
 
     fbp_message_clear();
-    FBP_TRY(check(given, &set));
-    FBP_TRY(count_of(&set, &count));
-    (set.set == FBP_SET_FIBONACCI ? put_spiral : put_rings)(&set, out);
+    FBP_TRY(check(given, &set, &count));
+    const size_t n = set.n[0];
+    if (set.set == FBP_SET_FIBONACCI) {
+        for (size_t i = 0; i < n; i++)
+            put(set.pole, acos(((double)i + 0.5) / (double)n),
+                2 * FBP_PI * fmod((double)i / golden, 1), out[i]);
+    } else {
+        for (size_t i = 0, at = 0; i < n; i++) {
+            const size_t m = ring_size(&set, i);
+            const bool back = set.order != FBP_ORDER_PLAIN && i % 2 == 1;
+            for (size_t j = 0; j < m; j++)
+                put(set.pole, angle_of(i, n), angle_of(back ? m - 1 - j : j, m), out[at++]);
+        }
+    }
     return set.order == FBP_ORDER_MSPS ? most_apart(out, count) : FBP_OK;
 }
 
@@ -201,11 +182,11 @@ void fbp_plane_view(const double direction[3], double spacing_mm, double first_m
 /*
  * Voronoi cells on the sphere, one by one.  Seen from the centre of the sphere, on the plane that
  * touches it in n, great circles are straight lines: the cell of n is a square, cut by the line
- * half way to each other point.  Cells need no common mesh, so that points on one circle, as rings
- * have them, do no harm.
+ * half way to each other point.  Cells need no common mesh, therefore points on one circle, as
+ * rings have them, do no harm.
  */
 
-/* Directions nearer than this are one. */
+/* Directions nearer than this are equal. */
 static const double EQUAL = 1e-9;
 
 /* Half the side of the square that is cut: a cell that reaches so far reaches the horizon. */
@@ -217,7 +198,7 @@ struct point {
     size_t i;
 };
 
-/* The line a . p = b; what is kept of a cell has a . p <= b. */
+/* The line a . p = b; a cell keeps a . p <= b. */
 struct line {
     double a[2], b;
 };
@@ -233,7 +214,7 @@ struct cell {
     const double *at;
     double e[2][3];
     size_t n;
-    struct corner *corner, *spare; /* room for all that there can be */
+    struct corner *corner, *spare; /* a cut adds at most one corner */
     double reach;                  /* greatest distance of a corner */
 };
 
@@ -244,30 +225,13 @@ static int by_height(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void begin(struct cell *c, const double at[3])
-{
-    const double start[3] = {fabs(at[0]) < 0.6, fabs(at[0]) >= 0.6, 0};
-
-    c->at = at;
-    fbp_axpy(start, -fbp_dot(start, at), at, c->e[0]);
-    fbp_normalise(c->e[0]);
-    fbp_cross(at, c->e[0], c->e[1]);
-    c->n = 4;
-    for (int i = 0; i < 4; i++) { /* counter-clockwise from the lower right */
-        const double x = i == 0 || i == 1 ? 1 : -1, y = i == 1 || i == 2 ? 1 : -1;
-        c->corner[i] =
-            (struct corner){{HORIZON * x, HORIZON * y}, {{i % 2 ? 0 : x, i % 2 ? y : 0}, HORIZON}};
-    }
-    c->reach = HORIZON * sqrt(2);
-}
-
 static double beyond(const struct line *l, const double p[2])
 {
     return l->a[0] * p[0] + l->a[1] * p[1] - l->b;
 }
 
-/* Where two lines meet: from the lines themselves, as corners near the horizon have few digits.  p
- * if they are parallel, which a line that parts two corners of the other is by rounding alone. */
+/* Intersection of two lines, from the lines themselves, because corners near the horizon have few
+ * digits.  p if they are parallel: then the line separates two corners by rounding alone. */
 static void meet(const struct line *l, const struct line *m, const double p[2], double out[2])
 {
     const double det = l->a[0] * m->a[1] - l->a[1] * m->a[0];
@@ -277,44 +241,42 @@ static void meet(const struct line *l, const struct line *m, const double p[2], 
     out[1] = parallel ? p[1] : (l->a[0] * m->b - l->b * m->a[0]) / det;
 }
 
-/* The corner that lies farthest beyond a line; c->n if none lies there, but for rounding. */
-static size_t farthest(const struct cell *c, const struct line *l)
+/* Cut off the half of the plane that is nearer to x than to the cell's point: (at - x) . p < 0. */
+static void cut(struct cell *c, const double x[3])
 {
-    const double rounding = 1e-14 * (l->b + hypot(l->a[0], l->a[1]));
-    double most = rounding;
-    size_t out = c->n;
-
-    for (size_t i = 0; i < c->n; i++) {
-        const double by = beyond(l, c->corner[i].p);
-        if (by > most) {
-            most = by;
-            out = i;
-        }
-    }
-    return out;
-}
-
-/* What lies beyond the line is one run of corners, around the farthest; two come in their place. */
-static void cut(struct cell *c, const struct line *l)
-{
+    const struct line l = {{fbp_dot(x, c->e[0]), fbp_dot(x, c->e[1])}, 1 - fbp_dot(x, c->at)};
+    const double slope = hypot(l.a[0], l.a[1]);
     const struct corner *was = c->corner;
     struct corner *to = c->spare;
-    const size_t n = c->n, top = farthest(c, l);
-    size_t first = top, last = top, gone = 1, kept = 0;
+    const size_t n = c->n;
+    double most = 1e-14 * (l.b + slope); /* rounding */
+    size_t top = n, gone = 1, kept = 0;
 
+    if (!(l.b < c->reach * slope))
+        return;
+    for (size_t i = 0; i < n; i++) { /* the corner that lies farthest beyond the line */
+        const double by = beyond(&l, was[i].p);
+        if (by > most) {
+            most = by;
+            top = i;
+        }
+    }
     if (top == n)
         return;
-    for (; gone < n && beyond(l, was[(first + n - 1) % n].p) > 0; gone++)
+
+    /* A run of corners around it lies beyond the line; two corners replace them. */
+    size_t first = top, last = top;
+    for (; gone < n && beyond(&l, was[(first + n - 1) % n].p) > 0; gone++)
         first = (first + n - 1) % n;
-    for (; gone < n && beyond(l, was[(last + 1) % n].p) > 0; gone++)
+    for (; gone < n && beyond(&l, was[(last + 1) % n].p) > 0; gone++)
         last = (last + 1) % n;
     const size_t before = (first + n - 1) % n;
-    meet(&was[last].edge, l, was[last].p, to[kept].p);
+    meet(&was[last].edge, &l, was[last].p, to[kept].p);
     to[kept++].edge = was[last].edge;
     for (size_t i = last + 1; kept <= n - gone; i++)
         to[kept++] = was[i % n];
-    meet(&was[before].edge, l, was[first].p, to[kept].p);
-    to[kept++].edge = *l;
+    meet(&was[before].edge, &l, was[first].p, to[kept].p);
+    to[kept++].edge = l;
     c->spare = c->corner;
     c->corner = to;
     c->n = kept;
@@ -323,130 +285,101 @@ static void cut(struct cell *c, const struct line *l)
         c->reach = fmax(c->reach, hypot(to[i].p[0], to[i].p[1]));
 }
 
-/* The half of the plane that is nearer to the cell's point than to x: (at - x) . p >= 0. */
-static void cut_by(struct cell *c, const double x[3])
+/* Make the cell of point i of n, which are sorted by height.  Returns the number of points that are
+ * equal to it, itself included. */
+static size_t make_cell(struct cell *c, const struct point *p, size_t n, size_t i)
 {
-    const struct line l = {{fbp_dot(x, c->e[0]), fbp_dot(x, c->e[1])}, 1 - fbp_dot(x, c->at)};
-
-    if (l.b < c->reach * hypot(l.a[0], l.a[1]))
-        cut(c, &l);
-}
-
-/* Cut the cell of point i by point j; false where this one, and all that are as far up or down or
- * farther, are too far away to cut it. */
-static bool cut_by_one(struct cell *c, const struct point *p, size_t i, size_t j, size_t *equal)
-{
+    const double *const at = p[i].x;
+    const double start[3] = {fabs(at[0]) < 0.6, fabs(at[0]) >= 0.6, 0};
+    bool more[2] = {true, true}; /* upwards, downwards */
     double apart[3];
-
-    if (fabs(p[j].x[2] - p[i].x[2]) > 2 * sin(atan(c->reach)) + EQUAL)
-        return false;
-    fbp_axpy(p[j].x, -1, p[i].x, apart);
-    if (fbp_norm(apart) < EQUAL)
-        ++*equal;
-    else
-        cut_by(c, p[j].x);
-    return true;
-}
-
-/* Both ways from point i, in the order of heights.  How many points are equal to it, itself too. */
-static size_t cut_by_all(struct cell *c, const struct point *p, size_t n, size_t i)
-{
-    bool up = true, down = true;
     size_t equal = 1;
 
-    for (size_t step = 1; up || down; step++) {
-        up = up && i + step < n && cut_by_one(c, p, i, i + step, &equal);
-        down = down && i >= step && cut_by_one(c, p, i, i - step, &equal);
+    c->at = at;
+    fbp_axpy(start, -fbp_dot(start, at), at, c->e[0]);
+    fbp_normalise(c->e[0]);
+    fbp_cross(at, c->e[0], c->e[1]);
+    c->n = 4;
+    for (int k = 0; k < 4; k++) { /* counter-clockwise from the lower right */
+        const double x = k == 0 || k == 1 ? 1 : -1, y = k == 1 || k == 2 ? 1 : -1;
+        c->corner[k] =
+            (struct corner){{HORIZON * x, HORIZON * y}, {{k % 2 ? 0 : x, k % 2 ? y : 0}, HORIZON}};
     }
+    c->reach = HORIZON * sqrt(2);
+    for (size_t step = 1; more[0] || more[1]; step++)
+        for (int down = 0; down < 2; down++) {
+            more[down] = more[down] && (down ? i >= step : i + step < n);
+            if (!more[down])
+                continue;
+            const double *x = p[down ? i - step : i + step].x;
+            /* this point, and all farther up or down, are too far away to cut the cell */
+            more[down] = !(fabs(x[2] - at[2]) > 2 * sin(atan(c->reach)) + EQUAL);
+            if (!more[down])
+                continue;
+            fbp_axpy(x, -1, at, apart);
+            if (fbp_norm(apart) < EQUAL)
+                equal++;
+            else
+                cut(c, x);
+        }
     return equal;
-}
-
-/* Solid angle of the triangle of the cell's point and two corners (van Oosterom and Strackee). */
-static double triangle(const double p[2], const double q[2])
-{
-    const double a = sqrt(1 + p[0] * p[0] + p[1] * p[1]), b = sqrt(1 + q[0] * q[0] + q[1] * q[1]);
-    const double volume = p[0] * q[1] - p[1] * q[0], pq = 1 + p[0] * q[0] + p[1] * q[1];
-
-    return 2 * atan2(volume, a * b + pq + a + b);
-}
-
-static double area_of(const struct cell *c)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < c->n; i++)
-        sum += triangle(c->corner[i].p, c->corner[(i + 1) % c->n].p);
-    return sum;
-}
-
-/* Areas and reaches of all cells; what there is of each direction is counted. */
-static fbp_status all_cells(struct cell *c, const struct point *p, size_t n, double *area,
-                            double *reach, double *different)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (i % 64 == 0)
-            FBP_TRY(fbp_go_on());
-        if (p[i].i >= n / 2) /* an antipode: its cell is that of the direction, turned over */
-            continue;
-        begin(c, p[i].x);
-        const size_t equal = cut_by_all(c, p, n, i);
-        if (!(c->reach < HORIZON / 2))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "directions: all %zu lie in one plane: that determines no volume: give "
-                            "directions all over a half sphere",
-                            n / 2);
-        area[p[i].i] = area_of(c) / (double)equal;
-        reach[p[i].i] = atan(c->reach);
-        *different += 1 / (double)equal;
-    }
-    return FBP_OK;
-}
-
-static fbp_status make_points(const double (*direction)[3], size_t count, struct point **out)
-{
-    FBP_TRY(fbp_calloc((void **)out, 2 * count, sizeof **out, "points of the sphere"));
-    for (size_t i = 0; i < count; i++) {
-        const double *x = direction[i];
-        (*out)[i] = (struct point){{x[0], x[1], x[2]}, i};
-        (*out)[count + i] = (struct point){{-x[0], -x[1], -x[2]}, count + i};
-    }
-    qsort(*out, 2 * count, sizeof **out, by_height);
-    return FBP_OK;
-}
-
-/* Each cut leaves at most one corner more. */
-static fbp_status find_cells(const struct point *points, size_t count, double *area, double *reach,
-                             double *different)
-{
-    const size_t room = 2 * count + 8;
-    struct corner *corners = NULL;
-
-    FBP_TRY(fbp_calloc((void **)&corners, 2 * room, sizeof *corners, "cells of the sphere"));
-    struct cell cell = {.corner = corners, .spare = corners + room};
-    const fbp_status st = all_cells(&cell, points, 2 * count, area, reach, different);
-    free(corners);
-    return st;
 }
 
 fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *area,
                             struct fbp_sphere *out)
 {
+    const size_t n = 2 * count, room = n + 8;
+    struct corner *corners = NULL;
     struct point *points = NULL;
     double *own = NULL, different = 0, sum = 0;
     fbp_status st;
 
     *out = (struct fbp_sphere){0};
-    FBP_TRY_GOTO(fbp_calloc((void **)&own, 2 * count, sizeof *own, "cells of the sphere"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&own, n, sizeof *own, "cells of the sphere"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&points, n, sizeof *points, "points of the sphere"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&corners, 2 * room, sizeof *corners, "cells of the sphere"));
+    struct cell cell = {.corner = corners, .spare = corners + room};
     double *const reach = own + count;
-    FBP_TRY_GOTO(make_points(direction, count, &points));
-    FBP_TRY_GOTO(find_cells(points, count, own, reach, &different));
+    for (size_t i = 0; i < count; i++) {
+        const double *x = direction[i];
+        points[i] = (struct point){{x[0], x[1], x[2]}, i};
+        points[count + i] = (struct point){{-x[0], -x[1], -x[2]}, count + i};
+    }
+    qsort(points, n, sizeof *points, by_height);
+
+    for (size_t i = 0; i < n; i++) {
+        if (i % 64 == 0)
+            FBP_TRY_GOTO(fbp_go_on());
+        const size_t at = points[i].i;
+        if (at >= count) /* an antipode: its cell is that of the direction, turned over */
+            continue;
+        const size_t equal = make_cell(&cell, points, n, i);
+        if (!(cell.reach < HORIZON / 2))
+            FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                                  "directions: all %zu lie in one plane: that determines no "
+                                  "volume: give directions all over a half sphere",
+                                  count));
+        /* triangles of the cell's point and two corners (van Oosterom and Strackee 1983) */
+        double angle = 0;
+        for (size_t k = 0; k < cell.n; k++) {
+            const double *p = cell.corner[k].p, *q = cell.corner[(k + 1) % cell.n].p;
+            const double a = sqrt(1 + p[0] * p[0] + p[1] * p[1]);
+            const double b = sqrt(1 + q[0] * q[0] + q[1] * q[1]);
+            const double volume = p[0] * q[1] - p[1] * q[0], pq = 1 + p[0] * q[0] + p[1] * q[1];
+            angle += 2 * atan2(volume, a * b + pq + a + b);
+        }
+        own[at] = angle / (double)equal;
+        reach[at] = atan(cell.reach);
+        different += 1 / (double)equal;
+    }
     for (size_t i = 0; i < count; i++)
         sum += own[i];
-    for (size_t i = 0; area && i < count; i++) /* rounding alone is left of the difference */
+    for (size_t i = 0; area && i < count; i++) /* the difference is rounding alone */
         area[i] = own[i] * (2 * FBP_PI / sum);
     fbp_sort(reach, count);
     *out = (struct fbp_sphere){(size_t)(different + 0.5), reach[count - 1], reach[count / 2]};
 fail:
+    free(corners);
     free(points);
     free(own);
     return st;

@@ -1,37 +1,27 @@
-/* Facts of a geometry: circle, symmetry, detector, errors of the method, and remarks about them. */
-#include "geometry/facts.h"
-
-#include "geometry/coverage.h"
+/* Facts of a scan of line integrals (fbp_line_facts(): arc, coverage, field of view, symmetries,
+ * movement along the axis), the detector rows that slices need, and the default grid.  kind.c has
+ * these functions in its tables. */
 #include "geometry/kind.h"
 
+#include "geometry/coverage.h"
+
 #include "base/mem.h"
-#include "base/sizes.h"
 #include "base/stop.h"
-#include "base/vec.h"
 
-#include <math.h>
-#include <stdio.h>
-
-/* All that follows from views, panel and grid. */
-
-/* Panels are offset on purpose when the two sides differ by more than this part of the fan. */
+/* A panel is offset on purpose if its two sides differ by more than this part of the fan. */
 static const double ASYMMETRY = 0.02;
 
-/* Rays are weighted one by one, and neighbouring views fill what is missing, up to this gap. */
+/* Weights per ray leave gaps up to this to the neighbouring views [rad]. */
 static const double LARGEST_GAP = FBP_PI / 2;
-enum { COVERAGE_STEPS = 32 }; /* from the axis to the detector's edge, at which gaps are measured */
-
-/* Of a ball: what a circular reconstruction of views that wander along the axis may be off by. */
-static const double WANDER_LIMIT = 0.01;
-
-/* Least error of the method that causes a warning. */
-static const double METHOD_LIMIT = 0.005;
+enum {
+    COVERAGE_STEPS = 32
+}; /* distances from the axis to the detector's edge with measured gaps */
 
 /* Sides of the panel over all views; lo along -t, hi along +t; [0] fan angle, [1] distance. */
 struct sides {
-    double mean_lo[2], mean_hi[2];   /* outer edges, averaged */
-    double edge_lo[2], edge_hi[2];   /* reach of the outer edges that every view has */
-    double pixel_lo[2], pixel_hi[2]; /* the same of the outermost pixel centres */
+    double mean_lo[2], mean_hi[2];   /* outer edges, mean */
+    double edge_lo[2], edge_hi[2];   /* reach of the outer edges, least of all views */
+    double pixel_lo[2], pixel_hi[2]; /* reach of the outermost pixel centres, likewise */
     double middle[2][2];             /* [fan angle, distance][least, greatest] of the middles */
 };
 
@@ -41,22 +31,9 @@ static void widen_range(double range[2], double lo, double hi, bool first)
     range[1] = first ? hi : fmax(range[1], hi);
 }
 
-static void fold_sides(struct sides *sides, const struct fbp_view_facts *v, bool first, double n)
-{
-    for (int i = 0; i < 2; i++) {
-        sides->mean_lo[i] += v->edge_lo[i] / n;
-        sides->mean_hi[i] += v->edge_hi[i] / n;
-        sides->edge_lo[i] = first ? -v->edge_lo[i] : fmin(sides->edge_lo[i], -v->edge_lo[i]);
-        sides->edge_hi[i] = first ? v->edge_hi[i] : fmin(sides->edge_hi[i], v->edge_hi[i]);
-        sides->pixel_lo[i] = first ? -v->pixel_lo[i] : fmin(sides->pixel_lo[i], -v->pixel_lo[i]);
-        widen_range(sides->middle[i], (v->edge_lo[i] + v->edge_hi[i]) / 2,
-                    (v->edge_lo[i] + v->edge_hi[i]) / 2, first);
-        sides->pixel_hi[i] = first ? v->pixel_hi[i] : fmin(sides->pixel_hi[i], v->pixel_hi[i]);
-    }
-}
-
-static void fold(struct fbp_geometry_facts *out, const struct fbp_view_facts *v, bool first,
-                 double n)
+/* Add view facts to the extremes and means of n views. */
+static void add_view(struct fbp_geometry_facts *out, struct sides *sides,
+                     const struct fbp_view_facts *v, bool first, double n)
 {
     widen_range(out->sod_mm, v->sod, v->sod, first);
     widen_range(out->sdd_mm, v->sdd, v->sdd, first);
@@ -69,18 +46,17 @@ static void fold(struct fbp_geometry_facts *out, const struct fbp_view_facts *v,
         out->tilt_rad[i] = fmax(out->tilt_rad[i], fabs(v->tilt[i]));
     out->skew_rad = fmax(out->skew_rad, fabs(v->skew));
     out->lean_rad += v->lean / n;
-}
 
-static double fan_of(const struct sides *s, bool source)
-{
-    return source ? s->mean_hi[0] - s->mean_lo[0] : 0;
-}
-
-static bool off_centre(const struct sides *s, bool source)
-{
-    const double lo = s->mean_lo[source ? 0 : 1], hi = s->mean_hi[source ? 0 : 1];
-
-    return fabs(hi + lo) > ASYMMETRY * (hi - lo);
+    for (int i = 0; i < 2; i++) {
+        const double middle = (v->edge_lo[i] + v->edge_hi[i]) / 2;
+        sides->mean_lo[i] += v->edge_lo[i] / n;
+        sides->mean_hi[i] += v->edge_hi[i] / n;
+        sides->edge_lo[i] = first ? -v->edge_lo[i] : fmin(sides->edge_lo[i], -v->edge_lo[i]);
+        sides->edge_hi[i] = first ? v->edge_hi[i] : fmin(sides->edge_hi[i], v->edge_hi[i]);
+        sides->pixel_lo[i] = first ? -v->pixel_lo[i] : fmin(sides->pixel_lo[i], -v->pixel_lo[i]);
+        sides->pixel_hi[i] = first ? v->pixel_hi[i] : fmin(sides->pixel_hi[i], v->pixel_hi[i]);
+        widen_range(sides->middle[i], middle, middle, first);
+    }
 }
 
 static void angles_of(struct fbp_geometry_facts *out, const struct fbp_arc *arc)
@@ -93,26 +69,6 @@ static void angles_of(struct fbp_geometry_facts *out, const struct fbp_arc *arc)
     for (int i = 0; i < 3; i++)
         out->step_rad[i] = arc->step_rad[i];
     out->direction_gap_rad = arc->direction_gap_rad;
-}
-
-/* Opposite views of a parallel beam are one: what counts is half a turn of them, wherever its
- * views stand.  A full turn keeps its own steps and gaps, for people. */
-static fbp_status half_turn(struct fbp_geometry_facts *out, const struct fbp_views *views)
-{
-    const double turn = out->arc_rad;
-    struct fbp_arc arc;
-
-    FBP_TRY(fbp_arc_create(&arc, views->view, views->n, out->axis, FBP_PI, 0));
-    if (arc.n_angles < 3 || !arc.full)
-        out->coverage = FBP_COVERAGE_PARTIAL;
-    else if (out->coverage != FBP_COVERAGE_FULL)
-        out->coverage = FBP_COVERAGE_SHORT;
-    if (out->coverage != FBP_COVERAGE_FULL)
-        angles_of(out, &arc);
-    if (out->coverage == FBP_COVERAGE_SHORT)
-        out->arc_rad = fmax(arc.arc_rad, turn);
-    fbp_arc_clear(&arc);
-    return FBP_OK;
 }
 
 fbp_status fbp_coverage_of(struct fbp_ray_coverage *out, const struct fbp_kind_table *kind,
@@ -139,8 +95,8 @@ fail:
     return st;
 }
 
-/* Facts of rays that are weighted one by one: how far from the axis all lines were measured, and
- * how far at least those of most directions. */
+/* Facts of weights per ray: the distance from the axis within which all lines were measured, and
+ * the distance within which gaps are at most LARGEST_GAP. */
 static void ray_facts(struct fbp_geometry_facts *out, const struct fbp_ray_coverage *rays,
                       const struct fbp_arc *arc, bool source)
 {
@@ -166,23 +122,25 @@ static void ray_facts(struct fbp_geometry_facts *out, const struct fbp_ray_cover
     out->complete_radius_mm = source ? out->sod_mm[0] * sin(complete) : complete;
 }
 
+/* Which weights the views need, and whether they have measured all lines. */
 static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *sides,
                            const struct fbp_kind_table *kind, const struct fbp_views *views,
                            const struct fbp_arc *arc)
 {
     const bool source = kind->has_source;
-    const double *const middle = sides->middle[source ? 0 : 1];
-    const double width = sides->mean_hi[source ? 0 : 1] - sides->mean_lo[source ? 0 : 1];
+    const int unit = source ? 0 : 1;
+    const double lo = sides->mean_lo[unit], hi = sides->mean_hi[unit];
+    const bool off_centre = fabs(hi + lo) > ASYMMETRY * (hi - lo);
     struct fbp_ray_coverage rays = {0};
+    struct fbp_arc half;
 
     angles_of(out, arc);
-    out->needed_rad = FBP_PI + fan_of(sides, source);
-    if (middle[1] - middle[0] > ASYMMETRY * width || arc->n_gaps > 1)
+    out->needed_rad = FBP_PI + (source ? hi - lo : 0);
+    if (sides->middle[unit][1] - sides->middle[unit][0] > ASYMMETRY * (hi - lo) || arc->n_gaps > 1)
         FBP_TRY(fbp_coverage_of(&rays, kind, views, out->axis));
     const bool several = rays.n_groups > 1;
-    out->offset =
-        arc->n_angles > 2 &&
-        (several || (off_centre(sides, source) && (arc->full || arc->gap_rad <= LARGEST_GAP)));
+    out->offset = arc->n_angles > 2 &&
+                  (several || (off_centre && (arc->full || arc->gap_rad <= LARGEST_GAP)));
     if (several || (!out->offset && source && arc->n_gaps > 1))
         ray_facts(out, &rays, arc, source);
     fbp_coverage_clear(&rays);
@@ -201,15 +159,28 @@ static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *s
                               : FBP_COVERAGE_PARTIAL;
     if (source)
         return FBP_OK;
-    return half_turn(out, views);
+
+    /* Opposite views of a parallel beam are one: what counts is half a turn of them, wherever its
+     * views stand.  A full turn keeps its own steps and gaps, for messages. */
+    FBP_TRY(fbp_arc_create(&half, views->view, views->n, out->axis, FBP_PI, 0, false));
+    if (half.n_angles < 3 || !half.full)
+        out->coverage = FBP_COVERAGE_PARTIAL;
+    else if (out->coverage != FBP_COVERAGE_FULL)
+        out->coverage = FBP_COVERAGE_SHORT;
+    const double turn = out->arc_rad;
+    if (out->coverage != FBP_COVERAGE_FULL)
+        angles_of(out, &half);
+    if (out->coverage == FBP_COVERAGE_SHORT)
+        out->arc_rad = fmax(half.arc_rad, turn);
+    fbp_arc_clear(&half);
+    return FBP_OK;
 }
 
-/* Whether rays are measured once on one side, and how far from the axis all is measured. */
+/* Distances from the axis within which lines were measured, and the overlap of an offset panel. */
 static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sides *s, bool source)
 {
     const int unit = source ? 0 : 1;
-    const double lo = s->mean_lo[unit], hi = s->mean_hi[unit];
-    const bool longer_hi = hi > -lo;
+    const bool longer_hi = s->mean_hi[unit] > -s->mean_lo[unit];
 
     if (out->per_ray)
         return FBP_OK;
@@ -219,12 +190,12 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
                         "geometry: the panel does not see the rotation axis in every view (it ends "
                         "%.3g mm beside it): check the panel offset and the source positions",
                         -out->fov_radius_mm);
-    /* Of a turn with gaps, the lines that both sides of an offset panel measure are complete. */
+    /* If a turn has gaps, the lines that both sides of an offset panel measure are complete. */
     if (out->coverage != FBP_COVERAGE_PARTIAL || out->offset)
         out->complete_radius_mm = out->fov_radius_mm;
     if (!out->offset)
         return FBP_OK;
-    /* up to the last pixel's centre, so that its weight is 0 */
+    /* up to the last pixel's centre, which gets the weight 0 */
     out->overlap_rad = longer_hi ? s->pixel_lo[0] : s->pixel_hi[0];
     out->overlap_mm = longer_hi ? s->pixel_lo[1] : s->pixel_hi[1];
     out->fov_radius_mm = longer_hi ? s->edge_hi[1] : s->edge_lo[1];
@@ -237,9 +208,9 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
     return FBP_OK;
 }
 
-/* A gap is a cause of errors if it exceeds two mean steps, as those of golden-ratio angles do not,
- * by 2 degrees.  Of two disks off the axis, filled gaps of 5 to 60 degrees cost .4 to .6 % (rms)
- * per degree, for all kinds of beams and places of the gap (docs/accuracy.md). */
+/* A gap causes errors if it exceeds two mean steps by 2 degrees; gaps of golden-ratio angles do
+ * not. In images of two disks off the axis, filled gaps of 5 to 60 degrees cost .4 to .6 % (rms)
+ * per degree, for all kinds of beams and positions of the gap (docs/accuracy.md). */
 static double gap_error(const struct fbp_geometry_facts *f, bool source)
 {
     const double turn = f->offset ? 2 * FBP_PI : FBP_PI;
@@ -252,341 +223,143 @@ static double gap_error(const struct fbp_geometry_facts *f, bool source)
                                                                            : 0;
 }
 
-/* Corner i of the grid, a voxel centre. */
-static void corner(const struct fbp_grid *g, int i, double out[3])
-{
-    for (int axis = 0; axis < 3; axis++)
-        out[axis] = fbp_grid_coordinate(g, axis, i >> axis & 1 ? (double)g->n[axis] - 1 : 0);
-}
+/*
+ * Movement of the views along the axis, and the errors of a circular reconstruction that it causes.
+ *
+ * Every view has its own matrix, therefore a moving source or panel blurs nothing.  Two errors
+ * remain.  A voxel that some views do not see lacks their share: measured in the middle half of the
+ * part of the axis that a view sees, on the axis and half way to the edge of the field of view,
+ * less the loss of the same views without movement.  And rays at an angle kappa to the plane of a
+ * circle measure no frequencies within kappa of the axis, 1 - cos(kappa) of a ball, also without
+ * movement if the sources stand above or below the volume.  tests/recon/test_wander.c compares the
+ * sum with simulated balls.
+ */
+enum { HEIGHTS = 3, AROUND = 6, POINTS = HEIGHTS * (AROUND + 1) };
 
-static fbp_status check_corner(const struct fbp_kind_table *kind, const struct fbp_views *views,
-                               const double x[3], bool *inside)
-{
-    for (size_t k = 0; k < views->n; k++) {
-        double P[12];
-        FBP_TRY(fbp_go_on());
-        if (!kind->matrix(&views->view[k], &views->panel, P))
-            continue; /* refused before */
-        const double w = fbp_dot(P + 8, x) + P[11], row = (fbp_dot(P + 4, x) + P[7]) / w;
-        if (!(w > 1e-6 * P[11]))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "geometry: the volume reaches the source of view %zu: make it smaller "
-                            "or move its centre",
-                            k);
-        *inside = *inside && row >= -0.5 && row <= (double)views->panel.n_rows - 0.5;
-    }
-    return FBP_OK;
-}
+/* A scan is a helix if a line through heights over angles leaves less than this part of their
+ * variance. */
+static const double STEADY = 0.02;
 
-static fbp_status volume(struct fbp_geometry_facts *out, const struct fbp_kind_table *kind,
-                         const struct fbp_views *views, const struct fbp_grid *grid)
-{
-    bool inside = true;
-
-    for (int i = 0; i < 8; i++) {
-        double x[3], across[3];
-        corner(grid, i, x);
-        fbp_axpy(x, -fbp_dot(x, out->axis), out->axis, across);
-        out->volume_radius_mm = fmax(out->volume_radius_mm, fbp_norm(across));
-    }
-    for (int i = 0; i < 8; i++) {
-        double x[3];
-        corner(grid, i, x);
-        FBP_TRY(check_corner(kind, views, x, &inside));
-    }
-    out->volume_inside = inside && out->volume_radius_mm <= out->fov_radius_mm;
-    return FBP_OK;
-}
-
-fbp_status fbp_check_views(const struct fbp_views *views)
-{
-    const struct fbp_panel *panel = &views->panel;
-
-    if (!views->view || views->n == 0)
-        return fbp_fail(FBP_ERR_INVALID, "geometry: the scan has no views");
-    if (panel->n_columns == 0 || panel->n_rows == 0)
-        return fbp_fail(FBP_ERR_INVALID, "geometry: the panel has %zu x %zu pixels",
-                        panel->n_columns, panel->n_rows);
-    return FBP_OK;
-}
-
-static fbp_status look_at_views(const struct fbp_kind_table *kind, const struct fbp_views *views,
-                                struct fbp_geometry_facts *out, struct sides *sides)
-{
-    const double n = (double)views->n;
-
-    for (size_t k = 0; k < views->n; k++) {
-        struct fbp_view_facts v;
-        FBP_TRY(fbp_go_on());
-        FBP_TRY(fbp_view_facts_of(kind, views, k, out->axis, &v));
-        fold(out, &v, k == 0, n);
-        fold_sides(sides, &v, k == 0, n);
-    }
-    return FBP_OK;
-}
-
-fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_views *views,
-                          const struct fbp_grid *grid, struct fbp_geometry_facts *out)
-{
-    struct sides sides = {.mean_lo = {0}};
-    struct fbp_arc arc = {0};
-    fbp_status st;
-
-    FBP_TRY(fbp_check_views(views));
-    fbp_axis_of(views->view, views->n, out->axis);
-    FBP_TRY(look_at_views(kind, views, out, &sides));
-    const bool source = kind->has_source;
-    FBP_TRY(
-        fbp_arc_create(&arc, views->view, views->n, out->axis, 2 * FBP_PI, fan_of(&sides, source)));
-    FBP_TRY_GOTO(coverage(out, &sides, kind, views, &arc));
-    FBP_TRY_GOTO(field_of_view(out, &sides, source));
-    out->gap_error = gap_error(out, source);
-    struct fbp_wander wander = {kind, views, &arc, {0}, out->fov_radius_mm};
-    fbp_axpy(out->axis, 0, out->axis, wander.axis);
-    fbp_wander_of(&wander, grid, out);
-    out->symmetry = fbp_symmetry_of(kind, views, grid);
-    if (grid)
-        FBP_TRY_GOTO(volume(out, kind, views, grid));
-    st = FBP_OK;
-fail:
-    fbp_arc_clear(&arc);
-    return st;
-}
-
-fbp_status fbp_geometry_circular(const struct fbp_geometry_facts *facts)
-{
-    struct fbp_geometry_facts whole, *const f = &whole;
-
-    fbp_message_clear();
-    FBP_TRY(FBP_TAKE(geometry_facts, f, facts));
-    if (f->n_angles < 2)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "all views stand at one angle, %.6g degrees%s: that determines no volume, "
-                        "views all over %.4g degrees would: check the scan's angles, or matrices",
-                        f->start_rad * 180 / FBP_PI, f->sod_mm[1] > 0 ? "" : " modulo 180",
-                        f->needed_rad * 180 / FBP_PI);
-    if (!(f->wander_error > WANDER_LIMIT))
-        return FBP_OK;
-    if (f->pitch_mm != 0)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "geometry: the views move along the axis by %.4g mm a turn, %.4g mm in "
-                        "all, of which each sees %.4g mm: helical scans are not in this release",
-                        fabs(f->pitch_mm), f->wander_mm, f->seen_mm);
-    return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "geometry: the views wander along the axis by %.4g mm, of which each sees "
-                    "%.4g mm: that is no circle, and other paths (helical scans too) are not in "
-                    "this release",
-                    f->wander_mm, f->seen_mm);
-}
-
-static void wander_words(const struct fbp_geometry_facts *f, char *buf, size_t n)
-{
-    if (f->pitch_mm != 0)
-        snprintf(buf, n,
-                 "the views move along the axis by %.4g mm a turn, %.4g mm in all: that is a "
-                 "helix; it is so flat that a circular reconstruction serves (%.2g %% of a ball)",
-                 fabs(f->pitch_mm), f->wander_mm, 100 * f->wander_error);
-    else
-        snprintf(buf, n,
-                 "the views wander along the axis by %.4g mm, of which each sees %.4g mm: all of "
-                 "them see z from %.4g to %.4g mm",
-                 f->wander_mm, f->seen_mm, f->fov_half_height_mm[0], f->fov_half_height_mm[1]);
-}
-
-/* Rounded, without -0. */
-static double percent(double part)
-{
-    return round(1e4 * part) / 100 + 0.0;
-}
-
-static void method_words(const struct fbp_geometry_facts *f, char *buf, size_t n)
-{
-    const double *e = f->method_error;
-
-    snprintf(
-        buf, n,
-        "FDK is exact in the plane of the source only: the mean of a small ball deviates by "
-        "%+.2f %% in the middle, %+.2f %% at the rim, %+.2f %% at the top, %+.2f %% at the bottom "
-        "of the volume: increase the source distance, or reconstruct fewer slices",
-        percent(e[0]), percent(e[1]), percent(e[2]), percent(e[3]));
-}
-
-/* Greatest magnitude. */
-static double method_error(const struct fbp_geometry_facts *f)
-{
-    double most = 0;
-
-    for (int i = 0; i < 4; i++)
-        most = fmax(most, fabs(f->method_error[i]));
-    return most;
-}
-
-bool fbp_geometry_remark(const struct fbp_geometry_facts *facts, size_t i, char *buf, size_t n)
-{
-    FBP_GIVEN_ELSE(false, buf);
-    void (*words[2])(const struct fbp_geometry_facts *, char *, size_t);
-    struct fbp_geometry_facts whole, *const f = &whole;
-    size_t count = 0;
-
-    if (FBP_TAKE(geometry_facts, f, facts) != FBP_OK)
-        return false;
-
-    if (f->wander_error <= WANDER_LIMIT &&
-        f->wander_mm > (f->pitch_mm != 0 ? 0.02 : 0.2) * f->seen_mm)
-        words[count++] = wander_words;
-    if (method_error(f) >= METHOD_LIMIT)
-        words[count++] = method_words;
-    if (i >= count)
-        return fbp_angle_remark(f, i - count, buf, n);
-    words[i](f, buf, n);
-    return true;
-}
-
-/* Remarks of fbp_geometry_remark() about angles and units. */
-
-static const double DEGREES = 180 / FBP_PI, WIDE_FAN_DEG = 120;
-
-/* Directions of rays that no view has measured. */
-static void gap_words(const struct fbp_geometry_facts *f, char *buf, size_t n)
-{
-    const double deg = f->arc_rad * DEGREES, gap = f->direction_gap_rad * DEGREES;
-    const bool strip = f->complete_radius_mm > 0 && f->coverage == FBP_COVERAGE_PARTIAL;
-    char what[200];
-
-    if (!(f->gap_error > 0))
-        return;
-    if (strip)
-        snprintf(what, sizeof what,
-                 "lines farther than %.4g mm from the axis were not measured over %.3g degrees%s",
-                 f->complete_radius_mm, gap,
-                 f->offset ? " (the detector is off centre: these take a full turn)" : "");
-    else if (f->coverage == FBP_COVERAGE_PARTIAL && deg < f->needed_rad * DEGREES - 0.05)
-        snprintf(what, sizeof what, "limited angle: %.4g degrees were measured, %.4g are needed",
-                 deg, f->needed_rad * DEGREES);
-    else
-        snprintf(what, sizeof what, "no view has measured rays over %.3g degrees of directions",
-                 gap);
-    snprintf(
-        buf, n,
-        "%s: the views beside this gap fill it: expect streaks, and errors of about %.2g %% of "
-        "the values (rms)%s: measure the missing views, or check the angles",
-        what, 100 * f->gap_error, strip ? ", if the object reaches that far" : "");
-}
-
-static void angle_words(const struct fbp_geometry_facts *f, char *buf, size_t n)
-{
-    const double arc = f->arc_rad * DEGREES;
-
-    if (f->n_angles == 2)
-        snprintf(buf, n, "all views stand at 2 angles: from so few nothing can be reconstructed");
-    else if (f->n_angles > 8 && arc > 3 && arc < 6.6)
-        snprintf(buf, n,
-                 "%.6g degrees in all: are these angles in radians, in which a turn is 6.28319? "
-                 "degrees are expected",
-                 arc);
-}
-
-static void fan_words(const struct fbp_geometry_facts *f, char *buf, size_t n)
-{
-    const double fan = (f->fan_rad[1] - f->fan_rad[0]) * DEGREES;
-
-    if (fan > WIDE_FAN_DEG)
-        snprintf(buf, n, "the fan is %.4g degrees wide: is the pitch of the pixels in mm?", fan);
-}
-
-static void sphere_words(const struct fbp_geometry_facts *f, char *buf, size_t n)
-{
-    if (f->gap_rad > 0)
-        snprintf(buf, n,
-                 "no direction lies in a circle of %.3g degrees on the sphere: parts of the volume "
-                 "are not determined: are views missing?",
-                 f->gap_rad * DEGREES);
-}
-
-bool fbp_angle_remark(const struct fbp_geometry_facts *f, size_t i, char *buf, size_t n)
-{
-    const bool planes = f->spacing_mm > 0;
-    void (*const words[])(const struct fbp_geometry_facts *, char *, size_t) = {
-        planes ? sphere_words : angle_words, planes || f->n_angles < 3 ? NULL : gap_words,
-        planes ? NULL : fan_words};
-
-    for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
-        buf[0] = '\0';
-        if (words[k])
-            words[k](f, buf, n);
-        if (buf[0] && i-- == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Which detector rows a slab needs. */
-
-/* More than rounding in float can move a projected row. */
-static const double MARGIN_PX = 1e-3;
-
-struct range {
-    double lo, hi;
+/* A view that contributes to the drift. */
+struct drift_view {
+    double weight;        /* in means over the views */
+    double middle, seen;  /* part of the axis that the view sees: middle, length [mm] */
+    double source;        /* height of the source [mm]; parallel beam: sine of its elevation */
+    double angle, radius; /* unwrapped angle [rad]; distance of the source from the axis [mm] */
+    double P[12];
 };
 
-static void box_corners(const struct fbp_grid *g, size_t z0, size_t z1, double out[8][3])
+/* Mean of 1 - cos(kappa) for the sources' heights above a level. */
+static double steepness(const struct drift_view *v, size_t n, double weight, double level)
 {
-    for (int i = 0; i < 8; i++) {
-        const double last[2] = {(double)g->n[0] - 1, (double)g->n[1] - 1};
-        out[i][0] = fbp_grid_coordinate(g, 0, i & 1 ? last[0] : 0);
-        out[i][1] = fbp_grid_coordinate(g, 1, i & 2 ? last[1] : 0);
-        out[i][2] = fbp_grid_coordinate(g, 2, i & 4 ? (double)z1 - 1 : (double)z0);
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += v[i].weight / weight * (1 - cos(atan2(v[i].source - level, v[i].radius)));
+    return sum;
+}
+
+/* Part of a voxel that the rows yield: interpolation fades beyond the centres of the outer rows. */
+static double part_seen(const double P[12], const struct fbp_panel *panel, const double x[3])
+{
+    const double depth = fbp_dot(P + 8, x) + P[11], row = (fbp_dot(P + 4, x) + P[7]) / depth;
+    const double beyond = fmax(-row, row - ((double)panel->n_rows - 1));
+
+    return depth > 0 ? fmin(1, fmax(0, 1 - beyond)) : 0;
+}
+
+/* Set wander_mm, seen_mm, pitch_mm, wander_error, rise_error.  arc: of 2 pi. */
+static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_kind_table *kind,
+                              const struct fbp_views *views, const struct fbp_arc *arc,
+                              const struct fbp_grid *grid)
+{
+    const double *const axis = out->axis, ramp = arc->arc_rad - FBP_PI;
+    double weight = 0, middle = 0, seen = 0, source = 0, angle = 0, turned = 0, lost[POINTS] = {0};
+    double lo = INFINITY, hi = -INFINITY, squares = 0, products = 0, variance = 0, worst = 0;
+    struct drift_view *list = NULL;
+    struct fbp_frame f;
+    size_t n = 0;
+
+    FBP_TRY(fbp_calloc((void **)&list, views->n, sizeof *list, "facts of views"));
+    for (size_t k = 0; k < views->n; k++) {
+        const struct fbp_view *view = &views->view[k];
+        struct drift_view *v = &list[n];
+        double z[2];
+        if (k > 0)
+            turned +=
+                remainder(fbp_view_angle(view, axis) - fbp_view_angle(view - 1, axis), 2 * FBP_PI);
+        if (!kind->matrix(view, &views->panel, v->P) || !fbp_frame_of(view, axis, &f))
+            continue;
+        fbp_axis_seen(v->P, &views->panel, axis, z);
+        v->middle = (z[0] + z[1]) / 2;
+        v->seen = fabs(z[1] - z[0]);
+        v->source = fbp_dot(view->s, axis);
+        if (!kind->has_source)
+            v->source /= fbp_norm(view->s);
+        v->angle = turned;
+        v->radius = f.radius;
+        /* the ends of a short scan count little, because rays are measured twice there */
+        const double end = fmin(arc->position[k], arc->arc_rad - arc->position[k]);
+        const bool whole = arc->full || !kind->has_source || !(ramp > 0);
+        v->weight = whole ? arc->step[k] : arc->step[k] * fmin(1, end / ramp);
+        if (!isfinite(v->middle) || !isfinite(v->seen))
+            continue;
+        weight += v->weight;
+        middle += v->weight * v->middle;
+        seen += v->weight * v->seen;
+        source += v->weight * v->source;
+        angle += v->weight * v->angle;
+        lo = fmin(lo, v->middle);
+        hi = fmax(hi, v->middle);
+        n++;
     }
-}
-
-/* Widen by one view.  The row is a quotient of linear functions, so that over a box in front of
- * the source its extremes lie at corners; false if the box is not all in front. */
-static bool widen_rows(struct range *range, const struct fbp_kind_table *kind,
-                       const struct fbp_views *views, size_t k, double corners[8][3])
-{
-    double P[12];
-
-    if (!kind->matrix(&views->view[k], &views->panel, P))
-        return false;
-    for (int i = 0; i < 8; i++) {
-        const double w = fbp_dot(P + 8, corners[i]) + P[11];
-        const double row = (fbp_dot(P + 4, corners[i]) + P[7]) / w;
-        if (!(w > 0) || !isfinite(row))
-            return false;
-        range->lo = fmin(range->lo, row);
-        range->hi = fmax(range->hi, row);
+    middle /= weight;
+    seen /= weight;
+    source /= weight;
+    angle /= weight;
+    if (!(weight > 0) || !isfinite(middle)) {
+        free(list);
+        return FBP_OK;
     }
-    return true;
+    out->wander_mm = hi - lo;
+    out->seen_mm = seen;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct drift_view *v = &list[i];
+        squares += v->weight * (v->angle - angle) * (v->angle - angle);
+        products += v->weight * (v->angle - angle) * (v->middle - middle);
+        variance += v->weight * (v->middle - middle) * (v->middle - middle);
+    }
+    const double explained = squares > 0 ? products * products / squares : 0;
+    out->pitch_mm = explained > (1 - STEADY) * variance ? 2 * FBP_PI * products / squares : 0;
+
+    /* Points about the middle of what is seen, at three heights, on the axis and around it: what
+     * the views see of them, less what they would see without moving. */
+    const struct fbp_view unit = {.s = {cos(0.7), sin(0.7), 0.3}}; /* any direction but the axis */
+    fbp_frame_of(&unit, axis, &f);
+    for (int i = 0; i < POINTS; i++) {
+        const int place = i / HEIGHTS;
+        const double around = 2 * FBP_PI * place / AROUND, r = place ? out->fov_radius_mm / 2 : 0;
+        const double height = middle + seen / 4 * (i % HEIGHTS - 1) * (views->panel.n_rows > 1);
+        double x[3], still[3];
+        for (int j = 0; j < 3; j++)
+            x[j] = height * axis[j] + r * (cos(around) * f.n[j] + sin(around) * f.t[j]);
+        for (size_t k = 0; k < n; k++) {
+            const struct drift_view *v = &list[k];
+            fbp_axpy(x, v->middle - middle, axis, still);
+            lost[i] += v->weight / weight *
+                       (part_seen(v->P, &views->panel, still) - part_seen(v->P, &views->panel, x));
+        }
+        worst = fmax(worst, lost[i]);
+    }
+    out->wander_error = worst + steepness(list, n, weight, source);
+    const double level = grid ? fbp_dot(grid->centre_mm, axis) : middle;
+    out->rise_error = steepness(list, n, weight, kind->has_source ? level : 0);
+    free(list);
+    return FBP_OK;
 }
 
-void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *views, size_t k0,
-                   size_t k1, const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
-                   size_t *r1)
-{
-    const double n_rows = (double)views->panel.n_rows;
-    struct range range = {INFINITY, -INFINITY};
-    double corners[8][3];
-
-    *r0 = 0;
-    *r1 = 0;
-    if (z0 >= z1 || k0 >= k1)
-        return;
-    *r1 = views->panel.n_rows;
-    box_corners(grid, z0, z1, corners);
-    for (size_t k = k0; k < k1; k++)
-        if (!widen_rows(&range, kind, views, k, corners))
-            return;
-    /* taps: floor and floor + 1 */
-    const double first = floor(range.lo - MARGIN_PX);
-    const double end = floor(range.hi + MARGIN_PX) + 2;
-    *r0 = (size_t)fmin(fmax(first, 0), n_rows);
-    *r1 = (size_t)fmin(fmax(end, 0), n_rows);
-    if (*r0 >= *r1)
-        *r0 = *r1 = 0;
-}
-
-/* Symmetries, read off the matrices: (c, r, 1) w = P (x, y, z, 1). */
-
+/* Symmetries of the matrices, (c, r, 1) w = P (x, y, z, 1), and of the grid. */
 static const double TOLERANCE = 1e-9;
 
 static bool near(double a, double b, double scale)
@@ -594,58 +367,187 @@ static bool near(double a, double b, double scale)
     return fabs(a - b) <= TOLERANCE * scale;
 }
 
-/* u and w do not contain z. */
-static bool column(const double P[12])
+/* Are views k + n/2 (quarters 2) or k + n/4 (quarters 1, -1) views k, turned about z? */
+static bool turned(const struct fbp_views *views, int quarters)
 {
-    return near(P[2], 0, fbp_norm(P)) && near(P[10], 0, fmax(fbp_norm(P + 8), 1e-300));
-}
-
-/* b is a after this many quarter turns about z: -1, 1, 2. */
-static bool turned3(const double a[3], const double b[3], int quarters)
-{
-    const double x = quarters == 2 ? -a[0] : -quarters * a[1];
-    const double y = quarters == 2 ? -a[1] : quarters * a[0];
-    const double scale = fbp_norm(a);
-
-    return near(b[0], x, scale) && near(b[1], y, scale) && near(b[2], a[2], scale);
-}
-
-static bool turned(const struct fbp_view *views, size_t n, int quarters)
-{
-    const size_t fraction = quarters == 2 ? 2 : 4;
+    const size_t n = views->n, fraction = quarters == 2 ? 2 : 4;
 
     if (n % fraction)
         return false;
     for (size_t k = 0; k < n; k++) {
-        const struct fbp_view *a = &views[k], *b = &views[(k + n / fraction) % n];
-        if (!turned3(a->s, b->s, quarters) || !turned3(a->d, b->d, quarters) ||
-            !turned3(a->u, b->u, quarters) || !turned3(a->v, b->v, quarters))
-            return false;
+        const struct fbp_view *v = &views->view[k], *w = &views->view[(k + n / fraction) % n];
+        const double *const from[4] = {v->s, v->d, v->u, v->v}, *const to[4] = {w->s, w->d, w->u,
+                                                                                w->v};
+        for (int i = 0; i < 4; i++) {
+            const double *a = from[i], *b = to[i], scale = fbp_norm(a);
+            const double x = quarters == 2 ? -a[0] : -quarters * a[1];
+            const double y = quarters == 2 ? -a[1] : quarters * a[0];
+            if (!near(b[0], x, scale) || !near(b[1], y, scale) || !near(b[2], a[2], scale))
+                return false;
+        }
     }
     return true;
 }
 
-static bool centred(const struct fbp_grid *g, int axis)
+/* enum fbp_symmetry flags that hold to 1e-9; grid may be NULL. */
+static unsigned symmetry(const struct fbp_kind_table *kind, const struct fbp_views *views,
+                         const struct fbp_grid *g)
 {
-    return near(g->centre_mm[axis], 0, g->voxel_mm[axis]);
-}
+    const bool axial = !g || (near(g->centre_mm[0], 0, g->voxel_mm[0]) &&
+                              near(g->centre_mm[1], 0, g->voxel_mm[1]));
+    const bool square =
+        !g || (g->n[0] == g->n[1] && near(g->voxel_mm[0], g->voxel_mm[1], g->voxel_mm[0]));
+    unsigned flags = FBP_SYM_COLUMN;
+    double P[12];
 
-unsigned fbp_symmetry_of(const struct fbp_kind_table *kind, const struct fbp_views *views,
-                         const struct fbp_grid *grid)
-{
-    const bool axial = !grid || (centred(grid, 0) && centred(grid, 1));
-    const bool square = !grid || (grid->n[0] == grid->n[1] &&
-                                  near(grid->voxel_mm[0], grid->voxel_mm[1], grid->voxel_mm[0]));
-    bool columns = true;
-
-    for (size_t k = 0; k < views->n && columns; k++) {
-        double P[12];
-        columns = kind->matrix(&views->view[k], &views->panel, P) && column(P);
-    }
-    unsigned flags = 0;
-    flags |= columns ? FBP_SYM_COLUMN : 0u;
-    flags |= axial && turned(views->view, views->n, 2) ? FBP_SYM_ROT180 : 0u;
-    if (axial && square && (turned(views->view, views->n, 1) || turned(views->view, views->n, -1)))
+    for (size_t k = 0; k < views->n && flags; k++) /* u and w must not contain z */
+        if (!kind->matrix(&views->view[k], &views->panel, P) || !near(P[2], 0, fbp_norm(P)) ||
+            !near(P[10], 0, fmax(fbp_norm(P + 8), 1e-300)))
+            flags = 0;
+    flags |= axial && turned(views, 2) ? FBP_SYM_ROT180 : 0u;
+    if (axial && square && (turned(views, 1) || turned(views, -1)))
         flags |= FBP_SYM_ROT90;
     return flags;
+}
+
+double fbp_grid_coordinate(const struct fbp_grid *g, int axis, double i)
+{
+    FBP_GIVEN_ELSE(NAN, g);
+    return g->centre_mm[axis] + (i - ((double)g->n[axis] - 1) / 2) * g->voxel_mm[axis];
+}
+
+/* Corner i of slices [z0, z1) of the grid, a voxel centre. */
+static void corner(const struct fbp_grid *g, int i, size_t z0, size_t z1, double out[3])
+{
+    out[0] = fbp_grid_coordinate(g, 0, i & 1 ? (double)g->n[0] - 1 : 0);
+    out[1] = fbp_grid_coordinate(g, 1, i & 2 ? (double)g->n[1] - 1 : 0);
+    out[2] = fbp_grid_coordinate(g, 2, i & 4 ? (double)z1 - 1 : (double)z0);
+}
+
+fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_views *views,
+                          const struct fbp_grid *grid, struct fbp_geometry_facts *out)
+{
+    struct sides sides = {.mean_lo = {0}};
+    const bool source = kind->has_source;
+    struct fbp_arc arc = {0};
+    fbp_status st;
+
+    FBP_TRY(fbp_check_views(views));
+    fbp_axis_of(views->view, views->n, out->axis);
+    for (size_t k = 0; k < views->n; k++) {
+        struct fbp_view_facts v;
+        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_view_facts_of(kind, views, k, out->axis, &v));
+        add_view(out, &sides, &v, k == 0, (double)views->n);
+    }
+    const double fan = source ? sides.mean_hi[0] - sides.mean_lo[0] : 0;
+    FBP_TRY(fbp_arc_create(&arc, views->view, views->n, out->axis, 2 * FBP_PI, fan, false));
+    FBP_TRY_GOTO(coverage(out, &sides, kind, views, &arc));
+    FBP_TRY_GOTO(field_of_view(out, &sides, source));
+    out->gap_error = gap_error(out, source);
+    FBP_TRY_GOTO(axial_drift(out, kind, views, &arc, grid));
+    out->symmetry = symmetry(kind, views, grid);
+
+    /* The volume must lie in front of the sources; is it inside of the field of view? */
+    bool inside = grid != NULL;
+    for (int i = 0; grid && i < 8; i++) {
+        double x[3], across[3], P[12];
+        corner(grid, i, 0, grid->n[2], x);
+        fbp_axpy(x, -fbp_dot(x, out->axis), out->axis, across);
+        out->volume_radius_mm = fmax(out->volume_radius_mm, fbp_norm(across));
+        for (size_t k = 0; k < views->n; k++) {
+            FBP_TRY_GOTO(fbp_go_on());
+            if (!kind->matrix(&views->view[k], &views->panel, P))
+                continue; /* refused before */
+            const double w = fbp_dot(P + 8, x) + P[11], row = (fbp_dot(P + 4, x) + P[7]) / w;
+            if (!(w > 1e-6 * P[11]))
+                FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                                      "geometry: the volume reaches the source of view %zu: make "
+                                      "it smaller or move its centre",
+                                      k));
+            inside = inside && row >= -0.5 && row <= (double)views->panel.n_rows - 0.5;
+        }
+    }
+    out->volume_inside = inside && out->volume_radius_mm <= out->fov_radius_mm;
+fail:
+    fbp_arc_clear(&arc);
+    return st;
+}
+
+/* Rounding in float moves a projected row by less [pixels]. */
+static const double MARGIN_PX = 1e-3;
+
+/* The row is a quotient of linear functions, therefore its extremes over a box in front of the
+ * source lie at corners. */
+void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *views, size_t k0,
+                   size_t k1, const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
+                   size_t *r1)
+{
+    const double n_rows = (double)views->panel.n_rows;
+    double lo = INFINITY, hi = -INFINITY, corners[8][3], P[12];
+
+    *r0 = 0;
+    *r1 = 0;
+    if (z0 >= z1 || k0 >= k1)
+        return;
+    *r1 = views->panel.n_rows; /* if the box is not in front of all sources */
+    for (int i = 0; i < 8; i++)
+        corner(grid, i, z0, z1, corners[i]);
+    for (size_t k = k0; k < k1; k++) {
+        if (!kind->matrix(&views->view[k], &views->panel, P))
+            return;
+        for (int i = 0; i < 8; i++) {
+            const double w = fbp_dot(P + 8, corners[i]) + P[11];
+            const double row = (fbp_dot(P + 4, corners[i]) + P[7]) / w;
+            if (!(w > 0) || !isfinite(row))
+                return;
+            lo = fmin(lo, row);
+            hi = fmax(hi, row);
+        }
+    }
+    /* taps: floor and floor + 1 */
+    const double first = floor(lo - MARGIN_PX), end = floor(hi + MARGIN_PX) + 2;
+    *r0 = (size_t)fmin(fmax(first, 0), n_rows);
+    *r1 = (size_t)fmin(fmax(end, 0), n_rows);
+    if (*r0 >= *r1)
+        *r0 = *r1 = 0;
+}
+
+/* Mean over the views of the column pitch at the iso-centre, of the distance from the axis to the
+ * farther edge of the panel in pixels, and of the part of the z axis that the rows see. */
+void fbp_line_grid(const struct fbp_kind_table *kind, const struct fbp_views *views,
+                   struct fbp_grid *out)
+{
+    const double slack = 1e-6; /* a whole number of pixels stays that number after rounding */
+    const double z_axis[3] = {0, 0, 1};
+    double pitch = 0, columns = 0, z_lo = 0, z_hi = 0, P[12], z[2];
+    size_t n = 0;
+
+    for (size_t k = 0; k < views->n; k++) {
+        if (!kind->matrix(&views->view[k], &views->panel, P) || !(P[11] > 0))
+            continue;
+        fbp_axis_seen(P, &views->panel, z_axis, z);
+        if (!isfinite(z[0]) || !isfinite(z[1]))
+            continue;
+        const double column = P[3] / P[11];
+        pitch += kind->pitch(&views->view[k], P);
+        columns += fmax(column + 0.5, (double)views->panel.n_columns - 0.5 - column);
+        z_lo += fmin(z[0], z[1]);
+        z_hi += fmax(z[0], z[1]);
+        n++;
+    }
+    const double scale = n ? 1 / (double)n : 0;
+    pitch *= scale;
+    columns *= scale;
+    z_lo *= scale;
+    z_hi *= scale;
+
+    const double voxel = pitch > 0 ? pitch : 1, middle = (z_lo + z_hi) / 2;
+    const double across = fmin(fmax(ceil(2 * columns - slack), 1), 1e9);
+    const double along = fmin(fmax(floor((z_hi - z_lo) / voxel + slack), 1), 1e9);
+    *out = (struct fbp_grid){.n = {(size_t)across, (size_t)across, 1},
+                             .voxel_mm = {voxel, voxel, voxel}};
+    if (views->panel.n_rows > 1)
+        out->n[2] = (size_t)(kind->has_source ? fmin(along, across) : along);
+    out->centre_mm[2] = fabs(middle) > slack * voxel ? middle : 0;
 }

@@ -1,4 +1,5 @@
-/* Kinds of geometry: cone, parallel, planes. A kind is a table of functions. */
+/* Kinds of geometry (cone, parallel, planes), each a table of functions, and the public functions
+ * that call them: fbp_views_facts(), fbp_geometry_rows(), fbp_grid_default(). */
 #include "geometry/kind.h"
 
 #include "geometry/directions.h"
@@ -13,19 +14,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Line integrals through a point source.
- *
- * A fan beam is a cone of one detector row, and no kind of its own: matrix, weights, filter and
- * grid are what the formulas of the cone give for one row, and a scan that is binned to one row
- * becomes a fan without a word.  Formats that have a name for it choose it by the panel.
+static fbp_status check_length(const char *field, size_t k, const struct fbp_range *range,
+                               const double a[3])
+{
+    char name[80];
+
+    snprintf(name, sizeof name, "geometry: view %zu: length of %s", k, field);
+    return fbp_check_range(range, name, fbp_norm(a));
+}
+
+/* Cone: line integrals through a point source.  A fan beam is a cone of one detector row and no
+ * kind of its own: matrix, weights, filter and grid follow from the cone's formulas for one row,
+ * and a scan that is binned to one row becomes a fan.  Formats with a name for it choose it by the
+ * panel.
  */
 
 static fbp_status cone_check_view(const struct fbp_view *view, size_t k)
 {
-    char name[80];
-
-    snprintf(name, sizeof name, "geometry: view %zu: length of the source's place s", k);
-    return fbp_check_range(&fbp_range_place, name, fbp_norm(view->s));
+    return check_length("the source's place s", k, &fbp_range_place, view->s);
 }
 
 /* P = A [I | -s], A = inv([u v d0-s]) */
@@ -44,65 +50,13 @@ static bool cone_matrix(const struct fbp_view *view, const struct fbp_panel *pan
     return true;
 }
 
-static double cone_gamma(const struct fbp_view *view, const struct fbp_frame *f,
-                         const double pixel[3])
-{
-    double q[3];
-
-    fbp_axpy(pixel, -1, view->s, q);
-    return atan2(fbp_dot(q, f->t), -fbp_dot(q, f->n));
-}
-
-static double cone_distance(const struct fbp_view *view, const struct fbp_frame *f,
-                            const double pixel[3])
-{
-    return f->radius * sin(cone_gamma(view, f, pixel));
-}
-
-static void cone_distances(const struct fbp_view *view, const double P[12],
-                           struct fbp_view_facts *out)
-{
-    out->sod = fbp_norm(view->s);
-    /* 1/|row 3| is the depth at which w = 1 */
-    out->sdd = 1 / fbp_norm(P + 8);
-    out->magnification = 1 / P[11];
-}
-
-static double cone_height(const struct fbp_view *view, const double axis[3])
-{
-    return fbp_dot(view->s, axis);
-}
-
 static double cone_pitch(const struct fbp_view *view, const double P[12])
 {
     return fbp_norm(view->u) * P[11];
 }
 
-const struct fbp_kind_table fbp_kind_cone = {
-    .name = "cone",
-    .integral = FBP_OVER_LINES,
-    .has_source = true,
-    .check_view = cone_check_view,
-    .matrix = cone_matrix,
-    .gamma = cone_gamma,
-    .distance = cone_distance,
-    .distances = cone_distances,
-    .height = cone_height,
-    .pitch = cone_pitch,
-    .facts = fbp_line_facts,
-    .rows = fbp_line_rows,
-    .grid = fbp_line_grid,
-};
-
-/* Line integrals along one direction a view; s is the unit vector towards the source. */
-
-/* Only the direction of s counts. */
-static fbp_status parallel_check_view(const struct fbp_view *view, size_t k)
-{
-    (void)view;
-    (void)k;
-    return FBP_OK;
-}
+/* Parallel: line integrals along one direction per view; s points towards the source, and its
+ * length does not matter. */
 
 /* P = A [I | -d0], A = inv([u v s]), with (0, 0, 0, 1) as the third row */
 static bool parallel_matrix(const struct fbp_view *view, const struct fbp_panel *panel,
@@ -121,39 +75,7 @@ static bool parallel_matrix(const struct fbp_view *view, const struct fbp_panel 
     return true;
 }
 
-static double parallel_gamma(const struct fbp_view *view, const struct fbp_frame *f,
-                             const double pixel[3])
-{
-    (void)view;
-    (void)f;
-    (void)pixel;
-    return 0;
-}
-
-static double parallel_distance(const struct fbp_view *view, const struct fbp_frame *f,
-                                const double pixel[3])
-{
-    (void)view;
-    return fbp_dot(pixel, f->t);
-}
-
-static void parallel_distances(const struct fbp_view *view, const double P[12],
-                               struct fbp_view_facts *out)
-{
-    (void)view;
-    (void)P;
-    out->sod = out->sdd = 0;
-    out->magnification = 1;
-}
-
-static double parallel_height(const struct fbp_view *view, const double axis[3])
-{
-    const double along = fbp_dot(view->s, axis), size = fbp_norm(view->s);
-
-    return along / size;
-}
-
-/* A tilted panel sees the axis with its parallel_pitch foreshortened. */
+/* A tilted panel has its pitch foreshortened at the axis. */
 static double parallel_pitch(const struct fbp_view *view, const double P[12])
 {
     double ray[3] = {view->s[0], view->s[1], view->s[2]}, across[3];
@@ -163,31 +85,15 @@ static double parallel_pitch(const struct fbp_view *view, const double P[12])
     return fbp_norm(across) * P[11];
 }
 
-const struct fbp_kind_table fbp_kind_parallel = {
-    .name = "parallel",
-    .integral = FBP_OVER_LINES,
-    .has_source = false,
-    .check_view = parallel_check_view,
-    .matrix = parallel_matrix,
-    .gamma = parallel_gamma,
-    .distance = parallel_distance,
-    .distances = parallel_distances,
-    .height = parallel_height,
-    .pitch = parallel_pitch,
-    .facts = fbp_line_facts,
-    .rows = fbp_line_rows,
-    .grid = fbp_line_grid,
-};
-
 /*
- * Plane integrals along one direction a view, as EPR imaging measures them: p(t, n) is the integral
- * over the plane x . n = t.  A view is a row: sample c stands for t = d . n + (c - (nc-1)/2) tau,
- * with u = tau n.  There is no source, s = 0, and rows are not places: v = 0.
- * Several rows are frames: the same plane integrals at several delays, each a volume of its own.
+ * Planes: plane integrals along one direction per view, as EPR imaging measures them.  p(t, n) is
+ * the integral over the plane x . n = t.  A view is a row: sample c stands for t = d . n + (c -
+ * (nc-1)/2) tau, with u = tau n.  There is no source, s = 0; rows are frames, the same plane
+ * integrals at several delays, and v = 0.
  */
 
-/* Directions leave a gap where a point of the sphere is farther from all of them than this, in
- * units of the side of the square that each stands for. */
+/* Directions leave a gap if a point of the sphere is farther from all of them than this, in units
+ * of the side of the square that each direction stands for. */
 static const double GAP = 1.5;
 
 static fbp_status planes_check_view(const struct fbp_view *view, size_t k)
@@ -213,7 +119,7 @@ static bool planes_matrix(const struct fbp_view *view, const struct fbp_panel *p
     return square > 0 && isfinite(P[0] + P[1] + P[2] + P[3]);
 }
 
-/* The planes_distance of samples, which a unit vector's rounding is not to be seen in. */
+/* Distance of samples, without the rounding of the unit vector. */
 static double spacing_of(const struct fbp_view *view)
 {
     const double step = fbp_norm(view->u), digits = pow(10, 12 - ceil(log10(step)));
@@ -221,7 +127,7 @@ static double spacing_of(const struct fbp_view *view)
     return step > 0 && isfinite(digits) ? round(step * digits) / digits : step;
 }
 
-/* From where to where a view reaches, to the samples' outer edges. */
+/* Range of t of a view, to the samples' outer edges. */
 static void reach_of(const struct fbp_view *view, const struct fbp_panel *panel, double t[2])
 {
     const double step = spacing_of(view), middle = fbp_dot(view->d, view->u) / step;
@@ -240,18 +146,21 @@ fbp_status fbp_planes_directions(const struct fbp_view *views, size_t n, double 
     return FBP_OK;
 }
 
-static fbp_status look_at_views(const struct fbp_kind_table *kind, const struct fbp_views *views,
-                                struct fbp_geometry_facts *out, double (*direction)[3])
+static fbp_status planes_facts(const struct fbp_kind_table *kind, const struct fbp_views *views,
+                               const struct fbp_grid *g, struct fbp_geometry_facts *out)
 {
-    double t[2];
+    struct fbp_sphere sphere;
+    double(*direction)[3] = NULL, t[2], P[12];
+    fbp_status st;
 
+    FBP_TRY(fbp_check_views(views));
+    out->axis[2] = out->magnification = 1;
     out->fov_radius_mm = INFINITY;
+    FBP_TRY_GOTO(fbp_planes_directions(views->view, views->n, &direction));
     for (size_t k = 0; k < views->n; k++) {
         const struct fbp_view *v = &views->view[k];
-        FBP_TRY(fbp_go_on());
-        FBP_TRY(fbp_check_view(kind, v, k));
-        memcpy(direction[k], v->u, sizeof *direction);
-        fbp_normalise(direction[k]);
+        FBP_TRY_GOTO(fbp_go_on());
+        FBP_TRY_GOTO(fbp_check_view(kind, v, k));
         const double step = spacing_of(v);
         reach_of(v, &views->panel, t);
         out->edge_mm[0] = k ? fmin(out->edge_mm[0], t[0]) : t[0];
@@ -259,45 +168,33 @@ static fbp_status look_at_views(const struct fbp_kind_table *kind, const struct 
         out->fov_radius_mm = fmin(out->fov_radius_mm, fmin(-t[0], t[1]));
         out->spacing_mm = k ? fmin(out->spacing_mm, step) : step;
     }
-    return FBP_OK;
-}
+    out->fov_half_height_mm[0] = -out->fov_radius_mm;
+    out->fov_half_height_mm[1] = out->fov_radius_mm;
 
-/* How far apart directions are, and how large an object so many of them show without streaks: as
- * many as n rings of equal solid angle have, 2 n^2 / pi, serve a radius of n tau / pi. */
-static void look_at_sphere(const struct fbp_sphere *sphere, struct fbp_geometry_facts *out)
-{
-    const double n = (double)sphere->different, rings = sqrt(FBP_PI * n / 2);
-
-    out->n_angles = sphere->different;
-    out->step_rad[0] = out->step_rad[1] = out->step_rad[2] = 2 * sphere->usual_rad;
-    out->direction_gap_rad = 2 * sphere->hole_rad;
-    out->gap_rad = sphere->hole_rad > GAP * sqrt(2 * FBP_PI / n) ? 2 * sphere->hole_rad : 0;
+    /* 2 n^2 / pi directions, as n rings of equal solid angle have them, show an object of radius
+     * n tau / pi without streaks. */
+    FBP_TRY_GOTO(fbp_sphere_cells((const double(*)[3])direction, views->n, NULL, &sphere));
+    const double n = (double)sphere.different, rings = sqrt(FBP_PI * n / 2);
+    out->n_angles = sphere.different;
+    out->step_rad[0] = out->step_rad[1] = out->step_rad[2] = 2 * sphere.usual_rad;
+    out->direction_gap_rad = 2 * sphere.hole_rad;
+    out->gap_rad = sphere.hole_rad > GAP * sqrt(2 * FBP_PI / n) ? 2 * sphere.hole_rad : 0;
     out->coverage = out->gap_rad > 0 ? FBP_COVERAGE_PARTIAL : FBP_COVERAGE_FULL;
     out->alias_free_mm = rings * out->spacing_mm / FBP_PI;
-}
 
-static fbp_status check_reach(const struct fbp_views *views, const struct fbp_geometry_facts *f)
-{
-    double t[2];
-
-    for (size_t k = 0; k < views->n && !(f->fov_radius_mm > 0); k++) {
+    for (size_t k = 0; k < views->n && !(out->fov_radius_mm > 0); k++) {
         reach_of(&views->view[k], &views->panel, t);
         if (!(fmin(-t[0], t[1]) > 0))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "geometry: view %zu: its samples reach from %.6g to %.6g mm, not over "
-                            "0, the middle of the apparatus: check the place of the first sample",
-                            k, t[0], t[1]);
+            FBP_TRY_GOTO(
+                fbp_fail(FBP_ERR_INVALID,
+                         "geometry: view %zu: its samples reach from %.6g to %.6g mm, not over "
+                         "0, the middle of the apparatus: check the place of the first sample",
+                         k, t[0], t[1]));
     }
-    return FBP_OK;
-}
 
-/* Does every view reach over the corners of the grid? */
-static void look_at_volume(const struct fbp_views *views, const struct fbp_grid *g,
-                           struct fbp_geometry_facts *out)
-{
-    out->volume_inside = true;
-    for (int i = 0; i < 8; i++) {
-        double x[3], P[12];
+    out->volume_inside = g != NULL;
+    for (int i = 0; g && i < 8; i++) { /* does every view reach over the corners of the grid? */
+        double x[3];
         for (int a = 0; a < 3; a++)
             x[a] = fbp_grid_coordinate(g, a, i >> a & 1 ? (double)g->n[a] - 1 : 0);
         out->volume_radius_mm = fmax(out->volume_radius_mm, fbp_norm(x));
@@ -308,35 +205,15 @@ static void look_at_volume(const struct fbp_views *views, const struct fbp_grid 
             out->volume_inside = out->volume_inside && at >= -0.5 && at <= last;
         }
     }
-}
-
-static fbp_status facts(const struct fbp_kind_table *kind, const struct fbp_views *views,
-                        const struct fbp_grid *grid, struct fbp_geometry_facts *out)
-{
-    struct fbp_sphere sphere;
-    double(*direction)[3] = NULL;
-    fbp_status st;
-
-    FBP_TRY(fbp_check_views(views));
-    out->axis[2] = out->magnification = 1;
-    FBP_TRY(fbp_calloc((void **)&direction, views->n, sizeof *direction, "directions"));
-    FBP_TRY_GOTO(look_at_views(kind, views, out, direction));
-    FBP_TRY_GOTO(fbp_sphere_cells((const double(*)[3])direction, views->n, NULL, &sphere));
-    look_at_sphere(&sphere, out);
-    out->fov_half_height_mm[0] = -out->fov_radius_mm;
-    out->fov_half_height_mm[1] = out->fov_radius_mm;
-    FBP_TRY_GOTO(check_reach(views, out));
-    if (grid)
-        look_at_volume(views, grid, out);
 fail:
     free(direction);
     return st;
 }
 
-/* All of them: a plane passes through all slices. */
-static void rows(const struct fbp_kind_table *kind, const struct fbp_views *views, size_t k0,
-                 size_t k1, const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
-                 size_t *r1)
+/* All rows: a plane passes through all slices. */
+static void planes_rows(const struct fbp_kind_table *kind, const struct fbp_views *views, size_t k0,
+                        size_t k1, const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
+                        size_t *r1)
 {
     (void)kind;
     (void)grid;
@@ -344,10 +221,10 @@ static void rows(const struct fbp_kind_table *kind, const struct fbp_views *view
     *r1 = z0 < z1 && k0 < k1 ? views->panel.n_rows : 0;
 }
 
-/* A cube whose side is the field of view over sqrt(2), as laboratories choose it: what lies in its
- * corners beyond the field of view is not seen by all views. */
-static void grid(const struct fbp_kind_table *kind, const struct fbp_views *views,
-                 struct fbp_grid *out)
+/* A cube whose side is the field of view over sqrt(2), as laboratories choose it: its corners
+ * beyond the field of view are not measured by all views. */
+static void planes_grid(const struct fbp_kind_table *kind, const struct fbp_views *views,
+                        struct fbp_grid *out)
 {
     const double slack = 1e-6; /* a whole number of voxels stays that number after rounding */
     double radius = INFINITY, voxel = INFINITY, t[2];
@@ -367,25 +244,31 @@ static void grid(const struct fbp_kind_table *kind, const struct fbp_views *view
     }
 }
 
-/* Nobody asks for what only lines have. */
-const struct fbp_kind_table fbp_kind_planes = {
-    .name = "planes",
-    .integral = FBP_OVER_PLANES,
-    .has_source = false,
-    .row_is_frame = true,
-    .check_view = planes_check_view,
-    .matrix = planes_matrix,
-    .facts = facts,
-    .rows = rows,
-    .grid = grid,
-};
-
-/* The kinds there are, and the calls that every kind has. */
-
-static const struct fbp_kind_table *const built_in[FBP_MOST_KINDS] = {
-    [FBP_CONE] = &fbp_kind_cone,
-    [FBP_PARALLEL] = &fbp_kind_parallel,
-    [FBP_PLANES] = &fbp_kind_planes,
+static const struct fbp_kind_table built_in[FBP_MOST_KINDS] = {
+    [FBP_CONE] = {.name = "cone",
+                  .integral = FBP_OVER_LINES,
+                  .has_source = true,
+                  .check_view = cone_check_view,
+                  .matrix = cone_matrix,
+                  .pitch = cone_pitch,
+                  .facts = fbp_line_facts,
+                  .rows = fbp_line_rows,
+                  .grid = fbp_line_grid},
+    [FBP_PARALLEL] = {.name = "parallel",
+                      .integral = FBP_OVER_LINES,
+                      .matrix = parallel_matrix,
+                      .pitch = parallel_pitch,
+                      .facts = fbp_line_facts,
+                      .rows = fbp_line_rows,
+                      .grid = fbp_line_grid},
+    [FBP_PLANES] = {.name = "planes",
+                    .integral = FBP_OVER_PLANES,
+                    .row_is_frame = true,
+                    .check_view = planes_check_view,
+                    .matrix = planes_matrix,
+                    .facts = planes_facts,
+                    .rows = planes_rows,
+                    .grid = planes_grid},
 };
 
 static const struct fbp_kind_table unknown = {.name = "unknown",
@@ -399,7 +282,7 @@ static const struct fbp_kind_table *known(enum fbp_kind kind)
 
     if (i >= FBP_MOST_KINDS)
         return NULL;
-    return plugged_in[i] ? plugged_in[i] : built_in[i];
+    return plugged_in[i] ? plugged_in[i] : built_in[i].name ? &built_in[i] : NULL;
 }
 
 const struct fbp_kind_table *fbp_kind_of(enum fbp_kind kind)
@@ -435,8 +318,7 @@ size_t fbp_kind_frames(enum fbp_kind kind, const struct fbp_panel *panel)
     return fbp_kind_of(kind)->row_is_frame ? panel->n_rows : 1;
 }
 
-/* Integrals over lines are of something a length, those over planes of something a volume: a sample
- * is then what a length of t holds. */
+/* Integrals over lines yield a value per length, integrals over planes one per volume. */
 static const struct {
     const char *name, *of[FBP_N_INTEGRALS];
     double scale[FBP_N_INTEGRALS];
@@ -462,37 +344,26 @@ double fbp_value_scale(enum fbp_kind kind, enum fbp_unit unit)
     return units[unit].scale[fbp_kind_of(kind)->integral];
 }
 
-/* "cone or parallel" */
-static const char *supported(char *buf, size_t size)
-{
-    enum fbp_kind kinds[FBP_MOST_KINDS];
-    const char *names[FBP_MOST_KINDS];
-    const size_t n = fbp_kinds(kinds, names);
-
-    buf[0] = 0;
-    for (size_t i = 0; i < n; i++) {
-        const size_t used = strlen(buf);
-        snprintf(buf + used, size - used, "%s%s",
-                 i == 0      ? ""
-                 : i + 1 < n ? ", "
-                             : " or ",
-                 names[i]);
-    }
-    return buf;
-}
-
 fbp_status fbp_check_kind(const char *where, enum fbp_kind kind)
 {
     const struct fbp_kind_table *table = known(kind);
-    char others[100];
+    enum fbp_kind kinds[FBP_MOST_KINDS];
+    const char *names[FBP_MOST_KINDS];
+    char others[100] = ""; /* "cone or parallel" */
 
+    if (table && !table->refused)
+        return FBP_OK;
+    const size_t n = fbp_kinds(kinds, names);
+    for (size_t i = 0; i < n; i++) {
+        const size_t used = strlen(others);
+        const char *const between = i == 0 ? "" : i + 1 < n ? ", " : " or ";
+        snprintf(others + used, sizeof others - used, "%s%s", between, names[i]);
+    }
     if (!table)
         return fbp_fail(FBP_ERR_INVALID, "%s: %d is no geometry kind: expected %s", where,
-                        (int)kind, supported(others, sizeof others));
-    if (table->refused)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: kind %s is not supported yet: %s: use %s", where,
-                        table->name, table->refused, supported(others, sizeof others));
-    return FBP_OK;
+                        (int)kind, others);
+    return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: kind %s is not supported yet: %s: use %s", where,
+                    table->name, table->refused, others);
 }
 
 fbp_status fbp_check_kind_name(const char *where, const char *name)
@@ -539,6 +410,29 @@ bool fbp_kind_has_source(enum fbp_kind kind)
 bool fbp_kind_has_lines(enum fbp_kind kind)
 {
     return fbp_kind_of(kind)->integral == FBP_OVER_LINES;
+}
+
+fbp_status fbp_check_views(const struct fbp_views *views)
+{
+    const struct fbp_panel *panel = &views->panel;
+
+    if (!views->view || views->n == 0)
+        return fbp_fail(FBP_ERR_INVALID, "geometry: the scan has no views");
+    if (panel->n_columns == 0 || panel->n_rows == 0)
+        return fbp_fail(FBP_ERR_INVALID, "geometry: the panel has %zu x %zu pixels",
+                        panel->n_columns, panel->n_rows);
+    return FBP_OK;
+}
+
+fbp_status fbp_check_view(const struct fbp_kind_table *kind, const struct fbp_view *view, size_t k)
+{
+    if (kind->check_view)
+        FBP_TRY(kind->check_view(view, k));
+    FBP_TRY(check_length("the panel's place d", k, &fbp_range_place, view->d));
+    FBP_TRY(check_length("the column step u", k, &fbp_range_pitch, view->u));
+    if (kind->integral != FBP_OVER_LINES)
+        return FBP_OK;
+    return check_length("the row step v", k, &fbp_range_pitch, view->v);
 }
 
 bool fbp_view_matrix(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,

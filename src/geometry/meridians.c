@@ -1,5 +1,6 @@
-/* Directions in meridian planes and in even rings, for reconstruction in two stages. */
-#include "geometry/meridians.h"
+/* Directions in meridian planes (fbp_meridians_of(), for reconstruction in two stages) and in even
+ * rings (fbp_rings_of(), for resampling): found from the directions themselves, in any order. */
+#include "geometry/directions.h"
 
 #include "fbp/directions.h"
 
@@ -9,31 +10,24 @@
 #include "base/stop.h"
 #include "base/vec.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/*
- * The axis is found from the directions themselves.  Those of one meridian plane lie on a great
- * circle with others, so that the normals of such circles through a few directions cross in it.
- */
-
-/* What a direction may lie off its plane, as files with few digits have it [rad]. */
+/* Greatest angle of a direction to its plane, for files with few digits [rad]. */
 static const double OFF = 1e-4;
 
-/* Directions of a plane, on average, from which on two stages are worth it. */
+/* Two stages need this number of directions per plane, on average. */
 enum { LEAST = 3 };
 
-/* Great circles through a few directions are looked at, the fullest of each. */
+/* Directions through which great circles are laid, and circles through each that are used. */
 enum { SEEDS = 4, CIRCLES = 4 };
 
-/* A direction, and how far it is from the axis. */
+/* A direction, and its distance from the axis. */
 struct far {
     double sine;
     size_t i;
 };
 
-/* What finding planes takes, for n directions. */
+/* Arrays of the search, for n directions, and its best axis so far. */
 struct work {
     const double (*direction)[3];
     size_t n;
@@ -41,6 +35,8 @@ struct work {
     double (*plane)[3]; /* [n] normals */
     size_t *count;      /* [n] directions in them */
     size_t *of;         /* [n] plane of each direction */
+    double axis[3];     /* the axis that needs the fewest planes */
+    size_t most;        /* planes that it needs */
 };
 
 static int farthest_first(const void *a, const void *b)
@@ -50,43 +46,29 @@ static int farthest_first(const void *a, const void *b)
     return x->sine > y->sine ? -1 : x->sine < y->sine ? 1 : (x->i > y->i) - (x->i < y->i);
 }
 
-static void order_by_distance(const struct work *w, const double axis[3])
+/* Number of planes through an axis that hold all directions; most + 1 if more than `most`.
+ * Directions next to the axis determine their plane badly, and come last. */
+static size_t count_planes(const struct work *w, const double axis[3], size_t most)
 {
     double across[3];
+    size_t n = 0;
 
     for (size_t i = 0; i < w->n; i++) {
         fbp_cross(axis, w->direction[i], across);
         w->order[i] = (struct far){fbp_norm(across), i};
     }
     qsort(w->order, w->n, sizeof *w->order, farthest_first);
-}
-
-/* The plane that a direction lies next to; n_planes if none is near enough. */
-static size_t nearest(const struct work *w, const double direction[3], size_t n_planes)
-{
-    double least = OFF;
-    size_t found = n_planes;
-
-    for (size_t k = 0; k < n_planes; k++) {
-        const double off = fabs(fbp_dot(direction, w->plane[k]));
-        if (off < least) {
-            least = off;
-            found = k;
-        }
-    }
-    return found;
-}
-
-/* How many planes through an axis hold all directions; most + 1 if more than `most`.  Those next to
- * the axis say little about their plane, and come last. */
-static size_t count_planes(const struct work *w, const double axis[3], size_t most)
-{
-    size_t n = 0;
-
-    order_by_distance(w, axis);
     for (size_t i = 0; i < w->n; i++) {
         const double *d = w->direction[w->order[i].i];
-        const size_t at = nearest(w, d, n);
+        double least = OFF;
+        size_t at = n;
+        for (size_t k = 0; k < n; k++) { /* the nearest plane */
+            const double off = fabs(fbp_dot(d, w->plane[k]));
+            if (off < least) {
+                least = off;
+                at = k;
+            }
+        }
         if (at == n) {
             if (n == most)
                 return most + 1;
@@ -100,10 +82,20 @@ static size_t count_planes(const struct work *w, const double axis[3], size_t mo
     return n;
 }
 
-/* Great circles through direction `seed` and others: their normals into w->plane. */
-static size_t circles_through(const struct work *w, size_t seed)
+static void try_axis(struct work *w, const double axis[3])
 {
-    size_t n = 0;
+    const size_t n = count_planes(w, axis, w->most - 1);
+
+    if (n >= w->most)
+        return;
+    memcpy(w->axis, axis, sizeof w->axis);
+    w->most = n;
+}
+
+/* The fullest great circles through direction `seed` and others; returns their number. */
+static size_t circles_through(const struct work *w, size_t seed, double out[CIRCLES][3])
+{
+    size_t n = 0, found = 0;
 
     for (size_t i = 0; i < w->n; i++) {
         double normal[3];
@@ -119,19 +111,11 @@ static size_t circles_through(const struct work *w, size_t seed)
         }
         w->count[at]++;
     }
-    return n;
-}
-
-/* The fullest of n circles, of those that hold LEAST directions; they are used up. */
-static size_t fullest(const struct work *w, size_t n, double out[CIRCLES][3])
-{
-    size_t found = 0;
-
-    while (found < CIRCLES) {
+    while (n > 0 && found < CIRCLES) {
         size_t best = 0;
         for (size_t k = 1; k < n; k++)
             best = w->count[k] > w->count[best] ? k : best;
-        if (n == 0 || w->count[best] + 1 < LEAST)
+        if (w->count[best] + 1 < LEAST)
             break;
         memcpy(out[found++], w->plane[best], sizeof *out);
         w->count[best] = 0;
@@ -139,81 +123,26 @@ static size_t fullest(const struct work *w, size_t n, double out[CIRCLES][3])
     return found;
 }
 
-/* The axis that needs the fewest planes, if that is fewer than `most`. */
-struct best {
-    double axis[3];
-    size_t most;
-};
-
-static void consider(const struct work *w, const double axis[3], struct best *best)
-{
-    const size_t n = count_planes(w, axis, best->most - 1);
-
-    if (n >= best->most)
-        return;
-    memcpy(best->axis, axis, sizeof best->axis);
-    best->most = n;
-}
-
-static void consider_poles(const struct work *w, struct best *best)
-{
-    for (int i = 2; i >= 0; i--) {
-        double axis[3] = {0};
-        axis[i] = 1;
-        consider(w, axis, best);
-    }
-}
-
-/* Where circles through different directions cross. */
-static fbp_status consider_crossings(const struct work *w, struct best *best)
+/* Directions of one meridian plane lie on a great circle, and the normals of such circles through
+ * different directions cross in the axis. */
+static fbp_status try_crossings(struct work *w)
 {
     double circle[SEEDS][CIRCLES][3], axis[3];
     size_t n[SEEDS];
 
     for (size_t s = 0; s < SEEDS; s++) {
-        n[s] = fullest(w, circles_through(w, s * (w->n - 1) / (SEEDS - 1)), circle[s]);
+        n[s] = circles_through(w, s * (w->n - 1) / (SEEDS - 1), circle[s]);
         FBP_TRY(fbp_go_on());
     }
     for (size_t s = 1; s < SEEDS; s++)
         for (size_t t = 0; t < s; t++)
             for (size_t i = 0; i < n[s] * n[t]; i++) {
                 fbp_cross(circle[s][i / n[t]], circle[t][i % n[t]], axis);
-                if (best->most > 1 && fbp_normalise(axis) > OFF)
-                    consider(w, axis, best);
+                if (w->most > 1 && fbp_normalise(axis) > OFF)
+                    try_axis(w, axis);
                 FBP_TRY(fbp_go_on());
             }
     return FBP_OK;
-}
-
-/* Upwards, and exactly along x, y or z if it is one of these. */
-static void set_axes(const double axis[3], struct fbp_meridian_planes *out)
-{
-    int largest = 0, least = 0;
-    double other[3] = {0};
-
-    for (int i = 1; i < 3; i++) {
-        largest = fabs(axis[i]) > fabs(axis[largest]) ? i : largest;
-        least = fabs(axis[i]) < fabs(axis[least]) ? i : least;
-    }
-    const double side = axis[largest] < 0 ? -1 : 1;
-    for (int i = 0; i < 3; i++)
-        out->axis[i] = side * axis[i];
-    out->pole = out->axis[largest] > 1 - 1e-15 ? largest : -1;
-    if (out->pole >= 0) /* y and z after x, z and x after y, x and y after z */
-        least = (out->pole + 1) % 3;
-    other[least] = 1;
-    fbp_axpy(other, -fbp_dot(other, out->axis), out->axis, out->across[0]);
-    fbp_normalise(out->across[0]);
-    fbp_cross(out->axis, out->across[0], out->across[1]);
-}
-
-/* From the first of the axes across, turned to the second, without regard to the side. */
-static double angle_of(const struct fbp_meridian_planes *p, const double direction[3])
-{
-    const double a = atan2(fbp_dot(direction, p->across[1]), fbp_dot(direction, p->across[0]));
-    const double half = a < 0 ? a + FBP_PI : a;
-
-    return half > FBP_PI - OFF / 100 ? 0 : half;
 }
 
 struct turned {
@@ -221,19 +150,44 @@ struct turned {
     size_t plane;
 };
 
-/* Planes in the order of their angles, each that of its direction farthest from the axis. */
-static fbp_status sort_planes(const struct work *w, struct fbp_meridian_planes *out)
+/* Fill `out` with the planes through the best axis, in the order of their angles.  A plane's angle
+ * is that of its direction farthest from the axis. */
+static fbp_status make_planes(const struct work *w, struct fbp_meridian_planes *out)
 {
+    static const char what[] = "planes of directions";
     struct turned *turned = NULL;
     size_t *place = w->count;
+    int largest = 0, least = 0;
+    double other[3] = {0};
 
-    FBP_TRY(fbp_calloc((void **)&turned, out->n, sizeof *turned, "planes of directions"));
-    out->most = 0;
+    /* the axis upwards, and exactly along x, y or z if it is one of these */
+    for (int i = 1; i < 3; i++) {
+        largest = fabs(w->axis[i]) > fabs(w->axis[largest]) ? i : largest;
+        least = fabs(w->axis[i]) < fabs(w->axis[least]) ? i : least;
+    }
+    const double side = w->axis[largest] < 0 ? -1 : 1;
+    for (int i = 0; i < 3; i++)
+        out->axis[i] = side * w->axis[i];
+    out->pole = out->axis[largest] > 1 - 1e-15 ? largest : -1;
+    if (out->pole >= 0) /* y and z after x, z and x after y, x and y after z */
+        least = (out->pole + 1) % 3;
+    other[least] = 1;
+    fbp_axpy(other, -fbp_dot(other, out->axis), out->axis, out->across[0]);
+    fbp_normalise(out->across[0]);
+    fbp_cross(out->axis, out->across[0], out->across[1]);
+
+    out->n = count_planes(w, out->axis, w->n);
+    FBP_TRY(fbp_calloc((void **)&out->angle, out->n, sizeof *out->angle, what));
+    FBP_TRY(fbp_calloc((void **)&out->plane, w->n, sizeof *out->plane, what));
+    FBP_TRY(fbp_calloc((void **)&turned, out->n, sizeof *turned, what));
     for (size_t k = 0; k < out->n; k++)
         out->most = w->count[k] > out->most ? w->count[k] : out->most;
     for (size_t i = w->n; i-- > 0;) { /* the last one that is set is the farthest */
         const size_t k = w->of[w->order[i].i];
-        turned[k] = (struct turned){angle_of(out, w->direction[w->order[i].i]), k};
+        const double *d = w->direction[w->order[i].i];
+        const double a = atan2(fbp_dot(d, out->across[1]), fbp_dot(d, out->across[0]));
+        const double half = a < 0 ? a + FBP_PI : a; /* without regard to the side */
+        turned[k] = (struct turned){half > FBP_PI - OFF / 100 ? 0 : half, k};
     }
     qsort(turned, out->n, sizeof *turned, fbp_by_value);
     for (size_t k = 0; k < out->n; k++) {
@@ -246,50 +200,28 @@ static fbp_status sort_planes(const struct work *w, struct fbp_meridian_planes *
     return FBP_OK;
 }
 
-static fbp_status make_planes(const struct work *w, const struct best *best,
-                              struct fbp_meridian_planes *out)
-{
-    set_axes(best->axis, out);
-    out->n = count_planes(w, out->axis, w->n);
-    FBP_TRY(fbp_calloc((void **)&out->angle, out->n, sizeof *out->angle, "planes of directions"));
-    FBP_TRY(fbp_calloc((void **)&out->plane, w->n, sizeof *out->plane, "planes of directions"));
-    return sort_planes(w, out);
-}
-
-static fbp_status too_few(const struct work *w, const struct best *best)
-{
-    const double pole[3] = {0, 0, 1};
-    const size_t n = best->most < w->n ? best->most : count_planes(w, pole, w->n);
-
-    return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "geometry: two stages need directions in planes through one axis, %d or more "
-                    "in each; these %zu lie in %zu planes",
-                    (int)LEAST, w->n, n);
-}
-
-static fbp_status find_planes(const struct work *w, struct fbp_meridian_planes *out)
-{
-    struct best best = {.most = w->n + 1};
-
-    consider_poles(w, &best);
-    if (best.most * LEAST > w->n)
-        FBP_TRY(consider_crossings(w, &best));
-    if (best.most * LEAST > w->n)
-        return too_few(w, &best);
-    return make_planes(w, &best, out);
-}
-
 fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_meridian_planes *out)
 {
-    struct work w = {.direction = direction, .n = n};
-    fbp_status st = FBP_OK;
+    static const double poles[3][3] = {{0, 0, 1}, {0, 1, 0}, {1, 0, 0}};
+    static const char what[] = "planes of directions";
+    struct work w = {.direction = direction, .n = n, .most = n + 1};
+    fbp_status st;
 
     *out = (struct fbp_meridian_planes){0};
-    FBP_TRY_GOTO(fbp_calloc((void **)&w.order, n, sizeof *w.order, "planes of directions"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&w.plane, n, sizeof *w.plane, "planes of directions"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&w.count, n, sizeof *w.count, "planes of directions"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&w.of, n, sizeof *w.of, "planes of directions"));
-    FBP_TRY_GOTO(find_planes(&w, out));
+    FBP_TRY_GOTO(fbp_calloc((void **)&w.order, n, sizeof *w.order, what));
+    FBP_TRY_GOTO(fbp_calloc((void **)&w.plane, n, sizeof *w.plane, what));
+    FBP_TRY_GOTO(fbp_calloc((void **)&w.count, n, sizeof *w.count, what));
+    FBP_TRY_GOTO(fbp_calloc((void **)&w.of, n, sizeof *w.of, what));
+    for (int i = 0; i < 3; i++)
+        try_axis(&w, poles[i]);
+    if (w.most * LEAST > n)
+        FBP_TRY_GOTO(try_crossings(&w));
+    if (w.most * LEAST > n)
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
+                              "geometry: two stages need directions in planes through one axis, %d "
+                              "or more in each; these %zu lie in %zu planes",
+                              (int)LEAST, n, w.most < n ? w.most : count_planes(&w, poles[0], n)));
+    FBP_TRY_GOTO(make_planes(&w, out));
 fail:
     free(w.order);
     free(w.plane);
@@ -322,10 +254,10 @@ fbp_status fbp_meridians_find(const double (*direction)[3], size_t n, struct fbp
     return FBP_OK;
 }
 
-/* Angles of one ring differ by less, as files with few digits have them [rad]. */
+/* Greatest difference of angles within one ring, for files with few digits [rad]. */
 static const double ALIKE = 1e-4;
 
-/* What a direction may be off its even place, as part of a step. */
+/* Greatest distance of a direction from its even place, as part of a step. */
 static const double EVEN = 1e-2;
 
 struct place {
@@ -340,102 +272,76 @@ static int by_phi(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* z and x to y, x and y to z, y and z to x. */
-static void set_axis(int pole, struct fbp_rings *out)
-{
-    memset(out->axis, 0, sizeof out->axis);
-    memset(out->across, 0, sizeof out->across);
-    out->axis[pole] = out->across[0][(pole + 1) % 3] = out->across[1][(pole + 2) % 3] = 1;
-}
-
-/* One direction, or on the equator it and its antipode; returns how many. */
-static size_t place_of(const struct fbp_rings *rings, const double n[3], size_t view,
-                       struct place out[2])
-{
-    const double up = fbp_dot(n, rings->axis), side = up < 0 ? -1 : 1;
-    const double x = side * fbp_dot(n, rings->across[0]), y = side * fbp_dot(n, rings->across[1]);
-    const double phi = atan2(y, x);
-
-    out[0] = (struct place){atan2(hypot(x, y), side * up), phi, {view, side < 0}};
-    if (FBP_PI / 2 - out[0].theta > ALIKE)
-        return 1;
-    out[1] = out[0];
-    out[1].phi = phi > 0 ? phi - FBP_PI : phi + FBP_PI;
-    out[1].member.reversed = !out[0].member.reversed;
-    return 2;
-}
-
-/* A ring's angles, sorted, are even over the turn. */
-static bool are_even(const struct place *place, size_t n)
-{
-    const double step = 2 * FBP_PI / (double)n;
-
-    for (size_t i = 0; i < n; i++)
-        if (fabs(place[i].phi - place[0].phi - (double)i * step) > EVEN * step)
-            return false;
-    return n > 1;
-}
-
-/* The ring of places [first, end), which are alike in theta; false if it is none. */
-static bool add_ring(struct fbp_rings *out, struct place *place, size_t first, size_t end)
-{
-    struct fbp_ring *ring = &out->ring[out->n++];
-
-    qsort(place + first, end - first, sizeof *place, by_phi);
-    *ring = (struct fbp_ring){.theta = place[first].theta,
-                              .phi = place[first].phi,
-                              .first = first,
-                              .n = end - first,
-                              .at_pole = place[first].theta < ALIKE,
-                              .at_equator = FBP_PI / 2 - place[first].theta <= ALIKE};
-    out->most = !ring->at_pole && ring->n > out->most ? ring->n : out->most;
-    return ring->at_pole || are_even(place + first, ring->n);
-}
-
+/* Sort places into rings; false if they are not even rings, each of directions alike in theta. */
 static bool find_rings(struct fbp_rings *out, struct place *place)
 {
+    size_t end;
+
     out->n = out->most = 0;
     qsort(place, out->n_members, sizeof *place, fbp_by_value);
-    for (size_t i = 0, first = 0; i < out->n_members; i++)
-        if (i + 1 == out->n_members || place[i + 1].theta - place[first].theta > ALIKE) {
-            if (!add_ring(out, place, first, i + 1))
-                return false;
-            first = i + 1;
+    for (size_t first = 0; first < out->n_members; first = end) {
+        for (end = first + 1;
+             end < out->n_members && place[end].theta - place[first].theta <= ALIKE; end++) {
         }
+        struct place *p = place + first;
+        const size_t n = end - first;
+        const double step = 2 * FBP_PI / (double)n;
+        qsort(p, n, sizeof *p, by_phi);
+        const bool at_pole = p->theta < ALIKE;
+        out->ring[out->n++] = (struct fbp_ring){.theta = p->theta,
+                                                .phi = p->phi,
+                                                .first = first,
+                                                .n = n,
+                                                .at_pole = at_pole,
+                                                .at_equator = FBP_PI / 2 - p->theta <= ALIKE};
+        if (at_pole)
+            continue;
+        out->most = n > out->most ? n : out->most;
+        if (n < 2)
+            return false;
+        for (size_t i = 0; i < n; i++)
+            if (fabs(p[i].phi - p[0].phi - (double)i * step) > EVEN * step)
+                return false;
+    }
     for (size_t i = 0; i < out->n_members; i++)
         out->member[i] = place[i].member;
     return out->most > 1;
 }
 
-static fbp_status make_rings(const double (*direction)[3], size_t n, struct place *place,
-                             struct fbp_rings *out)
-{
-    static const int poles[] = {2, 0, 1};
-
-    for (size_t i = 0; i < 3; i++) {
-        set_axis(poles[i], out);
-        out->n_members = 0;
-        for (size_t k = 0; k < n; k++)
-            out->n_members += place_of(out, direction[k], k, place + out->n_members);
-        if (find_rings(out, place))
-            return FBP_OK;
-    }
-    return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "angles: the %zu directions do not lie in rings about x, y or z that are even "
-                    "over the turn: only these are resampled: leave it out",
-                    n);
-}
-
 fbp_status fbp_rings_of(const double (*direction)[3], size_t n, struct fbp_rings *out)
 {
+    static const int poles[] = {2, 0, 1};
     struct place *place = NULL;
-    fbp_status st = FBP_OK;
+    bool found = false;
+    fbp_status st;
 
     *out = (struct fbp_rings){0};
     FBP_TRY_GOTO(fbp_calloc((void **)&place, 2 * n, sizeof *place, "rings"));
     FBP_TRY_GOTO(fbp_calloc((void **)&out->ring, 2 * n, sizeof *out->ring, "rings"));
     FBP_TRY_GOTO(fbp_calloc((void **)&out->member, 2 * n, sizeof *out->member, "rings"));
-    FBP_TRY_GOTO(make_rings(direction, n, place, out));
+    for (size_t i = 0; i < 3 && !found; i++) { /* z and x to y, x and y to z, y and z to x */
+        const int pole = poles[i];
+        memset(out->axis, 0, sizeof out->axis);
+        memset(out->across, 0, sizeof out->across);
+        out->axis[pole] = out->across[0][(pole + 1) % 3] = out->across[1][(pole + 2) % 3] = 1;
+        out->n_members = 0;
+        for (size_t k = 0; k < n; k++) { /* a direction, and on the equator its antipode, too */
+            const double up = fbp_dot(direction[k], out->axis), side = up < 0 ? -1 : 1;
+            const double x = side * fbp_dot(direction[k], out->across[0]);
+            const double y = side * fbp_dot(direction[k], out->across[1]);
+            const double theta = atan2(hypot(x, y), side * up), phi = atan2(y, x);
+            place[out->n_members++] = (struct place){theta, phi, {k, side < 0}};
+            if (FBP_PI / 2 - theta <= ALIKE)
+                place[out->n_members++] =
+                    (struct place){theta, phi > 0 ? phi - FBP_PI : phi + FBP_PI, {k, !(side < 0)}};
+        }
+        found = find_rings(out, place);
+    }
+    if (!found)
+        st = fbp_fail(FBP_ERR_UNSUPPORTED,
+                      "angles: the %zu directions do not lie in rings about x, y or z that are "
+                      "even over the turn: only these are resampled: leave it out",
+                      n);
 fail:
     free(place);
     if (st != FBP_OK)

@@ -1,3 +1,4 @@
+/* Checks that a scan, a panel or a volume lies within the ranges of fbp/ranges.h. */
 #include "geometry/ranges.h"
 
 #include "base/stop.h"
@@ -16,29 +17,24 @@ fbp_status fbp_check_panel(const char *prefix, const struct fbp_panel *panel)
     return fbp_check_range(&fbp_range_side, name, (double)panel->n_rows);
 }
 
-static fbp_status check_side(const struct fbp_grid *g, int i)
-{
-    char name[40];
-
-    if ((double)g->n[i] > FBP_SIDE_MAX)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "volume: more than %g voxels along %c, of %g mm: give larger voxels, or a "
-                        "smaller size",
-                        FBP_SIDE_MAX, "xyz"[i], g -> voxel_mm[i]);
-    snprintf(name, sizeof name, "volume.n[%d]", i);
-    FBP_TRY(fbp_check_range(&fbp_range_side, name, (double)g->n[i]));
-    snprintf(name, sizeof name, "volume.voxel_mm[%d]", i);
-    FBP_TRY(fbp_check_range(&fbp_range_pitch, name, g->voxel_mm[i]));
-    snprintf(name, sizeof name, "volume.centre_mm[%d]", i);
-    return fbp_check_range(&fbp_range_place, name, g->centre_mm[i]);
-}
-
 fbp_status fbp_check_grid(const struct fbp_grid *g)
 {
     double voxels = 1;
+    char name[40];
 
     for (int i = 0; i < 3; i++) {
-        FBP_TRY(check_side(g, i));
+        if ((double)g->n[i] > FBP_SIDE_MAX)
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "volume: more than %g voxels along %c, of %g mm: give larger voxels, or "
+                "a smaller size",
+                FBP_SIDE_MAX, "xyz"[i], g -> voxel_mm[i]);
+        snprintf(name, sizeof name, "volume.n[%d]", i);
+        FBP_TRY(fbp_check_range(&fbp_range_side, name, (double)g->n[i]));
+        snprintf(name, sizeof name, "volume.voxel_mm[%d]", i);
+        FBP_TRY(fbp_check_range(&fbp_range_pitch, name, g->voxel_mm[i]));
+        snprintf(name, sizeof name, "volume.centre_mm[%d]", i);
+        FBP_TRY(fbp_check_range(&fbp_range_place, name, g->centre_mm[i]));
         voxels *= (double)g->n[i];
     }
     if (voxels > FBP_SAMPLES_MAX)
@@ -76,63 +72,29 @@ fbp_status fbp_check_raw(const struct fbp_raw *raw)
     return fbp_check_range(&fbp_range_header, "raw.header_bytes", (double)raw->header_bytes);
 }
 
-static fbp_status check_views(const struct fbp_scan *scan)
+fbp_status fbp_check_scan(const struct fbp_scan *scan)
 {
     char name[40];
 
-    if (!scan->views)
-        return fbp_fail(FBP_ERR_INVALID, "scan.views: found NULL, expected %zu views",
-                        scan->n_views);
-    for (size_t k = 0; k < scan->n_views; k++) {
-        FBP_TRY(fbp_check_view(fbp_kind_of(scan->kind), &scan->views[k], k));
-        FBP_TRY(fbp_go_on());
-        snprintf(name, sizeof name, "scan.depths[%zu]", k);
-        if (scan->depths && scan->filtered)
-            FBP_TRY(fbp_check_range(&fbp_range_depth, name, scan->depths[k]));
-    }
-    return FBP_OK;
-}
-
-static fbp_status check_quadrature(const struct fbp_scan *scan)
-{
-    if (fbp_kind_of(scan->kind)->integral != FBP_OVER_PLANES)
+    FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
+    const struct fbp_kind_table *kind = fbp_kind_of(scan->kind);
+    const bool planes = kind->integral == FBP_OVER_PLANES;
+    FBP_TRY(fbp_check_choice("scan.row_order", (long)scan->row_order, FBP_ROWS_TOP_DOWN));
+    FBP_TRY(fbp_check_choice("scan.quadrature", (long)scan->quadrature, FBP_QUADRATURE_GIVEN));
+    if (scan->reference && !planes)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "scan.reference: kind %s has no spectra to divide by one: leave it NULL",
+                        kind->name);
+    if ((scan->quadrature != FBP_QUADRATURE_AUTO || scan->plane_weights) && !planes)
         return fbp_fail(FBP_ERR_INVALID,
                         "scan.quadrature: kind %s has no directions to weight: leave it 0",
-                        fbp_kind_name(scan->kind));
+                        kind->name);
     if ((scan->quadrature == FBP_QUADRATURE_GIVEN) != (scan->plane_weights != NULL))
         return fbp_fail(FBP_ERR_INVALID, "scan.plane_weights: expected with scan.quadrature "
                                          "FBP_QUADRATURE_GIVEN, and only there");
-    return FBP_OK;
-}
+    FBP_TRY(
+        fbp_check_choice("scan.angular_weights", (long)scan->angular_weights, FBP_ANGULAR_EQUAL));
 
-static fbp_status check_choices(const struct fbp_scan *scan)
-{
-    FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
-    FBP_TRY(fbp_check_choice("scan.row_order", (long)scan->row_order, FBP_ROWS_TOP_DOWN));
-    FBP_TRY(fbp_check_choice("scan.quadrature", (long)scan->quadrature, FBP_QUADRATURE_GIVEN));
-    if (scan->reference && fbp_kind_of(scan->kind)->integral != FBP_OVER_PLANES)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "scan.reference: kind %s has no spectra to divide by one: leave it NULL",
-                        fbp_kind_name(scan->kind));
-    if (scan->quadrature != FBP_QUADRATURE_AUTO || scan->plane_weights)
-        FBP_TRY(check_quadrature(scan));
-    return fbp_check_choice("scan.angular_weights", (long)scan->angular_weights, FBP_ANGULAR_EQUAL);
-}
-
-/* Of a scan that was reduced. */
-static fbp_status check_stored(const struct fbp_scan *scan)
-{
-    FBP_TRY(fbp_check_optional(&fbp_range_views, "scan.every", (double)scan->every));
-    FBP_TRY(fbp_check_optional(&fbp_range_side, "scan.bin", (double)scan->bin));
-    if (!scan->every && !scan->bin)
-        return FBP_OK;
-    FBP_TRY(fbp_check_range(&fbp_range_views, "scan.stored_views", (double)scan->stored_views));
-    return fbp_check_panel("scan.stored", &scan->stored);
-}
-
-fbp_status fbp_check_scan(const struct fbp_scan *scan)
-{
-    FBP_TRY(check_choices(scan));
     FBP_TRY(fbp_check_range(&fbp_range_views, "scan.n_views", (double)scan->n_views));
     FBP_TRY(fbp_check_panel("scan", &scan->panel));
     if ((double)scan->n_views * (double)scan->panel.n_columns * (double)scan->panel.n_rows >
@@ -141,8 +103,23 @@ fbp_status fbp_check_scan(const struct fbp_scan *scan)
                         "scan: %zu views of %zu x %zu pixels are more than %g samples",
                         scan->n_views, scan->panel.n_columns, scan->panel.n_rows, FBP_SAMPLES_MAX);
     FBP_TRY(fbp_check_raw(&scan->raw));
-    FBP_TRY(check_stored(scan));
+    FBP_TRY(fbp_check_optional(&fbp_range_views, "scan.every", (double)scan->every));
+    FBP_TRY(fbp_check_optional(&fbp_range_side, "scan.bin", (double)scan->bin));
+    if (scan->every || scan->bin) {
+        FBP_TRY(fbp_check_range(&fbp_range_views, "scan.stored_views", (double)scan->stored_views));
+        FBP_TRY(fbp_check_panel("scan.stored", &scan->stored));
+    }
     FBP_TRY(fbp_check_optional(&fbp_range_i0, "scan.i0", scan->i0));
-    FBP_TRY(check_views(scan));
+
+    if (!scan->views)
+        return fbp_fail(FBP_ERR_INVALID, "scan.views: found NULL, expected %zu views",
+                        scan->n_views);
+    for (size_t k = 0; k < scan->n_views; k++) {
+        FBP_TRY(fbp_check_view(kind, &scan->views[k], k));
+        FBP_TRY(fbp_go_on());
+        snprintf(name, sizeof name, "scan.depths[%zu]", k);
+        if (scan->depths && scan->filtered)
+            FBP_TRY(fbp_check_range(&fbp_range_depth, name, scan->depths[k]));
+    }
     return scan->volume.n[0] ? fbp_check_grid(&scan->volume) : FBP_OK;
 }

@@ -1,7 +1,7 @@
-/** @file ranges.h  Is a scan, a view, a volume within the ranges of fbp/ranges.h (internal)?
+/** @file ranges.h  Checks that a scan, a panel or a volume lies within fbp/ranges.h (internal).
  *
- * Every way in ends here: scan files, files of other programs, and structs of the library's
- * callers. Failures are FBP_ERR_INVALID and name the field.
+ * Scan files, files of other programs and callers' structs are all checked here.  Failures are
+ * FBP_ERR_INVALID and name the field.
  */
 #ifndef FBP_SRC_GEOMETRY_RANGES_H
 #define FBP_SRC_GEOMETRY_RANGES_H
@@ -12,15 +12,15 @@
 /** prefix: "scan" makes "scan.panel.n_rows" of a name. */
 fbp_status fbp_check_panel(const char *prefix, const struct fbp_panel *panel);
 
-/** A volume of which all is given. */
+/** A complete volume. */
 fbp_status fbp_check_grid(const struct fbp_grid *grid);
-/** A volume of which sizes, or voxels, or both may be left out as 0. */
+/** A volume whose sizes, or voxels, or both may be left out as 0. */
 fbp_status fbp_check_wanted(const struct fbp_grid *grid);
 
-/** Voxels of a side that an extent takes, at least one; more than FBP_SIDE_MAX where they are. */
+/** Number of voxels along an extent, at least one; more than FBP_SIDE_MAX if there are more. */
 size_t fbp_voxels_along(double extent_mm, double voxel_mm);
 
-/** A caller's circle as this library's struct, all of it within its range. */
+/** Copy a caller's circle to the library's struct and check it. */
 fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *out);
 
 /** Type and header of a headerless file; sizes that are given. */

@@ -1,5 +1,5 @@
-/** @file view.h  Views: checks, frames about the rotation axis, rotations (internal; double, pure).
- */
+/** @file view.h  Frames of views about the rotation axis, and rotations as 3x4 and 3x3 matrices
+ * (internal; double, pure). */
 #ifndef FBP_SRC_VIEW_H
 #define FBP_SRC_VIEW_H
 
@@ -9,19 +9,17 @@
 
 #include <stddef.h>
 
-/* Where a view stands about the rotation axis (internal; double, pure). */
-
 /** Rows of the inverse of the matrix with columns a, b, c, or columns of that with rows a, b, c;
- *  false if they are dependent. */
+ *  false if the vectors are dependent. */
 bool fbp_dual_basis(const double a[3], const double b[3], const double c[3], double out[3][3]);
 
 /**
- * The ideal panel's axes for a source position: n from the axis towards the source, t the
- * direction in which the source moves counter-clockwise (an untilted panel's +u), a the axis.
+ * Axes of the ideal panel for a source position: n from the axis towards the source, t the
+ * direction in which the source moves counter-clockwise (+u of an untilted panel), a the axis.
  */
 struct fbp_frame {
     double n[3], t[3], a[3];
-    double radius; /**< distance of the source from the axis; 1 or less for a direction */
+    double radius; /**< distance of the source from the axis [mm]; a direction's: at most 1 */
 };
 
 /** False if the source lies on the axis. */
@@ -30,7 +28,7 @@ bool fbp_frame_of(const struct fbp_view *view, const double axis[3], struct fbp_
 /** Angle of the source about the axis, (-pi, pi]; atan2(y, x) for axis z. */
 double fbp_view_angle(const struct fbp_view *view, const double axis[3]);
 
-/* Rotations as 3x3 matrices, row by row (internal; double, pure). */
+/* Rotations are 3x3 matrices, row by row. */
 
 /** out = A B */
 static inline void fbp_matmul(const double A[9], const double B[9], double out[9])
@@ -49,7 +47,7 @@ static inline void fbp_turned(const double R[9], const double x[3], double out[3
         out[i] = fbp_dot(R + 3 * i, in);
 }
 
-/** Right-handed by `angle` about a unit axis (Rodrigues). */
+/** Right-handed rotation by `angle` about a unit axis (Rodrigues). */
 static inline void fbp_turn_about(const double axis[3], double angle, double R[9])
 {
     const double c = cos(angle), s = sin(angle), a[3] = {axis[0], axis[1], axis[2]};
@@ -60,30 +58,29 @@ static inline void fbp_turn_about(const double axis[3], double angle, double R[9
             R[3 * i + j] = (i == j ? c : 0) + s * cross[3 * i + j] + (1 - c) * a[i] * a[j];
 }
 
+/** R = A B C, rotations about axes[i] by angles[i]. */
+static inline void fbp_turn_thrice(const double axes[3][3], const double angles[3], double R[9])
+{
+    double A[9], B[9], C[9], AB[9];
+
+    fbp_turn_about(axes[0], angles[0], A);
+    fbp_turn_about(axes[1], angles[1], B);
+    fbp_turn_about(axes[2], angles[2], C);
+    fbp_matmul(A, B, AB);
+    fbp_matmul(AB, C, R);
+}
+
 /** Rz(a[0]) Ry(a[1]) Rz(a[2]) */
 static inline void fbp_turn_zyz(const double a[3], double R[9])
 {
-    static const double y[3] = {0, 1, 0}, z[3] = {0, 0, 1};
-    double A[9], B[9], C[9], AB[9];
-
-    fbp_turn_about(z, a[0], A);
-    fbp_turn_about(y, a[1], B);
-    fbp_turn_about(z, a[2], C);
-    fbp_matmul(A, B, AB);
-    fbp_matmul(AB, C, R);
+    fbp_turn_thrice((const double[3][3]){{0, 0, 1}, {0, 1, 0}, {0, 0, 1}}, a, R);
 }
 
 /** Rz(a[2]) Ry(a[1]) Rx(a[0]): about x first. */
 static inline void fbp_turn_zyx(const double a[3], double R[9])
 {
-    static const double x[3] = {1, 0, 0}, y[3] = {0, 1, 0}, z[3] = {0, 0, 1};
-    double A[9], B[9], C[9], AB[9];
-
-    fbp_turn_about(z, a[2], A);
-    fbp_turn_about(y, a[1], B);
-    fbp_turn_about(x, a[0], C);
-    fbp_matmul(A, B, AB);
-    fbp_matmul(AB, C, R);
+    fbp_turn_thrice((const double[3][3]){{0, 0, 1}, {0, 1, 0}, {1, 0, 0}},
+                    (const double[3]){a[2], a[1], a[0]}, R);
 }
 
 #endif /* FBP_SRC_VIEW_H */

@@ -1,7 +1,6 @@
-/* Grids of voxels: the default grid of a scan; regions of interest as voxels of a grid. */
+/* Regions: the voxels of a grid that are reconstructed.  plan/ creates them from masks and shapes,
+ * backends and writers read them. */
 #include "geometry/volume.h"
-
-#include "geometry/kind.h"
 
 #include "base/cache.h"
 #include "base/mem.h"
@@ -10,86 +9,7 @@
 
 #include <string.h>
 
-double fbp_grid_coordinate(const struct fbp_grid *g, int axis, double i)
-{
-    FBP_GIVEN_ELSE(NAN, g);
-    return g->centre_mm[axis] + (i - ((double)g->n[axis] - 1) / 2) * g->voxel_mm[axis];
-}
-
-/* What the views see of the iso-centre's surroundings, averaged; lengths at the iso-centre. */
-struct seen {
-    double voxel;      /* column pitch */
-    double columns;    /* from the axis to the farther edge of the panel, in pixels */
-    double z_lo, z_hi; /* part of the z axis that falls on the rows */
-};
-
-static bool seen_by(const struct fbp_kind_table *kind, const struct fbp_views *views, size_t k,
-                    struct seen *out)
-{
-    const struct fbp_view *view = &views->view[k];
-    const struct fbp_panel *panel = &views->panel;
-    double P[12];
-
-    if (!kind->matrix(view, panel, P) || !(P[11] > 0))
-        return false;
-    const double column = P[3] / P[11];
-    const double left = column + 0.5, right = (double)panel->n_columns - 0.5 - column;
-    out->voxel = kind->pitch(view, P);
-    out->columns = fmax(left, right);
-    const double lo = -0.5, hi = (double)panel->n_rows - 0.5;
-    const double a = (lo * P[11] - P[7]) / (P[6] - lo * P[10]);
-    const double b = (hi * P[11] - P[7]) / (P[6] - hi * P[10]);
-    out->z_lo = fmin(a, b);
-    out->z_hi = fmax(a, b);
-    return isfinite(a) && isfinite(b);
-}
-
-static struct seen seen_on_average(const struct fbp_kind_table *kind, const struct fbp_views *views)
-{
-    struct seen mean = {0}, one;
-    size_t n = 0;
-
-    for (size_t k = 0; k < views->n; k++) {
-        if (!seen_by(kind, views, k, &one))
-            continue;
-        mean.voxel += one.voxel;
-        mean.columns += one.columns;
-        mean.z_lo += one.z_lo;
-        mean.z_hi += one.z_hi;
-        n++;
-    }
-    const double scale = n ? 1 / (double)n : 0;
-    return (struct seen){mean.voxel * scale, mean.columns * scale, mean.z_lo * scale,
-                         mean.z_hi * scale};
-}
-
-void fbp_line_grid(const struct fbp_kind_table *kind, const struct fbp_views *views,
-                   struct fbp_grid *out)
-{
-    const struct seen seen = seen_on_average(kind, views);
-    const double voxel = seen.voxel > 0 ? seen.voxel : 1;
-    const double slack = 1e-6; /* a whole number of pixels stays that number after rounding */
-    const double across = fmin(fmax(ceil(2 * seen.columns - slack), 1), 1e9);
-    const double along = fmin(fmax(floor((seen.z_hi - seen.z_lo) / voxel + slack), 1), 1e9);
-    const double middle = (seen.z_lo + seen.z_hi) / 2;
-
-    *out = (struct fbp_grid){.n = {(size_t)across, (size_t)across, 1},
-                             .voxel_mm = {voxel, voxel, voxel}};
-    if (views->panel.n_rows > 1)
-        out->n[2] = (size_t)(kind->has_source ? fmin(along, across) : along);
-    out->centre_mm[2] = fabs(middle) > slack * voxel ? middle : 0;
-}
-
 static const char WHAT[] = "the region";
-
-/* A region on its way. */
-struct make {
-    struct fbp_region *region;
-    const size_t (*box)[2];
-    fbp_region_fn *row;
-    void *user;
-    struct fbp_interval *found; /* of a row */
-};
 
 /* Room for `more` elements beyond n. */
 static fbp_status reserve(void **list, size_t size, size_t n, size_t more, size_t *room)
@@ -104,58 +24,6 @@ static fbp_status reserve(void **list, size_t size, size_t n, size_t more, size_
     *list = grown;
     *room = wanted;
     return FBP_OK;
-}
-
-/* The part of a run that lies in the box, behind the last one. */
-static void add_run(struct make *m, struct fbp_interval run)
-{
-    struct fbp_region *r = m->region;
-    const uint32_t lo = (uint32_t)m->box[0][0], hi = (uint32_t)m->box[0][1];
-    const struct fbp_interval inside = {run.first > lo ? run.first : lo,
-                                        run.end < hi ? run.end : hi};
-
-    if (inside.first < inside.end)
-        r->runs[r->n_runs++] = inside;
-}
-
-static fbp_status add_row(struct make *m, size_t y, size_t z)
-{
-    struct fbp_region *r = m->region;
-    size_t n = 0;
-
-    if (y >= m->box[1][0] && y < m->box[1][1] && z >= m->box[2][0] && z < m->box[2][1])
-        FBP_TRY(m->row(m->user, y, z, m->found, &n));
-    FBP_TRY(reserve((void **)&r->runs, sizeof *r->runs, r->n_runs, n, &r->runs_room));
-    for (size_t i = 0; i < n; i++)
-        add_run(m, m->found[i]);
-    r->rows[r->n_rows++] = (uint32_t)(r->n_runs - r->slices[z].runs);
-    return FBP_OK;
-}
-
-/* Is a slice, the last one so far, equal to the one below? */
-static bool is_same(const struct fbp_region *r, size_t z)
-{
-    if (z == 0)
-        return false;
-    const struct fbp_region_slice *a = &r->slices[z - 1], *b = &r->slices[z];
-    const size_t rows = r->n[1] + 1;
-    const size_t n = r->rows[a->rows + r->n[1]];
-
-    return memcmp(r->rows + a->rows, r->rows + b->rows, rows * sizeof *r->rows) == 0 &&
-           (n == 0 || memcmp(r->runs + a->runs, r->runs + b->runs, n * sizeof *r->runs) == 0);
-}
-
-static uint64_t count(const struct fbp_region *r, size_t z)
-{
-    uint64_t voxels = 0;
-
-    for (size_t y = 0; y < r->n[1]; y++) {
-        size_t n;
-        const struct fbp_interval *runs = fbp_region_row(r, y, z, &n);
-        for (size_t i = 0; i < n; i++)
-            voxels += runs[i].end - runs[i].first;
-    }
-    return voxels;
 }
 
 /* Columns of the voxels that are in the runs b and not in a: they begin at slice z, or end there.
@@ -180,7 +48,7 @@ static void change_columns(const struct fbp_interval *a, size_t na, const struct
         }
 }
 
-/* From slice z - 1 to z; from and to none at both ends of the grid. */
+/* Change columns from slice z - 1 to z; slices outside of the grid are empty. */
 static void change_slice(struct fbp_region *r, size_t z)
 {
     for (size_t y = 0; y < r->n[1]; y++) {
@@ -196,71 +64,80 @@ static void change_slice(struct fbp_region *r, size_t z)
     }
 }
 
-static fbp_status add_slice(struct make *m, size_t z)
+/* Append slice z, in which rows are empty outside of the box. */
+static fbp_status add_slice(struct fbp_region *r, const size_t box[3][2], fbp_region_fn *row,
+                            void *user, struct fbp_interval *found, size_t z)
 {
-    struct fbp_region *r = m->region;
+    const uint32_t lo = (uint32_t)box[0][0], hi = (uint32_t)box[0][1];
+    const size_t ny = r->n[1];
     struct fbp_region_slice *s = &r->slices[z];
+    uint64_t voxels = 0;
 
     *s = (struct fbp_region_slice){r->n_rows, r->n_runs};
-    FBP_TRY(reserve((void **)&r->rows, sizeof *r->rows, r->n_rows, r->n[1] + 1, &r->rows_room));
+    FBP_TRY(reserve((void **)&r->rows, sizeof *r->rows, r->n_rows, ny + 1, &r->rows_room));
     r->rows[r->n_rows++] = 0;
-    for (size_t y = 0; y < r->n[1]; y++)
-        FBP_TRY(add_row(m, y, z));
-    if (is_same(r, z)) {
-        r->n_rows = s->rows;
-        r->n_runs = s->runs;
-        *s = r->slices[z - 1];
-        r->before[z + 1] = r->before[z] + fbp_region_count(r, z - 1, z);
+    for (size_t y = 0; y < ny; y++) {
+        size_t n = 0;
+        if (y >= box[1][0] && y < box[1][1] && z >= box[2][0] && z < box[2][1])
+            FBP_TRY(row(user, y, z, found, &n));
+        FBP_TRY(reserve((void **)&r->runs, sizeof *r->runs, r->n_runs, n, &r->runs_room));
+        for (size_t i = 0; i < n; i++) {
+            const struct fbp_interval run = {found[i].first > lo ? found[i].first : lo,
+                                             found[i].end < hi ? found[i].end : hi};
+            if (run.first >= run.end)
+                continue;
+            r->runs[r->n_runs++] = run;
+            voxels += run.end - run.first;
+        }
+        r->rows[r->n_rows++] = (uint32_t)(r->n_runs - s->runs);
+    }
+    r->before[z + 1] = r->before[z] + voxels;
+
+    const struct fbp_region_slice *below = z ? s - 1 : s;
+    const size_t n = r->rows[below->rows + ny];
+    if (z == 0 ||
+        memcmp(r->rows + below->rows, r->rows + s->rows, (ny + 1) * sizeof *r->rows) != 0 ||
+        (n > 0 && memcmp(r->runs + below->runs, r->runs + s->runs, n * sizeof *r->runs) != 0)) {
+        change_slice(r, z);
         return FBP_OK;
     }
-    change_slice(r, z);
-    r->before[z + 1] = r->before[z] + count(r, z);
-    return FBP_OK;
-}
-
-static void find_ends(struct fbp_region *r)
-{
-    size_t z0 = 0, z1 = r->n[2];
-
-    while (z0 < z1 && r->before[z0 + 1] == 0)
-        z0++;
-    while (z1 > z0 && r->before[z1 - 1] == r->before[z1])
-        z1--;
-    r->z0 = z0 < z1 ? z0 : 0;
-    r->z1 = z0 < z1 ? z1 : 0;
-}
-
-static fbp_status fill(struct make *m)
-{
-    struct fbp_region *r = m->region;
-
-    FBP_TRY(fbp_calloc((void **)&r->slices, r->n[2], sizeof *r->slices, WHAT));
-    FBP_TRY(fbp_calloc((void **)&r->before, r->n[2] + 1, sizeof *r->before, WHAT));
-    FBP_TRY(fbp_calloc((void **)&r->columns, r->n[0] * r->n[1], sizeof *r->columns, WHAT));
-    FBP_TRY(fbp_calloc((void **)&m->found, r->n[0] / 2 + 1, sizeof *m->found, WHAT));
-    for (size_t z = 0; z < r->n[2]; z++) {
-        FBP_TRY(fbp_go_on());
-        FBP_TRY(add_slice(m, z));
-    }
-    change_slice(r, r->n[2]);
-    find_ends(r);
+    r->n_rows = s->rows; /* equal to the slice below: stored once */
+    r->n_runs = s->runs;
+    *s = *below;
     return FBP_OK;
 }
 
 fbp_status fbp_region_create(struct fbp_region **out, const size_t n[3], const size_t box[3][2],
                              fbp_region_fn *row, void *user)
 {
-    struct make m = {.box = box, .row = row, .user = user};
+    struct fbp_interval *found = NULL; /* of a row */
+    struct fbp_region *r = NULL;
+    size_t z0 = 0, z1 = n[2];
+    fbp_status st;
 
     *out = NULL;
-    FBP_TRY(fbp_calloc((void **)&m.region, 1, sizeof *m.region, WHAT));
-    memcpy(m.region->n, n, sizeof m.region->n);
-    const fbp_status st = fill(&m);
-    free(m.found);
-    if (st == FBP_OK)
-        *out = m.region;
-    else
-        fbp_region_destroy(&m.region);
+    FBP_TRY(fbp_calloc((void **)&r, 1, sizeof *r, WHAT));
+    memcpy(r->n, n, sizeof r->n);
+    FBP_TRY_GOTO(fbp_calloc((void **)&r->slices, n[2], sizeof *r->slices, WHAT));
+    FBP_TRY_GOTO(fbp_calloc((void **)&r->before, n[2] + 1, sizeof *r->before, WHAT));
+    FBP_TRY_GOTO(fbp_calloc((void **)&r->columns, n[0] * n[1], sizeof *r->columns, WHAT));
+    FBP_TRY_GOTO(fbp_calloc((void **)&found, n[0] / 2 + 1, sizeof *found, WHAT));
+    for (size_t z = 0; z < n[2]; z++) {
+        FBP_TRY_GOTO(fbp_go_on());
+        FBP_TRY_GOTO(add_slice(r, box, row, user, found, z));
+    }
+    change_slice(r, n[2]);
+    while (z0 < z1 && r->before[z0 + 1] == 0)
+        z0++;
+    while (z1 > z0 && r->before[z1 - 1] == r->before[z1])
+        z1--;
+    r->z0 = z0 < z1 ? z0 : 0;
+    r->z1 = z0 < z1 ? z1 : 0;
+    *out = r;
+    r = NULL;
+fail:
+    free(found);
+    fbp_region_destroy(&r);
     return st;
 }
 

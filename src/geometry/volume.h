@@ -1,4 +1,9 @@
-/** @file volume.h  Grids of voxels and regions of interest (internal; pure). */
+/** @file volume.h  The voxels of a grid that are reconstructed, as a region (internal; pure).
+ *
+ * A region is exact for finished slices: rows of voxels are cut into runs.  Backprojection may
+ * compute more voxels: columns have the first and the last slice that contains them.  Equal slices
+ * that follow one another are stored once.
+ */
 #ifndef FBP_SRC_VOLUME_H
 #define FBP_SRC_VOLUME_H
 
@@ -7,48 +12,41 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The voxels of a grid that are wanted (internal; pure).
- *
- * A region is exact where it is applied to finished slices: rows of voxels are cut into runs.  What
- * computes may take more than it: columns know the first and the last slice that they are wanted
- * in.  Equal slices that follow one another are stored once.
- */
-
 /** Voxels [first, end). */
 struct fbp_interval {
     uint32_t first, end;
 };
 
-/** Where the rows of a slice begin in fbp_region.rows, and its runs in ->runs. */
+/** Begin of a slice's rows in fbp_region.rows, and of its runs in ->runs. */
 struct fbp_region_slice {
     size_t rows, runs;
 };
 
 struct fbp_region {
     size_t n[3];
-    size_t z0, z1; /**< slices [z0, z1) hold all wanted voxels; 0, 0: there is none */
+    size_t z0, z1; /**< slices [z0, z1) hold all voxels of the region; 0, 0: it is empty */
     struct fbp_region_slice *slices; /**< n[2] */
-    uint32_t *rows;                  /**< [ny + 1] of each: where a row's runs begin */
+    uint32_t *rows;                  /**< [ny + 1] per stored slice: begin of a row's runs */
     struct fbp_interval *runs;       /**< along x, in their order */
-    struct fbp_interval *columns;    /**< [ny][nx]: the slices of a column; 0, 0: none */
-    uint64_t *before;                /**< [nz + 1]: wanted voxels of the slices below */
+    struct fbp_interval *columns;    /**< [ny][nx]: slices of a column; 0, 0: none */
+    uint64_t *before;                /**< [nz + 1]: voxels of the region in the slices below */
     size_t n_rows, n_runs, rows_room, runs_room;
 };
 
-/** The runs of row (y, z) in their order, into out, which has room for nx / 2 + 1; *n: how many.
- *  Rows are asked for in the order in which they lie. */
+/** Write the runs of row (y, z) in their order to out, which has room for nx / 2 + 1; *n: their
+ *  number.  Called in the order of rows in the grid. */
 typedef fbp_status fbp_region_fn(void *user, size_t y, size_t z, struct fbp_interval *out,
                                  size_t *n);
 
-/** What `row` tells of a grid of n voxels, and only inside the box: voxels [first, end). */
+/** The region of a grid of n voxels from `row`, restricted to the box: voxels [first, end). */
 fbp_status fbp_region_create(struct fbp_region **out, const size_t n[3], const size_t box[3][2],
                              fbp_region_fn *row, void *user);
 void fbp_region_destroy(struct fbp_region **region);
 
-/** Chained through `seed`: the same for the same voxels of the same grid. */
+/** Chained through `seed`: equal for equal voxels of equal grids. */
 uint64_t fbp_region_hash(uint64_t seed, const struct fbp_region *region);
 
-/** Runs of a row; *n: how many. */
+/** Runs of a row; *n: their number. */
 static inline const struct fbp_interval *fbp_region_row(const struct fbp_region *region, size_t y,
                                                         size_t z, size_t *n)
 {
@@ -59,7 +57,7 @@ static inline const struct fbp_interval *fbp_region_row(const struct fbp_region 
     return region->runs + s->runs + row[0];
 }
 
-/** Wanted voxels of slices [z0, z1). */
+/** Number of voxels of the region in slices [z0, z1). */
 static inline uint64_t fbp_region_count(const struct fbp_region *region, size_t z0, size_t z1)
 {
     return region->before[z1] - region->before[z0];

@@ -14,8 +14,8 @@
 #include "base/vec.h"
 #include "filter/filter.h"
 #include "geometry/kind.h"
-#include "geometry/meridians.h"
-#include "weight/quadrature.h"
+#include "geometry/directions.h"
+#include "weight/weight.h"
 
 #include <math.h>
 #include <pthread.h>

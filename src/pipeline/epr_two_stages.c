@@ -20,7 +20,7 @@
 #include "base/stop.h"
 #include "base/vec.h"
 #include "geometry/kind.h"
-#include "geometry/meridians.h"
+#include "geometry/directions.h"
 #include "geometry/ranges.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "fft/fft.h"
 #include "filter/parabola.h"
-#include "geometry/facts.h"
+#include "geometry/kind.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "scan/file/corrections.h"

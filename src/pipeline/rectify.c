@@ -16,7 +16,6 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "base/vec.h"
-#include "geometry/facts.h"
 #include "geometry/kind.h"
 
 #include <math.h>

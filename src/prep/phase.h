@@ -8,7 +8,7 @@
 #ifndef FBP_SRC_PHASE_H
 #define FBP_SRC_PHASE_H
 
-#include "fft/mixed.h"
+#include "fft/fft.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
-/** @file ray.h  The weight of one ray (weight.h has the formula), from a few numbers a view: one
+/** @file ray.h  The weight of one ray (weight.h has the formula), from a few numbers per view: one
  * text for the host, in double, and for devices, in float (internal; pure).
  *
- * FBP_RAY_FLOAT chooses float.  What must not cancel stays in double then, too: where a row lies,
- * how far a ray is from the end of a Parker ramp, a linear form of the column, and which part of a
- * view's share of the arc lies in the ramp.  Everything else is good to a few units of float's last
- * place (test_weight_ray.c: 1e-6 of the greatest weight).
+ * FBP_RAY_FLOAT chooses float.  Values that must not cancel stay in double: the position of a row,
+ * the distance of a ray from the end of a Parker ramp (a linear form of the column), and the part
+ * of a view's share of the arc that lies in the ramp.  All others are accurate to a few units of
+ * float's last place (test_weight_ray.c: 1e-6 of the greatest weight).
  */
 #ifndef FBP_SRC_RAY_H
 #define FBP_SRC_RAY_H
@@ -19,41 +19,41 @@ typedef float fbp_ray_real;
 typedef double fbp_ray_real;
 #    define FBP_RAY_FN(name) name
 #endif
-#ifndef FBP_RAY_INLINE /* a device's compiler has words of its own for it */
+#ifndef FBP_RAY_INLINE /* devices' compilers have other keywords */
 #    define FBP_RAY_INLINE static inline
 #endif
 
-/** How rays that were measured twice are weighted: not at all, on a short arc, on an offset panel;
- *  or by a table of view and column (geometry/coverage.h), which takes the place of step and m. */
+/** Weights of rays that were measured twice: none, of a short arc, of an offset panel, or a table
+ * of view and column (geometry/coverage.h), which replaces step and m. */
 enum fbp_redundancy { FBP_SINGLE = 0, FBP_PARKER, FBP_WANG, FBP_PER_RAY };
 
-/** What all views share. */
+/** Values that all views share. */
 struct fbp_rays {
     bool cone;
-    bool means; /**< Parker: the mean over a view's share of the arc, not the value in its middle */
+    bool means; /**< Parker: mean over a view's share of the arc, not the value in its middle */
     enum fbp_redundancy redundancy;
     double delta[2];        /**< Parker: cos and sin of delta = (arc - pi) / 2 */
     double inverse_overlap; /**< Wang: 1/overlap [1/rad, parallel 1/mm], negative if the side of -t
                                  is the longer one */
 };
 
-/** How far a view is from the beginning and from the end of the arc, and cos and sin of half that;
- *  where its share of the arc begins and ends, counted from there. */
+/** Angle of a view from the beginning or the end of the arc, with cos and sin of half the angle;
+ * begin and end of its share of the arc, counted from there. */
 struct fbp_ray_end {
     double angle, cos, sin; /**< [rad] */
-    double share[2];        /**< [rad]; [0] is 0 for the views nearest to that end */
+    double share[2];        /**< [rad]; [0] is 0 for views nearest to that end */
 };
 
-/** A view in its frame (n, t, a) of geometry/frame.h. */
+/** A view in its frame (n, t, a) of geometry/view.h. */
 struct fbp_ray_view {
     double q[3];       /**< pixel (0, 0) less the source; parallel: the pixel */
-    double u[3], v[3]; /**< a column, a row further */
+    double u[3], v[3]; /**< step to the next column, to the next row */
     double factor;     /**< cone: 1/2 SOD / w(0)^2; parallel: 1/2 SOD / |s x u| */
     double step;       /**< angular step [rad] */
     struct fbp_ray_end end[2];
 };
 
-/** A detector row of a view: linear forms of the column, (at column 0, a column further). */
+/** A detector row of a view: linear forms of the column, (at column 0, step per column). */
 struct fbp_ray_row {
     fbp_ray_real q[3], u[3];
     fbp_ray_real factor; /**< cone: 1/2 SOD / (|q x u| w(0)^2) */
@@ -111,19 +111,19 @@ FBP_RAY_INLINE fbp_ray_real fbp_ray_wang(fbp_ray_real x)
     return 1 + FBP_RAY_FN(sin)(half_turn * (x < -1 ? -1 : x > 1 ? 1 : x));
 }
 
-/** Is a ray of angle atan2(y, x) from the end of its ramp in it: does end->half lie below that?
- *  Told without the angle itself, since most rays are in no ramp. */
+/** Is a ray in a ramp: is half the angle of `end` below atan2(y, x), the half length of the ramp?
+ *  Found without atan2(), because most rays are in no ramp. */
 FBP_RAY_INLINE bool fbp_ray_in_ramp(const struct fbp_ray_end *end, fbp_ray_real y, fbp_ray_real x)
 {
     return y > 0 && (fbp_ray_real)end->cos * y > (fbp_ray_real)end->sin * x;
 }
 
 /**
- * By how much the mean of Parker's weight over a view's share of the arc is less than 2 because of
- * one end, whose ramp is 2 half long.  Where half < 0 rays are missing instead: -2 half between the
- * arc and its conjugate.  The views at either side of that gap share it, so that this is negative.
- * The sum of share times weight over all views is 2 pi in any column, however few views a ramp has;
- * in a parallel beam of even steps it is that of steps which count modulo pi.
+ * 2 less the mean of Parker's weight over a view's share of the arc, because of one end whose ramp
+ * is 2 half long.  If half < 0, rays are missing instead: -2 half between the arc and its
+ * conjugate.  The views at either side of that gap share it, and the result is negative.  The sum
+ * of share times weight over all views is 2 pi in any column, however few views a ramp has; in a
+ * parallel beam of even steps it is that of steps which count modulo pi.
  */
 FBP_RAY_INLINE double fbp_ray_lack(const struct fbp_ray_end *end, double half)
 {
@@ -142,7 +142,7 @@ FBP_RAY_INLINE double fbp_ray_lack(const struct fbp_ray_end *end, double half)
            (double)(1 + FBP_RAY_FN(cos)(middle) * FBP_RAY_FN(sin)(reach) / reach);
 }
 
-/** m, 0 … 2; more where a view stands for missing ones, too (fbp_ray_lack). */
+/** m, 0 … 2; more if a view also stands for missing ones (fbp_ray_lack()). */
 FBP_RAY_INLINE fbp_ray_real fbp_ray_redundancy(const struct fbp_rays *rays,
                                                const struct fbp_ray_view *view,
                                                const struct fbp_ray_row *row, fbp_ray_real column)

@@ -1,17 +1,18 @@
+/* Weights of samples before the filter: angular steps, redundancy (Parker 1982, Wang 2002, per
+ * ray), distance factors (Feldkamp 1984), weights of plane integrals, and expected errors of the
+ * method. weight.h has the formulas. */
 #include "weight/weight.h"
 
 #include "base/mem.h"
 #include "base/sizes.h"
-#include "base/vec.h"
 #include "geometry/coverage.h"
 #include "geometry/kind.h"
-#include "weight/quadrature.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Greatest steps that a ramp of Parker's weights has on the iso ray, from which on its value in the
- * middle of a step is as good as its mean (docs/accuracy.md): of even steps, of others. */
+/* If a ramp of Parker's weights has more steps than this on the iso ray, its value in the middle of
+ * a step is as good as its mean (docs/accuracy.md): number of even steps, of others. */
 static const double LONG_RAMP = 4, LONG_UNEVEN_RAMP = 20;
 
 struct fbp_weights {
@@ -19,39 +20,36 @@ struct fbp_weights {
     struct fbp_geometry_facts facts;
     struct fbp_arc arc;
     struct fbp_rays rays;
-    bool equal, separable;
+    bool equal;     /* all steps are equal */
+    bool modulo_pi; /* angles of a parallel beam, whose opposite views measure the same rays */
+    bool separable;
     float *per_ray; /* [views.n][n_columns]: step times m; NULL: the closed forms of ray.h */
     double *plane;  /* [views.n] of plane integrals: W; NULL: lines */
     struct fbp_quadrature_facts quadrature;
 };
 
-/* The panel as its source sees it: source, centre and steps along n, t, a. */
-static void in_frame(const struct fbp_view *view, const double axis[3], double out[12])
-{
-    const double *vectors[4] = {view->s, view->d, view->u, view->v};
-    struct fbp_frame f;
-
-    fbp_frame_of(view, axis, &f);
-    for (size_t i = 0; i < 4; i++) {
-        out[3 * i] = fbp_dot(vectors[i], f.n);
-        out[3 * i + 1] = fbp_dot(vectors[i], f.t);
-        out[3 * i + 2] = fbp_dot(vectors[i], f.a);
-    }
-}
-
-/* One panel for all views, and a redundancy that does not depend on the row: v along the axis. */
+/* Is there one panel for all views, and a redundancy that does not depend on the row (v along the
+ * axis)? */
 static bool is_separable(const struct fbp_weights *w)
 {
     const double tolerance = 1e-12;
     double first[12], other[12];
+    struct fbp_frame f;
 
-    in_frame(&w->views.view[0], w->facts.axis, first);
-    const double across = hypot(first[9], first[10]);
-    if (w->rays.redundancy != FBP_SINGLE && !w->per_ray && !(across <= tolerance * fabs(first[11])))
-        return false;
-    for (size_t k = 1; k < w->views.n; k++) {
-        in_frame(&w->views.view[k], w->facts.axis, other);
-        for (size_t i = 0; i < 12; i++) {
+    for (size_t k = 0; k < w->views.n; k++) {
+        const struct fbp_view *view = &w->views.view[k];
+        const double *const vectors[4] = {view->s, view->d, view->u, view->v};
+        double *const panel = k ? other : first; /* along n, t, a */
+        fbp_frame_of(view, w->facts.axis, &f);
+        for (size_t i = 0; i < 4; i++) {
+            panel[3 * i] = fbp_dot(vectors[i], f.n);
+            panel[3 * i + 1] = fbp_dot(vectors[i], f.t);
+            panel[3 * i + 2] = fbp_dot(vectors[i], f.a);
+        }
+        if (k == 0 && w->rays.redundancy != FBP_SINGLE && !w->per_ray &&
+            !(hypot(first[9], first[10]) <= tolerance * fabs(first[11])))
+            return false;
+        for (size_t i = 0; k > 0 && i < 12; i++) {
             const double scale = fbp_norm(first + i / 3 * 3);
             if (!(fabs(other[i] - first[i]) <= tolerance * scale))
                 return false;
@@ -60,63 +58,34 @@ static bool is_separable(const struct fbp_weights *w)
     return true;
 }
 
-/* Views of a parallel beam measure the rays of opposite ones, so that angles count modulo pi. */
-static bool in_halves(const struct fbp_weights *w)
-{
-    return !fbp_kind_of(w->views.kind)->has_source && !w->facts.offset;
-}
-
-/* Ramps of a few steps take means, so do uneven steps, and arcs whose ends do not quite meet; where
- * rays are missing anyhow, and where ramps are long, it is Parker's weight in the middle of a step.
- */
-static bool means_of_parker(const struct fbp_weights *w)
-{
-    const struct fbp_geometry_facts *f = &w->facts;
-    const double ramp = w->arc.arc_rad - FBP_PI, *step = f->step_rad;
-
-    return !f->offset && f->coverage == FBP_COVERAGE_SHORT &&
-           (ramp < (step[2] < 1.5 * step[1] ? LONG_RAMP : LONG_UNEVEN_RAMP) * step[2] ||
-            w->arc.arc_rad < f->needed_rad - step[1] / 2);
-}
-
+/* Choose the redundancy weights. */
 static void find_rays(struct fbp_weights *w)
 {
-    const struct fbp_geometry_facts *facts = &w->facts;
-    const double delta = in_halves(w) ? 0 : (w->arc.arc_rad - FBP_PI) / 2;
+    const struct fbp_geometry_facts *f = &w->facts;
     const bool source = fbp_kind_of(w->views.kind)->has_source;
-    const double overlap = source ? facts->overlap_rad : facts->overlap_mm;
-    const double longer = facts->edge_mm[1] > -facts->edge_mm[0] ? 1 : -1; /* the side of +t */
+    const double delta = w->modulo_pi ? 0 : (w->arc.arc_rad - FBP_PI) / 2;
+    const double longer = f->edge_mm[1] > -f->edge_mm[0] ? 1 : -1; /* the side of +t */
+    const double ramp = w->arc.arc_rad - FBP_PI, *step = f->step_rad;
 
     w->rays = (struct fbp_rays){.cone = source, .delta = {cos(delta), sin(delta)}};
-    if (facts->per_ray)
+    if (f->per_ray)
         w->rays.redundancy = FBP_PER_RAY;
-    else if (facts->offset)
+    else if (f->offset)
         w->rays.redundancy = FBP_WANG;
-    else if (facts->coverage != FBP_COVERAGE_FULL)
+    else if (f->coverage != FBP_COVERAGE_FULL)
         w->rays.redundancy = FBP_PARKER; /* without ramps if delta is 0 */
     if (w->rays.redundancy == FBP_WANG)
-        w->rays.inverse_overlap = longer / overlap;
-    w->rays.means = !facts->per_ray && !in_halves(w) && means_of_parker(w);
+        w->rays.inverse_overlap = longer / (source ? f->overlap_rad : f->overlap_mm);
+    /* Ramps of a few steps take means, also uneven steps, and arcs whose ends do not quite meet; if
+     * rays are missing anyhow, or ramps are long, it is Parker's weight in the middle of a step. */
+    w->rays.means = !f->per_ray && !w->modulo_pi && !f->offset &&
+                    f->coverage == FBP_COVERAGE_SHORT &&
+                    (ramp < (step[2] < 1.5 * step[1] ? LONG_RAMP : LONG_UNEVEN_RAMP) * step[2] ||
+                     w->arc.arc_rad < f->needed_rad - step[1] / 2);
 }
 
-/* Steps of half a turn count for the whole of a full one. */
-static fbp_status find_steps(struct fbp_weights *w)
-{
-    const bool halves = in_halves(w);
-    const double turns = halves && w->facts.coverage == FBP_COVERAGE_FULL ? 2 : 1;
-
-    if (halves || w->facts.offset)
-        FBP_TRY(fbp_arc_create_closed(&w->arc, w->views.view, w->views.n, w->facts.axis,
-                                      halves ? FBP_PI : 2 * FBP_PI));
-    else
-        FBP_TRY(fbp_arc_create(&w->arc, w->views.view, w->views.n, w->facts.axis, 2 * FBP_PI, 0));
-    for (size_t k = 0; k < w->views.n; k++)
-        w->arc.step[k] = turns * (w->equal ? w->arc.arc_rad / (double)w->views.n : w->arc.step[k]);
-    return FBP_OK;
-}
-
-/* Columns are those of the detector's middle row: the fan angle of a column depends on the row only
- * where the detector is inclined, and then little. */
+/* Weights per ray.  Columns are those of the detector's middle row: the fan angle of a column
+ * depends on the row only if the detector is inclined, and then little. */
 static fbp_status weigh_rays(struct fbp_weights *w)
 {
     const size_t nc = w->views.panel.n_columns;
@@ -148,17 +117,24 @@ fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
                               const struct fbp_geometry_facts *facts,
                               enum fbp_angular_weights angular)
 {
-    void *mem = NULL;
+    const size_t n = views.n;
+    fbp_weights *w = NULL;
     fbp_status st;
 
     *out = NULL;
     FBP_TRY(fbp_check_lines("weights", views.kind));
-    FBP_TRY(fbp_calloc(&mem, 1, sizeof **out, "weights"));
-    fbp_weights *w = mem;
+    FBP_TRY(fbp_calloc((void **)&w, 1, sizeof *w, "weights"));
     w->views = views;
     w->facts = *facts;
     w->equal = angular == FBP_ANGULAR_EQUAL;
-    FBP_TRY_GOTO(find_steps(w));
+    w->modulo_pi = !fbp_kind_of(views.kind)->has_source && !facts->offset;
+    FBP_TRY_GOTO(fbp_arc_create(&w->arc, views.view, n, facts->axis,
+                                w->modulo_pi ? FBP_PI : 2 * FBP_PI, 0,
+                                w->modulo_pi || facts->offset));
+    /* steps of half a turn count for the whole of a full one */
+    const double turns = w->modulo_pi && facts->coverage == FBP_COVERAGE_FULL ? 2 : 1;
+    for (size_t k = 0; k < n; k++)
+        w->arc.step[k] = turns * (w->equal ? w->arc.arc_rad / (double)n : w->arc.step[k]);
     find_rays(w);
     if (facts->per_ray)
         FBP_TRY_GOTO(weigh_rays(w));
@@ -170,43 +146,31 @@ fail:
     return st;
 }
 
-/* Solid angles over tau^2, or tau^3. */
-static fbp_status weigh_planes(struct fbp_weights *w, enum fbp_quadrature quadrature,
-                               const double *given, bool spectra)
-{
-    const size_t n = w->views.n;
-    double(*direction)[3] = NULL;
-    fbp_status st;
-
-    FBP_TRY(fbp_calloc((void **)&w->plane, n, sizeof *w->plane, "weights"));
-    FBP_TRY(fbp_planes_directions(w->views.view, n, &direction));
-    FBP_TRY_GOTO(fbp_quadrature_of((const double(*)[3])direction, n, quadrature, given, w->plane,
-                                   &w->quadrature));
-    for (size_t k = 0; k < n; k++) {
-        const double square = fbp_dot(w->views.view[k].u, w->views.view[k].u);
-        w->plane[k] /= spectra ? square * sqrt(square) : square;
-    }
-fail:
-    free(direction);
-    return st;
-}
-
 fbp_status fbp_weights_of_planes(fbp_weights **out, struct fbp_views views,
                                  enum fbp_quadrature quadrature, const double *given, bool spectra)
 {
-    void *mem = NULL;
+    double(*direction)[3] = NULL;
+    fbp_weights *w = NULL;
+    fbp_status st;
 
     *out = NULL;
-    FBP_TRY(fbp_calloc(&mem, 1, sizeof **out, "weights"));
-    fbp_weights *w = mem;
+    FBP_TRY(fbp_calloc((void **)&w, 1, sizeof *w, "weights"));
     w->views = views;
     w->rays.delta[0] = 1;
     w->separable = true;
-    const fbp_status st = weigh_planes(w, quadrature, given, spectra);
-    if (st == FBP_OK)
-        *out = w;
-    else
-        fbp_weights_destroy(&w);
+    FBP_TRY_GOTO(fbp_calloc((void **)&w->plane, views.n, sizeof *w->plane, "weights"));
+    FBP_TRY_GOTO(fbp_planes_directions(views.view, views.n, &direction));
+    FBP_TRY_GOTO(fbp_quadrature_of((const double(*)[3])direction, views.n, quadrature, given,
+                                   w->plane, &w->quadrature));
+    for (size_t k = 0; k < views.n; k++) {
+        const double square = fbp_dot(views.view[k].u, views.view[k].u);
+        w->plane[k] /= spectra ? square * sqrt(square) : square;
+    }
+    *out = w;
+    w = NULL;
+fail:
+    free(direction);
+    fbp_weights_destroy(&w);
     return st;
 }
 
@@ -329,7 +293,20 @@ void fbp_weights_line(const fbp_weights *w, size_t view, double *out)
                             : v.step * fbp_ray_redundancy(&w->rays, &v, &r, (double)c);
 }
 
-double fbp_weights_ball(const fbp_weights *w, const double p[3])
+/*
+ * Mean of a small ball at p that is reconstructed as 1 if the data determine it.  A view has those
+ * spatial frequencies of an object at p that lie across its ray, and each gets the weights of all
+ * views that have it; the mean over all frequencies is
+ *
+ *     1/(2 pi) sum_n dbeta_n m_n R_n |t x q| / |q|^2,        q = p - source,
+ *
+ * which is 1 in the plane of the sources.  Returned is that sum over the same sum with q projected
+ * onto this plane, to cancel errors of the weights themselves.  A full turn loses the frequencies
+ * near the axis that no plane through the source path has, 1 - cos(elevation) for a point on the
+ * axis; a short scan deviates because the views' contributions differ.  Rows beyond the detector
+ * count as the last one.
+ */
+static double mean_of_ball(const fbp_weights *w, const double p[3])
 {
     const struct fbp_panel *panel = &w->views.panel;
     double sum = 0, in_plane = 0;
@@ -389,7 +366,7 @@ void fbp_weights_errors(const fbp_weights *w, const struct fbp_grid *grid, const
             double p[3];
             for (int j = 0; j < 3; j++)
                 p[j] = z[i] * axis[j] + r * (cos(angle) * u[j] + sin(angle) * v[j]);
-            const double error = w->plane ? 0 : fbp_weights_ball(w, p) - 1;
+            const double error = w->plane ? 0 : mean_of_ball(w, p) - 1;
             out[i] = fabs(error) > fabs(out[i]) ? error : out[i];
         }
     }
@@ -421,39 +398,27 @@ fail:
     return st;
 }
 
-static void describe_steps(const fbp_weights *w, char *buf, size_t n)
-{
-    const double deg = 180 / FBP_PI;
-    const double lo = w->facts.step_rad[0] * deg, hi = w->facts.step_rad[2] * deg;
-
-    if (w->equal)
-        snprintf(buf, n, "equal steps of %.4g deg", w->arc.step[0] * deg);
-    else if (hi - lo < 0.0005)
-        snprintf(buf, n, "steps %.3f deg", w->facts.step_rad[1] * deg);
-    else
-        snprintf(buf, n, "steps %.3f..%.3f deg", lo, hi);
-}
-
-static void describe_planes(const fbp_weights *w, char *buf, size_t n)
-{
-    char weights[120];
-
-    fbp_quadrature_describe(&w->quadrature, weights, sizeof weights);
-    snprintf(buf, n, "%zu directions of plane integrals; weights %s", w->views.n, weights);
-}
-
 void fbp_weights_describe(const fbp_weights *w, char *buf, size_t n)
 {
     const struct fbp_geometry_facts *f = &w->facts;
     const double arc = f->arc_rad * 180 / FBP_PI, needed = f->needed_rad * 180 / FBP_PI;
-    const char *const scan = f->coverage == FBP_COVERAGE_FULL ? "full" : "incomplete";
-    char steps[64];
+    const double deg = 180 / FBP_PI;
+    const double lo = f->step_rad[0] * deg, hi = f->step_rad[2] * deg;
+    const bool whole = f->coverage == FBP_COVERAGE_FULL, enough = f->coverage == FBP_COVERAGE_SHORT;
+    char steps[64], planes[120];
 
     if (w->plane) {
-        describe_planes(w, buf, n);
+        fbp_quadrature_describe(&w->quadrature, planes, sizeof planes);
+        snprintf(buf, n, "%zu directions of plane integrals; weights %s", w->views.n, planes);
         return;
     }
-    describe_steps(w, steps, sizeof steps);
+    if (w->equal)
+        snprintf(steps, sizeof steps, "equal steps of %.4g deg", w->arc.step[0] * deg);
+    else if (hi - lo < 0.0005)
+        snprintf(steps, sizeof steps, "steps %.3f deg", f->step_rad[1] * deg);
+    else
+        snprintf(steps, sizeof steps, "steps %.3f..%.3f deg", lo, hi);
+
     if (f->n_angles < 3)
         snprintf(buf, n, "%zu views at %zu angle%s do not determine any volume", w->views.n,
                  f->n_angles, f->n_angles == 1 ? "" : "s");
@@ -463,16 +428,14 @@ void fbp_weights_describe(const fbp_weights *w, char *buf, size_t n)
     else if (f->offset)
         snprintf(buf, n,
                  "%s scan of %zu views, %.1f deg; offset panel, overlap %.1f mm, Wang weights; %s",
-                 scan, w->views.n, arc, f->overlap_mm, steps);
-    else if (in_halves(w) && f->coverage != FBP_COVERAGE_FULL)
+                 whole ? "full" : "incomplete", w->views.n, arc, f->overlap_mm, steps);
+    else if (w->modulo_pi && !whole)
         snprintf(buf, n,
                  "%s of %zu views, %.1f deg, which count modulo 180; no redundancy weights; %s",
-                 f->coverage == FBP_COVERAGE_SHORT ? "half turn" : "limited angle", w->views.n, arc,
-                 steps);
-    else if (f->coverage != FBP_COVERAGE_FULL)
+                 enough ? "half turn" : "limited angle", w->views.n, arc, steps);
+    else if (!whole)
         snprintf(buf, n, "%s of %zu views, %.1f deg (needs %.1f), Parker weights; %s",
-                 f->coverage == FBP_COVERAGE_SHORT ? "short scan" : "limited angle", w->views.n,
-                 arc, needed, steps);
+                 enough ? "short scan" : "limited angle", w->views.n, arc, needed, steps);
     else
         snprintf(buf, n, "full scan of %zu views, %.1f deg; no redundancy weights; %s", w->views.n,
                  arc, steps);

@@ -115,22 +115,22 @@ END
 }
 leap 8
 run 1 geometry check leap.cfg
-has err '50.27 mm a turn, 49.85 mm in all, of which each sees 42.67 mm: helical scans are not in this release'
+has err '50.27 mm per turn, 49.85 mm in all, of which each sees 42.67 mm: helical scans are not in this release'
 run 0 geometry convert leap.cfg -o helix.txt --to-format matrices -q
 run 1 geometry check helix.txt --detector 48x32 --pitch 2,2
-has err '50.27 mm a turn'
+has err '50.27 mm per turn'
 run 0 geometry convert leap.cfg -o helix.json --to-format fbp -q
 head -c $((120 * 32 * 48 * 4)) /dev/zero >helix.raw
 sed 's/"fbp_scan": *1,/&"projections":"helix.raw","raw":{"type":"float32","shape":[120,32,48]},/' \
     helix.json >helix-scan.json
 run 1 recon helix-scan.json -o volume.mha
-has err '50.27 mm a turn'
+has err '50.27 mm per turn'
 [ ! -e volume.mha ] || say "$last: wrote a volume"
 run 1 recon helix-scan.json --plan
 has err 'helical scans are not in this release'
 leap 1
 run 0 geometry check leap.cfg
-has out '^warning +the views move along the axis by 6.283 mm a turn'
+has out '^warning +the views move along the axis by 6.283 mm per turn'
 leap 0
 run 0 geometry check leap.cfg --json
 is "$(json wander_mm) < 1e-9 && $(json pitch_mm) == 0"

@@ -11,6 +11,7 @@
 
 #include "fft/fft.h"
 
+#include <complex.h>
 #include <stdatomic.h>
 
 enum { VIEWS = 90, N = 64, ROWS = 48, FINE = 4, SIDE = 512 }; /* of the waves' square grid */

@@ -192,7 +192,7 @@ static void what_is_refused_is_off(void **state)
 
     assert_int_equal(fbp_geometry_circular(&f), FBP_ERR_UNSUPPORTED);
     print_message("%s\n", fbp_message());
-    assert_non_null(strstr(fbp_message(), "36 mm a turn"));
+    assert_non_null(strstr(fbp_message(), "36 mm per turn"));
     assert_non_null(strstr(fbp_message(), "helical scans are not in this release"));
     for (int i = 0; i < 2; i++) {
         random_state = 1;
@@ -207,7 +207,7 @@ static void what_is_refused_is_off(void **state)
     fbp_plan *plan;
     simulate(&helix, &phantom);
     assert_int_equal(fbp_plan_create(&plan, &helix, NULL), FBP_ERR_UNSUPPORTED);
-    assert_non_null(strstr(fbp_message(), "36 mm a turn"));
+    assert_non_null(strstr(fbp_message(), "36 mm per turn"));
     drop_scan(&helix);
     fbp_scan_clear(&still);
 }

@@ -7,6 +7,8 @@
 #include "base/vec.h"
 #include "recon/fixture.h"
 
+#include <complex.h>
+
 static double random_number(void)
 {
     return 2 * (double)rand() / RAND_MAX - 1;

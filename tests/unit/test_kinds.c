@@ -263,19 +263,19 @@ static bool matrix_of_pencils(const struct fbp_view *view, const struct fbp_pane
                               double P[12])
 {
     matrices_made++;
-    return fbp_kind_parallel.matrix(view, panel, P);
+    return fbp_kind_of(FBP_PARALLEL)->matrix(view, panel, P);
 }
 
 static double half_pitch(const struct fbp_view *view, const double P[12])
 {
-    return fbp_kind_parallel.pitch(view, P) / 2;
+    return fbp_kind_of(FBP_PARALLEL)->pitch(view, P) / 2;
 }
 
 static void plug_in(void)
 {
     static struct fbp_kind_table pencils;
 
-    pencils = fbp_kind_parallel;
+    pencils = *fbp_kind_of(FBP_PARALLEL);
     pencils.name = "pencils";
     pencils.check_view = check_pencils;
     pencils.matrix = matrix_of_pencils;

@@ -2,7 +2,7 @@
  * and the axis. */
 #include "recon/planes_util.h"
 
-#include "geometry/meridians.h"
+#include "geometry/directions.h"
 
 static size_t grid_of(size_t n_theta, size_t n_phi, enum fbp_pole pole, double (**out)[3])
 {

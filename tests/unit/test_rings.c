@@ -2,7 +2,7 @@
 #include "recon/planes_util.h"
 
 #include "filter/filter.h"
-#include "geometry/meridians.h"
+#include "geometry/directions.h"
 
 static size_t set_of(enum fbp_direction_set set, size_t n, enum fbp_pole pole, double (**out)[3])
 {
