@@ -22,5 +22,5 @@ endif()
 file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 set(FBP_BIN_TO_LIB "$ORIGIN/${bin_to_lib}")
 # A program that holds the archive looks there for modules.
-set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/plugin.c PROPERTIES
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/system.c PROPERTIES
     COMPILE_DEFINITIONS "FBP_BIN_TO_LIB=\"${bin_to_lib}/\"")

@@ -3,7 +3,7 @@
  *
  * One thread at a time calls MPI, and nobody waits inside it: a call that would wait is asked again
  * after a short sleep, so that cores are free for those that compute. */
-#include "team/mpi_module.h"
+#include "team/team.h"
 
 #include <mpi.h>
 

@@ -1,6 +1,6 @@
 #include "bench/common/device.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "pipeline/job.h"
 
 #include <string.h>

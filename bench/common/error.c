@@ -1,7 +1,7 @@
 #include "bench/common/error.h"
 
 #include "array/array.h"
-#include "base/mem.h"
+#include "base/base.h"
 #include "bench/common/memory.h"
 #include "bench/common/truth.h"
 #include "bench/common/views.h"

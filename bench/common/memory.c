@@ -2,7 +2,7 @@
 
 #include "fbp/device_memory.h"
 
-#include "base/status.h"
+#include "base/base.h"
 
 /* Of all frames, one behind the other. */
 static void size_of(const struct fbp_plan_summary *info, size_t n[3])

@@ -1,7 +1,7 @@
 #include "bench/common/modules.h"
 
 #include "backend/module.h"
-#include "base/plugin.h"
+#include "base/system.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "backend/partners.h"
 #include "backend/ref/ref.h"
 #include "backend/slab.h"
-#include "base/mem.h"
-#include "base/stop.h"
+#include "base/base.h"
+#include "base/threads.h"
 #include "pipeline/division.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 #include "bench/common/views.h"
 
-#include "base/pool.h"
-#include "base/stop.h"
+#include "base/threads.h"
 #include "fbp/phantom.h"
 #include "phantom/simulate.h"
 

@@ -3,7 +3,7 @@
 
 #include "backend/cuda/cuda.h"
 
-#include "base/clock.h"
+#include "base/system.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  */
 #include "backend/cpu/convolve.h"
 
-#include "base/cpu.h"
-#include "base/mem.h"
+#include "base/system.h"
+#include "base/base.h"
 #include "fft/fft.h"
 #include "filter/filter.h"
 

@@ -4,7 +4,7 @@
 #include "backend/gl/egl.h"
 #include "backend/gl/queue.h"
 #include "backend/gpu/host.h"
-#include "base/clock.h"
+#include "base/system.h"
 #include "bench/gl/s3_draw.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "bench/gl/s3_draw.h"
 
 #include "backend/gpu/host.h"
-#include "base/clock.h"
+#include "base/system.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
 #include "fbp/device_memory.h"
 
 #include "pipeline/plan.h"
-#include "base/clock.h"
-#include "base/mem.h"
-#include "base/sort.h"
+#include "base/system.h"
+#include "base/base.h"
+#include "base/math.h"
 #include "bench/common/error.h"
 #include "bench/common/memory.h"
 #include "bench/common/views.h"

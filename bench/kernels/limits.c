@@ -1,7 +1,7 @@
 /* What a device can do at best, as it measures it itself. */
 #include "bench/common/measure.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "bench/common/device.h"
 #include "bench/common/modules.h"
 

@@ -2,7 +2,7 @@
 #include "bench/links/links.h"
 
 #include "backend/link_meter.h"
-#include "base/clock.h"
+#include "base/system.h"
 #include "pipeline/job.h"
 #include "pipeline/division.h"
 

@@ -2,12 +2,10 @@
 #include "bench/common/measure.h"
 
 #include "array/array.h"
-#include "base/clock.h"
+#include "base/system.h"
 #include "base/cache.h"
-#include "base/mem.h"
-#include "base/pool.h"
-#include "base/range.h"
-#include "base/stop.h"
+#include "base/base.h"
+#include "base/threads.h"
 #include "bench/common/views.h"
 #include "pipeline/division.h"
 

@@ -3,8 +3,7 @@
 
 #include "array/file/bytes.h"
 #include "array/format/rabbitct.h"
-#include "base/mem.h"
-#include "base/sizes.h"
+#include "base/base.h"
 #include "geometry/ranges.h"
 #include "pipeline/job.h"
 #include "pipeline/run.h"

@@ -7,7 +7,7 @@
 #include "bench/rabbitct/rabbitct.h"
 
 #include "array/file/bytes.h"
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "array/stack_names.h"
 
 #include "array/file/bytes.h"
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <errno.h>

@@ -8,9 +8,9 @@
 #include "array/names.h"
 #include "make.h"
 
-#include "base/clock.h"
-#include "base/mem.h"
-#include "base/pool.h"
+#include "base/system.h"
+#include "base/base.h"
+#include "base/threads.h"
 
 #include <fcntl.h>
 #include <math.h>

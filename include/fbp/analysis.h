@@ -48,16 +48,16 @@ struct fbp_centre {
     double by_rays;  /**< column found from rays that are measured from both ends */
     double by_slice; /**< column of the sharpest slice; NaN: was not computed */
     double spread;   /**< greatest distance between the results of parts of the data, in columns */
-    double misfit;   /**< of rays measured twice: sum of squared differences, divided by the sum of
+    double misfit;   /**< for rays measured twice: sum of squared differences, divided by the sum of
                           squares; 0 = they agree */
     double rival;    /**< another column that is nearly as good; NaN: none */
     bool sure;       /**< the results above agree */
-    char why[300];   /**< if not sure, the reason; else "" */
+    char why[300];   /**< reason if not sure, else "" */
     double by_turn;  /**< half a turn of parallel beams: column for which all views fit together;
                           NaN: was not computed, or the views do not determine it */
-    double uncertainty; /**< of `column`, in columns: about one standard deviation, from the scatter
-                             between parts of the data; INFINITY: nothing determines the column,
-                             and it is that of the scan */
+    double uncertainty; /**< uncertainty of `column` [columns]: about one standard deviation, from
+                           the scatter between parts of the data; INFINITY: nothing determines the
+                           column, and it is that of the scan */
 };
 
 /**

@@ -27,11 +27,11 @@ FBP_API const char *fbp_type_name(enum fbp_type type);
 /** Inverse of fbp_type_name(); FBP_TYPE_NONE for an unknown name. */
 FBP_API enum fbp_type fbp_type_from_name(const char *name);
 
-/** Order of the rows of a stored picture. */
+/** Order of the rows of a stored image. */
 enum fbp_row_order {
-    FBP_ROWS_AUTO = 0,  /**< what the file format usually means */
+    FBP_ROWS_AUTO = 0,  /**< usual order of the file format */
     FBP_ROWS_BOTTOM_UP, /**< row index grows with +v */
-    FBP_ROWS_TOP_DOWN,  /**< row 0 is the top of the picture */
+    FBP_ROWS_TOP_DOWN,  /**< row 0 is the top of the image */
 };
 
 /** Layout of a headerless file.  type NONE: the file has its own header. */
@@ -56,16 +56,16 @@ struct fbp_array_info {
     char format[16];              /**< "mha", "mhd", "npy", "raw" */
     /** value = scale * stored number + offset.  scale 0: the stored numbers are the values. */
     double scale, offset;
-    char taken[304]; /**< of a folder: a sentence that says which files were taken; else "" */
-    /** Of a series: how many volumes lie one behind the other, of n[2] / frames slices each, such
-     * as the delays of one measurement.  0 and 1: it is no series. */
+    char taken[304]; /**< for a folder: a sentence about the files that are used; else "" */
+    /** Number of volumes of a series, such as delays of one measurement, stored one after another
+     *  with n[2] / frames slices each.  0 and 1: no series. */
     size_t frames;
-    char history[256]; /**< what was done with the samples before, in words; "" = not known */
-    /** Samples that were never stored, or not copied, and are read as the fill value: a sentence
-     * for the user that counts them; "" = none. */
+    char history[256]; /**< earlier processing steps in words; "": not known */
+    /** A sentence about samples that were never stored, or not copied, and are read as the fill
+     *  value, with their number; "": none. */
     char missing[400];
-    /** Of a file that is one slice of a stack: which (from 0), and how many the stack has.  slices
-     *  0: not known. */
+    /** For a file that is one slice of a stack: its number, from 0, and the number of slices; 0:
+     * not known. */
     size_t slice, slices;
 };
 
@@ -77,14 +77,14 @@ struct fbp_array_format {
     const char *title;   /**< "MHA", for messages */
     const char *read;    /**< extensions that are read; other files are recognized by content */
     const char *written; /**< extensions of outputs: one file, or a header and a file of samples */
-    const char *compressed; /**< those of `written` that can be compressed
+    const char *compressed; /**< extensions in `written` that can be compressed
                                (fbp_sink_params.compress), or always are */
-    const char *slices; /**< extensions of stacks, one file a slice: "out/slice_%04d.png".  If one
-                             is not in `written`, a name without a number is a single slice */
-    bool headerless;    /**< can only be read with a description (struct fbp_raw) */
-    bool has_members;   /**< a file contains several arrays: "FILE:ARRAY" */
-    bool integers_only; /**< can only be written as FBP_U8 or FBP_U16 */
-    bool folders;       /**< an array is a folder of files; one of that name is replaced */
+    const char *slices;     /**< extensions of stacks, one file per slice: "out/slice_%04d.png".  If
+                                 one is not in `written`, a name without a number is a single slice */
+    bool headerless;        /**< can only be read with a description (struct fbp_raw) */
+    bool has_members;       /**< a file contains several arrays: "FILE:ARRAY" */
+    bool integers_only;     /**< can only be written as FBP_U8 or FBP_U16 */
+    bool folders;           /**< an array is a folder of files; one of that name is replaced */
 };
 
 /** All formats, with a NULL after the last one.  They are constants. */
@@ -98,9 +98,9 @@ typedef struct fbp_source fbp_source;
  * @param[out] out   NULL on failure.  Free with fbp_source_close().
  * @param      path  a file; or a pattern of files, one slice each, with the first and the last
  *                   number, such as "views/%04d.mha 1 360" (%d, or %0Nd for numbers padded with
- *                   zeros to N digits); or a folder.  Of a folder, the files of its most frequent
- *                   format are taken, one slice each, in the order of the numbers in their names;
- *                   hidden files are ignored.
+ *                   zeros to N digits); or a folder: the files of its most frequent format, one
+ *                   slice each, in the order of the numbers in their names; hidden files are
+ *                   ignored.
  * @param      raw   layout of a headerless file; NULL or type NONE: it has a header.  For a
  * pattern, the layout of all files together, but header_bytes of each.
  * @return FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (damaged or contradictory header),
@@ -116,7 +116,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_source_open(fbp_source **out, const char *
  * until the views are complete.  A plan made for such a source follows it
  * (fbp_recon_params.source).
  *
- * timeout_s  reading fails if nothing was written for so long [s]; 0: it never does
+ * timeout_s  reading fails if nothing was written for this time [s]; 0: never
  * @return as fbp_source_open(); FBP_ERR_UNSUPPORTED for compressed samples.  Reading fails with
  *         FBP_ERR_IO if the file shrinks or is replaced.
  */
@@ -144,13 +144,14 @@ FBP_API const struct fbp_array_info *fbp_source_info(const fbp_source *src);
 FBP_API FBP_MUST_CHECK fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices,
                                                   size_t row0, size_t n_rows, float *out);
 
-/** The same as double: samples of all types, and what scaled ones stand for, without rounding. */
+/** The same as double: samples of all types, and scaled values, without rounding. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_source_read_double(fbp_source *src, size_t slice0,
                                                          size_t n_slices, size_t row0,
                                                          size_t n_rows, double *out);
 /**
- * Are the files of a source unchanged since they were opened (the same files, sizes and times)? Ask
- * when everything has been read, before results are used.  fbp_plan_run() does so itself.
+ * Check that the files of a source have not changed since they were opened (the same files, sizes
+ * and times).  Call it after everything has been read, before results are used.  fbp_plan_run()
+ * calls it itself.
  * @return FBP_OK, or FBP_ERR_IO with a message that names the file.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_source_unchanged(fbp_source *src);
@@ -166,8 +167,8 @@ struct fbp_sink_params {
     bool resume;          /**< continue an interrupted run of the same fingerprint */
     bool compress;        /**< if the format can (fbp_array_format.compressed) */
     bool force;           /**< files in `keep` may be replaced, when everything has been written */
-    uint64_t fingerprint; /**< a number for everything that the values depend on; 0 = cannot be
-                             resumed */
+    uint64_t fingerprint; /**< hash of everything that the values depend on; 0: cannot be resumed
+                           */
     /** Input files, which must not be replaced; entries may be NULL. */
     const char *const *keep;
     size_t n_keep;
@@ -176,8 +177,8 @@ struct fbp_sink_params {
      * nearer end, NaN becomes 0. */
     enum fbp_type type;
     double range[2];
-    /** Memory for making smaller levels of an output in chunks (OME-Zarr), and for compressing
-     *  them; what one thread needs is taken at least.  0: that of eight threads. */
+    /** Memory for computing and compressing smaller levels of an output in chunks (OME-Zarr)
+     *  [bytes], at least that of one thread; 0: that of eight threads. */
     uint64_t level_bytes;
 };
 
@@ -190,7 +191,7 @@ typedef struct fbp_sink fbp_sink;
  * fingerprint.  The disk space of the whole array is reserved at once: a full disk is noticed
  * before anything is computed.  "null:" writes nothing; "hash:" computes fbp_sink_hash().
  *
- * "out/slice_%04d.tif" or ".png" is a stack: one file a slice, numbered from 0.  The folder is
+ * "out/slice_%04d.tif" or ".png" is a stack: one file per slice, numbered from 0.  The folder is
  * created.  Each file is first written as NAME.part; at the end all are renamed.
  *
  * info: n, spacing_mm, origin_mm and unit are used.
@@ -207,7 +208,8 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_sink_memory(fbp_sink **out, float *samples
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_memory_double(fbp_sink **out, double *samples,
                                                          const size_t n[3]);
 
-/** Were slices [z0, z0+nz) written by the interrupted run that is resumed, and are they intact? */
+/** True if the interrupted run that is resumed has written slices [z0, z0+nz), and they are intact.
+ */
 FBP_API bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz);
 
 /** Write slices [z0, z0+nz), data: [nz][n[1]][n[0]].  In any order, each slice once; several
@@ -215,8 +217,8 @@ FBP_API bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz);
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_write(fbp_sink *sink, size_t z0, size_t nz,
                                                  const float *data);
 
-/** The same, of doubles.  All sinks take both; what is stored as float32 or as integers is rounded
- *  to float first. */
+/** The same from doubles.  All sinks accept both; values stored as float32 or as integers are
+ *  rounded to float first. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_write_double(fbp_sink *sink, size_t z0, size_t nz,
                                                         const double *data);
 
@@ -254,7 +256,7 @@ struct fbp_comparison {
     double nrmse;          /**< rmse / rms(b) */
     double max;            /**< max |a-b| */
     double psnr_db;        /**< 20 log10(max|b| / rmse); 999 if equal */
-    double mean_a, mean_b; /**< of the elements compared; NaN if there are none */
+    double mean_a, mean_b; /**< means of the compared elements; NaN: none */
     size_t not_finite; /**< elements left out, which are equal: NaN in both, or the same infinity */
 };
 

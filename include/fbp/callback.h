@@ -4,8 +4,8 @@
  * A function returns 0 for success.  If it fails, it returns another number, and may write the
  * reason, one sentence that ends with a 0 byte, into why[n_why]: the run then ends with FBP_ERR_IO
  * and that sentence.  The library calls the functions in its own threads, and never after the
- * library call that needs them has returned.  A function that takes long asks fbp_stopped() a few
- * times a second, and fails if the answer is yes: the run then ends with FBP_ERR_CANCELLED.
+ * library call that needs them has returned.  A function that takes long calls fbp_stopped() a few
+ * times per second, and fails if the result is true: the run then ends with FBP_ERR_CANCELLED.
  */
 #ifndef FBP_CALLBACK_H
 #define FBP_CALLBACK_H
@@ -28,21 +28,21 @@ struct fbp_source_functions {
     void *user;
     size_t at_once;    /**< greatest number of slices in one call; 0 = 1 */
     size_t concurrent; /**< 1: several threads may call it at the same time; 0: one after another */
-    /** Views are still being measured: tells how many are there, from the first on; it is asked
-     *  every few milliseconds, by a thread of its own, until all are.  read() is not asked for
-     *  others, a plan follows the source as it does one of fbp_source_follow(), and no view is
-     *  waited for too long: who waits calls fbp_plan_stop().  A plan that was made for another
-     *  source, that removes rings or retrieves phases waits for all views first.  NULL: all views
-     *  are there. */
+    /** Number of views that are available, from the first on, while views are still being
+     *  measured.  A thread of its own calls it every few milliseconds until all are available.
+     *  read() is called only for available views, and a plan follows the source as one of
+     *  fbp_source_follow().  There is no timeout: fbp_plan_stop() ends the waiting.  A plan that
+     * was made for another source, removes rings or retrieves phases waits for all views first.
+     * NULL: all views are available. */
     size_t (*there)(void *user);
 };
 
 /**
- * A source that calls the caller's function for samples.  It may ask in any order.  It asks for the
- * same samples again if the volume does not fit in memory, or to check views that look dead
+ * A source that calls the caller's function for samples, in any order.  The same samples are read
+ * again if the volume does not fit in memory, or to check views that seem dead
  * (fbp_report.dead_views).
  *
- * callback  copied; what `user` points to must outlive the source
+ * callback  copied; the object of `user` must outlive the source
  * info      n, type, row_order, scale and offset are used
  * @return FBP_ERR_INVALID, FBP_ERR_UNSUPPORTED (big_endian), FBP_ERR_NOMEM.
  */
@@ -72,9 +72,9 @@ struct fbp_sink_functions {
 };
 
 /**
- * A sink that gives its slices to the caller's function.
+ * A sink that passes its slices to the caller's function.
  *
- * callback  copied; what `user` points to must outlive the sink
+ * callback  copied; the object of `user` must outlive the sink
  * n         size of the volume: fbp_plan_info()->volume.n
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_callback(fbp_sink **out,

@@ -1,5 +1,5 @@
-/** @file device_memory.h  Views and volumes in the memory of a device: on their way through fbp
- * they do not leave it. */
+/** @file device_memory.h  Views and volumes in the memory of a device, without copies to the host.
+ */
 #ifndef FBP_DEVICE_MEMORY_H
 #define FBP_DEVICE_MEMORY_H
 
@@ -8,27 +8,27 @@
 FBP_BEGIN
 
 /**
- * The device in whose memory all of this lies, as an index for fbp_recon_params.device: 1 of device
- * "cuda" is "cuda:1".
+ * Find the device that holds a block of memory.
  *
  * backend  "cuda"
- * memory   as its driver gave it, to CUDA's runtime, CuPy, PyTorch …
- * @return -1: it lies elsewhere, in the host's memory perhaps, or there are no such devices
+ * memory   address from CUDA's runtime, CuPy, PyTorch …
+ * @return index for fbp_recon_params.device: 1 means "cuda:1"; -1: the memory is elsewhere, such as
+ *         in the host, or there is no such device
  */
 FBP_API int fbp_device_of_memory(const char *backend, const void *memory, size_t bytes);
 
 /**
  * A source of samples in the memory of a device: [n[2]][n[1]][n[0]] of info->type, otherwise as
- * fbp_source_memory().  A plan on that device (fbp_device_of_memory()) copies them there, if row 0
- * is at the bottom (info->row_order) and they are float32, or uint16 that the plan takes as counts,
- * or float64 in a plan in double; else, and on other devices, through the host's memory.
+ * fbp_source_memory().  A plan on that device (fbp_device_of_memory()) copies them within the
+ * device if row 0 is at the bottom (info->row_order) and they are float32, uint16 counts, or, for a
+ * plan in double, float64.  Other samples, and those for other devices, pass through the host.
  *
  * backend  "cuda"
- * queue    a cudaStream_t: whoever reads the source waits until what the caller has queued there is
- *          done.  NULL is CUDA's default stream.  The samples may be changed again when
- *          fbp_plan_run_to() has returned.
- * @return FBP_OK, FBP_ERR_INVALID (it is not the memory of such a device), FBP_ERR_UNSUPPORTED
- *         (there is none, or it has no memory of its own), FBP_ERR_NOMEM, FBP_ERR_DEVICE.
+ * queue    a cudaStream_t: reading waits until the work that the caller has queued there is done.
+ *          NULL is CUDA's default stream.  The samples may be changed again when fbp_plan_run_to()
+ *          has returned.
+ * @return FBP_OK, FBP_ERR_INVALID (not the memory of such a device), FBP_ERR_UNSUPPORTED (no such
+ *         device, or it has no memory of its own), FBP_ERR_NOMEM, FBP_ERR_DEVICE.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_source_device_memory(fbp_source **out, const void *samples,
                                                            const struct fbp_array_info *info,
@@ -40,26 +40,25 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_source_device_memory(fbp_source **out, con
  * has returned, the volume is there for all streams.
  *
  * type     FBP_F32 or FBP_F64
- * queue    as above: what the caller has queued may still use the memory; nothing is written before
- *          it is done.
+ * queue    as above: nothing is written before the work that the caller has queued is done
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_device_memory(fbp_sink **out, void *samples,
                                                          enum fbp_type type, const size_t n[3],
                                                          const char *backend, void *queue);
 
 /**
- * A queue of a device's, for callers whose memory belongs to another library.  By DLPack that
- * library is told a stream of the taker's, and has it wait until the memory may be used: tell it
- * this one, and give it to the calls above.
+ * Create a queue of a device, for memory of another library.  With DLPack a consumer passes a
+ * stream to that library, which makes it wait until the memory may be used: pass this one to the
+ * library and to the calls above.
  *
  * out      "cuda": a cudaStream_t that waits for no other; fbp_device_queue_destroy()
- * number   the device, as its driver counts them (cudaSetDevice())
+ * number   index of the device in its driver (cudaSetDevice())
  * @return FBP_OK, FBP_ERR_UNSUPPORTED, FBP_ERR_NOMEM, FBP_ERR_DEVICE.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_device_queue_create(void **out, const char *backend,
                                                           int number);
-/** Until all is done that is in a queue, of whomever: by the __cuda_array_interface__ a library
- *  tells its own.  NULL is CUDA's default stream. */
+/** Wait until all work in a queue is done, also in one of another library
+ *  (__cuda_array_interface__).  NULL is CUDA's default stream. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_device_queue_wait(const char *backend, void *queue);
 FBP_API void fbp_device_queue_destroy(const char *backend, void *queue);
 

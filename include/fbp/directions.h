@@ -1,7 +1,8 @@
 /** @file directions.h  Directions on the sphere, for plane integrals (EPR imaging).
  *
- * A plane view measures p(t, n), the integral over the plane x . n = t, and p(t, n) = p(-t, -n):
- * directions of any half sphere serve, and all of the sphere counts every plane twice.
+ * A plane view measures p(t, n), the integral over the plane x . n = t, and p(t, n) = p(-t, -n).
+ * Therefore directions in any half sphere are sufficient; in the whole sphere each plane is
+ * measured twice.
  */
 #ifndef FBP_DIRECTIONS_H
 #define FBP_DIRECTIONS_H
@@ -10,7 +11,7 @@
 
 FBP_BEGIN
 
-/** How the directions of a set lie.  theta is the angle from the pole, -pi/2 to pi/2. */
+/** Arrangement of the directions.  theta is the angle from the pole, -pi/2 to pi/2. */
 enum fbp_direction_set {
     /** n rings at theta_i = pi/2 + pi/2n - i pi/n, i = 1 … n, with max(1, |n sin theta_i|),
      * rounded, directions each: equal solid angles (Ahn and Halpern 1989); 18 rings have 208
@@ -20,12 +21,12 @@ enum fbp_direction_set {
     FBP_SET_FIBONACCI,    /**< n directions on a spiral, z = (i + 1/2) / n */
 };
 
-/** In which order directions are measured. */
+/** Order of the measurement. */
 enum fbp_direction_order {
     FBP_ORDER_PLAIN = 0, /**< ring after ring */
-    FBP_ORDER_FLIP,      /**< every second ring backwards, so that the steps are short */
-    FBP_ORDER_MSPS,      /**< maximally spaced (Redler 2015): each as far as possible from those
-                              before it and their antipodes, from the first of FLIP on */
+    FBP_ORDER_FLIP,      /**< every second ring backwards, for short steps */
+    FBP_ORDER_MSPS,      /**< maximally spaced (Redler 2015): each as far as possible from the
+                              previous ones and their antipodes; starts with the first of FLIP */
 };
 
 /** The axis through the middle of the rings. */
@@ -47,10 +48,10 @@ struct fbp_directions {
     enum fbp_direction_set set;
     enum fbp_direction_order order;
     enum fbp_pole pole;
-    size_t n[2]; /**< n[1]: of LINEAR_ANGLE, 0 = n[0]; of others 0 */
+    size_t n[2]; /**< n[1]: only for LINEAR_ANGLE, 0: n[0] */
 };
 
-/** How many directions a set has.  @return FBP_ERR_INVALID. */
+/** Number of directions of a set.  @return FBP_ERR_INVALID. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_directions_count(const struct fbp_directions *set,
                                                        size_t *count);
 
@@ -63,48 +64,48 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_directions_make(const struct fbp_direction
 FBP_API void fbp_plane_view(const double direction[3], double spacing_mm, double first_mm,
                             size_t n_samples, struct fbp_view *out);
 
-/** How much of the sphere each direction stands for, its weight: they add up to 2 pi. */
+/** Method for the weights of directions, solid angles that add up to 2 pi. */
 enum fbp_quadrature {
-    FBP_QUADRATURE_AUTO = 0,  /**< BANDS where the directions lie in even rings, else VORONOI */
+    FBP_QUADRATURE_AUTO = 0,  /**< BANDS if the directions lie in even rings, else VORONOI */
     FBP_QUADRATURE_BANDS,     /**< the band of a ring, divided by its directions; the rings are even
                                    in theta, about x, y or z, the directions of each even in phi */
-    FBP_QUADRATURE_VORONOI,   /**< what lies nearer to it, or its antipode, than to any other */
+    FBP_QUADRATURE_VORONOI,   /**< the points nearer to it, or to its antipode, than to any other */
     FBP_QUADRATURE_HARMONICS, /**< the least correction of these that integrates even spherical
-                                   harmonics exactly, to about the degree that so many directions
-                                   determine */
-    FBP_QUADRATURE_GIVEN,     /**< the caller's, whatever their sum is */
+                                   harmonics exactly, up to about the degree that the number of
+                                   directions determines */
+    FBP_QUADRATURE_GIVEN,     /**< weights of the caller, with any sum */
 };
 
 /** "auto", "bands", "voronoi", "harmonics", "given"; NULL beyond the last. */
 FBP_API const char *fbp_quadrature_name(size_t i);
 
 /**
- * Weights of unit vectors, in any order, from any half of the sphere, or from all of it.
+ * Weights of unit vectors, in any order, from any half of the sphere or from the whole sphere.
  *
- * weights: [n]; of GIVEN they are read, too.  words: gets one line for people; may be NULL.
- * @return FBP_ERR_INVALID: vectors that are not of length 1, or all in one plane; BANDS where there
- * are no even rings; given ones that are negative, not finite, or all 0.  FBP_ERR_NOMEM.
+ * weights  [n], output; for GIVEN also input
+ * words    [n_words] one line of description; may be NULL
+ * @return FBP_ERR_INVALID: vectors that are not of length 1, or all in one plane; BANDS without
+ * even rings; given weights that are negative, not finite, or all 0.  FBP_ERR_NOMEM.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_quadrature_weights(const double (*direction)[3], size_t n,
                                                          enum fbp_quadrature quadrature,
                                                          double *weights, char *words,
                                                          size_t n_words);
 
-/** Directions that lie in planes through a common axis, as a grid in two angles does: plane
- *  integrals of these can be backprojected in two stages (fbp_recon_params.stages). */
+/** Directions in planes through a common axis, such as a grid in two angles: their plane integrals
+ *  can be backprojected in two stages (fbp_recon_params.stages). */
 struct fbp_meridians {
     size_t struct_size;
     double axis[3]; /**< unit vector */
     size_t n_planes;
-    size_t most; /**< directions in one of them */
+    size_t most; /**< greatest number of directions in a plane */
 };
 
 /**
- * The axis that needs the fewest planes, for unit vectors in any order and from any half of the
- * sphere.
+ * Find the axis that needs the fewest planes, for unit vectors in any order and from any half of
+ * the sphere.
  *
- * @return FBP_ERR_UNSUPPORTED if there is none with three directions a plane on average.
- * FBP_ERR_NOMEM.
+ * @return FBP_ERR_UNSUPPORTED if no axis has three directions per plane on average; FBP_ERR_NOMEM.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_meridians_find(const double (*direction)[3], size_t n,
                                                      struct fbp_meridians *out);

@@ -79,12 +79,12 @@ using geometry_facts = sized<fbp_geometry_facts>;
 using centre = sized<fbp_centre>;
 using comparison = sized<fbp_comparison>;
 
-/** What goes wrong in a caller's function.  No exception may pass through the library: it is kept
- *  until the call of the library has returned, and thrown there. */
+/** An exception of a caller's function.  It must not pass through the library: it is stored until
+ *  the call of the library has returned, and thrown there. */
 class callbacks
 {
   public:
-    /** Runs f(); 0, or 1 with the exception kept and its sentence in why[n_why]. */
+    /** Runs f(); returns 0, or 1 after storing the exception and its message, in why[n_why]. */
     template <class F> int guard(char *why, std::size_t n_why, F &&f) noexcept
     {
         try {
@@ -97,8 +97,8 @@ class callbacks
         }
         return 1;
     }
-    /** What was kept, once; nothing if the call did not fail, or was stopped: a function that fails
-     *  then has only obeyed fbp_stopped(). */
+    /** Throws the stored exception once, unless the call succeeded or was cancelled: then the
+     *  function has failed only because of fbp_stopped(). */
     std::exception_ptr take(fbp_status status) noexcept
     {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -155,7 +155,7 @@ template <class T, void (*Free)(T **)> class handle
     {
         return p_ != nullptr;
     }
-    /** The caller's functions behind the handle; NULL: none. */
+    /** Functions of the caller that the handle uses; NULL: none. */
     const std::shared_ptr<callbacks> &functions() const noexcept
     {
         return callbacks_;
@@ -174,7 +174,7 @@ template <class T, void (*Free)(T **)> class handle
     std::shared_ptr<callbacks> callbacks_; /* outlives p_, which may call them when it is freed */
 };
 
-/** How the library calls the functions of a source or a sink. */
+/** Calling conventions for the functions of a source or a sink. */
 struct call_options {
     std::size_t at_once = 1; /**< greatest number of slices in one call */
     bool concurrent = false; /**< several threads may call at the same time */
@@ -211,7 +211,7 @@ class source : public handle<fbp_source, fbp_source_close>
         return s;
     }
     /** Stores rows [row0, row0 + n_rows) of slices [slice0, slice0 + n_slices) in `out`, as
-     *  fbp_read_fn does.  What it throws ends the call that reads, and is thrown by it. */
+     *  fbp_read_fn does.  An exception ends the call that reads, which throws it again. */
     using read_function = std::function<void(std::size_t slice0, std::size_t n_slices,
                                              std::size_t row0, std::size_t n_rows, void *out)>;
     /** A source of the caller's function (fbp_source_callback()).  The function is copied. */
@@ -270,8 +270,8 @@ class source : public handle<fbp_source, fbp_source_close>
     }
 };
 
-/** The functions of a sink, as in fbp_sink_functions.  What they throw ends the call that writes,
- * and is thrown by it. */
+/** The functions of a sink, as in fbp_sink_functions.  An exception ends the call that writes, which
+ * throws it again. */
 struct sink_functions {
     std::function<void(const std::size_t *n)> begin; /**< n[3]; optional */
     std::function<void(std::size_t z0, std::size_t nz, const float *slices)> write;
@@ -641,7 +641,7 @@ class adder
     {
         check(fbp_adder_add(p_.get(), view, samples));
     }
-    /** So far, [frame][z][y][x]. */
+    /** The present volume, [frame][z][y][x]. */
     std::vector<float> volume()
     {
         std::vector<float> out(frames_ * grid_.n[0] * grid_.n[1] * grid_.n[2]);
@@ -715,7 +715,7 @@ class phantom
     {
         check(fbp_phantom_volume(&p_, &grid, path.c_str(), n_threads));
     }
-    /** What a reconstruction of the scan would ideally be. */
+    /** The ideal result of a reconstruction of the scan. */
     void truth(const scan &scan, const std::string &path, fbp_unit unit = FBP_UNIT_MM,
                int n_threads = 0) const
     {

@@ -6,24 +6,24 @@
 
 FBP_BEGIN
 
-/** What a view measures. */
+/** Type of the measured integrals. */
 enum fbp_kind {
     FBP_CONE = 0, /**< line integrals through a point source; one row = fan beam */
-    FBP_PARALLEL, /**< line integrals along one direction a view */
-    FBP_PLANES,   /**< plane integrals along one direction a view (EPR imaging) */
+    FBP_PARALLEL, /**< line integrals along one direction per view */
+    FBP_PLANES,   /**< plane integrals along one direction per view (EPR imaging) */
 };
 
 /** "cone", as in scan files; "unknown" if the number is no kind. */
 FBP_API const char *fbp_kind_name(enum fbp_kind kind);
 
-/** Names of all kinds, i from 0: "" if no kind has this number, NULL beyond the last.  refused:
- * gets the reason why no call takes the kind, NULL if there is none; may be NULL. */
+/** Names of all kinds, i from 0: "" if no kind has this number, NULL beyond the last.  *refused:
+ * the reason why no call accepts the kind, or NULL; refused may be NULL. */
 FBP_API const char *fbp_kind_listed(size_t i, const char **refused);
 
-/** Do all rays of a view meet in a source?  If not, there are no distances from it. */
+/** True if all rays of a view meet in a source; otherwise there are no distances from it. */
 FBP_API bool fbp_kind_has_source(enum fbp_kind kind);
 
-/** Is a sample the integral over a line?  If not, over a plane, and views have no detector. */
+/** True if a sample is an integral over a line; otherwise over a plane, without a detector. */
 FBP_API bool fbp_kind_has_lines(enum fbp_kind kind);
 
 /** The length in the unit of a volume's values, which are 1/mm or 1/cm; of plane integrals 1/mm^3
@@ -67,7 +67,7 @@ struct fbp_views {
 struct fbp_grid {
     size_t n[3];
     double voxel_mm[3];
-    double centre_mm[3]; /**< of the whole grid */
+    double centre_mm[3]; /**< centre of the whole grid */
 };
 
 /** World coordinate of the centre of voxel `i` along `axis`. */
@@ -104,14 +104,15 @@ struct fbp_circle {
     size_t struct_size;
     enum fbp_kind kind; /**< CONE or PARALLEL */
     size_t n_views;
-    const double *angles_rad;      /**< n_views; source at (d cos t, d sin t, 0) */
-    const double *sod_mm, *sdd_mm; /**< one value a view (n_sod, n_sdd == n_views) or one for all */
-    size_t n_sod, n_sdd;           /**< 1 or n_views; ignored for PARALLEL */
-    double pitch_mm[2];            /**< along u, v */
-    double offset_mm[2];           /**< panel centre along +u, +v */
-    double tilt_rad[3]; /**< turns of the panel about its own u, then its v, then its normal;
-                             each axis has moved with the turns before */
-    double skew_rad;    /**< v is turned by this angle towards +u */
+    const double *angles_rad; /**< n_views; source at (d cos t, d sin t, 0) */
+    const double *sod_mm,
+        *sdd_mm;         /**< one value per view (n_sod, n_sdd == n_views) or one for all */
+    size_t n_sod, n_sdd; /**< 1 or n_views; ignored for PARALLEL */
+    double pitch_mm[2];  /**< along u, v */
+    double offset_mm[2]; /**< panel centre along +u, +v */
+    double tilt_rad[3];  /**< turns of the panel about its own u, then its v, then its normal;
+                              each axis has moved with the turns before */
+    double skew_rad;     /**< v is turned by this angle towards +u */
 };
 
 /**
@@ -132,7 +133,7 @@ enum fbp_flip {
 /** Flip views[n_views].  Two equal flips undo each other. */
 FBP_API void fbp_views_flip(struct fbp_view *views, size_t n_views, unsigned flips);
 
-/** How much of the circle the views cover. */
+/** Part of the circle that the views cover. */
 enum fbp_coverage {
     FBP_COVERAGE_FULL = 0, /**< a whole turn: every ray is measured twice */
     FBP_COVERAGE_SHORT,    /**< rays of all directions: at least 180 degrees + fan; of a parallel
@@ -186,8 +187,8 @@ struct fbp_geometry_facts {
     double direction_gap_rad; /**< largest gap between the directions of rays, over all columns
                                    of the fan; if it is more than a few steps, the coverage is
                                    partial */
-    double wander_mm;         /**< each view sees a part of the axis: how far the middle of this
-                                   part moves along the axis between views */
+    double wander_mm;         /**< axial drift: movement along the axis of the middle of the part of
+                                   the axis that a view sees */
     double seen_mm;           /**< mean length of this part */
     double pitch_mm;          /**< that movement in one turn, along +axis for counter-clockwise
                                    turns, if it is steady, as in a helix; else 0 */
@@ -199,27 +200,28 @@ struct fbp_geometry_facts {
     double rise_error;        /**< part of a ball in the middle of the grid (or of the seen part
                                    of the axis) that is lost because rays there leave the plane
                                    of rotation, by the angle acos(1 - rise_error) */
-    /** Of plane integrals.  Above, the axis is z, and of angles there are: n_angles, the number of
-     *  directions that differ (n and -n are one); step_rad, twice the usual distance of a point of
-     *  the sphere from the nearest direction; direction_gap_rad, the diameter of the largest
-     *  circle on the sphere without a direction, and gap_rad the same if it is a gap (then the
-     *  coverage is partial).  The field of view is a ball, and volume_radius_mm counts from the
-     *  iso-centre. */
-    double spacing_mm;    /**< least distance of samples */
-    double alias_free_mm; /**< radius within which so many directions show an object without
-                               streaks at cut-off 1; at cut-off c it is 1/c times as large */
-    /** Of line integrals. */
+    /** For plane integrals the axis above is z, and only these angles are set: n_angles, the number
+     *  of different directions (n and -n are one); step_rad, twice the usual distance of a point of
+     *  the sphere from the nearest direction; direction_gap_rad, the diameter of the largest circle
+     *  on the sphere without a direction, and gap_rad the same if it is a gap (then the coverage is
+     *  partial).  The field of view is a ball, and volume_radius_mm is measured from the
+     * iso-centre.
+     */
+    double spacing_mm; /**< least distance of samples */
+    double
+        alias_free_mm; /**< radius within which this number of directions images an object
+                            without streaks at cut-off 1; at cut-off c it is 1/c times as large */
+    /* For line integrals: */
     bool per_ray; /**< neither Parker's nor Wang's weights apply (two detector offsets, gaps in the
                        turn of an offset detector, several gaps): redundancy is weighted per ray */
     double complete_radius_mm; /**< radius around the axis within which every line was measured; 0:
                                     some directions were not measured anywhere */
-    double method_error[4]; /**< by fbp_geometry_errors() and plans, else 0: expected error of the
-                                 mean of a small ball, relative, of the method itself: in the
-                                 middle of the volume, at its rim in the central plane, at its
-                                 top and at its bottom (the worst of the axis and the rim) */
-    double gap_error;       /**< expected error of values (rms, relative) because neighbouring
-                                 views fill direction_gap_rad; 0: it is not much larger than a
-                                 step */
+    double method_error[4]; /**< set by fbp_geometry_errors() and plans, else 0: expected relative
+                                 error of the method for the mean of a small ball: in the middle
+                                 of the volume, at its rim in the central plane, at its top and at
+                                 its bottom (the worst of axis and rim) */
+    double gap_error;       /**< expected relative error of values (rms), because neighbouring views
+                                 fill direction_gap_rad; 0: it is not much larger than a step */
 };
 
 /**
@@ -248,7 +250,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_geometry_errors(struct fbp_views views,
                                                       struct fbp_geometry_facts *facts);
 
 /**
- * Can these views be reconstructed as a circular scan?
+ * Check that these views can be reconstructed as a circular scan.
  * @return FBP_ERR_INVALID if all of them are at one angle, FBP_ERR_UNSUPPORTED if wander_error
  *         exceeds 1 %; the message has the pitch of the helix.
  */

@@ -17,7 +17,7 @@ struct fbp_geometry_known {
     /** From the header of the projections, 0 if it has none.  Used for RTK files if pitch_mm is 0.
      */
     double header_spacing_mm[2], header_origin_mm[2];
-    const struct fbp_preparation *preparation; /**< of plane integrals (struct fbp_scan_known) */
+    const struct fbp_preparation *preparation; /**< for plane integrals (struct fbp_scan_known) */
 };
 
 /** A format of geometry files. */

@@ -27,7 +27,7 @@ enum fbp_shape_kind {
 
 /** The half space of the points x with normal . x <= at_mm. */
 struct fbp_half_space {
-    double normal[3]; /**< of length 1 */
+    double normal[3]; /**< unit vector */
     double at_mm;
 };
 
@@ -37,7 +37,7 @@ enum { FBP_SHAPE_PLANES = 8 };
  *  half_mm[i]. */
 struct fbp_shape {
     enum fbp_shape_kind kind;
-    double centre_mm[3]; /**< of a cone: its tip */
+    double centre_mm[3]; /**< centre; for a cone: its tip */
     double axes[3][3];   /**< one row for each axis; of length 1, at right angles */
     double half_mm[3];   /**< half axes; of a cone: at y2 = 1 */
     double range[2]; /**< cylinder and cone; may be infinite.  range[0]: m of a soft ellipsoid */
@@ -106,14 +106,14 @@ struct fbp_simulate_params {
     double noise_i0;
     /** > 0: Gaussian noise of this standard deviation is added, in the unit of the projections */
     double noise_sd;
-    uint64_t seed; /**< of the noise; the values do not depend on the number of threads */
+    uint64_t seed; /**< seed of the noise; the values do not depend on the number of threads */
     int n_threads; /**< 0 = one for each core.  Each thread needs memory for one view. */
     /** Plane integrals: those at the samples' centres.  0: means over the samples' widths, which is
      *  what a spectrometer measures */
     int at_centres;
-    /** Of plane integrals, whose rows are frames (delays): frame k has body i (from 0; ellipsoids
-     *  first, then the other shapes) times exp(-k / (decay (i + 1))), so that later bodies live
-     *  longer.  In frames; 0: half the number of frames. */
+    /** Plane integrals, whose rows are frames (delays): decay of body i (from 0; ellipsoids first,
+     *  then the other shapes) with the factor exp(-k / (decay (i + 1))) in frame k; 0: half the
+     *  number of frames. */
     double decay;
     size_t
         in_double; /**< 1: plane integrals are stored as FBP_F64, without rounding; 0: as float */

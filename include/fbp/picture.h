@@ -18,10 +18,10 @@ struct fbp_picture_params {
     /** Turn the volume about the axis z through its middle before it is projected,
      * counter-clockwise seen from +z; with mip only. */
     double turn_deg;
-    /** What projects, with mip only: NULL, "auto" or "cpu": the host; "gl", or "gl:1", as
+    /** Device that projects, with mip only: NULL, "auto" or "cpu": the host; "gl", or "gl:1", as
      *  fbp_devices() lists it.  Pictures are the same, byte for byte. */
     const char *device;
-    size_t frame; /**< of a series of volumes (fbp_array_info.frames), the one to draw */
+    size_t frame; /**< number of the volume in a series (fbp_array_info.frames) */
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */

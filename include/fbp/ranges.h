@@ -1,7 +1,8 @@
 /** @file ranges.h  Ranges of valid numbers, ends included, in scan files, files of other programs,
- * options and structs.  They are wide enough for every apparatus, also if its unit is not mm.  A
- * number beyond them is an error in writing or a damaged file; computing with it would overflow, or
- * never end.
+ * options and structs.
+ *
+ * They are wide enough for every apparatus, also if its unit is not mm.  A number beyond them is a
+ * typing error or a damaged file; computing with it would overflow, or take very long.
  */
 #ifndef FBP_RANGES_H
 #define FBP_RANGES_H
@@ -14,9 +15,9 @@
 #define FBP_DISTANCE_MM_MAX 1e12
 /** Magnitude of a coordinate, offset or centre [mm]. */
 #define FBP_PLACE_MM_MAX 1e12
-/** Magnitude of an angle, or of a step between angles [degrees]; many turns may add up. */
+/** Magnitude of an angle, or of a step between angles, in several turns [degrees]. */
 #define FBP_ANGLE_DEG_MAX 1e9
-/** Magnitude of a panel's turn and of its skew [degrees]; the end itself is excluded. */
+/** Magnitude of a panel's rotation and of its skew [degrees]; the ends are excluded. */
 #define FBP_TURN_DEG_MAX 90.
 #define FBP_SKEW_DEG_MAX 45.
 /** Number of columns or rows of a panel, or of voxels along one side. */
@@ -30,7 +31,7 @@
 /** Intensity without an object. */
 #define FBP_I0_MIN 1e-30
 #define FBP_I0_MAX 1e30
-/** Depth w of the iso-centre by the matrix of a filtered view. */
+/** Depth w of the iso-centre in the matrix of a filtered view. */
 #define FBP_DEPTH_MIN 1e-30
 #define FBP_DEPTH_MAX 1e30
 /** Attenuation of water [1/mm]. */
@@ -43,14 +44,16 @@
 /** Simulated noise: number of photons without an object. */
 #define FBP_NOISE_MIN 1.
 #define FBP_NOISE_MAX 1e15
-/** The same: standard deviation, in the unit of the projections. */
+/** Simulated noise: standard deviation, in the unit of the projections. */
 #define FBP_NOISE_SD_MAX 1e12
 /** Gradient of an EPR image [G/cm]. */
 #define FBP_GRADIENT_MIN 1e-6
 #define FBP_GRADIENT_MAX 1e6
-#define FBP_DECAY_MIN    1e-3
-#define FBP_DECAY_MAX    1e9
-#define FBP_THREADS_MAX  4096.
+/** Decay of simulated frames [frames]. */
+#define FBP_DECAY_MIN 1e-3
+#define FBP_DECAY_MAX 1e9
+/** Number of threads. */
+#define FBP_THREADS_MAX 4096.
 /** Time to wait [s]. */
 #define FBP_SECONDS_MAX 1e9
 

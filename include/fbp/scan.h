@@ -1,4 +1,4 @@
-/** @file scan.h  A scan: where its arrays are, how they were measured, which volume is wanted. */
+/** @file scan.h  A scan: files of its arrays, geometry of the measurement, volume. */
 #ifndef FBP_SCAN_H
 #define FBP_SCAN_H
 
@@ -12,23 +12,23 @@ FBP_BEGIN
 
 /** Angular weights of the views. */
 enum fbp_angular_weights {
-    FBP_ANGULAR_DEFAULT = 0, /**< as in the scan; in a scan: AUTO */
+    FBP_ANGULAR_DEFAULT = 0, /**< parameters: those of the scan; in a scan: AUTO */
     FBP_ANGULAR_AUTO,        /**< half the distance to both neighbours */
     FBP_ANGULAR_EQUAL,       /**< arc / K each */
 };
 
-/** Pictures that counts are corrected by. */
+/** Images for the correction of counts. */
 enum fbp_image {
     FBP_IMAGE_DARK = 0,   /**< without the beam */
     FBP_IMAGE_FLAT,       /**< without the object */
-    FBP_IMAGE_BAD_PIXELS, /**< not 0 where a pixel is bad */
+    FBP_IMAGE_BAD_PIXELS, /**< non-zero: bad pixel */
     FBP_IMAGE_LAST = FBP_IMAGE_BAD_PIXELS
 };
 
-/** A fact in a scan file that is only a guess; nobody has confirmed it. */
+/** A fact in a scan file that is a guess and was not confirmed. */
 struct fbp_assumed {
     char *key;   /**< "detector.pitch_mm" */
-    char *value; /**< its value, in a word; may be NULL */
+    char *value; /**< its value as text; may be NULL */
     char *why;   /**< the comment on it in the file */
     char *file;  /**< the file */
 };
@@ -38,7 +38,7 @@ struct fbp_scan_known {
     size_t struct_size;
     bool growing;       /**< the projections are still being written (fbp_source_follow()) */
     double pitch_mm[2]; /**< distance between pixels along u and v, instead of that in the file */
-    /** Steps beside those that the file asks for, and instead of them; or NULL. */
+    /** Steps that are added to those of the file, or replace them; NULL: none. */
     const struct fbp_preparation *preparation;
 };
 
@@ -65,8 +65,9 @@ struct fbp_scan {
      *  w is that of the view's matrix, scaled to depths[k] at the iso-centre (NULL: 1). */
     bool filtered;
     double *depths;
-    char *note;   /**< a sentence: what the file leaves open, and what is used; or NULL */
-    char **files; /**< files that it was read from, beside `path`: those of its geometry */
+    char *note;   /**< a sentence about values that are missing in the file, and their defaults; or
+                     NULL */
+    char **files; /**< files of its geometry, in addition to `path` */
     size_t n_files;
     /** Set by fbp_scan_reduce(), else 0.  Views and panel above are then the reduced ones: every
      *  `every`-th view, means of bin x bin pixels. */
@@ -75,16 +76,15 @@ struct fbp_scan {
     struct fbp_panel stored;     /**< panel of the views in the files */
     struct fbp_assumed *assumed; /**< facts that are guesses (fbp_scan_assumed()) */
     size_t n_assumed;
-    enum fbp_quadrature quadrature; /**< of plane integrals: weights of the directions */
+    enum fbp_quadrature quadrature; /**< plane integrals: weights of the directions */
     double *plane_weights;          /**< [n_views] solid angles, for FBP_QUADRATURE_GIVEN */
-    /** Of plane integrals that are spectra of a field sweep: file of the spectrum without a
-     *  gradient, at the field values of the views, which they are divided by; or NULL. */
+    /** Plane integrals from a field sweep: file of the spectrum without a gradient, at the field
+     *  values of the views, for deconvolution; or NULL. */
     char *reference;
-    /** Of plane integrals: what is done with stored rows before they are those.  The panel and the
-     *  views are the prepared ones.  Owned; NULL: nothing. */
+    /** Plane integrals: steps from stored rows to them.  Panel and views are those after the steps.
+     *  Owned; NULL: none. */
     struct fbp_preparation *preparation;
-    /** What is done with measured views beside dark, flat and -log (fbp_scan_correct()).  Owned;
-     *  NULL: nothing. */
+    /** Corrections in addition to dark, flat and -log (fbp_scan_correct()).  Owned; NULL: none. */
     struct fbp_corrections *corrections;
     /** Dark, flat and bad pixels from memory (fbp_scan_use_image()), instead of those of files.
      *  Owned; NULL: none. */
@@ -106,7 +106,7 @@ FBP_API struct fbp_views fbp_scan_views(const struct fbp_scan *scan);
 FBP_API bool fbp_scan_remark(const struct fbp_scan *scan, const struct fbp_geometry_facts *facts,
                              const struct fbp_grid *volume, size_t i, char *buf, size_t n);
 
-/** Are the values intensities, of which -log is taken?  They are if dark, flat or i0 is given. */
+/** True if the values are intensities, which need -log: dark, flat or i0 is given. */
 FBP_API bool fbp_scan_is_intensity(const struct fbp_scan *scan);
 
 /**
@@ -131,18 +131,18 @@ FBP_API size_t fbp_scan_assumed(const struct fbp_scan *scan, char *buf, size_t n
 FBP_API void fbp_scan_confirm(struct fbp_scan *scan, const char *key);
 
 /**
- * Open a sink for the plane integrals of a scan that makes one file of all of it: a MAT file such
- * as EPR laboratories keep (prj.mat), with the arrays P [samples x frames x views], B [samples] in
- * MHz and G [views x 3] in G/cm, and beside them the unit of B and the scan's volume.  Slices of
- * the sink are views.  fbp_scan_load() reads the file: views to the last digits of a double, and
- * nothing else of the scan than these.
+ * Open a sink for the plane integrals of a scan that writes one MAT file, as EPR laboratories use
+ * (prj.mat): arrays P [samples x frames x views], B [samples] in MHz and G [views x 3] in G/cm, the
+ * unit of B, and the scan's volume.  Slices of the sink are views.  fbp_scan_load() reads the views
+ * from the file, to the last digits of a double, and nothing else of the scan.
  *
- * scan      kind, n_views, panel, views and volume are used, only here
- * gradient  of the first view [G/cm]; where samples are closer together it is as much stronger
+ * scan      kind, n_views, panel, views and volume are used, only in this call
+ * gradient  of the first view [G/cm]; in other views it is inversely proportional to the distance
+ *           of samples
  * params    type FBP_F32 or FBP_F64; NULL: as fbp_sink_open()
  * @return as fbp_sink_open(); FBP_ERR_INVALID if there is 2 GiB of samples or more, or another
- *         program's file has this name; FBP_ERR_UNSUPPORTED for line integrals, and where first
- *         samples are not as many samples away from 0 in all views.
+ *         program's file has this name; FBP_ERR_UNSUPPORTED for line integrals, and if position 0
+ *         is not the same sample in all views.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_sink_prj(fbp_sink **out, const char *path,
                                                     const struct fbp_scan *scan, double gradient,
@@ -150,7 +150,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_scan_sink_prj(fbp_sink **out, const char *
 
 /**
  * Write a scan file; the path of the projections is stored relative to it.  If `circle` is given,
- * the geometry is written as distances and angles, else as one matrix a view.
+ * the geometry is written as distances and angles, else as one matrix per view.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_save(const struct fbp_scan *scan, const char *path,
                                                 const struct fbp_circle *circle);
@@ -161,17 +161,16 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_scan_save(const struct fbp_scan *scan, con
 FBP_API FBP_MUST_CHECK fbp_status fbp_directions_load(const char *path, double (**out)[3],
                                                       size_t *n);
 
-/** Read 3x4 matrices from a text file: 12 numbers a view; '#' begins a comment.  free(*out). */
+/** Read 3x4 matrices from a text file: 12 numbers per view; '#' begins a comment.  free(*out). */
 FBP_API FBP_MUST_CHECK fbp_status fbp_matrices_load(const char *path, double **out,
                                                     size_t *n_views);
 
 /**
- * Is `file` an input file of the scan, or would it become one if it were written?  Then it should
- * not be written.  `file` may be a pattern such as "out/%04d.png".  Input files are the scan file,
+ * True if `file` is an input file of the scan, or would become one, and must not be written.
+ * `file` may be a pattern such as "out/%04d.png".  Input files are the scan file,
  * the files of its geometry, of its arrays and of their samples, and links to them.
  *
- * Also true if this cannot be found out: there is no memory, or a folder cannot be read.  Then
- * there is an fbp_message().
+ * Also true, with an fbp_message(), if there is no memory, or a folder cannot be read.
  */
 FBP_API bool fbp_scan_reads(const struct fbp_scan *scan, const char *file);
 
@@ -190,32 +189,32 @@ FBP_API bool fbp_scan_reads(const struct fbp_scan *scan, const char *file);
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_reduce(struct fbp_scan *scan, size_t every, size_t bin);
 
 /**
- * Correct the views of a scan so, and not as its file says.  The struct is copied; NULL, or one
- * that asks for nothing: no corrections.
- * @return FBP_ERR_INVALID for numbers that make no sense, FBP_ERR_UNSUPPORTED if the scan's views
- * are no line integrals, or are filtered already.
+ * Replace the corrections of a scan.  The struct is copied; NULL, or one without values: no
+ * corrections.
+ * @return FBP_ERR_INVALID for values out of range, FBP_ERR_UNSUPPORTED if the scan's views are not
+ * line integrals, or already filtered.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_correct(struct fbp_scan *scan,
                                                    const struct fbp_corrections *corrections);
 
 /**
- * Take a picture from a source, such as samples in memory (fbp_source_memory()), and not from a
- * file: one slice, or several, which are averaged, of the columns and rows of the stored views.
- * Its rows run as those of the views, whatever the source says, as is so of files.
+ * Use an image from a source, such as samples in memory (fbp_source_memory()), instead of a file:
+ * one slice, or several, which are averaged, with the columns and rows of the stored views.  Its
+ * row order is that of the views, not of the source.
  *
- * The source is read here, and may be closed afterwards.  NULL: no picture, nor a file of one.
- * Such a scan cannot be saved: a scan file names files.
- * @return FBP_ERR_INVALID for another size, NOMEM, or what reading the source returns; the scan is
- * then as it was.
+ * The source is read in this call, and may be closed afterwards.  NULL: no image, and no file.
+ * Such a scan cannot be saved, because a scan file can only name files.
+ * @return FBP_ERR_INVALID for another size, NOMEM, or as fbp_source_read(); the scan is
+ * then not changed.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_use_image(struct fbp_scan *scan, enum fbp_image which,
                                                      fbp_source *source);
 
-/** Copy a scan: `out`, which is written over, then owns strings and views of its own.
+/** Copy a scan with its strings and views to `out`, which is overwritten.
  *  @return FBP_ERR_NOMEM. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_copy(struct fbp_scan *out, const struct fbp_scan *scan);
 
-/** Free what a scan owns, and set it to zero, except struct_size. */
+/** Free all that a scan owns, and set it to zero, except struct_size. */
 FBP_API void fbp_scan_clear(struct fbp_scan *scan);
 
 FBP_END

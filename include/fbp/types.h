@@ -54,7 +54,7 @@ typedef enum fbp_status {
     FBP_ERR_IO = -3,          /**< source or sink failed; the message has the text of errno */
     FBP_ERR_UNSUPPORTED = -4, /**< this build or device cannot do it */
     FBP_ERR_DEVICE = -5,      /**< driver or kernel failed; the plan cannot be used any more */
-    FBP_ERR_CANCELLED = -6,   /**< a callback, fbp_plan_stop() or fbp_stop() asked to stop */
+    FBP_ERR_CANCELLED = -6,   /**< by a callback, fbp_plan_stop() or fbp_stop() */
 } fbp_status;
 
 /**
@@ -86,32 +86,32 @@ FBP_API char *fbp_bytes_text(char *buf, size_t n, uint64_t bytes);
 FBP_API const char *fbp_version(void);
 
 /**
- * Ask every running call of this process, and every later one, to return FBP_ERR_CANCELLED as soon
- * as it can.  Unfinished work is cleaned up, as after any other failure.  A signal handler may call
- * it. It cannot be undone.
+ * Cancel every running call of this process, and every later one: they return FBP_ERR_CANCELLED as
+ * soon as possible.  Unfinished work is cleaned up, as after any other failure.  A signal handler
+ * may call it.  It cannot be undone.
  */
 FBP_API void fbp_stop(void);
 
-/** Ends calls of single threads, where fbp_stop() ends all. */
+/** Cancels calls of single threads, whereas fbp_stop() cancels all. */
 typedef struct fbp_stopper fbp_stopper;
 
-/** Make one, which nobody has stopped.  Free with fbp_stopper_destroy(), after the last call of a
- *  thread that has it. */
+/** Create one.  Free with fbp_stopper_destroy(), after the last call of a thread that uses it. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_stopper_create(fbp_stopper **out);
 
-/** From now on, calls of this thread return FBP_ERR_CANCELLED soon after fbp_stopper_stop(); NULL:
- *  they do not.  Runs of a plan are ended by fbp_plan_stop(), and calls whose parameters have a
- *  `progress` by that. */
+/** Use it in this thread, whose calls then return FBP_ERR_CANCELLED soon after fbp_stopper_stop();
+ *  NULL: use none.  fbp_plan_stop() ends runs of a plan, and `progress` calls with such a
+ * parameter.
+ */
 FBP_API void fbp_stopper_attach(fbp_stopper *stopper);
 
-/** Ask them to end.  Any thread and a signal handler may call it.  It cannot be undone. */
+/** Cancel these calls.  Any thread and a signal handler may call it.  It cannot be undone. */
 FBP_API void fbp_stopper_stop(fbp_stopper *stopper);
 
 /** Free it and set the caller's pointer to NULL.  *stopper may be NULL. */
 FBP_API void fbp_stopper_destroy(fbp_stopper **stopper);
 
-/** Has fbp_stop(), fbp_plan_stop() or a callback asked the current call to end?  Callbacks that
- * take long ask a few times a second, and fail if so. */
+/** True if fbp_stop(), fbp_plan_stop() or a callback has cancelled the current call.  Callbacks
+ * that take long check it a few times per second, and fail if it is true. */
 FBP_API bool fbp_stopped(void);
 
 /**
@@ -132,7 +132,7 @@ FBP_API void fbp_isolate_readers(bool isolate);
 /** How serious a log line is. */
 enum fbp_log_level { FBP_LOG_NOTE = 0, FBP_LOG_WARNING };
 
-/** Gets one line, without a newline; is called from one thread at a time. */
+/** Receives one line, without a newline; called from one thread at a time. */
 typedef void fbp_log_fn(void *user, enum fbp_log_level level, const char *line);
 
 FBP_END

@@ -1,9 +1,9 @@
-/* Where the rotation axis falls on the detector. */
+/* fbp_centre_find(): the detector column of the rotation axis, from rays that are measured twice
+ * (match.c), from all views of half a turn (wedge.c), and from the sharpest slice (score.c). */
 #include "fbp/analysis.h"
 
 #include "analysis/centre.h"
-#include "base/mem.h"
-#include "base/sizes.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "geometry/kind.h"
 #include "pipeline/job.h"
@@ -13,27 +13,28 @@
 #include <string.h>
 
 enum {
-    COARSE_COLUMNS = 256, /* that are enough to find the axis to within a few of the detector's */
+    COARSE_COLUMNS = 256, /* sufficient to find the axis to within a few detector columns */
     COARSE_VIEWS = 90,
     FINE_VIEWS = 400,
     WIDTH = 4, /* of means of columns */
-    PARTS = 4,
+    PARTS = 4, /* of the views, whose results are compared */
     ROWS_OF_CONE = 2,
     ROWS_OF_PARALLEL = 16,
     MOST_SAMPLES = 16 << 20,
     SLICES = 3,
-    VALUES = 7,        /* slices of each, for one column each */
-    MOST_VOXELS = 640, /* a side */
+    VALUES = 7,        /* columns that each slice is computed for */
+    MOST_VOXELS = 640, /* per side of a slice */
 };
 
-/* Between columns for which slices are computed, and how far from that of the rays they reach. */
+/* Distance of columns for which slices are computed, and their greatest distance from by_rays. */
 static const double slice_step = 0.5, slice_range = 0.5 * (VALUES - 1) / 2;
 
-/* Rays agree, parts of them say the same, and no other column is as likely: or it is not sure. */
+/* Limits of a reliable result: misfit of rays; distances of results [columns]; likelihood of
+ * another column, in parts of the best. */
 static const double most_misfit = 0.3, most_spread = 0.15, most_apart = 0.3, rival_share = 0.6;
 
-/* Half turns: so little uncertainty of what all views say that slices are not asked; and of what is
- * called sure, 0.1 columns being two of it.  Guesses that scatter more than this tell nothing. */
+/* Half turns [columns]: error of all views below which no slices are computed; greatest uncertainty
+ * of a reliable result; uncertainty above which a result is worthless. */
 static const double enough = 0.04, most_uncertain = 0.05, no_guess = 1;
 
 struct search {
@@ -42,16 +43,15 @@ struct search {
     struct fbp_sinogram sinogram, coarse;
     struct fbp_match match, rough;
     struct fbp_wedge wedge;
-    size_t bin;
-    struct fbp_view *views; /* those of the scan, moved */
+    struct fbp_view *views; /* those of the scan, shifted */
     float *slice;
-    double slices_apart; /* what slices differ by */
-    bool at_end;         /* one of them is the sharpest for the first or the last column */
-    bool at_edge;        /* of the panel: there are no slices for columns on both sides */
+    double slices_apart; /* greatest distance of the slices' columns */
+    bool at_end;         /* a slice is sharpest for the first or the last column */
+    bool at_edge;        /* of the panel: no slices for columns on both sides */
     struct fbp_centre *out;
 };
 
-static fbp_status look_for_stop(const struct search *s)
+static fbp_status check_progress(const struct search *s)
 {
     const struct fbp_progress now = {.struct_size = sizeof now};
 
@@ -60,19 +60,19 @@ static fbp_status look_for_stop(const struct search *s)
     return FBP_OK;
 }
 
-/* As many rows as help, and fit. */
+/* Read as many detector rows as are useful and fit. */
 static fbp_status read_rows(struct search *s)
 {
     const struct fbp_scan *scan = s->scan;
-    const double a_row = (double)scan->n_views * (double)scan->panel.n_columns;
-    const double most = fbp_kind_has_source(scan->kind) ? ROWS_OF_CONE : ROWS_OF_PARALLEL;
-    const double rows = fmax(1, fmin(most, floor(MOST_SAMPLES / a_row)));
-    const size_t waves = !fbp_kind_has_source(scan->kind)
-                             ? fbp_wedge_bytes(scan->n_views, scan->panel.n_columns, (size_t)rows)
-                             : 0;
-    /* rows, their smoothed copy, and one row for the rough search */
+    const bool has_source = fbp_kind_has_source(scan->kind);
+    const double row = (double)scan->n_views * (double)scan->panel.n_columns;
+    const double most = has_source ? ROWS_OF_CONE : ROWS_OF_PARALLEL;
+    const double rows = fmax(1, fmin(most, floor(MOST_SAMPLES / row)));
+    const size_t waves =
+        has_source ? 0 : fbp_wedge_bytes(scan->n_views, scan->panel.n_columns, (size_t)rows);
+    /* rows, their smoothed copy, and one row for the coarse search */
     const double bytes =
-        (double)fbp_resident_bytes() + (2 * rows + 2) * a_row * sizeof(float) + (double)waves;
+        (double)fbp_resident_bytes() + (2 * rows + 2) * row * sizeof(float) + (double)waves;
     char has[32], needs[32];
 
     if (s->params.memory_bytes && bytes > (double)s->params.memory_bytes)
@@ -84,36 +84,28 @@ static fbp_status read_rows(struct search *s)
     return fbp_sinogram_read(&s->sinogram, scan, s->params.source, (size_t)rows);
 }
 
-/* How likely a column is: the more rays agree, and the better. */
-static double likelihood(const struct fbp_match *m, double c, size_t stride)
-{
-    struct fbp_agreement a;
-
-    fbp_match_at(m, c, stride, 0, 1, &a);
-    return -a.share * log(a.misfit + 1e-4);
-}
-
 static size_t stride_of(const struct fbp_match *m, size_t views)
 {
     return m->joins ? 1 : (m->s->n_views + views - 1) / views;
 }
 
-/* The likeliest of all columns, half by half, and the likeliest far from it. */
-static fbp_status look_everywhere(struct search *s, double *column)
+/* Find the likeliest of all columns, in steps of half a coarse column, and the likeliest one far
+ * from it. */
+static fbp_status search_coarsely(struct search *s, size_t bin, double *column)
 {
     const size_t n = 2 * s->coarse.n_columns - 1, stride = stride_of(&s->rough, COARSE_VIEWS);
     const size_t near = (size_t)6 * s->rough.width;
+    const double shift = ((double)bin - 1) / 2;
+    fbp_status st = FBP_OK;
     double *y = NULL;
     size_t best = 0, rival = n;
 
     FBP_TRY(fbp_calloc((void **)&y, n, sizeof *y, "columns"));
     for (size_t i = 0; i < n; i++) {
-        const fbp_status st = look_for_stop(s);
-        if (st != FBP_OK) {
-            free(y);
-            return st;
-        }
-        y[i] = likelihood(&s->rough, (double)i / 2, stride);
+        struct fbp_agreement a;
+        FBP_TRY_GOTO(check_progress(s));
+        fbp_match_at(&s->rough, (double)i / 2, stride, 0, 1, &a);
+        y[i] = -a.share * log(a.misfit + 1e-4);
         best = y[i] > y[best] ? i : best;
     }
     for (size_t i = 1; i + 1 < n; i++) {
@@ -122,25 +114,24 @@ static fbp_status look_everywhere(struct search *s, double *column)
         if (peak && apart > near && y[i] > rival_share * y[best] && (rival == n || y[i] > y[rival]))
             rival = i;
     }
-    const double shift = ((double)s->bin - 1) / 2;
-    *column = (double)best / 2 * (double)s->bin + shift;
-    s->out->rival = rival < n ? (double)rival / 2 * (double)s->bin + shift : NAN;
+    *column = (double)best / 2 * (double)bin + shift;
+    s->out->rival = rival < n ? (double)rival / 2 * (double)bin + shift : NAN;
+fail:
     free(y);
-    return FBP_OK;
+    return st;
 }
 
 static double misfit_at(const struct search *s, double c, size_t part, size_t parts)
 {
     struct fbp_agreement a;
-    const double last = (double)s->sinogram.n_columns - 1;
 
-    if (c < 0 || c > last)
+    if (c < 0 || c > (double)s->sinogram.n_columns - 1)
         return 1;
     fbp_match_at(&s->match, c, stride_of(&s->match, FINE_VIEWS), part, parts, &a);
     return a.misfit;
 }
 
-/* The least misfit about c, by parabolas of ever smaller steps; on the panel. */
+/* The least misfit near c on the panel, by parabolas of decreasing steps. */
 static double descend(const struct search *s, double c, size_t part, size_t parts)
 {
     const double last = (double)s->sinogram.n_columns - 1;
@@ -156,14 +147,24 @@ static double descend(const struct search *s, double c, size_t part, size_t part
     return c;
 }
 
-static fbp_status look_near(struct search *s, double column)
+/* Find by_rays, misfit, spread and rival. */
+static fbp_status compare_rays(struct search *s)
 {
-    const double range = 2 * (double)s->bin;
-    double best = column, least = INFINITY, parts[2] = {INFINITY, -INFINITY};
+    const size_t reduced = s->sinogram.n_columns / COARSE_COLUMNS, bin = reduced ? reduced : 1;
+    const double range = 2 * (double)bin;
+    double column, best, least = INFINITY, parts[2] = {INFINITY, -INFINITY};
 
+    FBP_TRY(fbp_sinogram_join(&s->coarse, &s->sinogram, bin));
+    FBP_TRY(fbp_match_create(&s->rough, &s->coarse, WIDTH));
+    FBP_TRY(search_coarsely(s, bin, &column));
+    fbp_match_clear(&s->rough);
+    fbp_sinogram_clear(&s->coarse);
+    FBP_TRY(fbp_match_create(&s->match, &s->sinogram, WIDTH));
+
+    best = column;
     for (double c = column - range; c <= column + range; c += 0.5) {
         const double misfit = misfit_at(s, c, 0, 1);
-        FBP_TRY(look_for_stop(s));
+        FBP_TRY(check_progress(s));
         best = misfit < least ? c : best;
         least = fmin(least, misfit);
     }
@@ -178,22 +179,7 @@ static fbp_status look_near(struct search *s, double column)
     return FBP_OK;
 }
 
-static fbp_status compare_rays(struct search *s)
-{
-    double column;
-
-    s->bin = s->sinogram.n_columns / COARSE_COLUMNS;
-    s->bin = s->bin ? s->bin : 1;
-    FBP_TRY(fbp_sinogram_join(&s->coarse, &s->sinogram, s->bin));
-    FBP_TRY(fbp_match_create(&s->rough, &s->coarse, WIDTH));
-    FBP_TRY(look_everywhere(s, &column));
-    fbp_match_clear(&s->rough);
-    fbp_sinogram_clear(&s->coarse);
-    FBP_TRY(fbp_match_create(&s->match, &s->sinogram, WIDTH));
-    return look_near(s, column);
-}
-
-/* The slice with the axis on a column, and its score. */
+/* Reconstruct a slice with the axis on a column, and score it. */
 static fbp_status score_slice(struct search *s, const struct fbp_grid *grid, double column,
                               double *score)
 {
@@ -224,26 +210,13 @@ fail:
     return st;
 }
 
-/* Where one slice is sharpest. */
-static fbp_status sharpest(struct search *s, const struct fbp_grid *grid, double *column)
-{
-    const double first = s->out->by_rays - slice_range;
-    double y[VALUES];
-    bool at_end;
-
-    for (size_t i = 0; i < VALUES; i++)
-        FBP_TRY(score_slice(s, grid, first + (double)i * slice_step, &y[i]));
-    *column = first + slice_step * fbp_score_peak(y, VALUES, &at_end);
-    s->at_end |= at_end;
-    return FBP_OK;
-}
-
-/* The mean of some slices' answers. */
+/* Find by_slice, the mean of the columns for which some slices are sharpest. */
 static fbp_status compare_slices(struct search *s)
 {
     struct fbp_grid all, grid;
     double lo = INFINITY, hi = -INFINITY, sum = 0;
     const double edge = (double)s->sinogram.n_columns - 1 - s->out->by_rays;
+    const double first = s->out->by_rays - slice_range;
 
     s->at_edge = fmin(s->out->by_rays, edge) < slice_range;
     if (s->at_edge)
@@ -257,10 +230,14 @@ static fbp_status compare_slices(struct search *s)
     FBP_TRY(fbp_calloc((void **)&s->views, s->scan->n_views, sizeof *s->views, "views"));
     FBP_TRY(fbp_alloc((void **)&s->slice, grid.n[0] * grid.n[1] * sizeof *s->slice, "a slice"));
     for (size_t i = 0; i < n; i++) {
-        double c;
         const size_t z = (2 * i + 1) * all.n[2] / (2 * n);
+        double y[VALUES];
+        bool at_end;
         grid.centre_mm[2] = fbp_grid_coordinate(&all, 2, (double)z);
-        FBP_TRY(sharpest(s, &grid, &c));
+        for (size_t k = 0; k < VALUES; k++)
+            FBP_TRY(score_slice(s, &grid, first + (double)k * slice_step, &y[k]));
+        const double c = first + slice_step * fbp_score_peak(y, VALUES, &at_end);
+        s->at_end |= at_end;
         lo = fmin(lo, c);
         hi = fmax(hi, c);
         sum += c;
@@ -270,11 +247,7 @@ static fbp_status compare_slices(struct search *s)
     return FBP_OK;
 }
 
-static bool rays_are_sure(const struct fbp_centre *c)
-{
-    return c->misfit <= most_misfit && c->spread <= most_spread && isnan(c->rival);
-}
-
+/* Append a reason why the result is not reliable. */
 static void doubt(struct fbp_centre *c, const char *fmt, double a, double b)
 {
     const size_t used = strlen(c->why);
@@ -285,165 +258,121 @@ static void doubt(struct fbp_centre *c, const char *fmt, double a, double b)
     snprintf(c->why + strlen(c->why), sizeof c->why - strlen(c->why), fmt, a, b);
 }
 
-/* Doubts about what rays say. */
-static void doubt_rays(struct search *s, bool parts)
+/* Combine the results to column, uncertainty, sure and why. */
+static void decide(struct search *s)
 {
     struct fbp_centre *c = s->out;
+    const struct fbp_wedge *w = &s->wedge;
+    const bool joins = s->match.joins, by_turn = joins && w->error <= enough;
+    const double apart = fabs(c->by_rays - c->by_slice);
 
+    c->sure = true;
     if (c->misfit > most_misfit)
         doubt(c, "rays that should be alike differ by %.0f %%", 100 * sqrt(c->misfit), 0);
     if (!isnan(c->rival))
         doubt(c, "column %.6g is nearly as likely", c->rival, 0);
-    if (parts && c->spread > (isnan(c->by_slice) ? most_spread : most_apart))
+    if (!by_turn && c->spread > (isnan(c->by_slice) ? most_spread : most_apart))
         doubt(c, "parts of the scan differ by %.2g columns", c->spread, 0);
     if (s->at_edge)
         doubt(c, "column %.6g is at the panel's edge", c->by_rays, 0);
-}
 
-/* What rays and slices say together. */
-static void decide_by_slices(struct search *s)
-{
-    struct fbp_centre *c = s->out;
-    const double apart = fabs(c->by_rays - c->by_slice);
-
-    c->column = c->by_rays;
-    c->uncertainty = c->spread / PARTS; /* their standard deviation is half of it, and they are 4 */
-    if (isnan(c->by_slice))
-        return;
-    c->uncertainty = fmax(c->uncertainty, fmax(apart, s->slices_apart) / 2);
-    if (s->at_end || !(apart <= most_apart))
-        doubt(c, "slices are sharpest for column %.6g, rays agree for %.6g", c->by_slice,
-              c->by_rays);
-    else /* half a turn: few rays, all views in each slice */
-        c->column = (c->by_rays + 2 * c->by_slice) / 3;
-    if (s->slices_apart > most_apart)
-        doubt(c, "slices differ by %.2g columns", s->slices_apart, 0);
-}
-
-/* Half a turn: what all views say, and the mean with the others', by how certain each is. */
-static void decide_half_turn(struct search *s)
-{
-    struct fbp_centre *c = s->out;
-    const struct fbp_wedge *w = &s->wedge;
-
-    if (w->error <= enough) {
+    if (by_turn) {
         c->column = w->column;
         c->uncertainty = w->error;
-        return;
+    } else {
+        c->column = c->by_rays;
+        c->uncertainty = c->spread / PARTS; /* the deviation of 4 parts is half of their spread */
+        if (!isnan(c->by_slice)) {
+            c->uncertainty = fmax(c->uncertainty, fmax(apart, s->slices_apart) / 2);
+            if (s->at_end || !(apart <= most_apart))
+                doubt(c, "slices are sharpest for column %.6g, rays agree for %.6g", c->by_slice,
+                      c->by_rays);
+            else /* in half a turn: few rays, but each slice is made of all views */
+                c->column = (c->by_rays + 2 * c->by_slice) / 3;
+            if (s->slices_apart > most_apart)
+                doubt(c, "slices differ by %.2g columns", s->slices_apart, 0);
+        }
+        if (joins && isfinite(w->error)) { /* the weighted mean with all views */
+            const double a = w->error, b = fmax(c->uncertainty, 1e-3), both = hypot(a, b);
+            if (fabs(w->column - c->column) > 2.5 * both)
+                doubt(c, "all views together say column %.6g, rays and slices %.6g", w->column,
+                      c->column);
+            c->column = (c->column * a * a + w->column * b * b) / (both * both);
+            c->uncertainty = a * b / both;
+        }
+        if (joins && c->uncertainty > most_uncertain)
+            doubt(c, "its uncertainty is %.2g columns", c->uncertainty, 0);
     }
-    decide_by_slices(s);
-    if (isfinite(w->error)) {
-        const double a = w->error, b = fmax(c->uncertainty, 1e-3), both = hypot(a, b);
-        if (fabs(w->column - c->column) > 2.5 * both)
-            doubt(c, "all views together say column %.6g, rays and slices %.6g", w->column,
-                  c->column);
-        c->column = (c->column * a * a + w->column * b * b) / (both * both);
-        c->uncertainty = a * b / both;
+
+    /* A result without any support is no better than the scan's own column. */
+    const bool worthless = c->misfit > most_misfit || s->at_edge || c->uncertainty > no_guess ||
+                           (!joins && c->spread > no_guess);
+    if (!c->sure && worthless) {
+        doubt(c, "the scan's own column is kept, not %.6g", c->column, 0);
+        c->column = s->sinogram.centre;
+        c->uncertainty = INFINITY;
     }
-    if (c->uncertainty > most_uncertain)
-        doubt(c, "its uncertainty is %.2g columns", c->uncertainty, 0);
 }
 
-/* A guess that nothing speaks for is no better than what the scan says. */
-static void keep_own(struct search *s)
+static fbp_status find_centre(struct search *s)
 {
     struct fbp_centre *c = s->out;
-    const bool lost = c->misfit > most_misfit || s->at_edge || c->uncertainty > no_guess ||
-                      (s->match.joins ? false : c->spread > no_guess);
 
-    if (c->sure || !lost)
-        return;
-    doubt(c, "the scan's own column is kept, not %.6g", c->column, 0);
-    c->column = s->sinogram.centre;
-    c->uncertainty = INFINITY;
-}
-
-static void decide(struct search *s)
-{
-    s->out->sure = true;
-    doubt_rays(s, !(s->match.joins && s->wedge.error <= enough));
-    if (s->match.joins)
-        decide_half_turn(s);
-    else
-        decide_by_slices(s);
-    keep_own(s);
-}
-
-/* Half a turn of parallel beams: all views are asked first.  Too few of them are not. */
-static fbp_status ask_all_views(struct search *s)
-{
-    s->wedge.error = INFINITY;
-    if (!s->match.joins)
-        return FBP_OK;
-    const fbp_status st = fbp_wedge_find(&s->wedge, &s->sinogram, s->out->by_rays);
-    if (st == FBP_ERR_UNSUPPORTED) {
-        fbp_message_clear();
-        s->wedge.error = INFINITY;
-        return FBP_OK;
-    }
-    if (st == FBP_OK && isfinite(s->wedge.error))
-        s->out->by_turn = s->wedge.column;
-    return st;
-}
-
-static void end_search(struct search *s)
-{
-    fbp_match_clear(&s->rough);
-    fbp_match_clear(&s->match);
-    fbp_sinogram_clear(&s->coarse);
-    fbp_sinogram_clear(&s->sinogram);
-    fbp_free(s->slice);
-    free(s->views);
-}
-
-/* What decides how slices are computed; the rest of the parameters is for the volume. */
-static struct fbp_recon_params slice_params(const struct fbp_recon_params *p)
-{
-    struct fbp_recon_params out = {.struct_size = sizeof out};
-
-    out.device = p->device;
-    out.n_threads = p->n_threads;
-    out.memory_bytes = p->memory_bytes;
-    out.device_memory_bytes = p->device_memory_bytes;
-    out.source = p->source;
-    out.progress = p->progress;
-    out.user = p->user;
-    return out;
-}
-
-static fbp_status find_centre(const struct fbp_scan *scan, const struct fbp_recon_params *params,
-                              struct fbp_centre *out)
-{
-    struct search s = {.scan = scan, .params = slice_params(params), .out = out};
-    fbp_status st = FBP_OK;
-
-    FBP_TRY(fbp_check_lines("centre", scan->kind));
-    if (scan->filtered)
+    FBP_TRY(fbp_check_lines("centre", s->scan->kind));
+    if (s->scan->filtered)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "centre: views that are filtered already do not tell "
                                              "it: give the column");
-    FBP_TRY_GOTO(read_rows(&s));
-    FBP_TRY_GOTO(compare_rays(&s));
-    FBP_TRY_GOTO(ask_all_views(&s));
-    if (s.match.joins ? s.wedge.error > enough : !rays_are_sure(out))
-        FBP_TRY_GOTO(compare_slices(&s));
-    decide(&s);
-fail:
-    end_search(&s);
-    return st;
+    FBP_TRY(read_rows(s));
+    FBP_TRY(compare_rays(s));
+    s->wedge.error = INFINITY;
+    if (s->match.joins) { /* half a turn of parallel beams */
+        const fbp_status st = fbp_wedge_find(&s->wedge, &s->sinogram, c->by_rays);
+        if (st == FBP_ERR_UNSUPPORTED) { /* too few views */
+            fbp_message_clear();
+            s->wedge.error = INFINITY;
+        } else {
+            FBP_TRY(st);
+        }
+        if (isfinite(s->wedge.error))
+            c->by_turn = s->wedge.column;
+    }
+    const bool reliable =
+        s->match.joins ? s->wedge.error <= enough
+                       : c->misfit <= most_misfit && c->spread <= most_spread && isnan(c->rival);
+    if (!reliable)
+        FBP_TRY(compare_slices(s));
+    decide(s);
+    return FBP_OK;
 }
 
 fbp_status fbp_centre_find(const struct fbp_scan *scan, const struct fbp_recon_params *params,
                            struct fbp_centre *out)
 {
     struct fbp_centre own = {.by_slice = NAN, .by_turn = NAN, .rival = NAN};
-    struct fbp_recon_params whole_params;
+    struct fbp_recon_params p;
     struct fbp_scan whole;
 
     fbp_message_clear();
     FBP_TRY(FBP_CHECK(centre, out));
     FBP_TRY(FBP_TAKE(scan, &whole, scan));
-    FBP_TRY(fbp_take_params(&whole_params, params));
-    const fbp_status st = find_centre(&whole, &whole_params, &own);
+    FBP_TRY(fbp_take_params(&p, params));
+    struct search s = {.scan = &whole, .out = &own};
+    /* Only parameters that are valid for slices; the others are for the volume. */
+    s.params = (struct fbp_recon_params){.struct_size = sizeof s.params,
+                                         .device = p.device,
+                                         .n_threads = p.n_threads,
+                                         .memory_bytes = p.memory_bytes,
+                                         .device_memory_bytes = p.device_memory_bytes,
+                                         .source = p.source,
+                                         .progress = p.progress,
+                                         .user = p.user};
+    const fbp_status st = find_centre(&s);
+    fbp_match_clear(&s.rough);
+    fbp_match_clear(&s.match);
+    fbp_sinogram_clear(&s.coarse);
+    fbp_sinogram_clear(&s.sinogram);
+    fbp_free(s.slice);
+    free(s.views);
     FBP_GIVE(centre, out, &own);
     return st;
 }

@@ -1,60 +1,60 @@
-/** @file centre.h  Methods that find the rotation axis: opposite rays, and views of half a turn
- * (internal). */
-#ifndef FBP_SRC_CENTRE_H
-#define FBP_SRC_CENTRE_H
+/** @file centre.h  Methods of fbp_centre_find(): the column of the rotation axis from rays that are
+ * measured twice (match.c), and from all views of half a turn (wedge.c); sinogram.c reads rows.
+ */
+#ifndef FBP_SRC_ANALYSIS_CENTRE_H
+#define FBP_SRC_ANALYSIS_CENTRE_H
 
 #include "fbp/recon.h"
 
-#include "base/status.h"
+#include "base/base.h"
 
-/* Line integrals of some detector rows, views by angle. */
+/* sinogram.c */
 
-/** Rows of a scan whose views go round an axis. */
+/** Line integrals of some detector rows of a scan whose views turn about an axis. */
 struct fbp_sinogram {
-    bool has_source;                   /**< of the rays (geometry/kind.h) */
-    size_t n_views, n_columns, n_rows; /**< n_rows: that were read */
-    double *angles;                    /**< ascending, of the sources about the axis [rad] */
-    float *values;                     /**< [row][view][column] */
-    double tangent; /**< of the fan angle, from column to column; 0 for parallel beams */
+    bool has_source;                   /**< fan or cone (geometry/kind.h) */
+    size_t n_views, n_columns, n_rows; /**< n_rows: number of rows that were read */
+    double *angles; /**< [view], ascending, of the sources about the axis [rad] */
+    float *values;  /**< [row][view][column] */
+    double tangent; /**< tangent of the fan angle per column; 0 for parallel beams */
     int along;      /**< +1: columns run as the source does counter-clockwise, -1: against it */
     double step;    /**< median distance of views [rad] */
-    double arc;     /**< from the first to the last [rad] */
-    bool closed;    /**< a full circle: after the last view comes the first */
-    double centre;  /**< column of the iso-centre as the scan has it, mean over views */
+    double arc;     /**< from the first view to the last [rad] */
+    bool closed;    /**< full circle: the first view follows the last */
+    double centre;  /**< column of the scan's iso-centre, mean over views */
 };
 
 /**
- * Read up to `most_rows` detector rows, of values that backprojection would use: after dark, flat,
- * logarithm and bad pixels.  Of parallel beams, each of whose rows is a slice, evenly spread ones;
- * of a cone those next to the row that the iso-centre falls on.
+ * Read up to `most_rows` detector rows of values as for backprojection: after dark, flat, logarithm
+ * and bad pixels.  For parallel beams they are evenly spread; for a cone they are next to the row
+ * of the iso-centre.
  *
- * source  the stored views; NULL: the scan's projections
+ * source  stored views; NULL: the scan's projections
  */
 fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan,
                              fbp_source *source, size_t most_rows);
 void fbp_sinogram_clear(struct fbp_sinogram *s);
 
-/** One row, the mean of all, of means of `bin` columns; the last ones that are left over are left
- *  out.  Column c of *out is the middle of columns bin c to bin c + bin - 1. */
+/** Average all rows, and groups of `bin` columns; remaining columns are left out.  Column c of *out
+ *  is the middle of columns bin c to bin c + bin - 1. */
 fbp_status fbp_sinogram_join(struct fbp_sinogram *out, const struct fbp_sinogram *s, size_t bin);
 
-/* How well rays agree that are measured from both ends.
+/* match.c
  *
- * The ray of column x at angle b is measured once more in column 2 c - x at angle b + pi - 2 g, g
- * its fan angle, if c is the column of the rotation axis: only then both agree.  Parallel beams
- * over half a turn have no such rays, but their last views must go on in the mirror images of the
- * first.
+ * The ray of column x at angle b is measured again in column 2 c - x at angle b + pi - 2 g, where g
+ * is its fan angle and c the column of the rotation axis: both agree only for the right c. Parallel
+ * beams over half a turn have no such rays, but their last views must continue smoothly in the
+ * mirror images of the first.
  *
- * What is compared are differences of neighbouring means along columns, without what all views
- * share: detector columns of their own sensitivity (rings) do not outweigh the object.
- */
+ * The values compared are differences of neighbouring means along columns, without the part that
+ * all views share, so that columns of different sensitivity (rings) do not outweigh the object. */
 
 struct fbp_match {
     const struct fbp_sinogram *s;
-    float *values;   /**< as s->values, without what views share, lightly smoothed */
-    double *scratch; /**< rows of a view: difference, sum, and their running sums */
-    size_t width;    /**< of the means, in columns */
-    double energy;   /**< mean square of differences of means, of all views */
+    float *values;   /**< as s->values, without the part that views share, lightly smoothed */
+    double *scratch; /**< [9 n_columns + 1] rows of a view: difference, sum, and their sums */
+    size_t width;    /**< of the means [columns] */
+    double energy;   /**< mean square of differences of means in all views */
     bool joins;      /**< the ends of half a turn are compared, not pairs of rays */
 };
 
@@ -63,38 +63,36 @@ fbp_status fbp_match_create(struct fbp_match *m, const struct fbp_sinogram *s, s
 void fbp_match_clear(struct fbp_match *m);
 
 struct fbp_agreement {
-    double misfit; /**< squares of differences to squares: 0 = the same, 1 = unrelated */
-    double share;  /**< of the squares of all views, what was compared */
+    double misfit; /**< squares of differences by squares: 0: equal, 1: unrelated */
+    double share;  /**< part of the squares of all views that was compared */
 };
 
-/** For one column c, of every `stride`-th view of part `part` of `parts`: of a full circle one
- *  behind the other, else interlaced. */
+/** Agreement for one column c, from every `stride`-th view of part `part` of `parts`: parts of a
+ *  full circle are sectors, others are interlaced. */
 void fbp_match_at(const struct fbp_match *m, double c, size_t stride, size_t part, size_t parts,
                   struct fbp_agreement *out);
 
-/* The column of the axis for which views of half a turn fit together.
+/* wedge.c
  *
- * Views of parallel beams and their mirror images behind them are a function of the angle over a
- * whole turn.  What lies within R of the axis moves along columns by at most R a radian, so that a
- * wave of frequency s along columns has no harmonics above R s along angles (the "bow tie" of
- * Rattey and Lindgren, IEEE Trans. ASSP 29 (1981) 994; an axis from it: Vo et al., Opt. Express 22
- * (2014) 19078).  Mirrored at another column it has.  What does not fit is found by least squares,
- * so that angles may be uneven; it depends on the column by a sine and a cosine.  What is the same
- * in all views (columns of their own sensitivity: rings) is left out of it.
- */
+ * Views of parallel beams, followed by their mirror images, are a function of the angle over a
+ * whole turn.  Points within R of the axis move along columns by at most R per radian, so a wave of
+ * frequency s along columns has no harmonics above R s along angles (the "bow tie" of Rattey and
+ * Lindgren, IEEE Trans. ASSP 29 (1981) 994; used for the axis by Vo et al., Opt. Express 22 (2014)
+ * 19078).  If the images are mirrored at another column, it has.  The part that does not fit is
+ * found by least squares, because angles may be uneven; it depends on the column by a sine and a
+ * cosine.  The part that is the same in all views (rings) is left out. */
 
 struct fbp_wedge {
-    double column; /**< where the least is that does not fit */
-    double error;  /**< its standard deviation, by how sharp that least is and by how rows and waves
-                        scatter; columns */
-    double spread; /**< greatest distance of what parts of them say */
+    double column; /**< column with the least misfit */
+    double error;  /**< standard deviation of `column`, from the curvature at the minimum and the
+                        scatter of rows and waves [columns] */
 };
 
-/** Look about the column `near`, which is right to within some columns.  FBP_ERR_UNSUPPORTED: there
- *  are too few views or columns to tell. */
+/** Search near the column `near`, which is right within some columns.  FBP_ERR_UNSUPPORTED: too few
+ *  views or columns. */
 fbp_status fbp_wedge_find(struct fbp_wedge *out, const struct fbp_sinogram *s, double near);
 
-/** Bytes that it takes. */
+/** Memory that it needs [bytes]. */
 size_t fbp_wedge_bytes(size_t n_views, size_t n_columns, size_t n_rows);
 
-#endif /* FBP_SRC_CENTRE_H */
+#endif /* FBP_SRC_ANALYSIS_CENTRE_H */

@@ -1,47 +1,12 @@
-/* How sharp is a slice? */
+/* Sharpness of a slice, and the peak of scores: fbp/analysis.h.  Called by sweeps of parameters and
+ * by centre.c. */
 #include "fbp/analysis.h"
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { SMOOTHING = 4, FEWEST = 16 };
-
-struct region {
-    const float *values;
-    size_t nx, ny;
-    double cx, cy, radius;
-};
-
-static bool inside(const struct region *r, size_t x, size_t y)
-{
-    return hypot((double)x - r->cx, (double)y - r->cy) <= r->radius &&
-           isfinite(r->values[y * r->nx + x]);
-}
-
-static double at(const struct region *r, size_t x, size_t y)
-{
-    return (double)r->values[y * r->nx + x];
-}
-
-/* Wrong geometry makes bright and dark traces beside what is there (Donath et al., J. Opt. Soc.
- * Am. A 23 (2006) 1048: "integral of negativity"). */
-static double negativity(const struct region *r)
-{
-    double negative = 0, all = 0;
-
-    for (size_t y = 0; y < r->ny; y++)
-        for (size_t x = 0; x < r->nx; x++)
-            if (inside(r, x, y)) {
-                negative += fmax(0, -at(r, x, y));
-                all += fabs(at(r, x, y));
-            }
-    return -negative / all;
-}
-
-/* (1 2 1) / 4 over n values that lie `step` apart; the outer ones repeat. */
+/* Smooth n values that lie `step` apart by (1 2 1) / 4; the outer ones repeat. */
 static void smooth_line(float *v, size_t n, size_t step)
 {
     float before = v[0];
@@ -53,52 +18,59 @@ static void smooth_line(float *v, size_t n, size_t step)
     }
 }
 
-/* A binomial filter of variance 1/2 a pass: noise, and what interpolation does to it at whole and
- * half pixels, must not outweigh edges. */
-static void smooth(float *v, size_t nx, size_t ny, int passes)
-{
-    for (int pass = 0; pass < passes; pass++) {
-        for (size_t y = 0; y < ny; y++)
-            smooth_line(v + y * nx, nx, 1);
-        for (size_t x = 0; x < nx; x++)
-            smooth_line(v + x, ny, nx);
-    }
-}
-
-/* Edges in their places are few and steep: root mean square of the gradient over its mean.  Neither
- * the contrast nor the amount of what is there matters. */
-static double sharpness(const struct region *r)
-{
-    double sum = 0, squares = 0, n = 0;
-
-    for (size_t y = 0; y + 1 < r->ny; y++)
-        for (size_t x = 0; x + 1 < r->nx; x++) {
-            if (!inside(r, x, y) || !inside(r, x + 1, y) || !inside(r, x, y + 1))
-                continue;
-            const double v = at(r, x, y), g = hypot(at(r, x + 1, y) - v, at(r, x, y + 1) - v);
-            sum += g;
-            squares += g * g;
-            n++;
-        }
-    return sqrt(squares * n) / sum;
-}
-
 double fbp_slice_score(enum fbp_score score, float *values, size_t nx, size_t ny, double cx,
                        double cy, double radius)
 {
+    enum { SMOOTHING = 4, FEWEST = 16 };
     FBP_GIVEN_ELSE(NAN, values);
-    const struct region r = {values, nx, ny, cx, cy, radius};
+    double sum = 0, squares = 0, negative = 0;
     size_t n = 0;
+#define INSIDE(x, y) \
+    (hypot((double)(x)-cx, (double)(y)-cy) <= radius && isfinite(values[(y)*nx + (x)]))
 
     for (size_t y = 0; y < ny; y++)
         for (size_t x = 0; x < nx; x++)
-            n += inside(&r, x, y);
+            n += INSIDE(x, y);
     if (n < FEWEST)
         return NAN;
-    if (score == FBP_SCORE_NEGATIVITY)
-        return negativity(&r);
-    smooth(values, nx, ny, SMOOTHING);
-    return sharpness(&r);
+
+    /* Wrong geometry makes bright and dark traces beside objects (Donath et al., J. Opt. Soc. Am. A
+     * 23 (2006) 1048: "integral of negativity"). */
+    if (score == FBP_SCORE_NEGATIVITY) {
+        for (size_t y = 0; y < ny; y++)
+            for (size_t x = 0; x < nx; x++)
+                if (INSIDE(x, y)) {
+                    negative += fmax(0, -(double)values[y * nx + x]);
+                    sum += fabs((double)values[y * nx + x]);
+                }
+        return -negative / sum;
+    }
+
+    /* A binomial filter of variance 1/2 per pass: noise, and its change by interpolation at whole
+     * and half pixels, must not outweigh edges. */
+    for (int pass = 0; pass < SMOOTHING; pass++) {
+        for (size_t y = 0; y < ny; y++)
+            smooth_line(values + y * nx, nx, 1);
+        for (size_t x = 0; x < nx; x++)
+            smooth_line(values + x, ny, nx);
+    }
+
+    /* With the right geometry edges are few and steep: root mean square of the gradient over its
+     * mean, which depends neither on the contrast nor on the size of the object. */
+    double count = 0;
+    for (size_t y = 0; y + 1 < ny; y++)
+        for (size_t x = 0; x + 1 < nx; x++) {
+            if (!INSIDE(x, y) || !INSIDE(x + 1, y) || !INSIDE(x, y + 1))
+                continue;
+            const double v = (double)values[y * nx + x];
+            const double g =
+                hypot((double)values[y * nx + x + 1] - v, (double)values[(y + 1) * nx + x] - v);
+            sum += g;
+            squares += g * g;
+            count++;
+        }
+#undef INSIDE
+    return sqrt(squares * count) / sum;
 }
 
 static size_t greatest(const double *y, size_t n)
@@ -120,10 +92,10 @@ size_t fbp_score_rival(const double *y, size_t n)
 
     for (size_t i = 0; i < n; i++)
         least = fmin(least, y[i]);
-    for (int way = -1; best < n && way <= 1; way += 2) {
+    for (int direction = -1; best < n && direction <= 1; direction += 2) {
         double valley = y[best];
-        /* ends when the index runs below 0, too */
-        for (size_t i = best; i < n; i += (size_t)way) {
+        /* the index wraps around below 0, which ends the loop, too */
+        for (size_t i = best; i < n; i += (size_t)direction) {
             valley = fmin(valley, y[i]);
             if (y[i] - valley >= 0.1 * (y[best] - least) &&
                 y[best] - y[i] <= 0.01 * fabs(y[best]) && y[i] > valley &&

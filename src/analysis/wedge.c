@@ -1,34 +1,26 @@
+/* The axis of half a turn of parallel beams from all views: see centre.h.  centre.c calls it. */
 #include "analysis/centre.h"
 
-#include "base/mem.h"
-#include "base/vec.h"
+#include "base/math.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
-    MOST_VIEWS = 512, /* more are joined, as are columns */
+    MOST_VIEWS = 512, /* more are averaged, and columns, too */
     MOST_COLUMNS = 512,
     MOST_WAVES = 128,
-    FIRST_WAVE = 5, /* longer ones feel the window, and a beam that drifts */
+    FIRST_WAVE = 5, /* longer waves depend on the window and on a drift of the beam */
     FEWEST_WAVES = 2,
     ROUNDS = 4,
-    PARTS = 4,
 };
 
-static const double most_harmonics = 0.75; /* of the views: what is left must tell */
-static const double highest = 1; /* frequency, a column: higher ones are near their aliases */
-static const double taper = 0.2; /* of half the window, at either end */
-static const double range = 3, fine = 0.125;
-
-/* What of a wave of a row does not fit, x columns from the centre: a + b cos 2 f x + c sin 2 f x.
+/* Misfit of a wave of a row, for an axis x columns from the centre: a + b cos 2 f x + c sin 2 f x.
  */
 struct misfit {
     double frequency, a, b, c, freedom;
 };
 
-/* Orthonormal harmonics, at all angles; [0] even ones, [1] odd ones. */
+/* Orthonormal harmonics at all angles; [0] even ones, [1] odd ones. */
 struct basis {
     double *vectors[2]; /* [n][view] */
     size_t n[2], harmonic;
@@ -37,12 +29,12 @@ struct basis {
 struct search {
     size_t n_views, n_columns, n_rows, bin, n_waves;
     double *angles;
-    float *values;          /* [row][view][column], joined */
+    float *values;          /* [row][view][column], averaged */
     double *table;          /* [column][2][wave]: windowed cosines and sines */
     double *waves;          /* [2][wave][row][view] */
     struct misfit *misfits; /* [wave][row] */
     struct basis basis;
-    double centre, half; /* of the window, in joined columns */
+    double centre, half; /* of the window, in averaged columns */
 };
 
 static size_t group_of(size_t n, size_t most)
@@ -60,32 +52,42 @@ size_t fbp_wedge_bytes(size_t n_views, size_t n_columns, size_t n_rows)
            MOST_WAVES * n_rows * sizeof(struct misfit);
 }
 
-/* Every joined view is the mean of `group` neighbours by angle, every column of `bin`. */
-static fbp_status join(struct search *w, const struct fbp_sinogram *s)
+/* Average groups of neighbouring views and columns, and allocate. */
+static fbp_status begin_search(struct search *w, const struct fbp_sinogram *s)
 {
     const size_t group = group_of(s->n_views, MOST_VIEWS), nc = s->n_columns;
+    const size_t n = s->n_views / group;
 
     w->bin = group_of(nc, MOST_COLUMNS);
-    w->n_views = s->n_views / group;
+    w->n_views = n;
     w->n_columns = nc / w->bin;
     w->n_rows = s->n_rows;
-    FBP_TRY(fbp_calloc((void **)&w->angles, w->n_views, sizeof *w->angles, "angles"));
-    FBP_TRY(fbp_alloc((void **)&w->values,
-                      w->n_rows * w->n_views * w->n_columns * sizeof *w->values, "a sinogram"));
-    for (size_t k = 0; k < w->n_views; k++)
+    FBP_TRY(fbp_calloc((void **)&w->angles, n, sizeof *w->angles, "angles"));
+    FBP_TRY(fbp_alloc((void **)&w->values, w->n_rows * n * w->n_columns * sizeof *w->values,
+                      "a sinogram"));
+    for (size_t k = 0; k < n; k++)
         for (size_t i = 0; i < group; i++)
             w->angles[k] += s->angles[k * group + i] / (double)group;
     for (size_t row = 0; row < w->n_rows; row++)
-        for (size_t k = 0; k < w->n_views; k++)
+        for (size_t k = 0; k < n; k++)
             for (size_t c = 0; c < w->n_columns; c++) {
                 double sum = 0;
                 for (size_t i = 0; i < group; i++)
                     for (size_t x = c * w->bin; x < (c + 1) * w->bin; x++)
                         sum += (double)s->values[(row * s->n_views + k * group + i) * nc + x];
-                w->values[(row * w->n_views + k) * w->n_columns + c] =
+                w->values[(row * n + k) * w->n_columns + c] =
                     (float)(sum / (double)(group * w->bin));
             }
-    return FBP_OK;
+
+    const size_t table = 2 * sizeof(double) * MOST_WAVES * w->n_columns;
+    FBP_TRY(fbp_alloc((void **)&w->table, table, "a table of waves"));
+    memset(w->table, 0, table);
+    FBP_TRY(fbp_alloc((void **)&w->waves, 2 * sizeof(double) * MOST_WAVES * w->n_rows * n,
+                      "waves of a sinogram"));
+    for (int i = 0; i < 2; i++)
+        FBP_TRY(
+            fbp_alloc((void **)&w->basis.vectors[i], (n + 3) * n * sizeof(double), "harmonics"));
+    return fbp_calloc((void **)&w->misfits, MOST_WAVES * w->n_rows, sizeof *w->misfits, "waves");
 }
 
 static double frequency_of(const struct search *w, size_t wave)
@@ -93,7 +95,7 @@ static double frequency_of(const struct search *w, size_t wave)
     return FBP_PI * (double)(FIRST_WAVE + wave) / w->half;
 }
 
-/* Harmonics that a wave may have: Bessel functions fade out a little above their argument. */
+/* Greatest harmonic of a wave: Bessel functions vanish a little above their argument. */
 static double harmonics_of(const struct search *w, size_t wave)
 {
     const double x = w->half * frequency_of(w, wave);
@@ -101,8 +103,11 @@ static double harmonics_of(const struct search *w, size_t wave)
     return ceil(x + 3 * cbrt(x) + 1);
 }
 
+/* Choose the window and the waves, which leave part of the harmonics free. */
 static fbp_status choose_waves(struct search *w)
 {
+    static const double most_harmonics = 0.75; /* per view */
+    static const double highest = 1; /* frequency per column: higher ones are near their aliases */
     const double last = (double)w->n_columns - 1;
 
     w->half = fmin(w->centre, last - w->centre) + 0.5;
@@ -116,32 +121,25 @@ static fbp_status choose_waves(struct search *w)
     return FBP_OK;
 }
 
-static double window_at(const struct search *w, size_t column)
-{
-    const double in = (w->half - fabs((double)column - w->centre)) / (taper * w->half);
-
-    return in <= 0 ? 0 : in >= 1 ? 1 : 0.5 - 0.5 * cos(FBP_PI * in);
-}
-
-static void make_table(struct search *w)
-{
-    for (size_t c = 0; c < w->n_columns; c++)
-        for (size_t i = 0; i < w->n_waves; i++) {
-            const double phase = frequency_of(w, i) * ((double)c - w->centre);
-            const double weight = window_at(w, c);
-            w->table[(2 * c + 0) * MOST_WAVES + i] = weight * cos(phase);
-            w->table[(2 * c + 1) * MOST_WAVES + i] = -weight * sin(phase);
-        }
-}
-
 static double *wave_of(const struct search *w, int part, size_t wave, size_t row)
 {
     return w->waves + (((size_t)part * MOST_WAVES + wave) * w->n_rows + row) * w->n_views;
 }
 
+/* Transform all rows to waves. */
 static void transform(struct search *w)
 {
-    make_table(w);
+    static const double taper = 0.2; /* part of half the window, at either end */
+
+    for (size_t c = 0; c < w->n_columns; c++) {
+        const double in = (w->half - fabs((double)c - w->centre)) / (taper * w->half);
+        const double weight = in <= 0 ? 0 : in >= 1 ? 1 : 0.5 - 0.5 * cos(FBP_PI * in);
+        for (size_t i = 0; i < w->n_waves; i++) {
+            const double phase = frequency_of(w, i) * ((double)c - w->centre);
+            w->table[(2 * c + 0) * MOST_WAVES + i] = weight * cos(phase);
+            w->table[(2 * c + 1) * MOST_WAVES + i] = -weight * sin(phase);
+        }
+    }
     for (size_t row = 0; row < w->n_rows; row++)
         for (size_t k = 0; k < w->n_views; k++) {
             const float *x = w->values + (row * w->n_views + k) * w->n_columns;
@@ -158,7 +156,7 @@ static void transform(struct search *w)
 
 static double dot(const double *a, const double *b, size_t n)
 {
-    double sums[4] = {0}; /* four at a time: each waits for the one before */
+    double sums[4] = {0}; /* four, because each addition waits for the one before */
     size_t i = 0;
 
     for (; i + 4 <= n; i += 4)
@@ -169,7 +167,7 @@ static double dot(const double *a, const double *b, size_t n)
     return sums[0] + sums[1] + (sums[2] + sums[3]);
 }
 
-/* The vector behind the last, freed of all before it; left out if it is little but them. */
+/* Orthonormalise the vector that follows the last; it is left out if nearly nothing remains. */
 static void add_vector(struct basis *b, int odd, size_t n)
 {
     double *v = b->vectors[odd] + b->n[odd] * n;
@@ -189,35 +187,7 @@ static void add_vector(struct basis *b, int odd, size_t n)
     b->n[odd]++;
 }
 
-/* All harmonics up to one. */
-static void extend_basis(struct search *w, size_t harmonic)
-{
-    struct basis *b = &w->basis;
-    const size_t n = w->n_views;
-
-    for (; b->harmonic <= harmonic; b->harmonic++)
-        for (int part = 0; part < 2; part++) {
-            const int odd = (int)(b->harmonic % 2);
-            double *v = b->vectors[odd] + b->n[odd] * n;
-            for (size_t k = 0; k < n; k++) {
-                const double phase = (double)b->harmonic * w->angles[k];
-                v[k] = part ? sin(phase) : cos(phase);
-            }
-            if (part == 0 || b->harmonic > 0)
-                add_vector(b, odd, n);
-        }
-}
-
-/* Rings are the same in all views: of the part that changes its sign in mirror images, too. */
-static void begin_basis(struct search *w)
-{
-    w->basis.n[0] = w->basis.n[1] = w->basis.harmonic = 0;
-    for (size_t k = 0; k < w->n_views; k++)
-        w->basis.vectors[1][k] = 1;
-    add_vector(&w->basis, 1, w->n_views);
-}
-
-/* Products of what two vectors have beside their parts in the basis. */
+/* Products of the parts of two vectors outside of the basis. */
 struct rest {
     double xx, xy, yy;
 };
@@ -237,14 +207,31 @@ static struct rest rest_of(const struct search *w, int odd, const double *x, con
     return r;
 }
 
-/* Moved by d, a wave x + i y becomes (x + i y) exp(i f d); its real part has even harmonics, the
- * other odd ones. */
+/* Fit all waves.  Shifted by d, a wave x + i y becomes (x + i y) exp(i f d); its real part has even
+ * harmonics, the imaginary part odd ones. */
 static void fit_waves(struct search *w)
 {
-    begin_basis(w);
+    struct basis *b = &w->basis;
+    const size_t n = w->n_views;
+
+    /* Rings are the same in all views, also in the part that changes its sign in mirror images. */
+    b->n[0] = b->n[1] = b->harmonic = 0;
+    for (size_t k = 0; k < n; k++)
+        b->vectors[1][k] = 1;
+    add_vector(b, 1, n);
     for (size_t i = 0; i < w->n_waves; i++) {
-        extend_basis(w, (size_t)harmonics_of(w, i));
-        const double freedom = (double)(2 * w->n_views - w->basis.n[0] - w->basis.n[1]);
+        for (const size_t last = (size_t)harmonics_of(w, i); b->harmonic <= last; b->harmonic++)
+            for (int part = 0; part < 2; part++) {
+                const int odd = (int)(b->harmonic % 2);
+                double *v = b->vectors[odd] + b->n[odd] * n;
+                for (size_t k = 0; k < n; k++) {
+                    const double phase = (double)b->harmonic * w->angles[k];
+                    v[k] = part ? sin(phase) : cos(phase);
+                }
+                if (part == 0 || b->harmonic > 0)
+                    add_vector(b, odd, n);
+            }
+        const double freedom = (double)(2 * n - b->n[0] - b->n[1]);
         for (size_t row = 0; row < w->n_rows; row++) {
             const double *x = wave_of(w, 0, i, row), *y = wave_of(w, 1, i, row);
             const struct rest even = rest_of(w, 0, x, y), odd = rest_of(w, 1, x, y);
@@ -256,8 +243,8 @@ static void fit_waves(struct search *w)
     }
 }
 
-/* Of some rows or waves: half the logarithm of the likelihood, negative, noise being unknown. */
-static double cost(const struct search *w, double d, size_t part, size_t parts)
+/* Half the negative logarithm of the likelihood, for unknown noise. */
+static double cost(const struct search *w, double d)
 {
     double sum = 0;
 
@@ -265,26 +252,27 @@ static double cost(const struct search *w, double d, size_t part, size_t parts)
         const struct misfit *m = &w->misfits[i];
         const double phase = 2 * m->frequency * d;
         const double j = m->a + m->b * cos(phase) + m->c * sin(phase);
-        if (i / w->n_rows % parts == part && m->a > 0)
+        if (m->a > 0)
             sum += m->freedom / 2 * log(fmax(j, 1e-9 * m->a));
     }
     return sum;
 }
 
-/* The least cost, and its standard deviation. */
-static double least(const struct search *w, double about, size_t part, size_t parts, double *error)
+/* The shift of least cost near 0, and its standard deviation. */
+static double least(const struct search *w, double *error)
 {
-    double best = about, lowest = INFINITY, step = fine;
+    static const double range = 3, fine = 0.125;
+    double best = 0, lowest = INFINITY, step = fine;
 
-    for (double d = about - range; d <= about + range; d += fine) {
-        const double y = cost(w, d, part, parts);
+    for (double d = -range; d <= range; d += fine) {
+        const double y = cost(w, d);
         best = y < lowest ? d : best;
         lowest = fmin(lowest, y);
     }
     *error = INFINITY;
     for (int i = 0; i < 4; i++) {
-        const double y0 = cost(w, best - step, part, parts), y1 = cost(w, best, part, parts);
-        const double y2 = cost(w, best + step, part, parts), bend = y0 - 2 * y1 + y2;
+        const double y0 = cost(w, best - step), y1 = cost(w, best), y2 = cost(w, best + step);
+        const double bend = y0 - 2 * y1 + y2;
         if (!(bend > 0))
             return best;
         best += fmax(-1, fmin(1, (y0 - y2) / (2 * bend))) * step;
@@ -294,45 +282,7 @@ static double least(const struct search *w, double about, size_t part, size_t pa
     return best;
 }
 
-static fbp_status allocate(struct search *w)
-{
-    const size_t n = w->n_views;
-
-    FBP_TRY(fbp_alloc((void **)&w->table, 2 * sizeof(double) * MOST_WAVES * w->n_columns,
-                      "a table of waves"));
-    memset(w->table, 0, 2 * sizeof(double) * MOST_WAVES * w->n_columns);
-    FBP_TRY(fbp_alloc((void **)&w->waves, 2 * sizeof(double) * MOST_WAVES * w->n_rows * n,
-                      "waves of a sinogram"));
-    for (int i = 0; i < 2; i++)
-        FBP_TRY(
-            fbp_alloc((void **)&w->basis.vectors[i], (n + 3) * n * sizeof(double), "harmonics"));
-    return fbp_calloc((void **)&w->misfits, MOST_WAVES * w->n_rows, sizeof *w->misfits, "waves");
-}
-
-static void clear(struct search *w)
-{
-    free(w->angles);
-    fbp_free(w->values);
-    fbp_free(w->table);
-    fbp_free(w->waves);
-    for (int i = 0; i < 2; i++)
-        fbp_free(w->basis.vectors[i]);
-    free(w->misfits);
-}
-
-/* By how much a wave of a row would have the sum of costs fall. */
-static double slope(const struct misfit *m, double d)
-{
-    const double phase = 2 * m->frequency * d;
-    const double j = m->a + m->b * cos(phase) + m->c * sin(phase);
-
-    return m->a > 0 ? m->freedom * m->frequency * (m->c * cos(phase) - m->b * sin(phase)) /
-                          fmax(j, 1e-9 * m->a)
-                    : 0;
-}
-
-/* Sum of squares of slopes of groups: of `of` neighbouring waves in all rows, or of rows in all
- * waves. */
+/* Sum of squares of the cost's slopes, one per group of waves and rows. */
 static double scatter(const struct search *w, double d, size_t waves, size_t rows)
 {
     double squares = 0;
@@ -341,53 +291,49 @@ static double scatter(const struct search *w, double d, size_t waves, size_t row
         for (size_t r = 0; r < w->n_rows; r += rows) {
             double sum = 0;
             for (size_t k = i; k < i + waves && k < w->n_waves; k++)
-                for (size_t q = r; q < r + rows && q < w->n_rows; q++)
-                    sum += slope(&w->misfits[k * w->n_rows + q], d);
+                for (size_t q = r; q < r + rows && q < w->n_rows; q++) {
+                    const struct misfit *m = &w->misfits[k * w->n_rows + q];
+                    const double phase = 2 * m->frequency * d;
+                    const double j = m->a + m->b * cos(phase) + m->c * sin(phase);
+                    sum += m->a > 0
+                               ? m->freedom * m->frequency *
+                                     (m->c * cos(phase) - m->b * sin(phase)) / fmax(j, 1e-9 * m->a)
+                               : 0;
+                }
             squares += sum * sum;
         }
     return squares;
-}
-
-static void compare_parts(const struct search *w, struct fbp_wedge *out)
-{
-    double lo = INFINITY, hi = -INFINITY, error;
-    double all = least(w, 0, 0, 1, &out->error);
-
-    for (size_t i = 0; i < PARTS; i++) {
-        const double d = least(w, all, i, PARTS, &error);
-        lo = fmin(lo, d);
-        hi = fmax(hi, d);
-    }
-    out->spread = (hi - lo) * (double)w->bin;
-    const double var = out->error * out->error;
-    const double a = var * sqrt(scatter(w, all, 2, w->n_rows));
-    const double b = w->n_rows > 3 ? var * sqrt(scatter(w, all, w->n_waves, 1)) : 0;
-    out->error = fmax(out->error, fmax(a, b)) * (double)w->bin;
 }
 
 fbp_status fbp_wedge_find(struct fbp_wedge *out, const struct fbp_sinogram *s, double near)
 {
     struct search w = {0};
     fbp_status st = FBP_OK;
-    double shift = 0;
 
-    FBP_TRY_GOTO(join(&w, s));
-    shift = ((double)w.bin - 1) / 2;
-    w.centre = (near - shift) / (double)w.bin;
-    FBP_TRY_GOTO(allocate(&w));
+    FBP_TRY_GOTO(begin_search(&w, s));
+    const double bin = (double)w.bin, shift = (bin - 1) / 2;
+    w.centre = (near - shift) / bin;
     for (int i = 0; i < ROUNDS; i++) {
-        double error;
         FBP_TRY_GOTO(choose_waves(&w));
         transform(&w);
         fit_waves(&w);
-        const double d = least(&w, 0, 0, 1, &error);
-        compare_parts(&w, out);
+        const double d = least(&w, &out->error);
+        const double var = out->error * out->error;
+        const double a = var * sqrt(scatter(&w, d, 2, w.n_rows));
+        const double b = w.n_rows > 3 ? var * sqrt(scatter(&w, d, w.n_waves, 1)) : 0;
+        out->error = fmax(out->error, fmax(a, b)) * bin;
         w.centre += d;
         if (fabs(d) < 0.05)
             break;
     }
-    out->column = w.centre * (double)w.bin + shift;
+    out->column = w.centre * bin + shift;
 fail:
-    clear(&w);
+    free(w.angles);
+    fbp_free(w.values);
+    fbp_free(w.table);
+    fbp_free(w.waves);
+    for (int i = 0; i < 2; i++)
+        fbp_free(w.basis.vectors[i]);
+    free(w.misfits);
     return st;
 }

@@ -2,7 +2,7 @@
 #ifndef FBP_SRC_CALLED_H
 #define FBP_SRC_CALLED_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 /** Room for the sentence of a function that fails. */
 enum { FBP_WHY_BYTES = 512 };

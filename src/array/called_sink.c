@@ -5,9 +5,8 @@
 #include "array/file/bytes.h"
 #include "array/sink.h"
 
-#include "base/mem.h"
-#include "base/sizes.h"
-#include "base/stop.h"
+#include "base/base.h"
+#include "base/threads.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 #include "array/chunked.h"
 
 #include "base/cache.h"
-#include "base/mem.h"
+#include "base/base.h"
 
 static fbp_status make_tables(struct fbp_chunked *c)
 {

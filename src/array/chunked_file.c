@@ -3,7 +3,7 @@
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>

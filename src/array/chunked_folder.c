@@ -4,7 +4,7 @@
 #include "array/file/outfile.h"
 #include "array/file/room.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <dirent.h>

@@ -3,8 +3,8 @@
 #include "array/file/bytes.h"
 #include "array/joint.h"
 
-#include "base/mem.h"
-#include "base/pool.h"
+#include "base/base.h"
+#include "base/threads.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "array/chunked.h"
 #include "array/formats.h"
 
-#include "base/environment.h"
-#include "base/pool.h"
+#include "base/system.h"
+#include "base/threads.h"
 #include "base/text.h"
 
 #include <stdlib.h>

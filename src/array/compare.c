@@ -1,9 +1,7 @@
 #include "fbp/array.h"
 
-#include "base/mem.h"
-#include "base/range.h"
-#include "base/sizes.h"
-#include "base/stop.h"
+#include "base/base.h"
+#include "base/threads.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #include "array/file/values.h"
 #include "array/onto.h"
 
-#include "base/clock.h"
-#include "base/mem.h"
+#include "base/system.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <pthread.h>

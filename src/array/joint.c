@@ -4,8 +4,8 @@
 #include "array/file/outfile.h"
 
 #include "base/cache.h"
-#include "base/mem.h"
-#include "base/stop.h"
+#include "base/base.h"
+#include "base/threads.h"
 #include "base/text.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "array/chunked.h"
 #include "array/joint.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <stdio.h>
 #include <string.h>

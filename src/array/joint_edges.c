@@ -2,7 +2,7 @@
 #include "array/file/bytes.h"
 #include "array/joint.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -7,8 +7,8 @@
 #include "array/joint.h"
 
 #include "base/cache.h"
-#include "base/mem.h"
-#include "base/stop.h"
+#include "base/base.h"
+#include "base/threads.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "array/file/outfile.h"
 #include "array/joint.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>

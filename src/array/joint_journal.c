@@ -15,8 +15,8 @@
 #include "array/joint.h"
 #include "array/part.h"
 
-#include "base/environment.h"
-#include "base/mem.h"
+#include "base/system.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <dirent.h>

@@ -8,7 +8,7 @@
 #include "array/joint.h"
 #include "array/sink_stack.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdio.h>

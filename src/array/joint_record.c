@@ -9,7 +9,7 @@
 #include "array/joint.h"
 #include "array/sink_stack.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <errno.h>

@@ -2,8 +2,8 @@
  * like it tells the others of it, and they look. */
 #include "array/joint.h"
 
-#include "base/clock.h"
-#include "base/mem.h"
+#include "base/system.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <dirent.h>

@@ -1,7 +1,7 @@
 /* The mean of all slices of a source. */
 #include "array/array.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <string.h>
 

@@ -3,8 +3,7 @@
 #include "array/file/bytes.h"
 #include "array/sink.h"
 
-#include "base/mem.h"
-#include "base/sizes.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <stdio.h>

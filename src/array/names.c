@@ -2,7 +2,7 @@
 #include "array/file/format.h"
 #include "array/formats.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <dirent.h>

@@ -1,7 +1,7 @@
 /* The numbers in the names of files: order, and which number counts. */
 #include "array/numbered.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
 #ifndef FBP_SRC_NUMBERED_H
 #define FBP_SRC_NUMBERED_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stddef.h>

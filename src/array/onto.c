@@ -1,6 +1,6 @@
 #include "array/onto.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <string.h>

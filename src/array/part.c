@@ -3,9 +3,9 @@
 #include "array/file/outfile.h"
 #include "array/stack_names.h"
 
-#include "base/clock.h"
-#include "base/mem.h"
-#include "base/stop.h"
+#include "base/system.h"
+#include "base/base.h"
+#include "base/threads.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 
 #include "fbp/array.h"
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <sys/stat.h>
 

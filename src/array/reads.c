@@ -4,7 +4,7 @@
 #include "array/stack_names.h"
 
 #include "base/cache.h"
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <limits.h>

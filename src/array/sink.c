@@ -5,9 +5,8 @@
 #include "array/sink_stack.h"
 
 #include "base/cache.h"
-#include "base/mem.h"
-#include "base/process.h"
-#include "base/stop.h"
+#include "base/base.h"
+#include "base/threads.h"
 
 #include <unistd.h>
 

@@ -6,8 +6,8 @@
 #include "array/file/room.h"
 #include "array/sink.h"
 
-#include "base/mem.h"
-#include "base/stop.h"
+#include "base/base.h"
+#include "base/threads.h"
 #include "base/text.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include "array/file/outfile.h"
 #include "array/sink.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <errno.h>

@@ -10,9 +10,7 @@
 #include "array/ways.h"
 
 #include "base/cache.h"
-#include "base/mem.h"
-#include "base/range.h"
-#include "base/sizes.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <math.h>

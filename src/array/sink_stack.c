@@ -5,8 +5,8 @@
 #include "array/joint.h"
 
 #include "base/cache.h"
-#include "base/mem.h"
-#include "base/pool.h"
+#include "base/base.h"
+#include "base/threads.h"
 #include "base/text.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "array/sink_stack.h"
 #include "array/stack_names.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <dirent.h>

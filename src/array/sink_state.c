@@ -2,7 +2,7 @@
 #include "array/sink.h"
 
 #include "array/file/bytes.h"
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <errno.h>

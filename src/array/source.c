@@ -8,7 +8,7 @@
 #include "array/stack.h"
 #include "array/stack_names.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "geometry/ranges.h"
 

@@ -2,7 +2,7 @@
 #include "array/file/bytes.h"
 #include "array/sink.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "array/file/values.h"
 #include "array/names.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <pthread.h>

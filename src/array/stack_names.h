@@ -5,7 +5,7 @@
 
 #include "array/file/watch.h"
 #include "array/numbered.h"
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -27,7 +27,7 @@
 #include "array/far.h"
 #include "backend/ledger.h"
 #include "backend/meridian.h"
-#include "base/pool.h"
+#include "base/threads.h"
 #include "filter/filter.h"
 #include "geometry/volume.h"
 #include "prep/prep.h"

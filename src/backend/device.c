@@ -3,8 +3,8 @@
 #include "backend/device.h"
 
 #include "backend/statistics.h"
-#include "base/clock.h"
-#include "base/mem.h"
+#include "base/system.h"
+#include "base/base.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef FBP_SRC_LINK_METER_H
 #define FBP_SRC_LINK_METER_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 enum { FBP_HOST = -1 };
 

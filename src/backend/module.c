@@ -1,6 +1,6 @@
 #include "backend/module.h"
 
-#include "base/plugin.h"
+#include "base/system.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

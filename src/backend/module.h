@@ -10,8 +10,7 @@
 #include "backend/backend.h"
 
 #include "base/cache.h"
-#include "base/cpu.h"
-#include "base/environment.h"
+#include "base/system.h"
 
 /** Raised with every change of what crosses the border. */
 enum { FBP_MODULE_VERSION = 27 };

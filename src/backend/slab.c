@@ -1,6 +1,6 @@
 #include "backend/slab.h"
 
-#include "base/status.h"
+#include "base/base.h"
 
 fbp_status fbp_slab_box(const struct fbp_job *job, const size_t box[3][2], struct fbp_slab *out)
 {

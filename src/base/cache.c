@@ -1,7 +1,7 @@
-/* Hashes, and measurements cached in files from run to run. */
+/* A hash, and measurements cached in files from run to run: see cache.h. */
 #include "base/cache.h"
 
-#include "base/environment.h"
+#include "base/system.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,20 +20,13 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 32;
 }
 
-/* Little-endian on every machine. */
+/* Load a little-endian number. */
 static inline uint64_t load64(const unsigned char *p)
 {
     uint64_t x;
 
     memcpy(&x, p, sizeof x);
     return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(x) : x;
-}
-
-static uint64_t load_rest(const unsigned char *p, size_t n)
-{
-    unsigned char padded[8] = {0};
-    memcpy(padded, p, n < 8 ? n : 8);
-    return load64(padded);
 }
 
 static inline uint64_t take(uint64_t lane, const unsigned char *p)
@@ -45,7 +38,7 @@ static inline uint64_t take(uint64_t lane, const unsigned char *p)
 uint64_t fbp_hash(uint64_t seed, const void *data, size_t n)
 {
     const unsigned char *p = data;
-    /* Four variables, not an array: compilers keep an array's loop, and its lanes in memory. */
+    /* Four variables, because compilers keep an array in memory. */
     uint64_t a = seed ^ 0x9e3779b97f4a7c15u, b = seed + 1, c = seed ^ 0x94d049bb133111ebu,
              d = seed + n;
 
@@ -56,48 +49,51 @@ uint64_t fbp_hash(uint64_t seed, const void *data, size_t n)
         d = take(d, p + 24);
     }
     uint64_t h = mix(a) ^ mix(b + 1) * 3 ^ mix(c + 2) * 5 ^ mix(d + 3) * 7;
-    for (; n > 0; n -= n < 8 ? n : 8, p += 8)
-        h = mix(h ^ load_rest(p, n));
+    for (; n > 0; n -= n < 8 ? n : 8, p += 8) {
+        unsigned char padded[8] = {0};
+        memcpy(padded, p, n < 8 ? n : 8);
+        h = mix(h ^ load64(padded));
+    }
     return mix(h);
 }
 
-enum { MOST_BYTES = 1 << 16, MOST_PATH = 4096 };
+enum { MAX_BYTES = 1 << 16, MAX_PATH = 4096 };
 
-/* The path of the file, its folders made if `make`; false if there is no place for one. */
-static bool find_path(const char *name, char path[MOST_PATH], bool make)
+/* The path of a file of the cache, its folders made if `make`; false if there is no folder. */
+static bool find_path(const char *name, char path[MAX_PATH], bool make)
 {
     const char *cache = fbp_environment(FBP_ENV_CACHE);
     const char *home = fbp_environment(FBP_ENV_HOME);
     int n;
 
-    if (cache && cache[0] == '/') /* relative ones are to be ignored */
-        n = snprintf(path, MOST_PATH, "%s", cache);
+    if (cache && cache[0] == '/') /* relative ones are ignored, as XDG requires */
+        n = snprintf(path, MAX_PATH, "%s", cache);
     else if (home && home[0] == '/')
-        n = snprintf(path, MOST_PATH, "%s/.cache", home);
+        n = snprintf(path, MAX_PATH, "%s/.cache", home);
     else
         return false;
-    if (n < 0 || n > MOST_PATH - 8 - (int)strlen(name))
+    if (n < 0 || n > MAX_PATH - 8 - (int)strlen(name))
         return false;
     if (make)
         (void)mkdir(path, 0700);
-    n += snprintf(path + n, (size_t)(MOST_PATH - n), "/fbp");
+    n += snprintf(path + n, (size_t)(MAX_PATH - n), "/fbp");
     if (make)
         (void)mkdir(path, 0777);
-    snprintf(path + n, (size_t)(MOST_PATH - n), "/%s", name);
+    snprintf(path + n, (size_t)(MAX_PATH - n), "/%s", name);
     return true;
 }
 
-/* The lines below the title; NULL if they cannot be used.  To be freed. */
+/* The lines after the title, to be freed; NULL if they cannot be used. */
 static char *read_lines(const char *path, const char *title)
 {
     FILE *file = fopen(path, "r");
-    char *text = file ? calloc(1, MOST_BYTES + 1) : NULL;
-    size_t n = text ? fread(text, 1, MOST_BYTES + 1, file) : 0;
+    char *text = file ? calloc(1, MAX_BYTES + 1) : NULL;
+    size_t n = text ? fread(text, 1, MAX_BYTES + 1, file) : 0;
 
     if (file)
         (void)fclose(file);
     const size_t above = strlen(title);
-    if (!text || n < above || n > MOST_BYTES || memcmp(text, title, above) != 0 ||
+    if (!text || n < above || n > MAX_BYTES || memcmp(text, title, above) != 0 ||
         strlen(text) != n || text[n - 1] != '\n') {
         free(text);
         return NULL;
@@ -106,7 +102,7 @@ static char *read_lines(const char *path, const char *title)
     return text;
 }
 
-/* The value of the line "key<TAB>value"; NULL if it is another key's. */
+/* The value of the line "key<TAB>value"; NULL if it has another key. */
 static const char *value_of(const char *line, const char *key)
 {
     const size_t n = strlen(key);
@@ -116,7 +112,7 @@ static const char *value_of(const char *line, const char *key)
 
 bool fbp_kept_recall(const struct fbp_kept_file *file, const char *key, char *value, size_t n)
 {
-    char path[MOST_PATH], *rest = NULL;
+    char path[MAX_PATH], *rest = NULL;
     char *text = find_path(file->name, path, false) ? read_lines(path, file->title) : NULL;
     const char *found = NULL;
 
@@ -130,25 +126,12 @@ bool fbp_kept_recall(const struct fbp_kept_file *file, const char *key, char *va
     return fits;
 }
 
-/* The title, all other lines of `old`, and the new one. */
-static bool write_lines(FILE *to, const char *title, char *old, const char *key, const char *value)
-{
-    char *rest = NULL;
-    bool ok = fputs(title, to) >= 0;
-
-    for (char *line = old ? strtok_r(old, "\n", &rest) : NULL; line;
-         line = strtok_r(NULL, "\n", &rest))
-        if (!value_of(line, key))
-            ok = ok && fprintf(to, "%s\n", line) > 0;
-    return ok && fprintf(to, "%s\t%s\n", key, value) > 0;
-}
-
-/* A file that is to take the place of the one at `path`: its own name in `part`; NULL: not there.
+/* A temporary file with a name of its own, which will replace the one at `path`; NULL on failure.
  */
-static FILE *open_part(const char *path, char part[MOST_PATH + 8])
+static FILE *open_part(const char *path, char part[MAX_PATH + 8])
 {
-    snprintf(part, MOST_PATH + 8, "%s.XXXXXX", path);
-    const int fd = mkstemp(part); /* other devices and processes may be doing the same */
+    snprintf(part, MAX_PATH + 8, "%s.XXXXXX", path);
+    const int fd = mkstemp(part); /* other processes may write the same file */
     FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
 
     if (!to && fd >= 0) {
@@ -158,7 +141,7 @@ static FILE *open_part(const char *path, char part[MOST_PATH + 8])
     return to;
 }
 
-/* It is whole before it replaces the old one. */
+/* Replace the file at `path`, if the new one is complete. */
 static void close_part(FILE *to, bool ok, const char *part, const char *path)
 {
     ok = ok && fflush(to) == 0 && fsync(fileno(to)) == 0;
@@ -169,21 +152,25 @@ static void close_part(FILE *to, bool ok, const char *part, const char *path)
 
 void fbp_kept_keep(const struct fbp_kept_file *file, const char *key, const char *value)
 {
-    char path[MOST_PATH], part[MOST_PATH + 8];
+    char path[MAX_PATH], part[MAX_PATH + 8], *rest = NULL;
+    FILE *to = find_path(file->name, path, true) ? open_part(path, part) : NULL;
 
-    if (!find_path(file->name, path, true))
-        return;
-    FILE *to = open_part(path, part);
     if (!to)
         return;
     char *old = read_lines(path, file->title);
-    close_part(to, write_lines(to, file->title, old, key, value), part, path);
+    bool ok = fputs(file->title, to) >= 0;
+    for (char *line = old ? strtok_r(old, "\n", &rest) : NULL; line;
+         line = strtok_r(NULL, "\n", &rest))
+        if (!value_of(line, key))
+            ok = ok && fprintf(to, "%s\n", line) > 0;
+    ok = ok && fprintf(to, "%s\t%s\n", key, value) > 0;
+    close_part(to, ok, part, path);
     free(old);
 }
 
 void *fbp_kept_read(const char *name, size_t *n)
 {
-    char path[MOST_PATH];
+    char path[MAX_PATH];
     FILE *file = find_path(name, path, false) ? fopen(path, "r") : NULL;
     struct stat is;
     void *data = NULL;
@@ -201,7 +188,7 @@ void *fbp_kept_read(const char *name, size_t *n)
 
 void fbp_kept_write(const char *name, const void *data, size_t n)
 {
-    char path[MOST_PATH], part[MOST_PATH + 8];
+    char path[MAX_PATH], part[MAX_PATH + 8];
     FILE *to = find_path(name, path, true) ? open_part(path, part) : NULL;
 
     if (to)

@@ -1,17 +1,10 @@
-/* Text: formatting, safe printing of text from files, JSON. */
+/* Text: sizes, names, paths, safe printing of text from files, JSON: see text.h. */
 #include "base/text.h"
-
-#include "fbp/types.h"
-
-#include "base/mem.h"
-#include "base/status.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -53,29 +46,10 @@ char *fbp_bytes_up_text(char *buf, size_t n, uint64_t bytes)
     return buf;
 }
 
-enum { MAX_WORD = 48 };
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* One letter more of the first word: row[j] is the distance of its beginning to b[0, j). */
-static void next_row(size_t *row, size_t i, char letter, const char *b, size_t nb)
-{
-    size_t diagonal = row[0];
-
-    row[0] = i;
-    for (size_t j = 1; j <= nb; j++) {
-        const bool same = tolower((unsigned char)letter) == tolower((unsigned char)b[j - 1]);
-        const size_t swap = diagonal + !same;
-        diagonal = row[j];
-        row[j] = least(swap, least(row[j], row[j - 1]) + 1);
-    }
-}
-
+/* Levenshtein distance, ignoring case (Wagner and Fischer 1974, with one row of the table). */
 static size_t edit_distance(const char *a, const char *b)
 {
+    enum { MAX_WORD = 48 };
     const size_t na = strlen(a), nb = strlen(b);
     size_t row[MAX_WORD + 1];
 
@@ -83,8 +57,17 @@ static size_t edit_distance(const char *a, const char *b)
         return MAX_WORD;
     for (size_t j = 0; j <= nb; j++)
         row[j] = j;
-    for (size_t i = 1; i <= na; i++)
-        next_row(row, i, a[i - 1], b, nb);
+    for (size_t i = 1; i <= na; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= nb; j++) {
+            const bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
+            const size_t replace = diagonal + !same;
+            const size_t insert = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = replace < insert ? replace : insert;
+        }
+    }
     return row[nb];
 }
 
@@ -154,13 +137,11 @@ bool fbp_has_extension(const char *path, const char *extensions)
     return false;
 }
 
-/* Text that may come from a file, for a terminal: UTF-8 stays, what a terminal would obey does not.
- * Unicode 15, 3.9 (well-formed UTF-8) and 23.1 (control codes). */
-
-/* The first character of text[0..n): its length, 1 to 4, or 0 if it is none, and its number. */
+/* Decode the first UTF-8 character of text[0..n) into *number; returns its length, 1 to 4, or 0 if
+ * it is not well formed (Unicode 15, 3.9). */
 static size_t decode(const unsigned char *text, size_t n, unsigned *number)
 {
-    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000}; /* longer forms are no UTF-8 */
+    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000}; /* longer forms are invalid */
     const unsigned lead = text[0];
     const size_t len = lead < 0x80            ? 1
                        : (lead >> 5) == 0x06u ? 2
@@ -180,13 +161,6 @@ static size_t decode(const unsigned char *text, size_t n, unsigned *number)
     return *number < least[len] || *number > 0x10ffff || surrogate ? 0 : len;
 }
 
-/* C0, DEL, C1; ends of lines and paragraphs, and what turns the direction of writing round. */
-static bool commands_terminal(unsigned number)
-{
-    return number < 0x20 || (number >= 0x7f && number < 0xa0) ||
-           (number >= 0x2028 && number <= 0x202e) || (number >= 0x2066 && number <= 0x2069);
-}
-
 size_t fbp_printable(char *out, size_t room, const char *text, size_t n, const char *keep)
 {
     FBP_GIVEN_ELSE(0, out, text, keep);
@@ -194,14 +168,17 @@ size_t fbp_printable(char *out, size_t room, const char *text, size_t n, const c
 
     for (size_t i = 0; i < n;) {
         const unsigned char *at = (const unsigned char *)text + i;
-        unsigned number = 0;
+        unsigned c = 0;
         char one[8];
-        const size_t len = decode(at, n - i, &number);
-        const bool kept = len == 1 && number != 0 && strchr(keep, (int)number);
-        if (len > 0 && (kept || !commands_terminal(number)))
+        const size_t len = decode(at, n - i, &c);
+        const bool kept = len == 1 && c != 0 && strchr(keep, (int)c);
+        /* C0, DEL, C1 (Unicode 15, 23.1), line and paragraph ends, changes of direction. */
+        const bool control = c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
+                             (c >= 0x2066 && c <= 0x2069);
+        if (len > 0 && (kept || !control))
             snprintf(one, sizeof one, "%.*s", (int)len, (const char *)at);
         else
-            snprintf(one, sizeof one, "\\u%04x", len > 0 ? number : *at);
+            snprintf(one, sizeof one, "\\u%04x", len > 0 ? c : *at);
         const size_t more = strlen(one);
         if (used + more >= room)
             break;
@@ -214,123 +191,102 @@ size_t fbp_printable(char *out, size_t room, const char *text, size_t n, const c
     return used;
 }
 
-/* cJSON says of text that it does not understand and of memory that has ended that there is no
- * value.  So text that it refuses is looked at once more, without memory: if that finds no mistake,
- * memory was it. */
+/* JSON
+ *
+ * cJSON returns NULL for text that is not JSON and for a failed allocation alike.  Rejected text is
+ * therefore checked again, without allocations: if it is valid, memory was exhausted.  Each of the
+ * functions below returns the end of the construct that begins at p, or NULL for a mistake. */
 
-/* cJSON's own bounds. */
-enum { DEEPEST = CJSON_NESTING_LIMIT, LONGEST_NUMBER = 63 };
-
-static const char *value(const char *p, int depth);
-
-static const char *skip(const char *p)
+static const char *skip_space(const char *p)
 {
     while (*p && (unsigned char)*p <= ' ')
         p++;
     return p;
 }
 
-/* Four hexadecimal digits; -1 if they are none. */
+/* The four hexadecimal digits at p; -1 if there are fewer. */
 static long hex(const char *p)
 {
-    const size_t n = strspn(p, "0123456789abcdefABCDEF");
     char digits[5] = "";
 
-    if (n < 4)
+    if (strspn(p, "0123456789abcdefABCDEF") < 4)
         return -1;
     memcpy(digits, p, 4);
     return strtol(digits, NULL, 16);
 }
 
-/* Behind the escape at p, a backslash; NULL if it is none. */
-static const char *escape(const char *p)
-{
-    if (p[1] != 'u')
-        return p[1] && strchr("bfnrt\"\\/", p[1]) ? p + 2 : NULL;
-    const long first = hex(p + 2);
-    if (first < 0 || (first >= 0xdc00 && first < 0xe000))
-        return NULL;
-    if (first < 0xd800 || first >= 0xe000)
-        return p + 6;
-    const long second = p[6] == '\\' && p[7] == 'u' ? hex(p + 8) : -1;
-    return second >= 0xdc00 && second < 0xe000 ? p + 12 : NULL;
-}
-
-/* Behind what begins at p; NULL where that is a mistake.  So do all of these. */
-static const char *string(const char *p)
+static const char *skip_string(const char *p)
 {
     if (*p++ != '"')
         return NULL;
-    while (p && *p != '"')
-        p = *p == '\0' ? NULL : *p == '\\' ? escape(p) : p + 1;
-    return p ? p + 1 : NULL;
-}
-
-static const char *number(const char *p)
-{
-    const size_t n = strspn(p, "+-0123456789eE.");
-    char *end = NULL;
-
-    if (n > LONGEST_NUMBER || *p == '+' || *p == '.')
-        return NULL;
-    (void)strtod(p, &end);
-    return end > p && (size_t)(end - p) == n ? end : NULL;
-}
-
-static const char *pair(const char *p, int depth)
-{
-    p = string(p);
-    if (!p || *(p = skip(p)) != ':')
-        return NULL;
-    return value(skip(p + 1), depth);
-}
-
-/* A list of values, or of keys and values. */
-static const char *list(const char *p, char last, int depth)
-{
-    const bool keys = last == '}';
-
-    if (depth >= DEEPEST)
-        return NULL;
-    p = skip(p + 1);
-    if (*p == last)
-        return p + 1;
-    for (;;) {
-        p = keys ? pair(p, depth + 1) : value(p, depth + 1);
-        if (!p)
+    while (*p != '"') {
+        if (*p == '\0')
             return NULL;
-        p = skip(p);
-        if (*p == last)
-            return p + 1;
-        if (*p != ',')
-            return NULL;
-        p = skip(p + 1);
+        if (*p != '\\') {
+            p++;
+        } else if (p[1] != 'u') {
+            if (!p[1] || !strchr("bfnrt\"\\/", p[1]))
+                return NULL;
+            p += 2;
+        } else {
+            const long first = hex(p + 2);
+            if (first < 0 || (first >= 0xdc00 && first < 0xe000))
+                return NULL;
+            p += 6;
+            if (first < 0xd800 || first >= 0xe000)
+                continue;
+            const long second = p[0] == '\\' && p[1] == 'u' ? hex(p + 2) : -1;
+            if (second < 0xdc00 || second >= 0xe000)
+                return NULL;
+            p += 6;
+        }
     }
+    return p + 1;
 }
 
-static const char *value(const char *p, int depth)
+static const char *skip_value(const char *p, int depth)
 {
     static const char *const words[] = {"null", "true", "false"};
+    enum { MAX_NUMBER = 63 }; /* cJSON's */
+    char *end = NULL;
 
     if (*p == '"')
-        return string(p);
-    if (*p == '[' || *p == '{')
-        return list(p, *p == '[' ? ']' : '}', depth);
+        return skip_string(p);
+    if (*p == '[' || *p == '{') {
+        const bool keys = *p == '{';
+        const char last = keys ? '}' : ']';
+
+        if (depth >= CJSON_NESTING_LIMIT)
+            return NULL;
+        p = skip_space(p + 1);
+        if (*p == last)
+            return p + 1;
+        for (;;) {
+            if (keys) {
+                p = skip_string(p);
+                if (!p || *(p = skip_space(p)) != ':')
+                    return NULL;
+                p = skip_space(p + 1);
+            }
+            p = skip_value(p, depth + 1);
+            if (!p)
+                return NULL;
+            p = skip_space(p);
+            if (*p == last)
+                return p + 1;
+            if (*p != ',')
+                return NULL;
+            p = skip_space(p + 1);
+        }
+    }
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strncmp(p, words[i], strlen(words[i])) == 0)
             return p + strlen(words[i]);
-    return number(p);
-}
-
-/* JSON for certain; what only cJSON might accept is none. */
-static bool is_json(const char *text, bool whole)
-{
-    const char *end;
-
-    if (strncmp(text, "\xEF\xBB\xBF", 3) == 0)
-        text += 3;
-    end = value(skip(text), 0);
-    return end && (!whole || *skip(end) == '\0');
+    const size_t n = strspn(p, "+-0123456789eE.");
+    if (n > MAX_NUMBER || *p == '+' || *p == '.')
+        return NULL;
+    (void)strtod(p, &end);
+    return end > p && (size_t)(end - p) == n ? end : NULL;
 }
 
 fbp_status fbp_json_parse(const char *text, size_t n, const char **end, cJSON **out)
@@ -338,16 +294,19 @@ fbp_status fbp_json_parse(const char *text, size_t n, const char **end, cJSON **
     const char *zero = text;
 
     *out = cJSON_ParseWithLengthOpts(text, n + 1, end, end != NULL);
-    while (*out && (zero = strchr(zero, '\\')) && strncmp(zero, "\\u0000", 6) != 0)
-        zero += 2; /* an escape */
-    if (*out && !zero)
-        return FBP_OK;
-    if (*out) { /* C's strings end there */
-        cJSON_Delete(*out);
-        *out = NULL;
-        if (end)
-            *end = zero;
-        return FBP_ERR_INVALID;
+    if (!*out) {
+        const char *start = strncmp(text, "\xEF\xBB\xBF", 3) == 0 ? text + 3 : text;
+        const char *last = skip_value(skip_space(start), 0);
+        const bool valid = last && (!end || *skip_space(last) == '\0');
+        return valid ? fbp_fail_nomem(n, "JSON") : FBP_ERR_INVALID;
     }
-    return is_json(text, end != NULL) ? fbp_fail_nomem(n, "JSON") : FBP_ERR_INVALID;
+    while ((zero = strchr(zero, '\\')) && strncmp(zero, "\\u0000", 6) != 0)
+        zero += 2; /* another escape */
+    if (!zero)
+        return FBP_OK;
+    cJSON_Delete(*out); /* C's strings would end at the character 0 */
+    *out = NULL;
+    if (end)
+        *end = zero;
+    return FBP_ERR_INVALID;
 }

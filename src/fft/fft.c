@@ -4,8 +4,8 @@
  * length.  filter/ and prep/ call these functions. */
 #include "fft/fft.h"
 
-#include "base/mem.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
 
 #include <complex.h>
 #include <math.h>

@@ -8,7 +8,7 @@
 #ifndef FBP_SRC_FFT_H
 #define FBP_SRC_FFT_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
  * for vectors of four lanes, which every processor has, without contraction. */
 #include "fft/lanes.h"
 
-#include "base/mem.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
 
 #include <math.h>
 

@@ -12,7 +12,7 @@
 #ifndef FBP_SRC_LANES_H
 #define FBP_SRC_LANES_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
 #include "fft/fft.h"
 #include "filter/parabola.h"
 
-#include "base/mem.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
 
 #include <complex.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 
 #include "fbp/recon.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "filter/pad.h"
 
 /**

@@ -1,8 +1,8 @@
 /* Tables of the filtered continuation of rows beyond the panel (pad.h), and its use on the CPU. */
 #include "filter/filter.h"
 
-#include "base/mem.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
 
 static const double COSINE_PART = 0.15; /* length of a cosine, as part of the row */
 static const double MOST_PART = 0.4;    /* greatest length of an ellipse, as in fbp_pad_reach() */

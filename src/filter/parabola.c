@@ -4,9 +4,9 @@
 
 #include "fft/fft.h"
 
-#include "base/mem.h"
-#include "base/stop.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/threads.h"
+#include "base/math.h"
 
 #include <complex.h>
 #include <math.h>

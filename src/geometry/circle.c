@@ -3,8 +3,7 @@
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 
-#include "base/mem.h"
-#include "base/sizes.h"
+#include "base/base.h"
 
 #include <stdio.h>
 #include <string.h>

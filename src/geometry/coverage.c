@@ -4,8 +4,8 @@
 
 #include "geometry/view.h"
 
-#include "base/mem.h"
-#include "base/sort.h"
+#include "base/base.h"
+#include "base/math.h"
 
 static const double TURN = 2 * FBP_PI, DEGREE = FBP_PI / 180;
 enum {

@@ -5,7 +5,7 @@
 
 #include "fbp/geometry.h"
 
-#include "base/status.h"
+#include "base/base.h"
 
 /**
  * The views' angles as one arc of a circle.

@@ -5,7 +5,7 @@
 #ifndef FBP_SRC_DIRECTIONS_H
 #define FBP_SRC_DIRECTIONS_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
 
 #include "geometry/coverage.h"
 
-#include "base/mem.h"
-#include "base/stop.h"
+#include "base/base.h"
+#include "base/threads.h"
 
 /* A panel is offset on purpose if its two sides differ by more than this part of the fan. */
 static const double ASYMMETRY = 0.02;

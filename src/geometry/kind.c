@@ -4,11 +4,8 @@
 
 #include "geometry/directions.h"
 
-#include "base/mem.h"
-#include "base/range.h"
-#include "base/sizes.h"
-#include "base/status.h"
-#include "base/stop.h"
+#include "base/base.h"
+#include "base/threads.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,11 +4,9 @@
 
 #include "fbp/directions.h"
 
-#include "base/mem.h"
-#include "base/sizes.h"
-#include "base/sort.h"
-#include "base/stop.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
+#include "base/threads.h"
 
 #include <string.h>
 

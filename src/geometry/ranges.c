@@ -1,8 +1,8 @@
 /* Checks that a scan, a panel or a volume lies within the ranges of fbp/ranges.h. */
 #include "geometry/ranges.h"
 
-#include "base/stop.h"
-#include "base/vec.h"
+#include "base/threads.h"
+#include "base/math.h"
 #include "geometry/kind.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #ifndef FBP_SRC_GEOMETRY_RANGES_H
 #define FBP_SRC_GEOMETRY_RANGES_H
 
-#include "base/range.h"
+#include "base/base.h"
 #include "fbp/scan.h"
 
 /** prefix: "scan" makes "scan.panel.n_rows" of a name. */

@@ -2,8 +2,8 @@
  * and fbp_geometry_remark() describes the errors that a reconstruction will have. */
 #include "fbp/geometry.h"
 
-#include "base/sizes.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
 
 #include <stdio.h>
 

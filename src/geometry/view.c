@@ -2,8 +2,7 @@
  * view, and flips of scans.  kind.c and facts.c call these functions for each view. */
 #include "geometry/kind.h"
 
-#include "base/range.h"
-#include "base/status.h"
+#include "base/base.h"
 
 #include <string.h>
 

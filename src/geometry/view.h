@@ -5,7 +5,7 @@
 
 #include "fbp/geometry.h"
 
-#include "base/vec.h"
+#include "base/math.h"
 
 #include <stddef.h>
 

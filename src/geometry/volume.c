@@ -3,9 +3,8 @@
 #include "geometry/volume.h"
 
 #include "base/cache.h"
-#include "base/mem.h"
-#include "base/status.h"
-#include "base/stop.h"
+#include "base/base.h"
+#include "base/threads.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #ifndef FBP_SRC_VOLUME_H
 #define FBP_SRC_VOLUME_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,11 +3,9 @@
 
 #include "geometry/kind.h"
 
-#include "base/mem.h"
-#include "base/sort.h"
-#include "base/status.h"
-#include "base/stop.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
+#include "base/threads.h"
 
 #include <stdlib.h>
 

@@ -4,9 +4,9 @@
 #include "array/file/bytes.h"
 #include "phantom/body.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
-#include "base/vec.h"
+#include "base/math.h"
 
 #include <ctype.h>
 #include <math.h>

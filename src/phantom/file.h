@@ -4,7 +4,7 @@
 
 #include "fbp/phantom.h"
 
-#include "base/status.h"
+#include "base/base.h"
 
 /* Phantoms as text. */
 

@@ -1,8 +1,8 @@
 /* Sections of convex bodies and ellipsoids by planes, for plane integrals. */
 #include "phantom/body.h"
 
-#include "base/mem.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -8,11 +8,9 @@
 #include "geometry/ranges.h"
 #include "phantom/body.h"
 
-#include "base/mem.h"
-#include "base/pool.h"
-#include "base/sizes.h"
-#include "base/stop.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/threads.h"
+#include "base/math.h"
 
 #include <math.h>
 #include <stdio.h>

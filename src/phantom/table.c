@@ -2,9 +2,8 @@
 #include "phantom/body.h"
 #include "phantom/file.h"
 
-#include "base/mem.h"
-#include "base/range.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,10 +1,9 @@
 /* Ellipsoids, densities at points and along lines, and voxel means. */
 #include "phantom/body.h"
 
-#include "base/mem.h"
-#include "base/status.h"
-#include "base/stop.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/threads.h"
+#include "base/math.h"
 
 #include <math.h>
 #include <stdlib.h>

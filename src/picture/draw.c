@@ -5,10 +5,8 @@
 #include "array/format/png/png_write.h"
 #include "picture/viewer.h"
 
-#include "base/mem.h"
-#include "base/range.h"
-#include "base/sizes.h"
-#include "base/stop.h"
+#include "base/base.h"
+#include "base/threads.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #include "geometry/kind.h"
 #include "scan/file/scan_write.h"
 
-#include "base/sizes.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
 
 #include <float.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "fbp/picture.h"
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stdio.h>
 

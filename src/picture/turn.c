@@ -1,6 +1,6 @@
 #include "picture/turn.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <math.h>
 #include <string.h>

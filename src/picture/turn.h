@@ -9,7 +9,7 @@
 #ifndef FBP_SRC_TURN_H
 #define FBP_SRC_TURN_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,9 +4,8 @@
 
 #include "backend/device.h"
 #include "backend/slab.h"
-#include "base/mem.h"
-#include "base/process.h"
-#include "base/sizes.h"
+#include "base/base.h"
+#include "base/threads.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "pipeline/job.h"

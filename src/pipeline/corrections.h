@@ -12,7 +12,7 @@
 #include "pipeline/view_step.h"
 
 #include "prep/phase.h"
-#include "prep/stripes.h"
+#include "prep/prep.h"
 
 struct fbp_corrections_step {
     struct fbp_view_step step;

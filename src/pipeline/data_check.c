@@ -5,11 +5,10 @@
 #include "array/array.h"
 #include "array/far.h"
 #include "backend/rows.h"
-#include "base/mem.h"
+#include "base/base.h"
 #include "geometry/kind.h"
 #include "pipeline/job.h"
 #include "prep/prep.h"
-#include "prep/stripes.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
 #include "array/file/bytes.h"
 #include "backend/backend.h"
 #include "backend/partners.h"
-#include "base/sizes.h"
+#include "base/base.h"
 #include "pipeline/job.h"
 #include "pipeline/plan.h"
 

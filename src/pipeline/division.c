@@ -7,7 +7,7 @@
 #include "backend/partners.h"
 #include "backend/rows.h"
 #include "backend/slab.h"
-#include "base/stop.h"
+#include "base/threads.h"
 #include "base/text.h"
 #include "pipeline/job.h"
 

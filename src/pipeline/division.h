@@ -10,7 +10,7 @@
 #include "backend/backend.h"
 #include "backend/ledger.h"
 #include "backend/link_meter.h"
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stddef.h>
 

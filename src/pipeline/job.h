@@ -3,7 +3,7 @@
 #define FBP_SRC_PIPELINE_JOB_H
 
 #include "backend/backend.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "filter/filter.h"
 #include "filter/parabola.h"
 #include "geometry/volume.h"

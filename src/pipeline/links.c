@@ -2,7 +2,7 @@
 
 #include "backend/link_meter.h"
 #include "base/cache.h"
-#include "base/environment.h"
+#include "base/system.h"
 
 #include <math.h>
 #include <pthread.h>

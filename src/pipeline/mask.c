@@ -1,7 +1,7 @@
 #include "pipeline/run.h"
 
 #include "backend/statistics.h"
-#include "base/mem.h"
+#include "base/base.h"
 #include "geometry/kind.h"
 #include "pipeline/job.h"
 

@@ -1,7 +1,6 @@
 #include "pipeline/job.h"
 
-#include "base/range.h"
-#include "base/sizes.h"
+#include "base/base.h"
 #include "geometry/ranges.h"
 
 #include <math.h>

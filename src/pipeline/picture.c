@@ -1,8 +1,7 @@
 /* Pictures of volumes, and the devices that project them. */
 #include "fbp/picture.h"
 
-#include "base/range.h"
-#include "base/sizes.h"
+#include "base/base.h"
 #include "picture/viewer.h"
 #include "pipeline/job.h"
 

@@ -6,9 +6,8 @@
 #include "array/spool.h"
 #include "backend/slab.h"
 #include "base/cache.h"
-#include "base/mem.h"
-#include "base/plugin.h"
-#include "base/sizes.h"
+#include "base/base.h"
+#include "base/system.h"
 #include "scan/file/preparation.h"
 #include "scan/file/scan_inputs.h"
 

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "geometry/kind.h"
 #include "pipeline/job.h"
-#include "prep/bad_pixels.h"
+#include "prep/prep.h"
 #include "scan/file/corrections.h"
 #include "scan/file/images.h"
 

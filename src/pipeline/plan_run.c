@@ -6,10 +6,9 @@
 
 #include "array/far.h"
 #include "array/spool.h"
-#include "base/clock.h"
-#include "base/process.h"
-#include "base/sizes.h"
-#include "base/stop.h"
+#include "base/system.h"
+#include "base/threads.h"
+#include "base/base.h"
 #include "pipeline/worker.h"
 #include "team/team.h"
 

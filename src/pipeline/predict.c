@@ -1,9 +1,9 @@
 #include "backend/device.h"
 #include "backend/rows.h"
 #include "backend/slab.h"
-#include "base/clock.h"
-#include "base/mem.h"
-#include "base/stop.h"
+#include "base/system.h"
+#include "base/base.h"
+#include "base/threads.h"
 #include "pipeline/division.h"
 #include "pipeline/job.h"
 

@@ -1,4 +1,4 @@
-#include "base/stop.h"
+#include "base/threads.h"
 #include "base/text.h"
 #include "pipeline/division.h"
 #include "pipeline/job.h"

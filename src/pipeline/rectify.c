@@ -13,9 +13,9 @@
 
 #include "array/onto.h"
 #include "base/cache.h"
-#include "base/mem.h"
-#include "base/stop.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/threads.h"
+#include "base/math.h"
 #include "geometry/kind.h"
 
 #include <math.h>

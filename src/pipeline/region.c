@@ -1,9 +1,7 @@
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "backend/slab.h"
-#include "base/mem.h"
-#include "base/range.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "pipeline/job.h"
 

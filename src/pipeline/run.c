@@ -3,9 +3,9 @@
 #include "backend/device.h"
 #include "backend/slab.h"
 #include "backend/statistics.h"
-#include "base/clock.h"
-#include "base/mem.h"
-#include "base/stop.h"
+#include "base/system.h"
+#include "base/base.h"
+#include "base/threads.h"
 #include "pipeline/job.h"
 #include "pipeline/worker.h"
 

@@ -1,5 +1,5 @@
 #include "backend/rows.h"
-#include "base/mem.h"
+#include "base/base.h"
 #include "pipeline/division.h"
 #include "pipeline/job.h"
 #include "pipeline/worker.h"

@@ -8,8 +8,8 @@
 #include "array/hold.h"
 #include "backend/partners.h"
 #include "backend/rows.h"
-#include "base/clock.h"
-#include "base/mem.h"
+#include "base/system.h"
+#include "base/base.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #include "array/array.h"
 #include "backend/rows.h"
 #include "backend/statistics.h"
-#include "base/clock.h"
-#include "base/stop.h"
+#include "base/system.h"
+#include "base/threads.h"
 #include "pipeline/job.h"
 
 /* ---- Partial volumes of processes that share views ---- */

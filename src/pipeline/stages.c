@@ -7,7 +7,7 @@
 #include "backend/partners.h"
 #include "backend/rows.h"
 #include "backend/slab.h"
-#include "base/clock.h"
+#include "base/system.h"
 #include "pipeline/job.h"
 
 /* ---- What all stages share ---- */

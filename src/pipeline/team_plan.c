@@ -1,9 +1,9 @@
 /* A plan of several processes: what each of them takes of the machine, and whether all plan the
  * same. */
 #include "base/cache.h"
-#include "base/environment.h"
-#include "base/mem.h"
-#include "base/pool.h"
+#include "base/system.h"
+#include "base/base.h"
+#include "base/threads.h"
 #include "pipeline/division.h"
 #include "pipeline/plan.h"
 #include "team/team.h"

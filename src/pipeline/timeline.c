@@ -1,7 +1,7 @@
 #include "pipeline/run.h"
 
-#include "base/clock.h"
-#include "base/mem.h"
+#include "base/system.h"
+#include "base/base.h"
 #include "picture/svg.h"
 
 #include <pthread.h>

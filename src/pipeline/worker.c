@@ -5,7 +5,7 @@
 #include "backend/device.h"
 #include "backend/rows.h"
 #include "backend/statistics.h"
-#include "base/mem.h"
+#include "base/base.h"
 #include "pipeline/division.h"
 #include "pipeline/job.h"
 

@@ -3,7 +3,7 @@
 #define FBP_SRC_PIPELINE_WORKER_H
 
 #include "backend/backend.h"
-#include "base/queue.h"
+#include "base/threads.h"
 #include "pipeline/division.h"
 #include "pipeline/run.h"
 

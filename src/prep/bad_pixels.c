@@ -1,40 +1,41 @@
-/* Bad pixels: search for dead, stuck, hot and saturated pixels, and interpolation from good ones.
- */
-#include "prep/bad_pixels.h"
+/* Bad pixels: search for dead, stuck, hot and saturated ones, and interpolation from good ones. See
+ * prep.h; called by the plan before a run. */
+#include "prep/prep.h"
 
 #include "array/array.h"
+#include "base/threads.h"
 #include "geometry/kind.h"
-#include "prep/prep.h"
 #include "scan/file/images.h"
 #include "scan/reduce.h"
 
-#include "base/mem.h"
-#include "base/stop.h"
-
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Dead, stuck, hot and saturated pixels, and intensities with a flat top. */
+enum {
+    REACH = 8, /* greatest distance of a neighbour */
+    LEAST_VIEWS = 4,
+    BAND_BYTES = 8 << 20,
+    TYPICAL_SAMPLES = 2048
+};
 
-enum { REACH = 8, LEAST_VIEWS = 4, BAND_BYTES = 8 << 20, TYPICAL_SAMPLES = 2048 };
+/* Flags of pixels. */
 enum { LISTED = 1, CONSTANT = 2, EXTREME = 4, FOUND = 8 };
 
 static const float CLIPPED = 13.8F;   /* line integral of a transmission of 1e-6 */
-static const float FAR = 2;           /* times the greatest line integral of pixels that vary */
-static const float HOT = 0.1F;        /* a factor of 1.1 */
-static const double NOISY = 0.05;     /* fewer pixels than this part are constant: the rest vary */
-static const float DIFFERS = 0.1F;    /* by this part of a typical line integral */
-static const float VARIES = 0.01F;    /* neighbours, by this part of what they differ from it */
+static const float FAR = 2;           /* times the greatest line integral of varying pixels */
+static const float HOT = 0.1F;        /* least difference of a hot pixel: a factor of 1.1 */
+static const double NOISY = 0.05;     /* if a smaller part of the pixels is constant: noise */
+static const float DIFFERS = 0.1F;    /* least difference, in typical line integrals */
+static const float VARIES = 0.01F;    /* least variation of neighbours, in differences */
 static const float BELOW_AIR = 0.98F; /* transmission of saturated air */
 
-/* Rows of some views, in the order in which they are stored. */
+/* Rows of some views, as stored. */
 struct band {
     struct fbp_sample_check *check;
     size_t row0, n_rows, n_columns, n_views;
-    float *x;            /* [view][row][column] */
-    unsigned char *mark; /* [row][column] */
-    float typical, most; /* mean and greatest line integral of pixels that vary */
+    float *x;             /* [view][row][column] */
+    unsigned char *flags; /* [row][column] */
+    float typical, most;  /* mean and greatest line integral of varying pixels */
     bool noisy;
 };
 
@@ -43,18 +44,11 @@ static size_t view_size(const struct band *b)
     return b->n_rows * b->n_columns;
 }
 
-/* Sample i of the band as a pixel of the panel, whose rows count upwards. */
-static size_t pixel_of(const struct band *b, size_t i)
-{
-    const size_t nc = b->n_columns, r = b->row0 + i / nc, nr = b->check->prep->panel.n_rows;
-
-    return (b->check->top_down ? nr - 1 - r : r) * nc + i % nc;
-}
-
 static float transmission(const struct band *b, size_t k, size_t i)
 {
     const struct fbp_prep *p = b->check->prep;
-    const size_t pixel = pixel_of(b, i);
+    const size_t nc = b->n_columns, r = b->row0 + i / nc, nr = p->panel.n_rows;
+    const size_t pixel = (b->check->top_down ? nr - 1 - r : r) * nc + i % nc;
     size_t ignored = 0;
 
     return fbp_transmission(b->x[k * view_size(b) + i], p->dark ? p->dark[pixel] : 0,
@@ -66,7 +60,7 @@ static float line_integral(const struct band *b, size_t k, size_t i)
     return b->check->prep->intensity ? -logf(transmission(b, k, i)) : b->x[k * view_size(b) + i];
 }
 
-/* No good pixel has such a value: nothing above the dark, or far beyond all pixels that vary. */
+/* True for values that no good pixel has: not above the dark, or far beyond all varying pixels. */
 static bool is_far(const struct band *b, size_t i)
 {
     const float p = line_integral(b, 0, i);
@@ -79,37 +73,31 @@ static float least_error(const struct band *b)
     return HOT * (b->check->prep->intensity ? 1 : fmaxf(1, b->typical));
 }
 
-/* Is the sample the same in all views, or beyond both neighbours in all views? */
-static unsigned char mark_of(const struct band *b, size_t i)
+/* Flag pixels that are the same in all views (CONSTANT), or beyond both neighbours in all views
+ * (EXTREME), and estimate typical line integrals. */
+static void flag_pixels(struct band *b)
 {
-    const size_t n = view_size(b), c = i % b->n_columns;
-    const bool inner = c > 0 && c + 1 < b->n_columns;
-    bool same = true, above = inner, below = inner;
-
-    for (size_t k = 0; k < b->n_views && (same || above || below); k++) {
-        const float *x = b->x + k * n + i;
-        same = same && *x == b->x[i];
-        above = above && *x > x[-1] && *x > x[1];
-        below = below && *x < x[-1] && *x < x[1];
-    }
-    return same ? CONSTANT : above || below ? EXTREME : 0;
-}
-
-static void mark(struct band *b)
-{
-    const size_t n = view_size(b);
+    const size_t n = view_size(b), nc = b->n_columns;
     size_t n_constant = 0, n_typical = 0;
     double sum = 0;
 
     b->most = 0;
     for (size_t i = 0; i < n; i++) {
-        b->mark[i] |= mark_of(b, i);
-        n_constant += b->mark[i] == CONSTANT;
+        const bool inner = i % nc > 0 && i % nc + 1 < nc;
+        bool same = true, above = inner, below = inner;
+        for (size_t k = 0; k < b->n_views && (same || above || below); k++) {
+            const float *x = b->x + k * n + i;
+            same = same && *x == b->x[i];
+            above = above && *x > x[-1] && *x > x[1];
+            below = below && *x < x[-1] && *x < x[1];
+        }
+        b->flags[i] |= same ? CONSTANT : above || below ? EXTREME : 0;
+        n_constant += b->flags[i] == CONSTANT;
     }
     const size_t step = n * b->n_views / TYPICAL_SAMPLES + 1;
     for (size_t at = 0; at < n * b->n_views; at += step) {
         const float p = line_integral(b, at / n, at % n);
-        if (b->mark[at % n] & (LISTED | CONSTANT) || !isfinite(p))
+        if (b->flags[at % n] & (LISTED | CONSTANT) || !isfinite(p))
             continue;
         sum += fabs((double)p);
         b->most = fmaxf(b->most, fabsf(p));
@@ -121,7 +109,7 @@ static void mark(struct band *b)
     b->noisy = (double)n_constant < NOISY * (double)n;
 }
 
-/* The nearest good pixel in a direction; NONE: there is none near, EDGE: the panel ends. */
+/* The nearest good pixel in a direction; NONE: no one is near; EDGE: the panel ends. */
 enum { NONE = -1, EDGE = -2 };
 
 static ptrdiff_t good_pixel(const struct band *b, size_t i, int dc, int dr, bool far)
@@ -134,30 +122,17 @@ static ptrdiff_t good_pixel(const struct band *b, size_t i, int dc, int dr, bool
         if (c < 0 || r < 0 || c >= (ptrdiff_t)b->n_columns || r >= (ptrdiff_t)b->n_rows)
             return EDGE;
         const size_t at = (size_t)r * b->n_columns + (size_t)c;
-        if (b->mark[at] & LISTED)
+        if (b->flags[at] & LISTED)
             continue;
-        if (!(b->mark[at] & CONSTANT) || (far && !is_far(b, at)))
+        if (!(b->flags[at] & CONSTANT) || (far && !is_far(b, at)))
             return (ptrdiff_t)at;
     }
     return NONE;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const float x = *(const float *)a, y = *(const float *)b;
-
-    return (x > y) - (x < y);
-}
-
-static void widen(float range[2], float x)
-{
-    range[0] = fminf(range[0], x);
-    range[1] = fmaxf(range[1], x);
-}
-
-/* Does pixel i lie outside the range of two others in half of the views?  Their own difference is
- * the scale of noise and slopes.  Without noise, they have to vary: an edge of air is constant,
- * too. */
+/* True if constant pixel i lies outside the range of two others in half of the views.  Their own
+ * difference is the scale of noise and slopes.  Without noise they have to vary, because an edge of
+ * air is constant, too. */
 static bool lies_outside(const struct band *b, size_t i, size_t lo, size_t hi)
 {
     float least[FBP_CHECK_VIEWS], most[FBP_CHECK_VIEWS], apart[FBP_CHECK_VIEWS];
@@ -171,14 +146,15 @@ static bool lies_outside(const struct band *b, size_t i, size_t lo, size_t hi)
         least[k] = fminf(from, to);
         most[k] = fmaxf(from, to);
         apart[k] = most[k] - least[k];
-        widen(lo_range, from);
-        widen(hi_range, to);
+        lo_range[0] = fminf(lo_range[0], from);
+        lo_range[1] = fmaxf(lo_range[1], from);
+        hi_range[0] = fminf(hi_range[0], to);
+        hi_range[1] = fmaxf(hi_range[1], to);
         if (!isfinite(apart[k]) || (far && fmaxf(fabsf(from), fabsf(to)) > fabsf(p) / 2))
             return false;
     }
-    qsort(apart, b->n_views, sizeof *apart, by_value);
     const float least_off = b->noisy ? 0 : fmaxf(DIFFERS * b->typical, least_error(b));
-    const float limit = fmaxf(least_off, 3 * apart[b->n_views / 2]);
+    const float limit = fmaxf(least_off, 3 * fbp_median(apart, b->n_views));
     for (size_t k = 0; k < b->n_views; k++) {
         const float off = fmaxf(least[k] - p, p - most[k]);
         n += off > limit;
@@ -188,7 +164,7 @@ static bool lies_outside(const struct band *b, size_t i, size_t lo, size_t hi)
     return 2 * n >= b->n_views && (far || b->noisy || vary > VARIES * sum / (float)n);
 }
 
-/* Between good pixels on both sides, or, if there is no doubt, beside one at the panel's edge. */
+/* Compare with the good pixels on both sides; at the panel's edge one is enough if `sure`. */
 static bool differs_along(const struct band *b, size_t i, int dc, int dr, bool far, bool sure)
 {
     ptrdiff_t lo = good_pixel(b, i, -dc, -dr, far), hi = good_pixel(b, i, dc, dr, far);
@@ -200,7 +176,7 @@ static bool differs_along(const struct band *b, size_t i, int dc, int dr, bool f
     return lo >= 0 && hi >= 0 && lies_outside(b, i, (size_t)lo, (size_t)hi);
 }
 
-/* A row between two objects is air, and constant, too: what lies between rows has to be certain. */
+/* A row of air between two objects is constant, too: comparison along columns has to be sure. */
 static bool is_stuck(const struct band *b, size_t i)
 {
     const bool far = is_far(b, i), sure = b->noisy || far;
@@ -212,6 +188,7 @@ static bool is_stuck(const struct band *b, size_t i)
            differs_along(b, i, 0, 1, far, sure);
 }
 
+/* True if the pixel differs from its four neighbours in one direction: see prep.h. */
 static bool is_hot(const struct band *b, size_t i)
 {
     const size_t nc = b->n_columns, r = i / nc, c = i % nc;
@@ -239,7 +216,7 @@ static bool is_hot(const struct band *b, size_t i)
     return 4 * n >= 3 * b->n_views;
 }
 
-/* Samples that have the greatest value, most of them side by side. */
+/* Count samples that have the greatest value, if most of them are adjacent. */
 static void count_flat_top(struct band *b, size_t first, size_t end)
 {
     struct fbp_sample_check *c = b->check;
@@ -249,7 +226,7 @@ static void count_flat_top(struct band *b, size_t first, size_t end)
     for (size_t k = 0; k < b->n_views; k++)
         for (size_t i = first; i < end; i++) {
             const float x = b->x[k * view_size(b) + i];
-            if (!(x >= most) || b->mark[i] & (LISTED | FOUND))
+            if (!(x >= most) || b->flags[i] & (LISTED | FOUND))
                 continue;
             if (x > most)
                 n = pairs = 0;
@@ -264,46 +241,6 @@ static void count_flat_top(struct band *b, size_t first, size_t end)
         n = 0;
     c->n_flat = (double)most > c->flat_top ? n : c->n_flat + n;
     c->flat_top = fmax(c->flat_top, (double)most);
-}
-
-/* Rows [first, end) of the band. */
-static void judge(struct band *b, size_t first, size_t end)
-{
-    const size_t nc = b->n_columns;
-
-    mark(b);
-    for (size_t i = first * nc; i < end * nc; i++) {
-        if (b->mark[i] & LISTED || !(b->mark[i] & (CONSTANT | EXTREME)))
-            continue;
-        if (!(b->mark[i] & CONSTANT && is_stuck(b, i)) && !is_hot(b, i))
-            continue;
-        b->mark[i] |= FOUND;
-        b->check->n_bad++;
-        b->check->bad[b->row0 * nc + i] = LISTED;
-    }
-    if (b->check->prep->intensity)
-        count_flat_top(b, first * nc, end * nc);
-}
-
-/* Views spread over the scan by the golden section, so that no period is met. */
-static size_t chosen_view(size_t k, size_t n)
-{
-    const double part = (double)k * 0.6180339887498949;
-
-    return n <= FBP_CHECK_VIEWS ? k : (size_t)((part - floor(part)) * (double)n);
-}
-
-static fbp_status read_band(struct band *b)
-{
-    const size_t n = view_size(b), n_stored = fbp_source_info(b->check->source)->n[2];
-
-    for (size_t k = 0; k < b->n_views; k++) {
-        FBP_TRY(fbp_go_on());
-        FBP_TRY(fbp_source_read(b->check->source, chosen_view(k, n_stored), 1, b->row0, b->n_rows,
-                                b->x + k * n));
-    }
-    memcpy(b->mark, b->check->bad + b->row0 * b->n_columns, n);
-    return FBP_OK;
 }
 
 fbp_status fbp_check_samples(struct fbp_sample_check *c)
@@ -322,47 +259,48 @@ fbp_status fbp_check_samples(struct fbp_sample_check *c)
     }
     if (b.n_views < LEAST_VIEWS)
         return FBP_OK;
+
+    /* Bands of `own` rows, with REACH rows more on both sides. */
     const size_t fit = BAND_BYTES / (b.n_views * nc * sizeof(float));
     const size_t wanted = fit > 4 * REACH ? fit - 2 * REACH : 2 * REACH;
     const size_t own = wanted < c->n_rows ? wanted : c->n_rows;
     const size_t most = own + 2 * REACH < nr ? own + 2 * REACH : nr;
     FBP_TRY_GOTO(fbp_alloc((void **)&b.x, b.n_views * most * nc * sizeof *b.x, "some views"));
-    FBP_TRY_GOTO(fbp_alloc((void **)&b.mark, most * nc, "some views"));
+    FBP_TRY_GOTO(fbp_alloc((void **)&b.flags, most * nc, "some views"));
     for (size_t r = first; r < end; r += own) {
         const size_t last = r + own < end ? r + own : end;
         b.row0 = r > REACH ? r - REACH : 0;
         b.n_rows = (last + REACH < nr ? last + REACH : nr) - b.row0;
-        FBP_TRY_GOTO(read_band(&b));
-        judge(&b, r - b.row0, last - b.row0);
+        for (size_t k = 0; k < b.n_views; k++) {
+            /* Views are spread by the golden section, so that no period of the scan is met. */
+            const double part = (double)k * 0.6180339887498949;
+            const size_t view =
+                stored <= FBP_CHECK_VIEWS ? k : (size_t)((part - floor(part)) * (double)stored);
+            FBP_TRY_GOTO(fbp_go_on());
+            FBP_TRY_GOTO(
+                fbp_source_read(c->source, view, 1, b.row0, b.n_rows, b.x + k * view_size(&b)));
+        }
+        memcpy(b.flags, c->bad + b.row0 * nc, view_size(&b));
+        flag_pixels(&b);
+        const size_t i0 = (r - b.row0) * nc, i1 = (last - b.row0) * nc;
+        for (size_t i = i0; i < i1; i++) {
+            if (b.flags[i] & LISTED || !(b.flags[i] & (CONSTANT | EXTREME)))
+                continue;
+            if (!(b.flags[i] & CONSTANT && is_stuck(&b, i)) && !is_hot(&b, i))
+                continue;
+            b.flags[i] |= FOUND;
+            c->n_bad++;
+            c->bad[b.row0 * nc + i] = LISTED;
+        }
+        if (c->prep->intensity)
+            count_flat_top(&b, i0, i1);
     }
     if (100 * c->n_flat < c->n_samples)
         c->n_flat = 0;
 fail:
     fbp_free(b.x);
-    fbp_free(b.mark);
+    fbp_free(b.flags);
     return st;
-}
-
-/* The mask as an image of the scan. */
-static fbp_status keep_mask(struct fbp_scan *scan, const struct fbp_sample_check *check,
-                            struct fbp_images **images)
-{
-    const struct fbp_panel *panel = &check->prep->panel;
-    const size_t n = panel->n_rows * panel->n_columns;
-    double **mask;
-
-    FBP_TRY(fbp_images_copy(images, scan->images));
-    if (!*images)
-        FBP_TRY(fbp_calloc((void **)images, 1, sizeof **images, "images"));
-    (*images)->panel = *panel;
-    mask = &(*images)->pixels[FBP_IMAGE_BAD_PIXELS];
-    if (!*mask)
-        FBP_TRY(fbp_alloc((void **)mask, n * sizeof **mask, "a mask of bad pixels"));
-    for (size_t i = 0; i < n; i++)
-        (*mask)[i] = check->bad[i];
-    scan->images = *images;
-    scan->bad_pixels = NULL;
-    return FBP_OK;
 }
 
 fbp_status fbp_bad_pixels_find(struct fbp_scan *scan, fbp_source *source, bool top_down,
@@ -386,18 +324,29 @@ fbp_status fbp_bad_pixels_find(struct fbp_scan *scan, fbp_source *source, bool t
     FBP_TRY(fbp_prep_create(&prep, &stored, top_down));
     check.n_rows = r.stored.n_rows;
     FBP_TRY_GOTO(fbp_check_samples(&check));
-    if (check.n_bad > 0)
-        FBP_TRY_GOTO(keep_mask(scan, &check, images));
+    if (check.n_bad > 0) { /* the mask becomes an image of the scan */
+        const size_t n = prep.panel.n_rows * prep.panel.n_columns;
+        FBP_TRY_GOTO(fbp_images_copy(images, scan->images));
+        if (!*images)
+            FBP_TRY_GOTO(fbp_calloc((void **)images, 1, sizeof **images, "images"));
+        (*images)->panel = prep.panel;
+        double **mask = &(*images)->pixels[FBP_IMAGE_BAD_PIXELS];
+        if (!*mask)
+            FBP_TRY_GOTO(fbp_alloc((void **)mask, n * sizeof **mask, "a mask of bad pixels"));
+        for (size_t i = 0; i < n; i++)
+            (*mask)[i] = check.bad[i];
+        scan->images = *images;
+        scan->bad_pixels = NULL;
+    }
 fail:
     free(check.bad);
     fbp_prep_clear(&prep);
     return st;
 }
 
-/* A good pixel this near in its own row is enough; other rows need not be read then. */
-enum { NEAR = 3 };
+/* Interpolation */
 
-/* Steps from (c, r) to the next good pixel in a direction; 0 if there is none. */
+/* Number of steps from (c, r) to the next good pixel in a direction; 0 if there is none. */
 static size_t reach(const struct fbp_panel *panel, const unsigned char *bad, size_t c, size_t r,
                     int dc, int dr)
 {
@@ -411,6 +360,7 @@ static size_t reach(const struct fbp_panel *panel, const unsigned char *bad, siz
     }
 }
 
+/* Add a source at this distance, if it is not 0. */
 static void use(struct fbp_bridge *b, int *n, size_t pixel, size_t steps)
 {
     if (steps == 0)
@@ -419,72 +369,56 @@ static void use(struct fbp_bridge *b, int *n, size_t pixel, size_t steps)
     b->weight[(*n)++] = 1 / (float)steps;
 }
 
-/* Weights by inverse distance, adding up to 1; unused places repeat the first. */
-static void normalise(struct fbp_bridge *b, int n)
-{
-    float sum = 0;
-
-    for (int i = 0; i < n; i++)
-        sum += b->weight[i];
-    for (int i = 0; i < 4; i++) {
-        if (i >= n)
-            b->from[i] = b->from[0];
-        b->weight[i] = i < n ? b->weight[i] / sum : 0;
-    }
-}
-
-/* False if no good pixel lies in the row or column. */
-static bool find(struct fbp_prep *p, const unsigned char *bad, size_t c, size_t r,
-                 struct fbp_bridge *b)
-{
-    const size_t nc = p->panel.n_columns, at = r * nc + c;
-    const size_t left = reach(&p->panel, bad, c, r, -1, 0);
-    const size_t right = reach(&p->panel, bad, c, r, 1, 0);
-    const bool near = (left && left <= NEAR) || (right && right <= NEAR);
-    int n = 0;
-
-    *b = (struct fbp_bridge){.pixel = at};
-    use(b, &n, at - left, left);
-    use(b, &n, at + right, right);
-    if (!near) {
-        const size_t below = reach(&p->panel, bad, c, r, 0, -1);
-        const size_t above = reach(&p->panel, bad, c, r, 0, 1);
-        use(b, &n, at - below * nc, below);
-        use(b, &n, at + above * nc, above);
-        if (below > p->margin_rows)
-            p->margin_rows = below;
-        if (above > p->margin_rows)
-            p->margin_rows = above;
-    }
-    if (n == 0)
-        return false;
-    normalise(b, n);
-    return true;
-}
-
 fbp_status fbp_bridges_find(struct fbp_prep *p, const unsigned char *bad)
 {
-    const size_t nc = p->panel.n_columns, n = nc * p->panel.n_rows;
+    enum { NEAR = 3 }; /* a source this near in the same row is enough: no other rows are read */
+    const size_t nc = p->panel.n_columns, n_pixels = nc * p->panel.n_rows;
     size_t n_bad = 0;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n_pixels; i++)
         n_bad += bad[i] != 0;
     if (n_bad == 0)
         return FBP_OK;
-    if (n_bad == n)
+    if (n_bad == n_pixels)
         return fbp_fail(FBP_ERR_INVALID,
                         "bad pixels: every pixel is marked bad, or has a flat that "
                         "is not above its dark: check mask, flat and dark");
     FBP_TRY(fbp_calloc((void **)&p->bridges, n_bad, sizeof *p->bridges, "bad pixels"));
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n_pixels; i++) {
         if (!bad[i])
             continue;
         FBP_TRY(fbp_go_on());
-        if (!find(p, bad, i % nc, i / nc, &p->bridges[p->n_bridges++]))
+        const size_t c = i % nc, r = i / nc;
+        const size_t left = reach(&p->panel, bad, c, r, -1, 0);
+        const size_t right = reach(&p->panel, bad, c, r, 1, 0);
+        struct fbp_bridge *b = &p->bridges[p->n_bridges++];
+        float sum = 0;
+        int n = 0;
+        b->pixel = i;
+        use(b, &n, i - left, left);
+        use(b, &n, i + right, right);
+        if (!(left && left <= NEAR) && !(right && right <= NEAR)) {
+            const size_t below = reach(&p->panel, bad, c, r, 0, -1);
+            const size_t above = reach(&p->panel, bad, c, r, 0, 1);
+            use(b, &n, i - below * nc, below);
+            use(b, &n, i + above * nc, above);
+            if (below > p->margin_rows)
+                p->margin_rows = below;
+            if (above > p->margin_rows)
+                p->margin_rows = above;
+        }
+        if (n == 0)
             return fbp_fail(FBP_ERR_INVALID,
                             "bad pixels: (column %zu, row %zu) has no good pixel in its row or "
                             "column: check mask, flat and dark",
-                            i % nc, i / nc);
+                            c, r);
+        for (int k = 0; k < n; k++)
+            sum += b->weight[k];
+        for (int k = 0; k < 4; k++) { /* unused sources repeat the first */
+            if (k >= n)
+                b->from[k] = b->from[0];
+            b->weight[k] = k < n ? b->weight[k] / sum : 0;
+        }
     }
     return FBP_OK;
 }

@@ -1,26 +1,42 @@
+/* Phase retrieval (phase.h): tables, and the version for any processor.  phase_tmpl.h holds the
+ * method.  The plan makes the tables, and readers of a run call fbp_retrieve(). */
 #include "prep/phase.h"
 
-#include "base/cpu.h"
-#include "base/mem.h"
+#include "base/base.h"
+#include "base/system.h"
 #include "fft/fft.h"
-#include "prep/phase_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* The kernel falls as exp(-r / sqrt(a)), and the other side of a view is two frames away. */
-static const double FRAMES = 8;
+#define LANES          2
+#define TABLE          fbp_retrieve_c
+#define FMA(a, b, c)   ((a) * (b) + (c))
+#define FNMA(a, b, c)  ((c) - (a) * (b))
+#define FMAF(a, b, c)  FMA(a, b, c)
+#define FNMAF(a, b, c) FNMA(a, b, c)
+#define MAXF(a, b)     larger(a, b)
 
-/* Columns of a block, and doubles a point, of the templates. */
-static const size_t SIDE = 16;
+typedef float four __attribute__((vector_size(16)));
+typedef unsigned four_bits __attribute__((vector_size(16)));
 
-/* From `memory` on, or NULL: only counted; returns doubles. */
+/* The greater float; b if a is NaN. */
+static inline four larger(four a, four b)
+{
+    const four_bits is = (four_bits)(a > b);
+
+    return (four)(((four_bits)a & is) | ((four_bits)b & ~is));
+}
+
+#include "prep/phase_tmpl.h"
+
+/* Lay out the work memory; returns its size [doubles].  memory NULL: only the size. */
 static size_t lay_out(const struct fbp_retrieval *f, double *memory, struct phase_room *out)
 {
     const size_t longest = f->n[0] > f->n[1] ? f->n[0] : f->n[1];
-    const size_t blocks = (f->n_columns + SIDE - 1) / SIDE;
-    const size_t spectrum = blocks * SIDE * f->n[1];
-    const size_t x = SIDE * (longest + SIDE); /* columns that are not there may lie behind it */
+    const size_t blocks = (f->n_columns + PAIR - 1) / PAIR;
+    const size_t spectrum = blocks * PAIR * f->n[1];
+    const size_t x = PAIR * (longest + PAIR); /* the last block may be wider than the view */
 
     if (memory)
         *out = (struct phase_room){
@@ -33,35 +49,33 @@ size_t fbp_retrieval_bytes(const struct fbp_retrieval *f)
     return lay_out(f, NULL, NULL) * sizeof(double);
 }
 
-static fbp_status make_tables(struct fbp_retrieval *f)
+fbp_status fbp_retrieval_open(struct fbp_retrieval *f, size_t n_columns, size_t n_rows,
+                              const double reach[2])
 {
+    /* The kernel decreases as exp(-r / sqrt(a)), and the opposite end is two paddings away. */
+    static const double PADDING = 8;
     size_t *order = NULL;
+    fbp_status st = FBP_OK;
 
-    FBP_TRY(fbp_mixed_open(&f->along, f->n[0]));
-    FBP_TRY(fbp_mixed_open(&f->across, f->n[1]));
-    FBP_TRY(fbp_calloc((void **)&f->frequency, f->n[0], sizeof *f->frequency, "frequencies"));
-    FBP_TRY(fbp_calloc((void **)&f->place, f->n[1], sizeof *f->place, "frequencies"));
-    FBP_TRY(fbp_calloc((void **)&order, f->n[1], sizeof *order, "frequencies"));
+    *f = (struct fbp_retrieval){.n_columns = n_columns, .n_rows = n_rows};
+    for (int i = 0; i < 2; i++) {
+        const size_t n = i ? n_rows : n_columns;
+        f->pad[i] = n > 1 ? (size_t)ceil(PADDING * reach[i]) : 0; /* a single row is constant */
+        f->n[i] = n > 1 ? fbp_fft_length(n + 2 * f->pad[i]) : 1;
+    }
+    FBP_TRY_GOTO(fbp_mixed_open(&f->along, f->n[0]));
+    FBP_TRY_GOTO(fbp_mixed_open(&f->across, f->n[1]));
+    FBP_TRY_GOTO(fbp_calloc((void **)&f->frequency, f->n[0], sizeof *f->frequency, "frequencies"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&f->place, f->n[1], sizeof *f->place, "frequencies"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&order, f->n[1], sizeof *order, "frequencies"));
     fbp_mixed_order(&f->along, f->frequency);
     fbp_mixed_order(&f->across, order);
     for (size_t i = 0; i < f->n[1]; i++)
         f->place[order[i]] = i;
     free(order);
     return FBP_OK;
-}
-
-fbp_status fbp_retrieval_open(struct fbp_retrieval *f, size_t n_columns, size_t n_rows,
-                              const double reach[2])
-{
-    *f = (struct fbp_retrieval){.n_columns = n_columns, .n_rows = n_rows};
-    for (int i = 0; i < 2; i++) {
-        const size_t n = i ? n_rows : n_columns;
-        f->pad[i] = n > 1 ? (size_t)ceil(FRAMES * reach[i]) : 0; /* one row is all rows */
-        f->n[i] = n > 1 ? fbp_fft_length(n + 2 * f->pad[i]) : 1;
-    }
-    const fbp_status st = make_tables(f);
-    if (st != FBP_OK)
-        fbp_retrieval_close(f);
+fail:
+    fbp_retrieval_close(f);
     return st;
 }
 

@@ -1,26 +1,27 @@
-/** @file phase.h  Phase retrieval of one material (internal).
+/** @file phase.h  Phase retrieval for objects of one material.
  *
  * D. Paganin et al., J. Microsc. 206, 33 (2002): behind an object of one material, at distance z in
- * a parallel beam, the transmission is T = (1 - a laplacian) exp(-p), p = mu times the thickness
- * and a = z delta / mu; so exp(-p) is T divided, in frequencies k along the detector, by 1 + a
- * |k|^2. It takes whole views.
+ * a parallel beam, the transmission is T = (1 - a laplacian) exp(-p), where p is mu times the
+ * thickness and a = z delta / mu.  Therefore exp(-p) is T divided, at frequencies k along the
+ * detector, by 1 + a |k|^2.  Whole views are needed.
  */
-#ifndef FBP_SRC_PHASE_H
-#define FBP_SRC_PHASE_H
+#ifndef FBP_SRC_PREP_PHASE_H
+#define FBP_SRC_PREP_PHASE_H
 
 #include "fft/fft.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Of views of one size. */
+/** Tables for views of one size. */
 struct fbp_retrieval {
     size_t n_columns, n_rows;
-    size_t pad[2]; /**< columns and rows that are added at either end, with the outermost values */
-    size_t n[2];   /**< of the transform */
-    struct fbp_mixed along, across; /**< rows; columns */
-    size_t *frequency;              /**< [n[0]]: which is at a place of a transform along rows */
-    size_t *place;                  /**< [n[1]]: of a frequency, in one across them */
+    size_t pad[2];                  /**< padding at both ends with the outermost values [columns,
+                                         rows] */
+    size_t n[2];                    /**< size of the transform [columns, rows] */
+    struct fbp_mixed along, across; /**< transforms of rows; of columns */
+    size_t *frequency;              /**< [n[0]] frequency at a position of `along` */
+    size_t *place;                  /**< [n[1]] position of a frequency in `across` */
 };
 
 /** reach: sqrt(a) in columns and in rows, the greatest of all views. */
@@ -28,21 +29,38 @@ fbp_status fbp_retrieval_open(struct fbp_retrieval *f, size_t n_columns, size_t 
                               const double reach[2]);
 void fbp_retrieval_close(struct fbp_retrieval *f);
 
-/** Bytes of one thread's work; memory of fbp_alloc(). */
+/** Size of one thread's work memory [bytes]; fbp_alloc(). */
 size_t fbp_retrieval_bytes(const struct fbp_retrieval *f);
 
-/** By multiplication and addition as one operation?  Without, last bits differ. */
+/** True if multiplication and addition are fused; without fusing, last bits differ. */
 bool fbp_retrieval_is_fused(void);
 
-/** Of what a view is before: T, or its line integrals -log(T). */
+/** Content of a view: T, or its line integrals -log(T). */
 enum fbp_retrieved_from { FBP_FROM_INTEGRALS, FBP_FROM_TRANSMISSIONS };
 
 /**
- * A view, [row][column], to line integrals of exp(-p), in place.
+ * Replace a view, [row][column], by the line integrals p.
  *
  * reach: sqrt(a) in columns and in rows
  */
 void fbp_retrieve(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
                   const double reach[2], float *view, void *work);
 
-#endif /* FBP_SRC_PHASE_H */
+/* Only for phase*.c */
+
+/** Work memory of one thread. */
+struct phase_room {
+    double *spectrum; /**< blocks of columns, [n[1]][part][column] */
+    double *x;        /**< points of one transform */
+    double *u2;       /**< [n[0]] a k^2 along rows */
+};
+
+/** fbp_retrieve() on any processor, with AVX2, and with AVX-512; the latter on x86-64 only. */
+void fbp_retrieve_c(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
+                    const double reach[2], float *view, const struct phase_room *r);
+void fbp_retrieve_avx2(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
+                       const double reach[2], float *view, const struct phase_room *r);
+void fbp_retrieve_avx512(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
+                         const double reach[2], float *view, const struct phase_room *r);
+
+#endif /* FBP_SRC_PREP_PHASE_H */

@@ -1,5 +1,6 @@
-/* Compiled with -mavx2 -mfma; must not be reached without them. */
-#include "prep/phase_parts.h"
+/* Phase retrieval with AVX2 and FMA: compiled with their flags, called by phase.c only on such
+ * processors. */
+#include "prep/phase.h"
 
 #if defined(__x86_64__)
 #    include <immintrin.h>

@@ -1,5 +1,6 @@
-/* Compiled with AVX-512's flags; must not be reached without them. */
-#include "prep/phase_parts.h"
+/* Phase retrieval with AVX-512: compiled with their flags, called by phase.c only on such
+ * processors. */
+#include "prep/phase.h"
 
 #if defined(__x86_64__)
 #    include <immintrin.h>

@@ -1,20 +1,22 @@
 /*
- * Template of phase retrieval (phase.h).  Parameters:
+ * Template of phase retrieval (phase.h), included by phase.c, phase_avx2.c and phase_avx512.c.
+ * Parameters:
  *
  *   LANES            doubles per vector
  *   FMA(a, b, c)     a b + c of doubles, and FNMA(a, b, c) c - a b
  *   FMAF, FNMAF      the same of floats
- *   MAXF(a, b)       the greater of floats; b where a is no number
- *   TABLE            the name of its function
+ *   MAXF(a, b)       the greater of floats; b if a is NaN
+ *   TABLE            name of the function
  *
- * Versions that fuse multiplication and addition have the same bits.
+ * Versions with fused multiplication and addition have the same bits.
  *
- * Columns go first, as neighbours lie side by side already: ABREAST of them as real and as many as
- * imaginary parts.  Their spectra are symmetric, so that half of the frequencies are kept, block of
- * columns after block; rows of those go through the filter and back, and then the columns come
- * back.  Transforms are in double; exponentials and logarithms, of floats, in float.
+ * Columns are transformed first, because neighbours are adjacent in memory: ABREAST of them as real
+ * and as many as imaginary parts.  Their spectra are symmetric, so half of the frequencies are
+ * stored, per block of columns.  Rows of these are transformed, filtered and transformed back, and
+ * then the columns.  Transforms are in double; exponentials and logarithms in float.
  */
-#include "prep/phase_parts.h"
+#include "base/math.h"
+#include "prep/phase.h"
 
 #define ABREAST 8
 
@@ -25,7 +27,7 @@ enum { PAIR = 2 * ABREAST, FLOATS = 2 * LANES };
 typedef float F __attribute__((vector_size(4 * FLOATS)));
 typedef double D __attribute__((vector_size(8 * FLOATS))); /* two V */
 typedef unsigned U __attribute__((vector_size(4 * FLOATS)));
-typedef int I __attribute__((vector_size(4 * FLOATS)));
+typedef int W __attribute__((vector_size(4 * FLOATS)));
 typedef float H __attribute__((vector_size(4 * LANES))); /* half an F */
 
 #if LANES == 8
@@ -39,7 +41,7 @@ typedef float H __attribute__((vector_size(4 * LANES))); /* half an F */
 #    define ZIP_HI 1, 3
 #endif
 
-/* GCC has Clang's name of it from 12 on. */
+/* GCC has Clang's builtin only from version 12 on. */
 #ifdef __clang__
 #    define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
@@ -49,13 +51,13 @@ typedef long long M __attribute__((vector_size(8 * LANES)));
 
 #define ALL(a) ((float)(a) - (F){0}) /* a in all lanes */
 
-/* Adding it leaves a whole number in the last bits. */
+/* Adding this number leaves the rounded summand in the last bits. */
 static const float WHOLE = 0x1.8p23f;
 
-/* log 2, as a float of few bits and the rest. */
+/* log 2, as the sum of a float with few bits and the rest. */
 static const float LOG2 = 0.693359375f, LOG2_REST = -2.12194440e-4f;
 
-/* exp(x), to 1e-7 of itself: x = n log 2 + r, and 1 + r + r^2 times a polynomial, the best one
+/* exp(x) with a relative error of 1e-7: x = n log 2 + r, and 1 + r + r^2 times a minimax polynomial
  * (3e-9). */
 INLINE F exponential(F x)
 {
@@ -73,7 +75,7 @@ INLINE F exponential(F x)
 }
 
 /* log(x) of a positive, normal x: x = 2^n (1 + f), f around 0, and log(1 + f) = f - f^2 / 2 + f^3
- * times a polynomial, the best one (6e-9 of it). */
+ * times a minimax polynomial (relative error 6e-9). */
 INLINE F logarithm(F x)
 {
     static const float series[] = {
@@ -81,7 +83,7 @@ INLINE F logarithm(F x)
         -0.1662335693836212f,  0.2000122666358948f, -0.2500081956386566f, 0.3333333134651184f};
     const U half = (U)ALL(0.70710678f), one = (U)ALL(1);
     const U bits = (U)x + (one - half);
-    const F n = __builtin_convertvector((I)(bits >> 23) - 127, F);
+    const F n = __builtin_convertvector((W)(bits >> 23) - 127, F);
     const F f = (F)((bits & 0x7fffff) + half) - ALL(1), f2 = f * f;
     F sum = ALL(series[0]);
 
@@ -92,42 +94,7 @@ INLINE F logarithm(F x)
     return FMAF(n, ALL(LOG2), f + FNMAF(ALL(0.5), f2, rest));
 }
 
-/* Columns [c, c + PAIR) of a row: transmissions to a point; what is not there is some number. */
-INLINE void put_point(const float *row, size_t n, enum fbp_retrieved_from from, double *to)
-{
-    float some[PAIR] = {0};
-
-    if (n < PAIR)
-        row = memcpy(some, row, n * sizeof *row);
-    UNROLL
-    for (size_t l = 0; l < PAIR; l += FLOATS) {
-        F t;
-        memcpy(&t, row + l, sizeof t);
-        if (from == FBP_FROM_INTEGRALS)
-            t = exponential(-t);
-        const D d = __builtin_convertvector(t, D);
-        memcpy(to + l, &d, sizeof d);
-    }
-}
-
-/* Line integrals of what comes back. */
-INLINE void take_point(const double *from, size_t n, float *row)
-{
-    float some[PAIR];
-    float *to = n < PAIR ? some : row;
-
-    UNROLL
-    for (size_t l = 0; l < PAIR; l += FLOATS) {
-        D d;
-        memcpy(&d, from + l, sizeof d);
-        const F p = -logarithm(MAXF(__builtin_convertvector(d, F), ALL(FBP_LEAST_TRANSMISSION)));
-        memcpy(to + l, &p, sizeof p);
-    }
-    if (n < PAIR)
-        memcpy(row, some, n * sizeof *row);
-}
-
-/* Points [0, pad) as the one behind them, and those behind [pad, pad + n) as the last. */
+/* Fill points [0, pad) with the one at pad, and those from pad + n on with the one before. */
 INLINE void put_frame(double *x, size_t pad, size_t n, size_t all)
 {
     for (size_t q = 0; q < POINT; q += LANES) {
@@ -139,35 +106,66 @@ INLINE void put_frame(double *x, size_t pad, size_t n, size_t all)
     }
 }
 
-/* Of columns [c, c + PAIR), their points and then their frequencies, where these fall. */
+/* Points, and then frequencies, of columns [c, c + PAIR). */
 INLINE double *block_of(const struct fbp_retrieval *f, size_t c, const struct phase_room *r)
 {
     return r->spectrum + c * f->n[1];
 }
 
+/* Transform columns [c, c + PAIR) of transmissions; those beyond the view are 0. */
 INLINE void columns_there(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
                           const float *view, size_t c, const struct phase_room *r)
 {
+    const size_t n = f->n_columns - c;
     double *x = block_of(f, c, r);
 
-    for (size_t i = 0; i < f->n_rows; i++)
-        put_point(view + i * f->n_columns + c, f->n_columns - c, from, x + (f->pad[1] + i) * POINT);
+    for (size_t i = 0; i < f->n_rows; i++) {
+        const float *row = view + i * f->n_columns + c;
+        double *to = x + (f->pad[1] + i) * POINT;
+        float some[PAIR] = {0};
+        if (n < PAIR)
+            row = memcpy(some, row, n * sizeof *row);
+        UNROLL
+        for (size_t l = 0; l < PAIR; l += FLOATS) {
+            F t;
+            memcpy(&t, row + l, sizeof t);
+            if (from == FBP_FROM_INTEGRALS)
+                t = exponential(-t);
+            const D d = __builtin_convertvector(t, D);
+            memcpy(to + l, &d, sizeof d);
+        }
+    }
     put_frame(x, f->pad[1], f->n_rows, f->n[1]);
     there_abreast(&f->across, x);
 }
 
+/* Transform columns [c, c + PAIR) back, and store their line integrals. */
 static void columns_back(const struct fbp_retrieval *f, float *view, size_t c,
                          const struct phase_room *r)
 {
+    const float least = 1e-6f; /* as fbp_transmission() */
+    const size_t n = f->n_columns - c;
     double *x = block_of(f, c, r);
 
     back_abreast(&f->across, x);
-    for (size_t i = 0; i < f->n_rows; i++)
-        take_point(x + (f->pad[1] + i) * POINT, f->n_columns - c, view + i * f->n_columns + c);
+    for (size_t i = 0; i < f->n_rows; i++) {
+        const double *from = x + (f->pad[1] + i) * POINT;
+        float *row = view + i * f->n_columns + c, some[PAIR];
+        float *to = n < PAIR ? some : row;
+        UNROLL
+        for (size_t l = 0; l < PAIR; l += FLOATS) {
+            D d;
+            memcpy(&d, from + l, sizeof d);
+            const F p = -logarithm(MAXF(__builtin_convertvector(d, F), ALL(least)));
+            memcpy(to + l, &p, sizeof p);
+        }
+        if (n < PAIR)
+            memcpy(row, some, n * sizeof *row);
+    }
 }
 
-/* A square: zipping the first half of the vectors with the second turns the index of an element by
- * one bit, and log2(LANES) turns exchange row and column. */
+/* Transpose a square: interleaving the first half of the vectors with the second rotates the index
+ * of an element by one bit, and log2(LANES) rotations exchange row and column. */
 INLINE void transpose(V a[LANES])
 {
     UNROLL
@@ -200,33 +198,20 @@ INLINE void take_square(const double *x, V a[LANES])
     transpose(a);
 }
 
-/* By what the transforms there and back multiply, and two columns that share one. */
+/* Factor of both transforms, and of two columns that share one transform. */
 INLINE double divisor(const struct fbp_retrieval *f)
 {
     return 2 * (double)f->n[0] * (double)f->n[1];
 }
 
-/* Where frequencies k and -k of a block of columns lie, for each lane, and a k^2 times divisor();
- * those behind the last are that once more. */
+/* For each lane: positions of frequencies k and -k in a block of columns, and a k^2 times
+ * divisor(); lanes beyond the last frequency repeat it. */
 struct row_pairs {
     size_t ahead[ABREAST], back[ABREAST];
     double v2[ABREAST];
 };
 
-static void find_rows(const struct fbp_retrieval *f, double reach, size_t j, struct row_pairs *out)
-{
-    const size_t n = f->n[1];
-    const double step = 2 * FBP_PI * reach / (double)n;
-
-    for (size_t l = 0; l < ABREAST; l++) {
-        const size_t k = j + l <= n / 2 ? j + l : n / 2;
-        out->ahead[l] = f->place[k] * POINT;
-        out->back[l] = f->place[(n - k) % n] * POINT;
-        out->v2[l] = divisor(f) * (step * (double)k * step * (double)k);
-    }
-}
-
-/* Columns are taken LANES at once, with the imaginary parts that belong to them. */
+/* Number of squares of LANES columns, with the imaginary parts that belong to them. */
 INLINE size_t squares(const struct fbp_retrieval *f)
 {
     return (f->n_columns + PAIR - 1) / PAIR * (ABREAST / LANES);
@@ -237,8 +222,8 @@ INLINE size_t column_of(size_t square)
     return square / (ABREAST / LANES) * PAIR + square % (ABREAST / LANES) * LANES;
 }
 
-/* Rows of the spectra, times 2, to points x: of what columns c and c + ABREAST are parts of, what
- * is symmetric is of the real one. */
+/* Copy rows of the spectra, times 2, to points x.  Columns c and c + ABREAST share a transform: the
+ * symmetric part is that of the real one. */
 static void put_rows(const struct fbp_retrieval *f, const struct row_pairs *p,
                      const struct phase_room *r, double *x)
 {
@@ -263,7 +248,7 @@ static void put_rows(const struct fbp_retrieval *f, const struct row_pairs *p,
         }
 }
 
-/* The way back of it. */
+/* The inverse of put_rows(). */
 static void take_rows(const struct fbp_retrieval *f, const struct row_pairs *p,
                       const struct phase_room *r, const double *x)
 {
@@ -287,7 +272,7 @@ static void take_rows(const struct fbp_retrieval *f, const struct row_pairs *p,
         }
 }
 
-/* 1 / d: in float, and a step of Newton's, which squares the error. */
+/* 1 / d: in float, then one step of Newton's method, which squares the error. */
 INLINE V reciprocal(V d)
 {
     const V near = __builtin_convertvector((H){0} + 1 / __builtin_convertvector(d, H), V);
@@ -295,7 +280,8 @@ INLINE V reciprocal(V d)
     return FMA(near, FNMA(d, near, VSET1(1)), near);
 }
 
-/* Blocks that are not cut further, there, divided by u2 + v2 of their frequencies, and back. */
+/* Transform blocks that are not cut further, divide by u2 + v2 of their frequencies, and transform
+ * back. */
 INLINE void leaves(size_t radix, size_t blocks, const double *u2, const double *v2, double *x)
 {
     for (size_t b = 0; b < blocks; b++, x += radix * POINT, u2 += radix)
@@ -329,8 +315,8 @@ static void divide_leaves(size_t radix, size_t blocks, const double *u2, const d
         leaves(1, blocks, u2, v2, x);
 }
 
-/* Blocks of n points there and back from a level on, w its turns: level after level what fits a
- * cache, else block after block. */
+/* Transform blocks of n points there and back from a level on, w its twiddle factors: all blocks
+ * per level if they fit a cache, else block after block. */
 static void divide(const struct fbp_mixed *f, unsigned level, size_t n, size_t blocks,
                    const double *w, const double *u2, const double *v2, double *x)
 {
@@ -347,13 +333,20 @@ static void divide(const struct fbp_mixed *f, unsigned level, size_t n, size_t b
     join(radix, m, blocks, w, x);
 }
 
-/* Rows [j, j + ABREAST) of the spectra, filtered. */
+/* Filter rows [j, j + ABREAST) of the spectra. */
 static void filter_rows(const struct fbp_retrieval *f, double v_reach, size_t j,
                         const struct phase_room *r)
 {
+    const size_t n = f->n[1];
+    const double step = 2 * FBP_PI * v_reach / (double)n;
     struct row_pairs pairs;
 
-    find_rows(f, v_reach, j, &pairs);
+    for (size_t l = 0; l < ABREAST; l++) {
+        const size_t k = j + l <= n / 2 ? j + l : n / 2;
+        pairs.ahead[l] = f->place[k] * POINT;
+        pairs.back[l] = f->place[(n - k) % n] * POINT;
+        pairs.v2[l] = divisor(f) * (step * (double)k * step * (double)k);
+    }
     put_rows(f, &pairs, r, r->x + f->pad[0] * POINT);
     put_frame(r->x, f->pad[0], f->n_columns, f->n[0]);
     divide(&f->along, 0, f->n[0], 1, f->along.turns, r->u2, pairs.v2, r->x);

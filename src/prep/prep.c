@@ -1,10 +1,11 @@
+/* Intensities to line integrals: dark and flat images, logarithm, beam hardening, and interpolation
+ * of bad pixels and of values that are not finite.  Called by the plan (tables) and by the readers
+ * of a run (rows). */
 #include "prep/prep.h"
 
 #include "array/array.h"
 #include "base/cache.h"
-#include "base/mem.h"
 #include "base/text.h"
-#include "prep/bad_pixels.h"
 #include "scan/file/corrections.h"
 #include "scan/file/images.h"
 #include "scan/reduce.h"
@@ -12,110 +13,68 @@
 #include <math.h>
 #include <string.h>
 
-/* The mean over the slices of an image file; must fit the (stored) panel. */
-static fbp_status read_mean(const struct fbp_scan *scan, const struct fbp_panel *panel,
-                            const char *path, double *mean, char **missing)
-{
-    const size_t nc = panel->n_columns, nr = panel->n_rows;
-    struct fbp_raw raw = scan->raw;
-    fbp_source *source = NULL;
-    fbp_status st = FBP_OK;
-
-    /* Headerless images have the pixels of the projections; their file says how many they are. */
-    raw.n[2] = 0;
-    FBP_TRY_GOTO(fbp_source_open(&source, path, &raw));
-    const struct fbp_array_info *info = fbp_source_info(source);
-    if (info->n[0] != nc || info->n[1] != nr || info->n[2] == 0) {
-        st =
-            fbp_fail(FBP_ERR_INVALID,
-                     "%s: has %zu columns and %zu rows, the projections %zu and %zu: use the image "
-                     "that belongs to this scan",
-                     path, info->n[0], info->n[1], nc, nr);
-        goto fail;
-    }
-    FBP_TRY_GOTO(fbp_source_mean(source, mean));
-    *missing = info->missing[0] ? fbp_strdup(info->missing) : NULL;
-fail:
-    fbp_source_close(&source);
-    return st;
-}
-
-/* Can counts be scaled by it? */
-static bool is_span(double bright_less_dark)
-{
-    return bright_less_dark > 0 && isfinite(bright_less_dark);
-}
-
-/* 1 / (bright - dark); pixels where that is not a positive number are bad.  0 for all bad ones,
- * so that what they say is neither clipped nor counted. */
-static void invert(const double *bright, const double *dark, float *gain, unsigned char *bad,
-                   size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        const double span = bright[i] - (dark ? dark[i] : 0);
-        bad[i] |= !is_span(span);
-        gain[i] = bad[i] ? 0 : (float)(1 / span);
-    }
-}
-
+/* Dark, flat and mask of a scan, rows bottom-up; NULL: the scan has none. */
 struct images {
     double *dark, *bright, *mask;
     unsigned char *bad;
 };
 
-/* Rows upwards, from the order in which views are stored. */
-static void turn_over(const struct fbp_panel *panel, double *image)
+/* True if counts can be scaled by the difference of bright and dark. */
+static bool is_span(double bright_less_dark)
 {
-    const size_t nc = panel->n_columns;
-
-    for (size_t low = 0, high = panel->n_rows - 1; low < high; low++, high--)
-        for (size_t c = 0; c < nc; c++) {
-            const double x = image[low * nc + c];
-            image[low * nc + c] = image[high * nc + c];
-            image[high * nc + c] = x;
-        }
+    return bright_less_dark > 0 && isfinite(bright_less_dark);
 }
 
-/* One picture, from memory or from its file, rows upwards; NULL: there is none. */
+/* Read one image from memory or its file, which is averaged over slices; *out NULL: the scan has
+ * none. */
 static fbp_status read_image(double **out, const struct fbp_scan *scan, enum fbp_image which,
                              const struct fbp_panel *panel, bool top_down, char **missing)
 {
     const char *const files[] = {scan->dark, scan->flat, scan->bad_pixels};
+    const char *path = files[which];
     const double *kept = fbp_scan_image(scan, which);
-    const size_t bytes = panel->n_columns * panel->n_rows * sizeof **out;
+    const size_t nc = panel->n_columns, nr = panel->n_rows;
 
-    if (!kept && !files[which])
+    if (!kept && !path)
         return FBP_OK;
     if (kept && !fbp_images_fit(scan->images, panel))
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: the picture in memory is of another panel than the views: set it "
                         "after the panel",
                         fbp_image_name(which));
-    FBP_TRY(fbp_alloc((void **)out, bytes, "an image"));
-    if (kept)
-        memcpy(*out, kept, bytes);
-    else
-        FBP_TRY(read_mean(scan, panel, files[which], *out, missing));
-    if (top_down)
-        turn_over(panel, *out);
+    FBP_TRY(fbp_alloc((void **)out, nc * nr * sizeof **out, "an image"));
+    double *image = *out;
+    if (kept) {
+        memcpy(image, kept, nc * nr * sizeof *image);
+    } else {
+        struct fbp_raw raw = scan->raw;
+        fbp_source *source = NULL;
+        raw.n[2] = 0; /* headerless images: the size of the file gives their number */
+        FBP_TRY(fbp_source_open(&source, path, &raw));
+        const struct fbp_array_info *info = fbp_source_info(source);
+        fbp_status st;
+        if (info->n[0] != nc || info->n[1] != nr || info->n[2] == 0)
+            st = fbp_fail(FBP_ERR_INVALID,
+                          "%s: has %zu columns and %zu rows, the projections %zu and %zu: use the "
+                          "image that belongs to this scan",
+                          path, info->n[0], info->n[1], nc, nr);
+        else
+            st = fbp_source_mean(source, image);
+        if (st == FBP_OK)
+            *missing = info->missing[0] ? fbp_strdup(info->missing) : NULL;
+        fbp_source_close(&source);
+        FBP_TRY(st);
+    }
+    for (size_t low = 0, high = nr - 1; top_down && low < high; low++, high--)
+        for (size_t c = 0; c < nc; c++) {
+            const double x = image[low * nc + c];
+            image[low * nc + c] = image[high * nc + c];
+            image[high * nc + c] = x;
+        }
     return FBP_OK;
 }
 
-static fbp_status read_images(struct images *m, const struct fbp_scan *scan,
-                              const struct fbp_panel *panel, bool top_down, char *missing[3])
-{
-    const size_t n = panel->n_columns * panel->n_rows;
-
-    FBP_TRY(fbp_calloc((void **)&m->bad, n, 1, "a mask of bad pixels"));
-    FBP_TRY(read_image(&m->dark, scan, FBP_IMAGE_DARK, panel, top_down, &missing[0]));
-    FBP_TRY(read_image(&m->bright, scan, FBP_IMAGE_FLAT, panel, top_down, &missing[1]));
-    FBP_TRY(read_image(&m->mask, scan, FBP_IMAGE_BAD_PIXELS, panel, top_down, &missing[2]));
-    for (size_t i = 0; m->mask && i < n; i++)
-        m->bad[i] = !(m->mask[i] == 0); /* a NaN is no good pixel either */
-    return FBP_OK;
-}
-
-/* Images as those of larger pixels; what is bad is left out of them, as of the views. */
+/* Join pixels of the images as those of the views; bad ones are left out of both. */
 static fbp_status join_pixels(struct fbp_prep *p, struct images *m, double i0,
                               const struct fbp_reduction *r)
 {
@@ -138,13 +97,11 @@ static fbp_status join_pixels(struct fbp_prep *p, struct images *m, double i0,
     return FBP_OK;
 }
 
-/* Dark and gain as the rows will want them. */
+/* Tabulate dark and gain of intensities. */
 static fbp_status tabulate(struct fbp_prep *p, struct images *m, const struct fbp_scan *scan)
 {
     const size_t n = p->panel.n_columns * p->panel.n_rows;
 
-    if (!p->intensity)
-        return FBP_OK;
     if (!m->bright && !(scan->i0 > 0))
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: a dark image alone does not give transmissions: add "
@@ -158,24 +115,12 @@ static fbp_status tabulate(struct fbp_prep *p, struct images *m, const struct fb
     }
     if (!m->bright && !m->dark && !m->mask)
         return FBP_OK;
-    if (!m->bright) {
-        FBP_TRY(fbp_alloc((void **)&m->bright, n * sizeof(double), "an image"));
-        for (size_t i = 0; i < n; i++)
-            m->bright[i] = scan->i0;
-    }
     FBP_TRY(fbp_alloc((void **)&p->gain, n * sizeof(float), "gain image"));
-    invert(m->bright, m->dark, p->gain, m->bad, n);
-    return FBP_OK;
-}
-
-static fbp_status take_hardening(struct fbp_hardening *out, const struct fbp_scan *scan)
-{
-    struct fbp_corrections c;
-
-    FBP_TRY(fbp_corrections_of(scan, &c));
-    out->n = (unsigned)fbp_corrections_terms(&c);
-    for (size_t i = 0; i < out->n; i++)
-        out->a[i] = (float)c.beam_hardening[i];
+    for (size_t i = 0; i < n; i++) {
+        const double span = (m->bright ? m->bright[i] : scan->i0) - (m->dark ? m->dark[i] : 0);
+        m->bad[i] |= !is_span(span);
+        p->gain[i] = m->bad[i] ? 0 : (float)(1 / span);
+    }
     return FBP_OK;
 }
 
@@ -188,18 +133,30 @@ bool fbp_prep_is_asked_for(const struct fbp_scan *scan)
 fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bool top_down)
 {
     struct images m = {0};
+    struct fbp_corrections c;
     struct fbp_reduction r;
     fbp_status st = FBP_OK;
 
     *out = (struct fbp_prep){.panel = scan->panel, .intensity = fbp_scan_is_intensity(scan)};
-    FBP_TRY(take_hardening(&out->hardening, scan));
+    FBP_TRY(fbp_corrections_of(scan, &c));
+    out->hardening.n = (unsigned)fbp_corrections_terms(&c);
+    for (size_t i = 0; i < out->hardening.n; i++)
+        out->hardening.a[i] = (float)c.beam_hardening[i];
     if (!fbp_prep_is_asked_for(scan))
         return FBP_OK;
     fbp_reduction_of(scan, &r);
-    FBP_TRY_GOTO(read_images(&m, scan, &r.stored, top_down, out->missing));
+    const size_t n = r.stored.n_columns * r.stored.n_rows;
+    double **const images[] = {&m.dark, &m.bright, &m.mask}; /* in the order of enum fbp_image */
+    FBP_TRY_GOTO(fbp_calloc((void **)&m.bad, n, 1, "a mask of bad pixels"));
+    for (int i = 0; i <= FBP_IMAGE_LAST; i++)
+        FBP_TRY_GOTO(
+            read_image(images[i], scan, (enum fbp_image)i, &r.stored, top_down, &out->missing[i]));
+    for (size_t i = 0; m.mask && i < n; i++)
+        m.bad[i] = !(m.mask[i] == 0); /* NaN is bad, too */
     if (fbp_reduction_joins(&r))
         FBP_TRY_GOTO(join_pixels(out, &m, scan->i0, &r));
-    FBP_TRY_GOTO(tabulate(out, &m, scan));
+    if (out->intensity)
+        FBP_TRY_GOTO(tabulate(out, &m, scan));
     FBP_TRY_GOTO(fbp_bridges_find(out, m.bad));
 fail:
     fbp_free(m.dark);
@@ -239,6 +196,7 @@ uint64_t fbp_prep_hash(uint64_t h, const struct fbp_prep *p)
     return h;
 }
 
+/* Turn a row of intensities into transmissions; returns the number of clipped ones. */
 static size_t take_transmissions(const struct fbp_prep *p, size_t row, float *x)
 {
     const size_t nc = p->panel.n_columns;
@@ -258,27 +216,27 @@ static void take_logarithms(float *x, size_t n)
         x[c] = -logf(x[c]);
 }
 
-/* BRIDGE replaces what is not finite by the line between its finite neighbours; FINITE asks whether
- * there is any: 0 x is NaN for what is not finite, and sums of zeros, lanes side by side, are quick
- * to take. */
+/* BRIDGE interpolates values that are not finite along the row, between finite neighbours, and
+ * returns their number.  FINITE returns true if there are none: 0 x is NaN for such values, and
+ * sums of zeros in several lanes are fast. */
 #define MEND(T, BRIDGE, FINITE)                                                                    \
     static size_t BRIDGE(T x[], size_t n)                                                          \
     {                                                                                              \
-        size_t mended = 0, last = n; /* the last finite sample; n = none yet */                    \
+        size_t repaired = 0, last = n; /* index of the last finite sample; n: none */              \
                                                                                                    \
         for (size_t c = 0; c < n; c++) {                                                           \
             if (!isfinite(x[c]))                                                                   \
                 continue;                                                                          \
             const size_t first = last == n ? 0 : last + 1;                                         \
-            for (size_t i = first; i < c; i++, mended++)                                           \
+            for (size_t i = first; i < c; i++, repaired++)                                         \
                 x[i] =                                                                             \
                     last == n ? x[c] : x[last] + (x[c] - x[last]) * (T)(i - last) / (T)(c - last); \
             last = c;                                                                              \
         }                                                                                          \
         const T tail = last == n ? 0 : x[last];                                                    \
-        for (size_t i = last == n ? 0 : last + 1; i < n; i++, mended++)                            \
+        for (size_t i = last == n ? 0 : last + 1; i < n; i++, repaired++)                          \
             x[i] = tail;                                                                           \
-        return mended;                                                                             \
+        return repaired;                                                                           \
     }                                                                                              \
                                                                                                    \
     static bool FINITE(const T *x, size_t n)                                                       \
@@ -323,7 +281,7 @@ void fbp_prep_transmissions(const struct fbp_prep *p, size_t row, float *samples
     counts->clipped += take_transmissions(p, row, samples);
     if (all_finite(samples, nc))
         return;
-    take_logarithms(samples, nc); /* which lie on lines */
+    take_logarithms(samples, nc); /* because these are interpolated */
     counts->not_finite += bridge_row(samples, nc);
     for (size_t c = 0; c < nc; c++)
         samples[c] = expf(-samples[c]);

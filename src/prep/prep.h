@@ -1,24 +1,26 @@
-/** @file prep.h  Intensities to line integrals: dark, flat, -log, bad pixels, beam hardening
- * (internal). */
-#ifndef FBP_SRC_PREP_H
-#define FBP_SRC_PREP_H
+/** @file prep.h  Preparation of views: intensities to line integrals, bad pixels, rings, spectra.
+ *
+ * The plan and the readers of a run call these functions; phase retrieval is in phase.h.
+ */
+#ifndef FBP_SRC_PREP_PREP_H
+#define FBP_SRC_PREP_PREP_H
 
 #include "fbp/correction.h"
 #include "fbp/scan.h"
 
+#include "base/base.h"
+
 #include <float.h>
-#include <stdbool.h>
-#include <stddef.h>
 
-/* Beam hardening: a polynomial of the line integral (internal; pure). */
+/* Single samples */
 
-/** p' = a[0] p + a[1] p^2 + ... + a[n - 1] p^n; n 0: p' = p. */
+/** Beam hardening: p' = a[0] p + a[1] p^2 + ... + a[n - 1] p^n; n = 0: p' = p. */
 struct fbp_hardening {
     float a[FBP_HARDENING_TERMS];
     unsigned n;
 };
 
-/** Of n > 0 coefficients, by Horner's rule. */
+/** Correct p with n > 0 coefficients, by Horner's rule. */
 static inline float fbp_harden(const struct fbp_hardening *h, float p)
 {
     float sum = h->a[h->n - 1];
@@ -28,10 +30,8 @@ static inline float fbp_harden(const struct fbp_hardening *h, float p)
     return sum * p;
 }
 
-/* What is left of the unattenuated intensity (internal; pure). */
-
-/** Of a sample x, (x - dark) gain, at least 1e-6, to which less is clipped and counted; 1 for a bad
- *  pixel, of gain 0, which is bridged later. */
+/** Transmission of a sample x: (x - dark) gain.  Values below 1e-6 are clipped and counted.  A bad
+ *  pixel (gain 0) gets 1, because it is interpolated later. */
 static inline float fbp_transmission(float x, float dark, float gain, bool has_gain,
                                      size_t *clipped)
 {
@@ -40,85 +40,173 @@ static inline float fbp_transmission(float x, float dark, float gain, bool has_g
 
     if (has_gain && gain == 0)
         t = 1;
-    if (t < least && t >= -FLT_MAX) { /* not -inf, which is mended later */
+    if (t < least && t >= -FLT_MAX) { /* not -inf, which is interpolated later */
         t = least;
         ++*clipped;
     }
     return t;
 }
 
-/* Intensities to line integrals: dark, flat, -log, bad pixels. */
+/* Rows of views */
 
-/** One bad pixel and the good ones it is interpolated from; weights add up to 1. */
+/** A bad pixel and the good pixels that it is interpolated from; weights add up to 1. */
 struct fbp_bridge {
     size_t pixel; /**< row * n_columns + column */
     size_t from[4];
     float weight[4]; /**< unused ones 0, their `from` equal to a used one */
 };
 
-/** Tables for p = -log((I - dark) / (flat - dark)), in canonical row order (bottom-up), and what
- *  is done with p. */
+/** Tables for p = -log((I - dark) / (flat - dark)) and for what follows, rows bottom-up. */
 struct fbp_prep {
     struct fbp_panel panel;
     bool intensity; /**< false: samples are line integrals already */
-    float *dark;    /**< [row][column]; NULL = 0 */
-    float *gain;    /**< 1 / (flat - dark), or 1 / (i0 - dark); 0 = bad pixel; NULL = 1/i0 */
+    float *dark;    /**< [row][column]; NULL: 0 */
+    float *gain;    /**< 1 / (flat - dark), or 1 / (i0 - dark); 0: bad pixel; NULL: 1 / i0 */
     float inverse_i0;
     struct fbp_hardening hardening;
     struct fbp_bridge *bridges;
     size_t n_bridges;
-    size_t margin_rows; /**< how far above or below a bad pixel its sources lie, at most */
-    /** Of a scan whose pixels are joined (scan/reduce.h): the stored ones that are bad; NULL: none.
-     */
+    size_t margin_rows; /**< greatest distance between a bad pixel and its sources [rows] */
+    /** Bad pixels as stored, if the scan joins pixels (scan/reduce.h); NULL: none. */
     unsigned char *left_out;
-    size_t n_stored, n_left_out; /**< all of them, and those that are bad */
-    /** What lacks in the files of dark, flat and bad pixels (fbp_array_info.missing); NULL:
-     * nothing. */
+    size_t n_stored, n_left_out; /**< number of stored pixels, and of bad ones among them */
+    /** fbp_array_info.missing of the files of dark, flat and bad pixels; NULL: complete. */
     char *missing[3];
 };
 
-/** All that line integrals depend on but intensity and inverse_i0. */
-uint64_t fbp_prep_hash(uint64_t h, const struct fbp_prep *prep);
-
-/** Counters of what was mended, one set a thread. */
+/** Counters of repaired samples, one set per thread. */
 struct fbp_prep_counts {
     size_t not_finite, clipped;
 };
 
-/** Does the scan ask for a logarithm, or name bad pixels? */
+/** True if the scan has intensities, or names bad pixels. */
 bool fbp_prep_is_asked_for(const struct fbp_scan *scan);
 
-/** Read darks, flats (averaged) and mask of a scan; top_down: stored pictures start at the top.
- *  Pixels whose flat is not above their dark count as bad. */
+/** Read darks, flats (averaged) and mask of a scan; top_down: stored images start at the top.
+ *  Pixels whose flat is not above their dark become bad. */
 fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bool top_down);
 void fbp_prep_clear(struct fbp_prep *prep);
 
-/** Is anything done with a sample that is finite? */
-static inline bool fbp_prep_changes(const struct fbp_prep *prep)
-{
-    return prep->intensity || prep->hardening.n > 0;
-}
+/** Hash of all tables except intensity and inverse_i0. */
+uint64_t fbp_prep_hash(uint64_t h, const struct fbp_prep *prep);
 
-/** One row in place.  Transmissions below 1e-6 are clipped to it and counted; values that are not
- *  finite are bridged linearly along the row and counted. */
+/** Turn one row into line integrals, in place.  Values that are not finite are interpolated along
+ *  the row and counted. */
 void fbp_prep_row(const struct fbp_prep *prep, size_t row, float *samples,
                   struct fbp_prep_counts *counts);
 
-/** The same of doubles, which are no intensities: see fbp_job.precision. */
+/** The same for doubles, which are never intensities: see fbp_job.precision. */
 void fbp_prep_row_double(const struct fbp_prep *prep, double *samples,
                          struct fbp_prep_counts *counts);
 
-/** One row of intensities in place, as transmissions: their logarithms are what fbp_prep_row()
- * gives before beam hardening. */
+/** Turn one row of intensities into transmissions, in place: their logarithms are the results of
+ *  fbp_prep_row() before beam hardening. */
 void fbp_prep_transmissions(const struct fbp_prep *prep, size_t row, float *samples,
                             struct fbp_prep_counts *counts);
 
-/** Bad pixels of rows [r0, r1) of a view whose stored rows start at `first_row`; the samples of
- *  margin_rows around must have been through fbp_prep_row(). */
+/** Interpolate bad pixels in rows [r0, r1) of a view whose stored rows start at `first_row`, after
+ *  fbp_prep_row() for these and margin_rows around them. */
 void fbp_prep_bridge(const struct fbp_prep *prep, size_t first_row, size_t r0, size_t r1,
                      float *samples);
 
-/** The same of a whole view of transmissions. */
+/** The same for a whole view of transmissions. */
 void fbp_prep_bridge_transmissions(const struct fbp_prep *prep, float *samples);
 
-#endif /* FBP_SRC_PREP_H */
+/** Fill in bridges and margin_rows.  bad: [row][column], non-zero: bad. */
+fbp_status fbp_bridges_find(struct fbp_prep *prep, const unsigned char *bad);
+
+/* Search for pixels that no map lists as bad.
+ *
+ * A few views, spread over the scan, are read.  A pixel is bad if
+ * - its sample is the same in all of them (dead, stuck, saturated), and its line integrals lie
+ *   outside those of the nearest good pixels on both sides, in half of the views or more; or
+ * - it differs from its four neighbours in one direction in all of them, by a line
+ *   integral of 0.1 or more, and by more than twice the range of these, in three of four views
+ *   (hot).
+ * Bad rows, columns and clusters are found up to a width of 15 pixels.  Air without noise is
+ * constant, too, but its pixels agree with their neighbours. */
+
+/** Number of views that are read. */
+enum { FBP_CHECK_VIEWS = 8 };
+
+/** Detector rows to check, and the result. */
+struct fbp_sample_check {
+    const struct fbp_prep *prep; /**< for the source's pixels; its bad pixels are skipped */
+    fbp_source *source;
+    bool top_down;       /**< views of the source start with the top row */
+    size_t row0, n_rows; /**< counted upwards */
+    /** Result, free(): [row][column] as stored, non-zero: listed as bad, or found. */
+    unsigned char *bad;
+    size_t n_bad; /**< number of bad pixels that were found */
+    /** Intensities: greatest sample, if one sample in a hundred has it and it lies 2 % or more
+     *  below the unattenuated intensity. */
+    double flat_top;
+    size_t n_flat, n_samples; /**< samples equal to flat_top, and all samples that were read */
+};
+
+fbp_status fbp_check_samples(struct fbp_sample_check *check);
+
+/**
+ * If scan->find_bad_pixels is set: search all pixels, and make a mask of the listed and the found
+ * ones.  *scan is a shallow copy, whose images then hold the mask.
+ *
+ * @param source  stored views
+ * @param[out] images  owns the mask: fbp_images_free(); NULL: no bad pixel was found
+ */
+fbp_status fbp_bad_pixels_find(struct fbp_scan *scan, fbp_source *source, bool top_down,
+                               struct fbp_images **images);
+
+/* Ring artefacts: stripes along the angles of a sinogram (all views of one detector row), from
+ * pixels whose response differs from that of their neighbours. */
+
+/** Method and its parameters for sinograms of one size. */
+struct fbp_stripes {
+    enum fbp_ring_removal method;
+    size_t n_views, n_columns;
+    size_t size;      /**< sorting: width of the median [columns] */
+    size_t levels;    /**< wavelet: number of levels */
+    double sigma;     /**< wavelet: width of the damped frequencies along the angles */
+    unsigned wavelet; /**< wavelet: N of Daubechies' wavelet with 2 N taps */
+};
+
+/** Parameters of the corrections, with defaults filled in and levels limited by the size. */
+void fbp_stripes_of(const struct fbp_corrections *c, size_t n_views, size_t n_columns,
+                    struct fbp_stripes *out);
+
+/** Describe: "rings by sorting, median of 21 columns". */
+void fbp_stripes_describe(const struct fbp_stripes *s, char *buf, size_t n);
+
+/** Size of the scratch memory for one sinogram [bytes]; fbp_alloc(). */
+size_t fbp_stripes_bytes(const struct fbp_stripes *s);
+
+/** True if a column has an error that is the same in all angles, and greater than 8 standard errors
+ *  and than 1e-3 of the column's mean. */
+bool fbp_stripes_found(const struct fbp_stripes *s, const float *sinogram, size_t stride,
+                       void *scratch);
+
+/** Remove stripes in place.  The sample of view k and column c is sinogram[k * stride + c], finite.
+ *  scratch: one per thread. */
+void fbp_stripes_remove(const struct fbp_stripes *s, float *sinogram, size_t stride, void *scratch);
+
+/** Median of x[n], n > 0, whose order changes. */
+float fbp_median(float *x, size_t n);
+
+/** Greatest number of vanishing moments of fbp_daubechies(). */
+enum { FBP_DAUBECHIES_MOST = 20 };
+
+/** Scaling filter of Daubechies' wavelet with N vanishing moments: 2 N taps of least phase whose
+ *  sum is sqrt(2). */
+const double *fbp_daubechies(unsigned N);
+
+/* Spectra (EPR) */
+
+/**
+ * Make a source of rows of plane integrals, as scan->preparation describes, from measured spectra:
+ * [view][row][column] of the scan's (stored) panel, float64 if the file has that, else float32.  A
+ * phase common to all views is determined here, which reads them once.
+ *
+ * below: the scan's projections, opened; *out owns it; closed also on failure
+ */
+fbp_status fbp_traces_open(fbp_source **out, fbp_source *below, const struct fbp_scan *scan);
+
+#endif /* FBP_SRC_PREP_PREP_H */

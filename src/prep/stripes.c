@@ -1,92 +1,64 @@
-/* Removal of ring artefacts: stripes of sinograms by sorting and by wavelets. */
-#include "prep/stripes.h"
+/* Removal of ring artefacts, which are stripes along the angles of sinograms: by sorting (Vo et al.
+ * 2018) and by wavelets (Muench et al. 2009).  The plan and the readers of a run call these
+ * functions through prep.h. */
+#include "prep/prep.h"
 
-#include "base/mem.h"
-#include "base/vec.h"
+#include "base/math.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+/* Index i, continued beyond the ends by mirroring: 1 0 | 0 1 ... n-1 | n-1 n-2. */
+static size_t mirrored(ptrdiff_t i, size_t n)
+{
+    const ptrdiff_t period = 2 * (ptrdiff_t)n;
+    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a row has columns */
+    const ptrdiff_t at = (i % period + period) % period;
+
+    return (size_t)(at < (ptrdiff_t)n ? at : period - 1 - at);
+}
+
 /*
- * N. T. Vo, R. C. Atwood and M. Drakopoulos, Opt. Express 26, 28396 (2018), algorithm 3: the
- * samples of every column are sorted, each rank is smoothed along the columns by a median, and the
- * samples go back to where they came from.  Neighbouring columns see nearly the same values, so
- * that the k-th largest of one is nearly the k-th largest of the next: what differs is the pixel.
+ * Sorting: N. T. Vo, R. C. Atwood and M. Drakopoulos, Opt. Express 26, 28396 (2018), algorithm 3.
+ * The samples of every column are sorted, each rank is smoothed along the columns by a median, and
+ * the samples return to their views.  Neighbouring columns have nearly the same values, so the k-th
+ * largest of one is nearly the k-th largest of the next; a difference comes from the pixel.
  */
 
-enum { COLUMNS = 16 }; /* that are sorted together: a cache line of floats */
+enum { COLUMNS = 16 }; /* sorted together: a cache line of floats */
 
 struct entry {
     uint32_t key, view;
 };
 
-/* All of a sinogram's scratch. */
-struct room {
-    float *ranks;     /* [rank][column] */
-    uint32_t *places; /* the view that it is of, [column][rank] */
-    float *block;     /* some columns, [column][view], later [column][rank] */
-    struct entry *a, *b;
-    float *line, *window; /* a rank, and the samples of a median in their order */
+/* Scratch memory of one sinogram. */
+struct sorting_room {
+    float *ranks;         /* [rank][column] */
+    uint32_t *views;      /* [column][rank]: view of a sorted sample */
+    float *block;         /* [COLUMNS][view], later [COLUMNS][rank] */
+    struct entry *a, *b;  /* [view] */
+    float *line, *window; /* a rank, and the sorted samples of a median */
 };
 
-static size_t aligned(size_t bytes)
-{
-    return (bytes + FBP_ALIGN - 1) / FBP_ALIGN * FBP_ALIGN;
-}
-
-static size_t lay_out(const struct fbp_stripes *s, char *memory, struct room *out)
+/* Lay out the scratch memory; returns its size [bytes].  memory NULL: only the size. */
+static size_t sorting_lay_out(const struct fbp_stripes *s, void *memory, struct sorting_room *r)
 {
     const size_t n = s->n_views * s->n_columns;
-    const size_t sizes[] = {n * sizeof *out->ranks,
-                            n * sizeof *out->places,
-                            COLUMNS * s->n_views * sizeof *out->block,
-                            s->n_views * sizeof *out->a,
-                            s->n_views * sizeof *out->b,
-                            s->n_columns * sizeof *out->line,
-                            s->size * sizeof *out->window};
-    size_t at[8] = {0};
+    size_t used = 0;
 
-    for (int i = 0; i < 7; i++)
-        at[i + 1] = at[i] + aligned(sizes[i]);
-    if (memory) {
-        out->ranks = (float *)(void *)memory;
-        out->places = (uint32_t *)(void *)(memory + at[1]);
-        out->block = (float *)(void *)(memory + at[2]);
-        out->a = (struct entry *)(void *)(memory + at[3]);
-        out->b = (struct entry *)(void *)(memory + at[4]);
-        out->line = (float *)(void *)(memory + at[5]);
-        out->window = (float *)(void *)(memory + at[6]);
-    }
-    return at[7];
+    r->ranks = fbp_carve(memory, &used, n * sizeof *r->ranks);
+    r->views = fbp_carve(memory, &used, n * sizeof *r->views);
+    r->block = fbp_carve(memory, &used, COLUMNS * s->n_views * sizeof *r->block);
+    r->a = fbp_carve(memory, &used, s->n_views * sizeof *r->a);
+    r->b = fbp_carve(memory, &used, s->n_views * sizeof *r->b);
+    r->line = fbp_carve(memory, &used, s->n_columns * sizeof *r->line);
+    r->window = fbp_carve(memory, &used, s->size * sizeof *r->window);
+    return used;
 }
 
-size_t fbp_stripes_sorting_bytes(const struct fbp_stripes *s)
-{
-    return lay_out(s, NULL, NULL);
-}
-
-/* Keys grow with the floats that they stand for. */
-static uint32_t key_of(float x)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
-}
-
-static float value_of(uint32_t key)
-{
-    const uint32_t bits = key & 0x80000000u ? key & 0x7fffffffu : ~key;
-    float x;
-
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-/* By one byte of the keys; equal ones stay in their order. */
+/* Stable sort by one byte of the keys. */
 static void sort_by_byte(const struct entry *in, size_t n, unsigned shift, struct entry *out)
 {
     size_t at[256] = {0}, sum = 0;
@@ -102,116 +74,88 @@ static void sort_by_byte(const struct entry *in, size_t n, unsigned shift, struc
         out[at[in[i].key >> shift & 255]++] = in[i];
 }
 
-/* Views to ranks; places: the view that each is of. */
-static void sort_column(const struct room *r, size_t n, float *column, uint32_t *places)
+/* Sort a column of n samples and store the view of each. */
+static void sort_column(const struct sorting_room *r, size_t n, float *column, uint32_t *views)
 {
-    for (size_t k = 0; k < n; k++)
-        r->a[k] = (struct entry){key_of(column[k]), (uint32_t)k};
+    for (size_t k = 0; k < n; k++) {
+        uint32_t bits;
+        memcpy(&bits, &column[k], sizeof bits);
+        const uint32_t key = bits & 0x80000000u ? ~bits : bits | 0x80000000u; /* order of floats */
+        r->a[k] = (struct entry){key, (uint32_t)k};
+    }
     for (unsigned shift = 0; shift < 32; shift += 16) {
         sort_by_byte(r->a, n, shift, r->b);
         sort_by_byte(r->b, n, shift + 8, r->a);
     }
     for (size_t k = 0; k < n; k++) {
-        column[k] = value_of(r->a[k].key);
-        places[k] = r->a[k].view;
+        const uint32_t key = r->a[k].key;
+        const uint32_t bits = key & 0x80000000u ? key & 0x7fffffffu : ~key;
+        memcpy(&column[k], &bits, sizeof bits);
+        views[k] = r->a[k].view;
     }
 }
 
-/* Columns [c, end), which are read and stored side by side. */
-static void sort_columns(const struct fbp_stripes *s, const float *sinogram, size_t stride,
-                         size_t c, size_t end, const struct room *r)
-{
-    const size_t n = s->n_views;
-
-    for (size_t k = 0; k < n; k++)
-        for (size_t i = c; i < end; i++)
-            r->block[(i - c) * n + k] = sinogram[k * stride + i];
-    for (size_t i = c; i < end; i++)
-        sort_column(r, n, r->block + (i - c) * n, r->places + i * n);
-    for (size_t k = 0; k < n; k++)
-        for (size_t i = c; i < end; i++)
-            r->ranks[k * s->n_columns + i] = r->block[(i - c) * n + k];
-}
-
-/* Column c, counted beyond the ends by mirroring: 1 0 | 0 1 ... n-1 | n-1 n-2. */
-static size_t mirrored(ptrdiff_t c, size_t n)
-{
-    const ptrdiff_t period = 2 * (ptrdiff_t)n;
-    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a row has columns */
-    const ptrdiff_t at = (c % period + period) % period;
-
-    return (size_t)(at < (ptrdiff_t)n ? at : period - 1 - at);
-}
-
-/* `old` leaves the sorted window, `x` enters it. */
-static void exchange(float *window, size_t n, float old, float x)
-{
-    size_t i = 0;
-
-    while (i + 1 < n && window[i] != old)
-        i++;
-    for (; i + 1 < n && window[i + 1] < x; i++)
-        window[i] = window[i + 1];
-    for (; i > 0 && window[i - 1] > x; i--)
-        window[i] = window[i - 1];
-    window[i] = x;
-}
-
-static void insert(float *window, size_t n, float x)
-{
-    for (; n > 0 && window[n - 1] > x; n--)
-        window[n] = window[n - 1];
-    window[n] = x;
-}
-
-/* A running median of s->size columns. */
-static void smooth(const struct fbp_stripes *s, const struct room *r, float *row)
+/* Running median of s->size columns, with a sorted window. */
+static void smooth(const struct fbp_stripes *s, const struct sorting_room *r, float *row)
 {
     const size_t n = s->n_columns, m = s->size;
     const ptrdiff_t left = (ptrdiff_t)(m / 2), right = (ptrdiff_t)(m - 1 - m / 2);
+    float *w = r->window;
 
     memcpy(r->line, row, n * sizeof *row);
-    for (size_t i = 0; i < m; i++)
-        insert(r->window, i, r->line[mirrored((ptrdiff_t)i - left, n)]);
+    for (size_t i = 0; i < m; i++) {
+        const float x = r->line[mirrored((ptrdiff_t)i - left, n)];
+        size_t k = i;
+        for (; k > 0 && w[k - 1] > x; k--)
+            w[k] = w[k - 1];
+        w[k] = x;
+    }
     for (size_t c = 0;; c++) {
-        row[c] = r->window[m / 2];
+        row[c] = w[m / 2];
         if (c + 1 == n)
             return;
-        exchange(r->window, m, r->line[mirrored((ptrdiff_t)c - left, n)],
-                 r->line[mirrored((ptrdiff_t)c + 1 + right, n)]);
+        const float old = r->line[mirrored((ptrdiff_t)c - left, n)];
+        const float x = r->line[mirrored((ptrdiff_t)c + 1 + right, n)];
+        size_t i = 0;
+        while (i + 1 < m && w[i] != old)
+            i++;
+        for (; i + 1 < m && w[i + 1] < x; i++)
+            w[i] = w[i + 1];
+        for (; i > 0 && w[i - 1] > x; i--)
+            w[i] = w[i - 1];
+        w[i] = x;
     }
 }
 
-/* Columns [c, end) back to the order of their views. */
-static void put_back(const struct fbp_stripes *s, const struct room *r, size_t c, size_t end,
-                     float *sinogram, size_t stride)
+static void remove_by_sorting(const struct fbp_stripes *s, float *sinogram, size_t stride,
+                              void *scratch)
 {
-    const size_t n = s->n_views;
+    const size_t n = s->n_views, nc = s->n_columns;
+    struct sorting_room r;
 
-    for (size_t k = 0; k < n; k++)
+    sorting_lay_out(s, scratch, &r);
+    for (size_t c = 0; c < nc; c += COLUMNS) {
+        const size_t end = c + COLUMNS < nc ? c + COLUMNS : nc;
+        for (size_t k = 0; k < n; k++)
+            for (size_t i = c; i < end; i++)
+                r.block[(i - c) * n + k] = sinogram[k * stride + i];
         for (size_t i = c; i < end; i++)
-            r->block[(i - c) * n + r->places[i * n + k]] = r->ranks[k * s->n_columns + i];
+            sort_column(&r, n, r.block + (i - c) * n, r.views + i * n);
+        for (size_t k = 0; k < n; k++)
+            for (size_t i = c; i < end; i++)
+                r.ranks[k * nc + i] = r.block[(i - c) * n + k];
+    }
     for (size_t k = 0; k < n; k++)
-        for (size_t i = c; i < end; i++)
-            sinogram[k * stride + i] = r->block[(i - c) * n + k];
-}
-
-static size_t end_of(const struct fbp_stripes *s, size_t c)
-{
-    return c + COLUMNS < s->n_columns ? c + COLUMNS : s->n_columns;
-}
-
-void fbp_stripes_sorting(const struct fbp_stripes *s, float *sinogram, size_t stride, void *scratch)
-{
-    struct room r = {0};
-
-    lay_out(s, scratch, &r);
-    for (size_t c = 0; c < s->n_columns; c += COLUMNS)
-        sort_columns(s, sinogram, stride, c, end_of(s, c), &r);
-    for (size_t k = 0; k < s->n_views; k++)
-        smooth(s, &r, r.ranks + k * s->n_columns);
-    for (size_t c = 0; c < s->n_columns; c += COLUMNS)
-        put_back(s, &r, c, end_of(s, c), sinogram, stride);
+        smooth(s, &r, r.ranks + k * nc);
+    for (size_t c = 0; c < nc; c += COLUMNS) {
+        const size_t end = c + COLUMNS < nc ? c + COLUMNS : nc;
+        for (size_t k = 0; k < n; k++)
+            for (size_t i = c; i < end; i++)
+                r.block[(i - c) * n + r.views[i * n + k]] = r.ranks[k * nc + i];
+        for (size_t k = 0; k < n; k++)
+            for (size_t i = c; i < end; i++)
+                sinogram[k * stride + i] = r.block[(i - c) * n + k];
+    }
 }
 
 /*
@@ -220,7 +164,7 @@ void fbp_stripes_sorting(const struct fbp_stripes *s, float *sinogram, size_t st
  * P(y) = sum_{k<N} C(N-1+k, k) y^k, y = (2 - z - 1/z) / 4; computed with 120 digits.
  */
 
-/* One after another: that of N begins at N (N - 1). */
+/* The taps for N begin at index N (N - 1). */
 // clang-format off
 static const double DAUBECHIES_TAPS[] = {
     /* 1 */
@@ -362,37 +306,35 @@ const double *fbp_daubechies(unsigned N)
 }
 
 /*
- * B. Muench, P. Trtik, F. Marone and M. Stampanoni, Opt. Express 17, 8567 (2009): stripes along the
- * angles are in the wavelet coefficients that vary along columns and not along angles; of these,
- * level by level, low frequencies along the angles are damped by 1 - exp(-f^2 / 2 sigma^2).
+ * Wavelets: B. Muench, P. Trtik, F. Marone and M. Stampanoni, Opt. Express 17, 8567 (2009).
+ * Stripes along the angles are in the coefficients that are details along columns and averages
+ * along angles.  In these, level by level, low frequencies f along the angles are damped by
+ * 1 - exp(-f^2 / 2 sigma^2).
  *
- * All of it is linear, and the transform can be undone: so what is damped away is put together by
- * itself, of those coefficients alone, and subtracted.  Only what leads to them is computed.
- * Ends are mirrored (x1 x0 | x0 x1 ...), behind a frame around the sinogram: means of the columns
- * beyond the first and last angle, the outermost sample beyond the ends of rows.
+ * The method is linear, and the transform is invertible.  Therefore only the damped part of these
+ * coefficients is transformed back, and subtracted.  Ends are mirrored (x1 x0 | x0 x1 ...), outside
+ * of a frame around the sinogram: means of the columns before the first and after the last angle,
+ * the outermost sample beyond the ends of rows.
  */
 
 enum { MOST_LEVELS = 24, LEAST_SIDE = 16, MOST_FRAME = 150, WAVELET_COLUMNS = 64 };
-
-/* In standard deviations: a Gaussian is below 1e-17 there. */
-static const double REACH = 8.85;
 
 struct picture {
     size_t columns, rows;
     double *at; /* [row][column] */
 };
 
-/* All of a sinogram's scratch. */
+/* Scratch memory of one sinogram. */
 struct wavelet_room {
     size_t frame, taps;
-    const double *low;                      /* [taps] */
-    double high[2 * FBP_DAUBECHIES_MOST];   /* the same of details */
-    struct picture level[MOST_LEVELS + 1];  /* the framed sinogram, then lowpass along both axes */
-    struct picture detail[MOST_LEVELS + 1]; /* of [1] on: lowpass along angles, highpass along
-                                               columns; then what is damped away of it */
-    double *half;                           /* lowpass along angles alone */
-    double *even, *odd;                     /* every other sample of a row with its mirrored ends */
-    double *cosine, *sine;                  /* of a frequency */
+    const double *low;                      /* [taps] scaling filter */
+    double high[2 * FBP_DAUBECHIES_MOST];   /* [taps] wavelet filter */
+    struct picture level[MOST_LEVELS + 1];  /* framed sinogram, then lowpass along both axes */
+    struct picture detail[MOST_LEVELS + 1]; /* [1] ...: lowpass along angles, highpass along
+                                               columns; later its damped part */
+    double *half;                           /* lowpass along angles only */
+    double *even, *odd;                     /* alternate samples of a row with mirrored ends */
+    double *cosine, *sine;                  /* [row] of one frequency */
 };
 
 static size_t halved(size_t n, size_t taps)
@@ -400,6 +342,7 @@ static size_t halved(size_t n, size_t taps)
     return (n + taps - 1) / 2;
 }
 
+/* Width of the frame. */
 static size_t frame_of(const struct fbp_stripes *s)
 {
     const size_t side = s->n_views < s->n_columns ? s->n_views : s->n_columns;
@@ -407,27 +350,8 @@ static size_t frame_of(const struct fbp_stripes *s)
     return side / 10 < MOST_FRAME ? side / 10 : MOST_FRAME;
 }
 
-size_t fbp_stripes_wavelet_levels(const struct fbp_stripes *s)
-{
-    const size_t side = s->n_views < s->n_columns ? s->n_views : s->n_columns;
-    size_t n = side + 2 * frame_of(s), levels = 0;
-
-    for (; n >= (size_t)2 * LEAST_SIDE && levels < s->levels && levels < MOST_LEVELS; n /= 2)
-        levels++;
-    return levels;
-}
-
-/* n doubles behind those that are taken; memory NULL: they are only counted. */
-static double *take(double *memory, size_t *used, size_t n)
-{
-    double *const out = memory ? memory + *used : NULL;
-
-    *used += (n + 7) / 8 * 8;
-    return out;
-}
-
-/* Returns how many doubles there are. */
-static size_t wavelet_lay_out(const struct fbp_stripes *s, double *memory, struct wavelet_room *r)
+/* Lay out the scratch memory; returns its size [bytes].  memory NULL: only the size. */
+static size_t wavelet_lay_out(const struct fbp_stripes *s, void *memory, struct wavelet_room *r)
 {
     const size_t taps = 2 * (size_t)s->wavelet;
     size_t used = 0;
@@ -437,36 +361,22 @@ static size_t wavelet_lay_out(const struct fbp_stripes *s, double *memory, struc
     for (size_t i = 0; i < taps; i++)
         r->high[i] = (i % 2 ? -1 : 1) * r->low[taps - 1 - i];
     size_t columns = s->n_columns + 2 * r->frame, rows = s->n_views + 2 * r->frame;
-    const size_t longest = (columns > rows ? columns : rows) + 2 * taps;
-    r->half = take(memory, &used,
-                   (columns > WAVELET_COLUMNS ? columns : WAVELET_COLUMNS) * halved(rows, taps));
+    const size_t longest = ((columns > rows ? columns : rows) + 2 * taps) * sizeof(double);
+    const size_t widest = columns > WAVELET_COLUMNS ? columns : WAVELET_COLUMNS;
+    r->half = fbp_carve(memory, &used, widest * halved(rows, taps) * sizeof(double));
     for (size_t i = 0; i <= s->levels; i++) {
-        r->level[i] = (struct picture){columns, rows, take(memory, &used, columns * rows)};
+        const size_t bytes = columns * rows * sizeof(double);
+        r->level[i] = (struct picture){columns, rows, fbp_carve(memory, &used, bytes)};
         if (i > 0)
-            r->detail[i] = (struct picture){columns, rows, take(memory, &used, columns * rows)};
+            r->detail[i] = (struct picture){columns, rows, fbp_carve(memory, &used, bytes)};
         columns = halved(columns, taps);
         rows = halved(rows, taps);
     }
-    r->even = take(memory, &used, longest);
-    r->odd = take(memory, &used, longest);
-    r->cosine = take(memory, &used, longest);
-    r->sine = take(memory, &used, longest);
+    r->even = fbp_carve(memory, &used, longest);
+    r->odd = fbp_carve(memory, &used, longest);
+    r->cosine = fbp_carve(memory, &used, longest);
+    r->sine = fbp_carve(memory, &used, longest);
     return used;
-}
-
-size_t fbp_stripes_wavelet_bytes(const struct fbp_stripes *s)
-{
-    struct wavelet_room r;
-
-    return wavelet_lay_out(s, NULL, &r) * sizeof(double);
-}
-
-/* Index i, counted beyond the ends by mirroring: 1 0 | 0 1 ... n-1 | n-1 n-2. */
-static size_t wavelet_mirrored(ptrdiff_t i, size_t n)
-{
-    const ptrdiff_t period = 2 * (ptrdiff_t)n, at = (i % period + period) % period;
-
-    return (size_t)(at < (ptrdiff_t)n ? at : period - 1 - at);
 }
 
 static void add_times(const double *in, double times, size_t n, double *out)
@@ -475,18 +385,118 @@ static void add_times(const double *in, double times, size_t n, double *out)
         out[i] += times * in[i];
 }
 
-/* The sinogram in its frame. */
-static void put_in_frame(const struct fbp_stripes *s, const struct wavelet_room *r,
-                         const float *sinogram, size_t stride)
+/* One level of the transform: `in` to low and high, by filters along angles, then columns. */
+static void decompose(const struct wavelet_room *r, const struct picture *in,
+                      const struct picture *low, const struct picture *high)
 {
-    const size_t f = r->frame, nc = s->n_columns, width = r->level[0].columns;
-    double *at = r->level[0].at, *mean = r->even;
+    const ptrdiff_t before = (ptrdiff_t)r->taps - 2;
+    const size_t n = low->columns;
 
+    memset(r->half, 0, low->rows * in->columns * sizeof *r->half);
+    for (size_t k = 0; k < low->rows; k++)
+        for (size_t i = 0; i < r->taps; i++) {
+            const ptrdiff_t from = (ptrdiff_t)(2 * k + 2 + i) - (ptrdiff_t)r->taps;
+            add_times(in->at + mirrored(from, in->rows) * in->columns, r->low[i], in->columns,
+                      r->half + k * in->columns);
+        }
+
+    memset(low->at, 0, low->rows * n * sizeof *low->at);
+    memset(high->at, 0, low->rows * n * sizeof *high->at);
+    for (size_t row = 0; row < low->rows; row++) {
+        const double *half = r->half + row * in->columns;
+        for (size_t i = 0; i < n + r->taps / 2; i++) {
+            r->even[i] = half[mirrored(2 * (ptrdiff_t)i - before, in->columns)];
+            r->odd[i] = half[mirrored(2 * (ptrdiff_t)i + 1 - before, in->columns)];
+        }
+        for (size_t i = 0; i < r->taps; i++) {
+            const double *samples = (i % 2 ? r->odd : r->even) + i / 2;
+            add_times(samples, r->low[i], n, low->at + row * n);
+            add_times(samples, r->high[i], n, high->at + row * n);
+        }
+    }
+}
+
+/* Replace coefficients by their damped part; out: [rows][WAVELET_COLUMNS]. */
+static void keep_low(const struct fbp_stripes *s, const struct wavelet_room *r,
+                     const struct picture *p, double *out)
+{
+    static const double REACH = 8.85; /* standard deviations: a Gaussian is below 1e-17 there */
+    const size_t last = (size_t)fmin(floor(REACH * s->sigma), floor((double)p->rows / 2));
+    double sums[2][WAVELET_COLUMNS];
+
+    for (size_t first = 0; first < p->columns; first += WAVELET_COLUMNS) {
+        const size_t n =
+            p->columns - first < WAVELET_COLUMNS ? p->columns - first : WAVELET_COLUMNS;
+        memset(out, 0, p->rows * WAVELET_COLUMNS * sizeof *out);
+        for (size_t f = 0; f <= last; f++) {
+            const double x = (double)f / s->sigma;
+            const bool alone = f == 0 || 2 * f == p->rows; /* -f is the same frequency */
+            const double weight = (alone ? 1 : 2) * exp(-x * x / 2);
+            for (size_t k = 0; k < p->rows; k++) {
+                const double angle = 2 * FBP_PI * (double)(f * k % p->rows) / (double)p->rows;
+                r->cosine[k] = cos(angle);
+                r->sine[k] = sin(angle);
+            }
+            for (int part = 0; part < 2; part++) {
+                const double *wave = part ? r->sine : r->cosine;
+                memset(sums[part], 0, n * sizeof *sums[part]);
+                for (size_t row = 0; row < p->rows; row++)
+                    add_times(p->at + row * p->columns + first,
+                              weight / (double)p->rows * wave[row], n, sums[part]);
+            }
+            for (size_t row = 0; row < p->rows; row++) {
+                add_times(sums[0], r->cosine[row], n, out + row * WAVELET_COLUMNS);
+                add_times(sums[1], r->sine[row], n, out + row * WAVELET_COLUMNS);
+            }
+        }
+        for (size_t row = 0; row < p->rows; row++)
+            memcpy(p->at + row * p->columns + first, out + row * WAVELET_COLUMNS, n * sizeof *out);
+    }
+}
+
+/* One level of the inverse transform: low, if not NULL, and high to `out`. */
+static void compose(const struct wavelet_room *r, const struct picture *low,
+                    const struct picture *high, const struct picture *out)
+{
+    const size_t n = out->columns, shift = r->taps / 2 - 1, pairs = high->columns - shift;
+
+    for (size_t row = 0; row < high->rows; row++) {
+        memset(r->even, 0, pairs * sizeof *r->even);
+        memset(r->odd, 0, pairs * sizeof *r->odd);
+        for (size_t i = 0; i < r->taps; i++) {
+            const size_t from = row * high->columns + shift - i / 2;
+            double *to = i % 2 ? r->odd : r->even;
+            if (low)
+                add_times(low->at + from, r->low[i], pairs, to);
+            add_times(high->at + from, r->high[i], pairs, to);
+        }
+        for (size_t i = 0; i < n; i++)
+            r->half[row * n + i] = (i % 2 ? r->odd : r->even)[i / 2];
+    }
+
+    memset(out->at, 0, out->rows * n * sizeof *out->at);
+    for (size_t row = 0; row < out->rows; row++)
+        for (size_t i = row % 2; i < r->taps; i += 2)
+            add_times(r->half + (row / 2 + shift - i / 2) * n, r->low[i], n, out->at + row * n);
+}
+
+static void remove_by_wavelets(const struct fbp_stripes *s, float *sinogram, size_t stride,
+                               void *scratch)
+{
+    struct wavelet_room r;
+
+    if (s->levels == 0)
+        return;
+    wavelet_lay_out(s, scratch, &r);
+
+    /* The sinogram in its frame becomes level 0. */
+    const size_t f = r.frame, nc = s->n_columns, width = r.level[0].columns;
+    double *at = r.level[0].at, *mean = r.even;
     memset(mean, 0, nc * sizeof *mean);
     for (size_t k = 0; k < s->n_views; k++)
         for (size_t c = 0; c < nc; c++)
             mean[c] += (double)sinogram[k * stride + c] / (double)s->n_views;
-    for (size_t row = 0; row < r->level[0].rows; row++, at += width) {
+    for (size_t row = 0; row < r.level[0].rows; row++, at += width) {
         const bool inside = row >= f && row - f < s->n_views;
         for (size_t c = 0; c < nc; c++)
             at[f + c] = inside ? (double)sinogram[(row - f) * stride + c] : mean[c];
@@ -495,168 +505,21 @@ static void put_in_frame(const struct fbp_stripes *s, const struct wavelet_room 
             at[f + nc + c] = at[f + nc - 1];
         }
     }
-}
 
-/* Lowpass along the angles, every other one. */
-static void halve_rows(const struct wavelet_room *r, const struct picture *in, size_t rows)
-{
-    memset(r->half, 0, rows * in->columns * sizeof *r->half);
-    for (size_t k = 0; k < rows; k++)
-        for (size_t i = 0; i < r->taps; i++) {
-            const ptrdiff_t from = (ptrdiff_t)(2 * k + 2 + i) - (ptrdiff_t)r->taps;
-            add_times(in->at + wavelet_mirrored(from, in->rows) * in->columns, r->low[i],
-                      in->columns, r->half + k * in->columns);
-        }
-}
-
-/* A row's samples in turn to two, mirrored ends with them. */
-static void take_apart(const struct wavelet_room *r, const double *row, size_t n,
-                       size_t out_columns)
-{
-    const ptrdiff_t before = (ptrdiff_t)r->taps - 2;
-
-    for (size_t i = 0; i < out_columns + r->taps / 2; i++) {
-        r->even[i] = row[wavelet_mirrored(2 * (ptrdiff_t)i - before, n)];
-        r->odd[i] = row[wavelet_mirrored(2 * (ptrdiff_t)i + 1 - before, n)];
-    }
-}
-
-static void halve_columns(const struct wavelet_room *r, size_t columns, const struct picture *low,
-                          const struct picture *high)
-{
-    const size_t n = low->columns;
-
-    memset(low->at, 0, low->rows * n * sizeof *low->at);
-    memset(high->at, 0, low->rows * n * sizeof *high->at);
-    for (size_t row = 0; row < low->rows; row++) {
-        take_apart(r, r->half + row * columns, columns, n);
-        for (size_t i = 0; i < r->taps; i++) {
-            const double *in = (i % 2 ? r->odd : r->even) + i / 2;
-            add_times(in, r->low[i], n, low->at + row * n);
-            add_times(in, r->high[i], n, high->at + row * n);
-        }
-    }
-}
-
-/* Of columns [first, first + n): in *sums, times the frequency's part of them. */
-static void project(const struct picture *p, size_t first, size_t n, const double *wave,
-                    double times, double *sums)
-{
-    memset(sums, 0, n * sizeof *sums);
-    for (size_t row = 0; row < p->rows; row++)
-        add_times(p->at + row * p->columns + first, times * wave[row], n, sums);
-}
-
-/* Adds frequency f along the angles of columns [first, first + n), times its weight, to out. */
-static void add_frequency(const struct wavelet_room *r, const struct picture *p, size_t first,
-                          size_t n, double weight, double *out)
-{
-    double sums[2][WAVELET_COLUMNS];
-
-    project(p, first, n, r->cosine, weight / (double)p->rows, sums[0]);
-    project(p, first, n, r->sine, weight / (double)p->rows, sums[1]);
-    for (size_t row = 0; row < p->rows; row++) {
-        add_times(sums[0], r->cosine[row], n, out + row * WAVELET_COLUMNS);
-        add_times(sums[1], r->sine[row], n, out + row * WAVELET_COLUMNS);
-    }
-}
-
-static void tabulate_frequency(const struct wavelet_room *r, size_t f, size_t rows)
-{
-    for (size_t k = 0; k < rows; k++) {
-        const double angle = 2 * FBP_PI * (double)(f * k % rows) / (double)rows;
-        r->cosine[k] = cos(angle);
-        r->sine[k] = sin(angle);
-    }
-}
-
-/* What is damped away, in place of coefficients; out: [rows][COLUMNS]. */
-static void keep_low(const struct fbp_stripes *s, const struct wavelet_room *r,
-                     const struct picture *p, double *out)
-{
-    const size_t last = (size_t)fmin(floor(REACH * s->sigma), floor((double)p->rows / 2));
-
-    for (size_t first = 0; first < p->columns; first += WAVELET_COLUMNS) {
-        const size_t n =
-            p->columns - first < WAVELET_COLUMNS ? p->columns - first : WAVELET_COLUMNS;
-        memset(out, 0, p->rows * WAVELET_COLUMNS * sizeof *out);
-        for (size_t f = 0; f <= last; f++) {
-            const double x = (double)f / s->sigma;
-            const bool alone = f == 0 || 2 * f == p->rows; /* -f is the same */
-            tabulate_frequency(r, f, p->rows);
-            add_frequency(r, p, first, n, (alone ? 1 : 2) * exp(-x * x / 2), out);
-        }
-        for (size_t row = 0; row < p->rows; row++)
-            memcpy(p->at + row * p->columns + first, out + row * WAVELET_COLUMNS, n * sizeof *out);
-    }
-}
-
-/* A row of both kinds of coefficients back to n samples. */
-static void double_row(const struct wavelet_room *r, const double *low, const double *high,
-                       size_t half, size_t n, double *out)
-{
-    const size_t shift = r->taps / 2 - 1, pairs = half - shift;
-
-    memset(r->even, 0, pairs * sizeof *r->even);
-    memset(r->odd, 0, pairs * sizeof *r->odd);
-    for (size_t i = 0; i < r->taps; i++) {
-        double *to = i % 2 ? r->odd : r->even;
-        if (low)
-            add_times(low + shift - i / 2, r->low[i], pairs, to);
-        add_times(high + shift - i / 2, r->high[i], pairs, to);
-    }
-    for (size_t i = 0; i < n; i++)
-        out[i] = (i % 2 ? r->odd : r->even)[i / 2];
-}
-
-/* Rows of lowpass coefficients back to those of `out`. */
-static void double_rows(const struct wavelet_room *r, const struct picture *out)
-{
-    const size_t n = out->columns, shift = r->taps / 2 - 1;
-
-    memset(out->at, 0, out->rows * n * sizeof *out->at);
-    for (size_t row = 0; row < out->rows; row++)
-        for (size_t i = row % 2; i < r->taps; i += 2)
-            add_times(r->half + (row / 2 + shift - i / 2) * n, r->low[i], n, out->at + row * n);
-}
-
-/* Of all levels what is damped away, together, in the place of the framed sinogram. */
-static void put_together(const struct fbp_stripes *s, const struct wavelet_room *r)
-{
-    for (size_t l = s->levels; l > 0; l--) {
-        const struct picture *to = &r->level[l - 1], *low = &r->level[l], *high = &r->detail[l];
-        for (size_t row = 0; row < low->rows; row++)
-            double_row(r, l < s->levels ? low->at + row * low->columns : NULL,
-                       high->at + row * low->columns, low->columns, to->columns,
-                       r->half + row * to->columns);
-        double_rows(r, to);
-    }
-}
-
-void fbp_stripes_wavelet(const struct fbp_stripes *s, float *sinogram, size_t stride, void *scratch)
-{
-    struct wavelet_room r;
-
-    wavelet_lay_out(s, scratch, &r);
-    put_in_frame(s, &r, sinogram, stride);
-    for (size_t l = 1; l <= s->levels; l++) {
-        halve_rows(&r, &r.level[l - 1], r.level[l].rows);
-        halve_columns(&r, r.level[l - 1].columns, &r.level[l], &r.detail[l]);
-    }
+    for (size_t l = 1; l <= s->levels; l++)
+        decompose(&r, &r.level[l - 1], &r.level[l], &r.detail[l]);
     for (size_t l = 1; l <= s->levels; l++)
         keep_low(s, &r, &r.detail[l], r.half);
-    if (s->levels > 0)
-        put_together(s, &r);
-    const double *away = r.level[0].at + r.frame * r.level[0].columns + r.frame;
-    for (size_t k = 0; s->levels > 0 && k < s->n_views; k++)
-        for (size_t c = 0; c < s->n_columns; c++)
-            sinogram[k * stride + c] -= (float)away[k * r.level[0].columns + c];
+    for (size_t l = s->levels; l > 0; l--)
+        compose(&r, l < s->levels ? &r.level[l] : NULL, &r.detail[l], &r.level[l - 1]);
+
+    const double *damped = r.level[0].at + f * width + f;
+    for (size_t k = 0; k < s->n_views; k++)
+        for (size_t c = 0; c < nc; c++)
+            sinogram[k * stride + c] -= (float)damped[k * width + c];
 }
 
-static size_t or_default(size_t given, size_t usual)
-{
-    return given ? given : usual;
-}
+/* Both methods */
 
 void fbp_stripes_of(const struct fbp_corrections *c, size_t n_views, size_t n_columns,
                     struct fbp_stripes *out)
@@ -666,12 +529,19 @@ void fbp_stripes_of(const struct fbp_corrections *c, size_t n_views, size_t n_co
     *out = (struct fbp_stripes){.method = c->rings,
                                 .n_views = n_views,
                                 .n_columns = n_columns,
-                                .size = or_default(c->ring_size, odd < 21 ? odd : 21),
-                                .levels = or_default(c->ring_levels, 5),
+                                .size = c->ring_size ? c->ring_size
+                                        : odd < 21   ? odd
+                                                     : 21,
+                                .levels = c->ring_levels ? c->ring_levels : 5,
                                 .sigma = c->ring_sigma > 0 ? c->ring_sigma : 1,
                                 .wavelet = c->ring_wavelet ? c->ring_wavelet : 9};
-    if (out->method == FBP_RINGS_WAVELET)
-        out->levels = fbp_stripes_wavelet_levels(out);
+    if (out->method == FBP_RINGS_WAVELET) {
+        const size_t side = n_views < n_columns ? n_views : n_columns;
+        size_t n = side + 2 * frame_of(out), levels = 0;
+        for (; n >= (size_t)2 * LEAST_SIDE && levels < out->levels && levels < MOST_LEVELS; n /= 2)
+            levels++;
+        out->levels = levels;
+    }
 }
 
 void fbp_stripes_describe(const struct fbp_stripes *s, char *buf, size_t n)
@@ -685,11 +555,22 @@ void fbp_stripes_describe(const struct fbp_stripes *s, char *buf, size_t n)
 
 size_t fbp_stripes_bytes(const struct fbp_stripes *s)
 {
-    return s->method == FBP_RINGS_SORTING ? fbp_stripes_sorting_bytes(s)
-                                          : fbp_stripes_wavelet_bytes(s);
+    struct sorting_room sorting;
+    struct wavelet_room wavelet;
+
+    return s->method == FBP_RINGS_SORTING ? sorting_lay_out(s, NULL, &sorting)
+                                          : wavelet_lay_out(s, NULL, &wavelet);
 }
 
-/* Hoare's selection. */
+void fbp_stripes_remove(const struct fbp_stripes *s, float *sinogram, size_t stride, void *scratch)
+{
+    if (s->method == FBP_RINGS_SORTING)
+        remove_by_sorting(s, sinogram, stride, scratch);
+    else
+        remove_by_wavelets(s, sinogram, stride, scratch);
+}
+
+/* Hoare's selection (1961). */
 float fbp_median(float *x, size_t n)
 {
     const ptrdiff_t k = (ptrdiff_t)(n / 2);
@@ -716,8 +597,8 @@ float fbp_median(float *x, size_t n)
     return x[k];
 }
 
-/* The fourth difference along columns has the same value in all angles where a pixel is wrong; at
- * the edges of an object it changes with the angle, and elsewhere it is small. */
+/* The fourth difference along columns is the same in all angles if a pixel is wrong; at the edges
+ * of an object it changes with the angle, and elsewhere it is small. */
 bool fbp_stripes_found(const struct fbp_stripes *s, const float *sinogram, size_t stride,
                        void *scratch)
 {
@@ -742,12 +623,4 @@ bool fbp_stripes_found(const struct fbp_stripes *s, const float *sinogram, size_
             return true;
     }
     return false;
-}
-
-void fbp_stripes_remove(const struct fbp_stripes *s, float *sinogram, size_t stride, void *scratch)
-{
-    if (s->method == FBP_RINGS_SORTING)
-        fbp_stripes_sorting(s, sinogram, stride, scratch);
-    else
-        fbp_stripes_wavelet(s, sinogram, stride, scratch);
 }

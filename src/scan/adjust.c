@@ -1,8 +1,8 @@
 /* What a number does to the views. */
 #include "fbp/adjust.h"
 
-#include "base/status.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
 
 #include <math.h>
 

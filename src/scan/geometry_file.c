@@ -7,10 +7,9 @@
 #include "array/format/optional.h"
 #include "array/formats.h"
 #include "array/stack_names.h"
-#include "base/mem.h"
-#include "base/sizes.h"
+#include "base/base.h"
 #include "base/text.h"
-#include "base/vec.h"
+#include "base/math.h"
 #include "geometry/ranges.h"
 
 #include <stdio.h>

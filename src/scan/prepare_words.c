@@ -1,7 +1,7 @@
 /* The steps before plane integrals, as words: "baseline=1,phase=all". */
 #include "fbp/preparation.h"
 
-#include "base/sizes.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <math.h>

@@ -3,8 +3,7 @@
 
 #include "array/array.h"
 #include "array/file/growing.h"
-#include "base/mem.h"
-#include "base/sizes.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "geometry/kind.h"
 

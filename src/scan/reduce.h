@@ -4,7 +4,7 @@
 
 #include "fbp/scan.h"
 
-#include "base/status.h"
+#include "base/base.h"
 
 /** How stored views become a scan's: of each block of bin[0] x bin[1] pixels the mean. */
 struct fbp_reduction {

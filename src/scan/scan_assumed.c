@@ -4,8 +4,7 @@
 #include "scan/file/scan_write.h"
 #include "scan/scan_parts.h"
 
-#include "base/mem.h"
-#include "base/sizes.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <stdarg.h>

@@ -3,8 +3,7 @@
 #include "scan/file/preparation.h"
 #include "scan/file/scan_notes.h"
 
-#include "base/mem.h"
-#include "base/sizes.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <stdlib.h>

@@ -3,9 +3,7 @@
 #include "scan/reduce.h"
 
 #include "array/array.h"
-#include "base/mem.h"
-#include "base/range.h"
-#include "base/sizes.h"
+#include "base/base.h"
 #include "geometry/kind.h"
 
 #include <stdlib.h>

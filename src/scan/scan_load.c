@@ -1,7 +1,7 @@
 /* Scans from their files, into the caller's structs. */
 #include "scan/scan_parts.h"
 
-#include "base/sizes.h"
+#include "base/base.h"
 #include "geometry/ranges.h"
 
 static fbp_status load_theirs(struct fbp_scan *out, const char *path,

@@ -4,9 +4,9 @@
 #include "scan/format/number_table.h"
 #include "scan/scan_parts.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
-#include "base/vec.h"
+#include "base/math.h"
 #include "geometry/kind.h"
 
 #include <stdlib.h>

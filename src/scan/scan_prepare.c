@@ -4,7 +4,7 @@
 #include "scan/format/number_table.h"
 #include "scan/scan_parts.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * their own. */
 #include "array/array.h"
 #include "array/stack_names.h"
-#include "base/sizes.h"
+#include "base/base.h"
 #include "geometry/kind.h"
 #include "scan/scan_parts.h"
 

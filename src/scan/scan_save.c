@@ -1,12 +1,11 @@
 /* A scan as JSON.  Numbers have as many digits as reading them back exactly takes. */
-#include "base/sizes.h"
+#include "base/base.h"
 #include "scan/file/images.h"
 #include "scan/file/scan_write.h"
 #include "scan/scan_parts.h"
 
-#include "base/mem.h"
 #include "base/text.h"
-#include "base/vec.h"
+#include "base/math.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 

@@ -4,10 +4,9 @@
 #include "scan/scan_parts.h"
 
 #include "array/stack_names.h"
-#include "base/mem.h"
-#include "base/sort.h"
+#include "base/base.h"
+#include "base/math.h"
 #include "base/text.h"
-#include "base/vec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

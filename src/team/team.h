@@ -1,64 +1,88 @@
-/** @file team.h  Processes that compute one volume together, from inside (internal).
+/** @file team.h  Processes that compute one volume together (internal).
  *
- * All that they say to each other is made of messages from one process to another (struct
- * fbp_team_functions), so that it is the same whoever carries them.  A thread listens.  Rank 0
- * hears what all others say at a meeting, and tells the verdict.  Who has failed is heard at once,
- * and everybody is told to stop; who is silent for too long is lost.
+ * Processes exchange only messages from one to another (struct fbp_team_functions), which MPI or a
+ * test transports.  A thread of each process receives them.  At a barrier rank 0 collects the
+ * statuses of all ranks and sends the result back.  A rank that fails reports at once, and rank 0
+ * tells all others to stop.  A rank that is silent for too long is lost.
+ *
+ * team.c holds the functions, team_join.c finds out how this process was started.  The plan and its
+ * runs (src/api) call them.
  */
-#ifndef FBP_SRC_TEAM_H
-#define FBP_SRC_TEAM_H
+#ifndef FBP_SRC_TEAM_TEAM_H
+#define FBP_SRC_TEAM_TEAM_H
 
 #include "fbp/team.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
 
-/** Where this process runs: how many of the team run on this host, and the number of this one. */
+#include <stdatomic.h>
+
+/** Number of processes of the team on this host, and the number of this one among them. */
 size_t fbp_team_local_rank(const fbp_team *team);
 size_t fbp_team_local_size(const fbp_team *team);
-/** Does another one run on this host, too? */
+
+/** True if `rank` runs on this host. */
 bool fbp_team_is_local(const fbp_team *team, size_t rank);
 
-/** fbp_team_meet() where each process brings n bytes: all[size][n] gets those of all in the order
- *  of ranks. */
+/** fbp_team_meet() to which each process brings n bytes: all[size][n] gets those of all ranks. */
 fbp_status fbp_team_gather(fbp_team *team, const char *where, fbp_status status, const void *mine,
                            size_t n, void *all);
-/** The same, where rank 0 alone gets them. */
+
+/** The same, but only rank 0 gets them. */
 fbp_status fbp_team_collect(fbp_team *team, const char *where, fbp_status status, const void *mine,
                             size_t n, void *all);
-/** The same, where data[n] of rank 0 become everybody's. */
+
+/** fbp_team_meet() that copies data[n] of rank 0 to all. */
 fbp_status fbp_team_share(fbp_team *team, const char *where, fbp_status status, void *data,
                           size_t n);
 
-/** "rank 2 on HOST" into buf; returns buf. */
+/** Write "rank 2 on HOST" into buf; returns buf. */
 char *fbp_team_name(const fbp_team *team, size_t rank, char *buf, size_t n);
 
-/** *flag is set as soon as another process fails; NULL: no more.  One at a time. */
+/** Set *flag as soon as another process fails; NULL: no more.  One flag at a time. */
 void fbp_team_stops(fbp_team *team, atomic_bool *flag);
 
-/** How far this process is, for rank 0, which alone asks for the sum of all: FBP_TEAM_TOLD numbers.
- */
+/** Number of counters of progress. */
 enum { FBP_TEAM_TOLD = 4 };
+
+/** Send this process's progress to rank 0. */
 void fbp_team_tell(fbp_team *team, const uint64_t values[FBP_TEAM_TOLD]);
+
+/** In rank 0: the sum over all ranks. */
 void fbp_team_told(fbp_team *team, uint64_t sum[FBP_TEAM_TOLD]);
 
-/**
- * Data go from one process to another in pieces that were asked for, in their order: nobody holds
- * what nobody wants yet.  These calls fail with FBP_ERR_CANCELLED as soon as a process of the team
- * has failed.  Those that are given and those that are offered do not know of each other.
- *
- * Give the next piece; one thread at a time.
- */
+/* Data go from one process to another in pieces that were requested, in their order, so no process
+ * stores data that are not needed yet.  All calls return FBP_ERR_CANCELLED as soon as a process of
+ * the team has failed.  Pieces of fbp_team_give() and of fbp_team_offer() are independent. */
+
+/** Send the next piece when it is requested; one thread at a time. */
 fbp_status fbp_team_give(fbp_team *team, size_t to, const void *data, size_t n);
-/** Ask for n bytes; to[n] is theirs until fbp_team_taken() has returned. */
+
+/** Request the next piece, n bytes; to[n] must stay valid until fbp_team_taken() has returned. */
 fbp_status fbp_team_ask(fbp_team *team, size_t from, void *to, size_t n);
+
+/** Wait until the requested piece has arrived. */
 fbp_status fbp_team_taken(fbp_team *team, size_t from);
 
-/** Tell rank 0 of a piece, which z and n describe, and give it when it is asked for; from several
- *  threads at once.  data NULL: there is none. */
+/** Announce a piece, described by z and n, to rank 0, and send it when it is requested; several
+ *  threads at once.  data NULL: only announce. */
 fbp_status fbp_team_offer(fbp_team *team, uint64_t z, uint64_t n, const void *data, size_t bytes);
-/** Rank 0 waits to be told of the next one, and takes it. */
+
+/** In rank 0: wait for the next announcement. */
 fbp_status fbp_team_offered(fbp_team *team, size_t *from, uint64_t *z, uint64_t *n);
+
+/** In rank 0: request the announced piece and wait for it. */
 fbp_status fbp_team_accept(fbp_team *team, size_t from, void *to, size_t n);
 
-#endif /* FBP_SRC_TEAM_H */
+/* The module libfbp_mpi.so, which is the only part that uses MPI. */
+
+/** Version of the function below, raised with every change. */
+enum { FBP_MPI_MODULE_VERSION = 2 };
+
+/** The module's only exported function: connect the processes that MPI has started.  False: error,
+ *  with a sentence in `why`.  patience: greatest time [s] until all have joined; stopped() ends it
+ *  earlier.  If it was exceeded, this process cannot use MPI and must end. */
+typedef bool fbp_mpi_fn(unsigned version, double patience, bool (*stopped)(void),
+                        struct fbp_team_functions *out, char *why, size_t n);
+
+#endif /* FBP_SRC_TEAM_TEAM_H */

@@ -4,11 +4,9 @@
 
 #include "geometry/directions.h"
 
-#include "base/mem.h"
-#include "base/range.h"
-#include "base/sort.h"
-#include "base/stop.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
+#include "base/threads.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,7 @@
  * method. weight.h has the formulas. */
 #include "weight/weight.h"
 
-#include "base/mem.h"
-#include "base/sizes.h"
+#include "base/base.h"
 #include "geometry/coverage.h"
 #include "geometry/kind.h"
 

@@ -3,7 +3,7 @@
 #ifndef FBP_TESTS_LEVELS_H
 #define FBP_TESTS_LEVELS_H
 
-#include "base/cpu.h"
+#include "base/system.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * argument is the seed.  Of the type VALUE: PLANES, PLANES_FN and FIND are the kernel's, TOLERANCE
  * is what the sum of n views may be wrong by, and LOOSE how exactly u is known.
  */
-#include "base/clock.h"
+#include "base/system.h"
 #include "check/guarded.h"
 #include "check/levels.h"
 

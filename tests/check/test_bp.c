@@ -3,7 +3,7 @@
  * lines.  `--bench` prints updates a second of the same cases; another argument is the seed.
  */
 #include "backend/cpu/bp.h"
-#include "base/clock.h"
+#include "base/system.h"
 #include "check/guarded.h"
 #include "check/levels.h"
 

@@ -3,7 +3,7 @@
  * prints updates a second; another argument is the seed.
  */
 #include "backend/cpu/column_double_bp.h"
-#include "base/clock.h"
+#include "base/system.h"
 #include "check/guarded.h"
 #include "check/levels.h"
 

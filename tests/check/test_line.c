@@ -4,7 +4,7 @@
  * (taps) a second; another argument is the seed.
  */
 #include "backend/cpu/line.h"
-#include "base/clock.h"
+#include "base/system.h"
 #include "check/levels.h"
 
 #include <math.h>

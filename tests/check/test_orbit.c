@@ -3,7 +3,7 @@
  * prints updates a second of the same kernels; another argument is the seed.
  */
 #include "backend/cpu/orbit_bp.h"
-#include "base/clock.h"
+#include "base/system.h"
 #include "check/guarded.h"
 #include "check/levels.h"
 

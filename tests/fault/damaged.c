@@ -3,7 +3,7 @@
  * the file EXPECTED, or written there if FBP_UPDATE is set.
  * damaged FBP DIR mutate STEP: whole files of every format, cut at every STEPth byte and with each
  * of these bytes changed: 0 or 1, never a signal, 5 s or 1 GiB. */
-#include "base/clock.h"
+#include "base/system.h"
 #include "fuzz/harness.h"
 
 #include "damaged_cases.h"

@@ -2,7 +2,7 @@
  * Nothing allocates what a header claims: the address space is limited. */
 #include "unit/io_util.h"
 
-#include "base/clock.h"
+#include "base/system.h"
 
 #include <math.h>
 #include <stdint.h>

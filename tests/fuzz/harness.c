@@ -1,6 +1,6 @@
 #include "harness.h"
 
-#include "base/contain.h"
+#include "base/sandbox.h"
 #include "unit/foreign_texts.h"
 
 #include <dirent.h>

@@ -7,7 +7,7 @@
 #include "fbp/geometry_file.h"
 #include "fbp/phantom.h"
 #include "fbp/picture.h"
-#include "prep/traces.h"
+#include "prep/prep.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* libfbp_test_team.so: processes of one machine that exchange the messages of a team by Unix sockets,
  * for tests.  FBP_TEAM=RANK/SIZE:FOLDER names this process; it listens at FOLDER/RANK. */
-#include "team/mpi_module.h"
+#include "team/team.h"
 
 #include <pthread.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include "backend/device.h"
 #include "backend/rows.h"
 #include "backend/slab.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "pipeline/job.h"
 #include "pipeline/division.h"
 

@@ -1,7 +1,7 @@
 /* Views of plane integrals one by one: together they are what they are at once. */
 #include "recon/planes_util.h"
 
-#include "base/clock.h"
+#include "base/system.h"
 
 static const char *const devices[] = {"cpu", "ref", "mock", "gl", "cuda"};
 

@@ -6,7 +6,7 @@
  */
 #include "recon/fixture.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "prep/phase.h"
 
 #include "fft/fft.h"

@@ -4,7 +4,7 @@
  */
 #include "recon/fixture.h"
 
-#include "base/vec.h"
+#include "base/math.h"
 
 enum { VIEWS = 21, N = 150, SIZE = 100 };
 

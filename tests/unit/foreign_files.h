@@ -4,7 +4,7 @@
 
 #include "fbp/fbp.h"
 
-#include "base/vec.h"
+#include "base/math.h"
 
 #include <stdio.h>
 #include <stdlib.h>

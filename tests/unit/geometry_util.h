@@ -2,7 +2,7 @@
 #ifndef FBP_TEST_GEOMETRY_UTIL_H
 #define FBP_TEST_GEOMETRY_UTIL_H
 
-#include "base/vec.h"
+#include "base/math.h"
 #include "fbp/geometry.h"
 
 #include <stdlib.h>

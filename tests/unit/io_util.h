@@ -4,7 +4,7 @@
 
 #include "fbp/array.h"
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

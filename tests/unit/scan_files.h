@@ -2,8 +2,8 @@
 #ifndef FBP_TEST_SCAN_FILES_H
 #define FBP_TEST_SCAN_FILES_H
 
-#include "base/status.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
 #include "fbp/scan.h"
 
 #include <stdio.h>

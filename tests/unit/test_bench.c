@@ -7,7 +7,7 @@
 #include "bench/common/measure.h"
 
 #include "backend/mock/mock.h"
-#include "base/pool.h"
+#include "base/threads.h"
 #include "bench/common/truth.h"
 #include "bench/common/views.h"
 #include "pipeline/job.h"

@@ -1,8 +1,8 @@
 /* Rows with the filter: the FFT that two rows share, and the form in space. */
 #include "backend/cpu/convolve.h"
 
-#include "base/cpu.h"
-#include "base/mem.h"
+#include "base/system.h"
+#include "base/base.h"
 #include "filter/parabola.h"
 #include "filter/filter.h"
 #include "recon/fixture.h"

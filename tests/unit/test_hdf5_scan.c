@@ -3,7 +3,7 @@
 
 #include "fbp/geometry_file.h"
 
-#include "base/vec.h"
+#include "base/math.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 
 #include "array/file/bytes.h"
 #include "array/formats.h"
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "formats.h"
 

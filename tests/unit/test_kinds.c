@@ -5,8 +5,8 @@
  */
 #include "recon/fixture.h"
 
-#include "base/status.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
 #include "bench/common/measure.h"
 #include "bench/papers/zinsser2013/s1.h"
 #include "bench/rabbitct/rabbitct.h"

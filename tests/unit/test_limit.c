@@ -2,8 +2,8 @@
  * and what counts in it: tables of slices, devices that are the host's. */
 #include "fbp/fbp.h"
 
-#include "base/mem.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
 #include "unit/mat_out.h"
 
 #include <setjmp.h>

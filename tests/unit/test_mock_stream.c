@@ -1,7 +1,7 @@
 /* Queues of the pretended device: what a stopped run has queued is left out, and the next one goes
  * on. */
 #include "backend/mock/stream.h"
-#include "base/stop.h"
+#include "base/threads.h"
 
 #include <pthread.h>
 #include <setjmp.h>

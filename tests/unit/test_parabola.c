@@ -11,7 +11,7 @@
 
 #include "filter/parabola.h"
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <complex.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Ellipsoids: chords, points, voxel means, tables and files. */
 #include "fbp/phantom.h"
 
-#include "base/vec.h"
+#include "base/math.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

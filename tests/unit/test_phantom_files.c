@@ -1,7 +1,7 @@
 /* Phantoms in other programs' text: RTK's figures, LEAP's objects; wrong input, line by line. */
 #include "fbp/phantom.h"
 
-#include "base/vec.h"
+#include "base/math.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Poisson counts and Gaussian numbers: moments, distribution, independence. */
 #include "phantom/simulate.h"
 
-#include "base/vec.h"
+#include "base/math.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

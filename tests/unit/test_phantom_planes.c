@@ -3,8 +3,8 @@
  * name. */
 #include "phantom/body.h"
 
-#include "base/status.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Simulated scans: every pixel is the line integral of its ray, whatever the thread count. */
 #include "fbp/phantom.h"
 
-#include "base/vec.h"
+#include "base/math.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

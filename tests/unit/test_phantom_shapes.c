@@ -1,7 +1,7 @@
 /* Shapes met by lines: closed forms, quadrature, volumes, clips, hidden parts, voxel means. */
 #include "fbp/phantom.h"
 
-#include "base/vec.h"
+#include "base/math.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

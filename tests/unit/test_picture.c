@@ -3,7 +3,7 @@
 
 #include "array/array.h"
 #include "array/format/png/png_write.h"
-#include "base/vec.h"
+#include "base/math.h"
 
 #include <setjmp.h>
 #include <signal.h>

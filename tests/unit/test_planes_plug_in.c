@@ -6,7 +6,7 @@
 #include "recon/fixture.h"
 
 #include "backend/device.h"
-#include "base/mem.h"
+#include "base/base.h"
 #include "pipeline/run.h"
 
 enum { SAMPLES = 33, DIRECTIONS = 21, N = 12 };

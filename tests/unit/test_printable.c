@@ -1,5 +1,5 @@
 /* Text of files on a terminal: what it would obey is shown, what people read stays. */
-#include "base/status.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <setjmp.h>

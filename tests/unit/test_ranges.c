@@ -3,8 +3,8 @@
 #include "bench/rabbitct/feed.h"
 #include "fbp/fbp.h"
 
-#include "base/range.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

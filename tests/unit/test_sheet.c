@@ -1,7 +1,7 @@
 /* Contact sheets, their letters, curves; a volume that is open drawn as a picture. */
 #include "fbp/picture.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "picture/viewer.h"
 
 #include <math.h>

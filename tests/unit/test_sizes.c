@@ -1,7 +1,7 @@
 /* struct_size of public structs: a call refuses any other size than that of its header. */
 #include "fbp/fbp.h"
 
-#include "base/sizes.h"
+#include "base/base.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 
 #include "geometry_util.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "filter/parabola.h"
 
 #include <complex.h>

@@ -3,7 +3,7 @@
 #include "bench/rabbitct/feed.h"
 #include "fbp/fbp.h"
 
-#include "base/vec.h"
+#include "base/math.h"
 
 #include <pthread.h>
 #include <setjmp.h>

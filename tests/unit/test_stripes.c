@@ -1,8 +1,8 @@
 /* Stripes along the angles of a sinogram: the two methods by what they must do, whatever the data.
  * With arguments IN OUT VIEWS COLUMNS TEXT: one sinogram of floats from file to file, for
  * comparisons with other programs (tests/peers/algotom.sh). */
-#include "base/mem.h"
-#include "prep/stripes.h"
+#include "base/base.h"
+#include "prep/prep.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,8 +3,7 @@
  * in processes of its own, which talk by sockets; `test_unit_team CASE` is one process of a case,
  * in whatever team it was started (tests/mpi/team.sh starts it by mpirun).
  */
-#include "base/status.h"
-#include "team/mpi_module.h"
+#include "base/base.h"
 #include "team/team.h"
 
 #include <dlfcn.h>

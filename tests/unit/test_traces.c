@@ -3,7 +3,7 @@
 
 #include "fbp/fbp.h"
 
-#include "prep/traces.h"
+#include "prep/prep.h"
 
 #include <complex.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "fbp/picture.h"
 
 #include "array/array.h"
-#include "base/mem.h"
+#include "base/base.h"
 #include "picture/viewer.h"
 
 #include <math.h>

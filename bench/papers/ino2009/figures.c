@@ -1,7 +1,7 @@
 /* Figure 5 of the paper: bars of seconds, those of CPUs and of today in one picture. */
 #include "bench/papers/ino2009/s3.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "picture/svg.h"
 
 #include <math.h>

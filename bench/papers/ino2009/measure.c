@@ -2,9 +2,8 @@
 #include "bench/papers/ino2009/s3.h"
 
 #include "backend/device.h"
-#include "base/mem.h"
-#include "base/process.h"
-#include "base/sizes.h"
+#include "base/base.h"
+#include "base/threads.h"
 #include "bench/common/memory.h"
 #include "bench/common/modules.h"
 #include "bench/common/truth.h"

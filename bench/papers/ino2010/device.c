@@ -5,8 +5,8 @@
 #include "bench/papers/ino2010/measure.h"
 
 #include "backend/slab.h"
-#include "base/clock.h"
-#include "base/stop.h"
+#include "base/system.h"
+#include "base/threads.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

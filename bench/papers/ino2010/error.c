@@ -2,8 +2,8 @@
  * precision. */
 #include "bench/papers/ino2010/measure.h"
 
-#include "base/mem.h"
-#include "base/process.h"
+#include "base/base.h"
+#include "base/threads.h"
 #include "bench/common/memory.h"
 #include "bench/common/truth.h"
 #include "bench/common/views.h"

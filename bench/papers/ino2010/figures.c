@@ -1,7 +1,7 @@
 /* Figures 3 and 4 of the paper: two charts over the number of devices. */
 #include "bench/papers/ino2010/s2.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "picture/svg.h"
 
 #include <math.h>

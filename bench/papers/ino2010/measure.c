@@ -1,9 +1,8 @@
 /* A session of S2: what is decided before anything runs. */
 #include "bench/papers/ino2010/measure.h"
 
-#include "base/mem.h"
-#include "base/process.h"
-#include "base/sizes.h"
+#include "base/base.h"
+#include "base/threads.h"
 #include "base/text.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"

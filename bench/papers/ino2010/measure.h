@@ -6,7 +6,7 @@
 #include "bench/papers/ino2010/s2.h"
 
 #include "backend/device.h"
-#include "base/pool.h"
+#include "base/threads.h"
 #include "pipeline/job.h"
 
 #include <stdatomic.h>

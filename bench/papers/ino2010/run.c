@@ -1,9 +1,9 @@
 /* Runs of S2: devices are opened, filter, and backproject, all at the same time. */
 #include "bench/papers/ino2010/measure.h"
 
-#include "base/clock.h"
-#include "base/mem.h"
-#include "base/process.h"
+#include "base/system.h"
+#include "base/base.h"
+#include "base/threads.h"
 #include "bench/common/views.h"
 
 #include <math.h>

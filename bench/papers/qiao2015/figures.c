@@ -1,7 +1,7 @@
 /* Figures of S4: charts side by side, of lines over linear or logarithmic axes. */
 #include "bench/papers/qiao2015/s4.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "picture/svg.h"
 
 #include <math.h>

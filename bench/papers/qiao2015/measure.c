@@ -1,10 +1,9 @@
 /* The job of S4: projections of a bottle, ways of the library, the object and its error. */
 #include "bench/papers/qiao2015/measure.h"
 
-#include "base/clock.h"
-#include "base/mem.h"
-#include "base/process.h"
-#include "base/sizes.h"
+#include "base/system.h"
+#include "base/base.h"
+#include "base/threads.h"
 #include "geometry/ranges.h"
 #include "pipeline/job.h"
 #include "pipeline/run.h"

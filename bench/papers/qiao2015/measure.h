@@ -5,7 +5,7 @@
 #include "bench/papers/qiao2015/s4.h"
 #include "fbp/phantom.h"
 
-#include "base/pool.h"
+#include "base/threads.h"
 #include "bench/common/truth.h"
 #include "pipeline/job.h"
 

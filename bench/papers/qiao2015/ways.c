@@ -2,9 +2,9 @@
  */
 #include "bench/papers/qiao2015/measure.h"
 
-#include "base/clock.h"
-#include "base/mem.h"
-#include "base/process.h"
+#include "base/system.h"
+#include "base/base.h"
+#include "base/threads.h"
 #include "bench/common/modules.h"
 #include "pipeline/job.h"
 

@@ -4,7 +4,7 @@
 #include "backend/device.h"
 #include "backend/rows.h"
 #include "backend/slab.h"
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "bench/common/device.h"
 #include "bench/common/modules.h"

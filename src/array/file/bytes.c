@@ -1,7 +1,7 @@
 #include "array/file/bytes.h"
 
-#include "base/mem.h"
-#include "base/stop.h"
+#include "base/base.h"
+#include "base/threads.h"
 #include "base/text.h"
 
 #include <errno.h>

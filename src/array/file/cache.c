@@ -1,6 +1,6 @@
 #include "array/file/cache.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 

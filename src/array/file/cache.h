@@ -4,7 +4,7 @@
 #ifndef FBP_SRC_CACHE_H
 #define FBP_SRC_CACHE_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <pthread.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #ifndef FBP_SRC_COLUMN_MAJOR_H
 #define FBP_SRC_COLUMN_MAJOR_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stddef.h>
 

@@ -2,7 +2,7 @@
 
 #include "array/file/values.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #include "array/file/levels.h"
 #include "array/file/piece.h"
 #include "array/file/watch.h"
-#include "base/status.h"
+#include "base/base.h"
 
 /** An opened array.  Formats fill this in. */
 struct fbp_source {

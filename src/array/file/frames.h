@@ -8,7 +8,7 @@
 
 #include "fbp/array.h"
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stdint.h>
 

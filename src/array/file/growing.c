@@ -6,8 +6,8 @@
 #include "array/file/growing.h"
 #include "array/file/bytes.h"
 
-#include "base/clock.h"
-#include "base/mem.h"
+#include "base/system.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <errno.h>

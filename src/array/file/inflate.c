@@ -2,7 +2,7 @@
 #include "array/file/inflate.h"
 #include "array/file/bytes.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "array/file/inputs.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef FBP_SRC_INPUTS_H
 #define FBP_SRC_INPUTS_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stddef.h>
 #include <stdint.h>

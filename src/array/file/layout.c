@@ -1,7 +1,7 @@
 /* What a sink writes around the samples: names and headers. */
 #include "array/file/format.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <math.h>

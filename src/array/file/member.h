@@ -2,7 +2,7 @@
 #ifndef FBP_SRC_MEMBER_H
 #define FBP_SRC_MEMBER_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 /** Behind a name: two dimensions are [view][column]. */
 extern const char FBP_SINOGRAM[];

@@ -3,7 +3,7 @@
 
 #include "fbp/array.h"
 
-#include "base/stop.h"
+#include "base/threads.h"
 #include "base/text.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #ifndef FBP_SRC_OUTFILE_H
 #define FBP_SRC_OUTFILE_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
 
 #include "fbp/array.h"
 
-#include "base/status.h"
+#include "base/base.h"
 
 /** Bytes of a piece; a hash is chained over pieces from the start of what it is of. */
 enum { FBP_PIECE_BYTES = 1 << 20 };

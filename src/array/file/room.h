@@ -2,7 +2,7 @@
 #ifndef FBP_SRC_ROOM_H
 #define FBP_SRC_ROOM_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stdint.h>
 

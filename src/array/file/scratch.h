@@ -6,7 +6,7 @@
 #ifndef FBP_SRC_SCRATCH_H
 #define FBP_SRC_SCRATCH_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stdint.h>
 

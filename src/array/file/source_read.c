@@ -4,8 +4,8 @@
 #include "array/file/growing.h"
 #include "array/file/values.h"
 
-#include "base/mem.h"
-#include "base/stop.h"
+#include "base/base.h"
+#include "base/threads.h"
 
 #include <unistd.h>
 

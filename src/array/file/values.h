@@ -5,7 +5,7 @@
 
 #include "fbp/array.h"
 
-#include "base/status.h"
+#include "base/base.h"
 
 /** Of a call that gives n values: are they to be stored past the caches?  They are read later, when
  *  no cache would have so many. */

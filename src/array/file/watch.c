@@ -1,7 +1,7 @@
 #include "array/file/watch.h"
 #include "array/file/bytes.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <stdlib.h>

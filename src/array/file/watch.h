@@ -3,7 +3,7 @@
 #ifndef FBP_SRC_WATCH_H
 #define FBP_SRC_WATCH_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stddef.h>

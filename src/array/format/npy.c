@@ -6,7 +6,7 @@
 #include "array/file/format.h"
 #include "array/file/frames.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <ctype.h>

@@ -12,7 +12,7 @@
 #include "array/format/rabbitct.h"
 
 #include "array/file/bytes.h"
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <math.h>

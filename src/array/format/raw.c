@@ -3,7 +3,7 @@
 #include "array/file/describe.h"
 #include "array/file/frames.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "backend/cpu/bp.h"
 
-#include "base/cpu.h"
+#include "base/system.h"
 
 #include <math.h>
 

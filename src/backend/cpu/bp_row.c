@@ -1,7 +1,7 @@
 /* Kernel "matrix" of plane integrals that are not interpolated linearly. */
 #include "backend/cpu/bp.h"
 
-#include "base/cpu.h"
+#include "base/system.h"
 #include "filter/parabola.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "backend/cpu/column_double_bp.h"
 
-#include "base/cpu.h"
+#include "base/system.h"
 
 void fbp_bp_column_double_c(double *dst, size_t n, const struct fbp_bp_column_double *views,
                             size_t n_views, size_t stride)

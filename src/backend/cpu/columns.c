@@ -1,6 +1,6 @@
 #include "backend/cpu/columns.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 size_t cpu_columns_floats(const struct fbp_job *job)
 {

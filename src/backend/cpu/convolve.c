@@ -1,6 +1,6 @@
 #include "backend/cpu/convolve.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "fft/fft.h"
 #include "filter/parabola.h"
 

@@ -2,9 +2,9 @@
 #include "backend/partners.h"
 #include "backend/statistics.h"
 
-#include "base/cpu.h"
-#include "base/mem.h"
-#include "base/stop.h"
+#include "base/system.h"
+#include "base/base.h"
+#include "base/threads.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "backend/cpu/cpu.h"
 #include "backend/rows.h"
 
-#include "base/mem.h"
-#include "base/stop.h"
+#include "base/base.h"
+#include "base/threads.h"
 
 #include <string.h>
 

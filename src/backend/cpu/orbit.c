@@ -5,7 +5,7 @@
  */
 #include "backend/cpu/cpu.h"
 #include "backend/partners.h"
-#include "base/cpu.h"
+#include "base/system.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "backend/cpu/orbit_bp.h"
 
-#include "base/cpu.h"
+#include "base/system.h"
 
 #include <math.h>
 

@@ -9,7 +9,7 @@
  *   VALUE_AT(s, u, how)    of the row s at u >= 0
  *   N_FRAMES(p), FRAME(p)  blocks that are added to, and from a row to that of the next one
  */
-#include "base/cpu.h"
+#include "base/system.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/peer.h"
 
-#include "base/clock.h"
+#include "base/system.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* Stamps: events that tell times, counted from one whose time by the host's clock is known. */
 #include "backend/cuda/cuda.h"
 
-#include "base/clock.h"
+#include "base/system.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 #define FBP_SRC_GL_BUFFER_H
 
 #include "backend/gpu/gpu_kernel.h"
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 

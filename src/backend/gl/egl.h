@@ -8,7 +8,7 @@
 #ifndef FBP_SRC_GL_EGL_H
 #define FBP_SRC_GL_EGL_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stdint.h>

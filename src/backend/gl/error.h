@@ -2,7 +2,7 @@
 #ifndef FBP_SRC_GL_ERROR_H
 #define FBP_SRC_GL_ERROR_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 

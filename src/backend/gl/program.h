@@ -9,7 +9,7 @@
 #define FBP_SRC_GL_PROGRAM_H
 
 #include "backend/gl/buffer.h"
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stddef.h>
 #include <stdint.h>

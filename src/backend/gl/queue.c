@@ -3,7 +3,7 @@
 
 #include "backend/gl/error.h"
 #include "backend/gpu/host.h"
-#include "base/clock.h"
+#include "base/system.h"
 
 #include <epoxy/gl.h>
 

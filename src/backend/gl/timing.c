@@ -3,7 +3,7 @@
 
 #include "backend/gl/error.h"
 #include "backend/gl/plant.h"
-#include "base/clock.h"
+#include "base/system.h"
 
 #include <epoxy/gl.h>
 

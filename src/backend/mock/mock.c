@@ -1,7 +1,7 @@
 #include "backend/mock/mock.h"
 
 #include "backend/mock/mock_device.h"
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <math.h>
 #include <stdio.h>

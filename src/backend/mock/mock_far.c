@@ -1,7 +1,7 @@
 /* Memory of the caller's on a pretended device. */
 #include "backend/mock/mock.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

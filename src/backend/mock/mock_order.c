@@ -2,8 +2,8 @@
 #include "backend/mock/mock.h"
 
 #include "backend/mock/mock_device.h"
-#include "base/clock.h"
-#include "base/mem.h"
+#include "base/system.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "backend/mock/stream.h"
 
-#include "base/mem.h"
-#include "base/stop.h"
+#include "base/base.h"
+#include "base/threads.h"
 
 #include <pthread.h>
 #include <stdio.h>

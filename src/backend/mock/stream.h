@@ -3,7 +3,7 @@
 #ifndef FBP_SRC_MOCK_STREAM_H
 #define FBP_SRC_MOCK_STREAM_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 struct mock_stream;
 

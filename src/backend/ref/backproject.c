@@ -1,7 +1,7 @@
 #include "backend/ref/ref.h"
 #include "backend/slab.h"
 
-#include "base/stop.h"
+#include "base/threads.h"
 #include "filter/parabola.h"
 
 #include <math.h>

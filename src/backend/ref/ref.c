@@ -1,7 +1,7 @@
 #include "backend/ref/ref.h"
 #include "backend/slab.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "backend/ref/ref.h"
 #include "backend/rows.h"
 
-#include "base/stop.h"
+#include "base/threads.h"
 
 #include <string.h>
 

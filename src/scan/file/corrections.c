@@ -1,7 +1,6 @@
 #include "scan/file/corrections.h"
 
-#include "base/mem.h"
-#include "base/sizes.h"
+#include "base/base.h"
 #include "geometry/kind.h"
 
 #include <math.h>

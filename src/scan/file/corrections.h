@@ -4,7 +4,7 @@
 
 #include "fbp/scan.h"
 
-#include "base/status.h"
+#include "base/base.h"
 
 /** Those of a scan, whole; of one that has none all is 0. */
 fbp_status fbp_corrections_of(const struct fbp_scan *scan, struct fbp_corrections *out);

@@ -1,7 +1,7 @@
 /* What a geometry file may leave open: panel, pitch, number of views. */
 #include "scan/file/geometry_format.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "geometry/ranges.h"
 
 fbp_status fbp_geometry_need_panel(const char *path, const struct fbp_geometry_known *known,

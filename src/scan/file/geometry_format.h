@@ -10,7 +10,7 @@
 
 #include "fbp/geometry_file.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "geometry/kind.h"
 
 /** A kind as a bit, and those of line integrals. */

@@ -1,6 +1,6 @@
 #include "scan/file/geometry_upright.h"
 
-#include "base/vec.h"
+#include "base/math.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "scan/file/images.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

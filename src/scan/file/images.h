@@ -4,7 +4,7 @@
 
 #include "fbp/scan.h"
 
-#include "base/status.h"
+#include "base/base.h"
 
 enum { FBP_IMAGES = FBP_IMAGE_LAST + 1 };
 

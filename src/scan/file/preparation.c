@@ -1,9 +1,7 @@
 #include "scan/file/preparation.h"
 
 #include "base/cache.h"
-#include "base/mem.h"
-#include "base/range.h"
-#include "base/sizes.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <math.h>

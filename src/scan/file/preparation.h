@@ -5,7 +5,7 @@
 
 #include "fbp/scan.h"
 
-#include "base/status.h"
+#include "base/base.h"
 
 /** Of an electron: MHz a gauss. */
 static const double FBP_MHZ_PER_GAUSS = 2.8025;

@@ -1,9 +1,8 @@
 /* How rings are removed, by a text. */
-#include "base/status.h"
+#include "base/base.h"
 #include "fbp/correction.h"
 
 #include "array/file/bytes.h"
-#include "base/sizes.h"
 
 #include <ctype.h>
 #include <errno.h>

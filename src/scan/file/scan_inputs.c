@@ -1,8 +1,7 @@
 #include "scan/file/scan_inputs.h"
 
 #include "array/reads.h"
-#include "base/mem.h"
-#include "base/sizes.h"
+#include "base/base.h"
 
 fbp_status fbp_scan_add_file(struct fbp_scan *scan, const char *path)
 {

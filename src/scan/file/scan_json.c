@@ -1,7 +1,7 @@
 #define FBP_SCAN_JSON_C
 #include "scan/file/scan_json.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <math.h>

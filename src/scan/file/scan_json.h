@@ -4,7 +4,7 @@
 #ifndef FBP_SRC_SCAN_JSON_H
 #define FBP_SRC_SCAN_JSON_H
 
-#include "base/range.h"
+#include "base/base.h"
 
 #include <cjson/cJSON.h>
 

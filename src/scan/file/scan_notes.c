@@ -3,10 +3,9 @@
 #include "scan/file/images.h"
 #include "scan/file/preparation.h"
 
-#include "base/mem.h"
-#include "base/sizes.h"
+#include "base/base.h"
 #include "base/text.h"
-#include "base/vec.h"
+#include "base/math.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "fbp/scan.h"
 
-#include "base/status.h"
+#include "base/base.h"
 
 /** One fact more that `file` says is assumed, or does not say; value may be NULL. */
 fbp_status fbp_scan_assume(struct fbp_scan *scan, const char *file, const char *key,

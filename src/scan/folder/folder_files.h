@@ -5,7 +5,7 @@
 #include "fbp/folder.h"
 
 #include "array/numbered.h"
-#include "base/status.h"
+#include "base/base.h"
 
 /** Files of one name but for a number, or a single one. */
 struct fbp_init_series {

@@ -2,7 +2,7 @@
 #include "scan/folder/folder_guess.h"
 
 #include "base/text.h"
-#include "base/vec.h"
+#include "base/math.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "scan/folder/folder_guess.h"
 #include "scan/scan_parts.h"
 
-#include "base/sizes.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "fbp/geometry_file.h"
 
 #include "base/text.h"
-#include "base/vec.h"
+#include "base/math.h"
 
 #include <ctype.h>
 #include <limits.h>

@@ -8,9 +8,9 @@
 #include "array/format/bes3t/bes3t.h"
 #include "scan/file/geometry_format.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
-#include "base/vec.h"
+#include "base/math.h"
 #include "scan/file/preparation.h"
 #include "scan/file/scan_inputs.h"
 #include "scan/file/scan_notes.h"

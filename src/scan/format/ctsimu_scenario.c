@@ -1,7 +1,7 @@
 /* The geometry of a CTSimU scenario: where stage, source and detector are in every frame. */
 #include "scan/format/ctsimu.h"
 
-#include "base/vec.h"
+#include "base/math.h"
 #include "geometry/view.h"
 
 #include <stdio.h>

@@ -6,9 +6,9 @@
 #include "scan/format/eprit.h"
 
 #include "array/array.h"
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
-#include "base/vec.h"
+#include "base/math.h"
 #include "geometry/ranges.h"
 #include "scan/file/preparation.h"
 #include "scan/file/scan_notes.h"

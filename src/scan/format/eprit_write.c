@@ -5,10 +5,8 @@
 #include "array/sink.h"
 #include "scan/format/eprit.h"
 
-#include "base/mem.h"
-#include "base/range.h"
-#include "base/sizes.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "scan/file/preparation.h"

@@ -3,8 +3,8 @@
 #include "scan/format/geometry_astra.h"
 #include "scan/file/geometry_upright.h"
 
-#include "base/mem.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
 #include "scan/file/scan_json.h"
 #include "scan/file/scan_write.h"
 

@@ -6,9 +6,9 @@
 
 #include "array/array.h"
 #include "array/file/bytes.h"
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
-#include "base/vec.h"
+#include "base/math.h"
 #include "scan/file/scan_write.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "array/file/bytes.h"
 #include "array/stack_names.h"
 #include "base/text.h"
-#include "base/vec.h"
+#include "base/math.h"
 #include "scan/file/scan_notes.h"
 #include "scan/format/ini.h"
 

@@ -4,7 +4,7 @@
 #include "scan/file/scan_json.h"
 #include "scan/format/ctsimu.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #include "scan/file/geometry_upright.h"
 
 #include "array/file/bytes.h"
-#include "base/mem.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
 #include "scan/file/scan_notes.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "scan/file/geometry_upright.h"
 #include "scan/format/geometry_leap.h"
 
-#include "base/mem.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
 #include "scan/file/scan_write.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "scan/file/geometry_format.h"
 
 #include "base/text.h"
-#include "base/vec.h"
+#include "base/math.h"
 #include "geometry/view.h"
 #include "scan/file/scan_notes.h"
 #include "scan/format/ini.h"

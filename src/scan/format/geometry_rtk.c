@@ -1,7 +1,7 @@
 /* RTK's parameters, views, matrices. */
 #include "scan/format/geometry_rtk.h"
 
-#include "base/vec.h"
+#include "base/math.h"
 
 #include <string.h>
 

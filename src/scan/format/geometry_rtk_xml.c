@@ -4,8 +4,8 @@
 
 #include "array/file/bytes.h"
 #include "array/format/optional.h"
-#include "base/mem.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
 #include "scan/file/scan_notes.h"
 #include "scan/file/scan_write.h"
 

@@ -1,8 +1,8 @@
 /* TIGRE's numbers as views (its voxel_backprojection.cu says what they mean). */
 #include "scan/format/geometry_tigre.h"
 
-#include "base/mem.h"
-#include "base/vec.h"
+#include "base/base.h"
+#include "base/math.h"
 #include "geometry/view.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "scan/format/geometry_tigre.h"
 
 #include "array/format/mat/mat5.h"
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 #include "scan/file/scan_write.h"
 #include "scan/format/geometry_tigre.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
-#include "base/vec.h"
+#include "base/math.h"
 #include "geometry/view.h"
 
 #include <string.h>

@@ -6,9 +6,9 @@
 #include "scan/file/geometry_format.h"
 #include "scan/file/scan_notes.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
-#include "base/vec.h"
+#include "base/math.h"
 
 #include <math.h>
 #include <stdarg.h>

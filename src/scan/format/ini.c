@@ -3,7 +3,7 @@
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "array/stack_names.h"
-#include "base/mem.h"
+#include "base/base.h"
 #include "scan/file/geometry_format.h"
 #include "scan/file/scan_notes.h"
 

@@ -6,7 +6,7 @@
 #ifndef FBP_SRC_INI_H
 #define FBP_SRC_INI_H
 
-#include "base/status.h"
+#include "base/base.h"
 
 struct fbp_ini {
     const char *path; /**< for messages; not copied */

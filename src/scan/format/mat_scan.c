@@ -3,9 +3,9 @@
 #include "array/format/mat/mat5.h"
 #include "scan/file/geometry_format.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
-#include "base/vec.h"
+#include "base/math.h"
 
 #include <math.h>
 #include <stdio.h>

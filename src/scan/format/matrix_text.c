@@ -3,7 +3,7 @@
 
 #include "array/file/bytes.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <ctype.h>
 #include <locale.h>

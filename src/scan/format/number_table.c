@@ -2,7 +2,7 @@
 
 #include "array/array.h"
 #include "array/file/format.h"
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "array/format/rabbitct.h"
 #include "scan/file/geometry_format.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "scan/file/scan_notes.h"
 

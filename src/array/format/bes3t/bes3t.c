@@ -8,7 +8,7 @@
 #include "array/file/format.h"
 #include "array/file/member.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
 
 #include "fbp/array.h"
 
-#include "base/status.h"
+#include "base/base.h"
 
 struct fbp_bes3t {
     const char *path; /**< for messages; not copied */

@@ -2,7 +2,7 @@
 #include "array/file/bytes.h"
 #include "array/format/bes3t/bes3t.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #define FBP_SRC_HDF5_H
 
 #include "array/file/format.h"
-#include "base/contain.h"
+#include "base/sandbox.h"
 
 enum fbp_hdf5_how {
     FBP_HDF5_CONTIGUOUS, /**< one run of samples at `offset` */

@@ -6,9 +6,8 @@
 #include "array/format/hdf5/hdf5.h"
 #include "array/format/hdf5/hdf5_lib.h"
 
-#include "base/mem.h"
-#include "base/pool.h"
-#include "base/stop.h"
+#include "base/base.h"
+#include "base/threads.h"
 
 #include <pthread.h>
 #include <string.h>

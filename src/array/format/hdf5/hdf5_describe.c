@@ -3,7 +3,7 @@
 #include "array/file/frames.h"
 #include "array/format/hdf5/hdf5_look.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "array/file/inflate.h"
 #include "array/format/hdf5/hdf5_look.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -7,7 +7,7 @@
 #define FBP_SRC_HDF5_LIB_H
 
 #include "array/file/format.h"
-#include "base/contain.h"
+#include "base/sandbox.h"
 
 #include <hdf5.h>
 

@@ -3,7 +3,7 @@
  * there are bounds to all of it. */
 #include "array/format/hdf5/hdf5_lib.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Short lists of numbers, and attributes. */
 #include "array/format/hdf5/hdf5_lib.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * https://docs.hdfgroup.org, H5Pset_virtual(), H5Pset_virtual_prefix(). */
 #include "array/format/hdf5/hdf5_lib.h"
 
-#include "base/environment.h"
-#include "base/mem.h"
+#include "base/system.h"
+#include "base/base.h"
 
 #include <fcntl.h>
 #include <limits.h>

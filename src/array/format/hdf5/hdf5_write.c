@@ -8,7 +8,7 @@
 #include "array/format/hdf5/hdf5_lib.h"
 #include "array/format/optional.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <errno.h>

@@ -11,8 +11,8 @@
 #include "array/format/mat/mat5.h"
 #include "array/format/mat/mat_put.h"
 
-#include "base/contain.h"
-#include "base/mem.h"
+#include "base/sandbox.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <math.h>

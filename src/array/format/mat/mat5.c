@@ -2,8 +2,8 @@
 #include "array/format/mat/mat5.h"
 
 #include "array/file/bytes.h"
-#include "base/mem.h"
-#include "base/stop.h"
+#include "base/base.h"
+#include "base/threads.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "array/format/mat/mat5.h"
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "array/file/frames.h"
 #include "array/file/member.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <ctype.h>

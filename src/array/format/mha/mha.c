@@ -9,7 +9,7 @@
 #include "array/file/inflate.h"
 #include "array/format/mha/mha_header.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <stdio.h>

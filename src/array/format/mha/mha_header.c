@@ -3,7 +3,7 @@
 
 #include "array/file/bytes.h"
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "array/file/frames.h"
 #include "array/format/mha/mha.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "array/file/frames.h"
 #include "array/format/nifti/nifti.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <limits.h>

@@ -6,7 +6,7 @@
 #include "array/file/frames.h"
 #include "array/file/inflate.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <math.h>

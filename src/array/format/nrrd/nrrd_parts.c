@@ -3,7 +3,7 @@
 #include "array/file/bytes.h"
 #include "array/format/nrrd/nrrd.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "base/text.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
 #include "array/file/describe.h"
 #include "array/format/png/png_write.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 

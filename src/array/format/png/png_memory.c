@@ -1,6 +1,6 @@
 #include "array/format/png/png_memory.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 png_voidp fbp_png_take(png_structp png, png_alloc_size_t n)
 {

@@ -6,7 +6,7 @@
 #include "array/format/png/png_encode.h"
 #include "array/format/png/png_memory.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <pthread.h>
 #include <stdio.h>

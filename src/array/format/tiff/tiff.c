@@ -5,7 +5,7 @@
 #include "array/format/optional.h"
 #include "array/format/tiff/imagej.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "array/file/bytes.h"
 #include "array/format/tiff/tiff.h"
 
-#include "base/mem.h"
+#include "base/base.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,8 +10,8 @@
 #include "array/format/tiff/imagej.h"
 #include "array/format/tiff/tiff.h"
 
-#include "base/mem.h"
-#include "base/stop.h"
+#include "base/base.h"
+#include "base/threads.h"
 #include "base/text.h"
 
 #include <math.h>

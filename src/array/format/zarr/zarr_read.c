@@ -5,9 +5,8 @@
 #include "array/file/inflate.h"
 #include "array/format/zarr/zarr.h"
 
-#include "base/mem.h"
-#include "base/pool.h"
-#include "base/stop.h"
+#include "base/base.h"
+#include "base/threads.h"
 #include "base/text.h"
 
 #include <ctype.h>

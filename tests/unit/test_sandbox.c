@@ -2,9 +2,9 @@
  */
 #include "unit/io_util.h"
 
-#include "base/clock.h"
-#include "base/contain.h"
-#include "base/mem.h"
+#include "base/system.h"
+#include "base/sandbox.h"
+#include "base/base.h"
 
 #include <fcntl.h>
 #include <pthread.h>

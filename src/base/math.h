@@ -1,8 +1,11 @@
-/** @file vec.h  Three-vectors in double (internal). */
-#ifndef FBP_SRC_VEC_H
-#define FBP_SRC_VEC_H
+/** @file math.h  Three-vectors, sorting and pi, in double. */
+#ifndef FBP_SRC_BASE_MATH_H
+#define FBP_SRC_BASE_MATH_H
 
 #include <math.h>
+#include <stdlib.h>
+
+#define FBP_PI 3.14159265358979323846
 
 static inline double fbp_dot(const double a[3], const double b[3])
 {
@@ -29,7 +32,7 @@ static inline void fbp_axpy(const double a[3], double k, const double b[3], doub
         out[i] = a[i] + k * b[i];
 }
 
-/** Scale to length 1; returns the old length (0 leaves the vector alone). */
+/** Scale to length 1; returns the old length (0 leaves the vector unchanged). */
 static inline double fbp_normalise(double a[3])
 {
     const double n = fbp_norm(a);
@@ -38,6 +41,17 @@ static inline double fbp_normalise(double a[3])
     return n;
 }
 
-#define FBP_PI 3.14159265358979323846
+/** Compare doubles, or structs that begin with one, for qsort(). */
+static inline int fbp_by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
 
-#endif /* FBP_SRC_VEC_H */
+/** Sort in ascending order. */
+static inline void fbp_sort(double *values, size_t n)
+{
+    qsort(values, n, sizeof *values, fbp_by_value);
+}
+
+#endif /* FBP_SRC_BASE_MATH_H */

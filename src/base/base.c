@@ -1,0 +1,266 @@
+/* Errors with messages, checks of arguments, and allocation: see base.h. */
+#define FBP_STATUS_C
+#include "base/base.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+const char *fbp_version(void)
+{
+    return FBP_VERSION;
+}
+
+/* Errors */
+
+static _Thread_local char message[1200];
+
+const char *fbp_message(void)
+{
+    return message;
+}
+
+void fbp_message_clear(void)
+{
+    message[0] = '\0';
+}
+
+void fbp_message_adopt(const char *text)
+{
+    /* Text quoted from a file may hold control characters, which must not reach a terminal. */
+    if (!message[0] && text != message)
+        fbp_printable(message, sizeof message, text, strlen(text), "");
+}
+
+fbp_status fbp_fail(fbp_status status, const char *fmt, ...)
+{
+    if (!message[0]) {
+        char text[sizeof message];
+        va_list ap;
+        va_start(ap, fmt);
+        vsnprintf(text, sizeof text, fmt, ap);
+        va_end(ap);
+        fbp_message_adopt(text);
+    }
+    return status;
+}
+
+fbp_status fbp_fail_nomem(size_t bytes, const char *what)
+{
+    char size[32];
+    return fbp_fail(FBP_ERR_NOMEM,
+                    "memory: cannot allocate %s for %s: lower --memory or close other programs",
+                    fbp_bytes_text(size, sizeof size, bytes), what);
+}
+
+fbp_status fbp_because(const char *where, fbp_status st)
+{
+    char cause[sizeof message];
+
+    if (st == FBP_OK)
+        return st;
+    memcpy(cause, message, sizeof cause);
+    message[0] = '\0';
+    return fbp_fail(st, "%s: %s", where, cause);
+}
+
+/* Checks of arguments */
+
+fbp_status fbp_check_given(const char *function, const char *names, const void *const *pointers,
+                           size_t n)
+{
+    for (size_t i = 0; i < n; i++, names += strcspn(names, ","), names += strspn(names, ", "))
+        if (!pointers[i]) {
+            fbp_message_clear();
+            return fbp_fail(FBP_ERR_INVALID, "%s(): %.*s is NULL: give a pointer to it", function,
+                            (int)strcspn(names, ","), names);
+        }
+    return FBP_OK;
+}
+
+fbp_status fbp_check_struct(const char *name, const void *theirs, size_t n)
+{
+    size_t given;
+
+    if (!theirs)
+        return fbp_fail(FBP_ERR_INVALID, "%s: found NULL, expected a struct", name);
+    memcpy(&given, theirs, sizeof given);
+    if (given != n)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: struct_size: found %zu, expected %zu: set it to the size of the "
+                        "struct, and build the program with the headers of this library",
+                        name, given, n);
+    return FBP_OK;
+}
+
+fbp_status fbp_take_struct(const char *name, void *own, size_t n, const void *theirs)
+{
+    FBP_TRY(fbp_check_struct(name, theirs, n));
+    memcpy(own, theirs, n);
+    return FBP_OK;
+}
+
+void fbp_give_struct(void *theirs, const void *own, size_t n)
+{
+    const size_t first = sizeof n; /* struct_size stays */
+
+    memcpy((char *)theirs + first, (const char *)own + first, n - first);
+}
+
+const struct fbp_range fbp_range_finite = {-INFINITY, INFINITY, false, "a number that is finite"};
+const struct fbp_range fbp_range_pitch = {FBP_PITCH_MM_MIN, FBP_PITCH_MM_MAX, false,
+                                          "a number from 1e-9 to 1e6 (mm)"};
+const struct fbp_range fbp_range_distance = {FBP_DISTANCE_MM_MIN, FBP_DISTANCE_MM_MAX, false,
+                                             "a number from 1e-6 to 1e12 (mm)"};
+const struct fbp_range fbp_range_place = {-FBP_PLACE_MM_MAX, FBP_PLACE_MM_MAX, false,
+                                          "a number from -1e12 to 1e12 (mm)"};
+const struct fbp_range fbp_range_angle = {-FBP_ANGLE_DEG_MAX, FBP_ANGLE_DEG_MAX, false,
+                                          "a number from -1e9 to 1e9 (degrees)"};
+const struct fbp_range fbp_range_turn = {-FBP_TURN_DEG_MAX, FBP_TURN_DEG_MAX, false,
+                                         "a number from -90 to 90 (degrees)"};
+const struct fbp_range fbp_range_skew = {-FBP_SKEW_DEG_MAX, FBP_SKEW_DEG_MAX, false,
+                                         "a number from -45 to 45 (degrees)"};
+const struct fbp_range fbp_range_side = {1, FBP_SIDE_MAX, true, "a whole number from 1 to 1e9"};
+const struct fbp_range fbp_range_views = {1, FBP_VIEWS_MAX, true, "a whole number from 1 to 1e7"};
+const struct fbp_range fbp_range_header = {0, FBP_BYTES_MAX, true, "a whole number from 0 to 9e15"};
+const struct fbp_range fbp_range_i0 = {FBP_I0_MIN, FBP_I0_MAX, false,
+                                       "a number from 1e-30 to 1e30"};
+const struct fbp_range fbp_range_depth = {FBP_DEPTH_MIN, FBP_DEPTH_MAX, false,
+                                          "a number from 1e-30 to 1e30"};
+const struct fbp_range fbp_range_mu = {FBP_MU_MIN, FBP_MU_MAX, false,
+                                       "a number from 1e-9 to 1e9 (1/mm)"};
+const struct fbp_range fbp_range_value = {-FBP_VALUE_MAX, FBP_VALUE_MAX, false,
+                                          "a number from -1e30 to 1e30"};
+const struct fbp_range fbp_range_scale = {-FBP_SCALE_MAX, FBP_SCALE_MAX, false,
+                                          "a number from -1e12 to 1e12"};
+const struct fbp_range fbp_range_noise = {FBP_NOISE_MIN, FBP_NOISE_MAX, false,
+                                          "a number from 1 to 1e15"};
+const struct fbp_range fbp_range_noise_sd = {0, FBP_NOISE_SD_MAX, false, "a number from 0 to 1e12"};
+const struct fbp_range fbp_range_gradient = {FBP_GRADIENT_MIN, FBP_GRADIENT_MAX, false,
+                                             "a gradient from 1e-6 to 1e6 G/cm"};
+const struct fbp_range fbp_range_decay = {FBP_DECAY_MIN, FBP_DECAY_MAX, false,
+                                          "a number of frames from 0.001 to 1e9"};
+const struct fbp_range fbp_range_threads = {0, FBP_THREADS_MAX, true,
+                                            "a whole number from 0 to 4096"};
+const struct fbp_range fbp_range_seconds = {0, FBP_SECONDS_MAX, false,
+                                            "a number from 0 to 1e9 (seconds)"};
+const struct fbp_range fbp_range_cutoff = {1e-6, 1, false,
+                                           "a number from 1e-6 to 1 (of Nyquist's frequency)"};
+const struct fbp_range fbp_range_wiener = {1e-12, 1, false, "a number from 1e-12 to 1"};
+const struct fbp_range fbp_range_bytes = {1, FBP_BYTES_MAX, true,
+                                          "a whole number from 1 to 9e15 (bytes)"};
+
+bool fbp_in_range(const struct fbp_range *r, double x)
+{
+    return isfinite(x) && x >= r->min && x <= r->max && !(r->whole && x != floor(x));
+}
+
+fbp_status fbp_check_range(const struct fbp_range *r, const char *name, double x)
+{
+    if (fbp_in_range(r, x))
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID, "%s: found %.10g, expected %s", name, x, r->expected);
+}
+
+fbp_status fbp_check_optional(const struct fbp_range *r, const char *name, double x)
+{
+    if (x == 0 || fbp_in_range(r, x))
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID, "%s: found %.10g, expected %s, or 0 for the default", name, x,
+                    r->expected);
+}
+
+fbp_status fbp_check_choice(const char *name, long value, long most)
+{
+    if (value >= 0 && value <= most)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: found %ld, expected one of the values 0 to %ld of its enum", name, value,
+                    most);
+}
+
+/* Memory */
+
+fbp_status fbp_mul(size_t a, size_t b, const char *what, size_t *out)
+{
+    if (__builtin_mul_overflow(a, b, out))
+        return fbp_fail(FBP_ERR_NOMEM, "memory: %s of %zu x %zu elements does not fit any memory",
+                        what, a, b);
+    return FBP_OK;
+}
+
+fbp_status fbp_alloc(void **out, size_t bytes, const char *what)
+{
+    enum { HUGE_PAGE = 2 << 20 };
+    const size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : FBP_ALIGN;
+    const size_t rounded = (bytes + FBP_ALIGN - 1) / FBP_ALIGN * FBP_ALIGN;
+
+    /* Not aligned_alloc(), which would require multiples of a huge page. */
+    if (rounded < bytes || posix_memalign(out, align, rounded ? rounded : FBP_ALIGN) != 0)
+        *out = NULL;
+    if (!*out)
+        return fbp_fail_nomem(bytes, what);
+    /* Only whole huge pages, because a partial one would make more memory resident. */
+    if (align == HUGE_PAGE)
+        (void)!madvise(*out, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+    return FBP_OK;
+}
+
+void fbp_free(void *p)
+{
+    free(p);
+}
+
+fbp_status fbp_calloc(void **out, size_t n, size_t size, const char *what)
+{
+    *out = calloc(n ? n : 1, size);
+    return *out ? FBP_OK : fbp_fail_nomem(n * size, what);
+}
+
+/* Bytes of a line "Key:   123 kB" in a file under /proc; 0 if it is missing. */
+static uint64_t proc_bytes(const char *path, const char *key)
+{
+    char line[256];
+    unsigned long long kib = 0;
+    FILE *f = fopen(path, "r");
+
+    if (!f)
+        return 0;
+    while (fgets(line, sizeof line, f))
+        if (strncmp(line, key, strlen(key)) == 0) {
+            kib = strtoull(line + strlen(key), NULL, 10);
+            break;
+        }
+    fclose(f);
+    return (uint64_t)kib * 1024;
+}
+
+uint64_t fbp_resident_bytes(void)
+{
+    return proc_bytes("/proc/self/status", "VmRSS:");
+}
+
+static _Atomic uint64_t process_limit;
+
+void fbp_limit_memory(size_t bytes)
+{
+    process_limit = bytes;
+}
+
+uint64_t fbp_process_limit(void)
+{
+    return process_limit;
+}
+
+uint64_t fbp_available_bytes(void)
+{
+    const uint64_t available = proc_bytes("/proc/meminfo", "MemAvailable:");
+    if (available)
+        return available;
+    return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+}

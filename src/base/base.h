@@ -1,0 +1,152 @@
+/** @file base.h  Errors with messages, checks of arguments, and allocation.
+ *
+ * Every file of the library includes it.  A function that can fail returns fbp_status; its message
+ * is latched per thread by fbp_fail() and read with fbp_message() (fbp/types.h).
+ */
+#ifndef FBP_SRC_BASE_BASE_H
+#define FBP_SRC_BASE_BASE_H
+
+#include "fbp/ranges.h"
+#include "fbp/types.h"
+
+#include <stdlib.h>
+
+/* Errors */
+
+/**
+ * Latch a message for this thread and return `status`: `return fbp_fail(FBP_ERR_IO, "%s: %s", …)`.
+ * The first message since the last fbp_message_clear() stays; later ones are consequences.
+ */
+fbp_status fbp_fail(fbp_status status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/** Fail with FBP_ERR_NOMEM, "cannot allocate 1.2 GiB for WHAT". */
+fbp_status fbp_fail_nomem(size_t bytes, const char *what);
+
+#if defined __clang_analyzer__ && !defined FBP_STATUS_C
+/* The analyzer learns that these never return FBP_OK. */
+#    define fbp_fail(status, ...)       ((void)fbp_fail(status, __VA_ARGS__), (status))
+#    define fbp_fail_nomem(bytes, what) ((void)fbp_fail_nomem(bytes, what), FBP_ERR_NOMEM)
+#endif
+
+/** Put "WHERE: " before the message of a failure; returns st. */
+fbp_status fbp_because(const char *where, fbp_status st);
+
+/** Delete the message of this thread; every public function does this first. */
+void fbp_message_clear(void);
+
+/** Latch another thread's message in this one. */
+void fbp_message_adopt(const char *text);
+
+/** Return a failure to the caller. */
+#define FBP_TRY(expr)                       \
+    do {                                    \
+        const fbp_status fbp_try_ = (expr); \
+        if (fbp_try_ != FBP_OK)             \
+            return fbp_try_;                \
+    } while (0)
+
+/** Store the status in `st` and, if it is a failure, jump to the function's label `fail`. */
+#define FBP_TRY_GOTO(expr) \
+    do {                   \
+        st = (expr);       \
+        if (st != FBP_OK)  \
+            goto fail;     \
+    } while (0)
+
+/* Checks of arguments */
+
+/** FBP_ERR_INVALID if one of the n pointers is NULL; names: of the arguments, with commas. */
+fbp_status fbp_check_given(const char *function, const char *names, const void *const *pointers,
+                           size_t n);
+
+/** First line of a public function: return an error if one of these pointers is NULL.  The second
+ *  form returns `value` without a message; signal handlers may call such functions. */
+#define FBP_POINTERS(...) ((const void *const[]){__VA_ARGS__})
+#define FBP_GIVEN(...)                                                         \
+    FBP_TRY(fbp_check_given(__func__, #__VA_ARGS__, FBP_POINTERS(__VA_ARGS__), \
+                            sizeof FBP_POINTERS(__VA_ARGS__) / sizeof(void *)))
+#define FBP_GIVEN_ELSE(value, ...)                                                        \
+    do {                                                                                  \
+        for (size_t i_ = 0; i_ < sizeof FBP_POINTERS(__VA_ARGS__) / sizeof(void *); i_++) \
+            if (!FBP_POINTERS(__VA_ARGS__)[i_])                                           \
+                return value;                                                             \
+    } while (0)
+
+/** Copy the caller's struct `name` to `own`, n bytes.  Each public struct of parameters or results
+ *  begins with size_t struct_size, which must be the size that this library was built with. */
+fbp_status fbp_take_struct(const char *name, void *own, size_t n, const void *theirs);
+
+/** Check only struct_size. */
+fbp_status fbp_check_struct(const char *name, const void *theirs, size_t n);
+
+/** Copy `own` to the caller's struct, except struct_size. */
+void fbp_give_struct(void *theirs, const void *own, size_t n);
+
+/** The same for struct fbp_WHAT. */
+#define FBP_TAKE(what, own, theirs) \
+    fbp_take_struct("fbp_" #what, own, sizeof(struct fbp_##what), theirs)
+#define FBP_CHECK(what, theirs)     fbp_check_struct("fbp_" #what, theirs, sizeof(struct fbp_##what))
+#define FBP_GIVE(what, theirs, own) fbp_give_struct(theirs, own, sizeof(struct fbp_##what))
+
+/** Numbers from min to max, ends included; infinities and NaN are outside of every range. */
+struct fbp_range {
+    double min, max;
+    bool whole;
+    const char *expected; /**< text for messages: "a number from 1 to 3 (mm)" */
+};
+
+/** The ranges of fbp/ranges.h. */
+extern const struct fbp_range fbp_range_finite, fbp_range_pitch, fbp_range_distance,
+    fbp_range_place, fbp_range_angle, fbp_range_turn, fbp_range_skew, fbp_range_header,
+    fbp_range_i0, fbp_range_depth, fbp_range_value, fbp_range_scale, fbp_range_noise,
+    fbp_range_noise_sd, fbp_range_decay, fbp_range_gradient, fbp_range_seconds, fbp_range_cutoff,
+    fbp_range_wiener, fbp_range_bytes, fbp_range_mu, fbp_range_side, fbp_range_threads,
+    fbp_range_views;
+
+bool fbp_in_range(const struct fbp_range *range, double x);
+
+/** Fail with "NAME: found 7, expected a number from …" if x is outside of the range. */
+fbp_status fbp_check_range(const struct fbp_range *range, const char *name, double x);
+
+/** The same, but 0 is valid, too. */
+fbp_status fbp_check_optional(const struct fbp_range *range, const char *name, double x);
+
+/** Fail if an enum's value is not in 0 … most. */
+fbp_status fbp_check_choice(const char *name, long value, long most);
+
+/* Memory */
+
+/** Alignment of every buffer of samples or voxels [bytes]: a cache line, a 512-bit vector. */
+enum { FBP_ALIGN = 64 };
+
+/** a * b in *out; FBP_ERR_NOMEM with the name `what` if it overflows. */
+fbp_status fbp_mul(size_t a, size_t b, const char *what, size_t *out);
+
+/** Allocate memory aligned to FBP_ALIGN, not cleared; *out is NULL on failure.  Blocks from 2 MiB
+ *  on are fresh pages, which fbp_free() returns to the system. */
+fbp_status fbp_alloc(void **out, size_t bytes, const char *what);
+void fbp_free(void *p);
+
+/** Take `bytes` of a block of fbp_alloc(), aligned to FBP_ALIGN, and add them to *used.  block
+ * NULL: only count. */
+static inline void *fbp_carve(void *block, size_t *used, size_t bytes)
+{
+    void *const part = block ? (char *)block + *used : NULL;
+
+    *used += (bytes + FBP_ALIGN - 1) / FBP_ALIGN * FBP_ALIGN;
+    return part;
+}
+
+/** Allocate n zeroed elements of `size` bytes; free() them. */
+fbp_status fbp_calloc(void **out, size_t n, size_t size, const char *what);
+
+/** Resident set of this process [bytes]; 0 if the system does not report it. */
+uint64_t fbp_resident_bytes(void);
+
+/** The limit set by fbp_limit_memory() [bytes]; 0: none. */
+uint64_t fbp_process_limit(void);
+
+/** Memory that programs may still take without swapping [bytes]. */
+uint64_t fbp_available_bytes(void);
+
+#endif /* FBP_SRC_BASE_BASE_H */

@@ -1,0 +1,314 @@
+/* Runs parsers of other projects in child processes: see sandbox.h. */
+#include "base/sandbox.h"
+
+#include "base/system.h"
+#include "base/text.h"
+#include "base/threads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Begins the child's answer in the pipe; the message and the reply follow. */
+struct head {
+    fbp_status status;
+    size_t n_message, n_reply;
+    uint64_t resident; /* resident set of the child at its start [bytes] */
+};
+
+static bool isolated;
+
+static _Thread_local uint64_t most_bytes; /* see fbp_contained_bytes() */
+
+enum outcome { ENDED, TOO_LATE, TOO_MUCH, NO_MEMORY, STOPPED, UNREAD };
+
+void fbp_isolate_readers(bool isolate)
+{
+    isolated = isolate;
+}
+
+uint64_t fbp_contained_bytes(void)
+{
+    return most_bytes;
+}
+
+void fbp_contained_forget(void)
+{
+    most_bytes = 0;
+}
+
+void fbp_contained_note(uint64_t bytes)
+{
+    most_bytes = bytes > most_bytes ? bytes : most_bytes;
+}
+
+fbp_status fbp_blob_put(struct fbp_blob *blob, const void *data, size_t n)
+{
+    if (n > blob->room - blob->n) {
+        const size_t room = 2 * (blob->n + n) + 256;
+        unsigned char *more = room > blob->n ? realloc(blob->bytes, room) : NULL;
+        if (!more)
+            return fbp_fail_nomem(n, "a reply");
+        blob->bytes = more;
+        blob->room = room;
+    }
+    if (n)
+        memcpy(blob->bytes + blob->n, data, n);
+    blob->n += n;
+    return FBP_OK;
+}
+
+bool fbp_blob_take(const struct fbp_blob *blob, size_t *at, void *out, size_t n)
+{
+    if (*at > blob->n || n > blob->n - *at)
+        return false;
+    if (n)
+        memcpy(out, blob->bytes + *at, n);
+    *at += n;
+    return true;
+}
+
+static void put_all(int fd, const void *data, size_t n)
+{
+    for (const char *p = data; n > 0;) {
+        const ssize_t put = write(fd, p, n);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            _exit(1);
+        p += put;
+        n -= (size_t)put;
+    }
+}
+
+static void limit(int what, uint64_t value)
+{
+    struct rlimit l;
+
+    if (getrlimit((__rlimit_resource_t)what, &l) != 0)
+        return;
+    if (l.rlim_max == RLIM_INFINITY || value < l.rlim_max)
+        l.rlim_cur = l.rlim_max = value;
+    (void)!setrlimit((__rlimit_resource_t)what, &l);
+}
+
+static _Noreturn void run_in_child(int fd, const struct fbp_child_limits *limits,
+                                   fbp_contained_fn *fn, void *arg)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM, SIGINT};
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const int statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    struct fbp_blob reply = {0};
+    char text[64] = "", *end = text;
+
+    if (statm >= 0) {
+        (void)!read(statm, text, sizeof text - 1);
+        close(statm);
+    }
+    const uint64_t space = strtoull(text, &end, 10) * page;
+    const uint64_t resident = strtoull(end, NULL, 10) * page;
+
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        signal(signals[i], SIG_DFL); /* not the handlers of the program */
+    if (null >= 0) {
+        dup2(null, STDOUT_FILENO);
+        dup2(null, STDERR_FILENO);
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_CPU, (uint64_t)limits->seconds + 1);
+    if (space)
+        limit(RLIMIT_AS, space + limits->memory_bytes);
+
+    fbp_message_clear();
+    const fbp_status st = fn(arg, &reply);
+    const char *message = fbp_message();
+    const struct head head = {st, strlen(message), st == FBP_OK ? reply.n : 0, resident};
+    put_all(fd, &head, sizeof head);
+    put_all(fd, message, head.n_message);
+    put_all(fd, reply.bytes, head.n_reply);
+    _exit(0);
+}
+
+/* Start a child that runs fn; *fd is the end of a pipe from which its answer is read. */
+static fbp_status start_child(const char *path, const struct fbp_child_limits *limits,
+                              fbp_contained_fn *fn, void *arg, pid_t *child, int *fd)
+{
+    /* Held until the pipe's writing end is closed here: a child that another thread starts in
+     * between would inherit it and keep the pipe open. */
+    static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+    int ends[2], error;
+
+    pthread_mutex_lock(&starting);
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        error = errno;
+        pthread_mutex_unlock(&starting);
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: no pipe for a child process: %s: close other programs, or "
+                        "raise the number of open files (ulimit -n)",
+                        path, strerror(error));
+    }
+    *child = fork();
+    if (*child == 0) {
+        close(ends[0]);
+        run_in_child(ends[1], limits, fn, arg);
+    }
+    error = errno;
+    close(ends[1]);
+    pthread_mutex_unlock(&starting);
+    *fd = ends[0];
+    if (*child > 0)
+        return FBP_OK;
+    close(ends[0]);
+    return fbp_fail(
+        error == ENOMEM ? FBP_ERR_NOMEM : FBP_ERR_IO,
+        "%s: no child process to read it in: %s: close other programs, or raise the number "
+        "of processes (ulimit -u)",
+        path, strerror(error));
+}
+
+/* Read the child's answer to its end; UNREAD with errno. */
+static enum outcome collect(int fd, double seconds, struct fbp_blob *all)
+{
+    static const size_t MAX_REPLY = (size_t)1 << 30;
+    const double end = fbp_seconds() + seconds;
+    char piece[1 << 13];
+
+    for (;;) {
+        const double left = end - fbp_seconds();
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        const int ready = left > 0 ? poll(&p, 1, left < 0.1 ? (int)(left * 1e3) + 1 : 100) : 0;
+        if (fbp_stopped())
+            return STOPPED;
+        if ((ready < 0 && errno == EINTR) || (ready == 0 && left > 0.1))
+            continue;
+        if (ready <= 0)
+            return TOO_LATE;
+        const ssize_t n = read(fd, piece, sizeof piece);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? UNREAD : ENDED;
+        if (all->n > MAX_REPLY)
+            return TOO_MUCH;
+        if (fbp_blob_put(all, piece, (size_t)n) != FBP_OK)
+            return NO_MEMORY;
+    }
+}
+
+/* The error of a child whose answer is not complete. */
+static fbp_status child_error(const char *path, const char *library, enum outcome outcome,
+                              int status, double seconds)
+{
+    const int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+
+    if (outcome == NO_MEMORY)
+        return fbp_fail(FBP_ERR_NOMEM,
+                        "%s: there is not enough memory for what %s finds in it: close other "
+                        "programs",
+                        path, library);
+    if (outcome == TOO_MUCH)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %s finds more in it than can be held: the file is damaged, or too "
+                        "large for this machine",
+                        path, library);
+    if (outcome == STOPPED || (outcome == ENDED && (sig == SIGINT || sig == SIGTERM)))
+        return fbp_fail(FBP_ERR_CANCELLED, "%s: reading it was interrupted", path);
+    if (outcome == TOO_LATE)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %s was not done with it after %.0f s: the disk is slow or busy, or "
+                        "the file is damaged: try again with a copy of it on a fast disk",
+                        path, library, seconds);
+    /* Not FBP_ERR_INVALID, because the file may be undamaged. */
+    return fbp_fail(FBP_ERR_IO,
+                    "%s: %s failed inside (%s): the file is damaged, or there was not enough "
+                    "memory: copy it again, or close other programs",
+                    path, library, sig ? strsignal(sig) : "it gave up");
+}
+
+static fbp_status run_in_process(fbp_contained_fn *fn, void *arg, struct fbp_blob *reply)
+{
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER; /* HDF5 is not thread-safe */
+
+    pthread_mutex_lock(&one_at_a_time);
+    const fbp_status st = fn(arg, reply);
+    pthread_mutex_unlock(&one_at_a_time);
+    if (st != FBP_OK) {
+        free(reply->bytes);
+        *reply = (struct fbp_blob){0};
+    }
+    return st;
+}
+
+fbp_status fbp_contain(const char *path, const char *library, const struct fbp_child_limits *given,
+                       fbp_contained_fn *fn, void *arg, struct fbp_blob *reply)
+{
+    static const uint64_t LEAST_BYTES = (uint64_t)64 << 20; /* a child needs these for any file */
+    struct fbp_child_limits limits = *given;
+    struct fbp_blob all = {0};
+    struct head head = {0};
+    struct rusage usage = {0};
+    int fd = -1, status = 0;
+    size_t at = 0;
+    pid_t child = 0;
+
+    if (!isolated)
+        return run_in_process(fn, arg, reply);
+
+    /* The child gets at most the rest of the process's limit. */
+    const uint64_t most = fbp_process_limit(), held = most ? fbp_resident_bytes() : 0;
+    const uint64_t rest = most > held ? most - held : 0;
+    uint64_t room = limits.leaves_copy ? rest / 2 : rest;
+    room = room > LEAST_BYTES ? room : LEAST_BYTES;
+    const bool reduced = most && limits.memory_bytes > room;
+    if (reduced)
+        limits.memory_bytes = room;
+
+    FBP_TRY(start_child(path, &limits, fn, arg, &child, &fd));
+    const enum outcome outcome = collect(fd, limits.seconds, &all);
+    const int error = errno;
+    close(fd);
+    if (outcome != ENDED)
+        kill(child, SIGKILL);
+    while (wait4(child, &status, 0, &usage) < 0 && errno == EINTR)
+        ;
+
+    const bool has_head = fbp_blob_take(&all, &at, &head, sizeof head);
+    if (has_head) { /* the answer is held twice while it is copied to the reply */
+        const uint64_t peak = (uint64_t)usage.ru_maxrss * 1024;
+        const uint64_t more = peak > head.resident ? peak - head.resident : 0;
+        fbp_contained_note(more + 2 * (uint64_t)all.n);
+    }
+    fbp_message_clear(); /* of an allocation that failed in collect() */
+
+    fbp_status st;
+    if (outcome == UNREAD)
+        st = fbp_fail(FBP_ERR_IO, "%s: what %s finds in it cannot be read: %s", path, library,
+                      strerror(error));
+    else if (outcome != ENDED || !has_head || head.n_message > all.n - at ||
+             head.n_reply != all.n - at - head.n_message)
+        st = child_error(path, library, outcome, status, limits.seconds);
+    else if (head.status != FBP_OK)
+        st = fbp_fail(head.status, "%.*s", (int)head.n_message, (const char *)all.bytes + at);
+    else
+        st = fbp_blob_put(reply, all.bytes + at + head.n_message, head.n_reply);
+    free(all.bytes);
+
+    if (reduced && st != FBP_OK && st != FBP_ERR_CANCELLED) { /* the limit may be the reason */
+        char size[32], cause[1000];
+        snprintf(cause, sizeof cause, "%s", fbp_message());
+        fbp_message_clear();
+        st = fbp_fail(st, "%s (--memory left %s for looking at it: if the file is whole, raise it)",
+                      cause, fbp_bytes_text(size, sizeof size, limits.memory_bytes));
+    }
+    return st;
+}

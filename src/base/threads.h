@@ -1,0 +1,100 @@
+/** @file threads.h  Cancellation, a pool of compute threads, and a queue between stages. */
+#ifndef FBP_SRC_BASE_THREADS_H
+#define FBP_SRC_BASE_THREADS_H
+
+#include "base/base.h"
+
+#ifndef __cplusplus
+#    include <stdatomic.h>
+#endif
+#include <unistd.h>
+
+/* Cancellation: every loop over views, slices, slabs or files calls fbp_go_on() in steps that are
+ * far shorter than a second. */
+
+#ifndef __cplusplus /* atomic_bool is C; the C++ sources (CUDA) do not cancel */
+
+/** Source of cancellation for the calls of one thread, in addition to fbp_stop(). */
+struct fbp_stop_scope {
+    const atomic_bool *flag;   /**< true: cancelled; NULL: none */
+    bool (*asked)(void *user); /**< called every 50 ms, returns true to cancel; NULL: none */
+    void *user;                /**< argument of asked() */
+    double next;               /**< time of the next call of asked() [s] */
+    bool said;                 /**< asked() has returned true, and is not called again */
+    bool deaf;                 /**< nothing cancels, not even fbp_stop(): for cleaning up */
+};
+
+/** Install a scope in this thread, NULL: none; returns the previous one. */
+struct fbp_stop_scope *fbp_stop_scope(struct fbp_stop_scope *next);
+
+/** The flag of this thread's scope, for threads that work for it; NULL: none. */
+const atomic_bool *fbp_stop_flag(void);
+
+#endif
+
+/** FBP_ERR_CANCELLED if fbp_stopped() (fbp/types.h).  Cheap enough for every block of a loop. */
+fbp_status fbp_go_on(void);
+
+/* A pool of threads, shared by parallel loops of several callers. */
+
+typedef struct fbp_pool fbp_pool;
+
+/** Body of a loop: item in [0, n_items), worker in [0, n_threads). */
+typedef void fbp_pool_fn(void *user, size_t item, int worker);
+
+/** Body of a loop that can fail. */
+typedef fbp_status fbp_pool_try_fn(void *user, size_t item, int worker);
+
+/** Number of cores in this process's affinity mask, at least 1. */
+int fbp_core_count(void);
+
+/** Start n_threads >= 1 threads.  Callers of loops only wait: no more than n_threads compute. */
+fbp_status fbp_pool_create(fbp_pool **out, int n_threads);
+void fbp_pool_destroy(fbp_pool **pool);
+
+/** Run fn for every item and return when all are done.  After cancellation of the caller no further
+ *  item begins: check fbp_go_on() after a loop before using its results. */
+void fbp_pool_for(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);
+
+/** The same, before all loops that wait: for short work that blocks others. */
+void fbp_pool_for_first(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);
+
+/** Run fn for every item, in the pool or, if it is NULL, in this thread.  After a failure no
+ *  further item begins; the first failure is returned with its message. */
+fbp_status fbp_pool_try(fbp_pool *pool, size_t n_items, fbp_pool_try_fn *fn, void *user);
+
+/* A bounded queue of indices between two stages. */
+
+typedef struct fbp_queue fbp_queue;
+
+fbp_status fbp_queue_create(fbp_queue **out, size_t capacity);
+void fbp_queue_destroy(fbp_queue **queue);
+
+/** Append an item; blocks while the queue is full.  False after the queue was closed. */
+bool fbp_queue_push(fbp_queue *queue, size_t item);
+
+/** Remove the first item; blocks while the queue is empty.  False if it is closed and empty.  The
+ *  time of waiting [s] is added to *waited, if not NULL. */
+bool fbp_queue_pop(fbp_queue *queue, size_t *item, double *waited);
+
+/** Accept no more items; those inside can still be popped. */
+void fbp_queue_close(fbp_queue *queue);
+
+/** Close the queue and discard its items: all waiting threads return. */
+void fbp_queue_abort(fbp_queue *queue);
+
+/* Forked children */
+
+/** FBP_OK in the process `owner` that opened `what`; else FBP_ERR_INVALID, because threads and
+ *  devices do not exist in a forked child. */
+static inline fbp_status fbp_own_process(pid_t owner, const char *what)
+{
+    if (owner == getpid())
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: was opened by process %ld, of which this one is a forked child: its "
+                    "threads and devices are not here: open another one in this process",
+                    what, (long)owner);
+}
+
+#endif /* FBP_SRC_BASE_THREADS_H */
