@@ -6,8 +6,7 @@
 #include "base/math.h"
 #include "geometry/kind.h"
 #include "prep/prep.h"
-#include "scan/file/images.h"
-#include "scan/reduce.h"
+#include "scan/file/scan.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "fbp/picture.h"
 
 #include "geometry/kind.h"
-#include "scan/file/scan_write.h"
+#include "scan/file/text.h"
 
 #include "base/base.h"
 #include "base/math.h"

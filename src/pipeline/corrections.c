@@ -18,7 +18,7 @@
 #include "base/math.h"
 #include "geometry/kind.h"
 #include "pipeline/division.h"
-#include "scan/file/corrections.h"
+#include "scan/file/scan.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -11,8 +11,8 @@
 #include "geometry/kind.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
-#include "scan/file/corrections.h"
-#include "scan/format/number_table.h"
+#include "scan/file/scan.h"
+#include "scan/file/text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -18,9 +18,7 @@
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "prep/prep.h"
-#include "scan/file/corrections.h"
-#include "scan/file/images.h"
-#include "scan/file/preparation.h"
+#include "scan/file/scan.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "pipeline/division.h"
 #include "pipeline/job.h"
 #include "pipeline/run.h"
-#include "scan/reduce.h"
+#include "scan/file/scan.h"
 
 #include "fbp/recon.h"
 

@@ -9,7 +9,7 @@
 #include "pipeline/job.h"
 #include "pipeline/plan.h"
 #include "pipeline/worker.h"
-#include "scan/file/corrections.h"
+#include "scan/file/scan.h"
 #include "team/team.h"
 
 #include <stdio.h>

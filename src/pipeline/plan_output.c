@@ -8,8 +8,7 @@
 #include "base/cache.h"
 #include "base/base.h"
 #include "base/system.h"
-#include "scan/file/preparation.h"
-#include "scan/file/scan_inputs.h"
+#include "scan/file/scan.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,8 +7,7 @@
 #include "geometry/kind.h"
 #include "pipeline/job.h"
 #include "prep/prep.h"
-#include "scan/file/corrections.h"
-#include "scan/file/images.h"
+#include "scan/file/scan.h"
 
 #include <math.h>
 #include <stdio.h>

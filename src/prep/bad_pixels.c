@@ -5,8 +5,7 @@
 #include "array/array.h"
 #include "base/threads.h"
 #include "geometry/kind.h"
-#include "scan/file/images.h"
-#include "scan/reduce.h"
+#include "scan/file/scan.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,9 +6,7 @@
 #include "array/array.h"
 #include "base/cache.h"
 #include "base/text.h"
-#include "scan/file/corrections.h"
-#include "scan/file/images.h"
-#include "scan/reduce.h"
+#include "scan/file/scan.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,8 +10,8 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "fft/fft.h"
-#include "scan/file/preparation.h"
-#include "scan/format/number_table.h"
+#include "scan/file/scan.h"
+#include "scan/file/text.h"
 
 #include <complex.h>
 #include <string.h>

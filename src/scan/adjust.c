@@ -1,12 +1,13 @@
-/* What a number does to the views. */
+/* Adjusting the views of a scan by a number (centre, tilt, offset, sod, sdd) and by flips.  Public
+ * functions of fbp/adjust.h, called by the commands and by the search for the best geometry. */
 #include "fbp/adjust.h"
 
-#include "base/base.h"
 #include "base/math.h"
+#include "scan/file/scan.h"
 
 #include <math.h>
 
-static const double DEGREES = 180 / 3.14159265358979323846; /* of a radian */
+static const double DEGREES = 180 / 3.14159265358979323846; /* per radian */
 
 static const struct {
     const char *name, *unit, *key;
@@ -39,15 +40,15 @@ static void move(double point[3], double length, const double direction[3])
         point[i] += length * direction[i];
 }
 
-/* Away from the iso-centre, towards the source; length 1. */
+/* From the iso-centre towards the source; length 1. */
 static void away_of(const struct fbp_view *v, double out[3])
 {
     for (int i = 0; i < 3; i++)
         out[i] = v->s[i] / sqrt(fbp_dot(v->s, v->s));
 }
 
-/* Across the axis and the ray through the iso-centre, the way columns run; length 1.  Along it and
- * not along the rows of a tilted panel detector.offset_mm counts. */
+/* Across the axis and the ray through the iso-centre, in the direction of the columns; length 1.
+ * detector.offset_mm counts along it, not along the rows of a tilted panel. */
 static void across_of(const struct fbp_view *v, const double axis[3], double out[3])
 {
     fbp_cross(axis, v->s, out);
@@ -56,8 +57,8 @@ static void across_of(const struct fbp_view *v, const double axis[3], double out
         out[i] /= length;
 }
 
-/* That of the facts, which is known also of scans that have other faults; it takes a look at all
- * views, and only an offset counts along it. */
+/* The axis of the facts, which need all views and are known even if the scan has other faults; only
+ * an offset depends on it. */
 static void axis_of(const struct fbp_scan *scan, enum fbp_adjust which, double axis[3])
 {
     axis[0] = axis[1] = axis[2] = 0;
@@ -71,58 +72,35 @@ static void axis_of(const struct fbp_scan *scan, enum fbp_adjust which, double a
         axis[i] = known ? f.axis[i] : i == 2;
 }
 
-static double distance_of(const struct fbp_view *v, enum fbp_adjust which, const double axis[3])
-{
-    double direction[3];
-
-    if (which == FBP_ADJUST_SOD)
-        return sqrt(fbp_dot(v->s, v->s));
-    if (which == FBP_ADJUST_OFFSET) {
-        across_of(v, axis, direction);
-        return fbp_dot(v->d, direction);
-    }
-    away_of(v, direction);
-    return sqrt(fbp_dot(v->s, v->s)) - fbp_dot(v->d, direction);
-}
-
+/* The mean over all views. */
 fbp_status fbp_adjust_get(const struct fbp_scan *scan, enum fbp_adjust which, double *out)
 {
     FBP_GIVEN(scan, out);
-    double axis[3], P[12];
+    double axis[3], direction[3], P[12];
 
     *out = 0;
     if (which == FBP_ADJUST_TILT)
         return FBP_OK;
     axis_of(scan, which, axis);
     for (size_t k = 0; k < scan->n_views; k++) {
-        const fbp_status st = fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P);
-        if (st != FBP_OK)
-            return st;
-        const double value =
-            which == FBP_ADJUST_CENTRE ? P[3] / P[11] : distance_of(&scan->views[k], which, axis);
+        const struct fbp_view *v = &scan->views[k];
+        FBP_TRY(fbp_view_to_matrix(v, scan->kind, &scan->panel, P));
+        double value = P[3] / P[11];
+        if (which == FBP_ADJUST_SOD) {
+            value = sqrt(fbp_dot(v->s, v->s));
+        } else if (which == FBP_ADJUST_OFFSET) {
+            across_of(v, axis, direction);
+            value = fbp_dot(v->d, direction);
+        } else if (which != FBP_ADJUST_CENTRE) {
+            away_of(v, direction);
+            value = sqrt(fbp_dot(v->s, v->s)) - fbp_dot(v->d, direction);
+        }
         *out += value / (double)scan->n_views;
     }
     return FBP_OK;
 }
 
-/* u and v turned about their normal by `rad`; lengths and skew stay. */
-static void turn_in_plane(struct fbp_view *view, double rad)
-{
-    double n[3], across[3];
-
-    fbp_cross(view->u, view->v, n);
-    const double length = sqrt(fbp_dot(n, n));
-    for (int i = 0; i < 3; i++)
-        n[i] /= length;
-    for (int k = 0; k < 2; k++) {
-        double *step = k ? view->v : view->u;
-        fbp_cross(n, step, across);
-        for (int i = 0; i < 3; i++)
-            step[i] = cos(rad) * step[i] + sin(rad) * across[i];
-    }
-}
-
-/* By `more` than the view has. */
+/* Increase the quantity of a view by `more`. */
 static void change(struct fbp_view *view, enum fbp_adjust which, double more, const double axis[3])
 {
     double direction[3];
@@ -130,16 +108,27 @@ static void change(struct fbp_view *view, enum fbp_adjust which, double more, co
     away_of(view, direction);
     if (which == FBP_ADJUST_CENTRE)
         move(view->d, -more, view->u);
-    else if (which == FBP_ADJUST_TILT)
-        turn_in_plane(view, more / DEGREES);
     else if (which == FBP_ADJUST_SDD)
         move(view->d, -more, direction);
     else if (which == FBP_ADJUST_OFFSET) {
         across_of(view, axis, direction);
         move(view->d, more, direction);
-    } else {
+    } else if (which == FBP_ADJUST_SOD) {
         move(view->s, more, direction);
         move(view->d, more, direction);
+    } else { /* tilt: turn u and v about their normal; lengths and skew stay */
+        const double rad = more / DEGREES;
+        double n[3], across[3];
+        fbp_cross(view->u, view->v, n);
+        const double length = sqrt(fbp_dot(n, n));
+        for (int i = 0; i < 3; i++)
+            n[i] /= length;
+        for (int k = 0; k < 2; k++) {
+            double *step = k ? view->v : view->u;
+            fbp_cross(n, step, across);
+            for (int i = 0; i < 3; i++)
+                step[i] = cos(rad) * step[i] + sin(rad) * across[i];
+        }
     }
 }
 
@@ -150,19 +139,17 @@ fbp_status fbp_adjust_check(const struct fbp_scan *scan, enum fbp_adjust which, 
     const char *name = adjusts[which].name;
 
     if (!isfinite(value))
-        return fbp_fail(FBP_ERR_INVALID, "%s: found %g, expected a number", name, value);
+        return FBP_INVALID("%s: found %g, expected a number", name, value);
     if (!fbp_kind_has_lines(scan->kind))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: views of plane integrals have no detector to move: correct first_mm "
-                        "or directions in the scan file",
-                        name);
+        return FBP_INVALID("%s: views of plane integrals have no detector to move: correct "
+                           "first_mm or directions in the scan file",
+                           name);
     if (!fbp_kind_has_source(scan->kind) && (which == FBP_ADJUST_SOD || which == FBP_ADJUST_SDD))
-        return fbp_fail(FBP_ERR_INVALID, "%s: a parallel beam has no source", name);
+        return FBP_INVALID("%s: a parallel beam has no source", name);
     if (which == FBP_ADJUST_CENTRE && !(value >= -0.5 && value <= last + 0.5))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "centre %.7g: the detector's columns are 0 to %.0f: give the column itself "
-                        "that the axis falls on, not a distance from the middle (%.7g)",
-                        value, last, last / 2);
+        return FBP_INVALID("centre %.7g: the detector's columns are 0 to %.0f: give the column "
+                           "itself that the axis falls on, not a distance from the middle (%.7g)",
+                           value, last, last / 2);
     return FBP_OK;
 }
 
@@ -195,10 +182,9 @@ fbp_status fbp_scan_flip(struct fbp_scan *scan, unsigned flips)
 {
     FBP_GIVEN(scan);
     if ((flips & (FBP_FLIP_V | FBP_FLIP_DIRECTION)) && !fbp_kind_has_lines(scan->kind))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: views of plane integrals have no rows and do not turn: --flip-u takes "
-                        "their samples in reverse order",
-                        flips & FBP_FLIP_V ? "flip-v" : "reverse");
+        return FBP_INVALID("%s: views of plane integrals have no rows and do not turn: --flip-u "
+                           "takes their samples in reverse order",
+                           flips & FBP_FLIP_V ? "flip-v" : "reverse");
     fbp_views_flip(scan->views, scan->n_views, flips);
     return FBP_OK;
 }

@@ -1,15 +1,94 @@
-/* A scan as JSON.  Numbers have as many digits as reading them back exactly takes. */
-#include "base/base.h"
-#include "scan/file/images.h"
-#include "scan/file/scan_write.h"
-#include "scan/scan_parts.h"
+/* Saving a scan as a scan file (JSON), with as many digits as reading the numbers back exactly
+ * takes, and names of its arrays relative to the file.  fbp_scan_save(), and fbp_geometry_save()
+ * for format fbp; fbp_scan_relative() is also called for fbp init. */
+#include "scan/scan_file.h"
 
+#include "array/file/member.h"
+#include "base/base.h"
 #include "base/text.h"
 #include "base/math.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* The part of `path` below folder[n], which ends in a slash; NULL if it lies elsewhere. */
+static const char *below(const char *folder, size_t n, const char *path)
+{
+    if (strncmp(folder, path, n) != 0)
+        return NULL;
+    path += n;
+    return *path == '\0' || *path == '/' || strncmp(path, "../", 3) == 0 || strstr(path, "/../")
+               ? NULL
+               : path;
+}
+
+/* Absolute folder of a path, without links, with a final slash; NULL if there is none.  false: out
+ * of memory. */
+static bool folder_of(const char *path, char **out)
+{
+    char resolved[PATH_MAX], *folder;
+    const char *slash = strrchr(path, '/');
+
+    *out = NULL;
+    folder = slash ? fbp_format("%.*s", (int)(slash - path + 1), path) : fbp_strdup(".");
+    errno = ENOMEM;
+    const bool found = folder && realpath(folder, resolved);
+    const int error = errno;
+    free(folder);
+    if (!found)
+        return error != ENOMEM;
+    *out = fbp_format("%s%s", resolved, strcmp(resolved, "/") == 0 ? "" : "/");
+    return *out != NULL;
+}
+
+static char *relative(const char *scan_path, const char *path)
+{
+    const char *slash = strrchr(scan_path, '/'), *name = strrchr(path, '/'), *rest = NULL;
+    char *to = NULL, *from = NULL, *whole = NULL, *out = NULL, here[PATH_MAX];
+
+    /* Compare the paths as they are written: links inside the folder stay as they are. */
+    if (slash || path[0] != '/')
+        rest = below(scan_path, slash ? (size_t)(slash - scan_path + 1) : 0, path);
+    if (rest)
+        return fbp_strdup(rest);
+    if (folder_of(scan_path, &to) && folder_of(path, &from)) {
+        if (from)
+            whole = fbp_format("%s%s", from, name ? name + 1 : path);
+        else if (path[0] == '/' || !getcwd(here, sizeof here))
+            whole = fbp_strdup(path);
+        else
+            whole = fbp_format("%s/%s", here, path);
+    }
+    rest = to && whole ? below(to, strlen(to), whole) : NULL;
+    if (whole)
+        out = fbp_strdup(rest ? rest : whole);
+    free(to);
+    free(from);
+    free(whole);
+    return out;
+}
+
+char *fbp_scan_relative(const char *scan_path, const char *path)
+{
+    char *file, *member;
+
+    if (fbp_member_split(path, &file, &member) != FBP_OK)
+        return NULL;
+    char *out = relative(scan_path, file);
+    if (out && member) {
+        char *whole = fbp_format("%s:%s", out, member);
+        free(out);
+        out = whole;
+    }
+    free(file);
+    free(member);
+    return out;
+}
 
 /* A path in the scan file; the key is left out for NULL. */
 static fbp_status put_path(struct fbp_writer *w, const char *key, const char *path)
@@ -19,24 +98,24 @@ static fbp_status put_path(struct fbp_writer *w, const char *key, const char *pa
     char *name = fbp_scan_relative(w->path, path);
     if (!name)
         return fbp_fail_nomem(strlen(path), "a path");
-    fbp_put_key(w, key);
-    fbp_put_text(w, name);
+    fbp_put_key_text(w, key, name);
     free(name);
     return FBP_OK;
 }
 
-static void put_raw(struct fbp_writer *w, const struct fbp_raw *raw)
+/* Numbers as a list, also if it has one element. */
+static void put_full_list(struct fbp_writer *w, const char *key, const double *v, size_t n,
+                          double scale)
 {
-    if (raw->type == FBP_TYPE_NONE)
-        return;
-    fbp_put_key(w, "raw");
-    fprintf(w->f, "{\"type\": \"%s\", \"shape\": [%zu, %zu, %zu]", fbp_type_name(raw->type),
-            raw->n[2], raw->n[1], raw->n[0]);
-    fprintf(w->f, ", \"big_endian\": %s, \"header_bytes\": %llu}",
-            raw->big_endian ? "true" : "false", (unsigned long long)raw->header_bytes);
+    fbp_put_key(w, key);
+    if (n == 1)
+        fputc('[', w->f);
+    fbp_put_list(w, v, n, scale);
+    if (n == 1)
+        fputc(']', w->f);
 }
 
-/* The panel of a circle, or the pitch alone, if there is one. */
+/* The panel of a circle, or only the pitch, if it is above 0. */
 static void put_detector(struct fbp_writer *w, const struct fbp_scan *scan,
                          const struct fbp_circle *circle, double pitch)
 {
@@ -76,27 +155,10 @@ static bool are_even(const struct fbp_circle *c, double start_deg, double step_d
     return fabs(step_deg) > 0;
 }
 
-/* Start and step if the angles are even, with few digits if that is as true. */
-static bool even_angles(const struct fbp_circle *c, double *start, double *step)
-{
-    if (c->n_views < 2)
-        return false;
-    const double first = c->angles_rad[0] * 180 / FBP_PI;
-    const double last = c->angles_rad[c->n_views - 1] * 180 / FBP_PI;
-    const double exact = (last - first) / (double)(c->n_views - 1);
-
-    *start = round(first * 1e9) / 1e9;
-    *step = round(exact * 1e9) / 1e9;
-    if (are_even(c, *start, *step))
-        return true;
-    *start = first;
-    *step = exact;
-    return are_even(c, first, exact);
-}
-
 static void put_circle(struct fbp_writer *w, const struct fbp_circle *c)
 {
-    double start, step;
+    double start = 0, step = 0;
+    bool even = false;
 
     if (fbp_kind_has_source(c->kind)) {
         fbp_put_key(w, "source_to_axis_mm");
@@ -104,66 +166,32 @@ static void put_circle(struct fbp_writer *w, const struct fbp_circle *c)
         fbp_put_key(w, "source_to_detector_mm");
         fbp_put_list(w, c->sdd_mm, c->n_sdd, 1);
     }
-    fbp_put_key(w, "angles_deg");
-    if (even_angles(c, &start, &step)) {
-        fputs("{\"start\": ", w->f);
-        fbp_put_number(w, start);
-        fputs(", \"step\": ", w->f);
-        fbp_put_number(w, step);
-        fputc('}', w->f);
-    } else {
-        if (c->n_views == 1)
-            fputc('[', w->f);
-        fbp_put_list(w, c->angles_rad, c->n_views, 180 / FBP_PI);
-        if (c->n_views == 1)
-            fputc(']', w->f);
+    if (c->n_views > 1) { /* even angles, with few digits if these are as exact */
+        const double first = c->angles_rad[0] * 180 / FBP_PI;
+        const double last = c->angles_rad[c->n_views - 1] * 180 / FBP_PI;
+        const double exact = (last - first) / (double)(c->n_views - 1);
+        start = round(first * 1e9) / 1e9;
+        step = round(exact * 1e9) / 1e9;
+        even = are_even(c, start, step);
+        if (!even) {
+            start = first;
+            step = exact;
+            even = are_even(c, start, step);
+        }
     }
-}
-
-static fbp_status put_matrices(struct fbp_writer *w, const struct fbp_scan *scan)
-{
-    double P[12];
-
-    fbp_put_key(w, "matrices");
-    for (size_t k = 0; k < scan->n_views; k++) {
-        FBP_TRY(fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P));
-        const double scale = scan->filtered ? (scan->depths ? scan->depths[k] : 1) / P[11] : 1;
-        for (int i = 0; i < 12; i++)
-            P[i] *= scale;
-        fputs(k ? ",\n    " : "[\n    ", w->f);
-        fbp_put_numbers(w, P, 12);
-    }
-    fputs("\n  ]", w->f);
-    return FBP_OK;
-}
-
-static void put_volume(struct fbp_writer *w, const struct fbp_grid *g)
-{
-    if (g->n[0] == 0)
+    if (!even) {
+        put_full_list(w, "angles_deg", c->angles_rad, c->n_views, 180 / FBP_PI);
         return;
-    fbp_put_key(w, "volume");
-    fprintf(w->f, "{\"size\": [%zu, %zu, %zu], \"voxel_mm\": ", g->n[0], g->n[1], g->n[2]);
-    fbp_put_numbers(w, g->voxel_mm, 3);
-    fputs(", \"centre_mm\": ", w->f);
-    fbp_put_numbers(w, g->centre_mm, 3);
+    }
+    fbp_put_key(w, "angles_deg");
+    fputs("{\"start\": ", w->f);
+    fbp_put_number(w, start);
+    fputs(", \"step\": ", w->f);
+    fbp_put_number(w, step);
     fputc('}', w->f);
 }
 
-/* s, d, u, v: what matrices cannot hold. */
-static void put_views(struct fbp_writer *w, const struct fbp_scan *scan)
-{
-    fbp_put_key(w, "views");
-    for (size_t k = 0; k < scan->n_views; k++) {
-        const struct fbp_view *v = &scan->views[k];
-        const double all[12] = {v->s[0], v->s[1], v->s[2], v->d[0], v->d[1], v->d[2],
-                                v->u[0], v->u[1], v->u[2], v->v[0], v->v[1], v->v[2]};
-        fputs(k ? ",\n    " : "[\n    ", w->f);
-        fbp_put_numbers(w, all, 12);
-    }
-    fputs("\n  ]", w->f);
-}
-
-/* All the same to the last digits?  Then one number says it. */
+/* One number if all are the same to the last digits. */
 static void put_common(struct fbp_writer *w, const char *key, const double *v, size_t n)
 {
     bool same = true;
@@ -171,29 +199,10 @@ static void put_common(struct fbp_writer *w, const char *key, const double *v, s
     for (size_t k = 1; k < n; k++)
         same = same && fabs(v[k] - v[0]) <= 1e-14 * fabs(v[0]);
     fbp_put_key(w, key);
-    if (same)
-        fbp_put_number(w, v[0]);
-    else
-        fbp_put_list(w, v, n, 1);
+    fbp_put_list(w, v, same ? 1 : n, 1);
 }
 
-static void put_quadrature(struct fbp_writer *w, const struct fbp_scan *scan)
-{
-    if (scan->quadrature == FBP_QUADRATURE_AUTO)
-        return;
-    fbp_put_key(w, "weights");
-    if (!scan->plane_weights) {
-        fbp_put_text(w, fbp_quadrature_name(scan->quadrature));
-        return;
-    }
-    if (scan->n_views == 1)
-        fputc('[', w->f);
-    fbp_put_list(w, scan->plane_weights, scan->n_views, 1);
-    if (scan->n_views == 1)
-        fputc(']', w->f);
-}
-
-/* Directions, and where their samples lie. */
+/* Directions, and positions of their samples. */
 static fbp_status put_planes(struct fbp_writer *w, const struct fbp_scan *scan)
 {
     double *spacing = NULL;
@@ -206,8 +215,7 @@ static fbp_status put_planes(struct fbp_writer *w, const struct fbp_scan *scan)
         spacing[k] = fbp_normalise(n);
         first[k] =
             fbp_dot(scan->views[k].d, n) - ((double)scan->panel.n_columns - 1) / 2 * spacing[k];
-        fputs(k ? ",\n    " : "[\n    ", w->f);
-        fbp_put_numbers(w, n, 3);
+        fbp_put_row(w, k, n, 3);
     }
     fputs("\n  ]", w->f);
     if (scan->panel.n_rows > 1) {
@@ -216,12 +224,15 @@ static fbp_status put_planes(struct fbp_writer *w, const struct fbp_scan *scan)
     }
     put_common(w, "spacing_mm", spacing, scan->n_views);
     put_common(w, "first_mm", first, scan->n_views);
-    put_quadrature(w, scan);
     free(spacing);
+    if (scan->quadrature != FBP_QUADRATURE_AUTO && scan->plane_weights)
+        put_full_list(w, "weights", scan->plane_weights, scan->n_views, 1);
+    else if (scan->quadrature != FBP_QUADRATURE_AUTO)
+        fbp_put_key_text(w, "weights", fbp_quadrature_name(scan->quadrature));
     return put_path(w, "reference", scan->reference);
 }
 
-/* A file of matrices has one pitch: it sets the length of all of them. */
+/* A file of matrices has one pitch, which sets the length of all of them. */
 static bool has_matrices(const struct fbp_scan *scan)
 {
     const double pitch = fbp_norm(scan->views[0].u);
@@ -232,112 +243,131 @@ static bool has_matrices(const struct fbp_scan *scan)
     return fbp_kind_has_source(scan->kind);
 }
 
+/* Matrices, or s, d, u, v if matrices cannot hold the views. */
+static fbp_status put_views(struct fbp_writer *w, const struct fbp_scan *scan, bool matrices)
+{
+    fbp_put_key(w, matrices ? "matrices" : "views");
+    for (size_t k = 0; k < scan->n_views; k++) {
+        const struct fbp_view *v = &scan->views[k];
+        double row[12] = {v->s[0], v->s[1], v->s[2], v->d[0], v->d[1], v->d[2],
+                          v->u[0], v->u[1], v->u[2], v->v[0], v->v[1], v->v[2]};
+        if (matrices) {
+            FBP_TRY(fbp_view_to_matrix(v, scan->kind, &scan->panel, row));
+            const double scale =
+                scan->filtered ? (scan->depths ? scan->depths[k] : 1) / row[11] : 1;
+            for (int i = 0; i < 12; i++)
+                row[i] *= scale;
+        }
+        fbp_put_row(w, k, row, 12);
+    }
+    fputs("\n  ]", w->f);
+    return FBP_OK;
+}
+
 static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
                            const struct fbp_circle *circle)
 {
+    const struct fbp_raw *raw = &scan->raw;
+    const struct fbp_grid *g = &scan->volume;
+    const struct fbp_corrections *c = scan->corrections;
+    const bool planes = fbp_scan_has_planes(scan), matrices = has_matrices(scan);
+
     fbp_put_key(w, "fbp_scan");
     fputc('1', w->f);
-    fbp_put_key(w, "kind");
-    fbp_put_text(w, fbp_kind_name(scan->kind));
+    fbp_put_key_text(w, "kind", fbp_kind_name(scan->kind));
     FBP_TRY(put_path(w, "projections", scan->projections));
-    put_raw(w, &scan->raw);
-    put_detector(w, scan, circle, has_matrices(scan) ? fbp_norm(scan->views[0].u) : 0);
-    if (scan->angular_weights != FBP_ANGULAR_DEFAULT && !fbp_scan_has_planes(scan)) {
-        fbp_put_key(w, "angular_weights");
-        fbp_put_text(w, scan->angular_weights == FBP_ANGULAR_EQUAL ? "equal" : "auto");
+    if (raw->type != FBP_TYPE_NONE) {
+        fbp_put_key(w, "raw");
+        fprintf(w->f, "{\"type\": \"%s\", \"shape\": [%zu, %zu, %zu]", fbp_type_name(raw->type),
+                raw->n[2], raw->n[1], raw->n[0]);
+        fprintf(w->f, ", \"big_endian\": %s, \"header_bytes\": %llu}",
+                raw->big_endian ? "true" : "false", (unsigned long long)raw->header_bytes);
     }
+    put_detector(w, scan, circle, matrices ? fbp_norm(scan->views[0].u) : 0);
+    if (scan->angular_weights != FBP_ANGULAR_DEFAULT && !planes)
+        fbp_put_key_text(w, "angular_weights",
+                         scan->angular_weights == FBP_ANGULAR_EQUAL ? "equal" : "auto");
     FBP_TRY(put_path(w, "dark", scan->dark));
     FBP_TRY(put_path(w, "flat", scan->flat));
-    if (scan->i0 > 0) {
-        fbp_put_key(w, "i0");
-        fbp_put_number(w, scan->i0);
-    }
+    if (scan->i0 > 0)
+        fbp_put_key_number(w, "i0", scan->i0);
     FBP_TRY(put_path(w, "bad_pixels", scan->bad_pixels));
-    if (scan->find_bad_pixels && !scan->bad_pixels) {
-        fbp_put_key(w, "bad_pixels");
-        fbp_put_text(w, "auto");
-    }
+    if (scan->find_bad_pixels && !scan->bad_pixels)
+        fbp_put_key_text(w, "bad_pixels", "auto");
     if (scan->filtered) {
         fbp_put_key(w, "filtered");
         fputs("true", w->f);
     }
-    fbp_scan_put_corrections(w, scan);
-    put_volume(w, &scan->volume);
-    fbp_scan_put_assumed(w, scan);
-    if (fbp_scan_has_planes(scan))
+    if (c && fbp_corrections_terms(c) > 0)
+        fbp_put_key_numbers(w, "beam_hardening", c->beam_hardening, fbp_corrections_terms(c));
+    if (c && c->rings) { /* as fbp_corrections_rings() reads it */
+        fbp_put_key(w, "rings");
+        if (c->rings == FBP_RINGS_SORTING && c->ring_size)
+            fprintf(w->f, "\"sorting:%zu\"", c->ring_size);
+        else if (c->rings == FBP_RINGS_SORTING)
+            fbp_put_text(w, "sorting");
+        else
+            fprintf(w->f, "\"wavelet:%zu,%.17g,db%u\"", c->ring_levels ? c->ring_levels : 5,
+                    c->ring_sigma > 0 ? c->ring_sigma : 1, c->ring_wavelet ? c->ring_wavelet : 9);
+    }
+    if (c && c->paganin_delta_beta > 0) {
+        fbp_put_key(w, "paganin");
+        fprintf(w->f, "{\"delta_beta\": %.17g, \"energy_kev\": %.17g", c->paganin_delta_beta,
+                c->paganin_kev);
+        if (c->paganin_mm > 0)
+            fprintf(w->f, ", \"distance_mm\": %.17g", c->paganin_mm);
+        fputs("}", w->f);
+    }
+    if (g->n[0] > 0) {
+        fbp_put_key(w, "volume");
+        fprintf(w->f, "{\"size\": [%zu, %zu, %zu], \"voxel_mm\": ", g->n[0], g->n[1], g->n[2]);
+        fbp_put_numbers(w, g->voxel_mm, 3);
+        fputs(", \"centre_mm\": ", w->f);
+        fbp_put_numbers(w, g->centre_mm, 3);
+        fputc('}', w->f);
+    }
+    if (scan->n_assumed > 0) {
+        fbp_put_key(w, "assumed");
+        for (size_t i = 0; i < scan->n_assumed; i++) {
+            fputs(i ? ",\n    " : "{\n    ", w->f);
+            fbp_put_text(w, scan->assumed[i].key);
+            fputs(": ", w->f);
+            fbp_put_text(w, scan->assumed[i].why);
+        }
+        fputs("\n  }", w->f);
+    }
+    if (planes)
         return put_planes(w, scan);
-    if (!circle && has_matrices(scan))
-        return put_matrices(w, scan);
-    if (circle)
-        put_circle(w, circle);
-    else
-        put_views(w, scan);
+    if (!circle)
+        return put_views(w, scan, matrices);
+    put_circle(w, circle);
     return FBP_OK;
 }
 
-static bool same_view(const struct fbp_view *a, const struct fbp_view *b)
-{
-    for (int i = 0; i < 3; i++)
-        if (!(fabs(a->s[i] - b->s[i]) < 1e-6 && fabs(a->d[i] - b->d[i]) < 1e-6 &&
-              fabs(a->u[i] - b->u[i]) < 1e-6 && fabs(a->v[i] - b->v[i]) < 1e-6))
-            return false;
-    return true;
-}
-
-/* Does the circle lead to these views?  Its own checks come with the answer. */
+/* Does the circle lead to the scan's views? */
 static fbp_status check_circle(const struct fbp_scan *scan, const struct fbp_circle *circle)
 {
     struct fbp_view *views = NULL;
     fbp_status st;
 
     if (circle->kind != scan->kind || circle->n_views != scan->n_views)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "scan: the circle has %zu views, the scan %zu, or their kinds differ: give "
-                        "the circle that the views were made from",
-                        circle->n_views, scan->n_views);
+        return FBP_INVALID("scan: the circle has %zu views, the scan %zu, or their kinds differ: "
+                           "give the circle that the views were made from",
+                           circle->n_views, scan->n_views);
     FBP_TRY(fbp_calloc((void **)&views, scan->n_views, sizeof *views, "views"));
     FBP_TRY_GOTO(fbp_circle_views(circle, views));
-    for (size_t k = 0; k < scan->n_views && st == FBP_OK; k++)
-        if (!same_view(&views[k], &scan->views[k]))
-            st = fbp_fail(FBP_ERR_INVALID,
-                          "scan: view %zu does not lie on the circle: give the circle that the "
-                          "views were made from, or none",
-                          k);
+    for (size_t k = 0; k < scan->n_views; k++) {
+        const struct fbp_view *a = &views[k], *b = &scan->views[k];
+        for (int i = 0; i < 3; i++)
+            if (!(fabs(a->s[i] - b->s[i]) < 1e-6 && fabs(a->d[i] - b->d[i]) < 1e-6 &&
+                  fabs(a->u[i] - b->u[i]) < 1e-6 && fabs(a->v[i] - b->v[i]) < 1e-6))
+                FBP_TRY_GOTO(FBP_INVALID("scan: view %zu does not lie on the circle: give the "
+                                         "circle that the views were made from, or none",
+                                         k));
+    }
 fail:
     free(views);
     return st;
-}
-
-static fbp_status check_scan(const struct fbp_scan *scan, const struct fbp_circle *circle,
-                             bool geometry_only)
-{
-    FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
-    if (!scan->projections && !geometry_only)
-        return fbp_fail(FBP_ERR_INVALID, "scan: no projections are named: set scan.projections");
-    for (enum fbp_image i = 0; !geometry_only && i <= FBP_IMAGE_LAST; i++)
-        if (fbp_scan_image(scan, i))
-            return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "scan: %s is a picture in memory, and a scan file names files: write "
-                            "it to one, and name that",
-                            fbp_image_name(i));
-    if (scan->n_views == 0 || !scan->views)
-        return fbp_fail(FBP_ERR_INVALID, "scan: there are no views to save");
-    if (scan->every || scan->bin)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "scan: its files hold other views than are left: save it before views are "
-                        "left out or binned");
-    if (scan->preparation)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
-            "scan: its files hold rows before their preparation, of which the views say "
-            "nothing: keep the file that it was read from");
-    if (circle && scan->depths)
-        return fbp_fail(FBP_ERR_INVALID, "scan: depths are saved with matrices: give no circle");
-    if (scan->filtered && !circle && !has_matrices(scan))
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "scan: filtered views are saved with matrices, which need a cone and one "
-                        "pitch");
-    return circle ? check_circle(scan, circle) : FBP_OK;
 }
 
 static fbp_status save(const struct fbp_scan *scan, const char *path,
@@ -345,7 +375,29 @@ static fbp_status save(const struct fbp_scan *scan, const char *path,
 {
     struct fbp_writer w;
 
-    FBP_TRY(check_scan(scan, circle, geometry_only));
+    FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
+    if (!scan->projections && !geometry_only)
+        return FBP_INVALID("scan: no projections are named: set scan.projections");
+    for (enum fbp_image i = 0; !geometry_only && i <= FBP_IMAGE_LAST; i++)
+        if (fbp_scan_image(scan, i))
+            return FBP_UNSUPPORTED("scan: %s is a picture in memory, and a scan file names files: "
+                                   "write it to one, and name that",
+                                   fbp_image_name(i));
+    if (scan->n_views == 0 || !scan->views)
+        return FBP_INVALID("scan: there are no views to save");
+    if (scan->every || scan->bin)
+        return FBP_UNSUPPORTED("scan: its files hold other views than are left: save it before "
+                               "views are left out or binned");
+    if (scan->preparation)
+        return FBP_UNSUPPORTED("scan: its files hold rows before their preparation, of which the "
+                               "views say nothing: keep the file that it was read from");
+    if (circle && scan->depths)
+        return FBP_INVALID("scan: depths are saved with matrices: give no circle");
+    if (scan->filtered && !circle && !has_matrices(scan))
+        return FBP_UNSUPPORTED(
+            "scan: filtered views are saved with matrices, which need a cone and one pitch");
+    if (circle)
+        FBP_TRY(check_circle(scan, circle));
     FBP_TRY(fbp_writer_open_json(&w, path));
     const fbp_status st = put_scan(&w, scan, circle);
     return fbp_writer_close(&w, st);
@@ -361,14 +413,14 @@ fbp_status fbp_scan_save(const struct fbp_scan *given, const char *path,
                          const struct fbp_circle *circle)
 {
     FBP_GIVEN(path);
-    struct fbp_scan own, *const scan = &own;
+    struct fbp_scan scan;
     struct fbp_circle whole;
 
     fbp_message_clear();
-    FBP_TRY(FBP_TAKE(scan, scan, given));
+    FBP_TRY(FBP_TAKE(scan, &scan, given));
     if (circle) {
         FBP_TRY(fbp_check_circle(circle, &whole));
         circle = &whole;
     }
-    return save(scan, path, circle, false);
+    return save(&scan, path, circle, false);
 }

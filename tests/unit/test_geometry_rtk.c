@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "scan/format/geometry_rtk.h"
+#include "scan/format/importers.h"
 
 #include "unit/geometry_files.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/cache.h"
 #include "prep/prep.h"
-#include "scan/file/images.h"
+#include "scan/file/scan.h"
 
 enum { NC = 6, NR = 5, N = NC * NR, MOST = 3 };
 

@@ -6,7 +6,7 @@
 #include "array/array.h"
 #include "array/reads.h"
 #include "fbp/scan.h"
-#include "scan/file/scan_inputs.h"
+#include "scan/file/scan.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -3,7 +3,7 @@
 
 #include "array/file/outfile.h"
 #include "fbp/array.h"
-#include "scan/file/scan_write.h"
+#include "scan/file/text.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,14 +1,20 @@
-#include "scan/file/corrections.h"
+/* Corrections of measured views (beam hardening, rings, phase retrieval after Paganin 2002): their
+ * checks and descriptions, and ring removal from a text such as "wavelet:5,1,db9".  Called by the
+ * scan file, the plan and preprocessing. */
+#include "scan/file/scan.h"
 
+#include "array/file/bytes.h"
 #include "base/base.h"
 #include "geometry/kind.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond this a coefficient is an error in writing, and powers overflow. */
+/* Greatest coefficient: larger ones are typing errors, and powers overflow. */
 static const double MOST_COEFFICIENT = 1e9;
 
 fbp_status fbp_corrections_of(const struct fbp_scan *scan, struct fbp_corrections *out)
@@ -40,38 +46,13 @@ static fbp_status check_hardening(const char *file, const struct fbp_corrections
 {
     for (size_t i = 0; i < FBP_HARDENING_TERMS; i++)
         if (!(fabs(c->beam_hardening[i]) <= MOST_COEFFICIENT))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: beam_hardening: coefficient %zu is %g, expected a number from "
-                            "-1e9 to 1e9",
-                            file, i + 1, c->beam_hardening[i]);
+            return FBP_INVALID(
+                "%s: beam_hardening: coefficient %zu is %g, expected a number from -1e9 to 1e9",
+                file, i + 1, c->beam_hardening[i]);
     if (fbp_corrections_terms(c) > 0 && !(c->beam_hardening[0] > 0))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: beam_hardening: the first coefficient, that of p itself, is %g: it "
-                        "must be above 0 (1: thin objects keep their values)",
-                        file, c->beam_hardening[0]);
-    return FBP_OK;
-}
-
-static fbp_status check_ring_numbers(const char *file, const struct fbp_corrections *c)
-{
-    const bool sorts = c->rings == FBP_RINGS_SORTING;
-
-    if (!sorts && c->ring_size)
-        return fbp_fail(FBP_ERR_INVALID, "%s: rings: a median's columns are of method sorting",
-                        file);
-    if (sorts && (c->ring_levels || c->ring_wavelet || fabs(c->ring_sigma) > 0))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: rings: levels, sigma and wavelet are of method wavelet", file);
-    if (c->ring_levels > FBP_RING_LEVELS_MOST)
-        return fbp_fail(FBP_ERR_INVALID, "%s: rings: found %zu levels, expected 1 to %d", file,
-                        c->ring_levels, FBP_RING_LEVELS_MOST);
-    if (c->ring_wavelet > FBP_RING_WAVELETS)
-        return fbp_fail(FBP_ERR_INVALID, "%s: rings: found db%u, expected db1 to db%d", file,
-                        c->ring_wavelet, FBP_RING_WAVELETS);
-    if (!(c->ring_sigma >= 0 && c->ring_sigma <= 1e6))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: rings: sigma is %g, expected a number above 0, up to 1e6", file,
-                        c->ring_sigma);
+        return FBP_INVALID("%s: beam_hardening: the first coefficient, that of p itself, is %g: it "
+                           "must be above 0 (1: thin objects keep their values)",
+                           file, c->beam_hardening[0]);
     return FBP_OK;
 }
 
@@ -79,32 +60,37 @@ static fbp_status check_rings(const char *file, const struct fbp_corrections *c,
                               const struct fbp_scan *scan)
 {
     const size_t nc = scan->panel.n_columns;
-    const bool halves = c->rings == FBP_RINGS_WAVELET;
+    const bool sorts = c->rings == FBP_RINGS_SORTING, halves = c->rings == FBP_RINGS_WAVELET;
     const size_t views = halves ? FBP_RING_WAVELET_LEAST : FBP_RING_VIEWS_LEAST;
     const size_t columns = halves ? FBP_RING_WAVELET_LEAST : FBP_RING_COLUMNS_LEAST;
 
     if ((unsigned)c->rings > FBP_RINGS_WAVELET)
-        return fbp_fail(FBP_ERR_INVALID, "%s: rings: found %d, expected a method of its enum", file,
-                        (int)c->rings);
+        return FBP_INVALID("%s: rings: found %d, expected a method of its enum", file,
+                           (int)c->rings);
     if (c->rings == FBP_RINGS_NONE)
         return FBP_OK;
-    FBP_TRY(check_ring_numbers(file, c));
+    if (!sorts && c->ring_size)
+        return FBP_INVALID("%s: rings: a median's columns are of method sorting", file);
+    if (sorts && (c->ring_levels || c->ring_wavelet || fabs(c->ring_sigma) > 0))
+        return FBP_INVALID("%s: rings: levels, sigma and wavelet are of method wavelet", file);
+    if (c->ring_levels > FBP_RING_LEVELS_MOST)
+        return FBP_INVALID("%s: rings: found %zu levels, expected 1 to %d", file, c->ring_levels,
+                           FBP_RING_LEVELS_MOST);
+    if (c->ring_wavelet > FBP_RING_WAVELETS)
+        return FBP_INVALID("%s: rings: found db%u, expected db1 to db%d", file, c->ring_wavelet,
+                           FBP_RING_WAVELETS);
+    if (!(c->ring_sigma >= 0 && c->ring_sigma <= 1e6))
+        return FBP_INVALID("%s: rings: sigma is %g, expected a number above 0, up to 1e6", file,
+                           c->ring_sigma);
     if (scan->n_views < views || nc < columns)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: rings: sinograms of %zu views and %zu columns are too small to tell "
-                        "rings from the object (%zu and %zu at least): leave it out",
-                        file, scan->n_views, nc, views, columns);
-    if (c->rings == FBP_RINGS_SORTING && c->ring_size && (c->ring_size < 3 || c->ring_size > nc))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: rings: found a median of %zu columns, expected 3 to the detector's "
-                        "%zu",
-                        file, c->ring_size, nc);
+        return FBP_UNSUPPORTED("%s: rings: sinograms of %zu views and %zu columns are too small to "
+                               "tell rings from the object (%zu and %zu at least): leave it out",
+                               file, scan->n_views, nc, views, columns);
+    if (sorts && c->ring_size && (c->ring_size < 3 || c->ring_size > nc))
+        return FBP_INVALID(
+            "%s: rings: found a median of %zu columns, expected 3 to the detector's %zu", file,
+            c->ring_size, nc);
     return FBP_OK;
-}
-
-static bool between(double x, double least, double most)
-{
-    return x >= least && x <= most;
 }
 
 static fbp_status check_paganin(const char *file, const struct fbp_corrections *c,
@@ -114,24 +100,20 @@ static fbp_status check_paganin(const char *file, const struct fbp_corrections *
 
     if (!(fabs(c->paganin_delta_beta) > 0) && !(fabs(c->paganin_kev) > 0) && !far)
         return FBP_OK;
-    if (!between(c->paganin_delta_beta, 1e-3, 1e6))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: paganin: delta / beta is %g, expected a number from 1e-3 to 1e6", file,
-                        c->paganin_delta_beta);
-    if (!between(c->paganin_kev, 1e-2, 1e4))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: paganin: an energy of %g keV, expected a number from 0.01 to 1e4",
-                        file, c->paganin_kev);
+    if (!(c->paganin_delta_beta >= 1e-3 && c->paganin_delta_beta <= 1e6))
+        return FBP_INVALID("%s: paganin: delta / beta is %g, expected a number from 1e-3 to 1e6",
+                           file, c->paganin_delta_beta);
+    if (!(c->paganin_kev >= 1e-2 && c->paganin_kev <= 1e4))
+        return FBP_INVALID("%s: paganin: an energy of %g keV, expected a number from 0.01 to 1e4",
+                           file, c->paganin_kev);
     if (source && far)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: paganin: of cone beams the distance follows from source, axis and "
-                        "detector: leave it out",
-                        file);
-    if (!source && !between(c->paganin_mm, 1e-6, 1e9))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: paganin: a distance of %g mm from object to detector, expected a "
-                        "number from 1e-6 to 1e9",
-                        file, c->paganin_mm);
+        return FBP_INVALID("%s: paganin: of cone beams the distance follows from source, axis and "
+                           "detector: leave it out",
+                           file);
+    if (!source && !(c->paganin_mm >= 1e-6 && c->paganin_mm <= 1e9))
+        return FBP_INVALID("%s: paganin: a distance of %g mm from object to detector, expected a "
+                           "number from 1e-6 to 1e9",
+                           file, c->paganin_mm);
     return FBP_OK;
 }
 
@@ -148,15 +130,13 @@ fbp_status fbp_corrections_check(const char *file, const struct fbp_corrections 
     if (fbp_corrections_none(c))
         return check_paganin(file, c, scan);
     if (fbp_kind_of(scan->kind)->integral != FBP_OVER_LINES)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: %s: views of kind %s are no line integrals of an attenuation: leave "
-                        "it out",
-                        file, what, fbp_kind_name(scan->kind));
+        return FBP_UNSUPPORTED(
+            "%s: %s: views of kind %s are no line integrals of an attenuation: leave it out", file,
+            what, fbp_kind_name(scan->kind));
     if (scan->filtered)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: %s: the views are weighted and filtered already: leave it out, or "
-                        "give them as they were measured",
-                        file, what);
+        return FBP_UNSUPPORTED("%s: %s: the views are weighted and filtered already: leave it out, "
+                               "or give them as they were measured",
+                               file, what);
     FBP_TRY(check_hardening(file, c));
     FBP_TRY(check_paganin(file, c, scan));
     return check_rings(file, c, scan);
@@ -187,7 +167,6 @@ fbp_status fbp_scan_correct(struct fbp_scan *given, const struct fbp_corrections
 void fbp_corrections_describe(const struct fbp_corrections *c, char *buf, size_t n)
 {
     const size_t terms = fbp_corrections_terms(c);
-    const char *between = "beam hardening";
     size_t used = 0;
 
     buf[0] = '\0';
@@ -195,7 +174,7 @@ void fbp_corrections_describe(const struct fbp_corrections *c, char *buf, size_t
         const double a = c->beam_hardening[i];
         if (!(fabs(a) > 0))
             continue;
-        const int more = i == 0 ? snprintf(buf + used, n - used, "%s %.6g p", between, a)
+        const int more = i == 0 ? snprintf(buf + used, n - used, "beam hardening %.6g p", a)
                                 : snprintf(buf + used, n - used, " %c %.6g p^%zu",
                                            a < 0 ? '-' : '+', fabs(a), i + 1);
         used += more > 0 ? (size_t)more : 0;
@@ -215,4 +194,84 @@ double fbp_corrections_turn(const struct fbp_corrections *c, double most)
             return p > 0 ? p : most / STEPS;
     }
     return 0;
+}
+
+/* A number up to a comma or the end, where *text is moved to; false: something else. */
+static bool number(const char **text, double *out)
+{
+    char *end;
+
+    if (!isdigit((unsigned char)**text) && **text != '.')
+        return false;
+    errno = 0;
+    *out = fbp_number(*text, &end);
+    if (end == *text || errno || (*end && *end != ','))
+        return false;
+    *text = *end ? end + 1 : end;
+    return !*end || end[1]; /* a comma must be followed by something */
+}
+
+static bool whole(const char **text, size_t *out)
+{
+    double x;
+
+    if (!number(text, &x) || !(x >= 1 && x <= 1e9) || x > floor(x))
+        return false;
+    *out = (size_t)x;
+    return true;
+}
+
+/* none, sorting[:COLUMNS], wavelet[:LEVELS[,SIGMA[,dbN]]] */
+static bool parse_rings(const char *text, struct fbp_corrections *c)
+{
+    const size_t length = strcspn(text, ":");
+    const bool more = text[length] == ':';
+    const char *rest = text + length + more;
+    size_t n = 0;
+
+    if (length == strlen("none") && strncmp(text, "none", length) == 0)
+        return !more;
+    if (length == strlen("sorting") && strncmp(text, "sorting", length) == 0) {
+        c->rings = FBP_RINGS_SORTING;
+        return !more || (whole(&rest, &c->ring_size) && !*rest);
+    }
+    if (length != strlen("wavelet") || strncmp(text, "wavelet", length) != 0)
+        return false;
+    c->rings = FBP_RINGS_WAVELET;
+    if (!more)
+        return true;
+    if (!whole(&rest, &c->ring_levels))
+        return false;
+    if (!*rest)
+        return true;
+    if (!number(&rest, &c->ring_sigma) || !(c->ring_sigma > 0))
+        return false;
+    if (!*rest)
+        return true;
+    if (strncmp(rest, "db", 2) != 0)
+        return false;
+    rest += 2;
+    if (!whole(&rest, &n) || *rest)
+        return false;
+    c->ring_wavelet = (unsigned)n;
+    return true;
+}
+
+fbp_status fbp_corrections_rings(struct fbp_corrections *out, const char *text)
+{
+    FBP_GIVEN(text);
+    struct fbp_corrections own;
+
+    fbp_message_clear();
+    FBP_TRY(FBP_TAKE(corrections, &own, out));
+    own.rings = FBP_RINGS_NONE;
+    own.ring_wavelet = 0;
+    own.ring_size = own.ring_levels = 0;
+    own.ring_sigma = 0;
+    if (!parse_rings(text, &own))
+        return FBP_INVALID("rings: found \"%.60s\", expected none, sorting[:COLUMNS] or "
+                           "wavelet[:LEVELS[,SIGMA[,dbN]]]",
+                           text);
+    FBP_GIVE(corrections, out, &own);
+    return FBP_OK;
 }

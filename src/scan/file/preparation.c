@@ -1,4 +1,7 @@
-#include "scan/file/preparation.h"
+/* Preparation of stored rows before they are plane integrals (EPR): checks, the axis of prepared
+ * rows, a description, and parsing of "baseline=1,phase=all" (--prepare).  Called by the scan file,
+ * importers of EPR images, and src/prep, which does the preparation. */
+#include "scan/file/scan.h"
 
 #include "base/cache.h"
 #include "base/base.h"
@@ -49,164 +52,120 @@ void fbp_preparation_free(struct fbp_preparation *p)
     free(p);
 }
 
-static fbp_status check_baseline(const char *file, const struct fbp_preparation *p, size_t n)
+fbp_status fbp_preparation_check(const char *file, const struct fbp_preparation *p, size_t n)
 {
     size_t count = 0;
 
     if (p->baseline_terms > 2)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: prepare: baseline: expected 0 (a constant) or 1 (a line)", file);
+        return FBP_INVALID("%s: prepare: baseline: expected 0 (a constant) or 1 (a line)", file);
     for (int i = 0; i < 2; i++) {
         const size_t *r = p->baseline_samples[i];
         if (r[0] > r[1] || r[1] > n)
-            return fbp_fail(
-                FBP_ERR_INVALID,
-                "%s: prepare: baseline_samples: found %zu to %zu, but a row has samples "
-                "0 to %zu: give first and end (excluded) of one part or two",
-                file, r[0], r[1], n - 1);
+            return FBP_INVALID("%s: prepare: baseline_samples: found %zu to %zu, but a row has "
+                               "samples 0 to %zu: give first and end (excluded) of one part or two",
+                               file, r[0], r[1], n - 1);
         count += r[1] - r[0];
     }
     if (count > 0 && count < p->baseline_terms)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: prepare: baseline_samples: a line takes two samples or more", file);
+        return FBP_INVALID("%s: prepare: baseline_samples: a line takes two samples or more", file);
     if (count > 0 && p->baseline_terms == 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: prepare: baseline_samples: there is no baseline: give its order, "
-                        "\"baseline\"",
-                        file);
-    return FBP_OK;
-}
-
-static fbp_status check_fft(const char *file, const struct fbp_preparation *p, size_t n)
-{
-    if (p->fft == 0 && (fabs(p->zero_sample) > 0 || fabs(p->dwell_us) > 0))
-        return fbp_fail(
-            FBP_ERR_INVALID,
-            "%s: prepare: zero_sample and dwell_us are of time traces: give \"fft\", the "
-            "number of samples of a spectrum, or leave them out",
+        return FBP_INVALID(
+            "%s: prepare: baseline_samples: there is no baseline: give its order, \"baseline\"",
             file);
-    if (p->fft == 0)
-        return FBP_OK;
-    if (p->fft < n || p->fft > (size_t)FBP_SIDE_MAX)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: prepare: fft: found %zu, expected at least the %zu samples of a trace "
-                        "and at most %d",
-                        file, p->fft, n, (int)FBP_SIDE_MAX);
-    if (!(p->zero_sample >= 0 && p->zero_sample <= (double)n - 1))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: prepare: zero_sample: found %g, but traces have samples 0 to %zu",
-                        file, p->zero_sample, n - 1);
-    if (!(p->dwell_us >= 0) || !isfinite(p->dwell_us))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: prepare: dwell_us: found %g, expected the time between two samples",
-                        file, p->dwell_us);
-    return FBP_OK;
-}
 
-fbp_status fbp_preparation_check(const char *file, const struct fbp_preparation *p, size_t n)
-{
-    FBP_TRY(check_baseline(file, p, n));
-    FBP_TRY(check_fft(file, p, n));
+    if (p->fft == 0 && (fabs(p->zero_sample) > 0 || fabs(p->dwell_us) > 0))
+        return FBP_INVALID("%s: prepare: zero_sample and dwell_us are of time traces: give "
+                           "\"fft\", the number of samples of a spectrum, or leave them out",
+                           file);
+    if (p->fft > 0) {
+        if (p->fft < n || p->fft > (size_t)FBP_SIDE_MAX)
+            return FBP_INVALID("%s: prepare: fft: found %zu, expected at least the %zu samples of "
+                               "a trace and at most %d",
+                               file, p->fft, n, (int)FBP_SIDE_MAX);
+        if (!(p->zero_sample >= 0 && p->zero_sample <= (double)n - 1))
+            return FBP_INVALID(
+                "%s: prepare: zero_sample: found %g, but traces have samples 0 to %zu", file,
+                p->zero_sample, n - 1);
+        if (!(p->dwell_us >= 0) || !isfinite(p->dwell_us))
+            return FBP_INVALID(
+                "%s: prepare: dwell_us: found %g, expected the time between two samples", file,
+                p->dwell_us);
+    }
+
     if ((unsigned)p->phase > FBP_PHASE_VIEW || !isfinite(p->phase_deg))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: prepare: phase: expected \"all\", \"view\" or degrees", file);
+        return FBP_INVALID("%s: prepare: phase: expected \"all\", \"view\" or degrees", file);
     if (!p->profile && fabs(p->profile_threshold) > 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: prepare: profile_threshold: there is no \"profile\" to divide by",
-                        file);
+        return FBP_INVALID("%s: prepare: profile_threshold: there is no \"profile\" to divide by",
+                           file);
     if (!(p->profile_threshold >= 0 && p->profile_threshold < 1))
-        return fbp_fail(
-            FBP_ERR_INVALID,
-            "%s: prepare: profile_threshold: found %g, expected a part of the profile's "
-            "greatest number, from 0 to 1",
-            file, p->profile_threshold);
+        return FBP_INVALID("%s: prepare: profile_threshold: found %g, expected a part of the "
+                           "profile's greatest number, from 0 to 1",
+                           file, p->profile_threshold);
     return FBP_OK;
-}
-
-static fbp_status check_places(const char *file, const double *v, size_t n)
-{
-    for (size_t i = 1; i < n; i++)
-        if (!((v[i] - v[i - 1]) * (v[n - 1] - v[0]) > 0))
-            return fbp_fail(
-                FBP_ERR_INVALID,
-                "%s: prepare: resample: place %zu is %g, the one before %g: they have to "
-                "rise or fall throughout: sort the samples",
-                file, i, v[i], v[i - 1]);
-    if (n >= 4)
-        return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: prepare: resample: four samples or more are needed, not %zu", file, n);
 }
 
 fbp_status fbp_preparation_axis(const char *file, const struct fbp_preparation *p,
                                 struct fbp_axis *axis)
 {
-    FBP_TRY(fbp_preparation_check(file, p, axis->n));
-    if (p->places) {
-        FBP_TRY(check_places(file, p->places, axis->n));
-        axis->first = p->places[0];
-        axis->step = (p->places[axis->n - 1] - axis->first) / (double)(axis->n - 1);
+    const double *v = p->places;
+    const size_t n = axis->n;
+
+    FBP_TRY(fbp_preparation_check(file, p, n));
+    if (v) {
+        for (size_t i = 1; i < n; i++)
+            if (!((v[i] - v[i - 1]) * (v[n - 1] - v[0]) > 0))
+                return FBP_INVALID("%s: prepare: resample: place %zu is %g, the one before %g: "
+                                   "they have to rise or fall throughout: sort the samples",
+                                   file, i, v[i], v[i - 1]);
+        if (n < 4)
+            return FBP_INVALID("%s: prepare: resample: four samples or more are needed, not %zu",
+                               file, n);
+        axis->first = v[0];
+        axis->step = (v[n - 1] - axis->first) / (double)(n - 1);
     }
     if (p->fft == 0)
         return FBP_OK;
-    if (!p->places && p->dwell_us > 0)
+
+    if (!v && p->dwell_us > 0)
         axis->step = p->dwell_us;
     if (!(axis->step > 0))
-        return fbp_fail(
-            FBP_ERR_INVALID,
-            "%s: prepare: fft: the samples of a trace are %g us apart: give dwell_us, or "
-            "times that rise",
-            file, axis->step);
+        return FBP_INVALID("%s: prepare: fft: the samples of a trace are %g us apart: give "
+                           "dwell_us, or times that rise",
+                           file, axis->step);
     axis->step = 1 / (axis->step * (double)p->fft);
-    const size_t below = p->fft / 2; /* zero */
+    const size_t below = p->fft / 2; /* number of frequencies below zero */
     axis->first = -(double)below * axis->step;
     axis->n = p->fft;
     return FBP_OK;
 }
 
-static fbp_status check_rising(const char *file, const char *name, const double *v, size_t n,
-                               double step)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(v[i]))
-            return fbp_fail(FBP_ERR_INVALID, "%s: %s: number %zu is not finite: correct it", file,
-                            name, i);
-    for (size_t i = 1; i < n; i++)
-        if (!((v[i] - v[i - 1]) * step > 0))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: %s is not monotonic: number %zu is %g, the one before %g: sort "
-                            "the samples",
-                            file, name, i, v[i], v[i - 1]);
-    if (fabs(step) > 0)
-        return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID, "%s: %s has %zu number: two samples or more are needed", file,
-                    name, n);
-}
-
-static bool is_even(const double *v, size_t n, double step)
-{
-    const double most = 1e-3; /* steps that differ by more are not equal */
-
-    for (size_t i = 1; i < n; i++)
-        if (!(fabs(v[i] - v[i - 1] - step) <= most * fabs(step)))
-            return false;
-    return true;
-}
-
 fbp_status fbp_preparation_places(const char *file, const char *name, struct fbp_preparation *p,
                                   const double *v, size_t n, struct fbp_axis *out)
 {
+    const double most = 1e-3; /* steps that differ by a greater part of them are not equal */
     const double step = n > 1 ? (v[n - 1] - v[0]) / (double)(n - 1) : 0;
+    bool even = true;
 
-    FBP_TRY(check_rising(file, name, v, n, step));
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(v[i]))
+            return FBP_INVALID("%s: %s: number %zu is not finite: correct it", file, name, i);
+    for (size_t i = 1; i < n; i++)
+        if (!((v[i] - v[i - 1]) * step > 0))
+            return FBP_INVALID(
+                "%s: %s is not monotonic: number %zu is %g, the one before %g: sort the samples",
+                file, name, i, v[i], v[i - 1]);
+    if (!(fabs(step) > 0))
+        return FBP_INVALID("%s: %s has %zu number: two samples or more are needed", file, name, n);
+
     *out = (struct fbp_axis){.n = n, .first = v[0], .step = step};
-    if (is_even(v, n, step))
+    for (size_t i = 1; i < n; i++)
+        even = even && fabs(v[i] - v[i - 1] - step) <= most * fabs(step);
+    if (even)
         return FBP_OK;
     if (!p || !p->resample)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: %s has unequal steps: resample the samples to equal ones, or have it "
-                        "done (--prepare resample)",
-                        file, name);
+        return FBP_UNSUPPORTED("%s: %s has unequal steps: resample the samples to equal ones, or "
+                               "have it done (--prepare resample)",
+                               file, name);
     FBP_TRY(fbp_calloc((void **)&p->places, n, sizeof *p->places, "an axis"));
     memcpy(p->places, v, n * sizeof *v);
     return FBP_OK;
@@ -257,7 +216,126 @@ void fbp_preparation_describe(const struct fbp_preparation *p, char *buf, size_t
     if (p->profile)
         add(buf, n, "divided by profile %.60s above %g", name ? name + 1 : p->profile,
             p->profile_threshold > 0 ? p->profile_threshold : 0.1);
-    for (char *c = buf; *c; c++) /* it becomes part of a header, of JSON, too */
+    for (char *c = buf; *c; c++) /* the text is also written into headers and JSON */
         if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ')
             *c = '_';
+}
+
+/* Read up to `most` numbers joined by ':'; returns how many, -1: something else. */
+static int numbers(const char *text, double *out, int most)
+{
+    int n = 0;
+
+    for (const char *p = text; *p && n < most; n++) {
+        char *end;
+        out[n] = strtod(p, &end);
+        if (end == p || !isfinite(out[n]) || (*end && *end != ':') || (*end == ':' && !end[1]))
+            return -1;
+        p = *end ? end + 1 : end;
+        if (!*p)
+            return n + 1;
+    }
+    return -1;
+}
+
+static bool whole(double x, double most)
+{
+    return x >= 0 && x <= most && !(x < floor(x) || x > floor(x));
+}
+
+enum { BASELINE, SAMPLES, RESAMPLE, FFT, ZERO, DWELL, PHASE, PROFILE, THRESHOLD, N_STEPS };
+
+static bool parse_step(int step, const char *value, struct fbp_preparation *out)
+{
+    double v[4] = {0};
+    int n;
+
+    switch (step) {
+    case BASELINE:
+        if (numbers(value, v, 1) != 1 || !whole(v[0], 1))
+            return false;
+        out->baseline_terms = (size_t)v[0] + 1;
+        return true;
+    case SAMPLES:
+        n = numbers(value, v, 4);
+        for (int i = 0; i < 4; i++)
+            if (!whole(v[i], 1e9))
+                return false;
+        for (int i = 0; i < 4; i++)
+            out->baseline_samples[i / 2][i % 2] = (size_t)v[i];
+        return n == 2 || n == 4;
+    case RESAMPLE:
+        out->resample = 1;
+        return !*value;
+    case FFT:
+        if (numbers(value, v, 1) != 1 || !whole(v[0], 1e9) || v[0] < 1)
+            return false;
+        out->fft = (size_t)v[0];
+        return true;
+    case ZERO:
+        return numbers(value, &out->zero_sample, 1) == 1;
+    case DWELL:
+        return numbers(value, &out->dwell_us, 1) == 1 && out->dwell_us > 0;
+    case PHASE:
+        out->phase = strcmp(value, "all") == 0    ? FBP_PHASE_ALL
+                     : strcmp(value, "view") == 0 ? FBP_PHASE_VIEW
+                                                  : FBP_PHASE_GIVEN;
+        return out->phase != FBP_PHASE_GIVEN || numbers(value, &out->phase_deg, 1) == 1;
+    case PROFILE:
+        free(out->profile);
+        out->profile = *value ? fbp_strdup(value) : NULL;
+        return *value != '\0';
+    default:
+        return numbers(value, &out->profile_threshold, 1) == 1;
+    }
+}
+
+fbp_status fbp_preparation_parse(const char *text, struct fbp_preparation *out)
+{
+    static const char *const names[N_STEPS] = {"baseline", "baseline_samples", "resample",
+                                               "fft",      "zero_sample",      "dwell_us",
+                                               "phase",    "profile",          "profile_threshold"};
+    static const char *const expected[N_STEPS] = {"0 (a constant) or 1 (a line)",
+                                                  "FIRST:END or FIRST:END:FIRST:END, from 0",
+                                                  "no value",
+                                                  "the number of samples of a spectrum",
+                                                  "the sample at time 0",
+                                                  "the time between samples (us)",
+                                                  "all, view or degrees",
+                                                  "a file",
+                                                  "a number from 0 to 1"};
+
+    FBP_GIVEN(text);
+    struct fbp_preparation own = {.struct_size = sizeof own};
+    char *words, *save = NULL;
+    fbp_status st = FBP_OK;
+
+    fbp_message_clear();
+    FBP_TRY(FBP_CHECK(preparation, out));
+    words = fbp_strdup(text);
+    if (!words)
+        return fbp_fail_nomem(strlen(text), "a text");
+    for (char *word = strtok_r(words, ",", &save); word && st == FBP_OK;
+         word = strtok_r(NULL, ",", &save)) {
+        char *value = word + strcspn(word, "=");
+        int i = 0;
+        if (*value)
+            *value++ = '\0';
+        while (i < N_STEPS && strcmp(word, names[i]) != 0)
+            i++;
+        if (i == N_STEPS) {
+            const char *near = fbp_nearest(word, names, N_STEPS);
+            st = FBP_INVALID("prepare: there is no step \"%s\"%s%s%s: fbp recon --help lists them",
+                             word, near ? ": did you mean \"" : "", near ? near : "",
+                             near ? "\"?" : "");
+        } else if (!parse_step(i, value, &own)) {
+            st = FBP_INVALID("prepare: %s: found \"%s\", expected %s", word, value, expected[i]);
+        }
+    }
+    free(words);
+    if (st == FBP_OK)
+        FBP_GIVE(preparation, out, &own);
+    else
+        free(own.profile);
+    return st;
 }

@@ -1,16 +1,40 @@
-#include "scan/folder/folder_guess.h"
+/* The scan file that fbp init makes of a folder.  The origin of a value is a comment before its
+ * key; a value that is only a guess is listed in "assumed", and all commands repeat it until it is
+ * removed there.  Both are also passed to the log.  Folders of EPR images (a .DSC with its .DTA,
+ * prj*.mat, or an array beside directions) are recognised first.  Called by folder_scan.c. */
+#include "scan/folder/folder.h"
 
 #include "array/array.h"
 #include "base/text.h"
-#include "scan/scan_parts.h"
+#include "base/math.h"
+#include "scan/scan_file.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A comment in the file, and a line on standard error. */
-void fbp_init_say(struct fbp_guess *g, const char *key, const char *fmt, ...)
+/* Greatest deviation of a unit vector's length from 1 in files with few digits. */
+static const double UNIT = 1e-3;
+
+struct guess {
+    const struct fbp_init_folder *folder;
+    const struct fbp_folder_known *known;
+    struct fbp_init_found found;
+    const char *geometry; /* file of a geometry that fits; NULL: none */
+    double pitch, i0;     /* pitch that the geometry needs, 0: none; its i0, 0: none */
+    char base[PATH_MAX];  /* folder that the scan file will be in */
+    cJSON *root;
+    cJSON *at;      /* object that is being written */
+    cJSON *assumed; /* root's member of this name */
+    bool cone;
+};
+
+/* Add a comment to the file, and a line to the log. */
+static void say(struct guess *g, const char *key, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+static void say(struct guess *g, const char *key, const char *fmt, ...)
 {
     char text[600], comment[80];
     va_list ap;
@@ -23,9 +47,10 @@ void fbp_init_say(struct fbp_guess *g, const char *key, const char *fmt, ...)
     fbp_init_note("%s: %s", key, text);
 }
 
-/* What nobody has told: it stays in the file, and every command repeats it, until somebody removes
- * it there. */
-void fbp_init_assume(struct fbp_guess *g, const char *key, const char *fmt, ...)
+/* Add an assumed fact, and a line to the log. */
+static void assume(struct guess *g, const char *key, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+static void assume(struct guess *g, const char *key, const char *fmt, ...)
 {
     char text[600];
     va_list ap;
@@ -37,7 +62,8 @@ void fbp_init_assume(struct fbp_guess *g, const char *key, const char *fmt, ...)
     fbp_init_note("%s: ASSUMED: %s", key, text);
 }
 
-void fbp_init_put_path(struct fbp_guess *g, const char *key, const char *pattern)
+/* The name of a file of the folder, relative to the scan file. */
+static void put_path(struct guess *g, const char *key, const char *pattern)
 {
     char *scan = fbp_format("%s/scan.json", g->base);
     char *name = scan && pattern ? fbp_scan_relative(scan, pattern) : NULL;
@@ -48,10 +74,492 @@ void fbp_init_put_path(struct fbp_guess *g, const char *key, const char *pattern
     free(name);
 }
 
-void fbp_init_numbers(cJSON *object, const char *key, const double *v, size_t n)
+static void put_numbers(cJSON *object, const char *key, const double *v, size_t n)
 {
     cJSON *list = cJSON_AddArrayToObject(object, key);
 
     for (size_t i = 0; list && i < n; i++)
         cJSON_AddItemToArray(list, cJSON_CreateNumber(v[i]));
+}
+
+/* Plane integrals (EPR). */
+
+/* Put the spectrum without a gradient, found by its name: fusillo-h.npy, reference.txt …  Returns
+ * whether there is one. */
+static bool put_reference(struct guess *g, const char *projections)
+{
+    static const char *const words[] = {"h", "ref", "reference", "spectrum", "zerogradient"};
+
+    for (size_t w = 0; w < N_OF(words); w++)
+        for (size_t i = 0; i < g->folder->n; i++) {
+            const char *path = g->folder->series[i].path;
+            if (strcmp(path, projections) == 0 ||
+                !fbp_has_extension(path, ".npy .txt .csv .dat .dsc") ||
+                !fbp_init_has_word(fbp_base_name(path), words[w], true))
+                continue;
+            say(g, "reference",
+                "by its name the spectrum without a gradient; give --cutoff or --wiener, too");
+            put_path(g, "reference", path);
+            return true;
+        }
+    return false;
+}
+
+/* One number if all are the same. */
+static void put_list(struct guess *g, const char *key, const double *v, size_t n)
+{
+    bool same = true;
+
+    for (size_t k = 1; k < n; k++)
+        same = same && fabs(v[k] - v[0]) <= 1e-12 * fabs(v[0]);
+    if (same)
+        cJSON_AddNumberToObject(g->root, key, v[0]);
+    else
+        put_numbers(g->root, key, v, n);
+}
+
+/* Directions of a whole scan, distances of samples and positions of the first. */
+static void put_views(struct guess *g, const struct fbp_scan *scan)
+{
+    double(*n)[3] = calloc(scan->n_views, sizeof *n);
+    double *step = calloc(scan->n_views, 2 * sizeof *step), *first = step + scan->n_views;
+
+    if (fbp_init_tried(n && step ? FBP_OK : FBP_ERR_NOMEM)) {
+        for (size_t k = 0; k < scan->n_views; k++) {
+            const struct fbp_view *v = &scan->views[k];
+            step[k] = sqrt(fbp_dot(v->u, v->u));
+            for (int i = 0; i < 3; i++)
+                n[k][i] = v->u[i] / step[k];
+            first[k] = fbp_dot(v->d, n[k]) - ((double)scan->panel.n_columns - 1) / 2 * step[k];
+        }
+        put_list(g, "spacing_mm", step, scan->n_views);
+        put_list(g, "first_mm", first, scan->n_views);
+        cJSON *list = cJSON_AddArrayToObject(g->root, "directions");
+        for (size_t k = 0; k < scan->n_views; k++)
+            cJSON_AddItemToArray(list, cJSON_CreateDoubleArray(n[k], 3));
+    }
+    free(n);
+    free(step);
+}
+
+/* A file of a spectrometer or laboratory that holds a whole scan. */
+static bool from_spectrometer(struct guess *g, const struct fbp_init_series *s)
+{
+    const char *name = fbp_init_inside(g->folder, s->path);
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+
+    if (s->bytes == 0 || !fbp_has_extension(s->path, ".dsc .mat") ||
+        !fbp_init_tried(fbp_scan_load(&scan, s->path)) || fbp_kind_has_lines(scan.kind)) {
+        fbp_scan_clear(&scan);
+        return false;
+    }
+    say(g, "projections", "%zu views of %zu samples, from %s", scan.n_views, scan.panel.n_columns,
+        name);
+    cJSON_AddStringToObject(g->root, "kind", fbp_kind_name(scan.kind));
+    put_path(g, "projections", scan.projections);
+    const bool sweep = scan.n_assumed > 0 && strcmp(scan.assumed[0].key, "reference") == 0;
+    const bool divided = sweep && put_reference(g, s->path);
+    const struct fbp_grid *grid = &scan.volume;
+    if (grid->n[0] > 0) {
+        cJSON *volume = cJSON_AddObjectToObject(g->root, "volume");
+        const double n[3] = {(double)grid->n[0], (double)grid->n[1], (double)grid->n[2]};
+        put_numbers(volume, "size", n, 3);
+        put_numbers(volume, "voxel_mm", grid->voxel_mm, 3);
+    }
+    say(g, "directions", "from %s; fbp geometry show draws them", name);
+    put_views(g, &scan);
+    for (size_t i = 0; i < scan.n_assumed; i++) {
+        const struct fbp_assumed *a = &scan.assumed[i];
+        if (strcmp(a->key, "reference") != 0)
+            assume(g, a->key, "%s: %s", a->value ? a->value : "", a->why);
+        else if (!divided)
+            assume(
+                g, a->key,
+                "%s; name the spectrum without a gradient, one number a sample, in \"reference\"",
+                a->why);
+    }
+    fbp_scan_clear(&scan);
+    return true;
+}
+
+/* An array whose views have one row, or one image whose rows are the views, and a file with as many
+ * vectors as it has views. */
+static bool from_array(struct guess *g)
+{
+    const struct fbp_init_series *p = g->found.of[FBP_INIT_PROJECTIONS], *s = NULL;
+    double(*v)[3] = NULL;
+    size_t n = 0;
+    char path[4096];
+
+    if (!p || p->first != p->last)
+        return false;
+    const size_t *size = p->info.n, n_views = size[1] == 1 ? size[2] : size[2] == 1 ? size[1] : 0;
+    if (n_views < 2)
+        return false;
+    for (size_t i = 0; i < g->folder->n && !s; i++) {
+        const struct fbp_init_series *one = &g->folder->series[i];
+        if (one == p || one->bytes == 0 || !fbp_has_extension(one->path, ".csv .txt .dat .npy") ||
+            !fbp_init_tried(fbp_directions_load(one->path, &v, &n)))
+            continue;
+        if (n == n_views) {
+            s = one;
+            break;
+        }
+        free(v);
+        v = NULL;
+    }
+    if (!s)
+        return false;
+    bool unit = true;
+    for (size_t k = 0; k < n_views; k++)
+        unit = unit && fabs(sqrt(fbp_dot(v[k], v[k])) - 1) <= UNIT;
+    free(v);
+
+    const char *key = unit ? "directions" : "gradients";
+    const double pitch = g->known->pitch_mm;
+    say(g, "projections", "%zu views of %zu samples, %s", n_views, size[0],
+        fbp_type_name(p->info.type));
+    cJSON_AddStringToObject(g->root, "kind", fbp_kind_name(FBP_PLANES));
+    snprintf(path, sizeof path, "%s%s", p->path, size[2] == 1 && size[1] > 1 ? "?sinogram" : "");
+    put_path(g, "projections", path);
+    say(g, key, "from %s, %s", fbp_init_inside(g->folder, s->path),
+        unit ? "unit vectors" : "vectors of gradients");
+    put_path(g, key, s->path);
+    if (!(pitch > 0))
+        assume(g, "spacing_mm",
+               unit ? "the distance of samples; lengths depend on it"
+                    : "the distance of samples under the strongest gradient: the step of the field "
+                      "over it (--pitch)");
+    cJSON_AddNumberToObject(g->root, "spacing_mm", pitch > 0 ? pitch : 1);
+    if (!unit)
+        (void)put_reference(g, p->path);
+    return true;
+}
+
+/* Does the folder hold an EPR image?  Then the scan file is in g->root. */
+static bool from_planes(struct guess *g)
+{
+    for (size_t i = 0; i < g->folder->n; i++)
+        if (fbp_has_extension(g->folder->series[i].path, ".json") &&
+            fbp_init_is_whole_scan(&g->folder->series[i], g->found.of[FBP_INIT_PROJECTIONS]))
+            return false; /* a scan file exists: check_need() fails with its name */
+    for (size_t i = 0; i < g->folder->n; i++)
+        if (from_spectrometer(g, &g->folder->series[i]))
+            return true;
+    return from_array(g);
+}
+
+/* Line integrals (CT). */
+
+static void put_series(struct guess *g, const char *key, enum fbp_init_role role)
+{
+    if (!g->found.of[role])
+        return;
+    char *pattern = fbp_init_pattern(g->found.of[role]);
+    say(g, key, "found by its name: %zu images", g->found.of[role]->info.n[2]);
+    put_path(g, key, pattern);
+    free(pattern);
+}
+
+/* Least and greatest value of the first, the middle and the last view. */
+static bool range_of(const struct fbp_init_series *s, double range[2])
+{
+    const size_t n = s->info.n[0] * s->info.n[1], last = s->info.n[2] - 1;
+    char *pattern = fbp_init_pattern(s);
+    float *v = malloc(n * sizeof *v);
+    fbp_source *source = NULL;
+    bool good = fbp_init_tried(pattern && v ? FBP_OK : FBP_ERR_NOMEM) &&
+                fbp_init_tried(fbp_source_open(&source, pattern, NULL));
+
+    range[0] = INFINITY;
+    range[1] = -INFINITY;
+    for (int k = 0; good && k < 3; k++) {
+        good = fbp_init_tried(fbp_source_read(source, last * (size_t)k / 2, 1, 0, s->info.n[1], v));
+        for (size_t i = 0; good && i < n; i++)
+            if (isfinite(v[i])) {
+                range[0] = fmin(range[0], (double)v[i]);
+                range[1] = fmax(range[1], (double)v[i]);
+            }
+    }
+    fbp_source_close(&source);
+    free(v);
+    free(pattern);
+    return good && range[0] <= range[1];
+}
+
+/* Darks, flats, and whether the views are counts or line integrals. */
+static void put_intensity(struct guess *g)
+{
+    const struct fbp_init_series *p = g->found.of[FBP_INIT_PROJECTIONS];
+    const bool whole = p->info.type != FBP_F32 && p->info.type != FBP_F64;
+    double range[2];
+
+    put_series(g, "dark", FBP_INIT_DARK);
+    put_series(g, "flat", FBP_INIT_FLAT);
+    put_series(g, "bad_pixels", FBP_INIT_BAD);
+    if (g->found.of[FBP_INIT_FLAT])
+        return;
+    if (g->i0 > 0) {
+        say(g, "i0", "from %s", fbp_init_inside(g->folder, g->geometry));
+        cJSON_AddNumberToObject(g->root, "i0", g->i0);
+        return;
+    }
+    if (!range_of(p, range))
+        return;
+    if (!whole && range[1] < 100) {
+        assume(g, "i0",
+               "values are from %.4g to %.4g and taken as line integrals; if they are intensities, "
+               "add \"i0\"",
+               range[0], range[1]);
+        return;
+    }
+    assume(g, "i0",
+           "there are no flats, so that the greatest of three views is the beam without an object; "
+           "if no pixel sees past the object give the right one");
+    cJSON_AddNumberToObject(g->root, "i0", range[1]);
+}
+
+/* n numbers of a text file or an array; free().  NULL: it does not hold n numbers. */
+static double *read_numbers(const char *path, size_t n)
+{
+    double *v = NULL;
+    size_t got = 0;
+
+    if (fbp_init_tried(fbp_number_table_load(path, 1, "one angle a view", &v, &got)) && got == n)
+        return v;
+    free(v);
+    return NULL;
+}
+
+static void put_angles(struct guess *g)
+{
+    const struct fbp_init_series *p = g->found.of[FBP_INIT_PROJECTIONS];
+    const struct fbp_init_series *file = g->found.of[FBP_INIT_ANGLES];
+    const size_t n_views = p->info.n[2];
+    const bool given = g->known->arc_deg > 0;
+    const char *from = file ? file->path : NULL;
+    double *v = !given && file ? read_numbers(from, n_views) : NULL;
+
+    for (size_t i = 0; !given && !file && i < g->folder->n && !v; i++) {
+        from = g->folder->series[i].path;
+        if (fbp_has_extension(from, ".txt .csv .dat"))
+            v = read_numbers(from, n_views);
+    }
+    if (v) {
+        double span = 0;
+        for (size_t i = 0; i < n_views; i++)
+            span = fmax(span, fabs(v[i] - v[0]));
+        const bool radians = span < 6.5;
+        for (size_t i = 0; radians && i < n_views; i++)
+            v[i] = v[i] * (180 / FBP_PI);
+        say(g, "angles_deg", "from %s; if the volume is mirrored reverse their sign",
+            fbp_init_inside(g->folder, from));
+        if (radians)
+            assume(g, "angles_deg",
+                   "as they are no more than 6.5 apart, they are taken as radians");
+        put_numbers(g->root, "angles_deg", v, n_views);
+        free(v);
+        return;
+    }
+
+    /* 181 and 361 views measure both ends. */
+    const size_t n = p->order.places ? p->order.places[n_views - 1] + 1 : n_views;
+    const double arc = given ? g->known->arc_deg : g->cone ? 360 : 180;
+    const bool both = n > 1 && (n - 1) % 10 == 0;
+    const double step = arc / (double)(both ? n - 1 : n);
+    (given ? say : assume)(
+        g, "angles_deg", "%sover %.6g degrees, even steps%s; if the volume is mirrored give %.6g",
+        given ? "as told, " : "", arc, both ? ", both ends measured" : "", -step);
+    cJSON *angles = cJSON_AddObjectToObject(g->root, "angles_deg");
+    cJSON_AddNumberToObject(angles, "start", 0);
+    cJSON_AddNumberToObject(angles, "step", step);
+}
+
+/* A number that the caller gave (above 0), or an assumed one. */
+static void put_number(struct guess *g, cJSON *to, const char *name, double given, double assumed,
+                       const char *remedy)
+{
+    const char *dot = strchr(name, '.'), *key = dot ? dot + 1 : name;
+
+    if (!(given > 0))
+        assume(g, name, "%s", remedy);
+    cJSON_AddNumberToObject(to, key, given > 0 ? given : assumed);
+}
+
+/* A geometry file that describes these views, if need be with a pitch. */
+static void find_geometry(struct guess *g)
+{
+    enum { MOST = 64 };
+    const struct fbp_init_series *p = g->found.of[FBP_INIT_PROJECTIONS];
+    struct fbp_geometry_format_info formats[MOST] = {{.struct_size = sizeof *formats}};
+    const size_t n_formats = fbp_geometry_formats(formats, MOST);
+
+    for (size_t i = 0; i < g->folder->n && !g->geometry; i++) {
+        const struct fbp_init_series *s = &g->folder->series[i];
+        bool geometry = false;
+        for (size_t k = 0; k < n_formats && k < MOST; k++)
+            geometry |= formats[k].reads && fbp_has_extension(s->path, formats[k].extensions);
+        for (int with = 0; geometry && s != p && s->bytes > 0 && with < 2 && !g->geometry; with++) {
+            struct fbp_geometry_known known = {.struct_size = sizeof known,
+                                               .panel = {p->info.n[0], p->info.n[1]},
+                                               .n_views = p->info.n[2]};
+            struct fbp_scan scan = {.struct_size = sizeof scan};
+            g->pitch = with ? (g->known->pitch_mm > 0 ? g->known->pitch_mm : 1) : 0;
+            known.pitch_mm[0] = known.pitch_mm[1] = g->pitch;
+            const bool good = fbp_init_tried(fbp_geometry_load(&scan, s->path, NULL, &known)) &&
+                              scan.n_views == known.n_views;
+            g->i0 = good ? scan.i0 : 0;
+            g->geometry = good ? s->path : NULL;
+            fbp_scan_clear(&scan);
+        }
+    }
+}
+
+static void put_geometry(struct guess *g)
+{
+    const struct fbp_folder_known *known = g->known;
+    const char *row_order = g->found.of[FBP_INIT_PROJECTIONS]->info.row_order == FBP_ROWS_TOP_DOWN
+                                ? "top-down"
+                                : "bottom-up";
+
+    if (g->geometry) {
+        say(g, "geometry", "%s describes these views", fbp_init_inside(g->folder, g->geometry));
+        put_path(g, "geometry", g->geometry);
+    } else {
+        char question[120] = ""; /* "cone or parallel" */
+        const char *name, *refused;
+        size_t used = 0;
+        for (size_t i = 0; (name = fbp_kind_listed(i, &refused)) && used < sizeof question; i++)
+            if (*name && !refused && fbp_kind_has_lines((enum fbp_kind)i))
+                used += (size_t)snprintf(question + used, sizeof question - used, "%s%s",
+                                         used ? " or " : "", name);
+        if (!known->kind)
+            assume(g, "kind", "%s?", question);
+        const enum fbp_kind kind = known->kind ? (enum fbp_kind)(known->kind - 1) : FBP_CONE;
+        cJSON_AddStringToObject(g->root, "kind", fbp_kind_name(kind));
+    }
+    cJSON *detector = cJSON_AddObjectToObject(g->root, "detector");
+    if (!g->geometry || g->pitch > 0)
+        put_number(g, detector, "detector.pitch_mm", known->pitch_mm, 1,
+                   "the distance of pixels; lengths and values of the volume depend on it");
+    g->at = detector;
+    say(g, "row_order", "the habit of the format; if the volume is upside down give the other");
+    g->at = g->root;
+    cJSON_AddStringToObject(detector, "row_order", row_order);
+    if (g->geometry)
+        return;
+    if (g->cone) {
+        put_number(g, g->root, "source_to_axis_mm", known->sod_mm,
+                   known->sdd_mm > 0 ? known->sdd_mm * 0.625 : 750, "from source to rotation axis");
+        put_number(g, g->root, "source_to_detector_mm", known->sdd_mm,
+                   known->sod_mm > 0 ? known->sod_mm * 1.6 : 1200, "from source to detector");
+    }
+    put_angles(g);
+}
+
+/* Fail if the folder holds a whole scan, or no projections. */
+static fbp_status check_need(const struct guess *g)
+{
+    const struct fbp_init_folder *folder = g->folder;
+    const struct fbp_init_series *p = g->found.of[FBP_INIT_PROJECTIONS];
+    fbp_status st = FBP_OK;
+
+    for (size_t i = 0; i < folder->n; i++) {
+        const bool whole = fbp_init_is_whole_scan(&folder->series[i], p);
+        fbp_message_clear();
+        if (whole)
+            return FBP_INVALID("%s: describes a whole scan already: give it to fbp recon",
+                               folder->series[i].path);
+    }
+    if (!p)
+        return fbp_init_no_projections(folder);
+    if (!fbp_has_extension(p->path, ".dsc .dta"))
+        return FBP_OK;
+
+    /* Samples of a spectrometer: fail with the error of loading the .dsc that describes them. */
+    const size_t stem = strlen(p->path) - 4;
+    for (size_t i = 0; st == FBP_OK && i < folder->n; i++) {
+        const char *path = folder->series[i].path;
+        struct fbp_scan scan = {.struct_size = sizeof scan};
+        if (strlen(path) != stem + 4 || strncmp(path, p->path, stem) != 0 ||
+            !fbp_has_extension(path, ".dsc"))
+            continue;
+        st = fbp_scan_load(&scan, path);
+        fbp_scan_clear(&scan);
+    }
+    return st;
+}
+
+static fbp_status make(struct guess *g)
+{
+    const struct fbp_folder_known *known = g->known;
+    const char *base = known->base ? known->base : ".";
+    fbp_status st = FBP_OK;
+
+    g->cone = fbp_kind_has_source(known->kind ? (enum fbp_kind)(known->kind - 1) : FBP_CONE);
+    fbp_init_assign(g->folder, &g->found);
+    if (!realpath(base, g->base))
+        return fbp_fail(FBP_ERR_IO, "%s: no such folder: create it first", base);
+    g->root = g->at = cJSON_CreateObject();
+    cJSON_AddStringToObject(
+        g->root, "//",
+        "A first guess by fbp init: put right what is assumed and remove it from the list, then "
+        "fbp geometry check, and fbp recon --slice K -o slice.png");
+    cJSON_AddNumberToObject(g->root, "fbp_scan", 1);
+    g->assumed = cJSON_AddObjectToObject(g->root, "assumed");
+
+    const bool planes = !known->kind && from_planes(g);
+    if (!planes && fbp_init_is_complete())
+        st = check_need(g);
+    if (!planes && st == FBP_OK && fbp_init_is_complete()) {
+        const struct fbp_init_series *p = g->found.of[FBP_INIT_PROJECTIONS];
+        find_geometry(g);
+        char *pattern = fbp_init_pattern(p);
+        say(g, "projections", "%zu views of %zu x %zu pixels, %s", p->info.n[2], p->info.n[0],
+            p->info.n[1], fbp_type_name(p->info.type));
+        put_path(g, "projections", pattern);
+        free(pattern);
+        if (p->order.gaps[0])
+            fbp_init_warn("%s: %s", p->glob, p->order.gaps);
+        put_intensity(g);
+        put_geometry(g);
+    }
+    if (!g->assumed || !g->assumed->child)
+        cJSON_DeleteItemFromObject(g->root, "assumed");
+    if (st == FBP_OK)
+        st = fbp_init_check_read();
+    if (st == FBP_OK)
+        fbp_message_clear();
+    if (st == FBP_OK && !fbp_init_is_complete())
+        st = fbp_fail(FBP_ERR_NOMEM,
+                      "%s: there was not enough memory to look at all of it: close other programs",
+                      g->folder->path);
+    for (size_t i = 0; st == FBP_OK && !planes && i < g->folder->n; i++) { /* log unused arrays */
+        const struct fbp_init_series *s = &g->folder->series[i];
+        const bool slices = fbp_init_role_of(g->folder, s) == FBP_INIT_VOLUME;
+        bool used = false;
+        for (int k = 0; k < FBP_INIT_ROLES; k++)
+            used = used || g->found.of[k] == s;
+        if (s->missing)
+            fbp_init_note("%s: %zu files follow a gap in the numbers and are left out", s->path,
+                          s->missing);
+        if (!used && s->volume)
+            fbp_init_note("%s: is a volume, not used", s->path);
+        else if (!used && s->info.n[2] > 0)
+            fbp_init_note("%s: %zu x %zu x %zu, %snot used", s->path, s->info.n[0], s->info.n[1],
+                          s->info.n[2], slices ? "by its name a volume, " : "");
+    }
+    return st;
+}
+
+fbp_status fbp_init_write(cJSON **out, const struct fbp_init_folder *folder,
+                          const struct fbp_folder_known *known)
+{
+    struct guess g = {.folder = folder, .known = known};
+    const fbp_status st = make(&g);
+
+    *out = st == FBP_OK ? g.root : NULL;
+    if (st != FBP_OK)
+        cJSON_Delete(g.root);
+    return st;
 }

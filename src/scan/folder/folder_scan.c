@@ -1,23 +1,162 @@
-/* A folder where a scan is needed: the one scan that lies in it, or how to make one of what does.
- */
-#include "scan/folder/folder_guess.h"
-#include "scan/scan_parts.h"
+/* Roles of the arrays of a folder (projections, darks, flats …), the scan file that lies in it, and
+ * the public functions of fbp/folder.h: commands accept a folder in place of a scan. */
+#include "scan/folder/folder.h"
 
 #include "base/base.h"
 #include "base/text.h"
+#include "scan/scan_file.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* Scans of a folder: this program's files, and whole scans of others. */
-struct scans {
-    const char *own, *foreign;
-    size_t n_own, n_foreign;
-    char names[400]; /* of all of them */
-};
+bool fbp_init_has_word(const char *text, const char *word, bool alone)
+{
+    const size_t n = strlen(word);
 
+    for (const char *at = text; (at = strcasestr(at, word)) != NULL; at++)
+        if (!alone ||
+            ((at == text || !isalpha((unsigned char)at[-1])) && !isalpha((unsigned char)at[n])))
+            return true;
+    return false;
+}
+
+/* Roles are looked for in the path below the folder, not in the folder's own name. */
+const char *fbp_init_inside(const struct fbp_init_folder *folder, const char *path)
+{
+    const char *rest = path + strlen(folder->path);
+    return rest + strspn(rest, "/");
+}
+
+enum fbp_init_role fbp_init_role_of(const struct fbp_init_folder *folder,
+                                    const struct fbp_init_series *s)
+{
+    static const struct {
+        const char *word; /* up to 3 letters: must stand alone */
+        enum fbp_init_role role;
+    } words[] = {
+        {"dark", FBP_INIT_DARK},    {"df", FBP_INIT_DARK},      {"di", FBP_INIT_DARK},
+        {"flat", FBP_INIT_FLAT},    {"white", FBP_INIT_FLAT},   {"bright", FBP_INIT_FLAT},
+        {"open", FBP_INIT_FLAT},    {"gain", FBP_INIT_FLAT},    {"ff", FBP_INIT_FLAT},
+        {"io", FBP_INIT_FLAT},      {"bad", FBP_INIT_BAD},      {"defect", FBP_INIT_BAD},
+        {"theta", FBP_INIT_ANGLES}, {"angle", FBP_INIT_ANGLES}, {"recon", FBP_INIT_VOLUME},
+        {"rec", FBP_INIT_VOLUME},   {"slice", FBP_INIT_VOLUME}, {"volume", FBP_INIT_VOLUME},
+        {"vol", FBP_INIT_VOLUME}};
+    const char *path = fbp_init_inside(folder, s->path), *slash = strrchr(path, '/');
+
+    /* The file's own name first, then its folder's: flats/dark_1 is a dark. */
+    for (int whole = 0; whole < 2; whole++) {
+        const char *text = !whole && slash ? slash + 1 : path;
+        for (size_t i = 0; i < N_OF(words); i++)
+            if (fbp_init_has_word(text, words[i].word, strlen(words[i].word) <= 3))
+                return words[i].role;
+    }
+    return FBP_INIT_PROJECTIONS;
+}
+
+static uint64_t samples(const struct fbp_init_series *s)
+{
+    return (uint64_t)s->info.n[0] * s->info.n[1] * s->info.n[2];
+}
+
+static bool is_array(const struct fbp_init_series *s)
+{
+    return s->info.n[2] > 0 && !s->volume;
+}
+
+/* The largest array, or the largest whose name says nothing else than projections. */
+static const struct fbp_init_series *largest(const struct fbp_init_folder *folder, bool projections)
+{
+    const struct fbp_init_series *best = NULL;
+
+    for (size_t i = 0; i < folder->n; i++) {
+        const struct fbp_init_series *s = &folder->series[i];
+        if (is_array(s) && (!projections || fbp_init_role_of(folder, s) == FBP_INIT_PROJECTIONS) &&
+            (!best || samples(s) > samples(best)))
+            best = s;
+    }
+    return best;
+}
+
+void fbp_init_assign(const struct fbp_init_folder *folder, struct fbp_init_found *out)
+{
+    const struct fbp_init_series *p = largest(folder, true);
+
+    *out = (struct fbp_init_found){{p}};
+    for (size_t i = 0; p && i < folder->n; i++) {
+        const struct fbp_init_series *s = &folder->series[i];
+        const enum fbp_init_role role = fbp_init_role_of(folder, s);
+        const bool panel = s->info.n[0] == p->info.n[0] && s->info.n[1] == p->info.n[1];
+        const bool fits =
+            role == FBP_INIT_ANGLES ? samples(s) == p->info.n[2] : panel && role != FBP_INIT_VOLUME;
+        if (role != FBP_INIT_PROJECTIONS && is_array(s) && fits)
+            out->of[role] = s;
+    }
+}
+
+/* Beside arrays, only files that may name them are loaded; without arrays, all files are.  A scan
+ * whose projections are missing is not whole, but may still have the geometry. */
+bool fbp_init_is_whole_scan(const struct fbp_init_series *s,
+                            const struct fbp_init_series *projections)
+{
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+    fbp_source *source = NULL;
+
+    if (s->bytes == 0 ||
+        (projections && s != projections && !fbp_has_extension(s->path, ".json .xtekct .log .dsc")))
+        return false;
+    const fbp_status st = fbp_scan_load(&scan, s->path);
+    const bool scans = fbp_init_tried(st);
+    const bool whole =
+        scans && fbp_init_tried(fbp_source_open(&source, scan.projections, &scan.raw));
+    if (st == FBP_ERR_IO || (scans && !whole))
+        fbp_init_lost_scan(s->path);
+    if (scans && !whole)
+        fbp_init_warn("%s: names projections that are not there: %s", s->path, fbp_message());
+    fbp_source_close(&source);
+    fbp_scan_clear(&scan);
+    return whole;
+}
+
+fbp_status fbp_init_no_projections(const struct fbp_init_folder *folder)
+{
+    static const char *const names[FBP_INIT_ROLES] = {
+        [FBP_INIT_PROJECTIONS] = "",  [FBP_INIT_DARK] = "darks",
+        [FBP_INIT_FLAT] = "flats",    [FBP_INIT_BAD] = "bad pixels",
+        [FBP_INIT_ANGLES] = "angles", [FBP_INIT_VOLUME] = "a volume"};
+    const struct fbp_init_series *most = largest(folder, false);
+
+    fbp_message_clear(); /* of files that are no arrays */
+    if (!fbp_init_is_complete())
+        return fbp_fail(
+            FBP_ERR_NOMEM,
+            "%s: there was not enough memory to look at all of it: close other programs",
+            folder->path);
+    if (most) {
+        char *pattern = fbp_init_pattern(most);
+        const fbp_status st = FBP_INVALID(
+            "%s: no projections in it: all arrays are something else by their names, the largest, "
+            "%s, is taken for %s: rename it, or name the projections in a scan file (docs/scan.md)",
+            folder->path, pattern ? pattern : most->path, names[fbp_init_role_of(folder, most)]);
+        free(pattern);
+        return st;
+    }
+    for (size_t i = 0; i < folder->n; i++) {
+        const struct fbp_init_series *s = &folder->series[i];
+        if (s->volume)
+            return FBP_INVALID("%s: no projections in it: %s is a volume, in %s", folder->path,
+                               s->path, s->info.unit);
+        if (s->why)
+            return FBP_INVALID("%s: no projections in it: %s", folder->path, s->why);
+    }
+    return FBP_INVALID("%s: no projections in it: arrays that can be read are needed; headerless "
+                       "ones need \"raw\" in a scan file (docs/scan.md)",
+                       folder->path);
+}
+
+/* Does the file begin as scan files of fbp do? */
 static bool is_own(const char *path)
 {
     char head[4096 + 1];
@@ -32,104 +171,94 @@ static bool is_own(const char *path)
     return memmem(head, n, "\"fbp_scan\"", 10) != NULL;
 }
 
-static void add(struct scans *s, const char *path)
-{
-    const size_t at = strlen(s->names);
-
-    snprintf(s->names + at, sizeof s->names - at, "%s%s", at ? ", " : "", path);
-    if (is_own(path)) {
-        s->own = path;
-        s->n_own++;
-    } else {
-        s->foreign = path;
-        s->n_foreign++;
-    }
-}
-
-/* No scan file: what init would make one of. */
-static fbp_status suggest(const struct fbp_init_folder *folder, const struct fbp_init_found *found)
-{
-    const struct fbp_init_series *p = found->of[FBP_INIT_PROJECTIONS];
-    char *pattern = p ? fbp_init_pattern(p) : NULL;
-
-    if (!p)
-        return fbp_init_no_projections(folder);
-    const fbp_status st = fbp_fail(
-        FBP_ERR_INVALID,
-        "%s: is a folder without a scan file; it holds %zu views of %zu x %zu pixels (%s): "
-        "fbp init %s > scan.json writes a scan file to begin with",
-        folder->path, p->info.n[2], p->info.n[0], p->info.n[1], pattern ? pattern : p->path,
-        folder->path);
-    free(pattern);
-    return st;
-}
-
+/* The one scan of the folder: scan files of fbp go before those of other programs. */
 static fbp_status choose(const struct fbp_init_folder *folder, char **out)
 {
-    struct scans s = {.names = ""};
+    const char *own = NULL, *foreign = NULL;
+    size_t n_own = 0, n_foreign = 0;
+    char names[400] = "";
     struct fbp_init_found found;
 
     fbp_init_assign(folder, &found);
-    for (size_t i = 0; i < folder->n; i++)
-        if (fbp_init_is_whole_scan(&folder->series[i], found.of[FBP_INIT_PROJECTIONS]))
-            add(&s, folder->series[i].path);
-    fbp_message_clear(); /* of what is no scan */
+    const struct fbp_init_series *p = found.of[FBP_INIT_PROJECTIONS];
+    for (size_t i = 0; i < folder->n; i++) {
+        const char *path = folder->series[i].path;
+        const size_t at = strlen(names);
+        if (!fbp_init_is_whole_scan(&folder->series[i], p))
+            continue;
+        snprintf(names + at, sizeof names - at, "%s%s", at ? ", " : "", path);
+        if (is_own(path)) {
+            own = path;
+            n_own++;
+        } else {
+            foreign = path;
+            n_foreign++;
+        }
+    }
+    fbp_message_clear(); /* of files that are no scans */
     if (!fbp_init_is_complete())
-        return fbp_fail(FBP_ERR_NOMEM,
-                        "%s: out of memory for a look at its files: close other programs, or name "
-                        "the scan",
-                        folder->path);
-    if (!fbp_init_has_scans(s.n_own > 0))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: not all of its files could be read, so that it is not clear which "
-                        "scan is meant: name the scan",
-                        folder->path);
-    if (s.n_own + s.n_foreign == 0)
-        return suggest(folder, &found);
-    if (s.n_own > 1 || (s.n_own == 0 && s.n_foreign > 1))
-        return fbp_fail(FBP_ERR_INVALID, "%s: is a folder of several scans: name one of them: %s",
-                        folder->path, s.names);
-    *out = strdup(s.n_own ? s.own : s.foreign);
+        return fbp_fail(
+            FBP_ERR_NOMEM,
+            "%s: out of memory for a look at its files: close other programs, or name the scan",
+            folder->path);
+    if (!fbp_init_has_scans(n_own > 0))
+        return FBP_INVALID("%s: not all of its files could be read, so that it is not clear which "
+                           "scan is meant: name the scan",
+                           folder->path);
+    if (n_own + n_foreign == 0 && !p)
+        return fbp_init_no_projections(folder);
+    if (n_own + n_foreign == 0) {
+        char *pattern = fbp_init_pattern(p);
+        const fbp_status st =
+            FBP_INVALID("%s: is a folder without a scan file; it holds %zu views of %zu x %zu "
+                        "pixels (%s): fbp init %s > scan.json writes a scan file to begin with",
+                        folder->path, p->info.n[2], p->info.n[0], p->info.n[1],
+                        pattern ? pattern : p->path, folder->path);
+        free(pattern);
+        return st;
+    }
+    if (n_own > 1 || (n_own == 0 && n_foreign > 1))
+        return FBP_INVALID("%s: is a folder of several scans: name one of them: %s", folder->path,
+                           names);
+    *out = strdup(n_own ? own : foreign);
     if (!*out)
         return fbp_fail(FBP_ERR_NOMEM, "out of memory for a path: close other programs");
     fbp_init_note("%s: the scan in this folder is taken: %s", folder->path, *out);
     return FBP_OK;
 }
 
-/* What the caller has told, and who hears of what is seen. */
-struct look {
+/* One search: the caller's facts, the state and the files. */
+struct search {
     struct fbp_folder_known known;
     struct fbp_init_state state, *before;
     struct fbp_init_folder folder;
 };
 
-static fbp_status begin(struct look *l, const char *path, const struct fbp_folder_known *known)
+static void end(struct search *l)
+{
+    fbp_init_clear(&l->folder);
+    (void)fbp_init_begin(l->before);
+}
+
+static fbp_status begin(struct search *l, const char *path, const struct fbp_folder_known *known)
 {
     fbp_message_clear();
-    *l = (struct look){.known = {.struct_size = sizeof l->known}, .folder.path = path};
+    *l = (struct search){.known = {.struct_size = sizeof l->known}, .folder.path = path};
     if (known)
         FBP_TRY(FBP_TAKE(folder_known, &l->known, known));
     l->state = (struct fbp_init_state){.log = l->known.log, .user = l->known.user};
     l->before = fbp_init_begin(&l->state);
-    const fbp_status st = fbp_init_look(path, &l->folder);
-    if (st != FBP_OK) {
-        fbp_init_clear(&l->folder);
-        (void)fbp_init_begin(l->before);
-    }
+    const fbp_status st = fbp_init_list(path, &l->folder);
+    if (st != FBP_OK)
+        end(l);
     return st;
-}
-
-static void end(struct look *l)
-{
-    fbp_init_clear(&l->folder);
-    (void)fbp_init_begin(l->before);
 }
 
 fbp_status fbp_folder_scan(char **path, const char *folder, const struct fbp_folder_known *known)
 {
     FBP_GIVEN(path, folder);
     struct stat info;
-    struct look l;
+    struct search l;
 
     *path = NULL;
     if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
@@ -144,7 +273,7 @@ fbp_status fbp_folder_guess(char **text, const char *folder, const struct fbp_fo
 {
     FBP_GIVEN(text, folder);
     cJSON *root = NULL;
-    struct look l;
+    struct search l;
 
     *text = NULL;
     FBP_TRY(begin(&l, folder, known));
@@ -158,47 +287,36 @@ fbp_status fbp_folder_guess(char **text, const char *folder, const struct fbp_fo
     return st;
 }
 
-/* The scan file in the folder; *path NULL: there is none, and something to guess from. */
-static fbp_status find_file(const struct look *l, char **path)
+/* Load the scan in the folder, or the scan file that fbp init would make. */
+static fbp_status load(struct fbp_scan *out, struct search *l)
 {
-    struct fbp_init_found found;
-
-    *path = NULL;
-    fbp_init_assign(&l->folder, &found);
-    for (size_t i = 0; i < l->folder.n; i++)
-        if (fbp_init_is_whole_scan(&l->folder.series[i], found.of[FBP_INIT_PROJECTIONS]))
-            return choose(&l->folder, path);
-    return FBP_OK;
-}
-
-static fbp_status load_guess(struct fbp_scan *out, struct look *l)
-{
-    const size_t n = strlen(l->folder.path);
-    const bool slash = n > 0 && l->folder.path[n - 1] == '/';
-    char *path = fbp_format("%s%sscan.json", l->folder.path, slash ? "" : "/");
+    const char *folder = l->folder.path;
+    const size_t n = strlen(folder);
     const struct fbp_scan_known none = {.struct_size = sizeof none};
-    cJSON *root = NULL;
-    fbp_status st = FBP_OK;
-
-    if (!path)
-        return fbp_fail_nomem(strlen(l->folder.path), "a path");
-    l->known.base = l->folder.path;
-    FBP_TRY_GOTO(fbp_init_write(&root, &l->folder, &l->known));
-    st = fbp_scan_of_json(out, path, root, &none, false);
-fail:
-    cJSON_Delete(root);
-    free(path);
-    return st;
-}
-
-static fbp_status load(struct fbp_scan *out, struct look *l)
-{
     const struct fbp_scan_known known = {.struct_size = sizeof known,
                                          .pitch_mm = {l->known.pitch_mm, l->known.pitch_mm}};
-    char *path;
+    struct fbp_init_found found;
+    bool whole = false;
+    char *path = NULL;
+    cJSON *root = NULL;
+    fbp_status st;
 
-    FBP_TRY(find_file(l, &path));
-    const fbp_status st = path ? fbp_scan_load_own(out, path, &known, false) : load_guess(out, l);
+    fbp_init_assign(&l->folder, &found);
+    for (size_t i = 0; i < l->folder.n && !whole; i++)
+        whole = fbp_init_is_whole_scan(&l->folder.series[i], found.of[FBP_INIT_PROJECTIONS]);
+    if (whole) {
+        FBP_TRY_GOTO(choose(&l->folder, &path));
+        st = fbp_scan_load_own(out, path, &known, false);
+    } else {
+        path = fbp_format("%s%sscan.json", folder, n > 0 && folder[n - 1] == '/' ? "" : "/");
+        if (!path)
+            return fbp_fail_nomem(n, "a path");
+        l->known.base = folder;
+        FBP_TRY_GOTO(fbp_init_write(&root, &l->folder, &l->known));
+        st = fbp_scan_of_json(out, path, root, &none, false);
+    }
+fail:
+    cJSON_Delete(root);
     free(path);
     return st;
 }
@@ -208,7 +326,7 @@ fbp_status fbp_folder_load(struct fbp_scan *out, const char *folder,
 {
     FBP_GIVEN(folder);
     struct fbp_scan own = {.struct_size = sizeof own};
-    struct look l;
+    struct search l;
 
     fbp_message_clear();
     FBP_TRY(FBP_CHECK(scan, out));

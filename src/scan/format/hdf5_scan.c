@@ -1,11 +1,12 @@
-/* Whole scans of parallel beam in HDF5: Data Exchange (APS) and NXtomo (NeXus).
+/* Importer of whole scans of parallel beam in HDF5: Data Exchange (APS) and NXtomo (NeXus).  Built
+ * only with HDF5.  The command reads untrusted files in a child process: find_scan() runs there and
+ * returns a struct found and the angles.
  * https://dxfile.readthedocs.io, https://manual.nexusformat.org/classes/applications/NXtomo.html */
+#include "scan/format/importers.h"
+
 #include "array/format/hdf5/hdf5_lib.h"
 #include "array/format/mat/mat5.h"
 #include "array/format/optional.h"
-#include "scan/file/geometry_format.h"
-#include "scan/file/scan_notes.h"
-
 #include "base/base.h"
 #include "base/text.h"
 #include "base/math.h"
@@ -18,14 +19,14 @@
 
 static const size_t MAX_VIEWS = 1 << 22;
 
-/* What a child finds; n_angles doubles follow, in radians. */
+/* Result of find_scan(); n_angles doubles follow, in radians. */
 struct found {
     char data[FBP_HDF5_PATH], dark[FBP_HDF5_PATH], flat[FBP_HDF5_PATH]; /* "" = none */
     double pitch_mm[2];                                                 /* 0: not known */
     size_t n_angles;
     bool keyed; /* projections, flats and darks are images of `data`, told apart by image_key */
     bool has_dark, has_flat;
-    char note[900]; /* what changes the result and is not applied, a sentence; "" */
+    char note[900]; /* keys that change the result and are not applied, a sentence; "" */
 };
 
 struct search {
@@ -35,31 +36,29 @@ struct search {
     struct found found;
 };
 
-static size_t common(const char *a, const char *b)
-{
-    size_t n = 0;
-
-    while (a[n] && a[n] == b[n])
-        n++;
-    return n;
-}
-
-/* The data set of this name, such as "control/data", that is nearest in the tree; n 0: of any
- * length, else one list. */
+/* The data set of this name, such as "control/data", that is nearest to path `to` in the tree; n 0:
+ * of any length, else a list of n. */
 static const struct fbp_hdf5_entry *nearest(const struct search *s, const char *name,
                                             const char *to, hsize_t n)
 {
     const struct fbp_hdf5_entry *best = NULL;
+    const size_t tail = strlen(name) + 1;
+    size_t most = 0;
 
     for (size_t i = 0; i < s->list.n; i++) {
         const struct fbp_hdf5_entry *e = &s->list.entries[i];
-        const size_t length = strlen(e->path), tail = strlen(name) + 1;
+        const size_t length = strlen(e->path);
+        size_t common = 0;
         if (!e->numeric || length < tail || e->path[length - tail] != '/' ||
             strcmp(e->path + length - tail + 1, name) != 0 ||
             (n > 0 && (e->rank != 1 || e->n[0] != n)))
             continue;
-        if (!best || common(e->path, to) > common(best->path, to))
+        while (e->path[common] && e->path[common] == to[common])
+            common++;
+        if (!best || common > most) {
             best = e;
+            most = common;
+        }
     }
     return best;
 }
@@ -74,7 +73,7 @@ static void units_of(const struct search *s, const char *path, char *out, size_t
     H5Dclose(data);
 }
 
-/* A unit by its names, which may have an s behind them. */
+/* A unit by its names, each of which may be followed by an s. */
 struct unit {
     const char *names;
     double value;
@@ -97,7 +96,7 @@ static const struct unit angles_rad[] = {
     {"grad gradian gon", FBP_PI / 200},   {"", 0},
 };
 
-/* What one of this unit is; 0 if it is not in the table. */
+/* Value of one unit; 0 if it is not in the table. */
 static double value_of(const struct unit *table, const char *unit)
 {
     const size_t length = strlen(unit);
@@ -113,7 +112,7 @@ static double value_of(const struct unit *table, const char *unit)
     return 0;
 }
 
-/* One thing more that is not applied. */
+/* Add to the note of what is not applied. */
 static void note(struct search *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void note(struct search *s, const char *fmt, ...)
 {
@@ -129,7 +128,7 @@ static void note(struct search *s, const char *fmt, ...)
     va_end(ap);
 }
 
-/* A length, where it is said with a unit. */
+/* A length in mm; 0 if it is absent or its unit is not known. */
 static fbp_status read_length(struct search *s, const char *name, double *out)
 {
     const struct fbp_hdf5_entry *e = nearest(s, name, s->found.data, 0);
@@ -152,22 +151,9 @@ static fbp_status read_length(struct search *s, const char *name, double *out)
     return FBP_OK;
 }
 
-/* How much a list changes, and its greatest size. */
-static void range_of(const double *v, size_t n, double *change, double *size)
-{
-    double low = v[0], high = v[0];
-
-    for (size_t i = 1; i < n; i++) {
-        low = fmin(low, v[i]);
-        high = fmax(high, v[i]);
-    }
-    *change = high - low;
-    *size = fmax(fabs(low), fabs(high));
-}
-
 static const char half[] = "the axis is near an edge of the panel: --centre says where";
 
-/* A rotation of the panel about an axis of its own. */
+/* Note a rotation of the panel about an axis of its own. */
 static fbp_status note_turn(struct search *s, const struct fbp_hdf5_entry *e, hid_t data)
 {
     static const char *const remedies[] = {"--flip-v turns rows round",
@@ -193,11 +179,51 @@ static fbp_status note_turn(struct search *s, const struct fbp_hdf5_entry *e, hi
     return FBP_OK;
 }
 
-/* What nxtomo says of the panel: rotations, and a field of view of one half. */
-static fbp_status note_panel(struct search *s)
+/* Note facts that other programs read and that are not applied here. */
+static fbp_status note_ignored(struct search *s)
 {
-    fbp_status st = FBP_OK;
+    static const char axis[] = "--centre says where the axis is";
+    static const char still[] = "the sample is taken to stand still";
+    static const struct {
+        const char *name;
+        double moves; /* least relative change that is reported; 0: any number but 0 is */
+        const char *remedy;
+    } list[] = {{"x_translation", 1e-9, still},
+                {"y_translation", 1e-9, still},
+                {"z_translation", 1e-9, still},
+                {"control/data", 1e-3, "divide each image by its value, the current of the source"},
+                {"x_rotation_axis_pixel_position", 0, axis},
+                {"y_rotation_axis_pixel_position", 0, axis},
+                {"estimated_cor_from_motor", 0, axis},
+                {"half_acquisition", 0, half},
+                {"x_flipped", 0, "--flip-u turns columns round"},
+                {"y_flipped", 0, "--flip-v turns rows round"},
+                {"rotation_center", 0, axis},
+                {"rotation_axis_location", 0, axis}};
 
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        const struct fbp_hdf5_entry *e = nearest(s, list[i].name, s->found.data, 0);
+        double *value = NULL;
+        size_t n = 0;
+        if (!e || e->rank > 1)
+            continue;
+        FBP_TRY(fbp_hdf5_numbers(s->file, s->path, e->path, MAX_VIEWS, &value, &n));
+        double low = n > 0 ? value[0] : 0, high = low;
+        for (size_t k = 1; k < n; k++) {
+            low = fmin(low, value[k]);
+            high = fmax(high, value[k]);
+        }
+        const double change = high - low, size = fmax(fabs(low), fabs(high));
+        const bool moves = list[i].moves > 0;
+        if (moves ? change > list[i].moves * size : size > 0)
+            note(s, "%s, %s %g, is not applied: %s", e->path,
+                 moves ? "which changes by" : "which is", moves ? change : value[0],
+                 list[i].remedy);
+        free(value);
+    }
+
+    /* NXtomo's facts about the panel: rotations, and a field of view of one half. */
+    fbp_status st = FBP_OK;
     for (size_t i = 0; i < s->list.n && st == FBP_OK; i++) {
         const struct fbp_hdf5_entry *e = &s->list.entries[i];
         const char *name = strrchr(e->path, '/') + 1;
@@ -215,47 +241,6 @@ static fbp_status note_panel(struct search *s)
         H5Dclose(data);
     }
     return st;
-}
-
-/* Facts of a scan that are read by other programs and have no place here yet. */
-static fbp_status note_ignored(struct search *s)
-{
-    static const struct {
-        const char *name;
-        double moves; /* least relative change that is reported; 0: any nonzero value is */
-        const char *remedy;
-    } list[] = {
-        {"x_translation", 1e-9, "the sample is taken to stand still"},
-        {"y_translation", 1e-9, "the sample is taken to stand still"},
-        {"z_translation", 1e-9, "the sample is taken to stand still"},
-        {"control/data", 1e-3, "divide each image by its value, the current of the source"},
-        {"x_rotation_axis_pixel_position", 0, "--centre says where the axis is"},
-        {"y_rotation_axis_pixel_position", 0, "--centre says where the axis is"},
-        {"estimated_cor_from_motor", 0, "--centre says where the axis is"},
-        {"half_acquisition", 0, half},
-        {"x_flipped", 0, "--flip-u turns columns round"},
-        {"y_flipped", 0, "--flip-v turns rows round"},
-        {"rotation_center", 0, "--centre says where the axis is"},
-        {"rotation_axis_location", 0, "--centre says where the axis is"},
-    };
-
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-        const struct fbp_hdf5_entry *e = nearest(s, list[i].name, s->found.data, 0);
-        double *value = NULL, change = 0, size = 0;
-        size_t n = 0;
-        if (!e || e->rank > 1)
-            continue;
-        FBP_TRY(fbp_hdf5_numbers(s->file, s->path, e->path, MAX_VIEWS, &value, &n));
-        if (n > 0)
-            range_of(value, n, &change, &size);
-        const bool moves = list[i].moves > 0;
-        if (moves ? change > list[i].moves * size : size > 0)
-            note(s, "%s, %s %g, is not applied: %s", e->path,
-                 moves ? "which changes by" : "which is", moves ? change : value[0],
-                 list[i].remedy);
-        free(value);
-    }
-    return note_panel(s);
 }
 
 static fbp_status read_pitch(struct search *s, const char *x, const char *y)
@@ -276,32 +261,12 @@ static fbp_status read_angles(struct search *s, const char *path, double **out, 
     units_of(s, path, unit, sizeof unit);
     const double factor = value_of(angles_rad, unit[0] ? unit : "deg");
     if (!(factor > 0))
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: %s has the unit \"%s\", which is not known (deg, mdeg, rad, mrad, "
-                        "arcsec, grad, turn): correct it",
-                        s->path, path, unit);
+        return FBP_UNSUPPORTED("%s: %s has the unit \"%s\", which is not known (deg, mdeg, rad, "
+                               "mrad, arcsec, grad, turn): correct it",
+                               s->path, path, unit);
     FBP_TRY(fbp_hdf5_numbers(s->file, s->path, path, MAX_VIEWS, out, n));
     for (size_t i = 0; i < *n; i++)
         (*out)[i] *= factor;
-    return FBP_OK;
-}
-
-static fbp_status check_exchange(const struct search *s, const struct fbp_hdf5_entry *data)
-{
-    const hid_t d = H5Dopen2(s->file, data->path, fbp_hdf5_access());
-    char axes[64] = "";
-
-    (void)fbp_hdf5_text_of(d, "axes", axes, sizeof axes);
-    H5Dclose(d);
-    if (data->rank != 3)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: /exchange/data has %d dimensions: three [view][row][column] are "
-                        "needed",
-                        s->path, data->rank);
-    if (axes[0] && strncmp(axes, "theta", 5) != 0)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: /exchange/data has the axes %s: only theta:y:x is read: transpose it",
-                        s->path, axes);
     return FBP_OK;
 }
 
@@ -309,8 +274,19 @@ static fbp_status find_exchange(struct search *s, const struct fbp_hdf5_entry *d
                                 double **angles)
 {
     struct found *f = &s->found;
+    char axes[64] = "";
 
-    FBP_TRY(check_exchange(s, data));
+    const hid_t d = H5Dopen2(s->file, data->path, fbp_hdf5_access());
+    (void)fbp_hdf5_text_of(d, "axes", axes, sizeof axes);
+    H5Dclose(d);
+    if (data->rank != 3)
+        return FBP_INVALID(
+            "%s: /exchange/data has %d dimensions: three [view][row][column] are needed", s->path,
+            data->rank);
+    if (axes[0] && strncmp(axes, "theta", 5) != 0)
+        return FBP_UNSUPPORTED(
+            "%s: /exchange/data has the axes %s: only theta:y:x is read: transpose it", s->path,
+            axes);
     snprintf(f->data, sizeof f->data, "%s", data->path);
     f->has_dark = fbp_hdf5_find(&s->list, "/exchange/data_dark") != NULL;
     f->has_flat = fbp_hdf5_find(&s->list, "/exchange/data_white") != NULL;
@@ -318,41 +294,19 @@ static fbp_status find_exchange(struct search *s, const struct fbp_hdf5_entry *d
     snprintf(f->flat, sizeof f->flat, "/exchange/data_white");
     FBP_TRY(read_pitch(s, "actual_pixel_size_x", "actual_pixel_size_y"));
     if (!fbp_hdf5_find(&s->list, "/exchange/theta"))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: has no angles, /exchange/theta: write a scan file with \"angles_deg\" "
-                        "that names its data sets (docs/scan.md)",
-                        s->path);
+        return FBP_INVALID("%s: has no angles, /exchange/theta: write a scan file with "
+                           "\"angles_deg\" that names its data sets (docs/scan.md)",
+                           s->path);
     return read_angles(s, "/exchange/theta", angles, &f->n_angles);
 }
 
-/* Of all frames, keep the angles of projections and see what the others are. */
-static fbp_status sort_frames(struct search *s, const char *key, double *angles)
-{
-    struct found *f = &s->found;
-    double *keys = NULL;
-    size_t n = 0, kept = 0, others = 0;
-
-    FBP_TRY(fbp_hdf5_keys(s->file, s->path, key, &s->list, &keys, &n));
-    for (size_t i = 0; i < n && i < f->n_angles; i++) {
-        const int k = keys[i] >= 0 && keys[i] < 4 ? (int)keys[i] : 3;
-        f->has_flat |= k == 1;
-        f->has_dark |= k == 2;
-        others += k != 0;
-        if (k == 0)
-            angles[kept++] = angles[i];
-    }
-    free(keys);
-    if (kept == 0)
-        return fbp_fail(FBP_ERR_INVALID, "%s: %s has no projections, which are 0", s->path, key);
-    f->keyed = others > 0;
-    f->n_angles = kept;
-    return FBP_OK;
-}
-
-/* Images with as many rotation angles, in one entry. */
+/* Images with as many rotation angles, in one entry; *is_one false: there are none. */
 static fbp_status find_tomo(struct search *s, bool *is_one, double **angles)
 {
+    struct found *f = &s->found;
     const struct fbp_hdf5_entry *data = NULL, *angle = NULL, *key;
+    double *keys = NULL;
+    size_t n = 0, kept = 0, others = 0;
 
     *is_one = false;
     for (size_t i = 0; i < s->list.n && !angle; i++) {
@@ -363,11 +317,29 @@ static fbp_status find_tomo(struct search *s, bool *is_one, double **angles)
     if (!angle)
         return FBP_OK;
     *is_one = true;
-    snprintf(s->found.data, sizeof s->found.data, "%s", data->path);
+    snprintf(f->data, sizeof f->data, "%s", data->path);
     FBP_TRY(read_pitch(s, "x_pixel_size", "y_pixel_size"));
-    FBP_TRY(read_angles(s, angle->path, angles, &s->found.n_angles));
+    FBP_TRY(read_angles(s, angle->path, angles, &f->n_angles));
     key = nearest(s, "image_key", data->path, data->n[0]);
-    return key ? sort_frames(s, key->path, *angles) : FBP_OK;
+    if (!key)
+        return FBP_OK;
+
+    /* Keep the angles of projections (key 0); other frames are flats (1), darks (2) or unused. */
+    FBP_TRY(fbp_hdf5_keys(s->file, s->path, key->path, &s->list, &keys, &n));
+    for (size_t i = 0; i < n && i < f->n_angles; i++) {
+        const int k = keys[i] >= 0 && keys[i] < 4 ? (int)keys[i] : 3;
+        f->has_flat |= k == 1;
+        f->has_dark |= k == 2;
+        others += k != 0;
+        if (k == 0)
+            (*angles)[kept++] = (*angles)[i];
+    }
+    free(keys);
+    if (kept == 0)
+        return FBP_INVALID("%s: %s has no projections, which are 0", s->path, key->path);
+    f->keyed = others > 0;
+    f->n_angles = kept;
+    return FBP_OK;
 }
 
 static fbp_status find_either(struct search *s, double **angles, struct fbp_blob *reply)
@@ -384,23 +356,21 @@ static fbp_status find_either(struct search *s, double **angles, struct fbp_blob
     if (!is_one)
         FBP_TRY(fbp_mat_is_hdf5(s->path, &is_matlab));
     if (!is_one)
-        return fbp_fail(
-            FBP_ERR_INVALID,
-            "%s: is neither Data Exchange (/exchange/data, /exchange/theta) nor NXtomo "
-            "(images with rotation_angle): name its data sets in a scan file: "
-            "\"projections\": \"FILE:/DATASET\"%s%s%s",
+        return FBP_INVALID(
+            "%s: is neither Data Exchange (/exchange/data, /exchange/theta) nor NXtomo (images "
+            "with rotation_angle): name its data sets in a scan file: \"projections\": "
+            "\"FILE:/DATASET\"%s%s%s",
             s->path, is_matlab ? "; a geometry of TIGRE is read from MAT files saved as -v7" : "",
             s->list.unread[0] ? "; " : "", s->list.unread);
     FBP_TRY(note_ignored(s));
     for (size_t i = 0; i < s->found.n_angles; i++)
         if (!isfinite((*angles)[i]))
-            return fbp_fail(FBP_ERR_INVALID, "%s: angle %zu is not a number: correct the file",
-                            s->path, i);
+            return FBP_INVALID("%s: angle %zu is not a number: correct the file", s->path, i);
     FBP_TRY(fbp_blob_put(reply, &s->found, sizeof s->found));
     return fbp_blob_put(reply, *angles, s->found.n_angles * sizeof **angles);
 }
 
-/* In a child. */
+/* Runs in a child process. */
 static fbp_status find_scan(void *arg, struct fbp_blob *reply)
 {
     struct search s = {.path = arg};
@@ -414,6 +384,7 @@ static fbp_status find_scan(void *arg, struct fbp_blob *reply)
     return st;
 }
 
+/* FILE:DATASET, or the images of FILE:DATASET whose image_key is `key`. */
 static char *name_of(const char *path, const char *data, const struct found *f, int key)
 {
     if (!f->keyed)
@@ -421,20 +392,8 @@ static char *name_of(const char *path, const char *data, const struct found *f, 
     return fbp_format("%s:%s?image_key=%d", path, f->data, key);
 }
 
-static fbp_status name_arrays(struct fbp_scan *out, const char *path, const struct found *f)
-{
-    out->projections = name_of(path, f->data, f, 0);
-    if (f->has_flat)
-        out->flat = name_of(path, f->flat, f, 1);
-    if (f->has_dark)
-        out->dark = name_of(path, f->dark, f, 2);
-    if (!out->projections || (f->has_flat && !out->flat) || (f->has_dark && !out->dark))
-        return fbp_fail_nomem(strlen(path), "a path");
-    return FBP_OK;
-}
-
-/* The array behind a name; images must be of the panel. */
-static fbp_status look(struct fbp_scan *out, const char *name, size_t *n_slices)
+/* Open an array; its images must have the size of the panel. */
+static fbp_status check_array(struct fbp_scan *out, const char *name, size_t *n_slices)
 {
     fbp_source *source = NULL;
 
@@ -449,51 +408,9 @@ static fbp_status look(struct fbp_scan *out, const char *name, size_t *n_slices)
         out->panel = panel;
     if (panel.n_columns == out->panel.n_columns && panel.n_rows == out->panel.n_rows)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: has %zu x %zu pixels, the projections have %zu x %zu: correct the file",
-                    name, panel.n_columns, panel.n_rows, out->panel.n_columns, out->panel.n_rows);
-}
-
-/* These files say nothing of the axis, and need not say the size of pixels. */
-static fbp_status assume(struct fbp_scan *out, const char *path, bool has_pitch)
-{
-    const double middle = ((double)out->panel.n_columns - 1) / 2;
-    char why[120];
-
-    snprintf(why, sizeof why,
-             "the rotation axis is at the middle column, %g, unless --centre says where it is",
-             middle);
-    if (!has_pitch)
-        FBP_TRY(fbp_scan_assume(out, path, "detector.pitch_mm", "1",
-                                "lengths are in pixels unless --pitch says how large they are"));
-    return fbp_scan_assume(out, path, "detector.offset_mm", "0", why);
-}
-
-static fbp_status make_views(struct fbp_scan *out, const char *path, const struct found *f,
-                             const struct fbp_geometry_known *known, const double *angles)
-{
-    const bool has_pitch = f->pitch_mm[0] > 0;
-    struct fbp_circle c = {.struct_size = sizeof c,
-                           .kind = FBP_PARALLEL,
-                           .n_views = f->n_angles,
-                           .angles_rad = angles};
-
-    FBP_TRY(fbp_geometry_make_views(out, path, known, f->n_angles));
-    for (int i = 0; i < 2; i++)
-        c.pitch_mm[i] = has_pitch                ? f->pitch_mm[i]
-                        : known->pitch_mm[i] > 0 ? known->pitch_mm[i]
-                                                 : 1;
-    FBP_TRY(assume(out, path, has_pitch || known->pitch_mm[0] > 0));
-    return fbp_circle_views(&c, out->views);
-}
-
-static fbp_status note_file(struct fbp_scan *out, const char *path, const char *what)
-{
-    char *text = fbp_format("%s: %s", path, what);
-    const fbp_status st = text ? fbp_scan_note(out, text) : fbp_fail_nomem(strlen(path), "a note");
-
-    free(text);
-    return st;
+    return FBP_INVALID("%s: has %zu x %zu pixels, the projections have %zu x %zu: correct the file",
+                       name, panel.n_columns, panel.n_rows, out->panel.n_columns,
+                       out->panel.n_rows);
 }
 
 static fbp_status take(struct fbp_scan *out, const char *path,
@@ -501,29 +418,53 @@ static fbp_status take(struct fbp_scan *out, const char *path,
 {
     struct found f;
     double *angles = NULL;
+    char *text = NULL, why[120];
     size_t at = 0, n = 0, n_views = 0;
     fbp_status st;
 
     if (!fbp_blob_take(reply, &at, &f, sizeof f))
         return fbp_fail(FBP_ERR_IO, "%s: its description did not come back", path);
-    FBP_TRY_GOTO(name_arrays(out, path, &f));
-    FBP_TRY_GOTO(look(out, out->projections, &n_views));
-    FBP_TRY_GOTO(look(out, out->flat, &n));
-    FBP_TRY_GOTO(look(out, out->dark, &n));
-    if (n_views != f.n_angles) {
-        st = fbp_fail(FBP_ERR_INVALID, "%s: has %zu projections, but %zu angles: correct the file",
-                      path, n_views, f.n_angles);
-        goto fail;
-    }
+    out->projections = name_of(path, f.data, &f, 0);
+    if (f.has_flat)
+        out->flat = name_of(path, f.flat, &f, 1);
+    if (f.has_dark)
+        out->dark = name_of(path, f.dark, &f, 2);
+    if (!out->projections || (f.has_flat && !out->flat) || (f.has_dark && !out->dark))
+        FBP_TRY_GOTO(fbp_fail_nomem(strlen(path), "a path"));
+    FBP_TRY_GOTO(check_array(out, out->projections, &n_views));
+    FBP_TRY_GOTO(check_array(out, out->flat, &n));
+    FBP_TRY_GOTO(check_array(out, out->dark, &n));
+    if (n_views != f.n_angles)
+        FBP_TRY_GOTO(FBP_INVALID("%s: has %zu projections, but %zu angles: correct the file", path,
+                                 n_views, f.n_angles));
     FBP_TRY_GOTO(fbp_calloc((void **)&angles, f.n_angles, sizeof *angles, "angles"));
     (void)!fbp_blob_take(reply, &at, angles, f.n_angles * sizeof *angles);
     out->kind = FBP_PARALLEL;
     f.note[sizeof f.note - 1] = '\0';
-    if (f.note[0])
-        FBP_TRY_GOTO(note_file(out, path, f.note));
-    st = make_views(out, path, &f, known, angles);
+    if (f.note[0]) {
+        text = fbp_format("%s: %s", path, f.note);
+        FBP_TRY_GOTO(text ? fbp_scan_note(out, text) : fbp_fail_nomem(strlen(path), "a note"));
+    }
+
+    /* The files do not hold the axis, and may not hold the size of pixels. */
+    const bool has_pitch = f.pitch_mm[0] > 0;
+    struct fbp_circle c = {
+        .struct_size = sizeof c, .kind = FBP_PARALLEL, .n_views = f.n_angles, .angles_rad = angles};
+    FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, f.n_angles));
+    for (int i = 0; i < 2; i++)
+        c.pitch_mm[i] = has_pitch ? f.pitch_mm[i] : known->pitch_mm[i] > 0 ? known->pitch_mm[i] : 1;
+    if (!has_pitch && !(known->pitch_mm[0] > 0))
+        FBP_TRY_GOTO(
+            fbp_scan_assume(out, path, "detector.pitch_mm", "1",
+                            "lengths are in pixels unless --pitch says how large they are"));
+    snprintf(why, sizeof why,
+             "the rotation axis is at the middle column, %g, unless --centre says where it is",
+             ((double)out->panel.n_columns - 1) / 2);
+    FBP_TRY_GOTO(fbp_scan_assume(out, path, "detector.offset_mm", "0", why));
+    st = fbp_circle_views(&c, out->views);
 fail:
     free(angles);
+    free(text);
     return st;
 }
 

@@ -1,11 +1,11 @@
-#include "scan/format/ini.h"
+/* Text files of [sections] and key=value lines, as scanners of Nikon and Bruker write them.  Called
+ * by nikon.c and bruker.c. */
+#include "scan/format/importers.h"
 
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "array/stack_names.h"
 #include "base/base.h"
-#include "scan/file/geometry_format.h"
-#include "scan/file/scan_notes.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 
 enum { MAX_BYTES = 4 << 20 };
 
-/* Without blanks (and carriage returns) at both ends. */
+/* Without blanks and carriage returns at both ends. */
 static char *trim(char *text)
 {
     while (isspace((unsigned char)*text))
@@ -26,55 +26,33 @@ static char *trim(char *text)
     return text;
 }
 
-static size_t count_lines(const char *text)
-{
-    size_t n = 1;
-
-    for (; *text; text++)
-        n += *text == '\n';
-    return n;
-}
-
-static void read_line(struct fbp_ini *ini, char *line, const char **section)
-{
-    line = trim(line);
-    char *end = *line == '[' ? strchr(line, ']') : NULL, *equals = strchr(line, '=');
-
-    if (end) {
-        *end = '\0';
-        *section = trim(line + 1);
-    } else if (equals && *line != ';' && *line != '#') {
-        *equals = '\0';
-        ini->items[ini->n++] = (struct fbp_ini_item){*section, trim(line), trim(equals + 1)};
-    }
-}
-
-fbp_status fbp_ini_load(struct fbp_ini *out, const char *path)
+static fbp_status load(struct fbp_ini *out, const char *path)
 {
     const char *section = "";
-    size_t n = 0;
+    size_t n = 0, n_lines = 1;
 
-    *out = (struct fbp_ini){.path = path};
     FBP_TRY(fbp_read_text(path, MAX_BYTES, &out->text, &n));
     if (strlen(out->text) != n)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: a zero byte after %zu bytes: it is damaged, or no text", path,
-                        strlen(out->text));
-    FBP_TRY(fbp_calloc((void **)&out->items, count_lines(out->text), sizeof *out->items, "lines"));
+        return FBP_INVALID("%s: a zero byte after %zu bytes: it is damaged, or no text", path,
+                           strlen(out->text));
+    for (const char *p = out->text; *p; p++)
+        n_lines += *p == '\n';
+    FBP_TRY(fbp_calloc((void **)&out->items, n_lines, sizeof *out->items, "lines"));
     for (char *line = out->text, *next; line; line = next) {
         next = strchr(line, '\n');
         if (next)
             *next++ = '\0';
-        read_line(out, line, &section);
+        line = trim(line);
+        char *end = *line == '[' ? strchr(line, ']') : NULL, *equals = strchr(line, '=');
+        if (end) {
+            *end = '\0';
+            section = trim(line + 1);
+        } else if (equals && *line != ';' && *line != '#') {
+            *equals = '\0';
+            out->items[out->n++] = (struct fbp_ini_item){section, trim(line), trim(equals + 1)};
+        }
     }
     return FBP_OK;
-}
-
-void fbp_ini_clear(struct fbp_ini *ini)
-{
-    free(ini->text);
-    free(ini->items);
-    *ini = (struct fbp_ini){0};
 }
 
 const char *fbp_ini_text(const struct fbp_ini *ini, const char *section, const char *key)
@@ -96,27 +74,25 @@ fbp_status fbp_ini_number(const struct fbp_ini *ini, const char *section, const 
         return FBP_OK;
     const double x = fbp_number(text, &end);
     if (end == text || (*end && !isspace((unsigned char)*end)) || !isfinite(x))
-        return fbp_fail(FBP_ERR_INVALID, "%s: %s: found \"%.40s\", expected a number", ini->path,
-                        key, text);
+        return FBP_INVALID("%s: %s: found \"%.40s\", expected a number", ini->path, key, text);
     *out = x;
     return FBP_OK;
 }
 
-static fbp_status missing(const struct fbp_ini *ini, const char *section, const char *key)
+static fbp_status needed_number(const struct fbp_ini *ini, const char *section, const char *key,
+                                double *out)
 {
-    return fbp_fail(FBP_ERR_INVALID, "%s: [%s] has no %s: is the file complete?", ini->path,
-                    section, key);
+    if (!fbp_ini_text(ini, section, key))
+        return FBP_INVALID("%s: [%s] has no %s: is the file complete?", ini->path, section, key);
+    return fbp_ini_number(ini, section, key, out);
 }
 
 fbp_status fbp_ini_positive(const struct fbp_ini *ini, const char *section, const char *key,
                             double *out)
 {
-    if (!fbp_ini_text(ini, section, key))
-        return missing(ini, section, key);
-    FBP_TRY(fbp_ini_number(ini, section, key, out));
+    FBP_TRY(needed_number(ini, section, key, out));
     if (!(*out > 0))
-        return fbp_fail(FBP_ERR_INVALID, "%s: %s: found %g, expected a number above 0", ini->path,
-                        key, *out);
+        return FBP_INVALID("%s: %s: found %g, expected a number above 0", ini->path, key, *out);
     return FBP_OK;
 }
 
@@ -125,13 +101,10 @@ fbp_status fbp_ini_count(const struct fbp_ini *ini, const char *section, const c
 {
     double x = 0;
 
-    if (!fbp_ini_text(ini, section, key))
-        return missing(ini, section, key);
-    FBP_TRY(fbp_ini_number(ini, section, key, &x));
+    FBP_TRY(needed_number(ini, section, key, &x));
     if (!(x >= 1 && x <= 1e6 && x == floor(x)))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: %s: found %g, expected a whole number from 1 to 1000000", ini->path,
-                        key, x);
+        return FBP_INVALID("%s: %s: found %g, expected a whole number from 1 to 1000000", ini->path,
+                           key, x);
     *out = (size_t)x;
     return FBP_OK;
 }
@@ -172,26 +145,24 @@ static bool same_key(const char *a, const char *b)
     }
 }
 
-static bool is_neutral(const struct fbp_ini_ignored *key, const char *value)
-{
-    char *end = NULL;
-
-    if (key->neutral_text)
-        return strncasecmp(value, key->neutral_text, strlen(key->neutral_text)) == 0;
-    const double x = fbp_number(value, &end);
-    return end != value && fabs(x - key->neutral) < 1e-9;
-}
-
 fbp_status fbp_ini_note_ignored(const struct fbp_ini *ini, const struct fbp_ini_ignored *table,
                                 size_t n, struct fbp_scan *out)
 {
     for (size_t i = 0; i < ini->n; i++) {
         const struct fbp_ini_item *item = &ini->items[i];
-        for (size_t k = 0; k < n && *item->value; k++)
-            if (strcasecmp(item->section, table[k].section) == 0 &&
-                same_key(item->key, table[k].key) && !is_neutral(&table[k], item->value))
-                FBP_TRY(
-                    fbp_scan_note_ignored(out, ini->path, item->key, item->value, table[k].remedy));
+        for (size_t k = 0; k < n && *item->value; k++) {
+            const struct fbp_ini_ignored *key = &table[k];
+            char *end = NULL;
+            if (strcasecmp(item->section, key->section) != 0 || !same_key(item->key, key->key))
+                continue;
+            const double x = fbp_number(item->value, &end);
+            const bool neutral =
+                key->neutral_text
+                    ? strncasecmp(item->value, key->neutral_text, strlen(key->neutral_text)) == 0
+                    : end != item->value && fabs(x - key->neutral) < 1e-9;
+            if (!neutral)
+                FBP_TRY(fbp_scan_note_ignored(out, ini->path, item->key, item->value, key->remedy));
+        }
     }
     return FBP_OK;
 }
@@ -201,11 +172,12 @@ fbp_status fbp_ini_load_scan(struct fbp_scan *out, const char *path,
                              fbp_status (*take)(struct fbp_scan *out, const struct fbp_ini *ini,
                                                 const struct fbp_geometry_known *known))
 {
-    struct fbp_ini ini;
-    fbp_status st = fbp_ini_load(&ini, path);
+    struct fbp_ini ini = {.path = path};
+    fbp_status st = load(&ini, path);
 
     if (st == FBP_OK)
         st = take(out, &ini, known);
-    fbp_ini_clear(&ini);
+    free(ini.text);
+    free(ini.items);
     return st;
 }

@@ -1,0 +1,347 @@
+/* Reading JSON: from a file to cJSON with the position of a mistake, and typed access to its values
+ * with messages that name file and key.  Called by the scan file and by importers of JSON. */
+#define FBP_SCAN_JSON_C
+#include "scan/file/text.h"
+
+#include "array/file/bytes.h"
+#include "base/base.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const size_t MAX_BYTES = (size_t)256 << 20;
+
+fbp_status fbp_json_read(const char *path, cJSON **out)
+{
+    char *text = NULL;
+    const char *end = NULL;
+    size_t size = 0;
+    fbp_status st = FBP_OK;
+
+    *out = NULL;
+    FBP_TRY(fbp_read_text(path, MAX_BYTES, &text, &size));
+    if (strlen(text) != size)
+        st = FBP_INVALID("%s: contains zero bytes: name the scan's JSON file", path);
+    else
+        st = fbp_json_parse(text, size, &end, out);
+    if (st != FBP_ERR_INVALID || strlen(text) != size) {
+        free(text);
+        return st;
+    }
+
+    /* cJSON stops one behind a character that should have been the quote of a key. */
+    const char *at = end ? end : text, *start = text;
+    if (at - text >= 2 && !strchr("\"{[-0123456789 \t\r\n", at[-1])) {
+        const char *before = at - 2;
+        while (before > text && strchr(" \t\r\n", *before))
+            before--;
+        if (*before == '{' || *before == ',')
+            at--;
+    }
+    size_t line = 1;
+    for (const char *p = text; p < at; p++)
+        if (*p == '\n') {
+            line++;
+            start = p + 1;
+        }
+    const size_t column = (size_t)(at - start) + 1;
+    if (strncmp(at, "\\u0000", 6) == 0)
+        st = FBP_INVALID("%s: line %zu, column %zu: a text holds the character \\u0000, which "
+                         "would end it: remove that",
+                         path, line, column);
+    else
+        st = FBP_INVALID("%s: line %zu, column %zu: not valid JSON here%s: check commas, quotes "
+                         "and brackets; a comment is a key: \"//\": \"…\"",
+                         path, line, column, *at ? "" : " (the file ends too early)");
+    free(text);
+    return st;
+}
+
+const cJSON *fbp_json_get(const struct fbp_json *o, const char *key)
+{
+    return o->object ? cJSON_GetObjectItemCaseSensitive(o->object, key) : NULL;
+}
+
+bool fbp_json_has(const struct fbp_json *o, const char *key)
+{
+    return fbp_json_get(o, key) != NULL;
+}
+
+/* A value in a few words, for messages. */
+static const char *describe(const cJSON *v, char *buf, size_t n)
+{
+    if (!v)
+        return "nothing";
+    if (cJSON_IsNumber(v))
+        snprintf(buf, n, "%.10g", v->valuedouble);
+    else if (cJSON_IsString(v))
+        snprintf(buf, n, strlen(v->valuestring) > 40 ? "\"%.40s…\"" : "\"%s\"", v->valuestring);
+    else if (cJSON_IsArray(v))
+        snprintf(buf, n, "a list of %d", cJSON_GetArraySize(v));
+    else
+        snprintf(buf, n, "%s",
+                 cJSON_IsObject(v)  ? "an object"
+                 : cJSON_IsTrue(v)  ? "true"
+                 : cJSON_IsFalse(v) ? "false"
+                                    : "null");
+    return buf;
+}
+
+/* "FILE: KEY: found V, expected WHAT" */
+static fbp_status wrong(const struct fbp_json *o, const char *key, const cJSON *v,
+                        const char *expected)
+{
+    char found[128];
+
+    return FBP_INVALID("%s: %s%s: found %s, expected %s", o->file, o->prefix, key,
+                       describe(v, found, sizeof found), expected);
+}
+
+fbp_status fbp_json_wrong(const struct fbp_json *o, const char *key, const char *expected)
+{
+    return wrong(o, key, fbp_json_get(o, key), expected);
+}
+
+fbp_status fbp_json_missing(const struct fbp_json *o, const char *key, const char *remedy)
+{
+    return FBP_INVALID("%s: %s%s is missing: %s", o->file, o->prefix, key, remedy);
+}
+
+fbp_status fbp_json_context(const struct fbp_json *o, const char *key, fbp_status st)
+{
+    if (st == FBP_OK)
+        return st;
+    char *why = fbp_strdup(fbp_message());
+    fbp_message_clear();
+    fbp_fail(st, "%s: %s%s: %s", o->file, o->prefix, key, why ? why : "out of memory");
+    free(why);
+    return st;
+}
+
+static bool is_one_of(const char *word, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(word, words[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The key that is probably meant: the one that other programs call so, or the nearest in spelling;
+ * NULL: none. */
+static const char *suggested(const char *key, const char *const *keys, size_t n)
+{
+    static const char *const names[][2] = {{"sod", "source_to_axis_mm"},
+                                           {"sod_mm", "source_to_axis_mm"},
+                                           {"sad", "source_to_axis_mm"},
+                                           {"dso", "source_to_axis_mm"},
+                                           {"sdd", "source_to_detector_mm"},
+                                           {"sdd_mm", "source_to_detector_mm"},
+                                           {"dsd", "source_to_detector_mm"},
+                                           {"angles", "angles_deg"},
+                                           {"theta", "angles_deg"},
+                                           {"pixel", "pitch_mm"},
+                                           {"pixel_size", "pitch_mm"},
+                                           {"pixel_size_mm", "pitch_mm"},
+                                           {"pixel_mm", "pitch_mm"},
+                                           {"pitch", "pitch_mm"},
+                                           {"center_mm", "centre_mm"},
+                                           {"center", "centre_mm"},
+                                           {"spacing_mm", "voxel_mm"},
+                                           {"voxel_size_mm", "voxel_mm"},
+                                           {"offset", "offset_mm"},
+                                           {"flats", "flat"},
+                                           {"darks", "dark"},
+                                           {"white", "flat"}};
+
+    for (size_t i = 0; i < N_OF(names); i++)
+        if (strcasecmp(key, names[i][0]) == 0 && is_one_of(names[i][1], keys, n))
+            return names[i][1];
+    return fbp_nearest(key, keys, n);
+}
+
+fbp_status fbp_json_keys(const struct fbp_json *o, const char *const *keys, size_t n)
+{
+    const cJSON *item;
+
+    cJSON_ArrayForEach(item, o->object)
+    {
+        const char *key = item->string;
+        if (key[0] == '_' || (key[0] == '/' && key[1] == '/')) /* a comment */
+            continue;
+        const char *near = suggested(key, keys, n);
+        if (!is_one_of(key, keys, n))
+            return FBP_INVALID("%s: %s%.60s: unknown key: %s%s%s", o->file, o->prefix, key,
+                               near ? "did you mean \""
+                                    : "see the lists in docs/scan.md, docs/geometry.md",
+                               near ? near : "", near ? "\"?" : "");
+        if (fbp_json_get(o, key) != item)
+            return FBP_INVALID("%s: %s%s: given twice: remove one", o->file, o->prefix, key);
+    }
+    return FBP_OK;
+}
+
+fbp_status fbp_json_child(const struct fbp_json *o, const char *key, const char *prefix,
+                          const char *const *keys, size_t n, struct fbp_json *out)
+{
+    *out = (struct fbp_json){o->file, prefix, fbp_json_get(o, key)};
+    if (!out->object)
+        return FBP_OK;
+    if (!cJSON_IsObject(out->object))
+        return fbp_json_wrong(o, key, "an object in braces");
+    return fbp_json_keys(out, keys, n);
+}
+
+/* One number of the value of `key`; index < 0: the value itself. */
+static fbp_status number(const struct fbp_json *o, const char *key, const cJSON *v, long index,
+                         const struct fbp_range *range, double *out)
+{
+    char name[128];
+    const double x = cJSON_IsNumber(v) ? v->valuedouble : NAN;
+
+    if (fbp_in_range(range, x)) {
+        *out = x;
+        return FBP_OK;
+    }
+    if (index < 0)
+        return wrong(o, key, v, range->expected);
+    snprintf(name, sizeof name, "%s[%ld]", key, index);
+    return wrong(o, name, v, range->expected);
+}
+
+fbp_status fbp_json_numbers(const struct fbp_json *o, const char *key,
+                            const struct fbp_range *range, size_t n_min, size_t n_max, double *out,
+                            size_t *n)
+{
+    const cJSON *value = fbp_json_get(o, key), *item;
+    long index = 0;
+
+    *n = 0;
+    if (!value)
+        return FBP_OK;
+    if (n_min == 1 && cJSON_IsNumber(value)) {
+        FBP_TRY(number(o, key, value, -1, range, out));
+        *n = 1;
+        return FBP_OK;
+    }
+    const size_t size = cJSON_IsArray(value) ? (size_t)cJSON_GetArraySize(value) : 0;
+    if (n_max == 1 || size < n_min || size > n_max) {
+        char expected[96];
+        if (n_min == n_max)
+            snprintf(expected, sizeof expected, n_min == 1 ? "a number" : "a list of %zu numbers",
+                     n_min);
+        else
+            snprintf(expected, sizeof expected, "a number or a list of %s%zu",
+                     n_max > 2 ? "up to " : "", n_max);
+        return fbp_json_wrong(o, key, expected);
+    }
+    cJSON_ArrayForEach(item, value)
+    {
+        FBP_TRY(number(o, key, item, index, range, out + index));
+        index++;
+    }
+    *n = size;
+    return FBP_OK;
+}
+
+fbp_status fbp_json_list(const struct fbp_json *o, const char *key, const struct fbp_range *range,
+                         double **out, size_t *n)
+{
+    const cJSON *value = fbp_json_get(o, key);
+    const size_t size = cJSON_IsArray(value) ? (size_t)cJSON_GetArraySize(value) : 1;
+    double *list = NULL;
+
+    *n = 0;
+    if (!value)
+        return FBP_OK;
+    if (!(cJSON_IsNumber(value) || (cJSON_IsArray(value) && size > 0)))
+        return fbp_json_wrong(o, key, "a number or a list of numbers");
+    FBP_TRY(fbp_calloc((void **)&list, size, sizeof *list, key));
+    const fbp_status st = fbp_json_numbers(o, key, range, 1, size > 1 ? size : 2, list, n);
+    if (st != FBP_OK) {
+        free(list);
+        return st;
+    }
+    *out = list;
+    return FBP_OK;
+}
+
+fbp_status fbp_json_table(const struct fbp_json *o, const char *key, size_t width, double **out,
+                          size_t *n)
+{
+    const cJSON *value = fbp_json_get(o, key), *row, *item;
+    const size_t size = cJSON_IsArray(value) ? (size_t)cJSON_GetArraySize(value) : 0;
+    double *table = NULL, *to;
+    long k = 0;
+    fbp_status st = FBP_OK;
+
+    *n = 0;
+    if (size == 0)
+        return fbp_json_wrong(o, key, "a path, or a list with one list of numbers a view");
+    FBP_TRY(fbp_calloc((void **)&table, size, width * sizeof *table, key));
+    to = table;
+    cJSON_ArrayForEach(row, value)
+    {
+        char name[64], expected[64];
+        long i = 0;
+        snprintf(name, sizeof name, "%s[%ld]", key, k++);
+        snprintf(expected, sizeof expected, "a list of %zu numbers", width);
+        if (!cJSON_IsArray(row) || (size_t)cJSON_GetArraySize(row) != width)
+            FBP_TRY_GOTO(wrong(o, name, row, expected));
+        cJSON_ArrayForEach(item, row)
+        {
+            FBP_TRY_GOTO(number(o, name, item, i++, &fbp_range_finite, to++));
+        }
+    }
+    *out = table;
+    *n = size;
+    return FBP_OK;
+fail:
+    free(table);
+    return st;
+}
+
+fbp_status fbp_json_text(const struct fbp_json *o, const char *key, const char **out)
+{
+    const cJSON *value = fbp_json_get(o, key);
+
+    if (!value)
+        return FBP_OK;
+    if (!cJSON_IsString(value) || value->valuestring[0] == '\0')
+        return fbp_json_wrong(o, key, "text in quotes");
+    *out = value->valuestring;
+    return FBP_OK;
+}
+
+fbp_status fbp_json_choice(const struct fbp_json *o, const char *key, const char *const *names,
+                           size_t n, size_t *out)
+{
+    const cJSON *value = fbp_json_get(o, key);
+    char expected[160] = "";
+
+    if (!value)
+        return FBP_OK;
+    for (size_t i = 0; i < n; i++) {
+        if (cJSON_IsString(value) && strcmp(value->valuestring, names[i]) == 0) {
+            *out = i;
+            return FBP_OK;
+        }
+        const size_t at = strlen(expected);
+        snprintf(expected + at, sizeof expected - at, "%s\"%s\"", i ? " or " : "", names[i]);
+    }
+    return fbp_json_wrong(o, key, expected);
+}
+
+fbp_status fbp_json_flag(const struct fbp_json *o, const char *key, bool *out)
+{
+    const cJSON *value = fbp_json_get(o, key);
+
+    if (!value)
+        return FBP_OK;
+    if (!cJSON_IsBool(value))
+        return fbp_json_wrong(o, key, "true or false");
+    *out = cJSON_IsTrue(value);
+    return FBP_OK;
+}

@@ -1,0 +1,299 @@
+/* Fewer views and larger pixels than a scan has stored: fbp_scan_reduce(), and the source that
+ * wraps the stored views and returns means of blocks of pixels.  Called by the plan, by
+ * preprocessing and by fbp_scan_use_image(). */
+#include "scan/file/scan.h"
+
+#include "array/array.h"
+#include "array/file/growing.h"
+#include "base/base.h"
+#include "base/text.h"
+#include "geometry/kind.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BAND_BYTES = 1 << 18 };
+
+static size_t at_least_one(size_t n)
+{
+    return n ? n : 1;
+}
+
+void fbp_reduction_of(const struct fbp_scan *scan, struct fbp_reduction *out)
+{
+    const size_t bin = at_least_one(scan->bin);
+
+    *out = (struct fbp_reduction){.every = at_least_one(scan->every),
+                                  .bin = {bin, bin},
+                                  .stored = scan->every || scan->bin ? scan->stored : scan->panel,
+                                  .panel = scan->panel};
+    if (out->bin[1] > out->stored.n_rows)
+        out->bin[1] = out->stored.n_rows;
+    if (fbp_kind_of(scan->kind)->row_is_frame) /* each row belongs to a volume of its own */
+        out->bin[1] = 1;
+    out->first[0] = (out->stored.n_columns - bin * out->panel.n_columns) / 2;
+    out->first[1] = (out->stored.n_rows - out->bin[1] * out->panel.n_rows) / 2;
+}
+
+bool fbp_reduction_joins(const struct fbp_reduction *r)
+{
+    return r->bin[0] > 1 || r->bin[1] > 1;
+}
+
+bool fbp_reduces(const struct fbp_reduction *r)
+{
+    return r->every > 1 || fbp_reduction_joins(r);
+}
+
+void fbp_reduction_describe(const struct fbp_reduction *r, size_t stored_views, char *buf, size_t n)
+{
+    const size_t columns = r->stored.n_columns - r->bin[0] * r->panel.n_columns;
+    const size_t rows = r->stored.n_rows - r->bin[1] * r->panel.n_rows;
+    int used = 0;
+
+    buf[0] = '\0';
+    if (r->every > 1)
+        used = snprintf(buf, n, "each view of %zu: %zu of %zu%s", r->every,
+                        (stored_views - 1) / r->every + 1, stored_views,
+                        fbp_reduction_joins(r) ? "; " : "");
+    if (fbp_reduction_joins(r) && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used,
+                         "means of %zu x %zu pixels: %zu columns and %zu rows of them", r->bin[0],
+                         r->bin[1], r->panel.n_columns, r->panel.n_rows);
+    if (columns + rows > 0 && (size_t)used < n)
+        snprintf(buf + used, n - (size_t)used,
+                 "; left out at the edges: %zu of %zu columns, %zu of %zu rows", columns,
+                 r->stored.n_columns, rows, r->stored.n_rows);
+}
+
+fbp_status fbp_scan_reduce(struct fbp_scan *out, size_t every, size_t bin)
+{
+    struct fbp_scan own, *const scan = &own;
+    struct fbp_reduction r;
+
+    fbp_message_clear();
+    FBP_TRY(FBP_TAKE(scan, scan, out));
+    FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
+    if (scan->every || scan->bin)
+        return FBP_INVALID("scan: views were left out or binned before: give both numbers at once");
+    if (scan->filtered && (every > 1 || bin > 1))
+        return FBP_INVALID("scan: views that are filtered already were weighted for all of them, "
+                           "pixel by pixel: take all views as they are");
+    if (scan->plane_weights && every > 1)
+        return FBP_INVALID("scan: the weights that are given are for all views: take all of them, "
+                           "or leave the weights to the plan");
+    if (every == 0 || every > scan->n_views)
+        return FBP_INVALID("every: one view of %zu cannot be taken: the scan has %zu views", every,
+                           scan->n_views);
+    if (bin == 0 || bin > scan->panel.n_columns)
+        return FBP_INVALID("bin: %zu columns cannot be joined: the detector has %zu", bin,
+                           scan->panel.n_columns);
+    if (every == 1 && bin == 1)
+        return FBP_OK;
+
+    scan->stored = scan->panel;
+    scan->stored_views = scan->n_views;
+    scan->every = every;
+    scan->bin = bin;
+    scan->panel.n_columns /= bin;
+    if (!fbp_kind_of(scan->kind)->row_is_frame)
+        scan->panel.n_rows = at_least_one(scan->panel.n_rows / bin);
+    scan->n_views = (scan->n_views - 1) / every + 1;
+    fbp_reduction_of(scan, &r);
+
+    /* The panel's centre moves by less than a block if columns are left out at both edges. */
+    const double columns = (double)(r.stored.n_columns - r.bin[0] * r.panel.n_columns);
+    const double rows = (double)(r.stored.n_rows - r.bin[1] * r.panel.n_rows);
+    const double along_u = (double)r.first[0] - columns / 2;
+    const double along_v = (double)r.first[1] - rows / 2;
+    for (size_t k = 0; k < scan->n_views; k++) {
+        struct fbp_view *v = &scan->views[k];
+        *v = scan->views[k * every];
+        for (int i = 0; i < 3; i++) {
+            v->d[i] += along_u * v->u[i] + along_v * v->v[i];
+            v->u[i] *= (double)r.bin[0];
+            v->v[i] *= (double)r.bin[1];
+        }
+    }
+    FBP_GIVE(scan, out, scan);
+    return FBP_OK;
+}
+
+/* State of a source of reduced views. */
+struct reduced {
+    struct fbp_reduction r;
+    bool top_down;
+    size_t first_row; /* in the order of the file */
+    const unsigned char *bad;
+};
+
+/* Memory of a reader: stored rows, then sums and numbers of pixels of one row of blocks. */
+struct band {
+    size_t at_once;    /* rows of blocks that are read together */
+    size_t rows_bytes; /* of these, aligned */
+    size_t bytes;      /* of all */
+};
+
+static struct band band_of(const struct fbp_reduction *r)
+{
+    const size_t block = r->bin[1] * r->stored.n_columns * sizeof(float);
+    struct band b = {.at_once = block < BAND_BYTES ? BAND_BYTES / block : 1};
+
+    b.rows_bytes = (b.at_once * block + FBP_ALIGN - 1) / FBP_ALIGN * FBP_ALIGN;
+    b.bytes = b.rows_bytes + r->panel.n_columns * (sizeof(double) + sizeof(size_t));
+    return b;
+}
+
+/* Means of one row of blocks, whose stored rows begin with row `row` of the file at x. */
+static void join_row(const struct reduced *s, size_t row, const float *x, double *sums,
+                     size_t *counts, float *out)
+{
+    const size_t n = s->r.panel.n_columns, bin = s->r.bin[0], stored = s->r.stored.n_columns;
+
+    memset(sums, 0, n * sizeof *sums);
+    memset(counts, 0, n * sizeof *counts);
+    for (size_t j = 0; j < s->r.bin[1]; j++) {
+        const size_t up = s->top_down ? s->r.stored.n_rows - 1 - (row + j) : row + j;
+        const unsigned char *bad = s->bad ? s->bad + up * stored + s->r.first[0] : NULL;
+        const float *from = x + j * stored + s->r.first[0];
+        for (size_t c = 0, i = 0; c < n; c++)
+            for (size_t k = 0; k < bin; k++, i++)
+                if (!bad || !bad[i]) {
+                    sums[c] += (double)from[i];
+                    counts[c]++;
+                }
+    }
+    for (size_t c = 0; c < n; c++)
+        out[c] = counts[c] ? (float)(sums[c] / (double)counts[c]) : 0;
+}
+
+static fbp_status read_reduced(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+                               size_t n_rows, bool as_float, void *out)
+{
+    const struct reduced *s = src->state;
+    const size_t size = as_float ? sizeof(float) : fbp_type_size(src->info.type);
+    const size_t bin = s->r.bin[1], nc = s->r.panel.n_columns, every = s->r.every;
+    const struct band band = band_of(&s->r);
+    fbp_status st = FBP_OK;
+    char *to = out, *memory;
+
+    if (!fbp_reduction_joins(&s->r)) {
+        for (size_t k = 0; k < n_slices; k++, to += n_rows * nc * size)
+            FBP_TRY((as_float ? fbp_source_read(src->below, (slice0 + k) * every, 1, row0, n_rows,
+                                                (float *)(void *)to)
+                              : fbp_source_read_as_is(src->below, (slice0 + k) * every, 1, row0,
+                                                      n_rows, to)));
+        return FBP_OK;
+    }
+    FBP_TRY(fbp_alloc((void **)&memory, band.bytes, "rows to be binned"));
+    float *rows = (float *)(void *)memory, *means = out;
+    double *sums = (double *)(void *)(memory + band.rows_bytes);
+    size_t *counts = (size_t *)(void *)(sums + nc);
+    for (size_t k = 0; k < n_slices; k++)
+        for (size_t r = 0; r < n_rows; r += band.at_once) {
+            const size_t n = n_rows - r < band.at_once ? n_rows - r : band.at_once;
+            const size_t first = s->first_row + (row0 + r) * bin;
+            FBP_TRY_GOTO(
+                fbp_source_read(src->below, (slice0 + k) * every, 1, first, n * bin, rows));
+            for (size_t i = 0; i < n; i++)
+                join_row(s, first + i * bin, rows + i * bin * s->r.stored.n_columns, sums, counts,
+                         means + (k * n_rows + r + i) * nc);
+        }
+fail:
+    fbp_free(memory);
+    return st;
+}
+
+static void close_reduced(fbp_source *src)
+{
+    free(src->state);
+}
+
+fbp_status fbp_source_reduce(fbp_source **out, fbp_source *below, const struct fbp_reduction *r,
+                             bool top_down, const unsigned char *bad)
+{
+    const size_t rest = r->stored.n_rows - r->bin[1] * r->panel.n_rows;
+    struct reduced *s;
+    fbp_source *src = NULL;
+    fbp_status st;
+
+    *out = NULL;
+    if (fbp_source_grows(below))
+        return FBP_UNSUPPORTED("%s: views that are still being written are taken as they come: "
+                               "leave none out, and bin none",
+                               below->path);
+    FBP_TRY(fbp_calloc((void **)&src, 1, sizeof *src, "a source"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&s, 1, sizeof *s, "a source"));
+    *s = (struct reduced){.r = *r,
+                          .top_down = top_down,
+                          .first_row = top_down ? rest - r->first[1] : r->first[1],
+                          .bad = bad};
+    src->state = s;
+    src->below = below;
+    src->close = close_reduced;
+    src->read_block = read_reduced;
+    src->fd = -1;
+    src->info = below->info;
+    src->in_order = fbp_source_in_order(below);
+    src->unpacks = below->unpacks;
+    src->held_bytes = below->held_bytes;
+    src->reader_bytes = below->reader_bytes;
+
+    struct fbp_array_info *info = &src->info;
+    info->n[0] = r->panel.n_columns;
+    info->n[1] = r->panel.n_rows;
+    info->n[2] = (info->n[2] - 1) / r->every + 1;
+    src->stored_type = info->scale != 0 ? FBP_F32 : info->type; /* scaled numbers are no counts */
+    src->stored_bytes = (uint64_t)info->n[2] * r->stored.n_columns * r->panel.n_rows * r->bin[1] *
+                        fbp_type_size(info->type);
+    if (fbp_reduction_joins(r)) {
+        info->type = FBP_F32;
+        info->scale = info->offset = 0;
+        info->big_endian = false;
+        src->unpacks = true;
+        src->reader_bytes += band_of(r).bytes;
+    }
+
+    src->path = fbp_strdup(below->path);
+    if (!src->path)
+        FBP_TRY_GOTO(fbp_fail_nomem(strlen(below->path), "a path"));
+    FBP_TRY_GOTO(fbp_inputs_add_all(&src->inputs, &below->inputs, 0));
+    *out = src;
+    return FBP_OK;
+fail:
+    fbp_source_close(&src);
+    return st;
+}
+
+/* Index in the stored image of pixel k of the block of pixel (row, column). */
+static size_t place(const struct fbp_reduction *r, size_t row, size_t column, size_t k)
+{
+    return (r->first[1] + row * r->bin[1] + k / r->bin[0]) * r->stored.n_columns + r->first[0] +
+           column * r->bin[0] + k % r->bin[0];
+}
+
+/* In place: no pixel of a block has a smaller index than the pixel that the block becomes. */
+void fbp_reduce_image(const struct fbp_reduction *r, const unsigned char *bad, double *image)
+{
+    for (size_t row = 0, to = 0; row < r->panel.n_rows; row++)
+        for (size_t c = 0; c < r->panel.n_columns; c++, to++) {
+            double sum = 0, n = 0;
+            for (size_t k = 0; k < r->bin[0] * r->bin[1]; k++)
+                if (!bad || !bad[place(r, row, c, k)]) {
+                    sum += image[place(r, row, c, k)];
+                    n++;
+                }
+            image[to] = n > 0 ? sum / n : 0;
+        }
+}
+
+void fbp_reduce_mask(const struct fbp_reduction *r, unsigned char *bad)
+{
+    for (size_t row = 0, to = 0; row < r->panel.n_rows; row++)
+        for (size_t c = 0; c < r->panel.n_columns; c++, to++) {
+            bool good = false;
+            for (size_t k = 0; k < r->bin[0] * r->bin[1]; k++)
+                good |= !bad[place(r, row, c, k)];
+            bad[to] = !good;
+        }
+}

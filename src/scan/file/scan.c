@@ -1,0 +1,501 @@
+/* A scan in memory: what it assumes, its notes, its files and images; copying and clearing it, and
+ * remarks about its volume.  Public functions of fbp/scan.h, and helpers for all readers. */
+#include "scan/file/scan.h"
+
+#include "array/array.h"
+#include "array/reads.h"
+#include "base/base.h"
+#include "base/text.h"
+#include "base/math.h"
+#include "geometry/kind.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void clear_assumed(struct fbp_assumed *a)
+{
+    free(a->key);
+    free(a->value);
+    free(a->why);
+    free(a->file);
+}
+
+void fbp_scan_free(struct fbp_scan *scan)
+{
+    free(scan->views);
+    free(scan->path);
+    free(scan->projections);
+    free(scan->dark);
+    free(scan->flat);
+    free(scan->bad_pixels);
+    free(scan->depths);
+    free(scan->plane_weights);
+    free(scan->reference);
+    fbp_preparation_free(scan->preparation);
+    free(scan->corrections);
+    fbp_images_free(scan->images);
+    free(scan->note);
+    for (size_t i = 0; i < scan->n_files; i++)
+        free(scan->files[i]);
+    free(scan->files);
+    for (size_t i = 0; i < scan->n_assumed; i++)
+        clear_assumed(&scan->assumed[i]);
+    free(scan->assumed);
+    *scan = (struct fbp_scan){.struct_size = sizeof *scan};
+}
+
+/* A struct_size of 0 means that the scan was never used. */
+void fbp_scan_clear(struct fbp_scan *scan)
+{
+    struct fbp_scan own;
+
+    if (!scan || scan->struct_size == 0 || FBP_TAKE(scan, &own, scan) != FBP_OK)
+        return;
+    fbp_scan_free(&own);
+    FBP_GIVE(scan, scan, &own);
+}
+
+static fbp_status copy_text(char **out, const char *text)
+{
+    *out = text ? fbp_strdup(text) : NULL;
+    return text && !*out ? fbp_fail_nomem(strlen(text), "a copy of a scan") : FBP_OK;
+}
+
+static fbp_status copy_list(void *out, const void *list, size_t n, size_t size)
+{
+    void *copy = NULL;
+
+    if (list && n > 0)
+        FBP_TRY(fbp_calloc(&copy, n, size, "a copy of a scan"));
+    if (copy)
+        memcpy(copy, list, n * size);
+    memcpy(out, &copy, sizeof copy);
+    return FBP_OK;
+}
+
+static fbp_status copy_pointers(struct fbp_scan *to, const struct fbp_scan *from)
+{
+    const size_t n = from->n_views;
+
+    FBP_TRY(copy_text(&to->path, from->path));
+    FBP_TRY(copy_text(&to->projections, from->projections));
+    FBP_TRY(copy_text(&to->dark, from->dark));
+    FBP_TRY(copy_text(&to->flat, from->flat));
+    FBP_TRY(copy_text(&to->bad_pixels, from->bad_pixels));
+    FBP_TRY(copy_text(&to->reference, from->reference));
+    FBP_TRY(copy_text(&to->note, from->note));
+    if (from->n_files > 0)
+        FBP_TRY(fbp_calloc((void **)&to->files, from->n_files, sizeof *to->files, "a scan"));
+    for (; to->n_files < from->n_files; to->n_files++)
+        FBP_TRY(copy_text(&to->files[to->n_files], from->files[to->n_files]));
+
+    FBP_TRY(copy_list(&to->views, from->views, n, sizeof *from->views));
+    FBP_TRY(copy_list(&to->depths, from->depths, n, sizeof *from->depths));
+    FBP_TRY(copy_list(&to->plane_weights, from->plane_weights, n, sizeof *from->plane_weights));
+    FBP_TRY(fbp_preparation_copy(&to->preparation, from->preparation));
+    if (from->preparation)
+        FBP_TRY(copy_list(&to->preparation->places, from->preparation->places,
+                          from->preparation->n_samples, sizeof(double)));
+    if (from->corrections) {
+        struct fbp_corrections own;
+        FBP_TRY(fbp_corrections_of(from, &own));
+        own.struct_size = sizeof own;
+        FBP_TRY(copy_list(&to->corrections, &own, 1, sizeof own));
+    }
+    FBP_TRY(fbp_images_copy(&to->images, from->images));
+    for (size_t i = 0; i < from->n_assumed; i++) {
+        const struct fbp_assumed *a = &from->assumed[i];
+        FBP_TRY(fbp_scan_assume(to, a->file, a->key, a->value, a->why));
+    }
+    return FBP_OK;
+}
+
+fbp_status fbp_scan_copy(struct fbp_scan *out, const struct fbp_scan *given)
+{
+    struct fbp_scan from, to;
+
+    fbp_message_clear();
+    FBP_TRY(FBP_CHECK(scan, out));
+    FBP_TRY(FBP_TAKE(scan, &from, given));
+    to = from;
+    to.path = to.projections = to.dark = to.flat = to.bad_pixels = to.reference = to.note = NULL;
+    to.views = NULL;
+    to.depths = to.plane_weights = NULL;
+    to.preparation = NULL;
+    to.corrections = NULL;
+    to.images = NULL;
+    to.files = NULL;
+    to.assumed = NULL;
+    to.n_files = to.n_assumed = 0;
+    const fbp_status st = copy_pointers(&to, &from);
+    if (st == FBP_OK)
+        FBP_GIVE(scan, out, &to);
+    else
+        fbp_scan_free(&to);
+    return st;
+}
+
+/* Assumptions and notes. */
+
+fbp_status fbp_scan_assume(struct fbp_scan *scan, const char *file, const char *key,
+                           const char *value, const char *why)
+{
+    struct fbp_assumed *list =
+        realloc(scan->assumed, (scan->n_assumed + 1) * sizeof *scan->assumed);
+    struct fbp_assumed one = {fbp_strdup(key), value ? fbp_strdup(value) : NULL, fbp_strdup(why),
+                              fbp_strdup(file)};
+
+    if (list)
+        scan->assumed = list;
+    if (!list || !one.key || !one.why || !one.file || (value && !one.value)) {
+        clear_assumed(&one);
+        return fbp_fail_nomem(strlen(key) + strlen(why), "what is assumed");
+    }
+    scan->assumed[scan->n_assumed++] = one;
+    return FBP_OK;
+}
+
+void fbp_scan_settle(struct fbp_scan *scan, const char *key)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < scan->n_assumed; i++)
+        if (strcmp(scan->assumed[i].key, key) == 0)
+            clear_assumed(&scan->assumed[i]);
+        else
+            scan->assumed[kept++] = scan->assumed[i];
+    scan->n_assumed = kept;
+}
+
+void fbp_scan_confirm(struct fbp_scan *scan, const char *key)
+{
+    FBP_GIVEN_ELSE(, key);
+    struct fbp_scan own;
+
+    fbp_message_clear();
+    if (FBP_TAKE(scan, &own, scan) != FBP_OK)
+        return;
+    fbp_scan_settle(&own, key);
+    FBP_GIVE(scan, scan, &own);
+}
+
+/* Append to buf[n], of which `at` characters are used; returns the length of all. */
+static size_t put(char *buf, size_t n, size_t at, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+static size_t put(char *buf, size_t n, size_t at, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (at >= n)
+        return at;
+    va_start(ap, fmt);
+    const int more = vsnprintf(buf + at, n - at, fmt, ap);
+    va_end(ap);
+    return at + (size_t)(more > 0 ? more : 0);
+}
+
+/* A scan file can be edited: its entries are short, and one remedy follows them.  For files of
+ * other programs each entry says why. */
+size_t fbp_scan_assumed(const struct fbp_scan *given, char *buf, size_t n)
+{
+    struct fbp_scan whole, *const scan = &whole;
+    size_t at = 0;
+
+    if (n > 0)
+        FBP_GIVEN_ELSE(0, buf);
+    if (n > 0)
+        buf[0] = '\0';
+    if (FBP_TAKE(scan, scan, given) != FBP_OK)
+        return 0;
+    const char *file = NULL;
+    for (size_t i = 0; i < scan->n_assumed; i++) {
+        const struct fbp_assumed *a = &scan->assumed[i];
+        const bool editable = fbp_has_extension(a->file, ".json");
+        const bool starts = !file || strcmp(a->file, file) != 0;
+        const bool ends =
+            i + 1 == scan->n_assumed || strcmp(scan->assumed[i + 1].file, a->file) != 0;
+        if (starts)
+            at = put(buf, n, at, "%s%s%s: ", at ? "; " : "", a->file,
+                     editable ? " assumes what nobody has confirmed" : " does not say");
+        at = put(buf, n, at, "%s%s", starts ? "" : ", ", a->key);
+        if (a->value)
+            at = put(buf, n, at, editable ? " %s" : ", taken as %s", a->value);
+        if (!editable)
+            at = put(buf, n, at, " (%s)", a->why);
+        if (editable && ends)
+            at = put(buf, n, at,
+                     ": put right what is wrong, remove what is right from \"assumed\" there");
+        file = a->file;
+    }
+    return scan->n_assumed;
+}
+
+fbp_status fbp_scan_note(struct fbp_scan *scan, const char *note)
+{
+    char *both = fbp_format("%s%s%s", scan->note ? scan->note : "", scan->note ? "; " : "", note);
+
+    if (!both)
+        return fbp_fail_nomem(strlen(note), "a note");
+    free(scan->note);
+    scan->note = both;
+    return FBP_OK;
+}
+
+fbp_status fbp_scan_note_ignored(struct fbp_scan *scan, const char *file, const char *key,
+                                 const char *value, const char *remedy)
+{
+    char *note = fbp_format("%s: %s = %.60s is not applied: %s", file, key, value, remedy);
+    const fbp_status st = note ? fbp_scan_note(scan, note) : fbp_fail_nomem(strlen(file), "a note");
+
+    free(note);
+    return st;
+}
+
+/* Files that the scan is read from. */
+
+fbp_status fbp_scan_add_file(struct fbp_scan *scan, const char *path)
+{
+    struct fbp_inputs files = {scan->files, scan->n_files, scan->n_files};
+    const fbp_status st = fbp_inputs_add(&files, path);
+
+    scan->files = files.names;
+    scan->n_files = files.n;
+    return st;
+}
+
+fbp_status fbp_scan_inputs(struct fbp_inputs *out, const struct fbp_scan *scan,
+                           const struct fbp_source *projections)
+{
+    struct fbp_raw raw = scan->raw;
+
+    FBP_TRY(fbp_inputs_add(out, scan->path));
+    for (size_t i = 0; i < scan->n_files; i++)
+        FBP_TRY(fbp_inputs_add(out, scan->files[i]));
+    if (projections)
+        FBP_TRY(fbp_inputs_add_all(out, &projections->inputs, 0));
+    else
+        FBP_TRY(fbp_inputs_add_array(out, scan->projections, &raw));
+    FBP_TRY(fbp_inputs_add_array(out, scan->reference, NULL));
+    if (scan->preparation)
+        FBP_TRY(fbp_inputs_add_array(out, scan->preparation->profile, NULL));
+    raw.n[2] = 0; /* headerless images: any number of them */
+    FBP_TRY(fbp_inputs_add_array(out, scan->dark, &raw));
+    FBP_TRY(fbp_inputs_add_array(out, scan->flat, &raw));
+    return fbp_inputs_add_array(out, scan->bad_pixels, &raw);
+}
+
+static fbp_status add_all(struct fbp_inputs *all, const void *scan)
+{
+    return fbp_scan_inputs(all, scan, NULL);
+}
+
+bool fbp_scan_reads(const struct fbp_scan *given, const char *file)
+{
+    FBP_GIVEN_ELSE(false, file);
+    struct fbp_scan scan;
+    struct fbp_inputs named = {0};
+    fbp_status st = FBP_OK;
+    bool hit = true;
+
+    fbp_message_clear();
+    if (FBP_TAKE(scan, &scan, given) != FBP_OK)
+        return true;
+    const char *const names[] = {scan.path,
+                                 scan.projections,
+                                 scan.dark,
+                                 scan.flat,
+                                 scan.bad_pixels,
+                                 scan.reference,
+                                 scan.preparation ? scan.preparation->profile : NULL};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        FBP_TRY_GOTO(fbp_inputs_add(&named, names[i]));
+    for (size_t i = 0; i < scan.n_files; i++)
+        FBP_TRY_GOTO(fbp_inputs_add(&named, scan.files[i]));
+    hit = fbp_inputs_hit(&named, add_all, &scan, file);
+fail:
+    fbp_inputs_clear(&named);
+    return st != FBP_OK || hit;
+}
+
+/* Images. */
+
+const double *fbp_scan_image(const struct fbp_scan *scan, enum fbp_image which)
+{
+    return scan->images ? scan->images->pixels[which] : NULL;
+}
+
+bool fbp_scan_has_image(const struct fbp_scan *scan, enum fbp_image which)
+{
+    const char *const files[FBP_IMAGES] = {scan->dark, scan->flat, scan->bad_pixels};
+
+    return files[which] || fbp_scan_image(scan, which);
+}
+
+bool fbp_images_fit(const struct fbp_images *images, const struct fbp_panel *panel)
+{
+    return images->panel.n_columns == panel->n_columns && images->panel.n_rows == panel->n_rows;
+}
+
+const char *fbp_image_name(enum fbp_image which)
+{
+    static const char *const names[FBP_IMAGES] = {"dark", "flat", "bad_pixels"};
+
+    return names[which];
+}
+
+fbp_status fbp_images_copy(struct fbp_images **out, const struct fbp_images *images)
+{
+    struct fbp_images *copy = NULL;
+    fbp_status st;
+
+    *out = NULL;
+    if (!images)
+        return FBP_OK;
+    FBP_TRY(fbp_calloc((void **)&copy, 1, sizeof *copy, "images"));
+    copy->panel = images->panel;
+    for (int i = 0; i < FBP_IMAGES; i++) {
+        const size_t bytes = images->panel.n_columns * images->panel.n_rows * sizeof(double);
+        if (!images->pixels[i])
+            continue;
+        FBP_TRY_GOTO(fbp_alloc((void **)&copy->pixels[i], bytes, "an image"));
+        memcpy(copy->pixels[i], images->pixels[i], bytes);
+    }
+    *out = copy;
+    return FBP_OK;
+fail:
+    fbp_images_free(copy);
+    return st;
+}
+
+void fbp_images_free(struct fbp_images *images)
+{
+    if (!images)
+        return;
+    for (int i = 0; i < FBP_IMAGES; i++)
+        fbp_free(images->pixels[i]);
+    free(images);
+}
+
+fbp_status fbp_scan_use_image(struct fbp_scan *given, enum fbp_image which, fbp_source *source)
+{
+    struct fbp_scan own, *const scan = &own;
+    struct fbp_reduction r;
+    double *pixels = NULL;
+    fbp_status st;
+
+    fbp_message_clear();
+    FBP_TRY(FBP_TAKE(scan, scan, given));
+    FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
+    FBP_TRY(fbp_check_choice("which", which, FBP_IMAGE_LAST));
+    fbp_reduction_of(scan, &r);
+    const struct fbp_panel *panel = &r.stored;
+    if (source) {
+        const size_t *n = fbp_source_info(source)->n;
+        if (n[0] != panel->n_columns || n[1] != panel->n_rows || n[2] == 0)
+            return FBP_INVALID("%s: has %zu columns and %zu rows, the views %zu and %zu: give the "
+                               "picture that belongs to this scan",
+                               fbp_image_name(which), n[0], n[1], panel->n_columns, panel->n_rows);
+        FBP_TRY(fbp_alloc((void **)&pixels, panel->n_columns * panel->n_rows * sizeof *pixels,
+                          "an image"));
+        FBP_TRY_GOTO(fbp_source_mean(source, pixels));
+        if (!scan->images) {
+            FBP_TRY_GOTO(fbp_calloc((void **)&scan->images, 1, sizeof *scan->images, "images"));
+            scan->images->panel = *panel;
+        }
+    }
+
+    char **const files[FBP_IMAGES] = {&scan->dark, &scan->flat, &scan->bad_pixels};
+    free(*files[which]);
+    *files[which] = NULL;
+    if (scan->images) {
+        fbp_free(scan->images->pixels[which]);
+        scan->images->pixels[which] = pixels;
+    }
+    FBP_GIVE(scan, given, scan);
+    return FBP_OK;
+fail:
+    fbp_free(pixels);
+    return st;
+}
+
+struct fbp_views fbp_scan_views(const struct fbp_scan *scan)
+{
+    FBP_GIVEN_ELSE(((struct fbp_views){.n = 0}), scan);
+    return (struct fbp_views){scan->kind, scan->n_views, scan->panel, scan->views};
+}
+
+bool fbp_scan_is_intensity(const struct fbp_scan *given)
+{
+    struct fbp_scan scan;
+
+    if (FBP_TAKE(scan, &scan, given) != FBP_OK)
+        return false;
+    return fbp_scan_has_image(&scan, FBP_IMAGE_DARK) || fbp_scan_has_image(&scan, FBP_IMAGE_FLAT) ||
+           scan.i0 > 0;
+}
+
+/* Distance along x and y from the axis to the middle of the farther side.  The corners of a square
+ * volume usually lie outside the round field of view, which needs no warning. */
+static double side_reach(const struct fbp_grid *g, const double axis[3])
+{
+    double reach = 0;
+
+    for (int i = 0; i < 2; i++)
+        reach = fmax(reach, fmax(fabs(fbp_grid_coordinate(g, i, 0) - axis[i]),
+                                 fabs(fbp_grid_coordinate(g, i, (double)g->n[i] - 1) - axis[i])));
+    return reach;
+}
+
+/* Remark 0 (width of the volume), 1 (its height) or 2 (given weights) in buf; "": none. */
+static void remark(const struct fbp_scan *scan, const struct fbp_geometry_facts *f,
+                   const struct fbp_grid *g, int which, char *buf, size_t n)
+{
+    struct fbp_grid usual;
+    double sum = 0;
+
+    buf[0] = '\0';
+    for (size_t k = 0; scan->plane_weights && k < scan->n_views; k++)
+        sum += scan->plane_weights[k] / (2 * FBP_PI);
+    if (which == 2 && scan->plane_weights && fabs(sum - 1) > 1e-6)
+        snprintf(buf, n, "the weights add up to %.6g of 2 pi: values come out so much too large",
+                 sum);
+    if (which == 2 || !g || fbp_grid_default(fbp_scan_views(scan), &usual) != FBP_OK)
+        return;
+    const double *z = f->fov_half_height_mm, slack = 0.51 * g->voxel_mm[2];
+    const double lo = fbp_grid_coordinate(g, 2, 0),
+                 hi = lo + (double)(g->n[2] - 1) * g->voxel_mm[2];
+    const double *const axis = usual.centre_mm, reach = side_reach(g, axis);
+    const double most = fmax(f->fov_radius_mm, side_reach(&usual, axis));
+    const double end = (double)usual.n[2] / 2 * usual.voxel_mm[2];
+    const double first = fmin(z[0], usual.centre_mm[2] - end);
+    const double last = fmax(z[1], usual.centre_mm[2] + end);
+    if (which == 0 && reach > most + 0.51 * fmax(g->voxel_mm[0], g->voxel_mm[1]))
+        snprintf(buf, n,
+                 "the volume reaches %.5g mm from the axis, the field of view %.5g mm: values "
+                 "beyond it are not right: give a smaller volume, or --mask 0",
+                 reach, f->fov_radius_mm);
+    if (which == 1 && scan->panel.n_rows > 1 && (lo < first - slack || hi > last + slack))
+        snprintf(buf, n,
+                 "the volume has slices from z = %.5g to %.5g mm, but all views see the axis from "
+                 "%.5g to %.5g mm: slices beyond are not right: give a smaller volume, or --mask 0",
+                 lo, hi, z[0], z[1]);
+}
+
+bool fbp_scan_remark(const struct fbp_scan *given, const struct fbp_geometry_facts *given_facts,
+                     const struct fbp_grid *volume, size_t i, char *buf, size_t n)
+{
+    FBP_GIVEN_ELSE(false, buf);
+    struct fbp_scan scan;
+    struct fbp_geometry_facts facts;
+
+    if (FBP_TAKE(scan, &scan, given) != FBP_OK ||
+        FBP_TAKE(geometry_facts, &facts, given_facts) != FBP_OK)
+        return false;
+    for (int which = 0; which < 3; which++) {
+        remark(&scan, &facts, volume, which, buf, n);
+        if (buf[0] && i-- == 0)
+            return true;
+    }
+    return !scan.filtered && fbp_geometry_remark(&facts, i, buf, n);
+}

@@ -1,0 +1,355 @@
+/* ASTRA's projection geometries, read and written in two forms.  JSON: the dictionary of
+ * create_proj_geom(), with lists for arrays.  NPY or plain text: vectors, 12 numbers per view, the
+ * source (parallel: the rays' direction), the panel's centre, the steps from column to column and
+ * from row to row.  Nothing in a file of vectors tells it from 3x4 matrices or from the other kind
+ * of beam: its format must be named.
+ * ASTRA, python/astra/creators.py and functions.py (geom_2vec),
+ * src/ConeVecProjectionGeometry3D.cpp, src/ParallelVecProjectionGeometry3D.cpp. */
+#include "scan/format/importers.h"
+
+#include "array/array.h"
+#include "array/file/bytes.h"
+#include "base/base.h"
+#include "base/text.h"
+#include "base/math.h"
+#include "scan/file/text.h"
+
+#include <string.h>
+
+enum { WIDTH = 12 };
+
+/* Views from vectors[n][12]; out->kind is set.  Directions of parallel rays may have any length. */
+static fbp_status make_views(struct fbp_scan *out, const char *path,
+                             const struct fbp_geometry_known *known, const double *vectors,
+                             size_t n)
+{
+    FBP_TRY(fbp_geometry_make_views(out, path, known, n));
+    for (size_t k = 0; k < n; k++) {
+        struct fbp_view *view = &out->views[k];
+        const double *v = vectors + WIDTH * k;
+        memcpy(view->s, v, sizeof view->s);
+        memcpy(view->d, v + 3, sizeof view->d);
+        memcpy(view->u, v + 6, sizeof view->u);
+        memcpy(view->v, v + 9, sizeof view->v);
+        for (int i = 0; i < WIDTH; i++)
+            if (!isfinite(v[i]))
+                return FBP_INVALID("%s: view %zu: number %d is not finite: correct it", path, k, i);
+        if (!fbp_kind_has_source(out->kind) && !(fbp_normalise(view->s) > 0))
+            return FBP_INVALID("%s: view %zu: its rays have no direction: correct it", path, k);
+    }
+    return FBP_OK;
+}
+
+static void vector_of(const struct fbp_view *view, double out[WIDTH])
+{
+    memcpy(out, view->s, sizeof view->s);
+    memcpy(out + 3, view->d, sizeof view->d);
+    memcpy(out + 6, view->u, sizeof view->u);
+    memcpy(out + 9, view->v, sizeof view->v);
+}
+
+/* JSON. */
+
+static const struct {
+    const char *name;
+    enum fbp_kind kind;
+    bool flat, vectors; /* flat: one row in the plane z = 0 */
+} types[] = {
+    {"cone", FBP_CONE, false, false},      {"parallel3d", FBP_PARALLEL, false, false},
+    {"cone_vec", FBP_CONE, false, true},   {"parallel3d_vec", FBP_PARALLEL, false, true},
+    {"fanflat", FBP_CONE, true, false},    {"parallel", FBP_PARALLEL, true, false},
+    {"fanflat_vec", FBP_CONE, true, true}, {"parallel_vec", FBP_PARALLEL, true, true},
+};
+enum { CONE, PARALLEL3D, CONE_VEC, PARALLEL3D_VEC, N_TYPES = N_OF(types) };
+
+static fbp_status need_number(const struct fbp_json *o, const char *key,
+                              const struct fbp_range *range, double *out)
+{
+    size_t n = 0;
+
+    FBP_TRY(fbp_json_numbers(o, key, range, 1, 1, out, &n));
+    return n ? FBP_OK : fbp_json_missing(o, key, "create_proj_geom() puts it there");
+}
+
+static fbp_status circle_views(const struct fbp_json *o, bool flat, struct fbp_scan *out,
+                               const struct fbp_geometry_known *known)
+{
+    const struct fbp_range to_axis = {0, FBP_DISTANCE_MM_MAX, false,
+                                      "a number from 0 to 1e12 (mm)"};
+    struct fbp_upright p = {0};
+    double *angles = NULL, to_panel = 0;
+    size_t n = 0;
+
+    FBP_TRY(
+        need_number(o, flat ? "DetectorWidth" : "DetectorSpacingX", &fbp_range_pitch, &p.pitch[0]));
+    p.pitch[1] = p.pitch[0];
+    if (!flat)
+        FBP_TRY(need_number(o, "DetectorSpacingY", &fbp_range_pitch, &p.pitch[1]));
+    if (fbp_kind_has_source(out->kind)) {
+        FBP_TRY(need_number(o, "DistanceOriginSource", &fbp_range_distance, &p.sod));
+        FBP_TRY(need_number(o, "DistanceOriginDetector", &to_axis, &to_panel));
+        p.sdd = p.sod + to_panel;
+    }
+    FBP_TRY(fbp_json_list(o, "ProjectionAngles", &fbp_range_finite, &angles, &n));
+    fbp_status st = fbp_geometry_make_views(out, o->file, known, n);
+    for (size_t k = 0; st == FBP_OK && k < n; k++) {
+        p.alpha_rad = angles[k];
+        fbp_upright_view(&p, out->kind, &out->views[k]);
+    }
+    free(angles);
+    return st;
+}
+
+static fbp_status vector_views(const struct fbp_json *o, bool flat, struct fbp_scan *out,
+                               const struct fbp_geometry_known *known)
+{
+    double *list = NULL, *vectors = NULL;
+    size_t n = 0;
+    fbp_status st;
+
+    FBP_TRY(fbp_json_table(o, "Vectors", flat ? 6 : WIDTH, &list, &n));
+    if (!flat) {
+        st = make_views(out, o->file, known, list, n);
+        free(list);
+        return st;
+    }
+    /* x and y of source or ray, panel, step from column to column; the row is as high as columns
+     * are wide. */
+    FBP_TRY_GOTO(fbp_calloc((void **)&vectors, n, WIDTH * sizeof *vectors, "vectors"));
+    for (size_t k = 0; k < n; k++) {
+        const double *from = list + 6 * k;
+        double *to = vectors + WIDTH * k;
+        for (size_t i = 0; i < 6; i++)
+            to[i / 2 * 3 + i % 2] = from[i];
+        to[11] = hypot(from[4], from[5]);
+    }
+    st = make_views(out, o->file, known, vectors, n);
+fail:
+    free(vectors);
+    free(list);
+    return st;
+}
+
+static fbp_status read_json(const struct fbp_json *o, struct fbp_scan *out,
+                            const struct fbp_geometry_known *known)
+{
+    const char *names[N_TYPES];
+    size_t type = N_TYPES;
+    double columns = 0, rows = 1;
+
+    for (size_t i = 0; i < N_TYPES; i++)
+        names[i] = types[i].name;
+    if (!cJSON_IsObject(o->object))
+        return FBP_INVALID("%s: expected an object in braces: save the dictionary", o->file);
+    FBP_TRY(fbp_json_choice(o, "type", names, N_TYPES, &type));
+    if (type == N_TYPES)
+        return fbp_json_missing(o, "type", "create_proj_geom() puts it there");
+    const bool flat = types[type].flat;
+    out->kind = types[type].kind;
+    out->row_order = FBP_ROWS_BOTTOM_UP;
+    FBP_TRY(need_number(o, flat ? "DetectorCount" : "DetectorColCount", &fbp_range_side, &columns));
+    if (!flat)
+        FBP_TRY(need_number(o, "DetectorRowCount", &fbp_range_side, &rows));
+    out->panel = (struct fbp_panel){(size_t)columns, (size_t)rows};
+    return types[type].vectors ? vector_views(o, flat, out, known)
+                               : circle_views(o, flat, out, known);
+}
+
+static fbp_status load(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known)
+{
+    cJSON *root = NULL;
+
+    FBP_TRY(fbp_json_read(path, &root));
+    const struct fbp_json o = {path, "", root};
+    const fbp_status st = read_json(&o, out, known);
+    cJSON_Delete(root);
+    return st;
+}
+
+/* Is the scan one of ASTRA's circles?  Its FDK works with these alone. */
+static bool is_circle(const struct fbp_scan *scan, struct fbp_upright *first)
+{
+    for (size_t k = 0; k < scan->n_views; k++) {
+        struct fbp_upright p;
+        if (!fbp_upright_of(&scan->views[k], scan->kind, &p))
+            return false;
+        if (k == 0)
+            *first = p;
+        const double size = p.sod + p.sdd + p.pitch[0];
+        if (!(fbp_is_close(p.sod, first->sod, size) && fbp_is_close(p.sdd, first->sdd, size) &&
+              fbp_is_close(p.tau, 0, size) && fbp_is_close(p.height, 0, size) &&
+              fbp_is_close(p.shift[0], 0, size) && fbp_is_close(p.shift[1], 0, size) &&
+              fbp_is_close(p.tilt_rad, 0, 1) &&
+              fbp_is_close(p.pitch[0], first->pitch[0], p.pitch[0]) &&
+              fbp_is_close(p.pitch[1], first->pitch[1], p.pitch[1])))
+            return false;
+    }
+    return !fbp_kind_has_source(scan->kind) || first->sdd >= first->sod;
+}
+
+static fbp_status save(const struct fbp_scan *scan, const char *path)
+{
+    const bool source = fbp_kind_has_source(scan->kind);
+    struct fbp_upright p = {0}, view;
+    struct fbp_writer w;
+
+    const bool circle = is_circle(scan, &p);
+    FBP_TRY(fbp_writer_open_json(&w, path));
+    fbp_put_key_text(&w, "type", types[(circle ? CONE : CONE_VEC) + (source ? 0 : 1)].name);
+    fbp_put_key(&w, "DetectorRowCount");
+    fprintf(w.f, "%zu", scan->panel.n_rows);
+    fbp_put_key(&w, "DetectorColCount");
+    fprintf(w.f, "%zu", scan->panel.n_columns);
+    if (circle) {
+        fbp_put_key_number(&w, "DetectorSpacingX", p.pitch[0]);
+        fbp_put_key_number(&w, "DetectorSpacingY", p.pitch[1]);
+        if (source) {
+            fbp_put_key_number(&w, "DistanceOriginSource", p.sod);
+            fbp_put_key_number(&w, "DistanceOriginDetector", p.sdd - p.sod);
+        }
+    }
+    fbp_put_key(&w, circle ? "ProjectionAngles" : "Vectors");
+    double angle = p.alpha_rad, vector[WIDTH];
+    for (size_t k = 0; k < scan->n_views; k++) {
+        if (!circle) {
+            vector_of(&scan->views[k], vector);
+            fbp_put_row(&w, k, vector, WIDTH);
+            continue;
+        }
+        fbp_upright_of(&scan->views[k], scan->kind, &view);
+        angle = fbp_near_angle(view.alpha_rad, angle);
+        fputs(k == 0 ? "[\n    " : k % 4 ? ", " : ",\n    ", w.f);
+        fbp_put_number(&w, angle);
+    }
+    fputs("\n  ]", w.f);
+    return fbp_writer_close(&w, FBP_OK);
+}
+
+const struct fbp_geometry_format fbp_geometry_astra = {
+    .name = "astra",
+    .about = "ASTRA's projection geometry, a dictionary as JSON",
+    .extensions = ".json",
+    .words = {"\"DetectorColCount\"", "\"DetectorRowCount\"", "\"DetectorSpacingX\"",
+              "\"DetectorCount\"", "\"ProjectionAngles\""},
+    .load = load,
+    .save = save,
+    .saves = FBP_KINDS_OF_LINES,
+};
+
+/* Vectors in NPY or plain text. */
+
+static fbp_status load_npy(const char *path, double **out, size_t *n)
+{
+    fbp_source *src = NULL;
+    float row[WIDTH];
+    fbp_status st;
+
+    FBP_TRY(fbp_source_open(&src, path, NULL));
+    const struct fbp_array_info *info = fbp_source_info(src);
+    if (info->n[0] != WIDTH || info->n[2] != 1 || (info->type != FBP_F64 && info->type != FBP_F32))
+        FBP_TRY_GOTO(FBP_INVALID(
+            "%s: holds %zu x %zu x %zu %s: expected 12 float64 a view, an array of views x 12",
+            src->path, info->n[2], info->n[1], info->n[0], fbp_type_name(info->type)));
+    *n = info->n[1];
+    FBP_TRY_GOTO(fbp_calloc((void **)out, *n, WIDTH * sizeof **out, "vectors"));
+    if (info->type == FBP_F64)
+        FBP_TRY_GOTO(fbp_source_read_as_is(src, 0, 1, 0, *n, *out));
+    for (size_t k = 0; info->type == FBP_F32 && k < *n; k++) {
+        FBP_TRY_GOTO(fbp_source_read(src, 0, 1, k, 1, row));
+        for (size_t i = 0; i < WIDTH; i++)
+            (*out)[WIDTH * k + i] = (double)row[i];
+    }
+fail:
+    fbp_source_close(&src);
+    return st;
+}
+
+static fbp_status load_vectors(struct fbp_scan *out, const char *path,
+                               const struct fbp_geometry_known *known, enum fbp_kind kind)
+{
+    double *vectors = NULL;
+    size_t n = 0;
+
+    FBP_TRY(fbp_geometry_need_panel(path, known, &out->panel));
+    fbp_status st = fbp_has_extension(path, ".npy") ? load_npy(path, &vectors, &n)
+                                                    : fbp_matrices_load(path, &vectors, &n);
+    out->kind = kind;
+    out->row_order = FBP_ROWS_BOTTOM_UP;
+    if (st == FBP_OK)
+        st = make_views(out, path, known, vectors, n);
+    free(vectors);
+    return st;
+}
+
+static fbp_status load_cone(struct fbp_scan *out, const char *path,
+                            const struct fbp_geometry_known *known)
+{
+    return load_vectors(out, path, known, FBP_CONE);
+}
+
+static fbp_status load_parallel(struct fbp_scan *out, const char *path,
+                                const struct fbp_geometry_known *known)
+{
+    return load_vectors(out, path, known, FBP_PARALLEL);
+}
+
+static fbp_status save_vectors(const struct fbp_scan *scan, const char *path)
+{
+    const bool npy = fbp_has_extension(path, ".npy");
+    const char *separator = fbp_has_extension(path, ".csv") ? "," : " ";
+    struct fbp_writer w;
+    double v[WIDTH];
+
+    FBP_TRY(fbp_writer_open(&w, path));
+    if (npy) { /* 10 bytes, and a header that ends at 128 to align the samples */
+        char header[128];
+        memset(header, ' ', sizeof header);
+        const int n = snprintf(header, sizeof header,
+                               "{'descr': '<f8', 'fortran_order': False, 'shape': (%zu, 12), }",
+                               scan->n_views);
+        header[n] = ' ';
+        header[117] = '\n';
+        fwrite("\x93NUMPY\x01\x00\x76\x00", 1, 10, w.f);
+        fwrite(header, 1, 118, w.f);
+    }
+    for (size_t k = 0; k < scan->n_views; k++) {
+        vector_of(&scan->views[k], v);
+        for (int i = 0; i < WIDTH; i++) {
+            w.not_finite = w.not_finite || !isfinite(v[i]);
+            if (npy)
+                continue;
+            fputs(i ? separator : "", w.f);
+            fbp_put_number(&w, v[i]);
+        }
+        if (npy && fbp_is_foreign(false))
+            fbp_swap_bytes(v, sizeof *v, WIDTH);
+        if (npy)
+            fwrite(v, sizeof *v, WIDTH, w.f);
+        else
+            fputc('\n', w.f);
+    }
+    return fbp_writer_close(&w, FBP_OK);
+}
+
+const struct fbp_geometry_format fbp_geometry_astra_cone = {
+    .name = "astra-cone-vec",
+    .about = "ASTRA's cone_vec, 12 numbers a view",
+    .extensions = ".npy .csv .txt",
+    .by_name_only = true,
+    .load = load_cone,
+    .save = save_vectors,
+    .saves = FBP_KIND_BIT(FBP_CONE),
+    .instead = {[FBP_PARALLEL] = "the beam is parallel: write astra-parallel-vec"},
+};
+
+const struct fbp_geometry_format fbp_geometry_astra_parallel = {
+    .name = "astra-parallel-vec",
+    .about = "ASTRA's parallel3d_vec, 12 numbers a view",
+    .extensions = ".npy .csv .txt",
+    .by_name_only = true,
+    .load = load_parallel,
+    .save = save_vectors,
+    .saves = FBP_KIND_BIT(FBP_PARALLEL),
+    .instead = {[FBP_CONE] = "the beam is a cone: write astra-cone-vec"},
+};

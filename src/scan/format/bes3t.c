@@ -1,0 +1,208 @@
+/*
+ * Importer of EPR images of Bruker's spectrometers (BES3T, array/format/bes3t/) as scans of plane
+ * integrals: field sweeps under gradients G (cos a sin b, sin a sin b, cos b), a and b = first (1 +
+ * 2 k), a faster.  The field of a point is that of the sweep plus its gradient's: as the field
+ * rises, the samples run against the gradient.
+ */
+#include "scan/format/importers.h"
+
+#include "array/array.h"
+#include "array/format/bes3t/bes3t.h"
+#include "base/base.h"
+#include "base/text.h"
+#include "base/math.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const char gradients[] = "grdUnit"; /* the device */
+
+struct image {
+    size_t n_alpha, n_beta;
+    double first_alpha, first_beta; /* degrees */
+    double gradient;                /* G/cm */
+    double step;                    /* G */
+};
+
+/* Step of the field axis [G]: equal steps from XMIN over XWID, or positions in a file beside. */
+static fbp_status read_field(struct fbp_scan *out, const struct fbp_bes3t *d,
+                             const struct fbp_bes3t_samples *s, double *step)
+{
+    static const struct {
+        const char *name;
+        double gauss;
+    } units[] = {{"G", 1}, {"mT", 10}, {"T", 1e4}};
+    const char *type = fbp_bes3t_text(d, "DESC", "XTYP"), *unit = fbp_bes3t_text(d, "DESC", "XUNI");
+    const bool listed = type && strcmp(type, "IGD") == 0;
+    const size_t n = s->n[0];
+    size_t u = 0;
+
+    if (type && !listed && strcmp(type, "IDX") != 0)
+        return FBP_UNSUPPORTED("%s: XTYP: found \"%.20s\", expected IDX or IGD, a field axis: give "
+                               "the directions and \"spacing_mm\" in a scan file",
+                               d->path, type);
+    if (!unit)
+        return fbp_bes3t_missing(d, "DESC", "XUNI");
+    while (u < sizeof units / sizeof *units && strcmp(unit, units[u].name) != 0)
+        u++;
+    if (u == sizeof units / sizeof *units)
+        return FBP_UNSUPPORTED("%s: XUNI: found \"%.20s\", expected a field in G, mT or T: give "
+                               "the directions and \"spacing_mm\" in a scan file",
+                               d->path, unit);
+
+    if (listed) {
+        struct fbp_axis axis = {0};
+        double *places = NULL;
+        char *file = NULL;
+        fbp_status st;
+        FBP_TRY_GOTO(fbp_calloc((void **)&places, n, sizeof *places, "an axis"));
+        FBP_TRY_GOTO(fbp_bes3t_places(d, s, &file, places));
+        FBP_TRY_GOTO(fbp_scan_add_file(out, file));
+        st = fbp_preparation_places(d->path, "the axis in its .XGF", out->preparation, places, n,
+                                    &axis);
+        *step = axis.step;
+    fail:
+        free(places);
+        free(file);
+        FBP_TRY(st);
+    } else {
+        double first = 0, width = 0;
+        FBP_TRY(fbp_bes3t_number(d, "DESC", "XMIN", &first, NULL));
+        FBP_TRY(fbp_bes3t_number(d, "DESC", "XWID", &width, NULL));
+        if (n < 2 || !(fabs(width) > 0))
+            return FBP_INVALID("%s: XPTS is %zu and XWID %g: two points or more and a width that "
+                               "is not 0 are needed",
+                               d->path, n, width);
+        *step = width / (double)(n - 1);
+    }
+    *step *= units[u].gauss;
+    return FBP_OK;
+}
+
+static fbp_status read_image(struct fbp_scan *scan, const struct fbp_bes3t *d,
+                             const struct fbp_bes3t_samples *s, struct image *out)
+{
+    const char *type = fbp_bes3t_text(d, gradients, "ImageType");
+    const bool spl = fbp_bes3t_text(d, "SPL", "GRAD") != NULL;
+
+    if (!type)
+        type = fbp_bes3t_text(d, "SPL", "IMTY");
+    if (!type)
+        return FBP_INVALID("%s: has no ImageType (device grdUnit): it is no image, name it as an "
+                           "array in a scan file: \"projections\": \"FILE:sinogram\"",
+                           d->path);
+    if (strcasecmp(type, "3D") != 0)
+        return FBP_UNSUPPORTED(
+            "%s: ImageType: found \"%.20s\", expected 3D: gradients in one plane make no volume",
+            d->path, type);
+    FBP_TRY(read_field(scan, d, s, &out->step));
+    FBP_TRY(fbp_bes3t_number(d, spl ? "SPL" : gradients, spl ? "GRAD" : "AnglePsi", &out->gradient,
+                             NULL));
+    if (!(out->gradient > 0))
+        return FBP_INVALID(
+            "%s: %s: found a gradient of %g G/cm, expected one above 0: correct the file", d->path,
+            spl ? "GRAD" : "AnglePsi", out->gradient);
+
+    /* Angles in degrees; for the slower one, the file usually holds only the number. */
+    FBP_TRY(fbp_bes3t_count(d, gradients, "NrOfAlpha", &out->n_alpha));
+    FBP_TRY(fbp_bes3t_count(d, gradients, "NrOfBeta", &out->n_beta));
+    FBP_TRY(fbp_bes3t_number(d, gradients, "FirstAlpha", &out->first_alpha, NULL));
+    out->first_beta = out->n_beta == out->n_alpha ? out->first_alpha : 90 / (double)out->n_beta;
+    if (fbp_bes3t_text(d, gradients, "FirstBeta"))
+        FBP_TRY(fbp_bes3t_number(d, gradients, "FirstBeta", &out->first_beta, NULL));
+    if (!(fabs(out->first_alpha) > 0 && fabs(out->first_beta) > 0))
+        return FBP_INVALID("%s: FirstAlpha is %g and FirstBeta %g degrees, expected the half of a "
+                           "step: correct the file",
+                           d->path, out->first_alpha, out->first_beta);
+    if (out->n_alpha * out->n_beta != s->n[1] * s->n[2])
+        return FBP_INVALID("%s: NrOfAlpha x NrOfBeta are %zu x %zu gradients, but YPTS x ZPTS are "
+                           "%zu x %zu spectra: is the measurement complete?",
+                           d->path, out->n_alpha, out->n_beta, s->n[1], s->n[2]);
+    return FBP_OK;
+}
+
+/* The cube that the image was measured for, if the file holds it in mm or cm. */
+static fbp_status read_volume(const struct fbp_bes3t *d, struct fbp_grid *out)
+{
+    const char *unit = "";
+    double side = 0;
+    size_t n = 0;
+
+    if (!fbp_bes3t_text(d, gradients, "NPixel") || !fbp_bes3t_text(d, gradients, "FieldOfView"))
+        return FBP_OK;
+    FBP_TRY(fbp_bes3t_count(d, gradients, "NPixel", &n));
+    FBP_TRY(fbp_bes3t_number(d, gradients, "FieldOfView", &side, &unit));
+    side *= strncmp(unit, "cm", 2) == 0 ? 10 : 1;
+    if (!(side > 0) || (strncmp(unit, "mm", 2) != 0 && strncmp(unit, "cm", 2) != 0))
+        return FBP_INVALID("%s: FieldOfView: found \"%.20s\", expected a length in mm or cm",
+                           d->path, fbp_bes3t_text(d, gradients, "FieldOfView"));
+    for (int i = 0; i < 3; i++) {
+        out->n[i] = n;
+        out->voxel_mm[i] = side / (double)n;
+    }
+    return FBP_OK;
+}
+
+static fbp_status take(struct fbp_scan *out, const struct fbp_bes3t *d,
+                       const struct fbp_geometry_known *known)
+{
+    struct fbp_bes3t_samples samples;
+    struct image image = {0};
+    fbp_source *source = NULL;
+
+    FBP_TRY(fbp_bes3t_samples(d, &samples));
+    FBP_TRY(fbp_preparation_copy(&out->preparation, known->preparation));
+    FBP_TRY(read_image(out, d, &samples, &image));
+    FBP_TRY(fbp_geometry_make_views(out, d->path, known, samples.n[1] * samples.n[2]));
+    out->kind = FBP_PLANES;
+    out->panel = (struct fbp_panel){samples.n[0], 1};
+    if (out->preparation) {
+        out->preparation->n_samples = samples.n[0];
+        FBP_TRY(fbp_preparation_check(d->path, out->preparation, samples.n[0]));
+        if (out->preparation->fft > 0)
+            return FBP_UNSUPPORTED(
+                "%s: prepare: fft: a field sweep has spectra, no time traces: leave it out",
+                d->path);
+    }
+
+    const double degree = FBP_PI / 180, sign = image.step > 0 ? -1 : 1;
+    const double spacing = 10 * fabs(image.step) / image.gradient; /* mm */
+    const double first = -((double)out->panel.n_columns - 1) / 2 * spacing;
+    for (size_t k = 0; k < out->n_views; k++) {
+        const size_t i = k % image.n_alpha, j = k / image.n_alpha;
+        const double a = degree * image.first_alpha * (double)(1 + 2 * i),
+                     b = degree * image.first_beta * (double)(1 + 2 * j);
+        const double n[3] = {sign * cos(a) * sin(b), sign * sin(a) * sin(b), sign * cos(b)};
+        fbp_plane_view(n, spacing, first, out->panel.n_columns, &out->views[k]);
+    }
+    FBP_TRY(read_volume(d, &out->volume));
+
+    out->projections = fbp_format("%s:sinogram", d->path);
+    if (!out->projections)
+        return fbp_fail_nomem(strlen(d->path), "a path");
+    FBP_TRY(fbp_source_open(&source, out->projections, NULL)); /* the samples can be read */
+    fbp_source_close(&source);
+    return fbp_scan_assume(out, d->path, "reference", "none",
+                           "spectra of a field sweep are divided by the one without a gradient");
+}
+
+static fbp_status load(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known)
+{
+    struct fbp_bes3t d;
+    fbp_status st = fbp_bes3t_load(&d, path);
+
+    if (st == FBP_OK)
+        st = take(out, &d, known);
+    fbp_bes3t_clear(&d);
+    return st;
+}
+
+const struct fbp_geometry_format fbp_geometry_bes3t = {
+    .name = "bes3t",
+    .about = "EPR image of Bruker's spectrometers: gradients, field axis, spectra",
+    .extensions = ".dsc",
+    .detect = fbp_bes3t_detect,
+    .load = load,
+};

@@ -1,0 +1,722 @@
+/* Importer of CTSimU scenarios and metadata, format versions 0.9 to 1.2 (BAM and others).  Its
+ * toolbox is the reference: stage, source and detector are frames (centre, u, v = w x u, w) in the
+ * world; the stage turns about its w and carries the volume, whose x, y, z are its u, v, w.  A
+ * scenario and the metadata of the projections that were simulated from it are two files that
+ * belong together. */
+#include "scan/format/importers.h"
+
+#include "array/array.h"
+#include "array/file/bytes.h"
+#include "array/stack_names.h"
+#include "base/base.h"
+#include "base/text.h"
+#include "base/math.h"
+#include "geometry/view.h"
+#include "scan/file/text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SCENARIO_TYPE "CTSimU Scenario"
+#define METADATA_TYPE "CTSimU Metadata"
+
+/* Values: numbers with a unit that may drift. */
+
+/* A part of a document; `at` is NULL if it is absent. */
+struct part_of {
+    const char *file;
+    const char *name; /* for messages */
+    const cJSON *at;
+};
+
+enum unit { NUMBER, MM, RAD };
+
+static const char *const xyz[3] = {"x", "y", "z"}, *const uvw[3] = {"u", "v", "w"};
+
+/* The member at a path such as "stage.center"; NULL if it is absent or null. */
+static const cJSON *get(const cJSON *root, const char *path)
+{
+    char key[64];
+
+    while (root && *path) {
+        const size_t n = strcspn(path, ".");
+        if (n >= sizeof key)
+            return NULL;
+        memcpy(key, path, n);
+        key[n] = '\0';
+        root = cJSON_GetObjectItemCaseSensitive(root, key);
+        path += n + (path[n] == '.');
+    }
+    return cJSON_IsNull(root) ? NULL : root;
+}
+
+/* A text that is not empty, or NULL. */
+static const char *get_text(const cJSON *root, const char *path)
+{
+    const cJSON *item = get(root, path);
+
+    return cJSON_IsString(item) && item->valuestring[0] ? item->valuestring : NULL;
+}
+
+/* Is the value the text a or b? */
+static bool is_either(const cJSON *value, const char *a, const char *b)
+{
+    return cJSON_IsString(value) &&
+           (strcmp(value->valuestring, a) == 0 || strcmp(value->valuestring, b) == 0);
+}
+
+static bool is_type(const cJSON *root, const char *type)
+{
+    const cJSON *found = get(root, "file.file_type");
+
+    return cJSON_IsString(found) && strcmp(found->valuestring, type) == 0;
+}
+
+static fbp_status wrong(const struct part_of *in, const char *key, const char *what)
+{
+    return FBP_INVALID("%s: %s%s%s: %s", in->file, in->name, *key ? "." : "", key, what);
+}
+
+/* A number, or {"value", "unit", "drifts"}, in mm or radians.  *found false: absent.  Drifts that
+ * are known to the reconstruction are refused, others are ignored. */
+static fbp_status read_number(const struct part_of *in, const char *key, enum unit unit,
+                              double *out, bool *found)
+{
+    static const struct {
+        const char *name;
+        enum unit unit;
+        double factor;
+    } units[] = {
+        {"nm", MM, 1e-6}, {"um", MM, 1e-3}, {"mm", MM, 1},   {"cm", MM, 10},
+        {"dm", MM, 100},  {"m", MM, 1000},  {"rad", RAD, 1}, {"deg", RAD, FBP_PI / 180},
+    };
+    const cJSON *item = get(in->at, key), *drifts = NULL;
+    const cJSON *value = cJSON_IsObject(item) ? get(item, "value") : item;
+    const cJSON *unit_name = cJSON_IsObject(item) ? get(item, "unit") : NULL;
+    /* the unit that the toolbox assumes for a number without one */
+    const char *name = unit == RAD ? "deg" : "mm";
+    double scale = unit == NUMBER ? 1 : 0;
+
+    *found = false;
+    if (!value)
+        return FBP_OK;
+    if (!cJSON_IsNumber(value) || !isfinite(value->valuedouble))
+        return wrong(in, key, "expected a number");
+    if (unit_name && cJSON_IsString(unit_name))
+        name = unit_name->valuestring;
+    for (size_t i = 0; i < N_OF(units); i++)
+        if (units[i].unit == unit && strcmp(units[i].name, name) == 0)
+            scale = units[i].factor;
+    if (!(scale > 0))
+        return wrong(in, key,
+                     unit == MM ? "expected a unit of length: nm, um, mm, cm, dm or m"
+                                : "expected a unit of angle: deg or rad");
+    drifts = get(item, "drifts");
+    const cJSON *drift = cJSON_IsArray(drifts) ? drifts->child : drifts;
+    for (; drift; drift = cJSON_IsArray(drifts) ? drift->next : NULL)
+        if (!cJSON_IsFalse(get(drift, "known_to_reconstruction")))
+            return FBP_UNSUPPORTED("%s: %s.%s: drifts that are known to the reconstruction are not "
+                                   "supported: give the views in a scan file",
+                                   in->file, in->name, key);
+    *out = value->valuedouble * scale;
+    *found = true;
+    return FBP_OK;
+}
+
+/* A whole number from 1 to 1e6 that must be present. */
+static fbp_status read_count(const struct part_of *in, const char *key, size_t *out)
+{
+    double x = 0;
+    bool found;
+
+    FBP_TRY(read_number(in, key, NUMBER, &x, &found));
+    if (!found || !(x >= 1 && x <= 1e6 && x == floor(x)))
+        return wrong(in, key, "expected a whole number from 1 to 1000000");
+    *out = (size_t)x;
+    return FBP_OK;
+}
+
+/* Numbers of three members: all of them, or none (*found false). */
+static fbp_status read_vector(const struct part_of *in, const char *const axes[3], enum unit unit,
+                              double out[3], bool *found)
+{
+    int n = 0;
+
+    for (int i = 0; i < 3; i++) {
+        bool one;
+        FBP_TRY(read_number(in, axes[i], unit, &out[i], &one));
+        n += one;
+    }
+    *found = n == 3;
+    return n == 0 || n == 3 ? FBP_OK : wrong(in, "", "one of three coordinates is missing");
+}
+
+/* Scenarios: the frames of stage, source and detector in every view. */
+
+enum { MAX_DEVIATIONS = 32 };
+
+/* A coordinate system in the world. */
+struct frame {
+    double c[3], axis[3][3]; /* centre; unit u, v, w */
+};
+
+/* A move of a part, along or about the axes that it has after the moves before. */
+struct deviation {
+    bool turns;
+    bool axis_is_local, pivot_is_local;
+    double axis[3], pivot[3], amount; /* mm, rad */
+};
+
+struct part {
+    struct frame at;
+    size_t n_deviations;
+    struct deviation deviations[MAX_DEVIATIONS];
+};
+
+struct scenario {
+    struct part stage, source, detector;
+    bool parallel;
+    size_t n_views;
+    double pitch[2], start, stop; /* mm; rad, counter-clockwise about the stage's w */
+    bool includes_stop;
+};
+
+/* A vector of the part's own axes in the world. */
+static void to_world(const struct frame *f, const double a[3], double out[3])
+{
+    const double in[3] = {a[0], a[1], a[2]};
+
+    for (int i = 0; i < 3; i++)
+        out[i] = in[0] * f->axis[0][i] + in[1] * f->axis[1][i] + in[2] * f->axis[2][i];
+}
+
+static void turn_frame(struct frame *f, const double axis[3], double angle, const double pivot[3])
+{
+    double R[9], arm[3];
+
+    fbp_turn_about(axis, angle, R);
+    fbp_axpy(f->c, -1, pivot, arm);
+    fbp_turned(R, arm, arm);
+    fbp_axpy(pivot, 1, arm, f->c);
+    for (int i = 0; i < 3; i++)
+        fbp_turned(R, f->axis[i], f->axis[i]);
+}
+
+/* The frame of a part in one view; `angle` of the stage, 0 for the others. */
+static struct frame place(const struct part *p, double angle)
+{
+    struct frame f = p->at;
+    double axis[3], pivot[3];
+
+    turn_frame(&f, p->at.axis[2], angle, p->at.c);
+    for (size_t i = 0; i < p->n_deviations; i++) {
+        const struct deviation *d = &p->deviations[i];
+        if (d->axis_is_local)
+            to_world(&f, d->axis, axis);
+        else
+            memcpy(axis, d->axis, sizeof axis);
+        fbp_normalise(axis);
+        if (!d->turns) {
+            fbp_axpy(f.c, d->amount, axis, f.c);
+            continue;
+        }
+        memcpy(pivot, d->pivot, sizeof pivot);
+        if (d->pivot_is_local) {
+            to_world(&f, d->pivot, pivot);
+            fbp_axpy(f.c, 1, pivot, pivot);
+        }
+        turn_frame(&f, axis, d->amount, pivot);
+    }
+    return f;
+}
+
+/* Member `key` of a part; name: room for its name in messages. */
+static struct part_of member(const struct part_of *in, const char *key, char name[120])
+{
+    snprintf(name, 120, "%.90s.%.28s", in->name, key);
+    return (struct part_of){in->file, name, get(in->at, key)};
+}
+
+/* A direction or point in x, y, z of the world or u, v, w of the part. */
+static fbp_status read_free_vector(const struct part_of *in, enum unit unit, double out[3],
+                                   bool *is_local)
+{
+    bool found;
+
+    FBP_TRY(read_vector(in, xyz, unit, out, &found));
+    *is_local = !found;
+    if (!found)
+        FBP_TRY(read_vector(in, uvw, unit, out, &found));
+    return found ? FBP_OK : wrong(in, "", "expected coordinates x, y, z or u, v, w");
+}
+
+static fbp_status read_deviation(const struct part_of *in, struct part *part)
+{
+    static const char names[] = "xyzuvw";
+    const cJSON *type = get(in->at, "type"), *axis = get(in->at, "axis");
+    struct deviation *d = &part->deviations[part->n_deviations];
+    char name[120];
+    bool found;
+
+    if (cJSON_IsFalse(get(in->at, "known_to_reconstruction")))
+        return FBP_OK; /* a fault of the simulated scan that the reconstruction must not use */
+    if (!is_either(type, "translation", "rotation"))
+        return wrong(in, "type", "expected \"translation\" or \"rotation\"");
+    if (part->n_deviations == MAX_DEVIATIONS)
+        return wrong(in, "", "there are more than 32: put them together");
+    *d = (struct deviation){.turns = type->valuestring[0] == 'r', .pivot_is_local = true};
+
+    const char *which = cJSON_IsString(axis) && axis->valuestring[0] && !axis->valuestring[1]
+                            ? strchr(names, axis->valuestring[0])
+                            : NULL;
+    if (which) {
+        d->axis_is_local = which - names >= 3;
+        d->axis[(which - names) % 3] = 1;
+    } else {
+        if (!cJSON_IsObject(axis))
+            return wrong(in, "axis", "expected x, y, z, u, v, w or a vector of them");
+        const struct part_of vector = member(in, "axis", name);
+        FBP_TRY(read_free_vector(&vector, NUMBER, d->axis, &d->axis_is_local));
+        if (!(fbp_norm(d->axis) > 0))
+            return wrong(in, "axis", "has no direction");
+    }
+    if (get(in->at, "pivot")) {
+        const struct part_of pivot = member(in, "pivot", name);
+        FBP_TRY(read_free_vector(&pivot, MM, d->pivot, &d->pivot_is_local));
+    }
+    FBP_TRY(read_number(in, "amount", d->turns ? RAD : MM, &d->amount, &found));
+    if (!found)
+        return wrong(in, "amount", "is missing: expected a length or an angle");
+    part->n_deviations++;
+    return FBP_OK;
+}
+
+static fbp_status read_part(const char *file, const cJSON *root, const char *path, struct part *out)
+{
+    static const char *const directions[] = {"vector_u", NULL, "vector_w"};
+    const struct part_of in = {file, path, get(root, path)};
+    char name[120];
+    const struct part_of at = member(&in, get(in.at, "center") ? "center" : "centre", name);
+    struct frame *f = &out->at;
+    bool found;
+
+    if (!in.at)
+        return FBP_INVALID("%s: %s is missing: is it a complete scenario?", file, path);
+    FBP_TRY(read_vector(&at, xyz, MM, f->c, &found));
+    if (!found)
+        return wrong(&in, "center", "expected x, y, z in the world");
+    for (int i = 0; i < 3; i += 2) {
+        const struct part_of vector = member(&in, directions[i], name);
+        FBP_TRY(read_vector(&vector, xyz, NUMBER, f->axis[i], &found));
+        if (!found || !(fbp_normalise(f->axis[i]) > 0))
+            return wrong(&in, directions[i], "expected a direction x, y, z in the world");
+    }
+    if (!(fabs(fbp_dot(f->axis[0], f->axis[2])) < 1e-6))
+        return wrong(&in, "vector_u", "is not at right angles to vector_w");
+    fbp_cross(f->axis[2], f->axis[0], f->axis[1]);
+
+    const cJSON *old = get(in.at, "deviation");
+    if (old && !cJSON_IsFalse(get(old, "known_to_reconstruction")))
+        return wrong(&in, "deviation",
+                     "is of a format before 0.9, which is not supported: save the scenario with a "
+                     "newer program");
+    struct part_of one = member(&in, "deviations", name);
+    if (one.at && !cJSON_IsArray(one.at))
+        return wrong(&in, "deviations", "expected a list");
+    for (one.at = one.at ? one.at->child : NULL; one.at; one.at = one.at->next)
+        FBP_TRY(read_deviation(&one, out));
+    return FBP_OK;
+}
+
+/* Kind, panel, pitch, number of views and angles. */
+static fbp_status read_acquisition(const char *file, const cJSON *root, struct scenario *s,
+                                   struct fbp_panel *panel)
+{
+    static const char *const keys[2][2] = {{"pixel_pitch.u", "pixel_binning.u"},
+                                           {"pixel_pitch.v", "pixel_binning.v"}};
+    const struct part_of source = {file, "geometry.source", get(root, "geometry.source")};
+    const struct part_of detector = {file, "detector", get(root, "detector")};
+    const struct part_of in = {file, "acquisition", get(root, "acquisition")};
+    const cJSON *type = get(source.at, "type"), *direction = get(in.at, "direction");
+    size_t *const sizes[2] = {&panel->n_columns, &panel->n_rows};
+    bool found, has_stop;
+
+    if (type && !is_either(type, "cone", "parallel"))
+        return wrong(&source, "type", "expected \"cone\" or \"parallel\"");
+    s->parallel = type && strcmp(type->valuestring, "parallel") == 0;
+    for (int i = 0; i < 2; i++) {
+        double bin = 1;
+        FBP_TRY(read_count(&detector, i ? "rows" : "columns", sizes[i]));
+        FBP_TRY(read_number(&detector, keys[i][0], MM, &s->pitch[i], &found));
+        if (!found || !(s->pitch[i] > 0))
+            return wrong(&detector, keys[i][0], "expected a length above 0");
+        FBP_TRY(read_number(&in, keys[i][1], NUMBER, &bin, &found));
+        if (!(fabs(bin - 1) < 1e-9))
+            return wrong(&in, keys[i][1],
+                         "binned pixels are not supported: give columns, rows and pitch of the "
+                         "binned ones, and 1 here");
+    }
+    FBP_TRY(read_count(&in, "number_of_projections", &s->n_views));
+    FBP_TRY(read_number(&in, "start_angle", RAD, &s->start, &found));
+    FBP_TRY(read_number(&in, "stop_angle", RAD, &s->stop, &has_stop));
+    if (!found || !has_stop)
+        return wrong(&in, found ? "stop_angle" : "start_angle", "is missing");
+    if (s->stop < s->start)
+        return wrong(&in, "stop_angle",
+                     "is below start_angle: swap them and give the direction as \"CW\"");
+    s->includes_stop = !cJSON_IsFalse(get(in.at, "include_final_angle"));
+    if (direction && !is_either(direction, "CW", "CCW"))
+        return wrong(&in, "direction", "expected \"CCW\" or \"CW\"");
+    if (direction && strcmp(direction->valuestring, "CW") == 0) {
+        s->start = -s->start;
+        s->stop = -s->stop;
+    }
+    return FBP_OK;
+}
+
+/* A vector of the world in the axes of a frame. */
+static void in_frame(const struct frame *f, const double a[3], double scale, double out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = scale * fbp_dot(f->axis[i], a);
+}
+
+/* Kind, views, panel and row order from a scenario. */
+static fbp_status read_scenario(struct fbp_scan *out, const char *file, const cJSON *root,
+                                const struct fbp_geometry_known *known)
+{
+    struct scenario s = {.n_views = 0};
+
+    FBP_TRY(read_part(file, root, "geometry.stage", &s.stage));
+    FBP_TRY(read_part(file, root, "geometry.source", &s.source));
+    FBP_TRY(read_part(file, root, "geometry.detector", &s.detector));
+    FBP_TRY(read_acquisition(file, root, &s, &out->panel));
+    out->kind = s.parallel ? FBP_PARALLEL : FBP_CONE;
+    FBP_TRY(fbp_geometry_make_views(out, file, known, s.n_views));
+
+    const size_t steps = s.n_views - (s.includes_stop && s.n_views > 1);
+    for (size_t k = 0; k < s.n_views; k++) {
+        const double angle = s.start + (double)k * (s.stop - s.start) / (double)steps;
+        const struct frame stage = place(&s.stage, angle), source = place(&s.source, 0);
+        const struct frame panel = place(&s.detector, 0);
+        struct fbp_view *view = &out->views[k];
+        double from[3];
+        fbp_axpy(source.c, -1, stage.c, from);
+        if (s.parallel) /* the source's w is the direction of the rays */
+            in_frame(&stage, source.axis[2], -1, view->s);
+        else
+            in_frame(&stage, from, 1, view->s);
+        fbp_axpy(panel.c, -1, stage.c, from);
+        in_frame(&stage, from, 1, view->d);
+        in_frame(&stage, panel.axis[0], s.pitch[0], view->u);
+        in_frame(&stage, panel.axis[1], s.pitch[1], view->v);
+    }
+
+    /* Images start where v starts, usually at the top: reverse rows that run down, so that the
+     * views are as those of other formats. */
+    out->row_order = FBP_ROWS_BOTTOM_UP;
+    if (!(out->views[0].v[2] < -1e-9 * fbp_norm(out->views[0].v)))
+        return FBP_OK;
+    out->row_order = FBP_ROWS_TOP_DOWN;
+    for (size_t k = 0; k < out->n_views; k++)
+        for (int i = 0; i < 3; i++)
+            out->views[k].v[i] = -out->views[k].v[i];
+    return FBP_OK;
+}
+
+/* Metadata: files of projections, darks and flats, and their layout. */
+
+static bool is_tiff(const char *name)
+{
+    return fbp_has_extension(name, ".tif .tiff");
+}
+
+/* File k of a pattern such as "flat_%04d.raw". */
+static fbp_status file_is_there(const char *pattern, size_t k, bool *there)
+{
+    const char *at = strrchr(pattern, '%'), *end = at ? at + 1 : NULL;
+    int width = 0;
+
+    if (at && end[0] == '0' && isdigit((unsigned char)end[1])) {
+        width = end[1] - '0';
+        end += 2;
+    }
+    *there = false;
+    if (!at || *end != 'd')
+        return FBP_OK;
+    char *name = fbp_format("%.*s%0*zu%s", (int)(at - pattern), pattern, width, k, end + 1);
+    const fbp_status st = fbp_is_there(name, there);
+    free(name);
+    return st;
+}
+
+/* Path of n files.  Names with a %d count from 0, or from 1 if there is no file 0.  there: use the
+ * first files that are present, and return how many; NULL: all of them must be present. */
+static fbp_status name_files(const char *file, const char *name, size_t n, size_t *there,
+                             char **out)
+{
+    char *path = fbp_path_join(file, name);
+    bool zero, one, last = false;
+    fbp_status st;
+
+    if (!path)
+        return fbp_fail_nomem(strlen(name), "a path");
+    if (!strchr(name, '%')) {
+        *out = path;
+        return FBP_OK;
+    }
+    *out = NULL;
+    FBP_TRY_GOTO(file_is_there(path, 0, &zero));
+    FBP_TRY_GOTO(file_is_there(path, 1, &one));
+    const size_t first = !zero && one;
+    while (there && n > 1) {
+        FBP_TRY_GOTO(file_is_there(path, first + n - 1, &last));
+        if (last)
+            break;
+        n--;
+    }
+    if (there)
+        *there = n;
+    *out = fbp_format("%s %zu %zu", path, first, first + n - 1);
+    if (!*out)
+        st = fbp_fail_nomem(strlen(name), "a path");
+    else if (!fbp_stack_is(*out))
+        st = FBP_INVALID("%s: \"%s\" is no pattern of files: expected one %%d or %%04d in it", file,
+                         name);
+fail:
+    free(path);
+    return st;
+}
+
+static fbp_status read_raw(const struct part_of *in, const char *name, size_t n_views,
+                           struct fbp_raw *out, struct fbp_panel *panel)
+{
+    const char *type = get_text(in->at, "datatype"), *order = get_text(in->at, "byteorder");
+    const bool one_file = !strchr(name, '%');
+    double whole = 0, image = 0;
+    bool found;
+
+    FBP_TRY(read_count(in, "dimensions.x", &panel->n_columns));
+    FBP_TRY(read_count(in, "dimensions.y", &panel->n_rows));
+    if (is_tiff(name))
+        return FBP_OK; /* it has a header */
+    FBP_TRY(read_number(in, "headersize.file", NUMBER, &whole, &found));
+    FBP_TRY(read_number(in, "headersize.image", NUMBER, &image, &found));
+    if (!(whole >= 0 && image >= 0 && whole + image <= 0x1p40))
+        return wrong(in, "headersize", "expected numbers of bytes");
+    if (image > 0 && one_file && n_views > 1)
+        return wrong(in, "headersize.image",
+                     "a header before every image of one file is not supported: write one file an "
+                     "image, or none");
+    out->type = type ? fbp_type_from_name(type) : FBP_TYPE_NONE;
+    if (out->type == FBP_TYPE_NONE)
+        return wrong(in, "datatype", "expected such as \"uint16\" or \"float32\"");
+    if (order && strcmp(order, "little") != 0 && strcmp(order, "big") != 0)
+        return wrong(in, "byteorder", "expected \"little\" or \"big\"");
+    out->big_endian = order && order[0] == 'b';
+    out->header_bytes = (uint64_t)(whole + image);
+    out->n[0] = panel->n_columns;
+    out->n[1] = panel->n_rows;
+    out->n[2] = n_views;
+    return FBP_OK;
+}
+
+/* Darks or flats that are present, if they were not applied to the projections (*corrected). */
+static fbp_status read_images(const struct part_of *in, const char *field, const char *projections,
+                              struct fbp_scan *scan, char **out, bool *corrected)
+{
+    char key[64];
+    double number = 0;
+    bool found;
+
+    snprintf(key, sizeof key, "%s.projections_corrected", field);
+    *corrected = cJSON_IsTrue(get(in->at, key));
+    snprintf(key, sizeof key, "%s.filename", field);
+    const char *name = get_text(in->at, key);
+    snprintf(key, sizeof key, "%s.number", field);
+    FBP_TRY(read_number(in, key, NUMBER, &number, &found));
+    if (*corrected || !name || !(number >= 1))
+        return FBP_OK;
+    if (!(number <= 1e6 && number == floor(number)))
+        return wrong(in, key, "expected a whole number");
+    if (is_tiff(name) != is_tiff(projections))
+        return wrong(in, field, "is of another format than the projections: convert it");
+    const size_t n = (size_t)number;
+    size_t there = n;
+    FBP_TRY(name_files(in->file, name, n, &there, out));
+    if (there == n)
+        return FBP_OK;
+    char *note = fbp_format("%zu of the %zu files %s are there", there, n, name);
+    const fbp_status st = note ? fbp_scan_note(scan, note) : fbp_fail_nomem(strlen(name), "a note");
+    free(note);
+    return st;
+}
+
+/* Projections, darks, flats and volume from metadata, which must fit the scenario in *out. */
+static fbp_status read_metadata(struct fbp_scan *out, const char *file, const cJSON *root)
+{
+    static const char *const n_keys[3] = {"dimensions.x", "dimensions.y", "dimensions.z"};
+    static const char *const v_keys[3] = {"voxelsize.x", "voxelsize.y", "voxelsize.z"};
+    const struct part_of in = {file, "output.projections", get(root, "output.projections")};
+    const struct part_of volume = {file, "output.tomogram", get(root, "output.tomogram")};
+    const char *name = get_text(in.at, "filename"),
+               *bad = get_text(in.at, "bad_pixel_map.filename");
+    struct fbp_panel panel;
+    bool dark, flat, found, has_n;
+    double white = 0, size[3] = {0}, voxel[3] = {0};
+    size_t n = 0;
+
+    if (!name)
+        return wrong(&in, "filename", "is missing: name the projections");
+    FBP_TRY(read_count(&in, "number", &n));
+    if (n != out->n_views)
+        return FBP_INVALID("%s: %s.number: there are %zu projections, the scenario has %zu: they "
+                           "do not belong together",
+                           file, in.name, n, out->n_views);
+    FBP_TRY(read_raw(&in, name, n, &out->raw, &panel));
+    if (panel.n_columns != out->panel.n_columns || panel.n_rows != out->panel.n_rows)
+        return FBP_INVALID("%s: %s.dimensions: %zu x %zu pixels, the scenario has %zu x %zu: they "
+                           "do not belong together",
+                           file, in.name, panel.n_columns, panel.n_rows, out->panel.n_columns,
+                           out->panel.n_rows);
+    FBP_TRY(name_files(file, name, n, NULL, &out->projections));
+    FBP_TRY(read_images(&in, "dark_field", name, out, &out->dark, &dark));
+    FBP_TRY(read_images(&in, "flat_field", name, out, &out->flat, &flat));
+    if (flat && out->dark)
+        return wrong(&in, "dark_field",
+                     "the flat correction was applied and the dark one was not: start from the raw "
+                     "projections");
+    FBP_TRY(read_number(&in, "max_intensity", NUMBER, &white, &found));
+    if (!out->flat && found && white > 0)
+        out->i0 = white;
+    if (bad && !cJSON_IsTrue(get(in.at, "bad_pixel_map.projections_corrected")))
+        FBP_TRY(name_files(file, bad, 1, NULL, &out->bad_pixels));
+
+    /* The requested volume, about the iso-centre. */
+    FBP_TRY(read_vector(&volume, n_keys, NUMBER, size, &has_n));
+    FBP_TRY(read_vector(&volume, v_keys, MM, voxel, &found));
+    if (!has_n || !found)
+        return FBP_OK;
+    for (int i = 0; i < 3; i++)
+        if (!(size[i] >= 1 && size[i] <= 1e6 && size[i] == floor(size[i]) && voxel[i] > 0))
+            return wrong(&volume, "dimensions", "expected whole numbers, and voxels larger than 0");
+    for (int i = 0; i < 3; i++) {
+        out->volume.n[i] = (size_t)size[i];
+        out->volume.voxel_mm[i] = voxel[i];
+    }
+    return FBP_OK;
+}
+
+/* The pair of files. */
+
+/* A file beside another one; *out is NULL if it does not exist. */
+static fbp_status find(const char *base, const char *name, char **out)
+{
+    bool there = false;
+    char *path = fbp_path_join(base, name);
+    const fbp_status st = fbp_is_there(path, &there);
+
+    *out = there ? path : NULL;
+    if (!there)
+        free(path);
+    return st;
+}
+
+static fbp_status read_typed(const char *path, const char *type, cJSON **out)
+{
+    FBP_TRY(fbp_json_read(path, out));
+    if (is_type(*out, type))
+        return FBP_OK;
+    return FBP_INVALID("%s: file.file_type is not \"%s\": is it the right file?", path, type);
+}
+
+/* The metadata of "tetra.json" are "tetra_metadata.json", beside it or in projections/. */
+static fbp_status load_scenario(struct fbp_scan *out, const char *path, const cJSON *root,
+                                const struct fbp_geometry_known *known)
+{
+    static const char *const folders[] = {"", "projections/"};
+    const char *name = fbp_base_name(path), *dot = strrchr(name, '.');
+    const size_t n = dot ? (size_t)(dot - name) : strlen(name);
+    cJSON *metadata = NULL;
+    char *found = NULL;
+
+    FBP_TRY(read_scenario(out, path, root, known));
+    for (size_t i = 0; !found && i < N_OF(folders); i++) {
+        char *beside = fbp_format("%s%.*s_metadata.json", folders[i], (int)n, name);
+        const fbp_status st = beside ? find(path, beside, &found) : fbp_fail_nomem(n, "a path");
+        free(beside);
+        FBP_TRY(st);
+    }
+    if (!found)
+        return FBP_OK; /* a geometry without projections */
+    fbp_status st = read_typed(found, METADATA_TYPE, &metadata);
+    if (st == FBP_OK)
+        st = read_metadata(out, found, metadata);
+    if (st == FBP_OK)
+        st = fbp_scan_add_file(out, found);
+    cJSON_Delete(metadata);
+    free(found);
+    return st;
+}
+
+/* Metadata name their scenario: it is at that path, or under that name beside them, or embedded. */
+static fbp_status load_metadata(struct fbp_scan *out, const char *path, const cJSON *root,
+                                const struct fbp_geometry_known *known)
+{
+    const cJSON *name = get(root, "acquisition_geometry.path_to_CTSimU_JSON");
+    const cJSON *embedded = get(root, "simulation.ctsimu_scenario");
+    const char *slash = cJSON_IsString(name) ? strrchr(name->valuestring, '/') : NULL;
+    char *found = NULL;
+    cJSON *scenario = NULL;
+    fbp_status st;
+
+    if (cJSON_IsString(name))
+        FBP_TRY(find(path, name->valuestring, &found));
+    if (!found && slash)
+        FBP_TRY(find(path, slash + 1, &found));
+    if (found) {
+        st = read_typed(found, SCENARIO_TYPE, &scenario);
+        if (st == FBP_OK)
+            st = read_scenario(out, found, scenario, known);
+    } else if (embedded) {
+        st = read_scenario(out, path, embedded, known);
+    } else {
+        st = FBP_INVALID("%s: acquisition_geometry.path_to_CTSimU_JSON: %s is not there, and no "
+                         "scenario is embedded: put the scenario beside this file",
+                         path, cJSON_IsString(name) ? name->valuestring : "a scenario");
+    }
+    if (st == FBP_OK)
+        st = read_metadata(out, path, root);
+    if (st == FBP_OK && found)
+        st = fbp_scan_add_file(out, found);
+    cJSON_Delete(scenario);
+    free(found);
+    return st;
+}
+
+static fbp_status load(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known)
+{
+    cJSON *root = NULL;
+    fbp_status st;
+
+    FBP_TRY(fbp_json_read(path, &root));
+    if (is_type(root, METADATA_TYPE))
+        st = load_metadata(out, path, root, known);
+    else if (is_type(root, SCENARIO_TYPE))
+        st = load_scenario(out, path, root, known);
+    else
+        st = FBP_INVALID("%s: file.file_type: expected \"%s\" or \"%s\": is it one of CTSimU?",
+                         path, SCENARIO_TYPE, METADATA_TYPE);
+    cJSON_Delete(root);
+    return st;
+}
+
+const struct fbp_geometry_format fbp_geometry_ctsimu = {
+    .name = "ctsimu",
+    .about = "CTSimU scenarios and metadata",
+    .extensions = ".json",
+    .words = {SCENARIO_TYPE, METADATA_TYPE},
+    .load = load,
+};

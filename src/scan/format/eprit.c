@@ -1,0 +1,305 @@
+/* MAT files of EPR laboratories, prj*.mat, as scans of plane integrals, read and written: P
+ * [samples x delays x projections], real or complex, their axis B [samples], gradient vectors G
+ * [projections x 3] in G/cm; in files of this program also the unit of B and the requested volume.
+ * The frequency of a position t is 2.8025 MHz/G times gradient times t: one axis B serves all
+ * views, and views with closer samples have a stronger gradient. */
+#include "scan/format/importers.h"
+
+#include "array/array.h"
+#include "array/format/mat/mat5.h"
+#include "array/format/mat/mat_put.h"
+#include "array/sink.h"
+#include "base/base.h"
+#include "base/text.h"
+#include "base/math.h"
+#include "geometry/ranges.h"
+
+#include <string.h>
+
+static const char unit_name[] = "B_unit", mhz[] = "MHz";
+static const char size_name[] = "volume_size", voxel_name[] = "volume_voxel_mm",
+                  centre_name[] = "volume_centre_mm";
+
+/* Contents of a file; free b and g. */
+struct found {
+    size_t n_samples, n_delays, n_views, n_b, n_g;
+    double *b, *g;       /* g by columns */
+    char unit[8];        /* of B; "" if the file does not state it */
+    double volume[3][3]; /* sizes, voxels, centre; sizes 0: not stated */
+};
+
+/* Does a file have P, B and G? */
+static bool has_arrays(const struct fbp_mat *mat, struct found *out)
+{
+    const struct fbp_mat_array *p = fbp_mat_find(mat, "P"), *g = fbp_mat_find(mat, "G");
+
+    if (!p || (p->rank != 2 && p->rank != 3) || !fbp_mat_find(mat, "B") || !g || g->rank != 2 ||
+        g->sizes[1] != 3)
+        return false;
+    *out = (struct found){.n_samples = p->sizes[0],
+                          .n_delays = p->rank == 3 ? p->sizes[1] : 1,
+                          .n_views = p->sizes[p->rank - 1]};
+    return true;
+}
+
+static fbp_status read_list(const char *path, struct fbp_mat *mat, const char *name, double **out,
+                            size_t *n)
+{
+    struct fbp_mat_array *a;
+    fbp_status st = FBP_OK;
+
+    FBP_TRY(fbp_mat_read(mat, name, &a));
+    if (a && a->complex)
+        st = FBP_INVALID("%s: %s is complex: save its real part", path, name);
+    if (st == FBP_OK)
+        st = fbp_mat_numbers(path, name, a, out, n);
+    for (size_t i = 0; st == FBP_OK && i < *n; i++)
+        if (!isfinite((*out)[i]))
+            st = FBP_INVALID("%s: %s: number %zu is not finite: correct it", path, name, i);
+    fbp_mat_free(a);
+    return st;
+}
+
+static fbp_status read_file(const char *path, struct found *f)
+{
+    const char *const names[] = {size_name, voxel_name, centre_name};
+    struct fbp_mat *mat;
+    bool has_volume = true;
+    fbp_status st;
+
+    FBP_TRY(fbp_mat_open(path, &mat));
+    if (!has_arrays(mat, f))
+        FBP_TRY_GOTO(FBP_INVALID("%s: has no arrays P [samples x delays x projections], B and G "
+                                 "[projections x 3]: name its arrays in a scan file (docs/epr.md)",
+                                 path));
+    FBP_TRY_GOTO(fbp_mat_text(mat, unit_name, f->unit, sizeof f->unit));
+    for (int i = 0; i < 3 && has_volume; i++)
+        FBP_TRY_GOTO(fbp_mat_doubles(mat, names[i], f->volume[i], 3, &has_volume));
+    if (!has_volume)
+        memset(f->volume, 0, sizeof f->volume);
+    if (f->unit[0] && strcmp(f->unit, mhz) != 0)
+        FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: %s is \"%s\": B is read in %s: convert it", path,
+                                     unit_name, f->unit, mhz));
+    FBP_TRY_GOTO(read_list(path, mat, "B", &f->b, &f->n_b));
+    FBP_TRY_GOTO(read_list(path, mat, "G", &f->g, &f->n_g));
+    if (f->n_b != f->n_samples)
+        st = FBP_INVALID("%s: B has %zu numbers, but P %zu samples: they do not belong together",
+                         path, f->n_b, f->n_samples);
+    else if (f->n_g != 3 * f->n_views)
+        st = FBP_INVALID(
+            "%s: G has %zu gradients, but P %zu projections: they do not belong together", path,
+            f->n_g / 3, f->n_views);
+    else if (f->n_delays == 0)
+        st = FBP_INVALID("%s: P has no delays: it is empty", path);
+fail:
+    fbp_mat_close(mat);
+    return st;
+}
+
+/* The volume, if one is stated and possible. */
+static void take_volume(struct fbp_scan *out, const struct found *f)
+{
+    struct fbp_grid grid = {.n = {0}};
+
+    for (int i = 0; i < 3; i++) {
+        const double n = f->volume[0][i];
+        if (!(n >= 1 && n <= FBP_SIDE_MAX))
+            return;
+        grid.n[i] = (size_t)n;
+        grid.voxel_mm[i] = f->volume[1][i];
+        grid.centre_mm[i] = f->volume[2][i];
+    }
+    if (fbp_check_grid(&grid) == FBP_OK)
+        out->volume = grid;
+    else
+        fbp_message_clear();
+}
+
+static fbp_status take(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known, const struct found *f)
+{
+    struct fbp_axis axis;
+
+    FBP_TRY(fbp_preparation_copy(&out->preparation, known->preparation));
+    struct fbp_preparation *p = out->preparation;
+    if (p)
+        p->n_samples = f->n_samples;
+    FBP_TRY(fbp_preparation_places(path, "B", p, f->b, f->n_b, &axis));
+    if (p) /* an FFT takes B for times [us] and makes frequencies */
+        FBP_TRY(fbp_preparation_axis(path, p, &axis));
+    FBP_TRY(fbp_geometry_make_views(out, path, known, f->n_views));
+    out->kind = FBP_PLANES;
+    out->panel = (struct fbp_panel){axis.n, f->n_delays};
+
+    const double sign = axis.step > 0 ? 1 : -1;
+    for (size_t k = 0; k < f->n_views; k++) {
+        const double *g = f->g + k;
+        double n[3] = {sign * g[0], sign * g[f->n_views], sign * g[2 * f->n_views]};
+        const double length = fbp_normalise(n);
+        if (!(length > 0))
+            return FBP_INVALID(
+                "%s: G: gradient %zu is 0, which has no direction: leave that projection out", path,
+                k);
+        const double mm = sign * 10 / (FBP_MHZ_PER_GAUSS * length); /* per MHz */
+        fbp_plane_view(n, mm * axis.step, mm * axis.first, axis.n, &out->views[k]);
+    }
+    out->projections = fbp_format("%s:P?spectra", path);
+    if (!out->projections)
+        return fbp_fail_nomem(strlen(path), "a path");
+    take_volume(out, f);
+
+    const bool fft = p && p->fft;
+    if (f->unit[0] && fft)
+        return FBP_INVALID("%s: B is in %s: rows are spectra, which take no FFT: leave it out",
+                           path, f->unit);
+    if (f->unit[0])
+        return FBP_OK;
+    if (fft)
+        return fbp_scan_assume(out, path, "dwell_us", "B in us", "rows are taken for time traces");
+    return fbp_scan_assume(out, path, "spacing_mm", "B in MHz",
+                           "programs of laboratories write MHz where their documents say cm");
+}
+
+static fbp_status load(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known)
+{
+    struct found f = {0};
+    fbp_status st = read_file(path, &f);
+
+    if (st == FBP_OK)
+        st = take(out, path, known, &f);
+    free(f.b);
+    free(f.g);
+    return st;
+}
+
+/* Other programs store geometries in MAT files, too: only the arrays identify the format. */
+static fbp_status probe(const char *path, const unsigned char *head, size_t n, bool *is)
+{
+    struct fbp_mat *mat;
+    struct found f;
+
+    if (!fbp_mat_detect(path, head, n))
+        return FBP_OK;
+    FBP_TRY(fbp_mat_open(path, &mat));
+    *is = has_arrays(mat, &f);
+    fbp_mat_close(mat);
+    return FBP_OK;
+}
+
+const struct fbp_geometry_format fbp_geometry_eprit = {
+    .name = "eprit",
+    .about = "MAT file of an EPR image: P, B and G",
+    .extensions = ".mat",
+    .probe = probe,
+    .load = load,
+};
+
+/* Writing: fbp_scan_sink_prj(). */
+
+struct content {
+    const struct fbp_scan *scan;
+    double gradient; /* of the first view [G/cm] */
+};
+
+/* Direction, distance of samples, and the first one in units of that. */
+static double axis_of(const struct fbp_scan *scan, size_t k, double n[3], double *first)
+{
+    const struct fbp_view *view = &scan->views[k];
+
+    for (int i = 0; i < 3; i++)
+        n[i] = view->u[i];
+    const double tau = fbp_normalise(n);
+    *first = fbp_dot(view->d, n) / tau - ((double)scan->panel.n_columns - 1) / 2;
+    return tau;
+}
+
+static fbp_status layout(const void *context, const char *path, const struct fbp_array_info *info,
+                         struct fbp_layout *out)
+{
+    const struct content *c = context;
+    const struct fbp_scan *scan = c->scan;
+    const struct fbp_grid *grid = &scan->volume;
+    const size_t n_samples = info->n[0], n_views = info->n[2];
+    const size_t sizes[3] = {n_samples, info->n[1], n_views};
+    struct fbp_mat_maker m = {0};
+    double *b = NULL, n[3], first;
+    uint64_t bytes = 0;
+
+    FBP_TRY(fbp_mat_check_size(path, info, "a scan file (.json)", &bytes));
+    FBP_TRY(fbp_layout_one(out, path));
+    FBP_TRY(fbp_mat_spare_others(path, out->data_path));
+    FBP_TRY(fbp_calloc((void **)&b, n_samples + 3 * n_views, sizeof *b, "an axis"));
+    const fbp_status st = fbp_mat_begin(&m, n_samples + 3 * n_views);
+    if (st != FBP_OK) {
+        free(b);
+        return st;
+    }
+
+    /* B in MHz, then G by columns. */
+    double *g = b + n_samples;
+    const double tau = axis_of(scan, 0, n, &first);
+    const double step = tau / 10 * FBP_MHZ_PER_GAUSS * c->gradient;
+    for (size_t i = 0; i < scan->panel.n_columns; i++)
+        b[i] = (first + (double)i) * step;
+    for (size_t k = 0; k < n_views; k++) {
+        const double own = tau / axis_of(scan, k, n, &first) * c->gradient;
+        for (size_t i = 0; i < 3; i++)
+            g[i * n_views + k] = n[i] * own;
+    }
+    fbp_mat_put_doubles(&m, "B", b, n_samples, 1);
+    fbp_mat_put_text(&m, unit_name, mhz);
+    fbp_mat_put_doubles(&m, "G", g, n_views, 3);
+    if (grid->n[0] > 0) {
+        const double size[3] = {(double)grid->n[0], (double)grid->n[1], (double)grid->n[2]};
+        fbp_mat_put_doubles(&m, size_name, size, 1, 3);
+        fbp_mat_put_doubles(&m, voxel_name, grid->voxel_mm, 1, 3);
+        fbp_mat_put_doubles(&m, centre_name, grid->centre_mm, 1, 3);
+    }
+    fbp_mat_end(&m, "P", info->type, sizes, 3, bytes, out);
+    free(b);
+    return FBP_OK;
+}
+
+fbp_status fbp_scan_sink_prj(fbp_sink **out, const char *path, const struct fbp_scan *given,
+                             double gradient, const struct fbp_sink_params *params)
+{
+    static const struct fbp_sink_format prj = {.extensions = ".mat", .layout_with = layout};
+    static const double same = 1e-6; /* greatest difference of first samples, in their distance */
+
+    FBP_GIVEN(out, path);
+    struct fbp_scan scan;
+    struct fbp_sink_params own;
+    const struct content content = {&scan, gradient};
+    double n[3], first, at;
+
+    fbp_message_clear();
+    *out = NULL;
+    FBP_TRY(FBP_TAKE(scan, &scan, given));
+    if (params)
+        FBP_TRY(FBP_TAKE(sink_params, &own, params));
+    FBP_TRY(fbp_check_kind("scan.kind", scan.kind));
+    if (fbp_kind_of(scan.kind)->integral != FBP_OVER_PLANES)
+        return FBP_UNSUPPORTED("%s: a MAT file of this sort holds plane integrals (kind planes), "
+                               "not views of kind %s: write a scan file (.json)",
+                               path, fbp_kind_of(scan.kind)->name);
+    if (params && own.type != FBP_TYPE_NONE && own.type != FBP_F32 && own.type != FBP_F64)
+        return FBP_UNSUPPORTED("%s: views are float32 or float64, not %s", path,
+                               fbp_type_name(own.type));
+    FBP_TRY(fbp_check_scan(&scan));
+    FBP_TRY(fbp_check_range(&fbp_range_gradient, "gradient", gradient));
+    (void)axis_of(&scan, 0, n, &first);
+    for (size_t k = 1; k < scan.n_views; k++) {
+        (void)axis_of(&scan, k, n, &at);
+        if (!(fabs(at - first) <= same))
+            return FBP_UNSUPPORTED("%s: sample 0 is %.6g samples from the middle of the apparatus "
+                                   "in view %zu, and %.6g in view 0: such a file has one axis B "
+                                   "for all views: write a scan file (.json)",
+                                   path, at, k, first);
+    }
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info,
+        .n = {scan.panel.n_columns, scan.panel.n_rows, scan.n_views},
+    };
+    return fbp_sink_open_as(out, path, &info, params ? &own : NULL, &prj, &content);
+}

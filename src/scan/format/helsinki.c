@@ -1,0 +1,185 @@
+/* Importer of whole fan-beam scans of the University of Helsinki in MAT files: a struct with
+ * .sinogram and .parameters, as in the Helsinki Tomography Challenge 2022,
+ * doi:10.5281/zenodo.6984868. */
+#include "scan/format/importers.h"
+
+#include "array/format/mat/mat5.h"
+#include "base/base.h"
+#include "base/text.h"
+#include "base/math.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const double QUARTER_TURN_DEG = 90;
+
+/* Contents of a file; free(angles_deg). */
+struct found {
+    char name[FBP_MAT_NAME]; /* of the struct */
+    double sod_mm, sdd_mm, pitch_mm;
+    double columns; /* 0: not stated */
+    double *angles_deg;
+    size_t n_angles;
+};
+
+/* The first struct of a scan among the variables of a file; NULL: there is none. */
+static const struct fbp_mat_array *find_struct(const struct fbp_mat *mat)
+{
+    size_t n;
+    const struct fbp_mat_array *v = fbp_mat_list(mat, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (fbp_mat_field(&v[i], "sinogram") &&
+            fbp_mat_field(fbp_mat_field(&v[i], "parameters"), "distanceSourceOrigin"))
+            return &v[i];
+    return NULL;
+}
+
+static fbp_status positive(const char *path, const struct fbp_mat_array *parameters,
+                           const char *name, double *out)
+{
+    double *value = NULL;
+    size_t n = 0;
+
+    FBP_TRY(fbp_mat_numbers(path, name, fbp_mat_field(parameters, name), &value, &n));
+    *out = value[0];
+    free(value);
+    if (n == 1 && *out > 0 && isfinite(*out))
+        return FBP_OK;
+    return FBP_INVALID("%s: parameters.%s: expected one positive number", path, name);
+}
+
+static fbp_status read_parameters(const char *path, const struct fbp_mat_array *p, struct found *f)
+{
+    /* Lengths must be in mm, angles in degrees, and the beam must have a source. */
+    static const struct {
+        const char *name, *starts, *needed;
+        bool excluded; /* true: the text must not begin so; false: it must */
+    } words[] = {
+        {"distanceUnit", "mm", "mm", false},
+        {"pixelSizeUnit", "mm", "mm", false},
+        {"pixelSizePostUnit", "mm", "mm", false},
+        {"angleUnit", "deg", "degrees", false},
+        {"anglesUnit", "deg", "degrees", false},
+        {"geometryType", "par", "a beam with a source", true},
+    };
+    char text[40];
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        fbp_mat_text_of(fbp_mat_field(p, words[i].name), text, sizeof text);
+        const bool starts = strncasecmp(text, words[i].starts, strlen(words[i].starts)) == 0;
+        if (text[0] && starts == words[i].excluded)
+            return FBP_UNSUPPORTED("%s: parameters.%s is \"%s\", expected %s: convert the file",
+                                   path, words[i].name, text, words[i].needed);
+    }
+    FBP_TRY(positive(path, p, "distanceSourceOrigin", &f->sod_mm));
+    FBP_TRY(positive(path, p, "distanceSourceDetector", &f->sdd_mm));
+    /* pixelSizePost: the size after binning, as in the sinogram */
+    FBP_TRY(positive(path, p, fbp_mat_field(p, "pixelSizePost") ? "pixelSizePost" : "pixelSize",
+                     &f->pitch_mm));
+    if (fbp_mat_field(p, "numDetectorsPost"))
+        FBP_TRY(positive(path, p, "numDetectorsPost", &f->columns));
+    FBP_TRY(fbp_mat_numbers(path, "parameters.angles", fbp_mat_field(p, "angles"), &f->angles_deg,
+                            &f->n_angles));
+    for (size_t i = 0; i < f->n_angles; i++)
+        if (!isfinite(f->angles_deg[i]))
+            return FBP_INVALID("%s: angle %zu is not a number: correct the file", path, i);
+    return FBP_OK;
+}
+
+static fbp_status read_file(const char *path, struct found *f)
+{
+    struct fbp_mat_array *parameters = NULL;
+    struct fbp_mat *mat;
+    char member[FBP_MAT_NAME + 16];
+    fbp_status st;
+
+    FBP_TRY(fbp_mat_open(path, &mat));
+    const struct fbp_mat_array *top = find_struct(mat);
+    if (!top)
+        FBP_TRY_GOTO(
+            FBP_INVALID("%s: has neither a struct with .sinogram and "
+                        ".parameters.distanceSourceOrigin, nor P, B and G of an EPR image: name "
+                        "its array in a scan file: \"projections\": \"FILE:VARIABLE\"",
+                        path));
+    memcpy(f->name, top->name, sizeof f->name);
+    snprintf(member, sizeof member, "%s.parameters", f->name);
+    FBP_TRY_GOTO(fbp_mat_read(mat, member, &parameters));
+    st = read_parameters(path, parameters, f);
+    fbp_mat_free(parameters);
+fail:
+    fbp_mat_close(mat);
+    return st;
+}
+
+static fbp_status take(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known, const struct found *f)
+{
+    double *angles = f->angles_deg;
+    fbp_source *source = NULL;
+
+    out->projections = fbp_format("%s:%s.sinogram?sinogram", path, f->name);
+    if (!out->projections)
+        return fbp_fail_nomem(strlen(path), "a path");
+    FBP_TRY(fbp_source_open(&source, out->projections, NULL));
+    const size_t *n = fbp_source_info(source)->n;
+    out->panel = (struct fbp_panel){n[0], n[1]};
+    out->n_views = n[2];
+    fbp_source_close(&source);
+    if (f->columns > 0 && fabs(f->columns - (double)out->panel.n_columns) > 0.5)
+        return FBP_INVALID("%s: parameters.numDetectorsPost is %g, the sinogram has %zu columns: "
+                           "which part of the detector they are is not known: correct the file",
+                           path, f->columns, out->panel.n_columns);
+    if (out->n_views != f->n_angles)
+        return FBP_INVALID("%s: has %zu angles, but a sinogram of %zu views: correct the file",
+                           path, f->n_angles, out->n_views);
+
+    /* Angles are those of the ray, a quarter turn ahead of the source. */
+    for (size_t i = 0; i < f->n_angles; i++)
+        angles[i] = (angles[i] - QUARTER_TURN_DEG) * FBP_PI / 180;
+    const struct fbp_circle c = {.struct_size = sizeof c,
+                                 .kind = FBP_CONE,
+                                 .n_views = f->n_angles,
+                                 .angles_rad = angles,
+                                 .sod_mm = &f->sod_mm,
+                                 .sdd_mm = &f->sdd_mm,
+                                 .n_sod = 1,
+                                 .n_sdd = 1,
+                                 .pitch_mm = {f->pitch_mm, f->pitch_mm}};
+    FBP_TRY(fbp_geometry_make_views(out, path, known, f->n_angles));
+    return fbp_circle_views(&c, out->views);
+}
+
+static fbp_status load(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known)
+{
+    struct found f = {.n_angles = 0};
+    fbp_status st = read_file(path, &f);
+
+    if (st == FBP_OK)
+        st = take(out, path, known, &f);
+    free(f.angles_deg);
+    return st;
+}
+
+/* Other programs store geometries in MAT files, too: only the struct identifies the format. */
+static fbp_status probe(const char *path, const unsigned char *head, size_t n, bool *is)
+{
+    struct fbp_mat *mat;
+
+    if (!fbp_mat_detect(path, head, n))
+        return FBP_OK;
+    FBP_TRY(fbp_mat_open(path, &mat));
+    *is = find_struct(mat) != NULL;
+    fbp_mat_close(mat);
+    return FBP_OK;
+}
+
+const struct fbp_geometry_format fbp_geometry_helsinki = {
+    .name = "helsinki",
+    .about = "MAT file of a fan-beam scan, Helsinki Tomography Challenge",
+    .extensions = ".mat",
+    .probe = probe,
+    .load = load,
+};

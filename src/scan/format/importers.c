@@ -1,0 +1,173 @@
+/* Functions that several importers and exporters share: facts that a file leaves open (panel,
+ * pitch, number of views), and views with upright panels as a few parameters. */
+#include "scan/format/importers.h"
+
+#include "base/base.h"
+#include "base/math.h"
+#include "geometry/ranges.h"
+
+static const double SAME = 1e-13;
+static const double EQUAL = 1e-10; /* relative tolerance of pitches and right angles */
+
+fbp_status fbp_geometry_need_panel(const char *path, const struct fbp_geometry_known *known,
+                                   struct fbp_panel *out)
+{
+    if (known->panel.n_columns == 0 || known->panel.n_rows == 0)
+        return FBP_INVALID("%s: does not say how many pixels the detector has: give --detector CxR "
+                           "(in a scan file the projections say it)",
+                           path);
+    *out = known->panel;
+    return FBP_OK;
+}
+
+fbp_status fbp_geometry_need_pitch(const char *path, const struct fbp_geometry_known *known,
+                                   double out[2])
+{
+    if (!(known->pitch_mm[0] > 0 && known->pitch_mm[1] > 0))
+        return FBP_INVALID("%s: does not say how far apart pixels are: give --pitch U,V in mm (in "
+                           "a scan file: detector.pitch_mm)",
+                           path);
+    out[0] = known->pitch_mm[0];
+    out[1] = known->pitch_mm[1];
+    return FBP_OK;
+}
+
+fbp_status fbp_geometry_make_views(struct fbp_scan *out, const char *path,
+                                   const struct fbp_geometry_known *known, size_t n)
+{
+    if ((double)n > FBP_VIEWS_MAX)
+        return fbp_because(path, fbp_check_range(&fbp_range_views, "views", (double)n));
+    if (n == 0)
+        return FBP_INVALID("%s: holds no views: is it the right file?", path);
+    if (known->n_views && n != known->n_views)
+        return FBP_INVALID(
+            "%s: has %zu views, the projections have %zu: they do not belong together", path, n,
+            known->n_views);
+    out->n_views = n;
+    return fbp_calloc((void **)&out->views, n, sizeof *out->views, "views");
+}
+
+void fbp_matrix_from_corner(double P[12])
+{
+    for (int i = 0; i < 4; i++) {
+        P[i] -= 0.5 * P[8 + i];
+        P[4 + i] -= 0.5 * P[8 + i];
+    }
+}
+
+fbp_status fbp_geometry_check_square(const struct fbp_scan *scan, const char *path, size_t k,
+                                     const char *program)
+{
+    const struct fbp_view *view = &scan->views[k], *first = &scan->views[0];
+    const double u = fbp_norm(view->u), v = fbp_norm(view->v);
+    const double u0 = fbp_norm(first->u), v0 = fbp_norm(first->v);
+
+    if (!(fabs(u - u0) <= EQUAL * u0 && fabs(v - v0) <= EQUAL * v0))
+        return FBP_UNSUPPORTED("%s: view %zu has another pixel pitch than view 0, %s has one for "
+                               "all: write a scan file",
+                               path, k, program);
+    if (!(fabs(fbp_dot(view->u, view->v)) <= EQUAL * u * v))
+        return FBP_UNSUPPORTED("%s: view %zu: rows and columns of the panel are not at right "
+                               "angles, which %s cannot hold: write a scan file",
+                               path, k, program);
+    return FBP_OK;
+}
+
+/* Unit vectors of struct fbp_upright. */
+struct axes {
+    double e[3], t[3], u[3], v[3];
+};
+
+static void axes_of(const struct fbp_upright *p, struct axes *out)
+{
+    const double ca = cos(p->alpha_rad), sa = sin(p->alpha_rad);
+    const double ct = cos(p->tilt_rad), st = sin(p->tilt_rad);
+
+    *out = (struct axes){.e = {sa, -ca, 0},
+                         .t = {ca, sa, 0},
+                         .u = {ct * ca, ct * sa, st},
+                         .v = {-st * ca, -st * sa, ct}};
+}
+
+void fbp_upright_view(const struct fbp_upright *p, enum fbp_kind kind, struct fbp_view *out)
+{
+    const bool source = fbp_kind_has_source(kind);
+    struct axes a;
+
+    axes_of(p, &a);
+    for (int i = 0; i < 3; i++) {
+        const double aside = source ? -p->tau * a.t[i] + (i == 2 ? p->height : 0) : 0;
+        out->s[i] = source ? p->sod * a.e[i] + aside : a.e[i];
+        out->d[i] = (source ? (p->sod - p->sdd) * a.e[i] : 0) + aside + p->shift[0] * a.u[i] +
+                    p->shift[1] * a.v[i];
+        out->u[i] = p->pitch[0] * a.u[i];
+        out->v[i] = p->pitch[1] * a.v[i];
+    }
+}
+
+static bool same(const double a[3], const double b[3], double size)
+{
+    double d[3];
+
+    fbp_axpy(a, -1, b, d);
+    return fbp_norm(d) <= SAME * size;
+}
+
+bool fbp_upright_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_upright *out)
+{
+    const bool source = fbp_kind_has_source(kind);
+    struct fbp_view again;
+    struct axes a;
+    double n[3], q[3];
+
+    fbp_cross(view->u, view->v, n);
+    *out = (struct fbp_upright){.alpha_rad = atan2(n[0], -n[1]),
+                                .pitch = {fbp_norm(view->u), fbp_norm(view->v)}};
+    axes_of(out, &a);
+    out->tilt_rad = atan2(view->u[2], fbp_dot(view->u, a.t));
+    axes_of(out, &a);
+
+    /* q: d without its part along e; with a source also minus s without its part along e */
+    fbp_axpy(view->d, -fbp_dot(view->d, a.e), a.e, q);
+    if (source) {
+        fbp_axpy(q, -1, view->s, q);
+        fbp_axpy(q, fbp_dot(view->s, a.e), a.e, q);
+    }
+    out->shift[0] = fbp_dot(q, a.u);
+    out->shift[1] = fbp_dot(q, a.v);
+    if (source) {
+        out->sod = fbp_dot(view->s, a.e);
+        out->sdd = out->sod - fbp_dot(view->d, a.e);
+        out->tau = 0 - fbp_dot(view->s, a.t);
+        out->height = view->s[2];
+    }
+
+    fbp_upright_view(out, kind, &again);
+    if (!source) /* the panel's place along the rays does not matter */
+        fbp_axpy(again.d, fbp_dot(view->d, a.e), a.e, again.d);
+    const double size = fbp_norm(view->s) + fbp_norm(view->d);
+    return same(again.s, view->s, size) && same(again.d, view->d, size) &&
+           same(again.u, view->u, out->pitch[0]) && same(again.v, view->v, out->pitch[1]);
+}
+
+bool fbp_is_close(double a, double b, double size)
+{
+    return fabs(a - b) <= SAME * size;
+}
+
+bool fbp_upright_same(const struct fbp_upright *a, const struct fbp_upright *b)
+{
+    const double size = a->sod + a->sdd + a->pitch[0];
+
+    return fbp_is_close(a->sod, b->sod, size) && fbp_is_close(a->sdd, b->sdd, size) &&
+           fbp_is_close(a->tau, b->tau, size) && fbp_is_close(a->shift[0], b->shift[0], size) &&
+           fbp_is_close(a->shift[1], b->shift[1], size) &&
+           fbp_is_close(a->tilt_rad, b->tilt_rad, 1) &&
+           fbp_is_close(a->pitch[0], b->pitch[0], a->pitch[0]) &&
+           fbp_is_close(a->pitch[1], b->pitch[1], a->pitch[1]);
+}
+
+double fbp_near_angle(double angle, double before)
+{
+    return angle - 2 * FBP_PI * round((angle - before) / (2 * FBP_PI));
+}

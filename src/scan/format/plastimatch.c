@@ -1,0 +1,300 @@
+/* plastimatch's matrices, one text file per view, read and written: image centre (column, row), a
+ * 3x4 matrix whose pixels count from there and whose w is 1 on the panel, SAD, SID, the direction
+ * from the source to the panel; then the matrix's factors, which are not read. plastimatch,
+ * src/plastimatch/base/proj_matrix.cxx, proj_image.cxx (mat_load). */
+#include "scan/format/importers.h"
+
+#include "array/file/bytes.h"
+#include "array/stack_names.h"
+#include "base/base.h"
+#include "base/text.h"
+#include "base/math.h"
+#include "scan/file/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_BYTES = 1 << 16 };
+enum { CENTRE = 0, MATRIX = 2, SAD = 14, SID = 15, NORMAL = 16, N_NUMBERS = 19 };
+
+/* Names of the files, in the order of the views. */
+struct files {
+    char **names;
+    size_t n;
+};
+
+static void files_clear(struct files *f)
+{
+    for (size_t k = 0; f->names && k < f->n; k++)
+        free(f->names[k]);
+    free(f->names);
+}
+
+/* 19 numbers, then the factors or nothing. */
+static bool parse(const char *text, double v[N_NUMBERS])
+{
+    for (int i = 0; i < N_NUMBERS; i++) {
+        char *end = NULL;
+        v[i] = fbp_number(text, &end);
+        if (end == text || !isfinite(v[i]))
+            return false;
+        text = end;
+    }
+    text += strspn(text, " \t\r\n");
+    return *text == '\0' || strncmp(text, "Extrinsic", 9) == 0;
+}
+
+static fbp_status read_file(const char *path, double v[N_NUMBERS])
+{
+    char *text = NULL;
+    size_t n = 0;
+
+    FBP_TRY(fbp_read_text(path, MAX_BYTES, &text, &n));
+    const bool whole = parse(text, v);
+    free(text);
+    if (!whole)
+        return FBP_INVALID("%s: is no matrix of plastimatch's (19 numbers: centre, 3x4 matrix, "
+                           "SAD, SID, normal): correct it, or name the files by a pattern",
+                           path);
+    return FBP_OK;
+}
+
+static int is_text(const struct dirent *entry)
+{
+    const char *dot = strrchr(entry->d_name, '.');
+
+    return dot && strcmp(dot, ".txt") == 0;
+}
+
+/* The .txt files of a folder, in the order of the numbers in their names. */
+static fbp_status list_folder(const char *path, struct files *out)
+{
+    struct dirent **entries = NULL;
+    const int n = scandir(path, &entries, is_text, versionsort);
+    fbp_status st = n < 0 ? fbp_fail(errno == ENOMEM ? FBP_ERR_NOMEM : FBP_ERR_IO,
+                                     "%s: cannot list the folder: %s", path, strerror(errno))
+                          : fbp_calloc((void **)&out->names, (size_t)n + 1, sizeof *out->names,
+                                       "names of files");
+
+    for (int k = 0; k < n; k++) {
+        if (st == FBP_OK && !(out->names[k] = fbp_format("%s/%s", path, entries[k]->d_name)))
+            st = fbp_fail_nomem(strlen(path), "a path");
+        free(entries[k]);
+    }
+    free(entries);
+    out->n = n < 0 ? 0 : (size_t)n;
+    return st;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat s;
+
+    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+/* The n files of a pattern; n = 0: the file `path`. */
+static fbp_status list_pattern(const char *path, size_t n, struct files *out)
+{
+    const size_t n_files = n ? n : 1;
+
+    FBP_TRY(fbp_calloc((void **)&out->names, n_files, sizeof *out->names, "names of files"));
+    out->n = n_files;
+    for (size_t k = 0; k < n_files; k++)
+        if (!(out->names[k] = n ? fbp_stack_name(path, k) : fbp_strdup(path)))
+            return fbp_fail_nomem(strlen(path), "a path");
+    return FBP_OK;
+}
+
+static fbp_status list(const char *path, struct files *out)
+{
+    const size_t n = fbp_stack_count(path);
+
+    if (n == 0 && is_folder(path))
+        return list_folder(path, out);
+    /* The first and the last file must exist before memory for all names is allocated. */
+    for (size_t i = 0; n > 0 && i < 2; i++) {
+        char *name = fbp_stack_name(path, i == 0 ? 0 : n - 1);
+        fbp_status st = name ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
+        if (name && access(name, R_OK) != 0)
+            st = fbp_fail(FBP_ERR_IO, "%s: cannot open %s: %s: correct the pattern or its numbers",
+                          path, name, strerror(errno));
+        free(name);
+        FBP_TRY(st);
+    }
+    return list_pattern(path, n, out);
+}
+
+/* inv([u v d0-s]) is the matrix whose w is 1 on the panel; SID, the panel's distance along the
+ * normal, scales it so.  A view computed with any pitch is right up to that scale. */
+static fbp_status view_of(const char *path, const double v[N_NUMBERS],
+                          const struct fbp_panel *panel, struct fbp_view *out)
+{
+    double P[12], normal[3], q[3];
+
+    if (!(v[SID] > 0))
+        return FBP_INVALID("%s: SID %g mm: the source's distance from the panel must be positive",
+                           path, v[SID]);
+    for (int i = 0; i < 12; i++)
+        P[i] = v[MATRIX + i] + (i < 8 ? v[CENTRE + i / 4] * v[MATRIX + 8 + i % 4] : 0);
+    if (fbp_view_from_matrix(P, 1, panel, out) != FBP_OK) {
+        fbp_message_clear();
+        return FBP_INVALID("%s: its matrix is that of no camera before the origin: correct it",
+                           path);
+    }
+    fbp_cross(out->u, out->v, normal);
+    fbp_normalise(normal);
+    fbp_axpy(out->d, -1, out->s, q);
+    const double scale = v[SID] / fabs(fbp_dot(q, normal));
+    for (int i = 0; i < 3; i++) {
+        out->u[i] *= scale;
+        out->v[i] *= scale;
+        out->d[i] = out->s[i] + scale * q[i];
+    }
+    return FBP_OK;
+}
+
+static fbp_status load(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known)
+{
+    struct files files = {0};
+    double v[N_NUMBERS];
+    fbp_status st;
+
+    FBP_TRY_GOTO(list(path, &files));
+    FBP_TRY_GOTO(fbp_geometry_need_panel(path, known, &out->panel));
+    FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, files.n));
+    out->kind = FBP_CONE;
+    out->row_order = FBP_ROWS_BOTTOM_UP;
+    for (size_t k = 0; k < files.n; k++) {
+        FBP_TRY_GOTO(read_file(files.names[k], v));
+        FBP_TRY_GOTO(view_of(files.names[k], v, &out->panel, &out->views[k]));
+        /* SAD repeats the distance from source to iso-centre, which the matrix holds. */
+        const double distance = fbp_norm(out->views[k].s);
+        if (!out->note && !(fabs(v[SAD] - distance) <= 1e-3 * distance)) {
+            char value[32], remedy[120];
+            snprintf(value, sizeof value, "%g", v[SAD]);
+            snprintf(remedy, sizeof remedy, "the matrix has the source %.6g mm from the iso-centre",
+                     distance);
+            FBP_TRY_GOTO(fbp_scan_note_ignored(out, files.names[k], "SAD", value, remedy));
+        }
+    }
+fail:
+    files_clear(&files);
+    return st;
+}
+
+/* A folder has this format if its first .txt file has. */
+static fbp_status probe(const char *path, const unsigned char *head, size_t n, bool *is)
+{
+    struct files files = {0};
+    double v[N_NUMBERS];
+
+    (void)head;
+    if (n > 0 || !is_folder(path))
+        return FBP_OK;
+    fbp_status st = list_folder(path, &files);
+    if (st == FBP_OK && files.n > 0) {
+        st = read_file(files.names[0], v);
+        *is = st == FBP_OK;
+    }
+    files_clear(&files);
+    return st;
+}
+
+static bool detect(const char *path, const unsigned char *head, size_t n)
+{
+    char text[4096 + 1];
+    double v[N_NUMBERS];
+
+    (void)path;
+    if (n == 0)
+        return false;
+    n = n < sizeof text ? n : sizeof text - 1;
+    memcpy(text, head, n);
+    text[n] = '\0';
+    return parse(text, v);
+}
+
+/* Write view k; pixels count from the foot of the normal, as in plastimatch's own files. */
+static fbp_status write_view(const struct fbp_scan *scan, size_t k, const char *path,
+                             const char *name, struct fbp_outfile *out)
+{
+    static const int ends[] = {1, 5, 9, 13, 14, 15, 18};
+    struct fbp_writer w;
+    double P[12], v[N_NUMBERS];
+
+    FBP_TRY(fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P));
+    const double length = fbp_norm(P + 8);
+    v[SID] = 1 / length;
+    v[SAD] = P[11] / length;
+    if (!(v[SAD] > 0))
+        return FBP_UNSUPPORTED(
+            "%s: view %zu: the iso-centre is not before the source: correct the view", path, k);
+    for (int i = 0; i < 3; i++)
+        v[NORMAL + i] = P[8 + i] / length;
+    for (int i = 0; i < 2; i++)
+        v[CENTRE + i] = fbp_dot(P + 4 * (size_t)i, v + NORMAL) / length;
+    for (int i = 0; i < 12; i++)
+        v[MATRIX + i] = P[i] - (i < 8 ? v[CENTRE + i / 4] * P[8 + i % 4] : 0);
+
+    FBP_TRY(fbp_writer_open(&w, name));
+    for (int i = 0, line = 0; i < N_NUMBERS; i++) {
+        fbp_put_number(&w, v[i]);
+        fputc(i == ends[line] ? '\n' : ' ', w.f);
+        line += i == ends[line];
+    }
+    return fbp_writer_settle(&w, FBP_OK, out);
+}
+
+/* All files are written before the first one gets its name or replaces an older one. */
+static fbp_status save(const struct fbp_scan *scan, const char *path)
+{
+    /* A pattern without numbers counts from 0. */
+    char *pattern =
+        fbp_stack_count(path) ? fbp_strdup(path) : fbp_format("%s 0 %zu", path, scan->n_views - 1);
+    const size_t count = pattern ? fbp_stack_count(pattern) : 0;
+    const bool single = count == 0 && scan->n_views == 1 && !is_folder(path);
+    struct files files = {0};
+    struct fbp_outfile *outs = NULL;
+    size_t n = 0;
+    fbp_status st;
+
+    if (!pattern)
+        return fbp_fail_nomem(strlen(path), "a path");
+    if (count != scan->n_views && !single)
+        FBP_TRY_GOTO(FBP_INVALID("%s: there are %zu views, and a file for each: name them by a "
+                                 "pattern such as proj_%%04d.txt",
+                                 path, scan->n_views));
+    FBP_TRY_GOTO(list_pattern(single ? path : pattern, count, &files));
+    FBP_TRY_GOTO(fbp_calloc((void **)&outs, files.n, sizeof *outs, "output files"));
+    for (; n < files.n; n++)
+        FBP_TRY_GOTO(write_view(scan, n, path, files.names[n], &outs[n]));
+    st = fbp_outfile_publish(outs, n);
+fail:
+    for (size_t k = 0; k < n; k++)
+        fbp_outfile_clear(&outs[k]);
+    free(outs);
+    files_clear(&files);
+    free(pattern);
+    return st;
+}
+
+const struct fbp_geometry_format fbp_geometry_plastimatch = {
+    .name = "plastimatch",
+    .about = "plastimatch's matrices, a text file a view",
+    .extensions = ".txt",
+    .file_a_view = true,
+    .detect = detect,
+    .probe = probe,
+    .load = load,
+    .save = save,
+    .saves = FBP_KIND_BIT(FBP_CONE),
+    .instead =
+        {[FBP_PARALLEL] =
+             "plastimatch's matrices need a source, a parallel beam has none: write a scan file"},
+};

@@ -1,0 +1,461 @@
+/* RTK's ThreeDCircularProjectionGeometry: its parameters and matrices, and its XML files of
+ * versions 2 and 3, read (with expat) and written. */
+#include "scan/format/importers.h"
+
+#include "array/file/bytes.h"
+#include "array/format/optional.h"
+#include "base/base.h"
+#include "base/math.h"
+#include "scan/file/text.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* SID of parallel projections, where nothing depends on it: RTK's own choice. */
+static const double PARALLEL_SID = 1000;
+/* Relative tolerance of right angles. */
+static const double EQUAL = 1e-10;
+static const double DEGREE = FBP_PI / 180;
+
+/* R = Rz(-i) Rx(-o) Ry(-g), row by row. */
+static void rotation(const struct fbp_rtk *p, double R[3][3])
+{
+    const double cg = cos(p->gantry_rad), sg = -sin(p->gantry_rad);
+    const double co = cos(p->out_of_plane_rad), so = -sin(p->out_of_plane_rad);
+    const double ci = cos(p->in_plane_rad), si = -sin(p->in_plane_rad);
+    const double x[3] = {cg, 0, sg}, y[3] = {so * sg, co, -so * cg};
+
+    for (int k = 0; k < 3; k++) {
+        R[0][k] = ci * x[k] - si * y[k];
+        R[1][k] = si * x[k] + ci * y[k];
+    }
+    R[2][0] = -co * sg;
+    R[2][1] = so;
+    R[2][2] = co * cg;
+}
+
+/* R^T x, in the axes of fbp. */
+static void to_world(double R[3][3], double a, double b, double c, double out[3])
+{
+    double x[3];
+
+    for (int k = 0; k < 3; k++)
+        x[k] = a * R[0][k] + b * R[1][k] + c * R[2][k];
+    out[0] = x[0];
+    out[1] = -x[2];
+    out[2] = x[1];
+}
+
+void fbp_rtk_view(const struct fbp_rtk *p, const double pitch[2], const double centre[2],
+                  struct fbp_view *out)
+{
+    const bool cone = fabs(p->sdd_mm) > 0;
+    double R[3][3];
+
+    rotation(p, R);
+    if (cone)
+        to_world(R, p->source_mm[0], p->source_mm[1], p->sid_mm, out->s);
+    else
+        to_world(R, 0, 0, 1, out->s);
+    to_world(R, p->projection_mm[0] + centre[0], p->projection_mm[1] + centre[1],
+             cone ? p->sid_mm - p->sdd_mm : 0, out->d);
+    to_world(R, pitch[0], 0, 0, out->u);
+    to_world(R, 0, pitch[1], 0, out->v);
+}
+
+static void to_rtk(const double x[3], double out[3])
+{
+    out[0] = x[0];
+    out[1] = x[2];
+    out[2] = -x[1];
+}
+
+void fbp_rtk_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_rtk *out)
+{
+    double s[3], d[3], R[3][3], upright[3][3];
+    struct fbp_rtk angles = {0};
+
+    to_rtk(view->s, s);
+    to_rtk(view->d, d);
+    to_rtk(view->u, R[0]);
+    to_rtk(view->v, R[1]);
+    fbp_cross(R[0], R[1], R[2]);
+    for (int i = 0; i < 3; i++)
+        fbp_normalise(R[i]);
+
+    /* The in-plane angle is the rotation that is left when the others are undone.  So computed it
+     * is well-conditioned if they are not: at an out-of-plane angle of 90 degrees. */
+    const double *n = R[2];
+    angles.gantry_rad = -atan2(-n[0], n[2]);
+    angles.out_of_plane_rad = -atan2(n[1], hypot(n[0], n[2]));
+    rotation(&angles, upright);
+    angles.in_plane_rad = -atan2(fbp_dot(R[1], upright[0]), fbp_dot(R[0], upright[0]));
+    if (angles.gantry_rad < 0)
+        angles.gantry_rad += 2 * FBP_PI;
+
+    *out = angles;
+    out->sid_mm = PARALLEL_SID;
+    for (int i = 0; i < 2; i++)
+        out->projection_mm[i] = fbp_dot(d, R[i]);
+    if (!fbp_kind_has_source(kind))
+        return;
+    for (int i = 0; i < 2; i++)
+        out->source_mm[i] = fbp_dot(s, R[i]);
+    out->sid_mm = fbp_dot(s, R[2]);
+    out->sdd_mm = out->sid_mm - fbp_dot(d, R[2]);
+}
+
+/* Point q of the panel's axes lands at source + sdd / (sid - q_z) (q - source) - projection. */
+void fbp_rtk_matrix(const struct fbp_rtk *p, double M[12])
+{
+    const bool cone = fabs(p->sdd_mm) > 0;
+    double R[3][3];
+
+    rotation(p, R);
+    for (int i = 0; i < 2; i++) {
+        const double shift = p->source_mm[i] - p->projection_mm[i];
+        for (int k = 0; k < 3; k++)
+            M[4 * i + k] = cone ? -p->sdd_mm * R[i][k] + shift * R[2][k] : R[i][k];
+        M[4 * i + 3] =
+            cone ? p->sdd_mm * p->source_mm[i] - p->sid_mm * shift : -p->projection_mm[i];
+    }
+    memset(M + 8, 0, 4 * sizeof *M);
+    if (cone)
+        memcpy(M + 8, R[2], sizeof R[2]);
+    M[11] = cone ? -p->sid_mm : 1;
+}
+
+/* Elements of a projection.  A parameter stays until it is given again. */
+static const struct {
+    const char *name;
+    size_t offset; /* in struct fbp_rtk */
+    bool degrees;
+} elements[] = {{"GantryAngle", offsetof(struct fbp_rtk, gantry_rad), true},
+                {"Angle", offsetof(struct fbp_rtk, gantry_rad), true}, /* of version 1 */
+                {"OutOfPlaneAngle", offsetof(struct fbp_rtk, out_of_plane_rad), true},
+                {"InPlaneAngle", offsetof(struct fbp_rtk, in_plane_rad), true},
+                {"SourceToIsocenterDistance", offsetof(struct fbp_rtk, sid_mm), false},
+                {"SourceToDetectorDistance", offsetof(struct fbp_rtk, sdd_mm), false},
+                {"SourceOffsetX", offsetof(struct fbp_rtk, source_mm[0]), false},
+                {"SourceOffsetY", offsetof(struct fbp_rtk, source_mm[1]), false},
+                {"ProjectionOffsetX", offsetof(struct fbp_rtk, projection_mm[0]), false},
+                {"ProjectionOffsetY", offsetof(struct fbp_rtk, projection_mm[1]), false}};
+
+#ifdef FBP_HAS_EXPAT
+#    include <expat.h>
+
+enum { MAX_BYTES = 1 << 28, MAX_TEXT = 4096 };
+
+/* RTK's own tolerance, in the matrix's units. */
+static const double MATRIX_TOLERANCE = 1e-3;
+
+static const char *const jaw_names[4] = {"CollimationUInf", "CollimationUSup", "CollimationVInf",
+                                         "CollimationVSup"};
+
+/* The parser's state; the first failure ends it. */
+struct reader {
+    const char *path;
+    XML_Parser parser;
+    fbp_status status;
+    char text[MAX_TEXT + 1]; /* of the element being read */
+    size_t n_text;
+    bool root;       /* true: the root element was read, and is RTK's */
+    double jaws[4];  /* of the collimator, each nearest to the middle; RTK's default is none */
+    bool has_matrix; /* since the last projection */
+    double matrix[12];
+    struct fbp_rtk now; /* the latest parameters */
+    struct fbp_rtk *list;
+    size_t n, room;
+};
+
+static void stop(struct reader *r, fbp_status st)
+{
+    r->status = st;
+    XML_StopParser(r->parser, XML_FALSE);
+}
+
+static size_t line_of(const struct reader *r)
+{
+    return (size_t)XML_GetCurrentLineNumber(r->parser);
+}
+
+static void XMLCALL on_start(void *user, const char *name, const char **attributes)
+{
+    struct reader *r = user;
+    const char *version = "none";
+
+    r->n_text = 0;
+    if (r->root)
+        return;
+    if (strcasecmp(name, "RTKThreeDCircularGeometry") != 0) {
+        stop(r, FBP_INVALID("%s: the root element is <%.60s>, not <RTKThreeDCircularGeometry>: "
+                            "give a geometry of RTK's",
+                            r->path, name));
+        return;
+    }
+    for (; *attributes; attributes += 2)
+        if (strcmp(attributes[0], "version") == 0)
+            version = attributes[1];
+    if (strcmp(version, "2") != 0 && strcmp(version, "3") != 0)
+        stop(r, FBP_UNSUPPORTED("%s: version %.20s of RTK's geometry is not known (2 and 3 are): "
+                                "write it again with a newer RTK",
+                                r->path, version));
+    r->root = true;
+}
+
+static void XMLCALL on_text(void *user, const char *text, int n)
+{
+    struct reader *r = user;
+    const size_t room = MAX_TEXT - r->n_text, take = (size_t)n < room ? (size_t)n : room;
+
+    memcpy(r->text + r->n_text, text, take);
+    r->n_text += take;
+    if (take < (size_t)n)
+        r->text[0] = '?'; /* too long for any number: no number */
+}
+
+/* Entities are refused: numbers need none, and they can expand without limit. */
+static void XMLCALL on_entity(void *user, const char *name, int is_parameter, const char *value,
+                              int n, const char *base, const char *system, const char *public_id,
+                              const char *notation)
+{
+    struct reader *r = user;
+
+    (void)name, (void)is_parameter, (void)value, (void)n, (void)base, (void)system;
+    (void)public_id, (void)notation;
+    stop(r, FBP_INVALID("%s: line %zu: declares an entity: remove it", r->path, line_of(r)));
+}
+
+static fbp_status add_projection(struct reader *r)
+{
+    const struct fbp_rtk *p = &r->now;
+    double expected[12];
+
+    if (!(p->sdd_mm >= 0))
+        return FBP_INVALID("%s: projection %zu (line %zu): SourceToDetectorDistance %g mm: it must "
+                           "be positive, or 0 for parallel beams",
+                           r->path, r->n, line_of(r), p->sdd_mm);
+    if (p->sdd_mm > 0 && !(p->sid_mm > 0))
+        return FBP_INVALID(
+            "%s: projection %zu (line %zu): SourceToIsocenterDistance %g mm: it must be positive",
+            r->path, r->n, line_of(r), p->sid_mm);
+    if (r->n > 0 && (p->sdd_mm > 0) != (r->list[0].sdd_mm > 0))
+        return FBP_UNSUPPORTED("%s: projection %zu (line %zu): parallel and divergent beams in one "
+                               "geometry: take them apart",
+                               r->path, r->n, line_of(r));
+    fbp_rtk_matrix(p, expected);
+    for (int i = 0; r->has_matrix && i < 12; i++)
+        if (!(fabs(r->matrix[i] - expected[i]) <= MATRIX_TOLERANCE))
+            return FBP_INVALID("%s: projection %zu (line %zu): its matrix has %.9g in row %d, "
+                               "column %d, its parameters give %.9g: remove the wrong ones",
+                               r->path, r->n, line_of(r), r->matrix[i], i / 4, i % 4, expected[i]);
+    r->has_matrix = false;
+    if (r->n == r->room) {
+        const size_t room = r->room ? 2 * r->room : 64;
+        struct fbp_rtk *list = realloc(r->list, room * sizeof *list);
+        if (!list)
+            return fbp_fail_nomem(room * sizeof *list, "projections");
+        r->list = list;
+        r->room = room;
+    }
+    r->list[r->n++] = r->now;
+    return FBP_OK;
+}
+
+/* The n numbers of the element's text, and nothing else. */
+static fbp_status numbers(const struct reader *r, const char *name, double *out, size_t n)
+{
+    const char *text = r->text;
+    char *end = NULL;
+    bool right = true;
+
+    for (size_t i = 0; right && i < n; i++) {
+        out[i] = fbp_number(text, &end);
+        right = end != text && isfinite(out[i]);
+        text = end;
+    }
+    if (right && text[strspn(text, " \t\r\n")] == '\0')
+        return FBP_OK;
+    return FBP_INVALID("%s: line %zu: %s: found \"%.40s\", expected %s", r->path, line_of(r), name,
+                       r->text, n == 12 ? "12 numbers" : "a number");
+}
+
+static fbp_status take_element(struct reader *r, const char *name)
+{
+    double x = 0;
+
+    r->text[r->n_text] = '\0';
+    if (strcasecmp(name, "Projection") == 0)
+        return add_projection(r);
+    if (strcasecmp(name, "Matrix") == 0) {
+        FBP_TRY(numbers(r, "Matrix", r->matrix, 12));
+        r->has_matrix = true;
+        return FBP_OK;
+    }
+    if (strcasecmp(name, "RadiusCylindricalDetector") == 0) {
+        FBP_TRY(numbers(r, "RadiusCylindricalDetector", &x, 1));
+        if (fabs(x) > 0)
+            return FBP_UNSUPPORTED("%s: line %zu: the detector is a cylinder of radius %g mm: only "
+                                   "flat panels can be read",
+                                   r->path, line_of(r), x);
+        return FBP_OK;
+    }
+    for (size_t i = 0; i < N_OF(elements); i++) {
+        if (strcasecmp(name, elements[i].name) != 0)
+            continue;
+        FBP_TRY(numbers(r, elements[i].name, &x, 1));
+        *(double *)(void *)((char *)&r->now + elements[i].offset) =
+            elements[i].degrees ? x * DEGREE : x;
+        return FBP_OK;
+    }
+    /* RTK can set pixels behind a jaw to 0; absent jaws are at the largest double.  Other elements
+     * are ignored. */
+    for (int i = 0; i < 4; i++) {
+        if (strcasecmp(name, jaw_names[i]) != 0)
+            continue;
+        FBP_TRY(numbers(r, jaw_names[i], &x, 1));
+        r->jaws[i] = fmin(r->jaws[i], fabs(x));
+    }
+    return FBP_OK;
+}
+
+static void XMLCALL on_end(void *user, const char *name)
+{
+    struct reader *r = user;
+    const fbp_status st = take_element(r, name);
+
+    r->n_text = 0;
+    if (st != FBP_OK)
+        stop(r, st);
+}
+
+static fbp_status make_scan(struct fbp_scan *out, const struct reader *r,
+                            const struct fbp_geometry_known *known)
+{
+    double pitch[2], centre[2] = {0, 0};
+    char value[40];
+
+    FBP_TRY(fbp_geometry_need_panel(r->path, known, &out->panel));
+    const size_t n[2] = {out->panel.n_columns, out->panel.n_rows};
+    /* The array's header has RTK's spacing and origin; if a pitch is given, the panel is centred.
+     */
+    if (known->pitch_mm[0] > 0 || !(known->header_spacing_mm[0] > 0))
+        FBP_TRY(fbp_geometry_need_pitch(r->path, known, pitch));
+    else
+        for (int i = 0; i < 2; i++) {
+            pitch[i] = known->header_spacing_mm[i];
+            centre[i] = known->header_origin_mm[i] + ((double)n[i] - 1) / 2 * pitch[i];
+        }
+    FBP_TRY(fbp_geometry_make_views(out, r->path, known, r->n));
+    out->kind = r->list[0].sdd_mm > 0 ? FBP_CONE : FBP_PARALLEL;
+    out->row_order = FBP_ROWS_BOTTOM_UP;
+    for (size_t k = 0; k < r->n; k++)
+        fbp_rtk_view(&r->list[k], pitch, centre, &out->views[k]);
+    for (int i = 0; i < 4; i++) {
+        if (!(r->jaws[i] < 1e9))
+            continue;
+        snprintf(value, sizeof value, "%g", r->jaws[i]);
+        FBP_TRY(fbp_scan_note_ignored(out, r->path, jaw_names[i], value,
+                                      "pixels behind a collimator count as any others"));
+    }
+    return FBP_OK;
+}
+
+static fbp_status load(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known)
+{
+    struct reader r = {.path = path, .jaws = {INFINITY, INFINITY, INFINITY, INFINITY}};
+    char *text = NULL;
+    size_t n = 0;
+
+    FBP_TRY(fbp_read_text(path, MAX_BYTES, &text, &n));
+    r.parser = XML_ParserCreate(NULL);
+    if (r.parser) {
+        XML_SetUserData(r.parser, &r);
+        XML_SetElementHandler(r.parser, on_start, on_end);
+        XML_SetCharacterDataHandler(r.parser, on_text);
+        XML_SetEntityDeclHandler(r.parser, on_entity);
+        if (XML_Parse(r.parser, text, (int)n, 1) != XML_STATUS_OK && r.status == FBP_OK)
+            r.status = FBP_INVALID("%s: line %zu: not well-formed XML (%s): correct it", path,
+                                   line_of(&r), XML_ErrorString(XML_GetErrorCode(r.parser)));
+        XML_ParserFree(r.parser);
+    } else {
+        r.status = fbp_fail_nomem(n, "an XML parser");
+    }
+    free(text);
+    const fbp_status st = r.status == FBP_OK ? make_scan(out, &r, known) : r.status;
+    free(r.list);
+    return st;
+}
+
+#else
+static fbp_status load(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known)
+{
+    (void)out, (void)known;
+    return fbp_no_library(path, "XML files of RTK", "libexpat1-dev", "FBP_EXPAT");
+}
+#endif
+
+static fbp_status save(const struct fbp_scan *scan, const char *path)
+{
+    struct fbp_writer w;
+    const bool source = fbp_kind_has_source(scan->kind);
+    struct fbp_rtk p;
+    double M[12], n[3], towards[3];
+
+    for (size_t k = 0; k < scan->n_views;
+         k++) { /* refuse views that RTK's parameters cannot hold */
+        const struct fbp_view *view = &scan->views[k];
+        FBP_TRY(fbp_geometry_check_square(scan, path, k, "RTK"));
+        fbp_cross(view->u, view->v, n);
+        fbp_normalise(n);
+        fbp_axpy(view->s, source ? -1 : 0, view->d, towards);
+        if (!(fbp_dot(n, towards) > 0))
+            return FBP_UNSUPPORTED(
+                "%s: view %zu: rows run downwards seen from the source with columns to the right, "
+                "RTK's run upwards: flip the projections' rows and the view's",
+                path, k);
+        fbp_axpy(n, -1, view->s, towards);
+        if (!source && !(fbp_norm(towards) <= EQUAL))
+            return FBP_UNSUPPORTED("%s: view %zu: the panel is not perpendicular to the rays, "
+                                   "which RTK cannot hold for parallel beams: write a scan file",
+                                   path, k);
+    }
+    FBP_TRY(fbp_writer_open(&w, path));
+    fputs("<?xml version=\"1.0\"?>\n<!DOCTYPE RTKGEOMETRY>\n"
+          "<RTKThreeDCircularGeometry version=\"3\">\n",
+          w.f);
+    for (size_t k = 0; k < scan->n_views; k++) {
+        fbp_rtk_of(&scan->views[k], scan->kind, &p);
+        fputs("  <Projection>\n", w.f);
+        for (size_t i = 0; i < N_OF(elements); i++) {
+            const double x = *(const double *)(const void *)((const char *)&p + elements[i].offset);
+            if (strcmp(elements[i].name, "Angle") == 0)
+                continue;
+            fprintf(w.f, "    <%s>", elements[i].name);
+            fbp_put_number(&w, elements[i].degrees ? x / DEGREE : x);
+            fprintf(w.f, "</%s>\n", elements[i].name);
+        }
+        fbp_rtk_matrix(&p, M);
+        fputs("    <Matrix>\n", w.f);
+        for (int i = 0; i < 12; i++) {
+            fputs(i % 4 == 0 ? "      " : " ", w.f);
+            fbp_put_number(&w, M[i]);
+            fputs(i % 4 == 3 ? "\n" : "", w.f);
+        }
+        fputs("    </Matrix>\n  </Projection>\n", w.f);
+    }
+    fputs("</RTKThreeDCircularGeometry>\n", w.f);
+    return fbp_writer_close(&w, FBP_OK);
+}
+
+const struct fbp_geometry_format fbp_geometry_rtk = {
+    .name = "rtk",
+    .about = "RTK's ThreeDCircularGeometry XML",
+    .extensions = ".xml",
+    .words = {"<RTKThreeDCircularGeometry"},
+    .load = load,
+    .save = save,
+    .saves = FBP_KINDS_OF_LINES,
+};
