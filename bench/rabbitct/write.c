@@ -1,6 +1,6 @@
 /* Writing RabbitCT data sets: as another version, and in parts. */
 #include "bench/rabbitct/rabbitct.h"
-#include "array/stack_names.h"
+#include "array/names.h"
 
 #include "array/file/bytes.h"
 #include "base/base.h"

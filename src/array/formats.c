@@ -1,5 +1,7 @@
-/* The table of array formats, and what the public interface says of it. */
-#include "array/formats.h"
+/* The table of array formats: which format a name, a file or a folder has, what its outputs allow,
+ * and the list that programs get (fbp_array_formats()).  source.c and sink.c choose formats here;
+ * the formats themselves are in array/format/. */
+#include "array/array.h"
 
 #include "array/file/member.h"
 #include "array/file/pattern.h"
@@ -22,6 +24,9 @@ static const struct fbp_format *formats[MOST + 1] = {
 #include "array/format/list.h"
 #undef FBP_FORMAT
 };
+
+static struct fbp_array_format public_formats[MOST];
+static const struct fbp_array_format *public_list[MOST + 1];
 
 const struct fbp_format *fbp_format_at(size_t i)
 {
@@ -77,25 +82,48 @@ const struct fbp_sink_format *fbp_format_to_write(const char *path, size_t *n)
     return NULL;
 }
 
-static bool is_one_file(const struct fbp_format *format, const char *path)
-{
-    for (const struct fbp_sink_format *f = format->files; f && f->extensions; f++)
-        if (fbp_has_extension(path, f->extensions))
-            return true;
-    return false;
-}
-
 const struct fbp_format *fbp_format_of_slices(const char *path)
 {
     struct fbp_pattern p;
 
-    for (size_t i = 0; formats[i]; i++)
-        if (formats[i]->slices && fbp_has_extension(path, formats[i]->slices->extensions) &&
-            (fbp_pattern_place(path, strlen(path), &p) || !is_one_file(formats[i], path)))
+    for (size_t i = 0; formats[i]; i++) {
+        bool one_file = false; /* the name is that of a whole volume in one file */
+
+        if (!formats[i]->slices || !fbp_has_extension(path, formats[i]->slices->extensions))
+            continue;
+        for (const struct fbp_sink_format *f = formats[i]->files; f && f->extensions; f++)
+            one_file |= fbp_has_extension(path, f->extensions);
+        if (!one_file || fbp_pattern_place(path, strlen(path), &p))
             return formats[i];
+    }
     return NULL;
 }
 
+fbp_status fbp_ways_check(const char *path, const struct fbp_sink_format *format,
+                          const struct fbp_ways *ways)
+{
+    size_t n;
+
+    if (!format) {
+        if (ways->parts && strcmp(path, "hash:") == 0)
+            return fbp_fail(FBP_ERR_UNSUPPORTED,
+                            "hash: is that of all slices, which parts that know nothing of each "
+                            "other do not have: write a volume, or leave the parts out");
+        if (fbp_format_of_slices(path))
+            return FBP_OK;
+        format = fbp_format_to_write(path, &n);
+    }
+    if (!format || !ways->parts || format->chunks)
+        return FBP_OK;
+    if (format->packs_header || (ways->compress && format->can_compress))
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: a compressed file is written from its start to its end, and not in "
+                        "parts: write it plain, and compress it when it is complete",
+                        path);
+    return FBP_OK;
+}
+
+/* Appends extensions to the text list[n]. */
 static void append(char *list, size_t n, const char *extensions)
 {
     const size_t at = strlen(list);
@@ -103,7 +131,7 @@ static void append(char *list, size_t n, const char *extensions)
     snprintf(list + at, n - at, "%s%s", at && *extensions ? " " : "", extensions);
 }
 
-static void list_files(const struct fbp_format *format, bool compressed, char *list, size_t n)
+static void append_files(const struct fbp_format *format, bool compressed, char *list, size_t n)
 {
     for (const struct fbp_sink_format *f = format->files; f && f->extensions; f++)
         if (!compressed || f->can_compress || f->packs_header)
@@ -114,45 +142,38 @@ char *fbp_formats_written(char *buf, size_t n)
 {
     buf[0] = '\0';
     for (size_t i = 0; formats[i]; i++) {
-        list_files(formats[i], false, buf, n);
+        append_files(formats[i], false, buf, n);
         if (formats[i]->slices && !formats[i]->files)
             append(buf, n, formats[i]->slices->extensions);
     }
     return buf;
 }
 
-static struct fbp_array_format told[MOST];
-static const struct fbp_array_format *told_list[MOST + 1];
-
-static void tell(const struct fbp_format *format, struct fbp_array_format *out,
-                 char lists[N_LISTS][LIST_BYTES])
-{
-    list_files(format, false, lists[0], LIST_BYTES);
-    list_files(format, true, lists[1], LIST_BYTES);
-    if (format->slices)
-        append(lists[2], LIST_BYTES, format->slices->extensions);
-    *out = (struct fbp_array_format){
-        .struct_size = sizeof *out,
-        .name = format->name,
-        .title = format->title,
-        .read = format->extensions,
-        .written = lists[0],
-        .compressed = lists[1],
-        .slices = lists[2],
-        .headerless = !format->open,
-        .has_members = format->has_members,
-        .integers_only = !format->files && format->slices && format->slices->integers_only,
-        .folders = format->is_folder,
-    };
-}
-
-static void tell_all(void)
+static void fill_public_list(void)
 {
     static char lists[MOST][N_LISTS][LIST_BYTES];
 
     for (size_t i = 0; formats[i]; i++) {
-        tell(formats[i], &told[i], lists[i]);
-        told_list[i] = &told[i];
+        const struct fbp_format *f = formats[i];
+
+        append_files(f, false, lists[i][0], LIST_BYTES);
+        append_files(f, true, lists[i][1], LIST_BYTES);
+        if (f->slices)
+            append(lists[i][2], LIST_BYTES, f->slices->extensions);
+        public_formats[i] = (struct fbp_array_format){
+            .struct_size = sizeof public_formats[i],
+            .name = f->name,
+            .title = f->title,
+            .read = f->extensions,
+            .written = lists[i][0],
+            .compressed = lists[i][1],
+            .slices = lists[i][2],
+            .headerless = !f->open,
+            .has_members = f->has_members,
+            .integers_only = !f->files && f->slices && f->slices->integers_only,
+            .folders = f->is_folder,
+        };
+        public_list[i] = &public_formats[i];
     }
 }
 
@@ -160,6 +181,6 @@ const struct fbp_array_format *const *fbp_array_formats(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    pthread_once(&once, tell_all);
-    return told_list;
+    pthread_once(&once, fill_public_list);
+    return public_list;
 }

@@ -1,17 +1,38 @@
+/* Which files a name stands for: a pattern with two numbers, the views of a folder, or one file;
+ * and whether an output would replace or join files that are read.  Sources, scans and sinks call
+ * it.  The numbers in the names of a folder's files are in numbered.c. */
 #include "array/names.h"
-#include "array/file/format.h"
-#include "array/formats.h"
 
+#include "array/array.h"
+#include "array/file/bytes.h"
+#include "array/file/member.h"
+
+#include "base/cache.h"
 #include "base/base.h"
 #include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* One of a folder's files. */
+struct entry {
+    char *path;
+    const struct fbp_format *format; /* NULL: unknown */
+    int error;                       /* errno of stat(), such as of a broken link; 0 */
+    const char *kind;                /* "a folder", "a device" …; NULL: a regular file */
+};
+
+struct listing {
+    struct entry *entries;
+    size_t n, room;
+    size_t n_files; /* regular files */
+};
 
 static bool is_folder(const char *path)
 {
@@ -20,8 +41,8 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* "views/p_*.tif" in quotes, which no shell has replaced: its folder, free(); *name: what files of
- * it are called.  NULL: the path is none of these.  '?' and ':' go with arrays inside files. */
+/* The folder of "views/p_*.tif", malloc'ed, if no file has this name; *name: the rest.  NULL: the
+ * path is no such name.  '?' and ':' belong to arrays inside files. */
 static char *split_glob(const char *path, const char **name)
 {
     const char *slash = strrchr(path, '/');
@@ -36,7 +57,8 @@ static char *split_glob(const char *path, const char **name)
     return NULL;
 }
 
-bool fbp_names_is_folder(const char *path)
+/* A folder of files, or "views/p_*.tif". */
+static bool names_folder(const char *path)
 {
     const char *name;
     char *of_glob = is_folder(path) ? NULL : split_glob(path, &name);
@@ -46,52 +68,7 @@ bool fbp_names_is_folder(const char *path)
     return is;
 }
 
-/* One of a folder's files; NULL as format: none is known. */
-struct entry {
-    char *path;
-    const struct fbp_format *format;
-    int error;        /* why it cannot be looked at, such as a link that leads nowhere; 0 */
-    const char *what; /* it is no file but … ; NULL */
-};
-
-struct listing {
-    struct entry *entries;
-    size_t n, room;
-    size_t n_files; /* of all n, those that are no folders, pipes, … */
-};
-
-static const char *kind_of(mode_t mode)
-{
-    return S_ISREG(mode)    ? NULL
-           : S_ISDIR(mode)  ? "a folder"
-           : S_ISFIFO(mode) ? "a named pipe"
-           : S_ISSOCK(mode) ? "a socket"
-                            : "a device";
-}
-
-static fbp_status add(struct listing *l, const char *folder, const char *name)
-{
-    struct stat st;
-
-    if (l->n == l->room) {
-        const size_t room = l->room ? 2 * l->room : 256;
-        struct entry *more = realloc(l->entries, room * sizeof *more);
-        if (!more)
-            return fbp_fail_nomem(room * sizeof *more, "a list of files");
-        l->entries = more;
-        l->room = room;
-    }
-    char *path = fbp_format("%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", name);
-    if (!path)
-        return fbp_fail_nomem(strlen(name), "a path");
-    const int error = stat(path, &st) == 0 ? 0 : errno;
-    const char *what = error ? NULL : kind_of(st.st_mode);
-    l->entries[l->n++] = (struct entry){path, fbp_format_of_name(path), error, what};
-    l->n_files += !what;
-    return FBP_OK;
-}
-
-/* name: what the files are called, as a shell has it; NULL: all of them. */
+/* Lists the files of a folder that fit `name`, as a shell matches it; NULL: all of them. */
 static fbp_status list(struct listing *l, const char *folder, const char *name)
 {
     DIR *dir = opendir(folder);
@@ -100,25 +77,44 @@ static fbp_status list(struct listing *l, const char *folder, const char *name)
 
     if (!dir)
         return fbp_fail(FBP_ERR_IO, "%s: cannot open the folder: %s", folder, strerror(errno));
-    while (st == FBP_OK && (errno = 0, e = readdir(dir)))
-        if (e->d_name[0] != '.' && (!name || fnmatch(name, e->d_name, 0) == 0))
-            st = add(l, folder, e->d_name);
-    if (st == FBP_OK && errno)
+    while ((errno = 0, e = readdir(dir))) {
+        struct stat is;
+
+        if (e->d_name[0] == '.' || (name && fnmatch(name, e->d_name, 0) != 0))
+            continue;
+        if (l->n == l->room) {
+            const size_t room = l->room ? 2 * l->room : 256;
+            struct entry *more = realloc(l->entries, room * sizeof *more);
+            if (!more) {
+                st = fbp_fail_nomem(room * sizeof *more, "a list of files");
+                goto fail;
+            }
+            l->entries = more;
+            l->room = room;
+        }
+        char *path =
+            fbp_format("%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", e->d_name);
+        if (!path) {
+            st = fbp_fail_nomem(strlen(e->d_name), "a path");
+            goto fail;
+        }
+        const int error = stat(path, &is) == 0 ? 0 : errno;
+        const char *kind = error || S_ISREG(is.st_mode) ? NULL
+                           : S_ISDIR(is.st_mode)        ? "a folder"
+                           : S_ISFIFO(is.st_mode)       ? "a named pipe"
+                           : S_ISSOCK(is.st_mode)       ? "a socket"
+                                                        : "a device";
+        l->entries[l->n++] = (struct entry){path, fbp_format_of_name(path), error, kind};
+        l->n_files += !kind;
+    }
+    if (errno)
         st = fbp_fail(FBP_ERR_IO, "%s: cannot read the folder: %s", folder, strerror(errno));
+fail:
     closedir(dir);
     return st;
 }
 
-static size_t count(const struct listing *l, const struct fbp_format *format)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < l->n; i++)
-        n += l->entries[i].format == format;
-    return n;
-}
-
-/* The format that most files have; a tie is for the user to decide. */
+/* Finds the format that most files have.  If two formats have as many, the user must decide. */
 static fbp_status choose(const struct listing *l, const char *folder, bool raw,
                          const struct fbp_format **out)
 {
@@ -127,7 +123,10 @@ static fbp_status choose(const struct listing *l, const char *folder, bool raw,
 
     for (size_t i = 0; i < l->n; i++) {
         const struct fbp_format *f = l->entries[i].format;
-        const size_t n = f ? count(l, f) : 0;
+        size_t n = 0;
+
+        for (size_t k = 0; f && k < l->n; k++)
+            n += l->entries[k].format == f;
         if (f && f != best && n == most)
             second = f;
         if (n > most) {
@@ -153,17 +152,19 @@ static fbp_status choose(const struct listing *l, const char *folder, bool raw,
                     folder, l->n_files);
 }
 
-/* A folder has the format of headerless files, none, but is no view. */
-static bool is_aside(const struct entry *e, const struct fbp_format *format)
+/* Subfolders have no format, as headerless files have none, and are no views. */
+static bool is_subfolder(const struct entry *e, const struct fbp_format *format)
 {
-    return e->what && !format && strcmp(e->what, kind_of(S_IFDIR)) == 0;
+    return e->kind && !format && strcmp(e->kind, "a folder") == 0;
 }
 
-/* Without a view, all that come after it would be those before them. */
+/* Checks that all files of the format are readable views.  Without one of them, the views behind it
+ * would be taken for those before them. */
 static fbp_status check_views(const struct listing *l, const struct fbp_format *format)
 {
     for (size_t i = 0; i < l->n; i++) {
         const struct entry *e = &l->entries[i];
+
         if (e->format != format)
             continue;
         if (e->error)
@@ -171,28 +172,29 @@ static fbp_status check_views(const struct listing *l, const struct fbp_format *
                             "%s: one of the folder's files cannot be looked at: %s: mend or remove "
                             "it (is it a link to a file that is gone?)",
                             e->path, strerror(e->error));
-        if (e->what && !is_aside(e, format))
+        if (e->kind && !is_subfolder(e, format))
             return fbp_fail(FBP_ERR_IO,
                             "%s: is %s, among the folder's views: put the view's file in its "
                             "place, move it away, or name the views by a pattern",
-                            e->path, e->what);
+                            e->path, e->kind);
     }
     return FBP_OK;
 }
 
-/* What lies beside the views, "; 2 other files and darks (a folder) ignored": files are counted, of
- * what is no file the first is named. */
-static void describe_others(const struct listing *l, const struct fbp_format *format, char *out,
-                            size_t n)
+/* Writes the note, "views: 360 tiff files, p_001.tif to p_360.tif; 2 other files and darks (a
+ * folder) ignored".  Other files are counted; of folders and devices the first is named. */
+static void describe(struct fbp_names *s, const char *folder, const struct listing *l,
+                     const struct fbp_format *format)
 {
+    char files[40] = "", more[140] = "", count[60] = "", ignored[200], line[420];
     const struct entry *first = NULL;
     size_t n_files = 0, n_more = 0;
-    char files[40] = "", more[140] = "", count[60] = "", line[200];
 
     for (size_t i = 0; i < l->n; i++) {
         const struct entry *e = &l->entries[i];
-        n_files += !e->what && e->format != format;
-        if (e->what && (e->format != format || is_aside(e, format))) {
+
+        n_files += !e->kind && e->format != format;
+        if (e->kind && (e->format != format || is_subfolder(e, format))) {
             first = first ? first : e;
             n_more++;
         }
@@ -204,64 +206,54 @@ static void describe_others(const struct listing *l, const struct fbp_format *fo
                  n_more == 2 ? "is" : "are", n_more == 2 ? "" : "s");
     if (first)
         snprintf(more, sizeof more, "%s%.24s (%s)%s", n_files ? " and " : "",
-                 fbp_base_name(first->path), first->what, count);
-    snprintf(line, sizeof line, "; %s%s ignored", files, more);
-    snprintf(out, n, "%.*s", (int)n - 1, n_files || first ? line : "");
-}
-
-static void describe(struct fbp_names *s, const char *folder, const char *format,
-                     const char *ignored)
-{
-    char line[420];
-
+                 fbp_base_name(first->path), first->kind, count);
+    snprintf(ignored, sizeof ignored, "; %s%s ignored", files, more);
     snprintf(line, sizeof line, "%.60s: %zu %s file%s, %.40s to %.40s%.39s%s%.105s", folder, s->n,
-             format, s->n == 1 ? "" : "s", fbp_base_name(s->list[0]),
+             format ? format->name : "headerless", s->n == 1 ? "" : "s", fbp_base_name(s->list[0]),
              fbp_base_name(s->list[s->n - 1]), s->numbering.order,
-             s->numbering.gaps[0] ? ", with gaps in their numbers" : "", ignored);
+             s->numbering.gaps[0] ? ", with gaps in their numbers" : "",
+             n_files || first ? ignored : "");
     snprintf(s->note, sizeof s->note, "%.*s", (int)sizeof s->note - 1, line);
 }
 
-static fbp_status take_folder(struct fbp_names *out, const char *folder, bool raw)
+fbp_status fbp_names_open(struct fbp_names *out, const char *path, bool raw)
 {
     const struct fbp_format *format = NULL;
     struct listing l = {0};
     const char *name;
-    char *of_glob = is_folder(folder) ? NULL : split_glob(folder, &name), ignored[106];
+    char *of_glob;
     fbp_status st;
 
-    FBP_TRY_GOTO(list(&l, of_glob ? of_glob : folder, of_glob ? name : NULL));
-    FBP_TRY_GOTO(choose(&l, folder, raw, &format));
+    *out = (struct fbp_names){0};
+    if (fbp_pattern_parse(path, &out->pattern)) {
+        if (out->pattern.last < out->pattern.first)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: the last number is below the first: expected a pattern such as "
+                            "\"views/%%04d.mha 1 360\"",
+                            path);
+        out->n = (size_t)(out->pattern.last - out->pattern.first + 1);
+        return FBP_OK;
+    }
+
+    of_glob = is_folder(path) ? NULL : split_glob(path, &name);
+    FBP_TRY_GOTO(list(&l, of_glob ? of_glob : path, of_glob ? name : NULL));
+    FBP_TRY_GOTO(choose(&l, path, raw, &format));
     FBP_TRY_GOTO(check_views(&l, format));
     FBP_TRY_GOTO(
         fbp_calloc((void **)&out->list, l.n, sizeof *out->list, "a list of files")); /* n > 0 */
     for (size_t i = 0; i < l.n; i++)
-        if (l.entries[i].format == format && !l.entries[i].what) {
+        if (l.entries[i].format == format && !l.entries[i].kind) {
             out->list[out->n++] = l.entries[i].path;
             l.entries[i].path = NULL;
         }
-    FBP_TRY_GOTO(fbp_number_files(out->list, out->n, folder, &out->numbering));
-    describe_others(&l, format, ignored, sizeof ignored);
-    describe(out, folder, format ? format->name : "headerless", ignored);
+    FBP_TRY_GOTO(fbp_number_files(out->list, out->n, path, &out->numbering));
+    describe(out, path, &l, format);
 fail:
     for (size_t i = 0; i < l.n; i++)
         free(l.entries[i].path);
     free(l.entries);
     free(of_glob);
     return st;
-}
-
-fbp_status fbp_names_open(struct fbp_names *out, const char *path, bool raw)
-{
-    *out = (struct fbp_names){0};
-    if (!fbp_pattern_parse(path, &out->pattern))
-        return take_folder(out, path, raw);
-    if (out->pattern.last < out->pattern.first)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the last number is below the first: expected a pattern such as "
-                        "\"views/%%04d.mha 1 360\"",
-                        path);
-    out->n = (size_t)(out->pattern.last - out->pattern.first + 1);
-    return FBP_OK;
 }
 
 char *fbp_names_get(const struct fbp_names *s, size_t k)
@@ -276,4 +268,359 @@ void fbp_names_close(struct fbp_names *s)
     free(s->list);
     fbp_numbering_clear(&s->numbering);
     *s = (struct fbp_names){0};
+}
+
+bool fbp_stack_is(const char *path)
+{
+    struct fbp_pattern p;
+
+    return fbp_pattern_parse(path, &p) || names_folder(path);
+}
+
+size_t fbp_stack_count(const char *pattern)
+{
+    struct fbp_pattern p;
+
+    return fbp_pattern_parse(pattern, &p) && p.first <= p.last ? (size_t)(p.last - p.first + 1) : 0;
+}
+
+char *fbp_stack_name(const char *pattern, size_t k)
+{
+    struct fbp_pattern p;
+
+    return k < fbp_stack_count(pattern) && fbp_pattern_parse(pattern, &p)
+               ? fbp_pattern_name(&p, p.first + k)
+               : NULL;
+}
+
+fbp_status fbp_stack_numbering(const char *path, bool raw, struct fbp_numbering *out, size_t *n)
+{
+    struct fbp_names names = {0};
+    fbp_status st = FBP_OK;
+
+    if (names_folder(path))
+        st = fbp_names_open(&names, path, raw);
+    *n = names.n;
+    *out = names.numbering;
+    names.numbering = (struct fbp_numbering){.counted = false};
+    fbp_names_close(&names);
+    return st;
+}
+
+/* Keeps errors by which files of a folder may remain unseen.  Other errors of a folder are reported
+ * when it is opened for reading. */
+static fbp_status unless_unseen(fbp_status st)
+{
+    if (st == FBP_ERR_NOMEM || st == FBP_ERR_IO)
+        return st;
+    fbp_message_clear();
+    return FBP_OK;
+}
+
+const char *fbp_files_next(struct fbp_files *f, fbp_status *st)
+{
+    if (!f->begun) {
+        f->begun = true;
+        f->stack = !f->stop && fbp_stack_is(f->path);
+        if (f->stack)
+            *st = unless_unseen(fbp_names_open(&f->names, f->path, true));
+    }
+    free(f->file);
+    f->file = NULL;
+    if (*st == FBP_OK && !f->stop && f->k < (f->stack ? f->names.n : 1)) {
+        char *name = f->stack ? fbp_names_get(&f->names, f->k) : fbp_strdup(f->path);
+        char *member = NULL;
+
+        f->k++;
+        *st = name ? unless_unseen(fbp_member_split(name, &f->file, &member))
+                   : fbp_fail_nomem(strlen(f->path), "a path");
+        free(name);
+        free(member);
+        if (*st == FBP_OK && f->file)
+            return f->file;
+    }
+    free(f->file);
+    f->file = NULL;
+    fbp_names_close(&f->names);
+    return NULL;
+}
+
+static fbp_status same_folder(const char *a, const char *b, bool *same)
+{
+    struct stat x = {0}, y = {0};
+    bool there[2] = {false, false};
+    char *of_a = fbp_path_join(a, "."), *of_b = fbp_path_join(b, ".");
+    fbp_status st = of_a && of_b ? FBP_OK : fbp_fail_nomem(strlen(a) + strlen(b), "paths");
+
+    if (st == FBP_OK)
+        st = fbp_stat(of_a, &x, &there[0]);
+    if (st == FBP_OK)
+        st = fbp_stat(of_b, &y, &there[1]);
+    *same = there[0] && there[1] && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    free(of_a);
+    free(of_b);
+    return st;
+}
+
+fbp_status fbp_stack_joins(const char *path, const char *file, bool *out)
+{
+    char *first = NULL, *one = NULL;
+    unsigned long long number;
+    struct fbp_names names;
+    struct fbp_pattern p;
+    bool same = false;
+    fbp_status st;
+
+    *out = false;
+    if (!fbp_stack_is(path))
+        return FBP_OK;
+    st = fbp_names_open(&names, path, true);
+    if (st != FBP_OK || names.n == 0) {
+        st = st == FBP_OK ? FBP_OK : unless_unseen(st);
+        goto fail;
+    }
+    const bool many =
+        fbp_pattern_parse(file, &p) || fbp_pattern_place(file, strlen(file), &p); /* a stack */
+    first = fbp_names_get(&names, 0);
+    one = many ? fbp_pattern_name(&p, p.first) : fbp_strdup(file);
+    if (!first || !one) {
+        st = fbp_fail_nomem(strlen(file), "a path");
+        goto fail;
+    }
+    FBP_TRY_GOTO(same_folder(first, file, &same));
+    if (!same)
+        goto fail;
+
+    /* Beside a pattern: a file of its series, or a stack of its format.  In a folder: a file of its
+     * format, one that makes its only file doubtful, any file beside headerless ones. */
+    const struct fbp_format *ours = fbp_format_of_name(file), *theirs = fbp_format_of_name(first);
+    if (!names.list)
+        *out = fbp_pattern_fits(&names.pattern, fbp_base_name(one), &number) ||
+               (ours && ours == theirs && many);
+    else if (fbp_base_name(file)[0] != '.')
+        *out = ours == theirs || !theirs || (ours && (names.n == 1 || many));
+fail:
+    free(first);
+    free(one);
+    fbp_names_close(&names);
+    return st;
+}
+
+fbp_status fbp_stack_hash(uint64_t *h, const char *path)
+{
+    struct fbp_files files = {.path = path};
+    fbp_status st = FBP_OK;
+
+    for (const char *file; (file = fbp_files_next(&files, &st));) {
+        const char *base = fbp_base_name(file);
+        struct stat s = {0};
+        bool there;
+
+        st = fbp_stat(file, &s, &there);
+        if (st != FBP_OK)
+            continue;
+        if (!there)
+            s = (struct stat){0};
+        const int64_t facts[3] = {(int64_t)s.st_size, (int64_t)s.st_mtim.tv_sec,
+                                  (int64_t)s.st_mtim.tv_nsec};
+        *h = fbp_hash(fbp_hash(*h, base, strlen(base)), facts, sizeof facts);
+    }
+    return st;
+}
+
+fbp_status fbp_watch_array(struct fbp_watch *watch, const char *array)
+{
+    struct fbp_files files = {.path = array};
+    fbp_status st = FBP_OK;
+
+    for (const char *file; (file = fbp_files_next(&files, &st));)
+        files.stop = !fbp_watch_file(watch, file);
+    FBP_TRY(st);
+    return watch->status;
+}
+
+/* Hashes the path of an array independently of its spelling and the current folder.  Behind an
+ * existing file or folder the name may continue with a data set or a place for a number. */
+static uint64_t hash_name(uint64_t h, const char *name)
+{
+    char part[PATH_MAX], real[PATH_MAX];
+    size_t n = strlen(name);
+
+    if (n >= sizeof part)
+        return fbp_hash(h, name, n); /* longer than any path is */
+    memcpy(part, name, n + 1);
+    while (n > 0 && !realpath(part, real)) {
+        while (n > 0 && part[n - 1] != '/')
+            n--;
+        while (n > 1 && part[n - 1] == '/')
+            n--;
+        part[n] = '\0';
+    }
+    if (n > 0 || realpath(".", real))
+        h = fbp_hash(h, real, strlen(real));
+    name += n + strspn(name + n, "/");
+    return fbp_hash(h, name, strlen(name));
+}
+
+fbp_status fbp_inputs_hash(uint64_t *h, const struct fbp_inputs *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        *h = hash_name(*h, s->names[i]);
+        FBP_TRY(fbp_stack_hash(h, s->names[i]));
+    }
+    return FBP_OK;
+}
+
+/* Whether a file lies in a folder, which would be replaced as a whole. */
+static bool lies_in(const char *file, const char *folder)
+{
+    char *a = realpath(file, NULL), *b = realpath(folder, NULL);
+    const size_t n = b ? strlen(b) : 0;
+    const bool is = a && b && strncmp(a, b, n) == 0 && a[n] == '/';
+
+    free(a);
+    free(b);
+    return is;
+}
+
+fbp_status fbp_input_is(const char *input, const char *file, bool *is)
+{
+    enum { MOST_MISSING = 10000 }; /* a pattern may name more files than any disk holds */
+    struct fbp_files files = {.path = input};
+    size_t missing = 0; /* one after another */
+    fbp_status st = FBP_OK;
+    struct stat out;
+    bool out_there;
+
+    *is = false;
+    FBP_TRY(fbp_stat(file, &out, &out_there));
+    for (const char *one; (one = fbp_files_next(&files, &st));) {
+        bool there = false;
+        struct stat in;
+
+        if (out_there)
+            st = fbp_stat(one, &in, &there);
+        missing = there ? 0 : missing + 1;
+        *is = strcmp(one, file) == 0 ||
+              (there && in.st_dev == out.st_dev && in.st_ino == out.st_ino) ||
+              (there && S_ISDIR(out.st_mode) && lies_in(one, file));
+        files.stop = *is || missing == MOST_MISSING;
+    }
+    FBP_TRY(st);
+    return *is ? FBP_OK : fbp_stack_joins(input, file, is);
+}
+
+fbp_status fbp_inputs_add_array(struct fbp_inputs *s, const char *path, const struct fbp_raw *raw)
+{
+    fbp_source *source = NULL;
+
+    if (!path)
+        return FBP_OK;
+    fbp_status st = fbp_source_open(&source, path, raw);
+    if (st == FBP_ERR_NOMEM)
+        return st;
+    if (st != FBP_OK) {
+        fbp_message_clear();
+        return fbp_inputs_add(s, path);
+    }
+    st = fbp_inputs_add_all(s, &source->inputs, 0);
+    fbp_source_close(&source);
+    return st;
+}
+
+/* Whether writing a file would replace or join one of the inputs. */
+static fbp_status compare_file(const struct fbp_inputs *s, const char *file, bool *hit)
+{
+    *hit = false;
+    for (size_t i = 0; i < s->n && !*hit; i++)
+        FBP_TRY(fbp_input_is(s->names[i], file, hit));
+    return FBP_OK;
+}
+
+/* The same for an output: itself, and its existing files, of a pattern without numbers those that
+ * fit. */
+static fbp_status compare_output(const struct fbp_inputs *s, const char *output, bool *is_there,
+                                 bool *hit)
+{
+    struct fbp_files files = {.path = output};
+    unsigned long long number;
+    struct fbp_pattern p;
+    const struct dirent *e;
+    fbp_status st = FBP_OK;
+    bool there;
+
+    FBP_TRY(compare_file(s, output, hit));
+    if (*hit)
+        return FBP_OK;
+    if (!fbp_pattern_place(output, strlen(output), &p) || fbp_pattern_parse(output, &p)) {
+        for (const char *file; (file = fbp_files_next(&files, &st));) {
+            struct stat is;
+
+            st = fbp_stat(file, &is, &there);
+            *is_there |= there;
+            if (st == FBP_OK)
+                st = compare_file(s, file, hit);
+            files.stop = *hit;
+        }
+        return st;
+    }
+
+    char *folder = fbp_path_join(output, ".");
+    if (!folder)
+        return fbp_fail_nomem(strlen(output), "a path");
+    DIR *dir = opendir(folder);
+    const int error = errno;
+    free(folder);
+    errno = error;
+    if (!dir && (error == ENOENT || error == ENOTDIR))
+        return FBP_OK; /* nothing exists yet */
+    while (dir && st == FBP_OK && !*hit && (errno = 0, e = readdir(dir))) {
+        if (!fbp_pattern_fits(&p, e->d_name, &number))
+            continue;
+        char *path = fbp_path_join(output, e->d_name);
+        *is_there = true;
+        st = path ? compare_file(s, path, hit) : fbp_fail_nomem(strlen(output), "a path");
+        free(path);
+    }
+    if (st == FBP_OK && !*hit && (!dir || errno != 0))
+        st = fbp_fail(FBP_ERR_IO, "%s: its folder cannot be listed: %s", output, strerror(errno));
+    if (dir)
+        closedir(dir);
+    return st;
+}
+
+bool fbp_inputs_hit(const struct fbp_inputs *named, fbp_all_inputs_fn *add_all, const void *user,
+                    const char *output)
+{
+    struct fbp_inputs all = {0};
+    bool is_there = false, hit = false;
+    fbp_status st;
+
+    FBP_TRY_GOTO(compare_output(named, output, &is_there, &hit));
+    if (!hit && is_there) {
+        FBP_TRY_GOTO(add_all(&all, user));
+        FBP_TRY_GOTO(compare_output(&all, output, &is_there, &hit));
+    }
+fail:
+    fbp_inputs_clear(&all);
+    if (st == FBP_OK)
+        fbp_message_clear();
+    return st != FBP_OK || hit;
+}
+
+static fbp_status add_one(struct fbp_inputs *all, const void *array)
+{
+    return fbp_inputs_add_array(all, array, NULL);
+}
+
+bool fbp_array_reads(const char *array, const char *file)
+{
+    FBP_GIVEN_ELSE(false, array, file);
+    struct fbp_inputs named = {0};
+
+    fbp_message_clear();
+    const fbp_status st = fbp_inputs_add(&named, array);
+    const bool hit = st != FBP_OK || fbp_inputs_hit(&named, add_one, array, file);
+    fbp_inputs_clear(&named);
+    return hit;
 }

@@ -1,5 +1,6 @@
-/* The numbers in the names of files: order, and which number counts. */
-#include "array/numbered.h"
+/* The numbers in the names of files: which number counts the files of a folder, their order, gaps.
+ * names.c and the guesses of a folder (scan/folder/) call it. */
+#include "array/names.h"
 
 #include "base/base.h"
 #include "base/text.h"
@@ -14,12 +15,12 @@ enum { MOST = 8, NAME = 256, DECIMALS = 1, STAMPS = 2 };
 
 static const char figures[] = "0123456789";
 
-/* One number of a name, with its decimals: value 10^-digits. */
+/* One number of a name: value * 10^-digits. */
 struct number {
     long long value;
-    int digits, length; /* behind the point; of all of it in the path */
+    int digits, length; /* decimals; characters in the path */
     bool stamp;         /* a date, perhaps with a time */
-    const char *text;   /* in the path */
+    const char *text;   /* its place in the path */
 };
 
 /* A file with its numbers. */
@@ -33,11 +34,11 @@ struct table {
     size_t n, m; /* files; numbers of each */
 };
 
-/* One of the numbers, over all files. */
+/* One of the numbers of all files. */
 struct column {
     size_t at;
-    bool differs;      /* in each name */
-    long long step;    /* greatest that divides all differences */
+    bool differs;      /* it differs in all names */
+    long long step;    /* greatest common divisor of all differences */
     long long missing; /* multiples of it without a file */
     int rank;          /* 0: counts by ones; 1: by greater steps; 2: neither */
 };
@@ -47,14 +48,14 @@ static bool is_digit(char c)
     return isdigit((unsigned char)c);
 }
 
-/* Two figures below `limit`? */
+/* Two figures of a number below `limit`. */
 static bool two_below(const char *p, int limit)
 {
     return is_digit(p[0]) && is_digit(p[1]) && 10 * (p[0] - '0') + p[1] - '0' < limit;
 }
 
-/* Length of a date, and of the time behind it, such as 20260101_120000, 2026-01-01T12-00-00; or 0.
- */
+/* Length of a date, with the time behind it, such as 20260101_120000 or 2026-01-01T12-00-00; 0:
+ * none. */
 static size_t stamp_length(const char *p)
 {
     const size_t run = strspn(p, figures), gap = run == 4 && p[4] && strchr("-_.", p[4]);
@@ -74,7 +75,7 @@ static size_t stamp_length(const char *p)
     return timed ? (size_t)(end - p) : n;
 }
 
-/* The number at p, which may be a '-'; its length, 0 if there is none. */
+/* Reads the number at p, which may begin with '-'; returns its length, or 0. */
 static size_t read_number(const char *name, const char *p, unsigned how, struct number *out)
 {
     const bool decimals = how & DECIMALS;
@@ -100,7 +101,7 @@ static size_t read_number(const char *name, const char *p, unsigned how, struct 
     return (size_t)out->length;
 }
 
-/* All numbers of a name, at most MOST; rest: the name with '#' for each. */
+/* Reads all numbers of a name, at most MOST; rest: the name with '#' for each. */
 static size_t read_name(const char *name, unsigned how, struct number v[MOST], char rest[NAME])
 {
     size_t n = 0, used = 0;
@@ -126,7 +127,7 @@ void fbp_number_skeleton(const char *name, char *out)
     (void)read_name(name, DECIMALS | STAMPS, v, out);
 }
 
-/* By one number, or by all in turn. */
+/* Compares by one number; column MOST: by all in turn. */
 static int by_number(const void *a, const void *b, void *column)
 {
     const struct entry *x = a, *y = b;
@@ -148,8 +149,8 @@ static long long ten_to(int n)
     return llround(pow(10, n));
 }
 
-/* Gives all numbers of a column as many decimals; false if they are a counter behind a point, such
- * as "1.8", "1.9", "1.10", or too long. */
+/* Gives all numbers of a column the same number of decimals; false if they are a counter behind a
+ * point, such as "1.8", "1.9", "1.10", or too long. */
 static bool level_decimals(const struct table *t, size_t c)
 {
     long long low = INT64_MAX, high = 0;
@@ -175,7 +176,8 @@ static bool level_decimals(const struct table *t, size_t c)
     return !counter || high == low || high - low >= 2 * (long long)t->n;
 }
 
-/* Do all names have the same numbers, read so?  No two are alike, such as 1.1 and 1.10. */
+/* Reads the numbers of all names; false if the names differ in more than numbers, or if two have
+ * equal numbers, such as 1.1 and 1.10. */
 static bool read_table(struct table *t, unsigned how)
 {
     char first[NAME], rest[NAME];
@@ -202,25 +204,7 @@ static bool read_table(struct table *t, unsigned how)
     return t->m > 0;
 }
 
-/* The files are in the order of the number. */
-static void look_at(const struct table *t, struct column *c)
-{
-    const struct number *first = &t->files[0].v[c->at], *last = &t->files[t->n - 1].v[c->at];
-
-    c->differs = true;
-    for (size_t i = 1; i < t->n; i++) {
-        long long a = t->files[i].v[c->at].value - t->files[i - 1].v[c->at].value;
-        c->differs &= a > 0;
-        for (long long rest; c->step; a = c->step, c->step = rest)
-            rest = a % c->step;
-        c->step = a;
-    }
-    if (c->differs && !first->stamp)
-        c->missing = (last->value - first->value) / c->step + 1 - (long long)t->n;
-    c->rank = first->digits || first->stamp || c->missing > (long long)t->n / 4 ? 2 : c->step != 1;
-}
-
-/* A sentence with "19, 40 to 41, ..." */
+/* Writes a sentence with "19, 40 to 41, ...". */
 static void describe_gaps(const struct table *t, const struct column *c, char *text, size_t n)
 {
     const int digits = t->files[0].v[c->at].digits;
@@ -246,16 +230,67 @@ static void describe_gaps(const struct table *t, const struct column *c, char *t
     snprintf(text + used, n - used, ": angles follow the numbers of the files");
 }
 
-/* The files are sorted, by the number `best` if that is not NULL. */
-static fbp_status describe(const struct table *t, const struct column *columns, size_t m,
-                           const struct column *best, struct fbp_numbering *out)
+/* Orders the files by the number that counts them, or by all numbers in turn, and describes the
+ * numbers. */
+static fbp_status order_table(struct table *t, const char *where, struct fbp_numbering *out)
 {
+    struct column columns[MOST], *best = NULL;
     const struct entry *files = t->files;
+    const long long n = (long long)t->n;
+    size_t m = 0;
 
+    /* The steps of each number that changes. */
+    for (size_t at = 0; at < t->m; at++) {
+        const struct number *first, *last;
+        struct column *c = &columns[m];
+
+        sort_by(t, at);
+        first = &files[0].v[at];
+        last = &files[t->n - 1].v[at];
+        if (first->value == last->value)
+            continue;
+        m++;
+        *c = (struct column){.at = at, .differs = true};
+        for (size_t i = 1; i < t->n; i++) {
+            long long a = files[i].v[at].value - files[i - 1].v[at].value;
+            c->differs &= a > 0;
+            for (long long rest; c->step; a = c->step, c->step = rest) /* Euclid's algorithm */
+                rest = a % c->step;
+            c->step = a;
+        }
+        if (c->differs && !first->stamp)
+            c->missing = (last->value - first->value) / c->step + 1 - n;
+        c->rank = first->digits || first->stamp || c->missing > n / 4 ? 2 : c->step != 1;
+    }
+
+    /* The one that counts. */
+    for (struct column *c = columns; c < columns + m; c++)
+        if (c->differs && (!best || c->rank < best->rank ||
+                           (c->rank == best->rank && c->missing < best->missing)))
+            best = c;
+    sort_by(t, best ? best->at : MOST);
+    for (struct column *c = columns; best && c < columns + m; c++) {
+        const struct number *a = &files[1].v[best->at], *b = &files[1].v[c->at];
+        bool falls = false;
+
+        for (size_t i = 1; i < t->n; i++)
+            falls |= files[i].v[c->at].value < files[i - 1].v[c->at].value;
+        /* the first number, if it repeats, may be that of a group */
+        if (falls && (c->differs ? c->rank == best->rank : c == columns && best->rank == 2))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: two numbers in the names of its files may count them, %.*s and "
+                            "%.*s of %s, and their orders differ: rename or link the files with "
+                            "the one number that counts",
+                            where, a->length, a->text, b->length, b->text,
+                            fbp_base_name(files[1].path));
+    }
+
+    /* Values, gaps, places. */
     out->n_columns = m;
     FBP_TRY(fbp_calloc((void **)&out->columns, m * t->n, sizeof *out->columns, "file numbers"));
     for (size_t k = 0; k < m; k++) {
         const size_t at = columns[k].at;
+
         out->digits[k] = files[0].v[at].digits;
         for (size_t i = 0; i < t->n; i++)
             out->columns[k * t->n + i] =
@@ -268,11 +303,11 @@ static fbp_status describe(const struct table *t, const struct column *columns, 
     if (m > 1)
         snprintf(out->order, sizeof out->order, ", ordered by number %.*s",
                  files[0].v[best->at].length, files[0].v[best->at].text);
-    if (best->missing > (long long)t->n)
+    if (best->missing > n)
         snprintf(out->gaps, sizeof out->gaps,
                  "more numbers are missing than there are files: angles follow one another: list "
                  "them if files are missing");
-    if (best->missing <= 0 || best->missing > (long long)t->n)
+    if (best->missing <= 0 || best->missing > n)
         return FBP_OK;
     describe_gaps(t, best, out->gaps, sizeof out->gaps);
     FBP_TRY(fbp_calloc((void **)&out->places, t->n, sizeof *out->places, "file numbers"));
@@ -280,41 +315,6 @@ static fbp_status describe(const struct table *t, const struct column *columns, 
         out->places[i] =
             (size_t)((files[i].v[best->at].value - files[0].v[best->at].value) / best->step);
     return FBP_OK;
-}
-
-/* The number that counts orders the files, or all of them in turn. */
-static fbp_status order_table(struct table *t, const char *where, struct fbp_numbering *out)
-{
-    struct column columns[MOST], *best = NULL;
-    size_t m = 0;
-
-    for (size_t c = 0; c < t->m; c++) {
-        sort_by(t, c);
-        if (t->files[0].v[c].value == t->files[t->n - 1].v[c].value)
-            continue;
-        columns[m] = (struct column){.at = c};
-        look_at(t, &columns[m++]);
-    }
-    for (struct column *c = columns; c < columns + m; c++)
-        if (c->differs && (!best || c->rank < best->rank ||
-                           (c->rank == best->rank && c->missing < best->missing)))
-            best = c;
-    sort_by(t, best ? best->at : MOST);
-    for (struct column *c = columns; best && c < columns + m; c++) {
-        const struct number *a = &t->files[1].v[best->at], *b = &t->files[1].v[c->at];
-        bool falls = false;
-        for (size_t i = 1; i < t->n; i++)
-            falls |= t->files[i].v[c->at].value < t->files[i - 1].v[c->at].value;
-        /* the first number, if it repeats, may be that of a group */
-        if (falls && (c->differs ? c->rank == best->rank : c == columns && best->rank == 2))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: two numbers in the names of its files may count them, %.*s and "
-                            "%.*s of %s, and their orders differ: rename or link the files with "
-                            "the one number that counts",
-                            where, a->length, a->text, b->length, b->text,
-                            fbp_base_name(t->files[1].path));
-    }
-    return describe(t, columns, m, best, out);
 }
 
 fbp_status fbp_number_files(char **paths, size_t n, const char *where, struct fbp_numbering *out)
@@ -335,7 +335,7 @@ fbp_status fbp_number_files(char **paths, size_t n, const char *where, struct fb
         st = order_table(&t, where, out);
     for (size_t i = 0; i < n && !alike; i++)
         memset(t.files[i].v, 0, sizeof t.files[i].v);
-    if (!alike) /* by their names */
+    if (!alike) /* sorted by their names */
         sort_by(&t, MOST);
     for (size_t i = 0; i < n; i++)
         paths[i] = t.files[i].path;

@@ -1,40 +1,197 @@
-#include "array/sink_stack.h"
+/* A sink with a file per slice, "out/slice_%04d.tif", or a single file of one slice.  Slice k is
+ * written whole as NAME.part; all slices get their names at the end.  PATTERN.part.log is the
+ * journal and lock; the hash in its lines is that of a whole file.  sink.c, sink_files.c and
+ * shared_output.c call it. */
+#include "array/sink.h"
+
+#include "array/names.h"
+#include "array/shared_output.h"
+
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "array/file/room.h"
-#include "array/joint.h"
 
 #include "base/cache.h"
 #include "base/base.h"
 #include "base/threads.h"
 #include "base/text.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-static fbp_status check_kind(const struct fbp_sink *s)
+/* --- Names --- */
+
+fbp_status fbp_sink_stack_name(const struct fbp_sink *s, size_t z, const char *end, char **out)
+{
+    char *name = s->pattern.suffix ? fbp_pattern_name(&s->pattern, z) : fbp_strdup(s->path);
+
+    *out = name ? fbp_format("%s%s", name, end) : NULL;
+    free(name);
+    return *out ? FBP_OK : fbp_fail_nomem(strlen(s->path), "a path");
+}
+
+/* Checks that all slices can get their names: a name that is taken would stop publishing halfway.
+ */
+static fbp_status check_names(const struct fbp_sink *s)
+{
+    for (size_t z = 0; z < s->info.n[2]; z++) {
+        char *name;
+
+        FBP_TRY(fbp_sink_stack_name(s, z, "", &name));
+        const fbp_status st = fbp_output_check(name);
+        free(name);
+        FBP_TRY(st);
+    }
+    return FBP_OK;
+}
+
+/* Goes through the files of the stack's folder, if that exists.  Without `inputs`, checks that no
+ * file fits the pattern but slices of this volume; else removes temporary slices of any volume, if
+ * they are `ours` or empty. */
+static fbp_status scan_folder(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
+                              bool ours)
+{
+    const char *end = inputs ? ".part" : "";
+    DIR *dir = opendir(s->folder);
+    const struct dirent *e;
+    fbp_status st = FBP_OK;
+
+    if (!dir && errno == ENOENT)
+        return FBP_OK;
+    while (dir && st == FBP_OK && (errno = 0, e = readdir(dir))) {
+        const size_t n = strlen(e->d_name), n_end = strlen(end);
+        char *file = NULL, *name = NULL, *path = NULL; /* without `end`; as written here */
+        unsigned long long number;
+        bool same = false;
+
+        if (n <= n_end || strcmp(e->d_name + n - n_end, end) != 0)
+            continue;
+        st = fbp_part_name(&file, "%.*s", (int)(n - n_end), e->d_name);
+        const bool fits = st == FBP_OK && fbp_pattern_fits(&s->pattern, file, &number);
+        if (fits && (inputs || number < s->info.n[2])) {
+            st = fbp_sink_stack_name(s, (size_t)number, "", &name);
+            same = st == FBP_OK && strcmp(fbp_base_name(name), file) == 0;
+        }
+        if (st == FBP_OK && fits && !same && !inputs)
+            st = fbp_fail(FBP_ERR_INVALID,
+                          "%s: %s is there and no slice of this volume of %zu: remove it or choose "
+                          "another folder",
+                          s->path, file, s->info.n[2]);
+        if (same && inputs) {
+            path = fbp_path_join(s->path, e->d_name);
+            st = path ? fbp_part_clear(inputs, path, ours)
+                      : fbp_fail_nomem(strlen(s->path), "a path");
+        }
+        free(file);
+        free(name);
+        free(path);
+    }
+    if (st == FBP_OK && (!dir || errno != 0))
+        st = fbp_fail(FBP_ERR_IO, "%s: its folder cannot be listed: %s", s->path, strerror(errno));
+    if (dir)
+        closedir(dir);
+    return st;
+}
+
+fbp_status fbp_sink_stack_check_others(const struct fbp_sink *s)
+{
+    return s->pattern.suffix ? scan_folder(s, NULL, false) : FBP_OK;
+}
+
+/* Checks that no slice replaces an input, or joins a stack that is one. */
+static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_params *params)
+{
+    struct stat *is = NULL; /* files of slices that exist already */
+    const char *hit = NULL;
+    fbp_status st = FBP_OK;
+    bool there = false;
+    size_t n = 0;
+
+    FBP_TRY(fbp_calloc((void **)&is, s->info.n[2], sizeof *is, "a table of slices"));
+    for (size_t z = 0; z < s->info.n[2]; z++) {
+        char *name;
+
+        FBP_TRY_GOTO(fbp_sink_stack_name(s, z, "", &name));
+        st = fbp_stat(name, &is[n], &there);
+        free(name);
+        if (st != FBP_OK)
+            goto fail;
+        n += there;
+    }
+    for (size_t i = 0; i < params->n_keep && st == FBP_OK && !hit; i++) {
+        const char *input = params->keep[i];
+        struct fbp_files files = {.path = input, .stop = n == 0};
+        bool joins = false;
+
+        for (const char *file; input && (file = fbp_files_next(&files, &st));) {
+            struct stat in;
+
+            st = fbp_stat(file, &in, &there);
+            for (size_t k = 0; there && k < n; k++)
+                files.stop |= in.st_dev == is[k].st_dev && in.st_ino == is[k].st_ino;
+            hit = files.stop ? input : NULL;
+        }
+        if (st == FBP_OK && input && !hit)
+            st = fbp_stack_joins(input, s->path, &joins);
+        hit = joins ? input : hit;
+    }
+    if (st == FBP_OK && hit)
+        st = fbp_fail(FBP_ERR_INVALID,
+                      "%s: this output would replace or join %s, which is read for it: choose "
+                      "another folder, or give --force",
+                      s->path, hit);
+fail:
+    free(is);
+    return st;
+}
+
+/* --- Opening --- */
+
+fbp_status fbp_sink_stack_open(struct fbp_sink *s, const char *path,
+                               const struct fbp_sink_params *params)
 {
     const struct fbp_slice_format *f = s->slices->slices;
+    struct fbp_pattern *p = &s->pattern;
 
+    /* Names. */
+    FBP_TRY(fbp_part_name(&s->path, "%s", path));
+    if (!fbp_pattern_place(s->path, strlen(s->path), p)) {
+        p->suffix = NULL;
+        FBP_TRY(fbp_sink_follow_link(&s->path, f->extensions));
+    }
+    FBP_TRY(fbp_part_name(&s->part, "%s.part", s->path));
+    FBP_TRY(fbp_part_name(&s->log, "%s.part.log", s->path));
+    if (p->suffix && p->width > 0) /* "out/%d.tif" names files of "out/%04d.tif" */
+        FBP_TRY(fbp_part_name(&s->lock_path, "%.*s%%d%.*s.part.log", p->n_prefix, p->prefix,
+                              p->n_suffix, p->suffix));
+
+    /* What the format can hold. */
     if (f->integers_only && (s->info.type == FBP_F32 || s->info.type == FBP_F64))
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: %s holds no %s: choose uint8 or uint16 and the range that it "
                         "stands for (--output-type uint16 --output-range LO,HI), or write TIFF",
                         s->path, s->slices->title, fbp_type_name(s->info.type));
-    if (!s->pattern.suffix && s->info.n[2] != 1)
+    if (!p->suffix && s->info.n[2] != 1)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: a %s file holds one slice, the volume has %zu: name a stack, such as "
                         "\"out/slice_%%04d%.*s\"",
                         s->path, s->slices->title, s->info.n[2], (int)strcspn(f->extensions, " "),
                         f->extensions);
-    return f->check ? f->check(s->path, &s->info) : FBP_OK;
+    if (f->check)
+        FBP_TRY(f->check(s->path, &s->info));
+
+    FBP_TRY(fbp_output_folder(s->path, &s->folder, &s->made_folder));
+    if (!params->force)
+        FBP_TRY(spare_inputs(s, params));
+    FBP_TRY(check_names(s));
+    return fbp_sink_files_open(s, params);
 }
 
-/* Samples that are not compressed have a size that is known. */
-static fbp_status check_room(const struct fbp_sink *s, int fd)
+fbp_status fbp_sink_stack_check_room(const struct fbp_sink *s, int fd)
 {
+    /* The size of compressed files is not known before. */
     const uint64_t need =
         s->slices->slices->compressed ? 0 : (uint64_t)s->slice_bytes * s->info.n[2];
     const uint64_t left = fbp_room_left(fd);
@@ -42,172 +199,130 @@ static fbp_status check_room(const struct fbp_sink *s, int fd)
     return need <= left ? FBP_OK : fbp_fail_room(s->path, need, left);
 }
 
-/* A run that was stopped while its slices got their names has written all of them: first they get
- * the rest of their names, whatever this run is. */
-static fbp_status finish_published(const struct fbp_sink *s)
+bool fbp_sink_stack_has(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t hash,
+                        void *scratch)
 {
-    size_t n = 0;
-    bool gone = false;
-
-    FBP_TRY(fbp_journal_published(s, &n));
-    for (size_t z = 0; z < n; z++)
-        FBP_TRY(fbp_sink_stack_name_slice(s, z, &gone));
-    if (n > 0)
-        fbp_sync_folder(s->path);
-    return FBP_OK;
-}
-
-/* The same files under any padding: "out/%d.tif" for "out/%04d.tif".  NULL: it is that already. */
-static fbp_status name_unpadded(const struct fbp_sink *s, char **out)
-{
-    const struct fbp_pattern *p = &s->pattern;
-
-    *out = NULL;
-    if (!p->suffix || p->width == 0)
-        return FBP_OK;
-    *out = fbp_format("%.*s%%d%.*s", p->n_prefix, p->prefix, p->n_suffix, p->suffix);
-    return *out ? FBP_OK : fbp_fail_nomem(strlen(s->path), "a path");
-}
-
-static bool holds(const char *path, uint64_t hash, void *scratch)
-{
-    uint64_t size = 0, h = 0;
-    bool whole = true;
-    int fd = -1;
-
-    if (fbp_open_file(path, &fd, &size) != FBP_OK)
-        return false;
-    for (uint64_t at = 0; whole && at < size; at += FBP_PIECE_BYTES) {
-        const size_t n = size - at < FBP_PIECE_BYTES ? (size_t)(size - at) : FBP_PIECE_BYTES;
-        whole = fbp_read_at(fd, path, at, scratch, n) == FBP_OK;
-        h = whole ? fbp_hash(h, scratch, n) : h;
-    }
-    close(fd);
-    return whole && h == hash;
-}
-
-/* Is the file of a slice there, whole?  A fbp_run_there_fn. */
-static bool file_is_there(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t hash,
-                          void *scratch)
-{
-    static const char *const behind[] = {".part", ""};
+    static const char *const ends[] = {".part", ""};
     bool found = false;
 
     for (size_t i = 0; !found && nz == 1 && i < 2; i++) {
-        char *name = fbp_sink_stack_name(s, z0, behind[i]);
-        found = name && holds(name, hash, scratch);
+        uint64_t size = 0, h = 0;
+        char *name = NULL;
+        int fd = -1;
+
+        found = fbp_sink_stack_name(s, z0, ends[i], &name) == FBP_OK &&
+                fbp_open_file(name, &fd, &size) == FBP_OK;
+        for (uint64_t at = 0; found && at < size; at += FBP_PIECE_BYTES) {
+            const size_t n = size - at < FBP_PIECE_BYTES ? (size_t)(size - at) : FBP_PIECE_BYTES;
+
+            found = fbp_read_at(fd, name, at, scratch, n) == FBP_OK;
+            h = found ? fbp_hash(h, scratch, n) : h;
+        }
+        found = found && h == hash;
+        if (fd >= 0)
+            close(fd);
         free(name);
     }
-    fbp_message_clear(); /* such slices are simply computed again */
+    fbp_message_clear(); /* such slices are computed again */
     return found;
 }
 
-static fbp_status name_second(struct fbp_sink *s)
+fbp_status fbp_sink_stack_begin(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool left,
+                                bool resume)
 {
-    char *unpadded;
+    bool found = false;
 
-    FBP_TRY(name_unpadded(s, &unpadded));
-    const fbp_status st = fbp_sink_name_second(s, unpadded);
-    free(unpadded);
-    return st;
-}
-
-static const struct fbp_joint_kind one_of_several = {.check = fbp_sink_stack_check_others,
-                                                     .clear = fbp_sink_stack_clear,
-                                                     .room = check_room,
-                                                     .clear_missing = fbp_sink_stack_clear_missing,
-                                                     .remove = fbp_sink_stack_remove_parts,
-                                                     .has = file_is_there,
-                                                     .names = fbp_sink_stack_name_slices};
-
-static fbp_status begin(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool resume)
-{
-    bool left = false, found = false;
-
-    FBP_TRY(name_second(s));
-    if (s->joint && !s->joint->own.first)
-        return fbp_joint_join(s, inputs, &one_of_several);
-    FBP_TRY(fbp_part_spare(inputs, s->log));
-    FBP_TRY(fbp_sink_lock(s, inputs, &left));
-    if (left)
-        FBP_TRY(fbp_joint_yield(s, resume));
-    const bool shared = resume && fbp_joint_is_left(s);
-    if (left && !shared)
-        FBP_TRY(finish_published(s));
-    if (s->joint || shared)
-        return fbp_joint_take_over(s, inputs, left, resume, &one_of_several);
     FBP_TRY(fbp_sink_stack_check_others(s));
     if (left && resume)
         FBP_TRY(fbp_journal_find(s, &found));
     if (found) {
-        FBP_TRY(fbp_journal_resume(s, file_is_there));
+        FBP_TRY(fbp_journal_resume(s, fbp_sink_stack_has));
         return fbp_sink_stack_clear_missing(s, inputs);
     }
     FBP_TRY(fbp_sink_stack_clear(s, inputs, left));
     s->log_made = true;
-    FBP_TRY(check_room(s, s->log_fd));
+    FBP_TRY(fbp_sink_stack_check_room(s, s->log_fd));
     FBP_TRY(fbp_journal_create(s));
     s->owned = true;
     return FBP_OK;
 }
 
-static fbp_status name_files(struct fbp_sink *s, const char *path)
+/* --- Temporary slices --- */
+
+fbp_status fbp_sink_stack_clear(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
+                                bool ours)
 {
-    s->path = fbp_strdup(path);
-    if (!s->path)
-        return fbp_fail_nomem(strlen(path), "a path");
-    if (!fbp_pattern_place(s->path, strlen(s->path), &s->pattern)) {
-        s->pattern.suffix = NULL;
-        FBP_TRY(fbp_sink_follow_link(&s->path, s->slices->slices->extensions));
+    return s->pattern.suffix ? scan_folder(s, inputs, ours) : fbp_part_clear(inputs, s->part, ours);
+}
+
+fbp_status fbp_sink_stack_clear_missing(const struct fbp_sink *s,
+                                        const struct fbp_part_inputs *inputs)
+{
+    for (size_t z = 0; z < s->info.n[2]; z++) {
+        char *part;
+
+        if (s->have[z] || (s->shared && !s->shared->mine[z]))
+            continue;
+        FBP_TRY(fbp_sink_stack_name(s, z, ".part", &part));
+        const fbp_status st = fbp_part_clear(inputs, part, true);
+        free(part);
+        FBP_TRY(st);
     }
-    s->part = fbp_format("%s.part", s->path);
-    s->log = fbp_format("%s.part.log", s->path);
-    return s->part && s->log ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
+    return FBP_OK;
 }
 
-fbp_status fbp_sink_stack_open(struct fbp_sink *s, const char *path,
-                               const struct fbp_sink_params *params)
+void fbp_sink_stack_remove(const struct fbp_sink *s)
 {
-    struct fbp_part_inputs inputs = {0};
-    fbp_status st;
+    for (size_t z = 0; z < s->info.n[2]; z++) {
+        char *part;
 
-    FBP_TRY(name_files(s, path));
-    FBP_TRY(check_kind(s));
-    FBP_TRY(fbp_output_folder(s->path, &s->folder, &s->made_folder));
-    FBP_TRY(fbp_sink_stack_spare(s, params));
-    FBP_TRY(fbp_sink_stack_check_names(s));
-    st = fbp_part_inputs_open(&inputs, params);
-    if (st == FBP_OK)
-        st = begin(s, &inputs, params->resume);
-    fbp_part_inputs_close(&inputs);
-    return st;
-}
-
-/* What the file of slice z says of itself. */
-static struct fbp_array_info slice_info(const struct fbp_sink *s, size_t z)
-{
-    struct fbp_array_info one = s->info;
-
-    one.n[2] = 1;
-    one.origin_mm[2] += (double)z * one.spacing_mm[2];
-    if (one.unit[0]) { /* of a volume: views may be left out */
-        one.slice = z;
-        one.slices = s->info.n[2];
+        if (fbp_sink_stack_name(s, z, ".part", &part) == FBP_OK)
+            unlink(part);
+        free(part);
     }
-    return one;
 }
 
-static fbp_status write_file(struct fbp_sink *s, size_t z, const char *name, const void *values)
+/* --- Writing --- */
+
+/* Slices that are encoded by several threads. */
+struct slices {
+    struct fbp_sink *sink;
+    size_t z0;
+    const void *data;
+};
+
+/* Writes the file of one slice, unless a resumed run has it already.  A fbp_pool_try_fn. */
+static fbp_status write_slice(void *user, size_t item, int worker)
 {
-    const struct fbp_array_info slice = slice_info(s, z);
+    const struct slices *w = user;
+    struct fbp_sink *s = w->sink;
+    const size_t z = w->z0 + item;
+    struct fbp_array_info slice = s->info;
     struct fbp_piece p = {0};
     uint64_t clipped = 0;
+    char *name;
     fbp_status st;
     int fd;
 
-    FBP_TRY(fbp_part_create(name, &fd));
+    (void)worker;
+    if (fbp_sink_has(s, z, 1))
+        return FBP_OK;
+    slice.n[2] = 1;
+    slice.origin_mm[2] += (double)z * slice.spacing_mm[2];
+    if (slice.unit[0]) { /* of a volume: views may be left out */
+        slice.slice = z;
+        slice.slices = s->info.n[2];
+    }
+
+    FBP_TRY(fbp_sink_stack_name(s, z, ".part", &name));
+    st = fbp_part_create(name, &fd);
+    if (st != FBP_OK) {
+        free(name);
+        return st;
+    }
     FBP_TRY_GOTO(fbp_piece_open(&p, fd, name, 0));
-    FBP_TRY_GOTO(s->slices->slices->encode(&p, &slice, values, &clipped));
+    FBP_TRY_GOTO(s->slices->slices->encode(
+        &p, &slice, (const char *)w->data + item * fbp_sink_given_bytes(s), &clipped));
     FBP_TRY_GOTO(fbp_piece_flush(&p));
     fbp_begin_sync(fd, 0, p.at);
 fail:
@@ -220,78 +335,67 @@ fail:
         fbp_sink_mark_clipped(s, z, 1, clipped);
     else
         unlink(name);
-    return st;
-}
-
-/* What a run that is resumed has left may be computed again, with slices beside it that are
- * missing. */
-static fbp_status write_slice(struct fbp_sink *s, size_t z, const void *values)
-{
-    if (fbp_sink_has(s, z, 1))
-        return FBP_OK;
-    char *name = fbp_sink_stack_name(s, z, ".part");
-    const fbp_status st =
-        name ? write_file(s, z, name, values) : fbp_fail_nomem(strlen(s->path), "a path");
-
     free(name);
-    return st;
-}
-
-/* Slices that are compressed at the same time. */
-struct slices {
-    struct fbp_sink *sink;
-    size_t z0;
-    const void *data;
-};
-
-/* A slice of what a sink is given. */
-static const void *slice_of(const struct fbp_sink *s, const void *data, size_t z)
-{
-    return (const char *)data + z * fbp_sink_given_bytes(s);
-}
-
-static fbp_status write_item(void *user, size_t item, int worker)
-{
-    const struct slices *w = user;
-
-    (void)worker;
-    return write_slice(w->sink, w->z0 + item, slice_of(w->sink, w->data, item));
-}
-
-static fbp_status write_together(struct fbp_sink *s, size_t z0, size_t nz, const void *data)
-{
-    struct slices w = {.sink = s, .z0 = z0, .data = data};
-    const size_t cores = (size_t)fbp_core_count();
-    fbp_pool *pool = NULL;
-
-    FBP_TRY(fbp_pool_create(&pool, (int)(nz < cores ? nz : cores)));
-    const fbp_status st = fbp_pool_try(pool, nz, write_item, &w);
-    fbp_pool_destroy(&pool);
     return st;
 }
 
 fbp_status fbp_sink_stack_write(struct fbp_sink *s, size_t z0, size_t nz, const void *data)
 {
-    if (nz > 1 && s->slices->slices->compressed)
-        return write_together(s, z0, nz, data);
-    for (size_t z = 0; z < nz; z++)
-        FBP_TRY(write_slice(s, z0 + z, slice_of(s, data, z)));
+    struct slices w = {.sink = s, .z0 = z0, .data = data};
+    const size_t cores = (size_t)fbp_core_count();
+    fbp_pool *pool = NULL;
+
+    if (nz > 1 && s->slices->slices->compressed) {
+        FBP_TRY(fbp_pool_create(&pool, (int)(nz < cores ? nz : cores)));
+        const fbp_status st = fbp_pool_try(pool, nz, write_slice, &w);
+        fbp_pool_destroy(&pool);
+        return st;
+    }
+    for (size_t k = 0; k < nz; k++)
+        FBP_TRY(write_slice(&w, k, 0));
     return FBP_OK;
 }
 
-/* From the line in the journal on the new stack is the one that counts: whoever comes next finishes
- * it. */
+/* --- Publication --- */
+
+fbp_status fbp_sink_stack_rename(const struct fbp_sink *s, size_t n, bool *gone)
+{
+    for (size_t z = 0; z < n; z++) {
+        char *part = NULL, *name = NULL;
+        fbp_status st = fbp_sink_stack_name(s, z, ".part", &part);
+
+        if (st == FBP_OK)
+            st = fbp_sink_stack_name(s, z, "", &name);
+        if (st == FBP_OK && rename(part, name) < 0) {
+            *gone |= errno == ENOENT && access(name, F_OK) != 0;
+            if (errno != ENOENT)
+                st = fbp_fail(FBP_ERR_IO,
+                              "%s: cannot be renamed to %s: %s: some slices of the stack are new, "
+                              "the others follow when any run of this output is started",
+                              part, name, strerror(errno));
+        }
+        free(part);
+        free(name);
+        FBP_TRY(st);
+    }
+    if (n > 0)
+        fbp_sync_folder(s->path);
+    return FBP_OK;
+}
+
 fbp_status fbp_sink_stack_publish(struct fbp_sink *s)
 {
     bool gone = false;
 
-    /* One call for all slices, at the price of whatever else the file system has to write. */
+    /* One call for all slices, although it also writes the data of other programs. */
     if (syncfs(s->log_fd) < 0)
         return fbp_fail_write(s->path, errno, 0);
-    FBP_TRY(fbp_sink_stack_check_names(s));
-    FBP_TRY(fbp_journal_publish(s));
+    FBP_TRY(check_names(s));
+    /* From this line on the new stack is the one that counts: the next run finishes it. */
+    FBP_TRY(fbp_append(s->log_fd, s->log, "publish\n"));
+    FBP_TRY(fbp_sync_file(s->log_fd, s->log));
     s->owned = s->log_made = false; /* nothing is removed any more */
-    FBP_TRY(fbp_sink_stack_name_slices(s, &gone));
+    FBP_TRY(fbp_sink_stack_rename(s, s->info.n[2], &gone));
     if (gone)
         return fbp_fail(FBP_ERR_IO,
                         "%s: another program removed slices before they had their names: "
@@ -299,10 +403,4 @@ fbp_status fbp_sink_stack_publish(struct fbp_sink *s)
                         s->path);
     s->published = true;
     return unlink(s->log) == 0 || errno == ENOENT ? FBP_OK : fbp_fail_write(s->log, errno, 0);
-}
-
-void fbp_sink_stack_remove(struct fbp_sink *s)
-{
-    fbp_sink_stack_remove_parts(s);
-    unlink(s->log);
 }

@@ -1,50 +1,27 @@
-/* Opening sources: by content, by name, by a description; of one file or of many. */
+/* Sources: opened by content, by name or by a description (fbp_source_open()), followed while they
+ * grow, put on top of another source, held in memory.  Files per view are in source_stack.c, memory
+ * and functions of the caller in caller.c; array/file/source_read.c reads and closes. */
 #include "array/array.h"
+#include "array/names.h"
+
 #include "array/file/bytes.h"
 #include "array/file/describe.h"
-#include "array/file/growing.h"
 #include "array/file/member.h"
-#include "array/formats.h"
-#include "array/stack.h"
-#include "array/stack_names.h"
+#include "array/file/values.h"
 
+#include "base/system.h"
 #include "base/base.h"
 #include "base/text.h"
 #include "geometry/ranges.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { HEAD_BYTES = 4096 };
-
-static const struct fbp_format *by_content(const char *path, const unsigned char *head, size_t n)
-{
-    const struct fbp_format *f;
-
-    for (size_t i = 0; (f = fbp_format_at(i)); i++)
-        if (f->detect && f->detect(path, head, n))
-            return f;
-    return NULL;
-}
-
-static fbp_status unknown_format(const char *path)
-{
-    const struct fbp_format *f;
-    char known[256] = "";
-
-    for (size_t i = 0; (f = fbp_format_at(i)); i++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
-                 *known && *f->extensions ? " " : "", f->extensions);
-    return fbp_fail(
-        FBP_ERR_UNSUPPORTED,
-        "%s: not a known array format (known: %s): convert it, or describe a headerless "
-        "file with \"raw\": {\"type\", \"shape\"} in the scan file",
-        path, known);
-}
-
-static fbp_status open_raw(struct fbp_source *src, const struct fbp_raw *raw, uint64_t size)
+/* Size and type of a headerless file of `size` bytes. */
+static fbp_status take_raw(struct fbp_source *src, const struct fbp_raw *raw, uint64_t size)
 {
     uint64_t bytes = 0, total = 0;
 
@@ -74,39 +51,7 @@ static fbp_status open_raw(struct fbp_source *src, const struct fbp_raw *raw, ui
     return FBP_OK;
 }
 
-/* The samples must be there before anything is computed from them. */
-static fbp_status check_size(const struct fbp_source *src)
-{
-    uint64_t bytes = 0, end = 0;
-    off_t size;
-
-    FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
-    if (src->read || src->read_block || src->growing)
-        return FBP_OK;
-    size = lseek(src->fd, 0, SEEK_END);
-    if (__builtin_add_overflow(bytes, src->offset, &end) || size < 0 || (uint64_t)size < end)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the file with the samples has %lld bytes, but the header asks for "
-                        "%llu: it is truncated, copy it again",
-                        src->path, (long long)size, (unsigned long long)end);
-    return FBP_OK;
-}
-
-/* A headerless file of ours has its description beside it; else out->type stays as it is. */
-static fbp_status raw_beside(const char *path, struct fbp_raw *out)
-{
-    struct fbp_array_info info = {.type = FBP_TYPE_NONE};
-    bool ours = false;
-
-    FBP_TRY(fbp_described_beside(path, &info, &ours));
-    if (!ours)
-        return FBP_OK;
-    *out = (struct fbp_raw){.type = info.type};
-    memcpy(out->n, info.n, sizeof out->n);
-    return FBP_OK;
-}
-
-/* One picture [row][column] as views of one row: the same samples, by other names. */
+/* Takes the rows of one image, [view][column], for views of one row each. */
 static fbp_status take_table(struct fbp_source *src)
 {
     size_t *n = src->info.n;
@@ -121,17 +66,6 @@ static fbp_status take_table(struct fbp_source *src)
     return FBP_OK;
 }
 
-static fbp_status open_headerless(struct fbp_source *src, const struct fbp_raw *raw, uint64_t size,
-                                  bool table)
-{
-    bool ours;
-
-    FBP_TRY(open_raw(src, raw, size));
-    if (table)
-        FBP_TRY(take_table(src));
-    return src->growing ? FBP_OK : fbp_described_beside(src->file, &src->info, &ours);
-}
-
 static fbp_status open_as(struct fbp_source *src, const struct fbp_format *format)
 {
     snprintf(src->info.format, sizeof src->info.format, "%s", format->name);
@@ -139,73 +73,101 @@ static fbp_status open_as(struct fbp_source *src, const struct fbp_format *forma
     return format->open(src);
 }
 
-static fbp_status open_any(struct fbp_source *src, const struct fbp_raw *raw, uint64_t size)
+/* Opens src->file, of `size` bytes: by its content, as headerless if that is described, by name. */
+static fbp_status open_content(struct fbp_source *src, const struct fbp_raw *raw, uint64_t size)
 {
+    enum { HEAD_BYTES = 4096 };
     unsigned char head[HEAD_BYTES];
     const size_t n = size < sizeof head ? (size_t)size : sizeof head;
-    const struct fbp_format *format;
+    const bool table = src->member && strcmp(src->member, FBP_SINOGRAM) == 0;
+    const struct fbp_format *format = NULL, *f;
     struct fbp_raw beside = {.type = FBP_TYPE_NONE};
+    uint64_t bytes = 0, end = 0;
+    bool ours = false;
 
     FBP_TRY(fbp_read_at(src->fd, src->path, 0, head, n));
-    format = by_content(src->file, head, n);
-    const bool table = src->member && strcmp(src->member, FBP_SINOGRAM) == 0;
+    for (size_t i = 0; !format && (f = fbp_format_at(i)); i++)
+        if (f->detect && f->detect(src->file, head, n))
+            format = f;
     if (src->member && !table && !(format && format->has_members))
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: %s is one array, without any inside it: leave \":%s\" out", src->path,
                         src->file, src->member);
-    if (!format && (!raw || raw->type == FBP_TYPE_NONE)) {
-        FBP_TRY(raw_beside(src->file, &beside));
+
+    if (!format && (!raw || raw->type == FBP_TYPE_NONE)) { /* fbp's own files are described */
+        struct fbp_array_info info = {.type = FBP_TYPE_NONE};
+
+        FBP_TRY(fbp_described_beside(src->file, &info, &ours));
+        if (ours) {
+            beside.type = info.type;
+            memcpy(beside.n, info.n, sizeof beside.n);
+        }
         raw = beside.type == FBP_TYPE_NONE ? raw : &beside;
     }
-    if (!format && raw && raw->type != FBP_TYPE_NONE)
-        return open_headerless(src, raw, size, table);
+    if (!format && raw && raw->type != FBP_TYPE_NONE) {
+        FBP_TRY(take_raw(src, raw, size));
+        if (table)
+            FBP_TRY(take_table(src));
+        return src->growing ? FBP_OK : fbp_described_beside(src->file, &src->info, &ours);
+    }
+
     if (!format)
         format = fbp_format_of_name(src->file);
-    if (!format)
-        return unknown_format(src->path);
+    if (!format) {
+        char known[256] = "";
+
+        for (size_t i = 0; (f = fbp_format_at(i)); i++)
+            snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
+                     *known && *f->extensions ? " " : "", f->extensions);
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "%s: not a known array format (known: %s): convert it, or describe a headerless "
+            "file with \"raw\": {\"type\", \"shape\"} in the scan file",
+            src->path, known);
+    }
     FBP_TRY(open_as(src, format));
     if (table && !format->has_members)
         FBP_TRY(take_table(src));
-    return check_size(src);
+
+    /* The samples must be there before anything is computed from them. */
+    FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
+    if (src->read || src->read_block || src->growing)
+        return FBP_OK;
+    const off_t has = lseek(src->fd, 0, SEEK_END);
+    if (__builtin_add_overflow(bytes, src->offset, &end) || has < 0 || (uint64_t)has < end)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the file with the samples has %lld bytes, but the header asks for "
+                        "%llu: it is truncated, copy it again",
+                        src->path, (long long)has, (unsigned long long)end);
+    return FBP_OK;
 }
 
-/* A headerless file that is to be followed need not be there yet. */
-static bool is_to_come(const struct fbp_source *src, const struct fbp_raw *raw)
-{
-    return src->growing && raw && raw->type != FBP_TYPE_NONE && access(src->path, F_OK) != 0 &&
-           errno == ENOENT;
-}
-
-/* An array that is a folder, as a whole. */
-static fbp_status open_folder(struct fbp_source *src, const struct fbp_format *format)
-{
-    uint64_t bytes;
-
-    if (src->member)
-        return fbp_fail(FBP_ERR_INVALID, "%s: an array in a folder is named as a file in it: %s/%s",
-                        src->path, src->file, src->member);
-    FBP_TRY(open_as(src, format));
-    return fbp_array_bytes(src->path, &src->info, &bytes);
-}
-
-static fbp_status open_file(struct fbp_source *src, const struct fbp_raw *raw)
+static fbp_status open_path(struct fbp_source *src, const struct fbp_raw *raw)
 {
     const struct fbp_format *folder;
-    uint64_t size = 0;
+    uint64_t size = 0, bytes;
 
     FBP_TRY(fbp_inputs_add(&src->inputs, src->path));
     if (!src->growing) /* before anything is read of it */
         FBP_TRY(fbp_watch_array(&src->watch, src->path));
     if (fbp_stack_is(src->path))
-        return fbp_stack_open(src, raw, fbp_source_open);
-    if (is_to_come(src, raw))
-        return open_raw(src, raw, 0);
+        return fbp_stack_open(src, raw);
+    if (src->growing && raw && raw->type != FBP_TYPE_NONE && access(src->path, F_OK) != 0 &&
+        errno == ENOENT) /* a headerless file that is followed may come later */
+        return take_raw(src, raw, 0);
     FBP_TRY(fbp_member_split(src->path, &src->file, &src->member));
+
     folder = fbp_format_of_folder(src->file);
-    if (folder)
-        return open_folder(src, folder);
+    if (folder) {
+        if (src->member)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: an array in a folder is named as a file in it: %s/%s", src->path,
+                            src->file, src->member);
+        FBP_TRY(open_as(src, folder));
+        return fbp_array_bytes(src->path, &src->info, &bytes);
+    }
     FBP_TRY(fbp_open_file(src->file, &src->fd, &size));
-    return open_any(src, raw, size);
+    return open_content(src, raw, size);
 }
 
 fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct fbp_raw *raw,
@@ -228,8 +190,8 @@ fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct f
         st = fbp_fail_nomem(strlen(path), "a path");
         goto fail;
     }
-    FBP_TRY_GOTO(open_file(src, raw));
-    for (size_t i = 1; i < src->inputs.n && !src->growing; i++) /* to which the first has led */
+    FBP_TRY_GOTO(open_path(src, raw));
+    for (size_t i = 1; i < src->inputs.n && !src->growing; i++) /* files that the first names */
         FBP_TRY_GOTO(fbp_watch_array(&src->watch, src->inputs.names[i]));
     src->info.struct_size = sizeof src->info;
     if (use == FBP_SOURCE_IMAGINARY && !src->complex)
@@ -261,4 +223,161 @@ fbp_status fbp_source_follow(fbp_source **out, const char *path, const struct fb
     if (st != FBP_OK)
         fbp_source_close(out);
     return st;
+}
+
+fbp_status fbp_source_mean(fbp_source *source, double *mean)
+{
+    const struct fbp_array_info *info = fbp_source_info(source);
+    const size_t nc = info->n[0], nr = info->n[1];
+    float *row = NULL;
+    fbp_status st = FBP_OK;
+
+    FBP_TRY_GOTO(fbp_alloc((void **)&row, nc * sizeof *row, "an image row"));
+    memset(mean, 0, nc * nr * sizeof *mean);
+    for (size_t k = 0; k < info->n[2]; k++)
+        for (size_t i = 0; i < nr; i++) { /* in the file's order: a compressed one is a stream */
+            FBP_TRY_GOTO(fbp_source_read(source, k, 1, i, 1, row));
+            for (size_t c = 0; c < nc; c++)
+                mean[i * nc + c] += (double)row[c] / (double)info->n[2];
+        }
+    st = fbp_source_unchanged(source);
+fail:
+    fbp_free(row);
+    return st;
+}
+
+static uint64_t sample_bytes(const struct fbp_array_info *info)
+{
+    return (uint64_t)info->n[0] * info->n[1] * info->n[2] * fbp_type_size(info->type);
+}
+
+fbp_status fbp_source_onto(fbp_source *src, fbp_source *below)
+{
+    const struct fbp_array_info *info = &below->info;
+
+    src->below = below;
+    src->stored_type = below->below ? below->stored_type : info->scale != 0 ? FBP_F32 : info->type;
+    src->stored_bytes = below->below ? below->stored_bytes : sample_bytes(info);
+    src->path = fbp_strdup(below->path);
+    if (!src->path)
+        return fbp_fail_nomem(strlen(below->path), "a path");
+    return fbp_inputs_add_all(&src->inputs, &below->inputs, 0);
+}
+
+fbp_status fbp_source_over(fbp_source **out, fbp_source_set_up *set_up, const void *what,
+                           fbp_source *below, bool owned)
+{
+    fbp_source *src = NULL;
+
+    *out = NULL;
+    fbp_status st = fbp_calloc((void **)&src, 1, sizeof *src, "a source");
+    if (st == FBP_OK) {
+        src->fd = -1;
+        st = set_up(src, what, below);
+    }
+    if (st == FBP_OK) {
+        src->owns_below = owned;
+        *out = src;
+        return FBP_OK;
+    }
+    fbp_source_close(&src);
+    if (owned)
+        fbp_source_close(&below);
+    return st;
+}
+
+/* The state of fbp_source_hold(). */
+struct held {
+    pthread_mutex_t lock; /* of all below */
+    size_t n;             /* views that are unpacked, from the first on */
+    char *samples;        /* [view][row][column] as they are stored, in this machine's byte order */
+    size_t view_bytes;
+};
+
+static fbp_status read_held(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+                            size_t n_rows, bool as_float, void *out)
+{
+    const struct held *h = src->state;
+    const size_t size = fbp_type_size(src->info.type), nx = src->info.n[0];
+    const size_t count = n_rows * nx, to_size = as_float ? sizeof(float) : size;
+
+    FBP_TRY(fbp_hold_fill(src, slice0 + n_slices, NULL, NULL));
+    for (size_t k = 0; k < n_slices; k++) {
+        const char *from = h->samples + (slice0 + k) * h->view_bytes + row0 * nx * size;
+        char *to = (char *)out + k * count * to_size;
+        if (as_float)
+            fbp_to_values(&src->info, from, count, fbp_past_caches(n_slices * count),
+                          (float *)(void *)to);
+        else
+            memcpy(to, from, count * size);
+    }
+    return FBP_OK;
+}
+
+fbp_status fbp_hold_fill(fbp_source *src, size_t n, fbp_idle_fn *idle, void *user)
+{
+    static const double idle_s = 0.03;
+    double called = -1; /* idle() is called at least once */
+
+    if (src->read_block != read_held)
+        return FBP_OK;
+    for (size_t has = 0; has < n;) {
+        struct held *h = src->state;
+        fbp_status st = FBP_OK;
+
+        pthread_mutex_lock(&h->lock);
+        if (!h->samples)
+            st = fbp_alloc((void **)&h->samples, fbp_hold_bytes(src->below), "unpacked views");
+        if (st == FBP_OK && h->n < n) {
+            st = fbp_source_read_as_is(src->below, h->n, 1, 0, src->info.n[1],
+                                       h->samples + h->n * h->view_bytes);
+            h->n += st == FBP_OK;
+        }
+        has = h->n;
+        pthread_mutex_unlock(&h->lock);
+        FBP_TRY(st);
+        if (!idle || fbp_seconds() - called < idle_s)
+            continue;
+        if (idle(user, has))
+            return fbp_fail(FBP_ERR_CANCELLED, "%s: cancelled", src->path);
+        called = fbp_seconds();
+    }
+    return FBP_OK;
+}
+
+static void close_held(fbp_source *src)
+{
+    struct held *h = src->state;
+
+    pthread_mutex_destroy(&h->lock);
+    fbp_free(h->samples);
+    free(h);
+}
+
+static fbp_status set_up_held(fbp_source *src, const void *what, fbp_source *below)
+{
+    struct held *h;
+
+    (void)what;
+    FBP_TRY(fbp_source_onto(src, below));
+    FBP_TRY(fbp_calloc((void **)&h, 1, sizeof *h, "a source"));
+    pthread_mutex_init(&h->lock, NULL);
+    h->view_bytes = below->info.n[0] * below->info.n[1] * fbp_type_size(below->info.type);
+    src->info = below->info;
+    src->state = h;
+    src->close = close_held;
+    src->read_block = read_held;
+    src->stored_type = below->below ? below->stored_type : below->info.type;
+    src->held_bytes = fbp_source_bytes(below, 1) + fbp_hold_bytes(below);
+    return FBP_OK;
+}
+
+fbp_status fbp_source_hold(fbp_source **out, fbp_source *below, bool owned)
+{
+    return fbp_source_over(out, set_up_held, NULL, below, owned);
+}
+
+uint64_t fbp_hold_bytes(const fbp_source *below)
+{
+    return sample_bytes(&below->info);
 }

@@ -1,6 +1,8 @@
-#include "array/spool.h"
-#include "array/file/bytes.h"
+/* Floats that are kept in a file until the range of an output of integers is known (see array.h).
+ * The plan opens the spool in place of the output, finds the range, and copies. */
 #include "array/sink.h"
+
+#include "array/file/bytes.h"
 
 #include "base/base.h"
 #include "base/text.h"
@@ -8,37 +10,35 @@
 #include <math.h>
 #include <string.h>
 
-/* malloc'ed name of the floats' sink: beside the file or the folder that the output is. */
-static char *name_beside(const struct fbp_sink *output)
-{
-    const bool in_folder = output->kind == FBP_SINK_STACK && strcmp(output->folder, ".") != 0;
-
-    if (output->kind == FBP_SINK_NULL)
-        return fbp_strdup("null:");
-    return fbp_format("%s.values.raw", in_folder ? output->folder : output->path);
-}
-
 fbp_status fbp_spool_open(fbp_sink **values, const char *output, const struct fbp_array_info *info,
                           const struct fbp_sink_params *params)
 {
     struct fbp_sink_params trial = *params, own = *params;
     struct fbp_array_info plain = *info;
     fbp_sink *tried = NULL;
+    char *name = NULL;
+    fbp_status st;
 
     *values = NULL;
     trial.resume = false;
     trial.range[0] = 0;
     trial.range[1] = 1;
     FBP_TRY(fbp_sink_open(&tried, output, info, &trial));
-    plain.frames = 0; /* nobody else reads it */
-    char *name = name_beside(tried);
+
+    /* Beside the file or the folder of the output. */
+    const bool in_folder = tried->kind == FBP_SINK_STACK && strcmp(tried->folder, ".") != 0;
+    if (tried->kind == FBP_SINK_NULL)
+        FBP_TRY_GOTO(fbp_part_name(&name, "null:"));
+    else
+        FBP_TRY_GOTO(
+            fbp_part_name(&name, "%s.values.raw", in_folder ? tried->folder : tried->path));
+    plain.frames = 0; /* no other program reads it */
     own.type = FBP_F32;
     own.compress = false;
-    const fbp_status st =
-        name ? fbp_sink_open(values, name, &plain, &own) : fbp_fail_nomem(strlen(output), "a path");
-    if (st == FBP_OK)
-        (*values)->passing = true;
-    fbp_sink_close(&tried); /* until here, so that there is room for both */
+    FBP_TRY_GOTO(fbp_sink_open(values, name, &plain, &own));
+    (*values)->passing = true;
+fail:
+    fbp_sink_close(&tried); /* not before: there must be space for both */
     free(name);
     return st;
 }
@@ -50,23 +50,9 @@ static fbp_status read_slices(const fbp_sink *values, size_t z0, size_t nz, floa
                        nz * values->slice_bytes);
 }
 
-/* By the values of v[n] that are finite. */
-static void extend(double range[2], const float *v, size_t n)
-{
-    float lo = INFINITY, hi = -INFINITY;
-
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(v[i]))
-            continue;
-        lo = v[i] < lo ? v[i] : lo;
-        hi = v[i] > hi ? v[i] : hi;
-    }
-    range[0] = fmin(range[0], (double)lo);
-    range[1] = fmax(range[1], (double)hi);
-}
-
 fbp_status fbp_spool_range(const fbp_sink *values, double range[2])
 {
+    const size_t n = values->info.n[0] * values->info.n[1];
     fbp_status st = FBP_OK;
     float *slice = NULL;
 
@@ -75,9 +61,17 @@ fbp_status fbp_spool_range(const fbp_sink *values, double range[2])
         range[1] = -INFINITY;
         FBP_TRY(fbp_alloc((void **)&slice, values->slice_bytes, "a slice"));
         for (size_t z = 0; z < values->info.n[2] && st == FBP_OK; z++) {
+            float lo = INFINITY, hi = -INFINITY;
+
             st = read_slices(values, z, 1, slice);
-            if (st == FBP_OK)
-                extend(range, slice, values->info.n[0] * values->info.n[1]);
+            for (size_t i = 0; st == FBP_OK && i < n; i++) {
+                if (!isfinite(slice[i]))
+                    continue;
+                lo = slice[i] < lo ? slice[i] : lo;
+                hi = slice[i] > hi ? slice[i] : hi;
+            }
+            range[0] = fmin(range[0], (double)lo);
+            range[1] = fmax(range[1], (double)hi);
         }
         fbp_free(slice);
     }
@@ -105,6 +99,7 @@ fbp_status fbp_spool_copy(const fbp_sink *values, fbp_sink *to, size_t at_once,
     FBP_TRY(fbp_alloc((void **)&slices, at_once * values->slice_bytes, "slices"));
     for (size_t z = 0; z < nz && st == FBP_OK; z += at_once) {
         const size_t n = nz - z < at_once ? nz - z : at_once;
+
         st = stops(user) ? fbp_fail(FBP_ERR_CANCELLED, "cancelled")
                          : read_slices(values, z, n, slices);
         if (st == FBP_OK)
@@ -116,7 +111,7 @@ fbp_status fbp_spool_copy(const fbp_sink *values, fbp_sink *to, size_t at_once,
 
 void fbp_spool_discard(fbp_sink **values)
 {
-    if (*values) { /* as one that cannot be resumed */
+    if (*values) { /* as a sink that cannot be resumed, whose files are removed */
         (*values)->fingerprint = 0;
         (*values)->owned = true;
     }

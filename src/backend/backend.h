@@ -24,7 +24,7 @@
 
 #include "fbp/recon.h"
 
-#include "array/far.h"
+#include "array/device_memory.h"
 #include "backend/ledger.h"
 #include "backend/meridian.h"
 #include "base/threads.h"

@@ -9,7 +9,6 @@
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "array/file/scratch.h"
-#include "array/onto.h"
 #include "backend/rows.h"
 #include "base/cache.h"
 #include "base/system.h"

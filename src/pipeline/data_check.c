@@ -3,7 +3,7 @@
 #include "pipeline/data_check.h"
 
 #include "array/array.h"
-#include "array/far.h"
+#include "array/device_memory.h"
 #include "backend/rows.h"
 #include "base/base.h"
 #include "geometry/kind.h"

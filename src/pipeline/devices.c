@@ -1,4 +1,4 @@
-#include "array/far.h"
+#include "array/device_memory.h"
 #include "array/file/bytes.h"
 #include "backend/backend.h"
 #include "backend/partners.h"

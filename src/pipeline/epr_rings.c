@@ -7,7 +7,6 @@
 #include "pipeline/view_step.h"
 
 #include "array/array.h"
-#include "array/onto.h"
 #include "base/cache.h"
 #include "base/base.h"
 #include "base/threads.h"

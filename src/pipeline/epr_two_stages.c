@@ -11,7 +11,6 @@
 #include "pipeline/view_step.h"
 
 #include "array/array.h"
-#include "array/onto.h"
 #include "backend/device.h"
 #include "backend/rows.h"
 #include "base/cache.h"

@@ -5,10 +5,8 @@
 #include "pipeline/plan.h"
 
 #include "array/array.h"
-#include "array/far.h"
+#include "array/device_memory.h"
 #include "array/file/growing.h"
-#include "array/hold.h"
-#include "array/ways.h"
 #include "backend/rows.h"
 #include "backend/slab.h"
 #include "base/sandbox.h"

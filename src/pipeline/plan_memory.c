@@ -1,6 +1,6 @@
 /* How a plan divides its work: kernel, slabs and batches within the limits of memory. */
 #include "array/array.h"
-#include "array/far.h"
+#include "array/device_memory.h"
 #include "backend/rows.h"
 #include "base/base.h"
 #include "base/threads.h"

@@ -2,8 +2,8 @@
  * several, integers whose range is found, and what the report says of it. */
 #include "pipeline/plan.h"
 
-#include "array/reads.h"
-#include "array/spool.h"
+#include "array/names.h"
+#include "array/array.h"
 #include "backend/slab.h"
 #include "base/cache.h"
 #include "base/base.h"

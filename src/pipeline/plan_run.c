@@ -4,8 +4,8 @@
  * checks and the mask, compute all slabs (run.c), check what was read, finish the output. */
 #include "pipeline/plan.h"
 
-#include "array/far.h"
-#include "array/spool.h"
+#include "array/device_memory.h"
+#include "array/array.h"
 #include "base/system.h"
 #include "base/threads.h"
 #include "base/base.h"

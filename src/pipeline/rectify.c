@@ -11,7 +11,7 @@
  * get the value of the nearest one that was. */
 #include "pipeline/view_step.h"
 
-#include "array/onto.h"
+#include "array/array.h"
 #include "base/cache.h"
 #include "base/base.h"
 #include "base/threads.h"

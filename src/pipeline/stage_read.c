@@ -3,9 +3,8 @@
 #include "pipeline/worker.h"
 
 #include "array/array.h"
-#include "array/far.h"
+#include "array/device_memory.h"
 #include "array/file/growing.h"
-#include "array/hold.h"
 #include "backend/partners.h"
 #include "backend/rows.h"
 #include "base/system.h"

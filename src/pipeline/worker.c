@@ -1,7 +1,7 @@
 #include "pipeline/worker.h"
 
 #include "array/array.h"
-#include "array/far.h"
+#include "array/device_memory.h"
 #include "backend/device.h"
 #include "backend/rows.h"
 #include "backend/statistics.h"

@@ -5,7 +5,7 @@
 
 #include "array/array.h"
 #include "array/file/format.h"
-#include "array/reads.h"
+#include "array/names.h"
 #include "base/math.h"
 #include "base/text.h"
 #include "base/threads.h"

@@ -4,7 +4,7 @@
 #include "scan/scan_file.h"
 
 #include "array/array.h"
-#include "array/stack_names.h"
+#include "array/names.h"
 #include "base/text.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"

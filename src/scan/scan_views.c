@@ -2,7 +2,7 @@
  * views, or a geometry file of another program.  Called by scan_read.c. */
 #include "scan/scan_file.h"
 
-#include "array/stack_names.h"
+#include "array/names.h"
 #include "base/base.h"
 #include "base/math.h"
 #include "base/text.h"

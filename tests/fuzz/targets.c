@@ -2,7 +2,6 @@
 #include "harness.h"
 
 #include "array/array.h"
-#include "array/formats.h"
 #include "bench/rabbitct/rabbitct.h"
 #include "fbp/geometry_file.h"
 #include "fbp/phantom.h"

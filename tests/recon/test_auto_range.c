@@ -6,7 +6,6 @@
 #include "recon/fixture.h"
 
 #include "array/array.h"
-#include "array/spool.h"
 
 #include <glob.h>
 #include <sys/stat.h>

@@ -5,7 +5,7 @@
 
 #include "unit/io_util.h"
 
-#include "array/joint.h"
+#include "array/shared_output.h"
 
 #include <math.h>
 #include <sys/stat.h>

@@ -4,7 +4,7 @@
 #include "unit/one_array.h"
 
 #include "array/file/bytes.h"
-#include "array/formats.h"
+#include "array/array.h"
 #include "base/base.h"
 #include "base/text.h"
 #include "formats.h"

@@ -4,7 +4,7 @@
 #include "unit/hdf5_files.h"
 
 #include "array/array.h"
-#include "array/reads.h"
+#include "array/names.h"
 #include "fbp/scan.h"
 #include "scan/file/scan.h"
 

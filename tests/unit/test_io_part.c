@@ -3,7 +3,7 @@
  * one is published as one. */
 #include "unit/some_volume.h"
 
-#include "array/part.h"
+#include "array/sink.h"
 
 #include <dirent.h>
 #include <fcntl.h>

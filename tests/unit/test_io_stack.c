@@ -1,8 +1,7 @@
 /* Views in a file each: patterns of names, files that are alike, and those that are not. */
 #include "unit/io_util.h"
 
-#include "array/reads.h"
-#include "array/stack_names.h"
+#include "array/names.h"
 
 enum { NX = 5, NY = 3, N_VIEWS = 11, VIEW = NX * NY };
 

@@ -5,7 +5,6 @@
 #define STEM FBP_TEST_DIR "/io_sync"
 
 #include "array/array.h"
-#include "array/spool.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "scan/file/scan.h"
 
 #include "array/array.h"
-#include "array/reads.h"
+#include "array/names.h"
 #include "base/base.h"
 #include "base/text.h"
 #include "base/math.h"

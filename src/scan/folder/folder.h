@@ -6,7 +6,7 @@
 
 #include "fbp/folder.h"
 
-#include "array/numbered.h"
+#include "array/names.h"
 #include "base/base.h"
 
 #include <cjson/cJSON.h>

@@ -4,7 +4,7 @@
 
 #include "array/array.h"
 #include "array/file/bytes.h"
-#include "array/stack_names.h"
+#include "array/names.h"
 #include "base/base.h"
 
 #include <ctype.h>

@@ -5,7 +5,7 @@
 #include "scan/format/importers.h"
 
 #include "array/file/bytes.h"
-#include "array/stack_names.h"
+#include "array/names.h"
 #include "base/base.h"
 #include "base/text.h"
 #include "base/math.h"

@@ -1,0 +1,439 @@
+/* The journals of an output that several processes write, and the boundary blocks of each process.
+ * shared_output.c calls it (see shared_output.h).  A journal begins with the output, the process
+ * and its slices:
+ *
+ *   fbp-journal 3 FINGERPRINT size X Y Z header BYTES
+ *   by process 123 on HOST
+ *   part 3 of 16 stripe 4096
+ *   slices 120 12
+ *   begin
+ *
+ * then has a line "z0 nz hash" for each run of slices, "layer L K WHAT" for each layer of chunks
+ * that was raised or packed, "file 0 IDENTITY" for the file that has the samples, and "synced" when
+ * all before it is on disk.  One process writes a journal, and none after it. */
+#include "array/shared_output.h"
+
+#include "array/chunked.h"
+
+#include "array/file/bytes.h"
+#include "array/file/outfile.h"
+
+#include "base/system.h"
+#include "base/base.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char boundary_end[] = ".edges", refresh_end[] = ".look";
+
+/* --- Boundary blocks --- */
+
+/* A run of slices in bytes of PATH.part, [a, b), and its whole blocks, [lo, hi); lo == hi: none,
+ * and the run is shorter than two blocks.  Its boundary blocks are 2 blocks of the boundary file,
+ * from `kept` on. */
+struct span {
+    uint64_t a, b, lo, hi, kept;
+};
+
+/* Contiguous bytes of one file. */
+struct place {
+    int fd;
+    const char *path;
+    uint64_t at, n;
+};
+
+fbp_status fbp_boundary_runs(const unsigned char *mine, size_t n, struct fbp_boundary *out)
+{
+    size_t runs = 0;
+
+    for (size_t z = 0; z < n; z++)
+        runs += mine[z] && (z == 0 || !mine[z - 1]);
+    FBP_TRY(fbp_calloc((void **)&out->runs, runs ? runs : 1, sizeof *out->runs, "runs of slices"));
+    for (size_t z = 0; z < n; z++) {
+        if (!mine[z])
+            continue;
+        if (z == 0 || !mine[z - 1])
+            out->runs[out->n_runs++].z0 = z;
+        out->runs[out->n_runs - 1].nz++;
+    }
+    return FBP_OK;
+}
+
+void fbp_boundary_clear(struct fbp_boundary *e)
+{
+    if (e->fd >= 0)
+        close(e->fd);
+    free(e->path);
+    free(e->runs);
+    *e = (struct fbp_boundary){.fd = -1};
+}
+
+static struct span span_of(const struct fbp_sink *s, const struct fbp_boundary *e, size_t i)
+{
+    struct span out = {.a = s->part_offset + e->runs[i].z0 * (uint64_t)s->slice_bytes,
+                       .kept = 2 * i * e->block};
+
+    out.b = out.a + e->runs[i].nz * (uint64_t)s->slice_bytes;
+    out.lo = (out.a + e->block - 1) / e->block * e->block;
+    out.hi = out.b / e->block * e->block;
+    if (s->chunked && e->runs[i].z0 + e->runs[i].nz == s->info.n[2])
+        out.hi = out.b; /* nobody writes behind the last slice */
+    if (out.lo >= out.hi)
+        out.lo = out.hi = out.b;
+    return out;
+}
+
+/* Where [at, at + n) begins, and how much of it is there; n 0: it is in no run. */
+static struct place place_of(const struct fbp_sink *s, const struct fbp_boundary *e, uint64_t at,
+                             uint64_t n)
+{
+    for (size_t i = 0; i < e->n_runs; i++) {
+        const struct span r = span_of(s, e, i);
+
+        if (at < r.a || at >= r.b)
+            continue;
+        const uint64_t end = at < r.lo ? r.lo : at < r.hi ? r.hi : r.b;
+        const uint64_t left = end - at < n ? end - at : n;
+        if (at < r.lo)
+            return (struct place){e->fd, e->path, r.kept + (at - r.a), left};
+        if (at < r.hi)
+            return (struct place){s->fd, s->part, at, left};
+        return (struct place){e->fd, e->path, r.kept + e->block + (at - r.hi), left};
+    }
+    return (struct place){.n = 0};
+}
+
+bool fbp_boundary_has_start(const struct fbp_sink *s, const struct fbp_boundary *e, size_t z)
+{
+    const struct place p = place_of(s, e, s->part_offset + z * (uint64_t)s->slice_bytes, 1);
+
+    return p.n > 0 && p.fd != s->fd;
+}
+
+/* Whether the boundary file is as long as these slices need it. */
+static bool has_boundary(const struct fbp_sink *s, const struct fbp_boundary *e, size_t z0,
+                         size_t nz)
+{
+    const uint64_t a = s->part_offset + z0 * (uint64_t)s->slice_bytes;
+    const uint64_t b = a + nz * (uint64_t)s->slice_bytes;
+    uint64_t end = 0; /* of their bytes in the boundary file */
+    struct stat st;
+
+    for (size_t i = 0; i < e->n_runs; i++) {
+        const struct span r = span_of(s, e, i);
+        const uint64_t lo = b < r.lo ? b : r.lo, hi = b < r.b ? b : r.b;
+
+        if (a < r.lo && lo > r.a)
+            end = r.kept + (lo - r.a);
+        if (a < r.b && hi > r.hi)
+            end = r.kept + e->block + (hi - r.hi);
+    }
+    return end == 0 || (e->fd >= 0 && fstat(e->fd, &st) == 0 && (uint64_t)st.st_size >= end);
+}
+
+fbp_status fbp_boundary_put(const struct fbp_sink *s, uint64_t at, const void *data, size_t n)
+{
+    for (const char *from = data; n > 0;) {
+        const struct place p = place_of(s, &s->shared->boundary, at, n);
+
+        if (p.n == 0)
+            return fbp_fail(FBP_ERR_INVALID, "%s: slice %llu is not this part's", s->path,
+                            (unsigned long long)((at - s->part_offset) / s->slice_bytes));
+        FBP_TRY(p.fd == s->fd ? fbp_sink_put(s, p.at, from, p.n)
+                              : fbp_write_at(p.fd, p.path, p.at, from, p.n));
+        from += p.n;
+        at += p.n;
+        n -= p.n;
+    }
+    return FBP_OK;
+}
+
+fbp_status fbp_boundary_get(const struct fbp_sink *s, const struct fbp_boundary *e, uint64_t at,
+                            void *out, size_t n)
+{
+    for (char *to = out; n > 0;) {
+        const struct place p = place_of(s, e, at, n);
+
+        if (p.n == 0 || p.fd < 0)
+            return fbp_fail(FBP_ERR_IO, "%s: there is no file of its edges", s->path);
+        FBP_TRY(p.fd == s->fd ? fbp_sink_get(s, p.at, to, p.n)
+                              : fbp_read_at(p.fd, p.path, p.at, to, p.n));
+        to += p.n;
+        at += p.n;
+        n -= p.n;
+    }
+    return FBP_OK;
+}
+
+fbp_status fbp_boundary_copy(const struct fbp_sink *s, const struct fbp_boundary *e, size_t z0,
+                             size_t nz, void *scratch)
+{
+    uint64_t at = s->part_offset + z0 * (uint64_t)s->slice_bytes;
+    const uint64_t end = at + nz * (uint64_t)s->slice_bytes;
+
+    while (at < end) {
+        struct place p = place_of(s, e, at, end - at);
+
+        if (p.n == 0)
+            return fbp_fail(FBP_ERR_IO, "%s: is damaged: remove it and all files %s*", e->path,
+                            s->part);
+        if (p.fd != s->fd) {
+            p.n = p.n < FBP_PIECE_BYTES ? p.n : FBP_PIECE_BYTES;
+            FBP_TRY(fbp_read_at(p.fd, p.path, p.at, scratch, p.n));
+            FBP_TRY(fbp_sink_put(s, at, scratch, p.n));
+        }
+        at += p.n;
+    }
+    return FBP_OK;
+}
+
+/* --- Journals --- */
+
+int fbp_peer_remove_journal(const char *journal)
+{
+    const char *const ends[] = {boundary_end, refresh_end, ""}; /* the journal last */
+    char name[PATH_MAX + sizeof boundary_end];                  /* works without free memory */
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        snprintf(name, sizeof name, "%s%s", journal, ends[i]);
+        if (unlink(name) < 0 && errno != ENOENT)
+            return errno;
+    }
+    return 0;
+}
+
+void fbp_peers_refresh(const char *journal)
+{
+    char *name = fbp_format("%s%s", journal, refresh_end);
+    const int fd = name ? open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+
+    if (fd >= 0) {
+        close(fd);
+        unlink(name);
+    }
+    free(name);
+}
+
+fbp_status fbp_peers_begin_journal(struct fbp_sink *s)
+{
+    struct fbp_shared_output *j = s->shared;
+    struct fbp_boundary *e = &j->boundary;
+    const char *given = fbp_environment(FBP_ENV_STRIPE);
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), most = (uint64_t)1 << 30;
+    char host[80] = "?", line[200];
+    unsigned number = 0;
+    struct stat st;
+
+    if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number) {
+        struct timespec now = {0};
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        number = (unsigned)now.tv_nsec ^ (unsigned)getpid() << 16;
+    }
+    FBP_TRY(fbp_part_name(&s->log, "%s.%zuof%zu.%08x", j->manifest, j->own.part, j->own.n_parts,
+                          number));
+    FBP_TRY(fbp_part_create(s->log, &s->log_fd));
+    (void)!flock(s->log_fd, LOCK_EX); /* a process that reads it may hold the lock for a moment */
+    if (fcntl(s->log_fd, F_SETFL, O_APPEND) < 0)
+        return fbp_fail_write(s->log, errno, 0);
+
+    /* Blocks are pages, larger where the caches of a network file system are not coherent. */
+    e->block = given ? strtoull(given, NULL, 10) : 0;
+    if (e->block == 0)
+        e->block = fstat(s->fd >= 0 ? s->fd : s->log_fd, &st) == 0 ? (uint64_t)st.st_blksize : page;
+    e->block = (e->block + page - 1) / page * page;
+    e->block = e->block < page ? page : e->block < most ? e->block : most;
+    if (s->chunked)
+        e->block = s->chunked->levels.chunk[2] * (uint64_t)s->slice_bytes;
+    if (s->kind != FBP_SINK_STACK) {
+        FBP_TRY(fbp_part_name(&e->path, "%s%s", s->log, boundary_end));
+        FBP_TRY(fbp_part_create(e->path, &e->fd));
+    }
+
+    FBP_TRY(fbp_journal_create(s));
+    (void)!gethostname(host, sizeof host - 1);
+    snprintf(line, sizeof line, "by process %ld on %s\npart %zu of %zu stripe %llu\n",
+             (long)getpid(), host, j->own.part, j->own.n_parts, (unsigned long long)e->block);
+    FBP_TRY(fbp_append(s->log_fd, s->log, line));
+    for (size_t i = 0; i < e->n_runs; i++) {
+        snprintf(line, sizeof line, "slices %zu %zu\n", e->runs[i].z0, e->runs[i].nz);
+        FBP_TRY(fbp_append(s->log_fd, s->log, line));
+    }
+    FBP_TRY(fbp_append(s->log_fd, s->log, "begin\n"));
+    if (fstat(s->log_fd, &st) < 0)
+        return fbp_fail_write(s->log, errno, 0);
+    j->begin = (uint64_t)st.st_size;
+    return FBP_OK;
+}
+
+/* Opens a file of another process.  *fd -1: it was just removed, or is a link. */
+static fbp_status open_peer(const char *path, int *fd)
+{
+    *fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    return *fd >= 0 || errno == ENOENT || errno == ELOOP
+               ? FBP_OK
+               : fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+}
+
+/* Parses the lines before "begin"; false: they are incomplete. */
+static bool parse_description(const struct fbp_sink *s, struct fbp_peer *p)
+{
+    const size_t n = s->info.n[2];
+    unsigned long long block, z0, nz;
+    const char *begin = strstr(p->text, "\nbegin\n"), *at = strchr(p->text, '\n');
+
+    /* NOLINTNEXTLINE(cert-err34-c): of blocks that are too large none is whole */
+    if (!begin || sscanf(at, " by %127[^\n] part %*u of %*u stripe %llu", p->who, &block) != 2 ||
+        block == 0)
+        return false;
+    p->boundary.block = block;
+    for (at = strstr(at, "\nslices "); at && at < begin; at = strstr(at + 1, "\nslices ")) {
+        /* NOLINTNEXTLINE(cert-err34-c): a number that is too large fails the tests that follow */
+        if (sscanf(at, " slices %llu %llu", &z0, &nz) != 2 || z0 >= n || nz > n - z0 ||
+            p->boundary.n_runs > n / 2)
+            return false;
+        p->boundary.runs[p->boundary.n_runs++] = (struct fbp_slice_run){(size_t)z0, (size_t)nz};
+    }
+    p->lines = begin + strlen("\nbegin\n");
+    return true;
+}
+
+/* Opens and reads the journal p->path: anew, so that every file system gives what its process has
+ * written.  p->text NULL: it was just removed. */
+static fbp_status read_peer(const struct fbp_sink *s, struct fbp_peer *p)
+{
+    const size_t most = s->info.n[2] / 2 + 1; /* runs: at most every other slice */
+    size_t n = 0;
+    int fd;
+
+    FBP_TRY(open_peer(p->path, &fd));
+    if (fd < 0)
+        return FBP_OK;
+    p->alive = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+    /* By its descriptor, because the name may be removed at any time. */
+    const fbp_status st = fbp_read_open_text(fd, p->path, FBP_JOURNAL_MOST_BYTES, &p->text, &n);
+    close(fd);
+    FBP_TRY(st);
+    FBP_TRY(
+        fbp_calloc((void **)&p->boundary.runs, most, sizeof *p->boundary.runs, "runs of slices"));
+    if (!parse_description(s, p)) { /* its process ended before it had begun */
+        p->boundary.n_runs = 0;
+        p->lines = p->text + strlen(p->text);
+    }
+    p->synced = p->lines;
+    for (const char *at = p->lines; (at = strstr(at, "synced\n")); at++)
+        p->synced = at;
+    if (p->boundary.n_runs == 0 || s->kind != FBP_SINK_FILE)
+        return FBP_OK;
+    FBP_TRY(fbp_part_name(&p->boundary.path, "%s%s", p->path, boundary_end));
+    return open_peer(p->boundary.path, &p->boundary.fd);
+}
+
+static void clear_peer(struct fbp_peer *p)
+{
+    fbp_boundary_clear(&p->boundary);
+    free(p->text);
+    free(p->path);
+    *p = (struct fbp_peer){.boundary.fd = -1};
+}
+
+/* Parses the name of a file beside the manifest; false: it is no journal. */
+static bool is_journal(const char *manifest, const char *file, size_t *part, size_t *n_parts)
+{
+    const char *base = fbp_base_name(manifest);
+    const size_t n = strlen(base);
+    unsigned long a, b;
+    unsigned hex;
+    int end = 0;
+
+    if (strncmp(file, base, n) != 0 || file[n] != '.')
+        return false;
+    /* NOLINTNEXTLINE(cert-err34-c): numbers that are too large are those of no part */
+    if (sscanf(file + n + 1, "%luof%lu.%8x%n", &a, &b, &hex, &end) != 3 || end == 0)
+        return false;
+    *part = a;
+    *n_parts = b;
+    return file[n + 1 + (size_t)end] == '\0' && a >= 1 && a <= b;
+}
+
+bool fbp_peers_next(struct fbp_peers *w, fbp_status *st)
+{
+    const struct fbp_sink *s = w->sink;
+    /* One process that takes over the output has locked the manifest as its own journal. */
+    const bool joined = s->shared && s->shared->manifest;
+    const char *manifest = joined ? s->shared->manifest : s->log;
+    struct fbp_peer *p = &w->peer;
+    const struct dirent *e = NULL;
+
+    w->at = NULL;
+    if (w->begun) {
+        clear_peer(p);
+    } else {
+        char *folder = fbp_path_join(s->path, ".");
+        w->dir = folder ? opendir(folder) : NULL;
+        if (!w->dir)
+            *st = fbp_fail(FBP_ERR_IO, "%s: its folder cannot be listed: %s", s->path,
+                           strerror(errno));
+        free(folder);
+        p->boundary.fd = -1;
+        w->begun = true;
+    }
+    while (*st == FBP_OK && (errno = 0, e = readdir(w->dir))) {
+        if (!is_journal(manifest, e->d_name, &p->part, &p->n_parts))
+            continue;
+        p->path = fbp_path_join(manifest, e->d_name);
+        if (!p->path)
+            *st = fbp_fail_nomem(strlen(manifest), "a path");
+        else if (w->own || !s->shared || !s->log || strcmp(p->path, s->log) != 0)
+            *st = read_peer(s, p);
+        if (*st == FBP_OK && p->text) {
+            w->at = p->lines;
+            return true;
+        }
+        clear_peer(p);
+    }
+    if (*st == FBP_OK && errno != 0)
+        *st = fbp_fail(FBP_ERR_IO, "%s: its folder cannot be listed: %s", s->path, strerror(errno));
+    if (w->dir)
+        closedir(w->dir);
+    return false;
+}
+
+bool fbp_peer_next(const struct fbp_sink *s, const struct fbp_peer *p, const char **at,
+                   struct fbp_peer_line *out)
+{
+    const char *newline;
+
+    while ((newline = strchr(*at, '\n'))) {
+        const char *begin = *at;
+        const size_t n = (size_t)(newline - begin);
+        char line[96]; /* a copy, because sscanf() reads to the end of its text */
+
+        *at = newline + 1;
+        if (n >= sizeof line)
+            continue;
+        memcpy(line, begin, n);
+        line[n] = '\0';
+        *out = (struct fbp_peer_line){.synced = begin < p->synced};
+        if (fbp_journal_read(s, line, &out->z0, &out->nz, &out->hash) &&
+            (s->kind != FBP_SINK_FILE || has_boundary(s, &p->boundary, out->z0, out->nz)))
+            return true;
+    }
+    return false;
+}
+
+bool fbp_peers_next_line(struct fbp_peers *w, struct fbp_peer_line *line, fbp_status *st)
+{
+    do {
+        if (*st == FBP_OK && w->at && fbp_peer_next(w->sink, &w->peer, &w->at, line))
+            return true;
+    } while (fbp_peers_next(w, st));
+    return false;
+}

@@ -1,0 +1,350 @@
+/* A source with a file per view, named by a pattern with two numbers, as MetaImage writes them, or
+ * by their folder.  source.c opens it (fbp_stack_open()); names.c finds the files. */
+#include "array/array.h"
+#include "array/names.h"
+
+#include "array/file/bytes.h"
+#include "array/file/values.h"
+
+#include "base/base.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MOST_IDLE = 8, IDLE_BYTES = 64 << 20 };
+
+/* A file of a growing stack when its view was complete. */
+struct complete_file {
+    dev_t device;
+    ino_t inode;
+    off_t bytes;
+};
+
+/* The samples of a view whose file has been opened once. */
+struct place {
+    uint64_t offset;
+    bool plain; /* one run of samples at `offset` of the named file; else its format reads them */
+    bool big_endian;
+};
+
+struct stack {
+    struct fbp_names names;
+    struct fbp_raw raw;   /* of one file; type NONE: files with headers */
+    uint64_t view_bytes;  /* of a headerless file */
+    struct place *places; /* [n]; NULL while they are not known */
+    pthread_mutex_t lock; /* of all of `idle` */
+    /* Files that stay open because their next rows may follow; the last one left is the last. */
+    struct open_view {
+        fbp_source *source;
+        size_t view;
+    } idle[MOST_IDLE];
+    size_t n_idle, most_idle;
+    struct complete_file *complete; /* [n]; of a growing stack */
+    size_t n_complete;
+};
+
+/* Gets size, time and inode of a view's file; false: it does not exist. */
+static bool stat_view(const struct fbp_names *names, size_t k, struct stat *out)
+{
+    char *name = fbp_names_get(names, k);
+    const bool found = name && stat(name, out) == 0;
+
+    free(name);
+    return found;
+}
+
+/* Opens the file of a view, which must be like the others. */
+static fbp_status open_view(const struct fbp_source *src, size_t k, fbp_source **out)
+{
+    const struct stack *s = src->state;
+    char *name = fbp_names_get(&s->names, k);
+
+    if (!name)
+        return fbp_fail_nomem(strlen(src->path), "a path");
+    const fbp_status st = fbp_source_open(out, name, &s->raw);
+    free(name);
+    FBP_TRY(st);
+    const struct fbp_array_info *a = &(*out)->info, *b = &src->info;
+    const bool same_scale = !(a->scale < b->scale || a->scale > b->scale || a->offset < b->offset ||
+                              a->offset > b->offset);
+    const bool alike = a->n[0] == b->n[0] && a->n[1] == b->n[1] && a->n[2] == 1 &&
+                       a->type == b->type && a->row_order == b->row_order;
+    if (b->n[0] == 0 || (alike && same_scale)) /* the first, or as the first */
+        return FBP_OK;
+    if (alike)
+        (void)!fbp_fail(FBP_ERR_INVALID,
+                        "%s: its numbers stand for other values than those of the first file: "
+                        "give files that were written together",
+                        (*out)->path);
+    else if (a->row_order != b->row_order)
+        (void)!fbp_fail(FBP_ERR_INVALID,
+                        "%s: has row 0 at the %s, the other views at the %s (the tag Orientation "
+                        "of TIFF says so): give files that are alike",
+                        (*out)->path, a->row_order == FBP_ROWS_TOP_DOWN ? "top" : "bottom",
+                        a->row_order == FBP_ROWS_TOP_DOWN ? "bottom" : "top");
+    else
+        (void)!fbp_fail(FBP_ERR_INVALID,
+                        "%s: holds %zu x %zu x %zu %s, the other views are %zu x %zu x 1 %s: give "
+                        "files that are alike",
+                        (*out)->path, a->n[0], a->n[1], a->n[2], fbp_type_name(a->type), b->n[0],
+                        b->n[1], fbp_type_name(b->type));
+    fbp_source_close(out);
+    return FBP_ERR_INVALID;
+}
+
+/* Opens the file of a view again.  If its samples are one run of bytes, its header is not read. */
+static fbp_status reopen_view(const fbp_source *src, size_t k, fbp_source **out)
+{
+    const struct stack *s = src->state;
+    const struct place *p = s->places ? &s->places[k] : NULL;
+    fbp_source *one = NULL;
+    uint64_t size;
+    fbp_status st;
+
+    if (!p || !p->plain)
+        return open_view(src, k, out);
+    FBP_TRY(fbp_calloc((void **)&one, 1, sizeof *one, "a source"));
+    one->fd = -1;
+    one->info = src->info;
+    one->info.n[2] = 1;
+    one->info.big_endian = p->big_endian;
+    one->offset = p->offset;
+    one->path = fbp_names_get(&s->names, k);
+    if (!one->path) {
+        st = fbp_fail_nomem(strlen(src->path), "a path");
+        goto fail;
+    }
+    FBP_TRY_GOTO(fbp_open_file(one->path, &one->fd, &size));
+    *out = one;
+    return FBP_OK;
+fail:
+    fbp_source_close(&one);
+    return st;
+}
+
+/* Reads rows of a view.  Several threads may call it at once, each with a file of its own. */
+static fbp_status read_view(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
+{
+    struct stack *s = src->state;
+    fbp_source *one = NULL, *oldest = NULL;
+    fbp_status st = FBP_OK;
+
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < s->n_idle && !one; i++)
+        if (s->idle[i].view == slice) {
+            one = s->idle[i].source;
+            s->n_idle--;
+            memmove(&s->idle[i], &s->idle[i + 1], (s->n_idle - i) * sizeof *s->idle);
+        }
+    pthread_mutex_unlock(&s->lock);
+    if (!one)
+        FBP_TRY(reopen_view(src, slice, &one));
+
+    const size_t row = one->info.n[0] * fbp_type_size(one->info.type);
+    if (one->read_block)
+        st = one->read_block(one, 0, 1, row0, n_rows, false, out);
+    else if (one->read)
+        st = one->read(one, 0, row0, n_rows, out);
+    else
+        st = fbp_read_numbers(one->fd, one->path, one->offset + row0 * row, &one->info,
+                              n_rows * one->info.n[0], out);
+    if (st != FBP_OK) {
+        fbp_source_close(&one);
+        return st;
+    }
+
+    pthread_mutex_lock(&s->lock);
+    if (s->n_idle == s->most_idle) {
+        oldest = s->idle[0].source;
+        s->n_idle--;
+        memmove(&s->idle[0], &s->idle[1], s->n_idle * sizeof *s->idle);
+    }
+    s->idle[s->n_idle++] = (struct open_view){one, slice};
+    pthread_mutex_unlock(&s->lock);
+    fbp_source_close(&oldest);
+    return FBP_OK;
+}
+
+static void close_stack(fbp_source *src)
+{
+    struct stack *s = src->state;
+
+    for (size_t i = 0; i < s->n_idle; i++)
+        fbp_source_close(&s->idle[i].source);
+    pthread_mutex_destroy(&s->lock);
+    fbp_names_close(&s->names);
+    free(s->places);
+    free(s->complete);
+    free(s);
+}
+
+/* Opens all files once, notes where their samples are, and checks files of a folder that fbp may
+ * have written, a slice per file: no slice between two files may be missing. */
+static fbp_status check_all(struct fbp_source *src)
+{
+    const size_t n = src->info.n[2];
+    struct stack *s = src->state;
+    size_t first = 0; /* the slice of file 0 */
+
+    FBP_TRY(fbp_calloc((void **)&s->places, n, sizeof *s->places, "places of views"));
+    for (size_t k = 0; k < n; k++) {
+        struct stat opened, named;
+        fbp_source *one = NULL;
+
+        FBP_TRY(open_view(src, k, &one));
+        const size_t slice = one->info.slice, slices = s->names.list ? one->info.slices : 0;
+        /* Plain samples are in the named file: not beside it, in memory, in chunks, or
+         * compressed. */
+        const bool plain = !one->read && !one->read_block && !one->member &&
+                           fstat(one->fd, &opened) == 0 && stat(one->path, &named) == 0 &&
+                           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+        s->places[k] = (struct place){one->offset, plain, one->info.big_endian};
+        const fbp_status st = /* files that the pattern does not name */
+            fbp_inputs_add_all(&src->inputs, &one->inputs, 1);
+        fbp_source_close(&one);
+        FBP_TRY(st);
+
+        first = k == 0 ? slice : first;
+        if (slices > 0 && slice != first + k)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: file %zu of the folder is slice %zu of a volume, and slice %zu is "
+                            "not there: it is an incomplete copy: copy it again",
+                            src->path, k, slice, first + k);
+        if (k + 1 == n && n < slices && !strchr(src->path, '*'))
+            snprintf(src->info.missing, sizeof src->info.missing,
+                     "%.120s: has slices %zu to %zu of a volume of %zu slices, counted from 0: the "
+                     "others are missing: copy the folder again, unless these were chosen on "
+                     "purpose",
+                     src->path, first, slice, slices);
+    }
+    return FBP_OK;
+}
+
+/* Whether a view is complete; if not, the message says why, and the status is FBP_OK. */
+static fbp_status is_complete(const struct fbp_source *src, size_t k, const struct stat *file,
+                              bool *complete)
+{
+    const struct stack *s = src->state;
+    const uint64_t needs = s->raw.header_bytes + s->view_bytes, has = (uint64_t)file->st_size;
+    fbp_source *one = NULL;
+
+    *complete = false;
+    if (s->raw.type == FBP_TYPE_NONE) {
+        *complete = open_view(src, k, &one) == FBP_OK;
+        fbp_source_close(&one);
+        return FBP_OK;
+    }
+    if (has > needs)
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: the file of view %zu has %llu bytes, raw describes %llu: correct type, "
+            "shape or header_bytes",
+            src->path, k, (unsigned long long)has, (unsigned long long)needs);
+    *complete = has == needs;
+    if (!*complete)
+        (void)!fbp_fail(FBP_ERR_INVALID, "the file of view %zu has %llu of %llu bytes", k,
+                        (unsigned long long)has, (unsigned long long)needs);
+    return FBP_OK;
+}
+
+/* fbp_source.look: counts the views that are complete, from the first on. */
+static fbp_status look(fbp_source *src, bool again, size_t *n_views, uint64_t *bytes)
+{
+    struct stack *s = src->state;
+    struct stat file = {0};
+    bool complete = true;
+
+    for (size_t k = 0; again && k < s->n_complete; k++) {
+        const struct complete_file *was = &s->complete[k];
+
+        if (!stat_view(&s->names, k, &file) || file.st_dev != was->device ||
+            file.st_ino != was->inode || file.st_size != was->bytes)
+            return fbp_fail(FBP_ERR_IO,
+                            "%s: the file of view %zu was changed after it had been read: start "
+                            "again when the scan is complete",
+                            src->path, k);
+    }
+    fbp_message_clear();
+    while (complete && s->n_complete < src->info.n[2]) {
+        file = (struct stat){0};
+        complete = stat_view(&s->names, s->n_complete, &file);
+        if (complete)
+            FBP_TRY(is_complete(src, s->n_complete, &file, &complete));
+        else
+            (void)!fbp_fail(FBP_ERR_IO, "the file of view %zu: %s", s->n_complete, strerror(errno));
+        if (complete)
+            s->complete[s->n_complete++] =
+                (struct complete_file){file.st_dev, file.st_ino, file.st_size};
+    }
+    *n_views = s->n_complete;
+    *bytes = s->n_complete + (complete ? 0 : (uint64_t)file.st_size);
+    return FBP_OK;
+}
+
+fbp_status fbp_stack_open(struct fbp_source *src, const struct fbp_raw *raw)
+{
+    struct stack *s = NULL;
+
+    FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a stack of views"));
+    pthread_mutex_init(&s->lock, NULL);
+    src->state = s;
+    src->close = close_stack;
+    src->read = read_view;
+    src->look = look;
+    FBP_TRY(fbp_names_open(&s->names, src->path, raw && raw->type != FBP_TYPE_NONE));
+    if (s->names.list && src->growing)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: a folder does not say how many views will come: name them by a "
+                        "pattern, such as \"views/%%04d.tif 1 360\"",
+                        src->path);
+    if (raw && raw->type != FBP_TYPE_NONE) {
+        if (raw->n[2] != 0 && raw->n[2] != s->names.n)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: raw describes %zu views, the %s names %zu files: correct one of "
+                            "them",
+                            src->path, raw->n[2], s->names.list ? "folder" : "pattern", s->names.n);
+        s->raw = *raw;
+        s->raw.n[2] = 1;
+        src->info.type = raw->type;
+        src->info.big_endian = raw->big_endian;
+        src->info.row_order = FBP_ROWS_BOTTOM_UP;
+        memcpy(src->info.n, s->raw.n, sizeof s->raw.n);
+        FBP_TRY(fbp_array_bytes(src->path, &src->info, &s->view_bytes));
+    } else { /* the header of the first file */
+        fbp_source *one = NULL;
+
+        FBP_TRY(open_view(src, 0, &one));
+        src->info = one->info;
+        src->info.slice = src->info.slices = 0;
+        const bool compressed = one->in_order;
+        src->unpacks = one->read || one->read_block;
+        src->reader_bytes = fbp_source_bytes(one, 1);
+        const fbp_status st = fbp_inputs_add_all(&src->inputs, &one->inputs, 1);
+        fbp_source_close(&one);
+        FBP_TRY(st);
+        if (src->growing && compressed)
+            return fbp_fail(FBP_ERR_UNSUPPORTED,
+                            "%s: its views are compressed: compressed files cannot be followed "
+                            "while they come: write them without compression",
+                            src->path);
+        if (src->info.n[2] != 1)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: number %llu holds %zu views: a pattern or a folder is for files "
+                            "of one view each: name the file itself",
+                            src->path, s->names.list ? 1 : s->names.pattern.first, src->info.n[2]);
+    }
+    src->info.n[2] = s->names.n;
+    s->most_idle = src->reader_bytes > IDLE_BYTES / MOST_IDLE
+                       ? (size_t)(IDLE_BYTES / src->reader_bytes) + (src->reader_bytes > IDLE_BYTES)
+                       : MOST_IDLE;
+    src->held_bytes = s->most_idle * src->reader_bytes;
+    snprintf(src->info.format, sizeof src->info.format, "stack");
+    snprintf(src->info.taken, sizeof src->info.taken, "%s", s->names.note);
+    if (!src->growing)
+        return check_all(src);
+    return fbp_calloc((void **)&s->complete, src->info.n[2], sizeof *s->complete,
+                      "a table of views");
+}
