@@ -8,7 +8,6 @@
 #define FBP_SRC_ARRAY_ARRAY_H
 
 #include "array/file/format.h"
-#include "array/file/growing.h"
 
 /* --- Formats (formats.c) --- */
 

@@ -7,8 +7,7 @@
 #include "array/sink.h"
 
 #include "array/file/bytes.h"
-#include "array/file/growing.h"
-#include "array/file/values.h"
+#include "array/file/format.h"
 
 #include "base/base.h"
 #include "base/threads.h"

@@ -7,7 +7,6 @@
 
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
-#include "array/file/room.h"
 
 #include "base/cache.h"
 #include "base/system.h"

@@ -3,8 +3,7 @@
  * the formats themselves are in array/format/. */
 #include "array/array.h"
 
-#include "array/file/member.h"
-#include "array/file/pattern.h"
+#include "array/file/format.h"
 #include "base/text.h"
 
 #include <limits.h>

@@ -5,7 +5,7 @@
 
 #include "array/array.h"
 #include "array/file/bytes.h"
-#include "array/file/member.h"
+#include "array/file/format.h"
 
 #include "base/cache.h"
 #include "base/base.h"

@@ -6,9 +6,7 @@
 #ifndef FBP_SRC_ARRAY_NAMES_H
 #define FBP_SRC_ARRAY_NAMES_H
 
-#include "array/file/inputs.h"
-#include "array/file/pattern.h"
-#include "array/file/watch.h"
+#include "array/file/format.h"
 #include "fbp/array.h"
 
 /* --- Numbers in the names of files (numbered.c) --- */

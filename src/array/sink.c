@@ -8,7 +8,7 @@
 #include "array/shared_output.h"
 
 #include "array/file/bytes.h"
-#include "array/file/frames.h"
+#include "array/file/format.h"
 #include "array/file/outfile.h"
 
 #include "base/cache.h"

@@ -18,7 +18,7 @@
 #define FBP_SRC_ARRAY_SINK_H
 
 #include "array/array.h"
-#include "array/file/pattern.h"
+#include "array/file/format.h"
 
 #include <pthread.h>
 #include <sys/stat.h>

@@ -6,9 +6,8 @@
 #include "array/shared_output.h"
 
 #include "array/file/bytes.h"
-#include "array/file/describe.h"
+#include "array/file/format.h"
 #include "array/file/outfile.h"
-#include "array/file/room.h"
 
 #include "base/cache.h"
 #include "base/system.h"

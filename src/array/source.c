@@ -5,9 +5,7 @@
 #include "array/names.h"
 
 #include "array/file/bytes.h"
-#include "array/file/describe.h"
-#include "array/file/member.h"
-#include "array/file/values.h"
+#include "array/file/format.h"
 
 #include "base/system.h"
 #include "base/base.h"

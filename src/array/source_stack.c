@@ -4,7 +4,6 @@
 #include "array/names.h"
 
 #include "array/file/bytes.h"
-#include "array/file/values.h"
 
 #include "base/base.h"
 

@@ -1,8 +1,8 @@
 /* Pictures of a volume as PNG: views from three sides, and contact sheets. */
 #include "fbp/picture.h"
 
-#include "array/file/frames.h"
-#include "array/format/png/png_write.h"
+#include "array/file/format.h"
+#include "array/format/png.h"
 #include "picture/viewer.h"
 
 #include "base/base.h"

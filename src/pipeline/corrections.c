@@ -8,7 +8,7 @@
 
 #include "array/array.h"
 #include "array/file/bytes.h"
-#include "array/file/scratch.h"
+#include "array/file/outfile.h"
 #include "backend/rows.h"
 #include "base/cache.h"
 #include "base/system.h"

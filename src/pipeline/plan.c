@@ -6,7 +6,7 @@
 
 #include "array/array.h"
 #include "array/device_memory.h"
-#include "array/file/growing.h"
+#include "array/file/format.h"
 #include "backend/rows.h"
 #include "backend/slab.h"
 #include "base/sandbox.h"

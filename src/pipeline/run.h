@@ -11,7 +11,7 @@
 #ifndef FBP_SRC_PIPELINE_RUN_H
 #define FBP_SRC_PIPELINE_RUN_H
 
-#include "array/file/scratch.h"
+#include "array/file/outfile.h"
 #include "backend/backend.h"
 #include "pipeline/data_check.h"
 #include "pipeline/division.h"

@@ -4,7 +4,7 @@
 
 #include "array/array.h"
 #include "array/device_memory.h"
-#include "array/file/growing.h"
+#include "array/file/format.h"
 #include "backend/partners.h"
 #include "backend/rows.h"
 #include "base/system.h"

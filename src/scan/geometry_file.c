@@ -5,7 +5,7 @@
 
 #include "array/array.h"
 #include "array/file/bytes.h"
-#include "array/format/optional.h"
+#include "array/file/format.h"
 #include "array/names.h"
 #include "base/base.h"
 #include "base/text.h"

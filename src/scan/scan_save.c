@@ -3,7 +3,7 @@
  * for format fbp; fbp_scan_relative() is also called for fbp init. */
 #include "scan/scan_file.h"
 
-#include "array/file/member.h"
+#include "array/file/format.h"
 #include "base/base.h"
 #include "base/text.h"
 #include "base/math.h"

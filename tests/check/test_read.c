@@ -6,7 +6,6 @@
 
 #include "array/array.h"
 #include "array/file/bytes.h"
-#include "array/file/values.h"
 #include "base/threads.h"
 
 #define H5 FBP_TEST_DIR "/check_read.h5"

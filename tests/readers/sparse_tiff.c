@@ -1,7 +1,7 @@
 /* sparse_tiff FILE: a TIFF volume beyond 4 GiB with the header that fbp writes, 1024 x 1024 x 1100
  * floats of 0 of which the disk holds nothing, and one of 1.5 at (9, 7, 1099). */
-#include "array/file/piece.h"
-#include "array/format/tiff/tiff.h"
+#include "array/file/format.h"
+#include "array/format/tiff.h"
 #include "array/sink.h"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * pace, the device, the slabs and the form of the files. */
 #include "recon/fixture.h"
 
-#include "array/file/growing.h"
+#include "array/file/format.h"
 #include "backend/mock/mock.h"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #ifndef FBP_TESTS_MAT_OUT_H
 #define FBP_TESTS_MAT_OUT_H
 
-#include "array/format/mat/mat5.h"
+#include "array/format/mat.h"
 #include "unit/io_util.h"
 
 #include <byteswap.h>

@@ -2,7 +2,7 @@
  * cannot end well says so. */
 #include "unit/io_util.h"
 
-#include "array/file/growing.h"
+#include "array/file/format.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
 #include "unit/hdf5_files.h"
 
 #include "array/array.h"
-#include "array/file/member.h"
+#include "array/file/format.h"
 #include "base/text.h"
 
 #include <math.h>

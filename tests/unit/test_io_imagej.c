@@ -3,7 +3,7 @@
 #include "unit/tiff_header.h"
 
 #include "array/array.h"
-#include "array/format/tiff/tiff.h"
+#include "array/format/tiff.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -4,8 +4,8 @@
 #include "unit/tiff_header.h"
 
 #include "array/array.h"
-#include "array/file/piece.h"
-#include "array/format/tiff/tiff.h"
+#include "array/file/format.h"
+#include "array/format/tiff.h"
 
 #include <dirent.h>
 #include <fcntl.h>

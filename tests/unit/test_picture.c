@@ -2,7 +2,7 @@
 #include "fbp/picture.h"
 
 #include "array/array.h"
-#include "array/format/png/png_write.h"
+#include "array/format/png.h"
 #include "base/math.h"
 
 #include <setjmp.h>

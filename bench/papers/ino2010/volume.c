@@ -3,7 +3,7 @@
 #include "bench/papers/ino2010/measure.h"
 
 #include "array/file/bytes.h"
-#include "array/file/room.h"
+#include "array/file/outfile.h"
 #include "base/cache.h"
 #include "base/base.h"
 #include "base/text.h"

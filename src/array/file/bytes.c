@@ -1,9 +1,14 @@
+/*
+ * Whole reads and writes of files, byte order, conversion of samples, numbers as text.  Formats,
+ * sinks and readers of scan files call it.
+ */
 #include "array/file/bytes.h"
 
 #include "base/base.h"
 #include "base/threads.h"
 #include "base/text.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -13,12 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool fbp_is_foreign(bool big_endian)
-{
-    return big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-}
+/* ---- files */
 
-/* So little that a slow disk is soon done with it, when somebody waits for the end. */
+/* Bytes per system call: few enough that a cancelled run need not wait long for a slow disk. */
 static size_t at_once(size_t n)
 {
     return n < 16 << 20 ? n : 16 << 20;
@@ -106,7 +108,7 @@ fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size)
 {
     struct stat st;
 
-    /* Non-blocking, so that a named pipe is refused below instead of waiting for a writer. */
+    /* Non-blocking: a named pipe is refused below instead of waiting for a writer. */
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (*fd < 0 || fstat(*fd, &st) < 0) {
         const int error = errno;
@@ -127,7 +129,12 @@ fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size)
     return FBP_OK;
 }
 
-static const char byte_order_mark[] = "\xEF\xBB\xBF"; /* of UTF-8 */
+uint64_t fbp_file_bytes(int fd)
+{
+    const off_t end = lseek(fd, 0, SEEK_END);
+
+    return end < 0 ? 0 : (uint64_t)end;
+}
 
 static bool is_missing(int error)
 {
@@ -147,7 +154,7 @@ fbp_status fbp_read_head(const char *path, void *head, size_t n, size_t *got)
                    : fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
     if (fstat(fd, &st) != 0) {
         status = fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
-    } else if (S_ISREG(st.st_mode)) { /* what is taken out of a pipe is gone */
+    } else if (S_ISREG(st.st_mode)) { /* bytes read from a pipe would be lost to its reader */
         *got = (uint64_t)st.st_size < n ? (size_t)st.st_size : n;
         status = fbp_read_at(fd, path, 0, head, *got);
     }
@@ -173,17 +180,20 @@ fbp_status fbp_is_there(const char *path, bool *there)
     return fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", path, strerror(errno));
 }
 
-static fbp_status read_text(int fd, uint64_t size, const char *path, size_t max_bytes, char **text,
-                            size_t *n)
+fbp_status fbp_read_open_text(int fd, const char *path, size_t max_bytes, char **text, size_t *n)
 {
+    static const char byte_order_mark[] = "\xEF\xBB\xBF"; /* UTF-8 */
     char limit[32];
+    struct stat is;
 
     *text = NULL;
-    if (size > max_bytes)
+    if (fstat(fd, &is) < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", path, strerror(errno));
+    if ((uint64_t)is.st_size > max_bytes)
         return fbp_fail(FBP_ERR_INVALID, "%s: %llu bytes are too many for such a text file (%s)",
-                        path, (unsigned long long)size,
+                        path, (unsigned long long)is.st_size,
                         fbp_bytes_text(limit, sizeof limit, max_bytes));
-    *n = (size_t)size;
+    *n = (size_t)is.st_size;
     FBP_TRY(fbp_calloc((void **)text, *n + 1, 1, "a text file"));
     fbp_status st = fbp_read_at(fd, path, 0, *text, *n);
     if (st == FBP_OK && (strncmp(*text, "\xFF\xFE", 2) == 0 || strncmp(*text, "\xFE\xFF", 2) == 0))
@@ -200,16 +210,6 @@ static fbp_status read_text(int fd, uint64_t size, const char *path, size_t max_
     return FBP_OK;
 }
 
-fbp_status fbp_read_open_text(int fd, const char *path, size_t max_bytes, char **text, size_t *n)
-{
-    struct stat st;
-
-    *text = NULL;
-    if (fstat(fd, &st) < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", path, strerror(errno));
-    return read_text(fd, (uint64_t)st.st_size, path, max_bytes, text, n);
-}
-
 fbp_status fbp_read_text(const char *path, size_t max_bytes, char **text, size_t *n)
 {
     uint64_t size = 0;
@@ -217,52 +217,88 @@ fbp_status fbp_read_text(const char *path, size_t max_bytes, char **text, size_t
 
     *text = NULL;
     FBP_TRY(fbp_open_file(path, &fd, &size));
-    const fbp_status st = read_text(fd, size, path, max_bytes, text, n);
+    const fbp_status st = fbp_read_open_text(fd, path, max_bytes, text, n);
     close(fd);
     return st;
 }
 
-static void swap16(unsigned char *p, size_t n)
+/* ---- numbers as text */
+
+static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
+static locale_t c_locale;
+
+static void make_c_locale(void)
 {
-    for (size_t i = 0; i < n; i++, p += 2) {
-        uint16_t x;
-        memcpy(&x, p, 2);
-        x = __builtin_bswap16(x);
-        memcpy(p, &x, 2);
-    }
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-static void swap32(unsigned char *p, size_t n)
+double fbp_number(const char *text, char **end)
 {
-    for (size_t i = 0; i < n; i++, p += 4) {
-        uint32_t x;
-        memcpy(&x, p, 4);
-        x = __builtin_bswap32(x);
-        memcpy(p, &x, 4);
-    }
+    pthread_once(&c_locale_once, make_c_locale);
+    return c_locale ? strtod_l(text, end, c_locale) : strtod(text, end);
 }
 
-static void swap64(unsigned char *p, size_t n)
+char *fbp_number_text(char buf[32], double x)
 {
-    for (size_t i = 0; i < n; i++, p += 8) {
-        uint64_t x;
-        memcpy(&x, p, 8);
-        x = __builtin_bswap64(x);
-        memcpy(p, &x, 8);
-    }
+    snprintf(buf, 32, "%.17g", x);
+    for (char *p = buf; *p; p++)
+        if (*p == ',')
+            *p = '.';
+    return buf;
 }
+
+bool fbp_parse_integer(const char *value, long long *out)
+{
+    char *end = NULL;
+
+    errno = 0;
+    *out = strtoll(value, &end, 10);
+    return end != value && !*end && !errno;
+}
+
+bool fbp_parse_sizes(const char *value, size_t most, size_t *out, size_t *n)
+{
+    *n = 0;
+    while (*value) {
+        char *end = NULL;
+        errno = 0;
+        const unsigned long long x = strtoull(value, &end, 10);
+        if (!isdigit((unsigned char)*value) || errno || *n == most || x > SIZE_MAX)
+            return false;
+        out[(*n)++] = (size_t)x;
+        value = end + strspn(end, " \t");
+    }
+    return *n > 0;
+}
+
+/* ---- samples in memory */
+
+bool fbp_is_foreign(bool big_endian)
+{
+    return big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
+
+#define FBP_SWAP(T, SWAP)                            \
+    for (size_t i = 0; i < n; i++, p += sizeof(T)) { \
+        T x;                                         \
+        memcpy(&x, p, sizeof x);                     \
+        x = SWAP(x);                                 \
+        memcpy(p, &x, sizeof x);                     \
+    }
 
 void fbp_swap_bytes(void *data, size_t size, size_t n)
 {
+    unsigned char *p = data;
+
     if (size == 2)
-        swap16(data, n);
+        FBP_SWAP(uint16_t, __builtin_bswap16)
     else if (size == 4)
-        swap32(data, n);
+        FBP_SWAP(uint32_t, __builtin_bswap32)
     else if (size == 8)
-        swap64(data, n);
+        FBP_SWAP(uint64_t, __builtin_bswap64)
 }
 
-/* DO(T) with the C type of the numbers; none of it for FBP_TYPE_NONE. */
+/* DO(T) with the C type of the numbers; nothing for FBP_TYPE_NONE. */
 #define FBP_BY_TYPE(type, DO) \
     switch (type) {           \
     case FBP_U8:              \
@@ -307,20 +343,15 @@ void fbp_to_scaled(enum fbp_type type, double scale, double offset, const void *
     FBP_BY_TYPE(type, FBP_SCALED)
 }
 
-static inline double scaled(double x, double scale, double offset)
-{
-    return scale == 0 ? x : scale * x + offset;
-}
-
-/* A sample is taken before its double is stored, which covers none that is still to come: those
- * that `in` and `out` share lie at the end of both. */
-#define FBP_DOUBLE(T)                                                 \
-    for (size_t i = 0; i < n; i++) {                                  \
-        T x;                                                          \
-        memcpy(&x, (const char *)in + i * sizeof x, sizeof x);        \
-        const double value = scaled((double)x, scale, offset);        \
-        memcpy((char *)out + i * sizeof value, &value, sizeof value); \
-    }                                                                 \
+/* Each sample is read before its double is stored, which overwrites no later sample: if `in` and
+ * `out` overlap, they end at the same byte. */
+#define FBP_DOUBLE(T)                                                             \
+    for (size_t i = 0; i < n; i++) {                                              \
+        T x;                                                                      \
+        memcpy(&x, (const char *)in + i * sizeof x, sizeof x);                    \
+        const double value = scale == 0 ? (double)x : scale * (double)x + offset; \
+        memcpy((char *)out + i * sizeof value, &value, sizeof value);             \
+    }                                                                             \
     break
 
 void fbp_to_double(enum fbp_type type, double scale, double offset, const void *in, size_t n,
@@ -342,27 +373,4 @@ fbp_status fbp_array_bytes(const char *path, const struct fbp_array_info *info, 
     }
     *bytes = total * fbp_type_size(info->type);
     return FBP_OK;
-}
-
-static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
-static locale_t c_locale;
-
-static void make_c_locale(void)
-{
-    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-}
-
-double fbp_number(const char *text, char **end)
-{
-    pthread_once(&c_locale_once, make_c_locale);
-    return c_locale ? strtod_l(text, end, c_locale) : strtod(text, end);
-}
-
-char *fbp_number_text(char buf[32], double x)
-{
-    snprintf(buf, 32, "%.17g", x);
-    for (char *p = buf; *p; p++)
-        if (*p == ',')
-            *p = '.';
-    return buf;
 }

@@ -1,76 +1,117 @@
-/** @file bytes.h  Whole reads and writes, byte order, numbers as text (internal). */
-#ifndef FBP_SRC_BYTES_H
-#define FBP_SRC_BYTES_H
-
-#include "fbp/array.h"
+/** @file bytes.h  Bytes of files, numbers as text, and samples of every type as floats and doubles
+ *  (internal).  Formats, sinks and readers of scan files call it.
+ */
+#ifndef FBP_SRC_ARRAY_FILE_BYTES_H
+#define FBP_SRC_ARRAY_FILE_BYTES_H
 
 #include "base/base.h"
 
+#include "fbp/array.h"
+
 #include <stdio.h>
 
-/** True where samples of this byte order must be swapped. */
-bool fbp_is_foreign(bool big_endian);
+struct stat;
 
-/** n bytes at `offset`, interrupted and short reads mended; a file that ends early is an error. */
+/* Whole reads and writes (bytes.c).  Interrupted and short ones are continued. */
+
+/** Read n bytes at `offset`; a file that ends early is an error. */
 fbp_status fbp_read_at(int fd, const char *path, uint64_t offset, void *out, size_t n);
 
-/** The same as far as the file reaches: *got <= n. */
+/** Read up to n bytes at `offset`, as far as the file reaches: *got <= n. */
 fbp_status fbp_read_most(int fd, const char *path, uint64_t offset, void *out, size_t n,
                          size_t *got);
 
-/** n bytes at `offset`, interrupted and short writes mended; a full disk names its remedy. */
+/** Write n bytes at `offset`. */
 fbp_status fbp_write_at(int fd, const char *path, uint64_t offset, const void *data, size_t n);
 
-/** Write a text behind what was written to `fd`, all of it. */
+/** Write a text at the file position. */
 fbp_status fbp_append(int fd, const char *path, const char *text);
 
-/** Why a file could not be written, with the remedy: FBP_ERR_IO.
- *  error: an errno; bytes: those of the whole file, 0: not known. */
+/** Fail with FBP_ERR_IO because a file could not be written.  error: an errno; bytes: size of the
+ *  whole file, 0: unknown. */
 fbp_status fbp_fail_write(const char *path, int error, uint64_t bytes);
 
 /** Open a regular file for reading; its size in *size. */
 fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size);
 
-/** First bytes of a file, at most n; *got is 0 of a folder and where there is no file. */
+/** Size of an open file; 0 if it has none.  The file position moves. */
+uint64_t fbp_file_bytes(int fd);
+
+/** Read the first bytes of a file, at most n; *got is 0 for a folder or a missing file. */
 fbp_status fbp_read_head(const char *path, void *head, size_t n, size_t *got);
 
-/** stat(); *there: false if there is no such file.  That it cannot be known is an error. */
-struct stat;
+/** stat(); *there: false if there is no such file. */
 fbp_status fbp_stat(const char *path, struct stat *out, bool *there);
 
-/** Is there such a file, as far as it may be known?  NULL is a name for which there was no memory.
- */
+/** *there: the file exists.  A path of NULL stands for a name that could not be allocated. */
 fbp_status fbp_is_there(const char *path, bool *there);
 
-/** The whole of a text file without a byte order mark, with a final '\0' that *n does not count.
- *  free() it. */
+/** Read a whole text file without its byte order mark; *n does not count the final '\0'.  free().
+ */
 fbp_status fbp_read_text(const char *path, size_t max_bytes, char **text, size_t *n);
-/** The same of a file that is open, and stays so; path is for messages. */
+
+/** The same for an open file, which stays open; path: for messages. */
 fbp_status fbp_read_open_text(int fd, const char *path, size_t max_bytes, char **text, size_t *n);
+
+/* Numbers as text, the same in every locale. */
+
+/** strtod() with a decimal point. */
+double fbp_number(const char *text, char **end);
+
+/** "%.17g" with a decimal point; returns buf. */
+char *fbp_number_text(char buf[32], double x);
+
+/** Parse one whole number; false if anything else stands in `value`. */
+bool fbp_parse_integer(const char *value, long long *out);
+
+/** Parse 1 to `most` sizes separated by blanks; false if anything else stands in `value`. */
+bool fbp_parse_sizes(const char *value, size_t most, size_t *out, size_t *n);
+
+/* Samples in memory. */
+
+/** True if samples of this byte order must be swapped. */
+bool fbp_is_foreign(bool big_endian);
 
 /** Reverse the bytes of n elements of `size` in place. */
 void fbp_swap_bytes(void *data, size_t size, size_t n);
 
-/** n samples in native byte order, of any alignment, to float. */
+/** Convert n samples in native byte order, of any alignment, to float. */
 void fbp_to_float(enum fbp_type type, const void *in, size_t n, float *out);
 
-/** The same, as scale * number + offset; in double, as a float does not hold all 32-bit integers.
- */
+/** Convert n samples to scale * number + offset, computed in double. */
 void fbp_to_scaled(enum fbp_type type, double scale, double offset, const void *in, size_t n,
                    float *out);
 
-/** n samples in native byte order to the doubles that they stand for: scaled, unless scale is 0.
- * `in` may end where `out` does. */
+/** Convert n samples to double: scaled, unless scale is 0.  The end of `in` may be the end of
+ * `out`.
+ */
 void fbp_to_double(enum fbp_type type, double scale, double offset, const void *in, size_t n,
                    double *out);
 
 /** Bytes of all samples of a header; FBP_ERR_INVALID if a size is 0 or the product overflows. */
 fbp_status fbp_array_bytes(const char *path, const struct fbp_array_info *info, uint64_t *bytes);
 
-/** strtod() with a decimal point in every locale. */
-double fbp_number(const char *text, char **end);
+/* Samples in one run of a file (values.c). */
 
-/** "%.17g" with a decimal point in every locale; returns buf. */
-char *fbp_number_text(char buf[32], double x);
+/** True if a call that yields n values should store them past the caches, because they are read
+ *  again only after the caches have lost them. */
+bool fbp_past_caches(size_t n);
 
-#endif /* FBP_SRC_BYTES_H */
+/** Convert n samples of info->type, in native byte order, to values. */
+void fbp_to_values(const struct fbp_array_info *info, const void *in, size_t n, bool past_caches,
+                   float *out);
+
+/** Read n samples at byte `at`, in native byte order. */
+fbp_status fbp_read_numbers(int fd, const char *path, uint64_t at,
+                            const struct fbp_array_info *info, size_t n, void *out);
+
+/** Read n samples at byte `at`, as values. */
+fbp_status fbp_read_values(int fd, const char *path, uint64_t at, const struct fbp_array_info *info,
+                           size_t n, float *out);
+
+/** Write MATLAB's A(slice, row, column), whose first index runs fastest, as [slice][row][column]
+ *  into a file.  n: columns, rows, slices. */
+fbp_status fbp_column_major_write(int fd, const char *path, const void *data, size_t size,
+                                  const size_t n[3]);
+
+#endif /* FBP_SRC_ARRAY_FILE_BYTES_H */

@@ -1,7 +1,10 @@
-#include "array/file/describe.h"
+/*
+ * Facts that a format cannot store (row order, unit, scale, spacing, origin, frames), as a line of
+ * JSON in the file or beside it.  Raw, NPY, PNG and TIFF files have such a line.
+ */
+#include "array/file/format.h"
 
 #include "array/file/bytes.h"
-#include "array/file/frames.h"
 #include "base/base.h"
 #include "base/text.h"
 
@@ -84,70 +87,22 @@ static const char *text_of(const cJSON *root, const char *key)
     return cJSON_IsString(item) ? item->valuestring : "";
 }
 
-static bool take_place(const cJSON *root, struct fbp_array_info *info)
+/* Fill *info from the line; false: it is not ours, or damaged. */
+static bool take(const cJSON *root, bool sized, struct fbp_array_info *info)
 {
-    if (!cJSON_HasObjectItem(root, "spacing_mm"))
-        return true;
-    if (!triple(root, "spacing_mm", info->spacing_mm) ||
-        !triple(root, "origin_mm", info->origin_mm))
-        return false;
-    for (int i = 0; i < 3; i++)
-        if (!(info->spacing_mm[i] > 0))
-            return false;
-    info->has_spacing = true;
-    return true;
-}
+    const char *rows = text_of(root, "rows"), *unit = text_of(root, "unit");
+    const enum fbp_type type = fbp_type_from_name(text_of(root, "type"));
+    double version, n[3], frames, slice, slices;
 
-/* As it is known already, or the first that is told of it. */
-static bool take_size(const cJSON *root, bool sized, struct fbp_array_info *info)
-{
-    double n[3];
-
-    if (!triple(root, "size", n))
+    if (!number(root, "fbp", &version) || !triple(root, "size", n) || type == FBP_TYPE_NONE)
         return false;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++) { /* the size is known, or taken from here */
         if (info->type == FBP_TYPE_NONE && n[i] >= 1 && n[i] < 0x1p40)
             info->n[i] = (size_t)n[i];
         if (sized && !(fabs(n[i] - (double)info->n[i]) < 0.5))
             return false;
     }
-    return true;
-}
-
-/* Of all slices, how many volumes they are. */
-static bool take_frames(const cJSON *root, struct fbp_array_info *info)
-{
-    double n;
-
-    if (!cJSON_HasObjectItem(root, "frames"))
-        return true;
-    if (!number(root, "frames", &n) || !(n >= 1 && n <= (double)info->n[2]) ||
-        info->n[2] % (size_t)n != 0)
-        return false;
-    info->frames = (size_t)n;
-    return true;
-}
-
-/* Which slice of a stack it is; older files do not say. */
-static void take_slice(const cJSON *root, struct fbp_array_info *info)
-{
-    double slice, slices;
-
-    if (!number(root, "slice", &slice) || !number(root, "slices", &slices) || !(slice >= 0) ||
-        !(slice < slices) || !(slices < 0x1p40))
-        return;
-    info->slice = (size_t)slice;
-    info->slices = (size_t)slices;
-}
-
-static bool take(const cJSON *root, bool sized, struct fbp_array_info *info)
-{
-    const char *rows = text_of(root, "rows"), *unit = text_of(root, "unit");
-    const enum fbp_type type = fbp_type_from_name(text_of(root, "type"));
-    double version;
-
-    if (!number(root, "fbp", &version) || !take_size(root, sized, info) || type == FBP_TYPE_NONE ||
-        (info->type != FBP_TYPE_NONE && type != info->type))
+    if (info->type != FBP_TYPE_NONE && type != info->type)
         return false;
     if (strcmp(rows, bottom_up) != 0 && strcmp(rows, top_down) != 0)
         return false;
@@ -159,8 +114,29 @@ static bool take(const cJSON *root, bool sized, struct fbp_array_info *info)
     if (cJSON_HasObjectItem(root, "scale") &&
         (!number(root, "scale", &info->scale) || !number(root, "offset", &info->offset)))
         return false;
-    take_slice(root, info);
-    return take_frames(root, info) && take_place(root, info);
+
+    /* The number of the slice in a stack; missing in older files. */
+    if (number(root, "slice", &slice) && number(root, "slices", &slices) && slice >= 0 &&
+        slice < slices && slices < 0x1p40) {
+        info->slice = (size_t)slice;
+        info->slices = (size_t)slices;
+    }
+    if (cJSON_HasObjectItem(root, "frames")) {
+        if (!number(root, "frames", &frames) || !(frames >= 1 && frames <= (double)info->n[2]) ||
+            info->n[2] % (size_t)frames != 0)
+            return false;
+        info->frames = (size_t)frames;
+    }
+    if (!cJSON_HasObjectItem(root, "spacing_mm"))
+        return true;
+    if (!triple(root, "spacing_mm", info->spacing_mm) ||
+        !triple(root, "origin_mm", info->origin_mm))
+        return false;
+    for (int i = 0; i < 3; i++)
+        if (!(info->spacing_mm[i] > 0))
+            return false;
+    info->has_spacing = true;
+    return true;
 }
 
 fbp_status fbp_described(const char *text, size_t n, bool sized, struct fbp_array_info *info,
@@ -216,10 +192,9 @@ void fbp_describe_missing(const char *path, size_t n, size_t all, const char *wh
         runs ? ", counted from 0)" : "");
 }
 
-enum { MOST_BYTES = 4096 };
-
 fbp_status fbp_described_beside(const char *path, struct fbp_array_info *info, bool *ours)
 {
+    enum { MOST_BYTES = 4096 };
     char *beside = fbp_format("%s.json", path), *text = NULL;
     fbp_status st = FBP_OK;
     struct stat is;
@@ -228,7 +203,7 @@ fbp_status fbp_described_beside(const char *path, struct fbp_array_info *info, b
     *ours = false;
     if (!beside)
         return fbp_fail_nomem(strlen(path), "a path");
-    /* Some other file may happen to have this name. */
+    /* Another file may happen to have this name. */
     if (stat(beside, &is) == 0) {
         if (S_ISREG(is.st_mode) && is.st_size <= MOST_BYTES)
             st = fbp_read_text(beside, MOST_BYTES, &text, &n);

@@ -1,6 +1,9 @@
-/* A cursor in a zlib stream: forward is cheap, back starts again; memory does not grow. */
-#include "array/file/inflate.h"
+/*
+ * Samples in a stream of zlib or gzip (MHA, NRRD, NIfTI): reading forward is cheap, reading
+ * backward starts anew; memory does not grow.
+ */
 #include "array/file/bytes.h"
+#include "array/file/format.h"
 
 #include "base/base.h"
 
@@ -16,67 +19,33 @@ struct cursor {
     z_stream z;
     bool ready;        /* z is initialised */
     bool gzip;         /* another member may follow the first */
-    bool ended;        /* the last member has, and all checksums were right */
-    uint64_t start;    /* of the stream in the file */
+    bool ended;        /* the last member has ended, and all checksums were right */
+    uint64_t start;    /* first byte of the stream in the file */
     uint64_t file_pos; /* next byte of the file to feed in */
     uint64_t pos;      /* bytes of the stream delivered so far */
     uint64_t skip;     /* bytes of the stream before the samples */
-    uint64_t total;    /* of the stream */
+    uint64_t total;    /* bytes of the stream */
     unsigned char in[IN_BYTES], skipped[SKIP_BYTES];
 };
 
-static fbp_status rewind_stream(struct cursor *c)
-{
-    if (c->ready)
-        inflateEnd(&c->z);
-    memset(&c->z, 0, sizeof c->z);
-    c->ready = inflateInit2(&c->z, 15 + 32) == Z_OK; /* zlib or gzip, by its header */
-    c->ended = false;
-    c->file_pos = c->start;
-    c->pos = 0;
-    return c->ready ? FBP_OK : fbp_fail_nomem(1 << 16, "zlib");
-}
-
-static fbp_status feed(fbp_source *src, struct cursor *c)
-{
-    size_t n = 0;
-
-    FBP_TRY(fbp_read_most(src->fd, src->path, c->file_pos, c->in, sizeof c->in, &n));
-    if (n == 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the compressed samples end after %llu bytes: the file is truncated, "
-                        "copy it again",
-                        src->path, (unsigned long long)c->pos);
-    c->file_pos += n;
-    c->z.next_in = c->in;
-    c->z.avail_in = (uInt)n;
-    return FBP_OK;
-}
-
-/* Behind the end of a gzip member: does another one follow?  Zeros that fill up a block, or what
- * else there may be, are none. */
-static fbp_status next_member(fbp_source *src, struct cursor *c, bool *found)
-{
-    unsigned char head[3] = {0};
-    const uint64_t at = c->file_pos - c->z.avail_in;
-    size_t n = 0;
-
-    if (c->gzip)
-        FBP_TRY(fbp_read_most(src->fd, src->path, at, head, sizeof head, &n));
-    *found = fbp_is_gzip(head, n);
-    if (*found && inflateReset(&c->z) != Z_OK)
-        return fbp_fail_nomem(1 << 16, "zlib");
-    return FBP_OK;
-}
-
-/* Up to `room` bytes more, of the next members, too; c->ended: there are no more. */
+/* Inflate up to `room` bytes more, also of following gzip members; c->ended: there are no more. */
 static fbp_status inflate_some(fbp_source *src, struct cursor *c, unsigned char *out, uInt room,
                                size_t *got)
 {
-    bool more = false;
+    unsigned char head[3] = {0};
+    size_t n = 0;
 
-    if (c->z.avail_in == 0 && !c->ended)
-        FBP_TRY(feed(src, c));
+    if (c->z.avail_in == 0 && !c->ended) {
+        FBP_TRY(fbp_read_most(src->fd, src->path, c->file_pos, c->in, sizeof c->in, &n));
+        if (n == 0)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: the compressed samples end after %llu bytes: the file is "
+                            "truncated, copy it again",
+                            src->path, (unsigned long long)c->pos);
+        c->file_pos += n;
+        c->z.next_in = c->in;
+        c->z.avail_in = (uInt)n;
+    }
     c->z.next_out = out;
     c->z.avail_out = room;
     const int code = inflate(&c->z, Z_NO_FLUSH);
@@ -96,12 +65,18 @@ static fbp_status inflate_some(fbp_source *src, struct cursor *c, unsigned char 
             FBP_ERR_INVALID,
             "%s: the compressed samples cannot be decoded after %llu bytes: the file is damaged",
             src->path, (unsigned long long)c->pos);
-    FBP_TRY(next_member(src, c, &more));
-    c->ended = !more;
+    /* Another gzip member may follow; zeros that fill a block, or anything else, end the stream. */
+    n = 0;
+    if (c->gzip)
+        FBP_TRY(
+            fbp_read_most(src->fd, src->path, c->file_pos - c->z.avail_in, head, sizeof head, &n));
+    c->ended = !fbp_is_gzip(head, n);
+    if (!c->ended && inflateReset(&c->z) != Z_OK)
+        return fbp_fail_nomem(1 << 16, "zlib");
     return FBP_OK;
 }
 
-/* The next n bytes of the samples. */
+/* Inflate the next n bytes. */
 static fbp_status inflate_bytes(fbp_source *src, struct cursor *c, unsigned char *out, size_t n)
 {
     while (n > 0) {
@@ -117,12 +92,32 @@ static fbp_status inflate_bytes(fbp_source *src, struct cursor *c, unsigned char
     return FBP_OK;
 }
 
-/* Behind the last sample: the stream ends here too, and its checksum is right. */
-static fbp_status check_end(fbp_source *src, struct cursor *c)
+/* Inflate n bytes from byte `pos` of the stream on; under the lock. */
+static fbp_status inflate_at(fbp_source *src, struct cursor *c, uint64_t pos, unsigned char *out,
+                             size_t n)
 {
     unsigned char more;
     size_t got = 0;
 
+    if (!c->ready || pos < c->pos) { /* start anew */
+        if (c->ready)
+            inflateEnd(&c->z);
+        memset(&c->z, 0, sizeof c->z);
+        c->ready = inflateInit2(&c->z, 15 + 32) == Z_OK; /* zlib or gzip, by its header */
+        c->ended = false;
+        c->file_pos = c->start;
+        c->pos = 0;
+        if (!c->ready)
+            return fbp_fail_nomem(1 << 16, "zlib");
+    }
+    while (c->pos < pos) {
+        const uint64_t left = pos - c->pos;
+        FBP_TRY(inflate_bytes(src, c, c->skipped, left < SKIP_BYTES ? (size_t)left : SKIP_BYTES));
+    }
+    FBP_TRY(inflate_bytes(src, c, out, n));
+    if (c->pos != c->total)
+        return FBP_OK;
+    /* The stream must end behind the last sample, and its checksum must be right. */
     while (!c->ended && got == 0)
         FBP_TRY(inflate_some(src, c, &more, 1, &got));
     if (got == 0)
@@ -131,17 +126,6 @@ static fbp_status check_end(fbp_source *src, struct cursor *c)
                     "%s: there are more compressed samples than the header says: the file is "
                     "damaged",
                     src->path);
-}
-
-static fbp_status seek_to(fbp_source *src, struct cursor *c, uint64_t pos)
-{
-    if (!c->ready || pos < c->pos)
-        FBP_TRY(rewind_stream(c));
-    while (c->pos < pos) {
-        const uint64_t left = pos - c->pos;
-        FBP_TRY(inflate_bytes(src, c, c->skipped, left < SKIP_BYTES ? (size_t)left : SKIP_BYTES));
-    }
-    return FBP_OK;
 }
 
 static fbp_status read_compressed(fbp_source *src, size_t slice, size_t row0, size_t n_rows,
@@ -153,12 +137,8 @@ static fbp_status read_compressed(fbp_source *src, size_t slice, size_t row0, si
     fbp_status st;
 
     pthread_mutex_lock(&c->lock);
-    st = seek_to(src, c, pos);
-    if (st == FBP_OK)
-        st = inflate_bytes(src, c, out, n_rows * row_bytes);
-    if (st == FBP_OK && c->pos == c->total && !c->ended)
-        st = check_end(src, c);
-    if (st != FBP_OK && c->ready) { /* a stream that has failed is not to be continued */
+    st = inflate_at(src, c, pos, out, n_rows * row_bytes);
+    if (st != FBP_OK && c->ready) { /* a failed stream is not continued */
         inflateEnd(&c->z);
         c->ready = false;
     }
@@ -206,7 +186,6 @@ fbp_status fbp_inflate_open(struct fbp_source *src, uint64_t skip, uint64_t byte
     return FBP_OK;
 }
 
-/* 258 bytes take two bits or more. */
 fbp_status fbp_inflate_check(const struct fbp_source *src, uint64_t stated, uint64_t size,
                              uint64_t skip, uint64_t bytes)
 {
@@ -239,7 +218,7 @@ fbp_status fbp_inflate_head(const unsigned char *head, size_t n, unsigned char *
     *got = 0;
     if (code != Z_OK)
         return fbp_fail_nomem(1 << 16, "zlib");
-    /* It may well fail behind what is wanted; a gzip stream may be of several members. */
+    /* It may fail behind the requested bytes; a gzip stream may have several members. */
     while ((code = inflate(&z, Z_SYNC_FLUSH)) == Z_STREAM_END &&
            fbp_is_gzip(z.next_in, z.avail_in) && z.avail_out > 0 && inflateReset(&z) == Z_OK)
         ;

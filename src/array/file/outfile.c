@@ -1,10 +1,14 @@
+/*
+ * Output files that appear under their names when they are complete, temporary files without a
+ * name, and room on disks: see outfile.h.  Sinks, reports and tables are written through it.
+ */
 #include "array/file/outfile.h"
+
 #include "array/file/bytes.h"
-
-#include "fbp/array.h"
-
 #include "base/threads.h"
 #include "base/text.h"
+
+#include "fbp/array.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,10 +16,13 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { TRIES = 100 };
+
+/* ---- folders and syncing */
 
 fbp_status fbp_output_check(const char *path)
 {
@@ -47,8 +54,15 @@ fbp_status fbp_output_folder(const char *path, char **folder, bool *made)
     return FBP_OK;
 }
 
-/* Whole pages, which nobody writes to any more, and not a few of them; where a file system cannot,
- * or fails, fsync() says so later. */
+const char *fbp_write_remedy(int error)
+{
+    return error == EACCES || error == EPERM || error == EROFS
+               ? ": make it writable, or choose another folder for the output"
+               : "";
+}
+
+/* Only whole pages, which no later write touches, and only large ranges; failures are left to the
+ * later fsync(). */
 void fbp_begin_sync(int fd, uint64_t at, uint64_t n)
 {
     enum { PAGE = 4096, LEAST = 1 << 18 };
@@ -70,26 +84,21 @@ fbp_status fbp_sync_file(int fd, const char *path)
     return FBP_OK;
 }
 
-const char *fbp_write_remedy(int error)
-{
-    return error == EACCES || error == EPERM || error == EROFS
-               ? ": make it writable, or choose another folder for the output"
-               : "";
-}
-
 void fbp_sync_folder(const char *path)
 {
     char *folder = fbp_path_join(path, ".");
     const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
     if (fd >= 0) {
-        (void)!fsync(fd); /* the files still are on disk where a folder cannot be synced */
+        (void)!fsync(fd); /* if a folder cannot be synced, the files themselves are on disk */
         close(fd);
     }
     free(folder);
 }
 
-/* Hidden, so that a folder of views does not count it, and unlike any other. */
+/* ---- output files */
+
+/* A hidden random name: a folder of views does not count it. */
 static char *temporary_name(const char *path)
 {
     unsigned long long number = 0;
@@ -104,45 +113,7 @@ static char *temporary_name(const char *path)
     return fbp_path_join(path, name);
 }
 
-/* A file without a name, which nothing can leave behind; -1 where that cannot be had. */
-static int open_unnamed(struct fbp_outfile *out)
-{
-    char *folder = fbp_path_join(out->path, ".");
-    const int fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
-
-    free(folder);
-    if (fd < 0)
-        return -1;
-    out->part = fbp_format("/proc/self/fd/%d", fd);
-    if (out->part && access(out->part, F_OK) == 0)
-        return fd;
-    close(fd);
-    free(out->part);
-    out->part = NULL;
-    return -1;
-}
-
-static int open_named(struct fbp_outfile *out)
-{
-    for (int i = 0; i < TRIES; i++) {
-        free(out->part);
-        out->part = temporary_name(out->path);
-        const int fd =
-            out->part ? open(out->part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666)
-                      : -1;
-        if (fd >= 0) {
-            out->named = true;
-            return fd;
-        }
-        if (!out->part || (errno != EEXIST && errno != EINTR))
-            break;
-    }
-    free(out->part);
-    out->part = NULL;
-    return -1;
-}
-
-/* stdio hides why it failed: its bytes go through here. */
+/* Callback of stdio, which would hide the reason of a failure. */
 static ssize_t put_bytes(void *cookie, const char *data, size_t n)
 {
     struct fbp_outfile *out = cookie;
@@ -165,16 +136,37 @@ fbp_status fbp_outfile_open(struct fbp_outfile *out, const char *path)
     if (!out->path)
         return fbp_fail_nomem(strlen(path), "file name");
     FBP_TRY(fbp_output_check(path));
-    out->fd = open_unnamed(out);
-    if (out->fd < 0)
-        out->fd = open_named(out);
+
+    /* A file without a name, which nothing can leave behind. */
+    char *folder = fbp_path_join(path, ".");
+    out->fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
+    free(folder);
+    if (out->fd >= 0) {
+        out->part = fbp_format("/proc/self/fd/%d", out->fd);
+        if (!out->part || access(out->part, F_OK) != 0) {
+            close(out->fd);
+            out->fd = -1;
+        }
+    }
+
+    /* Else one with a temporary name. */
+    for (int i = 0; i < TRIES && out->fd < 0; i++) {
+        free(out->part);
+        out->part = temporary_name(path);
+        if (!out->part)
+            break;
+        out->fd = open(out->part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        out->named = out->fd >= 0;
+        if (!out->named && errno != EEXIST && errno != EINTR)
+            break;
+    }
     if (out->fd < 0)
         return cannot_create(path);
     out->f = fopencookie(out, "w", (cookie_io_functions_t){.write = put_bytes});
     return out->f ? FBP_OK : fbp_fail_nomem(BUFSIZ, "an output file");
 }
 
-/* From no name to a temporary one: only what has a name can replace a file. */
+/* Link a nameless file to a temporary name: only a named file can replace another. */
 static fbp_status give_name(struct fbp_outfile *out)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -211,7 +203,7 @@ fbp_status fbp_outfile_settle(struct fbp_outfile *out)
     return close(fd) == 0 ? FBP_OK : fbp_fail_write(out->path, errno, 0);
 }
 
-/* Not over a file that is there; where the kernel does not look itself, just after a look. */
+/* Rename without replacing a file; if the kernel cannot check that itself, just after a check. */
 static bool rename_exclusive(const char *from, const char *to)
 {
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
@@ -229,30 +221,25 @@ static bool rename_exclusive(const char *from, const char *to)
     return rename(from, to) == 0;
 }
 
-static fbp_status publish(struct fbp_outfile *out)
-{
-    const bool done =
-        out->exclusive ? rename_exclusive(out->part, out->path) : rename(out->part, out->path) == 0;
-
-    if (!done && out->exclusive && errno == EEXIST)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: is there already and is not replaced: choose another name, or give "
-                        "--force",
-                        out->path);
-    if (!done)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot rename the finished file: %s", out->path,
-                        strerror(errno));
-    free(out->part);
-    out->part = NULL;
-    return FBP_OK;
-}
-
 fbp_status fbp_outfile_publish(struct fbp_outfile *out, size_t n)
 {
-    for (size_t i = 0; i < n; i++) /* found before the first has its name */
+    for (size_t i = 0; i < n; i++) /* all checks come before the first rename */
         FBP_TRY(fbp_output_check(out[i].path));
-    for (size_t i = 0; i < n; i++)
-        FBP_TRY(publish(&out[i]));
+    for (size_t i = 0; i < n; i++) {
+        struct fbp_outfile *o = &out[i];
+        const bool done =
+            o->exclusive ? rename_exclusive(o->part, o->path) : rename(o->part, o->path) == 0;
+        if (!done && o->exclusive && errno == EEXIST)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: is there already and is not replaced: choose another name, or "
+                            "give --force",
+                            o->path);
+        if (!done)
+            return fbp_fail(FBP_ERR_IO, "%s: cannot rename the finished file: %s", o->path,
+                            strerror(errno));
+        free(o->part);
+        o->part = NULL;
+    }
     if (n > 0)
         fbp_sync_folder(out[0].path);
     return FBP_OK;
@@ -262,22 +249,6 @@ fbp_status fbp_outfile_finish(struct fbp_outfile *out)
 {
     FBP_TRY(fbp_outfile_settle(out));
     return fbp_outfile_publish(out, 1);
-}
-
-fbp_status fbp_text_save(const char *path, const char *text, bool replace)
-{
-    FBP_GIVEN(path, text);
-    struct fbp_outfile out;
-    fbp_status st;
-
-    fbp_message_clear();
-    FBP_TRY_GOTO(fbp_outfile_open(&out, path));
-    out.exclusive = !replace;
-    fputs(text, out.f); /* a failure shows when it is settled */
-    st = fbp_outfile_finish(&out);
-fail:
-    fbp_outfile_clear(&out);
-    return st;
 }
 
 void fbp_outfile_clear(struct fbp_outfile *out)
@@ -291,4 +262,128 @@ void fbp_outfile_clear(struct fbp_outfile *out)
     free(out->part);
     free(out->path);
     *out = (struct fbp_outfile){.fd = -1};
+}
+
+fbp_status fbp_text_save(const char *path, const char *text, bool replace)
+{
+    FBP_GIVEN(path, text);
+    struct fbp_outfile out;
+    fbp_status st;
+
+    fbp_message_clear();
+    FBP_TRY_GOTO(fbp_outfile_open(&out, path));
+    out.exclusive = !replace;
+    fputs(text, out.f); /* fbp_outfile_finish() finds a failure */
+    st = fbp_outfile_finish(&out);
+fail:
+    fbp_outfile_clear(&out);
+    return st;
+}
+
+/* ---- room on disks */
+
+uint64_t fbp_room_left(int fd)
+{
+    struct statvfs v;
+
+    return fstatvfs(fd, &v) == 0 ? (uint64_t)v.f_bavail * v.f_frsize : UINT64_MAX;
+}
+
+int fbp_room_reserve(int fd, uint64_t bytes)
+{
+    int code;
+
+    do
+        code = fallocate(fd, 0, 0, (off_t)bytes);
+    while (code < 0 && errno == EINTR);
+    if (code == 0)
+        return 0;
+    return errno == ENOSYS || errno == EINVAL ? EOPNOTSUPP : errno;
+}
+
+fbp_status fbp_fail_room(const char *path, uint64_t need, uint64_t left)
+{
+    char a[32], b[32];
+
+    return fbp_fail(FBP_ERR_IO,
+                    "%s: the disk is too small: %s needed, %s free: free some space or write to "
+                    "another disk",
+                    path, fbp_bytes_text(a, sizeof a, need), fbp_bytes_text(b, sizeof b, left));
+}
+
+/* ---- temporary files */
+
+int fbp_nameless_open(const char *folder)
+{
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
+        return fd;
+    /* The file system has no nameless files: the name is removed at once. */
+    char *name = fbp_format("%s/fbp-scratch-XXXXXX", folder);
+    fd = name ? mkostemp(name, O_CLOEXEC) : -1;
+    const int error = name ? errno : ENOMEM;
+    if (fd >= 0)
+        (void)unlink(name);
+    free(name);
+    errno = error;
+    return fd;
+}
+
+static fbp_status scratch_failed(const char *folder, const char *what, int error)
+{
+    return fbp_fail(FBP_ERR_IO, "scratch: %s: %s: %s%s", folder, what, strerror(error),
+                    error == ENOENT || error == ENOTDIR ? ": name a folder that is there"
+                    : error == EACCES || error == EROFS ? ": name one that can be written to"
+                    : error == EDQUOT ? ": free some space or name a folder on another disk"
+                                      : "");
+}
+
+fbp_status fbp_scratch_check(const char *folder)
+{
+    const int fd = fbp_nameless_open(folder);
+
+    if (fd < 0)
+        return scratch_failed(folder, "cannot make a file there", errno);
+    (void)close(fd);
+    return FBP_OK;
+}
+
+fbp_status fbp_scratch_open(struct fbp_scratch *out, const char *folder, uint64_t bytes)
+{
+    char need[32], free_text[32];
+
+    *out = (struct fbp_scratch){.fd = fbp_nameless_open(folder), .folder = folder};
+    if (out->fd < 0)
+        return scratch_failed(folder, "cannot make a file there", errno);
+    uint64_t left = fbp_room_left(out->fd);
+    int error = bytes > left ? ENOSPC : fbp_room_reserve(out->fd, bytes);
+    if (error == EOPNOTSUPP) /* blocks cannot be reserved: only the free ones were counted */
+        error = ftruncate(out->fd, (off_t)bytes) < 0 ? errno : 0;
+    if (error == 0)
+        return FBP_OK;
+    if (error == ENOSPC && bytes <= left)
+        left = fbp_room_left(out->fd);
+    fbp_scratch_close(out);
+    fbp_bytes_text(need, sizeof need, bytes);
+    if (error == EFBIG)
+        return fbp_fail(FBP_ERR_IO,
+                        "scratch: %s: filtered views take %s, too large a file for this file "
+                        "system (FAT holds 4 GiB a file) or for a limit of this process (ulimit "
+                        "-f): name a folder on another disk, raise the limit, or leave --scratch "
+                        "out",
+                        folder, need);
+    if (error == ENOSPC)
+        return fbp_fail(FBP_ERR_IO,
+                        "scratch: %s: the disk is too small: filtered views take %s, %s are free: "
+                        "free some space, name a folder on another disk, or leave --scratch out",
+                        folder, need, fbp_bytes_text(free_text, sizeof free_text, left));
+    return scratch_failed(folder, "cannot reserve space", error);
+}
+
+void fbp_scratch_close(struct fbp_scratch *s)
+{
+    if (s->fd >= 0)
+        (void)close(s->fd);
+    s->fd = -1;
 }

@@ -1,15 +1,15 @@
-/* An opened source: what it says of itself, its samples, its end. */
+/*
+ * An opened source: its facts, its samples, closing it.  Public functions of fbp/array.h and the
+ * readers of plan and run call it.
+ */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-#include "array/file/growing.h"
-#include "array/file/values.h"
 
 #include "base/base.h"
 #include "base/threads.h"
 
+#include <stdio.h>
 #include <unistd.h>
-
-enum { CHUNK_BYTES = 1 << 16 };
 
 bool fbp_source_in_order(const fbp_source *src)
 {
@@ -53,35 +53,27 @@ void fbp_source_close(fbp_source **src)
     *src = NULL;
 }
 
-/* `count` samples in one run, `first` samples behind the start. */
-static fbp_status read_run(fbp_source *src, uint64_t first, size_t count, float *out)
+fbp_status fbp_fail_samples(const fbp_source *src, fbp_status st)
 {
-    return fbp_read_values(src->fd, src->path, src->offset + first * fbp_type_size(src->info.type),
-                           &src->info, count, out);
+    char where[512];
+
+    snprintf(where, sizeof where, "%.480s: its samples", src->path);
+    return fbp_because(where, st);
 }
 
-/* Rows of one slice of a format that reads them itself. */
-static fbp_status read_rows(fbp_source *src, size_t slice, size_t row0, size_t n_rows, float *out)
+fbp_status fbp_source_use_file(fbp_source *src, const char *path, uint64_t *size)
 {
-    const size_t nx = src->info.n[0], row_bytes = nx * fbp_type_size(src->info.type);
-    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): an opened file has a type */
-    const size_t at_once = row_bytes < CHUNK_BYTES ? CHUNK_BYTES / row_bytes : 1;
-    const bool past_caches = fbp_past_caches(n_rows * nx);
-    fbp_status st = FBP_OK;
-    void *scratch = NULL;
+    int fd = -1;
 
-    FBP_TRY(fbp_alloc(&scratch, at_once * row_bytes, "rows of samples"));
-    for (size_t r = 0; r < n_rows && st == FBP_OK; r += at_once) {
-        const size_t n = n_rows - r < at_once ? n_rows - r : at_once;
-        st = src->read(src, slice, row0 + r, n, scratch);
-        if (st == FBP_OK)
-            fbp_to_values(&src->info, scratch, n * nx, past_caches, out + r * nx);
-    }
-    fbp_free(scratch);
-    return st;
+    FBP_TRY(fbp_fail_samples(src, fbp_inputs_add(&src->inputs, path)));
+    FBP_TRY(fbp_fail_samples(src, fbp_open_file(path, &fd, size)));
+    if (src->fd >= 0)
+        close(src->fd);
+    src->fd = fd;
+    return FBP_OK;
 }
 
-/* Is it in the volume, and there already? */
+/* Check that slices and rows are in the volume, and wait until a growing file has them. */
 static fbp_status check_range(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                               size_t n_rows)
 {
@@ -126,8 +118,11 @@ fbp_status fbp_source_read_as_is(fbp_source *src, size_t slice0, size_t n_slices
 fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                            size_t n_rows, float *out)
 {
+    enum { CHUNK_BYTES = 1 << 16 };
     FBP_GIVEN(src, out);
-    const size_t *n = src->info.n;
+    const size_t nx = src->info.n[0], ny = src->info.n[1], size = fbp_type_size(src->info.type);
+    fbp_status st = FBP_OK;
+    void *scratch = NULL;
 
     fbp_message_clear();
     if (src->info.type == FBP_F32 && src->info.scale == 0)
@@ -137,19 +132,34 @@ fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices, size
         return FBP_OK;
     if (src->read_block)
         return src->read_block(src, slice0, n_slices, row0, n_rows, true, out);
-    if (!src->read && n_rows == n[1])
-        return read_run(src, (uint64_t)slice0 * n[1] * n[0], n_slices * n[1] * n[0], out);
-    for (size_t i = 0; i < n_slices; i++, out += n_rows * n[0]) {
-        if (src->read)
-            FBP_TRY(read_rows(src, slice0 + i, row0, n_rows, out));
-        else
-            FBP_TRY(
-                read_run(src, ((uint64_t)(slice0 + i) * n[1] + row0) * n[0], n_rows * n[0], out));
+    if (!src->read) {
+        const bool whole = n_rows == ny; /* slices in one run */
+        const size_t runs = whole ? 1 : n_slices, samples = n_slices / runs * n_rows * nx;
+        for (size_t i = 0; i < runs; i++, out += samples) {
+            const uint64_t first = ((uint64_t)(slice0 + i) * ny + row0) * nx;
+            FBP_TRY(fbp_read_values(src->fd, src->path, src->offset + first * size, &src->info,
+                                    samples, out));
+        }
+        return FBP_OK;
     }
-    return FBP_OK;
+    /* The format reads rows itself: some at once, converted while the caches have them. */
+    const size_t row_bytes = nx * size;
+    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): an opened file has a type */
+    const size_t at_once = row_bytes < CHUNK_BYTES ? CHUNK_BYTES / row_bytes : 1;
+    const bool past_caches = fbp_past_caches(n_rows * nx);
+    FBP_TRY(fbp_alloc(&scratch, at_once * row_bytes, "rows of samples"));
+    for (size_t i = 0; i < n_slices && st == FBP_OK; i++, out += n_rows * nx)
+        for (size_t r = 0; r < n_rows && st == FBP_OK; r += at_once) {
+            const size_t n = n_rows - r < at_once ? n_rows - r : at_once;
+            st = src->read(src, slice0 + i, row0 + r, n, scratch);
+            if (st == FBP_OK)
+                fbp_to_values(&src->info, scratch, n * nx, past_caches, out + r * nx);
+        }
+    fbp_free(scratch);
+    return st;
 }
 
-/* Samples as they are fill the end of `out`, and are converted from its beginning on. */
+/* Samples are read into the end of `out`, and converted from its beginning on. */
 fbp_status fbp_source_read_double(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                                   size_t n_rows, double *out)
 {

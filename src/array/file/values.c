@@ -1,9 +1,15 @@
-/* Numbers are converted in blocks, each while the caches still have what was read of it. */
-#include "array/file/values.h"
+/*
+ * Samples of files as values: converted in blocks while the caches still have the bytes that were
+ * read.  Names and sizes of sample types, axes of rotated grids, complex samples, and arrays of
+ * MATLAB.  array/file/source_read.c and the formats call it.
+ */
 #include "array/file/bytes.h"
+#include "array/file/format.h"
 
 #include "base/base.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #if defined(__SSE2__)
@@ -11,8 +17,8 @@
 #endif
 
 enum {
-    READ_BYTES = 1 << 16,        /* at once: stays in the second cache */
-    BLOCK = 1024,                /* values that stay in the first */
+    READ_BYTES = 1 << 16,        /* bytes read at once: stay in the second cache */
+    BLOCK = 1024,                /* values that stay in the first cache */
     LINE = 16,                   /* values of a cache line */
     PAST_CACHES_FROM = 256 << 10 /* values */
 };
@@ -32,7 +38,7 @@ bool fbp_past_caches(size_t n)
     return n >= PAST_CACHES_FROM;
 }
 
-/* Sixteen numbers, any alignment, of types that conversion alone would slow down. */
+/* Convert sixteen integers of 8 or 16 bits, of any alignment. */
 static inline void widen(enum fbp_type type, const char *in, __m128 out[4])
 {
     const bool narrow = type == FBP_U8 || type == FBP_I8;
@@ -52,7 +58,7 @@ static inline void widen(enum fbp_type type, const char *in, __m128 out[4])
     }
 }
 
-/* n: whole lines; to: the start of one. */
+/* n: a multiple of LINE; to: the start of a cache line. */
 static inline void stream_as(enum fbp_type type, const char *in, size_t n, float *to)
 {
     const size_t size = type == FBP_U8 || type == FBP_I8 ? 1 : 2;
@@ -65,7 +71,7 @@ static inline void stream_as(enum fbp_type type, const char *in, size_t n, float
     }
 }
 
-/* A line that is written as a whole need not be fetched before. */
+/* Cache lines that are written as a whole need not be fetched before. */
 static void stream_lines(const struct fbp_array_info *info, const char *in, size_t n, float *to)
 {
     const size_t size = fbp_type_size(info->type);
@@ -87,7 +93,7 @@ static void stream_lines(const struct fbp_array_info *info, const char *in, size
             for (size_t k = 0; k < some; k += 4)
                 _mm_stream_ps(to + i + k, _mm_loadu_ps(block + k));
         }
-    _mm_sfence(); /* such stores have an order only towards others that come behind one */
+    _mm_sfence(); /* streaming stores are unordered before a fence */
 }
 
 #else
@@ -161,4 +167,126 @@ fbp_status fbp_read_numbers(int fd, const char *path, uint64_t at,
         at += some * size;
     }
     return FBP_OK;
+}
+
+/* ---- types of samples */
+
+static const struct {
+    const char *name;
+    size_t size;
+} types[] = {
+    [FBP_TYPE_NONE] = {"none", 0}, [FBP_U8] = {"uint8", 1},    [FBP_I8] = {"int8", 1},
+    [FBP_U16] = {"uint16", 2},     [FBP_I16] = {"int16", 2},   [FBP_U32] = {"uint32", 4},
+    [FBP_I32] = {"int32", 4},      [FBP_F32] = {"float32", 4}, [FBP_F64] = {"float64", 8},
+};
+
+enum { N_TYPES = sizeof types / sizeof *types };
+
+size_t fbp_type_size(enum fbp_type type)
+{
+    return (size_t)type < N_TYPES ? types[type].size : 0;
+}
+
+const char *fbp_type_name(enum fbp_type type)
+{
+    return (size_t)type < N_TYPES ? types[type].name : "none";
+}
+
+enum fbp_type fbp_type_from_name(const char *name)
+{
+    for (size_t i = 1; name && i < N_TYPES; i++)
+        if (strcmp(types[i].name, name) == 0)
+            return (enum fbp_type)i;
+    return FBP_TYPE_NONE;
+}
+
+/* ---- grids and orders that several formats share */
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+fbp_status fbp_axes_take(struct fbp_source *src, size_t n, const double (*step)[3],
+                         const double origin[3])
+{
+    static const double skew = 1e-3; /* cosine of the angle; files write six digits or more */
+    struct fbp_array_info *info = &src->info;
+
+    for (size_t i = 0; i < 3; i++) {
+        const double length = i < n ? sqrt(dot(step[i], step[i])) : 1;
+        if (!(length > 0) || !isfinite(length))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: the spacing along axis %zu, %g mm, cannot be: correct the header",
+                            src->path, i, length);
+        info->spacing_mm[i] = length;
+        info->origin_mm[i] = i < n ? dot(origin, step[i]) / length : 0;
+        if (i < n && fabs(step[i][i]) == length) /* axis-parallel steps, without rounding */
+            info->origin_mm[i] = step[i][i] > 0 ? origin[i] : 0 - origin[i];
+        if (!isfinite(info->origin_mm[i]))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: the origin along axis %zu is not finite: correct the header",
+                            src->path, i);
+    }
+    for (size_t i = 1; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (fabs(dot(step[i], step[j])) > skew * info->spacing_mm[i] * info->spacing_mm[j])
+                return fbp_fail(FBP_ERR_UNSUPPORTED,
+                                "%s: axes %zu and %zu are not orthogonal: resample it on a grid "
+                                "that is",
+                                src->path, j, i);
+    info->has_spacing = true;
+    return FBP_OK;
+}
+
+static fbp_status read_part(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
+{
+    const size_t n = src->info.n[0], size = fbp_type_size(src->info.type);
+    const size_t first = src->imaginary;
+    char *row = NULL, *to = out;
+    fbp_status st = FBP_OK;
+
+    FBP_TRY(fbp_calloc((void **)&row, 2 * n, size, "a row of complex numbers"));
+    for (size_t r = row0; r < row0 + n_rows && st == FBP_OK; r++) {
+        const uint64_t at = ((uint64_t)slice * src->info.n[1] + r) * n * 2 * size;
+        st = fbp_read_numbers(src->fd, src->path, src->offset + at, &src->info, 2 * n, row);
+        for (size_t i = 0; i < n; i++, to += size)
+            memcpy(to, row + (2 * i + first) * size, size);
+    }
+    free(row);
+    return st;
+}
+
+void fbp_take_part(struct fbp_source *src)
+{
+    if (!src->imaginary)
+        snprintf(src->info.taken, sizeof src->info.taken,
+                 "%.240s: the real parts of complex samples are taken", src->path);
+    src->complex = true;
+    src->read = read_part;
+}
+
+fbp_status fbp_column_major_write(int fd, const char *path, const void *data, size_t size,
+                                  const size_t n[3])
+{
+    enum { BLOCK_BYTES = 4 << 20 };
+    const size_t slice = n[0] * n[1] * size;
+    const size_t at_once = slice < BLOCK_BYTES ? BLOCK_BYTES / slice : 1;
+    fbp_status st = FBP_OK;
+    char *block = NULL;
+
+    FBP_TRY(fbp_alloc((void **)&block, (at_once < n[2] ? at_once : n[2]) * slice, "an array"));
+    for (size_t k = 0; k < n[2] && st == FBP_OK; k += at_once) {
+        const size_t m = n[2] - k < at_once ? n[2] - k : at_once;
+        for (size_t r = 0; r < n[1]; r++)
+            for (size_t c = 0; c < n[0]; c++) {
+                const char *from = (const char *)data + (k + n[2] * (r + n[1] * c)) * size;
+                char *to = block + (r * n[0] + c) * size;
+                for (size_t i = 0; i < m; i++)
+                    memcpy(to + i * slice, from + i * size, size);
+            }
+        st = fbp_write_at(fd, path, (uint64_t)k * slice, block, m * slice);
+    }
+    fbp_free(block);
+    return st;
 }

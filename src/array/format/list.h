@@ -1,6 +1,6 @@
-/* All formats of arrays, FBP_FORMAT(name) of `const struct fbp_format fbp_format_name`: in the
- * order in which content and names are compared, and in which they are named to people.  Included
- * by array/formats.c alone. */
+/* All formats of arrays, FBP_FORMAT(name) of each `const struct fbp_format fbp_format_name`, in the
+ * order in which content and names are compared, and in which messages name them.  array/formats.c
+ * alone includes it, with its own FBP_FORMAT. */
 FBP_FORMAT(mha)
 FBP_FORMAT(nrrd)
 FBP_FORMAT(nifti)

@@ -1,18 +1,16 @@
-/* NPY, versions 1 to 3: "\x93NUMPY", version, header length, a Python dictionary, samples.
- * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html */
+/*
+ * NPY, versions 1 to 3: "\x93NUMPY", version, header length, a Python dictionary, samples.
+ * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+ * array/formats.c lists it.
+ */
 #include "array/file/bytes.h"
-#include "array/file/complex.h"
-#include "array/file/describe.h"
 #include "array/file/format.h"
-#include "array/file/frames.h"
 
 #include "base/base.h"
-#include "base/text.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
@@ -24,7 +22,7 @@ static bool detect(const char *path, const unsigned char *head, size_t n)
     return n >= sizeof magic && memcmp(head, magic, sizeof magic) == 0;
 }
 
-/* What stands behind 'key': in the dictionary; NULL if it is not there. */
+/* The value behind 'key': in the dictionary; NULL if it is missing. */
 static const char *value_of(const char *dict, const char *key)
 {
     const size_t n = strlen(key);
@@ -40,31 +38,7 @@ static const char *value_of(const char *dict, const char *key)
     return NULL;
 }
 
-static fbp_status read_dict(const struct fbp_source *src, char **dict, uint64_t *data_at)
-{
-    unsigned char h[12];
-    size_t n, at = 10;
-
-    FBP_TRY(fbp_read_at(src->fd, src->path, 0, h, 10));
-    if (memcmp(h, magic, sizeof magic) != 0)
-        return fbp_fail(FBP_ERR_INVALID, "%s: not an NPY file, whatever its name says", src->path);
-    n = h[8] | (size_t)h[9] << 8;
-    if (h[6] < 1 || h[6] > 3)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: NPY version %d is not known (1 to 3 are)",
-                        src->path, h[6]);
-    if (h[6] >= 2) {
-        at = 12;
-        FBP_TRY(fbp_read_at(src->fd, src->path, 10, h + 10, 2));
-        n |= (size_t)h[10] << 16 | (size_t)h[11] << 24;
-    }
-    if (n > MAX_HEADER)
-        return fbp_fail(FBP_ERR_INVALID, "%s: an NPY header of %zu bytes is damaged", src->path, n);
-    FBP_TRY(fbp_calloc((void **)dict, n + 1, 1, "an NPY header"));
-    *data_at = at + n;
-    return fbp_read_at(src->fd, src->path, at, *dict, n);
-}
-
-/* Of what a message quotes of a value: up to the bracket or quote that ends it, 60 at most. */
+/* Length of a value that a message quotes: up to the bracket or quote that ends it, 60 at most. */
 static int value_length(const char *v)
 {
     const int first = v ? *v : '\0';
@@ -131,54 +105,64 @@ static fbp_status parse_shape(struct fbp_source *src, const char *v)
     return fbp_frames_take(src->path, &src->info, count == 4 ? n[0] : 1);
 }
 
-static fbp_status parse(struct fbp_source *src, const char *dict)
-{
-    const char *fortran = value_of(dict, "fortran_order");
-
-    FBP_TRY(parse_descr(src, value_of(dict, "descr")));
-    FBP_TRY(parse_shape(src, value_of(dict, "shape")));
-    if (fortran && strncmp(fortran, "True", 4) == 0)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: the NPY array is in Fortran order: save "
-                        "numpy.ascontiguousarray(array) instead",
-                        src->path);
-    if (!fortran || strncmp(fortran, "False", 5) != 0)
-        return fbp_fail(FBP_ERR_INVALID, "%s: the NPY header lacks fortran_order: it is damaged",
-                        src->path);
-    return FBP_OK;
-}
-
-/* All of it is there: what reads parts is not asked for the size of the file. */
-static fbp_status take_complex(struct fbp_source *src)
-{
-    const off_t size = lseek(src->fd, 0, SEEK_END);
-    uint64_t bytes = 0;
-
-    FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
-    if (src->growing)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: complex samples cannot be followed while the file grows", src->path);
-    if (size < 0 || bytes > UINT64_MAX / 4 || (uint64_t)size < src->offset + 2 * bytes)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the file has %lld bytes, but the header asks for %llu: it is "
-                        "truncated, copy it again",
-                        src->path, (long long)size, (unsigned long long)(src->offset + 2 * bytes));
-    fbp_take_part(src);
-    return FBP_OK;
-}
-
 static fbp_status open_npy(struct fbp_source *src)
 {
+    unsigned char h[12];
+    uint64_t bytes = 0;
     char *dict = NULL;
+    size_t n, at = 10;
+    fbp_status st;
     bool ours;
-    fbp_status st = read_dict(src, &dict, &src->offset);
 
-    if (st == FBP_OK)
-        st = parse(src, dict);
-    if (st == FBP_OK && src->complex)
-        st = take_complex(src);
-    if (st == FBP_OK && !src->growing)
+    FBP_TRY(fbp_read_at(src->fd, src->path, 0, h, 10));
+    if (memcmp(h, magic, sizeof magic) != 0)
+        return fbp_fail(FBP_ERR_INVALID, "%s: not an NPY file, whatever its name says", src->path);
+    n = h[8] | (size_t)h[9] << 8;
+    if (h[6] < 1 || h[6] > 3)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: NPY version %d is not known (1 to 3 are)",
+                        src->path, h[6]);
+    if (h[6] >= 2) {
+        at = 12;
+        FBP_TRY(fbp_read_at(src->fd, src->path, 10, h + 10, 2));
+        n |= (size_t)h[10] << 16 | (size_t)h[11] << 24;
+    }
+    if (n > MAX_HEADER)
+        return fbp_fail(FBP_ERR_INVALID, "%s: an NPY header of %zu bytes is damaged", src->path, n);
+    src->offset = at + n;
+
+    FBP_TRY(fbp_calloc((void **)&dict, n + 1, 1, "an NPY header"));
+    FBP_TRY_GOTO(fbp_read_at(src->fd, src->path, at, dict, n));
+    FBP_TRY_GOTO(parse_descr(src, value_of(dict, "descr")));
+    FBP_TRY_GOTO(parse_shape(src, value_of(dict, "shape")));
+    const char *fortran = value_of(dict, "fortran_order");
+    if (fortran && strncmp(fortran, "True", 4) == 0)
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
+                              "%s: the NPY array is in Fortran order: save "
+                              "numpy.ascontiguousarray(array) instead",
+                              src->path));
+    if (!fortran || strncmp(fortran, "False", 5) != 0)
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                              "%s: the NPY header lacks fortran_order: it is damaged", src->path));
+    if (src->complex) {
+        /* All samples must be there: array/source.c does not check the size for parts of samples.
+         */
+        const uint64_t size = fbp_file_bytes(src->fd);
+        FBP_TRY_GOTO(fbp_array_bytes(src->path, &src->info, &bytes));
+        if (src->growing)
+            FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
+                                  "%s: complex samples cannot be followed while the file grows",
+                                  src->path));
+        if (bytes > UINT64_MAX / 4 || size < src->offset + 2 * bytes)
+            FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                                  "%s: the file has %llu bytes, but the header asks for %llu: it "
+                                  "is truncated, copy it again",
+                                  src->path, (unsigned long long)size,
+                                  (unsigned long long)(src->offset + 2 * bytes)));
+        fbp_take_part(src);
+    }
+    if (!src->growing)
         st = fbp_described_beside(src->path, &src->info, &ours);
+fail:
     free(dict);
     return st;
 }

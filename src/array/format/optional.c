@@ -1,6 +1,8 @@
-/* Formats that need a library: how their files are recognized, and the formats of a build that
- * lacks the library, which refuse all files. */
-#include "array/format/optional.h"
+/*
+ * Formats that need a library: recognition of their files, and the formats of a build that lacks
+ * the library, which refuse all files.  array/formats.c lists them.
+ */
+#include "array/file/format.h"
 
 #include <string.h>
 
@@ -32,21 +34,16 @@ fbp_status fbp_no_library(const char *path, const char *files, const char *packa
 }
 
 #ifndef FBP_HAS_HDF5
-static fbp_status no_hdf5(const char *path)
-{
-    return fbp_no_library(path, "HDF5 files", "libhdf5-dev", "FBP_HDF5");
-}
-
 static fbp_status open_hdf5(struct fbp_source *src)
 {
-    return no_hdf5(src->path);
+    return fbp_no_library(src->path, "HDF5 files", "libhdf5-dev", "FBP_HDF5");
 }
 
 static fbp_status layout_hdf5(const char *path, const struct fbp_array_info *info,
                               uint64_t compressed_bytes, struct fbp_layout *out)
 {
     (void)info, (void)compressed_bytes, (void)out;
-    return no_hdf5(path);
+    return fbp_no_library(path, "HDF5 files", "libhdf5-dev", "FBP_HDF5");
 }
 
 static const struct fbp_sink_format hdf5_files[] = {
@@ -64,27 +61,22 @@ const struct fbp_format fbp_format_hdf5 = {
 #endif
 
 #ifndef FBP_HAS_TIFF
-static fbp_status no_tiff(const char *path)
+static fbp_status check_tiff(const char *path, const struct fbp_array_info *info)
 {
+    (void)info;
     return fbp_no_library(path, "TIFF files", "libtiff-dev", "FBP_TIFF");
 }
 
 static fbp_status open_tiff(struct fbp_source *src)
 {
-    return no_tiff(src->path);
+    return check_tiff(src->path, NULL);
 }
 
 static fbp_status layout_tiff(const char *path, const struct fbp_array_info *info,
                               uint64_t compressed_bytes, struct fbp_layout *out)
 {
-    (void)info, (void)compressed_bytes, (void)out;
-    return no_tiff(path);
-}
-
-static fbp_status check_tiff(const char *path, const struct fbp_array_info *info)
-{
-    (void)info;
-    return no_tiff(path);
+    (void)compressed_bytes, (void)out;
+    return check_tiff(path, info);
 }
 
 static const struct fbp_sink_format tiff_files[] = {

@@ -1,13 +1,14 @@
 /*
- * RabbitCT data sets (Rohkohl, Keck, Hofmann, Hornegger 2009): a header, then a matrix and an image
- * a view, then reference volumes.  Little-endian throughout.
+ * Reader of RabbitCT data sets (Rohkohl, Keck, Hofmann, Hornegger 2009): a header, then a matrix
+ * and an image per view, then reference volumes.  Little-endian throughout.
  *
  *     v1 .rct     uint32 S_x, S_y, N; float32 scale, offset
  *     v2 .rctd    uint32 2, and the same
- *     a view      float64 A[12], column by column; float32 I[S_y][S_x]
+ *     per view    float64 A[12], column by column; float32 I[S_y][S_x]
  *     references  uint16 128^3, 256^3, 512^3, 1024^3, as many as there are
  *
- * RabbitGeometry.rct is a v1 header and matrices alone.
+ * RabbitGeometry.rct is a v1 header and matrices alone.  array/formats.c, scan/format/ and
+ * bench/rabbitct/ call it.
  */
 #include "array/format/rabbitct.h"
 
@@ -32,11 +33,14 @@ bool fbp_rabbitct_named(const char *path)
     return fbp_has_extension(path, extensions);
 }
 
-static fbp_status parse_header(const char *path, const unsigned char *head, size_t n,
-                               struct fbp_rabbitct_info *out)
+fbp_status fbp_rabbitct_look(int fd, const char *path, uint64_t size, struct fbp_rabbitct_info *out)
 {
+    unsigned char head[24];
+    const size_t n = size < sizeof head ? (size_t)size : sizeof head;
     uint32_t first = 0, sizes[3];
 
+    *out = (struct fbp_rabbitct_info){.bytes = size};
+    FBP_TRY(fbp_read_at(fd, path, 0, head, n));
     if (n >= sizeof first)
         memcpy(&first, head, sizeof first);
     out->version = first == 2 ? 2 : 1;
@@ -63,44 +67,26 @@ static fbp_status parse_header(const char *path, const unsigned char *head, size
     out->n_columns = sizes[0];
     out->n_rows = sizes[1];
     out->n_views = sizes[2];
-    return FBP_OK;
-}
 
-/* The size of the file tells how many references there are. */
-static fbp_status count_references(const char *path, uint64_t size, struct fbp_rabbitct_info *out)
-{
-    uint64_t end;
-
-    out->bytes = size;
+    /* The size of the file determines the number of references. */
     out->matrices_only = out->version == 1 &&
                          size == out->header_bytes + (uint64_t)out->n_views * FBP_RABBITCT_MATRIX;
     if (out->matrices_only)
         return FBP_OK;
-    end = fbp_rabbitct_view(out, out->n_views);
-    for (out->n_references = 0; out->n_references <= FBP_RABBITCT_REFERENCES; out->n_references++) {
+    const uint64_t views_end = fbp_rabbitct_view(out, out->n_views);
+    uint64_t end = views_end;
+    for (; out->n_references <= FBP_RABBITCT_REFERENCES; out->n_references++) {
         if (size == end)
             return FBP_OK;
         const uint64_t side = fbp_rabbitct_side(out->n_references);
         end += 2 * side * side * side;
     }
-    end = fbp_rabbitct_view(out, out->n_views);
     return fbp_fail(FBP_ERR_INVALID,
                     "%s: has %llu bytes, but its header and %zu views of %zu x %zu pixels take "
                     "%llu, and more only by references of 128^3, 256^3, 512^3, 1024^3 voxels: it "
                     "is damaged, copy it again",
                     path, (unsigned long long)size, out->n_views, out->n_columns, out->n_rows,
-                    (unsigned long long)end);
-}
-
-fbp_status fbp_rabbitct_look(int fd, const char *path, uint64_t size, struct fbp_rabbitct_info *out)
-{
-    unsigned char head[24];
-    const size_t n = size < sizeof head ? (size_t)size : sizeof head;
-
-    *out = (struct fbp_rabbitct_info){0};
-    FBP_TRY(fbp_read_at(fd, path, 0, head, n));
-    FBP_TRY(parse_header(path, head, n, out));
-    return count_references(path, size, out);
+                    (unsigned long long)views_end);
 }
 
 fbp_status fbp_rabbitct_probe(const char *path, struct fbp_rabbitct_info *out)
@@ -116,29 +102,11 @@ fbp_status fbp_rabbitct_probe(const char *path, struct fbp_rabbitct_info *out)
     return st;
 }
 
-/* Column by column in the file, row by row here. */
-static fbp_status read_matrix(int fd, const char *path, const struct fbp_rabbitct_info *info,
-                              size_t k, double P[12])
-{
-    double A[12];
-
-    FBP_TRY(fbp_read_at(fd, path, fbp_rabbitct_view(info, k), A, sizeof A));
-    for (int i = 0; i < 12; i++) {
-        if (!isfinite(A[i]))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the matrix of view %zu holds a number that is not finite: the "
-                            "file is damaged, copy it again",
-                            path, k);
-        P[i % 3 * 4 + i / 3] = A[i];
-    }
-    return FBP_OK;
-}
-
 fbp_status fbp_rabbitct_matrices(const char *path, double **out, size_t *n_views)
 {
     struct fbp_rabbitct_info info;
     uint64_t size = 0;
-    double *P = NULL;
+    double *P = NULL, A[12];
     int fd = -1;
     fbp_status st = FBP_OK;
 
@@ -148,8 +116,17 @@ fbp_status fbp_rabbitct_matrices(const char *path, double **out, size_t *n_views
     FBP_TRY(fbp_open_file(path, &fd, &size));
     FBP_TRY_GOTO(fbp_rabbitct_look(fd, path, size, &info));
     FBP_TRY_GOTO(fbp_calloc((void **)&P, info.n_views, 12 * sizeof *P, "matrices"));
-    for (size_t k = 0; k < info.n_views; k++)
-        FBP_TRY_GOTO(read_matrix(fd, path, &info, k, P + 12 * k));
+    for (size_t k = 0; k < info.n_views; k++) {
+        FBP_TRY_GOTO(fbp_read_at(fd, path, fbp_rabbitct_view(&info, k), A, sizeof A));
+        for (size_t i = 0; i < 12; i++) { /* by columns in the file, by rows here */
+            if (!isfinite(A[i]))
+                FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                                      "%s: the matrix of view %zu holds a number that is not "
+                                      "finite: the file is damaged, copy it again",
+                                      path, k));
+            P[12 * k + i % 3 * 4 + i / 3] = A[i];
+        }
+    }
     *out = P;
     *n_views = info.n_views;
     P = NULL;
@@ -159,57 +136,43 @@ fail:
     return st;
 }
 
-static fbp_status no_reference(const char *path, const struct fbp_rabbitct_info *info, size_t size)
-{
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: has no reference of %zu^3 voxels (it holds %zu, from 128^3 on): choose "
-                    "another size, or give the reference as a file of its own",
-                    path, size, info->n_references);
-}
-
-static fbp_status reference_of_set(int fd, const char *path, uint64_t bytes, size_t size,
-                                   uint16_t *out)
-{
-    struct fbp_rabbitct_info info;
-
-    FBP_TRY(fbp_rabbitct_look(fd, path, bytes, &info));
-    uint64_t at = fbp_rabbitct_view(&info, info.n_views);
-    for (size_t i = 0; i < info.n_references; i++) {
-        const uint64_t side = fbp_rabbitct_side(i), n = side * side * side;
-        if (side == size)
-            return fbp_read_at(fd, path, at, out, (size_t)n * sizeof *out);
-        at += n * sizeof *out;
-    }
-    return no_reference(path, &info, size);
-}
-
-static fbp_status reference_alone(int fd, const char *path, uint64_t bytes, size_t size,
-                                  uint16_t *out)
-{
-    const uint64_t wanted = (uint64_t)size * size * size * sizeof *out;
-
-    if (bytes != wanted)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: has %llu bytes, a reference of %zu^3 voxels of 16 bits %llu: give one "
-                        "of this size",
-                        path, (unsigned long long)bytes, size, (unsigned long long)wanted);
-    return fbp_read_at(fd, path, 0, out, (size_t)wanted);
-}
-
 fbp_status fbp_rabbitct_reference(const char *path, size_t size, uint16_t *out)
 {
-    uint64_t bytes = 0;
+    const uint64_t n_bytes = (uint64_t)size * size * size * sizeof *out;
+    struct fbp_rabbitct_info info;
+    uint64_t bytes = 0, at = 0;
     int fd = -1;
+    fbp_status st;
 
     fbp_message_clear();
     FBP_TRY(fbp_open_file(path, &fd, &bytes));
-    const fbp_status st =
-        (fbp_rabbitct_named(path) ? reference_of_set : reference_alone)(fd, path, bytes, size, out);
+    if (fbp_rabbitct_named(path)) { /* behind the views of a data set */
+        size_t i = 0;
+        FBP_TRY_GOTO(fbp_rabbitct_look(fd, path, bytes, &info));
+        at = fbp_rabbitct_view(&info, info.n_views);
+        for (; i < info.n_references && fbp_rabbitct_side(i) != size; i++) {
+            const uint64_t side = fbp_rabbitct_side(i);
+            at += side * side * side * sizeof *out;
+        }
+        if (i == info.n_references)
+            FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                                  "%s: has no reference of %zu^3 voxels (it holds %zu, from 128^3 "
+                                  "on): choose another size, or give the reference as a file of "
+                                  "its own",
+                                  path, size, info.n_references));
+    } else if (bytes != n_bytes) {
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                              "%s: has %llu bytes, a reference of %zu^3 voxels of 16 bits %llu: "
+                              "give one of this size",
+                              path, (unsigned long long)bytes, size, (unsigned long long)n_bytes));
+    }
+    st = fbp_read_at(fd, path, at, out, (size_t)n_bytes);
+fail:
     close(fd);
     return st;
 }
 
-/* As a source of views. */
+/* ---- the views as a source */
 
 static bool detect(const char *path, const unsigned char *head, size_t n)
 {
@@ -235,13 +198,12 @@ static void close_source(fbp_source *src)
 static fbp_status open_source(fbp_source *src)
 {
     struct fbp_rabbitct_info *info = NULL;
-    const off_t size = lseek(src->fd, 0, SEEK_END);
 
     FBP_TRY(fbp_calloc((void **)&info, 1, sizeof *info, "a source"));
     src->state = info;
     src->close = close_source;
     src->read = read_rows;
-    FBP_TRY(fbp_rabbitct_look(src->fd, src->path, size < 0 ? 0 : (uint64_t)size, info));
+    FBP_TRY(fbp_rabbitct_look(src->fd, src->path, fbp_file_bytes(src->fd), info));
     if (info->matrices_only)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: holds the matrices of %zu views but no images: give RabbitInput.rct",

@@ -1,4 +1,5 @@
-/** @file rabbitct.h  RabbitCT's files from inside (internal). */
+/** @file rabbitct.h  RabbitCT's data sets: facts, matrices, references, views (internal;
+ *  rabbitct.c, scan/format/rabbitct_scan.c, bench/rabbitct/). */
 #ifndef FBP_SRC_RABBITCT_H
 #define FBP_SRC_RABBITCT_H
 
@@ -27,11 +28,11 @@ struct fbp_rabbitct_info {
  */
 FBP_MUST_CHECK fbp_status fbp_rabbitct_probe(const char *path, struct fbp_rabbitct_info *out);
 
-/** The matrices of a data set or a RabbitGeometry.rct: 12 numbers a view, row-major.  free(*out).
- */
+/** Read the matrices of a data set or a RabbitGeometry.rct: 12 numbers per view, row-major.
+ *  free(*out). */
 FBP_MUST_CHECK fbp_status fbp_rabbitct_matrices(const char *path, double **out, size_t *n_views);
 
-/** The reference of size^3 voxels, from a data set or from its own file (.vol, raw uint16). */
+/** Read the reference of size^3 voxels, from a data set or from its own file (.vol, raw uint16). */
 FBP_MUST_CHECK fbp_status fbp_rabbitct_reference(const char *path, size_t size, uint16_t *out);
 
 /** Bytes of a matrix before the image it belongs to. */
@@ -49,7 +50,7 @@ static inline uint64_t fbp_rabbitct_image(const struct fbp_rabbitct_info *info)
     return (uint64_t)info->n_columns * info->n_rows * sizeof(float);
 }
 
-/** Where view k starts, and, for k = n_views, the first reference. */
+/** First byte of view k, and, for k = n_views, of the first reference. */
 static inline uint64_t fbp_rabbitct_view(const struct fbp_rabbitct_info *info, size_t k)
 {
     const uint64_t image = info->matrices_only ? 0 : fbp_rabbitct_image(info);
@@ -59,11 +60,11 @@ static inline uint64_t fbp_rabbitct_view(const struct fbp_rabbitct_info *info, s
 /** Is the file named as a data set is? */
 bool fbp_rabbitct_named(const char *path);
 
-/** Header and size of an opened file. */
+/** Read the facts of an opened file of `size` bytes. */
 fbp_status fbp_rabbitct_look(int fd, const char *path, uint64_t size,
                              struct fbp_rabbitct_info *out);
 
-/** The views of a data set as a source, whatever its name is. */
+/** Open the views of a data set as a source, whatever its name is. */
 fbp_status fbp_rabbitct_source(fbp_source **out, const char *path);
 
 /** A scan of filtered views: matrices as they are, the volume of 512^3 voxels. */

@@ -1,20 +1,17 @@
-/* Plain little-endian samples, [z][y][x], nothing else; what integers mean, and that they are a
- * series [frame][z][y][x], stands beside them. */
-#include "array/file/describe.h"
-#include "array/file/frames.h"
-
-#include "base/base.h"
-#include "base/text.h"
-
-#include <string.h>
+/*
+ * Raw files: plain little-endian samples, [z][y][x], without a header; a line of JSON in FILE.json
+ * stores the scale of integers and the number of frames of a series [frame][z][y][x].  Reading
+ * needs a description of the caller.  array/formats.c lists it.
+ */
+#include "array/file/format.h"
 
 static fbp_status layout(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out)
 {
     (void)compressed_bytes;
     FBP_TRY(fbp_layout_one(out, path));
-    const bool told = info->scale != 0 || fbp_array_frames(info) > 1;
-    return told ? fbp_describe_beside(path, info, out) : FBP_OK;
+    const bool described = info->scale != 0 || fbp_array_frames(info) > 1;
+    return described ? fbp_describe_beside(path, info, out) : FBP_OK;
 }
 
 static const struct fbp_sink_format files[] = {

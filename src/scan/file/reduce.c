@@ -4,7 +4,7 @@
 #include "scan/file/scan.h"
 
 #include "array/array.h"
-#include "array/file/growing.h"
+#include "array/file/format.h"
 #include "base/base.h"
 #include "base/text.h"
 #include "geometry/kind.h"

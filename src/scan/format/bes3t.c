@@ -7,7 +7,7 @@
 #include "scan/format/importers.h"
 
 #include "array/array.h"
-#include "array/format/bes3t/bes3t.h"
+#include "array/format/bes3t.h"
 #include "base/base.h"
 #include "base/text.h"
 #include "base/math.h"

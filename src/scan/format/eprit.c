@@ -6,8 +6,7 @@
 #include "scan/format/importers.h"
 
 #include "array/array.h"
-#include "array/format/mat/mat5.h"
-#include "array/format/mat/mat_put.h"
+#include "array/format/mat.h"
 #include "array/sink.h"
 #include "base/base.h"
 #include "base/text.h"

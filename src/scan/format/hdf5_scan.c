@@ -4,9 +4,9 @@
  * https://dxfile.readthedocs.io, https://manual.nexusformat.org/classes/applications/NXtomo.html */
 #include "scan/format/importers.h"
 
-#include "array/format/hdf5/hdf5_lib.h"
-#include "array/format/mat/mat5.h"
-#include "array/format/optional.h"
+#include "array/format/hdf5.h"
+#include "array/format/mat.h"
+#include "array/file/format.h"
 #include "base/base.h"
 #include "base/text.h"
 #include "base/math.h"

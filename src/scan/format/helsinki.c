@@ -3,7 +3,7 @@
  * doi:10.5281/zenodo.6984868. */
 #include "scan/format/importers.h"
 
-#include "array/format/mat/mat5.h"
+#include "array/format/mat.h"
 #include "base/base.h"
 #include "base/text.h"
 #include "base/math.h"

@@ -3,7 +3,7 @@
 #include "scan/format/importers.h"
 
 #include "array/file/bytes.h"
-#include "array/format/optional.h"
+#include "array/file/format.h"
 #include "base/base.h"
 #include "base/math.h"
 #include "scan/file/text.h"

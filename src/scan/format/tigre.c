@@ -7,7 +7,7 @@
 #include "scan/format/importers.h"
 
 #include "array/array.h"
-#include "array/format/mat/mat5.h"
+#include "array/format/mat.h"
 #include "base/base.h"
 #include "base/text.h"
 #include "base/math.h"

@@ -1,0 +1,320 @@
+/*
+ * Bruker's BES3T: a description .DSC and its samples .DTA, as arrays, and the text of descriptions
+ * for scan/format/bes3t_scan.c.  array/formats.c lists it.
+ *
+ * FILE is [ZPTS][YPTS][XPTS]; FILE:sinogram has the same spectra as views of one row.  If
+ * samples are complex, both are the real parts, and FILE:imaginary is the imaginary parts.
+ */
+#include "array/format/bes3t.h"
+
+#include "array/file/bytes.h"
+#include "array/file/format.h"
+#include "base/base.h"
+#include "base/text.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the text of a description */
+
+bool fbp_bes3t_detect(const char *path, const unsigned char *head, size_t n)
+{
+    (void)path;
+    return n >= 5 && memcmp(head, "#DESC", 5) == 0;
+}
+
+/* Cut blanks (and carriage returns) at both ends, and quotes around all of it. */
+static char *trim(char *text)
+{
+    text += strspn(text, " \t\r");
+    size_t n = strlen(text);
+    while (n > 0 && isspace((unsigned char)text[n - 1]))
+        text[--n] = '\0';
+    if (n < 2 || text[0] != '\'' || text[n - 1] != '\'')
+        return text;
+    text[n - 1] = '\0';
+    return trim(text + 1);
+}
+
+fbp_status fbp_bes3t_load(struct fbp_bes3t *out, const char *path)
+{
+    enum { MAX_BYTES = 4 << 20 };
+    const char *part = "";
+    size_t n = 0, n_lines = 1;
+
+    *out = (struct fbp_bes3t){.path = path};
+    FBP_TRY(fbp_read_text(path, MAX_BYTES, &out->text, &n));
+    if (!fbp_bes3t_detect(path, (const unsigned char *)out->text, n) || strlen(out->text) != n)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: is no BES3T description (a text that begins with #DESC): name the "
+                        ".DSC file of the measurement",
+                        path);
+    for (const char *p = out->text; *p; p++)
+        n_lines += *p == '\n';
+    FBP_TRY(fbp_calloc((void **)&out->items, n_lines, sizeof *out->items, "lines"));
+    for (char *line = out->text, *next; line; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        line = trim(line);
+        if (!*line || *line == '*')
+            continue;
+        if (*line == '#' || strncmp(line, ".DVC", 4) == 0) {
+            /* "#SPL 1.2 * …" begins a layer, ".DVC grdUnit, 1.0" a device; the name ends there. */
+            char *name = *line == '.' ? line + 4 + strspn(line + 4, " \t") : line + 1;
+            name[strcspn(name, " \t,")] = '\0';
+            part = name;
+            continue;
+        }
+        char *end = line + strcspn(line, " \t");
+        char *value = *end ? end + 1 : end;
+        *end = '\0';
+        out->items[out->n++] = (struct fbp_bes3t_item){part, line, trim(value)};
+    }
+    return FBP_OK;
+}
+
+void fbp_bes3t_clear(struct fbp_bes3t *d)
+{
+    free(d->text);
+    free(d->items);
+    *d = (struct fbp_bes3t){0};
+}
+
+const char *fbp_bes3t_text(const struct fbp_bes3t *d, const char *part, const char *key)
+{
+    for (size_t i = 0; i < d->n; i++)
+        if (strcmp(d->items[i].key, key) == 0 && strcmp(d->items[i].part, part) == 0)
+            return *d->items[i].value ? d->items[i].value : NULL;
+    return NULL;
+}
+
+fbp_status fbp_bes3t_missing(const struct fbp_bes3t *d, const char *part, const char *key)
+{
+    return fbp_fail(FBP_ERR_INVALID, "%s: %s: %s is missing: is the file complete?", d->path, part,
+                    key);
+}
+
+fbp_status fbp_bes3t_number(const struct fbp_bes3t *d, const char *part, const char *key,
+                            double *out, const char **unit)
+{
+    const char *text = fbp_bes3t_text(d, part, key);
+    char *end = NULL;
+
+    if (!text)
+        return fbp_bes3t_missing(d, part, key);
+    const double x = fbp_number(text, &end);
+    if (end == text || (*end && !isspace((unsigned char)*end)) || !isfinite(x))
+        return fbp_fail(FBP_ERR_INVALID, "%s: %s: found \"%.40s\", expected a number", d->path, key,
+                        text);
+    *out = x;
+    if (unit)
+        *unit = end + strspn(end, " \t");
+    return FBP_OK;
+}
+
+fbp_status fbp_bes3t_count(const struct fbp_bes3t *d, const char *part, const char *key,
+                           size_t *out)
+{
+    double x = 0;
+
+    FBP_TRY(fbp_bes3t_number(d, part, key, &x, NULL));
+    if (!(x >= 1 && x <= 1e6 && x == floor(x)))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %s: found %g, expected a whole number from 1 to 1000000", d->path, key,
+                        x);
+    *out = (size_t)x;
+    return FBP_OK;
+}
+
+/* Find the index of a value among words[n]; a missing optional key is the first of them. */
+static fbp_status choose(const struct fbp_bes3t *d, const char *key, const char *const *words,
+                         size_t n, bool optional, size_t *out)
+{
+    const char *text = fbp_bes3t_text(d, "DESC", key);
+    char list[80] = "";
+
+    *out = 0;
+    if (!text)
+        return optional ? FBP_OK : fbp_bes3t_missing(d, "DESC", key);
+    for (; *out < n; (*out)++)
+        if (strcmp(text, words[*out]) == 0)
+            return FBP_OK;
+    for (size_t i = 0; i < n; i++) {
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? i + 1 < n ? ", " : " or " : "",
+                 words[i]);
+    }
+    return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: %s: found \"%.40s\", expected %s: %s", d->path, key,
+                    text, list,
+                    strchr(text, ',') ? "save each of its data sets as a file of its own"
+                                      : "save it in one of these ways");
+}
+
+fbp_status fbp_bes3t_samples(const struct fbp_bes3t *d, struct fbp_bes3t_samples *out)
+{
+    static const char *const orders[] = {"BIG", "LIT"}, *const parts[] = {"REAL", "CPLX"};
+    static const char *const formats[] = {"C", "S", "I", "F", "D"};
+    static const enum fbp_type types[] = {FBP_I8, FBP_I16, FBP_I32, FBP_F32, FBP_F64};
+    static const char *const counts[] = {"XPTS", "YPTS", "ZPTS"};
+    size_t order, part, format;
+
+    FBP_TRY(choose(d, "BSEQ", orders, 2, false, &order));
+    FBP_TRY(choose(d, "IKKF", parts, 2, true, &part));
+    FBP_TRY(choose(d, "IRFMT", formats, 5, false, &format));
+    const char *other = part == 1 ? fbp_bes3t_text(d, "DESC", "IIFMT") : NULL;
+    if (other && strcmp(other, formats[format]) != 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: IRFMT is %s and IIFMT %.20s: save real and imaginary parts as numbers "
+                        "of one type",
+                        d->path, formats[format], other);
+    *out = (struct fbp_bes3t_samples){
+        .n = {1, 1, 1}, .type = types[format], .big_endian = order == 0, .complex = part == 1};
+    for (int i = 0; i < 3; i++)
+        if (i == 0 || fbp_bes3t_text(d, "DESC", counts[i]))
+            FBP_TRY(fbp_bes3t_count(d, "DESC", counts[i], &out->n[i]));
+    return FBP_OK;
+}
+
+/* ---- files beside a description */
+
+char *fbp_bes3t_beside(const char *path, const char *upper, const char *lower)
+{
+    const size_t n = strlen(path);
+    char *name = fbp_strdup(path), *end = name ? strrchr(name, '.') : NULL;
+
+    if (end && n >= 4 && end == name + n - 4)
+        memcpy(end + 1, end[1] >= 'a' ? lower : upper, 3);
+    return name;
+}
+
+fbp_status fbp_bes3t_places(const struct fbp_bes3t *d, const struct fbp_bes3t_samples *s,
+                            char **path, double *out)
+{
+    static const struct {
+        const char *name;
+        enum fbp_type type;
+    } types[] = {{"D", FBP_F64}, {"F", FBP_F32}, {"I", FBP_I32}, {"S", FBP_I16}};
+    const char *format = fbp_bes3t_text(d, "DESC", "XFMT");
+    enum fbp_type type = format ? FBP_TYPE_NONE : FBP_F64;
+    uint64_t bytes = 0;
+    bool there = false;
+    int fd = -1;
+
+    *path = fbp_bes3t_beside(d->path, "XGF", "xgf");
+    if (!*path)
+        return fbp_fail_nomem(strlen(d->path), "a path");
+    for (size_t i = 0; format && i < sizeof types / sizeof *types; i++)
+        if (strcmp(format, types[i].name) == 0)
+            type = types[i].type;
+    if (type == FBP_TYPE_NONE)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: XFMT: found \"%.20s\", expected D, F, I or S",
+                        d->path, format);
+    FBP_TRY(fbp_is_there(*path, &there));
+    if (!there)
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: XTYP is IGD, but %s, the places of the samples, is not there: copy it "
+                        "beside the .DSC",
+                        d->path, *path);
+
+    /* The numbers of the file are read into the end of the doubles that they become. */
+    const size_t n = s->n[0], size = fbp_type_size(type);
+    unsigned char *const in = (unsigned char *)out + n * (sizeof *out - size);
+    fbp_status st = fbp_open_file(*path, &fd, &bytes);
+    if (st == FBP_OK && bytes != (uint64_t)n * size)
+        st = fbp_fail(FBP_ERR_INVALID,
+                      "%s: its .XGF has %llu bytes, but XPTS and XFMT describe %llu: copy both "
+                      "files again",
+                      d->path, (unsigned long long)bytes, (unsigned long long)n * size);
+    if (st == FBP_OK)
+        st = fbp_read_at(fd, *path, 0, in, n * size);
+    if (fd >= 0)
+        close(fd);
+    FBP_TRY(st);
+    if (fbp_is_foreign(s->big_endian))
+        fbp_swap_bytes(in, size, n);
+    fbp_to_double(type, 0, 0, in, n, out);
+    return FBP_OK;
+}
+
+/* ---- the array */
+
+/* A .DTA stands for the description beside it. */
+static fbp_status open_bes3t(struct fbp_source *src)
+{
+    const bool data = fbp_has_extension(src->file, ".dta");
+    const bool imaginary = src->member && strcmp(src->member, "imaginary") == 0;
+    const bool sinogram = src->member && (strcmp(src->member, "sinogram") == 0 ||
+                                          strcmp(src->member, FBP_SINOGRAM) == 0);
+    char *path = data ? fbp_bes3t_beside(src->file, "DSC", "dsc") : fbp_strdup(src->file);
+    char *samples = NULL, why[512];
+    struct fbp_array_info *info = &src->info;
+    struct fbp_bes3t d = {0};
+    struct fbp_bes3t_samples s;
+    uint64_t size = 0, bytes = 0;
+    fbp_status st;
+
+    if (!path)
+        return fbp_fail_nomem(strlen(src->file), "a path");
+    if (data)
+        FBP_TRY_GOTO(fbp_inputs_add(&src->inputs, path));
+    if (src->growing)
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
+                              "%s: a BES3T file cannot be followed while it grows", src->path));
+    FBP_TRY_GOTO(fbp_bes3t_load(&d, path));
+    FBP_TRY_GOTO(fbp_bes3t_samples(&d, &s));
+    if (src->member && !sinogram && !(s.complex && imaginary))
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                              "%s: has no array %.40s: leave it out, or name sinogram, its spectra "
+                              "as views of one row%s",
+                              src->file, src->member,
+                              s.complex   ? ", or imaginary, its imaginary parts"
+                              : imaginary ? "; its samples are not complex"
+                                          : ""));
+    memcpy(info->n, s.n, sizeof s.n);
+    if (sinogram) {
+        info->n[2] = s.n[1] * s.n[2];
+        info->n[1] = 1;
+    }
+    for (int i = 0; i < 3; i++)
+        info->spacing_mm[i] = 1;
+    info->type = s.type;
+    info->big_endian = s.big_endian;
+
+    samples = fbp_bes3t_beside(path, "DTA", "dta");
+    if (!samples)
+        FBP_TRY_GOTO(fbp_fail_nomem(strlen(path), "a path"));
+    st = fbp_source_use_file(src, samples, &size);
+    if (st == FBP_ERR_IO) {
+        snprintf(why, sizeof why, "%s", fbp_message());
+        fbp_message_clear();
+        st = fbp_fail(st, "%s: copy the .DTA beside the .DSC", why);
+    }
+    FBP_TRY_GOTO(st);
+    FBP_TRY_GOTO(fbp_array_bytes(src->path, info, &bytes));
+    if (__builtin_mul_overflow(bytes, s.complex ? 2 : 1, &bytes) || bytes != size)
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                              "%s: its .DTA has %llu bytes, but XPTS, YPTS, ZPTS, IRFMT and IKKF "
+                              "describe %llu: copy both files again",
+                              src->path, (unsigned long long)size, (unsigned long long)bytes));
+    src->imaginary |= imaginary;
+    if (s.complex)
+        fbp_take_part(src);
+fail:
+    fbp_bes3t_clear(&d);
+    free(samples);
+    free(path);
+    return st;
+}
+
+const struct fbp_format fbp_format_bes3t = {
+    .name = "bes3t",
+    .title = "BES3T",
+    .extensions = ".dsc .dta",
+    .detect = fbp_bes3t_detect,
+    .open = open_bes3t,
+    .has_members = true,
+};

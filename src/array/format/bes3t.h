@@ -1,0 +1,65 @@
+/** @file bes3t.h  Descriptions of Bruker's spectrometers, BES3T: the text file .DSC (internal;
+ *  bes3t.c, scan/format/bes3t_scan.c).
+ *
+ * The layers #DESC and #SPL have lines "KEY value"; the layer #DSL has parts ".DVC name, version"
+ * with lines "Key value unit".  Samples lie in the file .DTA beside it.  Source: Bruker, Xepr
+ * User's Manual, "The BES3T format".
+ */
+#ifndef FBP_SRC_ARRAY_FORMAT_BES3T_H
+#define FBP_SRC_ARRAY_FORMAT_BES3T_H
+
+#include "base/base.h"
+
+#include "fbp/array.h"
+
+struct fbp_bes3t {
+    const char *path; /**< for messages; not copied */
+    char *text;
+    struct fbp_bes3t_item {
+        const char *part, *key, *value; /**< part: "DESC", "SPL", or the device of #DSL */
+    } * items;
+    size_t n;
+};
+
+/** Facts about the samples. */
+struct fbp_bes3t_samples {
+    size_t n[3]; /**< XPTS, YPTS, ZPTS; 1 if missing */
+    enum fbp_type type;
+    bool big_endian, complex; /**< complex: real and imaginary parts alternate */
+};
+
+/** Does a file start like a description? */
+bool fbp_bes3t_detect(const char *path, const unsigned char *head, size_t n);
+
+/** Load a description; clear it in any case.
+ *  @return FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (too large, zero bytes, another text), NOMEM */
+fbp_status fbp_bes3t_load(struct fbp_bes3t *out, const char *path);
+void fbp_bes3t_clear(struct fbp_bes3t *d);
+
+/** Value of a key, without quotes; NULL if it is missing or empty. */
+const char *fbp_bes3t_text(const struct fbp_bes3t *d, const char *part, const char *key);
+
+/** A finite number, and the unit behind it ("" if there is none); FBP_ERR_INVALID if it is
+ *  missing or no number.  unit may be NULL. */
+fbp_status fbp_bes3t_number(const struct fbp_bes3t *d, const char *part, const char *key,
+                            double *out, const char **unit);
+
+/** A mandatory whole number from 1 to 1e6. */
+fbp_status fbp_bes3t_count(const struct fbp_bes3t *d, const char *part, const char *key,
+                           size_t *out);
+
+/** Fail with "FILE: KEY is missing: …", FBP_ERR_INVALID. */
+fbp_status fbp_bes3t_missing(const struct fbp_bes3t *d, const char *part, const char *key);
+
+fbp_status fbp_bes3t_samples(const struct fbp_bes3t *d, struct fbp_bes3t_samples *out);
+
+/** "a.DSC" to "a.DTA" ("DTA", "dta"), or back, in the case of its letters; malloc'ed, NULL: no
+ *  memory. */
+char *fbp_bes3t_beside(const char *path, const char *upper, const char *lower);
+
+/** Read the positions of the samples of a row with unequal steps (XTYP IGD) from the file .XGF
+ *  beside: out[s->n[0]].  *path: that file, malloc'ed, also after an error. */
+fbp_status fbp_bes3t_places(const struct fbp_bes3t *d, const struct fbp_bes3t_samples *s,
+                            char **path, double *out);
+
+#endif /* FBP_SRC_ARRAY_FORMAT_BES3T_H */

@@ -1,0 +1,355 @@
+/*
+ * Virtual data sets of HDF5: the library reads the fill value in place of missing sources, and
+ * therefore each source is looked for before anything is read.  Files are searched where the
+ * library searches: https://docs.hdfgroup.org, H5Pset_virtual(), H5Pset_virtual_prefix().  hdf5.c
+ * and hdf5_chunks.c call it.
+ */
+#include "array/format/hdf5.h"
+
+#include "base/system.h"
+#include "base/base.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+enum { NAME = 2048, MAX_DEPTH = 8, SPARE_FILES = 4 };
+
+static const size_t MAX_SOURCES = 1 << 20;
+
+/* A virtual data set, and the source file that was opened last: sources of one file often follow
+ * each other. */
+struct virtual_set {
+    const char *path; /* for messages */
+    hid_t data, plist;
+    char file[NAME]; /* that it is in */
+    int depth;
+    const hsize_t *first, *n; /* requested part; NULL: all */
+    size_t *n_looked;         /* number of sources, of all depths */
+    struct fbp_blob *files;   /* takes their names; NULL */
+    size_t *missing; /* number of unwritten chunks, and of all; NULL: they are not counted */
+    size_t *n_files,
+        most; /* number of different files in a row, of all depths; above `most`: stop */
+    char last[NAME];
+    hid_t last_file;
+};
+
+static fbp_status check_set(const struct virtual_set *like, hid_t data, int depth);
+
+/* ---- finding the file of a source */
+
+/* Open FOLDER/NAME, or NAME if n_folder is 0.  A pipe would wait for a writer. */
+static hid_t try_file(const char *folder, size_t n_folder, const char *name)
+{
+    char path[2 * NAME];
+    struct stat st;
+
+    snprintf(path, sizeof path, "%.*s%s%s", (int)n_folder, folder, n_folder ? "/" : "", name);
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fbp_hdf5_open_file(path) : -1;
+}
+
+/* Bytes of a path before its last '/'. */
+static size_t folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? (size_t)(slash - path) : 0;
+}
+
+static hid_t find_file(const struct virtual_set *v, const char *name)
+{
+    static const char origin[] = "${ORIGIN}";
+    const bool absolute = name[0] == '/';
+    const char *last = absolute ? strrchr(name, '/') + 1 : name;
+    const char *p = fbp_environment(FBP_ENV_HDF5_PREFIX);
+    hid_t file = absolute ? try_file("", 0, name) : -1;
+    char real[PATH_MAX], folder[NAME];
+
+    while (p && *p && file < 0) { /* "a:${ORIGIN}/b": folders of the environment */
+        const size_t n = strcspn(p, ":"), skip = sizeof origin - 1;
+        if (n >= skip && strncmp(p, origin, skip) == 0)
+            snprintf(folder, sizeof folder, "%.*s%.*s", (int)folder_of(v->file), v->file,
+                     (int)(n - skip), p + skip);
+        else
+            snprintf(folder, sizeof folder, "%.*s", (int)n, p);
+        file = try_file(folder, strlen(folder), last);
+        p += n + (p[n] == ':');
+    }
+    if (file < 0 && folder_of(v->file))
+        file = try_file(v->file, folder_of(v->file), last);
+    if (file < 0)
+        file = try_file("", 0, last);
+    if (file < 0 && realpath(v->file, real))
+        file = try_file(real, folder_of(real), last);
+    return file;
+}
+
+/* ---- checking sources */
+
+static fbp_status missing(const struct virtual_set *v, const char *file, const char *set,
+                          const char *what, const char *remedy)
+{
+    const bool here = strcmp(file, ".") == 0;
+
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: is a virtual data set, its samples are in %.300s%s%.200s: %s: %s", v->path,
+                    here ? "" : file, here ? "" : ":", set, what, remedy);
+}
+
+/* Check that source i, data set `set` in `file`, exists, and has the samples that are taken of it.
+ */
+static fbp_status check_source(struct virtual_set *v, size_t i, const char *file, const char *set)
+{
+    hsize_t lo[H5S_MAX_RANK], hi[H5S_MAX_RANK], n[H5S_MAX_RANK];
+    char name[NAME] = "";
+    bool inside = true;
+    hid_t f;
+
+    if (strcmp(file, ".") == 0) {
+        f = H5Iget_file_id(v->data);
+    } else {
+        if (v->last_file < 0 || strcmp(v->last, file) != 0) {
+            if (v->last_file >= 0)
+                H5Fclose(v->last_file);
+            ++*v->n_files;
+            snprintf(v->last, sizeof v->last, "%s", file);
+            v->last_file = find_file(v, file);
+        }
+        if (v->last_file >= 0)
+            H5Iinc_ref(v->last_file);
+        f = v->last_file;
+    }
+    if (++*v->n_looked > MAX_SOURCES)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: its samples come from more than %zu places",
+                        v->path, MAX_SOURCES);
+    if (f < 0)
+        return missing(v, file, set, "that file is not there or cannot be opened",
+                       "put it where it was, or beside this one");
+    const hid_t source = H5Dopen2(f, set, H5P_DEFAULT);
+    H5Fclose(f);
+    if (source < 0)
+        return missing(v, file, set, "there is no such data set in that file, or it cannot be read",
+                       "is it the right file?");
+
+    const hid_t taken = H5Pget_virtual_srcspace(v->plist, i), space = H5Dget_space(source);
+    const int rank = H5Sget_simple_extent_dims(space, n, NULL);
+    if (rank > 0 && H5Sget_simple_extent_ndims(taken) == rank &&
+        H5Sget_select_bounds(taken, lo, hi) >= 0) /* an unlimited one has no bounds */
+        for (int d = 0; d < rank; d++)
+            inside = inside && hi[d] < n[d];
+    H5Sclose(space);
+    H5Sclose(taken);
+    if (!inside)
+        return missing(v, file, set, "that is smaller than what is taken of it",
+                       "it is truncated or not complete, copy it again");
+
+    /* Note the name of the source's file, once for sources that follow each other.  A name that is
+     * too long is not found by other means, either. */
+    struct fbp_blob *files = v->files;
+    const ssize_t length = files ? H5Fget_name(source, name, NAME) : 0;
+    const size_t size = strlen(name) + 1;
+    if (length > 0 && length < NAME &&
+        !(files->n >= size && memcmp(files->bytes + files->n - size, name, size) == 0 &&
+          (files->n == size || files->bytes[files->n - size - 1] == '\0')))
+        FBP_TRY(fbp_blob_put(files, name, size));
+
+    const struct virtual_set all = {.path = v->path,
+                                    .n_looked = v->n_looked,
+                                    .files = v->files,
+                                    .missing = v->missing,
+                                    .n_files = v->n_files,
+                                    .most = v->most};
+    const fbp_status st = check_set(&all, source, v->depth + 1);
+    H5Dclose(source);
+    return st;
+}
+
+/* Expand "part_%b.h5" with the number of a block; "%%" is a percent sign. */
+static void expand(const char *name, unsigned long long block, char *out)
+{
+    size_t n = 0;
+
+    for (const char *p = name; *p && n + 24 < NAME; p++) {
+        if (p[0] == '%' && p[1] == 'b')
+            n += (size_t)snprintf(out + n, NAME - n, "%llu", block);
+        else
+            out[n++] = *p;
+        p += p[0] == '%' && (p[1] == 'b' || p[1] == '%');
+    }
+    out[n] = '\0';
+}
+
+/* Current number of blocks of an unlimited selection; 1: it is limited. */
+static hsize_t count_blocks(const struct virtual_set *v, size_t i)
+{
+    const hid_t to = H5Pget_virtual_vspace(v->plist, i), space = H5Dget_space(v->data);
+    hsize_t start[H5S_MAX_RANK], stride[H5S_MAX_RANK], count[H5S_MAX_RANK], block[H5S_MAX_RANK],
+        n[H5S_MAX_RANK], blocks = 1;
+    const int rank = H5Sget_simple_extent_dims(space, n, NULL);
+
+    if (rank > 0 && H5Sget_regular_hyperslab(to, start, stride, count, block) >= 0)
+        for (int d = 0; d < rank; d++)
+            if (count[d] == H5S_UNLIMITED)
+                blocks = n[d] > start[d] ? (n[d] - start[d] - 1) / stride[d] + 1 : 0;
+    H5Sclose(space);
+    H5Sclose(to);
+    return blocks;
+}
+
+static fbp_status check_mapping(struct virtual_set *v, size_t i)
+{
+    struct {
+        char file[NAME], set[NAME], one_file[NAME], one_set[NAME];
+    } *s = NULL; /* not on the stack: sets refer to sets */
+    fbp_status st = FBP_OK;
+
+    FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "names of a source"));
+    const ssize_t n = H5Pget_virtual_filename(v->plist, i, s->file, NAME);
+    const ssize_t m = H5Pget_virtual_dsetname(v->plist, i, s->set, NAME);
+    if (n <= 0 || n >= NAME || m <= 0 || m >= NAME)
+        st = fbp_fail(FBP_ERR_INVALID, "%s: the name of source %zu is too long or damaged", v->path,
+                      i);
+    const bool many = strstr(s->file, "%b") || strstr(s->set, "%b");
+    const hsize_t blocks = many ? count_blocks(v, i) : 1;
+    for (hsize_t k = 0; k < blocks && st == FBP_OK; k++) {
+        expand(s->file, k, s->one_file);
+        expand(s->set, k, s->one_set);
+        st = check_source(v, i, s->one_file, s->one_set);
+    }
+    free(s);
+    return st;
+}
+
+/* Check a data set, which need not be virtual, with the request and the counters of `like`. */
+static fbp_status check_set(const struct virtual_set *like, hid_t data, int depth)
+{
+    const hid_t plist = H5Dget_create_plist(data);
+    hsize_t lo[H5S_MAX_RANK], hi[H5S_MAX_RANK];
+    struct virtual_set *v = NULL;
+    size_t n = 0;
+    fbp_status st = FBP_OK;
+
+    if (H5Pget_layout(plist) != H5D_VIRTUAL) {
+        if (like->missing && depth > 0)
+            fbp_hdf5_count_chunks(data, plist, &like->missing[0], &like->missing[1]);
+        goto fail;
+    }
+    if (depth > MAX_DEPTH)
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                              "%s: virtual data sets refer to each other, more than %d deep: "
+                              "correct the file",
+                              like->path, MAX_DEPTH));
+    FBP_TRY_GOTO(fbp_calloc((void **)&v, 1, sizeof *v, "a virtual data set"));
+    *v = *like;
+    v->data = data;
+    v->plist = plist;
+    v->depth = depth;
+    v->last_file = -1;
+    if (H5Pget_virtual_count(plist, &n) < 0 ||
+        H5Fget_name(data, v->file, sizeof v->file) >= (ssize_t)sizeof v->file)
+        st = fbp_fail(FBP_ERR_INVALID, "%s: its virtual sources cannot be read", v->path);
+    for (size_t i = 0; i < n && st == FBP_OK && *v->n_files <= v->most; i++) {
+        const hid_t to = v->first ? H5Pget_virtual_vspace(plist, i) : -1;
+        const int rank = v->first ? H5Sget_simple_extent_ndims(to) : 0;
+        bool requested = true;
+        if (v->first && H5Sget_select_bounds(to, lo, hi) >= 0)
+            for (int d = 0; d < rank; d++)
+                requested = requested && lo[d] < v->first[d] + v->n[d] && hi[d] >= v->first[d];
+        if (v->first)
+            H5Sclose(to);
+        if (requested)
+            st = check_mapping(v, i);
+    }
+    if (v->last_file >= 0)
+        H5Fclose(v->last_file);
+fail:
+    H5Pclose(plist);
+    free(v);
+    return st;
+}
+
+/* Can n more files be open?  If not, the library silently reads the fill value. */
+static bool can_open(size_t n)
+{
+    struct rlimit limit;
+    size_t left = 0;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return true;
+    for (rlim_t fd = 0; fd < limit.rlim_cur && left < n; fd++)
+        left += fcntl((int)fd, F_GETFD) < 0;
+    return left >= n;
+}
+
+fbp_status fbp_hdf5_check_virtual(hid_t data, const char *path, struct fbp_blob *files,
+                                  size_t missing[2])
+{
+    size_t n_files = 0, n_looked = 0;
+    const struct virtual_set all = {.path = path,
+                                    .n_looked = &n_looked,
+                                    .files = files,
+                                    .missing = missing,
+                                    .n_files = &n_files,
+                                    .most = SIZE_MAX};
+
+    return check_set(&all, data, 0);
+}
+
+fbp_status fbp_hdf5_check_block(hid_t data, const char *path, const hsize_t *first,
+                                const hsize_t *n, size_t most, bool *fits)
+{
+    size_t n_files = 0, n_looked = 0;
+    const struct virtual_set block = {.path = path,
+                                      .first = first,
+                                      .n = n,
+                                      .n_looked = &n_looked,
+                                      .n_files = &n_files,
+                                      .most = most};
+
+    FBP_TRY(check_set(&block, data, 0));
+    *fits = n_files <= most && (n_files == 0 || can_open(n_files + SPARE_FILES));
+    return FBP_OK;
+}
+
+/* ---- unwritten samples */
+
+void fbp_hdf5_count_chunks(hid_t data, hid_t plist, size_t *missing, size_t *all)
+{
+    hsize_t n[H5S_MAX_RANK], chunk[H5S_MAX_RANK], there = 0;
+    const hid_t space = H5Dget_space(data);
+    const int rank = H5Sget_simple_extent_dims(space, n, NULL);
+    size_t count = 1;
+
+    if (H5Pget_layout(plist) == H5D_CHUNKED && rank > 0 &&
+        H5Pget_chunk(plist, H5S_MAX_RANK, chunk) == rank &&
+        H5Dget_num_chunks(data, space, &there) >= 0) {
+        for (int d = 0; d < rank; d++)
+            if (__builtin_mul_overflow(count, (n[d] + chunk[d] - 1) / chunk[d], &count))
+                count = 0;
+        *missing += there < count ? count - there : 0;
+        *all += count;
+    }
+    H5Sclose(space);
+}
+
+void fbp_hdf5_covered(hid_t plist, unsigned char *covered, size_t n)
+{
+    hsize_t lo[H5S_MAX_RANK], hi[H5S_MAX_RANK];
+    size_t count = 0;
+
+    H5Pget_virtual_count(plist, &count);
+    for (size_t i = 0; i < count; i++) {
+        const hid_t to = H5Pget_virtual_vspace(plist, i);
+        if (H5Sget_select_bounds(to, lo, hi) < 0) { /* it is not limited */
+            lo[0] = 0;
+            hi[0] = n - 1;
+        }
+        for (hsize_t z = lo[0]; z <= hi[0] && z < n; z++)
+            covered[z] = 1;
+        H5Sclose(to);
+    }
+}

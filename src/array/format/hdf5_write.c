@@ -1,0 +1,284 @@
+/*
+ * HDF5 files around the samples of a sink: the library drafts the file in memory without a sample
+ * (a hole is in their place), and the bytes before them are the header.  array/formats.c lists the
+ * format by hdf5.c.
+ */
+#include "array/format/hdf5.h"
+
+#include "array/file/bytes.h"
+#include "array/file/format.h"
+#include "array/file/outfile.h"
+#include "base/base.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A file that the library drafts in memory, without samples. */
+struct draft {
+    const char *path, *file, *data_set;
+    int fd;
+    char sketch[40]; /* its name for the library */
+    const struct fbp_array_info *info;
+};
+
+/* Room for all metadata: the samples come behind it. */
+enum { META_BYTES = 16384, MAX_HEADER = 1 << 20 };
+
+/* ---- the draft, in the process that enters the library */
+
+/* Put an attribute of n doubles; n 0: one scalar. */
+static bool put_doubles(hid_t data, const char *name, const double *v, hsize_t n)
+{
+    const hid_t space = n ? H5Screate_simple(1, &n, NULL) : H5Screate(H5S_SCALAR);
+    const hid_t a = H5Acreate2(data, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT);
+    const bool done = H5Awrite(a, H5T_NATIVE_DOUBLE, v) >= 0;
+
+    H5Aclose(a);
+    H5Sclose(space);
+    return done;
+}
+
+static bool put_text(hid_t data, const char *name, const char *text)
+{
+    const hid_t space = H5Screate(H5S_SCALAR), type = H5Tcopy(H5T_C_S1);
+
+    H5Tset_size(type, strlen(text) + 1);
+    const hid_t a = H5Acreate2(data, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    const bool done = H5Awrite(a, type, text) >= 0;
+    H5Aclose(a);
+    H5Tclose(type);
+    H5Sclose(space);
+    return done;
+}
+
+/* The stdio driver hides the system's reason, but leaves it in errno, among others that are none.
+ */
+static fbp_status not_made(const struct draft *w, const char *what)
+{
+    static const int reasons[] = {ENOSPC, EDQUOT, EIO, EFBIG, EMFILE, ENFILE, ENOMEM};
+    const int error = errno;
+    const char *remedy = "";
+    char why[200];
+
+    if (error == EMFILE || error == ENFILE)
+        remedy = ": close other programs, or raise the number of open files (ulimit -n)";
+    else if (error == ENOMEM || error == ENOSPC) /* the draft is in memory */
+        remedy = ": close other programs";
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (error == reasons[i])
+            return fbp_fail(error == ENOMEM ? FBP_ERR_NOMEM : FBP_ERR_IO, "%s: %s: %s%s", w->path,
+                            what, strerror(error), remedy);
+    fbp_hdf5_reason(why, sizeof why);
+    return fbp_fail(FBP_ERR_INVALID, "%s: %s%s", w->path, what,
+                    *why ? why : ": there may not be enough memory");
+}
+
+/* Create the data set, unwritten, and its attributes. */
+static hid_t create(hid_t file, const struct draft *w)
+{
+    const struct fbp_array_info *i = w->info;
+    const bool series = fbp_array_frames(i) > 1;
+    const hsize_t n[4] = {i->frames, fbp_frame_slices(i), i->n[1], i->n[0]};
+    const hid_t space = series ? H5Screate_simple(4, n, NULL) : H5Screate_simple(3, n + 1, NULL);
+    const hid_t how = H5Pcreate(H5P_DATASET_CREATE), links = H5Pcreate(H5P_LINK_CREATE);
+    const hid_t groups = H5Pcreate(H5P_GROUP_CREATE), type = fbp_hdf5_type(i->type);
+    bool given = true, done;
+    char path[1024];
+
+    /* Contiguous, at its place from the start, but not written. */
+    const bool placed = H5Pset_layout(how, H5D_CONTIGUOUS) >= 0 &&
+                        H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY) >= 0 &&
+                        H5Pset_fill_time(how, H5D_FILL_TIME_NEVER) >= 0;
+    /* The groups above the data set, without the times that the library would give to groups that
+     * it makes itself: the same volume is the same file. */
+    H5Pset_obj_track_times(groups, 0);
+    for (const char *slash = w->data_set; (slash = strchr(slash + 1, '/'));) {
+        const int length =
+            snprintf(path, sizeof path, "%.*s", (int)(slash - w->data_set), w->data_set);
+        if (length >= (int)sizeof path) /* made with its data set */
+            break;
+        const hid_t group = H5Gcreate2(file, path, H5P_DEFAULT, groups, H5P_DEFAULT);
+        if (group >= 0) /* "a//b" names one twice */
+            H5Gclose(group);
+    }
+    H5Pclose(groups);
+    H5Pset_obj_track_times(how, 0);
+    H5Pset_create_intermediate_group(links, 1);
+    const hid_t data =
+        placed ? H5Dcreate2(file, w->data_set, type, space, links, how, H5P_DEFAULT) : -1;
+    H5Pclose(links);
+    H5Pclose(how);
+    H5Sclose(space);
+    if (data < 0)
+        return data;
+
+    for (int k = 0; k < 3; k++)
+        given = given && i->spacing_mm[k] > 0 && isfinite(i->spacing_mm[k]) &&
+                isfinite(i->origin_mm[k]);
+    done = put_text(data, "row_order", "bottom-up") &&
+           put_text(data, "axes", series ? "frame:z:y:x" : "z:y:x");
+    if (given)
+        done = done && put_doubles(data, "voxel_mm", i->spacing_mm, 3) &&
+               put_doubles(data, "origin_mm", i->origin_mm, 3);
+    if (i->history[0])
+        done = done && put_text(data, "history", i->history);
+    if (i->scale != 0)
+        done = done && put_doubles(data, FBP_HDF5_SCALE, &i->scale, 0) &&
+               put_doubles(data, FBP_HDF5_OFFSET, &i->offset, 0);
+    if (i->unit[0])
+        done = done && put_text(data, "unit", i->unit);
+    return done ? data : -1;
+}
+
+static fbp_status build(const struct draft *w, haddr_t *offset)
+{
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS), how = H5Pcreate(H5P_FILE_CREATE);
+    char what[120];
+
+    snprintf(what, sizeof what, "the data set \"%.80s\" cannot be created", w->data_set);
+    errno = 0;
+    H5Pset_fapl_stdio(access); /* the usual driver resolves links, and the draft is one */
+    H5Pset_meta_block_size(access, META_BYTES);
+    H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
+    H5Pset_obj_track_times(how, 0); /* of the root group */
+    fbp_hdf5_no_locks(access);
+    const hid_t file = H5Fcreate(w->sketch, H5F_ACC_TRUNC, how, access);
+    if (file < 0) /* the library forgets its reason at the next call */
+        return not_made(w, what);
+    H5Pclose(access);
+    H5Pclose(how);
+    const hid_t data = create(file, w);
+    if (data < 0)
+        return not_made(w, what);
+    *offset = H5Dget_offset(data);
+    if (H5Dclose(data) < 0 || H5Fclose(file) < 0)
+        return not_made(w, "the HDF5 header cannot be written");
+    return FBP_OK;
+}
+
+/* Find what is lost when the file is replaced, "" if nothing is; unreadable objects are lost, too.
+ */
+static fbp_status find_others(const struct draft *w, char *lost, size_t n)
+{
+    struct fbp_hdf5_list list;
+    hid_t file = -1;
+
+    lost[0] = '\0';
+    FBP_TRY(fbp_hdf5_open(w->file, w->path, &file));
+    FBP_TRY(fbp_hdf5_list(file, w->file, &list));
+    for (size_t i = 0; !*lost && i < list.n; i++)
+        if (strcmp(list.entries[i].path + 1, w->data_set + strspn(w->data_set, "/")) != 0)
+            snprintf(lost, n, "%s", list.entries[i].path);
+    const char *end = strstr(list.unread, " cannot be opened");
+    if (!*lost && end)
+        snprintf(lost, n, "%.*s, which cannot be opened", (int)(end - list.unread), list.unread);
+    return FBP_OK;
+}
+
+/* Refuse to replace a file with other data sets, or with the mark of HDF5, at 0 or behind a user
+ * block, but contents that the library cannot read.  Other files are replaced. */
+static fbp_status spare_others(const struct draft *w)
+{
+    unsigned char head[8];
+    bool there, is_hdf5 = false;
+    char lost[400];
+    uint64_t size = 0;
+    int fd;
+
+    FBP_TRY(fbp_is_there(w->file, &there));
+    if (!there)
+        return FBP_OK;
+    fbp_status st = find_others(w, lost, sizeof lost);
+    if (st == FBP_ERR_NOMEM || st == FBP_ERR_IO || fbp_hdf5_system_failed())
+        return st; /* there may be others */
+    if (st != FBP_OK) {
+        fbp_message_clear();
+        FBP_TRY(fbp_open_file(w->file, &fd, &size));
+        st = FBP_OK;
+        for (uint64_t at = 0; st == FBP_OK && !is_hdf5 && at + sizeof head <= size;
+             at = at ? 2 * at : 512) {
+            st = fbp_read_at(fd, w->path, at, head, sizeof head);
+            is_hdf5 = st == FBP_OK && fbp_hdf5_detect(w->file, head, sizeof head);
+        }
+        close(fd);
+        FBP_TRY(st);
+        snprintf(lost, sizeof lost, "%s", is_hdf5 ? "data sets that cannot be read" : "");
+    }
+    if (!*lost)
+        return FBP_OK; /* the child ends behind this, and closes and frees everything */
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: this output would replace the whole file, which %s%s: choose another "
+                    "file, or remove that one first",
+                    w->path, is_hdf5 ? "may hold " : "also holds ", lost);
+}
+
+/* In a child: make the file without its samples; the reply is the bytes before them. */
+static fbp_status make_header(void *arg, struct fbp_blob *reply)
+{
+    const struct draft *w = arg;
+    const size_t bytes =
+        w->info->n[0] * w->info->n[1] * w->info->n[2] * fbp_type_size(w->info->type);
+    haddr_t at = HADDR_UNDEF;
+    void *header = NULL;
+    struct stat is;
+
+    fbp_status st = build(w, &at);
+    if (st != FBP_OK) {
+        fbp_hdf5_leave_open();
+        if (ftruncate(w->fd, (off_t)(META_BYTES + bytes)) < 0 && errno == EFBIG) {
+            fbp_message_clear(); /* files of this size have a message of their own */
+            return fbp_fail_write(w->file, EFBIG, META_BYTES + bytes);
+        }
+        return st;
+    }
+    if (fstat(w->fd, &is) < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: the HDF5 header is lost: %s", w->path, strerror(errno));
+    if (at == HADDR_UNDEF || at > MAX_HEADER || (uint64_t)is.st_size != at + bytes)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: this HDF5 library does not put the samples last: write .mha", w->path);
+    FBP_TRY(fbp_alloc(&header, at, "an HDF5 header"));
+    st = fbp_read_at(w->fd, w->path, 0, header, at);
+    if (st == FBP_OK)
+        st = fbp_blob_put(reply, header, at);
+    fbp_free(header);
+    FBP_TRY(st);
+    return spare_others(w);
+}
+
+/* ---- in this process */
+
+static fbp_status layout(const char *path, const struct fbp_array_info *info,
+                         uint64_t compressed_bytes, struct fbp_layout *out)
+{
+    const size_t n = fbp_member_output(path, FBP_HDF5_WRITTEN);
+    struct draft draft = {
+        .path = path, .data_set = path[n] && path[n + 1] ? path + n + 1 : "volume", .info = info};
+    struct fbp_blob reply = {0};
+
+    (void)compressed_bytes;
+    draft.file = out->data_path = fbp_format("%.*s", (int)n, path);
+    if (!draft.file)
+        return fbp_fail_nomem(n, "a path");
+    FBP_TRY(fbp_output_check(draft.file));
+    /* The memory of the draft has no name, and its hole takes no room: nothing of it is left. */
+    draft.fd = memfd_create("fbp", MFD_CLOEXEC);
+    if (draft.fd < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: no memory to draft its header: %s", path, strerror(errno));
+    snprintf(draft.sketch, sizeof draft.sketch, "/proc/self/fd/%d", draft.fd);
+    const fbp_status st = fbp_hdf5_contain(path, &fbp_hdf5_limits, make_header, &draft, &reply);
+    close(draft.fd);
+    FBP_TRY(st);
+    out->header = (char *)reply.bytes;
+    out->header_bytes = reply.n;
+    return FBP_OK;
+}
+
+const struct fbp_sink_format fbp_hdf5_files[] = {
+    {.extensions = FBP_HDF5_WRITTEN, .layout = layout, .frames = true}, {0}};

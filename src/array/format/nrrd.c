@@ -1,0 +1,873 @@
+/*
+ * NRRD, .nrrd (header and samples) and .nhdr (header, samples in other files): lines "field: value"
+ * behind the magic, "key:=value" and comments, up to an empty line.
+ * https://teem.sourceforge.net/nrrd/format.html  array/formats.c lists it.
+ */
+#include "array/file/bytes.h"
+#include "array/file/format.h"
+
+#include "base/base.h"
+#include "base/text.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Keys of our own, which other readers ignore: value = scale * number + offset. */
+#define SCALE   "fbp scale"
+#define OFFSET  "fbp offset"
+#define HISTORY "fbp history"
+
+enum { FIRST_READ = 1 << 14, MAX_HEADER = 1 << 22, MAX_AXES = 16 };
+
+/* The header as it stands; checked when it is complete. */
+struct header {
+    size_t dim;
+    size_t n_sizes, sizes[MAX_AXES];
+    size_t n_spacings, n_mins, n_units, n_space_units;
+    double spacings[MAX_AXES], mins[MAX_AXES];
+    double unit_mm[MAX_AXES], space_unit_mm[MAX_AXES]; /* NaN: not a length */
+    bool is_cell[MAX_AXES];                            /* samples fill cells */
+    bool is_place[MAX_AXES], is_time[MAX_AXES];        /* by their kinds */
+    size_t space_dim;
+    size_t n_steps;
+    double steps[MAX_AXES][3]; /* space directions; NaN: none */
+    bool has_origin;
+    double origin[3];
+    bool big_endian, has_endian, has_components;
+    char type[32], encoding[16];
+    long long line_skip, byte_skip;
+    char unit[16], history[256];
+    double scale, offset;
+    char data_file[1024]; /* as it stands; "": behind the header */
+    char *list;           /* lines behind "data file: LIST", inside the text; NULL: no list */
+    bool gzip;            /* from the encoding */
+};
+
+static bool detect(const char *path, const unsigned char *head, size_t n)
+{
+    (void)path;
+    return n >= 8 && memcmp(head, "NRRD", 4) == 0;
+}
+
+/* ---- values of fields */
+
+static const char *skip_blanks(const char *p)
+{
+    return p + strspn(p, " \t");
+}
+
+/* Parse up to `max` numbers separated by blanks; false if anything else stands there. */
+static bool numbers(const char *value, size_t max, double *out, size_t *n)
+{
+    *n = 0;
+    while (*value) {
+        char *end = NULL;
+        const double x = fbp_number(value, &end);
+        if (end == value || *n == max || (*end && !isblank((unsigned char)*end)))
+            return false;
+        out[(*n)++] = x;
+        value = skip_blanks(end);
+    }
+    return *n > 0;
+}
+
+static bool text(const char *value, char *out, size_t n)
+{
+    return snprintf(out, n, "%s", value) < (int)n;
+}
+
+/* Take the next word, or the text between quotes; false at the end or if it is damaged. */
+static bool next_word(const char **p, char *out, size_t size)
+{
+    const bool quoted = **p == '"';
+    const char *from = *p + quoted;
+    const size_t n = strcspn(from, quoted ? "\"" : " \t");
+
+    if (!**p || n >= size || (quoted && from[n] != '"'))
+        return false;
+    memcpy(out, from, n);
+    out[n] = '\0';
+    *p = skip_blanks(from + n + quoted);
+    return true;
+}
+
+/* Units in millimetres; an unknown one is taken as mm, NaN: not a length. */
+static bool units(const char *value, double out[MAX_AXES], size_t *n)
+{
+    static const struct {
+        const char *name;
+        double mm;
+    } table[] = {
+        {"", 1},           {"mm", 1},           {"millimeter", 1}, {"millimeters", 1},
+        {"m", 1e3},        {"cm", 10},          {"um", 1e-3},      {"micron", 1e-3},
+        {"microns", 1e-3}, {"\xc2\xb5m", 1e-3}, {"nm", 1e-6},      {"\xce\xbcm", 1e-3},
+        {"???", 1},
+    };
+    char word[64];
+
+    for (*n = 0; *value; (*n)++) {
+        if (*n == MAX_AXES || !next_word(&value, word, sizeof word))
+            return false;
+        out[*n] = NAN;
+        for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+            if (strcmp(word, table[i].name) == 0)
+                out[*n] = table[i].mm;
+    }
+    return *n > 0;
+}
+
+static bool is_one_of(const char *word, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcasecmp(word, list[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Axes that count places, times or views; others count the components of an element. */
+static bool kinds(const char *value, struct header *h)
+{
+    static const char *const plain[] = {"domain", "space", "time",  "list",  "stub",
+                                        "none",   "???",   "point", "scalar"};
+    char word[64];
+
+    for (size_t n = 0; *value; n++) {
+        if (n == MAX_AXES || !next_word(&value, word, sizeof word))
+            return false;
+        h->has_components |= !is_one_of(word, plain, sizeof plain / sizeof *plain);
+        h->is_place[n] |= is_one_of(word, plain, 2);
+        h->is_time[n] |= is_one_of(word, plain + 2, 2);
+    }
+    return true;
+}
+
+/* Parse "(x,y,z)" of up to three numbers: as many as the space has dimensions. */
+static bool vector(const char **p, struct header *h, double out[3])
+{
+    const char *q = *p;
+    size_t n = 0;
+
+    if (*q != '(')
+        return false;
+    memset(out, 0, 3 * sizeof *out);
+    while (n < 3 && *q != ')') {
+        char *end = NULL;
+        q = skip_blanks(q + 1);
+        out[n++] = fbp_number(q, &end);
+        if (end == q)
+            return false;
+        q = skip_blanks(end);
+        if (*q != ',' && *q != ')')
+            return false;
+    }
+    if (*q != ')')
+        return false;
+    *p = skip_blanks(q + 1);
+    if (h->space_dim == 0)
+        h->space_dim = n;
+    return h->space_dim == n;
+}
+
+static bool directions(const char *value, struct header *h)
+{
+    for (h->n_steps = 0; *value; h->n_steps++) {
+        double *step = h->steps[h->n_steps];
+        if (h->n_steps == MAX_AXES)
+            return false;
+        if (strncasecmp(value, "none", 4) == 0) {
+            step[0] = step[1] = step[2] = NAN;
+            value = skip_blanks(value + 4);
+        } else if (!vector(&value, h, step)) {
+            return false;
+        }
+    }
+    return h->n_steps > 0;
+}
+
+/* Take one field; unknown ones are ignored.  key: in lower case, without blanks. */
+static bool set(struct header *h, const char *key, const char *value)
+{
+    char word[64];
+    size_t n = 0;
+
+    if (strcmp(key, "dimension") == 0)
+        return fbp_parse_sizes(value, 1, &h->dim, &n) && h->dim > 0;
+    if (strcmp(key, "sizes") == 0)
+        return fbp_parse_sizes(value, MAX_AXES, h->sizes, &h->n_sizes);
+    if (strcmp(key, "type") == 0)
+        return text(value, h->type, sizeof h->type);
+    if (strcmp(key, "encoding") == 0)
+        return text(value, h->encoding, sizeof h->encoding);
+    if (strcmp(key, "endian") == 0) {
+        h->big_endian = strcasecmp(value, "big") == 0;
+        h->has_endian = h->big_endian || strcasecmp(value, "little") == 0;
+        return h->has_endian;
+    }
+    if (strcmp(key, "spacings") == 0)
+        return numbers(value, MAX_AXES, h->spacings, &h->n_spacings);
+    if (strcmp(key, "axismins") == 0)
+        return numbers(value, MAX_AXES, h->mins, &h->n_mins);
+    if (strcmp(key, "units") == 0)
+        return units(value, h->unit_mm, &h->n_units);
+    if (strcmp(key, "spaceunits") == 0)
+        return units(value, h->space_unit_mm, &h->n_space_units);
+    if (strcmp(key, "centers") == 0 || strcmp(key, "centerings") == 0) {
+        for (; *value; n++) {
+            if (n == MAX_AXES || !next_word(&value, word, sizeof word))
+                return false;
+            h->is_cell[n] = strcmp(word, "cell") == 0;
+        }
+        return true;
+    }
+    if (strcmp(key, "kinds") == 0)
+        return kinds(value, h);
+    if (strcmp(key, "space") == 0 || strcmp(key, "spacedimension") == 0) {
+        long long dim = 3; /* a named space; a fourth axis, time, is in no array here */
+        if (key[5] ? !fbp_parse_integer(value, &dim) || dim < 1 || dim > 3
+                   : strcasestr(value, "time") != NULL)
+            return false;
+        if (h->space_dim == 0)
+            h->space_dim = (size_t)dim;
+        return h->space_dim == (size_t)dim;
+    }
+    if (strcmp(key, "spacedirections") == 0)
+        return directions(value, h);
+    if (strcmp(key, "spaceorigin") == 0) {
+        h->has_origin = vector(&value, h, h->origin) && !*value;
+        return h->has_origin;
+    }
+    if (strcmp(key, "lineskip") == 0)
+        return fbp_parse_integer(value, &h->line_skip) && h->line_skip >= 0;
+    if (strcmp(key, "byteskip") == 0)
+        return fbp_parse_integer(value, &h->byte_skip) && h->byte_skip >= -1;
+    if (strcmp(key, "datafile") == 0)
+        return *value && text(value, h->data_file, sizeof h->data_file);
+    if (strcmp(key, "sampleunits") == 0 && (!next_word(&value, h->unit, sizeof h->unit) || *value))
+        h->unit[0] = '\0'; /* a long one is not ours */
+    return true;
+}
+
+/* Parse all[n], which starts with the magic and ends with the header; it is cut up, and h->list
+ * points into it. */
+static fbp_status parse(const char *path, char *all, size_t n, struct header *h)
+{
+    for (char *line = all, *next; line < all + n; line = next) {
+        char *newline = memchr(line, '\n', (size_t)(all + n - line));
+        char key[64];
+        size_t length = 0, count = 0;
+        bool fine = true;
+
+        next = newline ? newline + 1 : all + n;
+        if (newline)
+            *newline = '\0';
+        for (size_t end = strlen(line); end > 0 && isspace((unsigned char)line[end - 1]);)
+            line[--end] = '\0';
+        if (line == all || *line == '#' || !*line) /* the first line is the magic */
+            continue;
+        const char *colon = strchr(line, ':');
+        if (!colon)
+            return fbp_fail(FBP_ERR_INVALID, "%s: NRRD header: no field in the line \"%.40s\"",
+                            path, line);
+        if (colon[1] == '=') { /* "key:=value" */
+            const char *value = colon + 2;
+            length = (size_t)(colon - line);
+            if (length == sizeof SCALE - 1 && strncmp(line, SCALE, length) == 0)
+                fine = numbers(value, 1, &h->scale, &count) && isfinite(h->scale);
+            else if (length == sizeof OFFSET - 1 && strncmp(line, OFFSET, length) == 0)
+                fine = numbers(value, 1, &h->offset, &count) && isfinite(h->offset);
+            else if (length == sizeof HISTORY - 1 && strncmp(line, HISTORY, length) == 0)
+                snprintf(h->history, sizeof h->history, "%.255s", value);
+            if (!fine)
+                return fbp_fail(FBP_ERR_INVALID,
+                                "%s: NRRD header: \"%.80s\" is damaged: correct it", path, line);
+            continue;
+        }
+        if (colon - line >= (long)sizeof key) /* longer than any known field */
+            continue;
+        for (const char *c = line; c < colon; c++) /* names with and without blanks are the same */
+            if (!isspace((unsigned char)*c))
+                key[length++] = (char)tolower((unsigned char)*c);
+        key[length] = '\0';
+        const char *value = skip_blanks(colon + 1);
+        if (!set(h, key, value))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: NRRD header: \"%.40s: %.80s\" is not supported or damaged: "
+                            "correct it",
+                            path, key, value);
+        if (strncmp(h->data_file, "LIST", 4) == 0 && strchr(" \t", h->data_file[4])) {
+            h->list = next;
+            return FBP_OK;
+        }
+    }
+    return FBP_OK;
+}
+
+/* ---- the samples in one file */
+
+/* Place the samples of src, whose header is read and whose fd is at the file that holds them, at or
+ * behind byte `at`: set src->offset, or read through zlib. */
+static fbp_status place_samples(struct fbp_source *src, const struct header *h, uint64_t at)
+{
+    const uint64_t size = fbp_file_bytes(src->fd);
+    uint64_t bytes = 0;
+    char chunk[4096];
+
+    if (src->growing && h->gzip)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: its samples are compressed: a compressed file cannot be followed "
+                        "while it grows: write it with encoding: raw",
+                        src->path);
+    if (src->growing && h->byte_skip == -1)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: NRRD header: byte skip: -1 counts from the end: such a file cannot be "
+                        "followed while it grows: give the number of bytes",
+                        src->path);
+    FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
+    for (long long lines = h->line_skip; lines > 0;) {
+        const size_t n = size - at < sizeof chunk ? (size_t)(size - at) : sizeof chunk;
+        if (n == 0)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: the file ends within the lines that are to be skipped: correct "
+                            "\"line skip\"",
+                            src->path);
+        FBP_TRY(fbp_read_at(src->fd, src->path, at, chunk, n));
+        const char *p = chunk;
+        while (lines > 0 && (p = memchr(p, '\n', n - (size_t)(p - chunk)))) {
+            p++;
+            lines--;
+        }
+        at += p ? (size_t)(p - chunk) : n;
+    }
+    src->offset = at;
+    if (h->gzip) {
+        FBP_TRY(fbp_inflate_check(src, 0, size, (uint64_t)h->byte_skip, bytes));
+        return fbp_inflate_open(src, (uint64_t)h->byte_skip, bytes);
+    }
+    if (h->byte_skip == -1) /* the file's last bytes, but not the header's */
+        src->offset = size >= bytes && size - bytes > at ? size - bytes : at;
+    else
+        src->offset += (uint64_t)h->byte_skip;
+    if (!src->growing && (size < bytes || src->offset > size - bytes))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the file has %llu bytes, but the header asks for %llu of samples from "
+                        "byte %llu on: it is truncated, copy it again",
+                        src->path, (unsigned long long)size, (unsigned long long)bytes,
+                        (unsigned long long)src->offset);
+    return FBP_OK;
+}
+
+/* ---- the samples in several files, by a list of names or a pattern with three numbers: each file
+ * holds one slice or, with a last number 3, several */
+
+/* "slice%03d.raw 1 100 1 2": file k has the number first + k * step. */
+struct pattern {
+    int n_prefix, width;
+    bool zeros;
+    const char *suffix;
+    int n_suffix;
+    long long first, last, step, slice_dim;
+};
+
+struct parts {
+    pthread_mutex_t lock; /* guards one, k */
+    struct header header;
+    char *base;  /* path of the header */
+    char *text;  /* the pattern, or the list */
+    char **name; /* [n] into text; NULL: a pattern */
+    struct pattern pattern;
+    size_t n;        /* number of files */
+    size_t n_slices; /* slices per file */
+    fbp_source *one; /* the file read last */
+    size_t k;        /* its number */
+};
+
+/* Take a number at the end of text[n], a blank before it; shortens n. */
+static bool last_number(const char *text, size_t *n, long long *out)
+{
+    size_t at = *n, digits;
+
+    while (at > 0 && isdigit((unsigned char)text[at - 1]))
+        at--;
+    digits = *n - at;
+    if (digits > 0 && at > 0 && text[at - 1] == '-')
+        at--;
+    if (digits == 0 || digits > 15 || at == 0 || !isblank((unsigned char)text[at - 1]))
+        return false;
+    *out = strtoll(text + at, NULL, 10);
+    while (at > 0 && isblank((unsigned char)text[at - 1]))
+        at--;
+    *n = at;
+    return true;
+}
+
+static bool parse_pattern(const char *text, struct pattern *out)
+{
+    long long v[4];
+    size_t n = strlen(text), count = 0;
+
+    *out = (struct pattern){0};
+    while (count < 4 && last_number(text, &n, &v[count]))
+        count++;
+    const char *percent = memchr(text, '%', n), *p = percent;
+    if (count < 3 || !percent)
+        return false;
+    out->zeros = *++p == '0';
+    for (; isdigit((unsigned char)*p) && out->width < 100; p++)
+        out->width = 10 * out->width + (*p - '0');
+    if (p >= text + n || !strchr("diu", *p) || out->width > 20)
+        return false;
+    out->n_prefix = (int)(percent - text);
+    out->suffix = p + 1;
+    out->n_suffix = (int)(text + n - out->suffix);
+    out->slice_dim = count == 4 ? v[0] : 0;
+    out->first = v[count - 1];
+    out->last = v[count - 2];
+    out->step = v[count - 3];
+    return true;
+}
+
+static fbp_status open_part(const struct fbp_source *src, size_t k, fbp_source **out)
+{
+    const struct parts *s = src->state;
+    const struct pattern *p = &s->pattern;
+    fbp_source *one = NULL;
+    char *name = NULL;
+    uint64_t size = 0;
+    fbp_status st;
+
+    FBP_TRY(fbp_calloc((void **)&one, 1, sizeof *one, "a source"));
+    one->fd = -1;
+    one->info = src->info;
+    one->info.n[2] = s->n_slices;
+    if (!s->name)
+        name = fbp_format(p->zeros ? "%.*s%0*lld%.*s" : "%.*s%*lld%.*s", p->n_prefix, s->text,
+                          p->width, p->first + (long long)k * p->step, p->n_suffix, p->suffix);
+    if (s->name || name)
+        one->path = fbp_path_join(s->base, name ? name : s->name[k]);
+    free(name);
+    if (!one->path) {
+        st = fbp_fail_nomem(strlen(src->path), "a path");
+        goto fail;
+    }
+    FBP_TRY_GOTO(fbp_open_file(one->path, &one->fd, &size));
+    FBP_TRY_GOTO(place_samples(one, &s->header, 0));
+    *out = one;
+    return FBP_OK;
+fail:
+    fbp_source_close(&one);
+    return st;
+}
+
+/* The file stays open, because its next rows are often requested next. */
+static fbp_status read_part(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
+{
+    struct parts *s = src->state;
+    const size_t k = slice / s->n_slices;
+    fbp_status st = FBP_OK;
+
+    pthread_mutex_lock(&s->lock);
+    if (s->one && s->k != k)
+        fbp_source_close(&s->one);
+    if (!s->one)
+        st = open_part(src, k, &s->one);
+    s->k = k;
+    if (st == FBP_OK)
+        st = fbp_source_read_as_is(s->one, slice % s->n_slices, 1, row0, n_rows, out);
+    pthread_mutex_unlock(&s->lock);
+    return st;
+}
+
+static void close_parts(fbp_source *src)
+{
+    struct parts *s = src->state;
+
+    fbp_source_close(&s->one);
+    pthread_mutex_destroy(&s->lock);
+    free(s->base);
+    free(s->text);
+    free(s->name);
+    free(s);
+    src->state = NULL;
+}
+
+/* Find the names of all files: from lines behind the header, up to an empty one, or the pattern. */
+static fbp_status take_names(const char *path, struct parts *s)
+{
+    const struct header *h = &s->header;
+    struct pattern *p = &s->pattern;
+    size_t n = 1, value = strlen(h->data_file);
+    long long slice_dim = 0;
+
+    s->text = fbp_strdup(h->list ? h->list : h->data_file);
+    if (!s->text)
+        return fbp_fail_nomem(value, "a list of names");
+    if (!h->list) {
+        (void)parse_pattern(s->text, p); /* it is one: open_samples() */
+        if (p->step == 0 || (p->step > 0) != (p->last >= p->first) ||
+            (p->last - p->first) % p->step != 0)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: NRRD header: data file: %s: steps of %lld do not lead from %lld "
+                            "to %lld: correct the numbers",
+                            path, h->data_file, p->step, p->first, p->last);
+        s->n = (size_t)((p->last - p->first) / p->step) + 1;
+        return FBP_OK;
+    }
+    for (const char *c = s->text; (c = strchr(c, '\n')); c++)
+        n++;
+    FBP_TRY(fbp_calloc((void **)&s->name, n, sizeof *s->name, "a list of names"));
+    for (char *line = s->text; line;) {
+        char *next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        line[strcspn(line, "\r")] = '\0';
+        if (!*line)
+            break;
+        s->name[s->n++] = line;
+        line = next;
+    }
+    if (last_number(h->data_file, &value, &slice_dim))
+        p->slice_dim = slice_dim;
+    return FBP_OK;
+}
+
+/* The header is read; all files must be there and have their samples. */
+static fbp_status open_parts(struct fbp_source *src, const struct header *h)
+{
+    const long long dim = (long long)h->dim;
+    const size_t n_slices = src->info.n[2];
+    struct parts *s = NULL;
+
+    if (src->growing)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: its samples are in several files: they cannot be followed while they "
+                        "come: name them in the scan file, as a pattern",
+                        src->path);
+    FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a list of files"));
+    pthread_mutex_init(&s->lock, NULL);
+    src->state = s;
+    src->close = close_parts;
+    src->read = read_part;
+    src->in_order = h->gzip;
+    s->header = *h;
+    s->base = fbp_strdup(src->path);
+    if (!s->base)
+        return fbp_fail_nomem(strlen(src->path), "a path");
+    FBP_TRY(take_names(src->path, s));
+    s->header.list = NULL; /* the caller's text */
+
+    const long long slice_dim = s->pattern.slice_dim ? s->pattern.slice_dim : dim - 1;
+    if (slice_dim < 2 || slice_dim > dim)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: NRRD header: files of %lld axes each are not supported: a slice or "
+                        "several in each file are needed",
+                        src->path, slice_dim);
+    if (s->n == 0 || n_slices % s->n != 0 || (slice_dim < dim && s->n != n_slices))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: NRRD header: %zu files cannot hold %zu slices, the same number each: "
+                        "correct \"data file\" or \"sizes\"",
+                        src->path, s->n, n_slices);
+    s->n_slices = n_slices / s->n;
+    for (size_t k = 0; k < s->n; k++) {
+        fbp_source *one = NULL;
+        fbp_status st = open_part(src, k, &one);
+        if (st == FBP_OK)
+            st = fbp_inputs_add(&src->inputs, one->path);
+        fbp_source_close(&one);
+        FBP_TRY(fbp_fail_samples(src, st));
+    }
+    return FBP_OK;
+}
+
+/* ---- the array */
+
+static enum fbp_type element_type(const char *name)
+{
+    static const struct {
+        enum fbp_type type;
+        const char *const names[6];
+    } table[] = {
+        {FBP_I8, {"signed char", "int8", "int8_t"}},
+        {FBP_U8, {"uchar", "unsigned char", "uint8", "uint8_t"}},
+        {FBP_I16, {"short", "short int", "signed short", "signed short int", "int16", "int16_t"}},
+        {FBP_U16, {"ushort", "unsigned short", "unsigned short int", "uint16", "uint16_t"}},
+        {FBP_I32, {"int", "signed int", "int32", "int32_t"}},
+        {FBP_U32, {"uint", "unsigned int", "uint32", "uint32_t"}},
+        {FBP_F32, {"float"}},
+        {FBP_F64, {"double"}},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        for (size_t k = 0; k < 6 && table[i].names[k]; k++)
+            if (strcasecmp(name, table[i].names[k]) == 0)
+                return table[i].type;
+    return FBP_TYPE_NONE;
+}
+
+static fbp_status check_header(const char *path, struct header *h)
+{
+    const enum fbp_type type = element_type(h->type);
+    const bool has_steps = h->n_steps == 4;
+
+    /* The last of four axes must count times, and the first three places. */
+    bool series = h->is_time[3] || (has_steps && isnan(h->steps[3][0]) && !h->is_place[3]);
+    for (size_t i = 0; i < 3; i++)
+        series = series && !h->is_time[i] && !(has_steps && isnan(h->steps[i][0]));
+
+    if (h->n_sizes == 0 || h->n_sizes != h->dim)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: NRRD header: dimension: %zu with %zu sizes: the file is damaged", path,
+                        h->dim, h->n_sizes);
+    if (h->dim < 2 || h->dim > 4 || h->has_components)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: NRRD of %zu axes%s: two or three axes of single values are needed, or "
+                        "four of a series: save one component by itself",
+                        path, h->dim, h->has_components ? ", one of them of components" : "");
+    if (h->dim == 4 && !series)
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "%s: NRRD of four axes, and the last is not told to be times (\"kinds: "
+            "domain domain domain time\"): save one volume, or one component, by itself",
+            path);
+    if (h->n_steps && h->n_steps != h->dim)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: NRRD header: %zu space directions for %zu axes: correct the header",
+                        path, h->n_steps, h->dim);
+    if ((h->n_spacings && h->n_spacings != h->dim) || (h->n_mins && h->n_mins != h->dim))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: NRRD header: %zu spacings and %zu axis mins for %zu axes: correct the "
+                        "header",
+                        path, h->n_spacings, h->n_mins, h->dim);
+    if (type == FBP_TYPE_NONE)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: NRRD header: type: \"%s\" is not supported: save it as int8 to int32, "
+                        "uint8 to uint32, float or double",
+                        path, h->type);
+    h->gzip = strcasecmp(h->encoding, "gzip") == 0 || strcasecmp(h->encoding, "gz") == 0;
+    if (!h->gzip && strcasecmp(h->encoding, "raw") != 0)
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "%s: NRRD header: encoding: \"%s\" is not supported: save it as raw or gzip", path,
+            h->encoding);
+    if (!h->has_endian && fbp_type_size(type) > 1)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: NRRD header: endian is missing: add \"endian: little\" or \"endian: "
+                        "big\"",
+                        path);
+    if (h->gzip && h->byte_skip == -1)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: NRRD header: byte skip: -1 is for encoding: raw: give the number of "
+                        "bytes",
+                        path);
+    return FBP_OK;
+}
+
+/* Set spacing and origin from the space directions, or from the spacings; nothing if an axis has no
+ * direction or a unit that is no length.  Axes without a unit are in mm. */
+static fbp_status take_place(struct fbp_source *src, const struct header *h)
+{
+    const size_t n = h->dim < 3 ? h->dim : 3; /* axes but that of times */
+    double step[3][3] = {{0}}, origin[3] = {0};
+
+    if (h->n_steps) {
+        for (size_t c = 0; c < h->space_dim; c++) {
+            const double mm = c < h->n_space_units ? h->space_unit_mm[c] : 1;
+            origin[c] = mm * h->origin[c];
+            for (size_t i = 0; i < n; i++)
+                step[i][c] = mm * h->steps[i][c];
+            if (isnan(mm))
+                return FBP_OK;
+        }
+        for (size_t i = 0; i < n; i++)
+            if (isnan(step[i][0]))
+                return FBP_OK;
+        return fbp_axes_take(src, n, (const double(*)[3])step, origin);
+    }
+    if (!h->n_spacings)
+        return FBP_OK;
+    for (size_t i = 0; i < n; i++) {
+        const double mm = i < h->n_units ? h->unit_mm[i] : 1;
+        step[i][i] = mm * h->spacings[i];
+        if (isnan(step[i][i]))
+            return FBP_OK;
+        if (step[i][i] <= 0)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: NRRD header: spacing %g is not positive: correct the header",
+                            src->path, h->spacings[i]);
+        if (h->n_mins && !isnan(h->mins[i]))
+            origin[i] = mm * (h->mins[i] + (h->is_cell[i] ? h->spacings[i] / 2 : 0));
+        else if (h->has_origin && i < h->space_dim)
+            origin[i] = mm * h->origin[i];
+    }
+    return fbp_axes_take(src, n, (const double(*)[3])step, origin);
+}
+
+/* Read the header, malloc'ed; *closed: an empty line ends it, and samples may follow. */
+static fbp_status read_header(const struct fbp_source *src, char **out, size_t *n, bool *closed)
+{
+    const size_t size = (size_t)fbp_file_bytes(src->fd);
+
+    for (size_t most = FIRST_READ;; most *= 8) {
+        const size_t has = size < most ? size : most;
+        free(*out);
+        *out = NULL;
+        FBP_TRY(fbp_calloc((void **)out, has + 1, 1, "an NRRD header"));
+        FBP_TRY(fbp_read_at(src->fd, src->path, 0, *out, has));
+        for (const char *p = *out, *end = *out + has; (p = memchr(p, '\n', (size_t)(end - p)));) {
+            const size_t left = (size_t)(end - ++p);
+            const bool crlf = left >= 2 && p[0] == '\r' && p[1] == '\n';
+            *closed = crlf || (left >= 1 && p[0] == '\n');
+            *n = (size_t)(p - *out) + (crlf ? 2 : 1);
+            if (*closed)
+                return FBP_OK;
+        }
+        *n = has;
+        if (has == size)
+            return FBP_OK;
+        if (most >= MAX_HEADER)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: NRRD header: no empty line ends it: the file is damaged",
+                            src->path);
+    }
+}
+
+/* Find the samples behind the header of n bytes, or in the files that `data file` names. */
+static fbp_status open_samples(struct fbp_source *src, const struct header *h, size_t n,
+                               bool closed)
+{
+    struct pattern pattern;
+    uint64_t size = 0;
+
+    if (h->list || parse_pattern(h->data_file, &pattern))
+        return open_parts(src, h);
+    if (h->data_file[0]) {
+        char *path = fbp_path_join(src->path, h->data_file);
+        if (!path)
+            return fbp_fail_nomem(strlen(h->data_file), "a path");
+        const fbp_status st = fbp_source_use_file(src, path, &size);
+        free(path);
+        FBP_TRY(st);
+        return place_samples(src, h, 0);
+    }
+    if (!closed)
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: NRRD header: neither an empty line before samples nor a \"data file\": "
+            "the file is truncated, copy it again",
+            src->path);
+    return place_samples(src, h, n);
+}
+
+static fbp_status open_nrrd(struct fbp_source *src)
+{
+    struct fbp_array_info *info = &src->info;
+    struct header *h = NULL;
+    uint64_t bytes = 0;
+    char *text = NULL;
+    bool closed = false;
+    fbp_status st;
+    size_t n = 0;
+
+    FBP_TRY(fbp_calloc((void **)&h, 1, sizeof *h, "an NRRD header"));
+    FBP_TRY_GOTO(read_header(src, &text, &n, &closed));
+    if (n < 8 || memcmp(text, "NRRD", 4) != 0)
+        FBP_TRY_GOTO(
+            fbp_fail(FBP_ERR_INVALID, "%s: not an NRRD file, whatever its name says", src->path));
+    FBP_TRY_GOTO(parse(src->path, text, n, h));
+    FBP_TRY_GOTO(check_header(src->path, h));
+    for (size_t i = 0; i < 3; i++) {
+        info->n[i] = i < h->dim ? h->sizes[i] : 1;
+        info->spacing_mm[i] = 1;
+    }
+    if (h->dim == 4)
+        FBP_TRY_GOTO(fbp_frames_take(src->path, info, h->sizes[3]));
+    info->type = element_type(h->type);
+    info->big_endian = h->big_endian;
+    memcpy(info->unit, h->unit, sizeof h->unit);
+    memcpy(info->history, h->history, sizeof h->history);
+    info->scale = h->scale;
+    info->offset = h->scale != 0 ? h->offset : 0;
+    FBP_TRY_GOTO(fbp_array_bytes(src->path, info, &bytes));
+    FBP_TRY_GOTO(take_place(src, h));
+    snprintf(info->format, sizeof info->format, h->data_file[0] ? "nhdr" : "nrrd");
+    st = open_samples(src, h, n, closed);
+fail:
+    free(text);
+    free(h);
+    return st;
+}
+
+/* ---- writing */
+
+static fbp_status write_header(const char *path, const struct fbp_array_info *info, bool compressed,
+                               const char *data_file, char **out)
+{
+    const bool series = fbp_array_frames(info) > 1;
+    char place[480] = "", frames[32] = "", unit[40] = "", scale[160] = "", history[300] = "";
+    char s[3][32], o[3][32];
+    const char *type = info->type == FBP_U8    ? "uint8"
+                       : info->type == FBP_U16 ? "uint16"
+                       : info->type == FBP_F64 ? "double"
+                                               : "float";
+    bool given = false;
+
+    FBP_TRY(fbp_sink_spacing(path, info, &given));
+    for (int i = 0; i < 3; i++) {
+        fbp_number_text(s[i], info->spacing_mm[i]);
+        fbp_number_text(o[i], info->origin_mm[i]);
+    }
+    if (given) /* the coordinates are those of other formats */
+        snprintf(place, sizeof place,
+                 "space: left-posterior-superior\n"
+                 "space directions: (%s,0,0) (0,%s,0) (0,0,%s)%s\n"
+                 "space origin: (%s,%s,%s)\nspace units: \"mm\" \"mm\" \"mm\"\n",
+                 s[0], s[1], s[2], series ? " none" : "", o[0], o[1], o[2]);
+    if (info->unit[0])
+        snprintf(unit, sizeof unit, "sample units: \"%.15s\"\n", info->unit);
+    if (info->history[0])
+        snprintf(history, sizeof history, HISTORY ":=%s\n", info->history);
+    if (info->scale != 0)
+        snprintf(scale, sizeof scale, SCALE ":=%s\n" OFFSET ":=%s\n",
+                 fbp_number_text(s[0], info->scale), fbp_number_text(s[1], info->offset));
+    if (series)
+        snprintf(frames, sizeof frames, " %zu", info->frames);
+    *out = fbp_format("NRRD0004\ntype: %s\ndimension: %d\n%ssizes: %zu %zu %zu%s\n"
+                      "kinds: domain domain domain%s\nendian: little\nencoding: %s\n%s%s%s%s%s\n",
+                      type, series ? 4 : 3, place, info->n[0], info->n[1], fbp_frame_slices(info),
+                      frames, series ? " time" : "", compressed ? "gzip" : "raw", unit, scale,
+                      history, data_file ? "data file: " : "", data_file ? data_file : "");
+    return *out ? FBP_OK : fbp_fail_nomem(512, "an NRRD header");
+}
+
+static fbp_status layout(const char *path, const struct fbp_array_info *info,
+                         uint64_t compressed_bytes, struct fbp_layout *out)
+{
+    const bool compressed = compressed_bytes > 0;
+    const char *name;
+
+    if (fbp_has_extension(path, ".nhdr")) {
+        FBP_TRY(fbp_layout_pair(out, path, ".nhdr", compressed ? ".raw.gz" : ".raw", &name));
+        return write_header(path, info, compressed, name, &out->side_text);
+    }
+    FBP_TRY(write_header(path, info, compressed, NULL, &out->header));
+    out->header_bytes = strlen(out->header);
+    return fbp_layout_one(out, path);
+}
+
+static const struct fbp_sink_format files[] = {
+    {.extensions = ".nrrd", .layout = layout, .can_compress = true, .gzip = true, .frames = true},
+    {.extensions = ".nhdr", .layout = layout, .can_compress = true, .gzip = true, .frames = true},
+    {0},
+};
+
+const struct fbp_format fbp_format_nrrd = {
+    .name = "nrrd",
+    .title = "NRRD",
+    .extensions = ".nrrd .nhdr",
+    .detect = detect,
+    .open = open_nrrd,
+    .files = files,
+};

@@ -1,0 +1,410 @@
+/*
+ * PNG: one slice, greyscale of 1 to 16 bits.  Rows are decoded as they are requested; going back
+ * starts anew.  Slices of a sink and RGB pictures are written.  array/formats.c lists the format,
+ * picture/ calls fbp_png_write().
+ *
+ * libpng reports missing memory like a mistake in the file, and continues without what it can do
+ * without, such as a text: its allocations go through take(), which notes a failure.
+ */
+#include "array/format/png.h"
+
+#include "array/file/bytes.h"
+#include "array/file/format.h"
+#include "array/file/outfile.h"
+#include "base/base.h"
+
+#include <png.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TAIL_BYTES = 4096, MOST_SIDE = 1000000 /* libpng's own bound */, TEXT_BYTES = 1 << 20 };
+
+/* libpng's mem_ptr is a bool that becomes true, with a message, when memory was missing. */
+static png_voidp take(png_structp png, png_alloc_size_t n)
+{
+    bool *missing = png_get_mem_ptr(png);
+    void *p = malloc(n);
+
+    if (!p && missing)
+        *missing = fbp_fail_nomem(n, "a PNG file") != FBP_OK;
+    return p;
+}
+
+static void give_back(png_structp png, png_voidp p)
+{
+    (void)png;
+    free(p);
+}
+
+static void on_warning(png_structp png, png_const_charp text)
+{
+    (void)png;
+    (void)text;
+}
+
+/* ---- reading */
+
+struct decoder {
+    int fd;
+    const char *path;
+    uint64_t size, pos; /* of the file */
+    pthread_mutex_t lock;
+    png_structp png;
+    png_infop info;
+    size_t next;    /* row that comes next */
+    png_bytep skip; /* a row that is not requested */
+    bool no_memory;
+};
+
+static const unsigned char signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+
+static bool detect(const char *path, const unsigned char *head, size_t n)
+{
+    (void)path;
+    return n >= sizeof signature && memcmp(head, signature, sizeof signature) == 0;
+}
+
+/* libpng calls this instead of returning; it must not return either. */
+static void on_read_error(png_structp png, png_const_charp text)
+{
+    const struct decoder *d = png_get_error_ptr(png);
+
+    (void)fbp_fail(FBP_ERR_INVALID,
+                   "%s: cannot be read as PNG: %s: the file is damaged or truncated: copy it again",
+                   d->path, text);
+    png_longjmp(png, 1);
+}
+
+static void on_read(png_structp png, png_bytep out, png_size_t n)
+{
+    struct decoder *d = png_get_io_ptr(png);
+
+    if (n > d->size || d->pos > d->size - n ||
+        fbp_read_at(d->fd, d->path, d->pos, out, n) != FBP_OK)
+        png_error(png, "it ends early");
+    d->pos += n;
+}
+
+static void stop(struct decoder *d)
+{
+    png_destroy_read_struct(&d->png, &d->info, NULL);
+}
+
+/* Read the header.  No local is changed after setjmp, here and below. */
+static fbp_status start(struct decoder *d)
+{
+    stop(d);
+    d->pos = 0;
+    d->next = 0;
+    d->no_memory = false;
+    d->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, d, on_read_error, on_warning,
+                                      &d->no_memory, take, give_back);
+    d->info = d->png ? png_create_info_struct(d->png) : NULL;
+    if (!d->info)
+        return fbp_fail_nomem(0, "a PNG reader");
+    if (setjmp(png_jmpbuf(d->png)))
+        return d->no_memory ? FBP_ERR_NOMEM : FBP_ERR_INVALID;
+    png_set_user_limits(d->png, MOST_SIDE, MOST_SIDE);
+    /* A text may be packed. */
+    png_set_chunk_malloc_max(d->png, d->size < TEXT_BYTES ? TEXT_BYTES : (size_t)d->size);
+    png_set_read_fn(d->png, d, on_read);
+    png_read_info(d->png, d->info);
+    return d->no_memory ? FBP_ERR_NOMEM : FBP_OK;
+}
+
+static fbp_status start_rows(struct decoder *d)
+{
+    if (setjmp(png_jmpbuf(d->png)))
+        return d->no_memory ? FBP_ERR_NOMEM : FBP_ERR_INVALID;
+    if (png_get_bit_depth(d->png, d->info) == 16 && fbp_is_foreign(true))
+        png_set_swap(d->png);
+    if (png_get_bit_depth(d->png, d->info) < 8)
+        png_set_packing(d->png);
+    png_start_read_image(d->png);
+    return FBP_OK;
+}
+
+static fbp_status decode_row(struct decoder *d, png_bytep out)
+{
+    if (setjmp(png_jmpbuf(d->png)))
+        return d->no_memory ? FBP_ERR_NOMEM : FBP_ERR_INVALID;
+    png_read_row(d->png, out, NULL);
+    return FBP_OK;
+}
+
+static fbp_status read_png(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
+{
+    const size_t row_bytes = src->info.n[0] * fbp_type_size(src->info.type);
+    struct decoder *d = src->state;
+    fbp_status st = FBP_OK;
+
+    (void)slice;
+    pthread_mutex_lock(&d->lock);
+    if (!d->png || d->next > row0) {
+        st = start(d);
+        if (st == FBP_OK)
+            st = start_rows(d);
+    }
+    while (st == FBP_OK && d->next < row0 + n_rows) {
+        const size_t y = d->next;
+        st = decode_row(d, y < row0 ? d->skip : (png_bytep)out + (y - row0) * row_bytes);
+        d->next += st == FBP_OK;
+    }
+    if (st != FBP_OK || d->next == src->info.n[1])
+        stop(d); /* its memory is not needed until reading starts again */
+    pthread_mutex_unlock(&d->lock);
+    return st;
+}
+
+static void close_png(fbp_source *src)
+{
+    struct decoder *d = src->state;
+
+    stop(d);
+    pthread_mutex_destroy(&d->lock);
+    fbp_free(d->skip);
+    free(d);
+}
+
+/* Check the parts of the file that libpng trusts.  It makes room for a chunk before it finds that
+ * the file ends: the chunks in front of the samples, which it holds whole, must be there. */
+static fbp_status check_chunks(const struct decoder *d)
+{
+    unsigned char head[8]; /* length and name; a checksum follows the contents */
+
+    for (uint64_t at = sizeof signature;;) {
+        FBP_TRY(fbp_read_at(d->fd, d->path, at, head, sizeof head));
+        const uint32_t n = png_get_uint_32(head);
+        if (memcmp(head + 4, "IDAT", 4) == 0)
+            return FBP_OK;
+        at += sizeof head + (uint64_t)n + 4;
+        if (at > d->size)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: PNG: a part of %u bytes reaches behind the end of the file: it "
+                            "is truncated or damaged: copy it again",
+                            d->path, n);
+    }
+}
+
+/* The last chunk must be there, and the rest must be able to hold the rows, each with a byte for
+ * its filter. */
+static fbp_status check_end(const fbp_source *src, const struct decoder *d)
+{
+    static const char end[] = "IEND\xae\x42\x60\x82";
+    const size_t n = d->size < TAIL_BYTES ? (size_t)d->size : TAIL_BYTES;
+    char tail[TAIL_BYTES];
+    const uint64_t row = 1 + (uint64_t)png_get_rowbytes(d->png, d->info);
+
+    FBP_TRY(fbp_read_at(d->fd, d->path, d->size - n, tail, n));
+    if (!memmem(tail, n, end, sizeof end - 1) ||
+        row * src->info.n[1] / FBP_DEFLATE_AT_MOST > d->size) /* sides are below 2^20 */
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: PNG: its %llu bytes do not hold the %zu x %zu pixels of its header: "
+                        "the file is truncated or damaged: copy it again",
+                        src->path, (unsigned long long)d->size, src->info.n[0], src->info.n[1]);
+    return FBP_OK;
+}
+
+static fbp_status open_png(struct fbp_source *src)
+{
+    static const char grey[] = "save it as greyscale of 8 or 16 bits";
+    struct fbp_array_info *i = &src->info;
+    struct decoder *d = NULL;
+    const char *kind = NULL;
+    png_textp texts = NULL;
+    bool ours = false;
+    int n = 0;
+
+    if (src->growing)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: a PNG file cannot be followed while it grows: write one file a view",
+                        src->path);
+    FBP_TRY(fbp_calloc((void **)&d, 1, sizeof *d, "a PNG reader"));
+    pthread_mutex_init(&d->lock, NULL);
+    src->state = d;
+    src->close = close_png;
+    src->read = read_png;
+    src->in_order = true;
+    d->fd = src->fd;
+    d->path = src->path;
+    d->size = fbp_file_bytes(src->fd);
+    FBP_TRY(check_chunks(d));
+    FBP_TRY(start(d));
+
+    const int colour = png_get_color_type(d->png, d->info);
+    const bool interlaced = png_get_interlace_type(d->png, d->info) != PNG_INTERLACE_NONE;
+    if (colour == PNG_COLOR_TYPE_PALETTE)
+        kind = "coloured by a palette";
+    else if (colour == PNG_COLOR_TYPE_GRAY_ALPHA)
+        kind = "greyscale with transparency";
+    else if (colour != PNG_COLOR_TYPE_GRAY)
+        kind = "in colour";
+    if (kind || interlaced)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: PNG: is %s: %s", src->path,
+                        kind ? kind : "interlaced", kind ? grey : "save it without interlacing");
+    i->n[0] = png_get_image_width(d->png, d->info);
+    i->n[1] = png_get_image_height(d->png, d->info);
+    i->n[2] = 1;
+    i->type = png_get_bit_depth(d->png, d->info) == 16 ? FBP_U16 : FBP_U8;
+    i->row_order = FBP_ROWS_TOP_DOWN;
+    png_get_text(d->png, d->info, &texts, &n);
+    for (int k = 0; k < n && !ours; k++)
+        if (strcmp(texts[k].key, "Description") == 0 && texts[k].text)
+            FBP_TRY(fbp_described(texts[k].text, strlen(texts[k].text), false, i, &ours));
+    FBP_TRY(check_end(src, d));
+    stop(d);
+    return fbp_alloc((void **)&d->skip, i->n[0] * fbp_type_size(i->type), "a row");
+}
+
+/* ---- writing */
+
+struct image {
+    size_t n_columns, n_rows;
+    int channels;                       /* 1 (grey) or 3 (RGB) */
+    int bits;                           /* per channel: 8, or 16 in this machine's byte order */
+    bool quick;                         /* compress little: noise shrinks little at any level */
+    char *description;                  /* a text beside the pixels; NULL: none */
+    const uint8_t *pixels;              /* all rows, from the top; NULL: a slice */
+    const struct fbp_array_info *slice; /* a slice, whose values are converted row by row */
+    const float *values;
+    void *row; /* room for a row of the slice */
+    uint64_t *clipped;
+};
+
+/* libpng calls this instead of returning; it must not return either. */
+static void on_write_error(png_structp png, png_const_charp text)
+{
+    const struct fbp_piece *to = png_get_error_ptr(png);
+
+    (void)fbp_fail(FBP_ERR_IO, "%s: cannot write PNG: %s", to->path, text);
+    png_longjmp(png, 1);
+}
+
+static void on_write(png_structp png, png_bytep data, png_size_t n)
+{
+    if (fbp_piece_put(png_get_io_ptr(png), data, n) != FBP_OK)
+        png_error(png, "the file cannot be written");
+}
+
+static void on_flush(png_structp png)
+{
+    (void)png;
+}
+
+/* All calls that may jump: no local that is used behind is changed after setjmp. */
+static fbp_status write_all(png_structp png, png_infop info, struct fbp_piece *to,
+                            const struct image *m)
+{
+    char key[] = "Description";
+    png_text text = {.compression = PNG_TEXT_COMPRESSION_NONE, .key = key, .text = m->description};
+
+    if (setjmp(png_jmpbuf(png)))
+        return FBP_ERR_IO;
+    png_set_write_fn(png, to, on_write, on_flush);
+    png_set_IHDR(png, info, (png_uint_32)m->n_columns, (png_uint_32)m->n_rows, m->bits,
+                 m->channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    if (m->quick) {
+        png_set_compression_level(png, 1);
+        png_set_filter(png, 0, PNG_FILTER_SUB);
+    }
+    if (m->description)
+        png_set_text(png, info, &text, 1); /* copies it */
+    png_write_info(png, info);
+    if (m->bits == 16)
+        png_set_swap(png);
+    for (size_t y = 0; y < m->n_rows; y++) {
+        if (m->slice)
+            *m->clipped +=
+                fbp_from_float(m->slice, m->values + y * m->n_columns, m->n_columns, m->row);
+        png_write_row(png, m->slice ? m->row : m->pixels + y * m->n_columns * (size_t)m->channels);
+    }
+    png_write_end(png, NULL);
+    return FBP_OK;
+}
+
+static fbp_status put(struct fbp_piece *to, const struct image *image)
+{
+    bool no_memory = false;
+    png_structp png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, to, on_write_error,
+                                                on_warning, &no_memory, take, give_back);
+    png_infop info = png ? png_create_info_struct(png) : NULL;
+    fbp_status st =
+        info ? write_all(png, info, to, image) : fbp_fail_nomem(0, "a writer of PNG files");
+
+    if (no_memory)
+        st = FBP_ERR_NOMEM;
+    png_destroy_write_struct(&png, &info);
+    return st;
+}
+
+fbp_status fbp_png_write(const char *path, size_t n_columns, size_t n_rows, int channels,
+                         const uint8_t *pixels)
+{
+    const struct image image = {n_columns, n_rows, channels, .bits = 8, .pixels = pixels};
+    struct fbp_piece to = {0};
+    struct fbp_outfile out;
+    fbp_status st;
+
+    FBP_TRY_GOTO(fbp_outfile_open(&out, path));
+    FBP_TRY_GOTO(fbp_piece_open(&to, out.fd, path, 0));
+    FBP_TRY_GOTO(put(&to, &image));
+    FBP_TRY_GOTO(fbp_piece_flush(&to));
+    st = fbp_outfile_finish(&out);
+fail:
+    fbp_piece_close(&to);
+    fbp_outfile_clear(&out);
+    return st;
+}
+
+static fbp_status encode(struct fbp_piece *p, const struct fbp_array_info *slice,
+                         const void *values, uint64_t *clipped)
+{
+    struct image image = {.n_columns = slice->n[0],
+                          .n_rows = slice->n[1],
+                          .channels = 1,
+                          .bits = slice->type == FBP_U16 ? 16 : 8,
+                          .quick = true,
+                          .description = fbp_describe(slice),
+                          .slice = slice,
+                          .values = values,
+                          .clipped = clipped};
+    fbp_status st;
+
+    if (!image.description) {
+        st = fbp_fail_nomem(0, "the description of a PNG file");
+        goto fail;
+    }
+    FBP_TRY_GOTO(fbp_alloc(&image.row, slice->n[0] * fbp_type_size(slice->type), "a row"));
+    st = put(p, &image);
+fail:
+    fbp_free(image.row);
+    free(image.description);
+    return st;
+}
+
+static fbp_status check(const char *path, const struct fbp_array_info *info)
+{
+    if (info->n[0] <= MOST_SIDE && info->n[1] <= MOST_SIDE)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID, "%s: %zu x %zu pixels are too many for PNG: write TIFF", path,
+                    info->n[0], info->n[1]);
+}
+
+static const struct fbp_slice_format slices = {
+    .extensions = ".png",
+    .encode = encode,
+    .check = check,
+    .integers_only = true,
+    .compressed = true,
+};
+
+const struct fbp_format fbp_format_png = {
+    .name = "png",
+    .title = "PNG",
+    .extensions = ".png",
+    .detect = detect,
+    .open = open_png,
+    .slices = &slices,
+};

@@ -1,0 +1,100 @@
+/** @file tiff.h  TIFF files through libtiff: handles (tiff_handle.c), pages and sources (tiff.c),
+ *  writing (tiff_write.c) (internal).
+ *
+ * A handle is used by one thread at a time; several read one file through one descriptor.
+ */
+#ifndef FBP_SRC_ARRAY_FORMAT_TIFF_H
+#define FBP_SRC_ARRAY_FORMAT_TIFF_H
+
+#include "array/file/format.h"
+
+#include <setjmp.h>
+#include <tiffio.h>
+
+/** Checked contents of a page's tags. */
+struct fbp_tiff_page {
+    uint32_t w, h;
+    enum fbp_type type;
+    bool top_down;
+    uint32_t band_rows; /**< rows of a strip or a tile; the last band may have fewer */
+    uint32_t n_bands;
+    uint32_t tile_w; /**< 0: strips */
+    bool plain;      /**< the samples lie in one run, not compressed */
+    uint64_t at;     /**< their first byte; if not plain, the page's directory */
+};
+
+enum { FBP_TIFF_MASK_BYTES = 1024 };
+
+/** A libtiff handle, its current page, and the band that was decoded last. */
+struct fbp_tiff {
+    TIFF *tif;
+    const char *path;
+    int fd;
+    uint64_t size, pos;           /**< of the file */
+    bool big_endian, big;         /**< big: BigTIFF */
+    uint64_t first;               /**< directory of page 0 */
+    uint64_t next_at;             /**< directory behind the masked one; 0: none */
+    uint64_t text_at, text_bytes; /**< page 0's description */
+    unsigned char mask[FBP_TIFF_MASK_BYTES];
+    uint64_t mask_at;
+    size_t mask_bytes; /**< bytes that libtiff sees there instead of the file's; 0: the file's */
+    char error[200];   /**< first error of libtiff */
+    jmp_buf *out;      /**< return point if libtiff has no memory; NULL: outside of libtiff */
+    bool abandoned;    /**< libtiff was left so: the handle is not used again */
+    fbp_status failed; /**< failure to read the file, with a message; or memory was missing */
+    uint64_t at;       /**< directory of `page` */
+    struct fbp_tiff_page page;
+    bool has_band;
+    uint32_t band;
+    void *samples, *tile; /**< [band_rows][w]; a tile */
+    size_t samples_bytes, tile_bytes;
+    struct fbp_tiff *next;
+};
+
+/** Open a handle on a file of `size` bytes that stays open; path is kept.  Page 0's directory is
+ *  read.  Free with fbp_tiff_close(). */
+fbp_status fbp_tiff_open(struct fbp_tiff **out, int fd, const char *path, uint64_t size);
+void fbp_tiff_close(struct fbp_tiff **t);
+
+/** Make the directory at `at`, or the next one, libtiff's current one. */
+fbp_status fbp_tiff_go_to(struct fbp_tiff *t, uint64_t at, const char *what);
+fbp_status fbp_tiff_go_on(struct fbp_tiff *t);
+
+/** malloc'ed description of page 0; NULL if there is none. */
+fbp_status fbp_tiff_text(const struct fbp_tiff *t, char **out);
+
+/** Check the current directory, number k, and describe it. */
+fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff_page *out);
+
+/** Read rows [row0, row0 + n) of the page whose directory lies at `at`, in native byte order. */
+fbp_status fbp_tiff_read(struct fbp_tiff *t, uint64_t at, size_t row0, size_t n, void *out);
+
+/*
+ * ImageJ's description of a stack: lines "key=value" behind "ImageJ=…", as ImageJ's FileSaver
+ * writes and tifffile, Bio-Formats and napari read it.  Lengths are in the description's unit;
+ * XResolution and YResolution count pixels per unit, whatever ResolutionUnit is.
+ */
+
+/** malloc'ed description of a volume: images, slices, unit, spacing, origin (in voxels), scale of
+ *  integers, and, as "fbp=…", the line of fbp_describe(), which other programs ignore.  NULL when
+ *  out of memory. */
+char *fbp_imagej_describe(const struct fbp_array_info *info);
+
+/** Number of slices in a description text[n]; 1 if it is none. */
+size_t fbp_imagej_slices(const char *text, size_t n);
+
+/**
+ * Fill *info, whose n and type are known, from a description text[n]: all of its line "fbp=…", else
+ * place, scale and unit by ImageJ's own keys.
+ *
+ * per_unit: XResolution and YResolution; 0: none
+ * is_one: it is such a description
+ * @return FBP_ERR_NOMEM
+ */
+fbp_status fbp_imagej_described(const char *text, size_t n, const double per_unit[2],
+                                struct fbp_array_info *info, bool *is_one);
+
+extern const struct fbp_sink_format fbp_tiff_files[];
+extern const struct fbp_slice_format fbp_tiff_slices;
+
+#endif /* FBP_SRC_ARRAY_FORMAT_TIFF_H */
