@@ -5,7 +5,7 @@
  * rms error of rows in float against double, relative to the rms of the result.  FBP_CPU chooses
  * the instructions of rows in float.
  */
-#include "backend/cpu/convolve.h"
+#include "backend/cpu/cpu.h"
 
 #include "base/system.h"
 #include "base/base.h"

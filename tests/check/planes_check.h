@@ -1,8 +1,9 @@
 /*
  * The kernel of plane integrals, every variant against a plain loop in double precision, on guarded
  * buffers: random, steep, axis-parallel and far views.  `--bench` prints updates a second; another
- * argument is the seed.  Of the type VALUE: PLANES, PLANES_FN and FIND are the kernel's, TOLERANCE
- * is what the sum of n views may be wrong by, and LOOSE how exactly u is known.
+ * argument is the seed.  Of the type VALUE: PLANES and PLANES_FN are the kernel's, TABLE its member
+ * of struct fbp_bp_dsp, TOLERANCE is what the sum of n views may be wrong by, and LOOSE how exactly
+ * u is known.
  */
 #include "base/system.h"
 #include "check/guarded.h"
@@ -210,9 +211,11 @@ static double bench(PLANES_FN *fn, enum fbp_interpolation how, int narrow)
 static int test_one(const char *level, unsigned flags, enum fbp_interpolation how, unsigned seed,
                     bool timed)
 {
-    PLANES_FN *fn = FIND(flags, how);
+    struct fbp_bp_dsp dsp;
     char name[40];
 
+    fbp_bp_dsp_init(&dsp, flags);
+    PLANES_FN *fn = dsp.TABLE[how];
     snprintf(name, sizeof name, "%s %s", level, fbp_interpolation_name(how));
     const int bad = check(fn, how, name, seed) | check_bits(fn, how, name);
     printf("%-16s %s", name, bad ? "FAIL" : "ok");

@@ -2,7 +2,7 @@
  * Every backprojection kernel variant against C, on guarded buffers: random, adversarial and edge
  * lines.  `--bench` prints updates a second of the same cases; another argument is the seed.
  */
-#include "backend/cpu/bp.h"
+#include "backend/cpu/simd.h"
 #include "base/system.h"
 #include "check/guarded.h"
 #include "check/levels.h"
@@ -76,7 +76,7 @@ static int check(fbp_bp_matrix_fn *fn, const char *name, unsigned seed)
 
         for (size_t i = 0; i < n; i++)
             ref.data[i] = out.data[i] = uniform(-1, 1);
-        fbp_bp_matrix_c(ref.data, x0, x1, v.origin, v.stride, &l);
+        fbp_bp_c.matrix[FBP_INTERPOLATION_LINEAR](ref.data, x0, x1, v.origin, v.stride, &l);
         fn(out.data, x0, x1, v.origin, v.stride, &l);
         for (size_t i = 0; i < n; i++) {
             const double d = fabs((double)ref.data[i] - (double)out.data[i]);
@@ -177,7 +177,7 @@ static int check_column(fbp_bp_column_fn *fn, const char *name, unsigned seed)
             align(&c[k], &m, nz, z_ref);
         for (size_t i = 0; i < z1 - z0; i++)
             ref.data[i] = out.data[i] = uniform(-1, 1);
-        fbp_bp_column_c(ref.data, z0, z1, z_ref, c, n, m.stride);
+        fbp_bp_c.column(ref.data, z0, z1, z_ref, c, n, m.stride);
         fn(out.data, z0, z1, z_ref, c, n, m.stride);
         for (size_t i = 0; i < z1 - z0; i++) {
             const double d = fabs((double)ref.data[i] - (double)out.data[i]);
@@ -245,12 +245,13 @@ static int test(const char *name, unsigned flags, unsigned seed, bool timed)
     struct fbp_bp_dsp dsp;
 
     fbp_bp_dsp_init(&dsp, flags);
-    const int bad = check(dsp.matrix, name, seed) | check_column(dsp.column, name, seed);
+    fbp_bp_matrix_fn *matrix = dsp.matrix[FBP_INTERPOLATION_LINEAR];
+    const int bad = check(matrix, name, seed) | check_column(dsp.column, name, seed);
     printf("%-8s %s", name, bad ? "FAIL" : "ok");
     if (timed)
         printf("  GUPS: matrix %.3f, column %.3f (dv 0.95), %.3f (1.1), %.3f (2.5), %.3f (rows are "
                "slices)",
-               bench(dsp.matrix), bench_column(dsp.column, 0.95f), bench_column(dsp.column, 1.1f),
+               bench(matrix), bench_column(dsp.column, 0.95f), bench_column(dsp.column, 1.1f),
                bench_column(dsp.column, 2.5f), bench_column(dsp.column, 1));
     putchar('\n');
     return bad;

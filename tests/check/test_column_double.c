@@ -2,7 +2,7 @@
  * Columns of pictures in double, every variant against a plain loop on guarded buffers.  `--bench`
  * prints updates a second; another argument is the seed.
  */
-#include "backend/cpu/column_double_bp.h"
+#include "backend/cpu/simd.h"
 #include "base/system.h"
 #include "check/guarded.h"
 #include "check/levels.h"
@@ -94,9 +94,11 @@ static double bench(fbp_bp_column_double_fn *fn)
 
 static int test(const char *name, unsigned flags, unsigned seed, bool timed)
 {
-    fbp_bp_column_double_fn *fn = fbp_bp_column_double_find(flags);
+    struct fbp_bp_dsp dsp;
     int bad = 0;
 
+    fbp_bp_dsp_init(&dsp, flags);
+    fbp_bp_column_double_fn *fn = dsp.column_double;
     srand(seed);
     for (int t = 0; t < 2000 && !bad; t++) {
         struct views v;

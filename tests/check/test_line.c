@@ -3,7 +3,7 @@
  * equal bit for bit, but for `convolve`, which fuses products and sums.  `--bench` prints samples
  * (taps) a second; another argument is the seed.
  */
-#include "backend/cpu/line.h"
+#include "backend/cpu/simd.h"
 #include "base/system.h"
 #include "check/levels.h"
 

@@ -24,24 +24,24 @@ static struct packed make_packed(size_t n_rows, size_t turns)
 {
     struct packed p = {.n_rows = n_rows, .turns = turns};
 
-    p.stride = (FBP_ORBIT_BELOW + n_rows + FBP_ORBIT_ABOVE) * turns;
+    p.stride = (FBP_ROT_BELOW + n_rows + FBP_ROT_ABOVE) * turns;
     p.memory = guarded(COLUMNS * p.stride);
     for (size_t c = 0; c < COLUMNS; c++)
-        for (size_t i = FBP_ORBIT_BELOW * turns; i < (FBP_ORBIT_BELOW + n_rows) * turns; i++)
+        for (size_t i = FBP_ROT_BELOW * turns; i < (FBP_ROT_BELOW + n_rows) * turns; i++)
             p.memory.data[c * p.stride + i] = uniform(-1, 1);
     return p;
 }
 
 /* Places on it: steep and flat, on and beside the rows; every third case wild. */
-static struct fbp_bp_orbit make_orbit(const struct packed *p, size_t n, int wild)
+static struct fbp_bp_rot make_orbit(const struct packed *p, size_t n, int wild)
 {
     const float nr = (float)p->n_rows, over = wild ? 3.0f : 0.2f, row = floorf(nr / 2);
-    struct fbp_bp_orbit o = {.v_lo = -1 - row, .v_hi = nr - row, .row = (int)row};
+    struct fbp_bp_rot o = {.v_lo = -1 - row, .v_hi = nr - row, .row = (int)row};
 
     for (size_t i = 0; i < p->turns; i++) {
         const float a = rand() % 8 == 0 ? 0 : uniform(0, 1), w2 = uniform(0.5f, 2);
         const size_t column = (size_t)rand() % (COLUMNS - 1);
-        o.left[i] = p->memory.data + column * p->stride + FBP_ORBIT_BELOW * p->turns;
+        o.left[i] = p->memory.data + column * p->stride + FBP_ROT_BELOW * p->turns;
         o.wl[i] = (1 - a) * w2;
         o.wr[i] = a * w2;
         o.dv[i] = rand() % 5 == 0 ? 1 : uniform(0.05f, 4);
@@ -52,11 +52,11 @@ static struct fbp_bp_orbit make_orbit(const struct packed *p, size_t n, int wild
     return o;
 }
 
-static int check_one(fbp_bp_orbit_fn *fn, fbp_bp_orbit_fn *c, size_t turns, int wild)
+static int check_one(fbp_bp_rot_fn *fn, fbp_bp_rot_fn *c, size_t turns, int wild)
 {
     const size_t n = 1 + (size_t)rand() % 200;
     const struct packed p = make_packed(1 + (size_t)rand() % 120, turns);
-    const struct fbp_bp_orbit o = make_orbit(&p, n, wild);
+    const struct fbp_bp_rot o = make_orbit(&p, n, wild);
     struct guarded ref = guarded(n * turns), out = guarded(n * turns), memory = p.memory;
     const float t0 = (float)(rand() % 300 - 150);
     /* A rounding of a coordinate of up to 1000 rows, over samples that differ by up to 2. */
@@ -98,16 +98,16 @@ static size_t turns_of(size_t k)
     return k == 0 ? 4 : 2;
 }
 
-static fbp_bp_orbit_fn *kernel_of(const struct fbp_orbit_dsp *dsp, size_t k)
+static fbp_bp_rot_fn *kernel_of(const struct fbp_bp_dsp *dsp, size_t k)
 {
     return k == 0 ? dsp->rot90 : dsp->rot180;
 }
 
-static int check(const struct fbp_orbit_dsp *dsp, size_t k, const char *level, unsigned seed)
+static int check(const struct fbp_bp_dsp *dsp, size_t k, const char *level, unsigned seed)
 {
     srand(seed);
     for (int t = 0; t < 2000; t++)
-        if (check_one(kernel_of(dsp, k), kernel_of(&fbp_orbit_c, k), turns_of(k), t % 3 == 0)) {
+        if (check_one(kernel_of(dsp, k), kernel_of(&fbp_bp_c, k), turns_of(k), t % 3 == 0)) {
             fprintf(stderr, "%s %s: differs from C, or by the split (seed %u, case %d)\n", level,
                     names[k], seed, t);
             return 1;
@@ -115,13 +115,13 @@ static int check(const struct fbp_orbit_dsp *dsp, size_t k, const char *level, u
     return 0;
 }
 
-static double bench(const struct fbp_orbit_dsp *dsp, size_t k, float dv)
+static double bench(const struct fbp_bp_dsp *dsp, size_t k, float dv)
 {
     enum { N = 256, REPEATS = 20000 };
     const size_t turns = turns_of(k);
     const struct packed p = make_packed((size_t)(dv * N) + 4, turns);
     struct guarded dst = guarded(N * turns), memory = p.memory;
-    struct fbp_bp_orbit o = make_orbit(&p, N, 0);
+    struct fbp_bp_rot o = make_orbit(&p, N, 0);
 
     for (size_t i = 0; i < turns; i++) {
         o.v0[i] = o.v_lo + 1.3f;
@@ -138,10 +138,10 @@ static double bench(const struct fbp_orbit_dsp *dsp, size_t k, float dv)
 
 static int test(const char *name, unsigned flags, unsigned seed, bool timed)
 {
-    struct fbp_orbit_dsp dsp;
+    struct fbp_bp_dsp dsp;
     int failed = 0;
 
-    fbp_orbit_dsp_init(&dsp, flags);
+    fbp_bp_dsp_init(&dsp, flags);
     for (size_t k = 0; k < N_KERNELS; k++) {
         const int bad = check(&dsp, k, name, seed);
         printf("%-8s %-8s %s", name, names[k], bad ? "FAIL" : "ok");

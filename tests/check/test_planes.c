@@ -1,9 +1,9 @@
-#include "backend/cpu/planes_bp.h"
+#include "backend/cpu/simd.h"
 
 #define VALUE     float
 #define PLANES    struct fbp_bp_planes
 #define PLANES_FN fbp_bp_planes_fn
-#define FIND      fbp_bp_planes_find
+#define TABLE     planes
 /* A few roundings of u < 16, on slopes of up to 2, and of the sum. */
 #define TOLERANCE(n) (4e-6 * sqrt((double)(n)) + 1e-6)
 #define LOOSE        1e-5

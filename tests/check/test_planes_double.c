@@ -1,9 +1,9 @@
-#include "backend/cpu/planes_double_bp.h"
+#include "backend/cpu/simd.h"
 
 #define VALUE     double
 #define PLANES    struct fbp_bp_planes_double
 #define PLANES_FN fbp_bp_planes_double_fn
-#define FIND      fbp_bp_planes_double_find
+#define TABLE     planes_double
 /* Views begin up to 1e5 samples away, which takes 1e-11 of u. */
 #define TOLERANCE(n) (2e-11 * sqrt((double)(n)))
 #define LOOSE        1e-10

@@ -123,7 +123,7 @@ static void the_last_device_fails_the_run(void **state)
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
     fbp_mock_plant = (struct fbp_mock_plant){.fail_command = {100}};
     assert_int_equal(run_plan(&scan, &p, out, &r), FBP_ERR_DEVICE);
-    assert_non_null(strstr(fbp_message(), "as a test wants"));
+    assert_non_null(strstr(fbp_message(), "as requested by a test"));
     fbp_mock_plant = (struct fbp_mock_plant){0};
     p.resume = 1;
     OK(run_plan(&scan, &p, out, &r));

@@ -151,7 +151,7 @@ static void a_device_fails(void **state)
                 continue;
             }
             assert_int_equal(st, FBP_ERR_DEVICE);
-            assert_non_null(strstr(fbp_message(), "fails, as a test wants"));
+            assert_non_null(strstr(fbp_message(), "fails, as requested by a test"));
         }
     assert_true(fbp_mock_failures > before + 10);
     fbp_mock_plant = (struct fbp_mock_plant){.no_memory = true};

@@ -1,5 +1,5 @@
 /* Rows with the filter: the FFT that two rows share, and the form in space. */
-#include "backend/cpu/convolve.h"
+#include "backend/cpu/cpu.h"
 
 #include "base/system.h"
 #include "base/base.h"

@@ -221,8 +221,9 @@ static void buffers_are_held(void **state)
         if (i < 3)
             fbp_mock_plant.most_bytes[i] = 1000;
         assert_int_equal(fbp_work_divide(&rq, &w), FBP_ERR_UNSUPPORTED);
-        assert_string_equal(fbp_message(), "device: mock device 0 holds no more, as a test wants: "
-                                           "use --device cpu");
+        assert_string_equal(fbp_message(),
+                            "device: mock device 0 holds no more, as requested by a test: "
+                            "use --device cpu");
     }
     fbp_mock_plant = (struct fbp_mock_plant){.no_tables = false};
     drop(&c);

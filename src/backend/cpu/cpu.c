@@ -1,5 +1,8 @@
+/* The CPU device (struct fbp_backend in backend/backend.h): all cores of this machine.  Chooses a
+ * kernel, and runs filter and backprojection in a pool of threads. */
 #include "backend/cpu/cpu.h"
 #include "backend/partners.h"
+#include "backend/slab.h"
 #include "backend/statistics.h"
 
 #include "base/system.h"
@@ -10,22 +13,118 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Fastest first; the names of jobs in double are among those of float.  Kernels along z compute
+ * values per voxel column that pay only for many slices (cpu_kernel.least_slices).  "matrix", which
+ * runs along x, is 20 times as fast as "column" for one slice, twice for 8 and as fast for about
+ * 24; "rot90" is the fastest from about 12 slices on. */
+static const struct cpu_kernel *const kernels[] = {
+    &cpu_kernel_rot90,         &cpu_kernel_rot180,       &cpu_kernel_column,
+    &cpu_kernel_planes,        &cpu_kernel_matrix,       &cpu_kernel_planes_double,
+    &cpu_kernel_column_double, &cpu_kernel_matrix_double};
+
+enum { N_KERNELS = sizeof kernels / sizeof *kernels, N_NAMES = 5 };
+
+const char *fbp_kernel_name(size_t i)
+{
+    return i < N_NAMES ? kernels[N_NAMES - 1 - i]->name : NULL;
+}
+
+static bool choose(struct fbp_job *job, const char *name)
+{
+    for (size_t i = 0; i < N_KERNELS; i++) {
+        const struct cpu_kernel *k = kernels[i];
+        bool is_fastest = job->grid.n[2] >= k->least_slices;
+        /* With its two lanes "rot180" is faster than "column" only if views have more rows per
+         * slice (on the axis, where w = 1) than the windows of "column" hold. */
+        if (k == &cpu_kernel_rot180)
+            is_fastest = is_fastest && job->matrices[0][6] * job->grid.voxel_mm[2] > 4;
+        if (k->in_double != fbp_in_double(job) ||
+            !(k->interpolates || job->interpolation == FBP_INTERPOLATION_LINEAR) ||
+            !(name ? strcmp(name, k->name) == 0 : is_fastest))
+            continue;
+        if ((job->facts.symmetry & k->symmetry) != k->symmetry ||
+            (k->symmetry && !fbp_rows_run_up(job)) || (k->turns > 1 && job->in_order) ||
+            (k->usable && !k->usable(job)))
+            continue;
+        job->chosen = (struct fbp_chosen){k->name, fbp_cpu_level(fbp_cpu_flags()), k};
+        job->turns = k->turns;
+        job->boxes = k->boxes;
+        return true;
+    }
+    return false;
+}
+
+static const struct cpu_kernel *kernel_of(const struct fbp_job *job)
+{
+    return job->chosen.own;
+}
+
+/* cpu_kernel.fetch_row of volumes [channel][z][y][x]. */
+static void fetch_plain_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
+                            size_t z1, size_t y, const void *volume, void *host)
+{
+    const size_t nx = slab->nx, ny = slab->ny;
+    const float scale = (float)job->scale, shift = (float)job->shift;
+
+    for (size_t z = z0; z < z1; z++) {
+        const size_t from = ((z - slab->z0) * ny + y) * nx, to = ((z - z0) * ny + y) * nx;
+        if (fbp_in_double(job)) {
+            const double *in = (const double *)volume + from;
+            double *out = (double *)host + to;
+            for (size_t x = 0; x < nx; x++)
+                out[x] = job->scale * in[x] + job->shift;
+        } else {
+            const float *in = (const float *)volume + from;
+            float *out = (float *)host + to;
+            for (size_t x = 0; x < nx; x++)
+                out[x] = scale * in[x] + shift;
+        }
+    }
+}
+
+size_t cpu_rows_stride(const struct fbp_job *job)
+{
+    const size_t line = 64 / fbp_value_size(job);
+
+    return cpu_tiles(FBP_PLANES_MARGIN + job->wide.n_columns + FBP_PLANES_MARGIN, line) * line;
+}
+
+size_t cpu_rows_size(const struct fbp_job *job, size_t n_rows)
+{
+    return n_rows * cpu_rows_stride(job);
+}
+
+void cpu_rows_store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
+                    const void *rows, void *view)
+{
+    const size_t size = fbp_value_size(dev->job), row = dev->job->wide.n_columns * size;
+    const size_t stride = cpu_rows_stride(dev->job) * size;
+    char *at = (char *)view + first * stride;
+    const char *in = rows;
+
+    (void)n_rows;
+    for (size_t i = 0; i < n; i++, at += stride, in += row) {
+        memset(at, 0, stride);
+        memcpy(at + FBP_PLANES_MARGIN * size, in, row);
+    }
+}
+
 static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
 {
-    return n_views / job->turns * cpu_kernel_of(job)->group_size(job, n_rows) * fbp_value_size(job);
+    return n_views / job->turns * kernel_of(job)->group_size(job, n_rows) * fbp_value_size(job);
 }
 
 static size_t volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab)
 {
-    return cpu_kernel_of(job)->volume_size(job, slab) * fbp_value_size(job);
+    const struct cpu_kernel *k = kernel_of(job);
+    const size_t plain = fbp_frames(job) * slab->nz * fbp_slab_slice(slab);
+
+    return (k->volume_size ? k->volume_size(job, slab) : plain) * fbp_value_size(job);
 }
 
 static size_t fixed_bytes(const struct fbp_job *job)
 {
-    const size_t filter = fbp_in_double(job) ? cpu_filter_double_bytes(job)
-                                             : cpu_filter_bytes(job, cpu_kernel_of(job));
-
-    return filter + job->n_views * 2 * sizeof(double) +
+    return cpu_filter_bytes(job, kernel_of(job)) + job->n_views * 2 * sizeof(double) +
            job->grid.n[1] * sizeof(struct fbp_statistics);
 }
 
@@ -39,64 +138,13 @@ static void describe(int index, struct fbp_device_info *out)
     out->memory_bytes = fbp_available_bytes();
 }
 
-static bool choose(struct fbp_job *job, const char *name)
-{
-    const struct cpu_kernel *kernel = cpu_kernel_find(job, name);
-
-    if (!kernel)
-        return false;
-    job->chosen = (struct fbp_chosen){kernel->name, fbp_cpu_level(fbp_cpu_flags()), kernel};
-    job->turns = kernel->turns;
-    job->boxes = kernel->boxes;
-    return true;
-}
-
-/* Integer column and row nearest to the principal point: coordinates counted from there are small
- * where the object is, and have the most digits in fp32. */
-static fbp_status find_principal(struct cpu_device *dev)
-{
-    const struct fbp_job *job = dev->job;
-
-    FBP_TRY(fbp_calloc((void **)&dev->principal, job->n_views, sizeof *dev->principal,
-                       "principal points"));
-    for (size_t k = 0; k < job->n_views; k++) {
-        const double *m = job->matrices[k];
-        const double last[2] = {(double)job->wide.n_columns - 1, (double)job->wide.n_rows - 1};
-        for (int i = 0; i < 2; i++)
-            dev->principal[k][i] = fmin(fmax(round(m[4 * i + 3] / m[11]), 0), last[i]);
-    }
-    return FBP_OK;
-}
-
-static fbp_status statistics(fbp_device *device, struct fbp_statistics *out)
-{
-    struct cpu_device *dev = (struct cpu_device *)(void *)device;
-
-    *out = FBP_NO_STATISTICS;
-    for (size_t y = 0; y < dev->job->grid.n[1]; y++) {
-        fbp_statistics_join(out, &dev->found[y]);
-        dev->found[y] = FBP_NO_STATISTICS;
-    }
-    return FBP_OK;
-}
-
-static fbp_status make_statistics(struct cpu_device *dev)
-{
-    struct fbp_statistics none;
-
-    FBP_TRY(
-        fbp_calloc((void **)&dev->found, dev->job->grid.n[1], sizeof *dev->found, "statistics"));
-    return statistics((fbp_device *)(void *)dev, &none);
-}
-
 static void close_device(fbp_device **device)
 {
-    struct cpu_device *dev = (struct cpu_device *)(void *)*device;
+    struct cpu_device *dev = cpu_device_of(*device);
 
     if (!dev)
         return;
     cpu_filter_close(dev);
-    cpu_filter_double_close(dev);
     free(dev->found);
     free(dev->principal);
     fbp_pool_destroy(&dev->pool);
@@ -114,26 +162,46 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     FBP_TRY(fbp_calloc((void **)&dev, 1, sizeof *dev, "CPU device"));
     *out = (fbp_device *)(void *)dev;
     dev->job = job;
-    dev->kernel = cpu_kernel_of(job);
+    dev->kernel = kernel_of(job);
     fbp_bp_dsp_init(&dev->dsp, fbp_cpu_flags());
-    fbp_orbit_dsp_init(&dev->orbit_dsp, fbp_cpu_flags());
-    if (job->interpolation != FBP_INTERPOLATION_LINEAR)
-        dev->dsp.matrix = fbp_bp_row_find(fbp_cpu_flags(), job->interpolation);
-    dev->planes = fbp_bp_planes_find(fbp_cpu_flags(), job->interpolation);
     fbp_line_dsp_init(&dev->line, fbp_cpu_flags());
     FBP_TRY_GOTO(fbp_pool_create(&dev->pool, job->n_threads));
-    FBP_TRY_GOTO(find_principal(dev));
-    FBP_TRY_GOTO(make_statistics(dev));
-    dev->doubles.planes = fbp_bp_planes_double_find(fbp_cpu_flags(), job->interpolation);
-    dev->doubles.column = fbp_bp_column_double_find(fbp_cpu_flags());
-    FBP_TRY_GOTO((fbp_in_double(job) ? cpu_filter_double_open : cpu_filter_open)(dev));
+
+    /* The integer pixel nearest to the principal point: coordinates counted from there are small
+     * near the object, and have the most digits in fp32. */
+    FBP_TRY_GOTO(fbp_calloc((void **)&dev->principal, job->n_views, sizeof *dev->principal,
+                            "principal points"));
+    for (size_t k = 0; k < job->n_views; k++) {
+        const double *m = job->matrices[k];
+        const double last[2] = {(double)job->wide.n_columns - 1, (double)job->wide.n_rows - 1};
+        for (int i = 0; i < 2; i++)
+            dev->principal[k][i] = fmin(fmax(round(m[4 * i + 3] / m[11]), 0), last[i]);
+    }
+
+    FBP_TRY_GOTO(
+        fbp_calloc((void **)&dev->found, job->grid.n[1], sizeof *dev->found, "statistics"));
+    for (size_t y = 0; y < job->grid.n[1]; y++)
+        dev->found[y] = FBP_NO_STATISTICS;
+    FBP_TRY_GOTO(cpu_filter_open(dev));
     return FBP_OK;
 fail:
     close_device(out);
     return st;
 }
 
-/* The slab in pieces, by the threads that will add to it. */
+static fbp_status meridian(fbp_device *device, const void *filtered,
+                           const struct fbp_picture *picture, void *out)
+{
+    const struct cpu_device *dev = cpu_device_of(device);
+
+    if (fbp_in_double(dev->job))
+        cpu_meridian_double(dev, filtered, picture, out);
+    else
+        cpu_meridian_float(dev, filtered, picture, out);
+    return FBP_OK;
+}
+
+/* A slab is cleared in blocks by all threads. */
 struct clear_loop {
     char *volume;
     size_t bytes;
@@ -141,21 +209,21 @@ struct clear_loop {
 
 enum { CLEAR_BYTES = 1 << 20 };
 
-static void clear_piece(void *user, size_t item, int worker)
+static void clear_block(void *user, size_t item, int worker)
 {
     const struct clear_loop *l = user;
-    const size_t at = item * CLEAR_BYTES, left = l->bytes - at;
+    const size_t at = item * CLEAR_BYTES;
 
     (void)worker;
-    memset(l->volume + at, 0, left < CLEAR_BYTES ? left : CLEAR_BYTES);
+    memset(l->volume + at, 0, cpu_least(l->bytes - at, CLEAR_BYTES));
 }
 
 static fbp_status clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
 {
-    const struct cpu_device *dev = (const struct cpu_device *)(const void *)device;
+    const struct cpu_device *dev = cpu_device_of(device);
     struct clear_loop loop = {volume, volume_bytes(dev->job, slab)};
 
-    fbp_pool_for(dev->pool, (loop.bytes + CLEAR_BYTES - 1) / CLEAR_BYTES, clear_piece, &loop);
+    fbp_pool_for(dev->pool, cpu_tiles(loop.bytes, CLEAR_BYTES), clear_block, &loop);
     return fbp_go_on();
 }
 
@@ -163,7 +231,7 @@ static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
                               const void *filtered, const struct fbp_slab *slab, size_t z0,
                               size_t z1, void *volume)
 {
-    const struct cpu_device *dev = (const struct cpu_device *)(const void *)device;
+    const struct cpu_device *dev = cpu_device_of(device);
     struct cpu_bp bp = {dev, batch, filtered, slab, z0, z1, volume};
 
     if (batch->n_rows > 0)
@@ -179,57 +247,58 @@ struct fetch_loop {
     char *host;
 };
 
-/* Row y of one frame. */
-static void fetch_frame(const struct fetch_loop *l, const void *volume, size_t y, void *host)
-{
-    const struct fbp_job *job = l->dev->job;
-    const struct cpu_kernel *kernel = l->dev->kernel;
-
-    if (fbp_in_double(job))
-        kernel->fetch_row_double(job, l->slab, l->z0, l->z1, y, volume, host);
-    else
-        kernel->fetch_row(job, l->slab, l->z0, l->z1, y, volume, host);
-}
-
-static void fetch_row(void *user, size_t item, int worker)
+static void fetch_row(void *user, size_t y, int worker)
 {
     const struct fetch_loop *l = user;
     const struct fbp_job *job = l->dev->job;
+    const struct cpu_kernel *kernel = l->dev->kernel;
     const size_t nx = l->slab->nx, ny = l->slab->ny, size = fbp_value_size(job);
 
     (void)worker;
     for (size_t f = 0; f < fbp_frames(job); f++) {
         char *host = l->host + f * (l->z1 - l->z0) * ny * nx * size;
-        fetch_frame(l, l->volume + f * l->slab->nz * ny * nx * size, item, host);
+        (kernel->fetch_row ? kernel->fetch_row : fetch_plain_row)(
+            job, l->slab, l->z0, l->z1, y, l->volume + f * l->slab->nz * ny * nx * size, host);
         for (size_t z = l->z0; z < l->z1; z++) /* while they are in the cache */
-            fbp_statistics_values(&l->dev->found[item], job,
-                                  host + ((z - l->z0) * ny + item) * nx * size, nx);
+            fbp_statistics_values(&l->dev->found[y], job, host + ((z - l->z0) * ny + y) * nx * size,
+                                  nx);
     }
 }
 
 static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
                         const void *volume, void *host)
 {
-    struct cpu_device *dev = (struct cpu_device *)(void *)device;
-    struct fetch_loop loop = {dev, slab, z0, z1, volume, host};
+    struct fetch_loop loop = {cpu_device_of(device), slab, z0, z1, volume, host};
 
     /* A finished slab is written while the next is computed, not after it. */
-    fbp_pool_for_first(dev->pool, slab->ny, fetch_row, &loop);
+    fbp_pool_for_first(loop.dev->pool, slab->ny, fetch_row, &loop);
     return fbp_go_on();
+}
+
+static fbp_status statistics(fbp_device *device, struct fbp_statistics *out)
+{
+    struct cpu_device *dev = cpu_device_of(device);
+
+    *out = FBP_NO_STATISTICS;
+    for (size_t y = 0; y < dev->job->grid.n[1]; y++) {
+        fbp_statistics_join(out, &dev->found[y]);
+        dev->found[y] = FBP_NO_STATISTICS;
+    }
+    return FBP_OK;
 }
 
 static fbp_status expect(fbp_device *device, const struct fbp_ledger *ledger)
 {
-    ((struct cpu_device *)(void *)device)->ledger = *ledger;
+    cpu_device_of(device)->ledger = *ledger;
     return FBP_OK;
 }
 
 static fbp_status counts(fbp_device *device, struct fbp_prep_counts *out)
 {
-    const struct cpu_device *dev = (const struct cpu_device *)(const void *)device;
+    const struct cpu_device *dev = cpu_device_of(device);
 
-    *out = cpu_filter_double_counts(dev);
-    for (int i = 0; dev->scratch && i < dev->job->n_threads; i++) {
+    *out = (struct fbp_prep_counts){0};
+    for (int i = 0; i < dev->job->n_threads; i++) {
         out->not_finite += dev->scratch[i].counts.not_finite;
         out->clipped += dev->scratch[i].counts.clipped;
     }
@@ -255,7 +324,7 @@ const struct fbp_backend fbp_backend_cpu = {
     .close = close_device,
     .filter = cpu_filter,
     .filter_rows = cpu_filter_rows,
-    .meridian = cpu_meridian,
+    .meridian = meridian,
     .clear = clear,
     .backproject = backproject,
     .fetch = fetch,

@@ -1,3 +1,5 @@
+/* The filter of the CPU device: prepares raw rows (prep/prep.h), weights them, filters them along
+ * columns and rows, and stores them in the layout of the kernel.  Called by cpu.c. */
 #include "backend/cpu/cpu.h"
 #include "backend/rows.h"
 
@@ -9,23 +11,22 @@
 struct filter_loop {
     struct cpu_device *dev;
     const struct fbp_batch *batch;
-    float *raw, *filtered;
-    float *rows; /* plain ones are wanted instead; or NULL */
-    size_t row_items;
-    bool prepared; /* bad pixels need whole views first, so a pass of its own has done that */
-    bool weighted; /* as the filter along columns does */
+    void *raw, *filtered;
+    float *rows;      /* plain filtered rows, in place of `filtered`; NULL: none */
+    size_t row_items; /* work items per view or group of views */
+    bool prepared; /* rows were prepared by prepare_view(), because bad pixels or the filter along
+                      columns need whole views first */
+    bool weighted; /* rows were weighted by prepare_view(), or come filtered */
 };
 
-/* Lines of one row that an item takes, an even number: those that share a sample of the kernel's
- * layout, or else those of two views. */
-static size_t item_lines(const struct fbp_job *job)
+/* Columns per work item of the filter along columns. */
+enum { COLUMNS = FBP_MAX_LANES };
+
+/* Rows of the same number that a work item takes, an even number: those of a group, or those of two
+ * views. */
+static size_t lines_per_item(const struct fbp_job *job)
 {
     return job->turns > 1 ? job->turns : 2;
-}
-
-static size_t item_groups(const struct fbp_job *job)
-{
-    return item_lines(job) / job->turns;
 }
 
 /* Row `row` of a view of the scan times its weights; out may be in. */
@@ -43,98 +44,52 @@ static void weigh(const struct cpu_device *dev, struct cpu_scratch *s, size_t vi
         out[c] = in[c] * (float)s->weights[c];
 }
 
-/* n samples at the beginning of a row to where they belong in it, zeros between them. */
-static void spread(float *row, size_t n, size_t between)
-{
-    for (size_t c = n; c-- > 1;) { /* none is overwritten before it has moved */
-        const float value = row[c];
-        memset(row + (between + 1) * (c - 1) + 1, 0, between * sizeof *row);
-        row[(between + 1) * c] = value;
-    }
-}
-
-/* Row `row` of view k (of the batch), prepared and weighted, zeros on both sides of it. */
-static void weigh_row(const struct filter_loop *l, struct cpu_scratch *s, size_t k, size_t row,
-                      float *out)
+/* Load row `row` of one lane of a group: prepared, weighted, with zeros beside it and between its
+ * samples, and its extrapolation beyond the panel.  Zeros beyond the last group. */
+static void load_line(const struct filter_loop *l, struct cpu_scratch *s, size_t group, size_t lane,
+                      size_t row, float *out, struct fbp_pad_end ends[2])
 {
     const struct cpu_device *dev = l->dev;
     const struct fbp_job *job = dev->job;
-    const size_t nc = job->panel.n_columns, left = job->pad_left;
-    float *in = fbp_raw_row(job, l->batch, l->raw, k, row);
-
-    if (!l->prepared)
-        fbp_prepare_row(job, &dev->ledger, fbp_batch_view(job, l->batch, k), row, in, &s->counts);
-    memset(out, 0, left * sizeof *out);
-    memset(out + left + nc, 0, (job->wide.n_columns - left - nc) * sizeof *out);
-    if (l->weighted)
-        memcpy(out + left, in, nc * sizeof *out);
-    else
-        weigh(dev, s, fbp_batch_view(job, l->batch, k), row, in, out + left);
-    if (job->between)
-        spread(out + left, nc, job->between);
-}
-
-/* How row `row` of a view of the scan, weighted, goes on beyond the panel. */
-static void find_ends(const struct filter_loop *l, struct cpu_scratch *s, size_t view, size_t row,
-                      const float *line, struct fbp_pad_end ends[2])
-{
-    const struct cpu_device *dev = l->dev;
-    const size_t nc = dev->job->panel.n_columns;
-    const float *image = dev->image + row * nc, *lines = dev->lines + view * nc;
-
-    if (!dev->image)
-        fbp_weights_row(dev->job->weights, view, row, s->weights);
-    for (size_t c = 0; c < nc; c++)
-        s->ends[c] = dev->image ? image[c] * lines[c] : (float)s->weights[c];
-    fbp_pad_ends(&dev->job->pad->rule, line + dev->job->pad_left, s->ends, ends);
-}
-
-/* Row `row` of one lane of a group; zeros beyond the last group. */
-static void weigh_lane(const struct filter_loop *l, struct cpu_scratch *s, size_t group,
-                       size_t lane, size_t row, float *out, struct fbp_pad_end ends[2])
-{
-    const struct fbp_job *job = l->dev->job;
+    const size_t nc = job->panel.n_columns, between = job->between;
     const size_t n_groups = l->batch->n_views / job->turns, k = group + lane * n_groups;
+    float *line = out + job->pad_left;
 
     ends[0] = ends[1] = (struct fbp_pad_end){0, 0, 0};
     if (group >= n_groups) {
         memset(out, 0, job->wide.n_columns * sizeof *out);
         return;
     }
-    weigh_row(l, s, k, row, out);
-    if (job->pad)
-        find_ends(l, s, fbp_batch_view(job, l->batch, k), row, out, ends);
-}
+    const size_t view = fbp_batch_view(job, l->batch, k);
+    float *in = fbp_raw_row(job, l->batch, l->raw, k, row);
 
-/* Rows [first, first + n) of a group to their place among plain rows. */
-static void copy_group(const struct filter_loop *l, size_t group, size_t first, size_t n,
-                       const float *rows)
-{
-    const struct fbp_job *job = l->dev->job;
-    const struct fbp_batch *b = l->batch;
-    const size_t nc = job->wide.n_columns, n_groups = b->n_views / job->turns;
-
-    for (size_t lane = 0; lane < job->turns; lane++)
-        memcpy(l->rows + ((lane * n_groups + group) * b->n_rows + first) * nc,
-               rows + lane * CPU_ROWS * nc, n * nc * sizeof *rows);
-}
-
-static void store_group(const struct filter_loop *l, size_t group, size_t first, size_t n,
-                        const float *rows)
-{
-    const struct cpu_kernel *kernel = l->dev->kernel;
-    const size_t n_rows = l->batch->n_rows;
-
-    if (l->rows)
-        copy_group(l, group, first, n, rows);
+    if (!l->prepared)
+        fbp_prepare_row(job, &dev->ledger, view, row, in, &s->counts);
+    memset(out, 0, job->pad_left * sizeof *out);
+    memset(line + nc, 0, (job->wide.n_columns - job->pad_left - nc) * sizeof *out);
+    if (l->weighted)
+        memcpy(line, in, nc * sizeof *out);
     else
-        kernel->store(l->dev, n_rows, first, n, rows,
-                      l->filtered + group * kernel->group_size(l->dev->job, n_rows));
+        weigh(dev, s, view, row, in, line);
+    for (size_t c = nc; between && c-- > 1;) { /* no sample is overwritten before it has moved */
+        const float value = line[c];
+        memset(line + (between + 1) * (c - 1) + 1, 0, between * sizeof *line);
+        line[(between + 1) * c] = value;
+    }
+    if (!job->pad)
+        return;
+
+    if (!dev->image)
+        fbp_weights_row(job->weights, view, row, s->weights);
+    for (size_t c = 0; c < nc; c++)
+        s->buffer[CPU_ENDS][c] = dev->image ? dev->image[row * nc + c] * dev->lines[view * nc + c]
+                                            : (float)s->weights[c];
+    fbp_pad_ends(&job->pad->rule, line, s->buffer[CPU_ENDS], ends);
 }
 
 /*
- * CPU_ROWS rows of a group of views, or of views 2i and 2i + 1 where a group is one view.  Pairs of
- * rows share a transform: batches start at a multiple of group_views, so that a row has the same
+ * Filter CPU_ROWS rows of a group of views, or of views 2i and 2i + 1 if a group is one view. Pairs
+ * of rows share a transform: batches start at a multiple of group_views, and a row has the same
  * partner however the work is divided.  An odd last view is paired with zeros.
  */
 static void filter_rows(void *user, size_t item, int worker)
@@ -142,30 +97,39 @@ static void filter_rows(void *user, size_t item, int worker)
     const struct filter_loop *l = user;
     const struct fbp_job *job = l->dev->job;
     const struct fbp_batch *b = l->batch;
+    const struct cpu_kernel *kernel = l->dev->kernel;
     struct cpu_scratch *s = &l->dev->scratch[worker];
-    const size_t nc = job->wide.n_columns, lanes = job->turns;
-    const size_t n_lines = item_lines(job), n_groups = b->n_views / job->turns;
-    const size_t group = item / l->row_items * item_groups(job);
+    const size_t nc = job->wide.n_columns, lanes = job->turns, n_groups = b->n_views / lanes;
+    const size_t n_lines = lines_per_item(job), groups = n_lines / lanes;
+    const size_t group = item / l->row_items * groups;
     const size_t first = item % l->row_items * CPU_ROWS;
-    const size_t n = first + CPU_ROWS < b->n_rows ? CPU_ROWS : b->n_rows - first;
+    const size_t n = cpu_least(CPU_ROWS, b->n_rows - first);
     struct fbp_pad_end ends[CPU_FILTER_LINES][2];
     float *lines[CPU_FILTER_LINES];
 
     for (size_t i = 0; i < n; i++)
         for (size_t v = 0; v < n_lines; v++) {
-            lines[i * n_lines + v] = s->rows + (v * CPU_ROWS + i) * nc;
-            weigh_lane(l, s, group + v / lanes, v % lanes, b->row0 + first + i,
-                       lines[i * n_lines + v], ends[i * n_lines + v]);
+            lines[i * n_lines + v] = s->buffer[CPU_FILTERED] + (v * CPU_ROWS + i) * nc;
+            load_line(l, s, group + v / lanes, v % lanes, b->row0 + first + i,
+                      lines[i * n_lines + v], ends[i * n_lines + v]);
         }
     if (!job->filtered)
-        cpu_convolve(&l->dev->convolution, s->work, lines, n * n_lines);
+        cpu_convolve(&l->dev->convolution, s->buffer[CPU_CONVOLVE], lines, n * n_lines);
     for (size_t i = 0; job->pad && i < n * n_lines; i++)
         fbp_pad_apply(job->pad, ends[i], lines[i]);
-    for (size_t g = group; g < n_groups && g < group + item_groups(job); g++)
-        store_group(l, g, first, n, s->rows + (g - group) * lanes * CPU_ROWS * nc);
+
+    for (size_t g = group; g < n_groups && g < group + groups; g++) {
+        const float *rows = s->buffer[CPU_FILTERED] + (g - group) * lanes * CPU_ROWS * nc;
+        if (!l->rows)
+            kernel->store(l->dev, b->n_rows, first, n, rows,
+                          (float *)l->filtered + g * kernel->group_size(job, b->n_rows));
+        for (size_t lane = 0; l->rows && lane < lanes; lane++)
+            memcpy(l->rows + ((lane * n_groups + g) * b->n_rows + first) * nc,
+                   rows + lane * CPU_ROWS * nc, n * nc * sizeof *rows);
+    }
 }
 
-/* Rows that the filter along columns takes are weighted, too. */
+/* Prepare view k of the batch; weight rows that the filter along columns takes. */
 static void prepare_view(void *user, size_t k, int worker)
 {
     const struct filter_loop *l = user;
@@ -174,77 +138,117 @@ static void prepare_view(void *user, size_t k, int worker)
     size_t r0, r1;
 
     fbp_prepare_view(job, l->batch, l->raw, k, &l->dev->ledger, &s->counts);
-    if (!job->columns)
-        return;
     fbp_needed_rows(job, l->batch, &r0, &r1);
-    for (size_t r = r0; r < r1; r++) {
+    for (size_t r = r0; job->columns && r < r1; r++) {
         float *row = fbp_raw_row(job, l->batch, l->raw, k, r);
         weigh(l->dev, s, fbp_batch_view(job, l->batch, k), r, row, row);
     }
 }
 
-/* CPU_COLUMNS columns of a view. */
+/*
+ * Filter COLUMNS columns of a view along themselves, in place.  Rows nearer than half_width to
+ * either end are right only if that is the detector's own end.  A sample is a sum of the same terms
+ * in the same order whatever rows are stored.
+ */
 static void filter_columns(void *user, size_t item, int worker)
 {
     const struct filter_loop *l = user;
     const struct cpu_device *dev = l->dev;
     const struct fbp_job *job = dev->job;
-    const size_t pieces = (job->panel.n_columns + CPU_COLUMNS - 1) / CPU_COLUMNS;
+    const size_t nc = job->panel.n_columns, lanes = dev->line.lanes, S = job->columns->half_width;
+    const size_t blocks = cpu_tiles(nc, COLUMNS);
+    const size_t c0 = item % blocks * COLUMNS, c1 = cpu_least(c0 + COLUMNS, nc);
     size_t r0, r1;
 
     fbp_needed_rows(job, l->batch, &r0, &r1);
-    cpu_filter_columns(job, &dev->line, dev->taps_v, dev->scratch[worker].columns,
-                       fbp_raw_row(job, l->batch, l->raw, item / pieces, r0), r1 - r0,
-                       item % pieces * CPU_COLUMNS);
+    const size_t n_rows = r1 - r0;
+    float *view = fbp_raw_row(job, l->batch, l->raw, item / blocks, r0);
+    float *work = dev->scratch[worker].buffer[CPU_COLUMNS], *out = work + n_rows * lanes;
+    for (size_t c = c0; c < c1; c += lanes) {
+        const size_t n = cpu_least(c1 - c, lanes);
+        for (size_t r = 0; r < n_rows; r++)
+            for (size_t i = 0; i < lanes; i++)
+                work[r * lanes + i] = i < n ? view[r * nc + c + i] : 0;
+        dev->line.convolve(work, dev->column_taps + FBP_CONVOLVE_COLUMNS + S, S, n_rows, out);
+        for (size_t r = 0; r < n_rows; r++)
+            for (size_t i = 0; i < n; i++)
+                view[r * nc + c + i] = out[r * lanes + i];
+    }
 }
 
-static void prepare(struct filter_loop *loop)
+/* Filter all rows of a view of doubles: one after another, as the reference device does: no
+ * row's bits depend on another row. */
+static void filter_view_double(void *user, size_t k, int worker)
 {
-    const struct fbp_job *job = loop->dev->job;
-    const size_t views = loop->batch->n_views;
-    const size_t pieces = (job->panel.n_columns + CPU_COLUMNS - 1) / CPU_COLUMNS;
+    const struct filter_loop *l = user;
+    const struct fbp_job *job = l->dev->job;
+    const struct cpu_kernel *kernel = l->dev->kernel;
+    const struct fbp_batch *b = l->batch;
+    const size_t nc = job->wide.n_columns, view = fbp_batch_view(job, b, k);
+    struct cpu_scratch *s = &l->dev->scratch[worker];
 
-    if (loop->prepared)
-        fbp_pool_for(loop->dev->pool, views, prepare_view, loop);
-    if (job->columns)
-        fbp_pool_for(loop->dev->pool, views * pieces, filter_columns, loop);
+    for (size_t first = 0, n; first < b->n_rows; first += n) {
+        n = cpu_least(CPU_ROWS, b->n_rows - first);
+        for (size_t i = 0; i < n; i++) {
+            const size_t row = b->row0 + first + i;
+            double *in = fbp_raw_row(job, b, l->raw, k, row), *out = s->doubles + i * nc;
+            double *line = s->row.line;
+            fbp_prepare_row(job, &l->dev->ledger, view, row, in, &s->counts);
+            if (job->filtered) {
+                memcpy(out, in, job->panel.n_columns * sizeof *out);
+                continue;
+            }
+            memset(line, 0, job->filter->n_fft * sizeof *line);
+            fbp_weights_row(job->weights, view, row, s->weights);
+            for (size_t c = 0; c < job->panel.n_columns; c++)
+                line[job->pad_left + (job->between + 1) * c] = in[c] * s->weights[c];
+            fbp_row_filter(&l->dev->row_filter, &s->row, out);
+        }
+        kernel->store(l->dev, b->n_rows, first, n, s->doubles,
+                      (double *)l->filtered + k * kernel->group_size(job, b->n_rows));
+    }
 }
 
-/* Into the kernel's layout, or as plain rows: the other one is NULL. */
-static fbp_status filter(fbp_device *device, const struct fbp_batch *batch, void *raw,
+/* Filter a batch into the kernel's layout, or as plain rows: the other one is NULL. */
+static fbp_status filter(struct cpu_device *dev, const struct fbp_batch *batch, void *raw,
                          void *filtered, float *rows)
 {
-    struct cpu_device *dev = (struct cpu_device *)(void *)device;
+    const struct fbp_job *job = dev->job;
     struct filter_loop loop = {.dev = dev,
                                .batch = batch,
                                .raw = raw,
                                .filtered = filtered,
                                .rows = rows,
-                               .row_items = (batch->n_rows + CPU_ROWS - 1) / CPU_ROWS,
-                               .prepared = dev->job->prep->n_bridges > 0 || dev->job->columns,
-                               .weighted = dev->job->filtered || dev->job->columns};
+                               .row_items = cpu_tiles(batch->n_rows, CPU_ROWS),
+                               .prepared = job->prep->n_bridges > 0 || job->columns,
+                               .weighted = job->filtered || job->columns};
 
     if (batch->n_rows == 0)
         return FBP_OK;
-    prepare(&loop);
-    const size_t groups = batch->n_views / dev->job->turns, at_once = item_groups(dev->job);
-    fbp_pool_for(dev->pool, (groups + at_once - 1) / at_once * loop.row_items, filter_rows, &loop);
+    if (fbp_in_double(job)) {
+        fbp_pool_for(dev->pool, batch->n_views, filter_view_double, &loop);
+        return fbp_go_on();
+    }
+    if (loop.prepared)
+        fbp_pool_for(dev->pool, batch->n_views, prepare_view, &loop);
+    if (job->columns)
+        fbp_pool_for(dev->pool, batch->n_views * cpu_tiles(job->panel.n_columns, COLUMNS),
+                     filter_columns, &loop);
+    const size_t groups = lines_per_item(job) / job->turns;
+    fbp_pool_for(dev->pool, cpu_tiles(batch->n_views / job->turns, groups) * loop.row_items,
+                 filter_rows, &loop);
     return fbp_go_on();
 }
 
 fbp_status cpu_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered)
 {
-    struct cpu_device *dev = (struct cpu_device *)(void *)device;
-
-    if (fbp_in_double(dev->job))
-        return cpu_filter_double(dev, batch, raw, filtered);
-    return filter(device, batch, raw, filtered, NULL);
+    return filter(cpu_device_of(device), batch, raw, filtered, NULL);
 }
 
 fbp_status cpu_filter_rows(fbp_device *device, const struct fbp_batch *batch, void *raw,
                            float *rows)
 {
-    return filter(device, batch, raw, NULL, rows);
+    return filter(cpu_device_of(device), batch, raw, NULL, rows);
 }
 
 static bool has_tables(const struct fbp_job *job)
@@ -252,14 +256,90 @@ static bool has_tables(const struct fbp_job *job)
     return !job->filtered && fbp_weights_separable(job->weights);
 }
 
-static fbp_status tabulate_weights(struct cpu_device *dev)
+static size_t n_column_taps(const struct fbp_job *job)
+{
+    return job->columns ? 2 * (job->columns->half_width + FBP_CONVOLVE_COLUMNS) + 1 : 0;
+}
+
+/* Floats of each buffer of a thread (enum cpu_buffer). */
+static void find_buffers(const struct fbp_job *job, const struct cpu_kernel *kernel,
+                         size_t floats[CPU_N_BUFFERS])
+{
+    floats[CPU_FILTERED] = lines_per_item(job) * CPU_ROWS * job->wide.n_columns;
+    floats[CPU_CONVOLVE] = cpu_convolve_work(job);
+    floats[CPU_COLUMNS] = job->columns ? (size_t)2 * FBP_MAX_LANES * job->panel.n_rows : 0;
+    floats[CPU_ENDS] = job->pad ? job->panel.n_columns : 0;
+    floats[CPU_KERNEL] = kernel->scratch ? kernel->scratch(job) : 0;
+}
+
+size_t cpu_filter_bytes(const struct fbp_job *job, const struct cpu_kernel *kernel)
+{
+    const size_t nc = job->panel.n_columns, n_threads = (size_t)job->n_threads;
+
+    if (fbp_in_double(job)) {
+        const size_t row = job->filtered ? 0 : fbp_row_work_doubles(job->filter);
+        const size_t doubles = row + nc + CPU_ROWS * job->wide.n_columns;
+        return n_threads * (sizeof(struct cpu_scratch) + doubles * sizeof(double)) +
+               (job->filtered ? 0 : job->filter->n_fft * sizeof(double));
+    }
+    size_t floats[CPU_N_BUFFERS], thread = sizeof(struct cpu_scratch) + nc * sizeof(double);
+    find_buffers(job, kernel, floats);
+    for (int i = 0; i < CPU_N_BUFFERS; i++)
+        thread += floats[i] * sizeof(float);
+    const size_t weights = has_tables(job) ? (job->panel.n_rows + job->n_views) * nc : 0;
+
+    return n_threads * thread +
+           (weights + cpu_convolution_floats(job) + n_column_taps(job)) * sizeof(float);
+}
+
+static fbp_status open_scratch(const struct cpu_device *dev, struct cpu_scratch *s)
+{
+    static const char *const names[] = {"filtered rows", "filter scratch", "filter scratch",
+                                        "a row's ends", "interpolated columns"};
+    const struct fbp_job *job = dev->job;
+    size_t floats[CPU_N_BUFFERS];
+
+    if (!fbp_in_double(job) || !job->filtered)
+        FBP_TRY(fbp_alloc((void **)&s->weights, job->panel.n_columns * sizeof(double), "weights"));
+    if (fbp_in_double(job)) {
+        FBP_TRY(fbp_alloc((void **)&s->doubles, CPU_ROWS * job->wide.n_columns * sizeof(double),
+                          "filtered rows"));
+        return job->filtered ? FBP_OK : fbp_row_work_alloc(&s->row, job->filter);
+    }
+    find_buffers(job, dev->kernel, floats);
+    for (int i = 0; i < CPU_N_BUFFERS; i++)
+        if (floats[i] > 0)
+            FBP_TRY(fbp_alloc((void **)&s->buffer[i], floats[i] * sizeof(float), names[i]));
+    return FBP_OK;
+}
+
+fbp_status cpu_filter_open(struct cpu_device *dev)
 {
     const struct fbp_job *job = dev->job;
-    const size_t nc = job->panel.n_columns, nr = job->panel.n_rows;
-    double *row = dev->scratch[0].weights;
+    const size_t nc = job->panel.n_columns, nr = job->panel.n_rows, n_taps = n_column_taps(job);
+
+    FBP_TRY(fbp_calloc((void **)&dev->scratch, (size_t)job->n_threads, sizeof *dev->scratch,
+                       "filter scratch"));
+    for (int i = 0; i < job->n_threads; i++)
+        FBP_TRY(open_scratch(dev, &dev->scratch[i]));
+    if (fbp_in_double(job))
+        return job->filtered
+                   ? FBP_OK
+                   : fbp_row_filter_open(&dev->row_filter, job->filter, job->spatial_filter);
+
+    if (job->columns)
+        FBP_TRY(
+            fbp_alloc((void **)&dev->column_taps, n_taps * sizeof(float), "filter along columns"));
+    for (size_t i = 0; i < n_taps; i++) { /* zeros on either side of the taps */
+        const size_t off = i > n_taps / 2 ? i - n_taps / 2 : n_taps / 2 - i;
+        dev->column_taps[i] =
+            off <= job->columns->half_width ? (float)job->columns->kernel[off] : 0;
+    }
+    FBP_TRY(cpu_convolution_open(&dev->convolution, job, &dev->line));
 
     if (!has_tables(job))
         return FBP_OK;
+    double *row = dev->scratch[0].weights;
     FBP_TRY(fbp_alloc((void **)&dev->image, nr * nc * sizeof(float), "cosine weights"));
     FBP_TRY(fbp_alloc((void **)&dev->lines, job->n_views * nc * sizeof(float), "view weights"));
     for (size_t r = 0; r < nr; r++) {
@@ -275,67 +355,20 @@ static fbp_status tabulate_weights(struct cpu_device *dev)
     return FBP_OK;
 }
 
-static size_t rows_floats(const struct fbp_job *job)
-{
-    return item_lines(job) * CPU_ROWS * job->wide.n_columns;
-}
-
-size_t cpu_filter_bytes(const struct fbp_job *job, const struct cpu_kernel *kernel)
-{
-    const size_t nc = job->panel.n_columns;
-    const size_t floats = rows_floats(job) + cpu_convolve_work(job) + cpu_columns_work(job) +
-                          (job->pad ? nc : 0) + (kernel->scratch ? kernel->scratch(job) : 0);
-    const size_t thread = sizeof(struct cpu_scratch) + nc * sizeof(double) + floats * sizeof(float);
-    const size_t weights = has_tables(job) ? (job->panel.n_rows + job->n_views) * nc : 0;
-
-    return (size_t)job->n_threads * thread +
-           (weights + cpu_convolution_floats(job) + cpu_columns_floats(job)) * sizeof(float);
-}
-
-static fbp_status open_scratch(const struct cpu_device *dev, struct cpu_scratch *s)
-{
-    const struct fbp_job *job = dev->job;
-
-    FBP_TRY(fbp_alloc((void **)&s->weights, job->panel.n_columns * sizeof(double), "weights"));
-    FBP_TRY(fbp_alloc((void **)&s->rows, rows_floats(job) * sizeof(float), "filtered rows"));
-    FBP_TRY(fbp_alloc((void **)&s->work, cpu_convolve_work(job) * sizeof(float), "filter scratch"));
-    if (job->columns)
-        FBP_TRY(fbp_alloc((void **)&s->columns, cpu_columns_work(job) * sizeof(float),
-                          "filter scratch"));
-    if (job->pad)
-        FBP_TRY(fbp_alloc((void **)&s->ends, job->panel.n_columns * sizeof(float), "a row's ends"));
-    if (dev->kernel->scratch)
-        FBP_TRY(fbp_alloc((void **)&s->lines, dev->kernel->scratch(job) * sizeof(float),
-                          "interpolated columns"));
-    return FBP_OK;
-}
-
-fbp_status cpu_filter_open(struct cpu_device *dev)
-{
-    const struct fbp_job *job = dev->job;
-
-    FBP_TRY(fbp_calloc((void **)&dev->scratch, (size_t)job->n_threads, sizeof *dev->scratch,
-                       "filter scratch"));
-    for (int i = 0; i < job->n_threads; i++)
-        FBP_TRY(open_scratch(dev, &dev->scratch[i]));
-    FBP_TRY(cpu_columns_open(&dev->taps_v, job));
-    FBP_TRY(cpu_convolution_open(&dev->convolution, job, &dev->line));
-    return tabulate_weights(dev);
-}
-
 void cpu_filter_close(struct cpu_device *dev)
 {
     cpu_convolution_close(&dev->convolution);
+    fbp_row_filter_close(&dev->row_filter);
     for (int i = 0; dev->scratch && i < dev->job->n_threads; i++) {
-        fbp_free(dev->scratch[i].weights);
-        fbp_free(dev->scratch[i].rows);
-        fbp_free(dev->scratch[i].work);
-        fbp_free(dev->scratch[i].columns);
-        fbp_free(dev->scratch[i].ends);
-        fbp_free(dev->scratch[i].lines);
+        struct cpu_scratch *s = &dev->scratch[i];
+        fbp_free(s->weights);
+        for (int b = 0; b < CPU_N_BUFFERS; b++)
+            fbp_free(s->buffer[b]);
+        fbp_free(s->doubles);
+        fbp_row_work_free(&s->row);
     }
     free(dev->scratch);
-    fbp_free(dev->taps_v);
+    fbp_free(dev->column_taps);
     fbp_free(dev->image);
     fbp_free(dev->lines);
 }

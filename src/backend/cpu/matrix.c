@@ -1,17 +1,16 @@
-/* Any 3x4 matrix: rows of voxels along x, clipped to the detector first. */
+/* Kernel "matrix" of the CPU device: any 3x4 matrix, rows of voxels along x.  In double it takes
+ * plane integrals with voxels of any size, and sinogram images of a first stage about any axis. */
 #include "backend/cpu/cpu.h"
 #include "backend/slab.h"
+#include "filter/parabola.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { ROWS_A_TILE = 16, FLOATS_A_LINE = 16 };
-
-static bool usable(const struct fbp_job *job)
-{
-    (void)job;
-    return true;
-}
+enum {
+    ROWS_PER_TILE = 16,
+    BEFORE = 2 /* margin zeros that u counts from, in double: u is never negative */
+};
 
 static bool is_cubic(const struct fbp_job *job)
 {
@@ -29,56 +28,57 @@ static size_t stride_of(const struct fbp_job *job)
 {
     const size_t right = is_cubic(job) ? FBP_CUBIC_RIGHT : FBP_VIEW_RIGHT;
     const size_t n = left_of(job) + job->wide.n_columns + right;
-    return (n + FLOATS_A_LINE - 1) / FLOATS_A_LINE * FLOATS_A_LINE;
+
+    return cpu_tiles(n, CPU_FLOATS_PER_CACHE_LINE) * CPU_FLOATS_PER_CACHE_LINE;
 }
 
-/* Rows that belong together, with zeros on either side: those of a view, or of one frame. */
-static size_t picture_size(const struct fbp_job *job, size_t n_rows)
+/* Samples of an image of n_rows rows, with zeros on either side: a view, or one channel of it. */
+static size_t image_size(const struct fbp_job *job, size_t n_rows)
 {
     return (FBP_VIEW_BELOW + n_rows + FBP_VIEW_ABOVE) * stride_of(job);
 }
 
 static size_t view_size(const struct fbp_job *job, size_t n_rows)
 {
-    return job->frames > 1 ? n_rows * picture_size(job, 1) : picture_size(job, n_rows);
-}
-
-static void store_picture(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
-                          const float *rows, float *view)
-{
-    const size_t nc = dev->job->wide.n_columns, stride = stride_of(dev->job);
-    const size_t left = left_of(dev->job);
-    float *at = view + (FBP_VIEW_BELOW + first) * stride;
-
-    if (first == 0)
-        memset(view, 0, FBP_VIEW_BELOW * stride * sizeof *view);
-    for (size_t i = 0; i < n; i++, at += stride, rows += nc) {
-        memset(at, 0, left * sizeof *at);
-        memcpy(at + left, rows, nc * sizeof *at);
-        memset(at + left + nc, 0, (stride - left - nc) * sizeof *at);
-    }
-    if (first + n == n_rows)
-        memset(at, 0, FBP_VIEW_ABOVE * stride * sizeof *at);
+    return job->frames > 1 ? n_rows * image_size(job, 1) : image_size(job, n_rows);
 }
 
 static void store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
-                  const float *rows, float *view)
+                  const void *rows, void *view)
 {
     const struct fbp_job *job = dev->job;
+    const bool channels = job->frames > 1; /* each row is an image */
+    const size_t nc = job->wide.n_columns, stride = stride_of(job), left = left_of(job);
+    const size_t step = channels ? image_size(job, 1) : stride;
+    float *at = (float *)view + first * step + FBP_VIEW_BELOW * stride;
+    const float *in = rows;
 
-    if (job->frames <= 1) {
-        store_picture(dev, n_rows, first, n, rows, view);
-        return;
+    for (size_t i = 0; i < n; i++, at += step, in += nc) {
+        if (channels || first + i == 0)
+            memset(at - FBP_VIEW_BELOW * stride, 0, FBP_VIEW_BELOW * stride * sizeof *at);
+        memset(at, 0, left * sizeof *at);
+        memcpy(at + left, in, nc * sizeof *at);
+        memset(at + left + nc, 0, (stride - left - nc) * sizeof *at);
+        if (channels || first + i + 1 == n_rows)
+            memset(at + stride, 0, FBP_VIEW_ABOVE * stride * sizeof *at);
     }
-    for (size_t i = 0; i < n; i++)
-        store_picture(dev, 1, 0, 1, rows + i * job->wide.n_columns,
-                      view + (first + i) * picture_size(job, 1));
+}
+
+/* Narrow [lo, hi) to where a + b x > 0. */
+static void clip(double a, double b, double *lo, double *hi)
+{
+    if (b > 0)
+        *lo = fmax(*lo, -a / b);
+    else if (b < 0)
+        *hi = fmin(*hi, -a / b);
+    else if (!(a > 0))
+        *hi = *lo;
 }
 
 /*
  * The voxels [x0, x1) of row (y, z) that a view sees: -1 < u < nc, -1 < v < nr, w > 0; splines
- * reach one sample farther.  Each is linear in x once multiplied by w.  Global indices and
- * whole-detector bounds only, so that no split of the work can change the answer.
+ * reach one sample farther.  Each is linear in x once multiplied by w.  Depends on global indices
+ * and the bounds of the whole detector only: no split of the work can change the result.
  */
 static void line_of(const struct cpu_bp *bp, size_t k, size_t y, size_t z, struct fbp_bp_line *l,
                     size_t *x0, size_t *x1)
@@ -87,14 +87,14 @@ static void line_of(const struct cpu_bp *bp, size_t k, size_t y, size_t z, struc
     const struct fbp_batch *batch = bp->batch;
     const double *m = job->matrices[batch->view0 + k];
     const struct fbp_grid *g = &job->grid;
-    const bool frames = job->frames > 1; /* each of one row */
-    const double nc = (double)job->wide.n_columns, nr = frames ? 1 : (double)job->wide.n_rows;
+    const bool channels = job->frames > 1; /* each of one row */
+    const double nc = (double)job->wide.n_columns, nr = channels ? 1 : (double)job->wide.n_rows;
     const double beside = is_cubic(job) ? 2 : 1, beyond = nc - 1 + beside;
     const double x_ref = floor(((double)g->n[0] - 1) / 2);
     const double p[3] = {fbp_grid_coordinate(g, 0, x_ref), fbp_grid_coordinate(g, 1, (double)y),
                          fbp_grid_coordinate(g, 2, (double)z)};
-    const double column = bp->dev->principal[bp->batch->view0 + k][0];
-    const double row = bp->dev->principal[bp->batch->view0 + k][1];
+    const double column = bp->dev->principal[batch->view0 + k][0];
+    const double row = bp->dev->principal[batch->view0 + k][1];
     double value[3], slope[3];
 
     for (size_t i = 0; i < 3; i++) {
@@ -103,19 +103,19 @@ static void line_of(const struct cpu_bp *bp, size_t k, size_t y, size_t z, struc
         slope[i] = a[0] * g->voxel_mm[0];
     }
     double lo = -x_ref, hi = (double)g->n[0] - x_ref;
-    cpu_clip(value[2] - 1e-6, slope[2], &lo, &hi);
-    cpu_clip(value[0] + beside * value[2], slope[0] + beside * slope[2], &lo, &hi);
-    cpu_clip(beyond * value[2] - value[0], beyond * slope[2] - slope[0], &lo, &hi);
-    cpu_clip(value[1] + value[2], slope[1] + slope[2], &lo, &hi);
-    cpu_clip(nr * value[2] - value[1], nr * slope[2] - slope[1], &lo, &hi);
+    clip(value[2] - 1e-6, slope[2], &lo, &hi);
+    clip(value[0] + beside * value[2], slope[0] + beside * slope[2], &lo, &hi);
+    clip(beyond * value[2] - value[0], beyond * slope[2] - slope[0], &lo, &hi);
+    clip(value[1] + value[2], slope[1] + slope[2], &lo, &hi);
+    clip(nr * value[2] - value[1], nr * slope[2] - slope[1], &lo, &hi);
     const double first = ceil(lo + x_ref), last = ceil(hi + x_ref);
     *x0 = first > 0 ? (size_t)first : 0;
     *x1 = last > 0 ? (size_t)last : 0;
     if (*x1 > g->n[0])
         *x1 = g->n[0];
 
-    const double r0 = frames ? 0 : (double)batch->row0;
-    const double r1 = frames ? 1 : (double)(batch->row0 + batch->n_rows);
+    const double r0 = channels ? 0 : (double)batch->row0;
+    const double r1 = channels ? 1 : (double)(batch->row0 + batch->n_rows);
     *l = (struct fbp_bp_line){
         .x_ref = (float)x_ref,
         .u0 = (float)(value[0] - column * value[2]),
@@ -133,69 +133,32 @@ static void line_of(const struct cpu_bp *bp, size_t k, size_t y, size_t z, struc
     };
 }
 
-/* Narrowed to those of the slab, and counted from its first: so is the reference voxel, which takes
- * nothing from the difference of the two. */
-static void within_slab(const struct fbp_slab *slab, struct fbp_bp_line *l, size_t *x0, size_t *x1)
-{
-    *x0 = *x0 > slab->x0 ? *x0 - slab->x0 : 0;
-    *x1 = *x1 > slab->x0 ? *x1 - slab->x0 : 0;
-    if (*x1 > slab->nx)
-        *x1 = slab->nx;
-    l->x_ref -= (float)slab->x0;
-}
-
-static size_t tiles_y(const struct fbp_slab *slab)
-{
-    return (slab->ny + ROWS_A_TILE - 1) / ROWS_A_TILE;
-}
-
+/* A work item: some rows of one slice. */
 static size_t items(const struct cpu_bp *bp)
 {
-    return (bp->z1 - bp->z0) * tiles_y(bp->slab);
+    return (bp->z1 - bp->z0) * cpu_tiles(bp->slab->ny, ROWS_PER_TILE);
 }
 
-/* All frames of a view into the voxels [x0, x1) of a row; dst: the first frame's. */
-static void add_run(const struct cpu_bp *bp, const struct fbp_bp_line *line, size_t x0, size_t x1,
-                    const float *view, float *dst)
+/* Rows [*y0, *y1) of slice *z, in the grid. */
+static void tile_of(const struct cpu_bp *bp, size_t index, size_t *y0, size_t *y1, size_t *z)
 {
-    const struct fbp_job *job = bp->dev->job;
-    const size_t picture = picture_size(job, 1);
-    const size_t volume = bp->slab->nz * fbp_slab_slice(bp->slab);
-
-    for (size_t f = 0; f < fbp_frames(job); f++)
-        bp->dev->dsp.matrix(dst + f * volume, x0, x1, view + f * picture, stride_of(job), line);
-}
-
-/* A view into the voxels [x0, x1) of row (y, z) of the slab, counted from its first; only into
- * those that are wanted. */
-static void add_line(const struct cpu_bp *bp, size_t y, size_t z, const struct fbp_bp_line *line,
-                     size_t x0, size_t x1, const float *view)
-{
-    const struct fbp_job *job = bp->dev->job;
     const struct fbp_slab *s = bp->slab;
-    const struct fbp_interval all = {(uint32_t)s->x0, (uint32_t)(s->x0 + s->nx)}, *runs = &all;
-    float *dst = (float *)bp->volume + ((z - s->z0) * s->ny + y) * s->nx;
-    size_t n = 1;
+    const size_t tiles = cpu_tiles(s->ny, ROWS_PER_TILE);
 
-    if (job->region)
-        runs = fbp_region_row(job->region, s->y0 + y, z, &n);
-    for (size_t i = 0; i < n; i++) {
-        const size_t begin = runs[i].first > s->x0 ? runs[i].first - s->x0 : 0;
-        const size_t end = runs[i].end > s->x0 ? runs[i].end - s->x0 : 0;
-        const size_t first = x0 > begin ? x0 : begin, last = x1 < end ? x1 : end;
-        if (first < last)
-            add_run(bp, line, first, last, view, dst);
-    }
+    *z = bp->z0 + index / tiles;
+    *y0 = s->y0 + index % tiles * ROWS_PER_TILE;
+    *y1 = cpu_least(*y0 + ROWS_PER_TILE, s->y0 + s->ny);
 }
 
-static bool is_wanted(const struct cpu_bp *bp, size_t y, size_t z)
+/* The runs of voxels of a row that are requested: *n intervals along x; *all: the slab's row. */
+static const struct fbp_interval *runs_of(const struct cpu_bp *bp, size_t y, size_t z,
+                                          struct fbp_interval *all, size_t *n)
 {
-    const struct fbp_region *region = bp->dev->job->region;
-    size_t n = 1;
+    const struct fbp_slab *s = bp->slab;
 
-    if (region)
-        (void)fbp_region_row(region, bp->slab->y0 + y, z, &n);
-    return n > 0;
+    *n = 1;
+    *all = (struct fbp_interval){(uint32_t)s->x0, (uint32_t)(s->x0 + s->nx)};
+    return bp->dev->job->region ? fbp_region_row(bp->dev->job->region, y, z, n) : all;
 }
 
 static void item(void *user, size_t index, int worker)
@@ -203,35 +166,148 @@ static void item(void *user, size_t index, int worker)
     const struct cpu_bp *bp = user;
     const struct fbp_job *job = bp->dev->job;
     const struct fbp_slab *s = bp->slab;
-    const size_t z = bp->z0 + index / tiles_y(s), y0 = index % tiles_y(s) * ROWS_A_TILE;
-    const size_t y1 = y0 + ROWS_A_TILE < s->ny ? y0 + ROWS_A_TILE : s->ny;
     const size_t stride = stride_of(job), size = view_size(job, bp->batch->n_rows);
+    const size_t image = image_size(job, 1), volume = s->nz * fbp_slab_slice(s);
+    fbp_bp_matrix_fn *const add = bp->dev->dsp.matrix[job->interpolation];
+    size_t y0, y1, z;
 
     (void)worker;
+    tile_of(bp, index, &y0, &y1, &z);
     for (size_t k = 0; k < bp->batch->n_views; k++) {
         const float *view =
             (const float *)bp->filtered + k * size + FBP_VIEW_BELOW * stride + left_of(job);
         for (size_t y = y0; y < y1; y++) {
+            float *dst = (float *)bp->volume + ((z - s->z0) * s->ny + y - s->y0) * s->nx;
+            struct fbp_interval all;
             struct fbp_bp_line line;
-            size_t x0, x1;
-            if (!is_wanted(bp, y, z))
+            size_t n, x0, x1;
+            const struct fbp_interval *runs = runs_of(bp, y, z, &all, &n);
+            if (n == 0)
                 continue;
-            line_of(bp, k, s->y0 + y, z, &line, &x0, &x1);
-            within_slab(s, &line, &x0, &x1);
-            add_line(bp, y, z, &line, x0, x1, view);
+            line_of(bp, k, y, z, &line, &x0, &x1);
+            line.x_ref -= (float)s->x0; /* as the voxels, it counts from the slab's first */
+            for (size_t i = 0; i < n; i++) {
+                const size_t first = runs[i].first > x0 ? runs[i].first : x0;
+                const size_t end = runs[i].end < x1 ? runs[i].end : x1;
+                const size_t from = first > s->x0 ? first - s->x0 : 0;
+                const size_t to = end > s->x0 ? cpu_least(end - s->x0, s->nx) : 0;
+                for (size_t f = 0; from < to && f < fbp_frames(job); f++)
+                    add(dst + f * volume, from, to, view + f * image, stride, &line);
+            }
         }
     }
 }
 
+static bool usable_double(const struct fbp_job *job)
+{
+    return job->second || job->wide.n_rows == fbp_frames(job);
+}
+
+/* u, or v, of the row's first voxel. */
+static double first_of(const double m[4], const struct fbp_grid *g, size_t y, size_t z)
+{
+    return m[0] * fbp_grid_coordinate(g, 0, 0) + m[1] * fbp_grid_coordinate(g, 1, (double)y) +
+           m[2] * fbp_grid_coordinate(g, 2, (double)z) + m[3];
+}
+
+/* A view along a row of voxels: u = u0 + x u1, from sample -BEFORE on, which is zero; in a sinogram
+ * image v = v0 + x v1. */
+struct line_double {
+    double u0, u1, v0, v1;
+};
+
+/* Add a view to voxels [x0, x1) of a row of the grid, all channels; out: that of x0.  An image is
+ * interpolated between two rows of the batch. */
+static void add_run_double(const struct cpu_bp *bp, const struct line_double *l, size_t x0,
+                           size_t x1, const double *view, double *out)
+{
+    const struct fbp_job *job = bp->dev->job;
+    const size_t stride = cpu_rows_stride(job), volume = bp->slab->nz * fbp_slab_slice(bp->slab);
+    const double row0 = (double)bp->batch->row0, end = row0 + (double)bp->batch->n_rows;
+
+    if (!job->second) {
+        for (size_t f = 0; f < fbp_frames(job); f++)
+            for (size_t x = x0; x < x1; x++)
+                out[f * volume + x - x0] += fbp_row_value_double(
+                    view + f * stride, l->u0 + (double)x * l->u1, job->interpolation);
+        return;
+    }
+    for (size_t x = x0; x < x1; x++) {
+        const double u = l->u0 + (double)x * l->u1, v = l->v0 + (double)x * l->v1;
+        const double first = floor(v), weight[2] = {1 - (v - first), v - first};
+        double sum = 0;
+        for (int i = 0; i < 2; i++) {
+            const double r = first + i;
+            if (weight[i] > 0 && r >= row0 && r < end)
+                sum += weight[i] * fbp_row_value_double(view + (size_t)(r - row0) * stride, u,
+                                                        job->interpolation);
+        }
+        *out++ += sum;
+    }
+}
+
+static void item_double(void *user, size_t index, int worker)
+{
+    const struct cpu_bp *bp = user;
+    const struct fbp_job *job = bp->dev->job;
+    const struct fbp_grid *g = &job->grid;
+    const struct fbp_slab *s = bp->slab;
+    const size_t size = cpu_rows_size(job, bp->batch->n_rows);
+    const double nc = (double)job->wide.n_columns;
+    const double rounding = job->interpolation == FBP_INTERPOLATION_NEAREST ? FBP_NEAREST : 0;
+    size_t y0, y1, z;
+
+    (void)worker;
+    tile_of(bp, index, &y0, &y1, &z);
+    for (size_t k = 0; k < bp->batch->n_views; k++)
+        for (size_t y = y0; y < y1; y++) {
+            const double *m = job->matrices[bp->batch->view0 + k];
+            const struct line_double l = {first_of(m, g, y, z) + BEFORE + rounding,
+                                          m[0] * g->voxel_mm[0], first_of(m + 4, g, y, z),
+                                          m[4] * g->voxel_mm[0]};
+            double *out = (double *)bp->volume + ((z - s->z0) * s->ny + y - s->y0) * s->nx;
+            /* Voxels whose sample may not be 0. */
+            double lo = 0, hi = (double)g->n[0] - 1;
+            clip(l.u0, l.u1, &lo, &hi);
+            clip(nc + BEFORE + 1 - l.u0, -l.u1, &lo, &hi);
+            const size_t seen0 = lo > 0 ? (size_t)ceil(lo) : 0;
+            const size_t seen1 = hi >= lo ? (size_t)floor(hi) + 1 : seen0;
+            struct fbp_interval all;
+            size_t n;
+            const struct fbp_interval *runs = runs_of(bp, y, z, &all, &n);
+            for (size_t i = 0; i < n; i++) {
+                const size_t first = runs[i].first > s->x0 ? runs[i].first : s->x0;
+                const size_t x0 = first > seen0 ? first : seen0;
+                const size_t x1 = cpu_least(cpu_least(runs[i].end, s->x0 + s->nx), seen1);
+                if (x0 < x1)
+                    add_run_double(bp, &l, x0, x1,
+                                   (const double *)bp->filtered + k * size + FBP_PLANES_MARGIN -
+                                       BEFORE,
+                                   out + (x0 - s->x0));
+            }
+        }
+}
+
 const struct cpu_kernel cpu_kernel_matrix = {
     .name = "matrix",
-    .usable = usable,
+    .interpolates = true,
     .turns = 1,
     .boxes = true,
     .group_size = view_size,
     .store = store,
-    .volume_size = cpu_plain_volume,
     .items = items,
     .item = item,
-    .fetch_row = cpu_plain_fetch_row,
+};
+
+const struct cpu_kernel cpu_kernel_matrix_double = {
+    .name = "matrix",
+    .in_double = true,
+    .interpolates = true,
+    .usable = usable_double,
+    .turns = 1,
+    .boxes = true,
+    .group_size = cpu_rows_size,
+    .store = cpu_rows_store,
+    .items = items,
+    .item = item_double,
 };

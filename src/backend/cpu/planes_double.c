@@ -1,11 +1,9 @@
-#include "backend/cpu/planes_double_bp.h"
+/* Kernel "planes" of the CPU device, in double (planes_volume_tmpl.h). */
+#define VALUE       double
+#define PLANES      struct fbp_bp_planes_double
+#define LOOP        planes_double
+#define MOST_FRAMES 1
+#define KERNEL      cpu_kernel_planes_double
+#define MERIDIAN    cpu_meridian_double
 
-#define VALUE                double
-#define PLANES               struct fbp_bp_planes_double
-#define ADD(dev)             (dev)->doubles.planes
-#define KERNEL               cpu_kernel_planes_double
-#define FRAMES               1
-#define SERIES(p, n, stride) ((void)(p), (void)(n), (void)(stride))
-#define SLOTS                .store_double = cpu_rows_store_double, .fetch_row_double = cpu_plain_fetch_row_double
-
-#include "backend/cpu/planes_cubes_tmpl.h"
+#include "backend/cpu/planes_volume_tmpl.h"

@@ -1,12 +1,143 @@
+/* The pretended device (mock.h): a struct fbp_backend whose slots queue commands, which run the CPU
+ * device's arithmetic later, in the thread of their stage. */
 #include "backend/mock/mock.h"
 
-#include "backend/mock/mock_device.h"
+#include "backend/rows.h"
+#include "backend/slab.h"
+#include "base/system.h"
 #include "base/base.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+struct fbp_mock_plant fbp_mock_plant;
+atomic_uint_fast64_t fbp_mock_uploaded, fbp_mock_shared, fbp_mock_failures,
+    fbp_mock_slabs[FBP_MOCK_DEVICES];
+
+/* The time of a command, which stays until the device is closed. */
+struct timestamp {
+    double seconds;
+    struct timestamp *next;
+};
+
+struct mock_device {
+    const struct fbp_job *job;
+    int index;
+    fbp_device *inner; /* the CPU device */
+    struct mock_stream *streams[FBP_N_STAGES];
+    atomic_uint_fast64_t n_uploads, n_afters, n_calls, n_commands;
+    struct fbp_statistics found; /* of the thread of OUT, and of the host when it is past */
+    unsigned *ledger_bits;       /* of the thread of FILTER */
+    size_t n_fetched;            /* slices of the current slab; of the thread of OUT */
+    pthread_mutex_t lock;        /* of timestamps */
+    struct timestamp *timestamps;
+};
+
+/* The arguments of a slot; run() gets a copy in the thread of its stage. */
+struct command {
+    struct mock_device *dev;
+    mock_command_fn *run;
+    void *dst, *volume;
+    const void *src;
+    size_t n_pieces, n_samples, stride, z0, z1;
+    bool rows; /* filter: plain rows */
+    struct fbp_batch batch;
+    struct fbp_slab slab;
+};
+
+/* A NaN whose payload no arithmetic makes. */
+static const uint32_t POISON = 0x7fc5a5a5u;
+
+static const struct fbp_statistics no_statistics = {INFINITY, -INFINITY, 0};
+
+static struct mock_device *mock_of(fbp_device *device)
+{
+    return (struct mock_device *)(void *)device;
+}
+
+static void poison(void *mem, size_t bytes)
+{
+    uint32_t *p = mem;
+
+    for (size_t i = 0; i < bytes / sizeof *p; i++)
+        p[i] = POISON;
+}
+
+static bool is_poisoned(const void *mem, size_t n_samples)
+{
+    const uint32_t *p = mem;
+
+    for (size_t i = 0; i < n_samples; i++)
+        if (p[i] == POISON)
+            return true;
+    return false;
+}
+
+/* Fail if samples of a batch are still poison. */
+static fbp_status written(const struct command *c, const void *samples, size_t bytes,
+                          const char *what)
+{
+    if (!is_poisoned(samples, bytes / sizeof(float)))
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_DEVICE, "mock: views %zu to %zu were %s", c->batch.view0,
+                    c->batch.view0 + c->batch.n_views - 1, what);
+}
+
+/* Count a call or command; fail from number `fails` on, as a lost device does. */
+static fbp_status counted(struct mock_device *dev, atomic_uint_fast64_t *n, uint64_t fails,
+                          const char *what)
+{
+    if (fails == 0 || atomic_fetch_add(n, 1) + 1 < fails)
+        return FBP_OK;
+    atomic_fetch_add(&fbp_mock_failures, 1);
+    return fbp_fail(FBP_ERR_DEVICE, "mock: device %d: %s fails, as requested by a test", dev->index,
+                    what);
+}
+
+/* All slots call this first. */
+static fbp_status called(fbp_device *device)
+{
+    struct mock_device *dev = mock_of(device);
+
+    return counted(dev, &dev->n_calls, fbp_mock_plant.fail_call[dev->index], "a call");
+}
+
+/* The same; after a failure no command uses memory of the caller any more. */
+static fbp_status called_last(fbp_device *device)
+{
+    const fbp_status st = called(device);
+
+    for (int i = 0; st != FBP_OK && i < FBP_N_STAGES; i++)
+        mock_stream_finish(mock_of(device)->streams[i]);
+    return st;
+}
+
+static fbp_status run_command(void *user)
+{
+    const struct command *c = user;
+    struct mock_device *dev = c->dev;
+
+    FBP_TRY(counted(dev, &dev->n_commands, fbp_mock_plant.fail_command[dev->index], "a command"));
+    return c->run(user);
+}
+
+/* Queue a copy of *c. */
+static fbp_status submit(fbp_device *device, enum fbp_stage stage, mock_command_fn *run,
+                         const struct command *c)
+{
+    struct command *copy = malloc(sizeof *copy);
+
+    if (!copy)
+        return fbp_fail_nomem(sizeof *copy, "mock command");
+    *copy = *c;
+    copy->dev = mock_of(device);
+    copy->run = run;
+    return mock_stream_submit(mock_of(device)->streams[stage], run_command, copy);
+}
 
 static int count(char *why, size_t n)
 {
@@ -49,7 +180,8 @@ static bool holds(int index, const struct fbp_job *job, const struct fbp_buffer 
     (void)job;
     const uint64_t most = buffer ? fbp_mock_plant.most_bytes[buffer->purpose] : 0;
 
-    snprintf(why, n, "mock device %d holds no more, as a test wants: use --device cpu", index);
+    snprintf(why, n, "mock device %d holds no more, as requested by a test: use --device cpu",
+             index);
     return buffer ? !most || buffer->bytes <= most : !fbp_mock_plant.no_tables;
 }
 
@@ -61,7 +193,7 @@ static void rates(const struct fbp_job *job, struct fbp_rates *out)
 
 static void close_device(fbp_device **device)
 {
-    struct mock_device *dev = (struct mock_device *)(void *)*device;
+    struct mock_device *dev = mock_of(*device);
 
     if (!dev)
         return;
@@ -72,9 +204,9 @@ static void close_device(fbp_device **device)
         mock_stream_destroy(&dev->streams[i]);
     if (dev->inner)
         fbp_backend_cpu.close(&dev->inner);
-    for (struct mock_stamp *next; dev->stamps; dev->stamps = next) {
-        next = dev->stamps->next;
-        free(dev->stamps);
+    for (struct timestamp *next; dev->timestamps; dev->timestamps = next) {
+        next = dev->timestamps->next;
+        free(dev->timestamps);
     }
     pthread_mutex_destroy(&dev->lock);
     free(dev->ledger_bits);
@@ -93,8 +225,8 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     dev->job = job;
     dev->index = index;
     pthread_mutex_init(&dev->lock, NULL);
-    dev->found = (struct fbp_statistics){INFINITY, -INFINITY, 0};
-    FBP_TRY_GOTO(mock_called(*out));
+    dev->found = no_statistics;
+    FBP_TRY_GOTO(called(*out));
     FBP_TRY_GOTO(fbp_backend_cpu.open(&dev->inner, index, job));
     FBP_TRY_GOTO(fbp_calloc((void **)&dev->ledger_bits,
                             fbp_ledger_words(job->n_views, job->panel.n_rows),
@@ -110,27 +242,348 @@ fail:
 }
 
 /* Bytes and shape of a batch must agree. */
-static fbp_status mock_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out)
+static fbp_status alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out)
 {
-    FBP_TRY(mock_called(device));
-    const struct fbp_job *job = ((struct mock_device *)(void *)device)->job;
-
+    FBP_TRY(called(device));
     if (buffer->purpose == FBP_FOR_FILTERED &&
-        buffer->bytes < filtered_bytes(job, buffer->n_views, buffer->n_rows))
+        buffer->bytes < filtered_bytes(mock_of(device)->job, buffer->n_views, buffer->n_rows))
         return fbp_fail(FBP_ERR_DEVICE, "mock: %zu bytes do not hold %zu views of %zu rows",
                         buffer->bytes, buffer->n_views, buffer->n_rows);
     if (fbp_mock_plant.no_memory)
         return fbp_fail_nomem(buffer->bytes, "mock device memory");
     FBP_TRY(fbp_alloc(out, buffer->bytes, "mock device memory"));
-    mock_poison(*out, buffer->bytes);
+    poison(*out, buffer->bytes);
     return FBP_OK;
 }
 
-static void mock_release(fbp_device *device, enum fbp_purpose purpose, void *mem)
+static void release(fbp_device *device, enum fbp_purpose purpose, void *mem)
 {
     (void)device;
     (void)purpose;
     fbp_free(mem);
+}
+
+/* Host memory unless a test forbids it, and the device's own. */
+static bool reaches(fbp_device *device, const void *host, size_t bytes)
+{
+    const int owner = fbp_mock_far_access.owner(host, bytes);
+
+    return !fbp_mock_plant.reaches_nothing && (owner < 0 || owner == mock_of(device)->index);
+}
+
+static fbp_status run_upload(void *user)
+{
+    const struct command *c = user;
+    const size_t n = c->n_samples, size = fbp_raw_size(c->dev->job);
+
+    atomic_fetch_add(&fbp_mock_uploaded, c->n_pieces * n * size);
+    for (size_t i = 0; i < c->n_pieces; i++)
+        memcpy((char *)c->dst + i * n * size,
+               (const char *)fbp_mock_near(c->src) + i * c->stride * size, n * size);
+    return FBP_OK;
+}
+
+static fbp_status upload_pieces(fbp_device *device, void *dst, const void *src, size_t n,
+                                size_t n_samples, size_t stride)
+{
+    FBP_TRY(called(device));
+    if (atomic_fetch_add(&mock_of(device)->n_uploads, 1) + 1 == fbp_mock_plant.drop_upload)
+        return FBP_OK;
+    return submit(
+        device, FBP_STAGE_IN, run_upload,
+        &(struct command){
+            .dst = dst, .src = src, .n_samples = n_samples, .stride = stride, .n_pieces = n});
+}
+
+static fbp_status upload(fbp_device *device, void *dst, const void *src, size_t n_samples)
+{
+    return upload_pieces(device, dst, src, 1, n_samples, 0);
+}
+
+/* Raw samples must have been uploaded, and may not be used afterwards.  Counts become floats behind
+ * them. */
+static fbp_status run_filter(void *user)
+{
+    const struct command *c = user;
+    const struct fbp_job *job = c->dev->job;
+    const size_t n = fbp_raw_samples(job, &c->batch);
+    float *raw = (float *)(void *)((char *)c->volume + fbp_raw_floats(job, n));
+
+    FBP_TRY(written(c, c->volume, n * fbp_raw_size(job), "filtered before they were uploaded"));
+    for (size_t i = 0; job->raw == FBP_U16 && i < n; i++)
+        raw[i] = ((const uint16_t *)c->volume)[i];
+    const fbp_status st = c->rows
+                              ? fbp_backend_cpu.filter_rows(c->dev->inner, &c->batch, raw, c->dst)
+                              : fbp_backend_cpu.filter(c->dev->inner, &c->batch, raw, c->dst);
+    poison(c->volume, fbp_raw_device_bytes(job, n));
+    return st;
+}
+
+/* Start of a batch in its buffer of filtered views. */
+static void *batch_in(fbp_device *device, const struct fbp_batch *batch, const void *filtered)
+{
+    const struct fbp_job *job = mock_of(device)->job;
+
+    return (char *)(uintptr_t)filtered +
+           filtered_bytes(job, batch->place * job->turns, batch->n_rows);
+}
+
+static fbp_status filter(fbp_device *device, const struct fbp_batch *batch, void *raw,
+                         void *filtered)
+{
+    FBP_TRY(called(device));
+    return submit(device, FBP_STAGE_FILTER, run_filter,
+                  &(struct command){
+                      .dst = batch_in(device, batch, filtered), .volume = raw, .batch = *batch});
+}
+
+static fbp_status filter_rows(fbp_device *device, const struct fbp_batch *batch, void *raw,
+                              float *rows)
+{
+    FBP_TRY(called(device));
+    return submit(device, FBP_STAGE_FILTER, run_filter,
+                  &(struct command){.dst = rows, .volume = raw, .batch = *batch, .rows = true});
+}
+
+static fbp_status run_download(void *user)
+{
+    const struct command *c = user;
+
+    if (is_poisoned(c->src, c->n_samples))
+        return fbp_fail(FBP_ERR_DEVICE, "mock: rows were downloaded before they were filtered");
+    memcpy(c->dst, c->src, c->n_samples * sizeof(float));
+    poison(c->volume, c->n_samples * sizeof(float));
+    return FBP_OK;
+}
+
+static fbp_status download(fbp_device *device, const float *rows, size_t n, float *host)
+{
+    FBP_TRY(called(device));
+    poison(host, n * sizeof *host);
+    return submit(device, FBP_STAGE_OUT, run_download,
+                  &(struct command){
+                      .dst = host, .src = rows, .volume = (void *)(uintptr_t)rows, .n_samples = n});
+}
+
+static fbp_status run_share(void *user)
+{
+    const struct command *c = user;
+    const size_t bytes = filtered_bytes(c->dev->job, c->batch.n_views, c->batch.n_rows);
+
+    FBP_TRY(written(c, c->src, bytes, "copied before they were filtered"));
+    memcpy(c->dst, c->src, bytes);
+    atomic_fetch_add(&fbp_mock_shared, bytes);
+    return FBP_OK;
+}
+
+static fbp_status share(fbp_device *device, const struct fbp_batch *batch, void *filtered,
+                        fbp_device *from, const void *theirs)
+{
+    FBP_TRY(called(device));
+    return submit(device, FBP_STAGE_OUT, run_share,
+                  &(struct command){.dst = batch_in(device, batch, filtered),
+                                    .src = batch_in(from, batch, theirs),
+                                    .batch = *batch});
+}
+
+/* A held device waits until the others have begun enough slabs. */
+static fbp_status run_clear(void *user)
+{
+    const struct command *c = user;
+    const struct timespec tick = {.tv_nsec = 200000};
+
+    while (fbp_mock_plant.held_device == (unsigned)c->dev->index + 1) {
+        uint64_t others = 0;
+        for (int i = 0; i < FBP_MOCK_DEVICES; i++)
+            others += i == c->dev->index ? 0 : atomic_load(&fbp_mock_slabs[i]);
+        if (others >= fbp_mock_plant.held_slabs)
+            break;
+        nanosleep(&tick, NULL);
+    }
+    return fbp_backend_cpu.clear(c->dev->inner, &c->slab, c->volume);
+}
+
+static fbp_status clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
+{
+    FBP_TRY(called(device));
+    atomic_fetch_add(&fbp_mock_slabs[mock_of(device)->index], 1);
+    return submit(device, FBP_STAGE_BP, run_clear,
+                  &(struct command){.volume = volume, .slab = *slab});
+}
+
+static fbp_status run_backproject(void *user)
+{
+    const struct command *c = user;
+    const size_t bytes = filtered_bytes(c->dev->job, c->batch.n_views, c->batch.n_rows);
+
+    if (c->batch.n_rows > 0)
+        FBP_TRY(written(c, c->src, bytes, "backprojected before they were filtered"));
+    const fbp_status st = fbp_backend_cpu.backproject(c->dev->inner, &c->batch, c->src, &c->slab,
+                                                      c->z0, c->z1, c->volume);
+    /* A batch may not be used after the slab's last slices. */
+    if (c->batch.n_rows > 0 && !c->batch.kept && c->z1 == c->slab.z0 + c->slab.nz &&
+        !fbp_mock_plant.keep_batches)
+        poison(c->dst, bytes);
+    return st;
+}
+
+static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
+                              const void *filtered, const struct fbp_slab *slab, size_t z0,
+                              size_t z1, void *volume)
+{
+    FBP_TRY(called(device));
+    void *from = batch_in(device, batch, filtered);
+
+    return submit(device, FBP_STAGE_BP, run_backproject,
+                  &(struct command){.src = from,
+                                    .dst = from,
+                                    .volume = volume,
+                                    .batch = *batch,
+                                    .slab = *slab,
+                                    .z0 = z0,
+                                    .z1 = z1});
+}
+
+static fbp_status run_fetch(void *user)
+{
+    struct command *c = user;
+    struct mock_device *dev = c->dev;
+    const size_t n = fbp_frames(dev->job) * (c->z1 - c->z0) * fbp_slab_slice(&c->slab);
+    const float *x = c->dst;
+    const fbp_status st =
+        fbp_backend_cpu.fetch(dev->inner, &c->slab, c->z0, c->z1, c->volume, c->dst);
+
+    for (size_t i = 0; i < n; i++) {
+        dev->found.min = fmin(dev->found.min, (double)x[i]);
+        dev->found.max = fmax(dev->found.max, (double)x[i]);
+        dev->found.sum += (double)x[i];
+    }
+    /* The contents of a slab may not be used after all of it was fetched. */
+    dev->n_fetched += c->z1 - c->z0;
+    if (dev->n_fetched == c->slab.nz) {
+        poison(c->volume, volume_bytes(dev->job, &c->slab));
+        dev->n_fetched = 0;
+    }
+    return st;
+}
+
+static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
+                        const void *volume, void *host)
+{
+    FBP_TRY(called(device));
+    host = fbp_mock_near(host);
+    poison(host,
+           fbp_frames(mock_of(device)->job) * (z1 - z0) * fbp_slab_slice(slab) * sizeof(float));
+    return submit(
+        device, FBP_STAGE_OUT, run_fetch,
+        &(struct command){
+            .dst = host, .volume = (void *)(uintptr_t)volume, .slab = *slab, .z0 = z0, .z1 = z1});
+}
+
+static fbp_status statistics(fbp_device *device, struct fbp_statistics *out)
+{
+    FBP_TRY(called(device));
+    *out = mock_of(device)->found;
+    mock_of(device)->found = no_statistics;
+    return FBP_OK;
+}
+
+static fbp_status mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out)
+{
+    FBP_TRY(called_last(device));
+    *out = (struct fbp_mark){stage, mock_stream_ticket(mock_of(device)->streams[stage])};
+    return FBP_OK;
+}
+
+static fbp_status after(fbp_device *device, enum fbp_stage stage, struct fbp_mark m)
+{
+    FBP_TRY(called(device));
+    struct mock_device *dev = mock_of(device);
+
+    if (atomic_fetch_add(&dev->n_afters, 1) + 1 == fbp_mock_plant.drop_after)
+        return FBP_OK;
+    return mock_stream_after(dev->streams[stage], dev->streams[m.stage], m.ticket);
+}
+
+static fbp_status wait_for(fbp_device *device, struct fbp_mark m)
+{
+    FBP_TRY(called(device));
+    return mock_stream_wait(mock_of(device)->streams[m.stage], m.ticket);
+}
+
+static fbp_status run_stamp(void *user)
+{
+    const struct command *c = user;
+
+    ((struct timestamp *)c->dst)->seconds = fbp_seconds();
+    return FBP_OK;
+}
+
+static fbp_status stamp(fbp_device *device, enum fbp_stage stage, uint64_t *out)
+{
+    FBP_TRY(called(device));
+    struct mock_device *dev = mock_of(device);
+    struct timestamp *s = NULL;
+
+    FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a stamp"));
+    pthread_mutex_lock(&dev->lock);
+    s->next = dev->timestamps;
+    dev->timestamps = s;
+    pthread_mutex_unlock(&dev->lock);
+    *out = (uint64_t)(uintptr_t)s;
+    return submit(device, stage, run_stamp, &(struct command){.dst = s});
+}
+
+static fbp_status stamped(fbp_device *device, uint64_t at, double *seconds)
+{
+    FBP_TRY(called(device));
+    *seconds = ((struct timestamp *)(uintptr_t)at)->seconds;
+    return FBP_OK;
+}
+
+/* A queued row bitmap, with its bits behind it. */
+struct new_ledger {
+    struct mock_device *dev;
+    struct fbp_ledger ledger;
+    unsigned bits[];
+};
+
+static fbp_status run_expect(void *user)
+{
+    const struct new_ledger *c = user;
+    const size_t words = fbp_ledger_words(c->ledger.n_views, c->ledger.n_rows);
+    struct fbp_ledger own = c->ledger;
+
+    own.bits = memcpy(c->dev->ledger_bits, c->bits, words * sizeof *c->bits);
+    return fbp_backend_cpu.expect(c->dev->inner, &own);
+}
+
+/* The caller may change the bits before this is at the front of the queue.  Without bits the run
+ * has ended, and the queues are empty: the next run begins without a stop and with a whole slab. */
+static fbp_status expect(fbp_device *device, const struct fbp_ledger *ledger)
+{
+    struct mock_device *dev = mock_of(device);
+    const size_t bytes = fbp_ledger_words(ledger->n_views, ledger->n_rows) * sizeof(unsigned);
+
+    FBP_TRY(ledger->bits ? called(device) : called_last(device));
+    if (!ledger->bits) {
+        for (int i = 0; i < FBP_N_STAGES; i++)
+            mock_stream_go_on(dev->streams[i]);
+        dev->n_fetched = 0;
+        return fbp_backend_cpu.expect(dev->inner, ledger);
+    }
+    struct new_ledger *c = malloc(sizeof *c + bytes);
+    if (!c)
+        return fbp_fail_nomem(sizeof *c + bytes, "mock command");
+    *c = (struct new_ledger){dev, *ledger};
+    memcpy(c->bits, ledger->bits, bytes);
+    return mock_stream_submit(dev->streams[FBP_STAGE_FILTER], run_expect, c);
+}
+
+static fbp_status counts(fbp_device *device, struct fbp_prep_counts *out)
+{
+    FBP_TRY(called(device));
+    return fbp_backend_cpu.counts(mock_of(device)->inner, out);
 }
 
 const struct fbp_backend fbp_backend_mock = {
@@ -155,25 +608,25 @@ const struct fbp_backend fbp_backend_mock = {
     .far = &fbp_mock_far_access,
     .open = open_device,
     .close = close_device,
-    .alloc = mock_alloc,
-    .release = mock_release,
-    .reaches = mock_reaches,
-    .upload = mock_upload,
-    .upload_pieces = mock_upload_pieces,
-    .filter = mock_filter,
-    .filter_rows = mock_filter_rows,
-    .download = mock_download,
-    .share = mock_share,
-    .clear = mock_clear,
-    .backproject = mock_backproject,
-    .fetch = mock_fetch,
-    .statistics = mock_statistics,
-    .mark = mock_mark,
-    .after = mock_after,
-    .wait = mock_wait,
-    .stamp = mock_stamp,
-    .stamped = mock_stamped,
-    .expect = mock_expect,
-    .counts = mock_counts,
+    .alloc = alloc,
+    .release = release,
+    .reaches = reaches,
+    .upload = upload,
+    .upload_pieces = upload_pieces,
+    .filter = filter,
+    .filter_rows = filter_rows,
+    .download = download,
+    .share = share,
+    .clear = clear,
+    .backproject = backproject,
+    .fetch = fetch,
+    .statistics = statistics,
+    .mark = mark,
+    .after = after,
+    .wait = wait_for,
+    .stamp = stamp,
+    .stamped = stamped,
+    .expect = expect,
+    .counts = counts,
     .links = &fbp_mock_link_meter,
 };

@@ -1,91 +1,103 @@
-/** @file mock.h  A pretended device: memory and queues of its own, the CPU's arithmetic (internal).
+/** @file mock.h  A pretended device for tests (--device mock): memory and queues of its own, the
+ * CPU device's arithmetic (internal).
  *
  * Memory is filled with a poison no upload can contain, queues are threads that run late, and every
  * read of poison is an error.  A pipeline that forgets a transfer or an order fails here, on any
- * machine; one that passes can drive a real device.
+ * machine; one that passes can drive a real device.  mock.c is the device, mock_stream.c its
+ * queues, mock_memory.c memory of the caller's on it and its links.
  */
 #ifndef FBP_SRC_MOCK_H
 #define FBP_SRC_MOCK_H
 
-#include "backend/link_meter.h"
-
 #include "backend/backend.h"
+#include "backend/link_meter.h"
 
 #include <stdatomic.h>
 
 enum { FBP_MOCK_DEVICES = 4 };
 
-/** The links that it pretends to have; 0: of FBP_MOCK_LINKS. */
+/** Pretended rates of the links [bytes/s]; 0: the usual one, mock_memory.c. */
 struct fbp_mock_links {
-    double up, down; /**< bytes a second of one device */
-    double bus;      /**< both ways of one device together */
-    double host;     /**< of all devices together */
-    double peer;     /**< from one device to another */
-    double within;   /**< of copies within a device */
-    /** Bit FBP_MOCK_DEVICES * i + j: device i has no direct copies to j. */
-    unsigned no_peers;
-    uint64_t fail_rate; /**< this measurement of a rate (counted from 1) fails */
-    unsigned place;     /**< where the devices are: another place, other links */
+    double up, down;    /**< to and from one device */
+    double bus;         /**< both directions of one device together */
+    double host;        /**< all devices together */
+    double peer;        /**< from one device to another */
+    double within;      /**< copies within a device */
+    unsigned no_peers;  /**< bit FBP_MOCK_DEVICES * i + j: no direct copies from device i to j */
+    uint64_t fail_rate; /**< number of the measurement of a rate that fails, from 1; 0: none */
+    unsigned place;     /**< location in the machine, a part of the identity of all links */
 };
 
-#define FBP_MOCK_LINKS                                                                      \
-    {                                                                                       \
-        .up = 50e9, .down = 40e9, .bus = 80e9, .host = 100e9, .peer = 300e9, .within = 1e12 \
-    }
-
-/** Mistakes that tests plant; all zero in normal use. */
+/** Injected faults and properties; all zero in normal use.  Calls are counted from 1. */
 struct fbp_mock_plant {
-    uint64_t drop_upload; /**< this upload (counted from 1) is forgotten */
-    uint64_t drop_after;  /**< this ordering between queues is forgotten */
-    uint64_t drop_wait;   /**< this host wait returns at once */
+    uint64_t drop_upload; /**< number of the upload that is omitted */
+    uint64_t drop_after;  /**< number of the order between queues that is omitted */
     bool reaches_nothing; /**< no memory of the caller's is copied from or to */
-    bool no_memory;       /**< the device has none left */
-    bool keep_batches;    /**< filtered ones may be backprojected again (benchmarks) */
-    unsigned delay_us;    /**< every command starts up to this late */
-    unsigned slow_stage;  /**< 1 + stage: that queue's commands start ten times as late */
-    unsigned held_device; /**< 1 + index: it computes nothing until the others have begun */
-    uint64_t held_slabs;  /**< so many slabs in all, fbp_mock_slabs */
-    uint64_t fail_call[FBP_MOCK_DEVICES];    /**< of a device: this call (counted from 1), or */
-    uint64_t fail_command[FBP_MOCK_DEVICES]; /**< … this command of its queues, when it is run */
-    uint64_t free_bytes[FBP_MOCK_DEVICES];   /**< that a device has free; 0: not known */
-    bool other_sort[FBP_MOCK_DEVICES];       /**< it has another name than the others */
-    uint64_t most_bytes[3];                  /**< that a buffer of a purpose holds; 0: any */
-    bool no_tables;                          /**< none can be had */
-    struct fbp_rates rates;                  /**< what the division of the work counts with */
+    bool no_memory;       /**< every allocation fails */
+    bool keep_batches;    /**< filtered batches may be backprojected again (benchmarks) */
+    unsigned delay_us;    /**< greatest delay of a command */
+    unsigned slow_stage;  /**< 1 + stage whose commands have ten times that delay */
+    unsigned held_device; /**< 1 + index of a device that waits for the others to begin */
+    uint64_t held_slabs;  /**< number of slabs the others must begin, fbp_mock_slabs */
+    uint64_t fail_call[FBP_MOCK_DEVICES];    /**< first call of a device that fails */
+    uint64_t fail_command[FBP_MOCK_DEVICES]; /**< first command of its queues that fails */
+    uint64_t free_bytes[FBP_MOCK_DEVICES];   /**< free memory of a device; 0: unknown */
+    bool other_sort[FBP_MOCK_DEVICES];       /**< name differs from the other devices' */
+    uint64_t most_bytes[3];                  /**< greatest buffer by purpose; 0: no limit */
+    bool no_tables;                          /**< memory beside buffers cannot be allocated */
+    struct fbp_rates rates;                  /**< times reported to the plan */
     struct fbp_mock_links links;
 };
 
 extern struct fbp_mock_plant fbp_mock_plant;
 
-/** Bytes that all mock devices have uploaded. */
-extern atomic_uint_fast64_t fbp_mock_uploaded;
+/** Counters of all mock devices: uploaded bytes, bytes of filtered views copied between devices,
+ *  injected failures, measured rates, slabs begun by each device. */
+extern atomic_uint_fast64_t fbp_mock_uploaded, fbp_mock_shared, fbp_mock_failures,
+    fbp_mock_measured, fbp_mock_slabs[FBP_MOCK_DEVICES];
 
-/** Bytes of filtered views that they have copied from one another. */
-extern atomic_uint_fast64_t fbp_mock_shared;
+/** Bytes copied between the caller's memory on devices and the host. */
+extern atomic_uint_fast64_t fbp_mock_copied;
 
-/** How often fail_call or fail_command was met. */
-extern atomic_uint_fast64_t fbp_mock_failures;
-
-/** Slabs that each of them has begun. */
-extern atomic_uint_fast64_t fbp_mock_slabs[FBP_MOCK_DEVICES];
-
-/** Rates of links that were measured. */
-extern atomic_uint_fast64_t fbp_mock_measured;
-
-/** Memory of the caller's on devices, mock_far.c: host memory by an address that no program can
- *  use, and only the device's own commands know how to.  It lies on the first device. */
+/** Memory of the caller's on the first device: host memory by an address that no program can use,
+ *  and that only the device's own commands translate. */
 void *fbp_mock_far(void *host);
 
-/** Where such an address leads to; others as they are. */
+/** The host address of such memory; other addresses unchanged. */
 void *fbp_mock_near(const void *memory);
 
-/** Bytes that were copied from there to the host's memory, and back; how often the work of the
- *  caller's queue, an atomic_bool that is true until it is done, was waited for. */
-extern atomic_uint_fast64_t fbp_mock_copied, fbp_mock_settled;
-
 extern const struct fbp_far_access fbp_mock_far_access;
-
-/** mock_links.c */
 extern const struct fbp_link_meter fbp_mock_link_meter;
+
+/** The arithmetic of the device. */
+extern const struct fbp_backend fbp_backend_cpu;
+
+/** A device queue as a thread: commands run in order, and tickets count them. */
+struct mock_stream;
+
+typedef fbp_status mock_command_fn(void *user);
+
+/** delay_us: greatest delay of a command. */
+fbp_status mock_stream_create(struct mock_stream **out, unsigned delay_us);
+/** Run all submitted commands and end the thread; nothing may be submitted afterwards. */
+void mock_stream_drain(struct mock_stream *s);
+/** Drain, then free. */
+void mock_stream_destroy(struct mock_stream **stream);
+
+/** Queue fn(user) and return; user is freed after it ran.  If the run of the calling thread is
+ *  stopped (base/stop.h), commands that have not begun are omitted, and waiting returns
+ *  FBP_ERR_CANCELLED. */
+fbp_status mock_stream_submit(struct mock_stream *stream, mock_command_fn *fn, void *user);
+/** Forget that the last run was stopped; the stream must be idle. */
+void mock_stream_go_on(struct mock_stream *stream);
+/** Block until all submitted commands have run, or were omitted. */
+void mock_stream_finish(struct mock_stream *stream);
+/** Number of commands submitted so far: a mark is past when that many have run. */
+uint64_t mock_stream_ticket(struct mock_stream *stream);
+/** Later commands of `stream` start when `other` has passed `ticket`. */
+fbp_status mock_stream_after(struct mock_stream *stream, struct mock_stream *other,
+                             uint64_t ticket);
+/** Block until `ticket` is past; returns the stream's first failure, with its message. */
+fbp_status mock_stream_wait(struct mock_stream *stream, uint64_t ticket);
 
 #endif /* FBP_SRC_MOCK_H */

@@ -1,9 +1,35 @@
+/* The reference device: plain C in double, one thread.  It is the specification of all other
+ * devices, which tests compare with it, and serves jobs of any geometry.
+ *
+ * Filtered views are [view][row][column] of the widened panel, slabs [channel][z][y][x]. */
 #include "backend/ref/ref.h"
+#include "backend/rows.h"
 #include "backend/slab.h"
 
 #include "base/base.h"
+#include "base/threads.h"
+#include "filter/filter.h"
+#include "filter/parabola.h"
 
+#include <math.h>
+#include <pthread.h>
 #include <string.h>
+
+struct ref_device {
+    const struct fbp_job *job;
+    pthread_mutex_t lock; /* stages call from threads of their own; one computes at a time */
+    double *weights;      /* one row */
+    struct fbp_row_work work;
+    struct fbp_row_filter filter;
+    float *ends; /* a row and its weights, if rows are extrapolated */
+    struct fbp_prep_counts counts;
+    struct fbp_ledger ledger;
+};
+
+static struct ref_device *ref_of(fbp_device *device)
+{
+    return (struct ref_device *)(void *)device;
+}
 
 static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
 {
@@ -33,7 +59,7 @@ static bool choose(struct fbp_job *job, const char *name)
 
 static void close_device(fbp_device **device)
 {
-    struct ref_device *dev = (struct ref_device *)(void *)*device;
+    struct ref_device *dev = ref_of(*device);
 
     if (!dev)
         return;
@@ -46,19 +72,9 @@ static void close_device(fbp_device **device)
     *device = NULL;
 }
 
-static fbp_status open_filter(struct ref_device *dev)
-{
-    FBP_TRY(
-        fbp_alloc((void **)&dev->weights, dev->job->panel.n_columns * sizeof(double), "weights"));
-    if (dev->job->pad)
-        FBP_TRY(fbp_alloc((void **)&dev->ends, 2 * dev->job->panel.n_columns * sizeof(float),
-                          "a row's ends"));
-    FBP_TRY(fbp_row_work_alloc(&dev->work, dev->job->filter));
-    return fbp_row_filter_open(&dev->filter, dev->job->filter, dev->job->spatial_filter);
-}
-
 static fbp_status open_device(fbp_device **out, int index, const struct fbp_job *job)
 {
+    const size_t nc = job->panel.n_columns;
     struct ref_device *dev = NULL;
     fbp_status st = FBP_OK;
 
@@ -68,24 +84,262 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     *out = (fbp_device *)(void *)dev;
     dev->job = job;
     pthread_mutex_init(&dev->lock, NULL);
-    if (!job->filtered)
-        st = open_filter(dev);
-    if (st != FBP_OK)
-        close_device(out);
+    if (job->filtered)
+        return FBP_OK;
+    FBP_TRY_GOTO(fbp_alloc((void **)&dev->weights, nc * sizeof(double), "weights"));
+    if (job->pad)
+        FBP_TRY_GOTO(fbp_alloc((void **)&dev->ends, 2 * nc * sizeof(float), "a row's ends"));
+    FBP_TRY_GOTO(fbp_row_work_alloc(&dev->work, job->filter));
+    FBP_TRY_GOTO(fbp_row_filter_open(&dev->filter, job->filter, job->spatial_filter));
+    return FBP_OK;
+fail:
+    close_device(out);
     return st;
+}
+
+/* Sample c of a raw row. */
+static double value_of(const struct fbp_job *job, const void *row, size_t c)
+{
+    return fbp_in_double(job) ? ((const double *)row)[c] : (double)((const float *)row)[c];
+}
+
+/* Add row r of view k of the batch, weighted, `times` to the line. */
+static void add_row(struct ref_device *dev, const struct fbp_batch *batch, size_t k, size_t r,
+                    double times, void *raw)
+{
+    const struct fbp_job *job = dev->job;
+    const void *in = fbp_raw_row(job, batch, raw, k, r);
+    double *line = dev->work.line + job->pad_left;
+
+    fbp_weights_row(job->weights, batch->view0 + k, r, dev->weights);
+    for (size_t c = 0; c < job->panel.n_columns; c++)
+        line[(job->between + 1) * c] += times * (value_of(job, in, c) * dev->weights[c]);
+}
+
+/* Weight and filter row r of view k of the batch. */
+static void filter_row(struct ref_device *dev, const struct fbp_batch *batch, size_t k, size_t r,
+                       void *raw, double *out)
+{
+    const struct fbp_job *job = dev->job;
+    const struct fbp_pad *pad = job->pad;
+    const size_t nc = job->panel.n_columns;
+    struct fbp_pad_end ends[2];
+
+    memset(dev->work.line, 0, job->filter->n_fft * sizeof *dev->work.line);
+    if (job->columns) { /* the row and its neighbours, by the filter along columns */
+        const size_t S = job->columns->half_width, n = job->panel.n_rows;
+        for (size_t i = r > S ? r - S : 0; i < n && i <= r + S; i++)
+            add_row(dev, batch, k, i, job->columns->kernel[i > r ? i - r : r - i], raw);
+    } else {
+        add_row(dev, batch, k, r, 1, raw);
+    }
+    if (pad) {
+        float *line = dev->ends, *weights = line + nc;
+        fbp_weights_row(job->weights, batch->view0 + k, r, dev->weights);
+        for (size_t c = 0; c < nc; c++) {
+            line[c] = (float)dev->work.line[job->pad_left + c];
+            weights[c] = (float)dev->weights[c];
+        }
+        fbp_pad_ends(&pad->rule, line, weights, ends);
+    }
+    fbp_row_filter(&dev->filter, &dev->work, out);
+    for (int end = 0; pad && end < 2; end++) { /* the filtered extrapolations */
+        const float *a = fbp_pad_table(pad, end, ends[end].at);
+        const float *b = ends[end].part > 0 ? a + pad->n_columns : a;
+        const double part = (double)ends[end].part, amount = (double)ends[end].amount;
+        for (size_t c = 0; amount > 0 && c < pad->n_columns; c++)
+            out[c] += amount * ((1 - part) * (double)a[c] + part * (double)b[c]);
+    }
+}
+
+static fbp_status filter(fbp_device *device, const struct fbp_batch *batch, void *raw,
+                         void *filtered)
+{
+    struct ref_device *dev = ref_of(device);
+    const struct fbp_job *job = dev->job;
+    double *out = filtered;
+
+    pthread_mutex_lock(&dev->lock);
+    for (size_t k = 0; k < batch->n_views; k++) {
+        fbp_prepare_view(job, batch, raw, k, &dev->ledger, &dev->counts);
+        for (size_t r = batch->row0; r < batch->row0 + batch->n_rows && !fbp_stopped(); r++) {
+            if (!job->filtered)
+                filter_row(dev, batch, k, r, raw, out);
+            for (size_t c = 0; job->filtered && c < job->panel.n_columns; c++)
+                out[c] = value_of(job, fbp_raw_row(job, batch, raw, k, r), c);
+            out += job->wide.n_columns;
+        }
+    }
+    pthread_mutex_unlock(&dev->lock);
+    return fbp_go_on();
+}
+
+/* Sample (c, r) of a filtered view; 0 outside of the detector.  A row that the detector has but the
+ * batch lacks is a mistake of the plan, and must not pass for a zero. */
+static double tap(const struct fbp_job *job, const struct fbp_batch *batch, const double *view,
+                  double c, double r)
+{
+    if (!(c >= 0 && c < (double)job->wide.n_columns && r >= 0 && r < (double)job->wide.n_rows))
+        return 0;
+    const size_t row = (size_t)r;
+    if (row < batch->row0 || row >= batch->row0 + batch->n_rows)
+        return NAN;
+    return view[(row - batch->row0) * job->wide.n_columns + (size_t)c];
+}
+
+/* floor(x) for x > -1 */
+static double floor_of(double x)
+{
+    const double whole = (double)(ptrdiff_t)x;
+
+    return x < whole ? whole - 1 : whole;
+}
+
+/* A filtered view at (u, v), 0 beyond its ends.  Interpolations other than linear are for plane
+ * integrals, which have one row. */
+static double value_at(const struct fbp_job *job, const struct fbp_batch *batch, const double *view,
+                       double u, double v)
+{
+    const size_t nc = job->wide.n_columns;
+
+    if (job->interpolation == FBP_INTERPOLATION_NEAREST)
+        return tap(job, batch, view, floor(u + FBP_NEAREST), 0);
+    if (job->interpolation == FBP_INTERPOLATION_CUBIC) {
+        const double first = floor(u);
+        double w[4], sum = 0;
+        fbp_spline_weights(u - first, w);
+        for (int i = 0; i < 4; i++)
+            sum += w[i] * tap(job, batch, view, first + i - 1, 0);
+        return sum;
+    }
+    if (!(u > -1 && u < (double)nc && v > -1 && v < (double)job->wide.n_rows))
+        return 0;
+
+    const double c = floor_of(u), r = floor_of(v), fu = u - c, fv = v - r;
+    const double first = (double)batch->row0, end = first + (double)batch->n_rows;
+    double q[4];
+    if (c >= 0 && c + 1 < (double)nc && r >= first && r + 1 < end) { /* all exist, as a rule */
+        const double *at = view + (size_t)(r - first) * nc + (size_t)c;
+        q[0] = at[0], q[1] = at[1], q[2] = at[nc], q[3] = at[nc + 1];
+    } else {
+        q[0] = tap(job, batch, view, c, r), q[1] = tap(job, batch, view, c + 1, r);
+        q[2] = tap(job, batch, view, c, r + 1), q[3] = tap(job, batch, view, c + 1, r + 1);
+    }
+    return (1 - fv) * ((1 - fu) * q[0] + fu * q[1]) + fv * ((1 - fu) * q[2] + fu * q[3]);
+}
+
+/* sum + the values of all views at the point x. */
+static double sum_at(const struct fbp_job *job, const struct fbp_batch *batch,
+                     const double *filtered, size_t view_size, const double x[3], double sum)
+{
+    for (size_t k = 0; k < batch->n_views; k++) {
+        const double *m = job->matrices[batch->view0 + k];
+        const double w = m[8] * x[0] + m[9] * x[1] + m[10] * x[2] + m[11];
+        if (w <= 0)
+            continue;
+        const double u = (m[0] * x[0] + m[1] * x[1] + m[2] * x[2] + m[3]) / w;
+        const double v = (m[4] * x[0] + m[5] * x[1] + m[6] * x[2] + m[7]) / w;
+        sum += value_at(job, batch, filtered + k * view_size, u, v) / (w * w);
+    }
+    return sum;
+}
+
+double ref_value(const struct fbp_job *job, const struct fbp_batch *batch, const double *filtered,
+                 const double x[3])
+{
+    return sum_at(job, batch, filtered, batch->n_rows * job->wide.n_columns, x, 0);
+}
+
+/* Add views to row (y, z) of one channel; out: the slab's first voxel of the row.  In double the
+ * sum is view after view, independent of the batches; in float it is one sum per batch. */
+static void backproject_row(const struct fbp_job *job, const struct fbp_batch *batch,
+                            const double *filtered, size_t view_size, const struct fbp_slab *slab,
+                            size_t y, size_t z, double *out)
+{
+    const struct fbp_grid *g = &job->grid;
+    const size_t x0 = slab->x0, x1 = x0 + slab->nx;
+    const struct fbp_interval all = {(uint32_t)x0, (uint32_t)x1}, *runs = &all;
+    size_t n = 1;
+
+    if (job->region)
+        runs = fbp_region_row(job->region, y, z, &n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t x = runs[i].first > x0 ? runs[i].first : x0; x < x1 && x < runs[i].end; x++) {
+            const double p[3] = {fbp_grid_coordinate(g, 0, (double)x),
+                                 fbp_grid_coordinate(g, 1, (double)y),
+                                 fbp_grid_coordinate(g, 2, (double)z)};
+            if (fbp_in_double(job))
+                out[x - x0] = sum_at(job, batch, filtered, view_size, p, out[x - x0]);
+            else
+                out[x - x0] += sum_at(job, batch, filtered, view_size, p, 0);
+        }
+}
+
+static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
+                              const void *filtered, const struct fbp_slab *slab, size_t z0,
+                              size_t z1, void *volume)
+{
+    struct ref_device *dev = ref_of(device);
+    const struct fbp_job *job = dev->job;
+    const size_t slice = fbp_slab_slice(slab), nc = job->wide.n_columns;
+    struct fbp_job one_row = *job;
+    struct fbp_batch row = *batch;
+
+    one_row.wide.n_rows = row.n_rows = 1;
+    pthread_mutex_lock(&dev->lock);
+    for (size_t f = 0; f < fbp_frames(job); f++) {
+        const bool channels = job->frames > 1; /* each is a row of its own */
+        double *out = (double *)volume + (f * slab->nz + z0 - slab->z0) * slice;
+        for (size_t z = z0; z < z1; z++)
+            for (size_t y = slab->y0; y < slab->y0 + slab->ny && !fbp_stopped(); y++) {
+                backproject_row(channels ? &one_row : job, channels ? &row : batch,
+                                (const double *)filtered + f * nc, batch->n_rows * nc, slab, y, z,
+                                out);
+                out += slab->nx;
+            }
+    }
+    pthread_mutex_unlock(&dev->lock);
+    return fbp_go_on();
+}
+
+/* The first of two stages, sample by sample (backend/meridian.h). */
+static fbp_status meridian(fbp_device *device, const void *filtered, const struct fbp_picture *p,
+                           void *out)
+{
+    const struct fbp_job *job = ref_of(device)->job;
+    const struct fbp_meridian_pictures *m = job->pictures;
+    const double *channel = (const double *)filtered + p->frame * job->wide.n_columns;
+    const size_t n = m->n_columns, view = job->wide.n_rows * job->wide.n_columns;
+    const struct fbp_batch one = {.n_views = 1, .n_rows = 1};
+    struct fbp_job one_row = *job;
+
+    one_row.wide.n_rows = 1;
+    for (size_t i = 0; i < p->n_rows * n; i++) {
+        const size_t c = i % n, r = p->row0 + i / n;
+        double sum = 0;
+        for (size_t k = m->first[p->plane]; k < m->first[p->plane + 1]; k++) {
+            const double *at = m->at[k];
+            sum += value_at(&one_row, &one, channel + k * view,
+                            at[0] + (double)c * at[1] + (double)r * at[2], 0);
+        }
+        if (fbp_in_double(job))
+            ((double *)out)[i] = sum;
+        else
+            ((float *)out)[i] = (float)sum;
+    }
+    return FBP_OK;
 }
 
 static fbp_status clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
 {
-    const struct ref_device *dev = (const struct ref_device *)(const void *)device;
-    memset(volume, 0, volume_bytes(dev->job, slab));
+    memset(volume, 0, volume_bytes(ref_of(device)->job, slab));
     return FBP_OK;
 }
 
 static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
                         const void *volume, void *host)
 {
-    const struct fbp_job *job = ((const struct ref_device *)(const void *)device)->job;
+    const struct fbp_job *job = ref_of(device)->job;
     const size_t slice = fbp_slab_slice(slab), n = (z1 - z0) * slice;
     const double *in = (const double *)volume + (z0 - slab->z0) * slice;
 
@@ -102,13 +356,13 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
 
 static fbp_status expect(fbp_device *device, const struct fbp_ledger *ledger)
 {
-    ((struct ref_device *)(void *)device)->ledger = *ledger;
+    ref_of(device)->ledger = *ledger;
     return FBP_OK;
 }
 
 static fbp_status counts(fbp_device *device, struct fbp_prep_counts *out)
 {
-    *out = ((const struct ref_device *)(const void *)device)->counts;
+    *out = ref_of(device)->counts;
     return FBP_OK;
 }
 
@@ -128,10 +382,10 @@ const struct fbp_backend fbp_backend_ref = {
     .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
     .open = open_device,
     .close = close_device,
-    .filter = ref_filter,
-    .meridian = ref_meridian,
+    .filter = filter,
+    .meridian = meridian,
     .clear = clear,
-    .backproject = ref_backproject,
+    .backproject = backproject,
     .fetch = fetch,
     .expect = expect,
     .counts = counts,

@@ -1,4 +1,5 @@
-#include "backend/mock/stream.h"
+/* Queues of the pretended device (mock.h): a thread each, which runs commands in order. */
+#include "backend/mock/mock.h"
 
 #include "base/base.h"
 #include "base/threads.h"
@@ -20,39 +21,11 @@ struct mock_stream {
     struct command *first, **last;
     uint64_t submitted, finished;
     bool stop, started;
-    fbp_status status;
+    fbp_status status; /* first failure, and its message */
     char message[400];
     unsigned delay_us, random;
     pthread_t thread;
 };
-
-/* Up to delay_us, differently every time, from a fixed sequence. */
-static void dawdle(struct mock_stream *s)
-{
-    if (s->delay_us) {
-        s->random = s->random * 1664525u + 1013904223u;
-        usleep((s->random >> 8) % s->delay_us);
-    }
-}
-
-/* As the thread would that has submitted it: once the run is to stop, nothing further begins, and
- * what has begun ends early. */
-static fbp_status run_command(struct mock_stream *s, const struct command *c, fbp_status before)
-{
-    struct fbp_stop_scope scope = {.flag = c->stop};
-    fbp_status st = before;
-
-    fbp_message_clear();
-    (void)fbp_stop_scope(&scope);
-    if (st == FBP_OK)
-        st = fbp_go_on();
-    if (st == FBP_OK) {
-        dawdle(s);
-        st = c->fn(c->user);
-    }
-    (void)fbp_stop_scope(NULL);
-    return st;
-}
 
 static void *stream_main(void *arg)
 {
@@ -68,11 +41,27 @@ static void *stream_main(void *arg)
         s->first = c->next;
         if (!s->first)
             s->last = &s->first;
-        const fbp_status before = s->status;
+        fbp_status st = s->status;
         pthread_mutex_unlock(&s->lock);
-        const fbp_status st = run_command(s, c, before);
+
+        /* Run with the stop flag of the thread that has submitted it: once the run is to stop, no
+         * command begins, and running ones end early. */
+        struct fbp_stop_scope scope = {.flag = c->stop};
+        fbp_message_clear();
+        (void)fbp_stop_scope(&scope);
+        if (st == FBP_OK)
+            st = fbp_go_on();
+        if (st == FBP_OK) {
+            if (s->delay_us) { /* a delay from a fixed pseudo-random sequence */
+                s->random = s->random * 1664525u + 1013904223u;
+                usleep((s->random >> 8) % s->delay_us);
+            }
+            st = c->fn(c->user);
+        }
+        (void)fbp_stop_scope(NULL);
         free(c->user);
         free(c);
+
         pthread_mutex_lock(&s->lock);
         if (st != FBP_OK && s->status == FBP_OK) {
             s->status = st;
@@ -191,6 +180,7 @@ struct dependency {
 static fbp_status run_dependency(void *user)
 {
     const struct dependency *d = user;
+
     return mock_stream_wait(d->other, d->ticket);
 }
 

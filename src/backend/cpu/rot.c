@@ -1,0 +1,277 @@
+/*
+ * Kernels "rot90" and "rot180" of the CPU device: scans with a rotational symmetry.  One
+ * interpolation serves a set of symmetric voxels, which rotations of the scan map onto each other
+ * (simd.h).  Views are stored packed, [column][row][lane]; volumes as [set][slice][lane], where a
+ * set is one voxel column per lane.
+ */
+#include "backend/cpu/cpu.h"
+#include "backend/partners.h"
+#include "base/system.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    TILE = 16,  /* edge of a tile [sets] */
+    GROUPS = 4, /* groups of views whose geometry is computed together */
+    LINE = CPU_FLOATS_PER_CACHE_LINE
+};
+
+/* Floats from detector column to column. */
+static size_t stride_of(const struct fbp_job *job, size_t n_rows)
+{
+    return (FBP_ROT_BELOW + n_rows + FBP_ROT_ABOVE) * job->turns;
+}
+
+static size_t group_size(const struct fbp_job *job, size_t n_rows)
+{
+    return (FBP_ROT_LEFT + job->wide.n_columns + FBP_ROT_RIGHT) * stride_of(job, n_rows);
+}
+
+static void store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
+                  const void *rows, void *group)
+{
+    const struct fbp_job *job = dev->job;
+    const size_t nc = job->wide.n_columns, stride = stride_of(job, n_rows), lanes = job->turns;
+    const float *in = rows;
+    float *left = group, *column = left + FBP_ROT_LEFT * stride;
+
+    if (first == 0) {
+        memset(left, 0, FBP_ROT_LEFT * stride * sizeof *left);
+        memset(column + nc * stride, 0, FBP_ROT_RIGHT * stride * sizeof *left);
+    }
+    for (size_t c = 0; c < nc; c++, column += stride) {
+        float *out = column + (FBP_ROT_BELOW + first) * lanes;
+        if (first == 0)
+            memset(column, 0, FBP_ROT_BELOW * lanes * sizeof *column);
+        for (size_t i = 0; i < n; i++)
+            for (size_t lane = 0; lane < lanes; lane++)
+                *out++ = in[(lane * CPU_ROWS + i) * nc + c];
+        if (first + n == n_rows)
+            memset(out, 0, FBP_ROT_ABOVE * lanes * sizeof *out);
+    }
+}
+
+/* Sets are numbered by the voxel columns of one quarter, or half, of the grid.  If n is odd, the
+ * middle belongs to two quarters, and both store all of it. */
+struct domain {
+    size_t x0, y0, nx, ny;
+};
+
+static struct domain domain_of(const struct fbp_job *job)
+{
+    const size_t *n = job->grid.n, x0 = job->turns == 4 ? n[0] / 2 : 0, y0 = n[1] / 2;
+
+    return (struct domain){x0, y0, n[0] - x0, n[1] - y0};
+}
+
+/* Floats of a set.  Long ones take an odd number of cache lines: the sets of a tile then do not
+ * compete for the same few sets of a cache. */
+static size_t set_size(const struct fbp_job *job, size_t n_slices)
+{
+    enum { LONG = 512 };
+    const size_t n = n_slices * job->turns;
+
+    return n < LONG ? n : (cpu_tiles(n, LINE) | 1) * LINE;
+}
+
+static size_t volume_size(const struct fbp_job *job, const struct fbp_slab *slab)
+{
+    const struct domain d = domain_of(job);
+
+    return d.nx * d.ny * set_size(job, slab->nz);
+}
+
+/* True if view k + K/4 follows view k counter-clockwise; false for two views per group. */
+static bool counter_clockwise(const struct fbp_job *job)
+{
+    const double *a = job->views[0].s, *b = job->views[fbp_part_views(job)].s;
+
+    return job->turns == 4 && a[0] * b[1] - a[1] * b[0] > 0;
+}
+
+/* Move voxel column (x, y) as one rotation of the views does. */
+static void rotate(const struct fbp_job *job, bool forward, size_t *x, size_t *y)
+{
+    const size_t *n = job->grid.n, from[2] = {*x, *y};
+
+    if (job->turns == 2) {
+        *x = n[0] - 1 - from[0];
+        *y = n[1] - 1 - from[1];
+    } else if (forward) {
+        *x = n[1] - 1 - from[1];
+        *y = from[0];
+    } else {
+        *x = from[1];
+        *y = n[0] - 1 - from[0];
+    }
+}
+
+/* The slice that coordinates count from. */
+static double z_reference(const struct fbp_job *job)
+{
+    return floor(((double)job->grid.n[2] - 1) / 2);
+}
+
+/* One group of views over one set of voxels, and the slices [z0, z1) of the grid that it sees. */
+struct passage {
+    struct fbp_bp_rot rot;
+    size_t z0, z1;
+};
+
+static void set_up(const struct cpu_bp *bp, size_t group, size_t x, size_t y, bool forward,
+                   struct passage *out)
+{
+    const struct fbp_job *job = bp->dev->job;
+    const struct fbp_grid *g = &job->grid;
+    const size_t n_rows = bp->batch->n_rows, view = bp->batch->view0 + group;
+    const size_t stride = stride_of(job, n_rows);
+    const double *m = job->matrices[view];
+    const double row = bp->dev->principal[view][1], row0 = (double)bp->batch->row0;
+    const double z_ref = z_reference(job);
+    const float *base =
+        (const float *)bp->filtered + group * group_size(job, n_rows) + FBP_ROT_BELOW * job->turns;
+    struct fbp_bp_rot *r = &out->rot;
+    size_t first = bp->z0, end = bp->z1; /* slices in which a voxel of the set is requested */
+    double lo = INFINITY, hi = -INFINITY;
+
+    out->z0 = out->z1 = 0;
+    if (job->region) {
+        const struct fbp_interval z = fbp_orbit_slices(job, x, y);
+        first = z.first > first ? z.first : first;
+        end = z.end < end ? z.end : end;
+    }
+    if (first >= end)
+        return;
+    r->row = (int)(row - row0);
+    for (size_t i = 0; i < job->turns; i++, rotate(job, forward, &x, &y)) {
+        const double px = fbp_grid_coordinate(g, 0, (double)x),
+                     py = fbp_grid_coordinate(g, 1, (double)y), pz = fbp_grid_coordinate(g, 2, 0);
+        const double w = m[8] * px + m[9] * py + m[11];
+        const double q = w > 1e-6 ? 1 / w : 1, u = (m[0] * px + m[1] * py + m[3]) * q;
+        const bool seen = w > 1e-6 && u > -1 && u < (double)job->wide.n_columns;
+        const ptrdiff_t c = seen ? cpu_floor(u) : 0;
+        const double a = u - (double)c;
+        /* Row at slice 0 of the grid, rows per slice. */
+        const double v0 = (m[4] * px + m[5] * py + m[6] * pz + m[7]) * q;
+        const double dv = m[6] * g->voxel_mm[2] * q;
+        r->left[i] = base + (size_t)(c + FBP_ROT_LEFT) * stride;
+        r->wl[i] = seen ? (float)((1 - a) * q * q) : 0;
+        r->wr[i] = seen ? (float)(a * q * q) : 0;
+        r->v0[i] = (float)(v0 + z_ref * dv - row);
+        r->dv[i] = (float)dv;
+        if (seen) { /* slices that fall on the detector, one more per side for rounding */
+            const double slices = 1 / dv;
+            lo = fmin(lo, (-1 - v0) * slices - 1);
+            hi = fmax(hi, ((double)job->wide.n_rows - v0) * slices + 2);
+        }
+    }
+    out->z0 = (size_t)cpu_within(lo, (double)first, (double)end);
+    out->z1 = (size_t)cpu_within(hi, (double)first, (double)end);
+    r->v_lo = (float)(row0 - 1 - row);
+    r->v_hi = (float)(row0 + (double)n_rows - row);
+}
+
+/* A work item: a tile of sets. */
+static size_t items(const struct cpu_bp *bp)
+{
+    const struct domain d = domain_of(bp->dev->job);
+
+    return cpu_tiles(d.nx, TILE) * cpu_tiles(d.ny, TILE);
+}
+
+static size_t scratch(const struct fbp_job *job)
+{
+    (void)job;
+    return (size_t)GROUPS * TILE * TILE * sizeof(struct passage) / sizeof(float);
+}
+
+/* A tile takes a few groups of views and slices at a time: the parts of a group that it sees fill
+ * half of the second-level cache. */
+static void item(void *user, size_t index, int worker)
+{
+    const struct cpu_bp *bp = user;
+    const struct fbp_job *job = bp->dev->job;
+    const struct domain d = domain_of(job);
+    const size_t tiles_x = cpu_tiles(d.nx, TILE), lanes = job->turns;
+    const size_t x0 = index % tiles_x * TILE, x1 = cpu_least(x0 + TILE, d.nx);
+    const size_t y0 = index / tiles_x * TILE, y1 = cpu_least(y0 + TILE, d.ny);
+    const size_t n_groups = bp->batch->n_views / lanes, stride = stride_of(job, bp->batch->n_rows);
+    const size_t size = set_size(job, bp->slab->nz);
+    const bool forward = counter_clockwise(job);
+    const double z_ref = z_reference(job);
+    fbp_bp_rot_fn *const add = lanes == 4 ? bp->dev->dsp.rot90 : bp->dev->dsp.rot180;
+    struct passage *const passages =
+        (struct passage *)(void *)bp->dev->scratch[worker].buffer[CPU_KERNEL];
+
+    /* On the axis: a tile's diagonal in columns, a slice in rows. */
+    enum { LEAST_SLICES = 32 };
+    const double *m = job->matrices[0], *voxel = job->grid.voxel_mm;
+    const double columns = sqrt(m[0] * m[0] + m[1] * m[1]) * voxel[0] * TILE * 1.42 + 2;
+    const double slice_bytes = (double)(lanes * lanes) * columns * m[6] * voxel[2] * 4;
+    const double fit = (double)fbp_cpu_level2_bytes() / 2 / slice_bytes;
+    const size_t step = fit > LEAST_SLICES ? (size_t)fit : LEAST_SLICES;
+
+    for (size_t k0 = 0; k0 < n_groups; k0 += GROUPS) {
+        const size_t k1 = cpu_least(k0 + GROUPS, n_groups);
+        struct passage *p = passages; /* [group][y][x] */
+        for (size_t k = k0; k < k1; k++)
+            for (size_t y = y0; y < y1; y++)
+                for (size_t x = x0; x < x1; x++)
+                    set_up(bp, k, d.x0 + x, d.y0 + y, forward, p++);
+        for (size_t za = bp->z0; za < bp->z1; za += step) {
+            const size_t zb = cpu_least(za + step, bp->z1);
+            p = passages;
+            for (size_t k = k0; k < k1; k++)
+                for (size_t y = y0; y < y1; y++)
+                    for (size_t x = x0; x < x1; x++, p++) {
+                        float *set = (float *)bp->volume + (y * d.nx + x) * size;
+                        const size_t first = za > p->z0 ? za : p->z0, end = cpu_least(zb, p->z1);
+                        if (first < end)
+                            add(set + (first - bp->slab->z0) * lanes, end - first,
+                                (float)((double)first - z_ref), &p->rot, stride);
+                    }
+        }
+    }
+}
+
+/* In blocks of x: whole cache lines are written. */
+static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
+                      size_t y, const void *volume, void *host)
+{
+    const size_t nx = slab->nx, lanes = job->turns, size = set_size(job, slab->nz);
+    const struct domain d = domain_of(job);
+    const bool forward = counter_clockwise(job);
+    const float scale = (float)job->scale, shift = (float)job->shift;
+
+    for (size_t x0 = 0; x0 < nx; x0 += LINE) {
+        const size_t m = cpu_least(nx - x0, LINE);
+        const float *in[LINE];
+        for (size_t x = 0; x < m; x++) { /* the set that holds (x0 + x, y), and its lane */
+            size_t xs = x0 + x, ys = y, lane = 0;
+            for (; xs < d.x0 || ys < d.y0; lane++)
+                rotate(job, !forward, &xs, &ys);
+            in[x] = (const float *)volume + ((ys - d.y0) * d.nx + (xs - d.x0)) * size + lane;
+        }
+        for (size_t z = z0; z < z1; z++) {
+            float *out = (float *)host + ((z - z0) * slab->ny + y) * nx + x0;
+            for (size_t x = 0; x < m; x++)
+                out[x] = scale * in[x][(z - slab->z0) * lanes] + shift;
+        }
+    }
+}
+
+#define ROT                                                                               \
+    .group_size = group_size, .store = store, .volume_size = volume_size, .items = items, \
+    .item = item, .scratch = scratch, .fetch_row = fetch_row
+
+const struct cpu_kernel cpu_kernel_rot90 = {.name = "rot90",
+                                            .least_slices = 12,
+                                            .symmetry = FBP_SYM_COLUMN | FBP_SYM_ROT90,
+                                            .turns = 4,
+                                            ROT};
+const struct cpu_kernel cpu_kernel_rot180 = {.name = "rot180",
+                                             .least_slices = 16,
+                                             .symmetry = FBP_SYM_COLUMN | FBP_SYM_ROT180,
+                                             .turns = 2,
+                                             ROT};
