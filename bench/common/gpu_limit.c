@@ -1,7 +1,7 @@
 /* Which ceiling of the device a kernel is to be seen beside. */
 #include "bench/common/gpu_limit.h"
 
-#include "backend/gpu/gpu_planes.h"
+#include "backend/gpu/gpu_kernel.h"
 
 #include <stdio.h>
 

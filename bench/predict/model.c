@@ -1,6 +1,6 @@
 #include "bench/predict/model.h"
 
-#include "backend/gpu/gpu_cards.h"
+#include "backend/gpu/gpu_known.h"
 #include "pipeline/job.h"
 #include "pipeline/division.h"
 

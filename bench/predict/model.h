@@ -1,6 +1,6 @@
 /** @file model.h  A machine that is described in words, to plan for (internal).
  *
- * "gpus=4,gpu=h200,read=2GB/s": known cards (backend/gpu/gpu_cards.h), of which each fact can be
+ * "gpus=4,gpu=h200,read=2GB/s": known cards (backend/gpu/cards.c), of which each fact can be
  * given otherwise.  What is to be known of a machine that is not there is in one struct; a plan
  * divides the work and predicts its time with it as with what a real one measures.
  */

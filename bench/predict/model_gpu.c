@@ -1,8 +1,9 @@
 #include "bench/predict/model_gpu.h"
 
-#include "backend/gpu/gpu_bytes.h"
-#include "backend/gpu/gpu_cards.h"
+#include "backend/gpu/gpu_kernel.h"
+#include "backend/gpu/gpu_known.h"
 #include "backend/gpu/host.h"
+#include "backend/gpu/tables.h"
 
 #include <pthread.h>
 #include <stdio.h>

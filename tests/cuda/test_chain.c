@@ -165,7 +165,8 @@ static void errors_are_of_the_last_place(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        const size_t length = gpu_chain_length(columns[i], most_shared() - cuda_chain_beside());
+        const size_t length =
+            gpu_chain_length(columns[i], most_shared() - cuda_chain_static_bytes());
         struct bank b;
         double worst = 0;
         if (length == 0) /* this device has not the memory for it */
@@ -195,7 +196,8 @@ static void partners_do_not_leak(void **state)
         for (size_t k = 0; k < 6; k++) {
             struct bank b;
             open_bank(&b, columns[i],
-                      gpu_chain_length(columns[i], most_shared() - cuda_chain_beside()), sizes[k]);
+                      gpu_chain_length(columns[i], most_shared() - cuda_chain_static_bytes()),
+                      sizes[k]);
             float2 *out = filter(&b, 0, PAIRS);
             for (size_t second = 0; second < (sizes[k] > 0 ? 2 : 1); second++) {
                 const double error = error_of(&b, 1, second, out + columns[i]);
@@ -215,7 +217,7 @@ static void rows_are_the_same_in_any_launch(void **state)
     struct bank b;
 
     (void)state;
-    open_bank(&b, 600, gpu_chain_length(600, most_shared() - cuda_chain_beside()), 3);
+    open_bank(&b, 600, gpu_chain_length(600, most_shared() - cuda_chain_static_bytes()), 3);
     float2 *all = filter(&b, 0, PAIRS);
     for (size_t first = 0; first < PAIRS; first += 2) {
         float2 *some = filter(&b, first, first + 2 < PAIRS ? 2 : 1);

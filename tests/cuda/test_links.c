@@ -1,8 +1,6 @@
 /* Links of the cards that are here, and on which node of the host their pinned memory lies. Skipped
  * without a card. */
 #include "backend/cuda/cuda.h"
-#include "backend/cuda/links.h"
-#include "backend/cuda/peer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -174,15 +172,15 @@ static void wrong_copies_are_not_used(void **state)
         print_message("skipped: one card\n");
         skip();
     }
-    cuda_peer_plant = 1; /* direct ones; through the host they are right */
+    cuda_peer_fault = 1; /* direct ones; through the host they are right */
     assert_int_equal(cuda_peer_reach(0, 1), FBP_OK);
     assert_int_equal(cudaDeviceEnablePeerAccess(1, 0), cudaSuccess); /* nobody has it */
     assert_int_equal(cudaDeviceDisablePeerAccess(1), cudaSuccess);
     assert_true(arrives(0, 1));
-    cuda_peer_plant = 2; /* neither */
+    cuda_peer_fault = 2; /* neither */
     assert_int_equal(cuda_peer_reach(1, 0), FBP_ERR_DEVICE);
     assert_non_null(strstr(fbp_message(), "does not arrive at device 1"));
-    assert_int_equal(cuda_peer_plant, 0);
+    assert_int_equal(cuda_peer_fault, 0);
     assert_int_equal(cuda_peer_reach(0, 1), FBP_OK); /* as before */
     fbp_message_clear();
 }

@@ -1,6 +1,6 @@
 /* Plane integrals on GPUs, without one: which jobs their kernel takes, how rows lie, and how large
  * windows are. */
-#include "backend/gpu/gpu_planes.h"
+#include "backend/gpu/gpu_kernel.h"
 #include "backend/gpu/host.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* What is written into a GPU's tables, without a GPU. */
 #include "gpu_util.h"
 
-#include "backend/gpu/chain.h"
+#include "backend/gpu/tables.h"
 
 static const double PI = 3.14159265358979323846;
 

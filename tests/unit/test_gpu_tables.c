@@ -2,8 +2,8 @@
  */
 #include "gpu_util.h"
 
-#include "backend/gpu/chain.h"
-#include "backend/gpu/gpu_plain.h"
+#include "backend/gpu/gpu_kernel.h"
+#include "backend/gpu/tables.h"
 
 static size_t of_orbits(const struct fbp_job *job, const struct fbp_slab *slab)
 {

@@ -3,7 +3,7 @@
 #include "recon/fixture.h"
 
 #include "backend/device.h"
-#include "backend/gpu/gpu_cards.h"
+#include "backend/gpu/gpu_known.h"
 #include "bench/predict/model_gpu.h"
 #include "bench/predict/predict.h"
 #include "pipeline/job.h"

@@ -1,12 +1,10 @@
-/*
- * The filter chain of a pair of rows in one block: samples are read once, filtered rows written
- * once, and what is between stays in registers and shared memory.  backend/gpu/chain.h tells how a
- * row is transformed.  On the way back real and imaginary parts are exchanged, which turns a
- * transform into its inverse.
+/* The whole filter of a pair of rows in one block (the chain): samples are read once, filtered rows
+ * written once, and intermediate values stay in registers and shared memory.  backend/gpu/tables.h
+ * describes how a row is transformed.  For the inverse real and imaginary parts are exchanged.
+ * filter.c launches the chain if a row fits shared memory.
  *
- * As on the CPU (backend/cpu/convolve.c) the rows of a pair are brought to one size by powers of
- * two, so that neither is rounded by what the other has.
- */
+ * As on the CPU (backend/cpu/convolve.c) powers of two bring the rows of a pair to one magnitude,
+ * hence neither is rounded by the other. */
 #include "backend/cuda/dft.h"
 #include "backend/cuda/filter_load.h"
 
@@ -17,13 +15,13 @@ enum {
     PADDED = GPU_CHAIN_PADDED
 };
 
-/* Place of point i of a row in shared memory: neighbours, and every 16th, in different banks. */
+/* Index of point i of a row in shared memory: neighbours, and every 16th, in different banks. */
 static __device__ inline unsigned place(unsigned i)
 {
     return i + i / STEP;
 }
 
-/* What the threads of a block share beside the row. */
+/* Shared memory of a block beside the row. */
 struct shared {
     unsigned peak[2]; /* bits of the greatest magnitudes */
     fbp_ray_row rays[2];
@@ -58,7 +56,7 @@ static __device__ inline float2 load(const cuda_chain &p, const cuda_pair &rows,
                        rows.n > 1 ? cuda_raw_sample(p.pairs.raw, rows.first[1] + c) : 0);
 }
 
-/* Line integrals of both rows into shared memory, what is not finite bridged. */
+/* Line integrals of both rows into shared memory; values that are not finite are bridged. */
 static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows, float2 *line)
 {
     const unsigned nc = p.pairs.raw.n_columns;
@@ -76,28 +74,27 @@ static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows
         bad |= !isfinite(v.x) || !isfinite(v.y);
         line[c] = v;
     }
-    /* The ledger is asked of rows alone in which something was mended: of most nothing is. */
+    /* The bitmap is read only for rows with repaired samples, which are rare. */
     if (!__syncthreads_or(bad || clipped[0] || clipped[1]) || p.prepared)
         return;
     const bool count[2] = {cuda_row_counts(p.prep, rows.view, rows.row),
                            rows.n > 1 && cuda_row_counts(p.prep, rows.view + 1, rows.row)};
     if (p.prep.intensity)
         cuda_count(p.prep.clipped, (count[0] ? clipped[0] : 0) + (count[1] ? clipped[1] : 0));
-    const int any = __syncthreads_or(bad); /* and all have asked */
+    const int any = __syncthreads_or(bad); /* and all have read the bitmap */
     if (threadIdx.x < rows.n && count[threadIdx.x])
         cuda_row_counted(p.prep, rows.view + threadIdx.x, rows.row);
     if (!any)
         return;
     if (threadIdx.x < rows.n) {
-        const unsigned mended = cuda_bridge_row(threadIdx.x ? &line[0].y : &line[0].x, nc, 2);
-        if (mended && count[threadIdx.x])
-            atomicAdd(p.prep.not_finite, (unsigned long long)mended);
+        const unsigned repaired = cuda_bridge_row(threadIdx.x ? &line[0].y : &line[0].x, nc, 2);
+        if (repaired && count[threadIdx.x])
+            atomicAdd(p.prep.not_finite, (unsigned long long)repaired);
     }
     __syncthreads();
 }
 
-/* And their weights, if there are any, ray by ray or not; a loop, since the samples of take() are
- * unrolled. */
+/* Multiply the rows by their weights, if there are any; a loop, because take() is unrolled. */
 static __device__ inline void weigh(const cuda_chain &p, const cuda_pair &rows,
                                     const fbp_ray_row *rays, float2 *line)
 {
@@ -110,15 +107,15 @@ static __device__ inline void weigh(const cuda_chain &p, const cuda_pair &rows,
         line[c] = cuda_weighted(p.pairs.weights, rows, rays, c, nc, line[c]);
 }
 
-/* The samples of a thread: those of butterfly i are in[i], INNER columns apart. */
+/* The samples of a thread: butterfly i has in[i], INNER columns apart. */
 template <int RADIX, int THREADS> struct samples {
     static constexpr int TURNS = (INNER + THREADS - 1) / THREADS, HALF = RADIX / 2;
     float2 in[TURNS][HALF];
 };
 
-/* Weighted samples: from shared memory if they were prepared there, else line integrals whose
- * weights are products.  The greatest magnitudes become known to all.  True if something is not
- * finite. */
+/* Load weighted samples: from shared memory if they were prepared there, else line integrals whose
+ * weights are products.  peak gets the greatest magnitudes, for all threads.  Returns true if a
+ * value is not finite. */
 template <bool PREPARED, int RADIX, int THREADS>
 static __device__ inline bool take(const cuda_chain &p, const cuda_pair &rows, const float2 *line,
                                    unsigned *peak, samples<RADIX, THREADS> &out)
@@ -160,7 +157,7 @@ static __device__ inline bool take(const cuda_chain &p, const cuda_pair &rows, c
     return max(peak[0], peak[1]) >= 0x7f800000u;
 }
 
-/* The first step: R interleaved rows, turned, into shared memory. */
+/* The first step: R interleaved rows, times twiddle factors, into shared memory. */
 template <int RADIX, int THREADS>
 static __device__ inline void take_apart(samples<RADIX, THREADS> &rows, scale a, scale b,
                                          const float2 *__restrict__ turns, float2 *line)
@@ -181,8 +178,8 @@ static __device__ inline void take_apart(samples<RADIX, THREADS> &rows, scale a,
     }
 }
 
-/* One of the interleaved rows to its spectrum, times the response, and back; 16 threads of a warp.
- */
+/* Convolve one of the interleaved rows: its spectrum, times the response, and back; by 16 threads
+ * of a warp. */
 static __device__ inline void convolve(float2 *x, unsigned lane, const float2 *__restrict__ turns,
                                        const float *__restrict__ response, unsigned stride)
 {
@@ -268,7 +265,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     put_together<RADIX, THREADS>(p, a, b, line);
 }
 
-/* One kernel a length; threads and blocks as measured (docs/performance.md). */
+/* One kernel per length; threads and blocks as measured (docs/performance.md). */
 struct instance {
     unsigned radix, threads;
     const void *kernel;
@@ -298,7 +295,7 @@ static const instance *find(size_t length)
     return nullptr;
 }
 
-size_t cuda_chain_beside(void)
+size_t cuda_chain_static_bytes(void)
 {
     return sizeof(shared);
 }

@@ -1,5 +1,6 @@
-/* The names and numbers of cuFFT's interface, which has not changed since CUDA 6.5. */
-#include "backend/cuda/cufft.h"
+/* The few functions of cuFFT that the filter needs, loaded at run time.  The names and numbers are
+ * those of its interface, which has not changed since CUDA 6.5. */
+#include "backend/cuda/cuda.h"
 
 #include "backend/gpu/host.h"
 
@@ -33,53 +34,23 @@ static void *open_below(const char *root, const char *folder, const char *name)
     return n > 0 && (size_t)n < sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 
-/* Of pip's packages, where this module is site-packages/libfbp/lib/libfbp_cuda.so. */
-static void *open_of_pip(void)
-{
-    static const char *const files[] = {"cu13/lib/libcufft.so.12", "cufft/lib/libcufft.so.12",
-                                        "cufft/lib/libcufft.so.11"};
-    char own[4096];
-    void *handle = NULL;
-    Dl_info self;
-
-    if (!dladdr(&fft, &self) || !self.dli_fname ||
-        snprintf(own, sizeof own, "%s", self.dli_fname) >= (int)sizeof own)
-        return NULL;
-    char *slash = strrchr(own, '/');
-    if (slash)
-        *slash = '\0';
-    for (size_t i = 0; slash && !handle && i < sizeof files / sizeof *files; i++)
-        handle = open_below(own, "../../nvidia", files[i]);
-    return handle;
-}
-
-static void *open_library(void)
+/* Open the library on the default path, below the roots, or in pip's packages, and find its
+ * functions; once per process. */
+static void find_library(void)
 {
     static const char *const names[] = {"libcufft.so.12", "libcufft.so.11"};
     static const char *const folders[] = {"lib64", "lib", "targets/x86_64-linux/lib",
                                           "targets/sbsa-linux/lib"};
+    static const char *const pip_files[] = {"cu13/lib/libcufft.so.12", "cufft/lib/libcufft.so.12",
+                                            "cufft/lib/libcufft.so.11"};
     const char *const roots[] = {gpu_host->environment(FBP_ENV_CUDA_HOME),
                                  gpu_host->environment(FBP_ENV_CUDA_PATH), "/usr/local/cuda",
                                  "/opt/cuda"};
-    static const size_t N_NAMES = 2, N_FOLDERS = 4, N_ROOTS = 4;
-    void *handle = NULL;
-
-    for (size_t i = 0; !handle && i < N_NAMES; i++)
-        handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    for (size_t i = 0; !handle && i < N_NAMES * N_FOLDERS * N_ROOTS; i++) {
-        const char *root = roots[i / N_FOLDERS % N_ROOTS];
-        if (root && root[0])
-            handle = open_below(root, folders[i % N_FOLDERS], names[i / (N_FOLDERS * N_ROOTS)]);
-    }
-    return handle ? handle : open_of_pip();
-}
-
-static void find_once(void)
-{
+    static const size_t N_NAMES = 2, N_FOLDERS = 4, N_ROOTS = 4, N_PIP = 3;
     const struct {
         const char *name;
         void *function;
-    } names[] = {
+    } functions[] = {
         {"cufftCreate", &fft.create},
         {"cufftSetAutoAllocation", &fft.set_auto_allocation},
         {"cufftMakePlanMany", &fft.make_plan_many},
@@ -88,18 +59,36 @@ static void find_once(void)
         {"cufftExecC2C", &fft.exec_c2c},
         {"cufftDestroy", &fft.destroy},
     };
-    void *handle = open_library();
+    char own[4096];
+    void *handle = NULL;
+    Dl_info self;
 
+    for (size_t i = 0; !handle && i < N_NAMES; i++)
+        handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    for (size_t i = 0; !handle && i < N_NAMES * N_FOLDERS * N_ROOTS; i++) {
+        const char *root = roots[i / N_FOLDERS % N_ROOTS];
+        if (root && root[0])
+            handle = open_below(root, folders[i % N_FOLDERS], names[i / (N_FOLDERS * N_ROOTS)]);
+    }
+    /* pip's packages, if this module is site-packages/libfbp/lib/libfbp_cuda.so */
+    if (!handle && dladdr(&fft, &self) && self.dli_fname &&
+        snprintf(own, sizeof own, "%s", self.dli_fname) < (int)sizeof own) {
+        char *slash = strrchr(own, '/');
+        if (slash)
+            *slash = '\0';
+        for (size_t i = 0; slash && !handle && i < N_PIP; i++)
+            handle = open_below(own, "../../nvidia", pip_files[i]);
+    }
     fft.found = handle != NULL;
-    for (size_t i = 0; fft.found && i < sizeof names / sizeof *names; i++) {
-        *(void **)names[i].function = dlsym(handle, names[i].name);
-        fft.found = *(void **)names[i].function != NULL;
+    for (size_t i = 0; fft.found && i < sizeof functions / sizeof *functions; i++) {
+        *(void **)functions[i].function = dlsym(handle, functions[i].name);
+        fft.found = *(void **)functions[i].function != NULL;
     }
 }
 
 bool cuda_fft_found(void)
 {
-    pthread_once(&fft.once, find_once);
+    pthread_once(&fft.once, find_library);
     return fft.found;
 }
 
@@ -115,8 +104,8 @@ static fbp_status check(int result, const char *call)
                               "close other programs that use the device",
                               call);
     return gpu_host->fail(FBP_ERR_DEVICE,
-                          "cuda: %s failed with code %d: use --spatial, which does without cuFFT",
-                          call, result);
+                          "cuda: %s failed with code %d: use --spatial, which needs no cuFFT", call,
+                          result);
 }
 
 #define FFT_TRY(call) FBP_TRY(check((call), #call))

@@ -1,4 +1,4 @@
-/** @file dft.h  Short Fourier transforms in registers (internal; CUDA only).
+/** @file dft.h  Short Fourier transforms in registers, for chain.cu (internal; CUDA only).
  *
  * X[k] = sum_n x[n] exp(-2 pi i n k / R), in place, both in natural order.  Everything is unrolled:
  * arrays are registers, indices and factors constants.  The inverse is the same transform of values
@@ -7,38 +7,26 @@
 #ifndef FBP_SRC_CUDA_DFT_H
 #define FBP_SRC_CUDA_DFT_H
 
-/** cos(2 pi k / n) and sin(2 pi k / n), exact where they are 0 or 1; evaluated by the compiler. */
-struct cuda_turn {
-    double cos, sin;
-};
-
-constexpr cuda_turn cuda_turn_of(int k, int n)
-{
-    const int eighths = 8 * (k % n) / n, quarters = (eighths + 1) / 2;
-    const double x = 6.283185307179586476925 * (4 * (k % n) - quarters * n) / (4.0 * n);
-    double c = 0, s = 0, term = 1;
-
-    for (int i = 0; i < 10; i++) { /* |x| <= pi/4 */
-        c += term;
-        term *= x / (2 * i + 1);
-        s += term;
-        term *= -x / (2 * i + 2);
-    }
-    return quarters % 4 == 0   ? cuda_turn{c, s}
-           : quarters % 4 == 1 ? cuda_turn{-s, c}
-           : quarters % 4 == 2 ? cuda_turn{-c, -s}
-                               : cuda_turn{s, -c};
-}
-
-/** Those of k = 0 … N - 1. */
+/** cos(2 pi k / N) and sin(2 pi k / N) of k = 0 … N - 1, exact where they are 0 or 1; evaluated by
+ * the compiler. */
 template <int N> struct cuda_turns {
     float cos[N] = {}, sin[N] = {};
 
     constexpr cuda_turns()
     {
         for (int k = 0; k < N; k++) {
-            cos[k] = (float)cuda_turn_of(k, N).cos;
-            sin[k] = (float)cuda_turn_of(k, N).sin;
+            const int quarters = (8 * k / N + 1) / 2;
+            const double x = 6.283185307179586476925 * (4 * k - quarters * N) / (4.0 * N);
+            double c = 0, s = 0, term = 1;
+            for (int i = 0; i < 10; i++) { /* |x| <= pi/4 */
+                c += term;
+                term *= x / (2 * i + 1);
+                s += term;
+                term *= -x / (2 * i + 2);
+            }
+            const double rotated[4][2] = {{c, s}, {-s, c}, {-c, -s}, {s, -c}};
+            cos[k] = (float)rotated[quarters % 4][0];
+            sin[k] = (float)rotated[quarters % 4][1];
         }
     }
 };
@@ -166,7 +154,7 @@ template <int R> static __device__ __forceinline__ void cuda_dft(float2 (&x)[R])
         cuda_dft_product<3, R / 3>(x);
 }
 
-/** The same of R values whose upper half is zero: given are the R/2 others. */
+/** Transform of R values whose upper half is zero; `in`: the lower half. */
 template <int R>
 static __device__ __forceinline__ void cuda_dft_padded(const float2 (&in)[R / 2], float2 (&out)[R])
 {
@@ -186,7 +174,7 @@ static __device__ __forceinline__ void cuda_dft_padded(const float2 (&in)[R / 2]
     }
 }
 
-/** The lower half of the R values. */
+/** The lower half of a transform of R values. */
 template <int R>
 static __device__ __forceinline__ void cuda_dft_cropped(const float2 (&in)[R], float2 (&out)[R / 2])
 {

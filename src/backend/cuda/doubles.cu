@@ -1,12 +1,11 @@
-/* Plane integrals in double: raw samples to filtered rows. */
-#include "backend/cuda/doubles.h"
-
+/* The filter of plane integrals in double, step by step: repair, weights, convolution, layout of
+ * views.  filter.c launches these kernels. */
 #include "backend/cuda/filter_load.h"
 
 enum { THREADS = 128 };
 
-/* A block a row; only rows in which something is not finite are looked at twice. */
-static __global__ void __launch_bounds__(THREADS) mend(const cuda_doubles d, const cuda_prep prep)
+/* Repair a row per block; only rows with values that are not finite are read twice. */
+static __global__ void __launch_bounds__(THREADS) repair(const cuda_doubles d, const cuda_prep prep)
 {
     const unsigned view = d.view0 + blockIdx.x / d.load_rows;
     const unsigned row = d.first_row + blockIdx.x % d.load_rows;
@@ -17,17 +16,17 @@ static __global__ void __launch_bounds__(THREADS) mend(const cuda_doubles d, con
         bad |= !isfinite(x[c]);
     if (!__syncthreads_or(bad) || threadIdx.x > 0)
         return;
-    const unsigned mended = cuda_bridge_row(x, d.n_columns, 1);
+    const unsigned repaired = cuda_bridge_row(x, d.n_columns, 1);
     if (cuda_row_counts(prep, view, row)) {
-        atomicAdd(prep.not_finite, (unsigned long long)mended);
+        atomicAdd(prep.not_finite, (unsigned long long)repaired);
         cuda_row_counted(prep, view, row);
     }
 }
 
-cudaError_t cuda_mend_doubles(const struct cuda_doubles *d, const struct cuda_prep *prep,
-                              cudaStream_t stream)
+cudaError_t cuda_repair_doubles(const struct cuda_doubles *d, const struct cuda_prep *prep,
+                                cudaStream_t stream)
 {
-    mend<<<d->n_views * d->load_rows, THREADS, 0, stream>>>(*d, *prep);
+    repair<<<d->n_views * d->load_rows, THREADS, 0, stream>>>(*d, *prep);
     return cudaGetLastError();
 }
 
@@ -53,7 +52,7 @@ cudaError_t cuda_load_doubles(const struct cuda_doubles *d, unsigned first, unsi
     return cudaGetLastError();
 }
 
-/* THREADS outputs of a row; its inputs pass through shared memory. */
+/* Convolve THREADS outputs of a row; inputs pass through shared memory. */
 static __global__ void __launch_bounds__(THREADS)
     convolve(const double *__restrict__ in, unsigned length, const double *__restrict__ taps,
              unsigned half_width, double *__restrict__ out)
@@ -84,7 +83,7 @@ cudaError_t cuda_convolve_doubles(const double *in, unsigned n, unsigned length,
     return cudaGetLastError();
 }
 
-/* One row, and behind the last of its view those that fill its group. */
+/* Store one row, and behind the last one of its view zeros that fill its group of frames. */
 static __global__ void __launch_bounds__(THREADS)
     store(const cuda_doubles d, unsigned first, const double *__restrict__ rows, unsigned columns,
           unsigned groups, unsigned frames, double *views)

@@ -1,11 +1,12 @@
-/* The entry of the module: finding and opening NVIDIA GPUs; its backend. */
+/* The entry of the CUDA module: devices, the choice of a kernel, opening a device, the backend's
+ * slots, and the message of a failed call. */
+#define FBP_CUDA_ENTRY_C
 #include "backend/cuda/cuda.h"
-#include "backend/cuda/links.h"
-#include "backend/gpu/gpu_bytes.h"
-#include "backend/gpu/gpu_cards.h"
 
+#include "backend/gpu/gpu_known.h"
 #include "backend/rows.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,15 +14,79 @@
 
 enum { MOST_DEVICES = 64, LEAST_CAPABILITY = 75 };
 
-/* Found when the module is loaded. */
+/* The usable devices, found when the module is loaded. */
 static struct {
     int n, ordinal[MOST_DEVICES];
     char isa[4][24]; /* by precision - 1, of the first device */
 } found;
 
+/* Fastest first, in the order of gpu_known. */
+static const struct gpu_kernel *const kernels[] = {
+    [GPU_PLANES_EXACT] = &cuda_kernel_planes_exact.gpu,
+    [GPU_PLANES_DOUBLE] = &cuda_kernel_planes_double.gpu,
+    [GPU_ROT90_HALF] = &cuda_kernel_rot90_half.gpu,
+    [GPU_ROT90_EXACT] = &cuda_kernel_rot90_exact.gpu,
+    [GPU_ROT180_HALF] = &cuda_kernel_rot180_half.gpu,
+    [GPU_ROT180_FAST] = &cuda_kernel_rot180_fast.gpu,
+    [GPU_ROT180_EXACT] = &cuda_kernel_rot180_exact.gpu,
+    [GPU_COLUMN_HALF] = &cuda_kernel_column_half.gpu,
+    [GPU_COLUMN_EXACT] = &cuda_kernel_column_exact.gpu,
+    [GPU_MATRIX_HALF] = &cuda_kernel_matrix_half.gpu,
+    [GPU_MATRIX_FAST] = &cuda_kernel_matrix_fast.gpu,
+    [GPU_MATRIX_EXACT] = &cuda_kernel_matrix_exact.gpu,
+    [GPU_N_KNOWN] = NULL,
+};
+
+const struct cuda_kernel *cuda_kernels_by_name;
+
+fbp_status cuda_failed(cudaError_t error, const char *call)
+{
+    const int name = (int)strcspn(call, "(");
+    const char *text = cudaGetErrorString(error);
+
+    (void)cudaGetLastError(); /* recoverable errors are cleared */
+    if (error == cudaErrorMemoryAllocation)
+        return gpu_host->fail(FBP_ERR_NOMEM,
+                              "cuda: %.*s: %s: lower --device-memory or --batch, or close other "
+                              "programs that use the device",
+                              name, call, text);
+    return gpu_host->fail(FBP_ERR_DEVICE,
+                          "cuda: %.*s: %s: see whether nvidia-smi lists the device, try again, or "
+                          "use --device cpu",
+                          name, call, text);
+}
+
 int cuda_ordinal(int index)
 {
     return found.ordinal[index];
+}
+
+int cuda_memory_index(const void *memory, size_t bytes)
+{
+    const int ordinal = cuda_memory_owner(memory, bytes);
+
+    for (int i = 0; i < found.n; i++)
+        if (found.ordinal[i] == ordinal)
+            return i;
+    return -1;
+}
+
+void cuda_bus_of(int ordinal, char out[CUDA_BUS_ID])
+{
+    if (cudaDeviceGetPCIBusId(out, CUDA_BUS_ID, ordinal) != cudaSuccess) {
+        (void)cudaGetLastError();
+        out[0] = '\0';
+    }
+    for (char *c = out; *c; c++)
+        *c = (char)tolower((unsigned char)*c); /* lower case, like the system and other programs */
+}
+
+int cuda_node_of(int ordinal)
+{
+    char bus_id[CUDA_BUS_ID];
+
+    cuda_bus_of(ordinal, bus_id);
+    return gpu_host->numa_near(FBP_SYS, bus_id);
 }
 
 static int count(char *why, size_t n)
@@ -32,16 +97,18 @@ static int count(char *why, size_t n)
     return found.n;
 }
 
-/* Release of the driver, as the management library that comes with it tells, and its CUDA. */
-static void describe_driver(char *out, size_t n)
+static void describe(int index, struct fbp_device_info *out)
 {
-    void *nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL); /* comes with the driver */
     int (*start)(void) = NULL, (*stop)(void) = NULL, (*version)(char *, unsigned) = NULL;
+    const int ordinal = found.ordinal[index];
     char release[40] = "";
+    struct cudaDeviceProp p;
+    size_t available = 0, total = 0;
     int cuda = 0;
 
     if (nvml) {
-        *(void **)&start = dlsym(nvml, "nvmlInit_v2"); /* as POSIX has it */
+        *(void **)&start = dlsym(nvml, "nvmlInit_v2"); /* the form that POSIX gives */
         *(void **)&stop = dlsym(nvml, "nvmlShutdown");
         *(void **)&version = dlsym(nvml, "nvmlSystemGetDriverVersion");
         if (start && stop && version && start() == 0) {
@@ -51,33 +118,29 @@ static void describe_driver(char *out, size_t n)
         }
         dlclose(nvml);
     }
-    if (cudaDriverGetVersion(&cuda) == cudaSuccess)
-        snprintf(out, n, "%s%sCUDA %d.%d", release, release[0] ? ", " : "", cuda / 1000,
-                 cuda % 1000 / 10);
-}
-
-static void describe(int index, struct fbp_device_info *out)
-{
-    struct cudaDeviceProp p;
-    size_t available = 0, total = 0;
-
-    if (cudaGetDeviceProperties(&p, found.ordinal[index]) != cudaSuccess)
+    if (cudaGetDeviceProperties(&p, ordinal) != cudaSuccess)
         return;
     snprintf(out->text, sizeof out->text, "%.100s, sm_%d%d, %d multiprocessors", p.name, p.major,
              p.minor, p.multiProcessorCount);
-    describe_driver(out->driver, sizeof out->driver);
-    cuda_bus_of(found.ordinal[index], out->bus_id);
+    if (cudaDriverGetVersion(&cuda) == cudaSuccess)
+        snprintf(out->driver, sizeof out->driver, "%s%sCUDA %d.%d", release, release[0] ? ", " : "",
+                 cuda / 1000, cuda % 1000 / 10);
+    cuda_bus_of(ordinal, out->bus_id);
     out->numa_node = gpu_host->numa_node(FBP_SYS, out->bus_id);
     out->memory_bytes = p.totalGlobalMem;
-    if (cudaSetDevice(found.ordinal[index]) == cudaSuccess &&
-        cudaMemGetInfo(&available, &total) == cudaSuccess)
+    if (cudaSetDevice(ordinal) == cudaSuccess && cudaMemGetInfo(&available, &total) == cudaSuccess)
         out->free_bytes = available;
 }
 
+/* The fastest kernel that suits, or the one of that name; kernels of papers only by name. */
 static bool choose(struct fbp_job *job, const char *name)
 {
-    const struct gpu_kernel *k = cuda_kernel_find(job, name);
+    const struct gpu_kernel *k = gpu_kernel_find(kernels, job, name);
+    const struct cuda_kernel *at = name ? cuda_kernels_by_name : NULL;
 
+    for (; !k && at && at->gpu.name; at++)
+        if (strcmp(name, at->gpu.name) == 0 && gpu_kernel_suits(&at->gpu, job))
+            k = &at->gpu;
     if (!k)
         return false;
     gpu_kernel_take(k, found.isa[k->precision - 1], job);
@@ -97,7 +160,7 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
                        "with FBP_TUNE=0 none does");
 }
 
-/* Of an H200 on its bus; those of others are of the same proportions. */
+/* Rates of an H200 on its bus; those of other devices have the same proportions. */
 static void rates(const struct fbp_job *job, struct fbp_rates *out)
 {
     gpu_rates(gpu_card_at(0), job, out);
@@ -116,9 +179,7 @@ static void close_device(fbp_device **device)
         return;
     (void)cudaSetDevice(dev->index);
     gpu_tuner_close(&dev->tuner);
-    cuda_trials_close(dev);
-    cuda_filter_close(dev);
-    cuda_stamps_close(dev);
+    cuda_fft_destroy(&dev->plan);
     cuda_streams_close(dev);
     if (dev->memory)
         (void)cudaFree(dev->memory);
@@ -156,51 +217,11 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     dev->node = cuda_node_of(dev->index);
     dev->kernel = cuda_kernel_of(job);
     dev->plan = CUFFT_NO_PLAN;
-    cuda_stamps_open(dev);
+    pthread_mutex_init(&dev->timestamps.lock, NULL);
     const fbp_status st = build(dev);
     if (st != FBP_OK)
         close_device(out);
     return st;
-}
-
-/* Of the devices that are listed. */
-static int far_owner(const void *memory, size_t bytes)
-{
-    const int ordinal = cuda_far_owner(memory, bytes);
-
-    for (int i = 0; i < found.n; i++)
-        if (found.ordinal[i] == ordinal)
-            return i;
-    return -1;
-}
-
-static fbp_status far_open(int index, void *queue, struct fbp_far **out)
-{
-    return cuda_far_open(found.ordinal[index], queue, out);
-}
-
-static fbp_status far_alloc(int index, size_t bytes, void **out)
-{
-    return cuda_far_alloc(found.ordinal[index], bytes, out);
-}
-
-static void far_release(int index, void *memory)
-{
-    cuda_far_release(found.ordinal[index], memory);
-}
-
-static const struct fbp_far_access far_access = {
-    far_owner,           far_open,  cuda_far_queue, cuda_far_wait,
-    cuda_far_drop_queue, far_alloc, far_release};
-
-static fbp_status upload(fbp_device *device, void *dst, const void *src, size_t n_samples)
-{
-    const struct cuda_device *dev = cuda_of(device);
-
-    CUDA_TRY(cudaSetDevice(dev->index));
-    CUDA_TRY(cudaMemcpyAsync(dst, src, n_samples * fbp_raw_size(dev->job), cudaMemcpyHostToDevice,
-                             dev->streams[FBP_STAGE_IN].stream));
-    return FBP_OK;
 }
 
 static fbp_status upload_pieces(fbp_device *device, void *dst, const void *src, size_t n,
@@ -210,7 +231,7 @@ static fbp_status upload_pieces(fbp_device *device, void *dst, const void *src, 
     const size_t size = fbp_raw_size(dev->job), bytes = n_samples * size;
 
     CUDA_TRY(cudaSetDevice(dev->index));
-    if (n_samples == stride) { /* whole views, one run */
+    if (n_samples == stride) { /* whole views */
         CUDA_TRY(cudaMemcpyAsync(dst, src, n * bytes, cudaMemcpyDefault,
                                  dev->streams[FBP_STAGE_IN].stream));
         return FBP_OK;
@@ -218,6 +239,11 @@ static fbp_status upload_pieces(fbp_device *device, void *dst, const void *src, 
     CUDA_TRY(cudaMemcpy2DAsync(dst, bytes, src, stride * size, bytes, n, cudaMemcpyDefault,
                                dev->streams[FBP_STAGE_IN].stream));
     return FBP_OK;
+}
+
+static fbp_status upload(fbp_device *device, void *dst, const void *src, size_t n_samples)
+{
+    return upload_pieces(device, dst, src, 1, n_samples, n_samples);
 }
 
 static bool identify(int index, char *out, size_t n)
@@ -268,7 +294,7 @@ static const struct fbp_backend backend = {
     .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
     .most_staying = GPU_MOST_LAYERS,
     .rates = rates,
-    .far = &far_access,
+    .far = &cuda_device_memory,
     .open = open_device,
     .close = close_device,
     .host_alloc = cuda_host_alloc,
@@ -286,37 +312,21 @@ static const struct fbp_backend backend = {
     .backproject = cuda_backproject,
     .fetch = cuda_fetch,
     .statistics = cuda_statistics,
-    .mark = cuda_mark,
-    .after = cuda_after,
-    .wait = cuda_wait,
-    .stamp = cuda_stamp,
-    .stamped = cuda_stamped,
-    .expect = cuda_expect,
+    .mark = cuda_event_record,
+    .after = cuda_stream_wait_event,
+    .wait = cuda_event_wait,
+    .stamp = cuda_timestamp,
+    .stamped = cuda_timestamp_read,
+    .expect = cuda_count_mask,
     .counts = cuda_counts,
     .links = &links,
 };
-
-/* The devices that this module has code for. */
-static void find_devices(int n)
-{
-    static const char *const precisions[] = {"exact", "fast", "half", "double"};
-
-    for (int i = 0; i < n && found.n < MOST_DEVICES; i++) {
-        int major = 0, minor = 0;
-        if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, i) != cudaSuccess ||
-            cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, i) != cudaSuccess ||
-            10 * major + minor < LEAST_CAPABILITY)
-            continue;
-        for (int p = 0; found.n == 0 && p < 4; p++)
-            snprintf(found.isa[p], sizeof found.isa[p], "sm_%d%d %s", major, minor, precisions[p]);
-        found.ordinal[found.n++] = i;
-    }
-}
 
 FBP_API fbp_module_fn fbp_cuda_module;
 
 const struct fbp_backend *fbp_cuda_module(const struct fbp_module_host *host, char *why, size_t n)
 {
+    static const char *const precisions[] = {"exact", "fast", "half", "double"};
     int driver = 0, devices = 0;
 
     if (!fbp_module_fits(host)) {
@@ -333,10 +343,19 @@ const struct fbp_backend *fbp_cuda_module(const struct fbp_module_host *host, ch
     if (error == cudaSuccess)
         error = cudaGetDeviceCount(&devices);
     if (error != cudaSuccess && error != cudaErrorNoDevice) {
-        snprintf(why, n, "the driver says: %s: see whether nvidia-smi lists a device",
+        snprintf(why, n, "the driver reports: %s: see whether nvidia-smi lists a device",
                  cudaGetErrorString(error));
         return NULL;
     }
-    find_devices(devices);
+    for (int i = 0; i < devices && found.n < MOST_DEVICES; i++) {
+        int major = 0, minor = 0;
+        if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, i) != cudaSuccess ||
+            cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, i) != cudaSuccess ||
+            10 * major + minor < LEAST_CAPABILITY)
+            continue;
+        for (int p = 0; found.n == 0 && p < 4; p++)
+            snprintf(found.isa[p], sizeof found.isa[p], "sm_%d%d %s", major, minor, precisions[p]);
+        found.ordinal[found.n++] = i;
+    }
     return &backend;
 }

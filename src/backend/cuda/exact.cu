@@ -1,27 +1,24 @@
-/*
- * Interpolation in fp32: any 3x4 matrix, and views whose u and w do not depend on z (every untilted
- * circular scan), where a thread computes u and 1/w once a view.
+/* Backprojection with interpolation in fp32: kernels `matrix`, for any 3x4 matrix, and `column`,
+ * for views whose u and w do not depend on z (every untilted circular scan): a thread then computes
+ * u and 1/w once per view.
  *
- * What a block's box of voxels sees of a view, its window, is copied to shared memory while the
- * view before is added: a sample is then four loads from one address, without clamps, as the copy
- * puts zeros beside the view.  Where a window is larger than its room (a steep perspective, a
- * coarse grid), or before sm_80, which cannot copy so, the taps are gathered from the view; floors
- * are clamped, not coordinates.  Both ways do the same arithmetic, so that shapes have the same
- * bits.
- */
-#include "backend/cuda/copies.h"
-#include "backend/cuda/plain.h"
-#include "backend/cuda/seen.h"
+ * The part of a view that a block's box of voxels sees, its window, is copied to shared memory
+ * while the view before is added: a sample is then four loads from one address, without clamps,
+ * because the copy has zeros beside the view.  If a window is too large (a steep perspective, a
+ * coarse grid), or before sm_80, which lacks such copies, the taps are loaded from the view; floors
+ * are clamped, not coordinates.  Both methods have the same arithmetic, hence shapes give the same
+ * bits. */
+#include "backend/cuda/frame.h"
 #include "backend/gpu/gpu_known.h"
 
-/** Tile and window of a kernel; blocks a multiprocessor that registers are kept for. */
+/** Tile and window of a kernel; blocks per multiprocessor, which limit registers. */
 template <class Tile_, class Window_, int BLOCKS_> struct shape {
     typedef Tile_ Tile;
     typedef Window_ Window;
     enum { BLOCKS = BLOCKS_ };
 };
 
-/* This thread's pieces of the window of s. */
+/* Copy this thread's parts of the window of s. */
 template <class Tile, class Window>
 static __device__ inline void copy_window(const cuda_seen &s, const gpu_plain &in,
                                           const float *views, unsigned to)
@@ -39,12 +36,12 @@ static __device__ inline void copy_window(const cuda_seen &s, const gpu_plain &i
         const int column = s.first_column + (piece - line * Window::PIECES) * 4;
         const bool there = (unsigned)row < (unsigned)rows && (unsigned)column < in.stride;
         if (piece < n)
-            cuda_copy_piece(to + piece * 16,
-                            view + (there ? (unsigned)row * in.stride + column : 0), there);
+            cuda_copy_16_bytes(to + piece * 16,
+                               view + (there ? (unsigned)row * in.stride + column : 0), there);
     }
 }
 
-/* The four taps at a place in the window, and in the view. */
+/* The four taps of a sample, from the window, and from the view. */
 struct taps {
     float q00, q01, q10, q11; /* row, column */
 };
@@ -61,133 +58,65 @@ static __device__ inline taps taps_in_view(const float *__restrict__ at, unsigne
     return {__ldg(at), __ldg(at + 1), __ldg(at + stride), __ldg(at + stride + 1)};
 }
 
-/* Between rows, of the left and of the right column. */
+/* Interpolate between rows, in the left and in the right column. */
 static __device__ inline float2 between_rows(const taps &q, float b)
 {
     return make_float2(fmaf(b, q.q10 - q.q00, q.q00), fmaf(b, q.q11 - q.q01, q.q01));
 }
 
-/* What a thread knows of a view: lines of voxels along z. */
+/* Projection of a thread's line of voxels along z. */
 struct line {
     float u0, v0, w0, u1, v1, w1; /* u w = u0 + u1 tz, … */
 };
 
-static __device__ inline line line_of(const cuda_seen &s, float tx, float ty)
-{
-    const float4 u = *(const float4 *)s.u, v = *(const float4 *)s.v, w = *(const float4 *)s.w;
-
-    return {fmaf(tx, u.x, fmaf(ty, u.y, u.w)),
-            fmaf(tx, v.x, fmaf(ty, v.y, v.w)),
-            fmaf(tx, w.x, fmaf(ty, w.y, w.w)),
-            u.z,
-            v.z,
-            w.z};
-}
-
-/* Floors as CUDA_FLOOR + floor: what clamped ones may be, so that all taps beyond are zeros. */
+/* Limits of clamped floors, as CUDA_FLOOR + floor: all taps beyond are zeros. */
 struct limits {
     float u0, u1, v0, v1;
 };
-
-static __device__ inline limits limits_of(const cuda_seen &s, const gpu_plain &in)
-{
-    return {CUDA_FLOOR + (float)(-GPU_BORDER - s.column),
-            CUDA_FLOOR + (float)(in.columns - s.column), CUDA_FLOOR + (float)(-GPU_BORDER - s.row),
-            CUDA_FLOOR + (float)(in.rows - s.row)};
-}
 
 static __device__ inline float clamp(float x, float low, float high)
 {
     return fminf(fmaxf(x, low), high);
 }
 
-/* One view, any matrix; fetch(floor u, floor v) gives taps. */
-template <class Tile, int REACH, class Fetch>
-static __device__ inline void add_any(const line &l, const limits &most, float tz, Fetch fetch,
-                                      float sum[Tile::SLICES][1])
-{
-#pragma unroll
-    for (int k = 0; k < Tile::SLICES; k++) {
-        const float t = tz + (float)k, r = cuda_reciprocal(fmaf(t, l.w1, l.w0));
-        const float u = fmaf(t, l.u1, l.u0), v = fmaf(t, l.v1, l.v0);
-        float iu = __fmaf_rd(u, r, CUDA_FLOOR), iv = __fmaf_rd(v, r, CUDA_FLOOR);
-        if (REACH == CUDA_CLAMPED) {
-            iu = clamp(iu, most.u0, most.u1);
-            iv = clamp(iv, most.v0, most.v1);
-        }
-        const float a = fmaf(u, r, CUDA_FLOOR - iu), b = fmaf(v, r, CUDA_FLOOR - iv);
-        const float2 q = between_rows(fetch(iu, iv), b);
-        sum[k][0] = fmaf(r * r, fmaf(a, q.y - q.x, q.x), sum[k][0]);
-    }
-}
-
-/* One view whose u and w are the same along z. */
-template <class Tile, int REACH, class Fetch>
-static __device__ inline void add_column(const line &l, const limits &most, float tz, Fetch fetch,
-                                         float sum[Tile::SLICES][1])
-{
-    const float r = cuda_reciprocal(l.w0), u = l.u0 * r, v0 = l.v0 * r, dv = l.v1 * r;
-    float iu = __fadd_rd(u, CUDA_FLOOR);
-
-    if (REACH == CUDA_CLAMPED)
-        iu = clamp(iu, most.u0, most.u1);
-    const float a = u + (CUDA_FLOOR - iu), rr = r * r, right = a * rr, left = rr - right;
-#pragma unroll
-    for (int k = 0; k < Tile::SLICES; k++) {
-        const float v = fmaf(tz + (float)k, dv, v0);
-        float iv = __fadd_rd(v, CUDA_FLOOR);
-        if (REACH == CUDA_CLAMPED)
-            iv = clamp(iv, most.v0, most.v1);
-        const float2 q = between_rows(fetch(iu, iv), v + (CUDA_FLOOR - iv));
-        sum[k][0] = fmaf(right, q.y, fmaf(left, q.x, sum[k][0]));
-    }
-}
-
+/* Add one view; fetch(floor u, floor v) returns taps.  COLUMN: u and w are constant along z. */
 template <bool COLUMN, class Tile, int REACH, class Fetch>
 static __device__ inline void add_line(const line &l, const limits &most, float tz, Fetch fetch,
                                        float sum[Tile::SLICES][1])
 {
-    if (COLUMN)
-        add_column<Tile, REACH>(l, most, tz, fetch, sum);
-    else
-        add_any<Tile, REACH>(l, most, tz, fetch, sum);
+    if constexpr (COLUMN) {
+        const float r = cuda_reciprocal(l.w0), u = l.u0 * r, v0 = l.v0 * r, dv = l.v1 * r;
+        float iu = __fadd_rd(u, CUDA_FLOOR);
+        if (REACH == CUDA_CLAMPED)
+            iu = clamp(iu, most.u0, most.u1);
+        const float a = u + (CUDA_FLOOR - iu), rr = r * r, right = a * rr, left = rr - right;
+#pragma unroll
+        for (int k = 0; k < Tile::SLICES; k++) {
+            const float v = fmaf(tz + (float)k, dv, v0);
+            float iv = __fadd_rd(v, CUDA_FLOOR);
+            if (REACH == CUDA_CLAMPED)
+                iv = clamp(iv, most.v0, most.v1);
+            const float2 q = between_rows(fetch(iu, iv), v + (CUDA_FLOOR - iv));
+            sum[k][0] = fmaf(right, q.y, fmaf(left, q.x, sum[k][0]));
+        }
+    } else {
+#pragma unroll
+        for (int k = 0; k < Tile::SLICES; k++) {
+            const float t = tz + (float)k, r = cuda_reciprocal(fmaf(t, l.w1, l.w0));
+            const float u = fmaf(t, l.u1, l.u0), v = fmaf(t, l.v1, l.v0);
+            float iu = __fmaf_rd(u, r, CUDA_FLOOR), iv = __fmaf_rd(v, r, CUDA_FLOOR);
+            if (REACH == CUDA_CLAMPED) {
+                iu = clamp(iu, most.u0, most.u1);
+                iv = clamp(iv, most.v0, most.v1);
+            }
+            const float a = fmaf(u, r, CUDA_FLOOR - iu), b = fmaf(v, r, CUDA_FLOOR - iv);
+            const float2 q = between_rows(fetch(iu, iv), b);
+            sum[k][0] = fmaf(r * r, fmaf(a, q.y - q.x, q.x), sum[k][0]);
+        }
+    }
 }
 
-template <bool COLUMN, class Tile, class Window>
-static __device__ inline void add_from_window(const cuda_seen &s, const line &l, float tz,
-                                              unsigned window, float sum[Tile::SLICES][1])
-{
-    const unsigned origin = window + s.origin * (unsigned)sizeof(float);
-
-    add_line<COLUMN, Tile, CUDA_WINDOW>(
-        l, limits(), tz,
-        [=](float iu, float iv) {
-            return taps_in_window<Window>(
-                (__float_as_uint(iv) * Window::WIDTH + __float_as_uint(iu)) * sizeof(float) +
-                origin);
-        },
-        sum);
-}
-
-template <bool COLUMN, class Tile>
-static __device__ inline void add_from_view(const cuda_seen &s, const line &l, float tz,
-                                            const gpu_plain &in, const float *__restrict__ views,
-                                            float sum[Tile::SLICES][1])
-{
-    const float *const view = views + s.view * in.group;
-    const unsigned origin = s.origin, stride = in.stride;
-    const auto fetch = [=](float iu, float iv) {
-        return taps_in_view(view + (__float_as_uint(iv) * stride + __float_as_uint(iu) + origin),
-                            stride);
-    };
-
-    if (s.reach == CUDA_INSIDE)
-        add_line<COLUMN, Tile, CUDA_INSIDE>(l, limits(), tz, fetch, sum);
-    else
-        add_line<COLUMN, Tile, CUDA_CLAMPED>(l, limits_of(s, in), tz, fetch, sum);
-}
-
-/* Stages are a ring: the window of view i + STAGES - 1 is on its way while view i is added. */
+/* Stages are a ring: the window of view i + STAGES - 1 is copied while view i is added. */
 template <bool COLUMN, class Shape, bool REGION>
 static __global__ void __launch_bounds__(Shape::Tile::THREADS, Shape::BLOCKS)
     backproject(const __grid_constant__ gpu_pass pass, const gpu_grid g,
@@ -199,7 +128,7 @@ static __global__ void __launch_bounds__(Shape::Tile::THREADS, Shape::BLOCKS)
     enum { COPIES = CUDA_CAN_COPY && Window::WIDTH > 0, STAGES = Window::STAGES };
     extern __shared__ __align__(128) char windows[];
     __shared__ cuda_seen list[2 * GPU_PASS];
-    if (REGION && !cuda_is_wanted<Tile>(g, g.nx, g.ny))
+    if (REGION && !cuda_is_needed<Tile>(g, g.nx, g.ny))
         return;
     const unsigned ring = (unsigned)__cvta_generic_to_shared(windows);
     const cuda_place_in_volume p = cuda_place_of_thread<Tile>(g.nx, g.ny);
@@ -228,11 +157,40 @@ static __global__ void __launch_bounds__(Shape::Tile::THREADS, Shape::BLOCKS)
                                           ring + (at == 0 ? STAGES - 1 : at - 1) * Window::BYTES);
             cuda_end_of_copy();
         }
-        const line l = line_of(list[i], tx, ty);
-        if (COPIES && list[i].reach == CUDA_WINDOW)
-            add_from_window<COLUMN, Tile, Window>(list[i], l, tz, ring + at * Window::BYTES, sum);
-        else
-            add_from_view<COLUMN, Tile>(list[i], l, tz, in, views, sum);
+        const cuda_seen &s = list[i];
+        const float4 u = *(const float4 *)s.u, v = *(const float4 *)s.v, w = *(const float4 *)s.w;
+        const line l = {fmaf(tx, u.x, fmaf(ty, u.y, u.w)),
+                        fmaf(tx, v.x, fmaf(ty, v.y, v.w)),
+                        fmaf(tx, w.x, fmaf(ty, w.y, w.w)),
+                        u.z,
+                        v.z,
+                        w.z};
+        if (COPIES && s.reach == CUDA_WINDOW) {
+            const unsigned origin = ring + at * Window::BYTES + s.origin * (unsigned)sizeof(float);
+            const auto fetch = [=](float iu, float iv) {
+                return taps_in_window<Window>(
+                    (__float_as_uint(iv) * Window::WIDTH + __float_as_uint(iu)) * sizeof(float) +
+                    origin);
+            };
+            add_line<COLUMN, Tile, CUDA_WINDOW>(l, limits(), tz, fetch, sum);
+        } else {
+            const float *const view = views + s.view * in.group;
+            const unsigned origin = s.origin, stride = in.stride;
+            const auto fetch = [=](float iu, float iv) {
+                return taps_in_view(
+                    view + (__float_as_uint(iv) * stride + __float_as_uint(iu) + origin), stride);
+            };
+            if (s.reach == CUDA_INSIDE)
+                add_line<COLUMN, Tile, CUDA_INSIDE>(l, limits(), tz, fetch, sum);
+            else
+                add_line<COLUMN, Tile, CUDA_CLAMPED>(
+                    l,
+                    limits{CUDA_FLOOR + (float)(-GPU_BORDER - s.column),
+                           CUDA_FLOOR + (float)(in.columns - s.column),
+                           CUDA_FLOOR + (float)(-GPU_BORDER - s.row),
+                           CUDA_FLOOR + (float)(in.rows - s.row)},
+                    tz, fetch, sum);
+        }
         at = at + 1 < STAGES ? at + 1 : 0;
     }
     cuda_store_sums(volume, p, g.nx, g.ny, g.nz, sum);
@@ -263,7 +221,7 @@ template <bool COLUMN, class Shape> static cudaError_t launch_shape(const struct
     return cudaGetLastError();
 }
 
-/* Windows for up to 1.3 pixels a voxel, and for up to 2.8: a voxel near the source covers up to a
+/* Windows for up to 1.3 pixels per voxel, and for up to 2.8: a voxel near the source covers up to a
  * third more, and a window is as wide as its tile's diagonal. */
 typedef cuda_window<40, 40, 2> small_window;
 typedef cuda_window<84, 64, 2> large_window;

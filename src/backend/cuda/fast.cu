@@ -1,49 +1,21 @@
-/*
- * Views filtered by the texture units (Zinsser and Keck 2013, kernel B): fp32, or fp16 scaled by a
- * power of two into its range.  Any 3x4 matrix, and views whose u and w do not depend on z, where a
- * thread computes u and 1/w once a view.
+/* Backprojection with interpolation by the texture units (Zinsser and Keck 2013, kernel B), from
+ * fp32, or from fp16 scaled by a power of two into its range: kernels `matrix`, for any 3x4 matrix,
+ * and `column`, for views whose u and w do not depend on z: a thread then computes u and 1/w once
+ * per view.
  *
- * The units take coordinates to 1/256 of a pixel and mean the middle of a pixel by i + 1/2; what
- * lies beside the texture is zero, so that the edge is continuous.  u and v are rounded to the
- * nearest 1/256 of a texel, v before the first row of the batch is subtracted, so that no division
- * into slabs changes it.
- */
-#include "backend/cuda/seen.h"
+ * The units round coordinates to 1/256 of a pixel, and the middle of pixel i is i + 1/2; samples
+ * beside the texture are zero, hence the edge is continuous.  u and v are rounded to the nearest
+ * 1/256 of a texel, v before the first row of the batch is subtracted, hence no division into slabs
+ * changes it. */
+#include "backend/cuda/frame.h"
 #include "backend/gpu/gpu_known.h"
 
 struct layout {
     cudaTextureObject_t views;
     int first;
-    float texels;  /* a column */
-    float inverse; /* of the views' scale */
+    float texels;  /* per column */
+    float inverse; /* 1 / scale of the views */
 };
-
-/* What one view adds to the voxels of a thread. */
-template <bool COLUMN, int SLICES>
-static __device__ inline void add_view(const cuda_seen &view, const layout &in, float tx, float ty,
-                                       float tz, float sum[SLICES][1])
-{
-    const float4 U = *(const float4 *)view.u, V = *(const float4 *)view.v,
-                 W = *(const float4 *)view.w;
-    const float u0 = in.texels * fmaf(tx, U.x, fmaf(ty, U.y, U.w)), du = in.texels * U.z;
-    const float v0 = fmaf(tx, V.x, fmaf(ty, V.y, V.w));
-    const float w0 = fmaf(tx, W.x, fmaf(ty, W.y, W.w)), r0 = cuda_reciprocal(w0);
-    const float column = cuda_texel_of(in.texels, view.column) - CUDA_ROUND;
-    const float row = ((float)view.row + 0.5f) - CUDA_ROUND;
-    const float all_u = fmaf(u0, r0, CUDA_ROUND) + column, v_iso = v0 * r0, dv = V.z * r0;
-
-#pragma unroll
-    for (int k = 0; k < SLICES; k++) {
-        const float t = tz + (float)k;
-        const float r = COLUMN ? r0 : cuda_reciprocal(fmaf(t, W.z, w0));
-        const float u = COLUMN ? all_u : fmaf(fmaf(t, du, u0), r, CUDA_ROUND) + column;
-        const float v =
-            (COLUMN ? fmaf(t, dv, v_iso) + CUDA_ROUND : fmaf(fmaf(t, V.z, v0), r, CUDA_ROUND)) +
-            row;
-        const float sample = tex2DLayered<float>(in.views, u, v, in.first + view.view);
-        sum[k][0] = fmaf(r * r * in.inverse, sample, sum[k][0]);
-    }
-}
 
 template <bool COLUMN, class Tile, bool REGION>
 static __global__ void __launch_bounds__(Tile::THREADS)
@@ -51,7 +23,7 @@ static __global__ void __launch_bounds__(Tile::THREADS)
                 const layout in, float *__restrict__ volume)
 {
     __shared__ cuda_seen list[2 * GPU_PASS];
-    if (REGION && !cuda_is_wanted<Tile>(g, g.nx, g.ny))
+    if (REGION && !cuda_is_needed<Tile>(g, g.nx, g.ny))
         return;
     const cuda_place_in_volume p = cuda_place_of_thread<Tile>(g.nx, g.ny);
     const float tx = (float)p.x - g.x_ref, ty = (float)p.y - g.y_ref;
@@ -62,8 +34,29 @@ static __global__ void __launch_bounds__(Tile::THREADS)
     if (!p.inside)
         return;
     cuda_load_sums(volume, p, g.nx, g.ny, g.nz, sum);
-    for (int i = 0; i < n; i++)
-        add_view<COLUMN, Tile::SLICES>(list[i], in, tx, ty, tz, sum);
+    for (int i = 0; i < n; i++) {
+        const cuda_seen &view = list[i];
+        const float4 U = *(const float4 *)view.u, V = *(const float4 *)view.v,
+                     W = *(const float4 *)view.w;
+        const float u0 = in.texels * fmaf(tx, U.x, fmaf(ty, U.y, U.w)), du = in.texels * U.z;
+        const float v0 = fmaf(tx, V.x, fmaf(ty, V.y, V.w));
+        const float w0 = fmaf(tx, W.x, fmaf(ty, W.y, W.w)), r0 = cuda_reciprocal(w0);
+        const float column = cuda_texel_of(in.texels, view.column) - CUDA_ROUND;
+        const float row = ((float)view.row + 0.5f) - CUDA_ROUND;
+        const float all_u = fmaf(u0, r0, CUDA_ROUND) + column, v_iso = v0 * r0, dv = V.z * r0;
+
+#pragma unroll
+        for (int k = 0; k < Tile::SLICES; k++) {
+            const float t = tz + (float)k;
+            const float r = COLUMN ? r0 : cuda_reciprocal(fmaf(t, W.z, w0));
+            const float u = COLUMN ? all_u : fmaf(fmaf(t, du, u0), r, CUDA_ROUND) + column;
+            const float v =
+                (COLUMN ? fmaf(t, dv, v_iso) + CUDA_ROUND : fmaf(fmaf(t, V.z, v0), r, CUDA_ROUND)) +
+                row;
+            const float sample = tex2DLayered<float>(in.views, u, v, in.first + view.view);
+            sum[k][0] = fmaf(r * r * in.inverse, sample, sum[k][0]);
+        }
+    }
     cuda_store_sums(volume, p, g.nx, g.ny, g.nz, sum);
 }
 
@@ -105,10 +98,8 @@ static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MO
     return SHAPES;
 }
 
-typedef cudaError_t store_fn(const struct fbp_job *job, const struct cuda_rows *rows,
-                             const struct cuda_views *views, cudaStream_t stream);
-
-template <bool COLUMN> static constexpr cuda_kernel kernel_of(gpu_kernel known, store_fn *store)
+template <bool COLUMN>
+static constexpr cuda_kernel kernel_of(gpu_kernel known, decltype(cuda_kernel::store) store)
 {
     known.n_shapes = SHAPES;
     known.candidates = candidates;

@@ -1,9 +1,9 @@
-/* The filter chain, step by step: one block a row, or a pair of rows. */
+/* The steps of the filter, each a launch with one block per row, or per pair of rows. */
 #include "backend/cuda/filter_load.h"
 
 enum { THREADS = 256 };
 
-/* One block a row of the raw batch. */
+/* Prepare a row of the raw batch per block. */
 static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, const cuda_prep prep)
 {
     const unsigned k = blockIdx.x / raw.load_rows;
@@ -23,16 +23,16 @@ static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, co
             row[c] = x;
         bad |= !isfinite(x);
     }
-    /* The ledger is asked of rows alone in which something was mended: of most nothing is. */
+    /* The bitmap is read only for rows with repaired samples, which are rare. */
     if (!__syncthreads_or(bad || clipped))
         return;
     const bool counts = cuda_row_counts(prep, view, detector_row);
     if (prep.intensity)
         cuda_count(prep.clipped, counts ? clipped : 0);
-    if (__syncthreads_or(bad) && threadIdx.x == 0) { /* and all have asked */
-        const unsigned mended = cuda_bridge_row(row, raw.n_columns, 1);
+    if (__syncthreads_or(bad) && threadIdx.x == 0) { /* and all have read the bitmap */
+        const unsigned repaired = cuda_bridge_row(row, raw.n_columns, 1);
         if (counts)
-            atomicAdd(prep.not_finite, (unsigned long long)mended);
+            atomicAdd(prep.not_finite, (unsigned long long)repaired);
     }
     if (counts && threadIdx.x == 0)
         cuda_row_counted(prep, view, detector_row);
@@ -45,7 +45,7 @@ cudaError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep
     return cudaGetLastError();
 }
 
-/* Sources are good pixels, so the order in which bad ones are bridged does not matter. */
+/* Sources are good pixels, hence the order in which bad ones are bridged does not matter. */
 static __global__ void bridge(const cuda_raw raw, const gpu_bridge *bridges, unsigned n,
                               unsigned r0, unsigned n_rows)
 {
@@ -74,7 +74,7 @@ cudaError_t cuda_bridge_pixels(const struct cuda_raw *raw, const struct gpu_brid
     return cudaGetLastError();
 }
 
-/* One block a row, of the views that blockIdx.y counts. */
+/* Weigh a row per block; blockIdx.y counts views. */
 static __global__ void __launch_bounds__(THREADS)
     weigh_columns(const __grid_constant__ cuda_columns p)
 {
@@ -92,7 +92,7 @@ static __global__ void __launch_bounds__(THREADS)
         out[c] = in[c] * cuda_weight(p.weights, rows, rays, 0, c, nc);
 }
 
-/* GPU_COLUMN_ROWS rows of a column a thread: one load and as many products a term. */
+/* Convolve GPU_COLUMN_ROWS rows of a column per thread: one load and as many products per term. */
 static __global__ void __launch_bounds__(THREADS)
     convolve_columns(const __grid_constant__ cuda_columns p)
 {
@@ -182,8 +182,8 @@ cudaError_t cuda_multiply_rows(float2 *rows, unsigned n, unsigned length, const 
     return cudaGetLastError();
 }
 
-/* A tile of THREADS outputs of a row; its inputs pass through shared memory, a tile at a time. Taps
- * and sums are T. */
+/* Convolve a tile of THREADS outputs of a row; inputs pass through shared memory, a tile at a time.
+ * Taps and sums are T. */
 template <class T>
 static __global__ void __launch_bounds__(THREADS)
     convolve(const float2 *__restrict__ in, unsigned length, const T *__restrict__ taps,

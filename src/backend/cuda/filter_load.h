@@ -1,4 +1,5 @@
-/** @file filter_load.h  From raw samples to weighted line integrals (internal; CUDA only). */
+/** @file filter_load.h  Device code of the filter's kernels: from raw samples to weighted line
+ * integrals (internal; CUDA only). */
 #ifndef FBP_SRC_CUDA_FILTER_LOAD_H
 #define FBP_SRC_CUDA_FILTER_LOAD_H
 
@@ -7,55 +8,44 @@
 
 #include <cfloat>
 
-/** A sample as it was measured, or prepared. */
+/** A measured or prepared sample. */
 static __device__ inline float cuda_raw_sample(const cuda_raw &raw, size_t at)
 {
     return raw.counts ? (float)raw.counts[at] : raw.samples[at];
 }
 
-/** -log of the transmission; as fbp_transmission() of prep/transmission.h. */
-static __device__ inline float cuda_logarithm(const cuda_prep &p, size_t pixel, float x,
-                                              unsigned *clipped)
-{
-    const float least = 1e-6f, gain = p.gain ? p.gain[pixel] : p.inverse_i0;
-    float t = (x - (p.dark ? p.dark[pixel] : 0)) * gain;
-
-    if (p.gain && gain == 0) /* a bad pixel, bridged later */
-        t = 1;
-    if (t < least && t >= -FLT_MAX) { /* not -inf, which is mended below */
-        t = least;
-        ++*clipped;
-    }
-    return -logf(t);
-}
-
-/** As fbp_harden() of prep/harden.h. */
-static __device__ inline float cuda_harden(const fbp_hardening &h, float p)
-{
-    float sum = 0;
-
-#pragma unroll
-    for (unsigned i = FBP_HARDENING_TERMS; i > 0; i--)
-        sum = fmaf(sum, p, h.a[i - 1]);
-    return sum * p;
-}
-
-/** Is anything done with a sample that is finite? */
+/** Does the preparation change finite samples? */
 static __device__ inline bool cuda_prep_changes(const cuda_prep &p)
 {
     return p.intensity || p.hardening.n > 0;
 }
 
-/** Of a sample as it was measured. */
+/** Line integral of a measured sample: -log of the transmission, as fbp_transmission() of
+ *  prep/transmission.h, hardened as by fbp_harden() of prep/harden.h. */
 static __device__ inline float cuda_line_integral(const cuda_prep &p, size_t pixel, float x,
                                                   unsigned *clipped)
 {
-    if (p.intensity)
-        x = cuda_logarithm(p, pixel, x, clipped);
-    return p.hardening.n > 0 ? cuda_harden(p.hardening, x) : x;
+    if (p.intensity) {
+        const float least = 1e-6f, gain = p.gain ? p.gain[pixel] : p.inverse_i0;
+        float t = (x - (p.dark ? p.dark[pixel] : 0)) * gain;
+        if (p.gain && gain == 0) /* a bad pixel, bridged later */
+            t = 1;
+        if (t < least && t >= -FLT_MAX) { /* not -inf, which is bridged later */
+            t = least;
+            ++*clipped;
+        }
+        x = -logf(t);
+    }
+    if (p.hardening.n == 0)
+        return x;
+    float sum = 0;
+#pragma unroll
+    for (unsigned i = FBP_HARDENING_TERMS; i > 0; i--)
+        sum = fmaf(sum, x, p.hardening.a[i - 1]);
+    return sum * x;
 }
 
-/** Add what the lanes of a warp, all of them, have counted. */
+/** Add the counts of all lanes of a warp. */
 static __device__ inline void cuda_count(unsigned long long *to, unsigned n)
 {
     for (int lane = 16; lane > 0; lane /= 2)
@@ -64,8 +54,8 @@ static __device__ inline void cuda_count(unsigned long long *to, unsigned n)
         atomicAdd(to, (unsigned long long)n);
 }
 
-/** Are repaired samples of this row counted?  The rows of one launch differ, so that
- *  cuda_row_counted() may follow once all threads of the block have called this. */
+/** Are repaired samples of this row counted?  The rows of one launch differ: cuda_row_counted() may
+ *  follow when all threads of the block have called this function. */
 static __device__ inline bool cuda_row_counts(const cuda_prep &p, unsigned view, unsigned row)
 {
     const size_t at = (size_t)view * p.panel_rows + row;
@@ -73,7 +63,7 @@ static __device__ inline bool cuda_row_counts(const cuda_prep &p, unsigned view,
     return !p.ledger || (p.ledger[at / 32] >> at % 32 & 1);
 }
 
-/** It has been; by one thread. */
+/** Clear the row's bit; by one thread. */
 static __device__ inline void cuda_row_counted(const cuda_prep &p, unsigned view, unsigned row)
 {
     const size_t at = (size_t)view * p.panel_rows + row;
@@ -82,11 +72,12 @@ static __device__ inline void cuda_row_counted(const cuda_prep &p, unsigned view
         atomicAnd(&p.ledger[at / 32], ~(1u << at % 32));
 }
 
-/** As bridge_row() of prep/prep.c, samples `step` apart: rare, so one thread does it. */
+/** Bridge a row as bridge_row() of prep/prep.c, samples `step` apart; by one thread, because it is
+ *  rare.  Returns the number of repaired samples. */
 template <class T>
 static __device__ inline unsigned cuda_bridge_row(T *x, unsigned n, unsigned step)
 {
-    unsigned mended = 0, last = n; /* the last finite sample; n = none yet */
+    unsigned repaired = 0, last = n; /* last: the last finite sample; n: none yet */
 
     for (unsigned c = 0; c < n; c++) {
         const T next = x[c * step];
@@ -94,24 +85,24 @@ static __device__ inline unsigned cuda_bridge_row(T *x, unsigned n, unsigned ste
             continue;
         const unsigned first = last == n ? 0 : last + 1;
         const T before = last == n ? next : x[last * step];
-        for (unsigned i = first; i < c; i++, mended++)
+        for (unsigned i = first; i < c; i++, repaired++)
             x[i * step] =
                 last == n ? next : before + (next - before) * (T)(i - last) / (T)(c - last);
         last = c;
     }
     const T tail = last == n ? 0 : x[last * step];
-    for (unsigned i = last == n ? 0 : last + 1; i < n; i++, mended++)
+    for (unsigned i = last == n ? 0 : last + 1; i < n; i++, repaired++)
         x[i * step] = tail;
-    return mended;
+    return repaired;
 }
 
-/** A pair of rows, one of a view and its neighbour's. */
+/** A pair of rows: of a view and of the next view. */
 struct cuda_pair {
     size_t first[2]; /**< samples of the raw batch */
     unsigned n;      /**< 1: there is no second row */
-    unsigned row;    /**< of the detector */
+    unsigned row;    /**< row of the detector */
     size_t pixel;    /**< the first of that row */
-    unsigned view;   /**< of the scan; the second is the next */
+    unsigned view;   /**< first view of the scan; the second row is of the next */
 };
 
 static __device__ inline cuda_pair cuda_pair_of(const cuda_pairs &p, unsigned local)
@@ -128,7 +119,7 @@ static __device__ inline cuda_pair cuda_pair_of(const cuda_pairs &p, unsigned lo
             p.view0 + turn * p.part_views + group};
 }
 
-/** The rows' part of the weights, in shared memory; of the block's first two threads. */
+/** Compute the rows' part of the weights, in shared memory; by the block's first two threads. */
 static __device__ inline void cuda_find_rays(const cuda_weights &w, const cuda_pair &rows,
                                              fbp_ray_row *rays)
 {
@@ -136,7 +127,7 @@ static __device__ inline void cuda_find_rays(const cuda_weights &w, const cuda_p
         fbp_ray_row_of(&w.rays, &w.views[rows.view + threadIdx.x], rows.row, &rays[threadIdx.x]);
 }
 
-/** Are there any? */
+/** Are there weights? */
 static __device__ inline bool cuda_has_weights(const cuda_weights &w)
 {
     return w.image || w.views;
@@ -155,7 +146,7 @@ static __device__ inline float cuda_weight(const cuda_weights &w, const cuda_pai
     return fbp_ray_weight(&w.rays, &w.views[rows.view + i], &rays[i], (float)c);
 }
 
-/** Both rows' column c times their weights. */
+/** Column c of both rows times their weights. */
 static __device__ inline float2 cuda_weighted(const cuda_weights &w, const cuda_pair &rows,
                                               const fbp_ray_row *rays, unsigned c,
                                               unsigned n_columns, float2 v)

@@ -1,37 +1,39 @@
-/** @file frame.h  What the kernels' threads have in common: their place, their sums, coordinates in
- * fp32 (internal; CUDA C++).
+/** @file frame.h  Device code that backprojection kernels share: threads and their voxels, sums,
+ * copies to shared memory, views that see a block, symmetric voxels (CUDA C++).
  *
  * A block of X x Y x LAYERS threads takes X x Y columns of SLICES LAYERS voxels; a thread has
  * SLICES of them, LAYERS apart.  Its warps cover WARP columns side by side, as many lines of them
- * as make 32 threads, so that samples of a warp lie near each other.  Four neighbouring lanes,
- * which a texture unit serves at once, are 2 x 2 voxels: of two lines, of two layers where there
- * are two. Sums start from the volume's values, so that passes are no part of the result.
+ * as make 32 threads: samples of a warp lie near each other.  Four neighbouring lanes, which a
+ * texture unit serves at once, are 2 x 2 voxels: of two lines, or of two layers if there are two.
+ * Sums start from the volume's values, hence passes do not change the result.
  */
-#ifndef FBP_SRC_CUDA_FRAME_H
-#define FBP_SRC_CUDA_FRAME_H
+#ifndef FBP_SRC_BACKEND_CUDA_FRAME_H
+#define FBP_SRC_BACKEND_CUDA_FRAME_H
 
 #include "backend/cuda/kernel.h"
 
-/* Added with rounding downwards it leaves floor(x) in the lowest bits, for |x| < 2^22. */
+#include <type_traits>
+
+/* Added to x with rounding downwards it leaves floor(x) in the lowest bits, for |x| < 2^22. */
 static const float CUDA_FLOOR = 12582912.0f;
 static const unsigned CUDA_FLOOR_BITS = 0x4b400000u;
 
-/* Added and taken away again it leaves multiples of 1/256, for |x| <= 2^14. */
+/* Added to x and subtracted again it leaves multiples of 1/256, for |x| <= 2^14. */
 static const float CUDA_ROUND = 3 * 16384.0f;
 
-/** Where column `column` lies in a texture of `texels` a column, as its units count: the first
- *  texel's middle is 1/2. */
+/** Coordinate of column `column` in a texture of `texels` per column; the units count the first
+ *  texel's middle as 1/2. */
 static __device__ inline float cuda_texel_of(float texels, int column)
 {
     return fmaf(texels, (float)column, texels - 0.5f);
 }
 
-/** Columns of a plane, X x Y at a time: nx x ny of them, slices nz. */
+/** The voxels of a block: X x Y columns, DEPTH slices. */
 template <int X_, int Y_, int SLICES_, int WARP_, int LAYERS_ = 1> struct cuda_tile {
     enum {
         X = X_,
         Y = Y_,
-        SLICES = SLICES_, /**< of a thread */
+        SLICES = SLICES_, /**< slices of a thread */
         WARP = WARP_,
         LAYERS = LAYERS_,
         DEPTH = SLICES_ * LAYERS_, /**< slices of a block */
@@ -45,7 +47,7 @@ template <int X_, int Y_, int SLICES_, int WARP_, int LAYERS_ = 1> struct cuda_t
     }
 };
 
-/** A thread's column, the first of its slices; `inside`: it may have voxels. */
+/** A thread's column and the first of its slices; `inside`: the column is in the slab. */
 struct cuda_place_in_volume {
     int x, y, z;
     bool inside;
@@ -68,11 +70,11 @@ static __device__ inline cuda_place_in_volume cuda_place_of_thread(int nx, int n
     return {x, y, z, x < nx && y < ny};
 }
 
-/** Is anything of the block's tile wanted, of a job with a region?  All of its threads get one
- *  answer; that of a job without one is known when a kernel is compiled, as asking would take other
- *  registers.  nx x ny: the columns that blocks are counted in, from (x, y) of the slab on. */
+/** Does the region need anything of the block's tile?  The answer is the same for all threads. Jobs
+ *  without a region have kernels of their own, because the test takes registers.  nx x ny: the
+ *  columns that blocks are counted in, from (x, y) of the slab on. */
 template <class Tile>
-static __device__ inline bool cuda_is_wanted(const gpu_grid &g, int nx, int ny, int x = 0,
+static __device__ inline bool cuda_is_needed(const gpu_grid &g, int nx, int ny, int x = 0,
                                              int y = 0)
 {
     const int x0 = blockIdx.x * Tile::X, x1 = min(x0 + Tile::X, nx) - 1 + x + g.x0;
@@ -88,51 +90,31 @@ static __device__ inline bool cuda_is_wanted(const gpu_grid &g, int nx, int ny, 
     return false;
 }
 
-template <int LANES> struct cuda_lanes;
-template <> struct cuda_lanes<1> {
-    using type = float;
-};
-template <> struct cuda_lanes<2> {
-    using type = float2;
-};
-template <> struct cuda_lanes<4> {
-    using type = float4;
-};
 /** A sample of each lane, or a voxel of each, in memory. */
-template <int LANES> using cuda_packed = typename cuda_lanes<LANES>::type;
+template <int LANES>
+using cuda_packed =
+    std::conditional_t<LANES == 1, float, std::conditional_t<LANES == 2, float2, float4>>;
 
-static __device__ inline void cuda_unpack(float q, float (&out)[1])
+template <int LANES>
+static __device__ inline void cuda_unpack(cuda_packed<LANES> q, float (&out)[LANES])
 {
-    out[0] = q;
+#pragma unroll
+    for (int j = 0; j < LANES; j++)
+        out[j] = ((const float *)&q)[j];
 }
 
-static __device__ inline void cuda_unpack(float2 q, float (&out)[2])
+template <int LANES> static __device__ inline cuda_packed<LANES> cuda_pack(const float (&in)[LANES])
 {
-    out[0] = q.x, out[1] = q.y;
+    cuda_packed<LANES> q;
+
+#pragma unroll
+    for (int j = 0; j < LANES; j++)
+        ((float *)&q)[j] = in[j];
+    return q;
 }
 
-static __device__ inline void cuda_unpack(float4 q, float (&out)[4])
-{
-    out[0] = q.x, out[1] = q.y, out[2] = q.z, out[3] = q.w;
-}
-
-static __device__ inline float cuda_pack(const float (&in)[1])
-{
-    return in[0];
-}
-
-static __device__ inline float2 cuda_pack(const float (&in)[2])
-{
-    return make_float2(in[0], in[1]);
-}
-
-static __device__ inline float4 cuda_pack(const float (&in)[4])
-{
-    return make_float4(in[0], in[1], in[2], in[3]);
-}
-
-/** A thread's voxels of a volume [nz][ny][nx][LANES], LAYERS slices apart; those outside are zero.
- */
+/** Load and store a thread's voxels of a volume [nz][ny][nx][LANES], LAYERS slices apart; voxels
+ *  outside are zero. */
 template <int LAYERS = 1, int SLICES, int LANES>
 static __device__ inline void cuda_load_sums(const float *__restrict__ volume,
                                              const cuda_place_in_volume &p, int nx, int ny, int nz,
@@ -162,4 +144,223 @@ static __device__ inline void cuda_store_sums(float *__restrict__ volume,
             at[k * LAYERS * slice] = cuda_pack(sum[k]);
 }
 
-#endif /* FBP_SRC_CUDA_FRAME_H */
+/* Asynchronous copies to shared memory, from sm_80 on, and loads from it by 32-bit addresses. */
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
+enum { CUDA_CAN_COPY = 0 };
+#else
+enum { CUDA_CAN_COPY = 1 };
+#endif
+
+/** Copy 16 bytes to shared memory, or zeros. */
+[[maybe_unused]] static __device__ inline void cuda_copy_16_bytes(unsigned to, const void *from,
+                                                                  bool there)
+{
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :
+                 : "r"(to), "l"(from), "r"(there ? 16 : 0)
+                 : "memory");
+#endif
+}
+
+/** Make a group of the copies of this thread since the last call. */
+[[maybe_unused]] static __device__ inline void cuda_end_of_copy(void)
+{
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" : : : "memory");
+#endif
+}
+
+/** Wait until at most the latest `LEFT` groups of this thread are incomplete. */
+template <int LEFT> [[maybe_unused]] static __device__ inline void cuda_wait_for_copies(void)
+{
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" : : "n"(LEFT) : "memory");
+#endif
+}
+
+template <int OFFSET> static __device__ inline float cuda_load_shared(unsigned at)
+{
+    float value;
+    asm volatile("ld.shared.f32 %0, [%1 + %2];" : "=f"(value) : "r"(at), "n"(OFFSET));
+    return value;
+}
+
+/* Views of a pass that see a block's box of voxels.  The projection of a box is the hull of those
+ * of its corners, if all of it lies before the source.  A view that does not see it would add zeros
+ * and is left out. */
+
+/** How the samples of a view are loaded. */
+enum cuda_reach {
+    CUDA_CLAMPED, /**< from the view; the box reaches beyond the detector */
+    CUDA_INSIDE,  /**< from the view; all taps lie on the detector */
+    CUDA_WINDOW   /**< from a window of it in shared memory */
+};
+
+/** The part of a view that is copied to shared memory: WIDTH x HEIGHT samples; a row is a multiple
+ * of 16 bytes. */
+template <int WIDTH_, int HEIGHT_, int STAGES_> struct cuda_window {
+    enum {
+        WIDTH = WIDTH_,
+        HEIGHT = HEIGHT_,
+        STAGES = STAGES_,
+        PIECES = WIDTH_ / 4,
+        BYTES = WIDTH_ * HEIGHT_ * 4 /**< bytes per stage */
+    };
+};
+
+/** A view that sees the box.  Shared by all threads of a block. */
+struct __align__(16) cuda_seen
+{
+    float u[4], v[4], w[4];
+    unsigned origin; /**< added to the bits of floor(u) and floor(v): a tap's index, modulo 2^32 */
+    int column, row; /**< principal */
+    int reach;
+    int first_column, first_row; /**< start of the window, in the view with its borders */
+    int rows;                    /**< rows of the window */
+    int view;                    /**< index in the pass */
+};
+
+struct cuda_hull {
+    float u0, u1, v0, v1; /**< relative to the principal pixel */
+    bool before;          /**< the source */
+};
+
+/* Projection of the corner that the thread's number names, then of all corners of its eight
+ * threads. */
+static __device__ inline cuda_hull cuda_hull_of(const gpu_view &view, float tx, float ty, float tz)
+{
+    const float w = fmaf(tx, view.w[0], fmaf(ty, view.w[1], fmaf(tz, view.w[2], view.w[3])));
+    const float u = fmaf(tx, view.u[0], fmaf(ty, view.u[1], fmaf(tz, view.u[2], view.u[3]))) / w;
+    const float v = fmaf(tx, view.v[0], fmaf(ty, view.v[1], fmaf(tz, view.v[2], view.v[3]))) / w;
+    /* Threads and corners round differently, the more the nearer they are to the source. */
+    const float terms = fabsf(tx * view.w[0]) + fabsf(ty * view.w[1]) + fabsf(tz * view.w[2]);
+    const float least = 1.0f / 64, part = (terms + fabsf(view.w[3])) / w / (1 << 20);
+    const float du = fmaf(part, fabsf(u), least), dv = fmaf(part, fabsf(v), least);
+    cuda_hull s = {u - du, u + du, v - dv, v + dv, w > 0};
+
+#pragma unroll
+    for (int m = 1; m < 8; m *= 2) {
+        s.u0 = fminf(s.u0, __shfl_xor_sync(~0u, s.u0, m));
+        s.u1 = fmaxf(s.u1, __shfl_xor_sync(~0u, s.u1, m));
+        s.v0 = fminf(s.v0, __shfl_xor_sync(~0u, s.v0, m));
+        s.v1 = fmaxf(s.v1, __shfl_xor_sync(~0u, s.v1, m));
+        s.before &= (bool)__shfl_xor_sync(~0u, (int)s.before, m);
+    }
+    return s;
+}
+
+static __device__ inline bool cuda_is_seen(const cuda_hull &s, const gpu_view &view,
+                                           const gpu_plain &in)
+{
+    return !s.before ||
+           (s.u1 > (float)(-1 - view.column) && s.u0 < (float)(in.columns - view.column) &&
+            s.v1 > (float)(-1 - view.row) && s.v0 < (float)(in.rows - view.row));
+}
+
+static __device__ inline bool cuda_is_inside(const cuda_hull &s, const gpu_view &view,
+                                             const gpu_plain &in)
+{
+    return s.before && s.u0 >= (float)-view.column &&
+           s.u1 < (float)(in.columns - 1 - view.column) && s.v0 >= (float)-view.row &&
+           s.v1 < (float)(in.rows - 1 - view.row);
+}
+
+/* The window begins at a multiple of 16 bytes, as the views' rows do. */
+template <class Window>
+static __device__ inline void cuda_find_window(const cuda_hull &s, const gpu_view &view,
+                                               cuda_seen *out)
+{
+    const float left = floorf(s.u0), bottom = floorf(s.v0);
+    const float across = floorf(s.u1) - left + 2, up = floorf(s.v1) - bottom + 2;
+
+    if (!(s.before && across <= (float)(Window::WIDTH - 3) && up <= (float)Window::HEIGHT))
+        return;
+    out->reach = CUDA_WINDOW;
+    out->first_column = ((int)left + view.column + GPU_BORDER) & ~3;
+    out->first_row = (int)bottom + view.row + GPU_BORDER;
+    out->rows = (int)up;
+    out->origin =
+        ((unsigned)(view.row + GPU_BORDER - out->first_row) - CUDA_FLOOR_BITS) * Window::WIDTH +
+        (unsigned)(view.column + GPU_BORDER - out->first_column) - CUDA_FLOOR_BITS;
+}
+
+/** Put the views of `pass` that see the block's box, in their order, into list[0 … n); returns n.
+ *  list holds 2 GPU_PASS; all threads of the block call this function. */
+template <class Tile, class Window>
+static __device__ inline int cuda_find_seen(const gpu_pass &pass, const gpu_grid &g,
+                                            const gpu_plain &in, cuda_seen *list)
+{
+    static_assert(GPU_PASS == 32, "a warp counts the views of a pass");
+    __shared__ bool seen[GPU_PASS];
+    __shared__ int n;
+    const int x = blockIdx.x * Tile::X, y = blockIdx.y * Tile::Y, z = blockIdx.z * Tile::DEPTH;
+
+    for (int i = threadIdx.x; i < 8 * GPU_PASS; i += Tile::THREADS) {
+        const int k = i / 8, corner = i % 8;
+        const gpu_view &view = pass.view[min(k, pass.n - 1)];
+        const int cx = min(corner & 1 ? x + Tile::X - 1 : x, g.nx - 1);
+        const int cy = min(corner & 2 ? y + Tile::Y - 1 : y, g.ny - 1);
+        const int cz = corner & 4 ? z + Tile::DEPTH - 1 : z;
+        const cuda_hull s = cuda_hull_of(view, (float)cx - g.x_ref, (float)cy - g.y_ref,
+                                         (float)(g.z0 + cz) - g.z_ref);
+        if (corner > 0)
+            continue;
+        cuda_seen *const out = &list[GPU_PASS + k];
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            out->u[j] = view.u[j], out->v[j] = view.v[j], out->w[j] = view.w[j];
+        out->column = view.column, out->row = view.row, out->view = k, out->rows = 0;
+        out->reach = cuda_is_inside(s, view, in) ? CUDA_INSIDE : CUDA_CLAMPED;
+        out->origin = ((unsigned)(view.row + GPU_BORDER) - CUDA_FLOOR_BITS) * in.stride +
+                      (unsigned)(view.column + GPU_BORDER) - CUDA_FLOOR_BITS;
+        if constexpr (Window::WIDTH > 0)
+            cuda_find_window<Window>(s, view, out);
+        seen[k] = k < pass.n && cuda_is_seen(s, view, in);
+    }
+    __syncthreads();
+    if (threadIdx.x < GPU_PASS) {
+        const unsigned all = __ballot_sync(~0u, seen[threadIdx.x]);
+        if (seen[threadIdx.x])
+            list[__popc(all & ((1u << threadIdx.x) - 1))] = list[GPU_PASS + threadIdx.x];
+        n = __popc(all);
+    }
+    __syncthreads();
+    return n;
+}
+
+/* Rotational symmetry: if view k + K/4 is view k turned by 90 degrees about z, it sees a voxel as
+ * view k sees the voxel turned back; the same holds for K/2 and half turns.  Symmetric voxels take
+ * their samples from one position; a texel holds one sample for each.  Lane j of the texel at
+ * position i (the first one turned i times) belongs to voxel i + j.  backend/cpu/orbit_bp.h has the
+ * same definitions. */
+
+/** Projection of a voxel column onto a view. */
+struct cuda_projected {
+    float u, r;  /**< column, relative to the principal one; 1/w */
+    float v, dv; /**< row at the reference slice, rows per slice */
+};
+
+static __device__ inline cuda_projected cuda_project(const gpu_view &view, float tx, float ty)
+{
+    const float r = cuda_reciprocal(fmaf(tx, view.w[0], fmaf(ty, view.w[1], view.w[3])));
+    return {fmaf(tx, view.u[0], fmaf(ty, view.u[1], view.u[3])) * r, r,
+            fmaf(tx, view.v[0], fmaf(ty, view.v[1], view.v[3])) * r, view.v[2] * r};
+}
+
+/** The next of TURNS symmetric positions. */
+template <int TURNS>
+static __device__ inline void cuda_turn(const gpu_domain &d, float *tx, float *ty)
+{
+    static_assert(TURNS == 2 || TURNS == 4);
+    const float x = *tx;
+    if constexpr (TURNS == 4) {
+        *tx = fmaf(d.s, *ty, d.ex);
+        *ty = fmaf(-d.s, x, d.ey);
+    } else {
+        *tx = d.ex - x;
+        *ty = d.ey - *ty;
+    }
+}
+
+#endif /* FBP_SRC_BACKEND_CUDA_FRAME_H */

@@ -1,9 +1,6 @@
-/* Copies between memories, as many at once as are asked for.  Several devices have no clock in
- * common: the host's tells, over copies that are long beside what it takes to start them. */
-#include "backend/cuda/links.h"
-
+/* Measured rates of copies between memories, any number of flows at once.  Devices have no common
+ * clock: the host's clock measures copies that are long compared with the time to start them. */
 #include "backend/cuda/cuda.h"
-#include "backend/cuda/peer.h"
 
 #include "base/system.h"
 
@@ -11,20 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Runs that are timed, and the copies of each flow in a run; of slow links one is enough. */
+/* Timed runs, and the copies of each flow per run; one of each for slow links. */
 enum { RUNS = 3, COPIES = 2, TOUCHING_THREADS = 8 };
 
 static const double SLOW = 5e-3; /* seconds of a copy */
 
-/* Copies of an end that start from or go to the host, and to other devices, each in a queue. */
-enum way { UP, DOWN, ACROSS, N_WAYS };
+/* Copies from the host, to the host, and to other devices, each in a stream. */
+enum direction { UP, DOWN, ACROSS, N_DIRECTIONS };
 
-/* A device, and memory of the host near it. */
+/* A device, and memory of the host near it.  Of its memory and of the host's the lower half is
+ * copied from, the upper half is copied to. */
 struct end {
     int ordinal;
     char *host, *memory;
-    cudaStream_t streams[N_WAYS];
-    bool enabled[FBP_MOST_LINKED]; /* to reach that one's memory, by us */
+    cudaStream_t streams[N_DIRECTIONS];
+    bool enabled[FBP_MOST_LINKED]; /* access to that device's memory, to be disabled */
 };
 
 struct meter {
@@ -68,7 +66,7 @@ static fbp_status open_end(struct end *e, int ordinal)
 {
     e->ordinal = ordinal;
     CUDA_TRY(cudaSetDevice(ordinal));
-    for (int i = 0; i < N_WAYS; i++)
+    for (int i = 0; i < N_DIRECTIONS; i++)
         CUDA_TRY(cudaStreamCreateWithFlags(&e->streams[i], cudaStreamNonBlocking));
     CUDA_TRY(cudaMalloc((void **)&e->memory, CUDA_LINK_DEVICE_BYTES));
     e->host = cuda_pin(CUDA_LINK_HOST_BYTES, TOUCHING_THREADS, cuda_node_of(ordinal));
@@ -80,23 +78,6 @@ static fbp_status open_end(struct end *e, int ordinal)
                           CUDA_LINK_HOST_BYTES);
 }
 
-static void close_end(const struct meter *m, struct end *e)
-{
-    (void)cudaSetDevice(e->ordinal);
-    for (int i = 0; i < N_WAYS; i++)
-        if (e->streams[i]) {
-            (void)cudaStreamSynchronize(e->streams[i]);
-            (void)cudaStreamDestroy(e->streams[i]);
-        }
-    for (size_t i = 0; i < m->n; i++)
-        if (e->enabled[i])
-            (void)cudaDeviceDisablePeerAccess(m->ends[i].ordinal);
-    if (e->memory)
-        (void)cudaFree(e->memory);
-    cuda_unpin(e->host);
-    (void)cudaGetLastError();
-}
-
 fbp_status cuda_link_open(void **out, const int *ordinals, size_t n)
 {
     struct meter *m = calloc(1, sizeof *m);
@@ -104,8 +85,8 @@ fbp_status cuda_link_open(void **out, const int *ordinals, size_t n)
     *out = m;
     if (!m)
         return gpu_host->fail(FBP_ERR_NOMEM, "cuda: cannot allocate %zu bytes", sizeof *m);
-    for (size_t i = 0; i < n; i++) {
-        m->n++;
+    while (m->n < n) {
+        const size_t i = m->n++;
         const fbp_status st = open_end(&m->ends[i], ordinals[i]);
         if (st != FBP_OK) {
             cuda_link_close(out);
@@ -119,29 +100,33 @@ void cuda_link_close(void **meter)
 {
     struct meter *m = *meter;
 
-    for (size_t i = 0; m && i < m->n; i++)
-        close_end(m, &m->ends[i]);
+    for (size_t k = 0; m && k < m->n; k++) {
+        struct end *e = &m->ends[k];
+        (void)cudaSetDevice(e->ordinal);
+        for (int i = 0; i < N_DIRECTIONS; i++)
+            if (e->streams[i]) {
+                (void)cudaStreamSynchronize(e->streams[i]);
+                (void)cudaStreamDestroy(e->streams[i]);
+            }
+        for (size_t i = 0; i < m->n; i++)
+            if (e->enabled[i])
+                (void)cudaDeviceDisablePeerAccess(m->ends[i].ordinal);
+        if (e->memory)
+            (void)cudaFree(e->memory);
+        cuda_unpin(e->host);
+        (void)cudaGetLastError();
+    }
     free(m);
     *meter = NULL;
-}
-
-/* Where a copy from a device begins, and where one to it ends. */
-static char *source_of(const struct end *e)
-{
-    return e->memory;
-}
-
-static char *target_of(const struct end *e)
-{
-    return e->memory + CUDA_LINK_DEVICE_BYTES / 2;
 }
 
 bool cuda_link_connect(void *meter, size_t from, size_t to)
 {
     struct meter *m = meter;
     struct end *a = &m->ends[from], *b = &m->ends[to];
-    const struct cuda_peer_end ends[2] = {{a->ordinal, source_of(a), a->streams[ACROSS]},
-                                          {b->ordinal, target_of(b), b->streams[ACROSS]}};
+    const struct cuda_peer_end ends[2] = {
+        {a->ordinal, a->memory, a->streams[ACROSS]},
+        {b->ordinal, b->memory + CUDA_LINK_DEVICE_BYTES / 2, b->streams[ACROSS]}};
     const enum cuda_peer access = cuda_peer_enable(a->ordinal, b->ordinal);
 
     a->enabled[to] = a->enabled[to] || access == CUDA_PEER_NEW;
@@ -149,8 +134,8 @@ bool cuda_link_connect(void *meter, size_t from, size_t to)
            cuda_peer_carries(&ends[0], &ends[1], (unsigned char *)b->host);
 }
 
-/* The device at one end of a flow; of the host, that at the other end.  No flow has the host at
- * both, which compilers do not know. */
+/* The device at one end of a flow; for the host, the device at the other end.  No flow has the host
+ * at both ends, which the compiler cannot see. */
 static const struct end *end_of(const struct meter *m, int at, int other)
 {
     const int device = at == FBP_HOST ? other : at;
@@ -158,34 +143,13 @@ static const struct end *end_of(const struct meter *m, int at, int other)
     return &m->ends[device == FBP_HOST ? 0 : device];
 }
 
-/* The queue of a flow, whose device becomes the current one. */
-static fbp_status take_stream(const struct meter *m, const struct fbp_flow *f, cudaStream_t *out)
+/* The stream of a flow, whose device becomes the current one. */
+static fbp_status use_stream(const struct meter *m, const struct fbp_flow *f, cudaStream_t *out)
 {
-    const bool up = f->from == FBP_HOST, down = f->to == FBP_HOST;
     const struct end *e = end_of(m, f->from, f->to);
 
     CUDA_TRY(cudaSetDevice(e->ordinal));
-    *out = e->streams[up ? UP : down ? DOWN : ACROSS];
-    return FBP_OK;
-}
-
-/* The host's memory at each device: the lower half is sent, the upper one received. */
-static fbp_status start_copy(const struct meter *m, const struct fbp_flow *f, size_t bytes)
-{
-    const bool up = f->from == FBP_HOST, down = f->to == FBP_HOST;
-    const struct end *from = end_of(m, f->from, f->to), *to = end_of(m, f->to, f->from);
-    const char *source = up ? to->host : source_of(from);
-    char *target = down ? from->host + CUDA_LINK_HOST_BYTES / 2 : target_of(to);
-    const enum cudaMemcpyKind kind = up     ? cudaMemcpyHostToDevice
-                                     : down ? cudaMemcpyDeviceToHost
-                                            : cudaMemcpyDeviceToDevice;
-    cudaStream_t stream;
-
-    FBP_TRY(take_stream(m, f, &stream));
-    if (from == to)
-        CUDA_TRY(cudaMemcpyAsync(target, source, bytes, kind, stream));
-    else
-        CUDA_TRY(cudaMemcpyPeerAsync(target, to->ordinal, source, from->ordinal, bytes, stream));
+    *out = e->streams[f->from == FBP_HOST ? UP : f->to == FBP_HOST ? DOWN : ACROSS];
     return FBP_OK;
 }
 
@@ -196,33 +160,42 @@ static fbp_status time_copies(const struct meter *m, const struct fbp_flow *flow
     const double begin = fbp_seconds();
     cudaStream_t stream;
 
-    for (int i = 0; i < copies; i++)
-        for (size_t k = 0; k < n; k++)
-            FBP_TRY(start_copy(m, &flows[k], bytes));
+    for (size_t i = 0; i < (size_t)copies * n; i++) {
+        const struct fbp_flow *f = &flows[i % n];
+        const bool up = f->from == FBP_HOST, down = f->to == FBP_HOST;
+        const struct end *from = end_of(m, f->from, f->to), *to = end_of(m, f->to, f->from);
+        const char *source = up ? to->host : from->memory;
+        char *target =
+            down ? from->host + CUDA_LINK_HOST_BYTES / 2 : to->memory + CUDA_LINK_DEVICE_BYTES / 2;
+        const enum cudaMemcpyKind kind = up     ? cudaMemcpyHostToDevice
+                                         : down ? cudaMemcpyDeviceToHost
+                                                : cudaMemcpyDeviceToDevice;
+
+        FBP_TRY(use_stream(m, f, &stream));
+        if (from == to)
+            CUDA_TRY(cudaMemcpyAsync(target, source, bytes, kind, stream));
+        else
+            CUDA_TRY(
+                cudaMemcpyPeerAsync(target, to->ordinal, source, from->ordinal, bytes, stream));
+    }
     for (size_t k = 0; k < n; k++) {
-        FBP_TRY(take_stream(m, &flows[k], &stream));
+        FBP_TRY(use_stream(m, &flows[k], &stream));
         CUDA_TRY(cudaStreamSynchronize(stream));
     }
     *seconds = fbp_seconds() - begin;
     return FBP_OK;
 }
 
-/* As large as what lies at both ends of all flows. */
-static size_t copy_bytes(const struct fbp_flow *flows, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (flows[i].from == FBP_HOST || flows[i].to == FBP_HOST)
-            return CUDA_LINK_HOST_BYTES / 2;
-    return CUDA_LINK_DEVICE_BYTES / 2;
-}
-
 fbp_status cuda_link_rate(void *meter, const struct fbp_flow *flows, size_t n, double *out)
 {
     const struct meter *m = meter;
-    const size_t bytes = copy_bytes(flows, n);
+    size_t bytes = CUDA_LINK_DEVICE_BYTES / 2; /* copies fit both ends of all flows */
     double first = 0, least = 0;
 
     *out = 0;
+    for (size_t i = 0; i < n; i++)
+        if (flows[i].from == FBP_HOST || flows[i].to == FBP_HOST)
+            bytes = CUDA_LINK_HOST_BYTES / 2;
     FBP_TRY(time_copies(m, flows, n, bytes, 1, &first)); /* does not count */
     const int runs = first > SLOW ? 1 : RUNS, copies = first > SLOW ? 1 : COPIES;
     for (int i = 0; i < runs; i++) {

@@ -1,11 +1,13 @@
-/* The CUDA module, for the library: which file, and what must be there before it is opened. */
+/* The CUDA backend as the library lists it: the file of the module, and the driver that must be
+ * loaded before the module is opened. */
 #include "backend/module.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 
-/* Without a driver the module is not even opened: CUDA's runtime crashes if memory ends while it
- * registers its kernels.  The driver stays loaded: it does not like to be unloaded. */
+/* Without a driver the module is not opened, because CUDA's runtime crashes if memory runs out
+ * while it registers its kernels.  The driver stays loaded, because it cannot be unloaded safely.
+ */
 static bool has_driver(char *why, size_t n)
 {
     if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL))
@@ -14,7 +16,7 @@ static bool has_driver(char *why, size_t n)
     return false;
 }
 
-/* Where it is to be had, unless this build has it; a build for wheels names the package. */
+/* The remedy if this build has no module; a build for wheels names the package. */
 #ifdef FBP_CUDA_REMEDY
 enum { PACKAGED = true };
 #else

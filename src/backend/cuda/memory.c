@@ -1,53 +1,167 @@
-/* Device memory: plain for raw views and volumes, as the kernel wants it for filtered views. */
+/* Memory: pinned memory of the host; of the device, plain for raw views and volumes, in the
+ * kernel's layout for filtered views; and device memory of the caller's.
+ *
+ * The system fills fresh pages with zeros, one thread at a time: large pinned blocks are first
+ * touched by all threads, in huge pages.  Pages come from the device's NUMA node, because copies
+ * from another would cross the link between processors. */
 #include "backend/cuda/cuda.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
-bool cuda_reaches(fbp_device *device, const void *memory, size_t bytes)
+enum { HUGE_PAGE = 2 << 20, PAGE = 4096, CHUNK = 8 << 20, LARGE = 64 << 20, MOST_THREADS = 16 };
+
+/* Large pinned blocks in use. */
+struct block {
+    char *memory;
+    size_t bytes;
+    struct block *next;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct block *first;
+} blocks = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void touch(void *user, size_t item, int worker)
 {
-    const int index = cuda_of(device)->index;
-    struct cudaPointerAttributes a;
+    const struct block *b = user;
+    const size_t first = item * CHUNK, left = b->bytes - first;
 
-    return cudaSetDevice(index) == cudaSuccess && cuda_memory_of(memory, bytes, &a) &&
-           (a.type != cudaMemoryTypeDevice || a.device == index);
+    (void)worker;
+    for (size_t at = 0; at < CHUNK && at < left; at += PAGE)
+        ((volatile char *)b->memory)[first + at] = 0;
 }
 
-static fbp_status make_texture(struct cuda_views *v)
+/* Pin a block of whole huge pages; NULL if this fails. */
+static void *pin_large(size_t bytes, int n_threads, int node)
 {
-    const struct cudaResourceDesc resource = {.resType = cudaResourceTypeArray,
-                                              .res.array.array = v->array};
-    const struct cudaTextureDesc texture = {
-        .addressMode = {cudaAddressModeBorder, cudaAddressModeBorder, cudaAddressModeBorder},
-        .filterMode = cudaFilterModeLinear,
-        .readMode = cudaReadModeElementType};
+    const size_t whole = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    struct block *b = malloc(sizeof *b);
+    fbp_pool *pool = NULL;
 
-    CUDA_TRY(cudaCreateSurfaceObject(&v->surface, &resource));
-    CUDA_TRY(cudaCreateTextureObject(&v->texture, &resource, &texture, NULL));
-    return FBP_OK;
+    if (!b)
+        return NULL;
+    char *at =
+        mmap(NULL, whole + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) {
+        free(b);
+        return NULL;
+    }
+    const size_t before = (HUGE_PAGE - (size_t)(uintptr_t)at % HUGE_PAGE) % HUGE_PAGE;
+    if (before > 0)
+        (void)munmap(at, before);
+    if (before < HUGE_PAGE)
+        (void)munmap(at + before + whole, HUGE_PAGE - before);
+    *b = (struct block){.memory = at + before, .bytes = whole};
+    (void)madvise(b->memory, whole, MADV_HUGEPAGE);
+    gpu_host->numa_place(b->memory, whole, node);
+    n_threads = n_threads < MOST_THREADS ? n_threads : MOST_THREADS;
+    if (gpu_host->pool_create(&pool, n_threads) == FBP_OK) { /* otherwise pinning touches them */
+        gpu_host->pool_for(pool, (whole + CHUNK - 1) / CHUNK, touch, b);
+        gpu_host->pool_destroy(&pool);
+    }
+    if (!cuda_is_done(cudaHostRegister(b->memory, whole, cudaHostRegisterPortable))) {
+        (void)munmap(b->memory, whole);
+        free(b);
+        return NULL;
+    }
+    pthread_mutex_lock(&blocks.lock);
+    b->next = blocks.first;
+    blocks.first = b;
+    pthread_mutex_unlock(&blocks.lock);
+    return b->memory;
+}
+
+void *cuda_pin(size_t bytes, int n_threads, int node)
+{
+    void *out = bytes >= LARGE ? pin_large(bytes, n_threads, node) : NULL;
+
+    if (out)
+        return out;
+    const bool placed = gpu_host->numa_begin(node);
+    if (!cuda_is_done(cudaHostAlloc(&out, bytes ? bytes : 1, cudaHostAllocPortable)))
+        out = NULL;
+    if (placed)
+        gpu_host->numa_end();
+    return out;
+}
+
+void cuda_unpin(void *memory)
+{
+    if (!memory)
+        return;
+    pthread_mutex_lock(&blocks.lock);
+    struct block **at = &blocks.first;
+    while (*at && (*at)->memory != memory)
+        at = &(*at)->next;
+    struct block *b = *at;
+    if (b)
+        *at = b->next;
+    pthread_mutex_unlock(&blocks.lock);
+    if (b) {
+        (void)cudaHostUnregister(memory);
+        (void)munmap(memory, b->bytes);
+        free(b);
+    } else {
+        (void)cudaFreeHost(memory);
+    }
+}
+
+fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out)
+{
+    const struct cuda_device *dev = cuda_of(device);
+
+    (void)what; /* the limit is one of locked memory, for any purpose */
+    *out = NULL;
+    CUDA_TRY(cudaSetDevice(dev->index));
+    *out = cuda_pin(bytes, dev->job->n_threads, dev->node);
+    if (*out)
+        return FBP_OK;
+    return gpu_host->fail(FBP_ERR_NOMEM,
+                          "cuda: cannot pin %zu bytes of the host's memory: lower --batch or "
+                          "--memory, or raise the limit of locked memory (ulimit -l)",
+                          bytes);
+}
+
+void cuda_host_release(fbp_device *device, void *memory)
+{
+    (void)device;
+    cuda_unpin(memory);
 }
 
 static fbp_status make_views(struct cuda_device *dev, struct cuda_views *v)
 {
     const struct gpu_kernel *k = &dev->kernel->gpu;
-    const int bits[4] = {k->bits, k->channels > 1 ? k->bits : 0, k->channels > 2 ? k->bits : 0,
-                         k->channels > 3 ? k->bits : 0};
+    const struct cudaExtent extent = {gpu_row_texels(k, dev->job), v->n_rows, v->n_groups};
+    struct cudaResourceDesc resource = {.resType = cudaResourceTypeArray};
+    const struct cudaTextureDesc texture = {
+        .addressMode = {cudaAddressModeBorder, cudaAddressModeBorder, cudaAddressModeBorder},
+        .filterMode = cudaFilterModeLinear,
+        .readMode = cudaReadModeElementType};
+    int bits[4] = {0};
 
     v->scale = 1;
-    if (k->bits == 16 && dev->half_scale == 0)
-        FBP_TRY(gpu_half_scale(dev->job, &dev->half_scale));
-    if (k->bits == 16)
+    if (k->bits == 16) {
+        if (dev->half_scale == 0)
+            FBP_TRY(gpu_half_scale(dev->job, &dev->half_scale));
         v->scale = dev->half_scale;
+    }
     if (!k->channels) {
         CUDA_TRY(cudaMalloc(&v->memory, k->views_bytes(dev->job, v->n_groups, v->n_rows)));
         return FBP_OK;
     }
+    for (int i = 0; i < k->channels && i < 4; i++)
+        bits[i] = k->bits;
     const struct cudaChannelFormatDesc texel =
         cudaCreateChannelDesc(bits[0], bits[1], bits[2], bits[3], cudaChannelFormatKindFloat);
-    const struct cudaExtent extent = {gpu_row_texels(k, dev->job), v->n_rows, v->n_groups};
     v->texels = gpu_texels_a_column(k, dev->job);
     CUDA_TRY(
         cudaMalloc3DArray(&v->array, &texel, extent, cudaArrayLayered | cudaArraySurfaceLoadStore));
-    return make_texture(v);
+    resource.res.array.array = v->array;
+    CUDA_TRY(cudaCreateSurfaceObject(&v->surface, &resource));
+    CUDA_TRY(cudaCreateTextureObject(&v->texture, &resource, &texture, NULL));
+    return FBP_OK;
 }
 
 static void drop_views(struct cuda_views *v)
@@ -60,38 +174,31 @@ static void drop_views(struct cuda_views *v)
         (void)cudaFreeArray(v->array);
     if (v->memory)
         (void)cudaFree(v->memory);
-    *v = (struct cuda_views){0};
     free(v);
 }
 
-static fbp_status alloc_views(struct cuda_device *dev, const struct fbp_buffer *buffer, void **out)
+fbp_status cuda_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out)
 {
-    struct cuda_views *v = calloc(1, sizeof *v);
+    struct cuda_device *dev = cuda_of(device);
+    const size_t lanes = dev->job->turns;
 
+    *out = NULL;
+    CUDA_TRY(cudaSetDevice(dev->index));
+    if (buffer->purpose != FBP_FOR_FILTERED) {
+        CUDA_TRY(cudaMalloc(out, buffer->bytes ? buffer->bytes : 1));
+        return FBP_OK;
+    }
+    struct cuda_views *v = calloc(1, sizeof *v);
     if (!v)
         return gpu_host->fail(FBP_ERR_NOMEM, "cuda: cannot allocate %zu bytes", sizeof *v);
-    v->n_groups = buffer->n_views / dev->job->turns;
+    v->n_groups = (buffer->n_views + lanes - 1) / lanes;
     v->n_rows = buffer->n_rows > 0 ? buffer->n_rows : 1;
-    if (v->n_groups * dev->job->turns < buffer->n_views)
-        v->n_groups++;
     const fbp_status st = make_views(dev, v);
     if (st != FBP_OK) {
         drop_views(v);
         return st;
     }
     *out = v;
-    return FBP_OK;
-}
-
-fbp_status cuda_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out)
-{
-    struct cuda_device *dev = cuda_of(device);
-
-    *out = NULL;
-    CUDA_TRY(cudaSetDevice(dev->index));
-    if (buffer->purpose == FBP_FOR_FILTERED)
-        return alloc_views(dev, buffer, out);
-    CUDA_TRY(cudaMalloc(out, buffer->bytes ? buffer->bytes : 1));
     return FBP_OK;
 }
 
@@ -103,3 +210,176 @@ void cuda_release(fbp_device *device, enum fbp_purpose purpose, void *mem)
     else
         (void)cudaFree(mem);
 }
+
+struct cuda_views cuda_views_at(const struct cuda_kernel *kernel, const struct fbp_job *job,
+                                const struct fbp_batch *batch, const struct cuda_views *views,
+                                unsigned *group0)
+{
+    struct cuda_views out = *views;
+
+    *group0 = (unsigned)batch->place;
+    if (!kernel->gpu.channels) {
+        out.memory =
+            (char *)views->memory + kernel->gpu.views_bytes(job, batch->place, batch->n_rows);
+        *group0 = 0;
+    }
+    return out;
+}
+
+/* The kind of memory, from its first byte to the last; false: CUDA has no record of it, or it is of
+ * several kinds. */
+static bool memory_kind(const void *memory, size_t bytes, struct cudaPointerAttributes *out)
+{
+    struct cudaPointerAttributes last;
+    const void *end = (const char *)memory + (bytes ? bytes - 1 : 0);
+
+    return cuda_is_done(cudaPointerGetAttributes(out, memory)) &&
+           out->type != cudaMemoryTypeUnregistered &&
+           cuda_is_done(cudaPointerGetAttributes(&last, end)) && out->type == last.type &&
+           out->device == last.device;
+}
+
+bool cuda_reaches(fbp_device *device, const void *memory, size_t bytes)
+{
+    const int index = cuda_of(device)->index;
+    struct cudaPointerAttributes a;
+
+    return cudaSetDevice(index) == cudaSuccess && memory_kind(memory, bytes, &a) &&
+           (a.type != cudaMemoryTypeDevice || a.device == index);
+}
+
+int cuda_memory_owner(const void *memory, size_t bytes)
+{
+    struct cudaPointerAttributes a;
+
+    if (!memory_kind(memory, bytes, &a) ||
+        (a.type != cudaMemoryTypeDevice && a.type != cudaMemoryTypeManaged))
+        return -1;
+    return a.device;
+}
+
+/* Copies of the caller's memory have a stream of their own: the default stream would wait for all
+ * work of the caller. */
+struct device_memory {
+    struct fbp_far far;
+    int index;
+    cudaStream_t queue, stream;
+    pthread_mutex_t lock;
+};
+
+/* These functions run in threads of the caller, which keep their current device. */
+static fbp_status enter(int ordinal, int *before)
+{
+    CUDA_TRY(cudaGetDevice(before));
+    if (*before != ordinal)
+        CUDA_TRY(cudaSetDevice(ordinal));
+    return FBP_OK;
+}
+
+static void leave(int ordinal, int before)
+{
+    if (before != ordinal)
+        (void)cudaSetDevice(before);
+}
+
+/* Wait for the caller's queue; a default stream is that of the current device. */
+static fbp_status settle(struct fbp_far *far)
+{
+    const struct device_memory *f = (const struct device_memory *)(const void *)far;
+    int before;
+
+    FBP_TRY(enter(f->index, &before));
+    const cudaError_t e = cudaStreamSynchronize(f->queue);
+    leave(f->index, before);
+    return e == cudaSuccess ? FBP_OK : cuda_failed(e, "cudaStreamSynchronize");
+}
+
+static fbp_status copy(struct fbp_far *far, const struct fbp_pieces *p)
+{
+    struct device_memory *f = (struct device_memory *)(void *)far;
+    cudaError_t e;
+
+    pthread_mutex_lock(&f->lock);
+    if (p->n == 1)
+        e = cudaMemcpyAsync(p->to, p->from, p->bytes, cudaMemcpyDefault, f->stream);
+    else
+        e = cudaMemcpy2DAsync(p->to, p->to_stride, p->from, p->from_stride, p->bytes, p->n,
+                              cudaMemcpyDefault, f->stream);
+    if (e == cudaSuccess)
+        e = cudaStreamSynchronize(f->stream);
+    pthread_mutex_unlock(&f->lock);
+    return e == cudaSuccess ? FBP_OK : cuda_failed(e, "cudaMemcpyAsync");
+}
+
+static void close_memory(struct fbp_far *far)
+{
+    struct device_memory *f = (struct device_memory *)(void *)far;
+
+    (void)cudaStreamDestroy(f->stream);
+    pthread_mutex_destroy(&f->lock);
+    free(f);
+}
+
+/* A stream on the device of this ordinal. */
+static fbp_status make_queue(int ordinal, void **out)
+{
+    cudaStream_t stream = NULL;
+    int before;
+
+    *out = NULL;
+    FBP_TRY(enter(ordinal, &before));
+    const cudaError_t e = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    leave(ordinal, before);
+    *out = stream;
+    return e == cudaSuccess ? FBP_OK : cuda_failed(e, "cudaStreamCreateWithFlags");
+}
+
+static fbp_status wait_for_queue(void *queue)
+{
+    CUDA_TRY(cudaStreamSynchronize(queue));
+    return FBP_OK;
+}
+
+static void drop_queue(void *queue)
+{
+    (void)cudaStreamDestroy(queue);
+}
+
+static fbp_status open_memory(int index, void *queue, struct fbp_far **out)
+{
+    struct device_memory *f = calloc(1, sizeof *f);
+    void *stream;
+
+    if (!f)
+        return gpu_host->fail(FBP_ERR_NOMEM, "cuda: cannot allocate %zu bytes", sizeof *f);
+    const fbp_status st = make_queue(cuda_ordinal(index), &stream);
+    if (st != FBP_OK) {
+        free(f);
+        return st;
+    }
+    *f = (struct device_memory){.far = {settle, copy, close_memory},
+                                .index = cuda_ordinal(index),
+                                .queue = queue,
+                                .stream = stream};
+    pthread_mutex_init(&f->lock, NULL);
+    *out = &f->far;
+    return FBP_OK;
+}
+
+static fbp_status alloc_memory(int index, size_t bytes, void **out)
+{
+    *out = NULL;
+    CUDA_TRY(cudaSetDevice(cuda_ordinal(index)));
+    CUDA_TRY(cudaMalloc(out, bytes ? bytes : 1));
+    return FBP_OK;
+}
+
+static void release_memory(int index, void *memory)
+{
+    (void)cudaSetDevice(cuda_ordinal(index));
+    (void)cudaFree(memory);
+}
+
+const struct fbp_far_access cuda_device_memory = {cuda_memory_index, open_memory, make_queue,
+                                                  wait_for_queue,    drop_queue,  alloc_memory,
+                                                  release_memory};

@@ -1,21 +1,19 @@
-/*
- * Scans with a rotational symmetry, interpolation in fp32: a sample is a float2 or float4, one
- * component a lane, and lies in plain memory between borders of zeros.  u, w and the weights of the
- * two columns do not depend on z: a thread computes them once for all its slices of an orbit, and
- * may keep the samples of a slice that the next one needs as well.
- */
-#include "backend/cuda/orbit.h"
-#include "backend/cuda/plain.h"
+/* Backprojection of scans with a rotational symmetry, with interpolation in fp32: kernels `rot90`
+ * and `rot180`.  A sample is a float2 or float4, one component per symmetric view, and lies in
+ * plain memory between borders of zeros.  u, w and the weights of the two columns do not depend on
+ * z: a thread computes them once for all its slices of the symmetric voxels, and keeps the samples
+ * of a slice that the next one needs as well. */
+#include "backend/cuda/frame.h"
 #include "backend/gpu/gpu_known.h"
 
-/* Turns, and slices of a thread. */
+/* Number of symmetric views, and slices of a thread. */
 template <int T, int S> struct shape {
     using Tile = cuda_tile<16, 16, S, 8>;
     static constexpr int TURNS = T, SLICES = S;
     using packed = cuda_packed<T>;
 };
 
-/* Leaves what is there if `wanted` is false: no branch. */
+/* Load if `wanted` is true, without a branch; else `out` is unchanged. */
 static __device__ inline void load_if(bool wanted, const float4 *p, float (&out)[4])
 {
     asm("{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %5, 0;\n\t"
@@ -32,7 +30,7 @@ static __device__ inline void load_if(bool wanted, const float2 *p, float (&out)
         : "l"(p), "r"((int)wanted));
 }
 
-/* The four samples around a place, in memory order: [next row][next column]. */
+/* The four taps of a sample, in memory order: [next row][next column]. */
 template <int LANES> struct taps {
     float t[2][2][LANES];
 };
@@ -48,7 +46,7 @@ static __device__ inline void load_taps(const typename S::packed *p, unsigned ab
     }
 }
 
-/* Row r of two columns and the row above it; what the slice before had read is kept. */
+/* Load row r of two columns and the row above it; taps of the slice before are kept. */
 template <class S>
 static __device__ inline void load_row(const typename S::packed *p, unsigned above, bool same,
                                        bool next, taps<S::TURNS> *q)
@@ -63,68 +61,51 @@ static __device__ inline void load_row(const typename S::packed *p, unsigned abo
     }
 }
 
-/* What the samples of a slice add to the orbit's voxels, at place I. */
-template <class S, int I>
-static __device__ inline void add_taps(const taps<S::TURNS> &q, float wl, float wr, float b,
-                                       float (&sum)[S::TURNS])
-{
-    const float wlb = wl * b, wrb = wr * b, wl0 = wl - wlb, wr0 = wr - wrb;
-
-#pragma unroll
-    for (int j = 0; j < S::TURNS; j++) {
-        float &out = sum[(I + j) % S::TURNS];
-        out = fmaf(wl0, q.t[0][0][j], out);
-        out = fmaf(wr0, q.t[0][1][j], out);
-        out = fmaf(wlb, q.t[1][0][j], out);
-        out = fmaf(wrb, q.t[1][1][j], out);
-    }
-}
-
-/* A group of views at place I. */
-template <class S, int I>
-static __device__ inline void
-add_place(const gpu_view &view, const typename S::packed *__restrict__ samples, const gpu_plain &in,
-          float tx, float ty, float tz, float (&sum)[S::SLICES][S::TURNS])
-{
-    const cuda_spot s = cuda_spot_of(view, tx, ty);
-    const float u_lo = (float)(-1 - view.column), u_hi = (float)(in.columns - view.column);
-    const float v_lo = (float)(-1 - view.row), v_hi = (float)(in.rows - view.row);
-    const float last = tz + (float)(S::SLICES - 1);
-
-    /* Where no slice sees the batch, only zeros would be added. */
-    if (!(s.u > u_lo && s.u < u_hi && fmaf(last, s.dv, s.v) > v_lo && fmaf(tz, s.dv, s.v) < v_hi))
-        return;
-    const float iu = __fadd_rd(s.u, CUDA_FLOOR), a = s.u - (iu - CUDA_FLOOR), rr = s.r * s.r;
-    const float wr = a * rr, wl = rr - wr;
-    /* Modulo 2^32; the sum with the bits of floor(v) is a place in the view. */
-    const unsigned origin = __float_as_uint(iu) - CUDA_FLOOR_BITS +
-                            (unsigned)(view.column + GPU_BORDER) +
-                            ((unsigned)(view.row + GPU_BORDER) - CUDA_FLOOR_BITS) * in.stride;
-    unsigned before = 0;
-    taps<S::TURNS> q;
-#pragma unroll
-    for (int k = 0; k < S::SLICES; k++) {
-        const float v = fminf(fmaxf(fmaf(tz + (float)k, s.dv, s.v), v_lo), v_hi);
-        const float iv = __fadd_rd(v, CUDA_FLOOR);
-        const unsigned r = __float_as_uint(iv);
-        const typename S::packed *p = samples + (r * in.stride + origin);
-        if (k > 0)
-            load_row<S>(p, in.stride, r == before, r == before + 1, &q);
-        else
-            load_taps<S>(p, in.stride, &q);
-        before = r;
-        add_taps<S, I>(q, wl, wr, v - (iv - CUDA_FLOOR), sum[k]);
-    }
-}
-
-/* A group of views at place I and all further ones. */
+/* Add a group of symmetric views at position I and all further ones. */
 template <class S, int I = 0>
 static __device__ inline void add_places(const gpu_view &view,
                                          const typename S::packed *__restrict__ samples,
                                          const gpu_plain &in, const gpu_domain &d, float tx,
                                          float ty, float tz, float (&sum)[S::SLICES][S::TURNS])
 {
-    add_place<S, I>(view, samples, in, tx, ty, tz, sum);
+    const cuda_projected s = cuda_project(view, tx, ty);
+    const float u_lo = (float)(-1 - view.column), u_hi = (float)(in.columns - view.column);
+    const float v_lo = (float)(-1 - view.row), v_hi = (float)(in.rows - view.row);
+    const float last = tz + (float)(S::SLICES - 1);
+
+    /* If no slice sees the batch, only zeros would be added. */
+    if (s.u > u_lo && s.u < u_hi && fmaf(last, s.dv, s.v) > v_lo && fmaf(tz, s.dv, s.v) < v_hi) {
+        const float iu = __fadd_rd(s.u, CUDA_FLOOR), a = s.u - (iu - CUDA_FLOOR), rr = s.r * s.r;
+        const float wr = a * rr, wl = rr - wr;
+        /* Modulo 2^32; the sum with the bits of floor(v) is a position in the view. */
+        const unsigned origin = __float_as_uint(iu) - CUDA_FLOOR_BITS +
+                                (unsigned)(view.column + GPU_BORDER) +
+                                ((unsigned)(view.row + GPU_BORDER) - CUDA_FLOOR_BITS) * in.stride;
+        unsigned before = 0;
+        taps<S::TURNS> q;
+#pragma unroll
+        for (int k = 0; k < S::SLICES; k++) {
+            const float v = fminf(fmaxf(fmaf(tz + (float)k, s.dv, s.v), v_lo), v_hi);
+            const float iv = __fadd_rd(v, CUDA_FLOOR);
+            const unsigned r = __float_as_uint(iv);
+            const typename S::packed *p = samples + (r * in.stride + origin);
+            if (k > 0)
+                load_row<S>(p, in.stride, r == before, r == before + 1, &q);
+            else
+                load_taps<S>(p, in.stride, &q);
+            before = r;
+            const float b = v - (iv - CUDA_FLOOR);
+            const float wlb = wl * b, wrb = wr * b, wl0 = wl - wlb, wr0 = wr - wrb;
+#pragma unroll
+            for (int j = 0; j < S::TURNS; j++) {
+                float &out = sum[k][(I + j) % S::TURNS];
+                out = fmaf(wl0, q.t[0][0][j], out);
+                out = fmaf(wr0, q.t[0][1][j], out);
+                out = fmaf(wlb, q.t[1][0][j], out);
+                out = fmaf(wrb, q.t[1][1][j], out);
+            }
+        }
+    }
     if constexpr (I + 1 < S::TURNS) {
         cuda_turn<S::TURNS>(d, &tx, &ty);
         add_places<S, I + 1>(view, samples, in, d, tx, ty, tz, sum);
@@ -142,7 +123,7 @@ static __global__ void __launch_bounds__(S::Tile::THREADS)
     const float tx = (float)(d.x0 + p.x) - g.x_ref, ty = (float)(d.y0 + p.y) - g.y_ref;
     float sum[S::SLICES][S::TURNS];
 
-    if (REGION && !cuda_is_wanted<typename S::Tile>(g, d.nx, d.ny, d.x0, d.y0))
+    if (REGION && !cuda_is_needed<typename S::Tile>(g, d.nx, d.ny, d.x0, d.y0))
         return;
     if (!p.inside)
         return;
@@ -174,7 +155,7 @@ template <class S, gpu_id ID> static constexpr cuda_kernel kernel_of()
         .gpu = gpu_known[ID],
         .store = cuda_plain_store,
         .backproject = launch<S>,
-        .fetch = cuda_orbit_fetch,
+        .fetch = cuda_symmetric_fetch,
     };
 }
 

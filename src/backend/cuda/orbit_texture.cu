@@ -1,16 +1,15 @@
-/*
- * Scans with a rotational symmetry, filtered by the texture units: a texel is one sample of each of
- * two or four lanes, so that one fetch serves as many voxels (after Xu and Mueller 2005).  Texels
- * are fp16, scaled by a power of two into its range (half.c), or pairs of fp32; sums are fp32.
+/* Backprojection of scans with a rotational symmetry, with interpolation by the texture units:
+ * kernels `rot90` and `rot180`.  A texel is one sample of each of two or four symmetric views: one
+ * fetch serves as many voxels (after Xu and Mueller 2005).  Texels are fp16, scaled by a power of
+ * two into its range (gpu_half_scale()), or pairs of fp32; sums are fp32.
  *
  * u and v are rounded to the nearest 1/256 of a texel, the units' last digit: v before the first
- * row of the batch is subtracted, so that no division into slabs changes it (see fast.cu), u
- * because cutting off what is below would move every sample by 1/512.
- */
-#include "backend/cuda/orbit.h"
+ * row of the batch is subtracted, hence no division into slabs changes it (see fast.cu), u because
+ * truncation would move every sample by 1/512. */
+#include "backend/cuda/frame.h"
 #include "backend/gpu/gpu_known.h"
 
-/* Turns, and the tile. */
+/* Number of symmetric views, and the tile. */
 template <int T, class Tile_> struct shape {
     using Tile = Tile_;
     using packed = cuda_packed<T>;
@@ -20,45 +19,38 @@ template <int T, class Tile_> struct shape {
 struct layout {
     cudaTextureObject_t views;
     int first;
-    float texels;      /* a column */
-    float width, rows; /* of a view, in texels */
-    float inverse;     /* of the views' scale */
+    float texels;      /* per column */
+    float width, rows; /* size of a view in texels */
+    float inverse;     /* 1 / scale of the views */
 };
 
-template <class S, int I>
-static __device__ inline void add_place(const gpu_view &view, const layout &in, int layer, float tx,
-                                        float ty, float tz, float (&sum)[S::SLICES][S::TURNS])
-{
-    const cuda_spot s = cuda_spot_of(view, tx, ty);
-    const float column =
-        fmaf(in.texels, s.u, CUDA_ROUND) + (cuda_texel_of(in.texels, view.column) - CUDA_ROUND);
-    const float row = ((float)view.row + 0.5f) - CUDA_ROUND, rr = s.r * s.r * in.inverse;
-    const float last = tz + (float)((S::SLICES - 1) * S::Tile::LAYERS);
-
-    /* Where no slice sees the batch, only zeros would be added. */
-    if (!(column > -1 && column < in.width + 1 && fmaf(last, s.dv, s.v) > (float)(-2 - view.row) &&
-          fmaf(tz, s.dv, s.v) < in.rows + (float)(1 - view.row)))
-        return;
-#pragma unroll
-    for (int k = 0; k < S::SLICES; k++) {
-        const float v = (fmaf(tz + (float)(k * S::Tile::LAYERS), s.dv, s.v) + CUDA_ROUND) + row;
-        float q[S::TURNS];
-        cuda_unpack(tex2DLayered<typename S::packed>(in.views, column, v, layer), q);
-#pragma unroll
-        for (int j = 0; j < S::TURNS; j++) {
-            float &out = sum[k][(I + j) % S::TURNS];
-            out = fmaf(rr, q[j], out);
-        }
-    }
-}
-
-/* A group of views at place I and all further ones. */
+/* Add a group of symmetric views at position I and all further ones. */
 template <class S, int I = 0>
 static __device__ inline void add_places(const gpu_view &view, const layout &in, int layer,
                                          const gpu_domain &d, float tx, float ty, float tz,
                                          float (&sum)[S::SLICES][S::TURNS])
 {
-    add_place<S, I>(view, in, layer, tx, ty, tz, sum);
+    const cuda_projected s = cuda_project(view, tx, ty);
+    const float column =
+        fmaf(in.texels, s.u, CUDA_ROUND) + (cuda_texel_of(in.texels, view.column) - CUDA_ROUND);
+    const float row = ((float)view.row + 0.5f) - CUDA_ROUND, rr = s.r * s.r * in.inverse;
+    const float last = tz + (float)((S::SLICES - 1) * S::Tile::LAYERS);
+
+    /* If no slice sees the batch, only zeros would be added. */
+    if (column > -1 && column < in.width + 1 && fmaf(last, s.dv, s.v) > (float)(-2 - view.row) &&
+        fmaf(tz, s.dv, s.v) < in.rows + (float)(1 - view.row)) {
+#pragma unroll
+        for (int k = 0; k < S::SLICES; k++) {
+            const float v = (fmaf(tz + (float)(k * S::Tile::LAYERS), s.dv, s.v) + CUDA_ROUND) + row;
+            float q[S::TURNS];
+            cuda_unpack(tex2DLayered<typename S::packed>(in.views, column, v, layer), q);
+#pragma unroll
+            for (int j = 0; j < S::TURNS; j++) {
+                float &out = sum[k][(I + j) % S::TURNS];
+                out = fmaf(rr, q[j], out);
+            }
+        }
+    }
     if constexpr (I + 1 < S::TURNS) {
         cuda_turn<S::TURNS>(d, &tx, &ty);
         add_places<S, I + 1>(view, in, layer, d, tx, ty, tz, sum);
@@ -76,7 +68,7 @@ static __global__ void __launch_bounds__(S::Tile::THREADS)
     const float tx = (float)(d.x0 + p.x) - g.x_ref, ty = (float)(d.y0 + p.y) - g.y_ref;
     float sum[S::SLICES][S::TURNS];
 
-    if (REGION && !cuda_is_wanted<typename S::Tile>(g, d.nx, d.ny, d.x0, d.y0))
+    if (REGION && !cuda_is_needed<typename S::Tile>(g, d.nx, d.ny, d.x0, d.y0))
         return;
     if (!p.inside)
         return;
@@ -107,8 +99,8 @@ template <class S> static cudaError_t launch_shape(const struct cuda_bp *bp)
     return cudaGetLastError();
 }
 
-/* Samples of two layers lie in one column.  Where texels are wide they are nearer to each other
- * than those of two lines. */
+/* Samples of two layers lie in one column.  If texels are wide, they are nearer to each other than
+ * samples of two lines. */
 enum { OF_ONE_LAYER, OF_TWO_LAYERS, SHAPES };
 
 template <int T> static cudaError_t launch(const struct cuda_bp *bp)
@@ -144,7 +136,7 @@ template <gpu_id ID> static constexpr cuda_kernel kernel_of()
         .gpu = known,
         .store = B == 16 ? cuda_store_fp16 : cuda_store_fp32,
         .backproject = launch<T>,
-        .fetch = cuda_orbit_fetch,
+        .fetch = cuda_symmetric_fetch,
     };
 }
 

@@ -1,9 +1,11 @@
-/* Rows carried on beyond the panel's ends: what that adds to filtered rows (filter/pad.h). */
-#include "backend/cuda/pad.h"
+/* Rows that are extrapolated beyond the panel's ends (filter/pad.h): what that adds to filtered
+ * rows. Weights of rays are computed in double here: FBP_RAY_FLOAT of filter_load.h comes too late.
+ */
+#include "backend/cuda/filter_kernels.h"
 
 #include "backend/cuda/filter_load.h"
 
-enum { THREADS = 256, WARP = 32, ENDS = 4 }; /* of the two rows of a pair */
+enum { THREADS = 256, WARP = 32, ENDS = 4 }; /* ENDS: of both rows of a pair */
 
 static __device__ inline float warp_sum(float x)
 {
@@ -12,8 +14,8 @@ static __device__ inline float warp_sum(float x)
     return x;
 }
 
-/* A warp an end.  Samples are line integrals, or weighted already, and then the weights are taken
- * away again; a column without weight counts as 0. */
+/* Extrapolate one end of a row per warp.  Samples are line integrals, or weighted already, and then
+ * divided by their weights; a column without weight counts as 0. */
 static __global__ void __launch_bounds__(ENDS *WARP) find_ends(const __grid_constant__ cuda_pad p)
 {
     __shared__ fbp_ray_row rays[2];

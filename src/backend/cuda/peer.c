@@ -1,13 +1,12 @@
-#include "backend/cuda/peer.h"
-
+/* Copies between the memories of two devices: direct access, a probe of what arrives, and filtered
+ * views of another device, over the link between the two or, without one, through the host. */
 #include "backend/cuda/cuda.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 enum { MOST = 64, SENT = 0xa5 };
 
-/* What is known of copies to a device from another. */
+/* Tested copies to a device from another. */
 enum known { NOT_YET = 0, RIGHT, BY_THE_HOST, WRONG };
 
 static struct {
@@ -15,7 +14,7 @@ static struct {
     unsigned char known[MOST][MOST];
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-unsigned cuda_peer_plant;
+unsigned cuda_peer_fault;
 
 enum cuda_peer cuda_peer_enable(int device, int other)
 {
@@ -27,7 +26,7 @@ enum cuda_peer cuda_peer_enable(int device, int other)
     const cudaError_t error = cudaDeviceEnablePeerAccess(other, 0);
     if (cuda_is_done(error))
         return CUDA_PEER_NEW;
-    return error == cudaErrorPeerAccessAlreadyEnabled ? CUDA_PEER_WAS_THERE : CUDA_PEER_NONE;
+    return error == cudaErrorPeerAccessAlreadyEnabled ? CUDA_PEER_ENABLED : CUDA_PEER_NONE;
 }
 
 static bool fill(const struct cuda_peer_end *e, int value)
@@ -51,68 +50,58 @@ bool cuda_peer_carries(const struct cuda_peer_end *from, const struct cuda_peer_
 
     for (size_t i = 0; ok && i < CUDA_PEER_PROBE; i++)
         ok = host[i] == SENT;
-    if (cuda_peer_plant > 0) {
-        cuda_peer_plant--;
+    if (cuda_peer_fault > 0) {
+        cuda_peer_fault--;
         return false;
     }
     return ok;
 }
 
-static bool open_end(struct cuda_peer_end *e)
-{
-    return cuda_is_done(cudaSetDevice(e->device)) &&
-           cuda_is_done(cudaStreamCreateWithFlags(&e->stream, cudaStreamNonBlocking)) &&
-           cuda_is_done(cudaMalloc((void **)&e->memory, CUDA_PEER_PROBE));
-}
-
-static void close_end(const struct cuda_peer_end *e)
-{
-    (void)cudaSetDevice(e->device);
-    if (e->stream)
-        (void)cudaStreamDestroy(e->stream);
-    if (e->memory)
-        (void)cudaFree(e->memory);
-    (void)cudaGetLastError();
-}
-
-/* With memory of its own: that of the pair is in use.  NOT_YET: there is none. */
+/* Probe with memory of its own, because that of the devices is in use; NOT_YET: there is none. */
 static enum known probe(int to, int from)
 {
     struct cuda_peer_end ends[2] = {{.device = from}, {.device = to}};
     unsigned char *host = malloc(CUDA_PEER_PROBE);
+    bool open = host != NULL;
     enum known out = NOT_YET;
 
-    if (host && open_end(&ends[0]) && open_end(&ends[1]))
+    for (int i = 0; open && i < 2; i++)
+        open = cuda_is_done(cudaSetDevice(ends[i].device)) &&
+               cuda_is_done(cudaStreamCreateWithFlags(&ends[i].stream, cudaStreamNonBlocking)) &&
+               cuda_is_done(cudaMalloc((void **)&ends[i].memory, CUDA_PEER_PROBE));
+    if (open)
         out = cuda_peer_carries(&ends[0], &ends[1], host) ? RIGHT : WRONG;
-    close_end(&ends[0]);
-    close_end(&ends[1]);
+    for (int i = 0; i < 2; i++) {
+        (void)cudaSetDevice(ends[i].device);
+        if (ends[i].stream)
+            (void)cudaStreamDestroy(ends[i].stream);
+        if (ends[i].memory)
+            (void)cudaFree(ends[i].memory);
+    }
+    (void)cudaGetLastError();
     free(host);
     return out;
 }
 
-/* Direct copies may be wrong where those through the host are right. */
-static enum known find(int to, int from)
+fbp_status cuda_peer_reach(int to, int from)
 {
-    const enum cuda_peer access = cuda_peer_enable(to, from);
-    const enum known direct = probe(to, from);
-
-    if (direct != WRONG || access != CUDA_PEER_NEW)
-        return direct;
-    (void)cuda_is_done(cudaSetDevice(to));
-    (void)cuda_is_done(cudaDeviceDisablePeerAccess(from));
-    return probe(to, from) == RIGHT ? BY_THE_HOST : WRONG;
-}
-
-static fbp_status reach(int to, int from)
-{
+    pthread_mutex_lock(&table.lock);
     unsigned char *known = &table.known[to % MOST][from % MOST];
-
-    if (*known == NOT_YET)
-        *known = (unsigned char)find(to, from);
-    else if (*known == RIGHT)
-        (void)cuda_peer_enable(to, from); /* somebody may have taken it away */
+    if (*known == NOT_YET) {
+        const enum cuda_peer access = cuda_peer_enable(to, from);
+        *known = (unsigned char)probe(to, from);
+        if (*known == WRONG && access == CUDA_PEER_NEW) { /* copies through the host may be right */
+            (void)cuda_is_done(cudaSetDevice(to));
+            (void)cuda_is_done(cudaDeviceDisablePeerAccess(from));
+            *known = probe(to, from) == RIGHT ? BY_THE_HOST : WRONG;
+        }
+    } else if (*known == RIGHT) {
+        (void)cuda_peer_enable(to, from); /* others may have disabled it */
+    }
+    const bool wrong = *known == WRONG;
+    pthread_mutex_unlock(&table.lock);
     CUDA_TRY(cudaSetDevice(to));
-    if (*known != WRONG)
+    if (!wrong)
         return FBP_OK;
     return gpu_host->fail(FBP_ERR_DEVICE,
                           "cuda: what device %d sends does not arrive at device %d as it was: the "
@@ -121,10 +110,49 @@ static fbp_status reach(int to, int from)
                           from, to);
 }
 
-fbp_status cuda_peer_reach(int to, int from)
+fbp_status cuda_share(fbp_device *device, const struct fbp_batch *b, void *filtered,
+                      fbp_device *from, const void *theirs)
 {
-    pthread_mutex_lock(&table.lock);
-    const fbp_status st = reach(to, from);
-    pthread_mutex_unlock(&table.lock);
-    return st;
+    struct cuda_device *dev = cuda_of(device);
+    const struct cuda_device *other = cuda_of(from);
+    const struct gpu_kernel *k = &dev->kernel->gpu;
+    const struct cuda_views *target = filtered, *source = theirs;
+    const size_t n_groups = (b->n_views + dev->job->turns - 1) / dev->job->turns;
+    const uint64_t bit = (uint64_t)1 << other->index % 64;
+    cudaStream_t stream = dev->streams[FBP_STAGE_OUT].stream;
+
+    if (b->n_rows == 0)
+        return FBP_OK;
+    CUDA_TRY(cudaSetDevice(dev->index));
+    if (dev->index != other->index && !(dev->reached & bit)) {
+        FBP_TRY(cuda_peer_reach(dev->index, other->index));
+        dev->reached |= bit;
+    }
+    if (!k->channels) {
+        const size_t at = k->views_bytes(dev->job, b->place, b->n_rows);
+        CUDA_TRY(cudaMemcpyPeerAsync((char *)target->memory + at, dev->index,
+                                     (const char *)source->memory + at, other->index,
+                                     k->views_bytes(dev->job, n_groups, b->n_rows), stream));
+        return FBP_OK;
+    }
+    const struct cudaPos pos = {.z = b->place};
+    const struct cudaExtent extent = {gpu_row_texels(k, dev->job), target->n_rows, n_groups};
+    const struct cudaMemcpy3DParms same = {.srcArray = source->array,
+                                           .srcPos = pos,
+                                           .dstArray = target->array,
+                                           .dstPos = pos,
+                                           .extent = extent,
+                                           .kind = cudaMemcpyDeviceToDevice};
+    const struct cudaMemcpy3DPeerParms peer = {.srcArray = source->array,
+                                               .srcPos = pos,
+                                               .srcDevice = other->index,
+                                               .dstArray = target->array,
+                                               .dstPos = pos,
+                                               .dstDevice = dev->index,
+                                               .extent = extent};
+    if (dev->index == other->index)
+        CUDA_TRY(cudaMemcpy3DAsync(&same, stream));
+    else
+        CUDA_TRY(cudaMemcpy3DPeerAsync(&peer, stream));
+    return FBP_OK;
 }

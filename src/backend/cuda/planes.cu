@@ -1,43 +1,131 @@
-/*
- * Plane integrals: all views of a batch in one launch (planes_kernel.h has how), from rows that lie
- * one behind the other.
- */
-#include "backend/cuda/planes_launch.h"
-#include "backend/cuda/rows.h"
+/* Launches of the kernel of plane integrals (planes_kernel.h), in float and double: all views of a
+ * batch in one launch. */
+#include "backend/cuda/kernel.h"
+#include "backend/cuda/planes_kernel.h"
+#include "backend/gpu/gpu_known.h"
 
-/* Rows of a pair of views, of one frame; behind the last are those that fill its group. */
-static __global__ void store_rows(const cuda_rows r, const planes_layout to, float *views)
+/* Bytes of a stage of the ring.  A block has two stages beside its lists, and 48 KiB of shared
+ * memory without a request. */
+enum { STAGE_BYTES = 20 << 10 };
+
+template <class T, enum fbp_interpolation HOW, int FRAMES, class Shape>
+static cudaError_t launch_shape(const struct cuda_bp *bp)
 {
-    const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
-    const cuda_place p = cuda_place_of(r, blockIdx.y);
-    const unsigned group = p.row / to.frames, first = p.row - group * to.frames;
-    const unsigned end = p.row + 1 == r.n_rows ? to.frames : first + 1;
+    static const int box[3] = {Shape::X, Shape::Y, Shape::SLICES};
+    const gpu_planes layout = gpu_planes_of(bp->job, bp->batch->n_rows);
+    const size_t window = gpu_planes_window(bp->job, box, planes_taps<T, HOW>::N);
+    const size_t fit = STAGE_BYTES / (window * FRAMES * sizeof(T));
+    const auto kernel = planes_backproject<T, HOW, FRAMES, Shape>;
+    planes_in<T> in = {};
 
-    if (at >= to.columns)
-        return;
-    const float2 q =
-        at < r.n_columns ? r.rows[(size_t)blockIdx.y * r.stride + at] : make_float2(0, 0);
-    const size_t row = (size_t)to.columns * to.frames, view = to.groups * row;
-    float *out = views + p.group * view + group * row + at * to.frames;
-    for (unsigned f = first; f < end; f++) {
-        out[f] = f == first ? q.x : 0;
-        if (p.second)
-            out[view + f] = f == first ? q.y : 0;
+    in.planes = bp->planes;
+    in.views = (const T *)bp->views->memory;
+    in.volume = (T *)bp->volume;
+    in.frame = bp->slab->nz * bp->slab->ny * bp->slab->nx;
+    in.n = (int)bp->batch->n_views;
+    in.columns = (int)layout.columns;
+    in.groups = (int)layout.groups;
+    in.frames = (int)bp->batch->n_rows;
+    in.window = (int)window;
+    in.chunk = fit < 1 ? 1 : fit < PLANES_CHUNK ? (int)fit : (int)PLANES_CHUNK;
+    const size_t bytes = (size_t)PLANES_STAGES * in.chunk * in.window * FRAMES * sizeof(T);
+    if (bytes > 2 * STAGE_BYTES) {
+        const cudaError_t error =
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+        if (error != cudaSuccess)
+            return error;
     }
-}
-
-static cudaError_t store(const struct fbp_job *job, const struct cuda_rows *rows,
-                         const struct cuda_views *views, cudaStream_t stream)
-{
-    const planes_layout to = planes_layout_of(job, rows->n_rows);
-    float *memory = (float *)views->memory;
-
-    cuda_for_parts(*rows, [&](const cuda_rows &part) {
-        store_rows<<<dim3(cuda_blocks(to.columns, CUDA_ROW_THREADS), part.n), CUDA_ROW_THREADS, 0,
-                     stream>>>(part, to, memory);
-    });
+    kernel<<<planes_blocks<Shape>(bp->grid, in.groups), Shape::THREADS, bytes, bp->stream>>>(
+        in, bp->grid);
     return cudaGetLastError();
 }
 
+/* Small volumes need many blocks, large ones windows that serve many voxels. */
+enum { LARGE_8, SMALL_8, LEAST_8, LARGE_16, THIN_4, SHAPES };
+typedef planes_shape<8, 8, 8, 14> least_8;
+typedef planes_shape<16, 16, 16, 3> large_16;
+typedef planes_shape<16, 16, 4, 4> thin_4;
+constexpr int planes_slices(int frames)
+{
+    return frames < 8 ? 8 : 4;
+}
+
+/* Blocks of 256 threads per multiprocessor, as many as registers allow. */
+template <class T> constexpr int planes_blocks_for(int frames)
+{
+    return sizeof(T) == sizeof(double) ? 2 : frames == 1 ? 4 : frames == 2 ? 3 : 2;
+}
+
+template <class T, int FRAMES>
+using large_8 = planes_shape<16, 16, planes_slices(FRAMES), planes_blocks_for<T>(FRAMES)>;
+template <class T, int FRAMES>
+using small_8 =
+    planes_shape<16, 8, planes_slices(FRAMES),
+                 FRAMES == 1 && sizeof(T) == sizeof(float) ? 7 : 2 * planes_blocks_for<T>(FRAMES)>;
+
+/* Rare cases have two shapes. */
+template <class T, enum fbp_interpolation HOW, int FRAMES>
+static cudaError_t launch_frames(const struct cuda_bp *bp)
+{
+    if constexpr (HOW == FBP_INTERPOLATION_LINEAR && FRAMES == 1 && sizeof(T) == sizeof(float)) {
+        if (bp->shape == LEAST_8)
+            return launch_shape<T, HOW, FRAMES, least_8>(bp);
+        if (bp->shape == LARGE_16)
+            return launch_shape<T, HOW, FRAMES, large_16>(bp);
+        if (bp->shape == THIN_4)
+            return launch_shape<T, HOW, FRAMES, thin_4>(bp);
+    }
+    return bp->shape == SMALL_8 ? launch_shape<T, HOW, FRAMES, small_8<T, FRAMES>>(bp)
+                                : launch_shape<T, HOW, FRAMES, large_8<T, FRAMES>>(bp);
+}
+
+template <class T, enum fbp_interpolation HOW>
+static cudaError_t launch_how(const struct cuda_bp *bp)
+{
+    const size_t frames = gpu_planes_of(bp->job, bp->batch->n_rows).frames;
+
+    if (frames <= 2)
+        return frames == 1 ? launch_frames<T, HOW, 1>(bp) : launch_frames<T, HOW, 2>(bp);
+    if (frames == 4)
+        return launch_frames<T, HOW, 4>(bp);
+    if constexpr (sizeof(T) == sizeof(float))
+        return frames == 8 ? launch_frames<T, HOW, 8>(bp) : launch_frames<T, HOW, 10>(bp);
+    return cudaErrorInvalidValue; /* doubles have no such groups */
+}
+
+template <class T> static cudaError_t launch(const struct cuda_bp *bp)
+{
+    switch (bp->job->interpolation) {
+    case FBP_INTERPOLATION_NEAREST:
+        return launch_how<T, FBP_INTERPOLATION_NEAREST>(bp);
+    case FBP_INTERPOLATION_CUBIC:
+        return launch_how<T, FBP_INTERPOLATION_CUBIC>(bp);
+    default:
+        return launch_how<T, FBP_INTERPOLATION_LINEAR>(bp);
+    }
+}
+
+/* One candidate: a batch has one launch, hence there are no passes to time. */
+static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
+{
+    const size_t small = 100 * 100 * 100;
+    const size_t *n = job->grid.n;
+
+    out[0] = n_slices <= 4 ? THIN_4 : n[0] * n[1] * n[2] < small ? SMALL_8 : LARGE_16;
+    return 1;
+}
+
+template <class T>
+static constexpr cuda_kernel kernel_of(gpu_kernel known, decltype(cuda_kernel::store) store)
+{
+    known.n_shapes = SHAPES;
+    known.candidates = candidates;
+    return {.gpu = known, .store = store, .backproject = launch<T>};
+}
+
 extern "C" const struct cuda_kernel cuda_kernel_planes_exact =
-    planes_kernel_of<float>(gpu_known[GPU_PLANES_EXACT], store);
+    kernel_of<float>(gpu_known[GPU_PLANES_EXACT], cuda_planes_store);
+
+/* Rows are stored by cuda_store_doubles(). */
+extern "C" const struct cuda_kernel cuda_kernel_planes_double =
+    kernel_of<double>(gpu_known[GPU_PLANES_DOUBLE], nullptr);

@@ -1,23 +1,24 @@
-/** @file planes_kernel.h  Backprojection of plane integrals: the kernel (internal; CUDA C++).
+/** @file planes_kernel.h  Backprojection of plane integrals (kernel `planes`), launched by
+ * planes.cu (internal; CUDA C++).
  *
- * Views are rows, and the sample of a voxel is linear in its place: u = u0 + a x + b y + c z.  A
- * block takes a box of voxels that lies in a cube of EDGE voxels a side of the whole grid, and a
- * thread SLICES voxels along z.  Of each view a box sees a window of few samples.  Windows of some
- * views are copied to shared memory while those before them are added; a warp's voxels lie near
- * each other, so that its loads find their samples in different banks, or in one word.
+ * Views are rows, and the sample of a voxel is linear in its position: u = u0 + a x + b y + c z.  A
+ * block computes a box of voxels inside a cube of EDGE voxels along each axis of the whole grid,
+ * and a thread SLICES voxels along z.  A box sees a window of few samples of each view.  Windows of
+ * some views are copied to shared memory while the views before are added; a warp's voxels lie near
+ * each other, hence its loads fall into different banks, or into one word.
  *
- * Where a cube's first voxel lies is found in double, once a view and block; from there coordinates
- * are small, and their roundings, too.  They depend on the cube and the voxel's place in it alone:
- * no shape, slab, box or batch changes a bit.
+ * The sample of a cube's first voxel is computed in double, once per view and block; relative to it
+ * coordinates are small, and their roundings, too.  They depend only on the cube and the voxel's
+ * position in it: no shape, slab, box or batch changes a bit.
  *
- * Frames (delays) lie innermost in memory, FRAMES of them in a thread, which computes places and
- * weights once for all.  This text is compiled for the host, too, by a test that has no device
+ * Frames (delays) lie innermost in memory; a thread computes positions and weights once for its
+ * FRAMES frames.  A test without a device compiles this file for the host
  * (tests/cuda/planes_host.h).
  */
 #ifndef FBP_SRC_CUDA_PLANES_KERNEL_H
 #define FBP_SRC_CUDA_PLANES_KERNEL_H
 
-#include "backend/gpu/gpu_planes.h"
+#include "backend/gpu/gpu_kernel.h"
 
 #ifdef FBP_PLANES_HOST
 #    include FBP_PLANES_HOST
@@ -25,12 +26,12 @@
 #    include "backend/cuda/planes_parts.h"
 #endif
 
-/** From so many frames on a thread keeps samples from voxel to voxel, in views whose samples are
- * less than so far apart along z: roundings cannot make a step longer than one. */
+/** Least number of frames for which a thread keeps samples from voxel to voxel, and greatest step
+ * of u along z in such views: rounding cannot make a step longer than one. */
 enum { PLANES_SLIDING = 4 };
 static constexpr float PLANES_STEP = 0.99f;
 
-/** Views of a stage of the ring at most: a warp finds their windows. */
+/** Greatest number of views per stage of the ring, whose windows one warp finds; stages; lists. */
 enum { PLANES_CHUNK = 32, PLANES_STAGES = 2, PLANES_LISTS = 3 };
 
 /** Voxels of a block, and of a thread along z.  A warp covers 8 x 4 columns. */
@@ -42,28 +43,28 @@ template <int X_, int Y_, int SLICES_, int BLOCKS_> struct planes_shape {
     static_assert(X_ % 8 == 0 && Y_ % 4 == 0, "of whole warps");
 };
 
-/** What a launch has beside its grid. */
+/** Parameters of a launch beside its grid. */
 template <class T> struct planes_in {
-    const gpu_plane *planes; /**< of the batch's first view */
+    const gpu_plane *planes; /**< planes from the batch's first view on */
     const T *views;          /**< [view][group of frames][column][frame] */
     T *volume;               /**< from slice grid.z0 on */
     size_t frame;            /**< voxels from frame to frame */
     int n;                   /**< views */
-    int columns;             /**< of a row, with zeros behind it */
-    int groups, frames;      /**< of frames, and frames that there are */
+    int columns;             /**< per row, with zeros behind it */
+    int groups, frames;      /**< groups of frames, and number of frames */
     int window;              /**< samples of a window: a multiple of 4 */
-    int chunk;               /**< views of a stage */
+    int chunk;               /**< views per stage */
 };
 
 /** A view as a block sees it. */
 template <class T> struct alignas(16) planes_seen {
     T first, a, b, c; /**< u of the cube's first voxel from a whole sample on, and its steps */
-    unsigned origin;  /**< added to floor(u) as FLOOR has it: the place in the window */
+    unsigned origin;  /**< added to the bits of floor(u): the index in the window */
     int column, view; /**< the window's first sample */
     int unused;
 };
 
-/** Taps: which samples, from floor(u) on, and with which weights. */
+/** Taps of an interpolation: N samples from floor(u) + FIRST on, and their weights. */
 template <class T, enum fbp_interpolation HOW> struct planes_taps;
 
 template <class T> struct planes_taps<T, FBP_INTERPOLATION_LINEAR> {
@@ -77,7 +78,7 @@ template <class T> struct planes_taps<T, FBP_INTERPOLATION_LINEAR> {
     }
 };
 
-/** A little more than a half: filter/spline.h has the reason. */
+/** SHIFT is a little more than a half: filter/spline.h has the reason. */
 template <class T> struct planes_taps<T, FBP_INTERPOLATION_NEAREST> {
     static constexpr int N = 1, FIRST = 0;
     static constexpr double SHIFT = .5 + 1. / 4096;
@@ -88,7 +89,7 @@ template <class T> struct planes_taps<T, FBP_INTERPOLATION_NEAREST> {
     }
 };
 
-/** Of coefficients of B-splines. */
+/** Samples are coefficients of B-splines. */
 template <class T> struct planes_taps<T, FBP_INTERPOLATION_CUBIC> {
     static constexpr int N = 4, FIRST = -1;
     static constexpr double SHIFT = 0;
@@ -128,9 +129,9 @@ static PLANES_DEVICE planes_corner planes_corner_of(const gpu_grid &g, int group
             (int)(blockIdx.z / groups + g.z0 / Shape::SLICES) * Shape::SLICES};
 }
 
-/** Is anything of the block wanted, of a job with a region? */
+/** Does the region need anything of the block? */
 template <class Shape>
-static PLANES_DEVICE bool planes_is_wanted(const gpu_grid &g, const planes_corner &at)
+static PLANES_DEVICE bool planes_is_needed(const gpu_grid &g, const planes_corner &at)
 {
     const int x0 = max(at.x, g.x0), x1 = min(at.x + Shape::X, g.x0 + g.nx) - 1;
     const int y0 = max(at.y, g.y0), y1 = min(at.y + Shape::Y, g.y0 + g.ny) - 1;
@@ -144,8 +145,8 @@ static PLANES_DEVICE bool planes_is_wanted(const gpu_grid &g, const planes_corne
     return false;
 }
 
-/** What lies between the least and the greatest of an axis's part of u, in a box of n voxels that
- *  begins `off` voxels from its cube's first. */
+/** Add the range of an axis's part of u to [low, high], for a box of n voxels that begins `off`
+ * voxels from its cube's first. */
 static PLANES_DEVICE void planes_widen(double step, int off, int n, double *low, double *high)
 {
     const double from = off * step, to = (off + n - 1) * step;
@@ -154,14 +155,13 @@ static PLANES_DEVICE void planes_widen(double step, int off, int n, double *low,
     *high += fmax(from, to);
 }
 
-/** Floors are taken a little apart, as threads round otherwise. */
+/** Margin of the range of u, because threads round differently. */
 static constexpr double PLANES_ROUNDING = 1. / 64;
 
-/** View `view` of the batch, as the block at `at` sees it, in place `slot` of a stage; false: it
- *  does not. */
+/** View `view` of the batch as the block at `at` sees it; false: it does not. */
 template <class T, class Taps, class Shape>
-static PLANES_DEVICE bool planes_look(const planes_in<T> &in, const planes_corner &at, int view,
-                                      planes_seen<T> *out)
+static PLANES_DEVICE bool planes_see(const planes_in<T> &in, const planes_corner &at, int view,
+                                     planes_seen<T> *out)
 {
     enum { EDGE = GPU_PLANES_EDGE };
     const double *const u = in.planes[view].u;
@@ -191,7 +191,8 @@ static PLANES_DEVICE bool planes_look(const planes_in<T> &in, const planes_corne
     return true;
 }
 
-/** Views [k, k + in.chunk) of the batch that the block sees, in their order; by the first warp. */
+/** Find those of the views [k, k + in.chunk) of the batch that the block sees, in their order; by
+ * the first warp. */
 template <class T, class Taps, class Shape>
 static PLANES_DEVICE void planes_find(const planes_in<T> &in, const planes_corner &at, int k,
                                       planes_seen<T> *list, int *n)
@@ -202,7 +203,7 @@ static PLANES_DEVICE void planes_find(const planes_in<T> &in, const planes_corne
     if (i >= PLANES_CHUNK)
         return;
     const bool seen =
-        i < in.chunk && k + i < in.n && planes_look<T, Taps, Shape>(in, at, k + i, &one);
+        i < in.chunk && k + i < in.n && planes_see<T, Taps, Shape>(in, at, k + i, &one);
     const unsigned all = planes_ballot(seen);
     if (seen)
         list[planes_count(all & ((1u << i) - 1))] = one;
@@ -210,7 +211,7 @@ static PLANES_DEVICE void planes_find(const planes_in<T> &in, const planes_corne
         *n = planes_count(all);
 }
 
-/** This thread's pieces of the windows of a list, of one group of frames. */
+/** Copy this thread's parts of the windows of a list, of one group of frames. */
 template <class T, int FRAMES, class Shape>
 static PLANES_DEVICE void planes_copy(const planes_in<T> &in, int group, const planes_seen<T> *list,
                                       int n, unsigned to)
@@ -229,9 +230,9 @@ static PLANES_DEVICE void planes_copy(const planes_in<T> &in, int group, const p
     }
 }
 
-/** From voxel to voxel along z, samples of steps shorter than one move on by one or none: `UP`,
- * from floor(u) on.  Then those of one side are the other's of the voxel before, and a load is
- * spared. */
+/** Add a view whose step along z is shorter than one: from voxel to voxel the two taps move by one
+ *  sample or none, upwards if UP, and one of them is a tap of the voxel before, which saves a load.
+ */
 template <bool UP, class T, class Taps, int FRAMES, int SLICES>
 static PLANES_DEVICE void planes_slide(const planes_seen<T> &s, unsigned origin, T across,
                                        const T (&tz)[SLICES], T (&sum)[SLICES][FRAMES])
@@ -261,7 +262,7 @@ static PLANES_DEVICE void planes_slide(const planes_seen<T> &s, unsigned origin,
     }
 }
 
-/** One view: all frames of a thread's voxels. */
+/** Add one view to all frames of a thread's voxels. */
 template <class T, class Taps, int FRAMES, int SLICES>
 static PLANES_DEVICE void planes_add(const planes_seen<T> s, unsigned window, T tx, T ty,
                                      const T (&tz)[SLICES], T (&sum)[SLICES][FRAMES])
@@ -296,7 +297,7 @@ static PLANES_DEVICE void planes_add(const planes_seen<T> s, unsigned window, T 
     }
 }
 
-/** Where a thread's first voxel is in the whole grid, and its group of frames. */
+/** A thread's first voxel in the whole grid, and its group of frames. */
 struct planes_place {
     int x, y, z, group;
 };
@@ -311,7 +312,7 @@ static PLANES_DEVICE planes_place planes_place_of(const gpu_grid &g, int groups)
             at.y + warp / (Shape::X / 8) * 4 + lane / 8, at.z, (int)(blockIdx.z % groups)};
 }
 
-/** each(voxel, sum) of those of a thread's voxels that are there. */
+/** Call each(voxel, sum) for those of a thread's voxels that the slab has. */
 template <class T, class Shape, int FRAMES, class Each>
 static PLANES_DEVICE void planes_each_voxel(const planes_in<T> &in, const gpu_grid &g,
                                             T (&sum)[Shape::SLICES][FRAMES], Each each)
@@ -332,9 +333,9 @@ static PLANES_DEVICE void planes_each_voxel(const planes_in<T> &in, const gpu_gr
             each(at[k * slice + f * in.frame], sum[k][f]);
 }
 
-/** All views of a batch.  While those of one stage of the ring are added, those of the other are on
- *  their way.  Lists are a ring of three, as a warp may find the next views while others still add
- * the last. */
+/** Add all views of a batch.  While the views of one stage of the ring are added, those of the
+ * other are copied.  Lists are a ring of three, because a warp may find the next views while others
+ * still add the last ones. */
 template <class T, class Taps, int FRAMES, class Shape>
 static PLANES_DEVICE void planes_add_all(const planes_in<T> &in, const gpu_grid &g, unsigned ring,
                                          T (&sum)[Shape::SLICES][FRAMES])
@@ -356,7 +357,7 @@ static PLANES_DEVICE void planes_add_all(const planes_in<T> &in, const gpu_grid 
         const bool more = k + in.chunk < in.n;
         if (more)
             planes_find<T, Taps, Shape>(in, at, k + in.chunk, lists[next], &seen[next]);
-        __syncthreads(); /* all have added what lay in the other stage */
+        __syncthreads(); /* all have added the other stage */
         if (more)
             planes_copy<T, FRAMES, Shape>(in, p.group, lists[next], seen[next],
                                           ring + (i + 1) % PLANES_STAGES * in.chunk * window);
@@ -370,7 +371,7 @@ static PLANES_DEVICE void planes_add_all(const planes_in<T> &in, const gpu_grid 
     }
 }
 
-/** Views of a batch into a pass's slices: sums begin with what is there. */
+/** Add the views of a batch to slices of a slab. */
 template <class T, enum fbp_interpolation HOW, int FRAMES, class Shape>
 static __global__ void __launch_bounds__(Shape::THREADS, Shape::BLOCKS)
     planes_backproject(const __grid_constant__ planes_in<T> in, const __grid_constant__ gpu_grid g)
@@ -378,7 +379,7 @@ static __global__ void __launch_bounds__(Shape::THREADS, Shape::BLOCKS)
     PLANES_SHARED_WINDOWS(ring);
     T sum[Shape::SLICES][FRAMES] = {};
 
-    if (g.wanted && !planes_is_wanted<Shape>(g, planes_corner_of<Shape>(g, in.groups)))
+    if (g.wanted && !planes_is_needed<Shape>(g, planes_corner_of<Shape>(g, in.groups)))
         return;
     planes_each_voxel<T, Shape>(in, g, sum, [](const T &voxel, T &s) { s = voxel; });
     planes_add_all<T, planes_taps<T, HOW>, FRAMES, Shape>(in, g, ring, sum);

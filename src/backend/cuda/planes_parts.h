@@ -1,22 +1,21 @@
-/** @file planes_parts.h  What the kernel of plane integrals is made of: arithmetic, and copies to
- * shared memory and loads from there (internal; CUDA C++).
- *
- * A test without a device has its own (tests/cuda/planes_host.h), for the same names.
+/** @file planes_parts.h  Device functions of the kernel of plane integrals: arithmetic, copies to
+ * shared memory, and loads from it (internal; CUDA C++).  A test without a device replaces them by
+ * functions of the same names (tests/cuda/planes_host.h).
  */
 #ifndef FBP_SRC_CUDA_PLANES_PARTS_H
 #define FBP_SRC_CUDA_PLANES_PARTS_H
 
-#include "backend/cuda/copies.h"
+#include "backend/cuda/frame.h"
 
 #define PLANES_DEVICE __device__ inline
 #define PLANES_UNROLL _Pragma("unroll")
 
-/** `name`: where a block's dynamic shared memory begins. */
+/** Define `name` as the address of a block's dynamic shared memory. */
 #define PLANES_SHARED_WINDOWS(name)                         \
     extern __shared__ __align__(128) char planes_windows[]; \
     const unsigned name = (unsigned)__cvta_generic_to_shared(planes_windows)
 
-/** With FLOOR added and rounded downwards, floor(x) is in the lowest bits, beside FLOOR_BITS. */
+/** FLOOR, added with rounding downwards, leaves floor(x) in the lowest bits, beside FLOOR_BITS. */
 template <class T> struct planes_real;
 
 template <> struct planes_real<float> {
@@ -57,8 +56,8 @@ static __device__ inline double planes_fma(double a, double b, double c)
     return fma(a, b, c);
 }
 
-/** x, of which the compiler does not know that it had it: what follows from it is computed again,
- *  instead of being kept. */
+/** x, hidden from the compiler, which then computes derived values again instead of keeping them in
+ *  registers. */
 static __device__ inline int planes_anew(int x)
 {
     asm volatile("" : "+r"(x));
@@ -79,7 +78,7 @@ static __device__ inline int planes_count(unsigned bits)
 static __device__ inline void planes_copy_piece(unsigned to, const char *from, bool there)
 {
     if constexpr (CUDA_CAN_COPY) {
-        cuda_copy_piece(to, from, there);
+        cuda_copy_16_bytes(to, from, there);
     } else {
         const float4 q = there ? __ldg((const float4 *)from) : make_float4(0, 0, 0, 0);
         asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};"
@@ -89,7 +88,7 @@ static __device__ inline void planes_copy_piece(unsigned to, const char *from, b
     }
 }
 
-/** The copies of this thread so far are one group; all groups but the latest are there. */
+/** End a group of this thread's copies; wait for all groups but the latest. */
 static __device__ inline void planes_end_of_copy(void)
 {
     cuda_end_of_copy();
@@ -100,7 +99,8 @@ static __device__ inline void planes_wait_but_for_one(void)
     cuda_wait_for_copies<1>();
 }
 
-/** The frames of one sample from shared memory, from FIRST on, if a is not b; else they stay. */
+/** Load the frames of one sample from shared memory, from FIRST on, if a is not b; else q is
+ *  unchanged. */
 template <int OFFSET, int FIRST = 0, int FRAMES>
 static __device__ inline void planes_sample_if(unsigned at, unsigned a, unsigned b,
                                                float (&q)[FRAMES])
@@ -128,54 +128,42 @@ static __device__ inline void planes_sample_if(unsigned at, unsigned a, unsigned
         planes_sample_if<OFFSET, FIRST + PIECE>(at, a, b, q);
 }
 
-/** The frames of one sample, from shared memory. */
-template <int OFFSET> static __device__ inline void planes_sample(unsigned at, float (&q)[1])
-{
-    asm volatile("ld.shared.f32 %0, [%1 + %2];" : "=f"(q[0]) : "r"(at), "n"(OFFSET));
-}
-
-template <int OFFSET> static __device__ inline void planes_sample(unsigned at, float (&q)[2])
-{
-    asm volatile("ld.shared.v2.f32 {%0, %1}, [%2 + %3];"
-                 : "=f"(q[0]), "=f"(q[1])
-                 : "r"(at), "n"(OFFSET));
-}
-
-template <int OFFSET> static __device__ inline void planes_sample(unsigned at, float (&q)[4])
-{
-    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4 + %5];"
-                 : "=f"(q[0]), "=f"(q[1]), "=f"(q[2]), "=f"(q[3])
-                 : "r"(at), "n"(OFFSET));
-}
-
-/** More frames, by loads of 16 bytes or, where samples do not begin at them, of 8. */
+/** Load the frames of one sample from shared memory.  More than 4 take loads of 16 bytes or, if
+ *  samples do not begin at multiples of 16, of 8. */
 template <int OFFSET, int FRAMES>
 static __device__ inline void planes_sample(unsigned at, float (&q)[FRAMES])
 {
-    planes_sample_if<OFFSET>(at, 0, 1, q);
+    if constexpr (FRAMES == 1)
+        asm volatile("ld.shared.f32 %0, [%1 + %2];" : "=f"(q[0]) : "r"(at), "n"(OFFSET));
+    else if constexpr (FRAMES == 2)
+        asm volatile("ld.shared.v2.f32 {%0, %1}, [%2 + %3];"
+                     : "=f"(q[0]), "=f"(q[1])
+                     : "r"(at), "n"(OFFSET));
+    else if constexpr (FRAMES == 4)
+        asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4 + %5];"
+                     : "=f"(q[0]), "=f"(q[1]), "=f"(q[2]), "=f"(q[3])
+                     : "r"(at), "n"(OFFSET));
+    else
+        planes_sample_if<OFFSET>(at, 0, 1, q);
 }
 
-template <int OFFSET> static __device__ inline void planes_sample(unsigned at, double (&q)[1])
+template <int OFFSET, int FRAMES>
+static __device__ inline void planes_sample(unsigned at, double (&q)[FRAMES])
 {
-    asm volatile("ld.shared.f64 %0, [%1 + %2];" : "=d"(q[0]) : "r"(at), "n"(OFFSET));
+    if constexpr (FRAMES == 1)
+        asm volatile("ld.shared.f64 %0, [%1 + %2];" : "=d"(q[0]) : "r"(at), "n"(OFFSET));
+    else if constexpr (FRAMES == 2)
+        asm volatile("ld.shared.v2.f64 {%0, %1}, [%2 + %3];"
+                     : "=d"(q[0]), "=d"(q[1])
+                     : "r"(at), "n"(OFFSET));
+    else
+        asm volatile("ld.shared.v2.f64 {%0, %1}, [%4 + %5];\n\t"
+                     "ld.shared.v2.f64 {%2, %3}, [%4 + %6];"
+                     : "=d"(q[0]), "=d"(q[1]), "=d"(q[2]), "=d"(q[3])
+                     : "r"(at), "n"(OFFSET), "n"(OFFSET + 16));
 }
 
-template <int OFFSET> static __device__ inline void planes_sample(unsigned at, double (&q)[2])
-{
-    asm volatile("ld.shared.v2.f64 {%0, %1}, [%2 + %3];"
-                 : "=d"(q[0]), "=d"(q[1])
-                 : "r"(at), "n"(OFFSET));
-}
-
-template <int OFFSET> static __device__ inline void planes_sample(unsigned at, double (&q)[4])
-{
-    asm volatile("ld.shared.v2.f64 {%0, %1}, [%4 + %5];\n\t"
-                 "ld.shared.v2.f64 {%2, %3}, [%4 + %6];"
-                 : "=d"(q[0]), "=d"(q[1]), "=d"(q[2]), "=d"(q[3])
-                 : "r"(at), "n"(OFFSET), "n"(OFFSET + 16));
-}
-
-/** N samples, one behind the other. */
+/** Load N adjacent samples. */
 template <int N, int J = 0, class T, int FRAMES>
 static __device__ inline void planes_load(unsigned at, T (&q)[N][FRAMES])
 {
@@ -185,8 +173,8 @@ static __device__ inline void planes_load(unsigned at, T (&q)[N][FRAMES])
     }
 }
 
-/** The samples at `last` and behind it become those at `at`, which is the same, or one further up
- * or down. */
+/** Replace the two samples from `last` on by those from `at` on, which is the same address or one
+ *  sample further up or down. */
 template <bool UP, int FRAMES>
 static __device__ inline void planes_move(unsigned at, unsigned last, float (&q)[2][FRAMES])
 {

@@ -1,20 +1,35 @@
-/* One stream a stage; marks are events that are used again and again. */
+/* Streams of a device, one per stage; events that order their work; timed events, for timelines and
+ * for the choice of a kernel's shape (backend/gpu/tuner.h). */
 #include "backend/cuda/cuda.h"
 
-/* What is short and others wait for goes before the blocks of a backprojection. */
-static int priority_of(int stage)
+#include "base/system.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Short work that others wait for has priority over the blocks of a backprojection. */
+static fbp_status make_stream(cudaStream_t *out, int stage)
 {
     int least = 0, greatest = 0;
 
-    if (cudaDeviceGetStreamPriorityRange(&least, &greatest) != cudaSuccess)
-        (void)cudaGetLastError();
-    return stage == FBP_STAGE_BP ? least : greatest;
+    (void)cuda_is_done(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    CUDA_TRY(cudaStreamCreateWithPriority(out, cudaStreamNonBlocking,
+                                          stage == FBP_STAGE_BP ? least : greatest));
+    return FBP_OK;
 }
 
-static fbp_status open_unpacking(struct cuda_unpacking *u)
+fbp_status cuda_streams_open(struct cuda_device *dev)
 {
-    CUDA_TRY(cudaStreamCreateWithPriority(&u->stream, cudaStreamNonBlocking,
-                                          priority_of(FBP_STAGE_OUT)));
+    struct cuda_unpacking *u = &dev->unpacking;
+
+    for (int i = 0; i < FBP_N_STAGES; i++) {
+        struct cuda_stream *s = &dev->streams[i];
+        FBP_TRY(make_stream(&s->stream, i));
+        for (int k = 0; k < CUDA_EVENTS; k++)
+            CUDA_TRY(cudaEventCreateWithFlags(&s->events[k],
+                                              cudaEventDisableTiming | cudaEventBlockingSync));
+    }
+    FBP_TRY(make_stream(&u->stream, FBP_STAGE_OUT));
     for (int i = 0; i < GPU_STAGES; i++) {
         CUDA_TRY(cudaEventCreateWithFlags(&u->filled[i], cudaEventDisableTiming));
         CUDA_TRY(cudaEventCreateWithFlags(&u->copied[i], cudaEventDisableTiming));
@@ -22,40 +37,37 @@ static fbp_status open_unpacking(struct cuda_unpacking *u)
     return FBP_OK;
 }
 
-static void close_unpacking(struct cuda_unpacking *u)
+static void drop_event(cudaEvent_t event)
 {
-    for (int i = 0; i < GPU_STAGES; i++) {
-        if (u->filled[i])
-            (void)cudaEventDestroy(u->filled[i]);
-        if (u->copied[i])
-            (void)cudaEventDestroy(u->copied[i]);
-    }
-    if (u->stream)
-        (void)cudaStreamDestroy(u->stream);
-}
-
-fbp_status cuda_streams_open(struct cuda_device *dev)
-{
-    for (int i = 0; i < FBP_N_STAGES; i++) {
-        struct cuda_stream *s = &dev->streams[i];
-        CUDA_TRY(cudaStreamCreateWithPriority(&s->stream, cudaStreamNonBlocking, priority_of(i)));
-        for (int k = 0; k < CUDA_EVENTS; k++)
-            CUDA_TRY(cudaEventCreateWithFlags(&s->events[k],
-                                              cudaEventDisableTiming | cudaEventBlockingSync));
-    }
-    return open_unpacking(&dev->unpacking);
+    if (event)
+        (void)cuda_is_done(cudaEventDestroy(event));
 }
 
 void cuda_streams_close(struct cuda_device *dev)
 {
-    close_unpacking(&dev->unpacking);
+    struct cuda_timestamps *t = &dev->timestamps;
+    struct cuda_unpacking *u = &dev->unpacking;
+
+    for (int i = 0; i < GPU_TUNER_TRIALS; i++) {
+        drop_event(dev->trials[i].begin);
+        drop_event(dev->trials[i].end);
+    }
+    for (size_t i = 0; i < t->room; i++)
+        drop_event(t->events[i]);
+    drop_event(t->zero);
+    free(t->events);
+    pthread_mutex_destroy(&t->lock);
+    for (int i = 0; i < GPU_STAGES; i++) {
+        drop_event(u->filled[i]);
+        drop_event(u->copied[i]);
+    }
+    if (u->stream)
+        (void)cudaStreamDestroy(u->stream);
     for (int i = 0; i < FBP_N_STAGES; i++) {
-        struct cuda_stream *s = &dev->streams[i];
         for (int k = 0; k < CUDA_EVENTS; k++)
-            if (s->events[k])
-                (void)cudaEventDestroy(s->events[k]);
-        if (s->stream)
-            (void)cudaStreamDestroy(s->stream);
+            drop_event(dev->streams[i].events[k]);
+        if (dev->streams[i].stream)
+            (void)cudaStreamDestroy(dev->streams[i].stream);
     }
 }
 
@@ -64,7 +76,7 @@ static cudaEvent_t event_of(const struct cuda_device *dev, struct fbp_mark mark)
     return dev->streams[mark.stage].events[mark.ticket % CUDA_EVENTS];
 }
 
-fbp_status cuda_mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out)
+fbp_status cuda_event_record(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out)
 {
     struct cuda_device *dev = cuda_of(device);
     struct cuda_stream *s = &dev->streams[stage];
@@ -76,7 +88,7 @@ fbp_status cuda_mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *
     return FBP_OK;
 }
 
-fbp_status cuda_after(fbp_device *device, enum fbp_stage stage, struct fbp_mark mark)
+fbp_status cuda_stream_wait_event(fbp_device *device, enum fbp_stage stage, struct fbp_mark mark)
 {
     const struct cuda_device *dev = cuda_of(device);
 
@@ -87,7 +99,7 @@ fbp_status cuda_after(fbp_device *device, enum fbp_stage stage, struct fbp_mark 
     return FBP_OK;
 }
 
-fbp_status cuda_wait(fbp_device *device, struct fbp_mark mark)
+fbp_status cuda_event_wait(fbp_device *device, struct fbp_mark mark)
 {
     const struct cuda_device *dev = cuda_of(device);
 
@@ -95,3 +107,126 @@ fbp_status cuda_wait(fbp_device *device, struct fbp_mark mark)
     CUDA_TRY(cudaEventSynchronize(event_of(dev, mark)));
     return FBP_OK;
 }
+
+/* Times count from event `zero`, whose time by the host's clock is measured: the device is idle, or
+ * soon will be, at the first timestamp of a run. */
+static fbp_status record_timestamp(struct cuda_timestamps *t, cudaStream_t stream, uint64_t *out)
+{
+    if (t->n == 0) {
+        if (!t->zero)
+            CUDA_TRY(cudaEventCreate(&t->zero));
+        CUDA_TRY(cudaEventRecord(t->zero, stream));
+        CUDA_TRY(cudaEventSynchronize(t->zero));
+        t->seconds = fbp_seconds();
+    }
+    if (t->n == t->room) {
+        const size_t room = t->room ? 2 * t->room : 64;
+        cudaEvent_t *more = realloc(t->events, room * sizeof *more);
+        if (!more)
+            return gpu_host->fail(FBP_ERR_NOMEM, "cuda: no memory for %zu timestamps", room);
+        t->events = more;
+        while (t->room < room) {
+            CUDA_TRY(cudaEventCreate(&t->events[t->room]));
+            t->room++;
+        }
+    }
+    CUDA_TRY(cudaEventRecord(t->events[t->n], stream));
+    *out = t->n++;
+    return FBP_OK;
+}
+
+fbp_status cuda_timestamp(fbp_device *device, enum fbp_stage stage, uint64_t *out)
+{
+    struct cuda_device *dev = cuda_of(device);
+
+    CUDA_TRY(cudaSetDevice(dev->index));
+    pthread_mutex_lock(&dev->timestamps.lock);
+    const fbp_status st = record_timestamp(&dev->timestamps, dev->streams[stage].stream, out);
+    pthread_mutex_unlock(&dev->timestamps.lock);
+    return st;
+}
+
+fbp_status cuda_timestamp_read(fbp_device *device, uint64_t stamp, double *seconds)
+{
+    struct cuda_device *dev = cuda_of(device);
+    struct cuda_timestamps *t = &dev->timestamps;
+    float ms = 0;
+
+    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(cudaEventElapsedTime(&ms, t->zero, t->events[stamp]));
+    *seconds = t->seconds + 1e-3 * (double)ms;
+    if (++t->n_read == t->n)
+        t->n = t->n_read = 0;
+    return FBP_OK;
+}
+
+static bool describe(int ordinal, char *out, size_t n)
+{
+    struct cudaDeviceProp p;
+    int driver = 0;
+
+    if (!cuda_is_done(cudaGetDeviceProperties(&p, ordinal)) ||
+        !cuda_is_done(cudaDriverGetVersion(&driver)))
+        return false;
+    snprintf(out, n, "%.100s, %d multiprocessors, driver for CUDA %d.%d", p.name,
+             p.multiProcessorCount, driver / 1000, driver % 1000 / 10);
+    return true;
+}
+
+static bool open_trials(void *user, int n)
+{
+    struct cuda_device *dev = user;
+
+    for (int i = 0; i < n; i++)
+        if (!cuda_is_done(cudaEventCreate(&dev->trials[i].begin)) ||
+            !cuda_is_done(cudaEventCreate(&dev->trials[i].end)))
+            return false;
+    return true;
+}
+
+static bool begin_trial(void *user, int trial)
+{
+    const struct cuda_device *dev = user;
+
+    return cuda_is_done(
+        cudaEventRecord(dev->trials[trial].begin, dev->streams[FBP_STAGE_BP].stream));
+}
+
+static bool end_trial(void *user, int trial)
+{
+    const struct cuda_device *dev = user;
+
+    return cuda_is_done(cudaEventRecord(dev->trials[trial].end, dev->streams[FBP_STAGE_BP].stream));
+}
+
+static bool trial_is_over(void *user, int trial)
+{
+    const struct cuda_device *dev = user;
+
+    return cuda_is_done(cudaEventQuery(dev->trials[trial].end));
+}
+
+static bool wait_for_trial(void *user, int trial)
+{
+    const struct cuda_device *dev = user;
+
+    return cuda_is_done(cudaEventSynchronize(dev->trials[trial].end));
+}
+
+static bool trial_elapsed(void *user, int trial, float *ms)
+{
+    const struct cuda_device *dev = user;
+
+    return cuda_is_done(cudaEventElapsedTime(ms, dev->trials[trial].begin, dev->trials[trial].end));
+}
+
+const struct gpu_timer cuda_timer = {
+    .file = {"cuda-shapes", "fbp: fastest shapes of CUDA kernels, version 1\n"},
+    .describe = describe,
+    .open = open_trials,
+    .begin = begin_trial,
+    .end = end_trial,
+    .is_over = trial_is_over,
+    .wait = wait_for_trial,
+    .elapsed = trial_elapsed,
+};

@@ -2,9 +2,7 @@
 #include "backend/gl/gl.h"
 
 #include "backend/gl/error.h"
-#include "backend/gpu/gpu_bytes.h"
-#include "backend/gpu/gpu_plain.h"
-#include "backend/gpu/gpu_planes.h"
+#include "backend/gpu/gpu_kernel.h"
 #include "backend/slab.h"
 
 #include <epoxy/gl.h>

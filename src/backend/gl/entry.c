@@ -4,7 +4,7 @@
 #include "backend/gl/error.h"
 #include "backend/gl/limits.h"
 #include "backend/gl/plant.h"
-#include "backend/gpu/gpu_bytes.h"
+#include "backend/gpu/gpu_kernel.h"
 #include "backend/rows.h"
 
 #include <epoxy/gl.h>

@@ -4,8 +4,8 @@
 #include "backend/gl/gl.h"
 
 #include "backend/gl/limits.h"
-#include "backend/gpu/chain.h"
-#include "backend/gpu/gpu_plain.h"
+#include "backend/gpu/gpu_kernel.h"
+#include "backend/gpu/tables.h"
 #include "backend/rows.h"
 #include "filter/pad.h"
 

@@ -2,8 +2,7 @@
 #include "backend/gl/kernel.h"
 
 #include "backend/gl/limits.h"
-#include "backend/gpu/gpu_plain.h"
-#include "backend/gpu/gpu_planes.h"
+#include "backend/gpu/gpu_kernel.h"
 
 #include <string.h>
 

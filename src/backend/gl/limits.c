@@ -3,7 +3,6 @@
 
 #include "backend/gl/buffer.h"
 #include "backend/gl/plant.h"
-#include "backend/gpu/chain.h"
 #include "backend/gpu/host.h"
 #include "backend/gpu/tables.h"
 

@@ -1,17 +1,15 @@
-/** @file gpu_known.h  The kernels that GPUs have, and what is to be known of them without a GPU:
- * for whom they are, how views and volume lie (internal; C and C++).
+/** @file gpu_known.h  The table of GPU kernels with all facts that are known without a GPU, and the
+ * measured rates of known cards (internal; C and C++).
  *
- * A module has a program for each; fbp bench predict needs no more than this.
+ * Each GPU module has a program per kernel; `fbp bench predict` needs only this table.
  */
-#ifndef FBP_SRC_GPU_KNOWN_H
-#define FBP_SRC_GPU_KNOWN_H
+#ifndef FBP_SRC_BACKEND_GPU_GPU_KNOWN_H
+#define FBP_SRC_BACKEND_GPU_GPU_KNOWN_H
 
 #include "backend/gpu/gpu_kernel.h"
-#include "backend/gpu/gpu_plain.h"
-#include "backend/gpu/gpu_planes.h"
 
-/** Fastest first: X(id, name, precision, turns, symmetry, usable, bits of a texture's channel).
- *  bits 0: views are stored in plain memory. */
+/** Fastest first: X(id, name, precision, symmetric views, symmetry, usable, bits of a texture's
+ *  channel).  bits 0: views are stored in plain memory. */
 #define GPU_KNOWN(X)                                                       \
     X(PLANES_EXACT, "planes", EXACT, 1, 0, gpu_planes_usable, 0)           \
     X(PLANES_DOUBLE, "planes", DOUBLE, 1, 0, gpu_planes_usable, 0)         \
@@ -55,4 +53,23 @@ static constexpr gpu_kernel gpu_known[GPU_N_KNOWN] = {GPU_KNOWN(GPU_FACTS)};
 static const struct gpu_kernel gpu_known[GPU_N_KNOWN] = {GPU_KNOWN(GPU_FACTS)};
 #endif
 
-#endif /* FBP_SRC_GPU_KNOWN_H */
+/** Rates of a card in bytes per second; "_all": several cards of one host together. */
+struct gpu_card {
+    const char *name;
+    uint64_t memory_bytes;
+    double up, down, up_all, down_all;
+    double both, both_all; /**< per direction, if both are used */
+    double peer;           /**< from card to card */
+    double copy;           /**< within its memory */
+    double speed;          /**< speed of its kernels, relative to the measured ones */
+};
+
+FBP_BEGIN
+/** Card i, from 0; NULL: no more. */
+const struct gpu_card *gpu_card_at(size_t i);
+
+/** Rates of the job's kernel on a card, for voxels that all views see. */
+void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fbp_rates *out);
+FBP_END
+
+#endif /* FBP_SRC_BACKEND_GPU_GPU_KNOWN_H */

@@ -1,8 +1,9 @@
-/* What the tables of a device hold: converted from the host's, part after part. */
-#include "backend/gpu/chain.h"
-#include "backend/gpu/gpu_planes.h"
-#include "backend/gpu/host.h"
+/* Values of a device's tables, converted from the host's and handed to the backend one after
+ * another; and the statistics that blocks have left there.  Called when a device is opened. */
 #include "backend/gpu/tables.h"
+
+#include "backend/gpu/gpu_kernel.h"
+#include "backend/gpu/host.h"
 #include "backend/partners.h"
 
 #include <math.h>
@@ -11,228 +12,109 @@
 
 static const double PI = 3.14159265358979323846;
 
-/* One job's tables, and how they are written. */
 struct writer {
     const struct fbp_job *job;
-    const struct gpu_tables *tables;
     gpu_put_fn *put;
     void *user;
 };
 
-static fbp_status no_memory(size_t bytes)
+/* Write a table of n entries of `size` bytes and free it; NULL: it could not be allocated. */
+static fbp_status put_and_free(const struct writer *w, size_t at, void *values, size_t n,
+                               size_t size)
 {
-    return gpu_host->fail(FBP_ERR_NOMEM, "device: cannot allocate %zu bytes for tables", bytes);
+    if (!values)
+        return gpu_host->fail(FBP_ERR_NOMEM, "device: cannot allocate %zu bytes for tables",
+                              n * size);
+    const fbp_status st = w->put(w->user, at, values, n * size);
+    free(values);
+    return st;
 }
 
-static fbp_status put(const struct writer *w, size_t at, const void *data, size_t bytes)
+/* Response of n frequencies in the order of the chain, and its twiddle factors.  The response is
+ * the transform of the taps in double, the factor 1/n of the inverse included: every length gives
+ * the same filter. */
+static fbp_status put_chain(const struct writer *w, const struct gpu_tables *t)
 {
-    return w->put(w->user, at, data, bytes);
-}
+    const struct fbp_filter_design *f = w->job->filter;
+    const size_t n = t->fft_length, n_factors = gpu_chain_turns(n);
+    double *cosines = malloc(2 * n * sizeof *cosines);
+    float *values = cosines ? malloc(n * sizeof *values) : NULL;
+    float(*factors)[2] = malloc(n_factors * sizeof *factors);
 
-/* Response of the taps at n frequencies, the 1/n of the way back included: in double, so that every
- * length gives the same filter. */
-static void transform_taps(const struct fbp_filter_design *f, size_t n, double *cosines,
-                           double *response)
-{
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; values && i < n; i++)
         cosines[i] = cos(2 * PI * (double)i / (double)n);
-    for (size_t i = 0; i <= n / 2; i++) {
+    for (size_t i = 0; values && i <= n / 2; i++) {
         double sum = f->kernel[0];
         for (size_t k = 1, at = i; k <= f->half_width; k++) {
             sum += 2 * f->kernel[k] * cosines[at];
             at = at + i < n ? at + i : at + i - n;
         }
-        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a length is none */
-        response[i] = response[(n - i) % n] = sum / (double)n;
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): no length is 0 */
+        cosines[n + i] = cosines[n + (n - i) % n] = sum / (double)n;
     }
-}
-
-/* Response and factors of the chain's transforms. */
-static fbp_status put_chain(const struct writer *w)
-{
-    const size_t n = w->tables->fft_length, turns = gpu_chain_turns(n);
-    double *cosines = malloc(2 * n * sizeof *cosines);
-    float *values = malloc(n * sizeof *values);
-    float(*factors)[2] = malloc(turns * sizeof *factors);
-    fbp_status st = FBP_OK;
-
-    if (!cosines || !values || !factors) {
-        st = no_memory(turns * sizeof *factors);
-        goto fail;
-    }
-    transform_taps(w->job->filter, n, cosines, cosines + n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; values && i < n; i++)
         values[i] = (float)cosines[n + gpu_chain_frequency(n, i)];
-    for (size_t i = 0; i < turns; i++) {
+    free(cosines);
+    for (size_t i = 0; factors && i < n_factors; i++) {
         const double angle = -2 * PI * gpu_chain_turn(n, i);
         factors[i][0] = (float)cos(angle);
         factors[i][1] = (float)sin(angle);
     }
-    st = put(w, w->tables->filter, values, n * sizeof *values);
-    if (st == FBP_OK)
-        st = put(w, w->tables->turns, factors, turns * sizeof *factors);
-fail:
-    free(cosines);
-    free(values);
-    free(factors);
-    return st;
-}
-
-/* Tap i of 2 S + 1, of sample i - S before the one that it is for. */
-static double tap_of(const struct fbp_filter_design *f, size_t i)
-{
-    const size_t s = f->half_width;
-
-    return i >= s ? f->kernel[i - s] : (f->kernel_back ? f->kernel_back : f->kernel)[s - i];
-}
-
-/* All of them, in double. */
-static fbp_status put_taps(const struct writer *w)
-{
-    const struct fbp_filter_design *f = w->job->filter;
-    const size_t n = 2 * f->half_width + 1;
-    double *values = malloc(n * sizeof *values);
-
-    if (!values)
-        return no_memory(n * sizeof *values);
-    for (size_t i = 0; i < n; i++)
-        values[i] = tap_of(f, i);
-    const fbp_status st = put(w, w->tables->filter, values, n * sizeof *values);
-    free(values);
-    return st;
-}
-
-static fbp_status put_filter(const struct writer *w)
-{
-    const struct fbp_filter_design *f = w->job->filter;
-    const bool space = w->tables->way == GPU_IN_SPACE;
-    const size_t s = f->half_width, n = space ? 2 * s + 1 : f->n_fft / 2 + 1;
-    float *values = malloc(n * sizeof *values);
-
-    if (!values)
-        return no_memory(n * sizeof *values);
-    for (size_t i = 0; i < n; i++)
-        values[i] = (float)(space ? tap_of(f, i) : f->response[i]);
-    const fbp_status st = put(w, w->tables->filter, values, n * sizeof *values);
-    free(values);
-    return st;
-}
-
-static fbp_status put_columns(const struct writer *w)
-{
-    const struct fbp_column_filter *f = w->job->columns;
-    const size_t n = gpu_column_taps(w->job), middle = n / 2;
-    float *values = malloc(n * sizeof *values);
-
-    if (!values)
-        return no_memory(n * sizeof *values);
-    for (size_t i = 0; i < n; i++) {
-        const size_t off = i > middle ? i - middle : middle - i;
-        values[i] = off <= f->half_width ? (float)f->kernel[off] : 0;
+    const fbp_status st = put_and_free(w, t->filter, values, n, sizeof *values);
+    if (st != FBP_OK) {
+        free(factors);
+        return st;
     }
-    const fbp_status st = put(w, w->tables->taps_v, values, n * sizeof *values);
-    free(values);
-    return st;
+    return put_and_free(w, t->turns, factors, n_factors, sizeof *factors);
 }
 
-static fbp_status put_bridges(const struct writer *w)
-{
-    const struct fbp_prep *p = w->job->prep;
-    struct gpu_bridge *bridges = malloc(p->n_bridges * sizeof *bridges);
-
-    if (!bridges)
-        return no_memory(p->n_bridges * sizeof *bridges);
-    for (size_t i = 0; i < p->n_bridges; i++) {
-        bridges[i].pixel = (unsigned)p->bridges[i].pixel;
-        for (int k = 0; k < 4; k++)
-            bridges[i].from[k] = (unsigned)p->bridges[i].from[k];
-        memcpy(bridges[i].weight, p->bridges[i].weight, sizeof bridges[i].weight);
-    }
-    const fbp_status st = put(w, w->tables->bridges, bridges, p->n_bridges * sizeof *bridges);
-    free(bridges);
-    return st;
-}
-
-static fbp_status put_prep(const struct writer *w)
-{
-    const struct fbp_prep *p = w->job->prep;
-    const size_t image = w->job->panel.n_rows * w->job->panel.n_columns * sizeof(float);
-
-    if (p->dark)
-        FBP_TRY(put(w, w->tables->dark, p->dark, image));
-    if (p->gain)
-        FBP_TRY(put(w, w->tables->gain, p->gain, image));
-    return p->n_bridges ? put_bridges(w) : FBP_OK;
-}
-
-/* n rows of weights, `fill` giving one. */
+/* n rows of weights, each computed by fill(). */
 static fbp_status put_rows(const struct writer *w, size_t at, size_t n,
                            void (*fill)(const fbp_weights *, size_t, double *))
 {
     const size_t nc = w->job->panel.n_columns;
     double *row = malloc(nc * sizeof *row);
-    float *values = malloc(n * nc * sizeof *values);
-    fbp_status st;
+    float *values = row ? malloc(n * nc * sizeof *values) : NULL;
 
-    if (!row || !values) {
-        st = no_memory(n * nc * sizeof *values);
-        goto fail;
-    }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; values && i < n; i++) {
         fill(w->job->weights, i, row);
         for (size_t c = 0; c < nc; c++)
             values[i * nc + c] = (float)row[c];
     }
-    st = put(w, at, values, n * nc * sizeof *values);
-fail:
     free(row);
-    free(values);
-    return st;
+    return put_and_free(w, at, values, n * nc, sizeof *values);
 }
 
-/* Of plane integrals all samples of a view have one. */
-static fbp_status put_scales(const struct writer *w)
-{
-    const size_t n = w->job->n_views, nc = w->job->panel.n_columns;
-    double *row = malloc((nc + n) * sizeof *row), *const scales = row + nc;
-
-    if (!row)
-        return no_memory((nc + n) * sizeof *row);
-    for (size_t k = 0; k < n; k++) {
-        gpu_host->weights_row(w->job->weights, k, 0, row);
-        scales[k] = row[0];
-    }
-    const fbp_status st = put(w, w->tables->scales, scales, n * sizeof *scales);
-    free(row);
-    return st;
-}
-
-static fbp_status put_weights(const struct writer *w)
+static fbp_status put_weights(const struct writer *w, const struct gpu_tables *t)
 {
     const struct fbp_job *job = w->job;
-    const size_t bytes = job->n_views * sizeof(struct fbp_ray_view);
+    const size_t n = job->n_views, nc = job->panel.n_columns;
     struct fbp_rays rays;
 
-    if (fbp_in_double(job))
-        return put_scales(w);
+    if (fbp_in_double(job)) { /* all samples of a view of plane integrals have one weight */
+        double *row = malloc(nc * sizeof *row);
+        double *scales = row ? malloc(n * sizeof *scales) : NULL;
+        for (size_t k = 0; scales && k < n; k++) {
+            gpu_host->weights_row(job->weights, k, 0, row);
+            scales[k] = row[0];
+        }
+        free(row);
+        return put_and_free(w, t->scales, scales, n, sizeof *scales);
+    }
     if (gpu_host->weights_separable(job->weights)) {
-        FBP_TRY(put_rows(w, w->tables->image, job->panel.n_rows, gpu_host->weights_image));
-        return put_rows(w, w->tables->lines, job->n_views, gpu_host->weights_line);
+        FBP_TRY(put_rows(w, t->image, job->panel.n_rows, gpu_host->weights_image));
+        return put_rows(w, t->lines, n, gpu_host->weights_line);
     }
     gpu_host->weights_rays(job->weights, &rays);
     if (rays.redundancy == FBP_PER_RAY)
-        FBP_TRY(put_rows(w, w->tables->lines, job->n_views, gpu_host->weights_line));
-    struct fbp_ray_view *views = malloc(bytes);
-    if (!views)
-        return no_memory(bytes);
-    for (size_t k = 0; k < job->n_views; k++)
+        FBP_TRY(put_rows(w, t->lines, n, gpu_host->weights_line));
+    struct fbp_ray_view *views = malloc(n * sizeof *views);
+    for (size_t k = 0; views && k < n; k++)
         gpu_host->weights_view(job->weights, k, &views[k]);
-    const fbp_status st = put(w, w->tables->rays, views, bytes);
-    free(views);
-    return st;
+    return put_and_free(w, t->rays, views, n, sizeof *views);
 }
 
-/* All columns of a cell. */
+/* Slices that the region needs of any column of a cell. */
 static struct gpu_wanted cell_of(const struct fbp_job *job, size_t cell_x, size_t cell_y)
 {
     const size_t x0 = cell_x * GPU_CELL, y0 = cell_y * GPU_CELL, *n = job->grid.n;
@@ -250,53 +132,98 @@ static struct gpu_wanted cell_of(const struct fbp_job *job, size_t cell_x, size_
     return out;
 }
 
-static fbp_status put_wanted(const struct writer *w)
+/* Taps, in double or float, or the response at n_fft/2 + 1 frequencies.  Tap i of 2 S + 1 belongs
+ * to sample i - S before the one that is filtered. */
+static fbp_status put_filter(const struct writer *w, const struct gpu_tables *t)
 {
-    const size_t nx = gpu_cells(w->job->grid.n[0]), ny = gpu_cells(w->job->grid.n[1]);
-    struct gpu_wanted *cells = malloc(nx * ny * sizeof *cells);
+    const struct fbp_filter_design *f = w->job->filter;
+    const double *back = f->kernel_back ? f->kernel_back : f->kernel;
+    const bool space = t->in_double || t->way == GPU_IN_SPACE;
+    const size_t s = f->half_width, n = space ? 2 * s + 1 : f->n_fft / 2 + 1;
+    const size_t size = t->in_double ? sizeof(double) : sizeof(float);
+    void *values = malloc(n * size);
 
-    if (!cells)
-        return no_memory(nx * ny * sizeof *cells);
-    for (size_t i = 0; i < nx * ny; i++)
-        cells[i] = cell_of(w->job, i % nx, i / nx);
-    const fbp_status st = put(w, w->tables->wanted, cells, nx * ny * sizeof *cells);
-    free(cells);
-    return st;
+    for (size_t i = 0; values && i < n; i++) {
+        const double value = !space ? f->response[i] : i >= s ? f->kernel[i - s] : back[s - i];
+        if (t->in_double)
+            ((double *)values)[i] = value;
+        else
+            ((float *)values)[i] = (float)value;
+    }
+    return put_and_free(w, t->filter, values, n, size);
 }
 
-static fbp_status put_planes(const struct writer *w)
+fbp_status gpu_tables_write(const struct fbp_job *job, const struct gpu_tables *t, gpu_put_fn *put,
+                            void *user)
 {
-    const size_t n = w->job->n_views, bytes = n * sizeof(struct gpu_plane);
-    struct gpu_plane *planes = malloc(bytes);
+    const struct writer w = {job, put, user};
+    const struct fbp_prep *prep = job->prep;
+    const size_t image = job->panel.n_rows * job->panel.n_columns * sizeof(float);
 
-    if (!planes)
-        return no_memory(bytes);
-    for (size_t k = 0; k < n; k++)
-        gpu_plane_of(w->job, k, &planes[k]);
-    const fbp_status st = put(w, w->tables->planes, planes, bytes);
-    free(planes);
-    return st;
-}
-
-fbp_status gpu_tables_write(const struct fbp_job *job, const struct gpu_tables *tables,
-                            gpu_put_fn *put_at, void *user)
-{
-    const struct writer w = {job, tables, put_at, user};
-
-    FBP_TRY(put_prep(&w));
-    if (gpu_kernel_of(job)->planes)
-        FBP_TRY(put_planes(&w));
-    if (job->region)
-        FBP_TRY(put_wanted(&w));
-    if (tables->way == GPU_NO_FILTER)
+    if (prep->dark)
+        FBP_TRY(put(user, t->dark, prep->dark, image));
+    if (prep->gain)
+        FBP_TRY(put(user, t->gain, prep->gain, image));
+    if (prep->n_bridges) {
+        struct gpu_bridge *bridges = malloc(prep->n_bridges * sizeof *bridges);
+        for (size_t i = 0; bridges && i < prep->n_bridges; i++) {
+            bridges[i].pixel = (unsigned)prep->bridges[i].pixel;
+            for (int k = 0; k < 4; k++)
+                bridges[i].from[k] = (unsigned)prep->bridges[i].from[k];
+            memcpy(bridges[i].weight, prep->bridges[i].weight, sizeof bridges[i].weight);
+        }
+        FBP_TRY(put_and_free(&w, t->bridges, bridges, prep->n_bridges, sizeof *bridges));
+    }
+    if (gpu_kernel_of(job)->planes) {
+        struct gpu_plane *planes = malloc(job->n_views * sizeof *planes);
+        for (size_t k = 0; planes && k < job->n_views; k++)
+            gpu_plane_of(job, k, &planes[k]);
+        FBP_TRY(put_and_free(&w, t->planes, planes, job->n_views, sizeof *planes));
+    }
+    if (job->region) {
+        const size_t nx = gpu_cells(job->grid.n[0]), n = nx * gpu_cells(job->grid.n[1]);
+        struct gpu_wanted *cells = malloc(n * sizeof *cells);
+        for (size_t i = 0; cells && i < n; i++)
+            cells[i] = cell_of(job, i % nx, i / nx);
+        FBP_TRY(put_and_free(&w, t->wanted, cells, n, sizeof *cells));
+    }
+    if (t->way == GPU_NO_FILTER)
         return FBP_OK;
-    FBP_TRY(tables->way == GPU_AT_ONCE ? put_chain(&w)
-            : tables->in_double        ? put_taps(&w)
-                                       : put_filter(&w));
-    if (job->columns)
-        FBP_TRY(put_columns(&w));
+    FBP_TRY(t->way == GPU_AT_ONCE ? put_chain(&w, t) : put_filter(&w, t));
+    if (job->columns) {
+        const struct fbp_column_filter *f = job->columns;
+        const size_t n = gpu_column_taps(job), middle = n / 2;
+        float *taps = malloc(n * sizeof *taps);
+        for (size_t i = 0; taps && i < n; i++) {
+            const size_t off = i > middle ? i - middle : middle - i;
+            taps[i] = off <= f->half_width ? (float)f->kernel[off] : 0;
+        }
+        FBP_TRY(put_and_free(&w, t->taps_v, taps, n, sizeof *taps));
+    }
     if (job->pad)
-        FBP_TRY(put(&w, tables->pad, job->pad->tables,
+        FBP_TRY(put(user, t->pad, job->pad->tables,
                     sizeof(float) * 2 * job->pad->rule.n_lengths * job->pad->n_columns));
-    return put_weights(&w);
+    return put_weights(&w, t);
+}
+
+void gpu_found_take(struct gpu_found found[GPU_FOUND], struct fbp_statistics *out)
+{
+    *out = (struct fbp_statistics){INFINITY, -INFINITY, 0};
+    for (int i = 0; i < GPU_FOUND; i++) {
+        out->min = fmin(out->min, (double)found[i].min);
+        out->max = fmax(out->max, (double)found[i].max);
+        out->sum += found[i].sum;
+        found[i] = (struct gpu_found){INFINITY, -INFINITY, 0};
+    }
+}
+
+void gpu_found_take_double(struct gpu_found_double found[GPU_FOUND], struct fbp_statistics *out)
+{
+    *out = (struct fbp_statistics){INFINITY, -INFINITY, 0};
+    for (int i = 0; i < GPU_FOUND; i++) {
+        out->min = fmin(out->min, found[i].min);
+        out->max = fmax(out->max, found[i].max);
+        out->sum += found[i].sum;
+        found[i] = (struct gpu_found_double){INFINITY, -INFINITY, 0};
+    }
 }

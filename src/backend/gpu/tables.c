@@ -1,33 +1,65 @@
+/* Layout of the device's tables and scratch, the method of the filter, and the indices of the
+ * chain's transforms.  Called when a plan adds up memory and when a device is opened. */
 #include "backend/gpu/tables.h"
 
-#include "backend/gpu/chain.h"
-#include "backend/gpu/gpu_planes.h"
+#include "backend/gpu/gpu_kernel.h"
 #include "backend/gpu/host.h"
 #include "backend/slab.h"
 #include "weight/ray.h"
 
 enum {
     ALIGNMENT = 512,
-    CALL_BYTES = 128 << 20,      /* rows that are filtered at a time: enough to fill a device */
-    STEPS_CALL_BYTES = 32 << 20, /* so, step by step: they stay in a large GPU's L2 */
-    CALL_VIEWS = 256,            /* views that a filter along columns takes at a time */
-    SLICE_BYTES = 16 << 20,      /* slices that are scaled at a time */
+    CALL_BYTES = 128 << 20,      /* rows per call of the chain: enough to fill a device */
+    STEPS_CALL_BYTES = 32 << 20, /* rows per call, step by step: they stay in a large GPU's L2 */
+    CALL_VIEWS = 256,            /* views per call of the filter along columns */
+    SLICE_BYTES = 16 << 20,      /* slices per call that scales them */
 };
 
-enum { COMPLEX = 2 * sizeof(float) };
+enum { COMPLEX = 2 * sizeof(float), INNER = GPU_CHAIN_INNER, STEP = GPU_CHAIN_STEP };
+
+size_t gpu_chain_row_bytes(size_t length)
+{
+    return length / INNER * GPU_CHAIN_PADDED * 2 * sizeof(float);
+}
+
+size_t gpu_chain_length(size_t n_columns, size_t row_bytes)
+{
+    static const size_t radices[] = {GPU_CHAIN_RADICES};
+
+    for (size_t i = 0; i < sizeof radices / sizeof *radices; i++) {
+        const size_t length = radices[i] * INNER;
+        if (length >= 2 * n_columns)
+            return gpu_chain_row_bytes(length) <= row_bytes ? length : 0;
+    }
+    return 0;
+}
+
+size_t gpu_chain_turns(size_t length)
+{
+    return length + INNER;
+}
+
+double gpu_chain_turn(size_t length, size_t i)
+{
+    const bool outer = i < length;
+    const size_t k = outer ? i : i - length, row = outer ? INNER : STEP;
+    const size_t product = k / row * (k % row);
+
+    return (double)product / (double)(outer ? length : INNER);
+}
+
+size_t gpu_chain_frequency(size_t length, size_t i)
+{
+    const size_t radix = length / INNER, across = radix * STEP, at = i % across;
+    return at / STEP + radix * (at % STEP + STEP * (i / across));
+}
 
 size_t gpu_column_taps(const struct fbp_job *job)
 {
     return 2 * (job->columns->half_width + GPU_COLUMN_ROWS) + 1;
 }
 
-static size_t chain_length(const struct fbp_job *job, const struct gpu_offer *offer)
-{
-    return gpu_chain_length(job->wide.n_columns, offer->row_bytes());
-}
-
-/* Samples between those measured, two passes, a kernel that is not symmetric; double. */
-static bool takes_space_alone(const struct fbp_job *job)
+static bool needs_space(const struct fbp_job *job)
 {
     const struct fbp_filter_design *f = job->filter;
 
@@ -36,7 +68,7 @@ static bool takes_space_alone(const struct fbp_job *job)
 
 bool gpu_wants_space(const struct fbp_job *job)
 {
-    return job->spatial_filter || takes_space_alone(job);
+    return job->spatial_filter || needs_space(job);
 }
 
 enum gpu_way gpu_way_of(const struct fbp_job *job, const struct gpu_offer *offer)
@@ -45,12 +77,12 @@ enum gpu_way gpu_way_of(const struct fbp_job *job, const struct gpu_offer *offer
         return GPU_NO_FILTER;
     if (gpu_wants_space(job))
         return GPU_IN_SPACE;
-    if (chain_length(job, offer) > 0)
+    if (gpu_chain_length(job->wide.n_columns, offer->row_bytes()) > 0)
         return GPU_AT_ONCE;
     return offer->has_fft() ? GPU_BY_FFT : GPU_IN_SPACE;
 }
 
-/* The next place, for n bytes. */
+/* Reserve n bytes; returns their offset. */
 static size_t place(struct gpu_tables *t, size_t n)
 {
     const size_t at = t->bytes;
@@ -58,55 +90,33 @@ static size_t place(struct gpu_tables *t, size_t n)
     return at;
 }
 
-/* Complex rows of the whole scan as one batch: two views of one part per row; in double one. */
-static size_t most_rows(const struct fbp_job *job)
+/* The filter's response or taps, and its rows. */
+static void lay_out_filter(const struct fbp_job *job, const struct gpu_offer *offer,
+                           struct gpu_tables *t)
 {
-    const size_t views = fbp_part_views(job);
+    const struct fbp_filter_design *f = job->filter;
+    const size_t line = 16, wide = job->wide.n_columns; /* complex samples per cache line */
+    const size_t lanes = job->turns, views = fbp_part_views(job);
 
-    return job->turns * (fbp_in_double(job) ? views : (views + 1) / 2) * job->panel.n_rows;
-}
-
-static void lay_out_weights(const struct fbp_job *job, struct gpu_tables *t)
-{
-    const size_t nc = job->panel.n_columns;
-
-    if (job->filtered)
-        return;
-    if (fbp_in_double(job))
-        t->scales = place(t, job->n_views * sizeof(double));
-    else if (gpu_host->weights_separable(job->weights)) {
-        t->image = place(t, job->panel.n_rows * nc * sizeof(float));
-        t->lines = place(t, job->n_views * nc * sizeof(float));
+    t->way = gpu_way_of(job, offer);
+    if (t->way == GPU_AT_ONCE) {
+        t->fft_length = gpu_chain_length(wide, offer->row_bytes());
+        t->filter = place(t, t->fft_length * sizeof(float));
+        t->turns = place(t, gpu_chain_turns(t->fft_length) * COMPLEX);
+        t->row_length = (wide + line - 1) / line * line;
     } else {
-        struct fbp_rays rays;
-        gpu_host->weights_rays(job->weights, &rays);
-        t->rays = place(t, job->n_views * sizeof(struct fbp_ray_view));
-        if (rays.redundancy == FBP_PER_RAY)
-            t->lines = place(t, job->n_views * nc * sizeof(float));
+        t->row_length = t->way == GPU_BY_FFT ? f->n_fft : wide;
+        t->in_double = t->way == GPU_IN_SPACE && needs_space(job);
+        if (t->way != GPU_NO_FILTER)
+            t->filter =
+                place(t, (t->way == GPU_IN_SPACE ? 2 * f->half_width + 1 : f->n_fft / 2 + 1) *
+                             (t->in_double ? sizeof(double) : sizeof(float)));
     }
-}
-
-static size_t row_length(const struct fbp_job *job, enum gpu_way way)
-{
-    const size_t line = 16, wide = job->wide.n_columns; /* complex samples of a cache line */
-
-    switch (way) {
-    case GPU_AT_ONCE:
-        return (wide + line - 1) / line * line;
-    case GPU_BY_FFT:
-        return job->filter->n_fft;
-    default:
-        return wide;
-    }
-}
-
-static void lay_out_rows(const struct fbp_job *job, struct gpu_tables *t)
-{
-    const size_t call = t->way == GPU_AT_ONCE ? CALL_BYTES : STEPS_CALL_BYTES;
-
-    t->row_length = row_length(job, t->way);
-    const size_t row = t->row_length * COMPLEX, rows = most_rows(job), lanes = job->turns;
-    t->rows_a_call = call / row < rows ? call / row / lanes * lanes : rows;
+    /* Complex rows of the whole scan as one batch: two views of one part per row; in double one. */
+    const size_t rows = lanes * (fbp_in_double(job) ? views : (views + 1) / 2) * job->panel.n_rows;
+    const size_t row = t->row_length * COMPLEX;
+    const size_t call = (t->way == GPU_AT_ONCE ? CALL_BYTES : STEPS_CALL_BYTES) / row;
+    t->rows_a_call = call < rows ? call / lanes * lanes : rows;
     if (t->rows_a_call == 0)
         t->rows_a_call = lanes;
     t->rows = place(t, t->rows_a_call * row);
@@ -116,42 +126,11 @@ static void lay_out_rows(const struct fbp_job *job, struct gpu_tables *t)
     }
 }
 
-/* Of a filter along columns, weighted views on their way through it. */
-static void lay_out_columns(const struct fbp_job *job, struct gpu_tables *t)
-{
-    const size_t view = job->panel.n_rows * job->panel.n_columns * sizeof(float);
-    const size_t most = job->n_views < CALL_VIEWS ? job->n_views : CALL_VIEWS;
-
-    if (!job->columns)
-        return;
-    t->taps_v = place(t, gpu_column_taps(job) * sizeof(float));
-    t->views_a_call = STEPS_CALL_BYTES / view < most ? STEPS_CALL_BYTES / view : most;
-    if (t->views_a_call == 0)
-        t->views_a_call = 1;
-    t->weighted = place(t, t->views_a_call * view);
-}
-
-static void lay_out_filter(const struct fbp_job *job, const struct gpu_offer *offer,
-                           struct gpu_tables *t)
-{
-    const struct fbp_filter_design *f = job->filter;
-
-    t->way = gpu_way_of(job, offer);
-    if (t->way == GPU_AT_ONCE) {
-        t->fft_length = chain_length(job, offer);
-        t->filter = place(t, t->fft_length * sizeof(float));
-        t->turns = place(t, gpu_chain_turns(t->fft_length) * COMPLEX);
-    } else if (t->way != GPU_NO_FILTER) {
-        t->in_double = t->way == GPU_IN_SPACE && takes_space_alone(job);
-        t->filter = place(t, (t->way == GPU_IN_SPACE ? 2 * f->half_width + 1 : f->n_fft / 2 + 1) *
-                                 (t->in_double ? sizeof(double) : sizeof(float)));
-    }
-}
-
 void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_offer *offer,
                         struct gpu_tables *t)
 {
-    const size_t image = job->panel.n_rows * job->panel.n_columns * sizeof(float);
+    const size_t nc = job->panel.n_columns, image = job->panel.n_rows * nc * sizeof(float);
+    const size_t lines = job->n_views * nc * sizeof(float);
     const struct fbp_slab asked = fbp_slab_asked(job, 0, 1);
     const size_t slice = fbp_slab_slice(&asked) * sizeof(float);
     const struct fbp_prep *prep = job->prep;
@@ -164,9 +143,28 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_offer *offer
     if (prep->n_bridges)
         t->bridges = place(t, prep->n_bridges * sizeof(struct gpu_bridge));
     lay_out_filter(job, offer, t);
-    lay_out_rows(job, t);
-    lay_out_weights(job, t);
-    lay_out_columns(job, t);
+    if (job->filtered) {
+        /* views come weighted */
+    } else if (fbp_in_double(job)) {
+        t->scales = place(t, job->n_views * sizeof(double));
+    } else if (gpu_host->weights_separable(job->weights)) {
+        t->image = place(t, image);
+        t->lines = place(t, lines);
+    } else {
+        struct fbp_rays rays;
+        gpu_host->weights_rays(job->weights, &rays);
+        t->rays = place(t, job->n_views * sizeof(struct fbp_ray_view));
+        if (rays.redundancy == FBP_PER_RAY)
+            t->lines = place(t, lines);
+    }
+    if (job->columns) {
+        const size_t most = job->n_views < CALL_VIEWS ? job->n_views : CALL_VIEWS;
+        t->taps_v = place(t, gpu_column_taps(job) * sizeof(float));
+        t->views_a_call = STEPS_CALL_BYTES / image < most ? STEPS_CALL_BYTES / image : most;
+        if (t->views_a_call == 0)
+            t->views_a_call = 1;
+        t->weighted = place(t, t->views_a_call * image);
+    }
     if (job->pad) {
         t->pad = place(t, sizeof(float) * 2 * job->pad->rule.n_lengths * job->pad->n_columns);
         t->ends = place(t, t->rows_a_call * 4 * sizeof(struct fbp_pad_end));

@@ -1,3 +1,5 @@
+/* Choice among the shapes of a kernel by timing the first passes of a run (tuner.h).  Called by the
+ * backends when a device is opened, around each pass, and when the device is closed. */
 #include "backend/gpu/tuner.h"
 
 #include "backend/gpu/host.h"
@@ -8,56 +10,64 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Voxels x views of a pass that takes long enough to be timed, and what a shape must be faster by
- * than the likeliest. */
+/* Least number of voxels x views of a timed pass; a shape must beat the likeliest by MARGIN. */
 static const double LEAST_UPDATES = 32e6, MARGIN = 0.98;
 
-/* Rounds of trials that decide; the first, in which shapes may be loaded, does not count.  A run
- * has some passes that are not whole, at its beginning and end. */
-enum { LEAST_ROUNDS = 2, OTHER_PASSES = 2, LEAST_SLICES = 32 };
+/* Rounds of trials that decide; the first does not count, because shapes may be loaded in it.  A
+ * run has some incomplete passes at its beginning and end. */
+enum { LEAST_ROUNDS = 2, OTHER_PASSES = 2, LEAST_SLICES = 32, MOST_DIGITS = 12 };
 
-/* What the best shape depends on, and out of which; false if the device does not say. */
-static bool make_key(const struct gpu_kernel *k, const struct fbp_job *job, int index,
-                     const struct gpu_timer *timer, int likeliest, char out[GPU_TUNER_KEY])
+int gpu_tuned_recall(const struct fbp_kept_file *file, const char *key, int n_shapes)
+{
+    char value[MOST_DIGITS], *end = NULL;
+
+    if (!gpu_host->kept_recall(file, key, value, sizeof value) || value[0] < '0' || value[0] > '9')
+        return -1;
+    const long shape = strtol(value, &end, 10);
+    return *end == '\0' && shape < n_shapes ? (int)shape : -1;
+}
+
+void gpu_tuned_keep(const struct fbp_kept_file *file, const char *key, int shape)
+{
+    char value[MOST_DIGITS];
+
+    snprintf(value, sizeof value, "%d", shape);
+    gpu_host->kept_keep(file, key, value);
+}
+
+/* The shape that FBP_SHAPE requests, or -1. */
+static int requested_shape(int n_shapes)
+{
+    const char *text = gpu_host->environment(FBP_ENV_SHAPE);
+    char *end = NULL;
+    const long shape = text ? strtol(text, &end, 10) : -1;
+
+    return end != text && *end == '\0' && shape >= 0 && shape < n_shapes ? (int)shape : -1;
+}
+
+/* May a run of the job measure?  Its passes must be long enough, complete, and enough for two
+ * rounds.  If so, `key` gets what the best shape depends on; false also if the device does not
+ * report it. */
+static bool may_measure(const struct gpu_kernel *k, const struct fbp_job *job, int index,
+                        const struct gpu_timer *timer, const int *candidates, int n_candidates,
+                        char key[GPU_TUNER_KEY])
 {
     static const char *const precisions[] = {"", "exact", "fast", "half"};
-    char device[200];
-
-    if (!timer->describe(index, device, sizeof device))
-        return false;
-    snprintf(out, GPU_TUNER_KEY, "%s, fbp %s, %s %s, 2^(%.0f/2) pixels, likeliest %d", device,
-             FBP_VERSION, k->name, precisions[k->precision],
-             round(2 * log2(gpu_pixels_a_voxel(job))), likeliest);
-    return true;
-}
-
-static int n_trials(const struct gpu_tuner *t)
-{
-    return t->n_candidates * GPU_TUNER_ROUNDS;
-}
-
-/* A shape that the environment names, or -1. */
-static int shape_wanted(int n_shapes)
-{
-    const char *wanted = gpu_host->environment(FBP_ENV_SHAPE);
-    char *end = NULL;
-    const long shape = wanted ? strtol(wanted, &end, 10) : -1;
-
-    return end != wanted && *end == '\0' && shape >= 0 && shape < n_shapes ? (int)shape : -1;
-}
-
-/* May a run of the job measure?  Its passes are long enough and so many that two rounds fit; they
- * are whole. */
-static bool may_measure(const struct gpu_kernel *k, const struct fbp_job *job, int n_candidates)
-{
     const char *tune = gpu_host->environment(FBP_ENV_TUNE);
     const struct fbp_slab all = fbp_slab_asked(job, 0, job->grid.n[2]);
     const size_t passes = job->n_views / k->turns / GPU_PASS;
+    char device[200];
 
-    return n_candidates > 1 && !job->region && !(tune && strcmp(tune, "0") == 0) &&
-           shape_wanted(k->n_shapes) < 0 && all.nz >= LEAST_SLICES &&
-           (double)all.nx * (double)all.ny * (double)all.nz * GPU_PASS >= LEAST_UPDATES &&
-           passes >= (size_t)LEAST_ROUNDS * (size_t)n_candidates + OTHER_PASSES;
+    if (n_candidates < 2 || job->region || (tune && strcmp(tune, "0") == 0) ||
+        requested_shape(k->n_shapes) >= 0 || all.nz < LEAST_SLICES ||
+        (double)all.nx * (double)all.ny * (double)all.nz * GPU_PASS < LEAST_UPDATES ||
+        passes < (size_t)LEAST_ROUNDS * (size_t)n_candidates + OTHER_PASSES ||
+        !timer->describe(index, device, sizeof device))
+        return false;
+    snprintf(key, GPU_TUNER_KEY, "%s, fbp %s, %s %s, 2^(%.0f/2) pixels, likeliest %d", device,
+             FBP_VERSION, k->name, precisions[k->precision],
+             round(2 * log2(gpu_pixels_a_voxel(job))), candidates[0]);
+    return true;
 }
 
 bool gpu_tuner_is_due(const struct gpu_kernel *k, const struct fbp_job *job, int index,
@@ -66,21 +76,11 @@ bool gpu_tuner_is_due(const struct gpu_kernel *k, const struct fbp_job *job, int
     int candidates[GPU_MOST_SHAPES];
     char key[GPU_TUNER_KEY];
 
-    return k->n_shapes > 1 && may_measure(k, job, k->candidates(job, job->grid.n[2], candidates)) &&
-           make_key(k, job, index, timer, candidates[0], key) &&
+    if (k->n_shapes < 2)
+        return false;
+    const int n = k->candidates(job, job->grid.n[2], candidates);
+    return may_measure(k, job, index, timer, candidates, n, key) &&
            gpu_tuned_recall(&timer->file, key, k->n_shapes) < 0;
-}
-
-/* The shape that an earlier run has kept, or -1; timing begins if it is due. */
-static int shape_kept(struct gpu_tuner *t, const struct gpu_kernel *k, const struct fbp_job *job,
-                      int index)
-{
-    if (!may_measure(k, job, t->n_candidates) ||
-        !make_key(k, job, index, t->timer, t->candidates[0], t->key))
-        return -1;
-    const int shape = gpu_tuned_recall(&t->timer->file, t->key, k->n_shapes);
-    t->active = shape < 0 && t->timer->open(t->user, n_trials(t));
-    return shape;
 }
 
 void gpu_tuner_open(struct gpu_tuner *t, const struct gpu_kernel *k, const struct fbp_job *job,
@@ -95,54 +95,45 @@ void gpu_tuner_open(struct gpu_tuner *t, const struct gpu_kernel *k, const struc
     }
     t->n_candidates = k->candidates(job, job->grid.n[2], t->candidates);
     t->shape = t->candidates[0];
-    const int wanted = shape_wanted(k->n_shapes);
-    const int kept = wanted < 0 ? shape_kept(t, k, job, index) : -1;
-    if (wanted >= 0)
-        t->shape = t->thin[0] = t->thin[1] = wanted;
-    else if (kept >= 0)
-        t->shape = kept;
+    const int requested = requested_shape(k->n_shapes);
+    if (requested >= 0) {
+        t->shape = t->thin[0] = t->thin[1] = requested;
+    } else if (may_measure(k, job, index, timer, t->candidates, t->n_candidates, t->key)) {
+        const int cached = gpu_tuned_recall(&timer->file, t->key, k->n_shapes);
+        if (cached >= 0)
+            t->shape = cached;
+        else
+            t->active = timer->open(user, t->n_candidates * GPU_TUNER_ROUNDS);
+    }
 }
 
-static bool is_same(const struct gpu_grid *a, const struct gpu_grid *b)
-{
-    return a->nx == b->nx && a->ny == b->ny && a->nz == b->nz && a->z0 == b->z0 &&
-           a->x_ref == b->x_ref && a->y_ref == b->y_ref;
-}
-
-/* Is the pass to be timed?  Only like is compared with like: voxels see their own part of views. */
+/* Is the pass timed?  Only equal passes are compared: voxels see different parts of views. */
 static bool counts(const struct gpu_tuner *t, int n, const struct gpu_grid *g)
 {
-    return t->active && t->n < n_trials(t) && n == GPU_PASS && g->nz >= LEAST_SLICES &&
-           (double)g->nx * g->ny * g->nz * GPU_PASS >= LEAST_UPDATES &&
-           (t->n == 0 || is_same(g, &t->grid));
+    const struct gpu_grid *first = &t->grid;
+
+    return t->active && t->n < t->n_candidates * GPU_TUNER_ROUNDS && n == GPU_PASS &&
+           g->nz >= LEAST_SLICES && (double)g->nx * g->ny * g->nz * GPU_PASS >= LEAST_UPDATES &&
+           (t->n == 0 ||
+            (g->nx == first->nx && g->ny == first->ny && g->nz == first->nz && g->z0 == first->z0 &&
+             g->x_ref == first->x_ref && g->y_ref == first->y_ref));
 }
 
-static int shape_for(const struct gpu_tuner *t, int n_slices)
-{
-    return n_slices <= 4 ? t->thin[0] : n_slices <= 8 ? t->thin[1] : t->shape;
-}
-
-/* Milliseconds of a candidate's fastest trial; infinite if none could be read. */
-static double best_of(const struct gpu_tuner *t, int candidate)
-{
-    double best = INFINITY;
-    float ms = 0;
-
-    for (int i = candidate + t->n_candidates; i < t->n; i += t->n_candidates)
-        if (t->timer->elapsed(t->user, i, &ms))
-            best = fmin(best, (double)ms);
-    return best;
-}
-
-/* Take the fastest candidate; the trials are over. */
+/* Select and cache the candidate with the shortest trial; all trials have finished. */
 static void decide(struct gpu_tuner *t)
 {
-    double least = MARGIN * best_of(t, 0);
+    double least = INFINITY;
 
-    for (int i = 1; i < t->n_candidates; i++) {
-        const double ms = best_of(t, i);
-        if (ms < least)
-            least = ms, t->shape = t->candidates[i];
+    for (int c = 0; c < t->n_candidates; c++) {
+        double best = INFINITY;
+        float ms = 0;
+        for (int i = c + t->n_candidates; i < t->n; i += t->n_candidates)
+            if (t->timer->elapsed(t->user, i, &ms))
+                best = fmin(best, (double)ms);
+        if (c == 0)
+            least = MARGIN * best;
+        else if (best < least)
+            least = best, t->shape = t->candidates[c];
     }
     if (isfinite(least))
         gpu_tuned_keep(&t->timer->file, t->key, t->shape);
@@ -151,10 +142,11 @@ static void decide(struct gpu_tuner *t)
 
 int gpu_tuner_begin(struct gpu_tuner *t, int n, const struct gpu_grid *grid)
 {
-    if (t->active && t->n == n_trials(t) && t->timer->is_over(t->user, t->n - 1))
+    if (t->active && t->n == t->n_candidates * GPU_TUNER_ROUNDS &&
+        t->timer->is_over(t->user, t->n - 1))
         decide(t);
     if (!counts(t, n, grid))
-        return shape_for(t, grid->nz);
+        return grid->nz <= 4 ? t->thin[0] : grid->nz <= 8 ? t->thin[1] : t->shape;
     const int shape = t->candidates[t->n % t->n_candidates];
     t->grid = *grid;
     if (!t->timer->begin(t->user, t->n))
@@ -164,9 +156,7 @@ int gpu_tuner_begin(struct gpu_tuner *t, int n, const struct gpu_grid *grid)
 
 void gpu_tuner_end(struct gpu_tuner *t, int n, const struct gpu_grid *grid)
 {
-    if (!counts(t, n, grid))
-        return;
-    if (!t->timer->end(t->user, t->n++))
+    if (counts(t, n, grid) && !t->timer->end(t->user, t->n++))
         t->active = false;
 }
 

@@ -1,0 +1,286 @@
+/* Filtered rows into the layouts of views: plain memory between borders of zeros, rows of plane
+ * integrals, and layered textures of fp32, or of fp16 scaled by a power of two into its range.  A
+ * texel holds one sample of each view of a group (channel = lane).  Rows of two texels per column
+ * begin and end with the mean of a sample and the zero beside the view. */
+#include "backend/cuda/frame.h"
+
+#include <cuda_fp16.h>
+
+enum { THREADS = 256 };
+
+/* Greatest number of blocks along y. */
+static const unsigned MOST_ROWS = 65535;
+
+/* Number of blocks of `threads` for n threads. */
+static unsigned blocks_of(unsigned n, unsigned threads)
+{
+    return (n + threads - 1) / threads;
+}
+
+/* Call launch(part) for parts with at most MOST_ROWS rows of texels. */
+template <class Launch> static void for_parts(const cuda_rows &rows, Launch launch)
+{
+    const unsigned most = MOST_ROWS * rows.n_lanes;
+
+    for (unsigned at = 0; at < rows.n; at += most) {
+        cuda_rows part = rows;
+        part.first += at;
+        part.rows += (size_t)at * rows.stride;
+        part.n = rows.n - at < most ? rows.n - at : most;
+        launch(part);
+    }
+}
+
+/* Call launch(constant) for a texel of 1, 2 or 4 lanes. */
+template <class Launch> static void for_lanes(unsigned n, Launch launch)
+{
+    if (n == 4)
+        launch(std::integral_constant<int, 4>());
+    else if (n == 2)
+        launch(std::integral_constant<int, 2>());
+    else
+        launch(std::integral_constant<int, 1>());
+}
+
+/* Store all lanes of the texels of a column, borders included, for both groups of a pair. */
+template <int LANES>
+static __global__ void store_plain(const cuda_rows r, const gpu_plain to, float *views)
+{
+    using packed = cuda_packed<LANES>;
+    const unsigned at = blockIdx.x * blockDim.x + threadIdx.x, first = blockIdx.y * LANES;
+    const cuda_place p = cuda_place_of(r, first);
+    float sample[2][LANES];
+
+    if (at >= to.stride)
+        return;
+    const bool inside = at >= GPU_BORDER && at - GPU_BORDER < r.n_columns;
+#pragma unroll
+    for (int j = 0; j < LANES; j++) {
+        const float2 *row = r.rows + (size_t)(first + j) * r.stride;
+        const float2 q = inside ? row[at - GPU_BORDER] : make_float2(0, 0);
+        sample[0][j] = q.x;
+        sample[1][j] = q.y;
+    }
+    const size_t texel = p.group * to.group + (size_t)(GPU_BORDER + p.row) * to.stride + at;
+    packed *out = (packed *)views + texel;
+    out[0] = cuda_pack(sample[0]);
+    if (p.second)
+        out[to.group] = cuda_pack(sample[1]);
+}
+
+/* Store the rows of zeros below and above every group of views; `width` floats per row. */
+static __global__ void store_border(unsigned width, size_t group, unsigned n_rows, float *views)
+{
+    const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+    const unsigned row = blockIdx.y < GPU_BORDER ? blockIdx.y : blockIdx.y + n_rows;
+
+    if (at < width)
+        views[blockIdx.z * group + (size_t)row * width + at] = 0;
+}
+
+cudaError_t cuda_plain_store(const struct fbp_job *job, const struct cuda_rows *rows,
+                             const struct cuda_views *views, cudaStream_t stream)
+{
+    const gpu_plain to = gpu_plain_of(job, rows->n_rows);
+    const unsigned width = to.stride * rows->n_lanes;
+    float *memory = (float *)views->memory;
+
+    for_lanes(rows->n_lanes, [&](auto lanes) {
+        constexpr int LANES = lanes;
+        for_parts(*rows, [&](const cuda_rows &part) {
+            store_plain<LANES>
+                <<<dim3(blocks_of(to.stride, THREADS), part.n / LANES), THREADS, 0, stream>>>(
+                    part, to, memory);
+        });
+    });
+    if (rows->first == 0)
+        store_border<<<dim3(blocks_of(width, THREADS), 2 * GPU_BORDER, rows->n_groups), THREADS, 0,
+                       stream>>>(width, to.group * rows->n_lanes, rows->n_rows, memory);
+    return cudaGetLastError();
+}
+
+/* Copy a lane of a pair of rows. */
+static __global__ void copy_rows(const cuda_rows r, float *out)
+{
+    const unsigned x = blockIdx.x * blockDim.x + threadIdx.x, lane = blockIdx.z;
+    const unsigned local = blockIdx.y * r.n_lanes + lane;
+    const cuda_place p = cuda_place_of(r, local);
+    const size_t view = lane * r.n_groups + p.group;
+
+    if (x >= r.n_columns)
+        return;
+    const float2 q = r.rows[(size_t)local * r.stride + x];
+    float *to = out + (view * r.n_rows + p.row) * r.n_columns + x;
+    to[0] = q.x;
+    if (p.second)
+        to[(size_t)r.n_rows * r.n_columns] = q.y;
+}
+
+cudaError_t cuda_plain_rows(const struct cuda_rows *rows, float *out, cudaStream_t stream)
+{
+    for_parts(*rows, [&](const cuda_rows &part) {
+        const dim3 grid(blocks_of(part.n_columns, THREADS), part.n / part.n_lanes, part.n_lanes);
+        copy_rows<<<grid, THREADS, 0, stream>>>(part, out);
+    });
+    return cudaGetLastError();
+}
+
+/* Layout of struct gpu_planes, as a kernel parameter. */
+struct planes_layout {
+    unsigned columns, groups, frames;
+};
+
+/* Store the rows of a pair of views, of one frame, and behind the last one zeros that fill its
+ * group of frames. */
+static __global__ void store_planes(const cuda_rows r, const planes_layout to, float *views)
+{
+    const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+    const cuda_place p = cuda_place_of(r, blockIdx.y);
+    const unsigned group = p.row / to.frames, first = p.row - group * to.frames;
+    const unsigned end = p.row + 1 == r.n_rows ? to.frames : first + 1;
+
+    if (at >= to.columns)
+        return;
+    const float2 q =
+        at < r.n_columns ? r.rows[(size_t)blockIdx.y * r.stride + at] : make_float2(0, 0);
+    const size_t row = (size_t)to.columns * to.frames, view = to.groups * row;
+    float *out = views + p.group * view + group * row + at * to.frames;
+    for (unsigned f = first; f < end; f++) {
+        out[f] = f == first ? q.x : 0;
+        if (p.second)
+            out[view + f] = f == first ? q.y : 0;
+    }
+}
+
+cudaError_t cuda_planes_store(const struct fbp_job *job, const struct cuda_rows *rows,
+                              const struct cuda_views *views, cudaStream_t stream)
+{
+    const gpu_planes p = gpu_planes_of(job, rows->n_rows);
+    const planes_layout to = {(unsigned)p.columns, (unsigned)p.groups, (unsigned)p.frames};
+    float *memory = (float *)views->memory;
+
+    for_parts(*rows, [&](const cuda_rows &part) {
+        store_planes<<<dim3(blocks_of(to.columns, THREADS), part.n), THREADS, 0, stream>>>(part, to,
+                                                                                           memory);
+    });
+    return cudaGetLastError();
+}
+
+/* A sample in the format of a texture, fp32 or fp16. */
+template <class Bits> static __device__ inline Bits pack(float value, float scale);
+
+template <> __device__ inline float pack<float>(float value, float scale)
+{
+    (void)scale;
+    return value;
+}
+
+template <> __device__ inline unsigned short pack<unsigned short>(float value, float scale)
+{
+    const float most = 65504;
+    return __half_as_ushort(__float2half_rn(fminf(fmaxf(value * scale, -most), most)));
+}
+
+/* Type of N bytes for surf2DLayeredwrite(). */
+template <int N>
+using word = std::conditional_t<
+    N == 2, unsigned short,
+    std::conditional_t<N == 4, unsigned, std::conditional_t<N == 8, uint2, uint4>>>;
+
+/* Write samples of neighbouring texels, from byte x of a row on. */
+template <class Bits, int N>
+static __device__ inline void put_all(const Bits (&q)[N], cudaSurfaceObject_t to, int x, int y,
+                                      int layer)
+{
+    constexpr int BYTES = N * (int)sizeof(Bits), STEP = BYTES < 16 ? BYTES : 16;
+
+#pragma unroll
+    for (int at = 0; at < BYTES; at += STEP)
+        surf2DLayeredwrite(*(const word<STEP> *)((const char *)q + at), to, x + at, y, layer);
+}
+
+/* Store all lanes of the texels of a column, for both groups of a pair. */
+template <class Bits, int LANES, int TEXELS>
+static __global__ void store_texels(const cuda_rows r, float scale, cudaSurfaceObject_t views)
+{
+    enum { N = LANES * TEXELS, LAST = LANES * (TEXELS - 1) };
+    const unsigned x = blockIdx.x * blockDim.x + threadIdx.x, first = blockIdx.y * LANES;
+    const cuda_place to = cuda_place_of(r, first);
+    const float2 none = make_float2(0, 0);
+    const int byte = (int)(x * N * sizeof(Bits)), row = (int)to.row;
+    __align__(16) Bits texels[2][N], mean[2][LANES];
+
+    if (x >= r.n_columns + (TEXELS - 1))
+        return;
+#pragma unroll
+    for (int j = 0; j < LANES; j++) {
+        const float2 *from = r.rows + (size_t)(first + j) * r.stride;
+        const float2 q = x < r.n_columns ? from[x] : none;
+        texels[0][LAST + j] = pack<Bits>(q.x, scale);
+        texels[1][LAST + j] = pack<Bits>(q.y, scale);
+        if (TEXELS == 2) {
+            const float2 before = x > 0 ? from[x - 1] : none;
+            texels[0][j] = mean[0][j] = pack<Bits>(0.5f * (before.x + q.x), scale);
+            texels[1][j] = mean[1][j] = pack<Bits>(0.5f * (before.y + q.y), scale);
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const int group = (int)to.group + i;
+        if (i == 1 && !to.second)
+            break;
+        if (x < r.n_columns)
+            put_all(texels[i], views, byte, row, group);
+        else
+            put_all(mean[i], views, byte, row, group);
+    }
+}
+
+/* Clear rows [row, end) of all groups, which a larger batch has filled; `width` samples per row. */
+template <class Bits>
+static __global__ void store_zeros(unsigned width, unsigned row, cudaSurfaceObject_t views)
+{
+    const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (x < width)
+        surf2DLayeredwrite((Bits)0, views, (int)(x * sizeof(Bits)), (int)(row + blockIdx.y),
+                           (int)blockIdx.z);
+}
+
+template <class Bits>
+static cudaError_t store(const struct cuda_rows *rows, const struct cuda_views *views,
+                         cudaStream_t stream)
+{
+    const unsigned width = (views->texels * rows->n_columns + views->texels - 1) * rows->n_lanes;
+    const unsigned rest = (unsigned)views->n_rows - rows->n_rows;
+    const unsigned across = blocks_of(rows->n_columns + views->texels - 1, THREADS);
+
+    for_lanes(rows->n_lanes, [&](auto lanes) {
+        constexpr int LANES = lanes;
+        const auto store_part =
+            views->texels == 2 ? store_texels<Bits, LANES, 2> : store_texels<Bits, LANES, 1>;
+        for_parts(*rows, [&](const cuda_rows &part) {
+            store_part<<<dim3(across, part.n / LANES), THREADS, 0, stream>>>(part, views->scale,
+                                                                             views->surface);
+        });
+    });
+    if (rows->first == 0 && rest > 0)
+        store_zeros<Bits>
+            <<<dim3(blocks_of(width, THREADS), rest, rows->n_groups), THREADS, 0, stream>>>(
+                width, rows->n_rows, views->surface);
+    return cudaGetLastError();
+}
+
+cudaError_t cuda_store_fp32(const struct fbp_job *job, const struct cuda_rows *rows,
+                            const struct cuda_views *views, cudaStream_t stream)
+{
+    (void)job;
+    return store<float>(rows, views, stream);
+}
+
+cudaError_t cuda_store_fp16(const struct fbp_job *job, const struct cuda_rows *rows,
+                            const struct cuda_views *views, cudaStream_t stream)
+{
+    (void)job;
+    return store<unsigned short>(rows, views, stream);
+}

@@ -1,3 +1,0 @@
-#include "backend/gpu/host.h"
-
-const struct fbp_module_host *gpu_host;

@@ -1,0 +1,193 @@
+/* Choice of a GPU kernel for a job, remarks on it for the user, symmetric scans, and the memory
+ * that views and volume need in the kernel's layout.  Called by the backends' slots. */
+#include "backend/gpu/gpu_kernel.h"
+
+#include "backend/gpu/host.h"
+#include "backend/gpu/tables.h"
+#include "backend/slab.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct fbp_module_host *gpu_host;
+
+bool gpu_kernel_suits(const struct gpu_kernel *k, const struct fbp_job *job)
+{
+    const bool symmetric = k->turns > 1;
+    enum fbp_precision least = job->precision;
+
+    /* By default symmetric scans are computed exactly, which is fast enough, others by texture
+     * units. */
+    if (least == FBP_PRECISION_DEFAULT)
+        least = symmetric ? FBP_PRECISION_EXACT : FBP_PRECISION_FAST;
+    if (k->precision > least || (k->precision == FBP_PRECISION_DOUBLE) != fbp_in_double(job))
+        return false;
+    /* The magnitude of views that come filtered is not known, hence no scale fits fp16. */
+    if (job->filtered && k->bits == 16)
+        return false;
+    if (!k->planes && (fbp_frames(job) != 1 || job->interpolation != FBP_INTERPOLATION_LINEAR))
+        return false;
+    if (k->channels &&
+        (job->wide.n_columns > GPU_MOST_TEXELS || job->wide.n_rows > GPU_MOST_TEXELS))
+        return false;
+    if (symmetric ? !gpu_has_symmetry(job, k->symmetry)
+                  : (job->facts.symmetry & k->symmetry) != k->symmetry)
+        return false;
+    return !k->usable || k->usable(job);
+}
+
+const struct gpu_kernel *gpu_kernel_find(const struct gpu_kernel *const *kernels,
+                                         const struct fbp_job *job, const char *name)
+{
+    for (const struct gpu_kernel *const *at = kernels; *at; at++)
+        if ((!name || strcmp(name, (*at)->name) == 0) && gpu_kernel_suits(*at, job))
+            return *at;
+    return NULL;
+}
+
+void gpu_kernel_take(const struct gpu_kernel *kernel, const char *isa, struct fbp_job *job)
+{
+    job->chosen = (struct fbp_chosen){kernel->name, isa, kernel};
+    job->turns = kernel->turns;
+    job->boxes = kernel->turns == 1; /* symmetric voxels lie in all four quarters */
+}
+
+bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags)
+{
+    flags |= FBP_SYM_COLUMN;
+    return (job->facts.symmetry & flags) == flags && !job->in_order && fbp_rows_run_up(job);
+}
+
+/* Counter-clockwise a quarter turn takes (x, y) to (n - 1 - y, x), otherwise to (y, n - 1 - x). The
+ * reference voxel of an even n is not its own image about the middle: 1 is left over. */
+void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab, struct gpu_domain *out)
+{
+    const size_t nx = slab->nx, ny = slab->ny, x0 = job->turns == 4 ? nx / 2 : 0, y0 = ny / 2;
+
+    *out = (struct gpu_domain){.x0 = (int)x0,
+                               .y0 = (int)y0,
+                               .nx = (int)(nx - x0),
+                               .ny = (int)(ny - y0),
+                               .ex = nx % 2 == 0 ? 1.0f : 0.0f,
+                               .ey = ny % 2 == 0 ? 1.0f : 0.0f};
+    if (job->turns == 4) {
+        const double *a = job->views[0].s, *b = job->views[fbp_part_views(job)].s;
+        const bool counter_clockwise = a[0] * b[1] - a[1] * b[0] > 0;
+        out->s = counter_clockwise ? -1.0f : 1.0f;
+        *(counter_clockwise ? &out->ey : &out->ex) = 0;
+    }
+}
+
+/* Along u (row 0 of the matrices) or v (row 1). */
+static double most_pixels(const struct fbp_job *job, size_t row)
+{
+    double most = 0;
+
+    for (size_t k = 0; k < job->n_views; k++) {
+        const double *m = job->matrices[k], *r = m + 4 * row;
+        for (int axis = 0; axis < 3; axis++) {
+            const double slope = r[axis] - r[3] * m[8 + axis] / m[11];
+            most = fmax(most, fabs(slope / m[11]) * job->grid.voxel_mm[axis]);
+        }
+    }
+    return most;
+}
+
+double gpu_columns_a_voxel(const struct fbp_job *job)
+{
+    return most_pixels(job, 0);
+}
+
+double gpu_pixels_a_voxel(const struct fbp_job *job)
+{
+    return fmax(most_pixels(job, 0), most_pixels(job, 1));
+}
+
+bool gpu_columns_pay(const struct fbp_job *job)
+{
+    return gpu_pixels_a_voxel(job) >= 2;
+}
+
+unsigned gpu_texels_a_column(const struct gpu_kernel *kernel, const struct fbp_job *job)
+{
+    /* The units' rounding is 2.15 HU / sqrt(views) of water in the volume: from 570 views on at
+     * most 0.09.  With more than 1.2 columns per voxel caches would hold too little. */
+    const bool fit = 2 * job->wide.n_columns + 1 <= GPU_MOST_TEXELS;
+    const bool many_views = kernel->bits == 16 && job->n_views >= 570;
+
+    return kernel->halves_columns && fit && !many_views && gpu_columns_a_voxel(job) < 1.2 ? 2 : 1;
+}
+
+size_t gpu_row_texels(const struct gpu_kernel *kernel, const struct fbp_job *job)
+{
+    const size_t per_column = gpu_texels_a_column(kernel, job);
+
+    return per_column * job->wide.n_columns + (per_column - 1);
+}
+
+size_t gpu_filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
+{
+    const struct gpu_kernel *k = gpu_kernel_of(job);
+    const size_t n_groups = (n_views + job->turns - 1) / job->turns;
+    size_t block_rows = 8;
+
+    if (!k->channels)
+        return k->views_bytes(job, n_groups, n_rows);
+    /* A texture lies in blocks of 64 bytes x 128 rows, or of fewer rows if it has fewer. */
+    const size_t row = gpu_row_texels(k, job) * ((size_t)k->channels * (size_t)k->bits / 8);
+    while (block_rows < 128 && block_rows < n_rows)
+        block_rows *= 2;
+    return (row + 63) / 64 * 64 * ((n_rows + block_rows - 1) / block_rows * block_rows) * n_groups;
+}
+
+size_t gpu_orbit_volume_size(const struct fbp_job *job, const struct fbp_slab *slab)
+{
+    struct gpu_domain d;
+
+    gpu_find_domain(job, slab, &d);
+    return job->turns * (size_t)d.nx * (size_t)d.ny * slab->nz;
+}
+
+size_t gpu_volume_size(const struct gpu_kernel *kernel, const struct fbp_job *job,
+                       const struct fbp_slab *slab)
+{
+    return kernel->volume_size ? kernel->volume_size(job, slab) : slab->nz * fbp_slab_slice(slab);
+}
+
+size_t gpu_volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab)
+{
+    return fbp_frames(job) * gpu_volume_size(gpu_kernel_of(job), job, slab) * fbp_value_size(job);
+}
+
+/* Allocations are rounded up to pages of 2 MiB: the block of tables, and at most six buffers. */
+size_t gpu_fixed_bytes(const struct fbp_job *job, const struct gpu_offer *offer)
+{
+    const size_t rounding = 7 * ((size_t)2 << 20);
+    struct gpu_tables t;
+
+    gpu_tables_lay_out(job, offer, &t);
+    return t.bytes + rounding;
+}
+
+void gpu_remark_add(char *line, size_t n, const char *part)
+{
+    const size_t used = strlen(line);
+
+    if (part[0])
+        snprintf(line + used, n - used, "%s%s", used ? "; " : "", part);
+}
+
+void gpu_remark_precision(const struct fbp_job *job, char *line, size_t n)
+{
+    static const char *const names[] = {"", "exact", "fast", "half", "double"};
+    const enum fbp_precision is = gpu_kernel_of(job)->precision;
+
+    line[0] = '\0';
+    if (job->precision == FBP_PRECISION_DEFAULT && is == FBP_PRECISION_FAST)
+        snprintf(line, n,
+                 "precision fast, interpolation to 1/256 of a pixel: --precision exact has fp32");
+    else if (job->precision != FBP_PRECISION_DEFAULT && job->precision != is)
+        snprintf(line, n, "no faster kernel of precision %s for this scan: %s is used",
+                 names[job->precision], names[is]);
+}

@@ -1,0 +1,207 @@
+/* Views as GPU kernels see them: passes of projection matrices, plane integrals, the layout of
+ * filtered views in plain memory, and the scale of fp16. */
+#include "backend/gpu/gpu_kernel.h"
+
+#include "backend/gpu/host.h"
+#include "backend/planes.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Reference voxel along an axis of n voxels, counted from voxel `first`. */
+static float reference(size_t n, size_t first)
+{
+    const size_t middle = (n - 1) / 2;
+
+    return (float)((double)middle - (double)first);
+}
+
+struct gpu_grid gpu_grid_of(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
+                            size_t z1)
+{
+    const size_t *n = job->grid.n;
+
+    return (struct gpu_grid){.nx = (int)slab->nx,
+                             .ny = (int)slab->ny,
+                             .nz = (int)(z1 - z0),
+                             .z0 = (int)z0,
+                             .x_ref = reference(n[0], slab->x0),
+                             .y_ref = reference(n[1], slab->y0),
+                             .z_ref = reference(n[2], 0),
+                             .cells = (int)gpu_cells(n[0]),
+                             .x0 = (int)slab->x0,
+                             .y0 = (int)slab->y0};
+}
+
+fbp_status gpu_find_principal(const struct fbp_job *job, const char *who,
+                              struct gpu_principal **out)
+{
+    const double last[2] = {(double)job->wide.n_columns - 1, (double)job->wide.n_rows - 1};
+    const size_t n = job->n_views;
+    struct gpu_principal *points = malloc(n * sizeof *points);
+
+    *out = points;
+    if (!points)
+        return gpu_host->fail(FBP_ERR_NOMEM, "%s: no memory for %zu principal points", who, n);
+    for (size_t k = 0; k < n; k++) {
+        const double *m = job->matrices[k];
+        points[k].column = (int)fmin(fmax(round(m[3] / m[11]), 0), last[0]);
+        points[k].row = (int)fmin(fmax(round(m[7] / m[11]), 0), last[1]);
+    }
+    return FBP_OK;
+}
+
+void gpu_make_pass(const struct fbp_job *job, const struct gpu_principal *principal, size_t view0,
+                   size_t n, size_t row0, struct gpu_pass *pass)
+{
+    const struct fbp_grid *g = &job->grid;
+    double p[3], c[3][4];
+
+    for (int i = 0; i < 3; i++)
+        p[i] = gpu_host->coordinate(g, i, floor(((double)g->n[i] - 1) / 2));
+    pass->n = (int)n;
+    for (size_t k = 0; k < n; k++) {
+        const struct gpu_principal *at = &principal[view0 + k];
+        const double *m = job->matrices[view0 + k];
+        struct gpu_view *out = &pass->view[k];
+
+        /* coefficients in double, rounded once */
+        for (int r = 0; r < 3; r++) {
+            c[r][3] = m[4 * r + 3];
+            for (int i = 0; i < 3; i++) {
+                c[r][i] = m[4 * r + i] * g->voxel_mm[i];
+                c[r][3] += m[4 * r + i] * p[i];
+            }
+        }
+        for (int i = 0; i < 4; i++) {
+            out->u[i] = (float)(c[0][i] - at->column * c[2][i]);
+            out->v[i] = (float)(c[1][i] - at->row * c[2][i]);
+            out->w[i] = (float)c[2][i];
+        }
+        out->column = at->column;
+        out->row = at->row - (int)row0;
+    }
+}
+
+struct gpu_plain gpu_plain_of(const struct fbp_job *job, size_t n_rows)
+{
+    static const size_t CACHE_LINE = 128; /* bytes */
+    const size_t line = CACHE_LINE / (job->turns * sizeof(float));
+    const size_t across = GPU_BORDER + job->wide.n_columns + GPU_BORDER;
+    const size_t stride = (across + line - 1) / line * line;
+
+    return (struct gpu_plain){.stride = (unsigned)stride,
+                              .group = (GPU_BORDER + n_rows + GPU_BORDER) * stride,
+                              .columns = (int)job->wide.n_columns,
+                              .rows = (int)n_rows};
+}
+
+size_t gpu_plain_bytes(const struct fbp_job *job, size_t n_groups, size_t n_rows)
+{
+    return n_groups * gpu_plain_of(job, n_rows).group * job->turns * sizeof(float);
+}
+
+size_t gpu_planes_window(const struct fbp_job *job, const int box[3], size_t taps)
+{
+    double span = 0;
+
+    for (size_t k = 0; k < job->n_views; k++)
+        span = fmax(span, fbp_planes_span(job, k, box));
+    /* Rounding adds less than one sample at either end; the first taps may then lie in one more,
+     * and the window begins up to 3 samples before. */
+    const double samples = ceil(span + .5) + 1 + (double)taps + 3;
+    return samples < 1e6 ? ((size_t)samples + 3) / 4 * 4 : 1000000;
+}
+
+bool gpu_planes_usable(const struct fbp_job *job)
+{
+    static const int cube[3] = {GPU_PLANES_EDGE, GPU_PLANES_EDGE, GPU_PLANES_EDGE};
+    enum { TAPS = 4 };
+
+    return fbp_planes_only(job) && gpu_planes_window(job, cube, TAPS) <= GPU_PLANES_WINDOW;
+}
+
+void gpu_plane_of(const struct fbp_job *job, size_t view, struct gpu_plane *out)
+{
+    const struct fbp_grid *g = &job->grid;
+    const double *m = job->matrices[view];
+
+    out->u[3] = m[3];
+    for (int i = 0; i < 3; i++) {
+        out->u[i] = m[i] * g->voxel_mm[i];
+        out->u[3] += m[i] * gpu_host->coordinate(g, i, 0);
+    }
+}
+
+/* A thread computes the frames of a group together; groups are as large as leaves at most one frame
+ * of the last one empty. */
+struct gpu_planes gpu_planes_of(const struct fbp_job *job, size_t n_rows)
+{
+    static const size_t sizes[] = {10, 8, 4};
+    size_t frames = n_rows > 1 ? 2 : 1;
+
+    for (size_t i = fbp_in_double(job) ? 2 : 0; i < sizeof sizes / sizeof *sizes; i++)
+        if ((n_rows + 1) % sizes[i] < 2 && n_rows + 1 >= sizes[i]) {
+            frames = sizes[i];
+            break;
+        }
+    return (struct gpu_planes){.columns = (job->wide.n_columns + 3) / 4 * 4,
+                               .groups = (n_rows + frames - 1) / frames,
+                               .frames = frames};
+}
+
+size_t gpu_planes_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
+{
+    const struct gpu_planes p = gpu_planes_of(job, n_rows);
+
+    return n_views * p.groups * p.columns * p.frames * fbp_value_size(job);
+}
+
+static double most_of(const double *row, size_t n, double most)
+{
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, fabs(row[i]));
+    return most;
+}
+
+fbp_status gpu_half_scale(const struct fbp_job *job, float *out)
+{
+    /* Larger line integrals saturate: no detector measures exp(-4096). */
+    static const double MOST_INTEGRAL = 4096, HALF_MOST = 65504;
+    const size_t nc = job->panel.n_columns, nr = job->panel.n_rows;
+    double *row = malloc(nc * sizeof *row), weight = 0, columns = 1;
+    int exponent = 0;
+
+    if (!row)
+        return gpu_host->fail(FBP_ERR_NOMEM, "device: no memory for a row of weights");
+    if (gpu_host->weights_separable(job->weights)) {
+        double image = 0, line = 0;
+        for (size_t r = 0; r < nr; r++) {
+            gpu_host->weights_image(job->weights, r, row);
+            image = most_of(row, nc, image);
+        }
+        for (size_t k = 0; k < job->n_views; k++) {
+            gpu_host->weights_line(job->weights, k, row);
+            line = most_of(row, nc, line);
+        }
+        weight = image * line;
+    } else { /* weights vary little along a column: a margin of 2 is ample */
+        for (size_t k = 0; k < job->n_views; k++)
+            for (size_t r = 0; r<nr; r += nr> 1 ? nr / 2 : 1) {
+                gpu_host->weights_row(job->weights, k, r, row);
+                weight = most_of(row, nc, weight);
+            }
+        weight *= 2;
+    }
+    free(row);
+    if (job->columns) { /* magnitudes of the taps along columns, added up */
+        columns = fabs(job->columns->kernel[0]);
+        for (size_t i = 1; i <= job->columns->half_width; i++)
+            columns += 2 * fabs(job->columns->kernel[i]);
+    }
+    /* The taps of the ramp add up to at most 1/2 in magnitude; windows only lower them. */
+    const double most = weight * MOST_INTEGRAL / 2 * columns;
+    (void)frexp(HALF_MOST / (most > 0 ? most : 1), &exponent);
+    *out = (float)ldexp(1, exponent - 1);
+    return FBP_OK;
+}
