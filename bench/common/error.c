@@ -6,7 +6,7 @@
 #include "bench/common/truth.h"
 #include "bench/common/views.h"
 #include "geometry/kind.h"
-#include "phantom/simulate.h"
+#include "phantom/shapes.h"
 
 /* Slices; samples of scans whose views are all computed at once, into memory. */
 enum { SLICES = 4, FEW_SAMPLES = 1 << 22 };

@@ -2,7 +2,7 @@
 
 #include "base/threads.h"
 #include "fbp/phantom.h"
-#include "phantom/simulate.h"
+#include "phantom/shapes.h"
 
 /* What the workers share: [n_views][n_rows][n_columns]. */
 struct studio {

@@ -1,7 +1,6 @@
 /* The entry of libfbp_bench_gl.so, beside that of the backend. */
-#include "backend/gl/error.h"
+#include "backend/gl/egl.h"
 #include "backend/gl/gl.h"
-#include "backend/gl/plant.h"
 #include "backend/gl/queue.h"
 #include "backend/gpu/host.h"
 #include "bench/gl/s3.h"

@@ -4,7 +4,6 @@
 #define FBP_BENCH_GL_S3_DRAW_H
 
 #include "backend/gl/egl.h"
-#include "backend/gl/error.h"
 #include "bench/gl/s3_plan.h"
 
 #include <epoxy/gl.h>

@@ -7,7 +7,7 @@
  */
 #include "bench/gl/s3_kernel.h"
 
-#include "backend/gl/kernel.h"
+#include "backend/gl/gl.h"
 #include "backend/gpu/gpu_kernel.h"
 #include "backend/gpu/host.h"
 #include "bench/gl/s3_draw.h"

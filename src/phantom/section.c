@@ -1,205 +1,35 @@
-/* Sections of convex bodies and ellipsoids by planes, for plane integrals. */
-#include "phantom/body.h"
+/* Integrals of phantoms over planes: sections of ellipsoids and convex bodies.
+ *
+ * A body's own coordinates y make it a piece of a unit quadric between planes.  A plane in them
+ * shows a convex polygon, if planes bound the body, and in it the conic section of the quadric.
+ * Their intersection is bounded by straight edges and arcs: its area is that of a polygon through
+ * all their ends, and of a segment beyond each chord. */
+#include "phantom/shapes.h"
 
 #include "base/base.h"
 #include "base/math.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * A body's own coordinates y make it a piece of a unit quadric between planes.  A plane in them
- * shows a convex polygon, where planes bound the body, and in it the conic section of the quadric.
- * What both contain is bounded by straight edges and arcs: a polygon through all their ends, and a
- * segment beyond each chord.
- */
+/* The area of a convex polygon inside a conic section. */
 
-/* A plane in the body's coordinates: the points at + p[0] e[0] + p[1] e[1]. */
-struct view {
-    double e[2][3], at[3];
-    double scale; /* of areas: that in the world / that in these coordinates */
+/* The points with q[0] x^2 + 2 q[1] x y + q[2] y^2 + 2 (l . p) + k <= 0; in the polygon that it is
+ *  used with they are convex. */
+struct conic {
+    double q[3], l[2], k;
 };
 
-/* Lengths of the half axes; an axis is M / |M|^2 of its own length. */
-static double half_axis(const struct fbp_body *b, int i)
-{
-    return 1 / fbp_norm(b->M[i]);
-}
+enum { CONIC_CORNERS = 24 };
 
-/* nu: n . x = n . c + nu . y.  The product of the half axes. */
-static double own_normal(const struct fbp_body *b, const double n[3], double nu[3])
-{
-    double product = 1;
+/* Convex, counter-clockwise; n = 0: nothing. */
+struct conic_polygon {
+    int n;
+    double p[CONIC_CORNERS][2];
+};
 
-    for (int i = 0; i < 3; i++) {
-        const double half = half_axis(b, i);
-        nu[i] = fbp_dot(b->M[i], n) * half * half;
-        product *= half;
-    }
-    return product;
-}
-
-static bool is_round(const struct fbp_body *b)
-{
-    return b->q[0] > 0 && b->q[2] > 0 && b->n_planes == 0;
-}
-
-/* Soft ellipsoid: rho pi a1 a2 a3 / sigma / (m+1) (1 - x^2)^(m+1), x = (t - n . c) / sigma. */
-static double of_ellipsoid(const struct fbp_body *b, const double n[3], double t)
-{
-    double nu[3];
-    const double product = own_normal(b, n, nu), sigma = fbp_norm(nu);
-    const double x = (t - fbp_dot(n, b->c)) / sigma, inside = fmax(0, 1 - x * x);
-    double power = inside;
-
-    for (unsigned k = 0; k < b->m; k++)
-        power *= inside;
-    return b->density * FBP_PI * product / sigma / (b->m + 1) * power;
-}
-
-/* The same, integrated over t and divided by the width. */
-static double mean_of_ellipsoid(const struct fbp_body *b, const double n[3], double t, double width)
-{
-    double nu[3], x[2];
-    const double product = own_normal(b, n, nu), sigma = fbp_norm(nu);
-
-    for (int i = 0; i < 2; i++) {
-        x[i] = (t + (i - .5) * width - fbp_dot(n, b->c)) / sigma;
-        x[i] = fbp_fall_integral(1, 1, b->m + 1, fmax(-1, fmin(1, x[i])));
-    }
-    return b->density * FBP_PI * product / (b->m + 1) * (x[1] - x[0]) / width;
-}
-
-static void view_of(const struct fbp_body *b, const double n[3], double t, struct view *out)
-{
-    double nu[3], side[3] = {0};
-    const double product = own_normal(b, n, nu), length = fbp_normalise(nu);
-    int least = 0;
-
-    for (int i = 1; i < 3; i++)
-        least = fabs(nu[i]) < fabs(nu[least]) ? i : least;
-    side[least] = 1;
-    fbp_cross(nu, side, out->e[0]);
-    fbp_normalise(out->e[0]);
-    fbp_cross(nu, out->e[0], out->e[1]);
-    for (int i = 0; i < 3; i++)
-        out->at[i] = (t - fbp_dot(n, b->c)) / length * nu[i];
-    out->scale = product / length;
-}
-
-/* Keep what has normal . y <= most. */
-static void cut(const struct view *v, const double normal[3], double most, struct conic_polygon *p)
-{
-    const double a[2] = {fbp_dot(normal, v->e[0]), fbp_dot(normal, v->e[1])};
-
-    conic_polygon_cut(p, a, most - fbp_dot(normal, v->at));
-}
-
-/* The polygon: a square around all of the body, cut by its slabs and planes. */
-static void polygon_of(const struct fbp_body *b, const struct view *v, struct conic_polygon *p)
-{
-    double r = fmax(1, fmax(fabs(b->low[2]), fabs(b->high[2])));
-
-    if (isinf(r))
-        r = 1;
-    r = 1.01 * sqrt(2 * (b->unit > 0 ? 1 : r * r) + r * r);
-    *p = (struct conic_polygon){4, {{-r, -r}, {r, -r}, {r, r}, {-r, r}}};
-    for (int i = 0; i < 3; i++) {
-        const double up[3] = {i == 0, i == 1, i == 2}, down[3] = {-up[0], -up[1], -up[2]};
-        if (isinf(b->high[i]))
-            continue;
-        cut(v, up, b->high[i], p);
-        cut(v, down, -b->low[i], p);
-    }
-    for (size_t k = 0; k < b->n_planes; k++) {
-        double normal[3];
-        own_normal(b, b->planes[k].normal, normal);
-        cut(v, normal, b->planes[k].at_mm - fbp_dot(b->planes[k].normal, b->c), p);
-    }
-}
-
-static void conic_of(const struct fbp_body *b, const struct view *v, struct conic *out)
-{
-    *out = (struct conic){.k = -b->unit};
-    for (int i = 0; i < 3; i++) {
-        const double q = b->q[i], x = v->e[0][i], y = v->e[1][i], at = v->at[i];
-        out->q[0] += q * x * x;
-        out->q[1] += q * x * y;
-        out->q[2] += q * y * y;
-        out->l[0] += q * at * x;
-        out->l[1] += q * at * y;
-        out->k += q * at * at;
-    }
-}
-
-double fbp_body_plane(const struct fbp_body *b, const double n[3], double t)
-{
-    struct conic_polygon polygon;
-    struct conic conic;
-    struct view v;
-
-    if (fabs(t - fbp_dot(n, b->ball_c)) >= b->ball_r)
-        return 0;
-    if (is_round(b))
-        return of_ellipsoid(b, n, t);
-    view_of(b, n, t, &v);
-    polygon_of(b, &v, &polygon);
-    conic_of(b, &v, &conic);
-    return b->density * v.scale * conic_polygon_area(&conic, &polygon);
-}
-
-double fbp_body_plane_mean(const struct fbp_body *b, const double n[3], double t, double width)
-{
-    double sum = 0;
-
-    if (fabs(t - fbp_dot(n, b->ball_c)) >= b->ball_r + width / 2)
-        return 0;
-    if (is_round(b))
-        return mean_of_ellipsoid(b, n, t, width);
-    for (int i = 0; i < FBP_SECTION_PLANES; i++)
-        sum += fbp_body_plane(b, n, t + ((i + .5) / FBP_SECTION_PLANES - .5) * width);
-    return sum / FBP_SECTION_PLANES;
-}
-
-/* i: its number among the shapes, from 1. */
-static fbp_status check_shape(const struct fbp_body *b, size_t i)
-{
-    if (isinf(b->ball_r))
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "phantom: shape %zu has no end, and no integral over planes: give it a "
-                        "length",
-                        i);
-    if (b->m > 0 && b->n_planes > 0)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "phantom: shape %zu is a soft ellipsoid that planes cut, of which no "
-                        "integral over planes is known: leave out its planes",
-                        i);
-    return FBP_OK;
-}
-
-fbp_status fbp_sections_of(const struct fbp_phantom *phantom, struct fbp_body **out)
-{
-    const size_t n = phantom->n + phantom->n_shapes;
-
-    if (phantom->replace && phantom->n_shapes > 1)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "phantom: shapes hide each other, as in LEAP's files: integrals over "
-                        "planes are known where densities add up");
-    FBP_TRY(fbp_calloc((void **)out, n + 1, sizeof **out, "phantom"));
-    for (size_t i = 0; i < phantom->n; i++) {
-        struct fbp_shape shape;
-        fbp_ellipsoid_shape(&phantom->items[i], &shape);
-        fbp_body_of(&shape, &(*out)[i]);
-    }
-    for (size_t i = phantom->n; i < n; i++) {
-        fbp_body_of(&phantom->shapes[i - phantom->n], &(*out)[i]);
-        FBP_TRY(check_shape(&(*out)[i], i - phantom->n + 1));
-    }
-    return FBP_OK;
-}
-
-void conic_polygon_cut(struct conic_polygon *polygon, const double a[2], double b)
+/* Keep the points with a . p <= b. */
+static void cut_polygon(struct conic_polygon *polygon, const double a[2], double b)
 {
     struct conic_polygon out = {0};
 
@@ -235,22 +65,14 @@ static double value(const struct conic *c, const double p[2])
     return form(c, p) + 2 * (c->l[0] * p[0] + c->l[1] * p[1]) + c->k;
 }
 
-/* What no turn or shift changes: the form's determinant, the negative one of the conic's matrix,
- * and the centre times the former. */
+/* Invariants of a conic: the determinant of the form, the negative one of the conic's matrix, and
+ * the centre times the former. */
 struct facts {
     double det, delta, centre[2];
 };
 
-static void facts_of(const struct conic *c, struct facts *out)
-{
-    out->det = c->q[0] * c->q[2] - c->q[1] * c->q[1];
-    out->centre[0] = c->q[1] * c->l[1] - c->q[2] * c->l[0];
-    out->centre[1] = c->q[1] * c->l[0] - c->q[0] * c->l[1];
-    out->delta = -(out->det * c->k + c->l[0] * out->centre[0] + c->l[1] * out->centre[1]);
-}
-
-/* (3/2) (asin s - s sqrt(1 - s^2)) / s^3 of s^2 = x in [-.5, .5], with asinh where x < 0: what the
- * segment of a conic has of a parabola's, which is x = 0. */
+/* (3/2) (asin s - s sqrt(1 - s^2)) / s^3 for s^2 = x in [-.5, .5], with asinh if x < 0: the segment
+ * of a conic divided by that of a parabola, which is x = 0. */
 static double share(double x)
 {
     double sum = 0, term = 1;
@@ -266,10 +88,10 @@ static double share(double x)
 /*
  * Area between the chord from `from` to `to` and the conic on its right.  An affine map makes an
  * ellipse a circle of radius r = sqrt(delta / det), in which the chord is seen under 2 a from the
- * centre: the area is r^2 / sqrt(det) (a - sin a cos a).  Of a hyperbola the same has sinh and
- * cosh; delta = 0 is then two lines that meet.  What is flat, and what is next to a parabola, is
- * (2/3) (f/4)^(3/2) / sqrt(delta) share(sin^2 a), f being the form of the chord; there delta = 0 is
- * one line, or two that never meet.
+ * centre: the area is r^2 / sqrt(det) (a - sin a cos a).  The area of a hyperbola has sinh and
+ * cosh; delta = 0 is then two lines that meet.  Flat segments, and those next to a parabola, have
+ * the area (2/3) (f/4)^(3/2) / sqrt(delta) share(sin^2 a), f being the form of the chord; there
+ * delta = 0 is one line, or two that never meet.
  */
 static double segment(const struct conic *c, const struct facts *is, const double from[2],
                       const double to[2])
@@ -319,8 +141,8 @@ static bool inside(const struct conic *c, const double p[2], const double q[2], 
     return t[0] < t[1];
 }
 
-/* Of what lies between ends of edges: the polygon through them, seen from its first point, and
- * segments where the conic joins two of them. */
+/* The polygon through the ends of edges, seen from its first point, and segments where the conic
+ * joins two of them. */
 struct outline {
     double first[2], last[2];
     double area;
@@ -341,37 +163,17 @@ static void go_to(const struct conic *c, const struct facts *is, const double p[
     memcpy(o->last, p, sizeof o->last);
 }
 
-static bool holds_centre(const struct conic_polygon *p, const struct facts *is)
-{
-    for (int i = 0; i < p->n; i++) {
-        const double *a = p->p[i], *b = p->p[(i + 1) % p->n];
-        const double e[2] = {b[0] - a[0], b[1] - a[1]};
-        const double d[2] = {is->centre[0] / is->det - a[0], is->centre[1] / is->det - a[1]};
-        if (cross(e, d) < 0)
-            return false;
-    }
-    return p->n > 0;
-}
-
-static double area_of(const struct conic_polygon *p)
-{
-    double sum = 0;
-
-    for (int i = 2; i < p->n; i++) {
-        const double a[2] = {p->p[i - 1][0] - p->p[0][0], p->p[i - 1][1] - p->p[0][1]};
-        const double b[2] = {p->p[i][0] - p->p[0][0], p->p[i][1] - p->p[0][1]};
-        sum += cross(a, b) / 2;
-    }
-    return sum;
-}
-
-double conic_polygon_area(const struct conic *c, const struct conic_polygon *polygon)
+/* Area of the intersection. */
+static double area_inside(const struct conic *c, const struct conic_polygon *polygon)
 {
     struct outline o = {0};
     struct facts is;
-    bool first_open = false;
+    bool first_open = false, holds_centre = polygon->n > 0;
 
-    facts_of(c, &is);
+    is.det = c->q[0] * c->q[2] - c->q[1] * c->q[1];
+    is.centre[0] = c->q[1] * c->l[1] - c->q[2] * c->l[0];
+    is.centre[1] = c->q[1] * c->l[0] - c->q[0] * c->l[1];
+    is.delta = -(is.det * c->k + c->l[0] * is.centre[0] + c->l[1] * is.centre[1]);
     for (int i = 0; i < polygon->n; i++) {
         const double *p = polygon->p[i], *q = polygon->p[(i + 1) % polygon->n];
         double t[2];
@@ -388,9 +190,189 @@ double conic_polygon_area(const struct conic *c, const struct conic_polygon *pol
     if (o.n > 0) {
         const double start[2] = {o.first[0], o.first[1]};
         go_to(c, &is, start, o.open || first_open, &o);
-        return fmax(0, fmin(o.area, area_of(polygon)));
+
+        double whole = 0; /* area of the polygon */
+        for (int i = 2; i < polygon->n; i++) {
+            const double(*p)[2] = polygon->p;
+            const double a[2] = {p[i - 1][0] - p[0][0], p[i - 1][1] - p[0][1]};
+            const double b[2] = {p[i][0] - p[0][0], p[i][1] - p[0][1]};
+            whole += cross(a, b) / 2;
+        }
+        return fmax(0, fmin(o.area, whole));
     }
-    if (is.det > 0 && is.delta > 0 && holds_centre(polygon, &is)) /* a whole ellipse */
-        return FBP_PI * is.delta / (is.det * sqrt(is.det));
-    return 0;
+    if (!(is.det > 0 && is.delta > 0))
+        return 0;
+    for (int i = 0; i < polygon->n && holds_centre; i++) {
+        const double *a = polygon->p[i], *b = polygon->p[(i + 1) % polygon->n];
+        const double e[2] = {b[0] - a[0], b[1] - a[1]};
+        const double d[2] = {is.centre[0] / is.det - a[0], is.centre[1] / is.det - a[1]};
+        holds_centre = !(cross(e, d) < 0);
+    }
+    return holds_centre ? FBP_PI * is.delta / (is.det * sqrt(is.det)) : 0; /* a whole ellipse */
+}
+
+/* Bodies. */
+
+/* A plane in the body's coordinates: the points at + p[0] e[0] + p[1] e[1]. */
+struct view {
+    double e[2][3], at[3];
+    double scale; /* area in the world divided by area in these coordinates */
+};
+
+/* nu: n . x = n . c + nu . y.  Returns the product of the half axes; an axis is M / |M|^2 of its
+ * own length. */
+static double own_normal(const struct fbp_body *b, const double n[3], double nu[3])
+{
+    double product = 1;
+
+    for (int i = 0; i < 3; i++) {
+        const double half = 1 / fbp_norm(b->M[i]);
+        nu[i] = fbp_dot(b->M[i], n) * half * half;
+        product *= half;
+    }
+    return product;
+}
+
+static bool is_round(const struct fbp_body *b)
+{
+    return b->q[0] > 0 && b->q[2] > 0 && b->n_planes == 0;
+}
+
+/* Keep the points of a plane with normal . y <= most. */
+static void cut(const struct view *v, const double normal[3], double most, struct conic_polygon *p)
+{
+    const double a[2] = {fbp_dot(normal, v->e[0]), fbp_dot(normal, v->e[1])};
+
+    cut_polygon(p, a, most - fbp_dot(normal, v->at));
+}
+
+double fbp_body_plane(const struct fbp_body *b, const double n[3], double t)
+{
+    double nu[3], side[3] = {0};
+    int least = 0;
+
+    if (fabs(t - fbp_dot(n, b->ball_c)) >= b->ball_r)
+        return 0;
+    const double product = own_normal(b, n, nu);
+    if (is_round(b)) {
+        /* Soft ellipsoid: rho pi a1 a2 a3 / sigma / (m+1) (1 - x^2)^(m+1), x = (t - n . c) / sigma.
+         */
+        const double sigma = fbp_norm(nu);
+        const double x = (t - fbp_dot(n, b->c)) / sigma, inside = fmax(0, 1 - x * x);
+        double power = inside;
+        for (unsigned k = 0; k < b->m; k++)
+            power *= inside;
+        return b->density * FBP_PI * product / sigma / (b->m + 1) * power;
+    }
+
+    struct view v;
+    const double length = fbp_normalise(nu);
+    for (int i = 1; i < 3; i++)
+        least = fabs(nu[i]) < fabs(nu[least]) ? i : least;
+    side[least] = 1;
+    fbp_cross(nu, side, v.e[0]);
+    fbp_normalise(v.e[0]);
+    fbp_cross(nu, v.e[0], v.e[1]);
+    for (int i = 0; i < 3; i++)
+        v.at[i] = (t - fbp_dot(n, b->c)) / length * nu[i];
+    v.scale = product / length;
+
+    /* The polygon: a square around all of the body, cut by its slabs and planes. */
+    double r = fmax(1, fmax(fabs(b->low[2]), fabs(b->high[2])));
+    if (isinf(r))
+        r = 1;
+    r = 1.01 * sqrt(2 * (b->unit > 0 ? 1 : r * r) + r * r);
+    struct conic_polygon p = {4, {{-r, -r}, {r, -r}, {r, r}, {-r, r}}};
+    for (int i = 0; i < 3; i++) {
+        const double up[3] = {i == 0, i == 1, i == 2}, down[3] = {-up[0], -up[1], -up[2]};
+        if (isinf(b->high[i]))
+            continue;
+        cut(&v, up, b->high[i], &p);
+        cut(&v, down, -b->low[i], &p);
+    }
+    for (size_t k = 0; k < b->n_planes; k++) {
+        double normal[3];
+        own_normal(b, b->planes[k].normal, normal);
+        cut(&v, normal, b->planes[k].at_mm - fbp_dot(b->planes[k].normal, b->c), &p);
+    }
+
+    struct conic conic = {.k = -b->unit};
+    for (int i = 0; i < 3; i++) {
+        const double q = b->q[i], x = v.e[0][i], y = v.e[1][i], at = v.at[i];
+        conic.q[0] += q * x * x;
+        conic.q[1] += q * x * y;
+        conic.q[2] += q * y * y;
+        conic.l[0] += q * at * x;
+        conic.l[1] += q * at * y;
+        conic.k += q * at * at;
+    }
+    return b->density * v.scale * area_inside(&conic, &p);
+}
+
+double fbp_body_plane_mean(const struct fbp_body *b, const double n[3], double t, double width)
+{
+    double sum = 0, nu[3], x[2];
+
+    if (fabs(t - fbp_dot(n, b->ball_c)) >= b->ball_r + width / 2)
+        return 0;
+    if (is_round(b)) { /* the section, integrated over t and divided by the width */
+        const double product = own_normal(b, n, nu), sigma = fbp_norm(nu);
+        for (int i = 0; i < 2; i++) {
+            x[i] = (t + (i - .5) * width - fbp_dot(n, b->c)) / sigma;
+            x[i] = fbp_fall_integral(1, 1, b->m + 1, fmax(-1, fmin(1, x[i])));
+        }
+        return b->density * FBP_PI * product / (b->m + 1) * (x[1] - x[0]) / width;
+    }
+    for (int i = 0; i < FBP_SECTION_PLANES; i++)
+        sum += fbp_body_plane(b, n, t + ((i + .5) / FBP_SECTION_PLANES - .5) * width);
+    return sum / FBP_SECTION_PLANES;
+}
+
+/* Phantoms. */
+
+fbp_status fbp_sections_of(const struct fbp_phantom *phantom, struct fbp_body **out)
+{
+    const size_t n = phantom->n + phantom->n_shapes;
+
+    if (phantom->replace && phantom->n_shapes > 1)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "phantom: shapes hide each other, as in LEAP's files: integrals over "
+                        "planes are known where densities add up");
+    FBP_TRY(fbp_calloc((void **)out, n + 1, sizeof **out, "phantom"));
+    for (size_t i = 0; i < phantom->n; i++) {
+        struct fbp_shape shape;
+        fbp_ellipsoid_shape(&phantom->items[i], &shape);
+        fbp_body_of(&shape, &(*out)[i]);
+    }
+    for (size_t i = 0; i < phantom->n_shapes; i++) {
+        struct fbp_body *b = &(*out)[phantom->n + i];
+        fbp_body_of(&phantom->shapes[i], b);
+        if (isinf(b->ball_r))
+            return fbp_fail(FBP_ERR_UNSUPPORTED,
+                            "phantom: shape %zu has no end, and no integral over planes: give it a "
+                            "length",
+                            i + 1);
+        if (b->m > 0 && b->n_planes > 0)
+            return fbp_fail(FBP_ERR_UNSUPPORTED,
+                            "phantom: shape %zu is a soft ellipsoid that planes cut, of which no "
+                            "integral over planes is known: leave out its planes",
+                            i + 1);
+    }
+    return FBP_OK;
+}
+
+double fbp_phantom_plane(const struct fbp_phantom *phantom, const double n[3], double t_mm)
+{
+    FBP_GIVEN_ELSE(NAN, phantom, n);
+    struct fbp_body *bodies = NULL;
+    double sum = NAN;
+
+    fbp_message_clear();
+    if (fbp_sections_of(phantom, &bodies) == FBP_OK) {
+        sum = 0;
+        for (size_t i = 0; i < phantom->n + phantom->n_shapes; i++)
+            sum += fbp_body_plane(&bodies[i], n, t_mm);
+    }
+    free(bodies);
+    return sum;
 }

@@ -1,9 +1,10 @@
-/* Pictures of a volume as PNG: views from three sides, and contact sheets. */
-#include "fbp/picture.h"
+/* Pictures of a volume as PNG: views from three sides, and contact sheets.
+ *
+ * src/api/picture.c calls fbp_viewer_draw(); fbp_sheet_write() is public. */
+#include "picture/draw.h"
 
 #include "array/file/format.h"
 #include "array/format/png.h"
-#include "picture/viewer.h"
 
 #include "base/base.h"
 #include "base/threads.h"
@@ -12,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Letters. */
 
 /* Rows from the top; bit 4 is the left column. */
 static const uint8_t glyphs[128][7] = {
@@ -69,39 +72,82 @@ static const uint8_t glyphs[128][7] = {
     [':'] = {0x00, 0x0C, 0x0C, 0x00, 0x0C, 0x0C, 0x00},
 };
 
-static const uint8_t *glyph_of(char c)
-{
-    const unsigned char u = (unsigned char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-
-    if (u >= sizeof glyphs / sizeof *glyphs)
-        return glyphs['?'];
-    for (int row = 0; row < 7; row++)
-        if (glyphs[u][row])
-            return glyphs[u];
-    return u == ' ' ? glyphs[u] : glyphs['?'];
-}
-
-static void dot_at(const struct fbp_canvas *c, size_t x, size_t y, size_t dot, const uint8_t rgb[3])
-{
-    for (size_t j = y; j < y + dot && j < c->h; j++)
-        for (size_t i = x; i < x + dot && i < c->w; i++)
-            for (int k = 0; k < 3; k++)
-                c->rgb[3 * (j * c->w + i) + (size_t)k] = rgb[k];
-}
-
-void fbp_font_write(const struct fbp_canvas *c, size_t x, size_t y, size_t end, size_t dot,
+void fbp_font_write(const struct fbp_canvas *canvas, size_t x, size_t y, size_t end, size_t dot,
                     const uint8_t rgb[3], const char *text)
 {
     for (; *text && x + 5 * dot <= end; text++, x += FBP_GLYPH_WIDTH * dot) {
-        const uint8_t *glyph = glyph_of(*text);
-        for (size_t row = 0; row < 7; row++)
-            for (size_t column = 0; column < 5; column++)
-                if (glyph[row] >> (4 - column) & 1)
-                    dot_at(c, x + column * dot, y + row * dot, dot, rgb);
+        const unsigned char c =
+            (unsigned char)(*text >= 'a' && *text <= 'z' ? *text - 'a' + 'A' : *text);
+        const uint8_t *glyph = glyphs['?'];
+        for (int row = 0; c < sizeof glyphs / sizeof *glyphs && row < 7; row++)
+            if (glyphs[c][row] || c == ' ')
+                glyph = glyphs[c];
+        for (size_t j = 0; j < 7 * dot && y + j < canvas->h; j++)
+            for (size_t i = 0; i < 5 * dot && x + i < canvas->w; i++)
+                if (glyph[j / dot] >> (4 - i / dot) & 1)
+                    memcpy(canvas->rgb + 3 * ((y + j) * canvas->w + x + i), rgb, 3);
     }
 }
 
-/* Voxels into the bins of pictures. */
+static int compare_floats(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Greatest number of values from which a grey window is chosen. */
+enum { SAMPLE = 1 << 18 };
+
+/* The grey window: the range of n values without n / part at either end; sorts and frees them. */
+static void choose_window(float *sample, size_t n, size_t part, double *lo, double *hi)
+{
+    qsort(sample, n, sizeof *sample, compare_floats);
+    *lo = n ? (double)sample[n / part] : 0;
+    *hi = n ? (double)sample[n - 1 - n / part] : 1;
+    free(sample);
+}
+
+static uint8_t grey_of(double value, double lo, double hi)
+{
+    const double grey = 255 * (value - lo) / (hi - lo);
+
+    return grey >= 255 ? 255 : grey > 0 ? (uint8_t)lrint(grey) : 0;
+}
+
+/* Views from three sides.  A volume is read a band of rows at a time, and every voxel is added at
+ * once to a bin of the pictures it belongs to: memory does not grow with the volume. */
+
+enum { GREATEST = 1024, LEAST = 256, GAP = 4, BACKGROUND = 48, BAND_BYTES = 1 << 20 };
+
+/* One picture: bins along two axes of the volume, k[] voxels per bin. */
+struct plane {
+    int axis[2];    /* axes of the volume: to the right, up */
+    size_t bins[2]; /* columns, rows; row 0 is the lowest */
+    size_t w, h;    /* pixels */
+    float *value;   /* [bins[1]][bins[0]] sums, then means; or greatest values */
+};
+
+struct viewer {
+    fbp_source *src;
+    const struct fbp_array_info *info; /* one frame, whose first slice is z0 */
+    size_t z0;
+    bool mip;
+    size_t slice[3]; /* slices that are shown, if not mip */
+    size_t n[3];     /* voxels of the volume as shown, rotated */
+    double mm[3];    /* size of one of these */
+    size_t k[3];     /* voxels per bin, along x, y, z */
+    struct plane planes[3];
+    size_t band_rows;
+    float *band;
+    const struct fbp_turn *turn;           /* NULL: the volume is not rotated */
+    const struct fbp_projector *projector; /* NULL: the host rotates */
+    void *device;                          /* device of the projector */
+    size_t at_once;                        /* slices that are rotated per call */
+    float *slices;                         /* [at_once][ny][nx], as they were read */
+    size_t rows;                           /* rows of a rotated slice in `row` */
+    float *row;
+    float *front, *side; /* results of the projector */
+};
 
 static inline void put(float *bin, float value, bool mip)
 {
@@ -111,91 +157,72 @@ static inline void put(float *bin, float value, bool mip)
         *bin = value;
 }
 
-/* Row y of slice z into the bins of plane i; `from`, `to`: the columns that lie in it. */
-static void put_row(struct fbp_viewer *v, int i, size_t y, size_t z, size_t from, size_t to,
-                    const float *row)
+/* Add row y of slice z to all planes that show a part of it. */
+static void place_row(struct viewer *v, size_t y, size_t z, const float *row)
 {
-    struct fbp_plane *p = &v->planes[i];
-    const size_t up = i == 0 ? y / v->k[1] : z / v->k[2];
-    float *bins = p->value + up * p->bins[0];
+    const size_t nx = v->n[0];
 
-    for (size_t x = from; x < to; x++)
-        put(&bins[i == 2 ? y / v->k[1] : x / v->k[0]], row[x], v->mip);
-}
-
-/* Row y of slice z into all planes that show something of it. */
-static void place_row(struct fbp_viewer *v, size_t y, size_t z, const float *row)
-{
-    const size_t nx = v->n[0], x = v->slice[0];
-
-    if (v->mip || z == v->slice[2])
-        put_row(v, 0, y, z, 0, nx, row);
-    if (v->mip || y == v->slice[1])
-        put_row(v, 1, y, z, 0, nx, row);
-    put_row(v, 2, y, z, v->mip ? 0 : x, v->mip ? nx : x + 1, row);
-}
-
-/* Row y of slice z as it is read: into the planes, or kept until its slice can be turned. */
-static void take_row(struct fbp_viewer *v, size_t y, size_t z, const float *row)
-{
-    const size_t nx = v->info->n[0], ny = v->info->n[1];
-
-    if (v->turn)
-        memcpy(v->slices + (z % v->at_once * ny + y) * nx, row, nx * sizeof *row);
-    else
-        place_row(v, y, z, row);
-}
-
-/* All rows of slice z once, in the order of the file: a packed one is unpacked from its start for
- * every step back. */
-static fbp_status read_slice(struct fbp_viewer *v, size_t z)
-{
-    const size_t nx = v->info->n[0], ny = v->info->n[1];
-    const bool down = v->info->row_order == FBP_ROWS_TOP_DOWN;
-
-    for (size_t at = 0; at < ny; at += v->band_rows) {
-        const size_t n = ny - at < v->band_rows ? ny - at : v->band_rows;
-        FBP_TRY(fbp_go_on());
-        FBP_TRY(fbp_source_read(v->src, v->z0 + z, 1, at, n, v->band));
-        for (size_t r = 0; r < n; r++)
-            take_row(v, down ? ny - 1 - at - r : at + r, z, v->band + r * nx);
+    for (int i = 0; i < 3; i++) {
+        struct plane *p = &v->planes[i];
+        const bool side = i == 2;
+        const size_t from = side && !v->mip ? v->slice[0] : 0;
+        const size_t to = side && !v->mip ? from + 1 : nx;
+        float *bins = p->value + (i == 0 ? y / v->k[1] : z / v->k[2]) * p->bins[0];
+        if (!side && !v->mip && (i == 0 ? z != v->slice[2] : y != v->slice[1]))
+            continue;
+        for (size_t x = from; x < to; x++)
+            put(&bins[side ? y / v->k[1] : x / v->k[0]], row[x], v->mip);
     }
-    return FBP_OK;
 }
 
-static fbp_status turn_slice(struct fbp_viewer *v, size_t z)
-{
-    fbp_turn_prepare(v->turn, v->slices);
-    for (size_t y = 0; y < v->n[1]; y++) {
-        FBP_TRY(fbp_go_on());
-        fbp_turn_row(v->turn, v->slices, y, v->row);
-        place_row(v, y, z, v->row);
-    }
-    return FBP_OK;
-}
-
-/* Greatest values along one axis into row `up` of a plane, k of them a bin. */
-static void put_line(struct fbp_plane *p, size_t up, size_t k, const float *values, size_t n)
+/* Add greatest values along one axis to row `up` of a plane, k of them per bin. */
+static void put_line(struct plane *p, size_t up, size_t k, const float *values, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         put(&p->value[up * p->bins[0] + i / k], values[i], true);
 }
 
-/* Slices [z0, z0 + n), by the projector. */
-static fbp_status project_slices(struct fbp_viewer *v, size_t z0, size_t n)
+/* Read the volume once, and add all parts that are shown to the bins of the pictures. */
+static fbp_status read_volume(struct viewer *v)
 {
-    FBP_TRY(v->projector->project(v->device, v->slices, n, v->front, v->side));
-    for (size_t i = 0; i < n; i++) {
-        const size_t up = (z0 + i) / v->k[2];
-        put_line(&v->planes[1], up, v->k[0], v->front + i * v->n[0], v->n[0]);
-        put_line(&v->planes[2], up, v->k[1], v->side + i * v->n[1], v->n[1]);
-    }
-    return FBP_OK;
-}
+    const size_t nx = v->info->n[0], ny = v->info->n[1], nz = v->info->n[2];
+    const bool down = v->info->row_order == FBP_ROWS_TOP_DOWN;
 
-static fbp_status fetch_top(struct fbp_viewer *v)
-{
-    for (size_t at = 0; at < v->n[1]; at += v->rows) {
+    for (size_t z = 0; z < nz; z++) {
+        /* Rows are read in the order of the file: a compressed one is decompressed from its start
+         * for every step back. */
+        for (size_t at = 0; at < ny; at += v->band_rows) {
+            const size_t n = ny - at < v->band_rows ? ny - at : v->band_rows;
+            FBP_TRY(fbp_go_on());
+            FBP_TRY(fbp_source_read(v->src, v->z0 + z, 1, at, n, v->band));
+            for (size_t r = 0; r < n; r++) {
+                const size_t y = down ? ny - 1 - at - r : at + r;
+                const float *row = v->band + r * nx;
+                if (v->turn) /* kept until the slice is complete */
+                    memcpy(v->slices + (z % v->at_once * ny + y) * nx, row, nx * sizeof *row);
+                else
+                    place_row(v, y, z, row);
+            }
+        }
+        if (v->turn && !v->device) {
+            fbp_turn_prepare(v->turn, v->slices);
+            for (size_t y = 0; y < v->n[1]; y++) {
+                FBP_TRY(fbp_go_on());
+                fbp_turn_row(v->turn, v->slices, y, v->row);
+                place_row(v, y, z, v->row);
+            }
+        }
+        if (v->device && ((z + 1) % v->at_once == 0 || z + 1 == nz)) {
+            const size_t z0 = z / v->at_once * v->at_once, n = z % v->at_once + 1;
+            FBP_TRY(v->projector->project(v->device, v->slices, n, v->front, v->side));
+            for (size_t i = 0; i < n; i++) {
+                const size_t up = (z0 + i) / v->k[2];
+                put_line(&v->planes[1], up, v->k[0], v->front + i * v->n[0], v->n[0]);
+                put_line(&v->planes[2], up, v->k[1], v->side + i * v->n[1], v->n[1]);
+            }
+        }
+    }
+    for (size_t at = 0; v->device && at < v->n[1]; at += v->rows) {
         const size_t n = v->n[1] - at < v->rows ? v->n[1] - at : v->rows;
         FBP_TRY(v->projector->top(v->device, at, n, v->row));
         for (size_t r = 0; r < n; r++)
@@ -204,54 +231,28 @@ static fbp_status fetch_top(struct fbp_viewer *v)
     return FBP_OK;
 }
 
-fbp_status fbp_viewer_read(struct fbp_viewer *v)
+/* Choose the sizes of bins and pictures, and allocate the bins and the band. */
+static fbp_status layout(struct viewer *v)
 {
-    const size_t n = v->info->n[2];
-
-    for (size_t z = 0; z < n; z++) {
-        FBP_TRY(read_slice(v, z));
-        if (v->turn && !v->device)
-            FBP_TRY(turn_slice(v, z));
-        if (v->device && ((z + 1) % v->at_once == 0 || z + 1 == n))
-            FBP_TRY(project_slices(v, z / v->at_once * v->at_once, z % v->at_once + 1));
-    }
-    return v->device ? fetch_top(v) : FBP_OK;
-}
-
-/* Three orthogonal pictures of a volume.  A volume is read a band of rows at a time, and every
- * voxel falls at once into a bin of the pictures it belongs to: memory does not grow with it. */
-
-enum { GREATEST = 1024, LEAST = 256, GAP = 4, BACKGROUND = 48, BAND_BYTES = 1 << 20 };
-
-static const int plane_axes[3][2] = {{0, 1}, {0, 2}, {1, 2}};
-
-/* Millimetres a pixel: the finest voxel, or a multiple of it if that makes too large a picture. */
-static double choose_scale(const struct fbp_viewer *v, double *enlarge)
-{
+    static const int plane_axes[3][2] = {{0, 1}, {0, 2}, {1, 2}};
     double finest = INFINITY, longest = 0;
+    size_t px[3];
 
     for (int a = 0; a < 3; a++) {
         finest = fmin(finest, v->mm[a]);
         longest = fmax(longest, v->mm[a] * (double)v->n[a]);
     }
-    const double step = fmax(1, ceil(longest / finest / GREATEST));
-    *enlarge = fmax(1, ceil(LEAST * step * finest / longest));
-    return finest * step;
-}
-
-static fbp_status layout(struct fbp_viewer *v)
-{
-    double enlarge;
-    const double scale = choose_scale(v, &enlarge);
-    size_t px[3];
-
+    /* Millimetres per pixel: the finest voxel, or a multiple of it if the picture would be too
+     * large. */
+    const double step = fmax(1, ceil(longest / finest / GREATEST)), scale = finest * step;
+    const double enlarge = fmax(1, ceil(LEAST * step * finest / longest));
     for (int a = 0; a < 3; a++) {
         const double size = v->mm[a] * (double)v->n[a];
         v->k[a] = (size_t)fmax(1, floor(scale / v->mm[a] + 1e-6));
         px[a] = (size_t)(fmax(1, round(size / scale)) * enlarge);
     }
     for (int i = 0; i < 3; i++) {
-        struct fbp_plane *p = &v->planes[i];
+        struct plane *p = &v->planes[i];
         size_t bins;
         for (int j = 0; j < 2; j++) {
             const int a = p->axis[j] = plane_axes[i][j];
@@ -271,8 +272,8 @@ static fbp_status layout(struct fbp_viewer *v)
     return fbp_alloc((void **)&v->band, v->band_rows * row_bytes, "rows of the volume");
 }
 
-/* Memory for slices that are turned. */
-static fbp_status make_room(struct fbp_viewer *v)
+/* Open the projector, and allocate memory for slices that are rotated. */
+static fbp_status make_room(struct viewer *v, int index)
 {
     const size_t slice = v->info->n[0] * v->info->n[1] * sizeof(float);
     size_t row_bytes, bytes;
@@ -281,7 +282,7 @@ static fbp_status make_room(struct fbp_viewer *v)
     if (!v->turn)
         return FBP_OK;
     if (v->projector)
-        FBP_TRY(v->projector->open(&v->device, v->index, v->turn, v->info->n[2], &v->at_once));
+        FBP_TRY(v->projector->open(&v->device, index, v->turn, v->info->n[2], &v->at_once));
     FBP_TRY(fbp_mul(v->n[0], sizeof(float), "a turned slice", &row_bytes));
     v->rows = v->device && BAND_BYTES / row_bytes > 1 ? BAND_BYTES / row_bytes : 1;
     FBP_TRY(fbp_alloc((void **)&v->row, v->rows * row_bytes, "rows of a turned slice"));
@@ -292,67 +293,17 @@ static fbp_status make_room(struct fbp_viewer *v)
 }
 
 /* Voxels in bin b along axis a: the last one may be short. */
-static size_t in_bin(const struct fbp_viewer *v, int a, size_t b)
+static size_t in_bin(const struct viewer *v, int a, size_t b)
 {
     const size_t first = b * v->k[a], left = v->n[a] - first;
     return left < v->k[a] ? left : v->k[a];
 }
 
-static void sums_to_means(const struct fbp_viewer *v, struct fbp_plane *p)
+/* Draw the three pictures side by side. */
+static fbp_status draw(const struct viewer *v, double lo, double hi, const char *path)
 {
-    for (size_t r = 0; r < p->bins[1]; r++)
-        for (size_t c = 0; c < p->bins[0]; c++)
-            p->value[r * p->bins[0] + c] /=
-                (float)(in_bin(v, p->axis[0], c) * in_bin(v, p->axis[1], r));
-}
-
-static int compare_floats(const void *a, const void *b)
-{
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
-/* The range without the 0.1 % at either end, from at most 2^18 values spread over the pictures. */
-static fbp_status choose_window(const struct fbp_viewer *v, double *lo, double *hi)
-{
-    const size_t most = (size_t)1 << 18;
-    size_t total = 0, n = 0;
-    float *sample = NULL;
-
-    for (int i = 0; i < 3; i++)
-        total += v->planes[i].bins[0] * v->planes[i].bins[1];
-    const size_t step = total > most ? (total + most - 1) / most : 1;
-    FBP_TRY(fbp_calloc((void **)&sample, total / step + 3, sizeof *sample, "grey window"));
-    for (int i = 0; i < 3; i++)
-        for (size_t b = 0; b < v->planes[i].bins[0] * v->planes[i].bins[1]; b += step)
-            if (isfinite(v->planes[i].value[b]))
-                sample[n++] = v->planes[i].value[b];
-    qsort(sample, n, sizeof *sample, compare_floats);
-    const size_t cut = n / 1000;
-    *lo = n ? (double)sample[cut] : 0;
-    *hi = n ? (double)sample[n - 1 - cut] : 1;
-    free(sample);
-    return FBP_OK;
-}
-
-static void paint(const struct fbp_plane *p, double lo, double hi, size_t x0, size_t y0,
-                  size_t width, uint8_t *pixels)
-{
-    for (size_t y = 0; y < p->h; y++) {
-        const size_t bin_y = (p->h - 1 - y) * p->bins[1] / p->h;
-        uint8_t *out = pixels + (y0 + y) * width + x0;
-        for (size_t x = 0; x < p->w; x++) {
-            const double value = (double)p->value[bin_y * p->bins[0] + x * p->bins[0] / p->w];
-            const double grey = 255 * (value - lo) / (hi - lo);
-            out[x] = grey >= 255 ? 255 : grey > 0 ? (uint8_t)lrint(grey) : 0;
-        }
-    }
-}
-
-static fbp_status draw(const struct fbp_viewer *v, double lo, double hi, const char *path)
-{
-    const int shown = v->info->n[2] == 1 ? 1 : 3; /* lines of one slice are no pictures */
-    size_t w = 0, h = 0, x = 0, pixels_n;
+    const int shown = v->info->n[2] == 1 ? 1 : 3; /* the other two would be single lines */
+    size_t w = 0, h = 0, x0 = 0, pixels_n;
     uint8_t *pixels = NULL;
 
     for (int i = 0; i < shown; i++) {
@@ -361,78 +312,20 @@ static fbp_status draw(const struct fbp_viewer *v, double lo, double hi, const c
     }
     FBP_TRY(fbp_mul(w, h, "picture", &pixels_n));
     FBP_TRY(fbp_calloc((void **)&pixels, pixels_n, 1, "picture"));
-    for (size_t i = 0; i < pixels_n; i++)
-        pixels[i] = BACKGROUND;
+    memset(pixels, BACKGROUND, pixels_n);
     for (int i = 0; i < shown; i++) {
-        paint(&v->planes[i], lo, hi, x, (h - v->planes[i].h) / 2, w, pixels);
-        x += v->planes[i].w + GAP;
+        const struct plane *p = &v->planes[i];
+        for (size_t y = 0; y < p->h; y++) {
+            const float *bins = p->value + (p->h - 1 - y) * p->bins[1] / p->h * p->bins[0];
+            uint8_t *out = pixels + ((h - p->h) / 2 + y) * w + x0;
+            for (size_t x = 0; x < p->w; x++)
+                out[x] = grey_of((double)bins[x * p->bins[0] / p->w], lo, hi);
+        }
+        x0 += p->w + GAP;
     }
     const fbp_status st = fbp_png_write(path, w, h, 1, pixels);
     free(pixels);
     return st;
-}
-
-static fbp_status choose_slices(struct fbp_viewer *v, const struct fbp_picture_params *p,
-                                const char *path)
-{
-    for (int a = 0; a < 3; a++) {
-        v->slice[a] = p->at_slice ? p->slice[a] : v->info->n[a] / 2;
-        v->n[a] = v->info->n[a];
-        v->mm[a] = v->info->has_spacing ? fabs(v->info->spacing_mm[a]) : 1;
-        if (v->info->n[a] == 0 || !(v->mm[a] > 0 && isfinite(v->mm[a])))
-            return fbp_fail(FBP_ERR_INVALID, "%s: %zu voxels of %g mm: not a volume", path,
-                            v->info->n[a], v->mm[a]);
-        const char axis = "xyz"[a];
-        if (v->slice[a] >= v->info->n[a])
-            return fbp_fail(FBP_ERR_INVALID, "%s: slice %c = %zu: the volume has 0 to %zu", path,
-                            axis, v->slice[a], v->info->n[a] - 1);
-    }
-    return FBP_OK;
-}
-
-/* What is shown is as large as the turned volume.  The host leaves one alone that is not turned. */
-static fbp_status turn_volume(struct fbp_viewer *v, struct fbp_turn *turn, double degrees)
-{
-    if (!v->projector && fmod(degrees, 360) == 0)
-        return FBP_OK;
-    FBP_TRY(fbp_turn_make(turn, v->n, v->mm, degrees));
-    v->turn = turn;
-    for (int a = 0; a < 2; a++) {
-        v->n[a] = turn->turned[a];
-        v->mm[a] = turn->mm[a];
-    }
-    return FBP_OK;
-}
-
-/* The grey window: as asked for, or that of the pictures; and what is told of it. */
-static fbp_status find_window(const struct fbp_viewer *v, const struct fbp_picture_params *p,
-                              double *lo, double *hi)
-{
-    *lo = p->lo;
-    *hi = p->hi;
-    if (*lo == *hi)
-        FBP_TRY(choose_window(v, lo, hi));
-    if (*lo == *hi)
-        *hi = *lo + 1;
-    if (p->shown) {
-        p->shown[0] = *lo;
-        p->shown[1] = *hi;
-    }
-    return FBP_OK;
-}
-
-static void clear(struct fbp_viewer *v, struct fbp_turn *turn)
-{
-    for (int i = 0; i < 3; i++)
-        free(v->planes[i].value);
-    fbp_free(v->band);
-    fbp_free(v->slices);
-    fbp_free(v->row);
-    fbp_free(v->front);
-    fbp_free(v->side);
-    if (v->device)
-        v->projector->close(&v->device);
-    fbp_turn_clear(turn);
 }
 
 fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png_path,
@@ -443,43 +336,85 @@ fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png
     struct fbp_array_info one = *fbp_source_info(volume);
     const size_t frames = fbp_array_frames(&one);
     one.n[2] = fbp_frame_slices(&one);
-    struct fbp_viewer v = {.src = volume,
-                           .info = &one,
-                           .z0 = p->frame * one.n[2],
-                           .mip = p->mip,
-                           .projector = projector,
-                           .index = index};
-    double lo, hi;
+    struct viewer v = {.src = volume,
+                       .info = &one,
+                       .z0 = p->frame * one.n[2],
+                       .mip = p->mip,
+                       .projector = projector};
+    double lo = p->lo, hi = p->hi;
     fbp_status st;
 
     if (p->frame >= frames)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "%s: frame %zu: it has 0 to %zu", name, p->frame,
                               frames - 1));
-    FBP_TRY_GOTO(choose_slices(&v, p, name));
-    FBP_TRY_GOTO(turn_volume(&v, &turn, p->turn_deg));
+    for (int a = 0; a < 3; a++) {
+        v.slice[a] = p->at_slice ? p->slice[a] : one.n[a] / 2;
+        v.n[a] = one.n[a];
+        v.mm[a] = one.has_spacing ? fabs(one.spacing_mm[a]) : 1;
+        if (one.n[a] == 0 || !(v.mm[a] > 0 && isfinite(v.mm[a])))
+            FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "%s: %zu voxels of %g mm: not a volume", name,
+                                  one.n[a], v.mm[a]));
+        if (v.slice[a] >= one.n[a])
+            FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "%s: slice %c = %zu: the volume has 0 to %zu",
+                                  name, "xyz"[a], v.slice[a], one.n[a] - 1));
+    }
+    /* The pictures are as large as the rotated volume.  The host skips a rotation by 0 degrees. */
+    if (projector || fmod(p->turn_deg, 360) != 0) {
+        FBP_TRY_GOTO(fbp_turn_make(&turn, v.n, v.mm, p->turn_deg));
+        v.turn = &turn;
+        for (int a = 0; a < 2; a++) {
+            v.n[a] = turn.turned[a];
+            v.mm[a] = turn.mm[a];
+        }
+    }
     FBP_TRY_GOTO(layout(&v));
-    FBP_TRY_GOTO(make_room(&v));
-    FBP_TRY_GOTO(fbp_viewer_read(&v));
-    for (int i = 0; !v.mip && i < 3; i++)
-        sums_to_means(&v, &v.planes[i]);
-    FBP_TRY_GOTO(find_window(&v, p, &lo, &hi));
+    FBP_TRY_GOTO(make_room(&v, index));
+    FBP_TRY_GOTO(read_volume(&v));
+    for (int i = 0; !v.mip && i < 3; i++) { /* sums to means */
+        struct plane *q = &v.planes[i];
+        for (size_t r = 0; r < q->bins[1]; r++)
+            for (size_t c = 0; c < q->bins[0]; c++)
+                q->value[r * q->bins[0] + c] /=
+                    (float)(in_bin(&v, q->axis[0], c) * in_bin(&v, q->axis[1], r));
+    }
+    if (lo == hi) { /* the range without the 0.1 % at either end */
+        size_t total = 0, n = 0;
+        float *sample = NULL;
+        for (int i = 0; i < 3; i++)
+            total += v.planes[i].bins[0] * v.planes[i].bins[1];
+        const size_t step = total > SAMPLE ? (total + SAMPLE - 1) / SAMPLE : 1;
+        FBP_TRY_GOTO(fbp_calloc((void **)&sample, total / step + 3, sizeof *sample, "grey window"));
+        for (int i = 0; i < 3; i++)
+            for (size_t b = 0; b < v.planes[i].bins[0] * v.planes[i].bins[1]; b += step)
+                if (isfinite(v.planes[i].value[b]))
+                    sample[n++] = v.planes[i].value[b];
+        choose_window(sample, n, 1000, &lo, &hi);
+    }
+    if (lo == hi)
+        hi = lo + 1;
+    if (p->shown) {
+        p->shown[0] = lo;
+        p->shown[1] = hi;
+    }
     FBP_TRY_GOTO(fbp_source_unchanged(volume));
     st = draw(&v, lo, hi, png_path);
 fail:
-    clear(&v, &turn);
+    for (int i = 0; i < 3; i++)
+        free(v.planes[i].value);
+    fbp_free(v.band);
+    fbp_free(v.slices);
+    fbp_free(v.row);
+    fbp_free(v.front);
+    fbp_free(v.side);
+    if (v.device)
+        projector->close(&v.device);
+    fbp_turn_clear(&turn);
     return st;
 }
 
 /* A contact sheet: pictures of one grey window side by side, each with a label. */
 
-enum {
-    MOST = 384,
-    SHEET_LEAST = 128,
-    MARGIN = 12,
-    FRAME = 3,
-    SHEET_BACKGROUND = 24,
-    SAMPLE = 1 << 18
-};
+enum { MOST = 384, SHEET_LEAST = 128, MARGIN = 12, FRAME = 3, SHEET_BACKGROUND = 24 };
 
 static const uint8_t plain_colour[3] = {200, 200, 200}, marked_colour[3] = {255, 196, 0};
 
@@ -488,67 +423,18 @@ struct sheet {
     size_t n_tiles;
     const struct fbp_sheet_params *p;
     double lo, hi;
-    size_t reduce, enlarge; /* values a pixel, or pixels a value; one of them is 1 */
+    size_t reduce, enlarge; /* values per pixel, or pixels per value; one of them is 1 */
     size_t w, h;            /* pixels of a picture */
     size_t columns, rows;
-    size_t lines, letters; /* of the longest label */
-    size_t dot;            /* of letters */
+    size_t lines, letters; /* lines of the longest label, letters of the longest line */
+    size_t dot;            /* pixels per dot of letters */
     size_t title;          /* height of the title */
     struct fbp_canvas canvas;
 };
 
-static int sheet_compare_floats(const void *a, const void *b)
-{
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
-/* The range of all pictures without 0.5 % at either end, from values spread over them. */
-static fbp_status sheet_choose_window(struct sheet *s)
-{
-    const size_t each = s->p->n[0] * s->p->n[1];
-    const size_t step = (each * s->n_tiles + SAMPLE - 1) / SAMPLE;
-    float *sample = NULL;
-    size_t n = 0;
-
-    s->lo = s->p->lo;
-    s->hi = s->p->hi;
-    if (s->hi > s->lo)
-        return FBP_OK;
-    FBP_TRY(fbp_calloc((void **)&sample, s->n_tiles * (each / step + 1), sizeof *sample,
-                       "a grey window"));
-    for (size_t i = 0; i < s->n_tiles; i++)
-        for (size_t k = 0; k < each; k += step)
-            if (isfinite(s->tiles[i].values[k]))
-                sample[n++] = s->tiles[i].values[k];
-    qsort(sample, n, sizeof *sample, sheet_compare_floats);
-    s->lo = n ? (double)sample[n / 200] : 0;
-    s->hi = n ? (double)sample[n - 1 - n / 200] : 1;
-    if (!(s->hi > s->lo))
-        s->hi = s->lo + 1;
-    free(sample);
-    return FBP_OK;
-}
-
 static size_t larger(size_t a, size_t b)
 {
     return a > b ? a : b;
-}
-
-/* Lines of the longest label, and letters of the longest line. */
-static void measure_labels(struct sheet *s)
-{
-    for (size_t i = 0; i < s->n_tiles; i++) {
-        const char *text = s->tiles[i].label;
-        for (size_t lines = 1;; lines++) {
-            const size_t n = strcspn(text, "\n");
-            s->letters = larger(s->letters, n);
-            s->lines = larger(s->lines, lines);
-            if (!text[n])
-                break;
-            text += n + 1;
-        }
-    }
 }
 
 /* Pixels of a picture with its label. */
@@ -557,16 +443,11 @@ static size_t tile_width(const struct sheet *s)
     return larger(s->w, s->letters * FBP_GLYPH_WIDTH * s->dot);
 }
 
-static size_t label_height(const struct sheet *s)
-{
-    return s->lines * FBP_GLYPH_HEIGHT * s->dot;
-}
-
 /* Distance from picture to picture. */
 static void step_of(const struct sheet *s, size_t step[2])
 {
     step[0] = tile_width(s) + MARGIN;
-    step[1] = s->h + FRAME + label_height(s) + MARGIN;
+    step[1] = s->h + FRAME + s->lines * FBP_GLYPH_HEIGHT * s->dot + MARGIN;
 }
 
 static void sheet_layout(struct sheet *s)
@@ -590,17 +471,6 @@ static void sheet_layout(struct sheet *s)
     s->canvas.h = MARGIN + s->title + s->rows * step[1];
 }
 
-static fbp_status start_canvas(struct sheet *s)
-{
-    size_t pixels;
-
-    FBP_TRY(fbp_mul(s->canvas.w, s->canvas.h, "a contact sheet", &pixels));
-    FBP_TRY(fbp_mul(pixels, 3, "a contact sheet", &pixels));
-    FBP_TRY(fbp_calloc((void **)&s->canvas.rgb, pixels, 1, "a contact sheet"));
-    memset(s->canvas.rgb, SHEET_BACKGROUND, pixels);
-    return FBP_OK;
-}
-
 size_t fbp_sheet_bytes(size_t n_tiles, size_t label_lines, const struct fbp_sheet_params *params)
 {
     FBP_GIVEN_ELSE(0, params);
@@ -612,81 +482,25 @@ size_t fbp_sheet_bytes(size_t n_tiles, size_t label_lines, const struct fbp_shee
     return 3 * s.canvas.w * s.canvas.h + sample + png;
 }
 
-/* Mean of the values that fall on a pixel; those that are not finite count as the window's end. */
-static double value_at(const struct sheet *s, const float *values, size_t x, size_t y)
-{
-    const size_t nx = s->p->n[0], ny = s->p->n[1];
-    double sum = 0;
-    size_t n = 0;
-
-    for (size_t j = y * s->reduce; j < (y + 1) * s->reduce && j < ny; j++)
-        for (size_t i = x * s->reduce; i < (x + 1) * s->reduce && i < nx; i++, n++)
-            sum += isfinite(values[j * nx + i]) ? (double)values[j * nx + i] : s->lo;
-    return sum / (double)n;
-}
-
-static void fill(const struct fbp_canvas *c, size_t x0, size_t y0, size_t w, size_t h,
-                 const uint8_t rgb[3])
-{
-    for (size_t y = y0; y < y0 + h; y++)
-        for (size_t x = x0; x < x0 + w; x++)
-            memcpy(c->rgb + 3 * (y * c->w + x), rgb, 3);
-}
-
+/* Draw a picture: each pixel is the mean of the values that fall on it; those that are not finite
+ * count as the lower end of the window. */
 static void draw_picture(const struct sheet *s, const struct fbp_tile *tile, size_t x0, size_t y0)
 {
+    const size_t nx = s->p->n[0], ny = s->p->n[1], k = s->reduce;
+
     for (size_t y = 0; y < s->h; y++)
         for (size_t x = 0; x < s->w; x++) {
-            const double value =
-                value_at(s, tile->values, x / s->enlarge, (s->h - 1 - y) / s->enlarge);
-            const double grey = 255 * (value - s->lo) / (s->hi - s->lo);
-            const uint8_t g = grey >= 255 ? 255 : grey > 0 ? (uint8_t)lrint(grey) : 0;
-            memset(s->canvas.rgb + 3 * ((y0 + y) * s->canvas.w + x0 + x), g, 3);
+            const size_t i0 = x / s->enlarge * k, j0 = (s->h - 1 - y) / s->enlarge * k;
+            double sum = 0;
+            size_t n = 0;
+            for (size_t j = j0; j < j0 + k && j < ny; j++)
+                for (size_t i = i0; i < i0 + k && i < nx; i++, n++) {
+                    const float value = tile->values[j * nx + i];
+                    sum += isfinite(value) ? (double)value : s->lo;
+                }
+            memset(s->canvas.rgb + 3 * ((y0 + y) * s->canvas.w + x0 + x),
+                   grey_of(sum / (double)n, s->lo, s->hi), 3);
         }
-}
-
-static void draw_label(const struct sheet *s, const struct fbp_tile *tile, size_t x, size_t y)
-{
-    const uint8_t *colour = tile->marked ? marked_colour : plain_colour;
-    const char *text = tile->label;
-    char line[80];
-
-    while (true) {
-        const size_t n = strcspn(text, "\n");
-        snprintf(line, sizeof line, "%.*s", (int)n, text);
-        fbp_font_write(&s->canvas, x, y, x + tile_width(s), s->dot, colour, line);
-        if (!text[n])
-            return;
-        text += n + 1;
-        y += FBP_GLYPH_HEIGHT * s->dot;
-    }
-}
-
-static void sheet_draw(const struct sheet *s)
-{
-    size_t step[2];
-
-    step_of(s, step);
-    if (s->p->title)
-        fbp_font_write(&s->canvas, MARGIN, MARGIN, s->canvas.w, s->dot, plain_colour, s->p->title);
-    for (size_t i = 0; i < s->n_tiles; i++) {
-        const size_t x = MARGIN + i % s->columns * step[0];
-        const size_t y = MARGIN + s->title + i / s->columns * step[1];
-        if (s->tiles[i].marked)
-            fill(&s->canvas, x - FRAME, y - FRAME, s->w + (size_t)2 * FRAME,
-                 s->h + (size_t)2 * FRAME, marked_colour);
-        draw_picture(s, &s->tiles[i], x, y);
-        draw_label(s, &s->tiles[i], x, y + s->h + FRAME + s->dot);
-    }
-}
-
-static fbp_status take_params(struct fbp_sheet_params *own, const struct fbp_sheet_params *given)
-{
-    FBP_TRY(FBP_TAKE(sheet_params, own, given));
-    FBP_TRY(fbp_check_range(&fbp_range_side, "sheet: n[0]", (double)own->n[0]));
-    FBP_TRY(fbp_check_range(&fbp_range_side, "sheet: n[1]", (double)own->n[1]));
-    FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: lo", own->lo));
-    return fbp_check_range(&fbp_range_value, "sheet: hi", own->hi);
 }
 
 fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, size_t n_tiles,
@@ -695,19 +509,78 @@ fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, s
     FBP_GIVEN(png_path, tiles);
     struct fbp_sheet_params own;
     struct sheet s = {.tiles = tiles, .n_tiles = n_tiles, .p = &own};
+    struct fbp_canvas *const canvas = &s.canvas;
+    size_t step[2], bytes;
     fbp_status st;
 
     fbp_message_clear();
-    FBP_TRY(take_params(&own, params));
+    FBP_TRY(FBP_TAKE(sheet_params, &own, params));
+    FBP_TRY(fbp_check_range(&fbp_range_side, "sheet: n[0]", (double)own.n[0]));
+    FBP_TRY(fbp_check_range(&fbp_range_side, "sheet: n[1]", (double)own.n[1]));
+    FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: lo", own.lo));
+    FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: hi", own.hi));
     if (n_tiles == 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: a contact sheet needs pictures", png_path);
-    FBP_TRY_GOTO(sheet_choose_window(&s));
-    measure_labels(&s);
+    /* The window: the given one, or the range of all pictures without 0.5 % at either end. */
+    s.lo = own.lo;
+    s.hi = own.hi;
+    if (!(s.hi > s.lo)) {
+        const size_t each = own.n[0] * own.n[1];
+        const size_t every = (each * n_tiles + SAMPLE - 1) / SAMPLE;
+        float *sample = NULL;
+        size_t n = 0;
+        FBP_TRY(fbp_calloc((void **)&sample, n_tiles * (each / every + 1), sizeof *sample,
+                           "a grey window"));
+        for (size_t i = 0; i < n_tiles; i++)
+            for (size_t k = 0; k < each; k += every)
+                if (isfinite(tiles[i].values[k]))
+                    sample[n++] = tiles[i].values[k];
+        choose_window(sample, n, 200, &s.lo, &s.hi);
+        if (!(s.hi > s.lo))
+            s.hi = s.lo + 1;
+    }
+    for (size_t i = 0; i < n_tiles; i++) { /* the longest label and line */
+        const char *text = tiles[i].label;
+        for (size_t lines = 1;; lines++) {
+            const size_t n = strcspn(text, "\n");
+            s.letters = larger(s.letters, n);
+            s.lines = larger(s.lines, lines);
+            if (!text[n])
+                break;
+            text += n + 1;
+        }
+    }
     sheet_layout(&s);
-    FBP_TRY_GOTO(start_canvas(&s));
-    sheet_draw(&s);
-    st = fbp_png_write(png_path, s.canvas.w, s.canvas.h, 3, s.canvas.rgb);
+    step_of(&s, step);
+    FBP_TRY_GOTO(fbp_mul(canvas->w, canvas->h, "a contact sheet", &bytes));
+    FBP_TRY_GOTO(fbp_mul(bytes, 3, "a contact sheet", &bytes));
+    FBP_TRY_GOTO(fbp_calloc((void **)&canvas->rgb, bytes, 1, "a contact sheet"));
+    memset(canvas->rgb, SHEET_BACKGROUND, bytes);
+    if (own.title)
+        fbp_font_write(canvas, MARGIN, MARGIN, canvas->w, s.dot, plain_colour, own.title);
+    for (size_t i = 0; i < n_tiles; i++) {
+        const size_t x0 = MARGIN + i % s.columns * step[0];
+        const size_t y0 = MARGIN + s.title + i / s.columns * step[1];
+        if (tiles[i].marked) /* a frame */
+            for (size_t y = y0 - FRAME; y < y0 + s.h + FRAME; y++)
+                for (size_t x = x0 - FRAME; x < x0 + s.w + FRAME; x++)
+                    memcpy(canvas->rgb + 3 * (y * canvas->w + x), marked_colour, 3);
+        draw_picture(&s, &tiles[i], x0, y0);
+
+        size_t y = y0 + s.h + FRAME + s.dot;
+        for (const char *text = tiles[i].label;; y += FBP_GLYPH_HEIGHT * s.dot) {
+            const size_t n = strcspn(text, "\n");
+            char line[80];
+            snprintf(line, sizeof line, "%.*s", (int)n, text);
+            fbp_font_write(canvas, x0, y, x0 + tile_width(&s), s.dot,
+                           tiles[i].marked ? marked_colour : plain_colour, line);
+            if (!text[n])
+                break;
+            text += n + 1;
+        }
+    }
+    st = fbp_png_write(png_path, canvas->w, canvas->h, 3, canvas->rgb);
 fail:
-    free(s.canvas.rgb);
+    free(canvas->rgb);
     return st;
 }

@@ -2,7 +2,7 @@
 #include "fbp/picture.h"
 
 #include "base/base.h"
-#include "picture/viewer.h"
+#include "picture/draw.h"
 #include "pipeline/job.h"
 
 #include <string.h>

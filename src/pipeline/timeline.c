@@ -2,7 +2,7 @@
 
 #include "base/system.h"
 #include "base/base.h"
-#include "picture/svg.h"
+#include "picture/draw.h"
 
 #include <pthread.h>
 #include <stdarg.h>

@@ -67,7 +67,7 @@ absent v.mha
 
 # A text that does not compile: the driver's log, and nothing is written.
 mkdir texts
-echo 'void main() { no_such_function(); }' >texts/exact.glsl
+echo 'void main() { no_such_function(); }' >texts/views.glsl
 FBP_GL_SHADERS=texts run 1 recon s.json -o v.mha --device gl --kernel matrix-plain -q
 has err '^fbp: gl: the driver of .* does not compile the program (matrix|column)[a-z ]*: .*no_such_function.*--device cpu'
 one_line err

@@ -1,11 +1,11 @@
-/** @file planted.h  What tests of OpenGL plant in its module (gl/plant.h), and files left open. */
+/** @file planted.h  What tests of OpenGL plant in its module (gl/egl.h), and files left open. */
 #ifndef FBP_TESTS_PLANTED_H
 #define FBP_TESTS_PLANTED_H
 
 #include "recon/fixture.h"
 
 #include "backend/backend.h"
-#include "backend/gl/plant.h"
+#include "backend/gl/egl.h"
 #include "bench/common/modules.h"
 
 #include <dirent.h>

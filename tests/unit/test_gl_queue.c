@@ -2,7 +2,7 @@
  * what runs beside what, and that nothing begins before what it comes after. */
 #include "backend/gl/queue.c"
 
-#include "backend/gl/error.h"
+#include "backend/gl/egl.h"
 #include "backend/gpu/host.h"
 
 #include <setjmp.h>
@@ -300,7 +300,9 @@ static void what_gives_back_memory_is_last(void **state)
     assert_int_equal(gl_queue_wait(q, put(q, GL_ORDER_BP, 3)), FBP_ERR_DEVICE);
     assert_string_equal(fbp_message(), "a planted failure");
     (void)put(q, GL_ORDER_IN, 4);
-    assert_int_equal(gl_queue_submit_last(q, note, &tag, sizeof tag), FBP_OK);
+    assert_int_equal(gl_queue_submit_with(q, GL_ORDER_CALL, note, &tag, sizeof tag,
+                                          &(struct gl_submission){.last = true}),
+                     FBP_OK);
     gl_queue_close(&q);
     assert_int_equal(d.n, 3);
     assert_int_equal(d.log[2].tag, 9);
@@ -330,9 +332,13 @@ static void moments_are_when_a_copy_was_over(void **state)
 
     (void)state;
     atomic_store(&allowed[GL_LANE_OUT], 1); /* that of the first moment */
-    assert_int_equal(gl_queue_moment(q, GL_ORDER_OUT, &before), FBP_OK);
+    assert_int_equal(gl_queue_submit_with(q, GL_ORDER_OUT, NULL, NULL, 0,
+                                          &(struct gl_submission){.moment = &before}),
+                     FBP_OK);
     (void)put(q, GL_ORDER_OUT, 1);
-    assert_int_equal(gl_queue_moment(q, GL_ORDER_OUT, &after), FBP_OK);
+    assert_int_equal(gl_queue_submit_with(q, GL_ORDER_OUT, NULL, NULL, 0,
+                                          &(struct gl_submission){.moment = &after}),
+                     FBP_OK);
     while (atomic_load(&d.n) < 1)
         usleep(100);
     usleep(20000);

@@ -1,5 +1,5 @@
 /* Poisson counts and Gaussian numbers: moments, distribution, independence. */
-#include "phantom/simulate.h"
+#include "phantom/shapes.h"
 
 #include "base/math.h"
 

@@ -1,7 +1,7 @@
 /* Integrals over planes: closed forms and areas of sections against integrals of lines, the
  * identities of Radon's transform; soft ellipsoids and turns; their lines in files, and phantoms by
  * name. */
-#include "phantom/body.h"
+#include "phantom/shapes.h"
 
 #include "base/base.h"
 #include "base/math.h"

@@ -4,7 +4,7 @@
 
 #include "array/array.h"
 #include "base/base.h"
-#include "picture/viewer.h"
+#include "picture/draw.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 #include "bench/papers/ino2009/s3.h"
 
 #include "base/base.h"
-#include "picture/svg.h"
+#include "picture/draw.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "bench/papers/ino2010/s2.h"
 
 #include "base/base.h"
-#include "picture/svg.h"
+#include "picture/draw.h"
 
 #include <math.h>
 #include <stdio.h>

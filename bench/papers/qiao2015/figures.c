@@ -2,7 +2,7 @@
 #include "bench/papers/qiao2015/s4.h"
 
 #include "base/base.h"
-#include "picture/svg.h"
+#include "picture/draw.h"
 
 #include <math.h>
 #include <stdio.h>

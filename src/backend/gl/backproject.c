@@ -1,7 +1,7 @@
-/* Filtered views into the slices of a slab, and finished slices to the host. */
+/* Filtered views into the slices of a slab, finished slices to the host, and statistics of voxels;
+ * slots of the backend.  All functions named run_... run in the queue. */
 #include "backend/gl/gl.h"
 
-#include "backend/gl/error.h"
 #include "backend/gpu/gpu_kernel.h"
 #include "backend/slab.h"
 
@@ -47,22 +47,7 @@ struct piece {
     int z0, z1, y0, y1;
 };
 
-static void describe_views(struct pass *p, const struct gpu_pass *of)
-{
-    p->n = of->n;
-    for (int i = 0; i < of->n; i++) {
-        const struct gpu_view *v = &of->view[i];
-        for (int k = 0; k < 4; k++) {
-            p->view[i].u[k] = v->u[k];
-            p->view[i].v[k] = v->v[k];
-            p->view[i].w[k] = v->w[k];
-        }
-        p->view[i].at[0] = v->column;
-        p->view[i].at[1] = v->row;
-    }
-}
-
-static struct pass pass_of(const struct gl_device *dev, const struct gl_bp *bp)
+static struct state state_of(struct gl_device *dev, const struct gl_bp *bp)
 {
     const struct gpu_plain in = gpu_plain_of(dev->job, bp->batch->n_rows);
     const struct gl_texture *t = &bp->views.buffer->shape;
@@ -88,36 +73,21 @@ static struct pass pass_of(const struct gl_device *dev, const struct gl_bp *bp)
         p.unit[0] = 1 / (float)t->width;
         p.unit[1] = 1 / (float)t->height;
     }
-    return p;
-}
-
-/* Replace columns of voxels by orbits. */
-static void take_domain(struct state *s)
-{
-    struct gpu_domain d;
-
-    gpu_find_domain(s->dev->job, s->bp->slab, &d);
-    s->pass.nx = d.nx;
-    s->pass.ny = d.ny;
-    s->pass.domain_x0 = d.x0;
-    s->pass.domain_y0 = d.y0;
-    s->pass.turn_s = d.s;
-    s->pass.turn_ex = d.ex;
-    s->pass.turn_ey = d.ey;
-    s->pass.cell_x0 += d.x0;
-    s->pass.cell_y0 += d.y0;
-}
-
-static struct state state_of(struct gl_device *dev, const struct gl_bp *bp)
-{
-    struct state s = {
-        .dev = dev, .bp = bp, .lanes = (int)dev->job->turns, .pass = pass_of(dev, bp)};
-
-    if (dev->kernel->gpu.volume_size)
-        take_domain(&s);
-    s.nx = s.pass.nx;
-    s.ny = s.pass.ny;
-    return s;
+    if (dev->kernel->gpu.volume_size) { /* orbits instead of columns of voxels */
+        struct gpu_domain d;
+        gpu_find_domain(dev->job, bp->slab, &d);
+        p.nx = d.nx;
+        p.ny = d.ny;
+        p.domain_x0 = d.x0;
+        p.domain_y0 = d.y0;
+        p.turn_s = d.s;
+        p.turn_ex = d.ex;
+        p.turn_ey = d.ey;
+        p.cell_x0 += d.x0;
+        p.cell_y0 += d.y0;
+    }
+    return (struct state){
+        .dev = dev, .bp = bp, .nx = p.nx, .ny = p.ny, .lanes = (int)dev->job->turns, .pass = p};
 }
 
 /* Choose the voxels of the next command, from p->z0 and p->y0 on: whole slices if the limits allow,
@@ -147,27 +117,15 @@ static void take_piece(const struct state *s, double most, size_t block, struct 
     p->y1 = n < s->ny - p->y0 ? p->y0 + n : s->ny;
 }
 
-static void advance(const struct state *s, struct piece *p)
-{
-    const bool over = p->y1 == s->ny;
-
-    p->y0 = over ? 0 : p->y1;
-    p->z0 = over ? p->z1 : p->z0;
-}
-
-static unsigned parts(int n, int of)
-{
-    return (unsigned)((n + of - 1) / of);
-}
-
 /* Number of groups along an axis.  Kernels of planes count groups from voxel 0 of the whole grid.
  */
 static unsigned groups_of(const struct state *s, int first, int n, int of)
 {
-    return s->dev->kernel->gpu.planes ? (unsigned)((first + n - 1) / of - first / of + 1)
-                                      : parts(n, of);
+    return (unsigned)(s->dev->kernel->gpu.planes ? (first + n - 1) / of - first / of + 1
+                                                 : (n + of - 1) / of);
 }
 
+/* Add the bound views to the voxels of one command. */
 static fbp_status run_piece(struct state *s, const struct gl_call *bound, const struct piece *p)
 {
     const size_t line = (size_t)s->nx * (size_t)s->lanes * sizeof(float);
@@ -194,64 +152,31 @@ static fbp_status run_piece(struct state *s, const struct gl_call *bound, const 
     return FBP_OK;
 }
 
-/* Bind the planes of a pass, from view k of the batch on, and set the sizes of windows. */
-static fbp_status bind_planes(struct state *s, size_t k, struct gl_call *c)
-{
-    const struct gl_device *dev = s->dev;
-    const int box[3] = {s->shape->x, s->shape->y, s->shape->slices};
-    const size_t one = sizeof(struct gpu_plane), view = s->bp->batch->view0 + k;
-    size_t skip;
-
-    FBP_TRY(gl_bind(&dev->programs, c, 3, &dev->memory, dev->tables.planes + view * one,
-                    (size_t)s->pass.n * one, &skip));
-    s->pass.first = (int)(skip / one);
-    s->pass.samples = (int)gpu_planes_window(dev->job, box, GL_PLANES_TAPS);
-    s->pass.chunk = GL_PLANES_ROOM / s->pass.samples;
-    if (s->pass.chunk > GL_PLANES_CHUNK)
-        s->pass.chunk = GL_PLANES_CHUNK;
-    return FBP_OK;
-}
-
-/* Bind the views of a pass, from view k of the batch on. */
-static fbp_status bind_views(struct state *s, size_t k, struct gl_call *c)
-{
-    const struct gl_device *dev = s->dev;
-    const struct gl_part *views = &s->bp->views;
-    const size_t group = gpu_plain_bytes(dev->job, 1, s->bp->batch->n_rows);
-    const size_t *n = dev->job->grid.n;
-    size_t skip;
-
-    if (dev->kernel->gpu.planes)
-        FBP_TRY(bind_planes(s, k, c));
-    if (dev->job->region)
-        FBP_TRY(gl_bind(&dev->programs, c, 2, &dev->memory, dev->tables.wanted,
-                        gpu_cells(n[0]) * gpu_cells(n[1]) * sizeof(struct gpu_wanted), &skip));
-    if (views->buffer->texture) {
-        c->texture = views->buffer->texture;
-        c->sampler = dev->sampler;
-        s->pass.first = (int)(s->bp->batch->place + k);
-        return FBP_OK;
-    }
-    FBP_TRY(gl_bind(&dev->programs, c, 0, views->buffer, views->at + k * group,
-                    (size_t)s->pass.n * group, &skip));
-    s->pass.views_skip = (unsigned)(skip / sizeof(float));
-    return FBP_OK;
-}
-
 /* Add views, or groups of views, [k, k + n) of the batch. */
 static fbp_status run_pass(struct state *s, size_t k, size_t n)
 {
     struct gl_device *dev = s->dev;
     const struct fbp_batch *b = s->bp->batch;
+    const struct gl_part *views = &s->bp->views;
     const size_t block = (size_t)(dev->programs.block_bytes - dev->programs.alignment);
-    struct gpu_pass views;
-    struct piece p = {.z0 = 0};
+    const size_t *cells = dev->job->grid.n;
+    size_t skip;
 
-    if (dev->kernel->gpu.planes) {
-        s->pass.n = (int)n;
-    } else {
-        gpu_make_pass(dev->job, dev->principal, b->view0 + k, n, b->row0, &views);
-        describe_views(&s->pass, &views);
+    s->pass.n = (int)n;
+    if (!dev->kernel->gpu.planes) {
+        struct gpu_pass of;
+        gpu_make_pass(dev->job, dev->principal, b->view0 + k, n, b->row0, &of);
+        s->pass.n = of.n;
+        for (int i = 0; i < of.n; i++) {
+            struct view *v = &s->pass.view[i];
+            for (int c = 0; c < 4; c++) {
+                v->u[c] = of.view[i].u[c];
+                v->v[c] = of.view[i].v[c];
+                v->w[c] = of.view[i].w[c];
+            }
+            v->at[0] = of.view[i].column;
+            v->at[1] = of.view[i].row;
+        }
     }
     const int shape =
         gl_shape_within(dev->kernel, gpu_tuner_begin(&dev->tuner, s->pass.n, &s->bp->grid),
@@ -263,47 +188,41 @@ static fbp_status run_pass(struct state *s, size_t k, size_t n)
                         .parameter_bytes = sizeof s->pass};
     s->shape = &gl_program_list[program].shapes[shape];
     s->depth = s->shape->layers * s->shape->slices;
-    FBP_TRY(bind_views(s, k, &c));
-    for (; p.z0 < s->bp->grid.nz; advance(s, &p)) {
+
+    if (dev->kernel->gpu.planes) { /* the planes of the pass, and the sizes of windows */
+        const int box[3] = {s->shape->x, s->shape->y, s->shape->slices};
+        const size_t one = sizeof(struct gpu_plane);
+        FBP_TRY(gl_bind(&dev->programs, &c, 3, &dev->memory,
+                        dev->tables.planes + (b->view0 + k) * one, (size_t)s->pass.n * one, &skip));
+        s->pass.first = (int)(skip / one);
+        s->pass.samples = (int)gpu_planes_window(dev->job, box, GL_PLANES_TAPS);
+        s->pass.chunk = GL_PLANES_ROOM / s->pass.samples;
+        if (s->pass.chunk > GL_PLANES_CHUNK)
+            s->pass.chunk = GL_PLANES_CHUNK;
+    }
+    if (dev->job->region)
+        FBP_TRY(gl_bind(&dev->programs, &c, 2, &dev->memory, dev->tables.wanted,
+                        gpu_cells(cells[0]) * gpu_cells(cells[1]) * sizeof(struct gpu_wanted),
+                        &skip));
+    if (views->buffer->texture) {
+        c.texture = views->buffer->texture;
+        c.sampler = dev->sampler;
+        s->pass.first = (int)(b->place + k);
+    } else {
+        const size_t group = gpu_plain_bytes(dev->job, 1, b->n_rows);
+        FBP_TRY(gl_bind(&dev->programs, &c, 0, views->buffer, views->at + k * group,
+                        (size_t)s->pass.n * group, &skip));
+        s->pass.views_skip = (unsigned)(skip / sizeof(float));
+    }
+
+    for (struct piece p = {0}; p.z0 < s->bp->grid.nz;) {
         take_piece(s, gl_pace_most(&dev->pace) / (double)n, block, &p);
         FBP_TRY(run_piece(s, &c, &p));
+        const bool over = p.y1 == s->ny;
+        p.y0 = over ? 0 : p.y1;
+        p.z0 = over ? p.z1 : p.z0;
     }
     gpu_tuner_end(&dev->tuner, s->pass.n, &s->bp->grid);
-    return FBP_OK;
-}
-
-/* Greatest number of views per pass; views in plain memory must fit a storage block. */
-static size_t most_views(const struct gl_device *dev, const struct gl_bp *bp)
-{
-    const size_t view = gpu_plain_bytes(dev->job, 1, bp->batch->n_rows);
-    const size_t fit = (size_t)(dev->programs.block_bytes - dev->programs.alignment) / view;
-    const size_t most = dev->kernel->gpu.planes ? GL_PLANES_PASS : GPU_PASS;
-
-    if (bp->views.buffer->texture || fit > most)
-        return most;
-    return fit < 1 ? 1 : fit;
-}
-
-/* Add a batch to one frame.  For kernels of planes a frame is a row of the views. */
-static fbp_status add_frame(struct gl_device *dev, const struct gl_bp *bp, size_t frame)
-{
-    const size_t n = bp->batch->n_views / dev->job->turns, most = most_views(dev, bp);
-    struct state s = state_of(dev, bp);
-
-    s.pass.delay = (int)frame;
-    for (size_t k = 0; k < n; k += most)
-        FBP_TRY(run_pass(&s, k, n - k < most ? n - k : most));
-    return FBP_OK;
-}
-
-static fbp_status add_batch(struct gl_device *dev, const struct gl_bp *all)
-{
-    struct gl_bp bp = *all;
-
-    if (dev->kernel->custom)
-        return dev->kernel->custom->add(dev->custom, dev->principal, all);
-    for (size_t i = 0; i < fbp_frames(dev->job); i++, bp.volume.at += bp.frame)
-        FBP_TRY(add_frame(dev, &bp, i));
     return FBP_OK;
 }
 
@@ -316,72 +235,39 @@ static size_t volume_bytes(const struct gl_device *dev, const struct fbp_slab *s
     return gpu_volume_size(&dev->kernel->gpu, dev->job, &some) * sizeof(float);
 }
 
-/* `Zero` in zero.glsl, and `Voxels` in found.glsl. */
-struct voxels {
-    unsigned n, from, spare[2];
-};
-
-/* Greatest number of bytes of voxels per command. */
-static size_t block_of(const struct gl_device *dev)
-{
-    return (size_t)(dev->programs.block_bytes - dev->programs.alignment) / 4 * 4;
-}
-
-/* Groups of 64 threads for n voxels; if there are many, a thread takes several. */
-static void cover(struct gl_call *c, size_t n)
-{
-    const size_t threads = 64, most = 4096, wanted = (n + threads - 1) / threads;
-
-    gl_groups(c, wanted < most ? wanted : most);
-}
-
-static fbp_status clear_piece(struct gl_device *dev, const struct gl_part *p, size_t bytes)
-{
-    struct voxels v = {.n = (unsigned)(bytes / sizeof(float))};
-    struct gl_call c = {.program = GL_P_ZERO, .parameters = &v, .parameter_bytes = sizeof v};
-    size_t skip;
-
-    FBP_TRY(gl_bind(&dev->programs, &c, 0, p->buffer, p->at, bytes, &skip));
-    v.from = (unsigned)(skip / sizeof(float));
-    cover(&c, v.n);
-    return gl_run(&dev->programs, &c);
-}
-
-static fbp_status run_clear(void *device, void *command)
-{
-    struct gl_device *dev = device;
-    struct gl_part p = *(const struct gl_part *)command;
-    const size_t most = block_of(dev);
-
-    for (size_t left = p.bytes, bytes; left > 0; left -= bytes, p.at += bytes) {
-        bytes = left < most ? left : most;
-        FBP_TRY(clear_piece(dev, &p, bytes));
-    }
-    return FBP_OK;
-}
-
-fbp_status gl_clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
-{
-    struct gl_device *dev = gl_of(device);
-    const struct gl_part all = gl_part_at(dev, volume, gpu_volume_bytes(dev->job, slab));
-
-    return gl_queue_submit(dev->queue, GL_ORDER_BP, run_clear, &all, sizeof all);
-}
-
 struct backproject_command {
     struct fbp_batch batch;
     struct fbp_slab slab;
     struct gl_bp bp;
 };
 
+/* Add a batch to all frames.  For kernels of planes a frame is a row of the views. */
 static fbp_status run_backproject(void *device, void *command)
 {
     struct gl_device *dev = device;
     struct backproject_command *b = command;
+    struct gl_bp *bp = &b->bp;
 
-    b->bp.batch = &b->batch;
-    b->bp.slab = &b->slab;
-    return add_batch(dev, &b->bp);
+    bp->batch = &b->batch;
+    bp->slab = &b->slab;
+    if (dev->kernel->custom)
+        return dev->kernel->custom->add(dev->custom, dev->principal, bp);
+
+    /* Views per pass: views in plain memory must fit a storage block. */
+    const size_t view = gpu_plain_bytes(dev->job, 1, b->batch.n_rows);
+    const size_t fit = (size_t)(dev->programs.block_bytes - dev->programs.alignment) / view;
+    size_t most = dev->kernel->gpu.planes ? GL_PLANES_PASS : GPU_PASS;
+    if (!bp->views.buffer->texture && fit <= most)
+        most = fit < 1 ? 1 : fit;
+
+    const size_t n = b->batch.n_views / dev->job->turns;
+    for (size_t i = 0; i < fbp_frames(dev->job); i++, bp->volume.at += bp->frame) {
+        struct state s = state_of(dev, bp);
+        s.pass.delay = (int)i;
+        for (size_t k = 0; k < n; k += most)
+            FBP_TRY(run_pass(&s, k, n - k < most ? n - k : most));
+    }
+    return FBP_OK;
 }
 
 fbp_status gl_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
@@ -402,6 +288,65 @@ fbp_status gl_backproject(fbp_device *device, const struct fbp_batch *batch, con
     return gl_queue_submit(dev->queue, GL_ORDER_BP, run_backproject, &b, sizeof b);
 }
 
+/* `Voxels` in voxels.glsl. */
+struct voxels {
+    unsigned n, from, to, turns;
+    int nx, ny, x0, y0, dnx, dny;
+    float turn_s, scale, shift, spare[3];
+};
+
+/* Greatest number of bytes of voxels per command. */
+static size_t block_of(const struct gl_device *dev)
+{
+    return (size_t)(dev->programs.block_bytes - dev->programs.alignment) / 4 * 4;
+}
+
+/* Run a program of voxels.glsl from one part of a buffer to another.  from: NULL if it reads none.
+ */
+static fbp_status run_voxels(struct gl_device *dev, enum gl_program_id program, struct voxels *v,
+                             const struct gl_part *from, const struct gl_part *to)
+{
+    const size_t threads = 64, most = 4096;
+    struct gl_call c = {.program = program, .parameters = v, .parameter_bytes = sizeof *v};
+    size_t skip = 0;
+
+    v->n = (unsigned)((program == GL_P_FOUND ? from->bytes : to->bytes) / sizeof(float));
+    if (from)
+        FBP_TRY(gl_bind(&dev->programs, &c, 0, from->buffer, from->at, from->bytes, &skip));
+    v->from = (unsigned)(skip / sizeof(float));
+    FBP_TRY(gl_bind(&dev->programs, &c, 1, to->buffer, to->at, to->bytes, &skip));
+    v->to = (unsigned)(skip / sizeof(float));
+    /* If there are many voxels, a thread takes several. */
+    const size_t groups = (v->n + threads - 1) / threads;
+    gl_groups(&c, program == GL_P_FOUND ? GPU_FOUND : groups < most ? groups : most);
+    return gl_run(&dev->programs, &c);
+}
+
+static fbp_status run_clear(void *device, void *command)
+{
+    struct gl_device *dev = device;
+    struct gl_part p = *(const struct gl_part *)command;
+    const size_t most = block_of(dev);
+
+    for (size_t left = p.bytes; left > 0; left -= p.bytes, p.at += p.bytes) {
+        struct voxels v = {0};
+        p.bytes = left < most ? left : most;
+        FBP_TRY(run_voxels(dev, GL_P_ZERO, &v, NULL, &p));
+    }
+    return FBP_OK;
+}
+
+fbp_status gl_clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
+{
+    struct gl_device *dev = gl_of(device);
+    const struct gl_part all = gl_part_at(dev, volume, gpu_volume_bytes(dev->job, slab));
+
+    return gl_queue_submit(dev->queue, GL_ORDER_BP, run_clear, &all, sizeof all);
+}
+
+/* Slices of the output.  Plain slices without scale and shift are copied as they are; others are
+ * computed in scratch memory, some slices at a time. */
+
 /* Parameters of a command that computes slices [z0, z1) of the output. */
 struct unpack_command {
     struct gl_part from, to; /* from: the slab of orbits, or those slices; to: scratch memory */
@@ -409,45 +354,17 @@ struct unpack_command {
     size_t z0, z1;
 };
 
-/* `Scale` in scale.glsl. */
-struct scale {
-    unsigned n, from, to, spare;
-    float scale, shift, spare2[2];
-};
-
 /* Update least and greatest value and sum of the output. */
 static fbp_status measure_voxels(struct gl_device *dev, const struct gl_part *p)
 {
-    struct voxels v = {.n = (unsigned)(p->bytes / sizeof(float))};
-    struct gl_call c = {.program = GL_P_FOUND, .parameters = &v, .parameter_bytes = sizeof v};
-    size_t skip;
+    const struct gl_part found = {.buffer = &dev->memory,
+                                  .at = dev->tables.found,
+                                  .bytes = GPU_FOUND * sizeof(struct gpu_found)};
 
-    FBP_TRY(gl_bind(&dev->programs, &c, 0, p->buffer, p->at, p->bytes, &skip));
-    v.from = (unsigned)(skip / sizeof(float));
-    FBP_TRY(gl_bind(&dev->programs, &c, 1, &dev->memory, dev->tables.found,
-                    GPU_FOUND * sizeof(struct gpu_found), &skip));
-    gl_groups(&c, GPU_FOUND);
-    return gl_run(&dev->programs, &c);
+    return run_voxels(dev, GL_P_FOUND, &(struct voxels){0}, p, &found);
 }
 
-static fbp_status scale_some(struct gl_device *dev, const struct gl_part *from,
-                             const struct gl_part *to)
-{
-    struct scale s = {.n = (unsigned)(from->bytes / sizeof(float)),
-                      .scale = (float)dev->job->scale,
-                      .shift = (float)dev->job->shift};
-    struct gl_call c = {.program = GL_P_SCALE, .parameters = &s, .parameter_bytes = sizeof s};
-    size_t skip;
-
-    FBP_TRY(gl_bind(&dev->programs, &c, 0, from->buffer, from->at, from->bytes, &skip));
-    s.from = (unsigned)(skip / sizeof(float));
-    FBP_TRY(gl_bind(&dev->programs, &c, 1, to->buffer, to->at, from->bytes, &skip));
-    s.to = (unsigned)(skip / sizeof(float));
-    cover(&c, s.n);
-    return gl_run(&dev->programs, &c);
-}
-
-/* The same for slices of the volume, which are the output as they are. */
+/* Measure slices of the volume, which are the output as they are. */
 static fbp_status run_measure(void *device, void *command)
 {
     struct gl_device *dev = device;
@@ -471,134 +388,89 @@ static fbp_status run_scale(void *device, void *command)
     const size_t most = block_of(dev);
     struct gl_part from = u->from, to = u->to;
 
-    for (size_t done = 0; done < u->from.bytes; done += from.bytes) {
+    for (size_t done = 0; done < u->from.bytes; done += to.bytes) {
+        struct voxels v = {.scale = (float)dev->job->scale, .shift = (float)dev->job->shift};
         from.at = u->from.at + done;
         to.at = u->to.at + done;
         from.bytes = to.bytes = u->from.bytes - done < most ? u->from.bytes - done : most;
-        FBP_TRY(scale_some(dev, &from, &to));
+        FBP_TRY(run_voxels(dev, GL_P_SCALE, &v, &from, &to));
         FBP_TRY(measure_voxels(dev, &to));
     }
     return FBP_OK;
 }
 
-/* `Unpack` in unpack.glsl. */
-struct unpack {
-    unsigned n, from, to, turns;
-    int nx, ny, x0, y0, dnx, dny;
-    float turn_s, scale, shift, spare[3];
-};
-
-static struct unpack unpack_of(const struct gl_device *dev, const struct fbp_slab *slab)
-{
-    const struct fbp_job *job = dev->job;
-    struct gpu_domain d;
-
-    gpu_find_domain(job, slab, &d);
-    return (struct unpack){.turns = (unsigned)job->turns,
-                           .nx = (int)slab->nx,
-                           .ny = (int)slab->ny,
-                           .x0 = d.x0,
-                           .y0 = d.y0,
-                           .dnx = d.nx,
-                           .dny = d.ny,
-                           .turn_s = d.s,
-                           .scale = (float)job->scale,
-                           .shift = (float)job->shift};
-}
-
-/* Unpack slices [z0, z1) of orbits to scratch memory. */
-static fbp_status unpack_slices(struct gl_device *dev, const struct unpack_command *f, size_t z0,
-                                size_t z1, const struct gl_part *to)
-{
-    const size_t slice = volume_bytes(dev, &f->slab, 1);
-    struct unpack u = unpack_of(dev, &f->slab);
-    struct gl_call c = {.program = GL_P_UNPACK, .parameters = &u, .parameter_bytes = sizeof u};
-    size_t skip;
-
-    u.n = (unsigned)(to->bytes / 4);
-    FBP_TRY(gl_bind(&dev->programs, &c, 0, f->from.buffer, f->from.at + (z0 - f->slab.z0) * slice,
-                    (z1 - z0) * slice, &skip));
-    u.from = (unsigned)(skip / sizeof(float));
-    FBP_TRY(gl_bind(&dev->programs, &c, 1, to->buffer, to->at, to->bytes, &skip));
-    u.to = (unsigned)(skip / sizeof(float));
-    cover(&c, u.n);
-    return gl_run(&dev->programs, &c);
-}
-
-/* Unpack slices of orbits, as many at once as a storage block holds. */
+/* Unpack slices of orbits to scratch memory, as many at once as a storage block holds. */
 static fbp_status run_unpack(void *device, void *command)
 {
     struct gl_device *dev = device;
     const struct unpack_command *u = command;
+    const struct fbp_job *job = dev->job;
     const size_t slice = fbp_slab_slice(&u->slab) * sizeof(float);
     const size_t orbits = volume_bytes(dev, &u->slab, 1);
     const size_t fit = block_of(dev) / (orbits > slice ? orbits : slice), step = fit > 0 ? fit : 1;
-    struct gl_part to = u->to;
+    struct gl_part from = u->from, to = u->to;
+    struct gpu_domain d;
 
-    for (size_t z0 = u->z0, z1; z0 < u->z1; z0 = z1) {
-        z1 = z0 + step < u->z1 ? z0 + step : u->z1;
-        to.bytes = (z1 - z0) * slice;
-        FBP_TRY(unpack_slices(dev, u, z0, z1, &to));
+    gpu_find_domain(job, &u->slab, &d);
+    struct voxels v = {.turns = (unsigned)job->turns,
+                       .nx = (int)u->slab.nx,
+                       .ny = (int)u->slab.ny,
+                       .x0 = d.x0,
+                       .y0 = d.y0,
+                       .dnx = d.nx,
+                       .dny = d.ny,
+                       .turn_s = d.s,
+                       .scale = (float)job->scale,
+                       .shift = (float)job->shift};
+    for (size_t z0 = u->z0, n; z0 < u->z1; z0 += n, to.at += to.bytes) {
+        n = u->z1 - z0 < step ? u->z1 - z0 : step;
+        from.at = u->from.at + (z0 - u->slab.z0) * orbits;
+        from.bytes = n * orbits;
+        to.bytes = n * slice;
+        FBP_TRY(run_voxels(dev, GL_P_UNPACK, &v, &from, &to));
         FBP_TRY(measure_voxels(dev, &to));
-        to.at += to.bytes;
     }
     return FBP_OK;
 }
 
-/* Copy slices of the volume to the host as they are, while their statistics are computed. */
-static fbp_status fetch_plain(struct gl_device *dev, const struct gl_part *voxels, void *host)
-{
-    struct gl_point measured;
-
-    FBP_TRY(gl_queue_submit(dev->queue, GL_ORDER_UNPACK, run_measure, voxels, sizeof *voxels));
-    FBP_TRY(gl_copy_out(dev, voxels, host));
-    FBP_TRY(gl_queue_point(dev->queue, GL_ORDER_UNPACK, &measured));
-    gl_queue_after(dev->queue, GL_ORDER_OUT, measured); /* the next event of OUT includes them */
-    return FBP_OK;
-}
-
-/* Compute some slices in a place in scratch memory and copy them to the host.  A place is used
- * again when its last copy is done. */
-static fbp_status fetch_piece(struct gl_device *dev, struct unpack_command *u, size_t bytes,
-                              void *host)
-{
-    const unsigned at = dev->next_piece++ % GPU_STAGES;
-    const bool orbits = dev->kernel->gpu.volume_size != NULL;
-    struct gl_point unpacked;
-
-    u->to = (struct gl_part){.buffer = &dev->memory,
-                             .at = dev->tables.slices + at * dev->tables.slice_bytes,
-                             .bytes = bytes};
-    gl_queue_after(dev->queue, GL_ORDER_UNPACK, dev->copied[at]);
-    FBP_TRY(gl_queue_submit(dev->queue, GL_ORDER_UNPACK, orbits ? run_unpack : run_scale, u,
-                            sizeof *u));
-    FBP_TRY(gl_queue_point(dev->queue, GL_ORDER_UNPACK, &unpacked));
-    gl_queue_after(dev->queue, GL_ORDER_OUT, unpacked);
-    FBP_TRY(gl_copy_out(dev, &u->to, host));
-    return gl_queue_point(dev->queue, GL_ORDER_OUT, &dev->copied[at]);
-}
-
-/* Fetch slices [u->z0, z1) of one frame of a slab. */
-static fbp_status fetch_frame(struct gl_device *dev, struct unpack_command *u, size_t z1,
-                              char *host)
+/* Fetch slices [z0, z1) of one frame of a slab: frame. */
+static fbp_status fetch_frame(struct gl_device *dev, const struct fbp_slab *slab,
+                              const struct gl_part *frame, size_t z0, size_t z1, char *host)
 {
     const bool orbits = dev->kernel->gpu.volume_size != NULL;
-    const size_t slice = fbp_slab_slice(&u->slab) * sizeof(float), z0 = u->z0;
+    const size_t slice = fbp_slab_slice(slab) * sizeof(float);
     const size_t step = dev->tables.slice_bytes / slice;
+    struct unpack_command u = {.from = *frame, .slab = *slab};
+    struct gl_point done;
 
-    if (!orbits) {
-        u->from.at += (z0 - u->slab.z0) * slice;
-        u->from.bytes = (z1 - z0) * slice;
+    if (step == 0) { /* copied as they are, while their statistics are computed */
+        u.from.at += (z0 - slab->z0) * slice;
+        u.from.bytes = (z1 - z0) * slice;
+        FBP_TRY(gl_queue_submit(dev->queue, GL_ORDER_UNPACK, run_measure, &u.from, sizeof u.from));
+        FBP_TRY(gl_copy_out(dev, &u.from, host));
+        FBP_TRY(gl_queue_point(dev->queue, GL_ORDER_UNPACK, &done));
+        gl_queue_after(dev->queue, GL_ORDER_OUT, done); /* the next event of OUT includes them */
+        return FBP_OK;
     }
-    if (step == 0)
-        return fetch_plain(dev, &u->from, host);
-    for (; u->z0 < z1; u->z0 = u->z1) {
-        u->z1 = u->z0 + step < z1 ? u->z0 + step : z1;
-        const size_t bytes = (u->z1 - u->z0) * slice;
-        if (!orbits)
-            u->from.bytes = bytes;
-        FBP_TRY(fetch_piece(dev, u, bytes, host + (u->z0 - z0) * slice));
-        u->from.at += orbits ? 0 : bytes;
+    for (u.z0 = z0; u.z0 < z1; u.z0 = u.z1) {
+        /* A place in scratch memory is used again when its last copy is done. */
+        const unsigned at = dev->next_piece++ % GPU_STAGES;
+        u.z1 = u.z0 + step < z1 ? u.z0 + step : z1;
+        const size_t bytes = (u.z1 - u.z0) * slice;
+        if (!orbits) {
+            u.from.at = frame->at + (u.z0 - slab->z0) * slice;
+            u.from.bytes = bytes;
+        }
+        u.to = (struct gl_part){.buffer = &dev->memory,
+                                .at = dev->tables.slices + at * dev->tables.slice_bytes,
+                                .bytes = bytes};
+        gl_queue_after(dev->queue, GL_ORDER_UNPACK, dev->copied[at]);
+        FBP_TRY(gl_queue_submit(dev->queue, GL_ORDER_UNPACK, orbits ? run_unpack : run_scale, &u,
+                                sizeof u));
+        FBP_TRY(gl_queue_point(dev->queue, GL_ORDER_UNPACK, &done));
+        gl_queue_after(dev->queue, GL_ORDER_OUT, done);
+        FBP_TRY(gl_copy_out(dev, &u.to, host + (u.z0 - z0) * slice));
+        FBP_TRY(gl_queue_point(dev->queue, GL_ORDER_OUT, &dev->copied[at]));
     }
     return FBP_OK;
 }
@@ -608,14 +480,11 @@ fbp_status gl_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, 
 {
     struct gl_device *dev = gl_of(device);
     const size_t frame = volume_bytes(dev, slab, slab->nz), n = (z1 - z0) * fbp_slab_slice(slab);
-    const struct gl_part all = gl_part_at(dev, volume, gpu_volume_bytes(dev->job, slab));
+    struct gl_part part = gl_part_at(dev, volume, gpu_volume_bytes(dev->job, slab));
 
-    for (size_t i = 0; i < fbp_frames(dev->job); i++) {
-        struct unpack_command u = {.from = all, .slab = *slab, .z0 = z0};
-        u.from.at += i * frame;
-        u.from.bytes = frame;
-        FBP_TRY(fetch_frame(dev, &u, z1, (char *)host + i * n * sizeof(float)));
-    }
+    part.bytes = frame;
+    for (size_t i = 0; i < fbp_frames(dev->job); i++, part.at += frame)
+        FBP_TRY(fetch_frame(dev, slab, &part, z0, z1, (char *)host + i * n * sizeof(float)));
     return FBP_OK;
 }
 

@@ -1,8 +1,8 @@
-/* Renderers and contexts by EGL. */
+/* Renderers and contexts by EGL; errors of OpenGL as status and message.
+ *
+ * entry.c finds the renderers when the module is loaded; threads of queues open contexts. */
 #include "backend/gl/egl.h"
 
-#include "backend/gl/error.h"
-#include "backend/gl/plant.h"
 #include "backend/gpu/host.h"
 
 #include <epoxy/egl.h>
@@ -12,7 +12,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,86 +19,83 @@
 
 #ifdef __SANITIZE_ADDRESS__
 #    include <link.h>
-
-/* With the address sanitizer drivers stay loaded: otherwise memory that they keep is reported as
- * leaked. */
-static int keep_loaded(struct dl_phdr_info *is, size_t size, void *unused)
-{
-    (void)size;
-    (void)unused;
-    if (is->dlpi_name && is->dlpi_name[0] == '/')
-        (void)!dlopen(is->dlpi_name, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
-    return 0;
-}
 #endif
 
-static bool accepts_layers(int size, int layers)
-{
-    GLint width = 0;
+struct gl_plant gl_plant;
 
-    glTexImage3D(GL_PROXY_TEXTURE_2D_ARRAY, 0, GL_R32F, size, size, layers, 0, GL_RED, GL_FLOAT,
-                 NULL);
-    glGetTexLevelParameteriv(GL_PROXY_TEXTURE_2D_ARRAY, 0, GL_TEXTURE_WIDTH, &width);
-    return glGetError() == GL_NO_ERROR && width > 0;
+/* Errors. */
+
+/* State of this thread's context.  lost: simulated by a test. */
+static _Thread_local struct {
+    char renderer[100];
+    bool core, extension, lost, shared;
+} here = {.renderer = "the renderer"};
+
+void gl_check_shared(void)
+{
+    here.shared = true;
 }
 
-/* The greatest bytes of a layered texture, tried with layers of 64 MiB; UINT64_MAX: no limit found.
- * Drivers check the size, not the free memory. */
-static uint64_t layered_bytes(int size, int layers)
+const char *gl_check_name(void)
 {
-    const int side = size < 4096 ? size : 4096;
-    int fits = 0, fails = layers + 1;
-
-    while (fails - fits > 1) {
-        const int n = fits + (fails - fits) / 2;
-        if (accepts_layers(side, n))
-            fits = n;
-        else
-            fails = n;
-    }
-    return fits == layers ? UINT64_MAX : (uint64_t)fits * 4 * (uint64_t)side * (uint64_t)side;
+    return here.renderer;
 }
 
-static pid_t process; /* the process that loaded the module */
-
-/* Is this the number of an open file of a graphics card? */
-static bool is_card(int folder, const char *number)
+bool gl_was_reset(void)
 {
-    const char *const of[] = {"/dev/nvidia", gl_plant.card_files};
-    char target[64];
-    const ssize_t n = readlinkat(folder, number, target, sizeof target - 1);
-
-    target[n > 0 ? n : 0] = '\0';
-    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
-        if (of[i] && strncmp(target, of[i], strlen(of[i])) == 0)
-            return true;
-    return false;
+    return here.lost || (here.shared && gl_plant.share_lost) ||
+           (here.core && glGetGraphicsResetStatus() != GL_NO_ERROR) ||
+           (here.extension && glGetGraphicsResetStatusARB() != GL_NO_ERROR);
 }
 
-/* Replace the files of the card by /dev/null when a forked child exits.  The child inherits them
- * from its parent, and NVIDIA's driver closes in exit() of the child what the parent still uses:
- * the parent's next display is refused (EGL_BAD_ACCESS). */
-static void close_card_in_child(void)
+fbp_status gl_check_lost(void)
 {
-    if (getpid() == process)
-        return;
-    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    DIR *files = opendir("/proc/self/fd");
-
-    for (const struct dirent *e; null >= 0 && files && (e = readdir(files));)
-        if (is_card(dirfd(files), e->d_name))
-            (void)dup3(null, (int)strtol(e->d_name, NULL, 10), O_CLOEXEC);
-    if (files)
-        closedir(files);
-    if (null >= 0)
-        close(null);
+    return gpu_host->fail(FBP_ERR_DEVICE,
+                          "gl: %s was reset while it computed, and its context is lost: close "
+                          "other programs that use it, or use --device cpu",
+                          here.renderer);
 }
 
-void gl_fork_guard(void)
+/* The error of this call, or the one that a test injects.  A simulated loss of a device does not
+ * affect the shared context. */
+static GLenum next_error(void)
 {
-    process = getpid();
-    (void)atexit(close_card_in_child); /* closing the module runs the handler, too */
+    if (here.shared && gl_plant.lost > 0)
+        return glGetError();
+    const uint64_t n = atomic_fetch_add(&gl_plant.n_looks, 1) + 1;
+
+    here.lost = here.lost || n == gl_plant.lost;
+    if (here.lost)
+        return GL_CONTEXT_LOST;
+    return n == gl_plant.no_memory ? GL_OUT_OF_MEMORY : glGetError();
 }
+
+fbp_status gl_check(const char *what)
+{
+    const GLenum error = next_error();
+
+    if (error == GL_NO_ERROR)
+        return FBP_OK;
+    /* A lost context may report its loss forever, so only a few errors are cleared. */
+    for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++)
+        ;
+    if (error == GL_CONTEXT_LOST)
+        return gl_check_lost();
+    if (error == GL_OUT_OF_MEMORY)
+        return gpu_host->fail(FBP_ERR_NOMEM,
+                              "gl: %s: %s is out of memory: lower --device-memory or --batch, or "
+                              "close other programs that use it",
+                              what, here.renderer);
+    return gpu_host->fail(
+        FBP_ERR_DEVICE, "gl: %s: %s: %s: try again, or use --device cpu", what, here.renderer,
+        error == GL_INVALID_ENUM                    ? "GL_INVALID_ENUM"
+        : error == GL_INVALID_VALUE                 ? "GL_INVALID_VALUE"
+        : error == GL_INVALID_OPERATION             ? "GL_INVALID_OPERATION"
+        : error == GL_INVALID_FRAMEBUFFER_OPERATION ? "GL_INVALID_FRAMEBUFFER_OPERATION"
+                                                    : "an unknown error");
+}
+
+/* Contexts. */
 
 /* A renderer and its EGL device. */
 struct entry {
@@ -130,40 +126,14 @@ static bool is_listed(const char *list, const char *name)
 
 static const char *error_text(void)
 {
-    switch (eglGetError()) {
-    case EGL_NOT_INITIALIZED:
-        return "EGL_NOT_INITIALIZED";
-    case EGL_BAD_ACCESS:
-        return "EGL_BAD_ACCESS";
-    case EGL_BAD_ALLOC:
-        return "EGL_BAD_ALLOC";
-    case EGL_BAD_MATCH:
-        return "EGL_BAD_MATCH";
-    case EGL_BAD_ATTRIBUTE:
-        return "EGL_BAD_ATTRIBUTE";
-    default:
-        return "it gives no reason";
-    }
-}
+    const EGLint error = eglGetError();
 
-/* All contexts of a renderer share its display.  The program may use the same display. */
-static EGLDisplay open_display(struct entry *e)
-{
-    EGLDisplay display = eglGetPlatformDisplayEXT(
-        e->platform, e->device ? (void *)e->device : EGL_DEFAULT_DISPLAY, NULL);
-
-    if (display == EGL_NO_DISPLAY)
-        return EGL_NO_DISPLAY;
-    pthread_mutex_lock(&all.lock);
-    if (e->users == 0) {
-        e->foreign = eglQueryString(display, EGL_VERSION) != NULL;
-        (void)eglGetError();
-    }
-    const bool opened = e->users > 0 || e->foreign || eglInitialize(display, NULL, NULL);
-    if (opened)
-        e->users++;
-    pthread_mutex_unlock(&all.lock);
-    return opened ? display : EGL_NO_DISPLAY;
+    return error == EGL_NOT_INITIALIZED ? "EGL_NOT_INITIALIZED"
+           : error == EGL_BAD_ACCESS    ? "EGL_BAD_ACCESS"
+           : error == EGL_BAD_ALLOC     ? "EGL_BAD_ALLOC"
+           : error == EGL_BAD_MATCH     ? "EGL_BAD_MATCH"
+           : error == EGL_BAD_ATTRIBUTE ? "EGL_BAD_ATTRIBUTE"
+                                        : "it gives no reason";
 }
 
 static void close_display(struct entry *e, EGLDisplay display)
@@ -174,70 +144,27 @@ static void close_display(struct entry *e, EGLDisplay display)
     pthread_mutex_unlock(&all.lock);
 }
 
-/* Create the newest core profile that the driver offers, with notification of resets if it has
- * that. 3.3 is tried so that the message can name the driver's version.  Contexts that share
- * objects must have the same version. */
-static EGLContext make_context(EGLDisplay display, EGLContext beside)
+/* Open the display of a renderer, which all its contexts share.  The program may use the same
+ * display.  If that fails, `why` gets the reason. */
+static EGLDisplay open_display(struct entry *e, char *why, size_t n)
 {
-    static const EGLint versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {3, 3}};
-    const char *extensions = eglQueryString(display, EGL_EXTENSIONS);
-    const bool robust = is_listed(extensions, "EGL_EXT_create_context_robustness");
+    EGLDisplay display = eglGetPlatformDisplayEXT(
+        e->platform, e->device ? (void *)e->device : EGL_DEFAULT_DISPLAY, NULL);
 
-    for (size_t i = 0; i < 2 * sizeof versions / sizeof *versions; i++) {
-        const bool tells = robust && i % 2 == 0;
-        const EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION,
-                                     versions[i / 2][0],
-                                     EGL_CONTEXT_MINOR_VERSION,
-                                     versions[i / 2][1],
-                                     EGL_CONTEXT_OPENGL_PROFILE_MASK,
-                                     EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
-                                     tells ? EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT
-                                           : EGL_NONE,
-                                     EGL_LOSE_CONTEXT_ON_RESET_EXT,
-                                     EGL_NONE};
-        EGLContext context = gl_plant.no_context
-                                 ? EGL_NO_CONTEXT
-                                 : eglCreateContext(display, EGL_NO_CONFIG_KHR, beside, attributes);
-        if (context != EGL_NO_CONTEXT)
-            return context;
+    if (display != EGL_NO_DISPLAY) {
+        pthread_mutex_lock(&all.lock);
+        if (e->users == 0) {
+            e->foreign = eglQueryString(display, EGL_VERSION) != NULL;
+            (void)eglGetError();
+        }
+        const bool opened = e->users > 0 || e->foreign || eglInitialize(display, NULL, NULL);
+        e->users += opened;
+        pthread_mutex_unlock(&all.lock);
+        if (opened)
+            return display;
     }
-    return EGL_NO_CONTEXT;
-}
-
-/* Create a context on an open display; if that fails, `why` gets the reason. */
-static bool make_current(EGLDisplay display, EGLContext beside, struct gl_egl *out, char *why,
-                         size_t n)
-{
-    if (!eglBindAPI(EGL_OPENGL_API)) {
-        snprintf(why, n,
-                 "OpenGL 4.4 with compute shaders is needed; this driver offers OpenGL ES only: "
-                 "use another driver");
-        return false;
-    }
-    out->display = display;
-    out->context = make_context(display, beside);
-    if (out->context == EGL_NO_CONTEXT) {
-        snprintf(why, n,
-                 "OpenGL 4.4 with compute shaders is needed; this driver gives no context (%s): "
-                 "update the driver",
-                 error_text());
-        return false;
-    }
-    if (!gl_plant.no_current &&
-        eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, out->context))
-        return true;
-    snprintf(why, n, "it gives no context without a surface (%s): update the driver", error_text());
-    (void)eglDestroyContext(display, out->context);
-    out->context = NULL;
-    return false;
-}
-
-/* A known version means that the display was opened before. */
-static void describe_refusal(const struct entry *e, char *why, size_t n)
-{
     const char *error = error_text();
-
-    if (e->is.version[0])
+    if (e->is.version[0]) /* the display was opened before */
         snprintf(why, n,
                  "its display refuses now (%s): if a child of this process ended by exit(), it may "
                  "have closed the card: end children by _exit(), and start this program again",
@@ -250,35 +177,86 @@ static void describe_refusal(const struct entry *e, char *why, size_t n)
                  "its display refuses (%s): see that you may read and write %s (group render or "
                  "video), and that its driver is whole",
                  error, e->is.card[0] ? e->is.card : "/dev/dri");
+    return EGL_NO_DISPLAY;
 }
 
-static bool open_entry(struct entry *e, EGLContext beside, struct gl_egl *out, char *why, size_t n)
+/* Create the newest core profile that the driver offers, with notification of resets if it has
+ * that. 3.3 is tried so that the message can name the driver's version.  Contexts that share
+ * objects must have the same version. */
+static EGLContext make_context(EGLDisplay display, EGLContext share)
 {
-    EGLDisplay display = open_display(e);
+    static const EGLint versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {3, 3}};
+    const char *extensions = eglQueryString(display, EGL_EXTENSIONS);
+    const bool robust = is_listed(extensions, "EGL_EXT_create_context_robustness");
 
-    *out = (struct gl_egl){.index = (int)(e - all.entries)};
-    if (display == EGL_NO_DISPLAY) {
-        describe_refusal(e, why, n);
-        return false;
+    for (size_t i = 0; i < 2 * sizeof versions / sizeof *versions; i++) {
+        const bool notifies = robust && i % 2 == 0;
+        const EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION,
+                                     versions[i / 2][0],
+                                     EGL_CONTEXT_MINOR_VERSION,
+                                     versions[i / 2][1],
+                                     EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                                     EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                                     notifies ? EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT
+                                              : EGL_NONE,
+                                     EGL_LOSE_CONTEXT_ON_RESET_EXT,
+                                     EGL_NONE};
+        EGLContext context = gl_plant.no_context
+                                 ? EGL_NO_CONTEXT
+                                 : eglCreateContext(display, EGL_NO_CONFIG_KHR, share, attributes);
+        if (context != EGL_NO_CONTEXT)
+            return context;
     }
-    if (make_current(display, beside, out, why, n))
+    return EGL_NO_CONTEXT;
+}
+
+/* Create a context and make it current; if that fails, `why` gets the reason. */
+static bool open_entry(struct entry *e, EGLContext share, struct gl_egl *out, char *why, size_t n)
+{
+    EGLDisplay display = open_display(e, why, n);
+
+    *out = (struct gl_egl){.index = (int)(e - all.entries), .display = display};
+    if (display == EGL_NO_DISPLAY)
+        return false;
+    const bool has_gl = eglBindAPI(EGL_OPENGL_API);
+    if (has_gl)
+        out->context = make_context(display, share);
+    if (!has_gl)
+        snprintf(why, n,
+                 "OpenGL 4.4 with compute shaders is needed; this driver offers OpenGL ES only: "
+                 "use another driver");
+    else if (out->context == EGL_NO_CONTEXT)
+        snprintf(why, n,
+                 "OpenGL 4.4 with compute shaders is needed; this driver gives no context (%s): "
+                 "update the driver",
+                 error_text());
+    else if (!gl_plant.no_current &&
+             eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, out->context))
         return true;
+    else
+        snprintf(why, n, "it gives no context without a surface (%s): update the driver",
+                 error_text());
+    if (out->context != EGL_NO_CONTEXT)
+        (void)eglDestroyContext(display, out->context);
+    out->context = NULL;
     close_display(e, display);
     return false;
 }
 
-static fbp_status open_context(struct gl_egl *out, int index, EGLContext beside)
+static fbp_status open_context(struct gl_egl *out, int index, EGLContext share)
 {
     struct entry *e = &all.entries[index];
     char why[300] = "";
 
     if (e->is.reason[0])
         return gpu_host->fail(FBP_ERR_DEVICE, "gl: %s: %s", e->is.name, e->is.reason);
-    if (open_entry(e, beside, out, why, sizeof why)) {
-        gl_check_begin(e->is.name);
-        return FBP_OK;
-    }
-    return gpu_host->fail(FBP_ERR_DEVICE, "gl: %s: %s", e->is.name, why);
+    if (!open_entry(e, share, out, why, sizeof why))
+        return gpu_host->fail(FBP_ERR_DEVICE, "gl: %s: %s", e->is.name, why);
+    snprintf(here.renderer, sizeof here.renderer, "%s", e->is.name);
+    here.core = epoxy_gl_version() >= 45;
+    here.extension = !here.core && epoxy_has_gl_extension("GL_ARB_robustness");
+    here.lost = here.shared = false;
+    return FBP_OK;
 }
 
 fbp_status gl_egl_open(struct gl_egl *out, int index)
@@ -286,7 +264,7 @@ fbp_status gl_egl_open(struct gl_egl *out, int index)
     return open_context(out, index, EGL_NO_CONTEXT);
 }
 
-fbp_status gl_egl_open_beside(struct gl_egl *out, const struct gl_egl *first)
+fbp_status gl_egl_open_shared(struct gl_egl *out, const struct gl_egl *first)
 {
     return open_context(out, first->index, first->context);
 }
@@ -302,6 +280,40 @@ void gl_egl_close(struct gl_egl *egl)
     egl->context = NULL;
 }
 
+/* Protection of the driver from exit() of forked children. */
+
+static pid_t process; /* the process that loaded the module */
+
+/* Replace the files of the card by /dev/null when a forked child exits.  The child inherits them
+ * from its parent, and NVIDIA's driver closes in exit() of the child what the parent still uses:
+ * the parent's next display is refused (EGL_BAD_ACCESS). */
+static void close_card_in_child(void)
+{
+    const char *const cards[] = {"/dev/nvidia", gl_plant.card_files};
+
+    if (getpid() == process)
+        return;
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    DIR *files = opendir("/proc/self/fd");
+
+    for (const struct dirent *e; null >= 0 && files && (e = readdir(files));) {
+        char target[64];
+        const ssize_t n = readlinkat(dirfd(files), e->d_name, target, sizeof target - 1);
+        target[n > 0 ? n : 0] = '\0';
+        for (size_t i = 0; i < sizeof cards / sizeof *cards; i++)
+            if (cards[i] && strncmp(target, cards[i], strlen(cards[i])) == 0) {
+                (void)dup3(null, (int)strtol(e->d_name, NULL, 10), O_CLOEXEC);
+                break;
+            }
+    }
+    if (files)
+        closedir(files);
+    if (null >= 0)
+        close(null);
+}
+
+/* The list of renderers. */
+
 static uint64_t integer_of(GLenum what)
 {
     GLint64 value = 0;
@@ -310,28 +322,25 @@ static uint64_t integer_of(GLenum what)
     return value > 0 ? (uint64_t)value : 0;
 }
 
-/* Two vendors have extensions for this. */
-static void read_memory(struct gl_renderer *r)
+/* The greatest bytes of a layered texture, tried with layers of 64 MiB; UINT64_MAX: no limit found.
+ * Drivers check the size, not the free memory. */
+static uint64_t layered_bytes(int size, int layers)
 {
-    GLint values[4] = {0};
+    const int side = size < 4096 ? size : 4096;
+    int fits = 0, fails = layers + 1;
 
-    if (epoxy_has_gl_extension("GL_NVX_gpu_memory_info")) {
-        r->memory_bytes = integer_of(GL_GPU_MEMORY_INFO_TOTAL_AVAILABLE_MEMORY_NVX) << 10;
-        r->free_bytes = integer_of(GL_GPU_MEMORY_INFO_CURRENT_AVAILABLE_VIDMEM_NVX) << 10;
-    } else if (epoxy_has_gl_extension("GL_ATI_meminfo")) {
-        glGetIntegerv(GL_VBO_FREE_MEMORY_ATI, values);
-        r->free_bytes = (uint64_t)(values[0] > 0 ? values[0] : 0) << 10;
+    while (fails - fits > 1) {
+        const int n = fits + (fails - fits) / 2;
+        GLint width = 0;
+        glTexImage3D(GL_PROXY_TEXTURE_2D_ARRAY, 0, GL_R32F, side, side, n, 0, GL_RED, GL_FLOAT,
+                     NULL);
+        glGetTexLevelParameteriv(GL_PROXY_TEXTURE_2D_ARRAY, 0, GL_TEXTURE_WIDTH, &width);
+        if (glGetError() == GL_NO_ERROR && width > 0)
+            fits = n;
+        else
+            fails = n;
     }
-}
-
-/* Tests lower the limit of storage blocks. */
-static void lower_limits(struct gl_renderer *r)
-{
-    const char *wanted = gpu_host->environment(FBP_ENV_GL_BLOCK);
-    const unsigned long long bytes = wanted ? strtoull(wanted, NULL, 10) : 0;
-
-    if (bytes >= 4096 && bytes < r->block_bytes)
-        r->block_bytes = bytes;
+    return fits == layers ? UINT64_MAX : (uint64_t)fits * 4 * (uint64_t)side * (uint64_t)side;
 }
 
 static void read_limits(struct gl_renderer *r)
@@ -357,22 +366,35 @@ static void read_limits(struct gl_renderer *r)
     r->layers = (int)integer_of(GL_MAX_ARRAY_TEXTURE_LAYERS);
     r->buffer_bytes = strstr(r->version, "Mesa") ? most_of_mesa : (uint64_t)1 << 40;
     r->texture_bytes = layered_bytes(r->texture_size, r->layers);
-    read_memory(r);
+    if (epoxy_has_gl_extension("GL_NVX_gpu_memory_info")) {
+        r->memory_bytes = integer_of(GL_GPU_MEMORY_INFO_TOTAL_AVAILABLE_MEMORY_NVX) << 10;
+        r->free_bytes = integer_of(GL_GPU_MEMORY_INFO_CURRENT_AVAILABLE_VIDMEM_NVX) << 10;
+    } else if (epoxy_has_gl_extension("GL_ATI_meminfo")) {
+        GLint values[4] = {0};
+        glGetIntegerv(GL_VBO_FREE_MEMORY_ATI, values);
+        r->free_bytes = (uint64_t)(values[0] > 0 ? values[0] : 0) << 10;
+    }
     r->block_bytes = integer_of(GL_MAX_SHADER_STORAGE_BLOCK_SIZE);
     r->alignment = integer_of(GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT);
     r->shared_bytes = (int)integer_of(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
-    lower_limits(r);
+    const char *wanted = gpu_host->environment(FBP_ENV_GL_BLOCK); /* for tests */
+    const unsigned long long bytes = wanted ? strtoull(wanted, NULL, 10) : 0;
+    if (bytes >= 4096 && bytes < r->block_bytes)
+        r->block_bytes = bytes;
 }
 
-/* Is the card of this device listed already?  One card may have two drivers, or be listed twice. */
-static bool is_listed_already(const struct entry *e)
+#ifdef __SANITIZE_ADDRESS__
+/* With the address sanitizer drivers stay loaded: otherwise memory that they keep is reported as
+ * leaked. */
+static int keep_loaded(struct dl_phdr_info *is, size_t size, void *unused)
 {
-    for (int i = 0; i < all.n; i++)
-        if (e->is.card[0] && strcmp(e->is.card, all.entries[i].is.card) == 0 &&
-            !all.entries[i].is.reason[0] && !e->is.software && !all.entries[i].is.software)
-            return true;
-    return false;
+    (void)size;
+    (void)unused;
+    if (is->dlpi_name && is->dlpi_name[0] == '/')
+        (void)!dlopen(is->dlpi_name, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+    return 0;
 }
+#endif
 
 static void add_renderer(struct entry *e)
 {
@@ -396,33 +418,7 @@ static void add_renderer(struct entry *e)
     all.n++;
 }
 
-/* Read the PCI address of a card, such as "0000:18:00.0", from sysfs. */
-static void find_bus(const char *card, char out[28])
-{
-    const char *name = strrchr(card, '/');
-    char path[128], target[256];
-
-    snprintf(path, sizeof path, "/sys/class/drm%s/device", name ? name : "/none");
-    const ssize_t n = readlink(path, target, sizeof target - 1);
-    target[n > 0 ? n : 0] = '\0';
-    const char *bus = strrchr(target, '/');
-    if (bus && strchr(bus, ':'))
-        snprintf(out, 28, "%.27s", bus + 1);
-}
-
-static void describe_device(struct entry *e)
-{
-    const char *extensions = eglQueryDeviceStringEXT(e->device, EGL_EXTENSIONS);
-    const char *card = NULL;
-
-    e->is.software = is_listed(extensions, "EGL_MESA_device_software");
-    if (!e->is.software && is_listed(extensions, "EGL_EXT_device_drm"))
-        card = eglQueryDeviceStringEXT(e->device, EGL_DRM_DEVICE_FILE_EXT);
-    snprintf(e->is.card, sizeof e->is.card, "%s", card ? card : "");
-    find_bus(e->is.card, e->is.bus_id);
-}
-
-/* Devices in hardware come first, Mesa's software device last. */
+/* Add the devices that EGL enumerates: those in hardware first, Mesa's software device last. */
 static void add_devices(void)
 {
     EGLDeviceEXT devices[GL_MOST_RENDERERS];
@@ -433,8 +429,33 @@ static void add_devices(void)
     for (int software = 0; software < 2; software++)
         for (EGLint i = 0; i < n && all.n < GL_MOST_RENDERERS - 1; i++) {
             struct entry e = {.platform = EGL_PLATFORM_DEVICE_EXT, .device = devices[i]};
-            describe_device(&e);
-            if (e.is.software == (software == 1) && !is_listed_already(&e))
+            const char *extensions = eglQueryDeviceStringEXT(e.device, EGL_EXTENSIONS);
+            const char *card = NULL;
+            e.is.software = is_listed(extensions, "EGL_MESA_device_software");
+            if (e.is.software != (software == 1))
+                continue;
+            if (!e.is.software && is_listed(extensions, "EGL_EXT_device_drm"))
+                card = eglQueryDeviceStringEXT(e.device, EGL_DRM_DEVICE_FILE_EXT);
+            snprintf(e.is.card, sizeof e.is.card, "%s", card ? card : "");
+
+            /* The PCI address, such as "0000:18:00.0", from sysfs. */
+            const char *name = strrchr(e.is.card, '/');
+            char path[128], target[256];
+            snprintf(path, sizeof path, "/sys/class/drm%s/device", name ? name : "/none");
+            const ssize_t length = readlink(path, target, sizeof target - 1);
+            target[length > 0 ? length : 0] = '\0';
+            const char *bus = strrchr(target, '/');
+            if (bus && strchr(bus, ':'))
+                snprintf(e.is.bus_id, sizeof e.is.bus_id, "%.27s", bus + 1);
+
+            /* One card may have two drivers, or be listed twice. */
+            bool listed = false;
+            for (int k = 0; k < all.n; k++) {
+                const struct gl_renderer *r = &all.entries[k].is;
+                listed = listed || (e.is.card[0] && strcmp(e.is.card, r->card) == 0 &&
+                                    !r->reason[0] && !e.is.software && !r->software);
+            }
+            if (!listed)
                 add_renderer(&e);
         }
 }
@@ -463,14 +484,15 @@ static void add_incomplete_nvidia(void)
 }
 
 /* Order of the list: hardware, software, unusable. */
-static int rank(const struct entry *e)
-{
-    return GL_MOST_RENDERERS * (2 * (e->is.reason[0] != '\0') + e->is.software) + e->order;
-}
-
 static int by_rank(const void *a, const void *b)
 {
-    return rank(a) - rank(b);
+    const struct entry *const e[2] = {a, b};
+    int rank[2];
+
+    for (int i = 0; i < 2; i++)
+        rank[i] = GL_MOST_RENDERERS * (2 * (e[i]->is.reason[0] != '\0') + e[i]->is.software) +
+                  e[i]->order;
+    return rank[0] - rank[1];
 }
 
 static void *find(void *unused)
@@ -509,6 +531,10 @@ void gl_renderers_find(void)
     snprintf(all.why, sizeof all.why, "the system grants no more threads: close other programs");
     if (pthread_create(&thread, NULL, find, NULL) == 0)
         (void)pthread_join(thread, NULL);
+    /* Exit handlers run in reverse order: this one is added after the drivers were loaded.  Closing
+     * the module runs the handler, too. */
+    process = getpid();
+    (void)atexit(close_card_in_child);
 }
 
 int gl_renderers_count(char *why, size_t n)

@@ -1,11 +1,8 @@
-/* The entry of the module: its backend; opening and closing devices; events. */
+/* The entry of the module: the table of its backend, which the library calls; opening and closing
+ * devices; events. */
 #include "backend/gl/gl.h"
 
-#include "backend/gl/error.h"
-#include "backend/gl/limits.h"
-#include "backend/gl/plant.h"
 #include "backend/gpu/gpu_kernel.h"
-#include "backend/rows.h"
 
 #include <epoxy/gl.h>
 
@@ -15,7 +12,7 @@
 
 /* Events are points of the queue's orders, which have the stages' numbers. */
 
-fbp_status gl_mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out)
+static fbp_status mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out)
 {
     struct gl_point point;
 
@@ -24,31 +21,23 @@ fbp_status gl_mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *ou
     return FBP_OK;
 }
 
-static struct gl_point point_of(struct fbp_mark mark)
-{
-    return (struct gl_point){(enum gl_order)mark.stage, mark.ticket};
-}
-
-fbp_status gl_after(fbp_device *device, enum fbp_stage stage, struct fbp_mark mark)
+static fbp_status after(fbp_device *device, enum fbp_stage stage, struct fbp_mark mark)
 {
     struct gl_queue *queue = gl_of(device)->queue;
+    const struct gl_point point = {(enum gl_order)mark.stage, mark.ticket};
 
     if (mark.ticket == 0)
         return FBP_OK;
-    gl_queue_after(queue, (enum gl_order)stage, point_of(mark));
+    gl_queue_after(queue, (enum gl_order)stage, point);
     if (stage == FBP_STAGE_OUT)
-        gl_queue_after(queue, GL_ORDER_UNPACK, point_of(mark));
+        gl_queue_after(queue, GL_ORDER_UNPACK, point);
     return FBP_OK;
 }
 
-fbp_status gl_wait(fbp_device *device, struct fbp_mark mark)
+static fbp_status wait(fbp_device *device, struct fbp_mark mark)
 {
-    return gl_queue_wait(gl_of(device)->queue, point_of(mark));
-}
-
-static int count(char *why, size_t n)
-{
-    return gl_renderers_count(why, n);
+    return gl_queue_wait(gl_of(device)->queue,
+                         (struct gl_point){(enum gl_order)mark.stage, mark.ticket});
 }
 
 static void describe(int index, struct fbp_device_info *out)
@@ -73,18 +62,6 @@ static void describe(int index, struct fbp_device_info *out)
 
 /* Name of the first renderer and precision.  --resume compares it, because values depend on it. */
 static char isas[4][64];
-
-static void name_isas(void)
-{
-    static const char *const precisions[] = {"", "exact", "fast", "half"};
-    const char *name = gl_renderers_listed() > 0 ? gl_renderer_at(0)->name : "opengl";
-    int n = (int)strcspn(name, "(/");
-
-    while (n > 0 && name[n - 1] == ' ')
-        n--;
-    for (int i = 0; i < 4; i++)
-        snprintf(isas[i], sizeof isas[i], "%.*s %s", n < 50 ? n : 50, name, precisions[i]);
-}
 
 static bool choose(struct fbp_job *job, const char *name)
 {
@@ -115,8 +92,10 @@ static size_t fixed_bytes(const struct fbp_job *job)
 /* First function of the computing thread. */
 static fbp_status begin(void *device)
 {
+    static const GLfloat zeros[4] = {0, 0, 0, 0};
     struct gl_device *dev = device;
-    FBP_TRY(gl_egl_open_beside(&dev->egl, gl_share_context(dev->share)));
+
+    FBP_TRY(gl_egl_open_shared(&dev->egl, &dev->share->egl));
     FBP_TRY(gl_programs_open(&dev->programs, dev->renderer->alignment, dev->renderer->block_bytes));
     gpu_tables_lay_out(dev->job, &gl_offer, &dev->tables);
     dev->memory.bytes = dev->tables.bytes;
@@ -125,7 +104,16 @@ static fbp_status begin(void *device)
     glClearBufferData(GL_COPY_WRITE_BUFFER, GL_R32F, GL_RED, GL_FLOAT, NULL);
     FBP_TRY(gl_check("tables"));
     FBP_TRY(gl_filter_open(dev));
-    FBP_TRY(gl_sampler_make(&dev->sampler));
+
+    /* Filtered views in textures: linear, zero outside. */
+    glGenSamplers(1, &dev->sampler);
+    glSamplerParameteri(dev->sampler, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+    glSamplerParameteri(dev->sampler, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+    glSamplerParameteri(dev->sampler, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_BORDER);
+    glSamplerParameteri(dev->sampler, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_BORDER);
+    glSamplerParameterfv(dev->sampler, GL_TEXTURE_BORDER_COLOR, zeros);
+    FBP_TRY(gl_check("a sampler"));
+
     dev->half_scale = 1;
     if (dev->kernel->gpu.bits == 16)
         FBP_TRY(gpu_half_scale(dev->job, &dev->half_scale));
@@ -146,7 +134,6 @@ static void end(void *device)
         return;
     gpu_tuner_close(&dev->tuner);
     gl_meter_close(dev);
-    gl_trials_close(dev);
     if (dev->kernel->custom)
         dev->kernel->custom->close(&dev->custom);
     gl_times_close(dev);
@@ -165,7 +152,7 @@ static fbp_status begin_copies(void *device, enum gl_lane lane)
 
     if (wanted && strcmp(wanted, "1") == 0)
         return FBP_ERR_UNSUPPORTED;
-    return gl_egl_open_beside(&dev->copies[lane], gl_share_context(dev->share));
+    return gl_egl_open_shared(&dev->copies[lane], &dev->share->egl);
 }
 
 static void end_copies(void *device, enum gl_lane lane)
@@ -188,20 +175,12 @@ static void close_device(fbp_device **device)
     *device = NULL;
 }
 
-/* Open the queue, and reset the statistics of voxels. */
-static fbp_status open_queue(struct gl_device *dev)
-{
-    static const struct gl_queue_life life = {begin, end, begin_copies, end_copies};
-    struct fbp_statistics none;
-
-    FBP_TRY(gl_share_enter(&dev->share, dev->index));
-    FBP_TRY(gl_queue_open(&dev->queue, &life, dev));
-    return gl_statistics((fbp_device *)(void *)dev, &none);
-}
-
 static fbp_status open_device(fbp_device **out, int index, const struct fbp_job *job)
 {
+    static const struct gl_queue_life life = {begin, end, begin_copies, end_copies};
     struct gl_device *dev = calloc(1, sizeof *dev);
+    struct fbp_statistics none;
+    fbp_status st;
 
     *out = NULL;
     if (!dev)
@@ -212,11 +191,13 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     dev->index = index;
     dev->renderer = gl_renderer_at(index);
     dev->kernel = (const struct gl_kernel *)job->chosen.own;
-    fbp_status st = gpu_find_principal(dev->job, "gl", &dev->principal);
-    if (st == FBP_OK)
-        st = open_queue(dev);
-    if (st != FBP_OK)
-        close_device(out);
+    FBP_TRY_GOTO(gpu_find_principal(dev->job, "gl", &dev->principal));
+    FBP_TRY_GOTO(gl_share_enter(&dev->share, dev->index));
+    FBP_TRY_GOTO(gl_queue_open(&dev->queue, &life, dev));
+    FBP_TRY_GOTO(gl_statistics(*out, &none)); /* resets them */
+    return FBP_OK;
+fail:
+    close_device(out);
     return st;
 }
 
@@ -230,7 +211,7 @@ static bool in_hardware(int index)
 static const struct fbp_backend backend = {
     .name = "gl",
     .summary = "OpenGL 4.4",
-    .count = count,
+    .count = gl_renderers_count,
     .unasked = in_hardware,
     .describe = describe,
     .has_precisions = true,
@@ -263,9 +244,9 @@ static const struct fbp_backend backend = {
     .clear = gl_clear,
     .backproject = gl_backproject,
     .fetch = gl_fetch,
-    .mark = gl_mark,
-    .after = gl_after,
-    .wait = gl_wait,
+    .mark = mark,
+    .after = after,
+    .wait = wait,
     .stamp = gl_stamp,
     .stamped = gl_stamped,
     .statistics = gl_statistics,
@@ -278,14 +259,22 @@ FBP_API fbp_module_fn fbp_gl_module;
 
 const struct fbp_backend *fbp_gl_module(const struct fbp_module_host *host, char *why, size_t n)
 {
+    static const char *const precisions[] = {"", "exact", "fast", "half"};
+
     if (!fbp_module_fits(host)) {
         snprintf(why, n, "libfbp_gl.so is of another version than this library: reinstall both");
         return NULL;
     }
     gpu_host = host;
     gl_renderers_find();
-    gl_fork_guard();
     gl_plant.apply = gl_limits_plant;
-    name_isas();
+
+    const char *name = gl_renderers_listed() > 0 ? gl_renderer_at(0)->name : "opengl";
+    int length = (int)strcspn(name, "(/");
+    while (length > 0 && name[length - 1] == ' ')
+        length--;
+    for (int i = 0; i < 4; i++)
+        snprintf(isas[i], sizeof isas[i], "%.*s %s", length < 50 ? length : 50, name,
+                 precisions[i]);
     return &backend;
 }

@@ -1,11 +1,11 @@
-/* Raw views to filtered views: preparation, weights, filter.  Two rows are one complex row, a pair;
- * as many pairs per call as scratch memory and storage blocks hold.  All functions except the slots
- * at the end run in the queue. */
+/* Raw views to filtered views: preparation, weights, filter; slots of the backend.
+ *
+ * Two rows are one complex row, a pair; as many pairs per call as scratch memory and storage blocks
+ * hold.  All functions except the slots at the end run in the queue. */
 #include "backend/gl/gl.h"
 
-#include "backend/gl/limits.h"
-#include "backend/gpu/gpu_kernel.h"
 #include "backend/gpu/tables.h"
+#include "backend/gpu/gpu_kernel.h"
 #include "backend/rows.h"
 #include "filter/pad.h"
 
@@ -53,49 +53,11 @@ struct pass {
 /* Threads of a group in most programs. */
 enum { THREADS = 64 };
 
-static void describe_weights(const struct fbp_job *job, struct rows *r)
-{
-    struct fbp_rays rays;
-
-    if (job->filtered)
-        return;
-    gpu_host->weights_rays(job->weights, &rays);
-    r->weights = gpu_host->weights_separable(job->weights) ? PRODUCTS : RAY_BY_RAY;
-    r->cone = rays.cone;
-    r->means = rays.means;
-    r->redundancy = rays.redundancy;
-    r->delta[0] = rays.delta[0];
-    r->delta[1] = rays.delta[1];
-    r->inverse_overlap = rays.inverse_overlap;
-}
-
-static void describe_pad(const struct fbp_job *job, struct rows *r)
-{
-    if (!job->pad)
-        return;
-    r->edge = job->pad->rule.edge;
-    r->fit = job->pad->rule.fit;
-    r->n_lengths = job->pad->rule.n_lengths;
-    r->weighted_rows = job->columns != NULL;
-    for (int i = 0; i < 2; i++)
-        r->ends[i] = job->pad->rule.ends[i];
-    memcpy(r->lengths, job->pad->rule.lengths, sizeof r->lengths);
-}
-
-static void describe_layout(const struct fbp_job *job, const struct fbp_batch *b, struct rows *r)
-{
-    const struct gpu_plain plain = gpu_plain_of(job, b->n_rows);
-
-    r->lanes = (uint32_t)job->turns;
-    r->stride = plain.stride;
-    r->group = (uint32_t)plain.group;
-    r->wide_columns = (uint32_t)job->wide.n_columns;
-}
-
 static struct rows rows_of_batch(const struct gl_device *dev, const struct fbp_batch *b)
 {
     const struct fbp_job *job = dev->job;
     const struct fbp_prep *p = job->prep;
+    const struct gpu_plain plain = gpu_plain_of(job, b->n_rows);
     struct rows r = {.n_views = (uint32_t)b->n_views,
                      .load_rows = (uint32_t)b->load_rows,
                      .n_columns = (uint32_t)job->panel.n_columns,
@@ -115,14 +77,35 @@ static struct rows rows_of_batch(const struct gl_device *dev, const struct fbp_b
                      .row0 = (uint32_t)b->row0,
                      .row_length = (uint32_t)dev->tables.row_length,
                      .n_bridges = (uint32_t)p->n_bridges,
+                     .wide_columns = (uint32_t)job->wide.n_columns,
+                     .lanes = (uint32_t)job->turns,
+                     .stride = plain.stride,
+                     .group = (uint32_t)plain.group,
+                     .n_hardening = p->hardening.n,
                      .inverse_i0 = p->inverse_i0};
 
-    r.n_hardening = p->hardening.n;
     memcpy(r.hardening, p->hardening.a, sizeof r.hardening);
     r.pairs = (r.n_groups + 1) / 2;
-    describe_weights(job, &r);
-    describe_pad(job, &r);
-    describe_layout(job, b, &r);
+    if (!job->filtered) {
+        struct fbp_rays rays;
+        gpu_host->weights_rays(job->weights, &rays);
+        r.weights = gpu_host->weights_separable(job->weights) ? PRODUCTS : RAY_BY_RAY;
+        r.cone = rays.cone;
+        r.means = rays.means;
+        r.redundancy = rays.redundancy;
+        r.delta[0] = rays.delta[0];
+        r.delta[1] = rays.delta[1];
+        r.inverse_overlap = rays.inverse_overlap;
+    }
+    if (job->pad) {
+        r.edge = job->pad->rule.edge;
+        r.fit = job->pad->rule.fit;
+        r.n_lengths = job->pad->rule.n_lengths;
+        r.weighted_rows = job->columns != NULL;
+        for (int i = 0; i < 2; i++)
+            r.ends[i] = job->pad->rule.ends[i];
+        memcpy(r.lengths, job->pad->rule.lengths, sizeof r.lengths);
+    }
     return r;
 }
 
@@ -132,13 +115,13 @@ static struct gl_call call_of(const struct pass *p, enum gl_program_id program)
         .program = program, .parameters = &p->rows, .parameter_bytes = sizeof p->rows};
 }
 
-/* Bind a table if the scan has it. */
-static fbp_status bind_table(const struct pass *p, struct gl_call *c, unsigned i, bool there,
-                             size_t at, size_t bytes)
+/* Bind a table, or rows in scratch memory. */
+static fbp_status bind_table(const struct pass *p, struct gl_call *c, unsigned i, size_t at,
+                             size_t bytes)
 {
     size_t skip; /* always 0: tables are aligned */
 
-    return there ? gl_bind(&p->dev->programs, c, i, &p->dev->memory, at, bytes, &skip) : FBP_OK;
+    return gl_bind(&p->dev->programs, c, i, &p->dev->memory, at, bytes, &skip);
 }
 
 static size_t image_bytes(const struct fbp_job *job)
@@ -146,19 +129,23 @@ static size_t image_bytes(const struct fbp_job *job)
     return job->panel.n_rows * job->panel.n_columns * sizeof(float);
 }
 
+static size_t complex_bytes(const struct pass *p)
+{
+    return (size_t)p->rows.n * p->rows.row_length * 2 * sizeof(float);
+}
+
 static fbp_status bind_weights(const struct pass *p, struct gl_call *c)
 {
     const struct fbp_job *job = p->dev->job;
     const struct gpu_tables *t = &p->dev->tables;
-    const bool products = p->rows.weights == PRODUCTS;
-    const bool lines =
-        products || (p->rows.weights == RAY_BY_RAY && p->rows.redundancy == FBP_PER_RAY);
+    const bool products = p->rows.weights == PRODUCTS, by_ray = p->rows.weights == RAY_BY_RAY;
 
-    FBP_TRY(bind_table(p, c, 2, products, t->image, image_bytes(job)));
-    FBP_TRY(
-        bind_table(p, c, 3, lines, t->lines, job->n_views * job->panel.n_columns * sizeof(float)));
-    return bind_table(p, c, 4, p->rows.weights == RAY_BY_RAY, t->rays,
-                      job->n_views * sizeof(struct fbp_ray_view));
+    if (products)
+        FBP_TRY(bind_table(p, c, 2, t->image, image_bytes(job)));
+    if (products || (by_ray && p->rows.redundancy == FBP_PER_RAY))
+        FBP_TRY(bind_table(p, c, 3, t->lines, job->n_views * job->panel.n_columns * sizeof(float)));
+    return by_ray ? bind_table(p, c, 4, t->rays, job->n_views * sizeof(struct fbp_ray_view))
+                  : FBP_OK;
 }
 
 /* Bind samples of stored views [first, end) as floats. */
@@ -170,19 +157,6 @@ static fbp_status bind_samples(struct pass *p, struct gl_call *c, size_t first, 
                     (end - first) * p->view, &skip));
     p->rows.bound_view = (uint32_t)first;
     p->rows.samples_skip = (uint32_t)(skip / sizeof(float));
-    return FBP_OK;
-}
-
-/* Bind the same samples as raw counts of two bytes. */
-static fbp_status bind_counts(struct pass *p, struct gl_call *c, size_t first, size_t end)
-{
-    size_t skip;
-
-    if (!p->rows.has_counts)
-        return FBP_OK;
-    FBP_TRY(gl_bind(&p->dev->programs, c, 1, p->raw.buffer, p->raw.at + first * p->view / 2,
-                    (end - first) * p->view / 2, &skip));
-    p->rows.counts_skip = (uint32_t)(skip / sizeof(uint16_t));
     return FBP_OK;
 }
 
@@ -201,38 +175,108 @@ static fbp_status run_groups(struct pass *p, struct gl_call *c, size_t n, size_t
     return gl_run(&p->dev->programs, c);
 }
 
-static size_t complex_bytes(const struct pass *p)
+/* Prepare: line integrals of all rows that were read. */
+static fbp_status prepare(struct pass *p)
 {
-    return (size_t)p->rows.n * p->rows.row_length * 2 * sizeof(float);
+    const struct gpu_tables *t = &p->dev->tables;
+    const struct fbp_job *job = p->dev->job;
+    const size_t n = p->rows.n_views, step = fit_block(p, p->view);
+
+    for (size_t at = 0; at < n; at += step) {
+        const size_t end = at + step < n ? at + step : n;
+        struct gl_call c = call_of(p, GL_P_PREPARE);
+        FBP_TRY(bind_samples(p, &c, at, end));
+        if (p->rows.has_counts) { /* the same samples as raw counts of two bytes */
+            size_t skip;
+            FBP_TRY(gl_bind(&p->dev->programs, &c, 1, p->raw.buffer, p->raw.at + at * p->view / 2,
+                            (end - at) * p->view / 2, &skip));
+            p->rows.counts_skip = (uint32_t)(skip / sizeof(uint16_t));
+        }
+        if (p->rows.has_dark)
+            FBP_TRY(bind_table(p, &c, 2, t->dark, image_bytes(job)));
+        if (p->rows.has_gain)
+            FBP_TRY(bind_table(p, &c, 3, t->gain, image_bytes(job)));
+        FBP_TRY(bind_table(p, &c, 4, t->counters, 2 * sizeof(uint64_t)));
+        FBP_TRY(bind_table(p, &c, 5, t->ledger,
+                           fbp_ledger_words(job->n_views, job->panel.n_rows) * sizeof(unsigned)));
+        FBP_TRY(run_groups(p, &c, (end - at) * p->rows.load_rows, 1));
+    }
+    return FBP_OK;
 }
 
-/* Convolve rows once, from one place to another. */
-static fbp_status convolve_once(struct pass *p, size_t from, size_t to)
+static void take_needed_rows(struct pass *p)
+{
+    size_t r0, r1;
+
+    fbp_needed_rows(p->dev->job, p->batch, &r0, &r1);
+    p->rows.r0 = (uint32_t)r0;
+    p->rows.r_rows = (uint32_t)(r1 - r0);
+}
+
+/* Replace bad pixels by values interpolated between good ones. */
+static fbp_status bridge(struct pass *p)
+{
+    const size_t n = p->rows.n_views, step = fit_block(p, p->view), n_bridges = p->rows.n_bridges;
+
+    take_needed_rows(p);
+    for (size_t at = 0; at < n; at += step) {
+        const size_t end = at + step < n ? at + step : n;
+        struct gl_call c = call_of(p, GL_P_BRIDGE);
+        FBP_TRY(bind_samples(p, &c, at, end));
+        FBP_TRY(
+            bind_table(p, &c, 1, p->dev->tables.bridges, n_bridges * sizeof(struct gpu_bridge)));
+        FBP_TRY(run_groups(p, &c, (end - at) * n_bridges, THREADS));
+    }
+    return FBP_OK;
+}
+
+/* Weight views and convolve them along columns. */
+static fbp_status filter_columns(struct pass *p)
+{
+    const struct gpu_tables *t = &p->dev->tables;
+    const size_t n_views = p->rows.n_views, nc = p->rows.n_columns, fit = fit_block(p, p->view);
+    const size_t step = t->views_a_call < fit ? t->views_a_call : fit;
+
+    take_needed_rows(p);
+    p->rows.half_width = (uint32_t)p->dev->job->columns->half_width;
+    const size_t blocks = (p->rows.r_rows + GPU_COLUMN_ROWS - 1) / GPU_COLUMN_ROWS;
+    for (size_t at = 0; at < n_views; at += step) {
+        const size_t end = at + step < n_views ? at + step : n_views, n = end - at;
+        const size_t bytes = n * p->rows.r_rows * nc * sizeof(float);
+        struct gl_call weigh = call_of(p, GL_P_WEIGH), convolve = call_of(p, GL_P_COLUMNS);
+        p->rows.first_view = (uint32_t)at;
+        FBP_TRY(bind_samples(p, &weigh, at, end));
+        FBP_TRY(bind_weights(p, &weigh));
+        FBP_TRY(bind_table(p, &weigh, 5, t->weighted, bytes));
+        FBP_TRY(run_groups(p, &weigh, n * p->rows.r_rows, 1));
+        FBP_TRY(bind_samples(p, &convolve, at, end));
+        FBP_TRY(
+            bind_table(p, &convolve, 1, t->taps_v, gpu_column_taps(p->dev->job) * sizeof(float)));
+        FBP_TRY(bind_table(p, &convolve, 2, t->weighted, bytes));
+        FBP_TRY(run_groups(p, &convolve, n * blocks * ((nc + THREADS - 1) / THREADS), 1));
+    }
+    return FBP_OK;
+}
+
+/* Convolve rows in space, from `rows` to `work` and back; *at: place of the filtered rows. */
+static fbp_status convolve_rows(struct pass *p, size_t *at)
 {
     const struct gpu_tables *t = &p->dev->tables;
     const size_t half_width = p->dev->job->filter->half_width, n = p->rows.n;
     const size_t pieces = (p->rows.row_length + THREADS - 1) / THREADS;
     const size_t tap = t->in_double ? sizeof(double) : sizeof(float);
-    struct gl_call c = call_of(p, t->in_double ? GL_P_CONVOLVE_DOUBLE : GL_P_CONVOLVE);
-
-    p->rows.half_width = (uint32_t)half_width;
-    FBP_TRY(bind_table(p, &c, 0, true, from, complex_bytes(p)));
-    FBP_TRY(bind_table(p, &c, 1, true, t->filter, (2 * half_width + 1) * tap));
-    FBP_TRY(bind_table(p, &c, 2, true, to, complex_bytes(p)));
-    const fbp_status st = run_groups(p, &c, n * pieces, 1);
-    p->rows.n = (uint32_t)n;
-    return st;
-}
-
-static fbp_status convolve_rows(struct pass *p, size_t *at)
-{
-    const struct gpu_tables *t = &p->dev->tables;
     size_t other = t->work;
 
     *at = t->rows;
+    p->rows.half_width = (uint32_t)half_width;
     for (unsigned i = 0; i < p->dev->job->filter->passes; i++) {
+        struct gl_call c = call_of(p, t->in_double ? GL_P_CONVOLVE_DOUBLE : GL_P_CONVOLVE);
         const size_t from = *at;
-        FBP_TRY(convolve_once(p, from, other));
+        FBP_TRY(bind_table(p, &c, 0, from, complex_bytes(p)));
+        FBP_TRY(bind_table(p, &c, 1, t->filter, (2 * half_width + 1) * tap));
+        FBP_TRY(bind_table(p, &c, 2, other, complex_bytes(p)));
+        FBP_TRY(run_groups(p, &c, n * pieces, 1));
+        p->rows.n = (uint32_t)n;
         *at = other;
         other = from;
     }
@@ -256,40 +300,32 @@ static fbp_status transform_rows(struct pass *p)
     const struct gpu_tables *t = &p->dev->tables;
     struct gl_call c = call_of(p, fft_of(t->fft_length));
 
-    FBP_TRY(bind_table(p, &c, 0, true, t->rows, complex_bytes(p)));
-    FBP_TRY(bind_table(p, &c, 1, true, t->filter, t->fft_length * sizeof(float)));
-    FBP_TRY(
-        bind_table(p, &c, 2, true, t->turns, gpu_chain_turns(t->fft_length) * 2 * sizeof(float)));
+    FBP_TRY(bind_table(p, &c, 0, t->rows, complex_bytes(p)));
+    FBP_TRY(bind_table(p, &c, 1, t->filter, t->fft_length * sizeof(float)));
+    FBP_TRY(bind_table(p, &c, 2, t->turns, gpu_chain_turns(t->fft_length) * 2 * sizeof(float)));
     return run_groups(p, &c, p->rows.n, 1);
 }
 
-/* Run one step of the transform, with `span` points transformed so far; *at and *other are
- * exchanged. */
-static fbp_status run_stage(struct pass *p, size_t *at, size_t *other)
-{
-    const size_t n = p->rows.n, from = *at, apart = p->rows.row_length / p->rows.radix;
-    struct gl_call c = call_of(p, GL_P_STAGE);
-
-    FBP_TRY(bind_table(p, &c, 0, true, from, complex_bytes(p)));
-    FBP_TRY(bind_table(p, &c, 1, true, *other, complex_bytes(p)));
-    const fbp_status st = run_groups(p, &c, n * ((apart + THREADS - 1) / THREADS), 1);
-    p->rows.n = (uint32_t)n;
-    *at = *other;
-    *other = from;
-    return st;
-}
-
-/* Transform forwards or back; the length has no factors but 2, 3 and 5. */
+/* Transform forwards or back, step by step; the length has no factors but 2, 3 and 5.  *at: place
+ * of the rows, which is exchanged with *other in each step. */
 static fbp_status run_stages(struct pass *p, bool back, size_t *at, size_t *other)
 {
     static const uint32_t radices[] = {4, 2, 3, 5};
+    const size_t n = p->rows.n;
 
     p->rows.span = 1;
     for (size_t i = 0; i < sizeof radices / sizeof *radices; i++)
         while (p->rows.row_length / p->rows.span % radices[i] == 0) {
+            const size_t from = *at, apart = p->rows.row_length / radices[i];
+            struct gl_call c = call_of(p, GL_P_STAGE);
             p->rows.radix = radices[i];
             p->rows.exchange = back && p->rows.span * radices[i] == p->rows.row_length;
-            FBP_TRY(run_stage(p, at, other));
+            FBP_TRY(bind_table(p, &c, 0, from, complex_bytes(p)));
+            FBP_TRY(bind_table(p, &c, 1, *other, complex_bytes(p)));
+            FBP_TRY(run_groups(p, &c, n * ((apart + THREADS - 1) / THREADS), 1));
+            p->rows.n = (uint32_t)n;
+            *at = *other;
+            *other = from;
             p->rows.span *= radices[i];
         }
     return FBP_OK;
@@ -305,90 +341,10 @@ static fbp_status transform_in_steps(struct pass *p, size_t *at)
 
     *at = t->rows;
     FBP_TRY(run_stages(p, false, at, &other));
-    FBP_TRY(bind_table(p, &c, 0, true, *at, complex_bytes(p)));
-    FBP_TRY(bind_table(p, &c, 1, true, t->filter, (t->row_length / 2 + 1) * sizeof(float)));
+    FBP_TRY(bind_table(p, &c, 0, *at, complex_bytes(p)));
+    FBP_TRY(bind_table(p, &c, 1, t->filter, (t->row_length / 2 + 1) * sizeof(float)));
     FBP_TRY(run_groups(p, &c, p->rows.n, 1));
     return run_stages(p, true, at, &other);
-}
-
-/* Compute line integrals of all rows that were read. */
-static fbp_status prepare(struct pass *p)
-{
-    const struct gpu_tables *t = &p->dev->tables;
-    const struct fbp_job *job = p->dev->job;
-    const size_t n = p->rows.n_views, step = fit_block(p, p->view);
-
-    for (size_t at = 0; at < n; at += step) {
-        const size_t end = at + step < n ? at + step : n;
-        struct gl_call c = call_of(p, GL_P_PREPARE);
-        FBP_TRY(bind_samples(p, &c, at, end));
-        FBP_TRY(bind_counts(p, &c, at, end));
-        FBP_TRY(bind_table(p, &c, 2, p->rows.has_dark, t->dark, image_bytes(job)));
-        FBP_TRY(bind_table(p, &c, 3, p->rows.has_gain, t->gain, image_bytes(job)));
-        FBP_TRY(bind_table(p, &c, 4, true, t->counters, 2 * sizeof(uint64_t)));
-        FBP_TRY(bind_table(p, &c, 5, true, t->ledger,
-                           fbp_ledger_words(job->n_views, job->panel.n_rows) * sizeof(unsigned)));
-        FBP_TRY(run_groups(p, &c, (end - at) * p->rows.load_rows, 1));
-    }
-    return FBP_OK;
-}
-
-static void take_needed_rows(struct pass *p)
-{
-    size_t r0, r1;
-
-    fbp_needed_rows(p->dev->job, p->batch, &r0, &r1);
-    p->rows.r0 = (uint32_t)r0;
-    p->rows.r_rows = (uint32_t)(r1 - r0);
-}
-
-static fbp_status bridge(struct pass *p)
-{
-    const size_t n = p->rows.n_views, step = fit_block(p, p->view), n_bridges = p->rows.n_bridges;
-
-    take_needed_rows(p);
-    for (size_t at = 0; at < n; at += step) {
-        const size_t end = at + step < n ? at + step : n;
-        struct gl_call c = call_of(p, GL_P_BRIDGE);
-        FBP_TRY(bind_samples(p, &c, at, end));
-        FBP_TRY(bind_table(p, &c, 1, true, p->dev->tables.bridges,
-                           n_bridges * sizeof(struct gpu_bridge)));
-        FBP_TRY(run_groups(p, &c, (end - at) * n_bridges, THREADS));
-    }
-    return FBP_OK;
-}
-
-/* Weight views [at, end) and convolve them along columns. */
-static fbp_status filter_some_columns(struct pass *p, size_t at, size_t end)
-{
-    const struct gpu_tables *t = &p->dev->tables;
-    const size_t nc = p->rows.n_columns, n = end - at;
-    const size_t blocks = (p->rows.r_rows + GPU_COLUMN_ROWS - 1) / GPU_COLUMN_ROWS;
-    const size_t bytes = n * p->rows.r_rows * nc * sizeof(float);
-    struct gl_call weigh = call_of(p, GL_P_WEIGH), convolve_once = call_of(p, GL_P_COLUMNS);
-
-    p->rows.first_view = (uint32_t)at;
-    p->rows.half_width = (uint32_t)p->dev->job->columns->half_width;
-    FBP_TRY(bind_samples(p, &weigh, at, end));
-    FBP_TRY(bind_weights(p, &weigh));
-    FBP_TRY(bind_table(p, &weigh, 5, true, t->weighted, bytes));
-    FBP_TRY(run_groups(p, &weigh, n * p->rows.r_rows, 1));
-    FBP_TRY(bind_samples(p, &convolve_once, at, end));
-    FBP_TRY(bind_table(p, &convolve_once, 1, true, t->taps_v,
-                       gpu_column_taps(p->dev->job) * sizeof(float)));
-    FBP_TRY(bind_table(p, &convolve_once, 2, true, t->weighted, bytes));
-    return run_groups(p, &convolve_once, n * blocks * ((nc + THREADS - 1) / THREADS), 1);
-}
-
-static fbp_status filter_columns(struct pass *p)
-{
-    const size_t n = p->rows.n_views, fit = fit_block(p, p->view);
-    const size_t step = p->dev->tables.views_a_call < fit ? p->dev->tables.views_a_call : fit;
-
-    take_needed_rows(p);
-    for (size_t at = 0; at < n; at += step)
-        FBP_TRY(filter_some_columns(p, at, at + step < n ? at + step : n));
-    return FBP_OK;
 }
 
 /* Stored views of part `part` of rows [first, first + n), which belong to one lane; false: none. */
@@ -416,33 +372,10 @@ static fbp_status run_both_parts(struct pass *p, enum gl_program_id program, siz
         if (bound_views(p, &begin, &end))
             FBP_TRY(bind_samples(p, &c, begin, end));
         FBP_TRY(bind_weights(p, &c));
-        FBP_TRY(bind_table(p, &c, 5, true, to, bytes));
+        FBP_TRY(bind_table(p, &c, 5, to, bytes));
         FBP_TRY(run_groups(p, &c, p->rows.n, 1));
     }
     return FBP_OK;
-}
-
-static size_t ends_bytes(const struct pass *p)
-{
-    return (size_t)p->rows.n * 4 * sizeof(struct fbp_pad_end);
-}
-
-static fbp_status find_ends(struct pass *p)
-{
-    return run_both_parts(p, GL_P_ENDS, p->dev->tables.ends, ends_bytes(p));
-}
-
-static fbp_status add_ends(struct pass *p, size_t rows)
-{
-    const struct gpu_tables *t = &p->dev->tables;
-    const struct fbp_pad *pad = p->dev->job->pad;
-    struct gl_call c = call_of(p, GL_P_ADD_ENDS);
-
-    FBP_TRY(bind_table(p, &c, 0, true, t->ends, ends_bytes(p)));
-    FBP_TRY(bind_table(p, &c, 1, true, t->pad,
-                       sizeof(float) * 2 * pad->rule.n_lengths * pad->n_columns));
-    FBP_TRY(bind_table(p, &c, 2, true, rows, complex_bytes(p)));
-    return run_groups(p, &c, p->rows.n, 1);
 }
 
 /* The program that stores filtered rows in the kernel's layout. */
@@ -455,41 +388,38 @@ static enum gl_program_id store_of(const struct gpu_kernel *k)
     return k->channels ? stores[k->bits == 16][k->channels / 2] : GL_P_STORE;
 }
 
-/* Store filtered rows in the texture. */
-static fbp_status store_texture(struct pass *p, size_t rows)
-{
-    const struct gl_buffer *views = p->out.buffer;
-    const struct gpu_kernel *k = &p->dev->kernel->gpu;
-
-    p->rows.texels = views->shape.texels;
-    p->rows.height = (uint32_t)views->shape.height;
-    p->rows.bound_group = (uint32_t)p->batch->place;
-    p->rows.scale = p->dev->half_scale;
-    for (p->rows.part = 0; p->rows.part < 2; p->rows.part++) {
-        struct gl_call c = call_of(p, store_of(k));
-        c.image = views->texture;
-        c.format = gl_format_of(k);
-        FBP_TRY(bind_table(p, &c, 0, true, rows, complex_bytes(p)));
-        FBP_TRY(run_groups(p, &c, p->rows.n, 1));
-    }
-    return FBP_OK;
-}
-
-/* Store filtered rows in plain memory. */
+/* Store filtered rows: in a texture, in the kernel's layout in plain memory, or as plain rows. */
 static fbp_status store(struct pass *p, size_t rows)
 {
+    const struct gpu_kernel *k = &p->dev->kernel->gpu;
+    const struct gl_buffer *out = p->out.buffer;
+    const bool texture = !p->plain && out->texture;
+
+    if (texture) {
+        p->rows.texels = out->shape.texels;
+        p->rows.height = (uint32_t)out->shape.height;
+        p->rows.bound_group = (uint32_t)p->batch->place;
+        p->rows.scale = p->dev->half_scale;
+    }
     for (p->rows.part = 0; p->rows.part < 2; p->rows.part++) {
-        struct gl_call c = call_of(p, p->plain ? GL_P_STORE_PLAIN : GL_P_STORE);
+        struct gl_call c = call_of(p, texture    ? store_of(k)
+                                      : p->plain ? GL_P_STORE_PLAIN
+                                                 : GL_P_STORE);
         size_t begin, end, skip;
-        if (!bound_views(p, &begin, &end))
-            continue;
-        const size_t in_lane = begin % p->rows.n_groups; /* a lane has a whole number of groups */
-        const size_t first = p->plain ? begin : in_lane;
-        FBP_TRY(gl_bind(&p->dev->programs, &c, 1, p->out.buffer, p->out.at + first * p->group,
-                        (end - begin) * p->group, &skip));
-        p->rows.bound_view = p->rows.bound_group = (uint32_t)first;
-        p->rows.views_skip = (uint32_t)(skip / sizeof(float));
-        FBP_TRY(bind_table(p, &c, 0, true, rows, complex_bytes(p)));
+        if (texture) {
+            c.image = out->texture;
+            c.format = gl_format_of(k);
+        } else {
+            if (!bound_views(p, &begin, &end))
+                continue;
+            /* A lane has a whole number of groups. */
+            const size_t first = p->plain ? begin : begin % p->rows.n_groups;
+            FBP_TRY(gl_bind(&p->dev->programs, &c, 1, out, p->out.at + first * p->group,
+                            (end - begin) * p->group, &skip));
+            p->rows.bound_view = p->rows.bound_group = (uint32_t)first;
+            p->rows.views_skip = (uint32_t)(skip / sizeof(float));
+        }
+        FBP_TRY(bind_table(p, &c, 0, rows, complex_bytes(p)));
         FBP_TRY(run_groups(p, &c, p->rows.n, 1));
     }
     return FBP_OK;
@@ -499,11 +429,13 @@ static fbp_status store(struct pass *p, size_t rows)
 static fbp_status filter_pairs(struct pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
+    const struct fbp_pad *pad = p->dev->job->pad;
+    const size_t ends_bytes = (size_t)p->rows.n * 4 * sizeof(struct fbp_pad_end);
     size_t at = t->rows;
 
     p->rows.weights = p->weights;
-    if (p->dev->job->pad)
-        FBP_TRY(find_ends(p));
+    if (pad)
+        FBP_TRY(run_both_parts(p, GL_P_ENDS, t->ends, ends_bytes));
     if (p->dev->job->columns)
         p->rows.weights = NO_WEIGHTS; /* samples are weighted already */
     FBP_TRY(run_both_parts(p, GL_P_PAD, t->rows, complex_bytes(p)));
@@ -513,9 +445,15 @@ static fbp_status filter_pairs(struct pass *p)
         FBP_TRY(transform_in_steps(p, &at));
     if (t->way == GPU_IN_SPACE)
         FBP_TRY(convolve_rows(p, &at));
-    if (p->dev->job->pad)
-        FBP_TRY(add_ends(p, at));
-    return !p->plain && p->out.buffer->texture ? store_texture(p, at) : store(p, at);
+    if (pad) {
+        struct gl_call c = call_of(p, GL_P_ADD_ENDS);
+        FBP_TRY(bind_table(p, &c, 0, t->ends, ends_bytes));
+        FBP_TRY(
+            bind_table(p, &c, 1, t->pad, sizeof(float) * 2 * pad->rule.n_lengths * pad->n_columns));
+        FBP_TRY(bind_table(p, &c, 2, at, complex_bytes(p)));
+        FBP_TRY(run_groups(p, &c, p->rows.n, 1));
+    }
+    return store(p, at);
 }
 
 /* Filter lane after lane, as many rows per call as scratch memory and storage blocks hold. */
@@ -563,44 +501,34 @@ struct filter_command {
     bool plain;
 };
 
-static struct pass begin(struct gl_device *dev, const struct filter_command *f)
+static fbp_status run_filter(void *device, void *command)
 {
+    const struct filter_command *f = command;
+    struct gl_device *dev = device;
     const struct fbp_job *job = dev->job;
+    const size_t n_samples = fbp_raw_samples(job, &f->batch);
     struct pass p = {.dev = dev,
                      .batch = &f->batch,
                      .raw = f->raw,
                      .out = f->out,
                      .plain = f->plain,
-                     .floats = f->raw.at + fbp_raw_floats(job, fbp_raw_samples(job, &f->batch)),
+                     .floats = f->raw.at + fbp_raw_floats(job, n_samples),
                      .view = f->batch.load_rows * job->panel.n_columns * sizeof(float),
                      .rows = rows_of_batch(dev, &f->batch)};
 
     p.weights = p.rows.weights;
     p.group = f->plain ? f->batch.n_rows * job->wide.n_columns * sizeof(float)
                        : (size_t)p.rows.group * p.rows.lanes * sizeof(float);
-    return p;
-}
-
-static fbp_status filter_batch(struct pass *p)
-{
-    FBP_TRY(prepare(p));
-    if (p->rows.n_bridges > 0)
-        FBP_TRY(bridge(p));
-    if (p->dev->job->columns)
-        FBP_TRY(filter_columns(p));
-    FBP_TRY(filter_lanes(p));
-    return p->plain || p->out.buffer->texture ? FBP_OK : store_borders(p);
-}
-
-static fbp_status run_filter(void *device, void *command)
-{
-    const struct filter_command *f = command;
-    struct gl_device *dev = device;
-    struct pass p = begin(dev, f);
-
     gl_meter_begin(&dev->meter);
-    FBP_TRY(filter_batch(&p));
-    gl_meter_end(&dev->meter, (double)fbp_raw_samples(dev->job, &f->batch));
+    FBP_TRY(prepare(&p));
+    if (p.rows.n_bridges > 0)
+        FBP_TRY(bridge(&p));
+    if (job->columns)
+        FBP_TRY(filter_columns(&p));
+    FBP_TRY(filter_lanes(&p));
+    if (!p.plain && !p.out.buffer->texture)
+        FBP_TRY(store_borders(&p));
+    gl_meter_end(&dev->meter, (double)n_samples);
     return FBP_OK;
 }
 
@@ -692,26 +620,19 @@ static fbp_status put(void *user, size_t at, const void *data, size_t bytes)
     return gl_write(&to, data);
 }
 
-/* A renderer in software next to one in hardware may have less shared memory. */
-static fbp_status check_row(const struct gl_device *dev)
-{
-    const size_t bytes = gpu_chain_row_bytes(dev->tables.fft_length) + GL_BESIDE_ROW;
-
-    if (bytes <= (size_t)dev->renderer->shared_bytes)
-        return FBP_OK;
-    return gpu_host->fail(FBP_ERR_UNSUPPORTED,
-                          "gl: %s: rows of %zu columns need %zu bytes of a group's memory, which "
-                          "has %d: use the first renderer, or --spatial",
-                          dev->renderer->name, dev->job->wide.n_columns, bytes,
-                          dev->renderer->shared_bytes);
-}
-
 fbp_status gl_filter_open(struct gl_device *dev)
 {
     FBP_TRY(gpu_tables_write(dev->job, &dev->tables, put, dev));
     FBP_TRY(gl_programs_need(&dev->programs, store_of(&dev->kernel->gpu), 0));
     if (dev->tables.way == GPU_AT_ONCE) {
-        FBP_TRY(check_row(dev));
+        /* A renderer in software next to one in hardware may have less shared memory. */
+        const size_t bytes = gpu_chain_row_bytes(dev->tables.fft_length) + GL_ROW_RESERVE;
+        if (bytes > (size_t)dev->renderer->shared_bytes)
+            return gpu_host->fail(FBP_ERR_UNSUPPORTED,
+                                  "gl: %s: rows of %zu columns need %zu bytes of a group's memory, "
+                                  "which has %d: use the first renderer, or --spatial",
+                                  dev->renderer->name, dev->job->wide.n_columns, bytes,
+                                  dev->renderer->shared_bytes);
         FBP_TRY(gl_programs_need(&dev->programs, fft_of(dev->tables.fft_length), 0));
     }
     FBP_TRY(gl_programs_need(&dev->programs, GL_P_PREPARE, 0));

@@ -28,10 +28,10 @@ layout(std140, binding = 0) uniform Pass
     float x_ref, y_ref, z_ref, spare;
     vec2 unit; /* size of a texel in texture coordinates */
     int region, cells; /* 1: the job has a region; cells per row of the volume */
-    int cell_x0, cell_y0; /* of the first voxel column, in voxels */
-    int domain_x0, domain_y0; /* of orbits (struct gpu_domain) */
+    int cell_x0, cell_y0; /* place of the first voxel column, in voxels */
+    int domain_x0, domain_y0; /* domain of orbits (struct gpu_domain) */
     float turn_s, turn_ex, turn_ey, spare1;
-    int samples, chunk, delay, spare2; /* of planes: samples per window, views per chunk, row */
+    int samples, chunk, delay, spare2; /* planes: samples per window, views per chunk, row */
     View view[32];
 };
 layout(std430, binding = 1) buffer Volume { VOXEL volume[]; };
@@ -47,4 +47,36 @@ ivec3 place_of_thread()
 
     return ivec3(warp % (X / WARP) * WARP + me % 2 + quad % PAIRS * 2,
                  warp / (X / WARP) * LINES + line, LAYERS == 2 ? second : 0);
+}
+
+/* The box of voxels of a group, and whether the job's region contains any of it. */
+
+layout(std430, binding = 2) readonly buffer Wanted { ivec2 wanted[]; }; /* struct gpu_wanted */
+
+const int CELL = 8; /* GPU_CELL */
+
+/* Corners of least and greatest indices. */
+struct Box {
+    ivec3 low, high;
+};
+
+Box box_of_group()
+{
+    Box b;
+    b.low = ivec3(gl_WorkGroupID) * ivec3(X, Y, DEPTH) + ivec3(0, y0, 0);
+    b.high = min(b.low + ivec3(X, Y, DEPTH), ivec3(nx, y1, b.low.z + DEPTH)) - 1;
+    return b;
+}
+
+bool is_wanted(Box b)
+{
+    int first_z = z0 + b.low.z, end_z = z0 + b.high.z + 1;
+
+    for (int y = (b.low.y + cell_y0) / CELL; y <= (b.high.y + cell_y0) / CELL; y++)
+        for (int x = (b.low.x + cell_x0) / CELL; x <= (b.high.x + cell_x0) / CELL; x++) {
+            ivec2 cell = wanted[y * cells + x];
+            if (cell.x < end_z && cell.y > first_z)
+                return true;
+        }
+    return false;
 }

@@ -1,10 +1,169 @@
-/* The kernels of OpenGL, and the choice of one for a job. */
-#include "backend/gl/kernel.h"
+/* The kernels of OpenGL, the choice of one for a job, and limits of renderers: single buffers,
+ * textures and storage blocks.  Plans and allocations check them. */
+#include "backend/gl/gl.h"
 
-#include "backend/gl/limits.h"
+#include "backend/gpu/tables.h"
 #include "backend/gpu/gpu_kernel.h"
 
+#include <stdio.h>
 #include <string.h>
+
+/* Limits. */
+
+/* Shared memory for a row of the transforms that every renderer has.  Renderers in software count
+ * only if there are no others, as they have little. */
+static size_t row_bytes(void)
+{
+    int least = 0;
+
+    for (int i = 0; i < gl_renderers_listed(); i++) {
+        const struct gl_renderer *r = gl_renderer_at(i);
+        if (!r->reason[0] && r->software == gl_renderer_at(0)->software &&
+            (least == 0 || r->shared_bytes < least))
+            least = r->shared_bytes;
+    }
+    return least > GL_ROW_RESERVE ? (size_t)least - GL_ROW_RESERVE : 0;
+}
+
+static bool has_fft(void)
+{
+    return true;
+}
+
+const struct gpu_offer gl_offer = {row_bytes, has_fft};
+
+/* Write the message to `why`; returns false. */
+static bool refuse(char *why, size_t n, const struct gl_renderer *r, const char *what,
+                   const char *where, uint64_t needs, uint64_t has)
+{
+    const double mib = 1048576;
+
+    snprintf(why, n,
+             "%s takes %.4g MiB at once, and %s of %.60s holds %.4g MiB: use --device cpu or "
+             "another GPU",
+             what, (double)needs / mib, where, r->name, (double)has / mib);
+    return false;
+}
+
+/* Bytes that can be bound at any offset of a buffer. */
+static uint64_t room_of(const struct gl_renderer *r)
+{
+    return r->block_bytes > r->alignment ? r->block_bytes - r->alignment : 0;
+}
+
+static bool block_holds(const struct gl_renderer *r, const char *what, uint64_t bytes, char *why,
+                        size_t n)
+{
+    return bytes <= room_of(r) || refuse(why, n, r, what, "a storage block", bytes, room_of(r));
+}
+
+/* Tables are bound whole. */
+static bool holds_tables(const struct gl_renderer *r, const struct fbp_job *job, char *why,
+                         size_t n)
+{
+    const struct fbp_prep *p = job->prep;
+    const bool weighs = !job->filtered,
+               products = weighs && gpu_host->weights_separable(job->weights);
+    const uint64_t image = job->panel.n_rows * job->panel.n_columns * sizeof(float);
+    const uint64_t lines = job->n_views * job->panel.n_columns * sizeof(float);
+    const struct fbp_pad *pad = job->pad;
+    struct gpu_tables t;
+
+    gpu_tables_lay_out(job, &gl_offer, &t);
+    const struct {
+        const char *what;
+        uint64_t bytes;
+    } all[] = {
+        {"an image of the detector", p->dark || p->gain || products ? image : 0},
+        {"a table of weights", products || job->facts.per_ray ? lines : 0},
+        {"a table of weights", weighs ? job->n_views * sizeof(struct fbp_ray_view) : 0},
+        {"a table of bad pixels", p->n_bridges * sizeof(struct gpu_bridge)},
+        {"a row of the filter", (size_t)t.row_length * 2 * sizeof(float)},
+        {"a table of padding",
+         pad ? (size_t)2 * pad->rule.n_lengths * pad->n_columns * sizeof(float) : 0},
+        {"a table of rows", fbp_ledger_words(job->n_views, job->panel.n_rows) * sizeof(unsigned)},
+        {"a table of what voxels are", GPU_FOUND * sizeof(struct gpu_found)},
+        {"a table of the region",
+         job->region
+             ? gpu_cells(job->grid.n[0]) * gpu_cells(job->grid.n[1]) * sizeof(struct gpu_wanted)
+             : 0},
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!block_holds(r, all[i].what, all[i].bytes, why, n))
+            return false;
+    return t.bytes <= r->buffer_bytes ||
+           refuse(why, n, r, "what the filter needs", "a buffer", t.bytes, r->buffer_bytes);
+}
+
+/* Views in a layered texture. */
+static bool holds_texture(const struct gl_renderer *r, const struct fbp_job *job,
+                          const struct fbp_buffer *b, char *why, size_t n)
+{
+    const struct gl_texture t =
+        gl_texture_of(job, gl_groups_of(job, b->n_views), b->n_rows ? b->n_rows : 1);
+    const uint64_t bytes = gl_filtered_bytes(job, b->n_views, b->n_rows ? b->n_rows : 1);
+
+    if (t.width > (size_t)r->texture_size || t.height > (size_t)r->texture_size ||
+        t.layers > (size_t)r->layers) {
+        snprintf(why, n,
+                 "a texture of %zu x %zu x %zu would hold the views, and those of %.60s are %d x "
+                 "%d x %d at most: use --device cpu or another GPU",
+                 t.width, t.height, t.layers, r->name, r->texture_size, r->texture_size, r->layers);
+        return false;
+    }
+    return bytes <= r->texture_bytes ||
+           refuse(why, n, r, "a batch of filtered views", "a texture", bytes, r->texture_bytes);
+}
+
+bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *b, char *why, size_t n)
+{
+    static const char *const what[] = {"a batch of views", "a batch of filtered views",
+                                       "a slab of the volume"};
+    const struct gl_renderer *r = gl_renderer_at(index);
+
+    if (!b)
+        return holds_tables(r, job, why, n);
+    if (b->purpose == FBP_FOR_FILTERED && gpu_kernel_of(job)->channels)
+        return holds_texture(r, job, b, why, n);
+    if (b->bytes > r->buffer_bytes)
+        return refuse(why, n, r, what[b->purpose], "a buffer", b->bytes, r->buffer_bytes);
+    if (b->purpose == FBP_FOR_VOLUME)
+        return true;
+    /* Views in plain memory are bound one by one. */
+    const bool raw = b->purpose == FBP_FOR_RAW;
+    const size_t rows = b->n_rows ? b->n_rows : 1;
+    return block_holds(r, raw ? "a view" : "a filtered view",
+                       raw ? rows * job->wide.n_columns * sizeof(float)
+                           : gpu_kernel_of(job)->views_bytes(job, 1, rows),
+                       why, n);
+}
+
+static uint64_t lower(uint64_t own, uint64_t wanted)
+{
+    return wanted > 0 && wanted < own ? wanted : own;
+}
+
+/* The limits are lowered from the original ones. */
+void gl_limits_plant(void)
+{
+    static struct gl_renderer own[GL_MOST_RENDERERS];
+    static bool known;
+
+    for (int i = 0; i < gl_renderers_listed(); i++) {
+        struct gl_renderer *r = (struct gl_renderer *)(uintptr_t)gl_renderer_at(i);
+        if (!known)
+            own[i] = *r;
+        r->block_bytes = lower(own[i].block_bytes, gl_plant.block_bytes);
+        r->buffer_bytes = lower(own[i].buffer_bytes, gl_plant.buffer_bytes);
+        r->texture_bytes = lower(own[i].texture_bytes, gl_plant.texture_bytes);
+        r->layers = (int)lower((uint64_t)own[i].layers, (uint64_t)gl_plant.layers);
+        r->software = own[i].software && !gl_plant.hardware;
+    }
+    known = true;
+}
+
+/* Kernels. */
 
 /* Do textures of every renderer hold the views? */
 static bool fits_textures(const struct fbp_job *job)
@@ -18,9 +177,21 @@ static bool fits_textures(const struct fbp_job *job)
     return true;
 }
 
+/* Can every renderer bind a slice of a volume of orbits at once? */
+static bool binds_slices(const struct fbp_job *job)
+{
+    const size_t *n = job->grid.n;
+    const uint64_t slice = (n[0] + 2) * (n[1] + 2) * sizeof(float);
+
+    for (int i = 0; i < gl_renderers_listed(); i++)
+        if (!gl_renderer_at(i)->reason[0] && slice > room_of(gl_renderer_at(i)))
+            return false;
+    return true;
+}
+
 static bool orbits_fit(const struct fbp_job *job)
 {
-    return fits_textures(job) && gl_binds_slices(job);
+    return fits_textures(job) && binds_slices(job);
 }
 
 static bool columns_fit(const struct fbp_job *job)
@@ -30,14 +201,14 @@ static bool columns_fit(const struct fbp_job *job)
 
 /* Shared memory of a group that windows cannot use: facts about the views of a pass, and a row of
  * the filter. */
-enum { BESIDE_WINDOWS = 1024 };
+enum { WINDOWS_RESERVE = 1024 };
 
 static bool shape_fits(enum gl_program_id program, int shape, size_t shared_bytes)
 {
     const struct gl_shape *s = &gl_program_list[program].shapes[shape];
     const size_t bytes = 2 * (size_t)s->width * (size_t)s->height * sizeof(float);
 
-    return bytes == 0 || bytes + BESIDE_WINDOWS <= shared_bytes;
+    return bytes == 0 || bytes + WINDOWS_RESERVE <= shared_bytes;
 }
 
 int gl_shape_within(const struct gl_kernel *kernel, int shape, size_t shared_bytes)
@@ -138,91 +309,53 @@ enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job
     return (enum gl_program_id)((int)k->program + (k->gpu.planes ? (int)job->interpolation : 0));
 }
 
-#define PLAIN         .views_bytes = gpu_plain_bytes
-#define TEXTURE(BITS) .channels = 1, .bits = (BITS)
-#define WINDOWED      .n_shapes = GL_WINDOW_SHAPES, .candidates = shapes_windowed
-#define WITHOUT       .n_shapes = GL_VIEW_SHAPES, .candidates = shapes
+/* Views in plain memory, or in textures, by gathers or (SAMPLED) by the texture units. */
+#define PLAIN                   .views_bytes = gpu_plain_bytes
+#define TEXTURE(CHANNELS, BITS) .channels = (CHANNELS), .bits = (BITS)
+#define SAMPLED(CHANNELS, BITS) TEXTURE(CHANNELS, BITS), .halves_columns = true
+/* Views one by one, with and without windows; orbits of T columns. */
+#define WINDOWED .turns = 1, .n_shapes = GL_WINDOW_SHAPES, .candidates = shapes_windowed
+#define SINGLE   .turns = 1, .n_shapes = GL_VIEW_SHAPES, .candidates = shapes
+#define ORBITS(T, CANDIDATES)                                                        \
+    .turns = (T), .volume_size = gpu_orbit_volume_size, .n_shapes = GL_ORBIT_SHAPES, \
+    .candidates = (CANDIDATES)
 #define KERNEL(NAME, PRECISION, USABLE, SYMMETRY, PROGRAM, ...) \
     {                                                           \
         .gpu = {.name = (NAME),                                 \
                 .precision = FBP_PRECISION_##PRECISION,         \
-                .turns = 1,                                     \
                 .usable = (USABLE),                             \
                 .symmetry = (SYMMETRY),                         \
                 __VA_ARGS__},                                   \
         .program = GL_P_##PROGRAM                               \
     }
 
-/* Kernels of orbits of T columns, from textures. */
-#define ORBITS(NAME, PRECISION, SYMMETRY, PROGRAM, T, BITS) \
-    {                                                       \
-        .gpu = {.name = (NAME),                             \
-                .precision = FBP_PRECISION_##PRECISION,     \
-                .turns = (T),                               \
-                .usable = orbits_fit,                       \
-                .symmetry = (SYMMETRY),                     \
-                .channels = (T),                            \
-                .bits = (BITS),                             \
-                .halves_columns = true,                     \
-                .volume_size = gpu_orbit_volume_size,       \
-                .n_shapes = GL_ORBIT_SHAPES,                \
-                .candidates = shapes_of_orbits},            \
-        .program = GL_P_##PROGRAM##_FAST                    \
-    }
-
-/* Kernels of orbits in fp32, from plain memory. */
-#define LOADS(NAME, SYMMETRY, PROGRAM, T)             \
-    {                                                 \
-        .gpu = {.name = (NAME),                       \
-                .precision = FBP_PRECISION_EXACT,     \
-                .turns = (T),                         \
-                .usable = gl_binds_slices,            \
-                .symmetry = (SYMMETRY),               \
-                .volume_size = gpu_orbit_volume_size, \
-                .n_shapes = GL_ORBIT_SHAPES,          \
-                .candidates = shapes_of_loads,        \
-                PLAIN},                               \
-        .program = GL_P_##PROGRAM##_EXACT             \
-    }
-
 /* Fastest first.  column-plain and matrix-plain exist for comparisons. */
 static const struct gl_kernel kernels[] = {
-    {.gpu = {.name = "planes",
-             .precision = FBP_PRECISION_EXACT,
-             .turns = 1,
-             .usable = planes_fit,
-             .planes = true,
-             .n_shapes = GL_PLANE_SHAPES,
-             .candidates = shapes_of_planes,
-             PLAIN},
-     .program = GL_P_PLANES_LINEAR},
-    ORBITS("rot90", HALF, FBP_SYM_ROT90, ROT90, 4, 16),
-    LOADS("rot90", FBP_SYM_ROT90, ROT90, 4),
-    ORBITS("rot180", HALF, FBP_SYM_ROT180, ROT180, 2, 16),
-    ORBITS("rot180", FAST, FBP_SYM_ROT180, ROT180, 2, 32),
-    LOADS("rot180", FBP_SYM_ROT180, ROT180, 2),
-    KERNEL("column", HALF, columns_fit, FBP_SYM_COLUMN, COLUMN_FAST, TEXTURE(16), WITHOUT,
-           .halves_columns = true),
-    KERNEL("matrix", HALF, fits_textures, 0, MATRIX_FAST, TEXTURE(16), WITHOUT,
-           .halves_columns = true),
-    KERNEL("column", EXACT, fits_textures, FBP_SYM_COLUMN, COLUMN_GATHER, TEXTURE(32), WINDOWED),
-    KERNEL("matrix", FAST, fits_textures, 0, MATRIX_FAST, TEXTURE(32), WITHOUT,
-           .halves_columns = true),
-    KERNEL("matrix", EXACT, fits_textures, 0, MATRIX_GATHER, TEXTURE(32), WINDOWED),
-    KERNEL("column", EXACT, NULL, FBP_SYM_COLUMN, COLUMN_PLAIN, PLAIN, WITHOUT),
-    KERNEL("matrix", EXACT, NULL, 0, MATRIX_PLAIN, PLAIN, WITHOUT), /* takes any job */
-    KERNEL("column-plain", EXACT, NULL, FBP_SYM_COLUMN, COLUMN_PLAIN, PLAIN, WITHOUT,
+    KERNEL("planes", EXACT, planes_fit, 0, PLANES_LINEAR, .turns = 1, .planes = true,
+           .n_shapes = GL_PLANE_SHAPES, .candidates = shapes_of_planes, PLAIN),
+    KERNEL("rot90", HALF, orbits_fit, FBP_SYM_ROT90, ROT90_FAST, ORBITS(4, shapes_of_orbits),
+           SAMPLED(4, 16)),
+    KERNEL("rot90", EXACT, binds_slices, FBP_SYM_ROT90, ROT90_EXACT, ORBITS(4, shapes_of_loads),
+           PLAIN),
+    KERNEL("rot180", HALF, orbits_fit, FBP_SYM_ROT180, ROT180_FAST, ORBITS(2, shapes_of_orbits),
+           SAMPLED(2, 16)),
+    KERNEL("rot180", FAST, orbits_fit, FBP_SYM_ROT180, ROT180_FAST, ORBITS(2, shapes_of_orbits),
+           SAMPLED(2, 32)),
+    KERNEL("rot180", EXACT, binds_slices, FBP_SYM_ROT180, ROT180_EXACT, ORBITS(2, shapes_of_loads),
+           PLAIN),
+    KERNEL("column", HALF, columns_fit, FBP_SYM_COLUMN, COLUMN_FAST, SINGLE, SAMPLED(1, 16)),
+    KERNEL("matrix", HALF, fits_textures, 0, MATRIX_FAST, SINGLE, SAMPLED(1, 16)),
+    KERNEL("column", EXACT, fits_textures, FBP_SYM_COLUMN, COLUMN_GATHER, WINDOWED, TEXTURE(1, 32)),
+    KERNEL("matrix", FAST, fits_textures, 0, MATRIX_FAST, SINGLE, SAMPLED(1, 32)),
+    KERNEL("matrix", EXACT, fits_textures, 0, MATRIX_GATHER, WINDOWED, TEXTURE(1, 32)),
+    KERNEL("column", EXACT, NULL, FBP_SYM_COLUMN, COLUMN_PLAIN, SINGLE, PLAIN),
+    KERNEL("matrix", EXACT, NULL, 0, MATRIX_PLAIN, SINGLE, PLAIN), /* takes any job */
+    KERNEL("column-plain", EXACT, NULL, FBP_SYM_COLUMN, COLUMN_PLAIN, SINGLE, PLAIN,
            .by_name = true),
-    KERNEL("matrix-plain", EXACT, NULL, 0, MATRIX_PLAIN, PLAIN, WITHOUT, .by_name = true),
+    KERNEL("matrix-plain", EXACT, NULL, 0, MATRIX_PLAIN, SINGLE, PLAIN, .by_name = true),
 };
 
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
-
-/* The default is exact, because the rounding of texture units differs between vendors. */
-static enum fbp_precision precision_of(const struct fbp_job *job)
-{
-    return job->precision == FBP_PRECISION_DEFAULT ? FBP_PRECISION_EXACT : job->precision;
-}
 
 const struct gpu_kernel *const *gl_kernels_by_name;
 
@@ -230,7 +363,9 @@ const struct gpu_kernel *gl_kernel_find(const struct fbp_job *job, const char *n
 {
     struct fbp_job asked = *job;
 
-    asked.precision = precision_of(job);
+    /* The default is exact, because the rounding of texture units differs between vendors. */
+    if (job->precision == FBP_PRECISION_DEFAULT)
+        asked.precision = FBP_PRECISION_EXACT;
     for (size_t i = 0; i < N_KERNELS; i++) {
         const struct gpu_kernel *k = &kernels[i].gpu;
         if ((name ? strcmp(name, k->name) == 0 : !k->by_name) && gpu_kernel_suits(k, &asked))

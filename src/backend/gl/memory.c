@@ -1,4 +1,4 @@
-/* Memory of the device and of the host, and copies between them.
+/* Memory of the device and of the host, and copies between them: slots of the backend.
  *
  * All contexts of a renderer share their objects with one context that is open as long as any
  * device is.  A thread with this context makes and drops host buffers, so that memory allocated by
@@ -7,31 +7,150 @@
  */
 #include "backend/gl/gl.h"
 
-#include "backend/gl/error.h"
-#include "backend/gl/limits.h"
-#include "backend/gl/plant.h"
 #include "backend/rows.h"
 
 #include <epoxy/gl.h>
 
-#include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-struct gl_share {
-    int index;
-    unsigned users; /* guarded by all.lock */
-    struct gl_queue *queue;
-    struct gl_egl egl;
-};
+static const char *const purposes[] = {"a batch of views", "a batch of filtered views",
+                                       "a slab of the volume"};
+
+/* Buffers that have an address.  There are few: those of a run, and those that the program has
+ * allocated. */
+static struct {
+    pthread_mutex_t lock;
+    struct gl_buffer *first;
+} buffers = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void list_buffer(struct gl_buffer *b)
+{
+    pthread_mutex_lock(&buffers.lock);
+    b->next = buffers.first;
+    buffers.first = b;
+    pthread_mutex_unlock(&buffers.lock);
+}
+
+/* Remove the buffer with this address from the list; NULL: there is none. */
+static struct gl_buffer *unlist_buffer(const void *base)
+{
+    struct gl_buffer **at = &buffers.first;
+
+    pthread_mutex_lock(&buffers.lock);
+    while (*at && (*at)->base != base)
+        at = &(*at)->next;
+    struct gl_buffer *found = *at;
+    if (found)
+        *at = found->next;
+    pthread_mutex_unlock(&buffers.lock);
+    return found;
+}
+
+static struct gl_part find_part(const void *owner, const void *address, size_t bytes, bool retain)
+{
+    const char *at = address;
+    struct gl_part out = {.bytes = bytes, .host = (void *)(uintptr_t)address};
+
+    pthread_mutex_lock(&buffers.lock);
+    for (struct gl_buffer *b = buffers.first; b && !out.buffer; b = b->next)
+        if (b->owner == owner && at >= b->base && bytes <= b->bytes &&
+            (size_t)(at - b->base) <= b->bytes - bytes) {
+            out.buffer = b;
+            out.at = (size_t)(at - b->base);
+            b->references += retain;
+        }
+    pthread_mutex_unlock(&buffers.lock);
+    return out;
+}
+
+struct gl_part gl_part_at(const void *owner, const void *address, size_t bytes)
+{
+    return find_part(owner, address, bytes, false);
+}
+
+fbp_status gl_buffer_make(struct gl_buffer *b, bool mapped, const char *what)
+{
+    const GLbitfield flags =
+        GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
+    const GLsizeiptr bytes = (GLsizeiptr)b->bytes;
+
+    b->mapped = mapped;
+    glGenBuffers(1, &b->name);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, b->name);
+    /* Immutable, because some drivers move buffers of glBufferData() to host memory after a read.
+     */
+    glBufferStorage(GL_COPY_WRITE_BUFFER, bytes, NULL,
+                    mapped ? flags | GL_CLIENT_STORAGE_BIT : GL_DYNAMIC_STORAGE_BIT);
+    if (mapped)
+        b->base = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, bytes, flags);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
+    const fbp_status st = gl_check(what);
+    if (st == FBP_OK && mapped && !b->base)
+        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot map %zu bytes for %s: lower --memory",
+                              b->bytes, what);
+    return st;
+}
+
+void gl_buffer_drop(struct gl_buffer *b)
+{
+    if (b->name)
+        glDeleteBuffers(1, &b->name); /* also unmaps it */
+    if (b->texture)
+        glDeleteTextures(1, &b->texture);
+    if (!b->mapped && b->base)
+        (void)munmap(b->base, b->bytes);
+    b->name = b->texture = 0;
+    b->base = NULL;
+}
+
+struct gl_texture gl_texture_of(const struct fbp_job *job, size_t n_groups, size_t n_rows)
+{
+    const struct gpu_kernel *k = gpu_kernel_of(job);
+    struct gl_texture t = {.width = gpu_row_texels(k, job),
+                           .height = 1,
+                           .layers = n_groups,
+                           .texels = gpu_texels_a_column(k, job)};
+
+    while (t.height < n_rows)
+        t.height *= 2;
+    return t;
+}
+
+unsigned gl_format_of(const struct gpu_kernel *k)
+{
+    static const GLenum formats[2][3] = {{GL_R32F, GL_RG32F, GL_RGBA32F},
+                                         {GL_R16F, GL_RG16F, GL_RGBA16F}};
+
+    return formats[k->bits == 16][k->channels / 2];
+}
+
+size_t gl_filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
+{
+    const struct gpu_kernel *k = gpu_kernel_of(job);
+    const size_t n = gl_groups_of(job, n_views);
+    const struct gl_texture t = gl_texture_of(job, n, n_rows);
+    const size_t texel = (size_t)k->channels * (size_t)k->bits / 8;
+
+    return k->channels ? t.width * t.height * t.layers * texel : k->views_bytes(job, n, n_rows);
+}
+
+size_t gl_views_before(const struct fbp_job *job, size_t n_views, size_t n_rows)
+{
+    const struct gpu_kernel *k = gpu_kernel_of(job);
+
+    return k->channels ? 0 : k->views_bytes(job, n_views, n_rows);
+}
 
 /* The shared context of each renderer.  One that is lost is removed from here, and closed by its
  * last user. */
 static struct {
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* guards `users` of the contexts, too */
     struct gl_share *of[GL_MOST_RENDERERS];
-} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} shares = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static fbp_status begin(void *share)
 {
@@ -47,23 +166,6 @@ static void end(void *share)
     gl_egl_close(&((struct gl_share *)share)->egl);
 }
 
-static fbp_status make_share(struct gl_share **out, int index)
-{
-    static const struct gl_queue_life life = {.begin = begin, .end = end};
-    struct gl_share *s = calloc(1, sizeof *s);
-
-    *out = NULL;
-    if (!s)
-        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *s);
-    s->index = index;
-    const fbp_status st = gl_queue_open(&s->queue, &life, s);
-    if (st == FBP_OK)
-        *out = s;
-    else
-        free(s);
-    return st;
-}
-
 static fbp_status run_check_reset(void *share, void *command)
 {
     bool *const *lost = command;
@@ -73,65 +175,70 @@ static fbp_status run_check_reset(void *share, void *command)
     return FBP_OK;
 }
 
-/* A reset of the renderer loses all contexts that share objects. */
-static bool is_lost(struct gl_share *s)
-{
-    bool lost = false, *to = &lost;
-
-    return gl_queue_call(s->queue, run_check_reset, &to, sizeof to) != FBP_OK || lost;
-}
-
 fbp_status gl_share_enter(struct gl_share **out, int index)
 {
+    static const struct gl_queue_life life = {.begin = begin, .end = end};
+    bool lost = false, *to = &lost;
     fbp_status st = FBP_OK;
 
-    pthread_mutex_lock(&all.lock);
-    struct gl_share **at = &all.of[index];
-    if (*at && is_lost(*at))
+    pthread_mutex_lock(&shares.lock);
+    struct gl_share **at = &shares.of[index];
+    /* A reset of the renderer loses all contexts that share objects. */
+    if (*at && (gl_queue_call((*at)->queue, run_check_reset, &to, sizeof to) != FBP_OK || lost))
         *at = NULL;
-    if (!*at)
-        st = make_share(at, index);
+    if (!*at) {
+        struct gl_share *s = calloc(1, sizeof *s);
+        if (s) {
+            s->index = index;
+            st = gl_queue_open(&s->queue, &life, s);
+        } else {
+            st = gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *s);
+        }
+        if (st == FBP_OK)
+            *at = s;
+        else
+            free(s);
+    }
     *out = *at;
     if (*at)
         (*at)->users++;
-    pthread_mutex_unlock(&all.lock);
+    pthread_mutex_unlock(&shares.lock);
     return st;
 }
 
 void gl_share_leave(struct gl_share **share)
 {
     struct gl_share *s = *share;
+    struct gl_buffer *gone = NULL;
 
     if (!s)
         return;
-    pthread_mutex_lock(&all.lock);
+    pthread_mutex_lock(&shares.lock);
     if (--s->users == 0) {
-        if (all.of[s->index] == s)
-            all.of[s->index] = NULL;
+        if (shares.of[s->index] == s)
+            shares.of[s->index] = NULL;
         gl_queue_close(&s->queue);
-        gl_buffers_forget(s);
+
+        pthread_mutex_lock(&buffers.lock);
+        for (struct gl_buffer **at = &buffers.first; *at;) {
+            struct gl_buffer *b = *at;
+            if (b->owner == s) {
+                *at = b->next;
+                b->next = gone;
+                gone = b;
+            } else {
+                at = &b->next;
+            }
+        }
+        pthread_mutex_unlock(&buffers.lock);
+        for (struct gl_buffer *next; gone; gone = next) {
+            next = gone->next;
+            free(gone);
+        }
         free(s);
     }
-    pthread_mutex_unlock(&all.lock);
+    pthread_mutex_unlock(&shares.lock);
     *share = NULL;
-}
-
-const struct gl_egl *gl_share_context(const struct gl_share *share)
-{
-    return &share->egl;
-}
-
-static struct gl_buffer *new_buffer(size_t bytes, const void *owner)
-{
-    struct gl_buffer *b = calloc(1, sizeof *b);
-
-    if (!b) {
-        (void)!gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *b);
-        return NULL;
-    }
-    b->bytes = bytes ? bytes : 4;
-    b->owner = owner;
-    return b;
 }
 
 static fbp_status run_drop(void *unused, void *command)
@@ -147,7 +254,8 @@ static fbp_status run_drop(void *unused, void *command)
 /* Drop a buffer after all commands submitted so far. */
 static void drop(struct gl_queue *queue, struct gl_buffer *b)
 {
-    (void)!gl_queue_submit_last(queue, run_drop, &b, sizeof(struct gl_buffer *));
+    (void)!gl_queue_submit_with(queue, GL_ORDER_CALL, run_drop, &b, sizeof(struct gl_buffer *),
+                                &(struct gl_submission){.last = true});
 }
 
 /* Drop a reference to a host buffer, and the buffer with the last one. */
@@ -155,8 +263,26 @@ static void release_host(void *buffer)
 {
     struct gl_buffer *b = buffer;
 
-    if (b && gl_buffer_release(b))
+    if (!b)
+        return;
+    pthread_mutex_lock(&buffers.lock);
+    const bool last = --b->references == 0;
+    pthread_mutex_unlock(&buffers.lock);
+    if (last)
         drop(((const struct gl_share *)b->owner)->queue, b);
+}
+
+static struct gl_buffer *new_buffer(size_t bytes, const void *owner)
+{
+    struct gl_buffer *b = calloc(1, sizeof *b);
+
+    if (!b) {
+        (void)!gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *b);
+        return NULL;
+    }
+    b->bytes = bytes ? bytes : 4;
+    b->owner = owner;
+    return b;
 }
 
 /* If the allocation of a host buffer fails, it fails for one plan only, so the error is not that of
@@ -200,7 +326,7 @@ fbp_status gl_host_alloc(fbp_device *device, size_t bytes, const char *what, voi
     }
     *out = b->base;
     atomic_fetch_add(&gl_plant.n_host, 1);
-    gl_buffers_add(b);
+    list_buffer(b);
     return FBP_OK;
 }
 
@@ -208,7 +334,7 @@ fbp_status gl_host_alloc(fbp_device *device, size_t bytes, const char *what, voi
 void gl_host_release(fbp_device *device, void *memory)
 {
     (void)device;
-    release_host(gl_buffers_take(memory));
+    release_host(unlist_buffer(memory));
 }
 
 bool gl_reaches(fbp_device *device, const void *host, size_t bytes)
@@ -226,23 +352,45 @@ static fbp_status run_make(void *device, void *command)
 {
     const struct making *m = command;
     const struct gl_device *dev = device;
+    const struct gl_texture *t = &m->texture;
 
-    if (m->texture.layers > 0)
-        return gl_texture_make(m->buffer, dev->job, &m->texture);
-    FBP_TRY(gl_buffer_make(m->buffer, false, m->what));
-    glFinish(); /* makes it visible to the contexts that copy */
-    return FBP_OK;
+    if (t->layers == 0) {
+        FBP_TRY(gl_buffer_make(m->buffer, false, m->what));
+        glFinish(); /* makes it visible to the contexts that copy */
+        return FBP_OK;
+    }
+    m->buffer->shape = *t;
+    glGenTextures(1, &m->buffer->texture);
+    glBindTexture(GL_TEXTURE_2D_ARRAY, m->buffer->texture);
+    glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, gl_format_of(gpu_kernel_of(dev->job)), (GLsizei)t->width,
+                   (GLsizei)t->height, (GLsizei)t->layers);
+    glBindTexture(GL_TEXTURE_2D_ARRAY, 0);
+    return gl_check("a texture of filtered views");
 }
 
-static fbp_status make(struct gl_device *dev, size_t bytes, struct making m, void **out)
+fbp_status gl_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out)
 {
-    struct gl_buffer *b = m.buffer = new_buffer(bytes, dev);
+    struct gl_device *dev = gl_of(device);
+    const size_t n_rows = buffer->n_rows > 0 ? buffer->n_rows : 1;
+    const bool filtered = buffer->purpose == FBP_FOR_FILTERED;
+    struct making m = {.what = purposes[buffer->purpose]};
     fbp_status st = FBP_OK;
+    char why[300];
 
+    *out = NULL;
+    if (!gl_holds(dev->index, dev->job, buffer, why, sizeof why)) /* plans check it, too */
+        return gpu_host->fail(FBP_ERR_UNSUPPORTED, "gl: %s", why);
+    if (filtered && dev->kernel->gpu.channels)
+        m.texture = gl_texture_of(dev->job, gl_groups_of(dev->job, buffer->n_views), n_rows);
+    struct gl_buffer *b = m.buffer = new_buffer(
+        filtered ? gl_filtered_bytes(dev->job, buffer->n_views, n_rows) : buffer->bytes, dev);
     if (!b)
         return FBP_ERR_NOMEM;
-    b->base = gl_addresses(b->bytes);
-    if (!b->base)
+    void *base =
+        mmap(NULL, b->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base != MAP_FAILED)
+        b->base = base;
+    else
         st = gpu_host->fail(FBP_ERR_NOMEM, "gl: no addresses for %zu bytes", b->bytes);
     if (st == FBP_OK)
         st = gl_queue_call(dev->queue, run_make, &m, sizeof m);
@@ -251,42 +399,13 @@ static fbp_status make(struct gl_device *dev, size_t bytes, struct making m, voi
         return st;
     }
     *out = b->base;
-    gl_buffers_add(b);
+    list_buffer(b);
     return FBP_OK;
-}
-
-/* Limits of single buffers; plans check them, too. */
-static fbp_status check_size(const struct gl_device *dev, const struct fbp_buffer *buffer)
-{
-    char why[300];
-
-    return gl_holds(dev->index, dev->job, buffer, why, sizeof why)
-               ? FBP_OK
-               : gpu_host->fail(FBP_ERR_UNSUPPORTED, "gl: %s", why);
-}
-
-fbp_status gl_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out)
-{
-    static const char *const what[] = {"a batch of views", "a batch of filtered views",
-                                       "a slab of the volume"};
-    struct gl_device *dev = gl_of(device);
-    const size_t n_rows = buffer->n_rows > 0 ? buffer->n_rows : 1;
-    struct making m = {.what = what[buffer->purpose]};
-    size_t bytes = buffer->bytes;
-
-    *out = NULL;
-    if (buffer->purpose == FBP_FOR_FILTERED) {
-        bytes = gl_filtered_bytes(dev->job, buffer->n_views, n_rows);
-        if (dev->kernel->gpu.channels)
-            m.texture = gl_texture_of(dev->job, gl_groups_of(dev->job, buffer->n_views), n_rows);
-    }
-    FBP_TRY(check_size(dev, buffer));
-    return make(dev, bytes, m, out);
 }
 
 void gl_release(fbp_device *device, enum fbp_purpose purpose, void *memory)
 {
-    struct gl_buffer *b = gl_buffers_take(memory);
+    struct gl_buffer *b = unlist_buffer(memory);
 
     (void)purpose;
     if (b)
@@ -327,23 +446,19 @@ struct copy {
     size_t n, stride;        /* stride: bytes from piece to piece of `from` */
 };
 
-static fbp_status run_pieces(struct copy *c)
+static fbp_status run_copy(void *device, void *command)
 {
-    for (size_t i = 0; i < c->n; i++) {
-        FBP_TRY(gl_copy(&c->from, &c->to));
+    struct copy *c = command;
+    fbp_status st = FBP_OK;
+
+    (void)device;
+    for (size_t i = 0; i < c->n && st == FBP_OK; i++) {
+        st = gl_copy(&c->from, &c->to);
         c->from.at += c->stride;
         c->from.host = (char *)c->from.host + c->stride;
         c->to.at += c->to.bytes;
     }
-    return FBP_OK;
-}
-
-/* Unbinding matters: a buffer that another context deletes exists as long as it is bound here. */
-static fbp_status run_copy(void *device, void *command)
-{
-    const fbp_status st = run_pieces(command);
-
-    (void)device;
+    /* A buffer that another context deletes exists as long as it is bound here. */
     glBindBuffer(GL_COPY_READ_BUFFER, 0);
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
     return st;
@@ -355,7 +470,8 @@ static fbp_status submit_copy(struct gl_device *dev, enum gl_order order, const 
 {
     struct gl_buffer *held = (struct gl_buffer *)(uintptr_t)host->buffer;
     const fbp_status st =
-        gl_queue_submit_holding(dev->queue, order, run_copy, c, sizeof *c, release_host, held);
+        gl_queue_submit_with(dev->queue, order, run_copy, c, sizeof *c,
+                             &(struct gl_submission){.release = release_host, .held = held});
 
     if (st != FBP_OK)
         release_host(held);
@@ -372,7 +488,7 @@ fbp_status gl_upload_pieces(fbp_device *device, void *dst, const void *src, size
 {
     struct gl_device *dev = gl_of(device);
     const size_t size = fbp_raw_size(dev->job), bytes = n_samples * size;
-    struct copy c = {gl_part_retain(dev->share, src, ((n - 1) * stride + n_samples) * size),
+    struct copy c = {find_part(dev->share, src, ((n - 1) * stride + n_samples) * size, true),
                      gl_part_at(dev, dst, n * bytes), n, stride * size};
 
     c.from.bytes = c.to.bytes = bytes;
@@ -381,7 +497,7 @@ fbp_status gl_upload_pieces(fbp_device *device, void *dst, const void *src, size
 
 fbp_status gl_copy_out(struct gl_device *dev, const struct gl_part *from, void *host)
 {
-    const struct copy c = {*from, gl_part_retain(dev->share, host, from->bytes), 1, 0};
+    const struct copy c = {*from, find_part(dev->share, host, from->bytes, true), 1, 0};
 
     return submit_copy(dev, GL_ORDER_OUT, &c, &c.to);
 }

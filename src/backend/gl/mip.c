@@ -1,8 +1,7 @@
-/* Maximum intensity projections, with a context and a thread of their own.  Slices are layers of a
- * texture of bits; results are integers in the order of the values. */
+/* Maximum intensity projections for pictures (picture/draw.h), with a context and a thread of
+ * their own.  Slices are layers of a texture of bits; results are integers in the order of the
+ * values. */
 #include "backend/gl/gl.h"
-
-#include "backend/gl/error.h"
 
 #include <epoxy/gl.h>
 
@@ -32,8 +31,16 @@ struct parameters {
     int32_t n[2], turned[2];
 };
 
-static fbp_status make_texture(struct device *dev)
+static fbp_status begin(void *device)
 {
+    struct device *dev = device;
+    const size_t *turned = dev->turn->turned;
+    const size_t longest = turned[0] > turned[1] ? turned[0] : turned[1];
+
+    FBP_TRY(gl_egl_open(&dev->egl, dev->index));
+    FBP_TRY(gl_programs_open(&dev->programs, dev->renderer->alignment, dev->renderer->block_bytes));
+    FBP_TRY(gl_programs_need(&dev->programs, GL_P_MIP, 0));
+
     glGenTextures(1, &dev->texture);
     glBindTexture(GL_TEXTURE_2D_ARRAY, dev->texture);
     glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, GL_R32UI, (GLsizei)dev->turn->n[0],
@@ -41,13 +48,7 @@ static fbp_status make_texture(struct device *dev)
     glTexParameteri(GL_TEXTURE_2D_ARRAY, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
     glTexParameteri(GL_TEXTURE_2D_ARRAY, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
     glBindTexture(GL_TEXTURE_2D_ARRAY, 0);
-    return gl_check("a texture of slices");
-}
-
-static fbp_status make_buffers(struct device *dev)
-{
-    const size_t *turned = dev->turn->turned;
-    const size_t longest = turned[0] > turned[1] ? turned[0] : turned[1];
+    FBP_TRY(gl_check("a texture of slices"));
 
     dev->places.bytes = fbp_turn_entries(dev->turn) * sizeof(int32_t);
     dev->lines.bytes = dev->at_once * longest * sizeof(uint32_t);
@@ -59,17 +60,6 @@ static fbp_status make_buffers(struct device *dev)
     glBufferSubData(GL_COPY_WRITE_BUFFER, 0, (GLsizeiptr)dev->places.bytes, dev->turn->x_i);
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
     return gl_check("places of voxels");
-}
-
-static fbp_status begin(void *device)
-{
-    struct device *dev = device;
-
-    FBP_TRY(gl_egl_open(&dev->egl, dev->index));
-    FBP_TRY(gl_programs_open(&dev->programs, dev->renderer->alignment, dev->renderer->block_bytes));
-    FBP_TRY(gl_programs_need(&dev->programs, GL_P_MIP, 0));
-    FBP_TRY(make_texture(dev));
-    return make_buffers(dev);
 }
 
 static void end(void *device)
@@ -97,77 +87,42 @@ static void close_device(void **device)
     *device = NULL;
 }
 
-/* Choose the number of slices per call: 64 MiB, or a storage block if that is smaller; at least
- * one. */
-static fbp_status choose_slices(struct device *dev, size_t n_slices)
-{
-    const struct gl_renderer *r = dev->renderer;
-    const size_t *n = dev->turn->n,
-                 most = n_slices < (size_t)r->layers ? n_slices : (size_t)r->layers;
-    const uint64_t room = r->block_bytes < BLOCK_BYTES ? r->block_bytes : BLOCK_BYTES;
-
-    if (n[0] > (size_t)r->texture_size || n[1] > (size_t)r->texture_size)
-        return gpu_host->fail(
-            FBP_ERR_UNSUPPORTED,
-            "gl: slices of %zu x %zu voxels do not fit a texture of this renderer, "
-            "which has %d a side: use --device cpu",
-            n[0], n[1], r->texture_size);
-    dev->at_once = room / (n[0] * n[1] * sizeof(float));
-    dev->at_once = dev->at_once > most ? most : dev->at_once > 0 ? dev->at_once : 1;
-    return FBP_OK;
-}
-
 static fbp_status open_device(void **out, int index, const struct fbp_turn *turn, size_t n_slices,
                               size_t *at_once)
 {
     static const struct gl_queue_life life = {.begin = begin, .end = end};
+    const struct gl_renderer *r = gl_renderer_at(index);
+    const uint64_t room = r->block_bytes < BLOCK_BYTES ? r->block_bytes : BLOCK_BYTES;
+    const size_t *n = turn->n, most = n_slices < (size_t)r->layers ? n_slices : (size_t)r->layers;
     struct device *dev = calloc(1, sizeof *dev);
 
     *out = NULL;
     if (!dev)
         return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *dev);
+    if (n[0] > (size_t)r->texture_size || n[1] > (size_t)r->texture_size) {
+        free(dev);
+        return gpu_host->fail(
+            FBP_ERR_UNSUPPORTED,
+            "gl: slices of %zu x %zu voxels do not fit a texture of this renderer, "
+            "which has %d a side: use --device cpu",
+            n[0], n[1], r->texture_size);
+    }
     dev->turn = turn;
     dev->index = index;
-    dev->renderer = gl_renderer_at(index);
-    fbp_status st = choose_slices(dev, n_slices);
-    if (st == FBP_OK)
-        st = gl_queue_open(&dev->queue, &life, dev);
+    dev->renderer = r;
+    /* Slices per call: 64 MiB, or a storage block if that is smaller; at least one. */
+    dev->at_once = room / (n[0] * n[1] * sizeof(float));
+    dev->at_once = dev->at_once > most ? most : dev->at_once > 0 ? dev->at_once : 1;
     *at_once = dev->at_once;
     *out = dev;
+    const fbp_status st = gl_queue_open(&dev->queue, &life, dev);
     if (st != FBP_OK)
         close_device(out);
     return st;
 }
 
-/* Rows of results per call, limited by the storage block and by the time of a call. */
-static size_t rows_at_once(const struct device *dev, size_t columns, size_t depth)
-{
-    const size_t row = columns * sizeof(uint32_t), room = dev->renderer->block_bytes;
-    const size_t spare = 2 * dev->renderer->alignment; /* room for alignment */
-    const size_t fit = room > spare ? (room - spare) / row : 0;
-    const size_t soon = MOST_SAMPLES / columns / depth;
-
-    return fit == 0 || soon == 0 ? 1 : fit < soon ? fit : soon;
-}
-
-/* Project rows [p->row0, p->row0 + p->rows). */
-static fbp_status project_rows(struct device *dev, struct parameters *p, const struct gl_buffer *to)
-{
-    const size_t row = p->columns * sizeof(uint32_t);
-    struct gl_call call = {
-        .program = GL_P_MIP,
-        .parameters = p,
-        .parameter_bytes = sizeof *p,
-        .texture = dev->texture,
-        .groups = {(p->columns + GROUP_X - 1) / GROUP_X, (p->rows + GROUP_Y - 1) / GROUP_Y, 1}};
-    size_t skip;
-
-    FBP_TRY(gl_bind(&dev->programs, &call, 0, &dev->places, 0, dev->places.bytes, &skip));
-    FBP_TRY(gl_bind(&dev->programs, &call, 1, to, p->row0 * row, p->rows * row, &skip));
-    p->skip = (uint32_t)(skip / sizeof(uint32_t));
-    return gl_run(&dev->programs, &call);
-}
-
+/* Project n_slices along an axis, as many rows of results per call as a storage block holds and as
+ * take a short time. */
 static fbp_status project_along(struct device *dev, enum axis axis, size_t n_slices, bool more,
                                 const struct gl_buffer *to)
 {
@@ -175,7 +130,11 @@ static fbp_status project_along(struct device *dev, enum axis axis, size_t n_sli
     const size_t columns = t->turned[axis == ALONG_X];
     const size_t rows = axis == ALONG_Z ? t->turned[1] : n_slices;
     const size_t depth = axis == ALONG_Z ? n_slices : t->turned[axis];
-    const size_t each = rows_at_once(dev, columns, depth);
+    const size_t line = columns * sizeof(uint32_t), room = dev->renderer->block_bytes;
+    const size_t spare = 2 * dev->renderer->alignment; /* room for alignment */
+    const size_t fit = room > spare ? (room - spare) / line : 0;
+    const size_t soon = MOST_SAMPLES / columns / depth;
+    const size_t each = fit == 0 || soon == 0 ? 1 : fit < soon ? fit : soon;
     struct parameters p = {.columns = (uint32_t)columns,
                            .axis = axis,
                            .depth = (uint32_t)depth,
@@ -185,9 +144,20 @@ static fbp_status project_along(struct device *dev, enum axis axis, size_t n_sli
                            .turned = {(int32_t)t->turned[0], (int32_t)t->turned[1]}};
 
     for (size_t row = 0; row < rows; row += each) {
+        const size_t n = rows - row < each ? rows - row : each;
+        struct gl_call call = {.program = GL_P_MIP,
+                               .parameters = &p,
+                               .parameter_bytes = sizeof p,
+                               .texture = dev->texture,
+                               .groups = {(unsigned)((columns + GROUP_X - 1) / GROUP_X),
+                                          (unsigned)((n + GROUP_Y - 1) / GROUP_Y), 1}};
+        size_t skip;
         p.row0 = (uint32_t)row;
-        p.rows = (uint32_t)(rows - row < each ? rows - row : each);
-        FBP_TRY(project_rows(dev, &p, to));
+        p.rows = (uint32_t)n;
+        FBP_TRY(gl_bind(&dev->programs, &call, 0, &dev->places, 0, dev->places.bytes, &skip));
+        FBP_TRY(gl_bind(&dev->programs, &call, 1, to, row * line, n * line, &skip));
+        p.skip = (uint32_t)(skip / sizeof(uint32_t));
+        FBP_TRY(gl_run(&dev->programs, &call));
     }
     return FBP_OK;
 }
@@ -215,7 +185,7 @@ struct command {
     float *front, *side;
 };
 
-static fbp_status project_in_queue(void *device, void *command)
+static fbp_status run_project(void *device, void *command)
 {
     struct device *dev = device;
     const struct command *c = command;
@@ -238,7 +208,7 @@ static fbp_status project(void *device, const float *slices, size_t n, float *fr
     struct device *dev = device;
     const struct command c = {slices, n, front, side};
 
-    return gl_queue_call(dev->queue, project_in_queue, &c, sizeof c);
+    return gl_queue_call(dev->queue, run_project, &c, sizeof c);
 }
 
 struct fetch {
@@ -246,7 +216,7 @@ struct fetch {
     float *top;
 };
 
-static fbp_status top_in_queue(void *device, void *command)
+static fbp_status run_top(void *device, void *command)
 {
     const struct device *dev = device;
     const struct fetch *c = command;
@@ -260,7 +230,7 @@ static fbp_status top(void *device, size_t row0, size_t n, float *out)
     struct device *dev = device;
     const struct fetch c = {row0, n, out};
 
-    return gl_queue_call(dev->queue, top_in_queue, &c, sizeof c);
+    return gl_queue_call(dev->queue, run_top, &c, sizeof c);
 }
 
 const struct fbp_projector gl_mip = {

@@ -54,7 +54,7 @@ layout(std430, binding = 0) readonly buffer Views { VOXEL views[]; };
 
 const int BORDER = 2; /* GPU_BORDER */
 
-/* WHOLE + floor(x), as in exact.glsl. */
+/* WHOLE + floor(x), as in views.glsl. */
 float whole_of(float x)
 {
     precise float t = (x - 0.5) + WHOLE;
@@ -117,7 +117,7 @@ void add_place(int i, int place, vec2 t, float tz, inout vec4 sum[SLICES])
     }
 }
 #else
-/* Samples interpolated by the texture units; u and v are rounded as in fast.glsl. */
+/* Samples interpolated by the texture units; u and v are rounded as in views.glsl. */
 
 layout(binding = 0) uniform sampler2DArray views;
 

@@ -1,7 +1,30 @@
-/* One part of pairs of rows, weighted if there are weights, padded with zeros: one group per row. */
+/* Weighted rows, for the filter along columns or along rows.
+ * Programs: pad; with WEIGH: weigh. */
 
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) readonly buffer Samples { float samples[]; };
+
+#ifdef WEIGH
+/* Weighted rows of some views, the input of the filter along columns: one group per row. */
+layout(std430, binding = 5) writeonly buffer Weighted { float weighted[]; };
+
+void main()
+{
+    uint number = group_number();
+    if (number >= n)
+        return;
+    uint k = first_view + number / r_rows, row = r0 + number % r_rows;
+    uint view = view0 + k % n_groups + k / n_groups * part_views;
+    uint from = sample_of(k, row), to = number * n_columns;
+
+    if (gl_LocalInvocationID.x == 0u)
+        find_rays(view, row);
+    barrier();
+    for (uint c = gl_LocalInvocationID.x; c < n_columns; c += 64u)
+        weighted[to + c] = samples[from + c] * weight_of(view, row, c);
+}
+#else
+/* One part of pairs of rows, weighted if there are weights, padded with zeros: one group per row. */
 layout(std430, binding = 5) writeonly buffer Out { float rows_out[]; }; /* complex */
 
 void main()
@@ -25,3 +48,4 @@ void main()
         rows_out[to + 2u * i] = x;
     }
 }
+#endif

@@ -9,11 +9,10 @@
  */
 
 layout(std430, binding = 0) readonly buffer Views { float views[]; };
-layout(std430, binding = 2) readonly buffer Wanted { ivec2 wanted[]; };   /* struct gpu_wanted */
 layout(std430, binding = 3) readonly buffer Planes { double planes[]; }; /* struct gpu_plane */
 
-const int EDGE = 16, BORDER = 2, CELL = 8; /* GPU_PLANES_EDGE, GPU_BORDER, GPU_CELL */
-const int CHUNK = 32, ROOM = 6144;         /* GL_PLANES_CHUNK, GL_PLANES_ROOM */
+const int EDGE = 16, BORDER = 2;   /* GPU_PLANES_EDGE, GPU_BORDER */
+const int CHUNK = 32, ROOM = 6144; /* GL_PLANES_CHUNK, GL_PLANES_ROOM */
 const double ROUNDING = 1.0LF / 64.0LF;    /* margin of floors, for rounding errors of the threads */
 
 /* TAPS taps, the first at floor(u + SHIFT) + FIRST, with weights by weigh(). */
@@ -61,7 +60,7 @@ bool is_wanted(ivec3 at)
 }
 
 /* Find the window of bound view k for the box at `at`. */
-void look(int i, int k, ivec3 at)
+void find_window(int i, int k, ivec3 at)
 {
     ivec3 off = at % EDGE, cube = at - off, size = ivec3(X, Y, SLICES);
     precise double start = planes[4 * k + 3] + SHIFT;
@@ -136,7 +135,7 @@ void main()
         int some = min(chunk, n - k), me = int(gl_LocalInvocationIndex);
         together(); /* all threads have added the previous windows */
         if (me < some)
-            look(me, first + k + me, at);
+            find_window(me, first + k + me, at);
         together();
         copy_windows(k, some);
         together();

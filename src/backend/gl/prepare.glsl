@@ -1,8 +1,34 @@
-/* Line integrals of a row in place: one group per row.  Values that are not finite are interpolated
- * along the row, as in prep/prep.c. */
+/* Raw samples to line integrals, and bad pixels to interpolated values, in place.
+ * Programs: prepare; with BRIDGE: bridge. */
 
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) coherent buffer Samples { float samples[]; };
+
+#ifdef BRIDGE
+/* Bad pixels of the needed rows become weighted sums of good ones, so the order does not matter: one
+ * thread per pixel of a view. */
+layout(std430, binding = 1) readonly buffer Bridges { uint bridges[]; }; /* struct gpu_bridge */
+
+const uint WORDS = 9u;
+
+void main()
+{
+    uint number = group_number() * 64u + gl_LocalInvocationID.x;
+    uint b = number % n_bridges * WORDS, stored = bound_view + number / n_bridges;
+    uint pixel = bridges[b], row = pixel / n_columns;
+
+    if (number >= n || row < r0 || row >= r0 + r_rows)
+        return;
+    uint start = sample_of(stored, first_row);
+    uint shift_ = first_row * n_columns;
+    float sum = 0.0;
+    for (uint k = 0u; k < 4u; k++)
+        sum += uintBitsToFloat(bridges[b + 5u + k]) * samples[start + bridges[b + 1u + k] - shift_];
+    samples[start + pixel - shift_] = sum;
+}
+#else
+/* Line integrals of a row in place: one group per row.  Values that are not finite are interpolated
+ * along the row, as in prep/prep.c. */
 layout(std430, binding = 1) readonly buffer Counts { uint counts[]; };
 layout(std430, binding = 2) readonly buffer Dark { float dark[]; };
 layout(std430, binding = 3) readonly buffer Gain { float gain[]; };
@@ -27,7 +53,7 @@ float logarithm(float x, uint pixel)
     float g = has_gain == 1u ? gain[pixel] : inverse_i0;
     float t = (x - (has_dark == 1u ? dark[pixel] : 0.0)) * g;
 
-    if (has_gain == 1u && g == 0.0) /* a bad pixel, replaced by bridge.glsl */
+    if (has_gain == 1u && g == 0.0) /* a bad pixel, replaced with BRIDGE */
         return 0.0;
     if (!is_finite(t) || !is_finite(x))
         return uintBitsToFloat(0x7f800000u); /* interpolated by bridge() */
@@ -118,3 +144,4 @@ void main()
     if (gl_LocalInvocationID.x == 0u && (bad == 1u || clipped > 0u))
         mend(view, row, at);
 }
+#endif

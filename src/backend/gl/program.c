@@ -1,19 +1,18 @@
-/* Compute programs: assembly of their texts, the cache of compiled programs, and runs. */
+/* Compute programs: assembly of their texts, the cache of compiled programs, and runs.
+ *
+ * filter.c, backproject.c and mip.c run programs in the queue of their device. */
 #include "backend/gl/program.h"
 
-#include "backend/gl/error.h"
+#include "backend/gl/egl.h"
 #include "backend/gpu/host.h"
 
 #include <epoxy/gl.h>
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Texts. */
-
-enum { MOST_BYTES = 1 << 16, TEXT_PARTS = 2 * GL_PROGRAM_TEXTS + 2 };
+enum { MOST_BYTES = 1 << 16, TEXT_PARTS = 2 * GL_PROGRAM_TEXTS + 2, LOG_BYTES = 400 };
 
 /* The text of a program in pieces. */
 struct text {
@@ -30,7 +29,7 @@ static void put(struct text *t, const char *piece)
     t->lengths[t->n++] = (int)strlen(piece);
 }
 
-/* The file FOLDER/NAME.glsl; NULL if it does not exist. */
+/* Read the file FOLDER/NAME.glsl; NULL if it does not exist. */
 static char *read_text(const char *folder, const char *name)
 {
     char path[4096];
@@ -47,55 +46,39 @@ static char *read_text(const char *folder, const char *name)
     return text;
 }
 
-static const char *built(const char *name)
-{
-    for (const struct gl_text_built *b = gl_texts_built; b->name; b++)
-        if (strcmp(b->name, name) == 0)
-            return b->text;
-    return NULL;
-}
-
-/* Add the text of this name: from the folder FBP_GL_SHADERS if it is there, else as built in. */
-static fbp_status add_named(struct text *t, const char *name)
-{
-    const char *folder = gpu_host->environment(FBP_ENV_GL_SHADERS);
-    char *own = folder && folder[0] ? read_text(folder, name) : NULL;
-    const char *text = own ? own : built(name);
-
-    if (!text)
-        return gpu_host->fail(FBP_ERR_DEVICE, "gl: there is no text %s in this build", name);
-    if (own)
-        t->own[t->n_own++] = own;
-    put(t, "#line 1\n"); /* compilers then count lines from the beginning of the file */
-    put(t, text);
-    return FBP_OK;
-}
-
+/* Assemble a program's text.  Each named text is read from the folder FBP_GL_SHADERS if it is
+ * there, and else as built in. */
 static fbp_status assemble(struct text *t, const struct gl_program *program, int shape)
 {
+    const char *folder = gpu_host->environment(FBP_ENV_GL_SHADERS);
+
     put(t, "#version 430 core\n");
     if (program->shapes) {
         gl_shape_text(&program->shapes[shape], t->shape);
         put(t, t->shape);
     }
-    for (int i = 0; i < GL_PROGRAM_TEXTS && program->texts[i]; i++)
-        if (program->texts[i][0] == '#')
-            put(t, program->texts[i]);
-        else
-            FBP_TRY(add_named(t, program->texts[i]));
+    for (int i = 0; i < GL_PROGRAM_TEXTS && program->texts[i]; i++) {
+        const char *name = program->texts[i];
+        if (name[0] == '#') {
+            put(t, name);
+            continue;
+        }
+        char *own = folder && folder[0] ? read_text(folder, name) : NULL;
+        const struct gl_text_built *built = gl_texts_built;
+        while (built->name && strcmp(built->name, name) != 0)
+            built++;
+        if (!own && !built->name)
+            return gpu_host->fail(FBP_ERR_DEVICE, "gl: there is no text %s in this build", name);
+        if (own)
+            t->own[t->n_own++] = own;
+        put(t, "#line 1\n"); /* compilers then count lines from the beginning of the file */
+        put(t, own ? own : built->text);
+    }
     return FBP_OK;
-}
-
-static void drop_text(struct text *t)
-{
-    for (size_t i = 0; i < t->n_own; i++)
-        free(t->own[i]);
 }
 
 /* The cache: one file per program, named by a hash of its text and of the renderer's and its
  * driver's names.  If the file is damaged, or the driver refuses it, the program is compiled. */
-
-enum { NAME = 40 };
 
 struct header {
     char magic[8];
@@ -131,21 +114,6 @@ static uint64_t cache_key(const struct text *text)
     return h;
 }
 
-static void cache_name(uint64_t key, char out[NAME])
-{
-    snprintf(out, NAME, "gl-%016llx", (unsigned long long)key);
-}
-
-static bool is_whole(const void *data, size_t n, uint64_t key, struct header *h)
-{
-    if (!data || n < sizeof *h)
-        return false;
-    memcpy(h, data, sizeof *h);
-    return memcmp(h->magic, MAGIC, sizeof MAGIC) == 0 && h->key == key &&
-           n - sizeof *h == h->bytes &&
-           hash(START, (const char *)data + sizeof *h, h->bytes) == h->check;
-}
-
 /* Does the driver give programs in binary form? */
 static bool has_formats(void)
 {
@@ -162,19 +130,23 @@ static void clear_errors(void)
 }
 
 /* The linked program; 0: not in the cache. */
-static unsigned cache_read(uint64_t key)
+static unsigned cache_read(uint64_t key, const char *name)
 {
-    char name[NAME];
     struct header h;
     size_t n = 0;
     GLint ok = 0;
-
-    cache_name(key, name);
+    GLuint program = 0;
     void *data = has_formats() ? gpu_host->kept_read(name, &n) : NULL;
-    GLuint program = is_whole(data, n, key, &h) ? glCreateProgram() : 0;
-    if (program) {
-        glProgramBinary(program, h.format, (const char *)data + sizeof h, (GLsizei)h.bytes);
-        glGetProgramiv(program, GL_LINK_STATUS, &ok);
+
+    if (data && n >= sizeof h) {
+        const char *binary = (const char *)data + sizeof h;
+        memcpy(&h, data, sizeof h);
+        if (memcmp(h.magic, MAGIC, sizeof MAGIC) == 0 && h.key == key && n - sizeof h == h.bytes &&
+            hash(START, binary, h.bytes) == h.check) {
+            program = glCreateProgram();
+            glProgramBinary(program, h.format, binary, (GLsizei)h.bytes);
+            glGetProgramiv(program, GL_LINK_STATUS, &ok);
+        }
     }
     if (program && !ok) { /* written by another build of the driver */
         glDeleteProgram(program);
@@ -185,10 +157,9 @@ static unsigned cache_read(uint64_t key)
     return program;
 }
 
-static void cache_write(uint64_t key, unsigned program)
+static void cache_write(uint64_t key, const char *name, unsigned program)
 {
     struct header h = {.key = key};
-    char name[NAME];
     GLint bytes = 0;
     GLenum format = 0;
 
@@ -201,17 +172,12 @@ static void cache_write(uint64_t key, unsigned program)
         h.bytes = (uint32_t)bytes;
         h.check = hash(START, data + sizeof h, h.bytes);
         memcpy(data, &h, sizeof h);
-        cache_name(key, name);
         if (glGetError() == GL_NO_ERROR)
             gpu_host->kept_write(name, data, sizeof h + h.bytes);
     }
     clear_errors();
     free(data);
 }
-
-/* Compilation. */
-
-enum { LOG_BYTES = 400 };
 
 /* Fail with the first lines of a log as one line. */
 static fbp_status refused(const char *name, const char *log)
@@ -229,60 +195,49 @@ static fbp_status refused(const char *name, const char *log)
                           gl_check_name(), name, line);
 }
 
-static fbp_status compile(const char *name, const struct text *text, GLuint *shader)
-{
-    char log[LOG_BYTES] = "it gives no reason";
-    GLint ok = 0;
-
-    *shader = glCreateShader(GL_COMPUTE_SHADER);
-    glShaderSource(*shader, (GLsizei)text->n, text->parts, text->lengths);
-    glCompileShader(*shader);
-    glGetShaderiv(*shader, GL_COMPILE_STATUS, &ok);
-    if (ok)
-        return FBP_OK;
-    glGetShaderInfoLog(*shader, sizeof log, NULL, log);
-    return refused(name, log);
-}
-
-static fbp_status link_program(const char *name, GLuint shader, GLuint *program)
-{
-    char log[LOG_BYTES] = "it gives no reason";
-    GLint ok = 0;
-
-    *program = glCreateProgram();
-    glProgramParameteri(*program, GL_PROGRAM_BINARY_RETRIEVABLE_HINT, GL_TRUE);
-    glAttachShader(*program, shader);
-    glLinkProgram(*program);
-    glGetProgramiv(*program, GL_LINK_STATUS, &ok);
-    glDetachShader(*program, shader);
-    if (ok)
-        return FBP_OK;
-    glGetProgramInfoLog(*program, sizeof log, NULL, log);
-    glDeleteProgram(*program);
-    *program = 0;
-    return refused(name, log);
-}
-
+/* Compile and link a program, or read it from the cache. */
 static fbp_status build(const struct gl_program *program, int shape, unsigned *out)
 {
+    char log[LOG_BYTES] = "it gives no reason", cached[40];
     struct text text = {.n = 0};
     GLuint shader = 0;
-    fbp_status st = assemble(&text, program, shape);
-    const uint64_t key = cache_key(&text);
+    GLint ok = 0;
+    fbp_status st;
 
-    if (st == FBP_OK)
-        *out = cache_read(key);
-    const bool compiles = st == FBP_OK && !*out;
-    if (compiles)
-        st = compile(program->name, &text, &shader);
-    if (compiles && st == FBP_OK)
-        st = link_program(program->name, shader, out);
-    if (compiles && st == FBP_OK)
-        cache_write(key, *out);
+    FBP_TRY_GOTO(assemble(&text, program, shape));
+    const uint64_t key = cache_key(&text);
+    snprintf(cached, sizeof cached, "gl-%016llx", (unsigned long long)key);
+    *out = cache_read(key, cached);
+    if (!*out) {
+        shader = glCreateShader(GL_COMPUTE_SHADER);
+        glShaderSource(shader, (GLsizei)text.n, text.parts, text.lengths);
+        glCompileShader(shader);
+        glGetShaderiv(shader, GL_COMPILE_STATUS, &ok);
+        if (!ok) {
+            glGetShaderInfoLog(shader, sizeof log, NULL, log);
+            FBP_TRY_GOTO(refused(program->name, log));
+        }
+        *out = glCreateProgram();
+        glProgramParameteri(*out, GL_PROGRAM_BINARY_RETRIEVABLE_HINT, GL_TRUE);
+        glAttachShader(*out, shader);
+        glLinkProgram(*out);
+        glGetProgramiv(*out, GL_LINK_STATUS, &ok);
+        glDetachShader(*out, shader);
+        if (!ok) {
+            glGetProgramInfoLog(*out, sizeof log, NULL, log);
+            glDeleteProgram(*out);
+            *out = 0;
+            FBP_TRY_GOTO(refused(program->name, log));
+        }
+        cache_write(key, cached, *out);
+    }
+    st = gl_check(program->name);
+fail:
     if (shader)
         glDeleteShader(shader);
-    drop_text(&text);
-    return st == FBP_OK ? gl_check(program->name) : st;
+    for (size_t i = 0; i < text.n_own; i++)
+        free(text.own[i]);
+    return st;
 }
 
 fbp_status gl_programs_need(struct gl_programs *p, enum gl_program_id id, int shape)
@@ -336,21 +291,17 @@ fbp_status gl_bind(const struct gl_programs *p, struct gl_call *call, unsigned i
     return FBP_OK;
 }
 
-/* Each call writes the next slot, so that the driver rarely has to wait for an earlier call. */
-static void put_parameters(struct gl_programs *p, const struct gl_call *call)
-{
-    const GLintptr at = (GLintptr)(p->next++ % PARAMETER_SLOTS) * GL_PARAMETERS;
-
-    glBindBuffer(GL_UNIFORM_BUFFER, p->parameters);
-    glBufferSubData(GL_UNIFORM_BUFFER, at, (GLsizeiptr)call->parameter_bytes, call->parameters);
-    glBindBufferRange(GL_UNIFORM_BUFFER, 0, p->parameters, at, GL_PARAMETERS);
-}
-
 fbp_status gl_run(struct gl_programs *p, const struct gl_call *call)
 {
     FBP_TRY(gl_programs_need(p, call->program, call->shape));
     glUseProgram(p->names[call->program][call->shape]);
-    put_parameters(p, call);
+
+    /* Each call writes the next slot, so that the driver rarely has to wait for an earlier call. */
+    const GLintptr at = (GLintptr)(p->next++ % PARAMETER_SLOTS) * GL_PARAMETERS;
+    glBindBuffer(GL_UNIFORM_BUFFER, p->parameters);
+    glBufferSubData(GL_UNIFORM_BUFFER, at, (GLsizeiptr)call->parameter_bytes, call->parameters);
+    glBindBufferRange(GL_UNIFORM_BUFFER, 0, p->parameters, at, GL_PARAMETERS);
+
     for (unsigned i = 0; i < GL_MOST_BOUND; i++)
         if (call->bound[i].buffer)
             glBindBufferRange(GL_SHADER_STORAGE_BUFFER, i, call->bound[i].buffer->name,

@@ -1,18 +1,36 @@
-/** @file program.h  Compute programs: their texts, their compilation, and how they are run
- * (internal).
+/** @file program.h  Buffers, and compute programs that use them: their texts, their compilation,
+ * and how they are run (internal).
  *
  * The texts are built into the module (cmake/gl.cmake); files of the folder FBP_GL_SHADERS replace
  * them.  Compiled programs are cached in ${XDG_CACHE_HOME:-~/.cache}/fbp.  All functions with a
  * struct gl_programs are called by the thread of its context.
  */
-#ifndef FBP_SRC_GL_PROGRAM_H
-#define FBP_SRC_GL_PROGRAM_H
+#ifndef FBP_SRC_BACKEND_GL_PROGRAM_H
+#define FBP_SRC_BACKEND_GL_PROGRAM_H
 
-#include "backend/gl/buffer.h"
 #include "base/base.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/** A layered texture of filtered views, one view, or group of views, per layer.  The number of rows
+ * is a power of two, so that coordinates are exact (views.glsl). */
+struct gl_texture {
+    size_t width, height, layers;
+    unsigned texels; /**< texels per detector column */
+};
+
+struct gl_buffer {
+    char *base; /**< address; NULL: none */
+    size_t bytes;
+    unsigned name, texture;  /**< OpenGL's name of one of the two; 0: not made */
+    bool mapped;             /**< a host buffer */
+    struct gl_texture shape; /**< size of the texture */
+    const void *owner;       /**< struct gl_device; for host buffers struct gl_share */
+    unsigned references;     /**< references to a host buffer: its user's, and one per command */
+    struct gl_buffer *next;
+};
 
 /** A text *.glsl that is built in; the last name is NULL (cmake/texts.cmake). */
 struct gl_text_built {
@@ -146,7 +164,7 @@ fbp_status gl_bind(const struct gl_programs *p, struct gl_call *call, unsigned i
 /** Run a program after all earlier runs. */
 fbp_status gl_run(struct gl_programs *p, const struct gl_call *call);
 
-/** Set the grid of a call to n groups, along x and y; group_number() of common.glsl is its inverse.
+/** Set the grid of a call to n groups, along x and y; group_number() of rows.glsl is its inverse.
  */
 static inline void gl_groups(struct gl_call *call, size_t n)
 {
@@ -157,4 +175,4 @@ static inline void gl_groups(struct gl_call *call, size_t n)
     call->groups[2] = 1;
 }
 
-#endif /* FBP_SRC_GL_PROGRAM_H */
+#endif /* FBP_SRC_BACKEND_GL_PROGRAM_H */

@@ -27,24 +27,24 @@ static const struct gl_shape plane_shapes[GL_PLANE_SHAPES] = {
 };
 
 /* Views one by one; KIND: definitions; SAMPLES: how samples are interpolated. */
-#define VIEWS(N_SHAPES, NAME, KIND, SAMPLES)                                      \
-    {                                                                             \
-        NAME, view_shapes, N_SHAPES,                                              \
-        {                                                                         \
-            "#define VOXEL float\n" KIND, "frame", "box", "seen", SAMPLES, "walk" \
-        }                                                                         \
+#define VIEWS(N_SHAPES, NAME, KIND, SAMPLES)                       \
+    {                                                              \
+        NAME, view_shapes, N_SHAPES,                               \
+        {                                                          \
+            "#define VOXEL float\n" KIND SAMPLES, "frame", "views" \
+        }                                                          \
     }
 #define ANY_VIEW   "#define COLUMN false\n"
 #define ALONG_Z    "#define COLUMN true\n" /* u and w of a voxel column do not depend on z */
 #define FROM_PLAIN "#define PLAIN\n"
 
 /* Orbits of TURNS voxel columns. */
-#define ORBITS(NAME, TURNS, KIND, SHAPES)                                                         \
-    {                                                                                             \
-        NAME, SHAPES, GL_ORBIT_SHAPES,                                                            \
-        {                                                                                         \
-            "#define TURNS " TURNS "\n#define VOXEL vec" TURNS "\n" KIND, "frame", "box", "orbit" \
-        }                                                                                         \
+#define ORBITS(NAME, TURNS, KIND, SHAPES)                                                  \
+    {                                                                                      \
+        NAME, SHAPES, GL_ORBIT_SHAPES,                                                     \
+        {                                                                                  \
+            "#define TURNS " TURNS "\n#define VOXEL vec" TURNS "\n" KIND, "frame", "orbit" \
+        }                                                                                  \
     }
 
 #define PLANES(NAME, INTERPOLATION)                                                             \
@@ -55,12 +55,12 @@ static const struct gl_shape plane_shapes[GL_PLANE_SHAPES] = {
         }                                                                                       \
     }
 
-#define FILTER(NAME, ...)                 \
-    {                                     \
-        NAME, NULL, 0,                    \
-        {                                 \
-            "common", "rows", __VA_ARGS__ \
-        }                                 \
+#define FILTER(NAME, ...)       \
+    {                           \
+        NAME, NULL, 0,          \
+        {                       \
+            "rows", __VA_ARGS__ \
+        }                       \
     }
 /* Filtered rows into a texture: FORMAT of its texels, channels, greatest value. */
 #define STORE(FORMAT, CHANNELS, MOST)                                                           \
@@ -72,17 +72,17 @@ static const struct gl_shape plane_shapes[GL_PLANE_SHAPES] = {
 #define FFT(RADIX) FILTER("fft", "#define RADIX " RADIX "u\n", "fft")
 
 const struct gl_program gl_program_list[GL_N_PROGRAMS] = {
-    [GL_P_PREPARE] = FILTER("prepare", "functions", "prepare"),
-    [GL_P_BRIDGE] = FILTER("bridge", "bridge"),
-    [GL_P_WEIGH] = FILTER("weigh", "functions", "weights", "weigh"),
-    [GL_P_COLUMNS] = FILTER("columns", "columns"),
-    [GL_P_PAD] = FILTER("pad", "functions", "weights", "pad"),
+    [GL_P_PREPARE] = FILTER("prepare", "prepare"),
+    [GL_P_BRIDGE] = FILTER("bridge", "#define BRIDGE\n", "prepare"),
+    [GL_P_WEIGH] = FILTER("weigh", "weights", "#define WEIGH\n", "pad"),
+    [GL_P_COLUMNS] = FILTER("columns", "#define COLUMNS\n", "convolve"),
+    [GL_P_PAD] = FILTER("pad", "weights", "pad"),
     [GL_P_CONVOLVE] = CONVOLVE("convolve", "float", "vec2"),
     [GL_P_CONVOLVE_DOUBLE] = CONVOLVE("convolve in double", "double", "dvec2"),
-    [GL_P_ENDS] = FILTER("ends", "functions", "weights", "ends"),
-    [GL_P_ADD_ENDS] = FILTER("add_ends", "add_ends"),
-    [GL_P_STAGE] = FILTER("stage", "functions", "stage"),
-    [GL_P_MULTIPLY] = FILTER("multiply", "multiply"),
+    [GL_P_ENDS] = FILTER("ends", "weights", "ends"),
+    [GL_P_ADD_ENDS] = FILTER("add_ends", "#define ADD\n", "ends"),
+    [GL_P_STAGE] = FILTER("stage", "stage"),
+    [GL_P_MULTIPLY] = FILTER("multiply", "#define MULTIPLY\n", "stage"),
     [GL_P_FFT_2] = FFT("2"),
     [GL_P_FFT_4] = FFT("4"),
     [GL_P_FFT_6] = FFT("6"),
@@ -100,18 +100,18 @@ const struct gl_program gl_program_list[GL_N_PROGRAMS] = {
     [GL_P_STORE_R16] = STORE("r16f", "1", "65504.0"),
     [GL_P_STORE_RG16] = STORE("rg16f", "2", "65504.0"),
     [GL_P_STORE_RGBA16] = STORE("rgba16f", "4", "65504.0"),
-    [GL_P_BORDER] = FILTER("border", "border"),
-    [GL_P_ZERO] = {"zero", NULL, 0, {"common", "zero"}},
-    [GL_P_SCALE] = {"scale", NULL, 0, {"common", "scale"}},
-    [GL_P_UNPACK] = {"unpack", NULL, 0, {"common", "unpack"}},
-    [GL_P_FOUND] = {"found", NULL, 0, {"found"}},
+    [GL_P_BORDER] = FILTER("border", "#define BORDER_ROWS\n", "store"),
+    [GL_P_ZERO] = {"zero", NULL, 0, {"#define ZERO\n", "voxels"}},
+    [GL_P_SCALE] = {"scale", NULL, 0, {"#define SCALE\n", "voxels"}},
+    [GL_P_UNPACK] = {"unpack", NULL, 0, {"#define UNPACK\n", "voxels"}},
+    [GL_P_FOUND] = {"found", NULL, 0, {"#define FOUND\n", "voxels"}},
     [GL_P_MIP] = {"mip", NULL, 0, {"mip"}},
-    [GL_P_MATRIX_PLAIN] = VIEWS(GL_VIEW_SHAPES, "matrix", ANY_VIEW FROM_PLAIN, "exact"),
-    [GL_P_MATRIX_GATHER] = VIEWS(GL_WINDOW_SHAPES, "matrix by gathers", ANY_VIEW, "exact"),
-    [GL_P_MATRIX_FAST] = VIEWS(GL_VIEW_SHAPES, "matrix fast", ANY_VIEW, "fast"),
-    [GL_P_COLUMN_PLAIN] = VIEWS(GL_VIEW_SHAPES, "column", ALONG_Z FROM_PLAIN, "exact"),
-    [GL_P_COLUMN_GATHER] = VIEWS(GL_WINDOW_SHAPES, "column by gathers", ALONG_Z, "exact"),
-    [GL_P_COLUMN_FAST] = VIEWS(GL_VIEW_SHAPES, "column fast", ALONG_Z, "fast"),
+    [GL_P_MATRIX_PLAIN] = VIEWS(GL_VIEW_SHAPES, "matrix", ANY_VIEW FROM_PLAIN, ""),
+    [GL_P_MATRIX_GATHER] = VIEWS(GL_WINDOW_SHAPES, "matrix by gathers", ANY_VIEW, ""),
+    [GL_P_MATRIX_FAST] = VIEWS(GL_VIEW_SHAPES, "matrix fast", ANY_VIEW, "#define FAST\n"),
+    [GL_P_COLUMN_PLAIN] = VIEWS(GL_VIEW_SHAPES, "column", ALONG_Z FROM_PLAIN, ""),
+    [GL_P_COLUMN_GATHER] = VIEWS(GL_WINDOW_SHAPES, "column by gathers", ALONG_Z, ""),
+    [GL_P_COLUMN_FAST] = VIEWS(GL_VIEW_SHAPES, "column fast", ALONG_Z, "#define FAST\n"),
     [GL_P_ROT90_FAST] = ORBITS("rot90", "4", "", orbit_shapes),
     [GL_P_ROT90_EXACT] = ORBITS("rot90 exact", "4", "#define EXACT\n", load_shapes),
     [GL_P_ROT180_FAST] = ORBITS("rot180", "2", "", orbit_shapes),

@@ -1,7 +1,9 @@
-/* The queue of a device: lists of commands, and the threads with contexts that run them. */
+/* The queue of a device: lists of commands, and the threads with contexts that run them.
+ *
+ * entry.c, memory.c and mip.c open queues; all slots of the backend submit commands (queue.h). */
 #include "backend/gl/queue.h"
 
-#include "backend/gl/error.h"
+#include "backend/gl/egl.h"
 #include "backend/gpu/host.h"
 #include "base/system.h"
 
@@ -18,11 +20,7 @@ enum { GL_FENCES = 64 };
 
 struct gl_command {
     gl_command_fn *fn; /* NULL: a command that only marks a point */
-    bool always;       /* run after a failure, too */
-    bool stamp;        /* a timestamp */
-    double *moment;    /* receives the host's time when all earlier commands are done; NULL: none */
-    gl_release_fn *release; /* called with `held` when the device is done; NULL: none */
-    void *held;
+    struct gl_submission with;
     uint64_t after[GL_N_ORDERS]; /* tickets of other orders to wait for; 0: none */
     struct gl_command *next;
     max_align_t copy[]; /* copy of the submitted parameters */
@@ -31,9 +29,7 @@ struct gl_command {
 struct gl_fence {
     GLsync sync;
     struct gl_point point;
-    double *moment;
-    gl_release_fn *release;
-    void *held;
+    struct gl_submission with;
 };
 
 /* The commands of an order.  Guarded by the queue's lock. */
@@ -67,10 +63,8 @@ struct gl_queue {
     char message[600];
 };
 
-static void *gl_lane_main(void *lane);
-
-/* Time between two looks at a fence, if no command arrives; time to wait for a fence if the list is
- * full.  gl_was_reset() is called once per CHECK_EVERY looks. */
+/* Time between two checks of a fence, if no command arrives; time to wait for a fence if the list
+ * is full.  gl_was_reset() is called once per CHECK_EVERY checks. */
 enum { POLL_NS = 20000, FULL_NS = 200000, CHECK_EVERY = 64 };
 
 static void keep_failure(struct gl_queue *q, fbp_status st)
@@ -86,23 +80,14 @@ static void keep_failure(struct gl_queue *q, fbp_status st)
 /* The device has passed a point. */
 static void finish(struct gl_queue *q, const struct gl_fence *f)
 {
-    if (f->release)
-        f->release(f->held);
+    if (f->with.release)
+        f->with.release(f->with.held);
     pthread_mutex_lock(&q->lock);
-    if (f->moment)
-        *f->moment = fbp_seconds();
+    if (f->with.moment)
+        *f->with.moment = fbp_seconds();
     q->lists[f->point.order].finished = f->point.ticket;
     pthread_cond_broadcast(&q->changed);
     pthread_mutex_unlock(&q->lock);
-}
-
-/* Was the renderer reset?  Its fences may then count as signaled, so this is checked for every
- * signaled fence, and now and then for others. */
-static bool is_lost(struct gl_lane_state *l, GLenum is)
-{
-    if (is == GL_WAIT_FAILED)
-        return true;
-    return (is != GL_TIMEOUT_EXPIRED || l->polls++ % CHECK_EVERY == 0) && gl_was_reset();
 }
 
 /* Remove the oldest fence if it is signaled within a time. */
@@ -110,9 +95,13 @@ static bool retire(struct gl_lane_state *l, GLuint64 nanoseconds)
 {
     const struct gl_fence f = l->fences[l->oldest];
     const GLenum is = glClientWaitSync(f.sync, GL_SYNC_FLUSH_COMMANDS_BIT, nanoseconds);
-    const bool lost = is_lost(l, is);
+    const bool waits = is == GL_TIMEOUT_EXPIRED;
 
-    if (is == GL_TIMEOUT_EXPIRED && !lost)
+    /* Fences of a renderer that was reset may count as signaled: this is checked for every signaled
+     * fence, and now and then for others. */
+    const bool lost =
+        is == GL_WAIT_FAILED || ((!waits || l->polls++ % CHECK_EVERY == 0) && gl_was_reset());
+    if (waits && !lost)
         return false;
     if (lost) {
         gpu_host->message_clear();
@@ -125,136 +114,82 @@ static bool retire(struct gl_lane_state *l, GLuint64 nanoseconds)
     return true;
 }
 
-static void retire_all(struct gl_lane_state *l)
-{
-    while (l->n_fences > 0)
-        (void)retire(l, FULL_NS);
-}
-
-static void put_fence(struct gl_lane_state *l, struct gl_fence f)
-{
-    while (l->n_fences == GL_FENCES)
-        (void)retire(l, FULL_NS);
-    f.sync = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
-    if (!f.sync) {
-        keep_failure(l->queue,
-                     gpu_host->fail(FBP_ERR_DEVICE,
-                                    "gl: the driver of %s makes no fence: close other programs "
-                                    "that use it, or use --device cpu",
-                                    gl_check_name()));
-        retire_all(l);
-        finish(l->queue, &f);
-        return;
-    }
-    l->fences[(l->oldest + l->n_fences++) % GL_FENCES] = f;
-    glFlush(); /* starts the device, and makes the fence visible to others */
-}
-
-/* Are all dependencies of a command met?  A context executes in order: commands of the same lane
- * need to have been run only, those of other lanes must be finished. */
-static bool is_ready(const struct gl_queue *q, const struct gl_command *c, enum gl_lane lane)
-{
-    for (int o = 0; o < GL_N_ORDERS; o++) {
-        const struct gl_list *other = &q->lists[o];
-        if (c->after[o] > (other->lane == lane ? other->run : other->finished))
-            return false;
-    }
-    return true;
-}
-
-/* The first command of an order, if this lane can run it now. */
+/* The first command of an order, if this lane can run it now: all its dependencies are met.  A
+ * context executes in order: commands of the same lane need to have been run only, those of other
+ * lanes must be finished. */
 static struct gl_command *ready(const struct gl_lane_state *l, enum gl_order order)
 {
     const struct gl_list *list = &l->queue->lists[order];
 
-    return list->lane == l->id && list->first && is_ready(l->queue, list->first, l->id)
-               ? list->first
-               : NULL;
-}
-
-/* Choose the next command: short ones that others wait for come before backprojections.  A
- * timestamp and the command next to it stay together. */
-static struct gl_command *choose(const struct gl_lane_state *l, enum gl_order *order)
-{
-    static const enum gl_order orders[GL_N_ORDERS] = {
-        GL_ORDER_CALL, GL_ORDER_IN, GL_ORDER_FILTER, GL_ORDER_UNPACK, GL_ORDER_OUT, GL_ORDER_BP};
-    struct gl_command *c = ready(l, l->last);
-
-    *order = l->last;
-    if (c && c->stamp != l->queue->lists[l->last].stamped)
-        return c;
-    for (int i = 0; i < GL_N_ORDERS; i++) {
-        c = ready(l, orders[i]);
-        *order = orders[i];
-        if (c)
-            return c;
+    if (list->lane != l->id || !list->first)
+        return NULL;
+    for (int o = 0; o < GL_N_ORDERS; o++) {
+        const struct gl_list *other = &l->queue->lists[o];
+        if (list->first->after[o] > (other->lane == l->id ? other->run : other->finished))
+            return NULL;
     }
-    return NULL;
-}
-
-static bool has_any(const struct gl_lane_state *l)
-{
-    for (int o = 0; o < GL_N_ORDERS; o++)
-        if (l->queue->lists[o].lane == l->id && l->queue->lists[o].first)
-            return true;
-    return false;
-}
-
-/* Wait for a change, with a timeout if there are fences to check. */
-static void pause_lane(struct gl_lane_state *l)
-{
-    struct gl_queue *q = l->queue;
-    struct timespec until;
-
-    if (l->n_fences == 0) {
-        pthread_cond_wait(&q->changed, &q->lock);
-        return;
-    }
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += POLL_NS;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
-    (void)pthread_cond_timedwait(&q->changed, &q->lock, &until);
+    return list->first;
 }
 
 /* Take the next command from its list; NULL: check the fences.  *over: the lane has to end. */
 static struct gl_command *take(struct gl_lane_state *l, enum gl_order *order, bool *runs,
                                bool *over)
 {
+    /* Short commands that others wait for come before backprojections. */
+    static const enum gl_order orders[GL_N_ORDERS] = {
+        GL_ORDER_CALL, GL_ORDER_IN, GL_ORDER_FILTER, GL_ORDER_UNPACK, GL_ORDER_OUT, GL_ORDER_BP};
     struct gl_queue *q = l->queue;
 
     pthread_mutex_lock(&q->lock);
-    struct gl_command *c = choose(l, order);
-    *over = !c && l->stop && l->n_fences == 0 && !has_any(l);
-    if (!c && !*over)
-        pause_lane(l);
+    /* A timestamp and the command next to it stay together. */
+    struct gl_command *c = ready(l, l->last);
+    *order = l->last;
+    if (c && c->with.stamp == q->lists[l->last].stamped)
+        c = NULL;
+    for (int i = 0; !c && i < GL_N_ORDERS; i++) {
+        c = ready(l, orders[i]);
+        *order = orders[i];
+    }
     if (c) {
         struct gl_list *list = &q->lists[*order];
         list->first = c->next;
         if (!list->first)
             list->last = &list->first;
-        list->stamped = c->stamp;
+        list->stamped = c->with.stamp;
         l->last = *order;
-        *runs = c->fn && (q->status == FBP_OK || c->always);
+        *runs = c->fn && (q->status == FBP_OK || c->with.last);
+    } else {
+        bool any = false;
+        for (int o = 0; o < GL_N_ORDERS; o++)
+            any = any || (q->lists[o].lane == l->id && q->lists[o].first);
+        *over = l->stop && l->n_fences == 0 && !any;
+        if (!*over && l->n_fences == 0) {
+            pthread_cond_wait(&q->changed, &q->lock);
+        } else if (!*over) { /* there are fences to check */
+            struct timespec until;
+            clock_gettime(CLOCK_MONOTONIC, &until);
+            until.tv_nsec += POLL_NS;
+            if (until.tv_nsec >= 1000000000) {
+                until.tv_nsec -= 1000000000;
+                until.tv_sec++;
+            }
+            (void)pthread_cond_timedwait(&q->changed, &q->lock, &until);
+        }
     }
     pthread_mutex_unlock(&q->lock);
     return c;
 }
 
+/* Run a command, and put a fence after it. */
 static void run(struct gl_lane_state *l, struct gl_command *c, enum gl_order order, bool runs)
 {
     struct gl_queue *q = l->queue;
     struct gl_list *list = &q->lists[order];
-    struct gl_fence f = {.point = {order, list->run + 1},
-                         .moment = c->moment,
-                         .release = c->release,
-                         .held = c->held};
+    struct gl_fence f = {.point = {order, list->run + 1}, .with = c->with};
 
-    if (f.moment && l->n_fences == 0) { /* otherwise when the last fence is signaled */
-        *f.moment = fbp_seconds();
-        f.moment = NULL;
+    if (f.with.moment && l->n_fences == 0) { /* otherwise when the last fence is signaled */
+        *f.with.moment = fbp_seconds();
+        f.with.moment = NULL;
     }
     if (runs) {
         gpu_host->message_clear();
@@ -263,18 +198,48 @@ static void run(struct gl_lane_state *l, struct gl_command *c, enum gl_order ord
             keep_failure(q, st);
     }
     free(c);
-    put_fence(l, f);
+
+    while (l->n_fences == GL_FENCES)
+        (void)retire(l, FULL_NS);
+    f.sync = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    if (f.sync) {
+        l->fences[(l->oldest + l->n_fences++) % GL_FENCES] = f;
+        glFlush(); /* starts the device, and makes the fence visible to others */
+    } else {
+        keep_failure(q, gpu_host->fail(FBP_ERR_DEVICE,
+                                       "gl: the driver of %s makes no fence: close other programs "
+                                       "that use it, or use --device cpu",
+                                       gl_check_name()));
+        while (l->n_fences > 0)
+            (void)retire(l, FULL_NS);
+        finish(q, &f);
+    }
     pthread_mutex_lock(&q->lock);
     list->run = f.point.ticket;
     pthread_cond_broadcast(&q->changed);
     pthread_mutex_unlock(&q->lock);
 }
 
-static void work(struct gl_lane_state *l)
+static void *gl_lane_main(void *lane)
 {
-    bool over = false;
+    struct gl_lane_state *l = lane;
+    struct gl_queue *q = l->queue;
+    const bool first = l->id == GL_LANE_COMPUTES;
 
-    while (!over) {
+    gpu_host->message_clear();
+    const fbp_status st =
+        first ? q->life->begin(q->device) : q->life->begin_copies(q->device, l->id);
+    if (st != FBP_OK && first)
+        keep_failure(q, st);
+    pthread_mutex_lock(&q->lock);
+    for (int o = 0; st != FBP_OK && o < GL_N_ORDERS; o++) /* the computing lane runs its commands */
+        if (q->lists[o].lane == l->id)
+            q->lists[o].lane = GL_LANE_COMPUTES;
+    l->begun = true;
+    pthread_cond_broadcast(&q->changed);
+    pthread_mutex_unlock(&q->lock);
+
+    for (bool over = st != FBP_OK; !over;) {
         enum gl_order order;
         bool runs = false;
         while (l->n_fences > 0 && retire(l, 0))
@@ -283,36 +248,6 @@ static void work(struct gl_lane_state *l)
         if (c)
             run(l, c, order, runs);
     }
-}
-
-/* Report that a lane has begun.  If it failed to, the computing lane runs its commands. */
-static void report_begin(struct gl_lane_state *l, fbp_status st)
-{
-    struct gl_queue *q = l->queue;
-
-    if (st != FBP_OK && l->id == GL_LANE_COMPUTES)
-        keep_failure(q, st);
-    pthread_mutex_lock(&q->lock);
-    for (int o = 0; st != FBP_OK && o < GL_N_ORDERS; o++)
-        if (q->lists[o].lane == l->id)
-            q->lists[o].lane = GL_LANE_COMPUTES;
-    l->begun = true;
-    pthread_cond_broadcast(&q->changed);
-    pthread_mutex_unlock(&q->lock);
-}
-
-static void *gl_lane_main(void *lane)
-{
-    struct gl_lane_state *l = lane;
-    const struct gl_queue *q = l->queue;
-    const bool first = l->id == GL_LANE_COMPUTES;
-
-    gpu_host->message_clear();
-    const fbp_status st =
-        first ? q->life->begin(q->device) : q->life->begin_copies(q->device, l->id);
-    report_begin(l, st);
-    if (st == FBP_OK)
-        work(l);
     if (first)
         q->life->end(q->device);
     else
@@ -344,36 +279,18 @@ static void wait_for_begin(struct gl_queue *q, enum gl_lane id)
     pthread_mutex_unlock(&q->lock);
 }
 
-static void assign_order(struct gl_queue *q, enum gl_order order, enum gl_lane lane)
-{
-    pthread_mutex_lock(&q->lock);
-    q->lists[order].lane = lane;
-    pthread_mutex_unlock(&q->lock);
-}
-
-/* Start the lanes that copy.  If a thread cannot be created, the computing lane runs its commands.
- */
-static void start_copies(struct gl_queue *q)
+fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life, void *device)
 {
     static const struct {
         enum gl_lane lane;
         enum gl_order order;
     } copies[] = {{GL_LANE_IN, GL_ORDER_IN}, {GL_LANE_OUT, GL_ORDER_OUT}};
-
-    for (size_t i = 0; q->life->begin_copies && i < sizeof copies / sizeof *copies; i++) {
-        assign_order(q, copies[i].order, copies[i].lane);
-        if (start(q, copies[i].lane) != FBP_OK)
-            assign_order(q, copies[i].order, GL_LANE_COMPUTES);
-    }
-}
-
-static struct gl_queue *make(const struct gl_queue_life *life, void *device)
-{
     struct gl_queue *q = calloc(1, sizeof *q);
     pthread_condattr_t monotonic;
 
+    *out = q;
     if (!q)
-        return NULL;
+        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *q);
     pthread_mutex_init(&q->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -387,38 +304,29 @@ static struct gl_queue *make(const struct gl_queue_life *life, void *device)
     }
     q->life = life;
     q->device = device;
-    return q;
-}
 
-fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life, void *device)
-{
-    struct gl_queue *q = make(life, device);
-
-    *out = q;
-    if (!q)
-        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *q);
     fbp_status st = start(q, GL_LANE_COMPUTES);
     if (st == FBP_OK) {
         wait_for_begin(q, GL_LANE_COMPUTES);
         st = failure_of(q);
     }
-    if (st == FBP_OK)
-        start_copies(q);
-    else
+    if (st != FBP_OK) {
         gl_queue_close(out);
-    return st;
-}
-
-/* Let a lane run its remaining commands, and join its thread. */
-static void stop(struct gl_queue *q, enum gl_lane id)
-{
-    if (!q->lanes[id].started)
-        return;
-    pthread_mutex_lock(&q->lock);
-    q->lanes[id].stop = true;
-    pthread_cond_broadcast(&q->changed);
-    pthread_mutex_unlock(&q->lock);
-    (void)pthread_join(q->lanes[id].thread, NULL);
+        return st;
+    }
+    /* If a thread that copies cannot be created, the computing lane runs its commands. */
+    for (size_t i = 0; life->begin_copies && i < sizeof copies / sizeof *copies; i++) {
+        struct gl_list *list = &q->lists[copies[i].order];
+        pthread_mutex_lock(&q->lock);
+        list->lane = copies[i].lane;
+        pthread_mutex_unlock(&q->lock);
+        if (start(q, copies[i].lane) != FBP_OK) {
+            pthread_mutex_lock(&q->lock);
+            list->lane = GL_LANE_COMPUTES;
+            pthread_mutex_unlock(&q->lock);
+        }
+    }
+    return FBP_OK;
 }
 
 /* The computing lane ends last: it owns the buffers that others copy, and runs what they depend on.
@@ -429,13 +337,21 @@ void gl_queue_close(struct gl_queue **queue)
 
     if (!q)
         return;
-    for (int i = GL_N_LANES; i-- > 0;)
-        stop(q, (enum gl_lane)i);
+    for (int i = GL_N_LANES; i-- > 0;) {
+        struct gl_lane_state *l = &q->lanes[i];
+        if (!l->started)
+            continue;
+        pthread_mutex_lock(&q->lock);
+        l->stop = true;
+        pthread_cond_broadcast(&q->changed);
+        pthread_mutex_unlock(&q->lock);
+        (void)pthread_join(l->thread, NULL);
+    }
     for (int o = 0; o < GL_N_ORDERS; o++) /* commands of a lane that never began */
         for (struct gl_command *c = q->lists[o].first, *next; c; c = next) {
             next = c->next;
-            if (c->release)
-                c->release(c->held);
+            if (c->with.release)
+                c->with.release(c->with.held);
             free(c);
         }
     pthread_cond_destroy(&q->changed);
@@ -444,103 +360,49 @@ void gl_queue_close(struct gl_queue **queue)
     *queue = NULL;
 }
 
-static struct gl_command *new_command(gl_command_fn *fn, const void *command, size_t bytes)
+/* Append a copy of a command to a list, with the dependencies of the list.  out: NULL, or its
+ * point.
+ */
+static fbp_status submit(struct gl_queue *q, enum gl_order order, gl_command_fn *fn,
+                         const void *command, size_t bytes, const struct gl_submission *s,
+                         struct gl_point *out)
 {
     struct gl_command *c = malloc(sizeof *c + bytes);
-
-    if (!c) {
-        (void)!gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *c + bytes);
-        return NULL;
-    }
-    *c = (struct gl_command){.fn = fn};
-    if (bytes > 0)
-        memcpy(c->copy, command, bytes);
-    return c;
-}
-
-/* With the lock held: append a command to a list, with the dependencies of the list. */
-static uint64_t append(struct gl_queue *q, enum gl_order order, struct gl_command *c)
-{
     struct gl_list *list = &q->lists[order];
 
+    if (!c)
+        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *c + bytes);
+    *c = (struct gl_command){.fn = fn, .with = *s};
+    if (bytes > 0)
+        memcpy(c->copy, command, bytes);
+
+    pthread_mutex_lock(&q->lock);
     for (int o = 0; o < GL_N_ORDERS; o++) {
-        c->after[o] = c->after[o] > list->after[o] ? c->after[o] : list->after[o];
+        c->after[o] = s->last ? q->lists[o].submitted : 0;
+        if (list->after[o] > c->after[o])
+            c->after[o] = list->after[o];
         list->after[o] = 0;
     }
     *list->last = c;
     list->last = &c->next;
+    const struct gl_point point = {order, ++list->submitted};
     pthread_cond_broadcast(&q->changed);
-    return ++list->submitted;
-}
-
-static fbp_status submit(struct gl_queue *q, enum gl_order order, struct gl_command *c,
-                         struct gl_point *out)
-{
-    if (!c)
-        return FBP_ERR_NOMEM;
-    pthread_mutex_lock(&q->lock);
-    *out = (struct gl_point){order, append(q, order, c)};
     pthread_mutex_unlock(&q->lock);
+    if (out)
+        *out = point;
     return FBP_OK;
 }
 
 fbp_status gl_queue_submit(struct gl_queue *q, enum gl_order order, gl_command_fn *fn,
                            const void *command, size_t bytes)
 {
-    struct gl_point unused;
-
-    return submit(q, order, new_command(fn, command, bytes), &unused);
+    return submit(q, order, fn, command, bytes, &(struct gl_submission){0}, NULL);
 }
 
-fbp_status gl_queue_submit_holding(struct gl_queue *q, enum gl_order order, gl_command_fn *fn,
-                                   const void *command, size_t bytes, gl_release_fn *release,
-                                   void *held)
+fbp_status gl_queue_submit_with(struct gl_queue *q, enum gl_order order, gl_command_fn *fn,
+                                const void *command, size_t bytes, const struct gl_submission *with)
 {
-    struct gl_command *c = new_command(fn, command, bytes);
-    struct gl_point unused;
-
-    if (c) {
-        c->release = release;
-        c->held = held;
-    }
-    return submit(q, order, c, &unused);
-}
-
-fbp_status gl_queue_submit_stamp(struct gl_queue *q, enum gl_order order, gl_command_fn *fn,
-                                 const void *command, size_t bytes)
-{
-    struct gl_command *c = new_command(fn, command, bytes);
-    struct gl_point unused;
-
-    if (c)
-        c->stamp = true;
-    return submit(q, order, c, &unused);
-}
-
-fbp_status gl_queue_moment(struct gl_queue *q, enum gl_order order, double *when)
-{
-    struct gl_command *c = new_command(NULL, NULL, 0);
-    struct gl_point unused;
-
-    if (c)
-        c->moment = when;
-    return submit(q, order, c, &unused);
-}
-
-fbp_status gl_queue_submit_last(struct gl_queue *q, gl_command_fn *fn, const void *command,
-                                size_t bytes)
-{
-    struct gl_command *c = new_command(fn, command, bytes);
-
-    if (!c)
-        return FBP_ERR_NOMEM;
-    c->always = true;
-    pthread_mutex_lock(&q->lock);
-    for (int o = 0; o < GL_N_ORDERS; o++)
-        c->after[o] = q->lists[o].submitted;
-    (void)append(q, GL_ORDER_CALL, c);
-    pthread_mutex_unlock(&q->lock);
-    return FBP_OK;
+    return submit(q, order, fn, command, bytes, with, NULL);
 }
 
 static fbp_status wait_for(struct gl_queue *q, const uint64_t *what, uint64_t ticket)
@@ -558,7 +420,7 @@ fbp_status gl_queue_call_in(struct gl_queue *q, enum gl_order order, gl_command_
 {
     struct gl_point at;
 
-    FBP_TRY(submit(q, order, new_command(fn, command, bytes), &at));
+    FBP_TRY(submit(q, order, fn, command, bytes, &(struct gl_submission){0}, &at));
     return wait_for(q, &q->lists[order].run, at.ticket);
 }
 
@@ -579,24 +441,18 @@ void gl_queue_after(struct gl_queue *q, enum gl_order order, struct gl_point poi
     pthread_mutex_unlock(&q->lock);
 }
 
-static bool has_dependencies(const struct gl_list *list)
-{
-    for (int o = 0; o < GL_N_ORDERS; o++)
-        if (list->after[o] > 0)
-            return true;
-    return false;
-}
-
 /* If the next command has dependencies, the point is an empty command that has them. */
 fbp_status gl_queue_point(struct gl_queue *q, enum gl_order order, struct gl_point *out)
 {
-    struct gl_list *list = &q->lists[order];
+    const struct gl_list *list = &q->lists[order];
+    bool dependent = false;
 
     pthread_mutex_lock(&q->lock);
-    const bool dependent = has_dependencies(list);
+    for (int o = 0; o < GL_N_ORDERS; o++)
+        dependent = dependent || list->after[o] > 0;
     *out = (struct gl_point){order, list->submitted};
     pthread_mutex_unlock(&q->lock);
-    return dependent ? submit(q, order, new_command(NULL, NULL, 0), out) : FBP_OK;
+    return dependent ? submit(q, order, NULL, NULL, 0, &(struct gl_submission){0}, out) : FBP_OK;
 }
 
 fbp_status gl_queue_wait(struct gl_queue *q, struct gl_point point)

@@ -67,14 +67,24 @@ void gl_queue_close(struct gl_queue **queue);
 /** Submit a command; `bytes` bytes of parameters are copied. */
 fbp_status gl_queue_submit(struct gl_queue *queue, enum gl_order order, gl_command_fn *fn,
                            const void *command, size_t bytes);
-/** The same; release(held) is called in any case, unless this function fails. */
-fbp_status gl_queue_submit_holding(struct gl_queue *queue, enum gl_order order, gl_command_fn *fn,
-                                   const void *command, size_t bytes, gl_release_fn *release,
-                                   void *held);
-/** The same, for a command that depends on all commands submitted so far, and that runs after a
- * failure, too: it drops memory. */
-fbp_status gl_queue_submit_last(struct gl_queue *queue, gl_command_fn *fn, const void *command,
-                                size_t bytes);
+
+/** Properties of commands that most do not have. */
+struct gl_submission {
+    /** Depends on all commands submitted so far, and runs after a failure, too: it drops memory. */
+    bool last;
+    bool stamp; /**< a timestamp, run together with the neighbouring command */
+    /** Receives the host's time (fbp_seconds()) at which a lane that copies passes this point,
+     * before gl_queue_wait() returns for it. */
+    double *moment;
+    gl_release_fn *release; /**< called with `held` in any case, unless the submission fails */
+    void *held;
+};
+
+/** Submit a command with such properties; fn NULL: it only marks a point. */
+fbp_status gl_queue_submit_with(struct gl_queue *queue, enum gl_order order, gl_command_fn *fn,
+                                const void *command, size_t bytes,
+                                const struct gl_submission *with);
+
 /** Submit a command of GL_ORDER_CALL and wait until it has run, not until the device is done. */
 fbp_status gl_queue_call(struct gl_queue *queue, gl_command_fn *fn, const void *command,
                          size_t bytes);
@@ -89,13 +99,7 @@ fbp_status gl_queue_point(struct gl_queue *queue, enum gl_order order, struct gl
 /** Wait until the device has passed a point; returns the first failure, with its message. */
 fbp_status gl_queue_wait(struct gl_queue *queue, struct gl_point point);
 
-/** Submit a timestamp; the computing lane runs it together with the neighbouring command. */
-fbp_status gl_queue_submit_stamp(struct gl_queue *queue, enum gl_order order, gl_command_fn *fn,
-                                 const void *command, size_t bytes);
 /** Is this order run by a lane that only copies? */
 bool gl_queue_copies(struct gl_queue *queue, enum gl_order order);
-/** Set *when to the host's time (fbp_seconds()) at which such a lane passes this point, before
- * gl_queue_wait() returns for it. */
-fbp_status gl_queue_moment(struct gl_queue *queue, enum gl_order order, double *when);
 
 #endif /* FBP_SRC_GL_QUEUE_H */

@@ -1,3 +1,24 @@
+/* Transforms of rows that do not fit shared memory: one step, or the product with the response.
+ * Programs: stage; with MULTIPLY: multiply. */
+
+layout(local_size_x = 64) in;
+
+#ifdef MULTIPLY
+/* Spectra times the real, even response, in place, with real and imaginary parts exchanged. */
+layout(std430, binding = 0) buffer InOut { vec2 rows_io[]; };
+layout(std430, binding = 1) readonly buffer Response { float response[]; };
+
+void main()
+{
+    uint number = group_number();
+    if (number >= n)
+        return;
+    for (uint i = gl_LocalInvocationID.x; i < row_length; i += 64u) {
+        float r = response[i <= row_length / 2u ? i : row_length - i];
+        rows_io[number * row_length + i] = rows_io[number * row_length + i].yx * r;
+    }
+}
+#else
 /*
  * One step of a transform of rows that do not fit shared memory (Stockham's, see Govindaraju et al.
  * 2008).  `span` points are transformed so far; now `radix` of these are combined, from one buffer to
@@ -5,7 +26,6 @@
  * inverse; the last step exchanges them again.
  */
 
-layout(local_size_x = 64) in;
 layout(std430, binding = 0) readonly buffer In { vec2 rows_in[]; };
 layout(std430, binding = 1) writeonly buffer Out { vec2 rows_out[]; };
 
@@ -51,3 +71,4 @@ void main()
         rows_out[to + q * span] = exchange == 1u ? sum.yx : sum;
     }
 }
+#endif

@@ -1,6 +1,27 @@
-/* Store one part of filtered pairs: one group per row. */
+/* Filtered rows into the views of a kernel, or into plain rows.
+ * Programs: store; store FORMAT; with PLAIN: store plain; with BORDER_ROWS: border. */
 
 layout(local_size_x = 64) in;
+
+#ifdef BORDER_ROWS
+/* Rows of zeros below and above the views of a batch: one group per row, four rows per view. */
+layout(std430, binding = 0) writeonly buffer Views { float views[]; };
+
+const uint BORDER = 2u; /* GPU_BORDER */
+
+void main()
+{
+    uint number = group_number();
+    if (number >= n)
+        return;
+    uint line = number % (2u * BORDER), row = line < BORDER ? line : line + n_rows;
+    uint to = views_skip + (number / (2u * BORDER) * group + row * stride) * lanes;
+
+    for (uint i = gl_LocalInvocationID.x; i < stride * lanes; i += 64u)
+        views[to + i] = 0.0;
+}
+#else
+/* Store one part of filtered pairs: one group per row. */
 layout(std430, binding = 0) readonly buffer In { vec2 rows_in[]; };
 
 float sample_of_part(uint at)
@@ -63,7 +84,7 @@ void main()
     }
 }
 #elif defined PLAIN
-/* As plain rows: [n_views][n_rows][wide_columns]. */
+/* Into plain rows: [n_views][n_rows][wide_columns]. */
 
 layout(std430, binding = 1) writeonly buffer Out { float plain_out[]; };
 
@@ -100,4 +121,5 @@ void main()
         views[to + i * lanes] = inside ? sample_of_part(from + i - BORDER) : 0.0;
     }
 }
+#endif
 #endif

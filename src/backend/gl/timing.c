@@ -1,17 +1,17 @@
-/* Times: the pace of commands, timestamps, trials of shapes, and stored rates. */
+/* Times: the pace of backprojection commands, timestamps for the library's timeline, trials of
+ * kernel shapes for the tuner, and stored rates for predictions. */
 #include "backend/gl/gl.h"
 
-#include "backend/gl/error.h"
-#include "backend/gl/plant.h"
 #include "base/system.h"
 
 #include <epoxy/gl.h>
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Pace. */
 
 /* Voxels x views of the first trial; factor from trial to trial; shortest reliable time; time that
  * a command should take. */
@@ -51,94 +51,38 @@ void gl_pace_end(struct gl_pace *pace, double updates)
         pace->trial = GROWS * gl_pace_most(pace);
 }
 
-/* In the queue: the renderer's clock, in nanoseconds, when all earlier commands are done. */
-static fbp_status read_query(GLuint query, GLuint64 *at)
-{
-    glGetQueryObjectui64v(query, GL_QUERY_RESULT, at);
-    return gl_check("a timestamp");
-}
-
-/* Double the number of queries; the first time, compare the two clocks. */
-static fbp_status make_room(struct gl_stamps *s)
-{
-    const size_t room = s->room ? 2 * s->room : 64;
-    GLuint *more = realloc(s->queries, room * sizeof *more);
-    GLint64 now = 0;
-
-    if (!more)
-        return gpu_host->fail(FBP_ERR_NOMEM, "gl: no memory for %zu stamps", room);
-    s->queries = more;
-    glGenQueries((GLsizei)(room - s->room), s->queries + s->room);
-    if (s->room == 0) {
-        glFinish();
-        glGetInteger64v(GL_TIMESTAMP, &now);
-        s->zero = fbp_seconds() - 1e-9 * (double)now;
-    }
-    s->room = room;
-    return gl_check("timestamps");
-}
+/* Timestamps.  One of the computing lane is twice the number of a query.  Lanes that copy have no
+ * queries; the host's clock is read instead, and the timestamp is the address of a moment, which is
+ * even, plus one. */
 
 static fbp_status run_stamp(void *device, void *command)
 {
     struct gl_stamps *s = &((struct gl_device *)device)->stamps;
     const uint64_t *at = command;
 
-    while (*at >= s->room)
-        FBP_TRY(make_room(s));
+    while (*at >= s->room) {
+        const size_t room = s->room ? 2 * s->room : 64;
+        GLuint *more = realloc(s->queries, room * sizeof *more);
+        if (!more)
+            return gpu_host->fail(FBP_ERR_NOMEM, "gl: no memory for %zu stamps", room);
+        s->queries = more;
+        glGenQueries((GLsizei)(room - s->room), s->queries + s->room);
+        if (s->room == 0) { /* compare the two clocks */
+            GLint64 now = 0;
+            glFinish();
+            glGetInteger64v(GL_TIMESTAMP, &now);
+            s->zero = fbp_seconds() - 1e-9 * (double)now;
+        }
+        s->room = room;
+        FBP_TRY(gl_check("timestamps"));
+    }
     glQueryCounter(s->queries[*at], GL_TIMESTAMP);
     return gl_check("a timestamp");
 }
 
-/* Lanes that copy have no queries; the host's clock is read instead. */
-struct gl_moment {
-    double seconds;
-    struct gl_moment *next;
-};
-
-/* A timestamp is twice the number of a query, or the address of a moment, which is even, plus one.
- */
 static uint64_t stamp_of(const struct gl_moment *m)
 {
     return (uint64_t)(uintptr_t)m | 1;
-}
-
-static fbp_status add_moment(struct gl_device *dev, enum gl_order order, uint64_t *out)
-{
-    struct gl_moment *m = calloc(1, sizeof *m);
-
-    if (!m)
-        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *m);
-    pthread_mutex_lock(&dev->moments_lock);
-    m->next = dev->moments;
-    dev->moments = m;
-    pthread_mutex_unlock(&dev->moments_lock);
-    *out = stamp_of(m);
-    return gl_queue_moment(dev->queue, order, &m->seconds);
-}
-
-static void read_moment(struct gl_device *dev, uint64_t stamp, double *seconds)
-{
-    struct gl_moment **at = &dev->moments;
-
-    pthread_mutex_lock(&dev->moments_lock);
-    while (*at && stamp_of(*at) != stamp)
-        at = &(*at)->next;
-    struct gl_moment *m = *at;
-    if (m) {
-        *seconds = m->seconds;
-        *at = m->next;
-        free(m);
-    }
-    pthread_mutex_unlock(&dev->moments_lock);
-}
-
-void gl_moments_drop(struct gl_device *dev)
-{
-    for (struct gl_moment *m = dev->moments, *next; m; m = next) {
-        next = m->next;
-        free(m);
-    }
-    dev->moments = NULL;
 }
 
 fbp_status gl_stamp(fbp_device *device, enum fbp_stage stage, uint64_t *out)
@@ -146,11 +90,22 @@ fbp_status gl_stamp(fbp_device *device, enum fbp_stage stage, uint64_t *out)
     struct gl_device *dev = gl_of(device);
     const enum gl_order order = (enum gl_order)stage;
 
-    if (gl_queue_copies(dev->queue, order))
-        return add_moment(dev, order, out);
-    const uint64_t at = atomic_fetch_add(&dev->stamps.n, 1);
-    *out = 2 * at;
-    return gl_queue_submit_stamp(dev->queue, order, run_stamp, &at, sizeof at);
+    if (!gl_queue_copies(dev->queue, order)) {
+        const uint64_t at = atomic_fetch_add(&dev->stamps.n, 1);
+        *out = 2 * at;
+        return gl_queue_submit_with(dev->queue, order, run_stamp, &at, sizeof at,
+                                    &(struct gl_submission){.stamp = true});
+    }
+    struct gl_moment *m = calloc(1, sizeof *m);
+    if (!m)
+        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *m);
+    pthread_mutex_lock(&dev->moments_lock);
+    m->next = dev->moments;
+    dev->moments = m;
+    pthread_mutex_unlock(&dev->moments_lock);
+    *out = stamp_of(m);
+    return gl_queue_submit_with(dev->queue, order, NULL, NULL, 0,
+                                &(struct gl_submission){.moment = &m->seconds});
 }
 
 struct reading {
@@ -164,7 +119,8 @@ static fbp_status run_stamped(void *device, void *command)
     const struct reading *r = command;
     GLuint64 at = 0;
 
-    FBP_TRY(read_query(s->queries[r->at], &at));
+    glGetQueryObjectui64v(s->queries[r->at], GL_QUERY_RESULT, &at);
+    FBP_TRY(gl_check("a timestamp"));
     *r->seconds = s->zero + 1e-9 * (double)at;
     if (++s->n_read == atomic_load(&s->n)) { /* all are read: start again */
         atomic_store(&s->n, 0);
@@ -176,22 +132,44 @@ static fbp_status run_stamped(void *device, void *command)
 fbp_status gl_stamped(fbp_device *device, uint64_t stamp, double *seconds)
 {
     struct gl_device *dev = gl_of(device);
+    struct gl_moment **at = &dev->moments;
 
     if (stamp % 2 == 0)
         return gl_queue_call(dev->queue, run_stamped, &(struct reading){stamp / 2, seconds},
                              sizeof(struct reading));
-    read_moment(dev, stamp, seconds);
+    pthread_mutex_lock(&dev->moments_lock);
+    while (*at && stamp_of(*at) != stamp)
+        at = &(*at)->next;
+    struct gl_moment *m = *at;
+    if (m) {
+        *seconds = m->seconds;
+        *at = m->next;
+        free(m);
+    }
+    pthread_mutex_unlock(&dev->moments_lock);
     return FBP_OK;
+}
+
+void gl_moments_drop(struct gl_device *dev)
+{
+    for (struct gl_moment *m = dev->moments, *next; m; m = next) {
+        next = m->next;
+        free(m);
+    }
+    dev->moments = NULL;
 }
 
 void gl_times_close(struct gl_device *dev)
 {
+    if (dev->trials[0])
+        glDeleteQueries(2 * GPU_TUNER_TRIALS, dev->trials);
     if (dev->stamps.room > 0)
         glDeleteQueries((GLsizei)dev->stamps.room, dev->stamps.queries);
     free(dev->stamps.queries);
 }
 
 /* Times of passes for the choice of a shape: two queries per trial. */
+
 static GLuint *queries(struct gl_device *dev, int trial)
 {
     return &dev->trials[2 * (size_t)trial];
@@ -207,9 +185,7 @@ static bool describe(int index, char *out, size_t n)
 
 static bool no_error(void)
 {
-    const GLenum error = glGetError();
-
-    return error == GL_NO_ERROR;
+    return glGetError() == GL_NO_ERROR;
 }
 
 static bool open_trials(void *user, int n)
@@ -269,11 +245,7 @@ const struct gpu_timer gl_timer = {
     .elapsed = elapsed,
 };
 
-void gl_trials_close(struct gl_device *dev)
-{
-    if (dev->trials[0])
-        glDeleteQueries(2 * GPU_TUNER_TRIALS, dev->trials);
-}
+/* Stored rates. */
 
 /* Bytes of a timed copy; greatest lengths of a key and a value; repetitions, of which the first
  * does not count. */
@@ -301,53 +273,37 @@ static bool make_key(const struct fbp_job *job, int index, char key[MOST_KEY])
     return n > 0 && n < MOST_KEY;
 }
 
-/* Exactly four positive numbers. */
-static bool parse(const char *text, struct fbp_rates *out)
-{
-    double *const values[] = {&out->update, &out->filter, &out->upload, &out->fetch};
-
-    *out = (struct fbp_rates){.call = CALL_S};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        char *end;
-        *values[i] = strtod(text, &end);
-        if (end == text || !isfinite(*values[i]) || *values[i] <= 0 || (*end != ' ' && *end))
-            return false;
-        text = end;
-    }
-    return *text == '\0';
-}
-
-/* The last key looked up, found or not: plans look it up many times. */
+/* The last key that was read, found or not: plans read it many times. */
 static struct {
     pthread_mutex_t lock;
     char key[MOST_KEY];
     struct fbp_rates rates;
 } last = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Read the rates of a key: exactly four positive numbers; false: none are stored. */
 static bool read_rates(const char *key, struct fbp_rates *out)
 {
     char value[MOST_VALUE];
 
     pthread_mutex_lock(&last.lock);
     if (strcmp(key, last.key) != 0) {
-        if (!gpu_host->kept_recall(&file, key, value, sizeof value) || !parse(value, &last.rates))
-            last.rates = (struct fbp_rates){0};
+        struct fbp_rates r = {.call = CALL_S};
+        double *const values[] = {&r.update, &r.filter, &r.upload, &r.fetch};
+        const char *text = value;
+        bool valid = gpu_host->kept_recall(&file, key, value, sizeof value);
+        for (size_t i = 0; valid && i < sizeof values / sizeof *values; i++) {
+            char *end;
+            *values[i] = strtod(text, &end);
+            valid = end != text && isfinite(*values[i]) && *values[i] > 0 &&
+                    (*end == ' ' || *end == '\0');
+            text = end;
+        }
+        last.rates = valid && *text == '\0' ? r : (struct fbp_rates){0};
         memcpy(last.key, key, sizeof last.key);
     }
     *out = last.rates;
     pthread_mutex_unlock(&last.lock);
     return out->update > 0;
-}
-
-static void store_rates(const char *key, const struct fbp_rates *r)
-{
-    char value[MOST_VALUE];
-
-    snprintf(value, sizeof value, "%.4g %.4g %.4g %.4g", r->update, r->filter, r->upload, r->fetch);
-    gpu_host->kept_keep(&file, key, value);
-    pthread_mutex_lock(&last.lock);
-    last.key[0] = '\0'; /* to be read again */
-    pthread_mutex_unlock(&last.lock);
 }
 
 void gl_rates(const struct fbp_job *job, struct fbp_rates *out)
@@ -402,35 +358,34 @@ static double time_copy(const struct gl_part *from, const struct gl_part *to)
     return least / COPY;
 }
 
-static void time_copies(struct fbp_rates *out)
-{
-    struct gl_buffer on = {.bytes = COPY}, host = {.bytes = COPY};
-    const struct gl_part there = {.buffer = &on, .bytes = COPY};
-
-    if (gl_buffer_make(&on, false, "copies that are timed") == FBP_OK &&
-        gl_buffer_make(&host, true, "copies that are timed") == FBP_OK) {
-        const struct gl_part here = {.buffer = &host, .bytes = COPY, .host = host.base};
-        out->upload = time_copy(&here, &there);
-        out->fetch = time_copy(&there, &here);
-    }
-    gl_buffer_drop(&on);
-    gl_buffer_drop(&host);
-}
-
 /* A voxel of an orbit is updated by the views of all parts, which the pace counts once. */
 void gl_meter_close(struct gl_device *dev)
 {
     const double counted = (double)dev->job->turns * (double)dev->job->turns;
     const double rate = gl_plant.short_runs ? dev->pace.seen : dev->pace.rate;
+    struct gl_buffer on = {.bytes = COPY}, host = {.bytes = COPY};
     struct fbp_rates r = {.filter = dev->meter.filter};
-    char key[MOST_KEY] = "";
+    char key[MOST_KEY] = "", value[MOST_VALUE];
 
     if (!dev->meter.due || !(r.filter > 0) || !(rate > 0) || gl_was_reset() ||
         !make_key(dev->job, dev->index, key))
         return;
     r.update = 1 / (rate * counted);
-    time_copies(&r);
-    if (r.upload > 0 && r.fetch > 0)
-        store_rates(key, &r);
+    if (gl_buffer_make(&on, false, "copies that are timed") == FBP_OK &&
+        gl_buffer_make(&host, true, "copies that are timed") == FBP_OK) {
+        const struct gl_part there = {.buffer = &on, .bytes = COPY};
+        const struct gl_part here = {.buffer = &host, .bytes = COPY, .host = host.base};
+        r.upload = time_copy(&here, &there);
+        r.fetch = time_copy(&there, &here);
+    }
+    gl_buffer_drop(&on);
+    gl_buffer_drop(&host);
+    if (r.upload > 0 && r.fetch > 0) {
+        snprintf(value, sizeof value, "%.4g %.4g %.4g %.4g", r.update, r.filter, r.upload, r.fetch);
+        gpu_host->kept_keep(&file, key, value);
+        pthread_mutex_lock(&last.lock);
+        last.key[0] = '\0'; /* to be read again */
+        pthread_mutex_unlock(&last.lock);
+    }
     gpu_host->message_clear();
 }

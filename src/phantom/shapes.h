@@ -1,0 +1,188 @@
+/** @file shapes.h  Shapes of phantoms: integrals along lines and over planes, simulated views
+ * (internal; double).
+ *
+ * simulate.c and voxels.c compute scans and volumes from bodies (body.c, views.c, section.c);
+ * table.c and file.c make phantoms by name and from files.  bench and tests call some functions,
+ * too.
+ */
+#ifndef FBP_SRC_PHANTOM_SHAPES_H
+#define FBP_SRC_PHANTOM_SHAPES_H
+
+#include "fbp/phantom.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* body.c: ellipsoids as balls in coordinates of their own. */
+
+/** y = M (x - c) turns the ellipsoid into the unit ball; M = diag(1/axes) R^T. */
+struct fbp_ball {
+    double c[3], M[3][3];
+    double reach[3]; /**< half sides of the bounding box in x */
+    double density;
+};
+
+void fbp_ball_of(const struct fbp_ellipsoid *e, struct fbp_ball *out);
+
+/** Balls of all ellipsoids of a phantom; free(*out). */
+FBP_MUST_CHECK fbp_status fbp_balls_of(const struct fbp_phantom *phantom, struct fbp_ball **out);
+
+/** M dx, for differences of points and for directions. */
+static inline void fbp_ball_map(const struct fbp_ball *b, const double dx[3], double y[3])
+{
+    for (int i = 0; i < 3; i++)
+        y[i] = b->M[i][0] * dx[0] + b->M[i][1] * dx[1] + b->M[i][2] * dx[2];
+}
+
+/** The ellipsoid as a shape. */
+void fbp_ellipsoid_shape(const struct fbp_ellipsoid *ellipsoid, struct fbp_shape *out);
+
+/* body.c: convex bodies. */
+
+/**
+ * A shape prepared for intersections.  With y = M (x - c) it is the set of x with
+ *     q[0] y0^2 + q[1] y1^2 + q[2] y2^2 <= unit,  low <= y <= high,  normal . x <= at_mm (planes).
+ */
+struct fbp_body {
+    double c[3], M[3][3];
+    double q[3], unit;
+    double low[3], high[3];
+    const struct fbp_half_space *planes; /**< planes of the shape, which owns them */
+    size_t n_planes;
+    double density;
+    unsigned m;               /**< exponent: the density falls as (1 - |y|^2)^m */
+    double ball_c[3], ball_r; /**< centre and radius of a ball around it; r may be infinite */
+};
+
+/** Part of a line, in mm from its point, and the density there: times (top - fall (t - middle)^2)^m
+ *  if m is not 0. */
+struct fbp_chord {
+    double t[2];
+    double density;
+    unsigned m;
+    double top, fall, middle;
+};
+
+/** Scratch memory for the spans of one line through n bodies. */
+struct fbp_spans {
+    struct fbp_chord *cut;        /**< [n], one per body, in the order of the bodies */
+    struct fbp_chord *parts;      /**< [2 n], disjoint spans if bodies hide others */
+    double *ends;                 /**< [2 n] */
+    const struct fbp_body **near; /**< [n], for callers that select some bodies */
+};
+
+void fbp_body_of(const struct fbp_shape *shape, struct fbp_body *out);
+
+/** Bodies of all shapes of a phantom; free(*out). */
+FBP_MUST_CHECK fbp_status fbp_bodies_of(const struct fbp_phantom *phantom, struct fbp_body **out);
+FBP_MUST_CHECK fbp_status fbp_spans_alloc(struct fbp_spans *out, size_t n);
+void fbp_spans_free(struct fbp_spans *spans);
+
+/** Integral of the density from t = from to `to`, which lie in the chord s. */
+double fbp_chord_integral(const struct fbp_chord *s, double from, double to);
+
+/** Integral of (top - fall t^2)^m from 0 to t. */
+double fbp_fall_integral(double top, double fall, unsigned m, double t);
+
+/**
+ * The densities along the line p + t dir, |dir| = 1, as spans to be added up: those of all bodies,
+ * or, if `replace`, disjoint ones, each of the first body in the list that contains it.
+ * @return the number of spans; *out points into `room`.
+ */
+size_t fbp_line_spans(const struct fbp_body *const *bodies, size_t n, bool replace,
+                      const double p[3], const double dir[3], struct fbp_spans *room,
+                      const struct fbp_chord **out);
+
+/** Integral along the line; not finite if a body has no end on it. */
+double fbp_line_integral(const struct fbp_body *const *bodies, size_t n, bool replace,
+                         const double p[3], const double dir[3], struct fbp_spans *room);
+
+/* views.c: line integrals of views. */
+
+/**
+ * One ellipsoid seen in one view.  In the ball's coordinates the ray of pixel (c, r) has direction
+ * g and moment q = g x y (y: any of its points), both linear in c and r:
+ * g = g[0] + c g[1] + r g[2].  Chord = 2 sqrt(|g|^2 - |q|^2) / |g|^2 in units of the ray's step.
+ */
+struct fbp_shadow {
+    double g[3][3], q[3][3];
+    double density;
+};
+
+/** out[n_rows][n_columns] = line integrals of a view's rows from row0 on; shadows[n],
+ *  work[n_columns]. */
+void fbp_shadow_rows(const struct fbp_ball *balls, size_t n, const struct fbp_view *view,
+                     enum fbp_kind kind, const struct fbp_panel *panel, size_t row0, size_t n_rows,
+                     struct fbp_shadow *shadows, double *work, float *out);
+
+/** Add the line integrals of a whole view to out[n_rows][n_columns].
+ *  @return FBP_ERR_INVALID if one is not finite. */
+FBP_MUST_CHECK fbp_status fbp_bodies_view(const struct fbp_body *bodies,
+                                          const struct fbp_phantom *phantom,
+                                          const struct fbp_view *view, enum fbp_kind kind,
+                                          const struct fbp_panel *panel, struct fbp_spans *room,
+                                          float *out);
+
+/* section.c: integrals over planes. */
+
+/**
+ * Bodies of all ellipsoids and shapes of a phantom; free(*out).
+ * @return FBP_ERR_UNSUPPORTED if integrals over planes are not finite or not known: shapes
+ * without an end, shapes that hide each other, soft ellipsoids that planes cut.
+ */
+FBP_MUST_CHECK fbp_status fbp_sections_of(const struct fbp_phantom *phantom, struct fbp_body **out);
+
+/** Integral of the body's density over the plane n . x = t, |n| = 1. */
+double fbp_body_plane(const struct fbp_body *body, const double n[3], double t);
+
+/** Mean of that over planes from t - width / 2 to t + width / 2: of ellipsoids that no plane cuts
+ * in closed form, of others over FBP_SECTION_PLANES of them. */
+double fbp_body_plane_mean(const struct fbp_body *body, const double n[3], double t, double width);
+
+enum { FBP_SECTION_PLANES = 8 };
+
+/* simulate.c: random numbers and scans. */
+
+/** A sequence of its own for each (seed, view, pixel). */
+struct fbp_random {
+    uint64_t state;
+};
+
+struct fbp_random fbp_random_at(uint64_t seed, uint64_t view, uint64_t pixel);
+
+/** Exact Poisson variate of mean >= 0 as a whole number. */
+double fbp_poisson(struct fbp_random *random, double mean);
+
+/** Gaussian variate of mean 0 and variance 1. */
+double fbp_normal(struct fbp_random *random);
+
+/** All views of a scan, without noise: out[n_views][n_rows][n_columns].  n_threads 0: all cores. */
+FBP_MUST_CHECK fbp_status fbp_phantom_views(const struct fbp_phantom *phantom,
+                                            const struct fbp_scan *scan, int n_threads, float *out);
+
+/* file.c: phantom files. */
+
+/** Load a file; densities are multiplied by scale.  The caller clears *out, on failure, too. */
+FBP_MUST_CHECK fbp_status fbp_phantom_load(struct fbp_phantom *out, const char *path, double scale);
+
+/** The axes of a body, one per row, after rotations about z by turns[2], about x by turns[1] and
+ * about z by turns[0], always about the axes of the world [rad]: the columns of Rz(turns[0])
+ * Rx(turns[1]) Rz(turns[2]). */
+static inline void fbp_euler_axes(const double turns[3], double axes[3][3])
+{
+    const double ca = cos(turns[0]), cb = cos(turns[1]), cc = cos(turns[2]);
+    const double sa = sin(turns[0]), sb = sin(turns[1]), sc = sin(turns[2]);
+
+    axes[0][0] = ca * cc - sa * cb * sc;
+    axes[0][1] = sa * cc + ca * cb * sc;
+    axes[0][2] = sb * sc;
+    axes[1][0] = -ca * sc - sa * cb * cc;
+    axes[1][1] = -sa * sc + ca * cb * cc;
+    axes[1][2] = sb * cc;
+    axes[2][0] = sa * sb;
+    axes[2][1] = -ca * sb;
+    axes[2][2] = cb;
+}
+
+#endif /* FBP_SRC_PHANTOM_SHAPES_H */
