@@ -2,7 +2,7 @@
  * Every orbit kernel against C, on guarded buffers: random, adversarial and edge orbits.  `--bench`
  * prints updates a second of the same kernels; another argument is the seed.
  */
-#include "backend/cpu/orbit_bp.h"
+#include "backend/cpu/simd.h"
 #include "base/system.h"
 #include "check/guarded.h"
 #include "check/levels.h"

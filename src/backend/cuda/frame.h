@@ -332,7 +332,7 @@ static __device__ inline int cuda_find_seen(const gpu_pass &pass, const gpu_grid
 /* Rotational symmetry: if view k + K/4 is view k turned by 90 degrees about z, it sees a voxel as
  * view k sees the voxel turned back; the same holds for K/2 and half turns.  Symmetric voxels take
  * their samples from one position; a texel holds one sample for each.  Lane j of the texel at
- * position i (the first one turned i times) belongs to voxel i + j.  backend/cpu/orbit_bp.h has the
+ * position i (the first one turned i times) belongs to voxel i + j.  backend/cpu/simd.h has the
  * same definitions. */
 
 /** Projection of a voxel column onto a view. */
