@@ -133,14 +133,14 @@ unset FBP_RATES
 # Whoever is rank 0: the least memory, and the slowest that any rank is told of, choose the grid.
 run 0 simulate --size 128 --views 64 -o large.json -q
 export FBP_RATES=gups=1,filter=0.1,net=10GB/s,disk=20MB/s
-for limits in "400M 400M" "400M 40M" "40M 400M"; do
+for limits in "400M 400M" "400M 36M" "36M 400M"; do
     with=(--memory "${limits#* }")
     team 4 0 recon large.json -o team.mha --device cpu --kernel matrix --threads 1 --memory "${limits% *}"
     if [ "$limits" = "400M 400M" ]; then
         has err '^4 processes: 4 slabs of slices \('
     else
         has err '^4 processes: 1 slab of slices, whose views 4 processes share \('
-        [ "$limits" = "400M 40M" ] || same first.mha team.mha
+        [ "$limits" = "400M 36M" ] || same first.mha team.mha
         cp team.mha first.mha
     fi
 done
@@ -149,7 +149,7 @@ unset FBP_RATES
 for told in 0 3; do
     # shellcheck disable=SC2016
     before=(sh -c 'case $FBP_TEAM in "$0"/*) export FBP_RATES=filter=0.1,net=10GB/s,disk=20MB/s ;; esac; exec "$@"' $told)
-    team 4 0 recon large.json -o null: --kernel matrix --device cpu --threads 1 --memory 40M
+    team 4 0 recon large.json -o null: --kernel matrix --device cpu --threads 1 --memory 36M
     has err '^4 processes: 1 slab of slices, whose views 4 processes share \('
 done
 before=()
