@@ -1,8 +1,8 @@
 /** @file array.h  Sources and sinks as the other folders of the library use them (internal).
  *
  * Beside the public interface (fbp/array.h): the table of formats, special sources, sources that
- * read from another source, outputs that several processes write, and what an output needs.  What a
- * format is, and how an opened file is read, lies in array/file/; the formats in array/format/.
+ * read from another source, outputs that several processes write, and what an output needs.
+ * array/file/ defines formats and reads opened files; array/format/ holds the formats.
  */
 #ifndef FBP_SRC_ARRAY_ARRAY_H
 #define FBP_SRC_ARRAY_ARRAY_H

@@ -3,11 +3,14 @@
  *
  * The manifest PATH.part.log has one line that describes the output, and later:
  *
- *   publish INODE     all slices are stored, and PATH.part, which is that file, gets its name; so
- * an older file of this name is never taken for the output.  Of a stack "publish". named all slices
- * of a stack have their names.  Until then a slice without temporary file has its name already, if
- * a journal has its hash, or is lost. complete BYTES T  the output of this size and time is
- * complete; only if the file system has no extended attributes (see is_recorded())
+ * "publish INODE": all slices are stored, and PATH.part, which is that file, gets its name.  The
+ * inode shows that an older file of this name is not the output.  The line of a stack has none.
+ *
+ * "named": all slices of a stack have their names.  Before this line, a slice without temporary
+ * file has its name already, if a journal has its hash, or is lost.
+ *
+ * "complete BYTES TIME": the output of this size and time is complete; written only if the file
+ * system has no extended attributes (see is_recorded()).
  *
  * If one process began the output alone, its lines of slices come before these. */
 #include "array/shared_output.h"
@@ -559,27 +562,16 @@ static fbp_status recover_peer(struct fbp_sink *s, const struct fbp_peer *p, voi
     struct fbp_peer_line line;
 
     for (const char *next = p->lines; !p->alive && fbp_peer_next(s, p, &next, &line);) {
-        uint64_t hash = 0;
-
-        if (line.synced || !is_mine(s, line.z0, line.nz) || fbp_sink_has(s, line.z0, line.nz))
+        if (line.synced || !is_mine(s, line.z0, line.nz) || fbp_sink_has(s, line.z0, line.nz) ||
+            !fbp_sink_is_stored(s, &p->boundary, line.z0, line.nz, line.hash, scratch))
             continue;
-        if (is_stack(s)) {
-            if (!fbp_sink_stack_has(s, line.z0, line.nz, line.hash, scratch))
-                continue;
-        } else if (fbp_sink_hash_slices(s, &p->boundary, line.z0, line.nz, scratch, &hash) !=
-                   FBP_OK) {
-            fbp_message_clear(); /* such slices are computed again */
-            continue;
-        } else if (hash != line.hash) {
-            continue;
-        }
         FBP_TRY(fbp_go_on());
         for (size_t z = line.z0; z < line.z0 + line.nz; z++) {
             const uint64_t at = s->part_offset + (uint64_t)z * s->slice_bytes;
 
             if (!s->shared->mine[z] || s->have[z])
                 continue;
-            hash = is_stack(s) ? line.hash : 0;
+            uint64_t hash = is_stack(s) ? line.hash : 0;
             for (size_t done = 0; !is_stack(s) && done < s->slice_bytes;) {
                 const size_t left = s->slice_bytes - done;
                 const size_t n = left < FBP_PIECE_BYTES ? left : FBP_PIECE_BYTES;

@@ -77,8 +77,8 @@ fbp_status fbp_shared_output_yield(struct fbp_sink *s, bool resume);
 
 /**
  * Join the processes of an output as the first of them, or resume alone what several processes
- * began.  The journal is locked.  What one process alone left is resumed, too; its journal becomes
- * the manifest.
+ * began.  The journal is locked.  Slices that one process alone left are resumed, too; its journal
+ * becomes the manifest.
  *
  * left  there was a journal
  */

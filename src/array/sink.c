@@ -1,6 +1,6 @@
 /* Sinks of all kinds: opened by their name and parameters (fbp_sink_open()), written, finished,
- * closed.  What a kind does on its own is in caller.c, sink_files.c, sink_stack.c, chunked.c and
- * shared_output.c (see sink.h). */
+ * closed.  caller.c, sink_files.c, sink_stack.c, chunked.c and shared_output.c have the parts of
+ * each kind (see sink.h). */
 #include "array/sink.h"
 
 #include "array/chunked.h"

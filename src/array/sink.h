@@ -1,13 +1,13 @@
 /** @file sink.h  The inside of sinks (internal).
  *
  * A sink stores the slices of a volume, in any order, by several threads.  sink.c opens, writes,
- * finishes and closes all of them.  What it writes to is in a file for each kind: caller.c memory
+ * finishes and closes all of them.  Each kind has a file: caller.c writes to memory
  * and functions of the calling program, sink_stack.c a file per slice, chunked.c a folder of
  * chunks; shared_output.c lets several processes write one output.
  *
  * sink_files.c keeps the files beside an output PATH until it is complete:
  *
- * PATH.part: the samples, a file or a folder of chunks.  Of a stack, each slice has its NAME.part.
+ * PATH.part: the samples, a file or a folder of chunks.  In a stack, each slice has its NAME.part.
  *
  * PATH.part.log: journal and lock.  The first line describes the output.  Each other line, "z0 nz
  * hash", is appended when slices [z0, z0 + nz) are stored.  A run that resumes reads the samples
@@ -234,18 +234,19 @@ fbp_status fbp_journal_append(const struct fbp_sink *s, size_t z0, size_t nz, ui
 bool fbp_journal_read(const struct fbp_sink *s, const char *line, size_t *z0, size_t *nz,
                       uint64_t *hash);
 
-/** Whether slices [z0, z0 + nz) are stored with this hash.  scratch: FBP_PIECE_BYTES. */
-typedef bool fbp_slices_stored_fn(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t hash,
-                                  void *scratch);
-
 /** Hash slices [z0, z0 + nz) of PATH.part; of a shared output as the process stored them whose
  *  boundary blocks these are (NULL: none).  scratch: FBP_PIECE_BYTES. */
 struct fbp_boundary;
 fbp_status fbp_sink_hash_slices(const struct fbp_sink *s, const struct fbp_boundary *boundary,
                                 size_t z0, size_t nz, void *scratch, uint64_t *hash);
 
+/** Whether slices [z0, z0 + nz) are stored with this hash; of a stack nz is 1.  scratch:
+ *  FBP_PIECE_BYTES. */
+bool fbp_sink_is_stored(const struct fbp_sink *s, const struct fbp_boundary *boundary, size_t z0,
+                        size_t nz, uint64_t hash, void *scratch);
+
 /** Mark the slices of all lines of the journal that are stored. */
-fbp_status fbp_journal_resume(struct fbp_sink *s, fbp_slices_stored_fn *is_stored);
+fbp_status fbp_journal_resume(struct fbp_sink *s);
 
 /* --- Stacks: a file per slice (sink_stack.c) --- */
 
@@ -260,7 +261,7 @@ fbp_status fbp_sink_stack_publish(struct fbp_sink *s);
 /** malloc'ed "out/slice_0007.tif", followed by `end`: ".part" or "". */
 fbp_status fbp_sink_stack_name(const struct fbp_sink *s, size_t z, const char *end, char **out);
 
-/** A fbp_slices_stored_fn. */
+/** fbp_sink_is_stored() of a stack. */
 bool fbp_sink_stack_has(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t hash,
                         void *scratch);
 

@@ -365,12 +365,14 @@ fbp_status fbp_sink_hash_slices(const struct fbp_sink *s, const struct fbp_bound
     return FBP_OK;
 }
 
-/* A fbp_slices_stored_fn for PATH.part. */
-static bool is_stored(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t hash, void *scratch)
+bool fbp_sink_is_stored(const struct fbp_sink *s, const struct fbp_boundary *boundary, size_t z0,
+                        size_t nz, uint64_t hash, void *scratch)
 {
     uint64_t h;
 
-    if (fbp_sink_hash_slices(s, NULL, z0, nz, scratch, &h) == FBP_OK)
+    if (s->kind == FBP_SINK_STACK)
+        return fbp_sink_stack_has(s, z0, nz, hash, scratch);
+    if (fbp_sink_hash_slices(s, boundary, z0, nz, scratch, &h) == FBP_OK)
         return h == hash;
     fbp_message_clear(); /* such slices are computed again */
     return false;
@@ -440,7 +442,7 @@ static fbp_status begin_file(struct fbp_sink *s, const struct fbp_part_inputs *i
     }
     FBP_TRY(fbp_sink_reserve(s));
     FBP_TRY(fbp_sink_write_header(s));
-    return fresh ? FBP_OK : fbp_journal_resume(s, is_stored);
+    return fresh ? FBP_OK : fbp_journal_resume(s);
 }
 
 static fbp_status begin(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool resume)
@@ -658,7 +660,7 @@ bool fbp_journal_read(const struct fbp_sink *s, const char *line, size_t *z0, si
     return true;
 }
 
-fbp_status fbp_journal_resume(struct fbp_sink *s, fbp_slices_stored_fn *stored)
+fbp_status fbp_journal_resume(struct fbp_sink *s)
 {
     char *text = NULL, *line, *newline;
     size_t n = 0, z0, nz;
@@ -672,7 +674,8 @@ fbp_status fbp_journal_resume(struct fbp_sink *s, fbp_slices_stored_fn *stored)
     line = line ? line + 1 : text + n;
     for (; (newline = strchr(line, '\n')); line = newline + 1) {
         *newline = '\0';
-        if (fbp_journal_read(s, line, &z0, &nz, &hash) && stored(s, z0, nz, hash, scratch))
+        if (fbp_journal_read(s, line, &z0, &nz, &hash) &&
+            fbp_sink_is_stored(s, NULL, z0, nz, hash, scratch))
             fbp_sink_mark(s, z0, nz);
     }
     s->owned = true;

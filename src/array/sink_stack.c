@@ -235,7 +235,7 @@ fbp_status fbp_sink_stack_begin(struct fbp_sink *s, const struct fbp_part_inputs
     if (left && resume)
         FBP_TRY(fbp_journal_find(s, &found));
     if (found) {
-        FBP_TRY(fbp_journal_resume(s, fbp_sink_stack_has));
+        FBP_TRY(fbp_journal_resume(s));
         return fbp_sink_stack_clear_missing(s, inputs);
     }
     FBP_TRY(fbp_sink_stack_clear(s, inputs, left));
