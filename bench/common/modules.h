@@ -67,7 +67,7 @@ struct bench_device {
     const struct fbp_s1_kernels *s1;
     const struct fbp_s3_kernels *s3;
     const struct fbp_s4_kernels *s4;
-    struct gl_plant *plant; /**< fault injection for tests (backend/gl/egl.h) */
+    struct gl_fault_injection *plant; /**< fault injection for tests (backend/gl/egl.h) */
 };
 
 /** What a module libfbp_bench_NAME.so exports as fbp_bench_NAME. */

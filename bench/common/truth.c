@@ -150,7 +150,7 @@ static fbp_status add_views(struct chunk *c, fbp_pool *pool, size_t n_threads)
     const size_t n = c->job->n_views;
 
     for (size_t k = 0; k < n; k += CHUNK_VIEWS) {
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
         c->batch = fbp_work_batch_of(c->job, &slab, k, n - k < CHUNK_VIEWS ? n - k : CHUNK_VIEWS);
         fbp_pool_for(pool, c->batch.n_views, filter_view, c);
         for (size_t i = 0; i < n_threads; i++)

@@ -34,7 +34,7 @@ static fbp_status for_views(struct studio *s, int n_threads, fbp_pool_fn *fn)
     FBP_TRY(fbp_pool_create(&pool, n_threads));
     fbp_pool_for(pool, s->scan->n_views, fn, s);
     fbp_pool_destroy(&pool);
-    return fbp_go_on();
+    return fbp_check_cancelled();
 }
 
 static struct studio studio_of(const struct fbp_scan *scan, float *views)

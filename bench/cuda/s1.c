@@ -37,7 +37,7 @@ static struct s1_grid grid_of(const struct fbp_job *job)
 }
 
 /* A view's matrix of voxel indices, in double, rounded once.  Texture units mean the middle of a
- * texel by i + 1/2; the texture may have two a column (gpu_texels_a_column()). */
+ * texel by i + 1/2; the texture may have two a column (gpu_texels_per_column()). */
 static void make_matrix(const struct fbp_job *job, unsigned texels, size_t view,
                         enum fbp_s1_part part, float out[12])
 {

@@ -7,8 +7,8 @@
  */
 #include "backend/cpu/cpu.h"
 
-#include "base/system.h"
 #include "base/base.h"
+#include "base/system.h"
 #include "fft/fft.h"
 #include "filter/filter.h"
 

@@ -48,7 +48,7 @@ FBP_API bench_device_fn fbp_bench_gl;
 const struct bench_device *fbp_bench_gl(void)
 {
     static const struct bench_device functions = {
-        .time = time_stage, .s3 = &gl_s3, .plant = &gl_plant};
+        .time = time_stage, .s3 = &gl_s3, .plant = &gl_fault_injection};
 
     return &functions;
 }

@@ -3,15 +3,15 @@
 
 #include "fbp/device_memory.h"
 
-#include "pipeline/plan.h"
-#include "base/system.h"
 #include "base/base.h"
 #include "base/math.h"
+#include "base/system.h"
 #include "bench/common/error.h"
 #include "bench/common/memory.h"
 #include "bench/common/views.h"
 #include "geometry/ranges.h"
 #include "pipeline/job.h"
+#include "pipeline/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

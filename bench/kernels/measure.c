@@ -5,9 +5,9 @@
 #include "backend/gpu/gpu_kernel.h"
 #include "backend/rows.h"
 #include "backend/slab.h"
-#include "base/system.h"
 #include "base/base.h"
 #include "base/math.h"
+#include "base/system.h"
 #include "bench/common/batch.h"
 #include "bench/common/device.h"
 #include "bench/common/gpu_limit.h"
@@ -15,8 +15,8 @@
 #include "bench/common/truth.h"
 #include "bench/common/views.h"
 #include "geometry/ranges.h"
-#include "pipeline/job.h"
 #include "pipeline/division.h"
+#include "pipeline/job.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 
 #include "backend/link_meter.h"
 #include "base/system.h"
-#include "pipeline/job.h"
 #include "pipeline/division.h"
+#include "pipeline/job.h"
 
 #include <stdio.h>
 

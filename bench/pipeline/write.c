@@ -2,9 +2,9 @@
 #include "bench/common/measure.h"
 
 #include "array/array.h"
-#include "base/system.h"
-#include "base/cache.h"
 #include "base/base.h"
+#include "base/cache.h"
+#include "base/system.h"
 #include "base/threads.h"
 #include "bench/common/views.h"
 #include "pipeline/division.h"
@@ -70,7 +70,7 @@ static fbp_status open_bench(struct write_bench *b, const struct fbp_write_optio
     FBP_TRY(fbp_pool_create(&b->pools[0], 1));
     FBP_TRY(fbp_pool_create(&b->pools[1], b->n_threads));
     fbp_pool_for(b->pools[1], b->n_slices, fill_slice, b);
-    return fbp_go_on();
+    return fbp_check_cancelled();
 }
 
 static void close_bench(struct write_bench *b)
@@ -163,7 +163,7 @@ static fbp_status rate_of(struct write_bench *b, int who, fbp_pool_fn *fn, doubl
 
     fbp_pool_for(b->pools[who], (b->region_bytes + PIECE - 1) / PIECE, fn, b);
     *out = (double)b->region_bytes / (fbp_seconds() - start);
-    return fbp_go_on();
+    return fbp_check_cancelled();
 }
 
 static fbp_status open_pages(struct write_bench *b, const char *path)

@@ -138,10 +138,9 @@ const struct command cmd_bench_predict = {
     .summary = "predict the time on a machine that is described",
     .usage = "scan.json --model KEY=VALUE,... [options]",
     .about = "Reads only headers. Takes the options of fbp recon.",
-    .examples =
-        "  fbp bench predict scan.json --size 2048 --model gpus=4,gpu=h200\n"
-        "  fbp bench predict scan.json --size 4096 --precision half \\\n"
-        "      --model nodes=256,gpus=4,gpu=h200,net=25GB/s,disk=200GB/s\n",
+    .examples = "  fbp bench predict scan.json --size 2048 --model gpus=4,gpu=h200\n"
+                "  fbp bench predict scan.json --size 4096 --precision half \\\n"
+                "      --model nodes=256,gpus=4,gpu=h200,net=25GB/s,disk=200GB/s\n",
     COMMAND_OPTS(table),
     .run = run,
 };

@@ -1,8 +1,8 @@
 #include "bench/predict/model.h"
 
 #include "backend/gpu/gpu_known.h"
-#include "pipeline/job.h"
 #include "pipeline/division.h"
+#include "pipeline/job.h"
 
 #include <stdio.h>
 #include <string.h>

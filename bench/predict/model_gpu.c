@@ -22,7 +22,7 @@ static bool has_fft(void)
     return true;
 }
 
-static const struct gpu_offer offer = {row_bytes, has_fft};
+static const struct gpu_filter_capabilities offer = {row_bytes, has_fft};
 
 /* What GPUs share asks the library as their modules do. */
 static void take_host(void)
@@ -43,7 +43,7 @@ static bool choose(struct fbp_job *job, const char *name)
 
     if (!k)
         return false;
-    gpu_kernel_take(k, precisions[k->precision], job);
+    gpu_kernel_select(k, precisions[k->precision], job);
     return true;
 }
 

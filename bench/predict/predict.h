@@ -2,8 +2,8 @@
 #ifndef FBP_BENCH_PREDICT_PREDICT_H
 #define FBP_BENCH_PREDICT_PREDICT_H
 
-#include "pipeline/plan.h"
 #include "bench/predict/model.h"
+#include "pipeline/plan.h"
 
 /** A plan for a machine that is not there. */
 struct prediction {

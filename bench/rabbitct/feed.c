@@ -8,8 +8,8 @@
 #include "backend/device.h"
 #include "backend/slab.h"
 #include "base/base.h"
-#include "base/threads.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "geometry/ranges.h"
 #include "pipeline/job.h"
 
@@ -23,10 +23,10 @@ enum { N_SLOTS = 3, GROUP = 8, MOST_BATCH = 256, FETCH_BLOCKS = 16 };
 enum { DEVICE_BATCH = 64, HOST_BATCH = 32 };
 
 struct slot {
-    void *host;           /* float[batch][row][column]; NULL until a view is to be copied */
-    void *raw;            /* the same on the device, or host */
-    void *filtered;       /* in the kernel's layout */
-    struct fbp_mark done; /* backprojected */
+    void *host;            /* float[batch][row][column]; NULL until a view is to be copied */
+    void *raw;             /* the same on the device, or host */
+    void *filtered;        /* in the kernel's layout */
+    struct fbp_event done; /* backprojected */
 };
 
 struct fbp_feed {
@@ -42,7 +42,7 @@ struct fbp_feed {
     size_t at, n;      /* the slot in the making, and its views */
     fbp_pool *copiers; /* of views that are not used in place; NULL until there is one */
     void *volume;
-    struct fbp_mark fetched;
+    struct fbp_event fetched;
     bool done; /* the volume was fetched: nobody may count on what is left of it */
 };
 
@@ -51,17 +51,17 @@ static size_t view_samples(const fbp_feed *f)
     return f->job.panel.n_columns * f->job.panel.n_rows;
 }
 
-static fbp_status wait(const fbp_feed *f, struct fbp_mark m)
+static fbp_status wait(const fbp_feed *f, struct fbp_event m)
 {
     return fbp_device_wait(f->backend, f->dev, m);
 }
 
-static fbp_status mark(const fbp_feed *f, enum fbp_stage stage, struct fbp_mark *out)
+static fbp_status mark(const fbp_feed *f, enum fbp_stage stage, struct fbp_event *out)
 {
     return f->backend->mark(f->dev, stage, out);
 }
 
-static fbp_status after(const fbp_feed *f, enum fbp_stage stage, struct fbp_mark m)
+static fbp_status after(const fbp_feed *f, enum fbp_stage stage, struct fbp_event m)
 {
     return fbp_device_after(f->backend, f->dev, stage, m);
 }
@@ -71,7 +71,7 @@ static fbp_status after(const fbp_feed *f, enum fbp_stage stage, struct fbp_mark
 static fbp_status check_params(const struct fbp_feed_params *p)
 {
     FBP_TRY(fbp_check_panel("feed", &p->panel));
-    FBP_TRY(fbp_because("feed", fbp_check_grid(&p->volume)));
+    FBP_TRY(fbp_error_context("feed", fbp_check_grid(&p->volume)));
     FBP_TRY(fbp_check_range(&fbp_range_threads, "feed: n_threads", p->n_threads));
     FBP_TRY(fbp_check_choice("feed: precision", (long)p->precision, FBP_PRECISION_LAST));
     FBP_TRY(fbp_check_optional(&fbp_range_views, "feed: n_views", (double)p->n_views));
@@ -205,7 +205,7 @@ fbp_status fbp_feed_open(fbp_feed **out, const struct fbp_feed_params *given)
 
     fbp_message_clear();
     *out = NULL;
-    FBP_TRY(fbp_take_struct("feed", p, sizeof *p, given));
+    FBP_TRY(fbp_copy_struct_in("feed", p, sizeof *p, given));
     FBP_TRY(check_params(p));
     FBP_TRY(fbp_calloc((void **)&f, 1, sizeof *f, "a feed"));
     f->process = getpid();
@@ -267,7 +267,7 @@ void fbp_feed_names(const fbp_feed *f, const char **backend, const char **kernel
 fbp_status fbp_feed_alloc(fbp_feed *f, size_t bytes, void **out)
 {
     fbp_message_clear();
-    FBP_TRY(fbp_own_process(f->process, "feed"));
+    FBP_TRY(fbp_check_process(f->process, "feed"));
     *out = NULL;
     return f->backend->host_alloc(f->dev, bytes, "views or a volume", out);
 }
@@ -326,7 +326,7 @@ static fbp_status lay_out(fbp_feed *f)
 {
     const struct fbp_batch batch = batch_of(f);
     struct slot *s = &f->slots[f->at];
-    struct fbp_mark uploaded = {0}, ready = {0};
+    struct fbp_event uploaded = {0}, ready = {0};
 
     FBP_TRY(mark(f, FBP_STAGE_IN, &uploaded));
     FBP_TRY(after(f, FBP_STAGE_FILTER, uploaded));
@@ -383,7 +383,7 @@ static fbp_status copy_view(fbp_feed *f, float *to, const float *view)
         FBP_TRY(
             fbp_pool_create(&f->copiers, f->job.n_threads < COPIERS ? f->job.n_threads : COPIERS));
     fbp_pool_for(f->copiers, (c.n + PIECE - 1) / PIECE, copy_piece, &c);
-    return fbp_go_on();
+    return fbp_check_cancelled();
 }
 
 static fbp_status put_samples(fbp_feed *f, struct slot *s, const float *view, bool in_place)
@@ -406,7 +406,7 @@ static fbp_status put_samples(fbp_feed *f, struct slot *s, const float *view, bo
 fbp_status fbp_feed_add(fbp_feed *f, const double P[12], const float *view, bool in_place)
 {
     fbp_message_clear();
-    FBP_TRY(fbp_own_process(f->process, "feed"));
+    FBP_TRY(fbp_check_process(f->process, "feed"));
     if (f->done)
         FBP_TRY(fbp_feed_reset(f));
     if (f->n == f->limit) /* more views than were expected: the batch was not the last */
@@ -424,7 +424,7 @@ fbp_status fbp_feed_add(fbp_feed *f, const double P[12], const float *view, bool
 fbp_status fbp_feed_settle(fbp_feed *f)
 {
     fbp_message_clear();
-    FBP_TRY(fbp_own_process(f->process, "feed"));
+    FBP_TRY(fbp_check_process(f->process, "feed"));
     FBP_TRY(start(f));
     for (size_t i = 0; i < N_SLOTS; i++)
         FBP_TRY(wait(f, f->slots[i].done));
@@ -436,7 +436,7 @@ static fbp_status fetch_slices(fbp_feed *f, size_t z0, size_t z1, float *volume)
 {
     const size_t slice = f->job.grid.n[0] * f->job.grid.n[1];
     const struct fbp_slab slab = whole(f);
-    struct fbp_mark finished = {0};
+    struct fbp_event finished = {0};
 
     FBP_TRY(mark(f, FBP_STAGE_BP, &finished));
     FBP_TRY(after(f, FBP_STAGE_OUT, finished));
@@ -449,7 +449,7 @@ fbp_status fbp_feed_fetch(fbp_feed *f, float *volume)
     const size_t nz = f->job.grid.n[2], step = (nz + FETCH_BLOCKS - 1) / FETCH_BLOCKS;
 
     fbp_message_clear();
-    FBP_TRY(fbp_own_process(f->process, "feed"));
+    FBP_TRY(fbp_check_process(f->process, "feed"));
     if (f->done)
         FBP_TRY(fbp_feed_reset(f));
     if (f->n > 0)
@@ -470,7 +470,7 @@ fbp_status fbp_feed_reset(fbp_feed *f)
     const struct fbp_slab slab = whole(f);
 
     fbp_message_clear();
-    FBP_TRY(fbp_own_process(f->process, "feed"));
+    FBP_TRY(fbp_check_process(f->process, "feed"));
     for (size_t i = 0; i < N_SLOTS; i++)
         FBP_TRY(wait(f, f->slots[i].done));
     f->at = f->n = f->n_added = 0;

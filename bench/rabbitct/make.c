@@ -160,7 +160,7 @@ static fbp_status make_all(struct making *m, const char *path, size_t n_referenc
 
 static fbp_status take_make(struct fbp_rabbitct_make *own, const struct fbp_rabbitct_make *given)
 {
-    FBP_TRY(fbp_take_struct("rabbitct", own, sizeof *own, given));
+    FBP_TRY(fbp_copy_struct_in("rabbitct", own, sizeof *own, given));
     FBP_TRY(fbp_check_optional(&fbp_range_mu, "rabbitct: mu_water", own->mu_water));
     if (own->n_references > FBP_RABBITCT_REFERENCES || own->version < 0 || own->version > 2)
         return fbp_fail(FBP_ERR_INVALID,

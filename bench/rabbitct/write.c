@@ -1,6 +1,6 @@
 /* Writing RabbitCT data sets: as another version, and in parts. */
-#include "bench/rabbitct/rabbitct.h"
 #include "array/names.h"
+#include "bench/rabbitct/rabbitct.h"
 
 #include "array/file/bytes.h"
 #include "base/base.h"
@@ -35,7 +35,7 @@ struct input {
     const char *path;
     int fd;
     struct fbp_rabbitct_info info;
-    struct fbp_watch watch;
+    struct fbp_file_states watch;
     char *chunk;
 };
 
@@ -43,7 +43,7 @@ static void input_close(struct input *in)
 {
     if (in->fd >= 0)
         close(in->fd);
-    fbp_watch_clear(&in->watch);
+    fbp_file_states_clear(&in->watch);
     free(in->chunk);
 }
 
@@ -55,7 +55,7 @@ static fbp_status input_open(struct input *in, const char *path)
     *in = (struct input){.path = path, .fd = -1};
     FBP_TRY_GOTO(fbp_watch_array(&in->watch, path));
     FBP_TRY_GOTO(fbp_open_file(path, &in->fd, &size));
-    FBP_TRY_GOTO(fbp_rabbitct_look(in->fd, path, size, &in->info));
+    FBP_TRY_GOTO(fbp_rabbitct_read_info(in->fd, path, size, &in->info));
     FBP_TRY_GOTO(fbp_calloc((void **)&in->chunk, CHUNK, 1, "a piece of a file"));
     if (in->info.matrices_only)
         st = fbp_fail(FBP_ERR_INVALID,
@@ -92,7 +92,7 @@ static fbp_status write_part(const struct input *in, const char *output, int ver
     if (version > 0)
         FBP_TRY_GOTO(fbp_rabbitct_put_header(&out, &info));
     FBP_TRY_GOTO(copy(in, from, to - from, &out));
-    FBP_TRY_GOTO(fbp_watch_check(&in->watch));
+    FBP_TRY_GOTO(fbp_file_states_check(&in->watch));
     FBP_TRY_GOTO(fbp_outfile_finish(&out));
 fail:
     fbp_outfile_clear(&out);

@@ -8,8 +8,8 @@
 #include "array/names.h"
 #include "make.h"
 
-#include "base/system.h"
 #include "base/base.h"
+#include "base/system.h"
 #include "base/threads.h"
 
 #include <fcntl.h>
@@ -186,7 +186,7 @@ static void measure(struct bench *b, struct row *row, int round)
 /* The files that `cat` is given, and pieces of them. */
 static int list_files(struct bench *b)
 {
-    struct fbp_names stack = {.n = 0};
+    struct fbp_file_names stack = {.n = 0};
     const bool one = b->source->file != NULL;
     size_t room = 0;
 

@@ -78,7 +78,7 @@ static void options(FILE *f, const struct command *c)
         if (!c->opts[i].positional)
             fprintf(f, "--%s ", c->opts[i].name);
     }
-    fputs("--help'\n", f);
+    fputs(c->groups ? "--help --help-all'\n" : "--help'\n", f);
     if (files)
         fputs("            [[ $word == -* ]] || paths=1\n", f);
     fputs("            ;;\n", f);

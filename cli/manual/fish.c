@@ -92,5 +92,8 @@ void manual_fish(FILE *f)
             option(f, commands[c], &commands[c]->opts[i]);
         fprintf(f, "complete -c fbp -n '__fbp_in %s' -l help -s h -d 'show the help'\n",
                 commands[c]->name);
+        if (commands[c]->groups)
+            fprintf(f, "complete -c fbp -n '__fbp_in %s' -l help-all -d 'show all options'\n",
+                    commands[c]->name);
     }
 }

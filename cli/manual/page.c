@@ -146,6 +146,8 @@ static void put_options(FILE *f, const struct command *c)
         if (!c->opts[i].positional)
             put_option(f, &c->opts[i]);
     fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nshow the help\n", f);
+    if (c->groups)
+        fputs(".TP\n\\fB\\-\\-help\\-all\\fR\nshow all options, also the rare ones\n", f);
 }
 
 static void put_status(FILE *f)

@@ -75,6 +75,8 @@ static void arguments(FILE *f, const struct command *c)
         if (o->letter)
             option(f, (char[]){'-', o->letter, '\0'}, false, o);
     }
+    if (c->groups)
+        fputs("            '(- *)'--help-all'[show all options]' \\\n", f);
     fputs("            '(- *)'{-h,--help}'[show the help]' ;;\n", f);
 }
 

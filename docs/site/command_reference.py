@@ -47,9 +47,10 @@ def page_of(command: str, text: str) -> str:
         elif lines[0] == "Examples:":
             examples = "\n".join(line.removeprefix("  ") for line in lines[1:])
             out.append(f"## Examples\n\n```\n{examples}\n```")
-        elif lines[0].startswith("  "):
+        elif lines[0].startswith("  ") or (lines[0].endswith(":") and lines[1:] and lines[1].startswith("  ")):
+            heading = "Options" if lines[0].startswith("  ") else lines.pop(0).removesuffix(":")
             rows = [f"| `{o}` | {escaped(words)} |" for o, words in options_of(lines)]
-            out.append("\n".join(["## Options", "", "| | |", "|---|---|", *rows]))
+            out.append("\n".join([f"## {heading}", "", "| | |", "|---|---|", *rows]))
         else:
             out.append(escaped(" ".join(line.strip() for line in lines)))
     return "\n\n".join(out) + "\n"

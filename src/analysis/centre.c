@@ -79,7 +79,7 @@ static fbp_status read_rows(struct search *s)
         return fbp_fail(FBP_ERR_NOMEM,
                         "centre: the rows that it is looked for in need %s, the limit is %s: "
                         "raise --memory, or give the column",
-                        fbp_bytes_about(needs, sizeof needs, bytes),
+                        fbp_bytes_estimate_text(needs, sizeof needs, bytes),
                         fbp_bytes_text(has, sizeof has, s->params.memory_bytes));
     return fbp_sinogram_read(&s->sinogram, scan, s->params.source, (size_t)rows);
 }
@@ -354,7 +354,7 @@ fbp_status fbp_centre_find(const struct fbp_scan *scan, const struct fbp_recon_p
 
     fbp_message_clear();
     FBP_TRY(FBP_CHECK(centre, out));
-    FBP_TRY(FBP_TAKE(scan, &whole, scan));
+    FBP_TRY(FBP_COPY_IN(scan, &whole, scan));
     FBP_TRY(fbp_take_params(&p, params));
     struct search s = {.scan = &whole, .out = &own};
     /* Only parameters that are valid for slices; the others are for the volume. */
@@ -373,6 +373,6 @@ fbp_status fbp_centre_find(const struct fbp_scan *scan, const struct fbp_recon_p
     fbp_sinogram_clear(&s.sinogram);
     fbp_free(s.slice);
     free(s.views);
-    FBP_GIVE(centre, out, &own);
+    FBP_COPY_OUT(centre, out, &own);
     return st;
 }

@@ -22,7 +22,7 @@ double fbp_slice_score(enum fbp_score score, float *values, size_t nx, size_t ny
                        double cy, double radius)
 {
     enum { SMOOTHING = 4, FEWEST = 16 };
-    FBP_GIVEN_ELSE(NAN, values);
+    FBP_REQUIRE_ELSE(NAN, values);
     double sum = 0, squares = 0, negative = 0;
     size_t n = 0;
 #define INSIDE(x, y) \
@@ -85,7 +85,7 @@ static size_t greatest(const double *y, size_t n)
 
 size_t fbp_score_rival(const double *y, size_t n)
 {
-    FBP_GIVEN_ELSE(n, y);
+    FBP_REQUIRE_ELSE(n, y);
     const size_t best = greatest(y, n);
     size_t rival = n;
     double least = INFINITY;
@@ -108,7 +108,7 @@ size_t fbp_score_rival(const double *y, size_t n)
 
 double fbp_score_peak(const double *y, size_t n, bool *at_end)
 {
-    FBP_GIVEN_ELSE(NAN, y, at_end);
+    FBP_REQUIRE_ELSE(NAN, y, at_end);
     const size_t best = greatest(y, n);
 
     *at_end = true;

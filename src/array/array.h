@@ -39,7 +39,7 @@ char *fbp_formats_written(char *buf, size_t n);
 bool fbp_formats_add(const struct fbp_format *format);
 
 /** How an output is to be written. */
-struct fbp_ways {
+struct fbp_write_mode {
     bool parts;    /**< by several processes */
     bool compress; /**< compressed, if its format can be */
 };
@@ -51,8 +51,8 @@ struct fbp_ways {
  * format  of the file; NULL: the one of the name
  * @return FBP_OK, FBP_ERR_UNSUPPORTED with a message
  */
-fbp_status fbp_ways_check(const char *path, const struct fbp_sink_format *format,
-                          const struct fbp_ways *ways);
+fbp_status fbp_write_mode_check(const char *path, const struct fbp_sink_format *format,
+                                const struct fbp_write_mode *ways);
 
 /* --- Sources (source.c) --- */
 
@@ -76,7 +76,7 @@ fbp_status fbp_source_mean(fbp_source *source, double *mean);
  *
  * @return FBP_OK, FBP_ERR_NOMEM
  */
-fbp_status fbp_source_onto(fbp_source *src, fbp_source *below);
+fbp_status fbp_source_wrap_set_up(fbp_source *src, fbp_source *below);
 
 /** Fills in a source that reads from `below`; `what` describes it. */
 typedef fbp_status fbp_source_set_up(fbp_source *src, const void *what, fbp_source *below);
@@ -88,12 +88,12 @@ typedef fbp_status fbp_source_set_up(fbp_source *src, const void *what, fbp_sour
  * owned  `below` is closed together with *out, also if this function fails
  * @return FBP_ERR_NOMEM, or the status of set_up()
  */
-fbp_status fbp_source_over(fbp_source **out, fbp_source_set_up *set_up, const void *what,
+fbp_status fbp_source_wrap(fbp_source **out, fbp_source_set_up *set_up, const void *what,
                            fbp_source *below, bool owned);
 
 /**
  * Open a source on one that is read in order, each view once.  It keeps the views in memory as they
- * are stored, so that threads read them in any order.  below, owned: as for fbp_source_over().
+ * are stored, so that threads read them in any order.  below, owned: as for fbp_source_wrap().
  */
 fbp_status fbp_source_hold(fbp_source **out, fbp_source *below, bool owned);
 
@@ -124,7 +124,7 @@ void fbp_sink_written(fbp_sink *sink, size_t z0, size_t nz);
 const struct fbp_array_info *fbp_sink_info(const fbp_sink *sink);
 
 /** The share of one of several processes that write one output, in any order, at any time. */
-struct fbp_sink_joint {
+struct fbp_sink_share {
     size_t part, n_parts;      /**< for names and messages; parts are counted from 1 */
     const unsigned char *mine; /**< 1 for each slice, of info->n[2], that this process writes */
     bool first; /**< The first of several processes that start together.  It resumes what is left
@@ -139,18 +139,18 @@ struct fbp_sink_joint {
  * process only; the last process to finish publishes the output.  The `first` process calls it
  * after all others, and it fails if slices are missing.
  */
-fbp_status fbp_sink_open_joint(fbp_sink **out, const char *path, const struct fbp_array_info *info,
-                               const struct fbp_sink_params *params,
-                               const struct fbp_sink_joint *joint);
+fbp_status fbp_sink_open_shared(fbp_sink **out, const char *path, const struct fbp_array_info *info,
+                                const struct fbp_sink_params *params,
+                                const struct fbp_sink_share *joint);
 
 /** A probe: a file that a process of a shared output has just created, and its first bytes. */
-struct fbp_sink_token {
+struct fbp_sink_probe {
     char path[4096]; /**< "": the sink has no files */
     char text[200];
 };
-void fbp_sink_token(const fbp_sink *s, struct fbp_sink_token *out);
+void fbp_sink_probe(const fbp_sink *s, struct fbp_sink_probe *out);
 /** Whether this process sees the probe of another.  Waits some seconds for slow file systems. */
-bool fbp_sink_sees(const struct fbp_sink_token *probe);
+bool fbp_sink_sees_probe(const struct fbp_sink_probe *probe);
 
 /** Slices that other processes still have to write after this sink is finished; 0: the output is
  *  published. */
@@ -180,7 +180,7 @@ void fbp_output_needs(const char *path, const size_t n[3], enum fbp_type type, b
 void fbp_sink_forget(fbp_sink *sink);
 
 /** Slices that a resumed run would find if the sink were closed now; 0 for NULL. */
-size_t fbp_sink_kept(fbp_sink *sink);
+size_t fbp_sink_resumable(fbp_sink *sink);
 
 /* --- Floats of an output of integers whose range is found from them (spool.c) ---
  *

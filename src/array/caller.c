@@ -10,8 +10,8 @@
 #include "array/file/format.h"
 
 #include "base/base.h"
-#include "base/threads.h"
 #include "base/text.h"
+#include "base/threads.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,10 +19,11 @@
 
 enum { WHY_BYTES = 512 }; /* for the reason that a function of the caller gives */
 
-static fbp_status copy_far(struct fbp_far *far, void *to, const void *from, size_t bytes)
+static fbp_status copy_far(struct fbp_device_memory *far, void *to, const void *from, size_t bytes)
 {
-    FBP_TRY(fbp_far_settle(far));
-    return far->copy(far, &(struct fbp_pieces){.to = to, .from = from, .n = 1, .bytes = bytes});
+    FBP_TRY(fbp_device_memory_settle(far));
+    return far->copy(far,
+                     &(struct fbp_strided_copy){.to = to, .from = from, .n = 1, .bytes = bytes});
 }
 
 /* A source without a file.  kind: "memory" or "callback"; path: its name in messages. */
@@ -33,7 +34,7 @@ static fbp_status create_source(fbp_source **out, const struct fbp_array_info *g
     fbp_source *src = NULL;
     uint64_t bytes;
 
-    FBP_TRY(FBP_TAKE(array_info, &info, given));
+    FBP_TRY(FBP_COPY_IN(array_info, &info, given));
     FBP_TRY(fbp_array_bytes(kind, &info, &bytes));
     if (info.big_endian)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: samples must be in this machine's order", kind);
@@ -83,13 +84,13 @@ static fbp_status open_memory_source(fbp_source **out, const void *samples,
 fbp_status fbp_source_memory(fbp_source **out, const void *samples,
                              const struct fbp_array_info *info)
 {
-    FBP_GIVEN(out);
+    FBP_REQUIRE(out);
     fbp_message_clear();
     return open_memory_source(out, samples, info);
 }
 
-fbp_status fbp_source_far_memory(fbp_source **out, const void *samples,
-                                 const struct fbp_array_info *info, struct fbp_far *far)
+fbp_status fbp_source_on_device(fbp_source **out, const void *samples,
+                                const struct fbp_array_info *info, struct fbp_device_memory *far)
 {
     const fbp_status st = open_memory_source(out, samples, info);
 
@@ -107,7 +108,7 @@ const void *fbp_source_samples(const fbp_source *src)
     return src->memory;
 }
 
-struct fbp_far *fbp_source_far(const fbp_source *src)
+struct fbp_device_memory *fbp_source_device(const fbp_source *src)
 {
     return src->far;
 }
@@ -168,20 +169,20 @@ static fbp_status open_memory_sink(fbp_sink **out, enum fbp_type type, void *sam
 
 fbp_status fbp_sink_memory(fbp_sink **out, float *samples, const size_t n[3])
 {
-    FBP_GIVEN(out, samples, n);
+    FBP_REQUIRE(out, samples, n);
     fbp_message_clear();
     return open_memory_sink(out, FBP_F32, samples, n);
 }
 
 fbp_status fbp_sink_memory_double(fbp_sink **out, double *samples, const size_t n[3])
 {
-    FBP_GIVEN(out, samples, n);
+    FBP_REQUIRE(out, samples, n);
     fbp_message_clear();
     return open_memory_sink(out, FBP_F64, samples, n);
 }
 
-fbp_status fbp_sink_far_memory(fbp_sink **out, enum fbp_type type, void *samples, const size_t n[3],
-                               struct fbp_far *far)
+fbp_status fbp_sink_on_device(fbp_sink **out, enum fbp_type type, void *samples, const size_t n[3],
+                              struct fbp_device_memory *far)
 {
     const fbp_status st = open_memory_sink(out, type, samples, n);
 
@@ -192,7 +193,7 @@ fbp_status fbp_sink_far_memory(fbp_sink **out, enum fbp_type type, void *samples
     return st;
 }
 
-struct fbp_far *fbp_sink_far(const fbp_sink *sink)
+struct fbp_device_memory *fbp_sink_device(const fbp_sink *sink)
 {
     return sink->far;
 }
@@ -210,7 +211,7 @@ static fbp_status status_of(int result, const char *what, const char *why)
 
     if (result == 0)
         return FBP_OK;
-    FBP_TRY(fbp_go_on());
+    FBP_TRY(fbp_check_cancelled());
     fbp_printable(safe, sizeof safe, why, strnlen(why, WHY_BYTES), "");
     if (safe[0])
         return fbp_fail(FBP_ERR_IO, "%s: %s", what, safe);
@@ -244,7 +245,7 @@ static fbp_status read_called(fbp_source *src, size_t slice0, size_t n_slices, s
 
         if (!f->concurrent)
             pthread_mutex_lock(&c->turn);
-        st = fbp_go_on();
+        st = fbp_check_cancelled();
         if (st == FBP_OK) {
             const int result = f->read(f->user, slice0 + k, n, row0, n_rows, scratch ? scratch : to,
                                        why, sizeof why);
@@ -283,7 +284,7 @@ static fbp_status look_called(fbp_source *src, bool again, size_t *n_views, uint
 fbp_status fbp_source_callback(fbp_source **out, const struct fbp_source_functions *given,
                                const struct fbp_array_info *theirs)
 {
-    FBP_GIVEN(out);
+    FBP_REQUIRE(out);
     struct fbp_source_functions callback;
     struct called_source *c = NULL;
     fbp_source *src = NULL;
@@ -291,7 +292,7 @@ fbp_status fbp_source_callback(fbp_source **out, const struct fbp_source_functio
 
     fbp_message_clear();
     *out = NULL;
-    FBP_TRY(FBP_TAKE(source_functions, &callback, given));
+    FBP_TRY(FBP_COPY_IN(source_functions, &callback, given));
     FBP_TRY(FBP_CHECK(array_info, theirs));
     if (!callback.read)
         return fbp_fail(FBP_ERR_INVALID, "fbp_source_functions: read: found NULL, expected a "
@@ -366,7 +367,7 @@ static fbp_status write_called(struct fbp_sink *s, size_t z0, size_t nz, const v
         const void *slices = (const char *)data + k * s->slice_bytes;
         char why[WHY_BYTES] = "", what[100];
 
-        st = fbp_go_on();
+        st = fbp_check_cancelled();
         if (st != FBP_OK)
             break;
         const int result = f->write_double ? f->write_double(f->user, z, n, slices, why, sizeof why)
@@ -412,14 +413,14 @@ static void close_called(struct fbp_sink *s)
 fbp_status fbp_sink_callback(fbp_sink **out, const struct fbp_sink_functions *given,
                              const size_t n[3])
 {
-    FBP_GIVEN(out, n);
+    FBP_REQUIRE(out, n);
     static const struct fbp_sink_calls calls = {write_called, finish_called, close_called};
     struct fbp_sink_functions callback;
     struct called_sink *c = NULL;
 
     fbp_message_clear();
     *out = NULL;
-    FBP_TRY(FBP_TAKE(sink_functions, &callback, given));
+    FBP_TRY(FBP_COPY_IN(sink_functions, &callback, given));
     if (!callback.write == !callback.write_double)
         return fbp_fail(FBP_ERR_INVALID,
                         "fbp_sink_functions: write: found %s, expected one function, for float or "

@@ -8,11 +8,11 @@
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 
+#include "base/base.h"
 #include "base/cache.h"
 #include "base/system.h"
-#include "base/base.h"
-#include "base/threads.h"
 #include "base/text.h"
+#include "base/threads.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -269,7 +269,7 @@ fbp_status fbp_chunked_begin(struct fbp_sink *s)
 fbp_status fbp_chunked_room(const struct fbp_sink *s)
 {
     const struct fbp_chunked *c = s->chunked;
-    const uint64_t left = fbp_room_left(s->fd);
+    const uint64_t left = fbp_disk_free(s->fd);
     uint64_t need = 0;
 
     for (size_t l = 0; l < c->levels.n_levels && !s->compress; l++) {
@@ -288,7 +288,7 @@ fbp_status fbp_chunked_room(const struct fbp_sink *s)
                     need -= taken < most ? taken : most;
                 }
     }
-    return need <= left ? FBP_OK : fbp_fail_room(s->path, need, left);
+    return need <= left ? FBP_OK : fbp_fail_disk_full(s->path, need, left);
 }
 
 /* --- Layers --- */

@@ -55,7 +55,7 @@ static void add(struct sums *s, const double *a, const double *b, size_t n)
 fbp_status fbp_array_compare(const char *path_a, const char *path_b, double inside_radius_mm,
                              struct fbp_comparison *out)
 {
-    FBP_GIVEN(path_a, path_b);
+    FBP_REQUIRE(path_a, path_b);
     enum { BYTES_AT_ONCE = 1 << 20 };
     struct fbp_comparison own = {0};
     double *rows_a = NULL, *rows_b = NULL, spacing[2];
@@ -97,7 +97,7 @@ fbp_status fbp_array_compare(const char *path_a, const char *path_b, double insi
         for (size_t y = 0; y < n[1]; y += most) {
             const size_t rows = n[1] - y < most ? n[1] - y : most;
 
-            FBP_TRY_GOTO(fbp_go_on());
+            FBP_TRY_GOTO(fbp_check_cancelled());
             FBP_TRY_GOTO(fbp_source_read_double(a, z, 1, y, rows, rows_a));
             FBP_TRY_GOTO(fbp_source_read_double(b, z, 1, y, rows, rows_b));
             for (size_t i = 0; i < rows; i++) {
@@ -134,6 +134,6 @@ fail:
     fbp_source_close(&b);
     fbp_free(rows_a);
     fbp_free(rows_b);
-    FBP_GIVE(comparison, out, &own);
+    FBP_COPY_OUT(comparison, out, &own);
     return st;
 }

@@ -1,7 +1,7 @@
 /** @file device_memory.h  Memory of the caller that lies on a device (internal).
  *
  * Only the device's backend copies from and to such memory.  array/caller.c opens sources and sinks
- * on it, the backends implement it (struct fbp_far, struct fbp_far_access).
+ * on it, the backends implement it (struct fbp_device_memory, struct fbp_device_memory_access).
  */
 #ifndef FBP_SRC_ARRAY_DEVICE_MEMORY_H
 #define FBP_SRC_ARRAY_DEVICE_MEMORY_H
@@ -9,27 +9,27 @@
 #include "fbp/array.h"
 
 /** A copy of n pieces of `bytes` each, at these strides [bytes]. */
-struct fbp_pieces {
+struct fbp_strided_copy {
     void *to;
     const void *from;
     size_t n, bytes, to_stride, from_stride;
 };
 
 /** Access to memory of one device. */
-struct fbp_far {
+struct fbp_device_memory {
     /** Waits until all work is done that the caller had queued. */
-    fbp_status (*settle)(struct fbp_far *far);
+    fbp_status (*settle)(struct fbp_device_memory *far);
     /** Copies from or to the host's memory, and returns when it is done.  Any thread. */
-    fbp_status (*copy)(struct fbp_far *far, const struct fbp_pieces *pieces);
-    void (*close)(struct fbp_far *far); /**< frees it */
+    fbp_status (*copy)(struct fbp_device_memory *far, const struct fbp_strided_copy *pieces);
+    void (*close)(struct fbp_device_memory *far); /**< frees it */
 };
 
 /** What a kind of devices offers for it. */
-struct fbp_far_access {
+struct fbp_device_memory_access {
     /** The number of the device whose memory holds all of this; -1: none. */
     int (*owner)(const void *memory, size_t bytes);
     /** Opens access to memory that is valid when the work in the caller's `queue` is done. */
-    fbp_status (*open)(int index, void *queue, struct fbp_far **out);
+    fbp_status (*open)(int index, void *queue, struct fbp_device_memory **out);
     /** Creates a queue on the device that its driver calls by this number. */
     fbp_status (*queue)(int number, void **out);
     fbp_status (*wait)(void *queue); /**< waits until all work in a queue of anybody is done */
@@ -41,17 +41,17 @@ struct fbp_far_access {
 
 /** fbp_source_memory() and fbp_sink_memory() of samples on a device.  They own `far` from then on,
  *  also after an error. */
-fbp_status fbp_source_far_memory(fbp_source **out, const void *samples,
-                                 const struct fbp_array_info *info, struct fbp_far *far);
-fbp_status fbp_sink_far_memory(fbp_sink **out, enum fbp_type type, void *samples, const size_t n[3],
-                               struct fbp_far *far);
+fbp_status fbp_source_on_device(fbp_source **out, const void *samples,
+                                const struct fbp_array_info *info, struct fbp_device_memory *far);
+fbp_status fbp_sink_on_device(fbp_sink **out, enum fbp_type type, void *samples, const size_t n[3],
+                              struct fbp_device_memory *far);
 
 /** NULL: the samples are elsewhere. */
-struct fbp_far *fbp_source_far(const fbp_source *src);
-struct fbp_far *fbp_sink_far(const fbp_sink *sink);
+struct fbp_device_memory *fbp_source_device(const fbp_source *src);
+struct fbp_device_memory *fbp_sink_device(const fbp_sink *sink);
 
 /** Wait until the caller's work with that memory is done; far NULL: return at once. */
-static inline fbp_status fbp_far_settle(struct fbp_far *far)
+static inline fbp_status fbp_device_memory_settle(struct fbp_device_memory *far)
 {
     return far ? far->settle(far) : FBP_OK;
 }

@@ -98,8 +98,8 @@ const struct fbp_format *fbp_format_of_slices(const char *path)
     return NULL;
 }
 
-fbp_status fbp_ways_check(const char *path, const struct fbp_sink_format *format,
-                          const struct fbp_ways *ways)
+fbp_status fbp_write_mode_check(const char *path, const struct fbp_sink_format *format,
+                                const struct fbp_write_mode *ways)
 {
     size_t n;
 

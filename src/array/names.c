@@ -7,8 +7,8 @@
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 
-#include "base/cache.h"
 #include "base/base.h"
+#include "base/cache.h"
 #include "base/text.h"
 
 #include <dirent.h>
@@ -183,7 +183,7 @@ static fbp_status check_views(const struct listing *l, const struct fbp_format *
 
 /* Writes the note, "views: 360 tiff files, p_001.tif to p_360.tif; 2 other files and darks (a
  * folder) ignored".  Other files are counted; of folders and devices the first is named. */
-static void describe(struct fbp_names *s, const char *folder, const struct listing *l,
+static void describe(struct fbp_file_names *s, const char *folder, const struct listing *l,
                      const struct fbp_format *format)
 {
     char files[40] = "", more[140] = "", count[60] = "", ignored[200], line[420];
@@ -216,7 +216,7 @@ static void describe(struct fbp_names *s, const char *folder, const struct listi
     snprintf(s->note, sizeof s->note, "%.*s", (int)sizeof s->note - 1, line);
 }
 
-fbp_status fbp_names_open(struct fbp_names *out, const char *path, bool raw)
+fbp_status fbp_names_open(struct fbp_file_names *out, const char *path, bool raw)
 {
     const struct fbp_format *format = NULL;
     struct listing l = {0};
@@ -224,7 +224,7 @@ fbp_status fbp_names_open(struct fbp_names *out, const char *path, bool raw)
     char *of_glob;
     fbp_status st;
 
-    *out = (struct fbp_names){0};
+    *out = (struct fbp_file_names){0};
     if (fbp_pattern_parse(path, &out->pattern)) {
         if (out->pattern.last < out->pattern.first)
             return fbp_fail(FBP_ERR_INVALID,
@@ -256,21 +256,21 @@ fail:
     return st;
 }
 
-char *fbp_names_get(const struct fbp_names *s, size_t k)
+char *fbp_names_get(const struct fbp_file_names *s, size_t k)
 {
     return s->list ? fbp_strdup(s->list[k]) : fbp_pattern_name(&s->pattern, s->pattern.first + k);
 }
 
-void fbp_names_close(struct fbp_names *s)
+void fbp_names_close(struct fbp_file_names *s)
 {
     for (size_t i = 0; s->list && i < s->n; i++)
         free(s->list[i]);
     free(s->list);
     fbp_numbering_clear(&s->numbering);
-    *s = (struct fbp_names){0};
+    *s = (struct fbp_file_names){0};
 }
 
-bool fbp_stack_is(const char *path)
+bool fbp_names_many_files(const char *path)
 {
     struct fbp_pattern p;
 
@@ -295,7 +295,7 @@ char *fbp_stack_name(const char *pattern, size_t k)
 
 fbp_status fbp_stack_numbering(const char *path, bool raw, struct fbp_numbering *out, size_t *n)
 {
-    struct fbp_names names = {0};
+    struct fbp_file_names names = {0};
     fbp_status st = FBP_OK;
 
     if (names_folder(path))
@@ -321,7 +321,7 @@ const char *fbp_files_next(struct fbp_files *f, fbp_status *st)
 {
     if (!f->begun) {
         f->begun = true;
-        f->stack = !f->stop && fbp_stack_is(f->path);
+        f->stack = !f->stop && fbp_names_many_files(f->path);
         if (f->stack)
             *st = unless_unseen(fbp_names_open(&f->names, f->path, true));
     }
@@ -366,13 +366,13 @@ fbp_status fbp_stack_joins(const char *path, const char *file, bool *out)
 {
     char *first = NULL, *one = NULL;
     unsigned long long number;
-    struct fbp_names names;
+    struct fbp_file_names names;
     struct fbp_pattern p;
     bool same = false;
     fbp_status st;
 
     *out = false;
-    if (!fbp_stack_is(path))
+    if (!fbp_names_many_files(path))
         return FBP_OK;
     st = fbp_names_open(&names, path, true);
     if (st != FBP_OK || names.n == 0) {
@@ -428,13 +428,13 @@ fbp_status fbp_stack_hash(uint64_t *h, const char *path)
     return st;
 }
 
-fbp_status fbp_watch_array(struct fbp_watch *watch, const char *array)
+fbp_status fbp_watch_array(struct fbp_file_states *watch, const char *array)
 {
     struct fbp_files files = {.path = array};
     fbp_status st = FBP_OK;
 
     for (const char *file; (file = fbp_files_next(&files, &st));)
-        files.stop = !fbp_watch_file(watch, file);
+        files.stop = !fbp_file_states_add(watch, file);
     FBP_TRY(st);
     return watch->status;
 }
@@ -615,7 +615,7 @@ static fbp_status add_one(struct fbp_inputs *all, const void *array)
 
 bool fbp_array_reads(const char *array, const char *file)
 {
-    FBP_GIVEN_ELSE(false, array, file);
+    FBP_REQUIRE_ELSE(false, array, file);
     struct fbp_inputs named = {0};
 
     fbp_message_clear();

@@ -41,7 +41,7 @@ void fbp_number_skeleton(const char *name, char *out);
 
 /* --- Files of a pattern or a folder (names.c) --- */
 
-struct fbp_names {
+struct fbp_file_names {
     struct fbp_pattern pattern;
     char **list; /**< paths of a folder's files; NULL: the pattern */
     size_t n;
@@ -56,14 +56,14 @@ struct fbp_names {
  *
  * raw: a folder without any file of a known format is one of headerless files
  */
-fbp_status fbp_names_open(struct fbp_names *out, const char *path, bool raw);
+fbp_status fbp_names_open(struct fbp_file_names *out, const char *path, bool raw);
 /** malloc'ed path of file k; NULL when out of memory. */
-char *fbp_names_get(const struct fbp_names *names, size_t k);
-void fbp_names_close(struct fbp_names *names);
+char *fbp_names_get(const struct fbp_file_names *names, size_t k);
+void fbp_names_close(struct fbp_file_names *names);
 
 /** Whether the name is a folder of files, or a pattern: a name with a place for a number (%d, or
  *  %0Nd padded with zeros to N digits), the first and the last number, "views/%04d.mha 1 360". */
-bool fbp_stack_is(const char *path);
+bool fbp_names_many_files(const char *path);
 
 /** Number of files of a pattern; 0 for other names, and if its numbers run down. */
 size_t fbp_stack_count(const char *pattern);
@@ -81,7 +81,7 @@ struct fbp_files {
     const char *path;
     bool stop; /**< set by the body of the loop to end it */
     bool begun, stack;
-    struct fbp_names names;
+    struct fbp_file_names names;
     size_t k;   /**< next file */
     char *file; /**< the current one */
 };
@@ -99,9 +99,9 @@ fbp_status fbp_stack_joins(const char *path, const char *file, bool *out);
  *  *h; missing files count, too. */
 fbp_status fbp_stack_hash(uint64_t *h, const char *path);
 
-/** Note the file, or all files, of an array for fbp_watch_check().  At a missing file, which the
- *  source's opening reports, this ends with FBP_OK. */
-fbp_status fbp_watch_array(struct fbp_watch *watch, const char *array);
+/** Note the file, or all files, of an array for fbp_file_states_check().  At a missing file, which
+ * the source's opening reports, this ends with FBP_OK. */
+fbp_status fbp_watch_array(struct fbp_file_states *watch, const char *array);
 
 /* --- Outputs against inputs (names.c) --- */
 

@@ -18,8 +18,8 @@
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 
-#include "base/system.h"
 #include "base/base.h"
+#include "base/system.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -186,7 +186,7 @@ fbp_status fbp_boundary_copy(const struct fbp_sink *s, const struct fbp_boundary
             return fbp_fail(FBP_ERR_IO, "%s: is damaged: remove it and all files %s*", e->path,
                             s->part);
         if (p.fd != s->fd) {
-            p.n = p.n < FBP_PIECE_BYTES ? p.n : FBP_PIECE_BYTES;
+            p.n = p.n < FBP_WRITE_BUFFER_BYTES ? p.n : FBP_WRITE_BUFFER_BYTES;
             FBP_TRY(fbp_read_at(p.fd, p.path, p.at, scratch, p.n));
             FBP_TRY(fbp_sink_put(s, at, scratch, p.n));
         }

@@ -20,11 +20,11 @@
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 
+#include "base/base.h"
 #include "base/cache.h"
 #include "base/system.h"
-#include "base/base.h"
-#include "base/threads.h"
 #include "base/text.h"
+#include "base/threads.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -49,7 +49,7 @@ static bool is_mine(const struct fbp_sink *s, size_t z0, size_t nz)
 }
 
 fbp_status fbp_shared_output_create(struct fbp_sink *s, const char *path,
-                                    const struct fbp_sink_joint *given)
+                                    const struct fbp_sink_share *given)
 {
     const size_t n = s->info.n[2];
 
@@ -113,7 +113,7 @@ static fbp_status check_file(struct fbp_sink *s)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if ((unsigned)fs.f_type == others[i])
             return FBP_OK;
-    FBP_TRY(fbp_alloc(&scratch, FBP_PIECE_BYTES, "a piece of the output"));
+    FBP_TRY(fbp_alloc(&scratch, FBP_WRITE_BUFFER_BYTES, "a piece of the output"));
     while (fbp_peers_next(&w, &st)) {
         const struct fbp_peer *p = &w.peer;
         struct fbp_peer_line line;
@@ -126,7 +126,7 @@ static fbp_status check_file(struct fbp_sink *s)
         for (const char *at = p->lines; st == FBP_OK && other && fbp_peer_next(s, p, &at, &line);) {
             if (!line.synced)
                 continue;
-            st = fbp_go_on();
+            st = fbp_check_cancelled();
             if (st == FBP_OK)
                 st = fbp_sink_hash_slices(s, &p->boundary, line.z0, line.nz, scratch, &hash);
             if (st == FBP_OK && hash != line.hash)
@@ -201,13 +201,13 @@ static fbp_status find_lost(struct fbp_sink *s, size_t *lost)
 
     *lost = s->info.n[2];
     FBP_TRY_GOTO(fbp_calloc((void **)&nameless, s->info.n[2], 1, "a table of slices"));
-    FBP_TRY_GOTO(fbp_alloc(&scratch, FBP_PIECE_BYTES, "a piece of the output"));
+    FBP_TRY_GOTO(fbp_alloc(&scratch, FBP_WRITE_BUFFER_BYTES, "a piece of the output"));
     for (size_t z = 0; z < s->info.n[2]; z++) {
         bool there = true;
         char *part;
 
         FBP_TRY_GOTO(fbp_sink_stack_name(s, z, ".part", &part));
-        st = fbp_is_there(part, &there);
+        st = fbp_file_exists(part, &there);
         free(part);
         if (st != FBP_OK)
             goto fail;
@@ -556,7 +556,7 @@ static fbp_status take_manifest(struct fbp_sink *s, const struct fbp_part_inputs
 
 /* --- Recovery of slices that ended processes have stored without "synced" --- */
 
-/* Recovers slices of this process from a journal.  scratch: FBP_PIECE_BYTES. */
+/* Recovers slices of this process from a journal.  scratch: FBP_WRITE_BUFFER_BYTES. */
 static fbp_status recover_peer(struct fbp_sink *s, const struct fbp_peer *p, void *scratch)
 {
     struct fbp_peer_line line;
@@ -565,7 +565,7 @@ static fbp_status recover_peer(struct fbp_sink *s, const struct fbp_peer *p, voi
         if (line.synced || !is_mine(s, line.z0, line.nz) || fbp_sink_has(s, line.z0, line.nz) ||
             !fbp_sink_is_stored(s, &p->boundary, line.z0, line.nz, line.hash, scratch))
             continue;
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
         for (size_t z = line.z0; z < line.z0 + line.nz; z++) {
             const uint64_t at = s->part_offset + (uint64_t)z * s->slice_bytes;
 
@@ -574,7 +574,7 @@ static fbp_status recover_peer(struct fbp_sink *s, const struct fbp_peer *p, voi
             uint64_t hash = is_stack(s) ? line.hash : 0;
             for (size_t done = 0; !is_stack(s) && done < s->slice_bytes;) {
                 const size_t left = s->slice_bytes - done;
-                const size_t n = left < FBP_PIECE_BYTES ? left : FBP_PIECE_BYTES;
+                const size_t n = left < FBP_WRITE_BUFFER_BYTES ? left : FBP_WRITE_BUFFER_BYTES;
 
                 FBP_TRY(fbp_boundary_get(s, &p->boundary, at + done, scratch, n));
                 FBP_TRY(fbp_boundary_put(s, at + done, scratch, n));
@@ -614,7 +614,7 @@ static fbp_status recover(struct fbp_sink *s, const struct fbp_part_inputs *inpu
     void *scratch = NULL;
     fbp_status st = FBP_OK;
 
-    FBP_TRY(fbp_alloc(&scratch, FBP_PIECE_BYTES, "a piece of the output"));
+    FBP_TRY(fbp_alloc(&scratch, FBP_WRITE_BUFFER_BYTES, "a piece of the output"));
     while (fbp_peers_next(&w, &st))
         st = recover_peer(s, &w.peer, scratch);
     if (st != FBP_OK)
@@ -766,7 +766,7 @@ fbp_status fbp_shared_output_take_over(struct fbp_sink *s, const struct fbp_part
     s->log_made = false;
     fbp_sink_unlock_second(s);
     if (!s->shared) { /* one process resumes what several began: as part 1 of 1 */
-        struct fbp_sink_joint own = {.part = 1, .n_parts = 1};
+        struct fbp_sink_share own = {.part = 1, .n_parts = 1};
         unsigned char *mine = NULL;
 
         FBP_TRY(fbp_alloc((void **)&mine, s->info.n[2], "a table of slices"));
@@ -805,7 +805,7 @@ static fbp_status publish(struct fbp_sink *s, int manifest)
 
     FBP_TRY(fbp_sink_write_header(s));
     FBP_TRY_GOTO(fbp_calloc((void **)&done, s->info.n[2], 1, "a table of slices"));
-    FBP_TRY_GOTO(fbp_alloc(&scratch, FBP_PIECE_BYTES, "a piece of the output"));
+    FBP_TRY_GOTO(fbp_alloc(&scratch, FBP_WRITE_BUFFER_BYTES, "a piece of the output"));
     while (fbp_peers_next_line(&w, &line, &st))
         if (line.synced) {
             st = fbp_boundary_copy(s, &w.peer.boundary, line.z0, line.nz, scratch);
@@ -952,7 +952,7 @@ fail:
 
 size_t fbp_shared_output_kept(struct fbp_sink *s)
 {
-    struct fbp_stop_scope deaf = {.deaf = true}, *const before = fbp_stop_scope(&deaf);
+    struct fbp_cancel_scope deaf = {.deaf = true}, *const before = fbp_cancel_scope(&deaf);
     unsigned char *noted = malloc(s->info.n[2]);
     struct fbp_peers w = {.sink = s, .own = true};
     struct fbp_peer_line line;
@@ -966,7 +966,7 @@ size_t fbp_shared_output_kept(struct fbp_sink *s)
     }
     for (size_t z = 0; noted && z < s->info.n[2]; z++)
         n += noted[z];
-    (void)fbp_stop_scope(before);
+    (void)fbp_cancel_scope(before);
     free(noted);
     return n;
 }
@@ -995,7 +995,7 @@ void fbp_shared_output_leave(struct fbp_sink *s)
 {
     const struct fbp_sink_params none = {.struct_size = sizeof none};
     const struct fbp_part_inputs inputs = {.params = &none};
-    struct fbp_stop_scope deaf = {.deaf = true}, *before;
+    struct fbp_cancel_scope deaf = {.deaf = true}, *before;
     const struct fbp_shared_output *j = s->shared;
     struct stat st;
     bool left, made;
@@ -1012,7 +1012,7 @@ void fbp_shared_output_leave(struct fbp_sink *s)
     s->log = NULL;
 
     /* The last process to leave an output without slices removes it. */
-    before = fbp_stop_scope(&deaf);
+    before = fbp_cancel_scope(&deaf);
     if (fbp_part_lock(&inputs, j->manifest, false, true, &fd, &left, &made) == FBP_OK && fd >= 0) {
         if (!has_slices(s)) {
             if (is_stack(s))
@@ -1023,14 +1023,14 @@ void fbp_shared_output_leave(struct fbp_sink *s)
         }
         close(fd);
     }
-    (void)fbp_stop_scope(before);
+    (void)fbp_cancel_scope(before);
 }
 
 /* --- Probes: do two processes see the same file system? --- */
 
-void fbp_sink_token(const struct fbp_sink *s, struct fbp_sink_token *out)
+void fbp_sink_probe(const struct fbp_sink *s, struct fbp_sink_probe *out)
 {
-    *out = (struct fbp_sink_token){.path = ""};
+    *out = (struct fbp_sink_probe){.path = ""};
     if (!s->shared || !s->log || strlen(s->log) >= sizeof out->path)
         return;
     if (pread(s->log_fd, out->text, sizeof out->text - 1, 0) >
@@ -1038,7 +1038,7 @@ void fbp_sink_token(const struct fbp_sink *s, struct fbp_sink_token *out)
         snprintf(out->path, sizeof out->path, "%s", s->log);
 }
 
-bool fbp_sink_sees(const struct fbp_sink_token *probe)
+bool fbp_sink_sees_probe(const struct fbp_sink_probe *probe)
 {
     static const struct timespec moment = {.tv_nsec = 50000000L};
     static const double patience_s = 3; /* until which a file system may show the file late */

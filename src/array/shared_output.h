@@ -49,7 +49,7 @@ struct fbp_boundary {
 };
 
 struct fbp_shared_output {
-    struct fbp_sink_joint own; /**< without `mine` */
+    struct fbp_sink_share own; /**< without `mine` */
     unsigned char *mine;       /**< 1 for each slice that this process writes */
     char *manifest;            /**< its name; NULL: no files */
     struct fbp_boundary boundary;
@@ -62,7 +62,7 @@ struct fbp_shared_output {
 
 /** Set s->shared of a sink whose sizes and fingerprint are set; no file is opened. */
 fbp_status fbp_shared_output_create(struct fbp_sink *s, const char *path,
-                                    const struct fbp_sink_joint *given);
+                                    const struct fbp_sink_share *given);
 void fbp_shared_output_destroy(struct fbp_shared_output **shared);
 
 /** Open all files; the journals of other processes say which slices are stored. */
@@ -112,7 +112,7 @@ bool fbp_boundary_has_start(const struct fbp_sink *s, const struct fbp_boundary 
                             size_t z);
 
 /** Copy the bytes of slices [z0, z0 + nz) that are in the boundary file to PATH.part.  scratch:
- *  FBP_PIECE_BYTES. */
+ *  FBP_WRITE_BUFFER_BYTES. */
 fbp_status fbp_boundary_copy(const struct fbp_sink *s, const struct fbp_boundary *boundary,
                              size_t z0, size_t nz, void *scratch);
 

@@ -11,10 +11,10 @@
 #include "array/file/format.h"
 #include "array/file/outfile.h"
 
-#include "base/cache.h"
 #include "base/base.h"
-#include "base/threads.h"
+#include "base/cache.h"
 #include "base/text.h"
+#include "base/threads.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -157,12 +157,12 @@ static fbp_status take_type(struct fbp_sink *s, const char *path,
  * NULL: one process writes it. */
 static fbp_status open_kind(struct fbp_sink *s, const char *path,
                             const struct fbp_sink_params *params,
-                            const struct fbp_sink_joint *joint)
+                            const struct fbp_sink_share *joint)
 {
-    const struct fbp_ways ways = {joint != NULL, params->compress != 0};
+    const struct fbp_write_mode ways = {joint != NULL, params->compress != 0};
     uint64_t bytes = 0;
 
-    FBP_TRY(fbp_ways_check(path, s->format, &ways));
+    FBP_TRY(fbp_write_mode_check(path, s->format, &ways));
     FBP_TRY(take_type(s, path, params));
     FBP_TRY(fbp_array_bytes(path, &s->info, &bytes));
     if (bytes > SIZE_MAX)
@@ -192,7 +192,7 @@ static fbp_status open_kind(struct fbp_sink *s, const char *path,
 static fbp_status open_sink(fbp_sink **out, const char *path, const struct fbp_array_info *info,
                             const struct fbp_sink_params *params,
                             const struct fbp_sink_format *format, const void *context,
-                            const struct fbp_sink_joint *joint)
+                            const struct fbp_sink_share *joint)
 {
     const struct fbp_sink_params defaults = {.struct_size = sizeof defaults};
     struct fbp_sink_params own;
@@ -200,13 +200,13 @@ static fbp_status open_sink(fbp_sink **out, const char *path, const struct fbp_a
     struct fbp_sink *s = NULL;
 
     *out = NULL;
-    FBP_TRY(FBP_TAKE(sink_params, &own, params ? params : &defaults));
+    FBP_TRY(FBP_COPY_IN(sink_params, &own, params ? params : &defaults));
     FBP_TRY(fbp_check_choice("sink: type", (long)own.type, FBP_F64));
     FBP_TRY(fbp_check_range(&fbp_range_value, "sink: range[0]", own.range[0]));
     FBP_TRY(fbp_check_range(&fbp_range_value, "sink: range[1]", own.range[1]));
     if (own.n_keep && !own.keep)
         return fbp_fail(FBP_ERR_INVALID, "sink: keep: found NULL, expected %zu names", own.n_keep);
-    FBP_TRY(FBP_TAKE(array_info, &whole, info));
+    FBP_TRY(FBP_COPY_IN(array_info, &whole, info));
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a sink"));
     pthread_mutex_init(&s->lock, NULL);
     s->fd = s->log_fd = s->lock_fd = -1;
@@ -228,7 +228,7 @@ static fbp_status open_sink(fbp_sink **out, const char *path, const struct fbp_a
 fbp_status fbp_sink_open(fbp_sink **out, const char *path, const struct fbp_array_info *info,
                          const struct fbp_sink_params *params)
 {
-    FBP_GIVEN(out, path);
+    FBP_REQUIRE(out, path);
     fbp_message_clear();
     return open_sink(out, path, info, params, NULL, NULL, NULL);
 }
@@ -240,9 +240,9 @@ fbp_status fbp_sink_open_as(fbp_sink **out, const char *path, const struct fbp_a
     return open_sink(out, path, info, params, format, context, NULL);
 }
 
-fbp_status fbp_sink_open_joint(fbp_sink **out, const char *path, const struct fbp_array_info *info,
-                               const struct fbp_sink_params *params,
-                               const struct fbp_sink_joint *joint)
+fbp_status fbp_sink_open_shared(fbp_sink **out, const char *path, const struct fbp_array_info *info,
+                                const struct fbp_sink_params *params,
+                                const struct fbp_sink_share *joint)
 {
     fbp_message_clear();
     return open_sink(out, path, info, params, NULL, NULL, joint);
@@ -273,7 +273,7 @@ void fbp_sink_written(fbp_sink *sink, size_t z0, size_t nz)
 
 bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz)
 {
-    FBP_GIVEN_ELSE(false, sink);
+    FBP_REQUIRE_ELSE(false, sink);
     struct fbp_sink *s = (struct fbp_sink *)(uintptr_t)sink; /* only its lock is changed */
     bool all = z0 <= s->info.n[2] && nz <= s->info.n[2] - z0;
 
@@ -284,7 +284,7 @@ bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz)
     return all;
 }
 
-/* Stores bytes at their place; also a fbp_piece's function. */
+/* Stores bytes at their place; also a fbp_write_buffer's function. */
 static fbp_status put_bytes(void *sink, uint64_t at, const void *data, size_t n)
 {
     const struct fbp_sink *s = sink;
@@ -297,20 +297,20 @@ static fbp_status write_file(struct fbp_sink *s, size_t z0, size_t nz, const voi
 {
     const uint64_t at = s->part_offset + (uint64_t)z0 * s->slice_bytes;
     const size_t bytes = nz * s->slice_bytes;
-    struct fbp_piece p = {0};
+    struct fbp_write_buffer p = {0};
     uint64_t clipped = 0, hash;
     fbp_status st;
 
     if (s->info.scale == 0) {
         FBP_TRY_GOTO(put_bytes(s, at, data, bytes));
-        hash = s->fingerprint ? fbp_piece_hash(0, data, bytes) : 0;
+        hash = s->fingerprint ? fbp_write_buffer_hash(0, data, bytes) : 0;
     } else {
-        FBP_TRY_GOTO(fbp_piece_open(&p, s->fd, s->part, at));
+        FBP_TRY_GOTO(fbp_write_buffer_open(&p, s->fd, s->part, at));
         p.to = put_bytes;
         p.user = s;
-        FBP_TRY_GOTO(
-            fbp_piece_put_values(&p, &s->info, data, nz * s->info.n[0] * s->info.n[1], &clipped));
-        FBP_TRY_GOTO(fbp_piece_flush(&p));
+        FBP_TRY_GOTO(fbp_write_buffer_put_values(&p, &s->info, data,
+                                                 nz * s->info.n[0] * s->info.n[1], &clipped));
+        FBP_TRY_GOTO(fbp_write_buffer_flush(&p));
         hash = p.hash;
     }
     if (!s->compress && !s->passing)
@@ -319,7 +319,7 @@ static fbp_status write_file(struct fbp_sink *s, size_t z0, size_t nz, const voi
         FBP_TRY_GOTO(fbp_journal_append(s, z0, nz, hash));
     fbp_sink_mark_clipped(s, z0, nz, clipped);
 fail:
-    fbp_piece_close(&p);
+    fbp_write_buffer_close(&p);
     return st;
 }
 
@@ -327,21 +327,22 @@ uint64_t fbp_sink_thread_bytes(enum fbp_type type)
 {
     const uint64_t packer = 512 << 10; /* zlib and rows of a PNG file */
 
-    return type == FBP_F32 || type == FBP_F64 || type == FBP_TYPE_NONE ? 0
-                                                                       : FBP_PIECE_BYTES + packer;
+    return type == FBP_F32 || type == FBP_F64 || type == FBP_TYPE_NONE
+               ? 0
+               : FBP_WRITE_BUFFER_BYTES + packer;
 }
 
 /* Writes doubles for FBP_F64, else floats. */
 static fbp_status write_given(fbp_sink *s, size_t z0, size_t nz, const void *data)
 {
-    FBP_TRY(fbp_own_process(s->process, "output"));
+    FBP_TRY(fbp_check_process(s->process, "output"));
     if (s->finished || z0 > s->info.n[2] || nz > s->info.n[2] - z0)
         return fbp_fail(FBP_ERR_INVALID, "output: slices [%zu, +%zu) of %zu cannot be written%s",
                         z0, nz, s->info.n[2], s->finished ? ": it is finished" : "");
     if (nz == 0)
         return FBP_OK;
     if (!s->fingerprint) /* else finished slices are worth keeping */
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
     if (s->kind == FBP_SINK_STACK)
         return fbp_sink_stack_write(s, z0, nz, data);
     if (s->kind == FBP_SINK_FILE && !s->chunked)
@@ -391,14 +392,14 @@ static fbp_status write_other(fbp_sink *s, size_t z0, size_t nz, const void *dat
 
 fbp_status fbp_sink_write(fbp_sink *s, size_t z0, size_t nz, const float *data)
 {
-    FBP_GIVEN(s, data);
+    FBP_REQUIRE(s, data);
     fbp_message_clear();
     return (s->info.type == FBP_F64 ? write_other : write_given)(s, z0, nz, data);
 }
 
 fbp_status fbp_sink_write_double(fbp_sink *s, size_t z0, size_t nz, const double *data)
 {
-    FBP_GIVEN(s, data);
+    FBP_REQUIRE(s, data);
     fbp_message_clear();
     return (s->info.type == FBP_F64 ? write_given : write_other)(s, z0, nz, data);
 }
@@ -418,11 +419,11 @@ fbp_status fbp_sink_excuse(struct fbp_sink *s, fbp_status st)
 
 fbp_status fbp_sink_finish(fbp_sink *s)
 {
-    FBP_GIVEN(s);
+    FBP_REQUIRE(s);
     size_t n = 0, first = 0; /* slices of this process that were not written */
 
     fbp_message_clear();
-    FBP_TRY(fbp_own_process(s->process, "output"));
+    FBP_TRY(fbp_check_process(s->process, "output"));
     if (s->finished)
         return FBP_OK;
     for (size_t z = s->info.n[2]; z-- > 0;)
@@ -466,13 +467,13 @@ const char *fbp_sink_note(const fbp_sink *s)
 
 uint64_t fbp_sink_clipped(const fbp_sink *s)
 {
-    FBP_GIVEN_ELSE(0, s);
+    FBP_REQUIRE_ELSE(0, s);
     return s->clipped;
 }
 
 uint64_t fbp_sink_hash(const fbp_sink *s)
 {
-    FBP_GIVEN_ELSE(0, s);
+    FBP_REQUIRE_ELSE(0, s);
     return s->kind == FBP_SINK_HASH ? fbp_hash(0, s->hash, s->info.n[2] * sizeof *s->hash) : 0;
 }
 
@@ -481,7 +482,7 @@ void fbp_sink_forget(fbp_sink *s)
     s->fingerprint = 0;
 }
 
-size_t fbp_sink_kept(struct fbp_sink *s)
+size_t fbp_sink_resumable(struct fbp_sink *s)
 {
     if (s && s->shared && s->shared->manifest && !s->finished)
         return fbp_shared_output_kept(s);
@@ -490,7 +491,7 @@ size_t fbp_sink_kept(struct fbp_sink *s)
 
 void fbp_sink_close(fbp_sink **sink)
 {
-    FBP_GIVEN_ELSE(, sink);
+    FBP_REQUIRE_ELSE(, sink);
     struct fbp_sink *s = *sink;
 
     if (!s)
@@ -501,7 +502,7 @@ void fbp_sink_close(fbp_sink **sink)
     /* Unfinished files are removed while they are locked, before another process can own them. */
     if (s->shared && s->shared->manifest && s->process == getpid()) {
         fbp_shared_output_leave(s);
-    } else if (s->owned && !s->finished && fbp_sink_kept(s) == 0) {
+    } else if (s->owned && !s->finished && fbp_sink_resumable(s) == 0) {
         if (s->kind == FBP_SINK_STACK) {
             fbp_sink_stack_remove(s);
             unlink(s->log);

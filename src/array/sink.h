@@ -55,7 +55,7 @@ struct fbp_sink {
 
     const struct fbp_sink_calls *calls; /**< CALLER only, as the next three; NULL: other kinds */
     void *memory;                       /**< of the caller; NULL: functions */
-    struct fbp_far *far;                /**< access to `memory` on a device; NULL: the host's */
+    struct fbp_device_memory *far;      /**< access to `memory` on a device; NULL: the host's */
     void *state;                        /**< of functions (caller.c) */
 
     /* All below: FILE and STACK only. */
@@ -235,13 +235,13 @@ bool fbp_journal_read(const struct fbp_sink *s, const char *line, size_t *z0, si
                       uint64_t *hash);
 
 /** Hash slices [z0, z0 + nz) of PATH.part; of a shared output as the process stored them whose
- *  boundary blocks these are (NULL: none).  scratch: FBP_PIECE_BYTES. */
+ *  boundary blocks these are (NULL: none).  scratch: FBP_WRITE_BUFFER_BYTES. */
 struct fbp_boundary;
 fbp_status fbp_sink_hash_slices(const struct fbp_sink *s, const struct fbp_boundary *boundary,
                                 size_t z0, size_t nz, void *scratch, uint64_t *hash);
 
 /** Whether slices [z0, z0 + nz) are stored with this hash; of a stack nz is 1.  scratch:
- *  FBP_PIECE_BYTES. */
+ *  FBP_WRITE_BUFFER_BYTES. */
 bool fbp_sink_is_stored(const struct fbp_sink *s, const struct fbp_boundary *boundary, size_t z0,
                         size_t nz, uint64_t hash, void *scratch);
 

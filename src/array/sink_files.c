@@ -9,11 +9,11 @@
 #include "array/file/format.h"
 #include "array/file/outfile.h"
 
+#include "base/base.h"
 #include "base/cache.h"
 #include "base/system.h"
-#include "base/base.h"
-#include "base/threads.h"
 #include "base/text.h"
+#include "base/threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -225,7 +225,7 @@ fbp_status fbp_part_lock(const struct fbp_part_inputs *in, const char *path, boo
 
             if ((n == 0 || strcmp(text, FBP_PART_MANIFEST) == 0) && fbp_seconds() < until) {
                 nanosleep(&moment, NULL);
-                st = fbp_go_on();
+                st = fbp_check_cancelled();
             } else {
                 st = fbp_fail(FBP_ERR_IO,
                               "%s: another process is writing this output: wait for it or choose "
@@ -356,7 +356,8 @@ fbp_status fbp_sink_hash_slices(const struct fbp_sink *s, const struct fbp_bound
 
     *hash = 0;
     for (uint64_t done = 0; done < total;) {
-        const size_t n = total - done < FBP_PIECE_BYTES ? (size_t)(total - done) : FBP_PIECE_BYTES;
+        const size_t n =
+            total - done < FBP_WRITE_BUFFER_BYTES ? (size_t)(total - done) : FBP_WRITE_BUFFER_BYTES;
         FBP_TRY(boundary ? fbp_boundary_get(s, boundary, at + done, scratch, n)
                          : fbp_sink_get(s, at + done, scratch, n));
         *hash = fbp_hash(*hash, scratch, n);
@@ -559,15 +560,15 @@ fbp_status fbp_sink_reserve(struct fbp_sink *s)
 
     if (s->chunked) /* each file is small, and created with its first slices */
         return fbp_chunked_room(s);
-    const int error = fbp_room_reserve(s->fd, need);
+    const int error = fbp_disk_reserve(s->fd, need);
     if (error == 0)
         return FBP_OK;
     if (error == EOPNOTSUPP) { /* this file system cannot: at least check the free space */
         if (fstat(s->fd, &st) < 0)
             return fbp_part_cannot("look at", s->part);
-        const uint64_t taken = (uint64_t)st.st_blocks * 512, left = fbp_room_left(s->fd);
+        const uint64_t taken = (uint64_t)st.st_blocks * 512, left = fbp_disk_free(s->fd);
         if (need > taken && need - taken > left)
-            return fbp_fail_room(s->path, need - taken, left);
+            return fbp_fail_disk_full(s->path, need - taken, left);
         if ((uint64_t)st.st_size < need && ftruncate(s->fd, (off_t)need) < 0)
             return fbp_fail_write(s->path, errno, need);
         return FBP_OK;
@@ -578,24 +579,24 @@ fbp_status fbp_sink_reserve(struct fbp_sink *s)
     }
     if (s->owned && ftruncate(s->fd, 0) < 0) /* counts blocks that were reserved as free */
         return fbp_part_cannot("empty", s->part);
-    const uint64_t left = fbp_room_left(s->fd);
+    const uint64_t left = fbp_disk_free(s->fd);
     if (need <= left) /* a quota, or a limit of the file system */
         return fbp_fail_write(s->path, error, need);
-    return fbp_fail_room(s->path, need, left);
+    return fbp_fail_disk_full(s->path, need, left);
 }
 
 fbp_status fbp_sink_write_header(const struct fbp_sink *s)
 {
-    struct fbp_piece p = {0};
+    struct fbp_write_buffer p = {0};
     fbp_status st;
 
     if (s->part_offset == 0)
         return FBP_OK;
-    FBP_TRY_GOTO(fbp_piece_open(&p, s->fd, s->part, 0));
+    FBP_TRY_GOTO(fbp_write_buffer_open(&p, s->fd, s->part, 0));
     FBP_TRY_GOTO(fbp_layout_put(&s->layout, &s->info, &p));
-    st = fbp_piece_flush(&p);
+    st = fbp_write_buffer_flush(&p);
 fail:
-    fbp_piece_close(&p);
+    fbp_write_buffer_close(&p);
     return st;
 }
 
@@ -669,7 +670,7 @@ fbp_status fbp_journal_resume(struct fbp_sink *s)
     fbp_status st;
 
     FBP_TRY(fbp_read_text(s->log, FBP_JOURNAL_MOST_BYTES, &text, &n));
-    FBP_TRY_GOTO(fbp_alloc(&scratch, FBP_PIECE_BYTES, "a piece of the output"));
+    FBP_TRY_GOTO(fbp_alloc(&scratch, FBP_WRITE_BUFFER_BYTES, "a piece of the output"));
     line = memchr(text, '\n', n);
     line = line ? line + 1 : text + n;
     for (; (newline = strchr(line, '\n')); line = newline + 1) {
@@ -718,7 +719,7 @@ static fbp_status compress_part(struct fbp_sink *s, const char *path)
     for (uint64_t at = 0; at < total;) {
         const size_t n = total - at < sizeof d->in ? (size_t)(total - at) : sizeof d->in;
 
-        FBP_TRY_GOTO(fbp_go_on());
+        FBP_TRY_GOTO(fbp_check_cancelled());
         FBP_TRY_GOTO(fbp_read_at(s->fd, s->part, at, d->in, n));
         at += n;
         d->z.next_in = d->in;
@@ -773,7 +774,7 @@ static fbp_status remove_described(const struct fbp_sink *s, const char *data)
     fbp_status st;
 
     FBP_TRY(fbp_part_name(&beside, "%s.json", old));
-    st = fbp_described_beside(old, &info, &described);
+    st = fbp_parse_description_beside(old, &info, &described);
     if (st == FBP_OK && described) {
         st = check_rename(data, old);
         if (st == FBP_OK && unlink(old) < 0 && errno != ENOENT)

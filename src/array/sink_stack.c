@@ -10,10 +10,10 @@
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 
-#include "base/cache.h"
 #include "base/base.h"
-#include "base/threads.h"
+#include "base/cache.h"
 #include "base/text.h"
+#include "base/threads.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -193,9 +193,9 @@ fbp_status fbp_sink_stack_check_room(const struct fbp_sink *s, int fd)
     /* The size of compressed files is not known before. */
     const uint64_t need =
         s->slices->slices->compressed ? 0 : (uint64_t)s->slice_bytes * s->info.n[2];
-    const uint64_t left = fbp_room_left(fd);
+    const uint64_t left = fbp_disk_free(fd);
 
-    return need <= left ? FBP_OK : fbp_fail_room(s->path, need, left);
+    return need <= left ? FBP_OK : fbp_fail_disk_full(s->path, need, left);
 }
 
 bool fbp_sink_stack_has(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t hash,
@@ -211,8 +211,9 @@ bool fbp_sink_stack_has(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t
 
         found = fbp_sink_stack_name(s, z0, ends[i], &name) == FBP_OK &&
                 fbp_open_file(name, &fd, &size) == FBP_OK;
-        for (uint64_t at = 0; found && at < size; at += FBP_PIECE_BYTES) {
-            const size_t n = size - at < FBP_PIECE_BYTES ? (size_t)(size - at) : FBP_PIECE_BYTES;
+        for (uint64_t at = 0; found && at < size; at += FBP_WRITE_BUFFER_BYTES) {
+            const size_t n =
+                size - at < FBP_WRITE_BUFFER_BYTES ? (size_t)(size - at) : FBP_WRITE_BUFFER_BYTES;
 
             found = fbp_read_at(fd, name, at, scratch, n) == FBP_OK;
             h = found ? fbp_hash(h, scratch, n) : h;
@@ -297,7 +298,7 @@ static fbp_status write_slice(void *user, size_t item, int worker)
     struct fbp_sink *s = w->sink;
     const size_t z = w->z0 + item;
     struct fbp_array_info slice = s->info;
-    struct fbp_piece p = {0};
+    struct fbp_write_buffer p = {0};
     uint64_t clipped = 0;
     char *name;
     fbp_status st;
@@ -319,13 +320,13 @@ static fbp_status write_slice(void *user, size_t item, int worker)
         free(name);
         return st;
     }
-    FBP_TRY_GOTO(fbp_piece_open(&p, fd, name, 0));
+    FBP_TRY_GOTO(fbp_write_buffer_open(&p, fd, name, 0));
     FBP_TRY_GOTO(s->slices->slices->encode(
         &p, &slice, (const char *)w->data + item * fbp_sink_given_bytes(s), &clipped));
-    FBP_TRY_GOTO(fbp_piece_flush(&p));
+    FBP_TRY_GOTO(fbp_write_buffer_flush(&p));
     fbp_begin_sync(fd, 0, p.at);
 fail:
-    fbp_piece_close(&p);
+    fbp_write_buffer_close(&p);
     if (close(fd) < 0 && st == FBP_OK)
         st = fbp_fail(FBP_ERR_IO, "%s: cannot close: %s", name, strerror(errno));
     if (st == FBP_OK && s->fingerprint)

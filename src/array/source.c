@@ -7,8 +7,8 @@
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 
-#include "base/system.h"
 #include "base/base.h"
+#include "base/system.h"
 #include "base/text.h"
 #include "geometry/ranges.h"
 
@@ -95,7 +95,7 @@ static fbp_status open_content(struct fbp_source *src, const struct fbp_raw *raw
     if (!format && (!raw || raw->type == FBP_TYPE_NONE)) { /* fbp's own files are described */
         struct fbp_array_info info = {.type = FBP_TYPE_NONE};
 
-        FBP_TRY(fbp_described_beside(src->file, &info, &ours));
+        FBP_TRY(fbp_parse_description_beside(src->file, &info, &ours));
         if (ours) {
             beside.type = info.type;
             memcpy(beside.n, info.n, sizeof beside.n);
@@ -106,7 +106,7 @@ static fbp_status open_content(struct fbp_source *src, const struct fbp_raw *raw
         FBP_TRY(take_raw(src, raw, size));
         if (table)
             FBP_TRY(take_table(src));
-        return src->growing ? FBP_OK : fbp_described_beside(src->file, &src->info, &ours);
+        return src->growing ? FBP_OK : fbp_parse_description_beside(src->file, &src->info, &ours);
     }
 
     if (!format)
@@ -148,7 +148,7 @@ static fbp_status open_path(struct fbp_source *src, const struct fbp_raw *raw)
     FBP_TRY(fbp_inputs_add(&src->inputs, src->path));
     if (!src->growing) /* before anything is read of it */
         FBP_TRY(fbp_watch_array(&src->watch, src->path));
-    if (fbp_stack_is(src->path))
+    if (fbp_names_many_files(src->path))
         return fbp_stack_open(src, raw);
     if (src->growing && raw && raw->type != FBP_TYPE_NONE && access(src->path, F_OK) != 0 &&
         errno == ENOENT) /* a headerless file that is followed may come later */
@@ -177,7 +177,7 @@ fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct f
     fbp_message_clear();
     *out = NULL;
     if (raw)
-        FBP_TRY(fbp_because(path, fbp_check_raw(raw)));
+        FBP_TRY(fbp_error_context(path, fbp_check_raw(raw)));
     FBP_TRY(fbp_calloc((void **)&src, 1, sizeof *src, "a source"));
     src->fd = -1;
     src->growing = use == FBP_SOURCE_GROWING;
@@ -206,14 +206,14 @@ fail:
 
 fbp_status fbp_source_open(fbp_source **out, const char *path, const struct fbp_raw *raw)
 {
-    FBP_GIVEN(out, path);
+    FBP_REQUIRE(out, path);
     return fbp_source_open_as(out, path, raw, FBP_SOURCE_WHOLE);
 }
 
 fbp_status fbp_source_follow(fbp_source **out, const char *path, const struct fbp_raw *raw,
                              double timeout_s)
 {
-    FBP_GIVEN(out, path);
+    FBP_REQUIRE(out, path);
     fbp_status st;
 
     FBP_TRY(fbp_source_open_as(out, path, raw, FBP_SOURCE_GROWING));
@@ -249,7 +249,7 @@ static uint64_t sample_bytes(const struct fbp_array_info *info)
     return (uint64_t)info->n[0] * info->n[1] * info->n[2] * fbp_type_size(info->type);
 }
 
-fbp_status fbp_source_onto(fbp_source *src, fbp_source *below)
+fbp_status fbp_source_wrap_set_up(fbp_source *src, fbp_source *below)
 {
     const struct fbp_array_info *info = &below->info;
 
@@ -262,7 +262,7 @@ fbp_status fbp_source_onto(fbp_source *src, fbp_source *below)
     return fbp_inputs_add_all(&src->inputs, &below->inputs, 0);
 }
 
-fbp_status fbp_source_over(fbp_source **out, fbp_source_set_up *set_up, const void *what,
+fbp_status fbp_source_wrap(fbp_source **out, fbp_source_set_up *set_up, const void *what,
                            fbp_source *below, bool owned)
 {
     fbp_source *src = NULL;
@@ -357,7 +357,7 @@ static fbp_status set_up_held(fbp_source *src, const void *what, fbp_source *bel
     struct held *h;
 
     (void)what;
-    FBP_TRY(fbp_source_onto(src, below));
+    FBP_TRY(fbp_source_wrap_set_up(src, below));
     FBP_TRY(fbp_calloc((void **)&h, 1, sizeof *h, "a source"));
     pthread_mutex_init(&h->lock, NULL);
     h->view_bytes = below->info.n[0] * below->info.n[1] * fbp_type_size(below->info.type);
@@ -372,7 +372,7 @@ static fbp_status set_up_held(fbp_source *src, const void *what, fbp_source *bel
 
 fbp_status fbp_source_hold(fbp_source **out, fbp_source *below, bool owned)
 {
-    return fbp_source_over(out, set_up_held, NULL, below, owned);
+    return fbp_source_wrap(out, set_up_held, NULL, below, owned);
 }
 
 uint64_t fbp_hold_bytes(const fbp_source *below)

@@ -30,7 +30,7 @@ struct place {
 };
 
 struct stack {
-    struct fbp_names names;
+    struct fbp_file_names names;
     struct fbp_raw raw;   /* of one file; type NONE: files with headers */
     uint64_t view_bytes;  /* of a headerless file */
     struct place *places; /* [n]; NULL while they are not known */
@@ -46,7 +46,7 @@ struct stack {
 };
 
 /* Gets size, time and inode of a view's file; false: it does not exist. */
-static bool stat_view(const struct fbp_names *names, size_t k, struct stat *out)
+static bool stat_view(const struct fbp_file_names *names, size_t k, struct stat *out)
 {
     char *name = fbp_names_get(names, k);
     const bool found = name && stat(name, out) == 0;

@@ -42,7 +42,7 @@ typedef void fbp_rows_fn(const struct fbp_job *job, size_t k0, size_t k1, size_t
                          size_t *r0, size_t *r1);
 
 /** The kernel that computes a job: set by the backend's choose(). */
-struct fbp_chosen {
+struct fbp_kernel_selection {
     const char *kernel, *isa; /**< names of kernel and instruction set, for people */
     const void *own;          /**< what the backend knows it by */
 };
@@ -101,7 +101,7 @@ struct fbp_job {
     bool in_order;    /**< views and rows are to be read in order: the scan is compressed */
     bool unpacks;     /**< samples are decoded as they are read, by several threads at once */
     int most_readers; /**< of these, a worker: who unpacks keeps as many views; 0: any number */
-    struct fbp_chosen chosen; /**< from fbp_job_arrange() on, as are: */
+    struct fbp_kernel_selection chosen; /**< from fbp_job_arrange() on, as are: */
     size_t turns; /**< views that the kernel takes together, see backend/partners.h: 1, 2, 4 */
     bool boxes;   /**< it computes boxes of slices, and not whole ones only */
     int n_threads;
@@ -167,7 +167,7 @@ struct fbp_slab {
 enum fbp_stage { FBP_STAGE_IN = 0, FBP_STAGE_FILTER, FBP_STAGE_BP, FBP_STAGE_OUT, FBP_N_STAGES };
 
 /** A point in a stage's order of work; zero = long past. */
-struct fbp_mark {
+struct fbp_event {
     enum fbp_stage stage;
     uint64_t ticket;
 };
@@ -253,7 +253,7 @@ struct fbp_backend {
     void (*rates)(const struct fbp_job *job, struct fbp_rates *out);
 
     /** Memory of callers on its devices.  NULL: they can have none. */
-    const struct fbp_far_access *far;
+    const struct fbp_device_memory_access *far;
 
     /** Open a device for one job.  NULL on failure. */
     fbp_status (*open)(fbp_device **out, int index, const struct fbp_job *job);
@@ -312,9 +312,9 @@ struct fbp_backend {
 
     /** Order between stages and with the host.  NULL (all three): slots return when work is done,
      *  and marks are past. */
-    fbp_status (*mark)(fbp_device *dev, enum fbp_stage stage, struct fbp_mark *out);
-    fbp_status (*after)(fbp_device *dev, enum fbp_stage stage, struct fbp_mark mark);
-    fbp_status (*wait)(fbp_device *dev, struct fbp_mark mark);
+    fbp_status (*mark)(fbp_device *dev, enum fbp_stage stage, struct fbp_event *out);
+    fbp_status (*after)(fbp_device *dev, enum fbp_stage stage, struct fbp_event mark);
+    fbp_status (*wait)(fbp_device *dev, struct fbp_event mark);
 
     /** The time when a stage comes to this point of its work, for a timeline.  NULL (both): the
      *  host's clock tells. */
@@ -325,7 +325,7 @@ struct fbp_backend {
     /** From the next `filter` on count what is mended in rows whose bits are there, and take them;
      *  bits NULL: every row counts.  The bits stay where they are until the next call, before which
      *  the caller may change them.  NULL: nothing is ever mended. */
-    fbp_status (*expect)(fbp_device *dev, const struct fbp_ledger *ledger);
+    fbp_status (*expect)(fbp_device *dev, const struct fbp_row_bitmap *ledger);
     /** What the filter mended so far; all marks are past.  NULL: nothing. */
     fbp_status (*counts)(fbp_device *dev, struct fbp_prep_counts *out);
 

@@ -3,8 +3,8 @@
 #include "backend/device.h"
 
 #include "backend/statistics.h"
-#include "base/system.h"
 #include "base/base.h"
+#include "base/system.h"
 
 #include <string.h>
 
@@ -30,7 +30,7 @@ static bool always(int index)
 
 static bool matrix_alone(struct fbp_job *job, const char *name)
 {
-    job->chosen = (struct fbp_chosen){.kernel = "matrix", .isa = ""};
+    job->chosen = (struct fbp_kernel_selection){.kernel = "matrix", .isa = ""};
     return !name || strcmp(name, job->chosen.kernel) == 0;
 }
 
@@ -84,7 +84,7 @@ static int no_owner(const void *memory, size_t bytes)
 }
 
 /* Nobody asks for more of what belongs to no device. */
-static const struct fbp_far_access no_memory_of_callers = {.owner = no_owner};
+static const struct fbp_device_memory_access no_memory_of_callers = {.owner = no_owner};
 
 static bool reaches_nothing(fbp_device *dev, const void *host, size_t bytes)
 {
@@ -165,14 +165,14 @@ static fbp_status no_statistics(fbp_device *dev, struct fbp_statistics *out)
     return FBP_OK;
 }
 
-static fbp_status mark_past(fbp_device *dev, enum fbp_stage stage, struct fbp_mark *out)
+static fbp_status mark_past(fbp_device *dev, enum fbp_stage stage, struct fbp_event *out)
 {
     (void)dev;
-    *out = (struct fbp_mark){.stage = stage};
+    *out = (struct fbp_event){.stage = stage};
     return FBP_OK;
 }
 
-static fbp_status after_nothing(fbp_device *dev, enum fbp_stage stage, struct fbp_mark mark)
+static fbp_status after_nothing(fbp_device *dev, enum fbp_stage stage, struct fbp_event mark)
 {
     (void)dev;
     (void)stage;
@@ -180,7 +180,7 @@ static fbp_status after_nothing(fbp_device *dev, enum fbp_stage stage, struct fb
     return FBP_OK;
 }
 
-static fbp_status wait_for_nothing(fbp_device *dev, struct fbp_mark mark)
+static fbp_status wait_for_nothing(fbp_device *dev, struct fbp_event mark)
 {
     (void)dev;
     (void)mark;
@@ -205,7 +205,7 @@ static fbp_status stamped(fbp_device *dev, uint64_t stamp, double *seconds)
     return FBP_OK;
 }
 
-static fbp_status expect_nothing(fbp_device *dev, const struct fbp_ledger *ledger)
+static fbp_status expect_nothing(fbp_device *dev, const struct fbp_row_bitmap *ledger)
 {
     (void)dev;
     (void)ledger;

@@ -14,14 +14,14 @@ void fbp_backend_complete(const struct fbp_backend *given, struct fbp_backend *o
 
 /** Later work of a stage starts when that mark is past; of a mark that was never set, at once. */
 static inline fbp_status fbp_device_after(const struct fbp_backend *b, fbp_device *dev,
-                                          enum fbp_stage stage, struct fbp_mark mark)
+                                          enum fbp_stage stage, struct fbp_event mark)
 {
     return mark.ticket ? b->after(dev, stage, mark) : FBP_OK;
 }
 
 /** Wait until a mark is past. */
 static inline fbp_status fbp_device_wait(const struct fbp_backend *b, fbp_device *dev,
-                                         struct fbp_mark mark)
+                                         struct fbp_event mark)
 {
     return mark.ticket ? b->wait(dev, mark) : FBP_OK;
 }
@@ -30,7 +30,7 @@ static inline fbp_status fbp_device_wait(const struct fbp_backend *b, fbp_device
 static inline fbp_status fbp_device_settle(const struct fbp_backend *b, fbp_device *dev,
                                            enum fbp_stage stage)
 {
-    struct fbp_mark mark;
+    struct fbp_event mark;
 
     FBP_TRY(b->mark(dev, stage, &mark));
     return fbp_device_wait(b, dev, mark);

@@ -12,17 +12,17 @@
 #include <stddef.h>
 
 /** Bit view * n_rows + row; NULL bits: every row counts, each time. */
-struct fbp_ledger {
+struct fbp_row_bitmap {
     size_t n_views, n_rows;
     unsigned *bits;
 };
 
-enum { FBP_LEDGER_BITS = 32 }; /* of a word that are used */
+enum { FBP_ROW_BITMAP_BITS = 32 }; /* of a word that are used */
 
 /** Words of a ledger. */
-static inline size_t fbp_ledger_words(size_t n_views, size_t n_rows)
+static inline size_t fbp_row_bitmap_words(size_t n_views, size_t n_rows)
 {
-    return (n_views * n_rows + FBP_LEDGER_BITS - 1) / FBP_LEDGER_BITS;
+    return (n_views * n_rows + FBP_ROW_BITMAP_BITS - 1) / FBP_ROW_BITMAP_BITS;
 }
 
 #endif /* FBP_SRC_LEDGER_H */

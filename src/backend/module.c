@@ -26,10 +26,10 @@ static const struct fbp_module_host host = {.version = FBP_MODULE_VERSION,
                                             .pool_create = fbp_pool_create,
                                             .pool_destroy = fbp_pool_destroy,
                                             .pool_for = fbp_pool_for,
-                                            .kept_recall = fbp_kept_recall,
-                                            .kept_keep = fbp_kept_keep,
-                                            .kept_read = fbp_kept_read,
-                                            .kept_write = fbp_kept_write,
+                                            .kept_recall = fbp_cache_get,
+                                            .kept_keep = fbp_cache_put,
+                                            .kept_read = fbp_cache_read,
+                                            .kept_write = fbp_cache_write,
                                             .numa_node = fbp_numa_node,
                                             .numa_near = fbp_numa_near,
                                             .numa_place = fbp_numa_place,
@@ -61,9 +61,9 @@ static void *open_module(const char *file)
     if (fbp_module_variant) {
         snprintf(variant, sizeof variant, "%s%s_%s", prefix, fbp_module_variant,
                  file + strlen(prefix));
-        handle = fbp_open_beside(variant);
+        handle = fbp_open_plugin(variant);
     }
-    return handle ? handle : fbp_open_beside(file);
+    return handle ? handle : fbp_open_plugin(file);
 }
 
 /* What this build lacks is said first: nothing on the machine would help, unless a package may. */

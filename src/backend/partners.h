@@ -33,7 +33,8 @@ static inline bool fbp_rows_run_up(const struct fbp_job *job)
 
 /** Slices [first, end) in which a voxel is wanted that the job's kernel takes together with voxel
  *  column (x, y); 0, 0: none.  Of a job with a region. */
-static inline struct fbp_interval fbp_orbit_slices(const struct fbp_job *job, size_t x, size_t y)
+static inline struct fbp_interval fbp_symmetric_slices(const struct fbp_job *job, size_t x,
+                                                       size_t y)
 {
     const struct fbp_region *r = job->region;
     const size_t *n = job->grid.n;

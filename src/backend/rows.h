@@ -56,19 +56,20 @@ static inline void *fbp_raw_row(const struct fbp_job *job, const struct fbp_batc
 }
 
 /** Take a row's bit: was it there?  Thread-safe. */
-static inline bool fbp_ledger_take(const struct fbp_ledger *ledger, size_t view, size_t row)
+static inline bool fbp_row_bitmap_take(const struct fbp_row_bitmap *ledger, size_t view, size_t row)
 {
     const size_t at = view * ledger->n_rows + row;
-    const unsigned bit = 1u << at % FBP_LEDGER_BITS;
+    const unsigned bit = 1u << at % FBP_ROW_BITMAP_BITS;
 
     if (!ledger->bits)
         return true;
-    return __atomic_fetch_and(&ledger->bits[at / FBP_LEDGER_BITS], ~bit, __ATOMIC_RELAXED) & bit;
+    return __atomic_fetch_and(&ledger->bits[at / FBP_ROW_BITMAP_BITS], ~bit, __ATOMIC_RELAXED) &
+           bit;
 }
 
 /** Line integrals of row r of a view of the scan, in place; what is mended counts if the ledger has
  *  the row, which is asked of rows alone in which there is something: of most there is not. */
-static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_ledger *ledger,
+static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_row_bitmap *ledger,
                                    size_t view, size_t r, void *samples,
                                    struct fbp_prep_counts *counts)
 {
@@ -78,7 +79,7 @@ static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_l
         fbp_prep_row_double(job->prep, samples, &mended);
     else
         fbp_prep_row(job->prep, r, samples, &mended);
-    if ((mended.not_finite || mended.clipped) && fbp_ledger_take(ledger, view, r)) {
+    if ((mended.not_finite || mended.clipped) && fbp_row_bitmap_take(ledger, view, r)) {
         counts->not_finite += mended.not_finite;
         counts->clipped += mended.clipped;
     }
@@ -86,7 +87,7 @@ static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_l
 
 /** Line integrals of all loaded rows of view k, in place, bad pixels bridged. */
 static inline void fbp_prepare_view(const struct fbp_job *job, const struct fbp_batch *batch,
-                                    void *raw, size_t k, const struct fbp_ledger *ledger,
+                                    void *raw, size_t k, const struct fbp_row_bitmap *ledger,
                                     struct fbp_prep_counts *counts)
 {
     const size_t first = batch->load_row0, end = first + batch->load_rows;

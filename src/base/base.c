@@ -58,7 +58,7 @@ fbp_status fbp_fail_nomem(size_t bytes, const char *what)
                     fbp_bytes_text(size, sizeof size, bytes), what);
 }
 
-fbp_status fbp_because(const char *where, fbp_status st)
+fbp_status fbp_error_context(const char *where, fbp_status st)
 {
     char cause[sizeof message];
 
@@ -71,8 +71,8 @@ fbp_status fbp_because(const char *where, fbp_status st)
 
 /* Checks of arguments */
 
-fbp_status fbp_check_given(const char *function, const char *names, const void *const *pointers,
-                           size_t n)
+fbp_status fbp_check_pointers(const char *function, const char *names, const void *const *pointers,
+                              size_t n)
 {
     for (size_t i = 0; i < n; i++, names += strcspn(names, ","), names += strspn(names, ", "))
         if (!pointers[i]) {
@@ -98,14 +98,14 @@ fbp_status fbp_check_struct(const char *name, const void *theirs, size_t n)
     return FBP_OK;
 }
 
-fbp_status fbp_take_struct(const char *name, void *own, size_t n, const void *theirs)
+fbp_status fbp_copy_struct_in(const char *name, void *own, size_t n, const void *theirs)
 {
     FBP_TRY(fbp_check_struct(name, theirs, n));
     memcpy(own, theirs, n);
     return FBP_OK;
 }
 
-void fbp_give_struct(void *theirs, const void *own, size_t n)
+void fbp_copy_struct_out(void *theirs, const void *own, size_t n)
 {
     const size_t first = sizeof n; /* struct_size stays */
 
@@ -117,12 +117,12 @@ const struct fbp_range fbp_range_pitch = {FBP_PITCH_MM_MIN, FBP_PITCH_MM_MAX, fa
                                           "a number from 1e-9 to 1e6 (mm)"};
 const struct fbp_range fbp_range_distance = {FBP_DISTANCE_MM_MIN, FBP_DISTANCE_MM_MAX, false,
                                              "a number from 1e-6 to 1e12 (mm)"};
-const struct fbp_range fbp_range_place = {-FBP_PLACE_MM_MAX, FBP_PLACE_MM_MAX, false,
-                                          "a number from -1e12 to 1e12 (mm)"};
+const struct fbp_range fbp_range_position = {-FBP_PLACE_MM_MAX, FBP_PLACE_MM_MAX, false,
+                                             "a number from -1e12 to 1e12 (mm)"};
 const struct fbp_range fbp_range_angle = {-FBP_ANGLE_DEG_MAX, FBP_ANGLE_DEG_MAX, false,
                                           "a number from -1e9 to 1e9 (degrees)"};
-const struct fbp_range fbp_range_turn = {-FBP_TURN_DEG_MAX, FBP_TURN_DEG_MAX, false,
-                                         "a number from -90 to 90 (degrees)"};
+const struct fbp_range fbp_range_rotation = {-FBP_TURN_DEG_MAX, FBP_TURN_DEG_MAX, false,
+                                             "a number from -90 to 90 (degrees)"};
 const struct fbp_range fbp_range_skew = {-FBP_SKEW_DEG_MAX, FBP_SKEW_DEG_MAX, false,
                                          "a number from -45 to 45 (degrees)"};
 const struct fbp_range fbp_range_side = {1, FBP_SIDE_MAX, true, "a whole number from 1 to 1e9"};

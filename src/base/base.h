@@ -29,7 +29,7 @@ fbp_status fbp_fail_nomem(size_t bytes, const char *what);
 #endif
 
 /** Put "WHERE: " before the message of a failure; returns st. */
-fbp_status fbp_because(const char *where, fbp_status st);
+fbp_status fbp_error_context(const char *where, fbp_status st);
 
 /** Delete the message of this thread; every public function does this first. */
 void fbp_message_clear(void);
@@ -56,16 +56,16 @@ void fbp_message_adopt(const char *text);
 /* Checks of arguments */
 
 /** FBP_ERR_INVALID if one of the n pointers is NULL; names: of the arguments, with commas. */
-fbp_status fbp_check_given(const char *function, const char *names, const void *const *pointers,
-                           size_t n);
+fbp_status fbp_check_pointers(const char *function, const char *names, const void *const *pointers,
+                              size_t n);
 
 /** First line of a public function: return an error if one of these pointers is NULL.  The second
  *  form returns `value` without a message; signal handlers may call such functions. */
 #define FBP_POINTERS(...) ((const void *const[]){__VA_ARGS__})
-#define FBP_GIVEN(...)                                                         \
-    FBP_TRY(fbp_check_given(__func__, #__VA_ARGS__, FBP_POINTERS(__VA_ARGS__), \
-                            sizeof FBP_POINTERS(__VA_ARGS__) / sizeof(void *)))
-#define FBP_GIVEN_ELSE(value, ...)                                                        \
+#define FBP_REQUIRE(...)                                                          \
+    FBP_TRY(fbp_check_pointers(__func__, #__VA_ARGS__, FBP_POINTERS(__VA_ARGS__), \
+                               sizeof FBP_POINTERS(__VA_ARGS__) / sizeof(void *)))
+#define FBP_REQUIRE_ELSE(value, ...)                                                      \
     do {                                                                                  \
         for (size_t i_ = 0; i_ < sizeof FBP_POINTERS(__VA_ARGS__) / sizeof(void *); i_++) \
             if (!FBP_POINTERS(__VA_ARGS__)[i_])                                           \
@@ -74,19 +74,19 @@ fbp_status fbp_check_given(const char *function, const char *names, const void *
 
 /** Copy the caller's struct `name` to `own`, n bytes.  Each public struct of parameters or results
  *  begins with size_t struct_size, which must be the size that this library was built with. */
-fbp_status fbp_take_struct(const char *name, void *own, size_t n, const void *theirs);
+fbp_status fbp_copy_struct_in(const char *name, void *own, size_t n, const void *theirs);
 
 /** Check only struct_size. */
 fbp_status fbp_check_struct(const char *name, const void *theirs, size_t n);
 
 /** Copy `own` to the caller's struct, except struct_size. */
-void fbp_give_struct(void *theirs, const void *own, size_t n);
+void fbp_copy_struct_out(void *theirs, const void *own, size_t n);
 
 /** The same for struct fbp_WHAT. */
-#define FBP_TAKE(what, own, theirs) \
-    fbp_take_struct("fbp_" #what, own, sizeof(struct fbp_##what), theirs)
-#define FBP_CHECK(what, theirs)     fbp_check_struct("fbp_" #what, theirs, sizeof(struct fbp_##what))
-#define FBP_GIVE(what, theirs, own) fbp_give_struct(theirs, own, sizeof(struct fbp_##what))
+#define FBP_COPY_IN(what, own, theirs) \
+    fbp_copy_struct_in("fbp_" #what, own, sizeof(struct fbp_##what), theirs)
+#define FBP_CHECK(what, theirs)         fbp_check_struct("fbp_" #what, theirs, sizeof(struct fbp_##what))
+#define FBP_COPY_OUT(what, theirs, own) fbp_copy_struct_out(theirs, own, sizeof(struct fbp_##what))
 
 /** Numbers from min to max, ends included; infinities and NaN are outside of every range. */
 struct fbp_range {
@@ -97,7 +97,7 @@ struct fbp_range {
 
 /** The ranges of fbp/ranges.h. */
 extern const struct fbp_range fbp_range_finite, fbp_range_pitch, fbp_range_distance,
-    fbp_range_place, fbp_range_angle, fbp_range_turn, fbp_range_skew, fbp_range_header,
+    fbp_range_position, fbp_range_angle, fbp_range_rotation, fbp_range_skew, fbp_range_header,
     fbp_range_i0, fbp_range_depth, fbp_range_value, fbp_range_scale, fbp_range_noise,
     fbp_range_noise_sd, fbp_range_decay, fbp_range_gradient, fbp_range_seconds, fbp_range_cutoff,
     fbp_range_wiener, fbp_range_bytes, fbp_range_mu, fbp_range_side, fbp_range_threads,

@@ -110,7 +110,7 @@ static const char *value_of(const char *line, const char *key)
     return strncmp(line, key, n) == 0 && line[n] == '\t' ? line + n + 1 : NULL;
 }
 
-bool fbp_kept_recall(const struct fbp_kept_file *file, const char *key, char *value, size_t n)
+bool fbp_cache_get(const struct fbp_cache_file *file, const char *key, char *value, size_t n)
 {
     char path[MAX_PATH], *rest = NULL;
     char *text = find_path(file->name, path, false) ? read_lines(path, file->title) : NULL;
@@ -150,7 +150,7 @@ static void close_part(FILE *to, bool ok, const char *part, const char *path)
         (void)unlink(part);
 }
 
-void fbp_kept_keep(const struct fbp_kept_file *file, const char *key, const char *value)
+void fbp_cache_put(const struct fbp_cache_file *file, const char *key, const char *value)
 {
     char path[MAX_PATH], part[MAX_PATH + 8], *rest = NULL;
     FILE *to = find_path(file->name, path, true) ? open_part(path, part) : NULL;
@@ -168,7 +168,7 @@ void fbp_kept_keep(const struct fbp_kept_file *file, const char *key, const char
     free(old);
 }
 
-void *fbp_kept_read(const char *name, size_t *n)
+void *fbp_cache_read(const char *name, size_t *n)
 {
     char path[MAX_PATH];
     FILE *file = find_path(name, path, false) ? fopen(path, "r") : NULL;
@@ -177,7 +177,7 @@ void *fbp_kept_read(const char *name, size_t *n)
 
     *n = 0;
     if (file && fstat(fileno(file), &is) == 0 && S_ISREG(is.st_mode) && is.st_size > 0 &&
-        is.st_size <= FBP_KEPT_BYTES)
+        is.st_size <= FBP_CACHE_BYTES)
         data = malloc((size_t)is.st_size);
     if (data)
         *n = fread(data, 1, (size_t)is.st_size, file);
@@ -186,7 +186,7 @@ void *fbp_kept_read(const char *name, size_t *n)
     return data;
 }
 
-void fbp_kept_write(const char *name, const void *data, size_t n)
+void fbp_cache_write(const char *name, const void *data, size_t n)
 {
     char path[MAX_PATH], part[MAX_PATH + 8];
     FILE *to = find_path(name, path, true) ? open_part(path, part) : NULL;

@@ -15,24 +15,24 @@ uint64_t fbp_hash(uint64_t seed, const void *data, size_t n);
  * and a damaged file is written again. */
 
 /** A file of the cache. */
-struct fbp_kept_file {
+struct fbp_cache_file {
     const char *name;
     const char *title; /**< first line with its line end; files with another one are not used */
 };
 
 /** Copy the value of `key`, less than n bytes; false if there is none. */
-bool fbp_kept_recall(const struct fbp_kept_file *file, const char *key, char *value, size_t n);
+bool fbp_cache_get(const struct fbp_cache_file *file, const char *key, char *value, size_t n);
 
 /** Store a value; keys and values have neither tabs nor line ends. */
-void fbp_kept_keep(const struct fbp_kept_file *file, const char *key, const char *value);
+void fbp_cache_put(const struct fbp_cache_file *file, const char *key, const char *value);
 
 /** Greatest size of a binary file in the same folder [bytes]. */
-enum { FBP_KEPT_BYTES = 16 << 20 };
+enum { FBP_CACHE_BYTES = 16 << 20 };
 
 /** Read a whole binary file; NULL if there is none; free() it. */
-void *fbp_kept_read(const char *name, size_t *n);
+void *fbp_cache_read(const char *name, size_t *n);
 
 /** Write it anew. */
-void fbp_kept_write(const char *name, const void *data, size_t n);
+void fbp_cache_write(const char *name, const void *data, size_t n);
 
 #endif /* FBP_SRC_BASE_CACHE_H */

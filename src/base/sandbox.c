@@ -26,7 +26,7 @@ struct head {
 
 static bool isolated;
 
-static _Thread_local uint64_t most_bytes; /* see fbp_contained_bytes() */
+static _Thread_local uint64_t most_bytes; /* see fbp_sandbox_bytes() */
 
 enum outcome { ENDED, TOO_LATE, TOO_MUCH, NO_MEMORY, STOPPED, UNREAD };
 
@@ -35,17 +35,17 @@ void fbp_isolate_readers(bool isolate)
     isolated = isolate;
 }
 
-uint64_t fbp_contained_bytes(void)
+uint64_t fbp_sandbox_bytes(void)
 {
     return most_bytes;
 }
 
-void fbp_contained_forget(void)
+void fbp_sandbox_forget(void)
 {
     most_bytes = 0;
 }
 
-void fbp_contained_note(uint64_t bytes)
+void fbp_sandbox_note(uint64_t bytes)
 {
     most_bytes = bytes > most_bytes ? bytes : most_bytes;
 }
@@ -100,8 +100,8 @@ static void limit(int what, uint64_t value)
     (void)!setrlimit((__rlimit_resource_t)what, &l);
 }
 
-static _Noreturn void run_in_child(int fd, const struct fbp_child_limits *limits,
-                                   fbp_contained_fn *fn, void *arg)
+static _Noreturn void run_in_child(int fd, const struct fbp_sandbox_limits *limits,
+                                   fbp_sandbox_fn *fn, void *arg)
 {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM, SIGINT};
     const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -140,8 +140,8 @@ static _Noreturn void run_in_child(int fd, const struct fbp_child_limits *limits
 }
 
 /* Start a child that runs fn; *fd is the end of a pipe from which its answer is read. */
-static fbp_status start_child(const char *path, const struct fbp_child_limits *limits,
-                              fbp_contained_fn *fn, void *arg, pid_t *child, int *fd)
+static fbp_status start_child(const char *path, const struct fbp_sandbox_limits *limits,
+                              fbp_sandbox_fn *fn, void *arg, pid_t *child, int *fd)
 {
     /* Held until the pipe's writing end is closed here: a child that another thread starts in
      * between would inherit it and keep the pipe open. */
@@ -235,7 +235,7 @@ static fbp_status child_error(const char *path, const char *library, enum outcom
                     path, library, sig ? strsignal(sig) : "it gave up");
 }
 
-static fbp_status run_in_process(fbp_contained_fn *fn, void *arg, struct fbp_blob *reply)
+static fbp_status run_in_process(fbp_sandbox_fn *fn, void *arg, struct fbp_blob *reply)
 {
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER; /* HDF5 is not thread-safe */
 
@@ -249,11 +249,12 @@ static fbp_status run_in_process(fbp_contained_fn *fn, void *arg, struct fbp_blo
     return st;
 }
 
-fbp_status fbp_contain(const char *path, const char *library, const struct fbp_child_limits *given,
-                       fbp_contained_fn *fn, void *arg, struct fbp_blob *reply)
+fbp_status fbp_sandbox_run(const char *path, const char *library,
+                           const struct fbp_sandbox_limits *given, fbp_sandbox_fn *fn, void *arg,
+                           struct fbp_blob *reply)
 {
     static const uint64_t LEAST_BYTES = (uint64_t)64 << 20; /* a child needs these for any file */
-    struct fbp_child_limits limits = *given;
+    struct fbp_sandbox_limits limits = *given;
     struct fbp_blob all = {0};
     struct head head = {0};
     struct rusage usage = {0};
@@ -286,7 +287,7 @@ fbp_status fbp_contain(const char *path, const char *library, const struct fbp_c
     if (has_head) { /* the answer is held twice while it is copied to the reply */
         const uint64_t peak = (uint64_t)usage.ru_maxrss * 1024;
         const uint64_t more = peak > head.resident ? peak - head.resident : 0;
-        fbp_contained_note(more + 2 * (uint64_t)all.n);
+        fbp_sandbox_note(more + 2 * (uint64_t)all.n);
     }
     fbp_message_clear(); /* of an allocation that failed in collect() */
 

@@ -23,11 +23,11 @@ fbp_status fbp_blob_put(struct fbp_blob *blob, const void *data, size_t n);
 /** Copy n bytes at *at to `out` and advance *at; false if there are fewer. */
 bool fbp_blob_take(const struct fbp_blob *blob, size_t *at, void *out, size_t n);
 
-/** Stores its result in `reply`, which fbp_contain() returns with its status and message. */
-typedef fbp_status fbp_contained_fn(void *arg, struct fbp_blob *reply);
+/** Stores its result in `reply`, which fbp_sandbox_run() returns with its status and message. */
+typedef fbp_status fbp_sandbox_fn(void *arg, struct fbp_blob *reply);
 
 /** Limits of a child. */
-struct fbp_child_limits {
+struct fbp_sandbox_limits {
     uint64_t memory_bytes; /**< address space, in addition to that of this process now */
     double seconds;        /**< elapsed time */
     bool leaves_copy; /**< the child also copies its data to shared memory, which counts, too */
@@ -43,15 +43,16 @@ struct fbp_child_limits {
  * if it crashed or cannot be started; FBP_ERR_CANCELLED if it was interrupted (Ctrl-C reaches it,
  * too); FBP_ERR_NOMEM.  Several threads may call this at once.
  */
-fbp_status fbp_contain(const char *path, const char *library, const struct fbp_child_limits *given,
-                       fbp_contained_fn *fn, void *arg, struct fbp_blob *reply);
+fbp_status fbp_sandbox_run(const char *path, const char *library,
+                           const struct fbp_sandbox_limits *given, fbp_sandbox_fn *fn, void *arg,
+                           struct fbp_blob *reply);
 
 /** Greatest memory that a child of this thread and its reply needed in addition to this process
- *  since the last fbp_contained_forget() [bytes]. */
-uint64_t fbp_contained_bytes(void);
-void fbp_contained_forget(void);
+ *  since the last fbp_sandbox_forget() [bytes]. */
+uint64_t fbp_sandbox_bytes(void);
+void fbp_sandbox_forget(void);
 
 /** Count memory that a reader in this process needs beside the samples while it opens a file. */
-void fbp_contained_note(uint64_t bytes);
+void fbp_sandbox_note(uint64_t bytes);
 
 #endif /* FBP_SRC_BASE_SANDBOX_H */

@@ -24,7 +24,7 @@ const char *fbp_build(void)
 #    define FBP_BIN_TO_LIB "../lib/"
 #endif
 
-void *fbp_open_beside(const char *file)
+void *fbp_open_plugin(const char *file)
 {
     static const char *const folders[] = {"", "../lib/", FBP_BIN_TO_LIB};
     static const char here; /* an address in the file that holds this code */

@@ -21,7 +21,7 @@ const char *fbp_build(void);
 /** Open a shared library: in the folder of this library or program, in its ../lib, in the folder
  *  where libraries are installed, or in the system's path.  NULL: not found; dlerror() has the
  *  reason. */
-void *fbp_open_beside(const char *file);
+void *fbp_open_plugin(const char *file);
 
 /* Environment variables */
 

@@ -11,7 +11,7 @@
 static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
 enum { N_UNITS = sizeof unit / sizeof *unit };
 
-char *fbp_bytes_about(char *buf, size_t n, double bytes)
+char *fbp_bytes_estimate_text(char *buf, size_t n, double bytes)
 {
     size_t k = 0;
 
@@ -29,8 +29,8 @@ char *fbp_bytes_about(char *buf, size_t n, double bytes)
 
 char *fbp_bytes_text(char *buf, size_t n, uint64_t bytes)
 {
-    FBP_GIVEN_ELSE(buf, buf);
-    return fbp_bytes_about(buf, n, (double)bytes);
+    FBP_REQUIRE_ELSE(buf, buf);
+    return fbp_bytes_estimate_text(buf, n, (double)bytes);
 }
 
 char *fbp_bytes_up_text(char *buf, size_t n, uint64_t bytes)
@@ -163,7 +163,7 @@ static size_t decode(const unsigned char *text, size_t n, unsigned *number)
 
 size_t fbp_printable(char *out, size_t room, const char *text, size_t n, const char *keep)
 {
-    FBP_GIVEN_ELSE(0, out, text, keep);
+    FBP_REQUIRE_ELSE(0, out, text, keep);
     size_t used = 0;
 
     for (size_t i = 0; i < n;) {

@@ -8,7 +8,7 @@
 #include <cjson/cJSON.h>
 
 /** fbp_bytes_text() of a calculated size, which may be greater than any integer. */
-char *fbp_bytes_about(char *buf, size_t n, double bytes);
+char *fbp_bytes_estimate_text(char *buf, size_t n, double bytes);
 
 /** fbp_bytes_text(), rounded up, for a size that is sufficient as a limit. */
 char *fbp_bytes_up_text(char *buf, size_t n, uint64_t bytes);

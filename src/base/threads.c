@@ -16,16 +16,16 @@ static const double ASKED_EVERY = 0.05; /* seconds */
 static atomic_int stop;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler sets it");
 
-static _Thread_local struct fbp_stop_scope *scope;
+static _Thread_local struct fbp_cancel_scope *scope;
 
 void fbp_stop(void)
 {
     atomic_store(&stop, 1);
 }
 
-struct fbp_stop_scope *fbp_stop_scope(struct fbp_stop_scope *next)
+struct fbp_cancel_scope *fbp_cancel_scope(struct fbp_cancel_scope *next)
 {
-    struct fbp_stop_scope *before = scope;
+    struct fbp_cancel_scope *before = scope;
 
     scope = next;
     if (next && next->asked)
@@ -33,7 +33,7 @@ struct fbp_stop_scope *fbp_stop_scope(struct fbp_stop_scope *next)
     return before;
 }
 
-const atomic_bool *fbp_stop_flag(void)
+const atomic_bool *fbp_cancel_flag(void)
 {
     return scope ? scope->flag : NULL;
 }
@@ -58,19 +58,19 @@ bool fbp_stopped(void)
     return scope->said;
 }
 
-fbp_status fbp_go_on(void)
+fbp_status fbp_check_cancelled(void)
 {
     return fbp_stopped() ? fbp_fail(FBP_ERR_CANCELLED, "interrupted") : FBP_OK;
 }
 
 struct fbp_stopper {
     atomic_bool flag;
-    struct fbp_stop_scope scope;
+    struct fbp_cancel_scope scope;
 };
 
 fbp_status fbp_stopper_create(fbp_stopper **out)
 {
-    FBP_GIVEN(out);
+    FBP_REQUIRE(out);
     fbp_message_clear();
     *out = NULL;
     FBP_TRY(fbp_calloc((void **)out, 1, sizeof **out, "a stopper"));
@@ -80,18 +80,18 @@ fbp_status fbp_stopper_create(fbp_stopper **out)
 
 void fbp_stopper_attach(fbp_stopper *stopper)
 {
-    (void)fbp_stop_scope(stopper ? &stopper->scope : NULL);
+    (void)fbp_cancel_scope(stopper ? &stopper->scope : NULL);
 }
 
 void fbp_stopper_stop(fbp_stopper *stopper)
 {
-    FBP_GIVEN_ELSE(, stopper);
+    FBP_REQUIRE_ELSE(, stopper);
     atomic_store(&stopper->flag, true);
 }
 
 void fbp_stopper_destroy(fbp_stopper **stopper)
 {
-    FBP_GIVEN_ELSE(, stopper);
+    FBP_REQUIRE_ELSE(, stopper);
     free(*stopper);
     *stopper = NULL;
 }
@@ -152,10 +152,10 @@ static void *worker_main(void *arg)
         pthread_mutex_unlock(&p->lock);
 
         if (!skip) {
-            struct fbp_stop_scope of_caller = {.flag = l->flag};
-            (void)fbp_stop_scope(&of_caller);
+            struct fbp_cancel_scope of_caller = {.flag = l->flag};
+            (void)fbp_cancel_scope(&of_caller);
             l->fn(l->user, item, start.index);
-            (void)fbp_stop_scope(NULL);
+            (void)fbp_cancel_scope(NULL);
         }
 
         pthread_mutex_lock(&p->lock);
@@ -225,7 +225,7 @@ void fbp_pool_destroy(fbp_pool **pool)
 
 static void run_loop(fbp_pool *p, size_t n_items, fbp_pool_fn *fn, void *user, bool first)
 {
-    struct loop l = {.fn = fn, .user = user, .n_items = n_items, .flag = fbp_stop_flag()};
+    struct loop l = {.fn = fn, .user = user, .n_items = n_items, .flag = fbp_cancel_flag()};
     struct timespec until;
 
     if (n_items == 0)
@@ -280,7 +280,7 @@ static void try_item(void *user, size_t item, int worker)
     if (st != FBP_OK)
         return;
     fbp_message_clear();
-    st = fbp_go_on();
+    st = fbp_check_cancelled();
     if (st == FBP_OK)
         st = l->fn(l->user, item, worker);
     if (st == FBP_OK)
@@ -298,7 +298,7 @@ fbp_status fbp_pool_try(fbp_pool *pool, size_t n_items, fbp_pool_try_fn *fn, voi
     struct try_loop l = {.fn = fn, .user = user};
 
     for (size_t i = 0; !pool && i < n_items; i++) {
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
         FBP_TRY(fn(user, i, 0));
     }
     if (!pool)
@@ -307,7 +307,7 @@ fbp_status fbp_pool_try(fbp_pool *pool, size_t n_items, fbp_pool_try_fn *fn, voi
     fbp_pool_for(pool, n_items, try_item, &l);
     pthread_mutex_destroy(&l.lock);
     if (l.status == FBP_OK)
-        return fbp_go_on(); /* after cancellation items may have been skipped */
+        return fbp_check_cancelled(); /* after cancellation items may have been skipped */
     fbp_message_adopt(l.message);
     return l.status;
 }

@@ -9,13 +9,13 @@
 #endif
 #include <unistd.h>
 
-/* Cancellation: every loop over views, slices, slabs or files calls fbp_go_on() in steps that are
- * far shorter than a second. */
+/* Cancellation: every loop over views, slices, slabs or files calls fbp_check_cancelled() in steps
+ * that are far shorter than a second. */
 
 #ifndef __cplusplus /* atomic_bool is C; the C++ sources (CUDA) do not cancel */
 
 /** Source of cancellation for the calls of one thread, in addition to fbp_stop(). */
-struct fbp_stop_scope {
+struct fbp_cancel_scope {
     const atomic_bool *flag;   /**< true: cancelled; NULL: none */
     bool (*asked)(void *user); /**< called every 50 ms, returns true to cancel; NULL: none */
     void *user;                /**< argument of asked() */
@@ -25,15 +25,15 @@ struct fbp_stop_scope {
 };
 
 /** Install a scope in this thread, NULL: none; returns the previous one. */
-struct fbp_stop_scope *fbp_stop_scope(struct fbp_stop_scope *next);
+struct fbp_cancel_scope *fbp_cancel_scope(struct fbp_cancel_scope *next);
 
 /** The flag of this thread's scope, for threads that work for it; NULL: none. */
-const atomic_bool *fbp_stop_flag(void);
+const atomic_bool *fbp_cancel_flag(void);
 
 #endif
 
 /** FBP_ERR_CANCELLED if fbp_stopped() (fbp/types.h).  Cheap enough for every block of a loop. */
-fbp_status fbp_go_on(void);
+fbp_status fbp_check_cancelled(void);
 
 /* A pool of threads, shared by parallel loops of several callers. */
 
@@ -53,7 +53,7 @@ fbp_status fbp_pool_create(fbp_pool **out, int n_threads);
 void fbp_pool_destroy(fbp_pool **pool);
 
 /** Run fn for every item and return when all are done.  After cancellation of the caller no further
- *  item begins: check fbp_go_on() after a loop before using its results. */
+ *  item begins: check fbp_check_cancelled() after a loop before using its results. */
 void fbp_pool_for(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);
 
 /** The same, before all loops that wait: for short work that blocks others. */
@@ -87,7 +87,7 @@ void fbp_queue_abort(fbp_queue *queue);
 
 /** FBP_OK in the process `owner` that opened `what`; else FBP_ERR_INVALID, because threads and
  *  devices do not exist in a forked child. */
-static inline fbp_status fbp_own_process(pid_t owner, const char *what)
+static inline fbp_status fbp_check_process(pid_t owner, const char *what)
 {
     if (owner == getpid())
         return FBP_OK;

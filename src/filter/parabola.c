@@ -5,8 +5,8 @@
 #include "fft/fft.h"
 
 #include "base/base.h"
-#include "base/threads.h"
 #include "base/math.h"
+#include "base/threads.h"
 
 #include <complex.h>
 #include <math.h>
@@ -254,7 +254,7 @@ static fbp_status divide(struct band *b, const struct fbp_spectral_filter *s)
 
     for (size_t i = 0; i < b->n; i++) {
         if (i % A_WHILE == 0)
-            FBP_TRY(fbp_go_on());
+            FBP_TRY(fbp_check_cancelled());
         b->h[i] = spectrum_at(r, b->f[i]);
         if (cabs(b->h[i]) > most) {
             most = cabs(b->h[i]);
@@ -377,7 +377,7 @@ fbp_status fbp_deconvolution_design(struct fbp_filter_design *out,
         /* kernel[+-n]: the real part of the sum of h exp(+-2 pi i f x) */
         const double x = (double)n / (double)oversampling;
         double even = 0, odd = 0;
-        FBP_TRY_GOTO(fbp_go_on());
+        FBP_TRY_GOTO(fbp_check_cancelled());
         for (size_t i = 0; i < b.n; i++) {
             const double a = 2 * FBP_PI * fmod(b.f[i] * x, 1);
             even += creal(b.h[i]) * cos(a);

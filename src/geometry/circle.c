@@ -20,7 +20,7 @@ static fbp_status check_of_view(const struct fbp_range *range, size_t k, const c
 
 fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *c)
 {
-    FBP_TRY(FBP_TAKE(circle, c, given));
+    FBP_TRY(FBP_COPY_IN(circle, c, given));
     FBP_TRY(fbp_check_lines("geometry", c->kind));
     if (c->n_views == 0 || !c->angles_rad)
         return fbp_fail(FBP_ERR_INVALID, "geometry: the scan has no views: give angles");
@@ -30,8 +30,10 @@ fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *c
 
     FBP_TRY(fbp_check_range(&fbp_range_pitch, "geometry: pixel pitch along u", c->pitch_mm[0]));
     FBP_TRY(fbp_check_range(&fbp_range_pitch, "geometry: pixel pitch along v", c->pitch_mm[1]));
-    FBP_TRY(fbp_check_range(&fbp_range_place, "geometry: panel offset along u", c->offset_mm[0]));
-    FBP_TRY(fbp_check_range(&fbp_range_place, "geometry: panel offset along v", c->offset_mm[1]));
+    FBP_TRY(
+        fbp_check_range(&fbp_range_position, "geometry: panel offset along u", c->offset_mm[0]));
+    FBP_TRY(
+        fbp_check_range(&fbp_range_position, "geometry: panel offset along v", c->offset_mm[1]));
     for (int i = 0; i < 3; i++)
         if (!(fabs(c->tilt_rad[i]) < FBP_PI / 2))
             return fbp_fail(FBP_ERR_INVALID,
@@ -79,7 +81,7 @@ static void turn(double a[3], double b[3], double angle)
 /* The source stands at (d cos t, d sin t, 0). */
 fbp_status fbp_circle_views(const struct fbp_circle *circle, struct fbp_view *views)
 {
-    FBP_GIVEN(views);
+    FBP_REQUIRE(views);
     struct fbp_circle c;
 
     fbp_message_clear();

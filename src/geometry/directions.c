@@ -89,7 +89,7 @@ static fbp_status most_apart(double (*n)[3], size_t count)
         memcpy(n[k + 1], taken, sizeof taken);
     }
     free(field);
-    return fbp_go_on();
+    return fbp_check_cancelled();
 }
 
 /* Copy a caller's set, check it, and count its directions. */
@@ -98,7 +98,7 @@ static fbp_status check(const struct fbp_directions *given, struct fbp_direction
 {
     double sum = 0;
 
-    FBP_TRY(FBP_TAKE(directions, set, given));
+    FBP_TRY(FBP_COPY_IN(directions, set, given));
     FBP_TRY(fbp_check_choice("directions.set", (long)set->set, FBP_SET_FIBONACCI));
     FBP_TRY(fbp_check_choice("directions.order", (long)set->order, FBP_ORDER_MSPS));
     FBP_TRY(fbp_check_choice("directions.pole", (long)set->pole, FBP_POLE_Y));
@@ -130,7 +130,7 @@ static fbp_status check(const struct fbp_directions *given, struct fbp_direction
 
 fbp_status fbp_directions_count(const struct fbp_directions *given, size_t *count)
 {
-    FBP_GIVEN(count);
+    FBP_REQUIRE(count);
     struct fbp_directions set;
 
     fbp_message_clear();
@@ -140,7 +140,7 @@ fbp_status fbp_directions_count(const struct fbp_directions *given, size_t *coun
 
 fbp_status fbp_directions_make(const struct fbp_directions *given, double (*out)[3])
 {
-    FBP_GIVEN(out);
+    FBP_REQUIRE(out);
     const double golden = (1 + sqrt(5)) / 2;
     struct fbp_directions set;
     size_t count;
@@ -166,7 +166,7 @@ fbp_status fbp_directions_make(const struct fbp_directions *given, double (*out)
 void fbp_plane_view(const double direction[3], double spacing_mm, double first_mm, size_t n_samples,
                     struct fbp_view *out)
 {
-    FBP_GIVEN_ELSE(, direction, out);
+    FBP_REQUIRE_ELSE(, direction, out);
     const double middle = first_mm + ((double)n_samples - 1) / 2 * spacing_mm;
 
     *out = (struct fbp_view){{0}, {0}, {0}, {0}};
@@ -346,7 +346,7 @@ fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *
 
     for (size_t i = 0; i < n; i++) {
         if (i % 64 == 0)
-            FBP_TRY_GOTO(fbp_go_on());
+            FBP_TRY_GOTO(fbp_check_cancelled());
         const size_t at = points[i].i;
         if (at >= count) /* an antipode: its cell is that of the direction, turned over */
             continue;

@@ -412,7 +412,7 @@ static unsigned symmetry(const struct fbp_kind_table *kind, const struct fbp_vie
 
 double fbp_grid_coordinate(const struct fbp_grid *g, int axis, double i)
 {
-    FBP_GIVEN_ELSE(NAN, g);
+    FBP_REQUIRE_ELSE(NAN, g);
     return g->centre_mm[axis] + (i - ((double)g->n[axis] - 1) / 2) * g->voxel_mm[axis];
 }
 
@@ -436,7 +436,7 @@ fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_vi
     fbp_axis_of(views->view, views->n, out->axis);
     for (size_t k = 0; k < views->n; k++) {
         struct fbp_view_facts v;
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
         FBP_TRY(fbp_view_facts_of(kind, views, k, out->axis, &v));
         add_view(out, &sides, &v, k == 0, (double)views->n);
     }
@@ -456,7 +456,7 @@ fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_vi
         fbp_axpy(x, -fbp_dot(x, out->axis), out->axis, across);
         out->volume_radius_mm = fmax(out->volume_radius_mm, fbp_norm(across));
         for (size_t k = 0; k < views->n; k++) {
-            FBP_TRY_GOTO(fbp_go_on());
+            FBP_TRY_GOTO(fbp_check_cancelled());
             if (!kind->matrix(&views->view[k], &views->panel, P))
                 continue; /* refused before */
             const double w = fbp_dot(P + 8, x) + P[11], row = (fbp_dot(P + 4, x) + P[7]) / w;

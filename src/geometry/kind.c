@@ -28,7 +28,7 @@ static fbp_status check_length(const char *field, size_t k, const struct fbp_ran
 
 static fbp_status cone_check_view(const struct fbp_view *view, size_t k)
 {
-    return check_length("the source's place s", k, &fbp_range_place, view->s);
+    return check_length("the source's place s", k, &fbp_range_position, view->s);
 }
 
 /* P = A [I | -s], A = inv([u v d0-s]) */
@@ -156,7 +156,7 @@ static fbp_status planes_facts(const struct fbp_kind_table *kind, const struct f
     FBP_TRY_GOTO(fbp_planes_directions(views->view, views->n, &direction));
     for (size_t k = 0; k < views->n; k++) {
         const struct fbp_view *v = &views->view[k];
-        FBP_TRY_GOTO(fbp_go_on());
+        FBP_TRY_GOTO(fbp_check_cancelled());
         FBP_TRY_GOTO(fbp_check_view(kind, v, k));
         const double step = spacing_of(v);
         reach_of(v, &views->panel, t);
@@ -425,7 +425,7 @@ fbp_status fbp_check_view(const struct fbp_kind_table *kind, const struct fbp_vi
 {
     if (kind->check_view)
         FBP_TRY(kind->check_view(view, k));
-    FBP_TRY(check_length("the panel's place d", k, &fbp_range_place, view->d));
+    FBP_TRY(check_length("the panel's place d", k, &fbp_range_position, view->d));
     FBP_TRY(check_length("the column step u", k, &fbp_range_pitch, view->u));
     if (kind->integral != FBP_OVER_LINES)
         return FBP_OK;
@@ -443,7 +443,7 @@ bool fbp_view_matrix(const struct fbp_view *view, enum fbp_kind kind, const stru
 fbp_status fbp_view_to_matrix(const struct fbp_view *view, enum fbp_kind kind,
                               const struct fbp_panel *panel, double P[12])
 {
-    FBP_GIVEN(view, panel, P);
+    FBP_REQUIRE(view, panel, P);
     fbp_message_clear();
     FBP_TRY(fbp_check_kind("geometry", kind));
     if (fbp_view_matrix(view, kind, panel, P))
@@ -479,13 +479,13 @@ fbp_status fbp_facts_of(struct fbp_views views, const struct fbp_grid *grid,
 fbp_status fbp_views_facts(struct fbp_views views, const struct fbp_grid *grid,
                            struct fbp_geometry_facts *out)
 {
-    FBP_GIVEN(views.view);
+    FBP_REQUIRE(views.view);
     struct fbp_geometry_facts own;
 
     fbp_message_clear();
     FBP_TRY(FBP_CHECK(geometry_facts, out));
     const fbp_status st = fbp_facts_of(views, grid, &own);
-    FBP_GIVE(geometry_facts, out, &own);
+    FBP_COPY_OUT(geometry_facts, out, &own);
     return st;
 }
 
@@ -493,7 +493,7 @@ fbp_status fbp_geometry_rows(struct fbp_views views, size_t k0, size_t k1,
                              const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
                              size_t *r1)
 {
-    FBP_GIVEN(views.view, grid, r0, r1);
+    FBP_REQUIRE(views.view, grid, r0, r1);
     fbp_message_clear();
     *r0 = *r1 = 0;
     FBP_TRY(fbp_check_kind("geometry", views.kind));
@@ -505,7 +505,7 @@ fbp_status fbp_geometry_rows(struct fbp_views views, size_t k0, size_t k1,
 
 fbp_status fbp_grid_default(struct fbp_views views, struct fbp_grid *out)
 {
-    FBP_GIVEN(views.view, out);
+    FBP_REQUIRE(views.view, out);
     fbp_message_clear();
     *out = (struct fbp_grid){.n = {0}};
     FBP_TRY(fbp_check_kind("geometry", views.kind));

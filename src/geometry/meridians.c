@@ -130,7 +130,7 @@ static fbp_status try_crossings(struct work *w)
 
     for (size_t s = 0; s < SEEDS; s++) {
         n[s] = circles_through(w, s * (w->n - 1) / (SEEDS - 1), circle[s]);
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
     }
     for (size_t s = 1; s < SEEDS; s++)
         for (size_t t = 0; t < s; t++)
@@ -138,7 +138,7 @@ static fbp_status try_crossings(struct work *w)
                 fbp_cross(circle[s][i / n[t]], circle[t][i % n[t]], axis);
                 if (w->most > 1 && fbp_normalise(axis) > OFF)
                     try_axis(w, axis);
-                FBP_TRY(fbp_go_on());
+                FBP_TRY(fbp_check_cancelled());
             }
     return FBP_OK;
 }
@@ -239,7 +239,7 @@ void fbp_meridians_clear(struct fbp_meridian_planes *planes)
 
 fbp_status fbp_meridians_find(const double (*direction)[3], size_t n, struct fbp_meridians *out)
 {
-    FBP_GIVEN(direction);
+    FBP_REQUIRE(direction);
     struct fbp_meridian_planes planes;
 
     fbp_message_clear();
@@ -248,7 +248,7 @@ fbp_status fbp_meridians_find(const double (*direction)[3], size_t n, struct fbp
     struct fbp_meridians own = {.n_planes = planes.n, .most = planes.most};
     memcpy(own.axis, planes.axis, sizeof own.axis);
     fbp_meridians_clear(&planes);
-    FBP_GIVE(meridians, out, &own);
+    FBP_COPY_OUT(meridians, out, &own);
     return FBP_OK;
 }
 

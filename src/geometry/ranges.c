@@ -1,8 +1,8 @@
 /* Checks that a scan, a panel or a volume lies within the ranges of fbp/ranges.h. */
 #include "geometry/ranges.h"
 
-#include "base/threads.h"
 #include "base/math.h"
+#include "base/threads.h"
 #include "geometry/kind.h"
 
 #include <stdio.h>
@@ -34,7 +34,7 @@ fbp_status fbp_check_grid(const struct fbp_grid *g)
         snprintf(name, sizeof name, "volume.voxel_mm[%d]", i);
         FBP_TRY(fbp_check_range(&fbp_range_pitch, name, g->voxel_mm[i]));
         snprintf(name, sizeof name, "volume.centre_mm[%d]", i);
-        FBP_TRY(fbp_check_range(&fbp_range_place, name, g->centre_mm[i]));
+        FBP_TRY(fbp_check_range(&fbp_range_position, name, g->centre_mm[i]));
         voxels *= (double)g->n[i];
     }
     if (voxels > FBP_SAMPLES_MAX)
@@ -116,7 +116,7 @@ fbp_status fbp_check_scan(const struct fbp_scan *scan)
                         scan->n_views);
     for (size_t k = 0; k < scan->n_views; k++) {
         FBP_TRY(fbp_check_view(kind, &scan->views[k], k));
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
         snprintf(name, sizeof name, "scan.depths[%zu]", k);
         if (scan->depths && scan->filtered)
             FBP_TRY(fbp_check_range(&fbp_range_depth, name, scan->depths[k]));

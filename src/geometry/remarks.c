@@ -23,7 +23,7 @@ fbp_status fbp_geometry_circular(const struct fbp_geometry_facts *facts)
     struct fbp_geometry_facts f;
 
     fbp_message_clear();
-    FBP_TRY(FBP_TAKE(geometry_facts, &f, facts));
+    FBP_TRY(FBP_COPY_IN(geometry_facts, &f, facts));
     if (f.n_angles < 2)
         return fbp_fail(FBP_ERR_INVALID,
                         "all views stand at one angle, %.6g degrees%s: that determines no volume, "
@@ -141,10 +141,10 @@ static bool remark(const struct fbp_geometry_facts *f, int which, char *buf, siz
 
 bool fbp_geometry_remark(const struct fbp_geometry_facts *facts, size_t i, char *buf, size_t n)
 {
-    FBP_GIVEN_ELSE(false, buf);
+    FBP_REQUIRE_ELSE(false, buf);
     struct fbp_geometry_facts f;
 
-    if (FBP_TAKE(geometry_facts, &f, facts) != FBP_OK)
+    if (FBP_COPY_IN(geometry_facts, &f, facts) != FBP_OK)
         return false;
     for (int which = 0; which < 5; which++)
         if (remark(&f, which, buf, n) && i-- == 0)

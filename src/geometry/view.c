@@ -15,7 +15,7 @@ static const double EDGE_ON = 0.05;
 void fbp_view_pixel(const struct fbp_view *view, const struct fbp_panel *panel, double c, double r,
                     double out[3])
 {
-    FBP_GIVEN_ELSE(, view, panel, out);
+    FBP_REQUIRE_ELSE(, view, panel, out);
     const double dc = c - ((double)panel->n_columns - 1) / 2;
     const double dr = r - ((double)panel->n_rows - 1) / 2;
 
@@ -44,7 +44,7 @@ bool fbp_dual_basis(const double a[3], const double b[3], const double c[3], dou
 fbp_status fbp_view_from_matrix(const double P[12], double pitch_u_mm,
                                 const struct fbp_panel *panel, struct fbp_view *out)
 {
-    FBP_GIVEN(P, panel, out);
+    FBP_REQUIRE(P, panel, out);
     double B[3][3], row_norm = 0, d0[3];
 
     fbp_message_clear();
@@ -203,7 +203,7 @@ fbp_status fbp_view_facts_of(const struct fbp_kind_table *kind, const struct fbp
 
 void fbp_views_flip(struct fbp_view *views, size_t n_views, unsigned flips)
 {
-    FBP_GIVEN_ELSE(, views);
+    FBP_REQUIRE_ELSE(, views);
     double axis[3], R[9];
 
     for (size_t k = 0; k < n_views; k++)

@@ -2,8 +2,8 @@
  * backends and writers read them. */
 #include "geometry/volume.h"
 
-#include "base/cache.h"
 #include "base/base.h"
+#include "base/cache.h"
 #include "base/threads.h"
 
 #include <string.h>
@@ -122,7 +122,7 @@ fbp_status fbp_region_create(struct fbp_region **out, const size_t n[3], const s
     FBP_TRY_GOTO(fbp_calloc((void **)&r->columns, n[0] * n[1], sizeof *r->columns, WHAT));
     FBP_TRY_GOTO(fbp_calloc((void **)&found, n[0] / 2 + 1, sizeof *found, WHAT));
     for (size_t z = 0; z < n[2]; z++) {
-        FBP_TRY_GOTO(fbp_go_on());
+        FBP_TRY_GOTO(fbp_check_cancelled());
         FBP_TRY_GOTO(add_slice(r, box, row, user, found, z));
     }
     change_slice(r, n[2]);

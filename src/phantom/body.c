@@ -309,7 +309,7 @@ double fbp_line_integral(const struct fbp_body *const *bodies, size_t n, bool re
 
 double fbp_phantom_line(const struct fbp_phantom *phantom, const double p[3], const double dir[3])
 {
-    FBP_GIVEN_ELSE(NAN, phantom, p, dir);
+    FBP_REQUIRE_ELSE(NAN, phantom, p, dir);
     const size_t n = phantom->n_shapes;
     struct fbp_body *bodies = NULL;
     struct fbp_spans room = {0};
@@ -335,7 +335,7 @@ double fbp_phantom_line(const struct fbp_phantom *phantom, const double p[3], co
 
 double fbp_phantom_at(const struct fbp_phantom *phantom, const double x[3])
 {
-    FBP_GIVEN_ELSE(NAN, phantom, x);
+    FBP_REQUIRE_ELSE(NAN, phantom, x);
     bool hidden = false;
     double sum = 0;
 

@@ -4,8 +4,8 @@
 #include "array/file/bytes.h"
 
 #include "base/base.h"
-#include "base/text.h"
 #include "base/math.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -363,7 +363,7 @@ fbp_status fbp_sections_of(const struct fbp_phantom *phantom, struct fbp_body **
 
 double fbp_phantom_plane(const struct fbp_phantom *phantom, const double n[3], double t_mm)
 {
-    FBP_GIVEN_ELSE(NAN, phantom, n);
+    FBP_REQUIRE_ELSE(NAN, phantom, n);
     struct fbp_body *bodies = NULL;
     double sum = NAN;
 

@@ -8,8 +8,8 @@
 #include "geometry/ranges.h"
 
 #include "base/base.h"
-#include "base/threads.h"
 #include "base/math.h"
+#include "base/threads.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -125,7 +125,7 @@ static void turn_pair(double a[3], double b[3], double angle)
 fbp_status fbp_c_arm_views(const struct fbp_circle *given, const struct fbp_panel *panel,
                            struct fbp_view *views)
 {
-    FBP_GIVEN(panel, views);
+    FBP_REQUIRE(panel, views);
     const double deg = FBP_PI / 180, amplitude[3] = {.2 * deg, .3 * deg, .4 * deg};
     struct fbp_circle own, *const circle = &own;
 
@@ -207,7 +207,7 @@ static fbp_status put_view(struct job *job, size_t k, void *view)
         if (sd > 0)
             p[i] = (float)((double)p[i] + sd * fbp_normal(&random));
     }
-    FBP_TRY(fbp_go_on());
+    FBP_TRY(fbp_check_cancelled());
     return in_double ? fbp_sink_write_double(job->sink, k, 1, d)
                      : fbp_sink_write(job->sink, k, 1, p);
 }
@@ -389,9 +389,9 @@ static fbp_status simulate_given(const struct fbp_phantom *phantom, const struct
     struct job job = {.phantom = phantom, .scan = scan};
 
     fbp_message_clear();
-    FBP_TRY(FBP_TAKE(scan, scan, given));
-    FBP_TRY(FBP_TAKE(simulate_params, &job.params, params));
-    FBP_TRY(fbp_because("phantom", fbp_check_scan(scan)));
+    FBP_TRY(FBP_COPY_IN(scan, scan, given));
+    FBP_TRY(FBP_COPY_IN(simulate_params, &job.params, params));
+    FBP_TRY(fbp_error_context("phantom", fbp_check_scan(scan)));
     const struct fbp_simulate_params *p = &job.params;
     const char *kind = fbp_kind_of(scan->kind)->name;
     const enum fbp_integral integral = fbp_kind_of(scan->kind)->integral;
@@ -419,7 +419,7 @@ static fbp_status simulate_given(const struct fbp_phantom *phantom, const struct
 fbp_status fbp_phantom_simulate(const struct fbp_phantom *phantom, const struct fbp_scan *scan,
                                 const char *path, const struct fbp_simulate_params *params)
 {
-    FBP_GIVEN(phantom);
+    FBP_REQUIRE(phantom);
     return simulate_given(phantom, scan, params, path, NULL);
 }
 
@@ -427,7 +427,7 @@ fbp_status fbp_phantom_simulate_memory(const struct fbp_phantom *phantom,
                                        const struct fbp_scan *scan, void *samples,
                                        const struct fbp_simulate_params *params)
 {
-    FBP_GIVEN(phantom);
+    FBP_REQUIRE(phantom);
     return simulate_given(phantom, scan, params, NULL, samples);
 }
 
@@ -442,7 +442,7 @@ fbp_status fbp_phantom_views(const struct fbp_phantom *phantom, const struct fbp
 fbp_status fbp_phantom_project(const struct fbp_phantom *phantom, const struct fbp_scan *scan,
                                const char *path, double noise_i0, uint64_t seed, int n_threads)
 {
-    FBP_GIVEN(phantom);
+    FBP_REQUIRE(phantom);
     return fbp_phantom_simulate(
         phantom, scan, path,
         &(struct fbp_simulate_params){.struct_size = sizeof(struct fbp_simulate_params),
@@ -460,7 +460,7 @@ static fbp_status write_volume(const struct fbp_phantom *phantom, const struct f
                                   .has_spacing = true,
                                   .row_order = FBP_ROWS_BOTTOM_UP};
 
-    FBP_TRY(fbp_because("phantom", fbp_check_grid(grid)));
+    FBP_TRY(fbp_error_context("phantom", fbp_check_grid(grid)));
     FBP_TRY(fbp_check_range(&fbp_range_threads, "phantom: n_threads", n_threads));
     snprintf(info.unit, sizeof info.unit, "%s", fbp_value_unit(kind, unit));
     for (int i = 0; i < 3; i++) {
@@ -478,7 +478,7 @@ static fbp_status write_volume(const struct fbp_phantom *phantom, const struct f
 fbp_status fbp_phantom_volume(const struct fbp_phantom *phantom, const struct fbp_grid *grid,
                               const char *path, int n_threads)
 {
-    FBP_GIVEN(phantom, grid, path);
+    FBP_REQUIRE(phantom, grid, path);
     fbp_message_clear();
     return write_volume(phantom, grid, FBP_CONE, FBP_UNIT_MM, path, n_threads);
 }
@@ -486,11 +486,11 @@ fbp_status fbp_phantom_volume(const struct fbp_phantom *phantom, const struct fb
 fbp_status fbp_phantom_truth(const struct fbp_phantom *phantom, const struct fbp_scan *given,
                              enum fbp_unit unit, const char *path, int n_threads)
 {
-    FBP_GIVEN(phantom, path);
+    FBP_REQUIRE(phantom, path);
     struct fbp_scan scan;
 
     fbp_message_clear();
-    FBP_TRY(FBP_TAKE(scan, &scan, given));
+    FBP_TRY(FBP_COPY_IN(scan, &scan, given));
     FBP_TRY(fbp_check_kind("scan.kind", scan.kind));
     FBP_TRY(fbp_check_choice("phantom: unit", (long)unit, FBP_UNIT_CM));
     return write_volume(phantom, &scan.volume, scan.kind, unit, path, n_threads);

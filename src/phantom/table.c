@@ -170,7 +170,7 @@ static fbp_status from_table(struct fbp_phantom *out, const struct table *t, dou
 fbp_status fbp_phantom_create(struct fbp_phantom *out, const char *name, double half_mm,
                               double scale)
 {
-    FBP_GIVEN(out, name);
+    FBP_REQUIRE(out, name);
     fbp_status st;
     size_t t = 0;
 
@@ -201,7 +201,7 @@ fbp_status fbp_phantom_create(struct fbp_phantom *out, const char *name, double 
 
 void fbp_phantom_clear(struct fbp_phantom *phantom)
 {
-    FBP_GIVEN_ELSE(, phantom);
+    FBP_REQUIRE_ELSE(, phantom);
     free(phantom->items);
     free(phantom->shapes);
     *phantom = (struct fbp_phantom){0};

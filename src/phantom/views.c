@@ -8,8 +8,8 @@
 #include "geometry/kind.h"
 
 #include "base/base.h"
-#include "base/threads.h"
 #include "base/math.h"
+#include "base/threads.h"
 
 #include <math.h>
 
@@ -154,7 +154,7 @@ fbp_status fbp_bodies_view(const struct fbp_body *bodies, const struct fbp_phant
     double p[3], dir[3], normal[3];
 
     for (size_t r = 0; r < panel->n_rows; r++) {
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
         ray_of(view, kind, panel, 0, (double)r, p, dir);
         fbp_cross(view->u, dir, normal);
         const double length = fbp_norm(normal);

@@ -5,8 +5,8 @@
 #include "phantom/shapes.h"
 
 #include "base/base.h"
-#include "base/threads.h"
 #include "base/math.h"
+#include "base/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -180,7 +180,7 @@ static void add_bodies(const struct fbp_body *bodies, const struct fbp_phantom *
 fbp_status fbp_phantom_voxels(const struct fbp_phantom *phantom, const struct fbp_grid *grid,
                               size_t z0, size_t z1, float *out)
 {
-    FBP_GIVEN(phantom, grid, out);
+    FBP_REQUIRE(phantom, grid, out);
     const size_t n = grid->n[0] * grid->n[1];
     struct fbp_body *bodies = NULL;
     struct fbp_spans room = {0};
@@ -205,7 +205,7 @@ fbp_status fbp_phantom_voxels(const struct fbp_phantom *phantom, const struct fb
         }
         if (phantom->n_shapes > 0)
             add_bodies(bodies, phantom, grid, z, &room, row, out);
-        FBP_TRY_GOTO(fbp_go_on());
+        FBP_TRY_GOTO(fbp_check_cancelled());
     }
 fail:
     free(row);

@@ -193,7 +193,7 @@ static fbp_status read_volume(struct viewer *v)
          * for every step back. */
         for (size_t at = 0; at < ny; at += v->band_rows) {
             const size_t n = ny - at < v->band_rows ? ny - at : v->band_rows;
-            FBP_TRY(fbp_go_on());
+            FBP_TRY(fbp_check_cancelled());
             FBP_TRY(fbp_source_read(v->src, v->z0 + z, 1, at, n, v->band));
             for (size_t r = 0; r < n; r++) {
                 const size_t y = down ? ny - 1 - at - r : at + r;
@@ -207,7 +207,7 @@ static fbp_status read_volume(struct viewer *v)
         if (v->turn && !v->device) {
             fbp_turn_prepare(v->turn, v->slices);
             for (size_t y = 0; y < v->n[1]; y++) {
-                FBP_TRY(fbp_go_on());
+                FBP_TRY(fbp_check_cancelled());
                 fbp_turn_row(v->turn, v->slices, y, v->row);
                 place_row(v, y, z, v->row);
             }
@@ -473,10 +473,10 @@ static void sheet_layout(struct sheet *s)
 
 size_t fbp_sheet_bytes(size_t n_tiles, size_t label_lines, const struct fbp_sheet_params *params)
 {
-    FBP_GIVEN_ELSE(0, params);
+    FBP_REQUIRE_ELSE(0, params);
     struct sheet s = {.n_tiles = n_tiles, .p = params, .lines = label_lines};
     const size_t sample = sizeof(float) * 2 * SAMPLE,
-                 png = (1 << 20) + FBP_PIECE_BYTES; /* at most, roughly */
+                 png = (1 << 20) + FBP_WRITE_BUFFER_BYTES; /* at most, roughly */
 
     sheet_layout(&s);
     return 3 * s.canvas.w * s.canvas.h + sample + png;
@@ -506,7 +506,7 @@ static void draw_picture(const struct sheet *s, const struct fbp_tile *tile, siz
 fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, size_t n_tiles,
                            const struct fbp_sheet_params *params)
 {
-    FBP_GIVEN(png_path, tiles);
+    FBP_REQUIRE(png_path, tiles);
     struct fbp_sheet_params own;
     struct sheet s = {.tiles = tiles, .n_tiles = n_tiles, .p = &own};
     struct fbp_canvas *const canvas = &s.canvas;
@@ -514,7 +514,7 @@ fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, s
     fbp_status st;
 
     fbp_message_clear();
-    FBP_TRY(FBP_TAKE(sheet_params, &own, params));
+    FBP_TRY(FBP_COPY_IN(sheet_params, &own, params));
     FBP_TRY(fbp_check_range(&fbp_range_side, "sheet: n[0]", (double)own.n[0]));
     FBP_TRY(fbp_check_range(&fbp_range_side, "sheet: n[1]", (double)own.n[1]));
     FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: lo", own.lo));

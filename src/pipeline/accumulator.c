@@ -112,7 +112,7 @@ static fbp_status make_buffers(fbp_adder *a)
 fbp_status fbp_adder_create(fbp_adder **out, const struct fbp_scan *scan,
                             const struct fbp_recon_params *params)
 {
-    FBP_GIVEN(out);
+    FBP_REQUIRE(out);
     struct fbp_recon_params own;
     struct fbp_scan taken;
     fbp_adder *a = NULL;
@@ -122,7 +122,7 @@ fbp_status fbp_adder_create(fbp_adder **out, const struct fbp_scan *scan,
     fbp_message_clear();
     *out = NULL;
     FBP_TRY(fbp_take_params(&own, params));
-    FBP_TRY(FBP_TAKE(scan, &taken, scan));
+    FBP_TRY(FBP_COPY_IN(scan, &taken, scan));
     FBP_TRY(check(&taken, &own));
     FBP_TRY(fbp_calloc((void **)&a, 1, sizeof *a, "an adder"));
     a->process = getpid();
@@ -139,7 +139,7 @@ fail:
 
 static fbp_status check_view(const fbp_adder *a, size_t view)
 {
-    FBP_TRY(fbp_own_process(a->process, "adder"));
+    FBP_TRY(fbp_check_process(a->process, "adder"));
     if (view >= job_of(a)->n_views)
         return fbp_fail(FBP_ERR_INVALID, "adder: view %zu: the scan has %zu, counted from 0", view,
                         job_of(a)->n_views);
@@ -151,7 +151,7 @@ static fbp_status check_view(const fbp_adder *a, size_t view)
 /* Later work of a stage waits for what another has been given so far. */
 static fbp_status follow(const fbp_adder *a, enum fbp_stage first, enum fbp_stage then)
 {
-    struct fbp_mark mark;
+    struct fbp_event mark;
 
     FBP_TRY(a->backend->mark(a->dev, first, &mark));
     return fbp_device_after(a->backend, a->dev, then, mark);
@@ -175,7 +175,7 @@ static fbp_status add(fbp_adder *a, size_t view)
 
 fbp_status fbp_adder_add(fbp_adder *a, size_t view, const float *samples)
 {
-    FBP_GIVEN(a, samples);
+    FBP_REQUIRE(a, samples);
     fbp_message_clear();
     FBP_TRY(check_view(a, view));
     memcpy(a->samples, samples, view_samples(a) * sizeof *samples);
@@ -185,11 +185,11 @@ fbp_status fbp_adder_add(fbp_adder *a, size_t view, const float *samples)
 
 fbp_status fbp_adder_volume(fbp_adder *a, float *volume)
 {
-    FBP_GIVEN(a, volume);
+    FBP_REQUIRE(a, volume);
     const struct fbp_slab slab = whole(a);
 
     fbp_message_clear();
-    FBP_TRY(fbp_own_process(a->process, "adder"));
+    FBP_TRY(fbp_check_process(a->process, "adder"));
     FBP_TRY(follow(a, FBP_STAGE_BP, FBP_STAGE_OUT));
     FBP_TRY(a->backend->fetch(a->dev, &slab, 0, slab.nz, a->volume, a->slices));
     FBP_TRY(fbp_device_settle(a->backend, a->dev, FBP_STAGE_OUT));
@@ -213,7 +213,7 @@ static void close_device(fbp_adder *a)
 
 void fbp_adder_destroy(fbp_adder **adder)
 {
-    FBP_GIVEN_ELSE(, adder);
+    FBP_REQUIRE_ELSE(, adder);
     fbp_adder *a = *adder;
 
     if (!a)

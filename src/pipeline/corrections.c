@@ -10,11 +10,11 @@
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "backend/rows.h"
-#include "base/cache.h"
-#include "base/system.h"
 #include "base/base.h"
-#include "base/threads.h"
+#include "base/cache.h"
 #include "base/math.h"
+#include "base/system.h"
+#include "base/threads.h"
 #include "geometry/kind.h"
 #include "pipeline/division.h"
 #include "scan/file/scan.h"
@@ -311,16 +311,16 @@ static fbp_status remove_rings(struct band *b)
     for (b->row0 = 0; b->row0 < c->n_rows; b->row0 += b->n) {
         b->n = c->n_rows - b->row0 < c->band_rows ? c->n_rows - b->row0 : c->band_rows;
         for (size_t k = 0; in_order && k < n_views; k++) {
-            FBP_TRY(fbp_go_on());
+            FBP_TRY(fbp_check_cancelled());
             FBP_TRY(read_band_of_view(b, k, 0));
         }
         if (!in_order)
             FBP_TRY(fbp_pool_try(b->pool, n_views, read_band_of_view, b));
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
         fbp_pool_for(b->pool, b->n, remove_rings_of_row, b);
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
         for (size_t k = 0; !s->samples && k < n_views; k++) { /* else they are there */
-            FBP_TRY(fbp_go_on());
+            FBP_TRY(fbp_check_cancelled());
             FBP_TRY(store(b, position(b->src, k, b->row0), b->samples + k * b->n * nc,
                           b->n * nc * sizeof(float)));
         }
@@ -397,7 +397,7 @@ static fbp_status retrieve_phases(struct band *b)
         b->n = n_views - b->row0 < at_once ? n_views - b->row0 : at_once;
         FBP_TRY(fbp_pool_try(in_order ? NULL : b->pool, b->n, fetch_view, b));
         fbp_pool_for(b->pool, b->n, retrieve_view, b);
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
         for (size_t i = 0; i < b->n; i++) {
             const float *view = (const float *)(void *)(b->memory + i * b->bytes);
             FBP_TRY(store(b, position(b->src, b->row0 + i, 0), view + c->row0 * nc,
@@ -467,7 +467,7 @@ static fbp_status read_kept(fbp_source *src, size_t slice0, size_t n_slices, siz
 
     (void)as_float; /* it is one */
     pthread_mutex_lock(&s->lock);
-    fbp_status st = s->filled ? FBP_OK : fbp_go_on();
+    fbp_status st = s->filled ? FBP_OK : fbp_check_cancelled();
     if (st == FBP_OK && !s->filled)
         st = fill(src);
     pthread_mutex_unlock(&s->lock);
@@ -503,7 +503,7 @@ static fbp_status set_up_kept(fbp_source *src, const void *step, fbp_source *bel
     src->read_block = read_kept;
     fbp_integrals_facts(src, below);
     src->held_bytes = fbp_source_bytes(below, s->c->n_threads);
-    return fbp_source_onto(src, below);
+    return fbp_source_wrap_set_up(src, below);
 }
 
 /* ---- A source that retrieves phases as views are read ---- */
@@ -550,7 +550,7 @@ static fbp_status retrieve(fbp_source *src, size_t view, float *out)
     struct fbp_prep_counts counts = {0};
     double reach[2];
 
-    FBP_TRY(fbp_go_on());
+    FBP_TRY(fbp_check_cancelled());
     FBP_TRY(read_view(c, src->below, view, work, out, &counts));
     phase_reach(c, view, reach);
     fbp_retrieve(&c->phase, retrieved_from(c), reach, out, work);
@@ -635,7 +635,7 @@ static fbp_status set_up_retrieved(fbp_source *src, const void *step, fbp_source
     FBP_TRY(fbp_alloc((void **)&s->memory, n * bytes, "views"));
     for (size_t i = 0; i < n; i++)
         s->slots[i].view = (float *)(void *)(s->memory + i * bytes);
-    return fbp_source_onto(src, below);
+    return fbp_source_wrap_set_up(src, below);
 }
 
 /* ---- The step ---- */
@@ -648,7 +648,7 @@ static fbp_status wrap(struct fbp_view_step *step, fbp_source **source, bool own
     step->mended_once = !c->as_read;
     step->seconds = 0;
     step->note = NULL;
-    return fbp_source_over(source, c->as_read ? set_up_retrieved : set_up_kept, &c, *source, owned);
+    return fbp_source_wrap(source, c->as_read ? set_up_retrieved : set_up_kept, &c, *source, owned);
 }
 
 static void destroy(struct fbp_view_step *step)
@@ -802,7 +802,7 @@ fbp_status fbp_corrections_step_create(struct fbp_view_step **out,
     *out = NULL;
     FBP_TRY(fbp_corrections_of(scan, &wanted));
     FBP_TRY(fbp_corrections_check("scan", &wanted, scan));
-    if (!fbp_corrections_ahead(&wanted))
+    if (!fbp_corrections_need_prepass(&wanted))
         return FBP_OK;
     FBP_TRY(fbp_calloc((void **)&c, 1, sizeof *c, "corrections"));
     c->step = (struct fbp_view_step){.scan = fbp_scan_of_integrals(scan),

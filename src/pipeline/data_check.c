@@ -102,9 +102,9 @@ static inline bool is_axis_side(const fbp_data_check *check, size_t view, int en
 
 /* ---- One row ----
  *
- * A check must cost little, because the thread that has read a view checks it.  Values that grow with
- * line integrals are compared (of intensities: minus the transmission), and only results become
- * logarithms. */
+ * A check must cost little, because the thread that has read a view checks it.  Values that grow
+ * with line integrals are compared (of intensities: minus the transmission), and only results
+ * become logarithms. */
 
 static void choose_columns(struct checked_columns *out, size_t n_columns)
 {
@@ -903,7 +903,7 @@ fbp_status fbp_data_check_device_memory(fbp_data_check *check, const fbp_source 
     const struct fbp_job *job = check->job;
     const size_t row = job->panel.n_columns * fbp_raw_size(job), view = job->panel.n_rows * row;
     const size_t most = row < COPIED_BYTES ? COPIED_BYTES / row : 1;
-    struct fbp_far *far = fbp_source_far(source);
+    struct fbp_device_memory *far = fbp_source_device(source);
     char *samples = NULL;
     fbp_status st = FBP_OK;
 
@@ -915,8 +915,8 @@ fbp_status fbp_data_check_device_memory(fbp_data_check *check, const fbp_source 
     for (size_t i = 0; st == FBP_OK && i < check->n_rows; i++)
         for (size_t k = 0, n; st == FBP_OK && k < job->n_views; k += n) {
             n = job->n_views - k < most ? job->n_views - k : most;
-            st = far->copy(far,
-                           &(struct fbp_pieces){.to = samples,
+            st = far->copy(
+                far, &(struct fbp_strided_copy){.to = samples,
                                                 .from = (const char *)fbp_source_samples(source) +
                                                         k * view + check->rows[i] * row,
                                                 .n = n,

@@ -210,7 +210,7 @@ static void describe_device(const struct fbp_backend *backend, int i, int count,
     snprintf(own.reason, sizeof own.reason, "%s", why);
     if (count > 0)
         backend->describe(i, &own);
-    FBP_GIVE(device_info, out, &own);
+    FBP_COPY_OUT(device_info, out, &own);
 }
 
 size_t fbp_devices(struct fbp_device_info *out, size_t n)
@@ -254,7 +254,7 @@ static fbp_status find_backend(const char *name, const char *what, const struct 
 
 /* The device that has all of this memory, and how to get at that. */
 static fbp_status find(const char *name, const char *what, const void *memory, uint64_t bytes,
-                       void *queue, struct fbp_far **out)
+                       void *queue, struct fbp_device_memory **out)
 {
     const struct fbp_backend *backend;
 
@@ -283,25 +283,25 @@ fbp_status fbp_source_device_memory(fbp_source **out, const void *samples,
                                     const struct fbp_array_info *given, const char *backend,
                                     void *queue)
 {
-    FBP_GIVEN(out, backend);
+    FBP_REQUIRE(out, backend);
     struct fbp_array_info info;
-    struct fbp_far *far = NULL;
+    struct fbp_device_memory *far = NULL;
     uint64_t bytes;
 
     fbp_message_clear();
     *out = NULL;
-    FBP_TRY(FBP_TAKE(array_info, &info, given));
+    FBP_TRY(FBP_COPY_IN(array_info, &info, given));
     FBP_TRY(fbp_array_bytes("views on a device", &info, &bytes));
     FBP_TRY(find(backend, "views on a device", samples, bytes, queue, &far));
-    return fbp_source_far_memory(out, samples, &info, far);
+    return fbp_source_on_device(out, samples, &info, far);
 }
 
 fbp_status fbp_sink_device_memory(fbp_sink **out, void *samples, enum fbp_type type,
                                   const size_t n[3], const char *backend, void *queue)
 {
-    FBP_GIVEN(out, n, backend);
+    FBP_REQUIRE(out, n, backend);
     const struct fbp_array_info info = {.n = {n[0], n[1], n[2]}, .type = type};
-    struct fbp_far *far = NULL;
+    struct fbp_device_memory *far = NULL;
     uint64_t bytes;
 
     fbp_message_clear();
@@ -313,7 +313,7 @@ fbp_status fbp_sink_device_memory(fbp_sink **out, void *samples, enum fbp_type t
                         fbp_type_name(type));
     FBP_TRY(fbp_array_bytes("volume on a device", &info, &bytes));
     FBP_TRY(find(backend, "volume on a device", samples, bytes, queue, &far));
-    return fbp_sink_far_memory(out, type, samples, n, far);
+    return fbp_sink_on_device(out, type, samples, n, far);
 }
 
 static fbp_status find_queues(const char *name, const struct fbp_backend **out)
@@ -326,7 +326,7 @@ static fbp_status find_queues(const char *name, const struct fbp_backend **out)
 
 fbp_status fbp_device_queue_create(void **out, const char *name, int number)
 {
-    FBP_GIVEN(out, name);
+    FBP_REQUIRE(out, name);
     const struct fbp_backend *backend;
 
     fbp_message_clear();
@@ -337,7 +337,7 @@ fbp_status fbp_device_queue_create(void **out, const char *name, int number)
 
 fbp_status fbp_device_queue_wait(const char *name, void *queue)
 {
-    FBP_GIVEN(name);
+    FBP_REQUIRE(name);
     const struct fbp_backend *backend;
 
     fbp_message_clear();
@@ -347,7 +347,7 @@ fbp_status fbp_device_queue_wait(const char *name, void *queue)
 
 void fbp_device_queue_destroy(const char *name, void *queue)
 {
-    FBP_GIVEN_ELSE(, name);
+    FBP_REQUIRE_ELSE(, name);
     const struct fbp_backend *backend;
 
     if (queue && find_queues(name, &backend) == FBP_OK)
@@ -391,13 +391,13 @@ void fbp_device_memory_release(const char *device, void *memory)
 fbp_status fbp_device_memory_copy(const char *device, void *to, const void *from, size_t bytes)
 {
     const struct fbp_backend *backend;
-    struct fbp_far *far;
+    struct fbp_device_memory *far;
     int index;
 
     FBP_TRY(first_device(device, &backend, &index));
     FBP_TRY(backend->far->open(index, NULL, &far));
     const fbp_status st =
-        far->copy(far, &(struct fbp_pieces){.to = to, .from = from, .n = 1, .bytes = bytes});
+        far->copy(far, &(struct fbp_strided_copy){.to = to, .from = from, .n = 1, .bytes = bytes});
     far->close(far);
     return st;
 }

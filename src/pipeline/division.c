@@ -7,8 +7,8 @@
 #include "backend/partners.h"
 #include "backend/rows.h"
 #include "backend/slab.h"
-#include "base/threads.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "pipeline/job.h"
 
 #include <stdio.h>
@@ -500,7 +500,7 @@ static fbp_status fail_with_need(const struct fbp_work_request *rq, size_t slabs
             if (batch <= rq->backend->group_views)
                 break;
         }
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
     }
     if (!least.held)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s", why);
@@ -527,7 +527,7 @@ static fbp_status check_slice(const struct fbp_work_request *rq)
     return fbp_fail(FBP_ERR_NOMEM,
                     "memory: a single slice of %zu x %zu voxels%s alone takes %s, the limit is %s: "
                     "raise --memory or lower the volume's size",
-                    s.nx, s.ny, frames, fbp_bytes_about(needs, sizeof needs, bytes),
+                    s.nx, s.ny, frames, fbp_bytes_estimate_text(needs, sizeof needs, bytes),
                     fbp_bytes_text(has, sizeof has, rq->memory_limit));
 }
 
@@ -561,7 +561,7 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
     const bool whole = rq->on_device && fits && out->n_slabs == rq->n_workers;
     if (!rq->follow && !rq->even && !rq->plain && !whole && fbp_work_rates(rq).update > 0)
         FBP_TRY(take_quickest(rq, slabs, fits, out));
-    FBP_TRY(fbp_go_on()); /* else what was found may be wrong */
+    FBP_TRY(fbp_check_cancelled()); /* else what was found may be wrong */
     out->update = fbp_work_rates(rq).update;
     if (fits || out->seconds > 0)
         return FBP_OK;

@@ -374,22 +374,22 @@ fbp_status fbp_cluster_predict(const struct fbp_nodes *nodes,
 
 /** All rows that line integrals are needed of, for what is asked of the volume: those of each view
  *  by itself, so that they depend on scan and volume alone. */
-fbp_status fbp_ledger_create(struct fbp_ledger *out, const struct fbp_job *job);
-void fbp_ledger_clear(struct fbp_ledger *ledger);
+fbp_status fbp_row_bitmap_create(struct fbp_row_bitmap *out, const struct fbp_job *job);
+void fbp_row_bitmap_clear(struct fbp_row_bitmap *ledger);
 
 /** One without rows. */
-fbp_status fbp_ledger_empty(struct fbp_ledger *out, const struct fbp_job *job);
-void fbp_ledger_zero(struct fbp_ledger *ledger);
+fbp_status fbp_row_bitmap_empty(struct fbp_row_bitmap *out, const struct fbp_job *job);
+void fbp_row_bitmap_zero(struct fbp_row_bitmap *ledger);
 
 /** *out becomes those of the rest that these tasks read, which leaves the rest without them. */
-void fbp_ledger_share(struct fbp_ledger *rest, const struct fbp_job *job,
-                      const struct fbp_task *tasks, size_t n_tasks, struct fbp_ledger *out);
+void fbp_row_bitmap_share(struct fbp_row_bitmap *rest, const struct fbp_job *job,
+                          const struct fbp_task *tasks, size_t n_tasks, struct fbp_row_bitmap *out);
 
 /** *to gets these, too. */
-void fbp_ledger_add(struct fbp_ledger *to, const struct fbp_ledger *rows);
+void fbp_row_bitmap_add(struct fbp_row_bitmap *to, const struct fbp_row_bitmap *rows);
 
 /** Bytes of a ledger. */
-size_t fbp_ledger_bytes(const struct fbp_job *job);
+size_t fbp_row_bitmap_bytes(const struct fbp_job *job);
 
 /* What the machine gives between memories: measured once, and kept (internal). */
 

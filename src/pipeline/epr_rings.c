@@ -7,13 +7,13 @@
 #include "pipeline/view_step.h"
 
 #include "array/array.h"
-#include "base/cache.h"
 #include "base/base.h"
-#include "base/threads.h"
+#include "base/cache.h"
 #include "base/math.h"
+#include "base/threads.h"
 #include "filter/filter.h"
-#include "geometry/kind.h"
 #include "geometry/directions.h"
+#include "geometry/kind.h"
 #include "weight/weight.h"
 
 #include <math.h>
@@ -203,7 +203,7 @@ static fbp_status resample(fbp_source *src, double **out)
         mended += bridge(views + row * nc, nc);
     a->step.mended.not_finite = mended;
     for (size_t r = 0; r < a->rings.n; r++) {
-        FBP_TRY_GOTO(fbp_go_on());
+        FBP_TRY_GOTO(fbp_check_cancelled());
         resample_ring(src, r, views, weights, scratch, samples);
     }
     *out = samples;
@@ -264,7 +264,7 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
     src->info.big_endian = false;
     src->held_bytes = fbp_source_bytes(below, 1) + (uint64_t)(info->n[2] + src->info.n[2]) *
                                                        info->n[0] * info->n[1] * sizeof(double);
-    return fbp_source_onto(src, below);
+    return fbp_source_wrap_set_up(src, below);
 }
 
 /* ---- The step ---- */
@@ -272,7 +272,7 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
 static fbp_status wrap(struct fbp_view_step *step, fbp_source **source, bool owned)
 {
     step->mended = (struct fbp_prep_counts){0};
-    return fbp_source_over(source, set_up, &step, *source, owned);
+    return fbp_source_wrap(source, set_up, &step, *source, owned);
 }
 
 static void destroy(struct fbp_view_step *step)
@@ -363,7 +363,7 @@ fail:
     free(w);
     if (st != FBP_OK)
         destroy(&a->step);
-    return scan->path ? fbp_because(scan->path, st) : st;
+    return scan->path ? fbp_error_context(scan->path, st) : st;
 }
 
 size_t fbp_rings_usual_angles(const struct fbp_scan *scan)

@@ -13,13 +13,13 @@
 #include "array/array.h"
 #include "backend/device.h"
 #include "backend/rows.h"
-#include "base/cache.h"
-#include "base/system.h"
 #include "base/base.h"
-#include "base/threads.h"
+#include "base/cache.h"
 #include "base/math.h"
-#include "geometry/kind.h"
+#include "base/system.h"
+#include "base/threads.h"
 #include "geometry/directions.h"
+#include "geometry/kind.h"
 #include "geometry/ranges.h"
 
 #include <math.h>
@@ -273,7 +273,7 @@ static fbp_status read_images(fbp_source *src, size_t slice0, size_t n_slices, s
     pthread_mutex_unlock(&d->lock);
     FBP_TRY(st);
     for (size_t k = 0; k < n_slices; k++) {
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
         FBP_TRY(draw(d->stages, slice0 + k, row0, n_rows, (char *)out + k * image));
     }
     return FBP_OK;
@@ -307,7 +307,7 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
     src->unpacks = true;
     src->held_bytes = fbp_source_bytes(below, 1) + (uint64_t)raw_bytes(s) +
                       2 * (uint64_t)filtered_bytes(s) + s->backend->fixed_bytes(first);
-    return fbp_source_onto(src, below);
+    return fbp_source_wrap_set_up(src, below);
 }
 
 /* ---- The step ---- */
@@ -315,7 +315,7 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
 static fbp_status wrap(struct fbp_view_step *step, fbp_source **source, bool owned)
 {
     step->mended = (struct fbp_prep_counts){0};
-    return fbp_source_over(source, set_up, &step, *source, owned);
+    return fbp_source_wrap(source, set_up, &step, *source, owned);
 }
 
 static void destroy(struct fbp_view_step *step)
@@ -449,7 +449,7 @@ static fbp_status find_planes(struct two_stages *s, const struct fbp_scan *scan)
                     : fbp_fail(st, "%s: use one stage, or resample their rings (--angles %zu)",
                                line, n);
     }
-    return scan->path ? fbp_because(scan->path, st) : st;
+    return scan->path ? fbp_error_context(scan->path, st) : st;
 }
 
 static fbp_status create(struct two_stages *s, const struct fbp_view_step_request *request)

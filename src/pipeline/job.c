@@ -1,14 +1,13 @@
 #include "pipeline/job.h"
 
 #include "backend/rows.h"
-#include "base/cache.h"
-#include "base/system.h"
 #include "base/base.h"
-#include "base/threads.h"
+#include "base/cache.h"
 #include "base/math.h"
+#include "base/system.h"
+#include "base/threads.h"
 #include "fft/fft.h"
 #include "filter/parabola.h"
-#include "geometry/kind.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "scan/file/scan.h"
@@ -22,11 +21,11 @@
 fbp_status fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan *given,
                             struct fbp_grid *out)
 {
-    FBP_GIVEN(out);
+    FBP_REQUIRE(out);
     struct fbp_scan whole, *const scan = &whole;
 
     fbp_message_clear();
-    FBP_TRY(FBP_TAKE(scan, scan, given));
+    FBP_TRY(FBP_COPY_IN(scan, scan, given));
     *out = scan->volume;
     FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
     if (out->n[0] == 0)
@@ -109,7 +108,7 @@ static fbp_status make_matrices(struct fbp_job *job, const double *depths)
     FBP_TRY(fbp_calloc((void **)&job->matrices, job->n_views, sizeof *job->matrices, "matrices"));
     for (size_t k = 0; k < job->n_views; k++) {
         double *m = job->matrices[k];
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
         FBP_TRY(fbp_view_to_matrix(&job->views[k], job->kind, &job->panel, m));
         const double w0 = m[11];
         if (!(w0 > 0))
@@ -146,7 +145,7 @@ static fbp_status check_filtered(struct fbp_job *job, const struct fbp_scan *sca
 {
     if (scan->depths && !job->filtered)
         return fbp_fail(FBP_ERR_INVALID, "scan: depths are for filtered views: set scan.filtered");
-    if (job->filtered && fbp_prep_is_asked_for(scan))
+    if (job->filtered && fbp_prep_is_needed(scan))
         return fbp_fail(FBP_ERR_INVALID,
                         "scan: views that are filtered already have no dark, flat, i0 or "
                         "bad_pixels: remove them, or \"filtered\"");
@@ -160,7 +159,7 @@ static fbp_status check_filtered(struct fbp_job *job, const struct fbp_scan *sca
 /* Intensities and what mends them are pictures of floats. */
 static fbp_status check_double(const struct fbp_job *job, const struct fbp_scan *scan)
 {
-    if (!fbp_in_double(job) || !fbp_prep_is_asked_for(scan))
+    if (!fbp_in_double(job) || !fbp_prep_is_needed(scan))
         return FBP_OK;
     return fbp_fail(FBP_ERR_UNSUPPORTED,
                     "precision: double is for plane integrals as they are: remove dark, flat, i0 "
@@ -272,7 +271,7 @@ static fbp_status of_file(const struct fbp_scan *scan, fbp_status st)
 {
     const bool named = scan->path && fbp_kind_of(scan->kind)->integral == FBP_OVER_PLANES;
 
-    return named ? fbp_because(scan->path, st) : st;
+    return named ? fbp_error_context(scan->path, st) : st;
 }
 
 /* Filter and weights of plane integrals. */
@@ -299,8 +298,8 @@ static fbp_status check_path(const struct fbp_job *job, const struct fbp_scan *s
 {
     if (job->filtered)
         return FBP_OK;
-    return fbp_because(scan->projections ? scan->projections : "scan",
-                       fbp_geometry_circular(&job->facts));
+    return fbp_error_context(scan->projections ? scan->projections : "scan",
+                             fbp_geometry_circular(&job->facts));
 }
 
 /* Weights and filter of what views integrate over. */
@@ -643,7 +642,7 @@ static fbp_status design_with_reference(struct fbp_filter_design *out, const str
 
     s->reference.wiener = p->wiener;
     if (st == FBP_OK)
-        st = fbp_because(scan->reference, design_any(out, p, s, rows));
+        st = fbp_error_context(scan->reference, design_any(out, p, s, rows));
     if (st == FBP_OK && !(p->cutoff > 0 || p->wiener > 0)) {
         fbp_filter_design_clear(out);
         st = fbp_fail(FBP_ERR_INVALID,
@@ -652,7 +651,7 @@ static fbp_status design_with_reference(struct fbp_filter_design *out, const str
                       scan->reference);
     }
     free(samples);
-    return fbp_because("reference", st);
+    return fbp_error_context("reference", st);
 }
 
 static fbp_status load_response(const char *path, struct fbp_response *out, double **table)
@@ -660,7 +659,7 @@ static fbp_status load_response(const char *path, struct fbp_response *out, doub
     FBP_TRY(fbp_number_table_load(path, 2, "a fraction of the Nyquist frequency and a factor",
                                   table, &out->n));
     out->table = *table;
-    return fbp_because(path, fbp_response_check(out));
+    return fbp_error_context(path, fbp_response_check(out));
 }
 
 fbp_status fbp_plane_filter(struct fbp_filter_design *out, const struct fbp_scan *scan,

@@ -13,7 +13,7 @@
 /* Bytes of a key, of what identifies one device in it, and of the rates as text. */
 enum { MOST_KEY = 4096, MOST_NAME = 200, MOST_TEXT = 8192, A_NUMBER = 16 };
 
-static const struct fbp_kept_file file = {"links", "fbp: rates of links of devices, version 1\n"};
+static const struct fbp_cache_file file = {"links", "fbp: rates of links of devices, version 1\n"};
 
 void fbp_links_bytes(const struct fbp_backend *backend, size_t n_devices, size_t *host,
                      size_t *device)
@@ -84,7 +84,7 @@ static bool recall(const char *key, size_t n, struct fbp_links *out)
 {
     char text[MOST_TEXT + 1];
 
-    return fbp_kept_recall(&file, key, text, sizeof text) && parse(text, n, out);
+    return fbp_cache_get(&file, key, text, sizeof text) && parse(text, n, out);
 }
 
 static void keep(const char *key, struct fbp_links *links)
@@ -94,7 +94,7 @@ static void keep(const char *key, struct fbp_links *links)
 
     for (size_t i = 0; i < n_rates(links->n) && used < MOST_TEXT; i++)
         used += snprintf(text + used, A_NUMBER, "%s%.4g", i ? " " : "", *rate_at(links, i));
-    fbp_kept_keep(&file, key, text);
+    fbp_cache_put(&file, key, text);
 }
 
 /* A measurement in progress. */

@@ -136,7 +136,7 @@ fbp_status fbp_take_params(struct fbp_recon_params *own, const struct fbp_recon_
 {
     const struct fbp_recon_params defaults = {.struct_size = sizeof defaults};
 
-    FBP_TRY(FBP_TAKE(recon_params, own, given ? given : &defaults));
+    FBP_TRY(FBP_COPY_IN(recon_params, own, given ? given : &defaults));
     FBP_TRY(check_filter(own));
     FBP_TRY(check_resources(own));
     FBP_TRY(check_part(own));

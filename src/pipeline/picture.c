@@ -10,7 +10,7 @@
 static fbp_status take_params(struct fbp_picture_params *own,
                               const struct fbp_picture_params *given)
 {
-    FBP_TRY(FBP_TAKE(picture_params, own, given ? given : fbp_picture_params()));
+    FBP_TRY(FBP_COPY_IN(picture_params, own, given ? given : fbp_picture_params()));
     FBP_TRY(fbp_check_range(&fbp_range_value, "view: lo", own->lo));
     FBP_TRY(fbp_check_range(&fbp_range_value, "view: hi", own->hi));
     FBP_TRY(fbp_check_range(&fbp_range_angle, "view: turn_deg", own->turn_deg));
@@ -55,7 +55,7 @@ static fbp_status find_projector(const struct fbp_picture_params *p,
 fbp_status fbp_picture_write_source(fbp_source *volume, const char *name, const char *png_path,
                                     const struct fbp_picture_params *params)
 {
-    FBP_GIVEN(volume, name, png_path);
+    FBP_REQUIRE(volume, name, png_path);
     struct fbp_picture_params own;
     const struct fbp_projector *projector;
     int index;
@@ -69,7 +69,7 @@ fbp_status fbp_picture_write_source(fbp_source *volume, const char *name, const 
 fbp_status fbp_picture_write(const char *volume_path, const char *png_path,
                              const struct fbp_picture_params *params)
 {
-    FBP_GIVEN(volume_path, png_path);
+    FBP_REQUIRE(volume_path, png_path);
     struct fbp_picture_params own;
     fbp_source *volume = NULL;
 

@@ -9,10 +9,10 @@
 #include "array/file/format.h"
 #include "backend/rows.h"
 #include "backend/slab.h"
-#include "base/sandbox.h"
 #include "base/base.h"
-#include "base/threads.h"
+#include "base/sandbox.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "prep/prep.h"
@@ -159,9 +159,10 @@ fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source)
     if (!scan->preparation)
         return FBP_OK;
     /* An error of a step names the scan file, unless that is the file of the rows. */
-    const fbp_status st = fbp_traces_open(source, *source, scan);
+    const fbp_status st = fbp_spectra_open(source, *source, scan);
     const char *path = scan->path;
-    return path && strncmp(path, scan->projections, strlen(path)) != 0 ? fbp_because(path, st) : st;
+    return path && strncmp(path, scan->projections, strlen(path)) != 0 ? fbp_error_context(path, st)
+                                                                       : st;
 }
 
 fbp_status fbp_plan_source_reduce(fbp_plan *p, fbp_source *stored, fbp_source **out)
@@ -212,7 +213,7 @@ static void take_facts(fbp_plan *p, const fbp_source *source)
     const enum fbp_type stored = source->below ? source->stored_type : info->type;
 
     p->in_order = fbp_source_in_order(source);
-    p->unpacks = fbp_source_unpacks(source);
+    p->unpacks = fbp_source_reads_in_parallel(source);
     p->held_bytes = fbp_source_bytes(source, 0);
     p->reader_bytes = fbp_source_bytes(source, 1) - p->held_bytes;
     p->hold_bytes = fbp_hold_bytes(source);
@@ -292,12 +293,12 @@ fbp_status fbp_plan_check_source(const fbp_plan *p, const fbp_source *source)
 static int is_cancelled(void *user, size_t n_there)
 {
     (void)user, (void)n_there;
-    return fbp_go_on() != FBP_OK;
+    return fbp_check_cancelled() != FBP_OK;
 }
 
 fbp_status fbp_plan_source_await(const fbp_plan *p, fbp_source *stored)
 {
-    FBP_TRY(fbp_far_settle(fbp_source_far(stored)));
+    FBP_TRY(fbp_device_memory_settle(fbp_source_device(stored)));
     if (p->follow)
         return FBP_OK;
     return fbp_source_await(stored, fbp_source_info(stored)->n[2], is_cancelled, NULL, NULL);
@@ -440,17 +441,17 @@ static bool plan_stops(void *user)
 static fbp_status make_plan(fbp_plan *p, const struct fbp_scan *scan)
 {
     const struct fbp_recon_params *params = &p->params;
-    const struct fbp_ways ways = {params->n_parts > 0, params->compress != 0};
+    const struct fbp_write_mode ways = {params->n_parts > 0, params->compress != 0};
 
-    FBP_TRY(fbp_go_on());
+    FBP_TRY(fbp_check_cancelled());
     FBP_TRY(fbp_check_scan(scan));
     if (params->output)
-        FBP_TRY(fbp_ways_check(params->output, NULL, &ways));
+        FBP_TRY(fbp_write_mode_check(params->output, NULL, &ways));
     FBP_TRY(find_devices(p));
     fbp_plan_take_cores(p);
     if (params->scratch && !p->target)
         FBP_TRY(fbp_scratch_check(params->scratch));
-    fbp_contained_forget();
+    fbp_sandbox_forget();
     FBP_TRY(take_source(p));
 
     const struct fbp_view_step *last = p->n_steps ? p->steps[p->n_steps - 1] : NULL;
@@ -460,18 +461,18 @@ static fbp_status make_plan(fbp_plan *p, const struct fbp_scan *scan)
         FBP_TRY(fbp_job_create(&p->tables, last ? &last->scan : p->scan, params, p->top_down));
     consider_others(p);
     FBP_TRY(fbp_plan_take_card(p));
-    p->contained_bytes = fbp_contained_bytes();
+    p->contained_bytes = fbp_sandbox_bytes();
     FBP_TRY(fbp_plan_arrange_steps(p));
     FBP_TRY(fbp_plan_consider_rows(p));
     fill_info(p);
-    fbp_plan_remark(p);
+    fbp_plan_log_remarks(p);
     return FBP_OK;
 }
 
 fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
                            const struct fbp_recon_params *params)
 {
-    FBP_GIVEN(out);
+    FBP_REQUIRE(out);
     return fbp_plan_create_for(out, scan, params, NULL);
 }
 
@@ -486,7 +487,7 @@ fbp_status fbp_plan_create_for(fbp_plan **out, const struct fbp_scan *scan,
     fbp_message_clear();
     *out = NULL;
     FBP_TRY(fbp_take_params(&own, params));
-    FBP_TRY(FBP_TAKE(scan, &whole, scan));
+    FBP_TRY(FBP_COPY_IN(scan, &whole, scan));
     FBP_TRY(fbp_calloc((void **)&p, 1, sizeof *p, "plan"));
     p->whole_scan = whole;
     p->scan = &p->whole_scan;
@@ -502,10 +503,10 @@ fbp_status fbp_plan_create_for(fbp_plan **out, const struct fbp_scan *scan,
         p->params.output_range[0] = FBP_USUAL_HU_RANGE[0];
         p->params.output_range[1] = FBP_USUAL_HU_RANGE[1];
     }
-    struct fbp_stop_scope scope = {.asked = plan_stops, .user = p};
-    struct fbp_stop_scope *before = fbp_stop_scope(&scope);
+    struct fbp_cancel_scope scope = {.asked = plan_stops, .user = p};
+    struct fbp_cancel_scope *before = fbp_cancel_scope(&scope);
     const fbp_status st = fbp_plan_agree(p, make_plan(p, p->scan));
-    (void)fbp_stop_scope(before);
+    (void)fbp_cancel_scope(before);
     if (st == FBP_OK)
         *out = p;
     else
@@ -515,20 +516,20 @@ fbp_status fbp_plan_create_for(fbp_plan **out, const struct fbp_scan *scan,
 
 const struct fbp_plan_summary *fbp_plan_info(const fbp_plan *plan)
 {
-    FBP_GIVEN_ELSE(NULL, plan);
+    FBP_REQUIRE_ELSE(NULL, plan);
     return &plan->info;
 }
 
 fbp_status fbp_plan_estimate(const fbp_plan *p, double *seconds)
 {
-    FBP_GIVEN(p, seconds);
+    FBP_REQUIRE(p, seconds);
     const struct fbp_view_readings reads = {.slabs = fbp_work_readings(&p->work),
                                             .rows = p->info.view_reads,
                                             .n_threads = p->tables.job.n_threads};
     double steps = 0, one;
 
     fbp_message_clear();
-    FBP_TRY(fbp_own_process(p->process, "plan"));
+    FBP_TRY(fbp_check_process(p->process, "plan"));
     for (size_t i = 0; i < p->n_steps; i++) {
         FBP_TRY(p->steps[i]->estimate(p->steps[i], &reads, &one));
         steps += one;
@@ -542,7 +543,7 @@ fbp_status fbp_plan_estimate(const fbp_plan *p, double *seconds)
 /* Wait until no other thread runs the plan; false: this thread works for its run. */
 static bool await_runs(fbp_plan *p)
 {
-    if (fbp_stop_flag() == &p->stop) {
+    if (fbp_cancel_flag() == &p->stop) {
         fbp_message_clear();
         (void)!fbp_fail(FBP_ERR_INVALID,
                         "plan: fbp_plan_destroy() was called by a callback of the plan's own run, "
@@ -561,7 +562,7 @@ static bool await_runs(fbp_plan *p)
 
 void fbp_plan_destroy(fbp_plan **plan)
 {
-    FBP_GIVEN_ELSE(, plan);
+    FBP_REQUIRE_ELSE(, plan);
     fbp_plan *p = *plan;
     const bool own = p && p->process == getpid(); /* a child has no runs, threads or devices */
 

@@ -36,7 +36,7 @@ struct fbp_plan_lack {
     char who[110];         /**< "rank 2 on node3: " of a team, unless all say the same; else "" */
 };
 
-struct fbp_sink_joint;
+struct fbp_sink_share;
 
 /** Greatest number of view steps of a plan. */
 enum { FBP_MOST_STEPS = 4 };
@@ -171,7 +171,7 @@ fbp_status fbp_plan_check_source(const fbp_plan *p, const fbp_source *source);
 fbp_status fbp_plan_source_await(const fbp_plan *p, fbp_source *stored);
 
 /** All that has to be said of a plan (plan_remarks.c). */
-void fbp_plan_remark(const fbp_plan *p);
+void fbp_plan_log_remarks(const fbp_plan *p);
 /** What the views showed as they passed: an error where there was nothing in any of them. */
 fbp_status fbp_plan_report_data_check(const fbp_plan *p, fbp_data_check *check, fbp_source *source,
                                       struct fbp_report *report);
@@ -188,7 +188,7 @@ size_t fbp_plan_own_slices(const fbp_plan *p);
 fbp_status fbp_plan_joint_open(const fbp_plan *p, fbp_sink **sink, const char *output,
                                const struct fbp_array_info *info,
                                const struct fbp_sink_params *params,
-                               const struct fbp_sink_joint *joint);
+                               const struct fbp_sink_share *joint);
 /** A part is finished: which slices are missing, and a note on whose they are. */
 fbp_status fbp_plan_part_done(fbp_plan *p, const fbp_sink *sink, struct fbp_report *report);
 
@@ -196,7 +196,7 @@ fbp_status fbp_plan_part_done(fbp_plan *p, const fbp_sink *sink, struct fbp_repo
  *  the floats.  joint: of several processes that start together; NULL: this one alone, or a part.
  */
 fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const char *output,
-                              const double *range, const struct fbp_sink_joint *joint,
+                              const double *range, const struct fbp_sink_share *joint,
                               fbp_sink **sink);
 fbp_status fbp_plan_check_sink(const fbp_plan *p, const fbp_sink *sink);
 /** All floats are there: the output, by the range that they have. */

@@ -3,8 +3,8 @@
 #include "array/device_memory.h"
 #include "backend/rows.h"
 #include "base/base.h"
-#include "base/threads.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "pipeline/division.h"
 #include "pipeline/job.h"
 #include "pipeline/plan.h"
@@ -150,7 +150,7 @@ static bool reads_on_device(const fbp_plan *p)
     const enum fbp_type raw = p->tables.job.raw;
     const bool made = fbp_reduces(&p->reduction) || p->n_steps > 0 || p->top_down;
 
-    if (p->n_devices > 1 || !source || !fbp_source_far(source) || made)
+    if (p->n_devices > 1 || !source || !fbp_source_device(source) || made)
         return false;
     const struct fbp_array_info *info = fbp_source_info(source);
     const size_t bytes = info->n[0] * info->n[1] * info->n[2] * fbp_type_size(info->type);
@@ -166,7 +166,7 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
     const int readers = fbp_work_readers(p->backend, &p->tables.job);
     const uint64_t source = p->held_bytes + p->n_devices * (uint64_t)readers * p->reader_bytes;
     const uint64_t own = source + fbp_data_check_bytes(&fbp_plan_measured(p)->job) +
-                         (2 * p->n_devices + 1) * (uint64_t)fbp_ledger_bytes(&p->tables.job) +
+                         (2 * p->n_devices + 1) * (uint64_t)fbp_row_bitmap_bytes(&p->tables.job) +
                          fbp_mask_bytes(&p->tables.job, params->mask != 0) +
                          fbp_plan_team_bytes(p, fbp_team_rank(params->team) == 0) +
                          p->needs.level_bytes;

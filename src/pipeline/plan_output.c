@@ -2,11 +2,11 @@
  * several, integers whose range is found, and what the report says of it. */
 #include "pipeline/plan.h"
 
-#include "array/names.h"
 #include "array/array.h"
+#include "array/names.h"
 #include "backend/slab.h"
-#include "base/cache.h"
 #include "base/base.h"
+#include "base/cache.h"
 #include "base/system.h"
 #include "scan/file/scan.h"
 
@@ -63,10 +63,10 @@ static uint64_t level_bytes(const fbp_plan *p)
 }
 
 fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const char *output,
-                              const double *range, const struct fbp_sink_joint *joint,
+                              const double *range, const struct fbp_sink_share *joint,
                               fbp_sink **sink)
 {
-    const struct fbp_sink_joint part = {.part = p->params.part, .n_parts = p->params.n_parts};
+    const struct fbp_sink_share part = {.part = p->params.part, .n_parts = p->params.n_parts};
     const struct fbp_grid *g = &p->info.volume;
     struct fbp_inputs inputs = {0};
     uint64_t hash = 0;
@@ -170,7 +170,7 @@ void fbp_plan_report_output(const fbp_sink *sink, struct fbp_report *report)
 
 void fbp_plan_say_what_is_left(const fbp_plan *p, fbp_sink *sink, const char *output)
 {
-    const size_t kept = fbp_sink_kept(sink), all = kept ? fbp_sink_info(sink)->n[2] : 0;
+    const size_t kept = fbp_sink_resumable(sink), all = kept ? fbp_sink_info(sink)->n[2] : 0;
 
     fbp_message_clear();
     if (kept > 0 && p->params.n_parts)
@@ -213,15 +213,15 @@ size_t fbp_plan_own_slices(const fbp_plan *p)
 fbp_status fbp_plan_joint_open(const fbp_plan *p, fbp_sink **sink, const char *output,
                                const struct fbp_array_info *info,
                                const struct fbp_sink_params *params,
-                               const struct fbp_sink_joint *joint)
+                               const struct fbp_sink_share *joint)
 {
-    struct fbp_sink_joint own = *joint;
+    struct fbp_sink_share own = *joint;
     unsigned char *mine = NULL;
 
     FBP_TRY(fbp_calloc((void **)&mine, info->n[2], 1, "a table of slices"));
     mark_own(p, mine, info->n[2]);
     own.mine = mine;
-    const fbp_status st = fbp_sink_open_joint(sink, output, info, params, &own);
+    const fbp_status st = fbp_sink_open_shared(sink, output, info, params, &own);
     free(mine);
     return st;
 }
@@ -239,7 +239,7 @@ static size_t count_missing(const fbp_plan *p, const struct fbp_job *job)
 
 fbp_status fbp_plan_part(const fbp_plan *p, size_t part, struct fbp_part *out)
 {
-    FBP_GIVEN(p);
+    FBP_REQUIRE(p);
     const size_t n_parts = p->params.n_parts;
     struct fbp_part whole = {.struct_size = sizeof whole};
     struct fbp_job job = p->tables.job;
@@ -258,7 +258,7 @@ fbp_status fbp_plan_part(const fbp_plan *p, size_t part, struct fbp_part *out)
     whole.updates =
         fbp_wanted_voxels(&job, &any, first, first + n) * fbp_volumes(&job) * job.n_views;
     whole.missing = count_missing(p, &job);
-    FBP_GIVE(part, out, &whole);
+    FBP_COPY_OUT(part, out, &whole);
     return FBP_OK;
 }
 

@@ -187,7 +187,7 @@ static void warn_about_following(const fbp_plan *p)
     fbp_plan_note(p, FBP_LOG_WARNING, line);
 }
 
-void fbp_plan_remark(const fbp_plan *p)
+void fbp_plan_log_remarks(const fbp_plan *p)
 {
     char line[600];
 
@@ -259,7 +259,7 @@ static fbp_status warn_about_samples(const fbp_plan *p, fbp_source *source,
         root = root->below;
     /* callbacks are asked once, and memory of devices is not copied */
     if (job->filtered || !fbp_kind_has_lines(job->kind) || fbp_source_in_order(c.source) ||
-        (root->inputs.n == 0 && (!fbp_source_samples(root) || fbp_source_far(root))))
+        (root->inputs.n == 0 && (!fbp_source_samples(root) || fbp_source_device(root))))
         return FBP_OK;
     fbp_roi_slices(job, &z0, &n);
     job->rows(job, 0, job->n_views, z0, z0 + n, &c.row0, &end);

@@ -4,11 +4,11 @@
  * checks and the mask, compute all slabs (run.c), check what was read, finish the output. */
 #include "pipeline/plan.h"
 
-#include "array/device_memory.h"
 #include "array/array.h"
+#include "array/device_memory.h"
+#include "base/base.h"
 #include "base/system.h"
 #include "base/threads.h"
-#include "base/base.h"
 #include "pipeline/worker.h"
 #include "team/team.h"
 
@@ -108,7 +108,7 @@ static fbp_status compute(struct plan_run *r, struct fbp_report *report)
         return FBP_OK;
     FBP_TRY(r->plan->rows.used ? compute_from_rows(r, report) : fbp_run(&request, report));
     FBP_TRY(fbp_plan_report_steps(r->plan, report));
-    FBP_TRY(fbp_go_on()); /* else the last block may lack something */
+    FBP_TRY(fbp_check_cancelled()); /* else the last block may lack something */
     const fbp_status st = fbp_source_unchanged(r->source);
     if (st != FBP_OK) /* slices may be of either version of the files */
         fbp_sink_forget(r->sink);
@@ -219,9 +219,9 @@ static fbp_status begin(const fbp_plan *p, struct fbp_report *report)
     fbp_message_clear();
     if (report) {
         FBP_TRY(FBP_CHECK(report, report));
-        FBP_GIVE(report, report, &(const struct fbp_report){0});
+        FBP_COPY_OUT(report, report, &(const struct fbp_report){0});
     }
-    return fbp_own_process(p->process, "plan");
+    return fbp_check_process(p->process, "plan");
 }
 
 static fbp_status run_between(fbp_plan *p, fbp_source *source, fbp_sink *sink,
@@ -253,13 +253,13 @@ static fbp_status run_between(fbp_plan *p, fbp_source *source, fbp_sink *sink,
     stored = source ? source : own;
     FBP_TRY_GOTO(fbp_plan_source_reduce(p, stored, &reduced));
     FBP_TRY_GOTO(fbp_plan_source_await(p, stored));
-    FBP_TRY_GOTO(fbp_far_settle(fbp_sink_far(sink)));
+    FBP_TRY_GOTO(fbp_device_memory_settle(fbp_sink_device(sink)));
     FBP_TRY_GOTO(fbp_plan_team_compare(p, reduced, ""));
     run = (struct plan_run){.plan = p, .source = reduced, .sink = sink};
     FBP_TRY_GOTO(run_to(&run, &own_report, start));
 fail:
     if (report)
-        FBP_GIVE(report, report, &own_report);
+        FBP_COPY_OUT(report, report, &own_report);
     fbp_sink_close(&sent);
     fbp_plan_source_drop(stored, &reduced);
     fbp_plan_source_close(p, &own);
@@ -305,22 +305,22 @@ fail:
     fbp_plan_source_drop(source, &reduced);
     fbp_plan_source_close(p, &source);
     if (report)
-        FBP_GIVE(report, report, &own_report);
+        FBP_COPY_OUT(report, report, &own_report);
     return st;
 }
 
 /* Count a run, for which fbp_plan_destroy() waits. */
-static struct fbp_stop_scope *begin_run(fbp_plan *p, struct fbp_stop_scope *scope)
+static struct fbp_cancel_scope *begin_run(fbp_plan *p, struct fbp_cancel_scope *scope)
 {
     pthread_mutex_lock(&p->lock);
     p->n_runs++;
     pthread_mutex_unlock(&p->lock);
-    return fbp_stop_scope(scope);
+    return fbp_cancel_scope(scope);
 }
 
 /* All processes of a team return the status of the first failure; one that was cancelled with the
  * others keeps its message about what is left.  This is the last use of the plan by a run. */
-static fbp_status end_run(fbp_plan *p, struct fbp_stop_scope *before, fbp_status status)
+static fbp_status end_run(fbp_plan *p, struct fbp_cancel_scope *before, fbp_status status)
 {
     char own[1200];
     fbp_status st = status;
@@ -333,7 +333,7 @@ static fbp_status end_run(fbp_plan *p, struct fbp_stop_scope *before, fbp_status
             fbp_message_adopt(own);
         }
     }
-    (void)fbp_stop_scope(before);
+    (void)fbp_cancel_scope(before);
     atomic_store(&p->stop, false);
     pthread_mutex_lock(&p->lock);
     if (--p->n_runs == 0)
@@ -345,37 +345,37 @@ static fbp_status end_run(fbp_plan *p, struct fbp_stop_scope *before, fbp_status
 fbp_status fbp_plan_run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink,
                            struct fbp_report *report)
 {
-    FBP_GIVEN(p);
-    struct fbp_stop_scope scope = {.flag = &p->stop}, *const before = begin_run(p, &scope);
+    FBP_REQUIRE(p);
+    struct fbp_cancel_scope scope = {.flag = &p->stop}, *const before = begin_run(p, &scope);
 
     return end_run(p, before, run_between(p, source, sink, report));
 }
 
 fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *report)
 {
-    FBP_GIVEN(p, output);
-    struct fbp_stop_scope scope = {.flag = &p->stop}, *const before = begin_run(p, &scope);
+    FBP_REQUIRE(p, output);
+    struct fbp_cancel_scope scope = {.flag = &p->stop}, *const before = begin_run(p, &scope);
 
     return end_run(p, before, run_file(p, output, report));
 }
 
 void fbp_plan_stop(fbp_plan *p)
 {
-    FBP_GIVEN_ELSE(, p);
+    FBP_REQUIRE_ELSE(, p);
     atomic_store(&p->stop, true);
 }
 
 void fbp_plan_timeline(fbp_plan *p, const char *path)
 {
-    FBP_GIVEN_ELSE(, p);
+    FBP_REQUIRE_ELSE(, p);
     p->timeline = path;
 }
 
 fbp_status fbp_plan_open(fbp_plan *p)
 {
-    FBP_GIVEN(p);
+    FBP_REQUIRE(p);
     fbp_message_clear();
-    FBP_TRY(fbp_own_process(p->process, "plan"));
+    FBP_TRY(fbp_check_process(p->process, "plan"));
     if (p->workers.n)
         return FBP_OK;
     FBP_TRY(fbp_plan_open_rows(p));
@@ -386,7 +386,7 @@ fbp_status fbp_plan_open(fbp_plan *p)
 
 fbp_status fbp_plan_alloc(fbp_plan *p, size_t bytes, void **out)
 {
-    FBP_GIVEN(p, out);
+    FBP_REQUIRE(p, out);
     *out = NULL;
     FBP_TRY(fbp_plan_open(p));
     return fbp_workers_alloc(&p->workers, bytes, out);
@@ -394,7 +394,7 @@ fbp_status fbp_plan_alloc(fbp_plan *p, size_t bytes, void **out)
 
 void fbp_plan_release(fbp_plan *p, void *memory)
 {
-    FBP_GIVEN_ELSE(, p);
+    FBP_REQUIRE_ELSE(, p);
     if (memory && p->process == getpid())
         fbp_workers_release(&p->workers, memory);
 }
@@ -421,7 +421,7 @@ static fbp_status reconstruct(const struct fbp_scan *given, const struct fbp_rec
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
-    FBP_TRY(FBP_TAKE(scan, scan, given));
+    FBP_TRY(FBP_COPY_IN(scan, scan, given));
     FBP_TRY(fbp_take_params(&p, params));
     fbp_reduction_of(scan, &reduction);
     const struct fbp_array_info info = {
@@ -450,7 +450,7 @@ fail:
 fbp_status fbp_reconstruct(const struct fbp_scan *scan, const struct fbp_recon_params *params,
                            const float *views, float *volume, struct fbp_report *report)
 {
-    FBP_GIVEN(views, volume);
+    FBP_REQUIRE(views, volume);
     return reconstruct(scan, params, FBP_F32, views, volume, report);
 }
 
@@ -458,6 +458,6 @@ fbp_status fbp_reconstruct_double(const struct fbp_scan *scan,
                                   const struct fbp_recon_params *params, const double *views,
                                   double *volume, struct fbp_report *report)
 {
-    FBP_GIVEN(views, volume);
+    FBP_REQUIRE(views, volume);
     return reconstruct(scan, params, FBP_F64, views, volume, report);
 }

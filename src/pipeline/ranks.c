@@ -1,5 +1,5 @@
-#include "base/threads.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "pipeline/division.h"
 #include "pipeline/job.h"
 
@@ -97,7 +97,7 @@ static fbp_status weigh(const struct fbp_ranks_cost *how, size_t slabs, size_t p
     double seconds = 0;
 
     if (how->seconds(how->user, &grid, &seconds) != FBP_OK) {
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
         fbp_message_clear();
         return FBP_OK;
     }

@@ -12,10 +12,10 @@
 #include "pipeline/view_step.h"
 
 #include "array/array.h"
-#include "base/cache.h"
 #include "base/base.h"
-#include "base/threads.h"
+#include "base/cache.h"
 #include "base/math.h"
+#include "base/threads.h"
 #include "geometry/kind.h"
 
 #include <math.h>
@@ -471,7 +471,7 @@ static fbp_status read_rectified(fbp_source *src, size_t slice0, size_t n_slices
     FBP_TRY(fbp_alloc((void **)&memory, reader_bytes(r), "a view to be resampled"));
     for (size_t k = 0; k < n_slices; k++, to += n_rows * src->info.n[0]) {
         size_t first, n;
-        FBP_TRY_GOTO(fbp_go_on());
+        FBP_TRY_GOTO(fbp_check_cancelled());
         measured_rows(r, slice0 + k, from, n_rows, &first, &n);
         FBP_TRY_GOTO(read_rows(src, slice0 + k, first, n, memory + rows_floats(r) / 2, memory));
         resample(r, slice0 + k, from, n_rows, memory, memory + rows_floats(r), to);
@@ -514,7 +514,7 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
     src->growing = below->growing; /* each view depends on one below: a scan may be followed */
     src->held_bytes = fbp_source_bytes(below, 0) + rows;
     src->reader_bytes = fbp_source_bytes(below, 1) - fbp_source_bytes(below, 0) + reader_bytes(r);
-    return fbp_source_onto(src, below);
+    return fbp_source_wrap_set_up(src, below);
 }
 
 /* ---- The step ---- */
@@ -522,7 +522,7 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
 static fbp_status wrap(struct fbp_view_step *step, fbp_source **source, bool owned)
 {
     step->mended = (struct fbp_prep_counts){0};
-    return fbp_source_over(source, set_up, &step, *source, owned);
+    return fbp_source_wrap(source, set_up, &step, *source, owned);
 }
 
 static void destroy(struct fbp_view_step *step)

@@ -231,7 +231,7 @@ static fbp_status from_file(const char *path, const struct fbp_job *job, const s
                         "region: \"%.200s\" is no shape: expected %s in mm, or a mask, such as "
                         "mask.mha",
                         path, SHAPES);
-    FBP_TRY(fbp_because("region", fbp_source_open(&source, path, NULL)));
+    FBP_TRY(fbp_error_context("region", fbp_source_open(&source, path, NULL)));
     const fbp_status st = from_source(path, source, job, box, out);
     fbp_source_close(&source);
     return st;
@@ -365,7 +365,7 @@ static bool read_number(const char **at, double *out)
         (p[0] == '0' && tolower((unsigned char)p[1]) == 'x'))
         return false;
     *out = fbp_number(*at, &end);
-    const bool read = end > *at && fbp_in_range(&fbp_range_place, *out);
+    const bool read = end > *at && fbp_in_range(&fbp_range_position, *out);
     *at = end;
     return read;
 }

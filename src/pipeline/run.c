@@ -3,8 +3,8 @@
 #include "backend/device.h"
 #include "backend/slab.h"
 #include "backend/statistics.h"
-#include "base/system.h"
 #include "base/base.h"
+#include "base/system.h"
 #include "base/threads.h"
 #include "pipeline/job.h"
 #include "pipeline/worker.h"
@@ -84,7 +84,7 @@ static bool run_stops(void *user)
     if (atomic_load(&s->stop))
         return true;
     pthread_mutex_lock(&s->lock);
-    const bool cancel = fbp_run_tell(s);
+    const bool cancel = fbp_run_report_progress(s);
     pthread_mutex_unlock(&s->lock);
     return cancel && fbp_run_cancelled(s, "interrupted") != FBP_OK;
 }
@@ -92,15 +92,15 @@ static bool run_stops(void *user)
 static void *stage_main(void *arg)
 {
     const struct stage_start *start = arg;
-    struct fbp_stop_scope scope = {
+    struct fbp_cancel_scope scope = {
         .flag = start->worker->run->rq->stop, .asked = run_stops, .user = start->worker->run};
 
     fbp_message_clear();
-    (void)fbp_stop_scope(&scope);
+    (void)fbp_cancel_scope(&scope);
     start->stage(start->worker);
     if (atomic_fetch_sub(&start->worker->n_stages, 1) == 1 && atomic_load(&start->worker->gone))
         fbp_worker_return(start->worker);
-    (void)fbp_stop_scope(NULL);
+    (void)fbp_cancel_scope(NULL);
     return NULL;
 }
 
@@ -178,14 +178,14 @@ struct opening {
 static void *open_one(void *arg)
 {
     const struct opening *o = arg;
-    struct fbp_stop_scope scope = {.flag = o->stop}, *const before = fbp_stop_scope(&scope);
+    struct fbp_cancel_scope scope = {.flag = o->stop}, *const before = fbp_cancel_scope(&scope);
 
     const fbp_status st = fbp_worker_open(o->worker, o->backend, o->job, o->work, o->device);
     if (st != FBP_OK) {
-        fbp_worker_drop(o->worker, st);
+        fbp_worker_set_failed(o->worker, st);
         fbp_worker_close(o->worker);
     }
-    (void)fbp_stop_scope(before);
+    (void)fbp_cancel_scope(before);
     return NULL;
 }
 
@@ -230,10 +230,10 @@ fbp_status fbp_workers_open(struct fbp_workers *out, const struct fbp_backend *b
                                    .job = job,
                                    .work = work,
                                    .device = devices[i],
-                                   .stop = fbp_stop_flag()};
+                                   .stop = fbp_cancel_flag()};
     open_all(list, n_devices);
     if (first_usable(out, &st))
-        st = fbp_go_on();
+        st = fbp_check_cancelled();
 fail:
     free(list);
     if (st != FBP_OK)
@@ -413,7 +413,7 @@ void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status stat
     const bool followed = atomic_load(&w->gone), drop = can_be_dropped(s, w, status);
     if (drop) {
         s->n_working--;
-        fbp_worker_drop(w, status);
+        fbp_worker_set_failed(w, status);
     }
     pthread_mutex_unlock(&s->lock);
     if (drop) {
@@ -431,7 +431,7 @@ fbp_status fbp_run_cancelled(struct run_state *s, const char *how)
     return st;
 }
 
-bool fbp_run_tell(struct run_state *s)
+bool fbp_run_report_progress(struct run_state *s)
 {
     const struct fbp_progress p = {.struct_size = sizeof p,
                                    .done = s->updates_done,
@@ -447,12 +447,12 @@ bool fbp_run_tell(struct run_state *s)
 
 fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs, size_t views_read)
 {
-    FBP_TRY(fbp_go_on());
+    FBP_TRY(fbp_check_cancelled());
     pthread_mutex_lock(&s->lock);
     s->updates_done += updates;
     s->slabs_done += slabs;
     s->views_read = views_read;
-    const bool cancel = fbp_run_tell(s);
+    const bool cancel = fbp_run_report_progress(s);
     pthread_mutex_unlock(&s->lock);
-    return cancel ? fbp_run_cancelled(s, "cancelled") : fbp_go_on();
+    return cancel ? fbp_run_cancelled(s, "cancelled") : fbp_check_cancelled();
 }

@@ -2,8 +2,8 @@
 #include "array/file/bytes.h"
 #include "backend/device.h"
 #include "backend/rows.h"
-#include "base/system.h"
 #include "base/base.h"
+#include "base/system.h"
 #include "base/threads.h"
 #include "pipeline/division.h"
 #include "pipeline/run.h"
@@ -28,7 +28,7 @@ struct rows_pass {
     struct fbp_report *report;
     fbp_device *dev;
     fbp_pool *io_threads;
-    struct fbp_ledger ledger;
+    struct fbp_row_bitmap ledger;
     void *raw_host, *raw;
     struct rows_slot slots[SLOTS];
     fbp_queue *free, *full;
@@ -130,7 +130,7 @@ static fbp_status open_pass(struct rows_pass *p)
     for (size_t i = 0; i < SLOTS; i++)
         FBP_TRY(make_slot(p, &p->slots[i]));
     FBP_TRY(make_queues(p));
-    FBP_TRY(fbp_ledger_create(&p->ledger, rq->job));
+    FBP_TRY(fbp_row_bitmap_create(&p->ledger, rq->job));
     return b->expect(p->dev, &p->ledger);
 }
 
@@ -148,7 +148,7 @@ static void close_device(struct rows_pass *p)
     if (p->raw != p->raw_host)
         fbp_device_put(b, p->dev, FBP_FOR_RAW, p->raw);
     fbp_host_put(b, p->dev, p->raw_host);
-    (void)!b->expect(p->dev, &(struct fbp_ledger){0});
+    (void)!b->expect(p->dev, &(struct fbp_row_bitmap){0});
     b->close(&p->dev);
 }
 
@@ -156,7 +156,7 @@ static void close_pass(struct rows_pass *p)
 {
     if (p->dev)
         close_device(p);
-    fbp_ledger_clear(&p->ledger);
+    fbp_row_bitmap_clear(&p->ledger);
     fbp_queue_destroy(&p->free);
     fbp_queue_destroy(&p->full);
     fbp_pool_destroy(&p->io_threads);
@@ -193,7 +193,7 @@ static fbp_status filter_all(struct rows_pass *p)
     size_t i;
 
     for (size_t k = 0; k < rq->work->n_batches; k++) {
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
         if (!fbp_queue_pop(p->free, &i, NULL))
             return FBP_ERR_IO; /* the writer says why */
         p->slots[i].batch = fbp_work_batch(rq->work, rq->job, &any, k);
@@ -254,7 +254,7 @@ static fbp_status open_first(struct rows_pass *p)
     for (size_t i = 0; i < rq->n_devices; i++) {
         st = rq->backend->open(&p->dev, rq->devices[i], rq->job);
         if (st == FBP_OK)
-            return fbp_go_on();
+            return fbp_check_cancelled();
     }
     return st;
 }
@@ -263,8 +263,8 @@ fbp_status fbp_rows_filter(const struct fbp_run_request *rq, const struct fbp_ro
                            struct fbp_report *report)
 {
     struct rows_pass p = {.rq = rq, .to = to, .report = report, .started = fbp_seconds()};
-    struct fbp_stop_scope scope = {.flag = rq->stop, .asked = pass_stops, .user = &p};
-    struct fbp_stop_scope *const before = fbp_stop_scope(&scope);
+    struct fbp_cancel_scope scope = {.flag = rq->stop, .asked = pass_stops, .user = &p};
+    struct fbp_cancel_scope *const before = fbp_cancel_scope(&scope);
     struct fbp_span span = fbp_span_host(rq->timeline);
     fbp_status st = FBP_OK;
 
@@ -274,7 +274,7 @@ fbp_status fbp_rows_filter(const struct fbp_run_request *rq, const struct fbp_ro
     FBP_TRY_GOTO(fbp_span_end(&span, FBP_LANE_HOST, 0, "views filtered"));
 fail:
     close_pass(&p);
-    (void)fbp_stop_scope(before);
+    (void)fbp_cancel_scope(before);
     return st;
 }
 

@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-fbp_status fbp_ledger_empty(struct fbp_ledger *out, const struct fbp_job *job)
+fbp_status fbp_row_bitmap_empty(struct fbp_row_bitmap *out, const struct fbp_job *job)
 {
-    *out = (struct fbp_ledger){.n_views = job->n_views, .n_rows = job->panel.n_rows};
-    return fbp_calloc((void **)&out->bits, fbp_ledger_words(out->n_views, out->n_rows),
+    *out = (struct fbp_row_bitmap){.n_views = job->n_views, .n_rows = job->panel.n_rows};
+    return fbp_calloc((void **)&out->bits, fbp_row_bitmap_words(out->n_views, out->n_rows),
                       sizeof *out->bits, "counts of rows");
 }
 
@@ -18,7 +18,7 @@ struct bits {
     size_t first, end;
 };
 
-static struct bits bits_of(const struct fbp_ledger *l, size_t view, size_t r0, size_t r1)
+static struct bits bits_of(const struct fbp_row_bitmap *l, size_t view, size_t r0, size_t r1)
 {
     return (struct bits){view * l->n_rows + r0, view * l->n_rows + r1};
 }
@@ -26,18 +26,18 @@ static struct bits bits_of(const struct fbp_ledger *l, size_t view, size_t r0, s
 /* Those of them that are in a word which holds some. */
 static unsigned in_word(const struct bits *b, size_t word)
 {
-    const size_t at = word * FBP_LEDGER_BITS;
+    const size_t at = word * FBP_ROW_BITMAP_BITS;
     const size_t lo = b->first > at ? b->first - at : 0, hi = b->end - at;
 
-    return (hi < FBP_LEDGER_BITS ? (1u << hi) - 1 : ~0u) & ~0u << lo;
+    return (hi < FBP_ROW_BITMAP_BITS ? (1u << hi) - 1 : ~0u) & ~0u << lo;
 }
 
 /* Give it these rows, or take them from it; nobody else has the ledger yet. */
-static void set_rows(struct fbp_ledger *l, size_t view, size_t r0, size_t r1, bool has)
+static void set_rows(struct fbp_row_bitmap *l, size_t view, size_t r0, size_t r1, bool has)
 {
     const struct bits b = bits_of(l, view, r0, r1);
 
-    for (size_t w = b.first / FBP_LEDGER_BITS; w * FBP_LEDGER_BITS < b.end; w++)
+    for (size_t w = b.first / FBP_ROW_BITMAP_BITS; w * FBP_ROW_BITMAP_BITS < b.end; w++)
         if (has)
             l->bits[w] |= in_word(&b, w);
         else
@@ -45,11 +45,12 @@ static void set_rows(struct fbp_ledger *l, size_t view, size_t r0, size_t r1, bo
 }
 
 /* Those rows that `from` has are the other's from now on. */
-static void move(struct fbp_ledger *from, size_t view, size_t r0, size_t r1, struct fbp_ledger *to)
+static void move(struct fbp_row_bitmap *from, size_t view, size_t r0, size_t r1,
+                 struct fbp_row_bitmap *to)
 {
     const struct bits b = bits_of(from, view, r0, r1);
 
-    for (size_t w = b.first / FBP_LEDGER_BITS; w * FBP_LEDGER_BITS < b.end; w++) {
+    for (size_t w = b.first / FBP_ROW_BITMAP_BITS; w * FBP_ROW_BITMAP_BITS < b.end; w++) {
         const unsigned moved = from->bits[w] & in_word(&b, w);
         from->bits[w] &= ~moved;
         to->bits[w] |= moved;
@@ -57,7 +58,7 @@ static void move(struct fbp_ledger *from, size_t view, size_t r0, size_t r1, str
 }
 
 /* Rows of view k that slices [z0, z1) need, with those beyond them that filters reach. */
-static void set_needed(struct fbp_ledger *out, const struct fbp_job *job, size_t k, size_t z0,
+static void set_needed(struct fbp_row_bitmap *out, const struct fbp_job *job, size_t k, size_t z0,
                        size_t z1, bool has)
 {
     const size_t reach = fbp_column_reach(job), n_rows = job->panel.n_rows;
@@ -71,7 +72,7 @@ static void set_needed(struct fbp_ledger *out, const struct fbp_job *job, size_t
     set_rows(out, k, r0, r1, has);
 }
 
-static void set_share(struct fbp_ledger *out, const struct fbp_job *job, bool has)
+static void set_share(struct fbp_row_bitmap *out, const struct fbp_job *job, bool has)
 {
     size_t z0, n;
 
@@ -80,11 +81,11 @@ static void set_share(struct fbp_ledger *out, const struct fbp_job *job, bool ha
         set_needed(out, job, k, z0, z0 + n, has);
 }
 
-fbp_status fbp_ledger_create(struct fbp_ledger *out, const struct fbp_job *job)
+fbp_status fbp_row_bitmap_create(struct fbp_row_bitmap *out, const struct fbp_job *job)
 {
     struct fbp_job before = *job;
 
-    FBP_TRY(fbp_ledger_empty(out, job));
+    FBP_TRY(fbp_row_bitmap_empty(out, job));
     set_share(out, job, true);
     before.share[0] = 0;
     before.share[1] = job->share[0];
@@ -93,14 +94,14 @@ fbp_status fbp_ledger_create(struct fbp_ledger *out, const struct fbp_job *job)
     return FBP_OK;
 }
 
-void fbp_ledger_clear(struct fbp_ledger *ledger)
+void fbp_row_bitmap_clear(struct fbp_row_bitmap *ledger)
 {
     free(ledger->bits);
-    *ledger = (struct fbp_ledger){0};
+    *ledger = (struct fbp_row_bitmap){0};
 }
 
-static void share_batch(struct fbp_ledger *rest, const struct fbp_job *job,
-                        const struct fbp_batch *b, struct fbp_ledger *out)
+static void share_batch(struct fbp_row_bitmap *rest, const struct fbp_job *job,
+                        const struct fbp_batch *b, struct fbp_row_bitmap *out)
 {
     size_t r0, r1;
 
@@ -111,29 +112,29 @@ static void share_batch(struct fbp_ledger *rest, const struct fbp_job *job,
         move(rest, fbp_batch_view(job, b, k), r0, r1, out);
 }
 
-void fbp_ledger_zero(struct fbp_ledger *l)
+void fbp_row_bitmap_zero(struct fbp_row_bitmap *l)
 {
-    memset(l->bits, 0, fbp_ledger_words(l->n_views, l->n_rows) * sizeof *l->bits);
+    memset(l->bits, 0, fbp_row_bitmap_words(l->n_views, l->n_rows) * sizeof *l->bits);
 }
 
-void fbp_ledger_share(struct fbp_ledger *rest, const struct fbp_job *job,
-                      const struct fbp_task *tasks, size_t n_tasks, struct fbp_ledger *out)
+void fbp_row_bitmap_share(struct fbp_row_bitmap *rest, const struct fbp_job *job,
+                          const struct fbp_task *tasks, size_t n_tasks, struct fbp_row_bitmap *out)
 {
-    fbp_ledger_zero(out);
+    fbp_row_bitmap_zero(out);
     for (size_t i = 0; i < n_tasks; i++)
         if (tasks[i].loads)
             share_batch(rest, job, &tasks[i].batch, out);
 }
 
-void fbp_ledger_add(struct fbp_ledger *to, const struct fbp_ledger *rows)
+void fbp_row_bitmap_add(struct fbp_row_bitmap *to, const struct fbp_row_bitmap *rows)
 {
-    for (size_t i = 0; i < fbp_ledger_words(to->n_views, to->n_rows); i++)
+    for (size_t i = 0; i < fbp_row_bitmap_words(to->n_views, to->n_rows); i++)
         to->bits[i] |= rows->bits[i];
 }
 
-size_t fbp_ledger_bytes(const struct fbp_job *job)
+size_t fbp_row_bitmap_bytes(const struct fbp_job *job)
 {
-    return fbp_ledger_words(job->n_views, job->panel.n_rows) * sizeof(unsigned);
+    return fbp_row_bitmap_words(job->n_views, job->panel.n_rows) * sizeof(unsigned);
 }
 
 fbp_status fbp_slabs_create(struct fbp_slabs *s, const struct fbp_job *job,
@@ -143,12 +144,12 @@ fbp_status fbp_slabs_create(struct fbp_slabs *s, const struct fbp_job *job,
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     FBP_TRY(fbp_calloc((void **)&s->list, s->n_most, sizeof *s->list, "slab list"));
-    return fbp_ledger_create(&s->uncounted, job);
+    return fbp_row_bitmap_create(&s->uncounted, job);
 }
 
 void fbp_slabs_destroy(struct fbp_slabs *s)
 {
-    fbp_ledger_clear(&s->uncounted);
+    fbp_row_bitmap_clear(&s->uncounted);
     free(s->list);
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
@@ -184,11 +185,12 @@ static bool take(struct fbp_slabs *s, struct fbp_slab *out)
 }
 
 /* With follow, tasks are joined while others look at them. */
-fbp_status fbp_drawn_create(struct fbp_drawn **out, const struct fbp_job *job,
-                            const struct fbp_work *work, const struct fbp_slab *slab, bool first)
+fbp_status fbp_work_item_create(struct fbp_work_item **out, const struct fbp_job *job,
+                                const struct fbp_work *work, const struct fbp_slab *slab,
+                                bool first)
 {
     const size_t n = fbp_work_tasks(work, job, slab, first, NULL), lists = work->follow + 1u;
-    struct fbp_drawn *d = NULL;
+    struct fbp_work_item *d = NULL;
 
     FBP_TRY(fbp_calloc((void **)&d, 1, sizeof *d + lists * n * sizeof *d->tasks, "task list"));
     d->slab = *slab;
@@ -200,14 +202,14 @@ fbp_status fbp_drawn_create(struct fbp_drawn **out, const struct fbp_job *job,
     return FBP_OK;
 }
 
-fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_drawn **out)
+fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_work_item **out)
 {
     struct fbp_slab slab;
 
     *out = NULL;
     if (!take(s, &slab))
         return FBP_OK;
-    const fbp_status st = fbp_drawn_create(out, s->job, s->work, &slab, first);
+    const fbp_status st = fbp_work_item_create(out, s->job, s->work, &slab, first);
     if (st != FBP_OK) /* nobody has it, and others wait for it */
         fbp_slabs_return(s, slab);
     return st;
@@ -260,26 +262,27 @@ void fbp_slabs_return(struct fbp_slabs *s, struct fbp_slab missing)
     pthread_mutex_unlock(&s->lock);
 }
 
-void fbp_slabs_claim(struct fbp_slabs *s, const struct fbp_drawn *drawn, struct fbp_ledger *mine)
+void fbp_slabs_claim(struct fbp_slabs *s, const struct fbp_work_item *drawn,
+                     struct fbp_row_bitmap *mine)
 {
     pthread_mutex_lock(&s->lock);
-    fbp_ledger_share(&s->uncounted, s->job, drawn->planned, drawn->n_tasks, mine);
+    fbp_row_bitmap_share(&s->uncounted, s->job, drawn->planned, drawn->n_tasks, mine);
     if (s->work->kept) /* every worker filters, and counts, all of them */
-        fbp_ledger_add(&s->uncounted, mine);
+        fbp_row_bitmap_add(&s->uncounted, mine);
     pthread_mutex_unlock(&s->lock);
 }
 
-void fbp_slabs_uncounted(struct fbp_slabs *s, struct fbp_ledger *mine)
+void fbp_slabs_uncounted(struct fbp_slabs *s, struct fbp_row_bitmap *mine)
 {
     pthread_mutex_lock(&s->lock);
-    fbp_ledger_add(mine, &s->uncounted);
+    fbp_row_bitmap_add(mine, &s->uncounted);
     pthread_mutex_unlock(&s->lock);
 }
 
-void fbp_slabs_unclaim(struct fbp_slabs *s, const struct fbp_ledger *mine)
+void fbp_slabs_unclaim(struct fbp_slabs *s, const struct fbp_row_bitmap *mine)
 {
     pthread_mutex_lock(&s->lock);
-    fbp_ledger_add(&s->uncounted, mine);
+    fbp_row_bitmap_add(&s->uncounted, mine);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -294,7 +297,7 @@ fbp_status fbp_shared_create(struct fbp_shared *s, const struct fbp_job *job,
     if (!work->shared)
         return FBP_OK;
     FBP_TRY(fbp_calloc((void **)&s->list, s->n, sizeof *s->list, "a table of batches"));
-    return fbp_drawn_create(&s->views, job, work, &slab, true);
+    return fbp_work_item_create(&s->views, job, work, &slab, true);
 }
 
 void fbp_shared_destroy(struct fbp_shared *s)
@@ -396,7 +399,7 @@ void fbp_shared_read(struct fbp_shared *s, size_t b, size_t worker)
     set_state(s, b, worker, (struct fbp_shared_batch){.state = FBP_SHARED_READ});
 }
 
-void fbp_shared_queued(struct fbp_shared *s, size_t b, size_t worker, struct fbp_mark ready)
+void fbp_shared_queued(struct fbp_shared *s, size_t b, size_t worker, struct fbp_event ready)
 {
     set_state(s, b, worker, (struct fbp_shared_batch){.state = FBP_SHARED_QUEUED, .ready = ready});
 }

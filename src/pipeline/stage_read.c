@@ -7,8 +7,8 @@
 #include "array/file/format.h"
 #include "backend/partners.h"
 #include "backend/rows.h"
-#include "base/system.h"
 #include "base/base.h"
+#include "base/system.h"
 
 #include <string.h>
 
@@ -178,7 +178,7 @@ static bool join(const struct worker *w, struct fbp_task *t, const struct fbp_ta
 /* Wait until the first view of task i is there, and join the task with those behind it whose views
  * are there, too.  While computing keeps up, a batch is one group of views; it grows if computing
  * has fallen behind.  *n: number of tasks that are now one */
-static fbp_status await_task(struct worker *w, struct fbp_drawn *d, size_t i, size_t *n)
+static fbp_status await_task(struct worker *w, struct fbp_work_item *d, size_t i, size_t *n)
 {
     struct fbp_task *t = &d->tasks[i];
     size_t n_there;
@@ -258,11 +258,11 @@ static fbp_status check_device_memory(struct worker *w)
  * Views that are kept are those of the first slab. */
 static fbp_status check_views(struct worker *w)
 {
-    const struct fbp_drawn *d = w->checked ? w->checked->next : w->drawn;
+    const struct fbp_work_item *d = w->checked ? w->checked->next : w->drawn;
 
     if (!w->run->rq->check || !w->views || atomic_load(&w->run->stop))
         return FBP_OK;
-    if (fbp_source_far(w->run->rq->source))
+    if (fbp_source_device(w->run->rq->source))
         return check_device_memory(w);
     for (; d; d = w->work->kept ? NULL : d->next) {
         for (size_t i = 0; i < d->n_tasks; i++)
@@ -280,7 +280,7 @@ static fbp_status check_own_views(struct worker *w)
 
     if (!w->run->rq->check || !w->views)
         return FBP_OK;
-    if (fbp_source_far(w->run->rq->source))
+    if (fbp_source_device(w->run->rq->source))
         return check_device_memory(w);
     for (size_t b = 0; b < s->n; b++) {
         const struct fbp_shared_batch at = fbp_shared_get(s, b);
@@ -322,7 +322,7 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
 }
 
 /* Read the tasks of a slab. */
-static fbp_status read_tasks(struct worker *w, struct fbp_drawn *d)
+static fbp_status read_tasks(struct worker *w, struct fbp_work_item *d)
 {
     for (size_t i = 0, n; i < d->n_tasks; i += n) {
         size_t slot;
@@ -333,10 +333,10 @@ static fbp_status read_tasks(struct worker *w, struct fbp_drawn *d)
             return FBP_ERR_CANCELLED;
         w->raw[slot].at = (struct place){d, &d->tasks[i]};
         fbp_status st = await_task(w, d, i, &n);
-        const double start = fbp_turn_begin(w);
+        const double start = fbp_stage_begin(w);
         if (st == FBP_OK)
             st = read_task(w, &w->raw[slot]);
-        FBP_TRY(fbp_turn_end(w, FBP_STAGE_IN, start, st));
+        FBP_TRY(fbp_stage_end(w, FBP_STAGE_IN, start, st));
         fbp_queue_push(w->raw_full, slot);
     }
     return FBP_OK;
@@ -348,7 +348,7 @@ static fbp_status read_slabs(struct worker *w)
     /* Workers that unpack different views in turns would begin at the first view again and again.
      */
     const bool alone = w->run->rq->job->in_order && !w->work->follow;
-    struct fbp_drawn *d = w->drawn;
+    struct fbp_work_item *d = w->drawn;
 
     if (!d) /* there are more workers than slabs */
         FBP_TRY(fbp_stage_await_slab(w, &d));
@@ -390,8 +390,8 @@ static fbp_status read_shared(struct worker *w)
         w->raw[slot].at = (struct place){s->views, &s->views->tasks[b]};
         if (w->run->rq->job->in_order)
             fbp_shared_turn(s, b);
-        const double start = fbp_turn_begin(w);
-        FBP_TRY(fbp_turn_end(w, FBP_STAGE_IN, start, read_task(w, &w->raw[slot])));
+        const double start = fbp_stage_begin(w);
+        FBP_TRY(fbp_stage_end(w, FBP_STAGE_IN, start, read_task(w, &w->raw[slot])));
         fbp_shared_read(s, b, fbp_worker_index(w));
         fbp_queue_push(w->raw_full, slot);
     }
@@ -400,6 +400,6 @@ static fbp_status read_shared(struct worker *w)
 
 void fbp_stage_read(struct worker *w)
 {
-    fbp_stage_leave(w, w->work->shared ? read_shared(w) : read_slabs(w));
+    fbp_stage_ended(w, w->work->shared ? read_shared(w) : read_slabs(w));
     fbp_queue_close(w->raw_full);
 }

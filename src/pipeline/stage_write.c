@@ -111,7 +111,7 @@ static fbp_status write_blank(const struct fbp_run_request *rq, size_t frame, si
 {
     for (size_t f = frame; f < frame + n; f++)
         for (size_t z = z0; z < z1; z++) {
-            FBP_TRY(fbp_go_on());
+            FBP_TRY(fbp_check_cancelled());
             FBP_TRY(write_missing(rq, fbp_written_slice(rq->job, f, z), 1, slice,
                                   fbp_mask_blank(rq->mask)));
         }
@@ -180,7 +180,7 @@ static fbp_status write_part(struct worker *w, size_t at)
     struct piece_slot *p = &w->pieces[at / MOST_PARTS];
     const size_t n = part_slices(p), z = at % MOST_PARTS * n, left = p->nz - z;
 
-    FBP_TRY(fbp_go_on());
+    FBP_TRY(fbp_check_cancelled());
     FBP_TRY(write_slices(w, p, z, n < left ? n : left));
     return atomic_fetch_sub(&p->n_parts, 1) == 1 ? give_back(w, at / MOST_PARTS) : FBP_OK;
 }
@@ -189,14 +189,14 @@ static fbp_status write_part(struct worker *w, size_t at)
 static void *writer_main(void *arg)
 {
     struct worker *w = arg;
-    struct fbp_stop_scope scope = {.flag = w->run->rq->stop};
+    struct fbp_cancel_scope scope = {.flag = w->run->rq->stop};
     size_t at;
 
     fbp_message_clear();
-    (void)fbp_stop_scope(&scope);
+    (void)fbp_cancel_scope(&scope);
     while (fbp_queue_pop(w->parts_full, &at, NULL))
-        fbp_stage_leave(w, write_part(w, at));
-    (void)fbp_stop_scope(NULL);
+        fbp_stage_ended(w, write_part(w, at));
+    (void)fbp_cancel_scope(NULL);
     return NULL;
 }
 
@@ -269,7 +269,7 @@ static fbp_status write_pieces(struct worker *w, const struct block_slot *b, siz
             p->z0 = first;
             p->nz = step < left ? step : left;
             FBP_TRY(fetch(w, b, first, first + p->nz, p->host));
-            FBP_TRY(fbp_stage_mark(w, FBP_STAGE_OUT, &p->fetched));
+            FBP_TRY(fbp_stage_record(w, FBP_STAGE_OUT, &p->fetched));
             w->volumes[b->volume].fetched = p->fetched;
         }
         if (i + 1 >= at_once && i + 1 - at_once < n) {
@@ -295,7 +295,7 @@ static fbp_status fetch_to_caller(struct worker *w, const struct block_slot *b, 
     const size_t slice = fbp_written_slice(w->run->rq->job, b->drawn->slab.frame, z0);
 
     FBP_TRY(fetch(w, b, z0, z1, (char *)w->volume + slice * slice_bytes(w)));
-    return fbp_stage_mark(w, FBP_STAGE_OUT, &w->volumes[b->volume].fetched);
+    return fbp_stage_record(w, FBP_STAGE_OUT, &w->volumes[b->volume].fetched);
 }
 
 static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
@@ -323,7 +323,7 @@ static fbp_status write_block(struct worker *w, const struct block_slot *b)
 {
     const struct fbp_run_request *rq = w->run->rq;
 
-    FBP_TRY(fbp_stage_after(w, FBP_STAGE_OUT, b->ready));
+    FBP_TRY(fbp_stage_wait_for(w, FBP_STAGE_OUT, b->ready));
     FBP_TRY((w->volume ? fetch_to_caller : write_pieces)(w, b, b->z0, b->z1));
     if (!fbp_run_finishes(rq))
         w->n_found += fbp_frames(rq->job) * (b->z1 - b->z0) * slice_samples(w);
@@ -341,8 +341,8 @@ static fbp_status write_blocks(struct worker *w)
     FBP_TRY(write_blanks(w));
     while (fbp_queue_pop(w->block_full, &at, &w->waited[FBP_STAGE_OUT])) {
         const struct block_slot b = w->blocks[at];
-        const double start = fbp_turn_begin(w);
-        FBP_TRY(fbp_turn_end(w, FBP_STAGE_OUT, start, write_block(w, &b)));
+        const double start = fbp_stage_begin(w);
+        FBP_TRY(fbp_stage_end(w, FBP_STAGE_OUT, start, write_block(w, &b)));
         fbp_queue_push(w->block_free, at);
         if (b.last)
             fbp_queue_push(w->volume_free, b.volume);
@@ -365,5 +365,5 @@ void fbp_stage_write(struct worker *w)
     fbp_queue_close(w->parts_full);
     for (size_t i = 0; i < w->n_writers; i++)
         pthread_join(w->writers[i], NULL);
-    fbp_stage_leave(w, st);
+    fbp_stage_ended(w, st);
 }

@@ -12,29 +12,29 @@
 
 /* ---- What all stages share ---- */
 
-fbp_status fbp_stage_mark(struct worker *w, enum fbp_stage stage, struct fbp_mark *out)
+fbp_status fbp_stage_record(struct worker *w, enum fbp_stage stage, struct fbp_event *out)
 {
     return w->backend->mark(w->dev, stage, out);
 }
 
-fbp_status fbp_stage_after(struct worker *w, enum fbp_stage stage, struct fbp_mark m)
+fbp_status fbp_stage_wait_for(struct worker *w, enum fbp_stage stage, struct fbp_event m)
 {
     return fbp_device_after(w->backend, w->dev, stage, m);
 }
 
-fbp_status fbp_stage_wait(struct worker *w, struct fbp_mark m)
+fbp_status fbp_stage_wait(struct worker *w, struct fbp_event m)
 {
     return fbp_device_wait(w->backend, w->dev, m);
 }
 
-double fbp_turn_begin(struct worker *w)
+double fbp_stage_begin(struct worker *w)
 {
     if (w->run->rq->no_overlap)
         pthread_mutex_lock(&w->run->turn);
     return fbp_seconds();
 }
 
-fbp_status fbp_turn_end(struct worker *w, int stage, double start, fbp_status st)
+fbp_status fbp_stage_end(struct worker *w, int stage, double start, fbp_status st)
 {
     if (w->run->rq->no_overlap && st == FBP_OK)
         st = fbp_device_settle(w->backend, w->dev, (enum fbp_stage)stage);
@@ -77,7 +77,7 @@ fbp_status fbp_stage_span_end(struct worker *w, struct fbp_span *span, enum fbp_
                         b->view0 + b->n_views - 1);
 }
 
-fbp_status fbp_stage_await_slab(struct worker *w, struct fbp_drawn **out)
+fbp_status fbp_stage_await_slab(struct worker *w, struct fbp_work_item **out)
 {
     *out = NULL;
     while (!*out && fbp_slabs_await(&w->run->slabs, &w->gone))
@@ -85,7 +85,7 @@ fbp_status fbp_stage_await_slab(struct worker *w, struct fbp_drawn **out)
     return FBP_OK;
 }
 
-void fbp_stage_leave(struct worker *w, fbp_status st)
+void fbp_stage_ended(struct worker *w, fbp_status st)
 {
     if (st != FBP_OK && !atomic_load(&w->run->stop))
         fbp_run_stage_failed(w->run, w, st);
@@ -102,7 +102,7 @@ static fbp_status upload(struct worker *w, struct raw_slot *raw)
     char *to = raw->device;
     struct fbp_span span;
 
-    FBP_TRY(fbp_stage_after(w, FBP_STAGE_IN, raw->consumed));
+    FBP_TRY(fbp_stage_wait_for(w, FBP_STAGE_IN, raw->consumed));
     const double start = fbp_seconds();
     FBP_TRY(fbp_stage_span(w, FBP_STAGE_IN, &span));
     if (!w->views)
@@ -115,8 +115,8 @@ static fbp_status upload(struct worker *w, struct raw_slot *raw)
     }
     FBP_TRY(fbp_stage_span_end(w, &span, FBP_LANE_UPLOAD, &raw->at));
     FBP_TRY(fbp_stage_copied(w, FBP_STAGE_IN, start, &w->upload));
-    FBP_TRY(fbp_stage_mark(w, FBP_STAGE_IN, &raw->uploaded));
-    return fbp_stage_after(w, FBP_STAGE_FILTER, raw->uploaded);
+    FBP_TRY(fbp_stage_record(w, FBP_STAGE_IN, &raw->uploaded));
+    return fbp_stage_wait_for(w, FBP_STAGE_FILTER, raw->uploaded);
 }
 
 static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct filtered_slot *out)
@@ -129,13 +129,13 @@ static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct fil
     if (w->backend->own_memory && batch->load_rows > 0)
         FBP_TRY(upload(w, raw));
     if (!batch->kept) /* else nothing is overwritten */
-        FBP_TRY(fbp_stage_after(w, FBP_STAGE_FILTER, out->consumed));
+        FBP_TRY(fbp_stage_wait_for(w, FBP_STAGE_FILTER, out->consumed));
     if (batch->n_rows > 0) {
         FBP_TRY(fbp_stage_span(w, FBP_STAGE_FILTER, &span));
         FBP_TRY(w->backend->filter(w->dev, batch, raw->device, out->memory));
         FBP_TRY(fbp_stage_span_end(w, &span, FBP_LANE_FILTER, &raw->at));
     }
-    FBP_TRY(fbp_stage_mark(w, FBP_STAGE_FILTER, &out->ready));
+    FBP_TRY(fbp_stage_record(w, FBP_STAGE_FILTER, &out->ready));
     raw->consumed = out->ready;
     out->at = raw->at;
     return FBP_OK;
@@ -150,9 +150,9 @@ static fbp_status filter_batches(struct worker *w)
            fbp_queue_pop(w->filtered_free, &to, NULL)) {
         w->waited[FBP_STAGE_FILTER] += waited;
         waited = 0;
-        const double start = fbp_turn_begin(w);
-        FBP_TRY(fbp_turn_end(w, FBP_STAGE_FILTER, start,
-                             filter_task(w, &w->raw[from], &w->filtered[to])));
+        const double start = fbp_stage_begin(w);
+        FBP_TRY(fbp_stage_end(w, FBP_STAGE_FILTER, start,
+                              filter_task(w, &w->raw[from], &w->filtered[to])));
         fbp_queue_push(w->raw_free, from);
         fbp_queue_push(w->filtered_full, to);
     }
@@ -187,12 +187,12 @@ static fbp_status filter_shared(struct worker *w)
         const size_t number = task_number(&raw->at);
         w->waited[FBP_STAGE_FILTER] += waited;
         waited = 0;
-        const double start = fbp_turn_begin(w);
+        const double start = fbp_stage_begin(w);
         const struct fbp_shared_batch b = fbp_shared_get(&w->run->shared, number);
         fbp_status st = fbp_worker_expect(w, b.counted);
         if (st == FBP_OK)
             st = b.again ? filter_again(w, raw, to) : filter_task(w, raw, to);
-        FBP_TRY(fbp_turn_end(w, FBP_STAGE_FILTER, start, st));
+        FBP_TRY(fbp_stage_end(w, FBP_STAGE_FILTER, start, st));
         fbp_shared_queued(&w->run->shared, number, fbp_worker_index(w), to->ready);
         fbp_queue_push(w->raw_free, from);
     }
@@ -201,7 +201,7 @@ static fbp_status filter_shared(struct worker *w)
 
 void fbp_stage_filter(struct worker *w)
 {
-    fbp_stage_leave(w, w->work->shared ? filter_shared(w) : filter_batches(w));
+    fbp_stage_ended(w, w->work->shared ? filter_shared(w) : filter_batches(w));
     fbp_queue_close(w->filtered_full);
 }
 
@@ -223,7 +223,7 @@ static fbp_status queue_step(struct worker *w, const struct step *s)
     FBP_TRY(fbp_stage_span(w, FBP_STAGE_BP, &span));
     FBP_TRY(w->backend->backproject(w->dev, &s->batch, s->filtered, &t->slab, s->z0, s->z1,
                                     w->volumes[s->volume].memory));
-    FBP_TRY(fbp_stage_mark(w, FBP_STAGE_BP, &w->commands[w->n_commands++ % N_AHEAD]));
+    FBP_TRY(fbp_stage_record(w, FBP_STAGE_BP, &w->commands[w->n_commands++ % N_AHEAD]));
     return fbp_span_end(
         &span, FBP_LANE_BACKPROJECT, t->step < t->z1 - t->z0 ? s->z0 / t->step : task_number(s->at),
         "views %zu to %zu, slices %zu to %zu", s->batch.view0,
@@ -245,14 +245,14 @@ static fbp_status backproject_block(struct worker *w, struct step *s)
         s->batch.n_views = all->n_views - k < at_once ? all->n_views - k : at_once;
         s->batch.view0 += k / job->turns;
         s->batch.place += k / job->turns;
-        const double start = fbp_turn_begin(w);
+        const double start = fbp_stage_begin(w);
         fbp_status st = fbp_stage_wait(w, w->commands[w->n_commands % N_AHEAD]);
         if (st == FBP_OK) {
             pthread_mutex_lock(&w->reads_views);
             st = queue_step(w, s);
             pthread_mutex_unlock(&w->reads_views);
         }
-        FBP_TRY(fbp_turn_end(w, FBP_STAGE_BP, start, st));
+        FBP_TRY(fbp_stage_end(w, FBP_STAGE_BP, start, st));
         FBP_TRY(fbp_run_progress(w->run, voxels * s->batch.n_views, 0,
                                  s->batch.view0 * job->turns + s->batch.n_views));
         s->at->drawn->updates += voxels * s->batch.n_views;
@@ -272,10 +272,10 @@ static fbp_status backproject_task(struct worker *w, const struct place *at, con
     if (t->first) {
         if (!fbp_queue_pop(w->volume_free, volume, &w->waited[FBP_STAGE_BP]))
             return FBP_ERR_CANCELLED;
-        FBP_TRY(fbp_stage_after(w, FBP_STAGE_BP, w->volumes[*volume].fetched));
-        const double start = fbp_turn_begin(w);
-        FBP_TRY(fbp_turn_end(w, FBP_STAGE_BP, start,
-                             w->backend->clear(w->dev, &t->slab, w->volumes[*volume].memory)));
+        FBP_TRY(fbp_stage_wait_for(w, FBP_STAGE_BP, w->volumes[*volume].fetched));
+        const double start = fbp_stage_begin(w);
+        FBP_TRY(fbp_stage_end(w, FBP_STAGE_BP, start,
+                              w->backend->clear(w->dev, &t->slab, w->volumes[*volume].memory)));
     }
     s.volume = *volume;
     for (size_t i = 0; fbp_task_block(t, i, &s.z0, &s.z1); i++) {
@@ -290,7 +290,7 @@ static fbp_status backproject_task(struct worker *w, const struct place *at, con
                                 .z0 = s.z0,
                                 .z1 = s.z1,
                                 .last = t->last && !fbp_task_block(t, i + 1, &next[0], &next[1])};
-        FBP_TRY(fbp_stage_mark(w, FBP_STAGE_BP, &w->blocks[block].ready));
+        FBP_TRY(fbp_stage_record(w, FBP_STAGE_BP, &w->blocks[block].ready));
         fbp_queue_push(w->block_full, block);
     }
     w->computed_at = fbp_seconds();
@@ -304,9 +304,9 @@ static fbp_status backproject_filtered(struct worker *w, size_t *volume)
 
     while (fbp_queue_pop(w->filtered_full, &i, NULL)) {
         struct filtered_slot *slot = &w->filtered[i];
-        FBP_TRY(fbp_stage_after(w, FBP_STAGE_BP, slot->ready));
+        FBP_TRY(fbp_stage_wait_for(w, FBP_STAGE_BP, slot->ready));
         FBP_TRY(backproject_task(w, &slot->at, slot->memory, volume));
-        FBP_TRY(fbp_stage_mark(w, FBP_STAGE_BP, &slot->consumed));
+        FBP_TRY(fbp_stage_record(w, FBP_STAGE_BP, &slot->consumed));
         fbp_queue_push(w->filtered_free, i);
     }
     return FBP_OK;
@@ -320,7 +320,7 @@ static fbp_status copy_shared(struct worker *w, const struct fbp_shared_batch *b
 {
     struct worker *owner = &w->run->workers[b->by];
     fbp_status st = fbp_stage_wait(owner, b->ready);
-    struct fbp_mark copied;
+    struct fbp_event copied;
     struct fbp_span span;
 
     *done = false;
@@ -337,9 +337,9 @@ static fbp_status copy_shared(struct worker *w, const struct fbp_shared_batch *b
         if (st == FBP_OK)
             st = fbp_stage_span_end(w, &span, FBP_LANE_UPLOAD, at);
         if (st == FBP_OK)
-            st = fbp_stage_mark(w, FBP_STAGE_OUT, &copied);
+            st = fbp_stage_record(w, FBP_STAGE_OUT, &copied);
         if (st == FBP_OK)
-            st = fbp_stage_after(w, FBP_STAGE_BP, copied);
+            st = fbp_stage_wait_for(w, FBP_STAGE_BP, copied);
         *done = st == FBP_OK;
     }
     pthread_mutex_unlock(&w->reads_views);
@@ -356,7 +356,7 @@ static fbp_status await_shared(struct worker *w, const struct place *at)
         if (!fbp_shared_await(&w->run->shared, task_number(at), &w->gone, &b))
             return FBP_ERR_CANCELLED;
         if (b.by == fbp_worker_index(w))
-            return fbp_stage_after(w, FBP_STAGE_BP, b.ready);
+            return fbp_stage_wait_for(w, FBP_STAGE_BP, b.ready);
         FBP_TRY(copy_shared(w, &b, at, &done));
     }
     return FBP_OK;
@@ -372,7 +372,7 @@ static void set_has_all(struct worker *w)
 /* Backproject batches of shared views into the first slab of this worker. */
 static fbp_status backproject_shared(struct worker *w, size_t *volume)
 {
-    struct fbp_drawn *d = w->drawn;
+    struct fbp_work_item *d = w->drawn;
 
     if (!d) /* there are more workers than slabs */
         FBP_TRY(fbp_stage_await_slab(w, &d));
@@ -391,7 +391,7 @@ static fbp_status backproject_slabs(struct worker *w)
 
     FBP_TRY((w->work->shared ? backproject_shared : backproject_filtered)(w, &volume));
     /* Views that are kept: all are there, for the rest of this slab and for further slabs. */
-    struct fbp_drawn *d = w->work->kept ? w->drawn : NULL;
+    struct fbp_work_item *d = w->work->kept ? w->drawn : NULL;
     while (d && !fbp_worker_is_over(w)) {
         for (size_t i = 0; i < d->n_tasks; i++)
             if (!d->tasks[i].loads)
@@ -406,7 +406,7 @@ static fbp_status backproject_slabs(struct worker *w)
 
 void fbp_stage_backproject(struct worker *w)
 {
-    fbp_stage_leave(w, backproject_slabs(w));
+    fbp_stage_ended(w, backproject_slabs(w));
     set_has_all(w);
     fbp_queue_close(w->block_full);
 }

@@ -1,8 +1,8 @@
 /* A plan of several processes: what each of them takes of the machine, and whether all plan the
  * same. */
+#include "base/base.h"
 #include "base/cache.h"
 #include "base/system.h"
-#include "base/base.h"
 #include "base/threads.h"
 #include "pipeline/division.h"
 #include "pipeline/plan.h"

@@ -1,9 +1,9 @@
 /* A run of several processes: who writes, how far all are, and what all have found. */
 #include "array/array.h"
 #include "array/sink.h"
+#include "base/base.h"
 #include "base/cache.h"
 #include "base/system.h"
-#include "base/base.h"
 #include "base/threads.h"
 #include "pipeline/job.h"
 #include "pipeline/plan.h"
@@ -76,7 +76,7 @@ static fbp_status take_all(struct fbp_plan_run_team *t)
     for (size_t ends = 0; ends + 1 < fbp_team_size(team);) {
         size_t from;
         uint64_t z, n;
-        FBP_TRY(fbp_team_offered(team, &from, &z, &n));
+        FBP_TRY(fbp_team_next_offer(team, &from, &z, &n));
         ends += n == 0;
         if (n > 0)
             FBP_TRY(take(t, from, z, n));
@@ -88,12 +88,12 @@ static fbp_status take_all(struct fbp_plan_run_team *t)
 static void *taker_main(void *arg)
 {
     struct fbp_plan_run_team *t = arg;
-    struct fbp_stop_scope scope = {.flag = &t->plan->stop};
+    struct fbp_cancel_scope scope = {.flag = &t->plan->stop};
 
     fbp_message_clear();
-    (void)fbp_stop_scope(&scope);
+    (void)fbp_cancel_scope(&scope);
     t->taken = take_all(t);
-    (void)fbp_stop_scope(NULL);
+    (void)fbp_cancel_scope(NULL);
     snprintf(t->why, sizeof t->why, "%s", fbp_message());
     atomic_store(&t->taken_all, true);
     if (t->taken != FBP_OK)
@@ -169,7 +169,7 @@ fbp_status fbp_plan_team_begin(fbp_plan *p, fbp_sink *sink, bool apart,
     *out = t;
     st = start_taker(t);
     FBP_TRY(share_have(t, st));
-    fbp_team_stops(p->params.team, &p->stop);
+    fbp_team_cancel_flag(p->params.team, &p->stop);
     return FBP_OK;
 }
 
@@ -181,22 +181,22 @@ int fbp_plan_team_progress(void *user, const struct fbp_progress *now)
     struct fbp_plan_run_team *t = user;
     const struct fbp_recon_params *p = &t->plan->params;
     const bool counts = t->plan->ranks.part == 0; /* of those that share a slab, one does */
-    const uint64_t own[FBP_TEAM_TOLD] = {
+    const uint64_t own[FBP_TEAM_COUNTERS] = {
         [DONE] = now->done,
         [TOTAL] = now->total,
         [SLABS_DONE] = counts ? now->slabs_done : 0,
         [N_SLABS] = counts ? now->n_slabs : 0,
     };
-    uint64_t all[FBP_TEAM_TOLD];
+    uint64_t all[FBP_TEAM_COUNTERS];
     struct fbp_progress sum = *now;
 
     t->last = *now;
     if (fbp_seconds() - t->told > 0.2) {
-        fbp_team_tell(p->team, own);
+        fbp_team_send_progress(p->team, own);
         t->told = fbp_seconds();
     }
     if (fbp_team_rank(p->team) == 0) {
-        fbp_team_told(p->team, all);
+        fbp_team_sum_progress(p->team, all);
         sum.done = all[DONE];
         sum.total = all[TOTAL];
         sum.slabs_done = (size_t)all[SLABS_DONE];
@@ -222,7 +222,7 @@ static fbp_status await_slices(struct fbp_plan_run_team *t, const struct fbp_pro
         nanosleep(&pause, NULL);
         if (fbp_plan_team_progress(t, last) != 0)
             return fbp_fail(FBP_ERR_CANCELLED, "cancelled");
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
     }
     if (t->taken != FBP_OK)
         fbp_message_adopt(t->why);
@@ -386,7 +386,7 @@ void fbp_plan_team_end(struct fbp_plan_run_team **run)
 
     if (!t)
         return;
-    fbp_team_stops(t->plan->params.team, NULL);
+    fbp_team_cancel_flag(t->plan->params.team, NULL);
     if (t->has_taker) /* it has ended, or a meeting has failed, which ends it */
         pthread_join(t->taker, NULL);
     fbp_free(t->slices);
@@ -492,7 +492,7 @@ static fbp_status open_joint(const fbp_plan *p, const fbp_source *source, const 
                              fbp_sink **sink)
 {
     const bool first = fbp_team_rank(p->params.team) == 0;
-    const struct fbp_sink_joint joint = {.part =
+    const struct fbp_sink_share joint = {.part =
                                              p->ranks.slab * p->ranks.n_parts + p->ranks.part + 1,
                                          .n_parts = p->ranks.n_slabs * p->ranks.n_parts,
                                          .first = first,
@@ -511,7 +511,7 @@ static fbp_status open_alone(const fbp_plan *p, const fbp_source *source, const 
 /* What rank 0 has opened. */
 struct opened {
     bool joint;
-    struct fbp_sink_token token;
+    struct fbp_sink_probe token;
 };
 
 /* Formats that are written from their start to their end, and hash:, are for one process, and so is
@@ -530,7 +530,7 @@ static fbp_status open_first(const fbp_plan *p, const fbp_source *source, const 
         return open_alone(p, source, output, sink);
     }
     FBP_TRY(st);
-    fbp_sink_token(*sink, &out->token);
+    fbp_sink_probe(*sink, &out->token);
     out->joint = out->token.path[0] || strcmp(output, "null:") == 0;
     return FBP_OK;
 }
@@ -561,7 +561,7 @@ static fbp_status look(const fbp_plan *p, const char *output, const struct opene
                        bool *apart)
 {
     fbp_team *team = p->params.team;
-    const unsigned char mine = !opened->token.path[0] || fbp_sink_sees(&opened->token);
+    const unsigned char mine = !opened->token.path[0] || fbp_sink_sees_probe(&opened->token);
     char blind[160], first[100], line[600];
     unsigned char *all = NULL;
 
@@ -708,8 +708,8 @@ static fbp_status ask_all(const struct fbp_plan_sums *s, size_t n)
 
     for (size_t i = 1; i < r->n_parts; i++) {
         const size_t part = (r->part + i) % r->n_parts;
-        FBP_TRY(fbp_team_ask(s->plan->params.team, r->slab * r->n_parts + part, piece_of(s, part),
-                             n * sizeof(float)));
+        FBP_TRY(fbp_team_request_piece(s->plan->params.team, r->slab * r->n_parts + part,
+                                       piece_of(s, part), n * sizeof(float)));
     }
     return FBP_OK;
 }
@@ -725,8 +725,8 @@ static fbp_status give_all(const struct fbp_plan_sums *s, const float *x)
         const size_t part = (r->part + i) % r->n_parts;
         const struct segment *of = &s->of[part];
         if (of->n > 0)
-            FBP_TRY(fbp_team_give(s->plan->params.team, r->slab * r->n_parts + part,
-                                  x + of->first * slice, of->n * slice * sizeof *x));
+            FBP_TRY(fbp_team_send_piece(s->plan->params.team, r->slab * r->n_parts + part,
+                                        x + of->first * slice, of->n * slice * sizeof *x));
     }
     return FBP_OK;
 }
@@ -740,7 +740,7 @@ static fbp_status add_all(const struct fbp_plan_sums *s, size_t n, float *x)
     for (size_t part = 0; part < r->n_parts; part++) {
         const float *const one = part == r->part ? x : piece_of(s, part);
         if (part != r->part)
-            FBP_TRY(fbp_team_taken(s->plan->params.team, r->slab * r->n_parts + part));
+            FBP_TRY(fbp_team_wait_piece(s->plan->params.team, r->slab * r->n_parts + part));
         for (size_t i = 0; part > 0 && i < n; i++)
             sum[i] += one[i];
     }

@@ -1,7 +1,7 @@
 #include "pipeline/run.h"
 
-#include "base/system.h"
 #include "base/base.h"
+#include "base/system.h"
 #include "picture/draw.h"
 
 #include <pthread.h>

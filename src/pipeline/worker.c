@@ -71,10 +71,10 @@ static bool fetches_to(const struct worker *w, void *volume, size_t bytes)
 {
     const struct fbp_run_request *rq = w->run->rq;
 
-    if (fbp_sink_far(rq->sink) && fbp_run_finishes(rq)) /* which the host does */
+    if (fbp_sink_device(rq->sink) && fbp_run_finishes(rq)) /* which the host does */
         return false;
     return reaches(w, volume, bytes) ||
-           (!fbp_sink_far(rq->sink) && !w->backend->own_memory && w->backend->has_statistics);
+           (!fbp_sink_device(rq->sink) && !w->backend->own_memory && w->backend->has_statistics);
 }
 
 /* Does the device copy from and to the caller's memory?  Rows must run upwards, samples be as it
@@ -130,7 +130,7 @@ static fbp_status forget_run(struct worker *w)
     return w->backend->counts(w->dev, &w->counted);
 }
 
-fbp_status fbp_worker_draw(struct worker *w, struct fbp_drawn **out)
+fbp_status fbp_worker_draw(struct worker *w, struct fbp_work_item **out)
 {
     FBP_TRY(fbp_slabs_draw(&w->run->slabs, w->last == &w->drawn, out));
     if (*out) {
@@ -144,15 +144,15 @@ fbp_status fbp_worker_begin(struct worker *w, struct run_state *run)
 {
     const struct fbp_work *work = w->work;
     struct fbp_statistics of_earlier_runs;
-    struct fbp_drawn *first;
+    struct fbp_work_item *first;
 
     w->run = run;
     FBP_TRY(forget_run(w));
     FBP_TRY(w->backend->statistics(w->dev, &of_earlier_runs));
     find_callers_memory(w);
     FBP_TRY(fbp_worker_draw(w, &first));
-    FBP_TRY(fbp_ledger_empty(&w->ledger, run->rq->job));
-    FBP_TRY(fbp_ledger_empty(&w->claimed, run->rq->job));
+    FBP_TRY(fbp_row_bitmap_empty(&w->ledger, run->rq->job));
+    FBP_TRY(fbp_row_bitmap_empty(&w->claimed, run->rq->job));
     atomic_store(&w->n_stages, FBP_N_STAGES);
     FBP_TRY(make_queue(&w->raw_free, work->n_raw, true));
     FBP_TRY(make_queue(&w->raw_full, work->n_raw, false));
@@ -189,7 +189,7 @@ static void come_to_rest(struct worker *w)
         (void)!fbp_device_settle_all(w->backend, w->dev);
 }
 
-void fbp_worker_drop(struct worker *w, fbp_status status)
+void fbp_worker_set_failed(struct worker *w, fbp_status status)
 {
     w->status = status;
     snprintf(w->why, sizeof w->why, "%s", fbp_message());
@@ -203,7 +203,7 @@ void fbp_worker_return(struct worker *w)
     come_to_rest(w);
     if (w->claimed.bits)
         fbp_slabs_unclaim(&run->slabs, &w->claimed);
-    for (const struct fbp_drawn *d = w->drawn; d; d = d->next) {
+    for (const struct fbp_work_item *d = w->drawn; d; d = d->next) {
         if (d->done)
             continue;
         pthread_mutex_lock(&run->lock);
@@ -227,7 +227,7 @@ static fbp_status collect_counts(struct worker *w)
     report->clipped = before.clipped + counts.clipped - w->counted.clipped;
     w->counted = counts;
     w->counts = NULL;
-    fbp_ledger_zero(&w->claimed);
+    fbp_row_bitmap_zero(&w->claimed);
     return FBP_OK;
 }
 
@@ -238,7 +238,7 @@ size_t fbp_worker_index(const struct worker *w)
 
 fbp_status fbp_worker_expect(struct worker *w, bool counted)
 {
-    struct fbp_ledger none = w->claimed; /* of shared views it stays empty */
+    struct fbp_row_bitmap none = w->claimed; /* of shared views it stays empty */
 
     if (counted) {
         w->expects = false;
@@ -279,7 +279,7 @@ static fbp_status collect_before(struct worker *w)
     return st;
 }
 
-fbp_status fbp_worker_claim(struct worker *w, const struct fbp_drawn *drawn)
+fbp_status fbp_worker_claim(struct worker *w, const struct fbp_work_item *drawn)
 {
     struct run_state *run = w->run;
 
@@ -288,7 +288,7 @@ fbp_status fbp_worker_claim(struct worker *w, const struct fbp_drawn *drawn)
         FBP_TRY(collect_before(w));
     pthread_mutex_lock(&run->lock);
     fbp_slabs_claim(&run->slabs, drawn, &w->ledger);
-    fbp_ledger_add(&w->claimed, &w->ledger);
+    fbp_row_bitmap_add(&w->claimed, &w->ledger);
     w->counts = drawn;
     pthread_mutex_unlock(&run->lock);
     return w->backend->expect(w->dev, &w->ledger);
@@ -307,7 +307,7 @@ static fbp_status collect_statistics(struct worker *w)
     return FBP_OK;
 }
 
-fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_drawn *drawn)
+fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_work_item *drawn)
 {
     struct run_state *run = w->run;
 
@@ -333,14 +333,14 @@ void fbp_worker_end(struct worker *w)
     for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
         fbp_queue_destroy(queues[i]);
     come_to_rest(w);
-    for (struct fbp_drawn *next; w->drawn; w->drawn = next) {
+    for (struct fbp_work_item *next; w->drawn; w->drawn = next) {
         next = w->drawn->next;
         free(w->drawn);
     }
     if (w->dev) /* a failure is known already */
-        (void)!w->backend->expect(w->dev, &(struct fbp_ledger){0});
-    fbp_ledger_clear(&w->ledger);
-    fbp_ledger_clear(&w->claimed);
+        (void)!w->backend->expect(w->dev, &(struct fbp_row_bitmap){0});
+    fbp_row_bitmap_clear(&w->ledger);
+    fbp_row_bitmap_clear(&w->claimed);
     w->run = NULL;
 }
 

@@ -11,19 +11,20 @@
 #include <stdatomic.h>
 
 /** A slab that a worker has drawn, with its tasks. */
-struct fbp_drawn {
+struct fbp_work_item {
     struct fbp_slab slab;
-    struct fbp_drawn *next; /**< of the same worker */
-    bool done;              /**< computed and written; of the stage that writes */
-    uint64_t updates;       /**< so far; of the stage that backprojects */
+    struct fbp_work_item *next; /**< of the same worker */
+    bool done;                  /**< computed and written; of the stage that writes */
+    uint64_t updates;           /**< so far; of the stage that backprojects */
     size_t n_tasks;
     const struct fbp_task *planned; /**< the same, never changed */
     struct fbp_task tasks[];        /**< of the stage that reads: it may join some */
 };
 
 /** A slab with its tasks, as fbp_work_tasks(); free() it. */
-fbp_status fbp_drawn_create(struct fbp_drawn **out, const struct fbp_job *job,
-                            const struct fbp_work *work, const struct fbp_slab *slab, bool first);
+fbp_status fbp_work_item_create(struct fbp_work_item **out, const struct fbp_job *job,
+                                const struct fbp_work *work, const struct fbp_slab *slab,
+                                bool first);
 
 /** What is left to be done.  Slabs are drawn in their order, by whoever is free; those of a device
  *  that fails come back. */
@@ -36,7 +37,7 @@ struct fbp_slabs {
     size_t n, n_most, n_drawn, n_skipped;
     size_t n_open; /**< drawn, and neither done nor returned */
     bool aborted;
-    struct fbp_ledger uncounted; /**< rows that no worker counts yet */
+    struct fbp_row_bitmap uncounted; /**< rows that no worker counts yet */
 };
 
 /** An empty list, with room for all slabs of the division. */
@@ -54,7 +55,7 @@ const struct fbp_slab *fbp_slabs_skipped(const struct fbp_slabs *s, size_t i);
 
 /** The next slab; *out NULL: there is none left.  first: of this worker, which has no views yet.
  *  Thread-safe, as are all below. */
-fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_drawn **out);
+fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_work_item **out);
 
 /** Wait until there is a slab to draw, which somebody else may be the first to do.  False: there
  *  will be none: all are done, *gone, or nobody is to wait any more. */
@@ -69,11 +70,12 @@ void fbp_slabs_done(struct fbp_slabs *s);
 void fbp_slabs_return(struct fbp_slabs *s, struct fbp_slab missing);
 
 /** *mine becomes those rows of a drawn slab that nobody counts yet; of kept views, all. */
-void fbp_slabs_claim(struct fbp_slabs *s, const struct fbp_drawn *drawn, struct fbp_ledger *mine);
+void fbp_slabs_claim(struct fbp_slabs *s, const struct fbp_work_item *drawn,
+                     struct fbp_row_bitmap *mine);
 /** *mine gets all rows that nobody counts yet; they stay uncounted. */
-void fbp_slabs_uncounted(struct fbp_slabs *s, struct fbp_ledger *mine);
+void fbp_slabs_uncounted(struct fbp_slabs *s, struct fbp_row_bitmap *mine);
 /** Nobody counts these any more. */
-void fbp_slabs_unclaim(struct fbp_slabs *s, const struct fbp_ledger *mine);
+void fbp_slabs_unclaim(struct fbp_slabs *s, const struct fbp_row_bitmap *mine);
 
 /* Views that workers filter for one another (internal).
  *
@@ -93,7 +95,7 @@ enum fbp_shared_state {
 struct fbp_shared_batch {
     enum fbp_shared_state state;
     size_t by; /**< the worker that took it */
-    struct fbp_mark ready;
+    struct fbp_event ready;
     bool again;   /**< a worker that had it has failed, and others may have copied it */
     bool counted; /**< by that worker, too */
 };
@@ -103,7 +105,7 @@ struct fbp_shared {
     pthread_cond_t changed;
     size_t n;
     struct fbp_shared_batch *list; /**< NULL: nothing is shared */
-    struct fbp_drawn *views;       /**< a task for each batch: never backprojected */
+    struct fbp_work_item *views;   /**< a task for each batch: never backprojected */
     bool aborted;
 };
 
@@ -129,7 +131,7 @@ struct fbp_shared_batch fbp_shared_get(struct fbp_shared *s, size_t b);
 
 /** A worker has read a batch, or has its filter in a queue, unless that was taken from it. */
 void fbp_shared_read(struct fbp_shared *s, size_t b, size_t worker);
-void fbp_shared_queued(struct fbp_shared *s, size_t b, size_t worker, struct fbp_mark ready);
+void fbp_shared_queued(struct fbp_shared *s, size_t b, size_t worker, struct fbp_event ready);
 /** All that this worker has filtered. */
 void fbp_shared_counted(struct fbp_shared *s, size_t worker);
 
@@ -181,7 +183,7 @@ void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status stat
 fbp_status fbp_run_cancelled(struct run_state *s, const char *how);
 
 /** Tell how far it is, with s->lock held.  Is the run to be cancelled? */
-bool fbp_run_tell(struct run_state *s);
+bool fbp_run_report_progress(struct run_state *s);
 
 /** Account for updates; asks the user whether to go on. */
 fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs, size_t views_read);
@@ -190,7 +192,7 @@ fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs,
 
 /** A task on its way through the stages. */
 struct place {
-    struct fbp_drawn *drawn; /**< of this slab */
+    struct fbp_work_item *drawn; /**< of this slab */
     const struct fbp_task *task;
 };
 
@@ -198,35 +200,35 @@ struct raw_slot {
     void *host;
     void *device; /**< the same memory as host where the backend has none of its own */
     struct place at;
-    struct fbp_mark uploaded, consumed;
+    struct fbp_event uploaded, consumed;
 };
 
 struct filtered_slot {
     void *memory; /**< the same one in all of them where filtered views are kept */
     struct place at;
-    struct fbp_mark ready, consumed;
+    struct fbp_event ready, consumed;
 };
 
 struct volume_slot {
     void *memory;
-    struct fbp_mark fetched;
+    struct fbp_event fetched;
 };
 
 /** Slices on their way to a sink. */
 struct piece_slot {
     void *host;
     size_t frame, z0, nz; /**< frame: of a series, or the first of all */
-    struct fbp_mark fetched;
+    struct fbp_event fetched;
     struct fbp_span span;  /**< from when they are there to when they are written */
     atomic_size_t n_parts; /**< that are not written */
 };
 
 struct block_slot {
     size_t volume;
-    struct fbp_drawn *drawn;
+    struct fbp_work_item *drawn;
     size_t z0, z1;
     bool last;
-    struct fbp_mark ready;
+    struct fbp_event ready;
 };
 
 enum { MAX_SLOTS = 4, N_BLOCKS = 16, N_AHEAD = 2 };
@@ -236,17 +238,17 @@ struct worker {
     const struct fbp_backend *backend;
     const struct fbp_work *work;
     fbp_device *dev;
-    fbp_pool *io_threads;    /**< that read, or NULL */
-    struct run_state *run;   /**< from here on: of a run */
-    struct fbp_drawn *drawn; /**< its slabs, in their order */
-    struct fbp_drawn **last; /**< where the next one goes; of the stage that draws */
-    const void *views;       /**< the caller's, uploaded from where they lie; NULL: through raw[] */
-    void *volume;            /**< the caller's, fetched to where it lies; NULL: through pieces[] */
-    struct fbp_prep_counts counted;  /**< by earlier runs */
-    struct fbp_ledger ledger;        /**< of rows that this one counts */
-    struct fbp_ledger claimed;       /**< the same, until their counts are collected */
-    const struct fbp_drawn *counts;  /**< the slab whose rows those are */
-    const struct fbp_drawn *checked; /**< the last slab whose views were looked at */
+    fbp_pool *io_threads;        /**< that read, or NULL */
+    struct run_state *run;       /**< from here on: of a run */
+    struct fbp_work_item *drawn; /**< its slabs, in their order */
+    struct fbp_work_item **last; /**< where the next one goes; of the stage that draws */
+    const void *views; /**< the caller's, uploaded from where they lie; NULL: through raw[] */
+    void *volume;      /**< the caller's, fetched to where it lies; NULL: through pieces[] */
+    struct fbp_prep_counts counted;      /**< by earlier runs */
+    struct fbp_row_bitmap ledger;        /**< of rows that this one counts */
+    struct fbp_row_bitmap claimed;       /**< the same, until their counts are collected */
+    const struct fbp_work_item *counts;  /**< the slab whose rows those are */
+    const struct fbp_work_item *checked; /**< the last slab whose views were looked at */
     struct raw_slot raw[MAX_SLOTS];
     struct filtered_slot filtered[MAX_SLOTS];
     struct volume_slot volumes[MAX_SLOTS];
@@ -254,7 +256,7 @@ struct worker {
     struct piece_slot pieces[FBP_MOST_PIECES];
     pthread_t writers[FBP_MOST_IO_THREADS]; /**< that write pieces (writers.h), n_writers */
     size_t n_writers;
-    struct fbp_mark commands[N_AHEAD]; /**< the last ones that backproject, in turns */
+    struct fbp_event commands[N_AHEAD]; /**< the last ones that backproject, in turns */
     size_t n_commands;
     fbp_queue *raw_free, *raw_full, *filtered_free, *filtered_full, *volume_free, *block_free,
         *block_full, *piece_free,
@@ -286,13 +288,13 @@ fbp_status fbp_worker_raw_host(struct worker *w, struct raw_slot *slot);
 fbp_status fbp_worker_piece_host(struct worker *w, struct piece_slot *slot);
 
 /** Its device failed, as this thread's message says: others do what it had to do. */
-void fbp_worker_drop(struct worker *w, fbp_status status);
+void fbp_worker_set_failed(struct worker *w, fbp_status status);
 /** The last stage of a worker that was dropped has left: its slabs go back to the list. */
 void fbp_worker_return(struct worker *w);
 /** A slab is written: what was found in its voxels, and counted in its views, is the run's. */
-fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_drawn *drawn);
+fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_work_item *drawn);
 /** The rows that a slab will be the first to count, from the next filter() on. */
-fbp_status fbp_worker_claim(struct worker *w, const struct fbp_drawn *drawn);
+fbp_status fbp_worker_claim(struct worker *w, const struct fbp_work_item *drawn);
 
 /** Of shared views: what is mended in the next batch counts, unless it has been `counted`. */
 fbp_status fbp_worker_expect(struct worker *w, bool counted);
@@ -306,7 +308,7 @@ size_t fbp_worker_index(const struct worker *w);
  *  ended. */
 fbp_status fbp_worker_begin(struct worker *w, struct run_state *run);
 /** Draw a further slab.  *out NULL: there is none now. */
-fbp_status fbp_worker_draw(struct worker *w, struct fbp_drawn **out);
+fbp_status fbp_worker_draw(struct worker *w, struct fbp_work_item **out);
 void fbp_worker_end(struct worker *w);
 
 /** Has it nothing more to do: the run stops, or its device failed? */
@@ -333,14 +335,14 @@ void fbp_stage_write(struct worker *w);
  */
 
 /** Order on the worker's device: as the slots `mark`, `after` and `wait` of backend.h. */
-fbp_status fbp_stage_mark(struct worker *w, enum fbp_stage stage, struct fbp_mark *out);
-fbp_status fbp_stage_after(struct worker *w, enum fbp_stage stage, struct fbp_mark m);
-fbp_status fbp_stage_wait(struct worker *w, struct fbp_mark m);
+fbp_status fbp_stage_record(struct worker *w, enum fbp_stage stage, struct fbp_event *out);
+fbp_status fbp_stage_wait_for(struct worker *w, enum fbp_stage stage, struct fbp_event m);
+fbp_status fbp_stage_wait(struct worker *w, struct fbp_event m);
 
 /** A stage begins to work: its seconds count from here. */
-double fbp_turn_begin(struct worker *w);
+double fbp_stage_begin(struct worker *w);
 /** With no_overlap, what the stage gave to its queue belongs to its turn. */
-fbp_status fbp_turn_end(struct worker *w, int stage, double start, fbp_status st);
+fbp_status fbp_stage_end(struct worker *w, int stage, double start, fbp_status st);
 /** With no_overlap, the seconds that a copy begun at `start` takes. */
 fbp_status fbp_stage_copied(struct worker *w, enum fbp_stage stage, double start, double *seconds);
 
@@ -354,11 +356,11 @@ size_t fbp_place_number(const struct place *at);
 
 /** The next slab, one that comes back from another worker; *out NULL: there will be none.  Of
  *  several workers that wait one gets it. */
-fbp_status fbp_stage_await_slab(struct worker *w, struct fbp_drawn **out);
+fbp_status fbp_stage_await_slab(struct worker *w, struct fbp_work_item **out);
 
 /** A stage has ended.  A queue that was closed early says that the run has stopped: its failure is
  *  known. */
-void fbp_stage_leave(struct worker *w, fbp_status st);
+void fbp_stage_ended(struct worker *w, fbp_status st);
 
 /** Slice of the output that slice z of a frame of the volume becomes. */
 size_t fbp_written_slice(const struct fbp_job *job, size_t frame, size_t z);

@@ -275,7 +275,7 @@ fbp_status fbp_check_samples(struct fbp_sample_check *c)
             const double part = (double)k * 0.6180339887498949;
             const size_t view =
                 stored <= FBP_CHECK_VIEWS ? k : (size_t)((part - floor(part)) * (double)stored);
-            FBP_TRY_GOTO(fbp_go_on());
+            FBP_TRY_GOTO(fbp_check_cancelled());
             FBP_TRY_GOTO(
                 fbp_source_read(c->source, view, 1, b.row0, b.n_rows, b.x + k * view_size(&b)));
         }
@@ -386,7 +386,7 @@ fbp_status fbp_bridges_find(struct fbp_prep *p, const unsigned char *bad)
     for (size_t i = 0; i < n_pixels; i++) {
         if (!bad[i])
             continue;
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
         const size_t c = i % nc, r = i / nc;
         const size_t left = reach(&p->panel, bad, c, r, -1, 0);
         const size_t right = reach(&p->panel, bad, c, r, 1, 0);

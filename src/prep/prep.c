@@ -122,7 +122,7 @@ static fbp_status tabulate(struct fbp_prep *p, struct images *m, const struct fb
     return FBP_OK;
 }
 
-bool fbp_prep_is_asked_for(const struct fbp_scan *scan)
+bool fbp_prep_is_needed(const struct fbp_scan *scan)
 {
     return fbp_scan_is_intensity(scan) || scan->find_bad_pixels ||
            fbp_scan_has_image(scan, FBP_IMAGE_BAD_PIXELS);
@@ -140,7 +140,7 @@ fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bo
     out->hardening.n = (unsigned)fbp_corrections_terms(&c);
     for (size_t i = 0; i < out->hardening.n; i++)
         out->hardening.a[i] = (float)c.beam_hardening[i];
-    if (!fbp_prep_is_asked_for(scan))
+    if (!fbp_prep_is_needed(scan))
         return FBP_OK;
     fbp_reduction_of(scan, &r);
     const size_t n = r.stored.n_columns * r.stored.n_rows;

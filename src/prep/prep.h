@@ -80,7 +80,7 @@ struct fbp_prep_counts {
 };
 
 /** True if the scan has intensities, or names bad pixels. */
-bool fbp_prep_is_asked_for(const struct fbp_scan *scan);
+bool fbp_prep_is_needed(const struct fbp_scan *scan);
 
 /** Read darks, flats (averaged) and mask of a scan; top_down: stored images start at the top.
  *  Pixels whose flat is not above their dark become bad. */
@@ -207,6 +207,6 @@ const double *fbp_daubechies(unsigned N);
  *
  * below: the scan's projections, opened; *out owns it; closed also on failure
  */
-fbp_status fbp_traces_open(fbp_source **out, fbp_source *below, const struct fbp_scan *scan);
+fbp_status fbp_spectra_open(fbp_source **out, fbp_source *below, const struct fbp_scan *scan);
 
 #endif /* FBP_SRC_PREP_PREP_H */

@@ -1,6 +1,6 @@
 /* Preparation of spectra (EPR) as a view source: baseline, resampling, FFT, phase, profile.
- * fbp_traces_open() wraps the source of stored rows; views are prepared as they are read.  The scan
- * (scan->preparation) has the parameters; the plan opens it. */
+ * fbp_spectra_open() wraps the source of stored rows; views are prepared as they are read.  The
+ * scan (scan->preparation) has the parameters; the plan opens it. */
 #include "prep/prep.h"
 
 #include "array/array.h"
@@ -181,7 +181,7 @@ static fbp_status find_phase(struct traces *t)
 
     for (size_t k = 0; k < t->real->info.n[2] && st == FBP_OK; k++) {
         struct phase_sums view = {0};
-        st = fbp_go_on();
+        st = fbp_check_cancelled();
         if (st == FBP_OK)
             st = sum_view(t, k, &r, &view);
         all.sum += view.sum;
@@ -362,7 +362,7 @@ static fbp_status fill(fbp_source *src, const struct fbp_scan *scan)
     return fbp_inputs_add_array(&src->inputs, p->profile, NULL);
 }
 
-fbp_status fbp_traces_open(fbp_source **out, fbp_source *below, const struct fbp_scan *scan)
+fbp_status fbp_spectra_open(fbp_source **out, fbp_source *below, const struct fbp_scan *scan)
 {
     const struct fbp_preparation *p = scan->preparation;
     struct traces *t = NULL;

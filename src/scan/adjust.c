@@ -75,7 +75,7 @@ static void axis_of(const struct fbp_scan *scan, enum fbp_adjust which, double a
 /* The mean over all views. */
 fbp_status fbp_adjust_get(const struct fbp_scan *scan, enum fbp_adjust which, double *out)
 {
-    FBP_GIVEN(scan, out);
+    FBP_REQUIRE(scan, out);
     double axis[3], direction[3], P[12];
 
     *out = 0;
@@ -134,7 +134,7 @@ static void change(struct fbp_view *view, enum fbp_adjust which, double more, co
 
 fbp_status fbp_adjust_check(const struct fbp_scan *scan, enum fbp_adjust which, double value)
 {
-    FBP_GIVEN(scan);
+    FBP_REQUIRE(scan);
     const double last = (double)scan->panel.n_columns - 1;
     const char *name = adjusts[which].name;
 
@@ -155,7 +155,7 @@ fbp_status fbp_adjust_check(const struct fbp_scan *scan, enum fbp_adjust which, 
 
 fbp_status fbp_adjust_set(struct fbp_scan *scan, enum fbp_adjust which, double value)
 {
-    FBP_GIVEN(scan);
+    FBP_REQUIRE(scan);
     double now, axis[3];
 
     FBP_TRY(fbp_adjust_check(scan, which, value));
@@ -168,7 +168,7 @@ fbp_status fbp_adjust_set(struct fbp_scan *scan, enum fbp_adjust which, double v
 
 fbp_status fbp_adjust_all(struct fbp_scan *scan, const double values[FBP_ADJUSTS])
 {
-    FBP_GIVEN(scan, values);
+    FBP_REQUIRE(scan, values);
     static const enum fbp_adjust order[FBP_ADJUSTS] = {
         FBP_ADJUST_SOD, FBP_ADJUST_SDD, FBP_ADJUST_TILT, FBP_ADJUST_OFFSET, FBP_ADJUST_CENTRE};
 
@@ -180,7 +180,7 @@ fbp_status fbp_adjust_all(struct fbp_scan *scan, const double values[FBP_ADJUSTS
 
 fbp_status fbp_scan_flip(struct fbp_scan *scan, unsigned flips)
 {
-    FBP_GIVEN(scan);
+    FBP_REQUIRE(scan);
     if ((flips & (FBP_FLIP_V | FBP_FLIP_DIRECTION)) && !fbp_kind_has_lines(scan->kind))
         return FBP_INVALID("%s: views of plane integrals have no rows and do not turn: --flip-u "
                            "takes their samples in reverse order",

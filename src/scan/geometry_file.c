@@ -8,8 +8,8 @@
 #include "array/file/format.h"
 #include "array/names.h"
 #include "base/base.h"
-#include "base/text.h"
 #include "base/math.h"
+#include "base/text.h"
 #include "geometry/ranges.h"
 #include "scan/format/importers.h"
 
@@ -37,7 +37,7 @@ static fbp_status load_hdf5(struct fbp_scan *out, const char *path,
                             const struct fbp_geometry_known *known)
 {
     (void)out, (void)known;
-    return fbp_no_library(path, "HDF5 files", "libhdf5-dev", "FBP_HDF5");
+    return fbp_fail_no_library(path, "HDF5 files", "libhdf5-dev", "FBP_HDF5");
 }
 
 const struct fbp_geometry_format fbp_geometry_hdf5 = {
@@ -85,7 +85,7 @@ size_t fbp_geometry_formats(struct fbp_geometry_format_info *out, size_t n)
                                                      .by_name_only = formats[i]->by_name_only};
         struct fbp_geometry_format_info *theirs = &out[i];
         theirs->struct_size = sizeof *theirs;
-        FBP_GIVE(geometry_format_info, theirs, &own);
+        FBP_COPY_OUT(geometry_format_info, theirs, &own);
     }
     return N_FORMATS;
 }
@@ -198,7 +198,7 @@ static fbp_status check_result(const char *path, const struct fbp_scan *scan,
     const struct fbp_panel *p = &scan->panel, *q = &known->panel;
     double P[12];
 
-    FBP_TRY(fbp_because(path, fbp_check_scan(scan)));
+    FBP_TRY(fbp_error_context(path, fbp_check_scan(scan)));
     if (q->n_columns && (p->n_columns != q->n_columns || p->n_rows != q->n_rows))
         return FBP_INVALID("%s: is of a detector of %zu x %zu pixels, the projections have %zu x "
                            "%zu: they do not belong together",
@@ -212,8 +212,9 @@ static fbp_status check_result(const char *path, const struct fbp_scan *scan,
     for (size_t k = 0; k < scan->n_views; k++) {
         char where[40];
         snprintf(where, sizeof where, "view %zu", k);
-        FBP_TRY(fbp_because(path, fbp_because(where, fbp_view_to_matrix(&scan->views[k], scan->kind,
-                                                                        &scan->panel, P))));
+        FBP_TRY(fbp_error_context(
+            path, fbp_error_context(
+                      where, fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P))));
     }
     return FBP_OK;
 }
@@ -227,7 +228,7 @@ fbp_status fbp_geometry_read(struct fbp_scan *out, const char *path, const char 
 
     *out = (struct fbp_scan){.struct_size = sizeof *out};
     if (known) {
-        FBP_TRY(FBP_TAKE(geometry_known, &all, known));
+        FBP_TRY(FBP_COPY_IN(geometry_known, &all, known));
         for (int i = 0; i < 2; i++)
             FBP_TRY(fbp_check_optional(&fbp_range_pitch, pitches[i], all.pitch_mm[i]));
         FBP_TRY(fbp_check_optional(&fbp_range_views, "known.n_views", (double)all.n_views));
@@ -254,24 +255,24 @@ fbp_status fbp_geometry_read(struct fbp_scan *out, const char *path, const char 
 fbp_status fbp_geometry_load(struct fbp_scan *out, const char *path, const char *format,
                              const struct fbp_geometry_known *known)
 {
-    FBP_GIVEN(path);
+    FBP_REQUIRE(path);
     struct fbp_scan own;
 
     fbp_message_clear();
     FBP_TRY(FBP_CHECK(scan, out));
     const fbp_status st = fbp_geometry_read(&own, path, format, known);
-    FBP_GIVE(scan, out, &own);
+    FBP_COPY_OUT(scan, out, &own);
     return st;
 }
 
 fbp_status fbp_geometry_save(const struct fbp_scan *given, const char *path, const char *format)
 {
-    FBP_GIVEN(path);
+    FBP_REQUIRE(path);
     struct fbp_scan scan;
     const struct fbp_geometry_format *found;
 
     fbp_message_clear();
-    FBP_TRY(FBP_TAKE(scan, &scan, given));
+    FBP_TRY(FBP_COPY_IN(scan, &scan, given));
     FBP_TRY(find(path, format, true, &found));
     FBP_TRY(fbp_check_kind(path, scan.kind));
     if (!(found->saves & FBP_KIND_BIT(scan.kind)) && found->instead[scan.kind])
@@ -354,7 +355,7 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
         return load_foreign(out, path, known);
 
     /* Refuse projections in place of the scan file that names them. */
-    if (fbp_format_of_name(path) || fbp_stack_is(path))
+    if (fbp_format_of_name(path) || fbp_names_many_files(path))
         st = fbp_source_open(&source, path, NULL);
     if (st == FBP_ERR_NOMEM)
         return st;
@@ -402,33 +403,33 @@ static fbp_status load_theirs(struct fbp_scan *out, const char *path,
     fbp_message_clear();
     FBP_TRY(FBP_CHECK(scan, out));
     const fbp_status st = fbp_scan_load_own(&own, path, known, false);
-    FBP_GIVE(scan, out, &own);
+    FBP_COPY_OUT(scan, out, &own);
     return st;
 }
 
 fbp_status fbp_scan_load(struct fbp_scan *out, const char *path)
 {
-    FBP_GIVEN(path);
+    FBP_REQUIRE(path);
     return load_theirs(out, path, &(const struct fbp_scan_known){0});
 }
 
 fbp_status fbp_scan_load_growing(struct fbp_scan *out, const char *path)
 {
-    FBP_GIVEN(path);
+    FBP_REQUIRE(path);
     return load_theirs(out, path, &(const struct fbp_scan_known){.growing = true});
 }
 
 fbp_status fbp_scan_load_known(struct fbp_scan *out, const char *path,
                                const struct fbp_scan_known *known)
 {
-    FBP_GIVEN(path);
+    FBP_REQUIRE(path);
     struct fbp_scan_known all = {0};
 
     fbp_message_clear();
     FBP_TRY(FBP_CHECK(scan, out));
-    FBP_GIVE(scan, out, &(const struct fbp_scan){0});
+    FBP_COPY_OUT(scan, out, &(const struct fbp_scan){0});
     if (known)
-        FBP_TRY(FBP_TAKE(scan_known, &all, known));
+        FBP_TRY(FBP_COPY_IN(scan_known, &all, known));
     const double *p = all.pitch_mm;
     FBP_TRY(fbp_check_optional(&fbp_range_pitch, "known.pitch_mm[0]", p[0]));
     FBP_TRY(fbp_check_optional(&fbp_range_pitch, "known.pitch_mm[1]", p[1]));

@@ -4,8 +4,8 @@
 #include "scan/scan_file.h"
 
 #include "base/base.h"
-#include "base/text.h"
 #include "base/math.h"
+#include "base/text.h"
 #include "geometry/kind.h"
 
 #include <stdlib.h>
@@ -222,11 +222,12 @@ static fbp_status load_directions(const struct fbp_scan_file *f, double **out, s
 
     if (cJSON_IsObject(directions)) {
         FBP_TRY(read_set(f, &set));
-        FBP_TRY(fbp_because(f->top.file, fbp_directions_count(&set, n)));
+        FBP_TRY(fbp_error_context(f->top.file, fbp_directions_count(&set, n)));
         if (f->scan->n_views > 0) /* before memory is allocated: a wrong number may be a huge one */
             FBP_TRY(fbp_scan_check_count(f, "directions", *n));
         FBP_TRY(fbp_calloc((void **)out, *n, 3 * sizeof **out, "directions"));
-        return fbp_because(f->top.file, fbp_directions_make(&set, (double(*)[3])(void *)*out));
+        return fbp_error_context(f->top.file,
+                                 fbp_directions_make(&set, (double(*)[3])(void *)*out));
     }
     if (directions)
         return load_rows(f, &f->top, "directions", 3, "3 numbers a direction", out, n);
@@ -244,7 +245,7 @@ fbp_status fbp_scan_count_planes(const struct fbp_scan_file *f, size_t *n)
 
     if (cJSON_IsObject(fbp_json_get(&f->top, "directions"))) {
         FBP_TRY(read_set(f, &set));
-        return fbp_because(f->top.file, fbp_directions_count(&set, n));
+        return fbp_error_context(f->top.file, fbp_directions_count(&set, n));
     }
     const fbp_status st = load_directions(f, &list, n);
     free(list);

@@ -157,7 +157,7 @@ static fbp_status read_volume(const struct fbp_scan_file *f)
     FBP_TRY(fbp_json_child(&f->top, "volume", "volume.", volume_keys, N_OF(volume_keys), &o));
     FBP_TRY(one_or_three(&o, "size", &fbp_range_side, size, &n_size));
     FBP_TRY(one_or_three(&o, "voxel_mm", &fbp_range_pitch, voxel, &n_voxel));
-    FBP_TRY(fbp_json_numbers(&o, "centre_mm", &fbp_range_place, 3, 3, centre, &n_centre));
+    FBP_TRY(fbp_json_numbers(&o, "centre_mm", &fbp_range_position, 3, 3, centre, &n_centre));
     const bool eprit = fbp_scan_is_eprit(f);
     if (n_size + n_voxel + n_centre == 0 && !eprit)
         return FBP_OK;
@@ -233,7 +233,7 @@ static fbp_status read_corrections(const struct fbp_scan_file *f)
                              c.beam_hardening, &n));
     FBP_TRY(fbp_json_text(&f->top, "rings", &rings));
     if (rings)
-        FBP_TRY(fbp_because(f->top.file, fbp_corrections_rings(&c, rings)));
+        FBP_TRY(fbp_error_context(f->top.file, fbp_corrections_rings(&c, rings)));
     FBP_TRY(fbp_json_child(&f->top, "paganin", "paganin.", keys, N_OF(keys), &o));
     for (size_t i = 0; o.object && i < N_OF(keys); i++) {
         FBP_TRY(fbp_json_numbers(&o, keys[i], &fbp_range_finite, 1, 1, to[i], &found));
@@ -406,5 +406,5 @@ fbp_status fbp_scan_read(struct fbp_scan_file *f)
     FBP_TRY(read_image(f, "bad_pixels", &scan->bad_pixels));
     FBP_TRY(read_corrections(f));
     FBP_TRY(read_assumed(f));
-    return fbp_because(top->file, fbp_check_scan(scan));
+    return fbp_error_context(top->file, fbp_check_scan(scan));
 }

@@ -5,8 +5,8 @@
 
 #include "array/file/format.h"
 #include "base/base.h"
-#include "base/text.h"
 #include "base/math.h"
+#include "base/text.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 
@@ -412,12 +412,12 @@ fbp_status fbp_scan_save_geometry(const struct fbp_scan *scan, const char *path)
 fbp_status fbp_scan_save(const struct fbp_scan *given, const char *path,
                          const struct fbp_circle *circle)
 {
-    FBP_GIVEN(path);
+    FBP_REQUIRE(path);
     struct fbp_scan scan;
     struct fbp_circle whole;
 
     fbp_message_clear();
-    FBP_TRY(FBP_TAKE(scan, &scan, given));
+    FBP_TRY(FBP_COPY_IN(scan, &scan, given));
     if (circle) {
         FBP_TRY(fbp_check_circle(circle, &whole));
         circle = &whole;

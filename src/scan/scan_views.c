@@ -182,8 +182,8 @@ static fbp_status circle_views(const struct fbp_scan_file *f)
         return FBP_INVALID("%s: detector.pitch_mm is missing: give the distance of pixels (mm), "
                            "there or by --pitch",
                            detector->file);
-    FBP_TRY(fbp_json_numbers(detector, "offset_mm", &fbp_range_place, 2, 2, c.offset_mm, &n));
-    FBP_TRY(fbp_json_numbers(detector, "tilt_deg", &fbp_range_turn, 3, 3, tilt, &n));
+    FBP_TRY(fbp_json_numbers(detector, "offset_mm", &fbp_range_position, 2, 2, c.offset_mm, &n));
+    FBP_TRY(fbp_json_numbers(detector, "tilt_deg", &fbp_range_rotation, 3, 3, tilt, &n));
     FBP_TRY(fbp_json_numbers(detector, "skew_deg", &fbp_range_skew, 1, 1, &skew, &n));
     for (int i = 0; i < 3; i++)
         c.tilt_rad[i] = tilt[i] * FBP_PI / 180;

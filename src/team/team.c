@@ -14,7 +14,7 @@
 
 enum kind {
     BEAT = 1, /* this process is running */
-    PROGRESS, /* FBP_TEAM_TOLD counters */
+    PROGRESS, /* FBP_TEAM_COUNTERS counters */
     REPORT,   /* status at a barrier and data for it, to rank 0 */
     VERDICT,  /* common status of the barrier and data, from rank 0 */
     STOP,     /* a process has failed, from rank 0 */
@@ -74,7 +74,7 @@ struct peer {
     bool lost;
     struct letter *coming; /* incomplete REPORT or VERDICT */
     struct letter *first;  /* complete ones */
-    uint64_t told[FBP_TEAM_TOLD];
+    uint64_t told[FBP_TEAM_COUNTERS];
     struct pieces pieces[LANES];
 };
 
@@ -151,7 +151,7 @@ static void stop(fbp_team *t)
             (void)!post(t, r, (struct head){.kind = STOP}, NULL, 0);
 }
 
-void fbp_team_stops(fbp_team *t, atomic_bool *flag)
+void fbp_team_cancel_flag(fbp_team *t, atomic_bool *flag)
 {
     pthread_mutex_lock(&t->lock);
     t->flag = flag;
@@ -160,20 +160,21 @@ void fbp_team_stops(fbp_team *t, atomic_bool *flag)
     pthread_mutex_unlock(&t->lock);
 }
 
-void fbp_team_tell(fbp_team *t, const uint64_t values[FBP_TEAM_TOLD])
+void fbp_team_send_progress(fbp_team *t, const uint64_t values[FBP_TEAM_COUNTERS])
 {
     if (t->call.rank > 0)
-        (void)!post(t, 0, (struct head){.kind = PROGRESS}, values, FBP_TEAM_TOLD * sizeof *values);
+        (void)!post(t, 0, (struct head){.kind = PROGRESS}, values,
+                    FBP_TEAM_COUNTERS * sizeof *values);
     else
         memcpy(t->peers[0].told, values, sizeof t->peers[0].told);
 }
 
-void fbp_team_told(fbp_team *t, uint64_t sum[FBP_TEAM_TOLD])
+void fbp_team_sum_progress(fbp_team *t, uint64_t sum[FBP_TEAM_COUNTERS])
 {
-    memset(sum, 0, FBP_TEAM_TOLD * sizeof *sum);
+    memset(sum, 0, FBP_TEAM_COUNTERS * sizeof *sum);
     pthread_mutex_lock(&t->lock);
     for (size_t r = 0; r < t->call.size; r++)
-        for (int i = 0; i < FBP_TEAM_TOLD; i++)
+        for (int i = 0; i < FBP_TEAM_COUNTERS; i++)
             sum[i] += t->peers[r].told[i];
     pthread_mutex_unlock(&t->lock);
 }
@@ -206,7 +207,7 @@ static fbp_status give(fbp_team *t, size_t to, enum lane lane, uint64_t number, 
     return reach(t, to, head, data, n);
 }
 
-fbp_status fbp_team_give(fbp_team *t, size_t to, const void *data, size_t n)
+fbp_status fbp_team_send_piece(fbp_team *t, size_t to, const void *data, size_t n)
 {
     return give(t, to, GIVEN, t->peers[to].pieces[GIVEN].given++, data, n);
 }
@@ -225,7 +226,7 @@ fbp_status fbp_team_offer(fbp_team *t, uint64_t z, uint64_t n, const void *data,
     return st == FBP_OK && data ? give(t, 0, OFFERED, head.serial, data, bytes) : st;
 }
 
-fbp_status fbp_team_offered(fbp_team *t, size_t *from, uint64_t *z, uint64_t *n)
+fbp_status fbp_team_next_offer(fbp_team *t, size_t *from, uint64_t *z, uint64_t *n)
 {
     pthread_mutex_lock(&t->lock);
     while (!t->offers && !atomic_load(&t->stopped))
@@ -269,12 +270,12 @@ static fbp_status taken(fbp_team *t, size_t from, enum lane lane)
     return complete ? FBP_OK : stopped();
 }
 
-fbp_status fbp_team_ask(fbp_team *t, size_t from, void *to, size_t n)
+fbp_status fbp_team_request_piece(fbp_team *t, size_t from, void *to, size_t n)
 {
     return ask(t, from, GIVEN, to, n);
 }
 
-fbp_status fbp_team_taken(fbp_team *t, size_t from)
+fbp_status fbp_team_wait_piece(fbp_team *t, size_t from)
 {
     return taken(t, from, GIVEN);
 }
@@ -655,7 +656,7 @@ static fbp_status meet(fbp_team *t, const char *where, fbp_status status, const 
 
 fbp_status fbp_team_meet(fbp_team *t, const char *where, fbp_status status)
 {
-    FBP_GIVEN(t, where);
+    FBP_REQUIRE(t, where);
     return meet(t, where, status, &(struct brought){.n = 0});
 }
 
@@ -807,14 +808,14 @@ static void destroy(fbp_team *t)
 
 fbp_status fbp_team_create(fbp_team **out, const struct fbp_team_functions *functions)
 {
-    FBP_GIVEN(out);
+    FBP_REQUIRE(out);
     struct fbp_team_functions own;
     fbp_team *t = NULL;
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
     *out = NULL;
-    FBP_TRY(FBP_TAKE(team_functions, &own, functions));
+    FBP_TRY(FBP_COPY_IN(team_functions, &own, functions));
     if (!own.send || !own.receive || !own.close)
         return fbp_fail(FBP_ERR_INVALID,
                         "fbp_team_functions: send, receive and close: found NULL, expected a "
@@ -866,7 +867,7 @@ fbp_status fbp_team_end(fbp_team *t, const char *failure)
 
 fbp_status fbp_team_leave(fbp_team **team, const char *failure)
 {
-    FBP_GIVEN(team);
+    FBP_REQUIRE(team);
     const fbp_status st = fbp_team_end(*team, failure);
 
     if (*team)

@@ -40,36 +40,37 @@ fbp_status fbp_team_share(fbp_team *team, const char *where, fbp_status status, 
 char *fbp_team_name(const fbp_team *team, size_t rank, char *buf, size_t n);
 
 /** Set *flag as soon as another process fails; NULL: no more.  One flag at a time. */
-void fbp_team_stops(fbp_team *team, atomic_bool *flag);
+void fbp_team_cancel_flag(fbp_team *team, atomic_bool *flag);
 
 /** Number of counters of progress. */
-enum { FBP_TEAM_TOLD = 4 };
+enum { FBP_TEAM_COUNTERS = 4 };
 
 /** Send this process's progress to rank 0. */
-void fbp_team_tell(fbp_team *team, const uint64_t values[FBP_TEAM_TOLD]);
+void fbp_team_send_progress(fbp_team *team, const uint64_t values[FBP_TEAM_COUNTERS]);
 
 /** In rank 0: the sum over all ranks. */
-void fbp_team_told(fbp_team *team, uint64_t sum[FBP_TEAM_TOLD]);
+void fbp_team_sum_progress(fbp_team *team, uint64_t sum[FBP_TEAM_COUNTERS]);
 
 /* Data go from one process to another in pieces that were requested, in their order, so no process
  * stores data that are not needed yet.  All calls return FBP_ERR_CANCELLED as soon as a process of
- * the team has failed.  Pieces of fbp_team_give() and of fbp_team_offer() are independent. */
+ * the team has failed.  Pieces of fbp_team_send_piece() and of fbp_team_offer() are independent. */
 
 /** Send the next piece when it is requested; one thread at a time. */
-fbp_status fbp_team_give(fbp_team *team, size_t to, const void *data, size_t n);
+fbp_status fbp_team_send_piece(fbp_team *team, size_t to, const void *data, size_t n);
 
-/** Request the next piece, n bytes; to[n] must stay valid until fbp_team_taken() has returned. */
-fbp_status fbp_team_ask(fbp_team *team, size_t from, void *to, size_t n);
+/** Request the next piece, n bytes; to[n] must stay valid until fbp_team_wait_piece() has returned.
+ */
+fbp_status fbp_team_request_piece(fbp_team *team, size_t from, void *to, size_t n);
 
 /** Wait until the requested piece has arrived. */
-fbp_status fbp_team_taken(fbp_team *team, size_t from);
+fbp_status fbp_team_wait_piece(fbp_team *team, size_t from);
 
 /** Announce a piece, described by z and n, to rank 0, and send it when it is requested; several
  *  threads at once.  data NULL: only announce. */
 fbp_status fbp_team_offer(fbp_team *team, uint64_t z, uint64_t n, const void *data, size_t bytes);
 
 /** In rank 0: wait for the next announcement. */
-fbp_status fbp_team_offered(fbp_team *team, size_t *from, uint64_t *z, uint64_t *n);
+fbp_status fbp_team_next_offer(fbp_team *team, size_t *from, uint64_t *z, uint64_t *n);
 
 /** In rank 0: request the announced piece and wait for it. */
 fbp_status fbp_team_accept(fbp_team *team, size_t from, void *to, size_t n);

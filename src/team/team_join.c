@@ -23,7 +23,7 @@ static fbp_status load(struct fbp_team_functions *out, const char *path)
     /* Time for all ranks to start [s].  The lowest rank gives up first and reports the error; its
      * launcher ends the others. */
     static const double PATIENCE = 300, LATER = 2;
-    void *handle = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : fbp_open_beside(MODULE);
+    void *handle = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : fbp_open_plugin(MODULE);
     const size_t rank = number_in(FBP_ENV_PMIX_RANK);
     char why[400] = "";
     fbp_mpi_fn *entry;
@@ -50,7 +50,7 @@ static fbp_status load(struct fbp_team_functions *out, const char *path)
 
 fbp_status fbp_team_join(fbp_team **out)
 {
-    FBP_GIVEN(out);
+    FBP_REQUIRE(out);
     const char *module = fbp_environment(FBP_ENV_TEAM_MODULE);
     const bool by_mpirun = fbp_environment(FBP_ENV_MPI_SIZE),
                by_pmix = fbp_environment(FBP_ENV_PMIX_RANK);

@@ -256,7 +256,7 @@ static fbp_status correct_harmonics(const double (*direction)[3], size_t count, 
         e.n = 0;
         for (size_t l = 0; l <= e.degree; l += 2)
             for (long m = -(long)l; m <= (long)l; m++) {
-                FBP_TRY_GOTO(fbp_go_on());
+                FBP_TRY_GOTO(fbp_check_cancelled());
                 add_row(&e, l, m, weights);
             }
         if (e.degree == 0 || is_good(&e, weights))
@@ -364,7 +364,7 @@ fbp_status fbp_quadrature_weights(const double (*direction)[3], size_t n,
                                   enum fbp_quadrature quadrature, double *weights, char *words,
                                   size_t n_words)
 {
-    FBP_GIVEN(direction, weights);
+    FBP_REQUIRE(direction, weights);
     struct fbp_quadrature_facts facts;
 
     fbp_message_clear();

@@ -16,7 +16,7 @@ done
 mkdir man1 options
 for command in "${commands[@]}"; do
     # shellcheck disable=SC2086
-    "$fbp" $command --help | grep -oE '^ {2,6}(-[a-zA-Z], )?--[a-z][a-z0-9-]*' |
+    "$fbp" $command --help-all | grep -oE '^ {2,6}(-[a-zA-Z], )?--[a-z][a-z0-9-]*' |
         grep -oE -- '--[a-z0-9-]+' | sort -u >"options/$command"
 done
 # all_of COMMAND WHERE: the options on standard input are those of its help.

@@ -49,7 +49,7 @@ static float *random_values(size_t n, double least, double most)
 /* The response at every frequency, the 1/length of the way back included. */
 static void put_tables(struct bank *b)
 {
-    const size_t n = b->length, turns = gpu_chain_turns(n);
+    const size_t n = b->length, turns = gpu_chain_twiddles(n);
     float *response = malloc(n * sizeof *response);
     float2 *factors = malloc(turns * sizeof *factors);
 
@@ -62,7 +62,7 @@ static void put_tables(struct bank *b)
         response[i] = (float)(sum / (double)n);
     }
     for (size_t i = 0; i < turns; i++) {
-        const double angle = -2 * PI * gpu_chain_turn(n, i);
+        const double angle = -2 * PI * gpu_chain_twiddle(n, i);
         factors[i] = (float2){(float)cos(angle), (float)sin(angle)};
     }
     b->chain.response = on_device(b, response, n * sizeof *response);

@@ -57,11 +57,11 @@ static void feeds_choose_as_scans_do(void **state)
         const struct fbp_job of_scan = job_of(sides[i], scan), of_feed = job_of(sides[i], feed);
         for (size_t k = 0; k < VIEWS; k++)
             fbp_feed_expect(&of_feed.panel, &of_feed.grid, feed[k]);
-        const double right = gpu_pixels_a_voxel(&of_scan), is = gpu_pixels_a_voxel(&of_feed);
+        const double right = gpu_pixels_per_voxel(&of_scan), is = gpu_pixels_per_voxel(&of_feed);
         if (!(is > 0.8 * right && is < 1.2 * right))
             fail_msg("%zu: %g pixels a voxel, not %g", sides[i], is, right);
-        assert_int_equal(gpu_texels_a_column(&cuda_kernel_matrix_fast.gpu, &of_feed),
-                         gpu_texels_a_column(&cuda_kernel_matrix_fast.gpu, &of_scan));
+        assert_int_equal(gpu_texels_per_column(&cuda_kernel_matrix_fast.gpu, &of_feed),
+                         gpu_texels_per_column(&cuda_kernel_matrix_fast.gpu, &of_scan));
     }
 }
 

@@ -116,8 +116,8 @@ static fbp_status write_part(const char *path, size_t p, size_t n)
     for (size_t z = 0; z < NZ; z++)
         mine[z] = is_of(z, p, n);
     fbp_status st =
-        fbp_sink_open_joint(&s, path, &volume_info, &params,
-                            &(struct fbp_sink_joint){.part = p, .n_parts = n, .mine = mine});
+        fbp_sink_open_shared(&s, path, &volume_info, &params,
+                             &(struct fbp_sink_share){.part = p, .n_parts = n, .mine = mine});
     for (size_t z = 0; z < NZ && st == FBP_OK; z++)
         if (mine[z] && !fbp_sink_has(s, z, 1))
             st = fbp_sink_write(s, z, 1, values + z * SLICE);

@@ -199,7 +199,7 @@ static void read_prepared(const struct fbp_scan *scan, const char *path)
     float *row = malloc(scan->panel.n_columns * scan->panel.n_rows * sizeof *row);
     fuzz_check(row != NULL, "no memory for a view");
     if (fbp_source_open(&below, scan->projections, &scan->raw) == FBP_OK &&
-        fbp_traces_open(&src, below, scan) == FBP_OK)
+        fbp_spectra_open(&src, below, scan) == FBP_OK)
         fuzz_refused(fbp_source_read(src, scan->n_views - 1, 1, 0, scan->panel.n_rows, row), path);
     else
         fuzz_check(fbp_message()[0] != '\0', "not prepared, without a message");

@@ -1,10 +1,10 @@
-/* libfbp_test_team.so: processes of one machine that exchange the messages of a team by Unix sockets,
- * for tests.  FBP_TEAM=RANK/SIZE:FOLDER names this process; it listens at FOLDER/RANK. */
+/* libfbp_test_team.so: processes of one machine that exchange the messages of a team by Unix
+ * sockets, for tests.  FBP_TEAM=RANK/SIZE:FOLDER names this process; it listens at FOLDER/RANK. */
 #include "team/team.h"
 
-#include <pthread.h>
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

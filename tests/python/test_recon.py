@@ -13,6 +13,7 @@ import libfbp as fbp
 
 # Options of the command that are no keywords, and what there is instead.
 NOT_KEYWORDS = {
+    "help_all": "help(fbp.recon)",
     "output": "recon(scan, output)",
     "bad_pixels": "Scan(…, bad_pixels=…)",
     "preview": "view(volume)",
@@ -164,7 +165,7 @@ def geometry_of_one(scan, frame):
 
 
 def test_every_option_is_a_keyword(command, tmp_path):
-    text = command(tmp_path, "recon", "--help")
+    text = command(tmp_path, "recon", "--help-all")
     options = {o.replace("-", "_") for o in re.findall(r"^ {2,6}(?:-\w, )?--([a-z-]+)", text, re.M)}
     known = set(fbp.Options.__annotations__)
     others = set(NOT_KEYWORDS)

@@ -11,14 +11,14 @@
 static fbp_status put_header(int fd, const char *path, const struct fbp_layout *l,
                              const struct fbp_array_info *info)
 {
-    struct fbp_piece p;
-    fbp_status st = fbp_piece_open(&p, fd, path, 0);
+    struct fbp_write_buffer p;
+    fbp_status st = fbp_write_buffer_open(&p, fd, path, 0);
 
     if (st == FBP_OK)
         st = fbp_layout_put(l, info, &p);
     if (st == FBP_OK)
-        st = fbp_piece_flush(&p);
-    fbp_piece_close(&p);
+        st = fbp_write_buffer_flush(&p);
+    fbp_write_buffer_close(&p);
     return st;
 }
 

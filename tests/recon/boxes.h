@@ -147,7 +147,7 @@ typedef void parts_fn(const struct scan_case *c, const struct fbp_scan *scan,
  *  with a mask, if it may. */
 static inline void compare_parts(parts_fn *compare, bool masks, unsigned seed)
 {
-    fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 20};
+    fbp_mock_faults = (struct fbp_mock_faults){.delay_us = 20};
     for (size_t i = 0; i < N_CASES; i++) {
         const struct scan_case *c = &cases[i];
         if (!can_compute(c))
@@ -162,7 +162,7 @@ static inline void compare_parts(parts_fn *compare, bool masks, unsigned seed)
         free(whole);
         drop_scan(&scan);
     }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
 }
 
 /** Any box; now and then up to an edge, which is said by 0, or of one voxel. */

@@ -10,7 +10,7 @@
 
 #include <dirent.h>
 
-static struct gl_plant *plant;
+static struct gl_fault_injection *plant;
 
 static inline void find_plant(void)
 {
@@ -24,7 +24,7 @@ static inline int lift(void **state)
     void (*apply)(void) = plant->apply;
 
     (void)state;
-    *plant = (struct gl_plant){.apply = apply};
+    *plant = (struct gl_fault_injection){.apply = apply};
     apply();
     return 0;
 }

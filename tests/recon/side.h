@@ -8,8 +8,8 @@
 #include "backend/rows.h"
 #include "backend/slab.h"
 #include "base/base.h"
-#include "pipeline/job.h"
 #include "pipeline/division.h"
+#include "pipeline/job.h"
 
 /** A device that holds all views of a case, filtered. */
 struct side {

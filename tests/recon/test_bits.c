@@ -186,13 +186,13 @@ static void mock_devices_give_the_cpus_bits(void **state)
 
     (void)state;
     for (unsigned slow = 0; slow <= FBP_N_STAGES; slow++) {
-        fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 300, .slow_stage = slow};
+        fbp_mock_faults = (struct fbp_mock_faults){.delay_us = 300, .slow_stage = slow};
         for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
             assert_true(
                 reconstruct_hash(&scan, fbp_recon_params(.device = devices[i], .batch_views = 8,
                                                          .slab_slices = 6)) == cpu);
     }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     drop_scan(&scan);
 }
 
@@ -220,8 +220,8 @@ static void kept_views_change_nothing(void **state)
                 struct fbp_recon_params p = cases[i];
                 fbp_plan *plan;
                 struct fbp_report r = {.struct_size = sizeof r};
-                fbp_mock_plant =
-                    (struct fbp_mock_plant){.rates = card, .delay_us = 300, .slow_stage = slow};
+                fbp_mock_faults =
+                    (struct fbp_mock_faults){.rates = card, .delay_us = 300, .slow_stage = slow};
                 p.struct_size = sizeof p;
                 OK(fbp_plan_create(&plan, &scan, &p));
                 const struct fbp_plan_summary *info = fbp_plan_info(plan);
@@ -235,7 +235,7 @@ static void kept_views_change_nothing(void **state)
             }
         drop_scan(&scan);
     }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
 }
 
 static int count_calls(void *user, const struct fbp_progress *p)
@@ -262,7 +262,7 @@ static void short_commands_change_nothing(void **state)
         for (size_t i = 0; i < 4; i++) {
             int calls[2] = {0, 0};
             for (int slow = 0; slow < 2; slow++) {
-                fbp_mock_plant = (struct fbp_mock_plant){
+                fbp_mock_faults = (struct fbp_mock_faults){
                     .rates = {uploads[i / 2], 1e-10, 1e-12, slow ? 1 : 1e-12, 0}};
                 assert_true(reconstruct_hash(
                                 &scan, fbp_recon_params(.device = devices[i % 2], .batch_views = 48,
@@ -273,7 +273,7 @@ static void short_commands_change_nothing(void **state)
         }
         drop_scan(&scan);
     }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
 }
 
 /* One stage at a time: their seconds cannot add up to more than the whole. */
@@ -284,7 +284,7 @@ static void stages_can_be_kept_apart(void **state)
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
 
     (void)state;
-    fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 300, .slow_stage = 1 + FBP_STAGE_FILTER};
+    fbp_mock_faults = (struct fbp_mock_faults){.delay_us = 300, .slow_stage = 1 + FBP_STAGE_FILTER};
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
         struct fbp_report r = {.struct_size = sizeof r};
         fbp_plan *plan;
@@ -298,7 +298,7 @@ static void stages_can_be_kept_apart(void **state)
         assert_true(i == 0 ? r.upload == 0 && r.fetch == 0 : r.upload > 0 && r.fetch > 0);
         fbp_plan_destroy(&plan);
     }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     drop_scan(&scan);
 }
 
@@ -318,7 +318,7 @@ static void planted_mistakes_are_found(void **state)
 #endif
     OK(fbp_plan_create(&plan, &scan, &p));
     for (uint64_t i = 1; i <= 20; i += 3) {
-        fbp_mock_plant = (struct fbp_mock_plant){.drop_upload = i};
+        fbp_mock_faults = (struct fbp_mock_faults){.drop_upload = i};
         assert_int_equal(fbp_plan_run(plan, "hash:", &report), FBP_ERR_DEVICE);
         assert_non_null(strstr(fbp_message(), "before they were uploaded"));
     }
@@ -326,14 +326,14 @@ static void planted_mistakes_are_found(void **state)
     int found = 0;
     for (unsigned slow = 1; slow <= FBP_N_STAGES; slow++)
         for (uint64_t i = 1; i <= 24; i++) {
-            fbp_mock_plant =
-                (struct fbp_mock_plant){.drop_after = i, .delay_us = 300, .slow_stage = slow};
+            fbp_mock_faults =
+                (struct fbp_mock_faults){.drop_after = i, .delay_us = 300, .slow_stage = slow};
             const fbp_status st = fbp_plan_run(plan, "hash:", &report);
             found += st != FBP_OK || report.hash != right;
         }
     print_message("%d of %d forgotten orders were found\n", found, FBP_N_STAGES * 24);
     assert_true(found >= 12);
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     OK(fbp_plan_run(plan, "hash:", &report));
     assert_true(report.hash == right);
     fbp_plan_destroy(&plan);

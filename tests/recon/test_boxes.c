@@ -57,7 +57,7 @@ static void boxes_have_the_volumes_bits(void **state)
     unsigned seed = 3;
 
     (void)state;
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     for (size_t i = 0; i < N_CASES; i++) {
         struct side s;
         if (!cases[i].boxes || !can_compute(&cases[i]))

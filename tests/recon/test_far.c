@@ -85,10 +85,11 @@ static void run(struct fixture *f, const struct fbp_recon_params *p, const void 
     fbp_sink *sink;
 
     memset(f->volume, 0xff, f->n_voxels * sizeof *f->volume);
-    OK(fbp_source_device_memory(&source, fbp_mock_far((void *)(uintptr_t)views), info, "mock",
-                                NULL));
+    OK(fbp_source_device_memory(&source, fbp_mock_device_memory((void *)(uintptr_t)views), info,
+                                "mock", NULL));
     for (int time = 0; time < 2; time++) {
-        OK(fbp_sink_device_memory(&sink, fbp_mock_far(f->volume), FBP_F32, f->n, "mock", NULL));
+        OK(fbp_sink_device_memory(&sink, fbp_mock_device_memory(f->volume), FBP_F32, f->n, "mock",
+                                  NULL));
         OK(fbp_plan_run_to(plan, source, sink, report));
         fbp_sink_close(&sink);
     }
@@ -113,7 +114,7 @@ static void nothing_leaves_the_device(void **state)
 
     for (int way = 0; way < WAYS; way++)
         for (size_t slices = 0; slices <= 7; slices += 7) {
-            fbp_mock_plant = (struct fbp_mock_plant){.rates = *ways[way]};
+            fbp_mock_faults = (struct fbp_mock_faults){.rates = *ways[way]};
             run(f,
                 fbp_recon_params(.device = "mock:0", .slab_slices = slices,
                                  .batch_views = slices ? 8 : 0),
@@ -121,7 +122,7 @@ static void nothing_leaves_the_device(void **state)
             check(f, f->right, "on the device");
             assert_true(copied <= 2 * looks);
         }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
 }
 
 /* A box, of which the device computes more than is asked for, comes through the host. */
@@ -287,8 +288,9 @@ static void the_callers_queue_is_awaited(void **state)
     pthread_t thread;
 
     assert_non_null(late);
-    OK(fbp_source_device_memory(&source, fbp_mock_far(late), &f->info, "mock", &c.busy));
-    OK(fbp_sink_device_memory(&sink, fbp_mock_far(f->volume), FBP_F32, f->n, "mock", &c.busy));
+    OK(fbp_source_device_memory(&source, fbp_mock_device_memory(late), &f->info, "mock", &c.busy));
+    OK(fbp_sink_device_memory(&sink, fbp_mock_device_memory(f->volume), FBP_F32, f->n, "mock",
+                              &c.busy));
     assert_int_equal(pthread_create(&thread, NULL, work, &c), 0);
     OK(fbp_plan_run_to(plan, source, sink, NULL));
     pthread_join(thread, NULL);
@@ -360,7 +362,7 @@ static size_t batches_of(const struct fbp_scan *scan, const struct fbp_array_inf
 static void batches_know_who_reads(void **state)
 {
     const struct fixture *f = *state;
-    const void *far = fbp_mock_far(f->views);
+    const void *far = fbp_mock_device_memory(f->views);
     struct fbp_corrections c = {.struct_size = sizeof c};
     struct fbp_array_info down = f->info;
     struct fbp_scan scan = {.struct_size = sizeof scan};
@@ -394,7 +396,7 @@ static void other_memory_is_refused(void **state)
     struct fixture *f = *state;
     fbp_source *source;
     fbp_sink *sink;
-    void *far = fbp_mock_far(f->volume);
+    void *far = fbp_mock_device_memory(f->volume);
 
     assert_int_equal(fbp_device_of_memory("mock", far, 4), 0);
     assert_int_equal(fbp_device_of_memory("mock", f->volume, 4), -1);
@@ -440,7 +442,8 @@ static void queues_are_waited_for(void **state)
     assert_ptr_not_equal(queue[0], queue[1]);
     OK(fbp_device_queue_wait("mock", queue[0])); /* nothing is in it */
     OK(fbp_device_queue_wait("mock", NULL));
-    OK(fbp_source_device_memory(&source, fbp_mock_far(f->views), &f->info, "mock", queue[1]));
+    OK(fbp_source_device_memory(&source, fbp_mock_device_memory(f->views), &f->info, "mock",
+                                queue[1]));
     for (int k = 0; k < 2; k++) {
         atomic_store((atomic_bool *)queue[k], true);
         assert_int_equal(pthread_create(&thread, NULL, finish, queue[k]), 0);

@@ -347,17 +347,17 @@ static void test_late(void **state)
     memset(volume, 0, bytes);
     OK(fed_late(&scan, views, right));
     for (unsigned slow = 1; slow <= FBP_N_STAGES; slow++) {
-        fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 200, .slow_stage = slow};
+        fbp_mock_faults = (struct fbp_mock_faults){.delay_us = 200, .slow_stage = slow};
         OK(fed_late(&scan, views, volume));
         assert_memory_equal(volume, right, bytes);
         for (uint64_t i = 1; i <= FORGOTTEN; i++) {
-            fbp_mock_plant.drop_after = i;
+            fbp_mock_faults.drop_after = i;
             found += fed_late(&scan, views, volume) != FBP_OK || memcmp(volume, right, bytes) != 0;
         }
     }
-    fbp_mock_plant = (struct fbp_mock_plant){.drop_upload = 30};
+    fbp_mock_faults = (struct fbp_mock_faults){.drop_upload = 30};
     assert_int_not_equal(fed_late(&scan, views, volume), FBP_OK);
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     print_message("%d of %d forgotten orders were found\n", found, FBP_N_STAGES * FORGOTTEN);
     assert_true(found >= FORGOTTEN / 2);
     free(views);

@@ -231,12 +231,12 @@ static void same_bits_on_devices(void **state)
             l.burst = 3 + 5 * (i % 3);
             l.pause_ms = 3;
             l.files = i % 2 == 1;
-            fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 150,
-                                                     .slow_stage = 1 + (unsigned)i % FBP_N_STAGES};
-            fbp_mock_plant.rates = (struct fbp_rates){1e-9, 1e-9, 1e-9, 1e-9, 1e-6, 1, 0};
+            fbp_mock_faults = (struct fbp_mock_faults){
+                .delay_us = 150, .slow_stage = 1 + (unsigned)i % FBP_N_STAGES};
+            fbp_mock_faults.rates = (struct fbp_rates){1e-9, 1e-9, 1e-9, 1e-9, 1e-6, 1, 0};
             const uint64_t hash = follow(&l, &p, kernel);
             const uint64_t expected = complete(&l, &p, kernel);
-            fbp_mock_plant = (struct fbp_mock_plant){0};
+            fbp_mock_faults = (struct fbp_mock_faults){0};
             if (hash != expected)
                 fail_msg("kind %d, case %zu: %s: other values", kind, i, p.device);
         }
@@ -259,9 +259,9 @@ static void a_device_fails_meanwhile(void **state)
     l.burst = 3;
     const uint64_t before = atomic_load(&fbp_mock_failures);
     for (uint64_t n = 1; n < 100; n = 2 * n + 1) {
-        fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 150, .fail_command = {n}};
+        fbp_mock_faults = (struct fbp_mock_faults){.delay_us = 150, .fail_command = {n}};
         const uint64_t hash = follow(&l, &p, kernel);
-        fbp_mock_plant = (struct fbp_mock_plant){0};
+        fbp_mock_faults = (struct fbp_mock_faults){0};
         assert_true(hash == complete(&l, &p, kernel));
     }
     assert_true(atomic_load(&fbp_mock_failures) >= before + 5);

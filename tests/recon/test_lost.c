@@ -74,22 +74,22 @@ static void check_failures(const struct fbp_scan *scan, struct fbp_recon_params 
                            struct fbp_rates rates, uint64_t step, struct right *right)
 {
     right->report = (struct fbp_report){.struct_size = sizeof right->report};
-    fbp_mock_plant = (struct fbp_mock_plant){.rates = rates};
+    fbp_mock_faults = (struct fbp_mock_faults){.rates = rates};
     OK(run_plan(scan, &p, "hash:", &right->report));
     assert_true(right->report.hash == right->hash && right->report.not_finite > 100);
     for (int commands = 0; commands < 2; commands++) {
         uint64_t n = 1;
         size_t dropped = 0;
         for (bool failed = true; failed; n += step) {
-            fbp_mock_plant = (struct fbp_mock_plant){.rates = rates};
-            (commands ? fbp_mock_plant.fail_command : fbp_mock_plant.fail_call)[n % 2] = n;
+            fbp_mock_faults = (struct fbp_mock_faults){.rates = rates};
+            (commands ? fbp_mock_faults.fail_command : fbp_mock_faults.fail_call)[n % 2] = n;
             failed = run_with_failure(scan, &p, right, &dropped);
         }
         print_message("%zu devices dropped after a failure among %" PRIu64 " %s\n", dropped, n,
                       commands ? "commands" : "calls");
         assert_true(dropped > 10 / step);
     }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
 }
 
 static void others_do_what_a_failed_device_had_to_do(void **state)
@@ -121,10 +121,10 @@ static void the_last_device_fails_the_run(void **state)
 
     (void)state;
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
-    fbp_mock_plant = (struct fbp_mock_plant){.fail_command = {100}};
+    fbp_mock_faults = (struct fbp_mock_faults){.fail_command = {100}};
     assert_int_equal(run_plan(&scan, &p, out, &r), FBP_ERR_DEVICE);
     assert_non_null(strstr(fbp_message(), "as requested by a test"));
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     p.resume = 1;
     OK(run_plan(&scan, &p, out, &r));
     assert_true(r.slabs_resumed > 0);
@@ -177,7 +177,7 @@ static void each_slice_is_written_once(void **state)
         fbp_sink *sink;
         fbp_plan *plan;
 
-        fbp_mock_plant = (struct fbp_mock_plant){.fail_call = {n}, .rates = *ways[n % WAYS]};
+        fbp_mock_faults = (struct fbp_mock_faults){.fail_call = {n}, .rates = *ways[n % WAYS]};
         OK(fbp_plan_create(&plan, &scan,
                            fbp_recon_params(.device = "mock:0,1", .slab_slices = 9,
                                             .batch_views = 40, .progress = watch, .user = &c)));
@@ -191,7 +191,7 @@ static void each_slice_is_written_once(void **state)
         fbp_plan_destroy(&plan);
     }
     assert_true(n_dropped > 10);
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     drop_scan(&scan);
 }
 
@@ -209,15 +209,15 @@ static void clipped_values_are_counted_once(void **state)
                                        .output_range = {0, 0.01}};
 
     (void)state;
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     OK(run_plan(&scan, &p, out, &right));
     assert_true(right.output_clipped > 1000);
     for (uint64_t n = 1; n <= 80; n++) {
-        fbp_mock_plant = (struct fbp_mock_plant){.fail_call = {n}};
+        fbp_mock_faults = (struct fbp_mock_faults){.fail_call = {n}};
         OK(run_plan(&scan, &p, out, &r));
         assert_int_equal(r.output_clipped, right.output_clipped);
     }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     remove(out);
     free(out);
     drop_scan(&scan);
@@ -252,17 +252,17 @@ static void whoever_is_left_does_it(void **state)
 
     (void)state;
     assert_true(right && volume);
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     run_rest(&scan, 3 * SLABS, NULL, right);
     for (int way = 0; way < WAYS; way++)
         for (size_t z = 9; z <= 3 * SLABS; z += 9)
             for (uint64_t n = 1; n <= 46; n += 9) {
-                fbp_mock_plant =
-                    (struct fbp_mock_plant){.fail_command = {n, n, n, 0}, .rates = *ways[way]};
+                fbp_mock_faults =
+                    (struct fbp_mock_faults){.fail_command = {n, n, n, 0}, .rates = *ways[way]};
                 run_rest(&scan, z, right, volume);
                 assert_memory_equal(volume, right, n_voxels * sizeof *right);
             }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     free(right);
     free(volume);
     drop_scan(&scan);
@@ -283,7 +283,7 @@ static void a_timeline_of_failing_devices(void **state)
         struct fbp_report r = {.struct_size = sizeof r};
         fbp_plan *plan;
 
-        fbp_mock_plant = (struct fbp_mock_plant){.fail_call = {n}};
+        fbp_mock_faults = (struct fbp_mock_faults){.fail_call = {n}};
         OK(fbp_plan_create(&plan, &scan,
                            fbp_recon_params(.device = "mock:0,1", .slab_slices = 9,
                                             .batch_views = 16, .no_overlap = n % 2 == 0)));
@@ -295,7 +295,7 @@ static void a_timeline_of_failing_devices(void **state)
         fbp_plan_destroy(&plan);
     }
     assert_true(n_dropped > 10);
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     remove(svg);
     free(svg);
     drop_scan(&scan);
@@ -351,7 +351,7 @@ static void a_run_ends_though_devices_fail(void **state)
     for (int n = 1; n <= 40; n += 3)
         for (int what = 0; what < 2; what++) {
             struct breaker b = {.cancel_at = what ? 0 : n, .refuse_at = what ? n : 0};
-            fbp_mock_plant = (struct fbp_mock_plant){
+            fbp_mock_faults = (struct fbp_mock_faults){
                 .fail_command = {(uint64_t)n, 0, (uint64_t)n + 5}, .rates = *ways[n % WAYS]};
             const fbp_status st = break_it(&scan, &b, n % 4 == 0);
             if (b.n_told < n && b.n_written < n) /* it did not come to that */
@@ -363,7 +363,7 @@ static void a_run_ends_though_devices_fail(void **state)
             n_broken += st != FBP_OK;
         }
     assert_true(n_broken > 10);
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     drop_scan(&scan);
 }
 
@@ -386,7 +386,7 @@ static void whatever_is_asked_for(void **state)
         p.device = "mock:0,1";
         p.slab_slices = 9;
         p.batch_views = 16;
-        fbp_mock_plant = (struct fbp_mock_plant){0};
+        fbp_mock_faults = (struct fbp_mock_faults){0};
         right.hash = reconstruct_hash(&scan, &p);
         check_failures(&scan, p, *ways[i % WAYS], 11, &right);
     }

@@ -122,12 +122,12 @@ static void memory_gives_the_files_bits(void **state)
             continue;
         make_job(&j, i % 2 ? 56 : 53, i % 2);
         for (int reach = 0; reach < 2; reach++) {
-            fbp_mock_plant = (struct fbp_mock_plant){.reaches_nothing = !reach, .delay_us = 100};
+            fbp_mock_faults = (struct fbp_mock_faults){.reaches_nothing = !reach, .delay_us = 100};
             check(&j, &p);
         }
         drop_job(&j);
     }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
 }
 
 /* Rows that run downwards, and integers, are read through a buffer. */
@@ -226,7 +226,7 @@ static void check_counts(struct job *j, const struct fbp_recon_params *p, const 
 
     assert_true(right && volume);
     for (int reach = 0; reach < 2; reach++) {
-        fbp_mock_plant = (struct fbp_mock_plant){.reaches_nothing = !reach, .delay_us = 100};
+        fbp_mock_faults = (struct fbp_mock_faults){.reaches_nothing = !reach, .delay_us = 100};
         uint64_t before = fbp_mock_uploaded;
         run(j, p, floats, FBP_F32, right);
         const uint64_t as_float = fbp_mock_uploaded - before;
@@ -242,7 +242,7 @@ static void check_counts(struct job *j, const struct fbp_recon_params *p, const 
         assert_int_equal(2 * (fbp_mock_uploaded - before), as_float);
         assert_memory_equal(volume, right, n);
     }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     free(right);
     free(volume);
 }
@@ -400,20 +400,20 @@ static void planted_mistakes_are_found(void **state)
     OK(fbp_plan_create(&plan, &j.scan, &p));
     OK(run_into(plan, &j, right));
     for (uint64_t i = 1; i <= 20; i += 3) {
-        fbp_mock_plant = (struct fbp_mock_plant){.drop_upload = i};
+        fbp_mock_faults = (struct fbp_mock_faults){.drop_upload = i};
         assert_int_equal(run_into(plan, &j, volume), FBP_ERR_DEVICE);
         assert_non_null(strstr(fbp_message(), "before they were uploaded"));
     }
     int orders = 0;
     for (unsigned slow = 1; slow <= FBP_N_STAGES; slow++)
         for (uint64_t i = 1; i <= 24; i++) {
-            fbp_mock_plant =
-                (struct fbp_mock_plant){.drop_after = i, .delay_us = 300, .slow_stage = slow};
+            fbp_mock_faults =
+                (struct fbp_mock_faults){.drop_after = i, .delay_us = 300, .slow_stage = slow};
             orders += run_into(plan, &j, volume) != FBP_OK || memcmp(volume, right, bytes) != 0;
         }
     print_message("%d of %d forgotten orders were found\n", orders, FBP_N_STAGES * 24);
     assert_true(orders >= 12);
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     OK(run_into(plan, &j, volume));
     assert_memory_equal(volume, right, bytes);
     fbp_plan_destroy(&plan);

@@ -152,7 +152,7 @@ static void check_region(const struct scan_case *c, const struct fbp_scan *scan,
     p.n_threads = 1 + (int)(draw(seed) % 2);
     p.progress = watch;
     p.user = &told;
-    fbp_mock_plant.rates = draw(seed) % 2 ? card : none;
+    fbp_mock_faults.rates = draw(seed) % 2 ? card : none;
     if (draw(seed) % 2)
         draw_box(seed, c->grid.n, p.roi);
     if (!meets(&r, c->grid.n, (const size_t(*)[2])p.roi)) {
@@ -210,7 +210,7 @@ static size_t count_touched(struct side *s, size_t *wanted)
 static void nothing_else_is_computed(void **state)
 {
     (void)state;
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     for (size_t i = 0; i < N_CASES; i++) {
         const struct scan_case *c = &cases[i];
         struct side s;

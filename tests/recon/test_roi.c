@@ -51,7 +51,7 @@ static void check_box(const struct scan_case *c, const struct fbp_scan *scan,
     p.user = &told;
     draw_box(seed, c->grid.n, p.roi);
     draw_division(seed, &p);
-    fbp_mock_plant.rates = draw(seed) % 2 ? card : none;
+    fbp_mock_faults.rates = draw(seed) % 2 ? card : none;
     OK(fbp_plan_create(&plan, scan, &p));
     const struct fbp_plan_summary *info = fbp_plan_info(plan);
     assert_string_equal(info->kernel, c->kernel);

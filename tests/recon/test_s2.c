@@ -120,12 +120,12 @@ static void late_queues(void **state)
 
     (void)state;
     for (unsigned slow = 0; slow <= FBP_N_STAGES; slow++) {
-        fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 100, .slow_stage = slow};
+        fbp_mock_faults = (struct fbp_mock_faults){.delay_us = 100, .slow_stage = slow};
         fbp_s2 *s = open_s2(&scan, &p);
         assert_int_equal(run_once(s, 2, true), hash);
         fbp_s2_close(&s);
     }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     drop_scan(&scan);
 }
 
@@ -142,8 +142,8 @@ static void a_device_fails(void **state)
         for (int commands = 0; commands < 2; commands++) {
             struct fbp_s2_time t;
             const uint64_t failed = fbp_mock_failures;
-            fbp_mock_plant = (struct fbp_mock_plant){0};
-            (commands ? fbp_mock_plant.fail_command : fbp_mock_plant.fail_call)[n % 2] = n;
+            fbp_mock_faults = (struct fbp_mock_faults){0};
+            (commands ? fbp_mock_faults.fail_command : fbp_mock_faults.fail_call)[n % 2] = n;
             const fbp_status st = fbp_s2_run(s, 2, n % 3 != 0, &t);
             if (st == FBP_OK) {
                 assert_int_equal(t.hash, hash);
@@ -154,10 +154,10 @@ static void a_device_fails(void **state)
             assert_non_null(strstr(fbp_message(), "fails, as requested by a test"));
         }
     assert_true(fbp_mock_failures > before + 10);
-    fbp_mock_plant = (struct fbp_mock_plant){.no_memory = true};
+    fbp_mock_faults = (struct fbp_mock_faults){.no_memory = true};
     struct fbp_s2_time t;
     assert_int_equal(fbp_s2_run(s, 2, true, &t), FBP_ERR_NOMEM);
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     struct fbp_s2_error e;
     assert_int_equal(fbp_s2_compare(s, &e), FBP_ERR_INVALID);
     assert_int_equal(run_once(s, 2, true), hash);
@@ -174,10 +174,10 @@ static void a_forgotten_transfer_is_noticed(void **state)
 
     (void)state;
     for (uint64_t n = 1; n <= 4 * 6; n++) {
-        fbp_mock_plant = (struct fbp_mock_plant){.drop_upload = n};
+        fbp_mock_faults = (struct fbp_mock_faults){.drop_upload = n};
         assert_int_equal(fbp_s2_run(s, 1, true, &t), FBP_ERR_DEVICE);
     }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     fbp_s2_close(&s);
     drop_scan(&scan);
 }

@@ -314,13 +314,13 @@ static void a_device_that_fails(void **state)
     for (uint64_t n = 1; n < 30; n++) {
         const struct fbp_recon_params p = in_slabs("mock", folder);
         fbp_plan *plan;
-        fbp_mock_plant = (struct fbp_mock_plant){.fail_command = {n}};
+        fbp_mock_faults = (struct fbp_mock_faults){.fail_command = {n}};
         OK(fbp_plan_create(&plan, &scan, &p));
         failed += fbp_plan_run(plan, "hash:", NULL) == FBP_ERR_DEVICE;
         fbp_plan_destroy(&plan);
         assert_int_equal(n_files(folder), 0);
     }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     assert_int_equal(failed, 29);
     drop_scan(&scan);
     rmdir(folder);
@@ -404,7 +404,7 @@ static void its_time_is_predicted(void **state)
 
     (void)state;
     p.no_overlap = 1; /* or views would be kept there */
-    fbp_mock_plant.rates =
+    fbp_mock_faults.rates =
         (struct fbp_rates){.upload = 1e-9, .fetch = 1e-9, .filter = 1e-6, .update = 1e-9};
     for (int i = 0; i < 2; i++) {
         p.scratch = i ? folder : NULL;
@@ -414,7 +414,7 @@ static void its_time_is_predicted(void **state)
         samples *= i ? fbp_plan_info(plan)->view_reads : 1;
         fbp_plan_destroy(&plan);
     }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     /* Each sample is filtered once, and more often without the file: nearly all that is done. */
     assert_true(fabs(t[1].filter - 1e-6 * samples) < 1e-8 * samples);
     assert_true(t[0].filter > 1.5 * t[1].filter);

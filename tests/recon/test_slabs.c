@@ -45,7 +45,7 @@ static void a_slow_device_gets_fewer(void **state)
     for (int way = 0; way < WAYS; way++)
         for (unsigned slow = 1; slow <= 2; slow++) {
             const struct shares before = slabs_so_far();
-            fbp_mock_plant = (struct fbp_mock_plant){
+            fbp_mock_faults = (struct fbp_mock_faults){
                 .held_device = slow,
                 .held_slabs = before.n[2 - slow] + before.n[2] + before.n[3] + SLABS - AHEAD,
                 .rates = *ways[way]};
@@ -53,7 +53,7 @@ static void a_slow_device_gets_fewer(void **state)
             assert_int_equal(s.n[0] + s.n[1], SLABS);
             assert_true(s.n[slow - 1] >= 1 && s.n[slow - 1] <= AHEAD);
         }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     drop_scan(&scan);
 }
 
@@ -70,7 +70,7 @@ static void shared_views_are_read_once(void **state)
         static const char *const devices[] = {"mock:0,1", "mock:0,0,1", "mock:all"};
         struct fbp_report r = {.struct_size = sizeof r};
         fbp_plan *plan;
-        fbp_mock_plant = (struct fbp_mock_plant){.rates = linked};
+        fbp_mock_faults = (struct fbp_mock_faults){.rates = linked};
         OK(fbp_plan_create(&plan, &scan,
                            fbp_recon_params(.device = devices[n - 2], .batch_views = 8,
                                             .slab_slices = 3))); /* else slabs read less */
@@ -88,7 +88,7 @@ static void shared_views_are_read_once(void **state)
         }
         fbp_plan_destroy(&plan);
     }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     drop_scan(&scan);
 }
 
@@ -98,11 +98,11 @@ static uint64_t measured_by(const struct fbp_scan *scan, struct fbp_recon_params
     const uint64_t before = fbp_mock_measured;
     fbp_plan *plan;
 
-    fbp_mock_plant = (struct fbp_mock_plant){.rates = linked, .links = {.place = place}};
-    fbp_mock_plant.rates.update = 1e-6; /* for seconds */
+    fbp_mock_faults = (struct fbp_mock_faults){.rates = linked, .links = {.place = place}};
+    fbp_mock_faults.rates.update = 1e-6; /* for seconds */
     OK(fbp_plan_create(&plan, scan, &p));
     fbp_plan_destroy(&plan);
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     return fbp_mock_measured - before;
 }
 
@@ -149,7 +149,7 @@ static void links_decide(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
-        fbp_mock_plant = (struct fbp_mock_plant){
+        fbp_mock_faults = (struct fbp_mock_faults){
             .rates = linked, .links = {.place = 70 + i, .up = 1e9, .host = 2e9, .peer = peer[i]}};
         OK(fbp_links_measure(mock, (int[]){0, 1}, 2, &links));
         OK(fbp_plan_create(
@@ -158,7 +158,7 @@ static void links_decide(void **state)
         assert_int_equal(fbp_plan_info(plan)->shares_views, i);
         fbp_plan_destroy(&plan);
     }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     drop_scan(&scan);
 }
 
@@ -174,12 +174,13 @@ static void devices_of_two_sorts(void **state)
         struct fbp_report r = {.struct_size = sizeof r};
         fbp_plan *plan;
 
-        fbp_mock_plant = (struct fbp_mock_plant){.other_sort = {false, true}, .rates = *ways[way]};
+        fbp_mock_faults =
+            (struct fbp_mock_faults){.other_sort = {false, true}, .rates = *ways[way]};
         OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "mock:0,1", .batch_views = 8)));
         const size_t n = fbp_plan_info(plan)->n_slabs;
         assert_true(n >= 12);
-        fbp_mock_plant.held_device = 2;
-        fbp_mock_plant.held_slabs = before.n[0] + before.n[2] + before.n[3] + (uint64_t)n - AHEAD;
+        fbp_mock_faults.held_device = 2;
+        fbp_mock_faults.held_slabs = before.n[0] + before.n[2] + before.n[3] + (uint64_t)n - AHEAD;
         OK(fbp_plan_run(plan, "hash:", &r));
         assert_true(r.hash == right);
         const struct shares after = slabs_so_far();
@@ -187,7 +188,7 @@ static void devices_of_two_sorts(void **state)
         assert_true(after.n[1] - before.n[1] <= AHEAD);
         fbp_plan_destroy(&plan);
     }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     drop_scan(&scan);
 }
 
@@ -210,7 +211,7 @@ static void a_full_device_is_left_out(void **state)
     fbp_plan *plan;
 
     (void)state;
-    fbp_mock_plant = (struct fbp_mock_plant){.free_bytes = {gib, 1000, gib, 2000}};
+    fbp_mock_faults = (struct fbp_mock_faults){.free_bytes = {gib, 1000, gib, 2000}};
     OK(fbp_plan_create(&plan, &scan,
                        fbp_recon_params(.device = "mock:all", .log = keep_lines, .user = said)));
     assert_int_equal(fbp_plan_info(plan)->n_devices, 2);
@@ -220,11 +221,11 @@ static void a_full_device_is_left_out(void **state)
     assert_true(r.hash == right);
     fbp_plan_destroy(&plan);
     /* With none left it is an error, of the last one. */
-    fbp_mock_plant = (struct fbp_mock_plant){.free_bytes = {1000, 2000, 1000, 1000}};
+    fbp_mock_faults = (struct fbp_mock_faults){.free_bytes = {1000, 2000, 1000, 1000}};
     assert_int_equal(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "mock:all")),
                      FBP_ERR_NOMEM);
     assert_non_null(strstr(fbp_message(), "of device memory, the limit is 1.76 KiB"));
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     drop_scan(&scan);
 }
 

@@ -89,7 +89,7 @@ static void splits_change_nothing(void **state)
     };
 
     (void)state;
-    fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 50};
+    fbp_mock_faults = (struct fbp_mock_faults){.delay_us = 50};
     for (size_t i = 0; i < N_CASES; i++) {
         struct fbp_scan scan = make_scan(&cases[i]);
         const uint64_t whole = reconstruct_hash(
@@ -104,7 +104,7 @@ static void splits_change_nothing(void **state)
         }
         drop_scan(&scan);
     }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
 }
 
 /* Bad pixels are bridged in the views of all parts, in each slab. */

@@ -57,12 +57,12 @@ static void draws(const char *device, struct fbp_rates rates, const size_t expec
     struct fbp_report report = {.struct_size = sizeof report};
     fbp_plan *plan;
 
-    fbp_mock_plant = (struct fbp_mock_plant){.rates = rates};
+    fbp_mock_faults = (struct fbp_mock_faults){.rates = rates};
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = device, .batch_views = BATCH)));
     fbp_plan_timeline(plan, svg);
     OK(fbp_plan_run(plan, volume, &report));
     fbp_plan_destroy(&plan);
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     read_bars(svg, count, end);
     for (size_t i = 0; i < LANES; i++) {
         if (count[i] != expected[i])

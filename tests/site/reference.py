@@ -69,7 +69,7 @@ def check_command():
     n_options = 0
     for command in commands:
         page = (work / "command" / (command.replace(" ", "-") + ".md")).read_text(encoding="utf-8")
-        help_text = asked(fbp, *command.split(), "--help")
+        help_text = asked(fbp, *command.split(), "--help-all")
         for option in re.findall(r"^ {2,6}(?:-\w, )?(--[\w-]+)", help_text, flags=re.M):
             check(re.search(rf"^\| `[^`]*{option}\b[^`]*` \| \S", page, flags=re.M), command, option, "is missing")
             n_options += 1

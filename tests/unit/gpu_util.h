@@ -78,7 +78,7 @@ static bool has_fft(void)
     return fft_now;
 }
 
-static const struct gpu_offer offer = {row_bytes, has_fft};
+static const struct gpu_filter_capabilities offer = {row_bytes, has_fft};
 
 static int start(void **state)
 {

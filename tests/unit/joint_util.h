@@ -68,8 +68,8 @@ static inline fbp_status try_join(fbp_sink **out, const struct output *o, size_t
 
     for (size_t z = 0; z < NZ; z++)
         mine[z] = is_of(z, p, n);
-    return fbp_sink_open_joint(out, o->name, &i, &params,
-                               &(struct fbp_sink_joint){.part = p, .n_parts = n, .mine = mine});
+    return fbp_sink_open_shared(out, o->name, &i, &params,
+                                &(struct fbp_sink_share){.part = p, .n_parts = n, .mine = mine});
 }
 
 static inline fbp_sink *join(const struct output *o, size_t p, size_t n)

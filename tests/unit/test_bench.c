@@ -126,7 +126,7 @@ static void devices_agree(void **state)
     struct fbp_kernel_time a, b;
 
     (void)state;
-    fbp_mock_plant.keep_batches = true;
+    fbp_mock_faults.keep_batches = true;
     mock = open_bench("mock", &scan);
     assert_false(fbp_bench_about(cpu)->own_memory);
     assert_true(fbp_bench_about(mock)->own_memory);
@@ -141,12 +141,12 @@ static void devices_agree(void **state)
         check_time(&b);
         assert_true(a.rmse == b.rmse && a.max_error == b.max_error);
     }
-    fbp_mock_plant.drop_upload = 1;
+    fbp_mock_faults.drop_upload = 1;
     assert_int_equal(fbp_bench_kernel(mock, NULL, FBP_PRECISION_DEFAULT, &b), FBP_ERR_DEVICE);
-    fbp_mock_plant = (struct fbp_mock_plant){.no_memory = true};
+    fbp_mock_faults = (struct fbp_mock_faults){.no_memory = true};
     assert_int_equal(fbp_bench_kernel(mock, NULL, FBP_PRECISION_DEFAULT, &b), FBP_ERR_NOMEM);
     assert_non_null(strstr(fbp_message(), "--views"));
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_mock_faults = (struct fbp_mock_faults){0};
     fbp_bench_destroy(&mock);
     fbp_bench_destroy(&cpu);
     drop_scan(&scan);

@@ -1,10 +1,10 @@
 /* Rows with the filter: the FFT that two rows share, and the form in space. */
 #include "backend/cpu/cpu.h"
 
-#include "base/system.h"
 #include "base/base.h"
-#include "filter/parabola.h"
+#include "base/system.h"
 #include "filter/filter.h"
+#include "filter/parabola.h"
 #include "recon/fixture.h"
 
 /* Rows of `n` samples and the filter for them, of every form and instruction set. */

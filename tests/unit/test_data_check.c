@@ -8,8 +8,8 @@
 
 #include "array/array.h"
 #include "backend/rows.h"
-#include "pipeline/job.h"
 #include "pipeline/division.h"
+#include "pipeline/job.h"
 #include "pipeline/run.h"
 
 #include <pthread.h>
@@ -85,7 +85,7 @@ static struct fbp_batch batch_of(size_t view0, size_t n_views, size_t row0, size
 static void nothing_is_asked_before_views_come(void **state)
 {
     struct fixture f;
-    struct fbp_ledger ledger;
+    struct fbp_row_bitmap ledger;
     fbp_data_check *check;
 
     (void)state;
@@ -93,9 +93,9 @@ static void nothing_is_asked_before_views_come(void **state)
     n_asked = 0;
     OK(fbp_data_check_create(&check, &f.tables.job));
     assert_int_equal(n_asked, 0);
-    OK(fbp_ledger_create(&ledger, &f.tables.job));
+    OK(fbp_row_bitmap_create(&ledger, &f.tables.job));
     assert_int_equal(n_asked, VIEWS);
-    fbp_ledger_clear(&ledger);
+    fbp_row_bitmap_clear(&ledger);
     fbp_data_check_destroy(&check);
     drop(&f);
 }
@@ -179,10 +179,10 @@ static void who_reads_looks(void **state)
     drop(&f);
 }
 
-static bool has(const struct fbp_ledger *l, size_t view, size_t row)
+static bool has(const struct fbp_row_bitmap *l, size_t view, size_t row)
 {
     const size_t at = view * ROWS + row;
-    return l->bits[at / FBP_LEDGER_BITS] >> at % FBP_LEDGER_BITS & 1;
+    return l->bits[at / FBP_ROW_BITMAP_BITS] >> at % FBP_ROW_BITMAP_BITS & 1;
 }
 
 /* Each row that is needed belongs to the first whose tasks read it. */
@@ -194,18 +194,18 @@ static void rows_are_shared_out(void **state)
         {.batch = {.view0 = 0, .n_views = VIEWS, .row0 = 0, .n_rows = ROWS}, .loads = true}};
     enum { SHARES = sizeof tasks / sizeof *tasks };
     static const size_t box[2] = {6, 13};
-    struct fbp_ledger needed, rest, share[SHARES];
+    struct fbp_row_bitmap needed, rest, share[SHARES];
     struct fixture f;
 
     (void)state;
     make(&f);
     memcpy(f.tables.job.roi[2], box, sizeof box); /* not all rows */
-    OK(fbp_ledger_create(&needed, &f.tables.job));
-    OK(fbp_ledger_create(&rest, &f.tables.job));
+    OK(fbp_row_bitmap_create(&needed, &f.tables.job));
+    OK(fbp_row_bitmap_create(&rest, &f.tables.job));
     for (size_t i = 0; i < SHARES; i++) {
-        OK(fbp_ledger_empty(&share[i], &f.tables.job));
+        OK(fbp_row_bitmap_empty(&share[i], &f.tables.job));
         share[i].bits[0] = 1; /* what it had before */
-        fbp_ledger_share(&rest, &f.tables.job, &tasks[i], 1, &share[i]);
+        fbp_row_bitmap_share(&rest, &f.tables.job, &tasks[i], 1, &share[i]);
     }
     for (size_t k = 0; k < VIEWS; k++) {
         size_t r0, r1;
@@ -225,16 +225,16 @@ static void rows_are_shared_out(void **state)
         }
     }
     for (size_t i = 0; i < SHARES; i++)
-        fbp_ledger_clear(&share[i]);
-    fbp_ledger_clear(&needed);
-    fbp_ledger_clear(&rest);
+        fbp_row_bitmap_clear(&share[i]);
+    fbp_row_bitmap_clear(&needed);
+    fbp_row_bitmap_clear(&rest);
     drop(&f);
 }
 
 static void clean_rows_are_not_asked_for(void **state)
 {
-    unsigned bits[VIEWS * ROWS / FBP_LEDGER_BITS + 1];
-    struct fbp_ledger ledger = {VIEWS, ROWS, bits};
+    unsigned bits[VIEWS * ROWS / FBP_ROW_BITMAP_BITS + 1];
+    struct fbp_row_bitmap ledger = {VIEWS, ROWS, bits};
     struct fbp_prep_counts counts = {0};
     struct fixture f;
 

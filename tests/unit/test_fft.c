@@ -2,9 +2,9 @@
 #include "fft/fft.h"
 #include "fft/lanes.h"
 
-#include "base/system.h"
 #include "base/base.h"
 #include "base/math.h"
+#include "base/system.h"
 #include "recon/fixture.h"
 
 #include <complex.h>

@@ -124,8 +124,8 @@ static void check_chain(const struct block *b, const struct gpu_tables *t)
         const double sum = (4 + 4 * cos(f) + 2 * cos(2 * f)) / (double)n;
         assert_true(fabs((double)at(b, t->filter, i) - sum) < 1e-8);
     }
-    for (size_t i = 0; i < gpu_chain_turns(n); i++) {
-        const double f = -2 * PI * gpu_chain_turn(n, i);
+    for (size_t i = 0; i < gpu_chain_twiddles(n); i++) {
+        const double f = -2 * PI * gpu_chain_twiddle(n, i);
         assert_true(fabs((double)at(b, t->turns, 2 * i) - cos(f)) < 1e-7);
         assert_true(fabs((double)at(b, t->turns, 2 * i + 1) - sin(f)) < 1e-7);
     }

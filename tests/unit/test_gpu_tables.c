@@ -71,11 +71,11 @@ static void check_layout(const char *what, const struct fbp_job *job,
     SAME(ledger);
     SAME(found);
     SAME(slices);
-    SAME(rows_a_call);
+    SAME(rows_per_call);
     SAME(row_length);
     SAME(work_bytes);
     SAME(slice_bytes);
-    SAME(views_a_call);
+    SAME(views_per_call);
     SAME(bytes);
 #undef SAME
 }
@@ -88,7 +88,7 @@ static void sizes_are_those_of_before(void **state)
 
     (void)state;
     check_layout("ordinary", &job,
-                 &(struct gpu_tables){.way = GPU_AT_ONCE,
+                 &(struct gpu_tables){.way = GPU_FILTER_CHAIN,
                                       .image = 134247936,
                                       .lines = 139040256,
                                       .turns = 10240,
@@ -97,7 +97,7 @@ static void sizes_are_those_of_before(void **state)
                                       .counters = 141516288,
                                       .ledger = 141516800,
                                       .found = 141576704,
-                                      .rows_a_call = 13443,
+                                      .rows_per_call = 13443,
                                       .row_length = 1248,
                                       .bytes = 141584896});
 }
@@ -113,7 +113,7 @@ static void sizes_with_columns_and_scale(void **state)
     job.pad = &pad;
     job.scale = 1000;
     check_layout("columns, carried on, scaled", &job,
-                 &(struct gpu_tables){.way = GPU_AT_ONCE,
+                 &(struct gpu_tables){.way = GPU_FILTER_CHAIN,
                                       .image = 134247936,
                                       .lines = 139040256,
                                       .turns = 10240,
@@ -127,10 +127,10 @@ static void sizes_with_columns_and_scale(void **state)
                                       .ledger = 175759360,
                                       .found = 175819264,
                                       .slices = 175827456,
-                                      .rows_a_call = 13443,
+                                      .rows_per_call = 13443,
                                       .row_length = 1248,
                                       .slice_bytes = 16777216,
-                                      .views_a_call = 7,
+                                      .views_per_call = 7,
                                       .bytes = 209381888});
 }
 
@@ -144,7 +144,7 @@ static void sizes_with_prep_and_orbits(void **state)
     job.chosen.own = &orbits;
     product = false;
     check_layout("orbits, dark, gain, bad pixels, rays", &job,
-                 &(struct gpu_tables){.way = GPU_AT_ONCE,
+                 &(struct gpu_tables){.way = GPU_FILTER_CHAIN,
                                       .gain = 4792320,
                                       .bridges = 9584640,
                                       .rays = 143838720,
@@ -156,7 +156,7 @@ static void sizes_with_prep_and_orbits(void **state)
                                       .ledger = 143922688,
                                       .found = 143982592,
                                       .slices = 143990784,
-                                      .rows_a_call = 13440,
+                                      .rows_per_call = 13440,
                                       .row_length = 1248,
                                       .slice_bytes = 16777216,
                                       .bytes = 177545216});
@@ -168,7 +168,7 @@ static void sizes_of_long_rows(void **state)
 
     (void)state;
     check_layout("in space", &job,
-                 &(struct gpu_tables){.way = GPU_IN_SPACE,
+                 &(struct gpu_tables){.way = GPU_FILTER_SPATIAL,
                                       .image = 67080704,
                                       .lines = 86280704,
                                       .rows = 40448,
@@ -176,13 +176,13 @@ static void sizes_of_long_rows(void **state)
                                       .counters = 96200704,
                                       .ledger = 96201216,
                                       .found = 96261120,
-                                      .rows_a_call = 838,
+                                      .rows_per_call = 838,
                                       .row_length = 5000,
                                       .work_bytes = 33520000,
                                       .bytes = 96269312});
     fft_now = true;
     check_layout("by a library", &job,
-                 &(struct gpu_tables){.way = GPU_BY_FFT,
+                 &(struct gpu_tables){.way = GPU_FILTER_FFT,
                                       .image = 67031552,
                                       .lines = 86231552,
                                       .rows = 20992,
@@ -190,19 +190,19 @@ static void sizes_of_long_rows(void **state)
                                       .counters = 96151552,
                                       .ledger = 96152064,
                                       .found = 96211968,
-                                      .rows_a_call = 409,
+                                      .rows_per_call = 409,
                                       .row_length = 10240,
                                       .work_bytes = 33505280,
                                       .bytes = 96220160});
     job.filtered = true;
     job.shift = -1;
     check_layout("filtered", &job,
-                 &(struct gpu_tables){.way = GPU_NO_FILTER,
+                 &(struct gpu_tables){.way = GPU_FILTER_NONE,
                                       .counters = 33520128,
                                       .ledger = 33520640,
                                       .found = 33580544,
                                       .slices = 33588736,
-                                      .rows_a_call = 838,
+                                      .rows_per_call = 838,
                                       .row_length = 5000,
                                       .slice_bytes = 16777216,
                                       .bytes = 67143168});
@@ -214,19 +214,19 @@ static void modules_are_asked_where_it_matters(void **state)
     struct fbp_job job = ordinary();
 
     (void)state;
-    assert_int_equal(gpu_way_of(&job, &offer), GPU_AT_ONCE);
+    assert_int_equal(gpu_filter_method_of(&job, &offer), GPU_FILTER_CHAIN);
     assert_int_equal(n_asked_fft, 0);
     n_asked_bytes = 0;
     job.spatial_filter = true;
-    assert_int_equal(gpu_way_of(&job, &offer), GPU_IN_SPACE);
+    assert_int_equal(gpu_filter_method_of(&job, &offer), GPU_FILTER_SPATIAL);
     job.filtered = true;
-    assert_int_equal(gpu_way_of(&job, &offer), GPU_NO_FILTER);
+    assert_int_equal(gpu_filter_method_of(&job, &offer), GPU_FILTER_NONE);
     assert_int_equal(n_asked_bytes + n_asked_fft, 0);
     job.filtered = job.spatial_filter = false;
     row_bytes_now = 0;
-    assert_int_equal(gpu_way_of(&job, &offer), GPU_IN_SPACE);
+    assert_int_equal(gpu_filter_method_of(&job, &offer), GPU_FILTER_SPATIAL);
     fft_now = true;
-    assert_int_equal(gpu_way_of(&job, &offer), GPU_BY_FFT);
+    assert_int_equal(gpu_filter_method_of(&job, &offer), GPU_FILTER_FFT);
 }
 
 static void chains_hold_two_rows_and_are_permutations(void **state)
@@ -247,8 +247,8 @@ static void chains_hold_two_rows_and_are_permutations(void **state)
             seen[gpu_chain_frequency(n, k)]++;
         assert_null(memchr(seen, 0, n));
         free(seen);
-        for (size_t k = 0; k < gpu_chain_turns(n); k++)
-            assert_true(gpu_chain_turn(n, k) >= 0 && gpu_chain_turn(n, k) < 1);
+        for (size_t k = 0; k < gpu_chain_twiddles(n); k++)
+            assert_true(gpu_chain_twiddle(n, k) >= 0 && gpu_chain_twiddle(n, k) < 1);
     }
 }
 
@@ -272,16 +272,16 @@ static void plain_views(void **state)
 
 static void what_blocks_found(void **state)
 {
-    static struct gpu_found found[GPU_FOUND];
+    static struct gpu_block_statistics found[GPU_STATISTICS_BLOCKS];
     struct fbp_statistics sum;
 
     (void)state;
-    gpu_found_take(found, &sum); /* zeros, as memory comes */
-    gpu_found_take(found, &sum);
+    gpu_statistics_take(found, &sum); /* zeros, as memory comes */
+    gpu_statistics_take(found, &sum);
     assert_true(sum.min == INFINITY && sum.max == -INFINITY && sum.sum == 0);
-    found[3] = (struct gpu_found){-1, 2, 5};
-    found[GPU_FOUND - 1] = (struct gpu_found){0, 7, 0.5};
-    gpu_found_take(found, &sum);
+    found[3] = (struct gpu_block_statistics){-1, 2, 5};
+    found[GPU_STATISTICS_BLOCKS - 1] = (struct gpu_block_statistics){0, 7, 0.5};
+    gpu_statistics_take(found, &sum);
     assert_true(sum.min == -1 && sum.max == 7 && sum.sum == 5.5);
 }
 

@@ -15,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const struct fbp_module_host host = {.kept_recall = fbp_kept_recall,
-                                            .kept_keep = fbp_kept_keep};
-static const struct fbp_kept_file file = {"some-shapes",
-                                          "fbp: fastest shapes of some kernels, version 1\n"};
+static const struct fbp_module_host host = {.kept_recall = fbp_cache_get,
+                                            .kept_keep = fbp_cache_put};
+static const struct fbp_cache_file file = {"some-shapes",
+                                           "fbp: fastest shapes of some kernels, version 1\n"};
 
 #define FOLDER FBP_TEST_DIR "/gpu_tuned"
 #define FILE_  FOLDER "/fbp/some-shapes"
@@ -37,7 +37,7 @@ static int start_empty(void **state)
 
 static void write_file(const char *text)
 {
-    gpu_tuned_keep(&file, "folders", 0);
+    gpu_tuned_write(&file, "folders", 0);
     FILE *to = fopen(FILE_, "w");
     assert_non_null(to);
     assert_true(fputs(text, to) >= 0);
@@ -47,25 +47,25 @@ static void write_file(const char *text)
 static void what_is_kept_is_found(void **state)
 {
     (void)state;
-    assert_int_equal(gpu_tuned_recall(&file, "a card, matrix", 4), -1);
-    gpu_tuned_keep(&file, "a card, matrix", 2);
-    gpu_tuned_keep(&file, "a card, matrix exact", 1);
-    gpu_tuned_keep(&file, "another, matrix", 3);
-    assert_int_equal(gpu_tuned_recall(&file, "a card, matrix", 4), 2);
-    assert_int_equal(gpu_tuned_recall(&file, "a card, matrix exact", 4), 1);
-    gpu_tuned_keep(&file, "a card, matrix", 0);
-    assert_int_equal(gpu_tuned_recall(&file, "a card, matrix", 4), 0);
-    assert_int_equal(gpu_tuned_recall(&file, "another, matrix", 4), 3);
-    assert_int_equal(gpu_tuned_recall(&file, "a card", 4), -1);
+    assert_int_equal(gpu_tuned_read(&file, "a card, matrix", 4), -1);
+    gpu_tuned_write(&file, "a card, matrix", 2);
+    gpu_tuned_write(&file, "a card, matrix exact", 1);
+    gpu_tuned_write(&file, "another, matrix", 3);
+    assert_int_equal(gpu_tuned_read(&file, "a card, matrix", 4), 2);
+    assert_int_equal(gpu_tuned_read(&file, "a card, matrix exact", 4), 1);
+    gpu_tuned_write(&file, "a card, matrix", 0);
+    assert_int_equal(gpu_tuned_read(&file, "a card, matrix", 4), 0);
+    assert_int_equal(gpu_tuned_read(&file, "another, matrix", 4), 3);
+    assert_int_equal(gpu_tuned_read(&file, "a card", 4), -1);
 }
 
 /* Of a version that had more shapes. */
 static void shapes_that_are_not_there(void **state)
 {
     (void)state;
-    gpu_tuned_keep(&file, "key", 7);
-    assert_int_equal(gpu_tuned_recall(&file, "key", 8), 7);
-    assert_int_equal(gpu_tuned_recall(&file, "key", 7), -1);
+    gpu_tuned_write(&file, "key", 7);
+    assert_int_equal(gpu_tuned_read(&file, "key", 8), 7);
+    assert_int_equal(gpu_tuned_read(&file, "key", 7), -1);
 }
 
 static void damage_is_ignored_and_mended(void **state)
@@ -85,9 +85,9 @@ static void damage_is_ignored_and_mended(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
         write_file(damaged[i]);
-        assert_int_equal(gpu_tuned_recall(&file, "key", 4), -1);
-        gpu_tuned_keep(&file, "key", 3);
-        assert_int_equal(gpu_tuned_recall(&file, "key", 4), 3);
+        assert_int_equal(gpu_tuned_read(&file, "key", 4), -1);
+        gpu_tuned_write(&file, "key", 3);
+        assert_int_equal(gpu_tuned_read(&file, "key", 4), 3);
     }
 }
 
@@ -111,13 +111,13 @@ static void processes_do_not_disturb_each_other(void **state)
     char key[64];
 
     (void)state;
-    gpu_tuned_keep(&file, "before", 1);
+    gpu_tuned_write(&file, "before", 1);
     for (int i = 0; i < PROCESSES; i++)
         if (fork() == 0) {
             for (int k = 0; k < TIMES; k++) {
                 snprintf(key, sizeof key, "process %d, key %d", i, k);
-                gpu_tuned_keep(&file, key, i);
-                if (gpu_tuned_recall(&file, "before", 4) != 1)
+                gpu_tuned_write(&file, key, i);
+                if (gpu_tuned_read(&file, "before", 4) != 1)
                     _exit(1);
             }
             _exit(0);
@@ -127,19 +127,19 @@ static void processes_do_not_disturb_each_other(void **state)
         assert_true(wait(&status) > 0);
         assert_int_equal(status, 0);
     }
-    gpu_tuned_keep(&file, "after", 2);
-    assert_int_equal(gpu_tuned_recall(&file, "after", 4), 2);
+    gpu_tuned_write(&file, "after", 2);
+    assert_int_equal(gpu_tuned_read(&file, "after", 4), 2);
     assert_int_equal(files_there(), 1);
 }
 
 static void a_folder_in_its_place_is_no_error(void **state)
 {
     (void)state;
-    gpu_tuned_keep(&file, "folders", 0);
+    gpu_tuned_write(&file, "folders", 0);
     assert_int_equal(unlink(FILE_), 0);
     assert_int_equal(mkdir(FILE_, 0777), 0);
-    gpu_tuned_keep(&file, "key", 1);
-    assert_int_equal(gpu_tuned_recall(&file, "key", 4), -1);
+    gpu_tuned_write(&file, "key", 1);
+    assert_int_equal(gpu_tuned_read(&file, "key", 4), -1);
     assert_int_equal(files_there(), 1);
 }
 
@@ -147,12 +147,12 @@ static void no_place_is_no_error(void **state)
 {
     (void)state;
     setenv("XDG_CACHE_HOME", "/dev/null", 1);
-    gpu_tuned_keep(&file, "key", 1);
-    assert_int_equal(gpu_tuned_recall(&file, "key", 4), -1);
+    gpu_tuned_write(&file, "key", 1);
+    assert_int_equal(gpu_tuned_read(&file, "key", 4), -1);
     setenv("XDG_CACHE_HOME", "relative", 1); /* to be ignored */
     unsetenv("HOME");
-    gpu_tuned_keep(&file, "key", 1);
-    assert_int_equal(gpu_tuned_recall(&file, "key", 4), -1);
+    gpu_tuned_write(&file, "key", 1);
+    assert_int_equal(gpu_tuned_read(&file, "key", 4), -1);
 }
 
 int main(void)

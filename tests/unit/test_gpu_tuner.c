@@ -28,7 +28,7 @@ static const char *environment(enum fbp_variable variable)
 }
 
 static const struct fbp_module_host host = {
-    .environment = environment, .kept_recall = fbp_kept_recall, .kept_keep = fbp_kept_keep};
+    .environment = environment, .kept_recall = fbp_cache_get, .kept_keep = fbp_cache_put};
 
 static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {

@@ -151,9 +151,9 @@ static void replaced(void **state)
     assert_true(fbp_scan_image(&scan, FBP_IMAGE_FLAT)[3] == 7);
     assert_int_equal(fbp_scan_use_image(&scan, FBP_IMAGE_FLAT, NULL), FBP_OK);
     assert_false(fbp_scan_is_intensity(&scan));
-    assert_false(fbp_prep_is_asked_for(&scan));
+    assert_false(fbp_prep_is_needed(&scan));
     assert_int_equal(use(&scan, FBP_IMAGE_BAD_PIXELS, 1, one), FBP_OK);
-    assert_true(fbp_prep_is_asked_for(&scan) && !fbp_scan_is_intensity(&scan));
+    assert_true(fbp_prep_is_needed(&scan) && !fbp_scan_is_intensity(&scan));
     fbp_scan_clear(&scan);
 }
 

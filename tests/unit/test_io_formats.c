@@ -3,8 +3,8 @@
 #include "unit/io_util.h"
 #include "unit/one_array.h"
 
-#include "array/file/bytes.h"
 #include "array/array.h"
+#include "array/file/bytes.h"
 #include "base/base.h"
 #include "base/text.h"
 #include "formats.h"
@@ -57,14 +57,14 @@ static fbp_status toy_layout(const char *path, const struct fbp_array_info *info
     return fbp_layout_one(out, path);
 }
 
-static fbp_status toy_encode(struct fbp_piece *p, const struct fbp_array_info *slice,
+static fbp_status toy_encode(struct fbp_write_buffer *p, const struct fbp_array_info *slice,
                              const void *values, uint64_t *clipped)
 {
     char head[TOY_BYTES];
 
     toy_header(slice, head);
-    FBP_TRY(fbp_piece_put(p, head, sizeof head));
-    return fbp_piece_put_values(p, slice, values, slice->n[0] * slice->n[1], clipped);
+    FBP_TRY(fbp_write_buffer_put(p, head, sizeof head));
+    return fbp_write_buffer_put_values(p, slice, values, slice->n[0] * slice->n[1], clipped);
 }
 
 static const struct fbp_sink_format toy_files[] = {{.extensions = ".toy", .layout = toy_layout},

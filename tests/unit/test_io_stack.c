@@ -111,10 +111,10 @@ static void knows_a_pattern(void **state)
                                         "a%d.raw 1 2 x", "a%d.raw 1 x2",    "",
                                         "a%0d.raw 1 2",  "a%012d.raw 1 2 ", "%d1 2"};
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-        if (!fbp_stack_is(patterns[i]))
+        if (!fbp_names_many_files(patterns[i]))
             fail_msg("\"%s\" is a pattern", patterns[i]);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (fbp_stack_is(names[i]))
+        if (fbp_names_many_files(names[i]))
             fail_msg("\"%s\" is no pattern", names[i]);
 }
 

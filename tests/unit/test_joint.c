@@ -233,13 +233,13 @@ static void what_cannot_be_written_in_parts_is_refused(void **state)
     unsigned char mine[NZ] = {1};
     struct fbp_sink_params p = {.struct_size = sizeof p, .compress = true, .fingerprint = 7};
     assert_int_equal(
-        fbp_sink_open_joint(&s, "v.mha", &i, &p,
-                            &(struct fbp_sink_joint){.part = 1, .n_parts = 2, .mine = mine}),
+        fbp_sink_open_shared(&s, "v.mha", &i, &p,
+                             &(struct fbp_sink_share){.part = 1, .n_parts = 2, .mine = mine}),
         FBP_ERR_UNSUPPORTED);
     p = (struct fbp_sink_params){.struct_size = sizeof p};
     assert_int_equal(
-        fbp_sink_open_joint(&s, "v.mha", &i, &p,
-                            &(struct fbp_sink_joint){.part = 1, .n_parts = 2, .mine = mine}),
+        fbp_sink_open_shared(&s, "v.mha", &i, &p,
+                             &(struct fbp_sink_share){.part = 1, .n_parts = 2, .mine = mine}),
         FBP_ERR_INVALID);
     assert_says("files that do not change");
     assert_int_equal(files(), 0);

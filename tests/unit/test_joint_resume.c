@@ -3,7 +3,7 @@
 #include "unit/joint_util.h"
 
 /* One that starts with others, of which it is the first or not. */
-static fbp_sink *start(const struct output *o, bool resume, struct fbp_sink_joint which)
+static fbp_sink *start(const struct output *o, bool resume, struct fbp_sink_share which)
 {
     const struct fbp_array_info i = info();
     struct fbp_sink_params params = params_of(o);
@@ -14,19 +14,19 @@ static fbp_sink *start(const struct output *o, bool resume, struct fbp_sink_join
     for (size_t z = 0; z < NZ; z++)
         mine[z] = is_of(z, which.part, which.n_parts);
     which.mine = mine;
-    if (fbp_sink_open_joint(&s, o->name, &i, &params, &which) != FBP_OK)
+    if (fbp_sink_open_shared(&s, o->name, &i, &params, &which) != FBP_OK)
         fail_msg("%zu of %zu: %s", which.part, which.n_parts, fbp_message());
     return s;
 }
 
 static fbp_sink *lead(const struct output *o, bool resume, size_t p, size_t n)
 {
-    return start(o, resume, (struct fbp_sink_joint){.part = p, .n_parts = n, .first = true});
+    return start(o, resume, (struct fbp_sink_share){.part = p, .n_parts = n, .first = true});
 }
 
 static fbp_sink *follow(const struct output *o, size_t p, size_t n)
 {
-    return start(o, false, (struct fbp_sink_joint){.part = p, .n_parts = n, .led = true});
+    return start(o, false, (struct fbp_sink_share){.part = p, .n_parts = n, .led = true});
 }
 
 /* By processes that start together; the slices that they compute. */
@@ -106,7 +106,7 @@ static void what_one_left_is_finished_by_parts(void **state)
         die_alone(&outputs[i], false, 7);
         for (size_t p = 1; p <= 3; p++) {
             fbp_sink *s =
-                start(&outputs[i], p == 1, (struct fbp_sink_joint){.part = p, .n_parts = 3});
+                start(&outputs[i], p == 1, (struct fbp_sink_share){.part = p, .n_parts = 3});
             done += write_some(s, p, 3, NZ);
             assert_int_equal(fbp_sink_finish(s), FBP_OK);
             assert_int_equal(fbp_sink_missing(s) == 0, p == 3);
@@ -205,18 +205,18 @@ static void whoever_lives_or_is_another_is_refused(void **state)
     struct fbp_sink_params params = params_of(&o);
     struct fbp_sink_params others = params_of(&other);
     const unsigned char mine[NZ] = {1};
-    const struct fbp_sink_joint first = {1, 2, mine, .first = true};
+    const struct fbp_sink_share first = {1, 2, mine, .first = true};
     fbp_sink *s = NULL;
 
     (void)state;
     begin_output(&o);
     fbp_sink *lives = join(&o, 2, PARTS);
     write_some(lives, 2, PARTS, 1);
-    assert_int_equal(fbp_sink_open_joint(&s, o.name, &i, &params, &first), FBP_ERR_IO);
+    assert_int_equal(fbp_sink_open_shared(&s, o.name, &i, &params, &first), FBP_ERR_IO);
     assert_says("part 2 of 4 is being written by process");
     fbp_sink_close(&lives);
     others.resume = params.resume = true;
-    assert_int_equal(fbp_sink_open_joint(&s, o.name, &i, &others, &first), FBP_ERR_INVALID);
+    assert_int_equal(fbp_sink_open_shared(&s, o.name, &i, &others, &first), FBP_ERR_INVALID);
     assert_says("other options");
     assert_int_equal(do_together(&o, true, 2), NZ - 1);
     assert_same_folders();
@@ -224,10 +224,10 @@ static void whoever_lives_or_is_another_is_refused(void **state)
     begin_output(&o);
     lives = open_alone(&o, false);
     write_some(lives, 1, 1, 1);
-    assert_int_equal(fbp_sink_open_joint(&s, o.name, &i, &params, &first), FBP_ERR_IO);
+    assert_int_equal(fbp_sink_open_shared(&s, o.name, &i, &params, &first), FBP_ERR_IO);
     assert_says("another process is writing this output");
     fbp_sink_close(&lives);
-    assert_int_equal(fbp_sink_open_joint(&s, o.name, &i, &others, &first), FBP_ERR_INVALID);
+    assert_int_equal(fbp_sink_open_shared(&s, o.name, &i, &others, &first), FBP_ERR_INVALID);
     assert_says("other settings or data");
     assert_int_equal(do_together(&o, true, 2), NZ - 1);
     assert_same_folders();

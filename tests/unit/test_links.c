@@ -1,8 +1,8 @@
 /* Links of devices: the rates that are measured, in the order that was asked for; measured once,
  * and kept; damaged files, lost devices and backends without links are no error of a run. */
 #include "backend/mock/mock.h"
-#include "pipeline/job.h"
 #include "pipeline/division.h"
+#include "pipeline/job.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static int start(void **state)
     (void)unlink(FILE_);
     setenv("XDG_CACHE_HOME", FOLDER, 1);
     unsetenv("FBP_TUNE");
-    fbp_mock_plant = (struct fbp_mock_plant){.links.place = ++place};
+    fbp_mock_faults = (struct fbp_mock_faults){.links.place = ++place};
     return fbp_devices_find("mock", &mock, devices, &n) == FBP_OK ? 0 : -1;
 }
 
@@ -95,7 +95,7 @@ static void one_device(void **state)
 static void pairs_without_copies(void **state)
 {
     (void)state;
-    fbp_mock_plant.links.no_peers = 1u << (FBP_MOCK_DEVICES * 1 + 3);
+    fbp_mock_faults.links.no_peers = 1u << (FBP_MOCK_DEVICES * 1 + 3);
     const struct fbp_links l = get((int[]){0, 1, 3}, 3);
     assert_true(l.peer[1][2] == 0 && l.peer_both[1][2] == 0 && l.peer_both[2][1] == 0);
     is_about(l.peer[2][1], 300e9);
@@ -106,7 +106,7 @@ static void pairs_without_copies(void **state)
 static void lists_of_one_set(void **state)
 {
     (void)state;
-    fbp_mock_plant.links.no_peers = 1u << (FBP_MOCK_DEVICES * 1 + 3);
+    fbp_mock_faults.links.no_peers = 1u << (FBP_MOCK_DEVICES * 1 + 3);
     assert_true(measured_for((int[]){1, 3}, 2) > 0);
     assert_int_equal(measured_for((int[]){3, 1}, 2), 0);
     assert_int_equal(measured_for((int[]){3, 1, 1, 3}, 4), 0);
@@ -122,11 +122,11 @@ static void lists_of_one_set(void **state)
 static void kept_from_run_to_run(void **state)
 {
     (void)state;
-    const unsigned here = fbp_mock_plant.links.place;
+    const unsigned here = fbp_mock_faults.links.place;
     assert_true(measured_for((int[]){0, 1}, 2) > 0);
-    fbp_mock_plant.links.place = 1000;
+    fbp_mock_faults.links.place = 1000;
     assert_true(measured_for((int[]){0, 1}, 2) > 0); /* forgets what was measured here */
-    fbp_mock_plant.links.place = here;
+    fbp_mock_faults.links.place = here;
     assert_int_equal(measured_for((int[]){0, 1}, 2), 0);
     (void)get((int[]){2, 3}, 2);
     assert_int_equal(unlink(FILE_), 0);
@@ -148,7 +148,7 @@ static void measured_anew(void **state)
 
     (void)state;
     (void)get((int[]){0, 1}, 2);
-    fbp_mock_plant.links.up = 10e9;
+    fbp_mock_faults.links.up = 10e9;
     is_about(get((int[]){0, 1}, 2).alone[0].up, 50e9);
     assert_int_equal(fbp_links_measure(mock, (int[]){1, 0}, 2, &l), FBP_OK);
     is_about(l.alone[0].up, 10e9);
@@ -161,7 +161,8 @@ static void write_line(const char *title, const char *value)
 
     assert_non_null(to);
     assert_true(fprintf(to, "%smock: pretended device 0 at %u; pretended device 1 at %u\t%s\n",
-                        title, fbp_mock_plant.links.place, fbp_mock_plant.links.place, value) > 0);
+                        title, fbp_mock_faults.links.place, fbp_mock_faults.links.place,
+                        value) > 0);
     assert_int_equal(fclose(to), 0);
 }
 
@@ -211,12 +212,12 @@ static void failures_are_no_error(void **state)
 
     for (uint64_t i = 1; i <= all; i++) {
         assert_int_equal(start(state), 0);
-        fbp_mock_plant.links.fail_rate = fbp_mock_measured + i;
+        fbp_mock_faults.links.fail_rate = fbp_mock_measured + i;
         assert_false(fbp_links_get(mock, (int[]){0, 1}, 2, true, &l));
         assert_memory_equal(&l, &none, sizeof l);
         assert_string_equal(fbp_message(), "");
         assert_true(access(FILE_, F_OK) != 0);
-        fbp_mock_plant.links.fail_rate = fbp_mock_measured + 1;
+        fbp_mock_faults.links.fail_rate = fbp_mock_measured + 1;
         assert_int_equal(fbp_links_measure(mock, (int[]){0, 1}, 2, &l), FBP_ERR_DEVICE);
         assert_memory_equal(&l, &none, sizeof l);
         assert_non_null(strstr(fbp_message(), "cannot be measured"));

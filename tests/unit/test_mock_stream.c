@@ -20,10 +20,10 @@ static fbp_status works_long(void *user)
 {
     (void)user;
     atomic_store(&begun, true);
-    while (fbp_go_on() == FBP_OK)
+    while (fbp_check_cancelled() == FBP_OK)
         ;
     atomic_fetch_add(&n_run, 1);
-    return fbp_go_on();
+    return fbp_check_cancelled();
 }
 
 static fbp_status counts(void *user)
@@ -40,7 +40,7 @@ static void submit(struct mock_stream *s, mock_command_fn *fn)
 
 static void a_stop_leaves_out_what_is_queued(void **state)
 {
-    struct fbp_stop_scope scope = {.flag = &stop}, *const before = fbp_stop_scope(&scope);
+    struct fbp_cancel_scope scope = {.flag = &stop}, *const before = fbp_cancel_scope(&scope);
     struct mock_stream *a = NULL, *b = NULL;
 
     (void)state;
@@ -66,7 +66,7 @@ static void a_stop_leaves_out_what_is_queued(void **state)
     assert_int_equal(n_run, 3);
     mock_stream_destroy(&a);
     mock_stream_destroy(&b);
-    (void)fbp_stop_scope(before);
+    (void)fbp_cancel_scope(before);
 }
 
 int main(void)

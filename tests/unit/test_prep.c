@@ -1,8 +1,8 @@
 /* Intensities to line integrals, against numbers worked out by hand. */
 #include "unit/io_util.h"
 
-#include "prep/prep.h"
 #include "pipeline/run.h"
+#include "prep/prep.h"
 
 #include <math.h>
 

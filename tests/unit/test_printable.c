@@ -89,7 +89,7 @@ static void test_bytes(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_string_equal(fbp_bytes_about(out, sizeof out, rows[i].bytes), rows[i].text);
+        assert_string_equal(fbp_bytes_estimate_text(out, sizeof out, rows[i].bytes), rows[i].text);
     assert_string_equal(fbp_bytes_text(out, sizeof out, 123), "123 B");
     assert_string_equal(fbp_bytes_text(out, sizeof out, 5ull << 29), "2.50 GiB");
 }

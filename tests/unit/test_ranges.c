@@ -361,11 +361,11 @@ static void sentences(void **state)
 {
     (void)state;
     static const struct fbp_range *const all[] = {
-        &fbp_range_pitch,  &fbp_range_distance, &fbp_range_place,   &fbp_range_angle,
-        &fbp_range_turn,   &fbp_range_skew,     &fbp_range_side,    &fbp_range_views,
-        &fbp_range_bytes,  &fbp_range_i0,       &fbp_range_depth,   &fbp_range_mu,
-        &fbp_range_value,  &fbp_range_scale,    &fbp_range_noise,   &fbp_range_threads,
-        &fbp_range_header, &fbp_range_noise_sd, &fbp_range_seconds, &fbp_range_cutoff};
+        &fbp_range_pitch,    &fbp_range_distance, &fbp_range_position, &fbp_range_angle,
+        &fbp_range_rotation, &fbp_range_skew,     &fbp_range_side,     &fbp_range_views,
+        &fbp_range_bytes,    &fbp_range_i0,       &fbp_range_depth,    &fbp_range_mu,
+        &fbp_range_value,    &fbp_range_scale,    &fbp_range_noise,    &fbp_range_threads,
+        &fbp_range_header,   &fbp_range_noise_sd, &fbp_range_seconds,  &fbp_range_cutoff};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const char *from = strstr(all[i]->expected, "from ");
         char *to = NULL;

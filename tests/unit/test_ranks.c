@@ -1,8 +1,8 @@
 /* The grid of processes: each place is one process's, and slabs and parts of views cover all. */
 #include "recon/fixture.h"
 
-#include "pipeline/job.h"
 #include "pipeline/division.h"
+#include "pipeline/job.h"
 
 enum { GROUP = 6, MOST = 64 };
 

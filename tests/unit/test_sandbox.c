@@ -2,9 +2,9 @@
  */
 #include "unit/io_util.h"
 
-#include "base/system.h"
-#include "base/sandbox.h"
 #include "base/base.h"
+#include "base/sandbox.h"
+#include "base/system.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -18,20 +18,20 @@
 #    define LIMITED 1
 #endif
 
-static const struct fbp_child_limits limits = {.memory_bytes = (uint64_t)1 << 26, .seconds = 20};
-static const struct fbp_child_limits short_time = {.memory_bytes = (uint64_t)1 << 26,
-                                                   .seconds = 0.3};
+static const struct fbp_sandbox_limits limits = {.memory_bytes = (uint64_t)1 << 26, .seconds = 20};
+static const struct fbp_sandbox_limits short_time = {.memory_bytes = (uint64_t)1 << 26,
+                                                     .seconds = 0.3};
 
-static fbp_status contain(const struct fbp_child_limits *l, fbp_contained_fn *fn, void *arg,
+static fbp_status contain(const struct fbp_sandbox_limits *l, fbp_sandbox_fn *fn, void *arg,
                           struct fbp_blob *reply)
 {
     fbp_message_clear();
     *reply = (struct fbp_blob){0};
-    return fbp_contain("scan.h5", "the library", l, fn, arg, reply);
+    return fbp_sandbox_run("scan.h5", "the library", l, fn, arg, reply);
 }
 
 /* Fails with a sentence that names the file, and leaves no child and no reply. */
-static void fails(const struct fbp_child_limits *l, fbp_contained_fn *fn, void *arg,
+static void fails(const struct fbp_sandbox_limits *l, fbp_sandbox_fn *fn, void *arg,
                   const char *says)
 {
     struct fbp_blob reply;
@@ -62,7 +62,7 @@ static fbp_status take_much(void *arg, struct fbp_blob *reply)
 static void what_is_left(void **state)
 {
     (void)state;
-    const struct fbp_child_limits much = {.memory_bytes = (uint64_t)1 << 30, .seconds = 20};
+    const struct fbp_sandbox_limits much = {.memory_bytes = (uint64_t)1 << 30, .seconds = 20};
     struct fbp_blob reply;
 
     if (!LIMITED)
@@ -87,7 +87,7 @@ static fbp_status answer(void *arg, struct fbp_blob *reply)
     return FBP_OK;
 }
 
-static void expect_answer(const struct fbp_child_limits *l, size_t n)
+static void expect_answer(const struct fbp_sandbox_limits *l, size_t n)
 {
     struct fbp_blob reply;
     size_t at = 0;
@@ -105,7 +105,7 @@ static void expect_answer(const struct fbp_child_limits *l, size_t n)
 /* What children held, and what they sent, is known: of one that is done, beside this process. */
 static void what_was_held(void **state)
 {
-    const struct fbp_child_limits much = {.memory_bytes = (uint64_t)1 << 30, .seconds = 20};
+    const struct fbp_sandbox_limits much = {.memory_bytes = (uint64_t)1 << 30, .seconds = 20};
     struct fbp_blob reply;
 
     (void)state;
@@ -114,17 +114,17 @@ static void what_was_held(void **state)
     char *held = malloc(300u << 20);
     assert_non_null(held);
     memset(held, 1, 300u << 20); /* of this process, not of the child */
-    fbp_contained_forget();
-    assert_int_equal(fbp_contained_bytes(), 0);
+    fbp_sandbox_forget();
+    assert_int_equal(fbp_sandbox_bytes(), 0);
     assert_int_equal(contain(&much, take_much, NULL, &reply), FBP_OK);
-    const uint64_t most = fbp_contained_bytes();
+    const uint64_t most = fbp_sandbox_bytes();
     if (most < (200u << 20) || most > (220u << 20))
         fail_msg("a child that held 200 MiB: %.1f MiB", (double)most / (1 << 20));
     expect_answer(&much, 1000);
-    assert_int_equal(fbp_contained_bytes(), most);
-    fbp_contained_forget();
+    assert_int_equal(fbp_sandbox_bytes(), most);
+    fbp_sandbox_forget();
     expect_answer(&much, 40u << 20);
-    assert_true(fbp_contained_bytes() >= (80u << 20));
+    assert_true(fbp_sandbox_bytes() >= (80u << 20));
     assert_true(held[100] == 1);
     free(held);
 }
@@ -132,7 +132,7 @@ static void what_was_held(void **state)
 /* Of what it puts beside itself a child may hold half of what is left. */
 static void copies_count(void **state)
 {
-    struct fbp_child_limits twice = {
+    struct fbp_sandbox_limits twice = {
         .memory_bytes = (uint64_t)1 << 30, .seconds = 20, .leaves_copy = true};
     struct fbp_blob reply;
 
@@ -334,7 +334,7 @@ static void *count_often(void *arg)
     for (int i = 0; i < 300; i++) {
         struct fbp_blob reply = {0};
         size_t at = 0, n = 0;
-        if (fbp_contain("a", "b", &limits, count_pipes, NULL, &reply) != FBP_OK ||
+        if (fbp_sandbox_run("a", "b", &limits, count_pipes, NULL, &reply) != FBP_OK ||
             !fbp_blob_take(&reply, &at, &n, sizeof n))
             return "no answer";
         free(reply.bytes);

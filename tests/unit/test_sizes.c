@@ -29,13 +29,13 @@ static void any_other_size_is_refused(void **state)
     const struct example right = {.struct_size = sizeof right, .a = 1};
     struct example own = {0};
 
-    assert_int_equal(fbp_take_struct("x", &own, sizeof own, &right), FBP_OK);
+    assert_int_equal(fbp_copy_struct_in("x", &own, sizeof own, &right), FBP_OK);
     assert_true(own.struct_size == sizeof own && own.a == 1);
-    assert_refused_for(fbp_take_struct("x", &own, sizeof own, NULL), "NULL");
+    assert_refused_for(fbp_copy_struct_in("x", &own, sizeof own, NULL), "NULL");
     for (size_t size = 0; size < 3 * sizeof right; size++) {
         const struct example wrong = {.struct_size = size};
         if (size != sizeof right)
-            assert_refused_for(fbp_take_struct("x", &own, sizeof own, &wrong), "struct_size");
+            assert_refused_for(fbp_copy_struct_in("x", &own, sizeof own, &wrong), "struct_size");
     }
 }
 
@@ -45,7 +45,7 @@ static void results_keep_their_size(void **state)
     const struct example own = {.struct_size = 0, .a = 3};
     struct example theirs = {.struct_size = sizeof theirs};
 
-    fbp_give_struct(&theirs, &own, sizeof own);
+    fbp_copy_struct_out(&theirs, &own, sizeof own);
     assert_true(theirs.struct_size == sizeof theirs && theirs.a == 3);
 }
 

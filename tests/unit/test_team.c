@@ -66,10 +66,10 @@ static void fails(fbp_team *t)
     atomic_bool stop = false;
     char name[100];
 
-    fbp_team_stops(t, &stop);
+    fbp_team_cancel_flag(t, &stop);
     while (!last && !atomic_load(&stop))
         usleep(1000);
-    fbp_team_stops(t, NULL);
+    fbp_team_cancel_flag(t, NULL);
     fbp_message_clear();
     const fbp_status own = last ? fbp_fail(FBP_ERR_IO, "x.mha: the disk is full")
                                 : fbp_fail(FBP_ERR_CANCELLED, "interrupted");
@@ -124,14 +124,15 @@ static void gives_pieces(fbp_team *t)
     for (uint64_t k = 0; k < PIECES && rank > 0; k++) {
         for (size_t i = 0; i < PIECE; i++)
             x[0][i] = (float)(rank + 10 * k + i);
-        CHECK(fbp_team_give(t, 0, x[0], PIECE * sizeof(float)) == FBP_OK);
+        CHECK(fbp_team_send_piece(t, 0, x[0], PIECE * sizeof(float)) == FBP_OK);
     }
     for (uint64_t k = 0; k < PIECES && rank == 0; k++)
         for (size_t r = 0; r < size; r++) {
             if (r + 1 < size)
-                CHECK(fbp_team_ask(t, r + 1, x[(r + 1) % 2], PIECE * sizeof(float)) == FBP_OK);
+                CHECK(fbp_team_request_piece(t, r + 1, x[(r + 1) % 2], PIECE * sizeof(float)) ==
+                      FBP_OK);
             if (r > 0)
-                CHECK(fbp_team_taken(t, r) == FBP_OK);
+                CHECK(fbp_team_wait_piece(t, r) == FBP_OK);
             for (size_t i = 0; i < PIECE && r > 0; i++)
                 CHECK(x[r % 2][i] == (float)(r + 10 * k + i));
         }
@@ -168,7 +169,7 @@ static void offers(fbp_team *t)
         CHECK(fbp_team_offer(t, 0, 0, NULL, 0) == FBP_OK);
     }
     while (fbp_team_rank(t) == 0 && ends < fbp_team_size(t) - 1) {
-        CHECK(fbp_team_offered(t, &from, &z, &n) == FBP_OK);
+        CHECK(fbp_team_next_offer(t, &from, &z, &n) == FBP_OK);
         ends += n == 0;
         pieces += n > 0;
         if (n > 0)
@@ -192,11 +193,11 @@ static void loses(fbp_team *t, int signal)
         _exit(0);
     }
     if (rank == 0) {
-        CHECK(fbp_team_ask(t, last, &x, sizeof x) == FBP_OK);
-        CHECK(fbp_team_taken(t, last) == FBP_ERR_CANCELLED);
+        CHECK(fbp_team_request_piece(t, last, &x, sizeof x) == FBP_OK);
+        CHECK(fbp_team_wait_piece(t, last) == FBP_ERR_CANCELLED);
     }
     if (rank == 1)
-        CHECK(fbp_team_give(t, last, &x, sizeof x) == FBP_ERR_CANCELLED);
+        CHECK(fbp_team_send_piece(t, last, &x, sizeof x) == FBP_ERR_CANCELLED);
     snprintf(what, sizeof what, "%s is lost", fbp_team_name(t, last, name, sizeof name));
     CHECK(fbp_team_meet(t, "computed", FBP_OK) == FBP_ERR_IO && says(what));
     CHECK(fbp_team_leave(&t, NULL) == FBP_ERR_IO);
@@ -228,13 +229,13 @@ static void loses_first(fbp_team *t)
 
 static void tells(fbp_team *t)
 {
-    const uint64_t mine[FBP_TEAM_TOLD] = {fbp_team_rank(t), 1};
-    uint64_t sum[FBP_TEAM_TOLD] = {0};
+    const uint64_t mine[FBP_TEAM_COUNTERS] = {fbp_team_rank(t), 1};
+    uint64_t sum[FBP_TEAM_COUNTERS] = {0};
     const size_t n = fbp_team_size(t);
 
-    fbp_team_tell(t, mine);
+    fbp_team_send_progress(t, mine);
     while (fbp_team_rank(t) == 0 && sum[1] < n)
-        fbp_team_told(t, sum);
+        fbp_team_sum_progress(t, sum);
     CHECK(fbp_team_rank(t) > 0 || sum[0] == n * (n - 1) / 2);
     CHECK(fbp_team_leave(&t, NULL) == FBP_OK);
 }

@@ -124,7 +124,7 @@ static fbp_source *open_traces(const struct fbp_scan *scan)
     fbp_source *below, *out;
 
     assert_int_equal(fbp_source_open(&below, scan->projections, &scan->raw), FBP_OK);
-    if (fbp_traces_open(&out, below, scan) != FBP_OK)
+    if (fbp_spectra_open(&out, below, scan) != FBP_OK)
         fail_msg("%s", fbp_message());
     return out;
 }

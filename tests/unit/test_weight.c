@@ -396,8 +396,7 @@ static void the_choice_is_announced(void **state)
     check_words(scan, FBP_ANGULAR_AUTO, "short scan of 360 views, 210.0 deg (needs 189.8)",
                 "Parker");
     scan.arc_deg = 120;
-    check_words(scan, FBP_ANGULAR_AUTO, "limited angle of 360 views, 120.0 deg",
-                "needs 189.8");
+    check_words(scan, FBP_ANGULAR_AUTO, "limited angle of 360 views, 120.0 deg", "needs 189.8");
     scan.kind = FBP_PARALLEL;
     check_words(scan, FBP_ANGULAR_AUTO, "limited angle of 360 views, 120.", "modulo 180");
     scan.arc_deg = 187;

@@ -3,8 +3,8 @@
 #include "recon/fixture.h"
 
 #include "backend/mock/mock.h"
-#include "pipeline/job.h"
 #include "pipeline/division.h"
+#include "pipeline/job.h"
 
 #include "backend/partners.h"
 
@@ -159,12 +159,12 @@ static struct fbp_work divide_mock(const struct case_ *c, struct fbp_rates rates
     struct fbp_work_request rq = request(c, (uint64_t)1 << 40);
     struct fbp_work w;
 
-    fbp_mock_plant.rates = rates;
+    fbp_mock_faults.rates = rates;
     rq.backend = fbp_backend_find("mock");
     rq.n_workers = n_workers;
     rq.device_limit = limit;
     OK(fbp_work_divide(&rq, &w));
-    fbp_mock_plant.rates = (struct fbp_rates){0};
+    fbp_mock_faults.rates = (struct fbp_rates){0};
     assert_true(limit == 0 || w.device_bytes <= limit);
     check_tasks(&w, &c->tables.job);
     return w;
@@ -202,13 +202,13 @@ static void buffers_are_held(void **state)
     (void)state;
     setup(&c, 180, 256, (struct fbp_grid){{256, 256, 256}, {.8, .8, .8}, {0, 0, 0}});
     for (int known = 0; known < 2; known++) {
-        fbp_mock_plant = (struct fbp_mock_plant){.most_bytes = {[FBP_FOR_VOLUME] = 9 << 20}};
+        fbp_mock_faults = (struct fbp_mock_faults){.most_bytes = {[FBP_FOR_VOLUME] = 9 << 20}};
         struct fbp_work w = divide_mock(&c, known ? card : none, 0, 1);
         assert_true(w.volume_bytes <= 9 << 20 && w.n_slabs >= 8);
-        fbp_mock_plant = (struct fbp_mock_plant){.most_bytes = {[FBP_FOR_RAW] = 5 << 20}};
+        fbp_mock_faults = (struct fbp_mock_faults){.most_bytes = {[FBP_FOR_RAW] = 5 << 20}};
         w = divide_mock(&c, known ? card : none, 0, 1);
         assert_true(w.raw_device_bytes <= 5 << 20);
-        fbp_mock_plant = (struct fbp_mock_plant){.most_bytes = {[FBP_FOR_FILTERED] = 5 << 20}};
+        fbp_mock_faults = (struct fbp_mock_faults){.most_bytes = {[FBP_FOR_FILTERED] = 5 << 20}};
         w = divide_mock(&c, known ? card : none, 0, 1);
         assert_true(w.filtered_bytes <= 5 << 20 && !w.kept);
     }
@@ -217,15 +217,15 @@ static void buffers_are_held(void **state)
     rq.device_limit = 1 << 30;
     for (int i = 0; i < 4; i++) {
         struct fbp_work w;
-        fbp_mock_plant = (struct fbp_mock_plant){.no_tables = i == 3};
+        fbp_mock_faults = (struct fbp_mock_faults){.no_tables = i == 3};
         if (i < 3)
-            fbp_mock_plant.most_bytes[i] = 1000;
+            fbp_mock_faults.most_bytes[i] = 1000;
         assert_int_equal(fbp_work_divide(&rq, &w), FBP_ERR_UNSUPPORTED);
         assert_string_equal(fbp_message(),
                             "device: mock device 0 holds no more, as requested by a test: "
                             "use --device cpu");
     }
-    fbp_mock_plant = (struct fbp_mock_plant){.no_tables = false};
+    fbp_mock_faults = (struct fbp_mock_faults){.no_tables = false};
     drop(&c);
 }
 

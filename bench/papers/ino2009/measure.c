@@ -115,7 +115,7 @@ fbp_status fbp_s3_open(fbp_s3 **out, const struct fbp_scan *scan, const struct f
 
     fbp_message_clear();
     *out = NULL;
-    FBP_TRY(fbp_take_struct("S3", p, sizeof *p, given));
+    FBP_TRY(fbp_copy_struct_in("S3", p, sizeof *p, given));
     FBP_TRY(fbp_check_scan(scan));
     FBP_TRY(fbp_check_range(&fbp_range_threads, "S3: n_threads", p->n_threads));
     if (!(p->left_out >= 0 && p->left_out < 1))
@@ -170,7 +170,7 @@ void fbp_s3_cost_of(const fbp_s3 *s, const struct fbp_s3_way *way, struct fbp_s3
 fbp_status fbp_s3_measure(fbp_s3 *s, struct fbp_s3_limits *out)
 {
     fbp_message_clear();
-    FBP_TRY(fbp_own_process(s->process, "S3"));
+    FBP_TRY(fbp_check_process(s->process, "S3"));
     return s->kernels->measure(s->dev, out);
 }
 
@@ -198,7 +198,7 @@ static fbp_status check_passes(const fbp_s3 *s, const struct fbp_s3_way *way,
 fbp_status fbp_s3_run(fbp_s3 *s, const struct fbp_s3_way *way, struct fbp_s3_time *out)
 {
     fbp_message_clear();
-    FBP_TRY(fbp_own_process(s->process, "S3"));
+    FBP_TRY(fbp_check_process(s->process, "S3"));
     if (!s->kernels->variant(way->variant))
         return fbp_fail(FBP_ERR_INVALID, "S3: there is no variant %zu", way->variant);
     s->done = false;
@@ -258,7 +258,7 @@ fbp_status fbp_s3_compare(fbp_s3 *s, struct fbp_s3_error *out)
     size_t z, end;
 
     fbp_message_clear();
-    FBP_TRY(fbp_own_process(s->process, "S3"));
+    FBP_TRY(fbp_check_process(s->process, "S3"));
     if (!s->done)
         return fbp_fail(FBP_ERR_INVALID, "S3: there is no volume to compare: run it first");
     FBP_TRY(make_truth(s));
@@ -283,7 +283,7 @@ fbp_status fbp_s3_by_cpu(fbp_s3 *s, float *voxels)
 {
     struct fbp_recon_params params = job_params(s);
 
-    FBP_TRY(fbp_own_process(s->process, "S3"));
+    FBP_TRY(fbp_check_process(s->process, "S3"));
     params.device = "cpu";
     return fbp_bench_reconstruct(s->scan, &params, s->views, voxels);
 }

@@ -118,17 +118,17 @@ static fbp_status step(struct s2_worker *w, fbp_device *dev, enum fbp_stage stag
 
 static fbp_status go_on(const struct s2_worker *w)
 {
-    return atomic_load(w->failed) ? FBP_ERR_CANCELLED : fbp_go_on();
+    return atomic_load(w->failed) ? FBP_ERR_CANCELLED : fbp_check_cancelled();
 }
 
 static fbp_status mark(const struct s2_worker *w, fbp_device *dev, enum fbp_stage stage,
-                       struct fbp_mark *out)
+                       struct fbp_event *out)
 {
     return backend(w)->mark(dev, stage, out);
 }
 
 static fbp_status after(const struct s2_worker *w, fbp_device *dev, enum fbp_stage stage,
-                        struct fbp_mark m)
+                        struct fbp_event m)
 {
     return fbp_device_after(backend(w), dev, stage, m);
 }
@@ -156,7 +156,7 @@ static struct fbp_batch batch_of(const struct s2_worker *w, size_t view0, size_t
 
 /* What stands in the way of a slot's next use. */
 struct slot {
-    struct fbp_mark sent, used, back;
+    struct fbp_event sent, used, back;
     size_t view0, n; /* on its way back; n 0: nothing */
 };
 
@@ -226,7 +226,7 @@ fbp_status s2_worker_filter(struct s2_worker *w)
 /* The boxes that a device has at a time, and its slots. */
 struct boxes {
     struct slot slots[S2_SLOTS];
-    struct fbp_mark ready[S2_SLOTS], fetched[S2_SLOTS];
+    struct fbp_event ready[S2_SLOTS], fetched[S2_SLOTS];
 };
 
 /* Some views into a box. */
@@ -234,7 +234,7 @@ static fbp_status add(struct s2_worker *w, struct slot *s, size_t i, const struc
                       const struct fbp_slab *box, void *volume)
 {
     fbp_device *dev = w->adder;
-    struct fbp_mark laid_out;
+    struct fbp_event laid_out;
 
     FBP_TRY(after(w, dev, FBP_STAGE_IN, s->sent)); /* laid out */
     FBP_TRY(send(w, dev, batch->view0, batch->n_views, w->raw[i]));
@@ -272,7 +272,7 @@ static fbp_status compute(struct s2_worker *w, struct boxes *b, const struct fbp
 /* Slices of a box on their way into the volume. */
 struct piece {
     size_t z0, z1; /* z0 == z1: none */
-    struct fbp_mark here;
+    struct fbp_event here;
 };
 
 static fbp_status put(struct s2_worker *w, const struct fbp_slab *box, struct piece *p, size_t i)

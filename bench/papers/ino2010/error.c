@@ -66,7 +66,7 @@ fbp_status fbp_s2_compare(fbp_s2 *s, struct fbp_s2_error *out)
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
-    FBP_TRY(fbp_own_process(s->process, "S2"));
+    FBP_TRY(fbp_check_process(s->process, "S2"));
     if (!s->complete)
         return fbp_fail(FBP_ERR_INVALID, "S2: there is no volume to compare: run it first");
     c.z0 = (g->n[2] - c.n) / 2;

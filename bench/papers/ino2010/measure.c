@@ -2,8 +2,8 @@
 #include "bench/papers/ino2010/measure.h"
 
 #include "base/base.h"
-#include "base/threads.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "pipeline/job.h"
@@ -202,8 +202,7 @@ fbp_status fbp_s2_open(fbp_s2 **out, const struct fbp_scan *scan, const struct f
 
     fbp_message_clear();
     *out = NULL;
-    FBP_TRY(
-        fbp_take_struct("S2", p, sizeof *p, given));
+    FBP_TRY(fbp_copy_struct_in("S2", p, sizeof *p, given));
     FBP_TRY(fbp_check_scan(scan));
     FBP_TRY(fbp_check_range(&fbp_range_threads, "S2: n_threads", p->n_threads));
     if (!fbp_kind_has_source(scan->kind) || scan->filtered)

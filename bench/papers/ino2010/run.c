@@ -1,8 +1,8 @@
 /* Runs of S2: devices are opened, filter, and backproject, all at the same time. */
 #include "bench/papers/ino2010/measure.h"
 
-#include "base/system.h"
 #include "base/base.h"
+#include "base/system.h"
 #include "base/threads.h"
 #include "bench/common/views.h"
 
@@ -138,7 +138,7 @@ fbp_status fbp_s2_run(fbp_s2 *s, size_t n_devices, bool streams, struct fbp_s2_t
     atomic_bool failed;
 
     fbp_message_clear();
-    FBP_TRY(fbp_own_process(s->process, "S2"));
+    FBP_TRY(fbp_check_process(s->process, "S2"));
     if (n_devices < 1 || n_devices > s->plan.n_devices)
         return fbp_fail(FBP_ERR_INVALID, "S2: %zu devices are asked for, there are %zu", n_devices,
                         s->plan.n_devices);

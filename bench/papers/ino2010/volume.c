@@ -4,8 +4,8 @@
 
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
-#include "base/cache.h"
 #include "base/base.h"
+#include "base/cache.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ static const uint64_t ALL_ARE_HASHED = (uint64_t)8 << 30;
 
 static fbp_status check_room(const fbp_s2 *s)
 {
-    const uint64_t available = fbp_room_left(s->volume.fd);
+    const uint64_t available = fbp_disk_free(s->volume.fd);
     char needs[32], has[32];
 
     if (available < s->plan.volume_bytes)
@@ -33,7 +33,7 @@ static fbp_status check_room(const fbp_s2 *s)
 
 static fbp_status open_file(fbp_s2 *s)
 {
-    s->volume.fd = fbp_nameless_open(s->folder);
+    s->volume.fd = fbp_open_nameless(s->folder);
     if (s->volume.fd < 0)
         return fbp_fail(FBP_ERR_IO, "%s: cannot make a file: %s: choose another --dir", s->folder,
                         strerror(errno));

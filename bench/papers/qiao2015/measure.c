@@ -1,8 +1,8 @@
 /* The job of S4: projections of a bottle, ways of the library, the object and its error. */
 #include "bench/papers/qiao2015/measure.h"
 
-#include "base/system.h"
 #include "base/base.h"
+#include "base/system.h"
 #include "base/threads.h"
 #include "geometry/ranges.h"
 #include "pipeline/job.h"
@@ -146,8 +146,7 @@ fbp_status fbp_s4_open(struct fbp_s4 **out, const struct fbp_s4_params *given)
 
     fbp_message_clear();
     *out = NULL;
-    FBP_TRY(
-        fbp_take_struct("S4", p, sizeof *p, given));
+    FBP_TRY(fbp_copy_struct_in("S4", p, sizeof *p, given));
     FBP_TRY(check_params(p));
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a benchmark"));
     s->process = getpid();
@@ -208,7 +207,7 @@ fbp_status fbp_s4_compare(struct fbp_s4 *s, struct fbp_s4_error *out)
     struct fbp_bench_sum sum = {0};
 
     fbp_message_clear();
-    FBP_TRY(fbp_own_process(s->process, "S4"));
+    FBP_TRY(fbp_check_process(s->process, "S4"));
     if (!s->done)
         return fbp_fail(FBP_ERR_INVALID, "S4: there is no object to compare: make one first");
     if (!t->n)

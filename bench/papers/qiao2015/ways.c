@@ -2,8 +2,8 @@
  */
 #include "bench/papers/qiao2015/measure.h"
 
-#include "base/system.h"
 #include "base/base.h"
+#include "base/system.h"
 #include "base/threads.h"
 #include "bench/common/modules.h"
 #include "pipeline/job.h"
@@ -127,7 +127,7 @@ fbp_status fbp_s4_run(struct fbp_s4 *s, const struct fbp_s4_way *way, struct fbp
                                  .n_threads = s->n_threads};
 
     fbp_message_clear();
-    FBP_TRY(fbp_own_process(s->process, "S4"));
+    FBP_TRY(fbp_check_process(s->process, "S4"));
     *out = (struct fbp_s4_time){0};
     s->done = false;
     FBP_TRY(fbp_source_memory(&p.source, s->views, &info));
@@ -216,7 +216,7 @@ fbp_status fbp_s4_launch(struct fbp_s4 *s, enum fbp_s4_kernel kernel, unsigned b
     const struct fbp_s4_kernels *k;
 
     fbp_message_clear();
-    FBP_TRY(fbp_own_process(s->process, "S4"));
+    FBP_TRY(fbp_check_process(s->process, "S4"));
     FBP_TRY(check_launch(&a, kernel, &block));
     FBP_TRY(find_kernels(&k));
     s->done = false;
@@ -233,7 +233,7 @@ fbp_status fbp_s4_occupancy(struct fbp_s4 *s, enum fbp_s4_kernel kernel, unsigne
     struct fbp_s4_gpu gpu;
 
     fbp_message_clear();
-    FBP_TRY(fbp_own_process(s->process, "S4"));
+    FBP_TRY(fbp_check_process(s->process, "S4"));
     FBP_TRY(check_launch(&a, kernel, &block));
     FBP_TRY(find_kernels(&k));
     FBP_TRY(k->describe(0, &gpu));

@@ -123,7 +123,7 @@ static fbp_status check_memory(const struct fbp_backend *backend, const struct f
         return fbp_fail(FBP_ERR_NOMEM,
                         "S1: views and volumes take %s, the device has %s free: use "
                         "fewer views or voxels",
-                        fbp_bytes_about(needs, sizeof needs, bytes),
+                        fbp_bytes_estimate_text(needs, sizeof needs, bytes),
                         fbp_bytes_text(has, sizeof has, device.free_bytes));
     return FBP_OK;
 }

@@ -5,8 +5,8 @@
 #include "array/file/bytes.h"
 
 #include "base/base.h"
-#include "base/threads.h"
 #include "base/text.h"
+#include "base/threads.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -32,7 +32,7 @@ fbp_status fbp_read_most(int fd, const char *path, uint64_t offset, void *out, s
     ssize_t some = 0;
 
     for (*got = 0; *got < n; *got += (size_t)some) {
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
         some = pread(fd, (char *)out + *got, at_once(n - *got), (off_t)(offset + *got));
         if (some == 0)
             break;
@@ -78,7 +78,7 @@ fbp_status fbp_write_at(int fd, const char *path, uint64_t offset, const void *d
     size_t done = 0;
 
     while (done < n) {
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
         const ssize_t put =
             pwrite(fd, (const char *)data + done, at_once(n - done), (off_t)(offset + done));
         if (put < 0 && errno == EINTR)
@@ -170,7 +170,7 @@ fbp_status fbp_stat(const char *path, struct stat *out, bool *there)
     return fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", path, strerror(errno));
 }
 
-fbp_status fbp_is_there(const char *path, bool *there)
+fbp_status fbp_file_exists(const char *path, bool *there)
 {
     *there = path && access(path, F_OK) == 0;
     if (!path)

@@ -44,7 +44,7 @@ fbp_status fbp_read_head(const char *path, void *head, size_t n, size_t *got);
 fbp_status fbp_stat(const char *path, struct stat *out, bool *there);
 
 /** *there: the file exists.  A path of NULL stands for a name that could not be allocated. */
-fbp_status fbp_is_there(const char *path, bool *there);
+fbp_status fbp_file_exists(const char *path, bool *there);
 
 /** Read a whole text file without its byte order mark; *n does not count the final '\0'.  free().
  */

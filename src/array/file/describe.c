@@ -139,8 +139,8 @@ static bool take(const cJSON *root, bool sized, struct fbp_array_info *info)
     return true;
 }
 
-fbp_status fbp_described(const char *text, size_t n, bool sized, struct fbp_array_info *info,
-                         bool *ours)
+fbp_status fbp_parse_description(const char *text, size_t n, bool sized,
+                                 struct fbp_array_info *info, bool *ours)
 {
     struct fbp_array_info found = *info;
     cJSON *root = NULL;
@@ -192,7 +192,7 @@ void fbp_describe_missing(const char *path, size_t n, size_t all, const char *wh
         runs ? ", counted from 0)" : "");
 }
 
-fbp_status fbp_described_beside(const char *path, struct fbp_array_info *info, bool *ours)
+fbp_status fbp_parse_description_beside(const char *path, struct fbp_array_info *info, bool *ours)
 {
     enum { MOST_BYTES = 4096 };
     char *beside = fbp_format("%s.json", path), *text = NULL;
@@ -211,7 +211,7 @@ fbp_status fbp_described_beside(const char *path, struct fbp_array_info *info, b
         st = fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", beside, strerror(errno));
     }
     if (st == FBP_OK && text)
-        st = fbp_described(text, n, true, info, ours);
+        st = fbp_parse_description(text, n, true, info, ours);
     free(text);
     free(beside);
     return st;

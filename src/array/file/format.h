@@ -75,20 +75,20 @@ void fbp_inputs_clear(struct fbp_inputs *inputs);
 /* ---- sources (source_read.c, growing.c) */
 
 /** Files by name, with device, inode, size and time when reading began. */
-struct fbp_watch {
+struct fbp_file_states {
     struct fbp_watched *files;
     size_t n, room;
     fbp_status status; /**< failure to note one of them */
 };
 
 /** Note a file, as a fbp_stack_fn; false: it does not exist, or failed (`status`). */
-bool fbp_watch_file(void *watch, const char *file);
+bool fbp_file_states_add(void *watch, const char *file);
 
 /** FBP_ERR_IO, with a message that names the first file that was replaced, written to or removed.
  */
-fbp_status fbp_watch_check(const struct fbp_watch *watch);
+fbp_status fbp_file_states_check(const struct fbp_file_states *watch);
 
-void fbp_watch_clear(struct fbp_watch *watch);
+void fbp_file_states_clear(struct fbp_file_states *watch);
 
 /** An opened array.  Formats fill this in. */
 struct fbp_source {
@@ -98,7 +98,8 @@ struct fbp_source {
     /** Names of all files that it is read from: `path`, then those of samples.  A format that opens
      *  another file adds its name. */
     struct fbp_inputs inputs;
-    struct fbp_watch watch; /**< states of the files of `inputs`; empty for a growing source */
+    struct fbp_file_states
+        watch; /**< states of the files of `inputs`; empty for a growing source */
     struct fbp_array_info info;
     int fd;          /**< file that holds the samples */
     uint64_t offset; /**< byte of sample (0,0,0) in fd */
@@ -110,17 +111,17 @@ struct fbp_source {
                              size_t n_rows, bool as_float, void *out);
     void (*close)(fbp_source *src); /**< frees `state`; NULL: nothing to free */
     void *state;
-    const void *memory;    /**< samples in the caller's memory; NULL */
-    struct fbp_far *far;   /**< device that owns `memory` (array/far.h); NULL: the host */
-    bool in_order;         /**< compressed stream: reading backwards starts anew */
-    bool unpacks;          /**< reading computes: worth several threads */
-    uint64_t held_bytes;   /**< upper bound of the memory that it holds */
-    uint64_t reader_bytes; /**< the same per thread that reads */
-    bool headerless;       /**< described by the caller; other bytes may precede the samples */
-    bool growing;          /**< still being written: the file may end before the samples do */
-    bool imaginary;        /**< imaginary parts of complex samples are requested */
-    bool complex;          /**< the samples are complex: one part of them is read */
-    bool list;             /**< numbers are requested, not an array: one dimension is enough */
+    const void *memory;            /**< samples in the caller's memory; NULL */
+    struct fbp_device_memory *far; /**< device that owns `memory` (array/far.h); NULL: the host */
+    bool in_order;                 /**< compressed stream: reading backwards starts anew */
+    bool unpacks;                  /**< reading computes: worth several threads */
+    uint64_t held_bytes;           /**< upper bound of the memory that it holds */
+    uint64_t reader_bytes;         /**< the same per thread that reads */
+    bool headerless; /**< described by the caller; other bytes may precede the samples */
+    bool growing;    /**< still being written: the file may end before the samples do */
+    bool imaginary;  /**< imaginary parts of complex samples are requested */
+    bool complex;    /**< the samples are complex: one part of them is read */
+    bool list;       /**< numbers are requested, not an array: one dimension is enough */
     /** Growing source of several files: number of complete views, from the first on, and bytes of
      *  all files.  `again`: all files are examined anew.  NULL: one file. */
     fbp_status (*look)(fbp_source *src, bool again, size_t *n_views, uint64_t *bytes);
@@ -145,7 +146,7 @@ const void *fbp_source_samples(const fbp_source *src);
 uint64_t fbp_source_bytes(const fbp_source *src, int n);
 
 /** Do several threads read it faster? */
-bool fbp_source_unpacks(const fbp_source *src);
+bool fbp_source_reads_in_parallel(const fbp_source *src);
 
 /** Continue with another file: the samples are in `path`, with its size in *size. */
 fbp_status fbp_source_use_file(fbp_source *src, const char *path, uint64_t *size);
@@ -184,13 +185,13 @@ void fbp_follow_destroy(struct fbp_follow **follow);
 
 /** Values as a sink stores them: converted, written and hashed in pieces of this size.  A hash is
  *  chained over pieces from the start. */
-enum { FBP_PIECE_BYTES = 1 << 20 };
+enum { FBP_WRITE_BUFFER_BYTES = 1 << 20 };
 
 /** Hash of n bytes, chained over pieces. */
-uint64_t fbp_piece_hash(uint64_t h, const void *data, size_t n);
+uint64_t fbp_write_buffer_hash(uint64_t h, const void *data, size_t n);
 
 /** Buffer of a file that is written from `at` on. */
-struct fbp_piece {
+struct fbp_write_buffer {
     int fd;
     const char *path;
     /** Replaces fd; NULL: none. */
@@ -201,17 +202,18 @@ struct fbp_piece {
     char *buf;
 };
 
-fbp_status fbp_piece_open(struct fbp_piece *p, int fd, const char *path, uint64_t at);
-fbp_status fbp_piece_put(struct fbp_piece *p, const void *data, size_t n);
+fbp_status fbp_write_buffer_open(struct fbp_write_buffer *p, int fd, const char *path, uint64_t at);
+fbp_status fbp_write_buffer_put(struct fbp_write_buffer *p, const void *data, size_t n);
 
 /** Put n values as info->type, by its scale; *clipped grows.  values: double for FBP_F64, else
  *  float. */
-fbp_status fbp_piece_put_values(struct fbp_piece *p, const struct fbp_array_info *info,
-                                const void *values, size_t n, uint64_t *clipped);
+fbp_status fbp_write_buffer_put_values(struct fbp_write_buffer *p,
+                                       const struct fbp_array_info *info, const void *values,
+                                       size_t n, uint64_t *clipped);
 
 /** Write the rest: then `hash` is that of all bytes. */
-fbp_status fbp_piece_flush(struct fbp_piece *p);
-void fbp_piece_close(struct fbp_piece *p);
+fbp_status fbp_write_buffer_flush(struct fbp_write_buffer *p);
+void fbp_write_buffer_close(struct fbp_write_buffer *p);
 
 /**
  * Convert values to uint8 or uint16 in native byte order: number = (value - offset) / scale,
@@ -224,7 +226,7 @@ struct fbp_layout {
     char *header; /**< bytes before the samples, malloc'ed; may be empty */
     size_t header_bytes;
     /** Writes these bytes if they are too many to be held; NULL: they are `header`. */
-    fbp_status (*put_header)(const struct fbp_array_info *info, struct fbp_piece *to);
+    fbp_status (*put_header)(const struct fbp_array_info *info, struct fbp_write_buffer *to);
     size_t tail_bytes; /**< number of zeros behind the samples */
     char *side_path;   /**< a second, small text file (MHD header), malloc'ed; NULL: none */
     char *side_text;   /**< its text, malloc'ed */
@@ -233,7 +235,7 @@ struct fbp_layout {
 
 /** Write the header. */
 fbp_status fbp_layout_put(const struct fbp_layout *layout, const struct fbp_array_info *info,
-                          struct fbp_piece *to);
+                          struct fbp_write_buffer *to);
 
 /** Header and samples are one file at `path`. */
 fbp_status fbp_layout_one(struct fbp_layout *out, const char *path);
@@ -312,7 +314,7 @@ struct fbp_sink_format {
 };
 
 /** Encode one slice as a file through `p`.  values: double for FBP_F64, else float. */
-typedef fbp_status fbp_encode_fn(struct fbp_piece *p, const struct fbp_array_info *slice,
+typedef fbp_status fbp_encode_fn(struct fbp_write_buffer *p, const struct fbp_array_info *slice,
                                  const void *values, uint64_t *clipped);
 
 /** Writer of stacks, one file per slice: "out/slice_%04d.tif".  If no fbp_sink_format of the format
@@ -358,8 +360,8 @@ bool fbp_tiff_detect(const char *path, const unsigned char *head, size_t n);
 
 /** Fail with "PATH: HDF5 files are not supported by this build …": FBP_ERR_UNSUPPORTED.  files:
  * "HDF5 files"; package: Debian's name of the library; option: of the build, "FBP_HDF5". */
-fbp_status fbp_no_library(const char *path, const char *files, const char *package,
-                          const char *option);
+fbp_status fbp_fail_no_library(const char *path, const char *files, const char *package,
+                               const char *option);
 
 /* ---- what several formats share */
 
@@ -401,12 +403,12 @@ static inline fbp_status fbp_frames_take(const char *path, struct fbp_array_info
  * @return FBP_ERR_INVALID for steps without a length, FBP_ERR_UNSUPPORTED for axes that are not
  *         orthogonal.
  */
-fbp_status fbp_axes_take(struct fbp_source *src, size_t n, const double (*step)[3],
-                         const double origin[3]);
+fbp_status fbp_source_take_axes(struct fbp_source *src, size_t n, const double (*step)[3],
+                                const double origin[3]);
 
 /** Make a source of complex numbers one of their real parts, or, with src->imaginary, of their
  *  imaginary parts: info.type is the type of a part.  Parts alternate in the file (values.c). */
-void fbp_take_part(struct fbp_source *src);
+void fbp_source_take_complex_part(struct fbp_source *src);
 
 /** Largest number of bytes that deflate makes of one: 258 of two bits. */
 enum { FBP_DEFLATE_AT_MOST = 1032 };
@@ -439,11 +441,11 @@ char *fbp_describe(const struct fbp_array_info *info);
  * ours: it is such a line; if not, *info is unchanged
  * @return FBP_ERR_NOMEM
  */
-fbp_status fbp_described(const char *text, size_t n, bool sized, struct fbp_array_info *info,
-                         bool *ours);
+fbp_status fbp_parse_description(const char *text, size_t n, bool sized,
+                                 struct fbp_array_info *info, bool *ours);
 
 /** The same from PATH.json, if there is such a file.  FBP_ERR_IO: it cannot be read. */
-fbp_status fbp_described_beside(const char *path, struct fbp_array_info *info, bool *ours);
+fbp_status fbp_parse_description_beside(const char *path, struct fbp_array_info *info, bool *ours);
 
 /** Put name and text of PATH.json into *out. */
 fbp_status fbp_describe_beside(const char *path, const struct fbp_array_info *info,

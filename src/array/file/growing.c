@@ -10,8 +10,8 @@
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 
-#include "base/system.h"
 #include "base/base.h"
+#include "base/system.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -277,7 +277,7 @@ double fbp_source_complete_at(const fbp_source *src)
 
 fbp_status fbp_source_unchanged(fbp_source *src)
 {
-    FBP_GIVEN(src);
+    FBP_REQUIRE(src);
     struct fbp_follow *f = src->follow;
     size_t n_views;
     uint64_t bytes;
@@ -285,7 +285,7 @@ fbp_status fbp_source_unchanged(fbp_source *src)
     if (src->below)
         return fbp_source_unchanged(src->below);
     if (!f)
-        return fbp_watch_check(&src->watch);
+        return fbp_file_states_check(&src->watch);
     FBP_TRY(fbp_source_await(src, src->info.n[2], NULL, NULL, NULL)); /* the thread has ended */
     return look(src, f, true, &n_views, &bytes);
 }
@@ -333,9 +333,9 @@ struct fbp_watched {
     struct stat was;
 };
 
-bool fbp_watch_file(void *user, const char *file)
+bool fbp_file_states_add(void *user, const char *file)
 {
-    struct fbp_watch *w = user;
+    struct fbp_file_states *w = user;
     struct stat was;
     bool there = false;
 
@@ -359,7 +359,7 @@ bool fbp_watch_file(void *user, const char *file)
     return true;
 }
 
-fbp_status fbp_watch_check(const struct fbp_watch *watch)
+fbp_status fbp_file_states_check(const struct fbp_file_states *watch)
 {
     for (size_t i = 0; i < watch->n; i++) {
         const struct fbp_watched *f = &watch->files[i];
@@ -385,10 +385,10 @@ fbp_status fbp_watch_check(const struct fbp_watch *watch)
     return FBP_OK;
 }
 
-void fbp_watch_clear(struct fbp_watch *watch)
+void fbp_file_states_clear(struct fbp_file_states *watch)
 {
     for (size_t i = 0; i < watch->n; i++)
         free(watch->files[i].path);
     free(watch->files);
-    *watch = (struct fbp_watch){0};
+    *watch = (struct fbp_file_states){0};
 }

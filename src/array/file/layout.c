@@ -1,11 +1,12 @@
 /*
  * Files that a sink writes: names and headers around the samples (struct fbp_layout), and a buffer
- * that converts, hashes and writes values (struct fbp_piece).  Formats and array/sink*.c call it.
+ * that converts, hashes and writes values (struct fbp_write_buffer).  Formats and array/sink*.c
+ * call it.
  */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-#include "base/cache.h"
 #include "base/base.h"
+#include "base/cache.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -33,10 +34,10 @@ fbp_status fbp_layout_pair(struct fbp_layout *out, const char *path, const char 
 }
 
 fbp_status fbp_layout_put(const struct fbp_layout *layout, const struct fbp_array_info *info,
-                          struct fbp_piece *to)
+                          struct fbp_write_buffer *to)
 {
     return layout->put_header ? layout->put_header(info, to)
-                              : fbp_piece_put(to, layout->header, layout->header_bytes);
+                              : fbp_write_buffer_put(to, layout->header, layout->header_bytes);
 }
 
 void fbp_layout_clear(struct fbp_layout *layout)
@@ -62,27 +63,27 @@ fbp_status fbp_sink_spacing(const char *path, const struct fbp_array_info *info,
     return FBP_OK;
 }
 
-uint64_t fbp_piece_hash(uint64_t h, const void *data, size_t n)
+uint64_t fbp_write_buffer_hash(uint64_t h, const void *data, size_t n)
 {
-    for (size_t at = 0; at < n; at += FBP_PIECE_BYTES)
+    for (size_t at = 0; at < n; at += FBP_WRITE_BUFFER_BYTES)
         h = fbp_hash(h, (const char *)data + at,
-                     n - at < FBP_PIECE_BYTES ? n - at : FBP_PIECE_BYTES);
+                     n - at < FBP_WRITE_BUFFER_BYTES ? n - at : FBP_WRITE_BUFFER_BYTES);
     return h;
 }
 
-fbp_status fbp_piece_open(struct fbp_piece *p, int fd, const char *path, uint64_t at)
+fbp_status fbp_write_buffer_open(struct fbp_write_buffer *p, int fd, const char *path, uint64_t at)
 {
-    *p = (struct fbp_piece){.fd = fd, .path = path, .at = at};
-    return fbp_alloc((void **)&p->buf, FBP_PIECE_BYTES, "a piece of the output");
+    *p = (struct fbp_write_buffer){.fd = fd, .path = path, .at = at};
+    return fbp_alloc((void **)&p->buf, FBP_WRITE_BUFFER_BYTES, "a piece of the output");
 }
 
-void fbp_piece_close(struct fbp_piece *p)
+void fbp_write_buffer_close(struct fbp_write_buffer *p)
 {
     fbp_free(p->buf);
     p->buf = NULL;
 }
 
-fbp_status fbp_piece_flush(struct fbp_piece *p)
+fbp_status fbp_write_buffer_flush(struct fbp_write_buffer *p)
 {
     if (p->n == 0)
         return FBP_OK;
@@ -94,16 +95,16 @@ fbp_status fbp_piece_flush(struct fbp_piece *p)
     return FBP_OK;
 }
 
-fbp_status fbp_piece_put(struct fbp_piece *p, const void *data, size_t n)
+fbp_status fbp_write_buffer_put(struct fbp_write_buffer *p, const void *data, size_t n)
 {
     for (const char *from = data; n > 0;) {
-        const size_t room = FBP_PIECE_BYTES - p->n, some = n < room ? n : room;
+        const size_t room = FBP_WRITE_BUFFER_BYTES - p->n, some = n < room ? n : room;
         memcpy(p->buf + p->n, from, some);
         p->n += some;
         from += some;
         n -= some;
-        if (p->n == FBP_PIECE_BYTES)
-            FBP_TRY(fbp_piece_flush(p));
+        if (p->n == FBP_WRITE_BUFFER_BYTES)
+            FBP_TRY(fbp_write_buffer_flush(p));
     }
     return FBP_OK;
 }
@@ -131,19 +132,20 @@ uint64_t fbp_from_float(const struct fbp_array_info *info, const float *in, size
     return n - fits;
 }
 
-fbp_status fbp_piece_put_values(struct fbp_piece *p, const struct fbp_array_info *info,
-                                const void *values, size_t n, uint64_t *clipped)
+fbp_status fbp_write_buffer_put_values(struct fbp_write_buffer *p,
+                                       const struct fbp_array_info *info, const void *values,
+                                       size_t n, uint64_t *clipped)
 {
     enum { AT_ONCE = 2048 };
     const float *floats = values;
     uint16_t some[AT_ONCE];
 
     if (info->type == FBP_F32 || info->type == FBP_F64)
-        return fbp_piece_put(p, values, n * fbp_type_size(info->type));
+        return fbp_write_buffer_put(p, values, n * fbp_type_size(info->type));
     for (size_t i = 0; i < n; i += AT_ONCE) {
         const size_t count = n - i < AT_ONCE ? n - i : AT_ONCE;
         *clipped += fbp_from_float(info, floats + i, count, some);
-        FBP_TRY(fbp_piece_put(p, some, count * fbp_type_size(info->type)));
+        FBP_TRY(fbp_write_buffer_put(p, some, count * fbp_type_size(info->type)));
     }
     return FBP_OK;
 }

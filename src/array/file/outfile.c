@@ -5,8 +5,8 @@
 #include "array/file/outfile.h"
 
 #include "array/file/bytes.h"
-#include "base/threads.h"
 #include "base/text.h"
+#include "base/threads.h"
 
 #include "fbp/array.h"
 
@@ -118,7 +118,8 @@ static ssize_t put_bytes(void *cookie, const char *data, size_t n)
 {
     struct fbp_outfile *out = cookie;
 
-    if (fbp_go_on() != FBP_OK || fbp_write_at(out->fd, out->path, out->at, data, n) != FBP_OK)
+    if (fbp_check_cancelled() != FBP_OK ||
+        fbp_write_at(out->fd, out->path, out->at, data, n) != FBP_OK)
         return 0;
     out->at += n;
     return (ssize_t)n;
@@ -192,7 +193,7 @@ fbp_status fbp_outfile_settle(struct fbp_outfile *out)
     const bool closed = fclose(out->f) == 0;
 
     out->f = NULL;
-    FBP_TRY(fbp_go_on());
+    FBP_TRY(fbp_check_cancelled());
     if (bad || !closed)
         return fbp_fail(FBP_ERR_IO, "%s: cannot write: %s", out->path, strerror(errno));
     FBP_TRY(fbp_sync_file(out->fd, out->path));
@@ -266,7 +267,7 @@ void fbp_outfile_clear(struct fbp_outfile *out)
 
 fbp_status fbp_text_save(const char *path, const char *text, bool replace)
 {
-    FBP_GIVEN(path, text);
+    FBP_REQUIRE(path, text);
     struct fbp_outfile out;
     fbp_status st;
 
@@ -282,14 +283,14 @@ fail:
 
 /* ---- room on disks */
 
-uint64_t fbp_room_left(int fd)
+uint64_t fbp_disk_free(int fd)
 {
     struct statvfs v;
 
     return fstatvfs(fd, &v) == 0 ? (uint64_t)v.f_bavail * v.f_frsize : UINT64_MAX;
 }
 
-int fbp_room_reserve(int fd, uint64_t bytes)
+int fbp_disk_reserve(int fd, uint64_t bytes)
 {
     int code;
 
@@ -301,7 +302,7 @@ int fbp_room_reserve(int fd, uint64_t bytes)
     return errno == ENOSYS || errno == EINVAL ? EOPNOTSUPP : errno;
 }
 
-fbp_status fbp_fail_room(const char *path, uint64_t need, uint64_t left)
+fbp_status fbp_fail_disk_full(const char *path, uint64_t need, uint64_t left)
 {
     char a[32], b[32];
 
@@ -313,7 +314,7 @@ fbp_status fbp_fail_room(const char *path, uint64_t need, uint64_t left)
 
 /* ---- temporary files */
 
-int fbp_nameless_open(const char *folder)
+int fbp_open_nameless(const char *folder)
 {
     int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
@@ -341,7 +342,7 @@ static fbp_status scratch_failed(const char *folder, const char *what, int error
 
 fbp_status fbp_scratch_check(const char *folder)
 {
-    const int fd = fbp_nameless_open(folder);
+    const int fd = fbp_open_nameless(folder);
 
     if (fd < 0)
         return scratch_failed(folder, "cannot make a file there", errno);
@@ -353,17 +354,17 @@ fbp_status fbp_scratch_open(struct fbp_scratch *out, const char *folder, uint64_
 {
     char need[32], free_text[32];
 
-    *out = (struct fbp_scratch){.fd = fbp_nameless_open(folder), .folder = folder};
+    *out = (struct fbp_scratch){.fd = fbp_open_nameless(folder), .folder = folder};
     if (out->fd < 0)
         return scratch_failed(folder, "cannot make a file there", errno);
-    uint64_t left = fbp_room_left(out->fd);
-    int error = bytes > left ? ENOSPC : fbp_room_reserve(out->fd, bytes);
+    uint64_t left = fbp_disk_free(out->fd);
+    int error = bytes > left ? ENOSPC : fbp_disk_reserve(out->fd, bytes);
     if (error == EOPNOTSUPP) /* blocks cannot be reserved: only the free ones were counted */
         error = ftruncate(out->fd, (off_t)bytes) < 0 ? errno : 0;
     if (error == 0)
         return FBP_OK;
     if (error == ENOSPC && bytes <= left)
-        left = fbp_room_left(out->fd);
+        left = fbp_disk_free(out->fd);
     fbp_scratch_close(out);
     fbp_bytes_text(need, sizeof need, bytes);
     if (error == EFBIG)

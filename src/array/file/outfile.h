@@ -60,18 +60,18 @@ void fbp_begin_sync(int fd, uint64_t at, uint64_t n);
 fbp_status fbp_sync_file(int fd, const char *path);
 
 /** Bytes that this user may still fill on a file's disk; UINT64_MAX: unknown. */
-uint64_t fbp_room_left(int fd);
+uint64_t fbp_disk_free(int fd);
 
 /** Reserve the first bytes of a file.
  *  @return 0; EOPNOTSUPP on a file system that cannot; another errno. */
-int fbp_room_reserve(int fd, uint64_t bytes);
+int fbp_disk_reserve(int fd, uint64_t bytes);
 
 /** Fail with "PATH: the disk is too small" for so many bytes, and the remedy: FBP_ERR_IO. */
-fbp_status fbp_fail_room(const char *path, uint64_t need, uint64_t left);
+fbp_status fbp_fail_disk_full(const char *path, uint64_t need, uint64_t left);
 
 /** Open a file in a folder that has no name, or none any more: nothing is left of it however the
  *  process ends.  @return descriptor for reading and writing; -1 with errno */
-int fbp_nameless_open(const char *folder);
+int fbp_open_nameless(const char *folder);
 
 /** A temporary file without a name whose room is reserved before anything is written. */
 struct fbp_scratch {

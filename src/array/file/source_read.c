@@ -21,20 +21,20 @@ uint64_t fbp_source_bytes(const fbp_source *src, int n)
     return src->held_bytes + (uint64_t)n * src->reader_bytes;
 }
 
-bool fbp_source_unpacks(const fbp_source *src)
+bool fbp_source_reads_in_parallel(const fbp_source *src)
 {
     return src->unpacks && !fbp_source_in_order(src);
 }
 
 const struct fbp_array_info *fbp_source_info(const fbp_source *src)
 {
-    FBP_GIVEN_ELSE(NULL, src);
+    FBP_REQUIRE_ELSE(NULL, src);
     return &src->info;
 }
 
 void fbp_source_close(fbp_source **src)
 {
-    FBP_GIVEN_ELSE(, src);
+    FBP_REQUIRE_ELSE(, src);
     if (!*src)
         return;
     fbp_follow_destroy(&(*src)->follow);
@@ -45,7 +45,7 @@ void fbp_source_close(fbp_source **src)
     if ((*src)->fd >= 0)
         close((*src)->fd);
     fbp_inputs_clear(&(*src)->inputs);
-    fbp_watch_clear(&(*src)->watch);
+    fbp_file_states_clear(&(*src)->watch);
     free((*src)->path);
     free((*src)->file);
     free((*src)->member);
@@ -58,7 +58,7 @@ fbp_status fbp_fail_samples(const fbp_source *src, fbp_status st)
     char where[512];
 
     snprintf(where, sizeof where, "%.480s: its samples", src->path);
-    return fbp_because(where, st);
+    return fbp_error_context(where, st);
 }
 
 fbp_status fbp_source_use_file(fbp_source *src, const char *path, uint64_t *size)
@@ -86,7 +86,7 @@ static fbp_status check_range(fbp_source *src, size_t slice0, size_t n_slices, s
                         src->path, slice0, n_slices, row0, n_rows, n[2], n[1]);
     if (n_slices == 0 || n_rows == 0)
         return FBP_OK;
-    FBP_TRY(fbp_go_on());
+    FBP_TRY(fbp_check_cancelled());
     return fbp_source_await(src, slice0 + n_slices, NULL, NULL, NULL);
 }
 
@@ -119,7 +119,7 @@ fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices, size
                            size_t n_rows, float *out)
 {
     enum { CHUNK_BYTES = 1 << 16 };
-    FBP_GIVEN(src, out);
+    FBP_REQUIRE(src, out);
     const size_t nx = src->info.n[0], ny = src->info.n[1], size = fbp_type_size(src->info.type);
     fbp_status st = FBP_OK;
     void *scratch = NULL;
@@ -163,7 +163,7 @@ fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices, size
 fbp_status fbp_source_read_double(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                                   size_t n_rows, double *out)
 {
-    FBP_GIVEN(src, out);
+    FBP_REQUIRE(src, out);
     const struct fbp_array_info *info = &src->info;
     const size_t n = n_slices * n_rows * info->n[0];
     char *samples = (char *)out + n * (sizeof *out - fbp_type_size(info->type));

@@ -207,8 +207,8 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-fbp_status fbp_axes_take(struct fbp_source *src, size_t n, const double (*step)[3],
-                         const double origin[3])
+fbp_status fbp_source_take_axes(struct fbp_source *src, size_t n, const double (*step)[3],
+                                const double origin[3])
 {
     static const double skew = 1e-3; /* cosine of the angle; files write six digits or more */
     struct fbp_array_info *info = &src->info;
@@ -257,7 +257,7 @@ static fbp_status read_part(fbp_source *src, size_t slice, size_t row0, size_t n
     return st;
 }
 
-void fbp_take_part(struct fbp_source *src)
+void fbp_source_take_complex_part(struct fbp_source *src)
 {
     if (!src->imaginary)
         snprintf(src->info.taken, sizeof src->info.taken,

@@ -191,8 +191,8 @@ char *fbp_bes3t_beside(const char *path, const char *upper, const char *lower)
     return name;
 }
 
-fbp_status fbp_bes3t_places(const struct fbp_bes3t *d, const struct fbp_bes3t_samples *s,
-                            char **path, double *out)
+fbp_status fbp_bes3t_positions(const struct fbp_bes3t *d, const struct fbp_bes3t_samples *s,
+                               char **path, double *out)
 {
     static const struct {
         const char *name;
@@ -213,7 +213,7 @@ fbp_status fbp_bes3t_places(const struct fbp_bes3t *d, const struct fbp_bes3t_sa
     if (type == FBP_TYPE_NONE)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: XFMT: found \"%.20s\", expected D, F, I or S",
                         d->path, format);
-    FBP_TRY(fbp_is_there(*path, &there));
+    FBP_TRY(fbp_file_exists(*path, &there));
     if (!there)
         return fbp_fail(FBP_ERR_IO,
                         "%s: XTYP is IGD, but %s, the places of the samples, is not there: copy it "
@@ -302,7 +302,7 @@ static fbp_status open_bes3t(struct fbp_source *src)
                               src->path, (unsigned long long)size, (unsigned long long)bytes));
     src->imaginary |= imaginary;
     if (s.complex)
-        fbp_take_part(src);
+        fbp_source_take_complex_part(src);
 fail:
     fbp_bes3t_clear(&d);
     free(samples);

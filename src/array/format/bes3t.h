@@ -59,7 +59,7 @@ char *fbp_bes3t_beside(const char *path, const char *upper, const char *lower);
 
 /** Read the positions of the samples of a row with unequal steps (XTYP IGD) from the file .XGF
  *  beside: out[s->n[0]].  *path: that file, malloc'ed, also after an error. */
-fbp_status fbp_bes3t_places(const struct fbp_bes3t *d, const struct fbp_bes3t_samples *s,
-                            char **path, double *out);
+fbp_status fbp_bes3t_positions(const struct fbp_bes3t *d, const struct fbp_bes3t_samples *s,
+                               char **path, double *out);
 
 #endif /* FBP_SRC_ARRAY_FORMAT_BES3T_H */

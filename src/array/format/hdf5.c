@@ -694,7 +694,7 @@ static fbp_status transpose(void *arg, struct fbp_blob *reply)
 static fbp_status open_columns(struct fbp_source *src, const struct fbp_hdf5_array *a)
 {
     struct transposition t = {a, src->path, memfd_create("fbp", MFD_CLOEXEC)};
-    struct fbp_child_limits limits = fbp_hdf5_limits;
+    struct fbp_sandbox_limits limits = fbp_hdf5_limits;
     struct fbp_blob none = {0};
     uint64_t bytes = 0;
     char needs[32];
@@ -712,7 +712,7 @@ static fbp_status open_columns(struct fbp_source *src, const struct fbp_hdf5_arr
                         src->path, fbp_bytes_text(needs, sizeof needs, bytes));
     limits.memory_bytes += 2 * bytes;
     limits.leaves_copy = true;
-    fbp_contained_note(bytes);
+    fbp_sandbox_note(bytes);
     FBP_TRY(fbp_hdf5_contain(src->path, &limits, transpose, &t, &none));
     turn_axes(&src->info, a);
     return FBP_OK;

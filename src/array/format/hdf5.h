@@ -39,16 +39,16 @@ struct fbp_hdf5_list {
 /* ---- the library (hdf5_lib.c) */
 
 /** Limits of a child process that opens and lists a file. */
-extern const struct fbp_child_limits fbp_hdf5_limits;
+extern const struct fbp_sandbox_limits fbp_hdf5_limits;
 
 /**
- * fbp_contain() for functions that enter the library.
+ * fbp_sandbox_run() for functions that enter the library.
  *
  * @return FBP_ERR_NOMEM, too, if the library had no memory for something, whatever fn returned: a
  *         data set that was not found then may exist
  */
-fbp_status fbp_hdf5_contain(const char *path, const struct fbp_child_limits *limits,
-                            fbp_contained_fn *fn, void *arg, struct fbp_blob *reply);
+fbp_status fbp_hdf5_contain(const char *path, const struct fbp_sandbox_limits *limits,
+                            fbp_sandbox_fn *fn, void *arg, struct fbp_blob *reply);
 
 /** After a failed write: leave this call's objects open, because the library crashes if such a file
  *  is closed again. */
@@ -172,7 +172,7 @@ struct fbp_hdf5_block {
 };
 
 /** In a child: read a block through the library. */
-fbp_contained_fn fbp_hdf5_read_block;
+fbp_sandbox_fn fbp_hdf5_read_block;
 
 /** Which of columns, rows, slices (0, 1, 2) dimension i of the data set is. */
 int fbp_hdf5_axis(const struct fbp_hdf5_array *a, int i);

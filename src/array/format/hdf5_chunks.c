@@ -164,7 +164,7 @@ static fbp_status read_by_library(fbp_source *src, size_t k, unsigned char *out)
     const struct hdf5 *h = src->state;
     const size_t p[3] = {k % h->grid[0], k / h->grid[0] % h->grid[1], k / h->grid[0] / h->grid[1]};
     struct fbp_hdf5_block b = {.path = src->path, .array = &h->a};
-    struct fbp_child_limits limits = fbp_hdf5_limits;
+    struct fbp_sandbox_limits limits = fbp_hdf5_limits;
     struct fbp_blob none = {0};
 
     extent(h, p, b.first, b.n);
@@ -309,7 +309,7 @@ static fbp_status read_block(fbp_source *src, size_t slice0, size_t n_slices, si
             fbp_message_adopt(r.message);
             return r.status;
         }
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
     }
     return FBP_OK;
 }
@@ -379,7 +379,7 @@ fbp_status fbp_hdf5_chunks_open(struct fbp_source *src, const struct fbp_hdf5_ar
     if (n_slots > a->n_chunks)
         n_slots = a->n_chunks;
     /* A child that reads a block holds it as stored, decoded, and in shared memory. */
-    const uint64_t child = by_library ? fbp_contained_bytes() + 3 * (uint64_t)h->chunk_bytes : 0;
+    const uint64_t child = by_library ? fbp_sandbox_bytes() + 3 * (uint64_t)h->chunk_bytes : 0;
     src->held_bytes = n_slots * (uint64_t)h->chunk_bytes + (uint64_t)h->n_threads * (each + child);
     FBP_TRY(fbp_cache_make(&h->cache, n_slots, h->chunk_bytes));
     FBP_TRY(fbp_calloc((void **)&h->scratch, (size_t)h->n_threads, sizeof *h->scratch, "scratch"));

@@ -16,7 +16,8 @@
 
 #define LIBRARY "the HDF5 library"
 
-const struct fbp_child_limits fbp_hdf5_limits = {.memory_bytes = (uint64_t)1 << 30, .seconds = 60};
+const struct fbp_sandbox_limits fbp_hdf5_limits = {.memory_bytes = (uint64_t)1 << 30,
+                                                   .seconds = 60};
 
 /* ---- errors; one call at a time is in the library */
 
@@ -105,7 +106,7 @@ void fbp_hdf5_leave_open(void)
 }
 
 struct entry {
-    fbp_contained_fn *fn;
+    fbp_sandbox_fn *fn;
     void *arg;
     const char *path;
 };
@@ -147,12 +148,12 @@ static fbp_status enter(void *arg, struct fbp_blob *reply)
                     "%s: " LIBRARY " has not enough memory for it: close other programs", e->path);
 }
 
-fbp_status fbp_hdf5_contain(const char *path, const struct fbp_child_limits *limits,
-                            fbp_contained_fn *fn, void *arg, struct fbp_blob *reply)
+fbp_status fbp_hdf5_contain(const char *path, const struct fbp_sandbox_limits *limits,
+                            fbp_sandbox_fn *fn, void *arg, struct fbp_blob *reply)
 {
     struct entry e = {fn, arg, path};
 
-    return fbp_contain(path, LIBRARY, limits, enter, &e, reply);
+    return fbp_sandbox_run(path, LIBRARY, limits, enter, &e, reply);
 }
 
 /* ---- opening */

@@ -6,8 +6,8 @@
  */
 #include "array/format/hdf5.h"
 
-#include "base/system.h"
 #include "base/base.h"
+#include "base/system.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -192,7 +192,7 @@ static fbp_status spare_others(const struct draft *w)
     uint64_t size = 0;
     int fd;
 
-    FBP_TRY(fbp_is_there(w->file, &there));
+    FBP_TRY(fbp_file_exists(w->file, &there));
     if (!there)
         return FBP_OK;
     fbp_status st = find_others(w, lost, sizeof lost);

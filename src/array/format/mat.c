@@ -16,8 +16,8 @@
 
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-#include "base/sandbox.h"
 #include "base/base.h"
+#include "base/sandbox.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -207,7 +207,7 @@ static fbp_status copy_samples(struct fbp_source *src, struct fbp_mat *mat, cons
 
     /* The array and its copy are in memory at the same time. */
     const uint64_t both = bytes + (listed->complex ? 2 : 1) * bytes;
-    fbp_contained_note(both - bytes);
+    fbp_sandbox_note(both - bytes);
     if (limit && both > (limit > held ? limit - held : 0))
         return fbp_fail(FBP_ERR_NOMEM,
                         "%s: reading it needs %s, more than --memory leaves: raise it", src->path,

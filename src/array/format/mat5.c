@@ -76,7 +76,7 @@ static fbp_status get(struct fbp_mat *m, unsigned char *out, uint64_t n)
     for (uint64_t done = 0; done < n;) {
         const size_t room = out && !m->inflating ? 16 * CHUNK : CHUNK;
         const size_t piece = n - done < room ? (size_t)(n - done) : room;
-        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_check_cancelled());
         if (!m->inflating) {
             if (out)
                 FBP_TRY(fbp_read_at(m->fd, m->path, m->next, out + done, piece));

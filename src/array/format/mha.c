@@ -268,8 +268,9 @@ static fbp_status take_spacing(struct fbp_source *src, const struct header *h)
             step[i][c] = src->info.spacing_mm[i] * h->matrix[i * nd + c];
             turned |= h->matrix[i * nd + c] != (i == c);
         }
-    return turned && src->info.has_spacing ? fbp_axes_take(src, n, (const double(*)[3])step, origin)
-                                           : FBP_OK;
+    return turned && src->info.has_spacing
+               ? fbp_source_take_axes(src, n, (const double(*)[3])step, origin)
+               : FBP_OK;
 }
 
 /* Find the samples, in this file or in another one. */

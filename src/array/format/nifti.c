@@ -320,7 +320,7 @@ static fbp_status take_place(struct fbp_source *src, const struct facts *f)
         for (size_t i = 0; i < 3; i++)
             step[i][c] = mm * m[c][i];
     }
-    return fbp_axes_take(src, f->dim[0] < 3 ? 2 : 3, (const double(*)[3])step, origin);
+    return fbp_source_take_axes(src, f->dim[0] < 3 ? 2 : 3, (const double(*)[3])step, origin);
 }
 
 static fbp_status open_nifti(struct fbp_source *src)

@@ -158,10 +158,10 @@ static fbp_status open_npy(struct fbp_source *src)
                                   "is truncated, copy it again",
                                   src->path, (unsigned long long)size,
                                   (unsigned long long)(src->offset + 2 * bytes)));
-        fbp_take_part(src);
+        fbp_source_take_complex_part(src);
     }
     if (!src->growing)
-        st = fbp_described_beside(src->path, &src->info, &ours);
+        st = fbp_parse_description_beside(src->path, &src->info, &ours);
 fail:
     free(dict);
     return st;

@@ -684,7 +684,7 @@ static fbp_status take_place(struct fbp_source *src, const struct header *h)
         for (size_t i = 0; i < n; i++)
             if (isnan(step[i][0]))
                 return FBP_OK;
-        return fbp_axes_take(src, n, (const double(*)[3])step, origin);
+        return fbp_source_take_axes(src, n, (const double(*)[3])step, origin);
     }
     if (!h->n_spacings)
         return FBP_OK;
@@ -702,7 +702,7 @@ static fbp_status take_place(struct fbp_source *src, const struct header *h)
         else if (h->has_origin && i < h->space_dim)
             origin[i] = mm * h->origin[i];
     }
-    return fbp_axes_take(src, n, (const double(*)[3])step, origin);
+    return fbp_source_take_axes(src, n, (const double(*)[3])step, origin);
 }
 
 /* Read the header, malloc'ed; *closed: an empty line ends it, and samples may follow. */

@@ -25,8 +25,8 @@ bool fbp_tiff_detect(const char *path, const unsigned char *head, size_t n)
                       memcmp(head, "II+\0", 4) == 0 || memcmp(head, "MM\0+", 4) == 0);
 }
 
-fbp_status fbp_no_library(const char *path, const char *files, const char *package,
-                          const char *option)
+fbp_status fbp_fail_no_library(const char *path, const char *files, const char *package,
+                               const char *option)
 {
     return fbp_fail(FBP_ERR_UNSUPPORTED,
                     "%s: %s are not supported by this build: install %s and build again (%s=ON)",
@@ -36,14 +36,14 @@ fbp_status fbp_no_library(const char *path, const char *files, const char *packa
 #ifndef FBP_HAS_HDF5
 static fbp_status open_hdf5(struct fbp_source *src)
 {
-    return fbp_no_library(src->path, "HDF5 files", "libhdf5-dev", "FBP_HDF5");
+    return fbp_fail_no_library(src->path, "HDF5 files", "libhdf5-dev", "FBP_HDF5");
 }
 
 static fbp_status layout_hdf5(const char *path, const struct fbp_array_info *info,
                               uint64_t compressed_bytes, struct fbp_layout *out)
 {
     (void)info, (void)compressed_bytes, (void)out;
-    return fbp_no_library(path, "HDF5 files", "libhdf5-dev", "FBP_HDF5");
+    return fbp_fail_no_library(path, "HDF5 files", "libhdf5-dev", "FBP_HDF5");
 }
 
 static const struct fbp_sink_format hdf5_files[] = {
@@ -64,7 +64,7 @@ const struct fbp_format fbp_format_hdf5 = {
 static fbp_status check_tiff(const char *path, const struct fbp_array_info *info)
 {
     (void)info;
-    return fbp_no_library(path, "TIFF files", "libtiff-dev", "FBP_TIFF");
+    return fbp_fail_no_library(path, "TIFF files", "libtiff-dev", "FBP_TIFF");
 }
 
 static fbp_status open_tiff(struct fbp_source *src)

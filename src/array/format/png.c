@@ -251,7 +251,7 @@ static fbp_status open_png(struct fbp_source *src)
     png_get_text(d->png, d->info, &texts, &n);
     for (int k = 0; k < n && !ours; k++)
         if (strcmp(texts[k].key, "Description") == 0 && texts[k].text)
-            FBP_TRY(fbp_described(texts[k].text, strlen(texts[k].text), false, i, &ours));
+            FBP_TRY(fbp_parse_description(texts[k].text, strlen(texts[k].text), false, i, &ours));
     FBP_TRY(check_end(src, d));
     stop(d);
     return fbp_alloc((void **)&d->skip, i->n[0] * fbp_type_size(i->type), "a row");
@@ -275,7 +275,7 @@ struct image {
 /* libpng calls this instead of returning; it must not return either. */
 static void on_write_error(png_structp png, png_const_charp text)
 {
-    const struct fbp_piece *to = png_get_error_ptr(png);
+    const struct fbp_write_buffer *to = png_get_error_ptr(png);
 
     (void)fbp_fail(FBP_ERR_IO, "%s: cannot write PNG: %s", to->path, text);
     png_longjmp(png, 1);
@@ -283,7 +283,7 @@ static void on_write_error(png_structp png, png_const_charp text)
 
 static void on_write(png_structp png, png_bytep data, png_size_t n)
 {
-    if (fbp_piece_put(png_get_io_ptr(png), data, n) != FBP_OK)
+    if (fbp_write_buffer_put(png_get_io_ptr(png), data, n) != FBP_OK)
         png_error(png, "the file cannot be written");
 }
 
@@ -293,7 +293,7 @@ static void on_flush(png_structp png)
 }
 
 /* All calls that may jump: no local that is used behind is changed after setjmp. */
-static fbp_status write_all(png_structp png, png_infop info, struct fbp_piece *to,
+static fbp_status write_all(png_structp png, png_infop info, struct fbp_write_buffer *to,
                             const struct image *m)
 {
     char key[] = "Description";
@@ -324,7 +324,7 @@ static fbp_status write_all(png_structp png, png_infop info, struct fbp_piece *t
     return FBP_OK;
 }
 
-static fbp_status put(struct fbp_piece *to, const struct image *image)
+static fbp_status put(struct fbp_write_buffer *to, const struct image *image)
 {
     bool no_memory = false;
     png_structp png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, to, on_write_error,
@@ -343,22 +343,22 @@ fbp_status fbp_png_write(const char *path, size_t n_columns, size_t n_rows, int 
                          const uint8_t *pixels)
 {
     const struct image image = {n_columns, n_rows, channels, .bits = 8, .pixels = pixels};
-    struct fbp_piece to = {0};
+    struct fbp_write_buffer to = {0};
     struct fbp_outfile out;
     fbp_status st;
 
     FBP_TRY_GOTO(fbp_outfile_open(&out, path));
-    FBP_TRY_GOTO(fbp_piece_open(&to, out.fd, path, 0));
+    FBP_TRY_GOTO(fbp_write_buffer_open(&to, out.fd, path, 0));
     FBP_TRY_GOTO(put(&to, &image));
-    FBP_TRY_GOTO(fbp_piece_flush(&to));
+    FBP_TRY_GOTO(fbp_write_buffer_flush(&to));
     st = fbp_outfile_finish(&out);
 fail:
-    fbp_piece_close(&to);
+    fbp_write_buffer_close(&to);
     fbp_outfile_clear(&out);
     return st;
 }
 
-static fbp_status encode(struct fbp_piece *p, const struct fbp_array_info *slice,
+static fbp_status encode(struct fbp_write_buffer *p, const struct fbp_array_info *slice,
                          const void *values, uint64_t *clipped)
 {
     struct image image = {.n_columns = slice->n[0],

@@ -33,7 +33,8 @@ bool fbp_rabbitct_named(const char *path)
     return fbp_has_extension(path, extensions);
 }
 
-fbp_status fbp_rabbitct_look(int fd, const char *path, uint64_t size, struct fbp_rabbitct_info *out)
+fbp_status fbp_rabbitct_read_info(int fd, const char *path, uint64_t size,
+                                  struct fbp_rabbitct_info *out)
 {
     unsigned char head[24];
     const size_t n = size < sizeof head ? (size_t)size : sizeof head;
@@ -97,7 +98,7 @@ fbp_status fbp_rabbitct_probe(const char *path, struct fbp_rabbitct_info *out)
     fbp_message_clear();
     *out = (struct fbp_rabbitct_info){0};
     FBP_TRY(fbp_open_file(path, &fd, &size));
-    const fbp_status st = fbp_rabbitct_look(fd, path, size, out);
+    const fbp_status st = fbp_rabbitct_read_info(fd, path, size, out);
     close(fd);
     return st;
 }
@@ -114,7 +115,7 @@ fbp_status fbp_rabbitct_matrices(const char *path, double **out, size_t *n_views
     *out = NULL;
     *n_views = 0;
     FBP_TRY(fbp_open_file(path, &fd, &size));
-    FBP_TRY_GOTO(fbp_rabbitct_look(fd, path, size, &info));
+    FBP_TRY_GOTO(fbp_rabbitct_read_info(fd, path, size, &info));
     FBP_TRY_GOTO(fbp_calloc((void **)&P, info.n_views, 12 * sizeof *P, "matrices"));
     for (size_t k = 0; k < info.n_views; k++) {
         FBP_TRY_GOTO(fbp_read_at(fd, path, fbp_rabbitct_view(&info, k), A, sizeof A));
@@ -148,7 +149,7 @@ fbp_status fbp_rabbitct_reference(const char *path, size_t size, uint16_t *out)
     FBP_TRY(fbp_open_file(path, &fd, &bytes));
     if (fbp_rabbitct_named(path)) { /* behind the views of a data set */
         size_t i = 0;
-        FBP_TRY_GOTO(fbp_rabbitct_look(fd, path, bytes, &info));
+        FBP_TRY_GOTO(fbp_rabbitct_read_info(fd, path, bytes, &info));
         at = fbp_rabbitct_view(&info, info.n_views);
         for (; i < info.n_references && fbp_rabbitct_side(i) != size; i++) {
             const uint64_t side = fbp_rabbitct_side(i);
@@ -203,7 +204,7 @@ static fbp_status open_source(fbp_source *src)
     src->state = info;
     src->close = close_source;
     src->read = read_rows;
-    FBP_TRY(fbp_rabbitct_look(src->fd, src->path, fbp_file_bytes(src->fd), info));
+    FBP_TRY(fbp_rabbitct_read_info(src->fd, src->path, fbp_file_bytes(src->fd), info));
     if (info->matrices_only)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: holds the matrices of %zu views but no images: give RabbitInput.rct",

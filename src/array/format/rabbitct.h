@@ -61,8 +61,8 @@ static inline uint64_t fbp_rabbitct_view(const struct fbp_rabbitct_info *info, s
 bool fbp_rabbitct_named(const char *path);
 
 /** Read the facts of an opened file of `size` bytes. */
-fbp_status fbp_rabbitct_look(int fd, const char *path, uint64_t size,
-                             struct fbp_rabbitct_info *out);
+fbp_status fbp_rabbitct_read_info(int fd, const char *path, uint64_t size,
+                                  struct fbp_rabbitct_info *out);
 
 /** Open the views of a data set as a source, whatever its name is. */
 fbp_status fbp_rabbitct_source(fbp_source **out, const char *path);

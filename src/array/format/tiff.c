@@ -329,7 +329,7 @@ static fbp_status take_text(fbp_source *src, const struct fbp_tiff *t, const cha
     const double per[2] = {(double)per_unit[0], (double)per_unit[1]};
     FBP_TRY(fbp_imagej_described(text, n, per, i, &ours));
     if (!ours)
-        FBP_TRY(fbp_described(text, n, false, i, &ours));
+        FBP_TRY(fbp_parse_description(text, n, false, i, &ours));
     if (s->n != 1 || !s->places[0].plain)
         return FBP_OK;
 

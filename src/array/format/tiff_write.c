@@ -13,8 +13,8 @@
 #include "array/file/format.h"
 #include "array/format/tiff.h"
 #include "base/base.h"
-#include "base/threads.h"
 #include "base/text.h"
+#include "base/threads.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -157,7 +157,7 @@ fbp_status fbp_imagej_described(const char *text, size_t n, const double per_uni
         return FBP_OK;
     const char *line = value_of(text, n, "fbp", &length);
     if (line)
-        FBP_TRY(fbp_described(line, length, false, info, &ours));
+        FBP_TRY(fbp_parse_description(line, length, false, info, &ours));
     if (ours)
         return FBP_OK;
     take_place(text, n, per_unit, info);
@@ -297,15 +297,15 @@ static fbp_status arrange(const struct fbp_array_info *info, struct extras *x)
     return FBP_OK;
 }
 
-static fbp_status hand_on(struct out *o, struct fbp_piece *to)
+static fbp_status hand_on(struct out *o, struct fbp_write_buffer *to)
 {
-    const fbp_status st = fbp_piece_put(to, o->to, o->n);
+    const fbp_status st = fbp_write_buffer_put(to, o->to, o->n);
 
     o->n = 0;
     return st;
 }
 
-static fbp_status put_header(const struct fbp_array_info *info, struct fbp_piece *to)
+static fbp_status put_header(const struct fbp_array_info *info, struct fbp_write_buffer *to)
 {
     static const char zeros[ALIGN];
     struct extras x;
@@ -321,7 +321,7 @@ static fbp_status put_header(const struct fbp_array_info *info, struct fbp_piece
     put(&o, x.first_at, o.big ? 8 : 4);
     for (size_t page = 0; page < info->n[2]; page++) {
         if (page % 4096 == 0)
-            FBP_TRY_GOTO(fbp_go_on());
+            FBP_TRY_GOTO(fbp_check_cancelled());
         FBP_TRY_GOTO(hand_on(&o, to));
         directory(&o, info, &x, page);
     }
@@ -330,8 +330,8 @@ static fbp_status put_header(const struct fbp_array_info *info, struct fbp_piece
         put(&o, x.resolution[i], 8);
     }
     FBP_TRY_GOTO(hand_on(&o, to));
-    FBP_TRY_GOTO(fbp_piece_put(to, x.text, x.text_bytes));
-    st = fbp_piece_put(to, zeros, (size_t)(x.samples_at - x.text_at) - x.text_bytes);
+    FBP_TRY_GOTO(fbp_write_buffer_put(to, x.text, x.text_bytes));
+    st = fbp_write_buffer_put(to, zeros, (size_t)(x.samples_at - x.text_at) - x.text_bytes);
 fail:
     free(x.text);
     return st;
@@ -354,7 +354,7 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     return FBP_OK;
 }
 
-static fbp_status encode(struct fbp_piece *p, const struct fbp_array_info *slice,
+static fbp_status encode(struct fbp_write_buffer *p, const struct fbp_array_info *slice,
                          const void *values, uint64_t *clipped)
 {
     struct fbp_layout file = {0};
@@ -362,7 +362,7 @@ static fbp_status encode(struct fbp_piece *p, const struct fbp_array_info *slice
 
     FBP_TRY_GOTO(layout(p->path, slice, 0, &file));
     FBP_TRY_GOTO(fbp_layout_put(&file, slice, p));
-    st = fbp_piece_put_values(p, slice, values, slice->n[0] * slice->n[1], clipped);
+    st = fbp_write_buffer_put_values(p, slice, values, slice->n[0] * slice->n[1], clipped);
 fail:
     fbp_layout_clear(&file);
     return st;

@@ -7,8 +7,8 @@
 #include "array/file/format.h"
 
 #include "base/base.h"
-#include "base/threads.h"
 #include "base/text.h"
+#include "base/threads.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -592,7 +592,7 @@ static fbp_status count_chunks(const struct zarr *z, int fd, int d, size_t layer
             st = count_chunks(z, below, i, layer, there);
     }
     closedir(dir);
-    return st == FBP_OK ? fbp_go_on() : st;
+    return st == FBP_OK ? fbp_check_cancelled() : st;
 }
 
 /* Report missing chunks: a sparse array, or an incomplete copy. */

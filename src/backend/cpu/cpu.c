@@ -5,8 +5,8 @@
 #include "backend/slab.h"
 #include "backend/statistics.h"
 
-#include "base/system.h"
 #include "base/base.h"
+#include "base/system.h"
 #include "base/threads.h"
 
 #include <math.h>
@@ -46,7 +46,7 @@ static bool choose(struct fbp_job *job, const char *name)
             (k->symmetry && !fbp_rows_run_up(job)) || (k->turns > 1 && job->in_order) ||
             (k->usable && !k->usable(job)))
             continue;
-        job->chosen = (struct fbp_chosen){k->name, fbp_cpu_level(fbp_cpu_flags()), k};
+        job->chosen = (struct fbp_kernel_selection){k->name, fbp_cpu_level(fbp_cpu_flags()), k};
         job->turns = k->turns;
         job->boxes = k->boxes;
         return true;
@@ -224,7 +224,7 @@ static fbp_status clear(fbp_device *device, const struct fbp_slab *slab, void *v
     struct clear_loop loop = {volume, volume_bytes(dev->job, slab)};
 
     fbp_pool_for(dev->pool, cpu_tiles(loop.bytes, CLEAR_BYTES), clear_block, &loop);
-    return fbp_go_on();
+    return fbp_check_cancelled();
 }
 
 static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
@@ -236,7 +236,7 @@ static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
 
     if (batch->n_rows > 0)
         fbp_pool_for(dev->pool, dev->kernel->items(&bp), dev->kernel->item, &bp);
-    return fbp_go_on();
+    return fbp_check_cancelled();
 }
 
 struct fetch_loop {
@@ -272,7 +272,7 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
 
     /* A finished slab is written while the next is computed, not after it. */
     fbp_pool_for_first(loop.dev->pool, slab->ny, fetch_row, &loop);
-    return fbp_go_on();
+    return fbp_check_cancelled();
 }
 
 static fbp_status statistics(fbp_device *device, struct fbp_statistics *out)
@@ -287,7 +287,7 @@ static fbp_status statistics(fbp_device *device, struct fbp_statistics *out)
     return FBP_OK;
 }
 
-static fbp_status expect(fbp_device *device, const struct fbp_ledger *ledger)
+static fbp_status expect(fbp_device *device, const struct fbp_row_bitmap *ledger)
 {
     cpu_device_of(device)->ledger = *ledger;
     return FBP_OK;

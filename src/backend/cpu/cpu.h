@@ -152,7 +152,7 @@ struct cpu_device {
     struct fbp_bp_dsp dsp;
     struct fbp_line_dsp line;
     const struct cpu_kernel *kernel;
-    struct fbp_ledger ledger;
+    struct fbp_row_bitmap ledger;
     double (*principal)[2];      /**< [view] reference pixel of coordinates: column, row */
     struct cpu_scratch *scratch; /**< [thread] */
     struct cpu_convolution convolution;

@@ -227,7 +227,7 @@ static fbp_status filter(struct cpu_device *dev, const struct fbp_batch *batch, 
         return FBP_OK;
     if (fbp_in_double(job)) {
         fbp_pool_for(dev->pool, batch->n_views, filter_view_double, &loop);
-        return fbp_go_on();
+        return fbp_check_cancelled();
     }
     if (loop.prepared)
         fbp_pool_for(dev->pool, batch->n_views, prepare_view, &loop);
@@ -237,7 +237,7 @@ static fbp_status filter(struct cpu_device *dev, const struct fbp_batch *batch, 
     const size_t groups = lines_per_item(job) / job->turns;
     fbp_pool_for(dev->pool, cpu_tiles(batch->n_views / job->turns, groups) * loop.row_items,
                  filter_rows, &loop);
-    return fbp_go_on();
+    return fbp_check_cancelled();
 }
 
 fbp_status cpu_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered)

@@ -137,7 +137,7 @@ static void set_up(const struct cpu_bp *bp, size_t group, size_t x, size_t y, bo
 
     out->z0 = out->z1 = 0;
     if (job->region) {
-        const struct fbp_interval z = fbp_orbit_slices(job, x, y);
+        const struct fbp_interval z = fbp_symmetric_slices(job, x, y);
         first = z.first > first ? z.first : first;
         end = z.end < end ? z.end : end;
     }

@@ -116,9 +116,9 @@ int cuda_node_of(int ordinal);
 /* Streams, events and times (stream.c). */
 fbp_status cuda_streams_open(struct cuda_device *dev);
 void cuda_streams_close(struct cuda_device *dev);
-fbp_status cuda_event_record(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out);
-fbp_status cuda_stream_wait_event(fbp_device *device, enum fbp_stage stage, struct fbp_mark mark);
-fbp_status cuda_event_wait(fbp_device *device, struct fbp_mark mark);
+fbp_status cuda_event_record(fbp_device *device, enum fbp_stage stage, struct fbp_event *out);
+fbp_status cuda_stream_wait_event(fbp_device *device, enum fbp_stage stage, struct fbp_event mark);
+fbp_status cuda_event_wait(fbp_device *device, struct fbp_event mark);
 fbp_status cuda_timestamp(fbp_device *device, enum fbp_stage stage, uint64_t *out);
 fbp_status cuda_timestamp_read(fbp_device *device, uint64_t stamp, double *seconds);
 
@@ -148,7 +148,7 @@ struct cuda_views cuda_views_at(const struct cuda_kernel *kernel, const struct f
  * index of a usable one; -1: none. */
 int cuda_memory_owner(const void *memory, size_t bytes);
 int cuda_memory_index(const void *memory, size_t bytes);
-extern const struct fbp_far_access cuda_device_memory;
+extern const struct fbp_device_memory_access cuda_device_memory;
 
 /* cuFFT, loaded at run time (cufft.c). */
 
@@ -169,14 +169,14 @@ fbp_status cuda_fft_place(cufft_plan plan, void *work, cudaStream_t stream);
 fbp_status cuda_fft_run(cufft_plan plan, float2 *rows, bool inverse);
 
 /* Raw views to filtered ones (filter.c). */
-extern const struct gpu_offer cuda_offer;
+extern const struct gpu_filter_capabilities cuda_offer;
 fbp_status cuda_filter_open(struct cuda_device *dev);
 fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *raw,
                        void *filtered);
 fbp_status cuda_filter_plain(fbp_device *device, const struct fbp_batch *batch, void *raw,
                              float *rows);
 fbp_status cuda_download(fbp_device *device, const float *rows, size_t n, float *host);
-fbp_status cuda_count_mask(fbp_device *device, const struct fbp_ledger *ledger);
+fbp_status cuda_count_mask(fbp_device *device, const struct fbp_row_bitmap *ledger);
 fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out);
 
 /* Filtered views into a slab, and the slab to the host (volume.c). */

@@ -143,14 +143,15 @@ static bool choose(struct fbp_job *job, const char *name)
             k = &at->gpu;
     if (!k)
         return false;
-    gpu_kernel_take(k, found.isa[k->precision - 1], job);
+    gpu_kernel_select(k, found.isa[k->precision - 1], job);
     return true;
 }
 
 static void remark(const struct fbp_job *job, char *line, size_t n)
 {
     gpu_remark_precision(job, line, n);
-    if (!job->filtered && !gpu_wants_space(job) && gpu_way_of(job, &cuda_offer) == GPU_IN_SPACE)
+    if (!job->filtered && !gpu_needs_spatial_filter(job) &&
+        gpu_filter_method_of(job, &cuda_offer) == GPU_FILTER_SPATIAL)
         gpu_remark_add(line, n,
                        "cuFFT was not found: rows are filtered in space, which is slower; "
                        "LD_LIBRARY_PATH may name its folder");

@@ -247,7 +247,7 @@ template <bool COLUMN> static cudaError_t launch(const struct cuda_bp *bp)
 template <bool COLUMN>
 static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
-    const double pixels = gpu_pixels_a_voxel(job);
+    const double pixels = gpu_pixels_per_voxel(job);
     const int small_16[2] = {COLUMN ? SMALL_16X4 : SMALL_16X3, COLUMN ? SMALL_16X3 : SMALL_16X4};
     int n = 0;
 

@@ -85,7 +85,7 @@ static fbp_status prepare(const struct cuda_device *dev, const struct fbp_batch 
                                    .half_width = (unsigned)job->columns->half_width};
     columns.raw.counts = NULL; /* samples are line integrals now */
     for (size_t at = 0, n; at < b->n_views; at += n) {
-        n = b->n_views - at < t->views_a_call ? b->n_views - at : t->views_a_call;
+        n = b->n_views - at < t->views_per_call ? b->n_views - at : t->views_per_call;
         columns.first = (unsigned)at;
         columns.n = (unsigned)n;
         CUDA_TRY(cuda_filter_columns(&columns, stream));
@@ -117,7 +117,7 @@ static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_
                                 .ends = table(dev, t->ends)};
         CUDA_TRY(cuda_pad_find(&pad, stream));
     }
-    if (t->way == GPU_AT_ONCE) {
+    if (t->way == GPU_FILTER_CHAIN) {
         struct cuda_chain chain = {.pairs = *pairs,
                                    .prep = prep_of(dev),
                                    .prepared = prepared,
@@ -134,12 +134,12 @@ static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_
     } else {
         CUDA_TRY(cuda_pad_rows(pairs, length, rows, stream));
     }
-    if (t->way == GPU_BY_FFT) {
+    if (t->way == GPU_FILTER_FFT) {
         FBP_TRY(cuda_fft_run(dev->plan, rows, false));
         CUDA_TRY(cuda_multiply_rows(rows, n, length, filter, stream));
         FBP_TRY(cuda_fft_run(dev->plan, rows, true));
     }
-    for (unsigned i = 0; t->way == GPU_IN_SPACE && i < job->filter->passes; i++) {
+    for (unsigned i = 0; t->way == GPU_FILTER_SPATIAL && i < job->filter->passes; i++) {
         const unsigned half_width = (unsigned)job->filter->half_width;
         float2 *from = i % 2 ? work : rows, *to = i % 2 ? rows : work;
         if (t->in_double)
@@ -163,7 +163,7 @@ static fbp_status filter_batch(struct cuda_device *dev, const struct fbp_batch *
     const struct fbp_job *job = dev->job;
     const struct gpu_tables *t = &dev->tables;
     const bool prepared =
-        t->way != GPU_AT_ONCE || job->prep->n_bridges > 0 || job->columns || job->pad;
+        t->way != GPU_FILTER_CHAIN || job->prep->n_bridges > 0 || job->columns || job->pad;
     const size_t lanes = job->turns, n_groups = b->n_views / lanes;
     const size_t n = lanes * ((n_groups + 1) / 2) * b->n_rows;
     struct cuda_pairs pairs = {
@@ -198,10 +198,10 @@ static fbp_status filter_batch(struct cuda_device *dev, const struct fbp_batch *
         FBP_TRY(prepare(dev, b, &pairs.raw));
         pairs.raw.counts = NULL;
     }
-    for (size_t at = 0; at < n; at += t->rows_a_call) {
+    for (size_t at = 0; at < n; at += t->rows_per_call) {
         float2 *filtered;
         pairs.first = rows.first = (unsigned)at;
-        pairs.n = rows.n = (unsigned)(n - at < t->rows_a_call ? n - at : t->rows_a_call);
+        pairs.n = rows.n = (unsigned)(n - at < t->rows_per_call ? n - at : t->rows_per_call);
         FBP_TRY(filter_pairs(dev, &pairs, prepared, &filtered));
         rows.rows = filtered;
         if (plain)
@@ -239,8 +239,8 @@ static fbp_status filter_doubles(struct cuda_device *dev, const struct fbp_batch
 
     CUDA_TRY(cudaSetDevice(dev->index));
     CUDA_TRY(cuda_repair_doubles(&d, &prep, stream));
-    for (size_t at = 0; at < n; at += t->rows_a_call) {
-        const unsigned some = (unsigned)(n - at < t->rows_a_call ? n - at : t->rows_a_call);
+    for (size_t at = 0; at < n; at += t->rows_per_call) {
+        const unsigned some = (unsigned)(n - at < t->rows_per_call ? n - at : t->rows_per_call);
         const double *filtered = rows;
         CUDA_TRY(cuda_load_doubles(&d, (unsigned)at, some, rows, stream));
         for (unsigned i = 0; !job->filtered && i < f->passes; i++) {
@@ -287,7 +287,7 @@ fbp_status cuda_download(fbp_device *device, const float *rows, size_t n, float 
     return FBP_OK;
 }
 
-fbp_status cuda_count_mask(fbp_device *device, const struct fbp_ledger *ledger)
+fbp_status cuda_count_mask(fbp_device *device, const struct fbp_row_bitmap *ledger)
 {
     struct cuda_device *dev = cuda_of(device);
 
@@ -297,9 +297,10 @@ fbp_status cuda_count_mask(fbp_device *device, const struct fbp_ledger *ledger)
     CUDA_TRY(cudaSetDevice(dev->index));
     /* The copy is ordered with the filter's work; pageable memory is read before the call returns.
      */
-    CUDA_TRY(cudaMemcpyAsync(table(dev, dev->tables.ledger), (const void *)(uintptr_t)ledger->bits,
-                             fbp_ledger_words(ledger->n_views, ledger->n_rows) * sizeof(unsigned),
-                             cudaMemcpyHostToDevice, filter_stream(dev)));
+    CUDA_TRY(
+        cudaMemcpyAsync(table(dev, dev->tables.ledger), (const void *)(uintptr_t)ledger->bits,
+                        fbp_row_bitmap_words(ledger->n_views, ledger->n_rows) * sizeof(unsigned),
+                        cudaMemcpyHostToDevice, filter_stream(dev)));
     return FBP_OK;
 }
 
@@ -333,7 +334,7 @@ static size_t row_bytes(void)
                                                      : 0;
 }
 
-const struct gpu_offer cuda_offer = {row_bytes, cuda_fft_found};
+const struct gpu_filter_capabilities cuda_offer = {row_bytes, cuda_fft_found};
 
 static fbp_status put(void *user, size_t at, const void *data, size_t bytes)
 {
@@ -346,22 +347,23 @@ fbp_status cuda_filter_open(struct cuda_device *dev)
     struct gpu_tables *t = &dev->tables;
     const size_t lanes = dev->job->turns;
 
-    if (t->way == GPU_AT_ONCE)
+    if (t->way == GPU_FILTER_CHAIN)
         CUDA_TRY(cuda_chain_open(t->fft_length));
-    while (t->way == GPU_BY_FFT) { /* a plan whose scratch fits: fewer rows per call if necessary */
+    while (t->way ==
+           GPU_FILTER_FFT) { /* a plan whose scratch fits: fewer rows per call if necessary */
         size_t work;
-        FBP_TRY(cuda_fft_create(&dev->plan, t->row_length, t->rows_a_call, &work));
+        FBP_TRY(cuda_fft_create(&dev->plan, t->row_length, t->rows_per_call, &work));
         if (work <= t->work_bytes) {
             FBP_TRY(cuda_fft_place(dev->plan, table(dev, t->work), filter_stream(dev)));
             break;
         }
-        if (t->rows_a_call == lanes)
+        if (t->rows_per_call == lanes)
             return gpu_host->fail(FBP_ERR_UNSUPPORTED,
                                   "cuda: cuFFT needs %zu bytes for a row of %zu points: use "
                                   "--spatial",
                                   work, t->row_length);
         cuda_fft_destroy(&dev->plan);
-        t->rows_a_call = (t->rows_a_call / lanes + 1) / 2 * lanes;
+        t->rows_per_call = (t->rows_per_call / lanes + 1) / 2 * lanes;
     }
     return gpu_tables_write(dev->job, t, put, dev);
 }

@@ -33,7 +33,7 @@ struct cuda_prep {
     bool intensity;
     struct fbp_hardening hardening;
     unsigned long long *not_finite, *clipped;
-    unsigned *ledger; /**< bitmap of rows, as struct fbp_ledger; NULL: all rows count */
+    unsigned *ledger; /**< bitmap of rows, as struct fbp_row_bitmap; NULL: all rows count */
     unsigned panel_rows;
 };
 
@@ -74,7 +74,7 @@ struct cuda_chain {
     struct cuda_pairs pairs;
     struct cuda_prep prep;
     bool prepared;              /**< samples are finite line integrals already */
-    const float2 *turns;        /**< gpu_chain_turns() twiddle factors */
+    const float2 *turns;        /**< gpu_chain_twiddles() twiddle factors */
     const float *response;      /**< in the order of gpu_chain_frequency() */
     float2 *out;                /**< [n][stride] */
     unsigned stride, n_columns; /**< size of filtered rows */

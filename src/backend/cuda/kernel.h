@@ -19,7 +19,7 @@ struct cuda_views {
     cudaArray_t array;           /**< a layer of gpu_row_texels() x n_rows per group, */
     cudaSurfaceObject_t surface; /**< for writing, */
     cudaTextureObject_t texture; /**< and for reading: hardware filtering, zeros outside */
-    unsigned texels;             /**< texels per column of a texture: gpu_texels_a_column() */
+    unsigned texels;             /**< texels per column of a texture: gpu_texels_per_column() */
     float scale;                 /**< factor of stored samples: 1, or a power of two for fp16 */
 };
 
@@ -120,10 +120,11 @@ cudaError_t cuda_symmetric_fetch(const struct cuda_fetch *f);
 cudaError_t cuda_scale(const float *in, size_t n, float scale, float shift, float *out,
                        cudaStream_t stream);
 
-/** Add n voxels to the statistics found[GPU_FOUND]. */
-cudaError_t cuda_statistics_of(const float *in, size_t n, struct gpu_found *found,
+/** Add n voxels to the statistics found[GPU_STATISTICS_BLOCKS]. */
+cudaError_t cuda_statistics_of(const float *in, size_t n, struct gpu_block_statistics *found,
                                cudaStream_t stream);
-cudaError_t cuda_statistics_of_doubles(const double *in, size_t n, struct gpu_found_double *found,
+cudaError_t cuda_statistics_of_doubles(const double *in, size_t n,
+                                       struct gpu_block_statistics_double *found,
                                        cudaStream_t stream);
 FBP_END
 

@@ -155,7 +155,7 @@ static fbp_status make_views(struct cuda_device *dev, struct cuda_views *v)
         bits[i] = k->bits;
     const struct cudaChannelFormatDesc texel =
         cudaCreateChannelDesc(bits[0], bits[1], bits[2], bits[3], cudaChannelFormatKindFloat);
-    v->texels = gpu_texels_a_column(k, dev->job);
+    v->texels = gpu_texels_per_column(k, dev->job);
     CUDA_TRY(
         cudaMalloc3DArray(&v->array, &texel, extent, cudaArrayLayered | cudaArraySurfaceLoadStore));
     resource.res.array.array = v->array;
@@ -261,7 +261,7 @@ int cuda_memory_owner(const void *memory, size_t bytes)
 /* Copies of the caller's memory have a stream of their own: the default stream would wait for all
  * work of the caller. */
 struct device_memory {
-    struct fbp_far far;
+    struct fbp_device_memory far;
     int index;
     cudaStream_t queue, stream;
     pthread_mutex_t lock;
@@ -283,7 +283,7 @@ static void leave(int ordinal, int before)
 }
 
 /* Wait for the caller's queue; a default stream is that of the current device. */
-static fbp_status settle(struct fbp_far *far)
+static fbp_status settle(struct fbp_device_memory *far)
 {
     const struct device_memory *f = (const struct device_memory *)(const void *)far;
     int before;
@@ -294,7 +294,7 @@ static fbp_status settle(struct fbp_far *far)
     return e == cudaSuccess ? FBP_OK : cuda_failed(e, "cudaStreamSynchronize");
 }
 
-static fbp_status copy(struct fbp_far *far, const struct fbp_pieces *p)
+static fbp_status copy(struct fbp_device_memory *far, const struct fbp_strided_copy *p)
 {
     struct device_memory *f = (struct device_memory *)(void *)far;
     cudaError_t e;
@@ -311,7 +311,7 @@ static fbp_status copy(struct fbp_far *far, const struct fbp_pieces *p)
     return e == cudaSuccess ? FBP_OK : cuda_failed(e, "cudaMemcpyAsync");
 }
 
-static void close_memory(struct fbp_far *far)
+static void close_memory(struct fbp_device_memory *far)
 {
     struct device_memory *f = (struct device_memory *)(void *)far;
 
@@ -345,7 +345,7 @@ static void drop_queue(void *queue)
     (void)cudaStreamDestroy(queue);
 }
 
-static fbp_status open_memory(int index, void *queue, struct fbp_far **out)
+static fbp_status open_memory(int index, void *queue, struct fbp_device_memory **out)
 {
     struct device_memory *f = calloc(1, sizeof *f);
     void *stream;
@@ -380,6 +380,6 @@ static void release_memory(int index, void *memory)
     (void)cudaFree(memory);
 }
 
-const struct fbp_far_access cuda_device_memory = {cuda_memory_index, open_memory, make_queue,
-                                                  wait_for_queue,    drop_queue,  alloc_memory,
-                                                  release_memory};
+const struct fbp_device_memory_access cuda_device_memory = {
+    cuda_memory_index, open_memory,  make_queue,    wait_for_queue,
+    drop_queue,        alloc_memory, release_memory};

@@ -71,16 +71,16 @@ void cuda_streams_close(struct cuda_device *dev)
     }
 }
 
-static cudaEvent_t event_of(const struct cuda_device *dev, struct fbp_mark mark)
+static cudaEvent_t event_of(const struct cuda_device *dev, struct fbp_event mark)
 {
     return dev->streams[mark.stage].events[mark.ticket % CUDA_EVENTS];
 }
 
-fbp_status cuda_event_record(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out)
+fbp_status cuda_event_record(fbp_device *device, enum fbp_stage stage, struct fbp_event *out)
 {
     struct cuda_device *dev = cuda_of(device);
     struct cuda_stream *s = &dev->streams[stage];
-    const struct fbp_mark mark = {stage, atomic_fetch_add(&s->ticket, 1) + 1};
+    const struct fbp_event mark = {stage, atomic_fetch_add(&s->ticket, 1) + 1};
 
     CUDA_TRY(cudaSetDevice(dev->index));
     CUDA_TRY(cudaEventRecord(event_of(dev, mark), s->stream));
@@ -88,7 +88,7 @@ fbp_status cuda_event_record(fbp_device *device, enum fbp_stage stage, struct fb
     return FBP_OK;
 }
 
-fbp_status cuda_stream_wait_event(fbp_device *device, enum fbp_stage stage, struct fbp_mark mark)
+fbp_status cuda_stream_wait_event(fbp_device *device, enum fbp_stage stage, struct fbp_event mark)
 {
     const struct cuda_device *dev = cuda_of(device);
 
@@ -99,7 +99,7 @@ fbp_status cuda_stream_wait_event(fbp_device *device, enum fbp_stage stage, stru
     return FBP_OK;
 }
 
-fbp_status cuda_event_wait(fbp_device *device, struct fbp_mark mark)
+fbp_status cuda_event_wait(fbp_device *device, struct fbp_event mark)
 {
     const struct cuda_device *dev = cuda_of(device);
 

@@ -137,17 +137,18 @@ fbp_status cuda_statistics(fbp_device *device, struct fbp_statistics *out)
 {
     const struct cuda_device *dev = cuda_of(device);
     cudaStream_t stream = dev->unpacking.stream;
-    struct gpu_found_double found[GPU_FOUND]; /* the larger one */
+    struct gpu_block_statistics_double found[GPU_STATISTICS_BLOCKS]; /* the larger one */
     const size_t bytes =
-        GPU_FOUND * (fbp_in_double(dev->job) ? sizeof *found : sizeof(struct gpu_found));
+        GPU_STATISTICS_BLOCKS *
+        (fbp_in_double(dev->job) ? sizeof *found : sizeof(struct gpu_block_statistics));
 
     CUDA_TRY(cudaSetDevice(dev->index));
     CUDA_TRY(cudaMemcpyAsync(found, found_of(dev), bytes, cudaMemcpyDeviceToHost, stream));
     CUDA_TRY(cudaStreamSynchronize(stream));
     if (fbp_in_double(dev->job))
-        gpu_found_take_double(found, out);
+        gpu_statistics_take_double(found, out);
     else
-        gpu_found_take((void *)found, out);
+        gpu_statistics_take((void *)found, out);
     CUDA_TRY(cudaMemcpyAsync(found_of(dev), found, bytes, cudaMemcpyHostToDevice, stream));
     return FBP_OK;
 }

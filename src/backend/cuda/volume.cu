@@ -66,17 +66,18 @@ static __global__ void __launch_bounds__(VOXEL_THREADS)
         found[blockIdx.x] = of[0];
 }
 
-cudaError_t cuda_statistics_of(const float *in, size_t n, struct gpu_found *found,
+cudaError_t cuda_statistics_of(const float *in, size_t n, struct gpu_block_statistics *found,
                                cudaStream_t stream)
 {
-    add_statistics<<<GPU_FOUND, VOXEL_THREADS, 0, stream>>>(in, n, found);
+    add_statistics<<<GPU_STATISTICS_BLOCKS, VOXEL_THREADS, 0, stream>>>(in, n, found);
     return cudaGetLastError();
 }
 
-cudaError_t cuda_statistics_of_doubles(const double *in, size_t n, struct gpu_found_double *found,
+cudaError_t cuda_statistics_of_doubles(const double *in, size_t n,
+                                       struct gpu_block_statistics_double *found,
                                        cudaStream_t stream)
 {
-    add_statistics<<<GPU_FOUND, VOXEL_THREADS, 0, stream>>>(in, n, found);
+    add_statistics<<<GPU_STATISTICS_BLOCKS, VOXEL_THREADS, 0, stream>>>(in, n, found);
     return cudaGetLastError();
 }
 

@@ -318,7 +318,7 @@ static fbp_status run_voxels(struct gl_device *dev, enum gl_program_id program, 
     v->to = (unsigned)(skip / sizeof(float));
     /* If there are many voxels, a thread takes several. */
     const size_t groups = (v->n + threads - 1) / threads;
-    gl_groups(&c, program == GL_P_FOUND ? GPU_FOUND : groups < most ? groups : most);
+    gl_groups(&c, program == GL_P_FOUND ? GPU_STATISTICS_BLOCKS : groups < most ? groups : most);
     return gl_run(&dev->programs, &c);
 }
 
@@ -359,7 +359,8 @@ static fbp_status measure_voxels(struct gl_device *dev, const struct gl_part *p)
 {
     const struct gl_part found = {.buffer = &dev->memory,
                                   .at = dev->tables.found,
-                                  .bytes = GPU_FOUND * sizeof(struct gpu_found)};
+                                  .bytes =
+                                      GPU_STATISTICS_BLOCKS * sizeof(struct gpu_block_statistics)};
 
     return run_voxels(dev, GL_P_FOUND, &(struct voxels){0}, p, &found);
 }
@@ -492,12 +493,12 @@ static fbp_status run_statistics(void *device, void *command)
 {
     struct gl_device *dev = device;
     struct fbp_statistics *const *out = command;
-    struct gpu_found found[GPU_FOUND];
+    struct gpu_block_statistics found[GPU_STATISTICS_BLOCKS];
     const struct gl_part part = {
         .buffer = &dev->memory, .at = dev->tables.found, .bytes = sizeof found};
 
     FBP_TRY(gl_read(&part, found));
-    gpu_found_take(found, *out);
+    gpu_statistics_take(found, *out);
     return gl_write(&part, found);
 }
 

@@ -21,7 +21,7 @@
 #    include <link.h>
 #endif
 
-struct gl_plant gl_plant;
+struct gl_fault_injection gl_fault_injection;
 
 /* Errors. */
 
@@ -43,7 +43,7 @@ const char *gl_check_name(void)
 
 bool gl_was_reset(void)
 {
-    return here.lost || (here.shared && gl_plant.share_lost) ||
+    return here.lost || (here.shared && gl_fault_injection.share_lost) ||
            (here.core && glGetGraphicsResetStatus() != GL_NO_ERROR) ||
            (here.extension && glGetGraphicsResetStatusARB() != GL_NO_ERROR);
 }
@@ -60,14 +60,14 @@ fbp_status gl_check_lost(void)
  * affect the shared context. */
 static GLenum next_error(void)
 {
-    if (here.shared && gl_plant.lost > 0)
+    if (here.shared && gl_fault_injection.lost > 0)
         return glGetError();
-    const uint64_t n = atomic_fetch_add(&gl_plant.n_looks, 1) + 1;
+    const uint64_t n = atomic_fetch_add(&gl_fault_injection.n_looks, 1) + 1;
 
-    here.lost = here.lost || n == gl_plant.lost;
+    here.lost = here.lost || n == gl_fault_injection.lost;
     if (here.lost)
         return GL_CONTEXT_LOST;
-    return n == gl_plant.no_memory ? GL_OUT_OF_MEMORY : glGetError();
+    return n == gl_fault_injection.no_memory ? GL_OUT_OF_MEMORY : glGetError();
 }
 
 fbp_status gl_check(const char *what)
@@ -201,7 +201,7 @@ static EGLContext make_context(EGLDisplay display, EGLContext share)
                                               : EGL_NONE,
                                      EGL_LOSE_CONTEXT_ON_RESET_EXT,
                                      EGL_NONE};
-        EGLContext context = gl_plant.no_context
+        EGLContext context = gl_fault_injection.no_context
                                  ? EGL_NO_CONTEXT
                                  : eglCreateContext(display, EGL_NO_CONFIG_KHR, share, attributes);
         if (context != EGL_NO_CONTEXT)
@@ -230,7 +230,7 @@ static bool open_entry(struct entry *e, EGLContext share, struct gl_egl *out, ch
                  "OpenGL 4.4 with compute shaders is needed; this driver gives no context (%s): "
                  "update the driver",
                  error_text());
-    else if (!gl_plant.no_current &&
+    else if (!gl_fault_injection.no_current &&
              eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, out->context))
         return true;
     else
@@ -289,7 +289,7 @@ static pid_t process; /* the process that loaded the module */
  * the parent's next display is refused (EGL_BAD_ACCESS). */
 static void close_card_in_child(void)
 {
-    const char *const cards[] = {"/dev/nvidia", gl_plant.card_files};
+    const char *const cards[] = {"/dev/nvidia", gl_fault_injection.card_files};
 
     if (getpid() == process)
         return;

@@ -74,7 +74,7 @@ fbp_status gl_check_lost(void);
 
 /** Fault injection: limits and failures that tests set in this module.  All members are zero in
  * normal use.  Tests get the struct from libfbp_bench_gl.so. */
-struct gl_plant {
+struct gl_fault_injection {
     /** Limits of all renderers, set by apply(); 0: the renderer's own. */
     uint64_t block_bytes, buffer_bytes, texture_bytes;
     int layers;
@@ -92,6 +92,6 @@ struct gl_plant {
     atomic_uint_fast64_t n_host, n_through;
 };
 
-extern struct gl_plant gl_plant;
+extern struct gl_fault_injection gl_fault_injection;
 
 #endif /* FBP_SRC_BACKEND_GL_EGL_H */

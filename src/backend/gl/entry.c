@@ -12,16 +12,16 @@
 
 /* Events are points of the queue's orders, which have the stages' numbers. */
 
-static fbp_status mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out)
+static fbp_status mark(fbp_device *device, enum fbp_stage stage, struct fbp_event *out)
 {
     struct gl_point point;
 
     FBP_TRY(gl_queue_point(gl_of(device)->queue, (enum gl_order)stage, &point));
-    *out = (struct fbp_mark){stage, point.ticket};
+    *out = (struct fbp_event){stage, point.ticket};
     return FBP_OK;
 }
 
-static fbp_status after(fbp_device *device, enum fbp_stage stage, struct fbp_mark mark)
+static fbp_status after(fbp_device *device, enum fbp_stage stage, struct fbp_event mark)
 {
     struct gl_queue *queue = gl_of(device)->queue;
     const struct gl_point point = {(enum gl_order)mark.stage, mark.ticket};
@@ -34,7 +34,7 @@ static fbp_status after(fbp_device *device, enum fbp_stage stage, struct fbp_mar
     return FBP_OK;
 }
 
-static fbp_status wait(fbp_device *device, struct fbp_mark mark)
+static fbp_status wait(fbp_device *device, struct fbp_event mark)
 {
     return gl_queue_wait(gl_of(device)->queue,
                          (struct gl_point){(enum gl_order)mark.stage, mark.ticket});
@@ -69,7 +69,7 @@ static bool choose(struct fbp_job *job, const char *name)
 
     if (!k)
         return false;
-    gpu_kernel_take(k, isas[k->precision], job);
+    gpu_kernel_select(k, isas[k->precision], job);
     return true;
 }
 
@@ -267,7 +267,7 @@ const struct fbp_backend *fbp_gl_module(const struct fbp_module_host *host, char
     }
     gpu_host = host;
     gl_renderers_find();
-    gl_plant.apply = gl_limits_plant;
+    gl_fault_injection.apply = gl_limits_plant;
 
     const char *name = gl_renderers_listed() > 0 ? gl_renderer_at(0)->name : "opengl";
     int length = (int)strcspn(name, "(/");

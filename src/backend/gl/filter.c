@@ -4,8 +4,8 @@
  * hold.  All functions except the slots at the end run in the queue. */
 #include "backend/gl/gl.h"
 
-#include "backend/gpu/tables.h"
 #include "backend/gpu/gpu_kernel.h"
+#include "backend/gpu/tables.h"
 #include "backend/rows.h"
 #include "filter/pad.h"
 
@@ -197,8 +197,9 @@ static fbp_status prepare(struct pass *p)
         if (p->rows.has_gain)
             FBP_TRY(bind_table(p, &c, 3, t->gain, image_bytes(job)));
         FBP_TRY(bind_table(p, &c, 4, t->counters, 2 * sizeof(uint64_t)));
-        FBP_TRY(bind_table(p, &c, 5, t->ledger,
-                           fbp_ledger_words(job->n_views, job->panel.n_rows) * sizeof(unsigned)));
+        FBP_TRY(
+            bind_table(p, &c, 5, t->ledger,
+                       fbp_row_bitmap_words(job->n_views, job->panel.n_rows) * sizeof(unsigned)));
         FBP_TRY(run_groups(p, &c, (end - at) * p->rows.load_rows, 1));
     }
     return FBP_OK;
@@ -235,7 +236,7 @@ static fbp_status filter_columns(struct pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
     const size_t n_views = p->rows.n_views, nc = p->rows.n_columns, fit = fit_block(p, p->view);
-    const size_t step = t->views_a_call < fit ? t->views_a_call : fit;
+    const size_t step = t->views_per_call < fit ? t->views_per_call : fit;
 
     take_needed_rows(p);
     p->rows.half_width = (uint32_t)p->dev->job->columns->half_width;
@@ -302,7 +303,7 @@ static fbp_status transform_rows(struct pass *p)
 
     FBP_TRY(bind_table(p, &c, 0, t->rows, complex_bytes(p)));
     FBP_TRY(bind_table(p, &c, 1, t->filter, t->fft_length * sizeof(float)));
-    FBP_TRY(bind_table(p, &c, 2, t->turns, gpu_chain_turns(t->fft_length) * 2 * sizeof(float)));
+    FBP_TRY(bind_table(p, &c, 2, t->turns, gpu_chain_twiddles(t->fft_length) * 2 * sizeof(float)));
     return run_groups(p, &c, p->rows.n, 1);
 }
 
@@ -439,11 +440,11 @@ static fbp_status filter_pairs(struct pass *p)
     if (p->dev->job->columns)
         p->rows.weights = NO_WEIGHTS; /* samples are weighted already */
     FBP_TRY(run_both_parts(p, GL_P_PAD, t->rows, complex_bytes(p)));
-    if (t->way == GPU_AT_ONCE)
+    if (t->way == GPU_FILTER_CHAIN)
         FBP_TRY(transform_rows(p));
-    if (t->way == GPU_BY_FFT)
+    if (t->way == GPU_FILTER_FFT)
         FBP_TRY(transform_in_steps(p, &at));
-    if (t->way == GPU_IN_SPACE)
+    if (t->way == GPU_FILTER_SPATIAL)
         FBP_TRY(convolve_rows(p, &at));
     if (pad) {
         struct gl_call c = call_of(p, GL_P_ADD_ENDS);
@@ -462,7 +463,7 @@ static fbp_status filter_lanes(struct pass *p)
     const size_t per_lane = (size_t)p->rows.pairs * p->rows.n_rows, n = p->rows.lanes * per_lane;
     const size_t views = fit_block(p, p->view > p->group ? p->view : p->group);
     const size_t pairs = (views + 1) / 2, row = (size_t)p->rows.row_length * 2 * sizeof(float);
-    const size_t fit = fit_block(p, row), scratch = p->dev->tables.rows_a_call;
+    const size_t fit = fit_block(p, row), scratch = p->dev->tables.rows_per_call;
     const size_t most = scratch < fit ? scratch : fit;
 
     for (size_t at = 0; at < n;) {
@@ -576,9 +577,9 @@ static fbp_status run_expect(void *device, void *command)
     return e->n_words > 0 ? gl_write(&to, e->words) : FBP_OK;
 }
 
-fbp_status gl_expect(fbp_device *device, const struct fbp_ledger *ledger)
+fbp_status gl_expect(fbp_device *device, const struct fbp_row_bitmap *ledger)
 {
-    const size_t n = ledger->bits ? fbp_ledger_words(ledger->n_views, ledger->n_rows) : 0;
+    const size_t n = ledger->bits ? fbp_row_bitmap_words(ledger->n_views, ledger->n_rows) : 0;
     const size_t bytes = sizeof(struct ledger_command) + n * sizeof(unsigned);
     struct ledger_command *e = malloc(bytes);
 
@@ -624,7 +625,7 @@ fbp_status gl_filter_open(struct gl_device *dev)
 {
     FBP_TRY(gpu_tables_write(dev->job, &dev->tables, put, dev));
     FBP_TRY(gl_programs_need(&dev->programs, store_of(&dev->kernel->gpu), 0));
-    if (dev->tables.way == GPU_AT_ONCE) {
+    if (dev->tables.way == GPU_FILTER_CHAIN) {
         /* A renderer in software next to one in hardware may have less shared memory. */
         const size_t bytes = gpu_chain_row_bytes(dev->tables.fft_length) + GL_ROW_RESERVE;
         if (bytes > (size_t)dev->renderer->shared_bytes)

@@ -144,13 +144,13 @@ enum { GL_PLANES_CHUNK = 32, GL_PLANES_ROOM = 6144, GL_PLANES_TAPS = 4, GL_PLANE
 enum { GL_ROW_RESERVE = 512 };
 
 /** Properties of this backend that decide how it filters (gpu/tables.h). */
-extern const struct gpu_offer gl_offer;
+extern const struct gpu_filter_capabilities gl_offer;
 
 /** Does a renderer hold a buffer (NULL: the tables) at once?  The backend's slot `holds`. */
 bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *buffer, char *why,
               size_t n);
 
-/** Set the renderers' limits as tests request (struct gl_plant). */
+/** Set the renderers' limits as tests request (struct gl_fault_injection). */
 void gl_limits_plant(void);
 
 /* timing.c: pace of commands, timestamps, times of shapes, stored rates. */
@@ -257,7 +257,7 @@ fbp_status gl_filter_open(struct gl_device *dev); /* in the queue */
 fbp_status gl_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered);
 fbp_status gl_filter_rows(fbp_device *device, const struct fbp_batch *batch, void *raw,
                           float *rows);
-fbp_status gl_expect(fbp_device *device, const struct fbp_ledger *ledger);
+fbp_status gl_expect(fbp_device *device, const struct fbp_row_bitmap *ledger);
 fbp_status gl_counts(fbp_device *device, struct fbp_prep_counts *out);
 
 /* backproject.c: filtered views into a slab, and the slab to the host. */

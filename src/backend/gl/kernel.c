@@ -2,8 +2,8 @@
  * textures and storage blocks.  Plans and allocations check them. */
 #include "backend/gl/gl.h"
 
-#include "backend/gpu/tables.h"
 #include "backend/gpu/gpu_kernel.h"
+#include "backend/gpu/tables.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static bool has_fft(void)
     return true;
 }
 
-const struct gpu_offer gl_offer = {row_bytes, has_fft};
+const struct gpu_filter_capabilities gl_offer = {row_bytes, has_fft};
 
 /* Write the message to `why`; returns false. */
 static bool refuse(char *why, size_t n, const struct gl_renderer *r, const char *what,
@@ -81,8 +81,9 @@ static bool holds_tables(const struct gl_renderer *r, const struct fbp_job *job,
         {"a row of the filter", (size_t)t.row_length * 2 * sizeof(float)},
         {"a table of padding",
          pad ? (size_t)2 * pad->rule.n_lengths * pad->n_columns * sizeof(float) : 0},
-        {"a table of rows", fbp_ledger_words(job->n_views, job->panel.n_rows) * sizeof(unsigned)},
-        {"a table of what voxels are", GPU_FOUND * sizeof(struct gpu_found)},
+        {"a table of rows",
+         fbp_row_bitmap_words(job->n_views, job->panel.n_rows) * sizeof(unsigned)},
+        {"a table of what voxels are", GPU_STATISTICS_BLOCKS * sizeof(struct gpu_block_statistics)},
         {"a table of the region",
          job->region
              ? gpu_cells(job->grid.n[0]) * gpu_cells(job->grid.n[1]) * sizeof(struct gpu_wanted)
@@ -154,11 +155,11 @@ void gl_limits_plant(void)
         struct gl_renderer *r = (struct gl_renderer *)(uintptr_t)gl_renderer_at(i);
         if (!known)
             own[i] = *r;
-        r->block_bytes = lower(own[i].block_bytes, gl_plant.block_bytes);
-        r->buffer_bytes = lower(own[i].buffer_bytes, gl_plant.buffer_bytes);
-        r->texture_bytes = lower(own[i].texture_bytes, gl_plant.texture_bytes);
-        r->layers = (int)lower((uint64_t)own[i].layers, (uint64_t)gl_plant.layers);
-        r->software = own[i].software && !gl_plant.hardware;
+        r->block_bytes = lower(own[i].block_bytes, gl_fault_injection.block_bytes);
+        r->buffer_bytes = lower(own[i].buffer_bytes, gl_fault_injection.buffer_bytes);
+        r->texture_bytes = lower(own[i].texture_bytes, gl_fault_injection.texture_bytes);
+        r->layers = (int)lower((uint64_t)own[i].layers, (uint64_t)gl_fault_injection.layers);
+        r->software = own[i].software && !gl_fault_injection.hardware;
     }
     known = true;
 }
@@ -196,7 +197,7 @@ static bool orbits_fit(const struct fbp_job *job)
 
 static bool columns_fit(const struct fbp_job *job)
 {
-    return gpu_columns_pay(job) && fits_textures(job);
+    return gpu_column_texture_pays(job) && fits_textures(job);
 }
 
 /* Shared memory of a group that windows cannot use: facts about the views of a pass, and a row of
@@ -254,7 +255,7 @@ static int shapes_windowed(const struct fbp_job *job, size_t n_slices, int *out)
     static const int gathers[] = {1, 2, 4, 3};
     static const int deep[] = {5, 7, 6, 1}, flat[] = {6, 7, 5, 1}, large[] = {1, 8, 2, 4};
     const bool columns = gpu_kernel_of(job)->symmetry & FBP_SYM_COLUMN;
-    const double pixels = gpu_pixels_a_voxel(job);
+    const double pixels = gpu_pixels_per_voxel(job);
 
     if (n_slices <= 8)
         return shapes(job, n_slices, out);
@@ -272,7 +273,8 @@ static int shapes_of_orbits(const struct fbp_job *job, size_t n_slices, int out[
 
     if (n_slices <= 4)
         return take(thin, 3, out);
-    return take(wide && gpu_texels_a_column(k, job) * gpu_columns_a_voxel(job) > 1.6 ? apart : near,
+    return take(wide && gpu_texels_per_column(k, job) * gpu_columns_per_voxel(job) > 1.6 ? apart
+                                                                                         : near,
                 5, out);
 }
 
@@ -316,8 +318,8 @@ enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job
 /* Views one by one, with and without windows; orbits of T columns. */
 #define WINDOWED .turns = 1, .n_shapes = GL_WINDOW_SHAPES, .candidates = shapes_windowed
 #define SINGLE   .turns = 1, .n_shapes = GL_VIEW_SHAPES, .candidates = shapes
-#define ORBITS(T, CANDIDATES)                                                        \
-    .turns = (T), .volume_size = gpu_orbit_volume_size, .n_shapes = GL_ORBIT_SHAPES, \
+#define ORBITS(T, CANDIDATES)                                                            \
+    .turns = (T), .volume_size = gpu_symmetric_volume_size, .n_shapes = GL_ORBIT_SHAPES, \
     .candidates = (CANDIDATES)
 #define KERNEL(NAME, PRECISION, USABLE, SYMMETRY, PROGRAM, ...) \
     {                                                           \

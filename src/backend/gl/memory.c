@@ -113,7 +113,7 @@ struct gl_texture gl_texture_of(const struct fbp_job *job, size_t n_groups, size
     struct gl_texture t = {.width = gpu_row_texels(k, job),
                            .height = 1,
                            .layers = n_groups,
-                           .texels = gpu_texels_a_column(k, job)};
+                           .texels = gpu_texels_per_column(k, job)};
 
     while (t.height < n_rows)
         t.height *= 2;
@@ -325,7 +325,7 @@ fbp_status gl_host_alloc(fbp_device *device, size_t bytes, const char *what, voi
         return called != FBP_OK ? called : gpu_host->fail(st, "%s", message);
     }
     *out = b->base;
-    atomic_fetch_add(&gl_plant.n_host, 1);
+    atomic_fetch_add(&gl_fault_injection.n_host, 1);
     list_buffer(b);
     return FBP_OK;
 }
@@ -428,7 +428,7 @@ fbp_status gl_write(const struct gl_part *to, const void *host)
 
 fbp_status gl_copy(const struct gl_part *from, const struct gl_part *to)
 {
-    atomic_fetch_add(&gl_plant.n_through, !from->buffer || !to->buffer);
+    atomic_fetch_add(&gl_fault_injection.n_through, !from->buffer || !to->buffer);
     if (!from->buffer)
         return gl_write(to, from->host);
     if (!to->buffer)

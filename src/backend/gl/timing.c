@@ -254,7 +254,7 @@ enum { COPY = 32 << 20, MOST_KEY = 320, MOST_VALUE = 100, ROUNDS = 3 };
 /* Additional seconds per backprojection command: its last blocks do not fill the device. */
 static const double CALL_S = 150e-6;
 
-static const struct fbp_kept_file file = {"gl-rates", "fbp: rates of renderers, version 1\n"};
+static const struct fbp_cache_file file = {"gl-rates", "fbp: rates of renderers, version 1\n"};
 
 /* The key under which rates are stored; false: not stored (software, regions, FBP_TUNE=0). */
 static bool make_key(const struct fbp_job *job, int index, char key[MOST_KEY])
@@ -269,7 +269,7 @@ static bool make_key(const struct fbp_job *job, int index, char key[MOST_KEY])
         return false;
     const int n =
         snprintf(key, MOST_KEY, "%s, fbp %s, %s %s, 2^(%.0f/2) pixels", renderer, FBP_VERSION,
-                 k->name, precisions[k->precision], round(2 * log2(gpu_pixels_a_voxel(job))));
+                 k->name, precisions[k->precision], round(2 * log2(gpu_pixels_per_voxel(job))));
     return n > 0 && n < MOST_KEY;
 }
 
@@ -310,7 +310,7 @@ void gl_rates(const struct fbp_job *job, struct fbp_rates *out)
 {
     char key[MOST_KEY] = "";
 
-    *out = gl_plant.rates;
+    *out = gl_fault_injection.rates;
     if (out->update <= 0 && make_key(job, 0, key))
         (void)read_rates(key, out);
 }
@@ -362,7 +362,7 @@ static double time_copy(const struct gl_part *from, const struct gl_part *to)
 void gl_meter_close(struct gl_device *dev)
 {
     const double counted = (double)dev->job->turns * (double)dev->job->turns;
-    const double rate = gl_plant.short_runs ? dev->pace.seen : dev->pace.rate;
+    const double rate = gl_fault_injection.short_runs ? dev->pace.seen : dev->pace.rate;
     struct gl_buffer on = {.bytes = COPY}, host = {.bytes = COPY};
     struct fbp_rates r = {.filter = dev->meter.filter};
     char key[MOST_KEY] = "", value[MOST_VALUE];

@@ -20,7 +20,7 @@ uint group_number()
  * additions is fixed. */
 
 layout(local_size_x = 256) in;
-struct Found { /* struct gpu_found */
+struct Found { /* struct gpu_block_statistics */
     float least, most;
     double sum;
 };

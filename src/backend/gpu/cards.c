@@ -67,7 +67,7 @@ static double gups_at(enum gpu_id id, const double at[JOBS], double x)
 void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fbp_rates *out)
 {
     const struct gpu_kernel *k = gpu_kernel_of(job);
-    const double x = gpu_texels_a_column(k, job) * gpu_columns_a_voxel(job);
+    const double x = gpu_texels_per_column(k, job) * gpu_columns_per_voxel(job);
     const size_t texel = (size_t)(k->channels * k->bits) / 8;
     const size_t bytes = gpu_row_texels(k, job) * job->wide.n_rows * texel;
     enum gpu_id id = GPU_MATRIX_FAST; /* variants of papers are no faster than any matrix */

@@ -131,7 +131,7 @@ struct gpu_planes {
     size_t groups, frames; /**< frames: per group, 1, 2, 4, 8 or 10 */
 };
 
-struct gpu_offer; /* tables.h */
+struct gpu_filter_capabilities; /* tables.h */
 
 FBP_BEGIN
 /* Choice of a kernel (kernel.c). */
@@ -145,7 +145,7 @@ const struct gpu_kernel *gpu_kernel_find(const struct gpu_kernel *const *kernels
                                          const struct fbp_job *job, const char *name);
 
 /** Select a kernel for the job; isa: the instruction set in user-readable form. */
-void gpu_kernel_take(const struct gpu_kernel *kernel, const char *isa, struct fbp_job *job);
+void gpu_kernel_select(const struct gpu_kernel *kernel, const char *isa, struct fbp_job *job);
 
 /** The kernel that was selected for the job. */
 static inline const struct gpu_kernel *gpu_kernel_of(const struct fbp_job *job)
@@ -161,12 +161,12 @@ void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab,
                      struct gpu_domain *out);
 
 /** Greatest number of pixels, and of columns, that a voxel's edge covers at the iso-centre. */
-double gpu_pixels_a_voxel(const struct fbp_job *job);
-double gpu_columns_a_voxel(const struct fbp_job *job);
+double gpu_pixels_per_voxel(const struct fbp_job *job);
+double gpu_columns_per_voxel(const struct fbp_job *job);
 
 /** Is a texture of fp16 faster than plain memory for column kernels?  Only if voxels cover many
  *  pixels. */
-bool gpu_columns_pay(const struct fbp_job *job);
+bool gpu_column_texture_pays(const struct fbp_job *job);
 
 /**
  * Texels per column: 1; or 2, with the means of neighbours in between, which leaves samples as they
@@ -174,7 +174,7 @@ bool gpu_columns_pay(const struct fbp_job *job);
  * that is the weight of a corner, to 1/256, which shows if a column is not narrower than a voxel.
  * The errors of many views average out: fp16, which is faster, then has one.
  */
-unsigned gpu_texels_a_column(const struct gpu_kernel *kernel, const struct fbp_job *job);
+unsigned gpu_texels_per_column(const struct gpu_kernel *kernel, const struct fbp_job *job);
 
 /** Texels per row; with two per column there is also one before the first. */
 size_t gpu_row_texels(const struct gpu_kernel *kernel, const struct fbp_job *job);
@@ -190,13 +190,13 @@ size_t gpu_filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_ro
 size_t gpu_volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab);
 
 /** Bytes of tables, scratch, and the rounding of allocations. */
-size_t gpu_fixed_bytes(const struct fbp_job *job, const struct gpu_offer *offer);
+size_t gpu_fixed_bytes(const struct fbp_job *job, const struct gpu_filter_capabilities *offer);
 
 /** Floats per frame of a slab in the kernel's layout; those of symmetric voxels: [z][y][x][lane], y
  *  and x of the domain. */
 size_t gpu_volume_size(const struct gpu_kernel *kernel, const struct fbp_job *job,
                        const struct fbp_slab *slab);
-size_t gpu_orbit_volume_size(const struct fbp_job *job, const struct fbp_slab *slab);
+size_t gpu_symmetric_volume_size(const struct fbp_job *job, const struct fbp_slab *slab);
 
 /* Views and passes (views.c). */
 

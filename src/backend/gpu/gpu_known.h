@@ -10,18 +10,18 @@
 
 /** Fastest first: X(id, name, precision, symmetric views, symmetry, usable, bits of a texture's
  *  channel).  bits 0: views are stored in plain memory. */
-#define GPU_KNOWN(X)                                                       \
-    X(PLANES_EXACT, "planes", EXACT, 1, 0, gpu_planes_usable, 0)           \
-    X(PLANES_DOUBLE, "planes", DOUBLE, 1, 0, gpu_planes_usable, 0)         \
-    X(ROT90_HALF, "rot90", HALF, 4, FBP_SYM_ROT90, NULL, 16)               \
-    X(ROT90_EXACT, "rot90", EXACT, 4, FBP_SYM_ROT90, NULL, 0)              \
-    X(ROT180_HALF, "rot180", HALF, 2, FBP_SYM_ROT180, NULL, 16)            \
-    X(ROT180_FAST, "rot180", FAST, 2, FBP_SYM_ROT180, NULL, 32)            \
-    X(ROT180_EXACT, "rot180", EXACT, 2, FBP_SYM_ROT180, NULL, 0)           \
-    X(COLUMN_HALF, "column", HALF, 1, FBP_SYM_COLUMN, gpu_columns_pay, 16) \
-    X(COLUMN_EXACT, "column", EXACT, 1, FBP_SYM_COLUMN, NULL, 0)           \
-    X(MATRIX_HALF, "matrix", HALF, 1, 0, NULL, 16)                         \
-    X(MATRIX_FAST, "matrix", FAST, 1, 0, NULL, 32)                         \
+#define GPU_KNOWN(X)                                                               \
+    X(PLANES_EXACT, "planes", EXACT, 1, 0, gpu_planes_usable, 0)                   \
+    X(PLANES_DOUBLE, "planes", DOUBLE, 1, 0, gpu_planes_usable, 0)                 \
+    X(ROT90_HALF, "rot90", HALF, 4, FBP_SYM_ROT90, NULL, 16)                       \
+    X(ROT90_EXACT, "rot90", EXACT, 4, FBP_SYM_ROT90, NULL, 0)                      \
+    X(ROT180_HALF, "rot180", HALF, 2, FBP_SYM_ROT180, NULL, 16)                    \
+    X(ROT180_FAST, "rot180", FAST, 2, FBP_SYM_ROT180, NULL, 32)                    \
+    X(ROT180_EXACT, "rot180", EXACT, 2, FBP_SYM_ROT180, NULL, 0)                   \
+    X(COLUMN_HALF, "column", HALF, 1, FBP_SYM_COLUMN, gpu_column_texture_pays, 16) \
+    X(COLUMN_EXACT, "column", EXACT, 1, FBP_SYM_COLUMN, NULL, 0)                   \
+    X(MATRIX_HALF, "matrix", HALF, 1, 0, NULL, 16)                                 \
+    X(MATRIX_FAST, "matrix", FAST, 1, 0, NULL, 32)                                 \
     X(MATRIX_EXACT, "matrix", EXACT, 1, 0, NULL, 0) /* takes any job */
 
 enum gpu_id {
@@ -45,7 +45,7 @@ enum gpu_id {
      .views_bytes = (BITS)              ? NULL                        \
                     : GPU_IS_PLANES(ID) ? gpu_planes_bytes            \
                                         : gpu_plain_bytes,            \
-     .volume_size = (TURNS) > 1 ? gpu_orbit_volume_size : NULL},
+     .volume_size = (TURNS) > 1 ? gpu_symmetric_volume_size : NULL},
 
 #ifdef __cplusplus
 static constexpr gpu_kernel gpu_known[GPU_N_KNOWN] = {GPU_KNOWN(GPU_FACTS)};

@@ -46,9 +46,9 @@ const struct gpu_kernel *gpu_kernel_find(const struct gpu_kernel *const *kernels
     return NULL;
 }
 
-void gpu_kernel_take(const struct gpu_kernel *kernel, const char *isa, struct fbp_job *job)
+void gpu_kernel_select(const struct gpu_kernel *kernel, const char *isa, struct fbp_job *job)
 {
-    job->chosen = (struct fbp_chosen){kernel->name, isa, kernel};
+    job->chosen = (struct fbp_kernel_selection){kernel->name, isa, kernel};
     job->turns = kernel->turns;
     job->boxes = kernel->turns == 1; /* symmetric voxels lie in all four quarters */
 }
@@ -94,34 +94,34 @@ static double most_pixels(const struct fbp_job *job, size_t row)
     return most;
 }
 
-double gpu_columns_a_voxel(const struct fbp_job *job)
+double gpu_columns_per_voxel(const struct fbp_job *job)
 {
     return most_pixels(job, 0);
 }
 
-double gpu_pixels_a_voxel(const struct fbp_job *job)
+double gpu_pixels_per_voxel(const struct fbp_job *job)
 {
     return fmax(most_pixels(job, 0), most_pixels(job, 1));
 }
 
-bool gpu_columns_pay(const struct fbp_job *job)
+bool gpu_column_texture_pays(const struct fbp_job *job)
 {
-    return gpu_pixels_a_voxel(job) >= 2;
+    return gpu_pixels_per_voxel(job) >= 2;
 }
 
-unsigned gpu_texels_a_column(const struct gpu_kernel *kernel, const struct fbp_job *job)
+unsigned gpu_texels_per_column(const struct gpu_kernel *kernel, const struct fbp_job *job)
 {
     /* The units' rounding is 2.15 HU / sqrt(views) of water in the volume: from 570 views on at
      * most 0.09.  With more than 1.2 columns per voxel caches would hold too little. */
     const bool fit = 2 * job->wide.n_columns + 1 <= GPU_MOST_TEXELS;
     const bool many_views = kernel->bits == 16 && job->n_views >= 570;
 
-    return kernel->halves_columns && fit && !many_views && gpu_columns_a_voxel(job) < 1.2 ? 2 : 1;
+    return kernel->halves_columns && fit && !many_views && gpu_columns_per_voxel(job) < 1.2 ? 2 : 1;
 }
 
 size_t gpu_row_texels(const struct gpu_kernel *kernel, const struct fbp_job *job)
 {
-    const size_t per_column = gpu_texels_a_column(kernel, job);
+    const size_t per_column = gpu_texels_per_column(kernel, job);
 
     return per_column * job->wide.n_columns + (per_column - 1);
 }
@@ -141,7 +141,7 @@ size_t gpu_filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_ro
     return (row + 63) / 64 * 64 * ((n_rows + block_rows - 1) / block_rows * block_rows) * n_groups;
 }
 
-size_t gpu_orbit_volume_size(const struct fbp_job *job, const struct fbp_slab *slab)
+size_t gpu_symmetric_volume_size(const struct fbp_job *job, const struct fbp_slab *slab)
 {
     struct gpu_domain d;
 
@@ -161,7 +161,7 @@ size_t gpu_volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab)
 }
 
 /* Allocations are rounded up to pages of 2 MiB: the block of tables, and at most six buffers. */
-size_t gpu_fixed_bytes(const struct fbp_job *job, const struct gpu_offer *offer)
+size_t gpu_fixed_bytes(const struct fbp_job *job, const struct gpu_filter_capabilities *offer)
 {
     const size_t rounding = 7 * ((size_t)2 << 20);
     struct gpu_tables t;

@@ -36,7 +36,7 @@ static fbp_status put_and_free(const struct writer *w, size_t at, void *values, 
 static fbp_status put_chain(const struct writer *w, const struct gpu_tables *t)
 {
     const struct fbp_filter_design *f = w->job->filter;
-    const size_t n = t->fft_length, n_factors = gpu_chain_turns(n);
+    const size_t n = t->fft_length, n_factors = gpu_chain_twiddles(n);
     double *cosines = malloc(2 * n * sizeof *cosines);
     float *values = cosines ? malloc(n * sizeof *values) : NULL;
     float(*factors)[2] = malloc(n_factors * sizeof *factors);
@@ -56,7 +56,7 @@ static fbp_status put_chain(const struct writer *w, const struct gpu_tables *t)
         values[i] = (float)cosines[n + gpu_chain_frequency(n, i)];
     free(cosines);
     for (size_t i = 0; factors && i < n_factors; i++) {
-        const double angle = -2 * PI * gpu_chain_turn(n, i);
+        const double angle = -2 * PI * gpu_chain_twiddle(n, i);
         factors[i][0] = (float)cos(angle);
         factors[i][1] = (float)sin(angle);
     }
@@ -122,7 +122,7 @@ static struct gpu_wanted cell_of(const struct fbp_job *job, size_t cell_x, size_
 
     for (size_t y = y0; y < y0 + GPU_CELL && y < n[1]; y++)
         for (size_t x = x0; x < x0 + GPU_CELL && x < n[0]; x++) {
-            const struct fbp_interval z = fbp_orbit_slices(job, x, y);
+            const struct fbp_interval z = fbp_symmetric_slices(job, x, y);
             const int first = (int)z.first, end = (int)z.end;
             if (end == 0)
                 continue;
@@ -138,7 +138,7 @@ static fbp_status put_filter(const struct writer *w, const struct gpu_tables *t)
 {
     const struct fbp_filter_design *f = w->job->filter;
     const double *back = f->kernel_back ? f->kernel_back : f->kernel;
-    const bool space = t->in_double || t->way == GPU_IN_SPACE;
+    const bool space = t->in_double || t->way == GPU_FILTER_SPATIAL;
     const size_t s = f->half_width, n = space ? 2 * s + 1 : f->n_fft / 2 + 1;
     const size_t size = t->in_double ? sizeof(double) : sizeof(float);
     void *values = malloc(n * size);
@@ -187,9 +187,9 @@ fbp_status gpu_tables_write(const struct fbp_job *job, const struct gpu_tables *
             cells[i] = cell_of(job, i % nx, i / nx);
         FBP_TRY(put_and_free(&w, t->wanted, cells, n, sizeof *cells));
     }
-    if (t->way == GPU_NO_FILTER)
+    if (t->way == GPU_FILTER_NONE)
         return FBP_OK;
-    FBP_TRY(t->way == GPU_AT_ONCE ? put_chain(&w, t) : put_filter(&w, t));
+    FBP_TRY(t->way == GPU_FILTER_CHAIN ? put_chain(&w, t) : put_filter(&w, t));
     if (job->columns) {
         const struct fbp_column_filter *f = job->columns;
         const size_t n = gpu_column_taps(job), middle = n / 2;
@@ -206,24 +206,26 @@ fbp_status gpu_tables_write(const struct fbp_job *job, const struct gpu_tables *
     return put_weights(&w, t);
 }
 
-void gpu_found_take(struct gpu_found found[GPU_FOUND], struct fbp_statistics *out)
+void gpu_statistics_take(struct gpu_block_statistics found[GPU_STATISTICS_BLOCKS],
+                         struct fbp_statistics *out)
 {
     *out = (struct fbp_statistics){INFINITY, -INFINITY, 0};
-    for (int i = 0; i < GPU_FOUND; i++) {
+    for (int i = 0; i < GPU_STATISTICS_BLOCKS; i++) {
         out->min = fmin(out->min, (double)found[i].min);
         out->max = fmax(out->max, (double)found[i].max);
         out->sum += found[i].sum;
-        found[i] = (struct gpu_found){INFINITY, -INFINITY, 0};
+        found[i] = (struct gpu_block_statistics){INFINITY, -INFINITY, 0};
     }
 }
 
-void gpu_found_take_double(struct gpu_found_double found[GPU_FOUND], struct fbp_statistics *out)
+void gpu_statistics_take_double(struct gpu_block_statistics_double found[GPU_STATISTICS_BLOCKS],
+                                struct fbp_statistics *out)
 {
     *out = (struct fbp_statistics){INFINITY, -INFINITY, 0};
-    for (int i = 0; i < GPU_FOUND; i++) {
+    for (int i = 0; i < GPU_STATISTICS_BLOCKS; i++) {
         out->min = fmin(out->min, found[i].min);
         out->max = fmax(out->max, found[i].max);
         out->sum += found[i].sum;
-        found[i] = (struct gpu_found_double){INFINITY, -INFINITY, 0};
+        found[i] = (struct gpu_block_statistics_double){INFINITY, -INFINITY, 0};
     }
 }

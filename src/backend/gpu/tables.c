@@ -34,12 +34,12 @@ size_t gpu_chain_length(size_t n_columns, size_t row_bytes)
     return 0;
 }
 
-size_t gpu_chain_turns(size_t length)
+size_t gpu_chain_twiddles(size_t length)
 {
     return length + INNER;
 }
 
-double gpu_chain_turn(size_t length, size_t i)
+double gpu_chain_twiddle(size_t length, size_t i)
 {
     const bool outer = i < length;
     const size_t k = outer ? i : i - length, row = outer ? INNER : STEP;
@@ -66,20 +66,21 @@ static bool needs_space(const struct fbp_job *job)
     return fbp_in_double(job) || job->between > 0 || f->passes > 1 || f->kernel_back;
 }
 
-bool gpu_wants_space(const struct fbp_job *job)
+bool gpu_needs_spatial_filter(const struct fbp_job *job)
 {
     return job->spatial_filter || needs_space(job);
 }
 
-enum gpu_way gpu_way_of(const struct fbp_job *job, const struct gpu_offer *offer)
+enum gpu_filter_method gpu_filter_method_of(const struct fbp_job *job,
+                                            const struct gpu_filter_capabilities *offer)
 {
     if (job->filtered)
-        return GPU_NO_FILTER;
-    if (gpu_wants_space(job))
-        return GPU_IN_SPACE;
+        return GPU_FILTER_NONE;
+    if (gpu_needs_spatial_filter(job))
+        return GPU_FILTER_SPATIAL;
     if (gpu_chain_length(job->wide.n_columns, offer->row_bytes()) > 0)
-        return GPU_AT_ONCE;
-    return offer->has_fft() ? GPU_BY_FFT : GPU_IN_SPACE;
+        return GPU_FILTER_CHAIN;
+    return offer->has_fft() ? GPU_FILTER_FFT : GPU_FILTER_SPATIAL;
 }
 
 /* Reserve n bytes; returns their offset. */
@@ -91,42 +92,43 @@ static size_t place(struct gpu_tables *t, size_t n)
 }
 
 /* The filter's response or taps, and its rows. */
-static void lay_out_filter(const struct fbp_job *job, const struct gpu_offer *offer,
+static void lay_out_filter(const struct fbp_job *job, const struct gpu_filter_capabilities *offer,
                            struct gpu_tables *t)
 {
     const struct fbp_filter_design *f = job->filter;
     const size_t line = 16, wide = job->wide.n_columns; /* complex samples per cache line */
     const size_t lanes = job->turns, views = fbp_part_views(job);
 
-    t->way = gpu_way_of(job, offer);
-    if (t->way == GPU_AT_ONCE) {
+    t->way = gpu_filter_method_of(job, offer);
+    if (t->way == GPU_FILTER_CHAIN) {
         t->fft_length = gpu_chain_length(wide, offer->row_bytes());
         t->filter = place(t, t->fft_length * sizeof(float));
-        t->turns = place(t, gpu_chain_turns(t->fft_length) * COMPLEX);
+        t->turns = place(t, gpu_chain_twiddles(t->fft_length) * COMPLEX);
         t->row_length = (wide + line - 1) / line * line;
     } else {
-        t->row_length = t->way == GPU_BY_FFT ? f->n_fft : wide;
-        t->in_double = t->way == GPU_IN_SPACE && needs_space(job);
-        if (t->way != GPU_NO_FILTER)
+        t->row_length = t->way == GPU_FILTER_FFT ? f->n_fft : wide;
+        t->in_double = t->way == GPU_FILTER_SPATIAL && needs_space(job);
+        if (t->way != GPU_FILTER_NONE)
             t->filter =
-                place(t, (t->way == GPU_IN_SPACE ? 2 * f->half_width + 1 : f->n_fft / 2 + 1) *
+                place(t, (t->way == GPU_FILTER_SPATIAL ? 2 * f->half_width + 1 : f->n_fft / 2 + 1) *
                              (t->in_double ? sizeof(double) : sizeof(float)));
     }
     /* Complex rows of the whole scan as one batch: two views of one part per row; in double one. */
     const size_t rows = lanes * (fbp_in_double(job) ? views : (views + 1) / 2) * job->panel.n_rows;
     const size_t row = t->row_length * COMPLEX;
-    const size_t call = (t->way == GPU_AT_ONCE ? CALL_BYTES : STEPS_CALL_BYTES) / row;
-    t->rows_a_call = call < rows ? call / lanes * lanes : rows;
-    if (t->rows_a_call == 0)
-        t->rows_a_call = lanes;
-    t->rows = place(t, t->rows_a_call * row);
-    if (t->way == GPU_BY_FFT || t->way == GPU_IN_SPACE) { /* a double takes as much as a pair */
-        t->work_bytes = t->rows_a_call * row;
+    const size_t call = (t->way == GPU_FILTER_CHAIN ? CALL_BYTES : STEPS_CALL_BYTES) / row;
+    t->rows_per_call = call < rows ? call / lanes * lanes : rows;
+    if (t->rows_per_call == 0)
+        t->rows_per_call = lanes;
+    t->rows = place(t, t->rows_per_call * row);
+    if (t->way == GPU_FILTER_FFT ||
+        t->way == GPU_FILTER_SPATIAL) { /* a double takes as much as a pair */
+        t->work_bytes = t->rows_per_call * row;
         t->work = place(t, t->work_bytes);
     }
 }
 
-void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_offer *offer,
+void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capabilities *offer,
                         struct gpu_tables *t)
 {
     const size_t nc = job->panel.n_columns, image = job->panel.n_rows * nc * sizeof(float);
@@ -160,14 +162,14 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_offer *offer
     if (job->columns) {
         const size_t most = job->n_views < CALL_VIEWS ? job->n_views : CALL_VIEWS;
         t->taps_v = place(t, gpu_column_taps(job) * sizeof(float));
-        t->views_a_call = STEPS_CALL_BYTES / image < most ? STEPS_CALL_BYTES / image : most;
-        if (t->views_a_call == 0)
-            t->views_a_call = 1;
-        t->weighted = place(t, t->views_a_call * image);
+        t->views_per_call = STEPS_CALL_BYTES / image < most ? STEPS_CALL_BYTES / image : most;
+        if (t->views_per_call == 0)
+            t->views_per_call = 1;
+        t->weighted = place(t, t->views_per_call * image);
     }
     if (job->pad) {
         t->pad = place(t, sizeof(float) * 2 * job->pad->rule.n_lengths * job->pad->n_columns);
-        t->ends = place(t, t->rows_a_call * 4 * sizeof(struct fbp_pad_end));
+        t->ends = place(t, t->rows_per_call * 4 * sizeof(struct fbp_pad_end));
     }
     if (gpu_kernel_of(job)->planes)
         t->planes = place(t, job->n_views * sizeof(struct gpu_plane));
@@ -175,9 +177,10 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_offer *offer
         t->wanted = place(t, gpu_cells(job->grid.n[0]) * gpu_cells(job->grid.n[1]) *
                                  sizeof(struct gpu_wanted));
     t->counters = place(t, 2 * sizeof(uint64_t));
-    t->ledger = place(t, fbp_ledger_words(job->n_views, job->panel.n_rows) * sizeof(unsigned));
-    t->found = place(t, GPU_FOUND * (fbp_in_double(job) ? sizeof(struct gpu_found_double)
-                                                        : sizeof(struct gpu_found)));
+    t->ledger = place(t, fbp_row_bitmap_words(job->n_views, job->panel.n_rows) * sizeof(unsigned));
+    t->found = place(t, GPU_STATISTICS_BLOCKS * (fbp_in_double(job)
+                                                     ? sizeof(struct gpu_block_statistics_double)
+                                                     : sizeof(struct gpu_block_statistics)));
     if (gpu_kernel_of(job)->volume_size || job->scale != 1 || job->shift != 0) {
         t->slice_bytes = slice > SLICE_BYTES ? slice : SLICE_BYTES / slice * slice;
         if (t->slice_bytes > job->grid.n[2] * slice)

@@ -17,7 +17,7 @@ static const double LEAST_UPDATES = 32e6, MARGIN = 0.98;
  * run has some incomplete passes at its beginning and end. */
 enum { LEAST_ROUNDS = 2, OTHER_PASSES = 2, LEAST_SLICES = 32, MOST_DIGITS = 12 };
 
-int gpu_tuned_recall(const struct fbp_kept_file *file, const char *key, int n_shapes)
+int gpu_tuned_read(const struct fbp_cache_file *file, const char *key, int n_shapes)
 {
     char value[MOST_DIGITS], *end = NULL;
 
@@ -27,7 +27,7 @@ int gpu_tuned_recall(const struct fbp_kept_file *file, const char *key, int n_sh
     return *end == '\0' && shape < n_shapes ? (int)shape : -1;
 }
 
-void gpu_tuned_keep(const struct fbp_kept_file *file, const char *key, int shape)
+void gpu_tuned_write(const struct fbp_cache_file *file, const char *key, int shape)
 {
     char value[MOST_DIGITS];
 
@@ -66,7 +66,7 @@ static bool may_measure(const struct gpu_kernel *k, const struct fbp_job *job, i
         return false;
     snprintf(key, GPU_TUNER_KEY, "%s, fbp %s, %s %s, 2^(%.0f/2) pixels, likeliest %d", device,
              FBP_VERSION, k->name, precisions[k->precision],
-             round(2 * log2(gpu_pixels_a_voxel(job))), candidates[0]);
+             round(2 * log2(gpu_pixels_per_voxel(job))), candidates[0]);
     return true;
 }
 
@@ -80,7 +80,7 @@ bool gpu_tuner_is_due(const struct gpu_kernel *k, const struct fbp_job *job, int
         return false;
     const int n = k->candidates(job, job->grid.n[2], candidates);
     return may_measure(k, job, index, timer, candidates, n, key) &&
-           gpu_tuned_recall(&timer->file, key, k->n_shapes) < 0;
+           gpu_tuned_read(&timer->file, key, k->n_shapes) < 0;
 }
 
 void gpu_tuner_open(struct gpu_tuner *t, const struct gpu_kernel *k, const struct fbp_job *job,
@@ -99,7 +99,7 @@ void gpu_tuner_open(struct gpu_tuner *t, const struct gpu_kernel *k, const struc
     if (requested >= 0) {
         t->shape = t->thin[0] = t->thin[1] = requested;
     } else if (may_measure(k, job, index, timer, t->candidates, t->n_candidates, t->key)) {
-        const int cached = gpu_tuned_recall(&timer->file, t->key, k->n_shapes);
+        const int cached = gpu_tuned_read(&timer->file, t->key, k->n_shapes);
         if (cached >= 0)
             t->shape = cached;
         else
@@ -136,7 +136,7 @@ static void decide(struct gpu_tuner *t)
             least = best, t->shape = t->candidates[c];
     }
     if (isfinite(least))
-        gpu_tuned_keep(&t->timer->file, t->key, t->shape);
+        gpu_tuned_write(&t->timer->file, t->key, t->shape);
     t->active = false;
 }
 

@@ -24,7 +24,7 @@ enum {
 /** Timing of passes by events in the queue that they are launched in.  A function returns false if
  *  it fails, which is no error of the run, and leaves no error behind. */
 struct gpu_timer {
-    struct fbp_kept_file file; /**< cache of the module's shapes */
+    struct fbp_cache_file file; /**< cache of the module's shapes */
     /** Describe what the best shape depends on: name, size and driver of a device. */
     bool (*describe)(int index, char *out, size_t n);
     /** Create the events of n trials. */
@@ -70,9 +70,9 @@ void gpu_tuner_end(struct gpu_tuner *tuner, int n, const struct gpu_grid *grid);
 void gpu_tuner_close(struct gpu_tuner *tuner);
 
 /** The cached shape of `key`, or -1 if there is none below n_shapes. */
-int gpu_tuned_recall(const struct fbp_kept_file *file, const char *key, int n_shapes);
+int gpu_tuned_read(const struct fbp_cache_file *file, const char *key, int n_shapes);
 
 /** Cache a shape; keys have neither tabs nor line ends. */
-void gpu_tuned_keep(const struct fbp_kept_file *file, const char *key, int shape);
+void gpu_tuned_write(const struct fbp_cache_file *file, const char *key, int shape);
 
 #endif /* FBP_SRC_BACKEND_GPU_TUNER_H */

@@ -4,8 +4,8 @@
 
 #include "backend/rows.h"
 #include "backend/slab.h"
-#include "base/system.h"
 #include "base/base.h"
+#include "base/system.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-struct fbp_mock_plant fbp_mock_plant;
+struct fbp_mock_faults fbp_mock_faults;
 atomic_uint_fast64_t fbp_mock_uploaded, fbp_mock_shared, fbp_mock_failures,
     fbp_mock_slabs[FBP_MOCK_DEVICES];
 
@@ -103,7 +103,7 @@ static fbp_status called(fbp_device *device)
 {
     struct mock_device *dev = mock_of(device);
 
-    return counted(dev, &dev->n_calls, fbp_mock_plant.fail_call[dev->index], "a call");
+    return counted(dev, &dev->n_calls, fbp_mock_faults.fail_call[dev->index], "a call");
 }
 
 /* The same; after a failure no command uses memory of the caller any more. */
@@ -121,7 +121,7 @@ static fbp_status run_command(void *user)
     const struct command *c = user;
     struct mock_device *dev = c->dev;
 
-    FBP_TRY(counted(dev, &dev->n_commands, fbp_mock_plant.fail_command[dev->index], "a command"));
+    FBP_TRY(counted(dev, &dev->n_commands, fbp_mock_faults.fail_command[dev->index], "a command"));
     return c->run(user);
 }
 
@@ -149,9 +149,9 @@ static int count(char *why, size_t n)
 static void describe(int index, struct fbp_device_info *out)
 {
     snprintf(out->text, sizeof out->text, "%spretended device in host memory, number %d, for tests",
-             fbp_mock_plant.other_sort[index] ? "another " : "", index);
+             fbp_mock_faults.other_sort[index] ? "another " : "", index);
     out->memory_bytes = fbp_available_bytes() / FBP_MOCK_DEVICES;
-    out->free_bytes = fbp_mock_plant.free_bytes[index];
+    out->free_bytes = fbp_mock_faults.free_bytes[index];
 }
 
 static bool choose(struct fbp_job *job, const char *name)
@@ -178,17 +178,17 @@ static bool holds(int index, const struct fbp_job *job, const struct fbp_buffer 
                   size_t n)
 {
     (void)job;
-    const uint64_t most = buffer ? fbp_mock_plant.most_bytes[buffer->purpose] : 0;
+    const uint64_t most = buffer ? fbp_mock_faults.most_bytes[buffer->purpose] : 0;
 
     snprintf(why, n, "mock device %d holds no more, as requested by a test: use --device cpu",
              index);
-    return buffer ? !most || buffer->bytes <= most : !fbp_mock_plant.no_tables;
+    return buffer ? !most || buffer->bytes <= most : !fbp_mock_faults.no_tables;
 }
 
 static void rates(const struct fbp_job *job, struct fbp_rates *out)
 {
     (void)job;
-    *out = fbp_mock_plant.rates;
+    *out = fbp_mock_faults.rates;
 }
 
 static void close_device(fbp_device **device)
@@ -229,11 +229,11 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     FBP_TRY_GOTO(called(*out));
     FBP_TRY_GOTO(fbp_backend_cpu.open(&dev->inner, index, job));
     FBP_TRY_GOTO(fbp_calloc((void **)&dev->ledger_bits,
-                            fbp_ledger_words(job->n_views, job->panel.n_rows),
+                            fbp_row_bitmap_words(job->n_views, job->panel.n_rows),
                             sizeof *dev->ledger_bits, "mock ledger"));
     for (int i = 0; i < FBP_N_STAGES; i++) {
-        const unsigned late = fbp_mock_plant.slow_stage == (unsigned)i + 1 ? 10 : 1;
-        FBP_TRY_GOTO(mock_stream_create(&dev->streams[i], late * fbp_mock_plant.delay_us));
+        const unsigned late = fbp_mock_faults.slow_stage == (unsigned)i + 1 ? 10 : 1;
+        FBP_TRY_GOTO(mock_stream_create(&dev->streams[i], late * fbp_mock_faults.delay_us));
     }
     return FBP_OK;
 fail:
@@ -249,7 +249,7 @@ static fbp_status alloc(fbp_device *device, const struct fbp_buffer *buffer, voi
         buffer->bytes < filtered_bytes(mock_of(device)->job, buffer->n_views, buffer->n_rows))
         return fbp_fail(FBP_ERR_DEVICE, "mock: %zu bytes do not hold %zu views of %zu rows",
                         buffer->bytes, buffer->n_views, buffer->n_rows);
-    if (fbp_mock_plant.no_memory)
+    if (fbp_mock_faults.no_memory)
         return fbp_fail_nomem(buffer->bytes, "mock device memory");
     FBP_TRY(fbp_alloc(out, buffer->bytes, "mock device memory"));
     poison(*out, buffer->bytes);
@@ -266,9 +266,9 @@ static void release(fbp_device *device, enum fbp_purpose purpose, void *mem)
 /* Host memory unless a test forbids it, and the device's own. */
 static bool reaches(fbp_device *device, const void *host, size_t bytes)
 {
-    const int owner = fbp_mock_far_access.owner(host, bytes);
+    const int owner = fbp_mock_memory_access.owner(host, bytes);
 
-    return !fbp_mock_plant.reaches_nothing && (owner < 0 || owner == mock_of(device)->index);
+    return !fbp_mock_faults.reaches_nothing && (owner < 0 || owner == mock_of(device)->index);
 }
 
 static fbp_status run_upload(void *user)
@@ -279,7 +279,7 @@ static fbp_status run_upload(void *user)
     atomic_fetch_add(&fbp_mock_uploaded, c->n_pieces * n * size);
     for (size_t i = 0; i < c->n_pieces; i++)
         memcpy((char *)c->dst + i * n * size,
-               (const char *)fbp_mock_near(c->src) + i * c->stride * size, n * size);
+               (const char *)fbp_mock_host_memory(c->src) + i * c->stride * size, n * size);
     return FBP_OK;
 }
 
@@ -287,7 +287,7 @@ static fbp_status upload_pieces(fbp_device *device, void *dst, const void *src, 
                                 size_t n_samples, size_t stride)
 {
     FBP_TRY(called(device));
-    if (atomic_fetch_add(&mock_of(device)->n_uploads, 1) + 1 == fbp_mock_plant.drop_upload)
+    if (atomic_fetch_add(&mock_of(device)->n_uploads, 1) + 1 == fbp_mock_faults.drop_upload)
         return FBP_OK;
     return submit(
         device, FBP_STAGE_IN, run_upload,
@@ -392,11 +392,11 @@ static fbp_status run_clear(void *user)
     const struct command *c = user;
     const struct timespec tick = {.tv_nsec = 200000};
 
-    while (fbp_mock_plant.held_device == (unsigned)c->dev->index + 1) {
+    while (fbp_mock_faults.held_device == (unsigned)c->dev->index + 1) {
         uint64_t others = 0;
         for (int i = 0; i < FBP_MOCK_DEVICES; i++)
             others += i == c->dev->index ? 0 : atomic_load(&fbp_mock_slabs[i]);
-        if (others >= fbp_mock_plant.held_slabs)
+        if (others >= fbp_mock_faults.held_slabs)
             break;
         nanosleep(&tick, NULL);
     }
@@ -422,7 +422,7 @@ static fbp_status run_backproject(void *user)
                                                       c->z0, c->z1, c->volume);
     /* A batch may not be used after the slab's last slices. */
     if (c->batch.n_rows > 0 && !c->batch.kept && c->z1 == c->slab.z0 + c->slab.nz &&
-        !fbp_mock_plant.keep_batches)
+        !fbp_mock_faults.keep_batches)
         poison(c->dst, bytes);
     return st;
 }
@@ -471,7 +471,7 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
                         const void *volume, void *host)
 {
     FBP_TRY(called(device));
-    host = fbp_mock_near(host);
+    host = fbp_mock_host_memory(host);
     poison(host,
            fbp_frames(mock_of(device)->job) * (z1 - z0) * fbp_slab_slice(slab) * sizeof(float));
     return submit(
@@ -488,24 +488,24 @@ static fbp_status statistics(fbp_device *device, struct fbp_statistics *out)
     return FBP_OK;
 }
 
-static fbp_status mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out)
+static fbp_status mark(fbp_device *device, enum fbp_stage stage, struct fbp_event *out)
 {
     FBP_TRY(called_last(device));
-    *out = (struct fbp_mark){stage, mock_stream_ticket(mock_of(device)->streams[stage])};
+    *out = (struct fbp_event){stage, mock_stream_ticket(mock_of(device)->streams[stage])};
     return FBP_OK;
 }
 
-static fbp_status after(fbp_device *device, enum fbp_stage stage, struct fbp_mark m)
+static fbp_status after(fbp_device *device, enum fbp_stage stage, struct fbp_event m)
 {
     FBP_TRY(called(device));
     struct mock_device *dev = mock_of(device);
 
-    if (atomic_fetch_add(&dev->n_afters, 1) + 1 == fbp_mock_plant.drop_after)
+    if (atomic_fetch_add(&dev->n_afters, 1) + 1 == fbp_mock_faults.drop_after)
         return FBP_OK;
     return mock_stream_after(dev->streams[stage], dev->streams[m.stage], m.ticket);
 }
 
-static fbp_status wait_for(fbp_device *device, struct fbp_mark m)
+static fbp_status wait_for(fbp_device *device, struct fbp_event m)
 {
     FBP_TRY(called(device));
     return mock_stream_wait(mock_of(device)->streams[m.stage], m.ticket);
@@ -544,15 +544,15 @@ static fbp_status stamped(fbp_device *device, uint64_t at, double *seconds)
 /* A queued row bitmap, with its bits behind it. */
 struct new_ledger {
     struct mock_device *dev;
-    struct fbp_ledger ledger;
+    struct fbp_row_bitmap ledger;
     unsigned bits[];
 };
 
 static fbp_status run_expect(void *user)
 {
     const struct new_ledger *c = user;
-    const size_t words = fbp_ledger_words(c->ledger.n_views, c->ledger.n_rows);
-    struct fbp_ledger own = c->ledger;
+    const size_t words = fbp_row_bitmap_words(c->ledger.n_views, c->ledger.n_rows);
+    struct fbp_row_bitmap own = c->ledger;
 
     own.bits = memcpy(c->dev->ledger_bits, c->bits, words * sizeof *c->bits);
     return fbp_backend_cpu.expect(c->dev->inner, &own);
@@ -560,10 +560,10 @@ static fbp_status run_expect(void *user)
 
 /* The caller may change the bits before this is at the front of the queue.  Without bits the run
  * has ended, and the queues are empty: the next run begins without a stop and with a whole slab. */
-static fbp_status expect(fbp_device *device, const struct fbp_ledger *ledger)
+static fbp_status expect(fbp_device *device, const struct fbp_row_bitmap *ledger)
 {
     struct mock_device *dev = mock_of(device);
-    const size_t bytes = fbp_ledger_words(ledger->n_views, ledger->n_rows) * sizeof(unsigned);
+    const size_t bytes = fbp_row_bitmap_words(ledger->n_views, ledger->n_rows) * sizeof(unsigned);
 
     FBP_TRY(ledger->bits ? called(device) : called_last(device));
     if (!ledger->bits) {
@@ -605,7 +605,7 @@ const struct fbp_backend fbp_backend_mock = {
     .most_staying = 4096,
     .holds = holds,
     .rates = rates,
-    .far = &fbp_mock_far_access,
+    .far = &fbp_mock_memory_access,
     .open = open_device,
     .close = close_device,
     .alloc = alloc,

@@ -29,7 +29,7 @@ struct fbp_mock_links {
 };
 
 /** Injected faults and properties; all zero in normal use.  Calls are counted from 1. */
-struct fbp_mock_plant {
+struct fbp_mock_faults {
     uint64_t drop_upload; /**< number of the upload that is omitted */
     uint64_t drop_after;  /**< number of the order between queues that is omitted */
     bool reaches_nothing; /**< no memory of the caller's is copied from or to */
@@ -49,7 +49,7 @@ struct fbp_mock_plant {
     struct fbp_mock_links links;
 };
 
-extern struct fbp_mock_plant fbp_mock_plant;
+extern struct fbp_mock_faults fbp_mock_faults;
 
 /** Counters of all mock devices: uploaded bytes, bytes of filtered views copied between devices,
  *  injected failures, measured rates, slabs begun by each device. */
@@ -61,12 +61,12 @@ extern atomic_uint_fast64_t fbp_mock_copied;
 
 /** Memory of the caller's on the first device: host memory by an address that no program can use,
  *  and that only the device's own commands translate. */
-void *fbp_mock_far(void *host);
+void *fbp_mock_device_memory(void *host);
 
 /** The host address of such memory; other addresses unchanged. */
-void *fbp_mock_near(const void *memory);
+void *fbp_mock_host_memory(const void *memory);
 
-extern const struct fbp_far_access fbp_mock_far_access;
+extern const struct fbp_device_memory_access fbp_mock_memory_access;
 extern const struct fbp_link_meter fbp_mock_link_meter;
 
 /** The arithmetic of the device. */

@@ -1,6 +1,6 @@
-/* Memory of the caller's on the pretended device (struct fbp_far_access, array/far.h), and its
- * links to other memories (struct fbp_link_meter): rates are computed from what each part of the
- * machine is said to carry. */
+/* Memory of the caller's on the pretended device (struct fbp_device_memory_access, array/far.h),
+ * and its links to other memories (struct fbp_link_meter): rates are computed from what each part
+ * of the machine is said to carry. */
 #include "backend/mock/mock.h"
 
 #include "base/base.h"
@@ -17,16 +17,16 @@ static const uintptr_t FAR = (uintptr_t)1 << 50;
 atomic_uint_fast64_t fbp_mock_copied, fbp_mock_measured;
 
 struct mock_far {
-    struct fbp_far far;
+    struct fbp_device_memory far;
     void *queue; /* an atomic_bool, true while it is busy; NULL: the caller has none */
 };
 
-void *fbp_mock_far(void *host)
+void *fbp_mock_device_memory(void *host)
 {
     return (void *)((uintptr_t)host | FAR);
 }
 
-void *fbp_mock_near(const void *memory)
+void *fbp_mock_host_memory(const void *memory)
 {
     return (void *)((uintptr_t)memory & ~FAR);
 }
@@ -46,27 +46,27 @@ static fbp_status wait_for(void *queue)
     return FBP_OK;
 }
 
-static fbp_status settle(struct fbp_far *far)
+static fbp_status settle(struct fbp_device_memory *far)
 {
     return wait_for(((const struct mock_far *)(const void *)far)->queue);
 }
 
-static fbp_status copy(struct fbp_far *far, const struct fbp_pieces *p)
+static fbp_status copy(struct fbp_device_memory *far, const struct fbp_strided_copy *p)
 {
     (void)far;
     for (size_t i = 0; i < p->n; i++)
-        memcpy((char *)fbp_mock_near(p->to) + i * p->to_stride,
-               (const char *)fbp_mock_near(p->from) + i * p->from_stride, p->bytes);
+        memcpy((char *)fbp_mock_host_memory(p->to) + i * p->to_stride,
+               (const char *)fbp_mock_host_memory(p->from) + i * p->from_stride, p->bytes);
     atomic_fetch_add(&fbp_mock_copied, p->n * p->bytes);
     return FBP_OK;
 }
 
-static void drop(struct fbp_far *far)
+static void drop(struct fbp_device_memory *far)
 {
     free(far);
 }
 
-static fbp_status open_far(int index, void *queue, struct fbp_far **out)
+static fbp_status open_far(int index, void *queue, struct fbp_device_memory **out)
 {
     struct mock_far *f = NULL;
 
@@ -90,18 +90,18 @@ static fbp_status alloc_far(int index, size_t bytes, void **out)
     (void)index;
     *out = NULL;
     FBP_TRY(fbp_alloc(&host, bytes, "memory of a pretended device"));
-    *out = fbp_mock_far(host);
+    *out = fbp_mock_device_memory(host);
     return FBP_OK;
 }
 
 static void release_far(int index, void *memory)
 {
     (void)index;
-    fbp_free(fbp_mock_near(memory));
+    fbp_free(fbp_mock_host_memory(memory));
 }
 
-const struct fbp_far_access fbp_mock_far_access = {owner, open_far,  make_queue, wait_for,
-                                                   free,  alloc_far, release_far};
+const struct fbp_device_memory_access fbp_mock_memory_access = {
+    owner, open_far, make_queue, wait_for, free, alloc_far, release_far};
 
 struct meter {
     int devices[FBP_MOCK_DEVICES];
@@ -110,7 +110,7 @@ struct meter {
 
 static bool identify(int index, char *out, size_t n)
 {
-    snprintf(out, n, "pretended device %d at %u", index, fbp_mock_plant.links.place);
+    snprintf(out, n, "pretended device %d at %u", index, fbp_mock_faults.links.place);
     return true;
 }
 
@@ -118,7 +118,7 @@ static void peer(int from, int to, struct fbp_peer *out)
 {
     const unsigned bit = 1u << (FBP_MOCK_DEVICES * from + to);
 
-    *out = (struct fbp_peer){.direct = from != to && !(fbp_mock_plant.links.no_peers & bit)};
+    *out = (struct fbp_peer){.direct = from != to && !(fbp_mock_faults.links.no_peers & bit)};
 }
 
 static fbp_status open_meter(void **out, const int *devices, size_t n)
@@ -154,7 +154,7 @@ static fbp_status rate(void *meter, const struct fbp_flow *flows, size_t n, doub
     const struct meter *m = meter;
     const struct fbp_mock_links usual = {
         .up = 50e9, .down = 40e9, .bus = 80e9, .host = 100e9, .peer = 300e9, .within = 1e12};
-    struct fbp_mock_links l = fbp_mock_plant.links;
+    struct fbp_mock_links l = fbp_mock_faults.links;
     double bus[FBP_MOCK_DEVICES] = {0}, host = 0, seconds = 0;
 
     *out = 0;

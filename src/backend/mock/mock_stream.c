@@ -46,11 +46,11 @@ static void *stream_main(void *arg)
 
         /* Run with the stop flag of the thread that has submitted it: once the run is to stop, no
          * command begins, and running ones end early. */
-        struct fbp_stop_scope scope = {.flag = c->stop};
+        struct fbp_cancel_scope scope = {.flag = c->stop};
         fbp_message_clear();
-        (void)fbp_stop_scope(&scope);
+        (void)fbp_cancel_scope(&scope);
         if (st == FBP_OK)
-            st = fbp_go_on();
+            st = fbp_check_cancelled();
         if (st == FBP_OK) {
             if (s->delay_us) { /* a delay from a fixed pseudo-random sequence */
                 s->random = s->random * 1664525u + 1013904223u;
@@ -58,7 +58,7 @@ static void *stream_main(void *arg)
             }
             st = c->fn(c->user);
         }
-        (void)fbp_stop_scope(NULL);
+        (void)fbp_cancel_scope(NULL);
         free(c->user);
         free(c);
 
@@ -126,7 +126,7 @@ fbp_status mock_stream_submit(struct mock_stream *s, mock_command_fn *fn, void *
         free(user);
         return fbp_fail_nomem(sizeof *c, "mock command");
     }
-    *c = (struct command){fn, user, fbp_stop_flag(), NULL};
+    *c = (struct command){fn, user, fbp_cancel_flag(), NULL};
     pthread_mutex_lock(&s->lock);
     *s->last = c;
     s->last = &c->next;

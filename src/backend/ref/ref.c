@@ -23,7 +23,7 @@ struct ref_device {
     struct fbp_row_filter filter;
     float *ends; /* a row and its weights, if rows are extrapolated */
     struct fbp_prep_counts counts;
-    struct fbp_ledger ledger;
+    struct fbp_row_bitmap ledger;
 };
 
 static struct ref_device *ref_of(fbp_device *device)
@@ -52,7 +52,7 @@ static size_t fixed_bytes(const struct fbp_job *job)
 
 static bool choose(struct fbp_job *job, const char *name)
 {
-    job->chosen = (struct fbp_chosen){.kernel = "matrix", .isa = "double"};
+    job->chosen = (struct fbp_kernel_selection){.kernel = "matrix", .isa = "double"};
     job->boxes = true;
     return !name || strcmp(name, job->chosen.kernel) == 0;
 }
@@ -171,7 +171,7 @@ static fbp_status filter(fbp_device *device, const struct fbp_batch *batch, void
         }
     }
     pthread_mutex_unlock(&dev->lock);
-    return fbp_go_on();
+    return fbp_check_cancelled();
 }
 
 /* Sample (c, r) of a filtered view; 0 outside of the detector.  A row that the detector has but the
@@ -299,7 +299,7 @@ static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
             }
     }
     pthread_mutex_unlock(&dev->lock);
-    return fbp_go_on();
+    return fbp_check_cancelled();
 }
 
 /* The first of two stages, sample by sample (backend/meridian.h). */
@@ -354,7 +354,7 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
     return FBP_OK;
 }
 
-static fbp_status expect(fbp_device *device, const struct fbp_ledger *ledger)
+static fbp_status expect(fbp_device *device, const struct fbp_row_bitmap *ledger)
 {
     ref_of(device)->ledger = *ledger;
     return FBP_OK;

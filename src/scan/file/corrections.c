@@ -20,7 +20,7 @@ static const double MOST_COEFFICIENT = 1e9;
 fbp_status fbp_corrections_of(const struct fbp_scan *scan, struct fbp_corrections *out)
 {
     *out = (struct fbp_corrections){.struct_size = sizeof *out};
-    return scan->corrections ? FBP_TAKE(corrections, out, scan->corrections) : FBP_OK;
+    return scan->corrections ? FBP_COPY_IN(corrections, out, scan->corrections) : FBP_OK;
 }
 
 size_t fbp_corrections_terms(const struct fbp_corrections *c)
@@ -32,14 +32,14 @@ size_t fbp_corrections_terms(const struct fbp_corrections *c)
     return n;
 }
 
-bool fbp_corrections_ahead(const struct fbp_corrections *c)
+bool fbp_corrections_need_prepass(const struct fbp_corrections *c)
 {
     return c->rings != FBP_RINGS_NONE || c->paganin_delta_beta > 0;
 }
 
 bool fbp_corrections_none(const struct fbp_corrections *c)
 {
-    return fbp_corrections_terms(c) == 0 && !fbp_corrections_ahead(c);
+    return fbp_corrections_terms(c) == 0 && !fbp_corrections_need_prepass(c);
 }
 
 static fbp_status check_hardening(const char *file, const struct fbp_corrections *c)
@@ -148,10 +148,10 @@ fbp_status fbp_scan_correct(struct fbp_scan *given, const struct fbp_corrections
     struct fbp_scan own, *const scan = &own;
 
     fbp_message_clear();
-    FBP_TRY(FBP_TAKE(scan, scan, given));
+    FBP_TRY(FBP_COPY_IN(scan, scan, given));
     FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
     if (corrections)
-        FBP_TRY(FBP_TAKE(corrections, &all, corrections));
+        FBP_TRY(FBP_COPY_IN(corrections, &all, corrections));
     FBP_TRY(fbp_corrections_check(scan->path ? scan->path : "scan", &all, scan));
     if (!fbp_corrections_none(&all)) {
         FBP_TRY(fbp_calloc((void **)&copy, 1, sizeof *copy, "corrections"));
@@ -160,7 +160,7 @@ fbp_status fbp_scan_correct(struct fbp_scan *given, const struct fbp_corrections
     }
     free(scan->corrections);
     scan->corrections = copy;
-    FBP_GIVE(scan, given, scan);
+    FBP_COPY_OUT(scan, given, scan);
     return FBP_OK;
 }
 
@@ -259,11 +259,11 @@ static bool parse_rings(const char *text, struct fbp_corrections *c)
 
 fbp_status fbp_corrections_rings(struct fbp_corrections *out, const char *text)
 {
-    FBP_GIVEN(text);
+    FBP_REQUIRE(text);
     struct fbp_corrections own;
 
     fbp_message_clear();
-    FBP_TRY(FBP_TAKE(corrections, &own, out));
+    FBP_TRY(FBP_COPY_IN(corrections, &own, out));
     own.rings = FBP_RINGS_NONE;
     own.ring_wavelet = 0;
     own.ring_size = own.ring_levels = 0;
@@ -272,6 +272,6 @@ fbp_status fbp_corrections_rings(struct fbp_corrections *out, const char *text)
         return FBP_INVALID("rings: found \"%.60s\", expected none, sorting[:COLUMNS] or "
                            "wavelet[:LEVELS[,SIGMA[,dbN]]]",
                            text);
-    FBP_GIVE(corrections, out, &own);
+    FBP_COPY_OUT(corrections, out, &own);
     return FBP_OK;
 }

@@ -3,8 +3,8 @@
  * importers of EPR images, and src/prep, which does the preparation. */
 #include "scan/file/scan.h"
 
-#include "base/cache.h"
 #include "base/base.h"
+#include "base/cache.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ fbp_status fbp_preparation_copy(struct fbp_preparation **out, const struct fbp_p
     *out = NULL;
     if (!p)
         return FBP_OK;
-    FBP_TRY(FBP_TAKE(preparation, &own, p));
+    FBP_TRY(FBP_COPY_IN(preparation, &own, p));
     FBP_TRY(fbp_calloc((void **)&copy, 1, sizeof *copy, "a preparation"));
     *copy = own;
     copy->struct_size = sizeof *copy;
@@ -305,7 +305,7 @@ fbp_status fbp_preparation_parse(const char *text, struct fbp_preparation *out)
                                                   "a file",
                                                   "a number from 0 to 1"};
 
-    FBP_GIVEN(text);
+    FBP_REQUIRE(text);
     struct fbp_preparation own = {.struct_size = sizeof own};
     char *words, *save = NULL;
     fbp_status st = FBP_OK;
@@ -334,7 +334,7 @@ fbp_status fbp_preparation_parse(const char *text, struct fbp_preparation *out)
     }
     free(words);
     if (st == FBP_OK)
-        FBP_GIVE(preparation, out, &own);
+        FBP_COPY_OUT(preparation, out, &own);
     else
         free(own.profile);
     return st;

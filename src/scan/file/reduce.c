@@ -72,7 +72,7 @@ fbp_status fbp_scan_reduce(struct fbp_scan *out, size_t every, size_t bin)
     struct fbp_reduction r;
 
     fbp_message_clear();
-    FBP_TRY(FBP_TAKE(scan, scan, out));
+    FBP_TRY(FBP_COPY_IN(scan, scan, out));
     FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
     if (scan->every || scan->bin)
         return FBP_INVALID("scan: views were left out or binned before: give both numbers at once");
@@ -115,7 +115,7 @@ fbp_status fbp_scan_reduce(struct fbp_scan *out, size_t every, size_t bin)
             v->v[i] *= (double)r.bin[1];
         }
     }
-    FBP_GIVE(scan, out, scan);
+    FBP_COPY_OUT(scan, out, scan);
     return FBP_OK;
 }
 

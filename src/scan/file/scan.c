@@ -5,8 +5,8 @@
 #include "array/array.h"
 #include "array/names.h"
 #include "base/base.h"
-#include "base/text.h"
 #include "base/math.h"
+#include "base/text.h"
 #include "geometry/kind.h"
 
 #include <stdarg.h>
@@ -50,10 +50,10 @@ void fbp_scan_clear(struct fbp_scan *scan)
 {
     struct fbp_scan own;
 
-    if (!scan || scan->struct_size == 0 || FBP_TAKE(scan, &own, scan) != FBP_OK)
+    if (!scan || scan->struct_size == 0 || FBP_COPY_IN(scan, &own, scan) != FBP_OK)
         return;
     fbp_scan_free(&own);
-    FBP_GIVE(scan, scan, &own);
+    FBP_COPY_OUT(scan, scan, &own);
 }
 
 static fbp_status copy_text(char **out, const char *text)
@@ -117,7 +117,7 @@ fbp_status fbp_scan_copy(struct fbp_scan *out, const struct fbp_scan *given)
 
     fbp_message_clear();
     FBP_TRY(FBP_CHECK(scan, out));
-    FBP_TRY(FBP_TAKE(scan, &from, given));
+    FBP_TRY(FBP_COPY_IN(scan, &from, given));
     to = from;
     to.path = to.projections = to.dark = to.flat = to.bad_pixels = to.reference = to.note = NULL;
     to.views = NULL;
@@ -130,7 +130,7 @@ fbp_status fbp_scan_copy(struct fbp_scan *out, const struct fbp_scan *given)
     to.n_files = to.n_assumed = 0;
     const fbp_status st = copy_pointers(&to, &from);
     if (st == FBP_OK)
-        FBP_GIVE(scan, out, &to);
+        FBP_COPY_OUT(scan, out, &to);
     else
         fbp_scan_free(&to);
     return st;
@@ -170,14 +170,14 @@ void fbp_scan_settle(struct fbp_scan *scan, const char *key)
 
 void fbp_scan_confirm(struct fbp_scan *scan, const char *key)
 {
-    FBP_GIVEN_ELSE(, key);
+    FBP_REQUIRE_ELSE(, key);
     struct fbp_scan own;
 
     fbp_message_clear();
-    if (FBP_TAKE(scan, &own, scan) != FBP_OK)
+    if (FBP_COPY_IN(scan, &own, scan) != FBP_OK)
         return;
     fbp_scan_settle(&own, key);
-    FBP_GIVE(scan, scan, &own);
+    FBP_COPY_OUT(scan, scan, &own);
 }
 
 /* Append to buf[n], of which `at` characters are used; returns the length of all. */
@@ -203,10 +203,10 @@ size_t fbp_scan_assumed(const struct fbp_scan *given, char *buf, size_t n)
     size_t at = 0;
 
     if (n > 0)
-        FBP_GIVEN_ELSE(0, buf);
+        FBP_REQUIRE_ELSE(0, buf);
     if (n > 0)
         buf[0] = '\0';
-    if (FBP_TAKE(scan, scan, given) != FBP_OK)
+    if (FBP_COPY_IN(scan, scan, given) != FBP_OK)
         return 0;
     const char *file = NULL;
     for (size_t i = 0; i < scan->n_assumed; i++) {
@@ -292,14 +292,14 @@ static fbp_status add_all(struct fbp_inputs *all, const void *scan)
 
 bool fbp_scan_reads(const struct fbp_scan *given, const char *file)
 {
-    FBP_GIVEN_ELSE(false, file);
+    FBP_REQUIRE_ELSE(false, file);
     struct fbp_scan scan;
     struct fbp_inputs named = {0};
     fbp_status st = FBP_OK;
     bool hit = true;
 
     fbp_message_clear();
-    if (FBP_TAKE(scan, &scan, given) != FBP_OK)
+    if (FBP_COPY_IN(scan, &scan, given) != FBP_OK)
         return true;
     const char *const names[] = {scan.path,
                                  scan.projections,
@@ -385,7 +385,7 @@ fbp_status fbp_scan_use_image(struct fbp_scan *given, enum fbp_image which, fbp_
     fbp_status st;
 
     fbp_message_clear();
-    FBP_TRY(FBP_TAKE(scan, scan, given));
+    FBP_TRY(FBP_COPY_IN(scan, scan, given));
     FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
     FBP_TRY(fbp_check_choice("which", which, FBP_IMAGE_LAST));
     fbp_reduction_of(scan, &r);
@@ -412,7 +412,7 @@ fbp_status fbp_scan_use_image(struct fbp_scan *given, enum fbp_image which, fbp_
         fbp_free(scan->images->pixels[which]);
         scan->images->pixels[which] = pixels;
     }
-    FBP_GIVE(scan, given, scan);
+    FBP_COPY_OUT(scan, given, scan);
     return FBP_OK;
 fail:
     fbp_free(pixels);
@@ -421,7 +421,7 @@ fail:
 
 struct fbp_views fbp_scan_views(const struct fbp_scan *scan)
 {
-    FBP_GIVEN_ELSE(((struct fbp_views){.n = 0}), scan);
+    FBP_REQUIRE_ELSE(((struct fbp_views){.n = 0}), scan);
     return (struct fbp_views){scan->kind, scan->n_views, scan->panel, scan->views};
 }
 
@@ -429,7 +429,7 @@ bool fbp_scan_is_intensity(const struct fbp_scan *given)
 {
     struct fbp_scan scan;
 
-    if (FBP_TAKE(scan, &scan, given) != FBP_OK)
+    if (FBP_COPY_IN(scan, &scan, given) != FBP_OK)
         return false;
     return fbp_scan_has_image(&scan, FBP_IMAGE_DARK) || fbp_scan_has_image(&scan, FBP_IMAGE_FLAT) ||
            scan.i0 > 0;
@@ -485,12 +485,12 @@ static void remark(const struct fbp_scan *scan, const struct fbp_geometry_facts 
 bool fbp_scan_remark(const struct fbp_scan *given, const struct fbp_geometry_facts *given_facts,
                      const struct fbp_grid *volume, size_t i, char *buf, size_t n)
 {
-    FBP_GIVEN_ELSE(false, buf);
+    FBP_REQUIRE_ELSE(false, buf);
     struct fbp_scan scan;
     struct fbp_geometry_facts facts;
 
-    if (FBP_TAKE(scan, &scan, given) != FBP_OK ||
-        FBP_TAKE(geometry_facts, &facts, given_facts) != FBP_OK)
+    if (FBP_COPY_IN(scan, &scan, given) != FBP_OK ||
+        FBP_COPY_IN(geometry_facts, &facts, given_facts) != FBP_OK)
         return false;
     for (int which = 0; which < 3; which++) {
         remark(&scan, &facts, volume, which, buf, n);

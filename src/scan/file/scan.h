@@ -78,7 +78,7 @@ fbp_status fbp_corrections_check(const char *file, const struct fbp_corrections 
                                  const struct fbp_scan *scan);
 
 /** True if a correction needs whole sinograms, and so a prepass. */
-bool fbp_corrections_ahead(const struct fbp_corrections *c);
+bool fbp_corrections_need_prepass(const struct fbp_corrections *c);
 
 /** True if no correction is requested. */
 bool fbp_corrections_none(const struct fbp_corrections *c);

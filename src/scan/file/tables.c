@@ -131,7 +131,7 @@ fbp_status fbp_number_rows_load(const char *path, size_t width, const char *what
 
 fbp_status fbp_matrices_load(const char *path, double **out, size_t *n_views)
 {
-    FBP_GIVEN(path, out, n_views);
+    FBP_REQUIRE(path, out, n_views);
     struct numbers a = {.path = path, .width = 12, .what = "12 numbers a view"};
 
     fbp_message_clear();
@@ -202,7 +202,7 @@ fbp_status fbp_number_table_load(const char *path, size_t width, const char *wha
 
 fbp_status fbp_directions_load(const char *path, double (**out)[3], size_t *n)
 {
-    FBP_GIVEN(path, out, n);
+    FBP_REQUIRE(path, out, n);
     double *list = NULL;
 
     fbp_message_clear();

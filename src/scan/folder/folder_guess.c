@@ -5,8 +5,8 @@
 #include "scan/folder/folder.h"
 
 #include "array/array.h"
-#include "base/text.h"
 #include "base/math.h"
+#include "base/text.h"
 #include "scan/scan_file.h"
 
 #include <limits.h>

@@ -245,7 +245,7 @@ static fbp_status begin(struct search *l, const char *path, const struct fbp_fol
     fbp_message_clear();
     *l = (struct search){.known = {.struct_size = sizeof l->known}, .folder.path = path};
     if (known)
-        FBP_TRY(FBP_TAKE(folder_known, &l->known, known));
+        FBP_TRY(FBP_COPY_IN(folder_known, &l->known, known));
     l->state = (struct fbp_init_state){.log = l->known.log, .user = l->known.user};
     l->before = fbp_init_begin(&l->state);
     const fbp_status st = fbp_init_list(path, &l->folder);
@@ -256,7 +256,7 @@ static fbp_status begin(struct search *l, const char *path, const struct fbp_fol
 
 fbp_status fbp_folder_scan(char **path, const char *folder, const struct fbp_folder_known *known)
 {
-    FBP_GIVEN(path, folder);
+    FBP_REQUIRE(path, folder);
     struct stat info;
     struct search l;
 
@@ -271,7 +271,7 @@ fbp_status fbp_folder_scan(char **path, const char *folder, const struct fbp_fol
 
 fbp_status fbp_folder_guess(char **text, const char *folder, const struct fbp_folder_known *known)
 {
-    FBP_GIVEN(text, folder);
+    FBP_REQUIRE(text, folder);
     cJSON *root = NULL;
     struct search l;
 
@@ -324,7 +324,7 @@ fail:
 fbp_status fbp_folder_load(struct fbp_scan *out, const char *folder,
                            const struct fbp_folder_known *known)
 {
-    FBP_GIVEN(folder);
+    FBP_REQUIRE(folder);
     struct fbp_scan own = {.struct_size = sizeof own};
     struct search l;
 
@@ -333,6 +333,6 @@ fbp_status fbp_folder_load(struct fbp_scan *out, const char *folder,
     FBP_TRY(begin(&l, folder, known));
     const fbp_status st = load(&own, &l);
     end(&l);
-    FBP_GIVE(scan, out, &own);
+    FBP_COPY_OUT(scan, out, &own);
     return st;
 }

@@ -9,8 +9,8 @@
 #include "array/array.h"
 #include "array/format/bes3t.h"
 #include "base/base.h"
-#include "base/text.h"
 #include "base/math.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static fbp_status read_field(struct fbp_scan *out, const struct fbp_bes3t *d,
         char *file = NULL;
         fbp_status st;
         FBP_TRY_GOTO(fbp_calloc((void **)&places, n, sizeof *places, "an axis"));
-        FBP_TRY_GOTO(fbp_bes3t_places(d, s, &file, places));
+        FBP_TRY_GOTO(fbp_bes3t_positions(d, s, &file, places));
         FBP_TRY_GOTO(fbp_scan_add_file(out, file));
         st = fbp_preparation_places(d->path, "the axis in its .XGF", out->preparation, places, n,
                                     &axis);

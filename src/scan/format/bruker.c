@@ -10,8 +10,8 @@
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "array/names.h"
-#include "base/text.h"
 #include "base/math.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,7 +153,7 @@ static fbp_status refuse_shifts(const struct fbp_ini *ini)
     if (!says(ini, "Random Movement", "ON") || n < 4)
         return FBP_OK;
     char *table = fbp_format("%.*s.csv", (int)(n - 4), ini->path);
-    const fbp_status st = fbp_is_there(table, &is_there);
+    const fbp_status st = fbp_file_exists(table, &is_there);
     free(table);
     FBP_TRY(st);
     if (!is_there)

@@ -9,8 +9,8 @@
 #include "array/file/bytes.h"
 #include "array/names.h"
 #include "base/base.h"
-#include "base/text.h"
 #include "base/math.h"
+#include "base/text.h"
 #include "geometry/view.h"
 #include "scan/file/text.h"
 
@@ -446,7 +446,7 @@ static fbp_status file_is_there(const char *pattern, size_t k, bool *there)
     if (!at || *end != 'd')
         return FBP_OK;
     char *name = fbp_format("%.*s%0*zu%s", (int)(at - pattern), pattern, width, k, end + 1);
-    const fbp_status st = fbp_is_there(name, there);
+    const fbp_status st = fbp_file_exists(name, there);
     free(name);
     return st;
 }
@@ -481,7 +481,7 @@ static fbp_status name_files(const char *file, const char *name, size_t n, size_
     *out = fbp_format("%s %zu %zu", path, first, first + n - 1);
     if (!*out)
         st = fbp_fail_nomem(strlen(name), "a path");
-    else if (!fbp_stack_is(*out))
+    else if (!fbp_names_many_files(*out))
         st = FBP_INVALID("%s: \"%s\" is no pattern of files: expected one %%d or %%04d in it", file,
                          name);
 fail:
@@ -615,7 +615,7 @@ static fbp_status find(const char *base, const char *name, char **out)
 {
     bool there = false;
     char *path = fbp_path_join(base, name);
-    const fbp_status st = fbp_is_there(path, &there);
+    const fbp_status st = fbp_file_exists(path, &there);
 
     *out = there ? path : NULL;
     if (!there)

@@ -9,8 +9,8 @@
 #include "array/format/mat.h"
 #include "array/sink.h"
 #include "base/base.h"
-#include "base/text.h"
 #include "base/math.h"
+#include "base/text.h"
 #include "geometry/ranges.h"
 
 #include <string.h>
@@ -266,7 +266,7 @@ fbp_status fbp_scan_sink_prj(fbp_sink **out, const char *path, const struct fbp_
     static const struct fbp_sink_format prj = {.extensions = ".mat", .layout_with = layout};
     static const double same = 1e-6; /* greatest difference of first samples, in their distance */
 
-    FBP_GIVEN(out, path);
+    FBP_REQUIRE(out, path);
     struct fbp_scan scan;
     struct fbp_sink_params own;
     const struct content content = {&scan, gradient};
@@ -274,9 +274,9 @@ fbp_status fbp_scan_sink_prj(fbp_sink **out, const char *path, const struct fbp_
 
     fbp_message_clear();
     *out = NULL;
-    FBP_TRY(FBP_TAKE(scan, &scan, given));
+    FBP_TRY(FBP_COPY_IN(scan, &scan, given));
     if (params)
-        FBP_TRY(FBP_TAKE(sink_params, &own, params));
+        FBP_TRY(FBP_COPY_IN(sink_params, &own, params));
     FBP_TRY(fbp_check_kind("scan.kind", scan.kind));
     if (fbp_kind_of(scan.kind)->integral != FBP_OVER_PLANES)
         return FBP_UNSUPPORTED("%s: a MAT file of this sort holds plane integrals (kind planes), "

@@ -4,12 +4,12 @@
  * https://dxfile.readthedocs.io, https://manual.nexusformat.org/classes/applications/NXtomo.html */
 #include "scan/format/importers.h"
 
+#include "array/file/format.h"
 #include "array/format/hdf5.h"
 #include "array/format/mat.h"
-#include "array/file/format.h"
 #include "base/base.h"
-#include "base/text.h"
 #include "base/math.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdarg.h>

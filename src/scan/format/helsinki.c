@@ -5,8 +5,8 @@
 
 #include "array/format/mat.h"
 #include "base/base.h"
-#include "base/text.h"
 #include "base/math.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -36,7 +36,7 @@ fbp_status fbp_geometry_make_views(struct fbp_scan *out, const char *path,
                                    const struct fbp_geometry_known *known, size_t n)
 {
     if ((double)n > FBP_VIEWS_MAX)
-        return fbp_because(path, fbp_check_range(&fbp_range_views, "views", (double)n));
+        return fbp_error_context(path, fbp_check_range(&fbp_range_views, "views", (double)n));
     if (n == 0)
         return FBP_INVALID("%s: holds no views: is it the right file?", path);
     if (known->n_views && n != known->n_views)

@@ -4,8 +4,8 @@
 
 #include "array/format/rabbitct.h"
 #include "base/base.h"
-#include "base/text.h"
 #include "base/math.h"
+#include "base/text.h"
 #include "scan/file/text.h"
 
 #include <string.h>

@@ -7,8 +7,8 @@
  */
 #include "scan/format/importers.h"
 
-#include "base/text.h"
 #include "base/math.h"
+#include "base/text.h"
 #include "geometry/view.h"
 
 #include <dirent.h>

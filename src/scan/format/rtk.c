@@ -393,7 +393,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known)
 {
     (void)out, (void)known;
-    return fbp_no_library(path, "XML files of RTK", "libexpat1-dev", "FBP_EXPAT");
+    return fbp_fail_no_library(path, "XML files of RTK", "libexpat1-dev", "FBP_EXPAT");
 }
 #endif
 

@@ -9,8 +9,8 @@
 #include "array/array.h"
 #include "array/format/mat.h"
 #include "base/base.h"
-#include "base/text.h"
 #include "base/math.h"
+#include "base/text.h"
 #include "geometry/view.h"
 #include "scan/file/text.h"
 
