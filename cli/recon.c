@@ -6,7 +6,7 @@
 #include <string.h>
 
 const struct opt_group recon_groups[] = {
-    {"Output", "output output-type output-range preview report resume", "compress force timeline"},
+    {"Output", "output output-type output-range preview report resume force", "compress timeline"},
     {"Input", "every bin follow", "follow-timeout"},
     {"Geometry", "centre tilt sod sdd pitch flip-u flip-v reverse sweep",
      "offset angular-weights score curve"},
