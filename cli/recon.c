@@ -8,8 +8,8 @@
 const struct opt_group recon_groups[] = {
     {"Output", "output output-type output-range preview report resume force", "compress timeline"},
     {"Input", "every bin follow", "follow-timeout"},
-    {"Geometry", "centre tilt sod sdd pitch flip-u flip-v reverse sweep",
-     "offset angular-weights score curve"},
+    {"Geometry", "centre sod sdd pitch flip-u flip-v reverse sweep",
+     "offset tilt angular-weights score curve"},
     {"Corrections", "bad-pixels rings beam-hardening paganin", NULL},
     {"Filter", "filter cutoff pad", "cutoff-v spatial half-width"},
     {"Volume", "size voxel slice roi region hu", "volume-centre hu-from-roi unit mask"},
