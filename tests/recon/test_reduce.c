@@ -201,7 +201,7 @@ static void assert_places(const struct fbp_scan *reduced, const struct fbp_scan 
 static void check_against_hand(enum fbp_row_order order, bool some_bad, size_t every, size_t bin)
 {
     static const struct fbp_recon_params splits[] = {
-        {.n_threads = 5, .slab_slices = 4, .batch_views = 8},
+        {.device = "cpu", .n_threads = 5, .slab_slices = 4, .batch_views = 8},
         {.device = "mock", .n_threads = 2, .slab_slices = 9},
         {.device = "mock:0,1", .n_threads = 3},
     };
