@@ -1,10 +1,10 @@
 /** @file backend.h  THE vtable: what a device must be able to do (internal).
  *
- * The pipeline (run/run.c) knows views, rows, batches and slabs, and nothing else: no scan
+ * The pipeline (pipeline/run.c) knows views, rows, batches and slabs, and nothing else: no scan
  * geometry, no kernel, no kind of memory.  A backend knows how to filter and backproject, and may
  * have memory and queues of its own.  The data on its way:
  *
- *     host float [view][row][column], or uint16               read by run/load.c
+ *     host float [view][row][column], or uint16               read by pipeline/stage_read.c
  *       | upload (IN)
  *     raw        device copy of the same; counts become floats there (backend/rows.h)
  *       | filter (FILTER): prep, weight, filter
@@ -65,11 +65,11 @@ struct fbp_job {
     struct fbp_panel wide;
     size_t pad_left, between;
     struct fbp_grid grid; /**< the whole volume, whatever is asked for of it */
-    size_t roi[3][2];     /**< the box asked for, plan/roi.h; ends 0: all */
+    size_t roi[3][2];     /**< the box asked for, pipeline/job.h; ends 0: all */
     /** Voxels of that box that are wanted, others may have any value; NULL: all are. */
     const struct fbp_region *region;
     size_t share[2];   /**< Slices that this process computes: [first, end), counted from the first
-                            wanted one (plan/cut.h); end 0: all. */
+                            wanted one (pipeline/division.h); end 0: all. */
     size_t same_files; /**< so many slices of the box lie in the same files of the output, and are
                             best one process's; 0: any cut will do */
     bool counts_once;  /**< what is mended in rows that earlier shares need is counted by theirs */
@@ -92,7 +92,7 @@ struct fbp_job {
     double scale, shift; /**< output = scale * value + shift (HU); 1, 0 otherwise */
     enum fbp_precision precision;
     enum fbp_interpolation interpolation; /**< of plane integrals; of CUBIC, filtered rows are
-                                           coefficients (filter/spline.h), 0 beyond their ends */
+                                           coefficients (filter/parabola.h), 0 beyond their ends */
     const char *kernel; /**< the one asked for; NULL = the fastest that can be used */
     enum fbp_type raw;  /**< of raw samples: FBP_U16, FBP_F64, or anything else for float */
     bool spatial_filter;

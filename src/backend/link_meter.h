@@ -1,7 +1,7 @@
 /** @file link_meter.h  How a backend measures what goes between memories (internal).
  *
  * The member `links` of a backend points to one of these.  It measures any set of
- * copies that run at once; which sets are of interest is said in plan/links.c, for all backends.
+ * copies that run at once; which sets are of interest is said in pipeline/links.c, for all backends.
  */
 #ifndef FBP_SRC_LINK_METER_H
 #define FBP_SRC_LINK_METER_H

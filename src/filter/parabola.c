@@ -1,5 +1,5 @@
 /* Filters of plane integrals: f^2 in place of the ramp (Natterer 1986), deconvolution of the line
- * shape, filters around a circle, splines (Unser 1993).  plan/plane_filter.c designs them. */
+ * shape, filters around a circle, splines (Unser 1993).  pipeline/epr_rings.c designs them. */
 #include "filter/parabola.h"
 
 #include "fft/fft.h"

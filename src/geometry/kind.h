@@ -7,7 +7,7 @@
  * A new kind is a value of enum fbp_kind and a table in kind.c.  Kinds of line integrals share
  * fbp_line_facts(), _rows() and _grid().  Tables of other folders have the index `integral`
  * (weight/weight.c, filter/design.c, phantom/simulate.c) and refuse kinds without an entry.  A
- * format of another program's geometries lists the kinds that it can hold (scan/geometry_file.h).
+ * format of another program's geometries lists the kinds that it can hold (importers.h).
  */
 #ifndef FBP_SRC_GEOMETRY_KIND_H
 #define FBP_SRC_GEOMETRY_KIND_H

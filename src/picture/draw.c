@@ -1,6 +1,6 @@
 /* Pictures of a volume as PNG: views from three sides, and contact sheets.
  *
- * src/api/picture.c calls fbp_viewer_draw(); fbp_sheet_write() is public. */
+ * pipeline/picture.c calls fbp_viewer_draw(); fbp_sheet_write() is public. */
 #include "picture/draw.h"
 
 #include "array/file/format.h"

@@ -1,6 +1,6 @@
 /* Ring removal and phase retrieval as a view step.
  *
- * Rings: prep/stripes.h (Vo et al. 2018, Muench et al. 2009).  Phases of one material: prep/phase.h
+ * Rings: prep/prep.h (Vo et al. 2018, Muench et al. 2009).  Phases of one material: prep/phase.h
  * (Paganin et al. 2002).  Two sources yield the corrected views: one that keeps all of them, and
  * one that retrieves phases as views are read.  plan.c makes the step, plan_memory.c chooses where
  * views are kept. */

@@ -35,7 +35,7 @@ void fbp_data_check_join(fbp_data_check *check, const void *other);
 void fbp_data_check_view(fbp_data_check *check, const struct fbp_batch *batch, size_t k,
                          const void *raw, bool whole);
 
-/** Check all views of a source in the memory of a device (array/far.h), by copies of the rows. */
+/** Check all views of a source in the memory of a device (array/device_memory.h), by copies of the rows. */
 fbp_status fbp_data_check_device_memory(fbp_data_check *check, const fbp_source *source);
 
 /**

@@ -178,7 +178,7 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
 uint64_t fbp_work_open_bytes(const struct fbp_work *w, const struct fbp_work_request *rq);
 
 /** Batches of all views with all rows that the volume needs, to be filtered into a file
- *  (run/scratch_rows.h), and their buffers: filtered_bytes are those of plain rows.
+ *  (pipeline/scratch_rows.c), and their buffers: filtered_bytes are those of plain rows.
  *  @return FBP_ERR_NOMEM if not even one group of views fits. */
 fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *out);
 

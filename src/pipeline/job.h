@@ -96,9 +96,9 @@ void fbp_roi_crop(const struct fbp_job *job, size_t n, void *slices);
  * that are wanted (internal).
  *
  * The region belongs to the job (job->region), and all who compute may skip what it does not want:
- * slices outside [z0, z1) are not computed, nor are rows read that only they need (plan/roi.h);
+ * slices outside [z0, z1) are not computed, nor are rows read that only they need (pipeline/job.h);
  * kernels leave out rows, columns or blocks.  What they compute beyond it, the pipeline replaces in
- * finished slices (run/mask.h).  Voxels inside have the bits that they have without a region.
+ * finished slices (pipeline/mask.c).  Voxels inside have the bits that they have without a region.
  */
 
 /**

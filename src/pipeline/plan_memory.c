@@ -142,7 +142,7 @@ size_t fbp_plan_slabs_each(const fbp_plan *p)
     return p->devices_differ && each < UNEQUAL_SLABS ? UNEQUAL_SLABS : each;
 }
 
-/* Will the device take views from where they lie in its memory (run/worker.c)?  Not what the host
+/* Will the device take views from where they lie in its memory (pipeline/worker.c)?  Not what the host
  * makes of them. */
 static bool reads_on_device(const fbp_plan *p)
 {

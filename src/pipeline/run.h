@@ -4,7 +4,7 @@
  * In the field of view is a voxel whose centre lies within facts.fov_radius_mm of the rotation
  * axis, and on the detector's rows in every view: in a cone beam the lower and upper end is a bowl.
  * All its slices follow one another, so that a column of voxels is known by two numbers.  The
- * region is the job's (plan/wanted.h).
+ * region is the job's (job.h).
  *
  * Applied by the pipeline to slices that have been fetched, so that it is the same on every device.
  */

@@ -67,7 +67,7 @@ struct fbp_prep {
     struct fbp_bridge *bridges;
     size_t n_bridges;
     size_t margin_rows; /**< greatest distance between a bad pixel and its sources [rows] */
-    /** Bad pixels as stored, if the scan joins pixels (scan/reduce.h); NULL: none. */
+    /** Bad pixels as stored, if the scan joins pixels (scan/file/reduce.c); NULL: none. */
     unsigned char *left_out;
     size_t n_stored, n_left_out; /**< number of stored pixels, and of bad ones among them */
     /** fbp_array_info.missing of the files of dark, flat and bad pixels; NULL: complete. */

@@ -18,7 +18,7 @@
  *
  * A panel that is rolled by phi (about its normal) gets no factor 1/cos(phi): its rows are not the
  * lines along which the ramp must run.  A plan resamples such views onto an upright panel first
- * (plan/rectify.h).  Filtered along rolled rows, the frequency at polar angle alpha is multiplied
+ * (pipeline/rectify.c).  Filtered along rolled rows, the frequency at polar angle alpha is multiplied
  * by cos(phi) for tan(alpha) > tan(phi), by tan(alpha)^-1 sin(phi) nearer to the axis: one ball
  * keeps its value, but two balls beside each other do not.
  *

@@ -112,7 +112,7 @@ struct fbp_source {
     void (*close)(fbp_source *src); /**< frees `state`; NULL: nothing to free */
     void *state;
     const void *memory;            /**< samples in the caller's memory; NULL */
-    struct fbp_device_memory *far; /**< device that owns `memory` (array/far.h); NULL: the host */
+    struct fbp_device_memory *far; /**< device that owns `memory` (array/device_memory.h); NULL: the host */
     bool in_order;                 /**< compressed stream: reading backwards starts anew */
     bool unpacks;                  /**< reading computes: worth several threads */
     uint64_t held_bytes;           /**< upper bound of the memory that it holds */
@@ -126,7 +126,7 @@ struct fbp_source {
      *  all files.  `again`: all files are examined anew.  NULL: one file. */
     fbp_status (*look)(fbp_source *src, bool again, size_t *n_views, uint64_t *bytes);
     struct fbp_follow *follow; /**< thread that waits for views; NULL: all are there */
-    fbp_source *below;         /**< source that it reads from (scan/reduce.h); NULL: files */
+    fbp_source *below;         /**< source that it reads from (scan/file/reduce.c); NULL: files */
     bool owns_below;           /**< `below` is closed with it */
     enum fbp_type stored_type; /**< type of the samples in `below` */
     uint64_t stored_bytes;     /**< bytes of all samples of `below` that are read */

@@ -1,6 +1,6 @@
 /*
  * Files that change: views that a scanner is still writing, in one file or one file per view, and
- * checks that no input was changed while it was read.  The plan, array/source.c and array/stack.c
+ * checks that no input was changed while it was read.  The plan, array/source.c and array/source_stack.c
  * call it.
  *
  * A thread examines a growing source: woken by inotify if the system reports writes, and every two

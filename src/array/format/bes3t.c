@@ -1,6 +1,6 @@
 /*
  * Bruker's BES3T: a description .DSC and its samples .DTA, as arrays, and the text of descriptions
- * for scan/format/bes3t_scan.c.  array/formats.c lists it.
+ * for scan/format/bes3t.c.  array/formats.c lists it.
  *
  * FILE is [ZPTS][YPTS][XPTS]; FILE:sinogram has the same spectra as views of one row.  If
  * samples are complex, both are the real parts, and FILE:imaginary is the imaginary parts.

@@ -1,5 +1,5 @@
 /** @file bes3t.h  Descriptions of Bruker's spectrometers, BES3T: the text file .DSC (internal;
- *  bes3t.c, scan/format/bes3t_scan.c).
+ *  bes3t.c, scan/format/bes3t.c).
  *
  * The layers #DESC and #SPL have lines "KEY value"; the layer #DSL has parts ".DVC name, version"
  * with lines "Key value unit".  Samples lie in the file .DTA beside it.  Source: Bruker, Xepr

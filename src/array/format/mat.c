@@ -1,6 +1,6 @@
 /*
  * Arrays and volumes in MATLAB files of version 5 to 7; volumes are written as version 5.
- * array/formats.c lists the format; scan/format/eprit_write.c calls the writer, too.
+ * array/formats.c lists the format; scan/format/eprit.c calls the writer, too.
  *
  * A(k, r, c) of size [views rows columns] is [view][row][column]; A(r, c) is one image, or with
  * "?sinogram" behind its name A(k, c) the views of one row.  With "?spectra", A(c, k) and A(c, r,

@@ -1,5 +1,5 @@
 /** @file rabbitct.h  RabbitCT's data sets: facts, matrices, references, views (internal;
- *  rabbitct.c, scan/format/rabbitct_scan.c, bench/rabbitct/). */
+ *  rabbitct.c, scan/format/matrices.c, bench/rabbitct/). */
 #ifndef FBP_SRC_RABBITCT_H
 #define FBP_SRC_RABBITCT_H
 

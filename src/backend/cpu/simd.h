@@ -41,7 +41,7 @@ struct fbp_line_dsp {
     size_t lanes; /**< of `convolve` */
 };
 
-/** Fill the table with the fastest loops allowed by `flags` (base/cpu.h; 0: C only). */
+/** Fill the table with the fastest loops allowed by `flags` (base/system.h; 0: C only). */
 void fbp_line_dsp_init(struct fbp_line_dsp *dsp, unsigned flags);
 
 /** The tables of C, AVX2 and AVX-512; the last two on x86-64 only. */
@@ -252,7 +252,7 @@ struct fbp_bp_dsp {
     fbp_bp_column_double_fn *column_double;
 };
 
-/** Fill the table with the fastest loops allowed by `flags` (base/cpu.h; 0: C only). */
+/** Fill the table with the fastest loops allowed by `flags` (base/system.h; 0: C only). */
 void fbp_bp_dsp_init(struct fbp_bp_dsp *dsp, unsigned flags);
 
 extern const struct fbp_bp_dsp fbp_bp_c, fbp_bp_avx2, fbp_bp_avx512;

@@ -81,7 +81,7 @@ static inline struct cuda_device *cuda_of(fbp_device *device)
 fbp_status cuda_failed(cudaError_t error, const char *call);
 
 #if defined __clang_analyzer__ && !defined FBP_CUDA_ENTRY_C
-/* A failure is never FBP_OK, as in base/status.h. */
+/* A failure is never FBP_OK, as in base/base.h. */
 #    define cuda_failed(error, call) ((void)cuda_failed(error, call), FBP_ERR_DEVICE)
 #endif
 

@@ -21,7 +21,7 @@ static __device__ inline bool cuda_prep_changes(const cuda_prep &p)
 }
 
 /** Line integral of a measured sample: -log of the transmission, as fbp_transmission() of
- *  prep/transmission.h, hardened as by fbp_harden() of prep/harden.h. */
+ *  prep/prep.h, hardened as by fbp_harden() of prep/prep.h. */
 static __device__ inline float cuda_line_integral(const cuda_prep &p, size_t pixel, float x,
                                                   unsigned *clipped)
 {

@@ -78,7 +78,7 @@ template <class T> struct planes_taps<T, FBP_INTERPOLATION_LINEAR> {
     }
 };
 
-/** SHIFT is a little more than a half: filter/spline.h has the reason. */
+/** SHIFT is a little more than a half: filter/parabola.h has the reason. */
 template <class T> struct planes_taps<T, FBP_INTERPOLATION_NEAREST> {
     static constexpr int N = 1, FIRST = 0;
     static constexpr double SHIFT = .5 + 1. / 4096;

@@ -1,6 +1,6 @@
 /*
  * Pairs of rows filtered in place by transforms in shared memory: one group per complex row.
- * backend/gpu/chain.h describes the transform of a row of RADIX x 256 points.  Its first and last step
+ * backend/gpu/tables.h describes the transform of a row of RADIX x 256 points.  Its first and last step
  * are sums of RADIX / 2 terms here, because the other inputs are zero and the other outputs are not
  * needed. Exchanging real and imaginary parts turns a transform into its inverse.
  *

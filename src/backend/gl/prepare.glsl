@@ -46,7 +46,7 @@ float measured(uint at, uint count)
     return float((count & 1u) == 1u ? word >> 16u : word & 0xffffu);
 }
 
-/* -log of the transmission, as in prep/transmission.h. */
+/* -log of the transmission, as in prep/prep.h. */
 float logarithm(float x, uint pixel)
 {
     const float least = 1e-6;
@@ -64,7 +64,7 @@ float logarithm(float x, uint pixel)
     return -log_of(t);
 }
 
-/* Beam hardening, as in prep/harden.h. */
+/* Beam hardening, as in prep/prep.h. */
 float harden(float p)
 {
     precise float sum = 0.0;

@@ -27,7 +27,7 @@ enum { JOBS = 3 };
  * two texels per column for J1. */
 static const double apart[2][JOBS] = {{1.25, 1.0, 2.5}, {1.25, 2.0, 2.5}};
 
-/* Mean cost of their voxels, relative to one that all views see (plan/cut.h). */
+/* Mean cost of their voxels, relative to one that all views see (pipeline/division.h). */
 static const double cost[JOBS] = {0.786, 0.928, 0.786};
 
 /* GUPS of all voxels. */

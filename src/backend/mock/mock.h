@@ -85,7 +85,7 @@ void mock_stream_drain(struct mock_stream *s);
 void mock_stream_destroy(struct mock_stream **stream);
 
 /** Queue fn(user) and return; user is freed after it ran.  If the run of the calling thread is
- *  stopped (base/stop.h), commands that have not begun are omitted, and waiting returns
+ *  stopped (base/threads.h), commands that have not begun are omitted, and waiting returns
  *  FBP_ERR_CANCELLED. */
 fbp_status mock_stream_submit(struct mock_stream *stream, mock_command_fn *fn, void *user);
 /** Forget that the last run was stopped; the stream must be idle. */

@@ -38,7 +38,7 @@ bool fbp_json_has(const struct fbp_json *o, const char *key);
 fbp_status fbp_json_wrong(const struct fbp_json *o, const char *key, const char *expected);
 fbp_status fbp_json_missing(const struct fbp_json *o, const char *key, const char *remedy);
 #if defined __clang_analyzer__ && !defined FBP_SCAN_JSON_C
-/* The reason is that in base/status.h: failing is never FBP_OK. */
+/* The reason is that in base/base.h: failing is never FBP_OK. */
 #    define fbp_json_missing(o, key, remedy) \
         ((void)fbp_json_missing(o, key, remedy), FBP_ERR_INVALID)
 #endif
