@@ -6,9 +6,11 @@
 static const struct opt table[] = {
     OPT(R, scan, .name = "scan.json", .positional = true, .required = true, .help = "the scan"),
     OPT(R, output, .name = "output", .letter = 'o', .arg = "VOLUME",
-        .help = "the output that recon will be given: of OME-Zarr, writing takes memory, and parts "
-                "are cut between chunks. Nothing is written"),
-    OPT_SWITCH(R, p.compress, .name = "compress", .help = "recon will compress it"),
+        .help =
+            "name of the output of fbp recon, because writing OME-Zarr needs memory, and parts end "
+            "between its chunks. Nothing is written"),
+    OPT_SWITCH(R, p.compress, .name = "compress",
+               .help = "with -o: fbp recon will compress its output"),
     RECON_OPTIONS,
     PART_OPTION,
     OPT(R, json, .name = "json", .help = "print one JSON object"),

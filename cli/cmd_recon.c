@@ -25,9 +25,8 @@ static const struct opt table[] = {
     OPT(R, timeline, .name = "timeline", .arg = "FILE.svg",
         .help = "also draw when data were read, filtered, backprojected and written"),
     OPT(R, report, .name = "report", .arg = "FILE.html",
-        .help =
-            "also write a page for a browser: warnings, the volume to look through, what was "
-            "chosen and why, geometry, timeline, inputs, and how to do it again (docs/view.md)"),
+        .help = "also write a page for a browser: warnings, slices of the volume, decisions and "
+                "their reasons, geometry, timeline, inputs, and the command (docs/view.md)"),
     OPT(R, sweep, .name = "sweep", .arg = "NAME=FROM:TO:STEP",
         .help = "reconstruct one slice for each value of centre (column of the rotation axis), "
                 "tilt (deg), offset, sod or sdd (mm), write all of them as one picture (-o "
@@ -50,16 +49,16 @@ static const struct opt table[] = {
                .help = "reconstruct while the projections are still being written"),
     OPT(R, p.follow_timeout_s, .name = "follow-timeout", .arg = "SECONDS", .min = 0,
         .max = FBP_SECONDS_MAX, .fallback = "60",
-        .help = "with --follow: fail if there is no new view for so long; 0: never fail"),
+        .help = "with --follow: fail if no new view arrives for this time; 0: never fail"),
     OPT(R, p.view_ranks, .name = "view-ranks", .arg = "N", .min = 1, .max = 65536,
         .fallback = "planned",
-        .help = "of processes that mpirun has started, N share the views of each slab of slices "
-                "(docs/cluster.md)"),
+        .help =
+            "number of processes, started by mpirun, that share the views of each slab of slices "
+            "(docs/cluster.md)"),
     OPT(R, plan, .name = "plan", .help = "print what would be done, then stop"),
     OPT(R, json, .name = "json", .help = "print the result as one JSON object"),
     OPT(R, quiet, .name = "quiet", .letter = 'q',
-        .help = "print only errors; of hash: also the hash, with --plan or --json also what these "
-                "print"),
+        .help = "print only errors, and the result of hash:, --plan or --json"),
 };
 
 static void announce(const struct fbp_plan_summary *p)

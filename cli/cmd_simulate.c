@@ -67,37 +67,39 @@ static const struct opt table[] = {
         .fallback = "0",
         .help = "add Gaussian noise of this standard deviation, in the unit of the projections"),
     OPT_SWITCH(S, at_centres, .name = "at-centres",
-        .help = "plane integrals: at the centres of samples; otherwise they are means over the "
-                "widths of samples"),
+        .help = "plane integrals: values at the centres of the samples; otherwise means over "
+                "the width of each sample"),
     OPT(S, type, .name = "output-type", .arg = "NAME", .list = choices_sample_type,
         .fallback = "float32", .help = "type of the projections; float64 for plane integrals"),
     OPT(S, seed, .name = "seed", .arg = "N", .fallback = "1", .help = "seed of the noise"),
     OPT(S, truth, .name = "truth", .arg = "FILE",
         .help = "also write the phantom itself, as means over voxels; of frames, the first"),
     OPT(S, unit, .name = "unit", .arg = "NAME", .list = choices_unit, .fallback = "mm",
-        .help = "of --truth: the length in the unit of its values, as in fbp recon"),
+        .help = "unit of length in the values of --truth, as in fbp recon"),
     OPT(S, directions, .name = "directions", .arg = "SET:N|FILE",
-        .help = "of --kind planes (EPR imaging): solid-angle:18 (rings of equal solid angle), "
-                "linear-angle:18x18 (rings x directions in each), fibonacci:208 (a spiral), or a "
-                "file with three numbers each (CSV, NPY, MAT)"),
+        .help = "for --kind planes (EPR imaging): solid-angle:18 (rings of equal solid angle), "
+                "linear-angle:18x18 (rings x directions in each), fibonacci:208 (a spiral), or "
+                "a file with three numbers per direction (CSV, NPY, MAT)"),
     OPT(S, order, .name = "order", .arg = "NAME", .list = fbp_direction_order_name,
         .fallback = "plain",
-        .help = "order of a set: ring after ring, every second ring backwards, or each as far as "
-                "possible from those before it"),
+        .help = "order of the views of a set: ring after ring; every second ring backwards; or "
+                "each as far as possible from the views before it"),
     OPT(S, pole, .name = "pole", .arg = "AXIS", .list = fbp_pole_name, .fallback = "z",
         .help = "axis of the rings"),
     OPT(S, samples, .name = "samples", .arg = "S", .min = 1, .max = 65536,
         .fallback = "sqrt(3) N, even",
-        .help = "samples of each view of --kind planes, --pitch apart"),
+        .help = "samples per view of --kind planes, at a distance of --pitch"),
     OPT(S, gradient, .name = "gradient", .arg = "G/CM", .min = FBP_GRADIENT_MIN, .max = FBP_GRADIENT_MAX,
         .fallback = "1",
-        .help = "of -o PRJ.mat: the gradient of all views, which says what frequencies samples have"),
+        .help = "with -o PRJ.mat: gradient of all views, which determines the frequency of each "
+                "sample"),
     OPT(S, frames, .name = "frames", .arg = "D", .min = 1, .max = 65536,
         .fallback = "1",
-        .help = "rows of each view of --kind planes: the same at D delays, of bodies that fade away"),
+        .help = "rows per view of --kind planes: the same view at D delays, of bodies that decay"),
     OPT(S, decay, .name = "decay", .arg = "T", .min = FBP_DECAY_MIN, .max = FBP_DECAY_MAX,
         .fallback = "D/2",
-        .help = "with --frames: in frame k the i-th body (from 1) has exp(-k/(T i)) of its density"),
+        .help = "with --frames: in frame k the density of body i (from 1) is multiplied by "
+                "exp(-k/(T i))"),
     OPT(S, threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,
         .fallback = "all cores", .help = "number of threads"),
     FORCE_OPTION(S, force),

@@ -13,16 +13,15 @@ static const struct opt table[] = {
     OPT(V, output, .name = "output", .letter = 'o', .arg = "FILE.png|FILE.html",
         .help = "picture to write, or a page for a browser, complete in itself: three planes that "
                 "move together, window, histogram, values and positions (docs/view.md)"),
-    OPT_BYTE_COUNT(
-        V, page_bytes, .name = "page-size", .arg = "BYTES", .min = PAGE_LEAST, .max = PAGE_MOST,
-        .fallback = "16M",
-        .help = "of a page: how large it may become. A volume that does not fit is reduced to "
-                "means of voxels, and the page says so"),
+    OPT_BYTE_COUNT(V, page_bytes, .name = "page-size", .arg = "BYTES", .min = PAGE_LEAST,
+                   .max = PAGE_MOST, .fallback = "16M",
+                   .help =
+                       "greatest size of a page. A larger volume is reduced to means over several "
+                       "voxels, which the page states"),
     OPT(V, serve, .name = "serve",
-        .help =
-            "instead of writing the page, answer a browser on this machine, which then also gets "
-            "slices in full, until Ctrl-C. Prints the address, whose random part nobody else "
-            "knows"),
+        .help = "instead of writing the page, serve it to a browser on this machine, with full "
+                "slices on request, until Ctrl-C. Prints the address, which contains a random "
+                "key"),
     OPT(V, port, .name = "port", .arg = "N", .min = 1, .max = 65535, .fallback = "any",
         .help = "with --serve: port of the address"),
     OPT(V, mip, .name = "mip", .help = "maximum intensity projections instead of slices"),
@@ -34,10 +33,10 @@ static const struct opt table[] = {
     OPT(V, slice, .name = "slice", .arg = "X,Y,Z", .fallback = "the middle",
         .help = "voxel in which the three slices meet; the first is 0"),
     OPT(V, frame, .name = "frame", .arg = "K", .fallback = "the first; of a page all",
-        .help = "of a series of volumes: which one; the first is 0"),
+        .help = "index of the volume in a series; the first is 0"),
     OPT(V, device, .name = "device", .arg = "NAME", .fallback = "auto",
         .help =
-            "what projects: auto, cpu, or with --mip gl, a name of fbp devices; the pictures are "
+            "device that projects: auto, cpu, or with --mip gl (see 'fbp devices'); pictures are "
             "the same"),
     FORCE_OPTION(V, force),
     OPT(V, json, .name = "json", .help = "print one JSON object"),

@@ -67,15 +67,14 @@ struct recon_args {
         .help = "only slice K of the volume (the first is 0), or slices FROM to TO - 1"),         \
     OPT(R, roi, .name = "roi", .arg = "X0:X1,Y0:Y1,Z0:Z1",                                        \
         .fallback = "all",                                                                        \
-        .help = "only this box of the volume, in voxels from 0, ends excluded. An end that is "   \
-                "left out is the edge. The values are those of the whole volume, bit for bit. "   \
-                "Kernels matrix, column and planes compute hardly more than the box in its "       \
-                "slices"),                                                                        \
+        .help = "only this box of the volume, in voxels counted from 0, ends excluded; a missing end " \
+                "is the edge of the volume. The values are those of the whole volume, bit for bit. " \
+                "Kernels matrix, column and planes compute little more than the box"),            \
     OPT(R, p.region, .name = "region", .arg = "SHAPE|FILE", .fallback = "all",                    \
-        .help = "only what lies in a region of interest: cylinder:R or cylinder:X,Y,R along z, "  \
-                "ball:X,Y,Z,R, box:X0:X1,Y0:Y1,Z0:Z1, all in mm, or a mask of the volume's size, " \
-                "not 0 inside. Voxels outside get --mask's value, else 0 (-1000 in HU), and are "  \
-                "not computed where a kernel can skip them; the others have the same bits"),      \
+        .help = "only a region of interest: cylinder:R or cylinder:X,Y,R along z, ball:X,Y,Z,R, " \
+                "box:X0:X1,Y0:Y1,Z0:Z1 (all in mm), or a mask file of the volume's size with nonzero " \
+                "voxels inside. Voxels outside get the value of --mask, else 0 (-1000 in HU); kernels " \
+                "skip them if they can. Voxels inside have the same bits as without it"),         \
     OPT(R, every, .name = "every", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,                    \
         .fallback = "1", .help = "use only every N-th view, beginning with the first"),           \
     OPT(R, bin, .name = "bin", .arg = "N", .min = 1, .max = FBP_SIDE_MAX,                         \
@@ -84,8 +83,8 @@ struct recon_args {
     ADJUST_OPTIONS(R, adjust, "COLUMN|auto", "; auto: look for it"),                              \
     OPT(R, p.filter, .name = "filter", .arg = "NAME", .list = choices_filter,                     \
         .fallback = "ram-lak",                                                                    \
-        .help = "window of the filter: of the ramp, or for kind planes (EPR imaging) of the "     \
-                "parabola; only planes have the last five, which stand in its place"),            \
+        .help = "window of the filter. For kind planes (EPR imaging) the filter is a parabola, "  \
+                "otherwise a ramp. The last five are filters of their own, for kind planes only"), \
     OPT(R, p.cutoff, .name = "cutoff", .arg = "F", .min = 0.01, .max = 1,                         \
         .fallback = "1",                                                                          \
         .help = "cut-off frequency of the filter, as a fraction of the Nyquist frequency"),       \
@@ -95,108 +94,113 @@ struct recon_args {
                 "of the Nyquist frequency"),                                                      \
     OPT(R, p.oversampling, .name = "oversampling", .arg = "N", .min = 1, .max = 2,                \
         .fallback = "1",                                                                          \
-        .help = "2: compute filtered plane integrals half way between samples, too, so that "     \
-                "interpolation loses less (kind planes)"),                                        \
+        .help = "2: also compute filtered plane integrals half way between samples, which makes " \
+                "interpolation more accurate (kind planes)"),                                     \
     OPT(R, p.interpolation, .name = "interpolation", .arg = "NAME",                               \
         .list = choices_interpolation, .fallback = "linear",                                      \
-        .help = "between filtered samples of plane integrals: nearest, linear, or cubic, the "    \
-                "spline through them (kind planes; devices without it refuse)"),                  \
+        .help = "interpolation between filtered samples of plane integrals; cubic is a spline through " \
+                "the samples. A device without it refuses (kind planes)"),                        \
     OPT(R, p.stages, .name = "stages", .arg = "N", .min = 1, .max = 2, .fallback = "1",           \
-        .help = "2: backproject plane integrals to pictures of the meridian planes first, and "    \
-                "these to the volume: several times as fast, for directions in planes through one " \
-                "axis (kind planes)"),                                                            \
+        .help = "2: backproject plane integrals to images of the meridian planes first, then these " \
+                "images to the volume. Several times as fast; the directions must lie in planes " \
+                "through one axis (kind planes)"),                                                \
     OPT(R, p.angles, .name = "angles", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,                \
         .fallback = "the scan's",                                                                 \
-        .help = "resample views whose directions lie in even rings, as those of equal solid angle, " \
-                "to N angles in half a turn, the same in all rings: then --stages 2 serves them"), \
+        .help = "resample views to N angles per half turn, the same in all rings. Directions must lie " \
+                "in evenly spaced rings, such as those of equal solid angle. Then --stages 2 is " \
+                "possible"),                                                                      \
     OPT(R, p.ring_interpolation, .name = "angular", .arg = "NAME", .list = choices_rings,         \
         .fallback = "fft",                                                                        \
-        .help = "with --angles: interpolate over the angle by Fourier series, by splines, or "    \
-                "linearly"),                                                                      \
+        .help = "with --angles: interpolation over the angle by Fourier series, splines or straight " \
+                "lines"),                                                                         \
     OPT(R, p.picture_oversampling, .name = "picture-oversampling", .arg = "N", .min = 1, .max = 4, \
-        .fallback = "2", .help = "with --stages 2: columns of a picture a voxel"),                \
+        .fallback = "2",                                                                          \
+        .help = "with --stages 2: number of image columns per voxel"),                            \
     OPT(R, prepare, .name = "prepare", .arg = "STEPS", .fallback = "the scan's",                  \
-        .help = "what is done with rows of a spectrometer before they are plane integrals, "      \
-                "such as baseline=1,phase=all: baseline=ORDER, baseline_samples=A:B:C:D, "        \
-                "resample, fft=N, zero_sample=I, dwell_us=T, phase=all|view|DEG, profile=FILE, "  \
-                "profile_threshold=F (kind planes; docs/epr.md)"),                                \
+        .help = "steps that turn rows of a spectrometer into plane integrals, such as "           \
+                "baseline=1,phase=all: baseline=ORDER, baseline_samples=A:B:C:D, resample, fft=N, " \
+                "zero_sample=I, dwell_us=T, phase=all|view|DEG, profile=FILE, profile_threshold=F " \
+                "(kind planes; docs/epr.md)"),                                                    \
     OPT(R, correct.beam_hardening, .name = "beam-hardening", .arg = "A1,A2,...", .min = -1e9, .max = 1e9, \
         .fallback = "the scan's",                                                                 \
-        .help = "line integrals p become A1 p + A2 p^2 + A3 p^3 ..., up to eight coefficients; with " \
-                "A1 = 1 thin objects keep their values (docs/corrections.md)"),                   \
+        .help = "replace line integrals p by A1 p + A2 p^2 + A3 p^3 ..., with up to eight "       \
+                "coefficients; with A1 = 1 the values of thin objects do not change "             \
+                "(docs/corrections.md)"),                                                         \
     OPT(R, bad_pixels, .name = "bad-pixels", .arg = "FILE", .fallback = "the scan's",             \
-        .help = "mask of bad pixels, which are interpolated: an image, not 0 where a pixel is "   \
-                "bad; auto: search the views for dead, stuck, hot and saturated pixels, beside "  \
-                "those that the scan lists (docs/corrections.md)"),                               \
+        .help = "image that marks bad pixels with nonzero values; bad pixels are interpolated. auto: " \
+                "search the views for dead, stuck, hot and saturated pixels, in addition to those " \
+                "listed in the scan (docs/corrections.md)"),                                      \
     OPT(R, rings, .name = "rings", .arg = "METHOD", .fallback = "the scan's",                     \
-        .help = "remove rings, in a pass ahead over the sinograms of all rows that are needed: "  \
-                "sorting[:COLUMNS] (a median of sorted columns, 21), wavelet[:LEVELS[,SIGMA[,dbN]]] " \
-                "(5,1,db9) or none; line integrals are kept meanwhile, in memory or, with "       \
+        .help = "remove ring artefacts in an additional pass over the sinograms of all rows in use: " \
+                "sorting[:COLUMNS] (median over sorted columns, 21), wavelet[:LEVELS[,SIGMA[,dbN]]] " \
+                "(5,1,db9) or none. Meanwhile the line integrals are kept in memory or, with "    \
                 "--scratch, in a file (docs/corrections.md)"),                                    \
-    OPT(R, paganin, .name = "paganin", .arg = "RATIO,KEV,...", .min = 0, .max = 1e9,               \
+    OPT(R, paganin, .name = "paganin", .arg = "RATIO,KEV,...", .min = 0, .max = 1e9,              \
         .fallback = "the scan's",                                                                 \
-        .help = "retrieve phases of one material: RATIO of its delta to beta, energy of the "     \
-                "photons [keV] and, of parallel beams, the distance from object to detector [mm]; " \
-                "0,0: none (docs/corrections.md)"),                                               \
+        .help = "phase retrieval for an object of one material: RATIO is its delta / beta, KEV the " \
+                "energy of the photons; for parallel beams a third number is the distance from object " \
+                "to detector [mm]. 0,0: none (docs/corrections.md)"),                             \
     OPT(R, reference, .name = "reference", .arg = "FILE", .fallback = "the scan's",               \
-        .help = "spectrum without a gradient, at the same fields: spectra of a field sweep are "  \
-                "divided by it, up to the cut-off (kind planes)"),                                \
+        .help = "spectrum without a gradient, sampled at the same fields. The spectra of a field " \
+                "sweep are divided by it, up to the cut-off frequency (kind planes)"),            \
     OPT(R, p.wiener, .name = "wiener", .arg = "F", .min = 1e-12, .max = 1, .fallback = "none",    \
-        .help = "Wiener's term of that division, as a fraction of the reference's greatest "      \
-                "power"),                                                                         \
+        .help = "Wiener term of the division by --reference, as a fraction of the greatest power of " \
+                "the reference"),                                                                 \
     OPT(R, p.response, .name = "response", .arg = "FILE", .fallback = "1",                        \
-        .help = "table of the filter's factors: a fraction of the Nyquist frequency and a factor " \
-                "a row, linear between rows (kind planes)"),                                      \
+        .help = "table of factors of the filter: each row has a fraction of the Nyquist frequency and " \
+                "a factor; linear between rows (kind planes)"),                                   \
     OPT_SWITCH(R, p.periodic, .name = "periodic",                                                 \
-        .help = "filter rows as if they were periodic, for comparison with programs that do so "  \
-                "(kind planes, on cpu and ref)"),                                                 \
+        .help = "filter rows as if they were periodic, to compare with programs that do so (kind " \
+                "planes, devices cpu and ref)"),                                                  \
     OPT_SWITCH(R, p.spatial_filter, .name = "spatial",                                            \
-        .help = "convolve in space instead of by FFT: the same filter, but slower"),              \
+        .help = "filter by convolution instead of FFT: the same filter, but slower"),             \
     OPT(R, p.half_width, .name = "half-width", .arg = "S", .min = 1, .max = FBP_SIDE_MAX,         \
         .fallback = "the whole row",                                                              \
-        .help = "cut off the spatial filter after S values on each side; implies --spatial"),     \
+        .help = "length of the filter in space: S values on each side; implies --spatial"),       \
     OPT(R, p.pad, .name = "pad", .arg = "NAME", .list = choices_pad, .fallback = "none",          \
-        .help = "extrapolate rows beyond the panel, if the object is wider: ellipse (the best "   \
-                "guess) or cosine"),                                                              \
+        .help = "extrapolate rows beyond the detector if the object is wider: ellipse (most accurate) " \
+                "or cosine"),                                                                     \
     OPT(R, mask, .name = "mask", .arg = "VALUE|nan", .min = -1e9, .max = 1e9, .fallback = "none", \
-        .help = "value for voxels that some views do not see"),                                   \
+        .help = "value of voxels outside the field of view, which some views do not see"),                            \
     OPT(R, quadrature, .name = "quadrature", .arg = "NAME", .list = choices_quadrature,           \
         .fallback = "the scan's",                                                                 \
-        .help = "weights of plane integrals (kind planes): exact bands of even rings, Voronoi "   \
-                "cells, exact for harmonics; auto: bands where there are rings, else cells"),     \
+        .help = "integration weights of the directions: bands is exact for evenly spaced rings, " \
+                "voronoi uses the cells around the directions, harmonics is exact for low spherical " \
+                "harmonics; auto: bands for rings, otherwise voronoi (kind planes)"),             \
     OPT(R, p.angular_weights, .name = "angular-weights", .arg = "NAME", .list = choices_weights,  \
         .fallback = "the scan's, or auto",                                                        \
-        .help = "weights of the views: auto uses the angles between neighbours, equal gives "     \
-                "all views the same weight"),                                                     \
+        .help = "weights of the views: auto uses the angles between neighbours, equal gives all views " \
+                "the same weight"),                                                               \
     OPT(R, p.mu_water, .name = "hu", .arg = "MU_WATER", .min = FBP_MU_MIN, .max = FBP_MU_MAX,     \
         .fallback = "1/mm",                                                                       \
         .help = "values in Hounsfield units; MU_WATER is the attenuation of water [1/mm]"),       \
-    OPT(R, unit, .name = "unit", .arg = "NAME", .list = choices_unit, .fallback = "mm",         \
-        .help = "length in the unit of the values: cm for 1/cm, and 1/cm^3 of plane integrals. "  \
-                "Lengths in headers are mm, whatever it is"),                                     \
+    OPT(R, unit, .name = "unit", .arg = "NAME", .list = choices_unit, .fallback = "mm",           \
+        .help = "unit of length in the values: cm stores 1/cm (plane integrals: 1/cm^3). Lengths in " \
+                "file headers are always in mm"),                                                 \
     OPT(R, p.device, .name = "device", .arg = "NAME", .list = fbp_device_name, .fallback = "auto", \
-        .help = "where to compute: auto, ref, cpu ...; fbp devices lists them. NAME:0,1: on two " \
-                "devices of a sort, NAME:all: on all of them"),                                   \
+        .help = "device that computes: auto, ref, cpu ...; 'fbp devices' lists all. NAME:0,1 uses two " \
+                "devices of one kind, NAME:all uses all of them"),                                \
     OPT(R, p.kernel, .name = "kernel", .arg = "NAME", .list = fbp_kernel_name, .fallback = "the fastest", \
         .help = "backprojection kernel: matrix works for every geometry, column for circular "    \
                 "scans without tilt, planes for plane integrals"),                                \
     OPT(R, p.precision, .name = "precision", .arg = "NAME", .list = choices_precision,            \
         .fallback = "the device's",                                                               \
-        .help = "exact is the most accurate; fast and half can be faster on a GPU. double, for "  \
-                "plane integrals: samples, filter, sums and voxels in double"),                   \
+        .help = "exact is the most accurate; fast and half can be faster on a GPU. double: samples, " \
+                "filter, sums and voxels in double precision (kind planes)"),                     \
     OPT(R, p.n_threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,          \
         .fallback = "all cores", .help = "number of threads"),                                    \
     OPT_BYTE_COUNT(R, p.memory_bytes, .name = "memory", .arg = "BYTES",                           \
         .fallback = "80% of what is free",                                                        \
-        .help = "hard limit of the memory of this process, such as 8G or 600M. A child process "  \
-                "that inspects an HDF5 or MAT file may use what is left of it, at least 64M"),    \
+        .help = "hard limit for the memory of this process, such as 8G or 600M. A child process that " \
+                "inspects an HDF5 or MAT file may use the rest of it, at least 64M"),             \
     OPT_BYTE_COUNT(R, p.device_memory_bytes, .name = "device-memory", .arg = "BYTES",             \
         .fallback = "90% of what is free",                                                        \
-        .help = "how much of a device's own memory may be used. The driver's context, some "      \
-                "300M on a GPU, is not counted"),                                                 \
+        .help = "limit for the memory of each device, without the driver's context (some 300M on a " \
+                "GPU)"),                                                                          \
     OPT(R, p.scratch, .name = "scratch", .arg = "FOLDER", .fallback = "none",                     \
-        .help = "filter views once, into a temporary file there, where memory holds so little of "\
-                "the volume that most rows would be read and filtered again and again"),          \
+        .help = "if memory holds only a small part of the volume, filter all views once into a "  \
+                "temporary file in FOLDER, instead of reading and filtering most rows again for each " \
+                "part"),                                                                          \
     OPT(R, p.slab_slices, .name = "slab", .arg = "N", .min = 1, .max = FBP_SIDE_MAX,              \
         .fallback = "planned", .help = "compute at most N slices at a time"),                     \
     OPT(R, p.batch_views, .name = "batch", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,            \
@@ -204,9 +208,9 @@ struct recon_args {
 /** Which part of the volume, for commands that plan or compute one. */
 #define PART_OPTION                                                                               \
     OPT(R, part, .name = "part", .arg = "K/N|auto/N", .fallback = "all of it",                    \
-        .help = "compute part K of N of the volume into the common output, from 1; the last part " \
-                "that is done gives it its name. Give all parts the same options. auto: K is the " \
-                "task of an array of Slurm, PBS or SGE (docs/cluster.md)")
+        .help = "compute part K of N of the volume, counted from 1, into the common output; the last " \
+                "part to finish gives the output its name. All parts need the same options. auto: K " \
+                "is the task number in a job array of Slurm, PBS or SGE (docs/cluster.md)")
 // clang-format on
 
 /** A folder as the scan stands for the scan in it, whose name *kept holds: free().  0, or 1. */
