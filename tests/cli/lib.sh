@@ -3,7 +3,8 @@
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 fbp=$1 json_get=$2 work=$3
-failures=0
+failed=$(realpath -m "$work").failed # has a line per failure, also of subshells
+: >"$failed"
 
 rm -rf "$work"
 mkdir -p "$work"
@@ -12,7 +13,7 @@ exec </dev/null
 
 say() {
     echo "FAILED: $*"
-    failures=$((failures + 1))
+    echo "$*" >>"$failed"
 }
 
 # run STATUS ARGUMENTS…: run fbp, output in files out and err, check the exit status.
@@ -58,7 +59,7 @@ measurements() {
 is() { awk "BEGIN { exit !($1) }" || say "$last: not true: $1"; }
 
 finish() {
-    [ "$failures" -eq 0 ] || exit 1
+    [ ! -s "$failed" ] || exit 1
     echo "passed"
 }
 # The library of this command in a folder, with a commit of another name; fails where it has none.

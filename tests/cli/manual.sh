@@ -111,7 +111,8 @@ done
 for command in "${commands[@]}"; do
     sed -n "/^    '$command')/,/ ;;\$/p" fbp.zsh >zsh
     grep -F "'__fbp_in $command' -l" fbp.fish >fish
-    { grep -oE "^ *'--[a-z0-9-]+" zsh | tr -d " '" && echo --help; } | all_of "$command" zsh
+    { grep -oE "^ *('\(- \*\)')?'?--[a-z0-9-]+" zsh | grep -oE -- '--[a-z0-9-]+' && echo --help; } |
+        all_of "$command" zsh
     sed -E 's/.* -l ([a-z0-9-]+) .*/--\1/' fish | all_of "$command" fish
 done
 if command -v fish >/dev/null; then
