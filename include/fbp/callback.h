@@ -1,11 +1,11 @@
-/** @file callback.h  Sources and sinks made of the caller's own functions: one returns views, one
- *  takes slices.
+/** @file callback.h  A source that reads views, and a sink that writes slices, by functions of the
+ *  calling program.
  *
- * A function returns 0 for success.  If it fails, it returns another number, and may write the
- * reason, one sentence that ends with a 0 byte, into why[n_why]: the run then ends with FBP_ERR_IO
+ * Each function returns 0 for success.  If it fails, it returns another number, and may write the
+ * reason, one sentence that ends with a 0 byte, to why[n_why]; the run then ends with FBP_ERR_IO
  * and that sentence.  The library calls the functions in its own threads, and never after the
- * library call that needs them has returned.  A function that takes long calls fbp_stopped() a few
- * times per second, and fails if the result is true: the run then ends with FBP_ERR_CANCELLED.
+ * library call that needs them has returned.  A function that takes long should call fbp_stopped()
+ * a few times per second, and fail if the result is true; the run then ends with FBP_ERR_CANCELLED.
  */
 #ifndef FBP_CALLBACK_H
 #define FBP_CALLBACK_H
@@ -25,21 +25,21 @@ typedef int fbp_read_fn(void *user, size_t slice0, size_t n_slices, size_t row0,
 struct fbp_source_functions {
     size_t struct_size;
     fbp_read_fn *read;
-    void *user;
-    size_t at_once;    /**< greatest number of slices in one call; 0 = 1 */
-    size_t concurrent; /**< 1: several threads may call it at the same time; 0: one after another */
-    /** Number of views that are available, from the first on, while views are still being
-     *  measured.  A thread of its own calls it every few milliseconds until all are available.
-     *  read() is called only for available views, and a plan follows the source as one of
-     *  fbp_source_follow().  There is no timeout: fbp_plan_stop() ends the waiting.  A plan that
-     * was made for another source, removes rings or retrieves phases waits for all views first.
-     * NULL: all views are available. */
+    void *user;        /**< passed to the functions */
+    size_t at_once;    /**< greatest number of slices per call of read(); 0: 1 */
+    size_t concurrent; /**< 1: several threads may call read() at the same time; 0: only one */
+    /** Returns the number of views, counted from the first, that are available while views are
+     *  still being measured; NULL: all views are available.  A separate thread calls it every few
+     *  milliseconds until all are available.  read() is called only for available views, and a plan
+     *  follows the source like one of fbp_source_follow(), but without a timeout: fbp_plan_stop()
+     *  ends the waiting.  A plan that was made for another source, removes rings or retrieves
+     *  phases waits for all views first. */
     size_t (*there)(void *user);
 };
 
 /**
- * A source that calls the caller's function for samples, in any order.  The same samples are read
- * again if the volume does not fit in memory, or to check views that seem dead
+ * Create a source that calls the caller's function for samples, in any order.  The same samples are
+ * read again if the volume does not fit in memory, and to check views that seem dead
  * (fbp_report.dead_views).
  *
  * callback  copied; the object of `user` must outlive the source
@@ -53,26 +53,25 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_source_callback(fbp_source **out,
 /** The functions of a sink. */
 struct fbp_sink_functions {
     size_t struct_size;
-    /** Called once, before the first slice: the volume has n[2] slices of n[1] rows of n[0] voxels.
-     *  May be NULL. */
+    /** Called once, before the first slice; NULL: not called.  The volume has n[2] slices of n[1]
+     *  rows of n[0] voxels. */
     int (*begin)(void *user, const size_t n[3], char *why, size_t n_why);
-    /** Takes slices [z0, z0 + nz), [nz][n[1]][n[0]].  Each slice comes once, in any order, because
-     *  several devices compute at the same time. */
+    /** Takes slices [z0, z0 + nz), [nz][n[1]][n[0]].  Each slice is passed once, in any order,
+     *  because several devices compute at the same time. */
     int (*write)(void *user, size_t z0, size_t nz, const float *slices, char *why, size_t n_why);
     /** Called once, if begin() succeeded.  complete 1: all slices were written (fbp_sink_finish(),
-     *  which a run calls); 0: the sink is closed without that.  May be NULL. */
+     *  which a run calls); 0: the sink is closed before that.  NULL: not called. */
     int (*end)(void *user, int complete, char *why, size_t n_why);
-    void *user;
-    size_t at_once;    /**< greatest number of slices in one call; 0 = 1 */
-    size_t concurrent; /**< 1: several threads may call write() at the same time; 0: one after
-                            another */
-    /** In place of write(), which is NULL then: takes slices of doubles. */
+    void *user;        /**< passed to the functions */
+    size_t at_once;    /**< greatest number of slices per call of write(); 0: 1 */
+    size_t concurrent; /**< 1: several threads may call write() at the same time; 0: only one */
+    /** Takes slices of doubles in place of write(), which is then NULL. */
     int (*write_double)(void *user, size_t z0, size_t nz, const double *slices, char *why,
                         size_t n_why);
 };
 
 /**
- * A sink that passes its slices to the caller's function.
+ * Create a sink that passes its slices to the caller's function.
  *
  * callback  copied; the object of `user` must outlive the sink
  * n         size of the volume: fbp_plan_info()->volume.n

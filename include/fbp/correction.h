@@ -1,4 +1,6 @@
-/** @file correction.h  Corrections of measured views in addition to dark, flat and -log. */
+/** @file correction.h  Corrections of measured views in addition to dark, flat and -log: rings,
+ * phase retrieval, beam hardening.
+ */
 #ifndef FBP_CORRECTION_H
 #define FBP_CORRECTION_H
 
@@ -9,7 +11,7 @@ FBP_BEGIN
 /** Greatest number of coefficients of fbp_corrections.beam_hardening. */
 enum { FBP_HARDENING_TERMS = 8 };
 
-/** Removal of rings, which are stripes along the angles of sinograms. */
+/** Method of ring removal.  Rings of a slice are stripes along the angles of a sinogram. */
 enum fbp_ring_removal {
     FBP_RINGS_NONE = 0,
     FBP_RINGS_SORTING, /**< Vo et al., Opt. Express 26, 28396 (2018), algorithm 3 */
@@ -17,31 +19,34 @@ enum fbp_ring_removal {
 };
 
 /**
- * Corrections of views that are line integrals (of kinds cone and parallel).  All 0: none.
+ * Corrections of line integrals (kinds cone and parallel), applied in this order.  All 0: none.
  *
- * - rings: first, in the sinogram of each detector row
+ * - rings: in the sinogram of each detector row
  * - phase retrieval of one material (Paganin et al., J. Microsc. 206, 33, 2002): transmissions are
  *   divided, at frequencies k in the object's plane, by 1 + z delta / mu |k|^2, mu = 4 pi beta /
- *   lambda.  For cone beams, z is (sdd - sod) sod / sdd, and lengths on the detector are multiplied
- *   by sod / sdd, per view; for parallel beams z is paganin_mm.
+ *   lambda.  Cone beams: z is (sdd - sod) sod / sdd, and lengths on the detector are multiplied by
+ *   sod / sdd, per view.  Parallel beams: z is paganin_mm.
  * - beam hardening: each line integral p becomes p' = a1 p + a2 p^2 + a3 p^3 ..., a1 > 0; with
- *   a1 = 1 thin objects keep their values.
+ *   a1 = 1 thin objects keep their values
  */
 struct fbp_corrections {
     size_t struct_size;
-    double beam_hardening[FBP_HARDENING_TERMS]; /**< a1, a2 ...; 0 after the last one */
+    double beam_hardening[FBP_HARDENING_TERMS]; /**< a1, a2 ...; 0 after the last; all 0: none */
     enum fbp_ring_removal rings;
-    unsigned ring_wavelet; /**< wavelet: N of Daubechies' wavelet dbN, up to 20; 0: 9 */
-    size_t ring_size;      /**< sorting: width of the median [columns]; 0: 21, or all columns */
-    size_t ring_levels;    /**< wavelet: greatest number of levels; 0: 5 */
-    double ring_sigma;     /**< wavelet: width of the damping, in periods along all angles; 0: 1 */
+    unsigned ring_wavelet; /**< WAVELET: N of Daubechies' wavelet dbN, up to 20; 0: 9 */
+    /** SORTING: width of the median [columns]; 0: 21, or the greatest odd number of columns. */
+    size_t ring_size;
+    size_t ring_levels; /**< WAVELET: greatest number of levels; 0: 5 */
+    /** WAVELET: width of the damping, in periods along all angles; 0: 1. */
+    double ring_sigma;
     double paganin_delta_beta; /**< delta / beta of the material; 0: no phase retrieval */
     double paganin_kev;        /**< photon energy [keV] */
-    double paganin_mm;         /**< parallel beams: distance from object to detector [mm]; else 0 */
+    /** Parallel beams: distance from object to detector [mm]; cone beams: 0. */
+    double paganin_mm;
 };
 
-/** Set the members for rings from text: "none", "sorting", "sorting:31", "wavelet", "wavelet:5",
- *  "wavelet:5,2", "wavelet:5,2,db9" (levels, sigma, wavelet). */
+/** Set the ring members from text: "none", "sorting", "sorting:31" (size), "wavelet", "wavelet:5",
+ *  "wavelet:5,2", "wavelet:5,2,db9" (levels, sigma, wavelet).  @return FBP_ERR_INVALID. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_corrections_rings(struct fbp_corrections *out,
                                                         const char *text);
 

@@ -1,5 +1,5 @@
-/** @file fbp.h  Filtered backprojection (cone-beam CT, fan and parallel beams, EPR imaging): the
- * whole public interface.
+/** @file fbp.h  All public headers of libfbp: filtered backprojection for cone-beam CT, fan and
+ * parallel beams, and EPR imaging.
  *
  *     #include <fbp/fbp.h>
  *
@@ -14,15 +14,20 @@
  *     fbp_plan_destroy(&plan);
  *     fbp_scan_clear(&scan);
  *
- * Errors: calls that can fail return fbp_status (types.h); fbp_message() has the reason and the
- * remedy.  Ownership: fbp_X_create() and fbp_X_open() have a destroy or close function, which sets
- * the caller's pointer to NULL; arguments are copied unless their description says that they must
- * outlive an object.  Threads: different objects may be used at the same time; calls for one object
- * must not overlap, unless its description allows that.  Cancellation: fbp_stop() ends all calls,
- * fbp_plan_stop() one run.
+ * Errors: functions that can fail return fbp_status (types.h); fbp_message() then contains the
+ * reason and the remedy.
  *
- * scan.h describes a measurement, recon.h computes its volume, array.h reads and writes arrays,
- * geometry.h holds views and volumes.
+ * Ownership: each fbp_X_create() or fbp_X_open() has a destroy or close function, which sets the
+ * caller's pointer to NULL.  Arguments are copied, unless their description requires that they
+ * outlive an object.
+ *
+ * Threads: different objects may be used at the same time.  Calls for one object must not overlap,
+ * unless its description allows this.
+ *
+ * Cancellation: fbp_stop() ends all calls of the process, fbp_plan_stop() one run.
+ *
+ * Where to begin: scan.h describes a measurement, recon.h computes its volume, array.h reads and
+ * writes arrays, geometry.h has the types of views and volumes.
  */
 #ifndef FBP_FBP_H
 #define FBP_FBP_H

@@ -6,9 +6,9 @@
  *     fbp::plan plan(scan, params);
  *     fbp::report report = plan.run("volume.mha");
  *
- * A call that fails throws fbp::error with the status and the message of fbp_message().  Handles
- * can be moved, not copied.  Everything is inline and calls the C interface; its comments describe
- * each call. For calls that are missing here, get() returns the C handle.
+ * A call that fails throws fbp::error with the status and the text of fbp_message().  Handles can
+ * be moved, not copied.  All functions are inline and call the C interface, whose comments describe
+ * them.  get() returns the C handle, for C functions that have no equivalent here.
  */
 #ifndef FBP_FBP_HPP
 #define FBP_FBP_HPP
@@ -30,7 +30,7 @@
 namespace fbp
 {
 
-/** A call failed: status and message. */
+/** Exception of a failed call: status and message. */
 class error : public std::runtime_error
 {
   public:
@@ -48,14 +48,14 @@ class error : public std::runtime_error
     fbp_status status_;
 };
 
-/** Throws an error, unless the status is FBP_OK. */
+/** Throw fbp::error, unless the status is FBP_OK. */
 inline void check(fbp_status status)
 {
     if (status != FBP_OK)
         throw error(status, fbp_message());
 }
 
-/** A struct of parameters or results: all zero, except its size. */
+/** A C struct of parameters or results: struct_size is set, all other members are 0. */
 template <class T> struct sized : T {
     sized() : T()
     {
@@ -79,12 +79,13 @@ using geometry_facts = sized<fbp_geometry_facts>;
 using centre = sized<fbp_centre>;
 using comparison = sized<fbp_comparison>;
 
-/** An exception of a caller's function.  It must not pass through the library: it is stored until
- *  the call of the library has returned, and thrown there. */
+/** Stores the exception that a function of the caller throws.  An exception must not pass through
+ *  the C library: it is stored, and thrown again after the call of the library has returned. */
 class callbacks
 {
   public:
-    /** Runs f(); returns 0, or 1 after storing the exception and its message, in why[n_why]. */
+    /** Run f().  Returns 0, or 1 after storing the exception; its message is written to
+     *  why[n_why]. */
     template <class F> int guard(char *why, std::size_t n_why, F &&f) noexcept
     {
         try {
@@ -97,8 +98,8 @@ class callbacks
         }
         return 1;
     }
-    /** Throws the stored exception once, unless the call succeeded or was cancelled: then the
-     *  function has failed only because of fbp_stopped(). */
+    /** Return the stored exception and forget it.  Returns nullptr if the call succeeded, or if it
+     *  was cancelled, because then the function has failed only because of fbp_stopped(). */
     std::exception_ptr take(fbp_status status) noexcept
     {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -122,7 +123,7 @@ class callbacks
     std::exception_ptr thrown_;
 };
 
-/** A handle that is freed with Free(&handle). */
+/** Base class of handles; the destructor calls Free(&handle). */
 template <class T, void (*Free)(T **)> class handle
 {
   public:
@@ -155,7 +156,7 @@ template <class T, void (*Free)(T **)> class handle
     {
         return p_ != nullptr;
     }
-    /** Functions of the caller that the handle uses; NULL: none. */
+    /** Functions of the caller that the handle calls; nullptr: none. */
     const std::shared_ptr<callbacks> &functions() const noexcept
     {
         return callbacks_;
@@ -171,16 +172,16 @@ template <class T, void (*Free)(T **)> class handle
     }
 
     T *p_ = nullptr;
-    std::shared_ptr<callbacks> callbacks_; /* outlives p_, which may call them when it is freed */
+    std::shared_ptr<callbacks> callbacks_; /* outlives p_, because freeing p_ may call them */
 };
 
-/** Calling conventions for the functions of a source or a sink. */
+/** Options of the functions of a source or a sink. */
 struct call_options {
     std::size_t at_once = 1; /**< greatest number of slices in one call */
     bool concurrent = false; /**< several threads may call at the same time */
 };
 
-/** An array to read from. */
+/** An array from which slices are read. */
 class source : public handle<fbp_source, fbp_source_close>
 {
   public:
@@ -195,14 +196,15 @@ class source : public handle<fbp_source, fbp_source_close>
         s.check(fbp_source_follow(&s.p_, path.c_str(), raw, timeout_s));
         return s;
     }
-    /** The caller's samples, which are not copied. */
+    /** Read the caller's samples in memory, without a copy. */
     static source memory(const void *samples, const fbp_array_info &info)
     {
         source s;
         s.check(fbp_source_memory(&s.p_, samples, &info));
         return s;
     }
-    /** The caller's samples on a device, which stay there: backend "cuda", queue a cudaStream_t. */
+    /** Read the caller's samples in device memory, without a copy; backend "cuda", queue: a
+     *  cudaStream_t. */
     static source device_memory(const void *samples, const fbp_array_info &info,
                                 const std::string &backend, void *queue = nullptr)
     {
@@ -210,11 +212,12 @@ class source : public handle<fbp_source, fbp_source_close>
         s.check(fbp_source_device_memory(&s.p_, samples, &info, backend.c_str(), queue));
         return s;
     }
-    /** Stores rows [row0, row0 + n_rows) of slices [slice0, slice0 + n_slices) in `out`, as
-     *  fbp_read_fn does.  An exception ends the call that reads, which throws it again. */
+    /** Function that stores rows [row0, row0 + n_rows) of slices [slice0, slice0 + n_slices) in
+     *  `out`, like fbp_read_fn.  If it throws, the call that reads fails and throws the same
+     *  exception. */
     using read_function = std::function<void(std::size_t slice0, std::size_t n_slices,
                                              std::size_t row0, std::size_t n_rows, void *out)>;
-    /** A source of the caller's function (fbp_source_callback()).  The function is copied. */
+    /** Read from a function of the caller (fbp_source_callback()).  The function is copied. */
     static source callback(const fbp_array_info &info, read_function read, call_options how = {})
     {
         source s;
@@ -233,7 +236,7 @@ class source : public handle<fbp_source, fbp_source_close>
     {
         return *fbp_source_info(p_);
     }
-    /** [n_slices][n[1]][n[0]] */
+    /** Read slices as [n_slices][n[1]][n[0]]. */
     std::vector<float> read(std::size_t slice0, std::size_t n_slices)
     {
         const fbp_array_info &i = info();
@@ -245,7 +248,7 @@ class source : public handle<fbp_source, fbp_source_close>
     {
         return read(0, info().n[2]);
     }
-    /** [n_slices][n[1]][n[0]], without rounding */
+    /** Read slices as [n_slices][n[1]][n[0]] in double, without rounding. */
     std::vector<double> read_double(std::size_t slice0, std::size_t n_slices)
     {
         const fbp_array_info &i = info();
@@ -270,15 +273,15 @@ class source : public handle<fbp_source, fbp_source_close>
     }
 };
 
-/** The functions of a sink, as in fbp_sink_functions.  An exception ends the call that writes, which
- * throws it again. */
+/** Functions of a sink, like struct fbp_sink_functions.  If a function throws, the call that writes
+ *  fails and throws the same exception. */
 struct sink_functions {
-    std::function<void(const std::size_t *n)> begin; /**< n[3]; optional */
+    std::function<void(const std::size_t *n)> begin; /**< n: size of the array, [3]; optional */
     std::function<void(std::size_t z0, std::size_t nz, const float *slices)> write;
-    std::function<void(bool complete)> end; /**< optional */
+    std::function<void(bool complete)> end; /**< optional; complete: all slices were written */
 };
 
-/** An array to write to; there is no file of its name before finish(). */
+/** An array to which slices are written.  finish() gives the file its name. */
 class sink : public handle<fbp_sink, fbp_sink_close>
 {
   public:
@@ -299,7 +302,7 @@ class sink : public handle<fbp_sink, fbp_sink_close>
         s.check(fbp_sink_memory_double(&s.p_, samples, n));
         return s;
     }
-    /** The same on a device: backend "cuda", queue a cudaStream_t. */
+    /** Write to device memory of the caller; backend "cuda", queue: a cudaStream_t. */
     static sink device_memory(float *samples, const std::size_t (&n)[3], const std::string &backend,
                               void *queue = nullptr)
     {
@@ -314,8 +317,8 @@ class sink : public handle<fbp_sink, fbp_sink_close>
         s.check(fbp_sink_device_memory(&s.p_, samples, FBP_F64, n, backend.c_str(), queue));
         return s;
     }
-    /** A sink of the caller's functions (fbp_sink_callback()), which are copied.  If end() throws
-     * when an unfinished sink is freed, that is ignored. */
+    /** Write to functions of the caller (fbp_sink_callback()), which are copied.  If end() throws
+     *  when an unfinished sink is freed, the exception is ignored. */
     static sink callback(sink_functions functions, const std::size_t (&n)[3], call_options how = {})
     {
         sink s;
@@ -385,7 +388,7 @@ class scan
     {
         check(fbp_scan_load_known(&s_, path.c_str(), &known));
     }
-    /** A scan without a file: its views are copied. */
+    /** Create a scan without a file.  The views are copied. */
     scan(fbp_kind kind, const fbp_panel &panel, const std::vector<fbp_view> &views)
     {
         s_.views = static_cast<fbp_view *>(std::malloc(views.size() * sizeof(fbp_view) + 1));
@@ -397,7 +400,7 @@ class scan
         s_.panel = panel;
         s_.n_views = views.size();
     }
-    /** From a geometry file of this or another program. */
+    /** Load a geometry file of fbp or of another program. */
     static scan geometry(const std::string &path, const geometry_known &known = {},
                          const char *format = nullptr)
     {
@@ -433,7 +436,7 @@ class scan
     {
         return {s_.views, s_.views + s_.n_views};
     }
-    /** The volume for reconstructions whose parameters have none. */
+    /** Set the volume for reconstructions whose parameters contain no volume. */
     void set_volume(const fbp_grid &grid) noexcept
     {
         s_.volume = grid;
@@ -478,7 +481,7 @@ class scan
     sized<fbp_scan> s_;
 };
 
-/** Views of a circular scan. */
+/** Compute the views of a circular scan. */
 inline std::vector<fbp_view> views_of(const fbp_circle &of)
 {
     std::vector<fbp_view> views(of.n_views);
@@ -486,13 +489,13 @@ inline std::vector<fbp_view> views_of(const fbp_circle &of)
     return views;
 }
 
-/** Functions that a plan calls while it works; all optional. */
+/** Callbacks of a plan; all optional. */
 struct listeners {
-    std::function<bool(const fbp_progress &)> progress; /**< false: stop */
+    std::function<bool(const fbp_progress &)> progress; /**< returns false to cancel the call */
     std::function<void(fbp_log_level, const std::string &)> log;
 };
 
-/** A plan of a reconstruction.  The scan must outlive it. */
+/** A plan of a reconstruction.  The scan must outlive the plan. */
 class plan
 {
   public:
@@ -503,7 +506,8 @@ class plan
         : plan(scan, params, params.source, nullptr, std::move(listen))
     {
     }
-    /** Views from a source instead of the scan's projections; it must outlive the plan. */
+    /** Plan with views from a source instead of the scan's projections.  The source must outlive
+     *  the plan. */
     plan(const scan &scan, const recon_params &params, source &from, listeners listen = {})
         : plan(scan, params, from.get(), from.functions(), std::move(listen))
     {
@@ -527,7 +531,8 @@ class plan
     {
         check(fbp_plan_open(p_.get()));
     }
-    /** Ends the run in another thread, or the next run; a signal handler may call it. */
+    /** Cancel the present run, in another thread, or the next run.  A signal handler may call
+     *  this. */
     void stop() noexcept
     {
         fbp_plan_stop(p_.get());
@@ -551,7 +556,7 @@ class plan
               from.functions());
         return out;
     }
-    /** The volume in memory, [z][y][x] of info().volume.n. */
+    /** Reconstruct into memory, [z][y][x] of info().volume.n. */
     std::vector<float> run()
     {
         const std::size_t(&n)[3] = info().volume.n;
@@ -587,7 +592,7 @@ class plan
         p_ = handle<fbp_plan, fbp_plan_destroy>(made);
         check(st);
     }
-    /* An exception must not pass through the library: it is kept until the call has returned. */
+    /* Exceptions must not pass through the C library: store them until the call has returned. */
     static int on_progress(void *user, const fbp_progress *now) noexcept
     {
         state *s = static_cast<state *>(user);
@@ -623,7 +628,8 @@ class plan
     handle<fbp_plan, fbp_plan_destroy> p_;
 };
 
-/** Views of plane integrals that are added one at a time.  The scan must outlive it. */
+/** A reconstruction of plane integrals to which views are added one by one.  The scan must outlive
+ *  it. */
 class adder
 {
   public:
@@ -636,12 +642,12 @@ class adder
         check(st);
         frames_ = scan->panel.n_rows;
     }
-    /** samples: [n_rows][n_columns] of the scan's panel. */
+    /** Add one view; samples: [n_rows][n_columns] of the scan's panel. */
     void add(std::size_t view, const float *samples)
     {
         check(fbp_adder_add(p_.get(), view, samples));
     }
-    /** The present volume, [frame][z][y][x]. */
+    /** Return the volume of the views that have been added, [frame][z][y][x]. */
     std::vector<float> volume()
     {
         std::vector<float> out(frames_ * grid_.n[0] * grid_.n[1] * grid_.n[2]);
@@ -655,7 +661,8 @@ class adder
     std::size_t frames_ = 1;
 };
 
-/** Memory to memory: views [n_views][n_rows][n_columns]; the volume is [z][y][x] of *grid. */
+/** Reconstruct from memory into memory: views [n_views][n_rows][n_columns] of the stored views;
+ *  returns [z][y][x] of *grid. */
 inline std::vector<float> reconstruct(const scan &scan, const float *views,
                                       const recon_params &params = {}, fbp_grid *grid = nullptr)
 {
@@ -673,7 +680,7 @@ inline std::vector<float> reconstruct(const scan &scan, const float *views,
     return made.run();
 }
 
-/** Ellipsoids and other shapes with known line integrals. */
+/** Ellipsoids and other shapes with exact line and plane integrals. */
 class phantom
 {
   public:
@@ -705,7 +712,8 @@ class phantom
         const double place[3] = {x, y, z};
         return fbp_phantom_at(&p_, place);
     }
-    /** Projections of a scan's views as an array; "file.mha" or any other sink path. */
+    /** Simulate the projections of a scan's views and write them to "file.mha" or any other path of
+     *  a sink. */
     void project(const scan &scan, const std::string &path, double noise_i0 = 0,
                  std::uint64_t seed = 0, int n_threads = 0) const
     {
@@ -715,7 +723,7 @@ class phantom
     {
         check(fbp_phantom_volume(&p_, &grid, path.c_str(), n_threads));
     }
-    /** The ideal result of a reconstruction of the scan. */
+    /** Write the ideal result of a reconstruction of the scan. */
     void truth(const scan &scan, const std::string &path, fbp_unit unit = FBP_UNIT_MM,
                int n_threads = 0) const
     {
@@ -726,7 +734,7 @@ class phantom
     fbp_phantom p_{};
 };
 
-/** All devices, usable or not. */
+/** List all devices, also unusable ones. */
 inline std::vector<fbp_device_info> devices()
 {
     std::vector<fbp_device_info> out(1);
@@ -741,7 +749,7 @@ inline std::vector<fbp_device_info> devices()
     }
 }
 
-/** The column of the rotation axis. */
+/** Find the column of the rotation axis. */
 inline centre find_centre(const scan &scan, const recon_params &params = {})
 {
     centre out;
@@ -757,7 +765,7 @@ inline comparison compare(const std::string &a, const std::string &b, double ins
     return out;
 }
 
-/** Three slices of a volume as a PNG. */
+/** Draw three slices of a volume as a PNG. */
 inline void write_picture(const std::string &volume, const std::string &png,
                           const picture_params &params = {})
 {

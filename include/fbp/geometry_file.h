@@ -1,4 +1,4 @@
-/** @file geometry_file.h  Geometry files of other programs. */
+/** @file geometry_file.h  Geometry files of other programs: list the formats, load and save. */
 #ifndef FBP_GEOMETRY_FILE_H
 #define FBP_GEOMETRY_FILE_H
 
@@ -6,55 +6,58 @@
 
 FBP_BEGIN
 
-/** Facts that a geometry file may not contain.  0: not known; the file must contain it.  If both
- * have a fact, they must agree. */
+/** Values that a geometry file may not contain.  0: unknown, the file must contain the value.  If a
+ *  value is given here and in the file, both must agree. */
 struct fbp_geometry_known {
     size_t struct_size;
     struct fbp_panel panel; /**< size of the projections */
     double pitch_mm[2];     /**< distance between pixels, along u and v */
     size_t n_views;
-    bool corner; /**< 3x4 matrices: (0, 0) is the corner of the first pixel, not its centre */
-    /** From the header of the projections, 0 if it has none.  Used for RTK files if pitch_mm is 0.
-     */
+    /** 3x4 matrices: pixel (0, 0) is the corner of the first pixel, not its centre. */
+    bool corner;
+    /** Spacing and origin in the header of the projections [mm]; 0: none.  Used for RTK files if
+     *  pitch_mm is 0. */
     double header_spacing_mm[2], header_origin_mm[2];
-    const struct fbp_preparation *preparation; /**< for plane integrals (struct fbp_scan_known) */
+    /** Plane integrals: preparation steps, as in struct fbp_scan_known; NULL: none. */
+    const struct fbp_preparation *preparation;
 };
 
 /** A format of geometry files. */
 struct fbp_geometry_format_info {
     size_t struct_size;
     bool reads, writes;
-    bool by_name_only;      /**< cannot be recognized by content: `format` must name it */
-    const char *name;       /**< "rtk", as in options and messages */
-    const char *about;      /**< a description of half a line */
-    const char *extensions; /**< ".xml": names of files that are written; several are separated by
-                                 blanks */
+    /** The format is not recognized by content: `format` must name it. */
+    bool by_name_only;
+    const char *name;  /**< name in options and messages, such as "rtk" */
+    const char *about; /**< description of about half a line */
+    /** Extensions of written files, separated by blanks, such as ".xml". */
+    const char *extensions;
 };
 
-/** Fill out[n] with the formats, as many as fit.  out[0].struct_size is the size of each.  Returns
- * the number of formats; 0, with a message, if that size is wrong. */
+/** Fill out[n] with the first n formats.  out[0].struct_size is the size of each element.  Returns
+ *  the number of all formats; 0, with a message, if that size is wrong. */
 FBP_API size_t fbp_geometry_formats(struct fbp_geometry_format_info *out, size_t n);
 
 /**
- * Read the geometry of a scan.
+ * Load the geometry of a scan.
  *
- * out     kind, n_views, views, panel; and, if the file has them, volume, row order, projections,
- *         darks and flats
- * format  name of the format; NULL: recognized by content, then by name
+ * out     kind, n_views, views, panel; and, if the file contains them, volume, row order,
+ *         projections, darks and flats
+ * format  name of the format; NULL: recognized by content, then by the file's name
  * known   may be NULL
- * @return FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (names file, place and remedy), FBP_ERR_UNSUPPORTED
- *         (no such format, or it cannot be read), NOMEM.
+ * @return FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (names file, position and remedy),
+ * FBP_ERR_UNSUPPORTED (no such format, or it cannot be read), FBP_ERR_NOMEM.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_geometry_load(struct fbp_scan *out, const char *path,
                                                     const char *format,
                                                     const struct fbp_geometry_known *known);
 
 /**
- * Write the geometry of a scan: everything that the format can hold.
+ * Save the geometry of a scan: everything that the format can hold.
  *
  * format  name of the format; NULL: from the name of the file
  * @return FBP_OK, FBP_ERR_IO, FBP_ERR_UNSUPPORTED (no such format, or it cannot hold this geometry;
- *         the message says why), FBP_ERR_INVALID, NOMEM.
+ *         the message contains the reason), FBP_ERR_INVALID, FBP_ERR_NOMEM.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_geometry_save(const struct fbp_scan *scan, const char *path,
                                                     const char *format);

@@ -1,4 +1,6 @@
-/** @file preparation.h  Steps from spectra of a spectrometer to plane integrals (EPR imaging). */
+/** @file preparation.h  Steps that convert the spectra of a spectrometer to plane integrals (EPR
+ * imaging).
+ */
 #ifndef FBP_PREPARATION_H
 #define FBP_PREPARATION_H
 
@@ -6,50 +8,52 @@
 
 FBP_BEGIN
 
-/** Zero-order phase, which is removed from complex samples. */
+/** Zero-order phase that is removed from complex samples. */
 enum fbp_phase {
-    FBP_PHASE_NONE = 0, /**< none: the real parts are used */
+    FBP_PHASE_NONE = 0, /**< no phase is removed; the real parts are used */
     FBP_PHASE_GIVEN,    /**< phase_deg */
-    FBP_PHASE_ALL,      /**< one for the whole scan, determined from its samples */
-    FBP_PHASE_VIEW,     /**< one for each view */
+    FBP_PHASE_ALL,      /**< one phase for the whole scan, determined from its samples */
+    FBP_PHASE_VIEW,     /**< one phase per view, determined from its samples */
 };
 
 /**
  * Steps from the stored rows of a scan to its plane integrals, in this order.  All 0: none.
  *
- * - baseline: a polynomial, fitted to the samples of baseline_samples, is subtracted
- * - resample: from positions with unequal steps to as many with equal steps, by cubic polynomials
- *   through four neighbours
- * - fft: rows are time traces; spectra of `fft` samples (zeros are appended), S(nu) = sum over j of
- *   s(j) exp(-2 pi i nu (j - zero_sample) dwell_us), sample fft/2 at nu = 0; scaled to make the
- *   integral of a view equal to its trace at zero_sample
- * - phase; then the real parts are used
- * - profile: samples are divided by the resonator's profile, one number per sample; 0 if that is
- *   less than profile_threshold of its greatest number
+ * - baseline: subtract a polynomial that is fitted to the samples of baseline_samples
+ * - resample: interpolate from unequal steps to the same number of equal steps, with cubic
+ *   polynomials through four neighbours
+ * - fft: rows are time traces; compute spectra of `fft` samples (zeros are appended), S(nu) = sum
+ *   over j of s(j) exp(-2 pi i nu (j - zero_sample) dwell_us), sample fft/2 at nu = 0; scaled to
+ *   make the integral of a view equal to its trace at zero_sample
+ * - phase: remove the phase, then use the real parts
+ * - profile: divide samples by the resonator's profile, one number per sample; the result is 0 if
+ *   that number is less than profile_threshold times the greatest number of the profile
  */
 struct fbp_preparation {
     size_t struct_size;
-    size_t baseline_terms;         /**< 0: none; 1: a constant; 2: a straight line */
-    size_t baseline_samples[2][2]; /**< two ranges [first, end), the second may be empty; all 0:
-                                      an eighth of a row at both ends */
-    int resample; /**< 1: resample to equal steps, if the file holds positions with other steps */
-    size_t fft;   /**< length of the transform; 0: none */
-    double zero_sample; /**< index of time 0, from 0; may lie between two samples */
-    double dwell_us;    /**< time between samples [us]; 0: that of the file */
+    size_t baseline_terms; /**< 0: no baseline; 1: a constant; 2: a straight line */
+    /** Two ranges [first, end) of samples; the second may be empty.  All 0: an eighth of a row at
+     *  each end. */
+    size_t baseline_samples[2][2];
+    int resample;       /**< 1: resample, if the file contains positions with unequal steps */
+    size_t fft;         /**< number of samples of a spectrum, at least those of a row; 0: no FFT */
+    double zero_sample; /**< index of time 0 in a trace, from 0; may be fractional */
+    double dwell_us;    /**< time between samples [us]; 0: from the file */
     enum fbp_phase phase;
     double phase_deg;
-    char *profile;            /**< file; NULL: none */
-    double profile_threshold; /**< 0: 0.1 */
+    char *profile;            /**< path of the resonator's profile, owned; NULL: none */
+    double profile_threshold; /**< from 0 to 1; 0: 0.1 */
     /* fbp_scan_load() sets the following members. */
     size_t n_samples; /**< number of samples of a stored row */
-    double *places;   /**< [n_samples] positions [mm], or times [us] before an FFT; or NULL */
+    /** [n_samples] positions [mm], or times [us] before an FFT; NULL: equal steps. */
+    double *places;
 };
 
 /**
- * Parse steps as of fbp recon --prepare: "baseline=1,phase=all" (docs/epr.md).
+ * Parse the value of fbp recon --prepare, such as "baseline=1,phase=all" (docs/epr.md).
  *
- * @param[out] out  out->profile must be freed with free()
- * @return FBP_ERR_INVALID (the message names the step and what is expected), FBP_ERR_NOMEM.
+ * @param[out] out  free out->profile with free()
+ * @return FBP_ERR_INVALID (the message names the step and the expected value), FBP_ERR_NOMEM.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_preparation_parse(const char *text,
                                                         struct fbp_preparation *out);

@@ -1,21 +1,22 @@
-/** @file ranges.h  Ranges of valid numbers, ends included, in scan files, files of other programs,
- * options and structs.
+/** @file ranges.h  Valid ranges of numbers in scan files, files of other programs, options and
+ * structs.  The ends are included.
  *
- * They are wide enough for every apparatus, also if its unit is not mm.  A number beyond them is a
- * typing error or a damaged file; computing with it would overflow, or take very long.
+ * The ranges are wide enough for every apparatus, also if its unit is not mm.  A number out of
+ * range is a typing error or a sign of a damaged file; computing with it would overflow, or take
+ * very long.
  */
 #ifndef FBP_RANGES_H
 #define FBP_RANGES_H
 
-/** Pitch of pixels, sides of voxels [mm]. */
+/** Pitch of pixels, side of a voxel [mm]. */
 #define FBP_PITCH_MM_MIN 1e-9
 #define FBP_PITCH_MM_MAX 1e6
-/** Source to axis, source to detector [mm]. */
+/** Distance from source to axis, from source to detector [mm]. */
 #define FBP_DISTANCE_MM_MIN 1e-6
 #define FBP_DISTANCE_MM_MAX 1e12
 /** Magnitude of a coordinate, offset or centre [mm]. */
 #define FBP_PLACE_MM_MAX 1e12
-/** Magnitude of an angle, or of a step between angles, in several turns [degrees]. */
+/** Magnitude of an angle, or of a step between angles; several turns are valid [degrees]. */
 #define FBP_ANGLE_DEG_MAX 1e9
 /** Magnitude of a panel's rotation and of its skew [degrees]; the ends are excluded. */
 #define FBP_TURN_DEG_MAX 90.
@@ -26,7 +27,7 @@
 #define FBP_VIEWS_MAX 1e7
 /** Number of samples of all views together, or of voxels of a volume. */
 #define FBP_SAMPLES_MAX 4e15
-/** Bytes of a memory limit, or before the samples of a headerless file. */
+/** Bytes of a memory limit, or of a header before the samples of a headerless file. */
 #define FBP_BYTES_MAX 9e15
 /** Intensity without an object. */
 #define FBP_I0_MIN 1e-30
@@ -37,11 +38,11 @@
 /** Attenuation of water [1/mm]. */
 #define FBP_MU_MIN 1e-9
 #define FBP_MU_MAX 1e9
-/** Magnitude of a value of a volume: windows, ranges of output. */
+/** Magnitude of a value of a volume: grey windows, ranges of output. */
 #define FBP_VALUE_MAX 1e30
-/** Magnitude of a factor for densities. */
+/** Magnitude of a factor of densities. */
 #define FBP_SCALE_MAX 1e12
-/** Simulated noise: number of photons without an object. */
+/** Simulated noise: number of photons per pixel without an object. */
 #define FBP_NOISE_MIN 1.
 #define FBP_NOISE_MAX 1e15
 /** Simulated noise: standard deviation, in the unit of the projections. */
@@ -49,12 +50,12 @@
 /** Gradient of an EPR image [G/cm]. */
 #define FBP_GRADIENT_MIN 1e-6
 #define FBP_GRADIENT_MAX 1e6
-/** Decay of simulated frames [frames]. */
+/** Decay constant of simulated frames [frames]. */
 #define FBP_DECAY_MIN 1e-3
 #define FBP_DECAY_MAX 1e9
 /** Number of threads. */
 #define FBP_THREADS_MAX 4096.
-/** Time to wait [s]. */
+/** Waiting time [s]. */
 #define FBP_SECONDS_MAX 1e9
 
 #endif /* FBP_RANGES_H */

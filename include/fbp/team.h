@@ -1,4 +1,8 @@
-/** @file team.h  Processes that compute one volume together, on one machine or on several. */
+/** @file team.h  Teams: processes that compute one volume together, on one machine or on several.
+ *
+ * Each process creates its handle with fbp_team_join() or fbp_team_create(), passes it to its plan
+ * (fbp_recon_params.team), and frees it with fbp_team_leave().
+ */
 #ifndef FBP_TEAM_H
 #define FBP_TEAM_H
 
@@ -6,85 +10,90 @@
 
 FBP_BEGIN
 
-/** A handle of this process for the processes that compute one volume: fbp_recon_params.team. */
+/** A process's handle of its team. */
 typedef struct fbp_team fbp_team;
 
 /** Greatest size of a message [bytes]. */
 enum { FBP_TEAM_MESSAGE = 1 << 16 };
 
-/** Functions that transport messages between processes. */
+/** Functions of the caller that transport messages between the processes of a team. */
 struct fbp_team_functions {
     size_t struct_size;
-    size_t rank, size; /**< number of this process, from 0; number of processes */
-    /** Send a message to process `to`; `data` may be reused after the call.  Several threads call
-     *  it at once.  Messages from one process to another arrive in their order.  0: success. */
+    size_t rank, size; /**< rank of this process, from 0; number of processes */
+    /** Send a message of n bytes to process `to`; `data` may be reused after the call.  Several
+     *  threads call it at the same time.  Messages from one process to another must arrive in the
+     *  order of sending.  0: success. */
     int (*send)(void *user, size_t to, const void *data, size_t n);
-    /** Wait up to `seconds` for a message of any process: its length to *n, its bytes to
-     *  data[FBP_TEAM_MESSAGE].  One thread calls it.  0: a message; 1: none; 2: process *from is
-     *  lost. */
+    /** Wait up to `seconds` for a message from any process.  Only one thread calls it.
+     *  0: received: sender to *from, length to *n, bytes to data[FBP_TEAM_MESSAGE]; 1: no message;
+     *  2: the connection to process *from is lost. */
     int (*receive)(void *user, double seconds, size_t *from, void *data, size_t *n);
-    /** The last call.  lost 1: a process is lost, so waiting for it would never end. */
+    /** Close the transport; the last call.  lost 1: a process is lost; do not wait for it. */
     void (*close)(void *user, int lost);
-    void *user;
-    /** Silence after fbp_stop() that makes a process lost [s]; 0: the usual 6 s.  For launchers
-     * that end all processes soon after one of them. */
+    void *user; /**< passed to the functions */
+    /** Silence of a process after fbp_stop() until it counts as lost [s]; 0: 6 s.  For launchers
+     *  that end all processes soon after one has ended. */
     double stop_patience;
 };
 
 /**
- * Create a team whose messages the caller's functions transport; all processes call this.
+ * Create a team whose messages are transported by functions of the caller.  All processes call this
+ * function.
  *
  * functions  copied; the object of `user` must exist until close() has returned
- * @return FBP_ERR_INVALID for processes of different releases, FBP_ERR_IO if one is lost: the
- *         process that reports the error (rank 0, if it is not lost) gets these; the others get
- *         FBP_ERR_CANCELLED with the same message.  FBP_ERR_NOMEM.  On failure close() has been
- *         called.
+ * @return FBP_ERR_INVALID for invalid `functions` or processes of different releases, FBP_ERR_IO if
+ *         a process is lost, FBP_ERR_NOMEM.  If a process is lost or the releases differ, only the
+ *         process that reports the error (rank 0, unless it is lost) gets this status; the other
+ *         processes get FBP_ERR_CANCELLED with the same message.  On failure close() has been
+ *         called, except for invalid `functions`.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_team_create(fbp_team **out,
                                                   const struct fbp_team_functions *functions);
 
 /**
- * Join the processes that `mpirun` of Open MPI or `srun --mpi=pmix` has started; *out is NULL if
+ * Join the processes that `mpirun` of Open MPI or `srun --mpi=pmix` has started.  *out is NULL if
  * this process was started alone.
  * @return as fbp_team_create(); FBP_ERR_UNSUPPORTED for launchers of other MPIs, for srun without
- *         --mpi=pmix, or without the module libfbp_mpi.so.
+ *         --mpi=pmix, or if the module libfbp_mpi.so is missing.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_team_join(fbp_team **out);
 
-/** Number of this process, from 0, and number of processes; 0 and 1 if team is NULL. */
+/** Rank of this process, from 0, and number of processes; 0 and 1 if team is NULL. */
 FBP_API size_t fbp_team_rank(const fbp_team *team);
 FBP_API size_t fbp_team_size(const fbp_team *team);
 
 /**
  * Barrier: wait for all processes.  If one of them has failed, all get its status and its message,
- * which names rank and host; then only fbp_team_leave() is useful.
+ * which contains its rank and host; after that, only fbp_team_leave() is useful.
  *
  * where   name of the step, the same in all processes, up to 31 bytes
  * status  status of this process; its message is fbp_message()
+ * @return FBP_OK, or the status of the process that failed; FBP_ERR_IO if a process is lost.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_team_meet(fbp_team *team, const char *where,
                                                 fbp_status status);
 
 /**
- * Return 1 in the one process that reports an error for all of them, else 0.  This is rank 0 or, if
- * that was lost, one of the others: the call then waits up to some seconds for their agreement.
- * Call it after a failure in all processes.  1 if team is NULL.
+ * Return 1 in the one process that reports an error for all processes, else 0.  This is rank 0 or,
+ * if rank 0 is lost, another rank: the call then waits up to some seconds until the remaining ranks
+ * have agreed on it.  Call it after a failure in all processes.  1 if team is NULL.
  */
 FBP_API int fbp_team_speaks(fbp_team *team);
 
 /**
- * The last barrier; afterwards only fbp_team_speaks() and fbp_team_leave() may be called.  team may
- * be NULL.
+ * Enter the last barrier.  Afterwards only fbp_team_speaks() and fbp_team_leave() may be called.
  *
- * failure  NULL: success of this process; else its error message, which all others get
+ * team     may be NULL
+ * failure  NULL: this process has succeeded; else its error message, which all others get
  * @return as fbp_team_meet()
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_team_end(fbp_team *team, const char *failure);
 
 /**
- * Call fbp_team_end() unless it was called, free the team, and set the caller's pointer to NULL.
- * *team may be NULL.  If a process is lost, MPI may end this one here.
+ * Call fbp_team_end() if it was not called, free the team, and set the caller's pointer to NULL.
+ * *team may be NULL.  If a process is lost, MPI may end this process here.
  *
+ * failure  as in fbp_team_end()
  * @return as fbp_team_end()
  */
 FBP_API fbp_status fbp_team_leave(fbp_team **team, const char *failure);

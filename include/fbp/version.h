@@ -1,7 +1,8 @@
-/** @file version.h  The release that this header belongs to.
+/** @file version.h  Release of the headers.
  *
- * It is written only here: the build, `fbp --version`, fbp.pc and the CMake package read this file.
- * fbp_version() returns the release of the library that a program runs with.
+ * This is the only place where the release is written: the build, `fbp --version`, fbp.pc and the
+ * CMake package read this file.  fbp_version() returns the release of the library that a program
+ * runs with.
  */
 #ifndef FBP_VERSION_H
 #define FBP_VERSION_H
@@ -13,7 +14,7 @@
 #define FBP_VERSION_TEXT_(x) #x
 #define FBP_VERSION_DOTTED_(major, minor, patch) \
     FBP_VERSION_TEXT_(major) "." FBP_VERSION_TEXT_(minor) "." FBP_VERSION_TEXT_(patch)
-/** "0.1.0" */
+/** Release of the headers as text, "0.1.0". */
 #define FBP_VERSION FBP_VERSION_DOTTED_(FBP_VERSION_MAJOR, FBP_VERSION_MINOR, FBP_VERSION_PATCH)
 
 #endif /* FBP_VERSION_H */

@@ -1,5 +1,8 @@
-/* Views of plane integrals one by one, each into the volume as soon as it is there.  One slab and
- * one batch of one view, on one device, without the threads of a run. */
+/* Accumulator (public type fbp_adder): adds views of plane integrals to a volume one by one, each
+ * as soon as it is measured.
+ *
+ * One slab and batches of one view on one device, without the threads of a run.  All functions are
+ * public (fbp/recon.h). */
 #include "fbp/recon.h"
 
 #include "backend/device.h"
@@ -13,14 +16,15 @@
 #include <string.h>
 
 struct fbp_adder {
-    pid_t process; /* that made it */
+    pid_t process; /* process that created the accumulator */
     struct fbp_scan scan;
     struct fbp_job_tables tables;
     const struct fbp_backend *backend;
     fbp_device *dev;
-    float *samples, *slices; /* of a view and of the volume, where the device copies from and to */
+    /* host buffers of a view and of the volume, for copies to and from the device */
+    float *samples, *slices;
     void *raw, *filtered, *volume;
-    bool *added; /* view k */
+    bool *added; /* [view] already added */
 };
 
 static const struct fbp_job *job_of(const fbp_adder *a)
@@ -38,7 +42,7 @@ static struct fbp_slab whole(const fbp_adder *a)
     return fbp_slab_whole(job_of(a), 0, job_of(a)->grid.n[2]);
 }
 
-/* Of all frames. */
+/* Number of voxels of the volume in all frames. */
 static size_t voxels(const fbp_adder *a)
 {
     const size_t *n = job_of(a)->grid.n;
@@ -46,7 +50,7 @@ static size_t voxels(const fbp_adder *a)
     return fbp_frames(job_of(a)) * n[0] * n[1] * n[2];
 }
 
-/* What a volume of some views cannot have, or what has no way through here. */
+/* Reject parameters that an incomplete set of views, or this short path, does not support. */
 static fbp_status check(const struct fbp_scan *scan, const struct fbp_recon_params *p)
 {
     const bool box = p->roi[0][1] || p->roi[1][1] || p->roi[2][1] || p->region || p->region_mask;
@@ -148,7 +152,7 @@ static fbp_status check_view(const fbp_adder *a, size_t view)
     return FBP_OK;
 }
 
-/* Later work of a stage waits for what another has been given so far. */
+/* Later work of stage `then` waits for the work that stage `first` has got so far. */
 static fbp_status follow(const fbp_adder *a, enum fbp_stage first, enum fbp_stage then)
 {
     struct fbp_event mark;
@@ -179,7 +183,7 @@ fbp_status fbp_adder_add(fbp_adder *a, size_t view, const float *samples)
     fbp_message_clear();
     FBP_TRY(check_view(a, view));
     memcpy(a->samples, samples, view_samples(a) * sizeof *samples);
-    a->added[view] = true; /* whatever comes of it: a part of it may be in the volume */
+    a->added[view] = true; /* also if it fails: part of the view may be in the volume */
     return add(a, view);
 }
 

@@ -1,9 +1,9 @@
-/* Ring removal and phase retrieval as a view step.
+/* Ring removal and phase retrieval as a view step (view_step.h).
  *
  * Rings: prep/prep.h (Vo et al. 2018, Muench et al. 2009).  Phases of one material: prep/phase.h
- * (Paganin et al. 2002).  Two sources yield the corrected views: one that keeps all of them, and
- * one that retrieves phases as views are read.  plan.c makes the step, plan_memory.c chooses where
- * views are kept. */
+ * (Paganin et al. 2002).  Two sources yield the corrected views: one keeps all corrected rows, the
+ * other retrieves phases each time a view is read.  plan.c makes the step, plan_memory.c chooses
+ * the storage of corrected views. */
 #include "pipeline/corrections.h"
 
 #include "array/array.h"
@@ -28,7 +28,7 @@
 
 typedef struct fbp_corrections_step corrections;
 
-/* ---- Integrals of measured rows, for all steps ---- */
+/* ---- Line integrals of measured rows, for all view steps ---- */
 
 struct fbp_scan fbp_scan_of_integrals(const struct fbp_scan *scan)
 {
@@ -101,8 +101,8 @@ fbp_status fbp_integrals_read(const struct fbp_measured *m, fbp_source *below, s
 
 /* ---- Sizes, for the plan ---- */
 
-/* Phases are retrieved from transmissions, if the views are intensities and nothing needs line
- * integrals before. */
+/* Input of phase retrieval: transmissions if the views are intensities and ring removal does not
+ * need line integrals first; else line integrals. */
 static enum fbp_retrieved_from retrieved_from(const corrections *c)
 {
     return c->measured.prep.intensity && !c->stripes.method ? FBP_FROM_TRANSMISSIONS
@@ -134,7 +134,7 @@ uint64_t fbp_corrections_kept_bytes(const corrections *c)
     return c->as_read ? 0 : (uint64_t)c->n_rows * sinogram_bytes(c);
 }
 
-/* Floats of a view, up to the alignment of what lies behind it. */
+/* Floats of a view, rounded up to the alignment of the memory after it. */
 static size_t view_floats(const corrections *c)
 {
     const size_t line = FBP_ALIGN / sizeof(float);
@@ -142,7 +142,7 @@ static size_t view_floats(const corrections *c)
     return (c->step.scan.panel.n_rows * c->step.scan.panel.n_columns + line - 1) / line * line;
 }
 
-/* Bytes that a thread works in: sinograms, or a view and the transform of its phases. */
+/* Bytes of a thread's working memory: sinograms, or a view and the transform of its phases. */
 static size_t thread_bytes(const corrections *c)
 {
     const size_t band = fbp_integrals_floats(&c->measured, c->band_rows) * sizeof(float);
@@ -239,14 +239,14 @@ static fbp_status read_view(const corrections *c, fbp_source *below, size_t view
 
 struct kept {
     corrections *c;
-    pthread_mutex_t lock; /* of: */
+    pthread_mutex_t lock; /* protects: */
     bool filled;
     atomic_bool has_rings;
-    float *samples;          /* [view][kept row][column]; NULL: in */
+    float *samples;          /* [view][kept row][column]; NULL: in `file` */
     struct fbp_scratch file; /* in the same order */
 };
 
-/* Work that the threads of a pool share.  Rings: kept rows [row0, row0 + n) of all views,
+/* Work of the threads of a pool.  Rings: kept rows [row0, row0 + n) of all views, samples
  * [view][row][column].  Phases: views [row0, row0 + n). */
 struct band {
     fbp_source *src;
@@ -319,7 +319,7 @@ static fbp_status remove_rings(struct band *b)
         FBP_TRY(fbp_check_cancelled());
         fbp_pool_for(b->pool, b->n, remove_rings_of_row, b);
         FBP_TRY(fbp_check_cancelled());
-        for (size_t k = 0; !s->samples && k < n_views; k++) { /* else they are there */
+        for (size_t k = 0; !s->samples && k < n_views; k++) { /* in memory: already there */
             FBP_TRY(fbp_check_cancelled());
             FBP_TRY(store(b, position(b->src, k, b->row0), b->samples + k * b->n * nc,
                           b->n * nc * sizeof(float)));
@@ -328,8 +328,8 @@ static fbp_status remove_rings(struct band *b)
     return FBP_OK;
 }
 
-/* Detector rows [row0, row0 + n) of a view, lowest first.  Rows that are not kept are integrals
- * without corrections: they are only read to be checked. */
+/* Get detector rows [row0, row0 + n) of a view, lowest first.  Rows that are not kept are read as
+ * integrals without corrections: only the checks of views read them. */
 static fbp_status get_rows(const fbp_source *src, size_t view, size_t row0, size_t n, float *out)
 {
     const struct kept *s = src->state;
@@ -465,7 +465,7 @@ static fbp_status read_kept(fbp_source *src, size_t slice0, size_t n_slices, siz
     const size_t from = top_down ? src->info.n[1] - row0 - n_rows : row0, nc = src->info.n[0];
     float *to = out;
 
-    (void)as_float; /* it is one */
+    (void)as_float; /* the samples are floats */
     pthread_mutex_lock(&s->lock);
     fbp_status st = s->filled ? FBP_OK : fbp_check_cancelled();
     if (st == FBP_OK && !s->filled)
@@ -511,20 +511,21 @@ static fbp_status set_up_kept(fbp_source *src, const void *step, fbp_source *bel
 /* A retrieved view; the memory of its transform lies behind it. */
 struct slot {
     float *view;
-    size_t index;  /* of the view, from 1; 0: none */
-    bool taken;    /* a thread retrieves it, or reads it */
-    uint64_t last; /* when it was used last; counts */
+    size_t index;  /* index of the view + 1; 0: none */
+    bool taken;    /* a thread fills or reads this slot */
+    uint64_t last; /* counter value at the last use */
 };
 
-/* A cache of as many views as there are threads, for readers that need other rows of them soon. */
+/* A cache of retrieved views, one per thread, for readers that soon need other rows of the same
+ * views. */
 struct retrieved {
     corrections *c;
-    char *memory;         /* of all slots */
-    pthread_mutex_t lock; /* of: */
+    char *memory;         /* memory of all slots */
+    pthread_mutex_t lock; /* protects: */
     pthread_cond_t freed;
     struct slot *slots;
     uint64_t now;
-    unsigned char *counted; /* [view] is part of `mended` */
+    unsigned char *counted; /* [view] its repaired samples are included in `mended` */
 };
 
 /* The slot of a view; else the free slot that was used longest ago; NULL: the caller must wait. */
@@ -572,7 +573,7 @@ static fbp_status read_retrieved(fbp_source *src, size_t slice0, size_t n_slices
     const size_t nc = src->info.n[0], from = top_down ? src->info.n[1] - row0 - n_rows : row0;
     float *to = out;
 
-    (void)as_float; /* it is one */
+    (void)as_float; /* the samples are floats */
     for (size_t k = 0; k < n_slices; k++, to += n_rows * nc) {
         const size_t view = slice0 + k;
         struct slot *slot;
@@ -660,7 +661,7 @@ static void destroy(struct fbp_view_step *step)
     free(c);
 }
 
-/* Put the corrections before the text that is there, because they come first. */
+/* Insert the corrections before the existing text, because they are applied first. */
 static void describe(const struct fbp_view_step *step, struct fbp_plan_summary *info)
 {
     const corrections *c = (const corrections *)step;
@@ -699,7 +700,7 @@ static uint64_t hash(const struct fbp_view_step *step, uint64_t h)
     return fbp_prep_hash(fbp_hash(h, choices, sizeof choices), &c->measured.prep);
 }
 
-/* Seconds per sample, measured with a sinogram of few columns and samples without an order. */
+/* Seconds per sample, measured with a sinogram of few columns and pseudo-random samples. */
 static fbp_status time_stripes(const struct fbp_stripes *all, double *per_sample)
 {
     enum { COLUMNS = 64 };
@@ -817,7 +818,7 @@ fbp_status fbp_corrections_step_create(struct fbp_view_step **out,
     c->measured.top_down = request->top_down;
     c->n_rows = scan->panel.n_rows;
     FBP_TRY_GOTO(fbp_prep_create(&c->measured.prep, scan, request->top_down));
-    c->measured.prep.hardening.n = 0; /* the job corrects it, after all this */
+    c->measured.prep.hardening.n = 0; /* the job corrects beam hardening after this step */
     fbp_stripes_of(&wanted, scan->n_views, scan->panel.n_columns, &c->stripes);
     if (wanted.paganin_delta_beta > 0)
         FBP_TRY_GOTO(open_phase(c, &wanted));

@@ -1,10 +1,11 @@
-/** @file corrections.h  Memory of ring removal and phase retrieval, as a plan divides it
+/** @file corrections.h  The view step of ring removal and phase retrieval, and its memory
  * (internal).
  *
- * Rings need all angles of a detector row, phases need whole views.  Line integrals of the rows
- * that the volume needs are computed before the run, one band of rows after another, and are kept
- * in memory or in a scratch file.  Phases alone may be retrieved as views are read instead.  Values
- * do not depend on where rows are kept, nor on bands.
+ * Ring removal needs a detector row of all views, phase retrieval needs whole views.  Before the
+ * run, the step computes line integrals of the rows that the volume needs, band of rows by band of
+ * rows, and keeps them in memory or in a scratch file.  Without ring removal, phases may be
+ * retrieved while views are read instead.  Values depend neither on that choice nor on the bands.
+ * plan_memory.c chooses by these functions; corrections.c implements them.
  */
 #ifndef FBP_PIPELINE_CORRECTIONS_H
 #define FBP_PIPELINE_CORRECTIONS_H
@@ -16,38 +17,38 @@
 
 struct fbp_corrections_step {
     struct fbp_view_step step;
-    struct fbp_measured measured; /**< views below; beam hardening is left to the job */
+    struct fbp_measured measured; /**< measured views; the job corrects beam hardening */
     struct fbp_stripes stripes;   /**< ring removal; method NONE: none */
     bool retrieves;               /**< phases are retrieved, after ring removal */
     struct fbp_retrieval phase;
-    double wave;         /**< of phases: delta / beta * lambda / 4 pi [mm] */
-    double distance_mm;  /**< of phases in parallel beams: from object to detector */
-    size_t row0, n_rows; /**< detector rows that are kept: the first, and how many */
+    double wave;         /**< phase retrieval: delta / beta * lambda / 4 pi, in mm */
+    double distance_mm;  /**< phase retrieval, parallel beam: object to detector */
+    size_t row0, n_rows; /**< detector rows that are kept: [row0, row0 + n_rows) */
     /* Choices of the plan: */
-    bool as_read;       /**< phases are retrieved as views are read; nothing is kept */
-    const char *folder; /**< of the scratch file; NULL: rows are kept in memory */
+    bool as_read;       /**< phases are retrieved while views are read; no views are kept */
+    const char *folder; /**< folder of the scratch file; NULL: rows are kept in memory */
     int n_threads;
-    size_t band_rows; /**< rows whose rings are removed at once; 0: no rings are removed */
+    size_t band_rows; /**< rows per band of ring removal; 0: no rings are removed */
 };
 
-/** May phases be retrieved as views are read?  Not after ring removal. */
+/** May phases be retrieved while views are read?  Not after ring removal. */
 bool fbp_corrections_may_wait(const struct fbp_corrections_step *c);
 
-/** Keep the rows that an arranged job needs. */
+/** Keep only the rows that a job needs, whose kernel is chosen. */
 void fbp_corrections_choose_rows(struct fbp_corrections_step *c, const struct fbp_job *job);
 
 /**
- * Choose threads and bands of rows.
+ * Choose the number of threads, at most n_threads, and the bands of rows.
  *
- * room:   bytes of memory for this and for the run
- * folder: of the scratch file; NULL: in memory
+ * room:   bytes of memory for the step and for the run
+ * folder: folder of the scratch file; NULL: rows are kept in memory
  */
 void fbp_corrections_divide(struct fbp_corrections_step *c, uint64_t room, const char *folder,
                             int n_threads);
 
 /** Bytes of the rows that are kept. */
 uint64_t fbp_corrections_kept_bytes(const struct fbp_corrections_step *c);
-/** Bytes of memory, with the rows if these are kept there. */
+/** Bytes of memory of the step, with the kept rows unless they are in a scratch file. */
 uint64_t fbp_corrections_memory_bytes(const struct fbp_corrections_step *c);
 /** Number of bands of rows. */
 size_t fbp_corrections_bands(const struct fbp_corrections_step *c);

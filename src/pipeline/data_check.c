@@ -1,5 +1,8 @@
-/* Checks of some samples of the views: which rows and columns, what a row shows, and what follows
- * for the views (data_check.h). */
+/* Checks of some samples of the views (data_check.h): which rows and columns are checked, the
+ * results per row, and the conclusions about the views.
+ *
+ * The reading stage of a run, or a view step, calls fbp_data_check_view() for each view;
+ * plan_remarks.c calls fbp_data_check_finish() and the functions that write messages. */
 #include "pipeline/data_check.h"
 
 #include "array/array.h"
@@ -15,8 +18,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Rows of a view that are checked; columns at either end; places in a row, two columns each, for
- *  its greatest value. */
+/* CHECKED_ROWS: checked rows per view.  CHECKED_COLUMNS: most columns at either end of a row.
+ * CHECKED_PLACES: places in a row, two columns each, for its greatest value. */
 enum {
     CHECKED_ROWS = 8,
     CHECKED_COLUMNS = 16,
@@ -24,25 +27,29 @@ enum {
     CHECKED_ENDS = 2 * CHECKED_PLACES
 };
 
-/* Line integrals of a row. */
+/* Results of one row, as line integrals unless stated otherwise. */
 struct checked_row {
-    float peak, end[2], noise[2]; /* greatest; at both ends, and its standard deviation */
-    float low, slope[2];          /* least; inner minus outer half of an end; of integrals */
+    /* peak: greatest value; end: medians at both ends; noise: their standard deviations */
+    float peak, end[2], noise[2];
+    /* low: least value; slope: inner minus outer half of an end; both only used if samples are
+     * integrals */
+    float low, slope[2];
     bool seen;
 };
 
-/* Samples of a view that are numbers, as they were measured. */
+/* Least and greatest finite sample of a view, as measured, and what follows for the view. */
 struct checked_view {
     float lo, hi;
     bool unclipped, dead;
-    bool odd;     /* of another exposure than the rest */
-    double shift; /* by which all its ends differ from those of most views; 0: they do not */
+    bool odd; /* exposure differs from the other views */
+    /* line integral by which all ends of its rows differ from most views; 0: they do not */
+    double shift;
 };
 
 #define NOTHING_CHECKED ((struct checked_view){.lo = INFINITY, .hi = -INFINITY})
 
-/* Columns of a row that are checked: CHECKED_PLACES, their right neighbours, and from CHECKED_ENDS
- * on `ends` at either end, the outermost first. */
+/* Checked columns of a row: CHECKED_PLACES columns, their right neighbours, and, from index
+ * CHECKED_ENDS on, `ends` columns at either end, the outermost first. */
 struct checked_columns {
     size_t n, ends;
     size_t at[CHECKED_ENDS + 2 * CHECKED_COLUMNS];
@@ -50,30 +57,33 @@ struct checked_columns {
 
 struct fbp_data_check {
     const struct fbp_job *job;
-    pthread_mutex_t lock; /* all below */
-    bool chosen;          /* rows and columns are, and stay */
+    pthread_mutex_t lock; /* protects all members below */
+    bool chosen;          /* rows and columns have been chosen */
     struct checked_columns columns;
     size_t rows[CHECKED_ROWS], n_rows;
     struct checked_view *views;
     struct checked_row *seen; /* [view][CHECKED_ROWS] */
-    double reach;             /* Greatest distance of a detector edge from the axis, in columns. */
-    double air;               /* of transmissions in place of line integrals: that of air; 0 */
+    double reach;             /* greatest distance of a detector edge from the axis, in columns */
+    /* value of air, if the samples are transmissions instead of line integrals; 0: they are
+     * integrals */
+    double air;
 };
 
-/* Row r of a view in memory, counts or floats as job->raw says. */
+/* Row r of a view in memory; samples of the type job->raw. */
 struct row_samples {
     const struct fbp_job *job;
     const void *samples;
     size_t r;
 };
 
-/* Do samples differ, and are some not clipped? */
+/* Does the view have different samples, and some that are not clipped? */
 static inline bool is_live(const struct checked_view *v)
 {
     return v->hi > v->lo && v->unclipped;
 }
 
-/* The lesser and the greater of two numbers; calls of fminf() take longer than a check. */
+/* The lesser and the greater of two numbers.  They are inline because calls of fminf() take longer
+ * than a check. */
 static inline float lesser(float a, float b)
 {
     return b < a ? b : a;
@@ -102,9 +112,9 @@ static inline bool is_axis_side(const fbp_data_check *check, size_t view, int en
 
 /* ---- One row ----
  *
- * A check must cost little, because the thread that has read a view checks it.  Values that grow
- * with line integrals are compared (of intensities: minus the transmission), and only results
- * become logarithms. */
+ * A check must cost little, because the thread that has read a view checks it.  Comparisons use
+ * values that grow with the line integral (of intensities: minus the transmission); only results
+ * are converted by a logarithm. */
 
 static void choose_columns(struct checked_columns *out, size_t n_columns)
 {
@@ -141,7 +151,7 @@ static inline float sample(const struct row_samples *line, size_t c)
                                        : ((const float *)line->samples)[c];
 }
 
-/* A value that grows with the line integral; NaN: a bad pixel.  *clipped counts. */
+/* A value that grows with the line integral; NaN: a bad pixel.  *clipped counts clipped samples. */
 static inline float value(const struct fbp_prep *p, size_t pixel, float x, size_t *clipped)
 {
     const float gain = p->gain ? p->gain[pixel] : p->inverse_i0;
@@ -158,8 +168,8 @@ static float line_integral(const struct fbp_prep *p, float value)
     return p->intensity ? -logf(-value) : value;
 }
 
-/* The lower median of few values, because what just touches an end is not cut off.  Without
- * branches: the greatest value that no more than half of them are below. */
+/* The lower median of at most CHECKED_COLUMNS values: an object that only touches an end is not
+ * truncated.  Without branches: the greatest value that has at most half of the values below it. */
 static float median(const float *x, size_t n)
 {
     float all[CHECKED_COLUMNS], found = -INFINITY;
@@ -175,7 +185,7 @@ static float median(const float *x, size_t n)
     return n ? found : NAN;
 }
 
-/* Median of n columns at an end, the standard deviation that noise gives it, and the slope. */
+/* Median of n columns at an end, the standard deviation of this median, and the slope. */
 static void check_end(const struct fbp_prep *p, const float *values, size_t n, float *end,
                       float *noise, float *slope)
 {
@@ -218,7 +228,7 @@ static void check_row(const struct row_samples *line, const struct checked_colum
         v[i] = sample(line, columns->at[i]);
     for (size_t i = 0; prep->intensity && i < columns->n; i++)
         v[i] = value(prep, first + columns->at[i], v[i], &clipped);
-    for (size_t i = 0; i < CHECKED_PLACES; i++) { /* the lesser of two neighbours is no hot pixel */
+    for (size_t i = 0; i < CHECKED_PLACES; i++) { /* the lesser of two: no hot pixel */
         /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): columns are at least these */
         const float a = v[i], b = v[CHECKED_PLACES + i];
         peak = isfinite(a) && isfinite(b) ? greater(peak, lesser(a, b)) : peak;
@@ -249,15 +259,15 @@ static void search_life(const struct row_samples *line, size_t step, struct chec
 
 /* ---- Views of another exposure than the rest ----
  *
- * Such a view is shifted by one amount as a whole, air included.  An object that is wider than the
- * panel shifts neither all rows nor both ends alike, and its greatest value does not grow by what
- * its ends show. */
+ * In such a view all line integrals, air included, are shifted by the same amount.  An object that
+ * is wider than the panel shifts neither all rows nor both ends equally, and the greatest value
+ * does not shift as the ends do. */
 
-static const double SHIFTED = 0.08; /* relative to the greatest value of the scan */
+static const double SHIFTED = 0.08; /* least shift, relative to the greatest value of the scan */
 static const double ALIKE = 0.15;   /* greatest difference of ends, relative to the shift */
 static const double SIGMAS = 4;
 
-enum { SAMPLE = 128 }; /* views whose medians are taken; all views took 1 ms of a run */
+enum { SAMPLE = 128 }; /* views in medians; medians of all views took 1 ms of a run */
 
 /* Greatest deviation of the greatest value, relative to the shift and to that of neighbours. */
 static const double PEAK_SHIFT = 0.35, PEAK_TURN = 0.15;
@@ -272,8 +282,8 @@ static const struct checked_row *row_of(const fbp_data_check *check, size_t view
     return &check->seen[view * CHECKED_ROWS + i];
 }
 
-/* View j of the sample of views: all of a short scan, else views at steps of the golden section,
- * which meet no period. */
+/* View j of the sample of views: all views of a short scan, else views at steps of the golden
+ * section, which avoid periodic patterns. */
 static size_t sampled(const fbp_data_check *check, size_t j)
 {
     const size_t n = check->job->n_views;
@@ -283,6 +293,7 @@ static size_t sampled(const fbp_data_check *check, size_t j)
 }
 
 /* Median over views of one quantity of row i; 0: no view has it.  Ends at the axis are left out.
+ *
  * what: 0, 1: first and last end; 2, 3: their noise; 4: greatest value */
 static double median_of(const fbp_data_check *check, size_t i, int what, float *scratch)
 {
@@ -314,7 +325,7 @@ static void find_usual(const fbp_data_check *check, struct usual *u)
     u->noise = n > 0 ? (double)fbp_median(noise, n) : 0;
 }
 
-/* Median shift of the ends of a view's rows, if all are shifted alike; else 0. */
+/* Median shift of the ends of a view's rows, if all ends are shifted equally; else 0. */
 static double shift_of(const fbp_data_check *check, size_t view, const struct usual *u)
 {
     float shifts[2 * CHECKED_ROWS], sorted[2 * CHECKED_ROWS], noise[2 * CHECKED_ROWS];
@@ -352,7 +363,8 @@ static double peak_of(const fbp_data_check *check, size_t view)
     return n > 0 ? sum / (double)n : 0;
 }
 
-/* Is the whole view shifted by d, between its ends, too?
+/* Is the whole view shifted by d, the middle of its rows included?
+ *
  * before, behind: the nearest views that are not shifted; n_views: none */
 static bool all_is_shifted(const fbp_data_check *check, size_t view, double d, size_t before,
                            size_t behind)
@@ -478,15 +490,15 @@ void fbp_data_check_exposure(const struct fbp_report *r, size_t n_views, char *l
 
 /* ---- Truncated and dead views ---- */
 
-/* A row is truncated if its ends reach this part of its greatest value: an ellipse loses 0.5 % of
- * its width there. */
+/* A row is truncated if an end reaches this part of its greatest value.  An ellipse has this value
+ * at 0.5 % of its width. */
 static const float CUT_OFF = 0.08f;
 static const float IN_AIR = 0.1f; /* ends that reach this part of the greatest value may be air */
 static const float EMPTY = 0.1f;  /* rows below this part of the greatest value are empty */
-static const float SIGMAS_AT_END = 4; /* none of thousands of rows exceeds that by chance */
+static const float SIGMAS_AT_END = 4; /* by chance no row of thousands exceeds this */
 
-/* Greatest value of all rows; value of air, the least that any end shows, if that is small; mean
- * noise at both ends, because that of one row's few columns is far too small at times. */
+/* peak: greatest value of all rows; air: the least value of any end if it is small, else 0; noise:
+ * mean at both ends, because the noise from few columns of one row is sometimes far too small. */
 struct scan_summary {
     float peak, air, noise[2];
 };
@@ -523,7 +535,7 @@ static double cut_off(const struct checked_row *r, int end, const struct scan_su
     return at_end - SIGMAS_AT_END * noise > CUT_OFF * peak ? (double)(at_end / peak) : 0;
 }
 
-/* The greatest of these over the rows of a view, if two rows are truncated; else 0. */
+/* The greatest cut_off() of the rows of a view, if at least two rows are truncated; else 0. */
 static double cut_off_view(const fbp_data_check *check, size_t view, int end,
                            const struct scan_summary *s)
 {
@@ -600,7 +612,7 @@ void fbp_data_check_air(const fbp_data_check *check, char *line, size_t n)
                  check->air, one ? 1 : check->air);
 }
 
-/* "7, 12 to 15, ..." */
+/* List the dead views, such as "7, 12 to 15, ...". */
 static void list_views(const fbp_data_check *check, char *text, size_t n)
 {
     const size_t n_views = check->job->n_views;
@@ -678,8 +690,8 @@ static void needed_rows(const struct fbp_job *job, size_t k0, size_t k1, size_t 
     job->rows(job, k0, k1, z0, z0 + n, r0, r1);
 }
 
-/* Choose rows, spread over those that the volume needs of any view.  The first check does this,
- * while a device works already. */
+/* Choose rows, spread over the rows that the volume needs from any view.  The first check calls
+ * this, when the device already works. */
 static void choose(fbp_data_check *check)
 {
     const struct fbp_job *job = check->job;
@@ -783,15 +795,15 @@ void fbp_data_check_join(fbp_data_check *check, const void *other)
     }
 }
 
-/* Where the samples of a view are: in the batch as it was read, or in the scan. */
+/* Samples of a view: in a batch as it was read, or in the whole scan in memory. */
 struct place {
     const struct fbp_batch *batch;
-    size_t k; /* view of the batch */
+    size_t k; /* index of the view in the batch */
     const char *raw;
     bool whole;
 };
 
-/* Find a row in memory; false: it is not there. */
+/* Find a row in memory; false: it was not read. */
 static bool find_row(const fbp_data_check *check, const struct place *at, size_t r,
                      struct row_samples *out)
 {
@@ -834,7 +846,7 @@ static void check_view(const fbp_data_check *check, const struct place *at, stru
     struct row_samples lines[CHECKED_ROWS];
     size_t r0, r1, which[CHECKED_ROWS], n = 0;
 
-    needed_rows(job, view, view + 1, &r0, &r1); /* other rows may not be here */
+    needed_rows(job, view, view + 1, &r0, &r1); /* other rows may not be in memory */
     for (size_t i = 0; i < check->n_rows; i++) {
         const size_t r = check->rows[i];
         if (seen->rows[i].seen || r < r0 || r >= r1 || !find_row(check, at, r, &lines[n]))
@@ -868,7 +880,7 @@ void fbp_data_check_view(fbp_data_check *check, const struct fbp_batch *batch, s
     memcpy(seen.rows, rows, sizeof seen.rows);
     pthread_mutex_unlock(&check->lock);
     check_view(check, &at, &seen);
-    pthread_mutex_lock(&check->lock); /* another device may have had other rows of it */
+    pthread_mutex_lock(&check->lock); /* another device may have checked other rows of this view */
     join_view(v, &seen.view);
     for (size_t i = 0; i < check->n_rows; i++)
         rows[i] = rows[i].seen ? rows[i] : seen.rows[i];
@@ -884,7 +896,7 @@ static void check_rows(fbp_data_check *check, size_t i, size_t view0, size_t n, 
     const size_t size = job->panel.n_columns * fbp_raw_size(job);
     const size_t step = job->panel.n_columns / CHECKED_PLACES + 1;
 
-    pthread_mutex_lock(&check->lock); /* devices without that memory check what they read */
+    pthread_mutex_lock(&check->lock); /* other devices check what they read at the same time */
     for (size_t k = view0; k < view0 + n; k++) {
         const struct row_samples line = {job, samples + (k - view0) * size, check->rows[i]};
         struct checked_row *seen = &check->seen[k * CHECKED_ROWS + i];
@@ -930,10 +942,10 @@ fbp_status fbp_data_check_device_memory(fbp_data_check *check, const fbp_source 
     return st;
 }
 
-/* Read the rest of a view, from its middle on, until a live sample is found. */
+/* Read rows of a view, from the middle row on, until different samples are found. */
 static fbp_status read_on(fbp_data_check *check, fbp_source *source, bool top_down, size_t view)
 {
-    struct fbp_job job = *check->job; /* whose samples are read as floats */
+    struct fbp_job job = *check->job; /* a copy whose samples are floats */
     const size_t nc = job.panel.n_columns, nr = job.panel.n_rows;
     struct checked_view *v = &check->views[view];
     float *samples = NULL;
@@ -974,7 +986,7 @@ fbp_status fbp_data_check_finish(fbp_data_check *check, fbp_source *source, bool
     if (report->dead_views == check->job->n_views)
         return fail_all_dead(check, name);
     if (check->job->filtered ||
-        check->job->filter->imaginary) /* spectra: no air, and no object's edge */
+        check->job->filter->imaginary) /* spectra have neither air nor an edge of the object */
         return FBP_OK;
     find_air(check);
     if (check->air > 0)

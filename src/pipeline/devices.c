@@ -1,3 +1,8 @@
+/* Devices: names ("cuda:0,1", "auto") to backends and indices, the list for callers, and views,
+ * volumes and queues in device memory.
+ *
+ * plan.c and accumulator.c call fbp_devices_find() and fbp_device_capable(); fbp_devices() and the
+ * functions of fbp/device_memory.h are public; the last three serve benchmarks. */
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
 #include "backend/backend.h"
@@ -23,7 +28,7 @@ static fbp_status wrong_index(const char *text, const char *name, int available)
                     available - 1, name, name);
 }
 
-/* "auto, cpu, …" */
+/* Write the names of all devices, such as "auto, cpu, gl". */
 static void list_names(char *out, size_t n)
 {
     const char *one;
@@ -41,7 +46,7 @@ static void describe(const struct fbp_backend *backend, int index, struct fbp_de
     backend->describe(index, out);
 }
 
-/* One of those that are listed may be of no use. */
+/* Check that a listed device can be used. */
 static fbp_status check_device(const struct fbp_backend *backend, int index)
 {
     struct fbp_device_info d;
@@ -49,14 +54,14 @@ static fbp_status check_device(const struct fbp_backend *backend, int index)
     describe(backend, index, &d);
     if (!d.reason[0])
         return FBP_OK;
-    const char *version = strchr(d.text, ')'); /* a name may have a comma between brackets */
+    const char *version = strchr(d.text, ')'); /* a device name may contain a comma in brackets */
     d.text[version ? (size_t)(version - d.text) + strcspn(version, ",") : strcspn(d.text, ",")] =
         '\0';
     return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s:%d cannot be used: %s: %s", backend->name,
                     index, d.text, d.reason);
 }
 
-/* All that can be used; without slow ones (renderers in software) where there are others. */
+/* Take all usable devices; slow ones (software renderers) only if there are no others. */
 static void take_all(const struct fbp_backend *backend, int available, int *devices, size_t *n)
 {
     struct fbp_device_info d;
@@ -69,7 +74,7 @@ static void take_all(const struct fbp_backend *backend, int available, int *devi
         }
 }
 
-/* "0,2": of `text`, for messages. */
+/* Take the devices of a list such as "0,2"; text: the whole option, for messages. */
 static fbp_status take_listed(const char *list, const char *text, const struct fbp_backend *backend,
                               int available, int *devices, size_t *n)
 {
@@ -90,7 +95,8 @@ static fbp_status take_listed(const char *list, const char *text, const struct f
     }
 }
 
-/* The next backend of a list with a device that `auto` may take, loaded; NULL: there is none. */
+/* Load the next backend of a list that has a device for `auto`, and set *index to this device;
+ * NULL: no further backend has one. */
 static const struct fbp_backend *next(const struct fbp_backend *const **at, int *index)
 {
     char why[300];
@@ -112,7 +118,7 @@ const struct fbp_backend *fbp_device_first(const struct fbp_backend *const *list
     return next(&list, index);
 }
 
-/* With any kernel. */
+/* Can the backend compute the job with any kernel? */
 static bool is_capable(const struct fbp_backend *backend, const struct fbp_job *job)
 {
     struct fbp_job copy = *job;
@@ -125,7 +131,7 @@ void fbp_device_capable(const struct fbp_backend *const *list, const struct fbp_
                         const struct fbp_backend **backend, int *device, char *line, size_t n)
 {
     const struct fbp_backend *other;
-    bool before = true; /* the one that was chosen */
+    bool before = true; /* the chosen backend was not reached yet */
     char why[300];
     int index;
 
@@ -183,7 +189,7 @@ fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend
     FBP_TRY(fbp_devices_listed(text, backend, devices, n_devices));
     for (size_t i = 0; i < *n_devices; i++)
         FBP_TRY(check_device(*backend, devices[i]));
-    if (*n_devices == 0) /* of "all" */
+    if (*n_devices == 0) /* "all" found no usable device: report the reason of the first one */
         return check_device(*backend, 0);
     return FBP_OK;
 }
@@ -198,7 +204,7 @@ uint64_t fbp_device_free(const struct fbp_backend *backend, int index)
     return d.free_bytes / 10 * 9;
 }
 
-/* The devices that there are. */
+/* ---- The list of devices, for callers ---- */
 
 static void describe_device(const struct fbp_backend *backend, int i, int count, const char *why,
                             struct fbp_device_info *out)
@@ -237,7 +243,7 @@ size_t fbp_devices(struct fbp_device_info *out, size_t n)
     return found;
 }
 
-/* Views and volumes in the memory of a device. */
+/* ---- Views and volumes in device memory ---- */
 
 static fbp_status find_backend(const char *name, const char *what, const struct fbp_backend **out)
 {
@@ -252,7 +258,7 @@ static fbp_status find_backend(const char *name, const char *what, const struct 
     return FBP_OK;
 }
 
-/* The device that has all of this memory, and how to get at that. */
+/* Find the device whose memory contains all of these bytes, and open access to this memory. */
 static fbp_status find(const char *name, const char *what, const void *memory, uint64_t bytes,
                        void *queue, struct fbp_device_memory **out)
 {
@@ -354,7 +360,8 @@ void fbp_device_queue_destroy(const char *name, void *queue)
         backend->far->drop_queue(queue);
 }
 
-/* The first of these devices. */
+/* Find the first of the named devices; NULL: "auto".  Fails if callers cannot allocate its
+ * memory. */
 static fbp_status first_device(const char *device, const struct fbp_backend **backend, int *index)
 {
     int devices[FBP_MOST_DEVICES];

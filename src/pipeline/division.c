@@ -1,6 +1,7 @@
-/* Dividing the work: slabs and batches within limits of memory, and as quickly as rates say.
+/* Division of the work: slabs and batches within the limits of memory, and of these the fastest by
+ * the device's rates.
  *
- * The plan calls fbp_work_divide() with the memory that is left and the rates of its devices.
+ * plan_memory.c calls fbp_work_divide() with the limits of memory and the rates of the devices.
  * tasks.c turns a division into tasks, predict.c predicts its time. */
 #include "pipeline/division.h"
 
@@ -14,18 +15,20 @@
 #include <stdio.h>
 
 enum {
-    BATCH = 32,         /* views, unless the caller gives more */
-    SLACK = 10 << 20,   /* bytes of stacks, scratch of readers, pages of libraries used later */
-    THREAD = 256 << 10, /* bytes of a thread */
-    DEVICE_BATCH_BYTES = 1 << 30, /* of a batch of samples that lie on the device */
-    HOST_BUFFERS = 2,             /* one is filled while the other is used */
-    BLOCK_BYTES = 8 << 20,        /* written at once */
-    FETCHED_BLOCKS = 2,           /* while others are written */
-    BLOCKS_SHARE = 16, /* part of the memory for the blocks of a device beyond the first three */
-    FINISH_PARTS = 8,  /* of a slab's last batch */
-    SLICE_BYTES = 16,  /* in tables, of a slice of the output */
-    RESIDENT_VARIES = 1 << 20, /* bytes before a process begins: 300 KiB from run to run */
-    WHY = 300                  /* characters of a reason */
+    BATCH = 32, /* views per batch, unless the caller gives a number */
+    /* Bytes of thread stacks, readers' scratch memory, and pages of libraries that are loaded
+     * later. */
+    SLACK = 10 << 20,
+    THREAD = 256 << 10,           /* bytes per thread */
+    DEVICE_BATCH_BYTES = 1 << 30, /* greatest batch, if views lie in device memory */
+    HOST_BUFFERS = 2,             /* buffers per kind: one is filled while the other is used */
+    BLOCK_BYTES = 8 << 20,        /* bytes per block of slices that is written at once */
+    FETCHED_BLOCKS = 2,           /* blocks that are fetched while others are written */
+    BLOCKS_SHARE = 16,         /* blocks beyond three per device take at most 1/16 of the limit */
+    FINISH_PARTS = 8,          /* parts in which a slab's last batch is backprojected */
+    SLICE_BYTES = 16,          /* bytes of tables per slice of the output */
+    RESIDENT_VARIES = 1 << 20, /* bytes: the resident set at start varies by 300 KiB */
+    WHY = 300                  /* size of a text with a reason */
 };
 
 /* ---- Sizes ---- */
@@ -45,7 +48,7 @@ size_t fbp_work_readings(const struct fbp_work *w)
     return n < w->n_slabs ? n : w->n_slabs;
 }
 
-/* A multiple of the group that is not greater than all views, rounded up. */
+/* `views` rounded up to a multiple of `group`, at most n_views rounded up. */
 static size_t rounded_batch(size_t views, size_t group, size_t n_views)
 {
     const size_t whole = (n_views + group - 1) / group * group;
@@ -61,10 +64,10 @@ static size_t batch_of(const struct fbp_work_request *rq, size_t views)
     return rounded_batch(views, group, fbp_work_own_views(rq->job, group));
 }
 
-/* The batch that is tried first: what the caller gives, as far as a buffer of filtered views can
- * hold it.  Views on a device are uploaded in two large batches or more: small ones hide nothing
- * there, and each passes over the volume once more; the last one is backprojected in parts of the
- * slab, which takes longer. */
+/* Number of views of the batch that is tried first: the caller's number or BATCH, at most the
+ * capacity of a buffer of filtered views.  Views in device memory get at least two large batches:
+ * small batches hide no transfer there, and each one is another pass over the volume; the last
+ * batch is backprojected in parts of the slab, which is slower. */
 static size_t largest_batch(const struct fbp_work_request *rq)
 {
     const struct fbp_job *job = rq->job;
@@ -80,7 +83,7 @@ static size_t largest_batch(const struct fbp_work_request *rq)
     return batch_of(rq, most && wanted > most ? most : wanted);
 }
 
-/* Number of slabs that is tried after one that does not fit; 0: there is none. */
+/* Number of slabs to try after `slabs` that do not fit; 0: no larger number is possible. */
 static size_t more_slabs(size_t slabs, size_t n_slices)
 {
     const size_t more = slabs + slabs / 8 + 1;
@@ -88,7 +91,7 @@ static size_t more_slabs(size_t slabs, size_t n_slices)
     return slabs >= n_slices ? 0 : more < n_slices ? more : n_slices;
 }
 
-/* Bytes of a slice that is fetched, of all frames. */
+/* Bytes of one fetched slice, in all frames. */
 static size_t slice_bytes(const struct fbp_job *job)
 {
     const struct fbp_slab any = fbp_slab_asked(job, 0, 1);
@@ -96,8 +99,9 @@ static size_t slice_bytes(const struct fbp_job *job)
     return fbp_frames(job) * fbp_slab_slice(&any) * fbp_value_size(job);
 }
 
-/* Blocks that are added up are so thin that there are some while others are computed, and so thick
- * that each of the processes owns a slice. */
+/* Slices per block.  If several processes (sharers) add partial volumes, a slab has at least
+ * FINISH_PARTS blocks, so that sums overlap with computation, and a block has at least one slice
+ * per process. */
 size_t fbp_work_block(const struct fbp_job *job, size_t slab_slices, size_t sharers)
 {
     const size_t slice = slice_bytes(job), part = slab_slices / FINISH_PARTS;
@@ -124,7 +128,7 @@ int fbp_work_readers(const struct fbp_backend *backend, const struct fbp_job *jo
     return job->most_readers && job->most_readers < n ? job->most_readers : n;
 }
 
-/* Bytes of a slab of n_slices on a device. */
+/* Bytes of a slab of n_slices slices in the backend's memory. */
 static size_t slab_bytes(const struct fbp_work_request *rq, size_t n_slices)
 {
     const struct fbp_slab slab = fbp_slab_asked(rq->job, 0, n_slices);
@@ -140,7 +144,7 @@ static uint64_t table_bytes(const struct fbp_work *w, const struct fbp_job *job)
                (sizeof(struct fbp_slab) + (w->n_batches + 1) * (uint64_t)sizeof(struct fbp_task));
 }
 
-/* Count what slabs and their tables take at least, whatever views take beside that. */
+/* Set w's bytes to a lower bound: slabs and their tables, without any views. */
 static void count_slabs(struct fbp_work *w, const struct fbp_work_request *rq)
 {
     const uint64_t volumes = (fbp_work_slabs(w, rq->job) > rq->n_workers ? 2 : 1) *
@@ -152,7 +156,7 @@ static void count_slabs(struct fbp_work *w, const struct fbp_work_request *rq)
         w->memory_bytes += rq->n_workers * volumes;
 }
 
-/* Bytes of the buffers of a device. */
+/* Bytes of all buffers of one device. */
 static uint64_t device_bytes(const struct fbp_work *w, const struct fbp_work_request *rq)
 {
     return (rq->backend->own_memory ? w->n_raw * w->raw_device_bytes : 0) +
@@ -168,7 +172,8 @@ uint64_t fbp_work_open_bytes(const struct fbp_work *w, const struct fbp_work_req
     return rq->n_workers * (host + threads + (rq->backend->in_host ? device_bytes(w, rq) : 0));
 }
 
-/* Count rows of all batches of the slabs that read views: the most at once, and how many in all. */
+/* Set the greatest number of rows per batch, and view_reads, the rows that all slabs read relative
+ * to the rows of the scan. */
 static void count_rows(struct fbp_work *w, const struct fbp_job *job)
 {
     double rows = 0;
@@ -177,7 +182,7 @@ static void count_rows(struct fbp_work *w, const struct fbp_job *job)
     for (size_t i = 0; !fbp_stopped() && i < fbp_work_readings(w); i++) {
         const struct fbp_slab slab = fbp_work_slab(w, job, i);
         if (!w->kept && fbp_wanted_voxels(job, &slab, slab.z0, slab.z0 + slab.nz) == 0)
-            continue; /* it is not computed */
+            continue; /* the slab has no requested voxel and is not computed */
         for (size_t b = 0; b < w->n_batches; b++) {
             const struct fbp_batch batch = fbp_work_batch(w, job, &slab, b);
             rows += (double)batch.load_rows * (double)batch.n_views;
@@ -190,7 +195,7 @@ static void count_rows(struct fbp_work *w, const struct fbp_job *job)
     w->view_reads = rows / ((double)job->n_views * (double)job->panel.n_rows);
 }
 
-/* Count buffers and bytes of a division whose slabs and batches are set. */
+/* Set the numbers and bytes of all buffers of a division whose slabs and batches are set. */
 static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
 {
     const struct fbp_job *job = rq->job;
@@ -202,7 +207,8 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
     w->n_filtered = w->kept ? 1 : HOST_BUFFERS;
     w->n_volumes = !rq->one_slab && fbp_work_slabs(w, job) > w->n_workers ? 2 : 1;
     w->block_slices = fbp_work_block(job, w->slab_slices, rq->sharers);
-    /* Kernels want long columns; eight parts still leave the writer seven to overlap. */
+    /* Kernels are fast with long voxel columns; with eight parts, writing still overlaps with
+     * computation of seven. */
     const size_t parts = w->even ? 1 : FINISH_PARTS;
     w->finish_slices = (w->slab_slices + parts - 1) / parts;
     if (w->finish_slices < w->block_slices)
@@ -210,7 +216,8 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
     w->block_bytes = w->block_slices * slice_bytes(job);
     w->n_blocks = 1;
     if (b->own_memory) {
-        /* two are fetched while others are written, with a slice for each thread that writes */
+        /* two blocks are fetched while others are written; each writing thread has at least a
+         * slice */
         /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a block has a slice */
         const size_t n = FETCHED_BLOCKS + (io_threads + w->block_slices - 1) / w->block_slices;
         const uint64_t most = rq->memory_limit / BLOCKS_SHARE / rq->n_workers / w->block_bytes;
@@ -226,7 +233,7 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
         b->filtered_bytes(job, w->kept ? job->n_views : w->batch_views, w->filter_rows);
     w->volume_bytes = slab_bytes(rq, w->slab_slices);
 
-    /* threads of all workers that convert slices at the same time */
+    /* threads of a worker that convert slices at the same time */
     const size_t cores = rq->n_cores > 1 ? (size_t)rq->n_cores : 1;
     const size_t converters = b->own_memory             ? io_threads
                               : w->block_slices < cores ? w->block_slices
@@ -238,8 +245,8 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
 
 /* ---- Limits of single buffers, however much memory is free ---- */
 
-/* Can all devices have such a buffer; or, buffer NULL, what the job needs beside buffers?  If not,
- * `why` gets the reason of the first one. */
+/* Can all devices allocate this buffer?  If buffer is NULL: can they store what the job needs
+ * besides buffers?  If not, `why` gets the reason of the first device that cannot. */
 static bool holds(const struct fbp_work_request *rq, const struct fbp_buffer *buffer, char why[WHY])
 {
     const size_t n = rq->devices ? rq->n_workers : 1;
@@ -257,7 +264,7 @@ static bool holds_slab(const struct fbp_work_request *rq, size_t n_slices, char 
     return holds(rq, &slab, why);
 }
 
-/* Batches, read and filtered, of a division whose buffers are set. */
+/* Can all devices allocate the buffers of raw and filtered views of this division? */
 static bool holds_views(const struct fbp_work *w, const struct fbp_work_request *rq, char why[WHY])
 {
     const size_t n = w->kept ? rq->job->n_views : w->batch_views;
@@ -289,8 +296,8 @@ static bool fits_with(struct fbp_work *w, const struct fbp_work_request *rq, siz
     return fits(w, rq) && holds_views(w, rq, why) && holds_slab(rq, w->slab_slices, why);
 }
 
-/* Several workers: the same number of slabs for each, of the same cost instead of the same size, if
- * the largest of them fits as well. */
+/* For several workers: try slabs of equal cost instead of equal size, the same number for each
+ * worker.  Returns false if the largest of these slabs does not fit. */
 static bool try_weighed(struct fbp_work *w, const struct fbp_work_request *rq, size_t batch)
 {
     const size_t all = (w->n_slabs + rq->n_workers - 1) / rq->n_workers * rq->n_workers;
@@ -312,7 +319,7 @@ static bool try_weighed(struct fbp_work *w, const struct fbp_work_request *rq, s
     return true;
 }
 
-/* The largest batch that fits with slabs of so many slices; false if none does. */
+/* Find the largest batch that fits with slabs of `slices` slices; false: no batch fits. */
 static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, size_t slices)
 {
     size_t batch = largest_batch(rq);
@@ -330,8 +337,9 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
     }
 }
 
-/* The fewest slabs that fit, `slabs` of them or more; false if none do.  Slabs that would not fit
- * if views took nothing are left out first: the rows that slabs need take long to find. */
+/* Find the least number of slabs, at least `slabs`, with which the work fits; false: no number
+ * fits.  Sizes that do not fit even without views are rejected first, because the rows of a slab
+ * take long to find. */
 static bool try_from(struct fbp_work *w, const struct fbp_work_request *rq, size_t slabs)
 {
     const size_t nz = fbp_work_slices(rq->job);
@@ -365,7 +373,7 @@ struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq)
     return rates;
 }
 
-/* Take w if it is quicker than *best. */
+/* Copy w to *best if its predicted time is shorter. */
 static fbp_status take_quicker(const struct fbp_work *w, const struct fbp_work_request *rq,
                                struct fbp_work *best)
 {
@@ -380,9 +388,10 @@ static fbp_status take_quicker(const struct fbp_work *w, const struct fbp_work_r
     return FBP_OK;
 }
 
-/* Try filtered views that are kept, by each worker or shared: with as few slabs as fit, each share
- * of streamed slices, and blocks of several sizes; small blocks are fetched early, large ones are
- * computed quicker.  The volumes of a series have no views in common. */
+/* Try divisions that keep filtered views on the device: kept by each worker, or `shared` (filtered
+ * once and copied).  They have the least number of slabs that fits.  The share of streamed slices
+ * and the size of the last batch's parts vary: small parts are fetched early, large parts are
+ * computed faster.  Volumes of a series have no views in common, so these are never kept. */
 static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, bool shared,
                             struct fbp_work *best)
 {
@@ -407,7 +416,8 @@ static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, boo
     return FBP_OK;
 }
 
-/* Take the quickest by the device's rates; *out is what fits with the fewest slabs, if `fits`. */
+/* Choose the fastest division by the device's rates.  *out: the division with the fewest slabs, if
+ * `fits`; replaced if another one is faster. */
 static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs, bool fits,
                                 struct fbp_work *out)
 {
@@ -430,7 +440,7 @@ static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs,
 
 /* ---- What is missing, if nothing fits ---- */
 
-/* The error, from what a division takes at least. */
+/* Fail with FBP_ERR_NOMEM; the message contains the bytes that `out` needs. */
 static fbp_status fail_too_large(const struct fbp_work_request *rq, struct fbp_work *out)
 {
     char needs[32], has[32];
@@ -449,14 +459,15 @@ static fbp_status fail_too_large(const struct fbp_work_request *rq, struct fbp_w
                     fbp_bytes_text(has, sizeof has, rq->memory_limit));
 }
 
-/* The least that was found so far; UINT64_MAX: nothing. */
+/* Least needs of all divisions so far [bytes]; UINT64_MAX: none found. */
 struct need {
-    uint64_t memory;            /* of divisions that the devices have the memory for */
-    uint64_t device, beside_it; /* of the others: on the device, and in the host's memory then */
-    bool held;                  /* devices can have the buffers of some division */
+    uint64_t memory; /* host memory of divisions that fit into device memory */
+    /* divisions that do not fit into device memory: device memory, host memory [bytes] */
+    uint64_t device, beside_it;
+    bool held; /* devices can allocate the buffers of at least one division */
 };
 
-/* Does a division need less, as far as it is counted? */
+/* Does a division need less than `least`, by the bytes counted so far? */
 static bool is_less(const struct fbp_work *w, const struct fbp_work_request *rq,
                     const struct need *least)
 {
@@ -465,7 +476,7 @@ static bool is_less(const struct fbp_work *w, const struct fbp_work_request *rq,
     return w->memory_bytes < least->memory;
 }
 
-/* Find the least limits that would be enough, with so many slabs or more, and fail with them. */
+/* Find the least limits of memory that suffice for `slabs` or more slabs, and fail with them. */
 static fbp_status fail_with_need(const struct fbp_work_request *rq, size_t slabs,
                                  struct fbp_work *out)
 {
@@ -484,7 +495,7 @@ static fbp_status fail_with_need(const struct fbp_work_request *rq, size_t slabs
             w.batch_views = batch;
             w.n_batches = fbp_work_batches(&w, rq->job);
             count_slabs(&w, &few);
-            /* Rows take long to count: only if the rest leaves room for them. */
+            /* Counting rows takes long: only if the other needs are below the least so far. */
             if (!least.held || is_less(&w, &few, &least)) {
                 count_all(&w, &few);
                 if (holds_slab(&few, w.slab_slices, why) && holds_views(&w, &few, why)) {
@@ -511,8 +522,8 @@ static fbp_status fail_with_need(const struct fbp_work_request *rq, size_t slabs
 
 /* ---- Division ---- */
 
-/* Refuse slices that memory cannot hold one by one: searching for slabs of a volume that only a
- * damaged file asks for would take very long. */
+/* Fail if memory does not hold a single slice.  This rejects huge volumes of damaged files at once;
+ * a search for slabs would take very long. */
 static fbp_status check_slice(const struct fbp_work_request *rq)
 {
     const struct fbp_slab s = fbp_slab_asked(rq->job, 0, 1);
@@ -552,16 +563,17 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
         return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s", why);
     if (slabs < least)
         slabs = least < nz ? least : nz;
-    /* If nothing else fits, with the fewest blocks: a limit that is larger than one that is enough
-     * is never refused. */
+    /* If nothing else fits, use the fewest blocks.  Consequence: if some limit is sufficient, every
+     * larger limit is sufficient, too. */
     few.few_blocks = true;
     const bool fits =
         try_from(out, rq, slabs) || (rq->backend->own_memory && try_from(out, &few, slabs));
-    /* Views that are followed come when they come; if nothing overlaps, nothing is hidden. */
+    /* No choice by rates if the arrival of views decides (follow), or if nothing overlaps
+     * (even). */
     const bool whole = rq->on_device && fits && out->n_slabs == rq->n_workers;
     if (!rq->follow && !rq->even && !rq->plain && !whole && fbp_work_rates(rq).update > 0)
         FBP_TRY(take_quickest(rq, slabs, fits, out));
-    FBP_TRY(fbp_check_cancelled()); /* else what was found may be wrong */
+    FBP_TRY(fbp_check_cancelled()); /* a cancelled search may have a wrong result */
     out->update = fbp_work_rates(rq).update;
     if (fits || out->seconds > 0)
         return FBP_OK;
@@ -588,7 +600,7 @@ fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *w)
                            .view_reads = (double)all.load_rows / (double)job->panel.n_rows};
     for (size_t batch = rounded_batch(BATCH, group, n);;
          batch = rounded_batch(batch / 2, group, n)) {
-        /* two buffers of rows in the host's memory; beside that what a device with its own has */
+        /* two buffers of rows in host memory, and the buffers of a device with memory of its own */
         const size_t samples = batch * all.load_rows * job->panel.n_columns;
         w->batch_views = batch;
         w->n_batches = fbp_work_batches(w, job);

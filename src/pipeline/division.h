@@ -1,8 +1,9 @@
-/** @file division.h  Cutting a volume into slabs, or parts of processes, that take about the same
- * time (internal; pure).
+/** @file division.h  Division of the work: slabs of slices, batches of views, and their predicted
+ * time (internal).
  *
- * A view adds to a voxel only if its ray meets the panel.  Outer slices of a cone beam are seen in
- * fewer views than middle ones.
+ * The plan (plan_memory.c, team_plan.c) divides the work of a run between devices and between
+ * processes, and chooses the division with the shortest predicted time; the workers of a run
+ * process its tasks.  Except for links.c, row bitmaps and fbp_estimate(), these are pure functions.
  */
 #ifndef FBP_SRC_PIPELINE_DIVISION_H
 #define FBP_SRC_PIPELINE_DIVISION_H
@@ -14,437 +15,467 @@
 
 #include <stddef.h>
 
+/* tasks.c: cutting a volume into slabs, or parts of processes, of about the same time
+ *
+ * A view adds to a voxel only if its ray meets the panel.  Outer slices of a cone beam are seen in
+ * fewer views than middle ones, so they cost less.
+ */
+
 enum { FBP_CUT_PARTS = 64 };
 
-/** Cost of the slices that are computed, relative to slices that all views see. */
+/** Cost of the computed slices.  The cost of a slice whose voxels are all requested and seen by all
+ *  views is 1. */
 struct fbp_cut {
-    double before[FBP_CUT_PARTS + 1]; /**< [i]: share of the cost of the first i/FBP_CUT_PARTS of
-                                         the slices, 0 to 1 */
-    double mean;                      /**< Mean cost of a slice; 0: not known. */
+    /** [i]: cost of the first i/FBP_CUT_PARTS of the slices, relative to that of all: 0 to 1. */
+    double before[FBP_CUT_PARTS + 1];
+    double mean; /**< mean cost of a slice; 0: not known */
 };
 
-/** Estimate the cost from a sample of voxels and views. */
+/** Estimate the cost from 64 slices, with a sample of voxels and views. */
 void fbp_cut_find(const struct fbp_job *job, struct fbp_cut *out);
 
-/** The first slice, of n, of slab i of n_slabs.  A slab has at least one slice; i = n_slabs: n. */
+/** First slice of slab i, if n slices are cut into n_slabs slabs of the same cost; i = n_slabs: n.
+ *  A slab has at least one slice. */
 size_t fbp_cut_slice(const struct fbp_cut *cut, size_t n, size_t n_slabs, size_t i);
 
-/** Mean cost of slices [z0, z1) of the n slices; 1 if it is not known. */
+/** Mean cost of slices [z0, z1) of the n computed slices; 1 if it is not known. */
 double fbp_cut_cost(const struct fbp_cut *cut, size_t n, size_t z0, size_t z1);
 
-/** One of several processes that compute a volume; parts count from 1. */
+/** One of n_parts parts of a volume, each computed by a process of its own (`--part`); part counts
+ *  from 1. */
 struct fbp_part_of {
     size_t part, n_parts;
 };
 
 /**
- * Slices of a part, for job->share.  Parts are runs of slices that take about the same time, cut at
- * borders of the output's files (job->same_files) if these are near.  The result depends on scan,
- * volume, kernel and output alone, so that processes that do not communicate agree.
+ * Slices of a part, for job->share.  Parts are contiguous slices that take about the same time.  A
+ * cut is moved to a border of the output's files (job->same_files) if that changes the parts on
+ * both sides by at most an eighth.  The result depends only on scan, volume, kernel and output, so
+ * processes that do not communicate compute the same cuts.
  *
- * job: with its kernel; its own share is ignored.
+ * job: arranged; its own share is ignored
  * @return FBP_ERR_INVALID if there are more parts than slices.
  */
 fbp_status fbp_part_share(const struct fbp_job *job, struct fbp_part_of of, size_t share[2]);
 
-/* What the devices of a machine share (internal; pure).
+/* predict.c: rates that the devices of a machine share
  *
- * What one device does by itself, its backend knows (struct fbp_rates).  Several of them share the
- * host's memory and its links, and files.
+ * The backend states the rates of one device alone (struct fbp_rates).  Several devices share the
+ * links to the host's memory, and files.
  */
 
-/** Rates in bytes a second; 0: not known, that of the device alone, or no limit. */
+/** Rates in bytes per second; 0: no limit, unless a member states otherwise. */
 struct fbp_machine {
-    double up, down;         /**< host to device, device to host: of one device, alone */
-    double up_all, down_all; /**< of all devices together */
-    double both;             /**< each way, of one device that is used both ways at once */
-    double both_all;         /**< each way, of all devices, while any are used the other way, too */
-    double peer;             /**< from device to device; 0: there is no such link */
-    double read, write; /**< of the views' and the volume's files, all devices together; 0: they
-                           are in memory that devices reach */
-    double begin;       /**< seconds before a run's first command */
-    size_t sharers; /**< processes that share the views of a slab: each adds up and writes its part
-                       of every block; 0: 1 */
-    double sum;     /**< partial volumes that one of them gets of the others, as fast as it gives
-                       them its own */
-    int sum_cores;  /**< that compute, of which one is taken by that; 0: none is */
+    double up, down;         /**< host to device, device to host, of one device while the others
+                                rest; 0: rate in fbp_rates */
+    double up_all, down_all; /**< sums over all devices that copy at the same time */
+    double both;             /**< per direction, of one device that copies in both at once */
+    double both_all;    /**< per direction, sum over all devices, while both directions are used */
+    double peer;        /**< from one device to another; 0: rate in fbp_rates (share) */
+    double read, write; /**< files of views and of the volume, all devices together; 0: no time is
+                           needed, because they are in memory that devices reach */
+    double begin;       /**< time before the first command of a run [s] */
+    size_t sharers; /**< number of processes that share the views of a slab, and each add and write
+                       a part of every block; 0: 1 */
+    double sum;     /**< partial volumes that one of these processes receives while it sends as
+                       much; 0: no time is needed */
+    int sum_cores;  /**< cores on which this many computing threads and one thread that adds partial
+                       volumes run; 0: adding does not slow the computation down */
 };
 
-/* Who computes which slab from which batch, in which memory (internal; pure). */
+/* division.c, tasks.c: slabs, batches and buffers within limits of memory; tasks of a slab */
 
-/** What a division of the work is made from. */
+/** Input of fbp_work_divide(). */
 struct fbp_work_request {
     const struct fbp_job *job;
     const struct fbp_backend *backend;
-    size_t n_workers;      /**< devices, of all machines together */
-    const int *devices;    /**< their indices, [n_workers]; NULL: all are the first */
-    size_t slabs_each;     /**< slabs for each of them at least, to be drawn by who is free; 0: 1 */
-    uint64_t base_bytes;   /**< resident already */
-    uint64_t writer_bytes; /**< of each thread that converts slices for the output */
-    int n_cores;           /**< that convert the slices of a block on the host (PNG); 0: 1 */
-    uint64_t memory_limit; /**< of this process */
-    uint64_t device_limit; /**< of a device with memory of its own */
-    size_t batch_views;    /**< wanted; 0 = free */
-    size_t slab_slices;    /**< at most; 0 = free */
-    bool follow;           /**< batches of one group, to be joined while running (follow.h) */
-    bool one_slab;         /**< no slab is begun before the last one is written */
-    size_t sharers;        /**< processes that add up their partial slabs block by block; 0: 1 */
-    bool few_blocks;       /**< no more blocks of a device than it cannot do without */
-    bool plain;            /**< the fewest slabs that fit, as where no rates are known */
-    bool even;             /**< nothing overlaps: batches of one size, slabs finished whole */
-    bool on_device;        /**< views lie in the device's memory already */
-    struct fbp_rates rates;            /**< of a device; update 0: those that its backend knows */
-    const struct fbp_machine *machine; /**< what devices share; NULL: nothing is known of it */
+    size_t n_workers;      /**< number of devices; each has a worker */
+    const int *devices;    /**< [n_workers] indices of the devices; NULL: all have index 0 */
+    size_t slabs_each;     /**< least number of slabs per worker; free workers take them; 0: 1 */
+    uint64_t base_bytes;   /**< bytes of host memory that are used besides slabs and batches */
+    uint64_t writer_bytes; /**< bytes per thread that converts slices for the output */
+    int n_cores;           /**< threads that convert slices of a block on the host (PNG); 0: 1 */
+    uint64_t memory_limit; /**< bytes of host memory of this process */
+    uint64_t device_limit; /**< bytes of a device with memory of its own; 0: no limit */
+    size_t batch_views;    /**< requested views per batch; 0: chosen here */
+    size_t slab_slices;    /**< greatest number of slices per slab; 0: chosen here */
+    bool follow;     /**< the scan is still being measured: batches of one group of views, which the
+                        run joins if it falls behind (stage_read.c) */
+    bool one_slab;   /**< a worker begins a slab only after its previous slab is written */
+    size_t sharers;  /**< processes that add their partial slabs block by block; 0: 1 */
+    bool few_blocks; /**< each device has the least number of output blocks */
+    bool plain;      /**< the fewest slabs that fit are taken, even if rates are known */
+    bool even;       /**< stages do not overlap: batches of one size, slabs finished as a whole */
+    bool on_device;  /**< the views are already in the device's memory */
+    struct fbp_rates rates;            /**< rates of a device; update 0: rates of the backend */
+    const struct fbp_machine *machine; /**< rates that devices share; NULL: not known */
 };
 
 /**
- * The division.  Slabs are runs of up to `slab_slices` slices, for workers to draw one after
- * another.  They have about the same cost if they are `weighed`, else the same number of slices,
- * the last one fewer.  Each slab passes over all batches once; in its last batch it is finished,
- * and written, block after block.
+ * A division.  Slabs are contiguous slices; a free worker takes the next slab.  They have about the
+ * same cost if `weighed` is set, else slab_slices slices each, and the last one fewer.  Each slab
+ * passes over all batches once.  With its last batch it is finished, and written block by block.
  *
- * Or filtered views are kept: they are read and filtered once, for the first `streamed` slices of a
- * worker's first slab, which get batch after batch; then all others get all views, block after
- * block, each written while the next is computed.
+ * With `kept`, filtered views stay on the device: they are read and filtered once.  The first
+ * `streamed` slices of a worker's first slab are updated batch by batch.  All other slices are then
+ * updated with all views, block by block, and each block is written while the next is computed.
  */
 struct fbp_work {
     size_t n_workers;
-    size_t group_views;          /**< batches are multiples of, but for the last */
+    size_t group_views;          /**< every batch but the last is a multiple of this */
     bool even;                   /**< as requested */
     bool level;                  /**< the first batches are as large as the others */
-    size_t n_slabs, slab_slices; /**< of each volume of a series */
+    size_t n_slabs, slab_slices; /**< slabs per volume of a series; slices of the thickest */
     bool weighed;                /**< slabs have about the same cost, by `cut` */
     struct fbp_cut cut;
-    size_t n_batches, batch_views; /**< views of the largest; the first ones are smaller */
-    bool follow;                   /**< batches are one group each; joined, up to batch_views */
-    size_t block_slices;           /**< written at once, of all frames */
-    size_t finish_slices; /**< of a slab's last batch, computed before they are handed over */
+    size_t n_batches, batch_views; /**< number of batches; views of the largest */
+    bool follow;                   /**< batches are one group each; joined up to batch_views */
+    size_t block_slices;           /**< slices per written block, each with all frames */
+    size_t finish_slices; /**< slices that a slab's last batch updates before they are written */
     bool kept;            /**< filtered views are kept on the device */
-    struct fbp_batch all; /**< all of them, fbp_work_all(); only if they are kept */
-    bool shared;          /**< these are filtered once, by any worker, and copied by the others */
-    size_t streamed;      /**< slices that get them batch after batch; the slab's if they do not */
-    size_t load_rows, filter_rows;                 /**< most rows of any batch */
-    size_t n_raw, n_filtered, n_volumes, n_blocks; /**< buffers of each sort, a worker */
-    size_t raw_bytes, filtered_bytes, volume_bytes, block_bytes; /**< of one buffer */
+    struct fbp_batch all; /**< with `kept`: batch of all views, fbp_work_all() */
+    bool shared;          /**< with `kept`: one worker filters a batch, and the others copy it */
+    size_t streamed; /**< with `kept`: slices of a first slab that are updated batch by batch */
+    size_t load_rows, filter_rows; /**< most rows per batch that are read, filtered */
+    size_t n_raw, n_filtered, n_volumes, n_blocks;               /**< buffers per worker */
+    size_t raw_bytes, filtered_bytes, volume_bytes, block_bytes; /**< bytes per buffer */
     uint64_t memory_bytes;                                       /**< predicted peak resident set */
-    uint64_t device_bytes;   /**< a device; 0 if it is host memory */
-    size_t raw_device_bytes; /**< the same samples, with room for floats if they are counts */
-    double view_reads;       /**< rows read / rows of the scan */
-    double seconds;          /**< predicted, with the device's rates; 0: it has none */
-    double update;           /**< of these, seconds of a voxel and view */
+    uint64_t device_bytes;   /**< bytes per device; 0: its memory is the host's */
+    size_t raw_device_bytes; /**< raw_bytes on the device, where counts need room for floats */
+    double view_reads;       /**< rows that are read, divided by rows of the scan */
+    double seconds;          /**< predicted time [s]; 0: not predicted */
+    double update;           /**< the device's time per voxel and view [s]; 0: not known */
 };
 
-/** Views against slices: what is given to a device at once. */
+/** A task of a worker: backproject a batch into slices of a slab. */
 struct fbp_task {
     struct fbp_slab slab;
     struct fbp_batch batch;
-    size_t z0, z1;    /**< slices of the slab */
-    size_t step;      /**< backprojected at a time */
-    bool loads;       /**< the batch is to be read and filtered */
-    bool first, last; /**< of the slab */
-    bool final;       /**< its slices are finished, block after block */
+    size_t z0, z1;    /**< slices of the volume [z0, z1), in the slab */
+    size_t step;      /**< slices that are backprojected at a time */
+    bool loads;       /**< the batch must be read and filtered */
+    bool first, last; /**< the first, the last task of the slab */
+    bool final;       /**< the task finishes its slices, block by block */
 };
 
-/** Block i of a task, up to `step` slices [*z0, *z1); false if there is none.  Kept views
- * begin at the slab's end: outer slices are seen by few views, and what takes longest shall be
- * last, so that few slices are left to be fetched then. */
+/** Slices [*z0, *z1) of block i of a task, at most `step`; false: there is no block i.  Tasks of
+ *  kept views begin at the slab's end: few views see the outer slices, and if the blocks that take
+ *  longest come last, few slices are left to be fetched after them. */
 bool fbp_task_block(const struct fbp_task *task, size_t i, size_t *z0, size_t *z1);
 
 enum { FBP_MOST_IO_THREADS = 8, FBP_MOST_PIECES = FBP_MOST_IO_THREADS + 2 };
 
-/** Threads of a worker that read: several where the host does not compute, and where samples are to
- *  be decoded.  As many write where the device has memory of its own. */
+/** Threads per worker that read or write: job->n_threads, at most FBP_MOST_IO_THREADS, if the
+ * device has memory of its own or samples must be decoded; else 1.  Several threads write only if
+ * the device has memory of its own. */
 int fbp_work_io_threads(const struct fbp_backend *backend, const struct fbp_job *job);
 
-/** Those that read; all of the job where pictures of two stages are computed as they are read; no
- *  more than job->most_readers. */
+/** Threads per worker that read: fbp_work_io_threads(), or job->n_threads if the views are sinogram
+ *  images of a first stage, which are computed when they are read; at most job->most_readers. */
 int fbp_work_readers(const struct fbp_backend *backend, const struct fbp_job *job);
 
-/** Slices that are written at once, of slabs of so many slices that so many processes add up. */
+/** Slices per written block of a slab of slab_slices slices, which `sharers` processes add up. */
 size_t fbp_work_block(const struct fbp_job *job, size_t slab_slices, size_t sharers);
 
-/** Of a device: those of the request, or that its backend knows; update 0: nothing is known. */
+/** Rates of a device: those of the request, else those of the backend; update 0: not known. */
 struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq);
 
 /**
- * Divide the work: the fewest slabs that fit, then the largest batches.  Where the device's rates
- * are known the quickest of that, of filtered views that are kept, and of two slabs.
- * @return FBP_ERR_NOMEM if not even one slice and one group of views fits; says what would.
- * FBP_ERR_UNSUPPORTED if a device does not hold them, whatever memory it has.
+ * Divide the work: the fewest slabs that fit, then the largest batches.  If the rates of the device
+ * are known, that division is compared with divisions with kept filtered views and with two slabs
+ * per worker, and the quickest is taken.
+ * @return FBP_ERR_NOMEM if one slice and one group of views do not fit; the message has the limit
+ * that would suffice.  FBP_ERR_UNSUPPORTED if a device cannot have buffers of this size, whatever
+ * memory is free.
  */
 fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out);
 
-/** Of these bytes of the host's memory, those that all workers hold while they are open. */
+/** Bytes of host memory that all workers hold while they are open; part of w->memory_bytes. */
 uint64_t fbp_work_open_bytes(const struct fbp_work *w, const struct fbp_work_request *rq);
 
-/** Batches of all views with all rows that the volume needs, to be filtered into a file
- *  (pipeline/scratch_rows.c), and their buffers: filtered_bytes are those of plain rows.
- *  @return FBP_ERR_NOMEM if not even one group of views fits. */
+/** Divide the filtering of all views into a scratch file (scratch_rows.c): batches with all rows
+ *  that the volume needs, and their buffers.  filtered_bytes is the size of plain rows of floats.
+ *  @return FBP_ERR_NOMEM if one group of views does not fit; FBP_ERR_UNSUPPORTED if the device
+ *  cannot have its buffers. */
 fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *out);
 
 /**
- * First view and number of views of batch b (struct fbp_batch).  Batches start with one group of
- * views and double, so that computing starts early; the last ones are the largest, so
- * that it goes on while finished slices are written.
+ * First view and number of views of batch b (struct fbp_batch).  Unless work->level is set, the
+ * first batch is one group of views, and the sizes double: the computation begins early, and with
+ * the largest batches at the end it continues while finished slices are written.
  */
 void fbp_work_views(const struct fbp_work *work, const struct fbp_job *job, size_t b, size_t *view0,
                     size_t *n);
 
-/** Views that are backprojected here: all, or those of job->view_groups. */
+/** Number of views that this process backprojects: all, or those of job->view_groups. */
 size_t fbp_work_own_views(const struct fbp_job *job, size_t group_views);
 
-/** How many batches of up to work->batch_views there are. */
+/** Number of batches of at most work->batch_views views. */
 size_t fbp_work_batches(const struct fbp_work *work, const struct fbp_job *job);
 
-/** Number of slices to be computed. */
+/** Number of slices that this process computes. */
 size_t fbp_work_slices(const struct fbp_job *job);
 
-/** How many slabs of a volume read views: those of kept ones are read for each worker's first, or
- *  shared. */
+/** Number of slabs of a volume for which views are read: all; with kept views one per worker; with
+ *  shared views 1. */
 size_t fbp_work_readings(const struct fbp_work *work);
 
-/** How many slabs there are of all volumes of a series, the first one's first. */
+/** Number of slabs of all volumes of a series; the slabs of the first volume come first. */
 static inline size_t fbp_work_slabs(const struct fbp_work *work, const struct fbp_job *job)
 {
     return work->n_slabs * fbp_series(job);
 }
 
-/** Slab i of them. */
+/** Slab i of fbp_work_slabs(). */
 struct fbp_slab fbp_work_slab(const struct fbp_work *work, const struct fbp_job *job, size_t i);
 
-/** The tasks of a slab in their order into out, if that is not NULL; returns how many they are.
- *  first: of this worker. */
+/** List the tasks of a slab in their order.
+ *  first: the slab is the first of its worker
+ *  out: gets the tasks; NULL: they are only counted
+ *  @return number of tasks. */
 size_t fbp_work_tasks(const struct fbp_work *work, const struct fbp_job *job,
                       const struct fbp_slab *slab, bool first, struct fbp_task *out);
-/** How many views of a batch are given to the device at once, for so many voxels: a command that is
- *  queued cannot be stopped, so that it should take a small part of a second. */
+
+/** Number of views per command of the device that updates so many voxels.  A queued command cannot
+ *  be stopped, so it should take about 0.03 s. */
 size_t fbp_work_views_at_once(const struct fbp_work *work, double voxels);
 
-/** Views [view0, view0 + n_views), and as many of each further part, as a slab needs them. */
+/** Batch of n_views views from view0 (struct fbp_batch), with the rows that a slab needs. */
 struct fbp_batch fbp_work_batch_of(const struct fbp_job *job, const struct fbp_slab *slab,
                                    size_t view0, size_t n_views);
 
-/** All views, as all slices need them: what is kept. */
+/** Batch of all views, with the rows that all computed slices need: the batch of kept views. */
 struct fbp_batch fbp_work_all(const struct fbp_job *job);
 
-/** Batch b as a slab needs it. */
+/** Batch b, with the rows that a slab needs; with kept views, the rows of work->all. */
 struct fbp_batch fbp_work_batch(const struct fbp_work *work, const struct fbp_job *job,
                                 const struct fbp_slab *slab, size_t b);
 
-/* How long a division of the work will take (internal; pure).
+/* predict.c: predicted time of a division
  *
- * The plan uses it to choose between divisions (work.h), and fbp bench predict for other machines.
- * It follows every batch and block of every device through the stages, with the buffers that they
- * wait for.  Work that runs at the same time shares links, files, and a device's processors.
+ * fbp_work_divide() uses it to choose between divisions, and bench/predict for other machines.  It
+ * simulates every batch and block of every device in all stages, with the buffers that they wait
+ * for.  Work that runs at the same time shares links, files, and the processors of a device.
  */
 
 /**
- * A division of a job, whose device has these rates.  What its slices cost, w->cut knows.
+ * Predict the times of division w of a job; w->cut is the cost of its slices.
  *
- * machine: what devices share; NULL: nothing
- * out: all but `open` and `gups`
+ * machine: rates that devices share; NULL: none
+ * rates: rates of one device
+ * out: busy time of each stage on the device that needs most, and the total [s]; gups is 0
  */
 fbp_status fbp_predict(const struct fbp_machine *machine, const struct fbp_rates *rates,
                        const struct fbp_job *job, const struct fbp_work *w,
                        struct fbp_predicted *out);
 
-/** The same of a process that may share the views of its slab (machine->sharers); *sums: seconds in
- *  which it gets partial volumes of the others. */
+/** fbp_predict() for a process that may share the views of its slab with others
+ *  (machine->sharers).  *sums: time in which it receives their partial volumes [s]. */
 fbp_status fbp_predict_sharer(const struct fbp_machine *machine, const struct fbp_rates *rates,
                               const struct fbp_job *job, const struct fbp_work *w,
                               struct fbp_predicted *out, double *sums);
 
-/* How long a run will take, from a few milliseconds of it (internal). */
+/* predict.c: time of a run, estimated from a measurement of a few milliseconds */
 
 /**
- * Filter and backproject a few views into the middle slice and scale up.  Reading and writing are
- * taken to overlap; not counted.
+ * Filter and backproject one group of views into slices in the middle of the volume, and scale the
+ * times up.  Reading and writing are assumed to overlap, and are not counted.
  *
- * filtered_times: how often a row is filtered, on average
+ * filtered_times: mean number of times that a row is filtered
+ * seconds: 0 if the slices need no row of these views
  */
 fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *backend, int device,
                         const struct fbp_work *work, double filtered_times, double *seconds);
 
-/* Which process of a team computes what (internal; pure).
+/* ranks.c: division of a volume between the processes of a team
  *
- * Processes form a grid.  Along one side each has a slab of the volume, a run of slices; those of
- * one slab share its views along the other, and their partial volumes are added up.  Slabs cost
- * nothing but the rows that two of them need.  Views are shared if there are too few slices, or if
- * each slab needs most rows anyway.
+ * The processes form a grid of n_slabs x n_parts.  Each column has a slab of contiguous slices, and
+ * its n_parts processes share the views: their partial volumes are added.  More slabs cost only the
+ * rows that two of them need.  Views are shared if there are too few slices, or if each slab needs
+ * most rows anyway.
  */
 
 struct fbp_ranks {
-    size_t n_slabs, n_parts;
-    size_t slab, part;               /**< of this process, from 0 */
-    bool idle;                       /**< it has none: the grid has no more places */
-    double cost;                     /**< seconds of the process with most to do; 0: not known */
-    size_t other_slabs, other_parts; /**< of the grid that would be next best; 0: there is none */
-    double other_cost;
+    size_t n_slabs, n_parts;         /**< size of the grid */
+    size_t slab, part;               /**< position of this process, from 0 */
+    bool idle;                       /**< no position is left for this process */
+    double cost;                     /**< time of the slowest process [s]; 0: not known */
+    size_t other_slabs, other_parts; /**< size of the next best grid; 0: there is none */
+    double other_cost;               /**< its time of the slowest process [s] */
 };
 
 /**
- * May n_parts of so many processes share views?
+ * Check whether n_parts of `size` processes can share views.
  *
- * @return FBP_ERR_INVALID for more parts than there are processes, or groups of views;
- *         FBP_ERR_UNSUPPORTED for parts of a volume in double.
+ * @return FBP_ERR_INVALID for more parts than processes or groups of views; FBP_ERR_UNSUPPORTED for
+ * n_parts > 1 and a volume in double.
  */
 fbp_status fbp_ranks_check(const struct fbp_job *job, size_t group_views, size_t size,
                            size_t n_parts);
 
-/** What a grid (n_slabs, n_parts) takes. */
+/** A function that computes the time of a grid (n_slabs, n_parts) in seconds. */
 struct fbp_ranks_cost {
     fbp_status (*seconds)(void *user, const struct fbp_ranks *grid, double *out);
     void *user;
 };
 
 /**
- * The quickest grid for so many processes, where views are shared only if that saves a good part of
- * the time; `out` has no place of a process yet.
+ * Choose the quickest grid of `size` processes.  Views are shared only if that takes less than 0.7
+ * of the time of slabs alone.  Grids for which how->seconds() fails are not taken.  *out has no
+ * position yet; see fbp_ranks_place().
  *
- * job: with its kernel.  group_views: of its backend.  n_parts: 0, or how many share views
- * @return as fbp_ranks_check()
+ * job: arranged
+ * group_views: of its backend
+ * n_parts: number of processes that share views; 0: chosen here
+ * @return errors of fbp_ranks_check()
  */
 fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_t size,
                             size_t n_parts, const struct fbp_ranks_cost *how,
                             struct fbp_ranks *out);
-/** The place of a process in a grid; those that share views are neighbours. */
+
+/** Set the position of process `rank` in the grid; processes that share views are neighbours. */
 void fbp_ranks_place(struct fbp_ranks *ranks, size_t rank);
 
 /**
- * Which of the processes that share the views of a slab gets the sum of slice z of the box: job's
- * share is that slab.  They own segments of its slices in turn, each about 1/n_parts of each
- * `block` of them and of all.  Slices of which nothing is wanted are the first one's.
+ * Part (0 to n_parts - 1) that gets the sum of slice z of the box, if n_parts processes share the
+ * views of the slab job->share.  Each part owns one segment of about block / n_parts slices of each
+ * block, and about 1 / n_parts of all.  Slices that are not computed belong to part 0.
  */
 size_t fbp_ranks_owner(const struct fbp_job *job, size_t n_parts, size_t block, size_t z);
-/** Slices of the thickest segment. */
+
+/** Number of slices of the thickest segment. */
 size_t fbp_ranks_segment(size_t n_parts, size_t block);
 
-/** job->share and job->view_groups of a place; of one that is idle those of another. */
+/** Set job->share and job->view_groups for a position of the grid, and job->counts_once.  An idle
+ *  process gets those of slab 0. */
 fbp_status fbp_ranks_share(const struct fbp_ranks *ranks, size_t group_views, struct fbp_job *job);
 
-/* How long several ranks take for a job that they share (internal; pure).
+/* ranks.c: predicted time of a job that several ranks share
  *
- * Ranks form the grid that processes form (ranks.h).  The time of the rank with most to do is
- * predicted (predict.h), with its part of what the ranks of its node share, of the network, and of
- * the file system that all share.  A run chooses its grid by these times.
+ * The time of the slowest rank of a grid is predicted by fbp_predict_sharer().  Each rank gets a
+ * part of the rates that the ranks of its node share, of the network, and of the file system that
+ * all ranks share.  A run (team_plan.c) and bench/predict choose a grid by these times.
  */
 
-/** Ranks, and what they share.  Rates in bytes per second; 0: no limit. */
+/** Nodes with ranks, and the rates that ranks share.  Rates in bytes per second; 0: no limit. */
 struct fbp_nodes {
-    size_t ranks;               /**< per node */
-    double net;                 /**< network of a node, each way */
-    double disk;                /**< file system that all nodes share, each way */
-    struct fbp_machine machine; /**< one node */
-    bool on_host;               /**< ranks compute on cores: one core is taken by sums */
-    int n_threads;              /**< per rank */
-    /** What an arranged job takes on a rank; NULL: the rates of the request. */
+    size_t ranks;               /**< ranks per node */
+    double net;                 /**< network of a node, per direction */
+    double disk;                /**< file system that all nodes share, per direction */
+    struct fbp_machine machine; /**< rates of one node */
+    bool on_host;               /**< ranks compute on cores, which the adding of sums uses, too */
+    int n_threads;              /**< threads per rank */
+    /** Compute the rates of a rank for an arranged job; NULL: rates of the request. */
     void (*rates)(const struct fbp_nodes *nodes, const struct fbp_job *job, struct fbp_rates *out);
 };
 
 struct fbp_cluster_time {
-    struct fbp_predicted rank; /**< of the rank with most to do */
-    double sum;                /**< seconds in which it gets partial volumes of others */
-    struct fbp_work work;      /**< of that rank */
+    struct fbp_predicted rank; /**< times of the slowest rank */
+    double sum;                /**< time in which it receives partial volumes [s] */
+    struct fbp_work work;      /**< its division */
 };
 
-/** Bytes a second of partial volumes that a rank gets of others, while it gives them as many
- *  (docs/cluster.md): of a card, what sockets carried between two cores of a node; of cores that
- *  compute beside that, what one of them sends, takes and adds. */
+/** Partial volumes that a rank receives while it sends as much [bytes/s] (docs/cluster.md).  LOCAL:
+ *  ranks with a GPU, measured with sockets between two cores of a node.  CORE: ranks on cores that
+ *  compute, of which one also sends, receives and adds. */
 #define FBP_CLUSTER_LOCAL 1.8e9
 #define FBP_CLUSTER_CORE  0.27e9
 
-/** What a rank of a grid may use of its node, and of what all nodes share. */
+/** The rates that one rank of a grid gets of its node, of the network and of the file system. */
 struct fbp_machine fbp_cluster_rank(const struct fbp_nodes *nodes, const struct fbp_ranks *grid);
 
 /**
- * The grid of `size` ranks: the quickest; views are shared only if that saves enough.
+ * Choose the quickest grid of `size` ranks by fbp_ranks_choose() and fbp_cluster_predict().
  *
- * request: of one rank; the share of its job plays no role
- * n_parts: 0, or how many ranks share views
+ * request: of one rank; the share of its job is ignored
+ * n_parts: number of ranks that share views; 0: chosen here
  */
 fbp_status fbp_cluster_choose(const struct fbp_nodes *nodes, const struct fbp_work_request *request,
                               size_t size, size_t n_parts, struct fbp_ranks *out);
 
-/** What the ranks of a grid take. */
+/** Predict the time of the slowest rank of a grid, with either the first slab or the middle one. */
 fbp_status fbp_cluster_predict(const struct fbp_nodes *nodes,
                                const struct fbp_work_request *request, const struct fbp_ranks *grid,
                                struct fbp_cluster_time *out);
 
-/* Who counts what is mended in which rows (internal). */
+/* slabs.c: detector rows whose repaired samples have not been counted yet (backend/ledger.h) */
 
-/** All rows that line integrals are needed of, for what is asked of the volume: those of each view
- *  by itself, so that they depend on scan and volume alone. */
+/** Create a bitmap with the rows of each view that the slices of this process need, including the
+ *  reach of a filter along columns.  With job->counts_once, rows that earlier shares need are left
+ *  out.  The rows are found per view, so they depend on scan, volume and share, not on batches. */
 fbp_status fbp_row_bitmap_create(struct fbp_row_bitmap *out, const struct fbp_job *job);
 void fbp_row_bitmap_clear(struct fbp_row_bitmap *ledger);
 
-/** One without rows. */
+/** Create a bitmap without rows, or clear all rows of one. */
 fbp_status fbp_row_bitmap_empty(struct fbp_row_bitmap *out, const struct fbp_job *job);
 void fbp_row_bitmap_zero(struct fbp_row_bitmap *ledger);
 
-/** *out becomes those of the rest that these tasks read, which leaves the rest without them. */
+/** Move the rows that these tasks read and filter from `rest` to *out, whose old
+ *  content is cleared. */
 void fbp_row_bitmap_share(struct fbp_row_bitmap *rest, const struct fbp_job *job,
                           const struct fbp_task *tasks, size_t n_tasks, struct fbp_row_bitmap *out);
 
-/** *to gets these, too. */
+/** Add rows to *to. */
 void fbp_row_bitmap_add(struct fbp_row_bitmap *to, const struct fbp_row_bitmap *rows);
 
-/** Bytes of a ledger. */
+/** Bytes of a bitmap. */
 size_t fbp_row_bitmap_bytes(const struct fbp_job *job);
 
-/* What the machine gives between memories: measured once, and kept (internal). */
+/* links.c: rates of copies between the memories of host and devices, measured once and cached */
 
-/** Bytes a second between the host's memory and devices. */
+/** Rates between the host's memory and devices [bytes/s]. */
 struct fbp_link {
     double up;   /**< from the host to devices */
     double down; /**< from devices to the host */
-    double both; /**< each way, if both are used at once */
+    double both; /**< per direction, if both are used at once */
 };
 
-/** Rates of the links of n devices, in bytes a second; 0: not known.  The host's memory is pinned,
- *  and was touched before.  Devices are numbered in the order in which they were given. */
+/** Rates of the links of n devices [bytes/s]; 0: not known.  The host's memory is pinned, and was
+ *  touched before.  Devices are numbered in the order of the caller's list. */
 struct fbp_links {
     size_t n;
-    struct fbp_link alone[FBP_MOST_LINKED]; /**< of one device, while the others rest */
-    struct fbp_link together;               /**< of all devices at once, their sum */
-    /** From memory of device i to that of device j, by copies that do not pass the host's memory;
-     *  0: there are none.  i = j, or the same device twice: within its memory. */
+    struct fbp_link alone[FBP_MOST_LINKED]; /**< one device, while the others rest */
+    struct fbp_link together;               /**< sum over all devices, which copy at once */
+    /** [i][j]: direct copies from device i to device j, which do not pass the host's memory; 0: not
+     *  possible.  If i and j are the same device: copies within its memory. */
     double peer[FBP_MOST_LINKED][FBP_MOST_LINKED];
-    /** The same, each way, if i copies to j and j to i at once; 0 where i = j. */
+    /** [i][j]: per direction, if i copies to j and j to i at once; 0 for the same device. */
     double peer_both[FBP_MOST_LINKED][FBP_MOST_LINKED];
-    /** All at once, each to the next of the list and the last to the first: their sum; 0 if one of
-     *  these pairs has no such copies, or there is only one device. */
+    /** Sum over all devices, if each copies to the next one at once, and the last to the first, in
+     *  the order of their indices; 0: a pair has no direct copies, or there is only one device. */
     double ring;
 };
 
-/** Memory that a measurement takes while it runs, of the host and of each device; 0: this backend
+/** Bytes that a measurement uses while it runs: *host in total, *device per device; 0: the backend
  *  has no links to measure. */
 void fbp_links_bytes(const struct fbp_backend *backend, size_t n_devices, size_t *host,
                      size_t *device);
 
 /**
- * The rates of these devices' links: those that are kept; or else, if `may_measure`, measured now,
- * which takes some 50 ms a device, and kept.
+ * Get the rates from the cache.  If they are not there and `may_measure` is set, measure and cache
+ * them, which takes about 50 ms per device.
  *
- * devices  indices of the backend, [n]; a device may be there more than once
- * @return true; or false, with all rates 0, if they are not known: the backend has no links, there
- *         are more than FBP_MOST_LINKED devices, FBP_TUNE=0, or they cannot be measured, which is
- * no error and leaves no message.
+ * devices: [n] indices of the backend's devices; a device may occur more than once
+ * @return false, with all rates 0 and no message, if they are not known: the backend has no links,
+ * n > FBP_MOST_LINKED, FBP_TUNE=0, they were not measured, or the measurement failed.
  */
 bool fbp_links_get(const struct fbp_backend *backend, const int *devices, size_t n,
                    bool may_measure, struct fbp_links *out);
 
-/** Measure now, and keep it; each device once.  Fails with a message. */
+/** Measure the rates and cache them.
+ *  @return FBP_ERR_UNSUPPORTED if the backend has no links; FBP_ERR_INVALID if n > FBP_MOST_LINKED,
+ *  or a device occurs twice; errors of the backend. */
 fbp_status fbp_links_measure(const struct fbp_backend *backend, const int *devices, size_t n,
                              struct fbp_links *out);
 
-/* Facts of a machine as words: "net=25GB/s,disk=200GB/s" (internal). */
+/* ranks.c: parser of key-value texts such as "net=25GB/s,disk=200GB/s" */
 
 enum fbp_key_unit {
     FBP_KEY_COUNT,  /**< size_t */
-    FBP_KEY_INT,    /**< a whole number as int */
-    FBP_KEY_NUMBER, /**< double without a unit */
-    FBP_KEY_BYTES,  /**< uint64_t: G and GiB are 2^30, GB is 10^9 */
-    FBP_KEY_RATE,   /**< double: bytes per second, "GB/s" is 10^9 */
+    FBP_KEY_INT,    /**< int */
+    FBP_KEY_NUMBER, /**< double, without a unit */
+    FBP_KEY_BYTES,  /**< uint64_t, bytes: G and GiB are 2^30, GB is 10^9 */
+    FBP_KEY_RATE,   /**< double, bytes per second: GB/s is 10^9 */
     FBP_KEY_WORD,   /**< char[FBP_KEY_WORD_ROOM] */
 };
 
@@ -453,23 +484,23 @@ enum { FBP_KEY_WORD_ROOM = 41 };
 struct fbp_key {
     const char *name;
     enum fbp_key_unit unit;
-    double least, most;
-    const char *expected; /**< for messages; NULL for words */
-    size_t offset;        /**< of the field in the struct that is filled */
+    double least, most;   /**< range of a number */
+    const char *expected; /**< description of valid values for messages; NULL for words */
+    size_t offset;        /**< offset of the field in the filled struct [bytes] */
 };
 
-/** A rate in a field of type double. */
+/** Initialiser of a struct fbp_key for a rate in a field of type double. */
 #define FBP_RATE_KEY(NAME, OFFSET)                                                              \
     {                                                                                           \
         NAME, FBP_KEY_RATE, 1e6, 100e12, "a rate from 1MB/s to 100TB/s, such as 55GB/s", OFFSET \
     }
 
 /**
- * Fill the fields of `out` that the text names; the others keep their values.
+ * Set the fields of `out` whose keys are in the text; other fields keep their values.
  *
- * who   begins messages
- * text  "KEY=VALUE,KEY=VALUE…"
- * @return FBP_ERR_INVALID for an unknown key, one that is given twice, or a wrong value.
+ * who: prefix of messages
+ * text: "KEY=VALUE,KEY=VALUE…"
+ * @return FBP_ERR_INVALID for an unknown or repeated key, or a wrong value; FBP_ERR_NOMEM.
  */
 fbp_status fbp_key_values_read(const char *who, const char *text, const struct fbp_key *keys,
                                size_t n_keys, void *out);

@@ -1,9 +1,11 @@
-/* Rings of EPR directions resampled to the same angles in each ring: a view step.
+/* Rings of EPR directions, resampled to the same angles in each ring: a view step (view_step.h).
+ * plan.c makes the step if params->angles > 0.
  *
  * Rings of equal solid angle have fewer directions near the pole.  The samples of a ring (polar
- * angle theta) at the same t are a periodic function of phi.  From its even samples follow those at
- * the 2 n angles (i + 1/2) pi / n, which are the same for all rings: planes through the axis.  All
- * views are held in memory from the first that is read. */
+ * angle theta) at the same t are a periodic function of phi, known at evenly spaced phi.  It is
+ * interpolated at the 2 n angles (i + 1/2) pi / n.  These are the same for all rings, so that the
+ * resampled directions lie in planes through the axis.  All views are held in memory from the first
+ * read on. */
 #include "pipeline/view_step.h"
 
 #include "array/array.h"
@@ -22,20 +24,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Greatest deviation of a sample from its place, relative to the distance of two samples. */
+/* Greatest deviation of a sample from its position, relative to the distance of two samples. */
 static const double OFF = 1e-6;
 
 struct rings_step {
-    struct fbp_view_step step; /* scan: of the resampled views */
+    struct fbp_view_step step; /* `scan` describes the resampled views */
     enum fbp_ring_interpolation how;
-    size_t n; /* angles in half a turn */
+    size_t n; /* angles per half turn */
     struct fbp_rings rings;
-    ptrdiff_t *shift; /* [member] sample c of a ring is sample c + shift of the member, which runs
-                         backwards if it is reversed */
-    size_t *first;    /* [rings + 1] views of ring r: [first[r], first[r + 1]) */
+    /* [member] sample c of a ring is sample c + shift of the member; reversed members are read
+     * backwards */
+    ptrdiff_t *shift;
+    size_t *first; /* [rings + 1] views of ring r: [first[r], first[r + 1]) */
 };
 
-/* Distance of samples, and t of the first one along the ring's direction. */
+/* tau: distance of samples; start: t of the first sample along the ring's direction. */
 static void samples_of(const struct fbp_scan *scan, const struct fbp_ring_member *m, double *tau,
                        double *start)
 {
@@ -46,7 +49,8 @@ static void samples_of(const struct fbp_scan *scan, const struct fbp_ring_member
     *start = (m->reversed ? -1 : 1) * fbp_dot(v->d, v->u) / *tau - half * *tau;
 }
 
-/* The samples of a ring lie at the same t, apart from whole steps. */
+/* Check that all members of a ring have the same samples t, apart from whole steps, and store these
+ * steps. */
 static fbp_status set_shifts(struct rings_step *a, const struct fbp_scan *scan,
                              const struct fbp_ring *ring)
 {
@@ -90,7 +94,7 @@ static fbp_status make_views(struct rings_step *a, const struct fbp_scan *scan, 
     FBP_TRY(fbp_calloc((void **)&a->first, n + 1, sizeof *a->first, "rings"));
     FBP_TRY(fbp_calloc((void **)&a->shift, a->rings.n_members, sizeof *a->shift, "rings"));
     for (size_t r = 0; r < n; r++) {
-        /* on the equator half a turn is all; at the pole there is one direction */
+        /* on the equator half a turn suffices; at the pole there is one direction */
         const struct fbp_ring *ring = &a->rings.ring[r];
         a->first[r + 1] = a->first[r] + (ring->at_pole ? 1 : ring->at_equator ? a->n : 2 * a->n);
         FBP_TRY(set_shifts(a, scan, ring));
@@ -122,7 +126,7 @@ static fbp_status make_views(struct rings_step *a, const struct fbp_scan *scan, 
 
 struct resampled {
     struct rings_step *rings;
-    pthread_mutex_t lock; /* of: */
+    pthread_mutex_t lock; /* protects: */
     double *samples;      /* [view][row][column]; NULL: not resampled yet */
 };
 
@@ -146,7 +150,8 @@ static size_t bridge(double *row, size_t n)
     return mended;
 }
 
-/* Add the row of a member to a view of its ring. */
+/* Add a member's row, weighted by `times`, shifted, and reversed if requested, to a resampled
+ * row. */
 static void add_row(const double *in, size_t n, ptrdiff_t shift, bool reversed, double times,
                     double *out)
 {
@@ -157,7 +162,8 @@ static void add_row(const double *in, size_t n, ptrdiff_t shift, bool reversed, 
     }
 }
 
-/* views: those below; weights, scratch: [members of the largest ring] */
+/* Resample ring r.  views: all views below; samples: all resampled views; weights, scratch:
+ * [members of the largest ring] */
 static void resample_ring(const fbp_source *src, size_t r, const double *views, double *weights,
                           double *scratch, double *samples)
 {
@@ -259,7 +265,7 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
     src->read_block = read_resampled;
     src->info = *info;
     src->info.n[2] = a->step.scan.n_views;
-    src->info.type = FBP_F64; /* so that precision double loses nothing */
+    src->info.type = FBP_F64; /* for precision double */
     src->info.scale = src->info.offset = 0;
     src->info.big_endian = false;
     src->held_bytes = fbp_source_bytes(below, 1) + (uint64_t)(info->n[2] + src->info.n[2]) *
@@ -308,7 +314,7 @@ static fbp_status estimate(const struct fbp_view_step *step, const struct fbp_vi
                            double *seconds)
 {
     (void)step, (void)reads;
-    *seconds = 0; /* beside the backprojection */
+    *seconds = 0; /* negligible beside the backprojection */
     return FBP_OK;
 }
 

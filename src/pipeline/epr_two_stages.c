@@ -1,13 +1,14 @@
-/* Plane integrals (EPR) in two stages: a view step.
+/* Plane integrals (EPR) in two stages: a view step (view_step.h).  plan.c makes it if
+ * params->stages is 2.
  *
- * Stage one filters the views and adds up those of each meridian plane to a sinogram image (s, z)
- * of it (backend/meridian.h).  With s across the axis, z along it, and f the angle of the plane,
- * stage two is
+ * Stage one filters the views and adds the views of each meridian plane (a plane through the axis)
+ * to one sinogram image (s, z) per plane (backend/meridian.h).  With s across the axis, z along the
+ * axis, and f the angle of the plane, stage two is
  *
  *     volume(x) = sum over planes  image(x . across(f), x . axis),
  *
  * the backprojection of parallel views that are weighted and filtered already.  All views are read
- * and filtered before the first image; rows of images are computed as they are read. */
+ * and filtered before the first image; rows of images are computed when they are read. */
 #include "pipeline/view_step.h"
 
 #include "array/array.h"
@@ -32,20 +33,22 @@
 enum { USUAL_FINE = 2 };
 
 struct two_stages {
-    struct fbp_view_step step;   /* scan: of the images, as parallel views */
-    struct fbp_job_tables first; /* of stage one, arranged for `backend` */
+    struct fbp_view_step step;   /* `scan` describes the images as parallel views */
+    struct fbp_job_tables first; /* tables of stage one, arranged for `backend` */
     const struct fbp_backend *backend;
     struct fbp_meridian_planes planes;
     struct fbp_meridian_pictures images;
     size_t *order; /* [n_views] views sorted by planes */
-    /* Device and memory of stage one, for one run after another: */
+    /* Device and memory of stage one, kept from run to run: */
     fbp_device *dev;
-    void *raw, *filtered, *sorted; /* all views; `sorted` by planes */
-    struct fbp_prep_counts before; /* repaired in earlier runs: the device adds them up */
+    void *raw, *filtered, *sorted; /* all views; `sorted`: filtered views in the order of planes */
+    /* repaired samples of earlier runs, which the device's counts include */
+    struct fbp_prep_counts before;
     fbp_data_check *check;
 };
 
-/* How images lie: middle of the rows along the axis, distances of columns and rows [mm]. */
+/* Layout of the images: position of the middle row along the axis, distances of columns (`across`)
+ * and of rows (`along`), all in mm. */
 struct layout {
     double middle, across, along;
 };
@@ -76,9 +79,10 @@ static fbp_status sort_views(struct two_stages *s, size_t n_views)
     return FBP_OK;
 }
 
-/* Cover the whole grid.  If the axis is one of the grid's, rows are its slices, and nothing is
- * interpolated along the axis; columns lie in the voxels of a plane along x or y, if the grid is
- * centred on the axis. */
+/* Choose the size and layout of the images, which cover the whole grid; fine: columns per voxel.
+ * If the axis is an axis of the grid, rows are its slices, and nothing is interpolated along the
+ * axis.  If the grid is also centred on the axis, columns of a plane along x or y lie in voxel
+ * centres. */
 static void lay_out(struct two_stages *s, const struct fbp_grid *g, size_t fine, struct layout *l)
 {
     const double *v = g->voxel_mm, least = fmin(v[0], fmin(v[1], v[2]));
@@ -112,7 +116,8 @@ static void across_of(const struct two_stages *s, size_t plane, double out[3])
         out[i] = cos(angle) * s->planes.across[0][i] + sin(angle) * s->planes.across[1][i];
 }
 
-/* Make the images parallel views of the grid, and find where their pixels lie in the views. */
+/* Describe the images as parallel views of the grid, and compute the positions of image pixels in
+ * the rows of the views. */
 static fbp_status make_scan(struct two_stages *s, const struct fbp_scan *scan,
                             const struct fbp_grid *grid, const struct layout *l)
 {
@@ -134,7 +139,7 @@ static fbp_status make_scan(struct two_stages *s, const struct fbp_scan *scan,
         struct fbp_view *view = &out->views[p];
         double across[3];
         across_of(s, p, across);
-        fbp_cross(across, s->planes.axis, view->s); /* s looks from the front: u, v right-handed */
+        fbp_cross(across, s->planes.axis, view->s); /* s is in front: u, v right-handed */
         for (int i = 0; i < 3; i++) {
             view->u[i] = l->across * across[i];
             view->v[i] = l->along * s->planes.axis[i];
@@ -202,7 +207,7 @@ fail:
     return st;
 }
 
-/* Filter all views of s->raw, and sort them by planes. */
+/* Filter all views in s->raw, and sort them by planes. */
 static fbp_status filter_views(struct two_stages *s)
 {
     const struct fbp_batch all = all_views(&s->first.job);
@@ -215,7 +220,7 @@ static fbp_status filter_views(struct two_stages *s)
     return FBP_OK;
 }
 
-/* Compute rows of an image of all frames, one frame behind the other. */
+/* Compute rows of an image.  Rows of all frames are numbered one frame after another. */
 static fbp_status draw(const struct two_stages *s, size_t plane, size_t row0, size_t n_rows,
                        void *out)
 {
@@ -238,7 +243,7 @@ static fbp_status draw(const struct two_stages *s, size_t plane, size_t row0, si
 
 struct drawn {
     struct two_stages *stages;
-    pthread_mutex_t lock; /* of: */
+    pthread_mutex_t lock; /* protects: */
     bool filled;
 };
 
@@ -332,7 +337,7 @@ static void destroy(struct fbp_view_step *step)
     free(s);
 }
 
-/* Views x samples of an image, in all frames. */
+/* Number of updates of stage one: views x samples of an image, in all frames. */
 static uint64_t updates(const struct two_stages *s)
 {
     return (uint64_t)s->images.n_views * s->images.n_columns * s->images.n_rows *
@@ -367,7 +372,8 @@ static uint64_t hash(const struct fbp_view_step *step, uint64_t h)
     return fbp_hash(h, &first, sizeof first);
 }
 
-/* Filter views of zeros, and draw some rows of one image. */
+/* Predict the time of stage one from filtering views of zeros and computing some rows of one
+ * image. */
 static fbp_status estimate(const struct fbp_view_step *step, const struct fbp_view_readings *reads,
                            double *seconds)
 {
@@ -404,10 +410,10 @@ static fbp_status make_job(const struct fbp_view_step *step, const struct fbp_re
     const struct two_stages *s = (const struct two_stages *)step;
     struct fbp_recon_params second = *params;
 
-    second.volume = (struct fbp_grid){0}; /* the scan of the images has it */
+    second.volume = (struct fbp_grid){0}; /* the scan of the images contains the volume */
     second.interpolation = FBP_INTERPOLATION_LINEAR;
     second.periodic = 0;
-    second.unit = FBP_UNIT_MM; /* it is that of what was measured, not of the images */
+    second.unit = FBP_UNIT_MM; /* the first stage has applied the unit */
     FBP_TRY(fbp_job_create(out, &step->scan, &second, false));
     out->job.scale = s->first.job.scale;
     out->job.second = true;
@@ -433,7 +439,8 @@ static fbp_status count(struct fbp_view_step *step)
     return FBP_OK;
 }
 
-/* Find the planes; if there are none, the message says what helps: even rings can be resampled. */
+/* Find the meridian planes.  If there are none, the message proposes a remedy: even rings can be
+ * resampled. */
 static fbp_status find_planes(struct two_stages *s, const struct fbp_scan *scan)
 {
     double(*direction)[3] = NULL;
@@ -463,7 +470,7 @@ static fbp_status create(struct two_stages *s, const struct fbp_view_step_reques
     FBP_TRY(fbp_check_grid(&grid));
     FBP_TRY(find_planes(s, scan));
     FBP_TRY(sort_views(s, scan->n_views));
-    /* Stage one knows of the volume what is in the images. */
+    /* Stage one covers the whole volume: no box, region or kernel of stage two. */
     p.volume = grid;
     p.kernel = p.region = NULL;
     p.region_mask = NULL;

@@ -1,3 +1,7 @@
+/* Tables of a reconstruction (struct fbp_job) that all devices share: volume, matrices, weights,
+ * filter, region and preparation of samples; their fingerprint, and the choice of the kernel.
+ *
+ * plan.c and accumulator.c call fbp_job_create(); plan_memory.c calls fbp_job_arrange(). */
 #include "pipeline/job.h"
 
 #include "backend/rows.h"
@@ -63,11 +67,10 @@ static void rows_of(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, 
     kind->rows(kind, &views, k0, k1, &job->grid, z0, z1, r0, r1);
 }
 
-/*
- * Columns to add so that an offset panel reaches as far to both sides of the iso ray; one at either
- * end where splines have a coefficient beside the last sample; none otherwise.  The column of the
- * iso ray is where the iso-centre projects to.
- */
+/* Set job->wide, the panel with additional columns, and adapt the matrices.  Additional columns: so
+ * many that an offset panel reaches equally far to both sides of the iso ray; one column at either
+ * end for cubic splines, which have a coefficient beside the last sample; and job->between columns
+ * after each measured one.  The column of the iso ray is the projection of the iso-centre. */
 static void widen(struct fbp_job *job)
 {
     const double nc = (double)job->panel.n_columns;
@@ -88,7 +91,8 @@ static void widen(struct fbp_job *job)
                                   (double)job->pad_left * job->matrices[k][8 + i];
 }
 
-/* Of filtered views w is known at the scan's own origin. */
+/* Move the origin to the centre of the circular path.  Filtered views keep their origin, because w
+ * is given there. */
 static fbp_status move_to_axis(struct fbp_job_tables *t)
 {
     struct fbp_job *job = &t->job;
@@ -102,7 +106,7 @@ static fbp_status move_to_axis(struct fbp_job_tables *t)
     return FBP_OK;
 }
 
-/* Scaled so that w at the iso-centre is 1, or depths[k]. */
+/* Make the matrices, scaled to w = 1 at the iso-centre, or depths[k] for filtered views. */
 static fbp_status make_matrices(struct fbp_job *job, const double *depths)
 {
     FBP_TRY(fbp_calloc((void **)&job->matrices, job->n_views, sizeof *job->matrices, "matrices"));
@@ -122,14 +126,14 @@ static fbp_status make_matrices(struct fbp_job *job, const double *depths)
     return FBP_OK;
 }
 
-/* May a slice and the next be more than a row apart, anywhere in the volume? */
+/* Can two neighbouring slices be more than one detector row apart, anywhere in the volume? */
 static bool is_sparse(const struct fbp_job *job)
 {
     const struct fbp_grid *g = &job->grid;
 
     for (size_t k = 0; k < job->n_views; k++) {
         const double *m = job->matrices[k];
-        double least = m[11]; /* w at the nearest corner */
+        double least = m[11]; /* w at the corner nearest to the source */
         for (int i = 0; i < 3; i++)
             least += fmin(m[8 + i] * fbp_grid_coordinate(g, i, 0),
                           m[8 + i] * fbp_grid_coordinate(g, i, (double)g->n[i] - 1));
@@ -139,8 +143,8 @@ static bool is_sparse(const struct fbp_job *job)
     return false;
 }
 
-/* Filtered views were weighted and filtered by others: what is known of them is w(0) alone.  Views
- * that differ in it are not turned into each other by any symmetry. */
+/* Check a scan of filtered views.  Other software has weighted and filtered them; only w(0) is
+ * known, scan->depths.  Views with different depths have no rotational symmetry. */
 static fbp_status check_filtered(struct fbp_job *job, const struct fbp_scan *scan)
 {
     if (scan->depths && !job->filtered)
@@ -156,7 +160,8 @@ static fbp_status check_filtered(struct fbp_job *job, const struct fbp_scan *sca
     return FBP_OK;
 }
 
-/* Intensities and what mends them are pictures of floats. */
+/* Double precision is not possible with intensities and repaired samples: their images (dark, flat,
+ * bad pixels) are floats. */
 static fbp_status check_double(const struct fbp_job *job, const struct fbp_scan *scan)
 {
     if (!fbp_in_double(job) || !fbp_prep_is_needed(scan))
@@ -166,7 +171,8 @@ static fbp_status check_double(const struct fbp_job *job, const struct fbp_scan 
                     "and bad_pixels from the scan, or leave it out");
 }
 
-/* Of a caller's struct: the scan file's were checked when it was read. */
+/* Check the corrections of a caller's struct; those of a scan file were checked when the file was
+ * read. */
 static fbp_status check_corrections(const struct fbp_scan *scan)
 {
     struct fbp_corrections c;
@@ -175,7 +181,8 @@ static fbp_status check_corrections(const struct fbp_scan *scan)
     return fbp_corrections_check("scan", &c, scan);
 }
 
-/* Lines are interpolated linearly; and only the filter has a spline's coefficients. */
+/* Line integrals are interpolated linearly only.  Cubic interpolation needs spline coefficients,
+ * which only the filter computes. */
 static fbp_status check_interpolation(const struct fbp_job *job)
 {
     const char *name = fbp_interpolation_name(job->interpolation);
@@ -215,7 +222,7 @@ static fbp_status make_pad(struct fbp_job_tables *t, const struct fbp_recon_para
     return FBP_OK;
 }
 
-/* Ramp and weights of line integrals. */
+/* Make the ramp filter and the weights of line integrals. */
 static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_params *p,
                                const struct fbp_scan *scan)
 {
@@ -247,7 +254,7 @@ static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_
     return FBP_OK;
 }
 
-/* Options of a turn of lines. */
+/* Reject parameters that apply to line integrals only. */
 static fbp_status check_planes(const struct fbp_job_tables *t, const struct fbp_recon_params *p)
 {
     if (p->mu_water > 0)
@@ -266,7 +273,7 @@ static fbp_status check_planes(const struct fbp_job_tables *t, const struct fbp_
     return FBP_OK;
 }
 
-/* Directions come from one file: whoever reads the message wants its name. */
+/* Prefix errors about directions of plane integrals with the name of the scan file. */
 static fbp_status of_file(const struct fbp_scan *scan, fbp_status st)
 {
     const bool named = scan->path && fbp_kind_of(scan->kind)->integral == FBP_OVER_PLANES;
@@ -274,7 +281,7 @@ static fbp_status of_file(const struct fbp_scan *scan, fbp_status st)
     return named ? fbp_error_context(scan->path, st) : st;
 }
 
-/* Filter and weights of plane integrals. */
+/* Make the filter and the weights of plane integrals. */
 static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon_params *p,
                                 const struct fbp_scan *scan)
 {
@@ -293,7 +300,7 @@ static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon
     return FBP_OK;
 }
 
-/* Whoever has weighted the views knows what they are for. */
+/* Check that the source path is circular; not for filtered views, which are weighted already. */
 static fbp_status check_path(const struct fbp_job *job, const struct fbp_scan *scan)
 {
     if (job->filtered)
@@ -302,7 +309,7 @@ static fbp_status check_path(const struct fbp_job *job, const struct fbp_scan *s
                              fbp_geometry_circular(&job->facts));
 }
 
-/* Weights and filter of what views integrate over. */
+/* Filter functions by the kind of integral that a sample is. */
 typedef fbp_status filter_fn(struct fbp_job_tables *t, const struct fbp_recon_params *p,
                              const struct fbp_scan *scan);
 static filter_fn *const filter_of[FBP_N_INTEGRALS] = {
@@ -493,9 +500,9 @@ void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
         snprintf(buf + used, n - (size_t)used, ", rows carried on (%s)", fbp_pad_name(t->pad_kind));
 }
 
-/* What a backend makes of a job: whether it can compute it, and by which kernel. */
+/* ---- Choice of the kernel: can a backend compute a job, and with which kernel? ---- */
 
-/* Double is there or not; of the others a backend takes the nearest that it has. */
+/* Check double precision.  For other precisions a backend uses the nearest one that it has. */
 static fbp_status check_precision(const struct fbp_job *job, const struct fbp_backend *backend)
 {
     const struct fbp_kind_table *kind = fbp_kind_of(job->kind);
@@ -519,7 +526,7 @@ static fbp_status check_precision(const struct fbp_job *job, const struct fbp_ba
     return FBP_OK;
 }
 
-/* Can the backend filter these rows? */
+/* Check that the backend can filter these rows. */
 static fbp_status check_rows(const struct fbp_job *job, const struct fbp_backend *backend)
 {
     const struct fbp_filter_design *f = job->filter;
@@ -573,7 +580,7 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
     return FBP_OK;
 }
 
-/* Circles are as long as what was measured. */
+/* Periodic rows are as long as the measured ones: reject options that change the length. */
 static fbp_status check_periodic(const struct fbp_recon_params *p)
 {
     const char *what = p->oversampling > 1                           ? "oversampling"
@@ -597,8 +604,8 @@ static fbp_status check(const struct fbp_scan *scan, const struct fbp_recon_para
     return check_periodic(p);
 }
 
-/* Filtered rows: how many samples they have, of which how many are cut off in space, and how many
- * are wanted for each that was measured. */
+/* Filtered rows: number of samples, half width of a filter in space (0: by Fourier transform), and
+ * samples per measured sample. */
 struct rows {
     size_t n_columns, half_width, oversampling;
 };
@@ -615,7 +622,7 @@ static fbp_status design(struct fbp_filter_design *out, const struct fbp_recon_p
                                rows->oversampling);
 }
 
-/* The same, and of splines their coefficients. */
+/* Design the filter; for cubic interpolation, include the computation of spline coefficients. */
 static fbp_status design_any(struct fbp_filter_design *out, const struct fbp_recon_params *p,
                              const struct fbp_spectral_filter *s, const struct rows *rows)
 {
@@ -681,10 +688,10 @@ fail:
     return st;
 }
 
-/* Of samples: by how much the middles of two views may differ. */
+/* Greatest difference between the middles of two views, in samples. */
 static const double SAME = 1e-6;
 
-/* The sample of view k at which the plane goes through the origin: the reference's middle. */
+/* Sample of view k whose plane passes through the origin, where the reference has its middle. */
 static double middle_of(const struct fbp_scan *scan, size_t k)
 {
     const struct fbp_view *v = &scan->views[k];
@@ -692,7 +699,8 @@ static double middle_of(const struct fbp_scan *scan, size_t k)
     return ((double)scan->panel.n_columns - 1) / 2 - fbp_dot(v->d, v->u) / fbp_dot(v->u, v->u);
 }
 
-/* Rows and reference are of one sweep: what shifts one row against the other shifts the object. */
+/* Check that the rows and the reference spectrum have the same samples.  A shift between them
+ * shifts the object. */
 static fbp_status check_spectra(const struct fbp_scan *scan, size_t n)
 {
     if (scan->bin > 1)

@@ -1,4 +1,10 @@
-/** @file job.h  From a scan and parameters to the tables that backends share (internal). */
+/** @file job.h  The job of a reconstruction, and what it is made from (internal).
+ *
+ * A job (struct fbp_job) holds the tables that all devices share: views, matrices, weights, filter,
+ * region.  This header declares how it is made from a scan and parameters, and how parameters and
+ * names of devices are checked.  The plan (plan.c) calls most of it; other code in src/pipeline
+ * uses the functions of the box and the region.
+ */
 #ifndef FBP_SRC_PIPELINE_JOB_H
 #define FBP_SRC_PIPELINE_JOB_H
 
@@ -11,203 +17,213 @@
 #include "fbp/geometry.h"
 #include "fbp/recon.h"
 
-/** A job and everything it points to, owned. */
+/* job.c: from a scan and parameters to a job */
+
+/** A job and everything that it points to; fbp_job_clear() frees all of it. */
 struct fbp_job_tables {
     struct fbp_job job;
-    struct fbp_view *views; /**< moved to the centre of their circle; NULL: the scan's */
-    double centre_mm[3];    /**< the origin of `job`, in coordinates of the scan */
+    struct fbp_view *views; /**< views with the centre of their circle as origin; NULL: scan's */
+    double centre_mm[3];    /**< origin of `job` in coordinates of the scan [mm] */
     struct fbp_prep prep;
     struct fbp_filter_design filter;
     struct fbp_column_filter columns;
     fbp_weights *weights;
-    struct fbp_pad *pad;       /**< NULL: rows end with the panel */
-    struct fbp_region *region; /**< NULL: all of the volume is wanted */
-    char *region_file;         /**< that it was read from; NULL: none */
+    struct fbp_pad *pad;       /**< NULL: rows end at the edge of the panel */
+    struct fbp_region *region; /**< NULL: the whole volume is requested */
+    char *region_file;         /**< path of the mask file of `region`; NULL: no file was read */
     enum fbp_pad_kind pad_kind;
     enum fbp_filter filter_name;
-    double cutoff, cutoff_v; /**< cutoff_v 0: no window along columns */
-    double wiener;           /**< of a deconvolution; 0: none */
-    bool divided;            /**< by a spectrum */
-    bool shaped;             /**< by a response of the caller's */
+    double cutoff, cutoff_v; /**< parts of the Nyquist frequency; cutoff_v 0: no column filter */
+    double wiener;           /**< Wiener term of the deconvolution; 0: none */
+    bool divided;            /**< the filter is divided by the scan's reference spectrum */
+    bool shaped;             /**< the filter is multiplied by fbp_recon_params.response */
     enum fbp_angular_weights angular;
 };
 
-/** top_down: stored pictures start with the top row.  scan must outlive the tables.  Views and
- *  slices are taken one by one until fbp_job_arrange(). */
+/** Make the tables; `scan` must outlive them.  Until fbp_job_arrange() is called, the job has no
+ *  kernel, turns is 1 and boxes is false.
+ *  top_down: stored views start with the top row */
 fbp_status fbp_job_create(struct fbp_job_tables *out, const struct fbp_scan *scan,
                           const struct fbp_recon_params *params, bool top_down);
 void fbp_job_clear(struct fbp_job_tables *tables);
 
 /**
- * Choose the backend's kernel, and arrange the job for it: job->chosen, ->turns and ->boxes.
- * FBP_ERR_UNSUPPORTED if one is asked for that the backend lacks or the scan does not allow; of
- * FBP_KERNEL=name (tests), the fastest then.
+ * Choose the backend's kernel, and set job->chosen, ->turns and ->boxes.
+ * @return FBP_ERR_UNSUPPORTED if the backend cannot compute the job, or lacks the kernel
+ * job->kernel for this scan and volume.  If the kernel that the environment variable FBP_KERNEL
+ * names (for tests) is not available, the fastest one is chosen.
  */
 fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend);
 
-/** Of an arranged job: that of its filtered rows (backend.h, filter_rows), for the same kernel and
- *  with the same bits.  Both structs use the tables of `job`, and *out uses *prep. */
+/** Derive from an arranged job the job whose input are its filtered rows (backend.h, filter_rows).
+ *  Kernel and values are the same.  *out shares the tables of `job`, and points to *prep. */
 void fbp_job_of_rows(const struct fbp_job *job, struct fbp_prep *prep, struct fbp_job *out);
 
-/** Of an arranged job: identifies everything the values depend on but the samples themselves. */
+/** Hash of everything that the values of an arranged job depend on, except the samples. */
 uint64_t fbp_job_fingerprint(const struct fbp_job_tables *tables,
                              const struct fbp_backend *backend);
 
-/** One line for people: scan type, weights, filter. */
+/** One line for the user: scan type, weights, filter. */
 void fbp_job_describe(const struct fbp_job_tables *tables, char *buf, size_t n);
 
-/* The box of the volume that is asked for (internal; pure).
+/* region.c: the requested box of the volume
  *
- * The job's grid is the whole volume: coordinates, kernel and facts are those of the volume, so
- * that the box has the same bits as in it.  A kernel that computes boxes (job->boxes) computes this
- * box alone (fbp_slab_asked()); others compute whole slices, which are cropped after they are
- * fetched.
+ * job->grid is the whole volume, so coordinates, kernel and facts do not depend on the box, and
+ * voxels of the box have the same bits as in the whole volume.  Kernels with job->boxes compute
+ * only the box (fbp_slab_asked()); other kernels compute whole slices, which are cropped after they
+ * are fetched.
  */
 
-/** Set job->roi to fbp_recon_params.roi: voxels [first, end) along x, y, z, end 0 = to the edge.
+/** Set job->roi from fbp_recon_params.roi: voxels [first, end) along x, y, z; end 0: to the edge.
  * @return FBP_ERR_INVALID for a box that is empty or not inside job->grid. */
 fbp_status fbp_roi_set(struct fbp_job *job, const size_t roi[3][2]);
 
-/** First voxel of the box along an axis, and how many there are; a job without a box: all. */
+/** First voxel of the box along an axis, and number of its voxels; without a box: the grid's. */
 size_t fbp_roi_first(const struct fbp_job *job, int axis);
 size_t fbp_roi_size(const struct fbp_job *job, int axis);
 
-/** Slices [*z0, *z1) of the box contain all of its wanted voxels. */
+/** Slices [*z0, *z1) of the grid that contain all requested voxels of the box. */
 void fbp_roi_wanted(const struct fbp_job *job, size_t *z0, size_t *z1);
 
 /** The box as a grid of its own. */
 void fbp_roi_grid(const struct fbp_job *job, struct fbp_grid *out);
 
-/** Slices [*first, *first + *n) are computed here: those of the share of the job, or all wanted
- *  ones. */
+/** Slices [*first, *first + *n) of the grid that this process computes: those of job->share, or all
+ *  slices of fbp_roi_wanted(). */
 void fbp_roi_slices(const struct fbp_job *job, size_t *first, size_t *n);
 
-/** Is slice z of the box written here?  The slices of the share are, and with the first share the
- *  slices without a wanted voxel. */
+/** Does this process write slice z of the box?  It writes the slices of its share; the process with
+ *  the first share also writes the slices without a requested voxel. */
 bool fbp_roi_is_own(const struct fbp_job *job, size_t z);
 
-/** Is the box smaller than the slices that are computed? */
+/** Is the box smaller than the computed slices? */
 bool fbp_roi_crops(const struct fbp_job *job);
 
 /** Crop n whole slices to the box, in place. */
 void fbp_roi_crop(const struct fbp_job *job, size_t n, void *slices);
 
-/* The region of interest of a job: from a caller's words, or a mask, to the voxels
- * that are wanted (internal).
+/* region.c: the requested region, from a shape or a mask to voxels
  *
- * The region belongs to the job (job->region), and all who compute may skip what it does not want:
- * slices outside [z0, z1) are not computed, nor are rows read that only they need (pipeline/job.h);
- * kernels leave out rows, columns or blocks.  What they compute beyond it, the pipeline replaces in
- * finished slices (pipeline/mask.c).  Voxels inside have the bits that they have without a region.
+ * job->region allows stages to skip work: slices outside [z0, z1) are not computed, detector rows
+ * that only these slices need are not read, and kernels skip rows, columns or blocks.  Kernels may
+ * still compute voxels outside the region; mask.c replaces these in finished slices.  Voxels inside
+ * have the same bits as without a region.
  */
 
 /**
- * The voxels of job->grid, inside the box job->roi, that fbp_recon_params.region and .region_mask
- * name.
+ * Make the region of fbp_recon_params.region or .region_mask: voxels of job->grid inside job->roi.
  *
- * out: NULL where neither is given
- * file: malloc'ed name of the mask, if it is a file; else NULL
- * @return FBP_ERR_INVALID for words that are none, a region without a voxel of the box, a mask of
- * another grid or with NaN; failures of reading.
+ * out: NULL if neither is given
+ * file: path of the mask file (malloc'ed); NULL: no file was read
+ * @return FBP_ERR_INVALID for an unknown shape, a region without a voxel in the box, a mask on
+ * another grid or with NaN, a shape or file together with a mask; errors of reading the mask.
  */
 fbp_status fbp_region_of(const struct fbp_recon_params *params, const struct fbp_job *job,
                          struct fbp_region **out, char **file);
 
-/** Voxels of slices [z0, z1) of a slab that are to be computed: the wanted ones, or all. */
+/** Number of requested voxels in slices [z0, z1) of a slab; without a region: all of them. */
 uint64_t fbp_wanted_voxels(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                            size_t z1);
 
-/** The same as a share of the slab's. */
+/** fbp_wanted_voxels() divided by all voxels of these slices; 1 if there are none. */
 double fbp_wanted_share(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                         size_t z1);
 
-/** The value of voxels outside a mask or region: the mask's, or nothing, in the job's unit. */
+/** Value of voxels outside the field of view or region, in the unit of the output: mask_value if
+ *  params->mask is set, else -1000 (HU) or 0. */
 static inline double fbp_outside_value(const struct fbp_recon_params *params)
 {
     return params->mask ? params->mask_value : params->mu_water > 0 ? -1000 : 0;
 }
 
-/* Regions with a name and numbers: cylinder, ball, box (internal; pure). */
+/* region.c: shapes of regions (cylinder, ball, box) */
 
-/** Points within `radius` of `centre`, along the axes that count; and lo <= x <= hi [mm]. */
+/** Points within `radius` of `centre`, measured along the axes in `along` only, and with
+ *  lo <= x <= hi per axis [mm].  A box has no axis in `along`, and radius 0. */
 struct fbp_region_shape {
     bool along[3];
     double centre[3], radius, lo[3], hi[3];
 };
 
-/** Does a text begin like a shape, "ball:" for example? */
+/** Does the text begin with the name of a shape, such as "ball:"? */
 bool fbp_region_is_shape(const char *text);
 
-/** "cylinder:R", "cylinder:X,Y,R", "ball:X,Y,Z,R", "box:X0:X1,Y0:Y1,Z0:Z1" in mm; an end of the box
- *  that is left out is the edge.
- *  @return FBP_ERR_INVALID with the text, what is wrong and what was expected. */
+/** Parse "cylinder:R", "cylinder:X,Y,R", "ball:X,Y,Z,R" or "box:X0:X1,Y0:Y1,Z0:Z1" [mm].  An
+ *  omitted end of the box is the edge of the volume.  The text must satisfy fbp_region_is_shape().
+ *  @return FBP_ERR_INVALID; the message has the text, the error and the expected form. */
 fbp_status fbp_region_read_shape(const char *text, struct fbp_region_shape *out);
 
-/** Voxels of row (y, z) whose centres lie in the shape: one run, or none (false). */
+/** The run of voxels of row (y, z) whose centres lie in the shape; false: there is none. */
 bool fbp_region_shape_row(const struct fbp_region_shape *shape, const struct fbp_grid *grid,
                           size_t y, size_t z, struct fbp_interval *out);
 
-/* The filter of a scan of plane integrals (internal). */
+/* job.c: the filter of plane integrals, called by fbp_job_create() */
 
 /**
- * f^2 or what stands in its place, times the response of a file, divided by the scan's reference if
- * there is one, with the coefficients of splines merged into it if these are asked for.
+ * Design the filter: f^2 or the filter of params->filter that replaces it, times the response table
+ * of the file params->response, divided by the scan's reference spectrum if there is one.  For
+ * cubic interpolation the filter also computes the coefficients of the spline.
  *
- * wide  rows that are filtered (struct fbp_job)
- * @return as fbp_parabola_design(), fbp_deconvolution_design(), fbp_spectra_load() and
- * fbp_filter_spline(); FBP_ERR_UNSUPPORTED for a circle with what it has not; FBP_ERR_IO.
+ * wide: the padded panel, whose rows are filtered (struct fbp_job)
+ * @return errors of fbp_parabola_design(), fbp_deconvolution_design(), fbp_spectra_load() and
+ * fbp_filter_spline(); FBP_ERR_UNSUPPORTED for periodic rows with oversampling, a filter in space
+ * or cubic interpolation; FBP_ERR_INVALID for a Wiener term without a reference, or a reference
+ * without Wiener term and cut-off; FBP_ERR_IO.
  */
 fbp_status fbp_plane_filter(struct fbp_filter_design *out, const struct fbp_scan *scan,
                             const struct fbp_recon_params *params, const struct fbp_panel *wide);
 
-/* The reference of a scan of spectra (internal). */
-
 /**
- * Read scan->reference, which has a number for each sample of a view.
+ * Read the reference spectrum from the file scan->reference, one number per sample of a view.
  *
- * out      without Wiener's term; uses *samples, which are to be freed
- * @return FBP_ERR_INVALID: another number of samples, views whose samples do not all lie at the
- * same fields, a binned scan; FBP_ERR_IO; FBP_ERR_NOMEM.
+ * out: without the Wiener term; points into *samples, which the caller frees, also after an error
+ * @return FBP_ERR_INVALID if the number of samples differs from that of a view, or the samples of
+ * the views do not lie at the same fields; FBP_ERR_UNSUPPORTED for a binned scan; FBP_ERR_IO;
+ * FBP_ERR_NOMEM.
  */
 fbp_status fbp_spectra_load(const struct fbp_scan *scan, struct fbp_reference *out,
                             double **samples);
 
-/* A caller's parameters, looked at once (internal). */
+/* params.c: checks of the caller's parameters */
 
-/** What integers stand for in HU unless told: air to bone. */
+/** Default range of values for integer output in HU: air to bone. */
 static const double FBP_USUAL_HU_RANGE[2] = {-1000, 3000};
 
-/** The caller's parameters (NULL: defaults) as this library's struct; FBP_ERR_INVALID names the
- *  field that is out of its range. */
+/** Copy the caller's parameters (NULL: defaults) to this library's struct, and check them.
+ *  @return FBP_ERR_INVALID; the message names the field that is out of range or contradicts
+ *  another.  FBP_ERR_UNSUPPORTED for float64 output of a computation in float. */
 fbp_status fbp_take_params(struct fbp_recon_params *own, const struct fbp_recon_params *given);
 
-/* From "name:0,2" to a backend and its devices (internal). */
+/* devices.c: from a text such as "name:0,2" to a backend and its devices */
 
 enum { FBP_MOST_DEVICES = 64 };
 
-/** "name", "name:0,2" or "name:all": devices[FBP_MOST_DEVICES] gets the indices, one if the text
- *  names none. */
+/** Parse "name", "name:0,2" or "name:all"; "auto" is the name of the first usable backend.
+ *  devices: [FBP_MOST_DEVICES], gets the indices; one if the text has none
+ *  @return FBP_ERR_UNSUPPORTED for an unknown backend or a device that cannot be used;
+ *  FBP_ERR_INVALID for a wrong index. */
 fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend, int *devices,
                             size_t *n_devices);
 
-/** The same, of those that are listed: of what they are used for they may do less, or more. */
+/** fbp_devices_find() without the check that each device can reconstruct, for benchmarks that need
+ *  other features.  "name:all" still skips devices that cannot be used; *n_devices may be 0. */
 fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backend, int *devices,
                               size_t *n_devices);
 
-/** The first device of a list of backends (ended by NULL) that `auto` may take; NULL: there is
- * none. */
+/** First device that `auto` may choose, of a list of backends (ended by NULL); NULL: none. */
 const struct fbp_backend *fbp_device_first(const struct fbp_backend *const *list, int *index);
 
 /**
- * If the backend has no way to compute this job: take the next of the list that has, and a device
- * that `auto` may take.  If there is none, the backend stays, and fails.
+ * If the backend cannot compute this job with any kernel, replace it by the next backend of the
+ * list that can, on a device that `auto` may choose.  If there is none, the backend stays, and
+ * fbp_job_arrange() fails later.
  *
- * line  gets a sentence about both; "" if the backend stays
+ * line: gets a sentence that names both; "" if the backend stays
  */
 void fbp_device_capable(const struct fbp_backend *const *list, const struct fbp_job *job,
                         const struct fbp_backend **backend, int *device, char *line, size_t n);
 
-/** Most of what is free of a device's own memory; 0: not known, or it is the host's. */
+/** 90 % of the free bytes of the device's own memory; 0: unknown, or the memory is the host's. */
 uint64_t fbp_device_free(const struct fbp_backend *backend, int index);
 
 #endif /* FBP_SRC_PIPELINE_JOB_H */

@@ -1,3 +1,6 @@
+/* Rates of the links between host memory and devices: measured once, kept in a cache file
+ * (base/cache.h), and looked up by plan_memory.c (fbp_links_get()) and the benchmark program
+ * (fbp_links_measure()). */
 #include "pipeline/division.h"
 
 #include "backend/link_meter.h"
@@ -10,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a key, of what identifies one device in it, and of the rates as text. */
+/* Sizes in characters: key, name of one device in a key, all rates as text, one number. */
 enum { MOST_KEY = 4096, MOST_NAME = 200, MOST_TEXT = 8192, A_NUMBER = 16 };
 
 static const struct fbp_cache_file file = {"links", "fbp: rates of links of devices, version 1\n"};
@@ -24,7 +27,8 @@ void fbp_links_bytes(const struct fbp_backend *backend, size_t n_devices, size_t
     *device = meter ? meter->device_bytes : 0;
 }
 
-/* What the rates depend on; false if a device does not say, or it is too long. */
+/* Make the cache key from the identities of the devices.  Returns false if a device has no identity
+ * or the key is too long. */
 static bool make_key(const struct fbp_backend *backend, const int *devices, size_t n,
                      char key[MOST_KEY])
 {
@@ -43,7 +47,7 @@ static bool make_key(const struct fbp_backend *backend, const int *devices, size
     return true;
 }
 
-/* All rates of n devices, one after another, in the order in which they are kept. */
+/* Rate i of l, in the order of the cache file. */
 static double *rate_at(struct fbp_links *l, size_t i)
 {
     const size_t n = l->n, pairs = n * n;
@@ -65,7 +69,7 @@ static size_t n_rates(size_t n)
     return 4 + 3 * n + 2 * n * n;
 }
 
-/* Exactly so many sensible numbers. */
+/* Parse exactly n_rates(n) finite numbers >= 0; false: the text has another form. */
 static bool parse(const char *text, size_t n, struct fbp_links *out)
 {
     *out = (struct fbp_links){.n = n};
@@ -109,7 +113,7 @@ static fbp_status rate(const struct session *s, const struct fbp_flow *flows, si
     return s->meter->rate(s->own, flows, n, out);
 }
 
-/* From and to the host, of devices [i, end) at once. */
+/* Measure rates to and from the host of devices [i, end) at once, in bytes per second. */
 static fbp_status measure_host(const struct session *s, size_t i, size_t end, struct fbp_link *out)
 {
     struct fbp_flow flows[2 * FBP_MOST_LINKED];
@@ -126,7 +130,7 @@ static fbp_status measure_host(const struct session *s, size_t i, size_t end, st
     return FBP_OK;
 }
 
-/* Between two devices, i <= j; whatever is not connected has no rate. */
+/* Measure rates between devices i <= j, in bytes per second; without a connection: 0. */
 static fbp_status measure_pair(const struct session *s, size_t i, size_t j)
 {
     const struct fbp_flow flows[2] = {{(int)i, (int)j}, {(int)j, (int)i}};
@@ -144,7 +148,8 @@ static fbp_status measure_pair(const struct session *s, size_t i, size_t j)
     return FBP_OK;
 }
 
-/* All at once, each to the next. */
+/* Measure all devices at once, each copying to the next one.  The rate stays 0 if a pair is not
+ * connected. */
 static fbp_status measure_ring(const struct session *s)
 {
     struct fbp_flow flows[FBP_MOST_LINKED];
@@ -175,14 +180,15 @@ static fbp_status measure_all(const struct session *s)
     return measure_ring(s);
 }
 
-/* The last set, for programs that nothing can be kept for; one measurement at a time. */
+/* The last measured set of devices, for programs without a cache file.  The lock also ensures one
+ * measurement at a time. */
 static struct {
     pthread_mutex_t lock;
     char key[MOST_KEY];
     struct fbp_links links;
 } last = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Of a set of devices; under the lock. */
+/* Measure the links of a set of devices and store the rates.  The caller has the lock. */
 static fbp_status measure(const struct fbp_backend *backend, const int *set, size_t n,
                           struct fbp_links *out)
 {
@@ -202,7 +208,7 @@ static fbp_status measure(const struct fbp_backend *backend, const int *set, siz
     return st;
 }
 
-/* What was measured before, or else now, if it may be; under the lock. */
+/* Find earlier rates of a set, or measure it if may_measure.  The caller has the lock. */
 static fbp_status find(const struct fbp_backend *backend, const int *set, size_t n,
                        bool may_measure, struct fbp_links *out)
 {
@@ -219,7 +225,7 @@ static fbp_status find(const struct fbp_backend *backend, const int *set, size_t
     return may_measure ? measure(backend, set, n, out) : FBP_ERR_DEVICE;
 }
 
-/* The place of a device in a list of n; n if it is not there. */
+/* Position of a device in a list of n; n: not in the list. */
 static size_t place_of(int device, const int *devices, size_t n)
 {
     size_t i = 0;
@@ -229,7 +235,8 @@ static size_t place_of(int device, const int *devices, size_t n)
     return i;
 }
 
-/* Each device once, in the order of indices: one measurement serves all lists of a set. */
+/* Sort the devices and drop duplicates: one measurement serves all lists of the same set.  Returns
+ * the number of devices. */
 static size_t set_of(const int *devices, size_t n, int set[FBP_MOST_LINKED])
 {
     size_t n_set = 0;
@@ -245,7 +252,7 @@ static size_t set_of(const int *devices, size_t n, int set[FBP_MOST_LINKED])
     return n_set;
 }
 
-/* The rates of a set, in the order of a list. */
+/* Copy the rates of a set (`of`, `set`) in the order of a list of devices. */
 static void put_in_order(const struct fbp_links *of, const int *set, const int *devices,
                          struct fbp_links *out)
 {
@@ -266,7 +273,7 @@ fbp_status fbp_links_measure(const struct fbp_backend *backend, const int *devic
                              struct fbp_links *out)
 {
     int set[FBP_MOST_LINKED] = {0};
-    static struct fbp_links links; /* under the lock */
+    static struct fbp_links links; /* protected by last.lock */
 
     *out = (struct fbp_links){.n = n};
     if (!backend->links)
@@ -295,7 +302,7 @@ bool fbp_links_get(const struct fbp_backend *backend, const int *devices, size_t
 {
     const char *tune = fbp_environment(FBP_ENV_TUNE);
     int set[FBP_MOST_LINKED] = {0};
-    static struct fbp_links links; /* under the lock */
+    static struct fbp_links links; /* protected by last.lock */
 
     *out = (struct fbp_links){.n = n};
     if (n > FBP_MOST_LINKED || !backend->links || (tune && strcmp(tune, "0") == 0))

@@ -1,3 +1,8 @@
+/* The mask of slices that are written: voxels outside the region, or outside the field of view of
+ * all views, get a fixed value.
+ *
+ * plan_run.c creates the mask; the workers' writing stage calls fbp_mask_apply() on finished
+ * slices, which also computes the statistics of the other voxels. */
 #include "pipeline/run.h"
 
 #include "backend/statistics.h"
@@ -7,22 +12,22 @@
 
 #include <math.h>
 
-/* Slices [first, end) of a column are inside. */
+/* Slices [first, end) of a voxel column are inside the field of view. */
 struct column {
     uint32_t first, end;
 };
 
 struct fbp_mask {
-    size_t nx, ny, x0, y0; /* of the box */
-    bool in_double;        /* values are, and so is `blank` */
+    size_t nx, ny, x0, y0; /* size and first voxel of the box in a slice */
+    bool in_double;        /* values and `blank` are double, not float */
     double value;
-    struct column *columns; /* [y][x]; NULL: the field of view does not matter */
+    struct column *columns; /* [y][x]; NULL: no mask by the field of view */
     const struct fbp_region *region;
-    void *blank; /* a slice without a wanted voxel; NULL: there is no region */
+    void *blank; /* a slice without a requested voxel; NULL: no region */
 };
 
-/* z >= (or, of an upper one, <=) x[0] x + x[1] y + x[2]: the plane through a source and the outer
- * edge of its last row. */
+/* z >= x[0] x + x[1] y + x[2], or <= for an upper bound: the plane through a source and the outer
+ * edge of its first or last row. */
 struct bound {
     double x[3];
 };
@@ -34,7 +39,7 @@ struct make {
     size_t n_lower, n_upper;
 };
 
-/* What a view's first or last row sees: side (row - edge) >= 0, as g . (x, y, z, 1) >= 0. */
+/* Add the bound of an outer row of a view: side (row - edge) >= 0, as g . (x, y, z, 1) >= 0. */
 static void add_bound(struct make *m, const double *P, double edge, double side)
 {
     double g[4];
@@ -42,7 +47,7 @@ static void add_bound(struct make *m, const double *P, double edge, double side)
     for (int i = 0; i < 4; i++)
         g[i] = side * (P[4 + i] - edge * P[8 + i]);
     const double length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
-    if (!(fabs(g[2]) > 1e-9 * length)) /* rows along z: no column ends there */
+    if (!(fabs(g[2]) > 1e-9 * length)) /* the plane is parallel to z: it bounds no column */
         return;
     const struct bound b = {{-g[0] / g[2], -g[1] / g[2], -g[3] / g[2]}};
     if (g[2] > 0)
@@ -65,7 +70,7 @@ static fbp_status find_bounds(struct make *m)
     return FBP_OK;
 }
 
-/* z of a column within a ball about the iso-centre. */
+/* Range of z in which column (x, y) lies within a ball about the iso-centre; empty: z[0] > z[1]. */
 static void within_ball(double radius, double x, double y, double z[2])
 {
     const double square = radius * radius - x * x - y * y;
@@ -74,7 +79,8 @@ static void within_ball(double radius, double x, double y, double z[2])
     z[0] = square >= 0 ? -z[1] : INFINITY;
 }
 
-/* z of a column within the field of view's radius of the axis: A z^2 - 2 B z + C <= 0. */
+/* Range of z in which column (x, y) lies within the field of view's radius about the axis: A z^2 -
+ * 2 B z + C <= 0. */
 static void within_radius(const struct fbp_geometry_facts *f, double x, double y, double z[2])
 {
     const double *a = f->axis, s = x * a[0] + y * a[1], r = f->fov_radius_mm;
@@ -91,7 +97,7 @@ static void within_radius(const struct fbp_geometry_facts *f, double x, double y
     }
 }
 
-/* All columns of a row of the box. */
+/* Find the slices of all columns of one row of the box. */
 static void find_row(void *user, size_t item, int worker)
 {
     const struct make *m = user;
@@ -144,7 +150,7 @@ fail:
     return st;
 }
 
-/* Values [begin, end) get the mask's. */
+/* Set values [begin, end) to the mask's value. */
 static void fill(const fbp_mask *m, void *values, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; i++)
@@ -198,7 +204,7 @@ void fbp_mask_destroy(fbp_mask **mask)
     *mask = NULL;
 }
 
-/* Voxels [begin, end) of a row are not masked. */
+/* Add voxels [begin, end) of a row to the statistics.  Returns their number. */
 static size_t add_run(const fbp_mask *m, const void *x, size_t begin, size_t end,
                       struct fbp_statistics *found)
 {
@@ -211,7 +217,8 @@ static size_t add_run(const fbp_mask *m, const void *x, size_t begin, size_t end
     return end - begin;
 }
 
-/* The same, but for those of them that some view does not see. */
+/* Mask the voxels of [begin, end) that some view does not see, and add the others to the
+ * statistics. Returns the number of the others. */
 static size_t apply_field(const fbp_mask *m, size_t z, const struct column *columns, size_t begin,
                           size_t end, void *x, struct fbp_statistics *found)
 {
@@ -235,7 +242,8 @@ static size_t apply_run(const fbp_mask *m, size_t z, size_t y, size_t begin, siz
     return apply_field(m, z, m->columns + y * m->nx, begin, end, x, found);
 }
 
-/* Row y of a slice of the box: what lies between the region's runs, and what is in them. */
+/* Mask row y of a slice of the box: outside the region's intervals, and within them by the field of
+ * view.  Returns the number of voxels that keep their values. */
 static size_t apply_row(const fbp_mask *m, size_t z, size_t y, void *x,
                         struct fbp_statistics *found)
 {

@@ -1,3 +1,6 @@
+/* Checks of the parameters of a reconstruction (struct fbp_recon_params), before any file is read.
+ *
+ * plan.c and accumulator.c call fbp_take_params().  Checks that need the scan are in job.c. */
 #include "pipeline/job.h"
 
 #include "base/base.h"
@@ -5,7 +8,7 @@
 
 #include <math.h>
 
-/* The sink checks the range that it gets. */
+/* Check type and range of the output; the sink checks the range again. */
 static fbp_status check_output(const struct fbp_recon_params *p)
 {
     const bool integers = p->output_type == FBP_U8 || p->output_type == FBP_U16;
@@ -40,7 +43,8 @@ static fbp_status check_output(const struct fbp_recon_params *p)
     return FBP_OK;
 }
 
-/* Integers would give another value than was asked for, or than a region has around it. */
+/* Check the value of voxels outside the field of view or the region: integers cannot represent NaN
+ * or values outside the range. */
 static fbp_status check_mask(const struct fbp_recon_params *p)
 {
     const bool integers = p->output_type == FBP_U8 || p->output_type == FBP_U16;
@@ -107,7 +111,8 @@ static fbp_status check_resources(const struct fbp_recon_params *p)
     return fbp_check_range(&fbp_range_seconds, "follow_timeout_s", p->follow_timeout_s);
 }
 
-/* What processes that know nothing of each other cannot do together. */
+/* Check --part.  Processes of different parts do not communicate, so some options are
+ * impossible. */
 static fbp_status check_part(const struct fbp_recon_params *p)
 {
     if (p->part == 0 && p->n_parts == 0)

@@ -1,4 +1,7 @@
-/* Pictures of volumes, and the devices that project them. */
+/* PNG pictures of volumes: checks of the parameters, and the choice of a device that projects.
+ *
+ * The public functions fbp_picture_write() and fbp_picture_write_source() call src/picture, which
+ * draws. */
 #include "fbp/picture.h"
 
 #include "base/base.h"
@@ -23,7 +26,7 @@ static fbp_status take_params(struct fbp_picture_params *own,
     return FBP_OK;
 }
 
-/* NULL: the host. */
+/* Find the device that projects; *projector NULL: the host. */
 static fbp_status find_projector(const struct fbp_picture_params *p,
                                  const struct fbp_projector **projector, int *index)
 {

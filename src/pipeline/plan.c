@@ -1,7 +1,9 @@
-/* Making a plan: its views, job and division of work, what it prints, and its end.
+/* Creation of a plan: its view steps, its job and division of work, its summary, and its
+ * destruction.
  *
- * fbp_plan_create() reads headers of the projections, makes the view steps (view_step.h) and the
- * tables of the job (job.c), and divides the work (plan_memory.c).  plan_run.c runs a plan. */
+ * fbp_plan_create() is the public entry.  It reads the headers of the projections, makes the view
+ * steps (view_step.h) and the tables of the job (job.c), and divides the work (plan_memory.c).
+ * plan_run.c runs a plan. */
 #include "pipeline/plan.h"
 
 #include "array/array.h"
@@ -23,7 +25,7 @@
 
 void fbp_plan_note(const fbp_plan *p, enum fbp_log_level level, const char *line)
 {
-    char safe[1200]; /* words of files may be in it */
+    char safe[1200]; /* may contain text from files */
 
     if (!p->params.log)
         return;
@@ -43,7 +45,8 @@ const char *fbp_plan_source_name(const fbp_plan *p)
 
 /* ---- View steps ---- */
 
-/* Make the steps that the scan and the parameters need, each from the scan of the one before. */
+/* Make the steps that the scan and the parameters need.  Each step gets the scan of the step before
+ * it. */
 static fbp_status make_steps(fbp_plan *p)
 {
     static fbp_view_step_create *const all[FBP_MOST_STEPS] = {
@@ -123,7 +126,7 @@ fbp_status fbp_plan_report_steps(const fbp_plan *p, struct fbp_report *report)
 
     if (fbp_plan_measured(p) != &p->tables) /* the run reads images without bad samples */
         report->not_finite = report->clipped = 0;
-    if (!p->params.team) /* its processes add the counts up at the end */
+    if (!p->params.team) /* the processes of a team add their counts at the end of the run */
         FBP_TRY(fbp_plan_count_steps(p, &counts));
     report->not_finite += counts.not_finite;
     report->clipped += counts.clipped;
@@ -158,7 +161,8 @@ fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source)
         FBP_TRY(fbp_source_open(source, scan->projections, &scan->raw));
     if (!scan->preparation)
         return FBP_OK;
-    /* An error of a step names the scan file, unless that is the file of the rows. */
+    /* An error of a preparation step names the scan file, unless the rows are stored in that
+     * file. */
     const fbp_status st = fbp_spectra_open(source, *source, scan);
     const char *path = scan->path;
     return path && strncmp(path, scan->projections, strlen(path)) != 0 ? fbp_error_context(path, st)
@@ -188,7 +192,7 @@ void fbp_plan_source_close(const fbp_plan *p, fbp_source **source)
         fbp_source_close(source);
 }
 
-/* Frames are in the order of the file, whatever the rows of images are. */
+/* Are rows stored from top to bottom?  Rows that are frames keep the order of the file. */
 static bool is_top_down(const struct fbp_scan *s, const struct fbp_array_info *info)
 {
     const enum fbp_row_order order = s->row_order == FBP_ROWS_AUTO ? info->row_order : s->row_order;
@@ -204,7 +208,7 @@ static bool has_size(const fbp_plan *p, const struct fbp_array_info *info)
            info->n[2] == fbp_stored_views(p->scan);
 }
 
-/* Take what the plan needs to know of the views that are read: memory, order, type. */
+/* Copy what the plan needs from the source that is read: order, memory, and sample type. */
 static void take_facts(fbp_plan *p, const fbp_source *source)
 {
     const struct fbp_array_info *info = fbp_source_info(source);
@@ -218,7 +222,7 @@ static void take_facts(fbp_plan *p, const fbp_source *source)
     p->reader_bytes = fbp_source_bytes(source, 1) - p->held_bytes;
     p->hold_bytes = fbp_hold_bytes(source);
     p->follow = fbp_source_grows(source);
-    p->type = info->scale != 0 ? FBP_F32 : info->type; /* scaled numbers are no counts */
+    p->type = info->scale != 0 ? FBP_F32 : info->type; /* scaled integers are no counts */
     p->info.input_bytes = source->below ? source->stored_bytes : bytes;
     if (info->scale == 0 && stored != FBP_F32 && stored != FBP_F64 &&
         !fbp_scan_is_intensity(p->scan))
@@ -228,7 +232,8 @@ static void take_facts(fbp_plan *p, const fbp_source *source)
             "integrals; add \"i0\" or \"flat\" to the scan if they are counts");
 }
 
-/* Describe what is done to rows first: steps of a spectrometer's, or corrections. */
+/* Describe the first operation on rows: the preparation of a spectrometer's rows, or
+ * corrections. */
 static fbp_status describe_preparation(fbp_plan *p)
 {
     struct fbp_corrections c;
@@ -241,7 +246,8 @@ static fbp_status describe_preparation(fbp_plan *p)
     return FBP_OK;
 }
 
-/* Open the projections once, compare them with the scan, find bad pixels, make the steps. */
+/* Open the projections once, compare their size with the scan, find bad pixels, and make the
+ * steps. */
 static fbp_status take_source(fbp_plan *p)
 {
     fbp_source *source = NULL, *reduced = NULL;
@@ -304,9 +310,9 @@ fbp_status fbp_plan_source_await(const fbp_plan *p, fbp_source *stored)
     return fbp_source_await(stored, fbp_source_info(stored)->n[2], is_cancelled, NULL, NULL);
 }
 
-/* ---- What a plan tells ---- */
+/* ---- The summary of a plan ---- */
 
-/* What a region saves, compared with the whole box. */
+/* Compute what a region saves: updates and rows, relative to the box without a region. */
 static void fill_region(fbp_plan *p)
 {
     struct fbp_plan_summary *i = &p->info;
@@ -379,7 +385,7 @@ static void fill_info(fbp_plan *p)
     i->device_bytes = p->work.device_bytes;
     if (fbp_plan_corrections(p))
         i->input_bytes *= fbp_plan_retrievals(p);
-    else if (measured == job) /* EPR in two stages reads once */
+    else if (measured == job) /* EPR in two stages reads its views once */
         i->input_bytes = (uint64_t)((double)i->input_bytes * i->view_reads);
     i->output_bytes = (uint64_t)i->volume.n[0] * i->volume.n[1] * fbp_plan_own_slices(p) *
                       fbp_type_size(p->params.output_type);
@@ -394,7 +400,7 @@ static void fill_info(fbp_plan *p)
 
 /* ---- Making a plan ---- */
 
-/* Take the devices that are named; for `auto` the first kind of devices that has the precision. */
+/* Find the named devices.  For `auto` with double precision, take the first backend that has it. */
 static fbp_status find_devices(fbp_plan *p)
 {
     const char *device = p->params.device ? p->params.device : "auto";
@@ -413,7 +419,7 @@ static fbp_status find_devices(fbp_plan *p)
     return fbp_devices_find(device, &p->backend, p->devices, &p->n_devices);
 }
 
-/* Replace a device that `auto` has chosen, if it cannot compute this job. */
+/* If `auto` has chosen a device that cannot compute this job, choose another one. */
 static void consider_others(fbp_plan *p)
 {
     const struct fbp_backend *before = p->backend;
@@ -429,7 +435,7 @@ static void consider_others(fbp_plan *p)
     fbp_plan_note(p, FBP_LOG_NOTE, line);
 }
 
-/* Does the caller cancel while the plan is made? */
+/* Callback: has the caller cancelled the creation of the plan? */
 static bool plan_stops(void *user)
 {
     const fbp_plan *p = user;
@@ -540,7 +546,8 @@ fbp_status fbp_plan_estimate(const fbp_plan *p, double *seconds)
     return FBP_OK;
 }
 
-/* Wait until no other thread runs the plan; false: this thread works for its run. */
+/* Wait until no other thread runs the plan.  Returns false if the calling thread belongs to a run
+ * of this plan, which would wait for itself. */
 static bool await_runs(fbp_plan *p)
 {
     if (fbp_cancel_flag() == &p->stop) {

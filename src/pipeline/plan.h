@@ -1,6 +1,9 @@
-/** @file plan.h  A plan, and the files that make it and run it (internal).
+/** @file plan.h  The plan of a reconstruction, and functions of the files that make and run it
+ * (internal).
  *
- * The public reconstruction calls: they validate once, then call down.
+ * fbp_plan_create() makes a plan from a scan and parameters (plan.c, plan_memory.c, team_plan.c),
+ * fbp_plan_run() runs it (plan_run.c, plan_output.c, team_run.c).  The benchmarks (bench/) plan for
+ * other machines.
  */
 #ifndef FBP_SRC_PIPELINE_PLAN_H
 #define FBP_SRC_PIPELINE_PLAN_H
@@ -18,22 +21,24 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-/** Views that are filtered once, into a scratch file. */
+/** Plan of views that are filtered once, into a scratch file, and backprojected from there
+ *  (--scratch; scratch_rows.c). */
 struct fbp_plan_rows {
-    bool used;
-    struct fbp_prep prep;      /**< of `job`: none */
-    struct fbp_job job;        /**< of what is in the file */
-    struct fbp_work filtering; /**< into it */
-    struct fbp_work work;      /**< from it */
-    struct fbp_work beside;    /**< as filtering, beside the buffers of an open plan ... */
-    bool may_open;             /**< ... if memory holds both */
+    bool used;                 /**< the plan uses a scratch file */
+    struct fbp_prep prep;      /**< preparation of `job`: none */
+    struct fbp_job job;        /**< job that backprojects the filtered rows of the file */
+    struct fbp_work filtering; /**< division of reading and filtering into the file */
+    struct fbp_work work;      /**< division of the run that reads the file */
+    /** Division of the filtering while the buffers of an open plan are allocated, too. */
+    struct fbp_work beside;
+    bool may_open; /**< the limit of memory allows `beside` */
 };
 
-/** What memory lacks for a way to divide the work: that of this process, or of the one of a team
- *  that needs most. */
+/** Memory that a division of the work lacks: in this process, or in the process of the team that
+ *  needs most. */
 struct fbp_plan_lack {
-    uint64_t needs, limit; /**< bytes; needs 0: nothing is lacking */
-    char who[110];         /**< "rank 2 on node3: " of a team, unless all say the same; else "" */
+    uint64_t needs, limit; /**< bytes; needs 0: no memory is lacking */
+    char who[110];         /**< "rank 2 on node3: "; "" if all ranks report the same, or no team */
 };
 
 struct fbp_sink_share;
@@ -41,252 +46,287 @@ struct fbp_sink_share;
 /** Greatest number of view steps of a plan. */
 enum { FBP_MOST_STEPS = 4 };
 
-/** A machine to plan for instead of this one.  Such a plan does not run. */
+/** A machine to plan for instead of this one.  Such a plan cannot be run. */
 struct fbp_plan_target {
-    const struct fbp_backend *backend; /**< complete (backend/device.h) */
+    const struct fbp_backend *backend; /**< completed backend (backend/device.h) */
     size_t n_devices;
-    uint64_t device_bytes; /**< memory of a device */
-    uint64_t host_bytes;   /**< limit of memory; 0: none */
+    uint64_t device_bytes; /**< memory per device */
+    uint64_t host_bytes;   /**< limit of host memory; 0: none */
     struct fbp_machine machine;
-    /** Ranks of a cluster, of which the plan is one; NULL: it is one machine. */
+    /** Nodes of a cluster, for whose middle rank the plan is made; NULL: a single machine. */
     const struct fbp_nodes *nodes;
-    size_t n_ranks; /**< of all nodes */
-    /** What an arranged job takes on a device. */
+    size_t n_ranks; /**< ranks of all nodes */
+    /** Set *out to the rates of one device for a job whose kernel is chosen. */
     void (*rates)(const struct fbp_plan_target *target, const struct fbp_job *job,
                   struct fbp_rates *out);
 };
 
 struct fbp_plan {
-    const struct fbp_scan *scan; /**< the caller's, completed */
+    const struct fbp_scan *scan; /**< completed copy of the caller's scan: &whole_scan */
     struct fbp_scan whole_scan;
     struct fbp_images *images; /**< mask of the bad pixels that were found; NULL: none */
     struct fbp_recon_params params;
     struct fbp_job_tables tables;
-    struct fbp_view_step *steps[FBP_MOST_STEPS]; /**< that wrap the views, in their order */
+    struct fbp_view_step *steps[FBP_MOST_STEPS]; /**< view steps, in the order of the data */
     size_t n_steps;
-    struct fbp_reduction reduction; /**< of stored views to the scan's */
+    struct fbp_reduction reduction; /**< binning and selection, from stored views to the scan's */
     const struct fbp_backend *backend;
     int devices[FBP_MOST_DEVICES];
     size_t n_devices;
-    bool devices_differ;                  /**< they are not of one sort */
+    bool devices_differ;                  /**< the devices are of different models */
     const struct fbp_plan_target *target; /**< machine to plan for; NULL: this one */
-    struct fbp_machine machine;           /**< this one, if it `has_machine` */
+    struct fbp_machine machine;           /**< measured rates of this machine, if `has_machine` */
     bool has_machine;
-    bool top_down, in_order, follow, unpacks; /**< of the projections */
-    uint64_t contained_bytes;                 /**< of children, while files were looked at */
+    /** Facts of the projections: rows start with the top row; views must be read in order
+     *  (compressed); the file is still growing; several threads unpack at once. */
+    bool top_down, in_order, follow, unpacks;
+    uint64_t contained_bytes; /**< memory of the child processes that open the files */
+    /** Host memory of sources and view steps; more per reading thread. */
     uint64_t held_bytes, reader_bytes;
-    bool hold; /**< views that can only be read in order are kept once they are unpacked … */
-    uint64_t hold_bytes;         /**< … in so much memory */
-    const char *kernel_unpacked; /**< that would be taken if they were, with … */
-    uint64_t unpacked_needs;     /**< … so much memory, if there is too little; else 0 */
-    struct fbp_plan_lack lack;   /**< of the last way to divide the work that was tried */
-    enum fbp_type type;
-    struct fbp_output_needs needs; /**< of params.output */
-    uint64_t device_limit;         /**< of a device's own memory */
-    size_t n_on_card;              /**< processes of the team that have the same device; 0: 1 */
-    struct fbp_ranks ranks;        /**< of params.team */
-    size_t slab_slices;            /**< at most, of those that share a slab; 0: as in params */
+    bool hold;           /**< views that can only be read in order are kept in memory unpacked */
+    uint64_t hold_bytes; /**< memory that `hold` takes */
+    /** Kernel for views that are held unpacked; NULL: the same kernel takes views in order. */
+    const char *kernel_unpacked;
+    uint64_t unpacked_needs;       /**< bytes that `hold` would need, if over the limit; else 0 */
+    struct fbp_plan_lack lack;     /**< lack of the division that was tried last */
+    enum fbp_type type;            /**< type of the samples that the run reads */
+    struct fbp_output_needs needs; /**< needs of the format of params.output */
+    uint64_t device_limit;         /**< limit of a device's own memory, in bytes */
+    size_t n_on_card;              /**< processes of the team that use the same device; 0: 1 */
+    struct fbp_ranks ranks;        /**< place of this process in the grid of params.team */
+    /** Greatest number of slices per slab that all processes sharing it can hold; 0: params. */
+    size_t slab_slices;
     struct fbp_work work;
     struct fbp_plan_rows rows;
     struct fbp_plan_summary info;
-    struct fbp_workers workers; /**< of n_devices once the plan is open */
-    const char *timeline;       /**< file that is drawn after a run */
-    unsigned char *missing;  /**< of a part that has run: slices that others still have to write */
-    struct fbp_sum team_sum; /**< that of a team whose processes share views */
-    struct fbp_plan_sums *sums; /**< of it: what other processes give */
-    const struct fbp_sum *sum;  /**< of which this plan's views are a part; NULL: all of it */
-    pid_t process;              /**< that made it */
-    atomic_bool stop;           /**< the run that goes on, or the next one, is to end */
-    pthread_mutex_t lock;       /**< for n_runs */
-    pthread_cond_t idle;        /**< n_runs is 0 */
-    size_t n_runs;              /**< calls of fbp_plan_run() and fbp_plan_run_to() */
+    struct fbp_workers workers; /**< n_devices opened devices while the plan is open */
+    const char *timeline;       /**< SVG file that is drawn after a run; NULL: none */
+    unsigned char *missing;     /**< per slice, after a run of one part: 1 if the output lacks it */
+    struct fbp_sum team_sum;    /**< sum over the processes of a team that share views */
+    struct fbp_plan_sums *sums; /**< buffers of team_sum; NULL: views are not shared */
+    const struct fbp_sum *sum;  /**< sum that completes slices; NULL: this plan has all views */
+    pid_t process;              /**< process that made the plan */
+    atomic_bool stop;           /**< request to end the current run, or the next one */
+    pthread_mutex_t lock;       /**< protects n_runs */
+    pthread_cond_t idle;        /**< signalled when n_runs becomes 0 */
+    size_t n_runs;              /**< running calls of fbp_plan_run() and fbp_plan_run_to() */
 };
+
+/* plan.c: making a plan, its view steps and its sources */
 
 /** fbp_plan_create() for another machine, which must outlive the plan; NULL: this one. */
 fbp_status fbp_plan_create_for(fbp_plan **out, const struct fbp_scan *scan,
                                const struct fbp_recon_params *params,
                                const struct fbp_plan_target *target);
 
-/** Tables of the views as they were measured: of EPR in two stages those of the first stage. */
+/** Tables of the measured views: for EPR in two stages those of the first stage. */
 const struct fbp_job_tables *fbp_plan_measured(const fbp_plan *p);
-/** What is done to the measured samples first. */
+/** Preparation of the measured samples. */
 const struct fbp_prep *fbp_plan_prep(const fbp_plan *p);
-/** The step that keeps views (corrections.h); NULL: there is none. */
+/** The step that keeps corrected views (corrections.h); NULL: there is none. */
 struct fbp_corrections_step *fbp_plan_corrections(const fbp_plan *p);
-/** A line for the caller's log. */
+/** Pass a line to the caller's log, if there is one; control characters are replaced. */
 void fbp_plan_note(const fbp_plan *p, enum fbp_log_level level, const char *line);
-/** Views as they are stored, before any are left out or summed up. */
+/** Number of views in the file, before selection and binning. */
 size_t fbp_stored_views(const struct fbp_scan *scan);
-/** Name of the views in messages. */
+/** Name of the views for messages: the file, or "views" for a source in memory. */
 const char *fbp_plan_source_name(const fbp_plan *p);
 
-/** Number of repaired samples that this process found in the views below the steps.  Processes that
- *  share a slab add these numbers up; those of other slabs find the same. */
+/** Set *out to the number of samples that the steps repaired in this process.  Processes that share
+ *  a slab add these numbers; processes of other slabs count the same samples. */
 fbp_status fbp_plan_count_steps(const fbp_plan *p, struct fbp_prep_counts *out);
 /** Add results of the steps to the report of a run. */
 fbp_status fbp_plan_report_steps(const fbp_plan *p, struct fbp_report *report);
-/** Acquire devices and memory of the steps, if they are not there yet. */
+/** Acquire devices and memory of the steps, if not done yet. */
 fbp_status fbp_plan_open_steps(const fbp_plan *p);
-/** Let the step that reads whole measured views check them; NULL: stop that.  False: no step does.
- */
+/** Attach a check to the step that reads whole measured views; NULL detaches it.
+ *  @return false if no step does so: the run must check the views. */
 bool fbp_plan_check_in_steps(const fbp_plan *p, fbp_data_check *check);
-/** Choose where corrected views are kept, choose the kernel, and divide the work within what memory
- *  is left (plan_memory.c). */
+
+/* plan_memory.c: kernel, division of the work, and scratch file within the limits of memory */
+
+/** Choose where corrected views are kept, then call fbp_plan_arrange(). */
 fbp_status fbp_plan_arrange_steps(fbp_plan *p);
 /** How often views are read for phase retrieval; 1 without it. */
 size_t fbp_plan_retrievals(const fbp_plan *p);
-/** Choose the kernel and divide the work (plan_arrange.c). */
+/** Choose the kernel and divide the work. */
 fbp_status fbp_plan_arrange(fbp_plan *p);
-/** Of the resident set, which is `resident` now; UINT64_MAX: none. */
+/** Limit of the resident set of this process, `resident` bytes now; UINT64_MAX: none. */
 uint64_t fbp_plan_memory_limit(const fbp_plan *p, uint64_t resident);
 
-/** Slabs that each device has at least, whatever memory holds. */
+/** Least number of slabs per device, even if memory holds fewer and larger ones. */
 size_t fbp_plan_slabs_each(const fbp_plan *p);
 
-/** What the work on a job of this plan is divided by. */
+/** Fill in the request that divides the work of a job of this plan. */
 void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
                            struct fbp_work_request *out);
 
-/** Take a scratch file if one is wanted and pays; else say why not, or what it would help
- *  (plan_rows.c). */
+/** Use a scratch file for filtered views if --scratch is given and saves time; else log why not, or
+ *  that --scratch would help. */
 fbp_status fbp_plan_consider_rows(fbp_plan *p);
-/** The plan is to be opened: views are filtered beside what that takes. */
+/** Before the plan is opened: filter into the scratch file with the memory that is left beside the
+ *  open devices' buffers.
+ *  @return FBP_ERR_NOMEM if that is too little. */
 fbp_status fbp_plan_open_rows(fbp_plan *p);
 /** The job that is divided and run: the scan's, or that of its filtered rows. */
 const struct fbp_job *fbp_plan_run_job(const fbp_plan *p);
-/** The caller's source, or the scan's projections: views as they are stored (plan_sources.c). */
+
+/* plan.c: sources */
+
+/** Open the stored views: the caller's source, or the scan's projections. */
 fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source);
 void fbp_plan_source_close(const fbp_plan *p, fbp_source **source);
 
-/** Views as the scan has them, on top of stored ones if they are not those; *out is closed first,
- *  by fbp_plan_source_drop(). */
+/** Wrap stored views into the views that the run reads: selection and binning, the steps, and
+ *  `hold`; *out is `stored` if none is needed.  Close *out by fbp_plan_source_drop(), before
+ *  `stored`. */
 fbp_status fbp_plan_source_reduce(fbp_plan *p, fbp_source *stored, fbp_source **out);
 void fbp_plan_source_drop(fbp_source *stored, fbp_source **out);
 
-/** Is a source like the one that the plan was made for? */
+/** Check that a source has the size, row order and type that the plan was made for.
+ *  @return FBP_ERR_INVALID if not. */
 fbp_status fbp_plan_check_source(const fbp_plan *p, const fbp_source *source);
 
-/** Until the caller is done with views that lie on a device, and all are there that are still being
- *  measured, unless the plan follows them. */
+/** Wait until the caller's work on views in device memory is done, and until all views of a growing
+ *  file are stored, unless the plan follows them. */
 fbp_status fbp_plan_source_await(const fbp_plan *p, fbp_source *stored);
 
-/** All that has to be said of a plan (plan_remarks.c). */
+/* plan_remarks.c: notes and warnings */
+
+/** Log all notes and warnings about a plan. */
 void fbp_plan_log_remarks(const fbp_plan *p);
-/** What the views showed as they passed: an error where there was nothing in any of them. */
+/** Finish the check of the views, and log what it found.
+ *  @return FBP_ERR_INVALID if all views are dead. */
 fbp_status fbp_plan_report_data_check(const fbp_plan *p, fbp_data_check *check, fbp_source *source,
                                       struct fbp_report *report);
 
-/** Of its job, whoever scales the values (plan_output.c). */
+/* plan_output.c: the output and its fingerprint */
+
+/** Fingerprint of the plan's job; the same whether devices or the host scale the values. */
 uint64_t fbp_plan_job_fingerprint(const fbp_plan *p);
-/** What the values depend on: of the projections all files, by size and time, and how they are
- *  read; 0 if they are not in files, or in some that will have another size and time. */
+/** Fingerprint of everything that the values depend on, with sizes and times of all input files and
+ *  how they are read; 0 if the views are not in files, or in files that still grow. */
 fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uint64_t *out);
-/** How many slices of the output this plan writes, alone or as one of several parts (plan_part.c).
- */
+/** Number of slices of the output that this plan writes, alone or as one of several parts. */
 size_t fbp_plan_own_slices(const fbp_plan *p);
-/** A sink as fbp_plan_sink_open() opens it, for one of several processes: `mine` is filled in. */
+/** Open a sink as fbp_plan_sink_open() does, for one of several processes; joint->mine is ignored:
+ *  the table of this process's slices is made here. */
 fbp_status fbp_plan_joint_open(const fbp_plan *p, fbp_sink **sink, const char *output,
                                const struct fbp_array_info *info,
                                const struct fbp_sink_params *params,
                                const struct fbp_sink_share *joint);
-/** A part is finished: which slices are missing, and a note on whose they are. */
+/** After a run of one part: store which slices the output lacks, and log the missing parts. */
 fbp_status fbp_plan_part_done(fbp_plan *p, const fbp_sink *sink, struct fbp_report *report);
 
-/** The output, whose integers stand for `range`; NULL: that is to be found, and the sink is one for
- *  the floats.  joint: of several processes that start together; NULL: this one alone, or a part.
- */
+/** Open the output.
+ *  range: values of the least and greatest integer; NULL: the range is found later, and the sink is
+ *         a temporary file of floats
+ *  joint: share of one of several processes that start together; NULL: this process alone, or one
+ *         part of --part */
 fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const char *output,
                               const double *range, const struct fbp_sink_share *joint,
                               fbp_sink **sink);
+/** Check that a sink has the size of the plan's volume.
+ *  @return FBP_ERR_INVALID if not. */
 fbp_status fbp_plan_check_sink(const fbp_plan *p, const fbp_sink *sink);
-/** All floats are there: the output, by the range that they have. */
+/** Convert complete floats in `values` to the output's integers, by the range of the floats. */
 fbp_status fbp_plan_convert(fbp_plan *p, const fbp_source *source, const fbp_sink *values,
                             const char *output, const struct fbp_report *report, fbp_sink **out);
+/** Store hash, range and number of clipped voxels of the output in the report. */
 void fbp_plan_report_output(const fbp_sink *sink, struct fbp_report *report);
-/** Of a run that was interrupted, as this thread's message. */
+/** Set this thread's message to what an interrupted run has kept, and how to continue it. */
 void fbp_plan_say_what_is_left(const fbp_plan *p, fbp_sink *sink, const char *output);
 
-/* A plan of several processes (internal). */
+/* team_plan.c: the plan of one of several processes */
 
-/** Threads and card of one of several processes of this host. */
+/** Choose the threads of this process, and one device of its host. */
 void fbp_plan_take_cores(fbp_plan *p);
 fbp_status fbp_plan_take_card(fbp_plan *p);
-/** Its slices, once the kernel is chosen; request: of the work of one process. */
+/** Choose the grid of the team, and set the slices and views of this process; the kernel is chosen.
+ *  request: work of one process */
 fbp_status fbp_plan_take_share(fbp_plan *p, const struct fbp_work_request *request);
-/** The place of the rank of a cluster that the plan is made for (p->target). */
+/** The same for the rank of a cluster that the plan is made for (p->target): its middle slab. */
 fbp_status fbp_plan_take_rank(fbp_plan *p, const struct fbp_work_request *request);
-/** A team that shares views adds up what its processes have (team_sum.c). */
+/** In a team that shares views, prepare the sum of partial volumes (team_run.c), and free it. */
 fbp_status fbp_plan_share_views(fbp_plan *p);
 void fbp_plan_forget_sums(fbp_plan *p);
-/** Of those that share views: does this process get the sum of slice z of the output, which is one
- *  of its slab? */
+/** Does this process get the sum of slice z of the output?  z: a slice of its slab.  True without
+ *  shared views.  (team_run.c) */
 bool fbp_plan_has_sum(const fbp_plan *p, size_t z);
-/** Bytes of what it gets of the others. */
+/** Bytes of buffers for partial volumes of other processes (team_run.c). */
 uint64_t fbp_plan_sum_bytes(const fbp_plan *p);
-/** Who computes what. */
+/** Log the grid of the team, and how long the next best grid would take. */
 void fbp_plan_note_team(const fbp_plan *p);
-/** Does what was divided fit into the memory of all, as `status` says of this one?  FBP_ERR_NOMEM
- *  if not: p->lack is what the process with the largest needs asks for, and the message names it.
- */
+/** Agree whether the division fits into the memory of every process; status: of this process.
+ *  @return FBP_ERR_NOMEM in all processes if one lacks memory: p->lack and the message are those of
+ *          the process with the largest needs. */
 fbp_status fbp_plan_agree_memory(fbp_plan *p, fbp_status status);
-/** The most that any process of the team says. */
+/** Set *value to its maximum over all processes of the team. */
 fbp_status fbp_plan_agree_most(const fbp_plan *p, double *value);
-/** Those that share views divide their slab in the same way. */
+/** Make processes that share views divide their slab in the same way; `divide` is called again with
+ *  fewer slices if the divisions differ. */
 fbp_status fbp_plan_agree_division(fbp_plan *p,
                                    fbp_status (*divide)(fbp_plan *, struct fbp_work *));
-/** All have planned, or one of them has not: all get the same status.  Plans must be the same. */
+/** Barrier after planning: all processes return the same status, that of the first failure.
+ *  @return FBP_ERR_INVALID if the plans differ. */
 fbp_status fbp_plan_agree(fbp_plan *p, fbp_status status);
 
-/** What a run of several processes has beside its own (run_team.c). */
+/* team_run.c: the run of one of several processes */
+
+/** State of a run that only a team needs. */
 struct fbp_plan_run_team;
 
-/** Bytes of it, of rank 0 or of another. */
+/** Bytes of that state, in rank 0 (`first`) or in another rank; 0 without a team. */
 uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first);
 
-/* Where slices go (team_output.c). */
-
-/** Of slices that go to rank 0 at once. */
+/** Bytes of slices that are sent to rank 0 in one message. */
 enum { FBP_TEAM_SENT_BYTES = 4 << 20 };
+/** Bytes of a slice, and slices per message, at least one. */
 size_t fbp_plan_slice_bytes(const fbp_plan *p);
 size_t fbp_plan_team_at_once(const fbp_plan *p);
 
-/** All read the same views, by names, sizes and times of their files, and name the same output. */
+/** Check that all processes read the same files, by name, size and time, and name the same output.
+ *  @return FBP_ERR_INVALID if not. */
 fbp_status fbp_plan_team_compare(const fbp_plan *p, const fbp_source *source, const char *output);
 
-/** The output, of a process alone or of each of a team.  *apart: each writes its own slices; else
- *  rank 0 writes all. */
+/** Open the output, in a process alone or in each process of a team.
+ *  *apart: each process writes its own slices; false: rank 0 writes all */
 fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const char *output,
                               fbp_sink **sink, bool *apart);
-/** Has this process a sink of the output? */
+/** Does this process write to the output itself? */
 bool fbp_plan_team_writes(const fbp_plan *p, bool apart);
-/** Where the slices of this process go, if that is not the output itself: to rank 0. */
+/** Make a sink that sends slices to rank 0. */
 fbp_status fbp_plan_team_sink(const fbp_plan *p, fbp_sink **out);
 
-/** All know which slices of the output are there already.  sink: what this process writes to. */
+/** Begin a run: all processes exchange which slices the output already has.
+ *  sink: where this process writes.  *out stays NULL without a team. */
 fbp_status fbp_plan_team_begin(fbp_plan *p, fbp_sink *sink, bool apart,
                                struct fbp_plan_run_team **out);
-/** Who tells how far all are, in place of the caller's own function. */
+/** Progress callback in place of the caller's: sums the progress of all ranks (user: the state). */
 int fbp_plan_team_progress(void *user, const struct fbp_progress *now);
-/** And an fbp_log_fn for the same `user`. */
+/** The fbp_log_fn for the same `user`. */
 void fbp_plan_team_log(void *user, enum fbp_log_level level, const char *line);
-/** This process has computed, or failed: all wait for all, and rank 0 gets what the others tell,
- *  into its report and its look.  ahead: fbp_plan_count_ahead() of this one. */
+/** Barrier after computing, or after a failure.  Rank 0 joins the results of all ranks into its
+ *  report and its check.
+ *  status: that of this process.  ahead: fbp_plan_count_steps() of this process
+ *  @return the same status in all processes */
 fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status,
                                   fbp_data_check *check, uint64_t n_found,
                                   const struct fbp_prep_counts *ahead, struct fbp_report *report);
-/** May what all have computed become the output, says rank 0?  Then the others finish theirs, and
- *  rank 0 may publish it.  t NULL: it is the status that is given. */
+/** If each process writes its own slices: all wait for rank 0's status after its checks of the
+ *  views, then the other ranks finish their sinks, and rank 0 may publish the output.  Else, and if
+ *  t is NULL, returns `status`. */
 fbp_status fbp_plan_team_written(struct fbp_plan_run_team *t, fbp_status status);
 void fbp_plan_team_end(struct fbp_plan_run_team **run);
 
-/* Memory of a plan's device, for benchmarks (internal). */
+/* devices.c: memory of devices, for benchmarks and tests */
 
-/** On the first device of `device` ("name", "name:0"); FBP_ERR_UNSUPPORTED if callers can have none
- *  there. */
+/** Allocate memory on the first device that `device` names ("name", "name:0").
+ *  @return FBP_ERR_UNSUPPORTED if callers can have no memory there. */
 fbp_status fbp_device_memory_alloc(const char *device, size_t bytes, void **out);
 void fbp_device_memory_release(const char *device, void *memory);
 
-/** To it from the host's memory, or back; returns when it is done. */
+/** Copy from host to device memory, or back; returns when the copy is done. */
 fbp_status fbp_device_memory_copy(const char *device, void *to, const void *from, size_t bytes);
 
 #endif /* FBP_SRC_PIPELINE_PLAN_H */

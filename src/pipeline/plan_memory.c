@@ -1,4 +1,8 @@
-/* How a plan divides its work: kernel, slabs and batches within the limits of memory. */
+/* Division of a plan's work within the limits of memory: kernel, slabs and batches, corrected views
+ * in memory or in a file, filtered rows in a scratch file.
+ *
+ * plan.c calls fbp_plan_arrange_steps() and then fbp_plan_consider_rows().  division.c chooses
+ * slabs and batches for the limits that this file computes. */
 #include "array/array.h"
 #include "array/device_memory.h"
 #include "backend/rows.h"
@@ -15,18 +19,20 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Slabs for each of several devices that are not of one sort. */
+/* Least number of slabs per device, if the devices are of different models. */
 enum { UNEQUAL_SLABS = 6 };
 
-/* A part that is killed loses the slab that it computes.  In the host's memory it has one at a
- * time: of these there are 20 in a volume.  A device also holds one that is fetched, and is slow
- * with slabs of fewer slices. */
+/* Division for --part.  A killed process loses the slabs that it has not written.  In host memory
+ * it computes one slab at a time, and a volume has about SLABS_OF_PARTS slabs.  A device also
+ * fetches one slab while it computes the next, and is slow with thin slabs: a volume has about
+ * DEVICE_SLABS slabs, of at least DEVICE_SLICES slices each. */
 enum { SLABS_OF_PARTS = 20, DEVICE_SLABS = 40, DEVICE_SLICES = 32 };
 
-/* Of a run, so that it pays to measure what it depends on. */
+/* Least predicted time of a run [s] for which the rates of links between devices are measured. */
 static const double LONG_SECONDS = 1;
 
-/* The device with the least free memory, and most of what that is; 0: not known. */
+/* Index (*at) of the device with the least free memory, and the usable bytes of this memory for one
+ * process; 0: not known. */
 static uint64_t least_free(const fbp_plan *p, size_t *at)
 {
     uint64_t least = 0;
@@ -58,7 +64,10 @@ uint64_t fbp_plan_memory_limit(const fbp_plan *p, uint64_t resident)
     return process ? process : limit;
 }
 
-/* A run opens its files again, before it has its buffers. */
+/* Add the memory of child processes that open the scan's files (base/sandbox.h).  A run opens the
+ * files before it allocates its buffers, so only the larger of the two amounts counts.
+ *
+ * beside: bytes of the process without buffers.  Returns FBP_ERR_NOMEM if `limit` is exceeded. */
 static fbp_status count_children(const fbp_plan *p, uint64_t beside, uint64_t limit,
                                  struct fbp_work *work)
 {
@@ -78,7 +87,7 @@ static fbp_status count_children(const fbp_plan *p, uint64_t beside, uint64_t li
                     fbp_bytes_text(has, sizeof has, limit));
 }
 
-/* What the division was chosen by, in full. */
+/* Predict all times of the chosen division, for the summary of the plan. */
 static fbp_status predict(fbp_plan *p, const struct fbp_work_request *rq,
                           const struct fbp_work *work)
 {
@@ -90,7 +99,7 @@ static fbp_status predict(fbp_plan *p, const struct fbp_work_request *rq,
     return fbp_predict(rq->machine, &rates, rq->job, work, &p->info.predicted);
 }
 
-/* Devices of different speed: the faster ones draw more slabs, by what they really do. */
+/* Do the devices have different names?  Faster devices take more slabs from the common list. */
 static bool devices_differ(const fbp_plan *p)
 {
     struct fbp_device_info first, other;
@@ -101,14 +110,15 @@ static bool devices_differ(const fbp_plan *p)
         struct fbp_device_info *info = i ? &other : &first;
         *info = (struct fbp_device_info){0};
         p->backend->describe(p->devices[i], info);
-        info->text[strcspn(info->text, ",")] = '\0'; /* its name */
+        info->text[strcspn(info->text, ",")] = '\0'; /* keep the device's name only */
         if (i && strcmp(first.text, other.text) != 0)
             return true;
     }
     return false;
 }
 
-/* Of a thread that writes: what it converts and packs, and a slice of floats of one of doubles. */
+/* Bytes of one writing thread: its buffers for conversion and compression, and one slice of floats
+ * if a double volume is written as another type. */
 static uint64_t writer_bytes(const fbp_plan *p, const struct fbp_job *job)
 {
     const enum fbp_type type = p->params.output_type;
@@ -118,7 +128,8 @@ static uint64_t writer_bytes(const fbp_plan *p, const struct fbp_job *job)
            (fbp_in_double(job) && type != FBP_F64 ? slice * sizeof(float) : 0);
 }
 
-/* So that no slab has more than its share of the slices of all parts. */
+/* Least number of slabs per device, such that no slab has more slices than SLABS_OF_PARTS or
+ * DEVICE_SLABS allow; 1 without --part. */
 static size_t slabs_of_part(const fbp_plan *p)
 {
     struct fbp_job whole = p->tables.job;
@@ -142,8 +153,8 @@ size_t fbp_plan_slabs_each(const fbp_plan *p)
     return p->devices_differ && each < UNEQUAL_SLABS ? UNEQUAL_SLABS : each;
 }
 
-/* Will the device take views from where they lie in its memory (pipeline/worker.c)?  Not what the host
- * makes of them. */
+/* Does the device read the caller's views directly from its own memory (worker.c)?  Not if the host
+ * changes the views first. */
 static bool reads_on_device(const fbp_plan *p)
 {
     const fbp_source *source = p->params.source;
@@ -199,7 +210,8 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
     };
 }
 
-/* What the output asks for, of those that have a name already, with so much memory. */
+/* Request the needs of the output within `room` bytes: memory of its writing threads, and the
+ * number of slices per file.  An output without a name yet needs nothing. */
 static void take_output(fbp_plan *p, uint64_t room)
 {
     struct fbp_job *job = &p->tables.job;
@@ -211,8 +223,8 @@ static void take_output(fbp_plan *p, uint64_t room)
     job->same_files = fbp_volumes(job) == 1 ? p->needs.layer : 0;
 }
 
-/* With fewer threads for the output, if nothing fits else: a limit that is larger than one that
- * does is never refused. */
+/* Divide the work.  If it does not fit, divide again with the fewest threads for the output.
+ * Consequence: if some limit is sufficient, every larger limit is sufficient, too. */
 static fbp_status divide_request(fbp_plan *p, struct fbp_work_request *rq, struct fbp_work *work)
 {
     const uint64_t level_bytes = p->needs.level_bytes;
@@ -240,13 +252,13 @@ static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_w
     return count_children(p, request.base_bytes, request.memory_limit, work);
 }
 
-/* The least of the rates of several devices that is known. */
+/* The smaller of two rates; a rate <= 0 is unknown and ignored. */
 static double least_rate(double a, double b)
 {
     return a > 0 && (b <= 0 || a < b) ? a : b;
 }
 
-/* Do the limits hold what measuring takes? */
+/* Do the limits of memory allow a measurement of the links? */
 static bool may_measure(const fbp_plan *p)
 {
     const uint64_t limit = p->info.memory_limit;
@@ -257,7 +269,8 @@ static bool may_measure(const fbp_plan *p)
            (p->device_limit == 0 || device <= p->device_limit);
 }
 
-/* What several devices share, as it was measured; for long runs it is measured if it was not. */
+/* Set p->machine from the rates of the links between devices: rates in the cache, or, for runs of
+ * at least LONG_SECONDS, a new measurement.  Returns true if the rates are new to this plan. */
 static bool learn_machine(fbp_plan *p)
 {
     struct fbp_machine *m = &p->machine;
@@ -281,7 +294,8 @@ static bool learn_machine(fbp_plan *p)
     return true;
 }
 
-/* Somebody else may use its memory. */
+/* Remove device `at` from the plan, with a warning: its free memory is too small, because another
+ * program may use it. */
 static void leave_out(fbp_plan *p, size_t at, uint64_t available)
 {
     char line[200], has[32];
@@ -296,7 +310,8 @@ static void leave_out(fbp_plan *p, size_t at, uint64_t available)
     p->devices_differ = devices_differ(p);
 }
 
-/* Among all devices, or those of them that have the memory for it. */
+/* Divide the work among all devices.  If it does not fit, remove the device with the least free
+ * memory and try again. */
 static fbp_status divide(fbp_plan *p, struct fbp_work *work)
 {
     for (;;) {
@@ -314,7 +329,8 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
     }
 }
 
-/* The place of one of several processes, or of a rank of a cluster that the plan is made for. */
+/* Choose this process's position in the grid of a team, or that of one rank of the cluster for
+ * which the plan is made. */
 static fbp_status take_place(fbp_plan *p)
 {
     const bool is_rank = p->target && p->target->nodes;
@@ -328,7 +344,7 @@ static fbp_status take_place(fbp_plan *p)
     return (is_rank ? fbp_plan_take_rank : fbp_plan_take_share)(p, &request);
 }
 
-/* Kernel and place, of views that are read in order or not. */
+/* Choose the kernel and this process's share.  in_order: the views can only be read in order. */
 static fbp_status place(fbp_plan *p, bool in_order)
 {
     struct fbp_job *job = &p->tables.job;
@@ -354,8 +370,9 @@ static fbp_status arrange(fbp_plan *p, bool in_order)
     return fbp_plan_agree_division(p, divide);
 }
 
-/* A compressed scan gets the kernel of a plain one, and so the same bits, where that takes views in
- * their order, too, or where memory holds all of them: that of each process of a team. */
+/* Arrange a compressed scan, which can only be read in order.  It gets the kernel of an
+ * uncompressed scan, and thus the same bits, if this kernel takes views in order, or if the memory
+ * of every process of a team holds all unpacked views.  Otherwise another kernel is used. */
 static fbp_status arrange_compressed(fbp_plan *p)
 {
     struct fbp_job *job = &p->tables.job;
@@ -389,10 +406,10 @@ fbp_status fbp_plan_arrange(fbp_plan *p)
 
 /* ---- Corrected views: in memory, in a file, or as they are read ---- */
 
-/* Where corrected views are kept. */
+/* Storage of corrected views. */
 struct way {
-    const char *folder; /* of the scratch file; NULL: in memory */
-    bool as_read;       /* nowhere: phases are retrieved as views are read */
+    const char *folder; /* folder of the scratch file; NULL: memory */
+    bool as_read;       /* no storage: phases are retrieved each time a view is read */
 };
 
 static fbp_status arrange_corrections(fbp_plan *p, struct way way)
@@ -409,8 +426,8 @@ static fbp_status arrange_corrections(fbp_plan *p, struct way way)
     p->info.ahead_rows = c->as_read ? 0 : c->n_rows;
     p->info.ahead_bands = c->as_read ? 0 : fbp_corrections_bands(c);
     p->info.ahead_in_file = way.folder != NULL;
-    /* No more readers than retrieved views that are kept: all rows of a view are read before it is
-     * replaced. */
+    /* No more readers than cached views: all readers must finish with a view before the cache
+     * replaces it. */
     const int each = c->n_threads / (int)p->n_devices;
     job->most_readers = !c->as_read ? 0 : each > 1 ? each : 1;
     const uint64_t bytes = fbp_corrections_memory_bytes(c);
@@ -421,7 +438,7 @@ static fbp_status arrange_corrections(fbp_plan *p, struct way way)
     return st;
 }
 
-/* Arrange in another way than the one before, with the status `before`. */
+/* Arrange with another storage after a first attempt that returned `before`. */
 static fbp_status arrange_instead(fbp_plan *p, fbp_status before, struct way way)
 {
     fbp_message_clear();
@@ -437,10 +454,10 @@ size_t fbp_plan_retrievals(const fbp_plan *p)
     return c && c->as_read ? fbp_work_readings(&p->work) : 1;
 }
 
-/* Phases are retrieved as views are read if these are read once.  Else all views are kept: in
- * memory, if the whole volume is computed beside that, or in a file, if there may be one.  If
- * memory holds none of that, phases are retrieved each time.  The processes of a team do the same.
- */
+/* Choose the storage of corrected views.  If all views are read once, phases are retrieved as views
+ * are read.  Otherwise all corrected views are kept: in memory if the whole volume fits, too, or
+ * else in a scratch file if a folder is given.  If neither fits, phases are retrieved in every
+ * reading.  All processes of a team choose the same storage. */
 fbp_status fbp_plan_arrange_steps(fbp_plan *p)
 {
     struct fbp_corrections_step *c = fbp_plan_corrections(p);
@@ -453,7 +470,7 @@ fbp_status fbp_plan_arrange_steps(fbp_plan *p)
         return fbp_plan_arrange(p);
     const bool may_wait = fbp_corrections_may_wait(c) && !p->in_order;
     FBP_TRY(fbp_job_arrange(&p->tables.job, p->backend));
-    if (p->n_steps == 1) /* else the rows of the job are those of another detector */
+    if (p->n_steps == 1) /* with more steps, the job's rows belong to another detector */
         fbp_corrections_choose_rows(c, &p->tables.job);
     if (may_wait) {
         st = arrange_corrections(p, as_read);
@@ -485,14 +502,13 @@ fbp_status fbp_plan_arrange_steps(fbp_plan *p)
         fbp_bytes_text(has, sizeof has, p->lack.limit));
 }
 
-/* Whether views are filtered once, into a scratch file, where a volume is computed in many slabs.
- */
+/* ---- Filtered rows in a scratch file, for volumes that are computed in many slabs ---- */
 
-/* Seconds a sample, as measured on two cores (docs/performance.md, "Filtered views in a file").
- * Those of a thread are shared by all. */
+/* Seconds per sample, measured on two cores (bench/results/cpu.md, "Filtered views in a file"). All
+ * threads together need UNPACK_THREAD or FILTER_THREAD divided by their number. */
 static const double READ = 0.9e-9, WRITE = 1.2e-9, UNPACK_THREAD = 7.5e-9, FILTER_THREAD = 4.3e-9;
 
-/* To read a sample of the scan, and to filter it. */
+/* Seconds to read one sample of the scan. */
 static double read_seconds(const struct fbp_job *job)
 {
     return READ + (job->unpacks || job->in_order ? UNPACK_THREAD / job->n_threads : 0);
@@ -507,8 +523,9 @@ static double filter_seconds(const fbp_plan *p)
     return rates.filter > 0 ? rates.filter : FILTER_THREAD / p->tables.job.n_threads;
 }
 
-/* again: rows are read and filtered so many times without a file, as part of all; once: those that
- * the file holds; from: those that are read from it. */
+/* Is the scratch file faster?  All arguments are row counts relative to all rows of the scan.
+ * again: readings and filterings without a file; once: rows that the file stores; from: rows read
+ * from the file. */
 static bool pays(const fbp_plan *p, double again, double once, double from)
 {
     const double sample = read_seconds(&p->tables.job) + filter_seconds(p);
@@ -516,7 +533,7 @@ static bool pays(const fbp_plan *p, double again, double once, double from)
     return (again - once) * sample > once * WRITE + from * READ;
 }
 
-/* Could a file be used at all? */
+/* The reason why a scratch file cannot be used, for messages; NULL: it can. */
 static const char *why_not(const fbp_plan *p)
 {
     if (fbp_plan_measured(p) != &p->tables)
@@ -550,13 +567,13 @@ static void say_not_used(const fbp_plan *p, const char *why)
     fbp_plan_note(p, FBP_LOG_NOTE, line);
 }
 
-/* Rows are read more than once: what would help. */
+/* Log a note on what would avoid repeated reading. */
 static void advise(const fbp_plan *p)
 {
     char line[300], bytes[32];
 
     if (p->work.n_slabs <= fbp_plan_slabs_each(p) * p->n_devices)
-        return; /* as a part wants it, and not for want of memory */
+        return; /* these slabs were requested (--part), and are not caused by lack of memory */
     snprintf(line, sizeof line,
              "memory holds %zu of %zu slabs at a time, so that rows are read and filtered %.3g "
              "times: raise the limit of memory, or name a folder with %s of room (--scratch)",
@@ -565,7 +582,8 @@ static void advise(const fbp_plan *p)
     fbp_plan_note(p, FBP_LOG_NOTE, line);
 }
 
-/* Whether a plan with a scratch file can be open, too. */
+/* Divide the filtering for an open plan, whose buffers (open_bytes) stay allocated meanwhile.
+ * r->may_open: both fit. */
 static fbp_status divide_beside(const fbp_plan *p, uint64_t open_bytes, struct fbp_plan_rows *r)
 {
     struct fbp_work_request request;
@@ -580,8 +598,8 @@ static fbp_status divide_beside(const fbp_plan *p, uint64_t open_bytes, struct f
     return FBP_OK;
 }
 
-/* Both divisions.  What the first needs of a device is there beside what the second has, as a plan
- * may be open. */
+/* Divide both phases: filtering into the file, and backprojection from it.  If the plan is open,
+ * the device buffers of both phases are allocated at the same time. */
 static fbp_status divide_scratch_rows(const fbp_plan *p, struct fbp_plan_rows *r)
 {
     struct fbp_work_request request;
@@ -595,7 +613,8 @@ static fbp_status divide_scratch_rows(const fbp_plan *p, struct fbp_plan_rows *r
     return divide_beside(p, fbp_work_open_bytes(&r->work, &request), r);
 }
 
-/* Rows into the file, while others are written, and then a run from there. */
+/* Predict the times: filtering into the file, which overlaps with writing, then a run from the
+ * file. */
 static fbp_status predict_scratch_rows(fbp_plan *p)
 {
     const struct fbp_job *job = &p->tables.job;
@@ -608,8 +627,8 @@ static fbp_status predict_scratch_rows(fbp_plan *p)
     fbp_plan_work_request(p, &r->job, &request);
     struct fbp_rates rates = fbp_work_rates(&request);
     if (rates.update <= 0)
-        return FBP_OK; /* nothing is predicted */
-    rates.filter = 0;  /* rows from the file are only laid out */
+        return FBP_OK; /* the device has no rates */
+    rates.filter = 0;  /* rows from the file are already filtered */
     FBP_TRY(fbp_predict(request.machine, &rates, &r->job, &r->work, t));
     const double read = samples * read_seconds(job), filter = samples * filter_seconds(p);
     const double upload = samples * (double)fbp_raw_size(job) * rates.upload;

@@ -1,5 +1,7 @@
-/* The output of a plan: its fingerprint, the sink that is opened for it, slices of one part of
- * several, integers whose range is found, and what the report says of it. */
+/* The output of a plan: fingerprint, sink, slices of a part (--part), conversion to integers of the
+ * found range, and the report's fields about the output.
+ *
+ * plan_run.c and team_run.c call these functions. */
 #include "pipeline/plan.h"
 
 #include "array/array.h"
@@ -14,7 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As that of a process alone, whose devices scale values. */
+/* Fingerprint of the job with the scale of the values, also if values are scaled after partial
+ * volumes are added.  It equals the fingerprint of a single process. */
 uint64_t fbp_plan_job_fingerprint(const fbp_plan *p)
 {
     struct fbp_job_tables tables = p->tables;
@@ -44,8 +47,7 @@ fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uin
     h = fbp_hash(h, layout, sizeof layout);
     h = fbp_hash(h, values, sizeof values);
     if (p->params.mask) {
-        const double value =
-            isnan(p->params.mask_value) ? NAN : p->params.mask_value; /* one of many */
+        const double value = isnan(p->params.mask_value) ? NAN : p->params.mask_value; /* one NaN */
         h = fbp_hash(h, &value, sizeof value);
     }
     h = fbp_preparation_hash(h, p->scan->preparation);
@@ -54,7 +56,8 @@ fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uin
     return FBP_OK;
 }
 
-/* As planned; of an output that the plan did not know what memory is left. */
+/* Bytes of memory for the output's threads: the planned bytes, or, for an output that the plan did
+ * not have, the rest of the limit; 1: nothing is left. */
 static uint64_t level_bytes(const fbp_plan *p)
 {
     const uint64_t limit = p->info.memory_limit, planned = p->info.memory_bytes;
@@ -91,7 +94,7 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
     for (int i = 0; i < 3; i++) {
         info.n[i] = g->n[i];
         info.spacing_mm[i] = g->voxel_mm[i];
-        /* of the whole volume, so that boxes of one volume lie exactly side by side */
+        /* from the whole volume's grid, so that boxes of one volume lie exactly side by side */
         info.origin_mm[i] = fbp_grid_coordinate(&p->info.whole, i, (double)p->info.roi[i][0]);
     }
     info.frames = p->info.frames;
@@ -107,7 +110,7 @@ fail:
     return st;
 }
 
-/* Between slices of the conversion: does the user want to stop? */
+/* Callback between slices of the conversion: has the caller cancelled? */
 static int stops(void *user)
 {
     const fbp_plan *p = user;
@@ -121,14 +124,14 @@ static int stops(void *user)
     return p->params.progress ? p->params.progress(p->params.user, &now) : 0;
 }
 
-/* All floats are there: the output, by the range that they have. */
+/* Convert the complete floats to the output's integers; the range is that of the values. */
 fbp_status fbp_plan_convert(fbp_plan *p, const fbp_source *source, const fbp_sink *values,
                             const char *output, const struct fbp_report *report, fbp_sink **out)
 {
     const struct fbp_grid *g = &p->info.volume;
     const size_t slice = g->n[0] * g->n[1] * sizeof(float), room = p->info.memory_limit / 8 / slice;
     const size_t threads =
-        p->workers.n ? 1 : (size_t)p->tables.job.n_threads; /* whose memory is free */
+        p->workers.n ? 1 : (size_t)p->tables.job.n_threads; /* closed plan: free memory */
     double range[2] = {report->min, report->max};
 
     FBP_TRY(fbp_spool_range(values, range));
@@ -152,13 +155,13 @@ fbp_status fbp_plan_check_sink(const fbp_plan *p, const fbp_sink *sink)
                     n[0], n[1], n[2], wanted[0], wanted[1], slices, frames);
 }
 
-/* What became of the output. */
+/* Copy the output's hash, counts of clipped values, and scale to the report. */
 void fbp_plan_report_output(const fbp_sink *sink, struct fbp_report *report)
 {
     const struct fbp_array_info *info = fbp_sink_info(sink);
 
     report->hash = fbp_sink_hash(sink);
-    report->output_clipped += fbp_sink_clipped(sink); /* to those of other processes */
+    report->output_clipped += fbp_sink_clipped(sink); /* added to the counts of other processes */
     report->output_scale = info->scale;
     report->output_offset = info->offset;
     if (info->scale != 0) {
@@ -187,7 +190,7 @@ void fbp_plan_say_what_is_left(const fbp_plan *p, fbp_sink *sink, const char *ou
         (void)!fbp_fail(FBP_ERR_CANCELLED, "interrupted: nothing was written and nothing is kept");
 }
 
-/* A plan of one of several processes that compute a volume. */
+/* ---- Slices of one of several processes ---- */
 
 static void mark_own(const fbp_plan *p, unsigned char *mine, size_t n)
 {
@@ -226,7 +229,7 @@ fbp_status fbp_plan_joint_open(const fbp_plan *p, fbp_sink **sink, const char *o
     return st;
 }
 
-/* Slices of all frames that are not there. */
+/* Number of missing slices of all frames within the job's share. */
 static size_t count_missing(const fbp_plan *p, const struct fbp_job *job)
 {
     const size_t nz = fbp_roi_size(job, 2), all = nz * fbp_volumes(job);
@@ -264,7 +267,8 @@ fbp_status fbp_plan_part(const fbp_plan *p, size_t part, struct fbp_part *out)
 
 enum { NAMED = 12 };
 
-/* "part 6" or "parts 3, 5, 9", as many as a line holds; "": those of another number of parts. */
+/* "part 6" or "parts 3, 5, 9", with at most NAMED numbers.  The list is empty if the missing slices
+ * belong to a run with another number of parts. */
 static void name_missing(const fbp_plan *p, char *line, size_t n)
 {
     char list[200] = "";

@@ -1,4 +1,7 @@
-/* What the user is told about a plan, and about views that have passed. */
+/* Notes and warnings about a plan, and about the views that a run has read.
+ *
+ * plan.c calls fbp_plan_log_remarks(), plan_run.c calls fbp_plan_report_data_check().  Both send
+ * lines to the caller's log. */
 #include "pipeline/plan.h"
 
 #include "array/array.h"
@@ -14,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Does a scan of filtered views leave something of the parameters aside? */
+/* Are there parameters of filter or weights?  A scan of filtered views ignores them. */
 static bool asks_for_filter(const struct fbp_recon_params *p)
 {
     return p->filter != FBP_FILTER_RAM_LAK || p->cutoff > 0 || p->cutoff_v > 0 ||
@@ -22,7 +25,8 @@ static bool asks_for_filter(const struct fbp_recon_params *p)
            p->wiener > 0 || p->periodic || p->response || p->angular_weights != FBP_ANGULAR_DEFAULT;
 }
 
-/* It was not held: say what would. */
+/* Note that a compressed scan changes the kernel, because memory does not hold the unpacked
+ * views. */
 static void note_kernel(const fbp_plan *p)
 {
     char line[480], bytes[32], remedy[64] = "";
@@ -40,7 +44,7 @@ static void note_kernel(const fbp_plan *p)
     fbp_plan_note(p, FBP_LOG_NOTE, line);
 }
 
-/* Is there a kernel of this name that computes boxes? */
+/* Is there a kernel of this name that computes only the requested box of a slice? */
 static bool computes_boxes(const fbp_plan *p, const char *name)
 {
     struct fbp_job job = p->tables.job;
@@ -48,10 +52,10 @@ static bool computes_boxes(const fbp_plan *p, const char *name)
     return p->backend->choose(&job, name) && job.boxes;
 }
 
-/* More is computed than the box, and need not be. */
+/* Note that the kernel computes whole slices although a smaller box was requested. */
 static void note_box(const fbp_plan *p)
 {
-    static const char *const names[] = {"column", "matrix"}; /* the fastest first */
+    static const char *const names[] = {"column", "matrix"}; /* fastest first */
     const size_t *all = p->info.whole.n, *box = p->info.volume.n;
     const double times = (double)all[0] * (double)all[1] / ((double)box[0] * (double)box[1]);
     const char *name = NULL;
@@ -67,10 +71,11 @@ static void note_box(const fbp_plan *p)
     fbp_plan_note(p, FBP_LOG_NOTE, line);
 }
 
-/* Of a polynomial that was fitted to thinner objects than a detector can see through. */
+/* Warn about a polynomial that falls within the usual range of line integrals: it was fitted to
+ * objects that are too thin. */
 static void note_hardening(const fbp_plan *p)
 {
-    static const double MOST = 8; /* 0.03 % of the intensity */
+    static const double MOST = 8; /* line integral of 0.03 % of the intensity */
     struct fbp_corrections c;
     char line[300];
 
@@ -108,7 +113,7 @@ static void note_scan(const fbp_plan *p)
         fbp_plan_note(p, FBP_LOG_NOTE, line);
 }
 
-/* All that `fbp geometry check` prints as warnings, too. */
+/* Log the warnings that `fbp geometry check` prints. */
 static void warn_about_geometry(const fbp_plan *p)
 {
     const struct fbp_job *job = &fbp_plan_measured(p)->job;
@@ -119,7 +124,7 @@ static void warn_about_geometry(const fbp_plan *p)
         fbp_plan_note(p, FBP_LOG_WARNING, line);
 }
 
-/* Choices that change nothing. */
+/* Note parameters that have no effect. */
 static void note_choices(const fbp_plan *p)
 {
     const enum fbp_precision precision = p->params.precision;
@@ -145,7 +150,7 @@ static void note_choices(const fbp_plan *p)
             "nothing");
 }
 
-/* A compressed stream is unpacked from its beginning for each slab. */
+/* Warn that a compressed stream is unpacked from its beginning for each slab. */
 static void warn_about_unpacking(const fbp_plan *p)
 {
     char line[300];
@@ -211,7 +216,8 @@ void fbp_plan_log_remarks(const fbp_plan *p)
     note_pixels(p, fbp_plan_prep(p)->n_bridges, "interpolated from their neighbours");
 }
 
-/* Their share of all samples, where all are looked at. */
+/* Warn about `count` repaired samples.  Their percentage is added only if the whole volume was
+ * computed by this process, because then all samples were checked. */
 static void warn_about_count(const fbp_plan *p, size_t count, const char *what, const char *done)
 {
     const struct fbp_scan *s = p->scan;
@@ -240,7 +246,7 @@ static void warn_about_mended(const fbp_plan *p, const struct fbp_report *report
                      "expose longer, check the dark, or use --bad-pixels auto for dead pixels");
 }
 
-/* Rows of some views, read once more: pixels that no map lists, and saturated air. */
+/* Read rows of some views again and check them: bad pixels that no map lists, and saturated air. */
 static fbp_status warn_about_samples(const fbp_plan *p, fbp_source *source,
                                      struct fbp_report *report)
 {
@@ -251,13 +257,13 @@ static fbp_status warn_about_samples(const fbp_plan *p, fbp_source *source,
     char line[400];
 
     report->repaired_pixels = prep->n_bridges;
-    c.source = source; /* as it was measured: below the steps */
+    c.source = source; /* the measured views, below the steps */
     for (size_t i = 0; i < p->n_steps && !p->steps[i]->measured && c.source->below; i++)
         c.source = c.source->below;
     const fbp_source *root = c.source;
     while (root->below)
         root = root->below;
-    /* callbacks are asked once, and memory of devices is not copied */
+    /* sources with callbacks are read only once, and device memory is not copied */
     if (job->filtered || !fbp_kind_has_lines(job->kind) || fbp_source_in_order(c.source) ||
         (root->inputs.n == 0 && (!fbp_source_samples(root) || fbp_source_device(root))))
         return FBP_OK;
@@ -300,7 +306,7 @@ static fbp_status warn_about_samples(const fbp_plan *p, fbp_source *source,
     return FBP_OK;
 }
 
-/* What the views showed as they passed: an error where there was nothing in any of them. */
+/* Report the checks of the views.  Returns FBP_ERR_INVALID if no view has any data. */
 fbp_status fbp_plan_report_data_check(const fbp_plan *p, fbp_data_check *check, fbp_source *source,
                                       struct fbp_report *report)
 {

@@ -1,7 +1,8 @@
-/* Running a plan: fbp_plan_run() into a file, fbp_plan_run_to() into a sink.
+/* Runs of a plan: fbp_plan_run() writes a file, fbp_plan_run_to() writes to a sink,
+ * fbp_reconstruct() computes from memory to memory.
  *
- * Both open the source and the sink, and call run_to(), which reads from top to bottom: open the
- * checks and the mask, compute all slabs (run.c), check what was read, finish the output. */
+ * All of them open source and sink, and call run_to(): open the checks and the mask, compute all
+ * slabs (run.c), check the views that were read, and finish the output. */
 #include "pipeline/plan.h"
 
 #include "array/array.h"
@@ -16,23 +17,25 @@
 
 _Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "a signal handler sets it");
 
-/* A run of a plan, and what is made for it. */
+/* One run of a plan, and the objects that exist during this run. */
 struct plan_run {
     fbp_plan *plan;
     fbp_source *source;
     fbp_sink *sink;
-    bool apart;         /* each of several processes writes its own slices */
-    const char *output; /* file that the sink's floats are converted to; NULL: the sink is it */
+    bool apart; /* each process of the team writes its own slices */
+    /* path of the final file, if the floats of `sink` are converted to integers afterwards; NULL:
+     * `sink` is the output */
+    const char *output;
     fbp_timeline *timeline;
-    struct fbp_job checked; /* of the views that are checked */
+    struct fbp_job checked; /* job of the views that are checked */
     fbp_data_check *check;
-    bool checked_in_step; /* a step checks the views, not the run */
+    bool checked_in_step; /* a view step checks the views; the run does not */
     fbp_mask *mask;
-    struct fbp_plan_run_team *team; /* NULL: this process is alone */
-    uint64_t n_found;               /* voxels that min, max and mean are of */
+    struct fbp_plan_run_team *team; /* NULL: a single process */
+    uint64_t n_found;               /* voxels that min, max and mean include */
 };
 
-/* Only this rank writes the output and prints results, unless each writes apart. */
+/* Is this rank 0 (or a single process)?  Rank 0 publishes the output and reports results. */
 static bool is_first(const fbp_plan *p)
 {
     return fbp_team_rank(p->params.team) == 0;
@@ -69,7 +72,7 @@ static struct fbp_run_request request_of(struct plan_run *r)
     return out;
 }
 
-/* Compute from a scratch file of filtered rows. */
+/* Filter all views into a scratch file, then backproject the rows of this file. */
 static fbp_status compute_from_rows(struct plan_run *r, struct fbp_report *report)
 {
     const struct fbp_plan_rows *rows = &r->plan->rows;
@@ -99,7 +102,7 @@ fail:
     return st;
 }
 
-/* Write every slice of this process into the sink. */
+/* Compute all slices of this process and write them to the sink. */
 static fbp_status compute(struct plan_run *r, struct fbp_report *report)
 {
     const struct fbp_run_request request = request_of(r);
@@ -108,14 +111,14 @@ static fbp_status compute(struct plan_run *r, struct fbp_report *report)
         return FBP_OK;
     FBP_TRY(r->plan->rows.used ? compute_from_rows(r, report) : fbp_run(&request, report));
     FBP_TRY(fbp_plan_report_steps(r->plan, report));
-    FBP_TRY(fbp_check_cancelled()); /* else the last block may lack something */
+    FBP_TRY(fbp_check_cancelled()); /* a cancelled run may have left the last block incomplete */
     const fbp_status st = fbp_source_unchanged(r->source);
-    if (st != FBP_OK) /* slices may be of either version of the files */
+    if (st != FBP_OK) /* the files changed: slices may come from the old or the new version */
         fbp_sink_forget(r->sink);
     return st;
 }
 
-/* Draw the timeline of a run into the file that was asked for. */
+/* Draw the timeline of a run into the requested SVG file. */
 static fbp_status draw_timeline(const fbp_plan *p, const fbp_timeline *timeline, double seconds)
 {
     const size_t *n = p->info.volume.n;
@@ -130,7 +133,7 @@ static fbp_status draw_timeline(const fbp_plan *p, const fbp_timeline *timeline,
     return fbp_timeline_svg(timeline, title, p->timeline);
 }
 
-/* Convert, publish and report the output. */
+/* Convert the output to integers if requested, publish it, and complete the report. */
 static fbp_status finish_output(struct plan_run *r, struct fbp_report *report, double start)
 {
     struct fbp_span finishing = fbp_span_host(r->timeline);
@@ -157,19 +160,19 @@ fail:
     return st;
 }
 
-/* Open what the run uses beside devices: checks of the views, mask, timeline. */
+/* Create the objects of a run other than devices: checks of the views, mask, timeline. */
 static fbp_status open_parts(struct plan_run *r)
 {
     const fbp_plan *p = r->plan;
 
     r->checked = fbp_plan_measured(p)->job;
-    if (p->params.team) /* all check the same rows */
+    if (p->params.team) /* all processes check the same rows */
         r->checked.share[0] = r->checked.share[1] = 0;
     FBP_TRY(fbp_data_check_create(&r->check, &r->checked));
     r->checked_in_step = fbp_plan_check_in_steps(p, r->check);
     if (p->params.mask || p->tables.region) {
         struct fbp_job job = p->tables.job;
-        job.kind = r->checked.kind; /* the field of view is that of the measured views */
+        job.kind = r->checked.kind; /* the field of view depends on the measured views */
         job.facts = r->checked.facts;
         FBP_TRY(
             fbp_mask_create(&r->mask, &job, p->params.mask != 0, fbp_outside_value(&p->params)));
@@ -198,7 +201,7 @@ static fbp_status run_to(struct plan_run *r, struct fbp_report *report, double s
     if (is_first(p)) {
         st = fbp_plan_report_data_check(p, r->check,
                                         r->checked_in_step ? r->source->below : r->source, report);
-        if (st == FBP_ERR_INVALID) /* slices of nothing are no beginning of a volume */
+        if (st == FBP_ERR_INVALID) /* discard slices of empty views: no --resume */
             fbp_sink_forget(r->sink);
     }
     FBP_TRY_GOTO(fbp_plan_team_written(r->team, st));
@@ -213,7 +216,7 @@ fail:
     return st;
 }
 
-/* Check the struct of a report, if one is wanted, and set it to zero; and what every run needs. */
+/* Check and clear the caller's report, if there is one.  Fails in a forked child. */
 static fbp_status begin(const fbp_plan *p, struct fbp_report *report)
 {
     fbp_message_clear();
@@ -288,7 +291,7 @@ static fbp_status run_file(fbp_plan *p, const char *output, struct fbp_report *r
         fbp_plan_note(p, FBP_LOG_NOTE,
                       "the output is already complete: nothing is computed; to compute it again, "
                       "remove it first");
-    if (p->follow) /* devices shall be ready when the first view is */
+    if (p->follow) /* open the devices before the first view arrives */
         FBP_TRY_GOTO(fbp_plan_open(p));
     run = (struct plan_run){.plan = p,
                             .source = reduced,
@@ -309,7 +312,8 @@ fail:
     return st;
 }
 
-/* Count a run, for which fbp_plan_destroy() waits. */
+/* Register a run (fbp_plan_destroy() waits for all registered runs), and make fbp_plan_stop()
+ * cancel the calling thread's work.  Returns the previous cancel scope. */
 static struct fbp_cancel_scope *begin_run(fbp_plan *p, struct fbp_cancel_scope *scope)
 {
     pthread_mutex_lock(&p->lock);
@@ -318,8 +322,9 @@ static struct fbp_cancel_scope *begin_run(fbp_plan *p, struct fbp_cancel_scope *
     return fbp_cancel_scope(scope);
 }
 
-/* All processes of a team return the status of the first failure; one that was cancelled with the
- * others keeps its message about what is left.  This is the last use of the plan by a run. */
+/* Unregister a run.  All processes of a team return the status of the first failure.  A process
+ * that was cancelled with the others keeps its own message about slices that --resume can use.  The
+ * run must not use the plan after this call. */
 static fbp_status end_run(fbp_plan *p, struct fbp_cancel_scope *before, fbp_status status)
 {
     char own[1200];
@@ -399,7 +404,7 @@ void fbp_plan_release(fbp_plan *p, void *memory)
         fbp_workers_release(&p->workers, memory);
 }
 
-/* ---- From memory to memory ---- */
+/* ---- Reconstruction from memory to memory ---- */
 
 static fbp_status open_sink(fbp_sink **out, enum fbp_type type, void *volume, const size_t n[3])
 {
@@ -407,7 +412,7 @@ static fbp_status open_sink(fbp_sink **out, enum fbp_type type, void *volume, co
                            : fbp_sink_memory(out, volume, n);
 }
 
-/* type: of views and volume. */
+/* type: sample type of `views` and `volume`, FBP_F32 or FBP_F64. */
 static fbp_status reconstruct(const struct fbp_scan *given, const struct fbp_recon_params *params,
                               enum fbp_type type, const void *views, void *volume,
                               struct fbp_report *report)
@@ -438,7 +443,7 @@ static fbp_status reconstruct(const struct fbp_scan *given, const struct fbp_rec
     const size_t *v = made->volume.n, n[3] = {v[0], v[1], made->frames * v[2]};
     FBP_TRY_GOTO(open_sink(&sink, type, volume, n));
     FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, report));
-    if (report) /* one of its first fields, which every release has */
+    if (report) /* `total` is one of the first fields, which the struct of every release has */
         report->total = fbp_seconds() - start;
 fail:
     fbp_sink_close(&sink);

@@ -1,3 +1,10 @@
+/* Prediction of the time of a division of work, by simulation of its stages (fbp_predict()), and an
+ * estimate from a timed sample (fbp_estimate()).
+ *
+ * division.c calls fbp_predict() to choose a division, ranks.c to choose a grid of processes,
+ * plan.c calls fbp_estimate().  Each device passes blocks of slices (steps) through the stages from
+ * READ to WRITE.  A stage starts a step when its input and an output buffer are free.  Stages that
+ * run at the same time share links, files and processors. */
 #include "backend/device.h"
 #include "backend/rows.h"
 #include "backend/slab.h"
@@ -10,30 +17,37 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* In the order in which a step passes them.  Filter and backprojection share the device. */
+/* Stages in the order in which a step passes them.  FILTER and BP (backprojection) share the
+ * device's processors; SHARE copies filtered views from another device; SUM adds partial
+ * volumes. */
 enum stage { READ, UP, FILTER, SHARE, BP, DOWN, SUM, WRITE, STAGES };
 
-/* Steps between the first stage and the last; blocks that are here and not written. */
+/* AHEAD: most steps between the first and the last stage.  HERE: most fetched blocks that are not
+ * written yet. */
 enum { AHEAD = 128, HERE = 2 };
 
-static const double AT_ONCE = 1e30; /* a rate without a limit */
+static const double AT_ONCE = 1e30; /* rate of a link without a limit [bytes/s] */
 
-/* A block of a task, with what belongs to it: the task's views come with its first one. */
+/* One block of slices of a task.  The views of the task are loaded with its first block. */
 struct step {
-    double amount[STAGES];                     /* bytes; of FILTER and BP seconds */
-    bool loads, spends, first, last, finished; /* first and last of its slab */
+    double amount[STAGES]; /* bytes per stage; FILTER and BP: seconds */
+    /* loads: reads and filters a batch; spends: last use of a batch's buffer; first, last: step of
+     * its slab; finished: its slices are final and are fetched */
+    bool loads, spends, first, last, finished;
 };
 
-/* One device.  Each stage takes step after step; where it is busy, begun is done + 1. */
+/* One device.  `made`: steps so far.  Each stage has begun and done some of them; while it is busy,
+ * begun is done + 1. */
 struct lane {
     struct step steps[AHEAD];
     size_t made, begun[STAGES], done[STAGES];
     double left[STAGES], busy[STAGES];
-    size_t loads[STAGES], spent; /* batches that have passed, and whose buffer is free again */
-    size_t slabs, fetched;       /* whose backprojection began, which are here */
-    size_t here[STAGES];         /* finished blocks that have passed */
-    struct fbp_task *tasks;      /* of the slab that it has drawn last */
-    size_t n_tasks, task, block, drawn; /* slabs drawn */
+    /* loads: batches that passed each stage; spent: batches whose buffer is free again */
+    size_t loads[STAGES], spent;
+    size_t slabs, fetched;              /* slabs begun by BP; slabs fetched */
+    size_t here[STAGES];                /* finished blocks that have passed each stage */
+    struct fbp_task *tasks;             /* tasks of the current slab */
+    size_t n_tasks, task, block, drawn; /* position in `tasks`; slabs taken so far */
 };
 
 struct course {
@@ -43,12 +57,12 @@ struct course {
     const struct fbp_work *work;
     struct lane *lanes;
     size_t next_slab, first_slice, n_slices;
-    struct lane **filters; /* of shared views the device that filters a batch; NULL: none yet */
+    struct lane **filters; /* [batch] device that filters it, if shared; NULL: none yet */
     double now;
 };
 
-/* The next slab: for views that are to be read, or where they are kept, once all is begun that the
- * device has. */
+/* Give the device the next slab.  If filtered views are kept, only after all steps of its current
+ * slab have begun backprojection.  Returns false if there is no slab yet. */
 static bool draw(struct course *c, struct lane *l)
 {
     const bool kept = c->work->kept && l->drawn > 0;
@@ -72,7 +86,8 @@ static double seconds_of(const struct course *c, const struct fbp_task *t, doubl
     return voxels * (double)t->batch.n_views * c->rates->update * cost + c->rates->call;
 }
 
-/* A batch comes to a device: it is its own to load, or another one's, to be copied from there. */
+/* Set the amounts of a batch's arrival: read, upload and filter it here; or copy it, if another
+ * device filters it. */
 static void load_step(struct course *c, struct lane *l, struct step *out)
 {
     const struct fbp_work *w = c->work;
@@ -93,7 +108,8 @@ static void load_step(struct course *c, struct lane *l, struct step *out)
     out->amount[FILTER] = samples * (double)b->n_rows * c->rates->filter;
 }
 
-/* Of a finished block: what a process gets of the others, and what it writes. */
+/* Set the amounts of a finished block: bytes of partial volumes from other processes, and bytes
+ * that this process writes. */
 static void own_part(const struct course *c, struct step *out)
 {
     const double n = c->machine->sharers > 1 ? (double)c->machine->sharers : 1;
@@ -122,7 +138,7 @@ static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, st
     }
 }
 
-/* The next one of a device; false: it has none, or no room. */
+/* Make the next step of a device; false: it has no more work, or AHEAD steps are in progress. */
 static bool make_step(struct course *c, struct lane *l)
 {
     size_t z0, z1;
@@ -130,7 +146,7 @@ static bool make_step(struct course *c, struct lane *l)
     if (l->made - l->done[WRITE] == AHEAD)
         return false;
     if (c->work->shared && l->loads[READ] - l->loads[UP] == c->work->n_raw)
-        return false; /* whoever is free takes the next batch */
+        return false; /* shared batches: the first free device takes the next one */
     while (l->task == l->n_tasks || !fbp_task_block(&l->tasks[l->task], l->block, &z0, &z1)) {
         l->block = 0;
         if ((l->task == l->n_tasks || ++l->task == l->n_tasks) && !draw(c, l))
@@ -141,7 +157,8 @@ static bool make_step(struct course *c, struct lane *l)
     return true;
 }
 
-/* Is there what a stage needs for its next step, and a buffer for what it makes? */
+/* Can the stage begin its next step?  It needs the step of the previous stage and a free buffer for
+ * its result. */
 static bool may_begin(struct course *c, struct lane *l, enum stage s)
 {
     const struct fbp_work *w = c->work;
@@ -180,7 +197,7 @@ static void end_step(struct lane *l, enum stage s)
         l->fetched += step->last;
 }
 
-/* Everything that can begin now.  What is nothing to a stage passes it at once. */
+/* Begin all steps that can begin now.  A step with amount 0 passes a stage at once. */
 static void begin_all(struct course *c, struct lane *l)
 {
     for (bool again = true; again;) {
@@ -209,7 +226,7 @@ static double limit(double rate)
     return rate > 0 ? rate : AT_ONCE;
 }
 
-/* Bytes a second of a device's link, if it were alone. */
+/* Bytes per second of a device's link, if other devices are idle. */
 static double own_rate(const struct course *c, const struct lane *l, enum stage s)
 {
     const struct fbp_machine *m = c->machine;
@@ -220,13 +237,13 @@ static double own_rate(const struct course *c, const struct lane *l, enum stage 
     return is_busy(l, UP) && is_busy(l, DOWN) ? fmin(alone, limit(m->both)) : alone;
 }
 
-/* The part that each gets of what it could use, where all together may not have more than that. */
+/* Fraction of its own rate that each user gets if all together are limited to `most`. */
 static double part_of(double used, double most)
 {
     return used > most ? most / used : 1;
 }
 
-/* What all devices' links get of what they could use: [UP], [DOWN]. */
+/* Fractions of their own rates that links to and from devices get: part[UP], part[DOWN]. */
 static void share_links(const struct course *c, double part[STAGES])
 {
     const struct fbp_machine *m = c->machine;
@@ -245,7 +262,7 @@ static void share_links(const struct course *c, double part[STAGES])
     }
 }
 
-/* Devices that read (write) now. */
+/* Number of devices that are busy with stage s. */
 static double sharers(const struct course *c, enum stage s)
 {
     size_t n = 0;
@@ -255,7 +272,8 @@ static double sharers(const struct course *c, enum stage s)
     return (double)n;
 }
 
-/* Of a rank's cores: what computes, and a thread that adds up, get the same part of them. */
+/* Fraction of a rank's cores for computation, if a thread that adds partial volumes is busy, too.
+ * That thread gets the same fraction of a core. */
 static double part_of_cores(const struct course *c, const struct lane *l)
 {
     const double cores = c->machine->sum_cores;
@@ -287,7 +305,7 @@ static double rate_of(const struct course *c, const struct lane *l, enum stage s
     }
 }
 
-/* On to the next end of a step; false: all is done. */
+/* Advance the time to the next end of a step; false: no stage is busy. */
 static bool go_on(struct course *c)
 {
     const size_t n = c->work->n_workers;
@@ -314,7 +332,7 @@ static bool go_on(struct course *c)
     return true;
 }
 
-/* What is left by rounding. */
+/* End steps that are complete except for rounding errors. */
 static void end_all(struct lane *l)
 {
     for (enum stage s = READ; s < STAGES; s++)
@@ -400,7 +418,8 @@ fbp_status fbp_predict_sharer(const struct fbp_machine *machine, const struct fb
     return st;
 }
 
-/* A device that computes beside the host takes a larger sample: starting it costs time, too. */
+/* Updates (voxels x views) of a timed sample.  Devices with memory of their own use the larger one,
+ * because starting a kernel takes time. */
 enum { SAMPLE_UPDATES = 1 << 25, LARGE_SAMPLE = 1 << 29 };
 
 struct sample {
@@ -409,8 +428,8 @@ struct sample {
     void *raw, *filtered, *volume;
 };
 
-/* Slices in the middle, as many as make a sample of one group of views: kernels that set up a whole
- * voxel column at a time are slow on single slices. */
+/* Slices in the middle of the volume with about `wanted` updates for one group of views.  Kernels
+ * that set up a whole voxel column at a time are slow with single slices. */
 static struct fbp_slab sample_slab(const struct fbp_job *job, const struct fbp_work *work,
                                    size_t wanted)
 {
@@ -426,7 +445,7 @@ static struct fbp_slab sample_slab(const struct fbp_job *job, const struct fbp_w
     return out;
 }
 
-/* Views of the first batch, at most one group; the slices may need none of its rows. */
+/* Views of the first batch, at most one group.  It has no rows if the slices need none. */
 static struct fbp_batch sample_batch(const struct fbp_job *job, const struct fbp_work *work,
                                      const struct fbp_slab *slab)
 {
@@ -444,7 +463,7 @@ static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job 
     const size_t n = fbp_raw_samples(job, batch);
 
     for (size_t i = 0; i < n * fbp_value_size(job) / sizeof *s->host;
-         i++) /* or halves of doubles */
+         i++) /* for doubles: both halves */
         s->host[i] = (float)(i * 2654435761u % 1000) * 1e-3f;
     if (b->own_memory) {
         FBP_TRY(b->upload(s->dev, s->raw, s->host, n));
@@ -464,7 +483,8 @@ static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job 
     return FBP_OK;
 }
 
-/* All that is computed, relative to a sample: voxels, or slices if the sample has no voxel. */
+/* Whole volume relative to the sample: ratio of voxels if the sample of a region has some, else
+ * ratio of slices. */
 static double times_sampled(const struct fbp_job *job, const struct fbp_slab *slab)
 {
     size_t first, n;
@@ -503,7 +523,7 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
         FBP_TRY_GOTO(b->alloc(s.dev, &raw, &s.raw));
     FBP_TRY_GOTO(b->alloc(s.dev, &filtered, &s.filtered));
     FBP_TRY_GOTO(b->alloc(s.dev, &volume, &s.volume));
-    if (own) /* what is loaded at the first call shall not be counted */
+    if (own) /* the first call loads code; do not count it */
         FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
     FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
 

@@ -1,3 +1,9 @@
+/* Grids of several processes (ranks): which process computes which slab of slices from which views,
+ * predicted times of grids, and texts of the form KEY=VALUE that describe a machine.
+ *
+ * team_plan.c and the benchmark program call fbp_cluster_choose(), for a running team or for a
+ * cluster that a plan is made for.  Ranks with the same slab share its views and add their partial
+ * volumes. */
 #include "base/text.h"
 #include "base/threads.h"
 #include "pipeline/division.h"
@@ -12,7 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the time of slabs alone. */
+/* Views are shared only if this reduces the time below this fraction of the time with slabs
+ * alone. */
 static const double WORTH_IT = 0.7;
 
 static size_t groups_of(const struct fbp_job *job, size_t group_views)
@@ -59,8 +66,9 @@ static void note_other(size_t slabs, size_t parts, double cost, struct fbp_ranks
     out->other_cost = cost;
 }
 
-/* A grid: the quickest of those that may be taken so far, or of the others?  Those that share views
- * change the last digits of values, and must be worth it. */
+/* Record a grid of `slabs` x `parts` and its time `cost` [s].  It becomes the choice if it is
+ * allowed (may_be) and faster; otherwise it may become the fastest alternative, for a note.
+ * Sharing views changes the last digits of values, so it must save time (WORTH_IT). */
 static void consider(size_t slabs, size_t parts, double cost, bool may_be, struct fbp_ranks *out)
 {
     const double least = out->n_parts == 1 && parts > 1 ? WORTH_IT * out->cost : out->cost;
@@ -75,8 +83,8 @@ static void consider(size_t slabs, size_t parts, double cost, bool may_be, struc
     out->cost = cost;
 }
 
-/* Grids that use all processes, or as many of them as there are groups of views to share out; of
- * many processes also those of powers of two. */
+/* Is this number of parts tried?  Numbers that divide the number of processes, the greatest number,
+ * and powers of two. */
 static bool is_candidate(size_t parts, size_t size, size_t most)
 {
     return size % parts == 0 || parts == most || (parts & (parts - 1)) == 0;
@@ -89,7 +97,8 @@ void fbp_ranks_place(struct fbp_ranks *r, size_t rank)
     r->part = rank % r->n_parts;
 }
 
-/* What cannot be, such as a slab that does not fit, is not taken. */
+/* Predict the time of a grid and record it.  Impossible grids, such as slabs that do not fit, are
+ * skipped. */
 static fbp_status weigh(const struct fbp_ranks_cost *how, size_t slabs, size_t parts, bool may_be,
                         struct fbp_ranks *out)
 {
@@ -116,7 +125,7 @@ fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_
     FBP_TRY(fbp_ranks_check(job, group_views, size, n_parts));
     fbp_roi_slices(&whole, &first, &n);
     *out = (struct fbp_ranks){.n_slabs = size < n ? size : n, .n_parts = 1};
-    if (n_parts > 0) /* whatever it costs */
+    if (n_parts > 0) /* number of parts given by the caller: any time is accepted */
         *out = (struct fbp_ranks){.n_slabs = size / n_parts < n ? size / n_parts : n,
                                   .n_parts = n_parts};
     for (size_t parts = 1; size > 1 && parts <= most; parts++)
@@ -130,7 +139,7 @@ fbp_status fbp_ranks_share(const struct fbp_ranks *r, size_t group_views, struct
 {
     const size_t n = groups_of(job, group_views);
 
-    job->counts_once = true; /* they add up their counts */
+    job->counts_once = true; /* processes add up their counts of repaired samples */
     job->view_groups[0] = job->view_groups[1] = 0;
     for (size_t i = 0; i < 2 && r->n_parts > 1; i++)
         job->view_groups[i] = (r->part + i) * n / r->n_parts;
@@ -147,8 +156,9 @@ size_t fbp_ranks_segment(size_t n_parts, size_t block)
     return (period_of(n_parts, block) + n_parts - 1) / n_parts;
 }
 
-/* Of slice i of n: periods are as thick as a block, the last one thinner, and each begins with
- * another process, so that none gets the odd slices of all of them. */
+/* Owner of slice i of n.  Slices are divided into periods of one block; the last may be thinner.
+ * Each period begins with the next process, so that no process gets the odd slices of all
+ * periods. */
 static size_t owner_of(size_t i, size_t n, size_t n_parts, size_t block)
 {
     const size_t period = period_of(n_parts, block), at = i / period, left = n - at * period;
@@ -166,14 +176,14 @@ size_t fbp_ranks_owner(const struct fbp_job *job, size_t n_parts, size_t block, 
     return at >= z0 && at < z0 + n ? owner_of(at - z0, n, n_parts, block) : 0;
 }
 
-/* The least of two rates, of which 0 has no limit. */
+/* The smaller of two rates; a rate <= 0 means no limit. */
 static double least(double a, double b)
 {
     return a <= 0 ? b : b <= 0 ? a : fmin(a, b);
 }
 
-/* What a rank gets of the partial volumes of others.  Those that share a slab are neighbours: some
- * of them are on its node, whose ranks have one network together. */
+/* Rate at which a rank receives partial volumes of other ranks [bytes/s].  Ranks that share a slab
+ * are neighbours: some are on the same node, and all ranks of a node share its network. */
 static double rate_of_sums(const struct fbp_nodes *m, size_t n_parts)
 {
     const size_t here = m->ranks, local = n_parts < here ? n_parts : here;
@@ -222,7 +232,8 @@ static fbp_status predict_rank(const struct fbp_nodes *m, const struct fbp_work_
     return fbp_predict_sharer(&machine, &rq.rates, &job, &out->work, &out->rank, &out->sum);
 }
 
-/* A slab at the rim has more slices, and one in the middle costs as much with fewer. */
+/* Predict the slowest rank: the middle slab or the first slab.  Outer slabs have more slices than a
+ * middle slab of the same cost. */
 fbp_status fbp_cluster_predict(const struct fbp_nodes *m, const struct fbp_work_request *request,
                                const struct fbp_ranks *grid, struct fbp_cluster_time *out)
 {
@@ -243,7 +254,7 @@ struct weighing {
     const struct fbp_work_request *request;
 };
 
-/* seconds() of struct fbp_ranks_cost. */
+/* Callback `seconds` of struct fbp_ranks_cost. */
 static fbp_status cluster_seconds(void *user, const struct fbp_ranks *grid, double *seconds)
 {
     const struct weighing *w = user;
@@ -273,7 +284,7 @@ struct reading {
     void *out;
 };
 
-/* A number as people write it: no "nan", "inf" or hexadecimal. */
+/* Read a decimal number; "nan", "inf" and hexadecimal numbers are rejected. */
 static bool read_number(const char *text, const char **end, double *out)
 {
     char *e;
@@ -288,7 +299,8 @@ static bool read_number(const char *text, const char **end, double *out)
     return e != text && errno == 0 && isfinite(*out);
 }
 
-/* "G" of "GB/s": 10^9.  Of bytes as elsewhere: "G" and "GiB" are 2^30, "GB" is 10^9. */
+/* Factor of a prefix K, M, G or T: a power of `base`; 1: no prefix.  Rates: "GB/s" is 10^9.  Bytes:
+ * "G" and "GiB" are 2^30, "GB" is 10^9. */
 static double prefix(const char **at, double base)
 {
     static const char letters[] = "KMGT";
@@ -300,7 +312,7 @@ static double prefix(const char **at, double base)
     return pow(base, (double)(found - letters + 1));
 }
 
-/* The unit behind a number; 0: it is another one. */
+/* Factor of the unit after a number; 0: the text is no unit of this kind. */
 static double scale_of(enum fbp_key_unit unit, const char *text)
 {
     const char *at = text;
@@ -369,7 +381,7 @@ static fbp_status find_key(const struct reading *r, const char *name, size_t *ou
                     known);
 }
 
-/* "KEY=VALUE"; the = becomes the end of a string. */
+/* Read "KEY=VALUE"; the "=" is overwritten by the end of a string. */
 static fbp_status read_one(struct reading *r, char *word)
 {
     char *equals = strchr(word, '=');

@@ -1,14 +1,15 @@
-/* Views of a rolled detector as views of an upright one: a view step.
+/* Views of a rolled detector, resampled onto an upright one: a view step (view_step.h).  plan.c
+ * makes it if rows are not perpendicular to the rotation axis.
  *
  * The ramp filter runs along lines that lie, with the source, in planes parallel to the direction
  * in which the source moves.  Rows are such lines if the detector is perpendicular to the ray
  * through the axis and its columns are parallel to the axis.  Each view is resampled onto such a
  * detector at the same distance: a homography of the image, interpolated by cubic B-splines.
  *
- * Columns of the upright detector reach as far as the row at mid-height of the volume was measured.
- * If the panel is offset, the shorter side ends where all rows were measured and the longer one at
- * the last corner.  Rows reach as far as the panel sees the axis.  Pixels that were not measured
- * get the value of the nearest one that was. */
+ * Columns of the upright detector cover the measured width at mid-height of the volume.  If the
+ * panel is offset, the shorter side ends at the last column that was measured in all rows, and the
+ * longer side at the farthest corner.  Rows cover the part of the axis that the panel sees.  Pixels
+ * that were not measured get the value of the nearest measured pixel. */
 #include "pipeline/view_step.h"
 
 #include "array/array.h"
@@ -25,17 +26,17 @@
 #include <string.h>
 
 struct rectify {
-    struct fbp_view_step step; /* scan: of upright views */
-    double roll_rad;           /* angle of rows against the plane of rotation, mean of views */
+    struct fbp_view_step step; /* `scan` describes the upright views */
+    double roll_rad;           /* angle between rows and the plane of rotation, mean of all views */
     struct fbp_measured measured;
     double (*matrix)[9]; /* [view] (column, row, 1) upright -> measured, homogeneous */
-    bool counts;         /* the views below are measured samples: repaired ones are counted */
+    bool counts;         /* the views below are measured samples: count repaired ones */
 };
 
 static const double DEGREE = FBP_PI / 180;
 
-/* Rows that lean by less are taken as they are.  If the angle varies by more than its mean, and the
- * panel is not offset, it may be larger: errors of first order cancel, and 0.003 % are left. */
+/* Views are resampled only above these angles.  LEAST_WOBBLE applies if the angle varies by more
+ * than its mean and the panel is not offset: errors of first order cancel, and 0.003 % remain. */
 static const double LEAST_ROLL = 0.05 * FBP_PI / 180, LEAST_WOBBLE = 0.5 * FBP_PI / 180;
 
 /* The direct B-spline filter ends where its weights, powers of POLE, are below 1e-7. */
@@ -44,10 +45,11 @@ static const double POLE = -0.26794919243112270647; /* sqrt(3) - 2 */
 
 static const struct fbp_panel one_pixel = {1, 1};
 
-/* The measured panel of a view on the upright plane: lengths in mm from the image of the origin. */
+/* The measured panel of a view, projected onto the upright plane: lengths in mm from the image of
+ * the origin. */
 struct outline {
     struct fbp_view unit; /* upright pixels of 1 mm; (0, 0) is the image of the origin */
-    double P[12];         /* its matrix */
+    double P[12];         /* projection matrix of `unit` */
     double corner[4][2];  /* counter-clockwise, from the first column of the first row */
 };
 
@@ -67,7 +69,8 @@ static void project(const double P[12], const double x[3], double out[2])
     out[1] = (fbp_dot(P + 4, x) + P[7]) / w;
 }
 
-/* From pixels of `view` on `panel` to those of the measured view k. */
+/* Homography from pixels of `view` on `panel` to pixels of the measured view k.  False: the view
+ * has no matrix. */
 static bool homography(const struct fbp_scan *scan, size_t k, const struct fbp_view *view,
                        const struct fbp_panel *panel, double H[9])
 {
@@ -84,7 +87,8 @@ static bool homography(const struct fbp_scan *scan, size_t k, const struct fbp_v
     return true;
 }
 
-/* False if some of the panel has no image there. */
+/* Project the measured panel of view k onto the upright plane; false: part of the panel has no
+ * image there. */
 static bool outline_of(const struct fbp_scan *scan, size_t k, const double axis[3],
                        struct outline *o)
 {
@@ -120,7 +124,7 @@ static bool outline_of(const struct fbp_scan *scan, size_t k, const double axis[
     return true;
 }
 
-/* Where the line through two corners has coordinate[axis] = at: its other coordinate. */
+/* The other coordinate of the point with coordinate[axis] = at on the line through two corners. */
 static double edge_at(const struct outline *o, int from, int to, int axis, double at)
 {
     const double *a = o->corner[from], *b = o->corner[to];
@@ -128,8 +132,9 @@ static double edge_at(const struct outline *o, int from, int to, int axis, doubl
     return a[!axis] + (at - a[axis]) / (b[axis] - a[axis]) * (b[!axis] - a[!axis]);
 }
 
-/* Edges of all views in x: at mid-height of the volume, where they are nearest to the axis, and the
- * farthest corners; in y: on the axis.  per_mm: measured pixels per mm along x and y, the most. */
+/* Edges of all views [mm].  In x: at mid-height of the volume (middle), nearest to the axis
+ * (inner), and the farthest corners (outer); in y: on the axis.  per_mm: most measured pixels per
+ * mm along x and y. */
 struct extent {
     double middle[2], inner[2], outer[2], y[2], per_mm[2];
 };
@@ -140,7 +145,8 @@ static void widen(double range[2], double lo, double hi)
     range[1] = fmax(range[1], hi);
 }
 
-/* heights: of the volume, along the axis. */
+/* Include view k in the extent e.  heights: least and greatest height of the volume along the axis
+ * [mm].  False: the view has no image on the upright plane. */
 static bool fold(const struct fbp_scan *scan, size_t k, const double axis[3],
                  const double heights[2], struct extent *e)
 {
@@ -175,8 +181,8 @@ static bool fold(const struct fbp_scan *scan, size_t k, const double axis[3],
     return isfinite(e->y[0] + e->y[1] + e->inner[0] + e->inner[1]);
 }
 
-/* Edges in x.  If opposite views complete a panel, its shorter side must be measured in all rows;
- * but half of what there is at mid-height is kept. */
+/* Choose the edges in x.  If opposite views complete an offset panel, its shorter side ends where
+ * all rows were measured, but keeps at least half of its width at mid-height. */
 static void choose_columns(const struct rectify *r, bool offset, const struct extent *e,
                            struct fbp_view_step_request *request, double x[2])
 {
@@ -197,7 +203,8 @@ static void choose_columns(const struct rectify *r, bool offset, const struct ex
              r->roll_rad / DEGREE);
 }
 
-/* Pixels for a length of so many; even if the measured ones are, so that both centres may agree. */
+/* Number of pixels for a length in pixels; even if the measured number is even, so that the centres
+ * of both panels can coincide. */
 static size_t count(double length, size_t measured)
 {
     const double more = ceil((length - 0.01 - (double)measured) / 2);
@@ -205,7 +212,7 @@ static size_t count(double length, size_t measured)
     return (size_t)fmax(1, (double)measured + 2 * more);
 }
 
-/* Upright views on one panel. */
+/* Make the upright views, all on one panel. */
 static fbp_status make_views(struct rectify *r, const double axis[3], const struct extent *e,
                              const double x[2])
 {
@@ -220,13 +227,13 @@ static fbp_status make_views(struct rectify *r, const double axis[3], const stru
         struct outline o;
         double at[2];
         if (!outline_of(from, k, axis, &o))
-            return FBP_ERR_INVALID; /* which it was not before */
+            return FBP_ERR_INVALID; /* cannot fail: outline_of() succeeded before */
         *v = o.unit;
         project(o.P, from->views[k].d, at);
         for (int i = 0; i < 2; i++) {
             double *step = i ? v->v : v->u;
-            /* whole pixels from the measured centre: what is hardly rolled is hardly interpolated
-             */
+            /* shift by whole pixels from the measured centre: small angles need hardly any
+             * interpolation */
             const double pixels = (middle[i] - at[i]) * e->per_mm[i];
             fbp_axpy(v->d, at[i] + round(pixels) / e->per_mm[i], step, v->d);
             for (int j = 0; j < 3; j++)
@@ -266,7 +273,7 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
     return make_views(r, facts->axis, &e, x);
 }
 
-/* Index of a sample of n that are continued by reflection. */
+/* Index of sample i in n samples that are continued by reflection. */
 static size_t reflect(ptrdiff_t i, size_t n)
 {
     const ptrdiff_t period = n > 1 ? 2 * ((ptrdiff_t)n - 1) : 1;
@@ -308,7 +315,7 @@ static void measured_rows(const struct rectify *r, size_t view, size_t row0, siz
     *n = (nr - rows[1] > REACH + 1 ? rows[1] + REACH + 1 : nr) - *first;
 }
 
-/* A row of splines: one before the first and two behind the last. */
+/* Columns of a row of spline coefficients: one before the first sample and two after the last. */
 static size_t spline_columns(const struct rectify *r)
 {
     return r->measured.scan.panel.n_columns + 3;
@@ -419,7 +426,7 @@ struct rectified {
     unsigned char *counted; /* [view][measured row] */
 };
 
-/* Floats of a reader's rows, and of what reading them takes. */
+/* Floats of a reader's rows, and of the memory for reading them. */
 static size_t rows_floats(const struct rectify *r)
 {
     return 2 * fbp_integrals_floats(&r->measured, r->measured.scan.panel.n_rows);
@@ -430,8 +437,8 @@ static size_t reader_bytes(const struct rectify *r)
     return (rows_floats(r) + spline_floats(r)) * sizeof(float);
 }
 
-/* Read measured rows [first, first + n), lowest first; rows that were read before are not counted.
- */
+/* Read measured rows [first, first + n), lowest first.  Only the first reading of a row counts its
+ * repaired samples. */
 static fbp_status read_rows(fbp_source *src, size_t view, size_t first, size_t n, float *work,
                             float *out)
 {
@@ -467,7 +474,7 @@ static fbp_status read_rectified(fbp_source *src, size_t slice0, size_t n_slices
     float *to = out, *memory = NULL;
     fbp_status st;
 
-    (void)as_float; /* it is one */
+    (void)as_float; /* the samples are floats */
     FBP_TRY(fbp_alloc((void **)&memory, reader_bytes(r), "a view to be resampled"));
     for (size_t k = 0; k < n_slices; k++, to += n_rows * src->info.n[0]) {
         size_t first, n;
@@ -511,7 +518,7 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
     src->info.n[1] = r->step.scan.panel.n_rows;
     src->unpacks = true;
     src->in_order = below->in_order;
-    src->growing = below->growing; /* each view depends on one below: a scan may be followed */
+    src->growing = below->growing; /* each view depends on one view below: following a scan works */
     src->held_bytes = fbp_source_bytes(below, 0) + rows;
     src->reader_bytes = fbp_source_bytes(below, 1) - fbp_source_bytes(below, 0) + reader_bytes(r);
     return fbp_source_wrap_set_up(src, below);
@@ -567,8 +574,8 @@ static fbp_status estimate(const struct fbp_view_step *step, const struct fbp_vi
 }
 
 /* Must the views be resampled?  Not if rows are perpendicular to the axis within LEAST_ROLL, or
- * within what the sources tell of the axis; nor if a centred panel wobbles by less than
- * LEAST_WOBBLE, and by more than it is rolled. */
+ * within the uncertainty of the axis as determined from the sources; nor if a centred panel's angle
+ * varies by more than its mean and is below LEAST_WOBBLE. */
 static bool is_rolled(const struct fbp_scan *scan, const struct fbp_geometry_facts *facts)
 {
     double axis[3], sum = 0, squares = 0;

@@ -1,3 +1,8 @@
+/* The part of a volume that is computed: the box (roi) in voxels, and the region, given as a shape
+ * in mm ("cylinder:R", "ball:X,Y,Z,R", "box:...") or as a mask file.
+ *
+ * job.c calls fbp_roi_set() and fbp_region_of(); division, kernels and output use the box and the
+ * region's rows of voxel intervals. */
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "backend/slab.h"
@@ -47,7 +52,7 @@ void fbp_roi_grid(const struct fbp_job *job, struct fbp_grid *out)
     *out = job->grid;
     for (int i = 0; i < 3; i++) {
         const size_t first = fbp_roi_first(job, i), n = fbp_roi_size(job, i);
-        if (n == job->grid.n[i]) /* and not its centre with a rounding error */
+        if (n == job->grid.n[i]) /* keep the centre exactly */
             continue;
         out->n[i] = n;
         out->centre_mm[i] = fbp_grid_coordinate(&job->grid, i, (double)first + ((double)n - 1) / 2);
@@ -118,13 +123,13 @@ static fbp_status shape_row(void *user, size_t y, size_t z, struct fbp_interval 
     return FBP_OK;
 }
 
-/* A mask, a slice of which is here. */
+/* A mask file, and the slice of it that is in memory. */
 struct mask_rows {
     const char *name;
     fbp_source *source;
     const struct fbp_grid *grid;
     float *slice;
-    size_t z; /* that is here; SIZE_MAX: none */
+    size_t z; /* index of `slice`; SIZE_MAX: none */
 };
 
 static fbp_status not_a_number(const struct mask_rows *m, size_t x, size_t y)
@@ -158,11 +163,12 @@ static fbp_status mask_row(void *user, size_t y, size_t z, struct fbp_interval *
     return FBP_OK;
 }
 
-/* Where the file says how its voxels lie, they lie where the volume's do. */
+/* If the mask file has spacing and origin, check that its voxels lie at the positions of the
+ * volume's. */
 static fbp_status check_place(const char *name, const struct fbp_array_info *info,
                               const struct fbp_grid *g)
 {
-    static const double SLACK = 0.1; /* of a voxel: numbers in headers are rounded */
+    static const double SLACK = 0.1; /* in voxels: numbers in headers are rounded */
     static const char axes[] = "xyz";
 
     for (int i = 0; info->has_spacing && i < 3; i++) {
@@ -205,7 +211,8 @@ static fbp_status from_source(const char *name, fbp_source *source, const struct
     return st;
 }
 
-/* "sphere:1,2,3" is more likely a shape that is not known than a data set of a file "sphere". */
+/* Does the text look like an unknown shape, such as "sphere:1,2,3"?  It could also be the data set
+ * of a file "sphere", if this file exists. */
 static bool may_be_a_word(const char *text)
 {
     const size_t n = strcspn(text, ":");
@@ -355,7 +362,7 @@ static fbp_status not_a_shape(const char *text, const char *why)
                     word_of(text)->expected);
 }
 
-/* A number of mm as people write it: no "nan", "inf" or hexadecimal. */
+/* Read a decimal number [mm]; "nan", "inf" and hexadecimal numbers are rejected. */
 static bool read_number(const char **at, double *out)
 {
     const char *p = *at + (**at == '-' || **at == '+');
@@ -370,7 +377,8 @@ static bool read_number(const char **at, double *out)
     return read;
 }
 
-/* Up to `most` numbers with commas between them, and nothing behind; 0: it is something else. */
+/* Read 1 to `most` numbers, separated by commas, up to the end of the text.  Returns their number;
+ * 0: the text has another form. */
 static size_t read_numbers(const char *at, size_t most, double *out)
 {
     for (size_t n = 0; n < most; at++) {
@@ -442,7 +450,7 @@ fbp_status fbp_region_read_shape(const char *text, struct fbp_region_shape *out)
     return word->read(text, text + strlen(word->name), out);
 }
 
-/* Is the point in the shape?  This decides; all else only looks for where it changes. */
+/* Is the point in the shape?  Only this function decides; the others only find candidates. */
 static bool is_inside(const struct fbp_region_shape *s, const double p[3])
 {
     double square = 0;
@@ -456,7 +464,7 @@ static bool is_inside(const struct fbp_region_shape *s, const double p[3])
     return square <= s->radius * s->radius;
 }
 
-/* The ends of a row's part, nearly: NaN or lo > hi if there is none. */
+/* Approximate ends [mm] of a row's intersection with the shape: NaN or lo > hi if it is empty. */
 static void ends_of(const struct fbp_region_shape *s, const double p[3], double *lo, double *hi)
 {
     double square = s->radius * s->radius;
@@ -467,13 +475,13 @@ static void ends_of(const struct fbp_region_shape *s, const double p[3], double 
         square -= s->along[i] ? (p[i] - s->centre[i]) * (p[i] - s->centre[i]) : 0;
     if (!s->along[0])
         return;
-    /* A row that just touches the shape is looked at, too. */
+    /* Include rows that only touch the shape: is_inside() decides about their voxels. */
     const double half = sqrt(fmax(square, 0));
     *lo = s->centre[0] - half;
     *hi = s->centre[0] + half;
 }
 
-/* The voxel at a place, within the row and a few beside it. */
+/* Index of the voxel at x = mm, plus `beside`, limited to the row. */
 static ptrdiff_t voxel_at(const struct fbp_grid *g, double mm, ptrdiff_t beside)
 {
     const double at = (mm - fbp_grid_coordinate(g, 0, 0)) / g->voxel_mm[0] + (double)beside;

@@ -1,3 +1,6 @@
+/* fbp_run(): computes all slabs of a plan that the sink lacks.  Opens one worker per device, starts
+ * the four stages of each worker, sums up their times, and handles failures and cancellation.
+ * plan_run.c calls fbp_run(). */
 #include "pipeline/run.h"
 
 #include "backend/device.h"
@@ -12,8 +15,9 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { N_THREADS = 4 };
+enum { N_THREADS = 4 }; /* stages of a worker */
 
+/* Does the sink have slice z, in all frames from `frame` on? */
 static bool has_slice(const struct fbp_run_request *rq, size_t frame, size_t z)
 {
     for (size_t f = 0; f < fbp_frames(rq->job); f++)
@@ -22,7 +26,7 @@ static bool has_slice(const struct fbp_run_request *rq, size_t frame, size_t z)
     return true;
 }
 
-/* The part of a slab that the sink lacks; nz 0 if it has all of it. */
+/* The slab without slices at both ends that the sink already has; nz 0: it has all slices. */
 static struct fbp_slab missing_part(const struct fbp_run_request *rq, struct fbp_slab slab)
 {
     while (slab.nz > 0 && has_slice(rq, slab.frame, slab.z0)) {
@@ -34,7 +38,8 @@ static struct fbp_slab missing_part(const struct fbp_run_request *rq, struct fbp
     return slab;
 }
 
-/* What is missing of slab `at` of all. */
+/* Add the missing part of slab `at` to the work list, or to the skipped slabs if it lies outside
+ * the region. */
 static void add_slab(struct run_state *run, size_t at)
 {
     const struct fbp_run_request *rq = run->rq;
@@ -55,7 +60,7 @@ static void add_slab(struct run_state *run, size_t at)
     fbp_slabs_add(&run->slabs, slab);
 }
 
-/* Those slabs that are to be computed here. */
+/* Fill the work list with the slabs of the workers of this run. */
 static fbp_status list_slabs(struct run_state *run)
 {
     const struct fbp_run_request *rq = run->rq;
@@ -76,7 +81,7 @@ struct stage_start {
     struct worker *worker;
 };
 
-/* While a block is computed: the caller may cancel, or another stage have failed. */
+/* Called while a block is computed.  Returns true if the caller cancels or the run has stopped. */
 static bool run_stops(void *user)
 {
     struct run_state *s = user;
@@ -104,7 +109,8 @@ static void *stage_main(void *arg)
     return NULL;
 }
 
-/* All four, even if the first of them fails at once: the last one to leave tidies up. */
+/* Start the four stages of a worker, even if one of them fails at once: the last stage to end
+ * returns unfinished slabs.  Returns the number of threads that were started. */
 static size_t start_stages(struct run_state *run, struct worker *w, pthread_t *threads,
                            struct stage_start *starts)
 {
@@ -123,18 +129,19 @@ static size_t start_stages(struct run_state *run, struct worker *w, pthread_t *t
     return N_THREADS;
 }
 
-/* All stages of all workers at once, until the last has left. */
+/* Run all stages of all workers until the last stage has ended. */
 static void run_stages(struct run_state *run, pthread_t *threads, struct stage_start *starts)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < run->n_workers; i++)
-        if (run->workers[i].run) /* it has begun */
+        if (run->workers[i].run) /* fbp_worker_begin() succeeded */
             n += start_stages(run, &run->workers[i], threads + n, starts + n);
     for (size_t i = 0; i < n; i++)
         pthread_join(threads[i], NULL);
 }
 
+/* Sum up times and statistics of all workers in *out. */
 static void sum_up(struct run_state *s, struct fbp_report *out, double seconds)
 {
     const double now = fbp_seconds();
@@ -163,7 +170,7 @@ static void sum_up(struct run_state *s, struct fbp_report *out, double seconds)
     *out = s->report;
 }
 
-/* A device that is opened beside others. */
+/* A worker whose device is opened, in a thread if there are several. */
 struct opening {
     struct worker *worker;
     const struct fbp_backend *backend;
@@ -189,7 +196,7 @@ static void *open_one(void *arg)
     return NULL;
 }
 
-/* The first in this thread. */
+/* Open all devices at once, the first in this thread.  Failures are stored in the workers. */
 static void open_all(struct opening *list, size_t n)
 {
     for (size_t i = 1; i < n; i++)
@@ -201,7 +208,8 @@ static void open_all(struct opening *list, size_t n)
             (void)open_one(&list[i]);
 }
 
-/* The first whose device works; NULL, and the failure of the first of all, if none does. */
+/* The first worker whose device has not failed.  If all have failed: NULL, with status and message
+ * of the first worker. */
 static struct worker *first_usable(const struct fbp_workers *w, fbp_status *st)
 {
     *st = FBP_OK;
@@ -261,10 +269,10 @@ void fbp_workers_release(const struct fbp_workers *workers, void *memory)
 {
     const struct worker *w = &workers->list[0];
 
-    fbp_host_put(w->backend, w->dev, memory); /* of whatever device */
+    fbp_host_put(w->backend, w->dev, memory); /* the same for all devices */
 }
 
-/* Those whose devices failed, each once. */
+/* Log a warning for each device that failed, once per device. */
 static void name_the_gone(struct run_state *run)
 {
     const struct fbp_run_request *rq = run->rq;
@@ -285,7 +293,7 @@ static void name_the_gone(struct run_state *run)
     }
 }
 
-/* A first slab for each worker. */
+/* Begin the run of each worker: it takes a first slab.  Fails if no device is left. */
 static fbp_status begin_workers(struct run_state *run)
 {
     for (size_t i = 0; i < run->n_workers; i++)
@@ -319,7 +327,8 @@ static void end_workers(struct run_state *run)
     fbp_shared_destroy(&run->shared);
 }
 
-/* All is computed; the times of a device that fails now are those of the host. */
+/* Read the devices' timestamps after all is computed.  If a device fails now, its bars keep the
+ * times of the host. */
 static void settle_timeline(struct run_state *run)
 {
     for (size_t i = 0; i < run->n_workers; i++) {
@@ -332,7 +341,7 @@ static void settle_timeline(struct run_state *run)
     }
 }
 
-/* All workers at work, each with its device. */
+/* Compute all slabs with opened workers, and fill in the report. */
 static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
 {
     const size_t n = N_THREADS * run->n_workers;
@@ -400,7 +409,8 @@ void fbp_run_failed(struct run_state *s, fbp_status status)
     fbp_shared_abort(&s->shared);
 }
 
-/* Is it the first failure of a worker that the others can do without? */
+/* Can the run continue without this worker?  Only after its first failure, of the device or of
+ * memory, with other workers left. */
 static bool can_be_dropped(struct run_state *s, const struct worker *w, fbp_status status)
 {
     return (status == FBP_ERR_DEVICE || status == FBP_ERR_NOMEM) && s->n_working > 1 &&

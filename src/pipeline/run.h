@@ -1,12 +1,8 @@
-/** @file run.h  What lies outside the field of view, or outside the region of interest, gets one
- * value (internal).
+/** @file run.h  One run: compute slabs of a job, complete and write their slices (internal).
  *
- * In the field of view is a voxel whose centre lies within facts.fov_radius_mm of the rotation
- * axis, and on the detector's rows in every view: in a cone beam the lower and upper end is a bowl.
- * All its slices follow one another, so that a column of voxels is known by two numbers.  The
- * region is the job's (job.h).
- *
- * Applied by the pipeline to slices that have been fetched, so that it is the same on every device.
+ * fbp_run() is called by plan_run.c.  The other parts of this header belong to a run: the mask of
+ * finished slices, sums of partial volumes, the timeline, workers, loading of batches, and filtered
+ * views in a scratch file.
  */
 #ifndef FBP_SRC_PIPELINE_RUN_H
 #define FBP_SRC_PIPELINE_RUN_H
@@ -18,52 +14,63 @@
 
 #include <stdatomic.h>
 
+/* mask.c: one value for all voxels outside the field of view or the region
+ *
+ * A voxel lies in the field of view if its centre is within facts.fov_radius_mm of the rotation
+ * axis (plane integrals: of the iso-centre) and on the detector's rows in every view; in a cone
+ * beam the lower and the upper end are bowls.  The voxels of a column that lie inside are
+ * contiguous, so two slice numbers per column describe the field of view.  The region is the job's
+ * (job.h).  stage_write.c applies the mask to fetched slices, so it is the same on every device.
+ */
+
 typedef struct fbp_mask fbp_mask;
 
-/** For the box of the job that is asked for, and its region.
- *  field: of the field of view, too */
+/** Make the mask of the requested box and region of the job.
+ *  field: true: voxels outside the field of view are masked, too
+ *  value: of masked voxels, in the unit of the output; may be NaN */
 fbp_status fbp_mask_create(fbp_mask **out, const struct fbp_job *job, bool field, double value);
 void fbp_mask_destroy(fbp_mask **mask);
 
-/** Bytes of a mask, and of a slice of it. */
+/** Bytes that fbp_mask_create() allocates at most, including temporary tables. */
 size_t fbp_mask_bytes(const struct fbp_job *job, bool field);
 
-/** Mask slices [z, z + n) of the volume, of the box alone, in place.  found: least, most and sum of
- *  what is inside; returns how many voxels that are.  Thread-safe. */
+/** Mask slices [z, z + n) of the volume in place; values: [n][y][x], voxels of the box only.
+ *  found: min, max and sum of the voxels that are not masked
+ *  @return number of these voxels.  Thread-safe. */
 size_t fbp_mask_apply(const fbp_mask *mask, size_t z, size_t n, void *values,
                       struct fbp_statistics *found);
 
-/** A slice of the box of which nothing is wanted; NULL: of a job without a region. */
+/** A slice of the box filled with the value of masked voxels; NULL: the job has no region. */
 const void *fbp_mask_blank(const fbp_mask *mask);
 
-/* A volume as the sum of some, each backprojected from a part of the views
- * (internal).
+/* stage_write.c: a volume as the sum of partial volumes, each from a part of the views
  *
- * Devices then give sums as they are.  What follows from the whole, its scale and shift (HU), and
- * the least, most and mean voxel, is done with the host's floats when the others' are added.
+ * The devices then return unscaled sums.  Scale and shift (HU), and minimum, maximum and mean, need
+ * the complete sum: the host computes them in float after it has added the partial volumes of other
+ * processes (team_run.c).
  */
 
 struct fbp_sum {
-    /** Add what others have of slices [z, z + n) of the box asked for (of frames, one behind the
-     *  other) to x[n][y][x].  Called by
-     *  several threads at once, unless in_order, and again for slices that a device failed with;
-     * the order of terms is its own to fix. */
+    /** Add the partial volumes of other processes to x[n][y][x], slices [z, z + n) of the requested
+     *  box; frames and volumes of a series follow one another.  Several threads call it at the same
+     *  time, unless in_order is set, and call it again for slices that a failed device had
+     *  computed.  It must add its terms in a fixed order. */
     fbp_status (*add)(void *user, size_t z, size_t n, float *x);
-    /** Is slice z whole here after add()?  Else it is elsewhere.  NULL: all are. */
+    /** Does this process have the complete slice z after add()?  If not, another process has it.
+     *  NULL: this process has all. */
     bool (*has)(void *user, size_t z);
     void *user;
-    bool in_order;       /**< add() is called by one thread, for slabs and blocks in their order */
-    double scale, shift; /**< of the sum, as a job's are of a volume */
+    bool in_order;       /**< one thread calls add(), for slabs and blocks in their order */
+    double scale, shift; /**< output = scale * sum + shift, taken from the job */
 };
 
-/** Take over a job's scale and shift: its devices give sums as they are. */
+/** Move scale and shift from the job to `sum`: the devices then return unscaled sums. */
 void fbp_sum_take(struct fbp_sum *sum, struct fbp_job *job);
 
-/* What a run did when: bars of batches and slabs on the stages' lanes
- * (internal).
+/* timeline.c: when each stage worked, as an SVG drawing with one lane per stage
  *
- * Work that a device has queued is timed by its stamps, everything else by the host's clock; both
- * end on one axis.
+ * Work in a device's queue is timed by timestamps of the device, other work by the host's clock.
+ * Both are drawn on one time axis.
  */
 
 enum fbp_lane {
@@ -81,144 +88,146 @@ typedef struct fbp_timeline fbp_timeline;
 
 /** A piece of work that has begun. */
 struct fbp_span {
-    fbp_timeline *to; /**< NULL: nobody wants to know */
+    fbp_timeline *to; /**< NULL: nothing is recorded */
     const struct fbp_backend *backend;
     fbp_device *dev;
     enum fbp_stage stage;
-    uint64_t stamps[2]; /**< of a device's queue, or */
-    double begin;       /**< of the host */
+    uint64_t stamps[2]; /**< begin and end in the device's queue, if `queued` */
+    double begin;       /**< begin by the host's clock [s] */
     bool queued;
 };
 
-/** Zero is now. */
+/** Create an empty timeline, whose time 0 is now. */
 fbp_status fbp_timeline_create(fbp_timeline **out);
 void fbp_timeline_destroy(fbp_timeline **timeline);
 
-/** Work of the host begins.  timeline may be NULL, here and below. */
+/** Begin a span of work of the host.  timeline: NULL in this and the next function: none. */
 struct fbp_span fbp_span_host(fbp_timeline *timeline);
 
-/** Work of a stage of a device begins. */
+/** Begin a span of work of a stage of a device. */
 fbp_status fbp_span_device(fbp_timeline *timeline, const struct fbp_backend *backend,
                            fbp_device *dev, enum fbp_stage stage, struct fbp_span *out);
 
-/** It ends here, or in the device's queue.  shade: even and odd are drawn apart; words: what it
- *  was. */
+/** End a span now, or at this point of the device's queue, and add it to its timeline.
+ *  shade: even and odd spans get different shades; fmt: description of the work */
 fbp_status fbp_span_end(struct fbp_span *span, enum fbp_lane lane, size_t shade, const char *fmt,
                         ...) __attribute__((format(printf, 4, 5)));
 
-/** Turn a device's stamps into seconds: all its work is done, and it is still open. */
+/** Convert a device's timestamps to seconds.  Its work must be complete, and it must be open. */
 fbp_status fbp_timeline_settle(fbp_timeline *timeline, fbp_device *dev);
 
 fbp_status fbp_timeline_svg(const fbp_timeline *timeline, const char *title, const char *path);
 
-/* The sentence: load, prep, weight, filter, backproject, store (internal). */
+/* run.c: workers and the run */
 
 struct worker;
 
-/** Opened devices with their buffers, for one run after another. */
+/** Opened devices with their buffers, which several runs may use one after another. */
 struct fbp_workers {
     struct worker *list;
     size_t n;
 };
 
-/** All at once.  A device that fails is left out, and named by the next run; if all do, so does
- *  this. */
+/** Open all devices at the same time.  A device that fails is left out, and the next run names it;
+ *  if all fail, this function returns the error of the first. */
 fbp_status fbp_workers_open(struct fbp_workers *out, const struct fbp_backend *backend,
                             const struct fbp_job *job, const struct fbp_work *work,
                             const int *devices, size_t n_devices);
 void fbp_workers_close(struct fbp_workers *workers);
 
-/** Memory of the host that all of them copy from and to. */
+/** Host memory that all of these devices can copy from and to. */
 fbp_status fbp_workers_alloc(const struct fbp_workers *workers, size_t bytes, void **out);
 void fbp_workers_release(const struct fbp_workers *workers, void *memory);
 
-/** What runs: tables, a division of the work, where views come from and slices go to. */
+/** Parameters of a run: the job, its division, the source of views and the sink of slices. */
 struct fbp_run_request {
     const struct fbp_job *job;
     const struct fbp_backend *backend;
     const struct fbp_work *work;
     fbp_source *source;
-    bool top_down; /**< stored pictures start with the top row */
+    bool top_down; /**< stored views start with the top row */
     fbp_sink *sink;
-    const int *devices; /**< n_devices indices of the backend's devices */
+    const int *devices; /**< [n_devices] indices of the backend's devices */
     size_t n_devices;
-    const struct fbp_workers *workers; /**< of these devices; NULL: opened for this run */
-    size_t first_worker;       /**< of work->n_workers; devices[i] is worker first_worker + i */
-    fbp_timeline *timeline;    /**< NULL: not wanted */
-    const fbp_mask *mask;      /**< of what is written; NULL: none */
-    const struct fbp_sum *sum; /**< this is a part of it; NULL: the whole */
-    fbp_data_check *check;     /**< at the views as they pass; NULL: none */
-    uint64_t *n_found;         /**< voxels that the report's min, max and mean are of; NULL: none */
-    bool no_overlap;           /**< one stage at a time, as fbp_recon_params says */
-    const atomic_bool *stop;   /**< set: the run is to end; NULL: nobody does */
+    const struct fbp_workers *workers; /**< opened devices; NULL: the run opens and closes them */
+    size_t first_worker;       /**< devices[i] is worker first_worker + i of work->n_workers */
+    fbp_timeline *timeline;    /**< NULL: none */
+    const fbp_mask *mask;      /**< mask of written slices; NULL: none */
+    const struct fbp_sum *sum; /**< sum of the partial volumes of processes; NULL: no sum */
+    fbp_data_check *check;     /**< checks views when they are read; NULL: none */
+    uint64_t *n_found; /**< out: number of voxels in the report's min, max and mean; may be NULL */
+    bool no_overlap;   /**< one stage at a time, see fbp_recon_params.no_overlap */
+    const atomic_bool *stop; /**< set by the caller to end the run; NULL: the run is not stopped */
     int (*progress)(void *user, const struct fbp_progress *p);
-    fbp_log_fn *log; /**< or NULL */
+    fbp_log_fn *log; /**< NULL: none */
     void *user;
 };
 
-/** Are slices finished after they were fetched, so that only then voxels are what they will be? */
+/** Are slices completed on the host after they are fetched (mask, sum)?  Statistics must then be
+ *  computed from the completed voxels. */
 static inline bool fbp_run_finishes(const struct fbp_run_request *rq)
 {
     return rq->mask || rq->sum;
 }
 
-/** Compute all slabs of these workers that the sink does not have.  The sink is not finished.  A
- *  device that fails is named and left out, and the others do its part.  No slice is written to the
- *  sink twice. */
+/** Compute all slabs of these workers that the sink lacks; the caller finishes the sink.  If a
+ *  device fails, it is named and left out, and the other devices compute its slabs.  No slice is
+ *  written to the sink twice. */
 fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report);
 
-/* Reading a batch in canonical row order (internal). */
+/* stage_read.c: loading a batch */
 
-/** out: [n_views][load_rows][n_columns] of the job's raw type, row index growing with +v
- *  (backend/rows.h); by the threads of pool, if it is not NULL.  Who has read a view looks at it,
- *  if `look` is not NULL, while it is in a cache. */
+/** Read a batch into out, [n_views][load_rows][n_columns] of the job's raw type; the row index
+ *  grows with +v (backend/rows.h).
+ *  pool: threads that read; NULL: the calling thread
+ *  check: checks each view in the thread that read it, while it is in a cache; NULL: none */
 fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job,
                     const struct fbp_batch *batch, fbp_pool *pool, fbp_data_check *check,
                     void *out);
 
-/* Views weighted and filtered in double, for those who want them (internal). */
+/* scratch_rows.c: filtered views in double precision, for tests and benchmarks */
 
-/** Takes view `view`, [wide.n_rows][wide.n_columns]; from several threads, in any order. */
+/** Callback for filtered view `view`, [wide.n_rows][wide.n_columns].  Several threads call it, with
+ *  views in any order. */
 typedef fbp_status fbp_filtered_fn(void *user, size_t view, const float *samples);
 
 /**
- * All views of a job as the backend `ref` filters them, rounded to float; rows run upwards.
- * Memory: four views a thread.
+ * Weight and filter all views of a job by the backend `ref` in double precision, and call `take`
+ * with each, rounded to float; the row index grows with +v.  Memory: four views per thread.
  */
 fbp_status fbp_filter_views(const struct fbp_job *job, fbp_source *source, bool top_down,
                             fbp_filtered_fn *take, void *user);
 
-/* Views that are filtered once, into a scratch file, and read from there
- * (internal).
+/* scratch_rows.c: views that are filtered once, into a scratch file, and read from it
  *
- * Where a volume is computed in many slabs, most rows would be read and filtered again for several
- * of them.  The file holds all rows that the volume needs as floats, [view][row][column of `wide`],
- * upwards: a source of the job's rows (fbp_job_of_rows()).
+ * If a volume is computed in many slabs, most rows would be read and filtered again for several
+ * slabs.  The file holds all rows that the volume needs as floats, [view][row][column of `wide`],
+ * row index growing with +v.  It is then the source of the job of fbp_job_of_rows().
  */
 
 struct fbp_rows_file {
     struct fbp_scratch file;
-    size_t n_rows, row_bytes; /**< of a view */
+    size_t n_rows, row_bytes; /**< rows per view; bytes per row */
 };
 
 /** Bytes of the file. */
 uint64_t fbp_rows_bytes(const struct fbp_job *job);
 
-/** A file with room for the rows of a job, in a folder. */
+/** Create a file in `folder` with room for the rows of a job. */
 fbp_status fbp_rows_open(struct fbp_rows_file *out, const struct fbp_job *job, const char *folder);
 void fbp_rows_close(struct fbp_rows_file *rows);
 
 /**
- * Filter all views of a request, whose `job` is the one of unfiltered views and whose `work` is
- * made by fbp_work_rows(), into the file.  Looks at them as they pass.  Of several devices the
- * first one that can be opened is used.
+ * Filter all views of rq->source into the file, and check them when they are read.  rq->job is the
+ * job of unfiltered views, and rq->work is made by fbp_work_rows().  The first of rq->devices that
+ * can be opened is used.
  *
- * report: gets the seconds of reading and filtering, and what was mended
+ * report: gets the seconds of reading and filtering, and the numbers of repaired samples
  */
 fbp_status fbp_rows_filter(const struct fbp_run_request *rq, const struct fbp_rows_file *to,
                            struct fbp_report *report);
 
-/** What is in the file, which must outlive the source. */
+/** A source of the rows in the file; the file must outlive it. */
 fbp_status fbp_rows_source(const struct fbp_job *job, struct fbp_rows_file *rows, fbp_source **out);
 
 #endif /* FBP_SRC_PIPELINE_RUN_H */

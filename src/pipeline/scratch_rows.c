@@ -1,3 +1,6 @@
+/* Filtered views in a scratch file: fbp_rows_filter() filters all views once into the file, and
+ * fbp_rows_source() reads them from there (plan_run.c, --scratch).  fbp_filter_views() filters
+ * views with the backend `ref` for a caller's function. */
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "backend/device.h"
@@ -16,12 +19,13 @@
 
 enum { SLOTS = 2 }; /* one is written while the other is filled */
 
-/* Filtered rows on their way to the file. */
+/* Buffer of a batch of filtered rows, to be written to the file. */
 struct rows_slot {
-    float *device, *host; /* the same where the backend has no memory of its own */
+    float *device, *host; /* the same memory if the backend has no memory of its own */
     struct fbp_batch batch;
 };
 
+/* State of fbp_rows_filter(). */
 struct rows_pass {
     const struct fbp_run_request *rq;
     const struct fbp_rows_file *to;
@@ -32,13 +36,13 @@ struct rows_pass {
     void *raw_host, *raw;
     struct rows_slot slots[SLOTS];
     fbp_queue *free, *full;
-    fbp_status status; /* of the writer, as is: */
-    char why[1000];
+    fbp_status status; /* status of the writing thread */
+    char why[1000];    /* its message */
     size_t views_read;
     double started;
 };
 
-/* Of a file that is not open yet. */
+/* Numbers of rows and bytes of a file that is not open yet. */
 static struct fbp_rows_file shape_of(const struct fbp_job *job)
 {
     return (struct fbp_rows_file){.n_rows = job->wide.n_rows,
@@ -52,7 +56,7 @@ uint64_t fbp_rows_bytes(const struct fbp_job *job)
     return (uint64_t)job->n_views * f.n_rows * f.row_bytes;
 }
 
-/* Where a row of a view begins. */
+/* Position in bytes of a row of a view in the file. */
 static uint64_t row_at(const struct fbp_rows_file *f, size_t view, size_t row)
 {
     return ((uint64_t)view * f->n_rows + row) * f->row_bytes;
@@ -76,6 +80,7 @@ static fbp_status write_slot(const struct rows_pass *p, const struct rows_slot *
     return FBP_OK;
 }
 
+/* Thread that writes full slots.  A failure aborts the queue of free slots, which ends the pass. */
 static void *write_all(void *user)
 {
     struct rows_pass *p = user;
@@ -134,7 +139,7 @@ static fbp_status open_pass(struct rows_pass *p)
     return b->expect(p->dev, &p->ledger);
 }
 
-/* A failure is known already. */
+/* Wait for the device and free its buffers; failures here have been reported before. */
 static void close_device(struct rows_pass *p)
 {
     const struct fbp_backend *b = p->rq->backend;
@@ -162,7 +167,7 @@ static void close_pass(struct rows_pass *p)
     fbp_pool_destroy(&p->io_threads);
 }
 
-/* From the file to filtered rows in the host's memory. */
+/* Read a batch from the source and filter it into the slot's host memory. */
 static fbp_status filter_batch(struct rows_pass *p, struct rows_slot *s)
 {
     const struct fbp_run_request *rq = p->rq;
@@ -195,7 +200,7 @@ static fbp_status filter_all(struct rows_pass *p)
     for (size_t k = 0; k < rq->work->n_batches; k++) {
         FBP_TRY(fbp_check_cancelled());
         if (!fbp_queue_pop(p->free, &i, NULL))
-            return FBP_ERR_IO; /* the writer says why */
+            return FBP_ERR_IO; /* run_pass() returns the writer's status */
         p->slots[i].batch = fbp_work_batch(rq->work, rq->job, &any, k);
         p->slots[i].batch.kept = false;
         p->slots[i].batch.place = 0;
@@ -206,6 +211,7 @@ static fbp_status filter_all(struct rows_pass *p)
     return FBP_OK;
 }
 
+/* Store the device's counts of repaired samples in the report. */
 static fbp_status count_mended(struct rows_pass *p)
 {
     struct fbp_prep_counts counts;
@@ -233,7 +239,7 @@ static fbp_status run_pass(struct rows_pass *p)
     return count_mended(p);
 }
 
-/* The user may cancel. */
+/* Does the caller cancel? */
 static bool pass_stops(void *user)
 {
     const struct rows_pass *p = user;
@@ -246,6 +252,7 @@ static bool pass_stops(void *user)
     return (rq->stop && atomic_load(rq->stop)) || (rq->progress && rq->progress(rq->user, &none));
 }
 
+/* Open the first device of the request that can be opened. */
 static fbp_status open_first(struct rows_pass *p)
 {
     const struct fbp_run_request *rq = p->rq;
@@ -278,6 +285,7 @@ fail:
     return st;
 }
 
+/* read() of fbp_source_functions: read rows from the scratch file. */
 static int read_rows(void *user, size_t view, size_t n_views, size_t row0, size_t n_rows, void *out,
                      char *why, size_t n_why)
 {
@@ -321,13 +329,14 @@ void fbp_rows_close(struct fbp_rows_file *rows)
     fbp_scratch_close(&rows->file);
 }
 
-/* What one thread works with. */
+/* Device and buffers of one thread: a view as read, filtered, and rounded to float. */
 struct filterer {
     fbp_device *dev;
     float *raw, *rounded;
     double *filtered;
 };
 
+/* State of fbp_filter_views(). */
 struct filter_views {
     const struct fbp_job *job;
     const struct fbp_backend *backend;
@@ -380,7 +389,7 @@ fbp_status fbp_filter_views(const struct fbp_job *job, fbp_source *source, bool 
                              .top_down = top_down,
                              .take = take,
                              .user = user};
-    const int n = job->in_order ? 1 : job->n_threads; /* going back in a compressed scan is dear */
+    const int n = job->in_order ? 1 : job->n_threads; /* compressed: views must be read in order */
     fbp_pool *pool = NULL;
     fbp_status st;
 

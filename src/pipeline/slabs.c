@@ -1,3 +1,6 @@
+/* The work list of a run, from which workers take slabs; the table of batches that workers filter
+ * for one another; and bitmaps of detector rows (views x rows), by which repaired samples are
+ * counted once per row.  worker.c, the stages and run.c call these functions. */
 #include "backend/rows.h"
 #include "base/base.h"
 #include "pipeline/division.h"
@@ -13,7 +16,9 @@ fbp_status fbp_row_bitmap_empty(struct fbp_row_bitmap *out, const struct fbp_job
                       sizeof *out->bits, "counts of rows");
 }
 
-/* Rows [r0, r1) of a view as bits of a ledger, word by word. */
+/* ---- Bitmaps of rows ---- */
+
+/* Bits [first, end) of a bitmap: rows [r0, r1) of a view. */
 struct bits {
     size_t first, end;
 };
@@ -23,7 +28,7 @@ static struct bits bits_of(const struct fbp_row_bitmap *l, size_t view, size_t r
     return (struct bits){view * l->n_rows + r0, view * l->n_rows + r1};
 }
 
-/* Those of them that are in a word which holds some. */
+/* Mask of the bits that lie in a word; at least one does. */
 static unsigned in_word(const struct bits *b, size_t word)
 {
     const size_t at = word * FBP_ROW_BITMAP_BITS;
@@ -32,7 +37,7 @@ static unsigned in_word(const struct bits *b, size_t word)
     return (hi < FBP_ROW_BITMAP_BITS ? (1u << hi) - 1 : ~0u) & ~0u << lo;
 }
 
-/* Give it these rows, or take them from it; nobody else has the ledger yet. */
+/* Set or clear the bits of rows, without atomic operations. */
 static void set_rows(struct fbp_row_bitmap *l, size_t view, size_t r0, size_t r1, bool has)
 {
     const struct bits b = bits_of(l, view, r0, r1);
@@ -44,7 +49,7 @@ static void set_rows(struct fbp_row_bitmap *l, size_t view, size_t r0, size_t r1
             l->bits[w] &= ~in_word(&b, w);
 }
 
-/* Those rows that `from` has are the other's from now on. */
+/* Move the bits of rows [r0, r1) of a view that `from` has to `to`. */
 static void move(struct fbp_row_bitmap *from, size_t view, size_t r0, size_t r1,
                  struct fbp_row_bitmap *to)
 {
@@ -57,7 +62,8 @@ static void move(struct fbp_row_bitmap *from, size_t view, size_t r0, size_t r1,
     }
 }
 
-/* Rows of view k that slices [z0, z1) need, with those beyond them that filters reach. */
+/* Set or clear the rows of view k that slices [z0, z1) need, with the rows that the filter along
+ * columns needs. */
 static void set_needed(struct fbp_row_bitmap *out, const struct fbp_job *job, size_t k, size_t z0,
                        size_t z1, bool has)
 {
@@ -72,6 +78,7 @@ static void set_needed(struct fbp_row_bitmap *out, const struct fbp_job *job, si
     set_rows(out, k, r0, r1, has);
 }
 
+/* Set or clear the rows that the job's share of the slices needs. */
 static void set_share(struct fbp_row_bitmap *out, const struct fbp_job *job, bool has)
 {
     size_t z0, n;
@@ -100,6 +107,7 @@ void fbp_row_bitmap_clear(struct fbp_row_bitmap *ledger)
     *ledger = (struct fbp_row_bitmap){0};
 }
 
+/* Move the rows that a batch needs from `rest` to `out`. */
 static void share_batch(struct fbp_row_bitmap *rest, const struct fbp_job *job,
                         const struct fbp_batch *b, struct fbp_row_bitmap *out)
 {
@@ -137,6 +145,8 @@ size_t fbp_row_bitmap_bytes(const struct fbp_job *job)
     return fbp_row_bitmap_words(job->n_views, job->panel.n_rows) * sizeof(unsigned);
 }
 
+/* ---- The work list ---- */
+
 fbp_status fbp_slabs_create(struct fbp_slabs *s, const struct fbp_job *job,
                             const struct fbp_work *work)
 {
@@ -160,7 +170,7 @@ void fbp_slabs_add(struct fbp_slabs *s, struct fbp_slab slab)
     s->list[s->n++] = slab;
 }
 
-/* From the end of the list on: with those that are drawn they are at most all of the division. */
+/* Skipped slabs fill the list from its end; n + n_skipped is at most n_most. */
 void fbp_slabs_skip(struct fbp_slabs *s, struct fbp_slab slab)
 {
     s->list[s->n_most - ++s->n_skipped] = slab;
@@ -171,7 +181,7 @@ const struct fbp_slab *fbp_slabs_skipped(const struct fbp_slabs *s, size_t i)
     return &s->list[s->n_most - 1 - i];
 }
 
-/* False: there is none. */
+/* Take the next slab; false if none is left. */
 static bool take(struct fbp_slabs *s, struct fbp_slab *out)
 {
     pthread_mutex_lock(&s->lock);
@@ -184,7 +194,8 @@ static bool take(struct fbp_slabs *s, struct fbp_slab *out)
     return found;
 }
 
-/* With follow, tasks are joined while others look at them. */
+/* With follow, the stage that reads joins tasks while other threads read the planned ones: two
+ * lists.  Else both are one list. */
 fbp_status fbp_work_item_create(struct fbp_work_item **out, const struct fbp_job *job,
                                 const struct fbp_work *work, const struct fbp_slab *slab,
                                 bool first)
@@ -210,7 +221,7 @@ fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_work_item 
     if (!take(s, &slab))
         return FBP_OK;
     const fbp_status st = fbp_work_item_create(out, s->job, s->work, &slab, first);
-    if (st != FBP_OK) /* nobody has it, and others wait for it */
+    if (st != FBP_OK) /* else other workers would wait for this slab forever */
         fbp_slabs_return(s, slab);
     return st;
 }
@@ -256,7 +267,7 @@ void fbp_slabs_done(struct fbp_slabs *s)
 void fbp_slabs_return(struct fbp_slabs *s, struct fbp_slab missing)
 {
     pthread_mutex_lock(&s->lock);
-    if (missing.nz > 0) /* in a place whose slab was drawn: there is one for each that is open */
+    if (missing.nz > 0) /* n_drawn > 0, because this slab was taken */
         s->list[--s->n_drawn] = missing;
     close_one(s);
     pthread_mutex_unlock(&s->lock);
@@ -267,7 +278,7 @@ void fbp_slabs_claim(struct fbp_slabs *s, const struct fbp_work_item *drawn,
 {
     pthread_mutex_lock(&s->lock);
     fbp_row_bitmap_share(&s->uncounted, s->job, drawn->planned, drawn->n_tasks, mine);
-    if (s->work->kept) /* every worker filters, and counts, all of them */
+    if (s->work->kept) /* every worker filters and counts all rows */
         fbp_row_bitmap_add(&s->uncounted, mine);
     pthread_mutex_unlock(&s->lock);
 }
@@ -285,6 +296,8 @@ void fbp_slabs_unclaim(struct fbp_slabs *s, const struct fbp_row_bitmap *mine)
     fbp_row_bitmap_add(&s->uncounted, mine);
     pthread_mutex_unlock(&s->lock);
 }
+
+/* ---- Batches that workers filter for one another ---- */
 
 fbp_status fbp_shared_create(struct fbp_shared *s, const struct fbp_job *job,
                              const struct fbp_work *work)
@@ -313,7 +326,7 @@ static bool is_over(const struct fbp_shared *s, const atomic_bool *over)
     return s->aborted || atomic_load(over);
 }
 
-/* How many batches are in this state, of one worker (n: of any); *first: the first of them. */
+/* Count the batches of one worker (SIZE_MAX: of any) in a state; *first: index of the first. */
 static size_t count(const struct fbp_shared *s, enum fbp_shared_state state, size_t worker,
                     size_t *first)
 {
@@ -328,7 +341,7 @@ static size_t count(const struct fbp_shared *s, enum fbp_shared_state state, siz
     return n;
 }
 
-/* Is there something to do now? */
+/* Set *out and *b to what the worker does next; false if it must wait. */
 static bool find_next(struct fbp_shared *s, size_t worker, bool has_all, size_t *b,
                       enum fbp_shared_next *out)
 {
@@ -381,7 +394,7 @@ struct fbp_shared_batch fbp_shared_get(struct fbp_shared *s, size_t b)
     return out;
 }
 
-/* Unless somebody else has it now. */
+/* Set the state of a batch, unless it was freed or another worker took it. */
 static void set_state(struct fbp_shared *s, size_t b, size_t worker, struct fbp_shared_batch next)
 {
     pthread_mutex_lock(&s->lock);

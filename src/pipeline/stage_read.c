@@ -1,5 +1,6 @@
-/* Stage one of a worker: read views from the source into buffers of the host, as soon as these are
- * free.  fbp_load() reads a batch; views that are still being measured are awaited. */
+/* Stage one of a worker: read views from the source into free host buffers, and check them.
+ * fbp_load() reads a batch; it also serves scratch_rows.c.  With follow, the stage waits for views
+ * that are still being measured.  run.c starts fbp_stage_read() in a thread. */
 #include "pipeline/worker.h"
 
 #include "array/array.h"
@@ -14,20 +15,22 @@
 
 /* ---- Loading a batch ---- */
 
+/* Bytes of rows that are reversed at once; least rows per item of work if rows are computed. */
 enum { BAND_BYTES = 1 << 16, COMPUTED_ROWS = 16 };
 
+/* Reading of one batch into `out`, by the threads of a pool. */
 struct load {
     fbp_source *source;
     bool top_down;
     const struct fbp_job *job;
     const struct fbp_batch *batch;
     size_t at_once;        /* views per item of work */
-    size_t bands;          /* bands of rows per view, each an item */
+    size_t bands;          /* bands of rows per view; each band is an item of work */
     fbp_data_check *check; /* NULL: views are not checked */
     char *out;
 };
 
-/* Read rows from `row0` of the panel, in the order of the file. */
+/* Read n rows from row0 of the panel on, in the order of the file, with the job's raw type. */
 static fbp_status read_rows(const struct load *l, size_t view0, size_t n_views, size_t row0,
                             size_t n, void *out)
 {
@@ -39,9 +42,9 @@ static fbp_status read_rows(const struct load *l, size_t view0, size_t n_views, 
     return fbp_source_read(l->source, view0, n_views, row0, n, out);
 }
 
-/* Read n rows of a view in reverse order, `row` bytes each: in bands that fit the second cache.  A
- * source that unpacks views is asked for all rows at once, because other threads may need its cache
- * between two bands. */
+/* Read n rows of a view in reverse order, `row` bytes each: in bands that fit the L2 cache.  From a
+ * source that unpacks views, all rows are read at once and reversed in place, because other threads
+ * may replace the unpacked view in the source's cache between two bands. */
 static fbp_status read_upside_down(const struct load *l, size_t view, size_t row0, size_t n,
                                    size_t row, char *out)
 {
@@ -64,7 +67,7 @@ static fbp_status read_upside_down(const struct load *l, size_t view, size_t row
     FBP_TRY(fbp_alloc((void **)&band, BAND_BYTES, "rows of a view"));
     for (size_t r = 0; r < n && st == FBP_OK; r += at_once) {
         const size_t some = n - r < at_once ? n - r : at_once;
-        char *to = out + (n - r) * row; /* behind row r's place */
+        char *to = out + (n - r) * row; /* end of the place of row r */
         st = read_rows(l, view, 1, row0 + r, some, some == 1 ? to - row : band);
         for (size_t k = 0; some > 1 && k < some && st == FBP_OK; k++)
             memcpy(to - (k + 1) * row, band + k * row, row);
@@ -73,7 +76,7 @@ static fbp_status read_upside_down(const struct load *l, size_t view, size_t row
     return st;
 }
 
-/* Load some views of a part, or a band of one view, and check these views. */
+/* Item of work: read l->at_once views, or a band of rows of one view, and check these views. */
 static fbp_status load_item(void *user, size_t item, int worker)
 {
     const struct load *l = user;
@@ -99,7 +102,7 @@ static fbp_status load_item(void *user, size_t item, int worker)
 fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job,
                     const struct fbp_batch *batch, fbp_pool *pool, fbp_data_check *check, void *out)
 {
-    /* One thread reads a part in one piece; several threads read a view each, or less. */
+    /* Without a pool, an item is all views of a part of the circle; else a view or a band. */
     const size_t at_once = pool ? 1 : batch->n_views / job->turns;
     struct load l = {source, top_down, job, batch, at_once, 1, check, out};
 
@@ -124,6 +127,7 @@ double fbp_follow_latency(const fbp_source *source, double at)
     return complete_at > 0 && at > complete_at ? at - complete_at : 0;
 }
 
+/* Report progress, with the number of the view that is awaited, from 1; 0: none. */
 static fbp_status report_waiting(struct run_state *s, size_t waiting_for, size_t n_there)
 {
     pthread_mutex_lock(&s->lock);
@@ -132,7 +136,8 @@ static fbp_status report_waiting(struct run_state *s, size_t waiting_for, size_t
     return fbp_run_progress(s, 0, 0, n_there);
 }
 
-/* While a view is awaited: is the run cancelled, or has another stage or the device failed? */
+/* Called while the source waits for a view.  Returns nonzero if the run is cancelled, or if another
+ * stage or the device has failed. */
 static int is_over_while_waiting(void *user, size_t n_there)
 {
     const struct worker *w = user;
@@ -140,25 +145,27 @@ static int is_over_while_waiting(void *user, size_t n_there)
     return fbp_worker_is_over(w) || report_waiting(w->run, n_there + 1, n_there) != FBP_OK;
 }
 
-/* Wait until a view of the scan is there. */
+/* Wait until a view of the scan is stored; *n_there: number of stored views. */
 static fbp_status await_view(struct worker *w, size_t view, size_t *n_there)
 {
     FBP_TRY(fbp_source_await(w->run->rq->source, view + 1, is_over_while_waiting, w, n_there));
     return report_waiting(w->run, 0, *n_there);
 }
 
+/* Index of the last view of a batch. */
 static size_t last_view(const struct worker *w, const struct fbp_batch *b)
 {
     return fbp_batch_view(w->run->rq->job, b, b->n_views - 1);
 }
 
-/* Can a batch be read view by view?  With no_overlap, all views are awaited first. */
+/* Can a batch be read view by view?  With no_overlap, or with views from several parts of the
+ * circle, all views of the batch are awaited first. */
 static bool reads_single_views(const struct worker *w)
 {
     return !w->run->rq->no_overlap && w->run->rq->job->turns == 1;
 }
 
-/* Join a task with the next one, if both are of one slab and fit into the buffers. */
+/* Join a task with the next one, if both belong to one slab and fit into the buffers. */
 static bool join(const struct worker *w, struct fbp_task *t, const struct fbp_task *next)
 {
     if (t->last)
@@ -175,9 +182,9 @@ static bool join(const struct worker *w, struct fbp_task *t, const struct fbp_ta
     return true;
 }
 
-/* Wait until the first view of task i is there, and join the task with those behind it whose views
- * are there, too.  While computing keeps up, a batch is one group of views; it grows if computing
- * has fallen behind.  *n: number of tasks that are now one */
+/* With follow, wait until the first view of task i is stored, and join the task with the next tasks
+ * if their views are stored, too.  If computing keeps up with the measurement, a batch is one group
+ * of views; batches grow if computing falls behind.  *n: number of joined tasks */
 static fbp_status await_task(struct worker *w, struct fbp_work_item *d, size_t i, size_t *n)
 {
     struct fbp_task *t = &d->tasks[i];
@@ -198,8 +205,8 @@ static fbp_status await_task(struct worker *w, struct fbp_work_item *d, size_t i
     return FBP_OK;
 }
 
-/* fbp_load() of such a task: each view as soon as it is there, so that only the last view of a scan
- * is left to be read after it was measured. */
+/* With follow, read the views of a batch as soon as each is stored: when the last view of a scan is
+ * stored, only that view is left to be read. */
 static fbp_status load_as_measured(struct worker *w, const struct fbp_batch *batch, void *out)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -223,7 +230,7 @@ static fbp_status load_as_measured(struct worker *w, const struct fbp_batch *bat
     return FBP_OK;
 }
 
-/* ---- Checks of views that are not read, because they lie in the caller's memory ---- */
+/* ---- Checks of views in the caller's memory, which this stage does not read ---- */
 
 struct held {
     const struct worker *worker;
@@ -246,7 +253,7 @@ static fbp_status check_held_batch(struct worker *w, const struct fbp_batch *bat
     return fbp_pool_try(w->io_threads, batch->n_views, check_held_view, &held);
 }
 
-/* Check all views in the memory of a device, by one worker of the run. */
+/* Check all views in device memory; one worker of the run does so. */
 static fbp_status check_device_memory(struct worker *w)
 {
     if (atomic_exchange(&w->run->checked_device, true))
@@ -254,8 +261,8 @@ static fbp_status check_device_memory(struct worker *w)
     return fbp_data_check_device_memory(w->run->rq->check, w->run->rq->source);
 }
 
-/* Check views in the caller's memory when all are on their way, so that no device waits for that.
- * Views that are kept are those of the first slab. */
+/* Check views in the caller's memory, after all are passed to the filter: the device does not wait
+ * for the check.  If filtered views are kept, the first slab has all of them. */
 static fbp_status check_views(struct worker *w)
 {
     const struct fbp_work_item *d = w->checked ? w->checked->next : w->drawn;
@@ -273,7 +280,7 @@ static fbp_status check_views(struct worker *w)
     return FBP_OK;
 }
 
-/* The same for shared views that this worker has just given to its filter. */
+/* The same for batches of shared views whose filter this worker has enqueued. */
 static fbp_status check_own_views(struct worker *w)
 {
     struct fbp_shared *s = &w->run->shared;
@@ -292,7 +299,8 @@ static fbp_status check_own_views(struct worker *w)
 
 /* ---- The stage ---- */
 
-/* While views are unpacked: is the run cancelled, or has another stage or the device failed? */
+/* Called while views are unpacked.  Returns nonzero if the run is cancelled, or if another stage or
+ * the device has failed. */
 static int is_over(void *user, size_t n_there)
 {
     const struct worker *w = user;
@@ -300,6 +308,7 @@ static int is_over(void *user, size_t n_there)
     return fbp_worker_is_over(w) || fbp_run_progress(w->run, 0, 0, n_there) != FBP_OK;
 }
 
+/* Read the batch of a task into a host buffer, unless its views are in the caller's memory. */
 static fbp_status read_task(struct worker *w, struct raw_slot *slot)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -308,7 +317,7 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
     if (w->views)
         return FBP_OK;
     FBP_TRY(fbp_worker_raw_host(w, slot));
-    FBP_TRY(fbp_stage_wait(w, slot->uploaded)); /* the buffer is still being copied from */
+    FBP_TRY(fbp_stage_wait(w, slot->uploaded)); /* the last upload still reads the buffer */
     struct fbp_span span = fbp_span_host(rq->timeline);
     if (batch->load_rows > 0)
         FBP_TRY(fbp_hold_fill(rq->source, fbp_batch_view(rq->job, batch, batch->n_views - 1) + 1,
@@ -321,7 +330,7 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
     return fbp_stage_span_end(w, &span, FBP_LANE_READ, &slot->at);
 }
 
-/* Read the tasks of a slab. */
+/* Read the tasks of a slab, and pass them to the filter. */
 static fbp_status read_tasks(struct worker *w, struct fbp_work_item *d)
 {
     for (size_t i = 0, n; i < d->n_tasks; i += n) {
@@ -342,11 +351,11 @@ static fbp_status read_tasks(struct worker *w, struct fbp_work_item *d)
     return FBP_OK;
 }
 
-/* Read slabs, as soon as there are free buffers; views that are kept are read once. */
+/* Read the views of slabs while buffers are free; if filtered views are kept, only for one slab. */
 static fbp_status read_slabs(struct worker *w)
 {
-    /* Workers that unpack different views in turns would begin at the first view again and again.
-     */
+    /* Workers that unpack different views by turns would make the source restart at the first view
+     * each time: read all views of a slab under a lock. */
     const bool alone = w->run->rq->job->in_order && !w->work->follow;
     struct fbp_work_item *d = w->drawn;
 
@@ -365,13 +374,13 @@ static fbp_status read_slabs(struct worker *w)
         if (d)
             continue;
         FBP_TRY(check_views(w));
-        FBP_TRY(fbp_stage_await_slab(w, &d)); /* one that a failed device leaves */
+        FBP_TRY(fbp_stage_await_slab(w, &d)); /* returned by a failed device */
     }
     fbp_queue_close(w->raw_full);
     return check_views(w);
 }
 
-/* Read batches for all workers, in turns with the others (slabs.c). */
+/* Read batches of shared views, each for all workers (slabs.c). */
 static fbp_status read_shared(struct worker *w)
 {
     struct fbp_shared *s = &w->run->shared;

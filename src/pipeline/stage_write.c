@@ -1,6 +1,6 @@
-/* Stage four of a worker: fetch finished slices to the host, complete them (sum over ranks, mask,
- * Hounsfield units), and write them to the sink, by several threads if the device has memory of its
- * own.  A device that shares the host's cores writes at once. */
+/* Stage four of a worker: fetch finished slices to the host, complete them (sum over processes,
+ * scale and shift, mask), and write them to the sink.  If the device has its own memory, several
+ * threads write; else this thread does.  run.c starts fbp_stage_write() in a thread. */
 #include "pipeline/worker.h"
 
 #include "array/array.h"
@@ -20,8 +20,8 @@ void fbp_sum_take(struct fbp_sum *sum, struct fbp_job *job)
     job->shift = 0;
 }
 
-/* The next slices from *at on, of n from `z` on, whose sum this process has: their number, the
- * first of them to *at; 0: there are no more.  sum NULL: it has all. */
+/* Find the next run of slices, among [z + *at, z + n), whose sum this process has: sets *at to its
+ * first slice, counted from z, and returns its length; 0: there are no more.  sum NULL: all. */
 static size_t next_summed(const struct fbp_sum *sum, size_t z, size_t n, size_t *at)
 {
     size_t end;
@@ -36,7 +36,7 @@ static size_t next_summed(const struct fbp_sum *sum, size_t z, size_t n, size_t 
 
 /* ---- Completing slices ---- */
 
-/* Samples of a slice as it is written. */
+/* Number of voxels of a slice of the output. */
 static size_t slice_samples(const struct worker *w)
 {
     return fbp_roi_size(w->run->rq->job, 0) * fbp_roi_size(w->run->rq->job, 1);
@@ -52,8 +52,8 @@ size_t fbp_written_slice(const struct fbp_job *job, size_t frame, size_t z)
     return frame * fbp_roi_size(job, 2) + z - fbp_roi_first(job, 2);
 }
 
-/* Complete n slices from `z` of a frame of the volume (fbp_run_finishes()), and add their voxels to
- * the statistics. */
+/* Complete slices [z, z + n) of a frame of the volume at x (fbp_run_finishes()): sum, scale and
+ * shift, mask; and add their voxels to the statistics. */
 static fbp_status complete(struct worker *w, size_t frame, size_t z, size_t n, char *x)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -86,8 +86,8 @@ static fbp_status complete(struct worker *w, size_t frame, size_t z, size_t n, c
     return FBP_OK;
 }
 
-/* Write those of n slices that belong to this process and that the sink lacks: a device that failed
- * may have written some of them. */
+/* Write slices of [z, z + n) whose sum this process has and that the sink lacks; a device that
+ * failed later may have written some before.  slice: bytes per slice */
 static fbp_status write_missing(const struct fbp_run_request *rq, size_t z, size_t n, size_t slice,
                                 const char *x)
 {
@@ -106,6 +106,7 @@ static fbp_status write_missing(const struct fbp_run_request *rq, size_t z, size
 
 /* ---- Slices outside the region, which no device computes ---- */
 
+/* Write slices [z0, z1) of n frames with the value outside the region. */
 static fbp_status write_blank(const struct fbp_run_request *rq, size_t frame, size_t n, size_t z0,
                               size_t z1, size_t slice)
 {
@@ -118,7 +119,7 @@ static fbp_status write_blank(const struct fbp_run_request *rq, size_t frame, si
     return FBP_OK;
 }
 
-/* Write them, once per run: slabs between slices of the region, and slices at both ends. */
+/* Write all slices outside the region, once per run: skipped slabs, and slices at both ends. */
 static fbp_status write_blanks(struct worker *w)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -158,7 +159,7 @@ static fbp_status write_slices(struct worker *w, const struct piece_slot *p, siz
     return FBP_OK;
 }
 
-/* All of a piece is written: its buffer is free. */
+/* Free the buffer of a piece that is written. */
 static fbp_status give_back(struct worker *w, size_t piece)
 {
     struct piece_slot *p = &w->pieces[piece];
@@ -169,12 +170,13 @@ static fbp_status give_back(struct worker *w, size_t piece)
     return FBP_OK;
 }
 
-/* Slices of a part of a piece, each written by one thread: one, unless there are many. */
+/* Slices per part of a piece: 1, or more if the piece has more than MOST_PARTS slices. */
 static size_t part_slices(const struct piece_slot *p)
 {
     return (p->nz + MOST_PARTS - 1) / MOST_PARTS;
 }
 
+/* Write a part; at: piece * MOST_PARTS + part. */
 static fbp_status write_part(struct worker *w, size_t at)
 {
     struct piece_slot *p = &w->pieces[at / MOST_PARTS];
@@ -185,7 +187,7 @@ static fbp_status write_part(struct worker *w, size_t at)
     return atomic_fetch_sub(&p->n_parts, 1) == 1 ? give_back(w, at / MOST_PARTS) : FBP_OK;
 }
 
-/* A failure empties the queue, and ends all threads. */
+/* Thread that writes parts.  A failure aborts the queues, which ends all threads. */
 static void *writer_main(void *arg)
 {
     struct worker *w = arg;
@@ -200,7 +202,7 @@ static void *writer_main(void *arg)
     return NULL;
 }
 
-/* Write a piece, or give it to the threads. */
+/* Write a piece in this thread, or enqueue its parts for the writing threads. */
 static fbp_status put_piece(struct worker *w, size_t piece)
 {
     struct piece_slot *p = &w->pieces[piece];
@@ -234,7 +236,7 @@ static fbp_status await_pieces(struct worker *w)
 
 /* ---- Fetching ---- */
 
-/* Queue the copy of slices [z0, z1) to the host. */
+/* Enqueue the copy of slices [z0, z1) to the host. */
 static fbp_status fetch(struct worker *w, const struct block_slot *b, size_t z0, size_t z1,
                         void *to)
 {
@@ -250,7 +252,7 @@ static fbp_status fetch(struct worker *w, const struct block_slot *b, size_t z0,
 
 enum { FETCHED = 3 }; /* greatest number of pieces that are fetched at once */
 
-/* Fetch slices [z0, z1) piece by piece; while pieces are written the next ones are fetched. */
+/* Fetch slices [z0, z1) piece by piece; the next pieces are fetched while others are written. */
 static fbp_status write_pieces(struct worker *w, const struct block_slot *b, size_t z0, size_t z1)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -287,8 +289,7 @@ static fbp_status write_pieces(struct worker *w, const struct block_slot *b, siz
     return FBP_OK;
 }
 
-/* Fetch slices [z0, z1) of the one frame to the caller's memory, where they are when the slab is
- * done. */
+/* Enqueue the fetch of slices [z0, z1) into the caller's memory; finish_slab() waits for it. */
 static fbp_status fetch_to_caller(struct worker *w, const struct block_slot *b, size_t z0,
                                   size_t z1)
 {
@@ -298,6 +299,7 @@ static fbp_status fetch_to_caller(struct worker *w, const struct block_slot *b, 
     return fbp_stage_record(w, FBP_STAGE_OUT, &w->volumes[b->volume].fetched);
 }
 
+/* After the last block of a slab: wait until all slices are written, and account for the slab. */
 static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -319,6 +321,7 @@ static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
     return fbp_run_progress(w->run, 0, 1, rq->job->n_views);
 }
 
+/* Fetch and write a block of finished slices. */
 static fbp_status write_block(struct worker *w, const struct block_slot *b)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -336,7 +339,8 @@ static fbp_status write_blocks(struct worker *w)
 {
     size_t at;
 
-    for (size_t i = 0; !w->volume && i < w->work->n_blocks; i++) /* while first views are read */
+    for (size_t i = 0; !w->volume && i < w->work->n_blocks;
+         i++) /* other stages read the first views meanwhile */
         FBP_TRY(fbp_worker_piece_host(w, &w->pieces[i]));
     FBP_TRY(write_blanks(w));
     while (fbp_queue_pop(w->block_full, &at, &w->waited[FBP_STAGE_OUT])) {
@@ -357,7 +361,7 @@ void fbp_stage_write(struct worker *w)
         w->backend->own_memory && w->io_threads && !w->volume && !(sum && sum->in_order);
     const size_t wanted = several ? (size_t)fbp_work_io_threads(w->backend, w->run->rq->job) : 0;
 
-    w->n_writers = 0; /* as many as the system grants */
+    w->n_writers = 0; /* fewer than `wanted` if the system grants no more threads */
     while (w->n_writers < wanted &&
            pthread_create(&w->writers[w->n_writers], NULL, writer_main, w) == 0)
         w->n_writers++;

@@ -1,6 +1,6 @@
-/* Stages two and three of a worker: filter views on the device, and backproject them into slabs;
- * and what all stages share.  On a device with queues of its own, the calls only enqueue, and
- * events carry the order. */
+/* Stages two and three of a worker, filter and backproject, and functions that all four stages
+ * share (worker.h).  run.c starts each stage in a thread.  On a device with its own queues, the
+ * calls only enqueue, and events keep the order. */
 #include "pipeline/worker.h"
 
 #include "backend/device.h"
@@ -93,6 +93,7 @@ void fbp_stage_ended(struct worker *w, fbp_status st)
 
 /* ---- Stage two: upload and filter ---- */
 
+/* Enqueue the upload of a batch, and make the filter queue wait for it. */
 static fbp_status upload(struct worker *w, struct raw_slot *raw)
 {
     const struct fbp_job *job = w->run->rq->job;
@@ -107,7 +108,7 @@ static fbp_status upload(struct worker *w, struct raw_slot *raw)
     FBP_TRY(fbp_stage_span(w, FBP_STAGE_IN, &span));
     if (!w->views)
         FBP_TRY(w->backend->upload(w->dev, to, raw->host, fbp_raw_samples(job, batch)));
-    /* views in the caller's memory: part after part, as fbp_load() orders them */
+    /* views in the caller's memory: the parts of the circle one after another, as in fbp_load() */
     for (size_t k = 0; w->views && k < batch->n_views; k += per_part, to += per_part * n * size) {
         const size_t first = fbp_batch_view(job, batch, k) * view + batch->load_row0 * nc;
         FBP_TRY(w->backend->upload_pieces(w->dev, to, (const char *)w->views + first * size,
@@ -119,6 +120,7 @@ static fbp_status upload(struct worker *w, struct raw_slot *raw)
     return fbp_stage_wait_for(w, FBP_STAGE_FILTER, raw->uploaded);
 }
 
+/* Upload and filter a batch. */
 static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct filtered_slot *out)
 {
     const struct fbp_batch *batch = &raw->at.task->batch;
@@ -128,7 +130,7 @@ static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct fil
         FBP_TRY(fbp_worker_claim(w, raw->at.drawn));
     if (w->backend->own_memory && batch->load_rows > 0)
         FBP_TRY(upload(w, raw));
-    if (!batch->kept) /* else nothing is overwritten */
+    if (!batch->kept) /* else each batch has its own place in memory */
         FBP_TRY(fbp_stage_wait_for(w, FBP_STAGE_FILTER, out->consumed));
     if (batch->n_rows > 0) {
         FBP_TRY(fbp_stage_span(w, FBP_STAGE_FILTER, &span));
@@ -141,6 +143,7 @@ static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct fil
     return FBP_OK;
 }
 
+/* Filter batches for this worker alone. */
 static fbp_status filter_batches(struct worker *w)
 {
     double waited = 0; /* counts if a batch comes; waiting for the end of the run does not */
@@ -159,8 +162,8 @@ static fbp_status filter_batches(struct worker *w)
     return FBP_OK;
 }
 
-/* Filter a batch that another worker had filtered before it failed.  This worker may have a copy of
- * it: nothing may read the copy while the same values are written again. */
+/* Filter a batch that another worker had filtered before its device failed.  This worker may have
+ * copied the batch: wait until no command reads the copy, because filtering overwrites it. */
 static fbp_status filter_again(struct worker *w, struct raw_slot *raw, struct filtered_slot *out)
 {
     pthread_mutex_lock(&w->reads_views);
@@ -175,7 +178,7 @@ static fbp_status filter_again(struct worker *w, struct raw_slot *raw, struct fi
     return st;
 }
 
-/* Filter batches that the other workers copy from this device. */
+/* Filter batches of shared views, which the other workers copy from this device. */
 static fbp_status filter_shared(struct worker *w)
 {
     struct filtered_slot *to = &w->filtered[0];
@@ -207,7 +210,7 @@ void fbp_stage_filter(struct worker *w)
 
 /* ---- Stage three: backproject ---- */
 
-/* Some views of a task against some of its slices. */
+/* One backprojection command: some views of a task into slices [z0, z1). */
 struct step {
     const struct place *at;
     struct fbp_batch batch;
@@ -215,6 +218,7 @@ struct step {
     size_t volume, z0, z1;
 };
 
+/* Enqueue a backprojection, with its event in the ring w->commands. */
 static fbp_status queue_step(struct worker *w, const struct step *s)
 {
     const struct fbp_task *t = s->at->task;
@@ -230,8 +234,9 @@ static fbp_status queue_step(struct worker *w, const struct step *s)
         s->batch.view0 + s->batch.n_views / w->run->rq->job->turns - 1, s->z0, s->z1 - 1);
 }
 
-/* Backproject all views of a task into slices [z0, z1): as many views at once as take a short time,
- * and only a little ahead of the device, because what is queued cannot be stopped. */
+/* Backproject all views of a task into slices [z0, z1).  A command takes only as many views as the
+ * device processes in a short time, and at most N_AHEAD commands are enqueued, because enqueued
+ * commands cannot be stopped. */
 static fbp_status backproject_block(struct worker *w, struct step *s)
 {
     const struct fbp_job *job = w->run->rq->job;
@@ -260,8 +265,8 @@ static fbp_status backproject_block(struct worker *w, struct step *s)
     return FBP_OK;
 }
 
-/* Backproject a task, and hand finished blocks of slices to the stage that writes.
- * *volume: buffer of the slab, from its first task on */
+/* Backproject a task, and pass finished blocks of slices to the stage that writes.
+ * *volume: index of the slab's buffer; set by the slab's first task */
 static fbp_status backproject_task(struct worker *w, const struct place *at, const void *filtered,
                                    size_t *volume)
 {
@@ -312,9 +317,10 @@ static fbp_status backproject_filtered(struct worker *w, size_t *volume)
     return FBP_OK;
 }
 
-/* Copy views that another device has filtered.  A device that fails after it has filtered a batch
- * has not filtered it: this thread waits for the filter, because the worker of that device may
- * notice the failure too late. */
+/* Copy a batch that another device filters; *done: copied.  This thread waits for that filter
+ * itself, to detect a failure of the other device before it copies: the other worker may detect it
+ * later.  If the device has failed, returns FBP_OK with *done false, and the batch is filtered
+ * again. */
 static fbp_status copy_shared(struct worker *w, const struct fbp_shared_batch *b,
                               const struct place *at, bool *done)
 {
@@ -329,7 +335,7 @@ static fbp_status copy_shared(struct worker *w, const struct fbp_shared_batch *b
         return FBP_OK;
     }
     pthread_mutex_lock(&w->reads_views);
-    if (!atomic_load(&owner->gone)) { /* else this worker may have filtered it, too */
+    if (!atomic_load(&owner->gone)) { /* else this worker may already filter the batch itself */
         st = fbp_stage_span(w, FBP_STAGE_OUT, &span);
         if (st == FBP_OK)
             st = w->backend->share(w->dev, &at->task->batch, w->filtered[0].memory, owner->dev,
@@ -346,7 +352,8 @@ static fbp_status copy_shared(struct worker *w, const struct fbp_shared_batch *b
     return atomic_load(&owner->gone) ? FBP_OK : st;
 }
 
-/* Make this queue wait for a batch of shared views, filtered by any worker. */
+/* Make the backprojection queue wait for a batch of shared views, filtered by any worker; copy it
+ * first if it is on another device. */
 static fbp_status await_shared(struct worker *w, const struct place *at)
 {
     struct fbp_shared_batch b;
@@ -362,7 +369,7 @@ static fbp_status await_shared(struct worker *w, const struct place *at)
     return FBP_OK;
 }
 
-/* This worker needs no more shared views. */
+/* Note that this worker needs no more shared views. */
 static void set_has_all(struct worker *w)
 {
     atomic_store(&w->has_all, true);
@@ -385,12 +392,14 @@ static fbp_status backproject_shared(struct worker *w, size_t *volume)
     return FBP_OK;
 }
 
+/* Backproject all slabs of this worker. */
 static fbp_status backproject_slabs(struct worker *w)
 {
     size_t volume = 0;
 
     FBP_TRY((w->work->shared ? backproject_shared : backproject_filtered)(w, &volume));
-    /* Views that are kept: all are there, for the rest of this slab and for further slabs. */
+    /* If filtered views are kept, all are on the device now: backproject them into the rest of this
+     * slab and into further slabs. */
     struct fbp_work_item *d = w->work->kept ? w->drawn : NULL;
     while (d && !fbp_worker_is_over(w)) {
         for (size_t i = 0; i < d->n_tasks; i++)

@@ -1,4 +1,5 @@
-/* What a division of the work comes to: its slabs, batches and tasks. */
+/* The slabs, batches and tasks of a division of the work, and cuts of a volume into slabs or parts
+ * of equal cost.  Pure functions (division.h); division.c, plans and slabs.c call them. */
 #include "backend/rows.h"
 #include "backend/slab.h"
 #include "pipeline/division.h"
@@ -6,9 +7,10 @@
 
 #include <math.h>
 
+/* Longest time of one backprojection command, in seconds: an enqueued command cannot be stopped. */
 static const double COMMAND_SECONDS = 0.03;
 
-/* The first slice of slab i, among n slices. */
+/* First slice of slab i, counted among the n slices that are computed. */
 static size_t first_slice(const struct fbp_work *w, size_t n, size_t i)
 {
     if (w->weighed)
@@ -28,8 +30,8 @@ struct fbp_slab fbp_work_slab(const struct fbp_work *w, const struct fbp_job *jo
     return out;
 }
 
-/* In groups: batches of 1, 2, 4 … < most unless all are level, then `even` ones that share the
- * rest. */
+/* Sizes of batches, in groups of views: n_rising batches of 1, 2, 4 … < most groups (none if the
+ * division is level), `rising` groups in total; then `even` batches that share the rest. */
 struct ramp {
     size_t n_groups, most, n_rising, rising, even;
 };
@@ -82,7 +84,7 @@ void fbp_work_views(const struct fbp_work *w, const struct fbp_job *job, size_t 
     *n = (end < job->n_views ? end : job->n_views) - first;
 }
 
-/* Rows [*r0, *r1) that slices [z0, z1) need of a batch's views. */
+/* Set [*r0, *r1) to the detector rows that slices [z0, z1) need of a batch's views; 0, 0: none. */
 static void rows_of(const struct fbp_job *job, const struct fbp_batch *batch, size_t z0, size_t z1,
                     size_t *r0, size_t *r1)
 {
@@ -103,7 +105,8 @@ static void rows_of(const struct fbp_job *job, const struct fbp_batch *batch, si
         *r0 = *r1 = 0;
 }
 
-/* On to the rows of the next slice, so that the same rows are read however many slabs there are. */
+/* If slices are so far apart that rows between them may not be needed, extend [*r0, *r1) up to the
+ * rows of slice `next`: then the rows that are read do not depend on the number of slabs. */
 static void carry_on(const struct fbp_job *job, const struct fbp_batch *batch, size_t next,
                      size_t *r0, size_t *r1)
 {
@@ -119,7 +122,7 @@ static void carry_on(const struct fbp_job *job, const struct fbp_batch *batch, s
         *r0 = n1;
 }
 
-/* The rows that slices [z0, z1) need of a batch's views, and those to be read. */
+/* Set the rows of a batch that slices [z0, z1) need, and the rows to be read, with a margin. */
 static void find_rows(const struct fbp_job *job, struct fbp_batch *batch, size_t z0, size_t z1)
 {
     const size_t margin = job->prep->margin_rows + fbp_column_reach(job);
@@ -180,7 +183,8 @@ bool fbp_task_block(const struct fbp_task *t, size_t i, size_t *z0, size_t *z1)
     return true;
 }
 
-/* Kept views against the slices of a slab that did not get them batch after batch. */
+/* The task that backprojects all kept views into slices [z0, end) of a slab, which did not get the
+ * views batch by batch.  Returns the number of tasks, 0 or 1. */
 static size_t kept_tasks(const struct fbp_work *w, const struct fbp_slab *slab, size_t z0,
                          struct fbp_task *out)
 {
@@ -224,24 +228,24 @@ size_t fbp_work_views_at_once(const struct fbp_work *w, double voxels)
 {
     const double views = COMMAND_SECONDS / (w->update * voxels);
 
-    if (!(views < (double)(SIZE_MAX / 2))) /* nothing is known of the device, or all is quick */
+    if (!(views < (double)(SIZE_MAX / 2))) /* the rate is not known, or the device is fast */
         return SIZE_MAX / 2;
     const size_t groups = (size_t)views / w->group_views;
     return (groups ? groups : 1) * w->group_views;
 }
 
 enum {
-    VIEWS = 32,
-    SIDE = 8,
-    STEP = 16, /* slices that kernels take at a time; 511 + 513 took 12 % longer than 2 x 512 */
-    STEPS_A_SLAB = 8,
+    VIEWS = 32, /* sampled views */
+    SIDE = 8,   /* sampled voxels per side of a slice */
+    STEP = 16,  /* slices per pass of a kernel; 511 + 513 slices took 12 % longer than 2 x 512 */
+    STEPS_A_SLAB = 8, /* slabs of fewer steps are not cut at multiples of STEP */
 };
 
-/* Of a voxel that no view sees or nobody wants, beside one that all see: it is cleared, fetched and
- * written. */
+/* Cost of a voxel that no view sees or that lies outside the region, relative to one that all views
+ * see: it is cleared, fetched and written. */
 static const double UNSEEN = 0.3;
 
-/* Does view k see the point x (mm)? */
+/* Does the ray of view k through the point x (mm) meet the detector? */
 static bool is_seen(const struct fbp_job *job, size_t k, const double x[3])
 {
     const double *m = job->matrices[k];
@@ -253,13 +257,14 @@ static bool is_seen(const struct fbp_job *job, size_t k, const double x[3])
            v < (double)job->wide.n_rows;
 }
 
+/* Sample i of `samples` that are spread evenly over n. */
 static size_t spread(size_t i, size_t samples, size_t n)
 {
     return (2 * i + 1) * n / (2 * samples);
 }
 
-/* Cost of a slice, beside one that is seen in all views; at_z: slices, where its voxels are
- * sampled. */
+/* Cost of a slice, relative to one whose voxels all views see.  at_z: position along z, in slices,
+ * at which voxels are sampled. */
 static double cost_of(const struct fbp_job *job, size_t slice, double at_z)
 {
     const struct fbp_slab s = fbp_slab_asked(job, slice, 1);
@@ -296,7 +301,7 @@ void fbp_cut_find(const struct fbp_job *job, struct fbp_cut *out)
         out->before[i] /= all;
 }
 
-/* The share of the cost of the first slices; `share` of them. */
+/* Fraction of the total cost that the first `share` (0 to 1) of the slices have. */
 static double cost_before(const struct fbp_cut *cut, double share)
 {
     const double at = share * FBP_CUT_PARTS;
@@ -314,7 +319,7 @@ double fbp_cut_cost(const struct fbp_cut *cut, size_t n, size_t z0, size_t z1)
     return (cost_before(cut, b) - cost_before(cut, a)) / (b - a) * cut->mean;
 }
 
-/* The share of the slices that has this share of the cost. */
+/* Inverse of cost_before(): fraction of the slices that has this fraction of the cost. */
 static double share_of(const struct fbp_cut *cut, double cost)
 {
     size_t i = 0;
@@ -334,20 +339,21 @@ size_t fbp_cut_slice(const struct fbp_cut *cut, size_t n, size_t n_slabs, size_t
     return i == n_slabs ? n : slice < i ? i : slice > most ? most : slice;
 }
 
-/* The slices that are computed, and the number of parts. */
+/* The slices that are computed, [first, first + n), and the number of parts. */
 struct parts {
     const struct fbp_job *whole;
     struct fbp_cut cut;
     size_t first, n, n_parts;
 };
 
+/* First slice of part i, from 0, if parts have equal cost. */
 static size_t by_cost(const struct parts *p, size_t i)
 {
     return p->whole->matrices ? fbp_cut_slice(&p->cut, p->n, p->n_parts, i) : i * p->n / p->n_parts;
 }
 
-/* Slices from slice z of the grid up to the nearest border of files of the output; negative: down.
- */
+/* Distance in slices from slice z of the grid to the nearest border between files of the output;
+ * negative: downwards. */
 static ptrdiff_t to_border(const struct fbp_job *job, size_t z)
 {
     const size_t files = job->same_files, beyond = (z - fbp_roi_first(job, 2)) % files;
@@ -355,8 +361,8 @@ static ptrdiff_t to_border(const struct fbp_job *job, size_t z)
     return 2 * beyond <= files ? -(ptrdiff_t)beyond : (ptrdiff_t)(files - beyond);
 }
 
-/* The first slice of part i, from 0.  It is moved to a border of files if that is no farther than
- * an eighth of the parts on both sides of it, so that each part keeps at least three quarters. */
+/* First slice of part i, from 0.  It moves to a border between files if that is not farther than an
+ * eighth of the smaller neighbouring part: each part keeps at least three quarters. */
 static size_t cut_at(const struct parts *p, size_t i)
 {
     const size_t at = by_cost(p, i);
@@ -369,6 +375,7 @@ static size_t cut_at(const struct parts *p, size_t i)
     return far <= least / 8 ? at + (size_t)move : at;
 }
 
+/* Fail if there are more parts than slices. */
 static fbp_status check_number(struct fbp_part_of of, size_t n)
 {
     if (of.n_parts <= n)

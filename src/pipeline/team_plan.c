@@ -1,5 +1,8 @@
-/* A plan of several processes: what each of them takes of the machine, and whether all plan the
- * same. */
+/* Plans of several processes (a team): cores and devices of each process, the grid, and agreement
+ * on memory, division and options.
+ *
+ * plan.c and plan_memory.c call these functions.  All processes of a team must call the collective
+ * ones (fbp_team_gather(), fbp_team_share()) in the same order. */
 #include "base/base.h"
 #include "base/cache.h"
 #include "base/system.h"
@@ -13,7 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of a process that is bound to some cores, those; else its part of all that the host has. */
+/* Threads of this process: its own cores if it is bound to some, else an equal share of the
+ * host's. */
 static int own_cores(const fbp_team *team)
 {
     const int mine = fbp_core_count(), there = (int)sysconf(_SC_NPROCESSORS_ONLN);
@@ -30,7 +34,8 @@ void fbp_plan_take_cores(fbp_plan *p)
         p->params.n_threads = own_cores(p->params.team);
 }
 
-/* Who names no device by its number gets one for each process of a host. */
+/* Choose one device per process of the host: from the devices that were named by number, else from
+ * all devices of the backend. */
 static void choose_card(fbp_plan *p)
 {
     const bool named = p->params.device && strchr(p->params.device, ':');
@@ -44,8 +49,8 @@ static void choose_card(fbp_plan *p)
     p->n_devices = 1;
 }
 
-/* Which card that is: of its place on the host, as a launcher may show each process another one as
- * its first. */
+/* Identity of a device.  bus_id identifies the hardware, because a launcher may show each process
+ * another device as index 0; "": compare indices. */
 struct card {
     int index;
     char bus_id[28];
@@ -89,7 +94,8 @@ static void name_grid(size_t slabs, size_t parts, char *line, size_t n)
         snprintf(line, n, "%zu slab%s of slices", slabs, slabs > 1 ? "s" : "");
 }
 
-/* What the best other grid would take. */
+/* Describe the time of the best other grid, relative to the chosen one; empty if there is no
+ * other. */
 static void name_other(const fbp_plan *p, char *out, size_t room)
 {
     const struct fbp_ranks *r = &p->ranks;
@@ -99,7 +105,7 @@ static void name_other(const fbp_plan *p, char *out, size_t room)
     if (r->other_cost <= 0)
         return;
     name_grid(r->other_slabs, r->other_parts, grid, sizeof grid);
-    if (p->params.view_ranks == 0) /* it was not taken, as sums change the last digits */
+    if (p->params.view_ranks == 0) /* not chosen, because sums change the last digits */
         snprintf(remedy, sizeof remedy, ", with other last digits: --view-ranks %zu",
                  r->other_parts);
     if (ratio >= 1.05)
@@ -128,7 +134,7 @@ void fbp_plan_note_team(const fbp_plan *p)
     fbp_plan_note(p, FBP_LOG_NOTE, line);
 }
 
-/* What must be the same in all processes. */
+/* Properties of a plan that must be equal in all processes. */
 struct planned {
     uint64_t job, params;
     char device[32], kernel[32], isa[16];
@@ -136,7 +142,8 @@ struct planned {
 
 static uint64_t hash_of_params(const struct fbp_recon_params *p, size_t layer)
 {
-    const double value = p->mask_value == p->mask_value ? p->mask_value : 1e300; /* NaNs differ */
+    /* all NaNs count as equal */
+    const double value = p->mask_value == p->mask_value ? p->mask_value : 1e300;
     const double numbers[] = {(double)p->output_type, p->output_range[0],
                               p->output_range[1],     (double)p->resume,
                               (double)p->compress,    (double)p->force,
@@ -174,7 +181,7 @@ static fbp_status compare(const fbp_team *team, size_t rank, const struct planne
 
     (void)fbp_team_name(team, 0, first, sizeof first);
     (void)fbp_team_name(team, rank, other, sizeof other);
-    if (a->params != b->params) /* from which the rest may follow */
+    if (a->params != b->params) /* first, because other differences may follow from it */
         return differ(first, other);
     if (strcmp(a->device, b->device) != 0 || strcmp(a->kernel, b->kernel) != 0)
         return fbp_fail(FBP_ERR_INVALID,
@@ -209,26 +216,30 @@ fbp_status fbp_plan_agree(fbp_plan *p, fbp_status status)
     return st == FBP_OK ? fbp_plan_share_views(p) : st;
 }
 
-/* The grid of ranks: all bring what they have of memory, cores and rates, and the least of it
- * decides, so that each can do its part, and nothing depends on their order. */
+/* ---- The grid of ranks ----
+ *
+ * All ranks send their memory, cores and rates.  The least of each decides, so that every rank can
+ * do its share, and the grid does not depend on the order of ranks. */
 
-/* Of a core, where nobody says otherwise and the device does not know: they are not measured, so
- * that a run that is repeated has the same grid, and the same values. */
+/* Rates per core [1e9 updates/s, 1e9 filtered samples/s] if neither FBP_RATES nor the device gives
+ * any.  They are not measured, so that a repeated run has the same grid and the same values. */
 static const double CORE_GUPS = 1, CORE_FILTER = 0.1;
 
-/* Rates in FBP_RATES; 0: not given. */
+/* Rates from the environment variable FBP_RATES; 0: not given.  net, disk, read, write: bytes/s;
+ * gups: 1e9 updates/s; filter: 1e9 samples/s. */
 struct given {
     double net, disk, read, write, gups, filter;
 };
 
-/* What a rank brings. */
+/* Resources of a rank. */
 struct means {
-    uint64_t room;   /* bytes of memory for its work, as if it were rank 0, which takes most */
-    uint64_t device; /* bytes, as --device-memory says; 0: it does not */
-    uint64_t writer_bytes; /* of a thread that writes */
-    size_t local;          /* ranks of its host */
+    /* bytes of memory left for its work, if it needed as much as rank 0, which needs most */
+    uint64_t room;
+    uint64_t device;       /* bytes given by --device-memory; 0: not given */
+    uint64_t writer_bytes; /* bytes per writing thread */
+    size_t local;          /* ranks on its host */
     int threads, cores;
-    struct fbp_rates rates; /* of its device; seconds */
+    struct fbp_rates rates; /* seconds per unit of work of its device */
     struct given given;
 };
 
@@ -270,7 +281,7 @@ static fbp_status own_means(const fbp_plan *p, const struct fbp_work_request *rq
     return FBP_OK;
 }
 
-/* Of two, of which 0 says nothing. */
+/* The smaller of two rates; a rate <= 0 is unknown and ignored. */
 static double least(double a, double b)
 {
     return a <= 0 ? b : b <= 0 ? a : fmin(a, b);
@@ -306,7 +317,7 @@ static void take_least(struct means *to, const struct means *other)
     to->given.filter = least(to->given.filter, other->given.filter);
 }
 
-/* The least that any rank has; `status`: of this one so far. */
+/* Reduce *own to the least resources of all ranks.  status: status of this rank so far. */
 static fbp_status gather_means(const fbp_plan *p, fbp_status status, struct means *own)
 {
     fbp_team *team = p->params.team;
@@ -321,7 +332,7 @@ static fbp_status gather_means(const fbp_plan *p, fbp_status status, struct mean
     return status;
 }
 
-/* The ranks that run. */
+/* Describe a node and the rates of its ranks for the prediction of times. */
 static void describe_ranks(const struct means *m, struct fbp_nodes *ranks, struct fbp_rates *rates)
 {
     const double cores = m->threads;
@@ -361,7 +372,7 @@ static fbp_status choose_grid(fbp_plan *p, const struct fbp_work_request *reques
                               &p->ranks);
 }
 
-/* Rank 0 chooses from what all have. */
+/* Rank 0 chooses the grid from the resources of all ranks and sends it to them. */
 fbp_status fbp_plan_take_share(fbp_plan *p, const struct fbp_work_request *request)
 {
     fbp_team *team = p->params.team;
@@ -379,7 +390,7 @@ fbp_status fbp_plan_take_share(fbp_plan *p, const struct fbp_work_request *reque
     FBP_TRY(fbp_team_share(team, "grid", st, &p->ranks, sizeof p->ranks));
     fbp_ranks_place(&p->ranks, fbp_team_rank(team));
     if (p->ranks.n_parts > 1)
-        p->n_devices = 1; /* partial volumes are added up block by block, in one order */
+        p->n_devices = 1; /* one device: partial volumes are added block by block, in one order */
     return fbp_ranks_share(&p->ranks, p->backend->group_views, &p->tables.job);
 }
 
@@ -395,9 +406,9 @@ fbp_status fbp_plan_take_rank(fbp_plan *p, const struct fbp_work_request *reques
     return fbp_ranks_share(&p->ranks, p->backend->group_views, job);
 }
 
-/* What the memory of several processes holds: they take the same way, which all of them can go. */
+/* ---- Agreement on memory: one storage of views and one division, which fit all ranks ---- */
 
-/* What a process lacks for a way of computing. */
+/* Memory that a process lacks for one way of computing, and its error message. */
 struct lack {
     bool lacks;
     struct fbp_plan_lack what;
@@ -413,11 +424,12 @@ static struct lack lack_of(const fbp_plan *p, bool lacks)
     mine.what.needs = p->work.memory_bytes;
     mine.what.limit = p->info.memory_limit;
     snprintf(mine.why, sizeof mine.why, "%s", fbp_message());
-    fbp_message_clear(); /* it is no failure yet */
+    fbp_message_clear(); /* not a failure yet: another way may fit */
     return mine;
 }
 
-/* The process that needs most of those that lack something; nobody: size. */
+/* Rank that needs most memory among the ranks that lack some; `size`: none lacks any.  *alike: all
+ * have the same message. */
 static size_t poorest(const struct lack *all, size_t size, bool *alike)
 {
     size_t at = size;
@@ -431,7 +443,8 @@ static size_t poorest(const struct lack *all, size_t size, bool *alike)
     return at;
 }
 
-/* All fail by what it says, and say who it is. */
+/* Fail in all processes with the message of one rank; the rank is named unless all messages are
+ * alike. */
 static fbp_status fail_as(fbp_plan *p, const struct lack *one, size_t rank, bool alike)
 {
     char name[100];
@@ -483,9 +496,9 @@ fbp_status fbp_plan_agree_most(const fbp_plan *p, double *value)
     return st;
 }
 
-/* What must be the same where partial volumes are added up block by block. */
+/* Values that must be equal in processes that add their partial volumes block by block. */
 struct division {
-    size_t slab; /* of the grid */
+    size_t slab; /* slab of the grid */
     size_t n_slabs, slab_slices, block_slices, finish_slices, weighed;
 };
 
@@ -497,8 +510,8 @@ static struct division division_of(const fbp_plan *p)
                              w->block_slices, w->finish_slices, w->weighed};
 }
 
-/* Those with the same slab as this one: is theirs the same, and how many slices fit into the memory
- * of all of them? */
+/* Compare the divisions of the processes that have the same slab of the grid.  *least: fewest
+ * slices per slab in any of them; *same: all divisions are equal. */
 static fbp_status compare_divisions(const fbp_plan *p, size_t *least, bool *same)
 {
     fbp_team *team = p->params.team;

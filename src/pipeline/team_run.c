@@ -1,4 +1,8 @@
-/* A run of several processes: who writes, how far all are, and what all have found. */
+/* A run of several processes (a team): which process writes which slices, common progress and
+ * report, and sums of partial volumes.
+ *
+ * plan_run.c calls these functions.  Either each process writes its own slices into one output
+ * (`apart`), or the others send their slices to rank 0, which writes all. */
 #include "array/array.h"
 #include "array/sink.h"
 #include "base/base.h"
@@ -19,21 +23,25 @@
 struct fbp_plan_run_team {
     fbp_plan *plan;
     fbp_sink *sink;
-    bool apart;      /* each writes its own slices */
-    pthread_t taker; /* of rank 0: takes slices of the others, or hears that they have none left */
+    bool apart; /* each process writes its own slices */
+    /* thread of rank 0: receives slices, or notices that no more follow, from the other
+     * processes */
+
+    pthread_t taker;
     bool has_taker;
     atomic_bool taken_all;
-    fbp_status taken; /* what became of that, and its message */
+    fbp_status taken; /* status of `taker` after taken_all, and its message in `why` */
     char why[1200];
-    void *slices;             /* room for those */
-    double told;              /* when rank 0 was told last how far this process is */
-    struct fbp_progress last; /* how far it is */
+    void *slices;             /* buffer for received slices */
+    double told;              /* time of the last progress message to rank 0 [s] */
+    struct fbp_progress last; /* progress of this process */
 };
 
-/* What a process tells at the end of a run; what its look has seen follows. */
+/* Results that a process sends to rank 0 at the end of a run; the packed checks of its views
+ * follow. */
 struct found {
     struct fbp_report report;
-    uint64_t n; /* voxels that min, max and mean are of */
+    uint64_t n; /* voxels that min, max and mean of the report include */
     struct fbp_prep_counts ahead;
 };
 
@@ -54,7 +62,7 @@ uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first)
     return 2 * size * found + size * have + sent + added;
 }
 
-/* Slices of another process, into the output. */
+/* Receive n slices from z on from process `from`, and write them to the output. */
 static fbp_status take(struct fbp_plan_run_team *t, size_t from, uint64_t z, uint64_t n)
 {
     const fbp_plan *p = t->plan;
@@ -84,7 +92,7 @@ static fbp_status take_all(struct fbp_plan_run_team *t)
     return FBP_OK;
 }
 
-/* Of a thread of its own: a failure ends the run. */
+/* Main function of the thread `taker`.  If it fails, it stops the run. */
 static void *taker_main(void *arg)
 {
     struct fbp_plan_run_team *t = arg;
@@ -115,7 +123,7 @@ static fbp_status start_taker(struct fbp_plan_run_team *t)
                                    "threads: the system grants no more: close other programs");
 }
 
-/* What processes have found in the output, as rank 0 hears it. */
+/* Combine the tables of existing slices of all processes into the table of rank 0. */
 static fbp_status join_have(const struct fbp_plan_run_team *t, unsigned char *have, size_t n)
 {
     fbp_team *team = t->plan->params.team;
@@ -131,8 +139,8 @@ static fbp_status join_have(const struct fbp_plan_run_team *t, unsigned char *ha
     return st;
 }
 
-/* What the output has already, as those know that write into it.  All that share a slab must know
- * the same of it, as they compute what is missing together. */
+/* Combine what all writing processes know about slices that the output already has.  All processes
+ * get the same table, because processes that share a slab compute its missing slices together. */
 static fbp_status share_have(struct fbp_plan_run_team *t, fbp_status status)
 {
     fbp_team *team = t->plan->params.team;
@@ -173,14 +181,14 @@ fbp_status fbp_plan_team_begin(fbp_plan *p, fbp_sink *sink, bool apart,
     return FBP_OK;
 }
 
-/* What a process tells of its progress. */
+/* Counters of a progress message. */
 enum { DONE, TOTAL, SLABS_DONE, N_SLABS };
 
 int fbp_plan_team_progress(void *user, const struct fbp_progress *now)
 {
     struct fbp_plan_run_team *t = user;
     const struct fbp_recon_params *p = &t->plan->params;
-    const bool counts = t->plan->ranks.part == 0; /* of those that share a slab, one does */
+    const bool counts = t->plan->ranks.part == 0; /* one process per slab counts it */
     const uint64_t own[FBP_TEAM_COUNTERS] = {
         [DONE] = now->done,
         [TOTAL] = now->total,
@@ -213,7 +221,8 @@ void fbp_plan_team_log(void *user, enum fbp_log_level level, const char *line)
         t->plan->params.log(t->plan->params.user, level, line);
 }
 
-/* Rank 0 has computed, and others go on: it tells how far they are, until all slices are there. */
+/* Rank 0 has finished its own slices: report the progress of the others until all slices have
+ * arrived. */
 static fbp_status await_slices(struct fbp_plan_run_team *t, const struct fbp_progress *last)
 {
     const struct timespec pause = {.tv_nsec = 50000000};
@@ -229,7 +238,8 @@ static fbp_status await_slices(struct fbp_plan_run_team *t, const struct fbp_pro
     return t->taken;
 }
 
-/* All is computed here that was to be: slices that were there were not. */
+/* Progress of a process that is finished.  Slices that the output already had are not part of
+ * it. */
 static struct fbp_progress whole(const struct fbp_plan_run_team *t, const struct fbp_report *report)
 {
     return (struct fbp_progress){.struct_size = sizeof(struct fbp_progress),
@@ -252,7 +262,8 @@ static fbp_status end_of_slices(struct fbp_plan_run_team *t, const struct fbp_re
     return fbp_team_offer(t->plan->params.team, 0, 0, NULL, 0);
 }
 
-/* Times are those of the slowest, work is that of all. */
+/* Add another process's report: wall-clock times become those of the slowest process; work, busy
+ * times and counts are summed. */
 static void join_reports(struct found *to, const struct found *other)
 {
     struct fbp_report *a = &to->report;
@@ -292,8 +303,8 @@ static struct fbp_prep_counts add_counts(struct fbp_prep_counts a, struct fbp_pr
                                     .clipped = a.clipped + b.clipped};
 }
 
-/* What was mended in whole views: by those of the slab that has most, as slabs that were there
- * before the run have read nothing. */
+/* Add the repaired samples that the view steps counted.  All slabs count the same views, so only
+ * the slab with the largest count is used; slabs that existed before the run have read nothing. */
 static void join_ahead(const struct fbp_plan_run_team *t, const char *all, size_t bytes,
                        struct fbp_report *report)
 {
@@ -311,7 +322,7 @@ static void join_ahead(const struct fbp_plan_run_team *t, const char *all, size_
     report->clipped += most.clipped;
 }
 
-/* What all have found, into what rank 0 has. */
+/* Combine the results of all processes into the report and the checks of rank 0. */
 static void join_all(const struct fbp_plan_run_team *t, const char *all, size_t bytes,
                      fbp_data_check *look, struct fbp_report *report)
 {
@@ -343,16 +354,16 @@ fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status
         status = fbp_calloc((void **)&mine, 1, bytes, "what was found");
     if (status == FBP_OK && first)
         status = fbp_calloc((void **)&all, fbp_team_size(team), bytes, "what was found");
-    if (t->plan->ranks.part > 0) /* the first of those that share a slab counts it */
+    if (t->plan->ranks.part > 0) /* the first process of each slab counts these */
         found.report.slabs_resumed = 0;
-    if (!first && fbp_plan_team_writes(t->plan, t->apart)) /* rank 0 will say what it has clipped */
+    if (!first && fbp_plan_team_writes(t->plan, t->apart)) /* rank 0 adds its own later */
         found.report.output_clipped = fbp_sink_clipped(t->sink);
     if (status == FBP_OK) {
         memcpy(mine, &found, sizeof found);
         fbp_data_check_pack(look, mine + sizeof found);
     }
     if (atomic_load(&t->taken_all) && t->taken != FBP_OK &&
-        t->taken != FBP_ERR_CANCELLED) { /* that is what ended the run */
+        t->taken != FBP_ERR_CANCELLED) { /* the failure of this thread ended the run */
         fbp_message_clear();
         fbp_message_adopt(t->why);
         status = t->taken;
@@ -372,7 +383,7 @@ fbp_status fbp_plan_team_written(struct fbp_plan_run_team *t, fbp_status status)
     fbp_team *team = t->plan->params.team;
     const bool first = fbp_team_rank(team) == 0;
     fbp_status st = fbp_team_meet(team, "checked", status);
-    if (st == FBP_ERR_INVALID) /* slices of nothing, says rank 0 */
+    if (st == FBP_ERR_INVALID) /* rank 0 found that no view has data */
         fbp_sink_forget(t->sink);
     FBP_TRY(st);
     if (!first && fbp_plan_team_writes(t->plan, true))
@@ -387,15 +398,17 @@ void fbp_plan_team_end(struct fbp_plan_run_team **run)
     if (!t)
         return;
     fbp_team_cancel_flag(t->plan->params.team, NULL);
-    if (t->has_taker) /* it has ended, or a meeting has failed, which ends it */
+    if (t->has_taker) /* the thread has ended, or a failed barrier ends it */
         pthread_join(t->taker, NULL);
     fbp_free(t->slices);
     free(t);
     *run = NULL;
 }
 
-/* Where the slices of a team go: each process writes its own into the output, if all see the same
- * file system and the format has a place for each slice; else rank 0 writes all. */
+/* ---- Output of a team ----
+ *
+ * Each process writes its own slices into the output if all see the same file system and the format
+ * stores slices at fixed positions.  Otherwise rank 0 writes all slices. */
 
 size_t fbp_plan_slice_bytes(const fbp_plan *p)
 {
@@ -409,7 +422,7 @@ size_t fbp_plan_team_at_once(const fbp_plan *p)
     return bytes < FBP_TEAM_SENT_BYTES ? FBP_TEAM_SENT_BYTES / bytes : 1;
 }
 
-/* A write() of fbp_sink_functions: rank 0 writes them. */
+/* Callback `write` of fbp_sink_functions: send slices to rank 0. */
 static int send(const fbp_plan *p, size_t z0, size_t nz, const void *slices, char *why,
                 size_t n_why)
 {
@@ -446,9 +459,9 @@ fbp_status fbp_plan_team_sink(const fbp_plan *p, fbp_sink **out)
     return fbp_sink_callback(out, &functions, n);
 }
 
-/* What must be the same where one output is written. */
+/* Hashes that must be equal in all processes. */
 struct files {
-    uint64_t inputs; /* by names, sizes and times */
+    uint64_t inputs; /* names, sizes and times of the input files */
     uint64_t output;
 };
 
@@ -486,8 +499,8 @@ bool fbp_plan_team_writes(const fbp_plan *p, bool apart)
     return fbp_team_rank(p->params.team) == 0 || (apart && !p->ranks.idle);
 }
 
-/* A rank's sink of the output that all write; rank 0 makes of what is left what was asked for, and
- * publishes. */
+/* Open the sink of a rank for the common output.  Rank 0 prepares the output, discarding or
+ * resuming an earlier one as requested, and publishes it. */
 static fbp_status open_joint(const fbp_plan *p, const fbp_source *source, const char *output,
                              fbp_sink **sink)
 {
@@ -508,14 +521,14 @@ static fbp_status open_alone(const fbp_plan *p, const fbp_source *source, const 
                               p->params.auto_range ? NULL : p->params.output_range, NULL, sink);
 }
 
-/* What rank 0 has opened. */
+/* Result of open_first(), sent to all ranks. */
 struct opened {
     bool joint;
     struct fbp_sink_probe token;
 };
 
-/* Formats that are written from their start to their end, and hash:, are for one process, and so is
- * what cannot be resumed, or is complete. */
+/* Open the output on rank 0.  It is common to all ranks, unless the format is written from start to
+ * end, or is hash:, or the output cannot be resumed or is complete. */
 static fbp_status open_first(const fbp_plan *p, const fbp_source *source, const char *output,
                              fbp_sink **sink, struct opened *out)
 {
@@ -535,7 +548,8 @@ static fbp_status open_first(const fbp_plan *p, const fbp_source *source, const 
     return FBP_OK;
 }
 
-/* "rank 2 on node3, and 1 more," of those that do not see what rank 0 has made; false: all do. */
+/* Describe the ranks that do not see rank 0's file, such as "rank 2 on node3 and 1 more do"; false:
+ * all ranks see it. */
 static bool name_blind(const fbp_team *team, const unsigned char *sees, char *line, size_t n)
 {
     const size_t size = fbp_team_size(team);
@@ -556,7 +570,7 @@ static bool name_blind(const fbp_team *team, const unsigned char *sees, char *li
     return true;
 }
 
-/* Do all see the file system of rank 0?  It says who does not. */
+/* Do all ranks see the file system of rank 0?  If not, rank 0 logs a note that names a rank. */
 static fbp_status look(const fbp_plan *p, const char *output, const struct opened *opened,
                        bool *apart)
 {
@@ -579,7 +593,8 @@ static fbp_status look(const fbp_plan *p, const char *output, const struct opene
     return FBP_OK;
 }
 
-/* The others, and rank 0 once more if it writes alone. */
+/* Open the sinks of the other ranks, and rank 0's once more if rank 0 writes all slices
+ * (`again`). */
 static fbp_status open_rest(const fbp_plan *p, const fbp_source *source, const char *output,
                             bool apart, bool again, fbp_sink **sink)
 {
@@ -611,19 +626,22 @@ fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const
     return open_rest(p, source, output, *apart, opened.joint && !*apart, sink);
 }
 
-/* Sums of partial volumes: each of the processes that share the views of a slab owns segments of
- * its slices, gets those of the others, and adds them in the order of processes, so that bits do
- * not depend on who is faster. */
+/* ---- Sums of partial volumes ----
+ *
+ * Each process that shares the views of a slab owns segments of its slices.  It receives these
+ * segments from the other processes and adds them in the order of processes, so that bits do not
+ * depend on timing. */
 
-/* The slices of one process in a round. */
+/* Slices that one process owns in a round, relative to the round's first slice. */
 struct segment {
     size_t first, n;
 };
 
 struct fbp_plan_sums {
     const fbp_plan *plan;
-    float *pieces; /* of this process's segment, from the others */
-    size_t room;   /* values of each */
+    float *pieces; /* segments of this process, received from the others: n_parts - 1 of `room`
+                      floats */
+    size_t room;   /* floats per received segment */
     struct segment of[];
 };
 
@@ -658,7 +676,7 @@ uint64_t fbp_plan_sum_bytes(const fbp_plan *p)
            sizeof(struct fbp_plan_sums) + parts * sizeof(struct segment);
 }
 
-/* has() of struct fbp_sum. */
+/* Callback `has` of struct fbp_sum. */
 static bool has(void *user, size_t z)
 {
     const struct fbp_plan_sums *s = user;
@@ -666,7 +684,8 @@ static bool has(void *user, size_t z)
     return fbp_plan_has_sum(s->plan, z);
 }
 
-/* What of n slices from z on is added up at once: of each process at most one segment. */
+/* Choose the slices of the next round, from slice z on: at most one segment per process.  Returns
+ * their number. */
 static size_t begin_round(struct fbp_plan_sums *s, size_t z, size_t n)
 {
     const fbp_plan *p = s->plan;
@@ -684,7 +703,7 @@ static size_t begin_round(struct fbp_plan_sums *s, size_t z, size_t n)
     return i;
 }
 
-/* That of another process, of this one's segment. */
+/* Buffer for this process's segment as received from process `part`. */
 static float *piece_of(const struct fbp_plan_sums *s, size_t part)
 {
     return s->pieces + (part - (part > s->plan->ranks.part)) * s->room;
@@ -701,7 +720,7 @@ static fbp_status make_room(struct fbp_plan_sums *s)
                            "blocks of partial volumes");
 }
 
-/* All pieces of n values at once. */
+/* Request n floats from every other process of the slab. */
 static fbp_status ask_all(const struct fbp_plan_sums *s, size_t n)
 {
     const struct fbp_ranks *r = &s->plan->ranks;
@@ -714,8 +733,8 @@ static fbp_status ask_all(const struct fbp_plan_sums *s, size_t n)
     return FBP_OK;
 }
 
-/* To each its segment of x; who comes behind this process is first, so that not all give to the
- * same one. */
+/* Send its segment of x to every other process.  The next process is first, so that not all
+ * processes send to the same one. */
 static fbp_status give_all(const struct fbp_plan_sums *s, const float *x)
 {
     const struct fbp_ranks *r = &s->plan->ranks;
@@ -731,7 +750,7 @@ static fbp_status give_all(const struct fbp_plan_sums *s, const float *x)
     return FBP_OK;
 }
 
-/* Into x[n] of this process. */
+/* Add all received segments and x[n] of this process, in the order of processes, into x. */
 static fbp_status add_all(const struct fbp_plan_sums *s, size_t n, float *x)
 {
     const struct fbp_ranks *r = &s->plan->ranks;
@@ -749,8 +768,9 @@ static fbp_status add_all(const struct fbp_plan_sums *s, size_t n, float *x)
     return FBP_OK;
 }
 
-/* add() of struct fbp_sum.  All processes have the same blocks in the same order, and ask before
- * they give: who is behind all others in that is waited for, and waits for nobody. */
+/* Callback `add` of struct fbp_sum.  All processes have the same blocks in the same order, and
+ * request data before they send any.  The process that is furthest behind never waits, so no
+ * deadlock is possible. */
 static fbp_status add(void *user, size_t z, size_t n, float *x)
 {
     struct fbp_plan_sums *s = user;

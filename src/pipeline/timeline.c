@@ -1,3 +1,5 @@
+/* The timeline of a run: when each stage worked on which batch or slab, as bars in an SVG file. The
+ * stages and run.c begin and end spans; plan_run.c draws the file. */
 #include "pipeline/run.h"
 
 #include "base/base.h"
@@ -8,7 +10,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* A bar; its times are in `bar` once its stamps are read. */
+/* A bar.  The times of work on a device are those of the host until fbp_timeline_settle() has read
+ * the device's timestamps. */
 struct entry {
     struct fbp_span span;
     struct fbp_bar bar;
@@ -16,7 +19,7 @@ struct entry {
 
 struct fbp_timeline {
     pthread_mutex_t lock;
-    double zero;
+    double zero; /* fbp_seconds() when the timeline was created */
     struct entry *entries;
     size_t n, room;
 };
@@ -57,6 +60,7 @@ fbp_status fbp_span_device(fbp_timeline *timeline, const struct fbp_backend *bac
     return backend->stamp(dev, stage, &out->stamps[0]);
 }
 
+/* Append an entry, which ends now. */
 static fbp_status add(fbp_timeline *t, const struct entry *e)
 {
     fbp_status st = FBP_OK;
@@ -71,7 +75,7 @@ static fbp_status add(fbp_timeline *t, const struct entry *e)
         }
     }
     if (t->n < t->room) {
-        /* The end is taken here, so that those of a lane are in order. */
+        /* Take the time under the lock: entries of a lane are in the order of their ends. */
         t->entries[t->n] = *e;
         t->entries[t->n++].bar.end = fbp_seconds() - t->zero;
     } else {

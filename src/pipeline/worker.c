@@ -1,3 +1,5 @@
+/* A worker of a run: one device with its buffers, its queues, its list of slabs, and its counts of
+ * repaired samples.  run.c opens workers and starts and ends their runs; stages call the rest. */
 #include "pipeline/worker.h"
 
 #include "array/array.h"
@@ -52,7 +54,7 @@ fbp_status fbp_worker_piece_host(struct worker *w, struct piece_slot *slot)
     return FBP_OK;
 }
 
-/* A queue with room for n, holding 0 … n-1 if `filled`. */
+/* Make a queue of n places that contains 0 … n-1 if `filled`, else nothing. */
 static fbp_status make_queue(fbp_queue **out, size_t n, bool filled)
 {
     FBP_TRY(fbp_queue_create(out, n));
@@ -61,24 +63,27 @@ static fbp_status make_queue(fbp_queue **out, size_t n, bool filled)
     return FBP_OK;
 }
 
+/* Can the device copy from and to this memory? */
 static bool reaches(const struct worker *w, const void *host, size_t bytes)
 {
     return host && w->backend->reaches(w->dev, host, bytes);
 }
 
-/* A device in the host's memory that looks at its voxels itself fetches them to anywhere there. */
+/* May the device fetch slices into the caller's volume?  A backend without its own memory that
+ * computes statistics fetches to any host memory. */
 static bool fetches_to(const struct worker *w, void *volume, size_t bytes)
 {
     const struct fbp_run_request *rq = w->run->rq;
 
-    if (fbp_sink_device(rq->sink) && fbp_run_finishes(rq)) /* which the host does */
+    if (fbp_sink_device(rq->sink) &&
+        fbp_run_finishes(rq)) /* the host cannot finish slices in device memory */
         return false;
     return reaches(w, volume, bytes) ||
            (!fbp_sink_device(rq->sink) && !w->backend->own_memory && w->backend->has_statistics);
 }
 
-/* Does the device copy from and to the caller's memory?  Rows must run upwards, samples be as it
- * takes them. */
+/* Set w->views and w->volume to the caller's memory if the device can copy from and to it directly:
+ * rows must start with the lowest, and samples must have the type that the device computes with. */
 static void find_callers_memory(struct worker *w)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -94,9 +99,10 @@ static void find_callers_memory(struct worker *w)
         reaches(w, samples, n[0] * n[1] * n[2] * fbp_raw_size(rq->job)))
         w->views = samples;
     if (rq->sum &&
-        rq->sum->in_order) /* others add up as many slices at a time, wherever theirs are */
+        rq->sum->in_order) /* all processes must add the same blocks, of as many slices */
         return;
-    if (!fbp_roi_crops(rq->job) && rq->job->frames <= 1 && /* else it is not in one run there */
+    if (!fbp_roi_crops(rq->job) &&
+        rq->job->frames <= 1 && /* else slices are not contiguous there */
         fbp_sink_info(rq->sink)->type == value &&
         fetches_to(w, volume, m[0] * m[1] * m[2] * fbp_value_size(rq->job)))
         w->volume = volume;
@@ -113,6 +119,7 @@ fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,
     return make_buffers(w, job);
 }
 
+/* Reset all results of an earlier run. */
 static fbp_status forget_run(struct worker *w)
 {
     for (int i = 0; i < FBP_N_STAGES; i++)
@@ -143,7 +150,7 @@ fbp_status fbp_worker_draw(struct worker *w, struct fbp_work_item **out)
 fbp_status fbp_worker_begin(struct worker *w, struct run_state *run)
 {
     const struct fbp_work *work = w->work;
-    struct fbp_statistics of_earlier_runs;
+    struct fbp_statistics of_earlier_runs; /* read to reset them, not used */
     struct fbp_work_item *first;
 
     w->run = run;
@@ -181,11 +188,10 @@ void fbp_worker_abort(struct worker *w)
     fbp_shared_wake(&w->run->shared);
 }
 
-/* A run that failed or was cancelled leaves work on a device's queues, which still uses its memory.
- */
+/* Wait for the device: after a failure or cancellation its queues may still use the buffers. */
 static void come_to_rest(struct worker *w)
 {
-    if (w->dev) /* a failure is known already */
+    if (w->dev) /* a failure here has been reported before */
         (void)!fbp_device_settle_all(w->backend, w->dev);
 }
 
@@ -213,8 +219,9 @@ void fbp_worker_return(struct worker *w)
     }
 }
 
-/* What was mended in the rows that were claimed, all of which are filtered.  Of kept views every
- * worker counts all: the same numbers. */
+/* Add the device's counts of repaired samples to the report; all claimed rows are filtered.  If
+ * filtered views are kept, every worker counts all rows, and the numbers replace the report's.  The
+ * caller holds run->lock. */
 static fbp_status collect_counts(struct worker *w)
 {
     struct fbp_report *report = &w->run->report;
@@ -238,7 +245,7 @@ size_t fbp_worker_index(const struct worker *w)
 
 fbp_status fbp_worker_expect(struct worker *w, bool counted)
 {
-    struct fbp_row_bitmap none = w->claimed; /* of shared views it stays empty */
+    struct fbp_row_bitmap none = w->claimed; /* with shared views it stays empty */
 
     if (counted) {
         w->expects = false;
@@ -259,7 +266,7 @@ fbp_status fbp_worker_collect(struct worker *w)
     FBP_TRY(fbp_device_settle(w->backend, w->dev, FBP_STAGE_FILTER));
     FBP_TRY(w->backend->counts(w->dev, &counts));
     pthread_mutex_lock(&w->run->lock);
-    if (!atomic_load(&w->gone)) { /* else others filter, and count, what it had */
+    if (!atomic_load(&w->gone)) { /* else other workers filter and count its batches */
         report->not_finite += counts.not_finite - w->counted.not_finite;
         report->clipped += counts.clipped - w->counted.clipped;
         fbp_shared_counted(&w->run->shared, fbp_worker_index(w));
@@ -269,7 +276,7 @@ fbp_status fbp_worker_collect(struct worker *w)
     return FBP_OK;
 }
 
-/* Of the slabs before, whose views have come to the end of the filter's queue. */
+/* Wait for the filter of earlier slabs, and add their counts to the report. */
 static fbp_status collect_before(struct worker *w)
 {
     FBP_TRY(fbp_device_settle(w->backend, w->dev, FBP_STAGE_FILTER));
@@ -283,7 +290,8 @@ fbp_status fbp_worker_claim(struct worker *w, const struct fbp_work_item *drawn)
 {
     struct run_state *run = w->run;
 
-    /* A device that fails takes with it what was not collected; a single one cannot be replaced. */
+    /* If a device fails, its counts are lost unless they were collected.  Without other devices the
+     * run fails anyway. */
     if (run->n_workers > 1 && drawn != w->drawn)
         FBP_TRY(collect_before(w));
     pthread_mutex_lock(&run->lock);
@@ -294,7 +302,7 @@ fbp_status fbp_worker_claim(struct worker *w, const struct fbp_work_item *drawn)
     return w->backend->expect(w->dev, &w->ledger);
 }
 
-/* Of a device that looks at its voxels itself. */
+/* Add the device's statistics of fetched voxels to w->found, if they are those of the output. */
 static fbp_status collect_statistics(struct worker *w)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -337,7 +345,7 @@ void fbp_worker_end(struct worker *w)
         next = w->drawn->next;
         free(w->drawn);
     }
-    if (w->dev) /* a failure is known already */
+    if (w->dev) /* a failure here has been reported before */
         (void)!w->backend->expect(w->dev, &(struct fbp_row_bitmap){0});
     fbp_row_bitmap_clear(&w->ledger);
     fbp_row_bitmap_clear(&w->claimed);
@@ -352,7 +360,7 @@ void fbp_worker_close(struct worker *w)
         if (w->raw[i].device != w->raw[i].host)
             fbp_device_put(b, w->dev, FBP_FOR_RAW, w->raw[i].device);
         fbp_host_put(b, w->dev, w->raw[i].host);
-        if ((size_t)i < w->work->n_filtered) /* those that are kept share one */
+        if ((size_t)i < w->work->n_filtered) /* the other slots share memory */
             fbp_device_put(b, w->dev, FBP_FOR_FILTERED, w->filtered[i].memory);
         fbp_device_put(b, w->dev, FBP_FOR_VOLUME, w->volumes[i].memory);
     }

@@ -1,4 +1,8 @@
-/** @file worker.h  The slabs of a run: workers draw one after another (internal). */
+/** @file worker.h  The parts of a run that several files share (internal): the work list, the
+ * batches that workers share, the state of the run, the workers and their four stages.
+ *
+ * run.c starts one worker per device; stage_read.c, stages.c and stage_write.c are its threads.
+ */
 #ifndef FBP_SRC_PIPELINE_WORKER_H
 #define FBP_SRC_PIPELINE_WORKER_H
 
@@ -10,362 +14,385 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/** A slab that a worker has drawn, with its tasks. */
+/* slabs.c: the list of slabs that workers take */
+
+/** A slab that a worker has taken, with its tasks. */
 struct fbp_work_item {
     struct fbp_slab slab;
-    struct fbp_work_item *next; /**< of the same worker */
-    bool done;                  /**< computed and written; of the stage that writes */
-    uint64_t updates;           /**< so far; of the stage that backprojects */
+    struct fbp_work_item *next; /**< next slab of the same worker */
+    bool done;                  /**< computed and written; set by the stage that writes */
+    uint64_t updates;           /**< voxel updates so far; set by the stage that backprojects */
     size_t n_tasks;
-    const struct fbp_task *planned; /**< the same, never changed */
-    struct fbp_task tasks[];        /**< of the stage that reads: it may join some */
+    const struct fbp_task *planned; /**< the tasks as planned; never changed */
+    struct fbp_task tasks[];        /**< the tasks; the stage that reads may join some (follow) */
 };
 
-/** A slab with its tasks, as fbp_work_tasks(); free() it. */
+/** Make a slab's tasks by fbp_work_tasks(), with the same `first`; free() the result. */
 fbp_status fbp_work_item_create(struct fbp_work_item **out, const struct fbp_job *job,
                                 const struct fbp_work *work, const struct fbp_slab *slab,
                                 bool first);
 
-/** What is left to be done.  Slabs are drawn in their order, by whoever is free; those of a device
- *  that fails come back. */
+/** The work list of a run.  A worker that is free takes the next slab.  Unfinished slabs of a
+ * device that fails return to the list. */
 struct fbp_slabs {
     const struct fbp_job *job;
     const struct fbp_work *work;
-    pthread_mutex_t lock; /**< all below, from the first draw on */
+    pthread_mutex_t lock; /**< protects all members below, from the first fbp_slabs_draw() on */
     pthread_cond_t changed;
-    struct fbp_slab *list; /**< n of them; nz > 0 */
+    /** Slabs: [0, n_drawn) are taken, [n_drawn, n) are left; the n_skipped last of n_most places
+     *  hold skipped slabs.  nz > 0. */
+    struct fbp_slab *list;
     size_t n, n_most, n_drawn, n_skipped;
-    size_t n_open; /**< drawn, and neither done nor returned */
+    size_t n_open; /**< slabs that are taken, and neither done nor returned */
     bool aborted;
-    struct fbp_row_bitmap uncounted; /**< rows that no worker counts yet */
+    struct fbp_row_bitmap uncounted; /**< rows whose repaired samples no worker counts yet */
 };
 
-/** An empty list, with room for all slabs of the division. */
+/** Make an empty list, with room for all slabs of the division. */
 fbp_status fbp_slabs_create(struct fbp_slabs *s, const struct fbp_job *job,
                             const struct fbp_work *work);
 void fbp_slabs_destroy(struct fbp_slabs *s);
 
-/** Add a slab at the end, before anybody draws. */
+/** Append a slab, before the first fbp_slabs_draw(). */
 void fbp_slabs_add(struct fbp_slabs *s, struct fbp_slab slab);
 
-/** Note a slab of which nothing is wanted: nobody draws it. */
+/** Store a slab outside the region, which no worker takes. */
 void fbp_slabs_skip(struct fbp_slabs *s, struct fbp_slab slab);
 /** Skipped slab i of s->n_skipped. */
 const struct fbp_slab *fbp_slabs_skipped(const struct fbp_slabs *s, size_t i);
 
-/** The next slab; *out NULL: there is none left.  first: of this worker, which has no views yet.
- *  Thread-safe, as are all below. */
+/** Take the next slab; *out becomes NULL if none is left.  first: the worker has no slab, and so no
+ *  views, yet.  Thread-safe, like all functions below. */
 fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_work_item **out);
 
-/** Wait until there is a slab to draw, which somebody else may be the first to do.  False: there
- *  will be none: all are done, *gone, or nobody is to wait any more. */
+/** Wait for a slab in the list; another worker may still take it first.
+ *  @return false if there will be none: all are done, *gone is set, or the list is aborted. */
 bool fbp_slabs_await(struct fbp_slabs *s, const atomic_bool *gone);
-/** Wake up who waits, after *gone was set. */
+/** Wake up waiting threads, after *gone was set. */
 void fbp_slabs_wake(struct fbp_slabs *s);
-/** Nobody waits from now on. */
+/** End all waits, now and later. */
 void fbp_slabs_abort(struct fbp_slabs *s);
 
+/** A slab that was taken is computed and written. */
 void fbp_slabs_done(struct fbp_slabs *s);
-/** A drawn slab will not be done by who drew it: `missing`, nz 0 if nothing is, is left of it. */
+/** A slab that was taken is not finished: put its rest `missing` back; nz 0: nothing is missing. */
 void fbp_slabs_return(struct fbp_slabs *s, struct fbp_slab missing);
 
-/** *mine becomes those rows of a drawn slab that nobody counts yet; of kept views, all. */
+/** Set *mine to the rows of a slab that no worker counts yet, and remove them from s->uncounted. If
+ *  filtered views are kept on the devices, the rows stay there: every worker counts all of them. */
 void fbp_slabs_claim(struct fbp_slabs *s, const struct fbp_work_item *drawn,
                      struct fbp_row_bitmap *mine);
-/** *mine gets all rows that nobody counts yet; they stay uncounted. */
+/** Add all rows that no worker counts yet to *mine; they stay in s->uncounted. */
 void fbp_slabs_uncounted(struct fbp_slabs *s, struct fbp_row_bitmap *mine);
-/** Nobody counts these any more. */
+/** Put rows back into s->uncounted. */
 void fbp_slabs_unclaim(struct fbp_slabs *s, const struct fbp_row_bitmap *mine);
 
-/* Views that workers filter for one another (internal).
+/* slabs.c: batches that workers filter for one another
  *
- * Of views that are kept on the devices each batch is read and filtered by one worker, whoever is
- * free, and the others copy it from that device.  What a worker that fails had filtered is free
- * again: somebody else filters it for those who have not copied it.
+ * If filtered views are kept on several devices, each batch is read and filtered by one free
+ * worker, and the other workers copy it from that device.  If a worker fails, its batches are free
+ * again: another worker filters them for those that have not copied them.
  */
 
+/** State of a batch.  FREE: no worker has it; TAKEN: a worker reads it; READ: it has been read. */
 enum fbp_shared_state {
     FBP_SHARED_FREE = 0,
     FBP_SHARED_TAKEN,
     FBP_SHARED_READ,
-    FBP_SHARED_QUEUED,  /**< its filter is in a queue, until `ready` */
-    FBP_SHARED_COUNTED, /**< filtered, and what was mended in it counts */
+    FBP_SHARED_QUEUED,  /**< its filter is enqueued on the device; done at event `ready` */
+    FBP_SHARED_COUNTED, /**< filtered, and its repaired samples are in the report */
 };
 
 struct fbp_shared_batch {
     enum fbp_shared_state state;
-    size_t by; /**< the worker that took it */
+    size_t by; /**< index of the worker that took it */
     struct fbp_event ready;
-    bool again;   /**< a worker that had it has failed, and others may have copied it */
-    bool counted; /**< by that worker, too */
+    bool again;   /**< a worker that had it failed, and other workers may have copied it */
+    bool counted; /**< that worker had also counted its repaired samples */
 };
 
 struct fbp_shared {
-    pthread_mutex_t lock; /**< all below */
+    pthread_mutex_t lock; /**< protects all members below */
     pthread_cond_t changed;
     size_t n;
     struct fbp_shared_batch *list; /**< NULL: nothing is shared */
-    struct fbp_work_item *views;   /**< a task for each batch: never backprojected */
+    struct fbp_work_item *views;   /**< one task per batch, to be read and filtered only */
     bool aborted;
 };
 
-/** For the batches of `work`; of one that shares nothing, empty. */
+/** Make the table of the batches of `work`; empty if the division shares no views. */
 fbp_status fbp_shared_create(struct fbp_shared *s, const struct fbp_job *job,
                              const struct fbp_work *work);
 void fbp_shared_destroy(struct fbp_shared *s);
 
-/** What the stage of a worker that reads does next. */
+/** What a worker's reading stage does next: read batch *b; collect the counts of repaired samples
+ * of its filtered batches; end. */
 enum fbp_shared_next { FBP_SHARED_TAKE, FBP_SHARED_COLLECT, FBP_SHARED_END };
 
-/** Batch *b is this worker's to read and filter; or what was mended in those that it has is to be
- *  collected; or it has nothing more to read, as *has_all says, too, and all is counted.  Waits
- *  until one of them is so.  *over: it does nothing more. */
+/** Take a free batch, *b; else wait for one, or until the worker must collect counts.
+ *  FBP_SHARED_END: all batches are counted and *has_all is set (the worker has copied all), or
+ *  *over is set. */
 enum fbp_shared_next fbp_shared_next(struct fbp_shared *s, size_t worker,
                                      const atomic_bool *has_all, const atomic_bool *over,
                                      size_t *b);
 
-/** Wait until all earlier batches are read, of a scan that can only be read in order. */
+/** Wait until all earlier batches are read, if the scan must be read in order. */
 void fbp_shared_turn(struct fbp_shared *s, size_t b);
-/** How batch b stands now. */
+/** A copy of the current state of batch b. */
 struct fbp_shared_batch fbp_shared_get(struct fbp_shared *s, size_t b);
 
-/** A worker has read a batch, or has its filter in a queue, unless that was taken from it. */
+/** Set the state of a batch to read, or to queued, unless the batch was freed or another worker
+ * took it. */
 void fbp_shared_read(struct fbp_shared *s, size_t b, size_t worker);
 void fbp_shared_queued(struct fbp_shared *s, size_t b, size_t worker, struct fbp_event ready);
-/** All that this worker has filtered. */
+/** Set the state of all queued batches of a worker to counted. */
 void fbp_shared_counted(struct fbp_shared *s, size_t worker);
 
-/** Wait until batch b is in a queue; false: nobody is to wait any more. */
+/** Wait until batch b is queued or counted; false if the wait was ended (*over, or aborted). */
 bool fbp_shared_await(struct fbp_shared *s, size_t b, const atomic_bool *over,
                       struct fbp_shared_batch *out);
-/** A worker has failed: its batches are free. */
+/** Free the batches of a worker that has failed. */
 void fbp_shared_return(struct fbp_shared *s, size_t worker);
 
-/** Somebody's *has_all or *over was set. */
+/** Wake up waiting threads, after *has_all or *over of a worker was set. */
 void fbp_shared_wake(struct fbp_shared *s);
-/** Nobody waits from now on. */
+/** End all waits, now and later. */
 void fbp_shared_abort(struct fbp_shared *s);
 
-/* How far a run is, and its first failure (internal). */
+/* run.c: progress of a run, and its first failure */
 
-/** What all workers of a run share. */
+/** State that all workers of a run share. */
 struct run_state {
     const struct fbp_run_request *rq;
-    struct worker *workers; /**< so that a failure of the run stops them all */
+    struct worker *workers;
     size_t n_workers;
-    pthread_mutex_t lock; /**< all below */
-    size_t n_working;     /**< workers that are not gone */
-    fbp_status status;    /**< the first failure, and its message */
-    char message[1200];
-    atomic_bool stop;
-    atomic_bool checked_device; /**< a worker looks, or has looked, at views that a device holds */
-    atomic_bool blank;          /**< a worker writes, or has written, what no device computes */
-    uint64_t updates_done, updates_total;
+    pthread_mutex_t lock; /**< protects all members below that are neither atomic nor mutexes */
+    size_t n_working;     /**< workers whose device has not failed */
+    fbp_status status;    /**< first failure of the run */
+    char message[1200];   /**< its message */
+    atomic_bool stop;     /**< the run ends: a failure, or cancelled */
+    atomic_bool checked_device; /**< a worker checks, or has checked, views in device memory */
+    atomic_bool blank;          /**< a worker writes, or has written, slices outside the region */
+    uint64_t updates_done, updates_total; /**< updates of a voxel by a view */
     size_t slabs_done, n_slabs, views_read;
-    size_t waiting_for; /**< view that is awaited, from 1; 0: none */
-    double started;
-    struct fbp_slabs slabs;      /**< for workers to draw from */
-    struct fbp_shared shared;    /**< views that they filter for one another */
-    pthread_mutex_t turn;        /**< held by the stage that works, with no_overlap */
-    pthread_mutex_t pass;        /**< held by who reads a slab, of a scan that is read in order */
-    struct fbp_statistics found; /**< in the slabs that are done, as is: */
-    size_t n_found;              /**< voxels, or those that are not masked */
-    struct fbp_report report;    /**< busy and waiting seconds, added up over workers */
+    size_t waiting_for;       /**< number of the view that is awaited, from 1; 0: none */
+    double started;           /**< fbp_seconds() */
+    struct fbp_slabs slabs;   /**< work list */
+    struct fbp_shared shared; /**< batches that workers filter for one another */
+    pthread_mutex_t turn;     /**< with no_overlap: held by the stage that works */
+    pthread_mutex_t pass;     /**< scan that is read in order: held while a slab's views are read */
+    struct fbp_statistics found; /**< least, greatest and sum of the voxels of finished slabs */
+    size_t n_found;              /**< number of these voxels, without masked ones */
+    struct fbp_report report;    /**< busy and waiting seconds: sums over workers */
 };
 
-/** Latch this thread's failure for the run and stop it. */
+/** Store this thread's failure as that of the run, if it is the first, and stop the run. */
 void fbp_run_failed(struct run_state *s, fbp_status status);
-/** This thread's failure, of a stage of a worker: if its device is the cause, and there are others,
- *  the worker is dropped; else the run has failed. */
+/** Handle a failure of a worker's stage, with this thread's message: if the status is that of a
+ *  device or of memory and other workers are left, drop the worker; else the run fails. */
 void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status status);
 
-/** The user wants the run to end, and said so to whatever worker, one that was dropped perhaps. */
+/** Stop the run because the caller cancelled it; a dropped worker's thread may call this, too.
+ *  how: message.  @return FBP_ERR_CANCELLED */
 fbp_status fbp_run_cancelled(struct run_state *s, const char *how);
 
-/** Tell how far it is, with s->lock held.  Is the run to be cancelled? */
+/** Call the caller's progress function, with s->lock held.  @return true: the run is cancelled. */
 bool fbp_run_report_progress(struct run_state *s);
 
-/** Account for updates; asks the user whether to go on. */
+/** Add updates and slabs to the progress of the run, and report it.
+ *  @return FBP_ERR_CANCELLED if the run is cancelled. */
 fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs, size_t views_read);
 
-/* One device at work: its buffers, queues and four stages (internal). */
+/* worker.c: one device with its buffers and queues
+ *
+ * Data pass from stage to stage in buffers; queues carry the indices of free and of full buffers.
+ */
 
-/** A task on its way through the stages. */
+/** Position in the run: a task of a slab. */
 struct place {
-    struct fbp_work_item *drawn; /**< of this slab */
+    struct fbp_work_item *drawn;
     const struct fbp_task *task;
 };
 
+/** Buffer of a batch of views as read. */
 struct raw_slot {
     void *host;
-    void *device; /**< the same memory as host where the backend has none of its own */
+    void *device; /**< device memory; the same as `host` if the backend has no memory of its own */
     struct place at;
     struct fbp_event uploaded, consumed;
 };
 
+/** Buffer of a batch of filtered views. */
 struct filtered_slot {
-    void *memory; /**< the same one in all of them where filtered views are kept */
+    void *memory; /**< one common memory in all slots if filtered views are kept */
     struct place at;
     struct fbp_event ready, consumed;
 };
 
+/** Buffer of a slab. */
 struct volume_slot {
     void *memory;
     struct fbp_event fetched;
 };
 
-/** Slices on their way to a sink. */
+/** Host buffer of slices, from the fetch to the sink. */
 struct piece_slot {
     void *host;
-    size_t frame, z0, nz; /**< frame: of a series, or the first of all */
+    size_t frame, z0, nz; /**< frame: volume of a series, or the first of all frames */
     struct fbp_event fetched;
-    struct fbp_span span;  /**< from when they are there to when they are written */
-    atomic_size_t n_parts; /**< that are not written */
+    struct fbp_span span;  /**< timeline: from fetched to written */
+    atomic_size_t n_parts; /**< parts that are not written yet */
 };
 
+/** Finished slices [z0, z1) of a slab, to be fetched; they stay in the slab's buffer. */
 struct block_slot {
-    size_t volume;
+    size_t volume; /**< index in worker.volumes */
     struct fbp_work_item *drawn;
     size_t z0, z1;
-    bool last;
+    bool last; /**< last block of the slab */
     struct fbp_event ready;
 };
 
+/** Greatest number of buffers of a kind; blocks; backprojections that are enqueued at once. */
 enum { MAX_SLOTS = 4, N_BLOCKS = 16, N_AHEAD = 2 };
-enum { MOST_PARTS = 64 }; /* of a piece, each written by one thread */
+enum { MOST_PARTS = 64 }; /* greatest number of parts of a piece, which threads write one by one */
 
 struct worker {
     const struct fbp_backend *backend;
     const struct fbp_work *work;
     fbp_device *dev;
-    fbp_pool *io_threads;        /**< that read, or NULL */
-    struct run_state *run;       /**< from here on: of a run */
-    struct fbp_work_item *drawn; /**< its slabs, in their order */
-    struct fbp_work_item **last; /**< where the next one goes; of the stage that draws */
-    const void *views; /**< the caller's, uploaded from where they lie; NULL: through raw[] */
-    void *volume;      /**< the caller's, fetched to where it lies; NULL: through pieces[] */
-    struct fbp_prep_counts counted;      /**< by earlier runs */
-    struct fbp_row_bitmap ledger;        /**< of rows that this one counts */
-    struct fbp_row_bitmap claimed;       /**< the same, until their counts are collected */
-    const struct fbp_work_item *counts;  /**< the slab whose rows those are */
-    const struct fbp_work_item *checked; /**< the last slab whose views were looked at */
+    fbp_pool *io_threads;  /**< threads that read; NULL: the stage's own thread reads */
+    struct run_state *run; /**< the current run, to which most members below belong; or NULL */
+    struct fbp_work_item *drawn; /**< slabs that this worker has taken, in order */
+    struct fbp_work_item **last; /**< end of that list; used by the stage that takes slabs */
+    const void *views; /**< caller's memory that views are uploaded from; NULL: read into raw[] */
+    void *volume;      /**< caller's memory that slices are fetched to; NULL: through pieces[] */
+    struct fbp_prep_counts counted; /**< device's counts of repaired samples at last collection */
+    struct fbp_row_bitmap ledger;   /**< rows whose repaired samples the device counts now */
+    struct fbp_row_bitmap claimed;  /**< rows that it counts, until the counts are collected */
+    const struct fbp_work_item *counts; /**< slab that claimed rows last; NULL: all are collected */
+    const struct fbp_work_item *checked; /**< last slab whose views in memory were checked */
     struct raw_slot raw[MAX_SLOTS];
     struct filtered_slot filtered[MAX_SLOTS];
     struct volume_slot volumes[MAX_SLOTS];
     struct block_slot blocks[N_BLOCKS];
     struct piece_slot pieces[FBP_MOST_PIECES];
-    pthread_t writers[FBP_MOST_IO_THREADS]; /**< that write pieces (writers.h), n_writers */
+    pthread_t writers[FBP_MOST_IO_THREADS]; /**< n_writers threads that write pieces */
     size_t n_writers;
-    struct fbp_event commands[N_AHEAD]; /**< the last ones that backproject, in turns */
+    struct fbp_event commands[N_AHEAD]; /**< ring of the last backprojections' events */
     size_t n_commands;
+    /** Queues of buffer indices; parts_full: piece * MOST_PARTS + part. */
     fbp_queue *raw_free, *raw_full, *filtered_free, *filtered_full, *volume_free, *block_free,
-        *block_full, *piece_free,
-        *parts_full;             /**< a part: its number in its piece, and that one's */
-    struct fbp_statistics found; /**< in slabs that are not done, as is: */
-    size_t n_found;              /**< voxels, or those that are not masked; both by run's lock */
-    double busy[4], waited[4];   /**< read, filter, backproject, write */
-    double upload, fetch;        /**< of these, copying to and from the device; with no_overlap */
-    double computed_at;          /**< when the last batch was backprojected */
-    double fetched_at;           /**< when the last voxel was in the host's memory */
-    atomic_int n_stages;         /**< that have not left */
-    atomic_bool gone;            /**< its device failed: it does nothing any more, in no run */
-    atomic_bool has_all;         /**< shared views: it has, or needs, no more of them */
-    pthread_mutex_t reads_views; /**< held while commands that read them are queued */
-    bool expects;                /**< ... and its device counts what is mended in them */
-    bool said;                   /**< the user knows */
-    fbp_status status;           /**< what failed, as are: */
-    char why[1000];
+        *block_full, *piece_free, *parts_full;
+    struct fbp_statistics found; /**< voxels of slabs that are not finished; under run->lock */
+    size_t n_found;              /**< number of these voxels, without masked ones */
+    double busy[4], waited[4];   /**< seconds per stage: read, filter, backproject, write */
+    double upload, fetch;        /**< seconds of `busy` spent on copies; only with no_overlap */
+    double computed_at;          /**< fbp_seconds() when the last batch was backprojected */
+    double fetched_at;           /**< fbp_seconds() when the last voxel was in host memory */
+    atomic_int n_stages;         /**< stages that have not ended */
+    atomic_bool gone;            /**< the device failed: no run uses this worker any more */
+    atomic_bool has_all;         /**< shared views: this worker needs no more of them */
+    pthread_mutex_t reads_views; /**< held while commands that read shared views are enqueued */
+    bool expects;                /**< shared views: the device counts their repaired samples now */
+    bool said;                   /**< the failure of the device is logged */
+    fbp_status status;           /**< failure of the device */
+    char why[1000];              /**< its message */
 };
 
-/** Open a device with its buffers; a half-built worker can be closed. */
+/** Open a device and allocate its buffers.  fbp_worker_close() also takes a worker whose opening
+ *  failed. */
 fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,
                            const struct fbp_job *job, const struct fbp_work *work, int device);
 void fbp_worker_close(struct worker *w);
 
-/** Buffers of the host, where views or volume are not copied from and to the caller's memory: made
- *  by the stages that read and write, while others work already; they stay from run to run. */
+/** Allocate a host buffer, if views or volume are not in the caller's memory.  The stages that read
+ *  and write do so while other stages already work; buffers stay for later runs. */
 fbp_status fbp_worker_raw_host(struct worker *w, struct raw_slot *slot);
 fbp_status fbp_worker_piece_host(struct worker *w, struct piece_slot *slot);
 
-/** Its device failed, as this thread's message says: others do what it had to do. */
+/** Store status and this thread's message as the failure of the worker's device. */
 void fbp_worker_set_failed(struct worker *w, fbp_status status);
-/** The last stage of a worker that was dropped has left: its slabs go back to the list. */
+/** Return the unfinished slabs of a dropped worker to the list, when its last stage has ended. */
 void fbp_worker_return(struct worker *w);
-/** A slab is written: what was found in its voxels, and counted in its views, is the run's. */
+/** A slab is written: add the statistics of its voxels, and its counts of repaired samples, to the
+ *  run. */
 fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_work_item *drawn);
-/** The rows that a slab will be the first to count, from the next filter() on. */
+/** From the next filter() on, the device counts repaired samples in the rows of this slab that no
+ *  other worker counts. */
 fbp_status fbp_worker_claim(struct worker *w, const struct fbp_work_item *drawn);
 
-/** Of shared views: what is mended in the next batch counts, unless it has been `counted`. */
+/** For shared views: choose whether the device counts repaired samples of the next batch;
+ * `counted`: the batch has been counted before. */
 fbp_status fbp_worker_expect(struct worker *w, bool counted);
-/** All that it has filtered so far is filtered: what was mended there is the run's. */
+/** For shared views: wait for the device's filter, and add its counts to the run. */
 fbp_status fbp_worker_collect(struct worker *w);
 
-/** Its number among the run's. */
+/** Index of the worker in run_state.workers. */
 size_t fbp_worker_index(const struct worker *w);
 
-/** What a run needs: a first slab, if there is one left, and queues.  A half-begun run can be
- *  ended. */
+/** Begin a run: take a first slab, if one is left, and make the queues.  fbp_worker_end() also
+ * takes a worker whose beginning failed. */
 fbp_status fbp_worker_begin(struct worker *w, struct run_state *run);
-/** Draw a further slab.  *out NULL: there is none now. */
+/** Take another slab; *out becomes NULL if none is left now. */
 fbp_status fbp_worker_draw(struct worker *w, struct fbp_work_item **out);
 void fbp_worker_end(struct worker *w);
 
-/** Has it nothing more to do: the run stops, or its device failed? */
+/** Has the run stopped, or the device failed? */
 static inline bool fbp_worker_is_over(const struct worker *w)
 {
     return atomic_load(&w->run->stop) || atomic_load(&w->gone);
 }
 
-/** Wake everybody up to leave. */
+/** Wake up all stages of a worker; their waits fail. */
 void fbp_worker_abort(struct worker *w);
 
-/** The stages, each in a thread of its own until its queue is closed or the run stops. */
+/** The stages; each runs in its own thread until its queue is closed or the run stops. */
 void fbp_stage_read(struct worker *w);
 void fbp_stage_filter(struct worker *w);
 void fbp_stage_backproject(struct worker *w);
 void fbp_stage_write(struct worker *w);
 
-/* What the four stages of a worker share (internal).
+/* stages.c: functions that the four stages of a worker share
  *
- * The body of each loop takes a slot from the stage before, works, and hands a slot to the stage
- * after; freed slots run back.  On a device with queues of its own the calls only enqueue, and
- * marks carry the order.  A stage of the host and the queue of the device that it fills have one
- * name.
+ * Each stage loops: take a buffer from the stage before, work, pass a buffer to the stage after;
+ * freed buffers return.  On a device with its own queues the calls only enqueue, and events keep
+ * the order.  A stage of the host has the name of the device queue that it fills.
  */
 
-/** Order on the worker's device: as the slots `mark`, `after` and `wait` of backend.h. */
+/** Events of the worker's device: as `mark`, `after` and `wait` of struct fbp_backend. */
 fbp_status fbp_stage_record(struct worker *w, enum fbp_stage stage, struct fbp_event *out);
 fbp_status fbp_stage_wait_for(struct worker *w, enum fbp_stage stage, struct fbp_event m);
 fbp_status fbp_stage_wait(struct worker *w, struct fbp_event m);
 
-/** A stage begins to work: its seconds count from here. */
+/** Begin work of a stage; with no_overlap, wait until no other stage works.
+ *  @return fbp_seconds() */
 double fbp_stage_begin(struct worker *w);
-/** With no_overlap, what the stage gave to its queue belongs to its turn. */
+/** End work of a stage that began at `start`, and add its seconds to busy[stage]; with no_overlap,
+ *  wait for the device first. */
 fbp_status fbp_stage_end(struct worker *w, int stage, double start, fbp_status st);
-/** With no_overlap, the seconds that a copy begun at `start` takes. */
+/** With no_overlap, wait for a copy that began at `start`, and add its time to *seconds. */
 fbp_status fbp_stage_copied(struct worker *w, enum fbp_stage stage, double start, double *seconds);
 
-/** Work of a stage of the device, for the timeline. */
+/** Begin a bar of the timeline for work of a stage of the device. */
 fbp_status fbp_stage_span(struct worker *w, enum fbp_stage stage, struct fbp_span *out);
-/** ... on views of a task ends. */
+/** End a bar, labelled with the views of a task. */
 fbp_status fbp_stage_span_end(struct worker *w, struct fbp_span *span, enum fbp_lane lane,
                               const struct place *at);
-/** Number of a task, among those of its slab. */
-size_t fbp_place_number(const struct place *at);
 
-/** The next slab, one that comes back from another worker; *out NULL: there will be none.  Of
- *  several workers that wait one gets it. */
+/** Wait for a slab that another worker returns, and take it; *out becomes NULL if there will be
+ *  none.  Only one of several waiting workers gets a slab. */
 fbp_status fbp_stage_await_slab(struct worker *w, struct fbp_work_item **out);
 
-/** A stage has ended.  A queue that was closed early says that the run has stopped: its failure is
- *  known. */
+/** Handle the status of a stage that has ended; ignored if the run has stopped, whose first failure
+ *  is stored. */
 void fbp_stage_ended(struct worker *w, fbp_status st);
 
-/** Slice of the output that slice z of a frame of the volume becomes. */
+/** Slice of the output for slice z of a frame of the volume (stage_write.c). */
 size_t fbp_written_slice(const struct fbp_job *job, size_t frame, size_t z);
 
-/** Seconds from when the last view was there until `at`; 0 where nothing was followed. */
+/** Seconds from the time the last view was stored until `at`; 0 if no scan was followed
+ *  (stage_read.c). */
 double fbp_follow_latency(const fbp_source *source, double at);
 
 #endif /* FBP_SRC_PIPELINE_WORKER_H */
