@@ -1,5 +1,5 @@
 /* Sources and sinks in the calling program: arrays in its memory, on the host or on a device
- * (fbp_source_memory(), fbp_sink_memory()), and functions that give views or take slices
+ * (fbp_source_memory(), fbp_sink_memory()), and callbacks that provide views or store slices
  * (fbp_source_callback(), fbp_sink_callback()). */
 #include "fbp/callback.h"
 
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WHY_BYTES = 512 }; /* for the reason that a function of the caller gives */
+enum { WHY_BYTES = 512 }; /* size of the buffer for a callback's error message */
 
 static fbp_status copy_far(struct fbp_device_memory *far, void *to, const void *from, size_t bytes)
 {
@@ -26,7 +26,7 @@ static fbp_status copy_far(struct fbp_device_memory *far, void *to, const void *
                      &(struct fbp_strided_copy){.to = to, .from = from, .n = 1, .bytes = bytes});
 }
 
-/* A source without a file.  kind: "memory" or "callback"; path: its name in messages. */
+/* Create a source without a file. kind: "memory" or "callback"; path: its name in messages. */
 static fbp_status create_source(fbp_source **out, const struct fbp_array_info *given,
                                 const char *kind, const char *path)
 {
@@ -113,7 +113,7 @@ struct fbp_device_memory *fbp_source_device(const fbp_source *src)
     return src->far;
 }
 
-/* A sink without a file.  what: its name in messages. */
+/* Create a sink without a file. what: its name in messages. */
 static fbp_status create_sink(fbp_sink **out, const struct fbp_sink_calls *calls,
                               enum fbp_type type, const size_t n[3], const char *what)
 {
@@ -156,7 +156,7 @@ static void close_memory(fbp_sink *s)
         s->far->close(s->far);
 }
 
-/* type: FBP_F32 or FBP_F64. */
+/* Open a sink on host memory. type: FBP_F32 or FBP_F64. */
 static fbp_status open_memory_sink(fbp_sink **out, enum fbp_type type, void *samples,
                                    const size_t n[3])
 {
@@ -203,8 +203,9 @@ void *fbp_sink_samples(const fbp_sink *sink)
     return sink->memory;
 }
 
-/* The status for the result of a function of the caller: FBP_OK; FBP_ERR_CANCELLED if the call that
- * it works for is to end, which may be why it failed; else FBP_ERR_IO with its reason. */
+/* Convert the result of a callback to a status: FBP_OK; FBP_ERR_CANCELLED if the library call is
+ * being cancelled, which may be the cause of the failure; else FBP_ERR_IO with the callback's
+ * message. */
 static fbp_status status_of(int result, const char *what, const char *why)
 {
     char safe[WHY_BYTES];
@@ -219,10 +220,10 @@ static fbp_status status_of(int result, const char *what, const char *why)
                     what, result);
 }
 
-/* The state of a source whose views a function gives. */
+/* State of a source whose views are provided by a callback. */
 struct called_source {
     struct fbp_source_functions callback;
-    pthread_mutex_t turn; /* of calls, unless they may be concurrent */
+    pthread_mutex_t turn; /* held during a callback, unless callbacks may be concurrent */
 };
 
 static fbp_status read_called(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
@@ -234,7 +235,7 @@ static fbp_status read_called(fbp_source *src, size_t slice0, size_t n_slices, s
     const size_t size = fbp_type_size(src->info.type);
     const size_t slice = n_rows * src->info.n[0], step = slice * (as_float ? sizeof(float) : size);
     fbp_status st = FBP_OK;
-    void *scratch = NULL; /* views as the function gives them; NULL: they are not converted */
+    void *scratch = NULL; /* views as the callback provides them; NULL: no conversion */
 
     if (as_float && (src->info.type != FBP_F32 || src->info.scale != 0))
         FBP_TRY(fbp_alloc(&scratch, at_once * slice * size, "views to be converted"));
@@ -269,7 +270,7 @@ static void close_called_source(fbp_source *src)
     free(c);
 }
 
-/* fbp_source.look, for views that are still being measured. */
+/* fbp_source.look for a source whose views are still being measured. */
 static fbp_status look_called(fbp_source *src, bool again, size_t *n_views, uint64_t *bytes)
 {
     const struct called_source *c = src->state;
@@ -306,7 +307,7 @@ fbp_status fbp_source_callback(fbp_source **out, const struct fbp_source_functio
     src->close = close_called_source;
     src->read_block = read_called;
     src->unpacks = callback.concurrent != 0;
-    if (src->info.type != FBP_F32 || src->info.scale != 0) { /* scratch of a thread */
+    if (src->info.type != FBP_F32 || src->info.scale != 0) { /* scratch memory per thread */
         const size_t *n = src->info.n, at_once = callback.at_once < n[2] ? callback.at_once : n[2];
         src->reader_bytes = (uint64_t)n[0] * n[1] * fbp_type_size(src->info.type) * at_once;
     }
@@ -322,17 +323,17 @@ fail:
     return st;
 }
 
-/* The state of a sink whose slices a function takes. */
+/* State of a sink whose slices are stored by a callback. */
 struct called_sink {
     struct fbp_sink_functions callback;
-    pthread_mutex_t turn; /* of begin() and end(), and of write() unless it may be concurrent */
-    bool asked, begun;    /* begin() was called; it succeeded, and end() was not called yet */
-    fbp_status status;    /* of begin(), and its message */
+    pthread_mutex_t turn; /* held in begin(), end(), and write() unless concurrent */
+    bool asked, begun;    /* begin() was called; begin() succeeded, and end() was not called yet */
+    fbp_status status;    /* status of begin(), and its message */
     char message[WHY_BYTES + 100];
 };
 
-/* Calls begin() before the first slice; c->turn is held.  After a failure all writers get the same
- * message, because any of them may be the first whose status the run sees. */
+/* Call begin() before the first slice; c->turn is held. After a failure every writer gets the same
+ * message, because the run may report the status of any of them. */
 static fbp_status begin(struct fbp_sink *s, struct called_sink *c)
 {
     char why[WHY_BYTES] = "";
@@ -405,7 +406,7 @@ static void close_called(struct fbp_sink *s)
     if (!c)
         return;
     if (s->process == getpid())
-        (void)!end(c, false); /* closing cannot fail */
+        (void)!end(c, false); /* no failure can be reported while closing */
     pthread_mutex_destroy(&c->turn);
     free(c);
 }

@@ -1,6 +1,6 @@
-/* The files of an output in chunks: plain ones, which are written in pieces, and packed ones; and
- * boxes of samples between memory and plain chunks of level 0.  chunked.c and sink_files.c call it
- * (see chunked.h). */
+/* Files of an output in chunks: plain (uncompressed) ones, which are written in parts, and packed
+ * (compressed) ones; and copies of boxes of samples between memory and plain chunks of level 0.
+ * chunked.c and sink_files.c call it (see chunked.h). */
 #include "array/chunked.h"
 
 #include "array/file/bytes.h"
@@ -18,7 +18,7 @@
 
 enum { NAME_BYTES = 120 };
 
-/* The name of a file in the folder. */
+/* Name of a file in the folder of the output. */
 struct name {
     char text[NAME_BYTES];
 };
@@ -54,7 +54,7 @@ static int open_in(const struct fbp_sink *s, const struct name *name, int flags)
     return fd;
 }
 
-/* Opens a file, which is created with its folders if it does not exist. */
+/* Open a file; a missing file is created, together with its folders. */
 static fbp_status create(const struct fbp_sink *s, const struct name *name, int *fd)
 {
     struct name folder = *name;
@@ -78,7 +78,7 @@ static fbp_status close_written(const struct fbp_sink *s, int fd, const struct n
     return close(fd) < 0 && st == FBP_OK ? cannot(s, "close", name) : st;
 }
 
-/* Writes a whole file under another name, and renames it. */
+/* Write a whole file under a temporary name, and rename it. */
 static fbp_status replace(const struct fbp_sink *s, const struct name *name, const void *data,
                           size_t n)
 {
@@ -94,7 +94,7 @@ static fbp_status replace(const struct fbp_sink *s, const struct name *name, con
                                                               : FBP_OK;
 }
 
-/* Reads the packed file of a chunk. */
+/* Read the packed file of a chunk. */
 static fbp_status read_packed(const struct fbp_sink *s, size_t level, const size_t k[3], void *out)
 {
     const struct name name = name_of(level, k, "");
@@ -128,8 +128,8 @@ fail:
     return st;
 }
 
-/* Makes a packed chunk plain again, because some of its slices are read or written.  *fd -1: it
- * does not exist. */
+/* Decompress a packed chunk to a plain one, before some of its slices are read or written. *fd -1:
+ * the chunk does not exist. */
 static fbp_status unpack(const struct fbp_sink *s, size_t level, const size_t k[3], int *fd)
 {
     const struct name packed = name_of(level, k, ""), plain = plain_name(s, level, k);
@@ -137,7 +137,7 @@ static fbp_status unpack(const struct fbp_sink *s, size_t level, const size_t k[
     void *data = NULL;
 
     pthread_mutex_lock(&s->chunked->unpacking);
-    *fd = open_in(s, &plain, O_RDWR); /* another thread may have unpacked and written it */
+    *fd = open_in(s, &plain, O_RDWR); /* another thread may have decompressed and written it */
     if (*fd < 0 && faccessat(s->fd, packed.text, F_OK, 0) == 0) {
         FBP_TRY_GOTO(fbp_alloc(&data, s->chunked->chunk_bytes, "a chunk"));
         FBP_TRY_GOTO(read_packed(s, level, k, data));
@@ -152,7 +152,7 @@ fail:
     return st;
 }
 
-/* Opens a plain chunk.  create_it: if it does not exist; else *fd is -1 then. */
+/* Open a plain chunk. create_it: create a missing one; otherwise *fd is -1 if it is missing. */
 static fbp_status open_plain(const struct fbp_sink *s, size_t level, const size_t k[3],
                              bool create_it, int *fd)
 {
@@ -171,7 +171,7 @@ static fbp_status open_plain(const struct fbp_sink *s, size_t level, const size_
         FBP_TRY(create(s, &name, fd));
     if (fstat(*fd, &is) < 0)
         return cannot(s, "look at", &name);
-    /* Where a volume ends within a chunk, the rest is 0. */
+    /* Samples of a chunk beyond the end of the volume are 0. */
     return (size_t)is.st_size >= bytes || ftruncate(*fd, (off_t)bytes) == 0
                ? FBP_OK
                : cannot(s, "enlarge", &name);
@@ -264,23 +264,23 @@ void fbp_chunk_drop(const struct fbp_sink *s, size_t level, const size_t k[3])
 
 /* --- Boxes of samples --- */
 
-/* Samples of level 0 from `first` on, contiguous at `data` in the order [z][y][x]. */
+/* A box of samples of level 0 at `first`, contiguous at `data` in the order [z][y][x]. */
 struct box {
     size_t first[3], n[3];
     char *data;
     bool write;
 };
 
-/* Copies the samples that a box and a chunk have in common.  piece: room for a chunk. */
+/* Copy the samples that a box and a chunk have in common. piece: buffer of one chunk. */
 static fbp_status copy_common(const struct fbp_sink *s, const struct box *b, const size_t k[3],
                               char *piece)
 {
     const struct fbp_levels *l = &s->chunked->levels;
     const size_t *c = l->chunk, size = fbp_type_size(s->info.type);
     const struct name name = plain_name(s, 0, k);
-    size_t at[3], n[3]; /* the common samples in the chunk */
-    size_t from[3];     /* and in the box */
-    size_t inside[3];   /* samples of the chunk that are in the volume */
+    size_t at[3], n[3]; /* the common samples, relative to the chunk */
+    size_t from[3];     /* first common sample, relative to the box */
+    size_t inside[3];   /* samples of the chunk that lie in the volume */
     fbp_status st;
     int fd = -1;
 
@@ -298,7 +298,8 @@ static fbp_status copy_common(const struct fbp_sink *s, const struct box *b, con
     if (fd < 0)
         return fbp_fail(FBP_ERR_IO, "%s/%s: is not there", s->part, name.text);
 
-    /* Parts of rows are copied one by one, whole rows of a slice or of all slices together. */
+    /* Partial rows are copied one by one; whole rows of a slice, or of all slices, are copied
+     * together. */
     const bool whole = n[0] == inside[0];
     const size_t run_nz = whole && n[1] == inside[1] ? n[2] : 1, run_ny = whole ? n[1] : 1;
     const size_t rows = run_nz > 1 ? c[1] : run_ny, x = whole ? 0 : at[0];
@@ -327,8 +328,8 @@ fail:
     return fd < 0 ? st : close_written(s, fd, &name, st);
 }
 
-/* Copies n bytes in boxes that are as large as possible: a part of a row, whole rows of a slice, or
- * whole slices. */
+/* Copy n bytes in boxes of greatest possible size: a part of a row, whole rows of a slice, or whole
+ * slices. */
 static fbp_status copy(const struct fbp_sink *s, uint64_t at, char *data, size_t n, bool write)
 {
     const size_t size = fbp_type_size(s->info.type), nx = s->info.n[0], ny = s->info.n[1];
@@ -361,7 +362,7 @@ static fbp_status copy(const struct fbp_sink *s, uint64_t at, char *data, size_t
 
 fbp_status fbp_chunked_put(const struct fbp_sink *s, uint64_t at, const void *data, size_t n)
 {
-    return copy(s, at, (char *)(uintptr_t)data, n, true); /* which is only read */
+    return copy(s, at, (char *)(uintptr_t)data, n, true); /* data is only read */
 }
 
 fbp_status fbp_chunked_get(const struct fbp_sink *s, uint64_t at, void *out, size_t n)

@@ -1,6 +1,6 @@
-/* An output that is a folder of chunks (OME-Zarr, see chunked.h): its memory, its folder, complete
- * layers that are raised to the next level and packed, its publication.  sink.c, sink_files.c and
- * shared_output.c call it; the plan asks fbp_output_needs(). */
+/* An output that is a folder of chunks (OME-Zarr, see chunked.h): its memory, its folder,
+ * downsampling ("raising") and compression ("packing") of complete layers, its publication. sink.c,
+ * sink_files.c and shared_output.c call it; the plan calls fbp_output_needs(). */
 #include "array/chunked.h"
 
 #include "array/shared_output.h"
@@ -29,12 +29,13 @@
 
 enum {
     MOST_THREADS = 8,
-    MOST_EDGE = 512,     /* float64 of that: 1 GiB; other readers take less than 2 GiB */
-    MEMORY_SHARE = 16,   /* of the memory, for levels */
-    ZLIB_BYTES = 1 << 19 /* tables of zlib per thread */
+    MOST_EDGE = 512,     /* 1 GiB of float64; other readers support less than 2 GiB */
+    MEMORY_SHARE = 16,   /* fraction of the memory (1/16) for levels */
+    ZLIB_BYTES = 1 << 19 /* tables of zlib, per thread */
 };
 
-/* The longest side of a chunk: FBP_CHUNK, even, because pairs of samples lie in one chunk. */
+/* Longest side of a chunk: FBP_CHUNK, rounded to an even number, because pairs of samples must lie
+ * in one chunk. */
 static size_t chunk_edge(void)
 {
     const char *given = fbp_environment(FBP_ENV_CHUNK);
@@ -48,21 +49,22 @@ static size_t plain_bytes(const struct fbp_levels *l, enum fbp_type type)
     return l->chunk[0] * l->chunk[1] * l->chunk[2] * fbp_type_size(type);
 }
 
-/* Memory of a thread that raises a layer (a chunk, the means of four, and a packed one that is
- * read) or packs it (a chunk, plain and packed) [bytes]. */
+/* Memory of a thread that raises a layer (a chunk, the means of four chunks, and a packed chunk
+ * that is read) or packs it (a chunk, plain and packed) [bytes]. */
 static uint64_t thread_bytes(size_t chunk_bytes, bool compressed)
 {
     return compressed ? 2 * (uint64_t)chunk_bytes + compressBound(chunk_bytes) + ZLIB_BYTES
                       : 2 * (uint64_t)chunk_bytes;
 }
 
-/* Memory for one packed chunk that becomes plain again, because slices of it are written again. */
+/* Memory for the decompression of one packed chunk, some of whose slices are written again
+ * [bytes]. */
 static uint64_t unpacking_bytes(size_t chunk_bytes, bool compressed)
 {
     return compressed ? chunk_bytes + compressBound(chunk_bytes) + ZLIB_BYTES : 0;
 }
 
-/* Threads that may raise or pack a layer in so much memory. */
+/* Number of threads that can raise or pack a layer within `bytes` of memory. */
 static size_t threads_in(size_t chunk_bytes, bool compressed, uint64_t bytes)
 {
     const uint64_t one = unpacking_bytes(chunk_bytes, compressed);
@@ -95,7 +97,7 @@ void fbp_output_needs(const char *path, const size_t n[3], enum fbp_type type, b
 fbp_status fbp_chunked_create(struct fbp_sink *s, const struct fbp_chunk_format *format,
                               uint64_t level_bytes)
 {
-    enum { FASTEST = 1 }; /* noise shrinks little at any level */
+    enum { FASTEST = 1 }; /* zlib level; noise compresses little at any level */
     struct fbp_chunked *c;
 
     FBP_TRY(fbp_calloc((void **)&s->chunked, 1, sizeof *s->chunked, "chunks"));
@@ -107,7 +109,7 @@ fbp_status fbp_chunked_create(struct fbp_sink *s, const struct fbp_chunk_format 
     fbp_levels_make(s->info.n, chunk_edge(), &c->levels);
     c->chunk_bytes = plain_bytes(&c->levels, s->info.type);
     c->threads = threads_in(c->chunk_bytes, s->compress, level_bytes ? level_bytes : UINT64_MAX);
-    if (s->fingerprint) { /* chunks of another size, or packed ones, are another output */
+    if (s->fingerprint) { /* a different chunk size or compression is a different output */
         s->fingerprint = fbp_hash(s->fingerprint, c->levels.chunk, sizeof c->levels.chunk);
         s->fingerprint = fbp_hash(s->fingerprint, &c->compression, sizeof c->compression);
     }
@@ -141,7 +143,7 @@ void fbp_chunked_destroy(struct fbp_chunked **chunked)
 
 /* --- The folder --- */
 
-static const char old_end[] = ".part.old"; /* of an image that is being replaced */
+static const char old_end[] = ".part.old"; /* suffix of an image that is being replaced */
 
 static int remove_one(const char *path, const struct stat *is, int kind, struct FTW *at)
 {
@@ -151,7 +153,7 @@ static int remove_one(const char *path, const struct stat *is, int kind, struct 
     return remove(path) < 0 && errno != ENOENT ? -1 : 0;
 }
 
-/* Removes a folder with all that is in it; links are not followed. */
+/* Remove a folder with its contents; links are not followed. */
 static fbp_status remove_tree(const char *path)
 {
     enum { DEPTH = 8 };
@@ -180,7 +182,7 @@ fbp_status fbp_chunked_check(const char *path)
     if (!dir)
         return fbp_part_cannot("list", path);
     while (st == FBP_OK && (errno = 0, e = readdir(dir))) {
-        bool known = e->d_name[strspn(e->d_name, "0123456789")] == '\0'; /* a level */
+        bool known = e->d_name[strspn(e->d_name, "0123456789")] == '\0'; /* a folder of a level */
 
         for (size_t i = 0; i < sizeof others / sizeof *others; i++)
             known |= strcmp(e->d_name, others[i]) == 0;
@@ -194,7 +196,7 @@ fbp_status fbp_chunked_check(const char *path)
     }
     if (st == FBP_OK && errno)
         st = fbp_part_cannot("list", path);
-    if (st == FBP_OK && numbers && !image) /* numbers may be names of anything */
+    if (st == FBP_OK && numbers && !image) /* other programs also use numeric names */
         st = fbp_fail(FBP_ERR_INVALID,
                       "%s: is a folder, but no image (it has no .zattrs), and "
                       "would be lost: move it away, or choose another name",
@@ -293,16 +295,16 @@ fbp_status fbp_chunked_room(const struct fbp_sink *s)
 
 /* --- Layers --- */
 
-/* A layer that several threads raise or pack.  An item is a column of chunks of one layer: of the
- * level above when it is raised. */
+/* A layer that several threads raise or pack. An item is a column of chunks of one layer; for
+ * raising, of the next level's layer. */
 struct work {
     const struct fbp_sink *sink;
-    const struct fbp_level *at; /* `level` */
+    const struct fbp_level *at; /* the level with index `level` */
     size_t level, layer;
     void *buffers[MOST_THREADS];
 };
 
-/* How many of n voxels are in chunk k. */
+/* Number of voxels of chunk k along an axis of n voxels. */
 static size_t voxels_in(size_t n, size_t chunk, size_t k)
 {
     const size_t left = n - k * chunk;
@@ -310,7 +312,7 @@ static size_t voxels_in(size_t n, size_t chunk, size_t k)
     return left < chunk ? left : chunk;
 }
 
-/* Writes half a chunk of the next level: the means of up to 2 x 2 chunks of this layer. */
+/* Write half a chunk of the next level: the means of up to 2 x 2 chunks of this layer. */
 static fbp_status raise_column(void *user, size_t item, int worker)
 {
     const struct work *w = user;
@@ -354,7 +356,7 @@ static fbp_status pack_column(void *user, size_t item, int worker)
     return fbp_chunk_pack(w->sink, w->level, k, chunk, chunk + w->sink->chunked->chunk_bytes);
 }
 
-/* Raises or packs a layer (FBP_LAYER_RAISED, FBP_LAYER_PACKED), and notes it. */
+/* Raise or pack a layer (FBP_LAYER_RAISED, FBP_LAYER_PACKED), and record it. */
 static fbp_status do_layer(struct fbp_sink *s, size_t level, size_t layer, unsigned char what)
 {
     const struct fbp_chunked *c = s->chunked;
@@ -380,7 +382,8 @@ fail:
         fbp_free(w.buffers[i]);
     FBP_TRY(st);
 
-    if (!raise) { /* when all are packed: a kill leaves plain or packed chunks */
+    if (!raise) { /* only after all chunks are packed: after a kill, each chunk exists plain or
+                     packed */
         size_t k[3] = {0, 0, layer};
 
         for (k[1] = 0; k[1] < n[1]; k[1]++)
@@ -392,12 +395,12 @@ fail:
     pthread_mutex_unlock(&s->lock);
     if (!s->shared)
         return FBP_OK;
-    /* For the other processes, after a line "synced". */
+    /* Line for other processes, after a line "synced". */
     snprintf(line, sizeof line, "layer %zu %zu %d\n", level, layer, what);
     return fbp_append(s->log_fd, s->log, line);
 }
 
-/* Slices [*z0, *z1) of level 0 of which a layer is made. */
+/* Get the slices [*z0, *z1) of level 0 from which a layer is computed. */
 static void slices_of(const struct fbp_sink *s, size_t level, size_t layer, size_t *z0, size_t *z1)
 {
     const struct fbp_levels *l = &s->chunked->levels;
@@ -407,7 +410,7 @@ static void slices_of(const struct fbp_sink *s, size_t level, size_t layer, size
     *z1 = n - *z0 < deep ? n : *z0 + deep;
 }
 
-/* Whether this process writes all of a layer. */
+/* Whether this process writes all slices of a layer. */
 static bool is_own(const struct fbp_sink *s, size_t level, size_t layer)
 {
     size_t z0, z1;
@@ -439,7 +442,7 @@ fbp_status fbp_chunked_count(struct fbp_sink *s, size_t z0, size_t nz)
         if (!complete || !is_own(s, 0, layer))
             continue;
 
-        /* Up to the first level whose layer lacks its other half. */
+        /* Continue up to the first level whose layer is incomplete. */
         pthread_mutex_lock(&c->turn);
         for (size_t level = 0; complete && st == FBP_OK; level++, layer /= 2) {
             complete = false;
@@ -533,8 +536,8 @@ fbp_status fbp_chunked_publish(struct fbp_sink *s)
     if (syncfs(s->fd) < 0)
         return fbp_fail_write(s->path, errno, 0);
 
-    /* Folders that are not empty cannot be replaced in one step on all systems.  So an older image
-     * is renamed, and removed when the new one has its name. */
+    /* Folders that are not empty cannot be replaced atomically on all systems. Therefore an older
+     * image is renamed first, and removed after the new one has its final name. */
     FBP_TRY(fbp_part_name(&old, "%s%s", s->path, old_end));
     if (lstat(s->path, &is) == 0) {
         FBP_TRY_GOTO(remove_tree(old));

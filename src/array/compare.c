@@ -1,4 +1,4 @@
-/* Differences between two arrays (fbp_array_compare()): root mean square, largest, PSNR. */
+/* Differences between two arrays (fbp_array_compare()): root mean square, maximum, PSNR. */
 #include "fbp/array.h"
 
 #include "base/base.h"
@@ -12,7 +12,7 @@ struct sums {
     double difference, square_b, a, b, max, peak_b;
 };
 
-/* Elements [*x0, *x1) of row y that are inside the cylinder. */
+/* Get the elements [*x0, *x1) of row y that lie in the cylinder. */
 static void inside(const double spacing[2], const size_t n[3], size_t y, double radius, size_t *x0,
                    size_t *x1)
 {
@@ -32,8 +32,8 @@ static void inside(const double spacing[2], const size_t n[3], size_t y, double 
     *x1 = (size_t)fmax(0, fmin((double)n[0], floor(middle + half) + 1));
 }
 
-/* Adds elements.  Elements that are NaN in both arrays, or the same infinity, count as equal and
- * are left out of sums; NaN in one of them makes the results NaN. */
+/* Add elements to the sums. Elements that are NaN in both arrays, or the same infinity, count as
+ * equal and are excluded from the sums; NaN in only one array makes the results NaN. */
 static void add(struct sums *s, const double *a, const double *b, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -88,7 +88,7 @@ fbp_status fbp_array_compare(const char *path_a, const char *path_b, double insi
         goto fail;
     }
 
-    /* Several rows per call, because each call has its price in many formats. */
+    /* Several rows per call, because each call has a constant cost in many formats. */
     const size_t row = n[0] * sizeof(double), fit = row < BYTES_AT_ONCE ? BYTES_AT_ONCE / row : 1;
     const size_t most = fit < n[1] ? fit : n[1];
     FBP_TRY_GOTO(fbp_alloc((void **)&rows_a, most * row, "rows"));

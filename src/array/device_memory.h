@@ -1,14 +1,14 @@
-/** @file device_memory.h  Memory of the caller that lies on a device (internal).
+/** @file device_memory.h  Samples of the calling program in the memory of a device (internal).
  *
- * Only the device's backend copies from and to such memory.  array/caller.c opens sources and sinks
- * on it, the backends implement it (struct fbp_device_memory, struct fbp_device_memory_access).
+ * Only the device's backend copies from and to such memory. array/caller.c opens sources and sinks
+ * on it; backends implement struct fbp_device_memory and struct fbp_device_memory_access.
  */
 #ifndef FBP_SRC_ARRAY_DEVICE_MEMORY_H
 #define FBP_SRC_ARRAY_DEVICE_MEMORY_H
 
 #include "fbp/array.h"
 
-/** A copy of n pieces of `bytes` each, at these strides [bytes]. */
+/** A copy of n blocks of `bytes` each; strides between blocks [bytes]. */
 struct fbp_strided_copy {
     void *to;
     const void *from;
@@ -17,40 +17,41 @@ struct fbp_strided_copy {
 
 /** Access to memory of one device. */
 struct fbp_device_memory {
-    /** Waits until all work is done that the caller had queued. */
+    /** Waits until all work that the caller had queued is done. */
     fbp_status (*settle)(struct fbp_device_memory *far);
-    /** Copies from or to the host's memory, and returns when it is done.  Any thread. */
+    /** Copies from or to host memory; returns when the copy is done. Callable from any thread. */
     fbp_status (*copy)(struct fbp_device_memory *far, const struct fbp_strided_copy *pieces);
-    void (*close)(struct fbp_device_memory *far); /**< frees it */
+    void (*close)(struct fbp_device_memory *far); /**< frees the struct */
 };
 
-/** What a kind of devices offers for it. */
+/** Functions for device memory that a backend provides. */
 struct fbp_device_memory_access {
-    /** The number of the device whose memory holds all of this; -1: none. */
+    /** Index of the device whose memory holds the whole range; -1: none. */
     int (*owner)(const void *memory, size_t bytes);
-    /** Opens access to memory that is valid when the work in the caller's `queue` is done. */
+    /** Opens access to memory; its contents are valid when the work in the caller's `queue` is
+     *  done. */
     fbp_status (*open)(int index, void *queue, struct fbp_device_memory **out);
-    /** Creates a queue on the device that its driver calls by this number. */
+    /** Creates a queue on the device with this number, counted by the driver. */
     fbp_status (*queue)(int number, void **out);
-    fbp_status (*wait)(void *queue); /**< waits until all work in a queue of anybody is done */
+    fbp_status (*wait)(void *queue); /**< waits until all work in any caller's queue is done */
     void (*drop_queue)(void *queue);
-    /** Such memory, for tests and benchmarks. */
+    /** Allocates device memory, for tests and benchmarks. */
     fbp_status (*alloc)(int index, size_t bytes, void **out);
     void (*release)(int index, void *memory);
 };
 
-/** fbp_source_memory() and fbp_sink_memory() of samples on a device.  They own `far` from then on,
+/** fbp_source_memory() and fbp_sink_memory() for samples on a device. They take ownership of `far`,
  *  also after an error. */
 fbp_status fbp_source_on_device(fbp_source **out, const void *samples,
                                 const struct fbp_array_info *info, struct fbp_device_memory *far);
 fbp_status fbp_sink_on_device(fbp_sink **out, enum fbp_type type, void *samples, const size_t n[3],
                               struct fbp_device_memory *far);
 
-/** NULL: the samples are elsewhere. */
+/** Access to the device memory of a source or a sink; NULL: the samples are not on a device. */
 struct fbp_device_memory *fbp_source_device(const fbp_source *src);
 struct fbp_device_memory *fbp_sink_device(const fbp_sink *sink);
 
-/** Wait until the caller's work with that memory is done; far NULL: return at once. */
+/** Wait until the caller's queued work with this memory is done; far NULL: return at once. */
 static inline fbp_status fbp_device_memory_settle(struct fbp_device_memory *far)
 {
     return far ? far->settle(far) : FBP_OK;

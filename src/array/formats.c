@@ -1,6 +1,6 @@
-/* The table of array formats: which format a name, a file or a folder has, what its outputs allow,
- * and the list that programs get (fbp_array_formats()).  source.c and sink.c choose formats here;
- * the formats themselves are in array/format/. */
+/* The table of array formats: the format of a name, a file or a folder, the properties of its
+ * outputs, and the list for programs (fbp_array_formats()). source.c and sink.c choose formats
+ * here; array/format/ contains the formats. */
 #include "array/array.h"
 
 #include "array/file/format.h"
@@ -71,7 +71,7 @@ const struct fbp_sink_format *fbp_format_to_write(const char *path, size_t *n)
         for (const struct fbp_sink_format *f = formats[i]->files; f && f->extensions; f++) {
             *n = formats[i]->has_members ? fbp_member_output(path, f->extensions) : strlen(path);
             if (*n >= sizeof name)
-                continue; /* longer than any path is */
+                continue; /* longer than any path */
             memcpy(name, path, *n);
             name[*n] = '\0';
             if (fbp_has_extension(name, f->extensions))
@@ -86,7 +86,7 @@ const struct fbp_format *fbp_format_of_slices(const char *path)
     struct fbp_pattern p;
 
     for (size_t i = 0; formats[i]; i++) {
-        bool one_file = false; /* the name is that of a whole volume in one file */
+        bool one_file = false; /* the name describes a whole volume in one file */
 
         if (!formats[i]->slices || !fbp_has_extension(path, formats[i]->slices->extensions))
             continue;
@@ -122,7 +122,7 @@ fbp_status fbp_write_mode_check(const char *path, const struct fbp_sink_format *
     return FBP_OK;
 }
 
-/* Appends extensions to the text list[n]. */
+/* Append extensions to the text list[n]. */
 static void append(char *list, size_t n, const char *extensions)
 {
     const size_t at = strlen(list);

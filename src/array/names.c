@@ -1,6 +1,7 @@
-/* Which files a name stands for: a pattern with two numbers, the views of a folder, or one file;
- * and whether an output would replace or join files that are read.  Sources, scans and sinks call
- * it.  The numbers in the names of a folder's files are in numbered.c. */
+/* The files that an array's name describes (a pattern with two numbers, a folder of views, or one
+ * file), and the check whether an output would replace files that are read, or be read as one of
+ * them. Sources, scans and sinks call it. numbered.c evaluates the numbers in the names of a
+ * folder's files. */
 #include "array/names.h"
 
 #include "array/array.h"
@@ -20,18 +21,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One of a folder's files. */
+/* One file of a folder. */
 struct entry {
     char *path;
     const struct fbp_format *format; /* NULL: unknown */
-    int error;                       /* errno of stat(), such as of a broken link; 0 */
+    int error;                       /* errno of stat(), for example of a broken link; 0: none */
     const char *kind;                /* "a folder", "a device" …; NULL: a regular file */
 };
 
 struct listing {
     struct entry *entries;
     size_t n, room;
-    size_t n_files; /* regular files */
+    size_t n_files; /* number of regular files */
 };
 
 static bool is_folder(const char *path)
@@ -41,8 +42,8 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* The folder of "views/p_*.tif", malloc'ed, if no file has this name; *name: the rest.  NULL: the
- * path is no such name.  '?' and ':' belong to arrays inside files. */
+/* Split "views/p_*.tif" into folder (malloc'ed) and *name (the rest), if no file has this name.
+ * NULL: not such a name. '?' and ':' belong to names of arrays inside files. */
 static char *split_glob(const char *path, const char **name)
 {
     const char *slash = strrchr(path, '/');
@@ -57,7 +58,7 @@ static char *split_glob(const char *path, const char **name)
     return NULL;
 }
 
-/* A folder of files, or "views/p_*.tif". */
+/* Whether the path is a folder of files, or "views/p_*.tif". */
 static bool names_folder(const char *path)
 {
     const char *name;
@@ -68,7 +69,7 @@ static bool names_folder(const char *path)
     return is;
 }
 
-/* Lists the files of a folder that fit `name`, as a shell matches it; NULL: all of them. */
+/* List the files of a folder that match the shell pattern `name`; NULL: all files. */
 static fbp_status list(struct listing *l, const char *folder, const char *name)
 {
     DIR *dir = opendir(folder);
@@ -114,7 +115,7 @@ fail:
     return st;
 }
 
-/* Finds the format that most files have.  If two formats have as many, the user must decide. */
+/* Find the most frequent format. If two formats are equally frequent, the user must decide. */
 static fbp_status choose(const struct listing *l, const char *folder, bool raw,
                          const struct fbp_format **out)
 {
@@ -152,14 +153,15 @@ static fbp_status choose(const struct listing *l, const char *folder, bool raw,
                     folder, l->n_files);
 }
 
-/* Subfolders have no format, as headerless files have none, and are no views. */
+/* Whether an entry is a subfolder among headerless files (format NULL). Subfolders have no format
+ * either, and are not views. */
 static bool is_subfolder(const struct entry *e, const struct fbp_format *format)
 {
     return e->kind && !format && strcmp(e->kind, "a folder") == 0;
 }
 
-/* Checks that all files of the format are readable views.  Without one of them, the views behind it
- * would be taken for those before them. */
+/* Check that all files of the format are readable views. If one is missing, all later views would
+ * get wrong indices. */
 static fbp_status check_views(const struct listing *l, const struct fbp_format *format)
 {
     for (size_t i = 0; i < l->n; i++) {
@@ -181,8 +183,8 @@ static fbp_status check_views(const struct listing *l, const struct fbp_format *
     return FBP_OK;
 }
 
-/* Writes the note, "views: 360 tiff files, p_001.tif to p_360.tif; 2 other files and darks (a
- * folder) ignored".  Other files are counted; of folders and devices the first is named. */
+/* Write the note, "views: 360 tiff files, p_001.tif to p_360.tif; 2 other files and darks (a
+ * folder) ignored". Other files are counted; of folders and devices, the first is named. */
 static void describe(struct fbp_file_names *s, const char *folder, const struct listing *l,
                      const struct fbp_format *format)
 {
@@ -307,8 +309,8 @@ fbp_status fbp_stack_numbering(const char *path, bool raw, struct fbp_numbering 
     return st;
 }
 
-/* Keeps errors by which files of a folder may remain unseen.  Other errors of a folder are reported
- * when it is opened for reading. */
+/* Return only errors that may hide files of a folder. Other errors of a folder are reported when it
+ * is opened for reading. */
 static fbp_status unless_unseen(fbp_status st)
 {
     if (st == FBP_ERR_NOMEM || st == FBP_ERR_IO)
@@ -391,8 +393,9 @@ fbp_status fbp_stack_joins(const char *path, const char *file, bool *out)
     if (!same)
         goto fail;
 
-    /* Beside a pattern: a file of its series, or a stack of its format.  In a folder: a file of its
-     * format, one that makes its only file doubtful, any file beside headerless ones. */
+    /* Criteria for a pattern: a file of its series, or a stack of its format. For a folder: a file
+     * of its format, a file that makes the format of a single file ambiguous, or any file if its
+     * files are headerless. */
     const struct fbp_format *ours = fbp_format_of_name(file), *theirs = fbp_format_of_name(first);
     if (!names.list)
         *out = fbp_pattern_fits(&names.pattern, fbp_base_name(one), &number) ||
@@ -439,15 +442,15 @@ fbp_status fbp_watch_array(struct fbp_file_states *watch, const char *array)
     return watch->status;
 }
 
-/* Hashes the path of an array independently of its spelling and the current folder.  Behind an
- * existing file or folder the name may continue with a data set or a place for a number. */
+/* Hash the path of an array independently of its spelling and the current folder. After an existing
+ * file or folder, the name may continue with a data set or a placeholder for a number. */
 static uint64_t hash_name(uint64_t h, const char *name)
 {
     char part[PATH_MAX], real[PATH_MAX];
     size_t n = strlen(name);
 
     if (n >= sizeof part)
-        return fbp_hash(h, name, n); /* longer than any path is */
+        return fbp_hash(h, name, n); /* longer than any path */
     memcpy(part, name, n + 1);
     while (n > 0 && !realpath(part, real)) {
         while (n > 0 && part[n - 1] != '/')
@@ -485,9 +488,9 @@ static bool lies_in(const char *file, const char *folder)
 
 fbp_status fbp_input_is(const char *input, const char *file, bool *is)
 {
-    enum { MOST_MISSING = 10000 }; /* a pattern may name more files than any disk holds */
+    enum { MOST_MISSING = 10000 }; /* a pattern may describe more files than exist */
     struct fbp_files files = {.path = input};
-    size_t missing = 0; /* one after another */
+    size_t missing = 0; /* number of consecutive missing files */
     fbp_status st = FBP_OK;
     struct stat out;
     bool out_there;
@@ -528,7 +531,7 @@ fbp_status fbp_inputs_add_array(struct fbp_inputs *s, const char *path, const st
     return st;
 }
 
-/* Whether writing a file would replace or join one of the inputs. */
+/* Check whether writing a file would replace one of the inputs, or be read as one of them. */
 static fbp_status compare_file(const struct fbp_inputs *s, const char *file, bool *hit)
 {
     *hit = false;
@@ -537,8 +540,8 @@ static fbp_status compare_file(const struct fbp_inputs *s, const char *file, boo
     return FBP_OK;
 }
 
-/* The same for an output: itself, and its existing files, of a pattern without numbers those that
- * fit. */
+/* compare_file() for an output: for itself and its existing files; for a pattern without numbers,
+ * all files that match it. */
 static fbp_status compare_output(const struct fbp_inputs *s, const char *output, bool *is_there,
                                  bool *hit)
 {

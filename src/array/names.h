@@ -1,7 +1,8 @@
-/** @file names.h  The files that a name stands for: one file, a pattern with two numbers, or a
- * folder (internal).
+/** @file names.h  Lists of the files that an array's name describes: one file, a pattern with two
+ * numbers, or a folder (internal).
  *
- * Sources open them, scans count and number them, and outputs must not replace them.
+ * Sources open these files, readers of scans count and number them, and outputs are checked against
+ * them: an output must not replace an input.
  */
 #ifndef FBP_SRC_ARRAY_NAMES_H
 #define FBP_SRC_ARRAY_NAMES_H
@@ -9,121 +10,122 @@
 #include "array/file/format.h"
 #include "fbp/array.h"
 
-/* --- Numbers in the names of files (numbered.c) --- */
+/* numbered.c: numbers in the names of files */
 
-/** What the numbers in the names of sorted files say; zeros if the names are not alike. */
+/** Numbers in the names of sorted files; zeros if the names differ in more than numbers. */
 struct fbp_numbering {
-    bool counted;     /**< one number differs in all names, and orders the files */
-    size_t *places;   /**< [n] position of each file among all that were numbered, from 0; NULL: no
-                           number is missing, or the numbers are no count */
-    char gaps[200];   /**< a sentence about missing numbers; "": none */
-    char order[40];   /**< which of several changing numbers orders the files; else "" */
-    size_t n_columns; /**< changing numbers per name */
-    double *columns;  /**< [n_columns][n] their values */
+    bool counted; /**< one number differs in all names, and determines the order */
+    /** [n] position of each file in the complete sequence, missing files included, from 0; NULL: no
+     *  number is missing, or the numbers are not a count */
+    size_t *places;
+    char gaps[200];   /**< message about missing numbers; "": none */
+    char order[40];   /**< name of the number that orders the files, if several change; else "" */
+    size_t n_columns; /**< numbers per name that change */
+    double *columns;  /**< [n_columns][n] values of these numbers */
     int digits[8];    /**< decimals of each column */
     size_t counter;   /**< column that orders the files, if `counted` */
 };
 
 /**
- * Sort the paths of n files by the number that counts them.  Numbers may have a sign and decimals;
- * a date with its time is one number.  If several numbers change, the one that counts in even steps
- * orders the files.
+ * Sort the paths of n files by the number that counts them. Numbers may have a sign and decimals; a
+ * date with its time is one number. If several numbers change, the one with equal steps determines
+ * the order.
  *
  * where  folder, for messages
- * @return FBP_ERR_INVALID if two numbers may count the files and their orders differ;
- *         FBP_ERR_NOMEM
+ * @return FBP_ERR_INVALID if two numbers may count the files and their orders differ; FBP_ERR_NOMEM
  */
 fbp_status fbp_number_files(char **paths, size_t n, const char *where, struct fbp_numbering *out);
 void fbp_numbering_clear(struct fbp_numbering *numbering);
 
-/** The name of a file with '#' for each number, into out[256]. */
+/** Copy the name of a file to out[256] with '#' in place of each number. */
 void fbp_number_skeleton(const char *name, char *out);
 
-/* --- Files of a pattern or a folder (names.c) --- */
+/* names.c: files of a pattern or a folder */
 
 struct fbp_file_names {
     struct fbp_pattern pattern;
-    char **list; /**< paths of a folder's files; NULL: the pattern */
+    char **list; /**< paths of a folder's files; NULL: a pattern */
     size_t n;
-    struct fbp_numbering numbering; /**< of a folder */
-    char note[300];                 /**< of a folder: a sentence about the files that were chosen */
+    struct fbp_numbering numbering; /**< numbering of a folder's files */
+    char note[300]; /**< message about the choice of a folder's files; "": none, or a pattern */
 };
 
 /**
- * Find the files of a pattern, which keeps `path`, or of a folder.  "views/p_*.tif" is a folder,
- * too, if no file has this name.  A folder stands for the files of the format that most of its
- * files have, in the order of fbp_number_files(), without hidden files and folders.
+ * List the files of a pattern or a folder; the result keeps a pointer to `path`. "views/p_*.tif"
+ * counts as a folder if no file has this name. A folder is read as files of its most frequent
+ * format, in the order of fbp_number_files(), without hidden files and folders.
  *
- * raw: a folder without any file of a known format is one of headerless files
+ * raw: if a folder has no file of a known format, its files are read as headerless files
  */
 fbp_status fbp_names_open(struct fbp_file_names *out, const char *path, bool raw);
 /** malloc'ed path of file k; NULL when out of memory. */
 char *fbp_names_get(const struct fbp_file_names *names, size_t k);
 void fbp_names_close(struct fbp_file_names *names);
 
-/** Whether the name is a folder of files, or a pattern: a name with a place for a number (%d, or
- *  %0Nd padded with zeros to N digits), the first and the last number, "views/%04d.mha 1 360". */
+/** Whether the name is a folder of files, or a pattern: a name with a placeholder for a number
+ *  (%d, or %0Nd padded with zeros to N digits), the first and the last number, "views/%04d.mha 1
+ *  360". */
 bool fbp_names_many_files(const char *path);
 
-/** Number of files of a pattern; 0 for other names, and if its numbers run down. */
+/** Number of files of a pattern; 0 for other names, and if its last number is below the first. */
 size_t fbp_stack_count(const char *pattern);
 
-/** malloc'ed name of a pattern's file k; NULL if there is none, or no memory. */
+/** malloc'ed name of a pattern's file k; NULL: no such file, or out of memory. */
 char *fbp_stack_name(const char *pattern, size_t k);
 
-/** Get the numbering of a folder's n files; zeros for a pattern.  raw: its files have no headers.
- *  Free by fbp_numbering_clear(). */
+/** Get the numbering of a folder's n files; zeros for a pattern. raw: the files have no headers.
+ *  Free it by fbp_numbering_clear(). */
 fbp_status fbp_stack_numbering(const char *path, bool raw, struct fbp_numbering *out, size_t *n);
 
-/** A loop over the files of a pattern or a folder, or the one file that holds an array, whether
- * they exist or not.  Begin with .path, and st FBP_OK. */
+/** Iterator over the files of a pattern or a folder, or over the single file of an array, existing
+ *  or not. Initialize .path, and the status to FBP_OK. */
 struct fbp_files {
     const char *path;
-    bool stop; /**< set by the body of the loop to end it */
+    bool stop; /**< set by the loop body to end the loop */
     bool begun, stack;
     struct fbp_file_names names;
-    size_t k;   /**< next file */
-    char *file; /**< the current one */
+    size_t k;   /**< index of the next file */
+    char *file; /**< current file */
 };
 
-/** Get the next file; NULL: there is none, or *st, which the body may set, is an error: also if not
- *  all names can be found, because unseen files could be overwritten.  The loop must run until
- *  then. */
+/** Get the next file; NULL: no more files, or *st, which the loop body may set, is an error. An
+ *  error also if not all names can be found, because unknown files could be overwritten. The loop
+ *  must run until NULL. */
 const char *fbp_files_next(struct fbp_files *files, fbp_status *st);
 
-/** Whether a new file of this name, or a stack of this pattern, would be one of the files of a
- *  pattern or folder next time, or change which of them are chosen. */
+/** Whether a new file of this name, or a stack of this pattern, would later be read as one of the
+ *  files of a pattern or folder, or change the choice of its files. */
 fbp_status fbp_stack_joins(const char *path, const char *file, bool *out);
 
-/** Hash size and time of a file, or of all files of a stack, and their names without folders, onto
+/** Add sizes, times and names (without folders) of a file, or of all files of a stack, to the hash
  *  *h; missing files count, too. */
 fbp_status fbp_stack_hash(uint64_t *h, const char *path);
 
-/** Note the file, or all files, of an array for fbp_file_states_check().  At a missing file, which
- * the source's opening reports, this ends with FBP_OK. */
+/** Record the state of all files of an array for fbp_file_states_check(). At a missing file this
+ *  ends with FBP_OK, because opening the source reports it. */
 fbp_status fbp_watch_array(struct fbp_file_states *watch, const char *array);
 
-/* --- Outputs against inputs (names.c) --- */
+/* names.c: outputs compared with inputs */
 
-/** Hash names, sizes and times of all files onto *h. */
+/** Add names, sizes and times of all files to the hash *h. */
 fbp_status fbp_inputs_hash(uint64_t *h, const struct fbp_inputs *inputs);
 
-/** Whether writing `file` would replace an input of this name or one of its files, or become one of
- *  a folder's or pattern's files.  Existing files are compared by device and inode, others by
+/** Whether writing `file` would replace an input or one of its files, or add a file to an input
+ *  that is a folder or a pattern. Existing files are compared by device and inode, others by
  *  name. */
 fbp_status fbp_input_is(const char *input, const char *file, bool *is);
 
-/** Append the files that an array is read from.  The array is opened for that; if it cannot be, its
- *  name is appended.  path NULL: nothing. */
+/** Append the files that an array is read from. The array is opened for this; if that fails, its
+ *  name is appended. path NULL: nothing is appended. */
 fbp_status fbp_inputs_add_array(struct fbp_inputs *inputs, const char *path,
                                 const struct fbp_raw *raw);
 
-/** Appends all files that are read, of arrays also those that they lead to. */
+/** Appends all files that are read, including files that other files refer to. */
 typedef fbp_status fbp_all_inputs_fn(struct fbp_inputs *all, const void *user);
 
-/** Whether writing an output of this name would replace or join files that are read.  The names are
- *  compared first; `add_all` opens arrays, and is called only if files of the output exist.  True
- *  also if an error, with a message, prevents an answer. */
+/** Whether writing an output of this name would replace files that are read, or be read as one of
+ *  them. Names are compared first; `add_all` opens arrays, and is called only if files of the
+ *  output exist. True also if an error, with a message, prevents the check. */
 bool fbp_inputs_hit(const struct fbp_inputs *named, fbp_all_inputs_fn *add_all, const void *user,
                     const char *output);
 

@@ -1,5 +1,5 @@
-/* The numbers in the names of files: which number counts the files of a folder, their order, gaps.
- * names.c and the guesses of a folder (scan/folder/) call it. */
+/* Numbers in the names of files: the number that counts the files of a folder, their order, and
+ * gaps. names.c and the discovery of scans (scan/folder/) call it. */
 #include "array/names.h"
 
 #include "base/base.h"
@@ -19,8 +19,8 @@ static const char figures[] = "0123456789";
 struct number {
     long long value;
     int digits, length; /* decimals; characters in the path */
-    bool stamp;         /* a date, perhaps with a time */
-    const char *text;   /* its place in the path */
+    bool stamp;         /* a date, possibly with a time */
+    const char *text;   /* its position in the path */
 };
 
 /* A file with its numbers. */
@@ -31,16 +31,16 @@ struct entry {
 
 struct table {
     struct entry *files;
-    size_t n, m; /* files; numbers of each */
+    size_t n, m; /* number of files; numbers per name */
 };
 
-/* One of the numbers of all files. */
+/* One of the numbers, in the names of all files. */
 struct column {
     size_t at;
     bool differs;      /* it differs in all names */
     long long step;    /* greatest common divisor of all differences */
-    long long missing; /* multiples of it without a file */
-    int rank;          /* 0: counts by ones; 1: by greater steps; 2: neither */
+    long long missing; /* multiples of `step` without a file */
+    int rank;          /* 0: steps of 1; 1: greater steps; 2: neither */
 };
 
 static bool is_digit(char c)
@@ -48,13 +48,13 @@ static bool is_digit(char c)
     return isdigit((unsigned char)c);
 }
 
-/* Two figures of a number below `limit`. */
+/* Whether p begins with two digits of a number below `limit`. */
 static bool two_below(const char *p, int limit)
 {
     return is_digit(p[0]) && is_digit(p[1]) && 10 * (p[0] - '0') + p[1] - '0' < limit;
 }
 
-/* Length of a date, with the time behind it, such as 20260101_120000 or 2026-01-01T12-00-00; 0:
+/* Length of a date, including a time after it, such as 20260101_120000 or 2026-01-01T12-00-00; 0:
  * none. */
 static size_t stamp_length(const char *p)
 {
@@ -75,7 +75,7 @@ static size_t stamp_length(const char *p)
     return timed ? (size_t)(end - p) : n;
 }
 
-/* Reads the number at p, which may begin with '-'; returns its length, or 0. */
+/* Parse the number at p, which may begin with '-'; returns its length, or 0. */
 static size_t read_number(const char *name, const char *p, unsigned how, struct number *out)
 {
     const bool decimals = how & DECIMALS;
@@ -87,7 +87,7 @@ static size_t read_number(const char *name, const char *p, unsigned how, struct 
     *out = (struct number){.text = p, .stamp = stamp > 0};
     if (n > 0 && decimals && !stamp && start[n] == '.' && (start == name || start[-1] != '.'))
         m = strspn(start + n + 1, figures);
-    if (m > 0 && (start[n + 1 + m] != '.' || !is_digit(start[n + 2 + m]))) { /* no 1.2.3 */
+    if (m > 0 && (start[n + 1 + m] != '.' || !is_digit(start[n + 2 + m]))) { /* not 1.2.3 */
         out->digits = (int)m;
         n += 1 + m;
     }
@@ -101,7 +101,7 @@ static size_t read_number(const char *name, const char *p, unsigned how, struct 
     return (size_t)out->length;
 }
 
-/* Reads all numbers of a name, at most MOST; rest: the name with '#' for each. */
+/* Parse all numbers of a name, at most MOST; rest: the name with '#' in place of each number. */
 static size_t read_name(const char *name, unsigned how, struct number v[MOST], char rest[NAME])
 {
     size_t n = 0, used = 0;
@@ -109,7 +109,7 @@ static size_t read_name(const char *name, unsigned how, struct number v[MOST], c
     for (const char *p = name; *p && used + 1 < NAME;) {
         const size_t length = n < MOST ? read_number(name, p, how, &v[n]) : 0;
         size_t skip = length ? length : 1;
-        if (!length && is_digit(*p)) /* too long for a number */
+        if (!length && is_digit(*p)) /* too many digits */
             skip = strspn(p, figures);
         for (size_t i = 0; i < (length ? 1 : skip) && used + 1 < NAME; i++)
             rest[used++] = length ? '#' : p[i];
@@ -127,7 +127,7 @@ void fbp_number_skeleton(const char *name, char *out)
     (void)read_name(name, DECIMALS | STAMPS, v, out);
 }
 
-/* Compares by one number; column MOST: by all in turn. */
+/* Compare by one number; column MOST: by all numbers in turn. */
 static int by_number(const void *a, const void *b, void *column)
 {
     const struct entry *x = a, *y = b;
@@ -149,8 +149,8 @@ static long long ten_to(int n)
     return llround(pow(10, n));
 }
 
-/* Gives all numbers of a column the same number of decimals; false if they are a counter behind a
- * point, such as "1.8", "1.9", "1.10", or too long. */
+/* Give all numbers of a column the same number of decimals; false if they are a counter after a
+ * point, such as "1.8", "1.9", "1.10", or have too many digits. */
 static bool level_decimals(const struct table *t, size_t c)
 {
     long long low = INT64_MAX, high = 0;
@@ -176,8 +176,8 @@ static bool level_decimals(const struct table *t, size_t c)
     return !counter || high == low || high - low >= 2 * (long long)t->n;
 }
 
-/* Reads the numbers of all names; false if the names differ in more than numbers, or if two have
- * equal numbers, such as 1.1 and 1.10. */
+/* Parse the numbers of all names; false if the names differ in more than numbers, or if two names
+ * have equal numbers, such as 1.1 and 1.10. */
 static bool read_table(struct table *t, unsigned how)
 {
     char first[NAME], rest[NAME];
@@ -204,7 +204,7 @@ static bool read_table(struct table *t, unsigned how)
     return t->m > 0;
 }
 
-/* Writes a sentence with "19, 40 to 41, ...". */
+/* Write a sentence that lists the missing numbers: "19, 40 to 41, ...". */
 static void describe_gaps(const struct table *t, const struct column *c, char *text, size_t n)
 {
     const int digits = t->files[0].v[c->at].digits;
@@ -230,7 +230,7 @@ static void describe_gaps(const struct table *t, const struct column *c, char *t
     snprintf(text + used, n - used, ": angles follow the numbers of the files");
 }
 
-/* Orders the files by the number that counts them, or by all numbers in turn, and describes the
+/* Order the files by the number that counts them, or by all numbers in turn, and describe the
  * numbers. */
 static fbp_status order_table(struct table *t, const char *where, struct fbp_numbering *out)
 {
@@ -239,7 +239,7 @@ static fbp_status order_table(struct table *t, const char *where, struct fbp_num
     const long long n = (long long)t->n;
     size_t m = 0;
 
-    /* The steps of each number that changes. */
+    /* Steps of each number that changes. */
     for (size_t at = 0; at < t->m; at++) {
         const struct number *first, *last;
         struct column *c = &columns[m];
@@ -263,7 +263,7 @@ static fbp_status order_table(struct table *t, const char *where, struct fbp_num
         c->rank = first->digits || first->stamp || c->missing > n / 4 ? 2 : c->step != 1;
     }
 
-    /* The one that counts. */
+    /* The number that counts the files. */
     for (struct column *c = columns; c < columns + m; c++)
         if (c->differs && (!best || c->rank < best->rank ||
                            (c->rank == best->rank && c->missing < best->missing)))
@@ -275,7 +275,7 @@ static fbp_status order_table(struct table *t, const char *where, struct fbp_num
 
         for (size_t i = 1; i < t->n; i++)
             falls |= files[i].v[c->at].value < files[i - 1].v[c->at].value;
-        /* the first number, if it repeats, may be that of a group */
+        /* a first number that repeats may be the number of a group */
         if (falls && (c->differs ? c->rank == best->rank : c == columns && best->rank == 2))
             return fbp_fail(FBP_ERR_INVALID,
                             "%s: two numbers in the names of its files may count them, %.*s and "
@@ -285,7 +285,7 @@ static fbp_status order_table(struct table *t, const char *where, struct fbp_num
                             fbp_base_name(files[1].path));
     }
 
-    /* Values, gaps, places. */
+    /* Values, gaps, positions. */
     out->n_columns = m;
     FBP_TRY(fbp_calloc((void **)&out->columns, m * t->n, sizeof *out->columns, "file numbers"));
     for (size_t k = 0; k < m; k++) {
@@ -335,7 +335,7 @@ fbp_status fbp_number_files(char **paths, size_t n, const char *where, struct fb
         st = order_table(&t, where, out);
     for (size_t i = 0; i < n && !alike; i++)
         memset(t.files[i].v, 0, sizeof t.files[i].v);
-    if (!alike) /* sorted by their names */
+    if (!alike) /* the files remain sorted by name */
         sort_by(&t, MOST);
     for (size_t i = 0; i < n; i++)
         paths[i] = t.files[i].path;

@@ -1,4 +1,4 @@
-/* The journals of an output that several processes write, and the boundary blocks of each process.
+/* Journals of an output that several processes write, and the boundary blocks of each process.
  * shared_output.c calls it (see shared_output.h).  A journal begins with the output, the process
  * and its slices:
  *
@@ -8,9 +8,9 @@
  *   slices 120 12
  *   begin
  *
- * then has a line "z0 nz hash" for each run of slices, "layer L K WHAT" for each layer of chunks
- * that was raised or packed, "file 0 IDENTITY" for the file that has the samples, and "synced" when
- * all before it is on disk.  One process writes a journal, and none after it. */
+ * Then follow a line "z0 nz hash" for each run of slices, "layer L K WHAT" for each layer of chunks
+ * that was raised or packed, "file 0 IDENTITY" for the file that contains the samples, and "synced"
+ * when all lines before it are on disk.  Only one process ever writes a journal. */
 #include "array/shared_output.h"
 
 #include "array/chunked.h"
@@ -37,13 +37,13 @@ static const char boundary_end[] = ".edges", refresh_end[] = ".look";
 /* --- Boundary blocks --- */
 
 /* A run of slices in bytes of PATH.part, [a, b), and its whole blocks, [lo, hi); lo == hi: none,
- * and the run is shorter than two blocks.  Its boundary blocks are 2 blocks of the boundary file,
- * from `kept` on. */
+ * and the run is shorter than two blocks. The boundary file stores 2 blocks per run, from byte
+ * `kept` on. */
 struct span {
     uint64_t a, b, lo, hi, kept;
 };
 
-/* Contiguous bytes of one file. */
+/* A contiguous range of one file. */
 struct place {
     int fd;
     const char *path;
@@ -85,13 +85,14 @@ static struct span span_of(const struct fbp_sink *s, const struct fbp_boundary *
     out.lo = (out.a + e->block - 1) / e->block * e->block;
     out.hi = out.b / e->block * e->block;
     if (s->chunked && e->runs[i].z0 + e->runs[i].nz == s->info.n[2])
-        out.hi = out.b; /* nobody writes behind the last slice */
+        out.hi = out.b; /* no other process writes after the last slice */
     if (out.lo >= out.hi)
         out.lo = out.hi = out.b;
     return out;
 }
 
-/* Where [at, at + n) begins, and how much of it is there; n 0: it is in no run. */
+/* Find the file and position of byte `at`, and the number of contiguous bytes of [at, at + n)
+ * there; n 0: `at` lies in no run. */
 static struct place place_of(const struct fbp_sink *s, const struct fbp_boundary *e, uint64_t at,
                              uint64_t n)
 {
@@ -118,13 +119,13 @@ bool fbp_boundary_has_start(const struct fbp_sink *s, const struct fbp_boundary 
     return p.n > 0 && p.fd != s->fd;
 }
 
-/* Whether the boundary file is as long as these slices need it. */
+/* Whether the boundary file is long enough to contain its bytes of these slices. */
 static bool has_boundary(const struct fbp_sink *s, const struct fbp_boundary *e, size_t z0,
                          size_t nz)
 {
     const uint64_t a = s->part_offset + z0 * (uint64_t)s->slice_bytes;
     const uint64_t b = a + nz * (uint64_t)s->slice_bytes;
-    uint64_t end = 0; /* of their bytes in the boundary file */
+    uint64_t end = 0; /* end of their bytes in the boundary file */
     struct stat st;
 
     for (size_t i = 0; i < e->n_runs; i++) {
@@ -199,8 +200,8 @@ fbp_status fbp_boundary_copy(const struct fbp_sink *s, const struct fbp_boundary
 
 int fbp_peer_remove_journal(const char *journal)
 {
-    const char *const ends[] = {boundary_end, refresh_end, ""}; /* the journal last */
-    char name[PATH_MAX + sizeof boundary_end];                  /* works without free memory */
+    const char *const ends[] = {boundary_end, refresh_end, ""}; /* the journal is removed last */
+    char name[PATH_MAX + sizeof boundary_end]; /* on the stack, because memory may be exhausted */
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         snprintf(name, sizeof name, "%s%s", journal, ends[i]);
@@ -240,11 +241,11 @@ fbp_status fbp_peers_begin_journal(struct fbp_sink *s)
     FBP_TRY(fbp_part_name(&s->log, "%s.%zuof%zu.%08x", j->manifest, j->own.part, j->own.n_parts,
                           number));
     FBP_TRY(fbp_part_create(s->log, &s->log_fd));
-    (void)!flock(s->log_fd, LOCK_EX); /* a process that reads it may hold the lock for a moment */
+    (void)!flock(s->log_fd, LOCK_EX); /* readers may hold the lock for a moment */
     if (fcntl(s->log_fd, F_SETFL, O_APPEND) < 0)
         return fbp_fail_write(s->log, errno, 0);
 
-    /* Blocks are pages, larger where the caches of a network file system are not coherent. */
+    /* A block is a page, or larger if the caches of a network file system are not coherent. */
     e->block = given ? strtoull(given, NULL, 10) : 0;
     if (e->block == 0)
         e->block = fstat(s->fd >= 0 ? s->fd : s->log_fd, &st) == 0 ? (uint64_t)st.st_blksize : page;
@@ -273,7 +274,7 @@ fbp_status fbp_peers_begin_journal(struct fbp_sink *s)
     return FBP_OK;
 }
 
-/* Opens a file of another process.  *fd -1: it was just removed, or is a link. */
+/* Open a file of another process. *fd -1: it was removed in the meantime, or is a link. */
 static fbp_status open_peer(const char *path, int *fd)
 {
     *fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -282,14 +283,14 @@ static fbp_status open_peer(const char *path, int *fd)
                : fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
 }
 
-/* Parses the lines before "begin"; false: they are incomplete. */
+/* Parse the lines before "begin"; false: they are incomplete. */
 static bool parse_description(const struct fbp_sink *s, struct fbp_peer *p)
 {
     const size_t n = s->info.n[2];
     unsigned long long block, z0, nz;
     const char *begin = strstr(p->text, "\nbegin\n"), *at = strchr(p->text, '\n');
 
-    /* NOLINTNEXTLINE(cert-err34-c): of blocks that are too large none is whole */
+    /* NOLINTNEXTLINE(cert-err34-c): no block that is too large is whole */
     if (!begin || sscanf(at, " by %127[^\n] part %*u of %*u stripe %llu", p->who, &block) != 2 ||
         block == 0)
         return false;
@@ -305,11 +306,11 @@ static bool parse_description(const struct fbp_sink *s, struct fbp_peer *p)
     return true;
 }
 
-/* Opens and reads the journal p->path: anew, so that every file system gives what its process has
- * written.  p->text NULL: it was just removed. */
+/* Open and read the journal p->path. It is opened anew each time, because a network file system
+ * then returns the newest contents. p->text NULL: it was removed in the meantime. */
 static fbp_status read_peer(const struct fbp_sink *s, struct fbp_peer *p)
 {
-    const size_t most = s->info.n[2] / 2 + 1; /* runs: at most every other slice */
+    const size_t most = s->info.n[2] / 2 + 1; /* greatest number of runs: every other slice */
     size_t n = 0;
     int fd;
 
@@ -317,13 +318,13 @@ static fbp_status read_peer(const struct fbp_sink *s, struct fbp_peer *p)
     if (fd < 0)
         return FBP_OK;
     p->alive = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-    /* By its descriptor, because the name may be removed at any time. */
+    /* Read by descriptor, because the name may be removed at any time. */
     const fbp_status st = fbp_read_open_text(fd, p->path, FBP_JOURNAL_MOST_BYTES, &p->text, &n);
     close(fd);
     FBP_TRY(st);
     FBP_TRY(
         fbp_calloc((void **)&p->boundary.runs, most, sizeof *p->boundary.runs, "runs of slices"));
-    if (!parse_description(s, p)) { /* its process ended before it had begun */
+    if (!parse_description(s, p)) { /* its process ended before the line "begin" */
         p->boundary.n_runs = 0;
         p->lines = p->text + strlen(p->text);
     }
@@ -344,7 +345,7 @@ static void clear_peer(struct fbp_peer *p)
     *p = (struct fbp_peer){.boundary.fd = -1};
 }
 
-/* Parses the name of a file beside the manifest; false: it is no journal. */
+/* Parse the name of a file beside the manifest; false: it is not a journal. */
 static bool is_journal(const char *manifest, const char *file, size_t *part, size_t *n_parts)
 {
     const char *base = fbp_base_name(manifest);
@@ -355,7 +356,7 @@ static bool is_journal(const char *manifest, const char *file, size_t *part, siz
 
     if (strncmp(file, base, n) != 0 || file[n] != '.')
         return false;
-    /* NOLINTNEXTLINE(cert-err34-c): numbers that are too large are those of no part */
+    /* NOLINTNEXTLINE(cert-err34-c): numbers that are too large belong to no part */
     if (sscanf(file + n + 1, "%luof%lu.%8x%n", &a, &b, &hex, &end) != 3 || end == 0)
         return false;
     *part = a;
@@ -366,7 +367,7 @@ static bool is_journal(const char *manifest, const char *file, size_t *part, siz
 bool fbp_peers_next(struct fbp_peers *w, fbp_status *st)
 {
     const struct fbp_sink *s = w->sink;
-    /* One process that takes over the output has locked the manifest as its own journal. */
+    /* A single process that takes over the output holds the manifest as its own journal. */
     const bool joined = s->shared && s->shared->manifest;
     const char *manifest = joined ? s->shared->manifest : s->log;
     struct fbp_peer *p = &w->peer;
@@ -414,7 +415,7 @@ bool fbp_peer_next(const struct fbp_sink *s, const struct fbp_peer *p, const cha
     while ((newline = strchr(*at, '\n'))) {
         const char *begin = *at;
         const size_t n = (size_t)(newline - begin);
-        char line[96]; /* a copy, because sscanf() reads to the end of its text */
+        char line[96]; /* a copy, because sscanf() scans to the end of its text */
 
         *at = newline + 1;
         if (n >= sizeof line)

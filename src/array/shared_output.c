@@ -1,18 +1,19 @@
-/* Several processes write one output (see shared_output.h): joining, recovery of what ended
- * processes left, publication by the last process, leaving.  sink.c and sink_files.c call it.
+/* Several processes write one output (see shared_output.h): joining, recovery of slices of ended
+ * processes, publication by the last process, leaving.  sink.c and sink_files.c call it.
  *
  * The manifest PATH.part.log has one line that describes the output, and later:
  *
- * "publish INODE": all slices are stored, and PATH.part, which is that file, gets its name.  The
- * inode shows that an older file of this name is not the output.  The line of a stack has none.
+ * "publish INODE": all slices are stored, and PATH.part, the file with this inode, is being
+ * renamed.  The inode distinguishes the output from an older file of the same name.  The line of a
+ * stack has no inode.
  *
- * "named": all slices of a stack have their names.  Before this line, a slice without temporary
- * file has its name already, if a journal has its hash, or is lost.
+ * "named": all slices of a stack have their final names.  Before this line, a slice without a
+ * temporary file either has its final name, if a journal contains its hash, or is lost.
  *
- * "complete BYTES TIME": the output of this size and time is complete; written only if the file
- * system has no extended attributes (see is_recorded()).
+ * "complete BYTES TIME": the output of this size and time is complete.  This line is written only
+ * if the file system has no extended attributes (see is_recorded()).
  *
- * If one process began the output alone, its lines of slices come before these. */
+ * If one process began the output alone, its lines of slices precede these lines. */
 #include "array/shared_output.h"
 
 #include "array/chunked.h"
@@ -83,8 +84,8 @@ void fbp_shared_output_destroy(struct fbp_shared_output **shared)
 
 /* --- Files that other programs changed --- */
 
-/* Identity of PATH.part: its inode, and the time of its birth if that is known, because a new file
- * may get the inode of a removed one.  0: unknown. */
+/* Identity of PATH.part: a hash of its inode and of its birth time, if known, because a new file
+ * may get the inode of a removed one. 0: unknown. */
 static uint64_t identity_of(const struct fbp_sink *s)
 {
     struct statx is = {0};
@@ -95,11 +96,12 @@ static uint64_t identity_of(const struct fbp_sink *s)
     return fbp_hash(1, what, sizeof what);
 }
 
-/* Checks that PATH.part is the file that samples were put into.  If a journal names another file,
- * PATH.part was copied or replaced since: compares its samples with the hashes of the journal. */
+/* Check that PATH.part is the file into which samples were written. If a journal has another
+ * identity, PATH.part was copied or replaced: its samples are compared with the hashes of the
+ * journal. */
 static fbp_status check_file(struct fbp_sink *s)
 {
-    /* FUSE, CIFS, SMB: each machine or mount gives inode numbers of its own. */
+    /* FUSE, CIFS, SMB: inode numbers differ between machines or mounts. */
     static const unsigned others[] = {0x65735546u, 0xff534d42u, 0xfe534d42u};
     struct fbp_peers w = {.sink = s, .own = true};
     unsigned long long identity;
@@ -120,7 +122,7 @@ static fbp_status check_file(struct fbp_sink *s)
         bool other = false;
 
         for (const char *at = p->lines; at < p->synced; at = strchr(at, '\n') + 1)
-            /* NOLINTNEXTLINE(cert-err34-c): a number that is too large is no file's */
+            /* NOLINTNEXTLINE(cert-err34-c): a number that is too large matches no file */
             if (sscanf(at, "file 0 %16llx", &identity) == 1)
                 other |= identity != identity_of(s);
         for (const char *at = p->lines; st == FBP_OK && other && fbp_peer_next(s, p, &at, &line);) {
@@ -141,15 +143,15 @@ static fbp_status check_file(struct fbp_sink *s)
     return st;
 }
 
-/* Checks that all chunks exist that slices were put into, before boundary blocks are copied, which
- * would begin a missing chunk with zeros. */
+/* Check that all chunks with written slices exist. Must precede the copying of boundary blocks,
+ * which would fill a missing chunk with zeros. */
 static fbp_status check_chunks(struct fbp_sink *s)
 {
     const size_t n = s->chunked->levels.level[0].chunks[2], deep = s->chunked->levels.chunk[2];
     struct fbp_peers w = {.sink = s, .own = true};
     struct writer {
         size_t part, n_parts;
-    } *layers = NULL; /* that has put slices into it; n_parts 0: all is in boundary files */
+    } *layers = NULL; /* last writer of each layer; n_parts 0: all samples are in boundary files */
     struct fbp_peer_line line;
     fbp_status st = FBP_OK;
 
@@ -173,7 +175,7 @@ static fbp_status check_chunks(struct fbp_sink *s)
 
 /* --- Names of a complete output --- */
 
-/* Whether the output has its name, according to the text of a manifest. */
+/* Whether the output has its final name, according to the text of a manifest. */
 static fbp_status find_named(const struct fbp_sink *s, const char *text, bool *named)
 {
     char line[LINE] = "\nnamed\n";
@@ -189,8 +191,8 @@ static fbp_status find_named(const struct fbp_sink *s, const char *text, bool *n
     return FBP_OK;
 }
 
-/* Finds the first slice of a stack that has neither its name nor a temporary file; if there is
- * none, the number of slices. */
+/* Find the first slice of a stack that has neither its final name nor a temporary file; *lost is
+ * the number of slices if there is none. */
 static fbp_status find_lost(struct fbp_sink *s, size_t *lost)
 {
     struct fbp_peers w = {.sink = s, .own = true};
@@ -226,7 +228,7 @@ fail:
     return st;
 }
 
-/* Gives all slices of a stack their names, and notes that in the manifest. */
+/* Rename all slices of a stack to their final names, and record that in the manifest. */
 static fbp_status name_slices(struct fbp_sink *s, int manifest)
 {
     const char *path = s->shared->manifest;
@@ -249,7 +251,7 @@ static fbp_status name_slices(struct fbp_sink *s, int manifest)
         return FBP_ERR_IO;
     }
     FBP_TRY(fbp_sink_stack_rename(s, s->info.n[2], &gone));
-    if (gone) /* since find_lost() */
+    if (gone) /* removed after find_lost() */
         return fbp_fail(FBP_ERR_IO,
                         "%s: another program removed slices before they had their names: remove "
                         "%s* and start again",
@@ -261,10 +263,10 @@ static fbp_status name_slices(struct fbp_sink *s, int manifest)
 
 /* --- The record of a complete output ---
  *
- * A part that is started again finds there that it has nothing to do.  The record is an extended
+ * A part that is started again reads the record, and ends without work.  The record is an extended
  * attribute of the output (of a stack: of its first slice): the first line of the manifest, the
  * line "complete", and a line "of N" for each number of parts that wrote it.  If the file system
- * has no such attributes, the manifest with its line "complete" stays as the record. */
+ * has no extended attributes, the manifest with its line "complete" remains as the record. */
 
 #define ATTRIBUTE "user.fbp.complete"
 enum { RECORD = 1024 };
@@ -275,7 +277,7 @@ static fbp_status recorded_file(const struct fbp_sink *s, char **out)
                        : fbp_part_name(out, "%s", s->layout.data_path);
 }
 
-/* Writes the line with the output's size and time. */
+/* Format the line "complete" with the output's size and time. */
 static fbp_status describe_output(const struct fbp_sink *s, char line[LINE])
 {
     struct stat st;
@@ -291,7 +293,8 @@ static fbp_status describe_output(const struct fbp_sink *s, char line[LINE])
     return FBP_OK;
 }
 
-/* Whether a manifest or record says that the output is complete, and the output is still that. */
+/* Whether a manifest or record states that the output is complete, and its size and time still
+ * agree. */
 static bool is_complete(const struct fbp_sink *s, const char *text)
 {
     char line[LINE];
@@ -304,7 +307,7 @@ static bool is_complete(const struct fbp_sink *s, const char *text)
     return false;
 }
 
-/* Whether there is a complete output with the record of this one. */
+/* Whether a complete output with a record of the same settings and number of parts exists. */
 static bool is_recorded(const struct fbp_sink *s)
 {
     char first[FBP_JOURNAL_LINE], division[40], text[RECORD] = "";
@@ -328,7 +331,7 @@ static bool is_recorded(const struct fbp_sink *s)
     return all;
 }
 
-/* Removes a journal of an output that is complete. */
+/* Remove a journal of a complete output. */
 static void remove_journal(struct fbp_sink *s, const char *journal)
 {
     const int error = fbp_peer_remove_journal(journal);
@@ -386,8 +389,8 @@ static fbp_status record_and_remove(struct fbp_sink *s, int manifest)
                                                              : fbp_fail_write(path, errno, 0);
 }
 
-/* Records that the output is complete, and removes the files of its processes, the manifest, whose
- * lock is held, last.  Failures become s->note. */
+/* Record that the output is complete, and remove the files of its processes; the manifest, whose
+ * lock is held, is removed last. Failures become s->note. */
 static void complete(struct fbp_sink *s, int manifest)
 {
     s->published = s->shared->complete = true;
@@ -397,21 +400,21 @@ static void complete(struct fbp_sink *s, int manifest)
 /* --- The manifest --- */
 
 struct manifest {
-    int fd;        /* locked */
-    bool left;     /* it existed */
-    bool shared;   /* of several processes */
-    bool ours;     /* of this output, by the same release */
-    bool alone;    /* the same, but of one process */
-    bool publish;  /* all slices were stored, and were getting their names */
-    bool named;    /* and have got them */
-    bool complete; /* and have them still */
-    bool old;      /* of an output that was complete, and is another one now */
+    int fd;        /* descriptor; locked */
+    bool left;     /* it existed before */
+    bool shared;   /* it describes an output of several processes */
+    bool ours;     /* it describes this output, written by the same release */
+    bool alone;    /* it describes this output, written by one process */
+    bool publish;  /* all slices were stored, and renaming had begun */
+    bool named;    /* the output has its final name */
+    bool complete; /* the output is complete and unchanged */
+    bool old;      /* record of a complete output that has changed since, or has other settings */
 };
 
-/* Reads all but `fd` and `left`. */
+/* Read all members except `fd` and `left`. */
 static fbp_status read_manifest(const struct fbp_sink *s, struct manifest *m)
 {
-    const size_t at = strlen("fbp-journal "); /* of the version, one digit */
+    const size_t at = strlen("fbp-journal "); /* position of the version, one digit */
     char line[FBP_JOURNAL_LINE];
     char *text = NULL;
     size_t n = 0;
@@ -434,13 +437,13 @@ static fbp_status read_manifest(const struct fbp_sink *s, struct manifest *m)
     return st;
 }
 
-/* Turns the locked journal of one process into a manifest.  That is one byte, its version: a kill
- * leaves the one or the other. */
+/* Turn the locked journal of one process into a manifest. Only one byte changes, the version: after
+ * a kill the file is either the one or the other. */
 static fbp_status share_journal(int fd, const char *path)
 {
     const size_t at = strlen("fbp-journal ");
 
-    if (fcntl(fd, F_SETFL, 0) < 0) /* with O_APPEND every write goes to the end */
+    if (fcntl(fd, F_SETFL, 0) < 0) /* with O_APPEND, every write goes to the end of the file */
         return fbp_fail_write(path, errno, 0);
     FBP_TRY(fbp_write_at(fd, path, at, &FBP_PART_MANIFEST[at], 1));
     if (fcntl(fd, F_SETFL, O_APPEND) < 0)
@@ -456,8 +459,8 @@ static fbp_status refuse_running(const struct fbp_sink *s, const struct fbp_peer
                     s->path, p->part, p->n_parts, p->who[0] ? p->who : "another process");
 }
 
-/* Removes the journals of processes, which must have ended: their slices would be taken for those
- * of this output. */
+/* Remove the journals of processes, which must have ended. Otherwise their slices would count as
+ * slices of this output. */
 static fbp_status drop_peers(struct fbp_sink *s)
 {
     struct fbp_peers w = {.sink = s};
@@ -485,13 +488,13 @@ static fbp_status clear_old(struct fbp_sink *s, const struct fbp_part_inputs *in
                        : fbp_sink_part_clear(s, inputs, ours);
 }
 
-/* Checks that the manifest is that of this output.  If not, it is begun anew, or refused. */
+/* Check that the manifest belongs to this output. Otherwise it is rewritten or refused. */
 static fbp_status take_manifest(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
                                 const struct manifest *m)
 {
     const char *path = s->shared->manifest;
     char line[FBP_JOURNAL_LINE];
-    bool there = true; /* PATH.part; a stack has none */
+    bool there = true; /* PATH.part exists; always true for a stack */
     struct stat st;
 
     fbp_journal_first(s, line);
@@ -502,7 +505,7 @@ static fbp_status take_manifest(struct fbp_sink *s, const struct fbp_part_inputs
     if (!is_stack(s))
         FBP_TRY(fbp_stat(s->part, &st, &there));
 
-    /* This is the first process, or the manifest is that of a finished older output. */
+    /* This is the first process, or the manifest belongs to an older, finished output. */
     if (!m->left || m->old || (m->publish && !m->ours && !there)) {
         if (ftruncate(m->fd, 0) < 0)
             return fbp_fail_write(path, errno, 0);
@@ -529,8 +532,8 @@ static fbp_status take_manifest(struct fbp_sink *s, const struct fbp_part_inputs
             "another release of fbp left it: remove it and %s, or choose another name",
             s->part, path);
 
-    /* A process was publishing.  It may have been stopped before or after the output got its name,
-     * or another program has removed samples since. */
+    /* A process was publishing. It may have stopped before or after the renaming, or another
+     * program may have removed samples since. */
     bool lost = !there, published = m->publish;
     if (m->complete) {
         lost = false;
@@ -554,9 +557,9 @@ static fbp_status take_manifest(struct fbp_sink *s, const struct fbp_part_inputs
     return ftruncate(m->fd, (off_t)strlen(line)) == 0 ? FBP_OK : fbp_fail_write(path, errno, 0);
 }
 
-/* --- Recovery of slices that ended processes have stored without "synced" --- */
+/* --- Recovery: slices that ended processes stored without "synced" --- */
 
-/* Recovers slices of this process from a journal.  scratch: FBP_WRITE_BUFFER_BYTES. */
+/* Recover slices of this process from a journal. scratch: FBP_WRITE_BUFFER_BYTES. */
 static fbp_status recover_peer(struct fbp_sink *s, const struct fbp_peer *p, void *scratch)
 {
     struct fbp_peer_line line;
@@ -590,8 +593,8 @@ static fbp_status recover_peer(struct fbp_sink *s, const struct fbp_peer *p, voi
     return FBP_OK;
 }
 
-/* Reads lines of slices in the manifest as a journal of one process without boundary blocks, which
- * has written all slices; free out->text. */
+/* Read lines of slices in the manifest as the journal of a single process that wrote all slices,
+ * without boundary blocks; free out->text. */
 static fbp_status read_alone(const struct fbp_sink *s, struct fbp_slice_run *all,
                              struct fbp_peer *out)
 {
@@ -631,8 +634,8 @@ fail:
 
 /* --- Joining --- */
 
-/* Opens PATH.part.  The first process reserves all of it before it begins a journal, so if it is
- * too short beside a journal, slices of the journal were lost. */
+/* Open PATH.part. The first process reserves its full size before it begins a journal. Therefore,
+ * if PATH.part is too short and a journal exists, slices of the journal were lost. */
 static fbp_status open_part(struct fbp_sink *s, const struct fbp_part_inputs *inputs)
 {
     struct fbp_peers w = {.sink = s};
@@ -650,7 +653,7 @@ static fbp_status open_part(struct fbp_sink *s, const struct fbp_part_inputs *in
     FBP_TRY(st);
     const bool known = s->chunked || fstat(s->fd, &is) == 0;
     if (s->chunked || (known && (uint64_t)is.st_size >= fbp_sink_part_bytes(s)))
-        return check_file(s); /* before anything is put into another file */
+        return check_file(s); /* before samples are written to a wrong file */
     if (journals == 0)
         return fbp_sink_reserve(s);
     if (!known)
@@ -661,7 +664,7 @@ static fbp_status open_part(struct fbp_sink *s, const struct fbp_part_inputs *in
                     s->part, s->part);
 }
 
-/* Joins while the manifest is locked. */
+/* Join; the manifest is locked. */
 static fbp_status join(struct fbp_sink *s, const struct fbp_part_inputs *inputs, struct manifest *m)
 {
     struct fbp_peers w = {.sink = s};
@@ -669,7 +672,7 @@ static fbp_status join(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
     fbp_status st = FBP_OK;
 
     FBP_TRY(read_manifest(s, m));
-    if (m->alone && inputs->params->resume) { /* parts resume what one process has left */
+    if (m->alone && inputs->params->resume) { /* parts resume the output of one process */
         FBP_TRY(share_journal(m->fd, s->shared->manifest));
         FBP_TRY(read_manifest(s, m));
     }
@@ -678,7 +681,7 @@ static fbp_status join(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
         return FBP_OK;
     if (is_stack(s))
         FBP_TRY(fbp_sink_stack_check_others(s));
-    while (fbp_peers_next(&w, &st)) { /* a running process must not have slices of this one */
+    while (fbp_peers_next(&w, &st)) { /* no running process may own slices of this process */
         const struct fbp_boundary *b = &w.peer.boundary;
 
         for (size_t i = 0; w.peer.alive && st == FBP_OK && i < b->n_runs; i++)
@@ -689,7 +692,7 @@ static fbp_status join(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
                 fbp_sink_mark(s, line.z0, line.nz);
     }
     FBP_TRY(st);
-    if (!is_stack(s)) /* after the journals: PATH.part then has the samples that they name */
+    if (!is_stack(s)) /* after the journals: PATH.part then contains the samples that they list */
         FBP_TRY(open_part(s, inputs));
     return fbp_peers_begin_journal(s);
 }
@@ -712,7 +715,7 @@ fbp_status fbp_shared_output_join(struct fbp_sink *s, const struct fbp_part_inpu
         st = join(s, inputs, &m);
     }
     if (!m.left && !s->shared->joined)
-        unlink(s->shared->manifest); /* it is locked: no other process has begun with it */
+        unlink(s->shared->manifest); /* locked: no process has started with it */
     close(m.fd);
     if (st == FBP_OK && !s->shared->complete)
         st = recover(s, inputs);
@@ -737,7 +740,7 @@ fbp_status fbp_shared_output_yield(struct fbp_sink *s, bool resume)
     if (!fbp_shared_output_is_left(s))
         return FBP_OK;
     FBP_TRY(fbp_read_text(s->log, FBP_JOURNAL_MOST_BYTES, &text, &n));
-    const bool is_record = strstr(text, "\ncomplete "); /* nothing of it can be resumed */
+    const bool is_record = strstr(text, "\ncomplete "); /* complete: cannot be resumed */
     free(text);
     if (is_record)
         return ftruncate(s->log_fd, 0) == 0 ? FBP_OK : fbp_fail_write(s->log, errno, 0);
@@ -765,7 +768,7 @@ fbp_status fbp_shared_output_take_over(struct fbp_sink *s, const struct fbp_part
     s->log_fd = -1;
     s->log_made = false;
     fbp_sink_unlock_second(s);
-    if (!s->shared) { /* one process resumes what several began: as part 1 of 1 */
+    if (!s->shared) { /* one process resumes an output of several, as part 1 of 1 */
         struct fbp_sink_share own = {.part = 1, .n_parts = 1};
         unsigned char *mine = NULL;
 
@@ -781,12 +784,12 @@ fbp_status fbp_shared_output_take_over(struct fbp_sink *s, const struct fbp_part
 
 /* --- Finishing --- */
 
-/* Copies the boundary blocks of all processes, writes the header, and renames PATH.part.  After a
- * kill, the next process does all of this again with the same bytes. */
+/* Copy the boundary blocks of all processes, write the header, and rename PATH.part. After a kill,
+ * the next process repeats all of this with the same bytes. */
 static fbp_status publish(struct fbp_sink *s, int manifest)
 {
     struct fbp_peers w = {.sink = s, .own = true}, layers = {.sink = s, .own = true};
-    unsigned char *done = NULL; /* 1 for each slice that is whole in PATH.part */
+    unsigned char *done = NULL; /* 1 for each slice that is complete in PATH.part */
     char text[LINE] = "publish\n";
     struct fbp_peer_line line;
     void *scratch = NULL;
@@ -833,10 +836,10 @@ fail:
     return st;
 }
 
-/* Checks the files, publishes, and removes what is not needed any more. */
+/* Check the files, publish, and remove all files that are no longer needed. */
 static fbp_status commit(struct fbp_sink *s, const struct fbp_part_inputs *inputs, int manifest)
 {
-    char *side; /* a small file that a kill while publishing may have left */
+    char *side; /* small file that a kill during publication may have left */
 
     FBP_TRY(check_file(s));
     if (s->chunked)
@@ -854,7 +857,7 @@ static fbp_status commit(struct fbp_sink *s, const struct fbp_part_inputs *input
     return FBP_OK;
 }
 
-/* Checks that PATH.part, which has another name now, was renamed to that of the output. */
+/* Check that PATH.part was renamed to the output's name; it no longer has its temporary name. */
 static fbp_status check_renamed(const struct fbp_sink *s)
 {
     bool named = true;
@@ -885,7 +888,7 @@ fbp_status fbp_shared_output_finish(struct fbp_sink *s)
     if (!j->manifest || j->complete)
         return FBP_OK;
 
-    /* The slices of this process are brought to disk, then its journal says so. */
+    /* The slices of this process are synced to disk; then the journal gets its line "synced". */
     if (is_stack(s)) {
         if (syncfs(s->log_fd) < 0)
             return fbp_fail_write(s->path, errno, 0);
@@ -938,7 +941,7 @@ fbp_status fbp_shared_output_finish(struct fbp_sink *s)
                           s->path, s->info.n[2] - s->n_have, s->info.n[2], j->manifest);
     } else if (is_stack(s) || unpublished) {
         st = commit(s, &inputs, fd);
-    } else { /* the process that renamed it has ended before it removed its files */
+    } else { /* the process that renamed it ended before it removed its files */
         FBP_TRY_GOTO(check_renamed(s));
         complete(s, fd);
     }
@@ -971,7 +974,8 @@ size_t fbp_shared_output_kept(struct fbp_sink *s)
     return n;
 }
 
-/* Whether any process has noted slices: its journal exists, or the manifest was that of one. */
+/* Whether any process has recorded slices: its journal exists, or the manifest was the journal of
+ * one process. */
 static bool has_slices(struct fbp_sink *s)
 {
     struct fbp_peers w = {.sink = s};
@@ -984,7 +988,7 @@ static bool has_slices(struct fbp_sink *s)
     while (fbp_peers_next(&w, &st))
         n++;
     if (st != FBP_OK || n > 0 || read_alone(s, &all, &alone) != FBP_OK)
-        return true; /* or unknown */
+        return true; /* also if unknown */
     const char *at = alone.lines;
     const bool any = fbp_peer_next(s, &alone, &at, &line);
     free(alone.text);
@@ -1005,7 +1009,7 @@ void fbp_shared_output_leave(struct fbp_sink *s)
         return;
     if (s->fingerprint && s->log_fd >= 0 && j->begin > 0 && fstat(s->log_fd, &st) == 0 &&
         (uint64_t)st.st_size > j->begin)
-        return; /* others can use its slices */
+        return; /* other processes can use its slices */
     if (s->log)
         (void)fbp_peer_remove_journal(s->log);
     free(s->log);
@@ -1026,7 +1030,7 @@ void fbp_shared_output_leave(struct fbp_sink *s)
     (void)fbp_cancel_scope(before);
 }
 
-/* --- Probes: do two processes see the same file system? --- */
+/* --- Probes: whether two processes share a file system --- */
 
 void fbp_sink_probe(const struct fbp_sink *s, struct fbp_sink_probe *out)
 {
@@ -1041,7 +1045,7 @@ void fbp_sink_probe(const struct fbp_sink *s, struct fbp_sink_probe *out)
 bool fbp_sink_sees_probe(const struct fbp_sink_probe *probe)
 {
     static const struct timespec moment = {.tv_nsec = 50000000L};
-    static const double patience_s = 3; /* until which a file system may show the file late */
+    static const double patience_s = 3; /* greatest delay of a file system [s] */
     const double until = fbp_seconds() + patience_s;
 
     for (;;) {
@@ -1058,7 +1062,7 @@ bool fbp_sink_sees_probe(const struct fbp_sink_probe *probe)
             return false;
         fbp_peers_refresh(probe->path);
         char *folder = fbp_path_join(probe->path, ".");
-        DIR *dir = folder ? opendir(folder) : NULL; /* opening reads the names again, too */
+        DIR *dir = folder ? opendir(folder) : NULL; /* opening also refreshes cached names */
         if (dir) {
             (void)!readdir(dir);
             closedir(dir);

@@ -1,31 +1,31 @@
 /** @file shared_output.h  An output that several processes write, each its own slices (internal).
  *
- * Beside the output PATH there are, until it is complete:
+ * Until the output PATH is complete, these files exist beside it:
  *
- * PATH.part: the samples, at their places (of a stack: a file per slice).  The first process
- * creates it and reserves its disk space, the others open it.
+ * PATH.part: the samples at their final positions (stack: one file per slice). The first process
+ * creates it and reserves its disk space; the others open it.
  *
- * PATH.part.log: the manifest.  Its first line describes the output.  A process locks it while it
+ * PATH.part.log: the manifest. Its first line describes the output. A process locks it while it
  * joins and while it publishes, never while slices are computed.
  *
- * PATH.part.log.3of16.1a2b3c4d: the journal of one process, which alone writes it, and holds its
- * lock until it ends.
+ * PATH.part.log.3of16.1a2b3c4d: the journal of one process. Only this process writes it, and it
+ * holds its lock until it ends.
  *
- * PATH.part.log.3of16.1a2b3c4d.edges: boundary blocks, the samples of that process in blocks of
- * PATH.part that it shares with others.
+ * PATH.part.log.3of16.1a2b3c4d.edges: boundary blocks, which are the samples of that process in
+ * blocks of PATH.part that it shares with other processes.
  *
- * No two processes write to one block of PATH.part: a page, more where the file system says so, a
- * layer of chunks in OME-Zarr.  Network file systems do not merge such writes.  If slices of a
- * process begin or end within a block, these bytes go to its file of boundary blocks.  The process
- * that finds all slices stored writes the header and all boundary blocks into PATH.part, and
- * renames it.
+ * Two processes never write to the same block of PATH.part, because network file systems do not
+ * merge such writes. A block is a page, or more if the file system reports a larger block, or a
+ * layer of chunks in OME-Zarr. If slices of a process begin or end within a block, these bytes go
+ * to its file of boundary blocks. The process that finds all slices stored writes the header and
+ * all boundary blocks into PATH.part, and renames it.
  *
- * A line of a journal counts for other processes when a line "synced" follows, which is written
- * when the samples are on disk.  Slices that a process noted without "synced" before it ended are
- * recovered: the next owner of these slices reads them and compares their hash.
+ * A line of a journal is valid for other processes if a line "synced" follows, which is written
+ * when the samples are on disk. Slices without "synced" of a process that has ended are recovered:
+ * the next owner of these slices reads them and compares their hash.
  *
- * sink.c and sink_files.c call shared_output.c; shared_journal.c has the journals and the boundary
- * blocks.
+ * sink.c and sink_files.c call shared_output.c; shared_journal.c implements the journals and the
+ * boundary blocks.
  */
 #ifndef FBP_SRC_ARRAY_SHARED_OUTPUT_H
 #define FBP_SRC_ARRAY_SHARED_OUTPUT_H
@@ -39,135 +39,141 @@ struct fbp_slice_run {
     size_t z0, nz;
 };
 
-/** The slices of a process, and the file of its boundary blocks. */
+/** Slices of a process, and its file of boundary blocks. */
 struct fbp_boundary {
-    struct fbp_slice_run *runs; /**< that do not touch */
+    struct fbp_slice_run *runs; /**< runs of slices, separated by slices of other processes */
     size_t n_runs;
-    uint64_t block; /**< bytes that only one process writes to */
+    uint64_t block; /**< bytes of a block: the unit that only one process writes */
     char *path;
-    int fd; /**< -1: no such file, as of a stack */
+    int fd; /**< -1: no such file, for example of a stack */
 };
 
 struct fbp_shared_output {
-    struct fbp_sink_share own; /**< without `mine` */
-    unsigned char *mine;       /**< 1 for each slice that this process writes */
-    char *manifest;            /**< its name; NULL: no files */
+    struct fbp_sink_share own; /**< copy of the parameters; own.mine is not used, see `mine` */
+    unsigned char *mine;       /**< [n] 1: this process writes the slice */
+    char *manifest;            /**< name of the manifest; NULL: the output has no files */
     struct fbp_boundary boundary;
-    uint64_t begin; /**< place of the journal's first line of slices */
-    bool joined;    /**< the manifest is that of this output */
-    bool complete;  /**< all slices are stored under their names */
+    uint64_t begin; /**< byte in the journal of its first line of slices */
+    bool joined;    /**< the manifest describes this output */
+    bool complete;  /**< all slices are stored under their final names */
 };
 
-/* --- Entry points (shared_output.c) --- */
+/* shared_output.c: joining, resuming and finishing */
 
-/** Set s->shared of a sink whose sizes and fingerprint are set; no file is opened. */
+/** Set s->shared of a sink whose sizes and fingerprint are set; opens no file. */
 fbp_status fbp_shared_output_create(struct fbp_sink *s, const char *path,
                                     const struct fbp_sink_share *given);
 void fbp_shared_output_destroy(struct fbp_shared_output **shared);
 
-/** Open all files; the journals of other processes say which slices are stored. */
+/** Open all files, and mark the slices that are stored according to the journals of other
+ *  processes. */
 fbp_status fbp_shared_output_join(struct fbp_sink *s, const struct fbp_part_inputs *inputs);
 
 /** Whether the journal that was just locked is the manifest of a shared output. */
 bool fbp_shared_output_is_left(const struct fbp_sink *s);
 
-/** If it is, check that none of its processes runs, and remove what they left, unless it is to be
- *  resumed. */
+/** If the locked journal is a manifest, check that no process of that output runs, and remove its
+ *  files unless `resume` is set. The record of a complete output is only emptied. */
 fbp_status fbp_shared_output_yield(struct fbp_sink *s, bool resume);
 
 /**
- * Join the processes of an output as the first of them, or resume alone what several processes
- * began.  The journal is locked.  Slices that one process alone left are resumed, too; its journal
+ * Join a shared output as its first process, or resume alone an output that several processes
+ * began. The journal is locked. Slices that a single process wrote are resumed, too; its journal
  * becomes the manifest.
  *
- * left  there was a journal
+ * left  a journal of an earlier run exists
  */
 fbp_status fbp_shared_output_take_over(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
                                        bool left, bool resume);
 
-/** All slices of this process are written: note that, and publish if all others are stored. */
+/** Record that all slices of this process are written, and publish if all other slices are
+ *  stored. */
 fbp_status fbp_shared_output_finish(struct fbp_sink *s);
 
-/** Slices that any process has noted, and that stay if this one closes the sink now. */
+/** Number of slices in the journals of all processes that remain valid if this sink is closed
+ *  now. */
 size_t fbp_shared_output_kept(struct fbp_sink *s);
 
-/** Close a sink that may be unfinished: remove files that are of no use to others. */
+/** Close a sink that may be unfinished: remove files that no other process needs. */
 void fbp_shared_output_leave(struct fbp_sink *s);
 
-/* --- Boundary blocks (shared_journal.c) --- */
+/* shared_journal.c: boundary blocks */
 
-/** Fill in the runs of mine[n]. */
+/** Fill in the runs of slices with mine[n] = 1. */
 fbp_status fbp_boundary_runs(const unsigned char *mine, size_t n, struct fbp_boundary *out);
 void fbp_boundary_clear(struct fbp_boundary *boundary);
 
-/** Store bytes of this process at their place. */
+/** Store bytes of this process at their position: in PATH.part, or in the file of boundary
+ *  blocks. */
 fbp_status fbp_boundary_put(const struct fbp_sink *s, uint64_t at, const void *data, size_t n);
 
-/** Read bytes [at, at + n) as the process stored them whose boundary this is. */
+/** Read bytes [at, at + n) of the process that owns `boundary`, as that process stored them. */
 fbp_status fbp_boundary_get(const struct fbp_sink *s, const struct fbp_boundary *boundary,
                             uint64_t at, void *out, size_t n);
 
-/** Whether the first byte of a slice is in the boundary file, not in PATH.part. */
+/** Whether the first byte of slice z is in the boundary file instead of PATH.part. */
 bool fbp_boundary_has_start(const struct fbp_sink *s, const struct fbp_boundary *boundary,
                             size_t z);
 
-/** Copy the bytes of slices [z0, z0 + nz) that are in the boundary file to PATH.part.  scratch:
+/** Copy the bytes of slices [z0, z0 + nz) that are in the boundary file to PATH.part. scratch:
  *  FBP_WRITE_BUFFER_BYTES. */
 fbp_status fbp_boundary_copy(const struct fbp_sink *s, const struct fbp_boundary *boundary,
                              size_t z0, size_t nz, void *scratch);
 
-/* --- Journals (shared_journal.c) --- */
+/* shared_journal.c: journals */
 
-/** A process of this output that runs, or the files of one that has ended. */
+/** A running process of this output, or the files of one that has ended. */
 struct fbp_peer {
-    char *path; /**< of its journal */
+    char *path; /**< path of its journal */
     size_t part, n_parts;
     char who[128]; /**< "process 123 on HOST" */
     bool alive;
     struct fbp_boundary boundary;
-    char *text;         /**< of the journal */
-    const char *lines;  /**< the first line of slices */
-    const char *synced; /**< lines before this place are on disk */
+    char *text;         /**< text of the journal */
+    const char *lines;  /**< first line of slices */
+    const char *synced; /**< end of the lines whose samples are on disk */
 };
 
-/** A line of slices. */
+/** A journal line that lists slices. */
 struct fbp_peer_line {
     size_t z0, nz;
     uint64_t hash;
     bool synced;
 };
 
-/** Create, lock and begin the journal of this process, and its boundary file. */
+/** Create and lock the journal of this process, write its first line, and create its boundary
+ *  file. */
 fbp_status fbp_peers_begin_journal(struct fbp_sink *s);
 
-/** A loop over the journals beside the manifest: begin with .sink and .own, and st FBP_OK. */
+/** Iterator over the journals beside the manifest: initialize .sink and .own, and the status to
+ *  FBP_OK. */
 struct fbp_peers {
     const struct fbp_sink *sink;
-    bool own; /**< also the journal of this sink */
+    bool own; /**< include the journal of this sink */
     bool begun;
     DIR *dir;
-    struct fbp_peer peer; /**< the current one */
-    const char *at;       /**< its next line */
+    struct fbp_peer peer; /**< current journal */
+    const char *at;       /**< next line of the current journal */
 };
 
-/** Get the next journal; false: there is none, or *st, which the body of the loop may set, is an
- *  error.  The loop must run until then. */
+/** Get the next journal; false: no more, or *st, which the loop body may set, is an error. The loop
+ *  must run until false. */
 bool fbp_peers_next(struct fbp_peers *peers, fbp_status *st);
 
-/** The same for all lines of slices of all journals. */
+/** Get the next line of slices from all journals. */
 bool fbp_peers_next_line(struct fbp_peers *peers, struct fbp_peer_line *line, fbp_status *st);
 
-/** Get the next line of slices from *at, which begins as peer->lines; false: there is none.  Lines
- *  whose boundary blocks were lost or cut off are skipped: their slices are computed again. */
+/** Get the next line of slices at *at, which is initially peer->lines; false: no more. Lines whose
+ *  boundary blocks are lost or truncated are skipped: their slices are computed again. */
 bool fbp_peer_next(const struct fbp_sink *s, const struct fbp_peer *peer, const char **at,
                    struct fbp_peer_line *out);
 
-/** Create and remove a file beside a journal: a network file system that caches the names in a
- *  folder then reads them again.  Else two processes that end together could miss each other's
- *  journals. */
+/** Create and remove a file beside a journal. A network file system that caches the names in a
+ *  folder then reads them again; otherwise two processes that end at the same time could miss each
+ *  other's journals. */
 void fbp_peers_refresh(const char *journal);
 
-/** Remove a journal and its boundary file; 0, or the errno. */
+/** Remove a journal and its boundary file; returns 0, or an errno. */
 int fbp_peer_remove_journal(const char *journal);
 
 #endif /* FBP_SRC_ARRAY_SHARED_OUTPUT_H */

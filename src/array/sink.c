@@ -1,6 +1,6 @@
-/* Sinks of all kinds: opened by their name and parameters (fbp_sink_open()), written, finished,
- * closed.  caller.c, sink_files.c, sink_stack.c, chunked.c and shared_output.c have the parts of
- * each kind (see sink.h). */
+/* Sinks of all kinds: opening by name and parameters (fbp_sink_open()), writing, finishing,
+ * closing. caller.c, sink_files.c, sink_stack.c, chunked.c and shared_output.c implement the kinds
+ * (see sink.h). */
 #include "array/sink.h"
 
 #include "array/chunked.h"
@@ -25,13 +25,13 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sinks write memory as
 
 /* --- Opening --- */
 
-/* Checks that the name is free, or that of an output that can be replaced. */
+/* Check that the name is free, or belongs to an output that can be replaced. */
 static fbp_status check_name(const struct fbp_sink *s, const char *path)
 {
     return (s->format->chunks ? fbp_chunked_check : fbp_output_check)(path);
 }
 
-/* Checks a series of volumes, which not all formats can hold. */
+/* Check a series of volumes, which not all formats can store. */
 static fbp_status check_frames(const struct fbp_sink *s, const char *path, bool has_place)
 {
     const size_t frames = fbp_array_frames(&s->info);
@@ -48,16 +48,17 @@ static fbp_status check_frames(const struct fbp_sink *s, const char *path, bool 
                     path, frames);
 }
 
-/* Opens a file or a folder of chunks.  s->format: that of fbp_sink_open_as(); NULL: by the name. */
+/* Open a file or a folder of chunks. s->format: set by fbp_sink_open_as(); NULL: chosen by the
+ * name. */
 static fbp_status open_file(struct fbp_sink *s, const char *path,
                             const struct fbp_sink_params *params)
 {
     struct fbp_layout *l = &s->layout;
-    size_t n = strlen(path); /* bytes that name the file; an array inside it may follow */
+    size_t n = strlen(path); /* length of the file's name; the name of an array may follow */
     char known[400], *whole;
     fbp_status st;
 
-    /* Format. */
+    /* The format. */
     const bool given = s->format;
     if (!given)
         s->format = fbp_format_to_write(path, &n);
@@ -76,11 +77,11 @@ static fbp_status open_file(struct fbp_sink *s, const char *path,
         return fbp_fail(FBP_ERR_INVALID, "%s: cannot be resumed without a fingerprint", path);
     s->compress = s->format->packs_header || (s->compress && s->format->can_compress);
 
-    /* Names of all files, beside the file that a link leads to. */
+    /* The names of all files. If the name is a link, they are beside its target. */
     FBP_TRY(fbp_sink_follow_link(&s->path, s->format->extensions));
     FBP_TRY(fbp_part_name(&s->part, "%s.part", s->path));
     FBP_TRY(fbp_part_name(&s->log, "%s.part.log", s->path));
-    if (s->fingerprint && path[n]) /* another array of a file is another output */
+    if (s->fingerprint && path[n]) /* another array in the file is another output */
         s->fingerprint = fbp_hash(s->fingerprint, path + n, strlen(path + n));
     FBP_TRY(fbp_part_name(&whole, "%s%s", s->path, path + n));
     st = s->format->layout_with ? s->format->layout_with(s->context, whole, &s->info, l)
@@ -97,7 +98,7 @@ static fbp_status open_file(struct fbp_sink *s, const char *path,
     if (strcmp(l->data_path, s->path) != 0)
         FBP_TRY(fbp_part_name(&s->lock_path, "%s.part.log", l->data_path));
 
-    /* Nothing is overwritten that must stay. */
+    /* Refuse to overwrite files that are not outputs. */
     FBP_TRY(check_name(s, l->data_path));
     if (l->side_path)
         FBP_TRY(fbp_output_check(l->side_path));
@@ -120,7 +121,7 @@ static fbp_status open_file(struct fbp_sink *s, const char *path,
     return fbp_sink_files_open(s, params);
 }
 
-/* Sets the type of the stored samples: floats, or integers that stand for a range. */
+/* Set the type of the stored samples: floats, or integers that represent a range of values. */
 static fbp_status take_type(struct fbp_sink *s, const char *path,
                             const struct fbp_sink_params *params)
 {
@@ -153,8 +154,8 @@ static fbp_status take_type(struct fbp_sink *s, const char *path,
     return FBP_OK;
 }
 
-/* Opens what the name asks for.  s->format: that of fbp_sink_open_as(); NULL: by the name.  joint:
- * NULL: one process writes it. */
+/* Open the kind of sink that the name describes. s->format: set by fbp_sink_open_as(); NULL: chosen
+ * by the name. joint NULL: one process writes the output. */
 static fbp_status open_kind(struct fbp_sink *s, const char *path,
                             const struct fbp_sink_params *params,
                             const struct fbp_sink_share *joint)
@@ -284,7 +285,7 @@ bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz)
     return all;
 }
 
-/* Stores bytes at their place; also a fbp_write_buffer's function. */
+/* Store bytes at their position; also a callback of fbp_write_buffer. */
 static fbp_status put_bytes(void *sink, uint64_t at, const void *data, size_t n)
 {
     const struct fbp_sink *s = sink;
@@ -292,7 +293,7 @@ static fbp_status put_bytes(void *sink, uint64_t at, const void *data, size_t n)
     return s->shared ? fbp_boundary_put(s, at, data, n) : fbp_sink_put(s, at, data, n);
 }
 
-/* Stores slices in PATH.part: as they are, or converted to integers. */
+/* Store slices in PATH.part, unchanged or converted to integers. */
 static fbp_status write_file(struct fbp_sink *s, size_t z0, size_t nz, const void *data)
 {
     const uint64_t at = s->part_offset + (uint64_t)z0 * s->slice_bytes;
@@ -325,14 +326,14 @@ fail:
 
 uint64_t fbp_sink_thread_bytes(enum fbp_type type)
 {
-    const uint64_t packer = 512 << 10; /* zlib and rows of a PNG file */
+    const uint64_t packer = 512 << 10; /* zlib, and rows of a PNG file */
 
     return type == FBP_F32 || type == FBP_F64 || type == FBP_TYPE_NONE
                ? 0
                : FBP_WRITE_BUFFER_BYTES + packer;
 }
 
-/* Writes doubles for FBP_F64, else floats. */
+/* Write slices of doubles for FBP_F64, else of floats. */
 static fbp_status write_given(fbp_sink *s, size_t z0, size_t nz, const void *data)
 {
     FBP_TRY(fbp_check_process(s->process, "output"));
@@ -341,13 +342,13 @@ static fbp_status write_given(fbp_sink *s, size_t z0, size_t nz, const void *dat
                         z0, nz, s->info.n[2], s->finished ? ": it is finished" : "");
     if (nz == 0)
         return FBP_OK;
-    if (!s->fingerprint) /* else finished slices are worth keeping */
+    if (!s->fingerprint) /* otherwise finished slices are kept for resumption */
         FBP_TRY(fbp_check_cancelled());
     if (s->kind == FBP_SINK_STACK)
         return fbp_sink_stack_write(s, z0, nz, data);
     if (s->kind == FBP_SINK_FILE && !s->chunked)
         return write_file(s, z0, nz, data);
-    if (s->chunked) { /* each slice is put into its layer of chunks only once */
+    if (s->chunked) { /* each slice is counted in its layer of chunks only once */
         for (size_t i = 0, n; i < nz; i += n) {
             const bool there = fbp_sink_has(s, z0 + i, 1);
 
@@ -369,7 +370,7 @@ static fbp_status write_given(fbp_sink *s, size_t z0, size_t nz, const void *dat
     return FBP_OK;
 }
 
-/* Converts values of the other precision, a slice at a time to save memory, and writes them. */
+/* Convert values of the other precision, one slice at a time to save memory, and write them. */
 static fbp_status write_other(fbp_sink *s, size_t z0, size_t nz, const void *data)
 {
     const bool to_double = s->info.type == FBP_F64;
@@ -499,7 +500,7 @@ void fbp_sink_close(fbp_sink **sink)
     if (s->process != getpid()) /* the files belong to the parent process */
         s->owned = s->log_made = s->lock_made = s->made_folder = false;
 
-    /* Unfinished files are removed while they are locked, before another process can own them. */
+    /* Remove unfinished files while they are locked, before another process can own them. */
     if (s->shared && s->shared->manifest && s->process == getpid()) {
         fbp_shared_output_leave(s);
     } else if (s->owned && !s->finished && fbp_sink_resumable(s) == 0) {
@@ -517,7 +518,7 @@ void fbp_sink_close(fbp_sink **sink)
     if (s->calls)
         s->calls->close(s);
     if (s->made_folder && !s->finished)
-        rmdir(s->folder); /* it stays if there is anything in it */
+        rmdir(s->folder); /* fails if the folder is not empty */
     if (s->log_fd >= 0)
         close(s->log_fd);
     if (s->fd >= 0)

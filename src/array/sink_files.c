@@ -1,6 +1,6 @@
-/* The temporary files of an output, PATH.part and its journal PATH.part.log: which existing files
- * may be used, locks, journal, disk space, publication.  sink.c, sink_stack.c, chunked.c and
- * shared_output.c call it; sink.h describes the files. */
+/* Temporary files of an output, PATH.part and its journal PATH.part.log: the check which existing
+ * files may be used, locks, the journal, disk space, publication. sink.c, sink_stack.c, chunked.c
+ * and shared_output.c call it; sink.h describes the files. */
 #include "array/chunked.h"
 #include "array/names.h"
 #include "array/shared_output.h"
@@ -119,7 +119,7 @@ fbp_status fbp_part_name(char **out, const char *format, ...)
     return fbp_fail_nomem(strlen(format), "a path");
 }
 
-/* Checks that fbp can have left a file, and that it is not read. */
+/* Check that a file can be a temporary file of fbp, and is not an input. */
 static fbp_status check_file(const struct fbp_part_inputs *in, const struct stat *st,
                              const char *path)
 {
@@ -144,7 +144,7 @@ static int open_retry(const char *path, int flags)
     return fd;
 }
 
-/* The reason why open_retry() failed. */
+/* Report the reason why open_retry() failed. */
 static fbp_status cannot_open(const char *path)
 {
     const int error = errno;
@@ -171,7 +171,7 @@ fbp_status fbp_part_find_named(int fd, const char *path, bool *named)
     return FBP_OK;
 }
 
-/* Checks a locked file, which must begin like a journal, or be empty. */
+/* Check a locked file, which must begin like a journal, or be empty. */
 static fbp_status check_journal(const struct fbp_part_inputs *in, int fd, const char *path,
                                 bool *left, bool *made)
 {
@@ -186,7 +186,7 @@ static fbp_status check_journal(const struct fbp_part_inputs *in, int fd, const 
     FBP_TRY(fbp_read_at(fd, path, 0, text, n));
     if (n > 0 && strncmp(text, journal, sizeof journal - 1) != 0)
         return fbp_part_refuse(path, "it is no journal");
-    *left = n > 0 && strcmp(text, FBP_PART_LOCK) != 0; /* the same number of bytes was read */
+    *left = n > 0 && strcmp(text, FBP_PART_LOCK) != 0; /* the number of bytes read was the same */
     *made |= !*left;
     return FBP_OK;
 }
@@ -214,13 +214,14 @@ fbp_status fbp_part_lock(const struct fbp_part_inputs *in, const char *path, boo
             return cannot_open(path);
         if (*fd < 0 && !create)
             return FBP_OK;
-        if (*fd < 0) { /* it was removed in the meantime */
+        if (*fd < 0) { /* removed in the meantime */
             attempt++;
             continue;
         }
 
         if (flock(*fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
-            /* A manifest, or what becomes one, is locked for moments; a journal for a whole run. */
+            /* A manifest, or a journal that becomes one, is locked for moments; a journal for a
+             * whole run. */
             const ssize_t n = pread(*fd, text, sizeof text - 1, 0);
 
             if ((n == 0 || strcmp(text, FBP_PART_MANIFEST) == 0) && fbp_seconds() < until) {
@@ -300,7 +301,7 @@ fbp_status fbp_sink_follow_link(char **path, const char *extensions)
 
     for (int i = 0; i <= MOST_LINKS; i++) {
         const ssize_t n = readlink(*path, target, sizeof target - 1);
-        if (n < 0) /* no link, or nothing there */
+        if (n < 0) /* not a link, or the file does not exist */
             return FBP_OK;
         target[n] = '\0';
         char *next = fbp_path_join(*path, target);
@@ -328,7 +329,7 @@ fbp_status fbp_sink_lock_second(struct fbp_sink *s, const struct fbp_part_inputs
     if (!s->lock_path)
         return FBP_OK;
     FBP_TRY(fbp_part_lock(inputs, s->lock_path, true, false, &s->lock_fd, &left, &s->lock_made));
-    if (left) /* the journal of an output of that name, which stays as it is */
+    if (left) /* the journal belongs to another output of that name and is not changed */
         return FBP_OK;
     if (ftruncate(s->lock_fd, 0) < 0)
         return fbp_fail_write(s->lock_path, errno, 0);
@@ -375,11 +376,11 @@ bool fbp_sink_is_stored(const struct fbp_sink *s, const struct fbp_boundary *bou
         return fbp_sink_stack_has(s, z0, nz, hash, scratch);
     if (fbp_sink_hash_slices(s, boundary, z0, nz, scratch, &h) == FBP_OK)
         return h == hash;
-    fbp_message_clear(); /* such slices are computed again */
+    fbp_message_clear(); /* these slices are computed again */
     return false;
 }
 
-/* Reads the first line of a journal; "": it was torn by a kill. */
+/* Read the first line of a journal; "": incomplete because of a kill. */
 static fbp_status read_first(const struct fbp_sink *s, char line[FBP_JOURNAL_LINE])
 {
     struct stat st;
@@ -402,7 +403,8 @@ static const char *behind_version(const char *line)
                : line;
 }
 
-/* Finds the number of slices of a stack if a run was stopped while they got their names; 0: no. */
+/* Find the number of slices of a stack whose run was stopped during publication; 0: not stopped
+ * there. */
 static fbp_status find_published(const struct fbp_sink *s, size_t *n_slices)
 {
     unsigned long long n[3] = {0};
@@ -412,7 +414,7 @@ static fbp_status find_published(const struct fbp_sink *s, size_t *n_slices)
 
     *n_slices = 0;
     FBP_TRY(read_first(s, first));
-    /* NOLINTNEXTLINE(cert-err34-c): a number that is too large is no size */
+    /* NOLINTNEXTLINE(cert-err34-c): a number that is too large is not a size */
     if (sscanf(behind_version(first), "%*x size %llu %llu %llu", &n[0], &n[1], &n[2]) != 3)
         return FBP_OK;
     FBP_TRY(fbp_read_text(s->log, FBP_JOURNAL_MOST_BYTES, &text, &bytes));
@@ -422,7 +424,7 @@ static fbp_status find_published(const struct fbp_sink *s, size_t *n_slices)
     return FBP_OK;
 }
 
-/* Opens the files of an output that this process alone writes; its journal is locked. */
+/* Open the files of an output of this process alone; its journal is locked. */
 static fbp_status begin_file(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool left,
                              bool resume)
 {
@@ -434,9 +436,10 @@ static fbp_status begin_file(struct fbp_sink *s, const struct fbp_part_inputs *i
         FBP_TRY(fbp_sink_part_reopen(s, inputs));
     const bool fresh = s->fd < 0;
     FBP_TRY(fbp_sink_file_clear(s, inputs, left, fresh));
-    if (fresh) { /* else files that can be resumed are not removed by a failure from here on */
-        s->log_made = true; /* the files that it speaks of are removed */
-        /* The journal is created first, so that a kill never leaves a PATH.part without it. */
+    if (fresh) { /* otherwise a failure from here on must not remove files that can be resumed */
+        s->log_made = true; /* the files that it lists are removed */
+        /* The journal is created first: a kill can then never leave a PATH.part without a
+         * journal. */
         FBP_TRY(fbp_journal_create(s));
         FBP_TRY(fbp_sink_part_create(s));
         s->owned = true;
@@ -501,7 +504,7 @@ fbp_status fbp_sink_sync(const struct fbp_sink *s)
 {
     if (!s->chunked)
         return fbp_sync_file(s->fd, s->part);
-    /* One call for all chunks, although it also writes the data of other programs. */
+    /* One call for all chunks, although it also syncs data of other programs. */
     return syncfs(s->fd) < 0 ? fbp_fail_write(s->path, errno, 0) : FBP_OK;
 }
 
@@ -532,7 +535,7 @@ bool fbp_sink_part_remove(const struct fbp_sink *s)
 fbp_status fbp_sink_file_clear(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool ours,
                                bool samples)
 {
-    static const char *const ends[] = {".z", ".side"}; /* files of publishing */
+    static const char *const ends[] = {".z", ".side"}; /* files that publication creates */
 
     if (samples)
         FBP_TRY(fbp_sink_part_clear(s, inputs, ours));
@@ -549,7 +552,7 @@ fbp_status fbp_sink_file_clear(struct fbp_sink *s, const struct fbp_part_inputs 
 
 void fbp_sink_file_remove(const struct fbp_sink *s)
 {
-    if (fbp_sink_part_remove(s)) /* the journal shows that PATH.part is fbp's */
+    if (fbp_sink_part_remove(s)) /* the journal proves that PATH.part belongs to fbp */
         unlink(s->log);
 }
 
@@ -563,7 +566,7 @@ fbp_status fbp_sink_reserve(struct fbp_sink *s)
     const int error = fbp_disk_reserve(s->fd, need);
     if (error == 0)
         return FBP_OK;
-    if (error == EOPNOTSUPP) { /* this file system cannot: at least check the free space */
+    if (error == EOPNOTSUPP) { /* not supported here: check the free space */
         if (fstat(s->fd, &st) < 0)
             return fbp_part_cannot("look at", s->part);
         const uint64_t taken = (uint64_t)st.st_blocks * 512, left = fbp_disk_free(s->fd);
@@ -577,7 +580,7 @@ fbp_status fbp_sink_reserve(struct fbp_sink *s)
         errno = error;
         return fbp_part_cannot("reserve space", s->part);
     }
-    if (s->owned && ftruncate(s->fd, 0) < 0) /* counts blocks that were reserved as free */
+    if (s->owned && ftruncate(s->fd, 0) < 0) /* reserved blocks then count as free */
         return fbp_part_cannot("empty", s->part);
     const uint64_t left = fbp_disk_free(s->fd);
     if (need <= left) /* a quota, or a limit of the file system */
@@ -604,7 +607,7 @@ fail:
 
 void fbp_journal_first(const struct fbp_sink *s, char line[FBP_JOURNAL_LINE])
 {
-    /* Version 3 is that of a shared output.  Version 1 had no line "publish". */
+    /* Version 3: output of several processes. Version 1 had no line "publish". */
     snprintf(line, FBP_JOURNAL_LINE, "fbp-journal %d %016llx size %zu %zu %zu header %zu\n",
              s->shared ? 3 : 2, (unsigned long long)s->fingerprint, s->info.n[0], s->info.n[1],
              s->info.n[2], s->part_offset);
@@ -680,7 +683,7 @@ fbp_status fbp_journal_resume(struct fbp_sink *s)
             fbp_sink_mark(s, z0, nz);
     }
     s->owned = true;
-    if (ftruncate(s->log_fd, (off_t)(line - text)) < 0) /* a last line torn by a kill */
+    if (ftruncate(s->log_fd, (off_t)(line - text)) < 0) /* a last line cut off by a kill */
         st = fbp_fail(FBP_ERR_IO, "%s: cannot be shortened: %s", s->log, strerror(errno));
 fail:
     fbp_free(scratch);
@@ -696,11 +699,12 @@ struct deflater {
     unsigned char in[1 << 18], out[1 << 18];
 };
 
-/* Compresses PATH.part into a new file.  The header is written last, because it tells the size. */
+/* Compress PATH.part into a new file. The header is written last, because it contains the
+ * compressed size. */
 static fbp_status compress_part(struct fbp_sink *s, const char *path)
 {
     const uint64_t start = s->format->packs_header ? 0 : s->layout.header_bytes;
-    const uint64_t total = fbp_sink_part_bytes(s); /* samples, or header and samples */
+    const uint64_t total = fbp_sink_part_bytes(s); /* with the header, if it is packed */
     const int frame = s->format->gzip ? 15 + 16 : 15;
     struct deflater *d = NULL;
     bool begun = false;
@@ -710,7 +714,7 @@ static fbp_status compress_part(struct fbp_sink *s, const char *path)
     FBP_TRY(fbp_part_create(path, &fd));
     FBP_TRY_GOTO(fbp_calloc((void **)&d, 1, sizeof *d, "zlib"));
     d->at = start;
-    /* Noise shrinks little at any level. */
+    /* Noise compresses little at any level. */
     begun = deflateInit2(&d->z, Z_BEST_SPEED, Z_DEFLATED, frame, 8, Z_DEFAULT_STRATEGY) == Z_OK;
     if (!begun) {
         st = fbp_fail_nomem(1 << 18, "zlib");
@@ -753,7 +757,7 @@ fail:
     return st;
 }
 
-/* Checks that a file can be renamed, before one of two files is. */
+/* Check that a file can be renamed; called before the first of two renames. */
 static fbp_status check_rename(const char *from, const char *to)
 {
     struct stat st;
@@ -763,8 +767,8 @@ static fbp_status check_rename(const char *from, const char *to)
     return FBP_OK;
 }
 
-/* Removes an earlier output of integers with its description PATH.json, which would give the new
- * samples its scale. */
+/* Remove an earlier integer output together with its description PATH.json, whose scale would be
+ * applied to the new samples. */
 static fbp_status remove_described(const struct fbp_sink *s, const char *data)
 {
     const char *old = s->layout.data_path;
@@ -786,7 +790,7 @@ static fbp_status remove_described(const struct fbp_sink *s, const char *data)
     return st;
 }
 
-/* Renames the file with the samples to its name; writes the small file beside it, if the format has
+/* Rename the file with the samples; write the small header file beside it, if the format has
  * one. */
 static fbp_status publish_names(struct fbp_sink *s, const char *data)
 {
@@ -803,7 +807,7 @@ static fbp_status publish_names(struct fbp_sink *s, const char *data)
         return st;
     }
 
-    /* Before any file is renamed: the disk may be full. */
+    /* Before any rename, because the disk may be full. */
     FBP_TRY(fbp_part_name(&side, "%s.part.side", s->path));
     FBP_TRY_GOTO(fbp_part_create(side, &fd));
     st = fbp_write_at(fd, side, 0, l->side_text, strlen(l->side_text));
@@ -813,8 +817,8 @@ static fbp_status publish_names(struct fbp_sink *s, const char *data)
     if (st != FBP_OK)
         goto fail;
 
-    /* The small file must never describe other samples, so old samples are removed first and new
-     * ones renamed last: if this is stopped, there is one volume or none. */
+    /* The header file must never describe other samples. Therefore old samples are removed first
+     * and new ones renamed last: after an interruption there is one volume or none. */
     FBP_TRY_GOTO(check_rename(data, l->data_path));
     FBP_TRY_GOTO(check_rename(side, l->side_path));
     if (unlink(l->data_path) < 0 && errno != ENOENT) {

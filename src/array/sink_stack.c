@@ -1,6 +1,6 @@
-/* A sink with a file per slice, "out/slice_%04d.tif", or a single file of one slice.  Slice k is
- * written whole as NAME.part; all slices get their names at the end.  PATTERN.part.log is the
- * journal and lock; the hash in its lines is that of a whole file.  sink.c, sink_files.c and
+/* A sink with one file per slice, "out/slice_%04d.tif", or a single file of one slice. Slice k is
+ * written completely as NAME.part; all slices are renamed at the end. PATTERN.part.log is journal
+ * and lock; the hash in its lines is the hash of a whole file. sink.c, sink_files.c and
  * shared_output.c call it. */
 #include "array/sink.h"
 
@@ -31,8 +31,7 @@ fbp_status fbp_sink_stack_name(const struct fbp_sink *s, size_t z, const char *e
     return *out ? FBP_OK : fbp_fail_nomem(strlen(s->path), "a path");
 }
 
-/* Checks that all slices can get their names: a name that is taken would stop publishing halfway.
- */
+/* Check that all slices can be renamed: a name in use would stop publication halfway. */
 static fbp_status check_names(const struct fbp_sink *s)
 {
     for (size_t z = 0; z < s->info.n[2]; z++) {
@@ -46,9 +45,8 @@ static fbp_status check_names(const struct fbp_sink *s)
     return FBP_OK;
 }
 
-/* Goes through the files of the stack's folder, if that exists.  Without `inputs`, checks that no
- * file fits the pattern but slices of this volume; else removes temporary slices of any volume, if
- * they are `ours` or empty. */
+/* Scan the stack's folder, if it exists. inputs NULL: check that only slices of this volume match
+ * the pattern. Otherwise remove temporary slices of any volume, if they are `ours` or empty. */
 static fbp_status scan_folder(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
                               bool ours)
 {
@@ -61,7 +59,7 @@ static fbp_status scan_folder(const struct fbp_sink *s, const struct fbp_part_in
         return FBP_OK;
     while (dir && st == FBP_OK && (errno = 0, e = readdir(dir))) {
         const size_t n = strlen(e->d_name), n_end = strlen(end);
-        char *file = NULL, *name = NULL, *path = NULL; /* without `end`; as written here */
+        char *file = NULL, *name = NULL, *path = NULL; /* path: the expected name */
         unsigned long long number;
         bool same = false;
 
@@ -99,10 +97,10 @@ fbp_status fbp_sink_stack_check_others(const struct fbp_sink *s)
     return s->pattern.suffix ? scan_folder(s, NULL, false) : FBP_OK;
 }
 
-/* Checks that no slice replaces an input, or joins a stack that is one. */
+/* Check that no slice would replace an input, or be read as a part of one. */
 static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_params *params)
 {
-    struct stat *is = NULL; /* files of slices that exist already */
+    struct stat *is = NULL; /* slices that already exist */
     const char *hit = NULL;
     fbp_status st = FBP_OK;
     bool there = false;
@@ -162,11 +160,11 @@ fbp_status fbp_sink_stack_open(struct fbp_sink *s, const char *path,
     }
     FBP_TRY(fbp_part_name(&s->part, "%s.part", s->path));
     FBP_TRY(fbp_part_name(&s->log, "%s.part.log", s->path));
-    if (p->suffix && p->width > 0) /* "out/%d.tif" names files of "out/%04d.tif" */
+    if (p->suffix && p->width > 0) /* "out/%d.tif" can name the files of "out/%04d.tif" */
         FBP_TRY(fbp_part_name(&s->lock_path, "%.*s%%d%.*s.part.log", p->n_prefix, p->prefix,
                               p->n_suffix, p->suffix));
 
-    /* What the format can hold. */
+    /* Limits of the format. */
     if (f->integers_only && (s->info.type == FBP_F32 || s->info.type == FBP_F64))
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: %s holds no %s: choose uint8 or uint16 and the range that it "
@@ -190,7 +188,7 @@ fbp_status fbp_sink_stack_open(struct fbp_sink *s, const char *path,
 
 fbp_status fbp_sink_stack_check_room(const struct fbp_sink *s, int fd)
 {
-    /* The size of compressed files is not known before. */
+    /* The size of compressed files is not known in advance. */
     const uint64_t need =
         s->slices->slices->compressed ? 0 : (uint64_t)s->slice_bytes * s->info.n[2];
     const uint64_t left = fbp_disk_free(fd);
@@ -223,7 +221,7 @@ bool fbp_sink_stack_has(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t
             close(fd);
         free(name);
     }
-    fbp_message_clear(); /* such slices are computed again */
+    fbp_message_clear(); /* these slices are computed again */
     return found;
 }
 
@@ -284,14 +282,14 @@ void fbp_sink_stack_remove(const struct fbp_sink *s)
 
 /* --- Writing --- */
 
-/* Slices that are encoded by several threads. */
+/* Slices that several threads encode. */
 struct slices {
     struct fbp_sink *sink;
     size_t z0;
     const void *data;
 };
 
-/* Writes the file of one slice, unless a resumed run has it already.  A fbp_pool_try_fn. */
+/* Write the file of one slice, unless a resumed run has it already. A fbp_pool_try_fn. */
 static fbp_status write_slice(void *user, size_t item, int worker)
 {
     const struct slices *w = user;
@@ -309,7 +307,7 @@ static fbp_status write_slice(void *user, size_t item, int worker)
         return FBP_OK;
     slice.n[2] = 1;
     slice.origin_mm[2] += (double)z * slice.spacing_mm[2];
-    if (slice.unit[0]) { /* of a volume: views may be left out */
+    if (slice.unit[0]) { /* a slice of a volume: views have no unit, and may be incomplete */
         slice.slice = z;
         slice.slices = s->info.n[2];
     }
@@ -387,14 +385,14 @@ fbp_status fbp_sink_stack_publish(struct fbp_sink *s)
 {
     bool gone = false;
 
-    /* One call for all slices, although it also writes the data of other programs. */
+    /* One call for all slices, although it also syncs data of other programs. */
     if (syncfs(s->log_fd) < 0)
         return fbp_fail_write(s->path, errno, 0);
     FBP_TRY(check_names(s));
-    /* From this line on the new stack is the one that counts: the next run finishes it. */
+    /* After this line the new stack is valid: the next run completes it. */
     FBP_TRY(fbp_append(s->log_fd, s->log, "publish\n"));
     FBP_TRY(fbp_sync_file(s->log_fd, s->log));
-    s->owned = s->log_made = false; /* nothing is removed any more */
+    s->owned = s->log_made = false; /* no file is removed from here on */
     FBP_TRY(fbp_sink_stack_rename(s, s->info.n[2], &gone));
     if (gone)
         return fbp_fail(FBP_ERR_IO,

@@ -1,6 +1,7 @@
-/* Sources: opened by content, by name or by a description (fbp_source_open()), followed while they
- * grow, put on top of another source, held in memory.  Files per view are in source_stack.c, memory
- * and functions of the caller in caller.c; array/file/source_read.c reads and closes. */
+/* Sources: opening by content, by name or by a description (fbp_source_open()), waiting for
+ * growing files, wrapping another source, holding views in memory. source_stack.c opens one file
+ * per view, caller.c memory and functions of the caller; array/file/source_read.c reads and
+ * closes sources. */
 #include "array/array.h"
 #include "array/names.h"
 
@@ -18,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Size and type of a headerless file of `size` bytes. */
+/* Set size and type of a headerless file of `size` bytes. */
 static fbp_status take_raw(struct fbp_source *src, const struct fbp_raw *raw, uint64_t size)
 {
     uint64_t bytes = 0, total = 0;
@@ -49,7 +50,7 @@ static fbp_status take_raw(struct fbp_source *src, const struct fbp_raw *raw, ui
     return FBP_OK;
 }
 
-/* Takes the rows of one image, [view][column], for views of one row each. */
+/* Use the rows of one image, [view][column], as views of one row each. */
 static fbp_status take_table(struct fbp_source *src)
 {
     size_t *n = src->info.n;
@@ -71,7 +72,8 @@ static fbp_status open_as(struct fbp_source *src, const struct fbp_format *forma
     return format->open(src);
 }
 
-/* Opens src->file, of `size` bytes: by its content, as headerless if that is described, by name. */
+/* Open src->file, of `size` bytes: by its content; as headerless, if a description is given; or by
+ * its name. */
 static fbp_status open_content(struct fbp_source *src, const struct fbp_raw *raw, uint64_t size)
 {
     enum { HEAD_BYTES = 4096 };
@@ -92,7 +94,7 @@ static fbp_status open_content(struct fbp_source *src, const struct fbp_raw *raw
                         "%s: %s is one array, without any inside it: leave \":%s\" out", src->path,
                         src->file, src->member);
 
-    if (!format && (!raw || raw->type == FBP_TYPE_NONE)) { /* fbp's own files are described */
+    if (!format && (!raw || raw->type == FBP_TYPE_NONE)) { /* fbp's files describe themselves */
         struct fbp_array_info info = {.type = FBP_TYPE_NONE};
 
         FBP_TRY(fbp_parse_description_beside(src->file, &info, &ours));
@@ -127,7 +129,7 @@ static fbp_status open_content(struct fbp_source *src, const struct fbp_raw *raw
     if (table && !format->has_members)
         FBP_TRY(take_table(src));
 
-    /* The samples must be there before anything is computed from them. */
+    /* The samples must exist before anything is computed from them. */
     FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
     if (src->read || src->read_block || src->growing)
         return FBP_OK;
@@ -146,12 +148,12 @@ static fbp_status open_path(struct fbp_source *src, const struct fbp_raw *raw)
     uint64_t size = 0, bytes;
 
     FBP_TRY(fbp_inputs_add(&src->inputs, src->path));
-    if (!src->growing) /* before anything is read of it */
+    if (!src->growing) /* before anything is read */
         FBP_TRY(fbp_watch_array(&src->watch, src->path));
     if (fbp_names_many_files(src->path))
         return fbp_stack_open(src, raw);
     if (src->growing && raw && raw->type != FBP_TYPE_NONE && access(src->path, F_OK) != 0 &&
-        errno == ENOENT) /* a headerless file that is followed may come later */
+        errno == ENOENT) /* a growing headerless file may be created later */
         return take_raw(src, raw, 0);
     FBP_TRY(fbp_member_split(src->path, &src->file, &src->member));
 
@@ -189,7 +191,7 @@ fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct f
         goto fail;
     }
     FBP_TRY_GOTO(open_path(src, raw));
-    for (size_t i = 1; i < src->inputs.n && !src->growing; i++) /* files that the first names */
+    for (size_t i = 1; i < src->inputs.n && !src->growing; i++) /* files that the first one names */
         FBP_TRY_GOTO(fbp_watch_array(&src->watch, src->inputs.names[i]));
     src->info.struct_size = sizeof src->info;
     if (use == FBP_SOURCE_IMAGINARY && !src->complex)
@@ -233,7 +235,7 @@ fbp_status fbp_source_mean(fbp_source *source, double *mean)
     FBP_TRY_GOTO(fbp_alloc((void **)&row, nc * sizeof *row, "an image row"));
     memset(mean, 0, nc * nr * sizeof *mean);
     for (size_t k = 0; k < info->n[2]; k++)
-        for (size_t i = 0; i < nr; i++) { /* in the file's order: a compressed one is a stream */
+        for (size_t i = 0; i < nr; i++) { /* file order: it may be a stream */
             FBP_TRY_GOTO(fbp_source_read(source, k, 1, i, 1, row));
             for (size_t c = 0; c < nc; c++)
                 mean[i * nc + c] += (double)row[c] / (double)info->n[2];
@@ -284,11 +286,11 @@ fbp_status fbp_source_wrap(fbp_source **out, fbp_source_set_up *set_up, const vo
     return st;
 }
 
-/* The state of fbp_source_hold(). */
+/* State of fbp_source_hold(). */
 struct held {
-    pthread_mutex_t lock; /* of all below */
-    size_t n;             /* views that are unpacked, from the first on */
-    char *samples;        /* [view][row][column] as they are stored, in this machine's byte order */
+    pthread_mutex_t lock; /* protects all members below */
+    size_t n;             /* number of decompressed views, from the first on */
+    char *samples;        /* [view][row][column] as stored, in native byte order */
     size_t view_bytes;
 };
 
@@ -315,7 +317,7 @@ static fbp_status read_held(fbp_source *src, size_t slice0, size_t n_slices, siz
 fbp_status fbp_hold_fill(fbp_source *src, size_t n, fbp_idle_fn *idle, void *user)
 {
     static const double idle_s = 0.03;
-    double called = -1; /* idle() is called at least once */
+    double called = -1; /* negative: idle() is called at least once */
 
     if (src->read_block != read_held)
         return FBP_OK;

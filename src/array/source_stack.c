@@ -1,5 +1,5 @@
-/* A source with a file per view, named by a pattern with two numbers, as MetaImage writes them, or
- * by their folder.  source.c opens it (fbp_stack_open()); names.c finds the files. */
+/* A source with one file per view, named by a pattern with two numbers, as in MetaImage, or by the
+ * folder of the files. source.c opens it (fbp_stack_open()); names.c finds the files. */
 #include "array/array.h"
 #include "array/names.h"
 
@@ -15,37 +15,39 @@
 
 enum { MOST_IDLE = 8, IDLE_BYTES = 64 << 20 };
 
-/* A file of a growing stack when its view was complete. */
+/* State of a file of a growing stack at the time its view was complete. */
 struct complete_file {
     dev_t device;
     ino_t inode;
     off_t bytes;
 };
 
-/* The samples of a view whose file has been opened once. */
+/* Position of a view's samples, after its file was opened once. */
 struct place {
     uint64_t offset;
-    bool plain; /* one run of samples at `offset` of the named file; else its format reads them */
+    bool plain; /* samples are contiguous from `offset` on in the named file; false: the format's
+                 * reader is needed */
     bool big_endian;
 };
 
 struct stack {
     struct fbp_file_names names;
-    struct fbp_raw raw;   /* of one file; type NONE: files with headers */
-    uint64_t view_bytes;  /* of a headerless file */
-    struct place *places; /* [n]; NULL while they are not known */
-    pthread_mutex_t lock; /* of all of `idle` */
-    /* Files that stay open because their next rows may follow; the last one left is the last. */
+    struct fbp_raw raw;   /* description of one file; type NONE: files with headers */
+    uint64_t view_bytes;  /* bytes of a headerless file */
+    struct place *places; /* [n]; NULL: not known yet */
+    pthread_mutex_t lock; /* protects all of `idle` */
+    /* Files that stay open because their next rows may be read next; the most recently used is
+     * last. */
     struct open_view {
         fbp_source *source;
         size_t view;
     } idle[MOST_IDLE];
     size_t n_idle, most_idle;
-    struct complete_file *complete; /* [n]; of a growing stack */
+    struct complete_file *complete; /* [n]; growing stack only */
     size_t n_complete;
 };
 
-/* Gets size, time and inode of a view's file; false: it does not exist. */
+/* Get size, time and inode of a view's file; false: it does not exist. */
 static bool stat_view(const struct fbp_file_names *names, size_t k, struct stat *out)
 {
     char *name = fbp_names_get(names, k);
@@ -55,7 +57,7 @@ static bool stat_view(const struct fbp_file_names *names, size_t k, struct stat 
     return found;
 }
 
-/* Opens the file of a view, which must be like the others. */
+/* Open the file of a view, whose header must agree with the others. */
 static fbp_status open_view(const struct fbp_source *src, size_t k, fbp_source **out)
 {
     const struct stack *s = src->state;
@@ -71,7 +73,7 @@ static fbp_status open_view(const struct fbp_source *src, size_t k, fbp_source *
                               a->offset > b->offset);
     const bool alike = a->n[0] == b->n[0] && a->n[1] == b->n[1] && a->n[2] == 1 &&
                        a->type == b->type && a->row_order == b->row_order;
-    if (b->n[0] == 0 || (alike && same_scale)) /* the first, or as the first */
+    if (b->n[0] == 0 || (alike && same_scale)) /* the first file, or equal to the first */
         return FBP_OK;
     if (alike)
         (void)!fbp_fail(FBP_ERR_INVALID,
@@ -94,7 +96,7 @@ static fbp_status open_view(const struct fbp_source *src, size_t k, fbp_source *
     return FBP_ERR_INVALID;
 }
 
-/* Opens the file of a view again.  If its samples are one run of bytes, its header is not read. */
+/* Open the file of a view again. If its samples are contiguous, its header is not read. */
 static fbp_status reopen_view(const fbp_source *src, size_t k, fbp_source **out)
 {
     const struct stack *s = src->state;
@@ -124,7 +126,7 @@ fail:
     return st;
 }
 
-/* Reads rows of a view.  Several threads may call it at once, each with a file of its own. */
+/* Read rows of a view. Several threads may call it at once, each with its own file. */
 static fbp_status read_view(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
 {
     struct stack *s = src->state;
@@ -180,13 +182,13 @@ static void close_stack(fbp_source *src)
     free(s);
 }
 
-/* Opens all files once, notes where their samples are, and checks files of a folder that fbp may
- * have written, a slice per file: no slice between two files may be missing. */
+/* Open all files once, record the positions of their samples, and check the files of a folder that
+ * fbp may have written, one per slice: no slice may be missing between two files. */
 static fbp_status check_all(struct fbp_source *src)
 {
     const size_t n = src->info.n[2];
     struct stack *s = src->state;
-    size_t first = 0; /* the slice of file 0 */
+    size_t first = 0; /* slice index of file 0 */
 
     FBP_TRY(fbp_calloc((void **)&s->places, n, sizeof *s->places, "places of views"));
     for (size_t k = 0; k < n; k++) {
@@ -195,8 +197,8 @@ static fbp_status check_all(struct fbp_source *src)
 
         FBP_TRY(open_view(src, k, &one));
         const size_t slice = one->info.slice, slices = s->names.list ? one->info.slices : 0;
-        /* Plain samples are in the named file: not beside it, in memory, in chunks, or
-         * compressed. */
+        /* Plain samples are contiguous in the named file: not in another file, in memory, in
+         * chunks, or compressed. */
         const bool plain = !one->read && !one->read_block && !one->member &&
                            fstat(one->fd, &opened) == 0 && stat(one->path, &named) == 0 &&
                            opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
@@ -222,7 +224,8 @@ static fbp_status check_all(struct fbp_source *src)
     return FBP_OK;
 }
 
-/* Whether a view is complete; if not, the message says why, and the status is FBP_OK. */
+/* Whether a view is complete. If it is not, the status is FBP_OK and the message contains the
+ * reason. */
 static fbp_status is_complete(const struct fbp_source *src, size_t k, const struct stat *file,
                               bool *complete)
 {
@@ -249,7 +252,7 @@ static fbp_status is_complete(const struct fbp_source *src, size_t k, const stru
     return FBP_OK;
 }
 
-/* fbp_source.look: counts the views that are complete, from the first on. */
+/* fbp_source.look: count the complete views, from the first on. */
 static fbp_status look(fbp_source *src, bool again, size_t *n_views, uint64_t *bytes)
 {
     struct stack *s = src->state;
@@ -312,7 +315,7 @@ fbp_status fbp_stack_open(struct fbp_source *src, const struct fbp_raw *raw)
         src->info.row_order = FBP_ROWS_BOTTOM_UP;
         memcpy(src->info.n, s->raw.n, sizeof s->raw.n);
         FBP_TRY(fbp_array_bytes(src->path, &src->info, &s->view_bytes));
-    } else { /* the header of the first file */
+    } else { /* only the header of the first file */
         fbp_source *one = NULL;
 
         FBP_TRY(open_view(src, 0, &one));

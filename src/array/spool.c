@@ -1,5 +1,5 @@
-/* Floats that are kept in a file until the range of an output of integers is known (see array.h).
- * The plan opens the spool in place of the output, finds the range, and copies. */
+/* Float values that are stored in a file until the range of an integer output is known (see
+ * array.h). The plan opens this sink in place of the output, determines the range, and copies. */
 #include "array/sink.h"
 
 #include "array/file/bytes.h"
@@ -38,7 +38,7 @@ fbp_status fbp_spool_open(fbp_sink **values, const char *output, const struct fb
     FBP_TRY_GOTO(fbp_sink_open(values, name, &plain, &own));
     (*values)->passing = true;
 fail:
-    fbp_sink_close(&tried); /* not before: there must be space for both */
+    fbp_sink_close(&tried); /* closed only now: the disk must have space for both */
     free(name);
     return st;
 }
@@ -111,7 +111,7 @@ fbp_status fbp_spool_copy(const fbp_sink *values, fbp_sink *to, size_t at_once,
 
 void fbp_spool_discard(fbp_sink **values)
 {
-    if (*values) { /* as a sink that cannot be resumed, whose files are removed */
+    if (*values) { /* like a sink that cannot be resumed: closing removes its files */
         (*values)->fingerprint = 0;
         (*values)->owned = true;
     }

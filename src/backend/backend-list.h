@@ -1,4 +1,4 @@
-/* One line each, in the order in which `auto` prefers them. */
+/* All backends, one line each, in the order of preference of `auto`; included by backend.c. */
 FBP_BACKEND(cuda)
 FBP_BACKEND(gl)
 FBP_BACKEND(cpu)

@@ -1,3 +1,5 @@
+/* The list of all backends, and access by name or index; the pipeline and the public interface call
+ * these functions. */
 #include "backend/device.h"
 
 #include <pthread.h>
@@ -16,13 +18,14 @@ const struct fbp_backend *const fbp_backends[] = {
 
 enum { N_BACKENDS = sizeof fbp_backends / sizeof *fbp_backends - 1 };
 
-/* Copies with all slots, made when first asked for. */
+/* Completed copies of the backends, made at the first request; name NULL: not made yet. */
 static struct {
     pthread_mutex_t lock;
     struct fbp_backend complete[N_BACKENDS];
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The copy of a backend, or of the one that was loaded in its place; a copy is its own. */
+/* The completed copy of a backend, or of the loaded backend of the same name; for a completed copy,
+ * the same copy. */
 static const struct fbp_backend *completed(const struct fbp_backend *given)
 {
     struct fbp_backend *out = NULL;

@@ -1,23 +1,28 @@
-/** @file backend.h  THE vtable: what a device must be able to do (internal).
+/** @file backend.h  The interface of all devices: struct fbp_job describes one reconstruction,
+ * struct fbp_backend is the table of functions ("slots") of one kind of device (internal).
  *
- * The pipeline (pipeline/run.c) knows views, rows, batches and slabs, and nothing else: no scan
- * geometry, no kernel, no kind of memory.  A backend knows how to filter and backproject, and may
- * have memory and queues of its own.  The data on its way:
+ * The pipeline (pipeline/run.c) handles views, rows, batches and slabs.  It contains no scan
+ * geometry, no kernel and no kind of memory.  A backend filters and backprojects; it may have its
+ * own memory and its own queues.  Data pass through these buffers:
  *
- *     host float [view][row][column], or uint16               read by pipeline/stage_read.c
+ *     host [view][row][column], float, double or uint16       read by pipeline/stage_read.c
  *       | upload (IN)
- *     raw        device copy of the same; counts become floats there (backend/rows.h)
- *       | filter (FILTER): prep, weight, filter
- *     filtered   device layout, `filtered_bytes` a batch
+ *     raw        copy on the device; uint16 become floats there (backend/rows.h)
+ *       | filter (FILTER): corrections, weights, filter
+ *     filtered   layout of the device, `filtered_bytes` bytes per batch
  *       | backproject (BP), batch after batch, into
- *     volume     device layout, `volume_bytes` a slab
+ *     volume     layout of the device, `volume_bytes` bytes per slab
  *       | fetch (OUT)
- *     host float [frame][z][y][x]                             written by array/sink.c
+ *     host [frame][z][y][x], float or double                  written by array/sink.c
  *
- * A backend leaves out the slots (and facts) that it has nothing to say to: the line beside each
- * says what "NULL" then means.  Callers see a completed copy (backend/device.h), in which every
- * slot but `load` is there.  Every slot returns a status and is called with arguments that src/api
- * and the plan have checked.
+ * To write a backend: define a const struct fbp_backend fbp_backend_NAME and add its line to
+ * backend-list.h.  Required are name, summary, filtered_bytes, volume_bytes, group_views, open,
+ * close, filter, clear, backproject and fetch; see tests/unit/test_planes_plug_in.c.  All other
+ * slots and flags may be left out (NULL, false, 0): the comment of each states the default.
+ * Callers use a completed copy (backend/device.h), in which every slot but `load` is set.
+ * Arguments were checked by the public interface and by the plan.  Slots of different stages are
+ * called by different threads at the same time.  A slot that returns fbp_status sets a message
+ * (fbp_fail()) if it fails.
  */
 #ifndef FBP_SRC_BACKEND_H
 #define FBP_SRC_BACKEND_H
@@ -37,320 +42,347 @@ struct fbp_job;
 struct fbp_link_meter;
 struct fbp_projector;
 
-/** Detector rows [*r0, *r1) that slices [z0, z1) need of views [k0, k1). */
+/** Sets [*r0, *r1) to the detector rows of views [k0, k1) that slices [z0, z1) need. */
 typedef void fbp_rows_fn(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, size_t z1,
                          size_t *r0, size_t *r1);
 
 /** The kernel that computes a job: set by the backend's choose(). */
 struct fbp_kernel_selection {
-    const char *kernel, *isa; /**< names of kernel and instruction set, for people */
-    const void *own;          /**< what the backend knows it by */
+    const char *kernel, *isa; /**< names of kernel and instruction set, for messages */
+    const void *own;          /**< private data of the backend: its entry for this kernel */
 };
 
-/** Everything about one reconstruction that does not change while it runs.  Shared, read only. */
+/** Everything about one reconstruction that does not change while it runs.  Shared by all threads
+ *  and devices, read only. */
 struct fbp_job {
-    enum fbp_kind kind;
-    size_t n_views;
-    struct fbp_panel panel; /**< as measured */
-    size_t frames; /**< volumes that are made of these views, frame f of their rows f; 0, 1: one of
-                        all rows.  Frames share all that follows, and none has a bit of another */
-    size_t series; /**< volumes that are made one after another, each of a panel of its own: they
-                        lie one behind the other in a view of the source; 0, 1: one.  Devices
-                        compute one at a time and do not know of it; fbp_slab.frame */
-    /** The panel that is filtered and backprojected.  Of an offset panel only one side was
-     * measured; the ramp carries its values over to the other, so rows are widened until it is
-     * symmetric. Column c as measured is column c + pad_left here; where filtered samples are
-     * wanted between those measured, of which there are `between` after each, column
-     * (between + 1) c, and what lies between is 0 before the filter. */
+    enum fbp_kind kind;     /**< kind of the scan geometry */
+    size_t n_views;         /**< views of the scan */
+    struct fbp_panel panel; /**< detector as measured */
+    /** Channels: volumes that are reconstructed together from the same views, channel f from row f
+     *  of each view (plane integrals); 0, 1: one volume from all rows.  Channels share all that
+     *  follows; no value of a channel depends on another channel. */
+    size_t frames;
+    /** Volumes that are reconstructed one after another, each from its own panel; their rows follow
+     *  one another in a view of the source; 0, 1: one volume.  A device computes one of them at a
+     *  time: only the pipeline uses this member and fbp_slab.frame. */
+    size_t series;
+    /** Detector of the filtered rows.  An offset panel measures only one side, and the ramp spreads
+     *  its values to the other side: rows are padded until the detector is symmetric.  Measured
+     *  column c is column (between + 1) c + pad_left here; columns without a measured sample are 0
+     *  before the filter. */
     struct fbp_panel wide;
+    /** Columns of `wide` before the first measured one; additional columns after each measured one
+     *  (oversampling). */
     size_t pad_left, between;
-    struct fbp_grid grid; /**< the whole volume, whatever is asked for of it */
-    size_t roi[3][2];     /**< the box asked for, pipeline/job.h; ends 0: all */
-    /** Voxels of that box that are wanted, others may have any value; NULL: all are. */
-    const struct fbp_region *region;
-    size_t share[2];   /**< Slices that this process computes: [first, end), counted from the first
-                            wanted one (pipeline/division.h); end 0: all. */
-    size_t same_files; /**< so many slices of the box lie in the same files of the output, and are
-                            best one process's; 0: any cut will do */
-    bool counts_once;  /**< what is mended in rows that earlier shares need is counted by theirs */
-    /** Groups of views (fbp_backend.group_views) that are backprojected here: [first, end); end 0:
-     *  all.  Processes that have the others add up what they get. */
+    struct fbp_grid grid; /**< the whole volume, even if only a box of it is requested */
+    size_t roi[3][2];     /**< requested box: voxels [first, end) along x, y, z; end 0: all */
+    const struct fbp_region *region; /**< requested voxels of that box, others may have any value;
+                                          NULL: all voxels */
+    size_t share[2];   /**< slices [first, end) that this process computes, counted from the first
+                            requested one (pipeline/division.h); end 0: all */
+    size_t same_files; /**< number of consecutive slices of the box that share files of the output:
+                            borders of shares are moved to multiples of it; 0: no such files */
+    bool counts_once;  /**< rows that earlier shares need too are excluded from the counts of
+                            repaired samples: those shares count them */
+    /** Groups [first, end) of fbp_backend.group_views views that are backprojected here; end 0:
+     *  all.  Other processes backproject the other groups; the partial volumes are added. */
     size_t view_groups[2];
-    const struct fbp_view *views;
-    /** One a view, row-major, columns of `wide`; scaled to w(0) = 1, or of filtered views to the
-     * w(0) that belongs to their values. */
+    const struct fbp_view *views; /**< [n_views] */
+    /** [n_views] 3x4 matrices, row-major, in columns of `wide`; scaled to w(0) = 1, or for filtered
+     *  views to the w(0) that their values were computed for. */
     double (*matrices)[12];
-    const fbp_weights *weights;
-    const struct fbp_prep *prep;
-    const struct fbp_filter_design *filter;
-    const struct fbp_column_filter
-        *columns;              /**< weighted views pass it first; NULL: there is none */
-    const struct fbp_pad *pad; /**< what is added to filtered rows; NULL: nothing */
+    const fbp_weights *weights;             /**< NULL if the views are filtered already */
+    const struct fbp_prep *prep;            /**< corrections of raw samples */
+    const struct fbp_filter_design *filter; /**< NULL if the views are filtered already */
+    /** Filter along columns, applied after the weights; NULL: none. */
+    const struct fbp_column_filter *columns;
+    const struct fbp_pad *pad; /**< extrapolation, added to filtered rows; NULL: none */
     struct fbp_geometry_facts facts;
-    fbp_rows_fn *rows;   /**< the one thing the pipeline asks of a geometry */
-    bool sparse;         /**< slices so far apart that no slice may need some rows between two */
-    double scale, shift; /**< output = scale * value + shift (HU); 1, 0 otherwise */
+    fbp_rows_fn *rows; /**< rows that slices need: all that the pipeline uses of a geometry */
+    bool sparse;       /**< slices are so far apart that a row between the rows of two neighbouring
+                            slices may be needed by neither */
+    double scale, shift; /**< output = scale * value + shift (Hounsfield units); else 1, 0 */
     enum fbp_precision precision;
-    enum fbp_interpolation interpolation; /**< of plane integrals; of CUBIC, filtered rows are
-                                           coefficients (filter/parabola.h), 0 beyond their ends */
-    const char *kernel; /**< the one asked for; NULL = the fastest that can be used */
-    enum fbp_type raw;  /**< of raw samples: FBP_U16, FBP_F64, or anything else for float */
-    bool spatial_filter;
-    /** Views come weighted and filtered, and are only laid out; weights and filter are NULL. */
-    bool filtered;
-    bool in_order;    /**< views and rows are to be read in order: the scan is compressed */
-    bool unpacks;     /**< samples are decoded as they are read, by several threads at once */
-    int most_readers; /**< of these, a worker: who unpacks keeps as many views; 0: any number */
-    struct fbp_kernel_selection chosen; /**< from fbp_job_arrange() on, as are: */
-    size_t turns; /**< views that the kernel takes together, see backend/partners.h: 1, 2, 4 */
-    bool boxes;   /**< it computes boxes of slices, and not whole ones only */
+    /** Interpolation of plane integrals.  For CUBIC, filtered rows are spline coefficients
+     *  (filter/parabola.h), which are 0 beyond their ends. */
+    enum fbp_interpolation interpolation;
+    const char *kernel;  /**< name of the requested kernel; NULL: the fastest usable one */
+    enum fbp_type raw;   /**< type of raw samples: FBP_U16, FBP_F64; any other value: float */
+    bool spatial_filter; /**< convolve in space, not by Fourier transforms */
+    bool filtered; /**< views are weighted and filtered already: filter() only repairs samples that
+                        are not finite, and changes the layout */
+    bool in_order; /**< views and rows must be read in ascending order: the scan is compressed */
+    bool unpacks;  /**< samples are decoded during reading, by several threads */
+    int most_readers; /**< greatest number of reading threads per worker; 0: no limit */
+    /** The next three members are set by fbp_job_arrange(), through the backend's choose(). */
+    struct fbp_kernel_selection chosen;
+    size_t turns; /**< symmetric views that the kernel processes together (partners.h): 1, 2, 4 */
+    bool boxes;   /**< the kernel computes boxes of slices; false: whole slices only */
     int n_threads;
-    /** Filtered views are not for the volume, but for pictures: `meridian`.  NULL: they are. */
+    /** First of two stages: filtered views are summed to these images, and no volume is computed.
+     *  NULL: filtered views are backprojected. */
     const struct fbp_meridian_pictures *pictures;
-    bool second;          /**< views are pictures of a first stage */
-    bool rows_are_slices; /**< ... and row r of them is slice r of the volume */
-    void *user;           /**< for tests that plug in a geometry of their own */
+    bool second;          /**< second of two stages: views are images of a first stage */
+    bool rows_are_slices; /**< second stage, and row r of each image is slice r of the volume */
+    void *user;           /**< for tests with a geometry of their own */
 };
 
-/** Are samples and voxels double where they are float else: raw ones, filtered rows, slabs, and the
- *  slices that are fetched?  `raw` is FBP_F64 then. */
+/** True if raw samples (then `raw` is FBP_F64), filtered rows, slabs and fetched slices are double;
+ *  false if they are float. */
 static inline bool fbp_in_double(const struct fbp_job *job)
 {
     return job->precision == FBP_PRECISION_DOUBLE;
 }
 
-/** Bytes of a voxel, and of a sample that is no count. */
+/** Bytes of a voxel, and of a sample that is not uint16. */
 static inline size_t fbp_value_size(const struct fbp_job *job)
 {
     return fbp_in_double(job) ? sizeof(double) : sizeof(float);
 }
 
-/** Of a job: volumes that are made of its views. */
+/** Number of channels, at least 1. */
 static inline size_t fbp_frames(const struct fbp_job *job)
 {
     return job->frames > 1 ? job->frames : 1;
 }
 
-/** Of a job: volumes that are made one after another. */
+/** Number of volumes that are reconstructed one after another, at least 1. */
 static inline size_t fbp_series(const struct fbp_job *job)
 {
     return job->series > 1 ? job->series : 1;
 }
 
-/** Of a job: all of its volumes. */
+/** Number of all volumes of a job. */
 static inline size_t fbp_volumes(const struct fbp_job *job)
 {
     return fbp_series(job) * fbp_frames(job);
 }
 
-/** n_views / turns views from view0 on, and as many of each further part of the scan; and the
- *  detector rows [row0, row0 + n_rows) of them that are filtered.  Rows [load_row0, load_row0 +
- *  load_rows) are read: a few more, if bad pixels or a filter along columns need them. */
+/** Views that are filtered and backprojected together.  The scan consists of job->turns equal
+ *  parts.  A batch has n_views / turns consecutive views of each part, part after part: the first
+ *  part's begin at view0, those of the other parts at the same position in their part. */
 struct fbp_batch {
-    size_t view0, n_views;
-    size_t row0, n_rows;
-    size_t load_row0, load_rows;
-    size_t place; /**< views of a part that lie before it in its buffer of filtered views */
-    bool kept;    /**< used again: all batches of that buffer have the same rows */
-    size_t frame; /**< of a series: whose panel these rows are of */
+    size_t view0, n_views;       /**< first view; number of views, of all parts together */
+    size_t row0, n_rows;         /**< detector rows [row0, row0 + n_rows) are filtered */
+    size_t load_row0, load_rows; /**< rows that are read: a few more, if corrections of bad pixels
+                                      or a filter along columns need them */
+    size_t place; /**< position in the buffer of filtered views: views per part that precede this
+                       batch there; always 0 for a backend without rates() and most_staying */
+    bool kept; /**< filtered views stay in the buffer for several slabs; all batches of the buffer
+                    then have the same rows */
+    size_t frame; /**< volume of a series to which the rows belong */
 };
 
-/** A part of the volume that is computed at once: voxels [x0, x0 + nx) and [y0, y0 + ny) of the
- *  grid's slices [z0, z0 + nz); of all frames, one behind the other, or of volume `frame` of a
- *  series. */
+/** A part of the volume that is computed at once: voxels [x0, x0 + nx) and [y0, y0 + ny) of slices
+ *  [z0, z0 + nz) of the grid.  It contains all channels, one after another. */
 struct fbp_slab {
     size_t x0, nx, y0, ny, z0, nz;
-    size_t frame;
+    size_t frame; /**< volume of a series to which the slab belongs */
 };
 
-/** Orders of work on a device.  Work of one queue runs in order; queues run side by side. */
+/** Queues of a device.  Work of one stage runs in order; different stages run concurrently. */
 enum fbp_stage { FBP_STAGE_IN = 0, FBP_STAGE_FILTER, FBP_STAGE_BP, FBP_STAGE_OUT, FBP_N_STAGES };
 
-/** A point in a stage's order of work; zero = long past. */
+/** A point in the work of a stage. */
 struct fbp_event {
     enum fbp_stage stage;
-    uint64_t ticket;
+    uint64_t ticket; /**< number that the backend assigns; 0: already reached */
 };
 
-/** What a piece of device memory is for: a batch of `n_views` views of `n_rows` rows, read or
- *  filtered, or a slab. */
+/** Contents of a buffer of device memory: raw samples of a batch, filtered views, or a slab. */
 enum fbp_purpose { FBP_FOR_RAW = 0, FBP_FOR_FILTERED, FBP_FOR_VOLUME };
 
 struct fbp_buffer {
     enum fbp_purpose purpose;
     size_t bytes;
-    size_t n_views, n_rows; /**< of the largest batch it holds; 0 for a volume */
+    size_t n_views, n_rows; /**< size of the largest batch in the buffer; 0 for a volume */
 };
 
-/** What work takes, roughly: for choosing between divisions of it. */
+/** Approximate durations, from which the plan predicts the time of a division of the work. */
 struct fbp_rates {
-    double upload, fetch; /**< seconds a byte */
-    double filter;        /**< a sample */
-    double update;        /**< a voxel and view; 0: nothing is known */
-    double call;  /**< more of every backprojection: its last blocks do not fill the device */
-    double share; /**< a byte of filtered views that is copied from another device */
-    double copy;  /**< a byte from one place in its memory to another; 0: not known */
+    double upload, fetch; /**< seconds per byte */
+    double filter;        /**< seconds per sample */
+    double update;        /**< seconds per voxel and view; 0: no rate is known */
+    double call;          /**< additional seconds per call of backproject(): the last blocks of a
+                               call do not occupy the whole device */
+    double share;         /**< seconds per byte of filtered views copied from another device */
+    double copy;          /**< seconds per byte copied within the device's memory; 0: unknown */
 };
 
-/** Least, most and sum of the voxels that were fetched. */
+/** Minimum, maximum and sum of fetched voxels. */
 struct fbp_statistics {
     double min, max, sum;
 };
 
+/** An open device: defined by each backend for itself. */
 typedef struct fbp_device fbp_device;
 
+/** One kind of device.  `why` receives a sentence for the user, of at most n bytes. */
 struct fbp_backend {
-    const char *name, *summary;
-    bool in_host; /**< its memory is the host's, and counts as such; set where it has no own */
-    bool hidden;  /**< not shown to users, nor chosen by itself: for tests, for plans */
+    const char *name, *summary; /**< value of --device; one line for lists of devices */
+    bool in_host; /**< device memory is host memory and counts as such; set automatically if there
+                       is no `alloc` */
+    bool hidden;  /**< not listed and never selected automatically: for tests and plans */
 
-    /** The backend itself, where it is in a module that is loaded when first asked for; NULL with
-     *  the sentence in `why` if that cannot be used.  NULL: this is it. */
+    /** If the backend is in a module: loads the module and returns the module's backend; returns
+     *  NULL, with the reason in `why`, if it cannot be used.  NULL: this struct is the backend. */
     const struct fbp_backend *(*load)(char *why, size_t n);
 
-    /** How many devices can be used; if 0, `why` gets the sentence.  NULL: always one. */
+    /** Returns the number of usable devices; if 0, with the reason in `why`.  NULL: always 1. */
     int (*count)(char *why, size_t n);
-    /** May `auto` take the device of this index?  Index -1 asks before `load`: may there be such a
-     *  device?  NULL: yes. */
+    /** Returns whether `auto` may select the device of this index.  Index -1, before `load`:
+     *  whether such a device may exist.  NULL: yes. */
     bool (*unasked)(int index);
-    /** Text and memory of a device.  NULL: the summary. */
+    /** Fills text and memory of a device; out->text contains the summary.  NULL: no change. */
     void (*describe)(int index, struct fbp_device_info *out);
 
-    /** The kernels differ in precision; false: `job->precision` changes nothing. */
+    /** Kernels differ in precision; false: job->precision has no effect, except double. */
     bool has_precisions;
-    /** One line that the user should know about how this job will be computed; "" for none.
-     *  NULL: none. */
+    /** Writes one line for the user about how this job is computed; "": none.  NULL: none. */
     void (*remark)(const struct fbp_job *job, char *line, size_t n);
 
-    /** Set job->chosen, ->turns and ->boxes: to the kernel of this name, false if there is none
-     * that takes the job; or, name NULL, to the fastest of all.  Decided from scan and volume
-     * alone, never per slab.  NULL: there is only "matrix", of one view and slice. */
+    /** Sets job->chosen, ->turns and ->boxes to the kernel `name`, or to the fastest kernel if
+     *  `name` is NULL.  Returns false if no such kernel can compute the job.  The choice depends on
+     *  scan and volume only, never on a slab.  NULL: the only kernel is "matrix", for single views
+     *  and whole slices. */
     bool (*choose)(struct fbp_job *job, const char *name);
 
-    /** Bytes of a filtered batch and of a slab in the device's own layout.  These slots and all
-     *  below get a job whose kernel is chosen. */
+    /** Bytes of filtered views [n_views][n_rows] and of a slab in the device's layout.  From here
+     *  on, slots are called only with a job whose kernel is selected. */
     size_t (*filtered_bytes)(const struct fbp_job *job, size_t n_views, size_t n_rows);
     size_t (*volume_bytes)(const struct fbp_job *job, const struct fbp_slab *slab);
-    /** Bytes of tables and scratch, beyond batches and slabs.  NULL: 0. */
+    /** Bytes of tables and scratch memory, in addition to batches and slabs.  NULL: 0. */
     size_t (*fixed_bytes)(const struct fbp_job *job);
-    /** Batches are a multiple of this many views, which is one of 4, anchored at view 0. */
+    /** A batch begins at a multiple of this number of views and contains a multiple of it, except
+     *  the last batch; must be a multiple of 4. */
     size_t group_views;
     bool takes_counts; /**< raw samples may be uint16 */
-    bool oversamples;  /**< jobs may have samples between those measured: fbp_job.between */
-    bool frames;       /**< jobs may have several: fbp_job.frames */
-    bool periodic;     /**< filters may go round rows: struct fbp_filter_design */
-    bool any_filter;   /**< filters may have two passes, and kernels that are not symmetric */
+    bool oversamples;  /**< jobs may have columns between the measured ones: fbp_job.between */
+    bool frames;       /**< jobs may have several channels: fbp_job.frames */
+    bool periodic;     /**< filters may be periodic: struct fbp_filter_design */
+    bool any_filter;   /**< filters may have two passes and asymmetric kernels */
     bool doubles;      /**< jobs may be in double: fbp_in_double() */
-    /** How it interpolates plane integrals, beside linearly: bits 1 << enum fbp_interpolation. */
-    unsigned interpolations;
-    /** Views of a part that a buffer of filtered views can hold; 0: filtered views are not kept. */
-    size_t most_staying;
-    /** Can a device have such a buffer at all, however much memory is free; or, buffer NULL, what
-     *  the job needs beside buffers?  If not, `why` gets a sentence.  NULL: it can. */
+    unsigned interpolations; /**< supported interpolations of plane integrals in addition to linear:
+                                  bits 1 << enum fbp_interpolation */
+    size_t most_staying; /**< greatest number of views per part in a buffer of filtered views; 0: no
+                              limit, but filtered views cannot be kept for several slabs */
+    /** Returns whether a device can allocate such a buffer at all, however much memory is free; for
+     *  buffer NULL, the memory that the job needs in addition to buffers.  If not, `why` receives
+     *  the reason.  NULL: it can. */
     bool (*holds)(int index, const struct fbp_job *job, const struct fbp_buffer *buffer, char *why,
                   size_t n);
-    /** NULL: nothing is known, and the fewest slabs are best. */
+    /** Approximate durations of work.  NULL: unknown; the plan then uses the fewest slabs. */
     void (*rates)(const struct fbp_job *job, struct fbp_rates *out);
 
-    /** Memory of callers on its devices.  NULL: they can have none. */
+    /** Access to memory of the caller on a device.  NULL: callers cannot pass device memory. */
     const struct fbp_device_memory_access *far;
 
-    /** Open a device for one job.  NULL on failure. */
+    /** Opens a device for one job, which outlives it.  *out is NULL on failure. */
     fbp_status (*open)(fbp_device **out, int index, const struct fbp_job *job);
+    /** Finishes all work, frees the device and sets *dev to NULL. */
     void (*close)(fbp_device **dev);
 
-    /** Host memory that this device copies from and to while it computes; `what` it is for, for a
-     *  message.  NULL (both): any. */
+    /** Allocates host memory from and to which the device can copy while it computes (pinned
+     *  memory).  what: purpose, for an error message.  NULL (both): any host memory. */
     fbp_status (*host_alloc)(fbp_device *dev, size_t bytes, const char *what, void **out);
     void (*host_release)(fbp_device *dev, void *mem);
-    /** Can it do so with this memory of the caller's, too, which may be the device's own (`far`)?
-     *  NULL: with none. */
+    /** Returns whether the device can copy from and to this memory of the caller, which may be on
+     *  the device itself (`far`).  NULL: never. */
     bool (*reaches)(fbp_device *dev, const void *host, size_t bytes);
 
-    /** Device memory.  NULL (all three): it is host memory, and an upload does nothing. */
+    /** Allocate and free device memory.  NULL (these two and upload): device memory is host memory,
+     *  and an upload does nothing. */
     fbp_status (*alloc)(fbp_device *dev, const struct fbp_buffer *buffer, void **out);
     void (*release)(fbp_device *dev, enum fbp_purpose purpose, void *mem);
+    /** Copies n_samples raw samples to device memory dst (stage IN). */
     fbp_status (*upload)(fbp_device *dev, void *dst, const void *src, size_t n_samples);
-    /** n pieces of n_samples, `stride` samples apart in memory that the device reaches, into dst
-     *  one after another.  NULL where `reaches` is, and never called. */
+    /** Copies n pieces of n_samples samples each to dst, one after another (stage IN).  In src they
+     *  begin `stride` samples apart, in memory for which reaches() is true.  Required with
+     *  `reaches`; never called without it. */
     fbp_status (*upload_pieces)(fbp_device *dev, void *dst, const void *src, size_t n,
                                 size_t n_samples, size_t stride);
 
-    /** raw [n_views][load_rows][panel.n_columns] to filtered, of `wide`.  raw may be overwritten.
-     */
+    /** Corrects, weights and filters raw [n_views][load_rows][panel.n_columns] into `filtered`, the
+     *  buffer's start, at position batch->place; rows have wide.n_columns (stage FILTER).  `raw`
+     * may be overwritten. */
     fbp_status (*filter)(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
-    /** The same, as plain rows: float [n_views][n_rows][wide.n_columns], in memory as for raw
-     * floats (FBP_FOR_RAW).  NULL: cannot, see `gives_rows`. */
+    /** The same, but writes plain rows: float [n_views][n_rows][wide.n_columns], in memory that was
+     *  allocated for FBP_FOR_RAW.  NULL: not supported, `gives_rows` is false. */
     fbp_status (*filter_rows)(fbp_device *dev, const struct fbp_batch *batch, void *raw,
                               float *rows);
-    /** Rows [row0, row0 + n_rows) of picture `plane` of job->pictures as [n_rows][n_columns],
-     *  floats or doubles, in the host's memory, from a frame of filtered views in the order of
-     *  their planes.  Returns when it is done.  Thread-safe.  NULL: cannot, see
-     *  `draws_meridians`. */
+    /** First of two stages: computes rows [row0, row0 + n_rows) of image `plane` of job->pictures
+     *  from one channel of the filtered views, in the order of their planes, into host memory out,
+     *  float or double [n_rows][n_columns].  Returns when it is done.  Thread-safe.  NULL: not
+     *  supported, `draws_meridians` is false. */
     fbp_status (*meridian)(fbp_device *dev, const void *filtered, const struct fbp_picture *picture,
                            void *out);
-    /** n of these floats to the host, in the order of OUT.  NULL: they are there. */
+    /** Copies n floats of filter_rows() to the host (stage OUT).  NULL: host memory, memcpy(). */
     fbp_status (*download)(fbp_device *dev, const float *rows, size_t n, float *host);
-    /** Filtered views of a batch that are kept on another device of this backend, whose filter is
-     *  done, into the same place of this one's, in the order of OUT.  Thread-safe.  NULL: cannot,
-     *  see `shares`. */
+    /** Copies filtered views of a batch from buffer `theirs` of another device of this backend,
+     *  whose filter is done, to the same position of buffer `filtered` (stage OUT).  Thread-safe.
+     *  NULL: not supported, `shares` is false. */
     fbp_status (*share)(fbp_device *dev, const struct fbp_batch *batch, void *filtered,
                         fbp_device *from, const void *theirs);
-    /** Set a slab to zero. */
+    /** Sets a slab to zero (stage BP). */
     fbp_status (*clear)(fbp_device *dev, const struct fbp_slab *slab, void *volume);
-    /** Add a batch to slices [z0, z1) of a slab.  A voxel gets the same bits in whichever
-     *  slab it lies: what is computed of it follows from its place in the grid. */
+    /** Adds a batch to slices [z0, z1) of a slab (stage BP).  The bits of a voxel must not depend
+     * on the slab that contains it: compute coordinates from voxel indices of the whole grid. */
     fbp_status (*backproject)(fbp_device *dev, const struct fbp_batch *batch, const void *filtered,
                               const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
-    /** Slices [z0, z1) of a slab as output, floats or doubles, scaled and shifted:
-     *  host[job->frames][z1 - z0][slab->ny][slab->nx]. */
+    /** Copies slices [z0, z1) of a slab, times job->scale plus job->shift, to host float or double
+     *  [frames][z1 - z0][slab->ny][slab->nx] (stage OUT). */
     fbp_status (*fetch)(fbp_device *dev, const struct fbp_slab *slab, size_t z0, size_t z1,
                         const void *volume, void *host);
-    /** Of all that was fetched since the last call; all marks are past.  NULL: of none, the
-     * pipeline looks at the voxels itself. */
+    /** Returns the statistics of all voxels fetched since the last call; called when all events
+     * were reached.  NULL: the pipeline computes the statistics on the host. */
     fbp_status (*statistics)(fbp_device *dev, struct fbp_statistics *out);
 
-    /** Order between stages and with the host.  NULL (all three): slots return when work is done,
-     *  and marks are past. */
+    /** Order between stages, and with the host.  NULL (all three): every slot returns when its work
+     *  is done, and every event was reached.
+     *  mark: sets *out to the end of the work that was queued in a stage so far.
+     *  after: work that is queued in `stage` from now on starts after the event.
+     *  wait: blocks the calling thread until the event; returns the first failure of its stage. */
     fbp_status (*mark)(fbp_device *dev, enum fbp_stage stage, struct fbp_event *out);
     fbp_status (*after)(fbp_device *dev, enum fbp_stage stage, struct fbp_event mark);
     fbp_status (*wait)(fbp_device *dev, struct fbp_event mark);
 
-    /** The time when a stage comes to this point of its work, for a timeline.  NULL (both): the
-     *  host's clock tells. */
+    /** Queues a timestamp at this point of a stage's work, for a timeline; *out identifies it. NULL
+     *  (both): the host's clock at the time of the call. */
     fbp_status (*stamp)(fbp_device *dev, enum fbp_stage stage, uint64_t *out);
-    /** A stamp, once, as fbp_seconds(); it is past. */
+    /** Converts a timestamp that was reached to seconds of fbp_seconds(); called once for each. */
     fbp_status (*stamped)(fbp_device *dev, uint64_t stamp, double *seconds);
 
-    /** From the next `filter` on count what is mended in rows whose bits are there, and take them;
-     *  bits NULL: every row counts.  The bits stay where they are until the next call, before which
-     *  the caller may change them.  NULL: nothing is ever mended. */
+    /** From the next filter() on, repaired samples are counted only in rows whose bits are set, and
+     *  the bit of a counted row is cleared; ledger->bits NULL: every row counts, each time, and the
+     *  run ends.  The caller keeps the bits allocated until the next call and may change them just
+     *  before it; a backend with queues must therefore copy them.  NULL: nothing is repaired. */
     fbp_status (*expect)(fbp_device *dev, const struct fbp_row_bitmap *ledger);
-    /** What the filter mended so far; all marks are past.  NULL: nothing. */
+    /** Returns the number of samples repaired since open(); called when all events of stage FILTER
+     *  were reached.  NULL: 0. */
     fbp_status (*counts)(fbp_device *dev, struct fbp_prep_counts *out);
 
-    /** Measures the links between memories.  NULL: there are none to measure. */
+    /** Measures the links between memories.  NULL: no links to measure. */
     const struct fbp_link_meter *links;
-    /** Projects volumes, for pictures.  NULL: it does not. */
+    /** Projects volumes, for images of them.  NULL: not supported. */
     const struct fbp_projector *projector;
 
-    /** Facts that follow from what is given above; a backend leaves them alone. */
-    bool own_memory;      /**< views are uploaded to it: `alloc` */
-    bool shares;          /**< devices copy filtered views from one another: `share` */
-    bool gives_rows;      /**< it gives filtered rows as they are: `filter_rows` */
-    bool draws_meridians; /**< it has the first of two stages: `meridian` */
-    bool has_statistics;  /**< it looks at voxels itself: `statistics` */
+    /** Derived by fbp_backend_complete(): a backend leaves these members unset. */
+    bool own_memory;      /**< views are uploaded: `alloc` is set */
+    bool shares;          /**< devices copy filtered views from one another: `share` is set */
+    bool gives_rows;      /**< filtered rows are available as plain floats: `filter_rows` is set */
+    bool draws_meridians; /**< the first of two stages is supported: `meridian` is set */
+    bool has_statistics;  /**< the device computes statistics of voxels: `statistics` is set */
 };
 
-/** All backends as they are given, best last resort last; ended by NULL.  One line each in
- *  backend-list.h. */
+/** All backends as defined, in the order of preference (backend-list.h); ended by NULL. */
 extern const struct fbp_backend *const fbp_backends[];
 
-/** Backend by name, completed and loaded if it can be; NULL. */
+/** Returns the backend of this name, completed, and loaded if that is possible; NULL if there is no
+ *  such name. */
 const struct fbp_backend *fbp_backend_find(const char *name);
 
-/** How many of a backend's devices can be used; if 0, `why` gets the sentence.  *backend becomes
- *  the loaded and completed one. */
+/** Loads and completes *backend, and returns the number of its usable devices; if 0, `why` receives
+ *  the reason.  *backend becomes the completed copy, unless loading fails. */
 int fbp_backend_count(const struct fbp_backend **backend, char *why, size_t n);
 
 #endif /* FBP_SRC_BACKEND_H */

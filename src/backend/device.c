@@ -1,5 +1,6 @@
-/* What the slots do that a backend leaves out: a device that works in the host's memory, and whose
- * slots return when the work is done. */
+/* fbp_backend_complete(): default functions for the slots that a backend does not set.  The
+ * defaults suit a device that works in host memory, and whose slots return when the work is done.
+ * backend.c calls it. */
 #include "backend/device.h"
 
 #include "backend/statistics.h"
@@ -15,7 +16,7 @@ static int one_device(char *why, size_t n)
     return 1;
 }
 
-/* The caller has written the summary already. */
+/* The caller has already written the backend's summary. */
 static void summary_alone(int index, struct fbp_device_info *out)
 {
     (void)index;
@@ -83,7 +84,7 @@ static int no_owner(const void *memory, size_t bytes)
     return -1;
 }
 
-/* Nobody asks for more of what belongs to no device. */
+/* The other members are called only for memory that has an owner. */
 static const struct fbp_device_memory_access no_memory_of_callers = {.owner = no_owner};
 
 static bool reaches_nothing(fbp_device *dev, const void *host, size_t bytes)
@@ -110,7 +111,7 @@ static void release(fbp_device *dev, enum fbp_purpose purpose, void *memory)
     fbp_free(memory);
 }
 
-/* What lies in the host's memory is there. */
+/* Samples in host memory need no upload. */
 static fbp_status no_upload(fbp_device *dev, void *dst, const void *src, size_t n_samples)
 {
     (void)dev;
@@ -187,7 +188,7 @@ static fbp_status wait_for_nothing(fbp_device *dev, struct fbp_event mark)
     return FBP_OK;
 }
 
-/* The bits of a double, as stamps are numbers. */
+/* A timestamp is the bits of the host's time, a double. */
 static fbp_status stamp_now(fbp_device *dev, enum fbp_stage stage, uint64_t *out)
 {
     const double now = fbp_seconds();
@@ -219,7 +220,7 @@ static fbp_status nothing_mended(fbp_device *dev, struct fbp_prep_counts *out)
     return FBP_OK;
 }
 
-/* Slots that belong together are given together. */
+/* A backend sets all slots of a group (such as alloc, release, upload) or none. */
 static void fill_memory(struct fbp_backend *b)
 {
     b->own_memory = b->alloc != NULL;
@@ -267,7 +268,7 @@ static void fill_order(struct fbp_backend *b)
     }
 }
 
-/* What is decided from a job. */
+/* Slots that depend only on the job. */
 static void fill_choice(struct fbp_backend *b)
 {
     if (!b->choose)

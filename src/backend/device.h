@@ -1,32 +1,32 @@
-/** @file device.h  A backend with every slot filled, and what callers do with its marks and memory
- * (internal).
+/** @file device.h  Completing a backend (device.c), and short functions for the events and memory
+ * of an open device, called by the stages of the pipeline (internal).
  *
- * A backend leaves out what it has not; fbp_backend_complete() fills in the one default that all
- * callers see, so that nobody asks whether a slot is there.
+ * A backend omits slots that it does not need.  fbp_backend_complete() fills them with defaults;
+ * callers need not check whether a slot is set.
  */
 #ifndef FBP_SRC_DEVICE_H
 #define FBP_SRC_DEVICE_H
 
 #include "backend/backend.h"
 
-/** A copy whose optional slots are filled, and with the facts that follow from the ones given. */
+/** Copies *given to *out, fills the optional slots and sets the derived members. */
 void fbp_backend_complete(const struct fbp_backend *given, struct fbp_backend *out);
 
-/** Later work of a stage starts when that mark is past; of a mark that was never set, at once. */
+/** Work that is queued in a stage from now on starts after the event; no effect for ticket 0. */
 static inline fbp_status fbp_device_after(const struct fbp_backend *b, fbp_device *dev,
                                           enum fbp_stage stage, struct fbp_event mark)
 {
     return mark.ticket ? b->after(dev, stage, mark) : FBP_OK;
 }
 
-/** Wait until a mark is past. */
+/** Waits until an event is reached. */
 static inline fbp_status fbp_device_wait(const struct fbp_backend *b, fbp_device *dev,
                                          struct fbp_event mark)
 {
     return mark.ticket ? b->wait(dev, mark) : FBP_OK;
 }
 
-/** Wait until a stage has done all that it was given. */
+/** Waits until all work that is queued in a stage is done. */
 static inline fbp_status fbp_device_settle(const struct fbp_backend *b, fbp_device *dev,
                                            enum fbp_stage stage)
 {
@@ -36,7 +36,7 @@ static inline fbp_status fbp_device_settle(const struct fbp_backend *b, fbp_devi
     return fbp_device_wait(b, dev, mark);
 }
 
-/** ... all stages, whichever of them fail; returns the first failure. */
+/** Waits for all stages, even if some fail; returns the first failure. */
 static inline fbp_status fbp_device_settle_all(const struct fbp_backend *b, fbp_device *dev)
 {
     fbp_status first = FBP_OK;
@@ -48,7 +48,7 @@ static inline fbp_status fbp_device_settle_all(const struct fbp_backend *b, fbp_
     return first;
 }
 
-/** Free a device's memory, or the host's that it copies from and to; NULL is nothing. */
+/** Frees device memory of alloc(); NULL: no effect. */
 static inline void fbp_device_put(const struct fbp_backend *b, fbp_device *dev,
                                   enum fbp_purpose purpose, void *memory)
 {
@@ -56,6 +56,7 @@ static inline void fbp_device_put(const struct fbp_backend *b, fbp_device *dev,
         b->release(dev, purpose, memory);
 }
 
+/** Frees host memory of host_alloc(); NULL: no effect. */
 static inline void fbp_host_put(const struct fbp_backend *b, fbp_device *dev, void *memory)
 {
     if (memory)

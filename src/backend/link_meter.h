@@ -1,47 +1,51 @@
-/** @file link_meter.h  How a backend measures what goes between memories (internal).
+/** @file link_meter.h  Interface for measuring copy rates between memories of host and devices
+ * (internal).
  *
- * The member `links` of a backend points to one of these.  It measures any set of
- * copies that run at once; which sets are of interest is said in pipeline/links.c, for all backends.
+ * fbp_backend.links points to a struct fbp_link_meter, which measures any set of simultaneous
+ * copies.  pipeline/links.c calls it, decides which sets are measured, and stores the rates.
  */
 #ifndef FBP_SRC_LINK_METER_H
 #define FBP_SRC_LINK_METER_H
 
 #include "base/base.h"
 
+/** The host as an end of a copy. */
 enum { FBP_HOST = -1 };
 
-/** Devices whose links are measured together. */
+/** Greatest number of devices whose links are measured together. */
 enum { FBP_MOST_LINKED = 16 };
 
-/** What a device is told about another by its driver. */
+/** Properties, reported by the driver, of copies from one device to another. */
 struct fbp_peer {
-    bool direct;  /**< copies need not pass the host's memory */
-    bool atomics; /**< so do atomic operations: a sign of a link of its own, beside the bus */
-    int rank;     /**< of the kinds of links of this machine; 0 is the fastest */
+    bool direct;  /**< copies need not pass through host memory */
+    bool atomics; /**< the same for atomic operations, which indicates a link other than the bus */
+    int rank;     /**< rank of this kind of link among those of the machine; 0: fastest */
 };
 
-/** Copies of one size, from the memory of a device, by its place in the list of devices, to that of
- *  another; or from or to FBP_HOST, memory near the other end. */
+/** Repeated copies in one direction.  An end is an index in the list of devices of open(), or
+ *  FBP_HOST for host memory near the device at the other end.  All flows copy equal sizes. */
 struct fbp_flow {
     int from, to;
 };
 
 struct fbp_link_meter {
-    /** Memory that `open` takes for each device, of the host and of its own. */
+    /** Bytes that open() allocates per device, in host memory and in device memory. */
     size_t host_bytes, device_bytes;
-    /** What tells this device, and where it is, from others, and its driver: no tabs or line ends.
-     *  False: it is not known. */
+    /** Writes a text that identifies the device, its position in the machine and its driver,
+     * without tabs and line ends.  Returns false if they are unknown. */
     bool (*identify)(int index, char *out, size_t n);
-    /** What its driver says about copies from one device to another. */
+    /** Sets *out to what the driver reports about copies from one device to another. */
     void (*peer)(int from, int to, struct fbp_peer *out);
 
-    /** Get devices ready, each once.  NULL on failure. */
+    /** Prepares n devices; no index of devices[n] may occur twice.  *out is NULL on failure. */
     fbp_status (*open)(void **out, const int *devices, size_t n);
     void (*close)(void **meter);
-    /** Get direct copies ready.  False: there are none, or they do not carry what they should. */
+    /** Enables direct copies from one device to another.  Returns false if there are none, or if a
+     *  test copy arrives with wrong values. */
     bool (*connect)(void *meter, size_t from, size_t to);
-    /** Bytes a second of n flows at once, their sum.  Flows between devices are connected; no two
-     *  leave the host for the same device, nor a device for the host, nor for devices. */
+    /** Measures n simultaneous flows; *out: the sum of their rates in bytes per second.  Flows
+     *  between devices need connect() first.  A device may occur in at most one flow from the host,
+     *  one to the host, and one that leaves it for a device. */
     fbp_status (*rate)(void *meter, const struct fbp_flow *flows, size_t n, double *out);
 };
 

@@ -1,3 +1,5 @@
+/* Loading of backend modules (shared libraries): the table of library functions that a module gets,
+ * and fbp_module_load(), which each backend's load.c calls. */
 #include "backend/module.h"
 
 #include "base/system.h"
@@ -45,7 +47,7 @@ static void start(struct fbp_module *m, void *handle)
 {
     fbp_module_fn *entry;
 
-    *(void **)&entry = dlsym(handle, m->symbol); /* as POSIX has it */
+    *(void **)&entry = dlsym(handle, m->symbol); /* the form of cast that POSIX recommends */
     if (entry)
         m->backend = entry(&host, m->why, sizeof m->why);
     else
@@ -66,7 +68,9 @@ static void *open_module(const char *file)
     return handle ? handle : fbp_open_plugin(file);
 }
 
-/* What this build lacks is said first: nothing on the machine would help, unless a package may. */
+/* Load a module, or set m->why.  If this build has no module, the message says so, even if the
+ * machine lacks a driver, too; only if another package has the module, a missing driver is reported
+ * first. */
 static void try_it(struct fbp_module *m)
 {
     const bool may = m->may_open(m->why, sizeof m->why);

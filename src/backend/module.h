@@ -1,8 +1,10 @@
-/** @file module.h  Backends in modules of their own, and the border to the library (internal).
+/** @file module.h  Backends in shared libraries of their own (modules): the interface between
+ * library and module, and loading a module (internal).
  *
- * The library does not need what a module is linked with, and exports no internal names: a module
- * gets what it needs of the library in a table and hands back its backend.  A backend's load.c says
- * which file and what to look at first; finding, opening and "why not" are here, for all of them.
+ * The library does not depend on the libraries that a module is linked with, and it exports no
+ * internal names.  A module therefore receives the library's functions in a table (struct
+ * fbp_module_host) and returns its backend.  A backend's load.c names the file and checks whether
+ * it may be opened; module.c finds and opens the file and writes the reason of a failure.
  */
 #ifndef FBP_SRC_MODULE_H
 #define FBP_SRC_MODULE_H
@@ -12,12 +14,15 @@
 #include "base/cache.h"
 #include "base/system.h"
 
-/** Raised with every change of what crosses the border. */
+/** Increased with every change of struct fbp_module_host, struct fbp_job or struct fbp_backend, and
+ *  of all that they contain. */
 enum { FBP_MODULE_VERSION = 27 };
 
+/** Functions of the library that modules call. */
 struct fbp_module_host {
     unsigned version;              /**< FBP_MODULE_VERSION */
-    size_t job_size, backend_size; /**< of the structs, as a second look at the version */
+    size_t job_size, backend_size; /**< sizeof struct fbp_job and fbp_backend: a second check of the
+                                        version */
     fbp_status (*fail)(fbp_status status, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
     const char *(*message)(void);
@@ -44,41 +49,44 @@ struct fbp_module_host {
     void (*numa_end)(void);
 };
 
-/** The one function that a module exports: its backend; NULL with the sentence in `why` if it does
- *  not fit this library, or if the system does not fit it. */
+/** The only function that a module exports.  Returns the module's backend; or NULL, with the reason
+ *  in `why`, if the versions of module and library differ or the system lacks something. */
 typedef const struct fbp_backend *fbp_module_fn(const struct fbp_module_host *host, char *why,
                                                 size_t n);
 
-/** The first line of that function: is the module of the version of the library that opened it? */
+/** Returns whether module and library have the same version; fbp_module_fn calls it first. */
 static inline bool fbp_module_fits(const struct fbp_module_host *host)
 {
     return host->version == FBP_MODULE_VERSION && host->job_size == sizeof(struct fbp_job) &&
            host->backend_size == sizeof(struct fbp_backend);
 }
 
-/** A module, and what became of opening it. */
+/** A module, and the result of opening it. */
 struct fbp_module {
-    const char *file;   /**< beside the library or program, in its ../lib, where libraries are
-                           installed, or where the system looks */
-    const char *symbol; /**< of its fbp_module_fn */
-    const char *remedy; /**< if this build has none: how to get it; NULL: it has one */
-    bool packaged; /**< another package has it, and may be installed: what the machine lacks is said
-                      before the remedy */
-    /** May it be opened?  If not, `why` gets the sentence. */
+    /** File name; searched next to the library or program, in its ../lib, in the directory of
+     *  installed libraries, and by the system's loader. */
+    const char *file;
+    const char *symbol; /**< name of its fbp_module_fn */
+    /** How to get the module, if this build lacks it; NULL: this build has it. */
+    const char *remedy;
+    bool packaged; /**< the module is in another package, which may be installed: a reason of
+                      may_open() is reported instead of the remedy */
+    /** Returns whether the module may be opened; if not, `why` receives the reason. */
     bool (*may_open)(char *why, size_t n);
-    bool tried;
-    const struct fbp_backend *backend;
-    char why[300];
+    bool tried;                        /**< the module was opened, or opening it failed */
+    const struct fbp_backend *backend; /**< NULL: not opened */
+    char why[300];                     /**< reason, if backend is NULL */
 };
 
-/** "bench": libfbp_bench_cuda.so is preferred to libfbp_cuda.so; NULL: no other file is looked for.
- */
+/** Part of a file name that is preferred: for "bench", libfbp_bench_cuda.so instead of
+ *  libfbp_cuda.so; NULL: no other file is tried. */
 extern const char *fbp_module_variant;
 
-/** What a module is handed, for what is a module's elsewhere and in the library, too. */
+/** The library's table, for code of modules that is also compiled into fbp-bench. */
 const struct fbp_module_host *fbp_module_library(void);
 
-/** Its backend, opened when first asked for; NULL with the sentence in `why`. */
+/** Opens a module in the first call.  Returns its backend; or NULL, with the reason in `why`.
+ *  Thread-safe. */
 const struct fbp_backend *fbp_module_load(struct fbp_module *module, char *why, size_t n);
 
 #endif /* FBP_SRC_MODULE_H */

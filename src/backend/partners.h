@@ -1,20 +1,21 @@
-/** @file partners.h  Views and voxel columns that a kernel takes together (internal; pure).
+/** @file partners.h  Symmetric views and symmetric voxel columns, which a kernel processes
+ * together; called by the pipeline and the kernels (internal; pure functions).
  *
- * turns = 1, 2, 4: a batch takes the same number of views from each of `turns` equal parts of the
- * scan, part after part.
+ * job->turns = 1, 2 or 4 is the number of symmetric views.  The scan consists of `turns` equal
+ * parts, and a batch contains the same number of views of each part, part after part.
  */
 #ifndef FBP_SRC_PARTNERS_H
 #define FBP_SRC_PARTNERS_H
 
 #include "backend/backend.h"
 
-/** Views of each part. */
+/** Views per part of the scan. */
 static inline size_t fbp_part_views(const struct fbp_job *job)
 {
     return job->n_views / job->turns;
 }
 
-/** The scan's index of view k of a batch. */
+/** Returns the index in the scan of view k of a batch. */
 static inline size_t fbp_batch_view(const struct fbp_job *job, const struct fbp_batch *batch,
                                     size_t k)
 {
@@ -22,7 +23,7 @@ static inline size_t fbp_batch_view(const struct fbp_job *job, const struct fbp_
     return batch->view0 + k % a_part + k / a_part * fbp_part_views(job);
 }
 
-/** Do the rows of every view run up with z?  Kernels that run along z require it. */
+/** Returns whether the row index increases with z in every view, as kernels along z require. */
 static inline bool fbp_rows_run_up(const struct fbp_job *job)
 {
     for (size_t k = 0; k < job->n_views; k++)
@@ -31,8 +32,8 @@ static inline bool fbp_rows_run_up(const struct fbp_job *job)
     return true;
 }
 
-/** Slices [first, end) in which a voxel is wanted that the job's kernel takes together with voxel
- *  column (x, y); 0, 0: none.  Of a job with a region. */
+/** Returns the slices [first, end) that contain all requested voxels of column (x, y) and of its
+ *  symmetric columns; 0, 0: no voxel.  The job must have a region. */
 static inline struct fbp_interval fbp_symmetric_slices(const struct fbp_job *job, size_t x,
                                                        size_t y)
 {
@@ -46,7 +47,7 @@ static inline struct fbp_interval fbp_symmetric_slices(const struct fbp_job *job
             out.first = z.first < out.first ? z.first : out.first;
             out.end = z.end > out.end ? z.end : out.end;
         }
-        /* the same places for either sense of rotation */
+        /* both senses of rotation give the same set of columns */
         const size_t old = x;
         x = job->turns == 4 ? n[1] - 1 - y : n[0] - 1 - x;
         y = job->turns == 4 ? old : n[1] - 1 - y;

@@ -1,5 +1,5 @@
-/** @file planes.h  What kernels for plane integrals ask of a job, on the CPU and on GPUs (internal;
- * pure). */
+/** @file planes.h  Conditions of a job that kernels for plane integrals check, on the CPU and on
+ * GPUs (internal; pure functions). */
 #ifndef FBP_SRC_BACKEND_PLANES_H
 #define FBP_SRC_BACKEND_PLANES_H
 
@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-/** Are all views planes', whose matrices have the rows (n/tau, -t0/tau), 0, (0, 0, 0, 1), and all
- *  rows frames? */
+/** Returns whether all views are plane integrals, with matrix rows (n/tau, -t0/tau), 0 and
+ *  (0, 0, 0, 1), and each detector row is one channel. */
 static inline bool fbp_planes_only(const struct fbp_job *job)
 {
     static const double others[8] = {0, 0, 0, 0, 0, 0, 0, 1};
@@ -22,7 +22,8 @@ static inline bool fbp_planes_only(const struct fbp_job *job)
     return true;
 }
 
-/** Samples between the voxels of a box [x, y, z] that are farthest apart, in view k. */
+/** Returns the distance, in samples of view k, of the two voxels of a box of box[0] x box[1] x
+ *  box[2] voxels that are farthest apart in that view. */
 static inline double fbp_planes_span(const struct fbp_job *job, size_t k, const int box[3])
 {
     double span = 0;

@@ -1,41 +1,44 @@
-/** @file rows.h  Preparing the rows of a batch, shared by backends in host memory (internal). */
+/** @file rows.h  Raw rows of a batch: their sizes and addresses in a raw buffer, and their
+ * corrections in place; called by backends that work in host memory and, for sizes, by the pipeline
+ * and GPU backends (internal). */
 #ifndef FBP_SRC_ROWS_H
 #define FBP_SRC_ROWS_H
 
 #include "backend/partners.h"
 
-/** Samples of a raw batch. */
+/** Samples of a raw batch, of all views. */
 static inline size_t fbp_raw_samples(const struct fbp_job *job, const struct fbp_batch *batch)
 {
     return batch->n_views * batch->load_rows * job->panel.n_columns;
 }
 
-/** Bytes of a raw sample. */
+/** Bytes of a raw sample as read and uploaded. */
 static inline size_t fbp_raw_size(const struct fbp_job *job)
 {
     return job->raw == FBP_U16 ? sizeof(uint16_t) : fbp_value_size(job);
 }
 
-/** Where the floats that counts become lie in a raw buffer: behind n samples of them. */
+/** Byte offset of the floats in a raw buffer of n samples: uint16 samples come first and are
+ *  converted to floats after them; 0 for other samples. */
 static inline size_t fbp_raw_floats(const struct fbp_job *job, size_t n)
 {
     return job->raw == FBP_U16 ? (n * sizeof(uint16_t) + 255) / 256 * 256 : 0;
 }
 
-/** Bytes of a device's raw buffer of n samples. */
+/** Bytes of a device's raw buffer of n samples, with the converted floats. */
 static inline size_t fbp_raw_device_bytes(const struct fbp_job *job, size_t n)
 {
     return fbp_raw_floats(job, n) + n * fbp_value_size(job);
 }
 
-/** Rows beside a filtered one that the filter along columns takes into it. */
+/** Rows on either side of a row that the filter along columns adds to it; 0: no such filter. */
 static inline size_t fbp_column_reach(const struct fbp_job *job)
 {
     return job->columns ? job->columns->half_width : 0;
 }
 
-/** Rows [*r0, *r1) whose line integrals are needed: those that are filtered, and those that the
- *  filter along columns takes into them. */
+/** Sets [*r0, *r1) to the detector rows whose line integrals are needed: the filtered rows of the
+ *  batch, and the rows that the filter along columns adds to them. */
 static inline void fbp_needed_rows(const struct fbp_job *job, const struct fbp_batch *batch,
                                    size_t *r0, size_t *r1)
 {
@@ -46,8 +49,8 @@ static inline void fbp_needed_rows(const struct fbp_job *job, const struct fbp_b
     *r1 = n - end > reach ? end + reach : n;
 }
 
-/** Row r (of the detector) of view k (of the batch) in raw [n_views][load_rows][n_columns], floats
- *  or doubles. */
+/** Returns detector row r of the batch's view k in raw [n_views][load_rows][n_columns], float or
+ *  double. */
 static inline void *fbp_raw_row(const struct fbp_job *job, const struct fbp_batch *batch, void *raw,
                                 size_t k, size_t r)
 {
@@ -55,7 +58,8 @@ static inline void *fbp_raw_row(const struct fbp_job *job, const struct fbp_batc
     return (char *)raw + (k * batch->load_rows + (r - batch->load_row0)) * row;
 }
 
-/** Take a row's bit: was it there?  Thread-safe. */
+/** Clears the bit of a row; returns whether it was set, or true if there are no bits.
+ *  Thread-safe. */
 static inline bool fbp_row_bitmap_take(const struct fbp_row_bitmap *ledger, size_t view, size_t row)
 {
     const size_t at = view * ledger->n_rows + row;
@@ -67,8 +71,9 @@ static inline bool fbp_row_bitmap_take(const struct fbp_row_bitmap *ledger, size
            bit;
 }
 
-/** Line integrals of row r of a view of the scan, in place; what is mended counts if the ledger has
- *  the row, which is asked of rows alone in which there is something: of most there is not. */
+/** Converts row r of a view of the scan to line integrals, in place.  Repaired samples are added to
+ *  *counts if the row's bit is set, which is then cleared; rows without repaired samples keep their
+ *  bits. */
 static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_row_bitmap *ledger,
                                    size_t view, size_t r, void *samples,
                                    struct fbp_prep_counts *counts)
@@ -85,7 +90,8 @@ static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_r
     }
 }
 
-/** Line integrals of all loaded rows of view k, in place, bad pixels bridged. */
+/** Converts all loaded rows of the batch's view k to line integrals, in place, and interpolates bad
+ *  pixels. */
 static inline void fbp_prepare_view(const struct fbp_job *job, const struct fbp_batch *batch,
                                     void *raw, size_t k, const struct fbp_row_bitmap *ledger,
                                     struct fbp_prep_counts *counts)

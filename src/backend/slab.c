@@ -1,3 +1,5 @@
+/* fbp_slab_box(): the slab that a device computes for a requested box of voxels.  fbp-bench
+ * (bench/papers/ino2010) and tests call it. */
 #include "backend/slab.h"
 
 #include "base/base.h"

@@ -1,17 +1,18 @@
-/** @file slab.h  Parts of the volume (internal; pure). */
+/** @file slab.h  Slabs: whole slices, the requested box, or a box checked by slab.c; called by the
+ * pipeline and the backends (internal; pure functions). */
 #ifndef FBP_SRC_SLAB_H
 #define FBP_SRC_SLAB_H
 
 #include "backend/backend.h"
 
-/** Slices [z0, z0 + nz), whole. */
+/** Returns the slab of whole slices [z0, z0 + nz). */
 static inline struct fbp_slab fbp_slab_whole(const struct fbp_job *job, size_t z0, size_t nz)
 {
     return (struct fbp_slab){.nx = job->grid.n[0], .ny = job->grid.n[1], .z0 = z0, .nz = nz};
 }
 
-/** The part of slices [z0, z0 + nz) that is computed for the box that the job asks for: the box, or
- *  whole slices if the kernel computes no boxes. */
+/** Returns the part of slices [z0, z0 + nz) that is computed for the job's requested box: the box
+ *  along x and y, or whole slices if the kernel computes no boxes. */
 static inline struct fbp_slab fbp_slab_asked(const struct fbp_job *job, size_t z0, size_t nz)
 {
     struct fbp_slab out = fbp_slab_whole(job, z0, nz);
@@ -25,12 +26,12 @@ static inline struct fbp_slab fbp_slab_asked(const struct fbp_job *job, size_t z
     return out;
 }
 
-/** The voxels [first, end) along x, y and z.
- * @return FBP_ERR_INVALID if it is empty or not inside the volume, FBP_ERR_UNSUPPORTED if the
+/** Sets *out to the voxels box[axis] = [first, end) along x, y and z.
+ * @return FBP_ERR_INVALID if the box is empty or not inside the volume, FBP_ERR_UNSUPPORTED if the
  * job's kernel computes whole slices only. */
 fbp_status fbp_slab_box(const struct fbp_job *job, const size_t box[3][2], struct fbp_slab *out);
 
-/** Voxels of a slice of a slab, in one frame. */
+/** Voxels per slice of a slab, in one channel. */
 static inline size_t fbp_slab_slice(const struct fbp_slab *slab)
 {
     return slab->nx * slab->ny;

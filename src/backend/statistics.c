@@ -1,6 +1,8 @@
+/* Minimum, maximum and sum of voxels, in float and double. */
 #include "backend/statistics.h"
 
-/* Lanes side by side, so that the compiler can use vectors. */
+/* Define NAME() for voxels of type T.  LANES independent partial results let the compiler use
+ * vector instructions; partial sums over RUN voxels, in T, are added up in double. */
 #define ADD(NAME, T)                                                                      \
     void NAME(struct fbp_statistics *s, const T *x, size_t n)                             \
     {                                                                                     \

@@ -1,4 +1,5 @@
-/** @file statistics.h  Least, most and sum of voxels (internal). */
+/** @file statistics.h  Minimum, maximum and sum of voxels, called by pipeline/stage_write.c and
+ * the CPU device (internal). */
 #ifndef FBP_SRC_STATISTICS_H
 #define FBP_SRC_STATISTICS_H
 
@@ -6,14 +7,14 @@
 
 #include <math.h>
 
-/** Of no voxel. */
+/** Statistics of no voxel. */
 #define FBP_NO_STATISTICS ((struct fbp_statistics){INFINITY, -INFINITY, 0})
 
-/** Add n voxels.  Those that are no numbers are neither least nor most. */
+/** Add n voxels to *s.  A NaN changes neither minimum nor maximum. */
 void fbp_statistics_add(struct fbp_statistics *s, const float *x, size_t n);
 void fbp_statistics_add_double(struct fbp_statistics *s, const double *x, size_t n);
 
-/** Add n values of a job, of its precision. */
+/** Add n values, double or float as fbp_in_double() of the job. */
 static inline void fbp_statistics_values(struct fbp_statistics *s, const struct fbp_job *job,
                                          const void *x, size_t n)
 {
@@ -23,7 +24,7 @@ static inline void fbp_statistics_values(struct fbp_statistics *s, const struct 
         fbp_statistics_add(s, x, n);
 }
 
-/** Add those of other voxels. */
+/** Add the statistics of other voxels. */
 void fbp_statistics_join(struct fbp_statistics *s, const struct fbp_statistics *other);
 
 #endif /* FBP_SRC_STATISTICS_H */

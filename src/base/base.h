@@ -14,8 +14,8 @@
 /* Errors */
 
 /**
- * Latch a message for this thread and return `status`: `return fbp_fail(FBP_ERR_IO, "%s: %s", …)`.
- * The first message since the last fbp_message_clear() stays; later ones are consequences.
+ * Record a message for this thread and return `status`: `return fbp_fail(FBP_ERR_IO, "%s: %s", …)`.
+ * The first message since the last fbp_message_clear() is kept; later messages are consequences.
  */
 fbp_status fbp_fail(fbp_status status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -23,21 +23,21 @@ fbp_status fbp_fail(fbp_status status, const char *fmt, ...) __attribute__((form
 fbp_status fbp_fail_nomem(size_t bytes, const char *what);
 
 #if defined __clang_analyzer__ && !defined FBP_STATUS_C
-/* The analyzer learns that these never return FBP_OK. */
+/* For the static analyzer: these functions never return FBP_OK. */
 #    define fbp_fail(status, ...)       ((void)fbp_fail(status, __VA_ARGS__), (status))
 #    define fbp_fail_nomem(bytes, what) ((void)fbp_fail_nomem(bytes, what), FBP_ERR_NOMEM)
 #endif
 
-/** Put "WHERE: " before the message of a failure; returns st. */
+/** Prepend "WHERE: " to the message of a failure; returns st. */
 fbp_status fbp_error_context(const char *where, fbp_status st);
 
 /** Delete the message of this thread; every public function does this first. */
 void fbp_message_clear(void);
 
-/** Latch another thread's message in this one. */
+/** Record another thread's message in this thread. */
 void fbp_message_adopt(const char *text);
 
-/** Return a failure to the caller. */
+/** If expr fails, return its status from the calling function. */
 #define FBP_TRY(expr)                       \
     do {                                    \
         const fbp_status fbp_try_ = (expr); \
@@ -55,12 +55,14 @@ void fbp_message_adopt(const char *text);
 
 /* Checks of arguments */
 
-/** FBP_ERR_INVALID if one of the n pointers is NULL; names: of the arguments, with commas. */
+/** FBP_ERR_INVALID if one of the n pointers is NULL; names: names of the arguments, separated by
+ *  commas. */
 fbp_status fbp_check_pointers(const char *function, const char *names, const void *const *pointers,
                               size_t n);
 
-/** First line of a public function: return an error if one of these pointers is NULL.  The second
- *  form returns `value` without a message; signal handlers may call such functions. */
+/** First line of a public function: return an error if one of these pointers is NULL.
+ *  FBP_REQUIRE_ELSE() returns `value` without a message; signal handlers may call functions that
+ *  use it. */
 #define FBP_POINTERS(...) ((const void *const[]){__VA_ARGS__})
 #define FBP_REQUIRE(...)                                                          \
     FBP_TRY(fbp_check_pointers(__func__, #__VA_ARGS__, FBP_POINTERS(__VA_ARGS__), \
@@ -72,8 +74,8 @@ fbp_status fbp_check_pointers(const char *function, const char *names, const voi
                 return value;                                                             \
     } while (0)
 
-/** Copy the caller's struct `name` to `own`, n bytes.  Each public struct of parameters or results
- *  begins with size_t struct_size, which must be the size that this library was built with. */
+/** Copy the caller's struct `name` (n bytes) to `own`. Each public struct of parameters or results
+ *  begins with size_t struct_size, which must equal the size in this build of the library. */
 fbp_status fbp_copy_struct_in(const char *name, void *own, size_t n, const void *theirs);
 
 /** Check only struct_size. */
@@ -82,13 +84,13 @@ fbp_status fbp_check_struct(const char *name, const void *theirs, size_t n);
 /** Copy `own` to the caller's struct, except struct_size. */
 void fbp_copy_struct_out(void *theirs, const void *own, size_t n);
 
-/** The same for struct fbp_WHAT. */
+/** The three functions above for a struct fbp_WHAT. */
 #define FBP_COPY_IN(what, own, theirs) \
     fbp_copy_struct_in("fbp_" #what, own, sizeof(struct fbp_##what), theirs)
 #define FBP_CHECK(what, theirs)         fbp_check_struct("fbp_" #what, theirs, sizeof(struct fbp_##what))
 #define FBP_COPY_OUT(what, theirs, own) fbp_copy_struct_out(theirs, own, sizeof(struct fbp_##what))
 
-/** Numbers from min to max, ends included; infinities and NaN are outside of every range. */
+/** Numbers from min to max, both included; infinities and NaN are outside of every range. */
 struct fbp_range {
     double min, max;
     bool whole;
@@ -108,10 +110,10 @@ bool fbp_in_range(const struct fbp_range *range, double x);
 /** Fail with "NAME: found 7, expected a number from …" if x is outside of the range. */
 fbp_status fbp_check_range(const struct fbp_range *range, const char *name, double x);
 
-/** The same, but 0 is valid, too. */
+/** fbp_check_range() that also accepts 0. */
 fbp_status fbp_check_optional(const struct fbp_range *range, const char *name, double x);
 
-/** Fail if an enum's value is not in 0 … most. */
+/** Fail if an enum's value is not in [0, most]. */
 fbp_status fbp_check_choice(const char *name, long value, long most);
 
 /* Memory */
@@ -122,13 +124,13 @@ enum { FBP_ALIGN = 64 };
 /** a * b in *out; FBP_ERR_NOMEM with the name `what` if it overflows. */
 fbp_status fbp_mul(size_t a, size_t b, const char *what, size_t *out);
 
-/** Allocate memory aligned to FBP_ALIGN, not cleared; *out is NULL on failure.  Blocks from 2 MiB
- *  on are fresh pages, which fbp_free() returns to the system. */
+/** Allocate uninitialized memory aligned to FBP_ALIGN; *out is NULL on failure. Blocks of 2 MiB and
+ *  more are fresh pages, which fbp_free() returns to the system. */
 fbp_status fbp_alloc(void **out, size_t bytes, const char *what);
 void fbp_free(void *p);
 
-/** Take `bytes` of a block of fbp_alloc(), aligned to FBP_ALIGN, and add them to *used.  block
- * NULL: only count. */
+/** Reserve `bytes` of a block of fbp_alloc(), aligned to FBP_ALIGN, and add them to *used. block
+ *  NULL: only *used is computed. */
 static inline void *fbp_carve(void *block, size_t *used, size_t bytes)
 {
     void *const part = block ? (char *)block + *used : NULL;
@@ -137,7 +139,7 @@ static inline void *fbp_carve(void *block, size_t *used, size_t bytes)
     return part;
 }
 
-/** Allocate n zeroed elements of `size` bytes; free() them. */
+/** Allocate n zeroed elements of `size` bytes; free() releases them. */
 fbp_status fbp_calloc(void **out, size_t n, size_t size, const char *what);
 
 /** Resident set of this process [bytes]; 0 if the system does not report it. */
@@ -146,7 +148,7 @@ uint64_t fbp_resident_bytes(void);
 /** The limit set by fbp_limit_memory() [bytes]; 0: none. */
 uint64_t fbp_process_limit(void);
 
-/** Memory that programs may still take without swapping [bytes]. */
+/** Memory that programs can still allocate without swapping [bytes]. */
 uint64_t fbp_available_bytes(void);
 
 #endif /* FBP_SRC_BASE_BASE_H */

@@ -1,4 +1,5 @@
-/** @file cache.h  A hash, and measurements that are cached in files from run to run. */
+/** @file cache.h  A hash, and the cache: measurements stored in files for later runs. Backends and
+ *  the plan call it. */
 #ifndef FBP_SRC_BASE_CACHE_H
 #define FBP_SRC_BASE_CACHE_H
 
@@ -7,32 +8,32 @@
 #include <stdint.h>
 
 /** Fast 64-bit hash of n bytes, chained through `seed`, for fingerprints and journals; not
- *  cryptographic.  The same on every machine. */
+ *  cryptographic. Equal on every machine. */
 uint64_t fbp_hash(uint64_t seed, const void *data, size_t n);
 
-/* The cache: the file ${XDG_CACHE_HOME:-~/.cache}/fbp/NAME holds a title line and lines
- * "key<TAB>value".  No function fails: if the file or its folder cannot be used, nothing is cached,
- * and a damaged file is written again. */
+/* The cache: the file ${XDG_CACHE_HOME:-~/.cache}/fbp/NAME contains a title line and lines
+ * "key<TAB>value". No function fails: if the file or its folder is not usable, nothing is cached,
+ * and a damaged file is rewritten. */
 
 /** A file of the cache. */
 struct fbp_cache_file {
     const char *name;
-    const char *title; /**< first line with its line end; files with another one are not used */
+    const char *title; /**< first line with its line end; a file with another title is not used */
 };
 
-/** Copy the value of `key`, less than n bytes; false if there is none. */
+/** Copy the value of `key`, less than n bytes; false if the key is missing. */
 bool fbp_cache_get(const struct fbp_cache_file *file, const char *key, char *value, size_t n);
 
-/** Store a value; keys and values have neither tabs nor line ends. */
+/** Store a value; keys and values must not contain tabs or line ends. */
 void fbp_cache_put(const struct fbp_cache_file *file, const char *key, const char *value);
 
 /** Greatest size of a binary file in the same folder [bytes]. */
 enum { FBP_CACHE_BYTES = 16 << 20 };
 
-/** Read a whole binary file; NULL if there is none; free() it. */
+/** Read a whole binary file; NULL if it does not exist; free() the result. */
 void *fbp_cache_read(const char *name, size_t *n);
 
-/** Write it anew. */
+/** Write or replace a binary file. */
 void fbp_cache_write(const char *name, const void *data, size_t n);
 
 #endif /* FBP_SRC_BASE_CACHE_H */

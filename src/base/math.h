@@ -1,4 +1,5 @@
-/** @file math.h  Three-vectors, sorting and pi, in double. */
+/** @file math.h  Three-vectors, sorting and pi, in double. Geometry, filters, phantoms and readers
+ *  of scans include it. */
 #ifndef FBP_SRC_BASE_MATH_H
 #define FBP_SRC_BASE_MATH_H
 

@@ -1,4 +1,5 @@
-/** @file system.h  The host: clock, environment variables, CPU, NUMA nodes, shared libraries. */
+/** @file system.h  Properties of the host: clock, environment variables, CPU, NUMA nodes, shared
+ *  libraries. All folders of the library call it. */
 #ifndef FBP_SRC_BASE_SYSTEM_H
 #define FBP_SRC_BASE_SYSTEM_H
 
@@ -14,45 +15,45 @@ static inline double fbp_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/** Release and, if it was built in a repository, commit: "0.1.0 abcdef123456".  Programs that
- * differ in it may compute different bits. */
+/** Release and, if built in a repository, commit: "0.1.0 abcdef123456". Builds that differ here may
+ *  compute different bits. */
 const char *fbp_build(void);
 
-/** Open a shared library: in the folder of this library or program, in its ../lib, in the folder
- *  where libraries are installed, or in the system's path.  NULL: not found; dlerror() has the
+/** Open a shared library. Searched: the folder of this library or program, its ../lib, the
+ *  installation folder of libraries, the system's path. NULL: not found; dlerror() returns the
  *  reason. */
 void *fbp_open_plugin(const char *file);
 
 /* Environment variables */
 
-/** All variables that the library reads; for users they are described in docs/recipes.md. */
+/** All environment variables that the library reads; docs/recipes.md describes them for users. */
 enum fbp_variable {
-    FBP_ENV_KERNEL = 0,  /**< kernel, unless --kernel is given or the scan forbids it */
-    FBP_ENV_CPU,         /**< c, avx2: greatest instruction set */
+    FBP_ENV_KERNEL = 0,  /**< kernel; ignored if --kernel is given or the scan excludes it */
+    FBP_ENV_CPU,         /**< c, avx2: highest instruction set */
     FBP_ENV_FFT,         /**< cufft: CUDA filters rows of any length with cuFFT */
-    FBP_ENV_SHAPE,       /**< number of a GPU kernel's block shape */
+    FBP_ENV_SHAPE,       /**< index of a GPU kernel's block shape */
     FBP_ENV_TUNE,        /**< 0: no measurements for the cache */
     FBP_ENV_GL_SHADERS,  /**< folder of NAME.glsl for --device gl */
     FBP_ENV_GL_BLOCK,    /**< limit of a storage block of --device gl [bytes] */
     FBP_ENV_GL_CONTEXTS, /**< 1: --device gl copies and computes in one context */
     FBP_ENV_CUDA_HOME,   /**< folder of CUDA, to find cuFFT */
-    FBP_ENV_CUDA_PATH,   /**< the same */
-    FBP_ENV_CACHE,       /**< folder of the cache (base/cache.h) */
-    FBP_ENV_HOME,        /**< its .cache, if XDG_CACHE_HOME is not set */
-    FBP_ENV_HDF5_PREFIX, /**< folders of files that an HDF5 file refers to */
-    FBP_ENV_TEAM_MODULE, /**< module for messages between processes */
+    FBP_ENV_CUDA_PATH,   /**< alternative to CUDA_HOME */
+    FBP_ENV_CACHE,       /**< parent folder of the cache (base/cache.h) */
+    FBP_ENV_HOME,        /**< home folder; its .cache is used if XDG_CACHE_HOME is not set */
+    FBP_ENV_HDF5_PREFIX, /**< search path for files that an HDF5 file refers to */
+    FBP_ENV_TEAM_MODULE, /**< module that transports messages between processes */
     FBP_ENV_MPI_SIZE,    /**< number of processes of mpirun */
-    FBP_ENV_PMIX_RANK,   /**< set by srun --mpi=pmix */
-    FBP_ENV_PMI_RANK,    /**< set by the launchers of other MPIs */
-    FBP_ENV_PMI_SIZE,    /**< their number of processes */
-    FBP_ENV_SLURM_TASKS, /**< number of processes of srun */
-    FBP_ENV_RATES,       /**< rates for the grid of processes: "net=25GB/s …" */
+    FBP_ENV_PMIX_RANK,   /**< rank, set by srun --mpi=pmix */
+    FBP_ENV_PMI_RANK,    /**< rank, set by the launchers of other MPIs */
+    FBP_ENV_PMI_SIZE,    /**< number of processes, set by these launchers */
+    FBP_ENV_SLURM_TASKS, /**< number of processes, set by srun */
+    FBP_ENV_RATES,       /**< data rates for the choice of a grid of processes: "net=25GB/s …" */
     FBP_ENV_STRIPE,      /**< stripe of a shared output file [bytes] */
     FBP_ENV_CHUNK,       /**< greatest side of a chunk of OME-Zarr; default 64 */
     FBP_N_VARIABLES
 };
 
-/** Present value; NULL if it is not set. */
+/** Value of a variable; NULL if it is not set. */
 const char *fbp_environment(enum fbp_variable variable);
 
 /* The CPU */
@@ -60,7 +61,7 @@ const char *fbp_environment(enum fbp_variable variable);
 enum fbp_cpu_flag {
     FBP_CPU_AVX2 = 1u << 0,
     FBP_CPU_AVX512 = 1u << 1,
-    FBP_CPU_GATHER = 1u << 2, /**< gathers are faster than eight loads; results are the same */
+    FBP_CPU_GATHER = 1u << 2, /**< gathers are faster than eight loads, with equal results */
 };
 
 /** Features of the processor, limited by FBP_CPU=c|avx2|avx512 (for tests). */
@@ -75,26 +76,28 @@ unsigned long fbp_cpu_level2_bytes(void);
 /** Model name of the processor; "" if the system does not report it. */
 const char *fbp_cpu_model(char *buf, unsigned long n);
 
-/* NUMA nodes: the part of the memory that is near a device.
+/*
+ * NUMA nodes: the memory that is close to a device
  *
- * A node is only preferred: if it is full, pages come from another one.  A memory policy that the
- * user has set (numactl) is not changed.  No function fails if the system forbids the calls, as in
- * some containers. */
+ * A node is only preferred: if it is full, the system uses pages of another node. A memory policy
+ * that the user has set (numactl) is not changed. No function fails if the system forbids the
+ * calls, for example in a container.
+ */
 
-/** Folder with the system's description; tests give another one. */
+/** Folder of the system's description of devices; tests use another folder. */
 #define FBP_SYS "/sys"
 
 /** Node of a PCI device such as "0000:18:00.0", in upper or lower case; -1: unknown. */
 int fbp_numa_node(const char *sys, const char *bus_id);
 
-/** The same, but -1 if there is only one node. */
+/** fbp_numa_node(), but -1 if the host has only one node. */
 int fbp_numa_near(const char *sys, const char *bus_id);
 
-/** Prefer a node for pages of this memory that do not exist yet; no effect if node < 0.  memory:
- *  beginning of a page. */
+/** Prefer a node for pages of this memory that are not allocated yet; no effect if node < 0.
+ *  memory: start of a page. */
 void fbp_numa_place(void *memory, size_t bytes, int node);
 
-/** Prefer a node for new pages of the calling thread, until fbp_numa_end().  False: nothing was
+/** Prefer a node for new pages of the calling thread until fbp_numa_end(). False: nothing was
  *  changed, and fbp_numa_end() must not be called. */
 bool fbp_numa_begin(int node);
 void fbp_numa_end(void);

@@ -1,4 +1,5 @@
-/** @file threads.h  Cancellation, a pool of compute threads, and a queue between stages. */
+/** @file threads.h  Cancellation, a pool of compute threads, and a queue between stages.
+ *  src/pipeline and the backends call it. */
 #ifndef FBP_SRC_BASE_THREADS_H
 #define FBP_SRC_BASE_THREADS_H
 
@@ -9,25 +10,25 @@
 #endif
 #include <unistd.h>
 
-/* Cancellation: every loop over views, slices, slabs or files calls fbp_check_cancelled() in steps
- * that are far shorter than a second. */
+/* Cancellation: every loop over views, slices, slabs or files calls fbp_check_cancelled() at
+ * intervals far below a second. */
 
-#ifndef __cplusplus /* atomic_bool is C; the C++ sources (CUDA) do not cancel */
+#ifndef __cplusplus /* atomic_bool is C; C++ sources (CUDA) do not cancel */
 
-/** Source of cancellation for the calls of one thread, in addition to fbp_stop(). */
+/** Conditions that cancel the calls of one thread, in addition to fbp_stop(). */
 struct fbp_cancel_scope {
     const atomic_bool *flag;   /**< true: cancelled; NULL: none */
-    bool (*asked)(void *user); /**< called every 50 ms, returns true to cancel; NULL: none */
+    bool (*asked)(void *user); /**< called every 50 ms; returns true to cancel; NULL: none */
     void *user;                /**< argument of asked() */
     double next;               /**< time of the next call of asked() [s] */
-    bool said;                 /**< asked() has returned true, and is not called again */
-    bool deaf;                 /**< nothing cancels, not even fbp_stop(): for cleaning up */
+    bool said;                 /**< asked() has returned true and is not called again */
+    bool deaf; /**< disables all cancellation, including fbp_stop(); set during clean-up */
 };
 
-/** Install a scope in this thread, NULL: none; returns the previous one. */
+/** Install a scope in this thread (NULL: none); returns the previous scope. */
 struct fbp_cancel_scope *fbp_cancel_scope(struct fbp_cancel_scope *next);
 
-/** The flag of this thread's scope, for threads that work for it; NULL: none. */
+/** Flag of this thread's scope, for threads that work on its behalf; NULL: none. */
 const atomic_bool *fbp_cancel_flag(void);
 
 #endif
@@ -48,18 +49,20 @@ typedef fbp_status fbp_pool_try_fn(void *user, size_t item, int worker);
 /** Number of cores in this process's affinity mask, at least 1. */
 int fbp_core_count(void);
 
-/** Start n_threads >= 1 threads.  Callers of loops only wait: no more than n_threads compute. */
+/** Start n_threads >= 1 threads. A thread that calls a loop only waits: at most n_threads threads
+ *  compute. */
 fbp_status fbp_pool_create(fbp_pool **out, int n_threads);
 void fbp_pool_destroy(fbp_pool **pool);
 
-/** Run fn for every item and return when all are done.  After cancellation of the caller no further
- *  item begins: check fbp_check_cancelled() after a loop before using its results. */
+/** Run fn for every item and return when all are done. After cancellation of the caller, no further
+ *  item begins: call fbp_check_cancelled() after a loop, before its results are used. */
 void fbp_pool_for(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);
 
-/** The same, before all loops that wait: for short work that blocks others. */
+/** fbp_pool_for() with priority over all waiting loops, for short work that blocks other
+ *  threads. */
 void fbp_pool_for_first(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);
 
-/** Run fn for every item, in the pool or, if it is NULL, in this thread.  After a failure no
+/** Run fn for every item, in the pool or, if pool is NULL, in this thread. After a failure no
  *  further item begins; the first failure is returned with its message. */
 fbp_status fbp_pool_try(fbp_pool *pool, size_t n_items, fbp_pool_try_fn *fn, void *user);
 
@@ -70,14 +73,14 @@ typedef struct fbp_queue fbp_queue;
 fbp_status fbp_queue_create(fbp_queue **out, size_t capacity);
 void fbp_queue_destroy(fbp_queue **queue);
 
-/** Append an item; blocks while the queue is full.  False after the queue was closed. */
+/** Append an item; blocks while the queue is full. Returns false if the queue is closed. */
 bool fbp_queue_push(fbp_queue *queue, size_t item);
 
-/** Remove the first item; blocks while the queue is empty.  False if it is closed and empty.  The
- *  time of waiting [s] is added to *waited, if not NULL. */
+/** Remove the first item; blocks while the queue is empty. Returns false if the queue is closed and
+ *  empty. Adds the waiting time [s] to *waited, if not NULL. */
 bool fbp_queue_pop(fbp_queue *queue, size_t *item, double *waited);
 
-/** Accept no more items; those inside can still be popped. */
+/** Accept no more items; items in the queue can still be removed. */
 void fbp_queue_close(fbp_queue *queue);
 
 /** Close the queue and discard its items: all waiting threads return. */
@@ -85,8 +88,8 @@ void fbp_queue_abort(fbp_queue *queue);
 
 /* Forked children */
 
-/** FBP_OK in the process `owner` that opened `what`; else FBP_ERR_INVALID, because threads and
- *  devices do not exist in a forked child. */
+/** FBP_OK in the process `owner`, which opened `what`; else FBP_ERR_INVALID, because a forked child
+ *  has no copies of threads and devices. */
 static inline fbp_status fbp_check_process(pid_t owner, const char *what)
 {
     if (owner == getpid())

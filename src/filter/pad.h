@@ -1,19 +1,20 @@
 /** @file pad.h  Continuation of rows beyond the panel's ends, for the host and for devices
- * (internal).
+ * (internal). filter/pad.c computes the tables; the backends' filters include this file.
  *
- * A row that does not fall to 0 at the end of the panel is continued by P phi(t / E), t columns
- * beyond the end: P the row's value there, E the length, phi one falling shape.  The filter is
- * linear: this adds P (h * phi_E)(c) to filtered column c, from tables for some lengths E, computed
- * once in double, with interpolation in between.  The transforms keep their length.
+ * A row that does not fall to 0 at the end of the panel is continued by P phi(t / E): t is the
+ * distance beyond the end [columns], P the row's value there, E the length, and phi a fixed
+ * decreasing function. The filter is linear: the continuation adds P (h * phi_E)(c) to filtered
+ * column c. Tables contain h * phi_E for several lengths E, computed once in double; values in
+ * between are interpolated. The length of the transforms does not change.
  *
- * cosine   phi = (1 + cos(pi x)) / 2, E a fixed part of the row.
- * ellipse  phi = sqrt(1 - 0.7 x - 0.3 x^2); the square of an ellipse's shadow is a parabola,
- * therefore a parabola through the end is fitted to the squares of 32 samples of the row's outer
- * half, and E is where it ends (Maltz et al. 2007, Med. Phys. 34, 3077, fit an ellipse, too). A row
- * that does not fall towards its end is no ellipse's: then E is short.
+ * cosine   phi = (1 + cos(pi x)) / 2; E is a fixed fraction of the row.
+ * ellipse  phi = sqrt(1 - 0.7 x - 0.3 x^2). The square of the projection of an ellipse is a
+ *          parabola; therefore a parabola through the end is fitted to the squares of 32 samples of
+ *          the row's outer half, and E is the distance to its zero (Maltz et al. 2007, Med. Phys.
+ *          34, 3077, also fit an ellipse). If a row does not fall towards its end, E is short.
  *
- * Measured values are used without their weights, because redundancy would bend them.
- * docs/accuracy.md has the choices and their errors.
+ * The fit uses measured values without weights, because redundancy weights would change their
+ * shape. docs/accuracy.md has the choices and their errors.
  */
 #ifndef FBP_SRC_PAD_H
 #define FBP_SRC_PAD_H
@@ -22,55 +23,57 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#ifndef FBP_PAD_FN /* devices' compilers have other keywords */
+#ifndef FBP_PAD_FN /* compilers of devices have other keywords */
 #    define FBP_PAD_FN static inline
 #endif
 
-/** Number of samples of a row's outer half for the fit of an ellipse; greatest number of tables. */
+/** Number of samples in a row's outer half for the fit of an ellipse; greatest number of tables. */
 enum { FBP_PAD_POINTS = 32, FBP_PAD_LENGTHS = 64 };
 
-/** Parameters of both ends of a row. */
+/** Parameters of the padding, equal for all rows. */
 struct fbp_pad_rule {
-    unsigned n_columns; /**< of the panel */
-    unsigned edge;      /**< number of columns at an end for the fit of its value */
-    bool fit;           /**< E from a parabola; else E = lengths[0] */
-    bool ends[2];       /**< continued; false: towards the axis of an offset panel */
+    unsigned n_columns; /**< columns of the panel */
+    unsigned edge;      /**< number of columns at an end that determine its value */
+    bool fit;           /**< true: E from a fitted parabola; false: E = lengths[0] */
+    bool ends[2];       /**< the end is continued; false: end towards the axis of an offset panel */
     unsigned n_lengths;
-    float lengths[FBP_PAD_LENGTHS]; /**< [columns], growing */
+    float lengths[FBP_PAD_LENGTHS]; /**< E of each table [columns], ascending */
 };
 
-/** Continuation of a row at an end: amount ((1 - part) tables[at] + part tables[at + 1]). */
+/** Continuation of a row at one end: amount * ((1 - part) * tables[at] + part * tables[at + 1]). */
 struct fbp_pad_end {
     float amount, part;
     unsigned at;
 };
 
-/** Sums over points of a row's outer half, of x in [-1, 0) and y = p(x)^2 - p(0)^2. */
+/** Sums for the fit over points of a row's outer half, with x in [-1, 0) and y = p(x)^2 -
+ *  p(0)^2. */
 struct fbp_pad_sums {
     float xx, xxx, xxxx, xy, xxy;
 };
 
-/** Column of point i at an end. */
+/** Column of fit point i at an end. */
 FBP_PAD_FN unsigned fbp_pad_point(const struct fbp_pad_rule *r, int end, unsigned i)
 {
     const unsigned off = (i + 1) * (r->n_columns / 2) / FBP_PAD_POINTS;
     return end ? r->n_columns - 1 - off : off;
 }
 
-/** Column i of those at an end, the outermost first. */
+/** Column i counted from an end; 0 is the outermost. */
 FBP_PAD_FN unsigned fbp_pad_column(const struct fbp_pad_rule *r, int end, unsigned i)
 {
     return end ? r->n_columns - 1 - i : i;
 }
 
-/** Share of sample i from the end in the value there of a line through `edge` samples. */
+/** Coefficient of sample i from the end in the end's value, which is that of a line fitted to
+ *  `edge` samples. */
 FBP_PAD_FN float fbp_pad_share(const struct fbp_pad_rule *r, unsigned i)
 {
     const float n = (float)r->edge, mean = (n - 1) / 2, spread = n * (n * n - 1) / 12;
     return 1 / n + (r->edge > 1 ? mean * (mean - (float)i) / spread : 0);
 }
 
-/** Add a point: p as measured, p0 at the end. */
+/** Add fit point i to the sums: p: measured value; p0: value at the end. */
 FBP_PAD_FN void fbp_pad_add(const struct fbp_pad_rule *r, unsigned i, float p, float p0,
                             struct fbp_pad_sums *s)
 {
@@ -85,8 +88,9 @@ FBP_PAD_FN void fbp_pad_add(const struct fbp_pad_rule *r, unsigned i, float p, f
     s->xxy += x * x * y;
 }
 
-/** Columns beyond the end to the point where y = b x + c x^2 falls to -p0^2.  Ellipses fall towards
- * their ends: at most 0.4 of the row if the row clearly falls, 0.1 if it does not. */
+/** Distance from the end to the point where y = b x + c x^2 is -p0^2 [columns]. Limited to 0.4
+ *  of the row if the row clearly falls towards its end, as for an ellipse, and to 0.1 if it does
+ *  not. */
 FBP_PAD_FN float fbp_pad_reach(const struct fbp_pad_rule *r, float p0, const struct fbp_pad_sums *s)
 {
     const float least = 0.1f, most = 0.4f, n = (float)r->n_columns;
@@ -101,7 +105,7 @@ FBP_PAD_FN float fbp_pad_reach(const struct fbp_pad_rule *r, float p0, const str
     return fminf(fmaxf(reach, 0), cap) * n;
 }
 
-/** The tables for this reach. */
+/** Find the tables for this length. */
 FBP_PAD_FN void fbp_pad_place(const struct fbp_pad_rule *r, float reach, struct fbp_pad_end *out)
 {
     unsigned at = 0;

@@ -1,5 +1,6 @@
-/** @file coverage.h  Angles of the views on the circle, and how often each ray is measured
- * (internal; double, pure).  geometry/facts.c and weight/weight.c use both. */
+/** @file coverage.h  Angles of the views on the circle, and the number of times that each ray is
+ *  measured (internal; double, pure functions). geometry/facts.c and weight/weight.c call both
+ *  parts. */
 #ifndef FBP_SRC_COVERAGE_H
 #define FBP_SRC_COVERAGE_H
 
@@ -8,66 +9,77 @@
 #include "base/base.h"
 
 /**
- * The views' angles as one arc of a circle.
+ * The angles of the views as one arc of a circle.
  *
- * Angles of a parallel beam count modulo pi, unless its panel is offset: a view and the opposite
- * one measure the same rays.  In a fan the ray under gamma of a view at beta has the direction beta
- * + gamma, and is measured again, if at all, under -gamma at beta + pi - 2 gamma.
+ * Angles of a parallel beam are taken modulo pi, unless its panel is offset, because a view and the
+ * opposite view measure the same rays. In a fan, the ray with fan angle gamma of a view at beta has
+ * the direction beta + gamma; if it is measured again, then with fan angle -gamma at beta + pi - 2
+ * gamma.
  */
 struct fbp_arc {
     size_t n;
-    double *step; /**< [n] share of the arc of each view [rad]: half the way to both neighbours, at
-                       an end as far outwards as inwards; views at one angle share it; the sum is
-                       arc_rad */
-    double *position;   /**< [n] angle counter-clockwise from the arc's beginning, 0 … arc_rad */
-    double *cell;       /**< [n][2] where the share begins and ends, of all views at the angle */
-    bool full;          /**< no gap is larger than the largest step */
-    size_t n_gaps;      /**< number of gaps above the largest step */
-    size_t n_angles;    /**< number of different angles */
-    double start_rad;   /**< angle of the first view of the arc (view 0 of a full arc) */
-    double arc_rad;     /**< the period if the arc is full or has one angle, else with half a step
-                             beyond both ends (of pi: half the gap if random angles leave such gaps) */
-    double gap_rad;     /**< largest gap less the median step */
-    double step_rad[3]; /**< least, median, greatest step inside the arc */
-    double direction_gap_rad; /**< largest gap between directions of rays, of those columns of the
-                                   fan that have the largest */
-    double usual_gap_rad;     /**< gaps beyond this mean missing views: 4 median steps, 2 degrees,
-                                   or the largest gap of random angles; at most 45 degrees or 1.5
-                                   median steps */
-    int direction; /**< +1 if angles ascend in 9 of 10 steps of the acquisition, -1: descend, else 0
-                    */
+    /** [n] Angular step of each view [rad]: half the distance to both neighbours; at an end of
+     *  the arc, as far outwards as inwards. Views at equal angles divide one step. The sum is
+     *  arc_rad. */
+    double *step;
+    double *position; /**< [n] angle counter-clockwise from the start of the arc, 0 … arc_rad */
+    double *cell;     /**< [n][2] start and end of the step, for all views at the angle together */
+    bool full;        /**< no gap is larger than the largest step */
+    size_t n_gaps;    /**< number of gaps larger than the largest step */
+    size_t n_angles;  /**< number of different angles */
+    double start_rad; /**< angle of the first view of the arc (of view 0 if the arc is full) */
+    /** Length of the arc: the period if the arc is full or has a single angle; otherwise half a
+     *  step is added at both ends (period pi: half the gap, if random angles have gaps of that
+     *  size). */
+    double arc_rad;
+    double gap_rad;     /**< largest gap minus the median step */
+    double step_rad[3]; /**< least, median and greatest step inside the arc */
+    /** Largest gap between directions of rays, for the columns of the fan at which it is
+     *  largest. */
+    double direction_gap_rad;
+    /** Larger gaps are reported as missing views: the greatest of 4 median steps, 2 degrees, and
+     *  the largest gap expected of random angles; at most 45 degrees, at least 1.5 median steps. */
+    double usual_gap_rad;
+    /** +1 if the angles ascend in 9 of 10 steps of the acquisition, -1 if they descend, else 0. */
+    int direction;
 };
 
 /**
- * period_rad: pi or 2 pi; fan_rad: the whole fan.  The arc is cut at its largest gap: of 2 pi if
- * that exceeds the largest step, or if there are only two angles; of pi if it exceeds
- * usual_gap_rad. closed: never cut; the views at both sides of a gap stand for it.
+ * Compute the arc.
+ *
+ * period_rad  pi or 2 pi. The arc is cut at its largest gap: for 2 pi if the gap exceeds the
+ *             largest step, for pi if it exceeds usual_gap_rad; always if there are fewer than
+ *             three angles.
+ * fan_rad     full fan angle
+ * closed      the arc is never cut; the views at both sides of a gap cover it
  */
 fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, size_t n_views,
                           const double axis[3], double period_rad, double fan_rad, bool closed);
 void fbp_arc_clear(struct fbp_arc *arc);
 
 /**
- * Which rays a circular scan has measured, how often, and the weight of a sample.
+ * The rays that a circular scan has measured, the number of measurements per ray, and the weight of
+ * a sample.
  *
  * A ray is (beta, x): the angle of its source about the axis, and its fan angle gamma, or in a
- * parallel beam its signed distance from the axis.  The same line is measured from the other side
- * as (beta + pi - 2 gamma, -x), with gamma = 0 in a parallel beam.
+ * parallel beam its signed distance from the axis. The same line is measured from the other side as
+ * (beta + pi - 2 gamma, -x), with gamma = 0 in a parallel beam.
  *
- * Views whose detector has one offset from the axis form a group.  A view stands for the angles up
- * to half way to its neighbours in the group, gaps included: the views beside a gap fill it.  Each
- * group has a confidence C(beta, x), which falls smoothly towards a detector edge beyond which
- * others have measured, and to 0 in a gap all of whose rays others have measured.  (If only some
- * rays were, whole projections from beside the gap keep means right, and a mixture does not.)  The
- * weight of a view is the integral over its angles of
+ * Views whose detectors have the same offset from the axis form a group. A view covers the angles
+ * up to half way to its neighbours in the group, gaps included: the views beside a gap cover it.
+ * Each group has a confidence C(beta, x). C falls smoothly towards a detector edge if other groups
+ * have measured rays beyond that edge, and falls to 0 in a gap if other groups have measured all
+ * rays of the gap. (If only some rays were measured, whole projections from beside the gap preserve
+ * means, and a mixture does not.) The weight of a view is the integral over its angles of
  *
  *     m_i(beta, x) = 2 C_i(beta, x) / sum_j [C_j(beta, x) + C_j(beta + pi - 2 gamma, -x)],
  *
- * the sum over all groups; all measurements of a line add up to 2.  Wang (Med. Phys. 29, 2002) for
- * an offset detector and Parker (Med. Phys. 9, 1982) for a short scan are special cases.
+ * with the sum over all groups; the weights of all measurements of a line add up to 2. Special
+ * cases: Wang (Med. Phys. 29, 2002) for an offset detector, Parker (Med. Phys. 9, 1982) for a short
+ * scan.
  */
 struct fbp_ray_coverage {
-    bool source; /**< x is an angle */
+    bool source; /**< true: x is an angle (fan beam); false: x is a distance */
     size_t n_views;
     size_t n_groups;
     struct fbp_coverage_group *group;
@@ -75,20 +87,23 @@ struct fbp_ray_coverage {
 };
 
 /**
- * angle: of the sources about the axis; edge: x of the outermost pixel centres of each view.  Views
- * whose detector offsets differ by less than a twentieth of its width belong to one group.
+ * Compute the coverage.
+ *
+ * angle  [n_views] angle of the source about the axis [rad]
+ * edge   [n_views] x of the outermost pixel centres
+ * Views whose detector offsets differ by less than 1/20 of the detector's width form one group.
  */
 fbp_status fbp_coverage_create(struct fbp_ray_coverage *out, bool source, size_t n_views,
                                const double *angle, const double (*edge)[2]);
 void fbp_coverage_clear(struct fbp_ray_coverage *coverage);
 
-/** Largest range of directions [rad] over which no line at x was measured from either side. */
+/** Largest range of directions [rad] in which no line at x was measured from either side. */
 double fbp_coverage_gap(const struct fbp_ray_coverage *coverage, double x);
 
-/** Angular step times redundancy weight of a view's ray [rad]. */
+/** Weight of a ray of a view: angular step times redundancy weight [rad]. */
 double fbp_coverage_weight(const struct fbp_ray_coverage *coverage, size_t view, double x);
 
-/** Angular step of a view among its group's, gaps included [rad]. */
+/** Angular step of a view within its group, gaps included [rad]. */
 double fbp_coverage_step(const struct fbp_ray_coverage *coverage, size_t view);
 
 #endif /* FBP_SRC_COVERAGE_H */

@@ -1,7 +1,9 @@
-/** @file directions.h  Sets of directions of plane integrals: cells on the sphere, planes through a
- * common axis, even rings about an axis (internal; double, pure).
+/** @file directions.h  Sets of directions of plane integrals (EPR): cells on the sphere, planes
+ * through a common axis, rings of even angles about an axis (internal; double, pure functions).
+ * Facts of scans, quadrature weights and the two-stage method call it.
  *
- * A direction and its antipode measure the same planes. */
+ * A direction and its antipode measure the same planes.
+ */
 #ifndef FBP_SRC_DIRECTIONS_H
 #define FBP_SRC_DIRECTIONS_H
 
@@ -10,44 +12,47 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Facts of a set of directions. */
+/** Facts about a set of directions. */
 struct fbp_sphere {
-    size_t different; /**< number of directions, equal and opposite ones counted once */
+    size_t different; /**< number of distinct directions; equal and opposite ones count once */
     double hole_rad;  /**< greatest angle between a point of the sphere and the nearest direction */
-    double usual_rad; /**< the same, median over the cells */
+    double usual_rad; /**< distance from a cell's farthest point to its direction, median over the
+                         cells */
 };
 
 /**
- * Cells of the spherical Voronoi diagram of {n} and {-n}: all points that are nearer to n or -n
- * than to any other direction.  area[count]: the cell's area on one half of the sphere, which equal
- * directions share; the sum is 2 pi.  area may be NULL.
+ * Compute the cells of the spherical Voronoi diagram of {n} and {-n}: the cell of n is all points
+ * that are nearer to n or -n than to any other direction.
  *
- * @return FBP_ERR_INVALID if all directions lie in one plane, FBP_ERR_NOMEM.
+ * area  [count] area of the cell on one half of the sphere, divided among equal directions; the sum
+ *       is 2 pi. May be NULL.
+ * @return FBP_ERR_INVALID if all directions lie in one plane, FBP_ERR_NOMEM
  */
 fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *area,
                             struct fbp_sphere *out);
 
 /**
- * Directions in planes through a common axis.  If there are few such planes, plane integrals are
- * backprojected in two stages: those of one plane become an image of it, and the images are
- * parallel views about the axis.
+ * Directions in planes through a common axis. If the number of planes is small, plane integrals are
+ * backprojected in two stages: first the integrals of each plane into an image of that plane, then
+ * these images, which are parallel views about the axis.
  */
 struct fbp_meridian_planes {
-    double axis[3];      /**< contained in all planes */
-    double across[2][3]; /**< the other axes of a right-handed system, from which angles count */
-    int pole;            /**< 0, 1, 2: axis is x, y, z; -1: any other */
+    double axis[3];      /**< direction that all planes contain */
+    double across[2][3]; /**< other axes of the right-handed system; angles are counted from the
+                            first to the second */
+    int pole;            /**< 0, 1, 2: axis is x, y, z; -1: any other axis */
     size_t n;            /**< number of planes */
-    size_t most;         /**< greatest number of directions in a plane */
-    double *angle;       /**< [n] of each plane, from 0 up to pi, ascending */
-    size_t *plane;       /**< [directions] plane of each direction */
+    size_t most;         /**< greatest number of directions in one plane */
+    double *angle;       /**< [n] angle of each plane, 0 <= angle < pi, ascending */
+    size_t *plane;       /**< [directions] index of the plane of each direction */
 };
 
 /**
- * Find the planes through the axis that needs the fewest of them: x, y or z if these need few
- * enough, or any other.
+ * Find the axis with the smallest number of planes: x, y or z if one of them has few enough planes,
+ * else any axis.
  *
- * @return FBP_ERR_UNSUPPORTED if no axis has three directions per plane on average; the message
- * says how many planes there are.  FBP_ERR_NOMEM.
+ * @return FBP_ERR_UNSUPPORTED if no axis has three directions per plane on average (the message
+ *         contains the number of planes); FBP_ERR_NOMEM
  */
 fbp_status fbp_meridians_of(const double (*direction)[3], size_t n,
                             struct fbp_meridian_planes *out);
@@ -56,31 +61,34 @@ void fbp_meridians_clear(struct fbp_meridian_planes *planes);
 /** A direction of a ring. */
 struct fbp_ring_member {
     size_t view;
-    bool reversed; /**< the antipode was measured: its samples run the other way */
+    bool reversed; /**< the antipode was measured: the order of its samples is reversed */
 };
 
 struct fbp_ring {
-    double theta, phi;        /**< of its first member; the others follow in equal steps */
-    size_t first, n;          /**< members */
-    bool at_pole, at_equator; /**< at the pole, all members are one direction */
+    double theta, phi;        /**< first member; the others follow in equal steps of phi */
+    size_t first, n;          /**< members [first, first + n) of fbp_rings.member */
+    bool at_pole, at_equator; /**< at the pole, all members are the same direction */
 };
 
 /**
- * Directions theta and phi on the upper half of the sphere, in rings about an axis.  The angles phi
- * of a ring are even over the whole turn; the ring on the equator has the antipodes of its
- * directions, too.  Sets of equal solid angle and of linear angles are such rings.
+ * Directions theta and phi on the upper half of the sphere, in rings about an axis. The angles phi
+ * of a ring are equally spaced over the full circle; the ring on the equator also contains the
+ * antipodes of its directions. Sets of equal solid angle and of equal linear angles consist of such
+ * rings.
  */
 struct fbp_rings {
-    double axis[3], across[2][3]; /**< phi counts from the first of these to the second */
-    struct fbp_ring *ring;        /**< [n], from the pole on */
+    double axis[3], across[2][3]; /**< phi is counted from across[0] to across[1] */
+    struct fbp_ring *ring;        /**< [n] rings, starting at the pole */
     size_t n;
     struct fbp_ring_member *member; /**< [n_members] */
     size_t n_members;
-    size_t most; /**< greatest number of members of a ring */
+    size_t most; /**< greatest number of members in a ring */
 };
 
-/** Find rings about z, x or y of unit vectors in any order.
- *  @return FBP_ERR_UNSUPPORTED if there are none, FBP_ERR_NOMEM. */
+/**
+ * Find rings about z, x or y among unit vectors in any order.
+ * @return FBP_ERR_UNSUPPORTED if the directions form no rings, FBP_ERR_NOMEM
+ */
 fbp_status fbp_rings_of(const double (*direction)[3], size_t n, struct fbp_rings *out);
 void fbp_rings_clear(struct fbp_rings *rings);
 

@@ -1,7 +1,8 @@
-/** @file ranges.h  Checks that a scan, a panel or a volume lies within fbp/ranges.h (internal).
+/** @file ranges.h  Checks of scans, panels and volumes against the limits of fbp/ranges.h
+ * (internal).
  *
- * Scan files, files of other programs and callers' structs are all checked here.  Failures are
- * FBP_ERR_INVALID and name the field.
+ * Readers of scan files and of other programs' files, and functions that take callers' structs,
+ * call these. A failure is FBP_ERR_INVALID and names the field.
  */
 #ifndef FBP_SRC_GEOMETRY_RANGES_H
 #define FBP_SRC_GEOMETRY_RANGES_H
@@ -9,24 +10,25 @@
 #include "base/base.h"
 #include "fbp/scan.h"
 
-/** prefix: "scan" makes "scan.panel.n_rows" of a name. */
+/** Check a panel. prefix: beginning of the field's name in messages, "scan" for
+ *  "scan.panel.n_rows". */
 fbp_status fbp_check_panel(const char *prefix, const struct fbp_panel *panel);
 
-/** A complete volume. */
+/** Check a complete volume. */
 fbp_status fbp_check_grid(const struct fbp_grid *grid);
-/** A volume whose sizes, or voxels, or both may be left out as 0. */
+/** Check a volume whose sizes, or voxels, or both may be 0 (not given). */
 fbp_status fbp_check_wanted(const struct fbp_grid *grid);
 
-/** Number of voxels along an extent, at least one; more than FBP_SIDE_MAX if there are more. */
+/** Number of voxels along an extent, at least 1; a value above FBP_SIDE_MAX if there are more. */
 size_t fbp_voxels_along(double extent_mm, double voxel_mm);
 
-/** Copy a caller's circle to the library's struct and check it. */
+/** Copy a caller's circle to the library's struct and check the copy. */
 fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *out);
 
-/** Type and header of a headerless file; sizes that are given. */
+/** Check type and header of a headerless file, and the sizes that are given. */
 fbp_status fbp_check_raw(const struct fbp_raw *raw);
 
-/** All of a scan but its paths. */
+/** Check all members of a scan except its paths. */
 fbp_status fbp_check_scan(const struct fbp_scan *scan);
 
 #endif /* FBP_SRC_GEOMETRY_RANGES_H */

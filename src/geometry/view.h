@@ -1,5 +1,6 @@
-/** @file view.h  Frames of views about the rotation axis, and rotations as 3x4 and 3x3 matrices
- * (internal; double, pure). */
+/** @file view.h  Axes of a view relative to the rotation axis, and rotations as 3x3 matrices
+ *  (internal; double, pure functions). src/geometry, src/weight, src/scan and src/pipeline call
+ *  it. */
 #ifndef FBP_SRC_VIEW_H
 #define FBP_SRC_VIEW_H
 
@@ -9,20 +10,20 @@
 
 #include <stddef.h>
 
-/** Rows of the inverse of the matrix with columns a, b, c, or columns of that with rows a, b, c;
- *  false if the vectors are dependent. */
+/** Rows of the inverse of the matrix with columns a, b, c (equally, columns of the inverse of the
+ *  matrix with rows a, b, c); false if the vectors are linearly dependent. */
 bool fbp_dual_basis(const double a[3], const double b[3], const double c[3], double out[3][3]);
 
 /**
- * Axes of the ideal panel for a source position: n from the axis towards the source, t the
- * direction in which the source moves counter-clockwise (+u of an untilted panel), a the axis.
+ * Axes of the ideal panel for a source position: n points from the axis to the source, t is the
+ * direction of the source's counter-clockwise motion (+u of an untilted panel), a is the axis.
  */
 struct fbp_frame {
     double n[3], t[3], a[3];
-    double radius; /**< distance of the source from the axis [mm]; a direction's: at most 1 */
+    double radius; /**< distance of the source from the axis [mm]; if s is a direction: at most 1 */
 };
 
-/** False if the source lies on the axis. */
+/** Compute the axes; false if the source lies on the axis. */
 bool fbp_frame_of(const struct fbp_view *view, const double axis[3], struct fbp_frame *out);
 
 /** Angle of the source about the axis, (-pi, pi]; atan2(y, x) for axis z. */
@@ -30,7 +31,7 @@ double fbp_view_angle(const struct fbp_view *view, const double axis[3]);
 
 /* Rotations are 3x3 matrices, row by row. */
 
-/** out = A B */
+/** out = A B, row by row */
 static inline void fbp_matmul(const double A[9], const double B[9], double out[9])
 {
     for (size_t i = 0; i < 3; i++)

@@ -1,8 +1,9 @@
-/** @file volume.h  The voxels of a grid that are reconstructed, as a region (internal; pure).
+/** @file volume.h  The region: the voxels of a grid that are reconstructed (internal; pure
+ * functions). pipeline/region.c creates it; backprojection and completion of slices read it.
  *
- * A region is exact for finished slices: rows of voxels are cut into runs.  Backprojection may
- * compute more voxels: columns have the first and the last slice that contains them.  Equal slices
- * that follow one another are stored once.
+ * In finished slices the region is exact: each row of voxels is stored as runs. Backprojection may
+ * compute additional voxels: each column (x, y) has the first and the last slice of the region in
+ * it. Consecutive equal slices are stored once.
  */
 #ifndef FBP_SRC_VOLUME_H
 #define FBP_SRC_VOLUME_H
@@ -12,38 +13,39 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Voxels [first, end). */
+/** Indices [first, end). */
 struct fbp_interval {
     uint32_t first, end;
 };
 
-/** Begin of a slice's rows in fbp_region.rows, and of its runs in ->runs. */
+/** Position of a slice in fbp_region.rows and in fbp_region.runs. */
 struct fbp_region_slice {
     size_t rows, runs;
 };
 
 struct fbp_region {
     size_t n[3];
-    size_t z0, z1; /**< slices [z0, z1) hold all voxels of the region; 0, 0: it is empty */
-    struct fbp_region_slice *slices; /**< n[2] */
-    uint32_t *rows;                  /**< [ny + 1] per stored slice: begin of a row's runs */
-    struct fbp_interval *runs;       /**< along x, in their order */
-    struct fbp_interval *columns;    /**< [ny][nx]: slices of a column; 0, 0: none */
-    uint64_t *before;                /**< [nz + 1]: voxels of the region in the slices below */
+    size_t z0, z1; /**< slices [z0, z1) contain the whole region; 0, 0: it is empty */
+    struct fbp_region_slice *slices; /**< [n[2]] */
+    uint32_t *rows;                  /**< [ny + 1] per stored slice: start of each row's runs */
+    struct fbp_interval *runs;       /**< runs along x, ascending */
+    struct fbp_interval *columns;    /**< [ny][nx] slices of each column; 0, 0: none */
+    uint64_t *before;                /**< [nz + 1] number of the region's voxels below slice z */
     size_t n_rows, n_runs, rows_room, runs_room;
 };
 
-/** Write the runs of row (y, z) in their order to out, which has room for nx / 2 + 1; *n: their
- *  number.  Called in the order of rows in the grid. */
+/** Writes the runs of row (y, z), ascending, to out, which has space for nx / 2 + 1; *n: their
+ *  number. Called in the order of the rows in the grid. */
 typedef fbp_status fbp_region_fn(void *user, size_t y, size_t z, struct fbp_interval *out,
                                  size_t *n);
 
-/** The region of a grid of n voxels from `row`, restricted to the box: voxels [first, end). */
+/** Create the region of a grid of n voxels from the runs of `row`, restricted to a box of voxels
+ *  [first, end). */
 fbp_status fbp_region_create(struct fbp_region **out, const size_t n[3], const size_t box[3][2],
                              fbp_region_fn *row, void *user);
 void fbp_region_destroy(struct fbp_region **region);
 
-/** Chained through `seed`: equal for equal voxels of equal grids. */
+/** Hash, chained through `seed`; equal for equal sets of voxels in equal grids. */
 uint64_t fbp_region_hash(uint64_t seed, const struct fbp_region *region);
 
 /** Runs of a row; *n: their number. */

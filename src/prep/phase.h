@@ -1,9 +1,10 @@
-/** @file phase.h  Phase retrieval for objects of one material.
+/** @file phase.h  Phase retrieval for objects of one material. The plan makes the tables,
+ * pipeline/corrections.c applies them to views.
  *
- * D. Paganin et al., J. Microsc. 206, 33 (2002): behind an object of one material, at distance z in
+ * D. Paganin et al., J. Microsc. 206, 33 (2002): at distance z behind an object of one material in
  * a parallel beam, the transmission is T = (1 - a laplacian) exp(-p), where p is mu times the
- * thickness and a = z delta / mu.  Therefore exp(-p) is T divided, at frequencies k along the
- * detector, by 1 + a |k|^2.  Whole views are needed.
+ * thickness and a = z delta / mu. Therefore exp(-p) is T divided, at frequency k along the
+ * detector, by 1 + a |k|^2. The method needs whole views.
  */
 #ifndef FBP_SRC_PREP_PHASE_H
 #define FBP_SRC_PREP_PHASE_H
@@ -16,46 +17,48 @@
 /** Tables for views of one size. */
 struct fbp_retrieval {
     size_t n_columns, n_rows;
-    size_t pad[2];                  /**< padding at both ends with the outermost values [columns,
-                                         rows] */
-    size_t n[2];                    /**< size of the transform [columns, rows] */
-    struct fbp_mixed along, across; /**< transforms of rows; of columns */
-    size_t *frequency;              /**< [n[0]] frequency at a position of `along` */
-    size_t *place;                  /**< [n[1]] position of a frequency in `across` */
+    /** Padding at both ends with the outermost values [columns, rows]. */
+    size_t pad[2];
+    size_t n[2];                    /**< size of the transforms [columns, rows] */
+    struct fbp_mixed along, across; /**< transforms of rows, transforms of columns */
+    size_t *frequency; /**< [n[0]] frequency at each position of the output of `along` */
+    size_t *place;     /**< [n[1]] position of each frequency in the output of `across` */
 };
 
-/** reach: sqrt(a) in columns and in rows, the greatest of all views. */
+/** Compute the tables. reach: sqrt(a) in columns and in rows, greatest of all views. */
 fbp_status fbp_retrieval_open(struct fbp_retrieval *f, size_t n_columns, size_t n_rows,
                               const double reach[2]);
 void fbp_retrieval_close(struct fbp_retrieval *f);
 
-/** Size of one thread's work memory [bytes]; fbp_alloc(). */
+/** Size of the scratch memory of one thread [bytes]; to be allocated by fbp_alloc(). */
 size_t fbp_retrieval_bytes(const struct fbp_retrieval *f);
 
-/** True if multiplication and addition are fused; without fusing, last bits differ. */
+/** True if multiply-add is fused on this processor; without fusing, the last bits differ. */
 bool fbp_retrieval_is_fused(void);
 
-/** Content of a view: T, or its line integrals -log(T). */
+/** Content of a view: line integrals -log(T), or T. */
 enum fbp_retrieved_from { FBP_FROM_INTEGRALS, FBP_FROM_TRANSMISSIONS };
 
 /**
  * Replace a view, [row][column], by the line integrals p.
  *
  * reach: sqrt(a) in columns and in rows
+ * work:  scratch memory of this thread
  */
 void fbp_retrieve(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
                   const double reach[2], float *view, void *work);
 
 /* Only for phase*.c */
 
-/** Work memory of one thread. */
+/** Scratch memory of one thread. */
 struct phase_room {
     double *spectrum; /**< blocks of columns, [n[1]][part][column] */
-    double *x;        /**< points of one transform */
-    double *u2;       /**< [n[0]] a k^2 along rows */
+    double *x;        /**< points of one transform of rows */
+    double *u2;       /**< [n[0]] (1 + a k^2) for the frequencies of rows, times a constant */
 };
 
-/** fbp_retrieve() on any processor, with AVX2, and with AVX-512; the latter on x86-64 only. */
+/** Versions of fbp_retrieve() for any processor, for AVX2, and for AVX-512; the latter two on
+ *  x86-64 only. */
 void fbp_retrieve_c(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
                     const double reach[2], float *view, const struct phase_room *r);
 void fbp_retrieve_avx2(const struct fbp_retrieval *f, enum fbp_retrieved_from from,

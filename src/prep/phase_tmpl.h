@@ -4,16 +4,17 @@
  *
  *   LANES            doubles per vector
  *   FMA(a, b, c)     a b + c of doubles, and FNMA(a, b, c) c - a b
- *   FMAF, FNMAF      the same of floats
- *   MAXF(a, b)       the greater of floats; b if a is NaN
+ *   FMAF, FNMAF      the same for floats
+ *   MAXF(a, b)       maximum of floats; b if a is NaN
  *   TABLE            name of the function
  *
- * Versions with fused multiplication and addition have the same bits.
+ * All versions with fused multiply-add produce the same bits.
  *
- * Columns are transformed first, because neighbours are adjacent in memory: ABREAST of them as real
- * and as many as imaginary parts.  Their spectra are symmetric, so half of the frequencies are
- * stored, per block of columns.  Rows of these are transformed, filtered and transformed back, and
- * then the columns.  Transforms are in double; exponentials and logarithms in float.
+ * Columns are transformed first, because neighbouring columns are adjacent in memory: ABREAST
+ * columns as real parts and ABREAST columns as imaginary parts. Spectra of real columns are
+ * symmetric; therefore only half of the frequencies are processed, per block of columns. Then the
+ * rows of these spectra are transformed, filtered and transformed back, and then the columns.
+ * Transforms are in double, exponentials and logarithms in float.
  */
 #include "base/math.h"
 #include "prep/phase.h"
@@ -25,7 +26,7 @@
 enum { PAIR = 2 * ABREAST, FLOATS = 2 * LANES };
 
 typedef float F __attribute__((vector_size(4 * FLOATS)));
-typedef double D __attribute__((vector_size(8 * FLOATS))); /* two V */
+typedef double D __attribute__((vector_size(8 * FLOATS))); /* two vectors V */
 typedef unsigned U __attribute__((vector_size(4 * FLOATS)));
 typedef int W __attribute__((vector_size(4 * FLOATS)));
 typedef float H __attribute__((vector_size(4 * LANES))); /* half an F */
@@ -41,7 +42,7 @@ typedef float H __attribute__((vector_size(4 * LANES))); /* half an F */
 #    define ZIP_HI 1, 3
 #endif
 
-/* GCC has Clang's builtin only from version 12 on. */
+/* GCC has Clang's builtin only since version 12. */
 #ifdef __clang__
 #    define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
@@ -51,10 +52,10 @@ typedef long long M __attribute__((vector_size(8 * LANES)));
 
 #define ALL(a) ((float)(a) - (F){0}) /* a in all lanes */
 
-/* Adding this number leaves the rounded summand in the last bits. */
+/* After addition of this number, the rounded summand is in the last bits. */
 static const float WHOLE = 0x1.8p23f;
 
-/* log 2, as the sum of a float with few bits and the rest. */
+/* log 2 as the sum of a float with few bits and a remainder. */
 static const float LOG2 = 0.693359375f, LOG2_REST = -2.12194440e-4f;
 
 /* exp(x) with a relative error of 1e-7: x = n log 2 + r, and 1 + r + r^2 times a minimax polynomial
@@ -94,7 +95,7 @@ INLINE F logarithm(F x)
     return FMAF(n, ALL(LOG2), f + FNMAF(ALL(0.5), f2, rest));
 }
 
-/* Fill points [0, pad) with the one at pad, and those from pad + n on with the one before. */
+/* Fill points [0, pad) with point pad, and all points from pad + n on with point pad + n - 1. */
 INLINE void put_frame(double *x, size_t pad, size_t n, size_t all)
 {
     for (size_t q = 0; q < POINT; q += LANES) {
@@ -106,13 +107,13 @@ INLINE void put_frame(double *x, size_t pad, size_t n, size_t all)
     }
 }
 
-/* Points, and then frequencies, of columns [c, c + PAIR). */
+/* Memory of columns [c, c + PAIR): their points, later their frequencies. */
 INLINE double *block_of(const struct fbp_retrieval *f, size_t c, const struct phase_room *r)
 {
     return r->spectrum + c * f->n[1];
 }
 
-/* Transform columns [c, c + PAIR) of transmissions; those beyond the view are 0. */
+/* Transform columns [c, c + PAIR) of transmissions; columns beyond the view are 0. */
 INLINE void columns_there(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
                           const float *view, size_t c, const struct phase_room *r)
 {
@@ -143,7 +144,7 @@ INLINE void columns_there(const struct fbp_retrieval *f, enum fbp_retrieved_from
 static void columns_back(const struct fbp_retrieval *f, float *view, size_t c,
                          const struct phase_room *r)
 {
-    const float least = 1e-6f; /* as fbp_transmission() */
+    const float least = 1e-6f; /* same limit as in fbp_transmission() */
     const size_t n = f->n_columns - c;
     double *x = block_of(f, c, r);
 
@@ -164,8 +165,8 @@ static void columns_back(const struct fbp_retrieval *f, float *view, size_t c,
     }
 }
 
-/* Transpose a square: interleaving the first half of the vectors with the second rotates the index
- * of an element by one bit, and log2(LANES) rotations exchange row and column. */
+/* Transpose a square of LANES x LANES: interleaving the first half of the vectors with the second
+ * rotates the index of an element by one bit, and log2(LANES) rotations exchange row and column. */
 INLINE void transpose(V a[LANES])
 {
     UNROLL
@@ -198,20 +199,20 @@ INLINE void take_square(const double *x, V a[LANES])
     transpose(a);
 }
 
-/* Factor of both transforms, and of two columns that share one transform. */
+/* Normalization of both transforms, times 2 for two columns that share one transform. */
 INLINE double divisor(const struct fbp_retrieval *f)
 {
     return 2 * (double)f->n[0] * (double)f->n[1];
 }
 
-/* For each lane: positions of frequencies k and -k in a block of columns, and a k^2 times
- * divisor(); lanes beyond the last frequency repeat it. */
+/* Per lane: positions of frequencies k and -k in a block of columns, and a k^2 times divisor();
+ * lanes beyond the last frequency repeat it. */
 struct row_pairs {
     size_t ahead[ABREAST], back[ABREAST];
     double v2[ABREAST];
 };
 
-/* Number of squares of LANES columns, with the imaginary parts that belong to them. */
+/* Number of squares of LANES columns, without the corresponding imaginary parts. */
 INLINE size_t squares(const struct fbp_retrieval *f)
 {
     return (f->n_columns + PAIR - 1) / PAIR * (ABREAST / LANES);
@@ -222,8 +223,8 @@ INLINE size_t column_of(size_t square)
     return square / (ABREAST / LANES) * PAIR + square % (ABREAST / LANES) * LANES;
 }
 
-/* Copy rows of the spectra, times 2, to points x.  Columns c and c + ABREAST share a transform: the
- * symmetric part is that of the real one. */
+/* Copy rows of the spectra, times 2, to points x. Columns c and c + ABREAST share a transform as
+ * real and imaginary part: the symmetric part of the spectrum belongs to the real column. */
 static void put_rows(const struct fbp_retrieval *f, const struct row_pairs *p,
                      const struct phase_room *r, double *x)
 {
@@ -272,7 +273,7 @@ static void take_rows(const struct fbp_retrieval *f, const struct row_pairs *p,
         }
 }
 
-/* 1 / d: in float, then one step of Newton's method, which squares the error. */
+/* 1 / d: in float, then one step of Newton's method, which squares the relative error. */
 INLINE V reciprocal(V d)
 {
     const V near = __builtin_convertvector((H){0} + 1 / __builtin_convertvector(d, H), V);
@@ -280,7 +281,7 @@ INLINE V reciprocal(V d)
     return FMA(near, FNMA(d, near, VSET1(1)), near);
 }
 
-/* Transform blocks that are not cut further, divide by u2 + v2 of their frequencies, and transform
+/* Transform blocks at the last level, divide by u2 + v2 at their frequencies, and transform
  * back. */
 INLINE void leaves(size_t radix, size_t blocks, const double *u2, const double *v2, double *x)
 {
@@ -315,8 +316,9 @@ static void divide_leaves(size_t radix, size_t blocks, const double *u2, const d
         leaves(1, blocks, u2, v2, x);
 }
 
-/* Transform blocks of n points there and back from a level on, w its twiddle factors: all blocks
- * per level if they fit a cache, else block after block. */
+/* Transform blocks of n points, divide (divide_leaves()), and transform back, from a level on; w:
+ * twiddle factors. If the blocks fit the cache, all of them per level, else one block after
+ * another. */
 static void divide(const struct fbp_mixed *f, unsigned level, size_t n, size_t blocks,
                    const double *w, const double *u2, const double *v2, double *x)
 {

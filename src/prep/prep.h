@@ -12,7 +12,7 @@
 
 #include <float.h>
 
-/* Single samples */
+/* prep.c: single samples */
 
 /** Beam hardening: p' = a[0] p + a[1] p^2 + ... + a[n - 1] p^n; n = 0: p' = p. */
 struct fbp_hardening {
@@ -20,7 +20,7 @@ struct fbp_hardening {
     unsigned n;
 };
 
-/** Correct p with n > 0 coefficients, by Horner's rule. */
+/** Apply the correction with n > 0 coefficients to p, by Horner's rule. */
 static inline float fbp_harden(const struct fbp_hardening *h, float p)
 {
     float sum = h->a[h->n - 1];
@@ -30,8 +30,8 @@ static inline float fbp_harden(const struct fbp_hardening *h, float p)
     return sum * p;
 }
 
-/** Transmission of a sample x: (x - dark) gain.  Values below 1e-6 are clipped and counted.  A bad
- *  pixel (gain 0) gets 1, because it is interpolated later. */
+/** Transmission of a sample x: (x - dark) * gain. Values below 1e-6 are clipped to 1e-6 and
+ *  counted. A bad pixel (gain 0) becomes 1; it is interpolated later. */
 static inline float fbp_transmission(float x, float dark, float gain, bool has_gain,
                                      size_t *clipped)
 {
@@ -40,23 +40,24 @@ static inline float fbp_transmission(float x, float dark, float gain, bool has_g
 
     if (has_gain && gain == 0)
         t = 1;
-    if (t < least && t >= -FLT_MAX) { /* not -inf, which is interpolated later */
+    if (t < least && t >= -FLT_MAX) { /* -inf is kept and interpolated later */
         t = least;
         ++*clipped;
     }
     return t;
 }
 
-/* Rows of views */
+/* prep.c: rows of views */
 
-/** A bad pixel and the good pixels that it is interpolated from; weights add up to 1. */
+/** A bad pixel, and the good pixels from which it is interpolated; the weights add up to 1. */
 struct fbp_bridge {
     size_t pixel; /**< row * n_columns + column */
     size_t from[4];
-    float weight[4]; /**< unused ones 0, their `from` equal to a used one */
+    float weight[4]; /**< weights of unused entries are 0, and their `from` repeats a used entry */
 };
 
-/** Tables for p = -log((I - dark) / (flat - dark)) and for what follows, rows bottom-up. */
+/** Tables for p = -log((I - dark) / (flat - dark)) and for the following corrections; rows
+ *  bottom-up. */
 struct fbp_prep {
     struct fbp_panel panel;
     bool intensity; /**< false: samples are line integrals already */
@@ -66,62 +67,62 @@ struct fbp_prep {
     struct fbp_hardening hardening;
     struct fbp_bridge *bridges;
     size_t n_bridges;
-    size_t margin_rows; /**< greatest distance between a bad pixel and its sources [rows] */
-    /** Bad pixels as stored, if the scan joins pixels (scan/file/reduce.c); NULL: none. */
+    size_t margin_rows; /**< greatest distance from a bad pixel to a pixel of its bridge */
+    /** Mask of bad stored pixels, if the scan joins pixels (scan/file/reduce.c); NULL: none. */
     unsigned char *left_out;
-    size_t n_stored, n_left_out; /**< number of stored pixels, and of bad ones among them */
-    /** fbp_array_info.missing of the files of dark, flat and bad pixels; NULL: complete. */
+    size_t n_stored, n_left_out; /**< number of stored pixels, and number of bad ones among them */
+    /** fbp_array_info.missing of the dark, flat and bad-pixel files; NULL: complete. */
     char *missing[3];
 };
 
-/** Counters of repaired samples, one set per thread. */
+/** Counters of replaced samples, one set per thread. */
 struct fbp_prep_counts {
     size_t not_finite, clipped;
 };
 
-/** True if the scan has intensities, or names bad pixels. */
+/** True if the scan has intensities, or a mask of bad pixels. */
 bool fbp_prep_is_needed(const struct fbp_scan *scan);
 
-/** Read darks, flats (averaged) and mask of a scan; top_down: stored images start at the top.
- *  Pixels whose flat is not above their dark become bad. */
+/** Read dark images, flat images (averaged) and mask of a scan; top_down: stored images begin with
+ *  the top row. Pixels whose flat is not greater than their dark become bad. */
 fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bool top_down);
 void fbp_prep_clear(struct fbp_prep *prep);
 
 /** Hash of all tables except intensity and inverse_i0. */
 uint64_t fbp_prep_hash(uint64_t h, const struct fbp_prep *prep);
 
-/** Turn one row into line integrals, in place.  Values that are not finite are interpolated along
+/** Convert one row to line integrals, in place. Values that are not finite are interpolated along
  *  the row and counted. */
 void fbp_prep_row(const struct fbp_prep *prep, size_t row, float *samples,
                   struct fbp_prep_counts *counts);
 
-/** The same for doubles, which are never intensities: see fbp_job.precision. */
+/** fbp_prep_row() for doubles, which are never intensities: see fbp_job.precision. */
 void fbp_prep_row_double(const struct fbp_prep *prep, double *samples,
                          struct fbp_prep_counts *counts);
 
-/** Turn one row of intensities into transmissions, in place: their logarithms are the results of
- *  fbp_prep_row() before beam hardening. */
+/** Convert one row of intensities to transmissions, in place. Their negative logarithms are the
+ *  results of fbp_prep_row() before beam hardening. */
 void fbp_prep_transmissions(const struct fbp_prep *prep, size_t row, float *samples,
                             struct fbp_prep_counts *counts);
 
-/** Interpolate bad pixels in rows [r0, r1) of a view whose stored rows start at `first_row`, after
- *  fbp_prep_row() for these and margin_rows around them. */
+/** Interpolate bad pixels in rows [r0, r1) of a view whose memory begins with row `first_row`.
+ *  fbp_prep_row() must be complete for these rows and margin_rows on both sides. */
 void fbp_prep_bridge(const struct fbp_prep *prep, size_t first_row, size_t r0, size_t r1,
                      float *samples);
 
-/** The same for a whole view of transmissions. */
+/** Interpolate bad pixels of a whole view of transmissions. */
 void fbp_prep_bridge_transmissions(const struct fbp_prep *prep, float *samples);
 
-/** Fill in bridges and margin_rows.  bad: [row][column], non-zero: bad. */
+/** Compute bridges and margin_rows. bad: [row][column], nonzero: bad. */
 fbp_status fbp_bridges_find(struct fbp_prep *prep, const unsigned char *bad);
 
-/* Search for pixels that no map lists as bad.
+/* bad_pixels.c: search for bad pixels that no mask lists
  *
  * A few views, spread over the scan, are read.  A pixel is bad if
- * - its sample is the same in all of them (dead, stuck, saturated), and its line integrals lie
- *   outside those of the nearest good pixels on both sides, in half of the views or more; or
- * - it differs from its four neighbours in one direction in all of them, by a line
- *   integral of 0.1 or more, and by more than twice the range of these, in three of four views
+ * - its sample is equal in all of these views (dead, stuck, saturated), and its line integrals lie
+ *   outside the range of the nearest good pixels on both sides, in at least half of the views; or
+ * - it differs from its four neighbours in one direction in all of these views, by a line integral
+ *   of at least 0.1, and in three of four views by more than twice the range of the neighbours
  *   (hot).
  * Bad rows, columns and clusters are found up to a width of 15 pixels.  Air without noise is
  * constant, too, but its pixels agree with their neighbours. */
@@ -129,17 +130,18 @@ fbp_status fbp_bridges_find(struct fbp_prep *prep, const unsigned char *bad);
 /** Number of views that are read. */
 enum { FBP_CHECK_VIEWS = 8 };
 
-/** Detector rows to check, and the result. */
+/** Detector rows to check, and the result of the check. */
 struct fbp_sample_check {
-    const struct fbp_prep *prep; /**< for the source's pixels; its bad pixels are skipped */
+    /** Preparation of the source's pixels; its bad pixels are skipped. */
+    const struct fbp_prep *prep;
     fbp_source *source;
-    bool top_down;       /**< views of the source start with the top row */
-    size_t row0, n_rows; /**< counted upwards */
-    /** Result, free(): [row][column] as stored, non-zero: listed as bad, or found. */
+    bool top_down;       /**< views of the source begin with the top row */
+    size_t row0, n_rows; /**< rows to check, counted from the bottom */
+    /** Result, freed by the caller: [row][column] as stored, nonzero: listed as bad, or found. */
     unsigned char *bad;
-    size_t n_bad; /**< number of bad pixels that were found */
-    /** Intensities: greatest sample, if one sample in a hundred has it and it lies 2 % or more
-     *  below the unattenuated intensity. */
+    size_t n_bad; /**< number of bad pixels found */
+    /** Intensities only: the greatest sample, if at least 1 % of the samples are equal to it and it
+     *  is at least 2 % below the unattenuated intensity (saturation). */
     double flat_top;
     size_t n_flat, n_samples; /**< samples equal to flat_top, and all samples that were read */
 };
@@ -147,17 +149,17 @@ struct fbp_sample_check {
 fbp_status fbp_check_samples(struct fbp_sample_check *check);
 
 /**
- * If scan->find_bad_pixels is set: search all pixels, and make a mask of the listed and the found
- * ones.  *scan is a shallow copy, whose images then hold the mask.
+ * If scan->find_bad_pixels is set: check all pixels, and make a mask of the listed and the found
+ * ones. *scan is a shallow copy; its images then contain the mask.
  *
  * @param source  stored views
- * @param[out] images  owns the mask: fbp_images_free(); NULL: no bad pixel was found
+ * @param[out] images  owner of the mask, for fbp_images_free(); NULL: no bad pixel was found
  */
 fbp_status fbp_bad_pixels_find(struct fbp_scan *scan, fbp_source *source, bool top_down,
                                struct fbp_images **images);
 
-/* Ring artefacts: stripes along the angles of a sinogram (all views of one detector row), from
- * pixels whose response differs from that of their neighbours. */
+/* stripes.c: ring artefacts, which are stripes along the angles of a sinogram (all views of one
+ * detector row), caused by pixels whose response differs from that of their neighbours */
 
 /** Method and its parameters for sinograms of one size. */
 struct fbp_stripes {
@@ -165,47 +167,49 @@ struct fbp_stripes {
     size_t n_views, n_columns;
     size_t size;      /**< sorting: width of the median [columns] */
     size_t levels;    /**< wavelet: number of levels */
-    double sigma;     /**< wavelet: width of the damped frequencies along the angles */
+    double sigma;     /**< wavelet: width of the damped frequency band along the angles */
     unsigned wavelet; /**< wavelet: N of Daubechies' wavelet with 2 N taps */
 };
 
-/** Parameters of the corrections, with defaults filled in and levels limited by the size. */
+/** Get the parameters from the corrections, with defaults for missing values and the number of
+ *  levels limited by the size. */
 void fbp_stripes_of(const struct fbp_corrections *c, size_t n_views, size_t n_columns,
                     struct fbp_stripes *out);
 
 /** Describe: "rings by sorting, median of 21 columns". */
 void fbp_stripes_describe(const struct fbp_stripes *s, char *buf, size_t n);
 
-/** Size of the scratch memory for one sinogram [bytes]; fbp_alloc(). */
+/** Size of the scratch memory for one sinogram [bytes]; to be allocated by fbp_alloc(). */
 size_t fbp_stripes_bytes(const struct fbp_stripes *s);
 
-/** True if a column has an error that is the same in all angles, and greater than 8 standard errors
- *  and than 1e-3 of the column's mean. */
+/** True if a column has an error that is equal in all angles, and greater than both 8 standard
+ *  errors and 1e-3 of the column's mean. */
 bool fbp_stripes_found(const struct fbp_stripes *s, const float *sinogram, size_t stride,
                        void *scratch);
 
-/** Remove stripes in place.  The sample of view k and column c is sinogram[k * stride + c], finite.
- *  scratch: one per thread. */
+/** Remove stripes in place. The sample of view k and column c is sinogram[k * stride + c]; all
+ *  samples are finite. scratch: one per thread. */
 void fbp_stripes_remove(const struct fbp_stripes *s, float *sinogram, size_t stride, void *scratch);
 
-/** Median of x[n], n > 0, whose order changes. */
+/** Median of x[n], n > 0; reorders x. */
 float fbp_median(float *x, size_t n);
 
 /** Greatest number of vanishing moments of fbp_daubechies(). */
 enum { FBP_DAUBECHIES_MOST = 20 };
 
-/** Scaling filter of Daubechies' wavelet with N vanishing moments: 2 N taps of least phase whose
+/** Scaling filter of Daubechies' wavelet with N vanishing moments: 2 N taps of minimal phase; their
  *  sum is sqrt(2). */
 const double *fbp_daubechies(unsigned N);
 
-/* Spectra (EPR) */
+/* traces.c: spectra (EPR) */
 
 /**
- * Make a source of rows of plane integrals, as scan->preparation describes, from measured spectra:
- * [view][row][column] of the scan's (stored) panel, float64 if the file has that, else float32.  A
- * phase common to all views is determined here, which reads them once.
+ * Open a source of rows of plane integrals, computed from measured spectra according to
+ * scan->preparation: [view][row][column] of the scan's (stored) panel; float64 if the file has
+ * float64, else float32. If the preparation has one phase for all views, this function determines
+ * it and reads the views once.
  *
- * below: the scan's projections, opened; *out owns it; closed also on failure
+ * below: opened source of the scan's projections; owned by *out, and closed also on failure
  */
 fbp_status fbp_spectra_open(fbp_source **out, fbp_source *below, const struct fbp_scan *scan);
 

@@ -1,10 +1,11 @@
-/** @file ray.h  The weight of one ray (weight.h has the formula), from a few numbers per view: one
- * text for the host, in double, and for devices, in float (internal; pure).
+/** @file ray.h  The weight of one ray (formula: weight.h), from a few numbers per view. The same
+ * source is compiled for the host, in double, and for devices, in float (internal; pure functions).
+ * weight.c and the kernels of the backends include it.
  *
- * FBP_RAY_FLOAT chooses float.  Values that must not cancel stay in double: the position of a row,
- * the distance of a ray from the end of a Parker ramp (a linear form of the column), and the part
- * of a view's share of the arc that lies in the ramp.  All others are accurate to a few units of
- * float's last place (test_weight_ray.c: 1e-6 of the greatest weight).
+ * FBP_RAY_FLOAT selects float. Values with cancellation stay in double: the position of a row, the
+ * distance of a ray from the end of a Parker ramp (a linear form of the column), and the part of a
+ * view's angular step inside the ramp. All other values are accurate to a few units in the last
+ * place of float (test_weight_ray.c: 1e-6 of the greatest weight).
  */
 #ifndef FBP_SRC_RAY_H
 #define FBP_SRC_RAY_H
@@ -19,45 +20,47 @@ typedef float fbp_ray_real;
 typedef double fbp_ray_real;
 #    define FBP_RAY_FN(name) name
 #endif
-#ifndef FBP_RAY_INLINE /* devices' compilers have other keywords */
+#ifndef FBP_RAY_INLINE /* compilers of devices have other keywords */
 #    define FBP_RAY_INLINE static inline
 #endif
 
-/** Weights of rays that were measured twice: none, of a short arc, of an offset panel, or a table
- * of view and column (geometry/coverage.h), which replaces step and m. */
+/** Weighting of rays that are measured twice: none, short arc (Parker), offset panel (Wang), or a
+ *  table of view and column (geometry/coverage.h), which replaces step and m. */
 enum fbp_redundancy { FBP_SINGLE = 0, FBP_PARKER, FBP_WANG, FBP_PER_RAY };
 
 /** Values that all views share. */
 struct fbp_rays {
     bool cone;
-    bool means; /**< Parker: mean over a view's share of the arc, not the value in its middle */
+    /** Parker: mean over the view's angular step instead of the value at its centre. */
+    bool means;
     enum fbp_redundancy redundancy;
-    double delta[2];        /**< Parker: cos and sin of delta = (arc - pi) / 2 */
-    double inverse_overlap; /**< Wang: 1/overlap [1/rad, parallel 1/mm], negative if the side of -t
-                                 is the longer one */
+    double delta[2]; /**< Parker: cos and sin of delta = (arc - pi) / 2 */
+    /** Wang: 1 / overlap [1/rad, parallel 1/mm]; negative if the side of -t is longer. */
+    double inverse_overlap;
 };
 
-/** Angle of a view from the beginning or the end of the arc, with cos and sin of half the angle;
- * begin and end of its share of the arc, counted from there. */
+/** Angle between a view and the start or the end of the arc, with cos and sin of half the angle,
+ *  and the start and end of the view's angular step, counted from the same point. */
 struct fbp_ray_end {
     double angle, cos, sin; /**< [rad] */
-    double share[2];        /**< [rad]; [0] is 0 for views nearest to that end */
+    double share[2];        /**< [rad]; [0] is 0 for the views nearest to that end of the arc */
 };
 
-/** A view in its frame (n, t, a) of geometry/view.h. */
+/** A view in its axes (n, t, a) of geometry/view.h. */
 struct fbp_ray_view {
-    double q[3];       /**< pixel (0, 0) less the source; parallel: the pixel */
-    double u[3], v[3]; /**< step to the next column, to the next row */
+    double q[3];       /**< pixel (0, 0) minus the source; parallel: the pixel */
+    double u[3], v[3]; /**< steps to the next column and to the next row */
     double factor;     /**< cone: 1/2 SOD / w(0)^2; parallel: 1/2 SOD / |s x u| */
     double step;       /**< angular step [rad] */
     struct fbp_ray_end end[2];
 };
 
-/** A detector row of a view: linear forms of the column, (at column 0, step per column). */
+/** A detector row of a view, as linear forms of the column: (value at column 0, step per
+ *  column). */
 struct fbp_ray_row {
     fbp_ray_real q[3], u[3];
     fbp_ray_real factor; /**< cone: 1/2 SOD / (|q x u| w(0)^2) */
-    double ramp[2][2];   /**< Parker: t component of q turned by delta, and of its mirror image */
+    double ramp[2][2];   /**< Parker: t component of q rotated by delta, and of its mirror image */
 };
 
 FBP_RAY_INLINE void fbp_ray_row_of(const struct fbp_rays *rays, const struct fbp_ray_view *view,
@@ -81,7 +84,7 @@ FBP_RAY_INLINE void fbp_ray_row_of(const struct fbp_rays *rays, const struct fbp
     }
 }
 
-/** 1/2 SOD |t x q| / (|q| |q x u| w(0)^2); parallel: 1/2 SOD / |s x u|. */
+/** Geometric factor: 1/2 SOD |t x q| / (|q| |q x u| w(0)^2); parallel: 1/2 SOD / |s x u|. */
 FBP_RAY_INLINE fbp_ray_real fbp_ray_geometry(const struct fbp_rays *rays,
                                              const struct fbp_ray_row *row, fbp_ray_real column)
 {
@@ -92,9 +95,12 @@ FBP_RAY_INLINE fbp_ray_real fbp_ray_geometry(const struct fbp_rays *rays,
 }
 
 /**
- * Parker 1982 in Silver's form (2000) for any arc, in a ramp: delta = (arc - pi)/2 stands for the
- * half fan.  angle: to the nearer end of the arc, at most twice `half`, half the length of the
- * ramp, delta + gamma from the beginning and delta - gamma from the end.
+ * Weight inside a ramp: Parker 1982 in the form of Silver (2000) for any arc, with delta = (arc -
+ * pi) / 2 in place of half the fan angle.
+ *
+ * angle  distance to the nearer end of the arc [rad], at most 2 half
+ * half   half the length of the ramp: delta + gamma at the start of the arc, delta - gamma at its
+ *        end
  */
 FBP_RAY_INLINE fbp_ray_real fbp_ray_parker(fbp_ray_real angle, fbp_ray_real half)
 {
@@ -104,26 +110,27 @@ FBP_RAY_INLINE fbp_ray_real fbp_ray_parker(fbp_ray_real angle, fbp_ray_real half
     return 2 * s * s;
 }
 
-/** Wang 2002: x = -1 … 1 across the doubly measured part, 2 beyond the long side. */
+/** Wang 2002: weight 0 … 2 for x = -1 … 1 across the doubly measured part; 0 below, 2 above (long
+ *  side). */
 FBP_RAY_INLINE fbp_ray_real fbp_ray_wang(fbp_ray_real x)
 {
     const fbp_ray_real half_turn = (fbp_ray_real)1.57079632679489661923;
     return 1 + FBP_RAY_FN(sin)(half_turn * (x < -1 ? -1 : x > 1 ? 1 : x));
 }
 
-/** Is a ray in a ramp: is half the angle of `end` below atan2(y, x), the half length of the ramp?
- *  Found without atan2(), because most rays are in no ramp. */
+/** Whether a ray is inside a ramp: half the angle of `end` is below atan2(y, x), half the length of
+ *  the ramp. Computed without atan2(), because most rays are in no ramp. */
 FBP_RAY_INLINE bool fbp_ray_in_ramp(const struct fbp_ray_end *end, fbp_ray_real y, fbp_ray_real x)
 {
     return y > 0 && (fbp_ray_real)end->cos * y > (fbp_ray_real)end->sin * x;
 }
 
 /**
- * 2 less the mean of Parker's weight over a view's share of the arc, because of one end whose ramp
- * is 2 half long.  If half < 0, rays are missing instead: -2 half between the arc and its
- * conjugate.  The views at either side of that gap share it, and the result is negative.  The sum
- * of share times weight over all views is 2 pi in any column, however few views a ramp has; in a
- * parallel beam of even steps it is that of steps which count modulo pi.
+ * 2 minus the mean of Parker's weight over a view's angular step, for one end of the arc with a
+ * ramp of length 2 half. If half < 0, rays are missing instead: -2 half between the arc and its
+ * conjugate. The views at both sides of that gap cover it, and the result is negative. The sum of
+ * step times weight over all views is 2 pi in any column, even if a ramp contains few views; for a
+ * parallel beam with equal steps it equals the sum of steps modulo pi.
  */
 FBP_RAY_INLINE double fbp_ray_lack(const struct fbp_ray_end *end, double half)
 {
@@ -134,7 +141,7 @@ FBP_RAY_INLINE double fbp_ray_lack(const struct fbp_ray_end *end, double half)
         return end->share[0] > 0 ? 0 : 2 * half / width;
     if (stop <= end->share[0])
         return 0;
-    /* 1 + cos(pi/2 x/half), averaged from share[0] to stop */
+    /* mean of 1 + cos(pi/2 x/half) from share[0] to stop, times the covered part of the step */
     const double quarter = 0.78539816339744830962 / half;
     const fbp_ray_real middle = (fbp_ray_real)(quarter * (stop + end->share[0]));
     const fbp_ray_real reach = (fbp_ray_real)(quarter * (stop - end->share[0]));
@@ -142,7 +149,7 @@ FBP_RAY_INLINE double fbp_ray_lack(const struct fbp_ray_end *end, double half)
            (double)(1 + FBP_RAY_FN(cos)(middle) * FBP_RAY_FN(sin)(reach) / reach);
 }
 
-/** m, 0 … 2; more if a view also stands for missing ones (fbp_ray_lack()). */
+/** Redundancy weight m, 0 … 2; larger if a view also covers missing views (fbp_ray_lack()). */
 FBP_RAY_INLINE fbp_ray_real fbp_ray_redundancy(const struct fbp_rays *rays,
                                                const struct fbp_ray_view *view,
                                                const struct fbp_ray_row *row, fbp_ray_real column)
@@ -157,7 +164,7 @@ FBP_RAY_INLINE fbp_ray_real fbp_ray_redundancy(const struct fbp_rays *rays,
     if (rays->redundancy == FBP_WANG)
         return fbp_ray_wang((rays->cone ? FBP_RAY_FN(atan2)(t, n) : t) *
                             (fbp_ray_real)rays->inverse_overlap);
-    for (int i = 0; i < 2; i++) { /* gamma = 0 in parallel beam */
+    for (int i = 0; i < 2; i++) { /* gamma = 0 in a parallel beam */
         const fbp_ray_real y =
             rays->cone ? (fbp_ray_real)(row->ramp[i][0] + at * row->ramp[i][1]) : s;
         const fbp_ray_real x = rays->cone ? n * c + (i ? t : -t) * s : c;
@@ -169,7 +176,7 @@ FBP_RAY_INLINE fbp_ray_real fbp_ray_redundancy(const struct fbp_rays *rays,
     return (fbp_ray_real)m;
 }
 
-/** W of the ray through a pixel of a row. */
+/** Weight W of the ray through a pixel of a row. */
 FBP_RAY_INLINE fbp_ray_real fbp_ray_weight(const struct fbp_rays *rays,
                                            const struct fbp_ray_view *view,
                                            const struct fbp_ray_row *row, fbp_ray_real column)

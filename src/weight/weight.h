@@ -1,34 +1,35 @@
 /** @file weight.h  Weights of samples before the filter, and quadrature weights of directions
- * (internal; double, pure).  Plans create the weights, backends read them.
+ * (internal; double, pure functions). Plans create the weights, backends read them.
  *
  * The FDK sum for a panel of any orientation, with w the third row of fbp_view_to_matrix():
  *
  *     f(x) = sum_n  1/w_n(x)^2  sum_c'  h(c - c') W_n(c', r) p_n(c', r),
  *
- * h the ramp kernel of unit pitch (h(0) = 1/4), and for cone beam
+ * where h is the ramp kernel of unit pitch (h(0) = 1/4), and for cone beam
  *
- *     W_n = 1/2 dbeta_n  m(ray)  SOD_n |t x q| / (|q| |q x u|),       q = pixel - source,
+ *     W_n = 1/2 dbeta_n  m(ray)  SOD_n |t x q| / (|q| |q x u|),       q = pixel - source.
  *
- * SOD_n the distance of the source from the axis and t the unit direction in which it moves.
- * SOD dbeta |t x q|/|q| is the distance by which a step of the source moves the ray across itself,
- * and |q x u| is the distance D_r from the source to the line of the detector row, times the pitch.
- * For a panel perpendicular to the iso ray this is Feldkamp, Davis, Kress 1984; for one turned
- * about v it is 1/2 dbeta (SOD/D) cos(gamma) in the mid-plane, D the distance to the panel along
- * its normal; for one tilted about u it is 1/2 dbeta SOD / (|q| |u|).
+ * SOD_n is the distance of the source from the axis, and t the unit direction of its motion. SOD
+ * dbeta |t x q|/|q| is the distance by which a step of the source moves the ray perpendicular to
+ * itself. |q x u| is the distance D_r from the source to the line of the detector row, times the
+ * pitch. For a panel perpendicular to the iso ray, W_n is that of Feldkamp, Davis, Kress 1984. For
+ * a panel rotated about v it is 1/2 dbeta (SOD/D) cos(gamma) in the mid-plane, with D the distance
+ * to the panel along its normal; for a panel tilted about u it is 1/2 dbeta SOD / (|q| |u|).
  *
- * A panel that is rolled by phi (about its normal) gets no factor 1/cos(phi): its rows are not the
- * lines along which the ramp must run.  A plan resamples such views onto an upright panel first
- * (pipeline/rectify.c).  Filtered along rolled rows, the frequency at polar angle alpha is multiplied
- * by cos(phi) for tan(alpha) > tan(phi), by tan(alpha)^-1 sin(phi) nearer to the axis: one ball
- * keeps its value, but two balls beside each other do not.
+ * A panel that is rolled by phi about its normal gets no factor 1/cos(phi): its rows are not the
+ * lines along which the ramp must be applied. A plan first resamples such views onto an upright
+ * panel (pipeline/rectify.c). With a filter along rolled rows, the frequency at polar angle alpha
+ * is multiplied by cos(phi) if tan(alpha) > tan(phi), and by tan(alpha)^-1 sin(phi) nearer to the
+ * axis: the value of a single ball is preserved, the values of two balls beside each other are not.
  *
  * m is the redundancy weight: 1 on a full circle, Parker 1982 on a short scan, Wang 2002 for an
- * offset panel, each with the sum 2 over the two measurements of a ray (ray.h).  For parallel beam
- * w = 1 and W_n = 1/2 dbeta m / |s x u|, s the unit direction of the rays; except for offset
- * panels, angles count modulo pi there, and m is 2, or 1 with twice the step if views fill a whole
- * turn. Otherwise dbeta m is a table of view and column (geometry/coverage.h).
+ * offset panel; in each case m of the two measurements of a ray adds up to 2 (ray.h). For parallel
+ * beam, w = 1 and W_n = 1/2 dbeta m / |s x u|, with s the unit direction of the rays. Without a
+ * panel offset, angles are taken modulo pi there, and m is 2, or 1 with twice the step if the views
+ * cover a full turn. In all other scans dbeta m is a table of view and column
+ * (geometry/coverage.h).
  *
- * The backprojector divides by (w/w(0))^2, therefore the constant 1/w(0)^2 is part of W_n here.
+ * The backprojector divides by (w/w(0))^2; therefore the constant 1/w(0)^2 is part of W_n here.
  */
 #ifndef FBP_SRC_WEIGHT_H
 #define FBP_SRC_WEIGHT_H
@@ -38,81 +39,83 @@
 
 #include "weight/ray.h"
 
-/** Quadrature on the sphere: f(x) = sum_q w_q g_q(x . n_q) with sum_q w_q = 2 pi, g the filtered
- * plane integrals. */
+/** Quadrature on the sphere: f(x) = sum_q w_q g_q(x . n_q) with sum_q w_q = 2 pi; g: filtered plane
+ *  integrals. */
 struct fbp_quadrature_facts {
-    enum fbp_quadrature used; /**< method; never AUTO */
+    enum fbp_quadrature used; /**< method that was applied; never AUTO */
     enum fbp_pole pole;       /**< BANDS: axis of the rings */
     size_t n_rings;           /**< BANDS: number of rings on one half of the sphere */
-    size_t degree;            /**< HARMONICS: the greatest that is exact */
-    double sum;               /**< of the weights */
+    size_t degree;            /**< HARMONICS: greatest degree that is integrated exactly */
+    double sum;               /**< sum of the weights */
 };
 
 /**
- * weights[n] of unit vectors.  given: [n], for GIVEN, else NULL.  The sum is 2 pi to 1e-12, except
- * of given weights.
+ * Compute weights[n] of unit vectors. Their sum is 2 pi to 1e-12, except for given weights.
  *
+ * wanted  requested method
+ * given   [n] for GIVEN, else NULL
  * @return FBP_ERR_INVALID: directions in one plane; BANDS without even rings; given weights that
- * are negative or all 0.  FBP_ERR_NOMEM.
+ *         are negative or all 0. FBP_ERR_NOMEM.
  */
 fbp_status fbp_quadrature_of(const double (*direction)[3], size_t n, enum fbp_quadrature wanted,
                              const double *given, double *weights,
                              struct fbp_quadrature_facts *facts);
 
-/** "exact bands of 9 rings about z, sum 2 pi (+0e+00)" */
+/** Describe: "exact bands of 9 rings about z, sum 2 pi (+0e+00)". */
 void fbp_quadrature_describe(const struct fbp_quadrature_facts *facts, char *buf, size_t n);
 
 typedef struct fbp_weights fbp_weights;
 
-/** The views must outlive the weights.  angular: AUTO or EQUAL. */
+/** Compute the weights of line integrals. views.views must outlive the weights. angular: AUTO or
+ *  EQUAL. */
 fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
                               const struct fbp_geometry_facts *facts,
                               enum fbp_angular_weights angular);
 
 /**
- * Weights of plane integrals: W = w_q / tau_q^2, the same for all of a view; with h of unit pitch
+ * Weights of plane integrals: W = w_q / tau_q^2, constant within a view. With h of unit pitch
  *
  *     f(x) = sum_q  sum_c'  h(c - c') W_q p_q(c'),      sum_q w_q = 2 pi.
  *
- * given:   [views.n], for GIVEN, else NULL
- * spectra: W = w_q / tau_q^3, for spectra that a deconvolution turns into plane integrals
+ * given    [views.n] for GIVEN, else NULL
+ * spectra  W = w_q / tau_q^3, for spectra that a deconvolution turns into plane integrals
  *          (filter/parabola.h)
  */
 fbp_status fbp_weights_of_planes(fbp_weights **out, struct fbp_views views,
                                  enum fbp_quadrature quadrature, const double *given, bool spectra);
 void fbp_weights_destroy(fbp_weights **weights);
 
-/** Angular step of a view [rad], for plane integrals W; the steps of lines add up to the arc
- * (parallel beam: of a short scan to pi, if all directions are there). */
+/** Angular step of a view [rad]; for plane integrals its W. The steps of line integrals add up to
+ *  the arc (parallel beam, short scan with all directions: to pi). */
 double fbp_weights_step(const fbp_weights *weights, size_t view);
 
-/** Redundancy weight m of the ray through (column, row), 0 … 2; above 2 if a view also stands for
- *  missing ones. */
+/** Redundancy weight m of the ray through (column, row), 0 … 2; above 2 if a view also covers
+ *  missing views. */
 double fbp_weights_redundancy(const fbp_weights *weights, size_t view, double column, double row);
 
-/** W of a whole detector row: out[n_columns].  Thread-safe. */
+/** Compute W of a whole detector row: out[n_columns]. Thread-safe. */
 void fbp_weights_row(const fbp_weights *weights, size_t view, size_t row, double *out);
 
-/** True if W(view, c, r) = image(c, r) * line(view, c) with fbp_weights_image/_line below: all
- * views share one panel and source distance, and m, if not 1, depends on the column alone (v along
- * the axis, or m per ray).  A backend may tabulate both factors then. */
+/** True if W(view, c, r) = image(c, r) * line(view, c), with the two functions below: all views
+ *  have the same panel and source distance, and m, if not 1, depends only on the column (v parallel
+ *  to the axis, or m per ray). A backend may then tabulate both factors. */
 bool fbp_weights_separable(const fbp_weights *weights);
 void fbp_weights_image(const fbp_weights *weights, size_t row, double *out);
 void fbp_weights_line(const fbp_weights *weights, size_t view, double *out);
 
-/** Arguments of fbp_ray_weight() (ray.h); thread-safe.  If redundancy is FBP_PER_RAY, W is
+/** Get the arguments of fbp_ray_weight() (ray.h); thread-safe. If redundancy is FBP_PER_RAY, W is
  *  fbp_ray_geometry() times fbp_weights_line(), separable or not. */
 void fbp_weights_rays(const fbp_weights *weights, struct fbp_rays *out);
 void fbp_weights_view(const fbp_weights *weights, size_t view, struct fbp_ray_view *out);
 
-/** Expected relative errors of the method itself, of the mean of a small ball: in the middle of a
- *  volume, at its rim in the central plane (the worst of 8 places), at its top and at its bottom
- * (on the axis or at the rim), as far as the field of view reaches.  centre: the origin of views
- * and grid in the coordinates of the facts (fbp_views_centre()). */
+/** Get the expected relative errors of the method itself, for the mean of a small ball: at the
+ *  centre of a volume, at its rim in the central plane (worst of 8 positions), at its top and at
+ *  its bottom (on the axis or at the rim), within the field of view. centre: origin of views and
+ *  grid in the coordinates of the facts (fbp_views_centre()). */
 void fbp_weights_errors(const fbp_weights *weights, const struct fbp_grid *grid,
                         const double centre[3], double out[4]);
 
-/** One line for people: scan type, redundancy, steps. */
+/** Describe in one line: scan type, redundancy, steps. */
 void fbp_weights_describe(const fbp_weights *weights, char *buf, size_t n);
 
 #endif /* FBP_SRC_WEIGHT_H */

@@ -1,6 +1,5 @@
-/** @file bytes.h  Bytes of files, numbers as text, and samples of every type as floats and doubles
- *  (internal).  Formats, sinks and readers of scan files call it.
- */
+/** @file bytes.h  Reads and writes of files, numbers as text, and conversion of samples to float
+ *  and double (internal). Formats, sinks and readers of scan files call it. */
 #ifndef FBP_SRC_ARRAY_FILE_BYTES_H
 #define FBP_SRC_ARRAY_FILE_BYTES_H
 
@@ -12,7 +11,7 @@
 
 struct stat;
 
-/* Whole reads and writes (bytes.c).  Interrupted and short ones are continued. */
+/* bytes.c: whole reads and writes; interrupted and short ones are continued */
 
 /** Read n bytes at `offset`; a file that ends early is an error. */
 fbp_status fbp_read_at(int fd, const char *path, uint64_t offset, void *out, size_t n);
@@ -24,36 +23,36 @@ fbp_status fbp_read_most(int fd, const char *path, uint64_t offset, void *out, s
 /** Write n bytes at `offset`. */
 fbp_status fbp_write_at(int fd, const char *path, uint64_t offset, const void *data, size_t n);
 
-/** Write a text at the file position. */
+/** Write a text at the current file position. */
 fbp_status fbp_append(int fd, const char *path, const char *text);
 
-/** Fail with FBP_ERR_IO because a file could not be written.  error: an errno; bytes: size of the
+/** Fail with FBP_ERR_IO because a file could not be written. error: an errno; bytes: size of the
  *  whole file, 0: unknown. */
 fbp_status fbp_fail_write(const char *path, int error, uint64_t bytes);
 
-/** Open a regular file for reading; its size in *size. */
+/** Open a regular file for reading; *size: its bytes. */
 fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size);
 
-/** Size of an open file; 0 if it has none.  The file position moves. */
+/** Size of an open file [bytes]; 0 if it has none. Moves the file position. */
 uint64_t fbp_file_bytes(int fd);
 
 /** Read the first bytes of a file, at most n; *got is 0 for a folder or a missing file. */
 fbp_status fbp_read_head(const char *path, void *head, size_t n, size_t *got);
 
-/** stat(); *there: false if there is no such file. */
+/** stat() with a status; *there: the file exists. */
 fbp_status fbp_stat(const char *path, struct stat *out, bool *there);
 
-/** *there: the file exists.  A path of NULL stands for a name that could not be allocated. */
+/** *there: the file exists. path NULL: the caller could not allocate the name (FBP_ERR_NOMEM). */
 fbp_status fbp_file_exists(const char *path, bool *there);
 
-/** Read a whole text file without its byte order mark; *n does not count the final '\0'.  free().
- */
+/** Read a whole text file without its byte order mark; *n excludes the final '\0'. The caller frees
+ *  *text. */
 fbp_status fbp_read_text(const char *path, size_t max_bytes, char **text, size_t *n);
 
-/** The same for an open file, which stays open; path: for messages. */
+/** fbp_read_text() of an open file, which stays open; path: for messages. */
 fbp_status fbp_read_open_text(int fd, const char *path, size_t max_bytes, char **text, size_t *n);
 
-/* Numbers as text, the same in every locale. */
+/* bytes.c: numbers as text, with a decimal point in every locale */
 
 /** strtod() with a decimal point. */
 double fbp_number(const char *text, char **end);
@@ -61,13 +60,13 @@ double fbp_number(const char *text, char **end);
 /** "%.17g" with a decimal point; returns buf. */
 char *fbp_number_text(char buf[32], double x);
 
-/** Parse one whole number; false if anything else stands in `value`. */
+/** Parse one integer; false if `value` contains anything else. */
 bool fbp_parse_integer(const char *value, long long *out);
 
-/** Parse 1 to `most` sizes separated by blanks; false if anything else stands in `value`. */
+/** Parse 1 to `most` sizes separated by blanks; false if `value` contains anything else. */
 bool fbp_parse_sizes(const char *value, size_t most, size_t *out, size_t *n);
 
-/* Samples in memory. */
+/* bytes.c: samples in memory */
 
 /** True if samples of this byte order must be swapped. */
 bool fbp_is_foreign(bool big_endian);
@@ -82,35 +81,35 @@ void fbp_to_float(enum fbp_type type, const void *in, size_t n, float *out);
 void fbp_to_scaled(enum fbp_type type, double scale, double offset, const void *in, size_t n,
                    float *out);
 
-/** Convert n samples to double: scaled, unless scale is 0.  The end of `in` may be the end of
- * `out`.
- */
+/** Convert n samples to double, scaled unless scale is 0. `in` may overlap the end of `out`, if
+ *  both have the same end. */
 void fbp_to_double(enum fbp_type type, double scale, double offset, const void *in, size_t n,
                    double *out);
 
-/** Bytes of all samples of a header; FBP_ERR_INVALID if a size is 0 or the product overflows. */
+/** Bytes of all samples that a header describes; FBP_ERR_INVALID if a size is 0 or the product
+ *  overflows. */
 fbp_status fbp_array_bytes(const char *path, const struct fbp_array_info *info, uint64_t *bytes);
 
-/* Samples in one run of a file (values.c). */
+/* values.c: samples in one contiguous range of a file */
 
-/** True if a call that yields n values should store them past the caches, because they are read
- *  again only after the caches have lost them. */
+/** True if a call that yields n values should store them with streaming stores, because they are
+ *  evicted from the caches before they are read again. */
 bool fbp_past_caches(size_t n);
 
-/** Convert n samples of info->type, in native byte order, to values. */
+/** Convert n samples of info->type, in native byte order, to float values. */
 void fbp_to_values(const struct fbp_array_info *info, const void *in, size_t n, bool past_caches,
                    float *out);
 
-/** Read n samples at byte `at`, in native byte order. */
+/** Read n samples at byte `at` without conversion, in native byte order. */
 fbp_status fbp_read_numbers(int fd, const char *path, uint64_t at,
                             const struct fbp_array_info *info, size_t n, void *out);
 
-/** Read n samples at byte `at`, as values. */
+/** Read n samples at byte `at`, converted to float values. */
 fbp_status fbp_read_values(int fd, const char *path, uint64_t at, const struct fbp_array_info *info,
                            size_t n, float *out);
 
-/** Write MATLAB's A(slice, row, column), whose first index runs fastest, as [slice][row][column]
- *  into a file.  n: columns, rows, slices. */
+/** Write MATLAB's A(slice, row, column), whose first index varies fastest, into a file in the order
+ *  [slice][row][column]. size: bytes per sample; n: columns, rows, slices. */
 fbp_status fbp_column_major_write(int fd, const char *path, const void *data, size_t size,
                                   const size_t n[3]);
 

@@ -1,7 +1,7 @@
 /*
  * Files that change: views that a scanner is still writing, in one file or one file per view, and
- * checks that no input was changed while it was read.  The plan, array/source.c and array/source_stack.c
- * call it.
+ * checks that no input was changed while it was read.  The plan, array/source.c and
+ * array/source_stack.c call it.
  *
  * A thread examines a growing source: woken by inotify if the system reports writes, and every two
  * milliseconds in any case, because writes by other machines or through mapped memory are not

@@ -1,9 +1,10 @@
-/** @file cpu.h  The CPU device: threads, kernels, filter (internal).
+/** @file cpu.h  The CPU device: threads, kernels, filter; included by the files of backend/cpu
+ * (internal).
  *
- * cpu.c implements the backend and chooses a kernel.  A kernel (matrix.c, column.c, rot.c,
- * planes_float.c, planes_double.c) has its own layouts of views and volume, and cuts a
- * backprojection into work items.  filter.c prepares, weights and filters rows, with convolve.c,
- * and hands them to the kernel's store().  The inner loops are in simd.h.
+ * cpu.c implements struct fbp_backend and selects a kernel.  A kernel (matrix.c, column.c, rot.c,
+ * planes_float.c, planes_double.c) defines its layouts of views and volume, and divides a
+ * backprojection into work items for threads.  filter.c corrects, weights and filters rows, with
+ * convolve.c, and passes them to the kernel's store().  The inner loops are declared in simd.h.
  */
 #ifndef FBP_SRC_CPU_DEVICE_H
 #define FBP_SRC_CPU_DEVICE_H
@@ -22,42 +23,44 @@ enum {
 
 struct cpu_device;
 
-/** One batch into slices [z0, z1) of a slab. */
+/** Arguments of a backprojection: one batch into slices [z0, z1) of a slab. */
 struct cpu_bp {
     const struct cpu_device *dev;
     const struct fbp_batch *batch;
-    const void *filtered; /**< floats; doubles for jobs in double, as in `volume` */
+    const void *filtered; /**< float; double for jobs in double, as is `volume` */
     const struct fbp_slab *slab;
     size_t z0, z1;
     void *volume;
 };
 
-/** A kernel.  `value`: float, or double for jobs in double. */
+/** A kernel.  `value` means float, or double for jobs in double. */
 struct cpu_kernel {
     const char *name;
-    bool in_double;      /**< for jobs in double, and for no others */
-    bool interpolates;   /**< all of enum fbp_interpolation, not only linearly */
-    size_t least_slices; /**< slices of the volume from which on it is faster than the next one */
+    bool in_double;      /**< true: only for jobs in double; false: only for jobs in float */
+    bool interpolates;   /**< supports all of enum fbp_interpolation; false: linear only */
+    size_t least_slices; /**< least number of slices of the volume for automatic selection: with
+                              fewer, a later kernel of the list is faster */
     size_t turns;        /**< symmetric views per group, one per lane of a sample */
-    bool boxes; /**< slabs may be boxes of slices: a voxel's storage depends on no other voxel */
-    unsigned symmetry; /**< of the scan, that it needs: FBP_SYM_*; 0: none */
-    /** True if scan and volume allow it; NULL: all that have the symmetry do. */
+    bool boxes;          /**< slabs may be boxes of slices; false: whole slices only */
+    unsigned symmetry;   /**< required symmetry of the scan: FBP_SYM_*; 0: none */
+    /** Further condition on scan and volume; NULL: none. */
     bool (*usable)(const struct fbp_job *job);
     /** Samples of one group of filtered views of n_rows rows, with its border of zeros. */
     size_t (*group_size)(const struct fbp_job *job, size_t n_rows);
-    /** Store filtered rows [first, first + n) of a group of n_rows, n <= CPU_ROWS, first a multiple
-     * of CPU_ROWS, and the border beside them.  rows: value [turns][CPU_ROWS][wide.n_columns]. */
+    /** Stores filtered rows [first, first + n) of a group of n_rows rows, and the border next to
+     *  them.  n <= CPU_ROWS; first is a multiple of CPU_ROWS.
+     *  rows: value [turns][CPU_ROWS][wide.n_columns]. */
     void (*store)(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                   const void *rows, void *group);
-    /** Voxels of a slab as stored; NULL: every voxel once, [channel][z][y][x]. */
+    /** Number of stored values of a slab; NULL: layout [channel][z][y][x]. */
     size_t (*volume_size)(const struct fbp_job *job, const struct fbp_slab *slab);
     /** Number of work items of a backprojection. */
     size_t (*items)(const struct cpu_bp *bp);
     fbp_pool_fn *item; /**< one work item; user: the struct cpu_bp */
     /** Scratch per thread [floats]; NULL: 0. */
     size_t (*scratch)(const struct fbp_job *job);
-    /** Copy row y of slices [z0, z1) of a slab, one channel, to value host[z1 - z0][ny][nx], scaled
-     * and shifted; NULL: from [channel][z][y][x]. */
+    /** Copies row y of slices [z0, z1) of a slab, one channel, to value host[z1 - z0][ny][nx],
+     * times job->scale plus job->shift; NULL: for layout [channel][z][y][x]. */
     void (*fetch_row)(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
                       size_t y, const void *volume, void *host);
 };
@@ -66,7 +69,7 @@ extern const struct cpu_kernel cpu_kernel_matrix, cpu_kernel_column, cpu_kernel_
     cpu_kernel_rot90, cpu_kernel_rot180, cpu_kernel_matrix_double, cpu_kernel_column_double,
     cpu_kernel_planes_double;
 
-/** Toward minus infinity, for small numbers: floor() is a call without SSE 4.1. */
+/** floor(a) for a >= -65536; without SSE 4.1, floor() would be a function call. */
 static inline ptrdiff_t cpu_floor(double a)
 {
     return (ptrdiff_t)(a + 65536) - 65536;
@@ -77,7 +80,7 @@ static inline size_t cpu_least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/** a, but at least lo and at most hi. */
+/** Clamps a to [lo, hi]. */
 static inline double cpu_within(double a, double lo, double hi)
 {
     return a > lo ? a < hi ? a : hi : lo;
@@ -89,28 +92,28 @@ static inline size_t cpu_tiles(size_t n, size_t tile)
     return (n + tile - 1) / tile;
 }
 
-/** Views whose rows are adjacent, with at least FBP_PLANES_MARGIN zeros on either side: samples
- * from row to row, samples of a view, and store(). */
+/** Layout of views as adjacent rows with at least FBP_PLANES_MARGIN zeros on either side: samples
+ *  from row to row, samples per view of n_rows rows, and cpu_kernel.store(). */
 size_t cpu_rows_stride(const struct fbp_job *job);
 size_t cpu_rows_size(const struct fbp_job *job, size_t n_rows);
 void cpu_rows_store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                     const void *rows, void *view);
 
-/** Tables and plan of the filter of rows; several threads may apply it at the same time. */
+/** Tables and transform plan of the row filter; several threads may apply it at the same time. */
 struct cpu_convolution {
     const struct fbp_filter_design *filter;
     const struct fbp_line_dsp *dsp;
-    bool spatial; /**< sums of products, not by FFT */
+    bool spatial; /**< convolve in space; false: by FFT */
     const struct fbp_lanes *lanes;
     struct fbp_lanes_plan plan;
-    float *taps; /**< 2 S + 1 between FBP_CONVOLVE_COLUMNS zeros on either side */
+    float *taps; /**< 2 S + 1 taps, with FBP_CONVOLVE_COLUMNS zeros on either side */
 };
 
 fbp_status cpu_convolution_open(struct cpu_convolution *out, const struct fbp_job *job,
                                 const struct fbp_line_dsp *dsp);
 void cpu_convolution_close(struct cpu_convolution *c);
 
-/** Floats of the tables, and of the scratch of one thread. */
+/** Number of floats of the tables, and of the scratch memory of one thread. */
 size_t cpu_convolution_floats(const struct fbp_job *job);
 size_t cpu_convolve_work(const struct fbp_job *job);
 
@@ -118,21 +121,22 @@ size_t cpu_convolve_work(const struct fbp_job *job);
  * Convolve lines[0 … n-1], each of filter->n_columns samples, in place.
  *
  * For the FFT n must be even: lines 2i and 2i + 1 are the real and imaginary part of one transform,
- * each scaled to the same size by a power of two.  Their rounding errors mix and are below 1e-6 of
- * a line's own greatest sample.  A line has the same bits every time if it has the same partner
- * every time.  A line of zeros stays zero and does not change its partner.
+ * each scaled by a power of two to the same magnitude.  Rounding errors of both mix and are below
+ * 1e-6 of the greatest sample of each line.  The result of a line has the same bits every time if
+ * the other line of the pair is the same.  A line of zeros stays zero and does not change the
+ * other.
  *
  * work  [cpu_convolve_work()], FBP_ALIGN-aligned
  */
 void cpu_convolve(const struct cpu_convolution *c, float *work, float *const *lines, size_t n);
 
-/** Buffers of one thread [floats]; see filter.c. */
+/** Float buffers of one thread; filter.c allocates them. */
 enum cpu_buffer {
     CPU_FILTERED = 0, /**< [line][row][column]: filtered rows before store() */
-    CPU_CONVOLVE,     /**< work of cpu_convolve() */
-    CPU_COLUMNS,      /**< work of the filter along columns */
-    CPU_ENDS,         /**< one row of weights, for rows that are extrapolated */
-    CPU_KERNEL,       /**< the kernel's own: cpu_kernel.scratch() */
+    CPU_CONVOLVE,     /**< scratch memory of cpu_convolve() */
+    CPU_COLUMNS,      /**< scratch memory of the filter along columns */
+    CPU_ENDS,         /**< one row of weights, for extrapolated rows */
+    CPU_KERNEL,       /**< scratch memory of the kernel: cpu_kernel.scratch() */
     CPU_N_BUFFERS
 };
 
@@ -140,12 +144,13 @@ enum cpu_buffer {
 struct cpu_scratch {
     float *buffer[CPU_N_BUFFERS];
     double *weights;         /**< one row */
-    double *doubles;         /**< [row][column]: filtered rows of jobs in double */
-    struct fbp_row_work row; /**< filter of jobs in double */
+    double *doubles;         /**< jobs in double: filtered rows [row][column] */
+    struct fbp_row_work row; /**< jobs in double: buffers of the row filter */
     struct fbp_prep_counts counts;
     char pad[64]; /**< keeps the counts of two threads on different cache lines */
 };
 
+/** An open CPU device. */
 struct cpu_device {
     const struct fbp_job *job;
     fbp_pool *pool;
@@ -156,8 +161,8 @@ struct cpu_device {
     double (*principal)[2];      /**< [view] reference pixel of coordinates: column, row */
     struct cpu_scratch *scratch; /**< [thread] */
     struct cpu_convolution convolution;
-    struct fbp_row_filter row_filter; /**< of jobs in double */
-    float *column_taps;               /**< filter along columns; NULL: none */
+    struct fbp_row_filter row_filter; /**< jobs in double: the row filter */
+    float *column_taps;               /**< taps of the filter along columns; NULL: none */
     struct fbp_statistics *found;     /**< [row of the slab] statistics of fetched voxels */
     float *image, *lines; /**< tabulated weights [row][column], [view][column]; NULL: none */
 };
@@ -167,14 +172,15 @@ static inline struct cpu_device *cpu_device_of(fbp_device *device)
     return (struct cpu_device *)(void *)device;
 }
 
-/** filter.c: fbp_backend.filter and .filter_rows, and bytes that cpu_filter_open() will need. */
+/* filter.c: tables and buffers of the filter; their size in bytes; fbp_backend.filter and
+ * .filter_rows */
 fbp_status cpu_filter_open(struct cpu_device *dev);
 void cpu_filter_close(struct cpu_device *dev);
 size_t cpu_filter_bytes(const struct fbp_job *job, const struct cpu_kernel *kernel);
 fbp_status cpu_filter(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
 fbp_status cpu_filter_rows(fbp_device *dev, const struct fbp_batch *batch, void *raw, float *rows);
 
-/** planes_volume_tmpl.h: fbp_backend.meridian, from views in the layout of kernel "planes". */
+/* planes_volume_tmpl.h: fbp_backend.meridian, for views in the layout of kernel "planes" */
 void cpu_meridian_float(const struct cpu_device *dev, const float *filtered,
                         const struct fbp_picture *picture, float *out);
 void cpu_meridian_double(const struct cpu_device *dev, const double *filtered,

@@ -1,10 +1,10 @@
 /* The whole filter of a pair of rows in one block (the chain): samples are read once, filtered rows
- * written once, and intermediate values stay in registers and shared memory.  backend/gpu/tables.h
- * describes how a row is transformed.  For the inverse real and imaginary parts are exchanged.
- * filter.c launches the chain if a row fits shared memory.
+ * are written once, and intermediate values stay in registers and shared memory.  filter.c launches
+ * the chain if a row fits in shared memory.  backend/gpu/tables.h describes the transform of a row;
+ * for the inverse, real and imaginary parts are exchanged.
  *
- * As on the CPU (backend/cpu/convolve.c) powers of two bring the rows of a pair to one magnitude,
- * hence neither is rounded by the other. */
+ * As on the CPU (backend/cpu/convolve.c), powers of two scale both rows of a pair to the same
+ * magnitude, so that the larger row does not cause rounding errors in the smaller one. */
 #include "backend/cuda/dft.h"
 #include "backend/cuda/filter_load.h"
 
@@ -265,7 +265,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     put_together<RADIX, THREADS>(p, a, b, line);
 }
 
-/* One kernel per length; threads and blocks as measured (docs/performance.md). */
+/* One kernel per length; threads and blocks as measured (bench/results/cpu.md). */
 struct instance {
     unsigned radix, threads;
     const void *kernel;

@@ -1,9 +1,10 @@
 /** @file cuda.h  The device of the CUDA module, and the functions of its host code (internal).
  *
- * A device has four streams, one per stage; tables and scratch in one block of device memory, whose
- * layout is a pure function of the job (backend/gpu/tables.h); views and volume in the layout of
- * the job's kernel (kernel.h).  CUDA numbers all devices by ordinals; the library's indices count
- * the usable ones.
+ * entry.c stores these functions in the backend's table, which the pipeline calls.  A device has
+ * four streams, one per stage.  Its tables and scratch lie in one block of device memory, whose
+ * layout depends on the job only (backend/gpu/tables.h); views and volume have the layout of the
+ * job's kernel (kernel.h).  CUDA's ordinals number all devices; the library's indices number the
+ * usable ones.
  */
 #ifndef FBP_SRC_BACKEND_CUDA_CUDA_H
 #define FBP_SRC_BACKEND_CUDA_CUDA_H
@@ -18,32 +19,33 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/** Number of events per stream.  A ticket that is older waits for a later event, which is never
- *  wrong. */
+/** Events per stream, used in turn.  If the event of a ticket has been recorded again, a wait for
+ *  the ticket waits for the later work, which is longer than necessary, but correct. */
 enum { CUDA_EVENTS = 64 };
 
-/** The second stream of the stage OUT: slices are scaled and their statistics computed in one piece
- *  while the piece before is copied. */
+/** The second stream of stage OUT: it scales some slices and computes their statistics while the
+ *  stage's own stream copies the slices before. */
 struct cuda_unpacking {
     cudaStream_t stream;
-    cudaEvent_t filled[GPU_STAGES], copied[GPU_STAGES];
-    unsigned next;
+    cudaEvent_t filled[GPU_STAGES], copied[GPU_STAGES]; /**< per buffer: last fill, last copy */
+    unsigned next; /**< number of fills so far; fill i uses buffer i % GPU_STAGES */
 };
 
-/** Timed events, for timelines. */
+/** Timestamps for the timeline of a run (pipeline/timeline.c). */
 struct cuda_timestamps {
     pthread_mutex_t lock;
     cudaEvent_t *events;
-    size_t n, room;   /**< recorded, created */
-    size_t n_read;    /**< number of events that were read; when all are, they are used again */
-    cudaEvent_t zero; /**< was passed at `seconds` of the host's clock */
-    double seconds;
+    size_t n, room;   /**< number of events recorded, and created */
+    size_t n_read;    /**< number of timestamps read; at n, the events are recorded anew from 0 */
+    cudaEvent_t zero; /**< reference event of all timestamps */
+    double seconds;   /**< time of `zero` by fbp_seconds() */
 };
 
+/** The stream of a stage. */
 struct cuda_stream {
     cudaStream_t stream;
-    cudaEvent_t events[CUDA_EVENTS]; /**< ticket t has events[t % CUDA_EVENTS] */
-    atomic_uint_fast64_t ticket;
+    cudaEvent_t events[CUDA_EVENTS]; /**< the event of ticket t is events[t % CUDA_EVENTS] */
+    atomic_uint_fast64_t ticket;     /**< last ticket */
 };
 
 typedef int cufft_plan;
@@ -52,22 +54,22 @@ enum { CUFFT_NO_PLAN = -1 };
 struct cuda_device {
     const struct fbp_job *job;
     int index; /**< CUDA's ordinal */
-    int node;  /**< cuda_node_of() */
+    int node;  /**< NUMA node by cuda_node_of(); -1: any */
     const struct cuda_kernel *kernel;
-    struct gpu_tuner tuner; /**< choice of the kernel's shape */
+    struct gpu_tuner tuner; /**< chooses the kernel's shape (tile and window) */
     struct {
         cudaEvent_t begin, end;
-    } trials[GPU_TUNER_TRIALS]; /**< timed passes */
+    } trials[GPU_TUNER_TRIALS]; /**< events around the passes that the tuner times */
     struct cuda_stream streams[FBP_N_STAGES];
     struct cuda_timestamps timestamps;
     struct cuda_unpacking unpacking;
     struct gpu_tables tables; /**< offsets in `memory` */
-    char *memory;
-    bool counts_once; /**< the bitmap of rows (tables.ledger) is valid */
-    cufft_plan plan;  /**< CUFFT_NO_PLAN: not used */
-    struct gpu_principal *principal;
-    float half_scale; /**< scale of views in fp16; 0: not computed yet */
-    uint64_t reached; /**< bits of the devices from whose memory copies are ready */
+    char *memory;             /**< device memory of tables and scratch */
+    bool counts_once; /**< the bitmap of rows (tables.ledger) is valid; false: all rows count */
+    cufft_plan plan;  /**< CUFFT_NO_PLAN: rows are filtered without cuFFT */
+    struct gpu_principal *principal; /**< per view */
+    float half_scale;                /**< scale of views in fp16; 0: not computed yet */
+    uint64_t reached; /**< bit (ordinal % 64) per device that passed cuda_peer_reach() */
 };
 
 static inline struct cuda_device *cuda_of(fbp_device *device)
@@ -75,17 +77,18 @@ static inline struct cuda_device *cuda_of(fbp_device *device)
     return (struct cuda_device *)(void *)device;
 }
 
-/* Errors and devices (entry.c). */
+/* entry.c: errors and devices */
 
-/** Returns the status of a failed call and sets its message: the call, CUDA's text, what to do. */
+/** Set the message of a failed CUDA call: its name, CUDA's text, a remedy.
+ * @return FBP_ERR_NOMEM if device memory is exhausted, else FBP_ERR_DEVICE */
 fbp_status cuda_failed(cudaError_t error, const char *call);
 
 #if defined __clang_analyzer__ && !defined FBP_CUDA_ENTRY_C
-/* A failure is never FBP_OK, as in base/base.h. */
+/* Shows the analyzer that a failure is never FBP_OK, like fbp_fail() in base/base.h. */
 #    define cuda_failed(error, call) ((void)cuda_failed(error, call), FBP_ERR_DEVICE)
 #endif
 
-/** Return the failure of a call of CUDA's runtime. */
+/** Call CUDA's runtime; if the call fails, return cuda_failed() from the calling function. */
 #define CUDA_TRY(call)                            \
     do {                                          \
         const cudaError_t cuda_try_ = (call);     \
@@ -93,9 +96,8 @@ fbp_status cuda_failed(cudaError_t error, const char *call);
             return cuda_failed(cuda_try_, #call); \
     } while (0)
 
-/** Did a call succeed whose failure is no error of the run?  The error is not left to the next
- * call.
- */
+/** Did a CUDA call succeed?  For calls whose failure does not fail the run: CUDA's error is
+ *  cleared. */
 static inline bool cuda_is_done(cudaError_t error)
 {
     if (error != cudaSuccess)
@@ -103,17 +105,17 @@ static inline bool cuda_is_done(cudaError_t error)
     return error == cudaSuccess;
 }
 
-/** CUDA's ordinal of the device of this index. */
+/** CUDA's ordinal of the device with this index of the library. */
 int cuda_ordinal(int index);
 
-/** PCI address of a device; "": not known. */
+/** PCI address of a device in lower case; "": unknown. */
 enum { CUDA_BUS_ID = 28 };
 void cuda_bus_of(int ordinal, char out[CUDA_BUS_ID]);
 
-/** NUMA node of the host's memory that is nearest to a device; -1: any. */
+/** NUMA node nearest to a device; -1: unknown, or the machine has only one. */
 int cuda_node_of(int ordinal);
 
-/* Streams, events and times (stream.c). */
+/* stream.c: streams, events and times.  The last five functions are slots of the backend. */
 fbp_status cuda_streams_open(struct cuda_device *dev);
 void cuda_streams_close(struct cuda_device *dev);
 fbp_status cuda_event_record(fbp_device *device, enum fbp_stage stage, struct fbp_event *out);
@@ -122,13 +124,13 @@ fbp_status cuda_event_wait(fbp_device *device, struct fbp_event mark);
 fbp_status cuda_timestamp(fbp_device *device, enum fbp_stage stage, uint64_t *out);
 fbp_status cuda_timestamp_read(fbp_device *device, uint64_t stamp, double *seconds);
 
-/** Timing of passes, for the choice of a kernel's shape; user: the device. */
+/** Times passes for the tuner; user: struct cuda_device. */
 extern const struct gpu_timer cuda_timer;
 
-/* Memory (memory.c). */
+/* memory.c: pinned host memory, device memory, and device memory of the caller */
 
-/** Pinned memory of the host for all devices, on a NUMA node (-1: any), touched by n_threads; NULL:
- *  not available. */
+/** Allocate host memory on a NUMA node (-1: any), pinned for all devices; n_threads threads write
+ *  its pages first.  Returns NULL on failure. */
 void *cuda_pin(size_t bytes, int n_threads, int node);
 void cuda_unpin(void *memory);
 fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out);
@@ -138,48 +140,53 @@ bool cuda_reaches(fbp_device *device, const void *memory, size_t bytes);
 fbp_status cuda_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out);
 void cuda_release(fbp_device *device, enum fbp_purpose purpose, void *mem);
 
-/** Views of a batch that does not begin its buffer; *group0: the layer of a texture that group 0 of
- *  the batch has. */
+/** The views of a batch within a buffer of several batches.  In plain memory `memory` becomes the
+ *  address of the batch, and *group0 is 0; in a texture *group0 is the layer of its group 0. */
 struct cuda_views cuda_views_at(const struct cuda_kernel *kernel, const struct fbp_job *job,
                                 const struct fbp_batch *batch, const struct cuda_views *views,
                                 unsigned *group0);
 
-/** CUDA's ordinal of the device that has all of this memory of the caller's, and the library's
- * index of a usable one; -1: none. */
+/** CUDA's ordinal, and the library's index, of the device that owns this memory of the caller
+ *  (device or managed memory); -1: none, or not usable. */
 int cuda_memory_owner(const void *memory, size_t bytes);
 int cuda_memory_index(const void *memory, size_t bytes);
 extern const struct fbp_device_memory_access cuda_device_memory;
 
-/* cuFFT, loaded at run time (cufft.c). */
+/* cufft.c: cuFFT, loaded at run time */
 
-/** Is the library there?  Searched once: libcufft.so.12 and .11 on the default path (which includes
- *  LD_LIBRARY_PATH), below CUDA_HOME, CUDA_PATH, where CUDA is usually installed, and in pip's
+/** Was cuFFT found?  The first call searches for libcufft.so.12 and .11: on the default path (with
+ *  LD_LIBRARY_PATH), below CUDA_HOME, CUDA_PATH, /usr/local/cuda and /opt/cuda, and in pip's
  *  package nvidia-cufft. */
 bool cuda_fft_found(void);
 
-/** Create a plan for `rows` complex transforms in place, of length n, one after another.
- * @param[out] work_bytes  required scratch; not allocated */
+/** Create a plan for `rows` complex transforms of length n in place; rows are contiguous.
+ * @param[out] work_bytes  bytes of scratch that the plan needs; the caller allocates them */
 fbp_status cuda_fft_create(cufft_plan *out, size_t n, size_t rows, size_t *work_bytes);
 void cuda_fft_destroy(cufft_plan *plan);
 
 /** Set the scratch and the stream of a plan. */
 fbp_status cuda_fft_place(cufft_plan plan, void *work, cudaStream_t stream);
 
-/** Transform in place, unscaled. */
+/** Transform the rows of the plan in place, without a scale factor. */
 fbp_status cuda_fft_run(cufft_plan plan, float2 *rows, bool inverse);
 
-/* Raw views to filtered ones (filter.c). */
+/* filter.c: raw views to filtered views; slots of the backend except for the first two */
+
+/** Capabilities by which backend/gpu/tables.h chooses the method of the filter. */
 extern const struct gpu_filter_capabilities cuda_offer;
 fbp_status cuda_filter_open(struct cuda_device *dev);
 fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *raw,
                        void *filtered);
+/** Filter a batch to plain rows [n_views][n_rows][wide.n_columns] (slot `filter_rows`). */
 fbp_status cuda_filter_plain(fbp_device *device, const struct fbp_batch *batch, void *raw,
                              float *rows);
+/** Copy n floats of plain rows to the host (slot `download`). */
 fbp_status cuda_download(fbp_device *device, const float *rows, size_t n, float *host);
+/** Copy the bitmap of rows whose repaired samples are counted (slot `expect`). */
 fbp_status cuda_count_mask(fbp_device *device, const struct fbp_row_bitmap *ledger);
 fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out);
 
-/* Filtered views into a slab, and the slab to the host (volume.c). */
+/* volume.c: filtered views into a slab, and the slab to the host; slots of the backend */
 fbp_status cuda_clear(fbp_device *device, const struct fbp_slab *slab, void *volume);
 fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
                             const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
@@ -187,17 +194,17 @@ fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0
                       const void *volume, void *host);
 fbp_status cuda_statistics(fbp_device *device, struct fbp_statistics *out);
 
-/* Copies between devices (peer.c). */
+/* peer.c: copies between devices */
 
-/** Copy filtered views from another device. */
+/** Copy the filtered views of a batch from another device of this backend (slot `share`). */
 fbp_status cuda_share(fbp_device *device, const struct fbp_batch *batch, void *filtered,
                       fbp_device *from, const void *theirs);
 
-/** Access of a device to another's memory: not supported; enabled before; enabled by this call, and
- *  the caller disables it. */
+/** Result of cuda_peer_enable(): access is not supported; it was enabled before; this call enabled
+ *  it, and the caller may disable it. */
 enum cuda_peer { CUDA_PEER_NONE, CUDA_PEER_ENABLED, CUDA_PEER_NEW };
 
-/** One end of a probe: memory of CUDA_PEER_PROBE bytes, and a stream of the device. */
+/** One end of a test copy: CUDA_PEER_PROBE bytes of device memory, and a stream of the device. */
 enum { CUDA_PEER_PROBE = 64 << 10 };
 struct cuda_peer_end {
     int device;
@@ -205,25 +212,28 @@ struct cuda_peer_end {
     cudaStream_t stream;
 };
 
-/** Makes `device` current, and leaves no error behind. */
+/** Enable the access of `device` to the memory of `other`.  `device` becomes current; CUDA's error
+ *  is cleared. */
 enum cuda_peer cuda_peer_enable(int device, int other);
 
-/** Do bytes arrive unchanged?  With some settings of the machine's bus (IOMMU, ACS) they do not,
- * and no call reports it.  host: CUDA_PEER_PROBE bytes. */
+/** Does a test copy arrive unchanged?  With some settings of the machine's bus (IOMMU, ACS) copies
+ *  between devices are corrupted, and no CUDA call reports it.  host: CUDA_PEER_PROBE bytes. */
 bool cuda_peer_carries(const struct cuda_peer_end *from, const struct cuda_peer_end *to,
                        unsigned char *host);
 
-/** Prepare copies to a device from another: direct ones, if they exist and carry bytes unchanged,
- *  which is tested once per process, else through the host.  Makes `to` current. */
+/** Prepare copies from device `from` to device `to`: direct copies if a test copy arrives unchanged
+ *  (tested once per process), else copies through the host.  `to` becomes current.
+ * @return FBP_ERR_DEVICE if copies through the host are corrupted, too */
 fbp_status cuda_peer_reach(int to, int from);
 
-/** Fault injection for tests: as many of the next probes find that nothing arrives. */
+/** Fault injection: number of next test copies that count as corrupted; 0 except in tests. */
 extern unsigned cuda_peer_fault;
 
-/* Measured rates of copies between memories, slots of struct fbp_link_meter with CUDA's ordinals
- * (links.c). */
+/* links.c: measured rates of copies between memories.  The functions are members of struct
+ * fbp_link_meter; CUDA's ordinals take the place of the library's indices. */
 
-/** Memory of a device's end, and of the host's: half of each is source, half is target. */
+/** Bytes per device of device memory and of host memory: the lower half is the source of copies,
+ *  the upper half is the target. */
 enum { CUDA_LINK_DEVICE_BYTES = 256 << 20, CUDA_LINK_HOST_BYTES = 128 << 20 };
 
 bool cuda_link_identify(int ordinal, char *out, size_t n);

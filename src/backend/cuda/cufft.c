@@ -1,5 +1,5 @@
-/* The few functions of cuFFT that the filter needs, loaded at run time.  The names and numbers are
- * those of its interface, which has not changed since CUDA 6.5. */
+/* The functions of cuFFT that the filter (filter.c) needs, loaded at run time.  Names and numbers
+ * are those of cuFFT's interface, which has not changed since CUDA 6.5. */
 #include "backend/cuda/cuda.h"
 
 #include "backend/gpu/host.h"
@@ -70,7 +70,7 @@ static void find_library(void)
         if (root && root[0])
             handle = open_below(root, folders[i % N_FOLDERS], names[i / (N_FOLDERS * N_ROOTS)]);
     }
-    /* pip's packages, if this module is site-packages/libfbp/lib/libfbp_cuda.so */
+    /* Search pip's packages, if this module is site-packages/libfbp/lib/libfbp_cuda.so. */
     if (!handle && dladdr(&fft, &self) && self.dli_fname &&
         snprintf(own, sizeof own, "%s", self.dli_fname) < (int)sizeof own) {
         char *slash = strrchr(own, '/');

@@ -1,14 +1,14 @@
-/** @file dft.h  Short Fourier transforms in registers, for chain.cu (internal; CUDA only).
+/** @file dft.h  Short Fourier transforms in registers, called by chain.cu (internal; CUDA C++).
  *
- * X[k] = sum_n x[n] exp(-2 pi i n k / R), in place, both in natural order.  Everything is unrolled:
- * arrays are registers, indices and factors constants.  The inverse is the same transform of values
- * whose real and imaginary parts are exchanged, which costs nothing.
+ * X[k] = sum_n x[n] exp(-2 pi i n k / R), in place; x and X are in natural order.  All loops are
+ * unrolled: arrays become registers, indices and factors become constants.  For the inverse, the
+ * caller exchanges the real and imaginary parts before and after the same transform.
  */
 #ifndef FBP_SRC_CUDA_DFT_H
 #define FBP_SRC_CUDA_DFT_H
 
-/** cos(2 pi k / N) and sin(2 pi k / N) of k = 0 … N - 1, exact where they are 0 or 1; evaluated by
- * the compiler. */
+/** Tables of cos(2 pi k / N) and sin(2 pi k / N), k = 0 … N - 1, which the compiler evaluates; the
+ *  values 0, 1 and -1 are exact. */
 template <int N> struct cuda_turns {
     float cos[N] = {}, sin[N] = {};
 
@@ -18,7 +18,7 @@ template <int N> struct cuda_turns {
             const int quarters = (8 * k / N + 1) / 2;
             const double x = 6.283185307179586476925 * (4 * k - quarters * N) / (4.0 * N);
             double c = 0, s = 0, term = 1;
-            for (int i = 0; i < 10; i++) { /* |x| <= pi/4 */
+            for (int i = 0; i < 10; i++) { /* Taylor series, |x| <= pi/4 */
                 c += term;
                 term *= x / (2 * i + 1);
                 s += term;
@@ -51,7 +51,7 @@ static __device__ __forceinline__ float2 cuda_exchanged(float2 a)
     return make_float2(a.y, a.x);
 }
 
-/** a exp(-2 pi i k / N), k and N constants. */
+/** a exp(-2 pi i k / N); k and N are constants after unrolling. */
 template <int N> static __device__ __forceinline__ float2 cuda_turned(float2 a, int k)
 {
     constexpr cuda_turns<N> t;
@@ -119,7 +119,8 @@ template <> __device__ __forceinline__ void cuda_dft<5>(float2 (&x)[5])
     x[4] = a1 - b1;
 }
 
-/** P transforms of Q points after Q transforms of P points (Cooley and Tukey 1965). */
+/** A transform of P Q values: Q transforms of P points, twiddle factors, then P transforms of Q
+ *  points (Cooley and Tukey 1965). */
 template <int P, int Q> static __device__ __forceinline__ void cuda_dft_product(float2 (&x)[P * Q])
 {
     float2 y[P][Q];
@@ -154,7 +155,7 @@ template <int R> static __device__ __forceinline__ void cuda_dft(float2 (&x)[R])
         cuda_dft_product<3, R / 3>(x);
 }
 
-/** Transform of R values whose upper half is zero; `in`: the lower half. */
+/** A transform of R values whose upper half is zero; `in` is the lower half. */
 template <int R>
 static __device__ __forceinline__ void cuda_dft_padded(const float2 (&in)[R / 2], float2 (&out)[R])
 {
@@ -174,7 +175,7 @@ static __device__ __forceinline__ void cuda_dft_padded(const float2 (&in)[R / 2]
     }
 }
 
-/** The lower half of a transform of R values. */
+/** The lower half, X[0] … X[R/2 - 1], of a transform of R values. */
 template <int R>
 static __device__ __forceinline__ void cuda_dft_cropped(const float2 (&in)[R], float2 (&out)[R / 2])
 {

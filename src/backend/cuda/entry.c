@@ -1,5 +1,5 @@
-/* The entry of the CUDA module: devices, the choice of a kernel, opening a device, the backend's
- * slots, and the message of a failed call. */
+/* The entry of the CUDA module, which the library calls (backend/module.h): devices, the choice of
+ * a kernel, opening a device, the backend's table of slots, and the message of a failed call. */
 #define FBP_CUDA_ENTRY_C
 #include "backend/cuda/cuda.h"
 
@@ -17,10 +17,10 @@ enum { MOST_DEVICES = 64, LEAST_CAPABILITY = 75 };
 /* The usable devices, found when the module is loaded. */
 static struct {
     int n, ordinal[MOST_DEVICES];
-    char isa[4][24]; /* by precision - 1, of the first device */
+    char isa[4][24]; /* names of the instruction set of the first device, [precision - 1] */
 } found;
 
-/* Fastest first, in the order of gpu_known. */
+/* All kernels, fastest first, in the order of gpu_known. */
 static const struct gpu_kernel *const kernels[] = {
     [GPU_PLANES_EXACT] = &cuda_kernel_planes_exact.gpu,
     [GPU_PLANES_DOUBLE] = &cuda_kernel_planes_double.gpu,
@@ -78,7 +78,7 @@ void cuda_bus_of(int ordinal, char out[CUDA_BUS_ID])
         out[0] = '\0';
     }
     for (char *c = out; *c; c++)
-        *c = (char)tolower((unsigned char)*c); /* lower case, like the system and other programs */
+        *c = (char)tolower((unsigned char)*c); /* lower case, as in sysfs */
 }
 
 int cuda_node_of(int ordinal)
@@ -108,7 +108,7 @@ static void describe(int index, struct fbp_device_info *out)
     int cuda = 0;
 
     if (nvml) {
-        *(void **)&start = dlsym(nvml, "nvmlInit_v2"); /* the form that POSIX gives */
+        *(void **)&start = dlsym(nvml, "nvmlInit_v2"); /* the form of cast that POSIX recommends */
         *(void **)&stop = dlsym(nvml, "nvmlShutdown");
         *(void **)&version = dlsym(nvml, "nvmlSystemGetDriverVersion");
         if (start && stop && version && start() == 0) {
@@ -132,7 +132,8 @@ static void describe(int index, struct fbp_device_info *out)
         out->free_bytes = available;
 }
 
-/* The fastest kernel that suits, or the one of that name; kernels of papers only by name. */
+/* Slot `choose`: select the fastest usable kernel, or the one of this name.  Kernels of papers are
+ * selected only by name. */
 static bool choose(struct fbp_job *job, const char *name)
 {
     const struct gpu_kernel *k = gpu_kernel_find(kernels, job, name);
@@ -161,7 +162,8 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
                        "with FBP_TUNE=0 none does");
 }
 
-/* Rates of an H200 on its bus; those of other devices have the same proportions. */
+/* Slot `rates`: rates of the first card in the table of gpu/cards.c, an H200 on its bus.  Ratios of
+ * rates of other devices are assumed to be the same. */
 static void rates(const struct fbp_job *job, struct fbp_rates *out)
 {
     gpu_rates(gpu_card_at(0), job, out);
@@ -200,8 +202,8 @@ static fbp_status build(struct cuda_device *dev)
     FBP_TRY(gpu_find_principal(dev->job, "cuda", &dev->principal));
     FBP_TRY(cuda_filter_open(dev));
     struct fbp_statistics none;
-    FBP_TRY(cuda_statistics((fbp_device *)(void *)dev, &none)); /* begins anew */
-    CUDA_TRY(cudaDeviceSynchronize()); /* copies of tables may still be on their way */
+    FBP_TRY(cuda_statistics((fbp_device *)(void *)dev, &none)); /* resets them */
+    CUDA_TRY(cudaDeviceSynchronize());                          /* waits for copies of tables */
     return FBP_OK;
 }
 

@@ -2,12 +2,12 @@
  * for views whose u and w do not depend on z (every untilted circular scan): a thread then computes
  * u and 1/w once per view.
  *
- * The part of a view that a block's box of voxels sees, its window, is copied to shared memory
- * while the view before is added: a sample is then four loads from one address, without clamps,
- * because the copy has zeros beside the view.  If a window is too large (a steep perspective, a
- * coarse grid), or before sm_80, which lacks such copies, the taps are loaded from the view; floors
- * are clamped, not coordinates.  Both methods have the same arithmetic, hence shapes give the same
- * bits. */
+ * The window of a view, the part onto which a block's box of voxels projects, is copied to shared
+ * memory while the previous view is added.  A sample then takes four loads from one address,
+ * without clamps, because the copy has zeros around the view.  If a window is too large (a steep
+ * perspective, a coarse grid), or on devices before sm_80, which lack such copies, the taps are
+ * loaded from the view; then the floors of coordinates are clamped, not the coordinates.  Both
+ * methods have the same arithmetic, so all shapes give the same bits. */
 #include "backend/cuda/frame.h"
 #include "backend/gpu/gpu_known.h"
 

@@ -3,10 +3,10 @@
  * and `column`, for views whose u and w do not depend on z: a thread then computes u and 1/w once
  * per view.
  *
- * The units round coordinates to 1/256 of a pixel, and the middle of pixel i is i + 1/2; samples
- * beside the texture are zero, hence the edge is continuous.  u and v are rounded to the nearest
- * 1/256 of a texel, v before the first row of the batch is subtracted, hence no division into slabs
- * changes it. */
+ * The units round coordinates to 1/256 of a texel; the centre of texel i is at i + 1/2.  Samples
+ * outside the texture are zero, so the edge is continuous.  The kernel rounds u and v to the
+ * nearest 1/256 of a texel first, v before the first row of the batch is subtracted, so that the
+ * division into slabs does not change it. */
 #include "backend/cuda/frame.h"
 #include "backend/gpu/gpu_known.h"
 

@@ -1,5 +1,6 @@
-/* Raw views to filtered ones: preparation, weights, filter; rows in pairs, some at a time.  Slots
- * of the backend, and the tables that they use. */
+/* Raw views to filtered views: preparation, weights, filter.  Rows are filtered in pairs, as many
+ * per launch as scratch memory holds.  The functions are slots of the backend (entry.c), which call
+ * the kernels of filter_kernels.h; cuda_filter_open() writes the tables that the kernels use. */
 #include "backend/cuda/filter_kernels.h"
 
 #include "backend/cuda/cuda.h"
@@ -12,7 +13,7 @@ static cudaStream_t filter_stream(const struct cuda_device *dev)
     return dev->streams[FBP_STAGE_FILTER].stream;
 }
 
-/* A table in device memory. */
+/* Address of the table at an offset of struct gpu_tables. */
 static void *table(const struct cuda_device *dev, size_t at)
 {
     return dev->memory + at;
@@ -55,8 +56,8 @@ static struct cuda_weights weights_of(const struct cuda_device *dev)
     return out;
 }
 
-/* Line integrals, bad pixels bridged, then weighted and filtered along columns if the job has such
- * a filter; in place. */
+/* Compute line integrals in place and interpolate bad pixels; if the job has a filter along
+ * columns, weight the views and apply it. */
 static fbp_status prepare(const struct cuda_device *dev, const struct fbp_batch *b,
                           const struct cuda_raw *raw)
 {
@@ -93,8 +94,8 @@ static fbp_status prepare(const struct cuda_device *dev, const struct fbp_batch 
     return FBP_OK;
 }
 
-/* Filter pairs of rows in scratch memory; *out: the filtered rows.  The chain includes the
- * preparation unless it is done. */
+/* Filter pairs of rows in scratch memory; *out: the filtered rows.  prepared: samples are line
+ * integrals; otherwise the chain (the filter in one launch) also prepares them. */
 static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_pairs *pairs,
                                bool prepared, float2 **out)
 {
@@ -155,8 +156,8 @@ static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_
     return FBP_OK;
 }
 
-/* Filter a batch into views, whose group0 is the batch's first group, or into plain rows if `plain`
- * is not NULL. */
+/* Filter a batch into `views`, where group0 is the index of the batch's first group, or into plain
+ * rows if `plain` is not NULL. */
 static fbp_status filter_batch(struct cuda_device *dev, const struct fbp_batch *b, void *raw,
                                const struct cuda_views *views, unsigned group0, float *plain)
 {
@@ -212,7 +213,7 @@ static fbp_status filter_batch(struct cuda_device *dev, const struct fbp_batch *
     return FBP_OK;
 }
 
-/* Filter a batch of plane integrals in double into its views. */
+/* Filter a batch of plane integrals in double into `views`. */
 static fbp_status filter_doubles(struct cuda_device *dev, const struct fbp_batch *b, void *raw,
                                  const struct cuda_views *views)
 {
@@ -295,8 +296,8 @@ fbp_status cuda_count_mask(fbp_device *device, const struct fbp_row_bitmap *ledg
     if (!ledger->bits)
         return FBP_OK;
     CUDA_TRY(cudaSetDevice(dev->index));
-    /* The copy is ordered with the filter's work; pageable memory is read before the call returns.
-     */
+    /* The stream orders the copy with the filter's work.  Pageable memory is read before
+     * cudaMemcpyAsync() returns. */
     CUDA_TRY(
         cudaMemcpyAsync(table(dev, dev->tables.ledger), (const void *)(uintptr_t)ledger->bits,
                         fbp_row_bitmap_words(ledger->n_views, ledger->n_rows) * sizeof(unsigned),
@@ -316,8 +317,8 @@ fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out)
     return FBP_OK;
 }
 
-/* Shared memory that a block of the chain has for its row, on every device; FBP_FFT=cufft: none
- * (tests). */
+/* Bytes of shared memory that a block of the chain has for its row on every device; 0: the chain is
+ * not used, as with FBP_FFT=cufft (tests). */
 static size_t row_bytes(void)
 {
     const char *method = gpu_host->environment(FBP_ENV_FFT);
@@ -349,8 +350,7 @@ fbp_status cuda_filter_open(struct cuda_device *dev)
 
     if (t->way == GPU_FILTER_CHAIN)
         CUDA_TRY(cuda_chain_open(t->fft_length));
-    while (t->way ==
-           GPU_FILTER_FFT) { /* a plan whose scratch fits: fewer rows per call if necessary */
+    while (t->way == GPU_FILTER_FFT) { /* halve the rows per call until the plan's scratch fits */
         size_t work;
         FBP_TRY(cuda_fft_create(&dev->plan, t->row_length, t->rows_per_call, &work));
         if (work <= t->work_bytes) {

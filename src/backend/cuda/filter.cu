@@ -1,4 +1,5 @@
-/* The steps of the filter, each a launch with one block per row, or per pair of rows. */
+/* The steps of the filter as separate kernels, with one block per row or per pair of rows. filter.c
+ * launches these kernels. */
 #include "backend/cuda/filter_load.h"
 
 enum { THREADS = 256 };

@@ -1,5 +1,5 @@
-/** @file filter_load.h  Device code of the filter's kernels: from raw samples to weighted line
- * integrals (internal; CUDA only). */
+/** @file filter_load.h  Device functions of the filter's kernels: from raw samples to weighted line
+ * integrals (internal; CUDA C++).  filter.cu, chain.cu, pad.cu and doubles.cu call them. */
 #ifndef FBP_SRC_CUDA_FILTER_LOAD_H
 #define FBP_SRC_CUDA_FILTER_LOAD_H
 
@@ -8,29 +8,30 @@
 
 #include <cfloat>
 
-/** A measured or prepared sample. */
+/** Sample `at` of a raw batch, from `counts` if set, else from `samples`. */
 static __device__ inline float cuda_raw_sample(const cuda_raw &raw, size_t at)
 {
     return raw.counts ? (float)raw.counts[at] : raw.samples[at];
 }
 
-/** Does the preparation change finite samples? */
+/** Does the preparation change finite samples (logarithm, beam hardening)? */
 static __device__ inline bool cuda_prep_changes(const cuda_prep &p)
 {
     return p.intensity || p.hardening.n > 0;
 }
 
-/** Line integral of a measured sample: -log of the transmission, as fbp_transmission() of
- *  prep/prep.h, hardened as by fbp_harden() of prep/prep.h. */
+/** Line integral of a measured sample: -log of the transmission, like fbp_transmission(), then the
+ *  polynomial of beam hardening, like fbp_harden() (both in prep/prep.h).  pixel: index in `dark`
+ * and `gain`; *clipped is incremented if the transmission is below 1e-6. */
 static __device__ inline float cuda_line_integral(const cuda_prep &p, size_t pixel, float x,
                                                   unsigned *clipped)
 {
     if (p.intensity) {
         const float least = 1e-6f, gain = p.gain ? p.gain[pixel] : p.inverse_i0;
         float t = (x - (p.dark ? p.dark[pixel] : 0)) * gain;
-        if (p.gain && gain == 0) /* a bad pixel, bridged later */
+        if (p.gain && gain == 0) /* a bad pixel, interpolated later */
             t = 1;
-        if (t < least && t >= -FLT_MAX) { /* not -inf, which is bridged later */
+        if (t < least && t >= -FLT_MAX) { /* not -inf, which is interpolated later */
             t = least;
             ++*clipped;
         }
@@ -45,7 +46,7 @@ static __device__ inline float cuda_line_integral(const cuda_prep &p, size_t pix
     return sum * x;
 }
 
-/** Add the counts of all lanes of a warp. */
+/** Add the counts n of all lanes of a warp to *to. */
 static __device__ inline void cuda_count(unsigned long long *to, unsigned n)
 {
     for (int lane = 16; lane > 0; lane /= 2)
@@ -54,8 +55,8 @@ static __device__ inline void cuda_count(unsigned long long *to, unsigned n)
         atomicAdd(to, (unsigned long long)n);
 }
 
-/** Are repaired samples of this row counted?  The rows of one launch differ: cuda_row_counted() may
- *  follow when all threads of the block have called this function. */
+/** Are repaired samples of this row counted?  cuda_row_counted() clears the bit that is read here,
+ *  so all threads of the block must call this function first.  Rows of one launch are distinct. */
 static __device__ inline bool cuda_row_counts(const cuda_prep &p, unsigned view, unsigned row)
 {
     const size_t at = (size_t)view * p.panel_rows + row;
@@ -63,7 +64,7 @@ static __device__ inline bool cuda_row_counts(const cuda_prep &p, unsigned view,
     return !p.ledger || (p.ledger[at / 32] >> at % 32 & 1);
 }
 
-/** Clear the row's bit; by one thread. */
+/** Clear the row's bit.  One thread of the block calls this function. */
 static __device__ inline void cuda_row_counted(const cuda_prep &p, unsigned view, unsigned row)
 {
     const size_t at = (size_t)view * p.panel_rows + row;
@@ -72,8 +73,9 @@ static __device__ inline void cuda_row_counted(const cuda_prep &p, unsigned view
         atomicAnd(&p.ledger[at / 32], ~(1u << at % 32));
 }
 
-/** Bridge a row as bridge_row() of prep/prep.c, samples `step` apart; by one thread, because it is
- *  rare.  Returns the number of repaired samples. */
+/** Interpolate samples that are not finite along a row, like bridge_row() in prep/prep.c; samples
+ *  are `step` apart.  One thread calls this function, because such rows are rare.  Returns the
+ *  number of repaired samples. */
 template <class T>
 static __device__ inline unsigned cuda_bridge_row(T *x, unsigned n, unsigned step)
 {
@@ -96,15 +98,16 @@ static __device__ inline unsigned cuda_bridge_row(T *x, unsigned n, unsigned ste
     return repaired;
 }
 
-/** A pair of rows: of a view and of the next view. */
+/** A pair of rows: the same detector row of two adjacent views. */
 struct cuda_pair {
-    size_t first[2]; /**< samples of the raw batch */
-    unsigned n;      /**< 1: there is no second row */
-    unsigned row;    /**< row of the detector */
-    size_t pixel;    /**< the first of that row */
-    unsigned view;   /**< first view of the scan; the second row is of the next */
+    size_t first[2]; /**< index in the raw batch of each row's first sample */
+    unsigned n;      /**< rows of the pair, 1 or 2 */
+    unsigned row;    /**< detector row */
+    size_t pixel;    /**< index of that row's first pixel in images of the detector */
+    unsigned view;   /**< index in the scan of the first row's view; the second row: view + 1 */
 };
 
+/** The pair of rows of complex row p.first + local. */
 static __device__ inline cuda_pair cuda_pair_of(const cuda_pairs &p, unsigned local)
 {
     const unsigned at = p.first + local, turn = at % p.turns, nc = p.raw.n_columns;
@@ -119,7 +122,8 @@ static __device__ inline cuda_pair cuda_pair_of(const cuda_pairs &p, unsigned lo
             p.view0 + turn * p.part_views + group};
 }
 
-/** Compute the rows' part of the weights, in shared memory; by the block's first two threads. */
+/** Compute the factors of the weights that are constant along each row, into shared memory.  The
+ *  block's first two threads compute one row each. */
 static __device__ inline void cuda_find_rays(const cuda_weights &w, const cuda_pair &rows,
                                              fbp_ray_row *rays)
 {
@@ -133,7 +137,7 @@ static __device__ inline bool cuda_has_weights(const cuda_weights &w)
     return w.image || w.views;
 }
 
-/** Weight of column c in row i of a pair. */
+/** Weight of column c in row i of a pair; rays: from cuda_find_rays(). */
 static __device__ inline float cuda_weight(const cuda_weights &w, const cuda_pair &rows,
                                            const fbp_ray_row *rays, unsigned i, unsigned c,
                                            unsigned n_columns)
@@ -146,7 +150,7 @@ static __device__ inline float cuda_weight(const cuda_weights &w, const cuda_pai
     return fbp_ray_weight(&w.rays, &w.views[rows.view + i], &rays[i], (float)c);
 }
 
-/** Column c of both rows times their weights. */
+/** v, samples c of both rows, times their weights. */
 static __device__ inline float2 cuda_weighted(const cuda_weights &w, const cuda_pair &rows,
                                               const fbp_ray_row *rays, unsigned c,
                                               unsigned n_columns, float2 v)

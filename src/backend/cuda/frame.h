@@ -1,11 +1,13 @@
-/** @file frame.h  Device code that backprojection kernels share: threads and their voxels, sums,
- * copies to shared memory, views that see a block, symmetric voxels (CUDA C++).
+/** @file frame.h  Device functions that backprojection kernels share: voxels of a thread, sums,
+ * copies to shared memory, visibility of a block in a view, symmetric voxels (internal; CUDA C++).
+ * exact.cu, fast.cu, orbit_*.cu, store.cu and planes_parts.h include it.
  *
- * A block of X x Y x LAYERS threads takes X x Y columns of SLICES LAYERS voxels; a thread has
- * SLICES of them, LAYERS apart.  Its warps cover WARP columns side by side, as many lines of them
- * as make 32 threads: samples of a warp lie near each other.  Four neighbouring lanes, which a
- * texture unit serves at once, are 2 x 2 voxels: of two lines, or of two layers if there are two.
- * Sums start from the volume's values, hence passes do not change the result.
+ * A block of X x Y x LAYERS threads computes X x Y columns of SLICES * LAYERS voxels; each thread
+ * computes SLICES voxels, LAYERS slices apart.  A warp covers WARP adjacent columns in each of
+ * 32 / WARP / LAYERS lines, because samples of nearby voxels lie near each other.  Four adjacent
+ * lanes, which a texture unit serves at once, are 2 x 2 voxels of two lines, or of two layers if
+ * LAYERS is 2.  Sums start from the volume's values, so the division into passes does not change
+ * the result.
  */
 #ifndef FBP_SRC_BACKEND_CUDA_FRAME_H
 #define FBP_SRC_BACKEND_CUDA_FRAME_H
@@ -14,29 +16,30 @@
 
 #include <type_traits>
 
-/* Added to x with rounding downwards it leaves floor(x) in the lowest bits, for |x| < 2^22. */
+/* If it is added to x with rounding downwards, |x| < 2^22, the lowest bits of the sum are floor(x):
+ * bits of the sum = CUDA_FLOOR_BITS + floor(x). */
 static const float CUDA_FLOOR = 12582912.0f;
 static const unsigned CUDA_FLOOR_BITS = 0x4b400000u;
 
-/* Added to x and subtracted again it leaves multiples of 1/256, for |x| <= 2^14. */
+/* If it is added to x and subtracted again, |x| <= 2^14, x is rounded to a multiple of 1/256. */
 static const float CUDA_ROUND = 3 * 16384.0f;
 
-/** Coordinate of column `column` in a texture of `texels` per column; the units count the first
- *  texel's middle as 1/2. */
+/** Texture coordinate of detector column `column`; texels: number of texels per column.  The centre
+ *  of texel i has coordinate i + 1/2. */
 static __device__ inline float cuda_texel_of(float texels, int column)
 {
     return fmaf(texels, (float)column, texels - 0.5f);
 }
 
-/** The voxels of a block: X x Y columns, DEPTH slices. */
+/** The voxels of a block: X x Y columns of DEPTH slices. */
 template <int X_, int Y_, int SLICES_, int WARP_, int LAYERS_ = 1> struct cuda_tile {
     enum {
         X = X_,
         Y = Y_,
-        SLICES = SLICES_, /**< slices of a thread */
+        SLICES = SLICES_, /**< voxels per thread, along z */
         WARP = WARP_,
         LAYERS = LAYERS_,
-        DEPTH = SLICES_ * LAYERS_, /**< slices of a block */
+        DEPTH = SLICES_ * LAYERS_, /**< slices per block */
         THREADS = X_ * Y_ * LAYERS_
     };
     static_assert(LAYERS == 1 || LAYERS == 2, "layers are the second bit of a lane");
@@ -47,7 +50,8 @@ template <int X_, int Y_, int SLICES_, int WARP_, int LAYERS_ = 1> struct cuda_t
     }
 };
 
-/** A thread's column and the first of its slices; `inside`: the column is in the slab. */
+/** A thread's column and first slice, counted from the slab's first voxel; inside: the column is in
+ *  the slab. */
 struct cuda_place_in_volume {
     int x, y, z;
     bool inside;
@@ -70,9 +74,9 @@ static __device__ inline cuda_place_in_volume cuda_place_of_thread(int nx, int n
     return {x, y, z, x < nx && y < ny};
 }
 
-/** Does the region need anything of the block's tile?  The answer is the same for all threads. Jobs
- *  without a region have kernels of their own, because the test takes registers.  nx x ny: the
- *  columns that blocks are counted in, from (x, y) of the slab on. */
+/** Does the region contain a voxel of the block's tile?  The answer is the same for all threads.
+ *  Jobs without a region have kernels of their own, because the test takes registers.  The blocks
+ *  cover nx x ny columns, the first of which is column (x, y) of the slab. */
 template <class Tile>
 static __device__ inline bool cuda_is_needed(const gpu_grid &g, int nx, int ny, int x = 0,
                                              int y = 0)
@@ -90,7 +94,7 @@ static __device__ inline bool cuda_is_needed(const gpu_grid &g, int nx, int ny, 
     return false;
 }
 
-/** A sample of each lane, or a voxel of each, in memory. */
+/** One sample, or one voxel, per lane as stored in memory; a lane is a symmetric view or voxel. */
 template <int LANES>
 using cuda_packed =
     std::conditional_t<LANES == 1, float, std::conditional_t<LANES == 2, float2, float4>>;
@@ -113,8 +117,8 @@ template <int LANES> static __device__ inline cuda_packed<LANES> cuda_pack(const
     return q;
 }
 
-/** Load and store a thread's voxels of a volume [nz][ny][nx][LANES], LAYERS slices apart; voxels
- *  outside are zero. */
+/** Load, and store, a thread's voxels of a volume [nz][ny][nx][LANES], LAYERS slices apart.  Voxels
+ *  outside the volume are loaded as zeros, and not stored. */
 template <int LAYERS = 1, int SLICES, int LANES>
 static __device__ inline void cuda_load_sums(const float *__restrict__ volume,
                                              const cuda_place_in_volume &p, int nx, int ny, int nz,
@@ -144,14 +148,15 @@ static __device__ inline void cuda_store_sums(float *__restrict__ volume,
             at[k * LAYERS * slice] = cuda_pack(sum[k]);
 }
 
-/* Asynchronous copies to shared memory, from sm_80 on, and loads from it by 32-bit addresses. */
+/* Asynchronous copies to shared memory, which need sm_80 or later, and loads from 32-bit addresses
+ * of shared memory. */
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
 enum { CUDA_CAN_COPY = 0 };
 #else
 enum { CUDA_CAN_COPY = 1 };
 #endif
 
-/** Copy 16 bytes to shared memory, or zeros. */
+/** Start a copy of 16 bytes to shared memory; if `there` is false, 16 zero bytes are written. */
 [[maybe_unused]] static __device__ inline void cuda_copy_16_bytes(unsigned to, const void *from,
                                                                   bool there)
 {
@@ -163,7 +168,7 @@ enum { CUDA_CAN_COPY = 1 };
 #endif
 }
 
-/** Make a group of the copies of this thread since the last call. */
+/** End a group: the copies that this thread started since the last call. */
 [[maybe_unused]] static __device__ inline void cuda_end_of_copy(void)
 {
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
@@ -171,7 +176,7 @@ enum { CUDA_CAN_COPY = 1 };
 #endif
 }
 
-/** Wait until at most the latest `LEFT` groups of this thread are incomplete. */
+/** Wait until all groups of this thread are complete except for the latest LEFT. */
 template <int LEFT> [[maybe_unused]] static __device__ inline void cuda_wait_for_copies(void)
 {
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
@@ -186,54 +191,56 @@ template <int OFFSET> static __device__ inline float cuda_load_shared(unsigned a
     return value;
 }
 
-/* Views of a pass that see a block's box of voxels.  The projection of a box is the hull of those
- * of its corners, if all of it lies before the source.  A view that does not see it would add zeros
- * and is left out. */
+/* Visibility: the views of a pass whose detector the projection of a block's box of voxels meets.
+ * The projection of a box is the convex hull of its projected corners, if w > 0 at all corners.
+ * All other views would add zeros, and are skipped. */
 
-/** How the samples of a view are loaded. */
+/** Method by which the samples of a view are loaded. */
 enum cuda_reach {
-    CUDA_CLAMPED, /**< from the view; the box reaches beyond the detector */
+    CUDA_CLAMPED, /**< from the view, with clamped indices: the box may reach beyond the detector */
     CUDA_INSIDE,  /**< from the view; all taps lie on the detector */
-    CUDA_WINDOW   /**< from a window of it in shared memory */
+    CUDA_WINDOW   /**< from a window of the view in shared memory */
 };
 
-/** The part of a view that is copied to shared memory: WIDTH x HEIGHT samples; a row is a multiple
- * of 16 bytes. */
+/** Window: the part of a view that is copied to shared memory, at most WIDTH x HEIGHT samples; rows
+ *  have multiples of 16 bytes. */
 template <int WIDTH_, int HEIGHT_, int STAGES_> struct cuda_window {
     enum {
         WIDTH = WIDTH_,
         HEIGHT = HEIGHT_,
-        STAGES = STAGES_,
-        PIECES = WIDTH_ / 4,
+        STAGES = STAGES_,            /**< windows in shared memory at once */
+        PIECES = WIDTH_ / 4,         /**< copies of 16 bytes per row */
         BYTES = WIDTH_ * HEIGHT_ * 4 /**< bytes per stage */
     };
 };
 
-/** A view that sees the box.  Shared by all threads of a block. */
+/** A view whose detector the projected box meets.  Shared by all threads of a block. */
 struct __align__(16) cuda_seen
 {
     float u[4], v[4], w[4];
-    unsigned origin; /**< added to the bits of floor(u) and floor(v): a tap's index, modulo 2^32 */
-    int column, row; /**< principal */
-    int reach;
+    unsigned origin; /**< index of a tap minus the bits of floor(u) and of floor(v), modulo 2^32 */
+    int column, row; /**< principal pixel */
+    int reach;       /**< enum cuda_reach */
     int first_column, first_row; /**< start of the window, in the view with its borders */
     int rows;                    /**< rows of the window */
     int view;                    /**< index in the pass */
 };
 
+/** Bounds of the projection of a box. */
 struct cuda_hull {
-    float u0, u1, v0, v1; /**< relative to the principal pixel */
-    bool before;          /**< the source */
+    float u0, u1, v0, v1; /**< bounds in pixels, relative to the principal pixel */
+    bool before;          /**< w > 0 at all corners: the box lies before the source */
 };
 
-/* Projection of the corner that the thread's number names, then of all corners of its eight
- * threads. */
+/* Eight adjacent threads project one corner of the box each, at (tx, ty, tz), then combine their
+ * results: all eight return the bounds of the box. */
 static __device__ inline cuda_hull cuda_hull_of(const gpu_view &view, float tx, float ty, float tz)
 {
     const float w = fmaf(tx, view.w[0], fmaf(ty, view.w[1], fmaf(tz, view.w[2], view.w[3])));
     const float u = fmaf(tx, view.u[0], fmaf(ty, view.u[1], fmaf(tz, view.u[2], view.u[3]))) / w;
     const float v = fmaf(tx, view.v[0], fmaf(ty, view.v[1], fmaf(tz, view.v[2], view.v[3]))) / w;
-    /* Threads and corners round differently, the more the nearer they are to the source. */
+    /* A margin for rounding errors, which differ between voxels and corners, and grow near the
+     * source. */
     const float terms = fabsf(tx * view.w[0]) + fabsf(ty * view.w[1]) + fabsf(tz * view.w[2]);
     const float least = 1.0f / 64, part = (terms + fabsf(view.w[3])) / w / (1 << 20);
     const float du = fmaf(part, fabsf(u), least), dv = fmaf(part, fabsf(v), least);
@@ -266,7 +273,8 @@ static __device__ inline bool cuda_is_inside(const cuda_hull &s, const gpu_view 
            s.v1 < (float)(in.rows - 1 - view.row);
 }
 
-/* The window begins at a multiple of 16 bytes, as the views' rows do. */
+/* Set the window of a view if it is large enough for all taps.  A row of the window begins at a
+ * multiple of 16 bytes, like the rows of views. */
 template <class Window>
 static __device__ inline void cuda_find_window(const cuda_hull &s, const gpu_view &view,
                                                cuda_seen *out)
@@ -285,8 +293,8 @@ static __device__ inline void cuda_find_window(const cuda_hull &s, const gpu_vie
         (unsigned)(view.column + GPU_BORDER - out->first_column) - CUDA_FLOOR_BITS;
 }
 
-/** Put the views of `pass` that see the block's box, in their order, into list[0 … n); returns n.
- *  list holds 2 GPU_PASS; all threads of the block call this function. */
+/** Store the views of `pass` that the block's box projects onto in list[0 … n - 1], in their order;
+ *  returns n.  list has 2 GPU_PASS elements; all threads of the block call this function. */
 template <class Tile, class Window>
 static __device__ inline int cuda_find_seen(const gpu_pass &pass, const gpu_grid &g,
                                             const gpu_plain &in, cuda_seen *list)
@@ -329,16 +337,17 @@ static __device__ inline int cuda_find_seen(const gpu_pass &pass, const gpu_grid
     return n;
 }
 
-/* Rotational symmetry: if view k + K/4 is view k turned by 90 degrees about z, it sees a voxel as
- * view k sees the voxel turned back; the same holds for K/2 and half turns.  Symmetric voxels take
- * their samples from one position; a texel holds one sample for each.  Lane j of the texel at
- * position i (the first one turned i times) belongs to voxel i + j.  backend/cpu/simd.h has the
- * same definitions. */
+/* Rotational symmetry: if view k + K/4 is view k of K rotated by 90 degrees about z, a voxel
+ * projects in it to the same pixel as the voxel rotated back by 90 degrees does in view k; the same
+ * holds for K/2 and 180 degrees.  All voxels of a symmetric group therefore have their samples at
+ * one position of the detector, and a texel holds one sample per symmetric view.  Lane j of the
+ * texel at position i (the first voxel rotated i times) belongs to voxel i + j.  backend/cpu/simd.h
+ * has the same definitions. */
 
 /** Projection of a voxel column onto a view. */
 struct cuda_projected {
     float u, r;  /**< column, relative to the principal one; 1/w */
-    float v, dv; /**< row at the reference slice, rows per slice */
+    float v, dv; /**< row at the reference slice; rows per slice */
 };
 
 static __device__ inline cuda_projected cuda_project(const gpu_view &view, float tx, float ty)
@@ -348,7 +357,7 @@ static __device__ inline cuda_projected cuda_project(const gpu_view &view, float
             fmaf(tx, view.v[0], fmaf(ty, view.v[1], view.v[3])) * r, view.v[2] * r};
 }
 
-/** The next of TURNS symmetric positions. */
+/** Rotate (*tx, *ty) to the next of TURNS symmetric positions. */
 template <int TURNS>
 static __device__ inline void cuda_turn(const gpu_domain &d, float *tx, float *ty)
 {

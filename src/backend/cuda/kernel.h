@@ -1,8 +1,9 @@
-/** @file kernel.h  CUDA's backprojection kernels: parameters of their launches, and how filtered
- * rows are stored in their layouts (internal; C and CUDA).
+/** @file kernel.h  The CUDA kernels of the backprojection: parameters of their launches, and
+ * functions that store filtered rows in their layouts (internal; C and CUDA C++).
  *
- * A kernel is one .cu file that ends in its `struct cuda_kernel`, a line in
- * backend/gpu/gpu_known.h, and one in entry.c.
+ * entry.c lists the kernels; filter.c and volume.c launch the one that was selected for the job.  A
+ * new kernel needs a .cu file that ends in its `struct cuda_kernel`, a line in
+ * backend/gpu/gpu_known.h, and a line in entry.c.
  */
 #ifndef FBP_SRC_BACKEND_CUDA_KERNEL_H
 #define FBP_SRC_BACKEND_CUDA_KERNEL_H
@@ -12,48 +13,50 @@
 
 #include <cuda_runtime_api.h>
 
-/** A filtered batch on the device, in plain memory or in a texture. */
+/** A device buffer of filtered views, in plain memory or in a layered texture. */
 struct cuda_views {
-    size_t n_groups, n_rows;     /**< capacity */
-    void *memory;                /**< plain, or */
-    cudaArray_t array;           /**< a layer of gpu_row_texels() x n_rows per group, */
-    cudaSurfaceObject_t surface; /**< for writing, */
-    cudaTextureObject_t texture; /**< and for reading: hardware filtering, zeros outside */
-    unsigned texels;             /**< texels per column of a texture: gpu_texels_per_column() */
+    size_t n_groups, n_rows; /**< capacity: groups of symmetric views, rows per view */
+    void *memory;            /**< plain memory; NULL: a texture, which the next members describe */
+    cudaArray_t array;       /**< one layer of gpu_row_texels() x n_rows texels per group */
+    cudaSurfaceObject_t surface; /**< writes `array` */
+    cudaTextureObject_t texture; /**< reads `array`: linear interpolation, zeros outside */
+    unsigned texels;             /**< texels per detector column: gpu_texels_per_column() */
     float scale;                 /**< factor of stored samples: 1, or a power of two for fp16 */
 };
 
 /**
- * Filtered rows before they are stored: complex rows [first, first + n) of a batch.  Complex row
- * ((pair * n_rows + row) * n_lanes + lane) holds row `row` of symmetric view `lane` of group 2 pair
- * in its real part and of group 2 pair + 1, if it exists, in its imaginary part.  The lanes of a
- * texel are adjacent; `first` and n are multiples of n_lanes.
+ * Filtered rows before they are stored: complex rows [first, first + n) of a batch.  The real part
+ * of complex row ((pair * n_rows + row) * n_lanes + lane) is row `row` of symmetric view `lane` of
+ * group 2 pair; the imaginary part is the same row of group 2 pair + 1, if that group exists.  The
+ * lanes of a texel are adjacent; `first` and n are multiples of n_lanes.
  */
 struct cuda_rows {
     const float2 *rows;
-    unsigned stride; /**< samples from row to row */
+    unsigned stride; /**< distance of complex rows in samples */
     unsigned first, n;
     unsigned n_lanes, n_groups, n_rows, n_columns;
-    unsigned group0; /**< layer of the texture that group 0 of the batch has */
+    unsigned group0; /**< texture layer of the batch's group 0 */
 };
 
-/** One pass over slices of a slab; for kernels of plane integrals, a batch. */
+/** One launch of a backprojection: the views of a pass are added to slices of a slab.  Kernels of
+ *  plane integrals add all views of the batch. */
 struct cuda_bp {
     const struct fbp_job *job;
     const struct fbp_batch *batch;
     const struct cuda_views *views;
-    size_t first; /**< group of `views` that view[0] is of */
+    size_t first; /**< index in `views` of the group of pass.view[0] */
     struct gpu_pass pass;
     const struct gpu_plane
-        *planes; /**< planes from the batch's first view on; then `pass` is not used */
+        *planes; /**< planes from the batch's first view on; NULL: `pass` is used */
     struct gpu_grid grid;
     float *volume; /**< from slice grid.z0 on */
     const struct fbp_slab *slab;
-    int shape; /**< index of the kernel's shape */
+    int shape; /**< index of the kernel's shape (tile and window) */
     cudaStream_t stream;
 };
 
-/** Slices [z0, z1) of a slab to out[z1 - z0][ny][nx], scaled and shifted. */
+/** Parameters of cuda_kernel.fetch(): slices [z0, z1) of a slab are written to
+ *  out[z1 - z0][ny][nx], scaled and shifted. */
 struct cuda_fetch {
     const struct fbp_job *job;
     const struct fbp_slab *slab;
@@ -63,18 +66,19 @@ struct cuda_fetch {
     cudaStream_t stream;
 };
 
-/** A GPU kernel and its launches. */
+/** A GPU kernel and the functions that launch it. */
 struct cuda_kernel {
-    struct gpu_kernel gpu; /**< first: job->chosen.own points to it */
-    /** The filter in space, as cuda_convolve_rows() (filter_kernels.h); NULL: that function. */
+    struct gpu_kernel gpu; /**< first member, because job->chosen.own points to both */
+    /** The filter in space; NULL: cuda_convolve_rows() (filter_kernels.h). */
     cudaError_t (*convolve)(const float2 *in, unsigned n, unsigned length, const float *taps,
                             unsigned half_width, float2 *out, cudaStream_t stream);
-    /** Store filtered rows, and the borders that belong to them. */
+    /** Store filtered rows, and the zeros around them, in the kernel's layout. */
     cudaError_t (*store)(const struct fbp_job *job, const struct cuda_rows *rows,
                          const struct cuda_views *views, cudaStream_t stream);
-    /** Add a pass. */
+    /** Add the views of a pass to the volume. */
     cudaError_t (*backproject)(const struct cuda_bp *bp);
-    /** Fetch slices.  NULL: the volume is plain. */
+    /** Convert slices of the kernel's volume to output.  NULL: the volume is [z][y][x];
+     * cuda_scale() converts it. */
     cudaError_t (*fetch)(const struct cuda_fetch *fetch);
 };
 
@@ -87,7 +91,8 @@ extern const struct cuda_kernel cuda_kernel_rot90_half, cuda_kernel_rot90_exact;
 extern const struct cuda_kernel cuda_kernel_rot180_half, cuda_kernel_rot180_fast,
     cuda_kernel_rot180_exact;
 
-/** Kernels that are used only if a job names them, ended by a NULL name; NULL: none. */
+/** Kernels that are used only if a job names them, ended by a NULL name; NULL: none.  Set by
+ *  fbp-bench's module. */
 extern const struct cuda_kernel *cuda_kernels_by_name;
 
 /** The kernel that was selected for the job. */
@@ -96,9 +101,9 @@ static inline const struct cuda_kernel *cuda_kernel_of(const struct fbp_job *job
     return (const struct cuda_kernel *)job->chosen.own;
 }
 
-/* Launches that kernels share (store.cu, volume.cu). */
+/* store.cu: filtered rows into the layouts of views */
 
-/** Store rows in plain memory, between borders of zeros; in a texture of fp32; of fp16. */
+/** Store rows in plain memory between borders of zeros; in a texture of fp32; in one of fp16. */
 cudaError_t cuda_plain_store(const struct fbp_job *job, const struct cuda_rows *rows,
                              const struct cuda_views *views, cudaStream_t stream);
 cudaError_t cuda_store_fp32(const struct fbp_job *job, const struct cuda_rows *rows,
@@ -110,13 +115,15 @@ cudaError_t cuda_store_fp16(const struct fbp_job *job, const struct cuda_rows *r
 cudaError_t cuda_planes_store(const struct fbp_job *job, const struct cuda_rows *rows,
                               const struct cuda_views *views, cudaStream_t stream);
 
-/** Filtered rows in order, [n_views][n_rows][n_columns]. */
+/** Write filtered rows in order to out[n_views][n_rows][n_columns]. */
 cudaError_t cuda_plain_rows(const struct cuda_rows *rows, float *out, cudaStream_t stream);
 
-/** Fetch slices of a volume of symmetric voxels. */
+/* volume.cu: slices on their way to the host */
+
+/** Convert slices of a volume of symmetric voxels to output (cuda_kernel.fetch). */
 cudaError_t cuda_symmetric_fetch(const struct cuda_fetch *f);
 
-/** scale * x + shift of n floats. */
+/** out[i] = scale * in[i] + shift for n floats. */
 cudaError_t cuda_scale(const float *in, size_t n, float scale, float shift, float *out,
                        cudaStream_t stream);
 
@@ -130,9 +137,9 @@ FBP_END
 
 #ifdef __CUDACC__
 
-/** Position of the texel whose lanes begin at complex row `local` of r. */
+/** Position in the batch of a row of texels, whose lanes begin at complex row `local` of r. */
 struct cuda_place {
-    unsigned group, row; /**< position of the real parts; the imaginary ones are in group + 1 */
+    unsigned group, row; /**< layer and row of the real parts; imaginary parts: layer group + 1 */
     bool second;         /**< group + 1 exists */
 };
 

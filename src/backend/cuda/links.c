@@ -1,5 +1,7 @@
-/* Measured rates of copies between memories, any number of flows at once.  Devices have no common
- * clock: the host's clock measures copies that are long compared with the time to start them. */
+/* Measured rates of copies between memories, for any set of concurrent flows (copies from one
+ * memory to another).  entry.c stores the functions in the backend's struct fbp_link_meter, which
+ * pipeline/links.c calls.  Devices have no common clock, so the host's clock times copies that are
+ * long compared with the time to start them. */
 #include "backend/cuda/cuda.h"
 
 #include "base/system.h"
@@ -8,21 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Timed runs, and the copies of each flow per run; one of each for slow links. */
+/* Timed runs, and copies of each flow per run; for slow links, one run of one copy.
+ * TOUCHING_THREADS: threads that write host memory first. */
 enum { RUNS = 3, COPIES = 2, TOUCHING_THREADS = 8 };
 
-static const double SLOW = 5e-3; /* seconds of a copy */
+static const double SLOW = 5e-3; /* seconds per copy above which a link is slow */
 
-/* Copies from the host, to the host, and to other devices, each in a stream. */
+/* Directions of copies, with one stream each: from the host, to the host, to other devices. */
 enum direction { UP, DOWN, ACROSS, N_DIRECTIONS };
 
-/* A device, and memory of the host near it.  Of its memory and of the host's the lower half is
- * copied from, the upper half is copied to. */
+/* A device, its memory, and host memory near it.  The lower half of each memory is the source of
+ * copies, the upper half is the target. */
 struct end {
     int ordinal;
     char *host, *memory;
     cudaStream_t streams[N_DIRECTIONS];
-    bool enabled[FBP_MOST_LINKED]; /* access to that device's memory, to be disabled */
+    bool enabled[FBP_MOST_LINKED]; /* cuda_link_connect() enabled access to that device's memory */
 };
 
 struct meter {
@@ -134,8 +137,8 @@ bool cuda_link_connect(void *meter, size_t from, size_t to)
            cuda_peer_carries(&ends[0], &ends[1], (unsigned char *)b->host);
 }
 
-/* The device at one end of a flow; for the host, the device at the other end.  No flow has the host
- * at both ends, which the compiler cannot see. */
+/* The device at end `at` of a flow; if that end is the host, the device at the other end.  No flow
+ * has the host at both ends; index 0 only satisfies the compiler. */
 static const struct end *end_of(const struct meter *m, int at, int other)
 {
     const int device = at == FBP_HOST ? other : at;
@@ -143,7 +146,7 @@ static const struct end *end_of(const struct meter *m, int at, int other)
     return &m->ends[device == FBP_HOST ? 0 : device];
 }
 
-/* The stream of a flow, whose device becomes the current one. */
+/* The stream of a flow; the stream's device becomes current. */
 static fbp_status use_stream(const struct meter *m, const struct fbp_flow *f, cudaStream_t *out)
 {
     const struct end *e = end_of(m, f->from, f->to);
@@ -153,7 +156,7 @@ static fbp_status use_stream(const struct meter *m, const struct fbp_flow *f, cu
     return FBP_OK;
 }
 
-/* Seconds of some copies of each flow, all at once. */
+/* Time `copies` copies of `bytes` bytes of each flow, all flows concurrently. */
 static fbp_status time_copies(const struct meter *m, const struct fbp_flow *flows, size_t n,
                               size_t bytes, int copies, double *seconds)
 {
@@ -189,14 +192,14 @@ static fbp_status time_copies(const struct meter *m, const struct fbp_flow *flow
 fbp_status cuda_link_rate(void *meter, const struct fbp_flow *flows, size_t n, double *out)
 {
     const struct meter *m = meter;
-    size_t bytes = CUDA_LINK_DEVICE_BYTES / 2; /* copies fit both ends of all flows */
+    size_t bytes = CUDA_LINK_DEVICE_BYTES / 2; /* per copy; fits both ends of all flows */
     double first = 0, least = 0;
 
     *out = 0;
     for (size_t i = 0; i < n; i++)
         if (flows[i].from == FBP_HOST || flows[i].to == FBP_HOST)
             bytes = CUDA_LINK_HOST_BYTES / 2;
-    FBP_TRY(time_copies(m, flows, n, bytes, 1, &first)); /* does not count */
+    FBP_TRY(time_copies(m, flows, n, bytes, 1, &first)); /* warm-up; detects slow links */
     const int runs = first > SLOW ? 1 : RUNS, copies = first > SLOW ? 1 : COPIES;
     for (int i = 0; i < runs; i++) {
         double seconds = 0;

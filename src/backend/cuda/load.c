@@ -1,13 +1,13 @@
-/* The CUDA backend as the library lists it: the file of the module, and the driver that must be
- * loaded before the module is opened. */
+/* The loader of the CUDA module, part of the library (backend-list.h): the module's file, and the
+ * driver that must be loaded before the module is opened. */
 #include "backend/module.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 
-/* Without a driver the module is not opened, because CUDA's runtime crashes if memory runs out
- * while it registers its kernels.  The driver stays loaded, because it cannot be unloaded safely.
- */
+/* Load the driver.  Without a driver the module is not opened, because CUDA's runtime crashes if
+ * memory runs out while the runtime registers kernels.  The driver stays loaded, because unloading
+ * is not safe. */
 static bool has_driver(char *why, size_t n)
 {
     if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL))
@@ -16,7 +16,8 @@ static bool has_driver(char *why, size_t n)
     return false;
 }
 
-/* The remedy if this build has no module; a build for wheels names the package. */
+/* Advice if this build has no module.  A build for Python wheels defines it, with the name of the
+ * package to install. */
 #ifdef FBP_CUDA_REMEDY
 enum { PACKAGED = true };
 #else

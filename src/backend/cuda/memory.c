@@ -1,9 +1,10 @@
-/* Memory: pinned memory of the host; of the device, plain for raw views and volumes, in the
- * kernel's layout for filtered views; and device memory of the caller's.
+/* Memory; slots of the backend (entry.c): pinned host memory; device memory, plain for raw views
+ * and volumes, in the kernel's layout for filtered views; device memory of the caller.
  *
- * The system fills fresh pages with zeros, one thread at a time: large pinned blocks are first
- * touched by all threads, in huge pages.  Pages come from the device's NUMA node, because copies
- * from another would cross the link between processors. */
+ * The system fills new pages with zeros in the thread that first writes them, so several threads
+ * write the pages of large blocks, which are huge pages, before the blocks are pinned.  Pages are
+ * on the device's NUMA node, because copies from another node would cross the link between
+ * processors. */
 #include "backend/cuda/cuda.h"
 
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static void touch(void *user, size_t item, int worker)
         ((volatile char *)b->memory)[first + at] = 0;
 }
 
-/* Pin a block of whole huge pages; NULL if this fails. */
+/* Allocate and pin a block of whole huge pages; NULL on failure. */
 static void *pin_large(size_t bytes, int n_threads, int node)
 {
     const size_t whole = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
@@ -57,7 +58,7 @@ static void *pin_large(size_t bytes, int n_threads, int node)
     (void)madvise(b->memory, whole, MADV_HUGEPAGE);
     gpu_host->numa_place(b->memory, whole, node);
     n_threads = n_threads < MOST_THREADS ? n_threads : MOST_THREADS;
-    if (gpu_host->pool_create(&pool, n_threads) == FBP_OK) { /* otherwise pinning touches them */
+    if (gpu_host->pool_create(&pool, n_threads) == FBP_OK) { /* otherwise pinning fills the pages */
         gpu_host->pool_for(pool, (whole + CHUNK - 1) / CHUNK, touch, b);
         gpu_host->pool_destroy(&pool);
     }
@@ -112,7 +113,7 @@ fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, v
 {
     const struct cuda_device *dev = cuda_of(device);
 
-    (void)what; /* the limit is one of locked memory, for any purpose */
+    (void)what; /* the message does not name it: the limit is the total of locked memory */
     *out = NULL;
     CUDA_TRY(cudaSetDevice(dev->index));
     *out = cuda_pin(bytes, dev->job->n_threads, dev->node);
@@ -226,8 +227,8 @@ struct cuda_views cuda_views_at(const struct cuda_kernel *kernel, const struct f
     return out;
 }
 
-/* The kind of memory, from its first byte to the last; false: CUDA has no record of it, or it is of
- * several kinds. */
+/* CUDA's attributes of memory; false: CUDA does not manage it, or its first and last byte differ in
+ * type or device. */
 static bool memory_kind(const void *memory, size_t bytes, struct cudaPointerAttributes *out)
 {
     struct cudaPointerAttributes last;
@@ -258,16 +259,17 @@ int cuda_memory_owner(const void *memory, size_t bytes)
     return a.device;
 }
 
-/* Copies of the caller's memory have a stream of their own: the default stream would wait for all
- * work of the caller. */
+/* Access to device memory of the caller.  Copies run in a separate stream, because the default
+ * stream would wait for all work of the caller. */
 struct device_memory {
-    struct fbp_device_memory far;
-    int index;
-    cudaStream_t queue, stream;
+    struct fbp_device_memory far; /* first member: functions for the caller */
+    int index;                    /* CUDA's ordinal */
+    cudaStream_t queue, stream;   /* the caller's stream; the stream of copies */
     pthread_mutex_t lock;
 };
 
-/* These functions run in threads of the caller, which keep their current device. */
+/* Make a device current, and restore the previous one: these functions run in threads of the
+ * caller, whose current device must not change. */
 static fbp_status enter(int ordinal, int *before)
 {
     CUDA_TRY(cudaGetDevice(before));
@@ -282,7 +284,8 @@ static void leave(int ordinal, int before)
         (void)cudaSetDevice(before);
 }
 
-/* Wait for the caller's queue; a default stream is that of the current device. */
+/* Wait for the caller's stream.  The device must be current, because a default stream belongs to
+ * the current device. */
 static fbp_status settle(struct fbp_device_memory *far)
 {
     const struct device_memory *f = (const struct device_memory *)(const void *)far;
@@ -320,7 +323,7 @@ static void close_memory(struct fbp_device_memory *far)
     free(f);
 }
 
-/* A stream on the device of this ordinal. */
+/* Create a stream on the device with this ordinal. */
 static fbp_status make_queue(int ordinal, void **out)
 {
     cudaStream_t stream = NULL;

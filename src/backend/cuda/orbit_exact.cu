@@ -1,8 +1,8 @@
 /* Backprojection of scans with a rotational symmetry, with interpolation in fp32: kernels `rot90`
- * and `rot180`.  A sample is a float2 or float4, one component per symmetric view, and lies in
- * plain memory between borders of zeros.  u, w and the weights of the two columns do not depend on
- * z: a thread computes them once for all its slices of the symmetric voxels, and keeps the samples
- * of a slice that the next one needs as well. */
+ * and `rot180`.  A sample is a float2 or float4, one component per symmetric view, in plain memory
+ * with borders of zeros.  u, w and the weights of the two columns do not depend on z: a thread
+ * computes them once for all slices of its symmetric voxels, and keeps samples of a slice that the
+ * next slice needs as well. */
 #include "backend/cuda/frame.h"
 #include "backend/gpu/gpu_known.h"
 

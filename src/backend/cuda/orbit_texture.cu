@@ -3,9 +3,9 @@
  * fetch serves as many voxels (after Xu and Mueller 2005).  Texels are fp16, scaled by a power of
  * two into its range (gpu_half_scale()), or pairs of fp32; sums are fp32.
  *
- * u and v are rounded to the nearest 1/256 of a texel, the units' last digit: v before the first
- * row of the batch is subtracted, hence no division into slabs changes it (see fast.cu), u because
- * truncation would move every sample by 1/512. */
+ * u and v are rounded to the nearest 1/256 of a texel, the resolution of the units: v before the
+ * first row of the batch is subtracted, so that the division into slabs does not change it (see
+ * fast.cu); u because truncation by the units would shift samples by 1/512 texel on average. */
 #include "backend/cuda/frame.h"
 #include "backend/gpu/gpu_known.h"
 

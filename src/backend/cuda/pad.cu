@@ -1,6 +1,7 @@
-/* Rows that are extrapolated beyond the panel's ends (filter/pad.h): what that adds to filtered
- * rows. Weights of rays are computed in double here: FBP_RAY_FLOAT of filter_load.h comes too late.
- */
+/* Extrapolation of rows beyond the panel's ends (filter/pad.h): kernels that fit the extrapolation
+ * and add its filtered values to filtered rows; filter.c launches these kernels.  Weights of rays
+ * are computed in double in this file, because filter_kernels.h is included before filter_load.h
+ * defines FBP_RAY_FLOAT. */
 #include "backend/cuda/filter_kernels.h"
 
 #include "backend/cuda/filter_load.h"

@@ -1,12 +1,14 @@
-/* Copies between the memories of two devices: direct access, a probe of what arrives, and filtered
- * views of another device, over the link between the two or, without one, through the host. */
+/* Copies between the memories of two devices: direct access, test copies, and cuda_share(), which
+ * copies filtered views over the link between the devices or, without a link, through the host.
+ * entry.c lists cuda_share() as a slot; links.c calls two of the other functions. */
 #include "backend/cuda/cuda.h"
 
 #include <stdlib.h>
 
 enum { MOST = 64, SENT = 0xa5 };
 
-/* Tested copies to a device from another. */
+/* Result of test copies to a device from another: not tested; right; right only without peer
+ * access, through the host; corrupted. */
 enum known { NOT_YET = 0, RIGHT, BY_THE_HOST, WRONG };
 
 static struct {
@@ -57,7 +59,7 @@ bool cuda_peer_carries(const struct cuda_peer_end *from, const struct cuda_peer_
     return ok;
 }
 
-/* Probe with memory of its own, because that of the devices is in use; NOT_YET: there is none. */
+/* Make a test copy in memory that is allocated here; NOT_YET: no memory is left for the test. */
 static enum known probe(int to, int from)
 {
     struct cuda_peer_end ends[2] = {{.device = from}, {.device = to}};
@@ -90,13 +92,13 @@ fbp_status cuda_peer_reach(int to, int from)
     if (*known == NOT_YET) {
         const enum cuda_peer access = cuda_peer_enable(to, from);
         *known = (unsigned char)probe(to, from);
-        if (*known == WRONG && access == CUDA_PEER_NEW) { /* copies through the host may be right */
+        if (*known == WRONG && access == CUDA_PEER_NEW) { /* try again through the host */
             (void)cuda_is_done(cudaSetDevice(to));
             (void)cuda_is_done(cudaDeviceDisablePeerAccess(from));
             *known = probe(to, from) == RIGHT ? BY_THE_HOST : WRONG;
         }
     } else if (*known == RIGHT) {
-        (void)cuda_peer_enable(to, from); /* others may have disabled it */
+        (void)cuda_peer_enable(to, from); /* cuda_link_close() may have disabled it */
     }
     const bool wrong = *known == WRONG;
     pthread_mutex_unlock(&table.lock);

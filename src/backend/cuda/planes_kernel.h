@@ -1,15 +1,16 @@
 /** @file planes_kernel.h  Backprojection of plane integrals (kernel `planes`), launched by
  * planes.cu (internal; CUDA C++).
  *
- * Views are rows, and the sample of a voxel is linear in its position: u = u0 + a x + b y + c z.  A
- * block computes a box of voxels inside a cube of EDGE voxels along each axis of the whole grid,
- * and a thread SLICES voxels along z.  A box sees a window of few samples of each view.  Windows of
- * some views are copied to shared memory while the views before are added; a warp's voxels lie near
- * each other, hence its loads fall into different banks, or into one word.
+ * A view is one row, and a voxel's position u in it is linear: u = u0 + a x + b y + c z.  A block
+ * computes a box of voxels inside a cube of GPU_PLANES_EDGE voxels along each axis of the whole
+ * grid; a thread computes SLICES voxels along z.  A box needs only a few adjacent samples of each
+ * view, its window.  The windows of some views are copied to shared memory while the views before
+ * are added.  The voxels of a warp lie near each other, so their loads hit different banks, or the
+ * same word.
  *
- * The sample of a cube's first voxel is computed in double, once per view and block; relative to it
- * coordinates are small, and their roundings, too.  They depend only on the cube and the voxel's
- * position in it: no shape, slab, box or batch changes a bit.
+ * u of a cube's first voxel is computed in double, once per view and block; positions relative to
+ * it are small, and so are their rounding errors.  These depend only on the cube and the voxel's
+ * position in the cube: shapes, slabs, boxes and batches do not change any bit.
  *
  * Frames (delays) lie innermost in memory; a thread computes positions and weights once for its
  * FRAMES frames.  A test without a device compiles this file for the host
@@ -26,12 +27,13 @@
 #    include "backend/cuda/planes_parts.h"
 #endif
 
-/** Least number of frames for which a thread keeps samples from voxel to voxel, and greatest step
- * of u along z in such views: rounding cannot make a step longer than one. */
+/** Least number of frames per thread at which planes_slide() keeps samples from voxel to voxel, and
+ *  bound of |c|, the step of u along z, of such views: rounding does not lengthen the step to 1. */
 enum { PLANES_SLIDING = 4 };
 static constexpr float PLANES_STEP = 0.99f;
 
-/** Greatest number of views per stage of the ring, whose windows one warp finds; stages; lists. */
+/** Greatest number of views per stage of the ring of windows in shared memory, one per lane of the
+ *  warp that finds their windows; number of stages; number of lists of views. */
 enum { PLANES_CHUNK = 32, PLANES_STAGES = 2, PLANES_LISTS = 3 };
 
 /** Voxels of a block, and of a thread along z.  A warp covers 8 x 4 columns. */
@@ -43,28 +45,29 @@ template <int X_, int Y_, int SLICES_, int BLOCKS_> struct planes_shape {
     static_assert(X_ % 8 == 0 && Y_ % 4 == 0, "of whole warps");
 };
 
-/** Parameters of a launch beside its grid. */
+/** Parameters of a launch in addition to its grid. */
 template <class T> struct planes_in {
     const gpu_plane *planes; /**< planes from the batch's first view on */
     const T *views;          /**< [view][group of frames][column][frame] */
     T *volume;               /**< from slice grid.z0 on */
-    size_t frame;            /**< voxels from frame to frame */
-    int n;                   /**< views */
-    int columns;             /**< per row, with zeros behind it */
-    int groups, frames;      /**< groups of frames, and number of frames */
-    int window;              /**< samples of a window: a multiple of 4 */
+    size_t frame;            /**< voxels from frame to frame of the volume */
+    int n;                   /**< number of views */
+    int columns;             /**< samples per row, including zeros at its end */
+    int groups, frames;      /**< number of groups of frames, and of frames */
+    int window;              /**< samples per window, a multiple of 4 */
     int chunk;               /**< views per stage */
 };
 
-/** A view as a block sees it. */
+/** A view that a block adds. */
 template <class T> struct alignas(16) planes_seen {
-    T first, a, b, c; /**< u of the cube's first voxel from a whole sample on, and its steps */
-    unsigned origin;  /**< added to the bits of floor(u): the index in the window */
-    int column, view; /**< the window's first sample */
+    T first, a, b, c; /**< u of the cube's first voxel minus an integer; steps of u per voxel */
+    unsigned origin;  /**< index in the window minus the bits of floor(u), modulo 2^32 */
+    int column, view; /**< first sample of the window; index of the view in the batch */
     int unused;
 };
 
-/** Taps of an interpolation: N samples from floor(u) + FIRST on, and their weights. */
+/** Taps of an interpolation: N samples from floor(u + SHIFT) + FIRST on, and their weights w at the
+ *  fraction f. */
 template <class T, enum fbp_interpolation HOW> struct planes_taps;
 
 template <class T> struct planes_taps<T, FBP_INTERPOLATION_LINEAR> {
@@ -78,7 +81,7 @@ template <class T> struct planes_taps<T, FBP_INTERPOLATION_LINEAR> {
     }
 };
 
-/** SHIFT is a little more than a half: filter/parabola.h has the reason. */
+/** SHIFT is a little more than 1/2; filter/parabola.h gives the reason. */
 template <class T> struct planes_taps<T, FBP_INTERPOLATION_NEAREST> {
     static constexpr int N = 1, FIRST = 0;
     static constexpr double SHIFT = .5 + 1. / 4096;
@@ -89,7 +92,7 @@ template <class T> struct planes_taps<T, FBP_INTERPOLATION_NEAREST> {
     }
 };
 
-/** Samples are coefficients of B-splines. */
+/** Samples are coefficients of cubic B-splines. */
 template <class T> struct planes_taps<T, FBP_INTERPOLATION_CUBIC> {
     static constexpr int N = 4, FIRST = -1;
     static constexpr double SHIFT = 0;
@@ -105,7 +108,7 @@ template <class T> struct planes_taps<T, FBP_INTERPOLATION_CUBIC> {
     }
 };
 
-/** Blocks of a launch. */
+/** Number of blocks of a launch along each axis; along z, groups of frames are innermost. */
 template <class Shape> static inline dim3 planes_blocks(const gpu_grid &g, int groups)
 {
     const auto of = [](int first, int n, int size) {
@@ -129,7 +132,7 @@ static PLANES_DEVICE planes_corner planes_corner_of(const gpu_grid &g, int group
             (int)(blockIdx.z / groups + g.z0 / Shape::SLICES) * Shape::SLICES};
 }
 
-/** Does the region need anything of the block? */
+/** Does the region contain a voxel of the block? */
 template <class Shape>
 static PLANES_DEVICE bool planes_is_needed(const gpu_grid &g, const planes_corner &at)
 {
@@ -145,8 +148,8 @@ static PLANES_DEVICE bool planes_is_needed(const gpu_grid &g, const planes_corne
     return false;
 }
 
-/** Add the range of an axis's part of u to [low, high], for a box of n voxels that begins `off`
- * voxels from its cube's first. */
+/** Add the range of step * i, i = off … off + n - 1, to [low, high]: the part of u that one axis
+ *  contributes in a box of n voxels, `off` voxels after its cube's first voxel. */
 static PLANES_DEVICE void planes_widen(double step, int off, int n, double *low, double *high)
 {
     const double from = off * step, to = (off + n - 1) * step;
@@ -155,10 +158,11 @@ static PLANES_DEVICE void planes_widen(double step, int off, int n, double *low,
     *high += fmax(from, to);
 }
 
-/** Margin of the range of u, because threads round differently. */
+/** Margin of the range of u for the rounding errors of threads. */
 static constexpr double PLANES_ROUNDING = 1. / 64;
 
-/** View `view` of the batch as the block at `at` sees it; false: it does not. */
+/** Describe view `view` of the batch for the block at `at`; false: no voxel of the block projects
+ *  onto the view. */
 template <class T, class Taps, class Shape>
 static PLANES_DEVICE bool planes_see(const planes_in<T> &in, const planes_corner &at, int view,
                                      planes_seen<T> *out)
@@ -179,7 +183,7 @@ static PLANES_DEVICE bool planes_see(const planes_in<T> &in, const planes_corner
     high = floor(high + PLANES_ROUNDING) + Taps::FIRST + Taps::N - 1;
     if (!(high >= 0 && low < in.columns))
         return false;
-    const int first = (int)floor(low / 4) * 4; /* copies are of 16 bytes */
+    const int first = (int)floor(low / 4) * 4; /* copies begin at multiples of 16 bytes */
     *out = {(T)(start - base),
             (T)u[0],
             (T)u[1],
@@ -191,8 +195,8 @@ static PLANES_DEVICE bool planes_see(const planes_in<T> &in, const planes_corner
     return true;
 }
 
-/** Find those of the views [k, k + in.chunk) of the batch that the block sees, in their order; by
- * the first warp. */
+/** Store the views [k, k + in.chunk) of the batch that the block projects onto in `list`, in their
+ *  order, and their number in *n.  The first warp does this. */
 template <class T, class Taps, class Shape>
 static PLANES_DEVICE void planes_find(const planes_in<T> &in, const planes_corner &at, int k,
                                       planes_seen<T> *list, int *n)
@@ -211,7 +215,8 @@ static PLANES_DEVICE void planes_find(const planes_in<T> &in, const planes_corne
         *n = planes_count(all);
 }
 
-/** Copy this thread's parts of the windows of a list, of one group of frames. */
+/** Start copies of the windows of a list of n views to shared memory at `to`, for one group of
+ *  frames.  Each thread copies its share. */
 template <class T, int FRAMES, class Shape>
 static PLANES_DEVICE void planes_copy(const planes_in<T> &in, int group, const planes_seen<T> *list,
                                       int n, unsigned to)
@@ -222,7 +227,7 @@ static PLANES_DEVICE void planes_copy(const planes_in<T> &in, int group, const p
 
     for (unsigned i = threadIdx.x; i < all; i += Shape::THREADS) {
         const unsigned v = i / pieces, at = (i - v * pieces) * PIECE;
-        const unsigned from = list[v].column * SAMPLE + at; /* before the row: beyond its end */
+        const unsigned from = list[v].column * SAMPLE + at; /* wraps if column < 0, then >= row */
         const size_t line = (size_t)list[v].view * in.groups + group;
         const bool there = from < row;
         planes_copy_piece(to + i * PIECE, (const char *)in.views + line * row + (there ? from : 0),
@@ -230,9 +235,8 @@ static PLANES_DEVICE void planes_copy(const planes_in<T> &in, int group, const p
     }
 }
 
-/** Add a view whose step along z is shorter than one: from voxel to voxel the two taps move by one
- *  sample or none, upwards if UP, and one of them is a tap of the voxel before, which saves a load.
- */
+/** Add a view with |step along z| < 1: from voxel to voxel the two taps stay or move by one sample,
+ *  upwards if UP, so at least one tap is kept, which saves a load. */
 template <bool UP, class T, class Taps, int FRAMES, int SLICES>
 static PLANES_DEVICE void planes_slide(const planes_seen<T> &s, unsigned origin, T across,
                                        const T (&tz)[SLICES], T (&sum)[SLICES][FRAMES])
@@ -312,7 +316,7 @@ static PLANES_DEVICE planes_place planes_place_of(const gpu_grid &g, int groups)
             at.y + warp / (Shape::X / 8) * 4 + lane / 8, at.z, (int)(blockIdx.z % groups)};
 }
 
-/** Call each(voxel, sum) for those of a thread's voxels that the slab has. */
+/** Call each(voxel, sum) for every voxel of the thread that lies in the slab. */
 template <class T, class Shape, int FRAMES, class Each>
 static PLANES_DEVICE void planes_each_voxel(const planes_in<T> &in, const gpu_grid &g,
                                             T (&sum)[Shape::SLICES][FRAMES], Each each)
@@ -333,9 +337,9 @@ static PLANES_DEVICE void planes_each_voxel(const planes_in<T> &in, const gpu_gr
             each(at[k * slice + f * in.frame], sum[k][f]);
 }
 
-/** Add all views of a batch.  While the views of one stage of the ring are added, those of the
- * other are copied.  Lists are a ring of three, because a warp may find the next views while others
- * still add the last ones. */
+/** Add all views of a batch.  While the views of one stage of the ring are added, the windows of
+ * the other stage are copied.  There are three lists of views, because one warp may write the next
+ * list while other warps still read the last one. */
 template <class T, class Taps, int FRAMES, class Shape>
 static PLANES_DEVICE void planes_add_all(const planes_in<T> &in, const gpu_grid &g, unsigned ring,
                                          T (&sum)[Shape::SLICES][FRAMES])
@@ -357,7 +361,7 @@ static PLANES_DEVICE void planes_add_all(const planes_in<T> &in, const gpu_grid 
         const bool more = k + in.chunk < in.n;
         if (more)
             planes_find<T, Taps, Shape>(in, at, k + in.chunk, lists[next], &seen[next]);
-        __syncthreads(); /* all have added the other stage */
+        __syncthreads(); /* all threads have added the other stage */
         if (more)
             planes_copy<T, FRAMES, Shape>(in, p.group, lists[next], seen[next],
                                           ring + (i + 1) % PLANES_STAGES * in.chunk * window);
@@ -371,7 +375,7 @@ static PLANES_DEVICE void planes_add_all(const planes_in<T> &in, const gpu_grid 
     }
 }
 
-/** Add the views of a batch to slices of a slab. */
+/** The kernel: add the views of a batch to slices of a slab. */
 template <class T, enum fbp_interpolation HOW, int FRAMES, class Shape>
 static __global__ void __launch_bounds__(Shape::THREADS, Shape::BLOCKS)
     planes_backproject(const __grid_constant__ planes_in<T> in, const __grid_constant__ gpu_grid g)

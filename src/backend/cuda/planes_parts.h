@@ -1,6 +1,6 @@
-/** @file planes_parts.h  Device functions of the kernel of plane integrals: arithmetic, copies to
- * shared memory, and loads from it (internal; CUDA C++).  A test without a device replaces them by
- * functions of the same names (tests/cuda/planes_host.h).
+/** @file planes_parts.h  Device functions that planes_kernel.h calls: arithmetic, copies to shared
+ * memory, and loads from shared memory (internal; CUDA C++).  A test without a device replaces
+ * this file by host functions of the same names (tests/cuda/planes_host.h).
  */
 #ifndef FBP_SRC_CUDA_PLANES_PARTS_H
 #define FBP_SRC_CUDA_PLANES_PARTS_H
@@ -15,7 +15,8 @@
     extern __shared__ __align__(128) char planes_windows[]; \
     const unsigned name = (unsigned)__cvta_generic_to_shared(planes_windows)
 
-/** FLOOR, added with rounding downwards, leaves floor(x) in the lowest bits, beside FLOOR_BITS. */
+/** If FLOOR is added to x with rounding downwards, the lowest bits of the sum are FLOOR_BITS +
+ *  floor(x). */
 template <class T> struct planes_real;
 
 template <> struct planes_real<float> {
@@ -56,8 +57,8 @@ static __device__ inline double planes_fma(double a, double b, double c)
     return fma(a, b, c);
 }
 
-/** x, hidden from the compiler, which then computes derived values again instead of keeping them in
- *  registers. */
+/** Returns x.  The compiler cannot trace the value, so values derived from it are computed again
+ *  instead of being kept in registers. */
 static __device__ inline int planes_anew(int x)
 {
     asm volatile("" : "+r"(x));
@@ -74,7 +75,7 @@ static __device__ inline int planes_count(unsigned bits)
     return __popc(bits);
 }
 
-/** 16 bytes to shared memory, or zeros. */
+/** Copy 16 bytes to shared memory, or zeros if `there` is false. */
 static __device__ inline void planes_copy_piece(unsigned to, const char *from, bool there)
 {
     if constexpr (CUDA_CAN_COPY) {
@@ -88,7 +89,7 @@ static __device__ inline void planes_copy_piece(unsigned to, const char *from, b
     }
 }
 
-/** End a group of this thread's copies; wait for all groups but the latest. */
+/** End a group of this thread's copies; wait for all groups except for the latest. */
 static __device__ inline void planes_end_of_copy(void)
 {
     cuda_end_of_copy();
@@ -99,7 +100,7 @@ static __device__ inline void planes_wait_but_for_one(void)
     cuda_wait_for_copies<1>();
 }
 
-/** Load the frames of one sample from shared memory, from FIRST on, if a is not b; else q is
+/** If a != b, load the frames [FIRST, FRAMES) of one sample from shared memory; else leave q
  *  unchanged. */
 template <int OFFSET, int FIRST = 0, int FRAMES>
 static __device__ inline void planes_sample_if(unsigned at, unsigned a, unsigned b,
@@ -128,8 +129,8 @@ static __device__ inline void planes_sample_if(unsigned at, unsigned a, unsigned
         planes_sample_if<OFFSET, FIRST + PIECE>(at, a, b, q);
 }
 
-/** Load the frames of one sample from shared memory.  More than 4 take loads of 16 bytes or, if
- *  samples do not begin at multiples of 16, of 8. */
+/** Load the frames of one sample from shared memory.  More than 4 frames are loaded by 16 bytes or,
+ *  if samples do not begin at multiples of 16 bytes, by 8 bytes. */
 template <int OFFSET, int FRAMES>
 static __device__ inline void planes_sample(unsigned at, float (&q)[FRAMES])
 {
@@ -163,7 +164,7 @@ static __device__ inline void planes_sample(unsigned at, double (&q)[FRAMES])
                      : "r"(at), "n"(OFFSET), "n"(OFFSET + 16));
 }
 
-/** Load N adjacent samples. */
+/** Load N adjacent samples from shared memory. */
 template <int N, int J = 0, class T, int FRAMES>
 static __device__ inline void planes_load(unsigned at, T (&q)[N][FRAMES])
 {
@@ -173,8 +174,8 @@ static __device__ inline void planes_load(unsigned at, T (&q)[N][FRAMES])
     }
 }
 
-/** Replace the two samples from `last` on by those from `at` on, which is the same address or one
- *  sample further up or down. */
+/** q holds the two samples from address `last` on.  Replace them by the samples from address `at`
+ *  on, which is the same address or one sample above (UP) or below. */
 template <bool UP, int FRAMES>
 static __device__ inline void planes_move(unsigned at, unsigned last, float (&q)[2][FRAMES])
 {

@@ -1,7 +1,8 @@
-/* Filtered rows into the layouts of views: plain memory between borders of zeros, rows of plane
- * integrals, and layered textures of fp32, or of fp16 scaled by a power of two into its range.  A
- * texel holds one sample of each view of a group (channel = lane).  Rows of two texels per column
- * begin and end with the mean of a sample and the zero beside the view. */
+/* Kernels that store filtered rows in the layouts of views (launched by filter.c through struct
+ * cuda_kernel): plain memory with borders of zeros, rows of plane integrals, and layered textures
+ * of fp32, or of fp16 scaled by a power of two into its range.  A texel holds one sample of each
+ * view of a group (channel = lane).  Rows with two texels per column begin and end with the mean of
+ * the outermost sample and zero. */
 #include "backend/cuda/frame.h"
 
 #include <cuda_fp16.h>

@@ -1,5 +1,6 @@
-/* Streams of a device, one per stage; events that order their work; timed events, for timelines and
- * for the choice of a kernel's shape (backend/gpu/tuner.h). */
+/* Streams of a device, one per stage; events that order their work; timestamps for timelines; timed
+ * passes for the choice of a kernel's shape (backend/gpu/tuner.h).  entry.c opens and closes the
+ * streams and lists the other functions as slots of the backend. */
 #include "backend/cuda/cuda.h"
 
 #include "base/system.h"
@@ -7,7 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Short work that others wait for has priority over the blocks of a backprojection. */
+/* Create a stream.  All stages but the backprojection have high priority, because their work is
+ * short and other stages wait for it. */
 static fbp_status make_stream(cudaStream_t *out, int stage)
 {
     int least = 0, greatest = 0;
@@ -108,8 +110,8 @@ fbp_status cuda_event_wait(fbp_device *device, struct fbp_event mark)
     return FBP_OK;
 }
 
-/* Times count from event `zero`, whose time by the host's clock is measured: the device is idle, or
- * soon will be, at the first timestamp of a run. */
+/* Record a timestamp.  Times are relative to event `zero`, whose time by the host's clock is
+ * measured at the first timestamp of a run, when the device has little or no work left. */
 static fbp_status record_timestamp(struct cuda_timestamps *t, cudaStream_t stream, uint64_t *out)
 {
     if (t->n == 0) {

@@ -1,5 +1,5 @@
-/* Filtered views into a slab, pass by pass, and the slab's slices to the host.  Slots of the
- * backend. */
+/* Backprojection of filtered views into a slab, pass by pass, and copies of the slab's slices to
+ * the host.  The functions are slots of the backend (entry.c). */
 #include "backend/cuda/cuda.h"
 
 #include "backend/slab.h"
@@ -65,7 +65,7 @@ static void *found_of(const struct cuda_device *dev)
     return dev->memory + dev->tables.found;
 }
 
-/* One frame, of which f gives the volume and the slices. */
+/* Fetch one frame to host[z1 - z0][ny][nx]; f: the volume of the frame and the range of slices. */
 static fbp_status fetch_frame(struct cuda_device *dev, struct cuda_fetch *f, void *to)
 {
     const struct fbp_job *job = dev->job;
@@ -75,7 +75,7 @@ static fbp_status fetch_frame(struct cuda_device *dev, struct cuda_fetch *f, voi
     const size_t z0 = f->z0, z1 = f->z1, n = (z1 - z0) * slice;
     const size_t step = dev->tables.slice_bytes / (slice * sizeof(float));
 
-    if (step == 0) { /* the slices as they are: statistics and copy side by side */
+    if (step == 0) { /* no scale or shift: statistics are computed during the copy */
         const void *voxels = (const char *)f->volume + (z0 - f->slab->z0) * slice * value;
         CUDA_TRY(fbp_in_double(job)
                      ? cuda_statistics_of_doubles(voxels, n, found_of(dev), u->stream)
@@ -85,8 +85,8 @@ static fbp_status fetch_frame(struct cuda_device *dev, struct cuda_fetch *f, voi
         CUDA_TRY(cudaStreamWaitEvent(out, u->filled[0], 0));
         return FBP_OK;
     }
-    /* Memory of this device is filled directly, other memory through one of the buffers, which has
-     * been copied when it is filled again. */
+    /* The kernels write memory of this device directly.  For other memory they write a buffer,
+     * which is then copied; a buffer is written again only after its last copy. */
     const bool direct = cuda_memory_owner(to, n * sizeof(float)) == dev->index;
     for (; f->z0 < z1; f->z0 = f->z1) {
         const unsigned at = u->next++ % GPU_STAGES;
@@ -137,7 +137,7 @@ fbp_status cuda_statistics(fbp_device *device, struct fbp_statistics *out)
 {
     const struct cuda_device *dev = cuda_of(device);
     cudaStream_t stream = dev->unpacking.stream;
-    struct gpu_block_statistics_double found[GPU_STATISTICS_BLOCKS]; /* the larger one */
+    struct gpu_block_statistics_double found[GPU_STATISTICS_BLOCKS]; /* room for floats, too */
     const size_t bytes =
         GPU_STATISTICS_BLOCKS *
         (fbp_in_double(dev->job) ? sizeof *found : sizeof(struct gpu_block_statistics));

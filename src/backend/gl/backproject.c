@@ -1,5 +1,6 @@
-/* Filtered views into the slices of a slab, finished slices to the host, and statistics of voxels;
- * slots of the backend.  All functions named run_... run in the queue. */
+/* Backprojection of filtered views into a slab, copies of finished slices to the host, statistics
+ * of voxels; slots of the backend (entry.c).  Functions run_…() are commands, or called by
+ * commands: the computing thread of the queue runs them. */
 #include "backend/gl/gl.h"
 
 #include "backend/gpu/gpu_kernel.h"
@@ -10,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* `View` and `Pass` in frame.glsl (std140). */
+/* `View` and `Pass` in frame.glsl, member by member (std140). */
 struct view {
     float u[4], v[4], w[4];
     int at[4];
@@ -33,12 +34,14 @@ struct pass {
     struct view view[GPU_PASS];
 };
 
-/* State of a batch: the part of the parameters that all its commands share. */
+/* State of a batch while it is added: parameters that its commands share. */
 struct state {
     struct gl_device *dev;
     const struct gl_bp *bp;
     const struct gl_shape *shape;
-    int nx, ny, lanes, depth; /* columns of voxels, or orbits; floats of each; slices per group */
+    /* columns of voxels or orbits (groups of symmetric voxels), along x and y; floats per voxel or
+     * orbit; slices per work group */
+    int nx, ny, lanes, depth;
     struct pass pass;
 };
 
@@ -73,7 +76,7 @@ static struct state state_of(struct gl_device *dev, const struct gl_bp *bp)
         p.unit[0] = 1 / (float)t->width;
         p.unit[1] = 1 / (float)t->height;
     }
-    if (dev->kernel->gpu.volume_size) { /* orbits instead of columns of voxels */
+    if (dev->kernel->gpu.volume_size) { /* the volume consists of orbits */
         struct gpu_domain d;
         gpu_find_domain(dev->job, bp->slab, &d);
         p.nx = d.nx;
@@ -91,7 +94,8 @@ static struct state state_of(struct gl_device *dev, const struct gl_bp *bp)
 }
 
 /* Choose the voxels of the next command, from p->z0 and p->y0 on: whole slices if the limits allow,
- * otherwise lines of some slices.  most: orbits per command; block: bytes per storage block. */
+ * otherwise lines of some slices.  most: greatest number of voxels or orbits per command; block:
+ * bytes per storage block. */
 static void take_piece(const struct state *s, double most, size_t block, struct piece *p)
 {
     const double slice = (double)s->nx * s->ny;
@@ -117,8 +121,8 @@ static void take_piece(const struct state *s, double most, size_t block, struct 
     p->y1 = n < s->ny - p->y0 ? p->y0 + n : s->ny;
 }
 
-/* Number of groups along an axis.  Kernels of planes count groups from voxel 0 of the whole grid.
- */
+/* Number of work groups along an axis, of `of` voxels each, for voxels [first, first + n).  Groups
+ * of kernels of plane integrals are aligned to voxel 0 of the whole grid. */
 static unsigned groups_of(const struct state *s, int first, int n, int of)
 {
     return (unsigned)(s->dev->kernel->gpu.planes ? (first + n - 1) / of - first / of + 1
@@ -152,7 +156,7 @@ static fbp_status run_piece(struct state *s, const struct gl_call *bound, const 
     return FBP_OK;
 }
 
-/* Add views, or groups of views, [k, k + n) of the batch. */
+/* Add views, or groups of symmetric views, [k, k + n) of the batch. */
 static fbp_status run_pass(struct state *s, size_t k, size_t n)
 {
     struct gl_device *dev = s->dev;
@@ -189,7 +193,7 @@ static fbp_status run_pass(struct state *s, size_t k, size_t n)
     s->shape = &gl_program_list[program].shapes[shape];
     s->depth = s->shape->layers * s->shape->slices;
 
-    if (dev->kernel->gpu.planes) { /* the planes of the pass, and the sizes of windows */
+    if (dev->kernel->gpu.planes) { /* bind the planes of the pass, set the sizes of windows */
         const int box[3] = {s->shape->x, s->shape->y, s->shape->slices};
         const size_t one = sizeof(struct gpu_plane);
         FBP_TRY(gl_bind(&dev->programs, &c, 3, &dev->memory,
@@ -226,7 +230,7 @@ static fbp_status run_pass(struct state *s, size_t k, size_t n)
     return FBP_OK;
 }
 
-/* Bytes of nz slices of one frame. */
+/* Bytes of nz slices of one frame in the kernel's layout. */
 static size_t volume_bytes(const struct gl_device *dev, const struct fbp_slab *slab, size_t nz)
 {
     struct fbp_slab some = *slab;
@@ -241,7 +245,8 @@ struct backproject_command {
     struct gl_bp bp;
 };
 
-/* Add a batch to all frames.  For kernels of planes a frame is a row of the views. */
+/* Add a batch to all frames.  For kernels of plane integrals, frame i belongs to row i of the
+ * views. */
 static fbp_status run_backproject(void *device, void *command)
 {
     struct gl_device *dev = device;
@@ -253,7 +258,7 @@ static fbp_status run_backproject(void *device, void *command)
     if (dev->kernel->custom)
         return dev->kernel->custom->add(dev->custom, dev->principal, bp);
 
-    /* Views per pass: views in plain memory must fit a storage block. */
+    /* Views per pass: those in plain memory must fit in a storage block. */
     const size_t view = gpu_plain_bytes(dev->job, 1, b->batch.n_rows);
     const size_t fit = (size_t)(dev->programs.block_bytes - dev->programs.alignment) / view;
     size_t most = dev->kernel->gpu.planes ? GL_PLANES_PASS : GPU_PASS;
@@ -288,7 +293,7 @@ fbp_status gl_backproject(fbp_device *device, const struct fbp_batch *batch, con
     return gl_queue_submit(dev->queue, GL_ORDER_BP, run_backproject, &b, sizeof b);
 }
 
-/* `Voxels` in voxels.glsl. */
+/* `Voxels` in voxels.glsl, member by member (std140). */
 struct voxels {
     unsigned n, from, to, turns;
     int nx, ny, x0, y0, dnx, dny;
@@ -301,8 +306,7 @@ static size_t block_of(const struct gl_device *dev)
     return (size_t)(dev->programs.block_bytes - dev->programs.alignment) / 4 * 4;
 }
 
-/* Run a program of voxels.glsl from one part of a buffer to another.  from: NULL if it reads none.
- */
+/* Run a program of voxels.glsl, which reads `from` (NULL: nothing) and writes `to`. */
 static fbp_status run_voxels(struct gl_device *dev, enum gl_program_id program, struct voxels *v,
                              const struct gl_part *from, const struct gl_part *to)
 {
@@ -316,7 +320,7 @@ static fbp_status run_voxels(struct gl_device *dev, enum gl_program_id program, 
     v->from = (unsigned)(skip / sizeof(float));
     FBP_TRY(gl_bind(&dev->programs, &c, 1, to->buffer, to->at, to->bytes, &skip));
     v->to = (unsigned)(skip / sizeof(float));
-    /* If there are many voxels, a thread takes several. */
+    /* If there are many voxels, each thread processes several. */
     const size_t groups = (v->n + threads - 1) / threads;
     gl_groups(&c, program == GL_P_FOUND ? GPU_STATISTICS_BLOCKS : groups < most ? groups : most);
     return gl_run(&dev->programs, &c);
@@ -344,17 +348,17 @@ fbp_status gl_clear(fbp_device *device, const struct fbp_slab *slab, void *volum
     return gl_queue_submit(dev->queue, GL_ORDER_BP, run_clear, &all, sizeof all);
 }
 
-/* Slices of the output.  Plain slices without scale and shift are copied as they are; others are
- * computed in scratch memory, some slices at a time. */
+/* Slices of the output.  Plain slices without scale and shift are copied directly; other slices are
+ * first computed in scratch memory, some slices at a time. */
 
 /* Parameters of a command that computes slices [z0, z1) of the output. */
 struct unpack_command {
-    struct gl_part from, to; /* from: the slab of orbits, or those slices; to: scratch memory */
+    struct gl_part from, to; /* slab of orbits, or plain slices [z0, z1); scratch memory */
     struct fbp_slab slab;
     size_t z0, z1;
 };
 
-/* Update least and greatest value and sum of the output. */
+/* Add voxels of the output to the statistics (minimum, maximum, sum). */
 static fbp_status measure_voxels(struct gl_device *dev, const struct gl_part *p)
 {
     const struct gl_part found = {.buffer = &dev->memory,
@@ -365,7 +369,7 @@ static fbp_status measure_voxels(struct gl_device *dev, const struct gl_part *p)
     return run_voxels(dev, GL_P_FOUND, &(struct voxels){0}, p, &found);
 }
 
-/* Measure slices of the volume, which are the output as they are. */
+/* Add plain slices of the volume, which need no scale or shift, to the statistics. */
 static fbp_status run_measure(void *device, void *command)
 {
     struct gl_device *dev = device;
@@ -381,7 +385,7 @@ static fbp_status run_measure(void *device, void *command)
     return FBP_OK;
 }
 
-/* Scale and shift slices into scratch memory, as much at once as a storage block holds. */
+/* Scale and shift slices into scratch memory, at most a storage block at a time. */
 static fbp_status run_scale(void *device, void *command)
 {
     struct gl_device *dev = device;
@@ -400,7 +404,7 @@ static fbp_status run_scale(void *device, void *command)
     return FBP_OK;
 }
 
-/* Unpack slices of orbits to scratch memory, as many at once as a storage block holds. */
+/* Unpack slices of orbits to scratch memory, at most a storage block at a time. */
 static fbp_status run_unpack(void *device, void *command)
 {
     struct gl_device *dev = device;
@@ -434,7 +438,7 @@ static fbp_status run_unpack(void *device, void *command)
     return FBP_OK;
 }
 
-/* Fetch slices [z0, z1) of one frame of a slab: frame. */
+/* Fetch slices [z0, z1) of one frame of a slab to `host`; frame: the memory of that frame. */
 static fbp_status fetch_frame(struct gl_device *dev, const struct fbp_slab *slab,
                               const struct gl_part *frame, size_t z0, size_t z1, char *host)
 {
@@ -444,17 +448,17 @@ static fbp_status fetch_frame(struct gl_device *dev, const struct fbp_slab *slab
     struct unpack_command u = {.from = *frame, .slab = *slab};
     struct gl_point done;
 
-    if (step == 0) { /* copied as they are, while their statistics are computed */
+    if (step == 0) { /* no scale or shift: statistics are computed during the copy */
         u.from.at += (z0 - slab->z0) * slice;
         u.from.bytes = (z1 - z0) * slice;
         FBP_TRY(gl_queue_submit(dev->queue, GL_ORDER_UNPACK, run_measure, &u.from, sizeof u.from));
         FBP_TRY(gl_copy_out(dev, &u.from, host));
         FBP_TRY(gl_queue_point(dev->queue, GL_ORDER_UNPACK, &done));
-        gl_queue_after(dev->queue, GL_ORDER_OUT, done); /* the next event of OUT includes them */
+        gl_queue_after(dev->queue, GL_ORDER_OUT, done); /* the next event of OUT waits for both */
         return FBP_OK;
     }
     for (u.z0 = z0; u.z0 < z1; u.z0 = u.z1) {
-        /* A place in scratch memory is used again when its last copy is done. */
+        /* A slice buffer in scratch memory is written again after its last copy. */
         const unsigned at = dev->next_piece++ % GPU_STAGES;
         u.z1 = u.z0 + step < z1 ? u.z0 + step : z1;
         const size_t bytes = (u.z1 - u.z0) * slice;

@@ -1,6 +1,7 @@
 /* Renderers and contexts by EGL; errors of OpenGL as status and message.
  *
- * entry.c finds the renderers when the module is loaded; threads of queues open contexts. */
+ * entry.c calls gl_renderers_find() when the module is loaded; the threads of queues (queue.c) open
+ * contexts. */
 #include "backend/gl/egl.h"
 
 #include "backend/gpu/host.h"
@@ -25,7 +26,7 @@ struct gl_fault_injection gl_fault_injection;
 
 /* Errors. */
 
-/* State of this thread's context.  lost: simulated by a test. */
+/* State of this thread's context.  lost: a test simulates the loss; shared: gl_check_shared(). */
 static _Thread_local struct {
     char renderer[100];
     bool core, extension, lost, shared;
@@ -56,8 +57,8 @@ fbp_status gl_check_lost(void)
                           here.renderer);
 }
 
-/* The error of this call, or the one that a test injects.  A simulated loss of a device does not
- * affect the shared context. */
+/* The error of the last OpenGL calls, or the error that a test injects.  A simulated loss of a
+ * device does not affect the shared context. */
 static GLenum next_error(void)
 {
     if (here.shared && gl_fault_injection.lost > 0)
@@ -104,7 +105,7 @@ struct entry {
     EGLDeviceEXT device; /* NULL: the default device of the platform */
     int order;           /* order of discovery */
     int users;           /* open contexts */
-    bool foreign;        /* the program had opened the display before this library did */
+    bool foreign;        /* the program opened the display first, so it must not be closed here */
 };
 
 static struct {
@@ -144,8 +145,8 @@ static void close_display(struct entry *e, EGLDisplay display)
     pthread_mutex_unlock(&all.lock);
 }
 
-/* Open the display of a renderer, which all its contexts share.  The program may use the same
- * display.  If that fails, `why` gets the reason. */
+/* Open the display of a renderer, which all contexts of the renderer share; the program may use the
+ * same display.  On failure `why` gets the reason. */
 static EGLDisplay open_display(struct entry *e, char *why, size_t n)
 {
     EGLDisplay display = eglGetPlatformDisplayEXT(
@@ -180,9 +181,9 @@ static EGLDisplay open_display(struct entry *e, char *why, size_t n)
     return EGL_NO_DISPLAY;
 }
 
-/* Create the newest core profile that the driver offers, with notification of resets if it has
- * that. 3.3 is tried so that the message can name the driver's version.  Contexts that share
- * objects must have the same version. */
+/* Create a context of the newest core profile that the driver offers, with notification of resets
+ * if possible.  3.3 is too old, but is tried because the error message then contains the version.
+ * Contexts that share objects must have the same version. */
 static EGLContext make_context(EGLDisplay display, EGLContext share)
 {
     static const EGLint versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {3, 3}};
@@ -210,7 +211,7 @@ static EGLContext make_context(EGLDisplay display, EGLContext share)
     return EGL_NO_CONTEXT;
 }
 
-/* Create a context and make it current; if that fails, `why` gets the reason. */
+/* Create a context and make it current; on failure `why` gets the reason. */
 static bool open_entry(struct entry *e, EGLContext share, struct gl_egl *out, char *why, size_t n)
 {
     EGLDisplay display = open_display(e, why, n);
@@ -284,9 +285,9 @@ void gl_egl_close(struct gl_egl *egl)
 
 static pid_t process; /* the process that loaded the module */
 
-/* Replace the files of the card by /dev/null when a forked child exits.  The child inherits them
- * from its parent, and NVIDIA's driver closes in exit() of the child what the parent still uses:
- * the parent's next display is refused (EGL_BAD_ACCESS). */
+/* In a forked child's exit(), replace the open files of the card by /dev/null.  The child inherits
+ * the files from its parent, and NVIDIA's driver would, in the child's exit(), close resources that
+ * the parent still uses: the parent could no longer open a display (EGL_BAD_ACCESS). */
 static void close_card_in_child(void)
 {
     const char *const cards[] = {"/dev/nvidia", gl_fault_injection.card_files};
@@ -322,8 +323,8 @@ static uint64_t integer_of(GLenum what)
     return value > 0 ? (uint64_t)value : 0;
 }
 
-/* The greatest bytes of a layered texture, tried with layers of 64 MiB; UINT64_MAX: no limit found.
- * Drivers check the size, not the free memory. */
+/* Greatest size of a layered texture in bytes, found by bisection with layers of up to 64 MiB
+ * (proxy textures); UINT64_MAX: no limit found.  Drivers check the size, not the free memory. */
 static uint64_t layered_bytes(int size, int layers)
 {
     const int side = size < 4096 ? size : 4096;
@@ -384,8 +385,8 @@ static void read_limits(struct gl_renderer *r)
 }
 
 #ifdef __SANITIZE_ADDRESS__
-/* With the address sanitizer drivers stay loaded: otherwise memory that they keep is reported as
- * leaked. */
+/* With the address sanitizer, keep drivers loaded: memory of an unloaded driver would be reported
+ * as a leak. */
 static int keep_loaded(struct dl_phdr_info *is, size_t size, void *unused)
 {
     (void)size;
@@ -418,7 +419,7 @@ static void add_renderer(struct entry *e)
     all.n++;
 }
 
-/* Add the devices that EGL enumerates: those in hardware first, Mesa's software device last. */
+/* Add the devices that EGL enumerates: hardware first, Mesa's software device last. */
 static void add_devices(void)
 {
     EGLDeviceEXT devices[GL_MOST_RENDERERS];
@@ -438,7 +439,7 @@ static void add_devices(void)
                 card = eglQueryDeviceStringEXT(e.device, EGL_DRM_DEVICE_FILE_EXT);
             snprintf(e.is.card, sizeof e.is.card, "%s", card ? card : "");
 
-            /* The PCI address, such as "0000:18:00.0", from sysfs. */
+            /* Read the PCI address, such as "0000:18:00.0", from sysfs. */
             const char *name = strrchr(e.is.card, '/');
             char path[128], target[256];
             snprintf(path, sizeof path, "/sys/class/drm%s/device", name ? name : "/none");
@@ -460,8 +461,8 @@ static void add_devices(void)
         }
 }
 
-/* In many containers NVIDIA's driver lacks its graphics part, and EGL does not list the card at
- * all. List it with the reason. */
+/* In many containers NVIDIA's driver lacks its graphics part, and EGL does not list the card.  Add
+ * the card to the list as unusable, with the reason. */
 static void add_incomplete_nvidia(void)
 {
     struct entry e = {.is = {.name = "NVIDIA"}};
@@ -531,8 +532,8 @@ void gl_renderers_find(void)
     snprintf(all.why, sizeof all.why, "the system grants no more threads: close other programs");
     if (pthread_create(&thread, NULL, find, NULL) == 0)
         (void)pthread_join(thread, NULL);
-    /* Exit handlers run in reverse order: this one is added after the drivers were loaded.  Closing
-     * the module runs the handler, too. */
+    /* Exit handlers run in reverse order.  The drivers are loaded now, so this handler runs before
+     * theirs.  Closing the module runs the handler, too. */
     process = getpid();
     (void)atexit(close_card_in_child);
 }

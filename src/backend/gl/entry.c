@@ -1,5 +1,5 @@
-/* The entry of the module: the table of its backend, which the library calls; opening and closing
- * devices; events. */
+/* The entry of the OpenGL module: fbp_gl_module(), which the library calls (backend/module.h), and
+ * the backend's table of slots; opening and closing devices; events. */
 #include "backend/gl/gl.h"
 
 #include "backend/gpu/gpu_kernel.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Events are points of the queue's orders, which have the stages' numbers. */
+/* An event is a point of the order (queue.h) that has the stage's number. */
 
 static fbp_status mark(fbp_device *device, enum fbp_stage stage, struct fbp_event *out)
 {
@@ -60,7 +60,8 @@ static void describe(int index, struct fbp_device_info *out)
     out->free_bytes = r->free_bytes;
 }
 
-/* Name of the first renderer and precision.  --resume compares it, because values depend on it. */
+/* Name of the first renderer and of a precision, [precision].  --resume compares the text, because
+ * values depend on both. */
 static char isas[4][64];
 
 static bool choose(struct fbp_job *job, const char *name)
@@ -89,7 +90,7 @@ static size_t fixed_bytes(const struct fbp_job *job)
     return gpu_fixed_bytes(job, &gl_offer) + (k->custom ? k->custom->bytes(job) : 0);
 }
 
-/* First function of the computing thread. */
+/* First function of the computing thread: creates context, tables, sampler and programs. */
 static fbp_status begin(void *device)
 {
     static const GLfloat zeros[4] = {0, 0, 0, 0};
@@ -105,7 +106,7 @@ static fbp_status begin(void *device)
     FBP_TRY(gl_check("tables"));
     FBP_TRY(gl_filter_open(dev));
 
-    /* Filtered views in textures: linear, zero outside. */
+    /* Textures of filtered views: linear interpolation, zeros outside. */
     glGenSamplers(1, &dev->sampler);
     glSamplerParameteri(dev->sampler, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
     glSamplerParameteri(dev->sampler, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
@@ -144,7 +145,7 @@ static void end(void *device)
     gl_egl_close(&dev->egl);
 }
 
-/* If this fails, the computing lane copies. */
+/* First function of a lane that copies.  If it fails, the computing lane copies. */
 static fbp_status begin_copies(void *device, enum gl_lane lane)
 {
     struct gl_device *dev = device;

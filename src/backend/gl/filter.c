@@ -1,7 +1,8 @@
-/* Raw views to filtered views: preparation, weights, filter; slots of the backend.
+/* Raw views to filtered views: preparation, weights, filter; slots of the backend (entry.c).
  *
- * Two rows are one complex row, a pair; as many pairs per call as scratch memory and storage blocks
- * hold.  All functions except the slots at the end run in the queue. */
+ * Two rows form one complex row, a pair.  A call filters as many pairs as scratch memory and
+ * storage blocks hold.  All functions run in the queue, except for submit() and the slots at the
+ * end. */
 #include "backend/gl/gl.h"
 
 #include "backend/gpu/gpu_kernel.h"
@@ -34,23 +35,23 @@ struct rows {
     float hardening[8];
 };
 
-/* Kinds of weights: none, products of an image and lines, ray by ray. */
+/* Kinds of weights: none; products of an image and lines; computed per ray. */
 enum { NO_WEIGHTS = 0, PRODUCTS, RAY_BY_RAY };
 
-/* A batch in the filter. */
+/* State of a batch while it is filtered. */
 struct pass {
     struct gl_device *dev;
     const struct fbp_batch *batch;
-    struct gl_part raw, out; /* out: the batch's place, in the kernel's layout or plain */
-    bool plain;
-    size_t floats; /* offset of the raw samples as floats in raw.buffer */
-    size_t view;   /* bytes per view of raw samples */
-    size_t group;  /* bytes per group, or plain view, of `out` */
-    uint32_t weights;
+    struct gl_part raw, out; /* out: target of the batch, in the kernel's layout or plain */
+    bool plain;              /* out is [n_views][n_rows][wide.n_columns] */
+    size_t floats;           /* offset in raw.buffer of the raw samples as floats */
+    size_t view;             /* bytes per view of raw samples as floats */
+    size_t group;            /* bytes per group of views, or per plain view, of `out` */
+    uint32_t weights;        /* kind of weights of the job */
     struct rows rows;
 };
 
-/* Threads of a group in most programs. */
+/* Threads per work group in most programs. */
 enum { THREADS = 64 };
 
 static struct rows rows_of_batch(const struct gl_device *dev, const struct fbp_batch *b)
@@ -115,7 +116,7 @@ static struct gl_call call_of(const struct pass *p, enum gl_program_id program)
         .program = program, .parameters = &p->rows, .parameter_bytes = sizeof p->rows};
 }
 
-/* Bind a table, or rows in scratch memory. */
+/* Bind a table, or rows in scratch memory, at binding i; at: offset in the device's `memory`. */
 static fbp_status bind_table(const struct pass *p, struct gl_call *c, unsigned i, size_t at,
                              size_t bytes)
 {
@@ -148,7 +149,7 @@ static fbp_status bind_weights(const struct pass *p, struct gl_call *c)
                   : FBP_OK;
 }
 
-/* Bind samples of stored views [first, end) as floats. */
+/* Bind the samples of views [first, end) of the raw batch as floats. */
 static fbp_status bind_samples(struct pass *p, struct gl_call *c, size_t first, size_t end)
 {
     size_t skip;
@@ -160,7 +161,7 @@ static fbp_status bind_samples(struct pass *p, struct gl_call *c, size_t first, 
     return FBP_OK;
 }
 
-/* Number of items of `bytes` in a storage block at any alignment; at least one. */
+/* Number of items of `bytes` bytes that a storage block holds at any alignment; at least 1. */
 static size_t fit_block(const struct pass *p, size_t bytes)
 {
     const uint64_t room = p->dev->programs.block_bytes - p->dev->programs.alignment;
@@ -168,6 +169,7 @@ static size_t fit_block(const struct pass *p, size_t bytes)
     return room / bytes > 1 ? (size_t)(room / bytes) : 1;
 }
 
+/* Run a program for n items, per_group items per work group. */
 static fbp_status run_groups(struct pass *p, struct gl_call *c, size_t n, size_t per_group)
 {
     p->rows.n = (uint32_t)n;
@@ -175,7 +177,7 @@ static fbp_status run_groups(struct pass *p, struct gl_call *c, size_t n, size_t
     return gl_run(&p->dev->programs, c);
 }
 
-/* Prepare: line integrals of all rows that were read. */
+/* Compute the line integrals of all loaded rows. */
 static fbp_status prepare(struct pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
@@ -186,7 +188,7 @@ static fbp_status prepare(struct pass *p)
         const size_t end = at + step < n ? at + step : n;
         struct gl_call c = call_of(p, GL_P_PREPARE);
         FBP_TRY(bind_samples(p, &c, at, end));
-        if (p->rows.has_counts) { /* the same samples as raw counts of two bytes */
+        if (p->rows.has_counts) { /* bind the same samples as counts of 2 bytes */
             size_t skip;
             FBP_TRY(gl_bind(&p->dev->programs, &c, 1, p->raw.buffer, p->raw.at + at * p->view / 2,
                             (end - at) * p->view / 2, &skip));
@@ -259,7 +261,8 @@ static fbp_status filter_columns(struct pass *p)
     return FBP_OK;
 }
 
-/* Convolve rows in space, from `rows` to `work` and back; *at: place of the filtered rows. */
+/* Convolve rows in space, alternating between tables `rows` and `work`; *at: offset of the filtered
+ * rows. */
 static fbp_status convolve_rows(struct pass *p, size_t *at)
 {
     const struct gpu_tables *t = &p->dev->tables;
@@ -284,7 +287,7 @@ static fbp_status convolve_rows(struct pass *p, size_t *at)
     return FBP_OK;
 }
 
-/* The program for transforms of this length in shared memory. */
+/* The program that transforms rows of this length in shared memory. */
 static enum gl_program_id fft_of(size_t length)
 {
     static const size_t radices[] = {GPU_CHAIN_RADICES};
@@ -295,7 +298,7 @@ static enum gl_program_id fft_of(size_t length)
     return (enum gl_program_id)(GL_P_FFT_2 + i);
 }
 
-/* Filter rows in place by transforms in shared memory. */
+/* Filter rows in place by transforms in shared memory (the chain of gpu/tables.h). */
 static fbp_status transform_rows(struct pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
@@ -307,8 +310,9 @@ static fbp_status transform_rows(struct pass *p)
     return run_groups(p, &c, p->rows.n, 1);
 }
 
-/* Transform forwards or back, step by step; the length has no factors but 2, 3 and 5.  *at: place
- * of the rows, which is exchanged with *other in each step. */
+/* Transform rows, or (back) transform them inversely, one factor of the length per step; the
+ * factors are 2, 3, 4 and 5.  Each step reads rows at offset *at, writes them to *other, and swaps
+ * both. */
 static fbp_status run_stages(struct pass *p, bool back, size_t *at, size_t *other)
 {
     static const uint32_t radices[] = {4, 2, 3, 5};
@@ -332,8 +336,8 @@ static fbp_status run_stages(struct pass *p, bool back, size_t *at, size_t *othe
     return FBP_OK;
 }
 
-/* Filter rows by transforms, step by step between `rows` and `work`; *at: place of the filtered
- * rows. */
+/* Filter rows by transforms in steps, alternating between tables `rows` and `work`; *at: offset of
+ * the filtered rows. */
 static fbp_status transform_in_steps(struct pass *p, size_t *at)
 {
     const struct gpu_tables *t = &p->dev->tables;
@@ -348,7 +352,8 @@ static fbp_status transform_in_steps(struct pass *p, size_t *at)
     return run_stages(p, true, at, &other);
 }
 
-/* Stored views of part `part` of rows [first, first + n), which belong to one lane; false: none. */
+/* Views [*begin, *end) of the raw batch that contain part r->part (0: real, 1: imaginary) of pairs
+ * [first, first + n), all of one lane; false: none. */
 static bool bound_views(const struct pass *p, size_t *begin, size_t *end)
 {
     const struct rows *r = &p->rows;
@@ -363,7 +368,8 @@ static bool bound_views(const struct pass *p, size_t *begin, size_t *end)
     return *begin < *end;
 }
 
-/* Run a program for both parts of the pairs, with samples and weights bound. */
+/* Run a program for the real, then the imaginary parts of the pairs, with samples and weights
+ * bound; it writes `bytes` bytes at offset `to`. */
 static fbp_status run_both_parts(struct pass *p, enum gl_program_id program, size_t to,
                                  size_t bytes)
 {
@@ -379,7 +385,7 @@ static fbp_status run_both_parts(struct pass *p, enum gl_program_id program, siz
     return FBP_OK;
 }
 
-/* The program that stores filtered rows in the kernel's layout. */
+/* The program that stores filtered rows in the layout of kernel k. */
 static enum gl_program_id store_of(const struct gpu_kernel *k)
 {
     static const enum gl_program_id stores[2][3] = {
@@ -389,7 +395,8 @@ static enum gl_program_id store_of(const struct gpu_kernel *k)
     return k->channels ? stores[k->bits == 16][k->channels / 2] : GL_P_STORE;
 }
 
-/* Store filtered rows: in a texture, in the kernel's layout in plain memory, or as plain rows. */
+/* Store filtered rows from offset `rows`: in a texture, in the kernel's layout in plain memory, or
+ * as plain rows. */
 static fbp_status store(struct pass *p, size_t rows)
 {
     const struct gpu_kernel *k = &p->dev->kernel->gpu;
@@ -413,7 +420,7 @@ static fbp_status store(struct pass *p, size_t rows)
         } else {
             if (!bound_views(p, &begin, &end))
                 continue;
-            /* A lane has a whole number of groups. */
+            /* View i of each lane belongs to group i of the kernel's layout. */
             const size_t first = p->plain ? begin : begin % p->rows.n_groups;
             FBP_TRY(gl_bind(&p->dev->programs, &c, 1, out, p->out.at + first * p->group,
                             (end - begin) * p->group, &skip));
@@ -457,7 +464,7 @@ static fbp_status filter_pairs(struct pass *p)
     return store(p, at);
 }
 
-/* Filter lane after lane, as many rows per call as scratch memory and storage blocks hold. */
+/* Filter all pairs, lane by lane, as many per call as scratch memory and storage blocks hold. */
 static fbp_status filter_lanes(struct pass *p)
 {
     const size_t per_lane = (size_t)p->rows.pairs * p->rows.n_rows, n = p->rows.lanes * per_lane;
@@ -479,7 +486,7 @@ static fbp_status filter_lanes(struct pass *p)
     return FBP_OK;
 }
 
-/* Store the rows of zeros around the views. */
+/* Store the rows of zeros above and below the views in plain memory. */
 static fbp_status store_borders(struct pass *p)
 {
     const size_t n = p->rows.n_groups, step = fit_block(p, p->group);
@@ -560,7 +567,7 @@ fbp_status gl_filter_rows(fbp_device *device, const struct fbp_batch *batch, voi
     return batch->n_rows > 0 ? submit(dev, batch, raw, gl_part_at(dev, rows, 1), true) : FBP_OK;
 }
 
-/* Followed by the ledger's bits; n_words 0: every row counts. */
+/* The bits of a struct fbp_row_bitmap as a command; n_words 0: every row counts. */
 struct ledger_command {
     size_t n_words;
     unsigned words[];
@@ -626,7 +633,7 @@ fbp_status gl_filter_open(struct gl_device *dev)
     FBP_TRY(gpu_tables_write(dev->job, &dev->tables, put, dev));
     FBP_TRY(gl_programs_need(&dev->programs, store_of(&dev->kernel->gpu), 0));
     if (dev->tables.way == GPU_FILTER_CHAIN) {
-        /* A renderer in software next to one in hardware may have less shared memory. */
+        /* A software renderer in a list with hardware may have less shared memory (kernel.c). */
         const size_t bytes = gpu_chain_row_bytes(dev->tables.fft_length) + GL_ROW_RESERVE;
         if (bytes > (size_t)dev->renderer->shared_bytes)
             return gpu_host->fail(FBP_ERR_UNSUPPORTED,

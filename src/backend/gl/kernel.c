@@ -1,5 +1,6 @@
-/* The kernels of OpenGL, the choice of one for a job, and limits of renderers: single buffers,
- * textures and storage blocks.  Plans and allocations check them. */
+/* The kernels of the OpenGL backend, the choice of a kernel for a job, and limits of renderers:
+ * sizes of buffers, textures and storage blocks.  Plans (entry.c) and allocations (memory.c) check
+ * the limits. */
 #include "backend/gl/gl.h"
 
 #include "backend/gpu/gpu_kernel.h"
@@ -10,8 +11,8 @@
 
 /* Limits. */
 
-/* Shared memory for a row of the transforms that every renderer has.  Renderers in software count
- * only if there are no others, as they have little. */
+/* Bytes of shared memory for a row of the transforms that all usable renderers have.  Software
+ * renderers, which have little, count only if there is no hardware. */
 static size_t row_bytes(void)
 {
     int least = 0;
@@ -32,7 +33,7 @@ static bool has_fft(void)
 
 const struct gpu_filter_capabilities gl_offer = {row_bytes, has_fft};
 
-/* Write the message to `why`; returns false. */
+/* Write to `why` that `what` needs more bytes than `where` holds; returns false. */
 static bool refuse(char *why, size_t n, const struct gl_renderer *r, const char *what,
                    const char *where, uint64_t needs, uint64_t has)
 {
@@ -45,7 +46,7 @@ static bool refuse(char *why, size_t n, const struct gl_renderer *r, const char 
     return false;
 }
 
-/* Bytes that can be bound at any offset of a buffer. */
+/* Greatest number of bytes that can be bound at any offset of a buffer. */
 static uint64_t room_of(const struct gl_renderer *r)
 {
     return r->block_bytes > r->alignment ? r->block_bytes - r->alignment : 0;
@@ -57,7 +58,7 @@ static bool block_holds(const struct gl_renderer *r, const char *what, uint64_t 
     return bytes <= room_of(r) || refuse(why, n, r, what, "a storage block", bytes, room_of(r));
 }
 
-/* Tables are bound whole. */
+/* Do the limits allow the tables?  Each table is bound as a whole. */
 static bool holds_tables(const struct gl_renderer *r, const struct fbp_job *job, char *why,
                          size_t n)
 {
@@ -97,7 +98,7 @@ static bool holds_tables(const struct gl_renderer *r, const struct fbp_job *job,
            refuse(why, n, r, "what the filter needs", "a buffer", t.bytes, r->buffer_bytes);
 }
 
-/* Views in a layered texture. */
+/* Do the limits allow a buffer of filtered views in a layered texture? */
 static bool holds_texture(const struct gl_renderer *r, const struct fbp_job *job,
                           const struct fbp_buffer *b, char *why, size_t n)
 {
@@ -145,7 +146,7 @@ static uint64_t lower(uint64_t own, uint64_t wanted)
     return wanted > 0 && wanted < own ? wanted : own;
 }
 
-/* The limits are lowered from the original ones. */
+/* The new limits replace earlier ones: the originals are stored at the first call. */
 void gl_limits_plant(void)
 {
     static struct gl_renderer own[GL_MOST_RENDERERS];
@@ -166,7 +167,7 @@ void gl_limits_plant(void)
 
 /* Kernels. */
 
-/* Do textures of every renderer hold the views? */
+/* Can textures of every usable renderer hold the views, at two texels per column? */
 static bool fits_textures(const struct fbp_job *job)
 {
     for (int i = 0; i < gl_renderers_listed(); i++) {
@@ -178,7 +179,7 @@ static bool fits_textures(const struct fbp_job *job)
     return true;
 }
 
-/* Can every renderer bind a slice of a volume of orbits at once? */
+/* Can every usable renderer bind a slice of a volume of orbits (groups of symmetric voxels)? */
 static bool binds_slices(const struct fbp_job *job)
 {
     const size_t *n = job->grid.n;
@@ -200,8 +201,8 @@ static bool columns_fit(const struct fbp_job *job)
     return gpu_column_texture_pays(job) && fits_textures(job);
 }
 
-/* Shared memory of a group that windows cannot use: facts about the views of a pass, and a row of
- * the filter. */
+/* Bytes of a work group's shared memory that windows cannot use: data of the views of a pass, and a
+ * row of the filter. */
 enum { WINDOWS_RESERVE = 1024 };
 
 static bool shape_fits(enum gl_program_id program, int shape, size_t shared_bytes)
@@ -223,7 +224,7 @@ static int take(const int *from, int n, int *out)
     return n;
 }
 
-/* Candidates for kernels of single views; the order was measured on an H200. */
+/* Candidate shapes of kernels that add single views; the order was measured on an H200. */
 static int shapes(const struct fbp_job *job, size_t n_slices, int *out)
 {
     static const int thin[] = {2, 0}, few[] = {4, 1, 2, 0}, many[] = {4, 1, 2, 3};
@@ -232,8 +233,8 @@ static int shapes(const struct fbp_job *job, size_t n_slices, int *out)
     return n_slices <= 4 ? take(thin, 2, out) : take(n_slices <= 8 ? few : many, 4, out);
 }
 
-/* Is there a renderer in hardware, and does every one have enough shared memory for the windows of
- * a shape?  The shared memory of renderers in software is no faster than other memory. */
+/* Is there a renderer in hardware, and do all of these have enough shared memory for the windows of
+ * a shape?  In software, shared memory is not faster than other memory. */
 static bool windows_pay(int shape)
 {
     bool pay = false;
@@ -249,7 +250,8 @@ static bool windows_pay(int shape)
     return pay;
 }
 
-/* Candidates with windows, or by gathers, which are faster if windows are large. */
+/* Candidate shapes with windows, or with gathers from textures, which are faster if windows would
+ * be large. */
 static int shapes_windowed(const struct fbp_job *job, size_t n_slices, int *out)
 {
     static const int gathers[] = {1, 2, 4, 3};
@@ -264,7 +266,8 @@ static int shapes_windowed(const struct fbp_job *job, size_t n_slices, int *out)
     return take(pixels < 2.8 && windows_pay(8) ? large : gathers, 4, out);
 }
 
-/* Shapes of two layers are faster if samples of two voxel lines lie far apart. */
+/* Candidate shapes of kernels of orbits with textures.  Two layers are faster if the samples of two
+ * voxel lines lie far apart. */
 static int shapes_of_orbits(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     static const int thin[] = {1, 0, 3}, apart[] = {4, 3, 1, 2, 0}, near[] = {1, 4, 2, 3, 0};
@@ -278,6 +281,7 @@ static int shapes_of_orbits(const struct fbp_job *job, size_t n_slices, int out[
                 5, out);
 }
 
+/* Candidate shapes of kernels of orbits with plain memory. */
 static int shapes_of_loads(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     static const int thin[] = {2, 0}, four[] = {2, 0, 4, 1}, two[] = {4, 2, 3, 0};
@@ -288,7 +292,8 @@ static int shapes_of_loads(const struct fbp_job *job, size_t n_slices, int out[G
     return take(k->turns == 4 ? four : two, 4, out);
 }
 
-/* Does the shared memory hold a window? */
+/* Slot `usable` of kernel planes: are all views plane integrals, and does a window fit in shared
+ * memory? */
 static bool planes_fit(const struct fbp_job *job)
 {
     static const int box[3] = {GPU_PLANES_EDGE, GPU_PLANES_EDGE, GPU_PLANES_EDGE};
@@ -296,7 +301,7 @@ static bool planes_fit(const struct fbp_job *job)
     return gpu_planes_usable(job) && gpu_planes_window(job, box, GL_PLANES_TAPS) <= GL_PLANES_ROOM;
 }
 
-/* Small volumes need small groups to fill the device. */
+/* Candidate shape of kernel planes: small volumes need small work groups to fill the device. */
 static int shapes_of_planes(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     const size_t *n = job->grid.n;
@@ -311,11 +316,12 @@ enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job
     return (enum gl_program_id)((int)k->program + (k->gpu.planes ? (int)job->interpolation : 0));
 }
 
-/* Views in plain memory, or in textures, by gathers or (SAMPLED) by the texture units. */
+/* Views in plain memory; in textures, read by gathers; in textures, interpolated by the texture
+ * units (SAMPLED). */
 #define PLAIN                   .views_bytes = gpu_plain_bytes
 #define TEXTURE(CHANNELS, BITS) .channels = (CHANNELS), .bits = (BITS)
 #define SAMPLED(CHANNELS, BITS) TEXTURE(CHANNELS, BITS), .halves_columns = true
-/* Views one by one, with and without windows; orbits of T columns. */
+/* Kernels of single views, with and without windows; kernels of orbits of T symmetric columns. */
 #define WINDOWED .turns = 1, .n_shapes = GL_WINDOW_SHAPES, .candidates = shapes_windowed
 #define SINGLE   .turns = 1, .n_shapes = GL_VIEW_SHAPES, .candidates = shapes
 #define ORBITS(T, CANDIDATES)                                                            \
@@ -351,7 +357,7 @@ static const struct gl_kernel kernels[] = {
     KERNEL("matrix", FAST, fits_textures, 0, MATRIX_FAST, SINGLE, SAMPLED(1, 32)),
     KERNEL("matrix", EXACT, fits_textures, 0, MATRIX_GATHER, WINDOWED, TEXTURE(1, 32)),
     KERNEL("column", EXACT, NULL, FBP_SYM_COLUMN, COLUMN_PLAIN, SINGLE, PLAIN),
-    KERNEL("matrix", EXACT, NULL, 0, MATRIX_PLAIN, SINGLE, PLAIN), /* takes any job */
+    KERNEL("matrix", EXACT, NULL, 0, MATRIX_PLAIN, SINGLE, PLAIN), /* usable for any job */
     KERNEL("column-plain", EXACT, NULL, FBP_SYM_COLUMN, COLUMN_PLAIN, SINGLE, PLAIN,
            .by_name = true),
     KERNEL("matrix-plain", EXACT, NULL, 0, MATRIX_PLAIN, SINGLE, PLAIN, .by_name = true),

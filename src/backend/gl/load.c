@@ -1,4 +1,5 @@
-/* The loader of the OpenGL module, part of the library. */
+/* The loader of the OpenGL module, part of the library (backend-list.h): the module's file, the
+ * libraries that it needs, and a test for hardware before it is loaded. */
 #include "backend/module.h"
 
 #include <dlfcn.h>
@@ -7,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* libepoxy ends the process if one of these libraries is missing, so they are checked here.  They
- * stay loaded, as drivers must not be unloaded. */
+/* Load the libraries that the module needs, because libepoxy ends the process if one is missing.
+ * The libraries stay loaded, because drivers must not be unloaded. */
 static bool has_libraries(char *why, size_t n)
 {
     static const struct {
@@ -34,8 +35,8 @@ static struct fbp_module module = {.file = "libfbp_gl.so",
 #endif
                                    .may_open = has_libraries};
 
-/* Is there a device file of a card that this user may open?  If not, --device auto does not load
- * the module. */
+/* Slot `unasked`: is there a device file of a card that this user may open?  If not, `--device
+ * auto` does not load the module. */
 static bool has_hardware(int index)
 {
     static const char *const files[] = {"/dev/dri/renderD*", "/dev/nvidiactl", "/dev/dxg"};

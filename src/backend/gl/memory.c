@@ -1,8 +1,8 @@
-/* Memory of the device and of the host, and copies between them: slots of the backend.
+/* Memory of the device and of the host, and copies between the two: slots of the backend (entry.c).
  *
- * All contexts of a renderer share their objects with one context that is open as long as any
- * device is.  A thread with this context makes and drops host buffers, so that memory allocated by
- * one plan can be copied by the devices of every other plan on the same renderer, as with pinned
+ * All contexts of a renderer share their objects with one context, which is open while any device
+ * of the renderer is open.  A thread with this context creates and deletes host buffers.  Devices
+ * of all plans on the renderer can therefore copy host memory that one plan allocated, like pinned
  * memory in CUDA.
  */
 #include "backend/gl/gl.h"
@@ -20,8 +20,8 @@
 static const char *const purposes[] = {"a batch of views", "a batch of filtered views",
                                        "a slab of the volume"};
 
-/* Buffers that have an address.  There are few: those of a run, and those that the program has
- * allocated. */
+/* List of all buffers that have an address.  The list is short: buffers of runs, and host memory
+ * that the program allocated. */
 static struct {
     pthread_mutex_t lock;
     struct gl_buffer *first;
@@ -35,7 +35,7 @@ static void list_buffer(struct gl_buffer *b)
     pthread_mutex_unlock(&buffers.lock);
 }
 
-/* Remove the buffer with this address from the list; NULL: there is none. */
+/* Remove the buffer with this address from the list and return it; NULL: none. */
 static struct gl_buffer *unlist_buffer(const void *base)
 {
     struct gl_buffer **at = &buffers.first;
@@ -81,7 +81,7 @@ fbp_status gl_buffer_make(struct gl_buffer *b, bool mapped, const char *what)
     b->mapped = mapped;
     glGenBuffers(1, &b->name);
     glBindBuffer(GL_COPY_WRITE_BUFFER, b->name);
-    /* Immutable, because some drivers move buffers of glBufferData() to host memory after a read.
+    /* Immutable storage: some drivers move buffers of glBufferData() to host memory after a read.
      */
     glBufferStorage(GL_COPY_WRITE_BUFFER, bytes, NULL,
                     mapped ? flags | GL_CLIENT_STORAGE_BIT : GL_DYNAMIC_STORAGE_BIT);
@@ -145,8 +145,8 @@ size_t gl_views_before(const struct fbp_job *job, size_t n_views, size_t n_rows)
     return k->channels ? 0 : k->views_bytes(job, n_views, n_rows);
 }
 
-/* The shared context of each renderer.  One that is lost is removed from here, and closed by its
- * last user. */
+/* The shared context of each renderer.  A lost context is removed from this table; its last user
+ * closes it. */
 static struct {
     pthread_mutex_t lock; /* guards `users` of the contexts, too */
     struct gl_share *of[GL_MOST_RENDERERS];
@@ -251,14 +251,14 @@ static fbp_status run_drop(void *unused, void *command)
     return FBP_OK;
 }
 
-/* Drop a buffer after all commands submitted so far. */
+/* Delete a buffer after all commands submitted so far. */
 static void drop(struct gl_queue *queue, struct gl_buffer *b)
 {
     (void)!gl_queue_submit_with(queue, GL_ORDER_CALL, run_drop, &b, sizeof(struct gl_buffer *),
                                 &(struct gl_submission){.last = true});
 }
 
-/* Drop a reference to a host buffer, and the buffer with the last one. */
+/* Drop a reference to a host buffer; delete the buffer with its last reference. */
 static void release_host(void *buffer)
 {
     struct gl_buffer *b = buffer;
@@ -285,8 +285,8 @@ static struct gl_buffer *new_buffer(size_t bytes, const void *owner)
     return b;
 }
 
-/* If the allocation of a host buffer fails, it fails for one plan only, so the error is not that of
- * the queue. */
+/* Command that creates a host buffer.  A failure concerns one plan only, so it is returned in
+ * *status and `message`, and not stored as the failure of the shared queue. */
 struct host_making {
     struct gl_buffer *buffer;
     const char *what;
@@ -378,7 +378,7 @@ fbp_status gl_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **
     char why[300];
 
     *out = NULL;
-    if (!gl_holds(dev->index, dev->job, buffer, why, sizeof why)) /* plans check it, too */
+    if (!gl_holds(dev->index, dev->job, buffer, why, sizeof why)) /* plans check this, too */
         return gpu_host->fail(FBP_ERR_UNSUPPORTED, "gl: %s", why);
     if (filtered && dev->kernel->gpu.channels)
         m.texture = gl_texture_of(dev->job, gl_groups_of(dev->job, buffer->n_views), n_rows);
@@ -440,10 +440,10 @@ fbp_status gl_copy(const struct gl_part *from, const struct gl_part *to)
     return gl_check("a copy between host and device");
 }
 
-/* A copy of n pieces, contiguous on the device. */
+/* A copy of n pieces, which are contiguous in `to`. */
 struct copy {
-    struct gl_part from, to; /* `bytes`: of one piece */
-    size_t n, stride;        /* stride: bytes from piece to piece of `from` */
+    struct gl_part from, to; /* the first piece */
+    size_t n, stride;        /* number of pieces; bytes from piece to piece of `from` */
 };
 
 static fbp_status run_copy(void *device, void *command)
@@ -458,13 +458,13 @@ static fbp_status run_copy(void *device, void *command)
         c->from.host = (char *)c->from.host + c->stride;
         c->to.at += c->to.bytes;
     }
-    /* A buffer that another context deletes exists as long as it is bound here. */
+    /* Unbind: a buffer that another context deletes is not freed while it is bound here. */
     glBindBuffer(GL_COPY_READ_BUFFER, 0);
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
     return st;
 }
 
-/* host: one of c->from and c->to; its reference is dropped after the copy. */
+/* Submit a copy.  host: either &c->from or &c->to; its reference is dropped after the copy. */
 static fbp_status submit_copy(struct gl_device *dev, enum gl_order order, const struct copy *c,
                               const struct gl_part *host)
 {

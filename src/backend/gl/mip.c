@@ -1,6 +1,7 @@
-/* Maximum intensity projections for pictures (picture/draw.h), with a context and a thread of
- * their own.  Slices are layers of a texture of bits; results are integers in the order of the
- * values. */
+/* Maximum intensity projections of a volume, with a context and a thread of their own.  The
+ * functions are the struct fbp_projector of picture/draw.h, which pipeline/picture.c selects.
+ * Slices are layers of a texture that holds the bits of the floats; results are unsigned integers
+ * with the same order as the floats. */
 #include "backend/gl/gl.h"
 
 #include <epoxy/gl.h>
@@ -18,13 +19,14 @@ struct device {
     int index;
     size_t at_once, done; /* slices of the texture; slices projected so far */
     struct gl_queue *queue;
-    struct gl_egl egl; /* in the queue, as are: */
+    /* In the queue: */
+    struct gl_egl egl;
     struct gl_programs programs;
     GLuint texture;
-    struct gl_buffer places, lines, top; /* lines: projections along x or y */
+    struct gl_buffer places, lines, top; /* table of `turn`; projections along x or y; along z */
 };
 
-/* `Mip` in mip.glsl (std140). */
+/* `Mip` in mip.glsl, member by member (std140). */
 struct parameters {
     uint32_t columns, rows, row0, skip;
     uint32_t axis, depth, whole, more;
@@ -110,7 +112,7 @@ static fbp_status open_device(void **out, int index, const struct fbp_turn *turn
     dev->turn = turn;
     dev->index = index;
     dev->renderer = r;
-    /* Slices per call: 64 MiB, or a storage block if that is smaller; at least one. */
+    /* Slices per call: at most 64 MiB and a storage block; at least one slice. */
     dev->at_once = room / (n[0] * n[1] * sizeof(float));
     dev->at_once = dev->at_once > most ? most : dev->at_once > 0 ? dev->at_once : 1;
     *at_once = dev->at_once;
@@ -121,8 +123,8 @@ static fbp_status open_device(void **out, int index, const struct fbp_turn *turn
     return st;
 }
 
-/* Project n_slices along an axis, as many rows of results per call as a storage block holds and as
- * take a short time. */
+/* Project n_slices slices along an axis into `to`, or (more) combine them with its contents.  The
+ * number of rows of results per call is limited by the storage block and by MOST_SAMPLES. */
 static fbp_status project_along(struct device *dev, enum axis axis, size_t n_slices, bool more,
                                 const struct gl_buffer *to)
 {
@@ -162,7 +164,7 @@ static fbp_status project_along(struct device *dev, enum axis axis, size_t n_sli
     return FBP_OK;
 }
 
-/* Convert integers to values. */
+/* Read n results from index `at` on, and convert the integers to floats; NaN becomes -INFINITY. */
 static fbp_status read_results(const struct gl_buffer *from, size_t at, size_t n, float *out)
 {
     glBindBuffer(GL_COPY_READ_BUFFER, from->name);

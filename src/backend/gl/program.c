@@ -1,4 +1,4 @@
-/* Compute programs: assembly of their texts, the cache of compiled programs, and runs.
+/* Compute programs: assembly of their source texts, the cache of compiled programs, runs.
  *
  * filter.c, backproject.c and mip.c run programs in the queue of their device. */
 #include "backend/gl/program.h"
@@ -14,12 +14,12 @@
 
 enum { MOST_BYTES = 1 << 16, TEXT_PARTS = 2 * GL_PROGRAM_TEXTS + 2, LOG_BYTES = 400 };
 
-/* The text of a program in pieces. */
+/* The source of a program: n strings, as glShaderSource() takes them. */
 struct text {
     size_t n, n_own;
     const char *parts[TEXT_PARTS];
     int lengths[TEXT_PARTS];
-    char *own[TEXT_PARTS]; /* pieces that were read from files */
+    char *own[TEXT_PARTS]; /* the n_own strings that were read from files */
     char shape[GL_SHAPE_TEXT];
 };
 
@@ -46,8 +46,8 @@ static char *read_text(const char *folder, const char *name)
     return text;
 }
 
-/* Assemble a program's text.  Each named text is read from the folder FBP_GL_SHADERS if it is
- * there, and else as built in. */
+/* Assemble the source of a program.  A file NAME.glsl in the folder FBP_GL_SHADERS replaces the
+ * text NAME that is built in. */
 static fbp_status assemble(struct text *t, const struct gl_program *program, int shape)
 {
     const char *folder = gpu_host->environment(FBP_ENV_GL_SHADERS);
@@ -71,14 +71,15 @@ static fbp_status assemble(struct text *t, const struct gl_program *program, int
             return gpu_host->fail(FBP_ERR_DEVICE, "gl: there is no text %s in this build", name);
         if (own)
             t->own[t->n_own++] = own;
-        put(t, "#line 1\n"); /* compilers then count lines from the beginning of the file */
+        put(t, "#line 1\n"); /* line numbers in messages count from the start of the file */
         put(t, own ? own : built->text);
     }
     return FBP_OK;
 }
 
-/* The cache: one file per program, named by a hash of its text and of the renderer's and its
- * driver's names.  If the file is damaged, or the driver refuses it, the program is compiled. */
+/* The cache: one file per program, named by a hash of the source and of the names of vendor,
+ * renderer and driver.  If a file is damaged, or rejected by the driver, the program is compiled.
+ */
 
 struct header {
     char magic[8];
@@ -114,7 +115,7 @@ static uint64_t cache_key(const struct text *text)
     return h;
 }
 
-/* Does the driver give programs in binary form? */
+/* Does the driver support programs in binary form? */
 static bool has_formats(void)
 {
     GLint n = 0;
@@ -129,7 +130,7 @@ static void clear_errors(void)
         ;
 }
 
-/* The linked program; 0: not in the cache. */
+/* Read a linked program from the cache; 0: none, or not usable. */
 static unsigned cache_read(uint64_t key, const char *name)
 {
     struct header h;
@@ -148,7 +149,7 @@ static unsigned cache_read(uint64_t key, const char *name)
             glGetProgramiv(program, GL_LINK_STATUS, &ok);
         }
     }
-    if (program && !ok) { /* written by another build of the driver */
+    if (program && !ok) { /* another build of the driver may have written the file */
         glDeleteProgram(program);
         program = 0;
     }
@@ -179,7 +180,7 @@ static void cache_write(uint64_t key, const char *name, unsigned program)
     free(data);
 }
 
-/* Fail with the first lines of a log as one line. */
+/* Fail with a message that contains the start of a compiler's log in one line. */
 static fbp_status refused(const char *name, const char *log)
 {
     char line[LOG_BYTES];
@@ -296,7 +297,7 @@ fbp_status gl_run(struct gl_programs *p, const struct gl_call *call)
     FBP_TRY(gl_programs_need(p, call->program, call->shape));
     glUseProgram(p->names[call->program][call->shape]);
 
-    /* Each call writes the next slot, so that the driver rarely has to wait for an earlier call. */
+    /* Each call writes the next slot: the driver rarely has to wait for an earlier call. */
     const GLintptr at = (GLintptr)(p->next++ % PARAMETER_SLOTS) * GL_PARAMETERS;
     glBindBuffer(GL_UNIFORM_BUFFER, p->parameters);
     glBufferSubData(GL_UNIFORM_BUFFER, at, (GLsizeiptr)call->parameter_bytes, call->parameters);

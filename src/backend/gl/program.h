@@ -1,8 +1,9 @@
-/** @file program.h  Buffers, and compute programs that use them: their texts, their compilation,
- * and how they are run (internal).
+/** @file program.h  Buffers, and compute programs that use them: source texts, compilation, runs
+ * (internal).
  *
- * The texts are built into the module (cmake/gl.cmake); files of the folder FBP_GL_SHADERS replace
- * them.  Compiled programs are cached in ${XDG_CACHE_HOME:-~/.cache}/fbp.  All functions with a
+ * program.c implements these functions; filter.c, backproject.c and mip.c run programs.  The source
+ * texts (*.glsl) are built into the module (cmake/gl.cmake); files in the folder FBP_GL_SHADERS
+ * replace them.  Compiled programs are cached in ${XDG_CACHE_HOME:-~/.cache}/fbp.  Functions with a
  * struct gl_programs are called by the thread of its context.
  */
 #ifndef FBP_SRC_BACKEND_GL_PROGRAM_H
@@ -14,41 +15,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** A layered texture of filtered views, one view, or group of views, per layer.  The number of rows
- * is a power of two, so that coordinates are exact (views.glsl). */
+/** Size of a layered texture of filtered views; a layer holds one view, or one group of symmetric
+ *  views. */
 struct gl_texture {
-    size_t width, height, layers;
-    unsigned texels; /**< texels per detector column */
+    size_t width, height, layers; /**< height: a power of two, for exact coordinates (views.glsl) */
+    unsigned texels;              /**< texels per detector column */
 };
 
+/** A buffer, or a texture of filtered views, and the address by which the pipeline refers to it. */
 struct gl_buffer {
     char *base; /**< address; NULL: none */
     size_t bytes;
-    unsigned name, texture;  /**< OpenGL's name of one of the two; 0: not made */
-    bool mapped;             /**< a host buffer */
+    unsigned name, texture;  /**< OpenGL names of the buffer, or of the texture; 0: none */
+    bool mapped;             /**< host buffer; false: device memory */
     struct gl_texture shape; /**< size of the texture */
     const void *owner;       /**< struct gl_device; for host buffers struct gl_share */
-    unsigned references;     /**< references to a host buffer: its user's, and one per command */
+    unsigned references;     /**< host buffer: 1 for the allocation, and 1 per command */
     struct gl_buffer *next;
 };
 
-/** A text *.glsl that is built in; the last name is NULL (cmake/texts.cmake). */
+/** Built-in source texts, one per file *.glsl; the last name is NULL (cmake/texts.cmake). */
 struct gl_text_built {
     const char *name, *text;
 };
 extern const struct gl_text_built gl_texts_built[];
 
-/** How a kernel divides the volume among threads.  All shapes of a kernel give the same bits. */
+/** Shape: division of the volume among threads.  All shapes of a kernel give the same bits. */
 struct gl_shape {
-    int x, y, layers;  /**< threads of a group along x, y and z */
+    int x, y, layers;  /**< threads of a work group along x, y and z */
     int slices;        /**< slices per thread */
-    int warp;          /**< voxel columns side by side that 32 threads cover */
-    int width, height; /**< columns and rows of a window of a view in shared memory; 0: none */
-    int keep;          /**< 1: samples that the next slice needs as well are kept */
+    int warp;          /**< adjacent voxel columns per line that 32 threads cover */
+    int width, height; /**< size in samples of a window of a view in shared memory; 0: none */
+    int keep;          /**< 1: samples are kept if the next slice needs them as well */
 };
 
-/** Numbers of shapes of kernels that add views one by one, without and with windows; of kernels of
- *  orbits and of plane integrals. */
+/** Numbers of shapes: kernels that add single views, without and with windows; kernels of orbits
+ *  (groups of symmetric voxels); kernels of plane integrals. */
 enum {
     GL_VIEW_SHAPES = 5,
     GL_WINDOW_SHAPES = 9,
@@ -108,64 +110,64 @@ enum gl_program_id {
     GL_N_PROGRAMS
 };
 
-/** A program, program_list.c. */
+/** A program and its source; program_list.c defines all programs. */
 enum { GL_PROGRAM_TEXTS = 8 };
 struct gl_program {
     const char *name;
-    const struct gl_shape *shapes; /**< of a kernel; NULL otherwise */
+    const struct gl_shape *shapes; /**< shapes of a kernel; NULL: not a kernel */
     int n_shapes;
-    /** Names of texts, one after another, after the shape's; a string that begins with # is itself
-     *  a text. */
+    /** Names of the texts that follow the definitions of the shape, in this order; a string that
+     *  begins with # is itself a text. */
     const char *texts[GL_PROGRAM_TEXTS];
 };
 extern const struct gl_program gl_program_list[GL_N_PROGRAMS];
 
-/** A shape as definitions of GLSL. */
+/** Write a shape as definitions of GLSL. */
 enum { GL_SHAPE_TEXT = 200 };
 void gl_shape_text(const struct gl_shape *shape, char out[GL_SHAPE_TEXT]);
 
 /** The programs of a context. */
 struct gl_programs {
     unsigned names[GL_N_PROGRAMS][GL_MOST_SHAPES]; /**< 0: not compiled yet */
-    unsigned parameters;                           /**< uniform buffer of slots, used in turn */
-    unsigned next;                                 /**< slot */
-    uint64_t alignment, block_bytes;               /**< limits of the renderer */
+    unsigned parameters;             /**< uniform buffer; its slots are used in turn */
+    unsigned next;                   /**< number of slots used so far */
+    uint64_t alignment, block_bytes; /**< limits of the renderer */
 };
 
-/** Uniform bytes of a call, and storage buffers bound by a call, at most. */
+/** Greatest number of bytes of parameters, and of bound storage buffers, of a call. */
 enum { GL_PARAMETERS = 4096, GL_MOST_BOUND = 6 };
 
-/** A run of a program. */
+/** Parameters of gl_run(). */
 struct gl_call {
     enum gl_program_id program;
-    int shape; /**< of a kernel; 0 otherwise */
-    const void *parameters;
+    int shape;              /**< index of a kernel's shape; 0 for other programs */
+    const void *parameters; /**< values of the uniform block */
     size_t parameter_bytes;
     struct {
-        const struct gl_buffer *buffer; /**< NULL: nothing is bound there */
+        const struct gl_buffer *buffer; /**< NULL: no buffer at this binding */
         size_t at, bytes;               /**< at: a multiple of the alignment */
     } bound[GL_MOST_BOUND];
-    unsigned texture, sampler; /**< read by the program; 0: none */
-    unsigned image, format;    /**< texture that the program writes, its format; 0: none */
-    unsigned groups[3];
+    unsigned texture, sampler; /**< texture that the program reads, and its sampler; 0: none */
+    unsigned image, format;    /**< texture that the program writes, and its format; 0: none */
+    unsigned groups[3];        /**< numbers of work groups along x, y and z */
 };
 
 fbp_status gl_programs_open(struct gl_programs *p, uint64_t alignment, uint64_t block_bytes);
 void gl_programs_close(struct gl_programs *p);
 
-/** Compile a program if it is not compiled yet, so that a run does not fail half way. */
+/** Compile a program unless this was done before.  An early call reports errors before the run. */
 fbp_status gl_programs_need(struct gl_programs *p, enum gl_program_id id, int shape);
 
-/** Bind part of a buffer at binding `i`.  The binding begins at a multiple of the alignment, *skip
- *  bytes before `at`. */
+/** Bind part of a buffer at binding i of a call.  The bound range begins at a multiple of the
+ *  alignment, *skip bytes before `at`.
+ * @return FBP_ERR_UNSUPPORTED if the range is larger than a storage block */
 fbp_status gl_bind(const struct gl_programs *p, struct gl_call *call, unsigned i,
                    const struct gl_buffer *buffer, size_t at, size_t bytes, size_t *skip);
 
-/** Run a program after all earlier runs. */
+/** Run a program; all earlier runs are complete before it starts. */
 fbp_status gl_run(struct gl_programs *p, const struct gl_call *call);
 
-/** Set the grid of a call to n groups, along x and y; group_number() of rows.glsl is its inverse.
- */
+/** Set call->groups to at least n groups, along x and y; group_number() in rows.glsl inverts it. */
 static inline void gl_groups(struct gl_call *call, size_t n)
 {
     const size_t across = 32768;

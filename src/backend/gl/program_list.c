@@ -1,32 +1,33 @@
-/* The programs of the OpenGL backend: the pieces of text of each, and the shapes of the kernels. */
+/* The list of programs of the OpenGL backend: source texts of each program, shapes of the kernels.
+ * program.c compiles the programs. */
 #include "backend/gl/program.h"
 
 #include <stdio.h>
 
-/* Kernels that add views one by one.  The last four use windows of views in shared memory: the
- * first three for up to 1.3 pixels per voxel, the last for up to 2.8. */
+/* Shapes of kernels that add single views.  The last four use windows of views in shared memory:
+ * three of them for up to 1.3 pixels per voxel, the last for up to 2.8. */
 static const struct gl_shape view_shapes[GL_WINDOW_SHAPES] = {
     {8, 8, 1, 4, 8, 0, 0, 0},     {16, 8, 1, 8, 16, 0, 0, 0},   {32, 8, 1, 4, 16, 0, 0, 0},
     {32, 8, 1, 16, 16, 0, 0, 0},  {32, 8, 1, 8, 16, 0, 0, 0},   {16, 16, 1, 16, 8, 40, 40, 0},
     {16, 16, 1, 8, 8, 40, 24, 0}, {16, 16, 2, 8, 8, 40, 40, 0}, {16, 16, 2, 8, 8, 84, 64, 0},
 };
-/* Kernels of orbits, from textures. */
+/* Shapes of kernels of orbits (groups of symmetric voxels), with textures. */
 static const struct gl_shape orbit_shapes[GL_ORBIT_SHAPES] = {
     {8, 8, 1, 4, 8, 0, 0, 0},  {32, 8, 1, 4, 16, 0, 0, 0}, {32, 8, 1, 8, 16, 0, 0, 0},
     {16, 8, 2, 2, 8, 0, 0, 0}, {16, 8, 2, 4, 8, 0, 0, 0},
 };
-/* Kernels of orbits, from plain memory. */
+/* Shapes of kernels of orbits, with plain memory. */
 static const struct gl_shape load_shapes[GL_ORBIT_SHAPES] = {
     {8, 8, 1, 4, 8, 0, 0, 0},   {16, 16, 1, 4, 8, 0, 0, 1}, {16, 16, 1, 4, 8, 0, 0, 0},
     {16, 16, 1, 8, 8, 0, 0, 1}, {16, 16, 1, 8, 8, 0, 0, 0},
 };
-/* Kernels of plane integrals. */
+/* Shapes of kernels of plane integrals. */
 static const struct gl_shape plane_shapes[GL_PLANE_SHAPES] = {
     {8, 8, 1, 8, 8, 0, 0, 0},
     {16, 16, 1, 8, 8, 0, 0, 0},
 };
 
-/* Views one by one; KIND: definitions; SAMPLES: how samples are interpolated. */
+/* A kernel that adds single views; KIND: definitions; SAMPLES: definition of the interpolation. */
 #define VIEWS(N_SHAPES, NAME, KIND, SAMPLES)                       \
     {                                                              \
         NAME, view_shapes, N_SHAPES,                               \
@@ -38,7 +39,7 @@ static const struct gl_shape plane_shapes[GL_PLANE_SHAPES] = {
 #define ALONG_Z    "#define COLUMN true\n" /* u and w of a voxel column do not depend on z */
 #define FROM_PLAIN "#define PLAIN\n"
 
-/* Orbits of TURNS voxel columns. */
+/* A kernel of orbits of TURNS symmetric voxel columns. */
 #define ORBITS(NAME, TURNS, KIND, SHAPES)                                                  \
     {                                                                                      \
         NAME, SHAPES, GL_ORBIT_SHAPES,                                                     \
@@ -62,7 +63,7 @@ static const struct gl_shape plane_shapes[GL_PLANE_SHAPES] = {
             "rows", __VA_ARGS__ \
         }                       \
     }
-/* Filtered rows into a texture: FORMAT of its texels, channels, greatest value. */
+/* Storage of filtered rows in a texture: format of its texels, channels, greatest value. */
 #define STORE(FORMAT, CHANNELS, MOST)                                                           \
     FILTER("store " FORMAT,                                                                     \
            "#define FORMAT " FORMAT "\n#define CHANNELS " CHANNELS "\n#define MOST " MOST "\n", \

@@ -1,4 +1,4 @@
-/* The queue of a device: lists of commands, and the threads with contexts that run them.
+/* The queue of a device: lists of commands, and the threads with contexts that run the commands.
  *
  * entry.c, memory.c and mip.c open queues; all slots of the backend submit commands (queue.h). */
 #include "backend/gl/queue.h"
@@ -15,17 +15,18 @@
 #include <string.h>
 #include <time.h>
 
-/* Greatest number of fences of a lane that are not signaled yet. */
+/* Greatest number of pending fences per lane. */
 enum { GL_FENCES = 64 };
 
 struct gl_command {
     gl_command_fn *fn; /* NULL: a command that only marks a point */
     struct gl_submission with;
-    uint64_t after[GL_N_ORDERS]; /* tickets of other orders to wait for; 0: none */
+    uint64_t after[GL_N_ORDERS]; /* dependencies: last ticket per other order; 0: none */
     struct gl_command *next;
     max_align_t copy[]; /* copy of the submitted parameters */
 };
 
+/* A fence after a command. */
 struct gl_fence {
     GLsync sync;
     struct gl_point point;
@@ -35,8 +36,8 @@ struct gl_fence {
 /* The commands of an order.  Guarded by the queue's lock. */
 struct gl_list {
     struct gl_command *first, **last;
-    enum gl_lane lane;                 /* runs the commands */
-    uint64_t submitted, run, finished; /* tickets; finished: by the device */
+    enum gl_lane lane;                 /* lane that runs the commands */
+    uint64_t submitted, run, finished; /* last ticket submitted; run; finished by the device */
     uint64_t after[GL_N_ORDERS];       /* dependencies of the next command */
     bool stamped;                      /* the last command was a timestamp */
 };
@@ -47,7 +48,8 @@ struct gl_lane_state {
     pthread_t thread;
     bool started, begun, stop;
     enum gl_order last; /* order of the last command */
-    unsigned polls;     /* used only by the lane, as are: */
+    /* Used only by the lane: */
+    unsigned polls; /* number of checks of pending fences */
     unsigned n_fences, oldest;
     struct gl_fence fences[GL_FENCES];
 };
@@ -63,8 +65,9 @@ struct gl_queue {
     char message[600];
 };
 
-/* Time between two checks of a fence, if no command arrives; time to wait for a fence if the list
- * is full.  gl_was_reset() is called once per CHECK_EVERY checks. */
+/* POLL_NS: time between two checks of a fence if no command arrives.  FULL_NS: time of one wait for
+ * a fence if a lane has GL_FENCES fences.  CHECK_EVERY: checks of a pending fence per call of
+ * gl_was_reset(). */
 enum { POLL_NS = 20000, FULL_NS = 200000, CHECK_EVERY = 64 };
 
 static void keep_failure(struct gl_queue *q, fbp_status st)
@@ -77,7 +80,7 @@ static void keep_failure(struct gl_queue *q, fbp_status st)
     pthread_mutex_unlock(&q->lock);
 }
 
-/* The device has passed a point. */
+/* Update the queue after the device has passed the point of a fence. */
 static void finish(struct gl_queue *q, const struct gl_fence *f)
 {
     if (f->with.release)
@@ -90,15 +93,15 @@ static void finish(struct gl_queue *q, const struct gl_fence *f)
     pthread_mutex_unlock(&q->lock);
 }
 
-/* Remove the oldest fence if it is signaled within a time. */
+/* Remove the oldest fence if it is signaled within a time; returns false if it is not. */
 static bool retire(struct gl_lane_state *l, GLuint64 nanoseconds)
 {
     const struct gl_fence f = l->fences[l->oldest];
     const GLenum is = glClientWaitSync(f.sync, GL_SYNC_FLUSH_COMMANDS_BIT, nanoseconds);
     const bool waits = is == GL_TIMEOUT_EXPIRED;
 
-    /* Fences of a renderer that was reset may count as signaled: this is checked for every signaled
-     * fence, and now and then for others. */
+    /* Fences of a renderer that was reset may be signaled: a reset is checked after each signaled
+     * fence, and at times for pending fences. */
     const bool lost =
         is == GL_WAIT_FAILED || ((!waits || l->polls++ % CHECK_EVERY == 0) && gl_was_reset());
     if (waits && !lost)
@@ -114,9 +117,9 @@ static bool retire(struct gl_lane_state *l, GLuint64 nanoseconds)
     return true;
 }
 
-/* The first command of an order, if this lane can run it now: all its dependencies are met.  A
- * context executes in order: commands of the same lane need to have been run only, those of other
- * lanes must be finished. */
+/* The first command of an order if this lane runs the order and all dependencies are met; NULL:
+ * none. A context executes in order, so a dependency on the same lane is met when that command was
+ * run; a dependency on another lane is met when the device has finished it. */
 static struct gl_command *ready(const struct gl_lane_state *l, enum gl_order order)
 {
     const struct gl_list *list = &l->queue->lists[order];
@@ -131,17 +134,19 @@ static struct gl_command *ready(const struct gl_lane_state *l, enum gl_order ord
     return list->first;
 }
 
-/* Take the next command from its list; NULL: check the fences.  *over: the lane has to end. */
+/* Take the next command from its list; NULL: none is ready, and the caller checks the fences.
+ * *runs: the command is not skipped; *over: the lane ends. */
 static struct gl_command *take(struct gl_lane_state *l, enum gl_order *order, bool *runs,
                                bool *over)
 {
-    /* Short commands that others wait for come before backprojections. */
+    /* Backprojections come last, because other commands are short and stages wait for them. */
     static const enum gl_order orders[GL_N_ORDERS] = {
         GL_ORDER_CALL, GL_ORDER_IN, GL_ORDER_FILTER, GL_ORDER_UNPACK, GL_ORDER_OUT, GL_ORDER_BP};
     struct gl_queue *q = l->queue;
 
     pthread_mutex_lock(&q->lock);
-    /* A timestamp and the command next to it stay together. */
+    /* A timestamp and the command before or after it stay together: the next command of the last
+     * order comes first if exactly one of the two is a timestamp. */
     struct gl_command *c = ready(l, l->last);
     *order = l->last;
     if (c && c->with.stamp == q->lists[l->last].stamped)
@@ -187,7 +192,7 @@ static void run(struct gl_lane_state *l, struct gl_command *c, enum gl_order ord
     struct gl_list *list = &q->lists[order];
     struct gl_fence f = {.point = {order, list->run + 1}, .with = c->with};
 
-    if (f.with.moment && l->n_fences == 0) { /* otherwise when the last fence is signaled */
+    if (f.with.moment && l->n_fences == 0) { /* otherwise set when the fence is signaled */
         *f.with.moment = fbp_seconds();
         f.with.moment = NULL;
     }
@@ -204,7 +209,7 @@ static void run(struct gl_lane_state *l, struct gl_command *c, enum gl_order ord
     f.sync = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
     if (f.sync) {
         l->fences[(l->oldest + l->n_fences++) % GL_FENCES] = f;
-        glFlush(); /* starts the device, and makes the fence visible to others */
+        glFlush(); /* submits the commands, and makes the fence visible to other contexts */
     } else {
         keep_failure(q, gpu_host->fail(FBP_ERR_DEVICE,
                                        "gl: the driver of %s makes no fence: close other programs "
@@ -232,7 +237,7 @@ static void *gl_lane_main(void *lane)
     if (st != FBP_OK && first)
         keep_failure(q, st);
     pthread_mutex_lock(&q->lock);
-    for (int o = 0; st != FBP_OK && o < GL_N_ORDERS; o++) /* the computing lane runs its commands */
+    for (int o = 0; st != FBP_OK && o < GL_N_ORDERS; o++) /* the computing lane takes over */
         if (q->lists[o].lane == l->id)
             q->lists[o].lane = GL_LANE_COMPUTES;
     l->begun = true;
@@ -314,7 +319,7 @@ fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life
         gl_queue_close(out);
         return st;
     }
-    /* If a thread that copies cannot be created, the computing lane runs its commands. */
+    /* If the thread of a lane that copies cannot be created, the computing lane runs its order. */
     for (size_t i = 0; life->begin_copies && i < sizeof copies / sizeof *copies; i++) {
         struct gl_list *list = &q->lists[copies[i].order];
         pthread_mutex_lock(&q->lock);
@@ -329,8 +334,8 @@ fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life
     return FBP_OK;
 }
 
-/* The computing lane ends last: it owns the buffers that others copy, and runs what they depend on.
- */
+/* The computing lane ends last, because it owns the buffers that the other lanes copy, and runs
+ * commands on which theirs depend. */
 void gl_queue_close(struct gl_queue **queue)
 {
     struct gl_queue *q = *queue;
@@ -360,9 +365,8 @@ void gl_queue_close(struct gl_queue **queue)
     *queue = NULL;
 }
 
-/* Append a copy of a command to a list, with the dependencies of the list.  out: NULL, or its
- * point.
- */
+/* Append a command to the list of an order; it gets the dependencies that gl_queue_after() has
+ * stored in the list.  out: receives the command's point, or NULL. */
 static fbp_status submit(struct gl_queue *q, enum gl_order order, gl_command_fn *fn,
                          const void *command, size_t bytes, const struct gl_submission *s,
                          struct gl_point *out)
@@ -441,7 +445,7 @@ void gl_queue_after(struct gl_queue *q, enum gl_order order, struct gl_point poi
     pthread_mutex_unlock(&q->lock);
 }
 
-/* If the next command has dependencies, the point is an empty command that has them. */
+/* If dependencies are stored for the next command, submit an empty command that has them. */
 fbp_status gl_queue_point(struct gl_queue *q, enum gl_order order, struct gl_point *out)
 {
     const struct gl_list *list = &q->lists[order];

@@ -1,5 +1,6 @@
-/* Times: the pace of backprojection commands, timestamps for the library's timeline, trials of
- * kernel shapes for the tuner, and stored rates for predictions. */
+/* Times: the size of backprojection commands (called by backproject.c), timestamps for the timeline
+ * (slots of the backend), timed passes for the tuner (gpu/tuner.h), and stored rates by which plans
+ * predict times (slot `rates`). */
 #include "backend/gl/gl.h"
 
 #include "base/system.h"
@@ -13,11 +14,11 @@
 
 /* Pace. */
 
-/* Voxels x views of the first trial; factor from trial to trial; shortest reliable time; time that
- * a command should take. */
+/* Voxels x views of the first trial command; factor from trial to trial; shortest reliable time
+ * [s]; target time of a command [s]. */
 static const double FIRST = 1e6, GROWS = 8, TELLING = 10e-3, WANTED = 0.25;
 
-/* One command per EVERY is timed even if the rate is known. */
+/* If the rate is known, one of EVERY commands is timed. */
 enum { EVERY = 16 };
 
 double gl_pace_most(const struct gl_pace *pace)
@@ -44,16 +45,16 @@ void gl_pace_end(struct gl_pace *pace, double updates)
     const double seconds = fbp_seconds() - pace->start;
     pace->start = 0;
     pace->seen = updates / seconds;
-    /* The rest of a slab may be too small for a reliable time. */
+    /* The last command of a slab may be too small for a reliable time. */
     if (seconds >= TELLING || (pace->rate > 0 && pace->seen > pace->rate))
         pace->rate = pace->seen;
     else if (!(pace->rate > 0))
         pace->trial = GROWS * gl_pace_most(pace);
 }
 
-/* Timestamps.  One of the computing lane is twice the number of a query.  Lanes that copy have no
- * queries; the host's clock is read instead, and the timestamp is the address of a moment, which is
- * even, plus one. */
+/* Timestamps.  A timestamp of the computing lane is twice the index of a timer query.  Lanes that
+ * copy have no queries: the host's clock is read, and the timestamp is the address of a struct
+ * gl_moment (an even number) plus 1. */
 
 static fbp_status run_stamp(void *device, void *command)
 {
@@ -122,7 +123,7 @@ static fbp_status run_stamped(void *device, void *command)
     glGetQueryObjectui64v(s->queries[r->at], GL_QUERY_RESULT, &at);
     FBP_TRY(gl_check("a timestamp"));
     *r->seconds = s->zero + 1e-9 * (double)at;
-    if (++s->n_read == atomic_load(&s->n)) { /* all are read: start again */
+    if (++s->n_read == atomic_load(&s->n)) { /* all were read: use the queries again */
         atomic_store(&s->n, 0);
         s->n_read = 0;
     }
@@ -168,7 +169,7 @@ void gl_times_close(struct gl_device *dev)
     free(dev->stamps.queries);
 }
 
-/* Times of passes for the choice of a shape: two queries per trial. */
+/* Timed passes for the tuner: two timer queries per trial. */
 
 static GLuint *queries(struct gl_device *dev, int trial)
 {
@@ -247,16 +248,17 @@ const struct gpu_timer gl_timer = {
 
 /* Stored rates. */
 
-/* Bytes of a timed copy; greatest lengths of a key and a value; repetitions, of which the first
- * does not count. */
+/* Bytes of a timed copy; greatest lengths of a key and a value; number of copies, the first of
+ * which is a warm-up. */
 enum { COPY = 32 << 20, MOST_KEY = 320, MOST_VALUE = 100, ROUNDS = 3 };
 
-/* Additional seconds per backprojection command: its last blocks do not fill the device. */
+/* Additional seconds per backprojection command, because its last work groups do not fill the
+ * device. */
 static const double CALL_S = 150e-6;
 
 static const struct fbp_cache_file file = {"gl-rates", "fbp: rates of renderers, version 1\n"};
 
-/* The key under which rates are stored; false: not stored (software, regions, FBP_TUNE=0). */
+/* Make the key under which rates are stored; false: not stored (software, regions, FBP_TUNE=0). */
 static bool make_key(const struct fbp_job *job, int index, char key[MOST_KEY])
 {
     static const char *const precisions[] = {"", "exact", "fast", "half"};
@@ -273,14 +275,15 @@ static bool make_key(const struct fbp_job *job, int index, char key[MOST_KEY])
     return n > 0 && n < MOST_KEY;
 }
 
-/* The last key that was read, found or not: plans read it many times. */
+/* The last key that was looked up, and its rates (zeros: none), because plans look it up often. */
 static struct {
     pthread_mutex_t lock;
     char key[MOST_KEY];
     struct fbp_rates rates;
 } last = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Read the rates of a key: exactly four positive numbers; false: none are stored. */
+/* Read the rates of a key: exactly four positive numbers, in seconds per update, sample, byte to
+ * the device, byte to the host; false: none are stored. */
 static bool read_rates(const char *key, struct fbp_rates *out)
 {
     char value[MOST_VALUE];
@@ -342,7 +345,7 @@ void gl_meter_end(struct gl_meter *m, double samples)
     m->filter = (fbp_seconds() - m->start) / samples;
 }
 
-/* Seconds per byte; 0: failed. */
+/* Seconds per byte of a copy of COPY bytes; 0: failed. */
 static double time_copy(const struct gl_part *from, const struct gl_part *to)
 {
     double least = INFINITY;
@@ -358,7 +361,7 @@ static double time_copy(const struct gl_part *from, const struct gl_part *to)
     return least / COPY;
 }
 
-/* A voxel of an orbit is updated by the views of all parts, which the pace counts once. */
+/* gl_pace_end() counts an orbit and a group of views once; these are turns * turns updates. */
 void gl_meter_close(struct gl_device *dev)
 {
     const double counted = (double)dev->job->turns * (double)dev->job->turns;
@@ -384,7 +387,7 @@ void gl_meter_close(struct gl_device *dev)
         snprintf(value, sizeof value, "%.4g %.4g %.4g %.4g", r.update, r.filter, r.upload, r.fetch);
         gpu_host->kept_keep(&file, key, value);
         pthread_mutex_lock(&last.lock);
-        last.key[0] = '\0'; /* to be read again */
+        last.key[0] = '\0'; /* the next lookup reads the file */
         pthread_mutex_unlock(&last.lock);
     }
     gpu_host->message_clear();

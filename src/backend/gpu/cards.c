@@ -1,4 +1,4 @@
-/* Rates of known cards: each kernel as measured, the filter, the links.  docs/performance-cuda.md
+/* Rates of known cards: each kernel as measured, the filter, the links.  bench/results/cuda.md
  * describes the measurements; the plan and `fbp bench predict` use the rates. */
 #include "backend/gpu/gpu_known.h"
 

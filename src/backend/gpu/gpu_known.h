@@ -1,15 +1,15 @@
-/** @file gpu_known.h  The table of GPU kernels with all facts that are known without a GPU, and the
- * measured rates of known cards (internal; C and C++).
+/** @file gpu_known.h  Table of the GPU kernels, as far as they can be described without a GPU, and
+ * measured rates of known cards (cards.c) (internal; C and C++).
  *
- * Each GPU module has a program per kernel; `fbp bench predict` needs only this table.
+ * Each GPU module adds the program of each kernel; `fbp bench predict` needs only this table.
  */
 #ifndef FBP_SRC_BACKEND_GPU_GPU_KNOWN_H
 #define FBP_SRC_BACKEND_GPU_GPU_KNOWN_H
 
 #include "backend/gpu/gpu_kernel.h"
 
-/** Fastest first: X(id, name, precision, symmetric views, symmetry, usable, bits of a texture's
- *  channel).  bits 0: views are stored in plain memory. */
+/** Kernels, fastest first: X(id, name, precision, symmetric views, required symmetry, usable(),
+ * bits per channel of a texture).  bits 0: views are stored in plain memory. */
 #define GPU_KNOWN(X)                                                               \
     X(PLANES_EXACT, "planes", EXACT, 1, 0, gpu_planes_usable, 0)                   \
     X(PLANES_DOUBLE, "planes", DOUBLE, 1, 0, gpu_planes_usable, 0)                 \
@@ -22,16 +22,19 @@
     X(COLUMN_EXACT, "column", EXACT, 1, FBP_SYM_COLUMN, NULL, 0)                   \
     X(MATRIX_HALF, "matrix", HALF, 1, 0, NULL, 16)                                 \
     X(MATRIX_FAST, "matrix", FAST, 1, 0, NULL, 32)                                 \
-    X(MATRIX_EXACT, "matrix", EXACT, 1, 0, NULL, 0) /* takes any job */
+    X(MATRIX_EXACT, "matrix", EXACT, 1, 0, NULL, 0) /* any job */
 
+/** Index of a kernel in gpu_known[]. */
 enum gpu_id {
 #define GPU_ID(ID, ...) GPU_##ID,
     GPU_KNOWN(GPU_ID) GPU_N_KNOWN
 #undef GPU_ID
 };
 
+/** True for kernels for plane integrals. */
 #define GPU_IS_PLANES(ID) (GPU_##ID == GPU_PLANES_EXACT || GPU_##ID == GPU_PLANES_DOUBLE)
 
+/** Initialises a struct gpu_kernel from a line of GPU_KNOWN. */
 #define GPU_FACTS(ID, NAME, PRECISION, TURNS, SYMMETRY, USABLE, BITS) \
     {.name = (NAME),                                                  \
      .precision = FBP_PRECISION_##PRECISION,                          \
@@ -53,22 +56,24 @@ static constexpr gpu_kernel gpu_known[GPU_N_KNOWN] = {GPU_KNOWN(GPU_FACTS)};
 static const struct gpu_kernel gpu_known[GPU_N_KNOWN] = {GPU_KNOWN(GPU_FACTS)};
 #endif
 
-/** Rates of a card in bytes per second; "_all": several cards of one host together. */
+/** Rates of a card in bytes per second; "_all": sum over several cards of one host that are used at
+ *  the same time.  up: from host to card; down: from card to host. */
 struct gpu_card {
     const char *name;
     uint64_t memory_bytes;
     double up, down, up_all, down_all;
-    double both, both_all; /**< per direction, if both are used */
-    double peer;           /**< from card to card */
-    double copy;           /**< within its memory */
-    double speed;          /**< speed of its kernels, relative to the measured ones */
+    double both, both_all; /**< per direction, if both directions are used */
+    double peer;           /**< from one card to another */
+    double copy;           /**< within the card's memory */
+    double speed; /**< speed of the kernels relative to the card on which they were measured */
 };
 
 FBP_BEGIN
-/** Card i, from 0; NULL: no more. */
+/** Returns card i, counted from 0; NULL: no such card. */
 const struct gpu_card *gpu_card_at(size_t i);
 
-/** Rates of the job's kernel on a card, for voxels that all views see. */
+/** Computes the rates of the job's kernel on a card; `update` is that of voxels inside all views.
+ */
 void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fbp_rates *out);
 FBP_END
 

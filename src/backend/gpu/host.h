@@ -1,10 +1,10 @@
-/** @file host.h  What a GPU's module was handed by the library (internal). */
+/** @file host.h  The library's functions for the code of a GPU module (internal). */
 #ifndef FBP_SRC_GPU_HOST_H
 #define FBP_SRC_GPU_HOST_H
 
 #include "backend/module.h"
 
-/** Set by the module's entry before anything else. */
+/** The table that the module received (backend/module.h); set by its entry function first. */
 extern const struct fbp_module_host *gpu_host;
 
 #endif /* FBP_SRC_GPU_HOST_H */

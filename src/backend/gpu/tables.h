@@ -1,11 +1,12 @@
-/** @file tables.h  The block of device memory for tables and scratch: its layout, a pure function
- * of the job, which the plan uses for its size, and the values of the tables (internal; C and C++).
+/** @file tables.h  The block of GPU memory for tables and scratch: its layout (tables.c), a pure
+ * function of the job that also gives the plan its size, and the values of the tables
+ * (table_values.c).  Called by the CUDA and OpenGL backends (internal; C and C++).
  *
- * The filter of a pair of rows in one launch (the chain) transforms a row of INNER R points as R
- * interleaved rows of INNER points, and those as STEP x STEP.  The spectrum has another order than
- * that of frequency, in which the response is tabulated, and the inverse transform undoes it.  Half
- * of the row is zeros, and half of the result is not needed: R is even, hence the first and the
- * last step omit them.
+ * The chain filters a pair of rows, as real and imaginary part, in one launch.  It transforms a row
+ * of INNER R points as R interleaved rows of INNER points, and each of these as STEP x STEP.  The
+ * resulting spectrum is not sorted by frequency; the response is tabulated in the same order, and
+ * the inverse transform restores the order of samples.  Half of the input is zeros, and half of the
+ * result is not needed: because R is even, the first and the last step omit these halves.
  */
 #ifndef FBP_SRC_BACKEND_GPU_TABLES_H
 #define FBP_SRC_BACKEND_GPU_TABLES_H
@@ -16,8 +17,8 @@
 
 #include <stddef.h>
 
-/** APART, PADDED: distances in shared memory from row to row of STEP points, and of INNER points;
- *  neighbours and every 16th point then lie in different banks. */
+/** APART, PADDED: distances in shared memory between rows of STEP points, and between rows of INNER
+ *  points.  Neighbouring points, and points 16 apart, then lie in different banks. */
 enum {
     GPU_CHAIN_INNER = 256,
     GPU_CHAIN_STEP = 16,
@@ -25,39 +26,39 @@ enum {
     GPU_CHAIN_PADDED = GPU_CHAIN_INNER / GPU_CHAIN_STEP * GPU_CHAIN_APART
 };
 
-/** R of the lengths that have kernels. */
+/** Values of R for which the chain is compiled. */
 #define GPU_CHAIN_RADICES 2, 4, 6, 8, 10, 12, 16, 20, 24, 32
 
-/** How rows are filtered: in one launch (the chain); step by step, as spectra by an FFT library, if
- *  rows are too long for the chain; in space, if requested or without a library; or not, if views
- *  come filtered. */
+/** Method of the row filter. */
 enum gpu_filter_method {
-    GPU_FILTER_CHAIN = 0,
-    GPU_FILTER_FFT,
-    GPU_FILTER_SPATIAL,
-    GPU_FILTER_NONE
+    GPU_FILTER_CHAIN = 0, /**< in one launch */
+    GPU_FILTER_FFT,       /**< by transforms of an FFT library, for rows too long for the chain */
+    GPU_FILTER_SPATIAL,   /**< in space, if required or if there is no library */
+    GPU_FILTER_NONE       /**< no filter: views are filtered already */
 };
 
-/** Capabilities of a module for filtering; called only if they matter. */
+/** Capabilities of a module for filtering; each function is called only if its result is needed. */
 struct gpu_filter_capabilities {
-    /** Shared memory that a block has for a row, on every device; 0: no chain. */
+    /** Returns the bytes of shared memory that a thread block can use for a row, on every device;
+     *  0: no chain. */
     size_t (*row_bytes)(void);
-    /** Is there a library for Fourier transforms? */
+    /** Returns whether there is a library for Fourier transforms. */
     bool (*has_fft)(void);
 };
 
-/** Buffers for slices on their way to the host: one is filled while the other is copied.  Rows of a
- *  column that a thread of the filter along columns computes. */
+/** GPU_STAGES: buffers of slices for copies to the host, one filled while the other is copied.
+ *  GPU_COLUMN_ROWS: rows of a column that one thread of the filter along columns computes. */
 enum { GPU_STAGES = 2, GPU_COLUMN_ROWS = 8 };
 
-/** struct fbp_bridge on the device; pixels count from the panel's first. */
+/** Interpolation of a bad pixel: struct fbp_bridge on the device, with pixel indices from the
+ * panel's first pixel on. */
 struct gpu_bridge {
     unsigned pixel, from[4];
     float weight[4];
 };
 
-/** Statistics of the voxels that one of GPU_STATISTICS_BLOCKS blocks has seen, of floats and of
- * doubles. */
+/** Statistics of the voxels that one of GPU_STATISTICS_BLOCKS thread blocks has processed, for
+ * float and for double. */
 struct gpu_block_statistics {
     float min, max;
     double sum;
@@ -67,73 +68,79 @@ struct gpu_block_statistics_double {
 };
 enum { GPU_STATISTICS_BLOCKS = 512 };
 
-/** Offsets of the tables from the start of the block, in bytes. */
+/** Offsets [bytes] of the tables from the start of the block; unused members are 0. */
 struct gpu_tables {
-    size_t dark, gain;   /**< [row][column], if the scan has them */
+    size_t dark, gain;   /**< float [row][column], if the scan has them */
     size_t bridges;      /**< struct gpu_bridge per bad pixel */
-    size_t image, lines; /**< separable weights: [row][column], [view][column] */
-    size_t scales;       /**< double: weights of views of plane integrals */
-    size_t rays;         /**< other weights: struct fbp_ray_view per view; per ray: and lines */
+    size_t image, lines; /**< separable weights: float [row][column], [view][column] */
+    size_t scales;       /**< jobs in double: weight per view of plane integrals */
+    size_t rays;         /**< other weights: struct fbp_ray_view per view; `lines` too if
+                            redundancy is FBP_PER_RAY */
     enum gpu_filter_method way;
-    size_t filter;     /**< response, in the chain's order or n_fft/2 + 1, or taps, 2 S + 1 */
-    bool in_double;    /**< taps and sums are double: terms of plane integrals nearly cancel */
-    size_t turns;      /**< twiddle factors of the chain */
-    size_t fft_length; /**< length of the chain's transforms */
+    /** Response in the order of the chain, or of n_fft/2 + 1 frequencies; or 2 S + 1 taps. */
+    size_t filter;
+    bool in_double;    /**< taps and sums are double: their terms nearly cancel */
+    size_t turns;      /**< complex twiddle factors of the chain */
+    size_t fft_length; /**< points of the chain's transforms */
     size_t rows;       /**< [rows_per_call][row_length] complex */
-    size_t work; /**< scratch of the FFT library, or rows convolved in space; as large as `rows` */
-    size_t taps_v;   /**< taps of the filter along columns, between zeros */
-    size_t weighted; /**< views_per_call views on their way through that filter */
-    size_t pad;      /**< tables of rows that are extrapolated beyond the panel */
+    size_t work; /**< scratch of the FFT library, or rows convolved in space; same size as `rows` */
+    size_t taps_v;   /**< taps of the filter along columns, with zeros on either side */
+    size_t weighted; /**< [views_per_call] weighted views, input of that filter */
+    size_t pad;      /**< struct fbp_pad.tables: extrapolation beyond the panel */
     size_t ends;     /**< struct fbp_pad_end [rows_per_call][row of the pair][end] */
-    size_t planes;   /**< struct gpu_plane per view, of kernels that take them */
-    size_t wanted;   /**< struct gpu_wanted [y][x] of the cells of a volume with a region */
-    size_t counters; /**< two 64-bit counts */
+    size_t planes;   /**< struct gpu_plane per view, for kernels "planes" */
+    size_t wanted;   /**< struct gpu_wanted [y][x] per cell, if there is a region */
+    size_t counters; /**< two 64-bit counts of repaired samples: struct fbp_prep_counts */
     size_t ledger;   /**< words of struct fbp_row_bitmap */
     size_t found;    /**< struct gpu_block_statistics [GPU_STATISTICS_BLOCKS] */
-    size_t slices;   /**< scaled slices on their way out: GPU_STAGES times slice_bytes */
+    size_t slices;   /**< scaled slices before the copy to the host: GPU_STAGES times slice_bytes */
+    /** Sizes: rows filtered per call, complex values per row, bytes of `work` and of one buffer of
+     *  `slices`, views per call of the filter along columns. */
     size_t rows_per_call, row_length, work_bytes, slice_bytes, views_per_call;
     size_t bytes; /**< size of the whole block */
 };
 
 FBP_BEGIN
-/** Lay out the tables.  Job and offer alone decide, hence no limit changes the result. */
+/** Computes the layout.  It depends on job and offer only, therefore memory limits do not change
+ * the result. */
 void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capabilities *offer,
                         struct gpu_tables *out);
 
-/** Is the filter in space requested, or the only one for the job: samples between the measured
- * ones, two passes, a kernel that is not symmetric, double? */
+/** Returns whether the job must be filtered in space: on request, or because of columns between the
+ *  measured ones, two passes, an asymmetric kernel, or double. */
 bool gpu_needs_spatial_filter(const struct fbp_job *job);
 
-/** The fastest method that can be used. */
+/** Returns the fastest usable method. */
 enum gpu_filter_method gpu_filter_method_of(const struct fbp_job *job,
                                             const struct gpu_filter_capabilities *offer);
 
-/** Length of the table of taps along columns: 2 S + 1 between GPU_COLUMN_ROWS zeros on either side.
- */
+/** Returns the length of the table of taps along columns: 2 S + 1, and GPU_COLUMN_ROWS zeros on
+ *  either side. */
 size_t gpu_column_taps(const struct fbp_job *job);
 
-/** Length of the chain's transforms for rows of n_columns samples, if blocks have row_bytes of
- *  shared memory for a row; 0: too long. */
+/** Returns the length of the chain's transforms for rows of n_columns samples, if thread blocks
+ * have row_bytes of shared memory for a row; 0: the row is too long. */
 size_t gpu_chain_length(size_t n_columns, size_t row_bytes);
 
-/** Shared memory of a row of that length. */
+/** Returns the bytes of shared memory for a row of that length. */
 size_t gpu_chain_row_bytes(size_t length);
 
-/** Number of twiddle factors; and factor i: a part of a turn clockwise, in [0, 1). */
+/** Return the number of twiddle factors; and factor i as a fraction, in [0, 1), of a clockwise
+ * turn. */
 size_t gpu_chain_twiddles(size_t length);
 double gpu_chain_twiddle(size_t length, size_t i);
 
-/** Frequency, 0 … length - 1, of entry i of the response. */
+/** Returns the frequency, 0 … length - 1, of entry i of the response. */
 size_t gpu_chain_frequency(size_t length, size_t i);
 
-/** Copies bytes to an offset of the block. */
+/** Copies `bytes` bytes of data to offset `at` of the block. */
 typedef fbp_status gpu_put_fn(void *user, size_t at, const void *data, size_t bytes);
 
-/** Write all tables, one after another. */
+/** Computes all tables and calls put() for each. */
 fbp_status gpu_tables_write(const struct fbp_job *job, const struct gpu_tables *tables,
                             gpu_put_fn *put, void *user);
 
-/** Combine the statistics of all blocks, in their order, and reset them. */
+/** Combine the statistics of all thread blocks, in their order, in *out and reset them. */
 void gpu_statistics_take(struct gpu_block_statistics found[GPU_STATISTICS_BLOCKS],
                          struct fbp_statistics *out);
 void gpu_statistics_take_double(struct gpu_block_statistics_double found[GPU_STATISTICS_BLOCKS],

@@ -1,10 +1,11 @@
-/** @file mock.h  A pretended device for tests (--device mock): memory and queues of its own, the
- * CPU device's arithmetic (internal).
+/** @file mock.h  A simulated device for tests (--device mock), with its own memory and queues and
+ * the arithmetic of the CPU device (internal).  Tests include this file to inject faults.
  *
- * Memory is filled with a poison no upload can contain, queues are threads that run late, and every
- * read of poison is an error.  A pipeline that forgets a transfer or an order fails here, on any
- * machine; one that passes can drive a real device.  mock.c is the device, mock_stream.c its
- * queues, mock_memory.c memory of the caller's on it and its links.
+ * Device memory is filled with a poison value that no upload contains, queues are threads that run
+ * commands with a delay, and a read of poison is an error.  If the pipeline omits a transfer or a
+ * wait, the run fails on any machine; a pipeline that passes can drive a real device.
+ * mock.c: the device; mock_stream.c: its queues; mock_memory.c: the caller's memory on the device,
+ * and its links.
  */
 #ifndef FBP_SRC_MOCK_H
 #define FBP_SRC_MOCK_H
@@ -14,41 +15,44 @@
 
 #include <stdatomic.h>
 
+/** Number of simulated devices. */
 enum { FBP_MOCK_DEVICES = 4 };
 
-/** Pretended rates of the links [bytes/s]; 0: the usual one, mock_memory.c. */
+/** Simulated rates of the links [bytes/s]; 0: default of mock_memory.c. */
 struct fbp_mock_links {
-    double up, down;    /**< to and from one device */
-    double bus;         /**< both directions of one device together */
-    double host;        /**< all devices together */
-    double peer;        /**< from one device to another */
-    double within;      /**< copies within a device */
-    unsigned no_peers;  /**< bit FBP_MOCK_DEVICES * i + j: no direct copies from device i to j */
-    uint64_t fail_rate; /**< number of the measurement of a rate that fails, from 1; 0: none */
-    unsigned place;     /**< location in the machine, a part of the identity of all links */
+    double up, down;   /**< to and from one device */
+    double bus;        /**< both directions of one device together */
+    double host;       /**< all devices together */
+    double peer;       /**< from one device to another */
+    double within;     /**< copies within a device */
+    unsigned no_peers; /**< bit FBP_MOCK_DEVICES * i + j set: no direct copies from device i to j */
+    uint64_t fail_rate; /**< the measurement of a rate that fails, counted from 1; 0: none */
+    unsigned place;     /**< position in the machine, part of the text that identifies a device */
 };
 
 /** Injected faults and properties; all zero in normal use.  Calls are counted from 1. */
 struct fbp_mock_faults {
-    uint64_t drop_upload; /**< number of the upload that is omitted */
-    uint64_t drop_after;  /**< number of the order between queues that is omitted */
-    bool reaches_nothing; /**< no memory of the caller's is copied from or to */
+    uint64_t drop_upload; /**< the upload that is omitted; 0: none */
+    uint64_t drop_after;  /**< the call of after() that is omitted; 0: none */
+    bool reaches_nothing; /**< reaches() is false for all memory */
     bool no_memory;       /**< every allocation fails */
     bool keep_batches;    /**< filtered batches may be backprojected again (benchmarks) */
-    unsigned delay_us;    /**< greatest delay of a command */
-    unsigned slow_stage;  /**< 1 + stage whose commands have ten times that delay */
-    unsigned held_device; /**< 1 + index of a device that waits for the others to begin */
-    uint64_t held_slabs;  /**< number of slabs the others must begin, fbp_mock_slabs */
-    uint64_t fail_call[FBP_MOCK_DEVICES];    /**< first call of a device that fails */
-    uint64_t fail_command[FBP_MOCK_DEVICES]; /**< first command of its queues that fails */
+    unsigned delay_us;    /**< greatest delay of a command [microseconds] */
+    unsigned slow_stage;  /**< 1 + stage whose commands have ten times that delay; 0: none */
+    unsigned held_device; /**< 1 + index of a device that waits until the others have begun
+                                 held_slabs slabs; 0: none */
+    uint64_t held_slabs;  /**< sum of fbp_mock_slabs of the other devices */
+    uint64_t fail_call[FBP_MOCK_DEVICES];    /**< call of a slot from which on all fail; 0: none */
+    uint64_t fail_command[FBP_MOCK_DEVICES]; /**< command of its queues from which on all fail */
     uint64_t free_bytes[FBP_MOCK_DEVICES];   /**< free memory of a device; 0: unknown */
-    bool other_sort[FBP_MOCK_DEVICES];       /**< name differs from the other devices' */
-    uint64_t most_bytes[3];                  /**< greatest buffer by purpose; 0: no limit */
-    bool no_tables;                          /**< memory beside buffers cannot be allocated */
-    struct fbp_rates rates;                  /**< times reported to the plan */
+    bool other_sort[FBP_MOCK_DEVICES];       /**< text of describe() differs from other devices */
+    uint64_t most_bytes[3]; /**< greatest buffer by enum fbp_purpose; 0: no limit */
+    bool no_tables;         /**< holds() is false for buffer NULL */
+    struct fbp_rates rates; /**< result of rates() */
     struct fbp_mock_links links;
 };
 
+/** Faults of all mock devices; set by tests. */
 extern struct fbp_mock_faults fbp_mock_faults;
 
 /** Counters of all mock devices: uploaded bytes, bytes of filtered views copied between devices,
@@ -59,45 +63,46 @@ extern atomic_uint_fast64_t fbp_mock_uploaded, fbp_mock_shared, fbp_mock_failure
 /** Bytes copied between the caller's memory on devices and the host. */
 extern atomic_uint_fast64_t fbp_mock_copied;
 
-/** Memory of the caller's on the first device: host memory by an address that no program can use,
- *  and that only the device's own commands translate. */
+/** Returns simulated memory of the caller on the first device: the host address with a bit that no
+ *  valid address has; only commands of the device convert it back. */
 void *fbp_mock_device_memory(void *host);
 
-/** The host address of such memory; other addresses unchanged. */
+/** Returns the host address of such memory; other addresses unchanged. */
 void *fbp_mock_host_memory(const void *memory);
 
 extern const struct fbp_device_memory_access fbp_mock_memory_access;
 extern const struct fbp_link_meter fbp_mock_link_meter;
 
-/** The arithmetic of the device. */
+/** The CPU device, whose slots do the arithmetic. */
 extern const struct fbp_backend fbp_backend_cpu;
 
-/** A device queue as a thread: commands run in order, and tickets count them. */
+/** A queue of the device, mock_stream.c: a thread that runs commands in order.  Ticket n stands for
+ * the end of the n-th command. */
 struct mock_stream;
 
 typedef fbp_status mock_command_fn(void *user);
 
-/** delay_us: greatest delay of a command. */
+/** delay_us: greatest delay of a command [microseconds]. */
 fbp_status mock_stream_create(struct mock_stream **out, unsigned delay_us);
-/** Run all submitted commands and end the thread; nothing may be submitted afterwards. */
+/** Waits for all submitted commands and ends the thread; no command may be submitted afterwards. */
 void mock_stream_drain(struct mock_stream *s);
-/** Drain, then free. */
+/** Drains and frees the stream, and sets *stream to NULL. */
 void mock_stream_destroy(struct mock_stream **stream);
 
-/** Queue fn(user) and return; user is freed after it ran.  If the run of the calling thread is
- *  stopped (base/threads.h), commands that have not begun are omitted, and waiting returns
- *  FBP_ERR_CANCELLED. */
+/** Queues fn(user) and returns; user is freed afterwards.  If the run of the calling thread is
+ *  cancelled (base/threads.h), commands that have not begun are omitted, and mock_stream_wait()
+ *  returns FBP_ERR_CANCELLED. */
 fbp_status mock_stream_submit(struct mock_stream *stream, mock_command_fn *fn, void *user);
-/** Forget that the last run was stopped; the stream must be idle. */
+/** Clears the status FBP_ERR_CANCELLED of the last run; the stream must be idle. */
 void mock_stream_go_on(struct mock_stream *stream);
-/** Block until all submitted commands have run, or were omitted. */
+/** Waits until all submitted commands have run or were omitted. */
 void mock_stream_finish(struct mock_stream *stream);
-/** Number of commands submitted so far: a mark is past when that many have run. */
+/** Returns the number of commands submitted so far: the ticket of the last one. */
 uint64_t mock_stream_ticket(struct mock_stream *stream);
-/** Later commands of `stream` start when `other` has passed `ticket`. */
+/** Commands submitted to `stream` from now on start after `ticket` of `other`. */
 fbp_status mock_stream_after(struct mock_stream *stream, struct mock_stream *other,
                              uint64_t ticket);
-/** Block until `ticket` is past; returns the stream's first failure, with its message. */
+/** Waits for `ticket`; returns the stream's first failure, with its message. */
 fbp_status mock_stream_wait(struct mock_stream *stream, uint64_t ticket);
 
 #endif /* FBP_SRC_MOCK_H */

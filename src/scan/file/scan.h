@@ -1,6 +1,5 @@
 /** @file scan.h  A scan in memory: its files, notes, images, corrections, preparation, reduction
- * (internal).  Used by readers and writers of scans, by the plan, and by preprocessing.
- */
+ *  (internal). Readers and writers of scans, the plan and preprocessing call it. */
 #ifndef FBP_SRC_SCAN_FILE_SCAN_H
 #define FBP_SRC_SCAN_FILE_SCAN_H
 
@@ -10,89 +9,92 @@
 
 struct fbp_inputs;
 
-/** Fail with a message: the file, or the request, is wrong, or is right but not supported. */
+/** Fail with a message: the file or the request is wrong (INVALID), or correct but not supported
+ *  (UNSUPPORTED). */
 #define FBP_INVALID(...)     fbp_fail(FBP_ERR_INVALID, __VA_ARGS__)
 #define FBP_UNSUPPORTED(...) fbp_fail(FBP_ERR_UNSUPPORTED, __VA_ARGS__)
 
-/* Notes and files (scan.c). */
+/* scan.c: notes and files */
 
-/** Add one fact that `file` assumes or does not contain; value may be NULL. */
+/** Add an assumption: a value that `file` does not contain; value may be NULL. */
 fbp_status fbp_scan_assume(struct fbp_scan *scan, const char *file, const char *key,
                            const char *value, const char *why);
 /** Append one note. */
 fbp_status fbp_scan_note(struct fbp_scan *scan, const char *note);
-/** Append the note that a key of a file, which changes the result, is not applied. */
+/** Append a note: a key of a file changes the result, but is not applied. */
 fbp_status fbp_scan_note_ignored(struct fbp_scan *scan, const char *file, const char *key,
                                  const char *value, const char *remedy);
 
-/** fbp_scan_clear() and fbp_scan_confirm() for a struct of the library's own size. */
+/** fbp_scan_clear() and fbp_scan_confirm() for structs of the library's own size. */
 void fbp_scan_free(struct fbp_scan *scan);
 void fbp_scan_settle(struct fbp_scan *scan, const char *key);
 
-/** Add a file to the list of files that the scan was read from. */
+/** Append a file to the list of files from which the scan was read. */
 fbp_status fbp_scan_add_file(struct fbp_scan *scan, const char *path);
 
-/** All files that a scan is read from.  projections: the open source, or NULL. */
+/** Get all files from which a scan is read. projections: the open source, or NULL. */
 fbp_status fbp_scan_inputs(struct fbp_inputs *out, const struct fbp_scan *scan,
                            const struct fbp_source *projections);
 
-/* Images that a scan has in memory, not in files (scan.c). */
+/* scan.c: images of a scan that are in memory, not in files */
 
 enum { FBP_IMAGES = FBP_IMAGE_LAST + 1 };
 
 struct fbp_images {
-    double *pixels[FBP_IMAGES]; /**< by enum fbp_image: [row][column] of the stored panel, rows in
-                                     the order of the stored views; NULL: taken from its file */
-    struct fbp_panel panel;     /**< size of each image */
+    /** [enum fbp_image] [row][column] of the stored panel, rows in the order of the stored views;
+     *  NULL: the image is in its file. */
+    double *pixels[FBP_IMAGES];
+    struct fbp_panel panel; /**< size of all images */
 };
 
-/** One image of a scan, or NULL. */
+/** Image of a scan in memory; NULL: none. */
 const double *fbp_scan_image(const struct fbp_scan *scan, enum fbp_image which);
-/** True if this image is in memory or in a file. */
+/** True if the scan has this image, in memory or in a file. */
 bool fbp_scan_has_image(const struct fbp_scan *scan, enum fbp_image which);
 /** True if the images have the size of this panel. */
 bool fbp_images_fit(const struct fbp_images *images, const struct fbp_panel *panel);
-/** "dark", "flat", "bad_pixels" */
+/** Name of an image: "dark", "flat", "bad_pixels". */
 const char *fbp_image_name(enum fbp_image which);
 
 fbp_status fbp_images_copy(struct fbp_images **out, const struct fbp_images *images);
 void fbp_images_free(struct fbp_images *images);
 
-/* Corrections of measured views (corrections.c). */
+/* corrections.c: corrections of measured views */
 
 /** Limits of ring removal. */
 enum {
-    FBP_RING_VIEWS_LEAST = 16,   /**< Least number of views for sorting. */
-    FBP_RING_COLUMNS_LEAST = 8,  /**< Least number of columns for sorting. */
-    FBP_RING_WAVELET_LEAST = 28, /**< Least views and columns for wavelets: with its frame, such a
-                                      sinogram can be halved to 16 samples. */
-    FBP_RING_LEVELS_MOST = 24,   /**< Greatest number of wavelet levels. */
-    FBP_RING_WAVELETS = 20       /**< Wavelets db1 to db20. */
+    FBP_RING_VIEWS_LEAST = 16,  /**< Least number of views for sorting. */
+    FBP_RING_COLUMNS_LEAST = 8, /**< Least number of columns for sorting. */
+    /** Least number of views and of columns for wavelets: with its margin, such a sinogram can be
+     *  halved down to 16 samples. */
+    FBP_RING_WAVELET_LEAST = 28,
+    FBP_RING_LEVELS_MOST = 24, /**< Greatest number of wavelet levels. */
+    FBP_RING_WAVELETS = 20     /**< Wavelets db1 to db20. */
 };
 
-/** The corrections of a scan; all members are 0 if it has none. */
+/** Get the corrections of a scan; all members are 0 if it has none. */
 fbp_status fbp_corrections_of(const struct fbp_scan *scan, struct fbp_corrections *out);
 
-/** Check the numbers for this scan.  Messages begin with `file`. */
+/** Check the values for this scan. Messages begin with `file`. */
 fbp_status fbp_corrections_check(const char *file, const struct fbp_corrections *c,
                                  const struct fbp_scan *scan);
 
-/** True if a correction needs whole sinograms, and so a prepass. */
+/** True if a correction needs whole sinograms, and therefore a prepass. */
 bool fbp_corrections_need_prepass(const struct fbp_corrections *c);
 
 /** True if no correction is requested. */
 bool fbp_corrections_none(const struct fbp_corrections *c);
 
-/** Number of coefficients up to the last one that is not 0. */
+/** Number of beam-hardening coefficients up to the last one that is not 0. */
 size_t fbp_corrections_terms(const struct fbp_corrections *c);
 
-/** "beam hardening 1 p + 0.05 p^2"; "" without this correction. */
+/** Describe: "beam hardening 1 p + 0.05 p^2"; "" without beam hardening. */
 void fbp_corrections_describe(const struct fbp_corrections *c, char *buf, size_t n);
 
-/** Least line integral in [0, most] beyond which the corrected value falls; 0: there is none. */
+/** Least line integral in [0, most] from which on the corrected value decreases; 0: none. */
 double fbp_corrections_turn(const struct fbp_corrections *c, double most);
 
-/* Preparation of rows before they are plane integrals (preparation.c). */
+/* preparation.c: preparation of rows of spectra, before they are plane integrals */
 
 /** Precession frequency of an electron [MHz/G]. */
 static const double FBP_MHZ_PER_GAUSS = 2.8025;
@@ -103,44 +105,45 @@ struct fbp_axis {
     double first, step;
 };
 
-/** True if it needs both parts of complex samples. */
+/** True if the preparation needs both parts of complex samples. */
 bool fbp_preparation_is_complex(const struct fbp_preparation *p);
-/** True if it changes the axis of a row. */
+/** True if the preparation changes the axis of a row. */
 bool fbp_preparation_moves(const struct fbp_preparation *p);
 
-/** Copy p with strings of its own; *out is NULL if p is. */
+/** Copy p, including its strings; *out is NULL if p is NULL. */
 fbp_status fbp_preparation_copy(struct fbp_preparation **out, const struct fbp_preparation *p);
 void fbp_preparation_free(struct fbp_preparation *p);
 
-/** Check the numbers for rows of n samples.  Messages begin with `file`. */
+/** Check the values for rows of n samples. Messages begin with `file`. */
 fbp_status fbp_preparation_check(const char *file, const struct fbp_preparation *p, size_t n);
 
-/** The axis of samples at v[n].  The steps must be equal, unless p (which may be NULL) requests
- *  resampling; p->places is then a copy of v.  name: name of the list, for messages. */
+/** Get the axis of samples at positions v[n]. The steps must be equal, unless p (which may be NULL)
+ *  contains resampling; p->places is then a copy of v. name: name of the list, for messages. */
 fbp_status fbp_preparation_places(const char *file, const char *name, struct fbp_preparation *p,
                                   const double *v, size_t n, struct fbp_axis *out);
 
-/** Replace the axis of stored rows by that of prepared rows: mm, or MHz (from us) after an FFT. */
+/** Replace the axis of stored rows by the axis of prepared rows: mm, or MHz (from us) after an
+ *  FFT. */
 fbp_status fbp_preparation_axis(const char *file, const struct fbp_preparation *p,
                                 struct fbp_axis *axis);
 
-/** Hash of all steps without the contents of the profile's file; h itself if p is NULL. */
+/** Hash of all steps, without the contents of the profile's file; h itself if p is NULL. */
 uint64_t fbp_preparation_hash(uint64_t h, const struct fbp_preparation *p);
 
-/** "baseline of order 1, FFT to 1024 samples, phase of each view"; "" if p is NULL. */
+/** Describe: "baseline of order 1, FFT to 1024 samples, phase of each view"; "" if p is NULL. */
 void fbp_preparation_describe(const struct fbp_preparation *p, char *buf, size_t n);
 
-/* Fewer views and larger pixels than are stored, fbp_scan_reduce() (reduce.c). */
+/* reduce.c: fewer views and larger pixels than stored, fbp_scan_reduce() */
 
-/** Each pixel is the mean of a block of bin[0] x bin[1] stored pixels. */
+/** Each pixel is the mean of bin[0] x bin[1] stored pixels. */
 struct fbp_reduction {
     size_t every;    /**< Every n-th view is read. */
     size_t bin[2];   /**< Stored columns and rows per pixel. */
-    size_t first[2]; /**< First stored column and row that are used; rows count upwards. */
+    size_t first[2]; /**< First stored column and row in use; rows are counted from the bottom. */
     struct fbp_panel stored, panel;
 };
 
-/** The reduction of a scan; it changes nothing if the scan is not reduced. */
+/** Get the reduction of a scan; a scan that is not reduced has one that changes nothing. */
 void fbp_reduction_of(const struct fbp_scan *scan, struct fbp_reduction *out);
 
 /** True if views are left out or pixels are joined. */
@@ -148,24 +151,25 @@ bool fbp_reduces(const struct fbp_reduction *r);
 /** True if pixels are joined. */
 bool fbp_reduction_joins(const struct fbp_reduction *r);
 
-/** One sentence: what is used, and what is left out at the edges of the panel. */
+/** Describe in one sentence what is used, and what is left out at the edges of the panel. */
 void fbp_reduction_describe(const struct fbp_reduction *r, size_t stored_views, char *buf,
                             size_t n);
 
 /**
  * Open a source of the reduced views, which wraps a source of the stored views.
  *
- * bad:   [row][column] of the stored panel, rows upwards; pixels that are not 0 are left out of
- *        means.  NULL: no pixel is bad.  Must outlive the source.
- * below: the stored views, whose images start with the top row if top_down.  Must outlive *out,
+ * bad    [row][column] of the stored panel, rows bottom-up; nonzero pixels are excluded from means.
+ *        NULL: no pixel is bad. Must outlive the source.
+ * below  the stored views, whose images begin with the top row if top_down. Must outlive *out,
  *        which does not close it.
  */
 fbp_status fbp_source_reduce(fbp_source **out, fbp_source *below, const struct fbp_reduction *r,
                              bool top_down, const unsigned char *bad);
 
-/** Reduce an image of the stored panel in place, rows upwards: means of the good pixels, or 0. */
+/** Reduce an image of the stored panel in place, rows bottom-up: means of the good pixels; 0 if
+ *  there are none. */
 void fbp_reduce_image(const struct fbp_reduction *r, const unsigned char *bad, double *image);
-/** Reduce a mask in place: a pixel is bad if all its stored pixels are. */
+/** Reduce a mask in place: a pixel is bad if all its stored pixels are bad. */
 void fbp_reduce_mask(const struct fbp_reduction *r, unsigned char *bad);
 
 #endif /* FBP_SRC_SCAN_FILE_SCAN_H */

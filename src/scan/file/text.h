@@ -1,6 +1,5 @@
-/** @file text.h  Text files of scans: reading JSON with messages that name file and key, tables of
- * numbers, and a writer (internal).  Used by the scan file and by all importers.
- */
+/** @file text.h  Text files of scans: reading JSON with messages that contain file and key, tables
+ *  of numbers, and a writer (internal). The readers of the scan file and all importers call it. */
 #ifndef FBP_SRC_SCAN_FILE_TEXT_H
 #define FBP_SRC_SCAN_FILE_TEXT_H
 
@@ -14,109 +13,113 @@
 /** Number of elements of an array. */
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 
-/* JSON (json.c). */
+/* json.c: JSON */
 
-/** An object of the file; `object` is NULL if it is absent, and has no members then. */
+/** An object in a JSON file; `object` is NULL if it is absent, and then has no members. */
 struct fbp_json {
     const char *file;
     const char *prefix; /**< Prefix of its keys in messages: "" or "detector." */
     const cJSON *object;
 };
 
-/** Read and parse a file; syntax errors name line and column.  Free *out with cJSON_Delete(). */
+/** Read and parse a file; syntax errors contain line and column. Free *out with cJSON_Delete(). */
 fbp_status fbp_json_read(const char *path, cJSON **out);
 
-/** Check that every key of the object is one of keys[n] and occurs once.  Keys that begin with "//"
+/** Check that every key of the object is one of keys[n] and occurs once. Keys that begin with "//"
  *  or "_" are comments and may be repeated. */
 fbp_status fbp_json_keys(const struct fbp_json *o, const char *const *keys, size_t n);
 
-/** The value of a key, or NULL. */
+/** Value of a key; NULL if it is absent. */
 const cJSON *fbp_json_get(const struct fbp_json *o, const char *key);
 bool fbp_json_has(const struct fbp_json *o, const char *key);
 
-/** "FILE: KEY: found 3, expected WHAT" and "FILE: KEY is missing: REMEDY", as FBP_ERR_INVALID. */
+/** Fail with "FILE: KEY: found 3, expected WHAT", or with "FILE: KEY is missing: REMEDY":
+ *  FBP_ERR_INVALID. */
 fbp_status fbp_json_wrong(const struct fbp_json *o, const char *key, const char *expected);
 fbp_status fbp_json_missing(const struct fbp_json *o, const char *key, const char *remedy);
 #if defined __clang_analyzer__ && !defined FBP_SCAN_JSON_C
-/* The reason is that in base/base.h: failing is never FBP_OK. */
+/* For the static analyzer, as in base/base.h: this function never returns FBP_OK. */
 #    define fbp_json_missing(o, key, remedy) \
         ((void)fbp_json_missing(o, key, remedy), FBP_ERR_INVALID)
 #endif
 
-/** Put "FILE: KEY: " before the message of a failure; returns st. */
+/** Prepend "FILE: KEY: " to the message of a failure; returns st. */
 fbp_status fbp_json_context(const struct fbp_json *o, const char *key, fbp_status st);
 
-/* If the key is absent, the functions below do not change *out and set *n to 0. */
+/* If the key is absent, the functions below leave *out unchanged and set *n to 0. */
 
-/** The object `key` of o with its keys checked; out->object is NULL if it is absent. */
+/** Get the object `key` of o, with its keys checked; out->object is NULL if it is absent. */
 fbp_status fbp_json_child(const struct fbp_json *o, const char *key, const char *prefix,
                           const char *const *keys, size_t n, struct fbp_json *out);
 
-/** n_min to n_max numbers; a single one may stand without brackets. */
+/** Get n_min to n_max numbers; a single number may have no brackets. */
 fbp_status fbp_json_numbers(const struct fbp_json *o, const char *key,
                             const struct fbp_range *range, size_t n_min, size_t n_max, double *out,
                             size_t *n);
-/** One number or a list of any length >= 1; free *out. */
+/** Get one number, or a list of any length >= 1; the caller frees *out. */
 fbp_status fbp_json_list(const struct fbp_json *o, const char *key, const struct fbp_range *range,
                          double **out, size_t *n);
-/** A list of lists of `width` numbers; free *out, which holds *n * width. */
+/** Get a list of *n lists of `width` numbers: *out[*n * width], freed by the caller. */
 fbp_status fbp_json_table(const struct fbp_json *o, const char *key, size_t width, double **out,
                           size_t *n);
-/** A string that is not empty; it belongs to the JSON. */
+/** Get a string that is not empty; the JSON owns it. */
 fbp_status fbp_json_text(const struct fbp_json *o, const char *key, const char **out);
-/** Index of a string among names[n]. */
+/** Get the index of a string in names[n]. */
 fbp_status fbp_json_choice(const struct fbp_json *o, const char *key, const char *const *names,
                            size_t n, size_t *out);
 fbp_status fbp_json_flag(const struct fbp_json *o, const char *key, bool *out);
 
-/* Tables of numbers (tables.c). */
+/* tables.c: tables of numbers */
 
 /** Load rows of `width` numbers from plain text or CSV; a first line of column names is skipped.
- *  what: "3 numbers a direction", for messages.  free(*out), which holds *n * width. */
+ *  what: description for messages, "3 numbers a direction". *out: [*n * width], freed by the
+ *  caller. */
 fbp_status fbp_number_rows_load(const char *path, size_t width, const char *what, double **out,
                                 size_t *n);
 
-/** The same, also from arrays (NPY, "FILE.mat:NAME" …): [n][width], or [width][n] as MATLAB stores
- *  its columns.  Numbers of type float64 keep all digits. */
+/** fbp_number_rows_load() that also accepts arrays (NPY, "FILE.mat:NAME" …): [n][width], or
+ *  [width][n] as MATLAB stores columns. Float64 numbers keep all digits. */
 fbp_status fbp_number_table_load(const char *path, size_t width, const char *what, double **out,
                                  size_t *n);
 
-/* Writing (writer.c). */
+/* writer.c: writing */
 
-/** A file that appears under its name when it is complete.  Decimal points in every locale. */
+/** A text file that is published when it is complete. Numbers have decimal points in every
+ *  locale. */
 struct fbp_writer {
     FILE *f;          /**< stream of `out` */
-    const char *path; /**< as given */
+    const char *path; /**< name as given */
     struct fbp_outfile out;
     locale_t c_locale, old_locale;
-    bool object;     /**< true: a JSON object */
-    bool any;        /**< true after the first key */
-    bool not_finite; /**< true after a number that JSON cannot hold */
+    bool object;     /**< the file is one JSON object */
+    bool any;        /**< a key was written */
+    bool not_finite; /**< a number was written that JSON cannot represent */
 };
 
 /** Open a plain text file, or a JSON object. */
 fbp_status fbp_writer_open(struct fbp_writer *w, const char *path);
 fbp_status fbp_writer_open_json(struct fbp_writer *w, const char *path);
 
-/** Finish the object and publish the file if st is FBP_OK, else remove it; returns the outcome. */
+/** If st is FBP_OK, finish the object and publish the file, else remove it. Returns st, or the
+ *  status of publication. */
 fbp_status fbp_writer_close(struct fbp_writer *w, fbp_status st);
 
-/** The same, but the file does not get its name yet: `settled` is to be published and cleared. */
+/** fbp_writer_close() without publication: the caller publishes and clears `settled`. */
 fbp_status fbp_writer_settle(struct fbp_writer *w, fbp_status st, struct fbp_outfile *settled);
 
 void fbp_put_key(struct fbp_writer *w, const char *key);
 void fbp_put_text(struct fbp_writer *w, const char *text);
 void fbp_put_number(struct fbp_writer *w, double x);
-/** "[a, b, c]". */
+/** Write "[a, b, c]". */
 void fbp_put_numbers(struct fbp_writer *w, const double *v, size_t n);
-/** v[i] * scale: a single number, or a list over several lines. */
+/** Write v[i] * scale: a single number, or a list over several lines. */
 void fbp_put_list(struct fbp_writer *w, const double *v, size_t n, double scale);
-/** Put a key and a text, a number, or n numbers in brackets. */
+/** Write a key with a text, a number, or n numbers in brackets. */
 void fbp_put_key_text(struct fbp_writer *w, const char *key, const char *text);
 void fbp_put_key_number(struct fbp_writer *w, const char *key, double x);
 void fbp_put_key_numbers(struct fbp_writer *w, const char *key, const double *v, size_t n);
-/** Row k of a list of rows of n numbers: "[" before the first; the caller writes "\n  ]" at the
- *  end. */
+/** Write row k of a list of rows of n numbers, with "[" before the first row; the caller writes "\n
+ *  ]" at the end. */
 void fbp_put_row(struct fbp_writer *w, size_t k, const double *v, size_t n);
 
 #endif /* FBP_SRC_SCAN_FILE_TEXT_H */

@@ -1,6 +1,5 @@
 /** @file folder.h  Discovery of scans: the files of a folder, their roles, and the scan file that
- * fbp init makes of them (internal).
- */
+ *  fbp init writes for them (internal). The files of scan/folder share these functions. */
 #ifndef FBP_SRC_SCAN_FOLDER_FOLDER_H
 #define FBP_SRC_SCAN_FOLDER_FOLDER_H
 
@@ -11,20 +10,21 @@
 
 #include <cjson/cJSON.h>
 
-/** A single file, or files whose names differ by a number. */
+/** A single file, or a series of files whose names differ by a number. */
 struct fbp_init_series {
-    char *path;                 /**< of the first file */
-    char *before;               /**< path up to the number */
-    char *after;                /**< path behind the number; "" of a single file */
-    int digits;                 /**< of the number with leading zeros; 0: no zeros before it */
-    size_t first, last;         /**< numbers; a single file: both 0 */
-    size_t missing;             /**< number of files left out behind a gap in the numbers */
-    char *glob;                 /**< name of all files, "p_[0-9]*.tif"; NULL: before and after */
+    char *path;                 /**< path of the first file */
+    char *before;               /**< part of the path before the number */
+    char *after;                /**< part of the path after the number; "" for a single file */
+    int digits;                 /**< digits of the number with leading zeros; 0: no leading zeros */
+    size_t first, last;         /**< first and last number; single file: both 0 */
+    size_t missing;             /**< number of files left out, after a gap in the numbers */
+    char *glob;                 /**< pattern of all names, "p_[0-9]*.tif"; NULL: before and after */
     struct fbp_numbering order; /**< order of the files of the glob */
-    uint64_t bytes;             /**< of the first file */
-    struct fbp_array_info info; /**< of all together; n[2] == 0: no array that can be read */
-    bool volume;                /**< true: values in 1/mm or HU */
-    char *why; /**< reason why a file with the name of an array cannot be read; NULL: none */
+    uint64_t bytes;             /**< size of the first file */
+    struct fbp_array_info info; /**< header of the whole series; n[2] == 0: not a readable array */
+    bool volume;                /**< the values are in 1/mm or HU: a reconstructed volume */
+    /** Reason why a file with an array's extension cannot be read; NULL: none. */
+    char *why;
 };
 
 enum fbp_init_role {
@@ -33,7 +33,7 @@ enum fbp_init_role {
     FBP_INIT_FLAT,
     FBP_INIT_BAD,
     FBP_INIT_ANGLES,
-    FBP_INIT_VOLUME, /**< slices of a volume, which are not used */
+    FBP_INIT_VOLUME, /**< slices of a volume; not used */
     FBP_INIT_ROLES
 };
 
@@ -44,36 +44,37 @@ struct fbp_init_folder {
     struct fbp_init_series *series;
 };
 
-/** The series of each role; NULL: none. */
+/** Series of each role; NULL: none. */
 struct fbp_init_found {
     const struct fbp_init_series *of[FBP_INIT_ROLES];
 };
 
-/** Messages and failures of one search. */
+/** Messages and failures of one search, per thread. */
 struct fbp_init_state {
     fbp_log_fn *log;
     void *user;
-    bool lost_own, lost_foreign; /**< scan files of fbp, of other programs, that cannot be read */
-    bool lost_memory;            /**< a file was skipped for lack of memory */
-    char unread[1200];           /**< why the first unreadable file cannot be opened; "": none */
+    bool lost_own, lost_foreign; /**< a scan file of fbp, of another program, is unreadable */
+    bool lost_memory;            /**< a file was skipped because memory was insufficient */
+    char unread[1200]; /**< reason why the first unreadable file could not be opened; "": none */
 };
 
-/* Listing and opening files (folder_list.c). */
+/* folder_list.c: listing and opening of files */
 
-/** Set the state of this thread; returns the one before. */
+/** Set the state of this thread; returns the previous state. */
 struct fbp_init_state *fbp_init_begin(struct fbp_init_state *next);
-/** Pass a line to the log. */
+/** Write a note or a warning to the log of this thread's state. */
 void fbp_init_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void fbp_init_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/** List the series of a folder and open their arrays.  Free by fbp_init_clear(). */
+/** List the series of a folder and open their arrays. Free *out by fbp_init_clear(). */
 fbp_status fbp_init_list(const char *path, struct fbp_init_folder *out);
 void fbp_init_clear(struct fbp_init_folder *folder);
 
-/** Record that a file could not be opened: warns if it cannot be read. */
+/** Record that a file could not be opened; warns if the file is not readable. */
 void fbp_init_failed(fbp_status st);
 
-/** Did opening a file, which may have any contents, succeed?  Inline for static analysers. */
+/** Record a failure to open a file of unknown contents; true: opened. Inline for static
+ *  analysers. */
 static inline bool fbp_init_tried(fbp_status st)
 {
     if (st != FBP_OK)
@@ -81,48 +82,49 @@ static inline bool fbp_init_tried(fbp_status st)
     return st == FBP_OK;
 }
 
-/** FBP_ERR_IO if a file or folder could not be opened. */
+/** FBP_ERR_IO if a file or folder of this search could not be opened. */
 fbp_status fbp_init_check_read(void);
 
-/** False after memory was missing: files may have been overlooked. */
+/** False if memory was insufficient: files may have been missed. */
 bool fbp_init_is_complete(void);
 
-/** Record that a file that may be a scan, or its projections, cannot be read. */
+/** Record that a file that may be a scan, or its projections, could not be read. */
 void fbp_init_lost_scan(const char *path);
 
-/** False after that: the requested scan may be one of those.  own: a scan file of fbp was found,
- * and files of other programs do not matter. */
+/** False after fbp_init_lost_scan(): that file may be the requested scan. own: a scan file of fbp
+ *  was found, therefore files of other programs are ignored. */
 bool fbp_init_has_scans(bool own);
 
-/** "path" of one file, the pattern "before%04dafter first last", or the glob; free(). */
+/** Source name of a series: the path of one file, the pattern "before%04dafter first last", or the
+ *  glob; free(). */
 char *fbp_init_pattern(const struct fbp_init_series *series);
 
-/* Roles and whole scans (folder_scan.c). */
+/* folder_scan.c: roles and whole scans */
 
-/** Does the text contain the word?  alone: only between characters that are no letters. */
+/** Whether the text contains the word. alone: neighbouring characters must not be letters. */
 bool fbp_init_has_word(const char *text, const char *word, bool alone);
 
-/** Path below the folder. */
+/** Part of the path after the folder. */
 const char *fbp_init_inside(const struct fbp_init_folder *folder, const char *path);
 
-/** The role that a name suggests: files or folders called flats, white_0001, df … */
+/** Role suggested by a name: files or folders called flats, white_0001, df … */
 enum fbp_init_role fbp_init_role_of(const struct fbp_init_folder *folder,
                                     const struct fbp_init_series *s);
 
-/** The projections are the largest array whose name has no other role; other arrays of the same
- *  panel get roles by their names. */
+/** Assign roles. The projections are the largest array whose name suggests no other role; arrays
+ *  with the same panel get roles by their names. */
 void fbp_init_assign(const struct fbp_init_folder *folder, struct fbp_init_found *out);
 
-/** Is the file of a series a whole scan, of fbp or of another program? */
+/** Whether the file of a series is a whole scan, of fbp or of another program. */
 bool fbp_init_is_whole_scan(const struct fbp_init_series *s,
                             const struct fbp_init_series *projections);
 
-/** Fail with the reason why there are no projections. */
+/** Fail with the reason why no projections were found. */
 fbp_status fbp_init_no_projections(const struct fbp_init_folder *folder);
 
-/* The scan file (folder_guess.c). */
+/* folder_guess.c: the scan file */
 
-/** Make a scan file from a folder; free *out by cJSON_Delete(). */
+/** Make the JSON of a scan file from a folder; free *out by cJSON_Delete(). */
 fbp_status fbp_init_write(cJSON **out, const struct fbp_init_folder *folder,
                           const struct fbp_folder_known *known);
 
