@@ -1,6 +1,6 @@
 /*
  * usage: fft [MILLISECONDS]: measures how fast rows are filtered
- * (docs/performance.md#fourier-transforms): 32 rows in float at once, as the filter of `--device
+ * (bench/results/cpu.md#fourier-transforms): 32 rows in float at once, as the filter of `--device
  * cpu` takes them, and single rows in double. It prints the least processor time per row, and the
  * rms error of rows in float against double, relative to the rms of the result.  FBP_CPU chooses
  * the instructions of rows in float.

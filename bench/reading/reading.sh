@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: reading.sh READING FOLDER [GIB]: measures how fast arrays are read (docs/performance.md).
+# usage: reading.sh READING FOLDER [GIB]: measures how fast arrays are read (bench/results/cpu.md).
 # READING is the program build/release/bin/reading.  It makes scans of GIB GiB (default 2) in FOLDER,
 # unless they are there; compressed ones have a quarter of the size.  A scan must fit into free
 # memory, so that it is read from the page cache.  ROUNDS (default 7): how often each is measured.
