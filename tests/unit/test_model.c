@@ -102,7 +102,7 @@ static void nonsense_is_refused(void **state)
     }
 }
 
-/* A job of the tables in docs/performance-cuda.md: a circle of 750 mm, the panel at 1200 mm. */
+/* A job of the tables in bench/results/cuda.md: a circle of 750 mm, the panel at 1200 mm. */
 struct work_case {
     struct fbp_scan scan;
     struct fbp_job_tables tables;
@@ -195,7 +195,7 @@ static struct fbp_predicted predicted(const struct work_case *c, const char *mod
     return out;
 }
 
-/* Of docs/performance-cuda.md, which has the same table.  When four cards were measured each of
+/* Of bench/results/cuda.md, which has the same table.  When four cards were measured each of
  * them filtered its own views, and slabs had the same thickness. */
 static const struct row {
     const struct size *size;
