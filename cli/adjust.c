@@ -1,4 +1,5 @@
-/* What is said of numbers that views cannot have. */
+/* Implementation of adjust.h: checks and applies --centre, --offset, --tilt, --sod, --sdd and the
+ * flips to a scan; called by recon, plan, sweep and geometry. */
 #include "adjust.h"
 
 int adjust_check(const struct command *self, const double values[FBP_ADJUSTS])

@@ -1,5 +1,5 @@
-/** @file adjust.h  Options of the numbers of a geometry that are seldom known well (fbp/adjust.h):
- * swept by fbp recon --sweep, then given as options. */
+/** @file adjust.h  Options --centre, --offset, --tilt, --sod and --sdd (fbp/adjust.h), which
+ * correct a scan's geometry.  Commands recon, plan, geometry; implemented in adjust.c. */
 #ifndef FBP_CLI_ADJUST_H
 #define FBP_CLI_ADJUST_H
 
@@ -9,10 +9,11 @@
 
 #include <math.h>
 
-/** Values by enum fbp_adjust; those that are not given. */
+/** Initial values of double[FBP_ADJUSTS], indexed by enum fbp_adjust; NaN: option not given. */
 // clang-format off
 #define ADJUST_NONE {NAN, NAN, NAN, NAN, NAN}
-/** Rows of an option table for a member `f` of S, a double[FBP_ADJUSTS]. */
+/** Option table rows for the member f of struct S, a double[FBP_ADJUSTS]; `more`: appended to the
+ *  help of --centre. */
 #define ADJUST_OPTIONS(S, f, centre_arg, more)                                                    \
     OPT(S, f[FBP_ADJUST_CENTRE], .name = "centre", .arg = centre_arg, .min = -FBP_SIDE_MAX, .max = FBP_SIDE_MAX, \
         .fallback = "the scan's",                                                                 \
@@ -29,21 +30,23 @@
         .fallback = "the scan's", .help = "distance from source to detector")
 // clang-format on
 
-/** Are there values that go together?  OPT_GO_ON, or an exit status, which has been said. */
+/** Check that --centre and --offset are not both given.  @return OPT_GO_ON, or OPT_USAGE after an
+ *  error message. */
 int adjust_check(const struct command *self, const double values[FBP_ADJUSTS]);
 
-/** Could a scan of this kind and panel have the value?  0, or 1, which has been said of `what`. */
+/** Check that the value is possible for the scan's kind and panel.  @return 0, or 1 after an error
+ *  message, which begins with `what`. */
 int adjust_check_value(const char *what, const struct fbp_scan *scan, enum fbp_adjust which,
                        double value);
 
-/** What is given is assumed no longer (fbp_scan_confirm()). */
+/** Remove the given values from the scan's list of guessed facts (fbp_scan_confirm()). */
 void adjust_confirm(struct fbp_scan *scan, const double values[FBP_ADJUSTS]);
 
-/** Check and set all; returns 0, or 1 with the failure reported. */
+/** Check and set all values that are not NaN.  @return 0, or 1 after an error message. */
 int adjust_scan(struct fbp_scan *scan, const double values[FBP_ADJUSTS]);
 
-/** Read columns, rows or the rotation the other way round.  @return 0, or 1 with the failure
- *  reported. */
+/** Reverse the order of columns (u) or rows (v), or the direction of rotation.  @return 0, or 1
+ *  after an error message. */
 int adjust_flip(struct fbp_scan *scan, bool u, bool v, bool reverse);
 
 #endif /* FBP_CLI_ADJUST_H */

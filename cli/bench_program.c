@@ -1,3 +1,5 @@
+/* Starts the program fbp-bench in place of fbp; called by program_main() for `fbp bench` and
+ * `fbp rabbitct`, and by `fbp info` for RabbitCT files. */
 #include "bench_program.h"
 
 #include "cli.h"
@@ -12,7 +14,8 @@ bool bench_program_has(const char *word)
     return strcmp(word, "bench") == 0 || strcmp(word, "rabbitct") == 0;
 }
 
-/* fbp-bench in the folder of this program; false if that is not known. */
+/* Write the path of fbp-bench in the folder of the running executable to path[n].  False: the
+ * folder is unknown, or the path is too long. */
 static bool find_program(char *path, size_t n)
 {
     static const char name[] = "fbp-bench";

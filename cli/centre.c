@@ -1,4 +1,5 @@
-/* --centre auto: the column is looked for before anything is computed. */
+/* --centre auto: finds the detector column of the rotation axis before the reconstruction; called
+ * by recon.c and sweep.c. */
 #include "recon.h"
 #include "say.h"
 
@@ -12,7 +13,8 @@ bool centre_is_auto(const double values[FBP_ADJUSTS])
     return isinf(values[FBP_ADJUST_CENTRE]);
 }
 
-/* The scan with all else that is given. */
+/* Find the column, after all other adjustments are applied to a copy of the scan; views: buffer for
+ * scan->n_views views. */
 static int find(const struct recon_args *a, const struct fbp_scan *scan, struct fbp_view *views,
                 struct fbp_centre *found)
 {
@@ -33,7 +35,7 @@ static int find(const struct recon_args *a, const struct fbp_scan *scan, struct 
     return fbp_centre_find(&other, &p, found) == FBP_OK ? 0 : cli_fail();
 }
 
-/* What is not sure is said whatever else is not. */
+/* Print the column; an unreliable result is a warning, also with --quiet. */
 static void tell(const struct recon_args *a, const struct fbp_centre *c)
 {
     char range[48] = "";

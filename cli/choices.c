@@ -1,3 +1,4 @@
+/* Implementation of choices.h: lists of permitted option values, from the library's names. */
 #include "choices.h"
 #include "formats.h"
 
@@ -83,7 +84,7 @@ const char *choices_sample_type(size_t i)
     return i == FBP_F32 || i == FBP_F64 ? fbp_type_name((enum fbp_type)i) : "";
 }
 
-/* Format i, if it does what is asked. */
+/* Name of format i; "" if the format cannot be written (`written`) or read. */
 static const char *geometry_format(size_t i, bool written)
 {
     size_t n;

@@ -1,26 +1,27 @@
-/** @file choices.h  Names that options take, from the library's lists: functions for opt.list. */
+/** @file choices.h  Permitted values of options, from the library's lists of names: functions for
+ * the member `list` of struct opt, used in the option tables of all commands. */
 #ifndef FBP_CLI_CHOICES_H
 #define FBP_CLI_CHOICES_H
 
 #include <stddef.h>
 
-/** The name of number i of an enum; "" where no name chooses it; NULL beyond the last. */
+/** Name of value i of an enum; "": value i cannot be chosen; NULL: beyond the last value. */
 const char *choices_filter(size_t i);
 const char *choices_interpolation(size_t i);
 const char *choices_rings(size_t i);
 const char *choices_unit(size_t i);
 const char *choices_pad(size_t i);
 const char *choices_weights(size_t i);
-/** Weights of plane integrals, number i being weights i - 1; 0 stands for the scan's. */
+/** Weights of plane integrals: name i is value i - 1 of the enum; 0: the scan's weights. */
 const char *choices_quadrature(size_t i);
-/** Kinds of geometry; those that are not supported can be chosen, and the library says why not. */
+/** Kinds of geometry.  Unsupported kinds are included: the library then reports the reason. */
 const char *choices_kind(size_t i);
-/** The kinds that are supported, number i being kind i - 1; 0 stands for none. */
+/** Supported kinds with line integrals: name i is kind i - 1; 0: no kind. */
 const char *choices_kind_or_none(size_t i);
 const char *choices_precision(size_t i);
 const char *choices_output_type(size_t i);
 const char *choices_sample_type(size_t i);
-/** Formats of geometry files that can be read, and written; "" for the others. */
+/** Formats of geometry files that fbp can read, or write; "": all other formats. */
 const char *choices_geometry_read(size_t i);
 const char *choices_geometry_written(size_t i);
 

@@ -1,3 +1,5 @@
+/* Implementation of cli.h: error messages, JSON output, file names and short texts; called by all
+ * commands of fbp and fbp-bench. */
 #include "cli.h"
 #include "say.h"
 
@@ -29,7 +31,7 @@ int cli_fail(void)
 {
     const char *text = fbp_message();
 
-    /* What fails for any other reason says it. */
+    /* Only out of memory can leave the message empty. */
     return cli_error(
         "%s",
         *text ? text : "out of memory: close other programs; please report it if there is enough");
@@ -95,7 +97,7 @@ bool cli_has_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
     const size_t n = slash ? (size_t)(slash - path + 1) : 1;
-    char folder[4096] = "."; /* what is longer no system call takes */
+    char folder[4096] = "."; /* longer paths fail in every system call */
 
     if (n >= sizeof folder)
         return false;

@@ -1,3 +1,4 @@
+/* Command `fbp compare`: options, comparison of two volumes, output as text or JSON. */
 #include "cli.h"
 #include "say.h"
 
@@ -49,7 +50,7 @@ static int print_text(const struct fbp_comparison *c)
     return 0;
 }
 
-/* As the file says it; "" if it does not. */
+/* Read the unit that the file `path` names; "" if there is none. */
 static void unit_of(const char *path, char unit[16])
 {
     fbp_source *source = NULL;
@@ -59,7 +60,7 @@ static void unit_of(const char *path, char unit[16])
     fbp_source_close(&source);
 }
 
-/* Numbers are compared as they are. */
+/* Print a warning if the units differ, because values are compared without conversion. */
 static void warn_of_units(const struct compare_args *a)
 {
     char of[2][16] = {"", ""};
@@ -87,7 +88,7 @@ static int run(const struct command *self, int argc, char **argv)
     cli_warn_missing(a.a, false);
     cli_warn_missing(a.b, false);
     rc = a.json ? print_json(&c) : print_text(&c);
-    if (a.tolerance >= 0 && !(c.rmse <= a.tolerance)) /* a NaN is beyond it */
+    if (a.tolerance >= 0 && !(c.rmse <= a.tolerance)) /* true for NaN */
         rc = cli_error("%s: rmse %.6g against %s is beyond the tolerance %.6g", a.a, c.rmse, a.b,
                        a.tolerance);
     return rc;

@@ -1,3 +1,4 @@
+/* Command `fbp devices`: lists the devices, and reasons why devices are not usable. */
 #include "cli.h"
 
 struct devices_args {

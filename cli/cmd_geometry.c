@@ -1,3 +1,5 @@
+/* Commands `fbp geometry show` (SVG drawing of the set-up) and `fbp geometry check` (coverage,
+ * projections of the volume, flips, warnings). */
 #include "files.h"
 #include "geometry.h"
 #include "geometry_check.h"

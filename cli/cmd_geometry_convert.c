@@ -1,3 +1,4 @@
+/* Command `fbp geometry convert`: writes the geometry of a scan in another program's format. */
 #include "files.h"
 #include "geometry.h"
 #include "say.h"

@@ -1,3 +1,4 @@
+/* Command `fbp info`: prints the contents of an array, a scan or a geometry file. */
 #include "bench_program.h"
 #include "cli.h"
 #include "say.h"
@@ -26,7 +27,7 @@ static const struct opt table[] = {
 };
 #undef I
 
-/* Range and mean of an array, NaN and infinities apart. */
+/* Least, greatest and mean of the finite values of an array, and the number of all other values. */
 struct range {
     double min, max, mean;
     size_t not_finite;
@@ -52,7 +53,7 @@ static int read_range(fbp_source *src, struct range *r)
     size_t count = 0, rows = 1;
     double sum = 0;
 
-    /* About a megabyte at a time, whatever the shape. */
+    /* Read about 1 MiB per call, at least one row. */
     while (rows < info->n[1] && rows * info->n[0] < 1 << 18)
         rows++;
     float *buf = malloc(rows * info->n[0] * sizeof *buf);
@@ -151,13 +152,14 @@ static int array_text(const char *path, const struct fbp_array_info *i, const st
     return 0;
 }
 
-/* Files of several arrays may be a whole scan; what `a` says is one array of it.  n_views 0: it is
- * none.  A file that could not be read, and memory that was not there, are failures. */
+/* An array file in a format with several arrays (HDF5, MAT, BES3T) may contain a whole scan: load
+ * the scan.  out->n_views 0: the file is not a scan.  Returns 1, after an error message, if the
+ * file is unreadable or memory is exhausted; else 0. */
 static int find_scan(const struct info_args *a, const char *format, struct fbp_scan *out)
 {
     if (strcmp(format, "hdf5") != 0 && strcmp(format, "mat") != 0 && strcmp(format, "bes3t") != 0)
         return 0;
-    if (access(a->file, F_OK) != 0) /* FILE:ARRAY: that array is asked for */
+    if (access(a->file, F_OK) != 0) /* FILE:ARRAY requests one array, not the scan */
         return 0;
     const fbp_status st = fbp_scan_load(out, a->file);
     return st == FBP_ERR_IO || st == FBP_ERR_NOMEM ? cli_fail() : 0;
@@ -240,7 +242,8 @@ static int show_scan(const struct info_args *a, struct fbp_scan *s)
     return rc;
 }
 
-/* Of P, B and G no single one says what the file is. */
+/* True for a MAT file with P, B and G of an EPR laboratory: the file is reported as a scan, because
+ * none of the three arrays alone describes it. */
 static bool is_laboratory(const struct fbp_scan *scan, const char *format)
 {
     return scan->n_views > 0 && strcmp(format, "mat") == 0 && !fbp_kind_has_lines(scan->kind);
@@ -271,7 +274,7 @@ static int array_info(const struct info_args *a, fbp_source *src)
     return rc;
 }
 
-/* A scan, else its geometry alone, in the words of whatever program. */
+/* Load a scan, or the geometry alone from another program's geometry file. */
 static fbp_status load_scan(struct fbp_scan *scan, const char *path)
 {
     return fbp_scan_load(scan, path) == FBP_OK ? FBP_OK : fbp_geometry_load(scan, path, NULL, NULL);
@@ -283,12 +286,12 @@ static int scan_info(const struct info_args *a)
 
     if (load_scan(&scan, a->file) == FBP_OK)
         return show_scan(a, &scan);
-    (void)!fbp_scan_load(&scan, a->file); /* says what it lacks for a scan */
+    (void)!fbp_scan_load(&scan, a->file); /* sets the message: reason why the file is not a scan */
     return cli_fail();
 }
 
-/* An array, else a scan or its geometry.  What is wrong with an array of a known format is said of
- * that, where the file is no scan either. */
+/* Report an array, or else a scan or a geometry.  If the file has a known array format but is
+ * invalid, and is not a scan either, the error of the array reader is printed. */
 static int file_info(const struct info_args *a)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
@@ -308,7 +311,7 @@ static int file_info(const struct info_args *a)
     return known || st == FBP_ERR_UNSUPPORTED ? cli_error("%s", why) : cli_fail();
 }
 
-/* A data set or a result of RabbitCT. */
+/* RabbitCT data set (.rctd) or result (.rct): run `fbp-bench rabbitct info`. */
 static int rabbitct_info(const struct info_args *a)
 {
     char *words[] = {"rabbitct", "info", "--", (char *)(uintptr_t)a->file};

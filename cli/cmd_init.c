@@ -1,3 +1,4 @@
+/* Command `fbp init`: guesses a scan file from the contents of a folder (fbp_folder_guess()). */
 #include "choices.h"
 #include "cli.h"
 #include "say.h"
@@ -13,7 +14,7 @@
 
 struct init_args {
     const char *folder, *output;
-    unsigned kind; /* 0: not told; else 1 + enum fbp_kind */
+    unsigned kind; /* 0: not given; else 1 + enum fbp_kind */
     double pitch, sod, sdd, arc;
     bool force; /* replace an older scan file */
     bool json, quiet;
@@ -51,7 +52,8 @@ static void tell(void *user, enum fbp_log_level level, const char *line)
         say_note(args->quiet, "%s", line);
 }
 
-/* Folder that the scan file will be in: -o says it, or the file that standard output goes to. */
+/* Find the folder of the scan file: the folder of -o, or of the file to which standard output is
+ * redirected; otherwise ".". */
 static int find_base(const struct init_args *args, char target[PATH_MAX])
 {
     struct stat info;
@@ -74,7 +76,8 @@ static int find_base(const struct init_args *args, char target[PATH_MAX])
     return 0;
 }
 
-/* The scan file, on standard output or where -o says; with --json what was done. */
+/* Write the scan file to -o or to standard output; with --json, print a report that contains the
+ * scan. Frees `scan`; returns the exit status. */
 static int finish(const struct init_args *args, cJSON *scan)
 {
     if (!args->json)

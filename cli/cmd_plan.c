@@ -1,3 +1,4 @@
+/* Command `fbp plan`: prints the plan of a reconstruction (memory, slabs, time), then stops. */
 #include "recon.h"
 #include "team.h"
 

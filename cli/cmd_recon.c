@@ -1,3 +1,4 @@
+/* Command `fbp recon`: options, reconstruction or sweep, preview, report and result. */
 #include "recon_report.h"
 #include "sweep.h"
 #include "team.h"
@@ -68,7 +69,7 @@ static void announce(const struct fbp_plan_summary *p)
     fprintf(stderr, "%s\n%s\n", p->weights, plan_device(text, sizeof text, p));
 }
 
-/* The library says what an interrupted run has left. */
+/* Print the error.  For an interrupted volume, the library's message states what remains. */
 static int failed(const struct recon_args *a, fbp_status st)
 {
     if (st == FBP_ERR_CANCELLED && recon_is_picture(a))
@@ -80,12 +81,12 @@ static fbp_status run_plan(const struct recon_args *a, fbp_plan *plan, struct re
 {
     if (!recon_is_picture(a))
         return fbp_plan_run(plan, a->output, &out->report);
-    if (fbp_team_rank(a->p.team) > 0) /* its slices go to rank 0 */
+    if (fbp_team_rank(a->p.team) > 0) /* this rank sends its slices to rank 0 */
         return fbp_plan_run_to(plan, NULL, NULL, &out->report);
     return recon_picture(plan, a->output, &out->report, out->shown);
 }
 
-/* All that is written beside the volume. */
+/* Write the other outputs: the preview picture and the report page. */
 static int write_rest(const struct recon_args *a, const struct fbp_scan *scan,
                       struct recon_result *result, struct recon_report *report)
 {
@@ -116,7 +117,7 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
     if (st != FBP_OK)
         return failed(a, st);
     report->computed = true;
-    if (fbp_team_rank(a->p.team) > 0) /* rank 0 writes the rest, and tells */
+    if (fbp_team_rank(a->p.team) > 0) /* rank 0 writes all other outputs and prints the result */
         return 0;
     if (write_rest(a, scan, &result, report) != 0)
         return 1;
@@ -135,12 +136,12 @@ static int sweep(const struct command *self, struct recon_args *a, struct progre
         return cli_error("--sweep: one process tries all values: start it without mpirun or srun");
     if (!sweep_parse(a->sweep, &range, why, sizeof why))
         return opt_usage(self, "--sweep: %s", why);
-    a->adjust[range.parameter] = range.from; /* replaces what is given */
+    a->adjust[range.parameter] = range.from; /* replaces the option's value */
     const int rc = adjust_check(self, a->adjust);
     if (rc != OPT_GO_ON)
         return rc;
     progress_start(progress, 0, a->quiet);
-    progress->visible = false; /* the sweep says itself how far it is */
+    progress->visible = false; /* the sweep prints its own progress */
     return sweep_run(a, &range);
 }
 

@@ -1,3 +1,4 @@
+/* Command `fbp simulate`: simulates a scan of a phantom.  fbp-bench calls simulate_scan(), too. */
 #include "choices.h"
 #include "files.h"
 #include "formats.h"
@@ -114,7 +115,7 @@ static bool has_source(const struct simulate_args *a)
     return fbp_kind_has_source((enum fbp_kind)a->kind);
 }
 
-/* Of a kind that is not supported only that is said, by the library. */
+/* False for an unsupported kind: other checks are skipped, because the library reports the kind. */
 static bool is_supported(const struct simulate_args *a)
 {
     const char *refused;
@@ -122,7 +123,8 @@ static bool is_supported(const struct simulate_args *a)
     return fbp_kind_listed(a->kind, &refused) && !refused;
 }
 
-/* Contract: the volume is a cube of 256 mm, its whole shadow falls on the detector. */
+/* Set the documented defaults of options that are not given: the volume is a cube of 256 mm side
+ * length, and the detector contains its whole projection. */
 static void fill_in(struct simulate_args *a)
 {
     if (a->voxel_mm <= 0)
@@ -140,7 +142,8 @@ static void fill_in(struct simulate_args *a)
         a->arc_deg = a->trajectory == C_ARM ? 198 : 360;
 }
 
-/* A circle never measures its end twice; a C-arm stops at both of its ends. */
+/* Angles [rad] of all views: a circle omits the end of the arc, a C-arm includes both ends. Returns
+ * NULL if out of memory. */
 static double *make_angles(const struct simulate_args *a)
 {
     double *angles = malloc(a->views * sizeof *angles);
@@ -151,7 +154,7 @@ static double *make_angles(const struct simulate_args *a)
     return angles;
 }
 
-/* Samples symmetric about 0. */
+/* Views of plane integrals; samples are symmetric about 0. */
 static void plane_views(const struct simulate_args *a, double (*direction)[3],
                         struct fbp_scan *scan)
 {
@@ -172,7 +175,7 @@ static fbp_status make_views(const struct simulate_args *a, const struct fbp_cir
                                   : fbp_circle_views(circle, scan->views);
 }
 
-/* One file for all. */
+/* True if the output is one MAT file (P, B and G) instead of a scan file and an array. */
 static bool is_prj(const struct simulate_args *a)
 {
     return cli_ends_with(a->output, ".mat");
@@ -201,7 +204,7 @@ static fbp_status write_prj(const struct simulate_args *a, const struct fbp_phan
     return st;
 }
 
-/* What says that the others are there comes last. */
+/* Write all files; the scan file is written last, because it refers to the projections. */
 static fbp_status write_scan(const struct simulate_args *a, const struct fbp_phantom *phantom,
                              const struct fbp_circle *circle, const struct fbp_scan *scan)
 {
@@ -224,7 +227,7 @@ static fbp_status write_scan(const struct simulate_args *a, const struct fbp_pha
     return st ? st : fbp_scan_save(scan, a->output, as_circle ? circle : NULL);
 }
 
-/* The scan that the arguments describe, without its array.  Strings and views are the scan's. */
+/* Fill *scan from the arguments, without projections; fbp_scan_clear() frees its members. */
 static fbp_status make_scan(const struct simulate_args *a, struct fbp_circle *circle,
                             double (*direction)[3], struct fbp_scan *scan)
 {
@@ -268,7 +271,7 @@ static void announce(const struct simulate_args *a, const struct fbp_scan *scan)
            a->arc_deg, say_name(a->phantom), grid);
 }
 
-/* The phantom may be a file. */
+/* Check that no output replaces the phantom file or the file of directions. */
 static int spare_phantom(const struct simulate_args *a, const struct fbp_scan *scan)
 {
     return cli_check_files(&(struct cli_files){
@@ -348,7 +351,7 @@ int simulate_scan(struct simulate_args *a)
     return rc;
 }
 
-/* How far the corners of the volume are from the axis [mm]. */
+/* Distance of the volume's corners from the rotation axis [mm]. */
 static double reach_mm(const struct simulate_args *a)
 {
     return (a->voxel_mm > 0 ? a->voxel_mm * (double)a->size : 256) / 2 * sqrt(2);

@@ -1,3 +1,4 @@
+/* Command `fbp view`: draws a picture of a volume, writes an HTML page, or serves the page. */
 #include "view.h"
 
 #include "files.h"

@@ -1,4 +1,4 @@
-/* The commands of fbp. */
+/* The table of all commands of fbp; main() passes it to program_main(). */
 #include "bench_program.h"
 #include "program.h"
 

@@ -1,3 +1,5 @@
+/* Implementation of files.h: compares a command's outputs with its inputs and with each other;
+ * called by recon, simulate, view, geometry and rabbitct. */
 #include "files.h"
 
 #include <errno.h>
@@ -14,13 +16,15 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Where an output will be, looked at once: whatever cannot be looked at might be any file. */
+/* Path of an output, with the status of its folder and of its file, each read once. */
 struct place {
-    const char *path; /* NULL: there is no such output */
+    const char *path; /* NULL: no output */
     bool has_folder, is_there;
     struct stat folder, file;
 };
 
+/* Read the status of a file.  A missing or unreachable file is no error: *there is false.  Other
+ * failures are errors, because the path could be any file. */
 static int look(const char *path, struct stat *out, bool *there)
 {
     *there = stat(path, out) == 0;
@@ -32,7 +36,7 @@ static int look(const char *path, struct stat *out, bool *there)
 
 static int find_place(const char *path, struct place *out)
 {
-    char folder[4096] = ""; /* what is longer no system call takes */
+    char folder[4096] = ""; /* longer paths fail in every system call */
 
     *out = (struct place){.path = path};
     if (!path)
@@ -57,7 +61,7 @@ static bool same_folder(const struct place *a, const struct place *b)
     return a->has_folder && b->has_folder && is_same(&a->folder, &b->folder);
 }
 
-/* Is it the name of a slice, such as out/0012.png of out/%04d.png? */
+/* True if `name` is the file of a slice, such as out/0012.png of the pattern out/%04d.png. */
 static bool is_slice(const struct place *name, const struct place *stack)
 {
     if (!cli_is_stack(stack->path) || !same_folder(name, stack))
@@ -99,7 +103,7 @@ static int check_outputs(const struct cli_files *f)
 
 static int refuse(const char *output, const char *input)
 {
-    if (*fbp_message()) /* nobody knows */
+    if (*fbp_message()) /* the library could not check the files */
         return cli_fail();
     return cli_error("%s: this output would replace or join %s, which is read for it: choose "
                      "another name, or give --force",

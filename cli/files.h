@@ -1,19 +1,20 @@
-/** @file files.h  What a command reads and writes, compared before anything is written. */
+/** @file files.h  Check that the outputs of a command do not replace its inputs; recon,
+ * simulate, view, geometry and rabbitct call cli_check_files() before they write.  See files.c. */
 #ifndef FBP_CLI_FILES_H
 #define FBP_CLI_FILES_H
 
 #include "cli.h"
 
-/** Entries may be NULL. */
+/** Inputs and outputs of one command; paths and `scan` may be NULL. */
 struct cli_files {
-    bool force;                  /**< inputs may be replaced */
-    const struct fbp_scan *scan; /**< with all that it is read from */
-    const char *inputs[4];       /**< arrays, or any other files */
+    bool force;                  /**< outputs may replace inputs */
+    const struct fbp_scan *scan; /**< input, with all files of the scan */
+    const char *inputs[4];       /**< inputs: arrays, or any other files */
     const char *outputs[8];      /**< files, or patterns such as "out/%04d.png" */
-    const char *volume;          /**< an output whose inputs the library spares itself */
+    const char *volume;          /**< output; the library itself protects its inputs */
 };
 
-/** The row of an option table for a member `force` of S. */
+/** Option table row of --force, for the member f of struct S. */
 // clang-format off
 #define FORCE_OPTION(S, f)                                                                        \
     OPT(S, f, .name = "force",                                                                    \
@@ -21,9 +22,9 @@ struct cli_files {
 // clang-format on
 
 /**
- * No output may replace a file that is read, or become one of a folder's or pattern's files, unless
- * that is forced; two outputs may not have one name in any case.
- * @return 0, or an exit status: a sentence has been said.
+ * Check that no output replaces an input file or becomes part of an input folder or input pattern
+ * (unless `force`), and that no two outputs are the same file (always).
+ * @return 0, or 1 after an error message.
  */
 int cli_check_files(const struct cli_files *files);
 

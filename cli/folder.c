@@ -1,4 +1,5 @@
-/* A folder where a scan is needed: the one scan that lies in it. */
+/* cli_scan_in_folder(): finds the scan file if the user names a folder instead; called by recon.c
+ * and geometry_from.c. */
 #include "cli.h"
 #include "say.h"
 

@@ -1,3 +1,5 @@
+/* Implementation of formats.h: file name extensions from the library's tables of formats; called by
+ * checks of options, and by opt_help.c for help texts. */
 #include "formats.h"
 
 #include "fbp/array.h"
@@ -7,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What of a format is meant: one of its lists of extensions. */
+/* A function that returns one of a format's lists of extensions, such as ".mha .mhd". */
 typedef const char *list_fn(const struct fbp_array_format *format);
 
 static const char *list_read(const struct fbp_array_format *f)
@@ -20,7 +22,7 @@ static const char *list_files(const struct fbp_array_format *f)
     return f->written;
 }
 
-/* As one file; where a format has none, as a file a slice. */
+/* Extensions of outputs with one file per volume or, if there are none, with one file per slice. */
 static const char *list_written(const struct fbp_array_format *f)
 {
     return *f->written ? f->written : f->slices;
@@ -31,7 +33,8 @@ static const char *list_compressed(const struct fbp_array_format *f)
     return f->compressed;
 }
 
-/* Does a name end in one of ".mha .mhd"?  `inside`: it may be that of an array in such a file. */
+/* True if the path ends in one of the extensions, such as ".mha .mhd".  `inside`: also if the path
+ * has the form FILE:ARRAY with such a FILE. */
 static bool ends_in(const char *path, const char *extensions, bool inside)
 {
     const size_t length = strlen(path);
@@ -77,7 +80,8 @@ bool cli_can_compress(const char *path)
     return is_listed(path, list_compressed);
 }
 
-/* All of a list; `last`: what stands before the last one of several, such as " or ". */
+/* Write the extensions of all formats to buf[n], separated by ", "; `last`: separator before the
+ * last extension, such as " or ". */
 static void put(list_fn *list, const char *last, char *buf, size_t n)
 {
     size_t at = 0, before = 0, length = 0;

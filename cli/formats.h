@@ -1,27 +1,28 @@
-/** @file formats.h  Names of arrays and of geometry files, by the library's tables of formats. */
+/** @file formats.h  File name extensions of arrays and geometry files, from the library's tables of
+ * formats; for checks of options and for help texts.  Implemented in formats.c. */
 #ifndef FBP_CLI_FORMATS_H
 #define FBP_CLI_FORMATS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Does the name end as those of the volumes that can be written? */
+/** True if fbp can write a volume with the extension of this name. */
 bool cli_is_volume(const char *path);
-/** ... as those that are folders of files? */
+/** True if a volume with this extension is a folder of files, such as OME-Zarr. */
 bool cli_is_volume_folder(const char *path);
-/** ... as those of which samples are compressed? */
+/** True if fbp can compress the samples of a volume with this extension. */
 bool cli_can_compress(const char *path);
-/** ".mha, .mhd, … or .png": names of the volumes that can be written.  The same text each time. */
+/** Extensions of the volumes that fbp can write: ".mha, .mhd, … or .png".  Static text. */
 const char *cli_volumes(void);
-/** The same of those whose samples are compressed. */
+/** Extensions of the volumes that fbp can compress, in the same form. */
 const char *cli_packed(void);
-/** A text with names of formats for {read}, {written} and {compressed}, ".mha, .mhd"; returns
- *  buf. */
+/** Copy `text` to buf[n]; {read}, {written} and {compressed} become lists of extensions, such as
+ *  ".mha, .mhd".  Returns buf. */
 char *cli_with_formats(const char *text, char *buf, size_t n);
 
-/** The library's formats of geometry files; they last as long as the program. */
+/** The library's formats of geometry files: a static array of *n entries. */
 const struct fbp_geometry_format_info *cli_geometry_formats(size_t *n);
-/** Does the name end as those of geometry files that can be read? */
+/** True if fbp can read geometry files with the extension of this name. */
 bool cli_is_geometry(const char *path);
 
 #endif /* FBP_CLI_FORMATS_H */

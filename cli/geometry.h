@@ -1,27 +1,28 @@
-/** @file geometry.h  What the sub-commands of `fbp geometry` share: a scan or geometry file. */
+/** @file geometry.h  Input of the sub-commands `fbp geometry show`, `check` and `convert`: options
+ * and loading of a scan or geometry file.  Implemented in geometry_from.c. */
 #ifndef FBP_CLI_GEOMETRY_H
 #define FBP_CLI_GEOMETRY_H
 
 #include "adjust.h"
 #include "choices.h"
 
-/** A file and what is known beside it. */
+/** Path of the input, and the options that complete or correct its contents. */
 struct geometry_from {
     const char *path, *format, *origin;
     size_t detector[2];
     double pitch[2];
     bool flip_u, flip_v, reverse;
-    double adjust[FBP_ADJUSTS]; /**< NaN: as the file has it */
+    double adjust[FBP_ADJUSTS]; /**< corrections (adjust.h); NaN: the file's value */
 };
 
-/** What a struct geometry_from starts with. */
+/** Initial value of a struct geometry_from. */
 #define GEOMETRY_FROM         \
     {                         \
         .adjust = ADJUST_NONE \
     }
 
 // clang-format off
-/** Rows of an option table for a member `from` of S. */
+/** Option table rows for the member `from` of struct S. */
 #define GEOMETRY_FROM_OPTIONS(S)                                                                  \
     OPT(S, from.path, .name = "from", .positional = true, .required = true,                       \
         .help = "a scan, or a geometry file"),                                                    \
@@ -40,11 +41,11 @@ struct geometry_from {
     ADJUST_OPTIONS(S, from.adjust, "COLUMN", "")
 // clang-format on
 
-/** OPT_GO_ON, or the exit status of wrong usage, which has been said. */
+/** Check the options.  @return OPT_GO_ON, or OPT_USAGE after an error message. */
 int geometry_check_usage(const struct command *self, const struct geometry_from *from);
 
-/** Load, flip and adjust, and say what is not certain; returns 0, or 1 with the failure reported.
- */
+/** Load the file (or the only scan in a folder), flip and adjust its geometry, and print warnings
+ *  about guessed facts.  @return 0, or 1 after an error message. */
 int geometry_load(const struct geometry_from *from, struct fbp_scan *scan, bool quiet);
 
 #endif /* FBP_CLI_GEOMETRY_H */

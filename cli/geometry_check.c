@@ -1,3 +1,5 @@
+/* Computes the results of `fbp geometry check`, also used by `show`: projections of iso-centre,
+ * axis and volume, errors and warnings.  cmd_geometry.c calls check_geometry(). */
 #include "geometry_check.h"
 
 #include <math.h>
@@ -19,7 +21,7 @@ static double dot4(const double row[4], const double x[3])
     return row[0] * x[0] + row[1] * x[1] + row[2] * x[2] + row[3];
 }
 
-/* Column and row of a point; false if it is not in front of the source. */
+/* Project the point x to column and row cr.  False: the point is not in front of the source. */
 static bool land(const double P[12], const double x[3], double cr[2])
 {
     const double w = dot4(P + 8, x);
@@ -29,7 +31,7 @@ static bool land(const double P[12], const double x[3], double cr[2])
     return w > 0;
 }
 
-/* The outer corner of the volume, not the centre of its corner voxel. */
+/* Outer corner number `which` (0 to 7) of the volume, not the centre of the corner voxel. */
 static void corner(const struct fbp_grid *g, unsigned which, double x[3])
 {
     for (int i = 0; i < 3; i++)
@@ -73,7 +75,7 @@ static fbp_status land_all(const struct fbp_scan *scan, struct check *c)
     return FBP_OK;
 }
 
-/* Columns of two points of the axis.  Of a fan beam: the iso-centre alone. */
+/* Project both ends of the visible part of the axis: c->axis.  One detector row: the iso-centre. */
 static void land_axis(const struct fbp_scan *scan, struct check *c)
 {
     double P[12], cr[2];
@@ -92,7 +94,7 @@ static void land_axis(const struct fbp_scan *scan, struct check *c)
     }
 }
 
-/* What the reconstruction would refuse, or warn of. */
+/* Store the error with which a reconstruction would fail, and its warnings. */
 static void warn_all(const struct fbp_scan *scan, const char *path, struct check *c)
 {
     char line[400];
@@ -111,7 +113,8 @@ static void warn_all(const struct fbp_scan *scan, const char *path, struct check
         check_warn(c, "%s", line);
 }
 
-/* What goes wrong behind the views themselves leaves them known. */
+/* Compute c->facts and c->seen.  An error is stored in c->error, and the check continues; only if
+ * the views themselves are invalid (no angles), the error is printed and 1 returned. */
 static int find_facts(const struct fbp_scan *scan, const char *path, struct check *c)
 {
     if (fbp_views_facts(fbp_scan_views(scan), c->grid.n[0] ? &c->grid : NULL, &c->facts) != FBP_OK)

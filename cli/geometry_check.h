@@ -1,10 +1,12 @@
-/** @file geometry_check.h  What one wants to know before a long run: where things land. */
+/** @file geometry_check.h  Results of `fbp geometry check`: projections of axis and volume onto the
+ * detector, coverage, effects of flips, warnings.  geometry_check.c computes the results,
+ * geometry_planes.c those of plane integrals, geometry_text.c prints; cmd_geometry.c calls. */
 #ifndef FBP_CLI_GEOMETRY_CHECK_H
 #define FBP_CLI_GEOMETRY_CHECK_H
 
 #include "geometry_flips.h"
 
-/** Least and greatest of a coordinate over the views, and where. */
+/** Least and greatest value of a coordinate over the views, with the indices of these views. */
 struct span {
     double lo, hi;
     size_t lo_view, hi_view;
@@ -12,48 +14,51 @@ struct span {
 
 enum { MAX_WARNINGS = 8 };
 
-/** Of plane integrals. */
+/** Results for plane integrals (EPR imaging). */
 struct check_planes {
-    double cutoff;    /**< of the filter, for which directions are counted */
-    double reach_mm;  /**< half the longest side of the volume */
-    double needed;    /**< directions that it takes at this cut-off */
-    double enough_at; /**< greatest cut-off that the directions there are serve */
-    double sum;       /**< of the weights, of 2 pi */
-    char weights[160];
-    struct fbp_meridians meridians; /**< n_planes 0: there are none */
+    double cutoff;     /**< of the filter, as a fraction of the Nyquist frequency */
+    double reach_mm;   /**< half the longest side of the volume */
+    double needed;     /**< number of directions that the volume needs at `cutoff` */
+    double enough_at;  /**< greatest cut-off for which the scan has enough directions */
+    double sum;        /**< sum of the weights, divided by 2 pi */
+    char weights[160]; /**< description of the weights */
+    struct fbp_meridians meridians; /**< planes for two-stage EPR; n_planes 0: none */
 };
 
 struct check {
-    char error[400]; /**< why nothing can be reconstructed; "": all is well */
-    bool seen;       /**< every view sees the axis; else nothing is known of volume and flips */
+    char error[400]; /**< reason why no reconstruction is possible; "": none */
+    bool seen;       /**< the field of view is not empty; false: volume and flips are unknown */
     struct fbp_geometry_facts facts;
     struct fbp_grid grid;
-    struct span iso[2];     /**< column, row where the iso-centre lands */
-    struct span corners[2]; /**< column, row where the volume's corners land */
+    struct span iso[2];     /**< column, row of the projected iso-centre */
+    struct span corners[2]; /**< column, row of the projected corners of the volume */
     size_t behind;          /**< views in which a corner is not in front of the source */
-    size_t rows[2];         /**< detector rows [0, 1) that hold every tap of the volume */
-    double theta_deg[2];    /**< of the first and last view: the source is at (d cos, d sin) */
-    double axis[2][2];      /**< column of the axis at the lowest and highest z of the field of
-                                 view: least and greatest over the views */
+    size_t rows[2];         /**< detector rows [0] to [1] - 1 that the volume needs */
+    double theta_deg[2];    /**< source angle of first and last view: (d cos, d sin) */
+    /** Columns of the projected axis at the lowest [0] and highest [1] z of the field of view:
+     *  least and greatest over the views. */
+    double axis[2][2];
     struct flip flips[N_FLIPS];
     struct check_planes planes;
-    double flip[2]; /**< pixels the axis moves by if columns, rows are read backwards */
+    double flip[2]; /**< shift of the iso-centre by reversed columns, rows [pixels] */
     size_t n_warnings;
     char warnings[MAX_WARNINGS][400];
 };
 
-/** Whatever can be said of a scan, also of one that cannot be reconstructed (c->error); cutoff: of
- *  the filter of plane integrals.
- *  @return 0, or 1 with the failure reported, which names the file `path`. */
+/** Compute all results for a scan, also if the scan cannot be reconstructed (c->error).
+ *  cutoff: of the filter of plane integrals; path: file name for error messages.
+ *  @return 0, or 1 after an error message. */
 int check_geometry(const struct fbp_scan *scan, const char *path, double cutoff, struct check *c);
-/** The same of plane integrals, whose facts are found: c->planes.cutoff is set. */
+/** Compute c->planes from c->facts, c->grid and c->planes.cutoff.  @return as check_geometry(). */
 int check_planes(const struct fbp_scan *scan, struct check *c);
+/** Print the results for plane integrals as text, or as JSON; returns the exit status. */
 int check_planes_text(const struct fbp_scan *scan, const struct check *c);
 int check_planes_json(const struct fbp_scan *scan, const struct check *c);
 
-/** One more warning, if there is room. */
+/** Append a warning; ignored after MAX_WARNINGS.  Implemented in geometry_warn.c. */
 void check_warn(struct check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/** Print all results as text, or as JSON; returns the exit status. */
 int check_print_text(const struct fbp_scan *scan, const struct check *c);
 int check_print_json(const struct fbp_scan *scan, const struct check *c);
 

@@ -1,3 +1,5 @@
+/* Implementation of geometry_flips.h: how the object would appear in flipped views.
+ * check_geometry() calls flips_of(). */
 #include "geometry_flips.h"
 #include "vec.h"
 
@@ -9,22 +11,23 @@ enum { VIEWS = 24, RADII = 4, ANGLES = 6, HEIGHTS = 3, COARSE = 72, FINE = 40 };
 enum { POINTS = RADII * ANGLES * HEIGHTS, MAX_RAYS = VIEWS * POINTS };
 
 static const double PI = 3.14159265358979323846;
-/* Points smeared by less than this part of a voxel are not seen to be. */
+/* Greatest distance of a point from its rays, in voxels, that remains invisible. */
 static const double SHARP_VOXELS = 0.25;
 
-/* A point and a unit direction, in axes of which the third is the rotation axis. */
+/* A point and a unit direction, in coordinates whose third axis is the rotation axis. */
 struct line {
     double at[3], along[3];
 };
 
-/* Points, and the rays that are believed to have met them. */
+/* Sample points, and for each point the ray that the flipped geometry assigns to its pixel. */
 struct rays {
     size_t n;
-    bool may_slide; /* along the axis: a parallel beam has no height of its own */
+    bool may_slide; /* parallel beam: a shift along the axis is not an error */
     double point[MAX_RAYS][3];
     struct line seems[MAX_RAYS];
 };
 
+/* A rigid motion: mirror y, mirror z, then a rotation about z by `turn` [rad]. */
 struct motion {
     double turn;
     bool mirrored, upside_down;
@@ -38,7 +41,7 @@ static void normalise(double a[3])
         a[i] /= n;
 }
 
-/* Rows of a right-handed basis whose third is the axis; for z it is x, y, z. */
+/* Rows of a right-handed basis whose third vector is the axis; for the axis z: x, y, z. */
 static void basis_of(const double axis[3], double rows[3][3])
 {
     static const double x[3] = {1, 0, 0}, y[3] = {0, 1, 0};
@@ -55,7 +58,7 @@ static void into(double rows[3][3], const double a[3], double out[3])
         out[i] = cli_dot(rows[i], a);
 }
 
-/* The ray of a pixel. */
+/* Ray through a pixel (column, row), in coordinates of the basis `rows`. */
 static struct line ray_of(const struct fbp_scan *scan, const struct fbp_view *view,
                           double rows[3][3], const double pixel[2])
 {
@@ -71,7 +74,7 @@ static struct line ray_of(const struct fbp_scan *scan, const struct fbp_view *vi
     return out;
 }
 
-/* Point i of those spread over the field of view, in the axes of `rows`. */
+/* Sample point i (0 to POINTS - 1) of the field of view, in coordinates of basis_of(). */
 static void spread(const struct fbp_geometry_facts *f, int i, double out[3])
 {
     const int ring = i % RADII, spoke = i / RADII % ANGLES, floor = i / RADII / ANGLES;
@@ -84,7 +87,7 @@ static void spread(const struct fbp_geometry_facts *f, int i, double out[3])
     out[2] = lo + (hi - lo) * (1 + floor) / (HEIGHTS + 1);
 }
 
-/* Column and row of a point in the world; false if it is not on the panel. */
+/* Project the point x (scan coordinates) to column and row cr.  False: outside the panel. */
 static bool land(const double P[12], const double x[3], const struct fbp_panel *panel, double cr[2])
 {
     const double w = cli_dot(P + 8, x) + P[11];
@@ -95,7 +98,8 @@ static bool land(const double P[12], const double x[3], const struct fbp_panel *
            cr[1] <= (double)panel->n_rows - 0.5;
 }
 
-/* What some views see of the points. */
+/* Project the sample points in up to VIEWS views, and store each visible point with the ray of its
+ * pixel in the flipped view. */
 static void sample(const struct fbp_scan *scan, const struct fbp_view *flipped,
                    const struct fbp_geometry_facts *facts, struct rays *out)
 {
@@ -129,7 +133,7 @@ static void move(const struct motion *m, const double in[3], double out[3])
     out[2] = m->upside_down ? -in[2] : in[2];
 }
 
-/* From a line to a point. */
+/* Shortest vector from a line to a point. */
 static void miss(const struct line *line, const double point[3], double out[3])
 {
     double from[3];
@@ -141,7 +145,8 @@ static void miss(const struct line *line, const double point[3], double out[3])
         out[i] = from[i] - t * line->along[i];
 }
 
-/* Mean square, and greatest, distance of moved points from the rays. */
+/* Mean square distance of the moved points from their rays [mm^2]; *greatest: greatest distance
+ * [mm], may be NULL. */
 static double judge(const struct rays *rays, const struct motion *m, double *greatest)
 {
     const double n = (double)rays->n;
@@ -164,7 +169,8 @@ static double judge(const struct rays *rays, const struct motion *m, double *gre
     return sum;
 }
 
-/* The best turn: all around in steps, then ever smaller steps about the best of them. */
+/* Find the angle m->turn with the least mean square distance, which is returned: COARSE steps over
+ * 360 degrees, then FINE halvings of the step. */
 static double best_turn(const struct rays *rays, struct motion *m)
 {
     double step = 2 * PI / COARSE, best = INFINITY, at = 0;
@@ -197,7 +203,7 @@ static void search(const struct rays *rays, double voxel_mm, struct flip *out)
     for (unsigned i = 0; i < 4; i++) {
         struct motion m = {.mirrored = i & 1u, .upside_down = i & 2u};
         const double sum = best_turn(rays, &m);
-        /* a picture that is as good without a mirror is taken as such */
+        /* equal distances: the motion with fewer mirrors is kept */
         if (!(sum < best - 1e-9 * (1 + best)) && i > 0)
             continue;
         best = sum;

@@ -1,3 +1,5 @@
+/* Implementation of geometry.h: checks the options and loads the input of `fbp geometry`; called by
+ * cmd_geometry.c and cmd_geometry_convert.c. */
 #include "geometry.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* What one wants to know of plane integrals before a run: are the directions enough, and even? */
+/* `fbp geometry check` for plane integrals: number and distribution of the directions, weights, and
+ * output as text or JSON; called by geometry_check.c and geometry_text.c. */
 #include "geometry_check.h"
 #include "say.h"
 
@@ -8,7 +9,8 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* Unit vectors of the views, and their weights: those of the scan, or by its rule. */
+/* Compute the unit vectors n and weights w of the views: the scan's weights, or those of its
+ * quadrature rule. */
 static fbp_status weigh(const struct fbp_scan *scan, double (*n)[3], double *w, struct check *c)
 {
     for (size_t k = 0; k < scan->n_views; k++) {
@@ -26,7 +28,7 @@ static fbp_status weigh(const struct fbp_scan *scan, double (*n)[3], double *w, 
     return st;
 }
 
-/* Planes through one axis, for two stages; that there are none is no failure. */
+/* Find planes of directions through a common axis, for two-stage EPR; n_planes 0: none exist. */
 static void find_meridians(const double (*n)[3], size_t count, struct check *c)
 {
     c->planes.meridians = (struct fbp_meridians){.struct_size = sizeof c->planes.meridians};
@@ -34,7 +36,8 @@ static void find_meridians(const double (*n)[3], size_t count, struct check *c)
         c->planes.meridians.n_planes = 0;
 }
 
-/* n rings, 2 n^2 / pi directions, serve a radius of n spacing / (pi cut-off). */
+/* Compute the needed number of directions: n rings, with 2 n^2 / pi directions in total, suffice
+ * for the radius n spacing / (pi cutoff). */
 static void count_directions(struct check *c)
 {
     const struct fbp_geometry_facts *f = &c->facts;

@@ -1,3 +1,5 @@
+/* Prints the results of `fbp geometry check` as text or JSON; cmd_geometry.c calls
+ * check_print_text() and check_print_json(). */
 #include "geometry_check.h"
 #include "say.h"
 
@@ -52,7 +54,7 @@ static bool half_turn(const struct fbp_scan *scan, const struct fbp_geometry_fac
     return !fbp_kind_has_source(scan->kind) && f->coverage != FBP_COVERAGE_FULL;
 }
 
-/* Which rays are measured twice, and what is done about it. */
+/* Description of the redundancy weights for rays that are measured twice. */
 static const char *weights_of(const struct fbp_scan *scan, const struct fbp_geometry_facts *f)
 {
     if (f->per_ray)
@@ -70,7 +72,7 @@ static const char *weights_of(const struct fbp_scan *scan, const struct fbp_geom
                : "Parker's, but directions of rays are missing: expect streaks";
 }
 
-/* No -1e-15 where 0 is meant. */
+/* Replace rounding errors, such as -1e-15, by 0. */
 static double tidy(double x)
 {
     return fabs(x) < 1e-9 ? 0 : x;
@@ -78,7 +80,7 @@ static double tidy(double x)
 
 static double percent(double part)
 {
-    return round(1e4 * part) / 100 + 0.0; /* no -0 */
+    return round(1e4 * part) / 100 + 0.0; /* + 0.0 turns -0 into 0 */
 }
 
 static void print_steps(const struct fbp_scan *scan, const struct fbp_geometry_facts *f)
@@ -191,7 +193,7 @@ static const char *const flip_names[N_FLIPS] = {
     "columns+direction", "rows+direction", "all three",
 };
 
-/* How the object would be seen. */
+/* Description of the pose in which the object appears. */
 static const char *pose_of(const struct flip *f)
 {
     if (f->mirrored && f->upside_down)
@@ -214,7 +216,7 @@ static void print_flip(const struct flip *f, const char *before, double voxel_mm
                f->rms_mm / voxel_mm, f->max_mm);
 }
 
-/* One flip by itself is always said; of several, what would stay unnoticed. */
+/* Print the effect of each single flip, and of combinations that the data do not reveal. */
 static void print_flips(const struct fbp_scan *scan, const struct check *c)
 {
     const char *before = "if flipped";

@@ -1,3 +1,4 @@
+/* check_warn(): appends a warning to the results of `fbp geometry check`, for geometry_check.c. */
 #include "geometry_check.h"
 
 #include <stdarg.h>

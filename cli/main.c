@@ -1,3 +1,4 @@
+/* main() of the program fbp. All work is in program.c; the table of commands is in commands.c. */
 #include "program.h"
 
 int main(int argc, char **argv)

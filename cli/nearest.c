@@ -1,3 +1,5 @@
+/* opt_nearest(): the known name with the smallest edit distance to an unknown word, for messages
+ * such as "did you mean --voxel?". Called by opt.c (options) and program.c (commands). */
 #include "opt.h"
 
 #include <string.h>

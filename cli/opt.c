@@ -1,3 +1,5 @@
+/* Parsing of a command line with an option table (opt.h): long and short options, positional
+ * arguments, aliases (words.c), and messages about wrong usage. Every command calls opt_parse(). */
 #include "say.h"
 #include "words.h"
 
@@ -7,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_WORD = 40 }; /* of an option that a message repeats */
+enum { MAX_WORD = 40 }; /* greatest length of an option name that a message repeats */
 
 int opt_usage(const struct command *command, const char *fmt, ...)
 {
@@ -44,7 +46,7 @@ struct parser {
     void *args;
     int argc, i;
     char **argv;
-    bool *seen; /* by option */
+    bool *seen; /* [command->n_opts]: whether the option was given */
 };
 
 static const struct opt *find_long(const struct command *c, const char *name, size_t len)
@@ -65,7 +67,7 @@ static const struct opt *find_letter(const struct command *c, char letter)
     return NULL;
 }
 
-/* What is no option, in words that lead to one. */
+/* Report an unknown option, with the nearest option name if one is close. */
 static int unknown_option(const struct command *c, const char *word, const char *name)
 {
     const char *near = opt_nearest(name, option_name, c->opts, c->n_opts);
@@ -75,7 +77,8 @@ static int unknown_option(const struct command *c, const char *word, const char 
     return opt_usage(c, "unknown option %s", word);
 }
 
-/* A word that is known from elsewhere; *o: the option that it stands for, if any. */
+/* Handle an option name that the command does not have but the table of aliases (words.c) may. Sets
+ * *o to the option that the alias stands for; *o stays NULL if there is none. */
 static int take_meaning(struct parser *p, const char *word, const char *name, const struct opt **o)
 {
     const struct command *c = p->command;
@@ -101,7 +104,7 @@ static int take_meaning(struct parser *p, const char *word, const char *name, co
     return unknown_option(c, word, name);
 }
 
-/* The option's value is in `value`, or the next word. */
+/* Set option `o`. value: text after '=' or the letter; NULL: the value is the next word. */
 static int take_value(struct parser *p, const struct opt *o, const char *word, const char *value)
 {
     const struct command *c = p->command;
@@ -134,7 +137,8 @@ static int take_long(struct parser *p, const char *word)
     return take_value(p, o, bare, equals ? equals + 1 : NULL);
 }
 
-/* "-o FILE", "-oFILE"; but -output is no file called "utput". */
+/* "-o FILE" or "-oFILE". A long name with one dash ("-output") is an error, not the file "utput".
+ */
 static int take_short(struct parser *p, const char *word)
 {
     const struct command *c = p->command;
@@ -160,7 +164,8 @@ static int take_option(struct parser *p, const char *word)
     return word[1] == '-' ? take_long(p, word) : take_short(p, word);
 }
 
-/* A shell has put the files in the place of their pattern. */
+/* Are more than two arguments file names that end in a digit before the extension? Then a shell has
+ * probably expanded a pattern of files. */
 static bool are_numbered(const struct parser *p)
 {
     size_t n = 0;
@@ -218,7 +223,7 @@ static int check_required(const struct parser *p)
     return OPT_GO_ON;
 }
 
-/* "fbp recon help", unless there is a file of this name. */
+/* Is the only argument "help" ("fbp recon help"), and no file has this name? */
 static bool asks_for_help(const struct parser *p)
 {
     return p->argc == 1 && strcmp(p->argv[0], "help") == 0 && access("help", F_OK) != 0;

@@ -1,3 +1,5 @@
+/* Output of --help, --help-all and --version, from the option tables (opt.h). Called by opt.c and
+ * program.c. */
 #include "formats.h"
 #include "words.h"
 
@@ -7,8 +9,8 @@
 
 enum { HELP_COLUMN = 28, HELP_WIDTH = 79 };
 
-/* Print words from column `at`, wrapped, continuation lines indented to `indent`.  A line feed in
- * the text begins a line. */
+/* Print words from column `at`, wrapped at HELP_WIDTH; continuation lines are indented to `indent`.
+ * A line feed in the text begins a new line. Returns the column behind the last word. */
 static size_t wrap(FILE *f, const char *text, size_t at, size_t indent)
 {
     for (bool begins = false; *text;) {
@@ -29,7 +31,7 @@ static size_t wrap(FILE *f, const char *text, size_t at, size_t indent)
     return at;
 }
 
-/* Add " (cone, parallel)" to a text. */
+/* Append the names of an OPT_ENUM option to a text, such as " (cone, parallel)". */
 static void list_names(const struct opt *o, char *buf, size_t n)
 {
     size_t len = strlen(buf);
@@ -76,7 +78,7 @@ static void help_line(FILE *f, const struct opt *o)
     const size_t at = wrap(f, opt_about(o, about, sizeof about), HELP_COLUMN, HELP_COLUMN);
     if (o->fallback) {
         snprintf(extra, sizeof extra, "[default: %s]", o->fallback);
-        if (at + 1 + strlen(extra) > HELP_WIDTH) /* keep it in one piece */
+        if (at + 1 + strlen(extra) > HELP_WIDTH) /* do not break the default */
             fprintf(f, "\n%*s%s", HELP_COLUMN, "", extra);
         else
             fprintf(f, " %s", extra);
@@ -102,7 +104,7 @@ bool opt_is_listed(const char *names, const char *name)
     return false;
 }
 
-/* Print the options of a list of names, in its order. */
+/* Print the help of the named options, in the order of `names` (separated by spaces). */
 static void help_lines(FILE *f, const struct command *c, const char *names)
 {
     for (const char *at = names; at && *at; at += strspn(at, " ")) {

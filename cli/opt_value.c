@@ -1,3 +1,5 @@
+/* Conversion of an option's text to the value of its struct field, and the description of valid
+ * values for messages. opt.c calls opt_set_value() for every option on the command line. */
 #include "words.h"
 
 #include <ctype.h>
@@ -19,12 +21,13 @@ static bool in_range(const struct opt *o, double v)
         return false;
     if (o->min < o->max)
         return v >= o->min && v <= o->max;
-    if (o->type == OPT_BYTES) /* none would mean the default to the library */
+    if (o->type == OPT_BYTES) /* 0 is invalid: the library would take its default */
         return v >= 1 && v < 0x1p53;
     return o->type == OPT_DOUBLE || o->type == OPT_DOUBLES || (v >= 0 && v < 0x1p53);
 }
 
-/* Plain decimal numbers only: strtod would also take "inf", "nan" and hexadecimal. */
+/* Read a decimal number. "inf", "nan" and hexadecimal numbers, which strtod() accepts, are errors.
+ */
 static bool read_number(const char *text, const char **end, double *out)
 {
     char *e;
@@ -61,7 +64,8 @@ static size_t list_length(const struct opt *o)
     return o->bytes / (o->type == OPT_SIZES ? sizeof(size_t) : sizeof(double));
 }
 
-/* Numbers joined by the separator the metavariable shows; returns how many, 0 if malformed. */
+/* Read numbers separated by the character in the metavariable (comma or x). Returns their number; 0
+ * if the text is malformed. */
 static size_t read_list(const struct opt *o, const char *text, double v[8])
 {
     const char separator = strchr(o->arg, ',') ? ',' : 'x';
@@ -82,7 +86,8 @@ static size_t read_list(const struct opt *o, const char *text, double v[8])
     return 0;
 }
 
-/* The word that a metavariable takes instead of numbers, the "auto" of "X|auto". */
+/* Is `text` the word that the metavariable permits instead of numbers, such as "auto" in "X|auto"?
+ */
 static bool is_word(const struct opt *o, const char *text)
 {
     const char *bar = o->arg ? strrchr(o->arg, '|') : NULL;
@@ -117,7 +122,8 @@ static bool set_list(const struct opt *o, const char *text, void *field)
     return true;
 }
 
-/* An end of a range; false if what is there is no whole number.  Left out it stays 0. */
+/* Read one end of a range. A missing end leaves *out unchanged. Returns false if the number is too
+ * large. */
 static bool read_end(const char **text, size_t *out)
 {
     char *end;
@@ -131,7 +137,7 @@ static bool read_end(const char **text, size_t *out)
     return errno == 0 && v < (unsigned long long)1 << 53;
 }
 
-/* "80:100", "80:", ":100", ":", or "80" where one number will do; *text is left behind it. */
+/* Read "80:100", "80:", ":100", ":", or "80" if `single`. Advances *text behind the range. */
 static bool read_range(const char **text, bool single, struct opt_range *out)
 {
     const char *start = *text;
@@ -169,7 +175,7 @@ const char *opt_choice(const struct opt *o, size_t i)
     return o->names ? o->names[i] : NULL;
 }
 
-/* "Ram_Lak" and "ramlak" are ram-lak. */
+/* Compare names without case, dashes, underscores and spaces: "Ram_Lak" equals "ram-lak". */
 static bool same_name(const char *a, const char *b)
 {
     for (;; a++, b++) {

@@ -1,3 +1,5 @@
+/* A plan as text lines and as JSON: volume, device, slabs, batches, memory, predicted time. Used by
+ * fbp plan, fbp recon --plan, the page of --report (report_chosen.c) and fbp-bench. */
 #include "recon.h"
 #include "say.h"
 
@@ -42,7 +44,7 @@ void plan_put(struct plan_lines *out, const char *name, const char *fmt, ...)
     va_end(ap);
 }
 
-/* What is computed. */
+/* Lines about the volume, its box, part and region, and the filter. */
 static void put_volume(struct plan_lines *out, const struct fbp_plan_summary *p)
 {
     const double *c = p->volume.centre_mm;
@@ -75,7 +77,7 @@ static void put_volume(struct plan_lines *out, const struct fbp_plan_summary *p)
         plan_put(out, "filter", "%s", p->filtered ? "none" : "in space");
 }
 
-/* In which parts, and how often views are read. */
+/* Lines about device, slabs and batches, and how often views are read. */
 static void put_parts(struct plan_lines *out, const struct fbp_plan_summary *p)
 {
     char a[120];
@@ -108,7 +110,7 @@ static void put_parts(struct plan_lines *out, const struct fbp_plan_summary *p)
         plan_put(out, "views", "%s", how_often_filtered(p));
 }
 
-/* Bytes and updates. */
+/* Lines about bytes written, memory, and voxel updates. */
 static void put_costs(struct plan_lines *out, const struct fbp_plan_summary *p)
 {
     char a[120], b[120];
@@ -157,7 +159,7 @@ static void json_predicted(cJSON *root, const struct fbp_predicted *t)
     cJSON_AddNumberToObject(out, "gups", t->gups);
 }
 
-/* Who computes what. */
+/* JSON members: device, kernel, volume, box and region. */
 static void json_work(cJSON *root, const struct fbp_plan_summary *p)
 {
     cJSON_AddStringToObject(root, "device", p->backend);

@@ -1,5 +1,5 @@
-/* What fbp and fbp-bench share: from the words on the command line to a command, help, and the end.
- */
+/* The main function that fbp and fbp-bench share: finds the command that the command line names,
+ * runs it, prints help and messages about unknown commands, and returns the exit status. */
 #include "program.h"
 
 #include "manual/manual.h"
@@ -28,7 +28,7 @@ static void help_all(FILE *f)
             program->more);
 }
 
-/* Does `words` ("geometry show") equal the first words of argv?  Returns how many, else 0. */
+/* Number of words in `words` ("geometry show": 2) if argv begins with them, else 0. */
 static int match(const char *words, int argc, char **argv)
 {
     int n = 0;
@@ -42,7 +42,7 @@ static int match(const char *words, int argc, char **argv)
     return n;
 }
 
-/* Index of the command that argv begins with, n_commands if there is none. */
+/* Index of the command that argv begins with; n_commands: none. *n_words: words of its name. */
 static size_t find_command(int argc, char **argv, int *n_words)
 {
     size_t i = 0;
@@ -61,7 +61,7 @@ static const char *command_name(const void *list, size_t i)
     return commands[i]->name;
 }
 
-/* Is `word` the first of a command's several words, as "geometry" is? */
+/* Is `word` the first word of a command name with two words, such as "geometry"? */
 static bool is_group(const char *word)
 {
     const size_t len = strlen(word);
@@ -81,7 +81,7 @@ static void list_group(FILE *f, const char *word)
             fprintf(f, "  fbp %-16s %s\n", commands[i]->name, commands[i]->summary);
 }
 
-/* The same for a sentence: "fbp geometry show, fbp geometry check"; returns buf. */
+/* Write the commands of a group to buf: "fbp geometry show, fbp geometry check". Returns buf. */
 static const char *name_group(char *buf, size_t n, const char *word)
 {
     const size_t len = strlen(word);
@@ -95,7 +95,9 @@ static const char *name_group(char *buf, size_t n, const char *word)
     return buf;
 }
 
-/* Of words before which no command stands: --help, -h, -help, help; --version, -V, -v, version. */
+/* Kind of the first word of a command line: WORD_HELP for --help, -h, -help or help; WORD_VERSION
+ * for
+ * --version, -V, -v or version. */
 static enum word_kind kind_of(const char *word)
 {
     static const struct command none = {.name = ""};
@@ -109,7 +111,7 @@ static bool is_help(const char *word)
     return kind_of(word) == WORD_HELP;
 }
 
-/* Somebody has left the command out. */
+/* Report that the first word is a file or folder, because the command is missing. */
 static int is_a_file(const char *path, bool folder)
 {
     cli_error(
@@ -120,7 +122,8 @@ static int is_a_file(const char *path, bool folder)
     return OPT_USAGE;
 }
 
-/* The first of a command's two words, with a second that is none. */
+/* argv[0] names a group ("geometry"), but argv[1] is missing or unknown: report it, or print the
+ * help of the group. */
 static int unknown_of_group(int argc, char **argv)
 {
     char there[300];
@@ -137,7 +140,7 @@ static int unknown_of_group(int argc, char **argv)
     return OPT_USAGE;
 }
 
-/* The command that stands behind an option, "recon" of "fbp -q recon"; NULL. */
+/* Name of a command that follows an option, such as "recon" in "fbp -q recon"; NULL: none. */
 static const char *later_command(int argc, char **argv)
 {
     int n_words;
@@ -199,7 +202,8 @@ static int help(int argc, char **argv)
     return OPT_DONE;
 }
 
-/* Is --json among the words?  Asked before they are understood: an error in them is JSON, too. */
+/* Is --json among the words? Checked before they are parsed, because usage errors are JSON as well.
+ */
 static bool wants_object(int argc, char **argv)
 {
     bool is_given = false;
@@ -235,8 +239,8 @@ static int run(int argc, char **argv)
     return commands[i]->run(commands[i], argc - n_words, argv + n_words);
 }
 
-/* What rank 0 has to say of a failure is said before others are waited for: if one of them was
- * killed, this process is soon ended, too. */
+/* Finish output and team; returns the exit status. Rank 0 prints a failure before it waits for the
+ * other ranks: if one of them was killed, the launcher soon ends this process as well. */
 static int end(int rc)
 {
     const bool at_once = rc != 0 && say_failed() && team_is_first();
@@ -256,8 +260,8 @@ int program_main(const struct program *p, int argc, char **argv)
     program = p;
     commands = p->commands;
     n_commands = p->n_commands;
-    /* Large blocks go back to the system when they are freed, in every thread: --memory is a hard
-     * limit. */
+    /* Blocks from 128 KiB on return to the system when they are freed, in every thread, because
+     * --memory is a hard limit. */
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
     say_open_streams();
     say_watch_memory();

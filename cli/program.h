@@ -1,4 +1,5 @@
-/** @file program.h  A program with commands: fbp, or fbp-bench. */
+/** @file program.h  Main function of the programs fbp (main.c) and fbp-bench, each a table of
+ * commands. */
 #ifndef FBP_CLI_PROGRAM_H
 #define FBP_CLI_PROGRAM_H
 
@@ -9,9 +10,9 @@ struct program {
     const char *more;  /**< last lines of the help */
     const struct command *const *commands;
     size_t n_commands;
-    /** Is this first word a command of another program?  NULL: no word is. */
+    /** Is this first word a command of another program? NULL: never. */
     bool (*is_other)(const char *word);
-    /** Run that program with these words; returns only after a failure, with the exit status. */
+    /** Replace this process by that program; returns an exit status only after a failure. */
     int (*run_other)(int argc, char **argv);
 };
 

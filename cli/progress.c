@@ -1,3 +1,5 @@
+/* The progress bar of a reconstruction on standard error, and the callbacks of the library that
+ * draw it, print log lines and stop the run after Ctrl-C. */
 #include "recon.h"
 #include "say.h"
 #include "signals.h"

@@ -1,3 +1,5 @@
+/* From the options of fbp recon, plan and bench to a loaded scan and a plan (recon_prepare()).
+ * Option values replace those of the scan file. Also the headings of the options in --help. */
 #include "recon.h"
 
 #include "files.h"
@@ -22,14 +24,15 @@ const struct opt_group recon_groups[] = {
     {"Printing", "plan json quiet", NULL},
     {0}};
 
-/* Pictures; the library looks after volumes. */
+/* Check that no output overwrites an input (--force: permitted) and that all outputs differ. The
+ * library itself protects its inputs from the volume. */
 static int keep_inputs(const struct recon_args *a, const struct fbp_scan *scan)
 {
     const bool picture = a->sweep || recon_is_picture(a);
     const struct cli_files files = {
         .force = a->p.force != 0,
         .scan = scan,
-        .inputs = {a->p.region}, /* a mask, or words that name no file */
+        .inputs = {a->p.region}, /* a mask file, or a shape, which names no file */
         .outputs = {a->preview, a->timeline, a->report, a->curve, picture ? a->output : NULL},
         .volume = picture || !a->output || !recon_is_file(a->output) ? NULL : a->output};
 
@@ -45,7 +48,7 @@ int recon_name_scan(struct recon_args *a, char **kept)
     return rc;
 }
 
-/* Another rule for the weights than the scan's. */
+/* --quadrature replaces the scan's rule and its weights. */
 static int choose_quadrature(const struct recon_args *a, struct fbp_scan *scan)
 {
     if (a->quadrature == 0)
@@ -59,7 +62,7 @@ static int choose_quadrature(const struct recon_args *a, struct fbp_scan *scan)
     return 0;
 }
 
-/* Another spectrum than the scan's, or one where it has none. */
+/* --reference replaces the scan's reference spectrum. */
 static int choose_reference(const struct recon_args *a, struct fbp_scan *scan)
 {
     if (!a->reference)
@@ -85,7 +88,7 @@ static int choose_bad_pixels(const struct recon_args *a, struct fbp_scan *scan)
     return scan->bad_pixels ? 0 : cli_error("out of memory for a name: close other programs");
 }
 
-/* What is given stands in place of what the scan says. */
+/* Corrections given as options replace those of the scan. */
 static int choose_corrections(const struct recon_args *a, struct fbp_scan *scan)
 {
     struct fbp_corrections c = {.struct_size = sizeof c};
@@ -116,7 +119,7 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
                                          .growing = a->p.follow,
                                          .preparation = a->prepare ? &steps : NULL};
 
-    fbp_limit_memory(a->p.memory_bytes); /* of the process, and of whoever looks at files for it */
+    fbp_limit_memory(a->p.memory_bytes); /* also for child processes that inspect files */
     const fbp_status st = fbp_scan_load_known(scan, a->scan, &known);
     free(steps.profile);
     if (st != FBP_OK)
@@ -125,7 +128,7 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
     if (choose_quadrature(a, scan) != 0 || choose_reference(a, scan) != 0 ||
         choose_bad_pixels(a, scan) != 0 || choose_corrections(a, scan) != 0)
         return 1;
-    /* as it should have been read: fbp geometry check says what a flip changes */
+    /* flips correct the order in which the scan is read; see fbp geometry check */
     if (adjust_flip(scan, a->flip_u, a->flip_v, a->reverse) != 0)
         return 1;
     return keep_inputs(a, scan);
@@ -142,7 +145,7 @@ int recon_grid(const struct recon_args *a, const struct fbp_scan *scan, struct f
 {
     struct fbp_grid wanted = {0};
 
-    for (int i = 0; i < 3; i++) { /* what is not given, the library completes */
+    for (int i = 0; i < 3; i++) { /* 0: the library chooses the value */
         wanted.n[i] = a->size[i];
         wanted.voxel_mm[i] = a->voxel[i];
     }
@@ -196,7 +199,7 @@ int recon_prepare_scan(struct recon_args *a, struct fbp_scan *scan)
             return 1;
         a->p.mu_water = a->found.mean;
     }
-    if (a->slice.given || recon_is_box(a)) /* with the bits of the whole volume */
+    if (a->slice.given || recon_is_box(a)) /* same bits as in the whole volume */
         choose_box(a, a->p.roi);
     scan->volume = grid;
     return 0;

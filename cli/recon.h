@@ -1,55 +1,59 @@
-/** @file recon.h  What the commands recon, plan and bench share: options, scan, plan, texts. */
+/** @file recon.h  Option struct and table of fbp recon, fbp plan and fbp-bench; loading of the
+ * scan, creation of the plan, checks of options, printed results, and the progress bar.
+ */
 #ifndef FBP_CLI_RECON_H
 #define FBP_CLI_RECON_H
 
 #include "adjust.h"
 #include "choices.h"
 
-/** What was found to be water. */
+/** Result of --hu-from-roi: the voxels of the water sphere. */
 struct recon_water {
-    double mean, sd; /**< [1/mm] */
-    size_t n;        /**< voxels */
+    double mean, sd; /**< mean and standard deviation [1/mm] */
+    size_t n;        /**< number of voxels */
 };
 
+/** Values of the options, and what recon_prepare_scan() found in the scan. */
 struct recon_args {
     struct fbp_recon_params p;
-    const char *part; /**< "3/16", "auto/16"; NULL: all */
+    const char *part; /**< --part, such as "3/16" or "auto/16"; NULL: the whole volume */
     const char *scan, *output, *preview, *timeline, *report, *sweep, *curve;
     size_t size[3], every, bin;
-    double voxel[3], volume_centre[3]; /**< of the volume [mm]; NaN: the scan's */
-    double pitch[2];                   /**< of the detector's pixels [mm]; 0: as the scan has it */
-    struct opt_range slice, roi[3];    /**< of the volume; not both */
-    double adjust[FBP_ADJUSTS];        /**< of the geometry; NaN: as the scan has it */
-    double mask;                       /**< NaN: none; INFINITY: NaN */
-    double water[4];        /**< x, y, z, radius [mm] of what is water; radius 0: not asked for */
-    unsigned score;         /**< of --sweep */
-    double paganin[3];      /**< delta / beta, keV, mm; first NAN: as the scan has it */
-    const char *bad_pixels; /**< their mask, or "auto"; NULL: as the scan has it */
-    const char *rings;      /**< how they are removed; NULL: as the scan has it */
-    const char *prepare;    /**< steps of --prepare; NULL: the scan's */
-    const char *reference;  /**< of plane integrals; NULL: the scan's */
-    struct fbp_corrections
-        correct;              /**< of line integrals; first coefficient NAN: as the scan has it */
-    unsigned quadrature;      /**< of plane integrals, plus 1; 0: the scan's */
-    unsigned unit;            /**< of the values: enum fbp_unit */
-    struct recon_water found; /**< by recon_prepare(), if there is a radius */
-    struct fbp_centre centre; /**< and so, if it was to be looked for: has_centre */
+    /** Voxel size (0: the scan's) and position of the volume's centre (NaN: the scan's) [mm]. */
+    double voxel[3], volume_centre[3];
+    double pitch[2];                /**< distance between detector pixels [mm]; 0: the scan's */
+    struct opt_range slice, roi[3]; /**< box of the volume [voxels]: --slice or --roi, not both */
+    double adjust[FBP_ADJUSTS];     /**< geometry parameters; NaN: the scan's */
+    double mask;     /**< --mask; NaN: not given; INFINITY: voxels outside become NaN */
+    double water[4]; /**< --hu-from-roi: water sphere x, y, z, radius [mm]; radius NaN: not given */
+    unsigned score;  /**< score of --sweep: enum fbp_score */
+    double paganin[3];      /**< delta / beta, keV, distance [mm]; first NAN: the scan's */
+    const char *bad_pixels; /**< image that marks bad pixels, or "auto"; NULL: the scan's */
+    const char *rings;      /**< method of ring removal; NULL: the scan's */
+    const char *prepare;    /**< steps that prepare spectrometer rows; NULL: the scan's */
+    const char *reference;  /**< file of the reference spectrum (kind planes); NULL: the scan's */
+    /** Corrections of line integrals; beam_hardening[0] NAN: the scan's. */
+    struct fbp_corrections correct;
+    unsigned quadrature;      /**< enum fbp_quadrature + 1 (kind planes); 0: the scan's */
+    unsigned unit;            /**< unit of the values: enum fbp_unit */
+    struct recon_water found; /**< result of --hu-from-roi, set by recon_prepare_scan() */
+    struct fbp_centre centre; /**< result of --centre auto; valid if has_centre */
     bool has_centre;
     bool spatial, plan, json, quiet;
     bool flip_u, flip_v, reverse;
-    bool scans_volume;  /**< by recon_prepare(): the scan has a volume */
-    bool loaded;        /**< and so: the scan is, and no output replaces what it is read from */
-    enum fbp_kind kind; /**< and so: of the scan */
+    bool scans_volume;  /**< set by recon_prepare_scan(): the scan has a volume */
+    bool loaded;        /**< set likewise: scan loaded, outputs checked against the inputs */
+    enum fbp_kind kind; /**< set likewise: kind of the scan */
 };
 
-/** What a struct recon_args starts with where 0 is a value. */
+/** Initial values of members of struct recon_args for which 0 does not mean "not given". */
 #define RECON_ARGS                                                                                 \
     .mask = NAN, .volume_centre = {NAN, NAN, NAN}, .adjust = ADJUST_NONE, .water = {0, 0, 0, NAN}, \
     .correct.beam_hardening = {NAN}, .paganin = {NAN}
 
 #define R struct recon_args
 // clang-format off
-/** The options that decide how a volume is computed; rows of an option table. */
+/** Rows of an option table: the options that determine how a volume is computed. */
 #define RECON_OPTIONS                                                                             \
     OPT(R, size, .name = "size", .arg = "N|NxMxL", .min = 1, .max = FBP_SIDE_MAX,                 \
         .fallback = "the scan's", .help = "number of voxels along x, y, z"),                      \
@@ -205,7 +209,7 @@ struct recon_args {
         .fallback = "planned", .help = "compute at most N slices at a time"),                     \
     OPT(R, p.batch_views, .name = "batch", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,            \
         .fallback = "planned", .help = "compute at most N views at a time")
-/** Which part of the volume, for commands that plan or compute one. */
+/** The option --part, for commands that plan or compute a volume. */
 #define PART_OPTION                                                                               \
     OPT(R, part, .name = "part", .arg = "K/N|auto/N", .fallback = "all of it",                    \
         .help = "compute part K of N of the volume, counted from 1, into the common output; the last " \
@@ -213,42 +217,47 @@ struct recon_args {
                 "is the task number in a job array of Slurm, PBS or SGE (docs/cluster.md)")
 // clang-format on
 
-/** A folder as the scan stands for the scan in it, whose name *kept holds: free().  0, or 1. */
+/** If args->scan is a folder, replace args->scan by the name of the scan file in it. *kept: that
+ * name, to be freed by the caller, or NULL. Returns 0 or an exit status. */
 int recon_name_scan(struct recon_args *args, char **kept);
 
-/** Load the scan and apply flips; returns 0 or an exit status. */
+/** recon.c: load the scan, replace corrections by those of the options, apply flips, check that no
+ * output overwrites an input. Returns 0 or an exit status. */
 int recon_load(const struct recon_args *args, struct fbp_scan *scan);
 
-/** Is the rotation axis to be looked for? */
+/** centre.c: is --centre auto given? */
 bool centre_is_auto(const double values[FBP_ADJUSTS]);
-/** Look for it if so: args->adjust and ->centre get it; returns 0 or an exit status. */
+/** Find the rotation axis if --centre is auto; store it in args->adjust and args->centre. Returns 0
+ * or an exit status. */
 int centre_find(struct recon_args *args, const struct fbp_scan *scan);
-/** What was found as root's new member "centre". */
+/** Add the axis that centre_find() found to root, as member "centre". */
 void centre_json(cJSON *root, const struct fbp_centre *centre);
 
-/** Leave out views and join pixels as asked for: behind flips, and what is given in columns. */
+/** Apply --every and --bin to the scan. Call it after flips and after all values given in columns.
+ */
 fbp_status recon_reduce(const struct recon_args *args, struct fbp_scan *scan);
 
-/** The whole volume that was asked for; checks --slice against it; returns 0 or an exit status. */
+/** The whole volume that options and scan specify. Checks --slice against it. Returns 0 or an exit
+ * status. */
 int recon_grid(const struct recon_args *args, const struct fbp_scan *scan, struct fbp_grid *out);
 
 /**
- * Reconstruct the sphere args->water of the volume and take mean and deviation of its voxels.
- * all: the volume, whose voxels are taken
+ * recon_water.c: reconstruct the sphere args->water; mean and standard deviation of its voxels.
+ * all: the whole volume; the sphere is computed on its voxel grid
  * @return 0, or an exit status; a failure has been reported.
  */
 int recon_water(const struct recon_args *args, const struct fbp_scan *scan,
                 const struct fbp_grid *all, struct recon_water *out);
 
-/** Detector rows [rows[0], rows[1]) that the slices of a plan are computed from.  As recon_water.
- */
+/** recon_slice.c: detector rows [rows[0], rows[1]) from which the slices of a plan are computed.
+ * Returns 0, or an exit status; a failure has been reported. */
 int recon_rows(const struct fbp_scan *scan, const struct fbp_plan_summary *plan, size_t rows[2]);
 
-/** Run a plan of a small volume into a picture; shown: its grey window. */
+/** Run a plan of a small volume and write it as a picture. shown: the values of black and white. */
 fbp_status recon_picture(fbp_plan *plan, const char *path, struct fbp_report *report,
                          double shown[2]);
 
-/** Parameters that follow from options: --half-width, --mask. */
+/** Set members of args->p that follow from other options: --half-width, --unit, -o, --mask. */
 void recon_complete(struct recon_args *args);
 
 /**
@@ -257,58 +266,62 @@ void recon_complete(struct recon_args *args);
  *         fbp_scan_clear() and fbp_plan_destroy() are safe.
  */
 int recon_prepare(struct recon_args *args, struct fbp_scan *scan, fbp_plan **plan);
-/** The same without the plan. */
+/** recon_prepare() without the plan. */
 int recon_prepare_scan(struct recon_args *args, struct fbp_scan *scan);
 
-/** Do the options of fbp recon go together?  OPT_GO_ON, or an exit status, which has been said. */
+/** recon_check.c: check the options of fbp recon against each other. Returns OPT_GO_ON, or an exit
+ * status after an error was reported. */
 int recon_check(const struct command *self, const struct recon_args *args);
-/** Do --slice and --roi?  For all commands that have them. */
+/** Check that --slice and --roi are not both given. Returns as recon_check(). */
 int recon_check_part(const struct command *self, const struct recon_args *args);
-/** Is the name of the output, if there is one, one that recon would take?  Nothing is written. */
+/** Check that fbp recon would accept the name of the output, if given. Writes nothing. Returns as
+ * recon_check(). */
 int recon_check_planned(const struct command *self, const struct recon_args *args);
-/** What --part says, into args->p: OPT_GO_ON, or an exit status, which has been said. */
+/** recon_part.c: parse --part into args->p.part and n_parts. Returns as recon_check(). */
 int recon_choose_part(const struct command *self, struct recon_args *args);
-/** What each part of a plan takes: a line a part, and members of a JSON object; 0, or an exit
- *  status. */
+/** Slices and voxel updates of each part of a plan: one printed line per part, or members of a JSON
+ * object. Return 0 or an exit status. */
 int recon_print_parts(const fbp_plan *plan);
 int recon_json_parts(cJSON *root, const fbp_plan *plan);
-/** Is one slice asked for, which is a volume of its own (not a box of one)? */
+/** Is one slice requested (--slice K)? The range K:K+1 is a box instead. */
 bool recon_one_slice(const struct recon_args *args);
-/** Is a box of the volume asked for? */
+/** Is a box of the volume requested (--roi, or --slice with a range)? */
 bool recon_is_box(const struct recon_args *args);
 /** Is the output a file, not null: or hash:? */
 bool recon_is_file(const char *output);
-/** Is the output a picture of a slice? */
+/** Is the output a PNG image of one slice? */
 bool recon_is_picture(const struct recon_args *args);
 
-/** What a run gave; `shown` and `rows` where there is a picture, and a slice. */
+/** Results of a run. */
 struct recon_result {
     const struct fbp_plan_summary *plan;
     struct fbp_report report;
-    double shown[2]; /**< grey window of the picture or preview */
-    size_t rows[2];  /**< detector rows [first, end) that the slice is made of */
+    double shown[2]; /**< values of black and white in the picture or preview, if any */
+    size_t rows[2];  /**< detector rows [first, end) of the slice or box, if any */
 };
 
-/** Remark i = 0, 1, … on the samples of a run, a sentence; false: there is no such remark. */
+/** Note i = 0, 1, … about a run (clipped voxels, resumed slabs), a sentence; false: no note i. */
 bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n);
 
-/** Was nothing left to compute, so that there are no values to tell? */
+/** Was nothing left to compute (by this part, or after --resume)? Then min, max and mean are NaN.
+ */
 bool recon_had_all(const struct recon_args *a, const struct recon_result *result);
-/** Print a result for people. */
+/** Print a result as text. */
 void recon_print(const struct recon_args *args, const struct recon_result *result);
-/** The box of a plan as JSON: root's new member "roi"; NULL when out of memory. */
+/** Add the box of a plan to root, as member "roi"; returns that member; NULL: out of memory. */
 cJSON *recon_json_box(cJSON *root, const struct fbp_plan_summary *plan);
-/** Members of root: "kernel" and what goes with it, "weights", "prepared". */
+/** Add members to root: "kernel", "isa", "threads", "weights", and "prepared" if not empty. */
 void recon_json_kernel(cJSON *root, const struct fbp_plan_summary *plan);
-/** The part of the voxels that a plan's region wants; and all of it as root's member "region". */
+/** Fraction of the volume's voxels inside the region of a plan; facts of the region as member
+ * "region" of root. */
 double recon_region_share(const struct fbp_plan_summary *plan);
 void recon_json_region(cJSON *root, const struct fbp_plan_summary *plan);
-/** Print it as JSON; returns the exit status. */
+/** Print a result as JSON; returns the exit status. */
 int recon_print_json(const struct recon_args *args, const struct recon_result *result);
 
 enum { PLAN_LINES = 24 };
 
-/** What a plan has decided, a line a decision: "slabs", "1 of at most 128 slices". */
+/** A plan as text, one line per decision, such as "slabs", "1 of at most 128 slices". */
 struct plan_lines {
     struct plan_line {
         const char *name;
@@ -318,35 +331,35 @@ struct plan_lines {
 };
 void plan_tell(const struct fbp_plan_summary *plan, struct plan_lines *out);
 
-/** Add a line. */
+/** Append a line; if all PLAN_LINES are in use, it replaces the last one. */
 void plan_put(struct plan_lines *out, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void plan_print_lines(const struct plan_lines *lines);
 cJSON *plan_json(const struct fbp_plan_summary *plan, double expected_seconds);
 
-/** Print a plan and its expected time for people, or as JSON; returns the exit status. */
+/** Print a plan and its expected time as text or as JSON; returns the exit status. */
 int plan_print(const fbp_plan *plan, bool json);
 /** "cpu, kernel column, avx2, 8 threads"; returns buf. */
 char *plan_device(char *buf, size_t n, const struct fbp_plan_summary *p);
 
-/** A progress bar on standard error; `user` of the callbacks. */
+/** progress.c: a progress bar on standard error; the argument `user` of the callbacks below. */
 struct progress {
     size_t n_views;
-    double drawn; /**< when it was drawn last; 0 = not to be seen */
+    double drawn; /**< time of the last drawing [s]; 0: not on the screen */
     bool visible, quiet;
 };
 
 void progress_start(struct progress *progress, size_t n_views, bool quiet);
-/** An fbp_recon_params.progress. */
+/** A function for fbp_recon_params.progress: draw the bar; returns true after a signal, to stop. */
 int progress_update(void *user, const struct fbp_progress *now);
-/** The same without a bar: does the user want to stop? */
+/** The same without a bar: returns true after a signal, to stop. */
 int progress_stop(void *user, const struct fbp_progress *now);
-/** An fbp_log_fn: a line above the bar, unless quiet. */
+/** An fbp_log_fn: erase the bar and report a warning or note; quiet: only in the JSON object. */
 void progress_log(void *user, enum fbp_log_level level, const char *line);
 /** Erase the bar. */
 void progress_end(struct progress *progress);
 
-/** Options of fbp recon and fbp plan under the headings of their help. */
+/** Headings of the help of fbp recon and fbp plan, with the options below each. */
 extern const struct opt_group recon_groups[];
 
 #endif /* FBP_CLI_RECON_H */

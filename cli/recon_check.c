@@ -1,4 +1,5 @@
-/* Which options of fbp recon go together. */
+/* Checks of the options of fbp recon and fbp plan against each other, before anything is loaded.
+ * The functions return OPT_GO_ON, or an exit status after an error was reported. */
 #include "formats.h"
 #include "recon.h"
 
@@ -47,13 +48,12 @@ static int check_preview(const struct command *self, const struct recon_args *a)
     if (!cli_ends_with(a->preview, ".png"))
         return opt_usage(self, "--preview: expected a name that ends in .png, got \"%s\"",
                          a->preview);
-    /* Said now and not after the reconstruction. */
     if (!cli_has_folder(a->preview))
         return cli_error("%s: its folder is missing or read-only: create it first", a->preview);
     return OPT_GO_ON;
 }
 
-/* One that is there, or that can only be one by its name. */
+/* Is `path` an existing folder, or does it end in a slash? */
 static bool is_folder(const char *path)
 {
     struct stat info;
@@ -61,7 +61,8 @@ static bool is_folder(const char *path)
     return cli_ends_with(path, "/") || (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
 }
 
-/* A grey picture, not values in 8 or 16 bits. */
+/* Is the output one grey PNG image? --output-type or a stack of files means stored values instead.
+ */
 static bool is_png(const struct recon_args *a)
 {
     return a->output && cli_ends_with(a->output, ".png") && !cli_is_stack(a->output) &&
@@ -167,8 +168,9 @@ static int check_compress(const struct command *self, const struct recon_args *a
     return OPT_GO_ON;
 }
 
-/* As recon would refuse it at once; of an array in a file ("v.h5:/a/b") the name may hold slashes
- * that are no folders, and those of many files are made. */
+/* The checks of -o that fbp recon makes. The folder is not checked for arrays in a file
+ * ("v.h5:/a/b"), whose names can contain other slashes, nor for stacks and volume folders, which
+ * recon creates. */
 int recon_check_planned(const struct command *self, const struct recon_args *a)
 {
     if (!a->output)

@@ -1,4 +1,5 @@
-/* --part: which of several parts of a volume, and what the others take. */
+/* --part K/N and auto/N: parsing, checks, and the list of all parts for fbp plan. Called by
+ * cmd_recon.c, cmd_plan.c and plan_text.c. */
 #include "recon.h"
 #include "say.h"
 
@@ -6,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a batch system says which task of an array this is. */
+/* Environment variables of batch systems with the number of a task in a job array. */
 static const char *const arrays[] = {"SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "PBS_ARRAYID",
                                      "SGE_TASK_ID"};
 
-/* A number and nothing else; false: it is none. */
+/* Read a text of n digits as a number; false: the text contains other characters or is too long. */
 static bool read_number(const char *text, size_t n, size_t *out)
 {
     char digits[20];
@@ -24,7 +25,8 @@ static bool read_number(const char *text, size_t n, size_t *out)
     return *end == '\0';
 }
 
-/* SGE says "undefined" where there is no array. */
+/* Set the part from the environment. Values that are not numbers are skipped: SGE sets "undefined"
+ * outside a job array. */
 static int take_index(struct recon_args *a)
 {
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
@@ -42,7 +44,7 @@ static int take_index(struct recon_args *a)
                      a->part, arrays[0], arrays[1], arrays[2], arrays[3], a->p.n_parts);
 }
 
-/* What there is only of a whole volume. */
+/* Name of a requested output that needs the whole volume; NULL: none. */
 static const char *whole_only(const struct recon_args *a)
 {
     return a->sweep              ? "--sweep"

@@ -1,3 +1,5 @@
+/* The HTML page of fbp recon --report: viewer, warnings, drawings and times. fbp recon calls the
+ * functions; report_chosen.c, report_inputs.c and report_failed.c write sections of the page. */
 #include "recon_report.h"
 
 #include "files.h"
@@ -13,7 +15,7 @@
 
 enum { PAGE = 16 << 20, LEAST_PAGE = 256 << 10, DRAWING = 4 << 20 };
 
-/* A word as a shell takes it. */
+/* Append a blank and a word, quoted for a shell if necessary. */
 static void add_word(char *out, size_t room, const char *word)
 {
     size_t n = strlen(out);
@@ -44,7 +46,7 @@ void report_begin(struct recon_report *report, int argc, char **argv)
     say_remember();
 }
 
-/* A hidden folder beside the report, as drawings are written to files. */
+/* Create a hidden temporary folder beside the report, for drawings, which are written to files. */
 static int make_folder(struct recon_report *report, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -83,7 +85,7 @@ void report_end(struct recon_report *report)
     report->folder[0] = '\0';
 }
 
-/* A file whole, up to `most` bytes; *n: its size, also if it is larger.  NULL: it is larger, or
+/* Read a whole file of at most `most` bytes. *n: its size. Returns NULL if the file is larger or
  * cannot be read. */
 static char *read_file(const char *path, size_t most, size_t *n)
 {
@@ -101,7 +103,7 @@ static char *read_file(const char *path, size_t most, size_t *n)
     return bytes;
 }
 
-/* A drawing, or a sentence why it is not there. */
+/* Embed an image file or, if it is too large, a line with its size and the text `otherwise`. */
 static void put_file(struct markup *m, const char *path, const char *type, const char *alt,
                      const char *otherwise)
 {
@@ -176,7 +178,8 @@ static void put_result(struct markup *m, const struct recon_args *a,
     markup_put(m, "</p>\n");
 }
 
-/* The volume as it can be read back, with its viewer; a picture as such. */
+/* Add a viewer of the stored volume, the picture of the slice, or a line about why there is
+ * neither. */
 static int put_volume(struct page *page, const struct recon_args *a,
                       const struct recon_result *result)
 {

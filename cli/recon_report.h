@@ -1,36 +1,40 @@
-/** @file recon_report.h  fbp recon --report: a page about one run. */
+/** @file recon_report.h  fbp recon --report: an HTML page about one run. Called by cmd_recon.c. */
 #ifndef FBP_CLI_RECON_REPORT_H
 #define FBP_CLI_RECON_REPORT_H
 
 #include "page/page.h"
 #include "recon.h"
 
-/** What a report needs from before the run. */
+/** State of a report, from the start of the command to its end. */
 struct recon_report {
-    char command[8192];  /**< as a shell takes it; longer ones end with "…" */
-    char folder[4096];   /**< of drawings on their way, beside the report; "": none */
-    char timeline[4200]; /**< where that is drawn */
-    double began;        /**< seconds since 1970 */
+    char command[8192];  /**< command line, quoted for a shell; cut with "…" if too long */
+    char folder[4096];   /**< temporary folder of drawings, beside the report; "": none */
+    char timeline[4200]; /**< file name of the timeline (SVG) */
+    double began;        /**< start of the command [s since 1970] */
     bool computed;       /**< the volume is complete */
-    bool written;        /**< the page is, or it could not be */
+    bool written;        /**< report_write() was called, with or without success */
 };
 
-/** Before anything is loaded, if there is to be a report: remember what is said. */
+/** Begin a report before anything is loaded: store the command line, and from now on all notes and
+ * warnings. */
 void report_begin(struct recon_report *report, int argc, char **argv);
-/** The plan is made: its run draws a timeline, to a->timeline or for the report; 0, or 1: said. */
+/** Request a timeline from the plan before its run, in a->timeline or a temporary file. Returns 0,
+ * or 1 after an error was reported. */
 int report_draws(struct recon_report *report, const struct recon_args *a, fbp_plan *plan);
-/** The run is done: write a->report; 0, or 1: said. */
+/** Write a->report after a successful run. Returns 0, or 1 after an error was reported. */
 int report_write(struct recon_report *report, const struct recon_args *a,
                  const struct fbp_scan *scan, const struct recon_result *result);
-/** The run has failed, and why has been said: write a page that says so first, to a->report, unless
- * that may be an input.  scan, plan: NULL, or all that is known */
+/** Write a page about a failed run to a->report; the error, already reported, is at its top. Writes
+ * nothing after a signal, after report_write(), or if a->report may be an input file.
+ * scan, plan: NULL if the run failed before they existed */
 void report_failed(struct recon_report *report, const struct recon_args *a,
                    const struct fbp_scan *scan, const struct fbp_plan_summary *plan);
-/** Remove what is left on its way. */
+/** Remove the temporary folder. */
 void report_end(struct recon_report *report);
 
-/** Parts of the page: warnings, then notes; what was decided and why; the set-up; files that were
- * read; how to do it again.  result, plan: NULL where there is none */
+/** Sections of the page: warnings and notes; decisions of the plan with reasons; drawing of the
+ * geometry; input files; command, program and devices. result, plan: NULL if there is none (plan:
+ * in report_again() only) */
 void report_said(struct markup *m, const struct recon_result *result);
 void report_chosen(struct markup *m, const struct recon_args *a,
                    const struct fbp_plan_summary *plan);

@@ -1,4 +1,5 @@
-/* What a reconstruction gave, in words and as JSON. */
+/* The results of a reconstruction as text and as JSON. Called by cmd_recon.c, recon_report.c and
+ * plan_text.c. */
 #include "recon.h"
 #include "say.h"
 
@@ -58,7 +59,7 @@ void recon_json_region(cJSON *root, const struct fbp_plan_summary *p)
     cJSON_AddNumberToObject(out, "saves_rows", p->region_saves_rows);
 }
 
-/* What --slice, --hu-from-roi and pictures have to say. */
+/* Lines about corrections, slice, box, region, axis, output range, water and picture. */
 static void print_extras(FILE *f, const struct recon_args *a, const struct recon_result *result)
 {
     const char *picture = recon_is_picture(a) ? a->output : a->preview;
@@ -137,7 +138,7 @@ bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n
     return false;
 }
 
-/* By others, or by the run that is resumed. */
+/* The other parts, or the run that was resumed, had computed everything. */
 bool recon_had_all(const struct recon_args *a, const struct recon_result *result)
 {
     return isnan(result->report.min) && (a->part || result->report.slabs_resumed > 0);
@@ -159,7 +160,8 @@ static void print_values(FILE *f, const struct recon_args *a, const struct recon
         fprintf(f, "%s: all parts are there\n", name);
 }
 
-/* The hash alone is the result of hash:, so that scripts can take it. */
+/* With -o hash: standard output contains only the hash, for scripts; the rest goes to standard
+ * error. */
 void recon_print(const struct recon_args *a, const struct recon_result *result)
 {
     const struct fbp_report *r = &result->report;
@@ -200,7 +202,7 @@ static void print_output_type(cJSON *root, const struct recon_args *a, const str
     cJSON_AddNumberToObject(root, "output_clipped", (double)r->output_clipped);
 }
 
-/* What the views themselves showed. */
+/* Findings in the views: truncation, dead views, bad and saturated pixels, exposure. */
 static void json_views(cJSON *root, const struct fbp_report *r)
 {
     cJSON *truncated = cJSON_AddObjectToObject(root, "truncated");
@@ -255,7 +257,7 @@ static void json_seconds(cJSON *root, const struct recon_result *result)
     cJSON_AddNumberToObject(root, "last_batch_views", (double)r->last_batch);
 }
 
-/* Who computed, and how. */
+/* Speed, devices and kernel. */
 static void json_work(cJSON *root, const struct recon_result *result)
 {
     const struct fbp_plan_summary *p = result->plan;

@@ -1,4 +1,5 @@
-/* One slice: which rows it needs, and as a picture. */
+/* Detector rows that slices need, and reconstruction of a slice into a picture. Called by
+ * cmd_recon.c. */
 #include "recon.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@ int recon_rows(const struct fbp_scan *scan, const struct fbp_plan_summary *plan,
     return st == FBP_OK ? 0 : cli_fail();
 }
 
-/* Of several frames the first. */
+/* Write the slice as a picture; if there are several frames, the first one. */
 static fbp_status draw(const struct fbp_grid *g, const float *values, const char *path,
                        double shown[2])
 {

@@ -1,9 +1,10 @@
-/* --hu-from-roi: the attenuation of water, from a sphere that is said to be water. */
+/* --hu-from-roi: the attenuation of water, measured in a sphere that the user declares to be water.
+ * Called by recon_prepare_scan(). */
 #include "recon.h"
 
 #include <stdlib.h>
 
-/* More voxels than any tube of water has. */
+/* Greatest number of voxels around the sphere. */
 static const double most_voxels = 1 << 30;
 
 static bool one_slice(const struct fbp_scan *scan)
@@ -11,7 +12,7 @@ static bool one_slice(const struct fbp_scan *scan)
     return scan->panel.n_rows == 1;
 }
 
-/* The voxels of `all` (carried on beyond its edges) around the sphere. */
+/* The box around the sphere, on the voxel grid of `all`, also beyond its edges. */
 static int choose_grid(const struct recon_args *a, const struct fbp_scan *scan,
                        const struct fbp_grid *all, struct fbp_grid *out)
 {
@@ -40,7 +41,8 @@ static int choose_grid(const struct recon_args *a, const struct fbp_scan *scan,
     return 0;
 }
 
-/* z of centres at which the sphere keeps to one side of the plane g x + c = 0. */
+/* Reduce z[0..1], the range of z of the centre, so that the sphere lies on the positive side of the
+ * plane g x + c = 0. */
 static void keep_above(const struct recon_args *a, const double g[3], double c, double z[2])
 {
     const double length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
@@ -54,8 +56,8 @@ static void keep_above(const struct recon_args *a, const double g[3], double c, 
         z[1] = fmin(z[1], -rest / g[2]);
 }
 
-/* z of centres at which no view's rows cut the sphere off: it stays between the planes through
- * source and outer edge of the lowest and the highest row. */
+/* Range of z of the centre for which the rows of all views contain the sphere: it lies between the
+ * planes through the source and the outer edges of the first and last row. */
 static int seen_between(const struct recon_args *a, const struct fbp_scan *scan, double z[2])
 {
     const double edges[] = {-0.5, (double)scan->panel.n_rows - 0.5};
@@ -76,7 +78,7 @@ static int seen_between(const struct recon_args *a, const struct fbp_scan *scan,
     return 0;
 }
 
-/* Every view must see all of the sphere. */
+/* Check that every view sees the whole sphere. */
 static int check_view(const struct recon_args *a, const struct fbp_scan *scan)
 {
     const double reach = hypot(a->water[0], a->water[1]) + a->water[3];
@@ -104,7 +106,7 @@ static int check_view(const struct recon_args *a, const struct fbp_scan *scan)
                      a->water[3], a->water[0], a->water[1], z[0], z[1], a->water[2]);
 }
 
-/* Mean and deviation of what lies in the sphere. */
+/* Mean and standard deviation of the voxels in the sphere, in two passes. */
 static int take_values(const struct recon_args *a, const struct fbp_grid *g, const float *v,
                        struct recon_water *out)
 {
@@ -144,7 +146,7 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
     struct fbp_recon_params p = a->p;
     fbp_sink *sink = NULL;
 
-    p.team = NULL; /* each for itself: it is small */
+    p.team = NULL; /* each process computes it, because it is small */
     p.mu_water = 0;
     p.mask = 0;
     p.region = NULL;

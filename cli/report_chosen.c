@@ -1,4 +1,5 @@
-/* What a plan has decided, and why: what was asked for, or what led to it. */
+/* The section of the --report page with the decisions of the plan and the reason of each: an
+ * option, the scan, or a default. Called by recon_report.c and report_failed.c. */
 #include "recon_report.h"
 
 #include <math.h>
@@ -6,7 +7,7 @@
 
 enum { WHY = 600 };
 
-/* What makes a kernel fast. */
+/* Append what makes the kernel fast, one phrase per part of its name. */
 static void say_kernel(char *why, const char *name)
 {
     static const struct {
@@ -134,7 +135,7 @@ static void why_views(char *why, const struct recon_args *a, const struct fbp_pl
              a->p.stages == 2 ? "--stages 2" : "");
 }
 
-/* The reason for a line of a plan; "" where the line is a consequence of others. */
+/* The reason of a line of a plan; "": the line follows from other lines. */
 static void find_why(char why[WHY], const char *name, const struct recon_args *a,
                      const struct fbp_plan_summary *p)
 {
@@ -163,7 +164,7 @@ static void put_row(struct markup *m, const char *name, const char *text, const 
     markup_put(m, "</td></tr>\n");
 }
 
-/* What is not a decision of the plan: numbers of the options. */
+/* Rows that are not decisions of the plan: rotation axis and unit of the values. */
 static void put_values(struct markup *m, const struct recon_args *a,
                        const struct fbp_plan_summary *p)
 {

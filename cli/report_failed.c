@@ -1,4 +1,5 @@
-/* A page about a run that failed: why, and what was known by then. */
+/* The --report page of a run that failed: the error, and what was known before. Called by
+ * cmd_recon.c. */
 #include "recon_report.h"
 
 #include "say.h"
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Nothing lies there, or an older page of this program. */
+/* Is there no file, or an older page of fbp, which may be replaced? */
 static bool is_free(const char *path)
 {
     static const char mark[] = "<meta name=\"generator\" content=\"fbp ";
@@ -35,7 +36,7 @@ static void put_failure(struct markup *m, const struct recon_report *report)
                                    : "There is no volume of this run.");
 }
 
-/* What is known by now, without another error: one is enough. */
+/* Add the sections for which data exist. Further errors are ignored. */
 static void put_known(struct markup *m, const struct recon_report *report,
                       const struct recon_args *a, const struct fbp_scan *scan,
                       const struct fbp_plan_summary *plan)
@@ -71,6 +72,6 @@ void report_failed(struct recon_report *report, const struct recon_args *a,
     page_put(&text, &page);
     page_clear(&page);
     const bool saved = !text.failed && fbp_text_save(a->report, text.bytes, true) == FBP_OK;
-    (void)saved; /* the run has its error already */
+    (void)saved; /* the error of the run was already reported */
     markup_clear(&text);
 }

@@ -1,4 +1,5 @@
-/* What a run was made from, and what it takes to make it again. */
+/* Sections of the --report page: input files, and what is needed to repeat the run (command,
+ * program, system, devices). Called by recon_report.c and report_failed.c. */
 #include "recon_report.h"
 
 #include "commit.h"
@@ -18,7 +19,7 @@ static void put_time(char *buf, size_t n, time_t t)
         snprintf(buf, n, "?");
 }
 
-/* The file of "FILE:DATA SET", or a file; false: a pattern, or it is gone. */
+/* stat() of a file, also of the file in "FILE:DATA SET"; false: a pattern or a missing file. */
 static bool add_run(const char *path, struct stat *out)
 {
     char file[4096];
@@ -96,7 +97,7 @@ static void put_device(struct markup *m, const char *name, const char *text, con
     markup_put(m, "</td></tr>\n");
 }
 
-/* The processor, as the system tells it. */
+/* The name of the processor, from /proc/cpuinfo. */
 static void put_processor(struct markup *m, const char *name)
 {
     static const char key[] = "model name";
@@ -113,8 +114,8 @@ static void put_processor(struct markup *m, const char *name)
         put_device(m, name, colon + 1 + strspn(colon + 1, " "), "");
 }
 
-/* What computed.  Devices that others drive are only looked at where one of them did it: to list
- * them wakes all drivers. */
+/* The devices that computed. fbp_devices() starts all drivers, so it is called only after a run on
+ * a GPU. */
 static void put_devices(struct markup *m, const struct fbp_plan_summary *p)
 {
     enum { MOST = 16 };

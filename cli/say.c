@@ -1,3 +1,5 @@
+/* Errors, warnings and notes of the command: each is printed and, with --json, stored for the JSON
+ * object that say_close() prints. All commands use these functions; streams.c is the output. */
 #include "say.h"
 
 #include "fbp/types.h"
@@ -7,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the command that runs. */
+/* State of the running command. */
 static struct {
-    bool json, compact, has_result; /* and yet none: no memory for it */
+    bool json, compact, has_result; /* has_result with result NULL: out of memory */
     cJSON *result, *notes, *warnings;
     char error[1400];
 } said;
 
-/* Set when a part of an object could not be had: the object lacks it, and nobody else notices. */
+/* Was any allocation of cJSON unsuccessful? cJSON then omits the member without an error. */
 static bool lacks_something;
 
 static void *json_memory(size_t n)
@@ -73,7 +75,7 @@ void say_add(cJSON *measurement)
         list = cJSON_AddArrayToObject(said.result, "measurements");
     }
     if (!cJSON_AddItemToArray(list, measurement))
-        cJSON_Delete(measurement); /* no memory for it: that has been noticed */
+        cJSON_Delete(measurement); /* out of memory: json_memory() has recorded it */
 }
 
 bool say_failed(void)
@@ -128,7 +130,7 @@ void say_warning(bool quiet, const char *fmt, ...)
 
 const char *say_name(const char *text)
 {
-    static char kept[4][6 * 4096 + 1]; /* no system call takes longer names */
+    static char kept[4][6 * 4096 + 1]; /* longer than any path that a system call accepts */
     static size_t next;
 
     if (!strpbrk(text, "\n\t"))
@@ -138,8 +140,9 @@ const char *say_name(const char *text)
     return out;
 }
 
-/* The printer indents by tabs, also between key and value: spaces are easier to look for.  A tab
- * inside a string is escaped, so all that are seen are the printer's. */
+/* cJSON_Print() indents by tabs and puts a tab between key and value. Two spaces replace a tab of
+ * the indentation, one space a tab behind a colon. Tabs inside strings are escaped and not
+ * affected. */
 char *say_json_text(cJSON *value, bool compact)
 {
     char *text = value ? (compact ? cJSON_PrintUnformatted : cJSON_Print)(value) : NULL;
@@ -162,7 +165,7 @@ int say_json(cJSON *value, bool compact)
     char *text = say_json_text(value, compact);
 
     if (!text) {
-        if (!said.error[0]) /* else that has been said, and is the first */
+        if (!said.error[0]) /* report only the first error */
             fputs("fbp: out of memory for the JSON output: close other programs\n", stderr);
         return 1;
     }
@@ -171,13 +174,14 @@ int say_json(cJSON *value, bool compact)
     return 0;
 }
 
-/* The lines go behind those that the result has itself. */
+/* Append `lines` to the array `key` of the result; create it if missing. Takes ownership of
+ * `lines`. */
 static void add_lines(cJSON *result, const char *key, cJSON *lines)
 {
     cJSON *own = cJSON_GetObjectItemCaseSensitive(result, key);
 
     if (!lines)
-        return; /* no memory for them */
+        return; /* out of memory */
     if (!own) {
         cJSON_AddItemToObject(result, key, lines);
         return;
@@ -191,7 +195,7 @@ int say_close(int rc)
 {
     cJSON *result = said.result;
 
-    if (!said.json || (rc == 0 && !said.has_result)) { /* or it was the help */
+    if (!said.json || (rc == 0 && !said.has_result)) { /* no result: for example --help */
         cJSON_Delete(said.notes);
         cJSON_Delete(said.warnings);
         return rc;

@@ -1,5 +1,5 @@
-/** @file say.h  What is said: errors, warnings, notes, and with --json the one object that holds
- * the result and all of these.
+/** @file say.h  Messages of the command: errors, warnings, notes, and with --json one JSON object
+ * that contains these and the result. Implemented by say.c and streams.c; used by all commands.
  */
 #ifndef FBP_CLI_SAY_H
 #define FBP_CLI_SAY_H
@@ -8,64 +8,68 @@
 
 #include <stdbool.h>
 
-/** From here on stdout and stderr show control characters instead of obeying them. */
+/** Replace stdout and stderr by streams that print control characters as escapes. */
 void say_open_streams(void);
 
-/** From here on nothing is printed: another process speaks for this one. */
+/** Discard all further output, because another process of the team prints. */
 void say_nothing(void);
 
-/** That one is lost: what is printed counts again, and the first error, if there is one, is said
- *  now. */
+/** Undo say_nothing(), because the process that prints is lost; print the first error of this
+ * process, if any. */
 void say_again(void);
 
-/** Everything to standard output; returns the exit status.  A disk that is full or a pipe that is
- *  closed shows only now, and is said if all else went well: one failure, one line. */
+/** Flush standard output; returns the exit status. A failed write (full disk, closed pipe) is
+ * reported only if rc is 0, and makes the status 1. */
 int say_close_output(int rc);
 
-/** Before any JSON is made: what lacks something because memory ended is not printed. */
+/** Call before any JSON is created: records failed allocations of cJSON; incomplete JSON is then
+ * not printed. */
 void say_watch_memory(void);
 
-/** With `json` the command's result is kept, and say_close() prints it. */
+/** json (--json given): store result, notes and warnings until say_close() prints them. */
 void say_open(bool json);
 
-/** Print the one object, with "notes", "warnings" and, after a failure, "error"; returns the exit
- *  status.  Does nothing without json, nor if nothing was to be said. */
+/** Print the JSON object with "notes", "warnings" and, after a failure, "error"; returns the exit
+ * status. Prints nothing without --json, nor after a success without a result (such as --help). */
 int say_close(int rc);
 
-/** The result; takes it over.  false: there is no --json, print it. */
+/** Store the result for say_close() and take ownership. false: --json is not given; the caller
+ * still owns the result and prints it. */
 bool say_keep(cJSON *result, bool compact);
 
-/** One of a benchmark's measurements, compact, kept for the list "measurements" of the one object;
- *  takes it over. */
+/** Append a benchmark's measurement to the list "measurements" of the JSON object, which is then
+ * printed compactly. Takes ownership. */
 void say_add(cJSON *measurement);
 
-/** Has an error been said?  And the first, without "fbp: "; "": none. */
+/** Was an error reported? And the first one, without "fbp: "; "": none. */
 bool say_failed(void);
 const char *say_first_error(void);
 
-/** "fbp: …" on standard error, as one line; the first is the "error" of the object. */
+/** Print "fbp: LINE" on standard error. The first error becomes "error" of the JSON object. */
 void say_error(const char *line);
 
-/** A line for a person, and in the object; `quiet`: in the object alone. */
+/** Print a line on standard error and store it for the JSON object; quiet: only store it. */
 void say_note(bool quiet, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void say_warning(bool quiet, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/** From here on notes and warnings are remembered, also without --json. */
+/** Store further notes and warnings, also without --json. */
 void say_remember(void);
-/** The warnings, or the notes, so far: a list of texts; NULL: nothing is remembered. */
+/** The stored warnings or notes: an array of strings; NULL: they are not stored. */
 const cJSON *say_remembered(bool warnings);
 
-/** A name, or a text of a file, as part of a line that is printed: what would begin another line is
- * an escape.  Valid until the fourth call after it; other control characters are the streams' to
- * show. */
+/** `text` (a name, or text of a file) for use in a printed line: escaped if it contains a line feed
+ * or tab. The streams escape all other control characters. Valid until the fourth call after this
+ * one. */
 const char *say_name(const char *text);
 
-/** A line that the next one replaces, to the terminal; "": none. */
+/** Print a line on standard error that the next call replaces, cut at the terminal's width; "":
+ * erase. */
 void say_bar(const char *line);
 
-/** A value as text for a file, with a final newline; frees the value; free().  NULL: no memory. */
+/** JSON text with a final newline, to be freed by the caller; NULL: out of memory. Frees the value.
+ */
 char *say_json_text(cJSON *value, bool compact);
-/** Print a value, which is freed; returns the exit status. */
+/** Print a JSON value and free it; returns the exit status. */
 int say_json(cJSON *value, bool compact);
 
 #endif /* FBP_CLI_SAY_H */

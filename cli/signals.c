@@ -1,3 +1,5 @@
+/* Handler of SIGINT, SIGTERM and SIGHUP. program_main() installs it; commands and progress
+ * callbacks call signals_status(). */
 #include "signals.h"
 
 #include "fbp/types.h"
@@ -7,7 +9,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-/* Not sig_atomic_t: other threads than the one that was interrupted look at it. */
+/* Number of the first signal; 0: none. Atomic, because all threads read it. */
 static atomic_int received;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler sets it");
 
@@ -23,7 +25,8 @@ static void on_signal(int number)
 void signals_start(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    /* Calls that are waiting go on: they end by themselves or look at the flag. */
+    /* SA_RESTART: blocked system calls continue; their callers end by themselves or check the flag.
+     */
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, was;
 
     sigemptyset(&action.sa_mask);

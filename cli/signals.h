@@ -1,15 +1,16 @@
-/** @file signals.h  Ctrl-C and its like: the first asks for an end, the second is one. */
+/** @file signals.h  Signals that stop the command, such as Ctrl-C. Used by program.c and
+ * progress.c. */
 #ifndef FBP_CLI_SIGNALS_H
 #define FBP_CLI_SIGNALS_H
 
 /**
- * Take over SIGINT, SIGTERM and SIGHUP (unless that is ignored, as under nohup): the first one
- * makes every call of the library return, so that all is cleaned up; the second ends the process at
- * once.  A file that grows too large is a failed write and no signal (SIGXFSZ).
+ * Handle SIGINT, SIGTERM and SIGHUP (SIGHUP unless it is ignored, as under nohup). The first signal
+ * makes every call of the library return early, and the command cleans up; the second one ends the
+ * process at once. SIGXFSZ is ignored: a write beyond the limit of file size then fails.
  */
 void signals_start(void);
 
-/** 128 + the signal that came, the exit status of a command that it stopped; 0: none came. */
+/** Exit status after a signal: 128 + number of the first signal; 0: no signal was received. */
 int signals_status(void);
 
 #endif /* FBP_CLI_SIGNALS_H */

@@ -1,4 +1,4 @@
-/** @file simulate.h  Making a scan: shared by the commands simulate and bench. */
+/** @file simulate.h  Simulation of a scan of a phantom. Used by fbp simulate and fbp-bench. */
 #ifndef FBP_CLI_SIMULATE_H
 #define FBP_CLI_SIMULATE_H
 
@@ -7,22 +7,23 @@
 struct simulate_args {
     const char *phantom, *output, *truth, *directions;
     unsigned kind, trajectory; /**< enum fbp_kind; 0 circle, 1 c-arm */
-    unsigned order, pole;      /**< of directions: enum fbp_direction_order, enum fbp_pole */
+    unsigned order, pole;      /**< of the directions: enum fbp_direction_order, enum fbp_pole */
     size_t size, views, samples, frames, detector[2], seed;
     double sod_mm, sdd_mm, pitch_mm, voxel_mm, arc_deg, start_deg, scale, noise_i0, noise_sd, decay;
-    double gradient; /**< 0: not given */
+    double gradient; /**< --gradient, for MAT files only; 0: not given */
     double offset_mm[2], tilt_deg[3];
     int threads, at_centres;
     enum fbp_type type;
-    unsigned unit; /**< of the truth: enum fbp_unit */
+    unsigned unit; /**< unit of values in the file of --truth: enum fbp_unit */
     bool force, quiet, json;
 };
 
-/** The defaults: zero lengths and counts are worked out by simulate_scan(). */
+/** Default values. simulate_scan() computes lengths and counts that are 0. */
 extern const struct simulate_args simulate_defaults;
 
 /**
- * Fill in what is not given, project the phantom, write the scan and, if wanted, the truth.
+ * Compute missing parameters, project the phantom, write the scan and, if requested, the true
+ * volume.
  * @return an exit status; a failure has been reported.
  */
 int simulate_scan(struct simulate_args *args);

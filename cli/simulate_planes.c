@@ -1,3 +1,5 @@
+/* fbp simulate --kind planes: the directions of plane integrals, and checks of options that apply
+ * only to plane integrals or only to line integrals. */
 #include "simulate_planes.h"
 
 #include <math.h>
@@ -6,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "solid-angle:18", "linear-angle:18x14", "fibonacci:208"; false: it is the name of a file. */
+/* Parse a set such as "solid-angle:18", "linear-angle:18x14", "fibonacci:208"; false: no set, so
+ * the text is the name of a file. */
 static bool parse_set(const char *text, struct fbp_directions *out)
 {
     const char *name, *colon = strchr(text, ':');

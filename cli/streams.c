@@ -1,5 +1,6 @@
-/* Standard output and error of the command: whatever is printed, whoever prints it (a library,
- * too), passes through here, so that no name or text of a file reaches the terminal as an order. */
+/* Streams behind stdout and stderr. All output, also that of libraries, passes through them; they
+ * escape control characters, so no file name or file content can control the terminal. API: say.h.
+ */
 #include "say.h"
 
 #include "fbp/types.h"
@@ -10,12 +11,15 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { LONGEST = 4, ESCAPED = 8 }; /* bytes of a character, and of what may stand for one */
+enum {
+    LONGEST = 4,
+    ESCAPED = 8
+}; /* greatest number of bytes of a UTF-8 character, of its escape */
 
-/* One stream, and the bytes of a character whose end has not come yet. */
+/* One stream, with the first bytes of a character that is not complete yet. */
 struct stream {
     int fd;
-    int error; /* why a write failed; 0: none has */
+    int error; /* errno of a failed write; 0: none failed */
     size_t n_held;
     char held[LONGEST];
 };
@@ -29,7 +33,7 @@ void say_nothing(void)
 
 void say_again(void)
 {
-    (void)fflush(stdout); /* to nobody */
+    (void)fflush(stdout); /* discarded, while `silent` is set */
     silent = false;
     if (say_failed())
         fprintf(stderr, "fbp: %s\n", say_first_error());
@@ -49,7 +53,7 @@ static bool write_all(int fd, const char *text, size_t n)
     return true;
 }
 
-/* How many of the last bytes may be the beginning of a character. */
+/* Number of bytes at the end of the text that begin an incomplete UTF-8 character. */
 static size_t unfinished(const char *text, size_t n)
 {
     for (size_t back = 1; back < LONGEST && back <= n; back++) {
@@ -61,7 +65,7 @@ static size_t unfinished(const char *text, size_t n)
     return 0;
 }
 
-/* A fopencookie() write. */
+/* Write function of fopencookie(). */
 static ssize_t write_safely(void *cookie, const char *text, size_t n)
 {
     struct stream *s = cookie;
@@ -77,7 +81,7 @@ static ssize_t write_safely(void *cookie, const char *text, size_t n)
         const size_t m = fbp_printable(out, sizeof out, in, all - s->n_held, "\n\t");
         if (!write_all(s->fd, out, m)) {
             s->error = errno;
-            return 0; /* an error of the stream */
+            return 0; /* fopencookie() requires 0 for an error */
         }
         at += take;
     }
@@ -106,7 +110,7 @@ void say_open_streams(void)
 int say_close_output(int rc)
 {
     const bool failed = fflush(stdout) != 0 || ferror(stdout);
-    const int error = output.error ? output.error : errno; /* it may have failed long ago */
+    const int error = output.error ? output.error : errno; /* an earlier write may have failed */
 
     if (!failed || rc != 0)
         return rc;
@@ -129,5 +133,5 @@ void say_bar(const char *line)
     const size_t len = strnlen(line, width < sizeof text - n ? width - 1 : sizeof text - n - 1);
 
     memcpy(text + n, line, len);
-    (void)!write_all(STDERR_FILENO, text, n + len); /* a bar less */
+    (void)!write_all(STDERR_FILENO, text, n + len); /* a failure only loses the bar */
 }

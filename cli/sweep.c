@@ -1,4 +1,5 @@
-/* A slice for each value of a parameter, and a score for each slice. */
+/* fbp recon --sweep: reconstructs slices for each value of a geometry parameter and computes their
+ * scores. Called by cmd_recon.c; sweep_result.c writes the results. */
 #include "say.h"
 #include "sweep_state.h"
 
@@ -8,18 +9,19 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Pictures are kept as the sheet shows them. */
+/* LONGEST: greatest side of a stored picture [pixels], the size in the contact sheet. */
 enum { LONGEST = 384, LABEL_LINES = 2 };
 
-/* What code and heap grow by while slices are made, at most. */
+/* Upper bound of the growth of code and heap during the reconstructions [bytes]. */
 static const size_t growth = (size_t)8 << 20;
 
-/* Scores are taken well inside what every value sees: at the rim truncation is brighter than any
- * error of the geometry. */
+/* Radius of the scored area, as a fraction of the least field of view. At the rim, truncation has a
+ * stronger effect than any error of the geometry. */
 static const double part_of_view = 0.95;
 
-/* One slice through the middle, or those that are asked for; to see a turn of the panel two, far
- * from it on both sides, so that an axis beside the centre changes both alike. */
+/* Choose the slices: those of --slice, otherwise the middle one. A sweep of the tilt uses two
+ * slices, a quarter of the height from each end, because an axis offset changes both of them
+ * equally. */
 static void choose_slices(struct sweep *s, const struct fbp_grid *all)
 {
     const bool two =
@@ -49,7 +51,8 @@ static int failed_at(const struct sweep *s, double value)
                      fbp_message());
 }
 
-/* The scan with the parameter at a value (NaN: its own), and with what else is given. */
+/* The scan with the parameter set to `value` (NaN: the scan's value) and all other options applied.
+ */
 static fbp_status scan_with(const struct sweep *s, double value, struct fbp_scan *out)
 {
     double values[FBP_ADJUSTS];
@@ -63,7 +66,8 @@ static fbp_status scan_with(const struct sweep *s, double value, struct fbp_scan
     return st == FBP_OK ? recon_reduce(s->args, out) : st;
 }
 
-/* The least field of view of all values; also finds values that no scan can have. */
+/* Compute the least field of view over all values. Fails for a value that is invalid for the scan.
+ */
 static int find_radius(struct sweep *s)
 {
     struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
@@ -80,7 +84,8 @@ static int find_radius(struct sweep *s)
     return 0;
 }
 
-/* Pictures of all values stay until the sheet is drawn: said now and not after the work. */
+/* Check that the pictures of all values and the sheet fit into --memory, before the
+ * reconstructions. */
 static int check_memory(const struct sweep *s)
 {
     const struct fbp_sheet_params p = {.struct_size = sizeof p, .n = {s->w, s->h}, .title = ""};
@@ -114,13 +119,14 @@ static int allocate(struct sweep *s)
     s->scores = calloc(s->range->n, sizeof *s->scores);
     if (!s->scores || !s->slices || !s->pictures)
         return cli_error("out of memory for the sweep: close other programs");
-    /* What is touched a plan counts, the first as the last. */
+    /* Touch all pages: plans count resident memory, and the first plan must count the same as the
+     * last. */
     memset(s->slices, 0, n[0] * n[1] * n[2] * sizeof *s->slices);
     memset(s->pictures, 0, s->range->n * s->w * s->h * sizeof *s->pictures);
     return 0;
 }
 
-/* Means of blocks of the slice that is shown, into picture i. */
+/* Store picture i: means of blocks of reduce x reduce voxels of the displayed slice. */
 static void keep_picture(struct sweep *s, size_t i)
 {
     const size_t nx = s->grid.n[0], ny = s->grid.n[1], k = s->reduce;
@@ -138,7 +144,7 @@ static void keep_picture(struct sweep *s, size_t i)
         }
 }
 
-/* Mean over the slices, which are changed by it. */
+/* Score i: mean of the scores of the slices. fbp_slice_score() changes the slices. */
 static void take_score(struct sweep *s, size_t i)
 {
     const size_t *n = s->grid.n;
@@ -153,7 +159,7 @@ static void take_score(struct sweep *s, size_t i)
             (double)n[2];
 }
 
-/* How much larger objects come out with this value than with the scan's. */
+/* Size of objects in the slice with this value, relative to the scan's value. */
 static double magnified(const struct sweep *s, double value)
 {
     return s->range->parameter == FBP_ADJUST_SOD   ? value / s->present
@@ -161,7 +167,7 @@ static double magnified(const struct sweep *s, double value)
                                                    : 1;
 }
 
-/* The slices for one value. */
+/* Reconstruct the slices for one value. */
 static int reconstruct(struct sweep *s, double value)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
@@ -170,11 +176,11 @@ static int reconstruct(struct sweep *s, double value)
     fbp_status st = scan_with(s, value, &scan);
 
     scan.volume = s->grid;
-    for (int i = 0; i < 2; i++) /* edges as many voxels wide, whatever the magnification */
+    for (int i = 0; i < 2; i++) /* constant width of edges in voxels for all magnifications */
         scan.volume.voxel_mm[i] *= magnified(s, value);
     if (st == FBP_OK)
         st = fbp_plan_create(&plan, &scan, &s->args->p);
-    s->args->p.log = NULL; /* what it said once holds for all */
+    s->args->p.log = NULL; /* print notes of the plan only for the first value */
     if (st == FBP_OK)
         st = fbp_sink_memory(&sink, s->slices, s->grid.n);
     if (st == FBP_OK)
@@ -211,7 +217,8 @@ static int reconstruct_all(struct sweep *s)
     return rc;
 }
 
-/* No column is below 0: a range to both sides of it is one about where the scan has the axis. */
+/* A range of columns from a negative to a positive number is relative to the scan's axis, because
+ * no column is negative: add the column of the axis. */
 static int place_range(struct sweep *s)
 {
     double now;
@@ -244,7 +251,7 @@ static int check_scan(const struct sweep *s)
     return 0;
 }
 
-/* The volume is that of the scan without the sweep. */
+/* Choose the volume: that of the scan without the sweep. Also allocates s->views. */
 static int choose_volume(struct sweep *s, struct fbp_grid *all)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};

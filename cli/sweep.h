@@ -1,14 +1,16 @@
-/** @file sweep.h  One slice for each value of a parameter of the geometry: which is the sharpest?
+/** @file sweep.h  fbp recon --sweep: reconstruct a slice for each value of a geometry parameter and
+ * find the value with the best score. Used by cmd_recon.c.
  */
 #ifndef FBP_CLI_SWEEP_H
 #define FBP_CLI_SWEEP_H
 
 #include "recon.h"
 
+/** Parsed text of --sweep. */
 struct sweep_range {
     enum fbp_adjust parameter;
     double from, to, step; /**< step > 0, from <= to */
-    size_t n;              /**< values */
+    size_t n;              /**< number of values, 2 to SWEEP_MOST */
 };
 
 enum { SWEEP_MOST = 1000 };
@@ -22,11 +24,12 @@ bool sweep_parse(const char *text, struct sweep_range *out, char *why, size_t n)
 /** Value i: FROM + i STEP, without the rounding errors of a sum. */
 double sweep_value(const struct sweep_range *range, size_t i);
 
-/** As enum fbp_score. */
+/** Names of enum fbp_score, NULL-terminated. */
 extern const char *const sweep_scores[];
 
-/** Run a sweep and write what it gives; args: -o names the contact sheet.  A range about the scan's
- *  own axis becomes one of columns. */
+/** Run a sweep; write the contact sheet (-o) and the curve (--curve), print the result. A range of
+ * --sweep centre that contains 0 is relative to the scan's axis and is converted to columns.
+ * Returns the exit status. */
 int sweep_run(struct recon_args *args, struct sweep_range *range);
 
 #endif /* FBP_CLI_SWEEP_H */

@@ -1,4 +1,5 @@
-/* What a sweep goes over: a name and a range. */
+/* Parsing of --sweep NAME=FROM:TO:STEP, and the values of the range. Called by cmd_recon.c and
+ * sweep.c. */
 #include "sweep.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@ static bool find_parameter(const char *name, size_t n, enum fbp_adjust *out)
     return n == sizeof other - 1 && strncmp(other, name, n) == 0;
 }
 
-/* FROM:TO:STEP, plain numbers. */
+/* Read FROM:TO:STEP, three decimal numbers. */
 static bool read_range(const char *text, double v[3])
 {
     for (int i = 0; i < 3; i++) {

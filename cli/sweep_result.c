@@ -1,4 +1,5 @@
-/* What a sweep gives: a sheet of all slices, a curve of their scores, the best value. */
+/* Results of a sweep: contact sheet of all slices, curve of the scores, best value. Called by
+ * sweep.c. */
 #include "say.h"
 #include "sweep_state.h"
 
@@ -63,8 +64,8 @@ static void print_option(const char *name, double value)
         printf(" --%s %.7g", name, value);
 }
 
-/* The best value with what else was given: options of fbp recon that also fbp geometry convert
- * knows. */
+/* Print the best value and the other geometry options, in a form that fbp recon and fbp geometry
+ * convert accept. */
 static void print_options(const struct sweep *s)
 {
     const struct recon_args *a = s->args;
@@ -85,7 +86,7 @@ static void say_how(const struct sweep *s)
     puts(" -o FILE.json");
 }
 
-/* How far the best stands out: its distance from the mean score, as a part of it. */
+/* Difference between best and mean score, as a fraction of the best score. */
 static double spread_of(const struct sweep *s)
 {
     const double best = s->scores[nearest(s)];

@@ -1,3 +1,5 @@
+/* Several processes of the command that compute one volume together (MPI): joining, and the choice
+ * of the process that prints. Called by fbp recon and program.c; the library part is src/team. */
 #include "team.h"
 
 #include "cli.h"
@@ -10,20 +12,21 @@
 #include <unistd.h>
 
 static fbp_team *team;
-static char apart[400]; /* why those that were started together cannot talk; "": they can */
+static char apart[400]; /* why the processes cannot connect; "": no problem */
 
 fbp_team *team_own(void)
 {
     return team;
 }
 
-/* rank: as a launcher says it; NULL: there is none. */
+/* Is `rank` (a launcher's environment variable, or NULL) the number of a rank other than 0? */
 static bool is_later(const char *rank)
 {
     return rank && strcmp(rank, "0") != 0;
 }
 
-/* By its launcher, where that is not Open MPI's: of others each speaks for itself. */
+/* Is this a rank other than 0 according to PMI_RANK or SLURM_PROCID? Without these variables each
+ * process prints. */
 static bool is_another(void)
 {
     return is_later(getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("SLURM_PROCID"));
@@ -33,7 +36,7 @@ int team_start(void)
 {
     const fbp_status st = fbp_team_join(&team);
 
-    if (st == FBP_ERR_CANCELLED) /* rank 0 says why */
+    if (st == FBP_ERR_CANCELLED) /* rank 0 prints the reason */
         say_nothing();
     if (st != FBP_OK &&
         (getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK") || getenv("FBP_TEAM_MODULE")))
@@ -94,5 +97,5 @@ int team_end(int rc)
 
 void team_leave(void)
 {
-    (void)!fbp_team_leave(&team, NULL); /* what went wrong has been said */
+    (void)!fbp_team_leave(&team, NULL); /* team_end() has reported errors */
 }

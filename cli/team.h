@@ -1,4 +1,4 @@
-/** @file team.h  Several processes of the command that compute together. */
+/** @file team.h  Several processes of fbp recon that compute one volume (MPI). Rank 0 prints. */
 #ifndef FBP_CLI_TEAM_H
 #define FBP_CLI_TEAM_H
 
@@ -6,33 +6,36 @@
 
 #include <stdbool.h>
 
-/** Was this process started with others?  Then they meet, and rank 0 alone speaks from here on.
- *  Returns 0 or an exit status. */
+/** If a launcher started this process together with others, join their team; from then on only rank
+ * 0 prints. Returns 0 or an exit status. */
 int team_start(void);
 
-/** Whoever has no part of his own, but others that he cannot talk to, fails; the first of them says
- *  so.  Returns 0 or an exit status. */
+/** Fail if team_start() could not connect the processes that were started together, unless each
+ * computes a part of its own (has_part: --part is given). Only the first process prints the error.
+ * Returns 0 or an exit status. */
 int team_check(bool has_part);
 
-/** Of processes that Open MPI has started together, and that all do the same alone, the first one
- *  speaks. */
+/** If Open MPI started several processes that all do the same work independently, let only the
+ * first one print. */
 void team_let_first_speak(void);
 
-/** This process's team; NULL: it is alone. */
+/** The team of this process; NULL: none. */
 fbp_team *team_own(void);
 
-/** Is what this process prints shown on a terminal by who started it and the others?  mpirun hands
- *  their messages on through a pipe. */
+/** Is this rank 0 of a team, and does the launcher (the parent process) print on a terminal? mpirun
+ * forwards messages through a pipe, so isatty() is false in this process. */
 bool team_has_terminal(void);
 
-/** Does this process speak from the start? */
+/** Is this rank 0, or a process without a team? */
 bool team_is_first(void);
 
-/** The command has ended like this; waits for the others.  Returns the exit status: what went wrong
- *  in another process is said, once; by one of those that are left, if rank 0 is lost. */
+/** Wait for the other ranks at the end of the command, with exit status rc. Returns the exit
+ * status: not 0 if any rank failed. One rank prints the error: rank 0 or, if rank 0 is lost, a
+ * remaining rank. */
 int team_end(int rc);
 
-/** The last call, when all is said: with a process lost, MPI may end this one. */
+/** Free the team. Must be the last call, after all output: if a process is lost, MPI may end this
+ * process here. */
 void team_leave(void);
 
 #endif /* FBP_CLI_TEAM_H */

@@ -1,4 +1,4 @@
-/** @file vec.h  Products of vectors in space. */
+/** @file vec.h  Dot and cross product of vectors with three components. */
 #ifndef FBP_CLI_VEC_H
 #define FBP_CLI_VEC_H
 

@@ -1,10 +1,12 @@
+/* fbp view -o FILE.html: writes a page with a viewer of a volume. Also the page parameters that
+ * fbp view --serve (view_serve.c) uses. */
 #include "view.h"
 
 #include "say.h"
 
 #include <string.h>
 
-enum { FRAME_BYTES = 96 << 10 }; /* of a page beside its samples: texts, scripts, the histogram */
+enum { FRAME_BYTES = 96 << 10 }; /* bytes reserved for texts, scripts and histogram */
 
 struct page_wish view_wish(const struct view_args *a)
 {

@@ -1,4 +1,5 @@
-/* fbp view --serve: the page of a volume, and its slices in full. */
+/* fbp view --serve: an HTTP server for the page of a volume and for its slices in full resolution.
+ * Called by cmd_view.c. */
 #include "page/page.h"
 #include "serve/server.h"
 #include "serve/slices.h"
@@ -63,10 +64,11 @@ static void say_address(const struct server *s, bool quiet)
     if (!quiet)
         fputs("open this address on this machine; Ctrl-C ends it\n", stderr);
     printf("http://127.0.0.1:%u/%s/\n", s->port, s->token);
-    (void)!fflush(stdout); /* it is read while we run */
+    (void)!fflush(stdout); /* scripts read the address while the server runs */
 }
 
-/* The volume as the page shows it is held until the end: slices want its sizes and its source. */
+/* Serve a finished page. `reduced` must exist until the server ends: slices use its sizes and
+ * source. */
 static int serve_page(const struct view_args *a, struct server *server, struct page *page,
                       const struct reduced *reduced)
 {
@@ -104,7 +106,8 @@ int view_serve(const struct view_args *a)
     static struct reduced reduced;
     fbp_source *volume = NULL;
 
-    int rc = server_open(&server, (unsigned)a->port); /* before a volume is read for nothing */
+    int rc = server_open(
+        &server, (unsigned)a->port); /* first, because it can fail before the volume is read */
     if (rc == 0 && fbp_source_open(&volume, a->volume, NULL) != FBP_OK)
         rc = cli_fail();
     if (rc == 0) {

@@ -1,3 +1,5 @@
+/* The table of option and command names of other programs, and its search. opt.c, opt_value.c,
+ * opt_help.c and program.c call the functions. */
 #include "words.h"
 
 #include <ctype.h>
@@ -97,7 +99,7 @@ const struct word word_table[] = {
 // clang-format on
 const size_t word_table_length = sizeof word_table / sizeof *word_table;
 
-/* Is the word one of those in the list? */
+/* Is the word in the list, whose words are separated by spaces? */
 static bool lists(const char *list, const char *word)
 {
     const size_t n = strlen(word);
@@ -111,7 +113,7 @@ static bool lists(const char *list, const char *word)
     return false;
 }
 
-/* As the table has it: small letters, dashes. */
+/* Convert to the spelling of the table: small letters (unless a single letter), dashes. */
 static void normalise(const char *word, char *out, size_t n)
 {
     size_t i = 0;
@@ -121,7 +123,7 @@ static void normalise(const char *word, char *out, size_t n)
     out[i] = '\0';
 }
 
-/* "." is the first positional argument. */
+/* The first option of the command whose name is in `names`; ".": its first positional argument. */
 static const struct opt *option_of(const struct command *c, const char *names)
 {
     for (size_t i = 0; i < c->n_opts; i++) {
@@ -132,7 +134,7 @@ static const struct opt *option_of(const struct command *c, const char *names)
     return NULL;
 }
 
-/* The option itself, in capitals or with underscores. */
+/* The option of this name: the user wrote it in capitals or with underscores. */
 static const struct opt *own_option(const struct command *c, const char *word)
 {
     for (size_t i = 0; i < c->n_opts; i++)

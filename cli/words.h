@@ -1,19 +1,19 @@
-/** @file words.h  Words that people try, as they know them from other programs, and what they mean
- * here: one table for all commands.
+/** @file words.h  Aliases: names of options, values and commands in other programs, and their
+ * meaning in fbp. One table for all commands. Used by opt.c, opt_value.c, opt_help.c and program.c.
  */
 #ifndef FBP_CLI_WORDS_H
 #define FBP_CLI_WORDS_H
 
 #include "opt.h"
 
-/** What a word is. */
+/** Meaning of a word. */
 enum word_kind {
     WORD_UNKNOWN,
-    WORD_OPTION,   /**< another name of an option, or of the first positional argument */
-    WORD_IGNORED,  /**< what the program does without being asked */
+    WORD_OPTION,   /**< alias of an option or of the first positional argument */
+    WORD_IGNORED,  /**< accepted without effect: the default behaviour */
     WORD_HELP,     /**< another spelling of --help */
-    WORD_VERSION,  /**< of --version */
-    WORD_SENTENCE, /**< known, but no option: what to do instead */
+    WORD_VERSION,  /**< another spelling of --version */
+    WORD_SENTENCE, /**< no option; a sentence states what to do instead */
 };
 
 struct word_meaning {
@@ -22,31 +22,30 @@ struct word_meaning {
     const char *sentence;
 };
 
-/** A row of the table. */
+/** A row of the table of aliases. */
 struct word {
-    const char *words;   /**< without dashes, in lower case, blanks between them */
-    const char *options; /**< names, the first that a command has counts; "." a positional one */
-    const char
-        *sentence;       /**< where the command has none of them; NULL: the word is unknown there */
-    enum word_kind kind; /**< WORD_UNKNOWN: by the members above */
-    bool shown;          /**< the help of the option names the first of the words */
+    const char *words;    /**< aliases without dashes, in lower case, separated by spaces */
+    const char *options;  /**< the first that the command has is used; ".": positional */
+    const char *sentence; /**< message if the command has none of them; NULL: unknown word */
+    enum word_kind kind;  /**< WORD_UNKNOWN: the members above determine the kind */
+    bool shown;           /**< the help of the option mentions the first alias */
 };
 
 /** The table, for its tests. */
 extern const struct word word_table[];
 extern const size_t word_table_length;
 
-/** What does --WORD (or -W) mean to a command whose options do not have this name?  '_' is '-', and
- *  capitals are small letters, unless the word is a single letter. */
+/** Meaning of --WORD (or -W), without dashes, for a command that has no option of this name. '_'
+ * counts as '-'; capitals count as small letters, except for a single letter. */
 struct word_meaning word_meaning(const struct command *c, const char *text);
 
-/** Another name of an option that its help mentions; false: there is none. */
+/** Write to buf the alias that the help of an option mentions; false: none. */
 bool word_shown(const char *option, char *buf, size_t n);
 
-/** The name that is meant by one of another program's, such as "hanning": "hann"; else `text`. */
+/** Name in fbp of a value that has another name elsewhere ("hanning": "hann"); otherwise `text`. */
 const char *word_value(const char *text);
 
-/** The command that is meant by a first word that is none, such as "reconstruct"; NULL. */
+/** Command for a name of another program, such as "reconstruct": "recon"; NULL: none. */
 const char *word_command(const char *word);
 
 #endif /* FBP_CLI_WORDS_H */

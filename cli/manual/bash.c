@@ -1,10 +1,11 @@
-/* Completion for bash: a function with the words of every command. */
+/* Prints the completion script for bash: one shell function that lists the words of every command.
+ * manual.c calls manual_bash() for `fbp help --completion bash`. */
 #include "manual/manual.h"
 
 #include <string.h>
 
-/* Before and behind what comes from the tables.  Readline breaks words at '=', so that --filter=h
- * is three of them. */
+/* Text before and after the generated cases.  Readline breaks words at '=', therefore --filter=h is
+ * three words. */
 static const char head[] =
     "# Completion of fbp in bash.  Made by: fbp help --completion bash\n"
     "_fbp() {\n"
@@ -27,7 +28,7 @@ static const char tail[] =
     "}\n"
     "complete -F _fbp fbp\n";
 
-/* The words that can follow `fbp`, or the first word of several. */
+/* Print the first words of all commands, and the second words of commands that have two. */
 static void first_words(FILE *f)
 {
     fputs("    if [ ${#words[@]} -eq 0 ]; then\n        names='", f);
@@ -49,7 +50,7 @@ static void first_words(FILE *f)
     fputs("        *) command=${words[0]-} ;;\n        esac\n    fi\n", f);
 }
 
-/* What can stand behind an option that takes a value. */
+/* Print the case of an option that takes a value: its choices, files, or nothing. */
 static void values(FILE *f, const struct command *c, const struct opt *o)
 {
     const enum manual_value value = manual_value_of(o);

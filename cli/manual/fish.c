@@ -1,9 +1,10 @@
-/* Completion for fish: a line an option. */
+/* Prints the completion script for fish: one line per option.  manual.c calls manual_fish() for
+ * `fbp help --completion fish`. */
 #include "manual/manual.h"
 
 #include <string.h>
 
-/* In single quotes. */
+/* Print text in single quotes, with quotes and backslashes escaped. */
 static void quote(FILE *f, const char *text)
 {
     fputc('\'', f);
@@ -38,7 +39,7 @@ static const char head[] =
     "complete -c fbp -f\n"
     "complete -c fbp -n __fbp_after -a help -d 'what a command takes, with examples'\n";
 
-/* The words that lead to a command. */
+/* Print the completion of a command's name, which has one or two words. */
 static void lead(FILE *f, size_t c)
 {
     const struct command *command = commands[c];

@@ -1,3 +1,5 @@
+/* `fbp help` with --commands, --man or --completion: chooses the printer (page.c, bash.c, zsh.c,
+ * fish.c).  program.c calls manual_run(). */
 #include "manual/manual.h"
 
 #include <string.h>
@@ -23,7 +25,7 @@ static int completion(const char *shell)
     return usage();
 }
 
-/* The command may be one word or two, or two in one. */
+/* Print the man page of a command, given in one or two arguments; without arguments that of fbp. */
 static int page(int argc, char **argv)
 {
     char name[80];

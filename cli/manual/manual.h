@@ -1,8 +1,9 @@
-/** @file manual.h  Man pages, and completion for shells: made from the option tables of the
- * commands, with words before a command's name that the help does not list:
+/** @file manual.h  Man pages and shell completion, generated from the option tables of the
+ * commands. program.c calls manual_run() for arguments of `fbp help` that the help text does not
+ * list:
  *
- *     fbp help --commands               the commands, one a line
- *     fbp help --man [COMMAND]          a page for man, of fbp itself without a command
+ *     fbp help --commands               names of the commands, one per line
+ *     fbp help --man [COMMAND]          man page of a command; without COMMAND, of fbp
  *     fbp help --completion bash|zsh|fish
  */
 #ifndef FBP_CLI_MANUAL_H
@@ -10,33 +11,35 @@
 
 #include "cli.h"
 
-/** The words after "fbp help"; the exit status, OPT_GO_ON if they ask for nothing of the above. */
+/** Handle the arguments after "fbp help"; returns the exit status, or OPT_GO_ON if they are none of
+ *  the above. */
 int manual_run(int argc, char **argv);
 
-/** A page in the language of man; command NULL: of fbp itself. */
+/** Print a man page, in macros of man(7); command NULL: the page of fbp. */
 void manual_page(FILE *f, const struct command *command);
 
+/** Print the completion script for a shell. */
 void manual_bash(FILE *f);
 void manual_zsh(FILE *f);
 void manual_fish(FILE *f);
 
-/** What can stand in an option's place. */
+/** Kinds of values of an option, for completion. */
 enum manual_value {
-    MANUAL_NONE,   /**< it takes no value */
-    MANUAL_OTHER,  /**< a number or a word of which nothing is known */
-    MANUAL_CHOICE, /**< one of the option's names */
-    MANUAL_PATH,   /**< a file or a folder */
-    MANUAL_BOTH,   /**< a name or a file */
+    MANUAL_NONE,   /**< no value */
+    MANUAL_OTHER,  /**< a number or any word */
+    MANUAL_CHOICE, /**< one of the option's choices */
+    MANUAL_PATH,   /**< path of a file or folder */
+    MANUAL_BOTH,   /**< a choice or a path */
 };
 enum manual_value manual_value_of(const struct opt *opt);
 
-/** Print the names that can be chosen, blanks between them. */
+/** Print the option's choices, separated by blanks. */
 void manual_choices(FILE *f, const struct opt *opt);
 
-/** Is this the first command that begins with its first word?  Prints nothing; "bench" stands for
- *  "bench S0" and "bench S1" in lists of first words. */
+/** True if no earlier command has the same first word: lists of first words contain "geometry" once
+ *  for "geometry show" and the other commands of that group. */
 bool manual_is_first(size_t command);
-/** The length of a command's first word; all of it where it has only one. */
+/** Length of the first word of a command's name [bytes]. */
 size_t manual_first_word(const char *name);
 
 #endif /* FBP_CLI_MANUAL_H */

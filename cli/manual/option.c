@@ -1,4 +1,5 @@
-/* What pages and completions ask of an option and of the table of commands. */
+/* Facts about options and command names that the printers of man pages and completions share
+ * (page.c, bash.c, zsh.c, fish.c). */
 #include "manual/manual.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A page for man, in the macros of man(7). */
+/* Prints man pages in the macros of man(7).  manual.c calls manual_page() for `fbp help --man`. */
 #include "manual/manual.h"
 
 #include "fbp/types.h"
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A character of UTF-8 from *at on, which is moved behind it. */
+/* Decode the UTF-8 character at *at, and advance *at past it. */
 static uint32_t next(const char **at)
 {
     const unsigned char *p = (const unsigned char *)*at;
@@ -21,7 +21,7 @@ static uint32_t next(const char **at)
     return c;
 }
 
-/* Text as it is: nothing in it is a request or an escape, a minus can be copied to a shell. */
+/* Print text with all roff requests and escapes disabled; a minus can be copied to a shell. */
 static void put(FILE *f, const char *text)
 {
     bool at_start = true;
@@ -56,7 +56,7 @@ static void put_line(FILE *f, const char *text)
     fputc('\n', f);
 }
 
-/* Lines of a paragraph, each of which begins at the left. */
+/* Print the lines of a paragraph with a break between them. */
 static void put_lines(FILE *f, const char *text)
 {
     char line[OPT_ABOUT];
@@ -72,7 +72,7 @@ static void put_lines(FILE *f, const char *text)
     }
 }
 
-/* "recon" is fbp-recon, "geometry show" is fbp-geometry-show. */
+/* Print a page's name: fbp-recon for "recon", fbp-geometry-show for "geometry show". */
 static void put_page_name(FILE *f, const char *command)
 {
     fputs("fbp\\-", f);
@@ -80,7 +80,7 @@ static void put_page_name(FILE *f, const char *command)
         fputs(*p == ' ' || *p == '-' ? "\\-" : (char[]){*p, '\0'}, f);
 }
 
-/* In capitals, as is usual; without a date, so that every build makes the same page. */
+/* Print the title, in capitals; without a date, because every build must print the same page. */
 static void put_title(FILE *f, const char *command)
 {
     fputs(command ? ".TH FBP\\-" : ".TH FBP", f);
@@ -92,7 +92,7 @@ static void put_title(FILE *f, const char *command)
     fprintf(f, " 1 \"\" \"fbp %s\" \"fbp manual\"\n.SH NAME\n", fbp_version());
 }
 
-/* ".BR fbp-recon (1)" */
+/* Print a reference such as ".BR fbp-recon (1)"; command NULL: to fbp. */
 static void put_reference(FILE *f, const char *command, const char *behind)
 {
     fputs(".BR ", f);

@@ -1,9 +1,10 @@
-/* Completion for zsh: a list for _arguments a command. */
+/* Prints the completion script for zsh: one list for _arguments per command.  manual.c calls
+ * manual_zsh() for `fbp help --completion zsh`. */
 #include "manual/manual.h"
 
 #include <string.h>
 
-/* Text inside [...] of an argument in single quotes. */
+/* Print text for [...] of a single-quoted argument, escaped. */
 static void put(FILE *f, const char *text)
 {
     for (; *text; text++)
@@ -21,7 +22,7 @@ static void put_action(FILE *f, const struct opt *o)
     case MANUAL_NONE:
         break;
     case MANUAL_OTHER:
-        fputc(' ', f); /* a value, of which nothing is known */
+        fputc(' ', f); /* any value */
         break;
     case MANUAL_CHOICE:
         fputc('(', f);
@@ -39,7 +40,7 @@ static void put_action(FILE *f, const struct opt *o)
     }
 }
 
-/* 'name[about]:value:action' in the form that a long or a short option has. */
+/* Print 'name[about]:value:action'; "=" follows a long name, "+" a short one. */
 static void option(FILE *f, const char *name, bool is_long, const struct opt *o)
 {
     const bool valued = manual_value_of(o) != MANUAL_NONE;
@@ -80,7 +81,8 @@ static void arguments(FILE *f, const struct command *c)
     fputs("            '(- *)'{-h,--help}'[show the help]' ;;\n", f);
 }
 
-/* A list of names with what they are, for _describe. */
+/* Print names and summaries of the commands that begin with `prefix`, for _describe; prefix "":
+ * first words of all commands. */
 static void describe(FILE *f, const char *prefix)
 {
     const size_t len = strlen(prefix);

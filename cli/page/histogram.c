@@ -1,9 +1,11 @@
+/* A histogram whose range grows with the values, in one pass.  reduced.c fills it, viewer.c writes
+ * it to a page. */
 #include "page/histogram.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Pairs of bins become one; the range grows to twice its size, upwards or downwards. */
+/* Double the range, upwards or downwards: each pair of bins is joined to one. */
 static void grow(struct histogram *h, bool up)
 {
     uint64_t pairs[HISTOGRAM_BINS / 2];
@@ -30,7 +32,8 @@ static void cover(struct histogram *h, double least, double greatest)
         grow(h, false);
 }
 
-/* There are two different values: a range that has both, in the middle of bins of whole steps. */
+/* Choose the first range when two different values are known: it contains both, and whole steps lie
+ * at the centres of bins. */
 static void begin(struct histogram *h, double least, double greatest)
 {
     h->begun = true;
@@ -47,7 +50,7 @@ static void put(struct histogram *h, double value, uint64_t n)
     h->counts[i < HISTOGRAM_BINS ? i : HISTOGRAM_BINS - 1] += n;
 }
 
-/* The least and the greatest of the finite values, and how many these are. */
+/* Least and greatest finite value; returns the number of finite values. */
 static size_t range_of(const float *values, size_t n, double *least, double *greatest)
 {
     float lo = INFINITY, hi = -INFINITY;
@@ -64,7 +67,8 @@ static size_t range_of(const float *values, size_t n, double *least, double *gre
     return finite;
 }
 
-/* Has only one value been seen so far, these included?  Then it is counted. */
+/* Count n finite values and return true if all values so far are equal.  Otherwise choose the range
+ * if there is none, move the earlier values into it, and return false: the n are not counted. */
 static bool is_one_value(struct histogram *h, double least, double greatest, size_t n)
 {
     if (h->begun)

@@ -1,4 +1,5 @@
-/** @file histogram.h  A histogram whose range grows with the values, in one pass. */
+/** @file histogram.h  A histogram whose range grows with the values, in one pass; used by reduced.c
+ * and viewer.c. */
 #ifndef FBP_CLI_HISTOGRAM_H
 #define FBP_CLI_HISTOGRAM_H
 
@@ -8,22 +9,23 @@
 
 enum { HISTOGRAM_BINS = 4096 };
 
-/** Bin i counts values in [lo + i width, lo + (i+1) width).  Where a value lies outside, pairs of
- *  bins become one, until it lies inside: no count is estimated.  Starts as {.step = …}. */
+/** Bin i counts values in [lo + i width, lo + (i+1) width).  If a value lies outside, pairs of bins
+ *  are joined until the range contains it: all counts are exact.  Initialise with {.step = …}. */
 struct histogram {
-    double step; /**< distance of the values, if they are whole multiples of it; 0: they are not */
+    double step; /**< distance of values that are multiples of it; 0: any values */
     double lo, width;
     uint64_t counts[HISTOGRAM_BINS];
-    bool begun;
-    double only;     /**< until there are two different values: the one there is */
-    uint64_t n_only; /**< and how often */
+    bool begun;      /**< the range is chosen: two different values were counted */
+    double only;     /**< the only value so far; not used once begun */
+    uint64_t n_only; /**< number of occurrences of `only` */
 };
 
-/** Count n values; those that are not finite are left out. */
+/** Count the finite ones of n values. */
 void histogram_add(struct histogram *h, const float *values, size_t n);
 
-/** All counts as at most `most` bins over the values; returns how many there are.  Each bin is that
- *  of *lo, *width and counts[].  No values: 0. */
+/** Join the bins from the least to the greatest value to at most `most` bins: bin i has counts[i]
+ *  values in [*lo + i *width, *lo + (i+1) *width).  counts: room for `most`.  Returns the number of
+ *  bins; 0 without values. */
 size_t histogram_tell(const struct histogram *h, size_t most, double *lo, double *width,
                       uint64_t *counts);
 

@@ -1,3 +1,5 @@
+/* A growing text with functions that append HTML, base64 and JSON.  The pages of fbp (cli/page,
+ * view_page.c, view_serve.c, recon_report.c, report_failed.c) are written with it. */
 #include "page/markup.h"
 
 #include "say.h"
@@ -9,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for n more bytes and the 0. */
+/* Allocate memory for n more bytes and the final 0; false, and m->failed, without memory. */
 static bool make_room(struct markup *m, size_t n)
 {
     if (m->failed || n > SIZE_MAX / 4 || m->n > SIZE_MAX / 4) {
@@ -37,7 +39,7 @@ void markup_reserve(struct markup *m, size_t n)
                      : NULL;
 
     if (!more)
-        return; /* make_room() tries again, and says so */
+        return; /* make_room() tries again, and sets m->failed */
     if (!m->bytes)
         more[0] = '\0';
     m->bytes = more;
@@ -58,13 +60,13 @@ void markup_put(struct markup *m, const char *text)
     markup_add(m, text, strlen(text));
 }
 
-/* As vprintf(), malloc'ed; NULL without memory. */
+/* Format as vprintf() into malloc'ed memory; NULL without memory. */
 static char *format_text(const char *fmt, va_list ap)
 {
     va_list again;
 
     va_copy(again, ap);
-    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): the caller called va_start
     const int n = vsnprintf(NULL, 0, fmt, ap);
     char *text = n >= 0 ? malloc((size_t)n + 1) : NULL;
     if (text)
@@ -152,10 +154,10 @@ void markup_base64(struct markup *m, const void *bytes, size_t n)
     m->n = (size_t)(out - m->bytes);
 }
 
-/* '<', '>' and '&' stand in JSON's strings alone, where they can be escaped. */
+/* '<', '>' and '&' occur only in strings of JSON, and are escaped there. */
 void markup_json(struct markup *m, cJSON *object)
 {
-    char *text = say_json_text(object, true); /* NULL also where a part of it could not be had */
+    char *text = say_json_text(object, true); /* NULL if memory ran out, also earlier */
 
     m->failed |= !text;
     for (const char *p = text; p && *p;) {

@@ -1,3 +1,5 @@
+/* Writes the samples of a page as deflated base64 text in <script> elements.  viewer.c calls
+ * packed_put(). */
 #include "page/packed.h"
 
 #include <math.h>
@@ -14,7 +16,7 @@ size_t packed_layers(const struct reduced *r)
     return n < 1 ? 1 : n < r->bins[2] ? n : r->bins[2];
 }
 
-/* The range of finite values, beside what it is already. */
+/* Extend a range by the finite ones of n values. */
 static void extend(double range[2], const float *values, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -24,7 +26,7 @@ static void extend(double range[2], const float *values, size_t n)
         }
 }
 
-/* Rounded to 16 bits. */
+/* Scale from a range of values to numbers 0 to 65534. */
 static struct packed_scale scale_of_range(const double range[2])
 {
     struct packed_scale s = {.scale = 1, .none = NO_VALUE};
@@ -41,7 +43,7 @@ static bool is_integer(const struct fbp_array_info *i)
     return i->type != FBP_F32 && i->type != FBP_F64 && fbp_type_size(i->type) <= 2;
 }
 
-/* Integers are stored as such: the least of their type becomes 0. */
+/* Scale of arrays of integers: the least value of their type becomes number 0, without rounding. */
 static struct packed_scale scale_of_type(const struct fbp_array_info *i)
 {
     const double scale = fabs(i->scale) > 0 ? i->scale : 1;
@@ -60,7 +62,8 @@ static uint16_t number_of(float value, const struct packed_scale *s)
     return place <= 0 ? 0 : place >= NO_VALUE ? NO_VALUE : (uint16_t)lrint(place);
 }
 
-/* Rows of `row` numbers as differences, bytes apart. */
+/* Convert n values to numbers of 8 bits or, if `wide`, to 16-bit differences within rows of `row`
+ * numbers: first all low bytes, then all high bytes. */
 static void take_numbers(uint8_t *out, const float *values, size_t n, size_t row, bool wide,
                          const struct packed_scale *s)
 {
@@ -86,7 +89,7 @@ static void take_floats(uint8_t *out, const float *values, size_t n)
     }
 }
 
-/* n bytes, deflated, as an element. */
+/* Append n bytes, deflated and base64, as a <script> element of a class. */
 static void put_element(struct markup *page, const char *class, const uint8_t *bytes, size_t n)
 {
     uLongf size = compressBound(n);
@@ -155,7 +158,7 @@ static struct packed_scale scale_of_samples(const struct reduced *r)
     return scale_of_range(range);
 }
 
-/* One scale for all three planes; the greatest of integers are integers. */
+/* One scale for the greatest values in all three planes. */
 static struct packed_scale scale_of_greatest(const struct reduced *r)
 {
     double range[2] = {INFINITY, -INFINITY};

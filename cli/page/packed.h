@@ -1,30 +1,32 @@
-/** @file packed.h  Samples of a page as numbers of 8, 16 or 32 bits, packed, as text. */
+/** @file packed.h  Samples of a page as 8, 16 or 32-bit numbers, compressed, as text; called by
+ * viewer.c. */
 #ifndef FBP_CLI_PACKED_H
 #define FBP_CLI_PACKED_H
 
 #include "page/markup.h"
 #include "page/reduced.h"
 
-/** value = scale * number + offset; `none`: the number of what has no value, -1: there is none. */
+/** value = scale * number + offset; `none`: number of a sample without finite value, -1: unused. */
 struct packed_scale {
     double scale, offset;
     long none;
 };
 
 /**
- * The samples of a page as <script> elements that hold no script: class "samples", the means frame
- * by frame in chunks of whole layers of bins; class "greatest", for each frame three planes.
+ * Append the samples of a page as <script> elements that contain data, no script: class "samples",
+ * the means, frame by frame in chunks of whole layers of bins; class "greatest", three planes of
+ * greatest values per frame.
  *
- * A chunk is deflated (RFC 1950) and base64.  Before that, of numbers of 16 bits each row holds
- * differences from the sample on the left (mod 2^16), and numbers lie apart in planes of bytes, the
- * lowest first: both make them smaller.
+ * A chunk is deflated (RFC 1950) and base64.  To make it smaller, 16-bit numbers are replaced by
+ * differences from the sample on the left (mod 2^16), and the bytes of 16 and 32-bit numbers are
+ * stored in planes, the lowest byte first.
  *
- * samples, greatest: get the scales
+ * samples, greatest: receive the scales
  */
 void packed_put(struct markup *page, const struct reduced *r, struct packed_scale *samples,
                 struct packed_scale *greatest);
 
-/** Layers of bins that a chunk holds, at most. */
+/** Greatest number of layers of bins per chunk. */
 size_t packed_layers(const struct reduced *r);
 
 #endif /* FBP_CLI_PACKED_H */

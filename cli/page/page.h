@@ -1,40 +1,43 @@
-/** @file page.h  Pages to look at: one file of HTML that loads nothing and runs its own script
- * alone. */
+/** @file page.h  HTML pages with a viewer: one file that loads nothing and runs only its own
+ * scripts. Called by view_page.c, view_serve.c, recon_report.c and report_failed.c. */
 #ifndef FBP_CLI_PAGE_H
 #define FBP_CLI_PAGE_H
 
 #include "page/markup.h"
 #include "page/reduced.h"
 
-/** What a page has, as HTML. */
+/** Parts of a page, as HTML. */
 struct page {
-    const char *title;           /**< any text */
-    struct markup before, after; /**< the viewer */
-    struct markup viewer, data;  /**< by page_view(); empty: there is none */
-    bool served;                 /**< it may ask the server that it comes from for full slices */
+    const char *title;           /**< any text, escaped by page_put() */
+    struct markup before, after; /**< HTML before and after the viewer */
+    struct markup viewer, data;  /**< set by page_view(); empty: no viewer */
+    bool served;                 /**< the page requests full slices from its server */
 };
 
-/** How a volume is shown first. */
+/** Request for a viewer: the volume, and what it shows at first. */
 struct page_wish {
     struct reduced_wish volume;
-    double window[2]; /**< values shown as black and white; NaN: all but 0.1 % at either end */
-    bool mip;
-    uint64_t
-        slice_cost[3]; /**< of a served page: bytes that a full slice of each plane costs to read */
+    double window[2]; /**< values shown as black and white; NaN: without 0.1 % at either end */
+    bool mip;         /**< maximum intensity projections at first */
+    /** Served pages: bytes read from the file for a full slice of plane xy, xz, yz. */
+    uint64_t slice_cost[3];
 };
 
-/** Read a volume and add the viewer with its samples to a page; *r has what is known of it,
- * without the samples, and reduced_clear() frees it.  0, or 1: said. */
+/** Read a volume and add a viewer with its samples to a page.  *r receives the volume's facts
+ * without samples; the caller frees it with reduced_clear().  Returns 0, or 1 after an error
+ * message. */
 int page_view(struct page *page, fbp_source *volume, const struct page_wish *wish,
               struct reduced *r);
 
-/** All of the page as text. */
+/** Append the whole page. */
 void page_put(struct markup *out, const struct page *page);
 
-/** The policy of a page: no network, no script or style but its own. */
+/** Append the Content-Security-Policy of a page: only its own scripts and style, no network;
+ * `served` pages may connect to their server. */
 void page_policy(struct markup *out, bool served);
 
-/** Save under a temporary name, then rename; 0, or 1: said.  Frees what the page has. */
+/** Save under a temporary name, then rename.  Frees the page's parts.  Returns 0, or 1 after an
+ * error message. */
 int page_save(struct page *page, const char *path);
 void page_clear(struct page *page);
 

@@ -1,3 +1,5 @@
+/* Fills HTML templates, and finds the texts that are built into the program (page_texts.h).
+ * page_save.c and viewer.c call it. */
 #include "page/page_fill.h"
 
 #include "page/page_texts.h"

@@ -1,3 +1,5 @@
+/* Composes a page from its template, style, scripts and parts, and saves it.  view_page.c,
+ * view_serve.c, recon_report.c and report_failed.c call it. */
 #include "page/page.h"
 
 #include "cli.h"
@@ -7,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In this order: each uses what stands before it. */
+/* Order matters: each script uses those before it. */
 static const char *const scripts[] = {"samples.js", "picture.js", "shown.js", "address.js",
                                       "controls.js"};
 enum { N_SCRIPTS = sizeof scripts / sizeof *scripts };
@@ -17,7 +19,7 @@ static unsigned digit(char c)
     return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
 }
 
-/* 'sha256-…' of a text. */
+/* Append 'sha256-…' (base64) of a text of page_texts. */
 static void put_hash(struct markup *out, const char *name)
 {
     const char *hex = page_text_of(name)->sha256;

@@ -1,4 +1,5 @@
-/* How much of a volume a page can hold, and the pass over the volume that fills it. */
+/* Reduces a volume to the size of a page: chooses how many voxels are joined, then reads the volume
+ * once for means, greatest values and histogram.  viewer.c calls reduced_make(). */
 #include "page/reduced.h"
 
 #include "cli.h"
@@ -22,7 +23,8 @@ bool reduced_is_whole(const struct reduced *r)
     return r->k[0] == 1 && r->k[1] == 1 && r->k[2] == 1;
 }
 
-/* Bytes that the samples take as base64 if each has so many; a double cannot overflow. */
+/* Bytes of all samples as base64, uncompressed, with `each` bytes per mean; in double, which cannot
+ * overflow. */
 static double bytes_as_text(const struct reduced *r, size_t each)
 {
     const double x = (double)r->bins[0], y = (double)r->bins[1], z = (double)r->bins[2];
@@ -31,6 +33,7 @@ static double bytes_as_text(const struct reduced *r, size_t each)
     return samples * (double)r->frames * 4 / 3;
 }
 
+/* Bytes per sample if values are stored without loss. */
 static size_t bytes_of(enum fbp_type type)
 {
     const size_t n = fbp_type_size(type);
@@ -38,7 +41,8 @@ static size_t bytes_of(enum fbp_type type)
     return type == FBP_F32 || type == FBP_F64 || n > 2 ? 4 : n;
 }
 
-/* Join two more voxels along the axis on which the bins are shortest; false: none are left. */
+/* Join one more voxel per bin along the axis with the shortest bins [mm]; false: each axis has one
+ * bin. */
 static bool join_more(struct reduced *r)
 {
     int best = -1;
@@ -54,7 +58,8 @@ static bool join_more(struct reduced *r)
     return true;
 }
 
-/* As they are stored if they fit, else numbers of 16 bits, of fewer and fewer means. */
+/* Keep the stored values if they fit the page; otherwise use 16-bit numbers, and join voxels until
+ * they fit. */
 static int choose_bins(struct reduced *r, const struct reduced_wish *wish)
 {
     const size_t stored = bytes_of(r->info->type);
@@ -78,7 +83,8 @@ static int choose_bins(struct reduced *r, const struct reduced_wish *wish)
     return 0;
 }
 
-/* Size and place; y counts upwards, whatever the order of the file. */
+/* Check the request, and set frames, sizes and positions; y counts upwards for any order of rows in
+ * the file. */
 static int look(struct reduced *r, const struct reduced_wish *wish)
 {
     const struct fbp_array_info *i = r->info;
@@ -107,14 +113,14 @@ static int look(struct reduced *r, const struct reduced_wish *wish)
     return 0;
 }
 
-/* What is added up while slices of one layer of bins are read. */
+/* Sums of one layer of bins, and state of the pass over the volume. */
 struct layer {
-    double *sums;    /* [bins[1]][bins[0]] */
-    uint32_t *count; /* of finite voxels */
-    float *band;     /* rows as they are read */
+    double *sums;    /* [bins[1]][bins[0]] sums of finite voxels */
+    uint32_t *count; /* [bins[1]][bins[0]] finite voxels */
+    float *band;     /* [band_rows][n[0]] rows of the file */
     size_t band_rows;
-    double total, squares, shift; /* of value - shift */
-    double drawn;                 /* when progress was */
+    double total, squares, shift; /* sums of value - shift and its square, all voxels */
+    double drawn;                 /* time of the last progress line [s] */
 };
 
 static bool make_room(struct reduced *r, struct layer *l)
@@ -141,10 +147,10 @@ static bool make_room(struct reduced *r, struct layer *l)
 
 static inline float higher(float a, float b)
 {
-    return b > a ? b : a; /* a, where b is NaN */
+    return b > a ? b : a; /* a if b is NaN */
 }
 
-/* A row of a slice into its bins; fixed: the row of bins of the greatest values along y. */
+/* Add row y of slice z to its bins, and update the greatest values along z, y and x. */
 static void take_row(struct reduced *r, struct layer *l, size_t frame, size_t y, size_t z,
                      const float *row)
 {
@@ -174,6 +180,7 @@ static void take_row(struct reduced *r, struct layer *l, size_t frame, size_t y,
     }
 }
 
+/* Update the range and sums of all voxels with a row. */
 static void take_numbers(struct reduced *r, struct layer *l, const float *row)
 {
     for (size_t x = 0; x < r->n[0]; x++) {

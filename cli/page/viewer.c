@@ -1,4 +1,5 @@
-/* The viewer of a page: what its script is told of the volume, and what people are. */
+/* The viewer of a page: facts of the volume as JSON for the scripts, and as text for readers.
+ * view_page.c, view_serve.c and recon_report.c call page_view(). */
 #include "page/page.h"
 
 #include "cli.h"
@@ -20,7 +21,8 @@ static int compare_floats(const void *a, const void *b)
 
 enum { SAMPLE = 1 << 18 };
 
-/* Values of one more array, spread over it, `step` apart. */
+/* Append every step-th value of an array of `all` values, if finite, to sample; returns the new n.
+ */
 static size_t take_some(float *sample, size_t n, const float *values, size_t all, size_t step)
 {
     for (size_t i = 0; i < all; i += step)
@@ -29,7 +31,7 @@ static size_t take_some(float *sample, size_t n, const float *values, size_t all
     return n;
 }
 
-/* Of what is shown: the means, or the greatest values of all planes. */
+/* Sample the values that are shown: the means, or if `mip` the greatest values of all planes. */
 static size_t take_shown(const struct reduced *r, bool mip, float *sample)
 {
     const size_t all = r->frames * r->bins[0] * r->bins[1] * r->bins[2];
@@ -44,7 +46,9 @@ static size_t take_shown(const struct reduced *r, bool mip, float *sample)
     return n;
 }
 
-/* All but 0.1 % at either end, of at most 2^18 values spread over those that are shown. */
+/* Grey window: the range of at most 2^18 shown values without 0.1 % at either end; false: no
+ * memory.
+ */
 static bool find_window(const struct reduced *r, bool mip, double window[2])
 {
     float *sample = malloc(SAMPLE * sizeof *sample);
@@ -117,7 +121,7 @@ static void tell_numbers(cJSON *root, const struct reduced *r)
     cJSON_AddNumberToObject(root, "not_finite", (double)r->not_finite);
 }
 
-/* A text of a file, as a terminal may show it, too. */
+/* Add a text of a file, with control characters made visible. */
 static void tell_text(cJSON *root, const char *key, const char *text)
 {
     char safe[1024];
@@ -126,7 +130,7 @@ static void tell_text(cJSON *root, const char *key, const char *text)
     cJSON_AddStringToObject(root, key, safe);
 }
 
-/* The one asked for, or that of most values. */
+/* Add the requested grey window, or if it is NaN the one of find_window(); false: no memory. */
 static bool tell_window(cJSON *root, const char *key, const struct reduced *r,
                         const struct page_wish *wish, bool mip)
 {
@@ -137,6 +141,7 @@ static bool tell_window(cJSON *root, const char *key, const struct reduced *r,
     return found;
 }
 
+/* Facts of the volume as JSON for the scripts; NULL without memory. */
 static cJSON *describe(const struct reduced *r, const struct page_wish *wish, bool served,
                        const struct packed_scale scales[2])
 {
@@ -163,7 +168,7 @@ static cJSON *describe(const struct reduced *r, const struct page_wish *wish, bo
     return NULL;
 }
 
-/* "512 x 512 x 300 voxels of 0.2 mm, 3 frames; float32 (mha)" */
+/* Print sizes: "512 x 512 x 300 voxels of 0.2 mm, 3 frames; 1/mm, stored as float32 (mha)". */
 static void put_size(struct markup *m, const struct reduced *r)
 {
     const struct fbp_array_info *i = r->info;
@@ -184,7 +189,7 @@ static void put_size(struct markup *m, const struct reduced *r)
                fbp_type_name(i->type), i->format);
 }
 
-/* What the values of the page are, so that nobody takes a mean for a voxel. */
+/* Print whether samples are voxels or means of voxels, and how they are rounded. */
 static void put_truth(struct markup *m, const struct reduced *r, const struct packed_scale *s,
                       bool served)
 {

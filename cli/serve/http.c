@@ -1,10 +1,12 @@
+/* Parses HTTP/1.1 requests of the viewer's pages, strictly.  server.c calls http_parse(),
+ * view_serve.c calls http_number(). */
 #include "serve/http.h"
 
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
-/* A part of the bytes. */
+/* Part of the received bytes; not terminated by 0. */
 struct span {
     const char *at;
     size_t n;
@@ -16,7 +18,7 @@ static bool is_token(char c)
            (c && strchr("!#$%&'*+-.^_`|~", c));
 }
 
-/* Up to the next `end`, which is skipped; false: there is none. */
+/* Take the text before the next `end` from rest, and skip `end`; false: there is no `end`. */
 static bool take(struct span *rest, char end, struct span *out)
 {
     const char *found = rest->n ? memchr(rest->at, end, rest->n) : NULL;
@@ -29,7 +31,7 @@ static bool take(struct span *rest, char end, struct span *out)
     return true;
 }
 
-/* Up to CR LF; a CR or LF that stands alone is none. */
+/* Take a line that ends in CR LF; false: none, or the line contains a single CR or LF. */
 static bool take_line(struct span *rest, struct span *out)
 {
     if (!take(rest, '\n', out) || out->n == 0 || out->at[out->n - 1] != '\r')
@@ -58,7 +60,7 @@ static bool is_name(struct span text, const char *name)
     return text.n == strlen(name) && strncasecmp(text.at, name, text.n) == 0;
 }
 
-/* "/path?query", of visible ASCII, nothing of it encoded. */
+/* Split "/path?query": visible ASCII without percent-encoding.  Returns the HTTP status. */
 static int take_target(struct span target, struct http_request *out)
 {
     struct span path = target, query = {"", 0};
@@ -101,7 +103,8 @@ static struct span trimmed(struct span text)
     return text;
 }
 
-/* A header: of all that there are, we look at the host, and refuse what has a body. */
+/* Check a header line, and copy the value of Host; requests with a body are refused.  Returns the
+ * HTTP status. */
 static int take_header(struct span line, struct http_request *out, bool *has_host)
 {
     struct span name, value;
@@ -125,7 +128,7 @@ static int take_header(struct span line, struct http_request *out, bool *has_hos
     return 200;
 }
 
-/* Is the end of the headers there, at *n bytes? */
+/* True if the headers are complete; *n is then the number of their bytes, with the empty line. */
 static bool is_complete(const char *bytes, size_t *n)
 {
     for (size_t i = 3; i < *n; i++)

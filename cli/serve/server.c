@@ -1,3 +1,5 @@
+/* An HTTP server on the loopback address, with one thread per connection and a random token in the
+ * address.  view_serve.c runs it for `fbp view --serve`. */
 #include "serve/server.h"
 
 #include "cli.h"
@@ -17,15 +19,15 @@
 #include <unistd.h>
 
 enum { CONNECTIONS = 16, TICK_MS = 100 };
-static const double REQUEST_S = 10, STALL_S = 30; /* for a whole request; without a byte taken */
+static const double REQUEST_S = 10, STALL_S = 30; /* time limits: whole request; no byte sent */
 
 /* One connection and its thread. */
 struct connection {
     struct server *server;
     pthread_t thread;
     int fd;
-    bool used;        /* by the thread that accepts alone */
-    atomic_bool done; /* the thread has nothing left to do */
+    bool used;        /* set only by the thread that accepts */
+    atomic_bool done; /* the thread is about to end */
 };
 
 void answer_text(struct answer *out, int status, const char *fmt, ...)
@@ -33,7 +35,7 @@ void answer_text(struct answer *out, int status, const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start set it
     vsnprintf(out->text, sizeof out->text, fmt, ap);
     va_end(ap);
     out->status = status;
@@ -42,6 +44,7 @@ void answer_text(struct answer *out, int status, const char *fmt, ...)
     out->n = strlen(out->text);
 }
 
+/* Fill token with 32 random hexadecimal digits; 0, or 1 after an error message. */
 static int make_token(char token[33])
 {
     unsigned char bytes[16];
@@ -78,7 +81,8 @@ int server_open(struct server *s, unsigned port)
     return make_token(s->token);
 }
 
-/* All characters are looked at, however early they differ: time tells nothing. */
+/* True if the path begins with "/TOKEN/".  All characters are compared, so the run time does not
+ * depend on the position of the first difference. */
 static bool has_token(const struct server *s, const char *path)
 {
     const size_t n = sizeof s->token - 1;
@@ -118,7 +122,7 @@ static void find_answer(const struct server *s, int status, struct http_request 
     }
 }
 
-/* Wait until the socket can be read or written; false: not within the time, or we end. */
+/* Wait until the socket is ready for `events`; false at time `until` [s] or after a signal. */
 static bool wait_for(int fd, short events, double until)
 {
     struct pollfd p = {.fd = fd, .events = events};
@@ -129,7 +133,8 @@ static bool wait_for(int fd, short events, double until)
     return false;
 }
 
-/* The status of what has come: that of http_parse(), 408; 0: the other side has gone. */
+/* Receive a request.  Returns the status of http_parse(), 408 after `seconds`, or 0 if the client
+ * has closed the connection. */
 static int read_request(int fd, double seconds, struct http_request *out)
 {
     const double until = cli_now() + seconds;
@@ -179,8 +184,8 @@ static void send_answer(const struct server *s, int fd, const struct answer *a)
         (void)!send_all(fd, a->bytes, a->n);
 }
 
-/* Take what still comes, so that the answer is not lost with it; a second and a few bytes at most.
- */
+/* Shut down sending, and discard received bytes for at most one second: closing a socket with
+ * unread bytes would reset the connection and could lose the answer. */
 static void part(int fd)
 {
     const double until = cli_now() + 1;
@@ -218,6 +223,7 @@ static void end_connection(struct connection *c)
     c->used = false;
 }
 
+/* Start a thread for an accepted connection; with CONNECTIONS threads busy, refuse it with 503. */
 static void take_connection(struct server *s, struct connection *all, int fd)
 {
     for (size_t i = 0; i < CONNECTIONS; i++) {
@@ -234,7 +240,7 @@ static void take_connection(struct server *s, struct connection *all, int fd)
             return;
         break;
     }
-    /* The request has not been read: whoever asks tries again. */
+    /* The request has not been read, so the client can repeat it. */
     (void)!send(fd,
                 "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n\r\n",
                 71, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -253,7 +259,7 @@ int server_run(struct server *s)
         if (fd >= 0)
             take_connection(s, all, fd);
         else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-            usleep(1000 * TICK_MS); /* until others have ended */
+            usleep(1000 * TICK_MS); /* retry when other connections have ended */
     }
     for (size_t i = 0; i < CONNECTIONS; i++)
         if (all[i].used)

@@ -1,3 +1,5 @@
+/* Reads full slices of a volume from its source, with a cache of neighbouring slices per plane.
+ * view_serve.c calls slices_get() for pages of `fbp view --serve`. */
 #include "serve/slices.h"
 
 #include <stdlib.h>
@@ -35,7 +37,7 @@ static size_t samples_of(const struct reduced *r, int plane)
     return r->n[reduced_axes[plane][0]] * r->n[reduced_axes[plane][1]];
 }
 
-/* How many neighbours are read together, for the same rows of the file. */
+/* Number of neighbouring slices that are read together, because they share rows of the file. */
 static size_t together(const struct reduced *r, int plane)
 {
     const size_t n = BLOCK_BYTES / (samples_of(r, plane) * sizeof(float));
@@ -43,7 +45,7 @@ static size_t together(const struct reduced *r, int plane)
     return plane == 0 || n < 1 ? 1 : n < NEIGHBOURS ? n : NEIGHBOURS;
 }
 
-/* Rows [y, y + n) of slice z, y counted upwards; out: [n][nx], the lowest first. */
+/* Read rows [y, y + n) of slice z, y counted upwards; out: [n][nx], the lowest row first. */
 static fbp_status read_rows(const struct reduced *r, size_t z, size_t y, size_t n, float *out)
 {
     const size_t nx = r->n[0], row = r->down ? r->n[1] - y - n : y;
@@ -60,7 +62,7 @@ static fbp_status read_rows(const struct reduced *r, size_t z, size_t y, size_t 
     return FBP_OK;
 }
 
-/* Slices xz: some rows of every slice. */
+/* Read a block of slices xz: b->n rows of every slice of the file. */
 static fbp_status read_xz(const struct reduced *r, const struct slice_block *b, float *band)
 {
     const size_t nx = r->n[0], nz = r->n[2];
@@ -75,7 +77,7 @@ static fbp_status read_xz(const struct reduced *r, const struct slice_block *b, 
     return FBP_OK;
 }
 
-/* Slices yz: some columns of all rows. */
+/* Read a block of slices yz: b->n columns of all rows. */
 static fbp_status read_yz(const struct reduced *r, const struct slice_block *b, float *band,
                           size_t band_rows)
 {
@@ -110,7 +112,7 @@ static fbp_status read_block(const struct reduced *r, int plane, const struct sl
     return st;
 }
 
-/* The block that slice `index` lies in: as it is kept, or read. */
+/* Make blocks[plane] the block that contains slice `index`: read it, unless it is cached. */
 static fbp_status hold_block(struct slices *s, int plane, size_t index, size_t frame)
 {
     struct slice_block *b = &s->blocks[plane];

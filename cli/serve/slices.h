@@ -1,4 +1,5 @@
-/** @file slices.h  Slices of a volume in full, of any plane, as they are asked for. */
+/** @file slices.h  Full slices of a volume in any plane, read on request; called by view_serve.c.
+ */
 #ifndef FBP_CLI_SLICES_H
 #define FBP_CLI_SLICES_H
 
@@ -6,33 +7,34 @@
 
 #include <pthread.h>
 
-/** Neighbouring slices of a plane that were read together. */
+/** Neighbouring slices of one plane, read together. */
 struct slice_block {
-    size_t frame, first, n; /**< n 0: there are none */
+    size_t frame, first, n; /**< slices [first, first + n) of a frame; n 0: empty */
     float *values;          /**< [n][rows][columns], row 0 at the bottom */
 };
 
-/** Samples of a file lie along x: a slice yz reads all of the volume, a slice xz a row of each
- * slice. Neighbours come for the same reading, and are kept, up to 64 MiB a plane. */
+/** Cache of slices.  Samples of a file lie along x: a slice yz needs all rows of the volume, a
+ * slice xz one row of each slice.  Neighbouring slices, up to 32 per plane within 64 MiB, share
+ * these rows: they are read together and cached. */
 struct slices {
-    const struct reduced *r; /**< sizes, and the open source */
-    pthread_mutex_t lock;
-    pthread_cond_t room;
-    uint64_t out; /**< bytes of slices that are on their way */
-    struct slice_block blocks[3];
+    const struct reduced *r;      /**< sizes, and the open source */
+    pthread_mutex_t lock;         /**< protects the members below and the source */
+    pthread_cond_t room;          /**< `out` has decreased */
+    uint64_t out;                 /**< bytes of slices that are not released yet */
+    struct slice_block blocks[3]; /**< planes xy, xz, yz */
 };
 
 void slices_open(struct slices *s, const struct reduced *r);
 void slices_close(struct slices *s);
 
-/** Bytes of a file that one slice of each plane costs to read, unless it is kept. */
+/** Bytes that are read from the file for one slice of plane xy, xz, yz, if it is not cached. */
 void slices_cost(const struct fbp_array_info *info, uint64_t cost[3]);
 
 /**
- * One slice, float32 in this machine's order: [rows][columns] of reduced_axes[plane].  Waits while
- * too many are on their way.  Several threads may ask at the same time.
- * index, frame: inside
- * @return values, given back by slices_release(); NULL: fbp_message().
+ * Read one slice, float32 in this machine's byte order: [rows][columns] of reduced_axes[plane].
+ * Waits while more than 256 MiB would be unreleased.  Safe to call from several threads.
+ * index, frame: inside the volume; *n: receives the number of values
+ * @return values, to be freed by slices_release(); NULL on failure, see fbp_message().
  */
 float *slices_get(struct slices *s, int plane, size_t index, size_t frame, size_t *n);
 void slices_release(struct slices *s, float *values, size_t n);

@@ -1,7 +1,7 @@
 /* Shapes of phantoms as convex bodies: their density at points and along lines.
  *
- * Ellipsoids about z are balls in coordinates of their own; other shapes are quadrics that slabs
- * and planes cut.  views.c, voxels.c, section.c and simulate.c use them. */
+ * Ellipsoids that are rotated only about z become unit balls in their own coordinates; other shapes
+ * are quadrics, cut by slabs and planes.  views.c, voxels.c, section.c and simulate.c use them. */
 #include "phantom/shapes.h"
 
 #include "base/base.h"
@@ -62,11 +62,11 @@ static double ball_line(const struct fbp_ball *ball, const double p[3], const do
 
 /* Convex bodies. */
 
-/* Quadric and slabs of each kind in coordinates where its half axes are 1. */
+/* Quadric and slabs of each kind, in coordinates in which its half axes are 1. */
 static const struct {
-    double q[3], unit;
-    bool bounded[3]; /* by -1 and 1 */
-    bool has_range;  /* by the shape's range, along axis 2 */
+    double q[3], unit; /* as in struct fbp_body */
+    bool bounded[3];   /* by -1 and 1 along this axis */
+    bool has_range;    /* bounded by the shape's range along axis 2 */
 } kinds[] = {
     [FBP_SHAPE_ELLIPSOID] = {{1, 1, 1}, 1, {false, false, false}, false},
     [FBP_SHAPE_BOX] = {{0, 0, 0}, 1, {true, true, true}, false},
@@ -142,7 +142,7 @@ static void to_body(const struct fbp_body *b, const double dx[3], double y[3])
         y[i] = fbp_dot(b->M[i], dx);
 }
 
-/* Keep [from, to]; is anything left? */
+/* Intersect the interval t with [from, to]; false if nothing is left. */
 static bool keep(double t[2], double from, double to)
 {
     t[0] = fmax(t[0], from);
@@ -150,7 +150,7 @@ static bool keep(double t[2], double from, double to)
     return t[0] < t[1];
 }
 
-/* low <= y + t w <= high */
+/* Intersect the interval t with low <= y + t w <= high; false if nothing is left. */
 static bool cut_slab(double y, double w, double low, double high, double t[2])
 {
     if (w == 0)
@@ -159,15 +159,14 @@ static bool cut_slab(double y, double w, double low, double high, double t[2])
     return keep(t, fmin(a, b), fmax(a, b));
 }
 
-/* Intersect the line p + t dir, |dir| = 1, with a body; false if it does not meet the body.
- */
+/* Intersect the line p + t dir, |dir| = 1, with a body; false if the intersection is empty. */
 static bool cut_body(const struct fbp_body *body, const double p[3], const double dir[3],
                      struct fbp_chord *out)
 {
     double dx[3], x[3], y[3], w[3], a = 0, b = 0, c = -body->unit, *t = out->t;
     bool met = true;
 
-    /* from the point nearest to the centre, so that a distant source costs no digits */
+    /* t0: point nearest to the centre; from there a distant source costs no digits */
     fbp_axpy(body->c, -1, p, dx);
     const double t0 = fbp_dot(dx, dir);
     fbp_axpy(p, t0, dir, x);
@@ -190,7 +189,7 @@ static bool cut_body(const struct fbp_body *body, const double p[3], const doubl
     } else if (a > 0 && !(disc > 0)) {
         met = false;
     } else {
-        /* one root by the formula, the other from their product: nothing cancels */
+        /* one root by the formula, the other from the product of both: no cancellation */
         const double k = -(b + copysign(sqrt(fmax(disc, 0)), b));
         const double r0 = k / a, r1 = k == 0 ? 0 : c / k;
         /* If a < 0 the solutions are two half lines, one in each nappe of a cone.  Only the nappe
@@ -207,7 +206,7 @@ static bool cut_body(const struct fbp_body *body, const double p[3], const doubl
         met = cut_slab(y[i], w[i], body->low[i], body->high[i], t);
     t[0] += t0;
     t[1] += t0;
-    if (met && body->m > 0) { /* 1 - |y|^2 along the line */
+    if (met && body->m > 0) { /* 1 - |y|^2 = top - fall (t - middle)^2 along the line */
         out->top = b * b / a - c;
         out->fall = a;
         out->middle = t0 - b / a;
@@ -215,8 +214,8 @@ static bool cut_body(const struct fbp_body *body, const double p[3], const doubl
     return met;
 }
 
-/* By parts: F_m = (t (top - fall t^2)^m + 2 m top F_(m-1)) / (2 m + 1), F_0 = t; all terms have the
- * sign of t, so that nothing cancels. */
+/* Integration by parts: F_m = (t (top - fall t^2)^m + 2 m top F_(m-1)) / (2 m + 1), F_0 = t.  All
+ * terms have the sign of t, therefore nothing cancels. */
 double fbp_fall_integral(double top, double fall, unsigned m, double t)
 {
     const double value = fmax(0, top - fall * t * t);
@@ -272,7 +271,7 @@ size_t fbp_line_spans(const struct fbp_body *const *bodies, size_t n, bool repla
     *out = room->cut;
     if (!replace || met < 2)
         return met;
-    /* Between two consecutive ends the first span that contains both counts. */
+    /* Between two consecutive ends, the density is that of the first span that contains both. */
     for (size_t i = 0; i < met; i++) {
         room->ends[2 * i] = room->cut[i].t[0];
         room->ends[2 * i + 1] = room->cut[i].t[1];

@@ -1,4 +1,4 @@
-/* Phantom files: formats of fbp, RTK and LEAP; table.c loads them. */
+/* Reads phantom files in the formats of fbp, RTK and LEAP.  table.c calls fbp_phantom_load(). */
 #include "phantom/shapes.h"
 
 #include "array/file/bytes.h"
@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Greatest exponent of a soft ellipsoid; greatest size of a file; deepest nesting of expressions.
- */
+/* Greatest exponent of a soft ellipsoid; greatest size of a file [bytes]; deepest nesting of
+ * expressions. */
 enum { M_MAX = 100, LARGEST_TEXT = 16 << 20, DEEPEST = 32 };
 
-/* A text that is being read, and the phantom that grows from it. */
+/* State of the parser, and the phantom to which ellipsoids and shapes are added. */
 struct text {
     const char *path;
     const char *at; /* the next character; '\0' ends the text */
@@ -28,7 +28,7 @@ struct text {
     size_t room, shapes_room; /* ellipsoids and shapes that fit the allocated memory */
 };
 
-/* FBP_ERR_INVALID as "PATH:LINE: ...". */
+/* Fail with FBP_ERR_INVALID and a message "PATH:LINE: ...". */
 static fbp_status __attribute__((format(printf, 2, 3)))
 wrong(const struct text *text, const char *fmt, ...)
 {
@@ -61,7 +61,7 @@ static void skip(struct text *text)
     }
 }
 
-/* Read letters, digits and '_' into word[n], cut off; false if there is none. */
+/* Read letters, digits and '_' into word[n], cut off at n - 1 bytes; false if there are none. */
 static bool read_word(struct text *text, char *word, size_t n)
 {
     size_t k = 0;
@@ -94,7 +94,7 @@ static fbp_status read_number(struct text *text, double *out)
     return FBP_OK;
 }
 
-/* Room for one more element of `size` in a list of n. */
+/* Reallocate a list of n elements of `size` bytes for one more element. */
 static fbp_status grow(void **list, size_t n, size_t *room, size_t size)
 {
     size_t bytes;
@@ -131,8 +131,8 @@ static fbp_status add_shape(struct text *text, const struct fbp_shape *shape)
     return FBP_OK;
 }
 
-/* Arithmetic: sums of products of numbers, (...), sin(...), cos(...), tan(...), sqrt(...); angles
- * in degrees.  Recursive descent; the nesting is limited, because the text is not trusted. */
+/* Expressions: sums and products of numbers, (...), sin(...), cos(...), tan(...), sqrt(...), with
+ * angles in degrees.  Recursive descent; the depth is limited because the text is not trusted. */
 
 static fbp_status sum(struct text *text, int depth, double *out);
 
@@ -207,7 +207,8 @@ static fbp_status read_expression(struct text *text, double *out)
     return isfinite(*out) ? FBP_OK : wrong(text, "an expression is not finite");
 }
 
-/* The format of fbp: a line has 8 numbers, or 10 with three turns; and one more, m. */
+/* The format of fbp: 8 numbers per line (A_LINE), or 10 with three rotation angles; optionally one
+ * more, the exponent m of a soft ellipsoid. */
 
 #define A_LINE "a line is x y z a b c turn density, in mm and degrees"
 
@@ -245,7 +246,7 @@ static fbp_status read_lines(struct text *text)
                 text, &(struct fbp_ellipsoid){{v[0], v[1], v[2]}, {v[3], v[4], v[5]}, v[6], v[7]}));
             continue;
         }
-        /* Rotations about other axes, or a density that falls: not a plain ellipsoid. */
+        /* Rotated about other axes than z, or soft: a shape, no fbp_ellipsoid. */
         const bool turned = n >= TURNED;
         const double turns[3] = {v[6] * rad, turned ? v[7] * rad : 0, turned ? v[8] * rad : 0};
         const double m = n != TURNED ? v[n - 1] : 0;
@@ -266,11 +267,11 @@ static fbp_status read_lines(struct text *text)
 }
 
 /*
- * RTK's text (its GeometricPhantomFileReader, until 2025): one figure a line,
+ * RTK's text format (GeometricPhantomFileReader of versions until 2025): one figure per line,
  *     [Ellipsoid] A= B= C= x= y= z= beta= gray=
- * half axes A, B, C along x, y, z, turned by beta degrees about y; 0 for an axis without end, less
- * than 0 for the axis of a double cone; [Box] with half sides that are never turned; densities add.
- * Their axis of rotation is y: (x, y, z) in the file is (x, -z, y) here.
+ * Half axes A, B, C along x, y, z, rotated by beta degrees about y; 0: the figure is unbounded
+ * along this axis; negative: axis of a double cone.  [Box] has half sides and no rotation.
+ * Densities add up.  RTK's axis of rotation is y: (x, y, z) in the file is (x, -z, y) in fbp.
  */
 
 enum { A, B, C, X, Y, Z, BETA, GRAY, N_KEYS };
@@ -321,7 +322,7 @@ static fbp_status read_values(struct text *text, double v[N_KEYS])
     return wrong(text, "not NAME=VALUE: '%.*s'", (int)strcspn(text->at, " \t\r\n"), text->at);
 }
 
-/* Make axis k the last one; the others keep their order around it. */
+/* Rotate the order of the axes cyclically until axis k is the last. */
 static void axis_last(struct fbp_shape *s, int k)
 {
     const struct fbp_shape old = *s;
@@ -333,7 +334,7 @@ static void axis_last(struct fbp_shape *s, int k)
     }
 }
 
-/* Number of half axes of this sign; *which: the last of them. */
+/* Number of half axes of this sign (-1, 0, 1); *which: the last such axis. */
 static int of_sign(const double v[N_KEYS], int sign, int *which)
 {
     int n = 0;
@@ -378,7 +379,7 @@ static fbp_status add_figure(struct text *text, int figure, const double v[N_KEY
         return add_shape(text, &s);
     }
     if (figure == CONE && positive == 2 && of_sign(v, -1, &special) == 1) {
-        /* Both nappes; each is convex. */
+        /* Two shapes, because only a single nappe is convex. */
         axis_last(&s, special);
         s.kind = FBP_SHAPE_CONE;
         s.half_mm[2] = fabs(s.half_mm[2]);
@@ -422,16 +423,16 @@ static fbp_status read_rtk(struct text *text)
 }
 
 /*
- * The text that comes with LEAP (written for the Livermore Tomography Tools): units=cm, then
- * objects {type=ellipsoid; x=; y=; z=; rx=; ry=; rz=; ax=(,,); az=(,,); clipx<9.1;
- * rhoe=1.05*0.554;} Where objects overlap the first counts.  r* are half sizes, d* whole ones, a*
- * the directions of an object's own axes, clips planes of the world; a cone's two lengths across
- * its axis are its radii at the lower and the upper end (as LEAP's own code has it,
- * src/phantom.cpp, which lists the same objects the other way round and lets the last one count).
+ * LEAP's text format (written for the Livermore Tomography Tools): units=cm, then objects
+ *     {type=ellipsoid; x=; y=; z=; rx=; ry=; rz=; ax=(,,); az=(,,); clipx<9.1; rhoe=1.05*0.554;}
+ * If objects overlap, the first one determines the density.  r*: half sizes; d*: whole sizes; a*:
+ * directions of the object's axes; clip*: planes in world coordinates.  The two lengths across the
+ * axis of a cone are its radii at the lower and at the upper end.  LEAP's src/phantom.cpp agrees;
+ * it lists the same objects in reverse order, and the last one determines the density.
  */
 
-/* rhoe is in mol of electrons a cm^3, 0.554 for water in these files; water is 0.02/mm as in LEAP's
- * own FORBILD head, about 60 keV. */
+/* rhoe of water in these files [mol electrons per cm^3], and attenuation of water [1/mm] at about
+ * 60 keV, as in LEAP's FORBILD head. */
 static const double WATER_RHOE = 0.554, WATER_DENSITY = 0.02;
 
 enum kind { LEAP_ELLIPSOID, LEAP_BOX, LEAP_CYLINDER, LEAP_CONE };
@@ -451,9 +452,9 @@ static const struct {
 
 enum { N_TYPES = sizeof types / sizeof *types };
 
-/* An object as it is written; lengths already in mm. */
+/* An object of the file, lengths converted to mm. */
 struct object {
-    size_t line; /* its first line */
+    size_t line; /* line of its '{' */
     int type;    /* N_TYPES: not given */
     double centre[3], half[3], axes[3][3], rhoe;
     bool has_centre[3], has_half[3], has_axis[3], has_rhoe;
@@ -461,6 +462,7 @@ struct object {
     size_t n_planes;
 };
 
+/* Fail if a key was seen before. */
 static fbp_status once(struct text *text, const char *word, bool *seen)
 {
     if (*seen)
@@ -489,7 +491,7 @@ static int axis_after(const char *word, const char *prefix)
     return word[n] - 'x';
 }
 
-/* Read NAME=VALUE, or clipx<VALUE, of an object; mm: length of the file's unit. */
+/* Read NAME=VALUE or clipx<VALUE of an object; mm: length of the file's unit [mm]. */
 static fbp_status read_entry(struct text *text, double mm, struct object *o)
 {
     char word[32];
@@ -547,7 +549,7 @@ static fbp_status read_entry(struct text *text, double mm, struct object *o)
         return read_length(text, word, mm, &o->has_half[axis], &o->half[axis]);
     if ((axis = axis_after(word, "d")) >= 0)
         return read_length(text, word, mm / 2, &o->has_half[axis], &o->half[axis]);
-    if ((axis = axis_after(word, "a")) >= 0) { /* (e, e, e), made of length 1 */
+    if ((axis = axis_after(word, "a")) >= 0) { /* (e, e, e), normalised */
         double *const e = o->axes[axis];
         FBP_TRY(once(text, word, &o->has_axis[axis]));
         for (int i = 0; i < 3; i++) {
@@ -571,7 +573,7 @@ static fbp_status read_entry(struct text *text, double mm, struct object *o)
                  word);
 }
 
-/* Read an object, behind its '{'. */
+/* Read an object; its '{' has been read. */
 static fbp_status read_object(struct text *text, double mm, struct object *o)
 {
     *o = (struct object){.line = text->line, .type = N_TYPES};
@@ -589,7 +591,7 @@ static fbp_status read_object(struct text *text, double mm, struct object *o)
     }
 }
 
-/* Check an object, and add its shape. */
+/* Check an object, and add its shape to the phantom. */
 static fbp_status add_object(struct text *text, struct object *o)
 {
     static const enum fbp_shape_kind kinds[] = {FBP_SHAPE_ELLIPSOID, FBP_SHAPE_BOX,
@@ -611,7 +613,7 @@ static fbp_status add_object(struct text *text, struct object *o)
             return wrong(&at, "the size along %c must be positive", "xyz"[i]);
     }
 
-    /* Two directions give the third. */
+    /* Two directions determine the third. */
     if (n == 1)
         return wrong(&at, "one of ax, ay, az leaves a turn open: give two");
     for (int i = 0; i < 3; i++) {
@@ -639,9 +641,8 @@ static fbp_status add_object(struct text *text, struct object *o)
     if (types[o->type].kind != LEAP_CONE)
         return add_shape(text, &s);
 
-    /* A cone from radius r1 at the lower end to r2 at the upper one, half a length h from the
-     * centre. Radii that are nearly equal make a cylinder, because the tip of the cone would be too
-     * far away. */
+    /* A cone with radius r1 at the lower end and r2 at the upper end, both at distance h from the
+     * centre.  If the radii are nearly equal, a cylinder replaces it: the tip would be too far. */
     const double r1 = o->half[last == 0], r2 = o->half[last == 2 ? 1 : 2], h = o->half[last];
     const double least = fmin(r1, r2), greatest = fmax(r1, r2);
     const double slope = (greatest - least) / (2 * h), up = r2 > r1 ? 1 : -1;
@@ -701,8 +702,8 @@ static fbp_status read_leap(struct text *text)
 
 /* All formats. */
 
-/* The last format reads any text, the others those in which a line begins with their mark; the
- * first such line decides. */
+/* The first line that begins with a format's mark selects the format; without such a line, the last
+ * format is used. */
 static const struct format {
     char mark;
     fbp_status (*read)(struct text *text);

@@ -1,9 +1,10 @@
-/* Integrals of phantoms over planes: sections of ellipsoids and convex bodies.
+/* Integrals of phantoms over planes (EPR): sections of ellipsoids and convex bodies.  simulate.c
+ * calls fbp_body_plane() and fbp_body_plane_mean(); fbp_phantom_plane() is public.
  *
- * A body's own coordinates y make it a piece of a unit quadric between planes.  A plane in them
- * shows a convex polygon, if planes bound the body, and in it the conic section of the quadric.
- * Their intersection is bounded by straight edges and arcs: its area is that of a polygon through
- * all their ends, and of a segment beyond each chord. */
+ * In its own coordinates y a body is a unit quadric, cut by planes.  The section of the body by a
+ * plane is the intersection of a convex polygon (from the body's planes) with a conic (from the
+ * quadric).  The boundary consists of straight edges and arcs; the area is that of the polygon
+ * through all ends of edges and arcs, plus one segment of the conic per arc. */
 #include "phantom/shapes.h"
 
 #include "base/base.h"
@@ -14,21 +15,21 @@
 
 /* The area of a convex polygon inside a conic section. */
 
-/* The points with q[0] x^2 + 2 q[1] x y + q[2] y^2 + 2 (l . p) + k <= 0; in the polygon that it is
- *  used with they are convex. */
+/* The points p = (x, y) with q[0] x^2 + 2 q[1] x y + q[2] y^2 + 2 (l . p) + k <= 0; their
+ * intersection with the body's polygon is convex. */
 struct conic {
     double q[3], l[2], k;
 };
 
 enum { CONIC_CORNERS = 24 };
 
-/* Convex, counter-clockwise; n = 0: nothing. */
+/* Convex, corners counter-clockwise; n = 0: empty. */
 struct conic_polygon {
     int n;
     double p[CONIC_CORNERS][2];
 };
 
-/* Keep the points with a . p <= b. */
+/* Intersect the polygon with the half plane a . p <= b. */
 static void cut_polygon(struct conic_polygon *polygon, const double a[2], double b)
 {
     struct conic_polygon out = {0};
@@ -54,7 +55,7 @@ static double cross(const double a[2], const double b[2])
     return a[0] * b[1] - a[1] * b[0];
 }
 
-/* The quadratic form alone. */
+/* Quadratic form of the conic, without linear and constant terms. */
 static double form(const struct conic *c, const double e[2])
 {
     return c->q[0] * e[0] * e[0] + 2 * c->q[1] * e[0] * e[1] + c->q[2] * e[1] * e[1];
@@ -65,20 +66,20 @@ static double value(const struct conic *c, const double p[2])
     return form(c, p) + 2 * (c->l[0] * p[0] + c->l[1] * p[1]) + c->k;
 }
 
-/* Invariants of a conic: the determinant of the form, the negative one of the conic's matrix, and
- * the centre times the former. */
+/* Invariants of a conic: det, determinant of its quadratic form; delta, minus the determinant of
+ * its 3 x 3 matrix; centre, position of the centre times det. */
 struct facts {
     double det, delta, centre[2];
 };
 
-/* (3/2) (asin s - s sqrt(1 - s^2)) / s^3 for s^2 = x in [-.5, .5], with asinh if x < 0: the segment
- * of a conic divided by that of a parabola, which is x = 0. */
+/* (3/2) (asin s - s sqrt(1 - s^2)) / s^3, s^2 = x in [-.5, .5], with asinh if x < 0: area of a
+ * segment of a conic divided by that of a parabola (x = 0). */
 static double share(double x)
 {
     double sum = 0, term = 1;
 
     x = fmax(-.5, fmin(.5, x));
-    for (int k = 0; k < 48; k++) { /* 1 / sqrt(1 - x), integrated */
+    for (int k = 0; k < 48; k++) { /* series of 1 / sqrt(1 - x), integrated */
         sum += 3 * term / (2 * k + 3);
         term *= x * (2 * k + 1) / (2 * k + 2);
     }
@@ -86,17 +87,17 @@ static double share(double x)
 }
 
 /*
- * Area between the chord from `from` to `to` and the conic on its right.  An affine map makes an
- * ellipse a circle of radius r = sqrt(delta / det), in which the chord is seen under 2 a from the
- * centre: the area is r^2 / sqrt(det) (a - sin a cos a).  The area of a hyperbola has sinh and
- * cosh; delta = 0 is then two lines that meet.  Flat segments, and those next to a parabola, have
- * the area (2/3) (f/4)^(3/2) / sqrt(delta) share(sin^2 a), f being the form of the chord; there
- * delta = 0 is one line, or two that never meet.
+ * Area between the chord from `from` to `to` and the conic on the right of the chord.  An affine
+ * map turns an ellipse into a circle of radius r = sqrt(delta / det), in which the chord subtends
+ * the angle 2 a at the centre: the area is r^2 / sqrt(det) (a - sin a cos a).  For a hyperbola sinh
+ * and cosh replace sin and cos; delta = 0 means two lines that intersect.  Flat segments, and
+ * segments of conics close to a parabola, have the area (2/3) (f/4)^(3/2) / sqrt(delta) share(sin^2
+ * a), f: form() of the chord; delta = 0 then means one line or two parallel lines.
  */
 static double segment(const struct conic *c, const struct facts *is, const double from[2],
                       const double to[2])
 {
-    const double next_to_parabola = 1e-12, lines = 1e-20; /* rounding is less */
+    const double next_to_parabola = 1e-12, lines = 1e-20; /* larger than rounding errors */
     const double e[2] = {to[0] - from[0], to[1] - from[1]}, quarter = fmax(0, form(c, e) / 4);
     const double to_centre[2] = {is->centre[0] - is->det * from[0],
                                  is->centre[1] - is->det * from[1]};
@@ -114,7 +115,7 @@ static double segment(const struct conic *c, const struct facts *is, const doubl
                              : 0;
 }
 
-/* The part [t0, t1] of the edge from p to q that lies inside; false if none does. */
+/* Part [t[0], t[1]] of the edge p + t (q - p), 0 <= t <= 1, inside the conic; false: none. */
 static bool inside(const struct conic *c, const double p[2], const double q[2], double t[2])
 {
     const double e[2] = {q[0] - p[0], q[1] - p[1]};
@@ -129,7 +130,7 @@ static bool inside(const struct conic *c, const double p[2], const double q[2], 
         return true;
     if (at_p > 0 && at_q > 0 && (!(a > 0) || b * b <= a * at_p || b >= 0 || -b >= a))
         return false;
-    /* one root by the formula, the other from their product: nothing cancels */
+    /* one root by the formula, the other from the product of both: no cancellation */
     const double k = -(b + copysign(sqrt(disc), b)), r1 = k == 0 ? 0 : at_p / k;
     const double r0 = a == 0 ? r1 : k / a, sign = a > 0 ? 1 : -1;
     const double enters = sign * fmin(sign * r0, sign * r1);
@@ -141,15 +142,16 @@ static bool inside(const struct conic *c, const double p[2], const double q[2], 
     return t[0] < t[1];
 }
 
-/* The polygon through the ends of edges, seen from its first point, and segments where the conic
- * joins two of them. */
+/* Outline of the intersection so far: the polygon through the ends of the edges' inner parts, as
+ * triangles from its first point, and segments of the conic between two edges. */
 struct outline {
     double first[2], last[2];
     double area;
     int n;     /* points so far */
-    bool open; /* the last edge ended at the conic */
+    bool open; /* the last edge ends on the conic */
 };
 
+/* Append point p to the outline; by_conic: an arc, not an edge, leads to p. */
 static void go_to(const struct conic *c, const struct facts *is, const double p[2], bool by_conic,
                   struct outline *o)
 {
@@ -163,7 +165,7 @@ static void go_to(const struct conic *c, const struct facts *is, const double p[
     memcpy(o->last, p, sizeof o->last);
 }
 
-/* Area of the intersection. */
+/* Area of the intersection of a conic and a polygon. */
 static double area_inside(const struct conic *c, const struct conic_polygon *polygon)
 {
     struct outline o = {0};
@@ -208,7 +210,7 @@ static double area_inside(const struct conic *c, const struct conic_polygon *pol
         const double d[2] = {is.centre[0] / is.det - a[0], is.centre[1] / is.det - a[1]};
         holds_centre = !(cross(e, d) < 0);
     }
-    return holds_centre ? FBP_PI * is.delta / (is.det * sqrt(is.det)) : 0; /* a whole ellipse */
+    return holds_centre ? FBP_PI * is.delta / (is.det * sqrt(is.det)) : 0; /* the whole ellipse */
 }
 
 /* Bodies. */
@@ -219,8 +221,8 @@ struct view {
     double scale; /* area in the world divided by area in these coordinates */
 };
 
-/* nu: n . x = n . c + nu . y.  Returns the product of the half axes; an axis is M / |M|^2 of its
- * own length. */
+/* Convert a normal n to the body's coordinates: n . x = n . c + nu . y.  Returns the product of the
+ * half axes; a half axis is M[i] / |M[i]|^2 as a vector. */
 static double own_normal(const struct fbp_body *b, const double n[3], double nu[3])
 {
     double product = 1;
@@ -233,12 +235,13 @@ static double own_normal(const struct fbp_body *b, const double n[3], double nu[
     return product;
 }
 
+/* True for ellipsoids, uniform or soft, without planes. */
 static bool is_round(const struct fbp_body *b)
 {
     return b->q[0] > 0 && b->q[2] > 0 && b->n_planes == 0;
 }
 
-/* Keep the points of a plane with normal . y <= most. */
+/* Intersect the polygon in plane v with normal . y <= most. */
 static void cut(const struct view *v, const double normal[3], double most, struct conic_polygon *p)
 {
     const double a[2] = {fbp_dot(normal, v->e[0]), fbp_dot(normal, v->e[1])};
@@ -277,7 +280,7 @@ double fbp_body_plane(const struct fbp_body *b, const double n[3], double t)
         v.at[i] = (t - fbp_dot(n, b->c)) / length * nu[i];
     v.scale = product / length;
 
-    /* The polygon: a square around all of the body, cut by its slabs and planes. */
+    /* The polygon: a square around the whole body, cut by the body's slabs and planes. */
     double r = fmax(1, fmax(fabs(b->low[2]), fabs(b->high[2])));
     if (isinf(r))
         r = 1;
@@ -315,7 +318,7 @@ double fbp_body_plane_mean(const struct fbp_body *b, const double n[3], double t
 
     if (fabs(t - fbp_dot(n, b->ball_c)) >= b->ball_r + width / 2)
         return 0;
-    if (is_round(b)) { /* the section, integrated over t and divided by the width */
+    if (is_round(b)) { /* the closed form above, integrated over t, divided by the width */
         const double product = own_normal(b, n, nu), sigma = fbp_norm(nu);
         for (int i = 0; i < 2; i++) {
             x[i] = (t + (i - .5) * width - fbp_dot(n, b->c)) / sigma;

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* body.c: ellipsoids as balls in coordinates of their own. */
+/* body.c: ellipsoids as unit balls in their own coordinates */
 
 /** y = M (x - c) turns the ellipsoid into the unit ball; M = diag(1/axes) R^T. */
 struct fbp_ball {
@@ -28,14 +28,14 @@ void fbp_ball_of(const struct fbp_ellipsoid *e, struct fbp_ball *out);
 /** Balls of all ellipsoids of a phantom; free(*out). */
 FBP_MUST_CHECK fbp_status fbp_balls_of(const struct fbp_phantom *phantom, struct fbp_ball **out);
 
-/** M dx, for differences of points and for directions. */
+/** y = M dx; dx: a difference of points, or a direction. */
 static inline void fbp_ball_map(const struct fbp_ball *b, const double dx[3], double y[3])
 {
     for (int i = 0; i < 3; i++)
         y[i] = b->M[i][0] * dx[0] + b->M[i][1] * dx[1] + b->M[i][2] * dx[2];
 }
 
-/** The ellipsoid as a shape. */
+/** Convert an ellipsoid to a shape. */
 void fbp_ellipsoid_shape(const struct fbp_ellipsoid *ellipsoid, struct fbp_shape *out);
 
 /* body.c: convex bodies. */
@@ -55,20 +55,20 @@ struct fbp_body {
     double ball_c[3], ball_r; /**< centre and radius of a ball around it; r may be infinite */
 };
 
-/** Part of a line, in mm from its point, and the density there: times (top - fall (t - middle)^2)^m
- *  if m is not 0. */
+/** Part of a line p + t dir, |dir| = 1, on which the density is
+ *  density (top - fall (t - middle)^2)^m, or constant if m = 0. */
 struct fbp_chord {
-    double t[2];
+    double t[2]; /**< first and last t [mm] */
     double density;
     unsigned m;
-    double top, fall, middle;
+    double top, fall, middle; /**< set only if m > 0 */
 };
 
 /** Scratch memory for the spans of one line through n bodies. */
 struct fbp_spans {
     struct fbp_chord *cut;        /**< [n], one per body, in the order of the bodies */
     struct fbp_chord *parts;      /**< [2 n], disjoint spans if bodies hide others */
-    double *ends;                 /**< [2 n] */
+    double *ends;                 /**< [2 n], sorted first and last t of all spans */
     const struct fbp_body **near; /**< [n], for callers that select some bodies */
 };
 
@@ -79,22 +79,22 @@ FBP_MUST_CHECK fbp_status fbp_bodies_of(const struct fbp_phantom *phantom, struc
 FBP_MUST_CHECK fbp_status fbp_spans_alloc(struct fbp_spans *out, size_t n);
 void fbp_spans_free(struct fbp_spans *spans);
 
-/** Integral of the density from t = from to `to`, which lie in the chord s. */
+/** Integral of the density over t from `from` to `to`, both inside chord s. */
 double fbp_chord_integral(const struct fbp_chord *s, double from, double to);
 
 /** Integral of (top - fall t^2)^m from 0 to t. */
 double fbp_fall_integral(double top, double fall, unsigned m, double t);
 
 /**
- * The densities along the line p + t dir, |dir| = 1, as spans to be added up: those of all bodies,
- * or, if `replace`, disjoint ones, each of the first body in the list that contains it.
+ * Compute spans of the line p + t dir, |dir| = 1; their densities add up to that of the phantom:
+ * one span per body, or, if `replace`, disjoint spans, each of the first body that contains it.
  * @return the number of spans; *out points into `room`.
  */
 size_t fbp_line_spans(const struct fbp_body *const *bodies, size_t n, bool replace,
                       const double p[3], const double dir[3], struct fbp_spans *room,
                       const struct fbp_chord **out);
 
-/** Integral along the line; not finite if a body has no end on it. */
+/** Integral along the line; not finite if a body is unbounded along it. */
 double fbp_line_integral(const struct fbp_body *const *bodies, size_t n, bool replace,
                          const double p[3], const double dir[3], struct fbp_spans *room);
 
@@ -102,7 +102,7 @@ double fbp_line_integral(const struct fbp_body *const *bodies, size_t n, bool re
 
 /**
  * One ellipsoid seen in one view.  In the ball's coordinates the ray of pixel (c, r) has direction
- * g and moment q = g x y (y: any of its points), both linear in c and r:
+ * g and moment q = g x y (y: any point of the ray), both linear in c and r:
  * g = g[0] + c g[1] + r g[2].  Chord = 2 sqrt(|g|^2 - |q|^2) / |g|^2 in units of the ray's step.
  */
 struct fbp_shadow {
@@ -110,8 +110,8 @@ struct fbp_shadow {
     double density;
 };
 
-/** out[n_rows][n_columns] = line integrals of a view's rows from row0 on; shadows[n],
- *  work[n_columns]. */
+/** Compute line integrals of the view's rows [row0, row0 + n_rows): out[n_rows][n_columns]; scratch
+ *  memory: shadows[n], work[n_columns]. */
 void fbp_shadow_rows(const struct fbp_ball *balls, size_t n, const struct fbp_view *view,
                      enum fbp_kind kind, const struct fbp_panel *panel, size_t row0, size_t n_rows,
                      struct fbp_shadow *shadows, double *work, float *out);
@@ -136,19 +136,20 @@ FBP_MUST_CHECK fbp_status fbp_sections_of(const struct fbp_phantom *phantom, str
 /** Integral of the body's density over the plane n . x = t, |n| = 1. */
 double fbp_body_plane(const struct fbp_body *body, const double n[3], double t);
 
-/** Mean of that over planes from t - width / 2 to t + width / 2: of ellipsoids that no plane cuts
- * in closed form, of others over FBP_SECTION_PLANES of them. */
+/** Mean of fbp_body_plane() over t - width / 2 to t + width / 2: in closed form for ellipsoids
+ * without planes, over FBP_SECTION_PLANES planes for other bodies. */
 double fbp_body_plane_mean(const struct fbp_body *body, const double n[3], double t, double width);
 
 enum { FBP_SECTION_PLANES = 8 };
 
 /* simulate.c: random numbers and scans. */
 
-/** A sequence of its own for each (seed, view, pixel). */
+/** State of a sequence of random numbers. */
 struct fbp_random {
     uint64_t state;
 };
 
+/** Start the random sequence of a pixel; it depends only on seed, view and pixel. */
 struct fbp_random fbp_random_at(uint64_t seed, uint64_t view, uint64_t pixel);
 
 /** Exact Poisson variate of mean >= 0 as a whole number. */
@@ -163,7 +164,8 @@ FBP_MUST_CHECK fbp_status fbp_phantom_views(const struct fbp_phantom *phantom,
 
 /* file.c: phantom files. */
 
-/** Load a file; densities are multiplied by scale.  The caller clears *out, on failure, too. */
+/** Load a file in the format of fbp, RTK or LEAP; densities are multiplied by scale.  The caller
+ * clears *out, also on failure. */
 FBP_MUST_CHECK fbp_status fbp_phantom_load(struct fbp_phantom *out, const char *path, double scale);
 
 /** The axes of a body, one per row, after rotations about z by turns[2], about x by turns[1] and

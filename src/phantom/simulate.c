@@ -1,7 +1,7 @@
-/* Simulated scans and volumes of phantoms: noise, C-arm geometries, and the public functions.
+/* Simulated scans and volumes of phantoms: noise, C-arm geometries, and the public functions of
+ * fbp/phantom.h; fbp simulate, bench and the bindings call them.
  *
- * One view or slice is a work item, written by the thread that computes it, so that memory is one
- * image per thread. */
+ * A thread computes one view or slice at a time and writes it: memory is one image per thread. */
 #include "phantom/shapes.h"
 
 #include "geometry/kind.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Random numbers that depend on the place of a pixel only. */
+/* Random numbers that depend only on seed, view and pixel. */
 
 /* splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014. */
 static uint64_t mix(uint64_t z)
@@ -34,7 +34,7 @@ struct fbp_random fbp_random_at(uint64_t seed, uint64_t view, uint64_t pixel)
     return (struct fbp_random){mix(of_view + (pixel + 1) * golden)};
 }
 
-/* Uniform in (0, 1): the middles of 2^53 equal parts. */
+/* Uniform in (0, 1): centres of 2^52 equal intervals. */
 static double uniform(struct fbp_random *r)
 {
     r->state += golden;
@@ -111,7 +111,7 @@ static const struct wobble turn[3] = {
 
 enum { REFERENCE_COLUMNS = 1248 };
 
-/* Turn a and b, two axes at right angles, right-handed about their common normal a x b. */
+/* Rotate two perpendicular axes a, b about a x b, counter-clockwise (right-hand rule) [rad]. */
 static void turn_pair(double a[3], double b[3], double angle)
 {
     const double c = cos(angle), s = sin(angle);
@@ -153,7 +153,7 @@ fbp_status fbp_c_arm_views(const struct fbp_circle *given, const struct fbp_pane
         turn_pair(v, n, amplitude[0] * wobble(&turn[0], t));
         turn_pair(n, u, amplitude[1] * wobble(&turn[1], t));
         turn_pair(u, v, amplitude[2] * wobble(&turn[2], t));
-        /* the foot of the perpendicular from the source is the principal point */
+        /* principal point: foot of the perpendicular from the source to the panel */
         for (int i = 0; i < 3; i++) {
             out->d[i] = out->s[i] - focal * n[i] - shift_u * u[i] - shift_v * v[i];
             out->u[i] = pitch[0] * u[i];
@@ -165,11 +165,11 @@ fbp_status fbp_c_arm_views(const struct fbp_circle *given, const struct fbp_pane
 
 /* Scans and volumes. */
 
-/* Memory of one worker. */
+/* Buffers of one thread. */
 struct bench {
-    void *image; /* floats, or doubles if params.in_double */
-    double *row;
-    double *sums; /* a sample of all frames */
+    void *image;  /* floats, or doubles if params.in_double */
+    double *row;  /* [n_columns] scratch of fbp_shadow_rows() */
+    double *sums; /* [n_rows] one sample of all frames */
     struct fbp_shadow *shadows;
     struct fbp_spans spans;
 };
@@ -180,14 +180,14 @@ struct job {
     const struct fbp_body *bodies;
     const struct fbp_scan *scan;
     const struct fbp_grid *grid;
-    float scale; /* factor of voxels */
+    float scale; /* factor of voxel values */
     struct fbp_simulate_params params;
     fbp_sink *sink;
     struct bench *benches;
     int n_threads;
 };
 
-/* Add noise to a view that is complete, and write it. */
+/* Add noise to view k, and write it to the sink. */
 static fbp_status put_view(struct job *job, size_t k, void *view)
 {
     const size_t n = job->scan->panel.n_columns * job->scan->panel.n_rows;
@@ -198,7 +198,7 @@ static fbp_status put_view(struct job *job, size_t k, void *view)
 
     for (size_t i = 0; (i0 > 0 || sd > 0) && i < n && (i % 4096 || !fbp_stopped()); i++) {
         struct fbp_random random = fbp_random_at(job->params.seed, k, i);
-        if (in_double) { /* plane integrals, which have no photons */
+        if (in_double) { /* plane integrals: no photon noise */
             d[i] += sd * fbp_normal(&random);
             continue;
         }
@@ -212,7 +212,7 @@ static fbp_status put_view(struct job *job, size_t k, void *view)
                      : fbp_sink_write(job->sink, k, 1, p);
 }
 
-/* Line integrals. */
+/* Work item: the line integrals of view k. */
 static fbp_status project_lines(void *user, size_t k, int worker)
 {
     struct job *job = user;
@@ -227,8 +227,9 @@ static fbp_status project_lines(void *user, size_t k, int worker)
     return put_view(job, k, b->image);
 }
 
-/* Plane integrals: sample c of a view is that of n . x = d . n + (c - middle) tau, u = tau n, or
- * the mean of those from half a sample before it to half a sample behind it.  Rows are frames. */
+/* Work item: the plane integrals of view k.  With u = tau n, sample c belongs to the plane n . x =
+ * d . n + (c - (n_columns - 1) / 2) tau; its value is the integral over this plane (at_centres), or
+ * the mean over planes within tau / 2 of it.  Rows are frames. */
 static fbp_status project_planes(void *user, size_t k, int worker)
 {
     struct job *job = user;
@@ -249,7 +250,7 @@ static fbp_status project_planes(void *user, size_t k, int worker)
                                      ? fbp_body_plane(&job->bodies[i], n, t)
                                      : fbp_body_plane_mean(&job->bodies[i], n, t, tau);
             sums[0] += value;
-            for (size_t r = 1; r < panel->n_rows; r++) /* each body fades at a rate of its own */
+            for (size_t r = 1; r < panel->n_rows; r++) /* each body decays at a different rate */
                 sums[r] += value * exp(-(double)r / (life * (double)(i + 1)));
         }
         for (size_t r = 0; r < panel->n_rows; r++)
@@ -261,16 +262,17 @@ static fbp_status project_planes(void *user, size_t k, int worker)
     return put_view(job, k, b->image);
 }
 
-/* Functions for each kind of integral: they fill a view, and make the bodies that it needs. */
+/* Functions per kind of integral: `project` computes a view, `bodies` prepares the phantom. */
 static const struct {
     fbp_pool_try_fn *project;
     fbp_status (*bodies)(const struct fbp_phantom *phantom, struct fbp_body **out);
-    bool counts; /* photons are counted, whose noise is Poisson's */
+    bool counts; /* samples come from photon counts: Poisson noise is possible */
 } integral_of[FBP_N_INTEGRALS] = {
     [FBP_OVER_LINES] = {project_lines, fbp_bodies_of, true},
     [FBP_OVER_PLANES] = {project_planes, fbp_sections_of, false},
 };
 
+/* Work item: slice z of a volume. */
 static fbp_status fill_slice(void *user, size_t z, int worker)
 {
     struct job *job = user;
@@ -282,7 +284,7 @@ static fbp_status fill_slice(void *user, size_t z, int worker)
     return fbp_sink_write(job->sink, z, 1, image);
 }
 
-/* Run fn for every slice of an array described by info, into the job's sink. */
+/* Call fn for every slice of the array described by info, in threads; fn writes to job->sink. */
 static fbp_status fill(struct job *job, const struct fbp_array_info *info, fbp_pool_try_fn *fn)
 {
     const size_t size = job->params.in_double ? sizeof(double) : sizeof(float), *n = info->n;
@@ -324,7 +326,7 @@ fail:
     return st;
 }
 
-/* The same into a new file at path. */
+/* Call fill() with a new file as the sink. */
 static fbp_status run(struct job *job, const struct fbp_array_info *info, const char *path,
                       fbp_pool_try_fn *fn)
 {
@@ -337,13 +339,14 @@ static fbp_status run(struct job *job, const struct fbp_array_info *info, const 
     return st;
 }
 
-/* Simulate the views of a checked scan, to path or, if that is NULL, to `memory`. */
+/* Simulate the views of a checked scan into params.sink, path or `memory`; the first that is set.
+ */
 static fbp_status simulate(struct job *job, const char *path, void *memory)
 {
     const enum fbp_integral integral = fbp_kind_of(job->scan->kind)->integral;
     const struct fbp_panel *p = &job->scan->panel;
     const double u = fbp_norm(job->scan->views[0].u), v = fbp_norm(job->scan->views[0].v);
-    const double pitch[2] = {u, v > 0 ? v : 1}; /* rows of plane integrals have no positions */
+    const double pitch[2] = {u, v > 0 ? v : 1}; /* v = 0 for plane integrals */
     const struct fbp_array_info info = {
         .struct_size = sizeof info,
         .n = {p->n_columns, p->n_rows, job->scan->n_views},
@@ -380,7 +383,8 @@ fail:
     return st;
 }
 
-/* Check the parameters of the caller, and simulate to path, to memory or to a sink. */
+/* Check the caller's scan and parameters, and simulate; path, memory and params->sink: exactly one
+ * is set. */
 static fbp_status simulate_given(const struct fbp_phantom *phantom, const struct fbp_scan *given,
                                  const struct fbp_simulate_params *params, const char *path,
                                  void *memory)

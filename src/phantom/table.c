@@ -1,5 +1,6 @@
-/* Phantoms by name: tables of ellipsoids and shapes in units of the half side of a cube; the public
- * functions that make and clear phantoms. */
+/* Phantoms by name: tables of ellipsoids and shapes in units of the half side of a cube.  Public
+ * functions fbp_phantom_create() (by name, or from a file through file.c) and fbp_phantom_clear().
+ */
 #include "phantom/shapes.h"
 
 #include "base/base.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Ellipsoids about z. */
+/* An ellipsoid rotated about z: half axes a, b, c, centre x, y, z. */
 struct ellipsoid_row {
     double density, a, b, c, x, y, z, turn_deg;
 };
@@ -47,17 +48,17 @@ static const struct ellipsoid_row defrise[] = {
     {1, .7, .7, .04, 0, 0, .72, 0},
 };
 
-/* Shapes of any kind. */
+/* A shape of any kind. */
 struct shape_row {
     enum fbp_shape_kind kind;
     double c[3], half[3], turn[3], density; /* turn [rad]: see fbp_euler_axes() */
-    double range[2];                        /* as in fbp_shape; -1 to 1 for a cylinder */
-    double along;                           /* distance of the centre from c along the third axis */
-    bool down;                              /* the third axis is reversed then */
-    bool lower;                             /* only the part below the centre */
+    double range[2]; /* as in struct fbp_shape; here -1 to 1 for a cylinder */
+    double along;    /* the centre is c + along * (third axis) */
+    bool down;       /* the third axis is reversed after that */
+    bool lower;      /* only the part below the centre along the third axis */
 };
 
-/* An off-centre ball, uniform and soft, and an ellipsoid that is turned about all axes. */
+/* A uniform and a soft ball off the centre, and ellipsoids rotated about all axes. */
 static const struct shape_row ball[] = {
     {.c = {.10, -.05, .08}, .half = {.55, .55, .55}, .density = 1},
 };
@@ -76,8 +77,8 @@ static const struct shape_row ellipsoids[] = {
 #define TILT     .turn = {.5, .35, 0}
 #define CYLINDER FBP_SHAPE_CYLINDER, .range = {-1, 1}
 
-/* A bottle of liquid, tilted.  Up its axis: a round bottom, the body, the shoulder, which is a cone
- * whose tip would be .92 times its radius above its rim, and the neck. */
+/* A tilted bottle of liquid, from the bottom to the top: a round bottom, the body, the shoulder (a
+ * cone of radius .92 at distance 1 from its tip), and the neck. */
 static const struct shape_row bottle[] = {
     {.half = {.38, .38, .15}, TILT, .density = 1, .along = -.55, .lower = true},
     {CYLINDER, .half = {.38, .38, .375}, TILT, .density = 1, .along = -.175},
@@ -86,7 +87,7 @@ static const struct shape_row bottle[] = {
     {CYLINDER, .half = {.15, .15, .135}, TILT, .density = 1, .along = .585},
 };
 
-/* Tubes of some widths, of liquids of some concentrations; none is parallel to an axis. */
+/* Tubes of different widths and concentrations; none is parallel to an axis. */
 static const struct shape_row tubes[] = {
     {CYLINDER, .c = {-.35, -.3, 0}, .half = {.2, .2, .6}, .turn = {.3, .1, 0}, .density = 1},
     {CYLINDER, .c = {.35, -.25, .05}, .half = {.14, .14, .6}, .turn = {-.8, .15, 0},
@@ -106,7 +107,7 @@ static const struct shape_row tubes[] = {
         .name = (NAME), .shapes = (TABLE), .n = COUNT(TABLE) \
     }
 
-/* Each has either ellipsoids or shapes. */
+/* All phantoms by name; each table has either ellipsoids or shapes. */
 static const struct table {
     const char *name;
     const struct ellipsoid_row *ellipsoids;

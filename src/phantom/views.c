@@ -1,8 +1,7 @@
 /* Line integrals of whole views of a phantom; simulate.c and bench call them.
  *
  * The rays of a detector row lie in one plane.  Therefore the chord of an ellipsoid is a simple
- * function of the column, and most other bodies, which the plane misses, are skipped for a whole
- * row. */
+ * function of the column, and bodies that the plane does not intersect are skipped for the row. */
 #include "phantom/shapes.h"
 
 #include "geometry/kind.h"
@@ -15,16 +14,18 @@
 
 /* Ellipsoids. */
 
-/* a + b c + d c^2 */
+/* a + b c + d c^2, c: column */
 struct parabola {
     double a, b, d;
 };
 
-/* The ray of pixel (c, r) in world coordinates, step = e[0] + c e[1] + r e[2], in mm. */
+/* Direction of the ray of pixel (c, r) in world coordinates, not normalised: e[0] + c e[1] + r e[2]
+ * [mm]. */
 struct ray {
     double e[3][3];
 };
 
+/* Centre of pixel (0, 0) [mm]. */
 static void pixel_zero(const struct fbp_view *view, const struct fbp_panel *panel, double p[3])
 {
     fbp_axpy(view->d, -((double)panel->n_columns - 1) / 2, view->u, p);
@@ -49,7 +50,7 @@ static struct ray lines_of(const struct fbp_view *view, enum fbp_kind kind,
     return out;
 }
 
-/* |f|^2 along row r, f = f[0] + c f[1] + r f[2]. */
+/* |f[0] + c f[1] + r f[2]|^2 in row r, as a function of the column c. */
 static struct parabola square(const double f[3][3], double r)
 {
     double at[3];
@@ -57,7 +58,7 @@ static struct parabola square(const double f[3][3], double r)
     return (struct parabola){fbp_dot(at, at), 2 * fbp_dot(at, f[1]), fbp_dot(f[1], f[1])};
 }
 
-/* Add the chord of every column to sum, in units of the ray's step. */
+/* Add density times chord of every column to sum[nc], in units of the ray's direction vector. */
 static void add_shadow(const struct fbp_shadow *s, size_t nc, double r, double *restrict sum)
 {
     const struct parabola gg = square(s->g, r), qq = square(s->q, r);
@@ -76,7 +77,7 @@ static void add_shadow(const struct fbp_shadow *s, size_t nc, double r, double *
     }
     if (c0 >= c1)
         return;
-    /* expanded about the middle of the interval, so that nothing large cancels */
+    /* expanded about the centre of the interval: no large terms cancel */
     const double c_mid = (double)(c0 + (c1 - c0) / 2); // NOLINT(bugprone-integer-division)
     const double a = disc.a + c_mid * (disc.b + c_mid * disc.d), b = disc.b + 2 * c_mid * disc.d;
     for (size_t c = c0; c < c1; c++) {
@@ -131,7 +132,7 @@ void fbp_shadow_rows(const struct fbp_ball *balls, size_t n, const struct fbp_vi
 
 /* Convex bodies. */
 
-/* Ray of a pixel: a point and a direction of length 1. */
+/* Ray of a pixel: a point p and a unit vector dir. */
 static void ray_of(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,
                    double column, double row, double p[3], double dir[3])
 {

@@ -1,7 +1,8 @@
-/* Voxel means of a phantom.
+/* Voxel means of a phantom; simulate.c and the MATLAB binding call fbp_phantom_voxels().
  *
- * A row of voxels is pierced by N_LINES lines along x.  The places where each line enters and
- * leaves a body are known exactly, so a voxel's mean is a mean of overlaps. */
+ * N_LINES lines along x pass through each row of voxels.  The points at which a line enters and
+ * leaves a body are exact; the mean of a voxel is the mean over the lines of density times overlap.
+ */
 #include "phantom/shapes.h"
 
 #include "base/base.h"
@@ -11,24 +12,27 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A row of voxels is pierced by N_LINES lines along x.  They stand on a Fibonacci lattice, which
- * resolves surfaces facing y or z to 1/89 of a voxel; a square grid of as many lines resolves 1/9.
- */
-enum { N_LINES = 89, LATTICE_STEP = 55, LATTICE_SHIFT = 27 }; /* the shift: point symmetry */
+/* The lines form a Fibonacci lattice in y and z, which resolves surfaces perpendicular to y or z to
+ * 1/89 of a voxel; a square grid of as many lines would resolve 1/9. */
+enum {
+    N_LINES = 89,
+    LATTICE_STEP = 55,
+    LATTICE_SHIFT = 27
+}; /* the shift makes the lattice point-symmetric */
 
-/* Place of line i in a voxel along y, -.5 to .5. */
+/* Position of line i in a voxel along y, -.5 to .5. */
 static double lattice_y(int i)
 {
     return (i + .5) / N_LINES - .5;
 }
 
-/* Place of line i in a voxel along z, -.5 to .5. */
+/* Position of line i in a voxel along z, -.5 to .5. */
 static double lattice_z(int i)
 {
     return lattice_y((i * LATTICE_STEP + LATTICE_SHIFT) % N_LINES);
 }
 
-/* Ellipsoids.  Voxels that every line crosses entirely need no arithmetic. */
+/* Ellipsoids.  Voxels inside all N_LINES chords receive the whole density without arithmetic. */
 
 /* Chords of one row in one ellipsoid, in units of voxels: voxel i spans [i, i + 1]. */
 struct chords {
@@ -38,12 +42,13 @@ struct chords {
     double full_first, full_last; /* intersection of all N_LINES chords */
 };
 
-/* x as an index, held inside [0, n]. */
+/* x as an index, clamped to [0, n]. */
 static size_t clip(double x, size_t n)
 {
     return x <= 0 ? 0 : x >= (double)n ? n : (size_t)x;
 }
 
+/* Add density times the mean overlap to voxels [i0, i1). */
 static void add_partial(const struct chords *s, double density, size_t i0, size_t i1, float *row)
 {
     for (size_t i = i0; i < i1; i++) {
@@ -54,7 +59,7 @@ static void add_partial(const struct chords *s, double density, size_t i0, size_
     }
 }
 
-/* Does slice or row `x` along `axis` come near the ellipsoid? */
+/* True if the slice or row at x [mm] along `axis` intersects the bounding box of the ellipsoid. */
 static bool near(const struct fbp_ball *b, const struct fbp_grid *g, int axis, double x)
 {
     return fabs(x - b->c[axis]) < b->reach[axis] + g->voxel_mm[axis] / 2;
@@ -91,7 +96,7 @@ static void add_ball_row(const struct fbp_ball *b, const struct fbp_grid *g, dou
     if (s.n == 0)
         return;
     if (s.n < N_LINES)
-        s.full_first = s.full_last = s.first; /* no voxel is crossed by all */
+        s.full_first = s.full_last = s.first; /* some lines miss: no voxel is full */
 
     const size_t i0 = clip(floor(s.first), nx), i1 = clip(ceil(s.last), nx);
     size_t f0 = clip(ceil(s.full_first), nx), f1 = clip(floor(s.full_last), nx);
@@ -105,7 +110,7 @@ static void add_ball_row(const struct fbp_ball *b, const struct fbp_grid *g, dou
 
 /* Convex bodies: spans of lines, distributed to the voxels that they cross. */
 
-/* Add `density` times what [from, to] covers of each voxel i, [i, i + 1]. */
+/* Add `density` times the overlap of [from, to] and [i, i + 1] to each voxel i of row[n]. */
 static void add_span(double from, double to, double density, size_t n, double *row)
 {
     from = fmax(from, 0);
@@ -115,7 +120,7 @@ static void add_span(double from, double to, double density, size_t n, double *r
     const size_t first = (size_t)from;
     size_t last = (size_t)to;
     if (last == n || (double)last == to)
-        last--; /* the voxel that holds the end */
+        last--; /* the voxel that contains the end */
     if (first == last) {
         row[first] += density * (to - from);
         return;
@@ -126,7 +131,7 @@ static void add_span(double from, double to, double density, size_t n, double *r
     row[last] += density * (to - (double)last);
 }
 
-/* The same of a density that falls; voxels are h wide. */
+/* Add a chord whose density varies (m > 0) to each voxel of row[n]; h: width of a voxel [mm]. */
 static void add_falling(const struct fbp_chord *s, double h, size_t n, double *row)
 {
     const double from = fmax(s->t[0], 0), to = fmin(s->t[1], (double)n * h);
@@ -137,7 +142,7 @@ static void add_falling(const struct fbp_chord *s, double h, size_t n, double *r
     }
 }
 
-/* Add the voxel means of the slice at height z to out[ny][nx]; row[nx]. */
+/* Add the voxel means of the slice at z [mm] to out[ny][nx]; scratch memory: row[nx]. */
 static void add_bodies(const struct fbp_body *bodies, const struct fbp_phantom *phantom,
                        const struct fbp_grid *g, double z, struct fbp_spans *room, double *row,
                        float *out)
@@ -149,7 +154,7 @@ static void add_bodies(const struct fbp_body *bodies, const struct fbp_phantom *
 
     for (size_t iy = 0; !fbp_stopped() && iy < g->n[1]; iy++) {
         const double y = fbp_grid_coordinate(g, 1, (double)iy);
-        size_t n = 0; /* bodies near the row */
+        size_t n = 0; /* bodies whose balls intersect the row */
         for (size_t i = 0; i < phantom->n_shapes; i++) {
             const struct fbp_body *b = &bodies[i];
             if (fabs(y - b->ball_c[1]) <= b->ball_r + hy &&

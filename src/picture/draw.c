@@ -1,6 +1,5 @@
-/* Pictures of a volume as PNG: views from three sides, and contact sheets.
- *
- * pipeline/picture.c calls fbp_viewer_draw(); fbp_sheet_write() is public. */
+/* Draws PNG pictures of a volume: slices or maximum intensity projections (MIP) in three planes,
+ * and contact sheets.  pipeline/picture.c calls fbp_viewer_draw(); fbp_sheet_write() is public. */
 #include "picture/draw.h"
 
 #include "array/file/format.h"
@@ -16,7 +15,7 @@
 
 /* Letters. */
 
-/* Rows from the top; bit 4 is the left column. */
+/* Letters of 5 x 7 dots by ASCII code: rows from the top; bit 4 is the left column. */
 static const uint8_t glyphs[128][7] = {
     [' '] = {0},
     ['0'] = {0x0E, 0x11, 0x13, 0x15, 0x19, 0x11, 0x0E},
@@ -98,7 +97,8 @@ static int compare_floats(const void *a, const void *b)
 /* Greatest number of values from which a grey window is chosen. */
 enum { SAMPLE = 1 << 18 };
 
-/* The grey window: the range of n values without n / part at either end; sorts and frees them. */
+/* Choose the grey window: the range of n values without n / part values at either end.  Sorts and
+ * frees sample. */
 static void choose_window(float *sample, size_t n, size_t part, double *lo, double *hi)
 {
     qsort(sample, n, sizeof *sample, compare_floats);
@@ -114,41 +114,43 @@ static uint8_t grey_of(double value, double lo, double hi)
     return grey >= 255 ? 255 : grey > 0 ? (uint8_t)lrint(grey) : 0;
 }
 
-/* Views from three sides.  A volume is read a band of rows at a time, and every voxel is added at
- * once to a bin of the pictures it belongs to: memory does not grow with the volume. */
+/* Pictures in three planes.  The volume is read in bands of rows, and each voxel is added
+ * immediately to the bins of the pictures that show it: memory depends on the pictures, not on the
+ * volume. */
 
 enum { GREATEST = 1024, LEAST = 256, GAP = 4, BACKGROUND = 48, BAND_BYTES = 1 << 20 };
 
-/* One picture: bins along two axes of the volume, k[] voxels per bin. */
+/* One picture: bins along two axes of the volume, viewer.k[] voxels per bin. */
 struct plane {
-    int axis[2];    /* axes of the volume: to the right, up */
+    int axis[2];    /* axes of the volume to the right and up */
     size_t bins[2]; /* columns, rows; row 0 is the lowest */
     size_t w, h;    /* pixels */
-    float *value;   /* [bins[1]][bins[0]] sums, then means; or greatest values */
+    float *value;   /* [bins[1]][bins[0]] sums, then means; with mip: greatest values */
 };
 
 struct viewer {
     fbp_source *src;
-    const struct fbp_array_info *info; /* one frame, whose first slice is z0 */
+    const struct fbp_array_info *info; /* header of one frame; z0: first slice of the frame */
     size_t z0;
     bool mip;
-    size_t slice[3]; /* slices that are shown, if not mip */
+    size_t slice[3]; /* x, y, z of the slices that are shown, without mip */
     size_t n[3];     /* voxels of the volume as shown, rotated */
-    double mm[3];    /* size of one of these */
+    double mm[3];    /* size of these voxels [mm] */
     size_t k[3];     /* voxels per bin, along x, y, z */
     struct plane planes[3];
-    size_t band_rows;
-    float *band;
+    size_t band_rows;                      /* rows per read */
+    float *band;                           /* [band_rows][nx] */
     const struct fbp_turn *turn;           /* NULL: the volume is not rotated */
     const struct fbp_projector *projector; /* NULL: the host rotates */
     void *device;                          /* device of the projector */
     size_t at_once;                        /* slices that are rotated per call */
-    float *slices;                         /* [at_once][ny][nx], as they were read */
-    size_t rows;                           /* rows of a rotated slice in `row` */
-    float *row;
-    float *front, *side; /* results of the projector */
+    float *slices;                         /* [at_once][ny][nx], not rotated */
+    size_t rows;                           /* number of rows in `row` */
+    float *row;                            /* [rows][n[0]] of a rotated slice */
+    float *front, *side;                   /* results of the projector, see struct fbp_projector */
 };
 
+/* Add a value to a bin, or with mip keep the greater one. */
 static inline void put(float *bin, float value, bool mip)
 {
     if (!mip)
@@ -157,7 +159,7 @@ static inline void put(float *bin, float value, bool mip)
         *bin = value;
 }
 
-/* Add row y of slice z to all planes that show a part of it. */
+/* Add row y of slice z to the bins of all pictures that show it. */
 static void place_row(struct viewer *v, size_t y, size_t z, const float *row)
 {
     const size_t nx = v->n[0];
@@ -175,22 +177,22 @@ static void place_row(struct viewer *v, size_t y, size_t z, const float *row)
     }
 }
 
-/* Add greatest values along one axis to row `up` of a plane, k of them per bin. */
+/* Put n greatest values into row `up` of a picture, k values per bin. */
 static void put_line(struct plane *p, size_t up, size_t k, const float *values, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         put(&p->value[up * p->bins[0] + i / k], values[i], true);
 }
 
-/* Read the volume once, and add all parts that are shown to the bins of the pictures. */
+/* Read the volume once, and add it to the bins of the pictures. */
 static fbp_status read_volume(struct viewer *v)
 {
     const size_t nx = v->info->n[0], ny = v->info->n[1], nz = v->info->n[2];
     const bool down = v->info->row_order == FBP_ROWS_TOP_DOWN;
 
     for (size_t z = 0; z < nz; z++) {
-        /* Rows are read in the order of the file: a compressed one is decompressed from its start
-         * for every step back. */
+        /* Rows are read in the order of the file: each step backwards in a compressed file would
+         * decompress it again from its start. */
         for (size_t at = 0; at < ny; at += v->band_rows) {
             const size_t n = ny - at < v->band_rows ? ny - at : v->band_rows;
             FBP_TRY(fbp_check_cancelled());
@@ -198,7 +200,7 @@ static fbp_status read_volume(struct viewer *v)
             for (size_t r = 0; r < n; r++) {
                 const size_t y = down ? ny - 1 - at - r : at + r;
                 const float *row = v->band + r * nx;
-                if (v->turn) /* kept until the slice is complete */
+                if (v->turn) /* copied; rotated when the slice is complete */
                     memcpy(v->slices + (z % v->at_once * ny + y) * nx, row, nx * sizeof *row);
                 else
                     place_row(v, y, z, row);
@@ -231,7 +233,7 @@ static fbp_status read_volume(struct viewer *v)
     return FBP_OK;
 }
 
-/* Choose the sizes of bins and pictures, and allocate the bins and the band. */
+/* Choose the sizes of bins and pictures, and allocate bins and band. */
 static fbp_status layout(struct viewer *v)
 {
     static const int plane_axes[3][2] = {{0, 1}, {0, 2}, {1, 2}};
@@ -292,17 +294,18 @@ static fbp_status make_room(struct viewer *v, int index)
     return fbp_alloc((void **)&v->side, v->at_once * v->n[1] * sizeof(float), "projections");
 }
 
-/* Voxels in bin b along axis a: the last one may be short. */
+/* Number of voxels in bin b along axis a; the last bin may have fewer. */
 static size_t in_bin(const struct viewer *v, int a, size_t b)
 {
     const size_t first = b * v->k[a], left = v->n[a] - first;
     return left < v->k[a] ? left : v->k[a];
 }
 
-/* Draw the three pictures side by side. */
+/* Write the pictures side by side as PNG, with grey window [lo, hi]. */
 static fbp_status draw(const struct viewer *v, double lo, double hi, const char *path)
 {
-    const int shown = v->info->n[2] == 1 ? 1 : 3; /* the other two would be single lines */
+    const int shown =
+        v->info->n[2] == 1 ? 1 : 3; /* a single slice: the other two pictures would be lines */
     size_t w = 0, h = 0, x0 = 0, pixels_n;
     uint8_t *pixels = NULL;
 
@@ -358,7 +361,7 @@ fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png
             FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "%s: slice %c = %zu: the volume has 0 to %zu",
                                   name, "xyz"[a], v.slice[a], one.n[a] - 1));
     }
-    /* The pictures are as large as the rotated volume.  The host skips a rotation by 0 degrees. */
+    /* The pictures show the rotated volume.  The host skips a rotation by 0 degrees. */
     if (projector || fmod(p->turn_deg, 360) != 0) {
         FBP_TRY_GOTO(fbp_turn_make(&turn, v.n, v.mm, p->turn_deg));
         v.turn = &turn;
@@ -377,7 +380,7 @@ fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png
                 q->value[r * q->bins[0] + c] /=
                     (float)(in_bin(&v, q->axis[0], c) * in_bin(&v, q->axis[1], r));
     }
-    if (lo == hi) { /* the range without the 0.1 % at either end */
+    if (lo == hi) { /* no window given: the range without 0.1 % at either end */
         size_t total = 0, n = 0;
         float *sample = NULL;
         for (int i = 0; i < 3; i++)
@@ -412,7 +415,7 @@ fail:
     return st;
 }
 
-/* A contact sheet: pictures of one grey window side by side, each with a label. */
+/* A contact sheet: pictures with a common grey window side by side, each with a label. */
 
 enum { MOST = 384, SHEET_LEAST = 128, MARGIN = 12, FRAME = 3, SHEET_BACKGROUND = 24 };
 
@@ -437,19 +440,20 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Pixels of a picture with its label. */
+/* Width of a picture and its label [pixels]. */
 static size_t tile_width(const struct sheet *s)
 {
     return larger(s->w, s->letters * FBP_GLYPH_WIDTH * s->dot);
 }
 
-/* Distance from picture to picture. */
+/* Distances between pictures along x, y [pixels]. */
 static void step_of(const struct sheet *s, size_t step[2])
 {
     step[0] = tile_width(s) + MARGIN;
     step[1] = s->h + FRAME + s->lines * FBP_GLYPH_HEIGHT * s->dot + MARGIN;
 }
 
+/* Compute the sizes and the number of columns and rows of the sheet. */
 static void sheet_layout(struct sheet *s)
 {
     const size_t nx = s->p->n[0], ny = s->p->n[1], longest = nx > ny ? nx : ny;
@@ -465,7 +469,7 @@ static void sheet_layout(struct sheet *s)
     step_of(s, step);
     s->columns = (size_t)ceil(sqrt((double)(s->n_tiles * step[1]) / (double)step[0]));
     s->columns = s->columns > s->n_tiles ? s->n_tiles : s->columns;
-    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): there is a tile */
+    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): n_tiles > 0 */
     s->rows = (s->n_tiles + s->columns - 1) / s->columns;
     s->canvas.w = MARGIN + larger(s->columns * step[0], title);
     s->canvas.h = MARGIN + s->title + s->rows * step[1];
@@ -476,14 +480,15 @@ size_t fbp_sheet_bytes(size_t n_tiles, size_t label_lines, const struct fbp_shee
     FBP_REQUIRE_ELSE(0, params);
     struct sheet s = {.n_tiles = n_tiles, .p = params, .lines = label_lines};
     const size_t sample = sizeof(float) * 2 * SAMPLE,
-                 png = (1 << 20) + FBP_WRITE_BUFFER_BYTES; /* at most, roughly */
+                 png = (1 << 20) +
+                       FBP_WRITE_BUFFER_BYTES; /* rough upper limit of the PNG writer's memory */
 
     sheet_layout(&s);
     return 3 * s.canvas.w * s.canvas.h + sample + png;
 }
 
-/* Draw a picture: each pixel is the mean of the values that fall on it; those that are not finite
- * count as the lower end of the window. */
+/* Draw a picture: each pixel is the mean of its values; values that are not finite count as the
+ * lower end of the window. */
 static void draw_picture(const struct sheet *s, const struct fbp_tile *tile, size_t x0, size_t y0)
 {
     const size_t nx = s->p->n[0], ny = s->p->n[1], k = s->reduce;

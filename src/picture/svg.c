@@ -1,4 +1,5 @@
-/* Drawings as SVG: the geometry of a scan, directions on the sphere, curves, bars over time. */
+/* SVG drawings: the geometry of a scan, directions on the sphere, curves, bars over time.  Called
+ * by cli (fbp geometry, sweep, reports), pipeline/timeline.c and bench. */
 #include "picture/draw.h"
 
 #include "geometry/kind.h"
@@ -36,7 +37,7 @@ fbp_status fbp_svg_page(const char *path, int width, int height, fbp_svg_draw *d
     return fbp_writer_close(&w, FBP_OK);
 }
 
-/* The legend of a drawing: lines of a name and words, from y on. */
+/* The legend of a drawing: lines of name and text; y: position of the next line [pixels]. */
 struct legend {
     FILE *f;
     double y;
@@ -63,11 +64,11 @@ static void legend_volume(struct legend *l, const struct fbp_grid *g, bool insid
         legend_line(l, "", warning);
 }
 
-/* The geometry of a scan: world millimetres in, SVG pixels out. */
+/* The geometry of a scan: world coordinates [mm] are converted to pixels. */
 
 enum { WIDTH = 1000, HEIGHT = 620, MOST_DOTS = 720 };
 
-/* A panel of the drawing: two world axes and a place on the page. */
+/* One of the two views of the drawing (top, side): two world axes and a position on the page. */
 struct frame {
     double right[3], up[3];
     double lo[2], hi[2]; /* world range that is drawn, mm */
@@ -76,11 +77,11 @@ struct frame {
 
 struct drawing {
     FILE *f;
-    struct fbp_views of;
-    const struct fbp_grid *grid; /* NULL: none */
+    struct fbp_views of;         /* views of the scan */
+    const struct fbp_grid *grid; /* volume; NULL: none */
     const struct fbp_geometry_facts *facts;
-    bool source; /* rays meet in a point */
-    double far;  /* otherwise: distance at which sources are drawn, mm */
+    bool source; /* the beam has a source; false: parallel */
+    double far;  /* parallel: distance at which sources are drawn, mm */
     double px;   /* pixels per millimetre */
 };
 
@@ -122,8 +123,9 @@ static void include_volume(const struct drawing *d, struct frame *fr)
     }
 }
 
-/* A point of the first view's panel, c and r from -1 to 1, half pixels beyond the outer centres.
- * The position of a panel along parallel rays has no effect: it is drawn behind the object. */
+/* A point of the first view's panel; c, r: -1 to 1 from edge to edge, half a pixel beyond the outer
+ * pixel centres.  With parallel rays the panel's distance is arbitrary: it is drawn behind the
+ * object. */
 static void panel_point(const struct drawing *d, double c, double r, double out[3])
 {
     const struct fbp_view *v = &d->of.view[0];
@@ -143,6 +145,7 @@ static void ray_start(const struct drawing *d, const double edge[3], double out[
         source_of(d, 0, out);
 }
 
+/* Set the drawn range: sources (the first or all), panel, rays, volume, field of view. */
 static void include_all(const struct drawing *d, struct frame *fr, bool every_source)
 {
     double x[3];
@@ -178,7 +181,7 @@ static void line(const struct drawing *d, const struct frame *fr, const double a
             q[1], style);
 }
 
-/* Words beside a world point. */
+/* Write text at (dx, dy) pixels from a world point. */
 static void label(const struct drawing *d, const struct frame *fr, const double at[3], double dx,
                   double dy, const char *words)
 {
@@ -187,8 +190,8 @@ static void label(const struct drawing *d, const struct frame *fr, const double 
     fbp_svg_text(d->f, p[0] + dx, p[1] + dy, "class=\"small\"", words);
 }
 
-/* Draw the fan or bundle of the first view in the plane of the drawing, its panel, and the arrow of
- * u or v beside it, away from the iso-centre. */
+/* Draw the outer rays and the panel of the first view in the plane of the drawing, with the arrow
+ * of u or v on the panel's far side. */
 static void draw_panel(const struct drawing *d, const struct frame *fr, bool along_u)
 {
     static const char thin[] = "stroke=\"#b7791f\" stroke-width=\"0.8\" stroke-opacity=\"0.8\"";
@@ -238,7 +241,7 @@ static void draw_cross(const struct drawing *d, const struct frame *fr)
     fbp_svg_text(d->f, fr->x0 + 7, fr->y0 - 6, "class=\"small\"", "iso-centre");
 }
 
-/* Seen from +z: volume, field of view, first panel, sources, direction of rotation. */
+/* Draw the view from +z: volume, field of view, first panel, sources, direction of rotation. */
 static void draw_top(const struct drawing *d, const struct frame *fr)
 {
     const size_t step = (d->of.n + MOST_DOTS - 1) / MOST_DOTS;
@@ -276,7 +279,7 @@ static void draw_top(const struct drawing *d, const struct frame *fr)
     draw_cross(d, fr);
 }
 
-/* Seen from the side: volume, field of view, axis of rotation, first panel and source. */
+/* Draw the side view: volume, field of view, axis of rotation, first panel and source. */
 static void draw_side(const struct drawing *d, const struct frame *fr)
 {
     const double *z = d->facts->fov_half_height_mm, r = d->facts->fov_radius_mm;
@@ -300,7 +303,7 @@ static void draw_side(const struct drawing *d, const struct frame *fr)
     draw_cross(d, fr);
 }
 
-/* "600" or "599.1 to 601.2". */
+/* Format a range as "600" or "599.1 to 601.2". */
 static void range_words(char *out, size_t n, const double range[2])
 {
     if (range[1] - range[0] < 5e-3)
@@ -343,13 +346,14 @@ static void draw_legend(const struct drawing *d)
     legend_volume(&l, d->grid, f->volume_inside, "the volume leaves the field of view");
 }
 
-/* Centre a frame's range on the page box (x, y, w, h). */
+/* Centre a frame's range in the box (x, y, w, h) of the page [pixels]. */
 static void place(const struct drawing *d, struct frame *fr, double x, double y, double w, double h)
 {
     fr->x0 = x + w / 2 - d->px * (fr->lo[0] + fr->hi[0]) / 2;
     fr->y0 = y + h / 2 + d->px * (fr->lo[1] + fr->hi[1]) / 2;
 }
 
+/* Greatest scale [pixels per mm] at which a frame's range fits w x h pixels. */
 static double fit(const struct frame *fr, double w, double h)
 {
     return fmin(w / fmax(fr->hi[0] - fr->lo[0], 1e-9), h / fmax(fr->hi[1] - fr->lo[1], 1e-9));
@@ -367,7 +371,7 @@ static void draw_geometry(FILE *file, const void *user)
         side.right[i] = -s[i] / h;
     d->far = 0;
     if (!d->source) {
-        /* Farthest point of panel or field of view from the iso-centre, across the rays. */
+        /* Greatest distance of panel corners and field of view from the iso-centre. */
         double most = d->facts->fov_radius_mm, x[3];
         for (int i = 0; i < 4; i++) {
             panel_point(d, i & 1 ? 1 : -1, i & 2 ? 1 : -1, x);
@@ -389,7 +393,7 @@ static void draw_geometry(FILE *file, const void *user)
     draw_top(d, &top);
     draw_side(d, &side);
 
-    /* A scale of 1, 2 or 5 times a power of ten, about 100 pixels long. */
+    /* A scale bar of 1, 2 or 5 times a power of ten [mm], 40 to 100 pixels long. */
     const double y = HEIGHT - 34;
     const double about = 100 / d->px, ten = pow(10, floor(log10(about)));
     const double mm = about / ten >= 5 ? 5 * ten : about / ten >= 2 ? 2 * ten : ten;
@@ -403,12 +407,12 @@ static void draw_geometry(FILE *file, const void *user)
     draw_legend(d);
 }
 
-/* Directions on the sphere.
+/* Directions of plane integrals on the sphere.
  *
- * Left, the half sphere as seen from +z, in Lambert's projection: equal areas on the sphere are
- * equal on the page, so gaps and clusters are shown without distortion.  Right, the sphere from the
- * side, every direction and its opposite.  Colours run from blue to orange in the order of the
- * views.
+ * On the left, the half sphere seen from +z in Lambert's projection: equal areas on the sphere are
+ * equal on the page, therefore gaps and clusters are not distorted.  On the right, the sphere from
+ * the side, with each direction and its opposite.  Colours run from blue to orange in the order of
+ * the views.
  */
 
 enum { RADIUS = 220, MOST_JUMPS = 60 };
@@ -420,7 +424,7 @@ struct sphere {
     const struct fbp_geometry_facts *facts;
 };
 
-/* A place on the page. */
+/* A position on the page [pixels]; front: on the visible half of the sphere. */
 struct spot {
     double x, y;
     bool front;
@@ -433,7 +437,7 @@ static void direction_of(const struct sphere *s, size_t k, double n[3])
     fbp_normalise(n);
 }
 
-/* The place on the upper half: a direction and its opposite are the same. */
+/* Position on the half sphere, on which a direction and its opposite coincide. */
 static struct spot on_disk(const double n[3])
 {
     const double side = n[2] < 0 ? -1 : 1, scale = side * RADIUS / sqrt(1 + fabs(n[2]));
@@ -441,7 +445,7 @@ static struct spot on_disk(const double n[3])
     return (struct spot){260 + scale * n[0], 320 - scale * n[1], true};
 }
 
-/* From the front, a little from above and from the right. */
+/* Position on the sphere, seen from the front, slightly from above and from the right. */
 static struct spot on_ball(const double n[3])
 {
     static const double right[3] = {.8660254, .5, 0}, up[3] = {-.1710101, .2961981, .9396926},
@@ -452,6 +456,7 @@ static struct spot on_ball(const double n[3])
                          fbp_dot(n, out) >= 0};
 }
 
+/* Draw the dot of view k. */
 static void dot(const struct sphere *s, size_t k, struct spot at)
 {
     const double t = s->of.n > 1 ? (double)k / (double)(s->of.n - 1) : 0;
@@ -464,7 +469,7 @@ static void dot(const struct sphere *s, size_t k, struct spot at)
             at.front ? "1" : "0.25");
 }
 
-/* Draw the great circle around an axis, its front half stronger. */
+/* Draw the great circle perpendicular to an axis, with its front half stronger. */
 static void great_circle(const struct sphere *s, const double axis[3])
 {
     const double start[3] = {fabs(axis[2]) > .9, 0, fabs(axis[2]) <= .9};
@@ -503,7 +508,7 @@ static void draw_sphere(FILE *f, const void *user)
                  "Directions on the half sphere, equal areas, from +z");
     fbp_svg_text(f, 540, 38, "class=\"head\"", "Directions and their opposites");
 
-    /* The half sphere, with the first steps from view to view. */
+    /* The half sphere, with lines that connect the first views. */
     fprintf(f, "<circle cx=\"260\" cy=\"320\" r=\"%d\" fill=\"#ffffff\" stroke=\"#718096\"/>\n",
             RADIUS);
     fputs("<polyline fill=\"none\" stroke=\"#2b6cb0\" stroke-opacity=\"0.35\" points=\"", f);
@@ -583,7 +588,7 @@ fbp_status fbp_geometry_svg(struct fbp_views views, const struct fbp_grid *grid,
     return fbp_svg_page(path, WIDTH, HEIGHT, draw_geometry, &d);
 }
 
-/* A curve through points, as SVG. */
+/* A curve through points. */
 
 enum { CURVE_WIDTH = 720, CURVE_HEIGHT = 420, LEFT = 90, RIGHT = 30, TOP = 56, BOTTOM = 60 };
 
@@ -603,7 +608,7 @@ static double y_of(const struct chart *d, double y)
            (CURVE_HEIGHT - TOP - BOTTOM) * (y - d->y[0]) / (d->y[1] - d->y[0]);
 }
 
-/* Draw about six lines and numbers across the page (axis 0) or up it (axis 1). */
+/* Draw about six grid lines with numbers for the horizontal axis (0) or the vertical axis (1). */
 static void draw_axis(FILE *f, const struct chart *d, int axis)
 {
     const double *range = axis ? d->y : d->x;
@@ -664,6 +669,7 @@ static void draw_curve(FILE *f, const void *user)
     fbp_svg_text(f, 20, TOP - 10, "class=\"name\"", c->y_name);
 }
 
+/* Extend a range on both sides by `margin` times its length. */
 static void widen(double range[2], double margin)
 {
     const double length = range[1] - range[0];
@@ -713,7 +719,7 @@ struct bars_chart {
     size_t n_lanes;
     const struct fbp_bar *bars;
     size_t n_bars;
-    double seconds; /* the axis' end */
+    double seconds; /* end of the time axis [s] */
 };
 
 static bool has_bars(const struct bars_chart *c, size_t lane)
@@ -729,7 +735,7 @@ static double bars_x_of(const struct bars_chart *c, double seconds)
     return BARS_LEFT + (BARS_WIDTH - BARS_LEFT - BARS_RIGHT) * seconds / c->seconds;
 }
 
-/* The top of a lane; lanes without bars take no space. */
+/* Upper edge of a lane [pixels]; lanes without bars take no space. */
 static double bars_y_of(const struct bars_chart *c, size_t lane)
 {
     size_t n = 0;

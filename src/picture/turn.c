@@ -1,5 +1,5 @@
-/* Slices of a volume, rotated about the axis z through its middle (draw.h), for maximum intensity
- * projections. */
+/* Rotates slices of a volume about the z axis through its centre (draw.h), for maximum intensity
+ * projections.  draw.c and, through the tables, the projector of a backend use it. */
 #include "picture/draw.h"
 
 #include "base/base.h"
@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SIDE = 1 << 20 }; /* places are 32-bit numbers */
+enum { MOST_SIDE = 1 << 20 }; /* voxels; positions in 1/256 of a voxel are 32-bit integers */
 
 static const double PI = 3.14159265358979323846;
 
-/* Fill a table of places along one axis of the volume for columns or rows of the rotated slice:
- * `slope` voxels each, the middle one at `middle`. */
+/* Fill a table of positions along one axis of the volume for n columns or rows of the rotated
+ * slice: `slope` voxels per column or row, the central one at `middle` [voxels]. */
 static void fill(int32_t *out, size_t n, double slope, double middle)
 {
     for (size_t i = 0; i < n; i++)
@@ -34,8 +34,8 @@ fbp_status fbp_turn_make(struct fbp_turn *out, const size_t n[2], const double m
         c = quarters[(int)quarter % 4][0];
         s = quarters[(int)quarter % 4][1];
     }
-    /* Sides of the box around the rotated slice.  Its voxels have the sizes of the volume's if they
-     * lie along the same axes, and otherwise that of the finer side. */
+    /* Bounding box of the rotated slice.  Its voxels have the sizes of the volume's voxels for
+     * multiples of 90 degrees, otherwise the smaller of them. */
     const bool swapped = t.whole && c == 0;
     for (int a = 0; a < 2; a++) {
         const double along = fabs(a == 0 ? c : s), across = fabs(a == 0 ? s : c);
@@ -54,7 +54,7 @@ fbp_status fbp_turn_make(struct fbp_turn *out, const size_t n[2], const double m
     t.y_i = t.x_i + t.turned[0];
     t.x_j = t.y_i + t.turned[0];
     t.y_j = t.x_j + t.turned[1];
-    /* The volume has been rotated by +degrees, so places are rotated back. */
+    /* The volume is rotated by +degrees, therefore positions are rotated by -degrees. */
     fill(t.x_i, t.turned[0], c * (t.mm[0] / mm[0]), ((double)n[0] - 1) / 2);
     fill(t.y_i, t.turned[0], -s * (t.mm[0] / mm[1]), ((double)n[1] - 1) / 2);
     fill(t.x_j, t.turned[1], s * (t.mm[1] / mm[0]), 0);
@@ -81,8 +81,8 @@ void fbp_turn_prepare(const struct fbp_turn *t, float *slice)
     }
 }
 
-/* Convert the place on one axis to a voxel, the next one, and the weight of that; false outside.
- * The volume extends half a voxel beyond the middle of its outer voxels. */
+/* Convert a position on one axis to a voxel, the next voxel, and the weight of the next voxel;
+ * false outside.  The volume extends half a voxel beyond the centres of its outer voxels. */
 static inline bool find(int32_t place, size_t n, size_t *at, size_t *next, float *weight)
 {
     const int32_t half = FBP_TURN_UNIT / 2, last = (int32_t)(n - 1) * FBP_TURN_UNIT;

@@ -1,5 +1,5 @@
-/* Adjusting the views of a scan by a number (centre, tilt, offset, sod, sdd) and by flips.  Public
- * functions of fbp/adjust.h, called by the commands and by the search for the best geometry. */
+/* Adjusts the views of a scan by one quantity (centre, tilt, offset, sod, sdd) or by flips.  Public
+ * functions of fbp/adjust.h; the commands and the search for the best geometry call them. */
 #include "fbp/adjust.h"
 
 #include "base/math.h"
@@ -40,15 +40,15 @@ static void move(double point[3], double length, const double direction[3])
         point[i] += length * direction[i];
 }
 
-/* From the iso-centre towards the source; length 1. */
+/* Unit vector from the iso-centre towards the source. */
 static void away_of(const struct fbp_view *v, double out[3])
 {
     for (int i = 0; i < 3; i++)
         out[i] = v->s[i] / sqrt(fbp_dot(v->s, v->s));
 }
 
-/* Across the axis and the ray through the iso-centre, in the direction of the columns; length 1.
- * detector.offset_mm counts along it, not along the rows of a tilted panel. */
+/* Unit vector perpendicular to the axis and to the ray through the iso-centre, on the side of u.
+ * detector.offset_mm is measured along this vector, not along the rows of a tilted panel. */
 static void across_of(const struct fbp_view *v, const double axis[3], double out[3])
 {
     fbp_cross(axis, v->s, out);
@@ -57,8 +57,8 @@ static void across_of(const struct fbp_view *v, const double axis[3], double out
         out[i] /= length;
 }
 
-/* The axis of the facts, which need all views and are known even if the scan has other faults; only
- * an offset depends on it. */
+/* Axis of rotation from the geometry facts of all views; z if the facts have none.  The axis may be
+ * known even if fbp_views_facts() fails.  Only FBP_ADJUST_OFFSET needs it; otherwise 0. */
 static void axis_of(const struct fbp_scan *scan, enum fbp_adjust which, double axis[3])
 {
     axis[0] = axis[1] = axis[2] = 0;
@@ -72,7 +72,7 @@ static void axis_of(const struct fbp_scan *scan, enum fbp_adjust which, double a
         axis[i] = known ? f.axis[i] : i == 2;
 }
 
-/* The mean over all views. */
+/* Mean of the quantity over all views; 0 for the tilt, which is relative. */
 fbp_status fbp_adjust_get(const struct fbp_scan *scan, enum fbp_adjust which, double *out)
 {
     FBP_REQUIRE(scan, out);
@@ -100,7 +100,7 @@ fbp_status fbp_adjust_get(const struct fbp_scan *scan, enum fbp_adjust which, do
     return FBP_OK;
 }
 
-/* Increase the quantity of a view by `more`. */
+/* Increase the quantity of a view by `more` [columns, mm or degrees]. */
 static void change(struct fbp_view *view, enum fbp_adjust which, double more, const double axis[3])
 {
     double direction[3];
@@ -116,7 +116,7 @@ static void change(struct fbp_view *view, enum fbp_adjust which, double more, co
     } else if (which == FBP_ADJUST_SOD) {
         move(view->s, more, direction);
         move(view->d, more, direction);
-    } else { /* tilt: turn u and v about their normal; lengths and skew stay */
+    } else { /* tilt: rotate u and v about their normal; lengths and skew are unchanged */
         const double rad = more / DEGREES;
         double n[3], across[3];
         fbp_cross(view->u, view->v, n);

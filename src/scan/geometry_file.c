@@ -1,6 +1,6 @@
-/* Scans and geometries from files: the table of formats, which of them a file has, whether the
- * result fits the caller's facts, and loading.  Public functions of fbp/geometry_file.h and
- * fbp/scan.h. */
+/* Loads and saves scans and geometries: the table of formats, detection of a file's format, and the
+ * comparison of the result with facts that the caller knows.  Public functions of
+ * fbp/geometry_file.h and fbp/scan.h. */
 #include "scan/scan_file.h"
 
 #include "array/array.h"
@@ -29,7 +29,7 @@ static const struct fbp_geometry_format scan_format = {
     .words = {"\"fbp_scan\""},
     .load = load_scan,
     .save = fbp_scan_save_geometry,
-    .saves = ~0u, /* it holds all kinds */
+    .saves = ~0u, /* all kinds */
 };
 
 #ifndef FBP_HAS_HDF5
@@ -65,7 +65,7 @@ static const struct fbp_geometry_format *const formats[] = {
     &fbp_geometry_nikon,
     &fbp_geometry_bruker,
     &fbp_geometry_bes3t,
-    &fbp_geometry_matrices, /* plain text, known by its name */
+    &fbp_geometry_matrices, /* plain text, detected by its name */
     &fbp_geometry_plastimatch,
 };
 
@@ -95,8 +95,8 @@ static bool works(const struct fbp_geometry_format *format, bool to_write)
     return to_write ? format->save != NULL : format->load != NULL;
 }
 
-/* The format of a path by its extension, or that of the first file of "proj_%04d.txt", with or
- * without numbers; NULL: none. */
+/* Find the format by the extension of path, or of the first file if path is a pattern such as
+ * "proj_%04d.txt", with or without a range of numbers; *out NULL: none. */
 static fbp_status by_extension(const char *path, bool to_write,
                                const struct fbp_geometry_format **out)
 {
@@ -117,11 +117,12 @@ static fbp_status by_extension(const char *path, bool to_write,
     return FBP_OK;
 }
 
-/* The format of an existing file by its content, then by its name; NULL: none.  An error if the
- * file cannot be opened. */
+/* Detect the format of an existing file by its content, then by its name; *out NULL: none.  Fails
+ * if the file cannot be opened. */
 static fbp_status format_of(const char *path, const struct fbp_geometry_format **out)
 {
-    unsigned char head[HEAD_BYTES]; /* of the file, or of a pattern's first; n 0: a folder */
+    unsigned char
+        head[HEAD_BYTES]; /* first bytes of the file, or of a pattern's first file; n 0: a folder */
     const bool pattern = fbp_stack_count(path) > 0;
     char *first = pattern ? fbp_stack_name(path, 0) : fbp_strdup(path);
     size_t n = 0;
@@ -147,7 +148,7 @@ static fbp_status format_of(const char *path, const struct fbp_geometry_format *
             st = format->probe(path, head, n, &is);
         if (st == FBP_ERR_NOMEM || st == FBP_ERR_IO)
             return st;
-        if (st != FBP_OK) { /* damaged: if it is loaded, the same error comes again */
+        if (st != FBP_OK) { /* damaged: loading reports the same error */
             fbp_message_clear();
             st = FBP_OK;
             is = false;
@@ -176,7 +177,7 @@ static fbp_status no_format(const char *what, const char *value, bool to_write)
                            to_write ? "--to-format" : "--from-format");
 }
 
-/* The format called `name`, or that of the file if name is NULL. */
+/* Find the format `name`; NULL: the format of the file. */
 static fbp_status find(const char *path, const char *name, bool to_write,
                        const struct fbp_geometry_format **out)
 {
@@ -190,8 +191,8 @@ static fbp_status find(const char *path, const char *name, bool to_write,
     return *out ? FBP_OK : no_format("its content or name", path, to_write);
 }
 
-/* Does the result fit the caller's facts, and is every view a possible geometry?  Files may hold
- * impossible ones, such as a source in the plane of its panel. */
+/* Check that the result agrees with the caller's facts, and that each view is a valid geometry:
+ * files may contain invalid ones, such as a source in the plane of its panel. */
 static fbp_status check_result(const char *path, const struct fbp_scan *scan,
                                const struct fbp_geometry_known *known)
 {
@@ -203,7 +204,7 @@ static fbp_status check_result(const char *path, const struct fbp_scan *scan,
         return FBP_INVALID("%s: is of a detector of %zu x %zu pixels, the projections have %zu x "
                            "%zu: they do not belong together",
                            path, p->n_columns, p->n_rows, q->n_columns, q->n_rows);
-    /* Pitch along rows, which is all that matrices need; 1e-4: digits of the tersest files. */
+    /* Pitch along rows only, which is sufficient for matrices; 1e-4: files with few digits. */
     const double pitch = fbp_norm(scan->views[0].u);
     if (known->pitch_mm[0] > 0 && !(fabs(pitch - known->pitch_mm[0]) <= 1e-4 * pitch))
         return FBP_INVALID("%s: pixels are %.6g mm apart along its rows, not %.6g mm as given: "
@@ -354,7 +355,7 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
     if (format && format != &scan_format)
         return load_foreign(out, path, known);
 
-    /* Refuse projections in place of the scan file that names them. */
+    /* Refuse a path of projections: a scan file, which names its projections, is required. */
     if (fbp_format_of_name(path) || fbp_names_many_files(path))
         st = fbp_source_open(&source, path, NULL);
     if (st == FBP_ERR_NOMEM)
@@ -377,7 +378,7 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
     return st;
 }
 
-/* A scan may use the geometry of another scan file, which may use that of a third. */
+/* Load a scan file as the geometry of another one; it may in turn use the geometry of a third. */
 static fbp_status load_scan(struct fbp_scan *out, const char *path,
                             const struct fbp_geometry_known *known)
 {

@@ -1,5 +1,5 @@
-/* Reading plane integrals (EPR) from a scan file: directions, positions of their samples, weights,
- * and "prepare", the steps from stored rows to plane integrals.  Called by scan_read.c and
+/* Reads plane integrals (EPR) from a scan file: directions, positions of samples, weights, and
+ * "prepare", the processing of stored rows to plane integrals.  Called by scan_read.c and
  * scan_views.c. */
 #include "scan/scan_file.h"
 
@@ -42,7 +42,7 @@ fbp_status fbp_scan_refuse_planes(const struct fbp_scan_file *f)
                                 "only \"kind\": \"planes\" has such a key");
 }
 
-/* Rows of a list in the file, or of another file. */
+/* Read rows of `width` numbers from a list in the scan file or from a text file. */
 static fbp_status load_rows(const struct fbp_scan_file *f, const struct fbp_json *o,
                             const char *key, size_t width, const char *what, double **out,
                             size_t *n)
@@ -63,7 +63,7 @@ static fbp_status load_rows(const struct fbp_scan_file *f, const struct fbp_json
     return fbp_json_context(o, key, st);
 }
 
-/* One number for all views, or one per view; *n 0: the key is absent. */
+/* Read one number for all views, or one per view; *n 0: the key is absent. */
 static fbp_status load_list(const struct fbp_scan_file *f, const char *key, double **out, size_t *n)
 {
     *n = 0;
@@ -121,7 +121,7 @@ static fbp_status read_preparation_keys(const struct fbp_scan_file *f, const str
     FBP_TRY(fbp_json_numbers(o, "profile_threshold", &fbp_range_finite, 1, 1, &p->profile_threshold,
                              &n));
 
-    if (!fbp_json_has(o, "resample")) /* positions of the samples */
+    if (!fbp_json_has(o, "resample")) /* positions of samples */
         return FBP_OK;
     FBP_TRY(load_rows(f, o, "resample", 1, "one number a sample", &p->places, &n));
     p->resample = 1;
@@ -132,8 +132,8 @@ static fbp_status read_preparation_keys(const struct fbp_scan_file *f, const str
         f->top.file, n, f->scan->panel.n_columns);
 }
 
-/* scan->preparation from the file and the caller, whose steps replace those of the file; it stays
- * NULL if there is no step. */
+/* Set scan->preparation from the file and from the caller; the caller's steps replace those of the
+ * file.  Without steps, it remains NULL. */
 static fbp_status read_preparation(const struct fbp_scan_file *f)
 {
     static const char *const keys[] = {"baseline", "baseline_samples", "resample",
@@ -214,7 +214,8 @@ static fbp_status read_set(const struct fbp_scan_file *f, struct fbp_directions 
     return FBP_OK;
 }
 
-/* Unit vectors from "directions", or gradient vectors, whose lengths are gradients, too. */
+/* Read unit vectors from "directions", or vectors from "gradients", whose lengths are gradient
+ * magnitudes. */
 static fbp_status load_directions(const struct fbp_scan_file *f, double **out, size_t *n)
 {
     const cJSON *directions = fbp_json_get(&f->top, "directions");
@@ -223,7 +224,7 @@ static fbp_status load_directions(const struct fbp_scan_file *f, double **out, s
     if (cJSON_IsObject(directions)) {
         FBP_TRY(read_set(f, &set));
         FBP_TRY(fbp_error_context(f->top.file, fbp_directions_count(&set, n)));
-        if (f->scan->n_views > 0) /* before memory is allocated: a wrong number may be a huge one */
+        if (f->scan->n_views > 0) /* before the allocation: a wrong number may be huge */
             FBP_TRY(fbp_scan_check_count(f, "directions", *n));
         FBP_TRY(fbp_calloc((void **)out, *n, 3 * sizeof **out, "directions"));
         return fbp_error_context(f->top.file,
@@ -252,11 +253,12 @@ fbp_status fbp_scan_count_planes(const struct fbp_scan_file *f, size_t *n)
     return st;
 }
 
-/* Normalise the vectors; magnitudes of the gradients into lengths, 1 without gradients. */
+/* Normalise the vectors, and set lengths to the magnitudes of the gradients; 1 without gradients.
+ */
 static fbp_status read_magnitudes(const struct fbp_scan_file *f, double *vectors, double *lengths)
 {
     const bool given = fbp_json_has(&f->top, "directions");
-    /* the samples of a field sweep run against the gradient */
+    /* samples of a field sweep are ordered against the gradient */
     const bool against = !given && fbp_json_has(&f->top, "reference");
     double *list = NULL;
     size_t n = 0;
@@ -289,10 +291,10 @@ fail:
     return st;
 }
 
-/* Replace the magnitudes of gradients in lengths by distances of samples: spacing_mm is that of the
- * strongest gradient.  If rows are resampled or transformed, their axis holds positions (mm, of the
- * strongest gradient), or frequencies over the gradient (G/cm); *first is then the position of
- * sample 0, in samples. */
+/* Replace the gradient magnitudes in lengths by distances of samples [mm].  spacing_mm is the
+ * distance at the strongest gradient.  If rows are resampled or transformed (moves), the distance
+ * comes from the prepared axis instead: positions [mm] at the strongest gradient, or frequencies,
+ * divided by the gradient [G/cm]; *first is then the position of sample 0, in samples. */
 static fbp_status read_spacing(const struct fbp_scan_file *f, bool moves, double *direction,
                                double *lengths, double *first)
 {
@@ -341,7 +343,7 @@ fail:
     return st;
 }
 
-/* A word, a list or a file. */
+/* Read "weights": a word, a list or a file. */
 fbp_status fbp_scan_read_plane_weights(const struct fbp_scan_file *f)
 {
     const cJSON *value = fbp_json_get(&f->top, "weights");
@@ -361,7 +363,7 @@ fbp_status fbp_scan_read_plane_weights(const struct fbp_scan_file *f)
     return fbp_scan_check_count(f, "weights", n);
 }
 
-/* Refuse keys of lines, and rows that are not as many as "frames" says. */
+/* Refuse keys of line integrals, and a number of rows that differs from "frames". */
 static fbp_status check_keys(const struct fbp_scan_file *f)
 {
     static const char *const top[] = {"source_to_detector_mm",
@@ -415,8 +417,8 @@ fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f)
     FBP_TRY_GOTO(read_magnitudes(f, direction, lengths));
     FBP_TRY_GOTO(read_spacing(f, moves, direction, lengths, &moved));
 
-    /* Position of sample 0: given, that of the prepared axis, symmetric about 0, or as in eprit,
-     * where 0 is at sample S/2. */
+    /* Position of sample 0: first_mm; or of the prepared axis; or symmetric about 0; or as in
+     * eprit, with position 0 at sample S/2 (S: samples per view). */
     FBP_TRY_GOTO(fbp_json_choice(&f->top, "grid", grids, N_OF(grids), &grid));
     FBP_TRY_GOTO(load_list(f, "first_mm", &first, &n_first));
     const double samples = (double)f->scan->panel.n_columns;

@@ -1,6 +1,5 @@
-/* Reading a scan file: from its keys to a scan.  Kind, layout, sizes, images, volume, corrections
- * and assumptions are read here, views in scan_views.c and scan_planes.c.  Called by
- * geometry_file.c. */
+/* Reads a scan file (JSON): kind, layout, sizes, images, volume, corrections and assumptions;
+ * scan_views.c and scan_planes.c read the views.  Called by geometry_file.c. */
 #include "scan/scan_file.h"
 
 #include "array/array.h"
@@ -56,7 +55,7 @@ static const char *const detector_keys[] = {"columns",   "rows",     "pitch_mm",
 static const char *const raw_keys[] = {"type", "shape", "big_endian", "header_bytes"};
 static const char *const volume_keys[] = {"size", "voxel_mm", "centre_mm"};
 
-/* A path usable from the current directory. */
+/* Read a path, which is relative to the scan file, as a path from the current directory. */
 static fbp_status read_path(const struct fbp_json *top, const char *key, char **out)
 {
     const char *text = NULL;
@@ -68,7 +67,7 @@ static fbp_status read_path(const struct fbp_json *top, const char *key, char **
     return *out ? FBP_OK : fbp_fail_nomem(strlen(text), key);
 }
 
-/* Open an array for the size and the other facts of its header; messages also name the key. */
+/* Read the header of an array; error messages name the key. */
 static fbp_status array_size(const struct fbp_json *top, const char *key, const char *path,
                              const struct fbp_raw *raw, bool growing, struct fbp_array_info *info)
 {
@@ -85,8 +84,8 @@ static fbp_status array_size(const struct fbp_json *top, const char *key, const 
                        top->file, key, path, info->frames);
 }
 
-/* Columns, rows and views, from the projections, or from a geometry without projections: its
- * detector holds its size, and a list has the views. */
+/* Read the numbers of columns, rows and views from the projections.  A geometry without projections
+ * has the numbers of columns and rows in "detector", and one list element per view. */
 static fbp_status read_sizes(struct fbp_scan_file *f)
 {
     static const char *const sides[] = {"columns", "rows"};
@@ -144,8 +143,8 @@ static fbp_status one_or_three(const struct fbp_json *o, const char *key,
     return FBP_OK;
 }
 
-/* The volume; values that the file leaves open come from the field of view.  A size alone and a
- * voxel alone keep the extent. */
+/* Read the volume; missing values come from the field of view.  If only the size or only the voxel
+ * is given, the default extent is kept. */
 static fbp_status read_volume(const struct fbp_scan_file *f)
 {
     struct fbp_scan *scan = f->scan;
@@ -162,7 +161,7 @@ static fbp_status read_volume(const struct fbp_scan_file *f)
     if (n_size + n_voxel + n_centre == 0 && !eprit)
         return FBP_OK;
     if (n_size == 1 && scan->panel.n_rows == 1 && !fbp_scan_has_planes(scan))
-        size[2] = 1; /* one row sees one slice */
+        size[2] = 1; /* a detector of one row measures one slice */
     FBP_TRY(fbp_grid_default(fbp_scan_views(scan), g));
     for (int i = 0; i < 3; i++) {
         const double extent = (double)g->n[i] * g->voxel_mm[i];
@@ -182,13 +181,14 @@ static fbp_status read_volume(const struct fbp_scan_file *f)
     for (int i = 0; i < 3; i++) {
         if (n_centre || (n_size && n_voxel))
             g->centre_mm[i] = centre[i];
-        if (eprit && !n_centre) /* voxel m at (m + 1 - N/2) d */
+        if (eprit && !n_centre) /* voxel m at (m + 1 - N/2) d; d: voxel size */
             g->centre_mm[i] = g->voxel_mm[i] / 2;
     }
     return FBP_OK;
 }
 
-/* Dark, flat or bad pixels: images of the panel.  Headerless ones must only exist. */
+/* Read the path of an image of the panel: dark, flat or bad pixels.  Its size is compared with the
+ * panel; headerless files must only be readable. */
 static fbp_status read_image(const struct fbp_scan_file *f, const char *key, char **out)
 {
     const cJSON *given = fbp_json_get(&f->top, key);
@@ -247,7 +247,7 @@ static fbp_status read_corrections(const struct fbp_scan_file *f)
     return fbp_scan_correct(f->scan, &c);
 }
 
-/* Assumed facts that are no keys of a scan file could never be confirmed. */
+/* Check that an assumed fact is a key of a scan file: any other fact could not be confirmed. */
 static fbp_status check_fact(const struct fbp_scan_file *f, const char *key)
 {
     static const struct {
@@ -271,10 +271,10 @@ static fbp_status check_fact(const struct fbp_scan_file *f, const char *key)
                        near ? near : "", near ? "\"?" : "");
 }
 
-/* Facts that the file assumes: a key such as "detector.pitch_mm", and why. */
+/* Read the facts that the file assumes: a key such as "detector.pitch_mm", and the reason. */
 static fbp_status read_assumed(const struct fbp_scan_file *f)
 {
-    const size_t before = f->scan->n_assumed; /* those of its geometry */
+    const size_t before = f->scan->n_assumed; /* assumptions of its geometry file */
     const cJSON *object = fbp_json_get(&f->top, "assumed"), *item;
 
     if (object && !cJSON_IsObject(object))
@@ -289,7 +289,7 @@ static fbp_status read_assumed(const struct fbp_scan_file *f)
             return FBP_INVALID("%s: assumed.%.60s: expected text, why it is assumed", f->top.file,
                                key);
 
-        /* The value, if it is short. */
+        /* Text of the assumed value, if it is short. */
         const cJSON *v = f->top.object;
         if (dot) {
             snprintf(parent, sizeof parent, "%.*s", (int)(dot - key), key);
@@ -312,7 +312,7 @@ static fbp_status read_assumed(const struct fbp_scan_file *f)
     return FBP_OK;
 }
 
-/* Layout of headerless projections. */
+/* Read the layout of headerless projections. */
 static fbp_status read_raw(const struct fbp_json *top, struct fbp_raw *out)
 {
     static const char *const types[] = {"uint8",  "int8",  "uint16",  "int16",
@@ -355,7 +355,7 @@ fbp_status fbp_scan_read(struct fbp_scan_file *f)
     if (!cJSON_IsObject(top->object))
         return FBP_INVALID("%s: expected an object in braces: is this a scan file?", top->file);
 
-    /* Version and kind come first: they explain why other keys are unknown. */
+    /* Version and kind are checked first: their errors explain unknown keys. */
     const cJSON *value = fbp_json_get(top, "kind");
     if (cJSON_IsString(value))
         FBP_TRY(fbp_check_kind_name(top->file, value->valuestring));
@@ -381,7 +381,7 @@ fbp_status fbp_scan_read(struct fbp_scan_file *f)
     FBP_TRY(read_sizes(f));
     FBP_TRY(fbp_scan_read_views(f));
 
-    /* Directions in which the views are to be read: "u", or a list such as ["u", "direction"]. */
+    /* Flips of the views: "u", or a list such as ["u", "direction"]. */
     value = fbp_json_get(top, "flip");
     unsigned flips = 0;
     for (const cJSON *item = cJSON_IsArray(value) ? value->child : value; item;

@@ -1,6 +1,6 @@
-/* Saving a scan as a scan file (JSON), with as many digits as reading the numbers back exactly
- * takes, and names of its arrays relative to the file.  fbp_scan_save(), and fbp_geometry_save()
- * for format fbp; fbp_scan_relative() is also called for fbp init. */
+/* Saves a scan as a scan file (JSON): numbers with enough digits to be read back exactly, paths of
+ * arrays relative to the file.  Implements fbp_scan_save(), and fbp_geometry_save() for the format
+ * fbp; folder/ calls fbp_scan_relative() for fbp init. */
 #include "scan/scan_file.h"
 
 #include "array/file/format.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The part of `path` below folder[n], which ends in a slash; NULL if it lies elsewhere. */
+/* The part of `path` below folder[n], which ends in a slash; NULL if path is not below it. */
 static const char *below(const char *folder, size_t n, const char *path)
 {
     if (strncmp(folder, path, n) != 0)
@@ -27,8 +27,8 @@ static const char *below(const char *folder, size_t n, const char *path)
                : path;
 }
 
-/* Absolute folder of a path, without links, with a final slash; NULL if there is none.  false: out
- * of memory. */
+/* Absolute folder of a path, with links resolved and a final slash; *out NULL: the folder does not
+ * exist.  Returns false without memory. */
 static bool folder_of(const char *path, char **out)
 {
     char resolved[PATH_MAX], *folder;
@@ -51,7 +51,7 @@ static char *relative(const char *scan_path, const char *path)
     const char *slash = strrchr(scan_path, '/'), *name = strrchr(path, '/'), *rest = NULL;
     char *to = NULL, *from = NULL, *whole = NULL, *out = NULL, here[PATH_MAX];
 
-    /* Compare the paths as they are written: links inside the folder stay as they are. */
+    /* Compare the paths as text first: links inside the folder are not resolved. */
     if (slash || path[0] != '/')
         rest = below(scan_path, slash ? (size_t)(slash - scan_path + 1) : 0, path);
     if (rest)
@@ -90,7 +90,7 @@ char *fbp_scan_relative(const char *scan_path, const char *path)
     return out;
 }
 
-/* A path in the scan file; the key is left out for NULL. */
+/* Write a path relative to the scan file; path NULL: nothing. */
 static fbp_status put_path(struct fbp_writer *w, const char *key, const char *path)
 {
     if (!path)
@@ -103,7 +103,7 @@ static fbp_status put_path(struct fbp_writer *w, const char *key, const char *pa
     return FBP_OK;
 }
 
-/* Numbers as a list, also if it has one element. */
+/* Write numbers times scale as a list, also if n = 1. */
 static void put_full_list(struct fbp_writer *w, const char *key, const double *v, size_t n,
                           double scale)
 {
@@ -115,7 +115,7 @@ static void put_full_list(struct fbp_writer *w, const char *key, const double *v
         fputc(']', w->f);
 }
 
-/* The panel of a circle, or only the pitch, if it is above 0. */
+/* Write the detector, with pitch and offset of a circle, or with `pitch` if it is above 0. */
 static void put_detector(struct fbp_writer *w, const struct fbp_scan *scan,
                          const struct fbp_circle *circle, double pitch)
 {
@@ -166,7 +166,7 @@ static void put_circle(struct fbp_writer *w, const struct fbp_circle *c)
         fbp_put_key(w, "source_to_detector_mm");
         fbp_put_list(w, c->sdd_mm, c->n_sdd, 1);
     }
-    if (c->n_views > 1) { /* even angles, with few digits if these are as exact */
+    if (c->n_views > 1) { /* even angles, with 9 decimals if these are exact */
         const double first = c->angles_rad[0] * 180 / FBP_PI;
         const double last = c->angles_rad[c->n_views - 1] * 180 / FBP_PI;
         const double exact = (last - first) / (double)(c->n_views - 1);
@@ -191,7 +191,7 @@ static void put_circle(struct fbp_writer *w, const struct fbp_circle *c)
     fputc('}', w->f);
 }
 
-/* One number if all are the same to the last digits. */
+/* Write n numbers; one number if all are equal up to rounding. */
 static void put_common(struct fbp_writer *w, const char *key, const double *v, size_t n)
 {
     bool same = true;
@@ -202,7 +202,7 @@ static void put_common(struct fbp_writer *w, const char *key, const double *v, s
     fbp_put_list(w, v, same ? 1 : n, 1);
 }
 
-/* Directions, and positions of their samples. */
+/* Write the views of plane integrals: directions, and positions of samples. */
 static fbp_status put_planes(struct fbp_writer *w, const struct fbp_scan *scan)
 {
     double *spacing = NULL;
@@ -232,7 +232,8 @@ static fbp_status put_planes(struct fbp_writer *w, const struct fbp_scan *scan)
     return put_path(w, "reference", scan->reference);
 }
 
-/* A file of matrices has one pitch, which sets the length of all of them. */
+/* True if matrices can represent the views: a source, and one pitch for all views, which fixes the
+ * scale of the matrices. */
 static bool has_matrices(const struct fbp_scan *scan)
 {
     const double pitch = fbp_norm(scan->views[0].u);
@@ -243,7 +244,7 @@ static bool has_matrices(const struct fbp_scan *scan)
     return fbp_kind_has_source(scan->kind);
 }
 
-/* Matrices, or s, d, u, v if matrices cannot hold the views. */
+/* Write one matrix per view, or s, d, u, v. */
 static fbp_status put_views(struct fbp_writer *w, const struct fbp_scan *scan, bool matrices)
 {
     fbp_put_key(w, matrices ? "matrices" : "views");
@@ -300,7 +301,7 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
     }
     if (c && fbp_corrections_terms(c) > 0)
         fbp_put_key_numbers(w, "beam_hardening", c->beam_hardening, fbp_corrections_terms(c));
-    if (c && c->rings) { /* as fbp_corrections_rings() reads it */
+    if (c && c->rings) { /* in the form that fbp_corrections_rings() reads */
         fbp_put_key(w, "rings");
         if (c->rings == FBP_RINGS_SORTING && c->ring_size)
             fprintf(w->f, "\"sorting:%zu\"", c->ring_size);
@@ -344,7 +345,7 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
     return FBP_OK;
 }
 
-/* Does the circle lead to the scan's views? */
+/* Check that the circle produces the scan's views. */
 static fbp_status check_circle(const struct fbp_scan *scan, const struct fbp_circle *circle)
 {
     struct fbp_view *views = NULL;

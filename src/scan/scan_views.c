@@ -1,5 +1,5 @@
-/* Reading the views of a scan file: a circle of distances and angles, matrices, a list of canonical
- * views, or a geometry file of another program.  Called by scan_read.c. */
+/* Reads the views of a scan file: a circle (distances and angles), matrices, a list of views
+ * (s, d, u, v), or a geometry file of another program.  Called by scan_read.c. */
 #include "scan/scan_file.h"
 
 #include "array/names.h"
@@ -35,7 +35,7 @@ fbp_status fbp_scan_check_count(const struct fbp_scan_file *f, const char *key, 
                        f->top.file, key, n, holder, f->scan->n_views);
 }
 
-/* One distance for all views, or one per view. */
+/* Read one distance for all views, or one per view. */
 static fbp_status read_distance(const struct fbp_scan_file *f, const char *key, double **out,
                                 size_t *n)
 {
@@ -45,7 +45,8 @@ static fbp_status read_distance(const struct fbp_scan_file *f, const char *key, 
     return *n == 1 ? FBP_OK : fbp_scan_check_count(f, key, *n);
 }
 
-/* {"start": 0, "step": 1}: views that are missing in the numbers of the files leave gaps. */
+/* Read {"start": 0, "step": 1}; numbers that are missing in the file names leave gaps in the
+ * angles. */
 static fbp_status even_angles(const struct fbp_scan_file *f, const struct fbp_numbering *files,
                               double *out)
 {
@@ -75,8 +76,8 @@ static fbp_status even_angles(const struct fbp_scan_file *f, const struct fbp_nu
     return st;
 }
 
-/* If the names of the files hold the same angles in another order, each angle goes with the file
- * that has it in its name. */
+/* If the file names contain the same angles in another order, assign each angle to the file that
+ * has it in its name, and add a note. */
 static fbp_status order_angles(const struct fbp_scan_file *f, const struct fbp_numbering *files,
                                double *list, size_t n)
 {
@@ -113,7 +114,7 @@ fail:
     return st;
 }
 
-/* Angles in radians; free(*out), also after a failure. */
+/* Read the angles [rad]; free(*out), also after a failure. */
 static fbp_status read_angles(const struct fbp_scan_file *f, double **out)
 {
     const struct fbp_scan *scan = f->scan;
@@ -150,7 +151,7 @@ fail:
     return st;
 }
 
-/* One pitch or two; the caller's pitch counts.  *n 0: there is none. */
+/* Read one or two values of the pitch; the caller's pitch takes precedence.  *n 0: no pitch. */
 static fbp_status read_pitch(const struct fbp_scan_file *f, double pitch[2], size_t *n)
 {
     FBP_TRY(fbp_json_numbers(&f->detector, "pitch_mm", &fbp_range_pitch, 1, 2, pitch, n));
@@ -204,7 +205,7 @@ fail:
     return st;
 }
 
-/* Twelve numbers per view, in the file or in a text file. */
+/* Read twelve numbers per view from a list in the scan file or from a text file. */
 static fbp_status load_table(const struct fbp_scan_file *f, const char *key, double **out,
                              size_t *n)
 {
@@ -267,7 +268,7 @@ fail:
     return st;
 }
 
-/* The canonical form: s, d, u, v per view. */
+/* Read the list of views: s, d, u, v per view. */
 static fbp_status listed_views(const struct fbp_scan_file *f)
 {
     static const char *const others[] = {"source_to_axis_mm", "source_to_detector_mm", "angles_deg",
@@ -295,7 +296,7 @@ static fbp_status listed_views(const struct fbp_scan_file *f)
     return st;
 }
 
-/* A geometry file of another program. */
+/* Read the views from the file named by "geometry". */
 static fbp_status geometry_views(const struct fbp_scan_file *f)
 {
     static const char *const others[] = {"source_to_axis_mm", "source_to_detector_mm", "angles_deg",
