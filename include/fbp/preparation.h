@@ -45,7 +45,8 @@ struct fbp_preparation {
     double profile_threshold; /**< from 0 to 1; 0: 0.1 */
     /* fbp_scan_load() sets the following members. */
     size_t n_samples; /**< number of samples of a stored row */
-    /** [n_samples] positions [mm], or times [us] before an FFT; NULL: equal steps. */
+    /** [n_samples] positions of the samples [mm], or times [us] if an FFT follows; NULL: equally
+     *  spaced. */
     double *places;
 };
 

@@ -54,8 +54,9 @@ struct reading {
     float *rows; /* a row and its neighbours, from which bad pixels are interpolated */
 };
 
-/* Read and prepare rows of all views; place: [view] its position in s, middle: row of the
- * iso-centre. */
+/* Read and prepare rows of all views.
+ * place: [view] row of the sinogram s that the view becomes; middle: detector row of the iso-centre
+ */
 static fbp_status read_rows(struct reading *r, const struct fbp_scan *scan, struct fbp_sinogram *s,
                             const size_t *place, double middle, size_t most)
 {

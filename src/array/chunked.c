@@ -29,7 +29,7 @@
 
 enum {
     MOST_THREADS = 8,
-    MOST_EDGE = 512,     /* 1 GiB of float64; other readers support less than 2 GiB */
+    MOST_EDGE = 512,     /* voxels per edge: 1 GiB of float64; other readers stop at 2 GiB */
     MEMORY_SHARE = 16,   /* fraction of the memory (1/16) for levels */
     ZLIB_BYTES = 1 << 19 /* tables of zlib, per thread */
 };

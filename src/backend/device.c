@@ -137,7 +137,9 @@ static fbp_status no_meridian(fbp_device *dev, const void *filtered,
     (void)filtered;
     (void)picture;
     (void)out;
-    return fbp_fail(FBP_ERR_UNSUPPORTED, "this device has no first of two stages");
+    return fbp_fail(
+        FBP_ERR_UNSUPPORTED,
+        "this device cannot run the first of two stages: set stages to 1 or take another device");
 }
 
 static fbp_status no_share(fbp_device *dev, const struct fbp_batch *batch, void *filtered,
@@ -148,7 +150,7 @@ static fbp_status no_share(fbp_device *dev, const struct fbp_batch *batch, void 
     (void)filtered;
     (void)from;
     (void)theirs;
-    return fbp_fail(FBP_ERR_UNSUPPORTED, "these devices do not share filtered views");
+    return fbp_fail(FBP_ERR_UNSUPPORTED, "these devices cannot copy filtered views to each other");
 }
 
 static fbp_status copy_rows(fbp_device *dev, const float *rows, size_t n, float *host)

@@ -179,9 +179,8 @@ fbp_status fbp_check_choice(const char *name, long value, long most)
 {
     if (value >= 0 && value <= most)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: found %ld, expected one of the values 0 to %ld of its enum", name, value,
-                    most);
+    return fbp_fail(FBP_ERR_INVALID, "%s: is %ld: set it to a value of its enum, 0 to %ld", name,
+                    value, most);
 }
 
 /* Memory */

@@ -36,9 +36,10 @@ fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *c
         fbp_check_range(&fbp_range_position, "geometry: panel offset along v", c->offset_mm[1]));
     for (int i = 0; i < 3; i++)
         if (!(fabs(c->tilt_rad[i]) < FBP_PI / 2))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "geometry: the panel is turned by %g degrees: turns must stay below 90",
-                            c->tilt_rad[i] * 180 / FBP_PI);
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "geometry: tilt %d of the panel is %g degrees: it must be between -90 and 90",
+                i + 1, c->tilt_rad[i] * 180 / FBP_PI);
     if (!(fabs(c->skew_rad) < FBP_PI / 4))
         return fbp_fail(FBP_ERR_INVALID, "geometry: panel skew %g degrees: it must stay below 45",
                         c->skew_rad * 180 / FBP_PI);

@@ -65,8 +65,8 @@ static fbp_status set_shifts(struct rings_step *a, const struct fbp_scan *scan,
             return fbp_fail(
                 FBP_ERR_UNSUPPORTED,
                 "angles: view %zu has samples at %.7g + i %.7g mm, view %zu of the same "
-                "ring at %.7g + i %.7g mm: directions of a ring need the same samples: "
-                "leave it out",
+                "ring at %.7g + i %.7g mm: all directions of a ring need the same "
+                "samples: leave angles out",
                 m->view, start, tau, a->rings.member[ring->first].view, start0, tau0);
         if (m->reversed && scan->reference)
             return fbp_fail(FBP_ERR_UNSUPPORTED,

@@ -271,7 +271,9 @@ static fbp_status read_images(fbp_source *src, size_t slice0, size_t n_slices, s
     const size_t image = n_rows * src->info.n[0] * fbp_type_size(src->info.type);
 
     if (as_float && src->info.type != FBP_F32)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "stages: pictures in double are not read as floats");
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "stages: images of the first stage are in double, and cannot be read as floats");
     pthread_mutex_lock(&d->lock);
     const fbp_status st = d->filled ? FBP_OK : fill(src);
     d->filled = st == FBP_OK;

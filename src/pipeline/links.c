@@ -252,7 +252,7 @@ static size_t set_of(const int *devices, size_t n, int set[FBP_MOST_LINKED])
     return n_set;
 }
 
-/* Copy the rates of a set (`of`, `set`) in the order of a list of devices. */
+/* Copy the rates `of` the devices in `set` to `out`, in the order of the list `devices`. */
 static void put_in_order(const struct fbp_links *of, const int *set, const int *devices,
                          struct fbp_links *out)
 {

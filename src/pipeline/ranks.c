@@ -42,8 +42,9 @@ fbp_status fbp_ranks_check(const struct fbp_job *job, size_t group_views, size_t
     const size_t n_groups = groups_of(job, group_views);
 
     if (n_parts > 1 && fbp_in_double(job))
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "view_ranks: partial volumes in double are not added up: leave it out");
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "view_ranks: processes cannot share views in double precision: leave it out");
     if (n_parts > size)
         return fbp_fail(FBP_ERR_INVALID,
                         "view_ranks: %zu processes cannot share views among %zu: give at most as "

@@ -35,8 +35,9 @@ struct rectify {
 
 static const double DEGREE = FBP_PI / 180;
 
-/* Views are resampled only above these angles.  LEAST_WOBBLE applies if the angle varies by more
- * than its mean and the panel is not offset: errors of first order cancel, and 0.003 % remain. */
+/* Views are resampled if detector rows are inclined to the plane of rotation by more than these
+ * angles.  LEAST_WOBBLE applies to a centred panel whose angle varies more than its mean: errors of
+ * first order cancel, and 0.003 % remain. */
 static const double LEAST_ROLL = 0.05 * FBP_PI / 180, LEAST_WOBBLE = 0.5 * FBP_PI / 180;
 
 /* The direct B-spline filter ends where its weights, powers of POLE, are below 1e-7. */

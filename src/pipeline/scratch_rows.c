@@ -42,7 +42,7 @@ struct rows_pass {
     double started;
 };
 
-/* Numbers of rows and bytes of a file that is not open yet. */
+/* Rows per view and bytes per row of the scratch file, computed before the file is opened. */
 static struct fbp_rows_file shape_of(const struct fbp_job *job)
 {
     return (struct fbp_rows_file){.n_rows = job->wide.n_rows,

@@ -21,8 +21,8 @@ enum { FILTER_SHUFFLE = H5Z_FILTER_SHUFFLE, FILTER_DEFLATE = H5Z_FILTER_DEFLATE 
 enum { MAX_CHUNKS = 8192 }; /* that are listed: the library takes n² steps */
 
 static const size_t MAX_BLOCKS = 1 << 24;    /* of the library */
-static const size_t LIBRARY_BYTES = 8 << 20; /* that the library reads at once, about; it needs
-                                              * kilobytes per chunk, too */
+static const size_t LIBRARY_BYTES = 8 << 20; /* approximate memory of the library per call,
+                                              * without some kilobytes per chunk */
 
 /* A data set in the process that enters the library: names, open handles, description. */
 struct data_set {
@@ -268,7 +268,10 @@ static fbp_status take_selection(struct data_set *l)
     free(keys);
     FBP_TRY(st);
     if (count == 0)
-        return fbp_fail(FBP_ERR_INVALID, "%s: no image has this key in %s", l->path, best->path);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: no image has this key in %s: use 0 (projections), 1 (flats) or 2 (darks)", l->path,
+            best->path);
     l->a.selected = true;
     l->a.info.n[2] = count;
     return FBP_OK;

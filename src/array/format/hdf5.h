@@ -156,7 +156,7 @@ struct fbp_hdf5_array {
     bool sinogram; /**< two dimensions are [view][column] */
     bool selected, shuffle, deflate;
     unsigned char fill[8]; /**< value of unwritten samples, in the byte order of the file */
-    size_t n_chunks;       /**< entries in the table: a whole grid of chunks */
+    size_t n_chunks;       /**< entries of the table: all chunks, written or not */
     size_t file_bytes; /**< bytes of names of virtual sources' files, in the reply behind this */
     char file[1024];   /**< file that holds the samples: links may lead to others */
     char data_set[1024];

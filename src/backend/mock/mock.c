@@ -300,8 +300,8 @@ static fbp_status upload(fbp_device *device, void *dst, const void *src, size_t 
     return upload_pieces(device, dst, src, 1, n_samples, 0);
 }
 
-/* Raw samples must have been uploaded, and may not be used afterwards.  Counts become floats behind
- * them. */
+/* Raw samples must have been uploaded, and must not be used afterwards.  uint16 counts are
+ * converted to floats, which follow the counts in the same buffer. */
 static fbp_status run_filter(void *user)
 {
     const struct command *c = user;
