@@ -189,7 +189,7 @@ static void circle_refuses_with_a_reason(void **state)
     struct fbp_circle bad[8];
     const char *const reason[8] = {
         "source-to-axis", "source-to-detector", "give one",   "angle", "pitch",
-        "turned",         "no views",           "struct_size"};
+        "tilt 2",         "no views",           "struct_size"};
     const double near = 0.5 * sod; /* equal distances are a virtual detector */
     struct fbp_view views[2];
 

@@ -238,7 +238,7 @@ static void circles(void **state)
         {offsetof(struct fbp_circle, pitch_mm), "pitch along u", false},
         {offsetof(struct fbp_circle, pitch_mm) + 8, "pitch along v", false},
         {offsetof(struct fbp_circle, offset_mm), "offset along u", true},
-        {offsetof(struct fbp_circle, tilt_rad) + 16, "turned", true},
+        {offsetof(struct fbp_circle, tilt_rad) + 16, "tilt 3", true},
         {offsetof(struct fbp_circle, skew_rad), "skew", true},
     };
     for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
