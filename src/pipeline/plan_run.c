@@ -240,7 +240,7 @@ static fbp_status run_between(fbp_plan *p, fbp_source *source, fbp_sink *sink,
     FBP_TRY(begin(p, report));
     if (p->params.n_parts)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "part: all parts are written to one file, not to a sink: call "
+                        "part: goes to a file that all parts share, not to a sink: call "
                         "fbp_plan_run() with the file's name, or set n_parts to 0");
     FBP_TRY(fbp_plan_open_steps(p));
     if (is_first(p) && !sink)
