@@ -101,29 +101,13 @@ static fbp_status reopen_view(const fbp_source *src, size_t k, fbp_source **out)
 {
     const struct stack *s = src->state;
     const struct place *p = s->places ? &s->places[k] : NULL;
-    fbp_source *one = NULL;
-    uint64_t size;
-    fbp_status st;
 
     if (!p || !p->plain)
         return open_view(src, k, out);
-    FBP_TRY(fbp_calloc((void **)&one, 1, sizeof *one, "a source"));
-    one->fd = -1;
-    one->info = src->info;
-    one->info.n[2] = 1;
-    one->info.big_endian = p->big_endian;
-    one->offset = p->offset;
-    one->path = fbp_names_get(&s->names, k);
-    if (!one->path) {
-        st = fbp_fail_nomem(strlen(src->path), "a path");
-        goto fail;
-    }
-    FBP_TRY_GOTO(fbp_open_file(one->path, &one->fd, &size));
-    *out = one;
+    FBP_TRY(fbp_source_open_one(src, 1, fbp_names_get(&s->names, k), out));
+    (*out)->info.big_endian = p->big_endian;
+    (*out)->offset = p->offset;
     return FBP_OK;
-fail:
-    fbp_source_close(&one);
-    return st;
 }
 
 /* Read rows of a view. Several threads may call it at once, each with its own file. */

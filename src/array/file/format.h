@@ -138,6 +138,12 @@ struct fbp_source {
     uint64_t stored_bytes;     /**< bytes of all samples of `below` that are read */
 };
 
+/** Open one of the files of `all`, which describes its samples: n_slices of them, contiguous from
+ *  byte 0.  The caller then sets another offset or byte order.  path: from malloc(), taken over;
+ *  NULL: there was no memory for it. */
+fbp_status fbp_source_open_one(const fbp_source *all, size_t n_slices, char *path,
+                               fbp_source **out);
+
 /** Whether the source must be read in order: compressed and growing sources. */
 bool fbp_source_in_order(const fbp_source *src);
 

@@ -9,6 +9,8 @@
 #include "base/threads.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 bool fbp_source_in_order(const fbp_source *src)
@@ -51,6 +53,30 @@ void fbp_source_close(fbp_source **src)
     free((*src)->member);
     free(*src);
     *src = NULL;
+}
+
+fbp_status fbp_source_open_one(const fbp_source *all, size_t n_slices, char *path, fbp_source **out)
+{
+    fbp_source *one = NULL;
+    uint64_t size;
+    fbp_status st;
+
+    *out = NULL;
+    if (!path)
+        return fbp_fail_nomem(strlen(all->path), "a path");
+    FBP_TRY_GOTO(fbp_calloc((void **)&one, 1, sizeof *one, "a source"));
+    one->fd = -1;
+    one->info = all->info;
+    one->info.n[2] = n_slices;
+    one->path = path;
+    path = NULL;
+    FBP_TRY_GOTO(fbp_open_file(one->path, &one->fd, &size));
+    *out = one;
+    return FBP_OK;
+fail:
+    free(path);
+    fbp_source_close(&one);
+    return st;
 }
 
 fbp_status fbp_fail_samples(const fbp_source *src, fbp_status st)

@@ -435,31 +435,18 @@ static fbp_status open_part(const struct fbp_source *src, size_t k, fbp_source *
 {
     const struct parts *s = src->state;
     const struct pattern *p = &s->pattern;
-    fbp_source *one = NULL;
-    char *name = NULL;
-    uint64_t size = 0;
-    fbp_status st;
+    char *name = NULL, *path = NULL;
 
-    FBP_TRY(fbp_calloc((void **)&one, 1, sizeof *one, "a source"));
-    one->fd = -1;
-    one->info = src->info;
-    one->info.n[2] = s->n_slices;
     if (!s->name)
         name = fbp_format(p->zeros ? "%.*s%0*lld%.*s" : "%.*s%*lld%.*s", p->n_prefix, s->text,
                           p->width, p->first + (long long)k * p->step, p->n_suffix, p->suffix);
     if (s->name || name)
-        one->path = fbp_path_join(s->base, name ? name : s->name[k]);
+        path = fbp_path_join(s->base, name ? name : s->name[k]);
     free(name);
-    if (!one->path) {
-        st = fbp_fail_nomem(strlen(src->path), "a path");
-        goto fail;
-    }
-    FBP_TRY_GOTO(fbp_open_file(one->path, &one->fd, &size));
-    FBP_TRY_GOTO(place_samples(one, &s->header, 0));
-    *out = one;
-    return FBP_OK;
-fail:
-    fbp_source_close(&one);
+    FBP_TRY(fbp_source_open_one(src, s->n_slices, path, out));
+    const fbp_status st = place_samples(*out, &s->header, 0);
+    if (st != FBP_OK)
+        fbp_source_close(out);
     return st;
 }
 
