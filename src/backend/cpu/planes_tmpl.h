@@ -194,12 +194,4 @@ PLANES_KERNEL_DOUBLE(planes_double_nearest, nearest)
 PLANES_KERNEL_DOUBLE(planes_double_cubic, cubic)
 
 /* The table of this instruction set, of this template and the others. */
-const struct fbp_bp_dsp SUFFIX(fbp_bp) = {
-    .matrix = {matrix_linear, matrix_nearest, matrix_cubic},
-    .column = column,
-    .rot90 = rot90,
-    .rot180 = rot180,
-    .planes = {planes, planes_nearest, planes_cubic},
-    .planes_double = {planes_double, planes_double_nearest, planes_double_cubic},
-    .column_double = column_double,
-};
+const struct fbp_bp_dsp SUFFIX(fbp_bp) = FBP_BP_TABLE;

@@ -261,6 +261,15 @@ struct fbp_bp_dsp {
     fbp_bp_column_double_fn *column_double;
 };
 
+/** The table of the functions of these names in the file that defines it, per instruction set. */
+#define FBP_BP_TABLE                                                                               \
+    {                                                                                              \
+        .matrix = {matrix_linear, matrix_nearest, matrix_cubic}, .column = column, .rot90 = rot90, \
+        .rot180 = rot180, .planes = {planes, planes_nearest, planes_cubic},                        \
+        .planes_double = {planes_double, planes_double_nearest, planes_double_cubic},              \
+        .column_double = column_double                                                             \
+    }
+
 /** Fill the table with the fastest loops allowed by `flags` (base/system.h; 0: C only). */
 void fbp_bp_dsp_init(struct fbp_bp_dsp *dsp, unsigned flags);
 

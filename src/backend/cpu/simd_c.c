@@ -223,15 +223,7 @@ FBP_PLANES_C(planes_double, double, struct fbp_bp_planes_double, fbp_row_value_d
 
 const struct fbp_line_dsp fbp_line_c = {peak, weigh, transpose, convolve, LANES};
 
-const struct fbp_bp_dsp fbp_bp_c = {
-    .matrix = {matrix_linear, matrix_nearest, matrix_cubic},
-    .column = column,
-    .rot90 = rot90,
-    .rot180 = rot180,
-    .planes = {planes, planes_nearest, planes_cubic},
-    .planes_double = {planes_double, planes_double_nearest, planes_double_cubic},
-    .column_double = column_double,
-};
+const struct fbp_bp_dsp fbp_bp_c = FBP_BP_TABLE;
 
 void fbp_line_dsp_init(struct fbp_line_dsp *dsp, unsigned flags)
 {
