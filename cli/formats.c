@@ -157,14 +157,3 @@ const struct fbp_geometry_format_info *cli_geometry_formats(size_t *n)
     *n = known;
     return formats;
 }
-
-bool cli_is_geometry(const char *path)
-{
-    size_t n;
-    const struct fbp_geometry_format_info *formats = cli_geometry_formats(&n);
-
-    for (size_t i = 0; i < n; i++)
-        if (formats[i].reads && ends_in(path, formats[i].extensions, false))
-            return true;
-    return false;
-}

@@ -22,7 +22,5 @@ char *cli_with_formats(const char *text, char *buf, size_t n);
 
 /** The library's formats of geometry files: a static array of *n entries. */
 const struct fbp_geometry_format_info *cli_geometry_formats(size_t *n);
-/** True if fbp can read geometry files with the extension of this name. */
-bool cli_is_geometry(const char *path);
 
 #endif /* FBP_CLI_FORMATS_H */

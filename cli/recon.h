@@ -39,7 +39,7 @@ struct recon_args {
     struct recon_water found; /**< result of --hu-from-roi, set by recon_prepare_scan() */
     struct fbp_centre centre; /**< result of --centre auto; valid if has_centre */
     bool has_centre;
-    bool spatial, plan, json, quiet;
+    bool plan, json, quiet;
     bool flip_u, flip_v, reverse;
     bool scans_volume;  /**< set by recon_prepare_scan(): the scan has a volume */
     bool loaded;        /**< set likewise: scan loaded, outputs checked against the inputs */

@@ -124,7 +124,6 @@ struct fbp_job {
     const struct fbp_meridian_pictures *pictures;
     bool second;          /**< second of two stages: views are images of a first stage */
     bool rows_are_slices; /**< second stage, and row r of each image is slice r of the volume */
-    void *user;           /**< for tests with a geometry of their own */
 };
 
 /** True if raw samples (then `raw` is FBP_F64), filtered rows, slabs and fetched slices are double;

@@ -422,7 +422,6 @@ enum { MOST = 384, SHEET_LEAST = 128, MARGIN = 12, FRAME = 3, SHEET_BACKGROUND =
 static const uint8_t plain_colour[3] = {200, 200, 200}, marked_colour[3] = {255, 196, 0};
 
 struct sheet {
-    const struct fbp_tile *tiles;
     size_t n_tiles;
     const struct fbp_sheet_params *p;
     double lo, hi;
@@ -513,7 +512,7 @@ fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, s
 {
     FBP_REQUIRE(png_path, tiles);
     struct fbp_sheet_params own;
-    struct sheet s = {.tiles = tiles, .n_tiles = n_tiles, .p = &own};
+    struct sheet s = {.n_tiles = n_tiles, .p = &own};
     struct fbp_canvas *const canvas = &s.canvas;
     size_t step[2], bytes;
     fbp_status st;

@@ -46,11 +46,6 @@ static __device__ __forceinline__ float2 cuda_times(float2 a, float2 b)
     return make_float2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
-static __device__ __forceinline__ float2 cuda_exchanged(float2 a)
-{
-    return make_float2(a.y, a.x);
-}
-
 /** a exp(-2 pi i k / N); k and N are constants after unrolling. */
 template <int N> static __device__ __forceinline__ float2 cuda_turned(float2 a, int k)
 {
