@@ -84,10 +84,8 @@ static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_r
         fbp_prep_row_double(job->prep, samples, &mended);
     else
         fbp_prep_row(job->prep, r, samples, &mended);
-    if ((mended.not_finite || mended.clipped) && fbp_row_bitmap_take(ledger, view, r)) {
-        counts->not_finite += mended.not_finite;
-        counts->clipped += mended.clipped;
-    }
+    if ((mended.not_finite || mended.clipped) && fbp_row_bitmap_take(ledger, view, r))
+        fbp_prep_counts_add(counts, &mended);
 }
 
 /** Converts all loaded rows of the batch's view k to line integrals, in place, and interpolates bad

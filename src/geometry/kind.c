@@ -3,6 +3,7 @@
 #include "geometry/kind.h"
 
 #include "geometry/directions.h"
+#include "geometry/view.h"
 
 #include "base/base.h"
 #include "base/threads.h"
@@ -192,8 +193,7 @@ static fbp_status planes_facts(const struct fbp_kind_table *kind, const struct f
     out->volume_inside = g != NULL;
     for (int i = 0; g && i < 8; i++) { /* does every view reach over the corners of the grid? */
         double x[3];
-        for (int a = 0; a < 3; a++)
-            x[a] = fbp_grid_coordinate(g, a, i >> a & 1 ? (double)g->n[a] - 1 : 0);
+        fbp_grid_corner(g, i, x);
         out->volume_radius_mm = fmax(out->volume_radius_mm, fbp_norm(x));
         for (size_t k = 0; k < views->n; k++) {
             const double last = (double)views->panel.n_columns - 0.5;

@@ -1,4 +1,5 @@
-/** @file view.h  Axes of a view relative to the rotation axis, and rotations as 3x3 matrices
+/** @file view.h  Axes of a view relative to the rotation axis, corners of a grid, and rotations as
+ *  3x3 matrices
  *  (internal; double, pure functions). src/geometry, src/weight, src/scan and src/pipeline call
  *  it. */
 #ifndef FBP_SRC_VIEW_H
@@ -28,6 +29,13 @@ bool fbp_frame_of(const struct fbp_view *view, const double axis[3], struct fbp_
 
 /** Angle of the source about the axis, (-pi, pi]; atan2(y, x) for axis z. */
 double fbp_view_angle(const struct fbp_view *view, const double axis[3]);
+
+/** Centre of corner voxel i, 0 to 7, of a grid; bit j of i: the last voxel along axis j. */
+static inline void fbp_grid_corner(const struct fbp_grid *g, int i, double out[3])
+{
+    for (int j = 0; j < 3; j++)
+        out[j] = fbp_grid_coordinate(g, j, i >> j & 1 ? (double)g->n[j] - 1 : 0);
+}
 
 /* Rotations are 3x3 matrices, row by row. */
 

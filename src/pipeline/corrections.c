@@ -434,10 +434,8 @@ static fbp_status fill(fbp_source *src)
         FBP_TRY_GOTO(remove_rings(&b));
     if (c->retrieves)
         FBP_TRY_GOTO(retrieve_phases(&b));
-    for (size_t i = 0; i < n_threads; i++) {
-        c->step.mended.not_finite += b.counts[i].not_finite;
-        c->step.mended.clipped += b.counts[i].clipped;
-    }
+    for (size_t i = 0; i < n_threads; i++)
+        fbp_prep_counts_add(&c->step.mended, &b.counts[i]);
     c->step.seconds = fbp_seconds() - start;
     if (c->stripes.method && !atomic_load(&s->has_rings))
         c->step.note = "rings: no rings were found: the views are left unchanged";
@@ -556,10 +554,8 @@ static fbp_status retrieve(fbp_source *src, size_t view, float *out)
     phase_reach(c, view, reach);
     fbp_retrieve(&c->phase, retrieved_from(c), reach, out, work);
     pthread_mutex_lock(&s->lock);
-    if (!s->counted[view]) {
-        c->step.mended.not_finite += counts.not_finite;
-        c->step.mended.clipped += counts.clipped;
-    }
+    if (!s->counted[view])
+        fbp_prep_counts_add(&c->step.mended, &counts);
     s->counted[view] = 1;
     pthread_mutex_unlock(&s->lock);
     return FBP_OK;

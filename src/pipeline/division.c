@@ -33,7 +33,8 @@ enum {
 
 /* ---- Sizes ---- */
 
-size_t fbp_work_slices(const struct fbp_job *job)
+/* Number of slices that this process computes. */
+static size_t work_slices(const struct fbp_job *job)
 {
     size_t first, n;
 
@@ -303,8 +304,7 @@ static bool try_weighed(struct fbp_work *w, const struct fbp_work_request *rq, s
     const size_t all = (w->n_slabs + rq->n_workers - 1) / rq->n_workers * rq->n_workers;
     struct fbp_work by_cost = *w;
 
-    if (rq->n_workers == 1 || rq->slab_slices || !rq->job->matrices ||
-        all > fbp_work_slices(rq->job))
+    if (rq->n_workers == 1 || rq->slab_slices || !rq->job->matrices || all > work_slices(rq->job))
         return false;
     by_cost.weighed = true;
     by_cost.n_slabs = all;
@@ -326,7 +326,7 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
 
     w->weighed = false;
     w->slab_slices = slices;
-    w->n_slabs = (fbp_work_slices(rq->job) + slices - 1) / slices;
+    w->n_slabs = (work_slices(rq->job) + slices - 1) / slices;
     if (try_weighed(w, rq, batch))
         return true;
     for (;; batch = batch_of(rq, batch / 2)) {
@@ -342,7 +342,7 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
  * take long to find. */
 static bool try_from(struct fbp_work *w, const struct fbp_work_request *rq, size_t slabs)
 {
-    const size_t nz = fbp_work_slices(rq->job);
+    const size_t nz = work_slices(rq->job);
     char why[WHY];
 
     for (; slabs > 0; slabs = more_slabs(slabs, nz)) {
@@ -406,7 +406,7 @@ static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, boo
         fbp_part_views(rq->job) > rq->backend->most_staying || !try_from(&w, rq, slabs))
         return FBP_OK;
     for (size_t parts = 4; parts <= 64; parts *= 2) {
-        const size_t step = (fbp_work_slices(rq->job) / rq->n_workers + parts - 1) / parts;
+        const size_t step = (work_slices(rq->job) / rq->n_workers + parts - 1) / parts;
         w.finish_slices = step > w.block_slices ? step : w.block_slices;
         for (size_t eighths = 1; eighths <= 8; eighths++) {
             w.streamed = (w.slab_slices * eighths + 7) / 8;
@@ -421,7 +421,7 @@ static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, boo
 static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs, bool fits,
                                 struct fbp_work *out)
 {
-    const size_t nz = fbp_work_slices(rq->job);
+    const size_t nz = work_slices(rq->job);
     struct fbp_work best = {.cut = out->cut}, two = *out;
 
     if (fits)
@@ -480,7 +480,7 @@ static bool is_less(const struct fbp_work *w, const struct fbp_work_request *rq,
 static fbp_status fail_with_need(const struct fbp_work_request *rq, size_t slabs,
                                  struct fbp_work *out)
 {
-    const size_t nz = fbp_work_slices(rq->job);
+    const size_t nz = work_slices(rq->job);
     struct need least = {.memory = UINT64_MAX, .device = UINT64_MAX};
     struct fbp_work_request few = *rq;
     struct fbp_work w = *out;
@@ -544,7 +544,7 @@ static fbp_status check_slice(const struct fbp_work_request *rq)
 
 fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out)
 {
-    const size_t nz = fbp_work_slices(rq->job);
+    const size_t nz = work_slices(rq->job);
     const size_t most = rq->slab_slices && rq->slab_slices < nz ? rq->slab_slices : nz;
     const size_t least = rq->n_workers * (rq->slabs_each ? rq->slabs_each : 1);
     size_t slabs = (nz + most - 1) / most;

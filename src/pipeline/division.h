@@ -58,6 +58,12 @@ struct fbp_part_of {
  */
 fbp_status fbp_part_share(const struct fbp_job *job, struct fbp_part_of of, size_t share[2]);
 
+/** The smaller of two rates; a rate <= 0 is unknown and ignored. */
+static inline double fbp_least_rate(double a, double b)
+{
+    return a > 0 && (b <= 0 || a < b) ? a : b;
+}
+
 /* predict.c: rates that the devices of a machine share
  *
  * The backend states the rates of one device alone (struct fbp_rates).  Several devices share the
@@ -212,9 +218,6 @@ size_t fbp_work_own_views(const struct fbp_job *job, size_t group_views);
 
 /** Number of batches of at most work->batch_views views. */
 size_t fbp_work_batches(const struct fbp_work *work, const struct fbp_job *job);
-
-/** Number of slices that this process computes. */
-size_t fbp_work_slices(const struct fbp_job *job);
 
 /** Number of slabs of a volume for which views are read: all; with kept views one per worker; with
  *  shared views 1. */

@@ -130,26 +130,6 @@ struct resampled {
     double *samples;      /* [view][row][column]; NULL: not resampled yet */
 };
 
-/* Replace samples that are not finite by linear interpolation along the row; returns their number.
- */
-static size_t bridge(double *row, size_t n)
-{
-    size_t mended = 0, last = n; /* the last finite sample; n: none yet */
-
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(row[i]))
-            continue;
-        for (size_t k = last == n ? 0 : last + 1; k < i; k++, mended++)
-            row[k] = last == n ? row[i]
-                               : row[last] +
-                                     (row[i] - row[last]) * (double)(k - last) / (double)(i - last);
-        last = i;
-    }
-    for (size_t k = last == n ? 0 : last + 1; k < n; k++, mended++)
-        row[k] = last == n ? 0 : row[last];
-    return mended;
-}
-
 /* Add a member's row, weighted by `times`, shifted, and reversed if requested, to a resampled
  * row. */
 static void add_row(const double *in, size_t n, ptrdiff_t shift, bool reversed, double times,
@@ -194,7 +174,8 @@ static fbp_status resample(fbp_source *src, double **out)
     const size_t nc = src->info.n[0], nr = src->info.n[1], n = nc * nr;
     const size_t n_below = src->below->info.n[2];
     double *samples = NULL, *views = NULL, *weights = NULL, *scratch = NULL;
-    size_t most = 1, mended = 0;
+    const struct fbp_prep line = {.panel = {.n_columns = nc}}; /* of plane integrals */
+    size_t most = 1;
     fbp_status st;
 
     for (size_t r = 0; r < a->rings.n; r++)
@@ -205,9 +186,9 @@ static fbp_status resample(fbp_source *src, double **out)
     FBP_TRY_GOTO(fbp_calloc((void **)&weights, most, sizeof *weights, "weights of a ring"));
     FBP_TRY_GOTO(fbp_calloc((void **)&scratch, most, sizeof *scratch, "weights of a ring"));
     FBP_TRY_GOTO(fbp_source_read_double(src->below, 0, n_below, 0, nr, views));
+    a->step.mended = (struct fbp_prep_counts){0};
     for (size_t row = 0; row < n_below * nr; row++)
-        mended += bridge(views + row * nc, nc);
-    a->step.mended.not_finite = mended;
+        fbp_prep_row_double(&line, views + row * nc, &a->step.mended);
     for (size_t r = 0; r < a->rings.n; r++) {
         FBP_TRY_GOTO(fbp_check_cancelled());
         resample_ring(src, r, views, weights, scratch, samples);
@@ -263,11 +244,9 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
     src->state = s;
     src->close = close_resampled;
     src->read_block = read_resampled;
-    src->info = *info;
+    fbp_integrals_facts(src, below);
     src->info.n[2] = a->step.scan.n_views;
     src->info.type = FBP_F64; /* for precision double */
-    src->info.scale = src->info.offset = 0;
-    src->info.big_endian = false;
     src->held_bytes = fbp_source_bytes(below, 1) + (uint64_t)(info->n[2] + src->info.n[2]) *
                                                        info->n[0] * info->n[1] * sizeof(double);
     return fbp_source_wrap_set_up(src, below);

@@ -22,6 +22,7 @@
 #include "geometry/directions.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
+#include "geometry/view.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -90,8 +91,7 @@ static void lay_out(struct two_stages *s, const struct fbp_grid *g, size_t fine,
     double lo = INFINITY, hi = -INFINITY, radius = 0, x[3];
 
     for (int i = 0; i < 8; i++) {
-        for (int k = 0; k < 3; k++)
-            x[k] = fbp_grid_coordinate(g, k, i >> k & 1 ? (double)g->n[k] - 1 : 0);
+        fbp_grid_corner(g, i, x);
         const double along = fbp_dot(x, s->planes.axis);
         lo = fmin(lo, along);
         hi = fmax(hi, along);

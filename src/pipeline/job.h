@@ -81,6 +81,8 @@ fbp_status fbp_roi_set(struct fbp_job *job, const size_t roi[3][2]);
 /** First voxel of the box along an axis, and number of its voxels; without a box: the grid's. */
 size_t fbp_roi_first(const struct fbp_job *job, int axis);
 size_t fbp_roi_size(const struct fbp_job *job, int axis);
+/** Number of voxels of one slice of the box. */
+size_t fbp_roi_slice(const struct fbp_job *job);
 
 /** Slices [*z0, *z1) of the grid that contain all requested voxels of the box. */
 void fbp_roi_wanted(const struct fbp_job *job, size_t *z0, size_t *z1);

@@ -127,7 +127,7 @@ static void find_row(void *user, size_t item, int worker)
 
 size_t fbp_mask_bytes(const struct fbp_job *job, bool field)
 {
-    const size_t slice = fbp_roi_size(job, 0) * fbp_roi_size(job, 1);
+    const size_t slice = fbp_roi_slice(job);
 
     return (job->region ? slice * fbp_value_size(job) : 0) +
            (field ? slice * sizeof(struct column) + 4 * job->n_views * sizeof(struct bound) : 0);

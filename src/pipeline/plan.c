@@ -27,7 +27,7 @@ void fbp_plan_note(const fbp_plan *p, enum fbp_log_level level, const char *line
 {
     char safe[1200]; /* may contain text from files */
 
-    if (!p->params.log)
+    if (!p->params.log || !line[0])
         return;
     fbp_printable(safe, sizeof safe, line, strlen(line), "");
     p->params.log(p->params.user, level, safe);
@@ -62,8 +62,7 @@ static fbp_status make_steps(fbp_plan *p)
                                                 .measured = p->n_steps == 0};
         FBP_TRY(all[i](&p->steps[p->n_steps], &request));
         p->n_steps += p->steps[p->n_steps] != NULL;
-        if (request.warning[0])
-            fbp_plan_note(p, FBP_LOG_WARNING, request.warning);
+        fbp_plan_note(p, FBP_LOG_WARNING, request.warning);
     }
     return FBP_OK;
 }
@@ -114,8 +113,7 @@ fbp_status fbp_plan_count_steps(const fbp_plan *p, struct fbp_prep_counts *out)
             continue;
         if (step->count)
             FBP_TRY(step->count(step));
-        out->not_finite += step->mended.not_finite;
-        out->clipped += step->mended.clipped;
+        fbp_prep_counts_add(out, &step->mended);
     }
     return FBP_OK;
 }
@@ -256,10 +254,8 @@ static fbp_status take_source(fbp_plan *p)
     fbp_reduction_of(p->scan, &p->reduction);
     FBP_TRY(fbp_plan_source_open(p, &source));
     const struct fbp_array_info *info = fbp_source_info(source);
-    if (info->taken[0])
-        fbp_plan_note(p, FBP_LOG_NOTE, info->taken);
-    if (info->missing[0])
-        fbp_plan_note(p, FBP_LOG_WARNING, info->missing);
+    fbp_plan_note(p, FBP_LOG_NOTE, info->taken);
+    fbp_plan_note(p, FBP_LOG_WARNING, info->missing);
     FBP_TRY_GOTO(describe_preparation(p));
     if (!has_size(p, info))
         FBP_TRY_GOTO(fbp_fail(
@@ -444,13 +440,13 @@ static bool plan_stops(void *user)
     return p->params.progress && p->params.progress(p->params.user, &none);
 }
 
-static fbp_status make_plan(fbp_plan *p, const struct fbp_scan *scan)
+static fbp_status make_plan(fbp_plan *p)
 {
     const struct fbp_recon_params *params = &p->params;
     const struct fbp_write_mode ways = {params->n_parts > 0, params->compress != 0};
 
     FBP_TRY(fbp_check_cancelled());
-    FBP_TRY(fbp_check_scan(scan));
+    FBP_TRY(fbp_check_scan(p->scan));
     if (params->output)
         FBP_TRY(fbp_write_mode_check(params->output, NULL, &ways));
     FBP_TRY(find_devices(p));
@@ -511,7 +507,7 @@ fbp_status fbp_plan_create_for(fbp_plan **out, const struct fbp_scan *scan,
     }
     struct fbp_cancel_scope scope = {.asked = plan_stops, .user = p};
     struct fbp_cancel_scope *before = fbp_cancel_scope(&scope);
-    const fbp_status st = fbp_plan_agree(p, make_plan(p, p->scan));
+    const fbp_status st = fbp_plan_agree(p, make_plan(p));
     (void)fbp_cancel_scope(before);
     if (st == FBP_OK)
         *out = p;

@@ -125,7 +125,8 @@ const struct fbp_job_tables *fbp_plan_measured(const fbp_plan *p);
 const struct fbp_prep *fbp_plan_prep(const fbp_plan *p);
 /** The step that keeps corrected views (corrections.h); NULL: there is none. */
 struct fbp_corrections_step *fbp_plan_corrections(const fbp_plan *p);
-/** Pass a line to the caller's log, if there is one; control characters are replaced. */
+/** Pass a line to the caller's log, if there is one and the line is not empty; control characters
+ * are replaced. */
 void fbp_plan_note(const fbp_plan *p, enum fbp_log_level level, const char *line);
 /** Number of views in the file, before selection and binning. */
 size_t fbp_stored_views(const struct fbp_scan *scan);
@@ -145,17 +146,10 @@ bool fbp_plan_check_in_steps(const fbp_plan *p, fbp_data_check *check);
 
 /* plan_memory.c: kernel, division of the work, and scratch file within the limits of memory */
 
-/** Choose where corrected views are kept, then call fbp_plan_arrange(). */
+/** Choose where corrected views are kept, the kernel, and the division of the work. */
 fbp_status fbp_plan_arrange_steps(fbp_plan *p);
 /** How often views are read for phase retrieval; 1 without it. */
 size_t fbp_plan_retrievals(const fbp_plan *p);
-/** Choose the kernel and divide the work. */
-fbp_status fbp_plan_arrange(fbp_plan *p);
-/** Limit of the resident set of this process, `resident` bytes now; UINT64_MAX: none. */
-uint64_t fbp_plan_memory_limit(const fbp_plan *p, uint64_t resident);
-
-/** Least number of slabs per device, even if memory holds fewer and larger ones. */
-size_t fbp_plan_slabs_each(const fbp_plan *p);
 
 /** Fill in the request that divides the work of a job of this plan. */
 void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,

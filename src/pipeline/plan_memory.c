@@ -48,7 +48,8 @@ static uint64_t least_free(const fbp_plan *p, size_t *at)
     return p->n_on_card > 1 ? least / p->n_on_card : least;
 }
 
-uint64_t fbp_plan_memory_limit(const fbp_plan *p, uint64_t resident)
+/* Limit of the resident set of this process, `resident` bytes now; UINT64_MAX: none. */
+static uint64_t memory_limit(const fbp_plan *p, uint64_t resident)
 {
     const uint64_t plan = p->params.memory_bytes, process = fbp_process_limit();
     if (p->target) {
@@ -122,7 +123,7 @@ static bool devices_differ(const fbp_plan *p)
 static uint64_t writer_bytes(const fbp_plan *p, const struct fbp_job *job)
 {
     const enum fbp_type type = p->params.output_type;
-    const size_t slice = fbp_roi_size(job, 0) * fbp_roi_size(job, 1);
+    const size_t slice = fbp_roi_slice(job);
 
     return fbp_sink_thread_bytes(type) + p->needs.writer_bytes +
            (fbp_in_double(job) && type != FBP_F64 ? slice * sizeof(float) : 0);
@@ -146,7 +147,8 @@ static size_t slabs_of_part(const fbp_plan *p)
     return (own + slices - 1) / slices;
 }
 
-size_t fbp_plan_slabs_each(const fbp_plan *p)
+/* Least number of slabs per device, even if memory holds fewer and larger ones. */
+static size_t slabs_each(const fbp_plan *p)
 {
     const size_t each = slabs_of_part(p);
 
@@ -190,12 +192,12 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
         .backend = p->backend,
         .n_workers = p->n_devices,
         .devices = p->devices,
-        .slabs_each = fbp_plan_slabs_each(p),
+        .slabs_each = slabs_each(p),
         .one_slab = p->params.n_parts && p->backend->in_host,
         .base_bytes = resident + own,
         .writer_bytes = writer_bytes(p, job),
         .n_cores = fbp_core_count(),
-        .memory_limit = fbp_plan_memory_limit(p, resident),
+        .memory_limit = memory_limit(p, resident),
         .device_limit = p->device_limit,
         .batch_views = params->batch_views,
         .slab_slices = p->slab_slices ? p->slab_slices : params->slab_slices,
@@ -252,12 +254,6 @@ static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_w
     return count_children(p, request.base_bytes, request.memory_limit, work);
 }
 
-/* The smaller of two rates; a rate <= 0 is unknown and ignored. */
-static double least_rate(double a, double b)
-{
-    return a > 0 && (b <= 0 || a < b) ? a : b;
-}
-
 /* Do the limits of memory allow a measurement of the links? */
 static bool may_measure(const fbp_plan *p)
 {
@@ -284,11 +280,11 @@ static bool learn_machine(fbp_plan *p)
                               .down_all = links.together.down,
                               .both_all = links.together.both};
     for (size_t i = 0; i < links.n; i++) {
-        m->up = least_rate(links.alone[i].up, m->up);
-        m->down = least_rate(links.alone[i].down, m->down);
-        m->both = least_rate(links.alone[i].both, m->both);
+        m->up = fbp_least_rate(links.alone[i].up, m->up);
+        m->down = fbp_least_rate(links.alone[i].down, m->down);
+        m->both = fbp_least_rate(links.alone[i].both, m->both);
         for (size_t j = 0; j < links.n; j++)
-            m->peer = i == j ? m->peer : least_rate(links.peer[i][j], m->peer);
+            m->peer = i == j ? m->peer : fbp_least_rate(links.peer[i][j], m->peer);
     }
     p->has_machine = true;
     return true;
@@ -395,9 +391,10 @@ static fbp_status arrange_compressed(fbp_plan *p)
     return arrange(p, true);
 }
 
-fbp_status fbp_plan_arrange(fbp_plan *p)
+/* Choose the kernel and divide the work. */
+static fbp_status arrange_job(fbp_plan *p)
 {
-    const uint64_t resident = fbp_resident_bytes(), limit = fbp_plan_memory_limit(p, resident);
+    const uint64_t resident = fbp_resident_bytes(), limit = memory_limit(p, resident);
 
     take_output(p, limit > resident ? limit - resident : 0);
     p->devices_differ = devices_differ(p);
@@ -416,7 +413,7 @@ static fbp_status arrange_corrections(fbp_plan *p, struct way way)
 {
     struct fbp_corrections_step *c = fbp_plan_corrections(p);
     struct fbp_job *job = &p->tables.job;
-    const uint64_t resident = fbp_resident_bytes(), limit = fbp_plan_memory_limit(p, resident);
+    const uint64_t resident = fbp_resident_bytes(), limit = memory_limit(p, resident);
     const uint64_t taken = resident + p->held_bytes;
 
     c->as_read = way.as_read;
@@ -432,7 +429,7 @@ static fbp_status arrange_corrections(fbp_plan *p, struct way way)
     job->most_readers = !c->as_read ? 0 : each > 1 ? each : 1;
     const uint64_t bytes = fbp_corrections_memory_bytes(c);
     p->held_bytes += bytes;
-    const fbp_status st = fbp_plan_arrange(p);
+    const fbp_status st = arrange_job(p);
     if (st != FBP_OK)
         p->held_bytes -= bytes;
     return st;
@@ -467,7 +464,7 @@ fbp_status fbp_plan_arrange_steps(fbp_plan *p)
 
     p->tables.job.unpacks = p->unpacks;
     if (!c)
-        return fbp_plan_arrange(p);
+        return arrange_job(p);
     const bool may_wait = fbp_corrections_may_wait(c) && !p->in_order;
     FBP_TRY(fbp_job_arrange(&p->tables.job, p->backend));
     if (p->n_steps == 1) /* with more steps, the job's rows belong to another detector */
@@ -572,8 +569,6 @@ static void advise(const fbp_plan *p)
 {
     char line[300], bytes[32];
 
-    if (p->work.n_slabs <= fbp_plan_slabs_each(p) * p->n_devices)
-        return; /* these slabs were requested (--part), and are not caused by lack of memory */
     snprintf(line, sizeof line,
              "memory holds %zu of %zu slabs at a time, so that rows are read and filtered %.3g "
              "times: raise the limit of memory, or name a folder with %s of room (--scratch)",
@@ -662,6 +657,8 @@ fbp_status fbp_plan_consider_rows(fbp_plan *p)
         say_not_used(p, reason ? reason : "no row is read more than once");
         return FBP_OK;
     }
+    if (!p->params.scratch && p->work.n_slabs <= slabs_each(p) * p->n_devices)
+        return FBP_OK; /* these slabs were requested (--part): more memory would not help */
     fbp_job_of_rows(&p->tables.job, &r->prep, &r->job);
     const fbp_status st = divide_scratch_rows(p, r);
     if (st == FBP_ERR_NOMEM) {

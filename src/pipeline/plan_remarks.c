@@ -109,8 +109,7 @@ static void note_scan(const fbp_plan *p)
     if (p->scan->note)
         fbp_plan_note(p, FBP_LOG_WARNING, p->scan->note);
     fbp_reduction_describe(&p->reduction, fbp_stored_views(p->scan), line, sizeof line);
-    if (line[0])
-        fbp_plan_note(p, FBP_LOG_NOTE, line);
+    fbp_plan_note(p, FBP_LOG_NOTE, line);
 }
 
 /* Log the warnings that `fbp geometry check` prints. */
@@ -205,8 +204,7 @@ void fbp_plan_log_remarks(const fbp_plan *p)
     warn_about_geometry(p);
     note_choices(p);
     p->backend->remark(&p->tables.job, line, sizeof line);
-    if (line[0])
-        fbp_plan_note(p, FBP_LOG_NOTE, line);
+    fbp_plan_note(p, FBP_LOG_NOTE, line);
     warn_about_following(p);
     warn_about_unpacking(p);
     warn_about_retrievals(p);
@@ -314,19 +312,15 @@ fbp_status fbp_plan_report_data_check(const fbp_plan *p, fbp_data_check *check, 
 
     FBP_TRY(fbp_data_check_finish(check, source, p->top_down, fbp_plan_source_name(p), report));
     fbp_data_check_dead(check, report, line, sizeof line);
-    if (line[0])
-        fbp_plan_note(p, FBP_LOG_WARNING, line);
+    fbp_plan_note(p, FBP_LOG_WARNING, line);
     fbp_data_check_air(check, line, sizeof line);
-    if (line[0])
-        fbp_plan_note(p, FBP_LOG_WARNING, line);
+    fbp_plan_note(p, FBP_LOG_WARNING, line);
     fbp_data_check_exposure(report, p->scan->n_views, line, sizeof line);
-    if (line[0])
-        fbp_plan_note(p, FBP_LOG_WARNING, line);
+    fbp_plan_note(p, FBP_LOG_WARNING, line);
     warn_about_mended(p, report);
     FBP_TRY(warn_about_samples(p, source, report));
     const bool padded = p->tables.job.pad;
     fbp_data_check_truncated(report, p->scan->n_views, padded, line, sizeof line);
-    if (line[0])
-        fbp_plan_note(p, padded ? FBP_LOG_NOTE : FBP_LOG_WARNING, line);
+    fbp_plan_note(p, padded ? FBP_LOG_NOTE : FBP_LOG_WARNING, line);
     return FBP_OK;
 }

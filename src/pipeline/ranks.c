@@ -177,12 +177,6 @@ size_t fbp_ranks_owner(const struct fbp_job *job, size_t n_parts, size_t block, 
     return at >= z0 && at < z0 + n ? owner_of(at - z0, n, n_parts, block) : 0;
 }
 
-/* The smaller of two rates; a rate <= 0 means no limit. */
-static double least(double a, double b)
-{
-    return a <= 0 ? b : b <= 0 ? a : fmin(a, b);
-}
-
 /* Rate at which a rank receives partial volumes of other ranks [bytes/s].  Ranks that share a slab
  * are neighbours: some are on the same node, and all ranks of a node share its network. */
 static double rate_of_sums(const struct fbp_nodes *m, size_t n_parts)
@@ -202,12 +196,12 @@ struct fbp_machine fbp_cluster_rank(const struct fbp_nodes *m, const struct fbp_
     const double all = (double)(grid->n_slabs * grid->n_parts);
     struct fbp_machine own = *node;
 
-    own.up = least(node->up, node->up_all / here);
-    own.down = least(node->down, node->down_all / here);
-    own.both = least(node->both, node->both_all / here);
+    own.up = fbp_least_rate(node->up, node->up_all / here);
+    own.down = fbp_least_rate(node->down, node->down_all / here);
+    own.both = fbp_least_rate(node->both, node->both_all / here);
     own.up_all = own.down_all = own.both_all = own.peer = 0;
-    own.read = least(node->read / here, m->disk / all);
-    own.write = least(node->write / here, m->disk / all);
+    own.read = fbp_least_rate(node->read / here, m->disk / all);
+    own.write = fbp_least_rate(node->write / here, m->disk / all);
     own.sharers = grid->n_parts;
     own.sum = grid->n_parts > 1 ? rate_of_sums(m, grid->n_parts) : 0;
     own.sum_cores = m->on_host ? m->n_threads : 0;

@@ -18,6 +18,7 @@
 #include "base/math.h"
 #include "base/threads.h"
 #include "geometry/kind.h"
+#include "geometry/view.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -259,8 +260,7 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
 
     for (int i = 0; i < 8; i++) {
         double corner[3];
-        for (int j = 0; j < 3; j++)
-            corner[j] = fbp_grid_coordinate(grid, j, i >> j & 1 ? (double)grid->n[j] - 1 : 0);
+        fbp_grid_corner(grid, i, corner);
         widen(heights, fbp_dot(corner, facts->axis), fbp_dot(corner, facts->axis));
     }
     for (size_t k = 0; k < from->n_views; k++)
@@ -460,8 +460,7 @@ static fbp_status read_rows(fbp_source *src, size_t view, size_t first, size_t n
         if (before || !s->rectify->counts)
             continue;
         pthread_mutex_lock(&s->lock);
-        mended->not_finite += counts.not_finite;
-        mended->clipped += counts.clipped;
+        fbp_prep_counts_add(mended, &counts);
         pthread_mutex_unlock(&s->lock);
     }
     return FBP_OK;

@@ -47,6 +47,11 @@ size_t fbp_roi_size(const struct fbp_job *job, int axis)
     return end_of(job, axis) - job->roi[axis][0];
 }
 
+size_t fbp_roi_slice(const struct fbp_job *job)
+{
+    return fbp_roi_size(job, 0) * fbp_roi_size(job, 1);
+}
+
 void fbp_roi_grid(const struct fbp_job *job, struct fbp_grid *out)
 {
     *out = job->grid;

@@ -194,11 +194,11 @@ static bool take(struct fbp_slabs *s, struct fbp_slab *out)
     return found;
 }
 
-/* With follow, the stage that reads joins tasks while other threads read the planned ones: two
+/* Make a slab's tasks by fbp_work_tasks(), with the same `first`; free() the result.
+ * With follow, the stage that reads joins tasks while other threads read the planned ones: two
  * lists.  Else both are one list. */
-fbp_status fbp_work_item_create(struct fbp_work_item **out, const struct fbp_job *job,
-                                const struct fbp_work *work, const struct fbp_slab *slab,
-                                bool first)
+static fbp_status create_item(struct fbp_work_item **out, const struct fbp_job *job,
+                              const struct fbp_work *work, const struct fbp_slab *slab, bool first)
 {
     const size_t n = fbp_work_tasks(work, job, slab, first, NULL), lists = work->follow + 1u;
     struct fbp_work_item *d = NULL;
@@ -220,7 +220,7 @@ fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_work_item 
     *out = NULL;
     if (!take(s, &slab))
         return FBP_OK;
-    const fbp_status st = fbp_work_item_create(out, s->job, s->work, &slab, first);
+    const fbp_status st = create_item(out, s->job, s->work, &slab, first);
     if (st != FBP_OK) /* else other workers would wait for this slab forever */
         fbp_slabs_return(s, slab);
     return st;
@@ -310,7 +310,7 @@ fbp_status fbp_shared_create(struct fbp_shared *s, const struct fbp_job *job,
     if (!work->shared)
         return FBP_OK;
     FBP_TRY(fbp_calloc((void **)&s->list, s->n, sizeof *s->list, "a table of batches"));
-    return fbp_work_item_create(&s->views, job, work, &slab, true);
+    return create_item(&s->views, job, work, &slab, true);
 }
 
 void fbp_shared_destroy(struct fbp_shared *s)

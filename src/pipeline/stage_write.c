@@ -39,7 +39,7 @@ static size_t next_summed(const struct fbp_sum *sum, size_t z, size_t n, size_t 
 /* Number of voxels of a slice of the output. */
 static size_t slice_samples(const struct worker *w)
 {
-    return fbp_roi_size(w->run->rq->job, 0) * fbp_roi_size(w->run->rq->job, 1);
+    return fbp_roi_slice(w->run->rq->job);
 }
 
 static size_t slice_bytes(const struct worker *w)

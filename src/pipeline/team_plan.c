@@ -281,12 +281,6 @@ static fbp_status own_means(const fbp_plan *p, const struct fbp_work_request *rq
     return FBP_OK;
 }
 
-/* The smaller of two rates; a rate <= 0 is unknown and ignored. */
-static double least(double a, double b)
-{
-    return a <= 0 ? b : b <= 0 ? a : fmin(a, b);
-}
-
 static void take_slower(struct fbp_rates *to, const struct fbp_rates *other)
 {
     to->upload = fmax(to->upload, other->upload);
@@ -309,12 +303,12 @@ static void take_least(struct means *to, const struct means *other)
     to->threads = other->threads < to->threads ? other->threads : to->threads;
     to->cores = other->cores < to->cores ? other->cores : to->cores;
     take_slower(&to->rates, &other->rates);
-    to->given.net = least(to->given.net, other->given.net);
-    to->given.disk = least(to->given.disk, other->given.disk);
-    to->given.read = least(to->given.read, other->given.read);
-    to->given.write = least(to->given.write, other->given.write);
-    to->given.gups = least(to->given.gups, other->given.gups);
-    to->given.filter = least(to->given.filter, other->given.filter);
+    to->given.net = fbp_least_rate(to->given.net, other->given.net);
+    to->given.disk = fbp_least_rate(to->given.disk, other->given.disk);
+    to->given.read = fbp_least_rate(to->given.read, other->given.read);
+    to->given.write = fbp_least_rate(to->given.write, other->given.write);
+    to->given.gups = fbp_least_rate(to->given.gups, other->given.gups);
+    to->given.filter = fbp_least_rate(to->given.filter, other->given.filter);
 }
 
 /* Reduce *own to the least resources of all ranks.  status: status of this rank so far. */

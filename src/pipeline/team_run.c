@@ -49,7 +49,7 @@ uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first)
 {
     const struct fbp_job *job = &fbp_plan_measured(p)->job;
     const size_t size = fbp_team_size(p->params.team);
-    const uint64_t slice = (uint64_t)fbp_roi_size(job, 0) * fbp_roi_size(job, 1) * sizeof(double);
+    const uint64_t slice = (uint64_t)fbp_roi_slice(job) * sizeof(double);
     const uint64_t found = sizeof(struct found) + fbp_data_check_packed(job);
     const uint64_t sent = slice < FBP_TEAM_SENT_BYTES ? FBP_TEAM_SENT_BYTES : slice;
     const uint64_t have = fbp_roi_size(job, 2) * fbp_volumes(job);
@@ -297,12 +297,6 @@ static void join_reports(struct found *to, const struct found *other)
     a->output_clipped += b->output_clipped;
 }
 
-static struct fbp_prep_counts add_counts(struct fbp_prep_counts a, struct fbp_prep_counts b)
-{
-    return (struct fbp_prep_counts){.not_finite = a.not_finite + b.not_finite,
-                                    .clipped = a.clipped + b.clipped};
-}
-
 /* Add the repaired samples that the view steps counted.  All slabs count the same views, so only
  * the slab with the largest count is used; slabs that existed before the run have read nothing. */
 static void join_ahead(const struct fbp_plan_run_team *t, const char *all, size_t bytes,
@@ -314,7 +308,9 @@ static void join_ahead(const struct fbp_plan_run_team *t, const char *all, size_
 
     for (size_t r = 0; r < fbp_team_size(t->plan->params.team); r++) {
         memcpy(&one, all + r * bytes, sizeof one);
-        slab = r % n_parts == 0 ? one.ahead : add_counts(slab, one.ahead);
+        if (r % n_parts == 0)
+            slab = (struct fbp_prep_counts){0};
+        fbp_prep_counts_add(&slab, &one.ahead);
         if (slab.not_finite + slab.clipped > most.not_finite + most.clipped)
             most = slab;
     }
@@ -647,7 +643,7 @@ struct fbp_plan_sums {
 
 static size_t slice_values(const fbp_plan *p)
 {
-    return fbp_roi_size(&p->tables.job, 0) * fbp_roi_size(&p->tables.job, 1);
+    return fbp_roi_slice(&p->tables.job);
 }
 
 static size_t owner(const fbp_plan *p, size_t z)

@@ -27,11 +27,6 @@ struct fbp_work_item {
     struct fbp_task tasks[];        /**< the tasks; the stage that reads may join some (follow) */
 };
 
-/** Make a slab's tasks by fbp_work_tasks(), with the same `first`; free() the result. */
-fbp_status fbp_work_item_create(struct fbp_work_item **out, const struct fbp_job *job,
-                                const struct fbp_work *work, const struct fbp_slab *slab,
-                                bool first);
-
 /** The work list of a run.  A worker that is free takes the next slab.  Unfinished slabs of a
  * device that fails return to the list. */
 struct fbp_slabs {

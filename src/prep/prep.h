@@ -80,6 +80,13 @@ struct fbp_prep_counts {
     size_t not_finite, clipped;
 };
 
+static inline void fbp_prep_counts_add(struct fbp_prep_counts *to,
+                                       const struct fbp_prep_counts *more)
+{
+    to->not_finite += more->not_finite;
+    to->clipped += more->clipped;
+}
+
 /** True if the scan has intensities, or a mask of bad pixels. */
 bool fbp_prep_is_needed(const struct fbp_scan *scan);
 

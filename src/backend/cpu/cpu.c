@@ -298,10 +298,8 @@ static fbp_status counts(fbp_device *device, struct fbp_prep_counts *out)
     const struct cpu_device *dev = cpu_device_of(device);
 
     *out = (struct fbp_prep_counts){0};
-    for (int i = 0; i < dev->job->n_threads; i++) {
-        out->not_finite += dev->scratch[i].counts.not_finite;
-        out->clipped += dev->scratch[i].counts.clipped;
-    }
+    for (int i = 0; i < dev->job->n_threads; i++)
+        fbp_prep_counts_add(out, &dev->scratch[i].counts);
     return FBP_OK;
 }
 
