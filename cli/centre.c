@@ -26,9 +26,9 @@ static int find(const struct recon_args *a, const struct fbp_scan *scan, struct 
     values[FBP_ADJUST_CENTRE] = NAN;
     memcpy(views, scan->views, scan->n_views * sizeof *views);
     other.views = views;
-    p.progress = progress_stop;
-    p.mask = 0;
-    p.region = NULL;
+    p.callbacks.progress = progress_stop;
+    p.output.fill = false;
+    p.region.shape = NULL;
     if (adjust_scan(&other, values) != 0)
         return 1;
     found->struct_size = sizeof *found;

@@ -10,8 +10,8 @@ static const struct opt table[] = {
         .help =
             "name of the output of fbp recon, because writing OME-Zarr needs memory, and parts end "
             "between its chunks. Nothing is written"),
-    OPT_SWITCH(R, p.compress, .name = "compress",
-               .help = "with -o: fbp recon will compress its output"),
+    OPT(R, p.output.compress, .name = "compress",
+        .help = "with -o: fbp recon will compress its output"),
     RECON_OPTIONS,
     PART_OPTION,
     OPT(R, json, .name = "json", .help = "print one JSON object"),
@@ -21,8 +21,8 @@ static const struct opt table[] = {
 static int run(const struct command *self, int argc, char **argv)
 {
     struct progress progress = {0};
-    struct recon_args a = {RECON_ARGS,
-                           .p = *fbp_recon_params(.log = progress_log, .user = &progress)};
+    struct recon_args a = {RECON_ARGS, .p = *fbp_recon_params(.callbacks.log = progress_log,
+                                                              .callbacks.user = &progress)};
     struct fbp_scan scan = {.struct_size = sizeof scan};
     fbp_plan *plan = NULL;
     int rc = opt_parse(self, &a, argc, argv);

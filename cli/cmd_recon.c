@@ -14,10 +14,10 @@ static const struct opt table[] = {
             "volume to write ({written}), or a stack of slices such as out/%04d.tif or "
             "out/%04d.png. null: writes nothing, hash: prints a hash of the values. With --slice "
             "also .png, a picture"),
-    OPT(R, p.output_type, .name = "output-type", .arg = "NAME", .list = choices_output_type,
+    OPT(R, p.output.type, .name = "output-type", .arg = "NAME", .list = choices_output_type,
         .fallback = "float32",
         .help = "type of the stored values; --precision double stores float64"),
-    OPT(R, p.output_range, .name = "output-range", .arg = "LO,HI|auto",
+    OPT(R, p.output.range, .name = "output-range", .arg = "LO,HI|auto",
         .fallback = "-1000,3000 in HU",
         .help = "values that are stored as 0 and as the greatest number of uint8 or uint16; "
                 "auto: least and greatest value of the volume"),
@@ -41,17 +41,17 @@ static const struct opt table[] = {
     OPT(R, curve, .name = "curve", .arg = "FILE.svg", .help = "with --sweep: also draw the scores"),
     RECON_OPTIONS,
     PART_OPTION,
-    OPT_SWITCH(R, p.compress, .name = "compress", .help = "compress the output ({compressed})"),
-    OPT_SWITCH(R, p.resume, .name = "resume",
-               .help = "continue an interrupted run of the same command"),
-    OPT_SWITCH(R, p.force, .name = "force",
-               .help = "also write over an input file, or into a folder or series of input files"),
-    OPT_SWITCH(R, p.follow, .name = "follow",
-               .help = "reconstruct while the projections are still being written"),
-    OPT(R, p.follow_timeout_s, .name = "follow-timeout", .arg = "SECONDS", .min = 0,
+    OPT(R, p.output.compress, .name = "compress", .help = "compress the output ({compressed})"),
+    OPT(R, p.output.resume, .name = "resume",
+        .help = "continue an interrupted run of the same command"),
+    OPT(R, p.output.force, .name = "force",
+        .help = "also write over an input file, or into a folder or series of input files"),
+    OPT(R, p.input.follow, .name = "follow",
+        .help = "reconstruct while the projections are still being written"),
+    OPT(R, p.input.follow_timeout_s, .name = "follow-timeout", .arg = "SECONDS", .min = 0,
         .max = FBP_SECONDS_MAX, .fallback = "60",
         .help = "with --follow: fail if no new view arrives for this time; 0: never fail"),
-    OPT(R, p.view_ranks, .name = "view-ranks", .arg = "N", .min = 1, .max = 65536,
+    OPT(R, p.cluster.view_ranks, .name = "view-ranks", .arg = "N", .min = 1, .max = 65536,
         .fallback = "planned",
         .help =
             "number of processes, started by mpirun, that share the views of each slab of slices "
@@ -81,7 +81,7 @@ static fbp_status run_plan(const struct recon_args *a, fbp_plan *plan, struct re
 {
     if (!recon_is_picture(a))
         return fbp_plan_run(plan, a->output, &out->report);
-    if (fbp_team_rank(a->p.team) > 0) /* this rank sends its slices to rank 0 */
+    if (fbp_team_rank(a->p.cluster.team) > 0) /* this rank sends its slices to rank 0 */
         return fbp_plan_run_to(plan, NULL, NULL, &out->report);
     return recon_picture(plan, a->output, &out->report, out->shown);
 }
@@ -117,7 +117,8 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
     if (st != FBP_OK)
         return failed(a, st);
     report->computed = true;
-    if (fbp_team_rank(a->p.team) > 0) /* rank 0 writes all other outputs and prints the result */
+    if (fbp_team_rank(a->p.cluster.team) >
+        0) /* rank 0 writes all other outputs and prints the result */
         return 0;
     if (write_rest(a, scan, &result, report) != 0)
         return 1;
@@ -166,9 +167,9 @@ static int run(const struct command *self, int argc, char **argv)
 {
     struct progress progress;
     static struct recon_report report;
-    struct recon_args a = {RECON_ARGS,
-                           .p = *fbp_recon_params(.progress = progress_update, .log = progress_log,
-                                                  .follow_timeout_s = 60)};
+    struct recon_args a = {RECON_ARGS, .p = *fbp_recon_params(.callbacks.progress = progress_update,
+                                                              .callbacks.log = progress_log,
+                                                              .input.follow_timeout_s = 60)};
     int rc = team_start();
 
     if (rc == 0)
@@ -181,13 +182,13 @@ static int run(const struct command *self, int argc, char **argv)
         return 1;
     if (rc != OPT_GO_ON)
         return rc;
-    if (isinf(a.p.output_range[0])) { /* auto */
-        a.p.auto_range = 1;
-        a.p.output_range[0] = a.p.output_range[1] = 0;
+    if (isinf(a.p.output.range[0])) { /* auto */
+        a.p.output.auto_range = true;
+        a.p.output.range[0] = a.p.output.range[1] = 0;
     }
-    a.p.user = &progress;
-    a.p.team = team_own();
-    if (fbp_team_rank(a.p.team) > 0)
+    a.p.callbacks.user = &progress;
+    a.p.cluster.team = team_own();
+    if (fbp_team_rank(a.p.cluster.team) > 0)
         a.preview = a.timeline = a.report = NULL;
     recon_complete(&a);
     if (a.report)

@@ -67,7 +67,7 @@ static const struct opt table[] = {
     OPT(S, noise_sd, .name = "noise-sd", .arg = "SD", .min = 0, .max = FBP_NOISE_SD_MAX,
         .fallback = "0",
         .help = "add Gaussian noise of this standard deviation, in the unit of the projections"),
-    OPT_SWITCH(S, at_centres, .name = "at-centres",
+    OPT(S, at_centres, .name = "at-centres",
         .help = "plane integrals: values at the centres of the samples; otherwise means over "
                 "the width of each sample"),
     OPT(S, type, .name = "output-type", .arg = "NAME", .list = choices_sample_type,

@@ -18,8 +18,7 @@
 
 enum opt_type {
     OPT_STRING,
-    OPT_BOOL,    /**< bool, set to true by the option's presence */
-    OPT_INTFLAG, /**< int, set to 1 by the option's presence */
+    OPT_BOOL, /**< bool, set to true by the option's presence */
     OPT_INT,
     OPT_SIZE,
     OPT_BYTES, /**< size_t with an optional suffix K, M, G or T: powers of 1024 */
@@ -60,9 +59,6 @@ struct opt {
                       double *: OPT_DOUBLES, unsigned: OPT_ENUM, \
                       struct opt_range: OPT_RANGES, struct opt_range *: OPT_RANGES), \
      OPT_FIELD(S, f), __VA_ARGS__}
-/** A row for an int that is a flag. */
-#define OPT_SWITCH(S, f, ...) \
-    {.type = _Generic(((S *)0)->f, int: OPT_INTFLAG), OPT_FIELD(S, f), __VA_ARGS__}
 /** A row for a size_t that counts bytes. */
 #define OPT_BYTE_COUNT(S, f, ...) \
     {.type = _Generic(((S *)0)->f, size_t: OPT_BYTES), OPT_FIELD(S, f), __VA_ARGS__}

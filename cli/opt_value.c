@@ -12,7 +12,7 @@
 
 bool opt_takes_value(const struct opt *o)
 {
-    return o->type != OPT_BOOL && o->type != OPT_INTFLAG;
+    return o->type != OPT_BOOL;
 }
 
 static bool in_range(const struct opt *o, double v)
@@ -239,9 +239,6 @@ bool opt_set_value(const struct opt *o, const char *text, void *args)
         return *text != '\0';
     case OPT_BOOL:
         *(bool *)field = true;
-        return true;
-    case OPT_INTFLAG:
-        *(int *)field = 1;
         return true;
     case OPT_SIZES:
     case OPT_DOUBLES:

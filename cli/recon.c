@@ -30,9 +30,9 @@ static int keep_inputs(const struct recon_args *a, const struct fbp_scan *scan)
 {
     const bool picture = a->sweep || recon_is_picture(a);
     const struct cli_files files = {
-        .force = a->p.force != 0,
+        .force = a->p.output.force != 0,
         .scan = scan,
-        .inputs = {a->p.region}, /* a mask file, or a shape, which names no file */
+        .inputs = {a->p.region.shape}, /* a mask file, or a shape, which names no file */
         .outputs = {a->preview, a->timeline, a->report, a->curve, picture ? a->output : NULL},
         .volume = picture || !a->output || !recon_is_file(a->output) ? NULL : a->output};
 
@@ -116,7 +116,7 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
         return cli_error("--%s", fbp_message());
     const struct fbp_scan_known known = {.struct_size = sizeof known,
                                          .pitch_mm = {a->pitch[0], a->pitch[1]},
-                                         .growing = a->p.follow,
+                                         .growing = a->p.input.follow,
                                          .preparation = a->prepare ? &steps : NULL};
 
     fbp_limit_memory(a->p.memory_bytes); /* also for child processes that inspect files */
@@ -171,12 +171,12 @@ static void choose_box(const struct recon_args *a, size_t roi[3][2])
 
 void recon_complete(struct recon_args *a)
 {
-    if (a->p.half_width > 0)
-        a->p.spatial_filter = 1;
-    a->p.unit = a->unit;
-    a->p.output = a->output;
-    a->p.mask = !isnan(a->mask);
-    a->p.mask_value = isinf(a->mask) ? NAN : a->p.mask ? a->mask : 0;
+    if (a->p.filtering.half_width > 0)
+        a->p.filtering.spatial = true;
+    a->p.output.unit = a->unit;
+    a->p.output.path = a->output;
+    a->p.output.fill = !isnan(a->mask);
+    a->p.output.fill_value = isinf(a->mask) ? NAN : a->p.output.fill ? a->mask : 0;
 }
 
 int recon_prepare_scan(struct recon_args *a, struct fbp_scan *scan)
@@ -200,7 +200,7 @@ int recon_prepare_scan(struct recon_args *a, struct fbp_scan *scan)
         a->p.mu_water = a->found.mean;
     }
     if (a->slice.given || recon_is_box(a)) /* same bits as in the whole volume */
-        choose_box(a, a->p.roi);
+        choose_box(a, a->p.box);
     scan->volume = grid;
     return 0;
 }

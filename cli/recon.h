@@ -74,7 +74,7 @@ struct recon_args {
         .help = "only this box of the volume, in voxels counted from 0, ends excluded; a missing end " \
                 "is the edge of the volume. The values are those of the whole volume, bit for bit. " \
                 "Kernels matrix, column and planes compute little more than the box"),            \
-    OPT(R, p.region, .name = "region", .arg = "SHAPE|FILE", .fallback = "all",                    \
+    OPT(R, p.region.shape, .name = "region", .arg = "SHAPE|FILE", .fallback = "all",                    \
         .help = "only a region of interest: cylinder:R or cylinder:X,Y,R along z, ball:X,Y,Z,R, " \
                 "box:X0:X1,Y0:Y1,Z0:Z1 (all in mm), or a mask file of the volume's size with nonzero " \
                 "voxels inside. Voxels outside get the value of --mask, else 0 (-1000 in HU); kernels " \
@@ -92,32 +92,32 @@ struct recon_args {
     OPT(R, p.cutoff, .name = "cutoff", .arg = "F", .min = 0.01, .max = 1,                         \
         .fallback = "1",                                                                          \
         .help = "cut-off frequency of the filter, as a fraction of the Nyquist frequency"),       \
-    OPT(R, p.cutoff_v, .name = "cutoff-v", .arg = "F", .min = 0.01, .max = 1,                     \
+    OPT(R, p.filtering.cutoff_v, .name = "cutoff-v", .arg = "F", .min = 0.01, .max = 1,                     \
         .fallback = "none",                                                                       \
         .help = "also filter along columns, with a Hann window; its cut-off is this fraction "    \
                 "of the Nyquist frequency"),                                                      \
-    OPT(R, p.oversampling, .name = "oversampling", .arg = "N", .min = 1, .max = 2,                \
+    OPT(R, p.epr.oversampling, .name = "oversampling", .arg = "N", .min = 1, .max = 2,                \
         .fallback = "1",                                                                          \
         .help = "2: also compute filtered plane integrals half way between samples, which makes " \
                 "interpolation more accurate (kind planes)"),                                     \
-    OPT(R, p.interpolation, .name = "interpolation", .arg = "NAME",                               \
+    OPT(R, p.epr.interpolation, .name = "interpolation", .arg = "NAME",                               \
         .list = choices_interpolation, .fallback = "linear",                                      \
         .help = "interpolation between filtered samples of plane integrals; cubic is a spline through " \
                 "the samples. A device without it refuses (kind planes)"),                        \
-    OPT(R, p.stages, .name = "stages", .arg = "N", .min = 1, .max = 2, .fallback = "1",           \
+    OPT(R, p.epr.stages, .name = "stages", .arg = "N", .min = 1, .max = 2, .fallback = "1",           \
         .help = "2: backproject plane integrals to images of the meridian planes first, then these " \
                 "images to the volume. Several times as fast; the directions must lie in planes " \
                 "through one axis (kind planes)"),                                                \
-    OPT(R, p.angles, .name = "angles", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,                \
+    OPT(R, p.epr.angles, .name = "angles", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,                \
         .fallback = "the scan's",                                                                 \
         .help = "resample views to N angles per half turn, the same in all rings. Directions must lie " \
                 "in evenly spaced rings, such as those of equal solid angle. Then --stages 2 is " \
                 "possible"),                                                                      \
-    OPT(R, p.ring_interpolation, .name = "angular", .arg = "NAME", .list = choices_rings,         \
+    OPT(R, p.epr.ring_interpolation, .name = "angular", .arg = "NAME", .list = choices_rings,         \
         .fallback = "fft",                                                                        \
         .help = "with --angles: interpolation over the angle by Fourier series, splines or straight " \
                 "lines"),                                                                         \
-    OPT(R, p.picture_oversampling, .name = "picture-oversampling", .arg = "N", .min = 1, .max = 4, \
+    OPT(R, p.epr.image_oversampling, .name = "picture-oversampling", .arg = "N", .min = 1, .max = 4, \
         .fallback = "2",                                                                          \
         .help = "with --stages 2: number of image columns per voxel"),                            \
     OPT(R, prepare, .name = "prepare", .arg = "STEPS", .fallback = "the scan's",                  \
@@ -147,18 +147,18 @@ struct recon_args {
     OPT(R, reference, .name = "reference", .arg = "FILE", .fallback = "the scan's",               \
         .help = "spectrum without a gradient, sampled at the same fields. The spectra of a field " \
                 "sweep are divided by it, up to the cut-off frequency (kind planes)"),            \
-    OPT(R, p.wiener, .name = "wiener", .arg = "F", .min = 1e-12, .max = 1, .fallback = "none",    \
+    OPT(R, p.epr.wiener, .name = "wiener", .arg = "F", .min = 1e-12, .max = 1, .fallback = "none",    \
         .help = "Wiener term of the division by --reference, as a fraction of the greatest power of " \
                 "the reference"),                                                                 \
-    OPT(R, p.response, .name = "response", .arg = "FILE", .fallback = "1",                        \
+    OPT(R, p.epr.response, .name = "response", .arg = "FILE", .fallback = "1",                        \
         .help = "table of factors of the filter: each row has a fraction of the Nyquist frequency and " \
                 "a factor; linear between rows (kind planes)"),                                   \
-    OPT_SWITCH(R, p.periodic, .name = "periodic",                                                 \
+    OPT(R, p.epr.periodic, .name = "periodic",                                                 \
         .help = "filter rows as if they were periodic, to compare with programs that do so (kind " \
                 "planes, devices cpu and ref)"),                                                  \
-    OPT_SWITCH(R, p.spatial_filter, .name = "spatial",                                            \
+    OPT(R, p.filtering.spatial, .name = "spatial",                                            \
         .help = "filter by convolution instead of FFT: the same filter, but slower"),             \
-    OPT(R, p.half_width, .name = "half-width", .arg = "S", .min = 1, .max = FBP_SIDE_MAX,         \
+    OPT(R, p.filtering.half_width, .name = "half-width", .arg = "S", .min = 1, .max = FBP_SIDE_MAX,         \
         .fallback = "the whole row",                                                              \
         .help = "length of the filter in space: S values on each side; implies --spatial"),       \
     OPT(R, p.pad, .name = "pad", .arg = "NAME", .list = choices_pad, .fallback = "none",          \
@@ -171,7 +171,7 @@ struct recon_args {
         .help = "integration weights of the directions: bands is exact for evenly spaced rings, " \
                 "voronoi uses the cells around the directions, harmonics is exact for low spherical " \
                 "harmonics; auto: bands for rings, otherwise voronoi (kind planes)"),             \
-    OPT(R, p.angular_weights, .name = "angular-weights", .arg = "NAME", .list = choices_weights,  \
+    OPT(R, p.filtering.angular_weights, .name = "angular-weights", .arg = "NAME", .list = choices_weights,  \
         .fallback = "the scan's, or auto",                                                        \
         .help = "weights of the views: auto uses the angles between neighbours, equal gives all views " \
                 "the same weight"),                                                               \
@@ -184,7 +184,7 @@ struct recon_args {
     OPT(R, p.device, .name = "device", .arg = "NAME", .list = fbp_device_name, .fallback = "auto", \
         .help = "device that computes: auto, ref, cpu ...; 'fbp devices' lists all. NAME:0,1 uses two " \
                 "devices of one kind, NAME:all uses all of them"),                                \
-    OPT(R, p.kernel, .name = "kernel", .arg = "NAME", .list = fbp_kernel_name, .fallback = "the fastest", \
+    OPT(R, p.tuning.kernel, .name = "kernel", .arg = "NAME", .list = fbp_kernel_name, .fallback = "the fastest", \
         .help = "backprojection kernel: matrix works for every geometry, column for circular "    \
                 "scans without tilt, planes for plane integrals"),                                \
     OPT(R, p.precision, .name = "precision", .arg = "NAME", .list = choices_precision,            \
@@ -201,13 +201,13 @@ struct recon_args {
         .fallback = "90% of what is free",                                                        \
         .help = "limit for the memory of each device, without the driver's context (some 300M on a " \
                 "GPU)"),                                                                          \
-    OPT(R, p.scratch, .name = "scratch", .arg = "FOLDER", .fallback = "none",                     \
+    OPT(R, p.tuning.scratch, .name = "scratch", .arg = "FOLDER", .fallback = "none",                     \
         .help = "if memory holds only a small part of the volume, filter all views once into a "  \
                 "temporary file in FOLDER, instead of reading and filtering most rows again for each " \
                 "part"),                                                                          \
-    OPT(R, p.slab_slices, .name = "slab", .arg = "N", .min = 1, .max = FBP_SIDE_MAX,              \
+    OPT(R, p.tuning.slab_slices, .name = "slab", .arg = "N", .min = 1, .max = FBP_SIDE_MAX,              \
         .fallback = "planned", .help = "compute at most N slices at a time"),                     \
-    OPT(R, p.batch_views, .name = "batch", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,            \
+    OPT(R, p.tuning.batch_views, .name = "batch", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,            \
         .fallback = "planned", .help = "compute at most N views at a time")
 /** The option --part, for commands that plan or compute a volume. */
 #define PART_OPTION                                                                               \
@@ -350,7 +350,8 @@ struct progress {
 };
 
 void progress_start(struct progress *progress, size_t n_views, bool quiet);
-/** A function for fbp_recon_params.progress: draw the bar; returns true after a signal, to stop. */
+/** A function for fbp_recon_params.callbacks.progress: draw the bar; returns true after a signal,
+ * to stop. */
 int progress_update(void *user, const struct fbp_progress *now);
 /** The same without a bar: returns true after a signal, to stop. */
 int progress_stop(void *user, const struct fbp_progress *now);

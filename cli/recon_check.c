@@ -66,7 +66,7 @@ static bool is_folder(const char *path)
 static bool is_png(const struct recon_args *a)
 {
     return a->output && cli_ends_with(a->output, ".png") && !cli_is_stack(a->output) &&
-           !a->p.output_type;
+           !a->p.output.type;
 }
 
 bool recon_one_slice(const struct recon_args *a)
@@ -97,8 +97,8 @@ static int check_sweep(const struct command *self, const struct recon_args *a)
 {
     if (!a->sweep)
         return a->curve ? opt_usage(self, "--curve needs --sweep") : OPT_GO_ON;
-    if (a->preview || a->timeline || a->p.resume || a->p.follow || a->p.compress || a->plan ||
-        a->water[3] > 0 || a->roi[0].given || a->p.region)
+    if (a->preview || a->timeline || a->p.output.resume || a->p.input.follow ||
+        a->p.output.compress || a->plan || a->water[3] > 0 || a->roi[0].given || a->p.region.shape)
         return opt_usage(self, "--sweep writes a contact sheet: leave --preview, --timeline, "
                                "--resume, --follow, --compress, --plan, --roi, --region "
                                "and --hu-from-roi out");
@@ -127,7 +127,7 @@ static int check_water(const struct command *self, const struct recon_args *a)
         return opt_usage(self, "--hu-from-roi finds what --hu gives: leave one of them out");
     if (a->unit != FBP_UNIT_MM)
         return opt_usage(self, "--hu-from-roi: Hounsfield units hold no length: leave --unit out");
-    if (a->p.follow || a->plan)
+    if (a->p.input.follow || a->plan)
         return opt_usage(self, "--hu-from-roi reads the scan first: leave %s out",
                          a->plan ? "--plan" : "--follow");
     return OPT_GO_ON;
@@ -139,7 +139,7 @@ static int check_output(const struct command *self, const struct recon_args *a)
 
     if (recon_is_picture(a) && a->preview)
         return opt_usage(self, "--preview: the slice is a picture already: leave it out");
-    if (recon_is_picture(a) && (a->p.compress || a->p.resume))
+    if (recon_is_picture(a) && (a->p.output.compress || a->p.output.resume))
         return opt_usage(self, "--compress and --resume are for volumes, not for \"%s\"",
                          a->output);
     if (recon_is_picture(a) && !cli_has_folder(a->output))
@@ -162,7 +162,7 @@ static int check_output(const struct command *self, const struct recon_args *a)
 
 static int check_compress(const struct command *self, const struct recon_args *a)
 {
-    if (a->p.compress && recon_is_file(a->output) && !cli_can_compress(a->output))
+    if (a->p.output.compress && recon_is_file(a->output) && !cli_can_compress(a->output))
         return opt_usage(self, "--compress: expected -o FILE%s, got \"%s\"", cli_packed(),
                          a->output);
     return OPT_GO_ON;
@@ -198,13 +198,13 @@ int recon_check(const struct command *self, const struct recon_args *a)
         rc = check_report(self, a);
     if (rc != OPT_GO_ON || a->sweep)
         return rc;
-    if (a->p.follow && centre_is_auto(a->adjust))
+    if (a->p.input.follow && centre_is_auto(a->adjust))
         return opt_usage(self, "--centre auto looks at the whole scan: leave --follow out, or give "
                                "the column");
-    if (a->p.follow && (a->every > 1 || a->bin > 1))
+    if (a->p.input.follow && (a->every > 1 || a->bin > 1))
         return opt_usage(self, "--follow takes all views as they come: leave --every and --bin "
                                "out");
-    if (a->p.follow && a->p.resume)
+    if (a->p.input.follow && a->p.output.resume)
         return opt_usage(self, "--resume needs a complete scan: leave --follow out");
     if (a->plan && (a->preview || a->timeline))
         return opt_usage(self, "--plan computes nothing to draw: leave %s out",

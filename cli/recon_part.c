@@ -31,17 +31,17 @@ static int take_index(struct recon_args *a)
 {
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         const char *text = getenv(arrays[i]);
-        if (!text || !read_number(text, strlen(text), &a->p.part))
+        if (!text || !read_number(text, strlen(text), &a->p.cluster.part))
             continue;
-        if (a->p.part >= 1 && a->p.part <= a->p.n_parts)
+        if (a->p.cluster.part >= 1 && a->p.cluster.part <= a->p.cluster.n_parts)
             return OPT_GO_ON;
         return cli_error("--part %s: %s is %s: parts count from 1: submit an array of tasks 1 to "
                          "%zu",
-                         a->part, arrays[i], text, a->p.n_parts);
+                         a->part, arrays[i], text, a->p.cluster.n_parts);
     }
     return cli_error("--part %s: none of %s, %s, %s and %s is a number: run it in an array of "
                      "tasks, or give the part, such as --part 1/%zu",
-                     a->part, arrays[0], arrays[1], arrays[2], arrays[3], a->p.n_parts);
+                     a->part, arrays[0], arrays[1], arrays[2], arrays[3], a->p.cluster.n_parts);
 }
 
 /* Name of a requested output that needs the whole volume; NULL: none. */
@@ -62,8 +62,9 @@ int recon_choose_part(const struct command *self, struct recon_args *a)
     if (!a->part)
         return OPT_GO_ON;
     const bool found = n == 4 && memcmp(a->part, "auto", n) == 0;
-    if (!slash || (!found && !read_number(a->part, n, &a->p.part)) ||
-        !read_number(slash + 1, strlen(slash + 1), &a->p.n_parts) || a->p.n_parts == 0)
+    if (!slash || (!found && !read_number(a->part, n, &a->p.cluster.part)) ||
+        !read_number(slash + 1, strlen(slash + 1), &a->p.cluster.n_parts) ||
+        a->p.cluster.n_parts == 0)
         return opt_usage(self,
                          "--part: expected a part and how many there are, such as 3/16 or "
                          "auto/16, got \"%s\"",
@@ -73,14 +74,14 @@ int recon_choose_part(const struct command *self, struct recon_args *a)
                          "--part: %s needs the whole volume: leave it out, and run fbp view when "
                          "all parts are there",
                          whole_only(a));
-    if (isinf(a->p.output_range[0]))
+    if (isinf(a->p.output.range[0]))
         return opt_usage(self, "--part: --output-range auto needs the whole volume: give the "
                                "range, such as --output-range 0,0.05");
     if (found)
         return take_index(a);
-    if (a->p.part < 1 || a->p.part > a->p.n_parts)
+    if (a->p.cluster.part < 1 || a->p.cluster.part > a->p.cluster.n_parts)
         return cli_error("--part %s: there is none such: parts count from 1 to %zu", a->part,
-                         a->p.n_parts);
+                         a->p.cluster.n_parts);
     return OPT_GO_ON;
 }
 

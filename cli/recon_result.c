@@ -81,9 +81,9 @@ static void print_extras(FILE *f, const struct recon_args *a, const struct recon
     if (a->has_centre)
         fprintf(f, "rotation axis on column %.6g%s\n", a->centre.column,
                 a->centre.sure ? "" : ", which is NOT SURE");
-    if (a->p.auto_range)
+    if (a->p.output.auto_range)
         fprintf(f, "range of %s: %.9g to %.9g %s, the least and the greatest value\n",
-                fbp_type_name(a->p.output_type), result->report.output_range[0],
+                fbp_type_name(a->p.output.type), result->report.output_range[0],
                 result->report.output_range[1], result->plan->unit);
     if (a->water[3] > 0)
         fprintf(f, "water: %.6g 1/mm, standard deviation %.3g (%.3g HU), %zu voxels\n",
@@ -150,7 +150,7 @@ static void print_values(FILE *f, const struct recon_args *a, const struct recon
     const struct fbp_report *r = &result->report;
 
     if (a->part)
-        fprintf(f, "part %zu of %zu: ", a->p.part, a->p.n_parts);
+        fprintf(f, "part %zu of %zu: ", a->p.cluster.part, a->p.cluster.n_parts);
     if (recon_had_all(a, result))
         fprintf(f, "%s%snothing was left to compute\n", a->part ? "" : name, a->part ? "" : ": ");
     else
@@ -178,7 +178,7 @@ void recon_print(const struct recon_args *a, const struct recon_result *result)
             cli_seconds(t[1], sizeof t[1], r->read), cli_seconds(t[2], sizeof t[2], r->filter),
             cli_seconds(t[3], sizeof t[3], r->backproject),
             cli_seconds(t[4], sizeof t[4], r->write));
-    if (a->p.follow)
+    if (a->p.input.follow)
         fprintf(f, "%s after the last view the volume was there, %s after it %s; %zu batches\n",
                 cli_seconds(t[0], sizeof t[0], r->volume_after_last_view),
                 cli_seconds(t[1], sizeof t[1], r->output_after_last_view),
@@ -191,7 +191,7 @@ void recon_print(const struct recon_args *a, const struct recon_result *result)
 static void print_output_type(cJSON *root, const struct recon_args *a, const struct fbp_report *r)
 {
     const bool in_double = a->p.precision == FBP_PRECISION_DOUBLE;
-    const enum fbp_type type = a->p.output_type ? a->p.output_type : in_double ? FBP_F64 : FBP_F32;
+    const enum fbp_type type = a->p.output.type ? a->p.output.type : in_double ? FBP_F64 : FBP_F32;
 
     cJSON_AddStringToObject(root, "output_type", fbp_type_name(type));
     if (type == FBP_F32 || type == FBP_F64)
@@ -296,8 +296,8 @@ int recon_print_json(const struct recon_args *a, const struct recon_result *resu
     json_values(root, r);
     json_views(root, r);
     if (a->part) {
-        cJSON_AddNumberToObject(root, "part", (double)a->p.part);
-        cJSON_AddNumberToObject(root, "parts", (double)a->p.n_parts);
+        cJSON_AddNumberToObject(root, "part", (double)a->p.cluster.part);
+        cJSON_AddNumberToObject(root, "parts", (double)a->p.cluster.n_parts);
         cJSON_AddNumberToObject(root, "slices_missing", (double)r->slices_missing);
     }
     cJSON_AddNumberToObject(root, "slabs_resumed", (double)r->slabs_resumed);

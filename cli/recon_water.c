@@ -146,14 +146,14 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
     struct fbp_recon_params p = a->p;
     fbp_sink *sink = NULL;
 
-    p.team = NULL; /* each process computes it, because it is small */
+    p.cluster.team = NULL; /* each process computes it, because it is small */
     p.mu_water = 0;
-    p.mask = 0;
-    p.region = NULL;
-    p.resume = p.compress = 0;
-    p.part = p.n_parts = 0;
-    p.output = NULL;
-    p.log = NULL;
+    p.output.fill = false;
+    p.region.shape = NULL;
+    p.output.resume = p.output.compress = false;
+    p.cluster.part = p.cluster.n_parts = 0;
+    p.output.path = NULL;
+    p.callbacks.log = NULL;
     p.volume = (struct fbp_grid){0};
     if (fbp_plan_create(plan, scan, &p) != FBP_OK)
         return cli_fail();

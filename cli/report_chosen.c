@@ -31,7 +31,7 @@ static void why_device(char *why, const struct recon_args *a, const struct fbp_p
     const bool given = a->p.device && strcmp(a->p.device, "auto") != 0;
 
     snprintf(why, WHY, "device: %s; kernel: %s%s", given ? "--device" : "the best that can be used",
-             a->p.kernel ? "--kernel" : "the fastest for this scan and volume",
+             a->p.tuning.kernel ? "--kernel" : "the fastest for this scan and volume",
              a->p.n_threads ? "; --threads" : "");
     say_kernel(why, p->kernel);
 }
@@ -69,28 +69,28 @@ static void why_weights(char *why, const struct recon_args *a, const struct fbp_
 static void why_filter(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
 {
     snprintf(why, WHY, "%s",
-             p->filtered           ? "the views say that they are filtered already"
-             : p->fft_length       ? "rows are continued by zeros, so that their ends do not meet"
-             : a->p.half_width     ? "--half-width"
-             : a->p.spatial_filter ? "--spatial"
-                                   : "as the device does it");
+             p->filtered     ? "the views say that they are filtered already"
+             : p->fft_length ? "rows are continued by zeros, so that their ends do not meet"
+             : a->p.filtering.half_width ? "--half-width"
+             : a->p.filtering.spatial    ? "--spatial"
+                                         : "as the device does it");
 }
 
 static void why_slabs(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
 {
     snprintf(why, WHY, "%s",
-             a->p.slab_slices ? "--slab"
-             : p->n_slabs > 1 ? "as memory, or the device's, holds; bits do not depend on it"
-                              : "all of the volume fits into memory");
+             a->p.tuning.slab_slices ? "--slab"
+             : p->n_slabs > 1        ? "as memory, or the device's, holds; bits do not depend on it"
+                                     : "all of the volume fits into memory");
 }
 
 static void why_batches(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
 {
     (void)p;
     snprintf(why, WHY, "%s",
-             a->p.batch_views ? "--batch"
-             : a->p.follow    ? "--follow"
-                              : "read, filtered and backprojected at the same time");
+             a->p.tuning.batch_views ? "--batch"
+             : a->p.input.follow     ? "--follow"
+                                     : "read, filtered and backprojected at the same time");
 }
 
 static void why_memory(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
@@ -112,7 +112,7 @@ static void why_box(char *why, const struct recon_args *a, const struct fbp_plan
 static void why_region(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
 {
     (void)p;
-    snprintf(why, WHY, "--region %s", a->p.region ? a->p.region : "");
+    snprintf(why, WHY, "--region %s", a->p.region.shape ? a->p.region.shape : "");
 }
 
 static void why_prepared(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
@@ -132,7 +132,7 @@ static void why_prepared(char *why, const struct recon_args *a, const struct fbp
 static void why_views(char *why, const struct recon_args *a, const struct fbp_plan_summary *p)
 {
     snprintf(why, WHY, "%s%s", p->scratch_bytes ? "--scratch, and it saves more than it costs" : "",
-             a->p.stages == 2 ? "--stages 2" : "");
+             a->p.epr.stages == 2 ? "--stages 2" : "");
 }
 
 /* The reason of a line of a plan; "": the line follows from other lines. */

@@ -77,9 +77,9 @@ void report_inputs(struct markup *m, const struct recon_args *a, const struct fb
     put_input(m, "bad pixels", scan->bad_pixels);
     put_input(m, "reference", scan->reference);
     put_input(m, "profile", scan->preparation ? scan->preparation->profile : NULL);
-    if (a->p.region && stat(a->p.region, &info) == 0)
-        put_input(m, "region", a->p.region);
-    put_input(m, "response", a->p.response);
+    if (a->p.region.shape && stat(a->p.region.shape, &info) == 0)
+        put_input(m, "region", a->p.region.shape);
+    put_input(m, "response", a->p.epr.response);
     markup_put(m, "</tbody></table>\n");
     markup_printf(m, "<p class=\"facts\">%s beam: %zu views of %zu x %zu pixels",
                   fbp_kind_name(scan->kind), scan->n_views, scan->panel.n_columns,

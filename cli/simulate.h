@@ -12,7 +12,8 @@ struct simulate_args {
     double sod_mm, sdd_mm, pitch_mm, voxel_mm, arc_deg, start_deg, scale, noise_i0, noise_sd, decay;
     double gradient; /**< --gradient, for MAT files only; 0: not given */
     double offset_mm[2], tilt_deg[3];
-    int threads, at_centres;
+    int threads;
+    bool at_centres;
     enum fbp_type type;
     unsigned unit; /**< unit of values in the file of --truth: enum fbp_unit */
     bool force, quiet, json;

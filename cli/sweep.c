@@ -180,7 +180,7 @@ static int reconstruct(struct sweep *s, double value)
         scan.volume.voxel_mm[i] *= magnified(s, value);
     if (st == FBP_OK)
         st = fbp_plan_create(&plan, &scan, &s->args->p);
-    s->args->p.log = NULL; /* print notes of the plan only for the first value */
+    s->args->p.callbacks.log = NULL; /* print notes of the plan only for the first value */
     if (st == FBP_OK)
         st = fbp_sink_memory(&sink, s->slices, s->grid.n);
     if (st == FBP_OK)
@@ -286,7 +286,7 @@ static int prepare(struct sweep *s)
     rc = find_radius(s);
     if (rc == 0 && fbp_source_open(&s->source, s->scan.projections, &s->scan.raw) != FBP_OK)
         rc = cli_fail();
-    s->args->p.source = s->source;
+    s->args->p.input.source = s->source;
     return rc == 0 ? allocate(s) : rc;
 }
 

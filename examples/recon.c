@@ -40,9 +40,9 @@ int main(int argc, char **argv)
     }
     if (fbp_scan_load(&scan, argv[1]) != FBP_OK)
         return failed();
-    if (fbp_plan_create(
-            &plan, &scan,
-            fbp_recon_params(.filter = FBP_FILTER_HANN, .progress = show, .log = tell)) != FBP_OK ||
+    if (fbp_plan_create(&plan, &scan,
+                        fbp_recon_params(.filter = FBP_FILTER_HANN, .callbacks.progress = show,
+                                         .callbacks.log = tell)) != FBP_OK ||
         fbp_plan_run(plan, argv[2], &report) != FBP_OK)
         rc = failed();
     else

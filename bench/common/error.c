@@ -90,9 +90,9 @@ static fbp_status open_views(const struct fbp_scan *scan, float **views, fbp_sou
 static fbp_status reconstruct_exactly(const struct fbp_scan *scan, struct fbp_recon_params params,
                                       float *out)
 {
-    params.kernel = "matrix";
+    params.tuning.kernel = "matrix";
     params.precision = FBP_PRECISION_EXACT;
-    params.stages = 0;
+    params.epr.stages = 0;
     const fbp_status st = fbp_bench_reconstruct(scan, &params, NULL, out);
     if (st != FBP_ERR_UNSUPPORTED)
         return st;
@@ -143,7 +143,7 @@ fbp_status fbp_bench_error(const struct fbp_scan *scan, const struct fbp_recon_p
     FBP_TRY_GOTO(fbp_alloc((void **)&a, n * sizeof *a, "slices"));
     FBP_TRY_GOTO(fbp_alloc((void **)&b, n * sizeof *b, "slices"));
     FBP_TRY_GOTO(open_views(&thin, &samples, &views));
-    ours.source = views;
+    ours.input.source = views;
     FBP_TRY_GOTO(fbp_bench_reconstruct(&thin, &ours, NULL, a));
     FBP_TRY_GOTO(reconstruct_exactly(&thin, ours, b));
     compare(a, b, n, rmse_hu, psnr_db);

@@ -25,8 +25,8 @@ static double loads_of_planes(const struct fbp_job *job, const struct fbp_limits
                                   [FBP_INTERPOLATION_NEAREST] = 1,
                                   [FBP_INTERPOLATION_CUBIC] = 4};
     const double loads[3] = {l->load_4, l->load_8, l->load_16};
-    const size_t bytes = taps[job->interpolation] * sizeof(float);
-    const size_t frames = gpu_planes_of(job, fbp_frames(job)).frames;
+    const size_t bytes = taps[job->epr.interpolation] * sizeof(float);
+    const size_t frames = gpu_planes_of(job, fbp_channels(job)).frames;
     const size_t together = frames % 4 == 0 ? 4 : frames % 2 == 0 ? 2 : 1;
 
     snprintf(what, n, "loads of %zu bytes an update, by %zu", bytes, together * sizeof(float));

@@ -55,9 +55,9 @@ fbp_status fbp_bench_reconstruct(const struct fbp_scan *scan, const struct fbp_r
     struct fbp_recon_params p = *params;
 
     if (views)
-        FBP_TRY(fbp_source_memory(&p.source, views, &info));
+        FBP_TRY(fbp_source_memory(&p.input.source, views, &info));
     const fbp_status st = run(scan, &p, out);
     if (views)
-        fbp_source_close(&p.source);
+        fbp_source_close(&p.input.source);
     return st;
 }

@@ -7,7 +7,7 @@
 /**
  * Reconstruct as params say, by a plan of its own.
  *
- * views  [n_views][n_rows][n_columns] of the scan; NULL: what params->source reads
+ * views  [n_views][n_rows][n_columns] of the scan; NULL: what params->input.source reads
  * out    the volume of the plan, [frame][z][y][x]
  * @return as fbp_plan_create() and fbp_plan_run_to().
  */

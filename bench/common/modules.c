@@ -20,7 +20,7 @@ const struct bench_device *bench_device_of(const struct fbp_backend *backend)
 
     snprintf(file, sizeof file, "libfbp_bench_%s.so", backend->name);
     snprintf(symbol, sizeof symbol, "fbp_bench_%s", backend->name);
-    void *handle = backend->own_memory ? fbp_open_plugin(file) : NULL;
+    void *handle = backend->can.own_memory ? fbp_open_plugin(file) : NULL;
     if (handle)
         *(void **)&functions = dlsym(handle, symbol); /* as POSIX has it */
     return functions ? functions() : &none;

@@ -36,9 +36,9 @@ static bool is_wanted(const struct fbp_job *job, size_t voxel, size_t z)
     const size_t x = voxel % job->grid.n[0], y = voxel / job->grid.n[0];
     size_t n;
 
-    if (!job->region)
+    if (!job->requested.region)
         return true;
-    const struct fbp_interval *runs = fbp_region_row(job->region, y, z, &n);
+    const struct fbp_interval *runs = fbp_region_row(job->requested.region, y, z, &n);
     for (size_t i = 0; i < n; i++)
         if (x >= runs[i].first && x < runs[i].end)
             return true;
@@ -94,8 +94,9 @@ static void filter_view(void *user, size_t k, int worker)
     one.view0 += k;
     one.n_views = 1;
     memcpy(raw, c->views + one.view0 * view + one.load_row0 * nc, one.load_rows * nc * sizeof *raw);
-    const fbp_status st = c->ref->filter(c->devices[worker], &one, raw,
-                                         c->filtered + k * one.n_rows * c->job->wide.n_columns);
+    const fbp_status st =
+        c->ref->filter(c->devices[worker], &one, raw,
+                       c->filtered + k * one.n_rows * c->job->padded.panel.n_columns);
     if (st != FBP_OK)
         c->st[worker] = st;
 }

@@ -105,7 +105,7 @@ static fbp_status measure(size_t n, double least, struct result *r)
 {
     struct fbp_filter_design design;
     struct fbp_line_dsp dsp;
-    struct fbp_job job = {.filter = &design};
+    struct fbp_job job = {.filtering.design = &design};
     struct floats f = {0};
     struct doubles d = {0};
 

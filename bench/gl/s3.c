@@ -55,7 +55,8 @@ static fbp_status check_job(const struct fbp_job *job)
         return gpu_host->fail(FBP_ERR_UNSUPPORTED,
                               "S3: columns and weights of a view must not depend on z: use a "
                               "circular scan whose panel is not tilted");
-    if (job->wide.n_columns != job->panel.n_columns || !job->filter || job->columns || job->pad)
+    if (job->padded.panel.n_columns != job->panel.n_columns || !job->filtering.design ||
+        job->filtering.columns || job->filtering.pad)
         return gpu_host->fail(FBP_ERR_UNSUPPORTED,
                               "S3: only a full circle with a centred panel is filtered here");
     return FBP_OK;

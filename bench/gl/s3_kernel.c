@@ -29,7 +29,7 @@ struct gl_s3_kernel {
 
 static size_t view_floats(const struct fbp_job *job)
 {
-    return job->wide.n_columns * job->panel.n_rows;
+    return job->padded.panel.n_columns * job->panel.n_rows;
 }
 
 /* Views whose textures are filled at once: at most 256 MiB, in whole texels of any variant, so that
@@ -44,13 +44,13 @@ static size_t views_at_once(const struct fbp_job *job)
 
 /* A kernel and its variant. */
 struct kernel {
-    struct gl_kernel gl; /* first member, so that job->chosen.own points to both */
+    struct gl_kernel gl; /* first member, so that job->selection.own points to both */
     struct fbp_s3_way way;
 };
 
 static const struct fbp_s3_way *way_of(const struct fbp_job *job)
 {
-    return &((const struct kernel *)job->chosen.own)->way;
+    return &((const struct kernel *)job->selection.entry)->way;
 }
 
 static size_t bytes_of(const struct fbp_job *job)
@@ -62,7 +62,7 @@ static size_t bytes_of(const struct fbp_job *job)
     const size_t packed = gl_s3_texel(v) == GL_S3_FOUR ? GL_S3_FOUR : 0;
     const size_t views = (way->half ? n / 2 : n) + packed;
     const size_t slices = v->slices + (gl_s3_packs_slices(v) ? GL_S3_FOUR : 0);
-    const size_t tests = job->region ? 2 : 0; /* depth and stencil, and what is wanted */
+    const size_t tests = job->requested.region ? 2 : 0; /* depth and stencil, and what is wanted */
 
     return (views * view + (slices + tests) * slice) * sizeof(float);
 }
@@ -76,7 +76,8 @@ static void any_of(const struct gl_s3_run *r, size_t z0, size_t n, uint8_t *out)
     for (size_t z = z0; z < z0 + n; z++)
         for (size_t y = 0; y < size[1]; y++) {
             size_t n_runs;
-            const struct fbp_interval *runs = fbp_region_row(r->job->region, y, z, &n_runs);
+            const struct fbp_interval *runs =
+                fbp_region_row(r->job->requested.region, y, z, &n_runs);
             for (size_t i = 0; i < n_runs; i++)
                 memset(out + y * size[0] + runs[i].first, 255, runs[i].end - runs[i].first);
         }
@@ -123,7 +124,7 @@ static fbp_status open_kernel(void **out, const struct fbp_job *job,
         return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *k);
     k->way = *way;
     k->way.pack_on_device = k->way.unpack_on_device = true;
-    if (job->region)
+    if (job->requested.region)
         k->way.kill = FBP_S3_STENCIL;
     k->run = (struct gl_s3_run){.job = job,
                                 .limits = renderer,
@@ -131,7 +132,7 @@ static fbp_status open_kernel(void **out, const struct fbp_job *job,
                                 .variant = gl_s3_variant(way->variant),
                                 .any = any_of,
                                 .time = &k->time,
-                                .panel = {job->wide.n_columns, job->panel.n_rows}};
+                                .panel = {job->padded.panel.n_columns, job->panel.n_rows}};
     return open_all(k);
 }
 
@@ -307,8 +308,9 @@ static bool drawings_fit(const struct fbp_job *job)
     for (int i = 0; i < gl_renderers_listed(); i++) {
         const struct gl_renderer *r = gl_renderer_at(i);
         const size_t side = (size_t)r->texture_size;
-        if (!r->reason[0] && (side < job->grid.n[0] || side < job->grid.n[1] ||
-                              side < 2 * job->wide.n_columns + 1 || side < 2 * job->wide.n_rows))
+        if (!r->reason[0] &&
+            (side < job->grid.n[0] || side < job->grid.n[1] ||
+             side < 2 * job->padded.panel.n_columns + 1 || side < 2 * job->padded.panel.n_rows))
             return false;
     }
     return true;

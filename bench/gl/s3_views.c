@@ -43,7 +43,7 @@ fbp_status gl_s3_filter_programs(struct gl_s3_run *r)
     gl_s3_convolve_text(texel, r->way->half, text);
     FBP_TRY_GOTO(gl_s3_program(&r->convolve, cover, text, "the filter"));
     gl_s3_set(r->convolve, "taps", 3);
-    gl_s3_set(r->convolve, "reach", (int)r->job->filter->half_width);
+    gl_s3_set(r->convolve, "reach", (int)r->job->filtering.design->half_width);
     set_scale(r, r->convolve);
 fail:
     free(text);
@@ -143,9 +143,9 @@ static void fill_image(const struct gl_s3_run *r, struct filter *f, size_t layer
         const size_t view = layer * each + k < r->n_views ? layer * each + k : r->n_views - 1;
         for (size_t row = 0; row < r->panel[1]; row++) {
             if (f->separable)
-                gpu_host->weights_image(r->job->weights, row, f->line);
+                gpu_host->weights_image(r->job->filtering.weights, row, f->line);
             else
-                gpu_host->weights_row(r->job->weights, view, row, f->line);
+                gpu_host->weights_row(r->job->filtering.weights, view, row, f->line);
             for (size_t c = 0; c < nc; c++)
                 f->values[(row * nc + c) * each + k] = (float)f->line[c];
         }
@@ -160,7 +160,7 @@ static void make_lines(const struct gl_s3_run *r, struct filter *f)
 
     for (size_t k = 0; k < n; k++) {
         if (f->separable)
-            gpu_host->weights_line(r->job->weights, k, f->line);
+            gpu_host->weights_line(r->job->filtering.weights, k, f->line);
         for (size_t c = 0; c < nc; c++)
             f->values[k * nc + c] = f->separable ? (float)f->line[c] : 1;
     }
@@ -171,7 +171,7 @@ static void make_lines(const struct gl_s3_run *r, struct filter *f)
 
 static fbp_status filter_taps(const struct gl_s3_run *r, GLuint *out)
 {
-    const struct fbp_filter_design *f = r->job->filter;
+    const struct fbp_filter_design *f = r->job->filtering.design;
     const size_t n = f->half_width + 1;
     float *values = malloc(n * sizeof *values);
 
@@ -190,7 +190,7 @@ static fbp_status open_filter(const struct gl_s3_run *r, struct filter *f)
     const size_t each = gl_s3_texel(r->variant), nc = r->panel[0];
     const size_t image = r->panel[1] * each, most = image > r->n_views ? image : r->n_views;
 
-    f->separable = gpu_host->weights_separable(r->job->weights);
+    f->separable = gpu_host->weights_separable(r->job->filtering.weights);
     f->line = malloc(nc * sizeof *f->line);
     f->values = malloc(most * nc * sizeof *f->values);
     if (!f->line || !f->values)

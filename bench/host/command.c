@@ -89,10 +89,10 @@ static int measure(const struct host_args *a, const struct bench_job *job)
                                        .device = a->device,
                                        .n_threads = a->threads,
                                        .precision = a->precision,
-                                       .kernel = a->kernel,
+                                       .tuning.kernel = a->kernel,
                                        .device_memory_bytes = a->memory,
-                                       .batch_views = a->batch,
-                                       .stages = (int)a->stages};
+                                       .tuning.batch_views = a->batch,
+                                       .epr.stages = (int)a->stages};
     struct bench_job j = bench_job_divided(job, a->divide);
     const struct fbp_host_options options = {a->runs, a->counts, a->timeline, a->on_device};
     struct fbp_host_time t;

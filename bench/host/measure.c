@@ -101,7 +101,7 @@ static fbp_status host_open(struct host_bench *b, struct fbp_host_time *out)
                  b->params.device);
         FBP_TRY(alloc(b, n, &b->views));
     }
-    FBP_TRY(make_source(b, b->views, &b->params.source));
+    FBP_TRY(make_source(b, b->views, &b->params.input.source));
     double at = fbp_seconds();
     FBP_TRY(fbp_plan_create(&b->plan, &b->scan, &b->params));
     out->plan = lap(&at);
@@ -121,7 +121,7 @@ static void host_close(struct host_bench *b)
     release(b, b->volume);
     fbp_plan_destroy(&b->plan);
     fbp_source_close(&b->source);
-    fbp_source_close(&b->params.source);
+    fbp_source_close(&b->params.input.source);
 }
 
 static fbp_status run_once(const struct host_bench *b, fbp_plan *plan, struct fbp_report *report)
@@ -177,7 +177,7 @@ static fbp_status measure(const struct host_bench *b, double *seconds, struct fb
     out->mean = r.mean;
     FBP_TRY(time_runs(b, true, out->n_runs, seconds, &r));
     out->whole = seconds[out->n_runs / 2];
-    apart.no_overlap = 1;
+    apart.tuning.no_overlap = true;
     FBP_TRY(run_whole(b, &apart, &r));
     out->filter = r.filter;
     out->backproject = r.backproject;
@@ -209,7 +209,7 @@ fbp_status fbp_bench_host(const struct fbp_scan *scan, const struct fbp_recon_pa
     FBP_TRY(fbp_check_optional(&fbp_range_side, "options.n_runs", (double)options->n_runs));
     *out = (struct fbp_host_time){.n_runs = options->n_runs > 0 ? options->n_runs : 1,
                                   .counts = options->counts};
-    b.params.source = NULL;
+    b.params.input.source = NULL;
     if (b.counts && !fbp_scan_is_intensity(scan))
         b.scan.i0 = MOST_COUNTS;
     FBP_TRY_GOTO(fbp_calloc((void **)&seconds, out->n_runs, sizeof *seconds, "times"));

@@ -146,7 +146,7 @@ static int measure_host(struct kernel_run *r, const struct bench_job *j,
         const struct fbp_recon_params p = {.struct_size = sizeof p,
                                            .device = a->device,
                                            .n_threads = a->threads,
-                                           .kernel = ways[i].kernel,
+                                           .tuning.kernel = ways[i].kernel,
                                            .precision = ways[i].precision};
         const struct fbp_host_options options = {.n_runs = a->runs, .counts = ways[i].counts};
         struct fbp_host_time t;
@@ -210,8 +210,10 @@ static int run(const struct command *self, int argc, char **argv)
         rc = bench_any_check(self, a.job);
     if (rc != OPT_GO_ON)
         return rc;
-    const struct fbp_recon_params p = {
-        .struct_size = sizeof p, .device = a.device, .n_threads = a.threads, .region = a.region};
+    const struct fbp_recon_params p = {.struct_size = sizeof p,
+                                       .device = a.device,
+                                       .n_threads = a.threads,
+                                       .region.shape = a.region};
     r.args = &a;
     rc = fbp_bench_create(&r.bench, &p) == FBP_OK ? measure_all(&r) : cli_fail();
     fbp_bench_destroy(&r.bench);

@@ -84,10 +84,10 @@ fbp_status fbp_bench_create(fbp_bench **out, const struct fbp_recon_params *give
     FBP_TRY(fbp_take_params(&own, given));
     FBP_TRY(fbp_calloc((void **)&b, 1, sizeof *b, "a benchmark"));
     FBP_TRY_GOTO(fbp_bench_device(params->device, &b->backend));
-    b->region = params->region;
+    b->region = params->region.shape;
     b->info.backend = b->backend->name;
-    b->info.own_memory = b->backend->own_memory;
-    b->info.has_precisions = b->backend->has_precisions;
+    b->info.own_memory = b->backend->can.own_memory;
+    b->info.has_precisions = b->backend->can.precisions;
     b->info.n_threads = params->n_threads > 0 ? params->n_threads : fbp_core_count();
     FBP_TRY_GOTO(fbp_pool_create(&b->pool, b->info.n_threads));
     const struct bench_device *functions = bench_device_of(b->backend);
@@ -204,7 +204,7 @@ static fbp_status make_truth(fbp_bench *b)
     b->info.more_voxels = b->truth.n_random;
     FBP_TRY(fbp_calloc((void **)&b->samples, b->truth.n, sizeof *b->samples, "samples"));
     return fbp_alloc((void **)&b->slices,
-                     fbp_frames(&b->tables.job) * FETCH_SLICES * g->n[0] * g->n[1] *
+                     fbp_channels(&b->tables.job) * FETCH_SLICES * g->n[0] * g->n[1] *
                          sizeof *b->slices,
                      "slices");
 }
@@ -228,9 +228,9 @@ static struct fbp_recon_params params_of(const fbp_bench *b, const char *kernel,
 {
     return (struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
                                      .n_threads = b->info.n_threads,
-                                     .kernel = kernel,
+                                     .tuning.kernel = kernel,
                                      .precision = precision,
-                                     .region = b->region};
+                                     .region.shape = b->region};
 }
 
 fbp_status fbp_bench_scan(fbp_bench *b, const struct fbp_scan *scan, size_t n_views,
@@ -267,7 +267,7 @@ static void trial_close(struct trial *t)
     if (!t->dev)
         return;
     (void)!settle(t);
-    if (t->backend->own_memory)
+    if (t->backend->can.own_memory)
         fbp_device_put(t->backend, t->dev, FBP_FOR_RAW, t->raw);
     fbp_device_put(t->backend, t->dev, FBP_FOR_FILTERED, t->filtered);
     fbp_device_put(t->backend, t->dev, FBP_FOR_VOLUME, t->volume);
@@ -303,12 +303,12 @@ static fbp_status trial_open(fbp_bench *b, const struct fbp_job *job, struct tri
     const struct fbp_buffer volume = {FBP_FOR_VOLUME, be->volume_bytes(job, &t->slab), 0, 0};
     FBP_TRY(raw_memory(b, samples));
     FBP_TRY(be->open(&t->dev, 0, job));
-    FBP_TRY(be->alloc(t->dev, &filtered, &t->filtered));
-    FBP_TRY(be->alloc(t->dev, &volume, &t->volume));
+    FBP_TRY(be->memory.alloc(t->dev, &filtered, &t->filtered));
+    FBP_TRY(be->memory.alloc(t->dev, &volume, &t->volume));
     t->raw = b->raw;
-    if (be->own_memory) {
+    if (be->can.own_memory) {
         t->raw = NULL;
-        FBP_TRY(be->alloc(t->dev, &raw, &t->raw));
+        FBP_TRY(be->memory.alloc(t->dev, &raw, &t->raw));
     }
     return FBP_OK;
 }
@@ -317,13 +317,13 @@ static fbp_status trial_open(fbp_bench *b, const struct fbp_job *job, struct tri
 static fbp_status load(fbp_bench *b, struct trial *t, const float *views)
 {
     const struct fbp_backend *be = t->backend;
-    const bool straight = views && be->own_memory && fbp_bench_as_is(t->job, &t->batch);
+    const bool straight = views && be->can.own_memory && fbp_bench_as_is(t->job, &t->batch);
 
     if (!straight)
         fbp_bench_fill(t->job, &t->batch, views, b->pool, b->raw);
-    if (be->own_memory) {
-        FBP_TRY(be->upload(t->dev, t->raw, straight ? views : b->raw,
-                           fbp_raw_samples(t->job, &t->batch)));
+    if (be->can.own_memory) {
+        FBP_TRY(be->memory.upload(t->dev, t->raw, straight ? views : b->raw,
+                                  fbp_raw_samples(t->job, &t->batch)));
         FBP_TRY(settle(t));
     }
     FBP_TRY(be->filter(t->dev, &t->batch, t->raw, t->filtered));
@@ -435,8 +435,9 @@ static fbp_status measure(fbp_bench *b, struct trial *t, struct fbp_kernel_time 
     out->max_error = error.max;
     FBP_TRY(load(b, t, NULL));
     FBP_TRY(time_it(t, out));
-    out->gups = (double)(fbp_frames(t->job) * fbp_wanted_voxels(t->job, s, s->z0, s->z0 + s->nz)) *
-                (double)out->n_views / out->median * 1e-9;
+    out->gups =
+        (double)(fbp_channels(t->job) * fbp_wanted_voxels(t->job, s, s->z0, s->z0 + s->nz)) *
+        (double)out->n_views / out->median * 1e-9;
     return FBP_OK;
 }
 
@@ -445,12 +446,12 @@ static bool has_precision(const fbp_bench *b, const struct fbp_job *job)
 {
     struct fbp_job other = *job;
 
-    if (!b->backend->has_precisions || job->precision <= FBP_PRECISION_EXACT)
+    if (!b->backend->can.precisions || job->precision <= FBP_PRECISION_EXACT)
         return true;
     other.precision = (enum fbp_precision)(job->precision - 1);
-    return !b->backend->choose(&other, job->kernel) ||
-           strcmp(job->chosen.kernel, other.chosen.kernel) != 0 ||
-           strcmp(job->chosen.isa, other.chosen.isa) != 0;
+    return !b->backend->choose(&other, job->selection.requested) ||
+           strcmp(job->selection.name, other.selection.name) != 0 ||
+           strcmp(job->selection.isa, other.selection.isa) != 0;
 }
 
 fbp_status fbp_bench_kernel(fbp_bench *b, const char *kernel, enum fbp_precision precision,
@@ -472,8 +473,8 @@ fbp_status fbp_bench_kernel(fbp_bench *b, const char *kernel, enum fbp_precision
                                     .n_slices = b->info.n_slices};
     FBP_TRY_GOTO(fbp_job_create(&tables, &b->scan, &p, false));
     FBP_TRY_GOTO(fbp_job_arrange(&tables.job, b->backend));
-    out->kernel = tables.job.chosen.kernel;
-    out->isa = tables.job.chosen.isa;
+    out->kernel = tables.job.selection.name;
+    out->isa = tables.job.selection.isa;
     if (!has_precision(b, &tables.job))
         FBP_TRY_GOTO(
             fbp_fail(FBP_ERR_UNSUPPORTED,

@@ -20,7 +20,7 @@ static void describe(const struct fbp_backend *backend, const int *devices, size
         d->numa_node = -1;
         snprintf(d->name, sizeof d->name, "%s:%d", backend->name, devices[i]);
         snprintf(d->text, sizeof d->text, "%s", backend->summary);
-        backend->describe(devices[i], d);
+        backend->discovery.describe(devices[i], d);
         for (size_t j = 0; j < n; j++)
             meter->peer(devices[i], devices[j], &out->peers[i][j]);
     }

@@ -211,9 +211,9 @@ static int make_ordinary_plan(struct follow_bench *b, fbp_plan **plan)
     b->found = malloc(n_voxels(b) * sizeof *b->found);
     if (!b->expected || !b->found)
         return cli_error("not enough memory for a volume");
-    params.follow = 0;
-    params.kernel = b->info.kernel;
-    params.source = b->simulated;
+    params.input.follow = false;
+    params.tuning.kernel = b->info.kernel;
+    params.input.source = b->simulated;
     if (fbp_plan_create(plan, &b->scan, &params) != FBP_OK || fbp_plan_open(*plan) != FBP_OK)
         return cli_fail();
     return 0;
@@ -353,9 +353,10 @@ static int run(const struct command *self, int argc, char **argv)
         return rc;
     if (workplace_make(&b.place, a.directory))
         return 1;
-    b.params = *fbp_recon_params(.device = a.device, .n_threads = a.threads,
-                                 .precision = a.precision, .kernel = a.kernel,
-                                 .batch_views = a.batch, .follow = 1, .follow_timeout_s = 60);
+    b.params =
+        *fbp_recon_params(.device = a.device, .n_threads = a.threads, .precision = a.precision,
+                          .tuning.kernel = a.kernel, .tuning.batch_views = a.batch,
+                          .input.follow = true, .input.follow_timeout_s = 60);
     rc = simulate(&b);
     if (rc == 0)
         rc = load(&b);

@@ -102,8 +102,8 @@ static int measure(const struct bench_args *a, struct workplace *w)
     struct recon_args r = {
         RECON_ARGS,
         .p = *fbp_recon_params(.device = a->device, .n_threads = a->threads,
-                               .memory_bytes = a->memory, .progress = progress_update,
-                               .log = progress_log, .user = &progress),
+                               .memory_bytes = a->memory, .callbacks.progress = progress_update,
+                               .callbacks.log = progress_log, .callbacks.user = &progress),
         .scan = a->scan ? a->scan : w->scan,
     };
     struct fbp_scan scan = {.struct_size = sizeof scan};

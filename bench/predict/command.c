@@ -27,9 +27,9 @@ static const struct opt table[] = {
                 "second) of a node"),
     OPT(R, output, .name = "output", .letter = 'o', .arg = "VOLUME",
         .help = "the output that recon would be given. Nothing is written"),
-    OPT_SWITCH(R, p.compress, .name = "compress", .help = "recon would compress it"),
+    OPT(R, p.output.compress, .name = "compress", .help = "recon would compress it"),
     RECON_OPTIONS,
-    OPT(R, p.view_ranks, .name = "view-ranks", .arg = "N", .min = 1, .max = 65536,
+    OPT(R, p.cluster.view_ranks, .name = "view-ranks", .arg = "N", .min = 1, .max = 65536,
         .fallback = "planned",
         .help = "of the ranks of a --model with nodes, N share the views of each slab of slices"),
     OPT(R, json, .name = "json", .help = "print one JSON object"),
@@ -94,10 +94,11 @@ static int predict(const struct command *self, struct predict_args *a)
 
     if (rc == 0 && prediction_plan(&prediction, a->model, &scan, &a->r.p, &plan) != FBP_OK)
         rc = cli_fail();
-    if (rc == 0 && a->r.p.view_ranks > 0 && prediction.model.n_nodes == 0)
+    if (rc == 0 && a->r.p.cluster.view_ranks > 0 && prediction.model.n_nodes == 0)
         rc = opt_usage(self, "--view-ranks: this is a plan of one process: give a cluster, such as "
                              "--model nodes=4,net=25GB/s, or leave it out");
-    if (rc == 0 && cluster_table_make(&prediction, plan, a->r.p.view_ranks, &cluster) != FBP_OK)
+    if (rc == 0 &&
+        cluster_table_make(&prediction, plan, a->r.p.cluster.view_ranks, &cluster) != FBP_OK)
         rc = cli_fail();
     if (rc == 0 && a->r.json)
         rc = print_json(&prediction, fbp_plan_info(plan), &cluster);
@@ -112,7 +113,8 @@ static int run(const struct command *self, int argc, char **argv)
 {
     struct progress progress = {0};
     struct predict_args a = {
-        .r = {RECON_ARGS, .p = *fbp_recon_params(.log = progress_log, .user = &progress)}};
+        .r = {RECON_ARGS,
+              .p = *fbp_recon_params(.callbacks.log = progress_log, .callbacks.user = &progress)}};
     int rc = opt_parse(self, &a, argc, argv);
     char *kept;
 

@@ -21,7 +21,7 @@ static double open_seconds(const struct fbp_model *m, const fbp_plan *plan)
 {
     const struct fbp_plan_summary *i = fbp_plan_info(plan);
     const struct fbp_job *job = &plan->tables.job;
-    const uint64_t samples = (uint64_t)job->n_views * fbp_series(job) * job->panel.n_rows *
+    const uint64_t samples = (uint64_t)job->n_views * fbp_time_points(job) * job->panel.n_rows *
                              job->panel.n_columns * fbp_raw_size(job);
     const uint64_t voxels = (uint64_t)i->volume.n[0] * i->volume.n[1] * i->volume.n[2] * i->frames *
                             fbp_value_size(job);
@@ -69,7 +69,7 @@ static double whole_updates(const fbp_plan *p)
     const struct fbp_slab any = fbp_slab_asked(&job, 0, 1);
     size_t first, n;
 
-    job.share[0] = job.share[1] = 0;
+    job.part.slices[0] = job.part.slices[1] = 0;
     fbp_roi_slices(&job, &first, &n);
     return (double)fbp_wanted_voxels(&job, &any, first, first + n) * (double)fbp_volumes(&job) *
            (double)job.n_views;

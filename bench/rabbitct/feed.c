@@ -58,7 +58,7 @@ static fbp_status wait(const fbp_feed *f, struct fbp_event m)
 
 static fbp_status mark(const fbp_feed *f, enum fbp_stage stage, struct fbp_event *out)
 {
-    return f->backend->mark(f->dev, stage, out);
+    return f->backend->event.record(f->dev, stage, out);
 }
 
 static fbp_status after(const fbp_feed *f, enum fbp_stage stage, struct fbp_event m)
@@ -108,13 +108,13 @@ static fbp_status make_job(fbp_feed *f, const struct fbp_feed_params *p)
         .kind = FBP_CONE,
         .n_views = N_SLOTS * f->batch_views,
         .panel = p->panel,
-        .wide = p->panel,
+        .padded.panel = p->panel,
         .grid = p->volume,
-        .prep = &f->prep,
-        .filtered = true,
+        .filtering.prep = &f->prep,
+        .input.filtered = true,
         .scale = 1,
         .precision = p->precision,
-        .turns = 1,
+        .selection.symmetric_views = 1,
         .n_threads = p->n_threads > 0 ? p->n_threads : fbp_core_count(),
     };
     if (!f->matrices)
@@ -162,9 +162,9 @@ static fbp_status fit(fbp_feed *f, const struct fbp_feed_params *p, int index)
     char needed[24], free_text[24];
     const uint64_t available = fbp_device_free(f->backend, index);
 
-    f->batch_views = p->batch_views           ? p->batch_views
-                     : f->backend->own_memory ? DEVICE_BATCH
-                                              : HOST_BATCH;
+    f->batch_views = p->batch_views               ? p->batch_views
+                     : f->backend->can.own_memory ? DEVICE_BATCH
+                                                  : HOST_BATCH;
     FBP_TRY(make_job(f, p));
     while (available && device_bytes(f) > available && f->batch_views > GROUP) {
         f->batch_views = f->batch_views / 2 / GROUP * GROUP;
@@ -187,12 +187,12 @@ static fbp_status make_buffers(fbp_feed *f)
     const struct fbp_buffer volume = buffer_of(f, FBP_FOR_VOLUME);
 
     for (size_t i = 0; i < N_SLOTS; i++) {
-        if (f->backend->own_memory)
-            FBP_TRY(f->backend->alloc(f->dev, &raw, &f->slots[i].raw));
-        if (i == 0 || f->backend->own_memory)
-            FBP_TRY(f->backend->alloc(f->dev, &filtered, &f->slots[i].filtered));
+        if (f->backend->can.own_memory)
+            FBP_TRY(f->backend->memory.alloc(f->dev, &raw, &f->slots[i].raw));
+        if (i == 0 || f->backend->can.own_memory)
+            FBP_TRY(f->backend->memory.alloc(f->dev, &filtered, &f->slots[i].filtered));
     }
-    return f->backend->alloc(f->dev, &volume, &f->volume);
+    return f->backend->memory.alloc(f->dev, &volume, &f->volume);
 }
 
 fbp_status fbp_feed_open(fbp_feed **out, const struct fbp_feed_params *given)
@@ -232,7 +232,7 @@ static void close_device(fbp_feed *f)
         (void)!fbp_device_settle_all(f->backend, f->dev);
     for (size_t i = 0; f->dev && i < N_SLOTS; i++) {
         struct slot *s = &f->slots[i];
-        if (f->backend->own_memory)
+        if (f->backend->can.own_memory)
             fbp_device_put(f->backend, f->dev, FBP_FOR_RAW, s->raw);
         fbp_device_put(f->backend, f->dev, FBP_FOR_FILTERED, s->filtered);
         fbp_host_put(f->backend, f->dev, s->host);
@@ -260,8 +260,8 @@ void fbp_feed_close(fbp_feed **feed)
 void fbp_feed_names(const fbp_feed *f, const char **backend, const char **kernel, const char **isa)
 {
     *backend = f->backend->name;
-    *kernel = f->job.chosen.kernel;
-    *isa = f->job.chosen.isa;
+    *kernel = f->job.selection.name;
+    *isa = f->job.selection.isa;
 }
 
 fbp_status fbp_feed_alloc(fbp_feed *f, size_t bytes, void **out)
@@ -269,7 +269,7 @@ fbp_status fbp_feed_alloc(fbp_feed *f, size_t bytes, void **out)
     fbp_message_clear();
     FBP_TRY(fbp_check_process(f->process, "feed"));
     *out = NULL;
-    return f->backend->host_alloc(f->dev, bytes, "views or a volume", out);
+    return f->backend->memory.host_alloc(f->dev, bytes, "views or a volume", out);
 }
 
 void fbp_feed_release(fbp_feed *f, void *memory)
@@ -316,7 +316,7 @@ static struct fbp_batch batch_of(const fbp_feed *f)
  */
 static void next_slot(fbp_feed *f)
 {
-    f->at = f->backend->own_memory ? (f->at + 1) % N_SLOTS : 0;
+    f->at = f->backend->can.own_memory ? (f->at + 1) % N_SLOTS : 0;
     f->n = 0;
     f->limit = 2 * f->limit < f->batch_views ? 2 * f->limit : f->batch_views;
 }
@@ -391,16 +391,16 @@ static fbp_status put_samples(fbp_feed *f, struct slot *s, const float *view, bo
     const struct fbp_backend *b = f->backend;
     const size_t n = view_samples(f), at = f->n * n;
 
-    if (!(in_place && b->own_memory)) {
+    if (!(in_place && b->can.own_memory)) {
         if (!s->host)
-            FBP_TRY(b->host_alloc(f->dev, f->batch_views * n * sizeof(float), "a batch of views",
-                                  &s->host));
-        if (!b->own_memory)
+            FBP_TRY(b->memory.host_alloc(f->dev, f->batch_views * n * sizeof(float),
+                                         "a batch of views", &s->host));
+        if (!b->can.own_memory)
             s->raw = s->host;
         FBP_TRY(copy_view(f, (float *)s->host + at, view));
         view = (float *)s->host + at;
     }
-    return b->upload(f->dev, (float *)s->raw + at, view, n);
+    return b->memory.upload(f->dev, (float *)s->raw + at, view, n);
 }
 
 fbp_status fbp_feed_add(fbp_feed *f, const double P[12], const float *view, bool in_place)

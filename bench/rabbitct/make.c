@@ -56,10 +56,10 @@ static fbp_status prepare(struct making *m, const struct fbp_rabbitct_make *make
         s->row_order == FBP_ROWS_AUTO ? fbp_source_info(m->source)->row_order : s->row_order;
     m->top_down = order == FBP_ROWS_TOP_DOWN;
     FBP_TRY(fbp_job_create(&m->tables, s, &m->params, m->top_down));
-    m->tables.job.in_order = fbp_source_in_order(m->source);
+    m->tables.job.input.in_order = fbp_source_in_order(m->source);
     m->info = (struct fbp_rabbitct_info){.version = make->version ? make->version : 2,
-                                         .n_columns = m->tables.job.wide.n_columns,
-                                         .n_rows = m->tables.job.wide.n_rows,
+                                         .n_columns = m->tables.job.padded.panel.n_columns,
+                                         .n_rows = m->tables.job.padded.panel.n_rows,
                                          .n_views = s->n_views,
                                          .hu = {(float)(1000 / water), 0}};
     m->info.header_bytes = m->info.version == 2 ? 24 : 20;
@@ -111,14 +111,14 @@ static fbp_status reconstruct(const struct making *m, size_t side, float *volume
     p.precision = FBP_PRECISION_EXACT;
     p.volume = (struct fbp_grid){.n = {side, side, side}};
     FBP_TRY_GOTO(fbp_rabbitct_load(&written, m->out.part));
-    FBP_TRY_GOTO(fbp_rabbitct_source(&p.source, m->out.part));
+    FBP_TRY_GOTO(fbp_rabbitct_source(&p.input.source, m->out.part));
     FBP_TRY_GOTO(fbp_plan_create(&plan, &written, &p));
     FBP_TRY_GOTO(fbp_sink_memory(&sink, volume, n));
     FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, NULL));
 fail:
     fbp_sink_close(&sink);
     fbp_plan_destroy(&plan);
-    fbp_source_close(&p.source);
+    fbp_source_close(&p.input.source);
     fbp_scan_clear(&written);
     return st;
 }

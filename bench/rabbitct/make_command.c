@@ -188,17 +188,18 @@ static const char *idle_option(const struct make_args *a, const struct make_args
 static int run(const struct command *self, int argc, char **argv)
 {
     struct progress progress;
-    const struct make_args defaults = {.phantom = "shepp-logan",
-                                       .views = 496,
-                                       .detector = {1248, 960},
-                                       .references = 3,
-                                       .sod_mm = 745,
-                                       .sdd_mm = 1196,
-                                       .arc_deg = 198,
-                                       .half_mm = 100,
-                                       .scale = 0.02,
-                                       .mu_water = 0.02,
-                                       .p = *fbp_recon_params(.progress = progress_update)};
+    const struct make_args defaults = {
+        .phantom = "shepp-logan",
+        .views = 496,
+        .detector = {1248, 960},
+        .references = 3,
+        .sod_mm = 745,
+        .sdd_mm = 1196,
+        .arc_deg = 198,
+        .half_mm = 100,
+        .scale = 0.02,
+        .mu_water = 0.02,
+        .p = *fbp_recon_params(.callbacks.progress = progress_update)};
     struct make_args a = defaults;
     int rc = opt_parse(self, &a, argc, argv);
 
@@ -215,7 +216,7 @@ static int run(const struct command *self, int argc, char **argv)
                          a.sdd_mm);
     if (a.pitch_mm <= 0)
         a.pitch_mm = 0.308 * 1248 / (double)a.detector[0];
-    a.p.user = &progress;
+    a.p.callbacks.user = &progress;
     progress_start(&progress, a.views, true);
     rc = make(&a);
     progress_end(&progress);

@@ -35,7 +35,7 @@ static bool take_oversampling(void *user, const char *name, const mxArray *value
 {
     struct epr_call *c = user;
 
-    return mex_count(&c->failure, name, value, 1, 2, &c->params.oversampling);
+    return mex_count(&c->failure, name, value, 1, 2, &c->params.epr.oversampling);
 }
 
 /* A word, or one weight a projection. */
@@ -95,7 +95,7 @@ static bool take_wiener(void *user, const char *name, const mxArray *value)
 {
     struct epr_call *c = user;
 
-    return mex_number(&c->failure, name, value, 0, 1e6, &c->params.wiener);
+    return mex_number(&c->failure, name, value, 0, 1e6, &c->params.epr.wiener);
 }
 
 static bool take_stages(void *user, const char *name, const mxArray *value)
@@ -104,7 +104,7 @@ static bool take_stages(void *user, const char *name, const mxArray *value)
     size_t n = 1;
     const bool there = mex_count(&c->failure, name, value, 1, 2, &n);
 
-    c->params.stages = (int)n;
+    c->params.epr.stages = (int)n;
     return there;
 }
 
@@ -163,7 +163,7 @@ static bool take_interpolation(void *user, const char *name, const mxArray *valu
     size_t i = 0;
     const bool there = mex_choice(&c->failure, name, value, interpolation_name, &i);
 
-    c->params.interpolation = (enum fbp_interpolation)i;
+    c->params.epr.interpolation = (enum fbp_interpolation)i;
     return there;
 }
 
@@ -178,7 +178,7 @@ static bool take_kernel(void *user, const char *name, const mxArray *value)
 {
     struct epr_call *c = user;
 
-    return mex_text(&c->failure, name, value, &c->params.kernel);
+    return mex_text(&c->failure, name, value, &c->params.tuning.kernel);
 }
 
 static bool take_threads(void *user, const char *name, const mxArray *value)

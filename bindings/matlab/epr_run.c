@@ -54,10 +54,10 @@ static bool run(struct epr_call *c, struct epr_done *done)
     fbp_sink *sink = NULL;
     fbp_plan *plan = NULL;
 
-    c->params.log = keep_warning;
-    c->params.user = c;
+    c->params.callbacks.log = keep_warning;
+    c->params.callbacks.user = c;
     bool ok = fbp_source_memory(&source, c->samples, &c->info) == FBP_OK;
-    c->params.source = source;
+    c->params.input.source = source;
     ok = ok && fbp_plan_create(&plan, &c->scan, &c->params) == FBP_OK &&
          open_sink(c, &sink) == FBP_OK &&
          fbp_plan_run_to(plan, NULL, sink, &done->report) == FBP_OK;

@@ -120,7 +120,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_source_open(fbp_source **out, const char *
  * Open projections that are still being written: a file that grows view by view, or a pattern of
  * files that appear one after another.  The header of a growing file has the final number of views;
  * a headerless file with `raw` need not exist yet.  Reading waits until the views are complete.  A
- * plan made for such a source follows it (fbp_recon_params.source).
+ * plan made for such a source follows it (fbp_recon_params.input.source).
  *
  * timeout_s  reading fails if nothing was written for this time [s]; 0: never
  * @return as fbp_source_open(); FBP_ERR_UNSUPPORTED for compressed samples.  Reading fails with

@@ -100,7 +100,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_quadrature_weights(const double (*directio
                                                          size_t n_words);
 
 /** Directions that lie in a few planes through a common axis, such as a grid in two angles.  Their
- *  plane integrals can be backprojected in two stages (fbp_recon_params.stages). */
+ *  plane integrals can be backprojected in two stages (fbp_recon_params.epr.stages). */
 struct fbp_meridians {
     size_t struct_size;
     double axis[3]; /**< unit vector of the common axis */

@@ -503,7 +503,7 @@ class plan
     {
     }
     plan(const scan &scan, const recon_params &params, listeners listen)
-        : plan(scan, params, params.source, nullptr, std::move(listen))
+        : plan(scan, params, params.input.source, nullptr, std::move(listen))
     {
     }
     /** Plan with views from a source instead of the scan's projections.  The source must outlive
@@ -580,12 +580,12 @@ class plan
     {
         recon_params p = params;
 
-        p.source = source;
+        p.input.source = source;
         state_->listen = std::move(listen);
         if (state_->listen.progress || state_->listen.log) {
-            p.user = state_.get();
-            p.progress = state_->listen.progress ? &on_progress : nullptr;
-            p.log = state_->listen.log ? &on_log : nullptr;
+            p.callbacks.user = state_.get();
+            p.callbacks.progress = state_->listen.progress ? &on_progress : nullptr;
+            p.callbacks.log = state_->listen.log ? &on_log : nullptr;
         }
         fbp_plan *made = nullptr;
         const fbp_status st = fbp_plan_create(&made, scan.get(), &p);

@@ -117,9 +117,9 @@ struct fbp_simulate_params {
     double noise_sd;
     uint64_t seed; /**< seed; the noise does not depend on the number of threads */
     int n_threads; /**< 0: one per core; each thread allocates memory for one view */
-    /** Plane integrals.  1: at the centres of the samples; 0: means over the widths of the samples,
-     *  as a spectrometer measures them. */
-    int at_centres;
+    /** Plane integrals.  True: at the centres of the samples; false: means over the widths of the
+     * samples, as a spectrometer measures them. */
+    bool at_centres;
     /** Plane integrals with several frames (delays): the signal of body i (from 0; ellipsoids
      *  first, then shapes) decays with the factor exp(-k / (decay (i + 1))) in frame k; 0: half the
      *  number of frames. */

@@ -35,7 +35,7 @@ struct fbp_preparation {
     /** Two ranges [first, end) of samples; the second may be empty.  All 0: an eighth of a row at
      *  each end. */
     size_t baseline_samples[2][2];
-    int resample;       /**< 1: resample, if the file contains positions with unequal steps */
+    bool resample;      /**< resample, if the file contains positions with unequal steps */
     size_t fft;         /**< number of samples of a spectrum, at least those of a row; 0: no FFT */
     double zero_sample; /**< index of time 0 in a trace, from 0; may be fractional */
     double dwell_us;    /**< time between samples [us]; 0: from the file */

@@ -70,7 +70,7 @@ enum fbp_interpolation {
 FBP_API const char *fbp_interpolation_name(enum fbp_interpolation interpolation);
 
 /** Interpolation over the angle when the views of evenly spaced rings are resampled
- *  (fbp_recon_params.angles): Fourier series, periodic cubic splines, or linear. */
+ *  (fbp_epr_params.angles): Fourier series, periodic cubic splines, or linear. */
 enum fbp_ring_interpolation { FBP_RINGS_FFT = 0, FBP_RINGS_SPLINE, FBP_RINGS_LINEAR };
 
 /** Name of a ring interpolation: "fft", "spline", "linear"; NULL for any other number. */
@@ -99,123 +99,106 @@ struct fbp_progress {
                            0: the run does not wait */
 };
 
-/** Parameters of a reconstruction.  0 or NULL means the default. */
-struct fbp_recon_params {
-    size_t struct_size; /**< sizeof(struct fbp_recon_params); set by the macro */
-    const char *device; /**< device or devices: "auto", "ref", "cpu", "mock:0,1" …; NULL: auto */
-    int n_threads;      /**< number of compute threads; 0: one per core of the affinity mask */
-    /** Memory that the plan and its runs may add to the process's memory at the time of planning
-     *  [bytes]; 0: 80 % of the free memory.  fbp_limit_memory() limits the whole process. */
-    size_t memory_bytes;
-    /** Memory of the plan on each device [bytes]; 0: 90 % of the free memory.  The driver's
-     *  context, some 300 MiB on a GPU, is not counted. */
-    size_t device_memory_bytes;
-    enum fbp_filter filter;
-    double cutoff;      /**< cut-off as a fraction of the Nyquist frequency, (0, 1]; 0: 1 */
-    double cutoff_v;    /**< cut-off of a Hann window along detector columns, as above; 0: none */
-    int spatial_filter; /**< 1: convolve in space; 0: multiply by the response after an FFT */
-    size_t half_width;  /**< samples on each side of a spatial filter's kernel; 0: the whole row */
+/** Filter and weights in detail.  0 means the default. */
+struct fbp_filtering_params {
+    double cutoff_v;   /**< cut-off of a Hann window along detector columns, a fraction of the
+                            Nyquist frequency, (0, 1]; 0: none */
+    bool spatial;      /**< true: convolve in space; false: multiply by the response after an FFT */
+    size_t half_width; /**< samples on each side of a spatial filter's kernel; 0: the whole row */
     enum fbp_angular_weights angular_weights;
-    enum fbp_precision precision;
-    /** Attenuation of water [1/mm].  Positive: the output is in Hounsfield units,
-     *  HU = 1000 (mu - mu_water) / mu_water; only for line integrals. */
-    double mu_water;
-    /** Number and size of the voxels.  If one of the two is 0, the extent of the scan's volume is
-     *  kept.  The centre is always that of the scan's volume. */
-    struct fbp_grid volume;
-    const char *kernel; /**< "matrix", "column" …; NULL: the fastest that the scan allows */
-    /** Type of the stored volume.  NONE: FBP_F32, or FBP_F64 with precision double; FBP_F64 needs
-     *  that precision.  FBP_U8 and FBP_U16 map values from output_range[0] to output_range[1]. */
-    enum fbp_type output_type;
-    /** Values stored as 0 and as the greatest integer.  Both 0: -1000 to 3000 in HU; in 1/mm,
-     *  either a range or auto_range is required. */
-    double output_range[2];
-    int resume;         /**< 1: continue an interrupted run at its first missing slab */
-    int compress;       /**< 1: compress the output with zlib, if the format supports it */
-    size_t batch_views; /**< views per batch; 0: chosen by the plan */
-    size_t slab_slices; /**< greatest number of slices per slab; 0: chosen by the plan */
+};
+
+/** Region to compute, in mm or as a mask.  Voxels outside get fbp_output_params.fill_value if
+ *  `fill` is set there, else 0 (1/mm) or -1000 (HU); the report's min, max and mean exclude them.
+ *  Voxels inside have the same bits as without a region.  Slices and slabs outside the region are
+ *  not computed, and detector rows that only they need are not read; devices skip parts of the
+ *  other slices. */
+struct fbp_region_params {
+    /** "cylinder:R" or "cylinder:X,Y,R" along z, "ball:X,Y,Z,R", "box:X0:X1,Y0:Y1,Z0:Z1" in mm (an
+     *  omitted end of a box is the edge; a voxel is inside if its centre is), or the path of a
+     * mask: an array on the grid of the whole volume, nonzero inside.  NULL: none. */
+    const char *shape;
+    fbp_source *mask; /**< the mask as a source, read while the plan is made; NULL: none */
+};
+
+/** Input of the views, if it is not the scan's complete files. */
+struct fbp_input_params {
     /** Source of the views in place of the scan's projections; NULL: none.  It has the views in
      *  their stored form, before fbp_scan_reduce(), and must outlive the plan. */
     fbp_source *source;
-    /** 1: the stages do not overlap, to measure the time of each stage.  Batches then have one
-     *  size, and each slab is finished before the next one starts. */
-    int no_overlap;
-    /** 1: the scan's projections are still being written (fbp_scan_load_growing()), and each batch
-     *  is computed when its views are complete (fbp_source_follow()).  Views are used in their
-     *  order.  Therefore kernels that need distant views together are not used, and the run cannot
-     *  be resumed. */
-    int follow;
+    /** True: the scan's projections are still being written (fbp_scan_load_growing()), and each
+     *  batch is computed when its views are complete (fbp_source_follow()).  Views are used in
+     * their order.  Therefore kernels that need distant views together are not used, and the run
+     * cannot be resumed. */
+    bool follow;
     double follow_timeout_s; /**< run fails if nothing was written for this time [s]; 0: never */
+};
 
-    /** Called several times per second, from one thread at a time, while a plan is made (`total` is
-     *  then 1) and during a run.  A nonzero result cancels.  NULL: not called. */
-    int (*progress)(void *user, const struct fbp_progress *p);
-    fbp_log_fn *log; /**< receives notes and warnings; NULL: none */
-    void *user;      /**< passed to progress() and log() */
-    /** Box of the volume to compute: voxels [first, end) along x, y, z.  end 0: to the edge; all 0:
-     *  the whole volume.  Kernel and weights are chosen for the whole volume, and voxels have the
-     *  same bits as in the whole volume.  Slices outside the box are not computed, and detector
-     *  rows that only those slices need are not read.  Kernels "matrix", "column" and "planes"
-     *  compute only the box, or up to 3 voxels more per side; other kernels compute whole
-     *  slices. */
-    size_t roi[3][2];
-    int force; /**< 1: the output may replace an input file */
-    /** 1: the output range is from the least to the greatest finite value of the volume; only for
-     *  FBP_U8 and FBP_U16, with output_range 0.  Until the volume is complete, fbp_plan_run()
-     *  stores its floats in OUTPUT.values.raw.part.  fbp_plan_run_to() ignores this member, because
-     *  a sink has its own range. */
-    int auto_range;
-    enum fbp_pad_kind pad; /**< extrapolation of rows beyond the panel; 0: none */
-    /** 1: voxels that some views do not see (outside the radius of the field of view, or above or
-     *  below the panel's rows) get mask_value.  The report's min, max and mean exclude them. */
-    int mask;
-    double mask_value; /**< in the unit of the output; NaN only for floating-point outputs */
-    /** Folder for a temporary file of filtered views; NULL: none.  The file is used if it takes
-     *  less time than to read and filter most rows again per slab.  It has no name, and nothing
-     *  remains of it after any end of the run.  If no file can be created there, planning fails
-     *  with FBP_ERR_IO, even if the file is not needed. */
-    const char *scratch;
-    /** Region to compute: "cylinder:R" or "cylinder:X,Y,R" along z, "ball:X,Y,Z,R",
-     *  "box:X0:X1,Y0:Y1,Z0:Z1" in mm (an omitted end of a box is the edge; a voxel is inside if its
-     *  centre is), or the path of a mask: an array on the grid of the whole volume, nonzero inside.
-     *  NULL: none.  Voxels outside get mask_value if `mask` is set, else 0 (1/mm) or -1000 (HU);
-     *  the report's min, max and mean exclude them.  Voxels inside have the same bits as without a
-     *  region.  Slices and slabs outside the region are not computed, and detector rows that only
-     *  they need are not read; devices skip parts of the other slices. */
-    const char *region;
-    fbp_source *region_mask; /**< the mask as a source, read while the plan is made; NULL: none */
+/** Stored volume.  0 means the default. */
+struct fbp_output_params {
+    /** Later output of fbp_plan_run(), if it is known; NULL: not known, any output works.  For
+     *  OME-Zarr, memory_bytes then includes the memory of writing, and parts and processes begin at
+     *  borders of chunks if this makes none of them much larger.  Either all parts give it, or
+     *  none. */
+    const char *path;
+    /** Type of the stored volume.  NONE: FBP_F32, or FBP_F64 with precision double; FBP_F64 needs
+     *  that precision.  FBP_U8 and FBP_U16 map values from range[0] to range[1]. */
+    enum fbp_type type;
+    /** Values stored as 0 and as the greatest integer.  Both 0: -1000 to 3000 in HU; in 1/mm,
+     *  either a range or auto_range is required. */
+    double range[2];
+    /** True: the output range is from the least to the greatest finite value of the volume; only
+     *  for FBP_U8 and FBP_U16, with range 0.  Until the volume is complete, fbp_plan_run() stores
+     *  its floats in OUTPUT.values.raw.part.  fbp_plan_run_to() ignores this member, because a sink
+     *  has its own range. */
+    bool auto_range;
+    /** Unit of the values, also of fill_value and range.  FBP_UNIT_CM multiplies values by 10, or
+     *  by 1000 for plane integrals; mu_water needs FBP_UNIT_MM. */
+    enum fbp_unit unit;
+    /** True: voxels that some views do not see (outside the radius of the field of view, or above
+     *  or below the panel's rows) get fill_value.  The report's min, max and mean exclude them. */
+    bool fill;
+    double fill_value; /**< in the unit of the output; NaN only for floating-point outputs */
+    bool compress;     /**< compress the output with zlib, if the format supports it */
+    bool resume;       /**< continue an interrupted run at its first missing slab */
+    bool force;        /**< the output may replace an input file */
+};
+
+/** Plane integrals (EPR imaging, kind planes).  0 means the default. */
+struct fbp_epr_params {
+    enum fbp_interpolation interpolation; /**< between filtered samples */
     /** 2: filtered plane integrals are computed at the measured samples and halfway between them,
      *  with the same frequency band; linear interpolation is then as good as a spline.  0 and 1: at
-     *  the samples only.  For kind planes. */
+     *  the samples only. */
     size_t oversampling;
     /** Regularisation w for scans with a reference spectrum h: the filter is multiplied by
      *  conj(h) / (|h|^2 + w max |h|^2).  0: by 1 / h, which needs a cut-off. */
     double wiener;
-    enum fbp_interpolation interpolation; /**< for plane integrals */
-    /** 1: rows of plane integrals and the reference spectrum are filtered as periodic, with the
-     *  response at the frequencies of their discrete transform, for comparison with programs that
-     *  filter in this way.  Devices "cpu" and "ref"; without oversampling, cubic interpolation and
-     *  spatial filters. */
-    int periodic;
+    /** Path of a table of factors for the filter's response; NULL: none.  Each row has two numbers:
+     *  a fraction of the Nyquist frequency, ascending in [0, 1], and the factor.  The factor is
+     *  linear between two rows and constant beyond the first and last. */
+    const char *response;
+    /** True: rows and the reference spectrum are filtered as periodic, with the response at the
+     *  frequencies of their discrete transform, for comparison with programs that filter in this
+     *  way.  Devices "cpu" and "ref"; without oversampling, cubic interpolation and spatial
+     *  filters. */
+    bool periodic;
     /** 2: plane integrals are backprojected in two stages: first to one sinogram image per meridian
      *  plane, then from these images as parallel views.  This needs a fraction of the updates and
      *  one more interpolation.  The directions must lie in planes through one axis
      *  (fbp_meridians_find()).  0 and 1: one stage. */
     int stages;
-    enum fbp_ring_interpolation ring_interpolation; /**< for `angles` */
-    size_t picture_oversampling; /**< columns per voxel in the sinogram images of two stages, 1 to
-                                    4; 0: 2 */
-    /** Path of a table of factors for the filter's response to plane integrals; NULL: none.  Each
-     *  row has two numbers: a fraction of the Nyquist frequency, ascending in [0, 1], and the
-     *  factor.  The factor is linear between two rows and constant beyond the first and last. */
-    const char *response;
+    size_t image_oversampling; /**< columns per voxel in the sinogram images of two stages, 1 to 4;
+                                    0: 2 */
     /** Number of angles per half turn, the same in all rings, to which plane integrals in evenly
      *  spaced rings about x, y or z (such as equal solid angles) are resampled.  The new views lie
      *  in meridian planes.  0: no resampling. */
     size_t angles;
-    /** Unit of the values (enum fbp_unit), also of mask_value and output_range.  FBP_UNIT_CM
-     *  multiplies values by 10, or by 1000 for plane integrals; mu_water needs FBP_UNIT_MM. */
-    size_t unit;
+    enum fbp_ring_interpolation ring_interpolation; /**< for `angles` */
+};
+
+/** Several processes that compute one volume.  0 means the default. */
+struct fbp_cluster_params {
     /** Processes that compute this volume together (fbp/team.h), each with its own plan; NULL: only
      *  this process.  All processes make the same calls with the same parameters.  Each computes a
      *  part and writes it into the output of fbp_plan_run(); the slices have the same bits as
@@ -234,11 +217,69 @@ struct fbp_recon_params {
      *  memory and threads may differ.  For fbp_plan_run() to uncompressed files, without a team,
      *  follow, auto_range, or a source of the caller. */
     size_t part, n_parts;
-    /** Later output of fbp_plan_run(), if it is known; NULL: not known, any output works.  For
-     *  OME-Zarr, memory_bytes then includes the memory of writing, and parts and processes begin at
-     *  borders of chunks if this makes none of them much larger.  Either all parts give it, or
-     *  none. */
-    const char *output;
+};
+
+/** Decisions that the plan makes if they are 0.  They change the speed, not the values (a kernel
+ *  changes the last bits). */
+struct fbp_tuning_params {
+    const char *kernel; /**< "matrix", "column" …; NULL: the fastest that the scan allows */
+    size_t batch_views; /**< views per batch */
+    size_t slab_slices; /**< greatest number of slices per slab */
+    /** Folder for a temporary file of filtered views; NULL: none.  The file is used if it takes
+     *  less time than to read and filter most rows again per slab.  It has no name, and nothing
+     *  remains of it after any end of the run.  If no file can be created there, planning fails
+     *  with FBP_ERR_IO, even if the file is not needed. */
+    const char *scratch;
+    /** True: the stages do not overlap, to measure the time of each stage.  Batches then have one
+     *  size, and each slab is finished before the next one starts. */
+    bool no_overlap;
+};
+
+/** Functions of the caller. */
+struct fbp_callbacks {
+    /** Called several times per second, from one thread at a time, while a plan is made (`total` is
+     *  then 1) and during a run.  A nonzero result cancels.  NULL: not called. */
+    int (*progress)(void *user, const struct fbp_progress *p);
+    fbp_log_fn *log; /**< receives notes and warnings; NULL: none */
+    void *user;      /**< passed to progress() and log() */
+};
+
+/** Parameters of a reconstruction.  0 or NULL means the default. */
+struct fbp_recon_params {
+    size_t struct_size; /**< sizeof(struct fbp_recon_params); set by the macro */
+    const char *device; /**< device or devices: "auto", "ref", "cpu", "mock:0,1" …; NULL: auto */
+    int n_threads;      /**< number of compute threads; 0: one per core of the affinity mask */
+    /** Memory that the plan and its runs may add to the process's memory at the time of planning
+     *  [bytes]; 0: 80 % of the free memory.  fbp_limit_memory() limits the whole process. */
+    size_t memory_bytes;
+    /** Memory of the plan on each device [bytes]; 0: 90 % of the free memory.  The driver's
+     *  context, some 300 MiB on a GPU, is not counted. */
+    size_t device_memory_bytes;
+    enum fbp_filter filter;
+    double cutoff;         /**< cut-off as a fraction of the Nyquist frequency, (0, 1]; 0: 1 */
+    enum fbp_pad_kind pad; /**< extrapolation of rows beyond the panel; 0: none */
+    enum fbp_precision precision;
+    /** Attenuation of water [1/mm].  Positive: the output is in Hounsfield units,
+     *  HU = 1000 (mu - mu_water) / mu_water; only for line integrals. */
+    double mu_water;
+    /** Number and size of the voxels.  If one of the two is 0, the extent of the scan's volume is
+     *  kept.  The centre is always that of the scan's volume. */
+    struct fbp_grid volume;
+    /** Box of the volume to compute: voxels [first, end) along x, y, z.  end 0: to the edge; all 0:
+     *  the whole volume.  Kernel and weights are chosen for the whole volume, and voxels have the
+     *  same bits as in the whole volume.  Slices outside the box are not computed, and detector
+     *  rows that only those slices need are not read.  Kernels "matrix", "column" and "planes"
+     *  compute only the box, or up to 3 voxels more per side; other kernels compute whole
+     *  slices. */
+    size_t box[3][2];
+    struct fbp_filtering_params filtering;
+    struct fbp_region_params region;
+    struct fbp_input_params input;
+    struct fbp_output_params output;
+    struct fbp_epr_params epr;
+    struct fbp_cluster_params cluster;
+    struct fbp_tuning_params tuning;
+    struct fbp_callbacks callbacks;
 };
 
 #ifndef __cplusplus /* for C++, see fbp/fbp.hpp */
@@ -276,7 +317,7 @@ struct fbp_plan_summary {
     const char *isa;     /**< instruction set: "c", "avx2" …; "": the backend has none to name */
     size_t n_devices;
     int n_threads;
-    struct fbp_grid volume;                 /**< grid of the result; with params.roi, the box */
+    struct fbp_grid volume;                 /**< grid of the result; with params.box, the box */
     const struct fbp_geometry_facts *facts; /**< facts of the scan and of the whole volume */
     char weights[256];                      /**< one line: scan type, weights, filter, steps */
     size_t n_slabs, slab_slices;
@@ -290,21 +331,21 @@ struct fbp_plan_summary {
     uint64_t device_bytes; /**< memory on each device, without the driver's context [bytes]; 0: the
                               device computes in host memory */
     uint64_t input_bytes, output_bytes; /**< on disk; input is counted each time it is read */
-    uint64_t updates; /**< computed voxels (see params.roi) x views, in all frames; with a region,
+    uint64_t updates; /**< computed voxels (see params.box) x views, in all frames; with a region,
                          only voxels inside */
     bool filtered;    /**< the views of the scan are filtered already */
-    /** 1: the views are still being written.  n_batches then counts batches of the smallest size;
-     *  if the computation falls behind, batches are joined, up to batch_views views. */
-    int follows;
+    /** True: the views are still being written.  n_batches then counts batches of the smallest
+     * size; if the computation falls behind, batches are joined, up to batch_views views. */
+    bool follows;
     struct fbp_grid whole; /**< grid of the whole volume, also if `volume` is a box of it */
     size_t roi[3][2];      /**< the box: voxels [first, end) along x, y, z */
-    /** keeps_views 1: filtered views stay in device memory, for any number of slabs.  shares_views
-     *  1: each view is read and filtered by one device, and the others copy it from there. */
-    int keeps_views, shares_views;
-    uint64_t scratch_bytes; /**< size of the file in params.scratch; 0: not used */
+    /** keeps_views: filtered views stay in device memory, for any number of slabs.  shares_views:
+     *  each view is read and filtered by one device, and the others copy it from there. */
+    bool keeps_views, shares_views;
+    uint64_t scratch_bytes; /**< size of the file in params.tuning.scratch; 0: not used */
     double scratch_reads;   /**< mean number of times that a row is read from that file */
     struct fbp_predicted predicted;
-    uint64_t region_voxels;  /**< voxels of params.region in `volume`; 0: no region */
+    uint64_t region_voxels;  /**< voxels of params.region.shape in `volume`; 0: no region */
     size_t region_slices[2]; /**< slices [first, end) of the region in `whole` */
     /** Fractions of the updates and of the detector rows that the region saves. */
     double region_saves_updates, region_saves_rows;
@@ -330,7 +371,7 @@ struct fbp_plan_summary {
 };
 
 /** Times and results of a finished run.  Stages overlap: the sum of their times is more than
- *  `total`, unless params.no_overlap is set. */
+ *  `total`, unless params.tuning.no_overlap is set. */
 struct fbp_report {
     size_t struct_size;
     double total, read, filter, backproject,
@@ -356,7 +397,7 @@ struct fbp_report {
     size_t n_batches, last_batch; /**< for a followed scan: number of batches, and number of views
                                      in the last one.  Else 0 */
     double upload, fetch; /**< parts of `filter` and of `write` for copies to and from a device with
-                             its own memory [s]; only with params.no_overlap */
+                             its own memory [s]; only with params.tuning.no_overlap */
     /** Number of views in which the object is wider than the panel; first and last such view. */
     size_t truncated_views, truncated_first, truncated_last;
     /** Greatest values in the first and in the last columns of these views, as a fraction of the
@@ -419,7 +460,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_plan_create(fbp_plan **out, const struct f
 FBP_API const struct fbp_plan_summary *fbp_plan_info(const fbp_plan *plan);
 
 /**
- * Store the slices, updates and missing slices of part `part`, from 1, of params.n_parts.
+ * Store the slices, updates and missing slices of part `part`, from 1, of params.cluster.n_parts.
  * @return FBP_ERR_INVALID if the plan has no such part.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_plan_part(const fbp_plan *plan, size_t part,
@@ -500,7 +541,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_plan_run_to(fbp_plan *plan, fbp_source *so
  *
  * views   [n_views][n_rows][n_columns], before fbp_scan_reduce(), rows in scan->row_order (AUTO:
  *         row 0 at the bottom)
- * volume  [z][y][x]; its size is that of fbp_grid_resolve(), or of the box params->roi.  For plane
+ * volume  [z][y][x]; its size is that of fbp_grid_resolve(), or of the box params->box.  For plane
  *         integrals, rows are frames (delays), and the volume is [n_rows][z][y][x].
  * report  times and results; NULL: none
  */
@@ -589,8 +630,8 @@ FBP_API size_t fbp_devices(struct fbp_device_info *out, size_t n);
  *  usable on this machine or not; NULL beyond the last. */
 FBP_API const char *fbp_device_name(size_t i);
 
-/** Name i, from 0, for fbp_recon_params.kernel: "matrix", "column" …; NULL beyond the last.  A
- *  device has only some of the kernels. */
+/** Name i, from 0, for fbp_recon_params.tuning.kernel: "matrix", "column" …; NULL beyond the last.
+ * A device has only some of the kernels. */
 FBP_API const char *fbp_kernel_name(size_t i);
 
 FBP_END

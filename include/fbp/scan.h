@@ -201,8 +201,8 @@ FBP_API bool fbp_scan_reads(const struct fbp_scan *scan, const char *file);
  * of plane integrals are frames and are not averaged.
  *
  * The call changes views, panel, n_views, every and bin of the scan; it is possible once.  The
- * files do not change: plans, and fbp_recon_params.source, still read the stored views.  Positions
- * in columns or rows, such as a centre, must be set before this call.
+ * files do not change: plans, and fbp_recon_params.input.source, still read the stored views.
+ * Positions in columns or rows, such as a centre, must be set before this call.
  * @return FBP_ERR_INVALID if there are not enough views or pixels, if the scan was reduced before,
  *         if the views are filtered, or if views would be omitted that have given plane weights.
  */

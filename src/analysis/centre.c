@@ -55,7 +55,8 @@ static fbp_status check_progress(const struct search *s)
 {
     const struct fbp_progress now = {.struct_size = sizeof now};
 
-    if (s->params.progress && s->params.progress(s->params.user, &now))
+    if (s->params.callbacks.progress &&
+        s->params.callbacks.progress(s->params.callbacks.user, &now))
         return fbp_fail(FBP_ERR_CANCELLED, "cancelled");
     return FBP_OK;
 }
@@ -81,7 +82,7 @@ static fbp_status read_rows(struct search *s)
                         "raise --memory, or give the column",
                         fbp_bytes_estimate_text(needs, sizeof needs, bytes),
                         fbp_bytes_text(has, sizeof has, s->params.memory_bytes));
-    return fbp_sinogram_read(&s->sinogram, scan, s->params.source, (size_t)rows);
+    return fbp_sinogram_read(&s->sinogram, scan, s->params.input.source, (size_t)rows);
 }
 
 static size_t stride_of(const struct fbp_match *m, size_t views)
@@ -363,9 +364,9 @@ fbp_status fbp_centre_find(const struct fbp_scan *scan, const struct fbp_recon_p
                                          .n_threads = p.n_threads,
                                          .memory_bytes = p.memory_bytes,
                                          .device_memory_bytes = p.device_memory_bytes,
-                                         .source = p.source,
-                                         .progress = p.progress,
-                                         .user = p.user};
+                                         .input.source = p.input.source,
+                                         .callbacks.progress = p.callbacks.progress,
+                                         .callbacks.user = p.callbacks.user};
     const fbp_status st = find_centre(&s);
     fbp_match_clear(&s.rough);
     fbp_match_clear(&s.match);

@@ -64,12 +64,12 @@ const struct fbp_backend *fbp_backend_find(const char *name)
 
 int fbp_backend_count(const struct fbp_backend **backend, char *why, size_t n)
 {
-    if ((*backend)->load) {
-        const struct fbp_backend *loaded = (*backend)->load(why, n);
+    if ((*backend)->discovery.load) {
+        const struct fbp_backend *loaded = (*backend)->discovery.load(why, n);
         if (!loaded)
             return 0;
         *backend = loaded;
     }
     *backend = completed(*backend);
-    return (*backend)->count(why, n);
+    return (*backend)->discovery.count(why, n);
 }

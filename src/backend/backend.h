@@ -13,13 +13,13 @@
  *       | backproject (BP), batch after batch, into
  *     volume     layout of the device, `volume_bytes` bytes per slab
  *       | fetch (OUT)
- *     host [frame][z][y][x], float or double                  written by array/sink.c
+ *     host [channel][z][y][x], float or double                  written by array/sink.c
  *
  * To write a backend: define a const struct fbp_backend fbp_backend_NAME and add its line to
- * backend-list.h.  Required are name, summary, filtered_bytes, volume_bytes, group_views, open,
+ * backend-list.h.  Required are name, summary, filtered_bytes, volume_bytes, can.group_views, open,
  * close, filter, clear, backproject and fetch; see tests/unit/test_planes_plug_in.c.  All other
  * slots and flags may be left out (NULL, false, 0): the comment of each states the default.
- * Callers use a completed copy (backend/device.h), in which every slot but `load` is set.
+ * Callers use a completed copy (backend/device.h), in which every slot but `discovery.load` is set.
  * Arguments were checked by the public interface and by the plan.  Slots of different stages are
  * called by different threads at the same time.  A slot that returns fbp_status sets a message
  * (fbp_fail()) if it fails.
@@ -48,86 +48,112 @@ typedef void fbp_rows_fn(const struct fbp_job *job, size_t k0, size_t k1, size_t
 
 /** The kernel that computes a job: set by the backend's choose(). */
 struct fbp_kernel_selection {
-    const char *kernel, *isa; /**< names of kernel and instruction set, for messages */
-    const void *own;          /**< private data of the backend: its entry for this kernel */
+    const char *requested;  /**< name of the requested kernel; NULL: the fastest usable one */
+    const char *name, *isa; /**< names of kernel and instruction set, for messages */
+    const void *entry;      /**< private data of the backend: its entry for this kernel */
+    size_t symmetric_views; /**< views that the kernel processes together (partners.h): 1, 2, 4 */
+    bool boxes;             /**< the kernel computes boxes of slices; false: whole slices only */
 };
 
-/** Everything about one reconstruction that does not change while it runs.  Shared by all threads
- *  and devices, read only. */
-struct fbp_job {
-    enum fbp_kind kind;     /**< kind of the scan geometry */
-    size_t n_views;         /**< views of the scan */
-    struct fbp_panel panel; /**< detector as measured */
-    /** Channels: volumes that are reconstructed together from the same views, channel f from row f
-     *  of each view (plane integrals); 0, 1: one volume from all rows.  Channels share all that
-     *  follows; no value of a channel depends on another channel. */
-    size_t frames;
-    /** Volumes that are reconstructed one after another, each from its own panel; their rows follow
-     *  one another in a view of the source; 0, 1: one volume.  A device computes one of them at a
-     *  time: only the pipeline uses this member and fbp_slab.frame. */
-    size_t series;
-    /** Detector of the filtered rows.  An offset panel measures only one side, and the ramp spreads
-     *  its values to the other side: rows are padded until the detector is symmetric.  Measured
-     *  column c is column (between + 1) c + pad_left here; columns without a measured sample are 0
-     *  before the filter. */
-    struct fbp_panel wide;
-    /** Columns of `wide` before the first measured one; additional columns after each measured one
-     *  (oversampling). */
-    size_t pad_left, between;
-    struct fbp_grid grid; /**< the whole volume, even if only a box of it is requested */
-    size_t roi[3][2];     /**< requested box: voxels [first, end) along x, y, z; end 0: all */
-    const struct fbp_region *region; /**< requested voxels of that box, others may have any value;
-                                          NULL: all voxels */
-    size_t share[2];   /**< slices [first, end) that this process computes, counted from the first
-                            requested one (pipeline/division.h); end 0: all */
-    size_t same_files; /**< number of consecutive slices of the box that share files of the output:
-                            borders of shares are moved to multiples of it; 0: no such files */
-    bool counts_once;  /**< rows that earlier shares need too are excluded from the counts of
-                            repaired samples: those shares count them */
-    /** Groups [first, end) of fbp_backend.group_views views that are backprojected here; end 0:
-     *  all.  Other processes backproject the other groups; the partial volumes are added. */
+/** Detector of the filtered rows.  An offset panel measures only one side, and the ramp spreads its
+ *  values to the other side: rows are padded until the detector is symmetric.  Measured column c is
+ *  column (inserted + 1) c + left here; columns without a measured sample are 0 before the filter.
+ */
+struct fbp_padded_detector {
+    struct fbp_panel panel;
+    size_t left;     /**< columns before the first measured one */
+    size_t inserted; /**< additional columns after each measured one (oversampling) */
+};
+
+/** Requested voxels; all others may have any value. */
+struct fbp_requested_voxels {
+    size_t box[3][2];                /**< voxels [first, end) along x, y, z; end 0: all */
+    const struct fbp_region *region; /**< region within the box; NULL: all voxels */
+};
+
+/** What this process computes, if several processes compute one volume. */
+struct fbp_job_part {
+    size_t slices[2];       /**< slices [first, end), counted from the first requested one
+                                 (pipeline/division.h); end 0: all */
+    size_t slices_per_file; /**< consecutive slices of the box that share files of the output:
+                                 borders of parts are moved to multiples of it; 0: no such files */
+    bool counts_once;       /**< rows that earlier parts need too are excluded from the counts of
+                                 repaired samples: those parts count them */
+    /** Groups [first, end) of group_views views that are backprojected here; end 0: all.  Other
+     *  processes backproject the other groups; the partial volumes are added. */
     size_t view_groups[2];
-    const struct fbp_view *views; /**< [n_views] */
-    /** [n_views] 3x4 matrices, row-major, in columns of `wide`; scaled to w(0) = 1, or for filtered
-     *  views to the w(0) that their values were computed for. */
-    double (*matrices)[12];
-    const fbp_weights *weights;             /**< NULL if the views are filtered already */
-    const struct fbp_prep *prep;            /**< corrections of raw samples */
-    const struct fbp_filter_design *filter; /**< NULL if the views are filtered already */
-    /** Filter along columns, applied after the weights; NULL: none. */
-    const struct fbp_column_filter *columns;
-    const struct fbp_pad *pad; /**< extrapolation, added to filtered rows; NULL: none */
-    struct fbp_geometry_facts facts;
-    fbp_rows_fn *rows; /**< rows that slices need: all that the pipeline uses of a geometry */
-    bool sparse;       /**< slices are so far apart that a row between the rows of two neighbouring
-                            slices may be needed by neither */
-    double scale, shift; /**< output = scale * value + shift (Hounsfield units); else 1, 0 */
-    enum fbp_precision precision;
-    /** Interpolation of plane integrals.  For CUBIC, filtered rows are spline coefficients
-     *  (filter/parabola.h), which are 0 beyond their ends. */
-    enum fbp_interpolation interpolation;
-    const char *kernel;  /**< name of the requested kernel; NULL: the fastest usable one */
-    enum fbp_type raw;   /**< type of raw samples: FBP_U16, FBP_F64; any other value: float */
-    bool spatial_filter; /**< convolve in space, not by Fourier transforms */
+};
+
+/** How the source of views has to be read. */
+struct fbp_job_input {
+    enum fbp_type type; /**< type of raw samples: FBP_U16, FBP_F64; any other value: float */
     bool filtered; /**< views are weighted and filtered already: filter() only repairs samples that
                         are not finite, and changes the layout */
     bool in_order; /**< views and rows must be read in ascending order: the scan is compressed */
     bool unpacks;  /**< samples are decoded during reading, by several threads */
     int most_readers; /**< greatest number of reading threads per worker; 0: no limit */
-    /** The next three members are set by fbp_job_arrange(), through the backend's choose(). */
-    struct fbp_kernel_selection chosen;
-    size_t turns; /**< symmetric views that the kernel processes together (partners.h): 1, 2, 4 */
-    bool boxes;   /**< the kernel computes boxes of slices; false: whole slices only */
-    int n_threads;
-    /** First of two stages: filtered views are summed to these images, and no volume is computed.
-     *  NULL: filtered views are backprojected. */
-    const struct fbp_meridian_pictures *pictures;
-    bool second;          /**< second of two stages: views are images of a first stage */
+};
+
+/** Everything that is done to a raw sample before it is backprojected. */
+struct fbp_filtering {
+    const struct fbp_prep *prep;            /**< corrections of raw samples */
+    const fbp_weights *weights;             /**< NULL if the views are filtered already */
+    const struct fbp_filter_design *design; /**< NULL if the views are filtered already */
+    /** Filter along columns, applied after the weights; NULL: none. */
+    const struct fbp_column_filter *columns;
+    const struct fbp_pad *pad; /**< extrapolation, added to filtered rows; NULL: none */
+    bool spatial;              /**< convolve in space, not by Fourier transforms */
+};
+
+/** Plane integrals (EPR imaging). */
+struct fbp_job_epr {
+    /** For CUBIC, filtered rows are spline coefficients (filter/parabola.h), which are 0 beyond
+     *  their ends. */
+    enum fbp_interpolation interpolation;
+    /** First of two stages: filtered views are summed to these sinogram images, and no volume is
+     *  computed.  NULL: filtered views are backprojected. */
+    const struct fbp_meridian_pictures *images;
+    bool second_stage;    /**< views are images of a first stage */
     bool rows_are_slices; /**< second stage, and row r of each image is slice r of the volume */
 };
 
-/** True if raw samples (then `raw` is FBP_F64), filtered rows, slabs and fetched slices are double;
- *  false if they are float. */
+/** Everything about one reconstruction that does not change while it runs.  Shared by all threads
+ *  and devices, read only. */
+struct fbp_job {
+    enum fbp_kind kind;           /**< kind of the scan geometry */
+    size_t n_views;               /**< views of the scan */
+    const struct fbp_view *views; /**< [n_views] */
+    /** [n_views] 3x4 matrices, row-major, in columns of `padded`; scaled to w(0) = 1, or for
+     *  filtered views to the w(0) that their values were computed for. */
+    double (*matrices)[12];
+    struct fbp_geometry_facts facts;
+    fbp_rows_fn *rows; /**< rows that slices need: all that the pipeline uses of a geometry */
+    bool sparse;       /**< slices are so far apart that a row between the rows of two neighbouring
+                            slices may be needed by neither */
+    struct fbp_panel panel;            /**< detector as measured */
+    struct fbp_padded_detector padded; /**< detector of the filtered rows */
+    /** Channels: volumes that are reconstructed together from the same views, channel f from row f
+     *  of each view (plane integrals); 0, 1: one volume from all rows.  Channels share all other
+     *  members; no value of a channel depends on another channel. */
+    size_t channels;
+    /** Time points: volumes that are reconstructed one after another, each from its own panel;
+     *  their rows follow one another in a view of the source; 0, 1: one volume.  A device computes
+     *  one of them at a time: only the pipeline uses this member and fbp_slab.time_point. */
+    size_t time_points;
+    struct fbp_grid grid; /**< the whole volume, even if only a box of it is requested */
+    struct fbp_requested_voxels requested;
+    double scale, shift; /**< output = scale * value + shift (Hounsfield units); else 1, 0 */
+    struct fbp_job_part part;
+    struct fbp_job_input input;
+    struct fbp_filtering filtering;
+    struct fbp_job_epr epr;
+    enum fbp_precision precision;
+    struct fbp_kernel_selection selection; /**< set by fbp_job_arrange() */
+    int n_threads;
+};
+
+/** True if raw samples (then `input.type` is FBP_F64), filtered rows, slabs and fetched slices are
+ * double; false if they are float. */
 static inline bool fbp_in_double(const struct fbp_job *job)
 {
     return job->precision == FBP_PRECISION_DOUBLE;
@@ -140,43 +166,44 @@ static inline size_t fbp_value_size(const struct fbp_job *job)
 }
 
 /** Number of channels, at least 1. */
-static inline size_t fbp_frames(const struct fbp_job *job)
+static inline size_t fbp_channels(const struct fbp_job *job)
 {
-    return job->frames > 1 ? job->frames : 1;
+    return job->channels > 1 ? job->channels : 1;
 }
 
 /** Number of volumes that are reconstructed one after another, at least 1. */
-static inline size_t fbp_series(const struct fbp_job *job)
+static inline size_t fbp_time_points(const struct fbp_job *job)
 {
-    return job->series > 1 ? job->series : 1;
+    return job->time_points > 1 ? job->time_points : 1;
 }
 
 /** Number of all volumes of a job. */
 static inline size_t fbp_volumes(const struct fbp_job *job)
 {
-    return fbp_series(job) * fbp_frames(job);
+    return fbp_time_points(job) * fbp_channels(job);
 }
 
-/** Views that are filtered and backprojected together.  The scan consists of job->turns equal
- *  parts.  A batch has n_views / turns consecutive views of each part, part after part: the first
- *  part's begin at view0, those of the other parts at the same position in their part. */
+/** Views that are filtered and backprojected together.  The scan consists of
+ * job->selection.symmetric_views equal parts.  A batch has n_views / symmetric_views consecutive
+ * views of each part, part after part: the first part's begin at view0, those of the other parts at
+ * the same position in their part. */
 struct fbp_batch {
     size_t view0, n_views;       /**< first view; number of views, of all parts together */
     size_t row0, n_rows;         /**< detector rows [row0, row0 + n_rows) are filtered */
     size_t load_row0, load_rows; /**< rows that are read: a few more, if corrections of bad pixels
                                       or a filter along columns need them */
-    size_t place; /**< position in the buffer of filtered views: views per part that precede this
-                       batch there; always 0 for a backend without rates() and most_staying */
-    bool kept; /**< filtered views stay in the buffer for several slabs; all batches of the buffer
-                    then have the same rows */
-    size_t frame; /**< volume of a series to which the rows belong */
+    size_t position; /**< position in the buffer of filtered views: views per part that precede this
+                       batch there; always 0 for a backend without rates() and max_resident_views */
+    bool resident;   /**< filtered views stay in the buffer for several slabs; all batches of the
+                      buffer   then have the same rows */
+    size_t time_point; /**< volume of a series to which the rows belong */
 };
 
 /** A part of the volume that is computed at once: voxels [x0, x0 + nx) and [y0, y0 + ny) of slices
  *  [z0, z0 + nz) of the grid.  It contains all channels, one after another. */
 struct fbp_slab {
     size_t x0, nx, y0, ny, z0, nz;
-    size_t frame; /**< volume of a series to which the slab belongs */
+    size_t time_point; /**< volume of a series to which the slab belongs */
 };
 
 /** Queues of a device.  Work of one stage runs in order; different stages run concurrently. */
@@ -216,77 +243,55 @@ struct fbp_statistics {
 /** An open device: defined by each backend for itself. */
 typedef struct fbp_device fbp_device;
 
-/** One kind of device.  `why` receives a sentence for the user, of at most n bytes. */
-struct fbp_backend {
-    const char *name, *summary; /**< value of --device; one line for lists of devices */
-    bool in_host; /**< device memory is host memory and counts as such; set automatically if there
-                       is no `alloc` */
-    bool hidden;  /**< not listed and never selected automatically: for tests and plans */
-
+/** How usable devices of a backend are found.  `why` receives a sentence for the user, of at most n
+ *  bytes. */
+struct fbp_discovery {
     /** If the backend is in a module: loads the module and returns the module's backend; returns
      *  NULL, with the reason in `why`, if it cannot be used.  NULL: this struct is the backend. */
     const struct fbp_backend *(*load)(char *why, size_t n);
-
     /** Returns the number of usable devices; if 0, with the reason in `why`.  NULL: always 1. */
     int (*count)(char *why, size_t n);
     /** Returns whether `auto` may select the device of this index.  Index -1, before `load`:
      *  whether such a device may exist.  NULL: yes. */
-    bool (*unasked)(int index);
+    bool (*auto_selectable)(int index);
     /** Fills text and memory of a device; out->text contains the summary.  NULL: no change. */
     void (*describe)(int index, struct fbp_device_info *out);
+};
 
-    /** Kernels differ in precision; false: job->precision has no effect, except double. */
-    bool has_precisions;
-    /** Writes one line for the user about how this job is computed; "": none.  NULL: none. */
-    void (*remark)(const struct fbp_job *job, char *line, size_t n);
-
-    /** Sets job->chosen, ->turns and ->boxes to the kernel `name`, or to the fastest kernel if
-     *  `name` is NULL.  Returns false if no such kernel can compute the job.  The choice depends on
-     *  scan and volume only, never on a slab.  NULL: the only kernel is "matrix", for single views
-     *  and whole slices. */
-    bool (*choose)(struct fbp_job *job, const char *name);
-
-    /** Bytes of filtered views [n_views][n_rows] and of a slab in the device's layout.  From here
-     *  on, slots are called only with a job whose kernel is selected. */
-    size_t (*filtered_bytes)(const struct fbp_job *job, size_t n_views, size_t n_rows);
-    size_t (*volume_bytes)(const struct fbp_job *job, const struct fbp_slab *slab);
-    /** Bytes of tables and scratch memory, in addition to batches and slabs.  NULL: 0. */
-    size_t (*fixed_bytes)(const struct fbp_job *job);
+/** Jobs that the devices of a backend can compute. */
+struct fbp_capabilities {
+    bool precisions;  /**< kernels differ in precision; false: job->precision has no effect, except
+                           double */
+    bool counts;      /**< raw samples may be uint16 */
+    bool oversamples; /**< jobs may have columns between the measured ones: padded.inserted */
+    bool channels;    /**< jobs may have several channels */
+    bool periodic;    /**< filters may be periodic: struct fbp_filter_design */
+    bool any_filter;  /**< filters may have two passes and asymmetric kernels */
+    bool doubles;     /**< jobs may be in double: fbp_in_double() */
+    unsigned interpolations; /**< supported interpolations of plane integrals in addition to linear:
+                                  bits 1 << enum fbp_interpolation */
     /** A batch begins at a multiple of this number of views and contains a multiple of it, except
      *  the last batch; must be a multiple of 4. */
     size_t group_views;
-    bool takes_counts; /**< raw samples may be uint16 */
-    bool oversamples;  /**< jobs may have columns between the measured ones: fbp_job.between */
-    bool frames;       /**< jobs may have several channels: fbp_job.frames */
-    bool periodic;     /**< filters may be periodic: struct fbp_filter_design */
-    bool any_filter;   /**< filters may have two passes and asymmetric kernels */
-    bool doubles;      /**< jobs may be in double: fbp_in_double() */
-    unsigned interpolations; /**< supported interpolations of plane integrals in addition to linear:
-                                  bits 1 << enum fbp_interpolation */
-    size_t most_staying; /**< greatest number of views per part in a buffer of filtered views; 0: no
-                              limit, but filtered views cannot be kept for several slabs */
-    /** Returns whether a device can allocate such a buffer at all, however much memory is free; for
-     *  buffer NULL, the memory that the job needs in addition to buffers.  If not, `why` receives
-     *  the reason.  NULL: it can. */
-    bool (*holds)(int index, const struct fbp_job *job, const struct fbp_buffer *buffer, char *why,
-                  size_t n);
-    /** Approximate durations of work.  NULL: unknown; the plan then uses the fewest slabs. */
-    void (*rates)(const struct fbp_job *job, struct fbp_rates *out);
+    size_t max_resident_views; /**< greatest number of views per part in a buffer of filtered views;
+                                    0: no limit, but filtered views cannot be kept for several
+                                    slabs */
+    /** Derived by fbp_backend_complete(): a backend leaves these members unset. */
+    bool own_memory;      /**< views are uploaded: `memory.alloc` is set */
+    bool shares;          /**< devices copy filtered views from one another: `share` is set */
+    bool filtered_rows;   /**< filtered rows are available as plain floats: `filter_rows` is set */
+    bool meridian_images; /**< the first of two stages is supported: `meridian` is set */
+    bool statistics;      /**< the device computes statistics of voxels: `statistics` is set */
+};
 
-    /** Access to memory of the caller on a device.  NULL: callers cannot pass device memory. */
-    const struct fbp_device_memory_access *far;
-
-    /** Opens a device for one job, which outlives it.  *out is NULL on failure. */
-    fbp_status (*open)(fbp_device **out, int index, const struct fbp_job *job);
-    /** Finishes all work, frees the device and sets *dev to NULL. */
-    void (*close)(fbp_device **dev);
-
+/** Memory of a device, and host memory that it can copy from and to. */
+struct fbp_memory_slots {
     /** Allocates host memory from and to which the device can copy while it computes (pinned
      *  memory).  what: purpose, for an error message.  NULL (both): any host memory. */
     fbp_status (*host_alloc)(fbp_device *dev, size_t bytes, const char *what, void **out);
     void (*host_release)(fbp_device *dev, void *mem);
     /** Returns whether the device can copy from and to this memory of the caller, which may be on
-     *  the device itself (`far`).  NULL: never. */
+     *  the device itself.  NULL: never. */
     bool (*reaches)(fbp_device *dev, const void *host, size_t bytes);
 
     /** Allocate and free device memory.  NULL (these two and upload): device memory is host memory,
@@ -300,77 +305,116 @@ struct fbp_backend {
      *  `reaches`; never called without it. */
     fbp_status (*upload_pieces)(fbp_device *dev, void *dst, const void *src, size_t n,
                                 size_t n_samples, size_t stride);
-
-    /** Corrects, weights and filters raw [n_views][load_rows][panel.n_columns] into `filtered`, the
-     *  buffer's start, at position batch->place; rows have wide.n_columns (stage FILTER).  `raw`
-     * may be overwritten. */
-    fbp_status (*filter)(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
-    /** The same, but writes plain rows: float [n_views][n_rows][wide.n_columns], in memory that was
-     *  allocated for FBP_FOR_RAW.  NULL: not supported, `gives_rows` is false. */
-    fbp_status (*filter_rows)(fbp_device *dev, const struct fbp_batch *batch, void *raw,
-                              float *rows);
-    /** First of two stages: computes rows [row0, row0 + n_rows) of image `plane` of job->pictures
-     *  from one channel of the filtered views, in the order of their planes, into host memory out,
-     *  float or double [n_rows][n_columns].  Returns when it is done.  Thread-safe.  NULL: not
-     *  supported, `draws_meridians` is false. */
-    fbp_status (*meridian)(fbp_device *dev, const void *filtered, const struct fbp_picture *picture,
-                           void *out);
     /** Copies n floats of filter_rows() to the host (stage OUT).  NULL: host memory, memcpy(). */
     fbp_status (*download)(fbp_device *dev, const float *rows, size_t n, float *host);
+    /** Access to memory of the caller on a device.  NULL: callers cannot pass device memory. */
+    const struct fbp_device_memory_access *of_caller;
+};
+
+/** Order between stages, and with the host; times for a timeline.  NULL (the first three): every
+ *  slot returns when its work is done, and every event was reached.  NULL (the last two): the
+ *  host's clock at the time of the call. */
+struct fbp_event_slots {
+    /** Sets *out to the end of the work that was queued in a stage so far. */
+    fbp_status (*record)(fbp_device *dev, enum fbp_stage stage, struct fbp_event *out);
+    /** Work that is queued in `stage` from now on starts after the event. */
+    fbp_status (*stage_wait)(fbp_device *dev, enum fbp_stage stage, struct fbp_event event);
+    /** Blocks the calling thread until the event; returns the first failure of its stage. */
+    fbp_status (*host_wait)(fbp_device *dev, struct fbp_event event);
+    /** Queues a timestamp at this point of a stage's work; *out identifies it. */
+    fbp_status (*timestamp)(fbp_device *dev, enum fbp_stage stage, uint64_t *out);
+    /** Converts a timestamp that was reached to seconds of fbp_seconds(); called once for each. */
+    fbp_status (*seconds)(fbp_device *dev, uint64_t timestamp, double *seconds);
+};
+
+/** Number of samples that filter() repaired.  NULL (both): nothing is repaired. */
+struct fbp_repair_slots {
+    /** From the next filter() on, repaired samples are counted only in rows whose bits are set, and
+     *  the bit of a counted row is cleared; bitmap->bits NULL: every row counts, each time, and the
+     *  run ends.  The caller keeps the bits allocated until the next call and may change them just
+     *  before it; a backend with queues must therefore copy them. */
+    fbp_status (*set_bitmap)(fbp_device *dev, const struct fbp_row_bitmap *bitmap);
+    /** Returns the number of samples repaired since open(); called when all events of stage FILTER
+     *  were reached. */
+    fbp_status (*counts)(fbp_device *dev, struct fbp_prep_counts *out);
+};
+
+/** One kind of device. */
+struct fbp_backend {
+    const char *name, *summary; /**< value of --device; one line for lists of devices */
+    bool in_host; /**< device memory is host memory and counts as such; set automatically if there
+                       is no `memory.alloc` */
+    bool hidden;  /**< not listed and never selected automatically: for tests and plans */
+    struct fbp_discovery discovery;
+    struct fbp_capabilities can;
+
+    /** Writes one line for the user about how this job is computed; "": none.  NULL: none. */
+    void (*remark)(const struct fbp_job *job, char *line, size_t n);
+    /** Sets job->selection to the kernel `name`, or to the fastest kernel if `name` is NULL.
+     *  Returns false if no such kernel can compute the job.  The choice depends on scan and volume
+     *  only, never on a slab.  NULL: the only kernel is "matrix", for single views and whole
+     *  slices. */
+    bool (*choose)(struct fbp_job *job, const char *name);
+
+    /** Bytes of filtered views [n_views][n_rows] and of a slab in the device's layout.  From here
+     *  on, slots are called only with a job whose kernel is selected. */
+    size_t (*filtered_bytes)(const struct fbp_job *job, size_t n_views, size_t n_rows);
+    size_t (*volume_bytes)(const struct fbp_job *job, const struct fbp_slab *slab);
+    /** Bytes of tables and scratch memory, in addition to batches and slabs.  NULL: 0. */
+    size_t (*fixed_bytes)(const struct fbp_job *job);
+    /** Returns whether a device can allocate such a buffer at all, however much memory is free; for
+     *  buffer NULL, the memory that the job needs in addition to buffers.  If not, `why` receives
+     *  the reason.  NULL: it can. */
+    bool (*holds)(int index, const struct fbp_job *job, const struct fbp_buffer *buffer, char *why,
+                  size_t n);
+    /** Approximate durations of work.  NULL: unknown; the plan then uses the fewest slabs. */
+    void (*rates)(const struct fbp_job *job, struct fbp_rates *out);
+
+    /** Opens a device for one job, which outlives it.  *out is NULL on failure. */
+    fbp_status (*open)(fbp_device **out, int index, const struct fbp_job *job);
+    /** Finishes all work, frees the device and sets *dev to NULL. */
+    void (*close)(fbp_device **dev);
+    struct fbp_memory_slots memory;
+    struct fbp_event_slots event;
+    struct fbp_repair_slots repair;
+
+    /** Corrects, weights and filters raw [n_views][load_rows][panel.n_columns] into `filtered`, the
+     *  buffer's start, at position batch->position; rows have padded.panel.n_columns (stage
+     *  FILTER).  `raw` may be overwritten. */
+    fbp_status (*filter)(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
+    /** The same, but writes plain rows: float [n_views][n_rows][padded.panel.n_columns], in memory
+     *  that was allocated for FBP_FOR_RAW.  NULL: not supported. */
+    fbp_status (*filter_rows)(fbp_device *dev, const struct fbp_batch *batch, void *raw,
+                              float *rows);
     /** Copies filtered views of a batch from buffer `theirs` of another device of this backend,
      *  whose filter is done, to the same position of buffer `filtered` (stage OUT).  Thread-safe.
-     *  NULL: not supported, `shares` is false. */
+     *  NULL: not supported. */
     fbp_status (*share)(fbp_device *dev, const struct fbp_batch *batch, void *filtered,
                         fbp_device *from, const void *theirs);
+    /** First of two stages: computes rows [row0, row0 + n_rows) of image `plane` of job->epr.images
+     *  from one channel of the filtered views, in the order of their planes, into host memory out,
+     *  float or double [n_rows][n_columns].  Returns when it is done.  Thread-safe.  NULL: not
+     *  supported. */
+    fbp_status (*meridian)(fbp_device *dev, const void *filtered, const struct fbp_picture *picture,
+                           void *out);
     /** Sets a slab to zero (stage BP). */
     fbp_status (*clear)(fbp_device *dev, const struct fbp_slab *slab, void *volume);
     /** Adds a batch to slices [z0, z1) of a slab (stage BP).  The bits of a voxel must not depend
-     * on the slab that contains it: compute coordinates from voxel indices of the whole grid. */
+     *  on the slab that contains it: compute coordinates from voxel indices of the whole grid. */
     fbp_status (*backproject)(fbp_device *dev, const struct fbp_batch *batch, const void *filtered,
                               const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
     /** Copies slices [z0, z1) of a slab, times job->scale plus job->shift, to host float or double
-     *  [frames][z1 - z0][slab->ny][slab->nx] (stage OUT). */
+     *  [channels][z1 - z0][slab->ny][slab->nx] (stage OUT). */
     fbp_status (*fetch)(fbp_device *dev, const struct fbp_slab *slab, size_t z0, size_t z1,
                         const void *volume, void *host);
     /** Returns the statistics of all voxels fetched since the last call; called when all events
-     * were reached.  NULL: the pipeline computes the statistics on the host. */
+     *  were reached.  NULL: the pipeline computes the statistics on the host. */
     fbp_status (*statistics)(fbp_device *dev, struct fbp_statistics *out);
-
-    /** Order between stages, and with the host.  NULL (all three): every slot returns when its work
-     *  is done, and every event was reached.
-     *  mark: sets *out to the end of the work that was queued in a stage so far.
-     *  after: work that is queued in `stage` from now on starts after the event.
-     *  wait: blocks the calling thread until the event; returns the first failure of its stage. */
-    fbp_status (*mark)(fbp_device *dev, enum fbp_stage stage, struct fbp_event *out);
-    fbp_status (*after)(fbp_device *dev, enum fbp_stage stage, struct fbp_event mark);
-    fbp_status (*wait)(fbp_device *dev, struct fbp_event mark);
-
-    /** Queues a timestamp at this point of a stage's work, for a timeline; *out identifies it. NULL
-     *  (both): the host's clock at the time of the call. */
-    fbp_status (*stamp)(fbp_device *dev, enum fbp_stage stage, uint64_t *out);
-    /** Converts a timestamp that was reached to seconds of fbp_seconds(); called once for each. */
-    fbp_status (*stamped)(fbp_device *dev, uint64_t stamp, double *seconds);
-
-    /** From the next filter() on, repaired samples are counted only in rows whose bits are set, and
-     *  the bit of a counted row is cleared; ledger->bits NULL: every row counts, each time, and the
-     *  run ends.  The caller keeps the bits allocated until the next call and may change them just
-     *  before it; a backend with queues must therefore copy them.  NULL: nothing is repaired. */
-    fbp_status (*expect)(fbp_device *dev, const struct fbp_row_bitmap *ledger);
-    /** Returns the number of samples repaired since open(); called when all events of stage FILTER
-     *  were reached.  NULL: 0. */
-    fbp_status (*counts)(fbp_device *dev, struct fbp_prep_counts *out);
 
     /** Measures the links between memories.  NULL: no links to measure. */
     const struct fbp_link_meter *links;
     /** Projects volumes, for images of them.  NULL: not supported. */
     const struct fbp_projector *projector;
-
-    /** Derived by fbp_backend_complete(): a backend leaves these members unset. */
-    bool own_memory;      /**< views are uploaded: `alloc` is set */
-    bool shares;          /**< devices copy filtered views from one another: `share` is set */
-    bool gives_rows;      /**< filtered rows are available as plain floats: `filter_rows` is set */
-    bool draws_meridians; /**< the first of two stages is supported: `meridian` is set */
-    bool has_statistics;  /**< the device computes statistics of voxels: `statistics` is set */
 };
 
 /** All backends as defined, in the order of preference (backend-list.h); ended by NULL. */

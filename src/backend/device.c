@@ -31,8 +31,10 @@ static bool always(int index)
 
 static bool matrix_alone(struct fbp_job *job, const char *name)
 {
-    job->chosen = (struct fbp_kernel_selection){.kernel = "matrix", .isa = ""};
-    return !name || strcmp(name, job->chosen.kernel) == 0;
+    job->selection.name = "matrix";
+    job->selection.isa = "";
+    job->selection.entry = NULL;
+    return !name || strcmp(name, job->selection.name) == 0;
 }
 
 static void no_remark(const struct fbp_job *job, char *line, size_t n)
@@ -225,48 +227,48 @@ static fbp_status nothing_mended(fbp_device *dev, struct fbp_prep_counts *out)
 /* A backend sets all slots of a group (such as alloc, release, upload) or none. */
 static void fill_memory(struct fbp_backend *b)
 {
-    b->own_memory = b->alloc != NULL;
-    b->in_host = b->in_host || !b->own_memory;
-    if (!b->host_alloc) {
-        b->host_alloc = host_alloc;
-        b->host_release = host_release;
+    b->can.own_memory = b->memory.alloc != NULL;
+    b->in_host = b->in_host || !b->can.own_memory;
+    if (!b->memory.host_alloc) {
+        b->memory.host_alloc = host_alloc;
+        b->memory.host_release = host_release;
     }
-    if (!b->reaches)
-        b->reaches = reaches_nothing;
-    if (!b->far)
-        b->far = &no_memory_of_callers;
-    if (!b->alloc) {
-        b->alloc = alloc;
-        b->release = release;
-        b->upload = no_upload;
+    if (!b->memory.reaches)
+        b->memory.reaches = reaches_nothing;
+    if (!b->memory.of_caller)
+        b->memory.of_caller = &no_memory_of_callers;
+    if (!b->memory.alloc) {
+        b->memory.alloc = alloc;
+        b->memory.release = release;
+        b->memory.upload = no_upload;
     }
 }
 
 static void fill_rows(struct fbp_backend *b)
 {
-    b->gives_rows = b->filter_rows != NULL;
+    b->can.filtered_rows = b->filter_rows != NULL;
     if (!b->filter_rows)
         b->filter_rows = no_rows;
-    b->draws_meridians = b->meridian != NULL;
+    b->can.meridian_images = b->meridian != NULL;
     if (!b->meridian)
         b->meridian = no_meridian;
-    b->shares = b->share != NULL;
+    b->can.shares = b->share != NULL;
     if (!b->share)
         b->share = no_share;
-    if (!b->download)
-        b->download = copy_rows;
+    if (!b->memory.download)
+        b->memory.download = copy_rows;
 }
 
 static void fill_order(struct fbp_backend *b)
 {
-    if (!b->mark) {
-        b->mark = mark_past;
-        b->after = after_nothing;
-        b->wait = wait_for_nothing;
+    if (!b->event.record) {
+        b->event.record = mark_past;
+        b->event.stage_wait = after_nothing;
+        b->event.host_wait = wait_for_nothing;
     }
-    if (!b->stamp) {
-        b->stamp = stamp_now;
-        b->stamped = stamped;
+    if (!b->event.timestamp) {
+        b->event.timestamp = stamp_now;
+        b->event.seconds = stamped;
     }
 }
 
@@ -287,24 +289,24 @@ static void fill_choice(struct fbp_backend *b)
 
 static void fill_accounts(struct fbp_backend *b)
 {
-    b->has_statistics = b->statistics != NULL;
+    b->can.statistics = b->statistics != NULL;
     if (!b->statistics)
         b->statistics = no_statistics;
-    if (!b->expect)
-        b->expect = expect_nothing;
-    if (!b->counts)
-        b->counts = nothing_mended;
+    if (!b->repair.set_bitmap)
+        b->repair.set_bitmap = expect_nothing;
+    if (!b->repair.counts)
+        b->repair.counts = nothing_mended;
 }
 
 void fbp_backend_complete(const struct fbp_backend *given, struct fbp_backend *out)
 {
     *out = *given;
-    if (!out->count)
-        out->count = one_device;
-    if (!out->describe)
-        out->describe = summary_alone;
-    if (!out->unasked)
-        out->unasked = always;
+    if (!out->discovery.count)
+        out->discovery.count = one_device;
+    if (!out->discovery.describe)
+        out->discovery.describe = summary_alone;
+    if (!out->discovery.auto_selectable)
+        out->discovery.auto_selectable = always;
     fill_choice(out);
     fill_memory(out);
     fill_rows(out);

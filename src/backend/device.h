@@ -16,14 +16,14 @@ void fbp_backend_complete(const struct fbp_backend *given, struct fbp_backend *o
 static inline fbp_status fbp_device_after(const struct fbp_backend *b, fbp_device *dev,
                                           enum fbp_stage stage, struct fbp_event mark)
 {
-    return mark.ticket ? b->after(dev, stage, mark) : FBP_OK;
+    return mark.ticket ? b->event.stage_wait(dev, stage, mark) : FBP_OK;
 }
 
 /** Waits until an event is reached. */
 static inline fbp_status fbp_device_wait(const struct fbp_backend *b, fbp_device *dev,
                                          struct fbp_event mark)
 {
-    return mark.ticket ? b->wait(dev, mark) : FBP_OK;
+    return mark.ticket ? b->event.host_wait(dev, mark) : FBP_OK;
 }
 
 /** Waits until all work that is queued in a stage is done. */
@@ -32,7 +32,7 @@ static inline fbp_status fbp_device_settle(const struct fbp_backend *b, fbp_devi
 {
     struct fbp_event mark;
 
-    FBP_TRY(b->mark(dev, stage, &mark));
+    FBP_TRY(b->event.record(dev, stage, &mark));
     return fbp_device_wait(b, dev, mark);
 }
 
@@ -53,14 +53,14 @@ static inline void fbp_device_put(const struct fbp_backend *b, fbp_device *dev,
                                   enum fbp_purpose purpose, void *memory)
 {
     if (memory)
-        b->release(dev, purpose, memory);
+        b->memory.release(dev, purpose, memory);
 }
 
 /** Frees host memory of host_alloc(); NULL: no effect. */
 static inline void fbp_host_put(const struct fbp_backend *b, fbp_device *dev, void *memory)
 {
     if (memory)
-        b->host_release(dev, memory);
+        b->memory.host_release(dev, memory);
 }
 
 #endif /* FBP_SRC_DEVICE_H */

@@ -1,5 +1,5 @@
 /** @file ledger.h  One bit per detector row and view: rows whose repaired samples have not been
- * counted yet (internal).  Used by fbp_backend.expect() and pipeline/slabs.c.
+ * counted yet (internal).  Used by fbp_backend.repair.set_bitmap() and pipeline/slabs.c.
  *
  * A row may be read once per slab, and rows next to the needed ones are also read.  The number of
  * repaired samples must not depend on that: before a device counts the samples that it repaired in

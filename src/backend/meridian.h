@@ -24,9 +24,9 @@ struct fbp_meridian_pictures {
 };
 
 /** Part of an image that is computed at once: rows [row0, row0 + n_rows) of a plane's image, in
- *  channel `frame`. */
+ *  channel `channel`. */
 struct fbp_picture {
-    size_t plane, frame, row0, n_rows;
+    size_t plane, channel, row0, n_rows;
 };
 
 #endif /* FBP_SRC_MERIDIAN_H */

@@ -1,8 +1,9 @@
 /** @file partners.h  Symmetric views and symmetric voxel columns, which a kernel processes
  * together; called by the pipeline and the kernels (internal; pure functions).
  *
- * job->turns = 1, 2 or 4 is the number of symmetric views.  The scan consists of `turns` equal
- * parts, and a batch contains the same number of views of each part, part after part.
+ * job->selection.symmetric_views = 1, 2 or 4 is the number of symmetric views.  The scan consists
+ * of `turns` equal parts, and a batch contains the same number of views of each part, part after
+ * part.
  */
 #ifndef FBP_SRC_PARTNERS_H
 #define FBP_SRC_PARTNERS_H
@@ -12,14 +13,14 @@
 /** Views per part of the scan. */
 static inline size_t fbp_part_views(const struct fbp_job *job)
 {
-    return job->n_views / job->turns;
+    return job->n_views / job->selection.symmetric_views;
 }
 
 /** Returns the index in the scan of view k of a batch. */
 static inline size_t fbp_batch_view(const struct fbp_job *job, const struct fbp_batch *batch,
                                     size_t k)
 {
-    const size_t a_part = batch->n_views / job->turns;
+    const size_t a_part = batch->n_views / job->selection.symmetric_views;
     return batch->view0 + k % a_part + k / a_part * fbp_part_views(job);
 }
 
@@ -37,11 +38,11 @@ static inline bool fbp_rows_run_up(const struct fbp_job *job)
 static inline struct fbp_interval fbp_symmetric_slices(const struct fbp_job *job, size_t x,
                                                        size_t y)
 {
-    const struct fbp_region *r = job->region;
+    const struct fbp_region *r = job->requested.region;
     const size_t *n = job->grid.n;
     struct fbp_interval out = {UINT32_MAX, 0};
 
-    for (size_t i = 0; i < job->turns; i++) {
+    for (size_t i = 0; i < job->selection.symmetric_views; i++) {
         const struct fbp_interval z = r->columns[y * n[0] + x];
         if (z.end > 0) {
             out.first = z.first < out.first ? z.first : out.first;
@@ -49,8 +50,8 @@ static inline struct fbp_interval fbp_symmetric_slices(const struct fbp_job *job
         }
         /* both senses of rotation give the same set of columns */
         const size_t old = x;
-        x = job->turns == 4 ? n[1] - 1 - y : n[0] - 1 - x;
-        y = job->turns == 4 ? old : n[1] - 1 - y;
+        x = job->selection.symmetric_views == 4 ? n[1] - 1 - y : n[0] - 1 - x;
+        y = job->selection.symmetric_views == 4 ? old : n[1] - 1 - y;
     }
     return out.end > 0 ? out : (struct fbp_interval){0, 0};
 }

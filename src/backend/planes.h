@@ -13,7 +13,7 @@ static inline bool fbp_planes_only(const struct fbp_job *job)
 {
     static const double others[8] = {0, 0, 0, 0, 0, 0, 0, 1};
 
-    if (job->wide.n_rows != fbp_frames(job))
+    if (job->padded.panel.n_rows != fbp_channels(job))
         return false;
     for (size_t k = 0; k < job->n_views; k++)
         for (int i = 0; i < 8; i++)

@@ -15,14 +15,14 @@ static inline size_t fbp_raw_samples(const struct fbp_job *job, const struct fbp
 /** Bytes of a raw sample as read and uploaded. */
 static inline size_t fbp_raw_size(const struct fbp_job *job)
 {
-    return job->raw == FBP_U16 ? sizeof(uint16_t) : fbp_value_size(job);
+    return job->input.type == FBP_U16 ? sizeof(uint16_t) : fbp_value_size(job);
 }
 
 /** Byte offset of the floats in a raw buffer of n samples: uint16 samples come first and are
  *  converted to floats after them; 0 for other samples. */
 static inline size_t fbp_raw_floats(const struct fbp_job *job, size_t n)
 {
-    return job->raw == FBP_U16 ? (n * sizeof(uint16_t) + 255) / 256 * 256 : 0;
+    return job->input.type == FBP_U16 ? (n * sizeof(uint16_t) + 255) / 256 * 256 : 0;
 }
 
 /** Bytes of a device's raw buffer of n samples, with the converted floats. */
@@ -34,7 +34,7 @@ static inline size_t fbp_raw_device_bytes(const struct fbp_job *job, size_t n)
 /** Rows on either side of a row that the filter along columns adds to it; 0: no such filter. */
 static inline size_t fbp_column_reach(const struct fbp_job *job)
 {
-    return job->columns ? job->columns->half_width : 0;
+    return job->filtering.columns ? job->filtering.columns->half_width : 0;
 }
 
 /** Sets [*r0, *r1) to the detector rows whose line integrals are needed: the filtered rows of the
@@ -81,9 +81,9 @@ static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_r
     struct fbp_prep_counts mended = {0};
 
     if (fbp_in_double(job))
-        fbp_prep_row_double(job->prep, samples, &mended);
+        fbp_prep_row_double(job->filtering.prep, samples, &mended);
     else
-        fbp_prep_row(job->prep, r, samples, &mended);
+        fbp_prep_row(job->filtering.prep, r, samples, &mended);
     if ((mended.not_finite || mended.clipped) && fbp_row_bitmap_take(ledger, view, r))
         fbp_prep_counts_add(counts, &mended);
 }
@@ -101,8 +101,8 @@ static inline void fbp_prepare_view(const struct fbp_job *job, const struct fbp_
         fbp_prepare_row(job, ledger, fbp_batch_view(job, batch, k), r,
                         fbp_raw_row(job, batch, raw, k, r), counts);
     fbp_needed_rows(job, batch, &r0, &r1);
-    if (job->prep->n_bridges)
-        fbp_prep_bridge(job->prep, first, r0, r1, fbp_raw_row(job, batch, raw, k, first));
+    if (job->filtering.prep->n_bridges)
+        fbp_prep_bridge(job->filtering.prep, first, r0, r1, fbp_raw_row(job, batch, raw, k, first));
 }
 
 #endif /* FBP_SRC_ROWS_H */

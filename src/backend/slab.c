@@ -20,10 +20,10 @@ fbp_status fbp_slab_box(const struct fbp_job *job, const size_t box[3][2], struc
                              .ny = box[1][1] - box[1][0],
                              .z0 = box[2][0],
                              .nz = box[2][1] - box[2][0]};
-    if (job->boxes || (out->nx == most[0] && out->ny == most[1]))
+    if (job->selection.boxes || (out->nx == most[0] && out->ny == most[1]))
         return FBP_OK;
     return fbp_fail(FBP_ERR_UNSUPPORTED,
                     "slab: kernel %s computes whole slices of %zu x %zu voxels, not %zu x %zu of "
                     "them: use kernel \"matrix\", or whole slices",
-                    job->chosen.kernel, most[0], most[1], out->nx, out->ny);
+                    job->selection.name, most[0], most[1], out->nx, out->ny);
 }

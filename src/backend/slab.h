@@ -17,12 +17,12 @@ static inline struct fbp_slab fbp_slab_asked(const struct fbp_job *job, size_t z
 {
     struct fbp_slab out = fbp_slab_whole(job, z0, nz);
 
-    if (!job->boxes)
+    if (!job->selection.boxes)
         return out;
-    out.x0 = job->roi[0][0];
-    out.y0 = job->roi[1][0];
-    out.nx = (job->roi[0][1] ? job->roi[0][1] : out.nx) - out.x0;
-    out.ny = (job->roi[1][1] ? job->roi[1][1] : out.ny) - out.y0;
+    out.x0 = job->requested.box[0][0];
+    out.y0 = job->requested.box[1][0];
+    out.nx = (job->requested.box[0][1] ? job->requested.box[0][1] : out.nx) - out.x0;
+    out.ny = (job->requested.box[1][1] ? job->requested.box[1][1] : out.ny) - out.y0;
     return out;
 }
 

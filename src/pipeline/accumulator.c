@@ -47,18 +47,19 @@ static size_t voxels(const fbp_adder *a)
 {
     const size_t *n = job_of(a)->grid.n;
 
-    return fbp_frames(job_of(a)) * n[0] * n[1] * n[2];
+    return fbp_channels(job_of(a)) * n[0] * n[1] * n[2];
 }
 
 /* Reject parameters that an incomplete set of views, or this short path, does not support. */
 static fbp_status check(const struct fbp_scan *scan, const struct fbp_recon_params *p)
 {
-    const bool box = p->roi[0][1] || p->roi[1][1] || p->roi[2][1] || p->region || p->region_mask;
-    const char *what = scan->filtered                         ? "filtered views"
-                       : p->precision == FBP_PRECISION_DOUBLE ? "precision double"
-                       : p->stages > 1                        ? "two stages"
-                       : p->angles > 0                        ? "resampled angles"
-                       : box || p->mask || p->n_parts         ? "a part of the volume"
+    const bool box =
+        p->box[0][1] || p->box[1][1] || p->box[2][1] || p->region.shape || p->region.mask;
+    const char *what = scan->filtered                                ? "filtered views"
+                       : p->precision == FBP_PRECISION_DOUBLE        ? "precision double"
+                       : p->epr.stages > 1                           ? "two stages"
+                       : p->epr.angles > 0                           ? "resampled angles"
+                       : box || p->output.fill || p->cluster.n_parts ? "a part of the volume"
                        : scan->preparation ? "the scan's preparation of stored rows"
                                            : NULL;
 
@@ -104,12 +105,13 @@ static fbp_status make_buffers(fbp_adder *a)
     const struct fbp_buffer volume = {FBP_FOR_VOLUME, b->volume_bytes(job, &slab), 0, 0};
 
     FBP_TRY(fbp_calloc((void **)&a->added, job->n_views, sizeof *a->added, "views"));
-    FBP_TRY(b->host_alloc(a->dev, bytes, "a view", (void **)&a->samples));
-    FBP_TRY(b->host_alloc(a->dev, voxels(a) * sizeof(float), "a volume", (void **)&a->slices));
-    if (b->own_memory)
-        FBP_TRY(b->alloc(a->dev, &raw, &a->raw));
-    FBP_TRY(b->alloc(a->dev, &filtered, &a->filtered));
-    FBP_TRY(b->alloc(a->dev, &volume, &a->volume));
+    FBP_TRY(b->memory.host_alloc(a->dev, bytes, "a view", (void **)&a->samples));
+    FBP_TRY(
+        b->memory.host_alloc(a->dev, voxels(a) * sizeof(float), "a volume", (void **)&a->slices));
+    if (b->can.own_memory)
+        FBP_TRY(b->memory.alloc(a->dev, &raw, &a->raw));
+    FBP_TRY(b->memory.alloc(a->dev, &filtered, &a->filtered));
+    FBP_TRY(b->memory.alloc(a->dev, &volume, &a->volume));
     return b->clear(a->dev, &slab, a->volume);
 }
 
@@ -157,7 +159,7 @@ static fbp_status follow(const fbp_adder *a, enum fbp_stage first, enum fbp_stag
 {
     struct fbp_event mark;
 
-    FBP_TRY(a->backend->mark(a->dev, first, &mark));
+    FBP_TRY(a->backend->event.record(a->dev, first, &mark));
     return fbp_device_after(a->backend, a->dev, then, mark);
 }
 
@@ -168,10 +170,10 @@ static fbp_status add(fbp_adder *a, size_t view)
     const size_t rows = job_of(a)->panel.n_rows;
     const struct fbp_batch batch = {.view0 = view, .n_views = 1, .n_rows = rows, .load_rows = rows};
 
-    if (b->own_memory)
-        FBP_TRY(b->upload(a->dev, a->raw, a->samples, view_samples(a)));
+    if (b->can.own_memory)
+        FBP_TRY(b->memory.upload(a->dev, a->raw, a->samples, view_samples(a)));
     FBP_TRY(follow(a, FBP_STAGE_IN, FBP_STAGE_FILTER));
-    FBP_TRY(b->filter(a->dev, &batch, b->own_memory ? a->raw : a->samples, a->filtered));
+    FBP_TRY(b->filter(a->dev, &batch, b->can.own_memory ? a->raw : a->samples, a->filtered));
     FBP_TRY(follow(a, FBP_STAGE_FILTER, FBP_STAGE_BP));
     FBP_TRY(b->backproject(a->dev, &batch, a->filtered, &slab, 0, slab.nz, a->volume));
     return fbp_device_settle(b, a->dev, FBP_STAGE_BP);
@@ -206,7 +208,7 @@ static void close_device(fbp_adder *a)
     const struct fbp_backend *b = a->backend;
 
     (void)!fbp_device_settle_all(b, a->dev);
-    if (b->own_memory)
+    if (b->can.own_memory)
         fbp_device_put(b, a->dev, FBP_FOR_RAW, a->raw);
     fbp_device_put(b, a->dev, FBP_FOR_FILTERED, a->filtered);
     fbp_device_put(b, a->dev, FBP_FOR_VOLUME, a->volume);

@@ -818,7 +818,7 @@ fbp_status fbp_corrections_step_create(struct fbp_view_step **out,
     fbp_stripes_of(&wanted, scan->n_views, scan->panel.n_columns, &c->stripes);
     if (wanted.paganin_delta_beta > 0)
         FBP_TRY_GOTO(open_phase(c, &wanted));
-    if (request->params->follow)
+    if (request->params->input.follow)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
                               "%s: it takes whole views, or all of them, which does not follow a "
                               "scan: leave one of the two out",

@@ -69,7 +69,7 @@ struct fbp_data_check {
     double air;
 };
 
-/* Row r of a view in memory; samples of the type job->raw. */
+/* Row r of a view in memory; samples of the type job->input.type. */
 struct row_samples {
     const struct fbp_job *job;
     const void *samples;
@@ -98,7 +98,7 @@ static inline float greater(float a, float b)
 static inline double edge_distance(const struct fbp_job *job, size_t view, int end)
 {
     const double *m = job->matrices[view];
-    const double axis = m[3] / m[11] - (double)job->pad_left;
+    const double axis = m[3] / m[11] - (double)job->padded.left;
 
     return end == 0 ? axis + 0.5 : (double)job->panel.n_columns - 0.5 - axis;
 }
@@ -146,9 +146,9 @@ static void prefetch_row(const struct row_samples *line, const struct checked_co
 
 static inline float sample(const struct row_samples *line, size_t c)
 {
-    return line->job->raw == FBP_U16   ? (float)((const uint16_t *)line->samples)[c]
-           : line->job->raw == FBP_F64 ? (float)((const double *)line->samples)[c]
-                                       : ((const float *)line->samples)[c];
+    return line->job->input.type == FBP_U16   ? (float)((const uint16_t *)line->samples)[c]
+           : line->job->input.type == FBP_F64 ? (float)((const double *)line->samples)[c]
+                                              : ((const float *)line->samples)[c];
 }
 
 /* A value that grows with the line integral; NaN: a bad pixel.  *clipped counts clipped samples. */
@@ -219,7 +219,7 @@ static void check_end(const struct fbp_prep *p, const float *values, size_t n, f
 static void check_row(const struct row_samples *line, const struct checked_columns *columns,
                       struct checked_row *out)
 {
-    const struct fbp_prep *prep = line->job->prep;
+    const struct fbp_prep *prep = line->job->filtering.prep;
     const size_t first = line->r * prep->panel.n_columns;
     float v[sizeof columns->at / sizeof *columns->at], peak = -INFINITY, low = INFINITY;
     size_t clipped = 0;
@@ -249,7 +249,7 @@ static void search_life(const struct row_samples *line, size_t step, struct chec
     for (size_t c = 0; c < nc && !is_live(v); c += step) {
         const float x = sample(line, c);
         size_t clipped = 0;
-        if (!isfinite(x) || isnan(value(line->job->prep, line->r * nc + c, x, &clipped)))
+        if (!isfinite(x) || isnan(value(line->job->filtering.prep, line->r * nc + c, x, &clipped)))
             continue;
         v->lo = lesser(v->lo, x);
         v->hi = greater(v->hi, x);
@@ -404,7 +404,7 @@ static void find_air(fbp_data_check *check)
     double slope = 0;
     struct usual u;
 
-    if (job->prep->intensity || !fbp_kind_has_lines(job->kind))
+    if (job->filtering.prep->intensity || !fbp_kind_has_lines(job->kind))
         return;
     find_usual(check, &u);
     for (size_t i = 0; i < check->n_rows; i++)
@@ -951,7 +951,7 @@ static fbp_status read_on(fbp_data_check *check, fbp_source *source, bool top_do
     float *samples = NULL;
     fbp_status st = FBP_OK;
 
-    job.raw = FBP_F32;
+    job.input.type = FBP_F32;
     FBP_TRY(fbp_alloc((void **)&samples, nc * sizeof *samples, "a row of a view"));
     for (size_t i = 0; st == FBP_OK && i < nr && !is_live(v); i++) {
         const size_t at = (nr / 2 + i) % nr, r = top_down ? nr - 1 - at : at;
@@ -985,8 +985,9 @@ fbp_status fbp_data_check_finish(fbp_data_check *check, fbp_source *source, bool
     FBP_TRY(count_dead(check, source, top_down, &report->dead_views));
     if (report->dead_views == check->job->n_views)
         return fail_all_dead(check, name);
-    if (check->job->filtered ||
-        check->job->filter->imaginary) /* spectra have neither air nor an edge of the object */
+    if (check->job->input.filtered ||
+        check->job->filtering.design
+            ->imaginary) /* spectra have neither air nor an edge of the object */
         return FBP_OK;
     find_air(check);
     if (check->air > 0)

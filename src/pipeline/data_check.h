@@ -31,7 +31,7 @@ void fbp_data_check_join(fbp_data_check *check, const void *other);
 /**
  * Check view k of a batch.  A second call for the same view changes nothing.  Thread-safe.
  *
- * raw:   [n_views][load_rows][n_columns] of type job->raw
+ * raw:   [n_views][load_rows][n_columns] of type job->input.type
  * whole: raw is the whole scan instead, [view][row][column]
  */
 void fbp_data_check_view(fbp_data_check *check, const struct fbp_batch *batch, size_t k,

@@ -43,7 +43,7 @@ static void list_names(char *out, size_t n)
 static void describe(const struct fbp_backend *backend, int index, struct fbp_device_info *out)
 {
     *out = (struct fbp_device_info){0};
-    backend->describe(index, out);
+    backend->discovery.describe(index, out);
 }
 
 /* Check that a listed device can be used. */
@@ -69,7 +69,7 @@ static void take_all(const struct fbp_backend *backend, int available, int *devi
     for (int fast = 1; fast >= 0 && *n == 0; fast--)
         for (int i = 0; i < available && *n < FBP_MOST_DEVICES; i++) {
             describe(backend, i, &d);
-            if (!d.reason[0] && (!fast || backend->unasked(i)))
+            if (!d.reason[0] && (!fast || backend->discovery.auto_selectable(i)))
                 devices[(*n)++] = i;
         }
 }
@@ -103,11 +103,12 @@ static const struct fbp_backend *next(const struct fbp_backend *const **at, int 
 
     while (**at) {
         const struct fbp_backend *found = *(*at)++;
-        if (found->hidden || (found->load && found->unasked && !found->unasked(-1)))
+        if (found->hidden || (found->discovery.load && found->discovery.auto_selectable &&
+                              !found->discovery.auto_selectable(-1)))
             continue;
         const int n = fbp_backend_count(&found, why, sizeof why);
         for (*index = 0; *index < n; ++*index)
-            if (found->unasked(*index))
+            if (found->discovery.auto_selectable(*index))
                 return found;
     }
     return NULL;
@@ -123,7 +124,7 @@ static bool is_capable(const struct fbp_backend *backend, const struct fbp_job *
 {
     struct fbp_job copy = *job;
 
-    copy.kernel = NULL;
+    copy.selection.requested = NULL;
     return fbp_job_arrange(&copy, backend) == FBP_OK;
 }
 
@@ -198,9 +199,9 @@ uint64_t fbp_device_free(const struct fbp_backend *backend, int index)
 {
     struct fbp_device_info d = {0};
 
-    if (!backend->own_memory)
+    if (!backend->can.own_memory)
         return 0;
-    backend->describe(index, &d);
+    backend->discovery.describe(index, &d);
     return d.free_bytes / 10 * 9;
 }
 
@@ -215,7 +216,7 @@ static void describe_device(const struct fbp_backend *backend, int i, int count,
     snprintf(own.text, sizeof own.text, "%s", backend->summary);
     snprintf(own.reason, sizeof own.reason, "%s", why);
     if (count > 0)
-        backend->describe(i, &own);
+        backend->discovery.describe(i, &own);
     FBP_COPY_OUT(device_info, out, &own);
 }
 
@@ -265,13 +266,13 @@ static fbp_status find(const char *name, const char *what, const void *memory, u
     const struct fbp_backend *backend;
 
     FBP_TRY(find_backend(name, what, &backend));
-    const int index = memory ? backend->far->owner(memory, bytes) : -1;
+    const int index = memory ? backend->memory.of_caller->owner(memory, bytes) : -1;
     if (index < 0)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: the %llu bytes from %p on are not in the memory of one device of %s: "
                         "give memory that its driver has allocated, as large as the array",
                         what, (unsigned long long)bytes, memory, name);
-    return backend->far->open(index, queue, out);
+    return backend->memory.of_caller->open(index, queue, out);
 }
 
 int fbp_device_of_memory(const char *name, const void *memory, size_t bytes)
@@ -282,7 +283,7 @@ int fbp_device_of_memory(const char *name, const void *memory, size_t bytes)
     fbp_message_clear();
     if (!backend || fbp_backend_count(&backend, why, sizeof why) == 0)
         return -1;
-    return backend->far->owner(memory, bytes);
+    return backend->memory.of_caller->owner(memory, bytes);
 }
 
 fbp_status fbp_source_device_memory(fbp_source **out, const void *samples,
@@ -325,7 +326,7 @@ fbp_status fbp_sink_device_memory(fbp_sink **out, void *samples, enum fbp_type t
 static fbp_status find_queues(const char *name, const struct fbp_backend **out)
 {
     FBP_TRY(find_backend(name, "queue of a device", out));
-    if ((*out)->far->queue)
+    if ((*out)->memory.of_caller->queue)
         return FBP_OK;
     return fbp_fail(FBP_ERR_UNSUPPORTED, "queue of a device: %s has none", name);
 }
@@ -338,7 +339,7 @@ fbp_status fbp_device_queue_create(void **out, const char *name, int number)
     fbp_message_clear();
     *out = NULL;
     FBP_TRY(find_queues(name, &backend));
-    return backend->far->queue(number, out);
+    return backend->memory.of_caller->queue(number, out);
 }
 
 fbp_status fbp_device_queue_wait(const char *name, void *queue)
@@ -348,7 +349,7 @@ fbp_status fbp_device_queue_wait(const char *name, void *queue)
 
     fbp_message_clear();
     FBP_TRY(find_queues(name, &backend));
-    return backend->far->wait(queue);
+    return backend->memory.of_caller->wait(queue);
 }
 
 void fbp_device_queue_destroy(const char *name, void *queue)
@@ -357,7 +358,7 @@ void fbp_device_queue_destroy(const char *name, void *queue)
     const struct fbp_backend *backend;
 
     if (queue && find_queues(name, &backend) == FBP_OK)
-        backend->far->drop_queue(queue);
+        backend->memory.of_caller->drop_queue(queue);
 }
 
 /* Find the first of the named devices; NULL: "auto".  Fails if callers cannot allocate its
@@ -369,7 +370,7 @@ static fbp_status first_device(const char *device, const struct fbp_backend **ba
 
     FBP_TRY(fbp_devices_find(device ? device : "auto", backend, devices, &n));
     *index = devices[0];
-    if ((*backend)->far->alloc)
+    if ((*backend)->memory.of_caller->alloc)
         return FBP_OK;
     return fbp_fail(FBP_ERR_UNSUPPORTED,
                     "device: %s has no memory of its own for views and volumes of callers",
@@ -383,7 +384,7 @@ fbp_status fbp_device_memory_alloc(const char *device, size_t bytes, void **out)
 
     *out = NULL;
     FBP_TRY(first_device(device, &backend, &index));
-    return backend->far->alloc(index, bytes, out);
+    return backend->memory.of_caller->alloc(index, bytes, out);
 }
 
 void fbp_device_memory_release(const char *device, void *memory)
@@ -392,7 +393,7 @@ void fbp_device_memory_release(const char *device, void *memory)
     int index;
 
     if (memory && first_device(device, &backend, &index) == FBP_OK)
-        backend->far->release(index, memory);
+        backend->memory.of_caller->release(index, memory);
 }
 
 fbp_status fbp_device_memory_copy(const char *device, void *to, const void *from, size_t bytes)
@@ -402,7 +403,7 @@ fbp_status fbp_device_memory_copy(const char *device, void *to, const void *from
     int index;
 
     FBP_TRY(first_device(device, &backend, &index));
-    FBP_TRY(backend->far->open(index, NULL, &far));
+    FBP_TRY(backend->memory.of_caller->open(index, NULL, &far));
     const fbp_status st =
         far->copy(far, &(struct fbp_strided_copy){.to = to, .from = from, .n = 1, .bytes = bytes});
     far->close(far);

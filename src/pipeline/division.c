@@ -60,7 +60,7 @@ static size_t rounded_batch(size_t views, size_t group, size_t n_views)
 
 static size_t batch_of(const struct fbp_work_request *rq, size_t views)
 {
-    const size_t group = rq->backend->group_views;
+    const size_t group = rq->backend->can.group_views;
 
     return rounded_batch(views, group, fbp_work_own_views(rq->job, group));
 }
@@ -80,7 +80,7 @@ static size_t largest_batch(const struct fbp_work_request *rq)
         const size_t batch = half < most ? half : most;
         wanted = batch > BATCH ? batch : BATCH;
     }
-    const size_t most = rq->backend->most_staying * job->turns;
+    const size_t most = rq->backend->can.max_resident_views * job->selection.symmetric_views;
     return batch_of(rq, most && wanted > most ? most : wanted);
 }
 
@@ -97,7 +97,7 @@ static size_t slice_bytes(const struct fbp_job *job)
 {
     const struct fbp_slab any = fbp_slab_asked(job, 0, 1);
 
-    return fbp_frames(job) * fbp_slab_slice(&any) * fbp_value_size(job);
+    return fbp_channels(job) * fbp_slab_slice(&any) * fbp_value_size(job);
 }
 
 /* Slices per block.  If several processes (sharers) add partial volumes, a slab has at least
@@ -117,16 +117,16 @@ size_t fbp_work_block(const struct fbp_job *job, size_t slab_slices, size_t shar
 
 int fbp_work_io_threads(const struct fbp_backend *backend, const struct fbp_job *job)
 {
-    if (!backend->own_memory && !job->unpacks)
+    if (!backend->can.own_memory && !job->input.unpacks)
         return 1;
     return job->n_threads < FBP_MOST_IO_THREADS ? job->n_threads : FBP_MOST_IO_THREADS;
 }
 
 int fbp_work_readers(const struct fbp_backend *backend, const struct fbp_job *job)
 {
-    const int n = job->second ? job->n_threads : fbp_work_io_threads(backend, job);
+    const int n = job->epr.second_stage ? job->n_threads : fbp_work_io_threads(backend, job);
 
-    return job->most_readers && job->most_readers < n ? job->most_readers : n;
+    return job->input.most_readers && job->input.most_readers < n ? job->input.most_readers : n;
 }
 
 /* Bytes of a slab of n_slices slices in the backend's memory. */
@@ -151,7 +151,7 @@ static void count_slabs(struct fbp_work *w, const struct fbp_work_request *rq)
     const uint64_t volumes = (fbp_work_slabs(w, rq->job) > rq->n_workers ? 2 : 1) *
                              (uint64_t)slab_bytes(rq, w->slab_slices);
 
-    w->device_bytes = rq->backend->own_memory ? volumes : 0;
+    w->device_bytes = rq->backend->can.own_memory ? volumes : 0;
     w->memory_bytes = rq->base_bytes + SLACK + table_bytes(w, rq->job);
     if (rq->backend->in_host)
         w->memory_bytes += rq->n_workers * volumes;
@@ -160,7 +160,7 @@ static void count_slabs(struct fbp_work *w, const struct fbp_work_request *rq)
 /* Bytes of all buffers of one device. */
 static uint64_t device_bytes(const struct fbp_work *w, const struct fbp_work_request *rq)
 {
-    return (rq->backend->own_memory ? w->n_raw * w->raw_device_bytes : 0) +
+    return (rq->backend->can.own_memory ? w->n_raw * w->raw_device_bytes : 0) +
            w->n_filtered * w->filtered_bytes + w->n_volumes * w->volume_bytes +
            rq->backend->fixed_bytes(rq->job);
 }
@@ -216,7 +216,7 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
         w->finish_slices = w->block_slices;
     w->block_bytes = w->block_slices * slice_bytes(job);
     w->n_blocks = 1;
-    if (b->own_memory) {
+    if (b->can.own_memory) {
         /* two blocks are fetched while others are written; each writing thread has at least a
          * slice */
         /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a block has a slice */
@@ -236,10 +236,10 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
 
     /* threads of a worker that convert slices at the same time */
     const size_t cores = rq->n_cores > 1 ? (size_t)rq->n_cores : 1;
-    const size_t converters = b->own_memory             ? io_threads
+    const size_t converters = b->can.own_memory         ? io_threads
                               : w->block_slices < cores ? w->block_slices
                                                         : cores;
-    w->device_bytes = b->own_memory ? device_bytes(w, rq) : 0;
+    w->device_bytes = b->can.own_memory ? device_bytes(w, rq) : 0;
     w->memory_bytes = rq->base_bytes + SLACK + table_bytes(w, job) + fbp_work_open_bytes(w, rq) +
                       rq->n_workers * (uint64_t)converters * rq->writer_bytes;
 }
@@ -332,7 +332,7 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
     for (;; batch = batch_of(rq, batch / 2)) {
         if (fits_with(w, rq, batch))
             return true;
-        if (batch <= rq->backend->group_views)
+        if (batch <= rq->backend->can.group_views)
             return false;
     }
 }
@@ -396,14 +396,14 @@ static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, boo
                             struct fbp_work *best)
 {
     struct fbp_work w = {.n_workers = rq->n_workers,
-                         .group_views = rq->backend->group_views,
+                         .group_views = rq->backend->can.group_views,
                          .cut = best->cut,
                          .kept = true,
                          .all = fbp_work_all(rq->job),
                          .shared = shared};
 
-    if (fbp_series(rq->job) > 1 || rq->job->view_groups[1] > 0 ||
-        fbp_part_views(rq->job) > rq->backend->most_staying || !try_from(&w, rq, slabs))
+    if (fbp_time_points(rq->job) > 1 || rq->job->part.view_groups[1] > 0 ||
+        fbp_part_views(rq->job) > rq->backend->can.max_resident_views || !try_from(&w, rq, slabs))
         return FBP_OK;
     for (size_t parts = 4; parts <= 64; parts *= 2) {
         const size_t step = (work_slices(rq->job) / rq->n_workers + parts - 1) / parts;
@@ -431,7 +431,7 @@ static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs,
         try_slabs(&two, rq, (nz + 2 * rq->n_workers - 1) / (2 * rq->n_workers)))
         FBP_TRY(take_quicker(&two, rq, &best));
     FBP_TRY(take_kept(rq, slabs, false, &best));
-    if (rq->n_workers > 1 && rq->backend->shares)
+    if (rq->n_workers > 1 && rq->backend->can.shares)
         FBP_TRY(take_kept(rq, slabs, true, &best));
     if (best.seconds > 0)
         *out = best;
@@ -508,7 +508,7 @@ static fbp_status fail_with_need(const struct fbp_work_request *rq, size_t slabs
                     }
                 }
             }
-            if (batch <= rq->backend->group_views)
+            if (batch <= rq->backend->can.group_views)
                 break;
         }
         FBP_TRY(fbp_check_cancelled());
@@ -527,14 +527,14 @@ static fbp_status fail_with_need(const struct fbp_work_request *rq, size_t slabs
 static fbp_status check_slice(const struct fbp_work_request *rq)
 {
     const struct fbp_slab s = fbp_slab_asked(rq->job, 0, 1);
-    const double bytes =
-        (double)fbp_frames(rq->job) * (double)s.nx * (double)s.ny * (double)fbp_value_size(rq->job);
+    const double bytes = (double)fbp_channels(rq->job) * (double)s.nx * (double)s.ny *
+                         (double)fbp_value_size(rq->job);
     char has[32], needs[32], frames[64] = "";
 
     if (bytes <= (double)rq->memory_limit)
         return FBP_OK;
-    if (rq->job->frames > 1)
-        snprintf(frames, sizeof frames, ", %zu frames of it,", fbp_frames(rq->job));
+    if (rq->job->channels > 1)
+        snprintf(frames, sizeof frames, ", %zu frames of it,", fbp_channels(rq->job));
     return fbp_fail(FBP_ERR_NOMEM,
                     "memory: a single slice of %zu x %zu voxels%s alone takes %s, the limit is %s: "
                     "raise --memory or lower the volume's size",
@@ -552,7 +552,7 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
     char why[WHY];
 
     *out = (struct fbp_work){.n_workers = rq->n_workers,
-                             .group_views = rq->backend->group_views,
+                             .group_views = rq->backend->can.group_views,
                              .follow = rq->follow,
                              .even = rq->even,
                              .level = rq->even || rq->on_device};
@@ -567,7 +567,7 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
      * larger limit is sufficient, too. */
     few.few_blocks = true;
     const bool fits =
-        try_from(out, rq, slabs) || (rq->backend->own_memory && try_from(out, &few, slabs));
+        try_from(out, rq, slabs) || (rq->backend->can.own_memory && try_from(out, &few, slabs));
     /* No choice by rates if the arrival of views decides (follow), or if nothing overlaps
      * (even). */
     const bool whole = rq->on_device && fits && out->n_slabs == rq->n_workers;
@@ -582,9 +582,9 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
 
 fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *w)
 {
-    const size_t group = rq->backend->group_views, n = rq->job->n_views;
+    const size_t group = rq->backend->can.group_views, n = rq->job->n_views;
     const struct fbp_job *job = rq->job;
-    const bool own_memory = rq->backend->own_memory;
+    const bool own_memory = rq->backend->can.own_memory;
     const struct fbp_batch all = fbp_work_all(job);
     char why[WHY];
 
@@ -606,7 +606,7 @@ fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *w)
         w->n_batches = fbp_work_batches(w, job);
         w->raw_bytes = samples * fbp_raw_size(job);
         w->raw_device_bytes = fbp_raw_device_bytes(job, samples);
-        w->filtered_bytes = batch * all.n_rows * job->wide.n_columns * sizeof(float);
+        w->filtered_bytes = batch * all.n_rows * job->padded.panel.n_columns * sizeof(float);
         const uint64_t device = (own_memory ? w->raw_device_bytes + 2 * w->filtered_bytes : 0) +
                                 rq->backend->fixed_bytes(job);
         w->device_bytes = own_memory ? device : 0;

@@ -48,10 +48,10 @@ struct fbp_part_of {
 };
 
 /**
- * Slices of a part, for job->share.  Parts are contiguous slices that take about the same time.  A
- * cut is moved to a border of the output's files (job->same_files) if that changes the parts on
- * both sides by at most an eighth.  The result depends only on scan, volume, kernel and output, so
- * processes that do not communicate compute the same cuts.
+ * Slices of a part, for job->part.slices.  Parts are contiguous slices that take about the same
+ * time.  A cut is moved to a border of the output's files (job->part.slices_per_file) if that
+ * changes the parts on both sides by at most an eighth.  The result depends only on scan, volume,
+ * kernel and output, so processes that do not communicate compute the same cuts.
  *
  * job: arranged; its own share is ignored
  * @return FBP_ERR_INVALID if there are more parts than slices.
@@ -177,7 +177,8 @@ enum { FBP_MOST_IO_THREADS = 8, FBP_MOST_PIECES = FBP_MOST_IO_THREADS + 2 };
 int fbp_work_io_threads(const struct fbp_backend *backend, const struct fbp_job *job);
 
 /** Threads per worker that read: fbp_work_io_threads(), or job->n_threads if the views are sinogram
- *  images of a first stage, which are computed when they are read; at most job->most_readers. */
+ *  images of a first stage, which are computed when they are read; at most job->input.most_readers.
+ */
 int fbp_work_readers(const struct fbp_backend *backend, const struct fbp_job *job);
 
 /** Slices per written block of a slab of slab_slices slices, which `sharers` processes add up. */
@@ -213,7 +214,7 @@ fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *out
 void fbp_work_views(const struct fbp_work *work, const struct fbp_job *job, size_t b, size_t *view0,
                     size_t *n);
 
-/** Number of views that this process backprojects: all, or those of job->view_groups. */
+/** Number of views that this process backprojects: all, or those of job->part.view_groups. */
 size_t fbp_work_own_views(const struct fbp_job *job, size_t group_views);
 
 /** Number of batches of at most work->batch_views views. */
@@ -226,7 +227,7 @@ size_t fbp_work_readings(const struct fbp_work *work);
 /** Number of slabs of all volumes of a series; the slabs of the first volume come first. */
 static inline size_t fbp_work_slabs(const struct fbp_work *work, const struct fbp_job *job)
 {
-    return work->n_slabs * fbp_series(job);
+    return work->n_slabs * fbp_time_points(job);
 }
 
 /** Slab i of fbp_work_slabs(). */
@@ -341,16 +342,16 @@ void fbp_ranks_place(struct fbp_ranks *ranks, size_t rank);
 
 /**
  * Part (0 to n_parts - 1) that gets the sum of slice z of the box, if n_parts processes share the
- * views of the slab job->share.  Each part owns one segment of about block / n_parts slices of each
- * block, and about 1 / n_parts of all.  Slices that are not computed belong to part 0.
+ * views of the slab job->part.slices.  Each part owns one segment of about block / n_parts slices
+ * of each block, and about 1 / n_parts of all.  Slices that are not computed belong to part 0.
  */
 size_t fbp_ranks_owner(const struct fbp_job *job, size_t n_parts, size_t block, size_t z);
 
 /** Number of slices of the thickest segment. */
 size_t fbp_ranks_segment(size_t n_parts, size_t block);
 
-/** Set job->share and job->view_groups for a position of the grid, and job->counts_once.  An idle
- *  process gets those of slab 0. */
+/** Set job->part.slices and job->part.view_groups for a position of the grid, and
+ * job->part.counts_once.  An idle process gets those of slab 0. */
 fbp_status fbp_ranks_share(const struct fbp_ranks *ranks, size_t group_views, struct fbp_job *job);
 
 /* ranks.c: predicted time of a job that several ranks share
@@ -404,8 +405,9 @@ fbp_status fbp_cluster_predict(const struct fbp_nodes *nodes,
 /* slabs.c: detector rows whose repaired samples have not been counted yet (backend/ledger.h) */
 
 /** Create a bitmap with the rows of each view that the slices of this process need, including the
- *  reach of a filter along columns.  With job->counts_once, rows that earlier shares need are left
- *  out.  The rows are found per view, so they depend on scan, volume and share, not on batches. */
+ *  reach of a filter along columns.  With job->part.counts_once, rows that earlier shares need are
+ * left out.  The rows are found per view, so they depend on scan, volume and share, not on batches.
+ */
 fbp_status fbp_row_bitmap_create(struct fbp_row_bitmap *out, const struct fbp_job *job);
 void fbp_row_bitmap_clear(struct fbp_row_bitmap *ledger);
 

@@ -1,5 +1,5 @@
 /* Rings of EPR directions, resampled to the same angles in each ring: a view step (view_step.h).
- * plan.c makes the step if params->angles > 0.
+ * plan.c makes the step if params->epr.angles > 0.
  *
  * Rings of equal solid angle have fewer directions near the pole.  The samples of a ring (polar
  * angle theta) at the same t are a periodic function of phi, known at evenly spaced phi.  It is
@@ -306,9 +306,9 @@ fbp_status fbp_rings_step_create(struct fbp_view_step **out, struct fbp_view_ste
     fbp_status st = FBP_OK;
 
     *out = NULL;
-    if (request->params->angles == 0)
+    if (request->params->epr.angles == 0)
         return FBP_OK;
-    if (request->params->follow)
+    if (request->params->input.follow)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "angles: resampling needs all views at once, and does not follow a scan: "
                         "leave one of the two out");
@@ -334,8 +334,8 @@ fbp_status fbp_rings_step_create(struct fbp_view_step **out, struct fbp_view_ste
                                      .estimate = estimate};
     a->step.scan.views = NULL;
     a->step.scan.plane_weights = NULL;
-    a->how = request->params->ring_interpolation;
-    a->n = request->params->angles;
+    a->how = request->params->epr.ring_interpolation;
+    a->n = request->params->epr.angles;
     FBP_TRY_GOTO(fbp_planes_directions(scan->views, scan->n_views, &direction));
     FBP_TRY_GOTO(fbp_rings_of((const double(*)[3])direction, scan->n_views, &a->rings));
     FBP_TRY_GOTO(fbp_calloc((void **)&w, scan->n_views, sizeof *w, "weights"));

@@ -1,5 +1,5 @@
 /* Plane integrals (EPR) in two stages: a view step (view_step.h).  plan.c makes it if
- * params->stages is 2.
+ * params->epr.stages is 2.
  *
  * Stage one filters the views and adds the views of each meridian plane (a plane through the axis)
  * to one sinogram image (s, z) per plane (backend/meridian.h).  With s across the axis, z along the
@@ -233,7 +233,8 @@ static fbp_status draw(const struct two_stages *s, size_t plane, size_t row0, si
         n = m->n_rows - at < left ? m->n_rows - at : left;
         FBP_TRY(s->backend->meridian(
             s->dev, s->sorted,
-            &(struct fbp_picture){.plane = plane, .frame = r / m->n_rows, .row0 = at, .n_rows = n},
+            &(struct fbp_picture){
+                .plane = plane, .channel = r / m->n_rows, .row0 = at, .n_rows = n},
             to));
     }
     return FBP_OK;
@@ -260,7 +261,7 @@ static fbp_status fill(const fbp_source *src)
         FBP_TRY(fbp_source_read(src->below, 0, job->n_views, 0, job->panel.n_rows, s->raw));
     for (size_t k = 0; s->check && k < job->n_views; k++)
         fbp_data_check_view(s->check, &all, k, s->raw, false);
-    FBP_TRY(s->backend->counts(s->dev, &s->before));
+    FBP_TRY(s->backend->repair.counts(s->dev, &s->before));
     return filter_views(s);
 }
 
@@ -302,7 +303,7 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
 
     src->info = (struct fbp_array_info){
         .struct_size = sizeof src->info,
-        .n = {s->images.n_columns, fbp_frames(first) * s->images.n_rows, s->images.n_planes},
+        .n = {s->images.n_columns, fbp_channels(first) * s->images.n_rows, s->images.n_planes},
         .type = fbp_in_double(first) ? FBP_F64 : FBP_F32,
         .row_order = FBP_ROWS_BOTTOM_UP};
     FBP_TRY(fbp_calloc((void **)&d, 1, sizeof *d, "a source"));
@@ -343,7 +344,7 @@ static void destroy(struct fbp_view_step *step)
 static uint64_t updates(const struct two_stages *s)
 {
     return (uint64_t)s->images.n_views * s->images.n_columns * s->images.n_rows *
-           fbp_frames(&s->first.job);
+           fbp_channels(&s->first.job);
 }
 
 static void describe(const struct fbp_view_step *step, struct fbp_plan_summary *info)
@@ -360,7 +361,7 @@ static void describe(const struct fbp_view_step *step, struct fbp_plan_summary *
         snprintf(axis, sizeof axis, "(%.4g, %.4g, %.4g)", a[0], a[1], a[2]);
     snprintf(info->weights + used, sizeof info->weights - used,
              "; two stages: %zu planes through %s", s->planes.n, axis);
-    info->n_pictures = s->images.n_planes * fbp_frames(&s->first.job);
+    info->n_pictures = s->images.n_planes * fbp_channels(&s->first.job);
     info->picture[0] = s->images.n_columns;
     info->picture[1] = s->images.n_rows;
     info->picture_updates = updates(s);
@@ -413,14 +414,14 @@ static fbp_status make_job(const struct fbp_view_step *step, const struct fbp_re
     struct fbp_recon_params second = *params;
 
     second.volume = (struct fbp_grid){0}; /* the scan of the images contains the volume */
-    second.interpolation = FBP_INTERPOLATION_LINEAR;
-    second.periodic = 0;
-    second.unit = FBP_UNIT_MM; /* the first stage has applied the unit */
+    second.epr.interpolation = FBP_INTERPOLATION_LINEAR;
+    second.epr.periodic = false;
+    second.output.unit = FBP_UNIT_MM; /* the first stage has applied the unit */
     FBP_TRY(fbp_job_create(out, &step->scan, &second, false));
     out->job.scale = s->first.job.scale;
-    out->job.second = true;
-    out->job.series = fbp_frames(&s->first.job);
-    out->job.rows_are_slices = s->planes.pole == 2;
+    out->job.epr.second_stage = true;
+    out->job.time_points = fbp_channels(&s->first.job);
+    out->job.epr.rows_are_slices = s->planes.pole == 2;
     return FBP_OK;
 }
 
@@ -435,7 +436,7 @@ static fbp_status count(struct fbp_view_step *step)
 
     if (!s->dev)
         return FBP_OK;
-    FBP_TRY(s->backend->counts(s->dev, &step->mended));
+    FBP_TRY(s->backend->repair.counts(s->dev, &step->mended));
     step->mended.not_finite -= s->before.not_finite;
     step->mended.clipped -= s->before.clipped;
     return FBP_OK;
@@ -474,14 +475,14 @@ static fbp_status create(struct two_stages *s, const struct fbp_view_step_reques
     FBP_TRY(sort_views(s, scan->n_views));
     /* Stage one covers the whole volume: no box, region or kernel of stage two. */
     p.volume = grid;
-    p.kernel = p.region = NULL;
-    p.region_mask = NULL;
-    memset(p.roi, 0, sizeof p.roi);
+    p.tuning.kernel = p.region.shape = NULL;
+    p.region.mask = NULL;
+    memset(p.box, 0, sizeof p.box);
     FBP_TRY(fbp_job_create(&s->first, scan, &p, request->top_down));
-    s->first.job.pictures = &s->images;
-    s->first.job.raw = fbp_in_double(&s->first.job) ? FBP_F64 : FBP_F32;
+    s->first.job.epr.images = &s->images;
+    s->first.job.input.type = fbp_in_double(&s->first.job) ? FBP_F64 : FBP_F32;
     FBP_TRY(fbp_job_arrange(&s->first.job, s->backend));
-    lay_out(s, &grid, p.picture_oversampling ? p.picture_oversampling : USUAL_FINE, &layout);
+    lay_out(s, &grid, p.epr.image_oversampling ? p.epr.image_oversampling : USUAL_FINE, &layout);
     return make_scan(s, scan, &grid, &layout);
 }
 
@@ -492,7 +493,7 @@ fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
     struct two_stages *s = NULL;
 
     *out = NULL;
-    if (request->params->stages < 2)
+    if (request->params->epr.stages < 2)
         return FBP_OK;
     if (fbp_kind_of(scan->kind)->integral != FBP_OVER_PLANES)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
@@ -502,7 +503,7 @@ fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
     if (scan->filtered)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "stages: the views are filtered already, but two "
                                              "stages filter them: leave it out");
-    if (request->params->follow)
+    if (request->params->input.follow)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "stages: two stages need all views at once, and do not follow a scan: "
                         "leave one of the two out");
@@ -518,7 +519,7 @@ fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
                                      .open = open_device,
                                      .check = set_check,
                                      .count = count};
-    s->backend = request->backend->draws_meridians ? request->backend : fbp_backend_find("cpu");
+    s->backend = request->backend->can.meridian_images ? request->backend : fbp_backend_find("cpu");
     const fbp_status st = create(s, request);
     if (st == FBP_OK)
         *out = &s->step;

@@ -67,28 +67,29 @@ static void rows_of(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, 
     kind->rows(kind, &views, k0, k1, &job->grid, z0, z1, r0, r1);
 }
 
-/* Set job->wide, the panel with additional columns, and adapt the matrices.  Additional columns: so
- * many that an offset panel reaches equally far to both sides of the iso ray; one column at either
- * end for cubic splines, which have a coefficient beside the last sample; and job->between columns
- * after each measured one.  The column of the iso ray is the projection of the iso-centre. */
+/* Set job->padded.panel, the panel with additional columns, and adapt the matrices.  Additional
+ * columns: so many that an offset panel reaches equally far to both sides of the iso ray; one
+ * column at either end for cubic splines, which have a coefficient beside the last sample; and
+ * job->padded.inserted columns after each measured one.  The column of the iso ray is the
+ * projection of the iso-centre. */
 static void widen(struct fbp_job *job)
 {
     const double nc = (double)job->panel.n_columns;
-    double left = job->interpolation == FBP_INTERPOLATION_CUBIC, right = left;
+    double left = job->epr.interpolation == FBP_INTERPOLATION_CUBIC, right = left;
 
-    for (size_t k = 0; job->facts.offset && !job->filtered && k < job->n_views; k++) {
+    for (size_t k = 0; job->facts.offset && !job->input.filtered && k < job->n_views; k++) {
         const double axis = job->matrices[k][3] / job->matrices[k][11];
         left = fmax(left, nc - 1 - 2 * axis);
         right = fmax(right, 2 * axis - (nc - 1));
     }
-    job->pad_left = (size_t)ceil(left);
-    job->wide = job->panel;
-    job->wide.n_columns += job->pad_left + (size_t)ceil(right);
-    job->wide.n_columns += job->between * (job->panel.n_columns - 1);
+    job->padded.left = (size_t)ceil(left);
+    job->padded.panel = job->panel;
+    job->padded.panel.n_columns += job->padded.left + (size_t)ceil(right);
+    job->padded.panel.n_columns += job->padded.inserted * (job->panel.n_columns - 1);
     for (size_t k = 0; k < job->n_views; k++)
         for (int i = 0; i < 4; i++)
-            job->matrices[k][i] = (double)(job->between + 1) * job->matrices[k][i] +
-                                  (double)job->pad_left * job->matrices[k][8 + i];
+            job->matrices[k][i] = (double)(job->padded.inserted + 1) * job->matrices[k][i] +
+                                  (double)job->padded.left * job->matrices[k][8 + i];
 }
 
 /* Move the origin to the centre of the circular path.  Filtered views keep their origin, because w
@@ -98,7 +99,7 @@ static fbp_status move_to_axis(struct fbp_job_tables *t)
     struct fbp_job *job = &t->job;
     struct fbp_views views = views_of(job);
 
-    if (job->filtered)
+    if (job->input.filtered)
         return FBP_OK;
     FBP_TRY(fbp_views_centre(fbp_kind_of(job->kind), &views, t->centre_mm, &t->views));
     job->views = views.view;
@@ -147,9 +148,9 @@ static bool is_sparse(const struct fbp_job *job)
  * known, scan->depths.  Views with different depths have no rotational symmetry. */
 static fbp_status check_filtered(struct fbp_job *job, const struct fbp_scan *scan)
 {
-    if (scan->depths && !job->filtered)
+    if (scan->depths && !job->input.filtered)
         return fbp_fail(FBP_ERR_INVALID, "scan: depths are for filtered views: set scan.filtered");
-    if (job->filtered && fbp_prep_is_needed(scan))
+    if (job->input.filtered && fbp_prep_is_needed(scan))
         return fbp_fail(FBP_ERR_INVALID,
                         "scan: views that are filtered already have no dark, flat, i0 or "
                         "bad_pixels: remove them, or \"filtered\"");
@@ -185,16 +186,16 @@ static fbp_status check_corrections(const struct fbp_scan *scan)
  * which only the filter computes. */
 static fbp_status check_interpolation(const struct fbp_job *job)
 {
-    const char *name = fbp_interpolation_name(job->interpolation);
+    const char *name = fbp_interpolation_name(job->epr.interpolation);
 
-    if (job->interpolation == FBP_INTERPOLATION_LINEAR)
+    if (job->epr.interpolation == FBP_INTERPOLATION_LINEAR)
         return FBP_OK;
     if (fbp_kind_of(job->kind)->integral != FBP_OVER_PLANES)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "interpolation: %s is for plane integrals (kind planes), others are "
                         "interpolated linearly: leave it out",
                         name);
-    if (job->filtered && job->interpolation == FBP_INTERPOLATION_CUBIC)
+    if (job->input.filtered && job->epr.interpolation == FBP_INTERPOLATION_CUBIC)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "interpolation: the coefficients of %s come out of the filter, and these "
                         "views are filtered already: leave it out",
@@ -209,16 +210,16 @@ static fbp_status make_pad(struct fbp_job_tables *t, const struct fbp_recon_para
         .kind = p->pad,
         .filter = p->filter,
         .cutoff = t->cutoff,
-        .half_width = p->spatial_filter ? t->filter.half_width : 0,
+        .half_width = p->filtering.spatial ? t->filter.half_width : 0,
         .n_columns = job->panel.n_columns,
-        .before = job->pad_left,
-        .after = job->wide.n_columns - job->panel.n_columns - job->pad_left};
+        .before = job->padded.left,
+        .after = job->padded.panel.n_columns - job->panel.n_columns - job->padded.left};
 
     if (p->pad == FBP_PAD_NONE)
         return FBP_OK;
     FBP_TRY(fbp_pad_create(&t->pad, &request));
     t->pad_kind = p->pad;
-    job->pad = t->pad;
+    job->filtering.pad = t->pad;
     return FBP_OK;
 }
 
@@ -229,27 +230,27 @@ static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_
     struct fbp_job *job = &t->job;
 
     (void)scan;
-    if (p->periodic || p->response)
+    if (p->epr.periodic || p->epr.response)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: it is for plane integrals (kind planes): leave it out",
-                        p->periodic ? "periodic" : "response");
-    if (p->wiener > 0)
+                        p->epr.periodic ? "periodic" : "response");
+    if (p->epr.wiener > 0)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "wiener: only spectra of kind planes are divided by a "
                                              "reference: leave it out");
-    if (job->between)
+    if (job->padded.inserted)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "oversampling: samples between those measured are for plane integrals "
                         "(kind planes): leave it out");
     FBP_TRY(fbp_weights_create(&t->weights, views_of(job), &job->facts, t->angular));
-    FBP_TRY(fbp_filter_design(&t->filter, p->filter, t->cutoff, job->wide.n_columns,
-                              p->spatial_filter ? p->half_width : 0));
+    FBP_TRY(fbp_filter_design(&t->filter, p->filter, t->cutoff, job->padded.panel.n_columns,
+                              p->filtering.spatial ? p->filtering.half_width : 0));
     fbp_weights_errors(t->weights, &job->grid, t->centre_mm, job->facts.method_error);
-    job->weights = t->weights;
-    job->filter = &t->filter;
+    job->filtering.weights = t->weights;
+    job->filtering.design = &t->filter;
     FBP_TRY(make_pad(t, p));
     if (t->cutoff_v > 0) {
         FBP_TRY(fbp_column_filter_design(&t->columns, t->cutoff_v, job->panel.n_rows));
-        job->columns = &t->columns;
+        job->filtering.columns = &t->columns;
     }
     return FBP_OK;
 }
@@ -290,20 +291,20 @@ static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon
     FBP_TRY(check_planes(t, p));
     FBP_TRY(of_file(scan, fbp_weights_of_planes(&t->weights, views_of(job), scan->quadrature,
                                                 scan->plane_weights, scan->reference != NULL)));
-    const fbp_status st = fbp_plane_filter(&t->filter, scan, p, &job->wide);
+    const fbp_status st = fbp_plane_filter(&t->filter, scan, p, &job->padded.panel);
     FBP_TRY(scan->reference ? of_file(scan, st) : st);
     t->divided = scan->reference != NULL;
-    t->wiener = p->wiener;
-    t->shaped = p->response != NULL;
-    job->weights = t->weights;
-    job->filter = &t->filter;
+    t->wiener = p->epr.wiener;
+    t->shaped = p->epr.response != NULL;
+    job->filtering.weights = t->weights;
+    job->filtering.design = &t->filter;
     return FBP_OK;
 }
 
 /* Check that the source path is circular; not for filtered views, which are weighted already. */
 static fbp_status check_path(const struct fbp_job *job, const struct fbp_scan *scan)
 {
-    if (job->filtered)
+    if (job->input.filtered)
         return FBP_OK;
     return fbp_error_context(scan->projections ? scan->projections : "scan",
                              fbp_geometry_circular(&job->facts));
@@ -320,7 +321,7 @@ static fbp_status make_filter(struct fbp_job_tables *t, const struct fbp_recon_p
 {
     const struct fbp_kind_table *kind = fbp_kind_of(t->job.kind);
 
-    if (t->job.filtered)
+    if (t->job.input.filtered)
         return FBP_OK;
     if (!filter_of[kind->integral])
         return fbp_fail(FBP_ERR_UNSUPPORTED, "scan.kind: there is no filter for kind %s yet",
@@ -334,36 +335,36 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     struct fbp_job *job = &t->job;
     fbp_status st = FBP_OK;
 
-    *t = (struct fbp_job_tables){
-        .filter_name = p->filter, .cutoff = p->cutoff > 0 ? p->cutoff : 1, .cutoff_v = p->cutoff_v};
-    t->angular = p->angular_weights != FBP_ANGULAR_DEFAULT      ? p->angular_weights
-                 : scan->angular_weights != FBP_ANGULAR_DEFAULT ? scan->angular_weights
-                                                                : FBP_ANGULAR_AUTO;
+    *t = (struct fbp_job_tables){.filter_name = p->filter,
+                                 .cutoff = p->cutoff > 0 ? p->cutoff : 1,
+                                 .cutoff_v = p->filtering.cutoff_v};
+    t->angular = p->filtering.angular_weights != FBP_ANGULAR_DEFAULT ? p->filtering.angular_weights
+                 : scan->angular_weights != FBP_ANGULAR_DEFAULT      ? scan->angular_weights
+                                                                     : FBP_ANGULAR_AUTO;
     *job = (struct fbp_job){
         .kind = scan->kind,
         .n_views = scan->n_views,
         .panel = scan->panel,
-        .frames = fbp_kind_frames(scan->kind, &scan->panel),
+        .channels = fbp_kind_frames(scan->kind, &scan->panel),
         .views = scan->views,
-        .prep = &t->prep,
+        .filtering.prep = &t->prep,
         .rows = rows_of,
-        .spatial_filter = p->spatial_filter != 0,
-        .filtered = scan->filtered,
-        .between = p->oversampling > 1 && !scan->filtered ? p->oversampling - 1 : 0,
-        .scale = p->mu_water > 0 ? 1000 / p->mu_water
-                                 : fbp_value_scale(scan->kind, (enum fbp_unit)p->unit),
+        .filtering.spatial = p->filtering.spatial != 0,
+        .input.filtered = scan->filtered,
+        .padded.inserted = p->epr.oversampling > 1 && !scan->filtered ? p->epr.oversampling - 1 : 0,
+        .scale = p->mu_water > 0 ? 1000 / p->mu_water : fbp_value_scale(scan->kind, p->output.unit),
         .shift = p->mu_water > 0 ? -1000 : 0,
         .precision = p->precision,
-        .interpolation = p->interpolation,
-        .kernel = p->kernel,
-        .turns = 1,
+        .epr.interpolation = p->epr.interpolation,
+        .selection.requested = p->tuning.kernel,
+        .selection.symmetric_views = 1,
         .n_threads = p->n_threads > 0 ? p->n_threads : fbp_core_count(),
     };
     FBP_TRY_GOTO(fbp_grid_resolve(&p->volume, scan, &job->grid));
     FBP_TRY_GOTO(fbp_check_grid(&job->grid));
-    FBP_TRY_GOTO(fbp_roi_set(job, p->roi));
+    FBP_TRY_GOTO(fbp_roi_set(job, p->box));
     FBP_TRY_GOTO(fbp_region_of(p, job, &t->region, &t->region_file));
-    job->region = t->region;
+    job->requested.region = t->region;
     FBP_TRY_GOTO(of_file(scan, fbp_facts_of(fbp_scan_views(scan), &job->grid, &job->facts)));
     FBP_TRY_GOTO(check_path(job, scan));
     FBP_TRY_GOTO(check_filtered(job, scan));
@@ -398,16 +399,16 @@ void fbp_job_clear(struct fbp_job_tables *t)
 
 void fbp_job_of_rows(const struct fbp_job *job, struct fbp_prep *prep, struct fbp_job *out)
 {
-    *prep = (struct fbp_prep){.panel = job->wide, .inverse_i0 = 1};
+    *prep = (struct fbp_prep){.panel = job->padded.panel, .inverse_i0 = 1};
     *out = *job;
-    out->filtered = true;
-    out->panel = job->wide;
-    out->pad_left = out->between = 0;
-    out->prep = prep;
-    out->columns = NULL;
-    out->pad = NULL;
-    out->raw = FBP_F32;
-    out->in_order = out->unpacks = false;
+    out->input.filtered = true;
+    out->panel = job->padded.panel;
+    out->padded.left = out->padded.inserted = 0;
+    out->filtering.prep = prep;
+    out->filtering.columns = NULL;
+    out->filtering.pad = NULL;
+    out->input.type = FBP_F32;
+    out->input.in_order = out->input.unpacks = false;
 }
 
 uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_backend *backend)
@@ -416,17 +417,17 @@ uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_ba
     uint64_t h = 0x66627021;
 
     h = fbp_hash(h, backend->name, strlen(backend->name));
-    h = fbp_hash(h, job->chosen.kernel, strlen(job->chosen.kernel));
-    h = fbp_hash(h, job->chosen.isa, strlen(job->chosen.isa));
+    h = fbp_hash(h, job->selection.name, strlen(job->selection.name));
+    h = fbp_hash(h, job->selection.isa, strlen(job->selection.isa));
     h = fbp_hash(h, job->views, job->n_views * sizeof *job->views);
     h = fbp_hash(h, &job->panel, sizeof job->panel);
     h = fbp_hash(h, &job->grid, sizeof job->grid);
     if (t->views)
         h = fbp_hash(h, t->centre_mm, sizeof t->centre_mm);
-    h = fbp_hash(h, job->roi, sizeof job->roi);
-    if (job->region)
-        h = fbp_region_hash(h, job->region);
-    if (job->filtered)
+    h = fbp_hash(h, job->requested.box, sizeof job->requested.box);
+    if (job->requested.region)
+        h = fbp_region_hash(h, job->requested.region);
+    if (job->input.filtered)
         h = fbp_hash(h, job->matrices, job->n_views * sizeof *job->matrices);
     else
         h = fbp_hash(h, t->filter.response, (t->filter.n_fft / 2 + 1) * sizeof(double));
@@ -437,24 +438,24 @@ uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_ba
     if (t->filter.passes > 1)
         h = fbp_hash(h, &t->filter.passes, sizeof t->filter.passes);
     h = fbp_hash(h, &t->filter.half_width, sizeof t->filter.half_width);
-    for (size_t k = 0; !job->filtered && k < job->n_views; k++) {
-        const double step = fbp_weights_step(job->weights, k);
+    for (size_t k = 0; !job->input.filtered && k < job->n_views; k++) {
+        const double step = fbp_weights_step(job->filtering.weights, k);
         h = fbp_hash(h, &step, sizeof step);
     }
-    if (job->columns)
+    if (job->filtering.columns)
         h = fbp_hash(h, t->columns.kernel, (t->columns.half_width + 1) * sizeof(double));
-    if (job->pad) {
+    if (job->filtering.pad) {
         h = fbp_hash(h, &t->pad_kind, sizeof t->pad_kind);
         h = fbp_hash(h, t->pad->tables, fbp_pad_floats(t->pad) * sizeof(float));
     }
     const double choices[] = {(double)job->kind,
-                              (double)job->filtered,
-                              (double)job->spatial_filter,
-                              (double)job->between,
+                              (double)job->input.filtered,
+                              (double)job->filtering.spatial,
+                              (double)job->padded.inserted,
                               job->scale,
                               job->shift,
                               (double)job->precision,
-                              (double)job->interpolation,
+                              (double)job->epr.interpolation,
                               (double)t->angular,
                               (double)t->prep.inverse_i0,
                               (double)t->prep.intensity};
@@ -466,7 +467,7 @@ void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
 {
     char weights[200];
 
-    if (t->job.filtered) {
+    if (t->job.input.filtered) {
         snprintf(buf, n, "%zu views over %.1f deg, weighted and filtered already: backprojection",
                  t->job.n_views, t->job.facts.arc_rad * 180 / FBP_PI);
         return;
@@ -486,17 +487,17 @@ void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
         used += snprintf(buf + used, n - (size_t)used, " (Wiener %.3g)", t->wiener);
     if (t->filter.periodic && used > 0 && (size_t)used < n)
         used += snprintf(buf + used, n - (size_t)used, ", rows periodic");
-    if (t->job.between && used > 0 && (size_t)used < n)
+    if (t->job.padded.inserted && used > 0 && (size_t)used < n)
         used += snprintf(buf + used, n - (size_t)used, ", oversampled");
-    if (t->job.interpolation && used > 0 && (size_t)used < n)
+    if (t->job.epr.interpolation && used > 0 && (size_t)used < n)
         used += snprintf(buf + used, n - (size_t)used, ", %s interpolation",
-                         fbp_interpolation_name(t->job.interpolation));
-    if (t->job.columns && used > 0 && (size_t)used < n)
+                         fbp_interpolation_name(t->job.epr.interpolation));
+    if (t->job.filtering.columns && used > 0 && (size_t)used < n)
         used += snprintf(buf + used, n - (size_t)used, ", Hann along columns, cut-off %.3g",
                          t->cutoff_v);
-    if (t->job.spatial_filter && used > 0 && (size_t)used < n)
+    if (t->job.filtering.spatial && used > 0 && (size_t)used < n)
         used += snprintf(buf + used, n - (size_t)used, ", in space, S = %zu", t->filter.half_width);
-    if (t->job.pad && used > 0 && (size_t)used < n)
+    if (t->job.filtering.pad && used > 0 && (size_t)used < n)
         snprintf(buf + used, n - (size_t)used, ", rows carried on (%s)", fbp_pad_name(t->pad_kind));
 }
 
@@ -509,16 +510,16 @@ static fbp_status check_precision(const struct fbp_job *job, const struct fbp_ba
 
     if (!fbp_in_double(job))
         return FBP_OK;
-    if (kind->integral != FBP_OVER_PLANES && !job->second)
+    if (kind->integral != FBP_OVER_PLANES && !job->epr.second_stage)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "precision: double is for plane integrals (kind planes), not for kind %s: "
                         "choose exact, or leave it out",
                         kind->name);
-    if (!backend->doubles)
+    if (!backend->can.doubles)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "precision: %s computes in float: leave double out, or use device cpu",
                         backend->name);
-    if (job->second && !backend->draws_meridians)
+    if (job->epr.second_stage && !backend->can.meridian_images)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "stages: %s has no second stage in double: leave stages or double out, or "
                         "use device cpu",
@@ -529,29 +530,30 @@ static fbp_status check_precision(const struct fbp_job *job, const struct fbp_ba
 /* Check that the backend can filter these rows. */
 static fbp_status check_rows(const struct fbp_job *job, const struct fbp_backend *backend)
 {
-    const struct fbp_filter_design *f = job->filter;
+    const struct fbp_filter_design *f = job->filtering.design;
 
-    if (job->between && !backend->oversamples)
+    if (job->padded.inserted && !backend->can.oversamples)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "oversampling: %s filters measured samples only: leave it out, or use "
                         "device cpu",
                         backend->name);
-    if (!(1u << job->interpolation & (backend->interpolations | 1u << FBP_INTERPOLATION_LINEAR)))
+    if (!(1u << job->epr.interpolation &
+          (backend->can.interpolations | 1u << FBP_INTERPOLATION_LINEAR)))
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "interpolation: %s interpolates linearly only: leave %s out, or use device "
                         "cpu",
-                        backend->name, fbp_interpolation_name(job->interpolation));
-    if (job->frames > 1 && !backend->frames)
+                        backend->name, fbp_interpolation_name(job->epr.interpolation));
+    if (job->channels > 1 && !backend->can.channels)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "scan: views have %zu frames (delays), and %s reconstructs one: use device "
                         "cpu, or give frames one by one",
-                        fbp_frames(job), backend->name);
-    if (f && f->periodic && !backend->periodic)
+                        fbp_channels(job), backend->name);
+    if (f && f->periodic && !backend->can.periodic)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "periodic: %s filters no rows that go round: leave it out, or use device "
                         "cpu",
                         backend->name);
-    if (f && (f->passes > 1 || f->imaginary) && !backend->any_filter)
+    if (f && (f->passes > 1 || f->imaginary) && !backend->can.any_filter)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "filter: %s filters rows once, with a symmetric kernel: choose another "
                         "filter, or device cpu",
@@ -563,15 +565,16 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
 {
     FBP_TRY(check_precision(job, backend));
     FBP_TRY(check_rows(job, backend));
-    const char *name = job->kernel ? job->kernel : fbp_environment(FBP_ENV_KERNEL);
+    const char *name =
+        job->selection.requested ? job->selection.requested : fbp_environment(FBP_ENV_KERNEL);
 
     if (name && backend->choose(job, name))
         return FBP_OK;
-    if (job->kernel)
+    if (job->selection.requested)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "kernel: %s has no \"%s\" for this scan and volume: leave the choice to "
                         "the plan, or use \"matrix\", which takes any geometry",
-                        backend->name, job->kernel);
+                        backend->name, job->selection.requested);
     if (!backend->choose(job, NULL))
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "kernel: %s has none for this scan, volume and interpolation: use device "
@@ -583,12 +586,12 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
 /* Periodic rows are as long as the measured ones: reject options that change the length. */
 static fbp_status check_periodic(const struct fbp_recon_params *p)
 {
-    const char *what = p->oversampling > 1                           ? "oversampling"
-                       : p->spatial_filter                           ? "a filter in space"
-                       : p->interpolation == FBP_INTERPOLATION_CUBIC ? "cubic interpolation"
-                                                                     : NULL;
+    const char *what = p->epr.oversampling > 1                           ? "oversampling"
+                       : p->filtering.spatial                            ? "a filter in space"
+                       : p->epr.interpolation == FBP_INTERPOLATION_CUBIC ? "cubic interpolation"
+                                                                         : NULL;
 
-    if (!p->periodic || !what)
+    if (!p->epr.periodic || !what)
         return FBP_OK;
     return fbp_fail(FBP_ERR_UNSUPPORTED,
                     "periodic: rows that count as periodic are transformed as they are, without "
@@ -598,7 +601,7 @@ static fbp_status check_periodic(const struct fbp_recon_params *p)
 
 static fbp_status check(const struct fbp_scan *scan, const struct fbp_recon_params *p)
 {
-    if (p->wiener > 0 && !scan->reference)
+    if (p->epr.wiener > 0 && !scan->reference)
         return fbp_fail(FBP_ERR_INVALID, "wiener: there is no reference spectrum to divide by: "
                                          "give one (--reference), or leave it out");
     return check_periodic(p);
@@ -613,7 +616,7 @@ struct rows {
 static fbp_status design(struct fbp_filter_design *out, const struct fbp_recon_params *p,
                          const struct fbp_spectral_filter *s, const struct rows *rows)
 {
-    if (p->periodic)
+    if (p->epr.periodic)
         return fbp_periodic_design(out, s, rows->n_columns);
     if (s->reference.n > 0 || s->response.n > 0)
         return fbp_deconvolution_design(out, s, rows->n_columns, rows->half_width,
@@ -629,7 +632,7 @@ static fbp_status design_any(struct fbp_filter_design *out, const struct fbp_rec
     struct rows longer = *rows;
     fbp_status st;
 
-    if (p->interpolation != FBP_INTERPOLATION_CUBIC)
+    if (p->epr.interpolation != FBP_INTERPOLATION_CUBIC)
         return design(out, p, s, rows);
     longer.n_columns += FBP_SPLINE_REACH;
     longer.half_width = 0;
@@ -647,10 +650,10 @@ static fbp_status design_with_reference(struct fbp_filter_design *out, const str
     double *samples = NULL;
     fbp_status st = fbp_spectra_load(scan, &s->reference, &samples);
 
-    s->reference.wiener = p->wiener;
+    s->reference.wiener = p->epr.wiener;
     if (st == FBP_OK)
         st = fbp_error_context(scan->reference, design_any(out, p, s, rows));
-    if (st == FBP_OK && !(p->cutoff > 0 || p->wiener > 0)) {
+    if (st == FBP_OK && !(p->cutoff > 0 || p->epr.wiener > 0)) {
         fbp_filter_design_clear(out);
         st = fbp_fail(FBP_ERR_INVALID,
                       "%s: to divide by a reference spectrum without a limit gives noise: give a "
@@ -672,15 +675,15 @@ static fbp_status load_response(const char *path, struct fbp_response *out, doub
 fbp_status fbp_plane_filter(struct fbp_filter_design *out, const struct fbp_scan *scan,
                             const struct fbp_recon_params *p, const struct fbp_panel *wide)
 {
-    const struct rows rows = {wide->n_columns, p->spatial_filter ? p->half_width : 0,
-                              p->oversampling > 1 ? p->oversampling : 1};
+    const struct rows rows = {wide->n_columns, p->filtering.spatial ? p->filtering.half_width : 0,
+                              p->epr.oversampling > 1 ? p->epr.oversampling : 1};
     struct fbp_spectral_filter s = {.filter = p->filter, .cutoff = p->cutoff > 0 ? p->cutoff : 1};
     double *table = NULL;
     fbp_status st;
 
     FBP_TRY(check(scan, p));
-    if (p->response)
-        FBP_TRY_GOTO(load_response(p->response, &s.response, &table));
+    if (p->epr.response)
+        FBP_TRY_GOTO(load_response(p->epr.response, &s.response, &table));
     st = scan->reference ? design_with_reference(out, scan, p, &s, &rows)
                          : design_any(out, p, &s, &rows);
 fail:

@@ -36,7 +36,7 @@ struct fbp_job_tables {
     double cutoff, cutoff_v; /**< parts of the Nyquist frequency; cutoff_v 0: no column filter */
     double wiener;           /**< Wiener term of the deconvolution; 0: none */
     bool divided;            /**< the filter is divided by the scan's reference spectrum */
-    bool shaped;             /**< the filter is multiplied by fbp_recon_params.response */
+    bool shaped;             /**< the filter is multiplied by fbp_recon_params.epr.response */
     enum fbp_angular_weights angular;
 };
 
@@ -48,10 +48,10 @@ fbp_status fbp_job_create(struct fbp_job_tables *out, const struct fbp_scan *sca
 void fbp_job_clear(struct fbp_job_tables *tables);
 
 /**
- * Choose the backend's kernel, and set job->chosen, ->turns and ->boxes.
+ * Choose the backend's kernel, and set job->selection, ->turns and ->boxes.
  * @return FBP_ERR_UNSUPPORTED if the backend cannot compute the job, or lacks the kernel
- * job->kernel for this scan and volume.  If the kernel that the environment variable FBP_KERNEL
- * names (for tests) is not available, the fastest one is chosen.
+ * job->selection.requested for this scan and volume.  If the kernel that the environment variable
+ * FBP_KERNEL names (for tests) is not available, the fastest one is chosen.
  */
 fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend);
 
@@ -69,12 +69,13 @@ void fbp_job_describe(const struct fbp_job_tables *tables, char *buf, size_t n);
 /* region.c: the requested box of the volume
  *
  * job->grid is the whole volume, so coordinates, kernel and facts do not depend on the box, and
- * voxels of the box have the same bits as in the whole volume.  Kernels with job->boxes compute
- * only the box (fbp_slab_asked()); other kernels compute whole slices, which are cropped after they
- * are fetched.
+ * voxels of the box have the same bits as in the whole volume.  Kernels with job->selection.boxes
+ * compute only the box (fbp_slab_asked()); other kernels compute whole slices, which are cropped
+ * after they are fetched.
  */
 
-/** Set job->roi from fbp_recon_params.roi: voxels [first, end) along x, y, z; end 0: to the edge.
+/** Set job->requested.box from fbp_recon_params.box: voxels [first, end) along x, y, z; end 0: to
+ * the edge.
  * @return FBP_ERR_INVALID for a box that is empty or not inside job->grid. */
 fbp_status fbp_roi_set(struct fbp_job *job, const size_t roi[3][2]);
 
@@ -90,8 +91,8 @@ void fbp_roi_wanted(const struct fbp_job *job, size_t *z0, size_t *z1);
 /** The box as a grid of its own. */
 void fbp_roi_grid(const struct fbp_job *job, struct fbp_grid *out);
 
-/** Slices [*first, *first + *n) of the grid that this process computes: those of job->share, or all
- *  slices of fbp_roi_wanted(). */
+/** Slices [*first, *first + *n) of the grid that this process computes: those of job->part.slices,
+ * or all slices of fbp_roi_wanted(). */
 void fbp_roi_slices(const struct fbp_job *job, size_t *first, size_t *n);
 
 /** Does this process write slice z of the box?  It writes the slices of its share; the process with
@@ -106,14 +107,15 @@ void fbp_roi_crop(const struct fbp_job *job, size_t n, void *slices);
 
 /* region.c: the requested region, from a shape or a mask to voxels
  *
- * job->region allows stages to skip work: slices outside [z0, z1) are not computed, detector rows
- * that only these slices need are not read, and kernels skip rows, columns or blocks.  Kernels may
- * still compute voxels outside the region; mask.c replaces these in finished slices.  Voxels inside
- * have the same bits as without a region.
+ * job->requested.region allows stages to skip work: slices outside [z0, z1) are not computed,
+ * detector rows that only these slices need are not read, and kernels skip rows, columns or blocks.
+ * Kernels may still compute voxels outside the region; mask.c replaces these in finished slices.
+ * Voxels inside have the same bits as without a region.
  */
 
 /**
- * Make the region of fbp_recon_params.region or .region_mask: voxels of job->grid inside job->roi.
+ * Make the region of fbp_recon_params.region.shape or .region_mask: voxels of job->grid inside
+ * job->requested.box.
  *
  * out: NULL if neither is given
  * file: path of the mask file (malloc'ed); NULL: no file was read
@@ -132,10 +134,10 @@ double fbp_wanted_share(const struct fbp_job *job, const struct fbp_slab *slab, 
                         size_t z1);
 
 /** Value of voxels outside the field of view or region, in the unit of the output: mask_value if
- *  params->mask is set, else -1000 (HU) or 0. */
+ *  params->output.fill is set, else -1000 (HU) or 0. */
 static inline double fbp_outside_value(const struct fbp_recon_params *params)
 {
-    return params->mask ? params->mask_value : params->mu_water > 0 ? -1000 : 0;
+    return params->output.fill ? params->output.fill_value : params->mu_water > 0 ? -1000 : 0;
 }
 
 /* region.c: shapes of regions (cylinder, ball, box) */
@@ -163,7 +165,7 @@ bool fbp_region_shape_row(const struct fbp_region_shape *shape, const struct fbp
 
 /**
  * Design the filter: f^2 or the filter of params->filter that replaces it, times the response table
- * of the file params->response, divided by the scan's reference spectrum if there is one.  For
+ * of the file params->epr.response, divided by the scan's reference spectrum if there is one.  For
  * cubic interpolation the filter also computes the coefficients of the spline.
  *
  * wide: the padded panel, whose rows are filtered (struct fbp_job)

@@ -129,7 +129,7 @@ size_t fbp_mask_bytes(const struct fbp_job *job, bool field)
 {
     const size_t slice = fbp_roi_slice(job);
 
-    return (job->region ? slice * fbp_value_size(job) : 0) +
+    return (job->requested.region ? slice * fbp_value_size(job) : 0) +
            (field ? slice * sizeof(struct column) + 4 * job->n_views * sizeof(struct bound) : 0);
 }
 
@@ -180,12 +180,12 @@ fbp_status fbp_mask_create(fbp_mask **out, const struct fbp_job *job, bool field
     m.mask->ny = fbp_roi_size(job, 1);
     m.mask->x0 = fbp_roi_first(job, 0);
     m.mask->y0 = fbp_roi_first(job, 1);
-    m.mask->region = job->region;
+    m.mask->region = job->requested.region;
     m.mask->in_double = fbp_in_double(job);
     m.mask->value = isnan(value) ? (double)NAN : value; /* one NaN, the same in every run */
     if (field)
         st = find_field(&m);
-    if (st == FBP_OK && job->region)
+    if (st == FBP_OK && job->requested.region)
         st = make_blank(m.mask);
     if (st == FBP_OK)
         *out = m.mask;

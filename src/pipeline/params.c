@@ -11,35 +11,35 @@
 /* Check type and range of the output; the sink checks the range again. */
 static fbp_status check_output(const struct fbp_recon_params *p)
 {
-    const bool integers = p->output_type == FBP_U8 || p->output_type == FBP_U16;
-    const bool ranged = p->output_range[0] != 0 || p->output_range[1] != 0;
+    const bool integers = p->output.type == FBP_U8 || p->output.type == FBP_U16;
+    const bool ranged = p->output.range[0] != 0 || p->output.range[1] != 0;
 
-    FBP_TRY(fbp_check_choice("output_type", (long)p->output_type, FBP_F64));
-    if (p->output_type == FBP_F64 && p->precision != FBP_PRECISION_DOUBLE)
+    FBP_TRY(fbp_check_choice("output_type", (long)p->output.type, FBP_F64));
+    if (p->output.type == FBP_F64 && p->precision != FBP_PRECISION_DOUBLE)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "output: float64 is for volumes that are computed in double: choose that "
                         "precision, or float32");
-    FBP_TRY(fbp_check_range(&fbp_range_value, "output_range[0]", p->output_range[0]));
-    FBP_TRY(fbp_check_range(&fbp_range_value, "output_range[1]", p->output_range[1]));
+    FBP_TRY(fbp_check_range(&fbp_range_value, "output_range[0]", p->output.range[0]));
+    FBP_TRY(fbp_check_range(&fbp_range_value, "output_range[1]", p->output.range[1]));
     if (!integers && ranged)
         return fbp_fail(FBP_ERR_INVALID, "output: a range is for uint8 and uint16: choose one of "
                                          "them, or leave it out");
-    if (p->auto_range && (ranged || !integers))
+    if (p->output.auto_range && (ranged || !integers))
         return fbp_fail(FBP_ERR_INVALID, "output: a range that is found from the volume %s",
                         ranged ? "is not given as well: leave one of them out"
                                : "is for uint8 and uint16: choose one of them, or leave it out");
-    if (integers && !ranged && !p->auto_range && !(p->mu_water > 0))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "output: %s needs the range of values in 1/mm that it stands for: %s",
-                        fbp_type_name(p->output_type),
-                        p->n_parts ? "give the range, such as 0,0.05 (--output-range)"
-                                   : "give the range, such as 0,0.05 (--output-range), or auto, "
-                                     "which takes the volume's own");
-    if (ranged && !(p->output_range[0] < p->output_range[1]))
+    if (integers && !ranged && !p->output.auto_range && !(p->mu_water > 0))
+        return fbp_fail(
+            FBP_ERR_INVALID, "output: %s needs the range of values in 1/mm that it stands for: %s",
+            fbp_type_name(p->output.type),
+            p->cluster.n_parts ? "give the range, such as 0,0.05 (--output-range)"
+                               : "give the range, such as 0,0.05 (--output-range), or auto, "
+                                 "which takes the volume's own");
+    if (ranged && !(p->output.range[0] < p->output.range[1]))
         return fbp_fail(FBP_ERR_INVALID,
                         "output: the range %g to %g is empty: give the least value "
                         "first",
-                        p->output_range[0], p->output_range[1]);
+                        p->output.range[0], p->output.range[1]);
     return FBP_OK;
 }
 
@@ -47,25 +47,25 @@ static fbp_status check_output(const struct fbp_recon_params *p)
  * or values outside the range. */
 static fbp_status check_mask(const struct fbp_recon_params *p)
 {
-    const bool integers = p->output_type == FBP_U8 || p->output_type == FBP_U16;
-    const bool usual = p->output_range[0] == 0 && p->output_range[1] == 0;
-    const double lo = usual ? FBP_USUAL_HU_RANGE[0] : p->output_range[0];
-    const double hi = usual ? FBP_USUAL_HU_RANGE[1] : p->output_range[1];
+    const bool integers = p->output.type == FBP_U8 || p->output.type == FBP_U16;
+    const bool usual = p->output.range[0] == 0 && p->output.range[1] == 0;
+    const double lo = usual ? FBP_USUAL_HU_RANGE[0] : p->output.range[0];
+    const double hi = usual ? FBP_USUAL_HU_RANGE[1] : p->output.range[1];
 
-    const bool region = p->region || p->region_mask;
+    const bool region = p->region.shape || p->region.mask;
     const double value = fbp_outside_value(p);
 
-    if (!p->mask && !region)
+    if (!p->output.fill && !region)
         return FBP_OK;
     if (isnan(value) && integers)
         return fbp_fail(FBP_ERR_INVALID,
                         "output: %s has no NaN for what lies outside the %s: give a value "
                         "(--mask), or write float32",
-                        fbp_type_name(p->output_type), region ? "region" : "field of view");
+                        fbp_type_name(p->output.type), region ? "region" : "field of view");
     if (isnan(value))
         return FBP_OK;
     FBP_TRY(fbp_check_range(&fbp_range_value, "mask_value", value));
-    if (!integers || p->auto_range || (value >= lo && value <= hi))
+    if (!integers || p->output.auto_range || (value >= lo && value <= hi))
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
                     "output: %g, for what lies outside the %s, is not in the range %g "
@@ -80,20 +80,23 @@ static fbp_status check_filter(const struct fbp_recon_params *p)
 
     FBP_TRY(fbp_check_choice("filter", (long)p->filter, FBP_FILTER_LAST));
     FBP_TRY(fbp_check_optional(&fbp_range_cutoff, "cutoff", p->cutoff));
-    FBP_TRY(fbp_check_optional(&fbp_range_cutoff, "cutoff_v", p->cutoff_v));
-    FBP_TRY(fbp_check_optional(&fbp_range_side, "half_width", (double)p->half_width));
-    FBP_TRY(fbp_check_optional(&fbp_range_wiener, "wiener", p->wiener));
-    FBP_TRY(fbp_check_optional(&twofold, "oversampling", (double)p->oversampling));
-    FBP_TRY(fbp_check_choice("interpolation", (long)p->interpolation, FBP_INTERPOLATION_LAST));
-    FBP_TRY(fbp_check_optional(&twofold, "stages", p->stages));
-    FBP_TRY(fbp_check_choice("ring_interpolation", (long)p->ring_interpolation, FBP_RINGS_LINEAR));
-    FBP_TRY(fbp_check_optional(&fbp_range_views, "angles", (double)p->angles));
-    FBP_TRY(fbp_check_optional(&columns, "picture_oversampling", (double)p->picture_oversampling));
+    FBP_TRY(fbp_check_optional(&fbp_range_cutoff, "cutoff_v", p->filtering.cutoff_v));
+    FBP_TRY(fbp_check_optional(&fbp_range_side, "half_width", (double)p->filtering.half_width));
+    FBP_TRY(fbp_check_optional(&fbp_range_wiener, "wiener", p->epr.wiener));
+    FBP_TRY(fbp_check_optional(&twofold, "oversampling", (double)p->epr.oversampling));
+    FBP_TRY(fbp_check_choice("interpolation", (long)p->epr.interpolation, FBP_INTERPOLATION_LAST));
+    FBP_TRY(fbp_check_optional(&twofold, "stages", p->epr.stages));
+    FBP_TRY(
+        fbp_check_choice("ring_interpolation", (long)p->epr.ring_interpolation, FBP_RINGS_LINEAR));
+    FBP_TRY(fbp_check_optional(&fbp_range_views, "angles", (double)p->epr.angles));
+    FBP_TRY(
+        fbp_check_optional(&columns, "picture_oversampling", (double)p->epr.image_oversampling));
     FBP_TRY(fbp_check_choice("pad", (long)p->pad, FBP_PAD_ELLIPSE));
-    FBP_TRY(fbp_check_choice("angular_weights", (long)p->angular_weights, FBP_ANGULAR_EQUAL));
-    FBP_TRY(fbp_check_choice("unit", (long)p->unit, FBP_UNIT_CM));
+    FBP_TRY(
+        fbp_check_choice("angular_weights", (long)p->filtering.angular_weights, FBP_ANGULAR_EQUAL));
+    FBP_TRY(fbp_check_choice("unit", (long)p->output.unit, FBP_UNIT_CM));
     FBP_TRY(fbp_check_optional(&fbp_range_mu, "mu_water", p->mu_water));
-    if (p->mu_water > 0 && p->unit != FBP_UNIT_MM)
+    if (p->mu_water > 0 && p->output.unit != FBP_UNIT_MM)
         return fbp_fail(FBP_ERR_INVALID,
                         "unit: Hounsfield units hold no length: leave the unit, or mu_water, out");
     return FBP_OK;
@@ -106,31 +109,31 @@ static fbp_status check_resources(const struct fbp_recon_params *p)
     FBP_TRY(fbp_check_optional(&fbp_range_bytes, "device_memory_bytes",
                                (double)p->device_memory_bytes));
     FBP_TRY(fbp_check_choice("precision", (long)p->precision, FBP_PRECISION_LAST));
-    FBP_TRY(fbp_check_optional(&fbp_range_views, "batch_views", (double)p->batch_views));
-    FBP_TRY(fbp_check_optional(&fbp_range_side, "slab_slices", (double)p->slab_slices));
-    return fbp_check_range(&fbp_range_seconds, "follow_timeout_s", p->follow_timeout_s);
+    FBP_TRY(fbp_check_optional(&fbp_range_views, "batch_views", (double)p->tuning.batch_views));
+    FBP_TRY(fbp_check_optional(&fbp_range_side, "slab_slices", (double)p->tuning.slab_slices));
+    return fbp_check_range(&fbp_range_seconds, "follow_timeout_s", p->input.follow_timeout_s);
 }
 
 /* Check --part.  Processes of different parts do not communicate, so some options are
  * impossible. */
 static fbp_status check_part(const struct fbp_recon_params *p)
 {
-    if (p->part == 0 && p->n_parts == 0)
+    if (p->cluster.part == 0 && p->cluster.n_parts == 0)
         return FBP_OK;
-    if (p->part < 1 || p->part > p->n_parts)
+    if (p->cluster.part < 1 || p->cluster.part > p->cluster.n_parts)
         return fbp_fail(FBP_ERR_INVALID,
-                        "part %zu of %zu: there is none such: parts count from 1 to %zu", p->part,
-                        p->n_parts, p->n_parts);
-    if (p->team)
+                        "part %zu of %zu: there is none such: parts count from 1 to %zu",
+                        p->cluster.part, p->cluster.n_parts, p->cluster.n_parts);
+    if (p->cluster.team)
         return fbp_fail(FBP_ERR_INVALID,
                         "part: processes that were started together share the volume themselves: "
                         "leave the part out, or start each by itself, without mpirun");
-    if (p->follow || p->source)
+    if (p->input.follow || p->input.source)
         return fbp_fail(FBP_ERR_INVALID,
                         "part: the views must be in files that are complete, so that all parts "
                         "have the same: %s",
-                        p->follow ? "do not follow the scan" : "store them first");
-    if (p->auto_range)
+                        p->input.follow ? "do not follow the scan" : "store them first");
+    if (p->output.auto_range)
         return fbp_fail(FBP_ERR_INVALID,
                         "part: no part knows the range of the whole volume: give the range "
                         "(--output-range LO,HI), or write float32");

@@ -27,10 +27,10 @@ void fbp_plan_note(const fbp_plan *p, enum fbp_log_level level, const char *line
 {
     char safe[1200]; /* may contain text from files */
 
-    if (!p->params.log || !line[0])
+    if (!p->params.callbacks.log || !line[0])
         return;
     fbp_printable(safe, sizeof safe, line, strlen(line), "");
-    p->params.log(p->params.user, level, safe);
+    p->params.callbacks.log(p->params.callbacks.user, level, safe);
 }
 
 size_t fbp_stored_views(const struct fbp_scan *scan)
@@ -40,7 +40,7 @@ size_t fbp_stored_views(const struct fbp_scan *scan)
 
 const char *fbp_plan_source_name(const fbp_plan *p)
 {
-    return p->params.source ? "views" : p->scan->projections;
+    return p->params.input.source ? "views" : p->scan->projections;
 }
 
 /* ---- View steps ---- */
@@ -124,7 +124,8 @@ fbp_status fbp_plan_report_steps(const fbp_plan *p, struct fbp_report *report)
 
     if (fbp_plan_measured(p) != &p->tables) /* the run reads images without bad samples */
         report->not_finite = report->clipped = 0;
-    if (!p->params.team) /* the processes of a team add their counts at the end of the run */
+    if (!p->params.cluster
+             .team) /* the processes of a team add their counts at the end of the run */
         FBP_TRY(fbp_plan_count_steps(p, &counts));
     report->not_finite += counts.not_finite;
     report->clipped += counts.clipped;
@@ -143,7 +144,7 @@ fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source)
 {
     const struct fbp_scan *scan = p->scan;
 
-    *source = p->params.source;
+    *source = p->params.input.source;
     if (*source && !scan->preparation)
         return FBP_OK;
     if (*source)
@@ -152,9 +153,9 @@ fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source)
                         "before, or name a file");
     if (!scan->projections)
         return fbp_fail(FBP_ERR_INVALID, "scan: no projections are named: add \"projections\"");
-    if (p->params.follow)
-        FBP_TRY(
-            fbp_source_follow(source, scan->projections, &scan->raw, p->params.follow_timeout_s));
+    if (p->params.input.follow)
+        FBP_TRY(fbp_source_follow(source, scan->projections, &scan->raw,
+                                  p->params.input.follow_timeout_s));
     else
         FBP_TRY(fbp_source_open(source, scan->projections, &scan->raw));
     if (!scan->preparation)
@@ -186,7 +187,7 @@ void fbp_plan_source_drop(fbp_source *stored, fbp_source **out)
 
 void fbp_plan_source_close(const fbp_plan *p, fbp_source **source)
 {
-    if (!p->params.source)
+    if (!p->params.input.source)
         fbp_source_close(source);
 }
 
@@ -265,7 +266,7 @@ static fbp_status take_source(fbp_plan *p)
             fbp_plan_source_name(p), info->n[2], info->n[1], info->n[0], fbp_stored_views(p->scan),
             p->reduction.stored.n_rows, p->reduction.stored.n_columns));
     p->top_down = is_top_down(p->scan, info);
-    if (p->scan->find_bad_pixels && p->params.follow)
+    if (p->scan->find_bad_pixels && p->params.input.follow)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
                               "bad_pixels: auto reads the whole scan first, so it "
                               "excludes --follow: remove one of the two"));
@@ -284,7 +285,7 @@ fbp_status fbp_plan_check_source(const fbp_plan *p, const fbp_source *source)
     const struct fbp_array_info *info = fbp_source_info(source);
 
     if (has_size(p, info) && is_top_down(p->scan, info) == p->top_down &&
-        ((info->type == FBP_U16 && info->scale == 0) || p->tables.job.raw != FBP_U16))
+        ((info->type == FBP_U16 && info->scale == 0) || p->tables.job.input.type != FBP_U16))
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
                     "views: %zu of %zu rows x %zu columns, %s, are not like those the plan was "
@@ -316,17 +317,18 @@ static void fill_region(fbp_plan *p)
     struct fbp_job whole = *job;
     size_t first, n;
 
-    if (!job->region)
+    if (!job->requested.region)
         return;
-    whole.region = NULL;
+    whole.requested.region = NULL;
     fbp_roi_slices(&whole, &first, &n);
     const struct fbp_slab all = fbp_slab_asked(&whole, first, n);
     const double updates = (double)fbp_wanted_voxels(&whole, &all, first, first + n) *
-                           (double)fbp_work_own_views(job, p->backend->group_views) *
+                           (double)fbp_work_own_views(job, p->backend->can.group_views) *
                            (double)fbp_volumes(job);
     const double rows = (double)fbp_work_all(&whole).load_rows;
     fbp_roi_wanted(job, &i->region_slices[0], &i->region_slices[1]);
-    i->region_voxels = fbp_region_count(job->region, i->region_slices[0], i->region_slices[1]);
+    i->region_voxels =
+        fbp_region_count(job->requested.region, i->region_slices[0], i->region_slices[1]);
     i->region_saves_updates = 1 - (double)i->updates / updates;
     i->region_saves_rows = rows > 0 ? 1 - (double)fbp_work_all(job).load_rows / rows : 0;
 }
@@ -344,25 +346,25 @@ static void fill_info(fbp_plan *p)
     i->whole = job->grid;
     fbp_axpy(i->volume.centre_mm, 1, p->tables.centre_mm, i->volume.centre_mm);
     fbp_axpy(i->whole.centre_mm, 1, p->tables.centre_mm, i->whole.centre_mm);
-    memcpy(i->roi, job->roi, sizeof i->roi);
+    memcpy(i->roi, job->requested.box, sizeof i->roi);
     i->frames = fbp_volumes(job);
 
     i->backend = p->backend->name;
-    i->kernel = job->chosen.kernel;
-    i->isa = job->chosen.isa;
+    i->kernel = job->selection.name;
+    i->isa = job->selection.isa;
     i->n_devices = p->n_devices;
     i->n_threads = job->n_threads;
 
     i->facts = &measured->facts;
-    i->filtered = measured->filtered;
-    i->fft_length = measured->filtered || measured->spatial_filter ? 0 : measured->filter->n_fft;
+    i->filtered = measured->input.filtered;
+    i->fft_length = measured->input.filtered || measured->filtering.spatial
+                        ? 0
+                        : measured->filtering.design->n_fft;
     fbp_job_describe(fbp_plan_measured(p), i->weights, sizeof i->weights);
     for (size_t k = 0; k < p->n_steps; k++)
         p->steps[k]->describe(p->steps[k], i);
     snprintf(i->unit, sizeof i->unit, "%s",
-             p->params.mu_water > 0
-                 ? "HU"
-                 : fbp_value_unit(measured->kind, (enum fbp_unit)p->params.unit));
+             p->params.mu_water > 0 ? "HU" : fbp_value_unit(measured->kind, p->params.output.unit));
 
     i->n_slabs = fbp_work_slabs(&p->work, job);
     i->slab_slices = p->work.slab_slices;
@@ -384,11 +386,11 @@ static void fill_info(fbp_plan *p)
     else if (measured == job) /* EPR in two stages reads its views once */
         i->input_bytes = (uint64_t)((double)i->input_bytes * i->view_reads);
     i->output_bytes = (uint64_t)i->volume.n[0] * i->volume.n[1] * fbp_plan_own_slices(p) *
-                      fbp_type_size(p->params.output_type);
-    i->part = p->params.part;
-    i->n_parts = p->params.n_parts;
+                      fbp_type_size(p->params.output.type);
+    i->part = p->params.cluster.part;
+    i->n_parts = p->params.cluster.n_parts;
     i->updates = fbp_wanted_voxels(job, &any, first, first + n) * i->frames *
-                 fbp_work_own_views(job, p->backend->group_views);
+                 fbp_work_own_views(job, p->backend->can.group_views);
     fill_region(p);
     if (i->predicted.total > 0)
         i->predicted.gups = (double)i->updates / i->predicted.total * 1e-9;
@@ -408,7 +410,7 @@ static fbp_status find_devices(fbp_plan *p)
     }
     if (strcmp(device, "auto") == 0 && p->params.precision == FBP_PRECISION_DOUBLE)
         for (size_t i = 0; fbp_backends[i]; i++)
-            if (fbp_backends[i]->doubles && !fbp_backends[i]->hidden) {
+            if (fbp_backends[i]->can.doubles && !fbp_backends[i]->hidden) {
                 device = fbp_backends[i]->name;
                 break;
             }
@@ -437,22 +439,23 @@ static bool plan_stops(void *user)
     const fbp_plan *p = user;
     const struct fbp_progress none = {.struct_size = sizeof none, .total = 1};
 
-    return p->params.progress && p->params.progress(p->params.user, &none);
+    return p->params.callbacks.progress &&
+           p->params.callbacks.progress(p->params.callbacks.user, &none);
 }
 
 static fbp_status make_plan(fbp_plan *p)
 {
     const struct fbp_recon_params *params = &p->params;
-    const struct fbp_write_mode ways = {params->n_parts > 0, params->compress != 0};
+    const struct fbp_write_mode ways = {params->cluster.n_parts > 0, params->output.compress != 0};
 
     FBP_TRY(fbp_check_cancelled());
     FBP_TRY(fbp_check_scan(p->scan));
-    if (params->output)
-        FBP_TRY(fbp_write_mode_check(params->output, NULL, &ways));
+    if (params->output.path)
+        FBP_TRY(fbp_write_mode_check(params->output.path, NULL, &ways));
     FBP_TRY(find_devices(p));
     fbp_plan_take_cores(p);
-    if (params->scratch && !p->target)
-        FBP_TRY(fbp_scratch_check(params->scratch));
+    if (params->tuning.scratch && !p->target)
+        FBP_TRY(fbp_scratch_check(params->tuning.scratch));
     fbp_sandbox_forget();
     FBP_TRY(take_source(p));
 
@@ -498,12 +501,12 @@ fbp_status fbp_plan_create_for(fbp_plan **out, const struct fbp_scan *scan,
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->idle, NULL);
     p->params = own;
-    if (own.output_type == FBP_TYPE_NONE)
-        p->params.output_type = own.precision == FBP_PRECISION_DOUBLE ? FBP_F64 : FBP_F32;
-    if ((own.output_type == FBP_U8 || own.output_type == FBP_U16) && own.output_range[0] == 0 &&
-        own.output_range[1] == 0) {
-        p->params.output_range[0] = FBP_USUAL_HU_RANGE[0];
-        p->params.output_range[1] = FBP_USUAL_HU_RANGE[1];
+    if (own.output.type == FBP_TYPE_NONE)
+        p->params.output.type = own.precision == FBP_PRECISION_DOUBLE ? FBP_F64 : FBP_F32;
+    if ((own.output.type == FBP_U8 || own.output.type == FBP_U16) && own.output.range[0] == 0 &&
+        own.output.range[1] == 0) {
+        p->params.output.range[0] = FBP_USUAL_HU_RANGE[0];
+        p->params.output.range[1] = FBP_USUAL_HU_RANGE[1];
     }
     struct fbp_cancel_scope scope = {.asked = plan_stops, .user = p};
     struct fbp_cancel_scope *before = fbp_cancel_scope(&scope);

@@ -90,10 +90,10 @@ struct fbp_plan {
     uint64_t unpacked_needs;       /**< bytes that `hold` would need, if over the limit; else 0 */
     struct fbp_plan_lack lack;     /**< lack of the division that was tried last */
     enum fbp_type type;            /**< type of the samples that the run reads */
-    struct fbp_output_needs needs; /**< needs of the format of params.output */
+    struct fbp_output_needs needs; /**< needs of the format of params.output.path */
     uint64_t device_limit;         /**< limit of a device's own memory, in bytes */
     size_t n_on_card;              /**< processes of the team that use the same device; 0: 1 */
-    struct fbp_ranks ranks;        /**< place of this process in the grid of params.team */
+    struct fbp_ranks ranks;        /**< place of this process in the grid of params.cluster.team */
     /** Greatest number of slices per slab that all processes sharing it can hold; 0: params. */
     size_t slab_slices;
     struct fbp_work work;

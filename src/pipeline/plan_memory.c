@@ -57,7 +57,8 @@ static uint64_t memory_limit(const fbp_plan *p, uint64_t resident)
                        all = plan && (plan < host || !host) ? plan : host;
         return all ? all : UINT64_MAX;
     }
-    const uint64_t sharers = p->params.team ? fbp_team_local_size(p->params.team) : 1;
+    const uint64_t sharers =
+        p->params.cluster.team ? fbp_team_local_size(p->params.cluster.team) : 1;
     const uint64_t limit = resident + (plan ? plan : fbp_available_bytes() / 5 * 4 / sharers);
 
     if (plan && process)
@@ -110,7 +111,7 @@ static bool devices_differ(const fbp_plan *p)
     for (size_t i = 0; i < p->n_devices; i++) {
         struct fbp_device_info *info = i ? &other : &first;
         *info = (struct fbp_device_info){0};
-        p->backend->describe(p->devices[i], info);
+        p->backend->discovery.describe(p->devices[i], info);
         info->text[strcspn(info->text, ",")] = '\0'; /* keep the device's name only */
         if (i && strcmp(first.text, other.text) != 0)
             return true;
@@ -122,7 +123,7 @@ static bool devices_differ(const fbp_plan *p)
  * if a double volume is written as another type. */
 static uint64_t writer_bytes(const fbp_plan *p, const struct fbp_job *job)
 {
-    const enum fbp_type type = p->params.output_type;
+    const enum fbp_type type = p->params.output.type;
     const size_t slice = fbp_roi_slice(job);
 
     return fbp_sink_thread_bytes(type) + p->needs.writer_bytes +
@@ -136,10 +137,10 @@ static size_t slabs_of_part(const fbp_plan *p)
     struct fbp_job whole = p->tables.job;
     size_t first, own, all;
 
-    if (!p->params.n_parts)
+    if (!p->params.cluster.n_parts)
         return 1;
     fbp_roi_slices(&whole, &first, &own);
-    whole.share[0] = whole.share[1] = 0;
+    whole.part.slices[0] = whole.part.slices[1] = 0;
     fbp_roi_slices(&whole, &first, &all);
     const size_t wanted = all / (p->backend->in_host ? SLABS_OF_PARTS : DEVICE_SLABS);
     const size_t least = p->backend->in_host ? 1 : DEVICE_SLICES;
@@ -159,8 +160,8 @@ static size_t slabs_each(const fbp_plan *p)
  * changes the views first. */
 static bool reads_on_device(const fbp_plan *p)
 {
-    const fbp_source *source = p->params.source;
-    const enum fbp_type raw = p->tables.job.raw;
+    const fbp_source *source = p->params.input.source;
+    const enum fbp_type raw = p->tables.job.input.type;
     const bool made = fbp_reduces(&p->reduction) || p->n_steps > 0 || p->top_down;
 
     if (p->n_devices > 1 || !source || !fbp_source_device(source) || made)
@@ -169,7 +170,8 @@ static bool reads_on_device(const fbp_plan *p)
     const size_t bytes = info->n[0] * info->n[1] * info->n[2] * fbp_type_size(info->type);
     const bool as_it_is =
         raw == FBP_U16 || raw == FBP_F64 ? info->type == raw : info->type == FBP_F32;
-    return as_it_is && p->backend->far->owner(fbp_source_samples(source), bytes) == p->devices[0];
+    return as_it_is &&
+           p->backend->memory.of_caller->owner(fbp_source_samples(source), bytes) == p->devices[0];
 }
 
 void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
@@ -180,8 +182,8 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
     const uint64_t source = p->held_bytes + p->n_devices * (uint64_t)readers * p->reader_bytes;
     const uint64_t own = source + fbp_data_check_bytes(&fbp_plan_measured(p)->job) +
                          (2 * p->n_devices + 1) * (uint64_t)fbp_row_bitmap_bytes(&p->tables.job) +
-                         fbp_mask_bytes(&p->tables.job, params->mask != 0) +
-                         fbp_plan_team_bytes(p, fbp_team_rank(params->team) == 0) +
+                         fbp_mask_bytes(&p->tables.job, params->output.fill != 0) +
+                         fbp_plan_team_bytes(p, fbp_team_rank(params->cluster.team) == 0) +
                          p->needs.level_bytes;
     const uint64_t resident = fbp_resident_bytes();
     struct fbp_rates rates = {0};
@@ -193,17 +195,17 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
         .n_workers = p->n_devices,
         .devices = p->devices,
         .slabs_each = slabs_each(p),
-        .one_slab = p->params.n_parts && p->backend->in_host,
+        .one_slab = p->params.cluster.n_parts && p->backend->in_host,
         .base_bytes = resident + own,
         .writer_bytes = writer_bytes(p, job),
         .n_cores = fbp_core_count(),
         .memory_limit = memory_limit(p, resident),
         .device_limit = p->device_limit,
-        .batch_views = params->batch_views,
-        .slab_slices = p->slab_slices ? p->slab_slices : params->slab_slices,
+        .batch_views = params->tuning.batch_views,
+        .slab_slices = p->slab_slices ? p->slab_slices : params->tuning.slab_slices,
         .follow = p->follow,
         .sharers = p->ranks.n_parts,
-        .even = params->no_overlap != 0,
+        .even = params->tuning.no_overlap != 0,
         .on_device = reads_on_device(p),
         .rates = rates,
         .machine = p->has_machine || (p->target && p->target->nodes) ? &p->machine
@@ -220,9 +222,9 @@ static void take_output(fbp_plan *p, uint64_t room)
     struct fbp_grid volume;
 
     fbp_roi_grid(job, &volume);
-    fbp_output_needs(p->params.output, volume.n, p->params.output_type, p->params.compress != 0,
-                     room, &p->needs);
-    job->same_files = fbp_volumes(job) == 1 ? p->needs.layer : 0;
+    fbp_output_needs(p->params.output.path, volume.n, p->params.output.type,
+                     p->params.output.compress != 0, room, &p->needs);
+    job->part.slices_per_file = fbp_volumes(job) == 1 ? p->needs.layer : 0;
 }
 
 /* Divide the work.  If it does not fit, divide again with the fewest threads for the output.
@@ -332,7 +334,7 @@ static fbp_status take_place(fbp_plan *p)
     const bool is_rank = p->target && p->target->nodes;
     struct fbp_work_request request;
 
-    if (!p->params.team && !is_rank)
+    if (!p->params.cluster.team && !is_rank)
         return FBP_OK;
     p->ranks = (struct fbp_ranks){0};
     p->slab_slices = 0;
@@ -345,17 +347,18 @@ static fbp_status place(fbp_plan *p, bool in_order)
 {
     struct fbp_job *job = &p->tables.job;
 
-    job->in_order = in_order;
-    job->turns = 1;
+    job->input.in_order = in_order;
+    job->selection.symmetric_views = 1;
     FBP_TRY(fbp_job_arrange(job, p->backend));
-    if (p->params.n_parts)
-        FBP_TRY(fbp_part_share(job, (struct fbp_part_of){p->params.part, p->params.n_parts},
-                               job->share));
+    if (p->params.cluster.n_parts)
+        FBP_TRY(fbp_part_share(
+            job, (struct fbp_part_of){p->params.cluster.part, p->params.cluster.n_parts},
+            job->part.slices));
     else
         FBP_TRY(take_place(p));
-    job->raw = fbp_in_double(job)                               ? FBP_F64
-               : p->backend->takes_counts && p->type == FBP_U16 ? FBP_U16
-                                                                : FBP_F32;
+    job->input.type = fbp_in_double(job)                             ? FBP_F64
+                      : p->backend->can.counts && p->type == FBP_U16 ? FBP_U16
+                                                                     : FBP_F32;
     return FBP_OK;
 }
 
@@ -374,9 +377,9 @@ static fbp_status arrange_compressed(fbp_plan *p)
     struct fbp_job *job = &p->tables.job;
 
     FBP_TRY(fbp_job_arrange(job, p->backend));
-    if (job->turns == 1)
+    if (job->selection.symmetric_views == 1)
         return arrange(p, true);
-    p->kernel_unpacked = job->chosen.kernel;
+    p->kernel_unpacked = job->selection.name;
     p->held_bytes += p->hold_bytes;
     FBP_TRY(place(p, false));
     const fbp_status st = fbp_plan_agree_memory(p, divide(p, &p->work));
@@ -417,7 +420,7 @@ static fbp_status arrange_corrections(fbp_plan *p, struct way way)
     const uint64_t taken = resident + p->held_bytes;
 
     c->as_read = way.as_read;
-    job->unpacks = p->unpacks || way.as_read;
+    job->input.unpacks = p->unpacks || way.as_read;
     fbp_corrections_divide(c, limit > taken ? limit - taken : 0, way.folder, job->n_threads);
     p->info.ahead_bytes = fbp_corrections_kept_bytes(c);
     p->info.ahead_rows = c->as_read ? 0 : c->n_rows;
@@ -426,7 +429,7 @@ static fbp_status arrange_corrections(fbp_plan *p, struct way way)
     /* No more readers than cached views: all readers must finish with a view before the cache
      * replaces it. */
     const int each = c->n_threads / (int)p->n_devices;
-    job->most_readers = !c->as_read ? 0 : each > 1 ? each : 1;
+    job->input.most_readers = !c->as_read ? 0 : each > 1 ? each : 1;
     const uint64_t bytes = fbp_corrections_memory_bytes(c);
     p->held_bytes += bytes;
     const fbp_status st = arrange_job(p);
@@ -458,11 +461,11 @@ size_t fbp_plan_retrievals(const fbp_plan *p)
 fbp_status fbp_plan_arrange_steps(fbp_plan *p)
 {
     struct fbp_corrections_step *c = fbp_plan_corrections(p);
-    const struct way in_memory = {0}, in_file = {.folder = p->params.scratch};
+    const struct way in_memory = {0}, in_file = {.folder = p->params.tuning.scratch};
     const struct way as_read = {.as_read = true};
     fbp_status st = FBP_ERR_NOMEM;
 
-    p->tables.job.unpacks = p->unpacks;
+    p->tables.job.input.unpacks = p->unpacks;
     if (!c)
         return arrange_job(p);
     const bool may_wait = fbp_corrections_may_wait(c) && !p->in_order;
@@ -485,7 +488,7 @@ fbp_status fbp_plan_arrange_steps(fbp_plan *p)
         st = arrange_instead(p, st, in_file);
     if (may_wait && st == FBP_ERR_NOMEM)
         return arrange_instead(p, st, as_read);
-    if (st != FBP_ERR_NOMEM || p->params.scratch)
+    if (st != FBP_ERR_NOMEM || p->params.tuning.scratch)
         return st;
     char kept[32], needs[32], has[32];
     fbp_message_clear();
@@ -508,7 +511,7 @@ static const double READ = 0.9e-9, WRITE = 1.2e-9, UNPACK_THREAD = 7.5e-9, FILTE
 /* Seconds to read one sample of the scan. */
 static double read_seconds(const struct fbp_job *job)
 {
-    return READ + (job->unpacks || job->in_order ? UNPACK_THREAD / job->n_threads : 0);
+    return READ + (job->input.unpacks || job->input.in_order ? UNPACK_THREAD / job->n_threads : 0);
 }
 
 static double filter_seconds(const fbp_plan *p)
@@ -535,11 +538,11 @@ static const char *why_not(const fbp_plan *p)
 {
     if (fbp_plan_measured(p) != &p->tables)
         return "two stages filter views once, and keep them in memory";
-    if (p->tables.job.filtered)
+    if (p->tables.job.input.filtered)
         return "the views are filtered already";
     if (fbp_in_double(&p->tables.job))
         return "it holds rows of float, and these are in double";
-    if (!p->backend->gives_rows)
+    if (!p->backend->can.filtered_rows)
         return "this device does not give filtered rows";
     if (p->follow)
         return "a scan that is still being written is computed as it comes";
@@ -558,7 +561,7 @@ static void say_not_used(const fbp_plan *p, const char *why)
 
     const struct fbp_corrections_step *c = fbp_plan_corrections(p);
 
-    if (!p->params.scratch || (c && c->folder))
+    if (!p->params.tuning.scratch || (c && c->folder))
         return;
     snprintf(line, sizeof line, "--scratch is not used: %s", why);
     fbp_plan_note(p, FBP_LOG_NOTE, line);
@@ -657,7 +660,7 @@ fbp_status fbp_plan_consider_rows(fbp_plan *p)
         say_not_used(p, reason ? reason : "no row is read more than once");
         return FBP_OK;
     }
-    if (!p->params.scratch && p->work.n_slabs <= slabs_each(p) * p->n_devices)
+    if (!p->params.tuning.scratch && p->work.n_slabs <= slabs_each(p) * p->n_devices)
         return FBP_OK; /* these slabs were requested (--part): more memory would not help */
     fbp_job_of_rows(&p->tables.job, &r->prep, &r->job);
     const fbp_status st = divide_scratch_rows(p, r);
@@ -673,7 +676,7 @@ fbp_status fbp_plan_consider_rows(fbp_plan *p)
         say_not_used(p, line);
         return FBP_OK;
     }
-    if (p->params.scratch)
+    if (p->params.tuning.scratch)
         return take(p);
     advise(p);
     return FBP_OK;

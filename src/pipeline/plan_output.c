@@ -38,7 +38,7 @@ fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uin
     const double values[] = {info->scale, info->offset};
 
     *out = 0;
-    if (p->params.source || p->follow)
+    if (p->params.input.source || p->follow)
         return FBP_OK;
     uint64_t h = fbp_plan_job_fingerprint(p);
     h = fbp_hash(h, fbp_build(), strlen(fbp_build()));
@@ -46,8 +46,9 @@ fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uin
         h = p->steps[i]->hash(p->steps[i], h);
     h = fbp_hash(h, layout, sizeof layout);
     h = fbp_hash(h, values, sizeof values);
-    if (p->params.mask) {
-        const double value = isnan(p->params.mask_value) ? NAN : p->params.mask_value; /* one NaN */
+    if (p->params.output.fill) {
+        const double value =
+            isnan(p->params.output.fill_value) ? NAN : p->params.output.fill_value; /* one NaN */
         h = fbp_hash(h, &value, sizeof value);
     }
     h = fbp_preparation_hash(h, p->scan->preparation);
@@ -69,7 +70,8 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
                               const double *range, const struct fbp_sink_share *joint,
                               fbp_sink **sink)
 {
-    const struct fbp_sink_share part = {.part = p->params.part, .n_parts = p->params.n_parts};
+    const struct fbp_sink_share part = {.part = p->params.cluster.part,
+                                        .n_parts = p->params.cluster.n_parts};
     const struct fbp_grid *g = &p->info.volume;
     struct fbp_inputs inputs = {0};
     uint64_t hash = 0;
@@ -79,15 +81,15 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
     FBP_TRY_GOTO(fbp_inputs_add(&inputs, p->tables.region_file));
     FBP_TRY_GOTO(fbp_plan_fingerprint(p, source, &hash));
     const struct fbp_sink_params params = {.struct_size = sizeof params,
-                                           .resume = p->params.resume != 0 &&
-                                                     (!p->params.auto_range || !range),
-                                           .compress = p->params.compress != 0,
+                                           .resume = p->params.output.resume != 0 &&
+                                                     (!p->params.output.auto_range || !range),
+                                           .compress = p->params.output.compress != 0,
                                            .fingerprint = hash,
                                            .keep = (const char *const *)inputs.names,
                                            .n_keep = inputs.n,
-                                           .type = p->params.output_type,
+                                           .type = p->params.output.type,
                                            .range = {range ? range[0] : 0, range ? range[1] : 0},
-                                           .force = p->params.force != 0,
+                                           .force = p->params.output.force != 0,
                                            .level_bytes = level_bytes(p)};
     struct fbp_array_info info = {.struct_size = sizeof info, .type = FBP_F32, .has_spacing = true};
 
@@ -121,7 +123,9 @@ static int stops(void *user)
                                      .slabs_done = p->info.n_slabs,
                                      .n_slabs = p->info.n_slabs};
 
-    return p->params.progress ? p->params.progress(p->params.user, &now) : 0;
+    return p->params.callbacks.progress
+               ? p->params.callbacks.progress(p->params.callbacks.user, &now)
+               : 0;
 }
 
 /* Convert the complete floats to the output's integers; the range is that of the values. */
@@ -176,11 +180,11 @@ void fbp_plan_say_what_is_left(const fbp_plan *p, fbp_sink *sink, const char *ou
     const size_t kept = fbp_sink_resumable(sink), all = kept ? fbp_sink_info(sink)->n[2] : 0;
 
     fbp_message_clear();
-    if (kept > 0 && p->params.n_parts)
+    if (kept > 0 && p->params.cluster.n_parts)
         (void)!fbp_fail(FBP_ERR_CANCELLED,
                         "interrupted: %s is not complete, but %zu of %zu slices are kept: run part "
                         "%zu of %zu again",
-                        output, kept, all, p->params.part, p->params.n_parts);
+                        output, kept, all, p->params.cluster.part, p->params.cluster.n_parts);
     else if (kept > 0)
         (void)!fbp_fail(FBP_ERR_CANCELLED,
                         "interrupted: nothing was written as %s, but %zu of %zu slices are kept: "
@@ -206,7 +210,7 @@ size_t fbp_plan_own_slices(const fbp_plan *p)
     const size_t nz = fbp_roi_size(job, 2), volumes = fbp_volumes(job);
     size_t n = 0;
 
-    if (!p->params.n_parts)
+    if (!p->params.cluster.n_parts)
         return nz * volumes;
     for (size_t z = 0; z < nz; z++)
         n += fbp_roi_is_own(job, z);
@@ -243,7 +247,7 @@ static size_t count_missing(const fbp_plan *p, const struct fbp_job *job)
 fbp_status fbp_plan_part(const fbp_plan *p, size_t part, struct fbp_part *out)
 {
     FBP_REQUIRE(p);
-    const size_t n_parts = p->params.n_parts;
+    const size_t n_parts = p->params.cluster.n_parts;
     struct fbp_part whole = {.struct_size = sizeof whole};
     struct fbp_job job = p->tables.job;
     const size_t box = fbp_roi_first(&job, 2);
@@ -253,7 +257,7 @@ fbp_status fbp_plan_part(const fbp_plan *p, size_t part, struct fbp_part *out)
     FBP_TRY(FBP_CHECK(part, out));
     if (part < 1 || part > n_parts)
         return fbp_fail(FBP_ERR_INVALID, "part %zu: the plan has %zu parts", part, n_parts);
-    FBP_TRY(fbp_part_share(&job, (struct fbp_part_of){part, n_parts}, job.share));
+    FBP_TRY(fbp_part_share(&job, (struct fbp_part_of){part, n_parts}, job.part.slices));
     fbp_roi_slices(&job, &first, &n);
     whole.slices[0] = first - box;
     whole.slices[1] = first + n - box;
@@ -274,7 +278,7 @@ static void name_missing(const fbp_plan *p, char *line, size_t n)
     char list[200] = "";
     size_t used = 0, count = 0;
 
-    for (size_t k = 1; k <= p->params.n_parts && count <= NAMED; k++) {
+    for (size_t k = 1; k <= p->params.cluster.n_parts && count <= NAMED; k++) {
         struct fbp_part part = {.struct_size = sizeof part};
         if (fbp_plan_part(p, k, &part) != FBP_OK || part.missing == 0)
             continue;
@@ -301,7 +305,7 @@ fbp_status fbp_plan_part_done(fbp_plan *p, const fbp_sink *sink, struct fbp_repo
     snprintf(line, sizeof line,
              "%zu of %zu slices are not there yet: %s of %zu: the last part that is done gives the "
              "output its name; one that was killed has to be run again",
-             report->slices_missing, n, parts, p->params.n_parts);
+             report->slices_missing, n, parts, p->params.cluster.n_parts);
     fbp_plan_note(p, FBP_LOG_NOTE, line);
     return FBP_OK;
 }

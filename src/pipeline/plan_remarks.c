@@ -20,9 +20,10 @@
 /* Are there parameters of filter or weights?  A scan of filtered views ignores them. */
 static bool asks_for_filter(const struct fbp_recon_params *p)
 {
-    return p->filter != FBP_FILTER_RAM_LAK || p->cutoff > 0 || p->cutoff_v > 0 ||
-           p->spatial_filter || p->half_width > 0 || p->pad || p->oversampling > 1 ||
-           p->wiener > 0 || p->periodic || p->response || p->angular_weights != FBP_ANGULAR_DEFAULT;
+    return p->filter != FBP_FILTER_RAM_LAK || p->cutoff > 0 || p->filtering.cutoff_v > 0 ||
+           p->filtering.spatial || p->filtering.half_width > 0 || p->pad ||
+           p->epr.oversampling > 1 || p->epr.wiener > 0 || p->epr.periodic || p->epr.response ||
+           p->filtering.angular_weights != FBP_ANGULAR_DEFAULT;
 }
 
 /* Note that a compressed scan changes the kernel, because memory does not hold the unpacked
@@ -40,7 +41,7 @@ static void note_kernel(const fbp_plan *p)
         line, sizeof line,
         "%.200s can only be read in order, and memory does not hold its unpacked views: kernel "
         "%s in place of %s, so that values differ in their last digits: %sunpack it",
-        fbp_plan_source_name(p), p->tables.job.chosen.kernel, p->kernel_unpacked, remedy);
+        fbp_plan_source_name(p), p->tables.job.selection.name, p->kernel_unpacked, remedy);
     fbp_plan_note(p, FBP_LOG_NOTE, line);
 }
 
@@ -49,7 +50,7 @@ static bool computes_boxes(const fbp_plan *p, const char *name)
 {
     struct fbp_job job = p->tables.job;
 
-    return p->backend->choose(&job, name) && job.boxes;
+    return p->backend->choose(&job, name) && job.selection.boxes;
 }
 
 /* Note that the kernel computes whole slices although a smaller box was requested. */
@@ -129,20 +130,20 @@ static void note_choices(const fbp_plan *p)
     const enum fbp_precision precision = p->params.precision;
     char line[300];
 
-    if (!p->backend->has_precisions &&
+    if (!p->backend->can.precisions &&
         (precision == FBP_PRECISION_FAST || precision == FBP_PRECISION_HALF)) {
         snprintf(line, sizeof line, "%s has one precision, exact: --precision changes nothing",
                  p->backend->name);
         fbp_plan_note(p, FBP_LOG_NOTE, line);
     }
-    if (!p->backend->own_memory && p->params.device_memory_bytes > 0) {
+    if (!p->backend->can.own_memory && p->params.device_memory_bytes > 0) {
         snprintf(line, sizeof line,
                  "%s has views and volume in the host's memory: --device-memory changes nothing, "
                  "--memory limits it",
                  p->backend->name);
         fbp_plan_note(p, FBP_LOG_NOTE, line);
     }
-    if (fbp_plan_measured(p)->job.filtered && asks_for_filter(&p->params))
+    if (fbp_plan_measured(p)->job.input.filtered && asks_for_filter(&p->params))
         fbp_plan_note(
             p, FBP_LOG_NOTE,
             "the views are weighted and filtered already: choices of filter and weights change "
@@ -221,7 +222,7 @@ static void warn_about_count(const fbp_plan *p, size_t count, const char *what, 
     const struct fbp_scan *s = p->scan;
     const double all = (double)s->n_views * (double)s->panel.n_rows * (double)s->panel.n_columns;
     const bool whole = memcmp(p->info.whole.n, p->info.volume.n, sizeof p->info.whole.n) == 0 &&
-                       !p->params.n_parts && !p->params.team;
+                       !p->params.cluster.n_parts && !p->params.cluster.team;
     char line[400], share[80] = "";
 
     if (count == 0)
@@ -262,7 +263,7 @@ static fbp_status warn_about_samples(const fbp_plan *p, fbp_source *source,
     while (root->below)
         root = root->below;
     /* sources with callbacks are read only once, and device memory is not copied */
-    if (job->filtered || !fbp_kind_has_lines(job->kind) || fbp_source_in_order(c.source) ||
+    if (job->input.filtered || !fbp_kind_has_lines(job->kind) || fbp_source_in_order(c.source) ||
         (root->inputs.n == 0 && (!fbp_source_samples(root) || fbp_source_device(root))))
         return FBP_OK;
     fbp_roi_slices(job, &z0, &n);
@@ -319,7 +320,7 @@ fbp_status fbp_plan_report_data_check(const fbp_plan *p, fbp_data_check *check, 
     fbp_plan_note(p, FBP_LOG_WARNING, line);
     warn_about_mended(p, report);
     FBP_TRY(warn_about_samples(p, source, report));
-    const bool padded = p->tables.job.pad;
+    const bool padded = p->tables.job.filtering.pad;
     fbp_data_check_truncated(report, p->scan->n_views, padded, line, sizeof line);
     fbp_plan_note(p, padded ? FBP_LOG_NOTE : FBP_LOG_WARNING, line);
     return FBP_OK;

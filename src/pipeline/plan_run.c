@@ -38,7 +38,7 @@ struct plan_run {
 /* Is this rank 0 (or a single process)?  Rank 0 publishes the output and reports results. */
 static bool is_first(const fbp_plan *p)
 {
-    return fbp_team_rank(p->params.team) == 0;
+    return fbp_team_rank(p->params.cluster.team) == 0;
 }
 
 static struct fbp_run_request request_of(struct plan_run *r)
@@ -53,16 +53,16 @@ static struct fbp_run_request request_of(struct plan_run *r)
                                   .devices = p->devices,
                                   .n_devices = p->n_devices,
                                   .workers = p->workers.n ? &p->workers : NULL,
-                                  .no_overlap = p->params.no_overlap != 0,
+                                  .no_overlap = p->params.tuning.no_overlap != 0,
                                   .timeline = r->timeline,
                                   .check = r->checked_in_step ? NULL : r->check,
                                   .mask = r->mask,
                                   .sum = p->sum,
                                   .n_found = &r->n_found,
                                   .stop = &p->stop,
-                                  .progress = p->params.progress,
-                                  .log = p->params.log,
-                                  .user = p->params.user};
+                                  .progress = p->params.callbacks.progress,
+                                  .log = p->params.callbacks.log,
+                                  .user = p->params.callbacks.user};
 
     if (r->team) {
         out.progress = fbp_plan_team_progress;
@@ -82,7 +82,7 @@ static fbp_status compute_from_rows(struct plan_run *r, struct fbp_report *repor
     fbp_source *source = NULL;
     fbp_status st = FBP_OK;
 
-    FBP_TRY(fbp_rows_open(&file, &r->plan->tables.job, r->plan->params.scratch));
+    FBP_TRY(fbp_rows_open(&file, &r->plan->tables.job, r->plan->params.tuning.scratch));
     request.work = &rows->filtering;
     FBP_TRY_GOTO(fbp_rows_filter(&request, &file, &filtering));
     FBP_TRY_GOTO(fbp_rows_source(&rows->job, &file, &source));
@@ -147,7 +147,7 @@ static fbp_status finish_output(struct plan_run *r, struct fbp_report *report, d
     const char *note = fbp_sink_note(converted ? converted : r->sink);
     if (note)
         fbp_plan_note(r->plan, FBP_LOG_WARNING, note);
-    if (r->plan->params.n_parts)
+    if (r->plan->params.cluster.n_parts)
         FBP_TRY_GOTO(fbp_plan_part_done(r->plan, r->sink, report));
     report->output_after_last_view = fbp_follow_latency(r->source, fbp_seconds());
     fbp_plan_report_output(converted ? converted : r->sink, report);
@@ -166,16 +166,16 @@ static fbp_status open_parts(struct plan_run *r)
     const fbp_plan *p = r->plan;
 
     r->checked = fbp_plan_measured(p)->job;
-    if (p->params.team) /* all processes check the same rows */
-        r->checked.share[0] = r->checked.share[1] = 0;
+    if (p->params.cluster.team) /* all processes check the same rows */
+        r->checked.part.slices[0] = r->checked.part.slices[1] = 0;
     FBP_TRY(fbp_data_check_create(&r->check, &r->checked));
     r->checked_in_step = fbp_plan_check_in_steps(p, r->check);
-    if (p->params.mask || p->tables.region) {
+    if (p->params.output.fill || p->tables.region) {
         struct fbp_job job = p->tables.job;
         job.kind = r->checked.kind; /* the field of view depends on the measured views */
         job.facts = r->checked.facts;
-        FBP_TRY(
-            fbp_mask_create(&r->mask, &job, p->params.mask != 0, fbp_outside_value(&p->params)));
+        FBP_TRY(fbp_mask_create(&r->mask, &job, p->params.output.fill != 0,
+                                fbp_outside_value(&p->params)));
     }
     return p->timeline ? fbp_timeline_create(&r->timeline) : FBP_OK;
 }
@@ -238,7 +238,7 @@ static fbp_status run_between(fbp_plan *p, fbp_source *source, fbp_sink *sink,
     fbp_status st = FBP_OK;
 
     FBP_TRY(begin(p, report));
-    if (p->params.n_parts)
+    if (p->params.cluster.n_parts)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "part: goes to a file that all parts share, not to a sink: call "
                         "fbp_plan_run() with the file's name, or set n_parts to 0");
@@ -272,7 +272,7 @@ fail:
 static fbp_status run_file(fbp_plan *p, const char *output, struct fbp_report *report)
 {
     const double start = fbp_seconds();
-    const bool finds_range = p->params.auto_range != 0; /* floats first, then integers */
+    const bool finds_range = p->params.output.auto_range != 0; /* floats first, then integers */
     struct fbp_report own_report = {0};
     fbp_source *source = NULL, *reduced = NULL;
     struct plan_run run;
@@ -287,7 +287,7 @@ static fbp_status run_file(fbp_plan *p, const char *output, struct fbp_report *r
     FBP_TRY_GOTO(fbp_plan_source_reduce(p, source, &reduced));
     FBP_TRY_GOTO(fbp_plan_source_await(p, source));
     FBP_TRY_GOTO(fbp_plan_team_open(p, reduced, output, &sink, &apart));
-    if (p->params.n_parts && fbp_sink_missing(sink) == 0)
+    if (p->params.cluster.n_parts && fbp_sink_missing(sink) == 0)
         fbp_plan_note(p, FBP_LOG_NOTE,
                       "the output is already complete: nothing is computed; to compute it again, "
                       "remove it first");
@@ -330,9 +330,9 @@ static fbp_status end_run(fbp_plan *p, struct fbp_cancel_scope *before, fbp_stat
     char own[1200];
     fbp_status st = status;
 
-    if (p->params.team) {
+    if (p->params.cluster.team) {
         snprintf(own, sizeof own, "%s", fbp_message());
-        st = fbp_team_meet(p->params.team, "run", status);
+        st = fbp_team_meet(p->params.cluster.team, "run", status);
         if (st == FBP_ERR_CANCELLED && status == st) {
             fbp_message_clear();
             fbp_message_adopt(own);
@@ -434,10 +434,10 @@ static fbp_status reconstruct(const struct fbp_scan *given, const struct fbp_rec
         .n = {reduction.stored.n_columns, reduction.stored.n_rows, fbp_stored_views(scan)},
         .type = type,
         .row_order = scan->row_order};
-    p.source = NULL;
+    p.input.source = NULL;
     if (type == FBP_F64)
         p.precision = FBP_PRECISION_DOUBLE;
-    FBP_TRY_GOTO(fbp_source_memory(&p.source, views, &info));
+    FBP_TRY_GOTO(fbp_source_memory(&p.input.source, views, &info));
     FBP_TRY_GOTO(fbp_plan_create(&plan, scan, &p));
     const struct fbp_plan_summary *made = fbp_plan_info(plan);
     const size_t *v = made->volume.n, n[3] = {v[0], v[1], made->frames * v[2]};
@@ -448,7 +448,7 @@ static fbp_status reconstruct(const struct fbp_scan *given, const struct fbp_rec
 fail:
     fbp_sink_close(&sink);
     fbp_plan_destroy(&plan);
-    fbp_source_close(&p.source);
+    fbp_source_close(&p.input.source);
     return st;
 }
 

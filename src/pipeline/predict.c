@@ -122,7 +122,7 @@ static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, st
 {
     const struct fbp_task *t = &l->tasks[l->task];
     const double voxels =
-        (double)fbp_slab_slice(&t->slab) * (double)(z1 - z0) * (double)fbp_frames(c->job);
+        (double)fbp_slab_slice(&t->slab) * (double)(z1 - z0) * (double)fbp_channels(c->job);
     size_t a, e;
 
     *out = (struct step){.first = t->first && l->block == 0, .finished = t->final};
@@ -465,12 +465,12 @@ static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job 
     for (size_t i = 0; i < n * fbp_value_size(job) / sizeof *s->host;
          i++) /* for doubles: both halves */
         s->host[i] = (float)(i * 2654435761u % 1000) * 1e-3f;
-    if (b->own_memory) {
-        FBP_TRY(b->upload(s->dev, s->raw, s->host, n));
+    if (b->can.own_memory) {
+        FBP_TRY(b->memory.upload(s->dev, s->raw, s->host, n));
         FBP_TRY(fbp_device_settle(b, s->dev, FBP_STAGE_IN));
     }
     const double start = fbp_seconds();
-    FBP_TRY(b->filter(s->dev, batch, b->own_memory ? s->raw : s->host, s->filtered));
+    FBP_TRY(b->filter(s->dev, batch, b->can.own_memory ? s->raw : s->host, s->filtered));
     FBP_TRY(fbp_device_settle(b, s->dev, FBP_STAGE_FILTER));
     *filter = fbp_seconds() - start;
     FBP_TRY(b->clear(s->dev, slab, s->volume));
@@ -493,13 +493,14 @@ static double times_sampled(const struct fbp_job *job, const struct fbp_slab *sl
     const uint64_t all = fbp_wanted_voxels(job, slab, first, first + n);
     const uint64_t sampled = fbp_wanted_voxels(job, slab, slab->z0, slab->z0 + slab->nz);
 
-    return job->region && sampled ? (double)all / (double)sampled : (double)n / (double)slab->nz;
+    return job->requested.region && sampled ? (double)all / (double)sampled
+                                            : (double)n / (double)slab->nz;
 }
 
 fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, int device,
                         const struct fbp_work *work, double filtered_times, double *seconds)
 {
-    const bool own = b->own_memory;
+    const bool own = b->can.own_memory;
     const struct fbp_slab slab = sample_slab(job, work, own ? LARGE_SAMPLE : SAMPLE_UPDATES);
     const struct fbp_batch batch = sample_batch(job, work, &slab);
     const size_t raw_bytes = fbp_raw_samples(job, &batch) * fbp_value_size(job);
@@ -520,9 +521,9 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
     FBP_TRY_GOTO(b->open(&s.dev, device, job));
     FBP_TRY_GOTO(fbp_alloc((void **)&s.host, raw_bytes, "a sample of the work"));
     if (own)
-        FBP_TRY_GOTO(b->alloc(s.dev, &raw, &s.raw));
-    FBP_TRY_GOTO(b->alloc(s.dev, &filtered, &s.filtered));
-    FBP_TRY_GOTO(b->alloc(s.dev, &volume, &s.volume));
+        FBP_TRY_GOTO(b->memory.alloc(s.dev, &raw, &s.raw));
+    FBP_TRY_GOTO(b->memory.alloc(s.dev, &filtered, &s.filtered));
+    FBP_TRY_GOTO(b->memory.alloc(s.dev, &volume, &s.volume));
     if (own) /* the first call loads code; do not count it */
         FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
     FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
@@ -531,7 +532,7 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
     const double sampled = (double)batch.n_views;
     *seconds = (filter * rows / (sampled * (double)batch.n_rows) +
                 backproject * times_sampled(job, &slab) * (double)job->n_views / sampled) *
-               (double)fbp_series(job) / (double)work->n_workers;
+               (double)fbp_time_points(job) / (double)work->n_workers;
 fail:
     if (s.dev) {
         fbp_device_put(b, s.dev, FBP_FOR_RAW, s.raw);

@@ -31,8 +31,8 @@ static struct fbp_job whole_of(const struct fbp_job *job)
 {
     struct fbp_job whole = *job;
 
-    whole.share[0] = whole.share[1] = 0;
-    whole.view_groups[0] = whole.view_groups[1] = 0;
+    whole.part.slices[0] = whole.part.slices[1] = 0;
+    whole.part.view_groups[0] = whole.part.view_groups[1] = 0;
     return whole;
 }
 
@@ -140,11 +140,11 @@ fbp_status fbp_ranks_share(const struct fbp_ranks *r, size_t group_views, struct
 {
     const size_t n = groups_of(job, group_views);
 
-    job->counts_once = true; /* processes add up their counts of repaired samples */
-    job->view_groups[0] = job->view_groups[1] = 0;
+    job->part.counts_once = true; /* processes add up their counts of repaired samples */
+    job->part.view_groups[0] = job->part.view_groups[1] = 0;
     for (size_t i = 0; i < 2 && r->n_parts > 1; i++)
-        job->view_groups[i] = (r->part + i) * n / r->n_parts;
-    return fbp_part_share(job, (struct fbp_part_of){r->slab + 1, r->n_slabs}, job->share);
+        job->part.view_groups[i] = (r->part + i) * n / r->n_parts;
+    return fbp_part_share(job, (struct fbp_part_of){r->slab + 1, r->n_slabs}, job->part.slices);
 }
 
 static size_t period_of(size_t n_parts, size_t block)
@@ -215,7 +215,7 @@ static fbp_status predict_rank(const struct fbp_nodes *m, const struct fbp_work_
     struct fbp_job job = *request->job;
     struct fbp_work_request rq = *request;
 
-    FBP_TRY(fbp_ranks_share(grid, rq.backend->group_views, &job));
+    FBP_TRY(fbp_ranks_share(grid, rq.backend->can.group_views, &job));
     rq.job = &job;
     rq.machine = &machine;
     rq.n_workers = rq.slabs_each = 1;
@@ -266,7 +266,8 @@ fbp_status fbp_cluster_choose(const struct fbp_nodes *m, const struct fbp_work_r
     struct weighing with = {m, request};
     const struct fbp_ranks_cost how = {cluster_seconds, &with};
 
-    return fbp_ranks_choose(request->job, request->backend->group_views, size, n_parts, &how, out);
+    return fbp_ranks_choose(request->job, request->backend->can.group_views, size, n_parts, &how,
+                            out);
 }
 
 enum { MOST_KEYS = 32, MOST_WORD = FBP_KEY_WORD_ROOM - 1 };

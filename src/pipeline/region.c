@@ -26,25 +26,25 @@ fbp_status fbp_roi_set(struct fbp_job *job, const size_t roi[3][2])
                             "roi: voxels %zu:%zu along %c: the volume has 0:%zu (the end is "
                             "excluded)",
                             roi[i][0], end, axes[i], n);
-        job->roi[i][0] = roi[i][0];
-        job->roi[i][1] = end;
+        job->requested.box[i][0] = roi[i][0];
+        job->requested.box[i][1] = end;
     }
     return FBP_OK;
 }
 
 size_t fbp_roi_first(const struct fbp_job *job, int axis)
 {
-    return job->roi[axis][0];
+    return job->requested.box[axis][0];
 }
 
 static size_t end_of(const struct fbp_job *job, int axis)
 {
-    return job->roi[axis][1] ? job->roi[axis][1] : job->grid.n[axis];
+    return job->requested.box[axis][1] ? job->requested.box[axis][1] : job->grid.n[axis];
 }
 
 size_t fbp_roi_size(const struct fbp_job *job, int axis)
 {
-    return end_of(job, axis) - job->roi[axis][0];
+    return end_of(job, axis) - job->requested.box[axis][0];
 }
 
 size_t fbp_roi_slice(const struct fbp_job *job)
@@ -66,8 +66,8 @@ void fbp_roi_grid(const struct fbp_job *job, struct fbp_grid *out)
 
 void fbp_roi_wanted(const struct fbp_job *job, size_t *z0, size_t *z1)
 {
-    *z0 = job->region ? job->region->z0 : job->roi[2][0];
-    *z1 = job->region ? job->region->z1 : end_of(job, 2);
+    *z0 = job->requested.region ? job->requested.region->z0 : job->requested.box[2][0];
+    *z1 = job->requested.region ? job->requested.region->z1 : end_of(job, 2);
 }
 
 void fbp_roi_slices(const struct fbp_job *job, size_t *first, size_t *n)
@@ -76,10 +76,10 @@ void fbp_roi_slices(const struct fbp_job *job, size_t *first, size_t *n)
 
     fbp_roi_wanted(job, first, &end);
     *n = end - *first;
-    if (job->share[1] == 0)
+    if (job->part.slices[1] == 0)
         return;
-    *first += job->share[0];
-    *n = job->share[1] - job->share[0];
+    *first += job->part.slices[0];
+    *n = job->part.slices[1] - job->part.slices[0];
 }
 
 bool fbp_roi_is_own(const struct fbp_job *job, size_t z)
@@ -89,14 +89,14 @@ bool fbp_roi_is_own(const struct fbp_job *job, size_t z)
 
     fbp_roi_wanted(job, &z0, &z1);
     if (at < z0 || at >= z1)
-        return job->share[0] == 0;
+        return job->part.slices[0] == 0;
     fbp_roi_slices(job, &first, &n);
     return at >= first && at < first + n;
 }
 
 bool fbp_roi_crops(const struct fbp_job *job)
 {
-    return !job->boxes &&
+    return !job->selection.boxes &&
            (fbp_roi_size(job, 0) < job->grid.n[0] || fbp_roi_size(job, 1) < job->grid.n[1]);
 }
 
@@ -278,13 +278,14 @@ static fbp_status nothing_wanted(const char *name, const struct fbp_job *job, bo
 static fbp_status make(const struct fbp_recon_params *p, const struct fbp_job *job,
                        const size_t box[3][2], struct fbp_region **out)
 {
-    if (!p->region)
-        return from_source("the mask", p->region_mask, job, box, out);
-    if (p->region_mask)
+    if (!p->region.shape)
+        return from_source("the mask", p->region.mask, job, box, out);
+    if (p->region.mask)
         return fbp_fail(FBP_ERR_INVALID,
                         "region: \"%.200s\" and a mask are given: leave one of them out",
-                        p->region);
-    return (fbp_region_is_shape(p->region) ? from_shape : from_file)(p->region, job, box, out);
+                        p->region.shape);
+    return (fbp_region_is_shape(p->region.shape) ? from_shape : from_file)(p->region.shape, job,
+                                                                           box, out);
 }
 
 fbp_status fbp_region_of(const struct fbp_recon_params *p, const struct fbp_job *job,
@@ -295,7 +296,7 @@ fbp_status fbp_region_of(const struct fbp_recon_params *p, const struct fbp_job 
 
     *out = NULL;
     *file = NULL;
-    if (!p->region && !p->region_mask)
+    if (!p->region.shape && !p->region.mask)
         return FBP_OK;
     for (int i = 0; i < 3; i++) {
         box[i][0] = fbp_roi_first(job, i);
@@ -305,22 +306,22 @@ fbp_status fbp_region_of(const struct fbp_recon_params *p, const struct fbp_job 
     FBP_TRY(make(p, job, (const size_t(*)[2])box, out));
     if ((*out)->z0 == (*out)->z1) {
         fbp_region_destroy(out);
-        return nothing_wanted(p->region ? p->region : "the mask", job, is_box);
+        return nothing_wanted(p->region.shape ? p->region.shape : "the mask", job, is_box);
     }
-    if (!p->region || fbp_region_is_shape(p->region))
+    if (!p->region.shape || fbp_region_is_shape(p->region.shape))
         return FBP_OK;
-    *file = fbp_strdup(p->region);
+    *file = fbp_strdup(p->region.shape);
     if (*file)
         return FBP_OK;
     fbp_region_destroy(out);
-    return fbp_fail_nomem(strlen(p->region), "the region's name");
+    return fbp_fail_nomem(strlen(p->region.shape), "the region's name");
 }
 
 uint64_t fbp_wanted_voxels(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                            size_t z1)
 {
-    return job->region ? fbp_region_count(job->region, z0, z1)
-                       : (uint64_t)fbp_slab_slice(slab) * (z1 - z0);
+    return job->requested.region ? fbp_region_count(job->requested.region, z0, z1)
+                                 : (uint64_t)fbp_slab_slice(slab) * (z1 - z0);
 }
 
 double fbp_wanted_share(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,

@@ -20,7 +20,7 @@ enum { N_THREADS = 4 }; /* stages of a worker */
 /* Does the sink have slice z, in all frames from `frame` on? */
 static bool has_slice(const struct fbp_run_request *rq, size_t frame, size_t z)
 {
-    for (size_t f = 0; f < fbp_frames(rq->job); f++)
+    for (size_t f = 0; f < fbp_channels(rq->job); f++)
         if (!fbp_sink_has(rq->sink, fbp_written_slice(rq->job, frame + f, z), 1))
             return false;
     return true;
@@ -29,11 +29,11 @@ static bool has_slice(const struct fbp_run_request *rq, size_t frame, size_t z)
 /* The slab without slices at both ends that the sink already has; nz 0: it has all slices. */
 static struct fbp_slab missing_part(const struct fbp_run_request *rq, struct fbp_slab slab)
 {
-    while (slab.nz > 0 && has_slice(rq, slab.frame, slab.z0)) {
+    while (slab.nz > 0 && has_slice(rq, slab.time_point, slab.z0)) {
         slab.z0++;
         slab.nz--;
     }
-    while (slab.nz > 0 && has_slice(rq, slab.frame, slab.z0 + slab.nz - 1))
+    while (slab.nz > 0 && has_slice(rq, slab.time_point, slab.z0 + slab.nz - 1))
         slab.nz--;
     return slab;
 }
@@ -56,7 +56,8 @@ static void add_slab(struct run_state *run, size_t at)
         return;
     }
     run->n_slabs++;
-    run->updates_total += voxels * fbp_frames(job) * fbp_work_own_views(job, rq->work->group_views);
+    run->updates_total +=
+        voxels * fbp_channels(job) * fbp_work_own_views(job, rq->work->group_views);
     fbp_slabs_add(&run->slabs, slab);
 }
 
@@ -262,7 +263,7 @@ fbp_status fbp_workers_alloc(const struct fbp_workers *workers, size_t bytes, vo
     fbp_status st;
     const struct worker *w = first_usable(workers, &st);
 
-    return w ? w->backend->host_alloc(w->dev, bytes, "views or a volume", out) : st;
+    return w ? w->backend->memory.host_alloc(w->dev, bytes, "views or a volume", out) : st;
 }
 
 void fbp_workers_release(const struct fbp_workers *workers, void *memory)

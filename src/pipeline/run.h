@@ -156,7 +156,7 @@ struct fbp_run_request {
     const struct fbp_sum *sum; /**< sum of the partial volumes of processes; NULL: no sum */
     fbp_data_check *check;     /**< checks views when they are read; NULL: none */
     uint64_t *n_found; /**< out: number of voxels in the report's min, max and mean; may be NULL */
-    bool no_overlap;   /**< one stage at a time, see fbp_recon_params.no_overlap */
+    bool no_overlap;   /**< one stage at a time, see fbp_recon_params.tuning.no_overlap */
     const atomic_bool *stop; /**< set by the caller to end the run; NULL: the run is not stopped */
     int (*progress)(void *user, const struct fbp_progress *p);
     fbp_log_fn *log; /**< NULL: none */
@@ -187,8 +187,8 @@ fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job
 
 /* scratch_rows.c: filtered views in double precision, for tests and benchmarks */
 
-/** Callback for filtered view `view`, [wide.n_rows][wide.n_columns].  Several threads call it, with
- *  views in any order. */
+/** Callback for filtered view `view`, [wide.n_rows][padded.panel.n_columns].  Several threads call
+ * it, with views in any order. */
 typedef fbp_status fbp_filtered_fn(void *user, size_t view, const float *samples);
 
 /**

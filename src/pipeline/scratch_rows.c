@@ -45,8 +45,8 @@ struct rows_pass {
 /* Rows per view and bytes per row of the scratch file, computed before the file is opened. */
 static struct fbp_rows_file shape_of(const struct fbp_job *job)
 {
-    return (struct fbp_rows_file){.n_rows = job->wide.n_rows,
-                                  .row_bytes = job->wide.n_columns * sizeof(float)};
+    return (struct fbp_rows_file){.n_rows = job->padded.panel.n_rows,
+                                  .row_bytes = job->padded.panel.n_columns * sizeof(float)};
 }
 
 uint64_t fbp_rows_bytes(const struct fbp_job *job)
@@ -64,14 +64,14 @@ static uint64_t row_at(const struct fbp_rows_file *f, size_t view, size_t row)
 
 static size_t slot_floats(const struct fbp_job *job, const struct fbp_batch *b)
 {
-    return b->n_views * b->n_rows * job->wide.n_columns;
+    return b->n_views * b->n_rows * job->padded.panel.n_columns;
 }
 
 static fbp_status write_slot(const struct rows_pass *p, const struct rows_slot *s)
 {
     const struct fbp_job *job = p->rq->job;
     const struct fbp_batch *b = &s->batch;
-    const size_t n = b->n_rows * job->wide.n_columns;
+    const size_t n = b->n_rows * job->padded.panel.n_columns;
 
     for (size_t k = 0; k < b->n_views; k++)
         FBP_TRY(fbp_write_at(p->to->file.fd, p->to->file.folder,
@@ -104,9 +104,9 @@ static fbp_status make_slot(struct rows_pass *p, struct rows_slot *s)
     const struct fbp_work *w = p->rq->work;
     const struct fbp_buffer rows = {FBP_FOR_RAW, w->filtered_bytes, w->batch_views, w->filter_rows};
 
-    FBP_TRY(b->host_alloc(p->dev, w->filtered_bytes, "filtered rows", (void **)&s->host));
+    FBP_TRY(b->memory.host_alloc(p->dev, w->filtered_bytes, "filtered rows", (void **)&s->host));
     s->device = s->host;
-    return b->own_memory ? b->alloc(p->dev, &rows, (void **)&s->device) : FBP_OK;
+    return b->can.own_memory ? b->memory.alloc(p->dev, &rows, (void **)&s->device) : FBP_OK;
 }
 
 static fbp_status make_queues(struct rows_pass *p)
@@ -126,17 +126,17 @@ static fbp_status open_pass(struct rows_pass *p)
     const struct fbp_buffer raw = {FBP_FOR_RAW, w->raw_device_bytes, w->batch_views, w->load_rows};
     const int n_io = fbp_work_readers(b, rq->job);
 
-    if (n_io > 1 && !rq->job->in_order)
+    if (n_io > 1 && !rq->job->input.in_order)
         FBP_TRY(fbp_pool_create(&p->io_threads, n_io));
-    FBP_TRY(b->host_alloc(p->dev, w->raw_bytes, "a batch of views", &p->raw_host));
+    FBP_TRY(b->memory.host_alloc(p->dev, w->raw_bytes, "a batch of views", &p->raw_host));
     p->raw = p->raw_host;
-    if (b->own_memory)
-        FBP_TRY(b->alloc(p->dev, &raw, &p->raw));
+    if (b->can.own_memory)
+        FBP_TRY(b->memory.alloc(p->dev, &raw, &p->raw));
     for (size_t i = 0; i < SLOTS; i++)
         FBP_TRY(make_slot(p, &p->slots[i]));
     FBP_TRY(make_queues(p));
     FBP_TRY(fbp_row_bitmap_create(&p->ledger, rq->job));
-    return b->expect(p->dev, &p->ledger);
+    return b->repair.set_bitmap(p->dev, &p->ledger);
 }
 
 /* Wait for the device and free its buffers; failures here have been reported before. */
@@ -153,7 +153,7 @@ static void close_device(struct rows_pass *p)
     if (p->raw != p->raw_host)
         fbp_device_put(b, p->dev, FBP_FOR_RAW, p->raw);
     fbp_host_put(b, p->dev, p->raw_host);
-    (void)!b->expect(p->dev, &(struct fbp_row_bitmap){0});
+    (void)!b->repair.set_bitmap(p->dev, &(struct fbp_row_bitmap){0});
     b->close(&p->dev);
 }
 
@@ -179,12 +179,12 @@ static fbp_status filter_batch(struct rows_pass *p, struct rows_slot *s)
     FBP_TRY(fbp_load(rq->source, rq->top_down, rq->job, &s->batch, p->io_threads, rq->check,
                      p->raw_host));
     const double read = fbp_seconds();
-    if (b->own_memory)
-        FBP_TRY(b->upload(p->dev, p->raw, p->raw_host, fbp_raw_samples(rq->job, &s->batch)));
+    if (b->can.own_memory)
+        FBP_TRY(b->memory.upload(p->dev, p->raw, p->raw_host, fbp_raw_samples(rq->job, &s->batch)));
     FBP_TRY(fbp_device_settle(b, p->dev, FBP_STAGE_IN));
     FBP_TRY(b->filter_rows(p->dev, &s->batch, p->raw, s->device));
     FBP_TRY(fbp_device_settle(b, p->dev, FBP_STAGE_FILTER));
-    FBP_TRY(b->download(p->dev, s->device, slot_floats(rq->job, &s->batch), s->host));
+    FBP_TRY(b->memory.download(p->dev, s->device, slot_floats(rq->job, &s->batch), s->host));
     FBP_TRY(fbp_device_settle(b, p->dev, FBP_STAGE_OUT));
     p->report->read += read - start;
     p->report->filter += fbp_seconds() - read;
@@ -202,8 +202,8 @@ static fbp_status filter_all(struct rows_pass *p)
         if (!fbp_queue_pop(p->free, &i, NULL))
             return FBP_ERR_IO; /* run_pass() returns the writer's status */
         p->slots[i].batch = fbp_work_batch(rq->work, rq->job, &any, k);
-        p->slots[i].batch.kept = false;
-        p->slots[i].batch.place = 0;
+        p->slots[i].batch.resident = false;
+        p->slots[i].batch.position = 0;
         FBP_TRY(filter_batch(p, &p->slots[i]));
         p->views_read += p->slots[i].batch.n_views;
         fbp_queue_push(p->full, i);
@@ -216,7 +216,7 @@ static fbp_status count_mended(struct rows_pass *p)
 {
     struct fbp_prep_counts counts;
 
-    FBP_TRY(p->rq->backend->counts(p->dev, &counts));
+    FBP_TRY(p->rq->backend->repair.counts(p->dev, &counts));
     p->report->not_finite = counts.not_finite;
     p->report->clipped = counts.clipped;
     return FBP_OK;
@@ -351,7 +351,7 @@ static fbp_status filter_view(void *user, size_t k, int worker)
 {
     const struct filter_views *v = user;
     const struct filterer *f = &v->filterers[worker];
-    const size_t rows = v->job->panel.n_rows, n = rows * v->job->wide.n_columns;
+    const size_t rows = v->job->panel.n_rows, n = rows * v->job->padded.panel.n_columns;
     const struct fbp_batch batch = {.view0 = k, .n_views = 1, .n_rows = rows, .load_rows = rows};
 
     FBP_TRY(fbp_load(v->source, v->top_down, v->job, &batch, NULL, NULL, f->raw));
@@ -363,7 +363,7 @@ static fbp_status filter_view(void *user, size_t k, int worker)
 
 static fbp_status open_filterer(const struct filter_views *v, struct filterer *f)
 {
-    const size_t rows = v->job->panel.n_rows, n = rows * v->job->wide.n_columns;
+    const size_t rows = v->job->panel.n_rows, n = rows * v->job->padded.panel.n_columns;
 
     FBP_TRY(v->backend->open(&f->dev, 0, v->job));
     FBP_TRY(fbp_alloc((void **)&f->raw, rows * v->job->panel.n_columns * sizeof(float), "a view"));
@@ -389,7 +389,8 @@ fbp_status fbp_filter_views(const struct fbp_job *job, fbp_source *source, bool 
                              .top_down = top_down,
                              .take = take,
                              .user = user};
-    const int n = job->in_order ? 1 : job->n_threads; /* compressed: views must be read in order */
+    const int n =
+        job->input.in_order ? 1 : job->n_threads; /* compressed: views must be read in order */
     fbp_pool *pool = NULL;
     fbp_status st;
 

@@ -94,9 +94,9 @@ fbp_status fbp_row_bitmap_create(struct fbp_row_bitmap *out, const struct fbp_jo
 
     FBP_TRY(fbp_row_bitmap_empty(out, job));
     set_share(out, job, true);
-    before.share[0] = 0;
-    before.share[1] = job->share[0];
-    if (job->counts_once && before.share[1] > 0)
+    before.part.slices[0] = 0;
+    before.part.slices[1] = job->part.slices[0];
+    if (job->part.counts_once && before.part.slices[1] > 0)
         set_share(out, &before, false);
     return FBP_OK;
 }

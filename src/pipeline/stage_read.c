@@ -34,10 +34,10 @@ struct load {
 static fbp_status read_rows(const struct load *l, size_t view0, size_t n_views, size_t row0,
                             size_t n, void *out)
 {
-    row0 += l->batch->frame * l->job->panel.n_rows;
-    if (l->job->raw == FBP_U16)
+    row0 += l->batch->time_point * l->job->panel.n_rows;
+    if (l->job->input.type == FBP_U16)
         return fbp_source_read_as_is(l->source, view0, n_views, row0, n, out);
-    if (l->job->raw == FBP_F64)
+    if (l->job->input.type == FBP_F64)
         return fbp_source_read_double(l->source, view0, n_views, row0, n, out);
     return fbp_source_read(l->source, view0, n_views, row0, n, out);
 }
@@ -52,7 +52,7 @@ static fbp_status read_upside_down(const struct load *l, size_t view, size_t row
     fbp_status st = FBP_OK;
     char *band = NULL;
 
-    if (l->job->unpacks) {
+    if (l->job->input.unpacks) {
         char some[4096];
         FBP_TRY(read_rows(l, view, 1, row0, n, out));
         for (char *low = out, *high = out + (n - 1) * row; low < high; low += row, high -= row)
@@ -103,12 +103,12 @@ fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job
                     const struct fbp_batch *batch, fbp_pool *pool, fbp_data_check *check, void *out)
 {
     /* Without a pool, an item is all views of a part of the circle; else a view or a band. */
-    const size_t at_once = pool ? 1 : batch->n_views / job->turns;
+    const size_t at_once = pool ? 1 : batch->n_views / job->selection.symmetric_views;
     struct load l = {source, top_down, job, batch, at_once, 1, check, out};
 
     if (batch->load_rows == 0)
         return FBP_OK;
-    if (pool && job->second && !check && !top_down) {
+    if (pool && job->epr.second_stage && !check && !top_down) {
         /* Rows of sinogram images are computed as they are read, and a batch may have fewer of them
          * than there are threads. */
         const size_t some = batch->load_rows / COMPUTED_ROWS;
@@ -162,7 +162,7 @@ static size_t last_view(const struct worker *w, const struct fbp_batch *b)
  * circle, all views of the batch are awaited first. */
 static bool reads_single_views(const struct worker *w)
 {
-    return !w->run->rq->no_overlap && w->run->rq->job->turns == 1;
+    return !w->run->rq->no_overlap && w->run->rq->job->selection.symmetric_views == 1;
 }
 
 /* Join a task with the next one, if both belong to one slab and fit into the buffers. */
@@ -326,7 +326,7 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
         FBP_TRY(load_as_measured(w, batch, slot->host));
     else
         FBP_TRY(fbp_load(rq->source, rq->top_down, rq->job, batch,
-                         rq->job->in_order ? NULL : w->io_threads, rq->check, slot->host));
+                         rq->job->input.in_order ? NULL : w->io_threads, rq->check, slot->host));
     return fbp_stage_span_end(w, &span, FBP_LANE_READ, &slot->at);
 }
 
@@ -356,7 +356,7 @@ static fbp_status read_slabs(struct worker *w)
 {
     /* Workers that unpack different views by turns would make the source restart at the first view
      * each time: read all views of a slab under a lock. */
-    const bool alone = w->run->rq->job->in_order && !w->work->follow;
+    const bool alone = w->run->rq->job->input.in_order && !w->work->follow;
     struct fbp_work_item *d = w->drawn;
 
     if (!d) /* there are more workers than slabs */
@@ -397,7 +397,7 @@ static fbp_status read_shared(struct worker *w)
         if (!fbp_queue_pop(w->raw_free, &slot, &w->waited[FBP_STAGE_IN]))
             return FBP_ERR_CANCELLED;
         w->raw[slot].at = (struct place){s->views, &s->views->tasks[b]};
-        if (w->run->rq->job->in_order)
+        if (w->run->rq->job->input.in_order)
             fbp_shared_turn(s, b);
         const double start = fbp_stage_begin(w);
         FBP_TRY(fbp_stage_end(w, FBP_STAGE_IN, start, read_task(w, &w->raw[slot])));

@@ -132,9 +132,9 @@ static fbp_status write_blanks(struct worker *w)
         return FBP_OK;
     for (size_t i = 0; i < slabs->n_skipped; i++) {
         const struct fbp_slab *s = fbp_slabs_skipped(slabs, i);
-        FBP_TRY(write_blank(rq, s->frame, fbp_frames(rq->job), s->z0, s->z0 + s->nz, slice));
+        FBP_TRY(write_blank(rq, s->time_point, fbp_channels(rq->job), s->z0, s->z0 + s->nz, slice));
     }
-    if (rq->first_worker > 0 || rq->job->share[0] > 0)
+    if (rq->first_worker > 0 || rq->job->part.slices[0] > 0)
         return FBP_OK;
     fbp_roi_wanted(rq->job, &z0, &z1);
     FBP_TRY(write_blank(rq, 0, n, first, z0, slice));
@@ -149,7 +149,7 @@ static fbp_status write_slices(struct worker *w, const struct piece_slot *p, siz
     const struct fbp_run_request *rq = w->run->rq;
     const size_t slice = slice_bytes(w);
 
-    for (size_t f = 0; f < fbp_frames(rq->job); f++) {
+    for (size_t f = 0; f < fbp_channels(rq->job); f++) {
         char *x = (char *)p->host + (f * p->nz + z) * slice;
         if (fbp_run_finishes(rq))
             FBP_TRY(complete(w, p->frame + f, p->z0 + z, n, x));
@@ -267,7 +267,7 @@ static fbp_status write_pieces(struct worker *w, const struct block_slot *b, siz
                 return FBP_ERR_CANCELLED;
             struct piece_slot *p = &w->pieces[*piece];
             const size_t first = z0 + i * step, left = z1 - first;
-            p->frame = b->drawn->slab.frame;
+            p->frame = b->drawn->slab.time_point;
             p->z0 = first;
             p->nz = step < left ? step : left;
             FBP_TRY(fetch(w, b, first, first + p->nz, p->host));
@@ -279,10 +279,10 @@ static fbp_status write_pieces(struct worker *w, const struct block_slot *b, siz
             const struct piece_slot *p = &w->pieces[piece];
             FBP_TRY(fbp_stage_wait(w, p->fetched));
             w->fetched_at = fbp_seconds();
-            fbp_roi_crop(rq->job, fbp_frames(rq->job) * p->nz, p->host);
-            if (!fbp_run_finishes(rq) && (!w->backend->has_statistics || fbp_roi_crops(rq->job)))
+            fbp_roi_crop(rq->job, fbp_channels(rq->job) * p->nz, p->host);
+            if (!fbp_run_finishes(rq) && (!w->backend->can.statistics || fbp_roi_crops(rq->job)))
                 fbp_statistics_values(&w->found, rq->job, p->host,
-                                      fbp_frames(rq->job) * p->nz * slice_samples(w));
+                                      fbp_channels(rq->job) * p->nz * slice_samples(w));
             FBP_TRY(put_piece(w, piece));
         }
     }
@@ -293,7 +293,7 @@ static fbp_status write_pieces(struct worker *w, const struct block_slot *b, siz
 static fbp_status fetch_to_caller(struct worker *w, const struct block_slot *b, size_t z0,
                                   size_t z1)
 {
-    const size_t slice = fbp_written_slice(w->run->rq->job, b->drawn->slab.frame, z0);
+    const size_t slice = fbp_written_slice(w->run->rq->job, b->drawn->slab.time_point, z0);
 
     FBP_TRY(fetch(w, b, z0, z1, (char *)w->volume + slice * slice_bytes(w)));
     return fbp_stage_record(w, FBP_STAGE_OUT, &w->volumes[b->volume].fetched);
@@ -306,12 +306,12 @@ static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
     const struct fbp_slab *s = &b->drawn->slab;
 
     if (w->volume) {
-        const size_t slice = fbp_written_slice(rq->job, s->frame, s->z0);
+        const size_t slice = fbp_written_slice(rq->job, s->time_point, s->z0);
         FBP_TRY(fbp_stage_wait(w, w->volumes[b->volume].fetched));
         w->fetched_at = fbp_seconds();
         if (fbp_run_finishes(rq))
-            FBP_TRY(
-                complete(w, s->frame, s->z0, s->nz, (char *)w->volume + slice * slice_bytes(w)));
+            FBP_TRY(complete(w, s->time_point, s->z0, s->nz,
+                             (char *)w->volume + slice * slice_bytes(w)));
         fbp_sink_written(rq->sink, slice, s->nz);
     }
     FBP_TRY(await_pieces(w));
@@ -329,7 +329,7 @@ static fbp_status write_block(struct worker *w, const struct block_slot *b)
     FBP_TRY(fbp_stage_wait_for(w, FBP_STAGE_OUT, b->ready));
     FBP_TRY((w->volume ? fetch_to_caller : write_pieces)(w, b, b->z0, b->z1));
     if (!fbp_run_finishes(rq))
-        w->n_found += fbp_frames(rq->job) * (b->z1 - b->z0) * slice_samples(w);
+        w->n_found += fbp_channels(rq->job) * (b->z1 - b->z0) * slice_samples(w);
     if (rq->no_overlap)
         FBP_TRY(await_pieces(w));
     return b->last ? finish_slab(w, b) : FBP_OK;
@@ -358,7 +358,7 @@ void fbp_stage_write(struct worker *w)
 {
     const struct fbp_sum *sum = w->run->rq->sum;
     const bool several =
-        w->backend->own_memory && w->io_threads && !w->volume && !(sum && sum->in_order);
+        w->backend->can.own_memory && w->io_threads && !w->volume && !(sum && sum->in_order);
     const size_t wanted = several ? (size_t)fbp_work_io_threads(w->backend, w->run->rq->job) : 0;
 
     w->n_writers = 0; /* fewer than `wanted` if the system grants no more threads */

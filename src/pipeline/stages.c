@@ -14,7 +14,7 @@
 
 fbp_status fbp_stage_record(struct worker *w, enum fbp_stage stage, struct fbp_event *out)
 {
-    return w->backend->mark(w->dev, stage, out);
+    return w->backend->event.record(w->dev, stage, out);
 }
 
 fbp_status fbp_stage_wait_for(struct worker *w, enum fbp_stage stage, struct fbp_event m)
@@ -46,7 +46,7 @@ fbp_status fbp_stage_end(struct worker *w, int stage, double start, fbp_status s
 
 fbp_status fbp_stage_copied(struct worker *w, enum fbp_stage stage, double start, double *seconds)
 {
-    if (!w->run->rq->no_overlap || !w->backend->own_memory)
+    if (!w->run->rq->no_overlap || !w->backend->can.own_memory)
         return FBP_OK;
     FBP_TRY(fbp_device_settle(w->backend, w->dev, stage));
     *seconds += fbp_seconds() - start;
@@ -68,7 +68,7 @@ fbp_status fbp_stage_span_end(struct worker *w, struct fbp_span *span, enum fbp_
                               const struct place *at)
 {
     const struct fbp_batch *b = &at->task->batch;
-    const size_t parts = w->run->rq->job->turns;
+    const size_t parts = w->run->rq->job->selection.symmetric_views;
 
     if (parts > 1)
         return fbp_span_end(span, lane, task_number(at), "views %zu to %zu of %zu parts", b->view0,
@@ -99,7 +99,8 @@ static fbp_status upload(struct worker *w, struct raw_slot *raw)
     const struct fbp_job *job = w->run->rq->job;
     const struct fbp_batch *batch = &raw->at.task->batch;
     const size_t nc = job->panel.n_columns, view = job->panel.n_rows * nc, size = fbp_raw_size(job);
-    const size_t per_part = batch->n_views / job->turns, n = batch->load_rows * nc;
+    const size_t per_part = batch->n_views / job->selection.symmetric_views,
+                 n = batch->load_rows * nc;
     char *to = raw->device;
     struct fbp_span span;
 
@@ -107,12 +108,12 @@ static fbp_status upload(struct worker *w, struct raw_slot *raw)
     const double start = fbp_seconds();
     FBP_TRY(fbp_stage_span(w, FBP_STAGE_IN, &span));
     if (!w->views)
-        FBP_TRY(w->backend->upload(w->dev, to, raw->host, fbp_raw_samples(job, batch)));
+        FBP_TRY(w->backend->memory.upload(w->dev, to, raw->host, fbp_raw_samples(job, batch)));
     /* views in the caller's memory: the parts of the circle one after another, as in fbp_load() */
     for (size_t k = 0; w->views && k < batch->n_views; k += per_part, to += per_part * n * size) {
         const size_t first = fbp_batch_view(job, batch, k) * view + batch->load_row0 * nc;
-        FBP_TRY(w->backend->upload_pieces(w->dev, to, (const char *)w->views + first * size,
-                                          per_part, n, view));
+        FBP_TRY(w->backend->memory.upload_pieces(w->dev, to, (const char *)w->views + first * size,
+                                                 per_part, n, view));
     }
     FBP_TRY(fbp_stage_span_end(w, &span, FBP_LANE_UPLOAD, &raw->at));
     FBP_TRY(fbp_stage_copied(w, FBP_STAGE_IN, start, &w->upload));
@@ -128,9 +129,9 @@ static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct fil
 
     if (!w->work->shared && raw->at.task->first)
         FBP_TRY(fbp_worker_claim(w, raw->at.drawn));
-    if (w->backend->own_memory && batch->load_rows > 0)
+    if (w->backend->can.own_memory && batch->load_rows > 0)
         FBP_TRY(upload(w, raw));
-    if (!batch->kept) /* else each batch has its own place in memory */
+    if (!batch->resident) /* else each batch has its own place in memory */
         FBP_TRY(fbp_stage_wait_for(w, FBP_STAGE_FILTER, out->consumed));
     if (batch->n_rows > 0) {
         FBP_TRY(fbp_stage_span(w, FBP_STAGE_FILTER, &span));
@@ -231,7 +232,8 @@ static fbp_status queue_step(struct worker *w, const struct step *s)
     return fbp_span_end(
         &span, FBP_LANE_BACKPROJECT, t->step < t->z1 - t->z0 ? s->z0 / t->step : task_number(s->at),
         "views %zu to %zu, slices %zu to %zu", s->batch.view0,
-        s->batch.view0 + s->batch.n_views / w->run->rq->job->turns - 1, s->z0, s->z1 - 1);
+        s->batch.view0 + s->batch.n_views / w->run->rq->job->selection.symmetric_views - 1, s->z0,
+        s->z1 - 1);
 }
 
 /* Backproject all views of a task into slices [z0, z1).  A command takes only as many views as the
@@ -242,14 +244,14 @@ static fbp_status backproject_block(struct worker *w, struct step *s)
     const struct fbp_job *job = w->run->rq->job;
     const struct fbp_batch *all = &s->at->task->batch;
     const uint64_t voxels =
-        fbp_frames(job) * fbp_wanted_voxels(job, &s->at->task->slab, s->z0, s->z1);
+        fbp_channels(job) * fbp_wanted_voxels(job, &s->at->task->slab, s->z0, s->z1);
     const size_t at_once = fbp_work_views_at_once(w->work, (double)voxels);
 
     for (size_t k = 0; k < all->n_views; k += at_once) {
         s->batch = *all;
         s->batch.n_views = all->n_views - k < at_once ? all->n_views - k : at_once;
-        s->batch.view0 += k / job->turns;
-        s->batch.place += k / job->turns;
+        s->batch.view0 += k / job->selection.symmetric_views;
+        s->batch.position += k / job->selection.symmetric_views;
         const double start = fbp_stage_begin(w);
         fbp_status st = fbp_stage_wait(w, w->commands[w->n_commands % N_AHEAD]);
         if (st == FBP_OK) {
@@ -258,8 +260,9 @@ static fbp_status backproject_block(struct worker *w, struct step *s)
             pthread_mutex_unlock(&w->reads_views);
         }
         FBP_TRY(fbp_stage_end(w, FBP_STAGE_BP, start, st));
-        FBP_TRY(fbp_run_progress(w->run, voxels * s->batch.n_views, 0,
-                                 s->batch.view0 * job->turns + s->batch.n_views));
+        FBP_TRY(
+            fbp_run_progress(w->run, voxels * s->batch.n_views, 0,
+                             s->batch.view0 * job->selection.symmetric_views + s->batch.n_views));
         s->at->drawn->updates += voxels * s->batch.n_views;
     }
     return FBP_OK;

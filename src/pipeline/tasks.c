@@ -26,7 +26,7 @@ struct fbp_slab fbp_work_slab(const struct fbp_work *w, const struct fbp_job *jo
     fbp_roi_slices(job, &first, &n);
     const size_t at = first_slice(w, n, in_frame);
     struct fbp_slab out = fbp_slab_asked(job, first + at, first_slice(w, n, in_frame + 1) - at);
-    out.frame = i / w->n_slabs;
+    out.time_point = i / w->n_slabs;
     return out;
 }
 
@@ -39,8 +39,8 @@ struct ramp {
 static struct ramp ramp_of(const struct fbp_work *w, const struct fbp_job *job)
 {
     const size_t all = (job->n_views + w->group_views - 1) / w->group_views;
-    const bool some = job->view_groups[1] > 0;
-    struct ramp r = {.n_groups = some ? job->view_groups[1] - job->view_groups[0] : all,
+    const bool some = job->part.view_groups[1] > 0;
+    struct ramp r = {.n_groups = some ? job->part.view_groups[1] - job->part.view_groups[0] : all,
                      .most = w->follow ? 1 : w->batch_views / w->group_views};
 
     for (size_t size = 1; !w->level && size < r.most && r.rising + size < r.n_groups; size *= 2) {
@@ -61,9 +61,10 @@ static size_t first_group(const struct ramp *r, size_t b)
 
 size_t fbp_work_own_views(const struct fbp_job *job, size_t group_views)
 {
-    const size_t first = job->view_groups[0] * group_views, end = job->view_groups[1] * group_views;
+    const size_t first = job->part.view_groups[0] * group_views,
+                 end = job->part.view_groups[1] * group_views;
 
-    return job->view_groups[1] && end < job->n_views ? end - first : job->n_views - first;
+    return job->part.view_groups[1] && end < job->n_views ? end - first : job->n_views - first;
 }
 
 size_t fbp_work_batches(const struct fbp_work *w, const struct fbp_job *job)
@@ -77,10 +78,10 @@ void fbp_work_views(const struct fbp_work *w, const struct fbp_job *job, size_t 
                     size_t *n)
 {
     const struct ramp r = ramp_of(w, job);
-    const size_t first = (job->view_groups[0] + first_group(&r, b)) * w->group_views;
-    const size_t end = (job->view_groups[0] + first_group(&r, b + 1)) * w->group_views;
+    const size_t first = (job->part.view_groups[0] + first_group(&r, b)) * w->group_views;
+    const size_t end = (job->part.view_groups[0] + first_group(&r, b + 1)) * w->group_views;
 
-    *view0 = first / job->turns;
+    *view0 = first / job->selection.symmetric_views;
     *n = (end < job->n_views ? end : job->n_views) - first;
 }
 
@@ -88,7 +89,7 @@ void fbp_work_views(const struct fbp_work *w, const struct fbp_job *job, size_t 
 static void rows_of(const struct fbp_job *job, const struct fbp_batch *batch, size_t z0, size_t z1,
                     size_t *r0, size_t *r1)
 {
-    const size_t a_part = batch->n_views / job->turns;
+    const size_t a_part = batch->n_views / job->selection.symmetric_views;
 
     *r0 = job->panel.n_rows;
     *r1 = 0;
@@ -125,7 +126,7 @@ static void carry_on(const struct fbp_job *job, const struct fbp_batch *batch, s
 /* Set the rows of a batch that slices [z0, z1) need, and the rows to be read, with a margin. */
 static void find_rows(const struct fbp_job *job, struct fbp_batch *batch, size_t z0, size_t z1)
 {
-    const size_t margin = job->prep->margin_rows + fbp_column_reach(job);
+    const size_t margin = job->filtering.prep->margin_rows + fbp_column_reach(job);
     size_t r1;
 
     rows_of(job, batch, z0, z1, &batch->row0, &r1);
@@ -141,7 +142,7 @@ static void find_rows(const struct fbp_job *job, struct fbp_batch *batch, size_t
 struct fbp_batch fbp_work_batch_of(const struct fbp_job *job, const struct fbp_slab *slab,
                                    size_t view0, size_t n_views)
 {
-    struct fbp_batch out = {.view0 = view0, .n_views = n_views, .frame = slab->frame};
+    struct fbp_batch out = {.view0 = view0, .n_views = n_views, .time_point = slab->time_point};
 
     find_rows(job, &out, slab->z0, slab->z0 + slab->nz);
     return out;
@@ -149,7 +150,7 @@ struct fbp_batch fbp_work_batch_of(const struct fbp_job *job, const struct fbp_s
 
 struct fbp_batch fbp_work_all(const struct fbp_job *job)
 {
-    struct fbp_batch out = {.n_views = job->n_views, .kept = true};
+    struct fbp_batch out = {.n_views = job->n_views, .resident = true};
     size_t first, n;
 
     fbp_roi_slices(job, &first, &n);
@@ -167,7 +168,7 @@ struct fbp_batch fbp_work_batch(const struct fbp_work *w, const struct fbp_job *
     if (!w->kept)
         return fbp_work_batch_of(job, slab, view0, n_views);
     out = w->all;
-    out.view0 = out.place = view0;
+    out.view0 = out.position = view0;
     out.n_views = n_views;
     return out;
 }
@@ -253,8 +254,8 @@ static bool is_seen(const struct fbp_job *job, size_t k, const double x[3])
     const double u = (m[0] * x[0] + m[1] * x[1] + m[2] * x[2] + m[3]) / w;
     const double v = (m[4] * x[0] + m[5] * x[1] + m[6] * x[2] + m[7]) / w;
 
-    return w > 0 && u > -1 && u < (double)job->wide.n_columns && v > -1 &&
-           v < (double)job->wide.n_rows;
+    return w > 0 && u > -1 && u < (double)job->padded.panel.n_columns && v > -1 &&
+           v < (double)job->padded.panel.n_rows;
 }
 
 /* Sample i of `samples` that are spread evenly over n. */
@@ -356,7 +357,7 @@ static size_t by_cost(const struct parts *p, size_t i)
  * negative: downwards. */
 static ptrdiff_t to_border(const struct fbp_job *job, size_t z)
 {
-    const size_t files = job->same_files, beyond = (z - fbp_roi_first(job, 2)) % files;
+    const size_t files = job->part.slices_per_file, beyond = (z - fbp_roi_first(job, 2)) % files;
 
     return 2 * beyond <= files ? -(ptrdiff_t)beyond : (ptrdiff_t)(files - beyond);
 }
@@ -367,7 +368,7 @@ static size_t cut_at(const struct parts *p, size_t i)
 {
     const size_t at = by_cost(p, i);
 
-    if (!p->whole->same_files || i == 0 || i == p->n_parts)
+    if (!p->whole->part.slices_per_file || i == 0 || i == p->n_parts)
         return at;
     const size_t below = at - by_cost(p, i - 1), above = by_cost(p, i + 1) - at;
     const ptrdiff_t move = to_border(p->whole, p->first + at);
@@ -395,7 +396,7 @@ fbp_status fbp_part_share(const struct fbp_job *job, struct fbp_part_of of, size
     struct fbp_job whole = *job;
     struct parts parts = {.whole = &whole, .n_parts = of.n_parts};
 
-    whole.share[0] = whole.share[1] = 0;
+    whole.part.slices[0] = whole.part.slices[1] = 0;
     fbp_roi_slices(&whole, &parts.first, &parts.n);
     FBP_TRY(check_number(of, parts.n));
     if (job->matrices)

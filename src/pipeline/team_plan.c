@@ -30,8 +30,8 @@ static int own_cores(const fbp_team *team)
 
 void fbp_plan_take_cores(fbp_plan *p)
 {
-    if (p->params.team && p->params.n_threads == 0)
-        p->params.n_threads = own_cores(p->params.team);
+    if (p->params.cluster.team && p->params.n_threads == 0)
+        p->params.n_threads = own_cores(p->params.cluster.team);
 }
 
 /* Choose one device per process of the host: from the devices that were named by number, else from
@@ -39,7 +39,7 @@ void fbp_plan_take_cores(fbp_plan *p)
 static void choose_card(fbp_plan *p)
 {
     const bool named = p->params.device && strchr(p->params.device, ':');
-    const size_t at = fbp_team_local_rank(p->params.team);
+    const size_t at = fbp_team_local_rank(p->params.cluster.team);
     const struct fbp_backend *backend = p->backend;
     char why[300] = "";
     const int n = named ? (int)p->n_devices : fbp_backend_count(&backend, why, sizeof why);
@@ -58,12 +58,12 @@ struct card {
 
 static fbp_status count_sharers(fbp_plan *p)
 {
-    fbp_team *team = p->params.team;
+    fbp_team *team = p->params.cluster.team;
     const size_t size = fbp_team_size(team);
     struct fbp_device_info info = {0};
     struct card mine = {.index = p->devices[0]}, *all = NULL;
 
-    p->backend->describe(p->devices[0], &info);
+    p->backend->discovery.describe(p->devices[0], &info);
     snprintf(mine.bus_id, sizeof mine.bus_id, "%s", info.bus_id);
     fbp_status st = fbp_calloc((void **)&all, size, sizeof *all, "a team's cards");
     st = fbp_team_gather(team, "cards", st, &mine, sizeof mine, all);
@@ -77,9 +77,9 @@ static fbp_status count_sharers(fbp_plan *p)
 
 fbp_status fbp_plan_take_card(fbp_plan *p)
 {
-    if (!p->params.team)
+    if (!p->params.cluster.team)
         return FBP_OK;
-    if (fbp_team_local_size(p->params.team) > 1)
+    if (fbp_team_local_size(p->params.cluster.team) > 1)
         choose_card(p);
     return count_sharers(p);
 }
@@ -105,7 +105,7 @@ static void name_other(const fbp_plan *p, char *out, size_t room)
     if (r->other_cost <= 0)
         return;
     name_grid(r->other_slabs, r->other_parts, grid, sizeof grid);
-    if (p->params.view_ranks == 0) /* not chosen, because sums change the last digits */
+    if (p->params.cluster.view_ranks == 0) /* not chosen, because sums change the last digits */
         snprintf(remedy, sizeof remedy, ", with other last digits: --view-ranks %zu",
                  r->other_parts);
     if (ratio >= 1.05)
@@ -119,12 +119,12 @@ static void name_other(const fbp_plan *p, char *out, size_t room)
 
 void fbp_plan_note_team(const fbp_plan *p)
 {
-    const size_t size = fbp_team_size(p->params.team);
+    const size_t size = fbp_team_size(p->params.cluster.team);
     const struct fbp_ranks *r = &p->ranks;
     const size_t idle = size - r->n_slabs * r->n_parts;
     char line[400], taken[120], rest[60] = "", more[220] = "";
 
-    if (!p->params.team)
+    if (!p->params.cluster.team)
         return;
     if (idle > 0)
         snprintf(rest, sizeof rest, "; %zu ha%s nothing to do", idle, idle > 1 ? "ve" : "s");
@@ -143,13 +143,20 @@ struct planned {
 static uint64_t hash_of_params(const struct fbp_recon_params *p, size_t layer)
 {
     /* all NaNs count as equal */
-    const double value = p->mask_value == p->mask_value ? p->mask_value : 1e300;
-    const double numbers[] = {(double)p->output_type, p->output_range[0],
-                              p->output_range[1],     (double)p->resume,
-                              (double)p->compress,    (double)p->force,
-                              (double)p->follow,      (double)p->auto_range,
-                              (double)p->mask,        value,
-                              (double)p->no_overlap,  (double)p->view_ranks,
+    const double value =
+        p->output.fill_value == p->output.fill_value ? p->output.fill_value : 1e300;
+    const double numbers[] = {(double)p->output.type,
+                              p->output.range[0],
+                              p->output.range[1],
+                              (double)p->output.resume,
+                              (double)p->output.compress,
+                              (double)p->output.force,
+                              (double)p->input.follow,
+                              (double)p->output.auto_range,
+                              (double)p->output.fill,
+                              value,
+                              (double)p->tuning.no_overlap,
+                              (double)p->cluster.view_ranks,
                               (double)layer};
 
     return fbp_hash(0, numbers, sizeof numbers);
@@ -161,8 +168,8 @@ static struct planned planned_by(const fbp_plan *p)
                           .params = hash_of_params(&p->params, p->needs.layer)};
 
     snprintf(out.device, sizeof out.device, "%s", p->backend->name);
-    snprintf(out.kernel, sizeof out.kernel, "%s", p->tables.job.chosen.kernel);
-    snprintf(out.isa, sizeof out.isa, "%s", p->tables.job.chosen.isa);
+    snprintf(out.kernel, sizeof out.kernel, "%s", p->tables.job.selection.name);
+    snprintf(out.isa, sizeof out.isa, "%s", p->tables.job.selection.isa);
     return out;
 }
 
@@ -199,7 +206,7 @@ static fbp_status compare(const fbp_team *team, size_t rank, const struct planne
 
 fbp_status fbp_plan_agree(fbp_plan *p, fbp_status status)
 {
-    fbp_team *team = p->params.team;
+    fbp_team *team = p->params.cluster.team;
     const size_t size = fbp_team_size(team);
     struct planned mine = {.job = 0}, *all = NULL;
 
@@ -264,7 +271,7 @@ static fbp_status read_rates(struct given *given)
 
 static fbp_status own_means(const fbp_plan *p, const struct fbp_work_request *rq, struct means *out)
 {
-    const bool first = fbp_team_rank(p->params.team) == 0;
+    const bool first = fbp_team_rank(p->params.cluster.team) == 0;
     const uint64_t taken =
         rq->base_bytes - fbp_plan_team_bytes(p, first) + fbp_plan_team_bytes(p, true);
     struct given given;
@@ -273,7 +280,7 @@ static fbp_status own_means(const fbp_plan *p, const struct fbp_work_request *rq
     *out = (struct means){.room = rq->memory_limit > taken ? rq->memory_limit - taken : 0,
                           .device = p->params.device_memory_bytes,
                           .writer_bytes = rq->writer_bytes,
-                          .local = fbp_team_local_size(p->params.team),
+                          .local = fbp_team_local_size(p->params.cluster.team),
                           .threads = p->tables.job.n_threads,
                           .cores = rq->n_cores,
                           .given = given};
@@ -314,7 +321,7 @@ static void take_least(struct means *to, const struct means *other)
 /* Reduce *own to the least resources of all ranks.  status: status of this rank so far. */
 static fbp_status gather_means(const fbp_plan *p, fbp_status status, struct means *own)
 {
-    fbp_team *team = p->params.team;
+    fbp_team *team = p->params.cluster.team;
     struct means *all = NULL;
 
     if (status == FBP_OK)
@@ -362,20 +369,20 @@ static fbp_status choose_grid(fbp_plan *p, const struct fbp_work_request *reques
     rq.writer_bytes = m->writer_bytes;
     rq.n_cores = m->cores;
     describe_ranks(m, &ranks, &rq.rates);
-    return fbp_cluster_choose(&ranks, &rq, fbp_team_size(p->params.team), p->params.view_ranks,
-                              &p->ranks);
+    return fbp_cluster_choose(&ranks, &rq, fbp_team_size(p->params.cluster.team),
+                              p->params.cluster.view_ranks, &p->ranks);
 }
 
 /* Rank 0 chooses the grid from the resources of all ranks and sends it to them. */
 fbp_status fbp_plan_take_share(fbp_plan *p, const struct fbp_work_request *request)
 {
-    fbp_team *team = p->params.team;
+    fbp_team *team = p->params.cluster.team;
     struct means means = {.room = 0};
 
     if (!team)
         return FBP_OK;
-    fbp_status st = fbp_ranks_check(&p->tables.job, p->backend->group_views, fbp_team_size(team),
-                                    p->params.view_ranks);
+    fbp_status st = fbp_ranks_check(&p->tables.job, p->backend->can.group_views,
+                                    fbp_team_size(team), p->params.cluster.view_ranks);
     if (st == FBP_OK)
         st = own_means(p, request, &means);
     FBP_TRY(gather_means(p, st, &means));
@@ -385,7 +392,7 @@ fbp_status fbp_plan_take_share(fbp_plan *p, const struct fbp_work_request *reque
     fbp_ranks_place(&p->ranks, fbp_team_rank(team));
     if (p->ranks.n_parts > 1)
         p->n_devices = 1; /* one device: partial volumes are added block by block, in one order */
-    return fbp_ranks_share(&p->ranks, p->backend->group_views, &p->tables.job);
+    return fbp_ranks_share(&p->ranks, p->backend->can.group_views, &p->tables.job);
 }
 
 fbp_status fbp_plan_take_rank(fbp_plan *p, const struct fbp_work_request *request)
@@ -393,11 +400,12 @@ fbp_status fbp_plan_take_rank(fbp_plan *p, const struct fbp_work_request *reques
     const struct fbp_plan_target *to = p->target;
     struct fbp_job *job = &p->tables.job;
 
-    job->share[0] = job->share[1] = 0;
-    FBP_TRY(fbp_cluster_choose(to->nodes, request, to->n_ranks, p->params.view_ranks, &p->ranks));
+    job->part.slices[0] = job->part.slices[1] = 0;
+    FBP_TRY(fbp_cluster_choose(to->nodes, request, to->n_ranks, p->params.cluster.view_ranks,
+                               &p->ranks));
     p->ranks.slab = p->ranks.n_slabs / 2;
     p->machine = fbp_cluster_rank(to->nodes, &p->ranks);
-    return fbp_ranks_share(&p->ranks, p->backend->group_views, job);
+    return fbp_ranks_share(&p->ranks, p->backend->can.group_views, job);
 }
 
 /* ---- Agreement on memory: one storage of views and one division, which fit all ranks ---- */
@@ -446,13 +454,13 @@ static fbp_status fail_as(fbp_plan *p, const struct lack *one, size_t rank, bool
     p->lack = one->what;
     if (!alike)
         snprintf(p->lack.who, sizeof p->lack.who,
-                 "%s: ", fbp_team_name(p->params.team, rank, name, sizeof name));
+                 "%s: ", fbp_team_name(p->params.cluster.team, rank, name, sizeof name));
     return fbp_fail(FBP_ERR_NOMEM, "%s%s", p->lack.who, one->why);
 }
 
 fbp_status fbp_plan_agree_memory(fbp_plan *p, fbp_status status)
 {
-    fbp_team *team = p->params.team;
+    fbp_team *team = p->params.cluster.team;
     const size_t size = fbp_team_size(team);
     struct lack *all = NULL;
     bool alike;
@@ -476,7 +484,7 @@ fbp_status fbp_plan_agree_memory(fbp_plan *p, fbp_status status)
 
 fbp_status fbp_plan_agree_most(const fbp_plan *p, double *value)
 {
-    fbp_team *team = p->params.team;
+    fbp_team *team = p->params.cluster.team;
     const size_t size = fbp_team_size(team);
     double *all = NULL;
 
@@ -508,7 +516,7 @@ static struct division division_of(const fbp_plan *p)
  * slices per slab in any of them; *same: all divisions are equal. */
 static fbp_status compare_divisions(const fbp_plan *p, size_t *least, bool *same)
 {
-    fbp_team *team = p->params.team;
+    fbp_team *team = p->params.cluster.team;
     const size_t size = fbp_team_size(team);
     const struct division mine = division_of(p);
     struct division *all = NULL;
@@ -532,7 +540,7 @@ fbp_status fbp_plan_agree_division(fbp_plan *p, fbp_status (*divide)(fbp_plan *,
     size_t least;
     bool same;
 
-    if (!p->params.team || p->ranks.n_parts < 2)
+    if (!p->params.cluster.team || p->ranks.n_parts < 2)
         return FBP_OK;
     FBP_TRY(compare_divisions(p, &least, &same));
     if (!same) {

@@ -48,14 +48,14 @@ struct found {
 uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first)
 {
     const struct fbp_job *job = &fbp_plan_measured(p)->job;
-    const size_t size = fbp_team_size(p->params.team);
+    const size_t size = fbp_team_size(p->params.cluster.team);
     const uint64_t slice = (uint64_t)fbp_roi_slice(job) * sizeof(double);
     const uint64_t found = sizeof(struct found) + fbp_data_check_packed(job);
     const uint64_t sent = slice < FBP_TEAM_SENT_BYTES ? FBP_TEAM_SENT_BYTES : slice;
     const uint64_t have = fbp_roi_size(job, 2) * fbp_volumes(job);
     const uint64_t added = fbp_plan_sum_bytes(p);
 
-    if (!p->params.team)
+    if (!p->params.cluster.team)
         return 0;
     if (!first)
         return 2 * found + have + added;
@@ -71,7 +71,8 @@ static fbp_status take(struct fbp_plan_run_team *t, size_t from, uint64_t z, uin
     if (!t->slices || n > fbp_plan_team_at_once(p) || z > all || n > all - z)
         return fbp_fail(FBP_ERR_INVALID, "team: rank %zu has slices that are not of this volume",
                         from);
-    FBP_TRY(fbp_team_accept(p->params.team, from, t->slices, (size_t)n * fbp_plan_slice_bytes(p)));
+    FBP_TRY(fbp_team_accept(p->params.cluster.team, from, t->slices,
+                            (size_t)n * fbp_plan_slice_bytes(p)));
     return fbp_in_double(&p->tables.job)
                ? fbp_sink_write_double(t->sink, (size_t)z, (size_t)n, t->slices)
                : fbp_sink_write(t->sink, (size_t)z, (size_t)n, t->slices);
@@ -79,7 +80,7 @@ static fbp_status take(struct fbp_plan_run_team *t, size_t from, uint64_t z, uin
 
 static fbp_status take_all(struct fbp_plan_run_team *t)
 {
-    fbp_team *team = t->plan->params.team;
+    fbp_team *team = t->plan->params.cluster.team;
 
     for (size_t ends = 0; ends + 1 < fbp_team_size(team);) {
         size_t from;
@@ -111,7 +112,7 @@ static void *taker_main(void *arg)
 
 static fbp_status start_taker(struct fbp_plan_run_team *t)
 {
-    if (fbp_team_rank(t->plan->params.team) > 0)
+    if (fbp_team_rank(t->plan->params.cluster.team) > 0)
         return FBP_OK;
     if (!t->apart)
         FBP_TRY(fbp_alloc(&t->slices,
@@ -126,7 +127,7 @@ static fbp_status start_taker(struct fbp_plan_run_team *t)
 /* Combine the tables of existing slices of all processes into the table of rank 0. */
 static fbp_status join_have(const struct fbp_plan_run_team *t, unsigned char *have, size_t n)
 {
-    fbp_team *team = t->plan->params.team;
+    fbp_team *team = t->plan->params.cluster.team;
     const bool first = fbp_team_rank(team) == 0;
     unsigned char *all = NULL;
 
@@ -143,7 +144,7 @@ static fbp_status join_have(const struct fbp_plan_run_team *t, unsigned char *ha
  * get the same table, because processes that share a slab compute its missing slices together. */
 static fbp_status share_have(struct fbp_plan_run_team *t, fbp_status status)
 {
-    fbp_team *team = t->plan->params.team;
+    fbp_team *team = t->plan->params.cluster.team;
     const struct fbp_job *job = &t->plan->tables.job;
     const size_t n = fbp_sink_info(t->sink)->n[2], nz = fbp_roi_size(job, 2);
     unsigned char *have = NULL;
@@ -168,7 +169,7 @@ fbp_status fbp_plan_team_begin(fbp_plan *p, fbp_sink *sink, bool apart,
     struct fbp_plan_run_team *t = NULL;
     fbp_status st;
 
-    if (!p->params.team)
+    if (!p->params.cluster.team)
         return FBP_OK;
     FBP_TRY(fbp_calloc((void **)&t, 1, sizeof *t, "a team's run"));
     t->plan = p;
@@ -177,7 +178,7 @@ fbp_status fbp_plan_team_begin(fbp_plan *p, fbp_sink *sink, bool apart,
     *out = t;
     st = start_taker(t);
     FBP_TRY(share_have(t, st));
-    fbp_team_cancel_flag(p->params.team, &p->stop);
+    fbp_team_cancel_flag(p->params.cluster.team, &p->stop);
     return FBP_OK;
 }
 
@@ -200,25 +201,25 @@ int fbp_plan_team_progress(void *user, const struct fbp_progress *now)
 
     t->last = *now;
     if (fbp_seconds() - t->told > 0.2) {
-        fbp_team_send_progress(p->team, own);
+        fbp_team_send_progress(p->cluster.team, own);
         t->told = fbp_seconds();
     }
-    if (fbp_team_rank(p->team) == 0) {
-        fbp_team_sum_progress(p->team, all);
+    if (fbp_team_rank(p->cluster.team) == 0) {
+        fbp_team_sum_progress(p->cluster.team, all);
         sum.done = all[DONE];
         sum.total = all[TOTAL];
         sum.slabs_done = (size_t)all[SLABS_DONE];
         sum.n_slabs = (size_t)all[N_SLABS];
     }
-    return p->progress ? p->progress(p->user, &sum) : 0;
+    return p->callbacks.progress ? p->callbacks.progress(p->callbacks.user, &sum) : 0;
 }
 
 void fbp_plan_team_log(void *user, enum fbp_log_level level, const char *line)
 {
     const struct fbp_plan_run_team *t = user;
 
-    if (t->plan->params.log)
-        t->plan->params.log(t->plan->params.user, level, line);
+    if (t->plan->params.callbacks.log)
+        t->plan->params.callbacks.log(t->plan->params.callbacks.user, level, line);
 }
 
 /* Rank 0 has finished its own slices: report the progress of the others until all slices have
@@ -255,11 +256,11 @@ static fbp_status end_of_slices(struct fbp_plan_run_team *t, const struct fbp_re
 {
     const struct fbp_progress all = whole(t, report);
 
-    if (fbp_team_rank(t->plan->params.team) == 0)
+    if (fbp_team_rank(t->plan->params.cluster.team) == 0)
         return await_slices(t, &all);
     t->told = 0;
     (void)fbp_plan_team_progress(t, &all);
-    return fbp_team_offer(t->plan->params.team, 0, 0, NULL, 0);
+    return fbp_team_offer(t->plan->params.cluster.team, 0, 0, NULL, 0);
 }
 
 /* Add another process's report: wall-clock times become those of the slowest process; work, busy
@@ -306,7 +307,7 @@ static void join_ahead(const struct fbp_plan_run_team *t, const char *all, size_
     struct fbp_prep_counts slab = {0}, most = {0};
     struct found one;
 
-    for (size_t r = 0; r < fbp_team_size(t->plan->params.team); r++) {
+    for (size_t r = 0; r < fbp_team_size(t->plan->params.cluster.team); r++) {
         memcpy(&one, all + r * bytes, sizeof one);
         if (r % n_parts == 0)
             slab = (struct fbp_prep_counts){0};
@@ -325,7 +326,7 @@ static void join_all(const struct fbp_plan_run_team *t, const char *all, size_t 
     struct found sum, other;
 
     memcpy(&sum, all, sizeof sum);
-    for (size_t r = 1; r < fbp_team_size(t->plan->params.team); r++) {
+    for (size_t r = 1; r < fbp_team_size(t->plan->params.cluster.team); r++) {
         memcpy(&other, all + r * bytes, sizeof other);
         join_reports(&sum, &other);
         fbp_data_check_join(look, all + r * bytes + sizeof other);
@@ -338,7 +339,7 @@ fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status
                                   fbp_data_check *look, uint64_t n_found,
                                   const struct fbp_prep_counts *ahead, struct fbp_report *report)
 {
-    fbp_team *team = t->plan->params.team;
+    fbp_team *team = t->plan->params.cluster.team;
     struct found found = {.report = *report, .n = n_found, .ahead = *ahead};
     const size_t bytes = sizeof found + fbp_data_check_packed(&fbp_plan_measured(t->plan)->job);
     const bool first = fbp_team_rank(team) == 0;
@@ -376,7 +377,7 @@ fbp_status fbp_plan_team_written(struct fbp_plan_run_team *t, fbp_status status)
 {
     if (!t || !t->apart)
         return status;
-    fbp_team *team = t->plan->params.team;
+    fbp_team *team = t->plan->params.cluster.team;
     const bool first = fbp_team_rank(team) == 0;
     fbp_status st = fbp_team_meet(team, "checked", status);
     if (st == FBP_ERR_INVALID) /* rank 0 found that no view has data */
@@ -393,7 +394,7 @@ void fbp_plan_team_end(struct fbp_plan_run_team **run)
 
     if (!t)
         return;
-    fbp_team_cancel_flag(t->plan->params.team, NULL);
+    fbp_team_cancel_flag(t->plan->params.cluster.team, NULL);
     if (t->has_taker) /* the thread has ended, or a failed barrier ends it */
         pthread_join(t->taker, NULL);
     fbp_free(t->slices);
@@ -422,7 +423,8 @@ size_t fbp_plan_team_at_once(const fbp_plan *p)
 static int send(const fbp_plan *p, size_t z0, size_t nz, const void *slices, char *why,
                 size_t n_why)
 {
-    if (fbp_team_offer(p->params.team, z0, nz, slices, nz * fbp_plan_slice_bytes(p)) == FBP_OK)
+    if (fbp_team_offer(p->params.cluster.team, z0, nz, slices, nz * fbp_plan_slice_bytes(p)) ==
+        FBP_OK)
         return 0;
     snprintf(why, n_why, "%s", fbp_message());
     fbp_message_clear();
@@ -463,7 +465,7 @@ struct files {
 
 fbp_status fbp_plan_team_compare(const fbp_plan *p, const fbp_source *source, const char *output)
 {
-    fbp_team *team = p->params.team;
+    fbp_team *team = p->params.cluster.team;
     const size_t size = fbp_team_size(team);
     struct files mine = {.output = fbp_hash(0, output, strlen(output))}, *all = NULL;
     char name[100];
@@ -492,7 +494,7 @@ fbp_status fbp_plan_team_compare(const fbp_plan *p, const fbp_source *source, co
 
 bool fbp_plan_team_writes(const fbp_plan *p, bool apart)
 {
-    return fbp_team_rank(p->params.team) == 0 || (apart && !p->ranks.idle);
+    return fbp_team_rank(p->params.cluster.team) == 0 || (apart && !p->ranks.idle);
 }
 
 /* Open the sink of a rank for the common output.  Rank 0 prepares the output, discarding or
@@ -500,21 +502,21 @@ bool fbp_plan_team_writes(const fbp_plan *p, bool apart)
 static fbp_status open_joint(const fbp_plan *p, const fbp_source *source, const char *output,
                              fbp_sink **sink)
 {
-    const bool first = fbp_team_rank(p->params.team) == 0;
+    const bool first = fbp_team_rank(p->params.cluster.team) == 0;
     const struct fbp_sink_share joint = {.part =
                                              p->ranks.slab * p->ranks.n_parts + p->ranks.part + 1,
                                          .n_parts = p->ranks.n_slabs * p->ranks.n_parts,
                                          .first = first,
                                          .led = !first};
 
-    return fbp_plan_sink_open(p, source, output, p->params.output_range, &joint, sink);
+    return fbp_plan_sink_open(p, source, output, p->params.output.range, &joint, sink);
 }
 
 static fbp_status open_alone(const fbp_plan *p, const fbp_source *source, const char *output,
                              fbp_sink **sink)
 {
-    return fbp_plan_sink_open(p, source, output,
-                              p->params.auto_range ? NULL : p->params.output_range, NULL, sink);
+    return fbp_plan_sink_open(
+        p, source, output, p->params.output.auto_range ? NULL : p->params.output.range, NULL, sink);
 }
 
 /* Result of open_first(), sent to all ranks. */
@@ -532,7 +534,7 @@ static fbp_status open_first(const fbp_plan *p, const fbp_source *source, const 
     fbp_status st = FBP_ERR_UNSUPPORTED;
 
     FBP_TRY(fbp_plan_fingerprint(p, source, &fingerprint));
-    if (fingerprint && !p->params.auto_range)
+    if (fingerprint && !p->params.output.auto_range)
         st = open_joint(p, source, output, sink);
     if (st == FBP_ERR_UNSUPPORTED) {
         fbp_message_clear();
@@ -570,7 +572,7 @@ static bool name_blind(const fbp_team *team, const unsigned char *sees, char *li
 static fbp_status look(const fbp_plan *p, const char *output, const struct opened *opened,
                        bool *apart)
 {
-    fbp_team *team = p->params.team;
+    fbp_team *team = p->params.cluster.team;
     const unsigned char mine = !opened->token.path[0] || fbp_sink_sees_probe(&opened->token);
     char blind[160], first[100], line[600];
     unsigned char *all = NULL;
@@ -594,7 +596,7 @@ static fbp_status look(const fbp_plan *p, const char *output, const struct opene
 static fbp_status open_rest(const fbp_plan *p, const fbp_source *source, const char *output,
                             bool apart, bool again, fbp_sink **sink)
 {
-    if (fbp_team_rank(p->params.team) > 0)
+    if (fbp_team_rank(p->params.cluster.team) > 0)
         return fbp_plan_team_writes(p, apart) ? open_joint(p, source, output, sink)
                                               : fbp_plan_team_sink(p, sink);
     if (!again)
@@ -606,7 +608,7 @@ static fbp_status open_rest(const fbp_plan *p, const fbp_source *source, const c
 fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const char *output,
                               fbp_sink **sink, bool *apart)
 {
-    fbp_team *team = p->params.team;
+    fbp_team *team = p->params.cluster.team;
     struct opened opened = {.joint = false};
     fbp_status st = FBP_OK;
 
@@ -723,7 +725,7 @@ static fbp_status ask_all(const struct fbp_plan_sums *s, size_t n)
 
     for (size_t i = 1; i < r->n_parts; i++) {
         const size_t part = (r->part + i) % r->n_parts;
-        FBP_TRY(fbp_team_request_piece(s->plan->params.team, r->slab * r->n_parts + part,
+        FBP_TRY(fbp_team_request_piece(s->plan->params.cluster.team, r->slab * r->n_parts + part,
                                        piece_of(s, part), n * sizeof(float)));
     }
     return FBP_OK;
@@ -740,7 +742,7 @@ static fbp_status give_all(const struct fbp_plan_sums *s, const float *x)
         const size_t part = (r->part + i) % r->n_parts;
         const struct segment *of = &s->of[part];
         if (of->n > 0)
-            FBP_TRY(fbp_team_send_piece(s->plan->params.team, r->slab * r->n_parts + part,
+            FBP_TRY(fbp_team_send_piece(s->plan->params.cluster.team, r->slab * r->n_parts + part,
                                         x + of->first * slice, of->n * slice * sizeof *x));
     }
     return FBP_OK;
@@ -755,7 +757,7 @@ static fbp_status add_all(const struct fbp_plan_sums *s, size_t n, float *x)
     for (size_t part = 0; part < r->n_parts; part++) {
         const float *const one = part == r->part ? x : piece_of(s, part);
         if (part != r->part)
-            FBP_TRY(fbp_team_wait_piece(s->plan->params.team, r->slab * r->n_parts + part));
+            FBP_TRY(fbp_team_wait_piece(s->plan->params.cluster.team, r->slab * r->n_parts + part));
         for (size_t i = 0; part > 0 && i < n; i++)
             sum[i] += one[i];
     }

@@ -57,7 +57,7 @@ fbp_status fbp_span_device(fbp_timeline *timeline, const struct fbp_backend *bac
     out->dev = dev;
     out->stage = stage;
     out->queued = true;
-    return backend->stamp(dev, stage, &out->stamps[0]);
+    return backend->event.timestamp(dev, stage, &out->stamps[0]);
 }
 
 /* Append an entry, which ends now. */
@@ -94,7 +94,7 @@ fbp_status fbp_span_end(struct fbp_span *span, enum fbp_lane lane, size_t shade,
     if (!span->to)
         return FBP_OK;
     if (span->queued)
-        FBP_TRY(span->backend->stamp(span->dev, span->stage, &span->stamps[1]));
+        FBP_TRY(span->backend->event.timestamp(span->dev, span->stage, &span->stamps[1]));
     e.span = *span;
     e.bar.begin = span->begin - span->to->zero;
     va_start(args, fmt);
@@ -110,8 +110,8 @@ fbp_status fbp_timeline_settle(fbp_timeline *t, fbp_device *dev)
         double begin, end;
         if (!e->span.queued || e->span.dev != dev)
             continue;
-        FBP_TRY(e->span.backend->stamped(dev, e->span.stamps[0], &begin));
-        FBP_TRY(e->span.backend->stamped(dev, e->span.stamps[1], &end));
+        FBP_TRY(e->span.backend->event.seconds(dev, e->span.stamps[0], &begin));
+        FBP_TRY(e->span.backend->event.seconds(dev, e->span.stamps[1], &end));
         e->span.queued = false;
         e->bar.begin = begin - t->zero;
         e->bar.end = end - t->zero;

@@ -76,13 +76,14 @@ typedef fbp_status fbp_view_step_create(struct fbp_view_step **out,
 
 /** Ring removal and phase retrieval, with the scan's `corrections`. */
 fbp_view_step_create fbp_corrections_step_create;
-/** Plane integrals (EPR) resampled to the same angles in each ring of directions: params->angles.
+/** Plane integrals (EPR) resampled to the same angles in each ring of directions:
+ * params->epr.angles.
  *  @return FBP_ERR_UNSUPPORTED if the directions form no rings of equal steps, or if the samples of
  *          a ring lie at other distances. */
 fbp_view_step_create fbp_rings_step_create;
 /** Views of a rolled detector, resampled onto an upright one. */
 fbp_view_step_create fbp_rectify_step_create;
-/** Sinogram images of meridian planes: params->stages.
+/** Sinogram images of meridian planes: params->epr.stages.
  *  @return FBP_ERR_UNSUPPORTED if the directions do not lie in meridian planes. */
 fbp_view_step_create fbp_two_stages_step_create;
 

@@ -25,23 +25,23 @@ static fbp_status make_buffers(struct worker *w, const struct fbp_job *job)
                                         work->filter_rows};
     const struct fbp_buffer volume = {FBP_FOR_VOLUME, work->volume_bytes, 0, 0};
 
-    for (size_t i = 0; b->own_memory && i < work->n_raw; i++)
-        FBP_TRY(b->alloc(w->dev, &raw, &w->raw[i].device));
+    for (size_t i = 0; b->can.own_memory && i < work->n_raw; i++)
+        FBP_TRY(b->memory.alloc(w->dev, &raw, &w->raw[i].device));
     for (size_t i = 0; i < work->n_filtered; i++)
-        FBP_TRY(b->alloc(w->dev, &filtered, &w->filtered[i].memory));
+        FBP_TRY(b->memory.alloc(w->dev, &filtered, &w->filtered[i].memory));
     for (size_t i = 1; work->kept && i < MAX_SLOTS; i++)
         w->filtered[i].memory = w->filtered[0].memory;
     for (size_t i = 0; i < work->n_volumes; i++)
-        FBP_TRY(b->alloc(w->dev, &volume, &w->volumes[i].memory));
+        FBP_TRY(b->memory.alloc(w->dev, &volume, &w->volumes[i].memory));
     return FBP_OK;
 }
 
 fbp_status fbp_worker_raw_host(struct worker *w, struct raw_slot *slot)
 {
     if (!slot->host)
-        FBP_TRY(
-            w->backend->host_alloc(w->dev, w->work->raw_bytes, "a batch of views", &slot->host));
-    if (!w->backend->own_memory)
+        FBP_TRY(w->backend->memory.host_alloc(w->dev, w->work->raw_bytes, "a batch of views",
+                                              &slot->host));
+    if (!w->backend->can.own_memory)
         slot->device = slot->host;
     return FBP_OK;
 }
@@ -49,8 +49,8 @@ fbp_status fbp_worker_raw_host(struct worker *w, struct raw_slot *slot)
 fbp_status fbp_worker_piece_host(struct worker *w, struct piece_slot *slot)
 {
     if (!slot->host)
-        FBP_TRY(
-            w->backend->host_alloc(w->dev, w->work->block_bytes, "slices to write", &slot->host));
+        FBP_TRY(w->backend->memory.host_alloc(w->dev, w->work->block_bytes, "slices to write",
+                                              &slot->host));
     return FBP_OK;
 }
 
@@ -66,7 +66,7 @@ static fbp_status make_queue(fbp_queue **out, size_t n, bool filled)
 /* Can the device copy from and to this memory? */
 static bool reaches(const struct worker *w, const void *host, size_t bytes)
 {
-    return host && w->backend->reaches(w->dev, host, bytes);
+    return host && w->backend->memory.reaches(w->dev, host, bytes);
 }
 
 /* May the device fetch slices into the caller's volume?  A backend without its own memory that
@@ -78,8 +78,8 @@ static bool fetches_to(const struct worker *w, void *volume, size_t bytes)
     if (fbp_sink_device(rq->sink) &&
         fbp_run_finishes(rq)) /* the host cannot finish slices in device memory */
         return false;
-    return reaches(w, volume, bytes) ||
-           (!fbp_sink_device(rq->sink) && !w->backend->own_memory && w->backend->has_statistics);
+    return reaches(w, volume, bytes) || (!fbp_sink_device(rq->sink) &&
+                                         !w->backend->can.own_memory && w->backend->can.statistics);
 }
 
 /* Set w->views and w->volume to the caller's memory if the device can copy from and to it directly:
@@ -95,14 +95,14 @@ static void find_callers_memory(struct worker *w)
 
     w->views = NULL;
     w->volume = NULL;
-    if (views->type == (rq->job->raw == FBP_U16 ? FBP_U16 : value) && !rq->top_down &&
+    if (views->type == (rq->job->input.type == FBP_U16 ? FBP_U16 : value) && !rq->top_down &&
         reaches(w, samples, n[0] * n[1] * n[2] * fbp_raw_size(rq->job)))
         w->views = samples;
     if (rq->sum &&
         rq->sum->in_order) /* all processes must add the same blocks, of as many slices */
         return;
     if (!fbp_roi_crops(rq->job) &&
-        rq->job->frames <= 1 && /* else slices are not contiguous there */
+        rq->job->channels <= 1 && /* else slices are not contiguous there */
         fbp_sink_info(rq->sink)->type == value &&
         fetches_to(w, volume, m[0] * m[1] * m[2] * fbp_value_size(rq->job)))
         w->volume = volume;
@@ -134,7 +134,7 @@ static fbp_status forget_run(struct worker *w)
     w->n_commands = 0;
     w->expects = false;
     atomic_store(&w->has_all, false);
-    return w->backend->counts(w->dev, &w->counted);
+    return w->backend->repair.counts(w->dev, &w->counted);
 }
 
 fbp_status fbp_worker_draw(struct worker *w, struct fbp_work_item **out)
@@ -227,7 +227,7 @@ static fbp_status collect_counts(struct worker *w)
     struct fbp_report *report = &w->run->report;
     struct fbp_prep_counts counts;
 
-    FBP_TRY(w->backend->counts(w->dev, &counts));
+    FBP_TRY(w->backend->repair.counts(w->dev, &counts));
     const struct fbp_prep_counts before = {w->work->kept ? 0 : report->not_finite,
                                            w->work->kept ? 0 : report->clipped};
     report->not_finite = before.not_finite + counts.not_finite - w->counted.not_finite;
@@ -249,13 +249,13 @@ fbp_status fbp_worker_expect(struct worker *w, bool counted)
 
     if (counted) {
         w->expects = false;
-        return w->backend->expect(w->dev, &none);
+        return w->backend->repair.set_bitmap(w->dev, &none);
     }
     if (w->expects)
         return FBP_OK;
     w->expects = true;
     fbp_slabs_uncounted(&w->run->slabs, &w->ledger);
-    return w->backend->expect(w->dev, &w->ledger);
+    return w->backend->repair.set_bitmap(w->dev, &w->ledger);
 }
 
 fbp_status fbp_worker_collect(struct worker *w)
@@ -264,7 +264,7 @@ fbp_status fbp_worker_collect(struct worker *w)
     struct fbp_prep_counts counts;
 
     FBP_TRY(fbp_device_settle(w->backend, w->dev, FBP_STAGE_FILTER));
-    FBP_TRY(w->backend->counts(w->dev, &counts));
+    FBP_TRY(w->backend->repair.counts(w->dev, &counts));
     pthread_mutex_lock(&w->run->lock);
     if (!atomic_load(&w->gone)) { /* else other workers filter and count its batches */
         report->not_finite += counts.not_finite - w->counted.not_finite;
@@ -299,7 +299,7 @@ fbp_status fbp_worker_claim(struct worker *w, const struct fbp_work_item *drawn)
     fbp_row_bitmap_add(&w->claimed, &w->ledger);
     w->counts = drawn;
     pthread_mutex_unlock(&run->lock);
-    return w->backend->expect(w->dev, &w->ledger);
+    return w->backend->repair.set_bitmap(w->dev, &w->ledger);
 }
 
 /* Add the device's statistics of fetched voxels to w->found, if they are those of the output. */
@@ -308,7 +308,7 @@ static fbp_status collect_statistics(struct worker *w)
     const struct fbp_run_request *rq = w->run->rq;
     struct fbp_statistics found;
 
-    if (!w->backend->has_statistics || fbp_roi_crops(rq->job) || fbp_run_finishes(rq))
+    if (!w->backend->can.statistics || fbp_roi_crops(rq->job) || fbp_run_finishes(rq))
         return FBP_OK;
     FBP_TRY(w->backend->statistics(w->dev, &found));
     fbp_statistics_join(&w->found, &found);
@@ -346,7 +346,7 @@ void fbp_worker_end(struct worker *w)
         free(w->drawn);
     }
     if (w->dev) /* a failure here has been reported before */
-        (void)!w->backend->expect(w->dev, &(struct fbp_row_bitmap){0});
+        (void)!w->backend->repair.set_bitmap(w->dev, &(struct fbp_row_bitmap){0});
     fbp_row_bitmap_clear(&w->ledger);
     fbp_row_bitmap_clear(&w->claimed);
     w->run = NULL;

@@ -57,12 +57,12 @@ static void check(const struct fbp_scan *scan, const struct fbp_recon_params *p,
     float *whole = reconstruct(scan, p);
     const double db = psnr_db(whole, ref, n);
 
-    print_message("%zu views: %s %s %s: %.1f dB\n", scan->n_views, tested, p->kernel,
+    print_message("%zu views: %s %s %s: %.1f dB\n", scan->n_views, tested, p->tuning.kernel,
                   precisions[p->precision - 1], db);
     if (!(db >= (p->precision == FBP_PRECISION_EXACT ? 105 : 55)))
-        fail_msg("%s %s: %.1f dB", p->kernel, precisions[p->precision - 1], db);
-    parts.slab_slices = 7;
-    parts.batch_views = 8;
+        fail_msg("%s %s: %.1f dB", p->tuning.kernel, precisions[p->precision - 1], db);
+    parts.tuning.slab_slices = 7;
+    parts.tuning.batch_views = 8;
     float *divided = reconstruct(scan, &parts);
     assert_memory_equal(whole, divided, n * sizeof *whole);
     free(divided);
@@ -81,7 +81,7 @@ static void check_kernels(const struct size *size)
             const struct fbp_recon_params p = {.struct_size = sizeof p,
                                                .device = tested,
                                                .n_threads = 2,
-                                               .kernel = kernels[k],
+                                               .tuning.kernel = kernels[k],
                                                .precision = (enum fbp_precision)(i + 1)};
             if (is_there(&scan, &p)) {
                 check(&scan, &p, ref);
@@ -116,9 +116,9 @@ static void check_shapes(const struct fbp_scan *scan, const char *kernel,
         char text[16];
         snprintf(text, sizeof text, "%d", shape);
         setenv("FBP_SHAPE", text, 1);
-        const uint64_t hash =
-            reconstruct_hash(scan, fbp_recon_params(.device = tested, .n_threads = 2,
-                                                    .kernel = kernel, .precision = precision));
+        const uint64_t hash = reconstruct_hash(
+            scan, fbp_recon_params(.device = tested, .n_threads = 2, .tuning.kernel = kernel,
+                                   .precision = precision));
         first = shape == 0 ? hash : first;
         if (hash != first)
             fail_msg("%s %s: shape %d has other values than shape 0", kernel,

@@ -25,7 +25,7 @@ static void add_commands(const struct program *p)
 struct args {
     const char *text, *positional;
     bool flag;
-    int number, toggle;
+    int number;
     size_t size, bytes, grid[3], pair[2];
     double real, window[2];
     unsigned choice;
@@ -38,7 +38,6 @@ static const struct opt table[] = {
     OPT(struct args, text, .name = "text", .letter = 't', .arg = "TEXT", .help = "t"),
     OPT(struct args, flag, .name = "flag", .letter = 'f', .help = "f"),
     OPT(struct args, number, .name = "number", .arg = "N", .min = -5, .max = 5, .help = "n"),
-    OPT_SWITCH(struct args, toggle, .name = "toggle", .help = "t"),
     OPT(struct args, size, .name = "size", .arg = "N", .help = "s"),
     OPT_BYTE_COUNT(struct args, bytes, .name = "bytes", .arg = "BYTES", .help = "b"),
     OPT(struct args, grid, .name = "grid", .arg = "N|NxMxL", .min = 1, .max = 1000, .help = "g"),
@@ -71,14 +70,13 @@ static void test_values(void **state)
     struct args a;
 
     (void)state;
-    assert_int_equal(parse(&a, "--text=a=b --flag --number -5 --toggle --size 12 --real -1.5e-3 "
+    assert_int_equal(parse(&a, "--text=a=b --flag --number -5 --size 12 --real -1.5e-3 "
                                "--choice two in.json"),
                      OPT_GO_ON);
     assert_string_equal(a.text, "a=b");
     assert_string_equal(a.positional, "in.json");
     assert_true(a.flag);
     assert_int_equal(a.number, -5);
-    assert_int_equal(a.toggle, 1);
     assert_int_equal(a.size, 12);
     assert_true(a.real == -1.5e-3);
     assert_int_equal(a.choice, 2);

@@ -13,10 +13,10 @@ static struct fbp_job job_of(size_t side, double (*matrices)[12])
 
     return (struct fbp_job){.n_views = VIEWS,
                             .panel = {1248, 960},
-                            .wide = {1248, 960},
+                            .padded.panel = {1248, 960},
                             .grid = {{side, side, side}, {voxel, voxel, voxel}, {0, 0, 0}},
                             .matrices = matrices,
-                            .turns = 1};
+                            .selection.symmetric_views = 1};
 }
 
 static void c_arm_matrices(double (*out)[12])

@@ -47,7 +47,7 @@ static void open_job(struct job *j, enum fbp_precision precision, float factor)
     OK(fbp_source_memory(&j->like, NULL, &j->info));
     OK(fbp_plan_create(
         &j->plan, &j->scan,
-        fbp_recon_params(.device = "cuda:0", .precision = precision, .source = j->like)));
+        fbp_recon_params(.device = "cuda:0", .precision = precision, .input.source = j->like)));
     j->right = malloc(j->n_voxels * sizeof *j->right);
     j->got = malloc(j->n_voxels * sizeof *j->got);
     assert_true(j->right && j->got);
@@ -220,7 +220,8 @@ static void other_devices_copy_through_the_host(void **state)
     (void)state;
     open_job(&j, FBP_PRECISION_DEFAULT, 1);
     fbp_plan_destroy(&j.plan);
-    OK(fbp_plan_create(&j.plan, &j.scan, fbp_recon_params(.device = "cpu", .source = j.like)));
+    OK(fbp_plan_create(&j.plan, &j.scan,
+                       fbp_recon_params(.device = "cpu", .input.source = j.like)));
     run_once(&j, true, NULL);
     copy_to_host(j.got, &j);
     assert_true(psnr_db(j.got, j.right, j.n_voxels) > 60);

@@ -330,10 +330,10 @@ static struct fbp_recon_params params_of(struct shared *s, size_t part, size_t n
     return (struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
                                      .device = "cpu",
                                      .n_threads = 1,
-                                     .progress = note,
-                                     .user = s,
-                                     .part = part,
-                                     .n_parts = n};
+                                     .callbacks.progress = note,
+                                     .callbacks.user = s,
+                                     .cluster.part = part,
+                                     .cluster.n_parts = n};
 }
 
 static fbp_status run_part(const struct fbp_scan *scan, struct shared *s, const char *path,

@@ -87,10 +87,12 @@ static fbp_status run(const struct fbp_scan *scan, struct shared *s, fbp_team *t
     struct teller teller = {s, fbp_team_rank(team)};
     struct fbp_report report = {.struct_size = sizeof report};
     fbp_plan *plan = NULL;
-    fbp_status st = fbp_plan_create(
-        &plan, scan,
-        fbp_recon_params(.device = "cpu", .n_threads = 1, .slab_slices = SLAB, .progress = note,
-                         .user = &teller, .team = team, .resume = resume, .view_ranks = sharers));
+    fbp_status st =
+        fbp_plan_create(&plan, scan,
+                        fbp_recon_params(.device = "cpu", .n_threads = 1,
+                                         .tuning.slab_slices = SLAB, .callbacks.progress = note,
+                                         .callbacks.user = &teller, .cluster.team = team,
+                                         .output.resume = resume, .cluster.view_ranks = sharers));
 
     if (st == FBP_OK)
         st = fbp_plan_run(plan, path, &report);

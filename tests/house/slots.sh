@@ -4,13 +4,13 @@
 cd "$1" || exit 1
 slots=$(sed -nE 's/^    [a-z].*\(\*([a-z_0-9]+)\)\(.*/\1/p' src/backend/backend.h | sort -u | paste -sd '|')
 case $slots in
-*alloc*wait*) ;;
+*alloc*host_wait*) ;;
 *) echo "no slots in src/backend/backend.h"; exit 1 ;;
 esac
-pattern="(backend|backend\\([a-z]\\)|\\<be|\\<b)->($slots)($|[^a-z_0-9(])"
+pattern="(backend|backend\\([a-z]\\)|\\<be|\\<b)->((memory|event|repair|discovery)\\.)?($slots)($|[^a-z_0-9(])"
 
-for line in 'if (w->backend->alloc)' 'return b->wait ? b->wait(dev, m) : FBP_OK;' \
-    'if (!backend(w)->statistics || x)' 'b->mark && m.ticket'; do
+for line in 'if (w->backend->memory.alloc)' 'return b->event.host_wait ? b->event.host_wait(dev, m) : FBP_OK;' \
+    'if (!backend(w)->statistics || x)' 'b->event.record && m.ticket'; do
     echo "$line" | grep -qE "$pattern" || { echo "slots.sh does not see: $line"; exit 1; }
 done
 echo 'FBP_TRY(w->backend->open(&w->dev, device, job));' | grep -qE "$pattern" &&

@@ -109,7 +109,7 @@ void runs()
     fbp::source views("handles.mha");
     std::size_t calls = 0;
     fbp::recon_params params;
-    params.source = views.get();
+    params.input.source = views.get();
     fbp::plan plan(made, params, {[&](const fbp_progress &) { return ++calls > 0; }, nullptr});
     const fbp::report report = plan.run("handles-volume.mha");
     const std::vector<float> volume = plan.run();

@@ -114,7 +114,7 @@ static void filter_forms_agree(void **state)
                 float *space = reconstruct(
                     &scan, fbp_recon_params(.device = devices[d], .filter = (enum fbp_filter)f,
                                             .precision = FBP_PRECISION_EXACT, .cutoff = cutoff,
-                                            .spatial_filter = 1));
+                                            .filtering.spatial = true));
                 const double peak = largest(fft);
                 double worst = 0;
                 for (size_t i = 0; i < N * N * N; i++)

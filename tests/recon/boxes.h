@@ -90,7 +90,7 @@ static inline struct fbp_recon_params params_of(const struct scan_case *c)
 {
     return (struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
                                      .device = c->device,
-                                     .kernel = c->kernel,
+                                     .tuning.kernel = c->kernel,
                                      .precision = c->precision,
                                      .n_threads = 2};
 }
@@ -110,8 +110,8 @@ static inline int watch(void *user, const struct fbp_progress *p)
 /** Slabs and batches of any size, or the plan's. */
 static inline void draw_division(unsigned *state, struct fbp_recon_params *p)
 {
-    p->slab_slices = draw(state) % 3 ? 0 : 1 + draw(state) % 9;
-    p->batch_views = draw(state) % 2 ? 0 : 8 * (1 + draw(state) % 3);
+    p->tuning.slab_slices = draw(state) % 3 ? 0 : 1 + draw(state) % 9;
+    p->tuning.batch_views = draw(state) % 2 ? 0 : 8 * (1 + draw(state) % 3);
 }
 
 /** What a plan gives, into a file or into the caller's memory; free() it. */
@@ -155,8 +155,8 @@ static inline void compare_parts(parts_fn *compare, bool masks, unsigned seed)
         struct fbp_scan scan = make_scan(c);
         struct fbp_recon_params p = params_of(c);
         p.mu_water = i % 3 == 0 && fbp_kind_has_lines(scan.kind) ? 0.02 : 0;
-        p.mask = masks && i % 4 == 1;
-        p.mask_value = masks ? -7 : 0;
+        p.output.fill = masks && i % 4 == 1;
+        p.output.fill_value = masks ? -7 : 0;
         float *whole = reconstruct(&scan, &p);
         compare(c, &scan, p, whole, &seed);
         free(whole);

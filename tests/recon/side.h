@@ -25,10 +25,10 @@ struct side {
 static inline void arrange_region(struct side *s, const struct scan_case *c, const char *region)
 {
     struct fbp_recon_params params = {.struct_size = sizeof params,
-                                      .kernel = c->kernel,
+                                      .tuning.kernel = c->kernel,
                                       .precision = c->precision,
                                       .n_threads = 2,
-                                      .region = region};
+                                      .region.shape = region};
     char name[8] = "", why[300];
 
     sscanf(c->device, "%7[a-z]", name);
@@ -58,9 +58,9 @@ static inline void filter_views(struct side *s)
     assert_non_null(host);
     for (size_t i = 0; i < n; i++)
         host[i] = (float)(i * 2654435761u % 1000) * 1e-3f;
-    OK(s->backend->alloc(s->dev, &raw, &device));
-    if (s->backend->own_memory)
-        OK(s->backend->upload(s->dev, device, host, n));
+    OK(s->backend->memory.alloc(s->dev, &raw, &device));
+    if (s->backend->can.own_memory)
+        OK(s->backend->memory.upload(s->dev, device, host, n));
     else
         memcpy(device, host, n * sizeof *host);
     OK(fbp_device_settle_all(s->backend, s->dev));
@@ -78,12 +78,12 @@ static inline void open_side(struct side *s)
     const struct fbp_slab all = fbp_slab_whole(job, 0, job->grid.n[2]);
 
     s->batch = fbp_work_batch(&work, job, &all, 0);
-    s->batch.kept = true;
+    s->batch.resident = true;
     OK(s->backend->open(&s->dev, 0, job));
     const size_t bytes = s->backend->filtered_bytes(job, n, s->batch.n_rows);
-    OK(s->backend->alloc(s->dev, &(struct fbp_buffer){FBP_FOR_FILTERED, bytes, n, s->batch.n_rows},
-                         &s->filtered));
-    OK(s->backend->alloc(
+    OK(s->backend->memory.alloc(
+        s->dev, &(struct fbp_buffer){FBP_FOR_FILTERED, bytes, n, s->batch.n_rows}, &s->filtered));
+    OK(s->backend->memory.alloc(
         s->dev, &(struct fbp_buffer){FBP_FOR_VOLUME, s->backend->volume_bytes(job, &all), 0, 0},
         &s->volume));
     filter_views(s);

@@ -37,12 +37,12 @@ static void one_by_one_is_all_at_once(void **state)
             struct fbp_recon_params p = {.struct_size = sizeof p,
                                          .device = devices[d],
                                          .filter = FBP_FILTER_HANN,
-                                         .kernel = way == 1 ? "matrix" : NULL,
+                                         .tuning.kernel = way == 1 ? "matrix" : NULL,
                                          .n_threads = 2};
             if (way == 2 && any)
-                p.interpolation = FBP_INTERPOLATION_CUBIC;
+                p.epr.interpolation = FBP_INTERPOLATION_CUBIC;
             if (way == 3 && any)
-                p.oversampling = 2;
+                p.epr.oversampling = 2;
             OK(fbp_reconstruct(&scan, &p, views, a, NULL));
             add_all(&scan, &p, views, b);
             const double off = difference(a, b, n);
@@ -142,13 +142,13 @@ static void what_cannot_be_added_is_refused(void **state)
     assert_non_null(strstr(fbp_message(), "view 3 was added before"));
     fbp_adder_destroy(&adder);
     fbp_adder_destroy(&adder);
-    refused(&scan, fbp_recon_params(.stages = 2), "two stages");
-    refused(&scan, fbp_recon_params(.angles = 10), "resampled angles");
+    refused(&scan, fbp_recon_params(.epr.stages = 2), "two stages");
+    refused(&scan, fbp_recon_params(.epr.angles = 10), "resampled angles");
     refused(&scan, fbp_recon_params(.precision = FBP_PRECISION_DOUBLE), "precision double");
-    refused(&scan, fbp_recon_params(.roi = {{0, 4}}), "a part of the volume");
+    refused(&scan, fbp_recon_params(.box = {{0, 4}}), "a part of the volume");
     refused(&scan, fbp_recon_params(.device = "mock:0,1"), "are 2 devices: give one");
     refused(&scan, fbp_recon_params(.filter = (enum fbp_filter)99), "filter");
-    refused(&scan, fbp_recon_params(.device = "mock", .interpolation = FBP_INTERPOLATION_CUBIC),
+    refused(&scan, fbp_recon_params(.device = "mock", .epr.interpolation = FBP_INTERPOLATION_CUBIC),
             "interpolates linearly only");
     struct fbp_preparation steps = {.struct_size = sizeof steps};
     scan.preparation = &steps;

@@ -20,7 +20,7 @@ static struct fbp_view_step *rings_step(const struct fbp_scan *scan, size_t n,
                                         enum fbp_ring_interpolation how)
 {
     const struct fbp_recon_params params = {
-        .struct_size = sizeof params, .angles = n, .ring_interpolation = how};
+        .struct_size = sizeof params, .epr.angles = n, .epr.ring_interpolation = how};
     struct fbp_view_step_request request = {.scan = scan, .params = &params, .measured = true};
     struct fbp_view_step *step;
 
@@ -111,10 +111,10 @@ static void rings_go_through_two_stages(void **state)
     float *views = plane_samples(&scan, &solid, 1);
 
     (void)state;
-    float *rings = volume_of(&scan, views, HANN("cpu", .stages = 1));
-    float *one = volume_of(&scan, views, HANN("cpu", .angles = 18));
-    float *two = volume_of(&scan, views, HANN("cpu", .angles = 18, .stages = 2));
-    float *ref = volume_of(&scan, views, HANN("ref", .angles = 18, .stages = 2));
+    float *rings = volume_of(&scan, views, HANN("cpu", .epr.stages = 1));
+    float *one = volume_of(&scan, views, HANN("cpu", .epr.angles = 18));
+    float *two = volume_of(&scan, views, HANN("cpu", .epr.angles = 18, .epr.stages = 2));
+    float *ref = volume_of(&scan, views, HANN("ref", .epr.angles = 18, .epr.stages = 2));
     const double errors[] = {error_of(&scan.volume, rings, &solid),
                              error_of(&scan.volume, one, &solid),
                              error_of(&scan.volume, two, &solid)};
@@ -123,9 +123,10 @@ static void rings_go_through_two_stages(void **state)
     assert_true(difference(one, two, size) < .003);
     assert_true(difference(ref, two, size) < 3e-6);
     for (int i = 0; i < 2; i++) {
-        float *again = volume_of(&scan, views,
-                                 HANN("cpu", .angles = 18, .stages = 1 + i, .slab_slices = 9,
-                                      .n_threads = 1, .batch_views = 5));
+        float *again =
+            volume_of(&scan, views,
+                      HANN("cpu", .epr.angles = 18, .epr.stages = 1 + i, .tuning.slab_slices = 9,
+                           .n_threads = 1, .tuning.batch_views = 5));
         assert_memory_equal(again, i ? two : one, size * sizeof *again);
         free(again);
     }
@@ -164,11 +165,11 @@ static void bad_samples_are_bridged(void **state)
     float *views = plane_samples(&scan, &solid, 1), *out = calloc(grid_size(&scan.volume), 4);
 
     (void)state;
-    float *wanted = volume_of(&scan, views, HANN("cpu", .angles = 18, .stages = 2));
+    float *wanted = volume_of(&scan, views, HANN("cpu", .epr.angles = 18, .epr.stages = 2));
     for (size_t c = 0; c < 4; c++)
         views[77 * PLANES_S + 54 + 2 * c] = c % 2 ? NAN : INFINITY;
     for (int stages = 1; stages <= 2; stages++) {
-        OK(fbp_reconstruct(&scan, HANN("cpu", .angles = 18, .stages = stages), views, out,
+        OK(fbp_reconstruct(&scan, HANN("cpu", .epr.angles = 18, .epr.stages = stages), views, out,
                            &report));
         assert_int_equal(report.not_finite, 4);
         assert_true(difference(wanted, out, grid_size(&scan.volume)) < .003);
@@ -186,7 +187,7 @@ static void double_precision_goes_with_it(void **state)
     struct fbp_scan scan = rings_scan(18);
     const size_t n = grid_size(&scan.volume), n_samples = scan.n_views * PLANES_S;
     float *views = plane_samples(&scan, &solid, 1),
-          *one = volume_of(&scan, views, HANN("cpu", .angles = 18));
+          *one = volume_of(&scan, views, HANN("cpu", .epr.angles = 18));
     double *exact = calloc(n_samples, sizeof *exact), *out[2] = {calloc(n, 8), calloc(n, 8)};
     double most = 0;
 
@@ -195,7 +196,7 @@ static void double_precision_goes_with_it(void **state)
         exact[i] = (double)views[i] * (1 + 1e-10); /* no float is that near */
     for (int ref = 0; ref < 2; ref++)
         OK(fbp_reconstruct_double(
-            &scan, HANN(ref ? "ref" : "cpu", .angles = 18, .precision = FBP_PRECISION_DOUBLE),
+            &scan, HANN(ref ? "ref" : "cpu", .epr.angles = 18, .precision = FBP_PRECISION_DOUBLE),
             exact, out[ref], NULL));
     for (size_t i = 0; i < n; i++) {
         most = fmax(most, fabs(out[0][i] - out[1][i]));
@@ -229,16 +230,16 @@ static void what_is_no_ring_is_refused(void **state)
     struct fbp_scan spiral = planes_scan(direction, n);
 
     (void)state;
-    refused(&spiral, HANN("cpu", .angles = 18), "do not lie in rings");
-    refused(&circle, HANN("cpu", .angles = 18), "kind cone");
-    refused(&rings, HANN("cpu", .stages = 2), "--angles 18");
-    refused(&spiral, HANN("cpu", .stages = 2), "planes: use one stage");
+    refused(&spiral, HANN("cpu", .epr.angles = 18), "do not lie in rings");
+    refused(&circle, HANN("cpu", .epr.angles = 18), "kind cone");
+    refused(&rings, HANN("cpu", .epr.stages = 2), "--angles 18");
+    refused(&spiral, HANN("cpu", .epr.stages = 2), "planes: use one stage");
     rings.i0 = 1;
-    refused(&rings, HANN("cpu", .angles = 18), "intensities");
+    refused(&rings, HANN("cpu", .epr.angles = 18), "intensities");
     rings.i0 = 0;
     for (int i = 0; i < 3; i++)
         rings.views[100].d[i] += rings.views[100].u[i] / 3;
-    refused(&rings, HANN("cpu", .angles = 18), "view 100");
+    refused(&rings, HANN("cpu", .epr.angles = 18), "view 100");
     free(direction);
     fbp_scan_clear(&rings);
     fbp_scan_clear(&circle);

@@ -28,7 +28,7 @@ static fbp_status run(struct fbp_scan *scan, const struct fbp_recon_params *para
 
     p.struct_size = sizeof p;
     p.device = "cpu";
-    p.auto_range = 1;
+    p.output.auto_range = true;
     OK(fbp_plan_create(&plan, scan, &p));
     const fbp_status st = fbp_plan_run(plan, output, report);
     fbp_plan_destroy(&plan);
@@ -95,7 +95,7 @@ static void range_is_the_volumes(void **state)
     static const char *const names[] = {"range.mha", "range.nii.gz", "range.tif", "range.h5"};
     static const enum fbp_type types[] = {FBP_U8, FBP_U16};
     static const struct fbp_recon_params ways[] = {
-        {.n_threads = 1}, {.n_threads = 2, .slab_slices = 6, .batch_views = 8}};
+        {.n_threads = 1}, {.n_threads = 2, .tuning.slab_slices = 6, .tuning.batch_views = 8}};
     struct fbp_scan scan = make_scan();
     float *want = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
     float lo = want[0], hi = want[0];
@@ -114,7 +114,7 @@ static void range_is_the_volumes(void **state)
             for (size_t w = 0; w < 2; w++) {
                 struct fbp_recon_params p = ways[w];
                 struct fbp_report report = {.struct_size = sizeof report};
-                p.output_type = types[t];
+                p.output.type = types[t];
                 OK(run(&scan, &p, path[w], &report));
                 assert_true(report.output_range[0] == (double)lo);
                 assert_true(fabs(report.output_range[1] - (double)hi) < 1e-12);
@@ -152,7 +152,7 @@ static void interrupted(void **state)
 {
     struct fbp_scan scan = make_scan();
     char *path = temporary("stopped.tif"), *want = temporary("whole.tif");
-    struct fbp_recon_params p = {.output_type = FBP_U16, .slab_slices = 4, .n_threads = 1};
+    struct fbp_recon_params p = {.output.type = FBP_U16, .tuning.slab_slices = 4, .n_threads = 1};
     struct fbp_report report = {.struct_size = sizeof report};
 
     (void)state;
@@ -162,17 +162,17 @@ static void interrupted(void **state)
         FILE *f = fopen(path, "w");
         fputs("older", f);
         fclose(f);
-        p.progress = stop;
-        p.user = &s;
-        p.resume = 0;
+        p.callbacks.progress = stop;
+        p.callbacks.user = &s;
+        p.output.resume = false;
         assert_int_equal(run(&scan, &p, path, &report), FBP_ERR_CANCELLED);
         size_t n;
         char *old = bytes_of(path, &n);
         assert_int_equal(n, 5);
         free(old);
         assert_true(files_at(path) > 1);
-        p.progress = NULL;
-        p.resume = 1;
+        p.callbacks.progress = NULL;
+        p.output.resume = true;
         OK(run(&scan, &p, path, &report));
         assert_true(converting ? report.slabs_resumed == 10 : report.slabs_resumed >= 1);
         assert_same_files(path, want);
@@ -190,7 +190,7 @@ static void of_a_stack(void **state)
 {
     struct fbp_scan scan = make_scan();
     char *folder = temporary("pngs"), pattern[1000], file[1100];
-    struct fbp_recon_params p = {.output_type = FBP_U8};
+    struct fbp_recon_params p = {.output.type = FBP_U8};
     struct fbp_report report = {.struct_size = sizeof report};
 
     (void)state;
@@ -240,12 +240,13 @@ static void what_does_not_go_together(void **state)
     fbp_plan *plan;
 
     (void)state;
-    assert_int_equal(fbp_plan_create(&plan, &scan, fbp_recon_params(.auto_range = 1)),
+    assert_int_equal(fbp_plan_create(&plan, &scan, fbp_recon_params(.output.auto_range = true)),
                      FBP_ERR_INVALID);
-    assert_int_equal(fbp_plan_create(&plan, &scan,
-                                     fbp_recon_params(.auto_range = 1, .output_type = FBP_U8,
-                                                      .output_range = {0, 1})),
-                     FBP_ERR_INVALID);
+    assert_int_equal(
+        fbp_plan_create(&plan, &scan,
+                        fbp_recon_params(.output.auto_range = true, .output.type = FBP_U8,
+                                         .output.range = {0, 1})),
+        FBP_ERR_INVALID);
     drop_scan(&scan);
 }
 

@@ -25,12 +25,15 @@ static void splits_change_nothing(void **state)
         {.n_threads = 1},
         {.n_threads = 2},
         {.n_threads = 5},
-        {.n_threads = 7, .batch_views = 8},
-        {.n_threads = 2, .batch_views = 16, .slab_slices = 45},
-        {.n_threads = 3, .slab_slices = 1},
-        {.n_threads = 2, .slab_slices = 7, .batch_views = 24},
-        {.n_threads = 1, .slab_slices = 44},
-        {.n_threads = 2, .slab_slices = 7, .batch_views = 8, .no_overlap = 1},
+        {.n_threads = 7, .tuning.batch_views = 8},
+        {.n_threads = 2, .tuning.batch_views = 16, .tuning.slab_slices = 45},
+        {.n_threads = 3, .tuning.slab_slices = 1},
+        {.n_threads = 2, .tuning.slab_slices = 7, .tuning.batch_views = 24},
+        {.n_threads = 1, .tuning.slab_slices = 44},
+        {.n_threads = 2,
+         .tuning.slab_slices = 7,
+         .tuning.batch_views = 8,
+         .tuning.no_overlap = true},
     };
     struct fbp_scan scan = make_scan();
 
@@ -46,7 +49,7 @@ static void splits_change_nothing(void **state)
             p.device = devices[d];
             if (reconstruct_hash(&scan, &p) != whole)
                 fail_msg("%s: %d threads, batches of %zu, slabs of %zu: other values", devices[d],
-                         p.n_threads, p.batch_views, p.slab_slices);
+                         p.n_threads, p.tuning.batch_views, p.tuning.slab_slices);
         }
     }
     unsetenv("FBP_KERNEL");
@@ -58,12 +61,12 @@ static void cuda_splits_change_nothing(void **state)
 {
     static const enum fbp_precision precisions[] = {FBP_PRECISION_EXACT, FBP_PRECISION_FAST};
     static const struct fbp_recon_params cases[] = {
-        {.device = "cuda", .batch_views = 32},
-        {.device = "cuda", .batch_views = 64, .slab_slices = 44},
-        {.device = "cuda", .slab_slices = 1},
-        {.device = "cuda", .slab_slices = 7, .batch_views = 96},
-        {.device = "cuda:0,0", .slab_slices = 9},
-        {.device = "cuda:0,0", .slab_slices = 4, .batch_views = 32},
+        {.device = "cuda", .tuning.batch_views = 32},
+        {.device = "cuda", .tuning.batch_views = 64, .tuning.slab_slices = 44},
+        {.device = "cuda", .tuning.slab_slices = 1},
+        {.device = "cuda", .tuning.slab_slices = 7, .tuning.batch_views = 96},
+        {.device = "cuda:0,0", .tuning.slab_slices = 9},
+        {.device = "cuda:0,0", .tuning.slab_slices = 4, .tuning.batch_views = 32},
     };
 
     (void)state;
@@ -73,17 +76,17 @@ static void cuda_splits_change_nothing(void **state)
     for (size_t k = 0; k < 4; k++) {
         const enum fbp_precision precision = precisions[k % 2];
         const int in_space = k >= 2;
-        const uint64_t whole =
-            reconstruct_hash(&scan, fbp_recon_params(.device = "cuda", .precision = precision,
-                                                     .n_threads = 1, .spatial_filter = in_space));
+        const uint64_t whole = reconstruct_hash(
+            &scan, fbp_recon_params(.device = "cuda", .precision = precision, .n_threads = 1,
+                                    .filtering.spatial = in_space));
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             struct fbp_recon_params p = cases[i];
             p.struct_size = sizeof p;
             p.precision = precision;
-            p.spatial_filter = in_space;
+            p.filtering.spatial = in_space;
             if (reconstruct_hash(&scan, &p) != whole)
                 fail_msg("%s, precision %d: batches of %zu, slabs of %zu: other values", p.device,
-                         (int)precision, p.batch_views, p.slab_slices);
+                         (int)precision, p.tuning.batch_views, p.tuning.slab_slices);
         }
     }
     drop_scan(&scan);
@@ -100,8 +103,9 @@ static void check_shapes(const struct fbp_scan *scan, const char *kernel,
         char text[16];
         snprintf(text, sizeof text, "%d", shape);
         setenv("FBP_SHAPE", text, 1);
-        const uint64_t hash = reconstruct_hash(
-            scan, fbp_recon_params(.device = "cuda", .precision = precision, .kernel = kernel));
+        const uint64_t hash =
+            reconstruct_hash(scan, fbp_recon_params(.device = "cuda", .precision = precision,
+                                                    .tuning.kernel = kernel));
         if (shape > 0 && hash != first)
             fail_msg("%s, precision %d, %zu pixels: shape %d has other values", kernel,
                      (int)precision, scan->panel.n_columns, shape);
@@ -115,7 +119,7 @@ static void check_value(const struct fbp_scan *scan, const char *kernel)
     float *ref = reconstruct(scan, fbp_recon_params(.device = "ref"));
     float *cuda =
         reconstruct(scan, fbp_recon_params(.device = "cuda", .precision = FBP_PRECISION_EXACT,
-                                           .kernel = kernel));
+                                           .tuning.kernel = kernel));
 
     assert_true(psnr_db(cuda, ref, grid_size(&scan->volume)) >= 105);
     free(ref);
@@ -155,7 +159,7 @@ static void cuda_tuning_changes_nothing(void **state)
     const struct fbp_recon_params p = {.struct_size = sizeof p,
                                        .device = "cuda",
                                        .precision = FBP_PRECISION_EXACT,
-                                       .kernel = "matrix"};
+                                       .tuning.kernel = "matrix"};
 
     (void)state;
     if (!usable("cuda"))
@@ -188,9 +192,9 @@ static void mock_devices_give_the_cpus_bits(void **state)
     for (unsigned slow = 0; slow <= FBP_N_STAGES; slow++) {
         fbp_mock_faults = (struct fbp_mock_faults){.delay_us = 300, .slow_stage = slow};
         for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
-            assert_true(
-                reconstruct_hash(&scan, fbp_recon_params(.device = devices[i], .batch_views = 8,
-                                                         .slab_slices = 6)) == cpu);
+            assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = devices[i],
+                                                                 .tuning.batch_views = 8,
+                                                                 .tuning.slab_slices = 6)) == cpu);
     }
     fbp_mock_faults = (struct fbp_mock_faults){0};
     drop_scan(&scan);
@@ -202,9 +206,9 @@ static void kept_views_change_nothing(void **state)
 {
     static const struct fbp_recon_params cases[] = {
         {.device = "mock"},
-        {.device = "mock", .batch_views = 8},
-        {.device = "mock", .slab_slices = 5, .batch_views = 16},
-        {.device = "mock:0,1", .slab_slices = 5},
+        {.device = "mock", .tuning.batch_views = 8},
+        {.device = "mock", .tuning.slab_slices = 5, .tuning.batch_views = 16},
+        {.device = "mock:0,1", .tuning.slab_slices = 5},
     };
     static const char *const kernels[] = {"column", "rot90"};
     const struct fbp_rates card = {1e-12, 1e-10, 1e-12, 1e-10, 0, 1, 0};
@@ -264,10 +268,11 @@ static void short_commands_change_nothing(void **state)
             for (int slow = 0; slow < 2; slow++) {
                 fbp_mock_faults = (struct fbp_mock_faults){
                     .rates = {uploads[i / 2], 1e-10, 1e-12, slow ? 1 : 1e-12, 0}};
-                assert_true(reconstruct_hash(
-                                &scan, fbp_recon_params(.device = devices[i % 2], .batch_views = 48,
-                                                        .progress = count_calls,
-                                                        .user = &calls[slow])) == right);
+                assert_true(
+                    reconstruct_hash(
+                        &scan, fbp_recon_params(.device = devices[i % 2], .tuning.batch_views = 48,
+                                                .callbacks.progress = count_calls,
+                                                .callbacks.user = &calls[slow])) == right);
             }
             assert_true(calls[1] > calls[0] + 4);
         }
@@ -289,8 +294,8 @@ static void stages_can_be_kept_apart(void **state)
         struct fbp_report r = {.struct_size = sizeof r};
         fbp_plan *plan;
         OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = devices[i], .batch_views = 8,
-                                            .slab_slices = 6, .no_overlap = 1)));
+                           fbp_recon_params(.device = devices[i], .tuning.batch_views = 8,
+                                            .tuning.slab_slices = 6, .tuning.no_overlap = true)));
         OK(fbp_plan_run(plan, "hash:", &r));
         assert_true(r.hash == right);
         assert_true(r.open + r.read + r.filter + r.backproject + r.write + r.finish <= r.total);
@@ -306,8 +311,10 @@ static void stages_can_be_kept_apart(void **state)
 static void planted_mistakes_are_found(void **state)
 {
     struct fbp_scan scan = make_scan();
-    const struct fbp_recon_params p = {
-        .struct_size = sizeof p, .device = "mock", .batch_views = 8, .slab_slices = 12};
+    const struct fbp_recon_params p = {.struct_size = sizeof p,
+                                       .device = "mock",
+                                       .tuning.batch_views = 8,
+                                       .tuning.slab_slices = 12};
     const uint64_t right = reconstruct_hash(&scan, &p);
     struct fbp_report report = {.struct_size = sizeof report};
     fbp_plan *plan;
@@ -350,7 +357,7 @@ static void kernels_are_chosen_by_geometry(void **state)
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
     assert_string_equal(fbp_plan_info(plan)->kernel, "column");
     fbp_plan_destroy(&plan);
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .kernel = "matrix")));
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .tuning.kernel = "matrix")));
     assert_string_equal(fbp_plan_info(plan)->kernel, "matrix");
     fbp_plan_destroy(&plan);
     for (size_t k = 0; k < scan.n_views; k++)
@@ -359,11 +366,11 @@ static void kernels_are_chosen_by_geometry(void **state)
     assert_string_equal(fbp_plan_info(plan)->kernel, "matrix");
     fbp_plan_destroy(&plan);
     assert_int_equal(
-        fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .kernel = "column")),
+        fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .tuning.kernel = "column")),
         FBP_ERR_UNSUPPORTED);
     assert_non_null(strstr(fbp_message(), "matrix"));
     assert_null(plan);
-    assert_int_equal(fbp_plan_create(&plan, &scan, fbp_recon_params(.kernel = "rot45")),
+    assert_int_equal(fbp_plan_create(&plan, &scan, fbp_recon_params(.tuning.kernel = "rot45")),
                      FBP_ERR_UNSUPPORTED);
     drop_scan(&scan);
 }

@@ -11,7 +11,7 @@ static void check_statistics(const struct side *s, const float *x, size_t n)
 {
     struct fbp_statistics found, right = FBP_NO_STATISTICS;
 
-    if (!s->backend->has_statistics)
+    if (!s->backend->can.statistics)
         return;
     OK(s->backend->statistics(s->dev, &found));
     fbp_statistics_add(&right, x, n);
@@ -63,7 +63,7 @@ static void boxes_have_the_volumes_bits(void **state)
         if (!cases[i].boxes || !can_compute(&cases[i]))
             continue;
         arrange(&s, &cases[i]);
-        assert_true(s.tables.job.boxes);
+        assert_true(s.tables.job.selection.boxes);
         open_side(&s);
         check_boxes(&s, &cases[i], &seed);
         close_side(&s);

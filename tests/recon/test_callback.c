@@ -127,7 +127,7 @@ static fbp_status run_program(const struct fbp_recon_params *params, struct prog
     fbp_plan *plan = NULL;
     fbp_sink *sink = NULL;
 
-    OK(fbp_source_callback(&own.source, &in, &info));
+    OK(fbp_source_callback(&own.input.source, &in, &info));
     fbp_status st = fbp_plan_create(&plan, p->scan, &own);
     if (st == FBP_OK) {
         memcpy(p->n, fbp_plan_info(plan)->volume.n, sizeof p->n);
@@ -144,7 +144,7 @@ static fbp_status run_program(const struct fbp_recon_params *params, struct prog
     atomic_store(&p->over, 1);
     assert_int_equal(p->wrong, 0);
     fbp_plan_destroy(&plan);
-    fbp_source_close(&own.source);
+    fbp_source_close(&own.input.source);
     if (st == FBP_ERR_IO)
         assert_non_null(strstr(message, p->silent ? "does not say why" : "the scanner is on fire"));
     return st;
@@ -177,21 +177,21 @@ static float *from_file(const struct fbp_scan *scan, const struct fbp_recon_para
 
 static const struct fbp_recon_params *const ways[] = {
     &(const struct fbp_recon_params){
-        .struct_size = sizeof(struct fbp_recon_params), .device = "ref", .slab_slices = 7},
+        .struct_size = sizeof(struct fbp_recon_params), .device = "ref", .tuning.slab_slices = 7},
     &(const struct fbp_recon_params){
         .struct_size = sizeof(struct fbp_recon_params), .device = "cpu", .n_threads = 1},
     &(const struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
                                      .device = "cpu",
                                      .n_threads = 3,
-                                     .slab_slices = 5,
-                                     .batch_views = 8},
+                                     .tuning.slab_slices = 5,
+                                     .tuning.batch_views = 8},
     &(const struct fbp_recon_params){
         .struct_size = sizeof(struct fbp_recon_params), .device = "mock:0", .n_threads = 2},
     &(const struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
                                      .device = "mock:0,1,2",
                                      .n_threads = 3,
-                                     .slab_slices = 3,
-                                     .batch_views = 8},
+                                     .tuning.slab_slices = 3,
+                                     .tuning.batch_views = 8},
 };
 
 enum { N_WAYS = sizeof ways / sizeof *ways };
@@ -399,8 +399,10 @@ static void live_views(void **state)
     float *views = read_array(scan.projections);
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {COLUMNS, ROWS, VIEWS}, .type = FBP_F32};
-    struct fbp_recon_params params = {
-        .struct_size = sizeof params, .device = "cpu", .kernel = "column", .slab_slices = 11};
+    struct fbp_recon_params params = {.struct_size = sizeof params,
+                                      .device = "cpu",
+                                      .tuning.kernel = "column",
+                                      .tuning.slab_slices = 11};
     struct detector d = {.p = {.scan = &scan, .views = views, .type = FBP_F32}};
     const struct fbp_source_functions in = {
         .struct_size = sizeof in, .read = give_there, .user = &d, .there = count};
@@ -410,7 +412,7 @@ static void live_views(void **state)
     pthread_t other;
 
     (void)state;
-    OK(fbp_source_callback(&params.source, &in, &info));
+    OK(fbp_source_callback(&params.input.source, &in, &info));
     OK(fbp_plan_create(&plan, &scan, &params));
     assert_true(fbp_plan_info(plan)->follows);
     const size_t *n = fbp_plan_info(plan)->volume.n, voxels = n[0] * n[1] * n[2];
@@ -424,7 +426,7 @@ static void live_views(void **state)
     assert_memory_equal(volume, want, voxels * sizeof *want);
     fbp_sink_close(&sink);
     fbp_plan_destroy(&plan);
-    fbp_source_close(&params.source);
+    fbp_source_close(&params.input.source);
     free(volume);
     free(want);
     free(views);
@@ -459,7 +461,7 @@ static void awaited_views(void **state)
         OK(fbp_scan_correct(&scan, &c));
         float *want = from_file(&scan, &params);
         OK(fbp_source_callback(&source, &in, &info));
-        params.source = rings ? source : NULL;
+        params.input.source = rings ? source : NULL;
         OK(fbp_plan_create(&plan, &scan, &params));
         assert_false(fbp_plan_info(plan)->follows);
         OK(fbp_sink_memory(&sink, volume, n));

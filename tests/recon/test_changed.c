@@ -66,8 +66,9 @@ static void run(const char *output)
     make_scan(&scan);
     plot.file = scan.projections;
     OK(fbp_plan_create(&plan, &scan,
-                       fbp_recon_params(.device = "cpu", .progress = spoil, .user = &plot,
-                                        .slab_slices = 1, .n_threads = 1)));
+                       fbp_recon_params(.device = "cpu", .callbacks.progress = spoil,
+                                        .callbacks.user = &plot, .tuning.slab_slices = 1,
+                                        .n_threads = 1)));
     assert_int_equal(fbp_plan_run(plan, output, NULL), FBP_ERR_IO);
     assert_non_null(strstr(fbp_message(), scan.projections));
     assert_non_null(strstr(fbp_message(), "changed its size while it was read"));

@@ -67,7 +67,7 @@ static void whole_cutoff_is_three_taps(void **state)
         float *want = malloc(grid_size(&scan.volume) * sizeof *want);
         assert_true(got && want);
         OK(fbp_reconstruct(&scan, &p, smooth, want, NULL));
-        p.cutoff_v = 1;
+        p.filtering.cutoff_v = 1;
         OK(fbp_reconstruct(&scan, &p, views, got, NULL));
         const double db = psnr_db(got, want, grid_size(&scan.volume));
         print_message("%s: %.1f dB\n", devices[d], db);
@@ -110,11 +110,11 @@ static struct fbp_recon_params params_of(const struct way *w, double cutoff)
 {
     return (struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
                                      .device = w->device,
-                                     .kernel = w->kernel,
-                                     .spatial_filter = w->in_space,
+                                     .tuning.kernel = w->kernel,
+                                     .filtering.spatial = w->in_space,
                                      .precision = FBP_PRECISION_EXACT,
                                      .n_threads = 2,
-                                     .cutoff_v = cutoff};
+                                     .filtering.cutoff_v = cutoff};
 }
 
 static void values_are_the_references(void **state)
@@ -125,7 +125,8 @@ static void values_are_the_references(void **state)
             struct fbp_scan scan = make_scan(n);
             if (spoilt)
                 spoil(&scan);
-            float *want = reconstruct(&scan, fbp_recon_params(.device = "ref", .cutoff_v = 0.4));
+            float *want =
+                reconstruct(&scan, fbp_recon_params(.device = "ref", .filtering.cutoff_v = 0.4));
             for (size_t i = 1; i < N_WAYS; i++) {
                 struct fbp_recon_params p = params_of(&ways[i], 0.4);
                 if (!usable(ways[i].device))
@@ -143,10 +144,10 @@ static void values_are_the_references(void **state)
 }
 
 static const struct fbp_recon_params splits[] = {
-    {.slab_slices = 1, .batch_views = 8},
-    {.slab_slices = 7, .batch_views = 24},
-    {.slab_slices = 2, .n_threads = 3},
-    {.slab_slices = 44, .n_threads = 1},
+    {.tuning.slab_slices = 1, .tuning.batch_views = 8},
+    {.tuning.slab_slices = 7, .tuning.batch_views = 24},
+    {.tuning.slab_slices = 2, .n_threads = 3},
+    {.tuning.slab_slices = 44, .n_threads = 1},
 };
 
 static void check_splits(const struct fbp_scan *scan, const struct way *w, double cutoff)
@@ -155,12 +156,13 @@ static void check_splits(const struct fbp_scan *scan, const struct way *w, doubl
     const uint64_t whole = reconstruct_hash(scan, &p);
 
     for (size_t i = 0; i < sizeof splits / sizeof *splits; i++) {
-        p.slab_slices = splits[i].slab_slices;
-        p.batch_views = splits[i].batch_views;
+        p.tuning.slab_slices = splits[i].tuning.slab_slices;
+        p.tuning.batch_views = splits[i].tuning.batch_views;
         p.n_threads = splits[i].n_threads ? splits[i].n_threads : 2;
         if (reconstruct_hash(scan, &p) != whole)
             fail_msg("%s %s, cut-off %g: slabs of %zu, batches of %zu: other values", w->device,
-                     w->kernel ? w->kernel : "", cutoff, p.slab_slices, p.batch_views);
+                     w->kernel ? w->kernel : "", cutoff, p.tuning.slab_slices,
+                     p.tuning.batch_views);
     }
 }
 
@@ -195,8 +197,9 @@ static void rows_are_read_as_needed(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         fbp_plan *plan;
-        OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = "cpu", .slab_slices = 5, .cutoff_v = i)));
+        OK(fbp_plan_create(
+            &plan, &scan,
+            fbp_recon_params(.device = "cpu", .tuning.slab_slices = 5, .filtering.cutoff_v = i)));
         reads[i] = fbp_plan_info(plan)->view_reads;
         assert_true((strstr(fbp_plan_info(plan)->weights, "Hann along columns") != NULL) == i);
         fbp_plan_destroy(&plan);
@@ -210,7 +213,7 @@ static uint64_t fingerprint(const struct fbp_scan *scan, double cutoff)
 {
     struct fbp_job_tables t;
 
-    OK(fbp_job_create(&t, scan, fbp_recon_params(.cutoff_v = cutoff), false));
+    OK(fbp_job_create(&t, scan, fbp_recon_params(.filtering.cutoff_v = cutoff), false));
     OK(fbp_job_arrange(&t.job, fbp_backend_find("cpu")));
     const uint64_t h = fbp_job_fingerprint(&t, fbp_backend_find("cpu"));
     fbp_job_clear(&t);
@@ -239,14 +242,15 @@ static void nonsense_is_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(
-            fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .cutoff_v = bad[i])),
+            fbp_plan_create(&plan, &scan,
+                            fbp_recon_params(.device = "cpu", .filtering.cutoff_v = bad[i])),
             FBP_ERR_INVALID);
         assert_non_null(strstr(fbp_message(), "cutoff_v"));
     }
     add_views(&row, &(struct orbit){.pitch_mm = {PITCH, PITCH}});
     simulate_head(&row, 90);
     assert_int_equal(
-        fbp_plan_create(&plan, &row, fbp_recon_params(.device = "cpu", .cutoff_v = 0.5)),
+        fbp_plan_create(&plan, &row, fbp_recon_params(.device = "cpu", .filtering.cutoff_v = 0.5)),
         FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "--cutoff-v"));
     drop_scan(&scan);

@@ -57,21 +57,27 @@ static struct counts expected(const struct fbp_scan *scan, size_t reach)
 
 static const struct fbp_recon_params cases[] = {
     {.device = "cpu"},
-    {.device = "cpu", .kernel = "matrix"},
-    {.device = "cpu", .kernel = "column"},
-    {.device = "cpu", .slab_slices = 1},
-    {.device = "cpu", .slab_slices = 5, .batch_views = 8},
-    {.device = "cpu", .kernel = "matrix", .slab_slices = 3},
-    {.device = "ref", .slab_slices = 7},
+    {.device = "cpu", .tuning.kernel = "matrix"},
+    {.device = "cpu", .tuning.kernel = "column"},
+    {.device = "cpu", .tuning.slab_slices = 1},
+    {.device = "cpu", .tuning.slab_slices = 5, .tuning.batch_views = 8},
+    {.device = "cpu", .tuning.kernel = "matrix", .tuning.slab_slices = 3},
+    {.device = "ref", .tuning.slab_slices = 7},
     {.device = "mock"},
-    {.device = "mock", .slab_slices = 4},
-    {.device = "mock:0,1", .slab_slices = 3, .batch_views = 16},
+    {.device = "mock", .tuning.slab_slices = 4},
+    {.device = "mock:0,1", .tuning.slab_slices = 3, .tuning.batch_views = 16},
     {.device = "cuda"},
-    {.device = "cuda", .slab_slices = 3},
-    {.device = "cuda", .kernel = "matrix", .slab_slices = 5, .batch_views = 32},
-    {.device = "cuda:0,0", .slab_slices = 4},
+    {.device = "cuda", .tuning.slab_slices = 3},
+    {.device = "cuda",
+     .tuning.kernel = "matrix",
+     .tuning.slab_slices = 5,
+     .tuning.batch_views = 32},
+    {.device = "cuda:0,0", .tuning.slab_slices = 4},
     {.device = "gl"},
-    {.device = "gl:0,0", .kernel = "matrix", .slab_slices = 5, .batch_views = 16},
+    {.device = "gl:0,0",
+     .tuning.kernel = "matrix",
+     .tuning.slab_slices = 5,
+     .tuning.batch_views = 16},
 };
 
 static void check(const struct fbp_scan *scan, const char *what, double cutoff_v, size_t reach)
@@ -86,9 +92,10 @@ static void check(const struct fbp_scan *scan, const char *what, double cutoff_v
         if (!usable(p.device))
             continue;
         p.struct_size = sizeof p;
-        p.cutoff_v = cutoff_v;
-        if (p.kernel && strcmp(p.kernel, "column") == 0 && strcmp(what, "wobbling") == 0)
-            p.kernel = NULL;
+        p.filtering.cutoff_v = cutoff_v;
+        if (p.tuning.kernel && strcmp(p.tuning.kernel, "column") == 0 &&
+            strcmp(what, "wobbling") == 0)
+            p.tuning.kernel = NULL;
         OK(fbp_plan_create(&plan, scan, &p));
         OK(fbp_plan_open(plan));
         for (int run = 0; run < 2; run++) /* of one plan: the second like the first */

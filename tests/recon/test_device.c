@@ -231,28 +231,28 @@ static void values_of_lengths(void **state)
     check(&(struct variant){.name = "cuFFT"});
     check(&(struct variant){.name = "cuFFT, c-arm", .n_views = 71, .step_deg = 3, .c_arm = 1});
     check(&(struct variant){.name = "cuFFT, offset", .offset_mm = 0.3 * 409.6});
-    check(&(struct variant){.name = "cuFFT, along v", .p = {.cutoff_v = 0.4}});
+    check(&(struct variant){.name = "cuFFT, along v", .p = {.filtering.cutoff_v = 0.4}});
     unsetenv("FBP_FFT");
 }
 
 static void values_of_options(void **state)
 {
     static const struct variant variants[] = {
-        {.name = "in space", .p = {.spatial_filter = 1}},
-        {.name = "in space, 7 taps", .p = {.spatial_filter = 1, .half_width = 7}},
+        {.name = "in space", .p = {.filtering.spatial = true}},
+        {.name = "in space, 7 taps", .p = {.filtering.spatial = true, .filtering.half_width = 7}},
         {.name = "hann, 0.7", .p = {.filter = FBP_FILTER_HANN, .cutoff = 0.7}},
-        {.name = "along v", .p = {.cutoff_v = 0.4}},
-        {.name = "along v, 4 rows", .n_rows = 4, .p = {.cutoff_v = 0.4}},
-        {.name = "along v, in space", .p = {.cutoff_v = 0.4, .spatial_filter = 1}},
-        {.name = "along v, offset", .offset_mm = 0.3 * 409.6, .p = {.cutoff_v = 0.4}},
+        {.name = "along v", .p = {.filtering.cutoff_v = 0.4}},
+        {.name = "along v, 4 rows", .n_rows = 4, .p = {.filtering.cutoff_v = 0.4}},
+        {.name = "along v, in space", .p = {.filtering.cutoff_v = 0.4, .filtering.spatial = true}},
+        {.name = "along v, offset", .offset_mm = 0.3 * 409.6, .p = {.filtering.cutoff_v = 0.4}},
         {.name = "along v, c-arm",
          .n_views = 71,
          .step_deg = 3,
          .c_arm = 1,
-         .p = {.cutoff_v = 0.4, .slab_slices = 5}},
+         .p = {.filtering.cutoff_v = 0.4, .tuning.slab_slices = 5}},
         {.name = "HU", .p = {.mu_water = 0.02}},
-        {.name = "HU, slabs", .p = {.mu_water = 0.02, .slab_slices = 5}},
-        {.name = "c-arm, slabs", .step_deg = 3, .c_arm = 1, .p = {.slab_slices = 4}},
+        {.name = "HU, slabs", .p = {.mu_water = 0.02, .tuning.slab_slices = 5}},
+        {.name = "c-arm, slabs", .step_deg = 3, .c_arm = 1, .p = {.tuning.slab_slices = 4}},
     };
 
     (void)state;
@@ -265,11 +265,11 @@ static void values_of_counts(void **state)
     static const struct variant variants[] = {
         {.name = "dark and flat", .counts = 1},
         {.name = "bad pixels", .counts = 1, .dead = 1},
-        {.name = "bad pixels, slabs", .counts = 1, .dead = 1, .p = {.slab_slices = 3}},
+        {.name = "bad pixels, slabs", .counts = 1, .dead = 1, .p = {.tuning.slab_slices = 3}},
         {.name = "bad pixels, along v",
          .counts = 1,
          .dead = 1,
-         .p = {.slab_slices = 3, .cutoff_v = 0.4}},
+         .p = {.tuning.slab_slices = 3, .filtering.cutoff_v = 0.4}},
         {.name = "not finite", .broken = 1},
         {.name = "not finite, c-arm", .broken = 1, .n_views = 71, .step_deg = 3, .c_arm = 1},
         {.name = "counts, c-arm", .counts = 1, .n_views = 71, .step_deg = 3, .c_arm = 1},
@@ -367,9 +367,9 @@ static void memory_is_foretold(void **state)
                                      .device = tested,
                                      .precision = i % 2 ? FBP_PRECISION_FAST : FBP_PRECISION_EXACT,
                                      .mu_water = 0.02,
-                                     .slab_slices = i / 2 ? 40 : 0,
-                                     .progress = note_least,
-                                     .user = &least};
+                                     .tuning.slab_slices = i / 2 ? 40 : 0,
+                                     .callbacks.progress = note_least,
+                                     .callbacks.user = &least};
         fbp_plan *plan;
         OK(fbp_plan_create(&plan, &scan, &p));
         OK(fbp_plan_run(plan, "null:", NULL)); /* what is loaded at the first use is not counted */

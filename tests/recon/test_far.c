@@ -70,7 +70,7 @@ static fbp_plan *plan_for(const struct fixture *f, const struct fbp_recon_params
     fbp_plan *plan;
 
     OK(fbp_source_memory(like, NULL, info));
-    p.source = *like;
+    p.input.source = *like;
     OK(fbp_plan_create(&plan, &f->scan, &p));
     return plan;
 }
@@ -116,8 +116,8 @@ static void nothing_leaves_the_device(void **state)
         for (size_t slices = 0; slices <= 7; slices += 7) {
             fbp_mock_faults = (struct fbp_mock_faults){.rates = *ways[way]};
             run(f,
-                fbp_recon_params(.device = "mock:0", .slab_slices = slices,
-                                 .batch_views = slices ? 8 : 0),
+                fbp_recon_params(.device = "mock:0", .tuning.slab_slices = slices,
+                                 .tuning.batch_views = slices ? 8 : 0),
                 f->views, &f->info, NULL, &copied);
             check(f, f->right, "on the device");
             assert_true(copied <= 2 * looks);
@@ -135,7 +135,7 @@ static void boxes_are_right(void **state)
 
     memcpy(f->n, n, sizeof n);
     f->n_voxels = n[0] * n[1] * n[2];
-    run(f, fbp_recon_params(.device = "mock:0", .roi = {{5, 35}, {3, 32}, {11, 31}}), f->views,
+    run(f, fbp_recon_params(.device = "mock:0", .box = {{5, 35}, {3, 32}, {11, 31}}), f->views,
         &f->info, NULL, &copied);
     for (size_t z = 0; z < n[2]; z++)
         for (size_t y = 0; y < n[1]; y++)
@@ -197,8 +197,8 @@ static void elsewhere_it_is_copied(void **state)
 
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
         float *right = volume_of(&f->scan, fbp_recon_params(.device = devices[i]), f->n);
-        run(f, fbp_recon_params(.device = devices[i], .slab_slices = 9), f->views, &f->info, NULL,
-            &copied);
+        run(f, fbp_recon_params(.device = devices[i], .tuning.slab_slices = 9), f->views, &f->info,
+            NULL, &copied);
         check(f, right, devices[i]);
         assert_true(copied >= 2 * f->n_voxels / 4 * sizeof(float) || i == 1 || i == 2);
         free(right);
@@ -217,9 +217,9 @@ static void elsewhere_it_is_copied(void **state)
 
     const struct fbp_recon_params masked = {.struct_size = sizeof masked,
                                             .device = "mock:0",
-                                            .mask = 1,
-                                            .mask_value = -7,
-                                            .region = "ball:0,0,0,60"};
+                                            .output.fill = true,
+                                            .output.fill_value = -7,
+                                            .region.shape = "ball:0,0,0,60"};
     float *right = volume_of(&f->scan, &masked, f->n);
     run(f, &masked, f->views, &f->info, NULL, &copied);
     check(f, right, "with a mask");
@@ -298,7 +298,8 @@ static void the_callers_queue_is_awaited(void **state)
 
     char *path = temporary("awaited.mha"); /* a run into a file waits, too */
     fbp_plan_destroy(&plan);
-    OK(fbp_plan_create(&plan, &f->scan, fbp_recon_params(.device = "mock:0", .source = source)));
+    OK(fbp_plan_create(&plan, &f->scan,
+                       fbp_recon_params(.device = "mock:0", .input.source = source)));
     memset(late, 0, n * sizeof *late);
     atomic_store(&c.busy, true);
     assert_int_equal(pthread_create(&thread, NULL, work, &c), 0);
@@ -351,7 +352,7 @@ static size_t batches_of(const struct fbp_scan *scan, const struct fbp_array_inf
         OK(fbp_source_device_memory(&source, far, info, "mock", NULL));
     else
         OK(fbp_source_memory(&source, NULL, info));
-    OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = device, .source = source)));
+    OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = device, .input.source = source)));
     const size_t n = fbp_plan_info(plan)->n_batches;
     fbp_plan_destroy(&plan);
     fbp_source_close(&source);

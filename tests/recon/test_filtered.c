@@ -184,7 +184,7 @@ static void test_in_order(void **state)
     OK(fbp_job_create(&tables, &scan, fbp_recon_params(.n_threads = 8), false));
     OK(fbp_source_memory(&source, NULL, &info));
     source->read = read_rows;
-    tables.job.in_order = true;
+    tables.job.input.in_order = true;
     for (int i = 0; i < 5; i++) {
         next_view = 0;
         went_back = false;

@@ -109,8 +109,8 @@ static uint64_t follow(struct live *l, const struct fbp_recon_params *params, ch
     fbp_plan *plan;
 
     p.struct_size = sizeof p;
-    p.follow = 1;
-    p.follow_timeout_s = 20;
+    p.input.follow = true;
+    p.input.follow_timeout_s = 20;
     begin(l);
     OK(fbp_plan_create(&plan, &l->scan, &p));
     assert_true(fbp_plan_info(plan)->follows);
@@ -133,8 +133,8 @@ static uint64_t complete(struct live *l, const struct fbp_recon_params *params, 
     struct fbp_recon_params p = *params;
 
     p.struct_size = sizeof p;
-    p.kernel = kernel;
-    p.no_overlap = 0;
+    p.tuning.kernel = kernel;
+    p.tuning.no_overlap = false;
     begin(l);
     pthread_join(l->writer, NULL);
     const uint64_t hash = reconstruct_hash(&l->scan, &p);
@@ -153,16 +153,16 @@ static void same_bits(void **state)
         {1, 1, false, {.device = "cpu"}},
         {13, 20, false, {.device = "cpu", .n_threads = 2}},
         {60, 1, false, {.device = "cpu"}},
-        {7, 5, true, {.device = "cpu", .batch_views = 16}},
-        {5, 3, false, {.device = "cpu", .slab_slices = 9}},
-        {1, 1, false, {.device = "cpu", .kernel = "matrix"}},
+        {7, 5, true, {.device = "cpu", .tuning.batch_views = 16}},
+        {5, 3, false, {.device = "cpu", .tuning.slab_slices = 9}},
+        {1, 1, false, {.device = "cpu", .tuning.kernel = "matrix"}},
         {11, 5, false, {.device = "ref"}},
         {3, 2, false, {.device = "mock"}},
-        {3, 2, true, {.device = "mock:0,1", .slab_slices = 5}},
-        {5, 3, false, {.device = "cpu", .no_overlap = 1}},
+        {3, 2, true, {.device = "mock:0,1", .tuning.slab_slices = 5}},
+        {5, 3, false, {.device = "cpu", .tuning.no_overlap = true}},
         {1, 2, false, {.device = "cuda", .precision = FBP_PRECISION_EXACT}},
         {13, 9, true, {.device = "cuda", .precision = FBP_PRECISION_FAST}},
-        {2, 2, false, {.device = "cuda", .kernel = "matrix", .slab_slices = 30}},
+        {2, 2, false, {.device = "cuda", .tuning.kernel = "matrix", .tuning.slab_slices = 30}},
         {3, 2, false, {.device = "gl", .precision = FBP_PRECISION_FAST}},
     };
     struct fbp_scan scan = {.struct_size = sizeof scan};
@@ -180,8 +180,8 @@ static void same_bits(void **state)
         l.files = cases[i].files;
         const uint64_t hash = follow(&l, &p, kernel);
         p.struct_size = sizeof p;
-        p.kernel = kernel;
-        p.no_overlap = 0;
+        p.tuning.kernel = kernel;
+        p.tuning.no_overlap = false;
         if (hash != reconstruct_hash(&scan, &p))
             fail_msg("case %zu: %s, kernel %s: other values", i, p.device, kernel);
     }
@@ -211,10 +211,10 @@ static void same_bits_on_devices(void **state)
 {
     static const struct fbp_recon_params cases[] = {
         {.device = "mock"},
-        {.device = "mock", .n_threads = 3, .batch_views = 16},
-        {.device = "mock:0,1", .slab_slices = 9},
-        {.device = "mock:0,1,2", .no_overlap = 1},
-        {.device = "mock", .no_overlap = 1, .slab_slices = 13},
+        {.device = "mock", .n_threads = 3, .tuning.batch_views = 16},
+        {.device = "mock:0,1", .tuning.slab_slices = 9},
+        {.device = "mock:0,1,2", .tuning.no_overlap = true},
+        {.device = "mock", .tuning.no_overlap = true, .tuning.slab_slices = 13},
     };
     struct fbp_scan scan = {.struct_size = sizeof scan};
     struct live l;
@@ -248,8 +248,10 @@ static void same_bits_on_devices(void **state)
 /* The other one does all, of views that come meanwhile and of those that came before. */
 static void a_device_fails_meanwhile(void **state)
 {
-    const struct fbp_recon_params p = {
-        .struct_size = sizeof p, .device = "mock:0,1", .slab_slices = 9, .batch_views = 16};
+    const struct fbp_recon_params p = {.struct_size = sizeof p,
+                                       .device = "mock:0,1",
+                                       .tuning.slab_slices = 9,
+                                       .tuning.batch_views = 16};
     struct fbp_scan scan = {.struct_size = sizeof scan};
     struct live l;
     char kernel[40];
@@ -282,13 +284,13 @@ static void views_in_order(void **state)
     assert_string_equal(fbp_plan_info(plan)->kernel, "rot90");
     fbp_plan_destroy(&plan);
     l.scan.projections = l.file;
-    OK(fbp_plan_create(&plan, &l.scan, fbp_recon_params(.device = "cpu", .follow = 1)));
+    OK(fbp_plan_create(&plan, &l.scan, fbp_recon_params(.device = "cpu", .input.follow = true)));
     assert_string_equal(fbp_plan_info(plan)->kernel, "column");
     fbp_plan_destroy(&plan);
-    assert_int_equal(
-        fbp_plan_create(&plan, &l.scan,
-                        fbp_recon_params(.device = "cpu", .follow = 1, .kernel = "rot90")),
-        FBP_ERR_UNSUPPORTED);
+    assert_int_equal(fbp_plan_create(&plan, &l.scan,
+                                     fbp_recon_params(.device = "cpu", .input.follow = true,
+                                                      .tuning.kernel = "rot90")),
+                     FBP_ERR_UNSUPPORTED);
     drop_live(&l);
     drop_scan(&scan);
 }
@@ -325,9 +327,9 @@ static void ends_without_views(void **state)
         w = (struct watcher){.cancel = cancel != 0};
         begin(&l);
         OK(fbp_plan_create(&plan, &l.scan,
-                           fbp_recon_params(.device = "cpu", .follow = 1,
-                                            .follow_timeout_s = cancel ? 20 : 0.3,
-                                            .progress = watch, .user = &w)));
+                           fbp_recon_params(.device = "cpu", .input.follow = true,
+                                            .input.follow_timeout_s = cancel ? 20 : 0.3,
+                                            .callbacks.progress = watch, .callbacks.user = &w)));
         assert_int_equal(fbp_plan_run(plan, out, NULL), cancel ? FBP_ERR_CANCELLED : FBP_ERR_IO);
         if (!cancel) {
             assert_non_null(strstr(fbp_message(), "21 of 60 views are there"));
@@ -358,17 +360,17 @@ static void sources_of_the_caller(void **state)
     (void)state;
     make_live(&l, &scan);
     const uint64_t expected =
-        reconstruct_hash(&scan, fbp_recon_params(.device = "cpu", .kernel = "column"));
+        reconstruct_hash(&scan, fbp_recon_params(.device = "cpu", .tuning.kernel = "column"));
     begin(&l);
     OK(fbp_source_follow(&source, l.file, &l.scan.raw, 20));
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .source = source)));
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .input.source = source)));
     assert_true(fbp_plan_info(plan)->follows);
     OK(fbp_plan_run(plan, "hash:", &report));
     assert_true(report.hash == expected && report.volume_after_last_view > 0);
     fbp_plan_destroy(&plan);
     fbp_source_close(&source);
     end(&l);
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .kernel = "column")));
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .tuning.kernel = "column")));
     assert_false(fbp_plan_info(plan)->follows);
     OK(fbp_plan_run(plan, "hash:", &report));
     assert_true(report.volume_after_last_view == 0 && report.n_batches == 0);

@@ -53,7 +53,7 @@ static size_t voxels_of(const struct way *w, const struct fbp_scan *scan)
     size_t n = 1;
 
     for (int i = 0; i < 3; i++)
-        n *= w->p.roi[i][1] ? w->p.roi[i][1] - w->p.roi[i][0] : scan->volume.n[i];
+        n *= w->p.box[i][1] ? w->p.box[i][1] - w->p.box[i][0] : scan->volume.n[i];
     return n;
 }
 
@@ -111,64 +111,80 @@ static void check_way(const struct way *w, struct fbp_scan *scan, const float *s
 }
 
 /* Rings of make_scan() at the same angles. */
-#define STAGES .stages = 2, .angles = 10
+#define STAGES .epr.stages = 2, .epr.angles = 10
 
 static const struct way ways[] = {
-    {"ref", "ref", {.roi = {{10, 18}, {12, 20}, {9, 14}}}},
+    {"ref", "ref", {.box = {{10, 18}, {12, 20}, {9, 14}}}},
     {"planes", "cpu", {0}},
-    {"matrix", "cpu", {.kernel = "matrix"}},
-    {"oversampled", "cpu", {.oversampling = 2}},
-    {"in space", "cpu", {.spatial_filter = 1, .half_width = 20}},
+    {"matrix", "cpu", {.tuning.kernel = "matrix"}},
+    {"oversampled", "cpu", {.epr.oversampling = 2}},
+    {"in space", "cpu", {.filtering.spatial = true, .filtering.half_width = 20}},
     {"two ramps", "cpu", {.filter = FBP_FILTER_TWO_RAMPS}},
-    {"in slabs and batches", "cpu", {.slab_slices = 5, .batch_views = 16}},
-    {"nearest", "cpu", {.interpolation = FBP_INTERPOLATION_NEAREST}},
-    {"splines", "cpu", {.interpolation = FBP_INTERPOLATION_CUBIC}},
-    {"splines along rows", "cpu", {.kernel = "matrix", .interpolation = FBP_INTERPOLATION_CUBIC}},
+    {"in slabs and batches", "cpu", {.tuning.slab_slices = 5, .tuning.batch_views = 16}},
+    {"nearest", "cpu", {.epr.interpolation = FBP_INTERPOLATION_NEAREST}},
+    {"splines", "cpu", {.epr.interpolation = FBP_INTERPOLATION_CUBIC}},
+    {"splines along rows",
+     "cpu",
+     {.tuning.kernel = "matrix", .epr.interpolation = FBP_INTERPOLATION_CUBIC}},
     {"double", "cpu", {.precision = FBP_PRECISION_DOUBLE}},
-    {"double along rows", "cpu", {.precision = FBP_PRECISION_DOUBLE, .kernel = "matrix"}},
+    {"double along rows", "cpu", {.precision = FBP_PRECISION_DOUBLE, .tuning.kernel = "matrix"}},
     {"double by ref",
      "ref",
-     {.precision = FBP_PRECISION_DOUBLE, .roi = {{10, 18}, {12, 20}, {9, 14}}}},
-    {"masked", "cpu", {.mask = 1, .mask_value = -7}},
-    {"a box", "cpu", {.roi = {{3, 30}, {5, 21}, {7, 18}}}},
-    {"a region", "cpu", {.region = "ball:0.1,0,0,0.5"}},
-    {"a region in slabs", "cpu", {.region = "ball:0.1,0,0,0.3", .slab_slices = 4, .mask = 1}},
+     {.precision = FBP_PRECISION_DOUBLE, .box = {{10, 18}, {12, 20}, {9, 14}}}},
+    {"masked", "cpu", {.output.fill = true, .output.fill_value = -7}},
+    {"a box", "cpu", {.box = {{3, 30}, {5, 21}, {7, 18}}}},
+    {"a region", "cpu", {.region.shape = "ball:0.1,0,0,0.5"}},
+    {"a region in slabs",
+     "cpu",
+     {.region.shape = "ball:0.1,0,0,0.3", .tuning.slab_slices = 4, .output.fill = true}},
     {"gl", "gl", {0}},
-    {"gl, oversampled", "gl", {.oversampling = 2, .slab_slices = 9, .batch_views = 16}},
+    {"gl, oversampled",
+     "gl",
+     {.epr.oversampling = 2, .tuning.slab_slices = 9, .tuning.batch_views = 16}},
     {"gl, splines of a box",
      "gl",
-     {.interpolation = FBP_INTERPOLATION_CUBIC, .roi = {{3, 30}, {5, 21}, {7, 18}}}},
-    {"gl, a region", "gl", {.region = "ball:0.1,0,0,0.3", .slab_slices = 4, .mask = 1}},
+     {.epr.interpolation = FBP_INTERPOLATION_CUBIC, .box = {{3, 30}, {5, 21}, {7, 18}}}},
+    {"gl, a region",
+     "gl",
+     {.region.shape = "ball:0.1,0,0,0.3", .tuning.slab_slices = 4, .output.fill = true}},
     {"cuda", "cuda", {0}},
-    {"cuda, two ramps", "cuda", {.filter = FBP_FILTER_TWO_RAMPS_UNPADDED, .slab_slices = 9}},
-    {"cuda, oversampled", "cuda", {.oversampling = 2, .slab_slices = 9, .batch_views = 16}},
+    {"cuda, two ramps", "cuda", {.filter = FBP_FILTER_TWO_RAMPS_UNPADDED, .tuning.slab_slices = 9}},
+    {"cuda, oversampled",
+     "cuda",
+     {.epr.oversampling = 2, .tuning.slab_slices = 9, .tuning.batch_views = 16}},
     {"cuda, splines of a box",
      "cuda",
-     {.interpolation = FBP_INTERPOLATION_CUBIC, .roi = {{3, 30}, {5, 21}, {7, 18}}}},
-    {"cuda, nearest", "cuda", {.interpolation = FBP_INTERPOLATION_NEAREST}},
-    {"cuda, a region", "cuda", {.region = "ball:0.1,0,0,0.3", .slab_slices = 4, .mask = 1}},
-    {"mock", "mock", {.slab_slices = 7}},
-    {"two of them", "mock:0,1", {.slab_slices = 3, .mask = 1}},
+     {.epr.interpolation = FBP_INTERPOLATION_CUBIC, .box = {{3, 30}, {5, 21}, {7, 18}}}},
+    {"cuda, nearest", "cuda", {.epr.interpolation = FBP_INTERPOLATION_NEAREST}},
+    {"cuda, a region",
+     "cuda",
+     {.region.shape = "ball:0.1,0,0,0.3", .tuning.slab_slices = 4, .output.fill = true}},
+    {"mock", "mock", {.tuning.slab_slices = 7}},
+    {"two of them", "mock:0,1", {.tuning.slab_slices = 3, .output.fill = true}},
     {"two stages", "cpu", {STAGES}},
-    {"two stages in slabs and batches", "cpu", {STAGES, .slab_slices = 5, .batch_views = 8}},
-    {"two stages, one thing at a time", "cpu", {STAGES, .no_overlap = 1}},
-    {"two stages along rows", "cpu", {STAGES, .kernel = "matrix", .slab_slices = 9}},
-    {"two stages by ref", "ref", {STAGES, .roi = {{10, 18}, {12, 20}, {9, 14}}}},
-    {"two stages, masked", "cpu", {STAGES, .mask = 1, .mask_value = -7}},
-    {"two stages, a box", "cpu", {STAGES, .roi = {{3, 30}, {5, 21}, {7, 18}}}},
+    {"two stages in slabs and batches",
+     "cpu",
+     {STAGES, .tuning.slab_slices = 5, .tuning.batch_views = 8}},
+    {"two stages, one thing at a time", "cpu", {STAGES, .tuning.no_overlap = true}},
+    {"two stages along rows", "cpu", {STAGES, .tuning.kernel = "matrix", .tuning.slab_slices = 9}},
+    {"two stages by ref", "ref", {STAGES, .box = {{10, 18}, {12, 20}, {9, 14}}}},
+    {"two stages, masked", "cpu", {STAGES, .output.fill = true, .output.fill_value = -7}},
+    {"two stages, a box", "cpu", {STAGES, .box = {{3, 30}, {5, 21}, {7, 18}}}},
     {"two stages, a region in slabs",
      "cpu",
-     {STAGES, .region = "ball:0.1,0,0,0.3", .slab_slices = 4, .mask = 1}},
-    {"two stages, splines", "cpu", {STAGES, .interpolation = FBP_INTERPOLATION_CUBIC}},
+     {STAGES, .region.shape = "ball:0.1,0,0,0.3", .tuning.slab_slices = 4, .output.fill = true}},
+    {"two stages, splines", "cpu", {STAGES, .epr.interpolation = FBP_INTERPOLATION_CUBIC}},
     {"two stages in double", "cpu", {STAGES, .precision = FBP_PRECISION_DOUBLE}},
     {"two stages in double by ref",
      "ref",
-     {STAGES, .precision = FBP_PRECISION_DOUBLE, .roi = {{10, 18}, {12, 20}, {9, 14}}}},
-    {"two stages, the second on gl", "gl", {STAGES, .slab_slices = 9}},
+     {STAGES, .precision = FBP_PRECISION_DOUBLE, .box = {{10, 18}, {12, 20}, {9, 14}}}},
+    {"two stages, the second on gl", "gl", {STAGES, .tuning.slab_slices = 9}},
     {"two stages, the second on cuda", "cuda", {STAGES}},
-    {"two stages, the second on cuda in slabs", "cuda", {STAGES, .slab_slices = 9}},
-    {"two stages, the second on mock", "mock", {STAGES, .slab_slices = 7}},
-    {"two stages, the second on two of them", "mock:0,1", {STAGES, .slab_slices = 3, .mask = 1}},
+    {"two stages, the second on cuda in slabs", "cuda", {STAGES, .tuning.slab_slices = 9}},
+    {"two stages, the second on mock", "mock", {STAGES, .tuning.slab_slices = 7}},
+    {"two stages, the second on two of them",
+     "mock:0,1",
+     {STAGES, .tuning.slab_slices = 3, .output.fill = true}},
 };
 
 static void together_is_one_by_one(void **state)
@@ -252,8 +268,8 @@ static void files_are_series(void **state)
         const bool has_no_place = strstr(names[i], ".tif") || strstr(names[i], ".png");
         char *path = temporary(names[i]);
         if (strstr(names[i], ".png")) {
-            p.output_type = FBP_U8;
-            p.output_range[1] = 1;
+            p.output.type = FBP_U8;
+            p.output.range[1] = 1;
         }
         const fbp_status st = run(&scan, &p, path, &report);
         if (!has_no_place && st != FBP_OK)
@@ -284,11 +300,11 @@ static void check_resumed(struct fbp_recon_params p)
 
     p.device = "cpu";
     p.n_threads = 2;
-    p.slab_slices = 6;
-    p.progress = stop;
+    p.tuning.slab_slices = 6;
+    p.callbacks.progress = stop;
     assert_int_equal(run(&scan, &p, path, &report), FBP_ERR_CANCELLED);
-    p.progress = NULL;
-    p.resume = 1;
+    p.callbacks.progress = NULL;
+    p.output.resume = true;
     OK(run(&scan, &p, path, &report));
     assert_true(report.slabs_resumed >= 3);
     check_file(path, &scan.volume, wanted);

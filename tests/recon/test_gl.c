@@ -30,8 +30,8 @@ static void software_is_not_taken(void **state)
     struct fbp_device_info d = {.struct_size = sizeof d};
 
     (void)state;
-    gl->describe(0, &d);
-    assert_int_equal(gl->unasked(0), !strstr(d.text, "software"));
+    gl->discovery.describe(0, &d);
+    assert_int_equal(gl->discovery.auto_selectable(0), !strstr(d.text, "software"));
 }
 
 /* The same arithmetic on views in a texture, by gathers, and in plain memory. */
@@ -46,7 +46,7 @@ static void same_bits_by_gathers(void **state)
         for (size_t k = 0; k < 2; k++)
             hash[k] = reconstruct_hash(&scan, fbp_recon_params(.device = "gl",
                                                                .precision = FBP_PRECISION_EXACT,
-                                                               .kernel = names[i][k]));
+                                                               .tuning.kernel = names[i][k]));
         assert_true(hash[0] == hash[1]);
     }
     drop_scan(&scan);
@@ -55,10 +55,10 @@ static void same_bits_by_gathers(void **state)
 static void same_bits_however_divided(void **state)
 {
     static const struct fbp_recon_params parts[] = {
-        {.slab_slices = 1},
-        {.slab_slices = 7, .batch_views = 8},
-        {.batch_views = 24, .n_threads = 1},
-        {.slab_slices = 5, .mu_water = 0},
+        {.tuning.slab_slices = 1},
+        {.tuning.slab_slices = 7, .tuning.batch_views = 8},
+        {.tuning.batch_views = 24, .n_threads = 1},
+        {.tuning.slab_slices = 5, .mu_water = 0},
     };
     struct fbp_scan scan = make_scan(44, 27);
     const uint64_t whole = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
@@ -78,9 +78,12 @@ static void same_bits_however_divided(void **state)
 static void same_bits_in_one_context(void **state)
 {
     static const struct fbp_recon_params some[] = {
-        {.slab_slices = 3, .batch_views = 4},
-        {.slab_slices = 1, .batch_views = 4, .mu_water = 0.02},
-        {.kernel = "rot180", .precision = FBP_PRECISION_HALF, .slab_slices = 2, .batch_views = 8},
+        {.tuning.slab_slices = 3, .tuning.batch_views = 4},
+        {.tuning.slab_slices = 1, .tuning.batch_views = 4, .mu_water = 0.02},
+        {.tuning.kernel = "rot180",
+         .precision = FBP_PRECISION_HALF,
+         .tuning.slab_slices = 2,
+         .tuning.batch_views = 8},
     };
     struct fbp_scan scan = make_scan(44, 27);
 
@@ -125,7 +128,7 @@ static void fp16_is_rounded_to_nearest(void **state)
     add_views(&scan, &(struct orbit){.pitch_mm = {3.2, 3.2}});
     simulate_head(&scan, 128);
     for (int i = 0; i < 3; i++)
-        v[i] = reconstruct(&scan, fbp_recon_params(.device = "gl", .kernel = "matrix",
+        v[i] = reconstruct(&scan, fbp_recon_params(.device = "gl", .tuning.kernel = "matrix",
                                                    .precision = precisions[i]));
     const double fast = rms_between(v[1], v[0], grid_size(&scan.volume));
     const double half = rms_between(v[2], v[0], grid_size(&scan.volume));

@@ -208,8 +208,9 @@ static void the_other_does_its_part(void **state)
         lift(NULL);
         plant->lost = n;
         OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = "gl:0,0", .slab_slices = 2,
-                                            .log = count_lines, .user = &lines)));
+                           fbp_recon_params(.device = "gl:0,0", .tuning.slab_slices = 2,
+                                            .callbacks.log = count_lines,
+                                            .callbacks.user = &lines)));
         OK(fbp_plan_run(plan, "hash:", &r));
         assert_true(r.hash == right);
         assert_int_equal(lines, r.devices_dropped);
@@ -238,7 +239,7 @@ int main(int argc, char **argv)
         return 77;
     find_plant();
     struct fbp_device_info d = {.struct_size = sizeof d};
-    fbp_backend_find("gl")->describe(0, &d);
+    fbp_backend_find("gl")->discovery.describe(0, &d);
     snprintf(renderer, sizeof renderer, "%.*s", (int)strcspn(d.text, ",("), d.text);
     return run_chosen_tests(tests, argc, argv);
 }

@@ -25,7 +25,7 @@ static struct result run(const struct fbp_scan *scan, const char *kernel)
     struct fbp_report r = {.struct_size = sizeof r};
     fbp_plan *plan;
 
-    OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = "gl", .kernel = kernel)));
+    OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = "gl", .tuning.kernel = kernel)));
     OK(fbp_plan_run(plan, "hash:", &r));
     const struct fbp_plan_summary *i = fbp_plan_info(plan);
     const struct result out = {r.hash, i->n_slabs, i->slab_slices, i->batch_views};
@@ -98,7 +98,7 @@ static void refused(const struct fbp_scan *scan, const char *kernel, const char 
     fbp_plan *plan;
 
     plant->apply();
-    if (fbp_plan_create(&plan, scan, fbp_recon_params(.device = "gl", .kernel = kernel)) !=
+    if (fbp_plan_create(&plan, scan, fbp_recon_params(.device = "gl", .tuning.kernel = kernel)) !=
             FBP_ERR_UNSUPPORTED ||
         strncmp(fbp_message(), "device: ", 8) != 0 || !strstr(fbp_message(), sentence) ||
         !strstr(fbp_message(), ": use --device cpu"))

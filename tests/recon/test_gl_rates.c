@@ -56,7 +56,7 @@ static void divisions_by_rates_have_the_same_bits(void **state)
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct fbp_recon_params p = {.struct_size = sizeof p,
                                      .device = "gl",
-                                     .kernel = ways[i].kernel,
+                                     .tuning.kernel = ways[i].kernel,
                                      .precision = ways[i].precision};
         plant->rates = (struct fbp_rates){0};
         const uint64_t whole = reconstruct_hash(&scan, &p);
@@ -64,7 +64,7 @@ static void divisions_by_rates_have_the_same_bits(void **state)
             struct fbp_report r = {.struct_size = sizeof r};
             fbp_plan *plan;
             plant->rates = rates[k / 2];
-            p.slab_slices = k % 2 ? 8 : 0;
+            p.tuning.slab_slices = k % 2 ? 8 : 0;
             OK(fbp_plan_create(&plan, &scan, &p));
             kept += fbp_plan_info(plan)->keeps_views != 0;
             several += fbp_plan_info(plan)->n_slabs > 1;
@@ -85,7 +85,7 @@ static bool known(const struct fbp_scan *scan, const char *kernel)
 {
     fbp_plan *plan;
 
-    OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = "gl", .kernel = kernel)));
+    OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = "gl", .tuning.kernel = kernel)));
     const bool out = fbp_plan_info(plan)->predicted.total > 0;
     fbp_plan_destroy(&plan);
     return out;
@@ -94,7 +94,7 @@ static bool known(const struct fbp_scan *scan, const char *kernel)
 static void a_run_measures_once(void **state)
 {
     struct fbp_scan scan = make_scan(48, 24);
-    const struct fbp_recon_params *p = fbp_recon_params(.device = "gl", .kernel = "matrix");
+    const struct fbp_recon_params *p = fbp_recon_params(.device = "gl", .tuning.kernel = "matrix");
 
     (void)state;
     const uint64_t before = reconstruct_hash(&scan, p);
@@ -149,7 +149,7 @@ static void damage_is_ignored(void **state)
     plant->hardware = plant->short_runs = true;
     plant->apply();
     (void)known(&scan, "column");
-    (void)reconstruct_hash(&scan, fbp_recon_params(.device = "gl", .kernel = "matrix"));
+    (void)reconstruct_hash(&scan, fbp_recon_params(.device = "gl", .tuning.kernel = "matrix"));
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
         spoil(damaged[i]);
         (void)known(&scan, "column"); /* so that it is read again */

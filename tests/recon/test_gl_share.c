@@ -61,19 +61,21 @@ static void run(struct job *j, size_t slab, size_t batch)
         .struct_size = sizeof info,
         .n = {j->scan.panel.n_columns, j->scan.panel.n_rows, j->scan.n_views},
         .type = FBP_F32};
-    struct fbp_recon_params p = {
-        .struct_size = sizeof p, .device = "gl", .slab_slices = slab, .batch_views = batch};
+    struct fbp_recon_params p = {.struct_size = sizeof p,
+                                 .device = "gl",
+                                 .tuning.slab_slices = slab,
+                                 .tuning.batch_views = batch};
     fbp_sink *sink;
     fbp_plan *plan;
 
-    OK(fbp_source_memory(&p.source, j->views, &info));
+    OK(fbp_source_memory(&p.input.source, j->views, &info));
     OK(fbp_plan_create(&plan, &j->scan, &p));
     memset(j->volume, 0xff, j->n * sizeof *j->volume);
     OK(fbp_sink_memory(&sink, j->volume, j->scan.volume.n));
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
     fbp_sink_close(&sink);
     fbp_plan_destroy(&plan);
-    fbp_source_close(&p.source);
+    fbp_source_close(&p.input.source);
     assert_memory_equal(j->volume, j->right, j->n * sizeof *j->volume);
 }
 

@@ -52,8 +52,9 @@ static void check(const char *name)
     for (int d = 0; d < 3; d++) {
         if (!usable(devices[d]))
             continue;
-        float *equal = reconstruct(
-            &scan, fbp_recon_params(.device = devices[d], .angular_weights = FBP_ANGULAR_EQUAL));
+        float *equal =
+            reconstruct(&scan, fbp_recon_params(.device = devices[d],
+                                                .filtering.angular_weights = FBP_ANGULAR_EQUAL));
         float *automatic = reconstruct(&scan, fbp_recon_params(.device = devices[d]));
         const double e = nrmse(equal, theirs), a = nrmse(automatic, theirs);
         print_message("%s, %s: NRMSE equal weights %.2e, automatic %.2e\n", name, devices[d], e, a);

@@ -67,8 +67,9 @@ static void check_values(const char *what, const char *path, double part)
     OK(fbp_scan_load(&scan, path));
     scan.volume = (struct fbp_grid){{N, N, 1}, {PITCH, PITCH, PITCH}, {0, 0, 0}};
     float *v = reconstruct(
-        &scan, &(struct fbp_recon_params){
-                   .struct_size = sizeof(struct fbp_recon_params), .device = "cpu", .log = listen});
+        &scan, &(struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
+                                          .device = "cpu",
+                                          .callbacks.log = listen});
     for (size_t k = 0; k < sizeof discs / sizeof *discs; k++)
         if (!(fabs(mean_in(v, &discs[k]) / discs[k].mu - 1) < part))
             fail_msg("%s: disc %zu has %g, not %g", what, k, mean_in(v, &discs[k]), discs[k].mu);
@@ -270,7 +271,7 @@ static bool is_named(double air, double noise, bool integrals, bool i0)
     free(reconstruct(&scan,
                      &(struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
                                                 .device = "cpu",
-                                                .log = listen}));
+                                                .callbacks.log = listen}));
     fbp_scan_clear(&scan);
     remove(path);
     remove(json);

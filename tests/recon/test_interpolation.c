@@ -16,10 +16,10 @@ static float *volume_of(const struct fbp_scan *scan, const float *views, const s
     float *out = calloc(grid_size(&scan->volume), sizeof *out);
 
     OK(fbp_reconstruct(scan,
-                       fbp_recon_params(.device = way->device, .kernel = way->kernel,
-                                        .interpolation = way->how, .n_threads = 2,
-                                        .oversampling = way->oversampling,
-                                        .spatial_filter = way->spatial),
+                       fbp_recon_params(.device = way->device, .tuning.kernel = way->kernel,
+                                        .epr.interpolation = way->how, .n_threads = 2,
+                                        .epr.oversampling = way->oversampling,
+                                        .filtering.spatial = way->spatial),
                        views, out, NULL));
     return out;
 }
@@ -182,9 +182,9 @@ static void bits_do_not_depend_on_the_division(void **state)
                                     (enum fbp_interpolation)how, 0, 0};
             float *wanted = volume_of(&scan, views, &way);
             OK(fbp_reconstruct(&scan,
-                               fbp_recon_params(.device = "cpu", .kernel = way.kernel,
-                                                .interpolation = way.how, .n_threads = 3,
-                                                .batch_views = 14, .slab_slices = 9),
+                               fbp_recon_params(.device = "cpu", .tuning.kernel = way.kernel,
+                                                .epr.interpolation = way.how, .n_threads = 3,
+                                                .tuning.batch_views = 14, .tuning.slab_slices = 9),
                                views, out, NULL));
             assert_memory_equal(out, wanted, size * sizeof *out);
             free(wanted);
@@ -202,17 +202,18 @@ static void it_is_refused_where_it_is_missing(void **state)
     struct fbp_job_tables tables;
 
     (void)state;
-    simple.interpolations = 1u << FBP_INTERPOLATION_CUBIC;
+    simple.can.interpolations = 1u << FBP_INTERPOLATION_CUBIC;
     for (int how = 0; how <= FBP_INTERPOLATION_LAST; how++) {
         OK(fbp_job_create(&tables, &scan,
-                          fbp_recon_params(.interpolation = (enum fbp_interpolation)how), false));
+                          fbp_recon_params(.epr.interpolation = (enum fbp_interpolation)how),
+                          false));
         assert_int_equal(fbp_job_arrange(&tables.job, &simple),
                          how == FBP_INTERPOLATION_NEAREST ? FBP_ERR_UNSUPPORTED : FBP_OK);
         fbp_job_clear(&tables);
     }
     scan.filtered = true;
     assert_int_equal(fbp_job_create(&tables, &scan,
-                                    fbp_recon_params(.interpolation = FBP_INTERPOLATION_CUBIC),
+                                    fbp_recon_params(.epr.interpolation = FBP_INTERPOLATION_CUBIC),
                                     false),
                      FBP_ERR_UNSUPPORTED);
     assert_non_null(strstr(fbp_message(), "views are filtered already"));

@@ -58,8 +58,8 @@ static fbp_status run(const struct fbp_scan *scan, struct fbp_recon_params p,
 
     *said = (struct said){""};
     p.struct_size = sizeof p;
-    p.log = listen;
-    p.user = said;
+    p.callbacks.log = listen;
+    p.callbacks.user = said;
     OK(fbp_plan_create(&plan, scan, &p));
     const fbp_status st = fbp_plan_run(plan, "null:", report);
     fbp_plan_destroy(&plan);
@@ -261,15 +261,15 @@ static void divisions_see_the_same(void **state)
 {
     static const struct fbp_recon_params cases[] = {
         {.device = "cpu", .n_threads = 1},
-        {.device = "cpu", .slab_slices = 1},
-        {.device = "cpu", .slab_slices = 3, .batch_views = 8},
-        {.device = "cpu", .kernel = "matrix"},
-        {.device = "ref", .slab_slices = 2},
-        {.device = "mock:0,1", .slab_slices = 3},
-        {.device = "mock", .batch_views = 8},
+        {.device = "cpu", .tuning.slab_slices = 1},
+        {.device = "cpu", .tuning.slab_slices = 3, .tuning.batch_views = 8},
+        {.device = "cpu", .tuning.kernel = "matrix"},
+        {.device = "ref", .tuning.slab_slices = 2},
+        {.device = "mock:0,1", .tuning.slab_slices = 3},
+        {.device = "mock", .tuning.batch_views = 8},
         {.device = "cuda"},
-        {.device = "cuda", .slab_slices = 3, .batch_views = 32},
-        {.device = "gl", .slab_slices = 3, .batch_views = 16},
+        {.device = "cuda", .tuning.slab_slices = 3, .tuning.batch_views = 32},
+        {.device = "gl", .tuning.slab_slices = 3, .tuning.batch_views = 16},
     };
     static const struct fbp_grid grids[] = {{{40, 40, 16}, {3, 3, 3}, {0, 0, 0}},
                                             {{10, 10, 5}, {12, 12, 13}, {0, 0, 0}}};
@@ -307,7 +307,7 @@ static void check_refused(const struct fbp_scan *scan, const char *device, const
     char *path = temporary("dead.mha");
     fbp_plan *plan;
 
-    OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = device, .slab_slices = 5)));
+    OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = device, .tuning.slab_slices = 5)));
     assert_int_equal(fbp_plan_run(plan, path, NULL), FBP_ERR_INVALID);
     if (!strstr(fbp_message(), sentence) || !strstr(fbp_message(), scan->projections))
         fail_msg("%s: said \"%s\", expected \"%s\"", device, fbp_message(), sentence);
@@ -364,7 +364,7 @@ static void dead_views_are_told(void **state)
     }
     p[13 * PIXELS + 5] = 1; /* in a corner: this one is alive */
     replace_samples(&scan, p);
-    OK(run(&scan, (struct fbp_recon_params){.device = "cpu", .slab_slices = 4}, &r, &said));
+    OK(run(&scan, (struct fbp_recon_params){.device = "cpu", .tuning.slab_slices = 4}, &r, &said));
     assert_int_equal(r.dead_views, 3);
     assert_non_null(strstr(said.text, "nothing was measured in 3 of 40 views (3, 12, 14)"));
     free(p);
@@ -379,7 +379,7 @@ static void empty_slices_pass(void **state)
     struct said said;
 
     (void)state;
-    OK(run(&scan, (struct fbp_recon_params){.device = "cpu", .roi = {{0, 0}, {0, 0}, {15, 16}}}, &r,
+    OK(run(&scan, (struct fbp_recon_params){.device = "cpu", .box = {{0, 0}, {0, 0}, {15, 16}}}, &r,
            &said));
     assert_int_equal(r.dead_views, 0);
     assert_string_equal(said.text, "");
@@ -389,11 +389,11 @@ static void empty_slices_pass(void **state)
 static void check_volume(const char *what, const struct fbp_scan *scan, const struct fbp_grid *grid,
                          const char *warning)
 {
-    struct fbp_recon_params p = {.struct_size = sizeof p, .volume = *grid, .log = listen};
+    struct fbp_recon_params p = {.struct_size = sizeof p, .volume = *grid, .callbacks.log = listen};
     struct said said = {""};
     fbp_plan *plan;
 
-    p.user = &said;
+    p.callbacks.user = &said;
     OK(fbp_plan_create(&plan, scan, &p));
     fbp_plan_destroy(&plan);
     if (warning ? !strstr(said.text, warning) : said.text[0] != '\0')

@@ -41,8 +41,8 @@ static bool run_with_failure(const struct fbp_scan *scan, const struct fbp_recon
     fbp_plan *plan;
     int lines = 0;
 
-    p.log = count_lines;
-    p.user = &lines;
+    p.callbacks.log = count_lines;
+    p.callbacks.user = &lines;
     OK(fbp_plan_create(&plan, scan, &p));
     OK(fbp_plan_open(plan));
     for (int time = 0; time < 2; time++) {
@@ -100,8 +100,10 @@ static void others_do_what_a_failed_device_had_to_do(void **state)
     (void)state;
     spoil(&scan);
     right.hash = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
-    const struct fbp_recon_params p = {
-        .struct_size = sizeof p, .device = "mock:0,1", .slab_slices = 3, .batch_views = 8};
+    const struct fbp_recon_params p = {.struct_size = sizeof p,
+                                       .device = "mock:0,1",
+                                       .tuning.slab_slices = 3,
+                                       .tuning.batch_views = 8};
     for (int way = 0; way < WAYS; way++) {
         const uint64_t shared = atomic_load(&fbp_mock_shared);
         check_failures(&scan, p, *ways[way], 13, &right);
@@ -116,8 +118,10 @@ static void the_last_device_fails_the_run(void **state)
     struct fbp_scan scan = make_scan();
     struct fbp_report r = {.struct_size = sizeof r};
     char *out = temporary("slabs.mha");
-    struct fbp_recon_params p = {
-        .struct_size = sizeof p, .device = "mock:0,0", .slab_slices = 3, .batch_views = 8};
+    struct fbp_recon_params p = {.struct_size = sizeof p,
+                                 .device = "mock:0,0",
+                                 .tuning.slab_slices = 3,
+                                 .tuning.batch_views = 8};
 
     (void)state;
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
@@ -125,7 +129,7 @@ static void the_last_device_fails_the_run(void **state)
     assert_int_equal(run_plan(&scan, &p, out, &r), FBP_ERR_DEVICE);
     assert_non_null(strstr(fbp_message(), "as requested by a test"));
     fbp_mock_faults = (struct fbp_mock_faults){0};
-    p.resume = 1;
+    p.output.resume = true;
     OK(run_plan(&scan, &p, out, &r));
     assert_true(r.slabs_resumed > 0);
     remove(out);
@@ -179,8 +183,9 @@ static void each_slice_is_written_once(void **state)
 
         fbp_mock_faults = (struct fbp_mock_faults){.fail_call = {n}, .rates = *ways[n % WAYS]};
         OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = "mock:0,1", .slab_slices = 9,
-                                            .batch_views = 40, .progress = watch, .user = &c)));
+                           fbp_recon_params(.device = "mock:0,1", .tuning.slab_slices = 9,
+                                            .tuning.batch_views = 40, .callbacks.progress = watch,
+                                            .callbacks.user = &c)));
         OK(fbp_sink_callback(&sink, &to, fbp_plan_info(plan)->volume.n));
         OK(fbp_plan_run_to(plan, NULL, sink, &r));
         for (size_t z = 0; z < 3 * SLABS; z++)
@@ -203,10 +208,10 @@ static void clipped_values_are_counted_once(void **state)
     char *out = temporary("lost.mha");
     const struct fbp_recon_params p = {.struct_size = sizeof p,
                                        .device = "mock:0,1",
-                                       .slab_slices = 9,
-                                       .batch_views = 40,
-                                       .output_type = FBP_U8,
-                                       .output_range = {0, 0.01}};
+                                       .tuning.slab_slices = 9,
+                                       .tuning.batch_views = 40,
+                                       .output.type = FBP_U8,
+                                       .output.range = {0, 0.01}};
 
     (void)state;
     fbp_mock_faults = (struct fbp_mock_faults){0};
@@ -230,9 +235,9 @@ static void run_rest(const struct fbp_scan *scan, size_t z, const float *right, 
     fbp_plan *plan;
     fbp_sink *sink;
 
-    OK(fbp_plan_create(
-        &plan, scan,
-        fbp_recon_params(.device = "mock:0,1,2,3", .slab_slices = 3, .batch_views = 8)));
+    OK(fbp_plan_create(&plan, scan,
+                       fbp_recon_params(.device = "mock:0,1,2,3", .tuning.slab_slices = 3,
+                                        .tuning.batch_views = 8)));
     OK(fbp_sink_memory(&sink, volume, fbp_plan_info(plan)->volume.n));
     memset(volume, 0, 3 * SLABS * slice * sizeof *volume);
     if (z < 3 * SLABS)
@@ -285,8 +290,9 @@ static void a_timeline_of_failing_devices(void **state)
 
         fbp_mock_faults = (struct fbp_mock_faults){.fail_call = {n}};
         OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = "mock:0,1", .slab_slices = 9,
-                                            .batch_views = 16, .no_overlap = n % 2 == 0)));
+                           fbp_recon_params(.device = "mock:0,1", .tuning.slab_slices = 9,
+                                            .tuning.batch_views = 16,
+                                            .tuning.no_overlap = n % 2 == 0)));
         fbp_plan_timeline(plan, svg);
         OK(fbp_plan_run(plan, "hash:", &r));
         assert_true(r.hash == right);
@@ -333,8 +339,9 @@ static fbp_status break_it(const struct fbp_scan *scan, struct breaker *b, int n
     fbp_plan *plan;
 
     OK(fbp_plan_create(&plan, scan,
-                       fbp_recon_params(.device = "mock:0,1,2", .slab_slices = 3, .batch_views = 8,
-                                        .progress = cancel, .user = b, .no_overlap = no_overlap)));
+                       fbp_recon_params(.device = "mock:0,1,2", .tuning.slab_slices = 3,
+                                        .tuning.batch_views = 8, .callbacks.progress = cancel,
+                                        .callbacks.user = b, .tuning.no_overlap = no_overlap)));
     OK(fbp_sink_callback(&sink, &to, fbp_plan_info(plan)->volume.n));
     const fbp_status st = fbp_plan_run_to(plan, NULL, sink, NULL);
     fbp_sink_close(&sink);
@@ -371,10 +378,10 @@ static void a_run_ends_though_devices_fail(void **state)
 static void whatever_is_asked_for(void **state)
 {
     static const struct fbp_recon_params asked[] = {
-        {.no_overlap = 1},
-        {.mask = 1, .mask_value = -1},
-        {.roi = {{5, 30}, {3, 33}, {7, 40}}},
-        {.roi = {{0, 41}, {0, 37}, {4, 44}}, .mask = 1, .no_overlap = 1}};
+        {.tuning.no_overlap = true},
+        {.output.fill = true, .output.fill_value = -1},
+        {.box = {{5, 30}, {3, 33}, {7, 40}}},
+        {.box = {{0, 41}, {0, 37}, {4, 44}}, .output.fill = true, .tuning.no_overlap = true}};
     struct fbp_scan scan = make_scan();
 
     (void)state;
@@ -384,8 +391,8 @@ static void whatever_is_asked_for(void **state)
         struct right right;
         p.struct_size = sizeof p;
         p.device = "mock:0,1";
-        p.slab_slices = 9;
-        p.batch_views = 16;
+        p.tuning.slab_slices = 9;
+        p.tuning.batch_views = 16;
         fbp_mock_faults = (struct fbp_mock_faults){0};
         right.hash = reconstruct_hash(&scan, &p);
         check_failures(&scan, p, *ways[i % WAYS], 11, &right);

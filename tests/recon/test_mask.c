@@ -67,9 +67,11 @@ static void masked_is_what_is_not_seen(void **state)
         assert_true(plain && masked);
         OK(fbp_views_facts(fbp_scan_views(&scan), g, &f));
         run_into(&scan, (struct fbp_recon_params){.device = "cpu"}, plain);
-        const struct fbp_report r = run_into(
-            &scan, (struct fbp_recon_params){.device = "cpu", .mask = 1, .mask_value = VALUE},
-            masked);
+        const struct fbp_report r =
+            run_into(&scan,
+                     (struct fbp_recon_params){
+                         .device = "cpu", .output.fill = true, .output.fill_value = VALUE},
+                     masked);
         for (size_t i = 0; i < n; i++) {
             const size_t at[3] = {i % g->n[0], i / g->n[0] % g->n[1], i / g->n[0] / g->n[1]};
             double x[3];
@@ -96,37 +98,39 @@ static void masked_is_what_is_not_seen(void **state)
 static void devices_mask_the_same(void **state)
 {
     static const struct fbp_recon_params cases[] = {
-        {.device = "cpu", .slab_slices = 3},
-        {.device = "cpu", .kernel = "matrix", .batch_views = 8},
-        {.device = "ref", .slab_slices = 7},
+        {.device = "cpu", .tuning.slab_slices = 3},
+        {.device = "cpu", .tuning.kernel = "matrix", .tuning.batch_views = 8},
+        {.device = "ref", .tuning.slab_slices = 7},
         {.device = "mock"},
-        {.device = "mock:0,1", .slab_slices = 5},
+        {.device = "mock:0,1", .tuning.slab_slices = 5},
         {.device = "cuda"},
-        {.device = "cuda", .slab_slices = 9},
-        {.device = "gl", .slab_slices = 9},
-        {.device = "cpu", .roi = {{5, 40}, {9, 0}, {3, 30}}},
-        {.device = "mock", .roi = {{5, 40}, {9, 0}, {3, 30}}}};
+        {.device = "cuda", .tuning.slab_slices = 9},
+        {.device = "gl", .tuning.slab_slices = 9},
+        {.device = "cpu", .box = {{5, 40}, {9, 0}, {3, 30}}},
+        {.device = "mock", .box = {{5, 40}, {9, 0}, {3, 30}}}};
     struct fbp_scan scan = scan_head(24, 0);
     const size_t *m = scan.volume.n, n = grid_size(&scan.volume);
     float *first = malloc(n * sizeof *first), *v = malloc(n * sizeof *v);
 
     (void)state;
     assert_true(first && v);
-    run_into(&scan, (struct fbp_recon_params){.device = "cpu", .mask = 1, .mask_value = VALUE},
-             first);
+    run_into(
+        &scan,
+        (struct fbp_recon_params){.device = "cpu", .output.fill = true, .output.fill_value = VALUE},
+        first);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fbp_recon_params p = cases[i];
         size_t end[3], k = 0;
         if (!usable(p.device))
             continue;
-        p.mask = 1;
-        p.mask_value = VALUE;
+        p.output.fill = true;
+        p.output.fill_value = VALUE;
         run_into(&scan, p, v);
         for (int a = 0; a < 3; a++)
-            end[a] = p.roi[a][1] ? p.roi[a][1] : m[a];
-        for (size_t z = p.roi[2][0]; z < end[2]; z++)
-            for (size_t y = p.roi[1][0]; y < end[1]; y++)
-                for (size_t x = p.roi[0][0]; x < end[0]; x++, k++) {
+            end[a] = p.box[a][1] ? p.box[a][1] : m[a];
+        for (size_t z = p.box[2][0]; z < end[2]; z++)
+            for (size_t y = p.box[1][0]; y < end[1]; y++)
+                for (size_t x = p.box[0][0]; x < end[0]; x++, k++) {
                     const float other = first[(z * m[1] + y) * m[0] + x];
                     if ((v[k] == (float)VALUE) != (other == (float)VALUE))
                         fail_msg("%s, case %zu: voxel %zu %zu %zu is %g, elsewhere %g", p.device, i,
@@ -143,28 +147,28 @@ static void files_and_integers_are_masked(void **state)
     struct fbp_scan scan = scan_head(24, 0);
     struct fbp_recon_params p = {.struct_size = sizeof p,
                                  .device = "cpu",
-                                 .mask = 1,
-                                 .output_type = FBP_U8,
-                                 .output_range = {0, 0.05}};
+                                 .output.fill = true,
+                                 .output.type = FBP_U8,
+                                 .output.range = {0, 0.05}};
     fbp_plan *plan;
 
     (void)state;
     float *v = reconstruct(&scan, &p);
     assert_true(v[0] == 0);
     free(v);
-    p.mask_value = -1;
+    p.output.fill_value = -1;
     assert_int_equal(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "is not in the range 0 to 0.05"));
-    p.output_range[1] = 0;
+    p.output.range[1] = 0;
     p.mu_water = 0.02;
-    p.mask_value = -1001; /* -1000 to 3000 */
+    p.output.fill_value = -1001; /* -1000 to 3000 */
     assert_int_equal(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "is not in the range -1000 to 3000"));
-    p.mask_value = NAN;
+    p.output.fill_value = NAN;
     assert_int_equal(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "uint8 has no NaN"));
     p.mu_water = 0;
-    p.auto_range = 1;
+    p.output.auto_range = true;
     assert_int_equal(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "uint8 has no NaN"));
     drop_scan(&scan);
@@ -181,9 +185,11 @@ static void nan_is_a_value_of_floats(void **state)
     (void)state;
     assert_true(zero && nan);
     const struct fbp_report with_zero =
-        run_into(&scan, (struct fbp_recon_params){.device = "cpu", .mask = 1}, zero);
+        run_into(&scan, (struct fbp_recon_params){.device = "cpu", .output.fill = true}, zero);
     const struct fbp_report with_nan = run_into(
-        &scan, (struct fbp_recon_params){.device = "cpu", .mask = 1, .mask_value = NAN}, nan);
+        &scan,
+        (struct fbp_recon_params){.device = "cpu", .output.fill = true, .output.fill_value = NAN},
+        nan);
     for (size_t i = 0; i < n; i++) {
         n_masked += isnan(nan[i]) != 0;
         assert_true(isnan(nan[i]) ? zero[i] == 0 : memcmp(nan + i, zero + i, sizeof *nan) == 0);

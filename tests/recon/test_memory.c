@@ -75,7 +75,7 @@ static void check(const struct job *j, const struct fbp_recon_params *params)
     assert_memory_equal(volume, right, n * sizeof *volume);
     assert_same_report(&r, &by_file);
 
-    OK(fbp_source_memory(&p.source, NULL, &info));
+    OK(fbp_source_memory(&p.input.source, NULL, &info));
     OK(fbp_plan_create(&plan, &j->scan, &p));
     OK(fbp_source_memory(&source, j->views, &info));
     for (int i = 0; i < 3; i++) { /* the second opens the plan, the third finds it open */
@@ -93,7 +93,7 @@ static void check(const struct job *j, const struct fbp_recon_params *params)
     assert_non_null(strstr(fbp_message(), "no views yet"));
     fbp_plan_destroy(&plan);
     fbp_source_close(&source);
-    fbp_source_close(&p.source);
+    fbp_source_close(&p.input.source);
     free(volume);
     free(right);
 }
@@ -104,13 +104,19 @@ static void memory_gives_the_files_bits(void **state)
         {.device = "ref"},
         {.device = "cpu", .n_threads = 2},
         {.device = "mock"},
-        {.device = "mock", .batch_views = 8, .slab_slices = 5},
-        {.device = "mock:0,1", .batch_views = 8, .slab_slices = 5, .mu_water = 0.02},
+        {.device = "mock", .tuning.batch_views = 8, .tuning.slab_slices = 5},
+        {.device = "mock:0,1", .tuning.batch_views = 8, .tuning.slab_slices = 5, .mu_water = 0.02},
         {.device = "cuda", .precision = FBP_PRECISION_EXACT},
-        {.device = "cuda", .precision = FBP_PRECISION_FAST, .slab_slices = 5, .batch_views = 32},
+        {.device = "cuda",
+         .precision = FBP_PRECISION_FAST,
+         .tuning.slab_slices = 5,
+         .tuning.batch_views = 32},
         {.device = "cuda", .precision = FBP_PRECISION_HALF, .mu_water = 0.02},
-        {.device = "cuda:0,0", .slab_slices = 7, .batch_views = 32},
-        {.device = "gl", .precision = FBP_PRECISION_HALF, .slab_slices = 5, .batch_views = 16},
+        {.device = "cuda:0,0", .tuning.slab_slices = 7, .tuning.batch_views = 32},
+        {.device = "gl",
+         .precision = FBP_PRECISION_HALF,
+         .tuning.slab_slices = 5,
+         .tuning.batch_views = 16},
     };
     struct job j;
 
@@ -139,7 +145,7 @@ static void other_layouts_are_converted(void **state)
     make_job(&j, 24, false);
     const size_t nc = j.scan.panel.n_columns, nr = j.scan.panel.n_rows;
     const size_t n = grid_size(&j.scan.volume), samples = nc * nr * j.scan.n_views;
-    const struct fbp_recon_params *p = fbp_recon_params(.device = "mock", .batch_views = 8);
+    const struct fbp_recon_params *p = fbp_recon_params(.device = "mock", .tuning.batch_views = 8);
     float *right = malloc(n * sizeof *right), *volume = malloc(n * sizeof *volume);
     float *down = malloc(samples * sizeof *down);
     uint16_t *counts = malloc(samples * sizeof *counts);
@@ -163,14 +169,14 @@ static void other_layouts_are_converted(void **state)
     fbp_sink *sink;
     fbp_plan *plan;
     info.type = FBP_U16;
-    OK(fbp_source_memory(&q.source, counts, &info));
+    OK(fbp_source_memory(&q.input.source, counts, &info));
     OK(fbp_plan_create(&plan, &j.scan, &q));
     OK(fbp_sink_memory(&sink, volume, j.scan.volume.n));
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
     assert_memory_equal(volume, right, n * sizeof *volume);
     fbp_sink_close(&sink);
     fbp_plan_destroy(&plan);
-    fbp_source_close(&q.source);
+    fbp_source_close(&q.input.source);
     free(right);
     free(volume);
     free(down);
@@ -207,13 +213,13 @@ static void run(const struct job *j, const struct fbp_recon_params *params, cons
     info.type = type;
     info.row_order = j->scan.row_order;
     if (views)
-        OK(fbp_source_memory(&p.source, views, &info));
+        OK(fbp_source_memory(&p.input.source, views, &info));
     OK(fbp_plan_create(&plan, &j->scan, &p));
     OK(fbp_sink_memory(&sink, volume, j->scan.volume.n));
     OK(fbp_plan_run_to(plan, NULL, sink, NULL));
     fbp_sink_close(&sink);
     fbp_plan_destroy(&plan);
-    fbp_source_close(&p.source);
+    fbp_source_close(&p.input.source);
 }
 
 /* Bytes that mock devices upload for it, by memory and by file, straight and through buffers. */
@@ -252,11 +258,11 @@ static void check_counts(struct job *j, const struct fbp_recon_params *p, const 
 static void counts_give_the_bits_of_floats(void **state)
 {
     static const struct fbp_recon_params cases[] = {
-        {.device = "mock", .batch_views = 8},
-        {.device = "mock:0,1", .slab_slices = 9},
-        {.device = "cuda", .precision = FBP_PRECISION_EXACT, .batch_views = 16},
-        {.device = "cuda", .precision = FBP_PRECISION_HALF, .slab_slices = 9},
-        {.device = "cuda", .precision = FBP_PRECISION_FAST, .spatial_filter = 1},
+        {.device = "mock", .tuning.batch_views = 8},
+        {.device = "mock:0,1", .tuning.slab_slices = 9},
+        {.device = "cuda", .precision = FBP_PRECISION_EXACT, .tuning.batch_views = 16},
+        {.device = "cuda", .precision = FBP_PRECISION_HALF, .tuning.slab_slices = 9},
+        {.device = "cuda", .precision = FBP_PRECISION_FAST, .filtering.spatial = true},
     };
 
     (void)state;
@@ -303,14 +309,14 @@ static void plans_for_counts_refuse_floats(void **state)
     assert_non_null(volume);
     OK(fbp_source_memory(&floats, j.views, &info));
     info.type = FBP_U16;
-    OK(fbp_source_memory(&p.source, NULL, &info));
+    OK(fbp_source_memory(&p.input.source, NULL, &info));
     OK(fbp_plan_create(&plan, &j.scan, &p));
     OK(fbp_sink_memory(&sink, volume, j.scan.volume.n));
     assert_int_equal(fbp_plan_run_to(plan, floats, sink, NULL), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "float32"));
     fbp_sink_close(&sink);
     fbp_plan_destroy(&plan);
-    fbp_source_close(&p.source);
+    fbp_source_close(&p.input.source);
     fbp_source_close(&floats);
     free(volume);
     drop_job(&j);
@@ -329,7 +335,7 @@ static void check_own_memory(const struct job *j, const struct fbp_recon_params 
     fbp_sink *sink;
     fbp_plan *plan;
 
-    OK(fbp_source_memory(&p.source, NULL, &info));
+    OK(fbp_source_memory(&p.input.source, NULL, &info));
     OK(fbp_plan_create(&plan, &j->scan, &p));
     OK(fbp_plan_alloc(plan, bytes, &views));
     OK(fbp_plan_alloc(plan, n * sizeof(float), &volume));
@@ -349,7 +355,7 @@ static void check_own_memory(const struct job *j, const struct fbp_recon_params 
     fbp_plan_release(plan, volume);
     fbp_plan_release(plan, large);
     fbp_plan_destroy(&plan);
-    fbp_source_close(&p.source);
+    fbp_source_close(&p.input.source);
     free(right);
 }
 
@@ -364,7 +370,7 @@ static void memory_of_the_plan(void **state)
         if (i < 2 || usable("cuda"))
             for (size_t slices = 0; slices < 12; slices += 6)
                 check_own_memory(&j, fbp_recon_params(.device = devices[i], .n_threads = 2,
-                                                      .slab_slices = slices));
+                                                      .tuning.slab_slices = slices));
     drop_job(&j);
 }
 
@@ -390,13 +396,15 @@ static void planted_mistakes_are_found(void **state)
     make_job(&j, 53, false);
     const size_t bytes = grid_size(&j.scan.volume) * sizeof(float);
     const struct fbp_array_info info = info_of(&j);
-    struct fbp_recon_params p = {
-        .struct_size = sizeof p, .device = "mock", .batch_views = 8, .slab_slices = 12};
+    struct fbp_recon_params p = {.struct_size = sizeof p,
+                                 .device = "mock",
+                                 .tuning.batch_views = 8,
+                                 .tuning.slab_slices = 12};
     float *right = malloc(bytes), *volume = malloc(bytes);
     fbp_plan *plan;
 
     assert_true(right && volume);
-    OK(fbp_source_memory(&p.source, j.views, &info));
+    OK(fbp_source_memory(&p.input.source, j.views, &info));
     OK(fbp_plan_create(&plan, &j.scan, &p));
     OK(run_into(plan, &j, right));
     for (uint64_t i = 1; i <= 20; i += 3) {
@@ -417,7 +425,7 @@ static void planted_mistakes_are_found(void **state)
     OK(run_into(plan, &j, volume));
     assert_memory_equal(volume, right, bytes);
     fbp_plan_destroy(&plan);
-    fbp_source_close(&p.source);
+    fbp_source_close(&p.input.source);
     free(right);
     free(volume);
     drop_job(&j);

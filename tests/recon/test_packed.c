@@ -78,7 +78,7 @@ static uint64_t hash_of(struct fbp_scan *scan, char *path, const struct fbp_reco
     fbp_plan *plan;
 
     p.struct_size = sizeof p;
-    p.log = listen;
+    p.callbacks.log = listen;
     told[0] = '\0';
     scan->projections = path;
     OK(fbp_plan_create(&plan, scan, &p));
@@ -91,9 +91,9 @@ static uint64_t hash_of(struct fbp_scan *scan, char *path, const struct fbp_reco
 
 static const struct fbp_recon_params ways[] = {
     {.device = "cpu"},
-    {.device = "cpu", .n_threads = 1, .batch_views = 8, .slab_slices = 10},
-    {.device = "mock", .n_threads = 2, .slab_slices = 12},
-    {.device = "mock:0,1", .n_threads = 2, .batch_views = 16},
+    {.device = "cpu", .n_threads = 1, .tuning.batch_views = 8, .tuning.slab_slices = 10},
+    {.device = "mock", .n_threads = 2, .tuning.slab_slices = 12},
+    {.device = "mock:0,1", .n_threads = 2, .tuning.batch_views = 16},
 };
 
 static void bits_are_those_of_the_plain_file(void **state)
@@ -153,7 +153,7 @@ static void too_little_memory_is_said(void **state)
     free(zeros);
 
     struct fbp_recon_params p = {
-        .struct_size = sizeof p, .device = "cpu", .n_threads = 1, .log = listen};
+        .struct_size = sizeof p, .device = "cpu", .n_threads = 1, .callbacks.log = listen};
     OK(fbp_plan_create(&plan, &scan, &p));
     const uint64_t held = fbp_plan_info(plan)->memory_bytes;
     assert_string_equal(fbp_plan_info(plan)->kernel, "rot90");
@@ -218,9 +218,9 @@ static void several_devices_unpack_it_once_a_slab(void **state)
     struct fbp_scan scan = make_noise(n_views);
     const struct fbp_recon_params p = {.struct_size = sizeof p,
                                        .device = "mock:0,1",
-                                       .slab_slices = 9,
-                                       .batch_views = 8,
-                                       .log = listen};
+                                       .tuning.slab_slices = 9,
+                                       .tuning.batch_views = 8,
+                                       .callbacks.log = listen};
     struct fbp_report r = {.struct_size = sizeof r};
     fbp_plan *plan;
 
@@ -259,8 +259,10 @@ static void it_can_be_cancelled(void **state)
     struct fbp_scan scan = make_scan(&cases[0]);
     char *const first = scan.projections, *packed = put_again(&scan, "packed.mha", false, true);
     int n = 0;
-    struct fbp_recon_params p = {
-        .struct_size = sizeof p, .device = "cpu", .progress = at_once, .user = &n};
+    struct fbp_recon_params p = {.struct_size = sizeof p,
+                                 .device = "cpu",
+                                 .callbacks.progress = at_once,
+                                 .callbacks.user = &n};
     fbp_plan *plan;
 
     (void)state;

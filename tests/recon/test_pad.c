@@ -171,9 +171,12 @@ static void all_ways_agree(void **state)
     static const struct fbp_recon_params filters[] = {
         {.pad = FBP_PAD_ELLIPSE},
         {.pad = FBP_PAD_COSINE},
-        {.pad = FBP_PAD_ELLIPSE, .spatial_filter = 1},
-        {.pad = FBP_PAD_ELLIPSE, .spatial_filter = 1, .half_width = 40, .filter = FBP_FILTER_HANN},
-        {.pad = FBP_PAD_ELLIPSE, .cutoff_v = 0.5, .cutoff = 0.7}};
+        {.pad = FBP_PAD_ELLIPSE, .filtering.spatial = true},
+        {.pad = FBP_PAD_ELLIPSE,
+         .filtering.spatial = true,
+         .filtering.half_width = 40,
+         .filter = FBP_FILTER_HANN},
+        {.pad = FBP_PAD_ELLIPSE, .filtering.cutoff_v = 0.5, .cutoff = 0.7}};
 
     (void)state;
     for (size_t s = 0; s < 2; s++) {
@@ -187,7 +190,7 @@ static void all_ways_agree(void **state)
                 if (!usable(ways[i].device))
                     continue;
                 p.device = ways[i].device;
-                p.kernel = ways[i].kernel;
+                p.tuning.kernel = ways[i].kernel;
                 p.precision = ways[i].least_db >= 100 ? FBP_PRECISION_EXACT : FBP_PRECISION_DEFAULT;
                 if (ways[i].isa)
                     setenv("FBP_CPU", ways[i].isa, 1);
@@ -207,21 +210,22 @@ static void all_ways_agree(void **state)
 static void divisions_change_nothing(void **state)
 {
     static const struct fbp_recon_params cases[] = {
-        {.device = "cpu", .slab_slices = 1, .n_threads = 1},
-        {.device = "cpu", .slab_slices = 2, .batch_views = 8},
-        {.device = "mock:0,1", .slab_slices = 1, .batch_views = 16}};
+        {.device = "cpu", .tuning.slab_slices = 1, .n_threads = 1},
+        {.device = "cpu", .tuning.slab_slices = 2, .tuning.batch_views = 8},
+        {.device = "mock:0,1", .tuning.slab_slices = 1, .tuning.batch_views = 16}};
     struct fbp_scan scan = scan_body(&round_body, &(struct panel){80, 48, 0, FBP_CONE}, 0);
 
     (void)state;
     for (int columns = 0; columns < 2; columns++) {
         const double cutoff_v = columns ? 0.5 : 0;
-        const uint64_t whole = reconstruct_hash(
-            &scan, fbp_recon_params(.device = "cpu", .pad = FBP_PAD_ELLIPSE, .cutoff_v = cutoff_v));
+        const uint64_t whole =
+            reconstruct_hash(&scan, fbp_recon_params(.device = "cpu", .pad = FBP_PAD_ELLIPSE,
+                                                     .filtering.cutoff_v = cutoff_v));
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             struct fbp_recon_params p = cases[i];
             p.struct_size = sizeof p;
             p.pad = FBP_PAD_ELLIPSE;
-            p.cutoff_v = cutoff_v;
+            p.filtering.cutoff_v = cutoff_v;
             assert_true(reconstruct_hash(&scan, &p) == whole);
         }
     }

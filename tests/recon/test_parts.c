@@ -55,17 +55,17 @@ struct what {
 
 static const struct what all[] = {
     {"cone", "v.mha", cone, {.n_threads = 1}},
-    {"a kernel without turns", "v.mha", cone, {.n_threads = 1, .kernel = "column"}},
-    {"a box", "v.nrrd", cone, {.n_threads = 1, .roi = {{2, 9}, {0, 0}, {20, 90}}}},
-    {"a region", "v.mha", cone, {.n_threads = 1, .region = "ball:0,0,10,40"}},
-    {"a mask", "v.npy", cone, {.n_threads = 1, .mask = 1, .mask_value = -3}},
-    {"integers", "v.tif", cone, {.output_type = FBP_U16, .output_range = {-9, 9}}},
+    {"a kernel without turns", "v.mha", cone, {.n_threads = 1, .tuning.kernel = "column"}},
+    {"a box", "v.nrrd", cone, {.n_threads = 1, .box = {{2, 9}, {0, 0}, {20, 90}}}},
+    {"a region", "v.mha", cone, {.n_threads = 1, .region.shape = "ball:0,0,10,40"}},
+    {"a mask", "v.npy", cone, {.n_threads = 1, .output.fill = true, .output.fill_value = -3}},
+    {"integers", "v.tif", cone, {.output.type = FBP_U16, .output.range = {-9, 9}}},
     {"Hounsfield units", "v.h5", cone, {.n_threads = 1, .mu_water = 0.02}},
     {"frames", "v.mha", planes, {.n_threads = 1}},
-    {"two stages", "v.mha", meridians, {.n_threads = 1, .stages = 2}},
+    {"two stages", "v.mha", meridians, {.n_threads = 1, .epr.stages = 2}},
     {"chunks", "v.ome.zarr", cone, {.n_threads = 1}},
-    {"chunks of a box", "v.ome.zarr", cone, {.n_threads = 1, .roi = {{2, 9}, {0, 0}, {20, 90}}}},
-    {"packed chunks", "v.ome.zarr", cone, {.n_threads = 1, .compress = 1}},
+    {"chunks of a box", "v.ome.zarr", cone, {.n_threads = 1, .box = {{2, 9}, {0, 0}, {20, 90}}}},
+    {"packed chunks", "v.ome.zarr", cone, {.n_threads = 1, .output.compress = true}},
     {"doubles", "v.mat", meridians, {.n_threads = 1, .precision = FBP_PRECISION_DOUBLE}},
 };
 
@@ -79,9 +79,9 @@ static size_t do_part(const struct what *w, const struct fbp_scan *scan, const c
 
     p.struct_size = sizeof p;
     p.device = device;
-    p.part = k;
-    p.n_parts = n;
-    p.output = path;
+    p.cluster.part = k;
+    p.cluster.n_parts = n;
+    p.output.path = path;
     OK(fbp_plan_create(&plan, scan, &p));
     if (fbp_plan_run(plan, path, &report) != FBP_OK)
         fail_msg("%s, part %zu of %zu: %s", w->name, k, n, fbp_message());
@@ -149,7 +149,7 @@ static void parts_have_the_bytes_of_the_whole(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         check(&all[i], "cpu");
-        if (all[i].p.precision != FBP_PRECISION_DOUBLE && all[i].p.stages < 2)
+        if (all[i].p.precision != FBP_PRECISION_DOUBLE && all[i].p.epr.stages < 2)
             check(&all[i], i % 2 ? "mock" : "mock:0,1");
     }
 }
@@ -205,7 +205,8 @@ static void a_plan_tells_its_parts(void **state)
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
     all_updates = fbp_plan_info(plan)->updates;
     fbp_plan_destroy(&plan);
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .part = 2, .n_parts = 5)));
+    OK(fbp_plan_create(&plan, &scan,
+                       fbp_recon_params(.device = "cpu", .cluster.part = 2, .cluster.n_parts = 5)));
     for (size_t k = 1; k <= 5; k++) {
         struct fbp_part part = {.struct_size = sizeof part};
         OK(fbp_plan_part(plan, k, &part));
@@ -229,9 +230,9 @@ static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *
     struct fbp_recon_params p = *given;
     fbp_plan *plan;
 
-    if (!p.n_parts) {
-        p.part = 1;
-        p.n_parts = 2;
+    if (!p.cluster.n_parts) {
+        p.cluster.part = 1;
+        p.cluster.n_parts = 2;
     }
     assert_int_not_equal(fbp_plan_create(&plan, scan, &p), FBP_OK);
     if (!strstr(fbp_message(), why))
@@ -247,13 +248,15 @@ static void what_parts_cannot_do_is_refused(void **state)
     fbp_plan *plan;
 
     (void)state;
-    refused(&scan, fbp_recon_params(.part = 17, .n_parts = 16), "part 17 of 16");
-    refused(&scan, fbp_recon_params(.part = 0, .n_parts = 16), "count from 1 to 16");
-    refused(&scan, fbp_recon_params(.part = 1, .n_parts = 199), "at most");
-    refused(&scan, fbp_recon_params(.follow = 1), "do not follow");
-    refused(&scan, fbp_recon_params(.output_type = FBP_U8, .auto_range = 1),
+    refused(&scan, fbp_recon_params(.cluster.part = 17, .cluster.n_parts = 16), "part 17 of 16");
+    refused(&scan, fbp_recon_params(.cluster.part = 0, .cluster.n_parts = 16),
+            "count from 1 to 16");
+    refused(&scan, fbp_recon_params(.cluster.part = 1, .cluster.n_parts = 199), "at most");
+    refused(&scan, fbp_recon_params(.input.follow = true), "do not follow");
+    refused(&scan, fbp_recon_params(.output.type = FBP_U8, .output.auto_range = true),
             "--output-range LO,HI");
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .part = 1, .n_parts = 2)));
+    OK(fbp_plan_create(&plan, &scan,
+                       fbp_recon_params(.device = "cpu", .cluster.part = 1, .cluster.n_parts = 2)));
     OK(fbp_sink_memory(&sink, memory, (const size_t[]){12, 12, 130}));
     assert_int_equal(fbp_plan_run_to(plan, NULL, sink, NULL), FBP_ERR_UNSUPPORTED);
     fbp_sink_close(&sink);
@@ -261,7 +264,8 @@ static void what_parts_cannot_do_is_refused(void **state)
     OK(fbp_plan_run(plan, "null:", NULL)); /* to measure with */
     fbp_plan_destroy(&plan);
     OK(fbp_plan_create(&plan, &scan,
-                       fbp_recon_params(.device = "cpu", .part = 1, .n_parts = 2, .compress = 1)));
+                       fbp_recon_params(.device = "cpu", .cluster.part = 1, .cluster.n_parts = 2,
+                                        .output.compress = true)));
     assert_int_equal(fbp_plan_run(plan, path, NULL),
                      FBP_ERR_UNSUPPORTED); /* OME-Zarr: unit/joint */
     assert_non_null(strstr(fbp_message(), "compress"));
@@ -277,8 +281,8 @@ static void parts_that_differ_do_not_meet(void **state)
     static const struct fbp_recon_params others[] = {
         {.filter = FBP_FILTER_HANN},
         {.mu_water = 0.02},
-        {.output_type = FBP_U8, .output_range = {0, 1}},
-        {.kernel = "matrix"}};
+        {.output.type = FBP_U8, .output.range = {0, 1}},
+        {.tuning.kernel = "matrix"}};
     struct fbp_scan scan = cone();
     char *path = temporary("v.mha");
 
@@ -289,8 +293,8 @@ static void parts_that_differ_do_not_meet(void **state)
         fbp_plan *plan;
         p.struct_size = sizeof p;
         p.device = "cpu";
-        p.part = 2;
-        p.n_parts = 2;
+        p.cluster.part = 2;
+        p.cluster.n_parts = 2;
         OK(fbp_plan_create(&plan, &scan, &p));
         assert_int_equal(fbp_plan_run(plan, path, NULL), FBP_ERR_INVALID);
         if (!strstr(fbp_message(), "other options, another scan or another release"))

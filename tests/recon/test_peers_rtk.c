@@ -146,11 +146,11 @@ static void run(struct fbp_scan *scan, const struct fbp_phantom *phantom, const 
     for (int i = 0; i < N_PEER_DEVICES; i++) {
         if (!usable(peer_devices[i]))
             continue;
-        float *volume =
-            reconstruct_views(scan, views,
-                              fbp_recon_params(.device = peer_devices[i], .filter = how->filter,
-                                               .cutoff = how->cutoff, .cutoff_v = how->cutoff_v,
-                                               .slab_slices = how->slab));
+        float *volume = reconstruct_views(
+            scan, views,
+            fbp_recon_params(.device = peer_devices[i], .filter = how->filter,
+                             .cutoff = how->cutoff, .filtering.cutoff_v = how->cutoff_v,
+                             .tuning.slab_slices = how->slab));
         if (how->mask)
             mask_field_of_view(scan, false, volume);
         check_quality(how->name, peer_devices[i], volume, truth, grid_size(&scan->volume), how->e,

@@ -458,21 +458,22 @@ static void bits_do_not_depend_on_where(void **state)
         assert_true(info.ahead_rows == (rings ? ROWS : 0) && !info.ahead_in_file);
         assert_true(run_once(&scan, fbp_recon_params(.device = "cpu", .n_threads = 1), &info) ==
                     whole);
-        assert_true(run_once(&scan, fbp_recon_params(.device = "cpu", .slab_slices = 10), &info) ==
-                    whole);
+        assert_true(run_once(&scan, fbp_recon_params(.device = "cpu", .tuning.slab_slices = 10),
+                             &info) == whole);
         assert_true(info.n_slabs > 1 && info.ahead_rows == ROWS);
         if (!rings)
             try_little_memory(&scan);
-        assert_true(
-            run_once(&scan, fbp_recon_params(.device = "cpu", .slab_slices = 10, .scratch = folder),
-                     &info) == whole);
+        assert_true(run_once(&scan,
+                             fbp_recon_params(.device = "cpu", .tuning.slab_slices = 10,
+                                              .tuning.scratch = folder),
+                             &info) == whole);
         assert_true(info.ahead_in_file);
         const struct fbp_recon_params part = {.struct_size = sizeof part,
                                               .device = "cpu",
-                                              .kernel = "matrix",
-                                              .roi = {{0, 0}, {0, 0}, {20, 24}}};
+                                              .tuning.kernel = "matrix",
+                                              .box = {{0, 0}, {0, 0}, {20, 24}}};
         const struct fbp_recon_params all = {
-            .struct_size = sizeof all, .device = "cpu", .kernel = "matrix"};
+            .struct_size = sizeof all, .device = "cpu", .tuning.kernel = "matrix"};
         float *a = reconstruct(&scan, &part), *b = reconstruct(&scan, &all);
         assert_memory_equal(a, b + (size_t)20 * N * N, (size_t)4 * N * N * sizeof *a);
         free(a);
@@ -503,8 +504,9 @@ static fbp_plan *plan_of_least_memory(const struct fbp_scan *scan, fbp_source *s
     for (uint64_t kb = 8192; kb <= 1 << 20; kb += 512) {
         fbp_plan *plan;
         if (fbp_plan_create(&plan, scan,
-                            fbp_recon_params(.device = "cpu", .n_threads = 8, .source = source,
-                                             .memory_bytes = kb << 10)) != FBP_OK)
+                            fbp_recon_params(.device = "cpu", .n_threads = 8,
+                                             .input.source = source, .memory_bytes = kb << 10)) !=
+            FBP_OK)
             continue;
         if (fbp_plan_info(plan)->n_slabs == 1 && fbp_plan_info(plan)->ahead_rows == 0)
             return plan;

@@ -262,8 +262,9 @@ static struct fbp_plan_summary prepared(const struct fbp_scan *scan, struct log 
 {
     fbp_plan *plan;
 
-    OK(fbp_plan_create(&plan, scan,
-                       fbp_recon_params(.device = "cpu", .log = keep_warnings, .user = log)));
+    OK(fbp_plan_create(
+        &plan, scan,
+        fbp_recon_params(.device = "cpu", .callbacks.log = keep_warnings, .callbacks.user = log)));
     const struct fbp_plan_summary out = *fbp_plan_info(plan);
     fbp_plan_destroy(&plan);
     return out;
@@ -347,26 +348,27 @@ static void bits_are_those_of_one_run(void **state)
         assert_true(fabs(mean[m] / plain[m] - 1) < 1e-4);
     const uint64_t hash = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
     const struct fbp_recon_params others[] = {
-        {.struct_size = sizeof *others, .device = "cpu", .slab_slices = 7},
-        {.struct_size = sizeof *others, .device = "cpu", .batch_views = 5, .n_threads = 3},
-        {.struct_size = sizeof *others, .device = "cpu", .no_overlap = 1},
+        {.struct_size = sizeof *others, .device = "cpu", .tuning.slab_slices = 7},
+        {.struct_size = sizeof *others, .device = "cpu", .tuning.batch_views = 5, .n_threads = 3},
+        {.struct_size = sizeof *others, .device = "cpu", .tuning.no_overlap = true},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (reconstruct_hash(&scan, &others[i]) != hash)
             fail_msg("run %zu has other bits", i);
     const uint64_t column =
-        reconstruct_hash(&scan, fbp_recon_params(.device = "cpu", .kernel = "column"));
-    assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = "cpu", .kernel = "column",
-                                                         .follow = 1)) == column);
+        reconstruct_hash(&scan, fbp_recon_params(.device = "cpu", .tuning.kernel = "column"));
+    assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = "cpu", .tuning.kernel = "column",
+                                                         .input.follow = true)) == column);
     const uint64_t mock = reconstruct_hash(&scan, fbp_recon_params(.device = "mock"));
-    assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = "mock:0,1", .slab_slices = 9)) ==
-                mock);
+    assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = "mock:0,1",
+                                                         .tuning.slab_slices = 9)) == mock);
 
     char *path = temporary("parts.mha");
     for (size_t part = 1; part <= 2; part++) {
         fbp_plan *plan;
-        OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = "cpu", .part = part, .n_parts = 2)));
+        OK(fbp_plan_create(
+            &plan, &scan,
+            fbp_recon_params(.device = "cpu", .cluster.part = part, .cluster.n_parts = 2)));
         OK(fbp_plan_run(plan, path, NULL));
         fbp_plan_destroy(&plan);
     }

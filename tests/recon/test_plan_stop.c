@@ -142,8 +142,9 @@ static void make_plan(struct job *j, struct fbp_scan *scan, fbp_source **source)
     add_views(scan, &(struct orbit){.start_deg = 11, .pitch_mm = {1, 1}});
     OK(fbp_source_callback(source, &from, &info));
     OK(fbp_plan_create(&plan, scan,
-                       fbp_recon_params(.device = j->device, .source = *source,
-                                        .compress = j->compress, .progress = progress, .user = j)));
+                       fbp_recon_params(.device = j->device, .input.source = *source,
+                                        .output.compress = j->compress,
+                                        .callbacks.progress = progress, .callbacks.user = j)));
 }
 
 static void stop_it(struct job *j, bool signal_does)
@@ -228,7 +229,7 @@ static fbp_status run_watched(int (*read)(void *, size_t, size_t, size_t, size_t
     make_plan(&j, &scan, &unused);
     fbp_plan_destroy(&plan);
     OK(fbp_source_callback(&source, &from, &info));
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.source = source, .n_threads = 2)));
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.input.source = source, .n_threads = 2)));
     at_work = destroyed = used_later = false;
     if (destroy)
         assert_int_equal(pthread_create(&thread, NULL, destroyer, stop ? &j : NULL), 0);

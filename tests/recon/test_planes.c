@@ -200,11 +200,11 @@ static void bits_do_not_depend_on_the_division(void **state)
     float *views = plane_samples(&scan, &solid, 1), *out = calloc(size, sizeof *out);
     float *wanted = volume_by(&scan, views, "cpu", &hann);
     for (int i = 0; i < 4; i++) {
-        OK(fbp_reconstruct(&scan,
-                           fbp_recon_params(.device = "cpu", .filter = FBP_FILTER_HANN,
-                                            .n_threads = i % 2 ? 1 : 3, .batch_views = i ? 14 : 0,
-                                            .slab_slices = i > 1 ? 9 : 0),
-                           views, out, NULL));
+        OK(fbp_reconstruct(
+            &scan,
+            fbp_recon_params(.device = "cpu", .filter = FBP_FILTER_HANN, .n_threads = i % 2 ? 1 : 3,
+                             .tuning.batch_views = i ? 14 : 0, .tuning.slab_slices = i > 1 ? 9 : 0),
+            views, out, NULL));
         assert_memory_equal(out, wanted, size * sizeof *out);
     }
     float *reference = volume_by(&scan, views, "ref", &hann);
@@ -222,8 +222,8 @@ static float *oversampled(const struct fbp_scan *scan, const float *views, const
     float *out = calloc(grid_size(&scan->volume), sizeof *out);
 
     OK(fbp_reconstruct(scan,
-                       fbp_recon_params(.device = device, .oversampling = 2, .n_threads = 2,
-                                        .spatial_filter = spatial),
+                       fbp_recon_params(.device = device, .epr.oversampling = 2, .n_threads = 2,
+                                        .filtering.spatial = spatial),
                        views, out, NULL));
     return out;
 }
@@ -266,9 +266,9 @@ static const char *kernel_of(const struct fbp_scan *scan, const char *device, co
 {
     struct fbp_job_tables tables;
 
-    OK(fbp_job_create(&tables, scan, fbp_recon_params(.kernel = asked), false));
+    OK(fbp_job_create(&tables, scan, fbp_recon_params(.tuning.kernel = asked), false));
     const fbp_status st = fbp_job_arrange(&tables.job, fbp_backend_find(device));
-    const char *name = st == FBP_OK ? tables.job.chosen.kernel : NULL;
+    const char *name = st == FBP_OK ? tables.job.selection.name : NULL;
     fbp_job_clear(&tables);
     return name;
 }
@@ -312,8 +312,8 @@ static float *by_kernel(const struct fbp_scan *scan, const float *views, const c
     float *out = calloc(grid_size(&scan->volume), sizeof *out);
 
     OK(fbp_reconstruct(scan,
-                       fbp_recon_params(.device = "cpu", .kernel = kernel, .n_threads = 2,
-                                        .oversampling = oversampling),
+                       fbp_recon_params(.device = "cpu", .tuning.kernel = kernel, .n_threads = 2,
+                                        .epr.oversampling = oversampling),
                        views, out, NULL));
     return out;
 }
@@ -414,7 +414,7 @@ static void a_device_may_lack_them(void **state)
     struct fbp_scan scan = rings_scan(18);
 
     (void)state;
-    simple.any_filter = false;
+    simple.can.any_filter = false;
     for (int f = 0; f <= FBP_FILTER_LAST; f++) {
         struct fbp_job_tables tables;
         OK(fbp_job_create(&tables, &scan, fbp_recon_params(.filter = (enum fbp_filter)f), false));

@@ -38,9 +38,9 @@ static const struct {
     {{.filter = FBP_FILTER_5_POINT_DERIVATIVE}, "5-point-derivative"},
     {{.filter = FBP_FILTER_TWO_RAMPS}, "two-ramps"},
     {{.filter = FBP_FILTER_TWO_RAMPS_UNPADDED}, "two-ramps-unpadded"},
-    {{.filter = FBP_FILTER_HANN, .oversampling = 2}, "oversampling 2"},
-    {{.filter = FBP_FILTER_TWO_RAMPS, .oversampling = 2}, "two-ramps, oversampling 2"},
-    {{.filter = FBP_FILTER_HANN, .spatial_filter = 1, .half_width = 9}, "in space"},
+    {{.filter = FBP_FILTER_HANN, .epr.oversampling = 2}, "oversampling 2"},
+    {{.filter = FBP_FILTER_TWO_RAMPS, .epr.oversampling = 2}, "two-ramps, oversampling 2"},
+    {{.filter = FBP_FILTER_HANN, .filtering.spatial = true, .filtering.half_width = 9}, "in space"},
 };
 
 static float *volume_with(const struct fbp_scan *scan, const float *views, const char *device,
@@ -89,7 +89,7 @@ static bool takes(const struct fbp_scan *scan, const float *views, const char *d
 
     p.struct_size = sizeof p;
     p.device = device;
-    memcpy(p.roi, (size_t[3][2]){{0, 1}, {0, 1}, {0, 1}}, sizeof p.roi);
+    memcpy(p.box, (size_t[3][2]){{0, 1}, {0, 1}, {0, 1}}, sizeof p.box);
     const fbp_status st = fbp_reconstruct(scan, &p, views, out, NULL);
     free(out);
     if (st == FBP_OK)
@@ -143,9 +143,9 @@ static void interpolations_agree(void **state)
     (void)state;
     for (enum fbp_interpolation how = 0; how <= FBP_INTERPOLATION_LAST; how++) {
         const struct fbp_recon_params p = {
-            .filter = FBP_FILTER_HANN, .interpolation = how, .kernel = "planes"};
+            .filter = FBP_FILTER_HANN, .epr.interpolation = how, .tuning.kernel = "planes"};
         struct fbp_recon_params of_ref = p;
-        of_ref.kernel = NULL;
+        of_ref.tuning.kernel = NULL;
         float *wanted = volume_with(&scan, views, "ref", of_ref);
         for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
             if (!usable(devices[i]) || !takes(&scan, views, devices[i], p))
@@ -199,18 +199,18 @@ static void divided(const struct fbp_scan *scan, const float *views, const char 
     const size_t n = grid_size(&scan->volume);
     struct fbp_recon_params q = p;
 
-    q.batch_views = 24;
-    q.slab_slices = 11;
+    q.tuning.batch_views = 24;
+    q.tuning.slab_slices = 11;
     float *slabs = volume_with(scan, views, device, q);
     assert_memory_equal(slabs, whole, n * sizeof *whole);
     q = p;
-    q.region = "ball:0,0,0,.3";
+    q.region.shape = "ball:0,0,0,.3";
     float *ball = volume_with(scan, views, device, q);
     assert_region(&scan->volume, whole, ball);
     q = p;
-    memcpy(q.roi, (size_t[3][2]){{3, 36}, {7, 29}, {10, 31}}, sizeof q.roi);
+    memcpy(q.box, (size_t[3][2]){{3, 36}, {7, 29}, {10, 31}}, sizeof q.box);
     float *box = volume_with(scan, views, device, q);
-    assert_box(&scan->volume, q.roi, whole, box);
+    assert_box(&scan->volume, q.box, whole, box);
     free(slabs);
     free(ball);
     free(box);
@@ -228,7 +228,7 @@ static void bits_do_not_depend_on_the_division(void **state)
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
         for (enum fbp_interpolation how = 0; how <= FBP_INTERPOLATION_LAST && usable(devices[i]);
              how++) {
-            const struct fbp_recon_params p = {.interpolation = how, .kernel = "planes"};
+            const struct fbp_recon_params p = {.epr.interpolation = how, .tuning.kernel = "planes"};
             if (!takes(&scan, views, devices[i], p))
                 continue;
             float *whole = volume_with(&scan, views, devices[i], p);

@@ -58,7 +58,7 @@ static double *volume_of(const struct fbp_scan *scan, struct fbp_recon_params p,
     size_t n = scan->panel.n_rows;
 
     for (int i = 0; i < 3; i++)
-        n *= p.roi[i][1] ? p.roi[i][1] - p.roi[i][0] : scan->volume.n[i];
+        n *= p.box[i][1] ? p.box[i][1] - p.box[i][0] : scan->volume.n[i];
     double *out = calloc(n, sizeof *out);
     p.struct_size = sizeof p;
     p.n_threads = p.n_threads ? p.n_threads : 2;
@@ -92,7 +92,7 @@ static void check_row(const struct table_row *row)
         give_weights(&scan, weights);
     for (size_t d = 0; d < N_COMPUTERS && usable(computers[d].device); d++) {
         const struct fbp_recon_params p = {.device = computers[d].device,
-                                           .kernel = computers[d].kernel,
+                                           .tuning.kernel = computers[d].kernel,
                                            .filter = row->filter,
                                            .cutoff = row->cutoff};
         double *volume = volume_of(&scan, p, views);
@@ -101,10 +101,10 @@ static void check_row(const struct table_row *row)
             const double error = volume[(z * N + y) * N + x] - row->value[i];
             if (!(fabs(error) <= 1e-10))
                 fail_msg("%s, %s of %s, voxel %zu %zu %zu: wrong by %g",
-                         fbp_filter_name(row->filter), p.kernel, p.device, x, y, z, error);
+                         fbp_filter_name(row->filter), p.tuning.kernel, p.device, x, y, z, error);
             if (!(fabs(error) <= 1e-13 * row->peak))
-                print_message("%s %s %s: %g\n", fbp_filter_name(row->filter), p.kernel, p.device,
-                              error);
+                print_message("%s %s %s: %g\n", fbp_filter_name(row->filter), p.tuning.kernel,
+                              p.device, error);
         }
         free(volume);
     }
@@ -137,12 +137,12 @@ static void all_agree_with_the_reference(void **state)
 {
     static const struct fbp_recon_params ways[] = {
         {.filter = FBP_FILTER_RAM_LAK},
-        {.oversampling = 2},
+        {.epr.oversampling = 2},
         {.filter = FBP_FILTER_TWO_RAMPS_UNPADDED},
-        {.spatial_filter = 1, .half_width = 9},
-        {.interpolation = FBP_INTERPOLATION_NEAREST},
-        {.interpolation = FBP_INTERPOLATION_CUBIC},
-        {.periodic = 1},
+        {.filtering.spatial = true, .filtering.half_width = 9},
+        {.epr.interpolation = FBP_INTERPOLATION_NEAREST},
+        {.epr.interpolation = FBP_INTERPOLATION_CUBIC},
+        {.epr.periodic = true},
     };
     double *views;
     struct fbp_scan scan = odd_scan(&views);
@@ -155,13 +155,13 @@ static void all_agree_with_the_reference(void **state)
         double *wanted = volume_of(&scan, p, views);
         for (size_t d = 1; d < N_COMPUTERS && usable(computers[d].device); d++) {
             p.device = computers[d].device;
-            p.kernel = computers[d].kernel;
-            if (p.periodic && strcmp(p.device, "cuda") == 0) /* which lacks it */
+            p.tuning.kernel = computers[d].kernel;
+            if (p.epr.periodic && strcmp(p.device, "cuda") == 0) /* which lacks it */
                 continue;
             double *got = volume_of(&scan, p, views);
             const double error = differ(got, wanted, n);
             if (!(error <= 1e-12))
-                fail_msg("way %zu, kernel %s: %g of the peak", i, p.kernel, error);
+                fail_msg("way %zu, kernel %s: %g of the peak", i, p.tuning.kernel, error);
             free(got);
         }
         free(wanted);
@@ -175,11 +175,11 @@ static void no_division_changes_a_bit(void **state)
     static const struct fbp_recon_params ways[] = {
         {.n_threads = 1},
         {.n_threads = 3},
-        {.batch_views = 8},
-        {.slab_slices = 3},
-        {.slab_slices = 5, .batch_views = 16},
-        {.no_overlap = 1},
-        {.mask = 1},
+        {.tuning.batch_views = 8},
+        {.tuning.slab_slices = 3},
+        {.tuning.slab_slices = 5, .tuning.batch_views = 16},
+        {.tuning.no_overlap = true},
+        {.output.fill = true},
     };
     double *views;
     struct fbp_scan scan = odd_scan(&views);
@@ -187,15 +187,17 @@ static void no_division_changes_a_bit(void **state)
 
     (void)state;
     for (size_t d = 0; d < N_COMPUTERS && usable(computers[d].device); d++) {
-        struct fbp_recon_params p = {.device = computers[d].device, .kernel = computers[d].kernel};
+        struct fbp_recon_params p = {.device = computers[d].device,
+                                     .tuning.kernel = computers[d].kernel};
         double *wanted = volume_of(&scan, p, views);
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
             p = ways[i];
             p.device = computers[d].device;
-            p.kernel = computers[d].kernel;
+            p.tuning.kernel = computers[d].kernel;
             double *got = volume_of(&scan, p, views);
             for (size_t k = 0; k < n; k++)
-                if (!(p.mask && got[k] == 0) && memcmp(&got[k], &wanted[k], sizeof *got) != 0)
+                if (!(p.output.fill && got[k] == 0) &&
+                    memcmp(&got[k], &wanted[k], sizeof *got) != 0)
                     fail_msg("%s, way %zu: voxel %zu differs", p.device, i, k);
             free(got);
         }
@@ -214,10 +216,11 @@ static void a_box_has_the_bits_of_the_whole(void **state)
 
     (void)state;
     for (size_t d = 0; d < N_COMPUTERS && usable(computers[d].device); d++) {
-        struct fbp_recon_params p = {.device = computers[d].device, .kernel = computers[d].kernel};
+        struct fbp_recon_params p = {.device = computers[d].device,
+                                     .tuning.kernel = computers[d].kernel};
         double *whole = volume_of(&scan, p, views);
-        memcpy(p.roi, roi, sizeof roi);
-        p.slab_slices = 4;
+        memcpy(p.box, roi, sizeof roi);
+        p.tuning.slab_slices = 4;
         double *box = volume_of(&scan, p, views), *at = box;
         for (size_t f = 0; f < 2; f++)
             for (size_t z = 2; z < 13; z++)
@@ -286,7 +289,7 @@ static void files_hold_doubles(void **state)
     fbp_plan_destroy(&plan);
     char *path = temporary("v32.npy");
     OK(fbp_plan_create(
-        &plan, &scan, fbp_recon_params(.precision = FBP_PRECISION_DOUBLE, .output_type = FBP_F32)));
+        &plan, &scan, fbp_recon_params(.precision = FBP_PRECISION_DOUBLE, .output.type = FBP_F32)));
     OK(fbp_plan_run(plan, path, NULL));
     fbp_plan_destroy(&plan);
     double *rounded = volume_in(path, FBP_F32);
@@ -362,7 +365,7 @@ static void who_lacks_it_says_so(void **state)
     scan.i0 = 0;
     float *floats = calloc(scan.n_views * S, sizeof *floats);
     assert_int_equal(
-        fbp_reconstruct(&scan, fbp_recon_params(.output_type = FBP_F64), floats, floats, NULL),
+        fbp_reconstruct(&scan, fbp_recon_params(.output.type = FBP_F64), floats, floats, NULL),
         FBP_ERR_UNSUPPORTED);
     assert_non_null(strstr(fbp_message(), "float64 is for volumes that are computed in double"));
     free(floats);

@@ -201,8 +201,8 @@ static void assert_places(const struct fbp_scan *reduced, const struct fbp_scan 
 static void check_against_hand(enum fbp_row_order order, bool some_bad, size_t every, size_t bin)
 {
     static const struct fbp_recon_params splits[] = {
-        {.device = "cpu", .n_threads = 5, .slab_slices = 4, .batch_views = 8},
-        {.device = "mock", .n_threads = 2, .slab_slices = 9},
+        {.device = "cpu", .n_threads = 5, .tuning.slab_slices = 4, .tuning.batch_views = 8},
+        {.device = "mock", .n_threads = 2, .tuning.slab_slices = 9},
         {.device = "mock:0,1", .n_threads = 3},
     };
     struct counts c;
@@ -317,16 +317,17 @@ static void read_memory_of(struct counts *c, fbp_source **out)
 /* Views in memory, and a compressed file, which is read in order. */
 static void any_source_is_reduced(void **state)
 {
-    struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu", .kernel = "matrix"};
+    struct fbp_recon_params p = {
+        .struct_size = sizeof p, .device = "cpu", .tuning.kernel = "matrix"};
     struct counts c;
 
     (void)state;
     make_counts(&c, FBP_ROWS_TOP_DOWN, true);
     OK(fbp_scan_reduce(&c.scan, 2, 3));
     const uint64_t right = reconstruct_hash(&c.scan, &p);
-    read_memory_of(&c, &p.source);
+    read_memory_of(&c, &p.input.source);
     assert_true(reconstruct_hash(&c.scan, &p) == right);
-    fbp_source_close(&p.source);
+    fbp_source_close(&p.input.source);
 
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {COLUMNS, ROWS, VIEWS}};
     float *values = malloc(VIEWS * c.n * sizeof *values);

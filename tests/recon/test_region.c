@@ -146,16 +146,16 @@ static void check_region(const struct scan_case *c, const struct fbp_scan *scan,
     struct fbp_progress told = {0};
     fbp_plan *plan;
 
-    p.region = r.source ? NULL : r.text;
-    p.region_mask = r.source;
+    p.region.shape = r.source ? NULL : r.text;
+    p.region.mask = r.source;
     draw_division(seed, &p);
     p.n_threads = 1 + (int)(draw(seed) % 2);
-    p.progress = watch;
-    p.user = &told;
+    p.callbacks.progress = watch;
+    p.callbacks.user = &told;
     fbp_mock_faults.rates = draw(seed) % 2 ? card : none;
     if (draw(seed) % 2)
-        draw_box(seed, c->grid.n, p.roi);
-    if (!meets(&r, c->grid.n, (const size_t(*)[2])p.roi)) {
+        draw_box(seed, c->grid.n, p.box);
+    if (!meets(&r, c->grid.n, (const size_t(*)[2])p.box)) {
         assert_int_equal(fbp_plan_create(&plan, scan, &p), FBP_ERR_INVALID);
         assert_non_null(strstr(fbp_message(), "has no voxel of the"));
         drop_region(&r);
@@ -199,7 +199,7 @@ static size_t count_touched(struct side *s, size_t *wanted)
     reconstruct_slab(s, &all, v);
     for (size_t i = 0; i < n; i++)
         touched += v[i] != (float)job->shift;
-    *wanted = (size_t)fbp_region_count(job->region, 0, job->grid.n[2]);
+    *wanted = (size_t)fbp_region_count(job->requested.region, 0, job->grid.n[2]);
     free(v);
     return touched;
 }
@@ -220,7 +220,7 @@ static void nothing_else_is_computed(void **state)
         arrange_region(&s, c, "ball:32,20,28,14");
         const struct fbp_job *job = &s.tables.job;
         const bool cubes = strcmp(c->kernel, "planes") == 0;
-        const size_t lanes = cubes ? 8 : job->turns;
+        const size_t lanes = cubes ? 8 : job->selection.symmetric_views;
         const bool blocks = c->device[0] == 'g' || strncmp(c->device, "cuda", 4) == 0;
         open_side(&s);
         const size_t touched = count_touched(&s, &wanted), all = grid_size(&job->grid);
@@ -241,7 +241,7 @@ static struct fbp_plan_summary plan_of(const struct fbp_scan *scan, const char *
     fbp_plan *plan;
 
     OK(fbp_plan_create(&plan, scan,
-                       fbp_recon_params(.device = "cpu", .n_threads = 2, .region = region)));
+                       fbp_recon_params(.device = "cpu", .n_threads = 2, .region.shape = region)));
     out = *fbp_plan_info(plan);
     fbp_plan_destroy(&plan);
     return out;
@@ -307,8 +307,10 @@ static void slabs_between_two_parts_are_skipped(void **state)
     const size_t n = grid_size(&scan.volume);
     const struct fbp_array_info of_mask = {
         .struct_size = sizeof of_mask, .n = {40, 40, 36}, .type = FBP_U8};
-    struct fbp_recon_params p = {
-        .struct_size = sizeof p, .device = "cpu", .kernel = "matrix", .slab_slices = 3};
+    struct fbp_recon_params p = {.struct_size = sizeof p,
+                                 .device = "cpu",
+                                 .tuning.kernel = "matrix",
+                                 .tuning.slab_slices = 3};
     unsigned char *x = calloc(n, 1);
 
     (void)state;
@@ -321,13 +323,13 @@ static void slabs_between_two_parts_are_skipped(void **state)
         for (size_t z = 5; z < 30 && !gap; z += 3)
             x[z * 1600 + 820] = 1;
         float *whole = reconstruct(&scan, &p);
-        OK(fbp_source_memory(&p.region_mask, x, &of_mask));
-        p.source = open_counted(&scan, &c);
+        OK(fbp_source_memory(&p.region.mask, x, &of_mask));
+        p.input.source = open_counted(&scan, &c);
         float *v = reconstruct(&scan, &p);
         for (size_t i = 0; i < n; i++)
             assert_true(v[i] == (x[i] ? whole[i] : 0));
-        fbp_source_close(&p.region_mask);
-        fbp_source_close(&p.source);
+        fbp_source_close(&p.region.mask);
+        fbp_source_close(&p.input.source);
         fbp_source_close(&c.file);
         free(whole);
         free(v);
@@ -343,13 +345,16 @@ static void slabs_between_two_parts_are_skipped(void **state)
 static void a_mask_and_a_region_go_together(void **state)
 {
     struct fbp_scan scan = make_scan(&plain);
-    struct fbp_recon_params p = {
-        .struct_size = sizeof p, .device = "cpu", .mask = 1, .mask_value = -7, .slab_slices = 5};
+    struct fbp_recon_params p = {.struct_size = sizeof p,
+                                 .device = "cpu",
+                                 .output.fill = true,
+                                 .output.fill_value = -7,
+                                 .tuning.slab_slices = 5};
     const size_t n = grid_size(&scan.volume);
 
     (void)state;
     float *masked = reconstruct(&scan, &p);
-    p.region = "box:-40:,:60,-60:24";
+    p.region.shape = "box:-40:,:60,-60:24";
     float *v = reconstruct(&scan, &p);
     for (size_t i = 0; i < n; i++) {
         const struct fbp_grid *g = &scan.volume;
@@ -416,17 +421,17 @@ static void masks_of_files(void **state)
     x[18] = NAN;
     char *nan = write_array("nan.npy", 40, 40, 36, x);
     float *whole = reconstruct(&scan, &p);
-    p.region = good;
+    p.region.shape = good;
     float *v = reconstruct(&scan, &p);
     for (size_t i = 0; i < n; i++)
         assert_true(v[i] == (x[i] == 200 ? whole[i] : 0));
-    p.region = empty;
+    p.region.shape = empty;
     refused(&scan, &p, "empty.mha has no voxel of the volume, which lies at x -78 to 78");
-    p.region = shifted;
+    p.region.shape = shifted;
     refused(&scan, &p, "its voxels lie from -76 to 80 mm along y, the volume's from -78 to 78 mm");
-    p.region = other;
+    p.region.shape = other;
     refused(&scan, &p, "other.mha has 40 x 40 x 35 voxels, the volume has 40 x 40 x 36");
-    p.region = nan;
+    p.region.shape = nan;
     refused(&scan, &p, "nan.npy: voxel (18, 0, 0) is NaN: write 0");
     char *const files[] = {empty, good, shifted, other, nan};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -467,13 +472,13 @@ static void words_that_are_none_are_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        p.region = wrong[i][0];
+        p.region.shape = wrong[i][0];
         refused(&scan, &p, wrong[i][1]);
     }
-    p.region = "cylinder:50";
-    p.output_type = FBP_U8;
-    p.output_range[0] = 0.01;
-    p.output_range[1] = 0.05;
+    p.region.shape = "cylinder:50";
+    p.output.type = FBP_U8;
+    p.output.range[0] = 0.01;
+    p.output.range[1] = 0.05;
     refused(&scan, &p, "output: 0, for what lies outside the region, is not in the range 0.01 to");
     drop_scan(&scan);
 }
@@ -493,9 +498,9 @@ static void a_region_is_resumed(void **state)
     char *path = temporary("resumed.mha");
     struct fbp_recon_params p = {.struct_size = sizeof p,
                                  .device = "cpu",
-                                 .slab_slices = 4,
-                                 .region = "ball:10,0,0,50",
-                                 .progress = stop};
+                                 .tuning.slab_slices = 4,
+                                 .region.shape = "ball:10,0,0,50",
+                                 .callbacks.progress = stop};
     struct fbp_report report = {.struct_size = sizeof report};
     fbp_plan *plan;
 
@@ -503,22 +508,22 @@ static void a_region_is_resumed(void **state)
     OK(fbp_plan_create(&plan, &scan, &p));
     assert_int_equal(fbp_plan_run(plan, path, NULL), FBP_ERR_CANCELLED);
     fbp_plan_destroy(&plan);
-    p.progress = NULL;
-    p.resume = 1;
+    p.callbacks.progress = NULL;
+    p.output.resume = true;
     const char *const others[] = {NULL, "ball:10,0,0,54", "cylinder:10,0,50"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        p.region = others[i];
+        p.region.shape = others[i];
         OK(fbp_plan_create(&plan, &scan, &p));
         assert_int_not_equal(fbp_plan_run(plan, path, NULL), FBP_OK);
         fbp_plan_destroy(&plan);
     }
-    p.region = "ball:10.0,0,0,5e1";
+    p.region.shape = "ball:10.0,0,0,5e1";
     OK(fbp_plan_create(&plan, &scan, &p));
     OK(fbp_plan_run(plan, path, &report));
     assert_true(report.slabs_resumed > 0);
     fbp_plan_destroy(&plan);
     float *resumed = read_array(path);
-    p.resume = 0;
+    p.output.resume = false;
     float *right = reconstruct(&scan, &p);
     assert_memory_equal(resumed, right, grid_size(&scan.volume) * sizeof *right);
     remove(path);

@@ -53,26 +53,26 @@ static void pad_cosine(struct run *r)
 }
 static void mask(struct run *r)
 {
-    r->p.mask = 1;
+    r->p.output.fill = true;
 }
 static void mask_value(struct run *r)
 {
-    r->p.mask = 1;
-    r->p.mask_value = 0.01;
+    r->p.output.fill = true;
+    r->p.output.fill_value = 0.01;
 }
 static void mask_nan(struct run *r)
 {
-    r->p.mask = 1;
-    r->p.mask_value = NAN;
+    r->p.output.fill = true;
+    r->p.output.fill_value = NAN;
 }
 static void roi(struct run *r)
 {
-    r->p.roi[0][0] = 2;
-    r->p.roi[0][1] = 20;
+    r->p.box[0][0] = 2;
+    r->p.box[0][1] = 20;
 }
 static void roi_slices(struct run *r)
 {
-    r->p.roi[2][0] = 4;
+    r->p.box[2][0] = 4;
 }
 static void filter(struct run *r)
 {
@@ -84,16 +84,16 @@ static void cutoff(struct run *r)
 }
 static void cutoff_v(struct run *r)
 {
-    r->p.cutoff_v = 0.7;
+    r->p.filtering.cutoff_v = 0.7;
 }
 static void spatial(struct run *r)
 {
-    r->p.spatial_filter = 1;
+    r->p.filtering.spatial = true;
 }
 static void half_width(struct run *r)
 {
-    r->p.spatial_filter = 1;
-    r->p.half_width = 5;
+    r->p.filtering.spatial = true;
+    r->p.filtering.half_width = 5;
 }
 static void hounsfield(struct run *r)
 {
@@ -101,12 +101,12 @@ static void hounsfield(struct run *r)
 }
 static void integers(struct run *r)
 {
-    r->p.output_type = FBP_U16;
-    r->p.output_range[1] = 0.05;
+    r->p.output.type = FBP_U16;
+    r->p.output.range[1] = 0.05;
 }
 static void other_kernel(struct run *r)
 {
-    r->p.kernel = "matrix";
+    r->p.tuning.kernel = "matrix";
 }
 static void volume(struct run *r)
 {
@@ -223,7 +223,7 @@ static void try_pair(int before, int after)
 {
     struct run r = {
         .scan = make_scan(),
-        .p = {.struct_size = sizeof r.p, .device = "cpu", .n_threads = 2, .slab_slices = 4}};
+        .p = {.struct_size = sizeof r.p, .device = "cpu", .n_threads = 2, .tuning.slab_slices = 4}};
     struct run other = {.scan = r.scan, .p = r.p};
     char *path = temporary("resume.mha");
     struct fbp_report report = {.struct_size = sizeof report};
@@ -235,10 +235,10 @@ static void try_pair(int before, int after)
     memcpy(other.scan.views, r.scan.views, VIEWS * sizeof *other.scan.views);
     if (before >= 0)
         changes[before].change(&r);
-    r.p.progress = stop;
+    r.p.callbacks.progress = stop;
     assert_int_equal(go(&r, path, NULL), FBP_ERR_CANCELLED);
-    r.p.progress = NULL;
-    r.p.resume = other.p.resume = 1;
+    r.p.callbacks.progress = NULL;
+    r.p.output.resume = other.p.output.resume = true;
     if (after >= 0)
         changes[after].change(&other);
     if (go(&other, path, NULL) != FBP_ERR_INVALID ||

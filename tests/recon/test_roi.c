@@ -47,9 +47,9 @@ static void check_box(const struct scan_case *c, const struct fbp_scan *scan,
     struct fbp_progress told = {0};
     fbp_plan *plan;
 
-    p.progress = watch;
-    p.user = &told;
-    draw_box(seed, c->grid.n, p.roi);
+    p.callbacks.progress = watch;
+    p.callbacks.user = &told;
+    draw_box(seed, c->grid.n, p.box);
     draw_division(seed, &p);
     fbp_mock_faults.rates = draw(seed) % 2 ? card : none;
     OK(fbp_plan_create(&plan, scan, &p));
@@ -57,7 +57,7 @@ static void check_box(const struct scan_case *c, const struct fbp_scan *scan,
     assert_string_equal(info->kernel, c->kernel);
     float *box = run_plan(plan, memory, &report);
     assert_box(c->kernel, box, whole, c->grid.n, info->roi);
-    assert_report(&report, box, grid_size(&info->volume), p.mask);
+    assert_report(&report, box, grid_size(&info->volume), p.output.fill);
     assert_work(c, info, scan->n_views);
     assert_true(told.done == info->updates && told.total == info->updates);
     free(box);
@@ -85,7 +85,7 @@ static void the_volume_chooses_the_kernel(void **state)
         struct fbp_scan scan = make_scan(&cases[i]);
         fbp_plan *plan;
         OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = "cpu", .roi = {{3, 5}, {7, 9}, {3, 4}})));
+                           fbp_recon_params(.device = "cpu", .box = {{3, 5}, {7, 9}, {3, 4}})));
         assert_string_equal(fbp_plan_info(plan)->kernel, "rot90");
         fbp_plan_destroy(&plan);
         drop_scan(&scan);
@@ -106,9 +106,9 @@ static void a_box_lies_where_it_lies(void **state)
     fbp_plan *plan;
 
     (void)state;
-    OK(fbp_plan_create(
-        &plan, &scan,
-        fbp_recon_params(.device = "cpu", .kernel = "matrix", .roi = {{5, 9}, {30, 0}, {44, 45}})));
+    OK(fbp_plan_create(&plan, &scan,
+                       fbp_recon_params(.device = "cpu", .tuning.kernel = "matrix",
+                                        .box = {{5, 9}, {30, 0}, {44, 45}})));
     const struct fbp_plan_summary *info = fbp_plan_info(plan);
     assert_memory_equal(info->whole.n, g->n, sizeof g->n);
     assert_int_equal(info->output_bytes, 4 * 7 * 1 * sizeof(float));
@@ -133,11 +133,11 @@ static struct fbp_plan_summary plan_of(const struct fbp_scan *scan, const char *
                                        const size_t roi[3][2])
 {
     struct fbp_recon_params p = {
-        .struct_size = sizeof p, .device = "cpu", .n_threads = 2, .kernel = kernel};
+        .struct_size = sizeof p, .device = "cpu", .n_threads = 2, .tuning.kernel = kernel};
     struct fbp_plan_summary out;
     fbp_plan *plan;
 
-    memcpy(p.roi, roi, sizeof p.roi);
+    memcpy(p.box, roi, sizeof p.box);
     OK(fbp_plan_create(&plan, scan, &p));
     out = *fbp_plan_info(plan);
     fbp_plan_destroy(&plan);
@@ -178,11 +178,11 @@ static void a_slice_need_not_fit(void **state)
     struct fbp_scan scan = circle_scan(24, 64, 0);
     struct fbp_recon_params p = {.struct_size = sizeof p,
                                  .device = "cpu",
-                                 .kernel = "column",
+                                 .tuning.kernel = "column",
                                  .n_threads = 2,
                                  .volume = {{8192, 8192, 16}, {.02, .02, 1}, {0, 0, 0}},
                                  .memory_bytes = 200 << 20,
-                                 .roi = {{4000, 4090}, {4000, 4080}, {0, 0}}};
+                                 .box = {{4000, 4090}, {4000, 4080}, {0, 0}}};
     struct fbp_report report = {.struct_size = sizeof report};
     fbp_plan *plan;
 
@@ -192,7 +192,7 @@ static void a_slice_need_not_fit(void **state)
     OK(fbp_plan_run(plan, "hash:", &report));
     assert_true(report.max > 0);
     fbp_plan_destroy(&plan);
-    p.kernel = NULL;
+    p.tuning.kernel = NULL;
     assert_int_equal(fbp_plan_create(&plan, &scan, &p), FBP_ERR_NOMEM);
     drop_scan(&scan);
 }
@@ -207,7 +207,7 @@ static void boxes_that_are_not_are_refused(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu"};
         fbp_plan *plan;
-        memcpy(p.roi[2], wrong[i], sizeof wrong[i]);
+        memcpy(p.box[2], wrong[i], sizeof wrong[i]);
         assert_int_equal(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID);
         assert_non_null(strstr(fbp_message(), "along z: the volume has 0:45"));
     }
@@ -220,14 +220,14 @@ static void integers_are_the_volumes(void **state)
     struct fbp_scan scan = make_scan(&cases[0]);
     struct fbp_recon_params p = {.struct_size = sizeof p,
                                  .device = "cpu",
-                                 .output_type = FBP_U16,
-                                 .output_range = {0.001, 0.02}};
+                                 .output.type = FBP_U16,
+                                 .output.range = {0.001, 0.02}};
     fbp_plan *plan;
 
     (void)state;
     float *whole = reconstruct(&scan, &p);
     const size_t roi[3][2] = {{3, 40}, {0, 17}, {16, 29}};
-    memcpy(p.roi, roi, sizeof roi);
+    memcpy(p.box, roi, sizeof roi);
     OK(fbp_plan_create(&plan, &scan, &p));
     float *box = run_plan(plan, false, NULL);
     assert_box("uint16", box, whole, scan.volume.n, fbp_plan_info(plan)->roi);
@@ -255,28 +255,28 @@ static void a_box_is_resumed(void **state)
         char *path = temporary("resumed.mha");
         struct fbp_recon_params p = {.struct_size = sizeof p,
                                      .device = cases[i].device,
-                                     .kernel = cases[i].kernel,
+                                     .tuning.kernel = cases[i].kernel,
                                      .precision = cases[i].precision,
-                                     .slab_slices = 4,
-                                     .roi = {{3, 15}, {2, 0}, {7, 23}},
-                                     .progress = stop};
+                                     .tuning.slab_slices = 4,
+                                     .box = {{3, 15}, {2, 0}, {7, 23}},
+                                     .callbacks.progress = stop};
         struct fbp_report report = {.struct_size = sizeof report};
         fbp_plan *plan;
         OK(fbp_plan_create(&plan, &scan, &p));
         assert_int_equal(fbp_plan_run(plan, path, NULL), FBP_ERR_CANCELLED);
         fbp_plan_destroy(&plan);
-        p.progress = NULL;
-        p.resume = 1;
-        p.roi[0][0] = 4;
+        p.callbacks.progress = NULL;
+        p.output.resume = true;
+        p.box[0][0] = 4;
         OK(fbp_plan_create(&plan, &scan, &p));
         assert_int_not_equal(fbp_plan_run(plan, path, NULL), FBP_OK);
         fbp_plan_destroy(&plan);
-        p.roi[0][0] = 3;
+        p.box[0][0] = 3;
         OK(fbp_plan_create(&plan, &scan, &p));
         OK(fbp_plan_run(plan, path, &report));
         assert_true(report.slabs_resumed > 0);
         float *resumed = read_array(path);
-        p.resume = 0;
+        p.output.resume = false;
         float *right = reconstruct(&scan, &p);
         assert_memory_equal(resumed, right,
                             grid_size(&fbp_plan_info(plan)->volume) * sizeof *right);

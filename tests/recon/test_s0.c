@@ -39,7 +39,7 @@ static float *run(const struct fbp_scan *scan, const char *kernel, enum fbp_prec
     struct fbp_recon_params p = *more;
 
     p.device = "cuda";
-    p.kernel = kernel;
+    p.tuning.kernel = kernel;
     p.precision = precision;
     return reconstruct(scan, &p);
 }
@@ -89,16 +89,16 @@ static void of_long_lines_and_slabs(void **state)
     struct fbp_scan scan = make_scan(17, 24, 21, &volume);
 
     (void)state;
-    check_all(&scan, fbp_recon_params(.slab_slices = 0));
-    check_all(&scan, fbp_recon_params(.slab_slices = 100));
+    check_all(&scan, fbp_recon_params(.tuning.slab_slices = 0));
+    check_all(&scan, fbp_recon_params(.tuning.slab_slices = 100));
     drop_scan(&scan);
 }
 
 static void check_filter(const struct fbp_scan *scan, const char *what, size_t half_width)
 {
     const struct fbp_recon_params *p =
-        fbp_recon_params(.filter = FBP_FILTER_SHEPP_LOGAN, .spatial_filter = 1,
-                         .half_width = half_width);
+        fbp_recon_params(.filter = FBP_FILTER_SHEPP_LOGAN, .filtering.spatial = true,
+                         .filtering.half_width = half_width);
     float *exact = run(scan, "column", FBP_PRECISION_EXACT, p);
     float *s0 = run(scan, "s0", FBP_PRECISION_FAST, p);
 
@@ -139,12 +139,12 @@ static void only_where_asked_for(void **state)
         fbp_plan_destroy(&plan);
     }
     assert_int_equal(fbp_plan_create(&plan, &scan,
-                                     fbp_recon_params(.device = "cuda", .kernel = "s0",
+                                     fbp_recon_params(.device = "cuda", .tuning.kernel = "s0",
                                                       .precision = FBP_PRECISION_EXACT)),
                      FBP_ERR_UNSUPPORTED);
     scan.views[3].v[0] += 1; /* leans */
     assert_int_equal(
-        fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cuda", .kernel = "s0")),
+        fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cuda", .tuning.kernel = "s0")),
         FBP_ERR_UNSUPPORTED);
     drop_scan(&scan);
 }

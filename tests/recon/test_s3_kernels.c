@@ -26,7 +26,7 @@ static float *run(const struct fbp_scan *scan, const char *kernel, struct fbp_re
 {
     p.struct_size = sizeof p;
     p.device = kernel ? "gl" : "ref";
-    p.kernel = kernel;
+    p.tuning.kernel = kernel;
     p.n_threads = 2;
     return reconstruct(scan, &p);
 }
@@ -91,12 +91,14 @@ static void check_bits(const struct fbp_scan *scan, const char *kernel,
     const struct {
         const char *what;
         struct fbp_recon_params p;
-    } ways[] = {{"batches of 8", {.batch_views = 8}},
-                {"slabs of 5", {.slab_slices = 5, .batch_views = 16}},
-                {"a box", {.roi = {{3, 22}, {5, 30}, {6, 17}}}},
-                {"a region", {.region = "cylinder:40"}},
+    } ways[] = {{"batches of 8", {.tuning.batch_views = 8}},
+                {"slabs of 5", {.tuning.slab_slices = 5, .tuning.batch_views = 16}},
+                {"a box", {.box = {{3, 22}, {5, 30}, {6, 17}}}},
+                {"a region", {.region.shape = "cylinder:40"}},
                 {"a box of a region in slabs",
-                 {.roi = {{3, 22}, {5, 30}, {6, 17}}, .region = "cylinder:40", .slab_slices = 3}}};
+                 {.box = {{3, 22}, {5, 30}, {6, 17}},
+                  .region.shape = "cylinder:40",
+                  .tuning.slab_slices = 3}}};
     float *whole = run(scan, kernel, (struct fbp_recon_params){.precision = precision});
 
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -105,7 +107,7 @@ static void check_bits(const struct fbp_scan *scan, const char *kernel,
         p.precision = precision;
         snprintf(what, sizeof what, "%s, %s", kernel, ways[i].what);
         float *v = run(scan, kernel, p);
-        same_bits(what, scan, whole, v, p.roi[0][1] ? part : all, p.region ? 40 : INFINITY);
+        same_bits(what, scan, whole, v, p.box[0][1] ? part : all, p.region.shape ? 40 : INFINITY);
         free(v);
     }
     free(whole);
@@ -167,7 +169,7 @@ static void a_tilted_panel_needs_them(void **state)
 {
     struct fbp_scan scan = tilted_scan(false);
     struct fbp_recon_params p = {
-        .struct_size = sizeof p, .device = "gl", .kernel = "s3-d", .n_threads = 1};
+        .struct_size = sizeof p, .device = "gl", .tuning.kernel = "s3-d", .n_threads = 1};
     fbp_plan *plan;
 
     (void)state;

@@ -153,15 +153,16 @@ static void run(struct trial *t, const char *device)
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {NC, NR, t->scan.n_views}, .type = t->type};
     const void *samples = t->type == FBP_U16 ? (const void *)t->counts : t->values;
-    struct fbp_recon_params p = {.struct_size = sizeof p, .device = device, .log = keep_line};
+    struct fbp_recon_params p = {
+        .struct_size = sizeof p, .device = device, .callbacks.log = keep_line};
     float *volume = malloc(grid_size(&t->scan.volume) * sizeof *volume);
     fbp_sink *sink;
 
     assert_non_null(volume);
     t->lines = (struct lines){""};
     t->report = (struct fbp_report){.struct_size = sizeof t->report};
-    p.user = &t->lines;
-    OK(fbp_source_memory(&p.source, samples, &info));
+    p.callbacks.user = &t->lines;
+    OK(fbp_source_memory(&p.input.source, samples, &info));
     OK(fbp_plan_create(&t->plan, &t->scan, &p));
     OK(fbp_sink_memory(&sink, volume, t->scan.volume.n));
     OK(fbp_plan_run_to(t->plan, NULL, sink, &t->report));
@@ -169,7 +170,7 @@ static void run(struct trial *t, const char *device)
         t->mean[i] = mean_in(t, volume, &two[i]);
     fbp_sink_close(&sink);
     fbp_plan_destroy(&t->plan);
-    fbp_source_close(&p.source);
+    fbp_source_close(&p.input.source);
     free(volume);
 }
 

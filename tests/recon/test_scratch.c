@@ -85,12 +85,12 @@ static void check(const struct fbp_scan *scan, struct fbp_recon_params p, const 
     struct dear dear = {.scan = scan};
 
     p.struct_size = sizeof p;
-    p.slab_slices = 2;
+    p.tuning.slab_slices = 2;
     p.n_threads = 1;
-    p.source = open_dear(&dear);
+    p.input.source = open_dear(&dear);
     const struct fbp_report right = run_plan(scan, &p, &info);
     assert_true(info.scratch_bytes == 0 && info.view_reads > 1);
-    p.scratch = folder;
+    p.tuning.scratch = folder;
     const struct fbp_report r = run_plan(scan, &p, &info);
     assert_true(info.scratch_bytes > 0 && info.view_reads < 1.2 && info.scratch_reads > 1);
     if (r.hash != right.hash)
@@ -100,7 +100,7 @@ static void check(const struct fbp_scan *scan, struct fbp_recon_params p, const 
     assert_int_equal(r.clipped, right.clipped);
     assert_int_equal(r.truncated_views, right.truncated_views);
     assert_int_equal(n_files(folder), 0);
-    fbp_source_close(&p.source);
+    fbp_source_close(&p.input.source);
     free(dear.samples);
 }
 
@@ -128,14 +128,17 @@ static void the_same_bits(void **state)
 
     (void)state;
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
-        check(&scan, (struct fbp_recon_params){.device = "cpu", .kernel = kernels[k]}, folder);
-        check(&scan, (struct fbp_recon_params){.device = "mock:0,1", .kernel = kernels[k]}, folder);
+        check(&scan, (struct fbp_recon_params){.device = "cpu", .tuning.kernel = kernels[k]},
+              folder);
+        check(&scan, (struct fbp_recon_params){.device = "mock:0,1", .tuning.kernel = kernels[k]},
+              folder);
         for (size_t i = 0; usable("cuda") && i < 2; i++)
             check(&scan,
                   (struct fbp_recon_params){.device = "cuda",
-                                            .kernel = kernels[k],
+                                            .tuning.kernel = kernels[k],
                                             .precision = precisions[i],
-                                            .no_overlap = 1}, /* or views would be kept there */
+                                            .tuning.no_overlap =
+                                                true}, /* or views would be kept there */
                   folder);
     }
     drop_scan(&scan);
@@ -148,12 +151,12 @@ static void the_same_bits(void **state)
 static void whatever_is_asked_for(void **state)
 {
     static const struct fbp_recon_params asked[] = {
-        {.filter = FBP_FILTER_HANN, .cutoff = 0.7, .cutoff_v = 0.5},
+        {.filter = FBP_FILTER_HANN, .cutoff = 0.7, .filtering.cutoff_v = 0.5},
         {.pad = FBP_PAD_ELLIPSE},
-        {.spatial_filter = 1, .half_width = 20},
-        {.mu_water = 0.02, .mask = 1, .mask_value = -1000},
-        {.roi = {{5, 30}, {3, 33}, {7, 40}}},
-        {.no_overlap = 1, .batch_views = 8},
+        {.filtering.spatial = true, .filtering.half_width = 20},
+        {.mu_water = 0.02, .output.fill = true, .output.fill_value = -1000},
+        {.box = {{5, 30}, {3, 33}, {7, 40}}},
+        {.tuning.no_overlap = true, .tuning.batch_views = 8},
     };
     struct fbp_scan scan = spoiled_scan(37);
     char *folder = make_folder();
@@ -177,8 +180,8 @@ static struct fbp_recon_params in_slabs(const char *device, const char *folder)
     return (struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
                                      .device = device,
                                      .n_threads = 2,
-                                     .slab_slices = 2,
-                                     .scratch = folder};
+                                     .tuning.slab_slices = 2,
+                                     .tuning.scratch = folder};
 }
 
 /* When the plan is made, also if there would be no file. */
@@ -188,7 +191,7 @@ static void is_refused(const struct fbp_scan *scan, const char *folder, const ch
     fbp_plan *plan;
 
     for (int needed = 1; needed >= 0; needed--) {
-        p.slab_slices = needed ? 2 : 0;
+        p.tuning.slab_slices = needed ? 2 : 0;
         assert_int_equal(fbp_plan_create(&plan, scan, &p), FBP_ERR_IO);
         if (!strstr(fbp_message(), "scratch: ") || !strstr(fbp_message(), why))
             fail_msg("\"%s\" does not say \"%s\"", fbp_message(), why);
@@ -266,8 +269,8 @@ static void a_run_that_is_cancelled(void **state)
     for (int at = 1; at < 40; at += 3) {
         struct breaker b = {.at = at};
         struct fbp_recon_params p = in_slabs("mock", folder);
-        p.progress = cancel;
-        p.user = &b;
+        p.callbacks.progress = cancel;
+        p.callbacks.user = &b;
         fbp_plan *plan;
         if (fbp_plan_create(&plan, &scan, &p) != FBP_OK)
             continue; /* this is cancelled, too */
@@ -372,7 +375,7 @@ static void an_open_plan_keeps_to_its_memory(void **state)
     simulate_head(&scan, 90);
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "mock"));
     p.n_threads = 1;
-    p.slab_slices = 12;
+    p.tuning.slab_slices = 12;
     for (uint64_t limit = (uint64_t)12 << 20; limit <= (uint64_t)60 << 20; limit += 4 << 20) {
         int status;
         const pid_t child = fork();
@@ -403,11 +406,11 @@ static void its_time_is_predicted(void **state)
     fbp_plan *plan;
 
     (void)state;
-    p.no_overlap = 1; /* or views would be kept there */
+    p.tuning.no_overlap = true; /* or views would be kept there */
     fbp_mock_faults.rates =
         (struct fbp_rates){.upload = 1e-9, .fetch = 1e-9, .filter = 1e-6, .update = 1e-9};
     for (int i = 0; i < 2; i++) {
-        p.scratch = i ? folder : NULL;
+        p.tuning.scratch = i ? folder : NULL;
         OK(fbp_plan_create(&plan, &scan, &p));
         t[i] = fbp_plan_info(plan)->predicted;
         assert_true((fbp_plan_info(plan)->scratch_bytes > 0) == (i > 0));
@@ -440,15 +443,15 @@ static void the_plan_says_so(void **state)
     fbp_plan *plan;
 
     (void)state;
-    p.log = keep_notes;
-    p.user = said;
+    p.callbacks.log = keep_notes;
+    p.callbacks.user = said;
     OK(fbp_plan_create(&plan, &scan, &p));
     fbp_plan_destroy(&plan);
     assert_non_null(strstr(said, "of room (--scratch)"));
     said[0] = '\0';
-    OK(fbp_plan_create(
-        &plan, &scan,
-        fbp_recon_params(.device = "cpu", .scratch = "/tmp", .log = keep_notes, .user = said)));
+    OK(fbp_plan_create(&plan, &scan,
+                       fbp_recon_params(.device = "cpu", .tuning.scratch = "/tmp",
+                                        .callbacks.log = keep_notes, .callbacks.user = said)));
     fbp_plan_destroy(&plan);
     assert_non_null(strstr(said, "--scratch is not used: "));
     drop_scan(&scan);

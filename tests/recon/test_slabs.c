@@ -26,7 +26,7 @@ static struct shares run(const struct fbp_scan *scan, const char *device, uint64
 {
     const struct shares before = slabs_so_far();
     const uint64_t hash = reconstruct_hash(
-        scan, fbp_recon_params(.device = device, .slab_slices = 3, .batch_views = 8));
+        scan, fbp_recon_params(.device = device, .tuning.slab_slices = 3, .tuning.batch_views = 8));
     struct shares out = slabs_so_far();
 
     assert_true(hash == right);
@@ -72,8 +72,8 @@ static void shared_views_are_read_once(void **state)
         fbp_plan *plan;
         fbp_mock_faults = (struct fbp_mock_faults){.rates = linked};
         OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = devices[n - 2], .batch_views = 8,
-                                            .slab_slices = 3))); /* else slabs read less */
+                           fbp_recon_params(.device = devices[n - 2], .tuning.batch_views = 8,
+                                            .tuning.slab_slices = 3))); /* else slabs read less */
         OK(fbp_plan_open(plan));
         for (int time = 0; time < 2; time++) {
             const uint64_t uploaded = fbp_mock_uploaded, shared = fbp_mock_shared;
@@ -152,9 +152,9 @@ static void links_decide(void **state)
         fbp_mock_faults = (struct fbp_mock_faults){
             .rates = linked, .links = {.place = 70 + i, .up = 1e9, .host = 2e9, .peer = peer[i]}};
         OK(fbp_links_measure(mock, (int[]){0, 1}, 2, &links));
-        OK(fbp_plan_create(
-            &plan, &scan,
-            fbp_recon_params(.device = "mock:0,1", .batch_views = 8, .slab_slices = 3)));
+        OK(fbp_plan_create(&plan, &scan,
+                           fbp_recon_params(.device = "mock:0,1", .tuning.batch_views = 8,
+                                            .tuning.slab_slices = 3)));
         assert_int_equal(fbp_plan_info(plan)->shares_views, i);
         fbp_plan_destroy(&plan);
     }
@@ -176,7 +176,8 @@ static void devices_of_two_sorts(void **state)
 
         fbp_mock_faults =
             (struct fbp_mock_faults){.other_sort = {false, true}, .rates = *ways[way]};
-        OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "mock:0,1", .batch_views = 8)));
+        OK(fbp_plan_create(&plan, &scan,
+                           fbp_recon_params(.device = "mock:0,1", .tuning.batch_views = 8)));
         const size_t n = fbp_plan_info(plan)->n_slabs;
         assert_true(n >= 12);
         fbp_mock_faults.held_device = 2;
@@ -213,7 +214,8 @@ static void a_full_device_is_left_out(void **state)
     (void)state;
     fbp_mock_faults = (struct fbp_mock_faults){.free_bytes = {gib, 1000, gib, 2000}};
     OK(fbp_plan_create(&plan, &scan,
-                       fbp_recon_params(.device = "mock:all", .log = keep_lines, .user = said)));
+                       fbp_recon_params(.device = "mock:all", .callbacks.log = keep_lines,
+                                        .callbacks.user = said)));
     assert_int_equal(fbp_plan_info(plan)->n_devices, 2);
     assert_non_null(strstr(said, "device mock:1 is not used: 900 B of its memory"));
     assert_non_null(strstr(said, "device mock:3 is not used"));
@@ -294,7 +296,8 @@ static void a_gpu_without_memory_is_dropped(void **state)
     }
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cuda"));
     OK(fbp_plan_create(&plan, &scan,
-                       fbp_recon_params(.device = "cuda:0,1", .log = count_lines, .user = &lines)));
+                       fbp_recon_params(.device = "cuda:0,1", .callbacks.log = count_lines,
+                                        .callbacks.user = &lines)));
     assert_true(take_memory(&hog, 1));
     OK(fbp_plan_run(plan, "hash:", &r));
     give_memory_back(&hog);

@@ -68,7 +68,7 @@ static float *volume_of(const struct fbp_scan *scan, const float *views, const c
 
     OK(fbp_reconstruct(scan,
                        fbp_recon_params(.device = device, .filter = FBP_FILTER_HANN, .cutoff = .25,
-                                        .wiener = wiener, .oversampling = oversampling,
+                                        .epr.wiener = wiener, .epr.oversampling = oversampling,
                                         .n_threads = 2),
                        views, out, NULL));
     return out;
@@ -135,7 +135,7 @@ static void rows_may_be_periodic(void **state)
             volumes[device] = calloc(grid_size(&scan.volume), sizeof *volumes[device]);
             OK(fbp_reconstruct(&scan,
                                fbp_recon_params(.device = device ? "cpu" : "ref", .cutoff = .1,
-                                                .periodic = device < 2, .n_threads = 2),
+                                                .epr.periodic = device < 2, .n_threads = 2),
                                views, volumes[device], NULL));
         }
         const size_t n = grid_size(&scan.volume);
@@ -171,26 +171,30 @@ static void what_cannot_be_divided_is_refused(void **state)
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {S, 1, scan.n_views}, .type = FBP_F32};
     OK(fbp_source_memory(&source, views, &info));
-    refused(&scan, &(struct fbp_recon_params){.source = source, .wiener = .1}, "no reference");
+    refused(&scan, &(struct fbp_recon_params){.input.source = source, .epr.wiener = .1},
+            "no reference");
     scan.reference = strdup(line_path);
-    refused(&scan, &(struct fbp_recon_params){.source = source, .cutoff = 1}, "nothing left above");
-    refused(&scan, &(struct fbp_recon_params){.source = source, .cutoff = .1, .wiener = 2},
+    refused(&scan, &(struct fbp_recon_params){.input.source = source, .cutoff = 1},
+            "nothing left above");
+    refused(&scan,
+            &(struct fbp_recon_params){.input.source = source, .cutoff = .1, .epr.wiener = 2},
             "wiener");
+    refused(&scan,
+            &(struct fbp_recon_params){
+                .input.source = source, .cutoff = .1, .filter = FBP_FILTER_TWO_RAMPS},
+            "no deconvolution");
+    refused(&scan,
+            &(struct fbp_recon_params){
+                .input.source = source, .cutoff = .1, .epr.periodic = true, .epr.oversampling = 2},
+            "without oversampling");
     refused(
         &scan,
-        &(struct fbp_recon_params){.source = source, .cutoff = .1, .filter = FBP_FILTER_TWO_RAMPS},
-        "no deconvolution");
-    refused(&scan,
-            &(struct fbp_recon_params){
-                .source = source, .cutoff = .1, .periodic = 1, .oversampling = 2},
-            "without oversampling");
-    refused(&scan,
-            &(struct fbp_recon_params){
-                .source = source, .cutoff = .1, .periodic = 1, .spatial_filter = 1},
-            "without a filter in space");
+        &(struct fbp_recon_params){
+            .input.source = source, .cutoff = .1, .epr.periodic = true, .filtering.spatial = true},
+        "without a filter in space");
     for (int i = 0; i < 3; i++)
         scan.views[3].d[i] += .01 * scan.views[3].u[i];
-    refused(&scan, &(struct fbp_recon_params){.source = source, .cutoff = .1}, "one sweep");
+    refused(&scan, &(struct fbp_recon_params){.input.source = source, .cutoff = .1}, "one sweep");
     fbp_source_close(&source);
     free((void *)(uintptr_t)views);
     fbp_scan_clear(&scan);

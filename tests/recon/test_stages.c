@@ -3,8 +3,8 @@
 #include "recon/planes_util.h"
 
 /* Parameters of a run: of stages, with so many columns of a picture a voxel. */
-#define STAGES(n, columns, ...)                                                    \
-    fbp_recon_params(.stages = n, .picture_oversampling = columns, .n_threads = 2, \
+#define STAGES(n, columns, ...)                                                          \
+    fbp_recon_params(.epr.stages = n, .epr.image_oversampling = columns, .n_threads = 2, \
                      .filter = FBP_FILTER_HANN, .cutoff = .5, __VA_ARGS__)
 
 static float *by_params(const struct fbp_scan *scan, const float *views,
@@ -106,7 +106,7 @@ static void amplitudes_are_right(void **state)
     for (int i = 0; i < 2; i++) {
         const double cutoff = i ? .5 : 1;
         float *volume = by_params(&scan, views,
-                                  fbp_recon_params(.stages = 2, .device = "cpu", .n_threads = 2,
+                                  fbp_recon_params(.epr.stages = 2, .device = "cpu", .n_threads = 2,
                                                    .filter = FBP_FILTER_HANN, .cutoff = cutoff));
         const struct amplitude a = amplitude_of(&scan.volume, volume, &solid);
         if (!(fabs(a.mean - 1) <= 2e-3 && a.outside <= (i ? .0014 : .0046)))
@@ -127,12 +127,12 @@ static void oversampling_goes_with_it(void **state)
     float *views = plane_samples(&scan, &solid, 1);
 
     (void)state;
-    float *one = by_params(&scan, views, STAGES(1, 0, .device = "cpu", .oversampling = 2));
+    float *one = by_params(&scan, views, STAGES(1, 0, .device = "cpu", .epr.oversampling = 2));
     for (size_t columns = 1; columns <= 4; columns++) {
         float *two =
-            by_params(&scan, views, STAGES(2, columns, .device = "cpu", .oversampling = 2));
+            by_params(&scan, views, STAGES(2, columns, .device = "cpu", .epr.oversampling = 2));
         float *ref =
-            by_params(&scan, views, STAGES(2, columns, .device = "ref", .oversampling = 2));
+            by_params(&scan, views, STAGES(2, columns, .device = "ref", .epr.oversampling = 2));
         assert_true(apart(one, two, size) < (columns > 1 ? .001 : .003));
         assert_true(difference(ref, two, size) < 3e-6);
         free(two);
@@ -157,16 +157,16 @@ static void splines_go_with_it(void **state)
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         float *one =
-            by_params(&scan, views, STAGES(1, 0, .device = "ref", .interpolation = kinds[i]));
+            by_params(&scan, views, STAGES(1, 0, .device = "ref", .epr.interpolation = kinds[i]));
         float *two =
-            by_params(&scan, views, STAGES(2, 0, .device = "ref", .interpolation = kinds[i]));
+            by_params(&scan, views, STAGES(2, 0, .device = "ref", .epr.interpolation = kinds[i]));
         const double errors[2] = {error_of(&scan.volume, one, &solid),
                                   error_of(&scan.volume, two, &solid)};
         if (!(errors[1] <= 1.02 * errors[0] && apart(one, two, size) <= (i ? .001 : .02)))
             fail_msg("%s: errors %.5f, %.5f", fbp_interpolation_name(kinds[i]), errors[0],
                      errors[1]);
         free(one);
-        one = by_params(&scan, views, STAGES(2, 0, .device = "cpu", .interpolation = kinds[i]));
+        one = by_params(&scan, views, STAGES(2, 0, .device = "cpu", .epr.interpolation = kinds[i]));
         assert_true(difference(two, one, size) < 3e-6);
         free(one);
         free(two);
@@ -211,8 +211,8 @@ static void bits_do_not_depend_on_the_division(void **state)
         for (int i = 0; i < 6; i++) {
             struct fbp_recon_params params = *STAGES(2, 0, .device = i == 5 ? "mock:0,1" : "cpu");
             params.n_threads = i % 2 ? 1 : 3;
-            params.batch_views = i ? 5 : 0;
-            params.slab_slices = i > 1 ? 7 : 0;
+            params.tuning.batch_views = i ? 5 : 0;
+            params.tuning.slab_slices = i > 1 ? 7 : 0;
             float *out = by_params(&scan, views, &params);
             assert_memory_equal(out, wanted, size * sizeof *out);
             free(out);
@@ -265,7 +265,7 @@ static void a_part_has_the_bits_of_the_whole(void **state)
     float *box = calloc(20 * 10 * 14, sizeof *box);
 
     (void)state;
-    OK(fbp_reconstruct(&scan, STAGES(2, 0, .device = "cpu", .roi = {{11, 31}, {40, 50}, {33, 47}}),
+    OK(fbp_reconstruct(&scan, STAGES(2, 0, .device = "cpu", .box = {{11, 31}, {40, 50}, {33, 47}}),
                        views, box, NULL));
     for (size_t z = 0; z < 14; z++)
         for (size_t y = 0; y < 10; y++)
@@ -297,7 +297,7 @@ static void a_plan_runs_again(void **state)
     (void)state;
     float *wanted = by_params(&scan, views, &params);
     OK(fbp_source_memory(&source, views, &info));
-    params.source = source;
+    params.input.source = source;
     OK(fbp_plan_create(&plan, &scan, &params));
     const struct fbp_plan_summary *p = fbp_plan_info(plan);
     assert_int_equal(p->n_pictures, 18);
@@ -365,16 +365,17 @@ static void what_they_lack_is_said(void **state)
 
     (void)state;
     scan.projections = write_array("grid.mha", PLANES_S, 1, scan.n_views, views);
-    refused(&scan, STAGES(2, 0, .device = "cpu", .follow = 1), FBP_ERR_UNSUPPORTED,
+    refused(&scan, STAGES(2, 0, .device = "cpu", .input.follow = true), FBP_ERR_UNSUPPORTED,
             "stages: two stages need all views at once, and do not follow a scan: leave one of the "
             "two out");
-    refused(&scan, STAGES(2, 0, .device = "cpu", .follow = 1, .angles = 18), FBP_ERR_UNSUPPORTED,
+    refused(&scan, STAGES(2, 0, .device = "cpu", .input.follow = true, .epr.angles = 18),
+            FBP_ERR_UNSUPPORTED,
             "angles: resampling needs all views at once, and does not follow a scan: leave one of "
             "the two out");
     for (size_t i = 0; i < 2; i++) {
         snprintf(sentence, sizeof sentence, no_kernel, kernels[i]);
-        refused(&scan, STAGES(2, 0, .device = "cpu", .kernel = kernels[i]), FBP_ERR_UNSUPPORTED,
-                sentence);
+        refused(&scan, STAGES(2, 0, .device = "cpu", .tuning.kernel = kernels[i]),
+                FBP_ERR_UNSUPPORTED, sentence);
     }
     refused(&scan, STAGES(2, 5, .device = "cpu"), FBP_ERR_INVALID,
             "picture_oversampling: found 5, expected a whole number from 1 to 4, or 0 for the "

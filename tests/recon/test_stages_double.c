@@ -24,11 +24,11 @@ static double *samples_of(const struct fbp_scan *scan)
     return out;
 }
 
-#define STAGES(n, on, ...)                                                                         \
-    (struct fbp_recon_params)                                                                      \
-    {                                                                                              \
-        .struct_size = sizeof(struct fbp_recon_params), .stages = n, .device = on, .n_threads = 2, \
-        .filter = FBP_FILTER_HANN, .cutoff = .5, __VA_ARGS__                                       \
+#define STAGES(n, on, ...)                                                             \
+    (struct fbp_recon_params)                                                          \
+    {                                                                                  \
+        .struct_size = sizeof(struct fbp_recon_params), .epr.stages = n, .device = on, \
+        .n_threads = 2, .filter = FBP_FILTER_HANN, .cutoff = .5, __VA_ARGS__           \
     }
 
 static size_t size_of(const struct fbp_scan *scan, const struct fbp_recon_params *p)
@@ -36,7 +36,7 @@ static size_t size_of(const struct fbp_scan *scan, const struct fbp_recon_params
     size_t n = 1;
 
     for (int i = 0; i < 3; i++)
-        n *= p->roi[i][1] ? p->roi[i][1] - p->roi[i][0] : scan->volume.n[i];
+        n *= p->box[i][1] ? p->box[i][1] - p->box[i][0] : scan->volume.n[i];
     return n;
 }
 
@@ -96,10 +96,10 @@ static void check_axis(struct fbp_scan *scan, const char *what, const double mos
 {
     const size_t n = grid_size(&scan->volume);
     double *views = samples_of(scan);
-    double *one = volume_of(scan, views, STAGES(1, "cpu", .picture_oversampling = 0));
+    double *one = volume_of(scan, views, STAGES(1, "cpu", .epr.image_oversampling = 0));
 
     for (size_t columns = 1; columns <= 2; columns++) {
-        const struct fbp_recon_params p = STAGES(2, "cpu", .picture_oversampling = columns);
+        const struct fbp_recon_params p = STAGES(2, "cpu", .epr.image_oversampling = columns);
         double *two = volume_of(scan, views, p), *single = in_float(scan, views, p);
         const double error = apart(one, two, n), rounding = peak_apart(two, single, n);
         if (!(error <= most[columns - 1] && rounding <= 1e-6 && rounding > 1e-9))
@@ -154,14 +154,14 @@ static void kernels_agree_with_the_reference(void **state)
 {
     static const struct fbp_recon_params ways[] = {
         {.filter = FBP_FILTER_RAM_LAK},
-        {.oversampling = 2, .picture_oversampling = 3},
+        {.epr.oversampling = 2, .epr.image_oversampling = 3},
         {.filter = FBP_FILTER_TWO_RAMPS_UNPADDED},
-        {.interpolation = FBP_INTERPOLATION_NEAREST},
-        {.interpolation = FBP_INTERPOLATION_CUBIC},
-        {.periodic = 1},
-        {.interpolation = FBP_INTERPOLATION_NEAREST, .volume = {.voxel_mm = {.6, .6, .6}}},
+        {.epr.interpolation = FBP_INTERPOLATION_NEAREST},
+        {.epr.interpolation = FBP_INTERPOLATION_CUBIC},
+        {.epr.periodic = true},
+        {.epr.interpolation = FBP_INTERPOLATION_NEAREST, .volume = {.voxel_mm = {.6, .6, .6}}},
         {.volume = {.voxel_mm = {.6, .6, .6}}},
-        {.interpolation = FBP_INTERPOLATION_CUBIC, .volume = {.voxel_mm = {1.2, 1.2, 1.2}}}};
+        {.epr.interpolation = FBP_INTERPOLATION_CUBIC, .volume = {.voxel_mm = {1.2, 1.2, 1.2}}}};
 
     (void)state;
     for (int pole = 0; pole < 4; pole++) {
@@ -170,7 +170,7 @@ static void kernels_agree_with_the_reference(void **state)
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
             struct fbp_recon_params p = ways[i];
             p.struct_size = sizeof p;
-            p.stages = 2;
+            p.epr.stages = 2;
             if (p.volume.voxel_mm[0] > 0) /* no window holds a block: one by one */
                 memcpy(p.volume.n, (const size_t[3]){5, 4, 6}, sizeof p.volume.n);
             const size_t n = p.volume.n[0] ? 5 * 4 * 6 : grid_size(&scan.volume);
@@ -178,11 +178,12 @@ static void kernels_agree_with_the_reference(void **state)
             double *wanted = volume_of(&scan, views, p);
             for (size_t k = pole > 0; k < 2; k++) {
                 p.device = "cpu";
-                p.kernel = kernels[k];
+                p.tuning.kernel = kernels[k];
                 double *got = volume_of(&scan, views, p);
                 const double error = peak_apart(wanted, got, n);
                 if (!(error <= 1e-12))
-                    fail_msg("pole %d, way %zu, %s: %g of the peak", pole, i, p.kernel, error);
+                    fail_msg("pole %d, way %zu, %s: %g of the peak", pole, i, p.tuning.kernel,
+                             error);
                 free(got);
             }
             free(wanted);
@@ -200,14 +201,14 @@ static void check_part(const struct fbp_scan *scan, const struct fbp_recon_param
     size_t first[3], end[3];
 
     for (int i = 0; i < 3; i++) {
-        first[i] = p->roi[i][0];
-        end[i] = p->roi[i][1] ? p->roi[i][1] : n[i];
+        first[i] = p->box[i][0];
+        end[i] = p->box[i][1] ? p->box[i][1] : n[i];
     }
     for (size_t z = first[2]; z < end[2]; z++)
         for (size_t y = first[1]; y < end[1]; y++)
             for (size_t x = first[0]; x < end[0]; x++, got++) {
                 const double *at = whole + (z * n[1] + y) * n[0] + x;
-                if (!(p->region && *got == 0) && memcmp(got, at, sizeof *got) != 0)
+                if (!(p->region.shape && *got == 0) && memcmp(got, at, sizeof *got) != 0)
                     fail_msg("%s: voxel %zu %zu %zu: %g, not %g", what, x, y, z, *got, *at);
             }
 }
@@ -217,12 +218,12 @@ static void no_division_changes_a_bit(void **state)
     static const struct fbp_recon_params ways[] = {
         {.n_threads = 1},
         {.n_threads = 3},
-        {.batch_views = 8},
-        {.slab_slices = 3},
-        {.slab_slices = 5, .batch_views = 4},
-        {.no_overlap = 1},
-        {.roi = {{3, 19}, {5, 9}, {2, 31}}, .slab_slices = 7},
-        {.region = "cylinder:0.5", .slab_slices = 16},
+        {.tuning.batch_views = 8},
+        {.tuning.slab_slices = 3},
+        {.tuning.slab_slices = 5, .tuning.batch_views = 4},
+        {.tuning.no_overlap = true},
+        {.box = {{3, 19}, {5, 9}, {2, 31}}, .tuning.slab_slices = 7},
+        {.region.shape = "cylinder:0.5", .tuning.slab_slices = 16},
     };
     char what[80];
 
@@ -232,15 +233,15 @@ static void no_division_changes_a_bit(void **state)
         struct fbp_scan scan = small_scan(pole, &views);
         for (size_t k = pole > 0; k < 3; k++) {
             const char *device = k < 2 ? "cpu" : "ref", *kernel = k < 2 ? kernels[k] : NULL;
-            double *whole = volume_of(&scan, views, STAGES(2, device, .kernel = kernel));
+            double *whole = volume_of(&scan, views, STAGES(2, device, .tuning.kernel = kernel));
             for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-                struct fbp_recon_params p = STAGES(2, device, .kernel = kernel);
+                struct fbp_recon_params p = STAGES(2, device, .tuning.kernel = kernel);
                 p.n_threads = ways[i].n_threads;
-                p.batch_views = ways[i].batch_views;
-                p.slab_slices = ways[i].slab_slices;
-                p.no_overlap = ways[i].no_overlap;
-                p.region = ways[i].region;
-                memcpy(p.roi, ways[i].roi, sizeof p.roi);
+                p.tuning.batch_views = ways[i].tuning.batch_views;
+                p.tuning.slab_slices = ways[i].tuning.slab_slices;
+                p.tuning.no_overlap = ways[i].tuning.no_overlap;
+                p.region.shape = ways[i].region.shape;
+                memcpy(p.box, ways[i].box, sizeof p.box);
                 double *got = volume_of(&scan, views, p);
                 snprintf(what, sizeof what, "pole %d, %s %s, way %zu", pole, device,
                          kernel ? kernel : "", i);
@@ -260,7 +261,7 @@ static void check_frames(struct fbp_scan *scan, const double *views, const char 
     const size_t S = scan->panel.n_columns, n = grid_size(&scan->volume);
     double *both = calloc(scan->n_views * 2 * S, sizeof *both), *out = calloc(2 * n, sizeof *out);
     double *faded = calloc(scan->n_views * S, sizeof *faded);
-    struct fbp_recon_params p = STAGES(2, "cpu", .kernel = kernel, .slab_slices = 9);
+    struct fbp_recon_params p = STAGES(2, "cpu", .tuning.kernel = kernel, .tuning.slab_slices = 9);
 
     for (size_t i = 0; i < scan->n_views * S; i++) {
         faded[i] = .7 * views[i];
@@ -270,7 +271,7 @@ static void check_frames(struct fbp_scan *scan, const double *views, const char 
     scan->panel.n_rows = 2;
     OK(fbp_reconstruct_double(scan, &p, both, out, NULL));
     scan->panel.n_rows = 1;
-    p.slab_slices = 0;
+    p.tuning.slab_slices = 0;
     for (size_t f = 0; f < 2; f++) {
         double *alone = volume_of(scan, f ? faded : views, p);
         assert_memory_equal(out + f * n, alone, n * sizeof *alone);
@@ -306,13 +307,13 @@ static void rings_go_through_in_double(void **state)
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         const struct fbp_recon_params p =
-            STAGES(2, "cpu", .angles = 18, .ring_interpolation = ways[i]);
+            STAGES(2, "cpu", .epr.angles = 18, .epr.ring_interpolation = ways[i]);
         struct fbp_recon_params q = p;
         q.device = "ref";
         double *two = volume_of(&scan, views, p), *ref = volume_of(&scan, views, q);
         double *single = in_float(&scan, views, p);
         q = p;
-        q.stages = 1;
+        q.epr.stages = 1;
         double *one = volume_of(&scan, views, q);
         const double rounding = peak_apart(two, single, n);
         if (!(apart(one, two, n) <= .001 && peak_apart(ref, two, n) <= 1e-12 && rounding <= 1e-6 &&
@@ -355,7 +356,7 @@ static void files_hold_doubles(void **state)
     (void)state;
     scan.projections = temporary("stages-views.npy");
     write_views(scan.projections, &scan, views);
-    double *wanted = volume_of(&scan, views, STAGES(2, "cpu", .kernel = NULL));
+    double *wanted = volume_of(&scan, views, STAGES(2, "cpu", .tuning.kernel = NULL));
     double *got = calloc(grid_size(&scan.volume), sizeof *got);
     fbp_source *source;
     fbp_plan *plan;
@@ -408,12 +409,13 @@ static void who_lacks_it_says_so(void **state)
 {
     struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
     struct fbp_backend other = *fbp_backend_find("ref");
-    struct fbp_job job = {.kind = FBP_PARALLEL, .second = true, .precision = FBP_PRECISION_DOUBLE};
+    struct fbp_job job = {
+        .kind = FBP_PARALLEL, .epr.second_stage = true, .precision = FBP_PRECISION_DOUBLE};
     double *views = samples_of(&scan);
 
     (void)state;
     other.name = "other";
-    other.draws_meridians = false;
+    other.can.meridian_images = false;
     assert_int_equal(fbp_job_arrange(&job, &other), FBP_ERR_UNSUPPORTED);
     assert_string_equal(fbp_message(), "stages: other has no second stage in double: leave stages "
                                        "or double out, or use device cpu");
@@ -422,7 +424,7 @@ static void who_lacks_it_says_so(void **state)
     if (usable("gl"))
         refused(&scan, views, &STAGES(2, "gl", .precision = FBP_PRECISION_DOUBLE),
                 "precision: gl computes in float: leave double out, or use device cpu");
-    refused(&scan, views, &STAGES(2, "cpu", .kernel = "planes"),
+    refused(&scan, views, &STAGES(2, "cpu", .tuning.kernel = "planes"),
             "kernel: cpu has no \"planes\" for this scan and volume: leave the choice to the plan, "
             "or use \"matrix\", which takes any geometry");
     free(views);

@@ -185,14 +185,15 @@ static void bits_do_not_depend_on_where(void **state)
                              &info) == whole);
         assert_true(other.not_finite == report.not_finite && other.clipped == report.clipped);
         assert_true(run_once(&scan,
-                             fbp_recon_params(.device = "cpu", .slab_slices = 4, .batch_views = 16),
+                             fbp_recon_params(.device = "cpu", .tuning.slab_slices = 4,
+                                              .tuning.batch_views = 16),
                              &other, &info) == whole);
         assert_true(other.not_finite == report.not_finite && other.clipped == report.clipped);
         size_t bands = 0;
         for (uint64_t kb = 4096; kb <= 20480; kb += 2048) { /* beside what the test has already */
             const struct fbp_recon_params *p =
                 fbp_recon_params(.device = "cpu", .n_threads = 2, .memory_bytes = kb << 10,
-                                 .scratch = folder);
+                                 .tuning.scratch = folder);
             fbp_plan *plan;
             if (fbp_plan_create(&plan, &scan, p) != FBP_OK) {
                 assert_non_null(strstr(fbp_message(), "raise --memory"));
@@ -221,12 +222,12 @@ static void parts_are_of_the_whole(void **state)
     (void)state;
     remove_rings(&scan, "sorting:9");
     for (size_t i = 0; i < 2; i++) {
-        struct fbp_recon_params p = *fbp_recon_params(.device = "cpu", .kernel = kernels[i]);
+        struct fbp_recon_params p = *fbp_recon_params(.device = "cpu", .tuning.kernel = kernels[i]);
         float *whole = reconstruct(&scan, &p);
         run_once(&scan, &p, &report, &info);
         const size_t rows = info.ahead_rows;
-        p.roi[2][0] = 2;
-        p.roi[2][1] = 5;
+        p.box[2][0] = 2;
+        p.box[2][1] = 5;
         float *part = reconstruct(&scan, &p);
         run_once(&scan, &p, &report, &info);
         assert_true(info.ahead_rows < rows);
@@ -307,7 +308,7 @@ static void reduced_scans_too(void **state)
     remove_rings(&scan, "sorting");
     const uint64_t one = run_once(&scan, fbp_recon_params(.device = "cpu"), &report, &info);
     assert_true(one != plain && report.hash == one);
-    assert_true(run_once(&scan, fbp_recon_params(.device = "cpu", .slab_slices = 3), &report,
+    assert_true(run_once(&scan, fbp_recon_params(.device = "cpu", .tuning.slab_slices = 3), &report,
                          &info) == one);
     drop_scan(&scan);
 }
@@ -344,10 +345,12 @@ static void what_cannot_be_is_said(void **state)
     c.rings = (enum fbp_ring_removal)9;
     assert_int_equal(fbp_scan_correct(&scan, &c), FBP_ERR_INVALID);
     remove_rings(&scan, "sorting");
-    refused(&scan, fbp_recon_params(.device = "cpu", .follow = 1), FBP_ERR_UNSUPPORTED, "rings");
+    refused(&scan, fbp_recon_params(.device = "cpu", .input.follow = true), FBP_ERR_UNSUPPORTED,
+            "rings");
     refused(&scan, fbp_recon_params(.device = "cpu", .memory_bytes = 1 << 20), FBP_ERR_NOMEM,
             "--scratch");
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .progress = stop)));
+    OK(fbp_plan_create(&plan, &scan,
+                       fbp_recon_params(.device = "cpu", .callbacks.progress = stop)));
     assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_CANCELLED);
     fbp_plan_destroy(&plan);
     OK(fbp_scan_reduce(&scan, 16, 1)); /* twelve views are left */

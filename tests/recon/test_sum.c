@@ -93,13 +93,13 @@ static void check_sum(struct fbp_scan *scan, const struct fbp_recon_params *p)
     OK(run(scan, *p, NULL, whole, &of_whole));
     char *const halves[2] = {half_of(scan, 0), half_of(scan, 1)};
     scan->projections = halves[0];
-    plain.mask = 0;
+    plain.output.fill = false;
     plain.mu_water = 0; /* the sum alone is scaled */
     OK(run(scan, plain, NULL, first, &of_part));
     scan->projections = halves[1];
-    const size_t nx = p->roi[0][1] ? p->roi[0][1] - p->roi[0][0] : scan->volume.n[0];
-    const size_t ny = p->roi[1][1] ? p->roi[1][1] - p->roi[1][0] : scan->volume.n[1];
-    const size_t nz = p->roi[2][1] ? p->roi[2][1] - p->roi[2][0] : scan->volume.n[2];
+    const size_t nx = p->box[0][1] ? p->box[0][1] - p->box[0][0] : scan->volume.n[0];
+    const size_t ny = p->box[1][1] ? p->box[1][1] - p->box[1][0] : scan->volume.n[1];
+    const size_t nz = p->box[2][1] ? p->box[2][1] - p->box[2][0] : scan->volume.n[2];
     struct other other = {.values = first, .slice = nx * ny, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct fbp_sum sum = {.add = add, .user = &other};
     OK(run(scan, *p, &sum, summed, &of_sum));
@@ -125,14 +125,14 @@ static void parts_add_up(void **state)
     static const struct fbp_recon_params cases[] = {
         {.device = "ref"},
         {.device = "cpu", .mu_water = 0.02},
-        {.device = "cpu", .mu_water = 0.02, .mask = 1, .mask_value = -1000},
-        {.device = "cpu", .kernel = "matrix", .slab_slices = 7},
-        {.device = "cpu", .roi = {{5, 31}, {9, 30}, {3, 30}}, .mu_water = 0.02},
+        {.device = "cpu", .mu_water = 0.02, .output.fill = true, .output.fill_value = -1000},
+        {.device = "cpu", .tuning.kernel = "matrix", .tuning.slab_slices = 7},
+        {.device = "cpu", .box = {{5, 31}, {9, 30}, {3, 30}}, .mu_water = 0.02},
         {.device = "mock", .mu_water = 0.02},
-        {.device = "mock:0,1", .slab_slices = 5, .mu_water = 0.02},
+        {.device = "mock:0,1", .tuning.slab_slices = 5, .mu_water = 0.02},
         {.device = "cuda"},
         {.device = "cuda", .mu_water = 0.02, .precision = FBP_PRECISION_EXACT},
-        {.device = "cuda", .kernel = "matrix", .mu_water = 0.02, .slab_slices = 9}};
+        {.device = "cuda", .tuning.kernel = "matrix", .mu_water = 0.02, .tuning.slab_slices = 9}};
     struct fbp_scan scan = circle_scan(VIEWS, N, 0);
 
     (void)state;

@@ -62,12 +62,12 @@ static void values_are_the_references(void **state)
         const size_t n = grid_size(&scan.volume);
         fbp_plan *plan;
         OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = "cpu", .kernel = asked(&cases[i]))));
+                           fbp_recon_params(.device = "cpu", .tuning.kernel = asked(&cases[i]))));
         assert_string_equal(fbp_plan_info(plan)->kernel, cases[i].kernel);
         fbp_plan_destroy(&plan);
         float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));
-        float *cpu =
-            reconstruct(&scan, fbp_recon_params(.device = "cpu", .kernel = asked(&cases[i])));
+        float *cpu = reconstruct(
+            &scan, fbp_recon_params(.device = "cpu", .tuning.kernel = asked(&cases[i])));
         const double db = psnr_db(cpu, ref, n);
         print_message("%s: %.1f dB\n", cases[i].kernel, db);
         assert_true(db >= 120);
@@ -80,24 +80,25 @@ static void values_are_the_references(void **state)
 static void splits_change_nothing(void **state)
 {
     static const struct fbp_recon_params splits[] = {
-        {.n_threads = 2, .batch_views = 8},
-        {.n_threads = 7, .slab_slices = 1, .batch_views = 16},
-        {.n_threads = 3, .slab_slices = 2},
-        {.n_threads = 2, .slab_slices = 7, .batch_views = 24},
-        {.device = "mock", .n_threads = 2, .slab_slices = 6, .batch_views = 8},
-        {.device = "mock:0,1", .n_threads = 1, .batch_views = 16},
+        {.n_threads = 2, .tuning.batch_views = 8},
+        {.n_threads = 7, .tuning.slab_slices = 1, .tuning.batch_views = 16},
+        {.n_threads = 3, .tuning.slab_slices = 2},
+        {.n_threads = 2, .tuning.slab_slices = 7, .tuning.batch_views = 24},
+        {.device = "mock", .n_threads = 2, .tuning.slab_slices = 6, .tuning.batch_views = 8},
+        {.device = "mock:0,1", .n_threads = 1, .tuning.batch_views = 16},
     };
 
     (void)state;
     fbp_mock_faults = (struct fbp_mock_faults){.delay_us = 50};
     for (size_t i = 0; i < N_CASES; i++) {
         struct fbp_scan scan = make_scan(&cases[i]);
-        const uint64_t whole = reconstruct_hash(
-            &scan, fbp_recon_params(.device = "cpu", .n_threads = 1, .kernel = asked(&cases[i])));
+        const uint64_t whole =
+            reconstruct_hash(&scan, fbp_recon_params(.device = "cpu", .n_threads = 1,
+                                                     .tuning.kernel = asked(&cases[i])));
         for (size_t s = 0; s < sizeof splits / sizeof *splits; s++) {
             struct fbp_recon_params p = splits[s];
             p.struct_size = sizeof p;
-            p.kernel = asked(&cases[i]);
+            p.tuning.kernel = asked(&cases[i]);
             p.device = p.device ? p.device : "cpu";
             if (reconstruct_hash(&scan, &p) != whole)
                 fail_msg("%s (case %zu): split %zu: other values", cases[i].kernel, i, s);
@@ -120,7 +121,7 @@ static void bad_pixels_are_bridged(void **state)
         mask[i] = 1;
     scan.bad_pixels = write_array("mask.mha", scan.panel.n_columns, scan.panel.n_rows, 1, mask);
     float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));
-    float *cpu = reconstruct(&scan, fbp_recon_params(.device = "cpu", .slab_slices = 4));
+    float *cpu = reconstruct(&scan, fbp_recon_params(.device = "cpu", .tuning.slab_slices = 4));
     assert_true(psnr_db(cpu, ref, grid_size(&scan.volume)) >= 120);
     free(ref);
     free(cpu);
@@ -147,7 +148,7 @@ static struct fbp_recon_params cuda_params(const struct cuda_case *c)
 {
     return (struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
                                      .device = "cuda",
-                                     .kernel = c->kernel,
+                                     .tuning.kernel = c->kernel,
                                      .precision = c->precision};
 }
 
@@ -200,7 +201,9 @@ static void values_on_cuda(void **state)
 static void splits_on_cuda(void **state)
 {
     static const struct fbp_recon_params splits[] = {
-        {.batch_views = 32}, {.slab_slices = 1}, {.slab_slices = 7, .batch_views = 32}};
+        {.tuning.batch_views = 32},
+        {.tuning.slab_slices = 1},
+        {.tuning.slab_slices = 7, .tuning.batch_views = 32}};
 
     (void)state;
     if (!usable("cuda"))
@@ -213,11 +216,11 @@ static void splits_on_cuda(void **state)
             struct fbp_recon_params p = cuda_params(&cuda_cases[k]);
             const uint64_t whole = reconstruct_hash(&scan, &p);
             for (size_t s = 0; s < sizeof splits / sizeof *splits; s++) {
-                p.batch_views = splits[s].batch_views;
-                p.slab_slices = splits[s].slab_slices;
+                p.tuning.batch_views = splits[s].tuning.batch_views;
+                p.tuning.slab_slices = splits[s].tuning.slab_slices;
                 if (reconstruct_hash(&scan, &p) != whole)
                     fail_msg("case %zu: cuda %s, precision %d: split %zu: other values", i,
-                             p.kernel, (int)p.precision, s);
+                             p.tuning.kernel, (int)p.precision, s);
             }
         }
         drop_scan(&scan);

@@ -16,8 +16,9 @@ static bool run(const struct fbp_scan *scan, const float *views, fbp_team *team,
 {
     *report = (struct fbp_report){.struct_size = sizeof *report};
     const fbp_status st = fbp_reconstruct(
-        scan, fbp_recon_params(.device = "cpu", .team = team, .view_ranks = view_ranks), views,
-        volume, report);
+        scan,
+        fbp_recon_params(.device = "cpu", .cluster.team = team, .cluster.view_ranks = view_ranks),
+        views, volume, report);
 
     if (st != FBP_OK)
         fprintf(stderr, "%s\n", fbp_message());
@@ -89,7 +90,7 @@ static bool adds_up(const fbp_plan *plan, size_t size, size_t z, size_t n, unsig
 {
     const struct fbp_sum *sum = plan->sum;
     const size_t slice = plan->info.volume.n[0] * plan->info.volume.n[1];
-    const size_t rank = fbp_team_rank(plan->params.team);
+    const size_t rank = fbp_team_rank(plan->params.cluster.team);
     float *x = malloc(n * slice * sizeof *x);
     bool right = x != NULL;
 
@@ -140,8 +141,9 @@ static int sums(const struct fbp_scan *scan, const float *views)
         unsigned char mine[64] = {0};
         thin.volume.n[2] = nz;
         if (fbp_plan_create(&plan, &thin,
-                            fbp_recon_params(.device = "cpu", .kernel = "matrix", .team = team,
-                                             .view_ranks = fbp_team_size(team))) != FBP_OK)
+                            fbp_recon_params(.device = "cpu", .tuning.kernel = "matrix",
+                                             .cluster.team = team,
+                                             .cluster.view_ranks = fbp_team_size(team))) != FBP_OK)
             return 3;
         for (size_t z = 0, n; z < nz; z += n) {
             n = 1 + (z + h) % 9 < nz - z ? 1 + (z + h) % 9 : nz - z;

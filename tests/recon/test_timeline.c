@@ -58,7 +58,8 @@ static void draws(const char *device, struct fbp_rates rates, const size_t expec
     fbp_plan *plan;
 
     fbp_mock_faults = (struct fbp_mock_faults){.rates = rates};
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = device, .batch_views = BATCH)));
+    OK(fbp_plan_create(&plan, &scan,
+                       fbp_recon_params(.device = device, .tuning.batch_views = BATCH)));
     fbp_plan_timeline(plan, svg);
     OK(fbp_plan_run(plan, volume, &report));
     fbp_plan_destroy(&plan);
@@ -110,7 +111,8 @@ static void device_draws(const char *device)
     struct fbp_report report = {.struct_size = sizeof report};
     fbp_plan *plan;
 
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = device, .batch_views = BATCH)));
+    OK(fbp_plan_create(&plan, &scan,
+                       fbp_recon_params(.device = device, .tuning.batch_views = BATCH)));
     fbp_plan_timeline(plan, svg);
     for (int run = 0; run < 2; run++) {
         memset(count, 0, sizeof count);

@@ -7,10 +7,10 @@ static const struct way {
     struct fbp_recon_params p;
 } ways[] = {
     {"cpu", {.device = "cpu"}},
-    {"rows", {.device = "cpu", .kernel = "matrix"}},
+    {"rows", {.device = "cpu", .tuning.kernel = "matrix"}},
     {"ref", {.device = "ref"}},
-    {"slabs", {.device = "cpu", .slab_slices = 5, .batch_views = 16}},
-    {"two stages", {.device = "cpu", .stages = 2}},
+    {"slabs", {.device = "cpu", .tuning.slab_slices = 5, .tuning.batch_views = 16}},
+    {"two stages", {.device = "cpu", .epr.stages = 2}},
     {"mock", {.device = "mock"}},
     {"gl", {.device = "gl"}},
     {"cuda", {.device = "cuda"}},
@@ -24,7 +24,7 @@ static float *volume_in(enum fbp_unit unit, const struct way *w, const struct fb
     fbp_adder *adder = NULL;
 
     p.struct_size = sizeof p;
-    p.unit = unit;
+    p.output.unit = unit;
     p.n_threads = 2;
     if (!one_by_one) {
         OK(fbp_reconstruct(scan, &p, views, out, NULL));
@@ -101,7 +101,7 @@ static void lines_by_ten(void **state)
     simulate_head(&scan, 20);
     float *views = read_array(scan.projections);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (ways[i].p.stages == 0 && usable(ways[i].p.device))
+        if (ways[i].p.epr.stages == 0 && usable(ways[i].p.device))
             expect_factor(&ways[i], &scan, views, 10, false);
     free(views);
     drop_scan(&scan);
@@ -155,12 +155,13 @@ static void not_of_hounsfield_units(void **state)
 
     (void)state;
     scan.volume = (struct fbp_grid){{1, 1, 1}, {.1, .1, .1}, {0, 0, 0}};
-    assert_int_equal(fbp_reconstruct(&scan, fbp_recon_params(.unit = FBP_UNIT_CM, .mu_water = .02),
+    assert_int_equal(fbp_reconstruct(&scan,
+                                     fbp_recon_params(.output.unit = FBP_UNIT_CM, .mu_water = .02),
                                      views, out, NULL),
                      FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "Hounsfield units hold no length"));
     assert_int_equal(
-        fbp_reconstruct(&scan, fbp_recon_params(.unit = (enum fbp_unit)7), views, out, NULL),
+        fbp_reconstruct(&scan, fbp_recon_params(.output.unit = (enum fbp_unit)7), views, out, NULL),
         FBP_ERR_INVALID);
     fbp_scan_clear(&scan);
 }

@@ -76,8 +76,9 @@ static void slices_of_several_pieces_at_once(void **state)
 
 static uint64_t hash_with(const struct fbp_scan *scan, int n_threads, size_t memory, bool apart)
 {
-    return reconstruct_hash(scan, fbp_recon_params(.device = "mock", .n_threads = n_threads,
-                                                   .memory_bytes = memory, .no_overlap = apart));
+    return reconstruct_hash(scan,
+                            fbp_recon_params(.device = "mock", .n_threads = n_threads,
+                                             .memory_bytes = memory, .tuning.no_overlap = apart));
 }
 
 static void any_number_gives_the_same(void **state)
@@ -108,8 +109,8 @@ static void integers_count_in_the_memory(void **state)
         fbp_plan *plan;
         OK(fbp_plan_create(&plan, &scan,
                            fbp_recon_params(.device = "mock:0,1", .n_threads = THREADS,
-                                            .output_type = i ? FBP_U16 : FBP_F32,
-                                            .output_range = {0, i})));
+                                            .output.type = i ? FBP_U16 : FBP_F32,
+                                            .output.range = {0, i})));
         bytes[i] = fbp_plan_info(plan)->memory_bytes;
         fbp_plan_destroy(&plan);
     }

@@ -32,7 +32,8 @@ static const struct fbp_backend *load(char *why, size_t n)
     return &pretended;
 }
 
-static const struct fbp_backend module = {.name = "mock", .load = load, .unasked = unasked};
+static const struct fbp_backend module = {
+    .name = "mock", .discovery.load = load, .discovery.auto_selectable = unasked};
 static const struct fbp_backend *const list[] = {&module, &fbp_backend_cpu, NULL};
 
 static int start(void **state)
@@ -40,7 +41,7 @@ static int start(void **state)
     (void)state;
     pretended = fbp_backend_mock;
     pretended.hidden = false;
-    pretended.unasked = unasked;
+    pretended.discovery.auto_selectable = unasked;
     plant.there = true;
     plant.in_software = 0;
     n_loaded = 0;
@@ -85,8 +86,8 @@ static void make_job(struct fbp_job_tables *tables, enum fbp_interpolation how)
 
     for (size_t k = 0; k < 3; k++)
         fbp_plane_view(axes[k], 1, -7.5, 16, &views[k]);
-    assert_int_equal(fbp_job_create(tables, &scan, fbp_recon_params(.interpolation = how), false),
-                     FBP_OK);
+    assert_int_equal(
+        fbp_job_create(tables, &scan, fbp_recon_params(.epr.interpolation = how), false), FBP_OK);
 }
 
 /* What cannot do the job is not taken, unless nothing can. */

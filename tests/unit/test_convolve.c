@@ -19,8 +19,8 @@ struct bank {
 /* With the bank's design. */
 static void open_designed(struct bank *b, bool spatial, unsigned flags)
 {
-    b->job.filter = &b->design;
-    b->job.spatial_filter = spatial;
+    b->job.filtering.design = &b->design;
+    b->job.filtering.spatial = spatial;
     fbp_line_dsp_init(&b->dsp, flags);
     OK(fbp_alloc((void **)&b->work, cpu_convolve_work(&b->job) * sizeof(float), "work"));
     OK(cpu_convolution_open(&b->convolution, &b->job, &b->dsp));

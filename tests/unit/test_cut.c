@@ -15,8 +15,8 @@ static void setup(struct case_ *c, size_t nz)
 {
     c->scan = circle_scan(36, 48, 0);
     c->scan.volume = (struct fbp_grid){{32, 32, nz}, {1, 1, 1}, {0, 0, 0}};
-    OK(fbp_job_create(&c->tables, &c->scan, fbp_recon_params(.n_threads = 1, .kernel = "column"),
-                      false));
+    OK(fbp_job_create(&c->tables, &c->scan,
+                      fbp_recon_params(.n_threads = 1, .tuning.kernel = "column"), false));
     OK(fbp_job_arrange(&c->tables.job, fbp_backend_find("cpu")));
 }
 
@@ -34,16 +34,16 @@ static void count(struct fbp_job *job, size_t n_parts, size_t *counts, size_t *m
     *most = 0;
     memset(counts, 0, MOST_SLICES * sizeof *counts);
     for (size_t part = 1; part <= n_parts; part++) {
-        OK(fbp_part_share(job, (struct fbp_part_of){part, n_parts}, job->share));
-        assert_int_equal(job->share[0], end); /* side by side, in their order */
-        end = job->share[1];
+        OK(fbp_part_share(job, (struct fbp_part_of){part, n_parts}, job->part.slices));
+        assert_int_equal(job->part.slices[0], end); /* side by side, in their order */
+        end = job->part.slices[1];
         fbp_roi_slices(job, &first, &n);
         assert_true(n > 0);
         *most = n > *most ? n : *most;
         for (size_t z = 0; z < fbp_roi_size(job, 2); z++)
             counts[z] += fbp_roi_is_own(job, z);
     }
-    job->share[0] = job->share[1] = 0;
+    job->part.slices[0] = job->part.slices[1] = 0;
 }
 
 static void check(struct fbp_job *job)
@@ -91,8 +91,8 @@ static void of_a_box_and_a_region(void **state)
     const size_t roi[3][2] = {{0, 0}, {0, 0}, {3, 11}};
     OK(fbp_roi_set(&c.tables.job, roi));
     struct fbp_job by_size = c.tables.job;
-    by_size.region = &region; /* slices beside it are the first part's */
-    by_size.matrices = NULL;  /* nothing is known of their cost */
+    by_size.requested.region = &region; /* slices beside it are the first part's */
+    by_size.matrices = NULL;            /* nothing is known of their cost */
     size_t counts[MOST_SLICES], most;
     count(&by_size, 3, counts, &most);
     for (size_t z = 0; z < 8; z++)
@@ -116,12 +116,12 @@ static void more_parts_than_slices_are_refused(void **state)
 /* Are the first slices of a part, but of the first and the last, those of a file? */
 static bool begins_a_file(const struct fbp_job *job)
 {
-    const size_t files = job->same_files;
+    const size_t files = job->part.slices_per_file;
     size_t z0, n;
 
     fbp_roi_slices(job, &z0, &n);
     z0 -= fbp_roi_first(job, 2);
-    return (z0 % files == 0 || job->share[0] == 0) &&
+    return (z0 % files == 0 || job->part.slices[0] == 0) &&
            ((z0 + n) % files == 0 || z0 + n == fbp_roi_size(job, 2));
 }
 
@@ -135,12 +135,12 @@ static size_t cut_between_files(struct fbp_job *job, size_t n_parts)
     for (size_t z = 0; z < fbp_roi_size(job, 2); z++)
         assert_int_equal(counts[z], 1);
     for (size_t part = 1; part <= n_parts; part++) {
-        OK(fbp_part_share(job, (struct fbp_part_of){part, n_parts}, job->share));
+        OK(fbp_part_share(job, (struct fbp_part_of){part, n_parts}, job->part.slices));
         if (!begins_a_file(job))
-            fail_msg("part %zu of %zu: slices %zu to %zu", part, n_parts, job->share[0],
-                     job->share[1]);
+            fail_msg("part %zu of %zu: slices %zu to %zu", part, n_parts, job->part.slices[0],
+                     job->part.slices[1]);
     }
-    job->share[0] = job->share[1] = 0;
+    job->part.slices[0] = job->part.slices[1] = 0;
     return most;
 }
 
@@ -150,12 +150,12 @@ static void parts_begin_at_files(void **state)
 
     (void)state;
     setup(&c, MOST_SLICES);
-    c.tables.job.same_files = 2;
+    c.tables.job.part.slices_per_file = 2;
     for (size_t n_parts = 1; n_parts <= MOST_SLICES / 8; n_parts++) {
         size_t counts[MOST_SLICES], without;
         const size_t most = cut_between_files(&c.tables.job, n_parts);
         struct fbp_job any = c.tables.job;
-        any.same_files = 0;
+        any.part.slices_per_file = 0;
         count(&any, n_parts, counts, &without);
         assert_true(most <= without + 2);
     }
@@ -171,10 +171,10 @@ static void parts_of_a_box_begin_at_files_of_the_box(void **state)
     for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
         const size_t roi[3][2] = {{0, 0}, {0, 0}, {boxes[i][0], boxes[i][1]}};
         setup(&c, MOST_SLICES);
-        c.tables.job.same_files = 4;
+        c.tables.job.part.slices_per_file = 4;
         OK(fbp_roi_set(&c.tables.job, roi));
         (void)cut_between_files(&c.tables.job, 1);
-        c.tables.job.same_files = 2;
+        c.tables.job.part.slices_per_file = 2;
         (void)cut_between_files(&c.tables.job, 2);
         drop(&c);
     }
@@ -190,9 +190,9 @@ static void cuts_move_little(void **state)
     for (size_t files = 2; files <= 2 * MOST_SLICES; files *= 4)
         for (size_t n_parts = 1; n_parts <= MOST_SLICES; n_parts += 1 + n_parts / 2) {
             size_t counts[MOST_SLICES], without, most;
-            c.tables.job.same_files = 0;
+            c.tables.job.part.slices_per_file = 0;
             count(&c.tables.job, n_parts, counts, &without);
-            c.tables.job.same_files = files;
+            c.tables.job.part.slices_per_file = files;
             count(&c.tables.job, n_parts, counts, &most);
             assert_true(4 * most <= 5 * without);
             assert_true(n_parts <= MOST_SLICES / 2 || most == without);
@@ -215,7 +215,7 @@ static void slabs_stay_within_a_share(void **state)
                                         .memory_limit = (uint64_t)1 << 32};
     for (size_t part = 1; part <= 5; part++) {
         struct fbp_work w;
-        OK(fbp_part_share(&c.tables.job, (struct fbp_part_of){part, 5}, c.tables.job.share));
+        OK(fbp_part_share(&c.tables.job, (struct fbp_part_of){part, 5}, c.tables.job.part.slices));
         OK(fbp_work_divide(&rq, &w));
         for (size_t i = 0; i < fbp_work_slabs(&w, &c.tables.job); i++) {
             const struct fbp_slab slab = fbp_work_slab(&w, &c.tables.job, i);

@@ -48,8 +48,8 @@ static void make(struct fixture *f)
 
     add_views(&f->scan, &(struct orbit){.pitch_mm = {4, 4}});
     OK(fbp_job_create(&f->tables, &f->scan, &params, false));
-    f->tables.job.raw = FBP_U16;
-    f->tables.job.turns = 1;
+    f->tables.job.input.type = FBP_U16;
+    f->tables.job.selection.symmetric_views = 1;
     rows_of_job = f->tables.job.rows;
     f->tables.job.rows = count_and_ask;
     f->counts = malloc((size_t)VIEWS * PIXELS * sizeof *f->counts);
@@ -199,7 +199,7 @@ static void rows_are_shared_out(void **state)
 
     (void)state;
     make(&f);
-    memcpy(f.tables.job.roi[2], box, sizeof box); /* not all rows */
+    memcpy(f.tables.job.requested.box[2], box, sizeof box); /* not all rows */
     OK(fbp_row_bitmap_create(&needed, &f.tables.job));
     OK(fbp_row_bitmap_create(&rest, &f.tables.job));
     for (size_t i = 0; i < SHARES; i++) {

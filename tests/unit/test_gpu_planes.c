@@ -28,10 +28,10 @@ static struct fbp_job job_of_planes(size_t columns)
     memcpy(matrices[1], second, sizeof second);
     return (struct fbp_job){.n_views = 2,
                             .panel = {columns, 1},
-                            .wide = {columns, 1},
+                            .padded.panel = {columns, 1},
                             .matrices = matrices,
                             .grid = {{11, 7, 5}, {2, 1, 1}, {0, 0, 0}},
-                            .turns = 1};
+                            .selection.symmetric_views = 1};
 }
 
 static void what_is_linear_is_taken(void **state)

@@ -87,16 +87,16 @@ static struct fbp_job small_job(void)
     small.column_filter = (struct fbp_column_filter){.half_width = 1, .kernel = small.columns};
     small.pad = (struct fbp_pad){.rule.n_lengths = 2, .n_columns = 4, .tables = small.pads};
     return (struct fbp_job){.n_views = 3,
-                            .turns = 1,
+                            .selection.symmetric_views = 1,
                             .panel = {.n_rows = 2, .n_columns = 4},
-                            .wide = {.n_rows = 2, .n_columns = 4},
-                            .prep = &small.prep,
-                            .filter = &small.filter,
-                            .columns = &small.column_filter,
-                            .pad = &small.pad,
+                            .padded.panel = {.n_rows = 2, .n_columns = 4},
+                            .filtering.prep = &small.prep,
+                            .filtering.design = &small.filter,
+                            .filtering.columns = &small.column_filter,
+                            .filtering.pad = &small.pad,
                             .scale = 1,
                             .grid = {{8, 8, 8}, {1, 1, 1}, {0, 0, 0}},
-                            .chosen.own = &plain};
+                            .selection.entry = &plain};
 }
 
 static void check_prep(const struct block *b, const struct gpu_tables *t)
@@ -185,9 +185,9 @@ static void other_ways_and_rays(void **state)
         assert_true(at(&b, t.filter, i) == (float)(1 + i));
     close_block(&b);
 
-    job.filtered = true; /* no weights are asked for: there are none */
-    job.columns = NULL;
-    job.pad = NULL;
+    job.input.filtered = true; /* no weights are asked for: there are none */
+    job.filtering.columns = NULL;
+    job.filtering.pad = NULL;
     b = open_block(&job, &t);
     assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_OK);
     assert_int_equal(b.calls, 3);
@@ -241,13 +241,13 @@ static fbp_status ball_row(void *user, size_t y, size_t z, struct fbp_interval *
 static void expect_voxel(const struct fbp_job *job, int x, int y, int z,
                          struct gpu_wanted cells[CELLS * CELLS])
 {
-    for (size_t turn = 0; turn < job->turns; turn++) {
+    for (size_t turn = 0; turn < job->selection.symmetric_views; turn++) {
         struct gpu_wanted *c = &cells[y / GPU_CELL * CELLS + x / GPU_CELL];
         c->first = c->end == 0 || z < c->first ? z : c->first;
         c->end = z + 1 > c->end ? z + 1 : c->end;
         const int old = y;
-        y = job->turns == 4 ? x : SIDE - 1 - y;
-        x = job->turns == 4 ? SIDE - 1 - old : SIDE - 1 - x;
+        y = job->selection.symmetric_views == 4 ? x : SIDE - 1 - y;
+        x = job->selection.symmetric_views == 4 ? SIDE - 1 - old : SIDE - 1 - x;
     }
 }
 
@@ -265,8 +265,8 @@ static void cells_are_wanted(void **state)
         struct fbp_job job = small_job();
         struct gpu_tables t;
         memcpy(job.grid.n, n, sizeof n);
-        job.turns = (size_t)1 << i;
-        job.region = region;
+        job.selection.symmetric_views = (size_t)1 << i;
+        job.requested.region = region;
         job.n_views = 4;
         struct block b = open_block(&job, &t);
         assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_OK);
@@ -276,9 +276,9 @@ static void cells_are_wanted(void **state)
                 expect_voxel(&job, at % SIDE, at / SIDE % SIDE, at / SIDE / SIDE, right);
         for (int c = 0; c < CELLS * CELLS; c++)
             if (found[c].first != right[c].first || found[c].end != right[c].end)
-                fail_msg("%zu turns: cell %d, %d: slices %d to %d, not %d to %d", job.turns,
-                         c % CELLS, c / CELLS, found[c].first, found[c].end, right[c].first,
-                         right[c].end);
+                fail_msg("%zu turns: cell %d, %d: slices %d to %d, not %d to %d",
+                         job.selection.symmetric_views, c % CELLS, c / CELLS, found[c].first,
+                         found[c].end, right[c].first, right[c].end);
         close_block(&b);
     }
     fbp_region_destroy(&region);

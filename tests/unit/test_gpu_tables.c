@@ -23,22 +23,22 @@ static struct fbp_job ordinary(void)
     filter = (struct fbp_filter_design){.half_width = 1248, .n_fft = 4096};
     long_filter = (struct fbp_filter_design){.half_width = 5000, .n_fft = 10240};
     return (struct fbp_job){.n_views = 496,
-                            .turns = 1,
+                            .selection.symmetric_views = 1,
                             .panel = {.n_rows = 960, .n_columns = 1248},
-                            .wide = {.n_rows = 960, .n_columns = 1248},
-                            .prep = &none,
-                            .filter = &filter,
+                            .padded.panel = {.n_rows = 960, .n_columns = 1248},
+                            .filtering.prep = &none,
+                            .filtering.design = &filter,
                             .scale = 1,
                             .grid = {{512, 512, 512}, {1, 1, 1}, {0, 0, 0}},
-                            .chosen.own = &plain};
+                            .selection.entry = &plain};
 }
 
 static struct fbp_job of_long_rows(void)
 {
     struct fbp_job job = ordinary();
 
-    job.panel.n_columns = job.wide.n_columns = 5000;
-    job.filter = &long_filter;
+    job.panel.n_columns = job.padded.panel.n_columns = 5000;
+    job.filtering.design = &long_filter;
     return job;
 }
 
@@ -109,8 +109,8 @@ static void sizes_with_columns_and_scale(void **state)
     struct fbp_job job = ordinary();
 
     (void)state;
-    job.columns = &columns;
-    job.pad = &pad;
+    job.filtering.columns = &columns;
+    job.filtering.pad = &pad;
     job.scale = 1000;
     check_layout("columns, carried on, scaled", &job,
                  &(struct gpu_tables){.way = GPU_FILTER_CHAIN,
@@ -139,9 +139,9 @@ static void sizes_with_prep_and_orbits(void **state)
     struct fbp_job job = ordinary();
 
     (void)state;
-    job.prep = &all;
-    job.turns = 4;
-    job.chosen.own = &orbits;
+    job.filtering.prep = &all;
+    job.selection.symmetric_views = 4;
+    job.selection.entry = &orbits;
     product = false;
     check_layout("orbits, dark, gain, bad pixels, rays", &job,
                  &(struct gpu_tables){.way = GPU_FILTER_CHAIN,
@@ -194,7 +194,7 @@ static void sizes_of_long_rows(void **state)
                                       .row_length = 10240,
                                       .work_bytes = 33505280,
                                       .bytes = 96220160});
-    job.filtered = true;
+    job.input.filtered = true;
     job.shift = -1;
     check_layout("filtered", &job,
                  &(struct gpu_tables){.way = GPU_FILTER_NONE,
@@ -217,12 +217,12 @@ static void modules_are_asked_where_it_matters(void **state)
     assert_int_equal(gpu_filter_method_of(&job, &offer), GPU_FILTER_CHAIN);
     assert_int_equal(n_asked_fft, 0);
     n_asked_bytes = 0;
-    job.spatial_filter = true;
+    job.filtering.spatial = true;
     assert_int_equal(gpu_filter_method_of(&job, &offer), GPU_FILTER_SPATIAL);
-    job.filtered = true;
+    job.input.filtered = true;
     assert_int_equal(gpu_filter_method_of(&job, &offer), GPU_FILTER_NONE);
     assert_int_equal(n_asked_bytes + n_asked_fft, 0);
-    job.filtered = job.spatial_filter = false;
+    job.input.filtered = job.filtering.spatial = false;
     row_bytes_now = 0;
     assert_int_equal(gpu_filter_method_of(&job, &offer), GPU_FILTER_SPATIAL);
     fft_now = true;
@@ -260,7 +260,8 @@ static void plain_views(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(turns); i++)
         for (size_t k = 0; k < COUNT(columns); k++) {
-            const struct fbp_job job = {.turns = turns[i], .wide = {.n_columns = columns[k]}};
+            const struct fbp_job job = {.selection.symmetric_views = turns[i],
+                                        .padded.panel = {.n_columns = columns[k]}};
             const struct gpu_plain p = gpu_plain_of(&job, 7);
             const size_t texel = turns[i] * sizeof(float);
             assert_int_equal(p.stride * texel % 128, 0);
@@ -289,7 +290,7 @@ static void remarks(void **state)
 {
     static const struct gpu_kernel exact = {.precision = FBP_PRECISION_EXACT},
                                    fast = {.precision = FBP_PRECISION_FAST};
-    struct fbp_job job = {.chosen.own = &fast};
+    struct fbp_job job = {.selection.entry = &fast};
     char text[200];
 
     (void)state;
@@ -302,7 +303,7 @@ static void remarks(void **state)
     gpu_remark_add(text, sizeof text, "");
     gpu_remark_add(text, sizeof text, "two");
     assert_string_equal(text, "one; two");
-    job.chosen.own = &exact;
+    job.selection.entry = &exact;
     job.precision = FBP_PRECISION_HALF;
     gpu_remark_precision(&job, text, sizeof text);
     assert_string_equal(text, "no faster kernel of precision half for this scan: exact is used");

@@ -148,7 +148,7 @@ static int start(void **state)
     for (int k = 0; k < VIEWS; k++)
         memcpy(matrices[k], (double[12]){1, 0, 0, 64, 0, 0, 1, 64, 0, 0, 0, 1}, sizeof *matrices);
     job = (struct fbp_job){.n_views = VIEWS,
-                           .turns = 1,
+                           .selection.symmetric_views = 1,
                            .matrices = matrices,
                            .grid = {{SIDE, SIDE, SIDE}, {1, 1, 1}, {0, 0, 0}}};
     now = (struct clock){.ms = {[LIKELIEST] = 10, [2] = 8, [7] = 9}};

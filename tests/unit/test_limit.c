@@ -59,7 +59,7 @@ static fbp_status plan_of(const struct fbp_grid *volume, const char *device, siz
     const struct fbp_scan scan = scan_of(volume, COLUMNS, ROWS);
     assert_int_equal(fbp_source_memory(&source, samples, &info), FBP_OK);
     const fbp_status st = fbp_plan_create(&plan, &scan,
-                                          fbp_recon_params(.device = device, .source = source,
+                                          fbp_recon_params(.device = device, .input.source = source,
                                                            .memory_bytes = memory, .n_threads = 2));
     if (plan)
         *out = *fbp_plan_info(plan);

@@ -24,9 +24,9 @@ static void check(size_t n_columns, size_t n, bool as_is, bool top_down, bool un
                                             top_down ? FBP_ROWS_TOP_DOWN : FBP_ROWS_BOTTOM_UP};
     const struct fbp_job job = {.panel = {.n_columns = n_columns, .n_rows = N_ROWS},
                                 .n_views = N_VIEWS,
-                                .turns = 1,
-                                .raw = as_is ? FBP_U16 : FBP_F32,
-                                .unpacks = unpacks};
+                                .selection.symmetric_views = 1,
+                                .input.type = as_is ? FBP_U16 : FBP_F32,
+                                .input.unpacks = unpacks};
     const struct fbp_batch batch = {
         .view0 = 1, .n_views = 2, .load_row0 = FIRST, .load_rows = n, .row0 = FIRST, .n_rows = n};
     uint16_t *samples = malloc(N_VIEWS * view * sizeof *samples);

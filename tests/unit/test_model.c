@@ -153,9 +153,9 @@ static void setup(struct work_case *c, const struct size *s, enum fbp_precision 
     assert_non_null(c->scan.views);
     OK(fbp_circle_views(&circle, c->scan.views));
     free(angles);
-    OK(fbp_job_create(&c->tables, &c->scan,
-                      fbp_recon_params(.n_threads = 16, .precision = precision, .kernel = kernel),
-                      false));
+    OK(fbp_job_create(
+        &c->tables, &c->scan,
+        fbp_recon_params(.n_threads = 16, .precision = precision, .tuning.kernel = kernel), false));
     const struct fbp_backend backend = model_backend();
     OK(fbp_job_arrange(&c->tables.job, &backend));
 }
@@ -177,7 +177,7 @@ static struct fbp_predicted predicted(const struct work_case *c, const char *mod
     struct fbp_predicted out;
     struct fbp_work w;
 
-    backend.shares = shares;
+    backend.can.shares = shares;
     OK(fbp_model_read(model, &m));
     fbp_model_rates(&m, job, &rates);
     const struct fbp_work_request rq = {.job = job,
@@ -360,8 +360,8 @@ static void chooses_as_cards_do(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct work_case c;
         setup(&c, &J1, cases[i].precision, cases[i].kernel);
-        assert_string_equal(c.tables.job.chosen.kernel, cases[i].chosen);
-        assert_string_equal(c.tables.job.chosen.isa, cases[i].isa);
+        assert_string_equal(c.tables.job.selection.name, cases[i].chosen);
+        assert_string_equal(c.tables.job.selection.isa, cases[i].isa);
         drop(&c);
     }
 }
@@ -382,8 +382,8 @@ static void nodes_have_a_bound(void **state)
         &(struct fbp_array_info){.struct_size = sizeof(struct fbp_array_info),
                                  .n = {scan.panel.n_columns, scan.panel.n_rows, 24},
                                  .type = FBP_F32}));
-    OK(prediction_plan(&p, "nodes=2,gpus=1,net=1GB/s", &scan, fbp_recon_params(.source = source),
-                       &plan));
+    OK(prediction_plan(&p, "nodes=2,gpus=1,net=1GB/s", &scan,
+                       fbp_recon_params(.input.source = source), &plan));
     OK(prediction_cluster(&p, plan, FBP_MODEL_MOST_NODES, 1, &found));
     assert_true(found.nodes == FBP_MODEL_MOST_NODES && found.slabs >= 1);
     assert_int_equal(prediction_cluster(&p, plan, FBP_MODEL_MOST_NODES + 1, 1, &found),
@@ -393,7 +393,7 @@ static void nodes_have_a_bound(void **state)
     OK(prediction_cluster(&p, plan, 0, 0, &found));
     assert_true(found.nodes == 2 && found.ranks == 2);
     fbp_plan_destroy(&plan);
-    OK(prediction_plan(&p, "gpus=1", &scan, fbp_recon_params(.source = source), &plan));
+    OK(prediction_plan(&p, "gpus=1", &scan, fbp_recon_params(.input.source = source), &plan));
     assert_int_equal(prediction_cluster(&p, plan, 2, 0, &found), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "give nodes="));
     fbp_plan_destroy(&plan);
@@ -417,7 +417,7 @@ static void plans_do_not_run(void **state)
         &(struct fbp_array_info){.struct_size = sizeof info,
                                  .n = {scan.panel.n_columns, scan.panel.n_rows, 24},
                                  .type = FBP_F32}));
-    OK(prediction_plan(&p, "gpus=2", &scan, fbp_recon_params(.source = source), &plan));
+    OK(prediction_plan(&p, "gpus=2", &scan, fbp_recon_params(.input.source = source), &plan));
     const struct fbp_plan_summary *s = fbp_plan_info(plan);
     assert_string_equal(s->backend, "model");
     assert_true(s->n_devices == 2 && s->memory_limit == 0 && p.open > 0.3);
@@ -425,7 +425,8 @@ static void plans_do_not_run(void **state)
     assert_int_equal(fbp_plan_run(plan, "null:", NULL), FBP_ERR_UNSUPPORTED);
     fbp_plan_destroy(&plan);
     assert_int_equal(prediction_plan(&p, "gpus=2", &scan,
-                                     fbp_recon_params(.device = "cpu", .source = source), &plan),
+                                     fbp_recon_params(.device = "cpu", .input.source = source),
+                                     &plan),
                      FBP_ERR_INVALID);
     fbp_source_close(&source);
     fbp_scan_clear(&scan);

@@ -356,7 +356,7 @@ static void plans(void **state)
     const struct fbp_array_info of = {.struct_size = sizeof of, .n = {4, 4, 4}, .type = FBP_F32};
     assert_int_equal(fbp_source_memory(&source, projections, &of), FBP_OK);
     const struct fbp_recon_params params = {
-        .struct_size = sizeof params, .source = source, .n_threads = 1};
+        .struct_size = sizeof params, .input.source = source, .n_threads = 1};
     if (fbp_plan_create(&plan, &s, &params) != FBP_OK)
         fail_msg("%s", fbp_message());
     INVALID(fbp_centre_find, NULL, NULL, &centre);

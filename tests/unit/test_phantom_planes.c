@@ -618,7 +618,7 @@ static void whole_scans(void **state)
 
     plane_views(views);
     assert_int_equal(fbp_phantom_create(&p, "soft-ball", 1, 3), FBP_OK);
-    simulate(&p, &scan, fbp_simulate_params(.at_centres = 1), &centres[0][0]);
+    simulate(&p, &scan, fbp_simulate_params(.at_centres = true), &centres[0][0]);
     simulate(&p, &scan, fbp_simulate_params(.n_threads = 1), &means[0][0]);
     simulate(&p, &scan, fbp_simulate_params(.noise_sd = .1, .seed = 5), &noise[0][0]);
     simulate(&p, &scan, fbp_simulate_params(.noise_sd = .1, .seed = 5, .n_threads = 3),

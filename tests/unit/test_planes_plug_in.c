@@ -138,7 +138,7 @@ static const struct fbp_backend least = {
     .name = "planes",
     .filtered_bytes = filtered_bytes,
     .volume_bytes = volume_bytes,
-    .group_views = 4,
+    .can.group_views = 4,
     .open = open_device,
     .close = close_device,
     .filter = filter,
@@ -182,18 +182,20 @@ static void left_out_slots_are_filled(void **state)
 
     (void)state;
     fbp_backend_complete(&least, &b);
-    assert_true(b.count && b.describe && b.choose && b.remark && b.fixed_bytes);
-    assert_true(b.rates && b.host_alloc && b.host_release && b.reaches && b.alloc && b.release);
-    assert_true(b.upload && b.statistics && b.mark && b.after && b.wait && b.stamp && b.stamped);
-    assert_true(b.expect && b.counts);
-    assert_true(b.in_host && !b.own_memory && !b.has_statistics);
+    assert_true(b.discovery.count && b.discovery.describe && b.choose && b.remark && b.fixed_bytes);
+    assert_true(b.rates && b.memory.host_alloc && b.memory.host_release && b.memory.reaches &&
+                b.memory.alloc && b.memory.release);
+    assert_true(b.memory.upload && b.statistics && b.event.record && b.event.stage_wait &&
+                b.event.host_wait && b.event.timestamp && b.event.seconds);
+    assert_true(b.repair.set_bitmap && b.repair.counts);
+    assert_true(b.in_host && !b.can.own_memory && !b.can.statistics);
     for (const struct fbp_backend *const *at = fbp_backends; *at; at++) {
         fbp_backend_complete(*at, &b);
-        assert_int_equal(b.own_memory, (*at)->alloc != NULL);
-        assert_true(b.mark && b.stamp && b.counts && b.rates);
+        assert_int_equal(b.can.own_memory, (*at)->memory.alloc != NULL);
+        assert_true(b.event.record && b.event.timestamp && b.repair.counts && b.rates);
     }
     assert_ptr_equal(fbp_backend_find("cpu"), fbp_backend_find("cpu"));
-    assert_true(fbp_backend_find("mock")->own_memory && fbp_backend_find("mock")->in_host);
+    assert_true(fbp_backend_find("mock")->can.own_memory && fbp_backend_find("mock")->in_host);
 }
 
 static struct fbp_backend planes;
@@ -251,12 +253,12 @@ static void planes_plug_in(void **state)
     static float profiles[DIRECTIONS][SAMPLES], wanted[N * N * N];
     const struct fbp_prep prep = {.panel = {SAMPLES, 1}};
     const struct fbp_job job = {.kind = FBP_PLANES,
-                                .turns = 1,
+                                .selection.symmetric_views = 1,
                                 .n_views = DIRECTIONS,
                                 .panel = {SAMPLES, 1},
-                                .wide = {SAMPLES, 1},
+                                .padded.panel = {SAMPLES, 1},
                                 .grid = {{N, N, N}, {1, 1, 1}, {0, 0, 0}},
-                                .prep = &prep,
+                                .filtering.prep = &prep,
                                 .views = view,
                                 .rows = rows_of_the_kind,
                                 .n_threads = 1};

@@ -426,7 +426,7 @@ static void loading(void **state)
     enum { VIEWS = 3 };
     float all[VIEWS * N], out[VIEWS * N + 1];
     const struct fbp_job job = {
-        .panel = {.n_columns = NC, .n_rows = NR}, .n_views = VIEWS, .turns = 1};
+        .panel = {.n_columns = NC, .n_rows = NR}, .n_views = VIEWS, .selection.symmetric_views = 1};
     for (size_t i = 0; i < VIEWS * N; i++)
         all[i] = (float)i;
     put(PROJ, NC, NR, VIEWS, all);

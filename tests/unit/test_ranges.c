@@ -59,12 +59,12 @@ static fbp_status plan_of(const struct fbp_scan *scan, const struct fbp_recon_pa
     struct fbp_recon_params p = *given;
     fbp_plan *plan = NULL;
 
-    assert_int_equal(fbp_source_memory(&p.source, samples, &info), FBP_OK);
+    assert_int_equal(fbp_source_memory(&p.input.source, samples, &info), FBP_OK);
     p.device = p.device ? p.device : "cpu";
     const fbp_status st = fbp_plan_create(&plan, scan, &p);
     assert_true((st == FBP_OK) == (plan != NULL));
     fbp_plan_destroy(&plan);
-    fbp_source_close(&p.source);
+    fbp_source_close(&p.input.source);
     return st;
 }
 
@@ -183,30 +183,30 @@ static void params(void **state)
     const struct fbp_scan s = a_scan();
     PARAM_SIZE(memory_bytes, "memory_bytes")
     PARAM_SIZE(device_memory_bytes, "device_memory_bytes")
-    PARAM_SIZE(half_width, "half_width")
-    PARAM_SIZE(batch_views, "batch_views")
-    PARAM_SIZE(slab_slices, "slab_slices")
+    PARAM_SIZE(filtering.half_width, "half_width")
+    PARAM_SIZE(tuning.batch_views, "batch_views")
+    PARAM_SIZE(tuning.slab_slices, "slab_slices")
     PARAM_SIZE(volume.n[0], "volume")
-    PARAM_SIZE(roi[2][1], "roi")
+    PARAM_SIZE(box[2][1], "roi")
     PARAM_ENUM(filter, enum fbp_filter, "filter")
-    PARAM_ENUM(angular_weights, enum fbp_angular_weights, "angular_weights")
+    PARAM_ENUM(filtering.angular_weights, enum fbp_angular_weights, "angular_weights")
     PARAM_ENUM(precision, enum fbp_precision, "precision")
-    PARAM_ENUM(output_type, enum fbp_type, "output_type")
+    PARAM_ENUM(output.type, enum fbp_type, "output_type")
     for (int i = 0; i < 2; i++) {
         struct fbp_recon_params p = *fbp_recon_params(.n_threads = i ? -1 : 1 << 30);
         assert_refused(plan_of(&s, &p), "n_threads");
     }
     PARAM_DOUBLE(cutoff, "cutoff")
-    PARAM_DOUBLE(cutoff_v, "cutoff_v")
+    PARAM_DOUBLE(filtering.cutoff_v, "cutoff_v")
     PARAM_DOUBLE(mu_water, "mu_water")
     for (int i = 0; i < N_WILD; i++)
         if (!(wild[i] > 0 && wild[i] < 1)) {
-            struct fbp_recon_params p = *fbp_recon_params(.follow_timeout_s = wild[i]);
+            struct fbp_recon_params p = *fbp_recon_params(.input.follow_timeout_s = wild[i]);
             assert_refused(plan_of(&s, &p), "follow_timeout_s");
         }
     for (int i = 0; i < 2; i++) {
         struct fbp_recon_params p =
-            *fbp_recon_params(.output_type = FBP_U8, .output_range = {0, i ? NAN : 1e300});
+            *fbp_recon_params(.output.type = FBP_U8, .output.range = {0, i ? NAN : 1e300});
         assert_refused(plan_of(&s, &p), "output_range[1]");
     }
 }
@@ -216,8 +216,8 @@ static void struct_sizes(void **state)
     (void)state;
     const struct fbp_scan s = a_scan();
     const size_t good = sizeof(struct fbp_recon_params);
-    const size_t sizes[] = {0, 8, offsetof(struct fbp_recon_params, user), SIZE_MAX};
-    struct fbp_recon_params p = *fbp_recon_params(.roi = {{7, 3}});
+    const size_t sizes[] = {0, 8, offsetof(struct fbp_recon_params, callbacks), SIZE_MAX};
+    struct fbp_recon_params p = *fbp_recon_params(.box = {{7, 3}});
 
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         p.struct_size = sizes[i];

@@ -15,8 +15,8 @@ static void make(struct made *m, size_t n, size_t nz)
 {
     m->scan = circle_scan(36, 48, 0);
     m->scan.volume = (struct fbp_grid){{n, n, nz}, {1, 1, 1}, {0, 0, 0}};
-    OK(fbp_job_create(&m->tables, &m->scan, fbp_recon_params(.n_threads = 1, .kernel = "column"),
-                      false));
+    OK(fbp_job_create(&m->tables, &m->scan,
+                      fbp_recon_params(.n_threads = 1, .tuning.kernel = "column"), false));
     OK(fbp_job_arrange(&m->tables.job, fbp_backend_find("cpu")));
 }
 
@@ -55,7 +55,8 @@ static void check_grid(const struct fbp_job *whole, size_t size, size_t n_parts)
         assert_int_equal(r.idle, rank >= r.n_slabs * r.n_parts);
         OK(fbp_ranks_share(&r, GROUP, &job));
         fbp_roi_slices(&job, &first, &n);
-        const size_t g0 = job.view_groups[0], g1 = r.n_parts > 1 ? job.view_groups[1] : all_groups;
+        const size_t g0 = job.part.view_groups[0],
+                     g1 = r.n_parts > 1 ? job.part.view_groups[1] : all_groups;
         assert_true(n > 0 && g1 > g0);
         assert_int_equal(fbp_work_own_views(&job, GROUP),
                          (g1 * GROUP < job.n_views ? g1 * GROUP : job.n_views) - g0 * GROUP);
@@ -96,12 +97,12 @@ static void batches_stay_within_a_part(void **state)
                                         .backend = fbp_backend_find("cpu"),
                                         .n_workers = 1,
                                         .memory_limit = (uint64_t)1 << 32};
-    const size_t group = rq.backend->group_views;
+    const size_t group = rq.backend->can.group_views;
     const size_t n_groups = (m.tables.job.n_views + group - 1) / group;
     for (size_t part = 0; part < n_groups; part++) {
         struct fbp_work w;
-        m.tables.job.view_groups[0] = part;
-        m.tables.job.view_groups[1] = part + 1;
+        m.tables.job.part.view_groups[0] = part;
+        m.tables.job.part.view_groups[1] = part + 1;
         OK(fbp_work_divide(&rq, &w));
         for (size_t b = 0; b < w.n_batches; b++) {
             size_t view0, n;
@@ -126,7 +127,7 @@ static void segments_are_even(void **state)
             for (size_t block = 1; block <= 20; block += 3) {
                 size_t own[7] = {0}, thick = 0, before = parts;
                 make(&m, 16, nz);
-                m.tables.job.share[1] = nz;
+                m.tables.job.part.slices[1] = nz;
                 for (size_t z = 0; z < nz; z++) {
                     const size_t k = fbp_ranks_owner(&m.tables.job, parts, block, z);
                     assert_true(k < parts);

@@ -83,11 +83,11 @@ static void planning(void **state)
     fbp_plan *plan = NULL;
 
     calls = 0;
-    assert_int_equal(
-        fbp_plan_create(&plan, &scan,
-                        fbp_recon_params(.device = "cpu", .source = source,
-                                         .memory_bytes = (size_t)4 << 30, .progress = cancel)),
-        FBP_ERR_CANCELLED);
+    assert_int_equal(fbp_plan_create(&plan, &scan,
+                                     fbp_recon_params(.device = "cpu", .input.source = source,
+                                                      .memory_bytes = (size_t)4 << 30,
+                                                      .callbacks.progress = cancel)),
+                     FBP_ERR_CANCELLED);
     assert_null(plan);
     assert_int_equal(calls, 1); /* and is not asked again */
     fbp_source_close(&source);
@@ -103,8 +103,9 @@ static void computing(void **state)
     fbp_plan *plan = NULL;
 
     assert_int_equal(fbp_plan_create(&plan, &scan,
-                                     fbp_recon_params(.device = "ref", .source = source,
-                                                      .batch_views = N_VIEWS, .progress = cancel)),
+                                     fbp_recon_params(.device = "ref", .input.source = source,
+                                                      .tuning.batch_views = N_VIEWS,
+                                                      .callbacks.progress = cancel)),
                      FBP_OK);
     assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_CANCELLED);
     assert_true(most_done < 50);
@@ -198,7 +199,8 @@ static void plan_in_a_child(void **state)
         fbp_source *source = a_source();
         fbp_plan *plan = NULL;
         assert_int_equal(
-            fbp_plan_create(&plan, &scan, fbp_recon_params(.device = devices[i], .source = source)),
+            fbp_plan_create(&plan, &scan,
+                            fbp_recon_params(.device = devices[i], .input.source = source)),
             FBP_OK);
         assert_int_equal(fbp_plan_open(plan), FBP_OK);
         assert_int_equal(in_child(use_plan, plan), 0);

@@ -17,8 +17,8 @@ static void setup(struct case_ *c, size_t n_views, size_t n, struct fbp_grid gri
 {
     c->scan = circle_scan(n_views, n, 0);
     c->scan.volume = grid;
-    OK(fbp_job_create(&c->tables, &c->scan, fbp_recon_params(.n_threads = 2, .kernel = "column"),
-                      false));
+    OK(fbp_job_create(&c->tables, &c->scan,
+                      fbp_recon_params(.n_threads = 2, .tuning.kernel = "column"), false));
     OK(fbp_job_arrange(&c->tables.job, fbp_backend_find("cpu")));
 }
 
@@ -79,7 +79,7 @@ static void covers_everything_within_the_limit(void **state)
         assert_true(w.memory_bytes <= limits[i]);
         assert_true(w.n_slabs <= slabs); /* more memory, never more slabs */
         slabs = w.n_slabs;
-        check_cover(&w, &c.tables.job, rq.backend->group_views);
+        check_cover(&w, &c.tables.job, rq.backend->can.group_views);
     }
     assert_int_equal(slabs, 1);
     drop(&c);
@@ -102,7 +102,7 @@ static void honours_wishes(void **state)
                 OK(fbp_work_divide(&rq, &w));
                 assert_true(w.slab_slices <= slices);
                 assert_true(w.n_slabs >= workers);
-                check_cover(&w, &c.tables.job, rq.backend->group_views);
+                check_cover(&w, &c.tables.job, rq.backend->can.group_views);
             }
     drop(&c);
 }
@@ -136,8 +136,8 @@ static void check_tasks(const struct fbp_work *w, const struct fbp_job *job)
                 next[z] += t->batch.n_views;
                 finished[z] = t->final;
             }
-            if (t->batch.kept) {
-                assert_int_equal(t->batch.place, t->batch.view0);
+            if (t->batch.resident) {
+                assert_int_equal(t->batch.position, t->batch.view0);
                 assert_int_equal(t->batch.n_rows, w->filter_rows);
             }
         }
@@ -313,7 +313,7 @@ static void follows_by_groups(void **state)
     rq.follow = true;
     rq.slab_slices = 7;
     OK(fbp_work_divide(&rq, &w));
-    check_cover(&w, &c.tables.job, rq.backend->group_views);
+    check_cover(&w, &c.tables.job, rq.backend->can.group_views);
     assert_int_equal(w.n_batches, 7);
     for (size_t b = 0; b < w.n_batches; b++) {
         size_t view0, n;
@@ -382,7 +382,7 @@ static void views_on_the_device_come_at_once(void **state)
 /* A batch is never more than a buffer of filtered views can hold, whoever asks for it. */
 static void batches_fit_their_buffers(void **state)
 {
-    const size_t most = fbp_backend_find("mock")->most_staying;
+    const size_t most = fbp_backend_find("mock")->can.max_resident_views;
     struct case_ c;
     struct fbp_work_request rq;
     struct fbp_work w;

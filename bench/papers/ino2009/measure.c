@@ -63,8 +63,8 @@ static struct fbp_recon_params job_params(const fbp_s3 *s)
     return (struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
                                      .n_threads = s->n_threads,
                                      .filter = FBP_FILTER_SHEPP_LOGAN,
-                                     .spatial_filter = 1,
-                                     .half_width = half > 0 ? half : 1};
+                                     .filtering.spatial = true,
+                                     .filtering.half_width = half > 0 ? half : 1};
 }
 
 static fbp_status make_job(fbp_s3 *s)

@@ -31,7 +31,7 @@ static fbp_status alloc(struct s2_worker *w, enum fbp_purpose purpose, size_t by
 {
     const struct fbp_buffer b = {purpose, bytes, n_views, n_views ? w->s->plan.n_rows : 0};
 
-    return backend(w)->alloc(purpose == FBP_FOR_RAW ? w->filterer : w->adder, &b, out);
+    return backend(w)->memory.alloc(purpose == FBP_FOR_RAW ? w->filterer : w->adder, &b, out);
 }
 
 /* Of one size, for both phases. */
@@ -58,8 +58,8 @@ static fbp_status alloc_boxes(struct s2_worker *w)
     for (size_t i = 0; i < p->volumes; i++)
         FBP_TRY(alloc(w, FBP_FOR_VOLUME, p->box_bytes, 0, &w->volume[i]));
     for (size_t i = 0; i < S2_SLOTS; i++)
-        FBP_TRY(backend(w)->host_alloc(w->adder, w->stage_slices * slice, "slices of a box",
-                                       &w->stage[i]));
+        FBP_TRY(backend(w)->memory.host_alloc(w->adder, w->stage_slices * slice, "slices of a box",
+                                              &w->stage[i]));
     return FBP_OK;
 }
 
@@ -124,7 +124,7 @@ static fbp_status go_on(const struct s2_worker *w)
 static fbp_status mark(const struct s2_worker *w, fbp_device *dev, enum fbp_stage stage,
                        struct fbp_event *out)
 {
-    return backend(w)->mark(dev, stage, out);
+    return backend(w)->event.record(dev, stage, out);
 }
 
 static fbp_status after(const struct s2_worker *w, fbp_device *dev, enum fbp_stage stage,
@@ -140,9 +140,9 @@ static fbp_status send(const struct s2_worker *w, fbp_device *dev, size_t view0,
     const size_t samples = s2_view_samples(w->s);
     const float *from = w->s->views + view0 * samples;
 
-    if (!backend(w)->own_memory)
+    if (!backend(w)->can.own_memory)
         memcpy(raw, from, n * samples * sizeof *from);
-    return backend(w)->upload(dev, raw, from, n * samples);
+    return backend(w)->memory.upload(dev, raw, from, n * samples);
 }
 
 static struct fbp_batch batch_of(const struct s2_worker *w, size_t view0, size_t n)
@@ -186,8 +186,8 @@ static fbp_status bring_back(struct s2_worker *w, struct slot *s, size_t i)
         return FBP_OK;
     FBP_TRY(fbp_device_wait(backend(w), dev, s->sent));
     FBP_TRY(after(w, dev, FBP_STAGE_OUT, s->used));
-    FBP_TRY(
-        backend(w)->download(dev, w->rows[i], s->n * samples, w->s->views + s->view0 * samples));
+    FBP_TRY(backend(w)->memory.download(dev, w->rows[i], s->n * samples,
+                                        w->s->views + s->view0 * samples));
     FBP_TRY(mark(w, dev, FBP_STAGE_OUT, &s->back));
     s->n = 0;
     return step(w, dev, FBP_STAGE_OUT, &w->time.readback);

@@ -30,9 +30,9 @@ static fbp_status reconstruct(const fbp_s2 *s, const struct slices *c)
 
     snprintf(device, sizeof device, "%s:%d", s->backend->name, s->devices[0]);
     p.device = device;
-    p.batch_views = BATCH;
-    p.roi[2][0] = c->z0;
-    p.roi[2][1] = c->z0 + c->n;
+    p.tuning.batch_views = BATCH;
+    p.box[2][0] = c->z0;
+    p.box[2][1] = c->z0 + c->n;
     return fbp_bench_reconstruct(s->scan, &p, s->views, c->plain);
 }
 

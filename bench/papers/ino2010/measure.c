@@ -30,10 +30,10 @@ static fbp_status find_devices(fbp_s2 *s, const struct fbp_s2_params *p)
     s->plan.n_devices = p->most_devices && p->most_devices < n ? p->most_devices : n;
     struct fbp_device_info info = {.struct_size = sizeof info};
     snprintf(info.text, sizeof info.text, "%s", s->backend->summary);
-    s->backend->describe(s->devices[0], &info);
+    s->backend->discovery.describe(s->devices[0], &info);
     snprintf(s->plan.device, sizeof s->plan.device, "%.*s", (int)sizeof s->plan.device - 1,
              info.text);
-    if (!s->backend->gives_rows)
+    if (!s->backend->can.filtered_rows)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "S2: %s does not give filtered views back: use cpu or cuda",
                         s->backend->name);
@@ -46,16 +46,16 @@ static fbp_status arrange(fbp_s2 *s, const char *kernel)
     static const char *const usual[] = {"s2", "column", "matrix"};
     struct fbp_job *job = &s->tables.job;
 
-    job->kernel = kernel;
+    job->selection.requested = kernel;
     for (size_t i = 0; !kernel && i < sizeof usual / sizeof *usual; i++)
         if (s->backend->choose(job, usual[i]))
             return FBP_OK;
     FBP_TRY(fbp_job_arrange(job, s->backend));
-    if (!job->boxes || job->turns > 1)
+    if (!job->selection.boxes || job->selection.symmetric_views > 1)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "S2: kernel %s computes symmetric voxels together, which lie in several "
                         "subvolumes: use column or matrix",
-                        job->chosen.kernel);
+                        job->selection.name);
     return FBP_OK;
 }
 
@@ -67,14 +67,14 @@ static fbp_status make_jobs(fbp_s2 *s, const struct fbp_s2_params *p)
                                           .device = s->backend->name,
                                           .n_threads = s->n_threads,
                                           .filter = FBP_FILTER_SHEPP_LOGAN,
-                                          .spatial_filter = 1,
-                                          .half_width = half > 0 ? half : 1,
+                                          .filtering.spatial = true,
+                                          .filtering.half_width = half > 0 ? half : 1,
                                           .precision = FBP_PRECISION_FAST};
     FBP_TRY(fbp_job_create(&s->tables, s->scan, &s->params, false));
     FBP_TRY(arrange(s, p->kernel));
     const struct fbp_job *job = &s->tables.job;
-    s->params.kernel = job->chosen.kernel;
-    if (job->wide.n_columns != job->panel.n_columns)
+    s->params.tuning.kernel = job->selection.name;
+    if (job->padded.panel.n_columns != job->panel.n_columns)
         return fbp_fail(FBP_ERR_INVALID, "S2: an offset panel is not supported: centre it");
     fbp_job_of_rows(job, &s->rows_prep, &s->rows);
     return FBP_OK;
@@ -84,20 +84,20 @@ static void describe_job(fbp_s2 *s)
 {
     const struct fbp_job *job = &s->tables.job;
     struct fbp_s2_plan *p = &s->plan;
-    const bool papers = strcmp(job->chosen.kernel, "s2") == 0;
+    const bool papers = strcmp(job->selection.name, "s2") == 0;
 
     p->backend = s->backend->name;
-    p->own_memory = s->backend->own_memory;
-    p->kernel = job->chosen.kernel;
-    p->isa = job->chosen.isa;
+    p->own_memory = s->backend->can.own_memory;
+    p->kernel = job->selection.name;
+    p->isa = job->selection.isa;
     p->n_views = job->n_views;
     p->n_columns = job->panel.n_columns;
     p->n_rows = job->panel.n_rows;
     memcpy(p->n, job->grid.n, sizeof p->n);
-    p->half_width = s->params.half_width;
-    p->launch_views = papers                            ? PAPER_LAUNCH
-                      : s->backend->group_views > GROUP ? s->backend->group_views
-                                                        : GROUP;
+    p->half_width = s->params.filtering.half_width;
+    p->launch_views = papers                                ? PAPER_LAUNCH
+                      : s->backend->can.group_views > GROUP ? s->backend->can.group_views
+                                                            : GROUP;
 }
 
 static uint64_t box_bytes(const void *user, size_t nx, size_t ny)

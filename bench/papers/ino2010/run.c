@@ -81,8 +81,8 @@ static fbp_status prepare(fbp_s2 *s, struct s2_worker *workers)
     s->plan.start = fbp_seconds() - start;
     FBP_TRY(fbp_pool_create(&s->pool, s->n_threads));
     FBP_TRY(s->backend->open(&s->keeper, s->devices[0], &s->rows));
-    FBP_TRY(s->backend->host_alloc(s->keeper, (size_t)s->plan.views_bytes, "views",
-                                   (void **)&s->views));
+    FBP_TRY(s->backend->memory.host_alloc(s->keeper, (size_t)s->plan.views_bytes, "views",
+                                          (void **)&s->views));
     FBP_TRY(s2_volume_open(s));
     s->plan.pin = fbp_seconds() - start - s->plan.start;
     return FBP_OK;

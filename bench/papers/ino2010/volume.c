@@ -47,8 +47,8 @@ fbp_status s2_volume_open(fbp_s2 *s)
 {
     if (s->plan.in_file)
         return open_file(s);
-    return s->backend->host_alloc(s->keeper, (size_t)s->plan.volume_bytes, "the volume",
-                                  (void **)&s->volume.voxels);
+    return s->backend->memory.host_alloc(s->keeper, (size_t)s->plan.volume_bytes, "the volume",
+                                         (void **)&s->volume.voxels);
 }
 
 void s2_volume_close(fbp_s2 *s)

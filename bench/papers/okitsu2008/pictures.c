@@ -81,7 +81,7 @@ static fbp_status reference_slice(const struct s0_picture *p, size_t z, const ch
     scan.volume.centre_mm[2] = fbp_grid_coordinate(&p->scan->volume, 2, (double)z);
     scan.volume.n[2] = 1;
     params.device = "ref";
-    params.kernel = NULL;
+    params.tuning.kernel = NULL;
     fbp_status st = fbp_plan_create(&plan, &scan, &params);
     if (st == FBP_OK)
         st = fbp_plan_run(plan, out, NULL);

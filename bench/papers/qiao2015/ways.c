@@ -83,7 +83,7 @@ static fbp_status measure(struct fbp_s4 *s, struct fbp_recon_params *params, flo
 
     for (int apart = 0; apart < 2; apart++) {
         const double begin = fbp_seconds();
-        params->no_overlap = apart;
+        params->tuning.no_overlap = apart;
         FBP_TRY_GOTO(fbp_plan_create(&p.plan, &s->scan, params));
         FBP_TRY_GOTO(fbp_plan_open(p.plan));
         if (!apart)
@@ -123,16 +123,16 @@ fbp_status fbp_s4_run(struct fbp_s4 *s, const struct fbp_s4_way *way, struct fbp
     struct fbp_recon_params p = {.struct_size = sizeof p,
                                  .device = way->device ? way->device : "cpu",
                                  .precision = way->precision,
-                                 .stages = way->stages,
+                                 .epr.stages = way->stages,
                                  .n_threads = s->n_threads};
 
     fbp_message_clear();
     FBP_TRY(fbp_check_process(s->process, "S4"));
     *out = (struct fbp_s4_time){0};
     s->done = false;
-    FBP_TRY(fbp_source_memory(&p.source, s->views, &info));
+    FBP_TRY(fbp_source_memory(&p.input.source, s->views, &info));
     const fbp_status st = run_way(s, &p, way->runs > 0 ? way->runs : 1, out);
-    fbp_source_close(&p.source);
+    fbp_source_close(&p.input.source);
     s->done = st == FBP_OK;
     return st;
 }

@@ -72,7 +72,7 @@ static fbp_status side_open(struct side *s, const struct fbp_s1 *of, enum fbp_pr
     const struct fbp_recon_params params = {.struct_size = sizeof params,
                                             .n_threads = of->params.n_threads,
                                             .precision = precision,
-                                            .kernel = "matrix"};
+                                            .tuning.kernel = "matrix"};
     const size_t n_rows = of->scan->panel.n_rows;
     const struct fbp_job *job = &s->tables.job;
 
@@ -86,8 +86,8 @@ static fbp_status side_open(struct side *s, const struct fbp_s1 *of, enum fbp_pr
     const struct fbp_buffer filtered = {FBP_FOR_FILTERED,
                                         s->backend->filtered_bytes(job, batch_views, n_rows),
                                         batch_views, n_rows};
-    FBP_TRY(s->backend->alloc(s->dev, &volume, &s->volume));
-    return s->backend->alloc(s->dev, &filtered, &s->filtered);
+    FBP_TRY(s->backend->memory.alloc(s->dev, &volume, &s->volume));
+    return s->backend->memory.alloc(s->dev, &filtered, &s->filtered);
 }
 
 /* A batch of the host's views, filtered on the device. */
@@ -97,8 +97,8 @@ static fbp_status filter(struct side *s, const float *views, const struct fbp_ba
     const struct fbp_buffer raw = {FBP_FOR_RAW, n * sizeof(float), b->n_views, b->load_rows};
     fbp_status st = FBP_OK;
 
-    FBP_TRY(s->backend->alloc(s->dev, &raw, &s->raw));
-    FBP_TRY_GOTO(s->backend->upload(s->dev, s->raw, views + b->view0 * size, n));
+    FBP_TRY(s->backend->memory.alloc(s->dev, &raw, &s->raw));
+    FBP_TRY_GOTO(s->backend->memory.upload(s->dev, s->raw, views + b->view0 * size, n));
     FBP_TRY_GOTO(settle(s));
     FBP_TRY_GOTO(s->backend->filter(s->dev, b, s->raw, s->filtered));
     FBP_TRY_GOTO(settle(s));
@@ -118,7 +118,7 @@ static fbp_status check_memory(const struct fbp_backend *backend, const struct f
     struct fbp_device_info device = {.struct_size = sizeof device};
     char needs[32], has[32];
 
-    backend->describe(0, &device);
+    backend->discovery.describe(0, &device);
     if (device.free_bytes && bytes > (double)device.free_bytes)
         return fbp_fail(FBP_ERR_NOMEM,
                         "S1: views and volumes take %s, the device has %s free: use "

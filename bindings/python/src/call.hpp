@@ -86,7 +86,7 @@ class desk
 /** End the calls of daemon threads before the interpreter is finalized. */
 void end_calls_at_exit();
 
-/** fbp_recon_params.progress and .log; user: a pointer to a desk pointer. */
+/** fbp_callbacks.progress and .log; user: a pointer to a desk pointer. */
 int on_progress(void *user, const fbp_progress *now);
 void on_log(void *user, fbp_log_level level, const char *line);
 

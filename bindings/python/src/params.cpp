@@ -36,34 +36,11 @@ static void read_box(nb::handle value, std::size_t (&box)[3][2])
 
 using reader = void (*)(params &, nb::handle, const char *);
 
-template <class T, T fbp_recon_params::*Field>
-static void take(params &to, nb::handle value, const char *)
-{
-    to.p.*Field = nb::cast<T>(value);
-}
-
-template <int fbp_recon_params::*Field> static void flag(params &to, nb::handle value, const char *)
-{
-    to.p.*Field = nb::cast<bool>(value);
-}
-
-template <const char *fbp_recon_params::*Field>
-static void text(params &to, nb::handle value, const char *)
-{
-    to.p.*Field = keep_text(to, value);
-}
-
-template <class Enum, Enum fbp_recon_params::*Field, const char *(*Name)(Enum)>
-static void choice(params &to, nb::handle value, const char *what)
-{
-    to.p.*Field = named<Enum>(Name, value, what);
-}
-
 static void take_weights(params &to, nb::handle value, const char *what)
 {
     static const char *const names[] = {"auto", "equal"};
 
-    to.p.angular_weights =
+    to.p.filtering.angular_weights =
         static_cast<fbp_angular_weights>(FBP_ANGULAR_AUTO + listed(names, value, what));
 }
 
@@ -76,16 +53,16 @@ static void take_precision(params &to, nb::handle value, const char *what)
 
 static void take_mask(params &to, nb::handle value, const char *)
 {
-    to.p.mask = 1;
-    to.p.mask_value = nb::cast<double>(value);
+    to.p.output.fill = true;
+    to.p.output.fill_value = nb::cast<double>(value);
 }
 
 static void take_output_type(params &to, nb::handle value, const char *what)
 {
     const std::string name = nb::cast<std::string>(value);
 
-    to.p.output_type = fbp_type_from_name(name.c_str());
-    if (to.p.output_type == FBP_TYPE_NONE)
+    to.p.output.type = fbp_type_from_name(name.c_str());
+    if (to.p.output.type == FBP_TYPE_NONE)
         refuse(std::string(what) + ": there is no type \"" + name +
                "\": choose one of float32, uint8, uint16, float64");
 }
@@ -93,80 +70,89 @@ static void take_output_type(params &to, nb::handle value, const char *what)
 static void take_output_range(params &to, nb::handle value, const char *)
 {
     for (std::size_t i = 0; i < 2; i++)
-        to.p.output_range[i] = nb::cast<double>(nb::object(value[i]));
+        to.p.output.range[i] = nb::cast<double>(nb::object(value[i]));
 }
 
 static void take_half_width(params &to, nb::handle value, const char *)
 {
-    to.p.half_width = nb::cast<std::size_t>(value);
-    to.p.spatial_filter = 1;
+    to.p.filtering.half_width = nb::cast<std::size_t>(value);
+    to.p.filtering.spatial = true;
 }
 
 static void take_unit(params &to, nb::handle value, const char *what)
 {
-    to.p.unit = static_cast<std::size_t>(named<fbp_unit>(fbp_unit_name, value, what));
+    to.p.output.unit = named<fbp_unit>(fbp_unit_name, value, what);
 }
 
 static void take_part(params &to, nb::handle value, const char *)
 {
-    to.p.part = nb::cast<std::size_t>(nb::object(value[0]));
-    to.p.n_parts = nb::cast<std::size_t>(nb::object(value[1]));
+    to.p.cluster.part = nb::cast<std::size_t>(nb::object(value[0]));
+    to.p.cluster.n_parts = nb::cast<std::size_t>(nb::object(value[1]));
 }
 
 static void take_roi(params &to, nb::handle value, const char *)
 {
-    read_box(value, to.p.roi);
+    read_box(value, to.p.box);
 }
 
-#define SIZE(field)   take<std::size_t, &fbp_recon_params::field>
-#define NUMBER(field) take<double, &fbp_recon_params::field>
+/* Readers of one member: a value of a type, a text, one of an enum's names. */
+#define VALUE(type, member) \
+    [](params &to, nb::handle value, const char *) { to.p.member = nb::cast<type>(value); }
+#define SIZE(member)   VALUE(std::size_t, member)
+#define NUMBER(member) VALUE(double, member)
+#define FLAG(member)   VALUE(bool, member)
+#define TEXT(member) \
+    [](params &to, nb::handle value, const char *) { to.p.member = keep_text(to, value); }
+#define CHOICE(type, member, names)                      \
+    [](params &to, nb::handle value, const char *what) { \
+        to.p.member = named<type>(names, value, what);   \
+    }
 
 static const struct {
     const char *name;
     reader read;
 } keywords[] = {
-    {"device", text<&fbp_recon_params::device>},
-    {"threads", take<int, &fbp_recon_params::n_threads>},
+    {"device", TEXT(device)},
+    {"threads", VALUE(int, n_threads)},
     {"memory", SIZE(memory_bytes)},
     {"device_memory", SIZE(device_memory_bytes)},
-    {"filter", choice<fbp_filter, &fbp_recon_params::filter, fbp_filter_name>},
+    {"filter", CHOICE(fbp_filter, filter, fbp_filter_name)},
     {"cutoff", NUMBER(cutoff)},
-    {"cutoff_v", NUMBER(cutoff_v)},
-    {"spatial", flag<&fbp_recon_params::spatial_filter>},
+    {"cutoff_v", NUMBER(filtering.cutoff_v)},
+    {"spatial", FLAG(filtering.spatial)},
     {"half_width", take_half_width},
     {"angular_weights", take_weights},
     {"precision", take_precision},
     {"hu", NUMBER(mu_water)},
     {"unit", take_unit},
-    {"kernel", text<&fbp_recon_params::kernel>},
+    {"kernel", TEXT(tuning.kernel)},
     {"output_type", take_output_type},
     {"output_range", take_output_range},
-    {"auto_range", flag<&fbp_recon_params::auto_range>},
-    {"resume", flag<&fbp_recon_params::resume>},
-    {"compress", flag<&fbp_recon_params::compress>},
-    {"force", flag<&fbp_recon_params::force>},
-    {"batch", SIZE(batch_views)},
-    {"slab", SIZE(slab_slices)},
-    {"follow", flag<&fbp_recon_params::follow>},
-    {"follow_timeout", NUMBER(follow_timeout_s)},
+    {"auto_range", FLAG(output.auto_range)},
+    {"resume", FLAG(output.resume)},
+    {"compress", FLAG(output.compress)},
+    {"force", FLAG(output.force)},
+    {"batch", SIZE(tuning.batch_views)},
+    {"slab", SIZE(tuning.slab_slices)},
+    {"follow", FLAG(input.follow)},
+    {"follow_timeout", NUMBER(input.follow_timeout_s)},
     {"roi", take_roi},
     {"part", take_part},
-    {"pad", choice<fbp_pad_kind, &fbp_recon_params::pad, fbp_pad_name>},
+    {"pad", CHOICE(fbp_pad_kind, pad, fbp_pad_name)},
     {"mask", take_mask},
-    {"scratch", text<&fbp_recon_params::scratch>},
-    {"region", text<&fbp_recon_params::region>},
-    {"oversampling", SIZE(oversampling)},
-    {"wiener", NUMBER(wiener)},
-    {"interpolation",
-     choice<fbp_interpolation, &fbp_recon_params::interpolation, fbp_interpolation_name>},
-    {"periodic", flag<&fbp_recon_params::periodic>},
-    {"stages", take<int, &fbp_recon_params::stages>},
-    {"angular", choice<fbp_ring_interpolation, &fbp_recon_params::ring_interpolation,
-                       fbp_ring_interpolation_name>},
-    {"picture_oversampling", SIZE(picture_oversampling)},
-    {"response", text<&fbp_recon_params::response>},
-    {"angles", SIZE(angles)},
-    {"output", text<&fbp_recon_params::output>},
+    {"scratch", TEXT(tuning.scratch)},
+    {"region", TEXT(region.shape)},
+    {"oversampling", SIZE(epr.oversampling)},
+    {"wiener", NUMBER(epr.wiener)},
+    {"interpolation", CHOICE(fbp_interpolation, epr.interpolation, fbp_interpolation_name)},
+    {"periodic", FLAG(epr.periodic)},
+    {"stages", VALUE(int, epr.stages)},
+    {"angular",
+     CHOICE(fbp_ring_interpolation, epr.ring_interpolation, fbp_ring_interpolation_name)},
+    {"picture_oversampling", SIZE(epr.image_oversampling)},
+    {"response", TEXT(epr.response)},
+    {"angles", SIZE(epr.angles)},
+    {"output", TEXT(output.path)},
 };
 
 static void read_one(const char *name, nb::handle value, params &out)

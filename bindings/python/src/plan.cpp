@@ -225,12 +225,12 @@ plan::plan(nb::object scan_object, nb::object views_object, const nb::dict &keyw
     std::string message;
 
     read_params(keywords, params_);
-    params_.p.progress = on_progress;
-    params_.p.log = on_log;
-    params_.p.user = &now_;
+    params_.p.callbacks.progress = on_progress;
+    params_.p.callbacks.log = on_log;
+    params_.p.callbacks.user = &now_;
     if (!views_.is_none()) {
         source_ = std::make_unique<opened>(nb::cast<const views &>(views_), &now_);
-        params_.p.source = source_->get();
+        params_.p.input.source = source_->get();
     }
     desk at(std::move(listen));
     const turn mine(*this, at);

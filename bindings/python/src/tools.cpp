@@ -74,12 +74,12 @@ static nb::dict centre(nb::object scan_object, nb::object views_object, const nb
     std::string message;
 
     read_params(keywords, p);
-    p.p.progress = on_progress;
-    p.p.log = on_log;
-    p.p.user = &now;
+    p.p.callbacks.progress = on_progress;
+    p.p.callbacks.log = on_log;
+    p.p.callbacks.user = &now;
     if (!views_object.is_none()) {
         source = std::make_unique<opened>(nb::cast<const views &>(views_object), &now);
-        p.p.source = source->get();
+        p.p.input.source = source->get();
         if (source->feeds())
             at.idle = [&] { return source->next(); };
     }

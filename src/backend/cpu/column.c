@@ -29,13 +29,13 @@ static size_t stride_of(size_t n_rows)
 
 static size_t view_size(const struct fbp_job *job, size_t n_rows)
 {
-    return (FBP_VIEW_LEFT + job->wide.n_columns + FBP_VIEW_RIGHT) * stride_of(n_rows);
+    return (FBP_VIEW_LEFT + job->padded.panel.n_columns + FBP_VIEW_RIGHT) * stride_of(n_rows);
 }
 
 static void store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                   const void *rows, void *view)
 {
-    const size_t nc = dev->job->wide.n_columns, stride = stride_of(n_rows);
+    const size_t nc = dev->job->padded.panel.n_columns, stride = stride_of(n_rows);
     const size_t above = stride - FBP_COLUMN_BELOW - n_rows;
     float *left = view, *column = left + FBP_VIEW_LEFT * stride + FBP_COLUMN_BELOW;
 
@@ -62,7 +62,7 @@ static size_t items(const struct cpu_bp *bp)
 static struct fbp_interval slices_of(const struct cpu_bp *bp, size_t x, size_t y, size_t z0,
                                      size_t z1)
 {
-    const struct fbp_region *r = bp->dev->job->region;
+    const struct fbp_region *r = bp->dev->job->requested.region;
     struct fbp_interval z = {(uint32_t)z0, (uint32_t)z1};
 
     if (r) {
@@ -86,7 +86,7 @@ static void add_row(const struct cpu_bp *bp, size_t k0, size_t k1, size_t y, siz
     const struct fbp_grid *g = &job->grid;
     const struct fbp_slab *s = bp->slab;
     const size_t stride = stride_of(bp->batch->n_rows), size = view_size(job, bp->batch->n_rows);
-    const double nc = (double)job->wide.n_columns, nr = (double)job->wide.n_rows;
+    const double nc = (double)job->padded.panel.n_columns, nr = (double)job->padded.panel.n_rows;
     const double r0 = (double)bp->batch->row0, r1 = r0 + (double)bp->batch->n_rows;
     const double z_ref = floor(((double)g->n[2] - 1) / 2);
     const double p[3] = {fbp_grid_coordinate(g, 0, 0), fbp_grid_coordinate(g, 1, (double)y),
@@ -134,7 +134,7 @@ static void add_row(const struct cpu_bp *bp, size_t k0, size_t k1, size_t y, siz
                 .v_lo = (float)(r0 - 1 - reference),
                 .v_hi = (float)(r1 - reference),
                 .row = (int)(reference - r0),
-                .aligned = job->rows_are_slices,
+                .aligned = job->epr.rows_are_slices,
                 .z0 = (size_t)cpu_within(first, (double)z[i].first, (double)z[i].end),
                 .z1 = (size_t)cpu_within(end, (double)z[i].first, (double)z[i].end)};
             n[i] += out->z0 < out->z1;
@@ -205,7 +205,7 @@ static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, si
 
 static bool usable_double(const struct fbp_job *job)
 {
-    return job->second && job->rows_are_slices;
+    return job->epr.second_stage && job->epr.rows_are_slices;
 }
 
 /* Values from column to column. */
@@ -216,13 +216,13 @@ static size_t stride_double(size_t n_rows)
 
 static size_t view_size_double(const struct fbp_job *job, size_t n_rows)
 {
-    return (LEFT + job->wide.n_columns + LEFT) * stride_double(n_rows);
+    return (LEFT + job->padded.panel.n_columns + LEFT) * stride_double(n_rows);
 }
 
 static void store_double(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                          const void *rows, void *view)
 {
-    const size_t nc = dev->job->wide.n_columns, stride = stride_double(n_rows);
+    const size_t nc = dev->job->padded.panel.n_columns, stride = stride_double(n_rows);
     const double *in = rows;
     double *left = view, *column = left + LEFT * stride;
 
@@ -250,7 +250,7 @@ static void item_double(void *user, size_t index, int worker)
     const size_t y1 = cpu_least(y0 + TILE, s->y0 + s->ny);
     const size_t rows = bp->batch->n_rows, stride = stride_double(rows);
     const size_t size = view_size_double(job, rows);
-    const double nc = (double)job->wide.n_columns;
+    const double nc = (double)job->padded.panel.n_columns;
     struct fbp_bp_column_double columns[FBP_COLUMN_VIEWS];
     double u0[FBP_COLUMN_VIEWS], u1[FBP_COLUMN_VIEWS];
 

@@ -90,18 +90,19 @@ static size_t lane_points(const struct fbp_filter_design *f)
 
 size_t cpu_convolution_floats(const struct fbp_job *job)
 {
-    if (job->filtered)
+    if (job->input.filtered)
         return 0;
-    return job->spatial_filter ? n_taps(job->filter) : 4 * lane_points(job->filter);
+    return job->filtering.spatial ? n_taps(job->filtering.design)
+                                  : 4 * lane_points(job->filtering.design);
 }
 
 size_t cpu_convolve_work(const struct fbp_job *job)
 {
-    const struct fbp_filter_design *f = job->filter;
+    const struct fbp_filter_design *f = job->filtering.design;
 
-    if (job->filtered)
+    if (job->input.filtered)
         return 0;
-    if (job->spatial_filter)
+    if (job->filtering.spatial)
         return (size_t)2 * FBP_MAX_LANES * f->n_columns;
     return (size_t)2 * FBP_MAX_LANES * lane_points(f) + f->n_columns;
 }
@@ -109,10 +110,10 @@ size_t cpu_convolve_work(const struct fbp_job *job)
 fbp_status cpu_convolution_open(struct cpu_convolution *out, const struct fbp_job *job,
                                 const struct fbp_line_dsp *dsp)
 {
-    const struct fbp_filter_design *f = job->filter;
+    const struct fbp_filter_design *f = job->filtering.design;
 
-    *out = (struct cpu_convolution){.filter = f, .dsp = dsp, .spatial = job->spatial_filter};
-    if (job->filtered)
+    *out = (struct cpu_convolution){.filter = f, .dsp = dsp, .spatial = job->filtering.spatial};
+    if (job->input.filtered)
         return FBP_OK;
 
     if (out->spatial) {

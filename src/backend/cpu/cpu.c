@@ -39,16 +39,18 @@ static bool choose(struct fbp_job *job, const char *name)
         if (k == &cpu_kernel_rot180)
             is_fastest = is_fastest && job->matrices[0][6] * job->grid.voxel_mm[2] > 4;
         if (k->in_double != fbp_in_double(job) ||
-            !(k->interpolates || job->interpolation == FBP_INTERPOLATION_LINEAR) ||
+            !(k->interpolates || job->epr.interpolation == FBP_INTERPOLATION_LINEAR) ||
             !(name ? strcmp(name, k->name) == 0 : is_fastest))
             continue;
         if ((job->facts.symmetry & k->symmetry) != k->symmetry ||
-            (k->symmetry && !fbp_rows_run_up(job)) || (k->turns > 1 && job->in_order) ||
+            (k->symmetry && !fbp_rows_run_up(job)) || (k->turns > 1 && job->input.in_order) ||
             (k->usable && !k->usable(job)))
             continue;
-        job->chosen = (struct fbp_kernel_selection){k->name, fbp_cpu_level(fbp_cpu_flags()), k};
-        job->turns = k->turns;
-        job->boxes = k->boxes;
+        job->selection.name = k->name;
+        job->selection.isa = fbp_cpu_level(fbp_cpu_flags());
+        job->selection.entry = k;
+        job->selection.symmetric_views = k->turns;
+        job->selection.boxes = k->boxes;
         return true;
     }
     return false;
@@ -56,7 +58,7 @@ static bool choose(struct fbp_job *job, const char *name)
 
 static const struct cpu_kernel *kernel_of(const struct fbp_job *job)
 {
-    return job->chosen.own;
+    return job->selection.entry;
 }
 
 /* cpu_kernel.fetch_row of volumes [channel][z][y][x]. */
@@ -86,7 +88,8 @@ size_t cpu_rows_stride(const struct fbp_job *job)
 {
     const size_t line = 64 / fbp_value_size(job);
 
-    return cpu_tiles(FBP_PLANES_MARGIN + job->wide.n_columns + FBP_PLANES_MARGIN, line) * line;
+    return cpu_tiles(FBP_PLANES_MARGIN + job->padded.panel.n_columns + FBP_PLANES_MARGIN, line) *
+           line;
 }
 
 size_t cpu_rows_size(const struct fbp_job *job, size_t n_rows)
@@ -97,7 +100,7 @@ size_t cpu_rows_size(const struct fbp_job *job, size_t n_rows)
 void cpu_rows_store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                     const void *rows, void *view)
 {
-    const size_t size = fbp_value_size(dev->job), row = dev->job->wide.n_columns * size;
+    const size_t size = fbp_value_size(dev->job), row = dev->job->padded.panel.n_columns * size;
     const size_t stride = cpu_rows_stride(dev->job) * size;
     char *at = (char *)view + first * stride;
     const char *in = rows;
@@ -111,13 +114,14 @@ void cpu_rows_store(const struct cpu_device *dev, size_t n_rows, size_t first, s
 
 static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
 {
-    return n_views / job->turns * kernel_of(job)->group_size(job, n_rows) * fbp_value_size(job);
+    return n_views / job->selection.symmetric_views * kernel_of(job)->group_size(job, n_rows) *
+           fbp_value_size(job);
 }
 
 static size_t volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab)
 {
     const struct cpu_kernel *k = kernel_of(job);
-    const size_t plain = fbp_frames(job) * slab->nz * fbp_slab_slice(slab);
+    const size_t plain = fbp_channels(job) * slab->nz * fbp_slab_slice(slab);
 
     return (k->volume_size ? k->volume_size(job, slab) : plain) * fbp_value_size(job);
 }
@@ -173,7 +177,8 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
                             "principal points"));
     for (size_t k = 0; k < job->n_views; k++) {
         const double *m = job->matrices[k];
-        const double last[2] = {(double)job->wide.n_columns - 1, (double)job->wide.n_rows - 1};
+        const double last[2] = {(double)job->padded.panel.n_columns - 1,
+                                (double)job->padded.panel.n_rows - 1};
         for (int i = 0; i < 2; i++)
             dev->principal[k][i] = fmin(fmax(round(m[4 * i + 3] / m[11]), 0), last[i]);
     }
@@ -255,7 +260,7 @@ static void fetch_row(void *user, size_t y, int worker)
     const size_t nx = l->slab->nx, ny = l->slab->ny, size = fbp_value_size(job);
 
     (void)worker;
-    for (size_t f = 0; f < fbp_frames(job); f++) {
+    for (size_t f = 0; f < fbp_channels(job); f++) {
         char *host = l->host + f * (l->z1 - l->z0) * ny * nx * size;
         (kernel->fetch_row ? kernel->fetch_row : fetch_plain_row)(
             job, l->slab, l->z0, l->z1, y, l->volume + f * l->slab->nz * ny * nx * size, host);
@@ -306,18 +311,18 @@ static fbp_status counts(fbp_device *device, struct fbp_prep_counts *out)
 const struct fbp_backend fbp_backend_cpu = {
     .name = "cpu",
     .summary = "all cores of this machine",
-    .describe = describe,
+    .discovery.describe = describe,
     .choose = choose,
     .filtered_bytes = filtered_bytes,
     .volume_bytes = volume_bytes,
     .fixed_bytes = fixed_bytes,
-    .group_views = 8,
-    .oversamples = true,
-    .frames = true,
-    .any_filter = true,
-    .periodic = true,
-    .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
-    .doubles = true,
+    .can.group_views = 8,
+    .can.oversamples = true,
+    .can.channels = true,
+    .can.any_filter = true,
+    .can.periodic = true,
+    .can.interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
+    .can.doubles = true,
     .open = open_device,
     .close = close_device,
     .filter = cpu_filter,
@@ -327,6 +332,6 @@ const struct fbp_backend fbp_backend_cpu = {
     .backproject = backproject,
     .fetch = fetch,
     .statistics = statistics,
-    .expect = expect,
-    .counts = counts,
+    .repair.set_bitmap = expect,
+    .repair.counts = counts,
 };

@@ -49,7 +49,7 @@ struct cpu_kernel {
     size_t (*group_size)(const struct fbp_job *job, size_t n_rows);
     /** Stores filtered rows [first, first + n) of a group of n_rows rows, and the border next to
      *  them.  n <= CPU_ROWS; first is a multiple of CPU_ROWS.
-     *  rows: value [turns][CPU_ROWS][wide.n_columns]. */
+     *  rows: value [turns][CPU_ROWS][padded.panel.n_columns]. */
     void (*store)(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                   const void *rows, void *group);
     /** Number of stored values of a slab; NULL: layout [channel][z][y][x]. */

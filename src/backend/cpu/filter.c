@@ -26,7 +26,7 @@ enum { COLUMNS = FBP_MAX_LANES };
  * views. */
 static size_t lines_per_item(const struct fbp_job *job)
 {
-    return job->turns > 1 ? job->turns : 2;
+    return job->selection.symmetric_views > 1 ? job->selection.symmetric_views : 2;
 }
 
 /* Row `row` of a view of the scan times its weights; out may be in. */
@@ -39,7 +39,7 @@ static void weigh(const struct cpu_device *dev, struct cpu_scratch *s, size_t vi
         dev->line.weigh(in, dev->image + row * nc, dev->lines + view * nc, nc, out);
         return;
     }
-    fbp_weights_row(dev->job->weights, view, row, s->weights);
+    fbp_weights_row(dev->job->filtering.weights, view, row, s->weights);
     for (size_t c = 0; c < nc; c++)
         out[c] = in[c] * (float)s->weights[c];
 }
@@ -51,13 +51,14 @@ static void load_line(const struct filter_loop *l, struct cpu_scratch *s, size_t
 {
     const struct cpu_device *dev = l->dev;
     const struct fbp_job *job = dev->job;
-    const size_t nc = job->panel.n_columns, between = job->between;
-    const size_t n_groups = l->batch->n_views / job->turns, k = group + lane * n_groups;
-    float *line = out + job->pad_left;
+    const size_t nc = job->panel.n_columns, between = job->padded.inserted;
+    const size_t n_groups = l->batch->n_views / job->selection.symmetric_views,
+                 k = group + lane * n_groups;
+    float *line = out + job->padded.left;
 
     ends[0] = ends[1] = (struct fbp_pad_end){0, 0, 0};
     if (group >= n_groups) {
-        memset(out, 0, job->wide.n_columns * sizeof *out);
+        memset(out, 0, job->padded.panel.n_columns * sizeof *out);
         return;
     }
     const size_t view = fbp_batch_view(job, l->batch, k);
@@ -65,8 +66,8 @@ static void load_line(const struct filter_loop *l, struct cpu_scratch *s, size_t
 
     if (!l->prepared)
         fbp_prepare_row(job, &dev->ledger, view, row, in, &s->counts);
-    memset(out, 0, job->pad_left * sizeof *out);
-    memset(line + nc, 0, (job->wide.n_columns - job->pad_left - nc) * sizeof *out);
+    memset(out, 0, job->padded.left * sizeof *out);
+    memset(line + nc, 0, (job->padded.panel.n_columns - job->padded.left - nc) * sizeof *out);
     if (l->weighted)
         memcpy(line, in, nc * sizeof *out);
     else
@@ -76,15 +77,15 @@ static void load_line(const struct filter_loop *l, struct cpu_scratch *s, size_t
         memset(line + (between + 1) * (c - 1) + 1, 0, between * sizeof *line);
         line[(between + 1) * c] = value;
     }
-    if (!job->pad)
+    if (!job->filtering.pad)
         return;
 
     if (!dev->image)
-        fbp_weights_row(job->weights, view, row, s->weights);
+        fbp_weights_row(job->filtering.weights, view, row, s->weights);
     for (size_t c = 0; c < nc; c++)
         s->buffer[CPU_ENDS][c] = dev->image ? dev->image[row * nc + c] * dev->lines[view * nc + c]
                                             : (float)s->weights[c];
-    fbp_pad_ends(&job->pad->rule, line, s->buffer[CPU_ENDS], ends);
+    fbp_pad_ends(&job->filtering.pad->rule, line, s->buffer[CPU_ENDS], ends);
 }
 
 /*
@@ -99,7 +100,8 @@ static void filter_rows(void *user, size_t item, int worker)
     const struct fbp_batch *b = l->batch;
     const struct cpu_kernel *kernel = l->dev->kernel;
     struct cpu_scratch *s = &l->dev->scratch[worker];
-    const size_t nc = job->wide.n_columns, lanes = job->turns, n_groups = b->n_views / lanes;
+    const size_t nc = job->padded.panel.n_columns, lanes = job->selection.symmetric_views,
+                 n_groups = b->n_views / lanes;
     const size_t n_lines = lines_per_item(job), groups = n_lines / lanes;
     const size_t group = item / l->row_items * groups;
     const size_t first = item % l->row_items * CPU_ROWS;
@@ -113,10 +115,10 @@ static void filter_rows(void *user, size_t item, int worker)
             load_line(l, s, group + v / lanes, v % lanes, b->row0 + first + i,
                       lines[i * n_lines + v], ends[i * n_lines + v]);
         }
-    if (!job->filtered)
+    if (!job->input.filtered)
         cpu_convolve(&l->dev->convolution, s->buffer[CPU_CONVOLVE], lines, n * n_lines);
-    for (size_t i = 0; job->pad && i < n * n_lines; i++)
-        fbp_pad_apply(job->pad, ends[i], lines[i]);
+    for (size_t i = 0; job->filtering.pad && i < n * n_lines; i++)
+        fbp_pad_apply(job->filtering.pad, ends[i], lines[i]);
 
     for (size_t g = group; g < n_groups && g < group + groups; g++) {
         const float *rows = s->buffer[CPU_FILTERED] + (g - group) * lanes * CPU_ROWS * nc;
@@ -139,7 +141,7 @@ static void prepare_view(void *user, size_t k, int worker)
 
     fbp_prepare_view(job, l->batch, l->raw, k, &l->dev->ledger, &s->counts);
     fbp_needed_rows(job, l->batch, &r0, &r1);
-    for (size_t r = r0; job->columns && r < r1; r++) {
+    for (size_t r = r0; job->filtering.columns && r < r1; r++) {
         float *row = fbp_raw_row(job, l->batch, l->raw, k, r);
         weigh(l->dev, s, fbp_batch_view(job, l->batch, k), r, row, row);
     }
@@ -155,7 +157,8 @@ static void filter_columns(void *user, size_t item, int worker)
     const struct filter_loop *l = user;
     const struct cpu_device *dev = l->dev;
     const struct fbp_job *job = dev->job;
-    const size_t nc = job->panel.n_columns, lanes = dev->line.lanes, S = job->columns->half_width;
+    const size_t nc = job->panel.n_columns, lanes = dev->line.lanes,
+                 S = job->filtering.columns->half_width;
     const size_t blocks = cpu_tiles(nc, COLUMNS);
     const size_t c0 = item % blocks * COLUMNS, c1 = cpu_least(c0 + COLUMNS, nc);
     size_t r0, r1;
@@ -184,7 +187,7 @@ static void filter_view_double(void *user, size_t k, int worker)
     const struct fbp_job *job = l->dev->job;
     const struct cpu_kernel *kernel = l->dev->kernel;
     const struct fbp_batch *b = l->batch;
-    const size_t nc = job->wide.n_columns, view = fbp_batch_view(job, b, k);
+    const size_t nc = job->padded.panel.n_columns, view = fbp_batch_view(job, b, k);
     struct cpu_scratch *s = &l->dev->scratch[worker];
 
     for (size_t first = 0, n; first < b->n_rows; first += n) {
@@ -194,14 +197,14 @@ static void filter_view_double(void *user, size_t k, int worker)
             double *in = fbp_raw_row(job, b, l->raw, k, row), *out = s->doubles + i * nc;
             double *line = s->row.line;
             fbp_prepare_row(job, &l->dev->ledger, view, row, in, &s->counts);
-            if (job->filtered) {
+            if (job->input.filtered) {
                 memcpy(out, in, job->panel.n_columns * sizeof *out);
                 continue;
             }
-            memset(line, 0, job->filter->n_fft * sizeof *line);
-            fbp_weights_row(job->weights, view, row, s->weights);
+            memset(line, 0, job->filtering.design->n_fft * sizeof *line);
+            fbp_weights_row(job->filtering.weights, view, row, s->weights);
             for (size_t c = 0; c < job->panel.n_columns; c++)
-                line[job->pad_left + (job->between + 1) * c] = in[c] * s->weights[c];
+                line[job->padded.left + (job->padded.inserted + 1) * c] = in[c] * s->weights[c];
             fbp_row_filter(&l->dev->row_filter, &s->row, out);
         }
         kernel->store(l->dev, b->n_rows, first, n, s->doubles,
@@ -220,8 +223,9 @@ static fbp_status filter(struct cpu_device *dev, const struct fbp_batch *batch, 
                                .filtered = filtered,
                                .rows = rows,
                                .row_items = cpu_tiles(batch->n_rows, CPU_ROWS),
-                               .prepared = job->prep->n_bridges > 0 || job->columns,
-                               .weighted = job->filtered || job->columns};
+                               .prepared =
+                                   job->filtering.prep->n_bridges > 0 || job->filtering.columns,
+                               .weighted = job->input.filtered || job->filtering.columns};
 
     if (batch->n_rows == 0)
         return FBP_OK;
@@ -231,11 +235,13 @@ static fbp_status filter(struct cpu_device *dev, const struct fbp_batch *batch, 
     }
     if (loop.prepared)
         fbp_pool_for(dev->pool, batch->n_views, prepare_view, &loop);
-    if (job->columns)
+    if (job->filtering.columns)
         fbp_pool_for(dev->pool, batch->n_views * cpu_tiles(job->panel.n_columns, COLUMNS),
                      filter_columns, &loop);
-    const size_t groups = lines_per_item(job) / job->turns;
-    fbp_pool_for(dev->pool, cpu_tiles(batch->n_views / job->turns, groups) * loop.row_items,
+    const size_t groups = lines_per_item(job) / job->selection.symmetric_views;
+    fbp_pool_for(dev->pool,
+                 cpu_tiles(batch->n_views / job->selection.symmetric_views, groups) *
+                     loop.row_items,
                  filter_rows, &loop);
     return fbp_check_cancelled();
 }
@@ -253,22 +259,25 @@ fbp_status cpu_filter_rows(fbp_device *device, const struct fbp_batch *batch, vo
 
 static bool has_tables(const struct fbp_job *job)
 {
-    return !job->filtered && fbp_weights_separable(job->weights);
+    return !job->input.filtered && fbp_weights_separable(job->filtering.weights);
 }
 
 static size_t n_column_taps(const struct fbp_job *job)
 {
-    return job->columns ? 2 * (job->columns->half_width + FBP_CONVOLVE_COLUMNS) + 1 : 0;
+    return job->filtering.columns
+               ? 2 * (job->filtering.columns->half_width + FBP_CONVOLVE_COLUMNS) + 1
+               : 0;
 }
 
 /* Floats of each buffer of a thread (enum cpu_buffer). */
 static void find_buffers(const struct fbp_job *job, const struct cpu_kernel *kernel,
                          size_t floats[CPU_N_BUFFERS])
 {
-    floats[CPU_FILTERED] = lines_per_item(job) * CPU_ROWS * job->wide.n_columns;
+    floats[CPU_FILTERED] = lines_per_item(job) * CPU_ROWS * job->padded.panel.n_columns;
     floats[CPU_CONVOLVE] = cpu_convolve_work(job);
-    floats[CPU_COLUMNS] = job->columns ? (size_t)2 * FBP_MAX_LANES * job->panel.n_rows : 0;
-    floats[CPU_ENDS] = job->pad ? job->panel.n_columns : 0;
+    floats[CPU_COLUMNS] =
+        job->filtering.columns ? (size_t)2 * FBP_MAX_LANES * job->panel.n_rows : 0;
+    floats[CPU_ENDS] = job->filtering.pad ? job->panel.n_columns : 0;
     floats[CPU_KERNEL] = kernel->scratch ? kernel->scratch(job) : 0;
 }
 
@@ -277,10 +286,10 @@ size_t cpu_filter_bytes(const struct fbp_job *job, const struct cpu_kernel *kern
     const size_t nc = job->panel.n_columns, n_threads = (size_t)job->n_threads;
 
     if (fbp_in_double(job)) {
-        const size_t row = job->filtered ? 0 : fbp_row_work_doubles(job->filter);
-        const size_t doubles = row + nc + CPU_ROWS * job->wide.n_columns;
+        const size_t row = job->input.filtered ? 0 : fbp_row_work_doubles(job->filtering.design);
+        const size_t doubles = row + nc + CPU_ROWS * job->padded.panel.n_columns;
         return n_threads * (sizeof(struct cpu_scratch) + doubles * sizeof(double)) +
-               (job->filtered ? 0 : job->filter->n_fft * sizeof(double));
+               (job->input.filtered ? 0 : job->filtering.design->n_fft * sizeof(double));
     }
     size_t floats[CPU_N_BUFFERS], thread = sizeof(struct cpu_scratch) + nc * sizeof(double);
     find_buffers(job, kernel, floats);
@@ -299,12 +308,13 @@ static fbp_status open_scratch(const struct cpu_device *dev, struct cpu_scratch 
     const struct fbp_job *job = dev->job;
     size_t floats[CPU_N_BUFFERS];
 
-    if (!fbp_in_double(job) || !job->filtered)
+    if (!fbp_in_double(job) || !job->input.filtered)
         FBP_TRY(fbp_alloc((void **)&s->weights, job->panel.n_columns * sizeof(double), "weights"));
     if (fbp_in_double(job)) {
-        FBP_TRY(fbp_alloc((void **)&s->doubles, CPU_ROWS * job->wide.n_columns * sizeof(double),
+        FBP_TRY(fbp_alloc((void **)&s->doubles,
+                          CPU_ROWS * job->padded.panel.n_columns * sizeof(double),
                           "filtered rows"));
-        return job->filtered ? FBP_OK : fbp_row_work_alloc(&s->row, job->filter);
+        return job->input.filtered ? FBP_OK : fbp_row_work_alloc(&s->row, job->filtering.design);
     }
     find_buffers(job, dev->kernel, floats);
     for (int i = 0; i < CPU_N_BUFFERS; i++)
@@ -323,17 +333,18 @@ fbp_status cpu_filter_open(struct cpu_device *dev)
     for (int i = 0; i < job->n_threads; i++)
         FBP_TRY(open_scratch(dev, &dev->scratch[i]));
     if (fbp_in_double(job))
-        return job->filtered
-                   ? FBP_OK
-                   : fbp_row_filter_open(&dev->row_filter, job->filter, job->spatial_filter);
+        return job->input.filtered ? FBP_OK
+                                   : fbp_row_filter_open(&dev->row_filter, job->filtering.design,
+                                                         job->filtering.spatial);
 
-    if (job->columns)
+    if (job->filtering.columns)
         FBP_TRY(
             fbp_alloc((void **)&dev->column_taps, n_taps * sizeof(float), "filter along columns"));
     for (size_t i = 0; i < n_taps; i++) { /* zeros on either side of the taps */
         const size_t off = i > n_taps / 2 ? i - n_taps / 2 : n_taps / 2 - i;
-        dev->column_taps[i] =
-            off <= job->columns->half_width ? (float)job->columns->kernel[off] : 0;
+        dev->column_taps[i] = off <= job->filtering.columns->half_width
+                                  ? (float)job->filtering.columns->kernel[off]
+                                  : 0;
     }
     FBP_TRY(cpu_convolution_open(&dev->convolution, job, &dev->line));
 
@@ -343,12 +354,12 @@ fbp_status cpu_filter_open(struct cpu_device *dev)
     FBP_TRY(fbp_alloc((void **)&dev->image, nr * nc * sizeof(float), "cosine weights"));
     FBP_TRY(fbp_alloc((void **)&dev->lines, job->n_views * nc * sizeof(float), "view weights"));
     for (size_t r = 0; r < nr; r++) {
-        fbp_weights_image(job->weights, r, row);
+        fbp_weights_image(job->filtering.weights, r, row);
         for (size_t c = 0; c < nc; c++)
             dev->image[r * nc + c] = (float)row[c];
     }
     for (size_t k = 0; k < job->n_views; k++) {
-        fbp_weights_line(job->weights, k, row);
+        fbp_weights_line(job->filtering.weights, k, row);
         for (size_t c = 0; c < nc; c++)
             dev->lines[k * nc + c] = (float)row[c];
     }

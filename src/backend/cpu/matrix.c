@@ -14,7 +14,7 @@ enum {
 
 static bool is_cubic(const struct fbp_job *job)
 {
-    return job->interpolation == FBP_INTERPOLATION_CUBIC;
+    return job->epr.interpolation == FBP_INTERPOLATION_CUBIC;
 }
 
 /* Zeros before the first sample of a row. */
@@ -27,7 +27,7 @@ static size_t left_of(const struct fbp_job *job)
 static size_t stride_of(const struct fbp_job *job)
 {
     const size_t right = is_cubic(job) ? FBP_CUBIC_RIGHT : FBP_VIEW_RIGHT;
-    const size_t n = left_of(job) + job->wide.n_columns + right;
+    const size_t n = left_of(job) + job->padded.panel.n_columns + right;
 
     return cpu_tiles(n, CPU_FLOATS_PER_CACHE_LINE) * CPU_FLOATS_PER_CACHE_LINE;
 }
@@ -40,15 +40,15 @@ static size_t image_size(const struct fbp_job *job, size_t n_rows)
 
 static size_t view_size(const struct fbp_job *job, size_t n_rows)
 {
-    return job->frames > 1 ? n_rows * image_size(job, 1) : image_size(job, n_rows);
+    return job->channels > 1 ? n_rows * image_size(job, 1) : image_size(job, n_rows);
 }
 
 static void store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                   const void *rows, void *view)
 {
     const struct fbp_job *job = dev->job;
-    const bool channels = job->frames > 1; /* each row is an image */
-    const size_t nc = job->wide.n_columns, stride = stride_of(job), left = left_of(job);
+    const bool channels = job->channels > 1; /* each row is an image */
+    const size_t nc = job->padded.panel.n_columns, stride = stride_of(job), left = left_of(job);
     const size_t step = channels ? image_size(job, 1) : stride;
     float *at = (float *)view + first * step + FBP_VIEW_BELOW * stride;
     const float *in = rows;
@@ -87,8 +87,9 @@ static void line_of(const struct cpu_bp *bp, size_t k, size_t y, size_t z, struc
     const struct fbp_batch *batch = bp->batch;
     const double *m = job->matrices[batch->view0 + k];
     const struct fbp_grid *g = &job->grid;
-    const bool channels = job->frames > 1; /* each of one row */
-    const double nc = (double)job->wide.n_columns, nr = channels ? 1 : (double)job->wide.n_rows;
+    const bool channels = job->channels > 1; /* each of one row */
+    const double nc = (double)job->padded.panel.n_columns,
+                 nr = channels ? 1 : (double)job->padded.panel.n_rows;
     const double beside = is_cubic(job) ? 2 : 1, beyond = nc - 1 + beside;
     const double x_ref = floor(((double)g->n[0] - 1) / 2);
     const double p[3] = {fbp_grid_coordinate(g, 0, x_ref), fbp_grid_coordinate(g, 1, (double)y),
@@ -158,7 +159,8 @@ static const struct fbp_interval *runs_of(const struct cpu_bp *bp, size_t y, siz
 
     *n = 1;
     *all = (struct fbp_interval){(uint32_t)s->x0, (uint32_t)(s->x0 + s->nx)};
-    return bp->dev->job->region ? fbp_region_row(bp->dev->job->region, y, z, n) : all;
+    return bp->dev->job->requested.region ? fbp_region_row(bp->dev->job->requested.region, y, z, n)
+                                          : all;
 }
 
 static void item(void *user, size_t index, int worker)
@@ -168,7 +170,7 @@ static void item(void *user, size_t index, int worker)
     const struct fbp_slab *s = bp->slab;
     const size_t stride = stride_of(job), size = view_size(job, bp->batch->n_rows);
     const size_t image = image_size(job, 1), volume = s->nz * fbp_slab_slice(s);
-    fbp_bp_matrix_fn *const add = bp->dev->dsp.matrix[job->interpolation];
+    fbp_bp_matrix_fn *const add = bp->dev->dsp.matrix[job->epr.interpolation];
     size_t y0, y1, z;
 
     (void)worker;
@@ -191,7 +193,7 @@ static void item(void *user, size_t index, int worker)
                 const size_t end = runs[i].end < x1 ? runs[i].end : x1;
                 const size_t from = first > s->x0 ? first - s->x0 : 0;
                 const size_t to = end > s->x0 ? cpu_least(end - s->x0, s->nx) : 0;
-                for (size_t f = 0; from < to && f < fbp_frames(job); f++)
+                for (size_t f = 0; from < to && f < fbp_channels(job); f++)
                     add(dst + f * volume, from, to, view + f * image, stride, &line);
             }
         }
@@ -200,7 +202,7 @@ static void item(void *user, size_t index, int worker)
 
 static bool usable_double(const struct fbp_job *job)
 {
-    return job->second || job->wide.n_rows == fbp_frames(job);
+    return job->epr.second_stage || job->padded.panel.n_rows == fbp_channels(job);
 }
 
 /* u, or v, of the row's first voxel. */
@@ -225,11 +227,11 @@ static void add_run_double(const struct cpu_bp *bp, const struct line_double *l,
     const size_t stride = cpu_rows_stride(job), volume = bp->slab->nz * fbp_slab_slice(bp->slab);
     const double row0 = (double)bp->batch->row0, end = row0 + (double)bp->batch->n_rows;
 
-    if (!job->second) {
-        for (size_t f = 0; f < fbp_frames(job); f++)
+    if (!job->epr.second_stage) {
+        for (size_t f = 0; f < fbp_channels(job); f++)
             for (size_t x = x0; x < x1; x++)
                 out[f * volume + x - x0] += fbp_row_value_double(
-                    view + f * stride, l->u0 + (double)x * l->u1, job->interpolation);
+                    view + f * stride, l->u0 + (double)x * l->u1, job->epr.interpolation);
         return;
     }
     for (size_t x = x0; x < x1; x++) {
@@ -240,7 +242,7 @@ static void add_run_double(const struct cpu_bp *bp, const struct line_double *l,
             const double r = first + i;
             if (weight[i] > 0 && r >= row0 && r < end)
                 sum += weight[i] * fbp_row_value_double(view + (size_t)(r - row0) * stride, u,
-                                                        job->interpolation);
+                                                        job->epr.interpolation);
         }
         *out++ += sum;
     }
@@ -253,8 +255,8 @@ static void item_double(void *user, size_t index, int worker)
     const struct fbp_grid *g = &job->grid;
     const struct fbp_slab *s = bp->slab;
     const size_t size = cpu_rows_size(job, bp->batch->n_rows);
-    const double nc = (double)job->wide.n_columns;
-    const double rounding = job->interpolation == FBP_INTERPOLATION_NEAREST ? FBP_NEAREST : 0;
+    const double nc = (double)job->padded.panel.n_columns;
+    const double rounding = job->epr.interpolation == FBP_INTERPOLATION_NEAREST ? FBP_NEAREST : 0;
     size_t y0, y1, z;
 
     (void)worker;

@@ -31,7 +31,7 @@ static bool usable(const struct fbp_job *job)
 {
     if (!fbp_planes_only(job))
         return false;
-    for (size_t k = 0; !job->pictures && k < job->n_views; k++)
+    for (size_t k = 0; !job->epr.images && k < job->n_views; k++)
         if (!(fbp_planes_span(job, k, cube) <= FBP_PLANES_SPAN))
             return false;
     return true;
@@ -55,12 +55,13 @@ static void set_views(const struct cpu_bp *bp, size_t k0, size_t n, struct tile 
     t->planes.stride = size;
     t->planes.frame = cpu_rows_stride(job);
     t->planes.n = n;
-    t->planes.last = (double)job->wide.n_columns + 1; /* a spline has a tap before it */
+    t->planes.last = (double)job->padded.panel.n_columns + 1; /* a spline has a tap before it */
     t->planes.narrow = true;
     for (size_t k = 0; k < n; k++) {
         const double *m = job->matrices[view0 + k];
         double step[3], above = 0;
-        t->origin[k] = m[3] + (job->interpolation == FBP_INTERPOLATION_NEAREST ? FBP_NEAREST : 0);
+        t->origin[k] =
+            m[3] + (job->epr.interpolation == FBP_INTERPOLATION_NEAREST ? FBP_NEAREST : 0);
         for (int i = 0; i < 3; i++) {
             step[i] = m[i] * g->voxel_mm[i];
             above -= fmin(step[i], 0) * (EDGE - 1);
@@ -112,7 +113,7 @@ static inline void copy_cube(const struct part *p, VALUE *volume, VALUE *block, 
 static void add_cube(const struct cpu_bp *bp, const size_t at[3], struct tile *t)
 {
     const struct fbp_slab *s = bp->slab;
-    const size_t volume = s->nz * fbp_slab_slice(s), n = fbp_frames(bp->dev->job);
+    const size_t volume = s->nz * fbp_slab_slice(s), n = fbp_channels(bp->dev->job);
     const size_t begin[3] = {s->x0, s->y0, bp->z0}, end[3] = {s->x0 + s->nx, s->y0 + s->ny, bp->z1};
     const VALUE *const samples = t->planes.samples;
     VALUE blocks[MOST_FRAMES][BLOCK] __attribute__((aligned(64)));
@@ -132,7 +133,7 @@ static void add_cube(const struct cpu_bp *bp, const size_t at[3], struct tile *t
         t->planes.samples = samples + f * t->planes.frame;
         for (size_t i = 0; i < t->planes.frames; i++)
             copy_cube(&p, to + i * volume, blocks[i], true);
-        bp->dev->dsp.LOOP[bp->dev->job->interpolation](blocks[0], (double)at[0], &t->planes);
+        bp->dev->dsp.LOOP[bp->dev->job->epr.interpolation](blocks[0], (double)at[0], &t->planes);
         for (size_t i = 0; i < t->planes.frames; i++)
             copy_cube(&p, to + i * volume, blocks[i], false);
     }
@@ -143,7 +144,7 @@ static void add_cube(const struct cpu_bp *bp, const size_t at[3], struct tile *t
 static void add_row(const struct cpu_bp *bp, size_t y, size_t z, struct tile *t)
 {
     const struct fbp_slab *s = bp->slab;
-    const struct fbp_region *region = bp->dev->job->region;
+    const struct fbp_region *region = bp->dev->job->requested.region;
     size_t first = region ? SIZE_MAX : s->x0, end = region ? 0 : s->x0 + s->nx;
 
     for (size_t zr = z; region && zr < z + EDGE && zr < region->n[2]; zr++)
@@ -245,7 +246,7 @@ static void add_image_rows(const struct cpu_device *dev, struct image *p, size_t
 {
     VALUE blocks[BLOCKS * BLOCK] __attribute__((aligned(64)));
     const struct fbp_job *job = dev->job;
-    const double rounding = job->interpolation == FBP_INTERPOLATION_NEAREST ? FBP_NEAREST : 0;
+    const double rounding = job->epr.interpolation == FBP_INTERPOLATION_NEAREST ? FBP_NEAREST : 0;
     const size_t nc = p->pictures->n_columns, n_fine = (nc - 1) * p->fine + 1;
     const size_t all = (n_fine - 1) / COLUMNS + 1;
     PLANES *t = &p->planes;
@@ -258,7 +259,7 @@ static void add_image_rows(const struct cpu_device *dev, struct image *p, size_t
             t->samples = p->samples + k0 * p->stride;
             t->stride = p->stride;
             t->n = cpu_least(p->n - k0, FBP_PLANES_VIEWS);
-            t->last = (double)job->wide.n_columns + 1; /* a spline has a tap before it */
+            t->last = (double)job->padded.panel.n_columns + 1; /* a spline has a tap before it */
             t->narrow = true;
             for (size_t k = 0; k < t->n; k++) {
                 const double *at = p->pictures->at[p->view0 + k0 + k];
@@ -272,8 +273,8 @@ static void add_image_rows(const struct cpu_device *dev, struct image *p, size_t
                 t->narrow = t->narrow && span_of(at, p->fine) <= FBP_PLANES_NARROW;
             }
             for (size_t i = 0; i < n; i++)
-                dev->dsp.LOOP[job->interpolation](blocks + i * BLOCK, (double)((b + i) * COLUMNS),
-                                                  t);
+                dev->dsp.LOOP[job->epr.interpolation](blocks + i * BLOCK,
+                                                      (double)((b + i) * COLUMNS), t);
         }
         for (size_t row = from; row < end; row++)
             for (size_t i = 0; i < n; i++) {
@@ -288,8 +289,8 @@ static void add_image_rows(const struct cpu_device *dev, struct image *p, size_t
 /* A row of n samples at u, zeros beside them. */
 static VALUE sample(const struct fbp_job *job, const VALUE *row, double u)
 {
-    const double n = (double)job->wide.n_columns;
-    const bool is_nearest = job->interpolation == FBP_INTERPOLATION_NEAREST;
+    const double n = (double)job->padded.panel.n_columns;
+    const bool is_nearest = job->epr.interpolation == FBP_INTERPOLATION_NEAREST;
     const double in = fmin(fmax(is_nearest ? u + FBP_NEAREST : u, -3), n + 2);
     const ptrdiff_t i = cpu_floor(in);
     const double part = in - (double)i;
@@ -297,7 +298,7 @@ static VALUE sample(const struct fbp_job *job, const VALUE *row, double u)
 
     if (is_nearest)
         return row[i];
-    if (job->interpolation != FBP_INTERPOLATION_CUBIC)
+    if (job->epr.interpolation != FBP_INTERPOLATION_CUBIC)
         return row[i] + (VALUE)part * (row[i + 1] - row[i]);
     fbp_spline_weights(part, w);
     return (VALUE)w[0] * row[i - 1] + (VALUE)w[1] * row[i] + (VALUE)w[2] * row[i + 1] +
@@ -307,11 +308,12 @@ static VALUE sample(const struct fbp_job *job, const VALUE *row, double u)
 void MERIDIAN(const struct cpu_device *dev, const VALUE *filtered,
               const struct fbp_picture *picture, VALUE *out)
 {
-    const struct fbp_meridian_pictures *m = dev->job->pictures;
+    const struct fbp_meridian_pictures *m = dev->job->epr.images;
     const size_t row = cpu_rows_stride(dev->job), first = m->first[picture->plane];
     const size_t view = dev->job->panel.n_rows * row, end = picture->row0 + picture->n_rows;
     struct image p = {.pictures = m,
-                      .samples = filtered + first * view + picture->frame * row + FBP_PLANES_MARGIN,
+                      .samples =
+                          filtered + first * view + picture->channel * row + FBP_PLANES_MARGIN,
                       .stride = view,
                       .view0 = first,
                       .n = m->first[picture->plane + 1] - first};

@@ -20,19 +20,20 @@ enum {
 /* Floats from detector column to column. */
 static size_t stride_of(const struct fbp_job *job, size_t n_rows)
 {
-    return (FBP_ROT_BELOW + n_rows + FBP_ROT_ABOVE) * job->turns;
+    return (FBP_ROT_BELOW + n_rows + FBP_ROT_ABOVE) * job->selection.symmetric_views;
 }
 
 static size_t group_size(const struct fbp_job *job, size_t n_rows)
 {
-    return (FBP_ROT_LEFT + job->wide.n_columns + FBP_ROT_RIGHT) * stride_of(job, n_rows);
+    return (FBP_ROT_LEFT + job->padded.panel.n_columns + FBP_ROT_RIGHT) * stride_of(job, n_rows);
 }
 
 static void store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                   const void *rows, void *group)
 {
     const struct fbp_job *job = dev->job;
-    const size_t nc = job->wide.n_columns, stride = stride_of(job, n_rows), lanes = job->turns;
+    const size_t nc = job->padded.panel.n_columns, stride = stride_of(job, n_rows),
+                 lanes = job->selection.symmetric_views;
     const float *in = rows;
     float *left = group, *column = left + FBP_ROT_LEFT * stride;
 
@@ -60,7 +61,8 @@ struct domain {
 
 static struct domain domain_of(const struct fbp_job *job)
 {
-    const size_t *n = job->grid.n, x0 = job->turns == 4 ? n[0] / 2 : 0, y0 = n[1] / 2;
+    const size_t *n = job->grid.n, x0 = job->selection.symmetric_views == 4 ? n[0] / 2 : 0,
+                 y0 = n[1] / 2;
 
     return (struct domain){x0, y0, n[0] - x0, n[1] - y0};
 }
@@ -70,7 +72,7 @@ static struct domain domain_of(const struct fbp_job *job)
 static size_t set_size(const struct fbp_job *job, size_t n_slices)
 {
     enum { LONG = 512 };
-    const size_t n = n_slices * job->turns;
+    const size_t n = n_slices * job->selection.symmetric_views;
 
     return n < LONG ? n : (cpu_tiles(n, LINE) | 1) * LINE;
 }
@@ -87,7 +89,7 @@ static bool counter_clockwise(const struct fbp_job *job)
 {
     const double *a = job->views[0].s, *b = job->views[fbp_part_views(job)].s;
 
-    return job->turns == 4 && a[0] * b[1] - a[1] * b[0] > 0;
+    return job->selection.symmetric_views == 4 && a[0] * b[1] - a[1] * b[0] > 0;
 }
 
 /* Move voxel column (x, y) as one rotation of the views does. */
@@ -95,7 +97,7 @@ static void rotate(const struct fbp_job *job, bool forward, size_t *x, size_t *y
 {
     const size_t *n = job->grid.n, from[2] = {*x, *y};
 
-    if (job->turns == 2) {
+    if (job->selection.symmetric_views == 2) {
         *x = n[0] - 1 - from[0];
         *y = n[1] - 1 - from[1];
     } else if (forward) {
@@ -129,14 +131,14 @@ static void set_up(const struct cpu_bp *bp, size_t group, size_t x, size_t y, bo
     const double *m = job->matrices[view];
     const double row = bp->dev->principal[view][1], row0 = (double)bp->batch->row0;
     const double z_ref = z_reference(job);
-    const float *base =
-        (const float *)bp->filtered + group * group_size(job, n_rows) + FBP_ROT_BELOW * job->turns;
+    const float *base = (const float *)bp->filtered + group * group_size(job, n_rows) +
+                        FBP_ROT_BELOW * job->selection.symmetric_views;
     struct fbp_bp_rot *r = &out->rot;
     size_t first = bp->z0, end = bp->z1; /* slices in which a voxel of the set is requested */
     double lo = INFINITY, hi = -INFINITY;
 
     out->z0 = out->z1 = 0;
-    if (job->region) {
+    if (job->requested.region) {
         const struct fbp_interval z = fbp_symmetric_slices(job, x, y);
         first = z.first > first ? z.first : first;
         end = z.end < end ? z.end : end;
@@ -144,12 +146,12 @@ static void set_up(const struct cpu_bp *bp, size_t group, size_t x, size_t y, bo
     if (first >= end)
         return;
     r->row = (int)(row - row0);
-    for (size_t i = 0; i < job->turns; i++, rotate(job, forward, &x, &y)) {
+    for (size_t i = 0; i < job->selection.symmetric_views; i++, rotate(job, forward, &x, &y)) {
         const double px = fbp_grid_coordinate(g, 0, (double)x),
                      py = fbp_grid_coordinate(g, 1, (double)y), pz = fbp_grid_coordinate(g, 2, 0);
         const double w = m[8] * px + m[9] * py + m[11];
         const double q = w > 1e-6 ? 1 / w : 1, u = (m[0] * px + m[1] * py + m[3]) * q;
-        const bool seen = w > 1e-6 && u > -1 && u < (double)job->wide.n_columns;
+        const bool seen = w > 1e-6 && u > -1 && u < (double)job->padded.panel.n_columns;
         const ptrdiff_t c = seen ? cpu_floor(u) : 0;
         const double a = u - (double)c;
         /* Row at slice 0 of the grid, rows per slice. */
@@ -163,7 +165,7 @@ static void set_up(const struct cpu_bp *bp, size_t group, size_t x, size_t y, bo
         if (seen) { /* slices that fall on the detector, one more per side for rounding */
             const double slices = 1 / dv;
             lo = fmin(lo, (-1 - v0) * slices - 1);
-            hi = fmax(hi, ((double)job->wide.n_rows - v0) * slices + 2);
+            hi = fmax(hi, ((double)job->padded.panel.n_rows - v0) * slices + 2);
         }
     }
     out->z0 = (size_t)cpu_within(lo, (double)first, (double)end);
@@ -193,7 +195,7 @@ static void item(void *user, size_t index, int worker)
     const struct cpu_bp *bp = user;
     const struct fbp_job *job = bp->dev->job;
     const struct domain d = domain_of(job);
-    const size_t tiles_x = cpu_tiles(d.nx, TILE), lanes = job->turns;
+    const size_t tiles_x = cpu_tiles(d.nx, TILE), lanes = job->selection.symmetric_views;
     const size_t x0 = index % tiles_x * TILE, x1 = cpu_least(x0 + TILE, d.nx);
     const size_t y0 = index / tiles_x * TILE, y1 = cpu_least(y0 + TILE, d.ny);
     const size_t n_groups = bp->batch->n_views / lanes, stride = stride_of(job, bp->batch->n_rows);
@@ -239,7 +241,8 @@ static void item(void *user, size_t index, int worker)
 static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
                       size_t y, const void *volume, void *host)
 {
-    const size_t nx = slab->nx, lanes = job->turns, size = set_size(job, slab->nz);
+    const size_t nx = slab->nx, lanes = job->selection.symmetric_views,
+                 size = set_size(job, slab->nz);
     const struct domain d = domain_of(job);
     const bool forward = counter_clockwise(job);
     const float scale = (float)job->scale, shift = (float)job->shift;

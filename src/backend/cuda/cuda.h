@@ -177,7 +177,7 @@ extern const struct gpu_filter_capabilities cuda_offer;
 fbp_status cuda_filter_open(struct cuda_device *dev);
 fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *raw,
                        void *filtered);
-/** Filter a batch to plain rows [n_views][n_rows][wide.n_columns] (slot `filter_rows`). */
+/** Filter a batch to plain rows [n_views][n_rows][padded.panel.n_columns] (slot `filter_rows`). */
 fbp_status cuda_filter_plain(fbp_device *device, const struct fbp_batch *batch, void *raw,
                              float *rows);
 /** Copy n floats of plain rows to the host (slot `download`). */

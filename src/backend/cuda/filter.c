@@ -22,7 +22,7 @@ static void *table(const struct cuda_device *dev, size_t at)
 static struct cuda_prep prep_of(const struct cuda_device *dev)
 {
     const struct gpu_tables *t = &dev->tables;
-    const struct fbp_prep *p = dev->job->prep;
+    const struct fbp_prep *p = dev->job->filtering.prep;
     unsigned long long *counters = table(dev, t->counters);
 
     return (struct cuda_prep){.dark = p->dark ? table(dev, t->dark) : NULL,
@@ -39,10 +39,10 @@ static struct cuda_prep prep_of(const struct cuda_device *dev)
 static struct cuda_weights weights_of(const struct cuda_device *dev)
 {
     const struct gpu_tables *t = &dev->tables;
-    const struct fbp_weights *weights = dev->job->weights;
+    const struct fbp_weights *weights = dev->job->filtering.weights;
     struct cuda_weights out = {.image = NULL};
 
-    if (dev->job->filtered)
+    if (dev->job->input.filtered)
         return out;
     gpu_host->weights_rays(weights, &out.rays);
     if (gpu_host->weights_separable(weights)) {
@@ -69,21 +69,23 @@ static fbp_status prepare(const struct cuda_device *dev, const struct fbp_batch 
 
     CUDA_TRY(cuda_prepare_rows(raw, &prep, stream));
     fbp_needed_rows(job, b, &r0, &r1);
-    if (job->prep->n_bridges)
-        CUDA_TRY(cuda_bridge_pixels(raw, table(dev, t->bridges), (unsigned)job->prep->n_bridges,
-                                    (unsigned)r0, (unsigned)(r1 - r0), stream));
-    if (!job->columns)
+    if (job->filtering.prep->n_bridges)
+        CUDA_TRY(cuda_bridge_pixels(raw, table(dev, t->bridges),
+                                    (unsigned)job->filtering.prep->n_bridges, (unsigned)r0,
+                                    (unsigned)(r1 - r0), stream));
+    if (!job->filtering.columns)
         return FBP_OK;
     struct cuda_columns columns = {.raw = *raw,
                                    .weights = weights_of(dev),
-                                   .n_groups = (unsigned)(b->n_views / job->turns),
+                                   .n_groups =
+                                       (unsigned)(b->n_views / job->selection.symmetric_views),
                                    .part_views = (unsigned)fbp_part_views(job),
                                    .view0 = (unsigned)b->view0,
                                    .row0 = (unsigned)r0,
                                    .n_rows = (unsigned)(r1 - r0),
                                    .weighted = table(dev, t->weighted),
                                    .taps = table(dev, t->taps_v),
-                                   .half_width = (unsigned)job->columns->half_width};
+                                   .half_width = (unsigned)job->filtering.columns->half_width};
     columns.raw.counts = NULL; /* samples are line integrals now */
     for (size_t at = 0, n; at < b->n_views; at += n) {
         n = b->n_views - at < t->views_per_call ? b->n_views - at : t->views_per_call;
@@ -108,13 +110,13 @@ static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_
     struct cuda_pad pad;
 
     *out = rows;
-    if (job->pad) { /* before the filter, which may overwrite the rows */
+    if (job->filtering.pad) { /* before the filter, which may overwrite the rows */
         pad = (struct cuda_pad){.pairs = *pairs,
                                 .weights = weights_of(dev),
-                                .weighted = job->columns != NULL,
-                                .rule = job->pad->rule,
+                                .weighted = job->filtering.columns != NULL,
+                                .rule = job->filtering.pad->rule,
                                 .tables = table(dev, t->pad),
-                                .n_columns = (unsigned)job->pad->n_columns,
+                                .n_columns = (unsigned)job->filtering.pad->n_columns,
                                 .ends = table(dev, t->ends)};
         CUDA_TRY(cuda_pad_find(&pad, stream));
     }
@@ -126,7 +128,7 @@ static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_
                                    .response = filter,
                                    .out = rows,
                                    .stride = length,
-                                   .n_columns = (unsigned)job->wide.n_columns};
+                                   .n_columns = (unsigned)job->padded.panel.n_columns};
         if (prepared) {
             chain.prep.intensity = false;
             chain.prep.hardening.n = 0;
@@ -140,8 +142,8 @@ static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_
         CUDA_TRY(cuda_multiply_rows(rows, n, length, filter, stream));
         FBP_TRY(cuda_fft_run(dev->plan, rows, true));
     }
-    for (unsigned i = 0; t->way == GPU_FILTER_SPATIAL && i < job->filter->passes; i++) {
-        const unsigned half_width = (unsigned)job->filter->half_width;
+    for (unsigned i = 0; t->way == GPU_FILTER_SPATIAL && i < job->filtering.design->passes; i++) {
+        const unsigned half_width = (unsigned)job->filtering.design->half_width;
         float2 *from = i % 2 ? work : rows, *to = i % 2 ? rows : work;
         if (t->in_double)
             CUDA_TRY(cuda_convolve_in_double(from, n, length, filter, half_width, to, stream));
@@ -151,7 +153,7 @@ static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_
             CUDA_TRY(cuda_convolve_rows(from, n, length, filter, half_width, to, stream));
         *out = to;
     }
-    if (job->pad)
+    if (job->filtering.pad)
         CUDA_TRY(cuda_pad_add(&pad, *out, length, stream));
     return FBP_OK;
 }
@@ -163,13 +165,13 @@ static fbp_status filter_batch(struct cuda_device *dev, const struct fbp_batch *
 {
     const struct fbp_job *job = dev->job;
     const struct gpu_tables *t = &dev->tables;
-    const bool prepared =
-        t->way != GPU_FILTER_CHAIN || job->prep->n_bridges > 0 || job->columns || job->pad;
-    const size_t lanes = job->turns, n_groups = b->n_views / lanes;
+    const bool prepared = t->way != GPU_FILTER_CHAIN || job->filtering.prep->n_bridges > 0 ||
+                          job->filtering.columns || job->filtering.pad;
+    const size_t lanes = job->selection.symmetric_views, n_groups = b->n_views / lanes;
     const size_t n = lanes * ((n_groups + 1) / 2) * b->n_rows;
     struct cuda_pairs pairs = {
         .raw = {.samples = (void *)((char *)raw + fbp_raw_floats(job, fbp_raw_samples(job, b))),
-                .counts = job->raw == FBP_U16 ? raw : NULL,
+                .counts = job->input.type == FBP_U16 ? raw : NULL,
                 .n_views = (unsigned)b->n_views,
                 .load_rows = (unsigned)b->load_rows,
                 .n_columns = (unsigned)job->panel.n_columns,
@@ -183,17 +185,17 @@ static fbp_status filter_batch(struct cuda_device *dev, const struct fbp_batch *
         .n_rows = (unsigned)b->n_rows,
         .row0 = (unsigned)b->row0,
         .view0 = (unsigned)b->view0,
-        .pad_left = (unsigned)job->pad_left,
-        .apart = (unsigned)job->between + 1};
+        .pad_left = (unsigned)job->padded.left,
+        .apart = (unsigned)job->padded.inserted + 1};
     struct cuda_rows rows = {.stride = (unsigned)t->row_length,
                              .n_lanes = (unsigned)lanes,
                              .n_groups = (unsigned)n_groups,
                              .n_rows = (unsigned)b->n_rows,
-                             .n_columns = (unsigned)job->wide.n_columns,
+                             .n_columns = (unsigned)job->padded.panel.n_columns,
                              .group0 = group0};
 
     CUDA_TRY(cudaSetDevice(dev->index));
-    if (!job->columns)
+    if (!job->filtering.columns)
         pairs.weights = weights_of(dev);
     if (prepared) {
         FBP_TRY(prepare(dev, b, &pairs.raw));
@@ -219,7 +221,7 @@ static fbp_status filter_doubles(struct cuda_device *dev, const struct fbp_batch
 {
     const struct fbp_job *job = dev->job;
     const struct gpu_tables *t = &dev->tables;
-    const struct fbp_filter_design *f = job->filter;
+    const struct fbp_filter_design *f = job->filtering.design;
     const struct cuda_doubles d = {.samples = raw,
                                    .n_views = (unsigned)b->n_views,
                                    .load_rows = (unsigned)b->load_rows,
@@ -228,10 +230,10 @@ static fbp_status filter_doubles(struct cuda_device *dev, const struct fbp_batch
                                    .first_row = (unsigned)b->load_row0,
                                    .row0 = (unsigned)b->row0,
                                    .n_rows = (unsigned)b->n_rows,
-                                   .pad_left = (unsigned)job->pad_left,
-                                   .apart = (unsigned)job->between + 1,
-                                   .length = (unsigned)job->wide.n_columns,
-                                   .weights = job->filtered ? NULL : table(dev, t->scales)};
+                                   .pad_left = (unsigned)job->padded.left,
+                                   .apart = (unsigned)job->padded.inserted + 1,
+                                   .length = (unsigned)job->padded.panel.n_columns,
+                                   .weights = job->input.filtered ? NULL : table(dev, t->scales)};
     const struct cuda_prep prep = prep_of(dev);
     const struct gpu_planes p = gpu_planes_of(job, b->n_rows);
     const size_t n = b->n_views * b->n_rows;
@@ -244,7 +246,7 @@ static fbp_status filter_doubles(struct cuda_device *dev, const struct fbp_batch
         const unsigned some = (unsigned)(n - at < t->rows_per_call ? n - at : t->rows_per_call);
         const double *filtered = rows;
         CUDA_TRY(cuda_load_doubles(&d, (unsigned)at, some, rows, stream));
-        for (unsigned i = 0; !job->filtered && i < f->passes; i++) {
+        for (unsigned i = 0; !job->input.filtered && i < f->passes; i++) {
             double *from = i % 2 ? work : rows, *to = i % 2 ? rows : work;
             CUDA_TRY(cuda_convolve_doubles(from, some, d.length, table(dev, t->filter),
                                            (unsigned)f->half_width, to, stream));
@@ -346,7 +348,7 @@ static fbp_status put(void *user, size_t at, const void *data, size_t bytes)
 fbp_status cuda_filter_open(struct cuda_device *dev)
 {
     struct gpu_tables *t = &dev->tables;
-    const size_t lanes = dev->job->turns;
+    const size_t lanes = dev->job->selection.symmetric_views;
 
     if (t->way == GPU_FILTER_CHAIN)
         CUDA_TRY(cuda_chain_open(t->fft_length));

@@ -68,7 +68,7 @@ struct cuda_fetch {
 
 /** A GPU kernel and the functions that launch it. */
 struct cuda_kernel {
-    struct gpu_kernel gpu; /**< first member, because job->chosen.own points to both */
+    struct gpu_kernel gpu; /**< first member, because job->selection.entry points to both */
     /** The filter in space; NULL: cuda_convolve_rows() (filter_kernels.h). */
     cudaError_t (*convolve)(const float2 *in, unsigned n, unsigned length, const float *taps,
                             unsigned half_width, float2 *out, cudaStream_t stream);
@@ -98,7 +98,7 @@ extern const struct cuda_kernel *cuda_kernels_by_name;
 /** The kernel that was selected for the job. */
 static inline const struct cuda_kernel *cuda_kernel_of(const struct fbp_job *job)
 {
-    return (const struct cuda_kernel *)job->chosen.own;
+    return (const struct cuda_kernel *)job->selection.entry;
 }
 
 /* store.cu: filtered rows into the layouts of views */

@@ -41,5 +41,5 @@ static const struct fbp_backend *load(char *why, size_t n)
 const struct fbp_backend fbp_backend_cuda = {
     .name = "cuda",
     .summary = "NVIDIA GPUs",
-    .load = load,
+    .discovery.load = load,
 };

@@ -181,7 +181,7 @@ static void drop_views(struct cuda_views *v)
 fbp_status cuda_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out)
 {
     struct cuda_device *dev = cuda_of(device);
-    const size_t lanes = dev->job->turns;
+    const size_t lanes = dev->job->selection.symmetric_views;
 
     *out = NULL;
     CUDA_TRY(cudaSetDevice(dev->index));
@@ -218,10 +218,10 @@ struct cuda_views cuda_views_at(const struct cuda_kernel *kernel, const struct f
 {
     struct cuda_views out = *views;
 
-    *group0 = (unsigned)batch->place;
+    *group0 = (unsigned)batch->position;
     if (!kernel->gpu.channels) {
         out.memory =
-            (char *)views->memory + kernel->gpu.views_bytes(job, batch->place, batch->n_rows);
+            (char *)views->memory + kernel->gpu.views_bytes(job, batch->position, batch->n_rows);
         *group0 = 0;
     }
     return out;

@@ -83,7 +83,7 @@ template <class S> static cudaError_t launch_shape(const struct cuda_bp *bp)
     typedef typename S::Tile Tile;
     const struct gpu_grid *g = &bp->grid;
     const struct cuda_views *v = bp->views;
-    const float texels = (float)v->texels, columns = (float)bp->job->wide.n_columns;
+    const float texels = (float)v->texels, columns = (float)bp->job->padded.panel.n_columns;
     const layout in = {.views = v->texture,
                        .first = (int)bp->first,
                        .texels = texels,

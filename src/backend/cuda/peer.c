@@ -119,7 +119,8 @@ fbp_status cuda_share(fbp_device *device, const struct fbp_batch *b, void *filte
     const struct cuda_device *other = cuda_of(from);
     const struct gpu_kernel *k = &dev->kernel->gpu;
     const struct cuda_views *target = filtered, *source = theirs;
-    const size_t n_groups = (b->n_views + dev->job->turns - 1) / dev->job->turns;
+    const size_t n_groups = (b->n_views + dev->job->selection.symmetric_views - 1) /
+                            dev->job->selection.symmetric_views;
     const uint64_t bit = (uint64_t)1 << other->index % 64;
     cudaStream_t stream = dev->streams[FBP_STAGE_OUT].stream;
 
@@ -131,13 +132,13 @@ fbp_status cuda_share(fbp_device *device, const struct fbp_batch *b, void *filte
         dev->reached |= bit;
     }
     if (!k->channels) {
-        const size_t at = k->views_bytes(dev->job, b->place, b->n_rows);
+        const size_t at = k->views_bytes(dev->job, b->position, b->n_rows);
         CUDA_TRY(cudaMemcpyPeerAsync((char *)target->memory + at, dev->index,
                                      (const char *)source->memory + at, other->index,
                                      k->views_bytes(dev->job, n_groups, b->n_rows), stream));
         return FBP_OK;
     }
-    const struct cudaPos pos = {.z = b->place};
+    const struct cudaPos pos = {.z = b->position};
     const struct cudaExtent extent = {gpu_row_texels(k, dev->job), target->n_rows, n_groups};
     const struct cudaMemcpy3DParms same = {.srcArray = source->array,
                                            .srcPos = pos,

@@ -95,7 +95,7 @@ static cudaError_t launch_how(const struct cuda_bp *bp)
 
 template <class T> static cudaError_t launch(const struct cuda_bp *bp)
 {
-    switch (bp->job->interpolation) {
+    switch (bp->job->epr.interpolation) {
     case FBP_INTERPOLATION_NEAREST:
         return launch_how<T, FBP_INTERPOLATION_NEAREST>(bp);
     case FBP_INTERPOLATION_CUBIC:

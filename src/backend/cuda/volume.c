@@ -28,7 +28,8 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
     struct cuda_device *dev = cuda_of(device);
     const struct gpu_kernel *k = &dev->kernel->gpu;
     const struct fbp_job *job = dev->job;
-    const size_t n = batch->n_views / job->turns, most = k->pass ? (size_t)k->pass : GPU_PASS;
+    const size_t n = batch->n_views / job->selection.symmetric_views,
+                 most = k->pass ? (size_t)k->pass : GPU_PASS;
     struct fbp_slab below = *slab;
     unsigned group0;
     const struct cuda_views views = cuda_views_at(dev->kernel, job, batch, filtered, &group0);
@@ -41,7 +42,7 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
 
     if (batch->n_rows == 0)
         return FBP_OK;
-    if (job->region)
+    if (job->requested.region)
         bp.grid.wanted = (const void *)(dev->memory + dev->tables.wanted);
     below.nz = z0 - slab->z0;
     bp.volume = (void *)((char *)volume + gpu_volume_size(k, job, &below) * fbp_value_size(job));
@@ -121,7 +122,7 @@ fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0
     const size_t frame = gpu_volume_size(&dev->kernel->gpu, dev->job, slab);
 
     CUDA_TRY(cudaSetDevice(dev->index));
-    for (size_t i = 0; i < fbp_frames(dev->job); i++) {
+    for (size_t i = 0; i < fbp_channels(dev->job); i++) {
         struct cuda_fetch f = {.job = dev->job,
                                .slab = slab,
                                .z0 = z0,

@@ -184,7 +184,7 @@ cudaError_t cuda_symmetric_fetch(const struct cuda_fetch *f)
         const unsigned n = (unsigned)(f->z1 - z < MOST_SLICES ? f->z1 - z : MOST_SLICES);
         float *out = f->out + (z - f->z0) * f->slab->nx * f->slab->ny;
         p.first = (int)(z - f->slab->z0);
-        if (job->turns == 4)
+        if (job->selection.symmetric_views == 4)
             unpack_quarters<<<dim3((d.nx + TILE - 1) / TILE, (d.ny + TILE - 1) / TILE, n),
                               dim3(TILE, THREAD_ROWS), 0, f->stream>>>(p, (const float4 *)f->volume,
                                                                        out);

@@ -66,7 +66,7 @@ static struct state state_of(struct gl_device *dev, const struct gl_bp *bp)
                      .x_ref = g->x_ref,
                      .y_ref = g->y_ref,
                      .z_ref = g->z_ref,
-                     .region = dev->job->region != NULL,
+                     .region = dev->job->requested.region != NULL,
                      .cells = g->cells,
                      .cell_x0 = g->x0,
                      .cell_y0 = g->y0};
@@ -89,8 +89,12 @@ static struct state state_of(struct gl_device *dev, const struct gl_bp *bp)
         p.cell_x0 += d.x0;
         p.cell_y0 += d.y0;
     }
-    return (struct state){
-        .dev = dev, .bp = bp, .nx = p.nx, .ny = p.ny, .lanes = (int)dev->job->turns, .pass = p};
+    return (struct state){.dev = dev,
+                          .bp = bp,
+                          .nx = p.nx,
+                          .ny = p.ny,
+                          .lanes = (int)dev->job->selection.symmetric_views,
+                          .pass = p};
 }
 
 /* Choose the voxels of the next command, from p->z0 and p->y0 on: whole slices if the limits allow,
@@ -204,14 +208,14 @@ static fbp_status run_pass(struct state *s, size_t k, size_t n)
         if (s->pass.chunk > GL_PLANES_CHUNK)
             s->pass.chunk = GL_PLANES_CHUNK;
     }
-    if (dev->job->region)
+    if (dev->job->requested.region)
         FBP_TRY(gl_bind(&dev->programs, &c, 2, &dev->memory, dev->tables.wanted,
                         gpu_cells(cells[0]) * gpu_cells(cells[1]) * sizeof(struct gpu_wanted),
                         &skip));
     if (views->buffer->texture) {
         c.texture = views->buffer->texture;
         c.sampler = dev->sampler;
-        s->pass.first = (int)(b->place + k);
+        s->pass.first = (int)(b->position + k);
     } else {
         const size_t group = gpu_plain_bytes(dev->job, 1, b->n_rows);
         FBP_TRY(gl_bind(&dev->programs, &c, 0, views->buffer, views->at + k * group,
@@ -265,8 +269,8 @@ static fbp_status run_backproject(void *device, void *command)
     if (!bp->views.buffer->texture && fit <= most)
         most = fit < 1 ? 1 : fit;
 
-    const size_t n = b->batch.n_views / dev->job->turns;
-    for (size_t i = 0; i < fbp_frames(dev->job); i++, bp->volume.at += bp->frame) {
+    const size_t n = b->batch.n_views / dev->job->selection.symmetric_views;
+    for (size_t i = 0; i < fbp_channels(dev->job); i++, bp->volume.at += bp->frame) {
         struct state s = state_of(dev, bp);
         s.pass.delay = (int)i;
         for (size_t k = 0; k < n; k += most)
@@ -285,7 +289,7 @@ fbp_status gl_backproject(fbp_device *device, const struct fbp_batch *batch, con
         return FBP_OK;
     b.bp.grid = gpu_grid_of(dev->job, slab, z0, z1);
     b.bp.views = gl_part_at(dev, filtered, 1);
-    b.bp.views.at += gl_views_before(dev->job, batch->place, batch->n_rows);
+    b.bp.views.at += gl_views_before(dev->job, batch->position, batch->n_rows);
     b.bp.volume = gl_part_at(dev, volume, gpu_volume_bytes(dev->job, slab));
     b.bp.frame = volume_bytes(dev, slab, slab->nz);
     b.bp.volume.at += volume_bytes(dev, slab, z0 - slab->z0);
@@ -417,7 +421,7 @@ static fbp_status run_unpack(void *device, void *command)
     struct gpu_domain d;
 
     gpu_find_domain(job, &u->slab, &d);
-    struct voxels v = {.turns = (unsigned)job->turns,
+    struct voxels v = {.turns = (unsigned)job->selection.symmetric_views,
                        .nx = (int)u->slab.nx,
                        .ny = (int)u->slab.ny,
                        .x0 = d.x0,
@@ -488,7 +492,7 @@ fbp_status gl_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, 
     struct gl_part part = gl_part_at(dev, volume, gpu_volume_bytes(dev->job, slab));
 
     part.bytes = frame;
-    for (size_t i = 0; i < fbp_frames(dev->job); i++, part.at += frame)
+    for (size_t i = 0; i < fbp_channels(dev->job); i++, part.at += frame)
         FBP_TRY(fetch_frame(dev, slab, &part, z0, z1, (char *)host + i * n * sizeof(float)));
     return FBP_OK;
 }

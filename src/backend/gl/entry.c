@@ -85,7 +85,7 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
 
 static size_t fixed_bytes(const struct fbp_job *job)
 {
-    const struct gl_kernel *k = (const struct gl_kernel *)job->chosen.own;
+    const struct gl_kernel *k = (const struct gl_kernel *)job->selection.entry;
 
     return gpu_fixed_bytes(job, &gl_offer) + (k->custom ? k->custom->bytes(job) : 0);
 }
@@ -191,7 +191,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     dev->job = job;
     dev->index = index;
     dev->renderer = gl_renderer_at(index);
-    dev->kernel = (const struct gl_kernel *)job->chosen.own;
+    dev->kernel = (const struct gl_kernel *)job->selection.entry;
     FBP_TRY_GOTO(gpu_find_principal(dev->job, "gl", &dev->principal));
     FBP_TRY_GOTO(gl_share_enter(&dev->share, dev->index));
     FBP_TRY_GOTO(gl_queue_open(&dev->queue, &life, dev));
@@ -212,47 +212,47 @@ static bool in_hardware(int index)
 static const struct fbp_backend backend = {
     .name = "gl",
     .summary = "OpenGL 4.4",
-    .count = gl_renderers_count,
-    .unasked = in_hardware,
-    .describe = describe,
-    .has_precisions = true,
+    .discovery.count = gl_renderers_count,
+    .discovery.auto_selectable = in_hardware,
+    .discovery.describe = describe,
+    .can.precisions = true,
     .remark = remark,
     .choose = choose,
     .filtered_bytes = gl_filtered_bytes,
     .volume_bytes = gpu_volume_bytes,
     .fixed_bytes = fixed_bytes,
-    .group_views = GPU_GROUP_VIEWS,
-    .takes_counts = true,
-    .oversamples = true,
-    .frames = true,
-    .any_filter = true,
-    .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
-    .most_staying = GPU_MOST_LAYERS,
+    .can.group_views = GPU_GROUP_VIEWS,
+    .can.counts = true,
+    .can.oversamples = true,
+    .can.channels = true,
+    .can.any_filter = true,
+    .can.interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
+    .can.max_resident_views = GPU_MOST_LAYERS,
     .holds = gl_holds,
     .rates = gl_rates,
     .open = open_device,
     .close = close_device,
-    .host_alloc = gl_host_alloc,
-    .host_release = gl_host_release,
-    .reaches = gl_reaches,
-    .alloc = gl_alloc,
-    .release = gl_release,
-    .upload = gl_upload,
-    .upload_pieces = gl_upload_pieces,
+    .memory.host_alloc = gl_host_alloc,
+    .memory.host_release = gl_host_release,
+    .memory.reaches = gl_reaches,
+    .memory.alloc = gl_alloc,
+    .memory.release = gl_release,
+    .memory.upload = gl_upload,
+    .memory.upload_pieces = gl_upload_pieces,
     .filter = gl_filter,
     .filter_rows = gl_filter_rows,
-    .download = gl_download,
+    .memory.download = gl_download,
     .clear = gl_clear,
     .backproject = gl_backproject,
     .fetch = gl_fetch,
-    .mark = mark,
-    .after = after,
-    .wait = wait,
-    .stamp = gl_stamp,
-    .stamped = gl_stamped,
+    .event.record = mark,
+    .event.stage_wait = after,
+    .event.host_wait = wait,
+    .event.timestamp = gl_stamp,
+    .event.seconds = gl_stamped,
     .statistics = gl_statistics,
-    .expect = gl_expect,
-    .counts = gl_counts,
+    .repair.set_bitmap = gl_expect,
+    .repair.counts = gl_counts,
     .projector = &gl_mip,
 };
 

@@ -43,7 +43,7 @@ struct pass {
     struct gl_device *dev;
     const struct fbp_batch *batch;
     struct gl_part raw, out; /* out: target of the batch, in the kernel's layout or plain */
-    bool plain;              /* out is [n_views][n_rows][wide.n_columns] */
+    bool plain;              /* out is [n_views][n_rows][padded.panel.n_columns] */
     size_t floats;           /* offset in raw.buffer of the raw samples as floats */
     size_t view;             /* bytes per view of raw samples as floats */
     size_t group;            /* bytes per group of views, or per plain view, of `out` */
@@ -57,29 +57,29 @@ enum { THREADS = 64 };
 static struct rows rows_of_batch(const struct gl_device *dev, const struct fbp_batch *b)
 {
     const struct fbp_job *job = dev->job;
-    const struct fbp_prep *p = job->prep;
+    const struct fbp_prep *p = job->filtering.prep;
     const struct gpu_plain plain = gpu_plain_of(job, b->n_rows);
     struct rows r = {.n_views = (uint32_t)b->n_views,
                      .load_rows = (uint32_t)b->load_rows,
                      .n_columns = (uint32_t)job->panel.n_columns,
                      .view0 = (uint32_t)b->view0,
                      .first_row = (uint32_t)b->load_row0,
-                     .n_groups = (uint32_t)(b->n_views / job->turns),
+                     .n_groups = (uint32_t)(b->n_views / job->selection.symmetric_views),
                      .part_views = (uint32_t)fbp_part_views(job),
                      .panel_rows = (uint32_t)job->panel.n_rows,
-                     .has_counts = job->raw == FBP_U16,
+                     .has_counts = job->input.type == FBP_U16,
                      .intensity = p->intensity,
                      .has_dark = p->dark != NULL,
                      .has_gain = p->gain != NULL,
                      .use_ledger = dev->counts_once,
-                     .pad_left = (uint32_t)job->pad_left,
-                     .apart = (uint32_t)job->between + 1,
+                     .pad_left = (uint32_t)job->padded.left,
+                     .apart = (uint32_t)job->padded.inserted + 1,
                      .n_rows = (uint32_t)b->n_rows,
                      .row0 = (uint32_t)b->row0,
                      .row_length = (uint32_t)dev->tables.row_length,
                      .n_bridges = (uint32_t)p->n_bridges,
-                     .wide_columns = (uint32_t)job->wide.n_columns,
-                     .lanes = (uint32_t)job->turns,
+                     .wide_columns = (uint32_t)job->padded.panel.n_columns,
+                     .lanes = (uint32_t)job->selection.symmetric_views,
                      .stride = plain.stride,
                      .group = (uint32_t)plain.group,
                      .n_hardening = p->hardening.n,
@@ -87,10 +87,10 @@ static struct rows rows_of_batch(const struct gl_device *dev, const struct fbp_b
 
     memcpy(r.hardening, p->hardening.a, sizeof r.hardening);
     r.pairs = (r.n_groups + 1) / 2;
-    if (!job->filtered) {
+    if (!job->input.filtered) {
         struct fbp_rays rays;
-        gpu_host->weights_rays(job->weights, &rays);
-        r.weights = gpu_host->weights_separable(job->weights) ? PRODUCTS : RAY_BY_RAY;
+        gpu_host->weights_rays(job->filtering.weights, &rays);
+        r.weights = gpu_host->weights_separable(job->filtering.weights) ? PRODUCTS : RAY_BY_RAY;
         r.cone = rays.cone;
         r.means = rays.means;
         r.redundancy = rays.redundancy;
@@ -98,14 +98,14 @@ static struct rows rows_of_batch(const struct gl_device *dev, const struct fbp_b
         r.delta[1] = rays.delta[1];
         r.inverse_overlap = rays.inverse_overlap;
     }
-    if (job->pad) {
-        r.edge = job->pad->rule.edge;
-        r.fit = job->pad->rule.fit;
-        r.n_lengths = job->pad->rule.n_lengths;
-        r.weighted_rows = job->columns != NULL;
+    if (job->filtering.pad) {
+        r.edge = job->filtering.pad->rule.edge;
+        r.fit = job->filtering.pad->rule.fit;
+        r.n_lengths = job->filtering.pad->rule.n_lengths;
+        r.weighted_rows = job->filtering.columns != NULL;
         for (int i = 0; i < 2; i++)
-            r.ends[i] = job->pad->rule.ends[i];
-        memcpy(r.lengths, job->pad->rule.lengths, sizeof r.lengths);
+            r.ends[i] = job->filtering.pad->rule.ends[i];
+        memcpy(r.lengths, job->filtering.pad->rule.lengths, sizeof r.lengths);
     }
     return r;
 }
@@ -241,7 +241,7 @@ static fbp_status filter_columns(struct pass *p)
     const size_t step = t->views_per_call < fit ? t->views_per_call : fit;
 
     take_needed_rows(p);
-    p->rows.half_width = (uint32_t)p->dev->job->columns->half_width;
+    p->rows.half_width = (uint32_t)p->dev->job->filtering.columns->half_width;
     const size_t blocks = (p->rows.r_rows + GPU_COLUMN_ROWS - 1) / GPU_COLUMN_ROWS;
     for (size_t at = 0; at < n_views; at += step) {
         const size_t end = at + step < n_views ? at + step : n_views, n = end - at;
@@ -266,14 +266,14 @@ static fbp_status filter_columns(struct pass *p)
 static fbp_status convolve_rows(struct pass *p, size_t *at)
 {
     const struct gpu_tables *t = &p->dev->tables;
-    const size_t half_width = p->dev->job->filter->half_width, n = p->rows.n;
+    const size_t half_width = p->dev->job->filtering.design->half_width, n = p->rows.n;
     const size_t pieces = (p->rows.row_length + THREADS - 1) / THREADS;
     const size_t tap = t->in_double ? sizeof(double) : sizeof(float);
     size_t other = t->work;
 
     *at = t->rows;
     p->rows.half_width = (uint32_t)half_width;
-    for (unsigned i = 0; i < p->dev->job->filter->passes; i++) {
+    for (unsigned i = 0; i < p->dev->job->filtering.design->passes; i++) {
         struct gl_call c = call_of(p, t->in_double ? GL_P_CONVOLVE_DOUBLE : GL_P_CONVOLVE);
         const size_t from = *at;
         FBP_TRY(bind_table(p, &c, 0, from, complex_bytes(p)));
@@ -406,7 +406,7 @@ static fbp_status store(struct pass *p, size_t rows)
     if (texture) {
         p->rows.texels = out->shape.texels;
         p->rows.height = (uint32_t)out->shape.height;
-        p->rows.bound_group = (uint32_t)p->batch->place;
+        p->rows.bound_group = (uint32_t)p->batch->position;
         p->rows.scale = p->dev->half_scale;
     }
     for (p->rows.part = 0; p->rows.part < 2; p->rows.part++) {
@@ -437,14 +437,14 @@ static fbp_status store(struct pass *p, size_t rows)
 static fbp_status filter_pairs(struct pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
-    const struct fbp_pad *pad = p->dev->job->pad;
+    const struct fbp_pad *pad = p->dev->job->filtering.pad;
     const size_t ends_bytes = (size_t)p->rows.n * 4 * sizeof(struct fbp_pad_end);
     size_t at = t->rows;
 
     p->rows.weights = p->weights;
     if (pad)
         FBP_TRY(run_both_parts(p, GL_P_ENDS, t->ends, ends_bytes));
-    if (p->dev->job->columns)
+    if (p->dev->job->filtering.columns)
         p->rows.weights = NO_WEIGHTS; /* samples are weighted already */
     FBP_TRY(run_both_parts(p, GL_P_PAD, t->rows, complex_bytes(p)));
     if (t->way == GPU_FILTER_CHAIN)
@@ -525,13 +525,13 @@ static fbp_status run_filter(void *device, void *command)
                      .rows = rows_of_batch(dev, &f->batch)};
 
     p.weights = p.rows.weights;
-    p.group = f->plain ? f->batch.n_rows * job->wide.n_columns * sizeof(float)
+    p.group = f->plain ? f->batch.n_rows * job->padded.panel.n_columns * sizeof(float)
                        : (size_t)p.rows.group * p.rows.lanes * sizeof(float);
     gl_meter_begin(&dev->meter);
     FBP_TRY(prepare(&p));
     if (p.rows.n_bridges > 0)
         FBP_TRY(bridge(&p));
-    if (job->columns)
+    if (job->filtering.columns)
         FBP_TRY(filter_columns(&p));
     FBP_TRY(filter_lanes(&p));
     if (!p.plain && !p.out.buffer->texture)
@@ -556,7 +556,7 @@ fbp_status gl_filter(fbp_device *device, const struct fbp_batch *batch, void *ra
 
     if (batch->n_rows == 0)
         return FBP_OK;
-    out.at += gl_views_before(dev->job, batch->place, batch->n_rows);
+    out.at += gl_views_before(dev->job, batch->position, batch->n_rows);
     return submit(dev, batch, raw, out, false);
 }
 
@@ -639,7 +639,7 @@ fbp_status gl_filter_open(struct gl_device *dev)
             return gpu_host->fail(FBP_ERR_UNSUPPORTED,
                                   "gl: %s: rows of %zu columns need %zu bytes of a group's memory, "
                                   "which has %d: use the first renderer, or --spatial",
-                                  dev->renderer->name, dev->job->wide.n_columns, bytes,
+                                  dev->renderer->name, dev->job->padded.panel.n_columns, bytes,
                                   dev->renderer->shared_bytes);
         FBP_TRY(gl_programs_need(&dev->programs, fft_of(dev->tables.fft_length), 0));
     }

@@ -53,7 +53,7 @@ unsigned gl_format_of(const struct gpu_kernel *kernel);
 /** Number of groups of symmetric views in n_views views. */
 static inline size_t gl_groups_of(const struct fbp_job *job, size_t n_views)
 {
-    return (n_views + job->turns - 1) / job->turns;
+    return (n_views + job->selection.symmetric_views - 1) / job->selection.symmetric_views;
 }
 
 /** Bytes of n_views filtered views (slot `filtered_bytes`). */
@@ -119,7 +119,7 @@ struct gl_custom {
 
 /** A GPU kernel with its programs. */
 struct gl_kernel {
-    struct gpu_kernel gpu;          /**< first member: job->chosen.own points to both */
+    struct gpu_kernel gpu;          /**< first member: job->selection.entry points to both */
     enum gl_program_id program;     /**< kernel planes: linear; nearest and cubic follow */
     const struct gl_custom *custom; /**< NULL: the kernel runs `program` */
 };

@@ -62,12 +62,12 @@ static bool block_holds(const struct gl_renderer *r, const char *what, uint64_t 
 static bool holds_tables(const struct gl_renderer *r, const struct fbp_job *job, char *why,
                          size_t n)
 {
-    const struct fbp_prep *p = job->prep;
-    const bool weighs = !job->filtered,
-               products = weighs && gpu_host->weights_separable(job->weights);
+    const struct fbp_prep *p = job->filtering.prep;
+    const bool weighs = !job->input.filtered,
+               products = weighs && gpu_host->weights_separable(job->filtering.weights);
     const uint64_t image = job->panel.n_rows * job->panel.n_columns * sizeof(float);
     const uint64_t lines = job->n_views * job->panel.n_columns * sizeof(float);
-    const struct fbp_pad *pad = job->pad;
+    const struct fbp_pad *pad = job->filtering.pad;
     struct gpu_tables t;
 
     gpu_tables_lay_out(job, &gl_offer, &t);
@@ -86,7 +86,7 @@ static bool holds_tables(const struct gl_renderer *r, const struct fbp_job *job,
          fbp_row_bitmap_words(job->n_views, job->panel.n_rows) * sizeof(unsigned)},
         {"a table of what voxels are", GPU_STATISTICS_BLOCKS * sizeof(struct gpu_block_statistics)},
         {"a table of the region",
-         job->region
+         job->requested.region
              ? gpu_cells(job->grid.n[0]) * gpu_cells(job->grid.n[1]) * sizeof(struct gpu_wanted)
              : 0},
     };
@@ -136,7 +136,7 @@ bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *b, 
     const bool raw = b->purpose == FBP_FOR_RAW;
     const size_t rows = b->n_rows ? b->n_rows : 1;
     return block_holds(r, raw ? "a view" : "a filtered view",
-                       raw ? rows * job->wide.n_columns * sizeof(float)
+                       raw ? rows * job->padded.panel.n_columns * sizeof(float)
                            : gpu_kernel_of(job)->views_bytes(job, 1, rows),
                        why, n);
 }
@@ -172,8 +172,8 @@ static bool fits_textures(const struct fbp_job *job)
 {
     for (int i = 0; i < gl_renderers_listed(); i++) {
         const struct gl_renderer *r = gl_renderer_at(i);
-        if (!r->reason[0] && ((size_t)r->texture_size < 2 * job->wide.n_columns + 1 ||
-                              (size_t)r->texture_size < 2 * job->wide.n_rows))
+        if (!r->reason[0] && ((size_t)r->texture_size < 2 * job->padded.panel.n_columns + 1 ||
+                              (size_t)r->texture_size < 2 * job->padded.panel.n_rows))
             return false;
     }
     return true;
@@ -262,7 +262,7 @@ static int shapes_windowed(const struct fbp_job *job, size_t n_slices, int *out)
     if (n_slices <= 8)
         return shapes(job, n_slices, out);
     if (pixels < 1.3 && windows_pay(5))
-        return take(columns || job->region ? flat : deep, 4, out);
+        return take(columns || job->requested.region ? flat : deep, 4, out);
     return take(pixels < 2.8 && windows_pay(8) ? large : gathers, 4, out);
 }
 
@@ -313,7 +313,8 @@ static int shapes_of_planes(const struct fbp_job *job, size_t n_slices, int out[
 
 enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job *job)
 {
-    return (enum gl_program_id)((int)k->program + (k->gpu.planes ? (int)job->interpolation : 0));
+    return (enum gl_program_id)((int)k->program +
+                                (k->gpu.planes ? (int)job->epr.interpolation : 0));
 }
 
 /* Views in plain memory; in textures, read by gathers; in textures, interpolated by the texture

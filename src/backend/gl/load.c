@@ -61,6 +61,6 @@ static const struct fbp_backend *load(char *why, size_t n)
 const struct fbp_backend fbp_backend_gl = {
     .name = "gl",
     .summary = "OpenGL 4.4",
-    .load = load,
-    .unasked = has_hardware,
+    .discovery.load = load,
+    .discovery.auto_selectable = has_hardware,
 };

@@ -266,7 +266,7 @@ static bool make_key(const struct fbp_job *job, int index, char key[MOST_KEY])
     const char *tune = gpu_host->environment(FBP_ENV_TUNE);
     char renderer[200];
 
-    if ((tune && strcmp(tune, "0") == 0) || job->region ||
+    if ((tune && strcmp(tune, "0") == 0) || job->requested.region ||
         !gl_timer.describe(index, renderer, sizeof renderer))
         return false;
     const int n =
@@ -364,7 +364,8 @@ static double time_copy(const struct gl_part *from, const struct gl_part *to)
 /* gl_pace_end() counts an orbit and a group of views once; these are turns * turns updates. */
 void gl_meter_close(struct gl_device *dev)
 {
-    const double counted = (double)dev->job->turns * (double)dev->job->turns;
+    const double counted =
+        (double)dev->job->selection.symmetric_views * (double)dev->job->selection.symmetric_views;
     const double rate = gl_fault_injection.short_runs ? dev->pace.seen : dev->pace.rate;
     struct gl_buffer on = {.bytes = COPY}, host = {.bytes = COPY};
     struct fbp_rates r = {.filter = dev->meter.filter};

@@ -69,7 +69,7 @@ void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fb
     const struct gpu_kernel *k = gpu_kernel_of(job);
     const double x = gpu_texels_per_column(k, job) * gpu_columns_per_voxel(job);
     const size_t texel = (size_t)(k->channels * k->bits) / 8;
-    const size_t bytes = gpu_row_texels(k, job) * job->wide.n_rows * texel;
+    const size_t bytes = gpu_row_texels(k, job) * job->padded.panel.n_rows * texel;
     enum gpu_id id = GPU_MATRIX_FAST; /* variants of papers are no faster than any matrix */
 
     for (int i = GPU_N_KNOWN - 1; i >= 0; i--)

@@ -8,8 +8,8 @@
  * driver, and into fbp-bench, which predicts times of GPUs that the machine lacks.
  *
  * Terms: a pass is one launch that adds up to GPU_PASS views to the volume.  A group is the set of
- * job->turns symmetric views, one per lane.  A shape is a compiled variant (tile and window) of a
- * kernel.
+ * job->selection.symmetric_views symmetric views, one per lane.  A shape is a compiled variant
+ * (tile and window) of a kernel.
  */
 #ifndef FBP_SRC_BACKEND_GPU_GPU_KERNEL_H
 #define FBP_SRC_BACKEND_GPU_GPU_KERNEL_H
@@ -159,7 +159,7 @@ void gpu_kernel_select(const struct gpu_kernel *kernel, const char *isa, struct 
 /** Returns the kernel that was selected for the job. */
 static inline const struct gpu_kernel *gpu_kernel_of(const struct fbp_job *job)
 {
-    return (const struct gpu_kernel *)job->chosen.own;
+    return (const struct gpu_kernel *)job->selection.entry;
 }
 
 /** Returns whether scan and volume have the symmetries `flags` (FBP_SYM_…) and FBP_SYM_COLUMN, rows

@@ -24,12 +24,13 @@ bool gpu_kernel_suits(const struct gpu_kernel *k, const struct fbp_job *job)
     if (k->precision > least || (k->precision == FBP_PRECISION_DOUBLE) != fbp_in_double(job))
         return false;
     /* The magnitude of views that come filtered is not known, hence no scale fits fp16. */
-    if (job->filtered && k->bits == 16)
+    if (job->input.filtered && k->bits == 16)
         return false;
-    if (!k->planes && (fbp_frames(job) != 1 || job->interpolation != FBP_INTERPOLATION_LINEAR))
+    if (!k->planes &&
+        (fbp_channels(job) != 1 || job->epr.interpolation != FBP_INTERPOLATION_LINEAR))
         return false;
-    if (k->channels &&
-        (job->wide.n_columns > GPU_MOST_TEXELS || job->wide.n_rows > GPU_MOST_TEXELS))
+    if (k->channels && (job->padded.panel.n_columns > GPU_MOST_TEXELS ||
+                        job->padded.panel.n_rows > GPU_MOST_TEXELS))
         return false;
     if (symmetric ? !gpu_has_symmetry(job, k->symmetry)
                   : (job->facts.symmetry & k->symmetry) != k->symmetry)
@@ -48,22 +49,25 @@ const struct gpu_kernel *gpu_kernel_find(const struct gpu_kernel *const *kernels
 
 void gpu_kernel_select(const struct gpu_kernel *kernel, const char *isa, struct fbp_job *job)
 {
-    job->chosen = (struct fbp_kernel_selection){kernel->name, isa, kernel};
-    job->turns = kernel->turns;
-    job->boxes = kernel->turns == 1; /* symmetric voxels lie in all four quarters */
+    job->selection.name = kernel->name;
+    job->selection.isa = isa;
+    job->selection.entry = kernel;
+    job->selection.symmetric_views = kernel->turns;
+    job->selection.boxes = kernel->turns == 1; /* symmetric voxels lie in all four quarters */
 }
 
 bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags)
 {
     flags |= FBP_SYM_COLUMN;
-    return (job->facts.symmetry & flags) == flags && !job->in_order && fbp_rows_run_up(job);
+    return (job->facts.symmetry & flags) == flags && !job->input.in_order && fbp_rows_run_up(job);
 }
 
 /* Counter-clockwise a quarter turn takes (x, y) to (n - 1 - y, x), otherwise to (y, n - 1 - x). The
  * reference voxel of an even n is not its own image about the middle: 1 is left over. */
 void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab, struct gpu_domain *out)
 {
-    const size_t nx = slab->nx, ny = slab->ny, x0 = job->turns == 4 ? nx / 2 : 0, y0 = ny / 2;
+    const size_t nx = slab->nx, ny = slab->ny,
+                 x0 = job->selection.symmetric_views == 4 ? nx / 2 : 0, y0 = ny / 2;
 
     *out = (struct gpu_domain){.x0 = (int)x0,
                                .y0 = (int)y0,
@@ -71,7 +75,7 @@ void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab, str
                                .ny = (int)(ny - y0),
                                .ex = nx % 2 == 0 ? 1.0f : 0.0f,
                                .ey = ny % 2 == 0 ? 1.0f : 0.0f};
-    if (job->turns == 4) {
+    if (job->selection.symmetric_views == 4) {
         const double *a = job->views[0].s, *b = job->views[fbp_part_views(job)].s;
         const bool counter_clockwise = a[0] * b[1] - a[1] * b[0] > 0;
         out->s = counter_clockwise ? -1.0f : 1.0f;
@@ -113,7 +117,7 @@ unsigned gpu_texels_per_column(const struct gpu_kernel *kernel, const struct fbp
 {
     /* The units' rounding is 2.15 HU / sqrt(views) of water in the volume: from 570 views on at
      * most 0.09.  With more than 1.2 columns per voxel caches would hold too little. */
-    const bool fit = 2 * job->wide.n_columns + 1 <= GPU_MOST_TEXELS;
+    const bool fit = 2 * job->padded.panel.n_columns + 1 <= GPU_MOST_TEXELS;
     const bool many_views = kernel->bits == 16 && job->n_views >= 570;
 
     return kernel->halves_columns && fit && !many_views && gpu_columns_per_voxel(job) < 1.2 ? 2 : 1;
@@ -123,13 +127,14 @@ size_t gpu_row_texels(const struct gpu_kernel *kernel, const struct fbp_job *job
 {
     const size_t per_column = gpu_texels_per_column(kernel, job);
 
-    return per_column * job->wide.n_columns + (per_column - 1);
+    return per_column * job->padded.panel.n_columns + (per_column - 1);
 }
 
 size_t gpu_filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
 {
     const struct gpu_kernel *k = gpu_kernel_of(job);
-    const size_t n_groups = (n_views + job->turns - 1) / job->turns;
+    const size_t n_groups =
+        (n_views + job->selection.symmetric_views - 1) / job->selection.symmetric_views;
     size_t block_rows = 8;
 
     if (!k->channels)
@@ -146,7 +151,7 @@ size_t gpu_symmetric_volume_size(const struct fbp_job *job, const struct fbp_sla
     struct gpu_domain d;
 
     gpu_find_domain(job, slab, &d);
-    return job->turns * (size_t)d.nx * (size_t)d.ny * slab->nz;
+    return job->selection.symmetric_views * (size_t)d.nx * (size_t)d.ny * slab->nz;
 }
 
 size_t gpu_volume_size(const struct gpu_kernel *kernel, const struct fbp_job *job,
@@ -157,7 +162,7 @@ size_t gpu_volume_size(const struct gpu_kernel *kernel, const struct fbp_job *jo
 
 size_t gpu_volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab)
 {
-    return fbp_frames(job) * gpu_volume_size(gpu_kernel_of(job), job, slab) * fbp_value_size(job);
+    return fbp_channels(job) * gpu_volume_size(gpu_kernel_of(job), job, slab) * fbp_value_size(job);
 }
 
 /* Allocations are rounded up to pages of 2 MiB: the block of tables, and at most six buffers. */

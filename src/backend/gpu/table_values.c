@@ -35,7 +35,7 @@ static fbp_status put_and_free(const struct writer *w, size_t at, void *values, 
  * the same filter. */
 static fbp_status put_chain(const struct writer *w, const struct gpu_tables *t)
 {
-    const struct fbp_filter_design *f = w->job->filter;
+    const struct fbp_filter_design *f = w->job->filtering.design;
     const size_t n = t->fft_length, n_factors = gpu_chain_twiddles(n);
     double *cosines = malloc(2 * n * sizeof *cosines);
     float *values = cosines ? malloc(n * sizeof *values) : NULL;
@@ -77,7 +77,7 @@ static fbp_status put_rows(const struct writer *w, size_t at, size_t n,
     float *values = row ? malloc(n * nc * sizeof *values) : NULL;
 
     for (size_t i = 0; values && i < n; i++) {
-        fill(w->job->weights, i, row);
+        fill(w->job->filtering.weights, i, row);
         for (size_t c = 0; c < nc; c++)
             values[i * nc + c] = (float)row[c];
     }
@@ -95,22 +95,22 @@ static fbp_status put_weights(const struct writer *w, const struct gpu_tables *t
         double *row = malloc(nc * sizeof *row);
         double *scales = row ? malloc(n * sizeof *scales) : NULL;
         for (size_t k = 0; scales && k < n; k++) {
-            gpu_host->weights_row(job->weights, k, 0, row);
+            gpu_host->weights_row(job->filtering.weights, k, 0, row);
             scales[k] = row[0];
         }
         free(row);
         return put_and_free(w, t->scales, scales, n, sizeof *scales);
     }
-    if (gpu_host->weights_separable(job->weights)) {
+    if (gpu_host->weights_separable(job->filtering.weights)) {
         FBP_TRY(put_rows(w, t->image, job->panel.n_rows, gpu_host->weights_image));
         return put_rows(w, t->lines, n, gpu_host->weights_line);
     }
-    gpu_host->weights_rays(job->weights, &rays);
+    gpu_host->weights_rays(job->filtering.weights, &rays);
     if (rays.redundancy == FBP_PER_RAY)
         FBP_TRY(put_rows(w, t->lines, n, gpu_host->weights_line));
     struct fbp_ray_view *views = malloc(n * sizeof *views);
     for (size_t k = 0; views && k < n; k++)
-        gpu_host->weights_view(job->weights, k, &views[k]);
+        gpu_host->weights_view(job->filtering.weights, k, &views[k]);
     return put_and_free(w, t->rays, views, n, sizeof *views);
 }
 
@@ -136,7 +136,7 @@ static struct gpu_wanted cell_of(const struct fbp_job *job, size_t cell_x, size_
  * to sample i - S before the one that is filtered. */
 static fbp_status put_filter(const struct writer *w, const struct gpu_tables *t)
 {
-    const struct fbp_filter_design *f = w->job->filter;
+    const struct fbp_filter_design *f = w->job->filtering.design;
     const double *back = f->kernel_back ? f->kernel_back : f->kernel;
     const bool space = t->in_double || t->way == GPU_FILTER_SPATIAL;
     const size_t s = f->half_width, n = space ? 2 * s + 1 : f->n_fft / 2 + 1;
@@ -157,7 +157,7 @@ fbp_status gpu_tables_write(const struct fbp_job *job, const struct gpu_tables *
                             void *user)
 {
     const struct writer w = {job, put, user};
-    const struct fbp_prep *prep = job->prep;
+    const struct fbp_prep *prep = job->filtering.prep;
     const size_t image = job->panel.n_rows * job->panel.n_columns * sizeof(float);
 
     if (prep->dark)
@@ -180,7 +180,7 @@ fbp_status gpu_tables_write(const struct fbp_job *job, const struct gpu_tables *
             gpu_plane_of(job, k, &planes[k]);
         FBP_TRY(put_and_free(&w, t->planes, planes, job->n_views, sizeof *planes));
     }
-    if (job->region) {
+    if (job->requested.region) {
         const size_t nx = gpu_cells(job->grid.n[0]), n = nx * gpu_cells(job->grid.n[1]);
         struct gpu_wanted *cells = malloc(n * sizeof *cells);
         for (size_t i = 0; cells && i < n; i++)
@@ -190,8 +190,8 @@ fbp_status gpu_tables_write(const struct fbp_job *job, const struct gpu_tables *
     if (t->way == GPU_FILTER_NONE)
         return FBP_OK;
     FBP_TRY(t->way == GPU_FILTER_CHAIN ? put_chain(&w, t) : put_filter(&w, t));
-    if (job->columns) {
-        const struct fbp_column_filter *f = job->columns;
+    if (job->filtering.columns) {
+        const struct fbp_column_filter *f = job->filtering.columns;
         const size_t n = gpu_column_taps(job), middle = n / 2;
         float *taps = malloc(n * sizeof *taps);
         for (size_t i = 0; taps && i < n; i++) {
@@ -200,9 +200,10 @@ fbp_status gpu_tables_write(const struct fbp_job *job, const struct gpu_tables *
         }
         FBP_TRY(put_and_free(&w, t->taps_v, taps, n, sizeof *taps));
     }
-    if (job->pad)
-        FBP_TRY(put(user, t->pad, job->pad->tables,
-                    sizeof(float) * 2 * job->pad->rule.n_lengths * job->pad->n_columns));
+    if (job->filtering.pad)
+        FBP_TRY(put(user, t->pad, job->filtering.pad->tables,
+                    sizeof(float) * 2 * job->filtering.pad->rule.n_lengths *
+                        job->filtering.pad->n_columns));
     return put_weights(&w, t);
 }
 

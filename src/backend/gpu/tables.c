@@ -56,29 +56,29 @@ size_t gpu_chain_frequency(size_t length, size_t i)
 
 size_t gpu_column_taps(const struct fbp_job *job)
 {
-    return 2 * (job->columns->half_width + GPU_COLUMN_ROWS) + 1;
+    return 2 * (job->filtering.columns->half_width + GPU_COLUMN_ROWS) + 1;
 }
 
 static bool needs_space(const struct fbp_job *job)
 {
-    const struct fbp_filter_design *f = job->filter;
+    const struct fbp_filter_design *f = job->filtering.design;
 
-    return fbp_in_double(job) || job->between > 0 || f->passes > 1 || f->kernel_back;
+    return fbp_in_double(job) || job->padded.inserted > 0 || f->passes > 1 || f->kernel_back;
 }
 
 bool gpu_needs_spatial_filter(const struct fbp_job *job)
 {
-    return job->spatial_filter || needs_space(job);
+    return job->filtering.spatial || needs_space(job);
 }
 
 enum gpu_filter_method gpu_filter_method_of(const struct fbp_job *job,
                                             const struct gpu_filter_capabilities *offer)
 {
-    if (job->filtered)
+    if (job->input.filtered)
         return GPU_FILTER_NONE;
     if (gpu_needs_spatial_filter(job))
         return GPU_FILTER_SPATIAL;
-    if (gpu_chain_length(job->wide.n_columns, offer->row_bytes()) > 0)
+    if (gpu_chain_length(job->padded.panel.n_columns, offer->row_bytes()) > 0)
         return GPU_FILTER_CHAIN;
     return offer->has_fft() ? GPU_FILTER_FFT : GPU_FILTER_SPATIAL;
 }
@@ -95,9 +95,9 @@ static size_t place(struct gpu_tables *t, size_t n)
 static void lay_out_filter(const struct fbp_job *job, const struct gpu_filter_capabilities *offer,
                            struct gpu_tables *t)
 {
-    const struct fbp_filter_design *f = job->filter;
-    const size_t line = 16, wide = job->wide.n_columns; /* complex samples per cache line */
-    const size_t lanes = job->turns, views = fbp_part_views(job);
+    const struct fbp_filter_design *f = job->filtering.design;
+    const size_t line = 16, wide = job->padded.panel.n_columns; /* complex samples per cache line */
+    const size_t lanes = job->selection.symmetric_views, views = fbp_part_views(job);
 
     t->way = gpu_filter_method_of(job, offer);
     if (t->way == GPU_FILTER_CHAIN) {
@@ -135,7 +135,7 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
     const size_t lines = job->n_views * nc * sizeof(float);
     const struct fbp_slab asked = fbp_slab_asked(job, 0, 1);
     const size_t slice = fbp_slab_slice(&asked) * sizeof(float);
-    const struct fbp_prep *prep = job->prep;
+    const struct fbp_prep *prep = job->filtering.prep;
 
     *t = (struct gpu_tables){0};
     if (prep->dark)
@@ -145,21 +145,21 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
     if (prep->n_bridges)
         t->bridges = place(t, prep->n_bridges * sizeof(struct gpu_bridge));
     lay_out_filter(job, offer, t);
-    if (job->filtered) {
+    if (job->input.filtered) {
         /* views come weighted */
     } else if (fbp_in_double(job)) {
         t->scales = place(t, job->n_views * sizeof(double));
-    } else if (gpu_host->weights_separable(job->weights)) {
+    } else if (gpu_host->weights_separable(job->filtering.weights)) {
         t->image = place(t, image);
         t->lines = place(t, lines);
     } else {
         struct fbp_rays rays;
-        gpu_host->weights_rays(job->weights, &rays);
+        gpu_host->weights_rays(job->filtering.weights, &rays);
         t->rays = place(t, job->n_views * sizeof(struct fbp_ray_view));
         if (rays.redundancy == FBP_PER_RAY)
             t->lines = place(t, lines);
     }
-    if (job->columns) {
+    if (job->filtering.columns) {
         const size_t most = job->n_views < CALL_VIEWS ? job->n_views : CALL_VIEWS;
         t->taps_v = place(t, gpu_column_taps(job) * sizeof(float));
         t->views_per_call = STEPS_CALL_BYTES / image < most ? STEPS_CALL_BYTES / image : most;
@@ -167,13 +167,14 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
             t->views_per_call = 1;
         t->weighted = place(t, t->views_per_call * image);
     }
-    if (job->pad) {
-        t->pad = place(t, sizeof(float) * 2 * job->pad->rule.n_lengths * job->pad->n_columns);
+    if (job->filtering.pad) {
+        t->pad = place(t, sizeof(float) * 2 * job->filtering.pad->rule.n_lengths *
+                              job->filtering.pad->n_columns);
         t->ends = place(t, t->rows_per_call * 4 * sizeof(struct fbp_pad_end));
     }
     if (gpu_kernel_of(job)->planes)
         t->planes = place(t, job->n_views * sizeof(struct gpu_plane));
-    if (job->region)
+    if (job->requested.region)
         t->wanted = place(t, gpu_cells(job->grid.n[0]) * gpu_cells(job->grid.n[1]) *
                                  sizeof(struct gpu_wanted));
     t->counters = place(t, 2 * sizeof(uint64_t));

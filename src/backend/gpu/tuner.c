@@ -58,7 +58,7 @@ static bool may_measure(const struct gpu_kernel *k, const struct fbp_job *job, i
     const size_t passes = job->n_views / k->turns / GPU_PASS;
     char device[200];
 
-    if (n_candidates < 2 || job->region || (tune && strcmp(tune, "0") == 0) ||
+    if (n_candidates < 2 || job->requested.region || (tune && strcmp(tune, "0") == 0) ||
         requested_shape(k->n_shapes) >= 0 || all.nz < LEAST_SLICES ||
         (double)all.nx * (double)all.ny * (double)all.nz * GPU_PASS < LEAST_UPDATES ||
         passes < (size_t)LEAST_ROUNDS * (size_t)n_candidates + OTHER_PASSES ||

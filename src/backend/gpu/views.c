@@ -36,7 +36,8 @@ struct gpu_grid gpu_grid_of(const struct fbp_job *job, const struct fbp_slab *sl
 fbp_status gpu_find_principal(const struct fbp_job *job, const char *who,
                               struct gpu_principal **out)
 {
-    const double last[2] = {(double)job->wide.n_columns - 1, (double)job->wide.n_rows - 1};
+    const double last[2] = {(double)job->padded.panel.n_columns - 1,
+                            (double)job->padded.panel.n_rows - 1};
     const size_t n = job->n_views;
     struct gpu_principal *points = malloc(n * sizeof *points);
 
@@ -86,19 +87,20 @@ void gpu_make_pass(const struct fbp_job *job, const struct gpu_principal *princi
 struct gpu_plain gpu_plain_of(const struct fbp_job *job, size_t n_rows)
 {
     static const size_t CACHE_LINE = 128; /* bytes */
-    const size_t line = CACHE_LINE / (job->turns * sizeof(float));
-    const size_t across = GPU_BORDER + job->wide.n_columns + GPU_BORDER;
+    const size_t line = CACHE_LINE / (job->selection.symmetric_views * sizeof(float));
+    const size_t across = GPU_BORDER + job->padded.panel.n_columns + GPU_BORDER;
     const size_t stride = (across + line - 1) / line * line;
 
     return (struct gpu_plain){.stride = (unsigned)stride,
                               .group = (GPU_BORDER + n_rows + GPU_BORDER) * stride,
-                              .columns = (int)job->wide.n_columns,
+                              .columns = (int)job->padded.panel.n_columns,
                               .rows = (int)n_rows};
 }
 
 size_t gpu_plain_bytes(const struct fbp_job *job, size_t n_groups, size_t n_rows)
 {
-    return n_groups * gpu_plain_of(job, n_rows).group * job->turns * sizeof(float);
+    return n_groups * gpu_plain_of(job, n_rows).group * job->selection.symmetric_views *
+           sizeof(float);
 }
 
 size_t gpu_planes_window(const struct fbp_job *job, const int box[3], size_t taps)
@@ -145,7 +147,7 @@ struct gpu_planes gpu_planes_of(const struct fbp_job *job, size_t n_rows)
             frames = sizes[i];
             break;
         }
-    return (struct gpu_planes){.columns = (job->wide.n_columns + 3) / 4 * 4,
+    return (struct gpu_planes){.columns = (job->padded.panel.n_columns + 3) / 4 * 4,
                                .groups = (n_rows + frames - 1) / frames,
                                .frames = frames};
 }
@@ -174,30 +176,30 @@ fbp_status gpu_half_scale(const struct fbp_job *job, float *out)
 
     if (!row)
         return gpu_host->fail(FBP_ERR_NOMEM, "device: no memory for a row of weights");
-    if (gpu_host->weights_separable(job->weights)) {
+    if (gpu_host->weights_separable(job->filtering.weights)) {
         double image = 0, line = 0;
         for (size_t r = 0; r < nr; r++) {
-            gpu_host->weights_image(job->weights, r, row);
+            gpu_host->weights_image(job->filtering.weights, r, row);
             image = most_of(row, nc, image);
         }
         for (size_t k = 0; k < job->n_views; k++) {
-            gpu_host->weights_line(job->weights, k, row);
+            gpu_host->weights_line(job->filtering.weights, k, row);
             line = most_of(row, nc, line);
         }
         weight = image * line;
     } else { /* weights vary little along a column: a margin of 2 is ample */
         for (size_t k = 0; k < job->n_views; k++)
             for (size_t r = 0; r<nr; r += nr> 1 ? nr / 2 : 1) {
-                gpu_host->weights_row(job->weights, k, r, row);
+                gpu_host->weights_row(job->filtering.weights, k, r, row);
                 weight = most_of(row, nc, weight);
             }
         weight *= 2;
     }
     free(row);
-    if (job->columns) { /* magnitudes of the taps along columns, added up */
-        columns = fabs(job->columns->kernel[0]);
-        for (size_t i = 1; i <= job->columns->half_width; i++)
-            columns += 2 * fabs(job->columns->kernel[i]);
+    if (job->filtering.columns) { /* magnitudes of the taps along columns, added up */
+        columns = fabs(job->filtering.columns->kernel[0]);
+        for (size_t i = 1; i <= job->filtering.columns->half_width; i++)
+            columns += 2 * fabs(job->filtering.columns->kernel[i]);
     }
     /* The taps of the ramp add up to at most 1/2 in magnitude; windows only lower them. */
     const double most = weight * MOST_INTEGRAL / 2 * columns;

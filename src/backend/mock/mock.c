@@ -310,7 +310,7 @@ static fbp_status run_filter(void *user)
     float *raw = (float *)(void *)((char *)c->volume + fbp_raw_floats(job, n));
 
     FBP_TRY(written(c, c->volume, n * fbp_raw_size(job), "filtered before they were uploaded"));
-    for (size_t i = 0; job->raw == FBP_U16 && i < n; i++)
+    for (size_t i = 0; job->input.type == FBP_U16 && i < n; i++)
         raw[i] = ((const uint16_t *)c->volume)[i];
     const fbp_status st = c->rows
                               ? fbp_backend_cpu.filter_rows(c->dev->inner, &c->batch, raw, c->dst)
@@ -325,7 +325,7 @@ static void *batch_in(fbp_device *device, const struct fbp_batch *batch, const v
     const struct fbp_job *job = mock_of(device)->job;
 
     return (char *)(uintptr_t)filtered +
-           filtered_bytes(job, batch->place * job->turns, batch->n_rows);
+           filtered_bytes(job, batch->position * job->selection.symmetric_views, batch->n_rows);
 }
 
 static fbp_status filter(fbp_device *device, const struct fbp_batch *batch, void *raw,
@@ -421,7 +421,7 @@ static fbp_status run_backproject(void *user)
     const fbp_status st = fbp_backend_cpu.backproject(c->dev->inner, &c->batch, c->src, &c->slab,
                                                       c->z0, c->z1, c->volume);
     /* A batch may not be used after the slab's last slices. */
-    if (c->batch.n_rows > 0 && !c->batch.kept && c->z1 == c->slab.z0 + c->slab.nz &&
+    if (c->batch.n_rows > 0 && !c->batch.resident && c->z1 == c->slab.z0 + c->slab.nz &&
         !fbp_mock_faults.keep_batches)
         poison(c->dst, bytes);
     return st;
@@ -448,7 +448,7 @@ static fbp_status run_fetch(void *user)
 {
     struct command *c = user;
     struct mock_device *dev = c->dev;
-    const size_t n = fbp_frames(dev->job) * (c->z1 - c->z0) * fbp_slab_slice(&c->slab);
+    const size_t n = fbp_channels(dev->job) * (c->z1 - c->z0) * fbp_slab_slice(&c->slab);
     const float *x = c->dst;
     const fbp_status st =
         fbp_backend_cpu.fetch(dev->inner, &c->slab, c->z0, c->z1, c->volume, c->dst);
@@ -473,7 +473,7 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
     FBP_TRY(called(device));
     host = fbp_mock_host_memory(host);
     poison(host,
-           fbp_frames(mock_of(device)->job) * (z1 - z0) * fbp_slab_slice(slab) * sizeof(float));
+           fbp_channels(mock_of(device)->job) * (z1 - z0) * fbp_slab_slice(slab) * sizeof(float));
     return submit(
         device, FBP_STAGE_OUT, run_fetch,
         &(struct command){
@@ -555,7 +555,7 @@ static fbp_status run_expect(void *user)
     struct fbp_row_bitmap own = c->ledger;
 
     own.bits = memcpy(c->dev->ledger_bits, c->bits, words * sizeof *c->bits);
-    return fbp_backend_cpu.expect(c->dev->inner, &own);
+    return fbp_backend_cpu.repair.set_bitmap(c->dev->inner, &own);
 }
 
 /* The caller may change the bits before this is at the front of the queue.  Without bits the run
@@ -570,7 +570,7 @@ static fbp_status expect(fbp_device *device, const struct fbp_row_bitmap *ledger
         for (int i = 0; i < FBP_N_STAGES; i++)
             mock_stream_go_on(dev->streams[i]);
         dev->n_fetched = 0;
-        return fbp_backend_cpu.expect(dev->inner, ledger);
+        return fbp_backend_cpu.repair.set_bitmap(dev->inner, ledger);
     }
     struct new_ledger *c = malloc(sizeof *c + bytes);
     if (!c)
@@ -583,7 +583,7 @@ static fbp_status expect(fbp_device *device, const struct fbp_row_bitmap *ledger
 static fbp_status counts(fbp_device *device, struct fbp_prep_counts *out)
 {
     FBP_TRY(called(device));
-    return fbp_backend_cpu.counts(mock_of(device)->inner, out);
+    return fbp_backend_cpu.repair.counts(mock_of(device)->inner, out);
 }
 
 const struct fbp_backend fbp_backend_mock = {
@@ -591,42 +591,42 @@ const struct fbp_backend fbp_backend_mock = {
     .in_host = true,
     .hidden = true,
     .summary = "a pretended device with memory and queues of its own, for tests",
-    .count = count,
-    .describe = describe,
+    .discovery.count = count,
+    .discovery.describe = describe,
     .choose = choose,
     .filtered_bytes = filtered_bytes,
     .volume_bytes = volume_bytes,
     .fixed_bytes = fixed_bytes,
-    .group_views = 8,
-    .oversamples = true,
-    .frames = true,
-    .any_filter = true,
-    .takes_counts = true,
-    .most_staying = 4096,
+    .can.group_views = 8,
+    .can.oversamples = true,
+    .can.channels = true,
+    .can.any_filter = true,
+    .can.counts = true,
+    .can.max_resident_views = 4096,
     .holds = holds,
     .rates = rates,
-    .far = &fbp_mock_memory_access,
+    .memory.of_caller = &fbp_mock_memory_access,
     .open = open_device,
     .close = close_device,
-    .alloc = alloc,
-    .release = release,
-    .reaches = reaches,
-    .upload = upload,
-    .upload_pieces = upload_pieces,
+    .memory.alloc = alloc,
+    .memory.release = release,
+    .memory.reaches = reaches,
+    .memory.upload = upload,
+    .memory.upload_pieces = upload_pieces,
     .filter = filter,
     .filter_rows = filter_rows,
-    .download = download,
+    .memory.download = download,
     .share = share,
     .clear = clear,
     .backproject = backproject,
     .fetch = fetch,
     .statistics = statistics,
-    .mark = mark,
-    .after = after,
-    .wait = wait_for,
-    .stamp = stamp,
-    .stamped = stamped,
-    .expect = expect,
-    .counts = counts,
+    .event.record = mark,
+    .event.stage_wait = after,
+    .event.host_wait = wait_for,
+    .event.timestamp = stamp,
+    .event.seconds = stamped,
+    .repair.set_bitmap = expect,
+    .repair.counts = counts,
     .links = &fbp_mock_link_meter,
 };

@@ -33,28 +33,30 @@ static struct ref_device *ref_of(fbp_device *device)
 
 static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
 {
-    return n_views * n_rows * job->wide.n_columns * sizeof(double);
+    return n_views * n_rows * job->padded.panel.n_columns * sizeof(double);
 }
 
 static size_t volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab)
 {
-    return fbp_frames(job) * slab->nz * fbp_slab_slice(slab) * sizeof(double);
+    return fbp_channels(job) * slab->nz * fbp_slab_slice(slab) * sizeof(double);
 }
 
 static size_t fixed_bytes(const struct fbp_job *job)
 {
-    const size_t ends = job->pad ? 2 * job->panel.n_columns * sizeof(float) : 0;
+    const size_t ends = job->filtering.pad ? 2 * job->panel.n_columns * sizeof(float) : 0;
 
-    if (job->filtered)
+    if (job->input.filtered)
         return 0;
-    return (job->panel.n_columns + 3 * job->filter->n_fft) * sizeof(double) + ends;
+    return (job->panel.n_columns + 3 * job->filtering.design->n_fft) * sizeof(double) + ends;
 }
 
 static bool choose(struct fbp_job *job, const char *name)
 {
-    job->chosen = (struct fbp_kernel_selection){.kernel = "matrix", .isa = "double"};
-    job->boxes = true;
-    return !name || strcmp(name, job->chosen.kernel) == 0;
+    job->selection.name = "matrix";
+    job->selection.isa = "double";
+    job->selection.entry = NULL;
+    job->selection.boxes = true;
+    return !name || strcmp(name, job->selection.name) == 0;
 }
 
 static void close_device(fbp_device **device)
@@ -84,13 +86,13 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     *out = (fbp_device *)(void *)dev;
     dev->job = job;
     pthread_mutex_init(&dev->lock, NULL);
-    if (job->filtered)
+    if (job->input.filtered)
         return FBP_OK;
     FBP_TRY_GOTO(fbp_alloc((void **)&dev->weights, nc * sizeof(double), "weights"));
-    if (job->pad)
+    if (job->filtering.pad)
         FBP_TRY_GOTO(fbp_alloc((void **)&dev->ends, 2 * nc * sizeof(float), "a row's ends"));
-    FBP_TRY_GOTO(fbp_row_work_alloc(&dev->work, job->filter));
-    FBP_TRY_GOTO(fbp_row_filter_open(&dev->filter, job->filter, job->spatial_filter));
+    FBP_TRY_GOTO(fbp_row_work_alloc(&dev->work, job->filtering.design));
+    FBP_TRY_GOTO(fbp_row_filter_open(&dev->filter, job->filtering.design, job->filtering.spatial));
     return FBP_OK;
 fail:
     close_device(out);
@@ -109,11 +111,11 @@ static void add_row(struct ref_device *dev, const struct fbp_batch *batch, size_
 {
     const struct fbp_job *job = dev->job;
     const void *in = fbp_raw_row(job, batch, raw, k, r);
-    double *line = dev->work.line + job->pad_left;
+    double *line = dev->work.line + job->padded.left;
 
-    fbp_weights_row(job->weights, batch->view0 + k, r, dev->weights);
+    fbp_weights_row(job->filtering.weights, batch->view0 + k, r, dev->weights);
     for (size_t c = 0; c < job->panel.n_columns; c++)
-        line[(job->between + 1) * c] += times * (value_of(job, in, c) * dev->weights[c]);
+        line[(job->padded.inserted + 1) * c] += times * (value_of(job, in, c) * dev->weights[c]);
 }
 
 /* Weight and filter row r of view k of the batch. */
@@ -121,23 +123,23 @@ static void filter_row(struct ref_device *dev, const struct fbp_batch *batch, si
                        void *raw, double *out)
 {
     const struct fbp_job *job = dev->job;
-    const struct fbp_pad *pad = job->pad;
+    const struct fbp_pad *pad = job->filtering.pad;
     const size_t nc = job->panel.n_columns;
     struct fbp_pad_end ends[2];
 
-    memset(dev->work.line, 0, job->filter->n_fft * sizeof *dev->work.line);
-    if (job->columns) { /* the row and its neighbours, by the filter along columns */
-        const size_t S = job->columns->half_width, n = job->panel.n_rows;
+    memset(dev->work.line, 0, job->filtering.design->n_fft * sizeof *dev->work.line);
+    if (job->filtering.columns) { /* the row and its neighbours, by the filter along columns */
+        const size_t S = job->filtering.columns->half_width, n = job->panel.n_rows;
         for (size_t i = r > S ? r - S : 0; i < n && i <= r + S; i++)
-            add_row(dev, batch, k, i, job->columns->kernel[i > r ? i - r : r - i], raw);
+            add_row(dev, batch, k, i, job->filtering.columns->kernel[i > r ? i - r : r - i], raw);
     } else {
         add_row(dev, batch, k, r, 1, raw);
     }
     if (pad) {
         float *line = dev->ends, *weights = line + nc;
-        fbp_weights_row(job->weights, batch->view0 + k, r, dev->weights);
+        fbp_weights_row(job->filtering.weights, batch->view0 + k, r, dev->weights);
         for (size_t c = 0; c < nc; c++) {
-            line[c] = (float)dev->work.line[job->pad_left + c];
+            line[c] = (float)dev->work.line[job->padded.left + c];
             weights[c] = (float)dev->weights[c];
         }
         fbp_pad_ends(&pad->rule, line, weights, ends);
@@ -163,11 +165,11 @@ static fbp_status filter(fbp_device *device, const struct fbp_batch *batch, void
     for (size_t k = 0; k < batch->n_views; k++) {
         fbp_prepare_view(job, batch, raw, k, &dev->ledger, &dev->counts);
         for (size_t r = batch->row0; r < batch->row0 + batch->n_rows && !fbp_stopped(); r++) {
-            if (!job->filtered)
+            if (!job->input.filtered)
                 filter_row(dev, batch, k, r, raw, out);
-            for (size_t c = 0; job->filtered && c < job->panel.n_columns; c++)
+            for (size_t c = 0; job->input.filtered && c < job->panel.n_columns; c++)
                 out[c] = value_of(job, fbp_raw_row(job, batch, raw, k, r), c);
-            out += job->wide.n_columns;
+            out += job->padded.panel.n_columns;
         }
     }
     pthread_mutex_unlock(&dev->lock);
@@ -179,12 +181,13 @@ static fbp_status filter(fbp_device *device, const struct fbp_batch *batch, void
 static double tap(const struct fbp_job *job, const struct fbp_batch *batch, const double *view,
                   double c, double r)
 {
-    if (!(c >= 0 && c < (double)job->wide.n_columns && r >= 0 && r < (double)job->wide.n_rows))
+    if (!(c >= 0 && c < (double)job->padded.panel.n_columns && r >= 0 &&
+          r < (double)job->padded.panel.n_rows))
         return 0;
     const size_t row = (size_t)r;
     if (row < batch->row0 || row >= batch->row0 + batch->n_rows)
         return NAN;
-    return view[(row - batch->row0) * job->wide.n_columns + (size_t)c];
+    return view[(row - batch->row0) * job->padded.panel.n_columns + (size_t)c];
 }
 
 /* floor(x) for x > -1 */
@@ -200,11 +203,11 @@ static double floor_of(double x)
 static double value_at(const struct fbp_job *job, const struct fbp_batch *batch, const double *view,
                        double u, double v)
 {
-    const size_t nc = job->wide.n_columns;
+    const size_t nc = job->padded.panel.n_columns;
 
-    if (job->interpolation == FBP_INTERPOLATION_NEAREST)
+    if (job->epr.interpolation == FBP_INTERPOLATION_NEAREST)
         return tap(job, batch, view, floor(u + FBP_NEAREST), 0);
-    if (job->interpolation == FBP_INTERPOLATION_CUBIC) {
+    if (job->epr.interpolation == FBP_INTERPOLATION_CUBIC) {
         const double first = floor(u);
         double w[4], sum = 0;
         fbp_spline_weights(u - first, w);
@@ -212,7 +215,7 @@ static double value_at(const struct fbp_job *job, const struct fbp_batch *batch,
             sum += w[i] * tap(job, batch, view, first + i - 1, 0);
         return sum;
     }
-    if (!(u > -1 && u < (double)nc && v > -1 && v < (double)job->wide.n_rows))
+    if (!(u > -1 && u < (double)nc && v > -1 && v < (double)job->padded.panel.n_rows))
         return 0;
 
     const double c = floor_of(u), r = floor_of(v), fu = u - c, fv = v - r;
@@ -247,7 +250,7 @@ static double sum_at(const struct fbp_job *job, const struct fbp_batch *batch,
 double ref_value(const struct fbp_job *job, const struct fbp_batch *batch, const double *filtered,
                  const double x[3])
 {
-    return sum_at(job, batch, filtered, batch->n_rows * job->wide.n_columns, x, 0);
+    return sum_at(job, batch, filtered, batch->n_rows * job->padded.panel.n_columns, x, 0);
 }
 
 /* Add views to row (y, z) of one channel; out: the slab's first voxel of the row.  In double the
@@ -261,8 +264,8 @@ static void backproject_row(const struct fbp_job *job, const struct fbp_batch *b
     const struct fbp_interval all = {(uint32_t)x0, (uint32_t)x1}, *runs = &all;
     size_t n = 1;
 
-    if (job->region)
-        runs = fbp_region_row(job->region, y, z, &n);
+    if (job->requested.region)
+        runs = fbp_region_row(job->requested.region, y, z, &n);
     for (size_t i = 0; i < n; i++)
         for (size_t x = runs[i].first > x0 ? runs[i].first : x0; x < x1 && x < runs[i].end; x++) {
             const double p[3] = {fbp_grid_coordinate(g, 0, (double)x),
@@ -281,14 +284,14 @@ static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
 {
     struct ref_device *dev = ref_of(device);
     const struct fbp_job *job = dev->job;
-    const size_t slice = fbp_slab_slice(slab), nc = job->wide.n_columns;
+    const size_t slice = fbp_slab_slice(slab), nc = job->padded.panel.n_columns;
     struct fbp_job one_row = *job;
     struct fbp_batch row = *batch;
 
-    one_row.wide.n_rows = row.n_rows = 1;
+    one_row.padded.panel.n_rows = row.n_rows = 1;
     pthread_mutex_lock(&dev->lock);
-    for (size_t f = 0; f < fbp_frames(job); f++) {
-        const bool channels = job->frames > 1; /* each is a row of its own */
+    for (size_t f = 0; f < fbp_channels(job); f++) {
+        const bool channels = job->channels > 1; /* each is a row of its own */
         double *out = (double *)volume + (f * slab->nz + z0 - slab->z0) * slice;
         for (size_t z = z0; z < z1; z++)
             for (size_t y = slab->y0; y < slab->y0 + slab->ny && !fbp_stopped(); y++) {
@@ -307,13 +310,13 @@ static fbp_status meridian(fbp_device *device, const void *filtered, const struc
                            void *out)
 {
     const struct fbp_job *job = ref_of(device)->job;
-    const struct fbp_meridian_pictures *m = job->pictures;
-    const double *channel = (const double *)filtered + p->frame * job->wide.n_columns;
-    const size_t n = m->n_columns, view = job->wide.n_rows * job->wide.n_columns;
+    const struct fbp_meridian_pictures *m = job->epr.images;
+    const double *channel = (const double *)filtered + p->channel * job->padded.panel.n_columns;
+    const size_t n = m->n_columns, view = job->padded.panel.n_rows * job->padded.panel.n_columns;
     const struct fbp_batch one = {.n_views = 1, .n_rows = 1};
     struct fbp_job one_row = *job;
 
-    one_row.wide.n_rows = 1;
+    one_row.padded.panel.n_rows = 1;
     for (size_t i = 0; i < p->n_rows * n; i++) {
         const size_t c = i % n, r = p->row0 + i / n;
         double sum = 0;
@@ -343,7 +346,7 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
     const size_t slice = fbp_slab_slice(slab), n = (z1 - z0) * slice;
     const double *in = (const double *)volume + (z0 - slab->z0) * slice;
 
-    for (size_t f = 0; f < fbp_frames(job); f++, in += slab->nz * slice)
+    for (size_t f = 0; f < fbp_channels(job); f++, in += slab->nz * slice)
         for (size_t i = 0; i < n; i++) {
             const double value = job->scale * in[i] + job->shift;
             if (fbp_in_double(job))
@@ -373,13 +376,13 @@ const struct fbp_backend fbp_backend_ref = {
     .filtered_bytes = filtered_bytes,
     .volume_bytes = volume_bytes,
     .fixed_bytes = fixed_bytes,
-    .group_views = 8,
-    .oversamples = true,
-    .frames = true,
-    .any_filter = true,
-    .doubles = true,
-    .periodic = true,
-    .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
+    .can.group_views = 8,
+    .can.oversamples = true,
+    .can.channels = true,
+    .can.any_filter = true,
+    .can.doubles = true,
+    .can.periodic = true,
+    .can.interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
     .open = open_device,
     .close = close_device,
     .filter = filter,
@@ -387,6 +390,6 @@ const struct fbp_backend fbp_backend_ref = {
     .clear = clear,
     .backproject = backproject,
     .fetch = fetch,
-    .expect = expect,
-    .counts = counts,
+    .repair.set_bitmap = expect,
+    .repair.counts = counts,
 };
