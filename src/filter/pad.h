@@ -14,7 +14,7 @@
  *          34, 3077, also fit an ellipse). If a row does not fall towards its end, E is short.
  *
  * The fit uses measured values without weights, because redundancy weights would change their
- * shape. docs/accuracy.md has the choices and their errors.
+ * shape. bench/results/accuracy.md has the choices and their errors.
  */
 #ifndef FBP_SRC_PAD_H
 #define FBP_SRC_PAD_H

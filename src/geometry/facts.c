@@ -210,7 +210,7 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
 
 /* A gap causes errors if it exceeds two mean steps by 2 degrees; gaps of golden-ratio angles do
  * not. In images of two disks off the axis, filled gaps of 5 to 60 degrees cost .4 to .6 % (rms)
- * per degree, for all kinds of beams and positions of the gap (docs/accuracy.md). */
+ * per degree, for all kinds of beams and positions of the gap (bench/results/accuracy.md). */
 static double gap_error(const struct fbp_geometry_facts *f, bool source)
 {
     const double turn = f->offset ? 2 * FBP_PI : FBP_PI;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* If a ramp of Parker's weights has more steps than this on the iso ray, its value in the middle of
- * a step is as good as its mean (docs/accuracy.md): number of even steps, of others. */
+ * a step is as good as its mean (bench/results/accuracy.md): number of even steps, of others. */
 static const double LONG_RAMP = 4, LONG_UNEVEN_RAMP = 20;
 
 struct fbp_weights {
