@@ -55,7 +55,10 @@ static const struct fbp_geometry_format *const formats[] = {
     &fbp_geometry_rtk,
     &fbp_geometry_hdf5,
     &fbp_geometry_helsinki,
+#ifdef FBP_HAS_EPR
     &fbp_geometry_eprit,
+    &fbp_geometry_bes3t,
+#endif
     &fbp_geometry_astra,
     &fbp_geometry_astra_cone,
     &fbp_geometry_astra_parallel,
@@ -64,7 +67,6 @@ static const struct fbp_geometry_format *const formats[] = {
     &fbp_geometry_ctsimu,
     &fbp_geometry_nikon,
     &fbp_geometry_bruker,
-    &fbp_geometry_bes3t,
     &fbp_geometry_matrices, /* plain text, detected by its name */
     &fbp_geometry_plastimatch,
 };
@@ -348,7 +350,7 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
     *out = (struct fbp_scan){.struct_size = sizeof *out};
     FBP_TRY(format_of(path, &format));
     if (known->growing && (format == &fbp_geometry_hdf5 || format == &fbp_geometry_helsinki ||
-                           format == &fbp_geometry_eprit))
+                           (format && strcmp(format->name, "eprit") == 0)))
         return FBP_UNSUPPORTED("%s: (%s) only a scan file of this program can be followed while "
                                "its projections grow: reconstruct it when it is complete",
                                path, format->name);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# minimal.sh SOURCE FBP WORK: a build without HDF5, libtiff and expat simulates and reconstructs, says
-# what it lacks, and refuses files of these formats with a remedy.
+# minimal.sh SOURCE FBP WORK: a build without HDF5, libtiff, expat, MPI and EPR imaging simulates and
+# reconstructs, prints what is not in it, and refuses such files and scans with a remedy.
 set -euo pipefail
 source=$1 full=$2 work=$3
 rm -rf "$work"
@@ -9,9 +9,9 @@ cd "$work"
 fail() { echo "minimal.sh: $1"; exit 1; }
 
 cmake -S "$source" -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O2 -DNDEBUG" \
-    -DFBP_HDF5=OFF -DFBP_TIFF=OFF -DFBP_EXPAT=OFF -DFBP_TESTS=OFF -DFBP_CUDA=OFF -DFBP_GL=OFF \
-    -DFBP_MPI=OFF >build.log 2>&1 || { tail build.log; fail "not configured"; }
-grep -q 'Formats that are not in this build: HDF5, TIFF, XML of RTK' build.log ||
+    -DFBP_HDF5=OFF -DFBP_TIFF=OFF -DFBP_EXPAT=OFF -DFBP_CUDA=OFF \
+    -DFBP_GL=OFF -DFBP_MPI=OFF -DFBP_EPR=OFF >build.log 2>&1 || { tail build.log; fail "not configured"; }
+grep -q 'Not in this build: HDF5, TIFF, XML of RTK, EPR imaging' build.log ||
     fail "the configuration does not say what is missing"
 cmake --build build --target fbp_cli >>build.log 2>&1 || { tail -20 build.log; fail "not built"; }
 fbp=$PWD/build/bin/fbp
@@ -23,10 +23,10 @@ says() { # words, command
     grep -qF -- "$words" said || { cat said; fail "$*: \"$words\" expected"; }
 }
 
-"$fbp" --version | grep -q 'without HDF5, TIFF, XML of RTK' || fail "$("$fbp" --version)"
-"$full" --version | grep -q 'with HDF5, TIFF, XML of RTK' || fail "$("$full" --version)"
+"$fbp" --version | grep -q 'without HDF5, TIFF, XML of RTK, EPR imaging' || fail "$("$fbp" --version)"
+"$full" --version | grep -q 'with HDF5, TIFF, XML of RTK, EPR imaging' || fail "$("$full" --version)"
 if command -v ldd >/dev/null; then
-    ldd build/lib/libfbp.so | grep -E 'libhdf5|libtiff|libexpat' && fail "these are linked"
+    ldd build/lib/libfbp.so | grep -vE 'lib(z|png16|cjson|m|c|pthread|dl)\.so|linux-|ld-' && fail "these are linked"
 fi
 
 "$fbp" simulate -q --size 48 --views 60 -o scan.json
@@ -47,4 +47,8 @@ says "$tiff" "$fbp" recon scan.json -o new.tif
 says "$tiff" "$fbp" recon scan.json -o 'slices/%04d.tif'
 says "XML files of RTK are not supported by this build: install libexpat1-dev" \
     "$fbp" geometry check geometry.xml
-echo "a build without HDF5, TIFF and expat reconstructs, and refuses their files with a remedy"
+epr="plane integrals: this build has no EPR imaging: build fbp again with -DFBP_EPR=ON"
+"$full" simulate -q --kind planes --directions solid-angle:8 --size 16 -o planes.json
+says "$epr" "$fbp" recon planes.json -o no.mha
+says "$epr" "$fbp" plan planes.json
+echo "a build without HDF5, TIFF, expat and EPR imaging reconstructs, and refuses their files with a remedy"

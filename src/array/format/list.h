@@ -11,5 +11,7 @@ FBP_FORMAT(tiff)
 FBP_FORMAT(png)
 FBP_FORMAT(mat)
 FBP_FORMAT(zarr)
+#ifdef FBP_HAS_EPR
 FBP_FORMAT(bes3t)
+#endif
 FBP_FORMAT(rabbitct)

@@ -18,15 +18,28 @@
  * runs along x, is 20 times as fast as "column" for one slice, twice for 8 and as fast for about
  * 24; "rot90" is the fastest from about 12 slices on. */
 static const struct cpu_kernel *const kernels[] = {
-    &cpu_kernel_rot90,         &cpu_kernel_rot180,       &cpu_kernel_column,
-    &cpu_kernel_planes,        &cpu_kernel_matrix,       &cpu_kernel_planes_double,
-    &cpu_kernel_column_double, &cpu_kernel_matrix_double};
+    &cpu_kernel_rot90,
+    &cpu_kernel_rot180,
+    &cpu_kernel_column,
+#ifdef FBP_HAS_EPR
+    &cpu_kernel_planes,
+#endif
+    &cpu_kernel_matrix,
+#ifdef FBP_HAS_EPR
+    &cpu_kernel_planes_double,
+#endif
+    &cpu_kernel_column_double,
+    &cpu_kernel_matrix_double,
+};
 
-enum { N_KERNELS = sizeof kernels / sizeof *kernels, N_NAMES = 5 };
+enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 
 const char *fbp_kernel_name(size_t i)
 {
-    return i < N_NAMES ? kernels[N_NAMES - 1 - i]->name : NULL;
+    for (size_t k = N_KERNELS; k-- > 0;)
+        if (!kernels[k]->in_double && i-- == 0)
+            return kernels[k]->name;
+    return NULL;
 }
 
 static bool choose(struct fbp_job *job, const char *name)
@@ -194,6 +207,7 @@ fail:
     return st;
 }
 
+#ifdef FBP_HAS_EPR
 static fbp_status meridian(fbp_device *device, const void *filtered,
                            const struct fbp_picture *picture, void *out)
 {
@@ -205,6 +219,7 @@ static fbp_status meridian(fbp_device *device, const void *filtered,
         cpu_meridian_float(dev, filtered, picture, out);
     return FBP_OK;
 }
+#endif
 
 /* A slab is cleared in blocks by all threads. */
 struct clear_loop {
@@ -327,7 +342,9 @@ const struct fbp_backend fbp_backend_cpu = {
     .close = close_device,
     .filter = cpu_filter,
     .filter_rows = cpu_filter_rows,
+#ifdef FBP_HAS_EPR
     .meridian = meridian,
+#endif
     .clear = clear,
     .backproject = backproject,
     .fetch = fetch,

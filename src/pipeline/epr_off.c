@@ -1,0 +1,126 @@
+/* A build without EPR imaging (FBP_EPR=OFF): the functions of the files that CMakeLists.txt leaves
+ * out then.  A function that plane integrals need refuses; a view step reports that the scan does
+ * not need it. */
+#include "filter/parabola.h"
+#include "pipeline/view_step.h"
+#include "prep/prep.h"
+#include "weight/weight.h"
+
+#include "fbp/directions.h"
+#include "fbp/recon.h"
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+static fbp_status refuse(void)
+{
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "plane integrals: this build has no EPR imaging: build fbp "
+                    "again with -DFBP_EPR=ON");
+}
+
+fbp_status fbp_rings_step_create(struct fbp_view_step **out, struct fbp_view_step_request *request)
+{
+    *out = NULL;
+    return request->params->epr.angles ? refuse() : FBP_OK;
+}
+
+fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
+                                      struct fbp_view_step_request *request)
+{
+    *out = NULL;
+    return request->params->epr.stages == 2 ? refuse() : FBP_OK;
+}
+
+size_t fbp_rings_usual_angles(const struct fbp_scan *scan)
+{
+    return 0;
+}
+
+fbp_status fbp_parabola_design(struct fbp_filter_design *out, enum fbp_filter filter, double cutoff,
+                               size_t n_columns, size_t half_width, size_t oversampling)
+{
+    return refuse();
+}
+
+fbp_status fbp_deconvolution_design(struct fbp_filter_design *out,
+                                    const struct fbp_spectral_filter *s, size_t n_columns,
+                                    size_t half_width, size_t oversampling)
+{
+    return refuse();
+}
+
+fbp_status fbp_periodic_design(struct fbp_filter_design *out, const struct fbp_spectral_filter *s,
+                               size_t n_columns)
+{
+    return refuse();
+}
+
+fbp_status fbp_periodic_unroll(struct fbp_filter_design *straight,
+                               const struct fbp_filter_design *f)
+{
+    return refuse();
+}
+
+fbp_status fbp_filter_spline(struct fbp_filter_design *design, size_t n_columns, size_t half_width)
+{
+    return refuse();
+}
+
+fbp_status fbp_response_check(const struct fbp_response *response)
+{
+    return refuse();
+}
+
+fbp_status fbp_quadrature_of(const double (*direction)[3], size_t n, enum fbp_quadrature wanted,
+                             const double *given, double *weights,
+                             struct fbp_quadrature_facts *facts)
+{
+    return refuse();
+}
+
+void fbp_quadrature_describe(const struct fbp_quadrature_facts *facts, char *buf, size_t n)
+{
+    snprintf(buf, n, "none");
+}
+
+fbp_status fbp_quadrature_weights(const double (*direction)[3], size_t n,
+                                  enum fbp_quadrature quadrature, double *weights, char *words,
+                                  size_t n_words)
+{
+    return refuse();
+}
+
+fbp_status fbp_spectra_open(fbp_source **out, fbp_source *below, const struct fbp_scan *scan)
+{
+    *out = NULL;
+    fbp_source_close(&below);
+    return refuse();
+}
+
+fbp_status fbp_scan_sink_prj(fbp_sink **out, const char *path, const struct fbp_scan *scan,
+                             double gradient, const struct fbp_sink_params *params)
+{
+    *out = NULL;
+    return refuse();
+}
+
+fbp_status fbp_adder_create(fbp_adder **out, const struct fbp_scan *scan,
+                            const struct fbp_recon_params *params)
+{
+    *out = NULL;
+    return refuse();
+}
+
+fbp_status fbp_adder_add(fbp_adder *adder, size_t view, const float *samples)
+{
+    return refuse();
+}
+
+fbp_status fbp_adder_volume(fbp_adder *adder, float *volume)
+{
+    return refuse();
+}
+
+void fbp_adder_destroy(fbp_adder **adder)
+{
+}
