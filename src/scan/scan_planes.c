@@ -48,14 +48,13 @@ static fbp_status load_rows(const struct fbp_scan_file *f, const struct fbp_json
                             size_t *n)
 {
     const char *text = NULL;
+    char *path = NULL;
 
     if (!cJSON_IsString(fbp_json_get(o, key)))
         return width == 1 ? fbp_json_list(o, key, &fbp_range_finite, out, n)
                           : fbp_json_table(o, key, width, out, n);
     FBP_TRY(fbp_json_text(o, key, &text));
-    char *path = fbp_path_join(f->top.file, text);
-    if (!path)
-        return fbp_fail_nomem(strlen(text), "a path");
+    FBP_TRY(fbp_scan_path(&path, f->top.file, "%s", text));
     fbp_status st = fbp_number_table_load(path, width, what, out, n);
     if (st == FBP_OK)
         st = fbp_scan_add_file(f->scan, path);
@@ -113,11 +112,8 @@ static fbp_status read_preparation_keys(const struct fbp_scan_file *f, const str
     }
 
     FBP_TRY(fbp_json_text(o, "profile", &text));
-    if (text) {
-        p->profile = fbp_path_join(f->top.file, text);
-        if (!p->profile)
-            return fbp_fail_nomem(strlen(text), "a path");
-    }
+    if (text)
+        FBP_TRY(fbp_scan_path(&p->profile, f->top.file, "%s", text));
     FBP_TRY(fbp_json_numbers(o, "profile_threshold", &fbp_range_finite, 1, 1, &p->profile_threshold,
                              &n));
 

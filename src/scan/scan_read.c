@@ -61,10 +61,7 @@ static fbp_status read_path(const struct fbp_json *top, const char *key, char **
     const char *text = NULL;
 
     FBP_TRY(fbp_json_text(top, key, &text));
-    if (!text)
-        return FBP_OK;
-    *out = fbp_path_join(top->file, text);
-    return *out ? FBP_OK : fbp_fail_nomem(strlen(text), key);
+    return text ? fbp_scan_path(out, top->file, "%s", text) : FBP_OK;
 }
 
 /* Read the header of an array; error messages name the key. */

@@ -250,8 +250,8 @@ static fbp_status put_views(struct fbp_writer *w, const struct fbp_scan *scan, b
     fbp_put_key(w, matrices ? "matrices" : "views");
     for (size_t k = 0; k < scan->n_views; k++) {
         const struct fbp_view *v = &scan->views[k];
-        double row[12] = {v->s[0], v->s[1], v->s[2], v->d[0], v->d[1], v->d[2],
-                          v->u[0], v->u[1], v->u[2], v->v[0], v->v[1], v->v[2]};
+        double row[12];
+        memcpy(row, v, sizeof row);
         if (matrices) {
             FBP_TRY(fbp_view_to_matrix(v, scan->kind, &scan->panel, row));
             const double scale =

@@ -68,12 +68,8 @@ static fbp_status even_angles(const struct fbp_scan_file *f, const struct fbp_nu
         const size_t place = files->places ? files->places[k] : k;
         out[k] = (start + (double)place * step) * FBP_PI / 180;
     }
-    if (!files->gaps[0])
-        return FBP_OK;
-    char *note = fbp_format("%s: %s", f->scan->projections, files->gaps);
-    const fbp_status st = note ? fbp_scan_note(f->scan, note) : fbp_fail_nomem(1, "a note");
-    free(note);
-    return st;
+    return files->gaps[0] ? fbp_scan_note(f->scan, "%s: %s", f->scan->projections, files->gaps)
+                          : FBP_OK;
 }
 
 /* If the file names contain the same angles in another order, assign each angle to the file that
@@ -210,13 +206,12 @@ static fbp_status load_table(const struct fbp_scan_file *f, const char *key, dou
                              size_t *n)
 {
     const char *text = NULL;
+    char *path = NULL;
 
     if (!cJSON_IsString(fbp_json_get(&f->top, key)))
         return fbp_json_table(&f->top, key, 12, out, n);
     FBP_TRY(fbp_json_text(&f->top, key, &text));
-    char *path = fbp_path_join(f->top.file, text);
-    if (!path)
-        return fbp_fail_nomem(strlen(text), "a path");
+    FBP_TRY(fbp_scan_path(&path, f->top.file, "%s", text));
     fbp_status st = fbp_matrices_load(path, out, n);
     if (st == FBP_OK)
         st = fbp_scan_add_file(f->scan, path);
@@ -285,13 +280,8 @@ static fbp_status listed_views(const struct fbp_scan_file *f)
                            f->top.file);
     FBP_TRY(load_table(f, "views", &list, &n));
     const fbp_status st = fbp_scan_check_count(f, "views", n);
-    for (size_t k = 0; st == FBP_OK && k < n; k++) {
-        struct fbp_view *view = &f->scan->views[k];
-        memcpy(view->s, list + 12 * k, sizeof view->s);
-        memcpy(view->d, list + 12 * k + 3, sizeof view->d);
-        memcpy(view->u, list + 12 * k + 6, sizeof view->u);
-        memcpy(view->v, list + 12 * k + 9, sizeof view->v);
-    }
+    if (st == FBP_OK)
+        memcpy(f->scan->views, list, n * sizeof *f->scan->views);
     free(list);
     return st;
 }
@@ -307,6 +297,7 @@ static fbp_status geometry_views(const struct fbp_scan_file *f)
         .struct_size = sizeof known, .panel = f->scan->panel, .n_views = f->scan->n_views};
     struct fbp_scan *scan = f->scan, g;
     const char *text = NULL, *format = NULL;
+    char *path = NULL;
     size_t n = 0, origin = 0;
 
     FBP_TRY(fbp_scan_refuse_keys(&f->top, others, N_OF(others), said));
@@ -320,9 +311,7 @@ static fbp_status geometry_views(const struct fbp_scan_file *f)
     }
     FBP_TRY(fbp_json_text(&f->top, "geometry", &text));
     FBP_TRY(fbp_json_text(&f->top, "geometry_format", &format));
-    char *path = fbp_path_join(f->top.file, text);
-    if (!path)
-        return fbp_fail_nomem(strlen(text), "a path");
+    FBP_TRY(fbp_scan_path(&path, f->top.file, "%s", text));
     fbp_status st = f->load_geometry(&g, path, format, &known);
     if (st == FBP_OK)
         st = fbp_scan_check_count(f, "geometry", g.n_views);
@@ -340,7 +329,7 @@ static fbp_status geometry_views(const struct fbp_scan_file *f)
         st = fbp_scan_assume(scan, g.assumed[i].file, g.assumed[i].key, g.assumed[i].value,
                              g.assumed[i].why);
     if (st == FBP_OK && g.note)
-        st = fbp_scan_note(scan, g.note);
+        st = fbp_scan_note(scan, "%s", g.note);
     if (st == FBP_OK)
         st = fbp_scan_add_file(scan, path);
     for (size_t i = 0; st == FBP_OK && i < g.n_files; i++)

@@ -13,6 +13,17 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { N_TEXTS = 7 };
+
+/* The members of a scan that are paths or texts. */
+static void texts_of(struct fbp_scan *scan, char **out[N_TEXTS])
+{
+    char **const texts[N_TEXTS] = {&scan->path,       &scan->projections, &scan->dark, &scan->flat,
+                                   &scan->bad_pixels, &scan->reference,   &scan->note};
+
+    memcpy(out, texts, sizeof texts);
+}
+
 static void clear_assumed(struct fbp_assumed *a)
 {
     free(a->key);
@@ -23,19 +34,17 @@ static void clear_assumed(struct fbp_assumed *a)
 
 void fbp_scan_free(struct fbp_scan *scan)
 {
+    char **texts[N_TEXTS];
+
+    texts_of(scan, texts);
+    for (int i = 0; i < N_TEXTS; i++)
+        free(*texts[i]);
     free(scan->views);
-    free(scan->path);
-    free(scan->projections);
-    free(scan->dark);
-    free(scan->flat);
-    free(scan->bad_pixels);
     free(scan->depths);
     free(scan->plane_weights);
-    free(scan->reference);
     fbp_preparation_free(scan->preparation);
     free(scan->corrections);
     fbp_images_free(scan->images);
-    free(scan->note);
     for (size_t i = 0; i < scan->n_files; i++)
         free(scan->files[i]);
     free(scan->files);
@@ -56,12 +65,6 @@ void fbp_scan_clear(struct fbp_scan *scan)
     FBP_COPY_OUT(scan, scan, &own);
 }
 
-static fbp_status copy_text(char **out, const char *text)
-{
-    *out = text ? fbp_strdup(text) : NULL;
-    return text && !*out ? fbp_fail_nomem(strlen(text), "a copy of a scan") : FBP_OK;
-}
-
 static fbp_status copy_list(void *out, const void *list, size_t n, size_t size)
 {
     void *copy = NULL;
@@ -74,52 +77,16 @@ static fbp_status copy_list(void *out, const void *list, size_t n, size_t size)
     return FBP_OK;
 }
 
-static fbp_status copy_pointers(struct fbp_scan *to, const struct fbp_scan *from)
-{
-    const size_t n = from->n_views;
-
-    FBP_TRY(copy_text(&to->path, from->path));
-    FBP_TRY(copy_text(&to->projections, from->projections));
-    FBP_TRY(copy_text(&to->dark, from->dark));
-    FBP_TRY(copy_text(&to->flat, from->flat));
-    FBP_TRY(copy_text(&to->bad_pixels, from->bad_pixels));
-    FBP_TRY(copy_text(&to->reference, from->reference));
-    FBP_TRY(copy_text(&to->note, from->note));
-    if (from->n_files > 0)
-        FBP_TRY(fbp_calloc((void **)&to->files, from->n_files, sizeof *to->files, "a scan"));
-    for (; to->n_files < from->n_files; to->n_files++)
-        FBP_TRY(copy_text(&to->files[to->n_files], from->files[to->n_files]));
-
-    FBP_TRY(copy_list(&to->views, from->views, n, sizeof *from->views));
-    FBP_TRY(copy_list(&to->depths, from->depths, n, sizeof *from->depths));
-    FBP_TRY(copy_list(&to->plane_weights, from->plane_weights, n, sizeof *from->plane_weights));
-    FBP_TRY(fbp_preparation_copy(&to->preparation, from->preparation));
-    if (from->preparation)
-        FBP_TRY(copy_list(&to->preparation->places, from->preparation->places,
-                          from->preparation->n_samples, sizeof(double)));
-    if (from->corrections) {
-        struct fbp_corrections own;
-        FBP_TRY(fbp_corrections_of(from, &own));
-        own.struct_size = sizeof own;
-        FBP_TRY(copy_list(&to->corrections, &own, 1, sizeof own));
-    }
-    FBP_TRY(fbp_images_copy(&to->images, from->images));
-    for (size_t i = 0; i < from->n_assumed; i++) {
-        const struct fbp_assumed *a = &from->assumed[i];
-        FBP_TRY(fbp_scan_assume(to, a->file, a->key, a->value, a->why));
-    }
-    return FBP_OK;
-}
-
 fbp_status fbp_scan_copy(struct fbp_scan *out, const struct fbp_scan *given)
 {
     struct fbp_scan from, to;
+    char **sources[N_TEXTS], **texts[N_TEXTS];
+    fbp_status st;
 
     fbp_message_clear();
     FBP_TRY(FBP_CHECK(scan, out));
     FBP_TRY(FBP_COPY_IN(scan, &from, given));
     to = from;
-    to.path = to.projections = to.dark = to.flat = to.bad_pixels = to.reference = to.note = NULL;
     to.views = NULL;
     to.depths = to.plane_weights = NULL;
     to.preparation = NULL;
@@ -128,11 +95,41 @@ fbp_status fbp_scan_copy(struct fbp_scan *out, const struct fbp_scan *given)
     to.files = NULL;
     to.assumed = NULL;
     to.n_files = to.n_assumed = 0;
-    const fbp_status st = copy_pointers(&to, &from);
-    if (st == FBP_OK)
-        FBP_COPY_OUT(scan, out, &to);
-    else
-        fbp_scan_free(&to);
+    texts_of(&to, texts);
+    texts_of(&from, sources);
+    for (int i = 0; i < N_TEXTS; i++)
+        *texts[i] = NULL;
+
+    const size_t n = from.n_views;
+    for (int i = 0; i < N_TEXTS; i++)
+        if (*sources[i])
+            FBP_TRY_GOTO(fbp_scan_path(texts[i], NULL, "%s", *sources[i]));
+    if (from.n_files > 0)
+        FBP_TRY_GOTO(fbp_calloc((void **)&to.files, from.n_files, sizeof *to.files, "a scan"));
+    for (; to.n_files < from.n_files; to.n_files++)
+        FBP_TRY_GOTO(fbp_scan_path(&to.files[to.n_files], NULL, "%s", from.files[to.n_files]));
+    FBP_TRY_GOTO(copy_list(&to.views, from.views, n, sizeof *from.views));
+    FBP_TRY_GOTO(copy_list(&to.depths, from.depths, n, sizeof *from.depths));
+    FBP_TRY_GOTO(copy_list(&to.plane_weights, from.plane_weights, n, sizeof *from.plane_weights));
+    FBP_TRY_GOTO(fbp_preparation_copy(&to.preparation, from.preparation));
+    if (from.preparation)
+        FBP_TRY_GOTO(copy_list(&to.preparation->places, from.preparation->places,
+                               from.preparation->n_samples, sizeof(double)));
+    if (from.corrections) {
+        struct fbp_corrections own;
+        FBP_TRY_GOTO(fbp_corrections_of(&from, &own));
+        own.struct_size = sizeof own;
+        FBP_TRY_GOTO(copy_list(&to.corrections, &own, 1, sizeof own));
+    }
+    FBP_TRY_GOTO(fbp_images_copy(&to.images, from.images));
+    for (size_t i = 0; i < from.n_assumed; i++) {
+        const struct fbp_assumed *a = &from.assumed[i];
+        FBP_TRY_GOTO(fbp_scan_assume(&to, a->file, a->key, a->value, a->why));
+    }
+    FBP_COPY_OUT(scan, out, &to);
+    return FBP_OK;
+fail:
+    fbp_scan_free(&to);
     return st;
 }
 
@@ -231,12 +228,33 @@ size_t fbp_scan_assumed(const struct fbp_scan *given, char *buf, size_t n)
     return scan->n_assumed;
 }
 
-fbp_status fbp_scan_note(struct fbp_scan *scan, const char *note)
+fbp_status fbp_scan_path(char **out, const char *base, const char *fmt, ...)
 {
-    char *both = fbp_format("%s%s%s", scan->note ? scan->note : "", scan->note ? "; " : "", note);
+    char *text = NULL;
+    va_list ap;
 
+    va_start(ap, fmt);
+    const bool made = vasprintf(&text, fmt, ap) >= 0;
+    va_end(ap);
+    *out = made && base ? fbp_path_join(base, text) : made ? text : NULL;
+    if (made && base)
+        free(text);
+    return *out ? FBP_OK : fbp_fail_nomem(strlen(fmt), "a path");
+}
+
+fbp_status fbp_scan_note(struct fbp_scan *scan, const char *fmt, ...)
+{
+    char *note = NULL, *both = NULL;
+    va_list ap;
+
+    va_start(ap, fmt);
+    if (vasprintf(&note, fmt, ap) >= 0) {
+        both = fbp_format("%s%s%s", scan->note ? scan->note : "", scan->note ? "; " : "", note);
+        free(note);
+    }
+    va_end(ap);
     if (!both)
-        return fbp_fail_nomem(strlen(note), "a note");
+        return fbp_fail_nomem(strlen(fmt), "a note");
     free(scan->note);
     scan->note = both;
     return FBP_OK;
@@ -245,11 +263,7 @@ fbp_status fbp_scan_note(struct fbp_scan *scan, const char *note)
 fbp_status fbp_scan_note_ignored(struct fbp_scan *scan, const char *file, const char *key,
                                  const char *value, const char *remedy)
 {
-    char *note = fbp_format("%s: %s = %.60s is not applied: %s", file, key, value, remedy);
-    const fbp_status st = note ? fbp_scan_note(scan, note) : fbp_fail_nomem(strlen(file), "a note");
-
-    free(note);
-    return st;
+    return fbp_scan_note(scan, "%s: %s = %.60s is not applied: %s", file, key, value, remedy);
 }
 
 /* Files that the scan is read from. */
@@ -295,21 +309,17 @@ bool fbp_scan_reads(const struct fbp_scan *given, const char *file)
     FBP_REQUIRE_ELSE(false, file);
     struct fbp_scan scan;
     struct fbp_inputs named = {0};
+    char **texts[N_TEXTS];
     fbp_status st = FBP_OK;
     bool hit = true;
 
     fbp_message_clear();
     if (FBP_COPY_IN(scan, &scan, given) != FBP_OK)
         return true;
-    const char *const names[] = {scan.path,
-                                 scan.projections,
-                                 scan.dark,
-                                 scan.flat,
-                                 scan.bad_pixels,
-                                 scan.reference,
-                                 scan.preparation ? scan.preparation->profile : NULL};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        FBP_TRY_GOTO(fbp_inputs_add(&named, names[i]));
+    texts_of(&scan, texts);
+    for (int i = 0; i < N_TEXTS; i++)
+        FBP_TRY_GOTO(fbp_inputs_add(&named, texts[i] == &scan.note ? NULL : *texts[i]));
+    FBP_TRY_GOTO(fbp_inputs_add(&named, scan.preparation ? scan.preparation->profile : NULL));
     for (size_t i = 0; i < scan.n_files; i++)
         FBP_TRY_GOTO(fbp_inputs_add(&named, scan.files[i]));
     hit = fbp_inputs_hit(&named, add_all, &scan, file);

@@ -14,13 +14,19 @@ struct fbp_inputs;
 #define FBP_INVALID(...)     fbp_fail(FBP_ERR_INVALID, __VA_ARGS__)
 #define FBP_UNSUPPORTED(...) fbp_fail(FBP_ERR_UNSUPPORTED, __VA_ARGS__)
 
-/* scan.c: notes and files */
+/* scan.c: paths, notes and files */
+
+/** Set *out to a malloc'ed path. base: the path is relative to the folder of this file; NULL: it is
+ *  complete. */
+fbp_status fbp_scan_path(char **out, const char *base, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /** Add an assumption: a value that `file` does not contain; value may be NULL. */
 fbp_status fbp_scan_assume(struct fbp_scan *scan, const char *file, const char *key,
                            const char *value, const char *why);
 /** Append one note. */
-fbp_status fbp_scan_note(struct fbp_scan *scan, const char *note);
+fbp_status fbp_scan_note(struct fbp_scan *scan, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 /** Append a note: a key of a file changes the result, but is not applied. */
 fbp_status fbp_scan_note_ignored(struct fbp_scan *scan, const char *file, const char *key,
                                  const char *value, const char *remedy);

@@ -17,6 +17,7 @@
 #include <string.h>
 
 enum { WIDTH = 12 };
+_Static_assert(sizeof(struct fbp_view) == WIDTH * sizeof(double), "s, d, u, v of a view");
 
 /* Views from vectors[n][12]; out->kind is set.  Directions of parallel rays may have any length. */
 static fbp_status make_views(struct fbp_scan *out, const char *path,
@@ -27,10 +28,7 @@ static fbp_status make_views(struct fbp_scan *out, const char *path,
     for (size_t k = 0; k < n; k++) {
         struct fbp_view *view = &out->views[k];
         const double *v = vectors + WIDTH * k;
-        memcpy(view->s, v, sizeof view->s);
-        memcpy(view->d, v + 3, sizeof view->d);
-        memcpy(view->u, v + 6, sizeof view->u);
-        memcpy(view->v, v + 9, sizeof view->v);
+        memcpy(view, v, sizeof *view);
         for (int i = 0; i < WIDTH; i++)
             if (!isfinite(v[i]))
                 return FBP_INVALID("%s: view %zu: number %d is not finite: correct it", path, k, i);
@@ -38,14 +36,6 @@ static fbp_status make_views(struct fbp_scan *out, const char *path,
             return FBP_INVALID("%s: view %zu: its rays have no direction: correct it", path, k);
     }
     return FBP_OK;
-}
-
-static void vector_of(const struct fbp_view *view, double out[WIDTH])
-{
-    memcpy(out, view->s, sizeof view->s);
-    memcpy(out + 3, view->d, sizeof view->d);
-    memcpy(out + 6, view->u, sizeof view->u);
-    memcpy(out + 9, view->v, sizeof view->v);
 }
 
 /* JSON. */
@@ -103,25 +93,22 @@ static fbp_status circle_views(const struct fbp_json *o, bool flat, struct fbp_s
 static fbp_status vector_views(const struct fbp_json *o, bool flat, struct fbp_scan *out,
                                const struct fbp_geometry_known *known)
 {
+    const size_t width = flat ? 6 : WIDTH;
     double *list = NULL, *vectors = NULL;
     size_t n = 0;
     fbp_status st;
 
-    FBP_TRY(fbp_json_table(o, "Vectors", flat ? 6 : WIDTH, &list, &n));
-    if (!flat) {
-        st = make_views(out, o->file, known, list, n);
-        free(list);
-        return st;
-    }
-    /* x and y of source or ray, panel, step from column to column; the row is as high as columns
-     * are wide. */
+    FBP_TRY(fbp_json_table(o, "Vectors", width, &list, &n));
+    /* flat: x and y of source or ray, panel, step from column to column; the row is as high as
+     * columns are wide. */
     FBP_TRY_GOTO(fbp_calloc((void **)&vectors, n, WIDTH * sizeof *vectors, "vectors"));
     for (size_t k = 0; k < n; k++) {
-        const double *from = list + 6 * k;
+        const double *from = list + width * k;
         double *to = vectors + WIDTH * k;
-        for (size_t i = 0; i < 6; i++)
-            to[i / 2 * 3 + i % 2] = from[i];
-        to[11] = hypot(from[4], from[5]);
+        for (size_t i = 0; i < width; i++)
+            to[flat ? i / 2 * 3 + i % 2 : i] = from[i];
+        if (flat)
+            to[11] = hypot(from[4], from[5]);
     }
     st = make_views(out, o->file, known, vectors, n);
 fail:
@@ -130,39 +117,35 @@ fail:
     return st;
 }
 
-static fbp_status read_json(const struct fbp_json *o, struct fbp_scan *out,
-                            const struct fbp_geometry_known *known)
+static fbp_status load(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known)
 {
     const char *names[N_TYPES];
     size_t type = N_TYPES;
     double columns = 0, rows = 1;
+    cJSON *root = NULL;
+    fbp_status st;
 
     for (size_t i = 0; i < N_TYPES; i++)
         names[i] = types[i].name;
-    if (!cJSON_IsObject(o->object))
-        return FBP_INVALID("%s: expected an object in braces: save the dictionary", o->file);
-    FBP_TRY(fbp_json_choice(o, "type", names, N_TYPES, &type));
+    FBP_TRY(fbp_json_read(path, &root));
+    const struct fbp_json o = {path, "", root};
+    if (!cJSON_IsObject(root))
+        FBP_TRY_GOTO(FBP_INVALID("%s: expected an object in braces: save the dictionary", path));
+    FBP_TRY_GOTO(fbp_json_choice(&o, "type", names, N_TYPES, &type));
     if (type == N_TYPES)
-        return fbp_json_missing(o, "type", "create_proj_geom() puts it there");
+        FBP_TRY_GOTO(fbp_json_missing(&o, "type", "create_proj_geom() puts it there"));
     const bool flat = types[type].flat;
     out->kind = types[type].kind;
     out->row_order = FBP_ROWS_BOTTOM_UP;
-    FBP_TRY(need_number(o, flat ? "DetectorCount" : "DetectorColCount", &fbp_range_side, &columns));
+    FBP_TRY_GOTO(
+        need_number(&o, flat ? "DetectorCount" : "DetectorColCount", &fbp_range_side, &columns));
     if (!flat)
-        FBP_TRY(need_number(o, "DetectorRowCount", &fbp_range_side, &rows));
+        FBP_TRY_GOTO(need_number(&o, "DetectorRowCount", &fbp_range_side, &rows));
     out->panel = (struct fbp_panel){(size_t)columns, (size_t)rows};
-    return types[type].vectors ? vector_views(o, flat, out, known)
-                               : circle_views(o, flat, out, known);
-}
-
-static fbp_status load(struct fbp_scan *out, const char *path,
-                       const struct fbp_geometry_known *known)
-{
-    cJSON *root = NULL;
-
-    FBP_TRY(fbp_json_read(path, &root));
-    const struct fbp_json o = {path, "", root};
-    const fbp_status st = read_json(&o, out, known);
+    st = types[type].vectors ? vector_views(&o, flat, out, known)
+                             : circle_views(&o, flat, out, known);
+fail:
     cJSON_Delete(root);
     return st;
 }
@@ -210,11 +193,10 @@ static fbp_status save(const struct fbp_scan *scan, const char *path)
         }
     }
     fbp_put_key(&w, circle ? "ProjectionAngles" : "Vectors");
-    double angle = p.alpha_rad, vector[WIDTH];
+    double angle = p.alpha_rad;
     for (size_t k = 0; k < scan->n_views; k++) {
         if (!circle) {
-            vector_of(&scan->views[k], vector);
-            fbp_put_row(&w, k, vector, WIDTH);
+            fbp_put_row(&w, k, (const double *)(const void *)&scan->views[k], WIDTH);
             continue;
         }
         fbp_upright_of(&scan->views[k], scan->kind, &view);
@@ -314,7 +296,7 @@ static fbp_status save_vectors(const struct fbp_scan *scan, const char *path)
         fwrite(header, 1, 118, w.f);
     }
     for (size_t k = 0; k < scan->n_views; k++) {
-        vector_of(&scan->views[k], v);
+        memcpy(v, &scan->views[k], sizeof v);
         for (int i = 0; i < WIDTH; i++) {
             w.not_finite = w.not_finite || !isfinite(v[i]);
             if (npy)

@@ -144,26 +144,28 @@ static fbp_status read_volume(const struct fbp_bes3t *d, struct fbp_grid *out)
     return FBP_OK;
 }
 
-static fbp_status take(struct fbp_scan *out, const struct fbp_bes3t *d,
+static fbp_status load(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known)
 {
+    struct fbp_bes3t d;
     struct fbp_bes3t_samples samples;
     struct image image = {0};
     fbp_source *source = NULL;
+    fbp_status st;
 
-    FBP_TRY(fbp_bes3t_samples(d, &samples));
-    FBP_TRY(fbp_preparation_copy(&out->preparation, known->preparation));
-    FBP_TRY(read_image(out, d, &samples, &image));
-    FBP_TRY(fbp_geometry_make_views(out, d->path, known, samples.n[1] * samples.n[2]));
+    FBP_TRY_GOTO(fbp_bes3t_load(&d, path));
+    FBP_TRY_GOTO(fbp_bes3t_samples(&d, &samples));
+    FBP_TRY_GOTO(fbp_preparation_copy(&out->preparation, known->preparation));
+    FBP_TRY_GOTO(read_image(out, &d, &samples, &image));
+    FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, samples.n[1] * samples.n[2]));
     out->kind = FBP_PLANES;
     out->panel = (struct fbp_panel){samples.n[0], 1};
     if (out->preparation) {
         out->preparation->n_samples = samples.n[0];
-        FBP_TRY(fbp_preparation_check(d->path, out->preparation, samples.n[0]));
+        FBP_TRY_GOTO(fbp_preparation_check(path, out->preparation, samples.n[0]));
         if (out->preparation->fft > 0)
-            return FBP_UNSUPPORTED(
-                "%s: prepare: fft: a field sweep has spectra, no time traces: leave it out",
-                d->path);
+            FBP_TRY_GOTO(FBP_UNSUPPORTED(
+                "%s: prepare: fft: a field sweep has spectra, no time traces: leave it out", path));
     }
 
     const double degree = FBP_PI / 180, sign = image.step > 0 ? -1 : 1;
@@ -176,25 +178,13 @@ static fbp_status take(struct fbp_scan *out, const struct fbp_bes3t *d,
         const double n[3] = {sign * cos(a) * sin(b), sign * sin(a) * sin(b), sign * cos(b)};
         fbp_plane_view(n, spacing, first, out->panel.n_columns, &out->views[k]);
     }
-    FBP_TRY(read_volume(d, &out->volume));
-
-    out->projections = fbp_format("%s:sinogram", d->path);
-    if (!out->projections)
-        return fbp_fail_nomem(strlen(d->path), "a path");
-    FBP_TRY(fbp_source_open(&source, out->projections, NULL)); /* the samples can be read */
+    FBP_TRY_GOTO(read_volume(&d, &out->volume));
+    FBP_TRY_GOTO(fbp_scan_path(&out->projections, NULL, "%s:sinogram", path));
+    FBP_TRY_GOTO(fbp_source_open(&source, out->projections, NULL)); /* the samples can be read */
     fbp_source_close(&source);
-    return fbp_scan_assume(out, d->path, "reference", "none",
-                           "spectra of a field sweep are divided by the one without a gradient");
-}
-
-static fbp_status load(struct fbp_scan *out, const char *path,
-                       const struct fbp_geometry_known *known)
-{
-    struct fbp_bes3t d;
-    fbp_status st = fbp_bes3t_load(&d, path);
-
-    if (st == FBP_OK)
-        st = take(out, &d, known);
+    st = fbp_scan_assume(out, path, "reference", "none",
+                         "spectra of a field sweep are divided by the one without a gradient");
+fail:
     fbp_bes3t_clear(&d);
     return st;
 }

@@ -12,6 +12,7 @@
 #include "array/names.h"
 #include "base/math.h"
 #include "base/text.h"
+#include "scan/file/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,13 +40,8 @@ static const struct fbp_ini_ignored ignored[] = {
      "the pictures are taken where they are"},
 };
 
-struct log {
-    struct fbp_panel panel;
-    size_t n_views;
+struct distances {
     double pitch[2], sod, sdd; /* mm */
-    double start, step;        /* degrees; of the source, counter-clockwise */
-    double optical_axis;       /* lines from the bottom edge of the image */
-    double i0;
 };
 
 static bool says(const struct fbp_ini *ini, const char *key, const char *start)
@@ -57,28 +53,28 @@ static bool says(const struct fbp_ini *ini, const char *key, const char *start)
 
 /* Distances and pitch.  A log without the camera's distance has the pixel size at the object, which
  * gives the same rays with the panel at twice the source's distance. */
-static fbp_status read_distances(const struct fbp_ini *ini, struct log *log)
+static fbp_status read_distances(const struct fbp_ini *ini, struct distances *d)
 {
     const char *text = fbp_ini_text(ini, acquisition, "Camera binning"); /* "2x2" */
     double pixel = 0, camera = 0, resized = 1, ratio = 1, binning[2] = {1, 1};
     char *end = NULL;
 
-    FBP_TRY(fbp_ini_positive(ini, acquisition, "Object to Source (mm)", &log->sod));
-    FBP_TRY(fbp_ini_number(ini, acquisition, "Camera to Source (mm)", &log->sdd));
+    FBP_TRY(fbp_ini_positive(ini, acquisition, "Object to Source (mm)", &d->sod));
+    FBP_TRY(fbp_ini_number(ini, acquisition, "Camera to Source (mm)", &d->sdd));
     FBP_TRY(fbp_ini_number(ini, acquisition, "Scaled Image Pixel Size (um)", &pixel));
     FBP_TRY(fbp_ini_number(ini, acquisition, "Image Pixel Size (um)", &pixel));
-    const bool parallel = log->sod >= PARALLEL_MM;
-    if (!parallel && log->sdd > 0 && !(log->sdd > log->sod))
+    const bool parallel = d->sod >= PARALLEL_MM;
+    if (!parallel && d->sdd > 0 && !(d->sdd > d->sod))
         return FBP_INVALID(
             "%s: Camera to Source (%g) is not above Object to Source (%g): correct one", ini->path,
-            log->sdd, log->sod);
-    if (parallel || !(log->sdd > log->sod)) {
+            d->sdd, d->sod);
+    if (parallel || !(d->sdd > d->sod)) {
         if (!(pixel > 0))
             return FBP_INVALID("%s: has neither Camera to Source (mm) nor Image Pixel Size (um): "
                                "is the file complete?",
                                ini->path);
-        log->sdd = 2 * log->sod;
-        log->pitch[0] = log->pitch[1] = (parallel ? 1 : 2) * pixel / 1000;
+        d->sdd = 2 * d->sod;
+        d->pitch[0] = d->pitch[1] = (parallel ? 1 : 2) * pixel / 1000;
         return FBP_OK;
     }
 
@@ -100,162 +96,136 @@ static fbp_status read_distances(const struct fbp_ini *ini, struct log *log)
                                "give detector.pitch_mm in a scan file",
                                ini->path, ratio);
     for (int i = 0; i < 2; i++)
-        log->pitch[i] = camera / 1000 * binning[i] * resized;
+        d->pitch[i] = camera / 1000 * binning[i] * resized;
     return FBP_OK;
 }
 
-/* The panel and n_views are known. */
-static fbp_status read_log(const struct fbp_ini *ini, struct log *log)
+static fbp_status load(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known)
 {
-    const char *trajectory = fbp_ini_text(ini, acquisition, "Scanning Trajectory");
-    const char *direction = fbp_ini_text(ini, acquisition, "Rotation Direction");
-    double offsets = 1, start = 0, step = 0, bits = 0;
+    struct fbp_ini ini = {.path = path};
+    struct distances d = {.sod = 0};
+    double digits = 4, offsets = 1, start = 0, step = 0, bits = 0, stated = 0;
+    size_t n = 0;
+    char *table = NULL, *first = NULL;
+    bool is_there = false;
+    fbp_status st;
 
+    FBP_TRY_GOTO(fbp_ini_load(&ini));
+
+    /* Refuse a table of shifts of the images, one per view, whose sign is not known. */
+    const size_t length = strlen(path);
+    if (says(&ini, "Random Movement", "ON") && length >= 4) {
+        FBP_TRY_GOTO(fbp_scan_path(&table, NULL, "%.*s.csv", (int)(length - 4), path));
+        FBP_TRY_GOTO(fbp_file_exists(table, &is_there));
+    }
+    if (is_there)
+        FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: Random Movement=ON with a table of shifts beside it "
+                                     "(.csv), which is not understood: shift the pictures back "
+                                     "first, then rename the table",
+                                     path));
+
+    /* PREFIX0000.tif, PREFIX0001.tif …, beside the log, whose name is PREFIX.log.  Without them the
+     * log is only a geometry. */
+    FBP_TRY_GOTO(fbp_ini_count(&ini, acquisition, "Number Of Files", &n));
+    const char *prefix = fbp_ini_text(&ini, acquisition, "Filename Prefix");
+    const char *format = fbp_ini_text(&ini, acquisition, "Image Format");
+    const char *name = prefix ? prefix : fbp_base_name(path);
+    FBP_TRY_GOTO(fbp_ini_number(&ini, acquisition, "Filename Index Length", &digits));
+    if (!(digits >= 1 && digits <= 9))
+        FBP_TRY_GOTO(
+            FBP_INVALID("%s: Filename Index Length: found %g, expected 1 to 9", path, digits));
+    if (!format || strncasecmp(format, "TIF", 3) == 0) {
+        const size_t extension = !prefix && fbp_has_extension(name, ".log") ? 4 : 0;
+        FBP_TRY_GOTO(fbp_scan_path(&out->projections, path, "%.*s%%0%dd.tif 0 %zu",
+                                   (int)(strlen(name) - extension), name, (int)digits, n - 1));
+        first = fbp_stack_name(out->projections, 0);
+        if (!first)
+            FBP_TRY_GOTO(fbp_fail_nomem(length, "a path"));
+        if (!prefix && access(first, F_OK) != 0) {
+            free(out->projections);
+            out->projections = NULL;
+        }
+    }
+    FBP_TRY_GOTO(fbp_ini_panel(&ini, acquisition, "Number Of Columns", "Number Of Rows",
+                               out->projections, known, &out->panel));
+
+    const char *trajectory = fbp_ini_text(&ini, acquisition, "Scanning Trajectory");
     if (trajectory && strncasecmp(trajectory, "ROUND", 5) != 0)
-        return FBP_UNSUPPORTED("%s: Scanning Trajectory: \"%.40s\" is not supported, only ROUND "
-                               "is: give the views in a scan file",
-                               ini->path, trajectory);
-    FBP_TRY(fbp_ini_number(ini, acquisition, "Number Of Horizontal Offset Positions", &offsets));
+        FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: Scanning Trajectory: \"%.40s\" is not supported, only "
+                                     "ROUND is: give the views in a scan file",
+                                     path, trajectory));
+    FBP_TRY_GOTO(
+        fbp_ini_number(&ini, acquisition, "Number Of Horizontal Offset Positions", &offsets));
     if (offsets > 1)
-        return FBP_UNSUPPORTED(
-            "%s: Number Of Horizontal Offset Positions: %g: stitch the pictures first", ini->path,
-            offsets);
-    if (says(ini, "Partial Width", "ON"))
-        return FBP_UNSUPPORTED("%s: Partial Width=ON: where the pictures lie on the camera is not "
-                               "known: give the offset in a scan file",
-                               ini->path);
-    FBP_TRY(read_distances(ini, log));
-
-    FBP_TRY(fbp_ini_positive(ini, acquisition, "Rotation Step (deg)", &step));
-    FBP_TRY(fbp_ini_number(ini, acquisition, "Scanning Start Angle", &start));
+        FBP_TRY_GOTO(FBP_UNSUPPORTED(
+            "%s: Number Of Horizontal Offset Positions: %g: stitch the pictures first", path,
+            offsets));
+    if (says(&ini, "Partial Width", "ON"))
+        FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: Partial Width=ON: where the pictures lie on the camera "
+                                     "is not known: give the offset in a scan file",
+                                     path));
+    FBP_TRY_GOTO(read_distances(&ini, &d));
+    FBP_TRY_GOTO(fbp_ini_positive(&ini, acquisition, "Rotation Step (deg)", &step));
+    FBP_TRY_GOTO(fbp_ini_number(&ini, acquisition, "Scanning Start Angle", &start));
+    const char *direction = fbp_ini_text(&ini, acquisition, "Rotation Direction");
     const bool clockwise = direction && strcasecmp(direction, "CW") == 0;
     if (direction && !clockwise && strcasecmp(direction, "CC") != 0 &&
         strcasecmp(direction, "CCW") != 0)
-        return FBP_INVALID("%s: Rotation Direction: found \"%.20s\", expected CC or CW", ini->path,
-                           direction);
-    log->start = (clockwise ? 1 : -1) * start;
-    log->step = (clockwise ? 1 : -1) * step;
+        FBP_TRY_GOTO(FBP_INVALID("%s: Rotation Direction: found \"%.20s\", expected CC or CW", path,
+                                 direction));
+    const double sign = clockwise ? 1 : -1; /* counter-clockwise, of the source */
 
-    log->optical_axis = (double)log->panel.n_rows / 2;
-    FBP_TRY(fbp_ini_number(ini, acquisition, "Optical Axis (line)", &log->optical_axis));
-    FBP_TRY(fbp_ini_number(ini, acquisition, "Depth (bits)", &bits));
-    if (bits >= 1 && bits <= 32)
-        log->i0 = exp2(bits);
-    return fbp_ini_number(ini, acquisition, "Reference Intensity", &log->i0);
-}
+    double optical_axis = (double)out->panel.n_rows / 2; /* lines from the bottom edge */
+    FBP_TRY_GOTO(fbp_ini_number(&ini, acquisition, "Optical Axis (line)", &optical_axis));
+    FBP_TRY_GOTO(fbp_ini_number(&ini, acquisition, "Depth (bits)", &bits));
+    out->i0 = bits >= 1 && bits <= 32 ? exp2(bits) : 0;
+    FBP_TRY_GOTO(fbp_ini_number(&ini, acquisition, "Reference Intensity", &out->i0));
+    out->i0 = out->i0 > 0 ? out->i0 : 0;
 
-/* Refuse a table of shifts of the images, one per view, whose sign is not known. */
-static fbp_status refuse_shifts(const struct fbp_ini *ini)
-{
-    const size_t n = strlen(ini->path);
-    bool is_there;
-
-    if (!says(ini, "Random Movement", "ON") || n < 4)
-        return FBP_OK;
-    char *table = fbp_format("%.*s.csv", (int)(n - 4), ini->path);
-    const fbp_status st = fbp_file_exists(table, &is_there);
-    free(table);
-    FBP_TRY(st);
-    if (!is_there)
-        return FBP_OK;
-    return FBP_UNSUPPORTED(
-        "%s: Random Movement=ON with a table of shifts beside it (.csv), which is not understood: "
-        "shift the pictures back first, then rename the table",
-        ini->path);
-}
-
-/* PREFIX0000.tif, PREFIX0001.tif …, beside the log, whose name is PREFIX.log. */
-static fbp_status name_projections(struct fbp_scan *out, const struct fbp_ini *ini, size_t n_views)
-{
-    const char *prefix = fbp_ini_text(ini, acquisition, "Filename Prefix");
-    const char *format = fbp_ini_text(ini, acquisition, "Image Format");
-    const char *name = fbp_base_name(ini->path);
-    double digits = 4;
-
-    FBP_TRY(fbp_ini_number(ini, acquisition, "Filename Index Length", &digits));
-    if (!(digits >= 1 && digits <= 9))
-        return FBP_INVALID("%s: Filename Index Length: found %g, expected 1 to 9", ini->path,
-                           digits);
-    if (format && strncasecmp(format, "TIF", 3) != 0)
-        return FBP_OK; /* only the geometry */
-    const size_t length =
-        prefix ? strlen(prefix) : strlen(name) - 4 * fbp_has_extension(name, ".log");
-    char *pattern = fbp_format("%.*s%%0%dd.tif 0 %zu", (int)length, prefix ? prefix : name,
-                               (int)digits, n_views - 1);
-    out->projections = pattern ? fbp_path_join(ini->path, pattern) : NULL;
-    free(pattern);
-    char *first = out->projections ? fbp_stack_name(out->projections, 0) : NULL;
-    if (!first)
-        return fbp_fail_nomem(length, "a path");
-    if (!prefix && access(first, F_OK) != 0) { /* only the geometry */
-        free(out->projections);
-        out->projections = NULL;
-    }
-    free(first);
-    return FBP_OK;
-}
-
-static fbp_status load_ini(struct fbp_scan *out, const struct fbp_ini *ini,
-                           const struct fbp_geometry_known *known)
-{
-    struct log log = {.i0 = 0};
-    double stated = 0;
-
-    FBP_TRY(refuse_shifts(ini));
-    FBP_TRY(fbp_ini_count(ini, acquisition, "Number Of Files", &log.n_views));
-    FBP_TRY(name_projections(out, ini, log.n_views));
-    FBP_TRY(fbp_ini_panel(ini, acquisition, "Number Of Columns", "Number Of Rows", out->projections,
-                          known, &log.panel));
-    FBP_TRY(read_log(ini, &log));
-    const bool parallel = log.sod >= PARALLEL_MM;
+    const bool parallel = d.sod >= PARALLEL_MM;
     out->kind = parallel ? FBP_PARALLEL : FBP_CONE;
-    out->panel = log.panel;
     out->row_order = FBP_ROWS_TOP_DOWN;
-    FBP_TRY(fbp_geometry_make_views(out, ini->path, known, log.n_views));
-    const double up = ((double)log.panel.n_rows / 2 - log.optical_axis) * log.pitch[1];
-    for (size_t k = 0; k < log.n_views; k++) {
-        const double angle = (log.start + (double)k * log.step) * FBP_PI / 180;
+    FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, n));
+    const double up = ((double)out->panel.n_rows / 2 - optical_axis) * d.pitch[1];
+    for (size_t k = 0; k < n; k++) {
+        const double angle = sign * (start + (double)k * step) * FBP_PI / 180;
         const struct fbp_circle circle = {.struct_size = sizeof circle,
                                           .kind = out->kind,
                                           .n_views = 1,
                                           .angles_rad = &angle,
-                                          .sod_mm = &log.sod,
-                                          .sdd_mm = &log.sdd,
+                                          .sod_mm = &d.sod,
+                                          .sdd_mm = &d.sdd,
                                           .n_sod = 1,
                                           .n_sdd = 1,
-                                          .pitch_mm = {log.pitch[0], log.pitch[1]},
+                                          .pitch_mm = {d.pitch[0], d.pitch[1]},
                                           .offset_mm = {0, parallel ? 0 : up}};
-        FBP_TRY(fbp_circle_views(&circle, &out->views[k]));
+        FBP_TRY_GOTO(fbp_circle_views(&circle, &out->views[k]));
         for (int i = 0; i < 3; i++)
             out->views[k].u[i] = -out->views[k].u[i];
     }
-    if (log.i0 > 0)
-        out->i0 = log.i0;
-    FBP_TRY(fbp_ini_note_ignored(ini, ignored, sizeof ignored / sizeof *ignored, out));
+    FBP_TRY_GOTO(fbp_ini_note_ignored(&ini, ignored, N_OF(ignored), out));
 
     /* The log also holds the pixel size at the object: note a contradiction. */
-    const double ours = log.pitch[0] * 1000 * (parallel ? 1 : log.sod / log.sdd);
-    FBP_TRY(fbp_ini_number(ini, acquisition, "Image Pixel Size (um)", &stated));
-    if (stated > 0 && !(fabs(ours - stated) <= 0.01 * stated)) {
-        char value[40], remedy[160];
-        snprintf(value, sizeof value, "%g", stated);
-        snprintf(remedy, sizeof remedy,
-                 "camera, binning and distances give %.6g: give --pitch, --sod or --sdd", ours);
-        return fbp_scan_note_ignored(out, ini->path, "Image Pixel Size (um)", value, remedy);
-    }
-    return FBP_OK;
+    const double ours = d.pitch[0] * 1000 * (parallel ? 1 : d.sod / d.sdd);
+    FBP_TRY_GOTO(fbp_ini_number(&ini, acquisition, "Image Pixel Size (um)", &stated));
+    if (stated > 0 && !(fabs(ours - stated) <= 0.01 * stated))
+        st = fbp_scan_note(out,
+                           "%s: Image Pixel Size (um) = %g is not applied: camera, binning and "
+                           "distances give %.6g: give --pitch, --sod or --sdd",
+                           path, stated, ours);
+fail:
+    free(table);
+    free(first);
+    free(ini.text);
+    free(ini.items);
+    return st;
 }
 
 static bool detect(const char *path, const unsigned char *head, size_t n)
 {
     return fbp_has_extension(path, ".log") && memmem(head, n, "[System]", 8) &&
            memmem(head, n, "Scanner", 7);
-}
-
-static fbp_status load(struct fbp_scan *out, const char *path,
-                       const struct fbp_geometry_known *known)
-{
-    return fbp_ini_load_scan(out, path, known, load_ini);
 }
 
 const struct fbp_geometry_format fbp_geometry_bruker = {

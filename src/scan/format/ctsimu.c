@@ -547,10 +547,7 @@ static fbp_status read_images(const struct part_of *in, const char *field, const
     FBP_TRY(name_files(in->file, name, n, &there, out));
     if (there == n)
         return FBP_OK;
-    char *note = fbp_format("%zu of the %zu files %s are there", there, n, name);
-    const fbp_status st = note ? fbp_scan_note(scan, note) : fbp_fail_nomem(strlen(name), "a note");
-    free(note);
-    return st;
+    return fbp_scan_note(scan, "%zu of the %zu files %s are there", there, n, name);
 }
 
 /* Projections, darks, flats and volume from metadata, which must fit the scenario in *out. */

@@ -19,12 +19,9 @@ static const char unit_name[] = "B_unit", mhz[] = "MHz";
 static const char size_name[] = "volume_size", voxel_name[] = "volume_voxel_mm",
                   centre_name[] = "volume_centre_mm";
 
-/* Contents of a file; free b and g. */
+/* Sizes of P. */
 struct found {
-    size_t n_samples, n_delays, n_views, n_b, n_g;
-    double *b, *g;       /* g by columns */
-    char unit[8];        /* of B; "" if the file does not state it */
-    double volume[3][3]; /* sizes, voxels, centre; sizes 0: not stated */
+    size_t n_samples, n_delays, n_views;
 };
 
 /* Does a file have P, B and G? */
@@ -59,54 +56,18 @@ static fbp_status read_list(const char *path, struct fbp_mat *mat, const char *n
     return st;
 }
 
-static fbp_status read_file(const char *path, struct found *f)
-{
-    const char *const names[] = {size_name, voxel_name, centre_name};
-    struct fbp_mat *mat;
-    bool has_volume = true;
-    fbp_status st;
-
-    FBP_TRY(fbp_mat_open(path, &mat));
-    if (!has_arrays(mat, f))
-        FBP_TRY_GOTO(FBP_INVALID("%s: has no arrays P [samples x delays x projections], B and G "
-                                 "[projections x 3]: name its arrays in a scan file (docs/epr.md)",
-                                 path));
-    FBP_TRY_GOTO(fbp_mat_text(mat, unit_name, f->unit, sizeof f->unit));
-    for (int i = 0; i < 3 && has_volume; i++)
-        FBP_TRY_GOTO(fbp_mat_doubles(mat, names[i], f->volume[i], 3, &has_volume));
-    if (!has_volume)
-        memset(f->volume, 0, sizeof f->volume);
-    if (f->unit[0] && strcmp(f->unit, mhz) != 0)
-        FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: %s is \"%s\": B is read in %s: convert it", path,
-                                     unit_name, f->unit, mhz));
-    FBP_TRY_GOTO(read_list(path, mat, "B", &f->b, &f->n_b));
-    FBP_TRY_GOTO(read_list(path, mat, "G", &f->g, &f->n_g));
-    if (f->n_b != f->n_samples)
-        st = FBP_INVALID("%s: B has %zu numbers, but P %zu samples: they do not belong together",
-                         path, f->n_b, f->n_samples);
-    else if (f->n_g != 3 * f->n_views)
-        st = FBP_INVALID(
-            "%s: G has %zu gradients, but P %zu projections: they do not belong together", path,
-            f->n_g / 3, f->n_views);
-    else if (f->n_delays == 0)
-        st = FBP_INVALID("%s: P has no delays: it is empty", path);
-fail:
-    fbp_mat_close(mat);
-    return st;
-}
-
-/* The volume, if one is stated and possible. */
-static void take_volume(struct fbp_scan *out, const struct found *f)
+/* The stated volume (sizes, voxels, centre), if it is possible. */
+static void take_volume(struct fbp_scan *out, double volume[3][3])
 {
     struct fbp_grid grid = {.n = {0}};
 
     for (int i = 0; i < 3; i++) {
-        const double n = f->volume[0][i];
+        const double n = volume[0][i];
         if (!(n >= 1 && n <= FBP_SIDE_MAX))
             return;
         grid.n[i] = (size_t)n;
-        grid.voxel_mm[i] = f->volume[1][i];
-        grid.centre_mm[i] = f->volume[2][i];
+        grid.voxel_mm[i] = volume[1][i];
+        grid.centre_mm[i] = volume[2][i];
     }
     if (fbp_check_grid(&grid) == FBP_OK)
         out->volume = grid;
@@ -114,61 +75,82 @@ static void take_volume(struct fbp_scan *out, const struct found *f)
         fbp_message_clear();
 }
 
-static fbp_status take(struct fbp_scan *out, const char *path,
-                       const struct fbp_geometry_known *known, const struct found *f)
-{
-    struct fbp_axis axis;
-
-    FBP_TRY(fbp_preparation_copy(&out->preparation, known->preparation));
-    struct fbp_preparation *p = out->preparation;
-    if (p)
-        p->n_samples = f->n_samples;
-    FBP_TRY(fbp_preparation_places(path, "B", p, f->b, f->n_b, &axis));
-    if (p) /* an FFT takes B for times [us] and makes frequencies */
-        FBP_TRY(fbp_preparation_axis(path, p, &axis));
-    FBP_TRY(fbp_geometry_make_views(out, path, known, f->n_views));
-    out->kind = FBP_PLANES;
-    out->panel = (struct fbp_panel){axis.n, f->n_delays};
-
-    const double sign = axis.step > 0 ? 1 : -1;
-    for (size_t k = 0; k < f->n_views; k++) {
-        const double *g = f->g + k;
-        double n[3] = {sign * g[0], sign * g[f->n_views], sign * g[2 * f->n_views]};
-        const double length = fbp_normalise(n);
-        if (!(length > 0))
-            return FBP_INVALID(
-                "%s: G: gradient %zu is 0, which has no direction: leave that projection out", path,
-                k);
-        const double mm = sign * 10 / (FBP_MHZ_PER_GAUSS * length); /* per MHz */
-        fbp_plane_view(n, mm * axis.step, mm * axis.first, axis.n, &out->views[k]);
-    }
-    out->projections = fbp_format("%s:P?spectra", path);
-    if (!out->projections)
-        return fbp_fail_nomem(strlen(path), "a path");
-    take_volume(out, f);
-
-    const bool fft = p && p->fft;
-    if (f->unit[0] && fft)
-        return FBP_INVALID("%s: B is in %s: rows are spectra, which take no FFT: leave it out",
-                           path, f->unit);
-    if (f->unit[0])
-        return FBP_OK;
-    if (fft)
-        return fbp_scan_assume(out, path, "dwell_us", "B in us", "rows are taken for time traces");
-    return fbp_scan_assume(out, path, "spacing_mm", "B in MHz",
-                           "programs of laboratories write MHz where their documents say cm");
-}
-
 static fbp_status load(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known)
 {
-    struct found f = {0};
-    fbp_status st = read_file(path, &f);
+    const char *const names[] = {size_name, voxel_name, centre_name};
+    struct found f;
+    double *b = NULL, *g = NULL; /* g by columns */
+    double volume[3][3];         /* sizes, voxels, centre */
+    char unit[8];                /* of B; "" if the file does not state it */
+    size_t n_b = 0, n_g = 0;
+    bool has_volume = true;
+    struct fbp_mat *mat;
+    struct fbp_axis axis;
+    fbp_status st;
 
-    if (st == FBP_OK)
-        st = take(out, path, known, &f);
-    free(f.b);
-    free(f.g);
+    FBP_TRY(fbp_mat_open(path, &mat));
+    if (!has_arrays(mat, &f))
+        FBP_TRY_GOTO(FBP_INVALID("%s: has no arrays P [samples x delays x projections], B and G "
+                                 "[projections x 3]: name its arrays in a scan file (docs/epr.md)",
+                                 path));
+    FBP_TRY_GOTO(fbp_mat_text(mat, unit_name, unit, sizeof unit));
+    for (int i = 0; i < 3 && has_volume; i++)
+        FBP_TRY_GOTO(fbp_mat_doubles(mat, names[i], volume[i], 3, &has_volume));
+    if (unit[0] && strcmp(unit, mhz) != 0)
+        FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: %s is \"%s\": B is read in %s: convert it", path,
+                                     unit_name, unit, mhz));
+    FBP_TRY_GOTO(read_list(path, mat, "B", &b, &n_b));
+    FBP_TRY_GOTO(read_list(path, mat, "G", &g, &n_g));
+    if (n_b != f.n_samples)
+        FBP_TRY_GOTO(
+            FBP_INVALID("%s: B has %zu numbers, but P %zu samples: they do not belong together",
+                        path, n_b, f.n_samples));
+    if (n_g != 3 * f.n_views)
+        FBP_TRY_GOTO(FBP_INVALID(
+            "%s: G has %zu gradients, but P %zu projections: they do not belong together", path,
+            n_g / 3, f.n_views));
+    if (f.n_delays == 0)
+        FBP_TRY_GOTO(FBP_INVALID("%s: P has no delays: it is empty", path));
+
+    FBP_TRY_GOTO(fbp_preparation_copy(&out->preparation, known->preparation));
+    struct fbp_preparation *p = out->preparation;
+    const bool fft = p && p->fft;
+    if (p)
+        p->n_samples = f.n_samples;
+    FBP_TRY_GOTO(fbp_preparation_places(path, "B", p, b, n_b, &axis));
+    if (p) /* an FFT takes B for times [us] and makes frequencies */
+        FBP_TRY_GOTO(fbp_preparation_axis(path, p, &axis));
+    FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, f.n_views));
+    out->kind = FBP_PLANES;
+    out->panel = (struct fbp_panel){axis.n, f.n_delays};
+    const double sign = axis.step > 0 ? 1 : -1;
+    for (size_t k = 0; k < f.n_views; k++) {
+        double n[3] = {sign * g[k], sign * g[k + f.n_views], sign * g[k + 2 * f.n_views]};
+        const double length = fbp_normalise(n);
+        if (!(length > 0))
+            FBP_TRY_GOTO(FBP_INVALID(
+                "%s: G: gradient %zu is 0, which has no direction: leave that projection out", path,
+                k));
+        const double mm = sign * 10 / (FBP_MHZ_PER_GAUSS * length); /* per MHz */
+        fbp_plane_view(n, mm * axis.step, mm * axis.first, axis.n, &out->views[k]);
+    }
+    FBP_TRY_GOTO(fbp_scan_path(&out->projections, NULL, "%s:P?spectra", path));
+    if (has_volume)
+        take_volume(out, volume);
+
+    if (unit[0] && fft)
+        st = FBP_INVALID("%s: B is in %s: rows are spectra, which take no FFT: leave it out", path,
+                         unit);
+    else if (fft)
+        st = fbp_scan_assume(out, path, "dwell_us", "B in us", "rows are taken for time traces");
+    else if (!unit[0])
+        st = fbp_scan_assume(out, path, "spacing_mm", "B in MHz",
+                             "programs of laboratories write MHz where their documents say cm");
+fail:
+    fbp_mat_close(mat);
+    free(b);
+    free(g);
     return st;
 }
 

@@ -342,41 +342,34 @@ static fbp_status find_tomo(struct search *s, bool *is_one, double **angles)
     return FBP_OK;
 }
 
-static fbp_status find_either(struct search *s, double **angles, struct fbp_blob *reply)
-{
-    bool is_one = true, is_matlab = false;
-
-    FBP_TRY(fbp_hdf5_open(s->path, s->path, &s->file));
-    FBP_TRY(fbp_hdf5_list(s->file, s->path, &s->list));
-    const struct fbp_hdf5_entry *data = fbp_hdf5_find(&s->list, "/exchange/data");
-    if (data)
-        FBP_TRY(find_exchange(s, data, angles));
-    else
-        FBP_TRY(find_tomo(s, &is_one, angles));
-    if (!is_one)
-        FBP_TRY(fbp_mat_is_hdf5(s->path, &is_matlab));
-    if (!is_one)
-        return FBP_INVALID(
-            "%s: is neither Data Exchange (/exchange/data, /exchange/theta) nor NXtomo (images "
-            "with rotation_angle): name its data sets in a scan file: \"projections\": "
-            "\"FILE:/DATASET\"%s%s%s",
-            s->path, is_matlab ? "; a geometry of TIGRE is read from MAT files saved as -v7" : "",
-            s->list.unread[0] ? "; " : "", s->list.unread);
-    FBP_TRY(note_ignored(s));
-    for (size_t i = 0; i < s->found.n_angles; i++)
-        if (!isfinite((*angles)[i]))
-            return FBP_INVALID("%s: angle %zu is not a number: correct the file", s->path, i);
-    FBP_TRY(fbp_blob_put(reply, &s->found, sizeof s->found));
-    return fbp_blob_put(reply, *angles, s->found.n_angles * sizeof **angles);
-}
-
 /* Runs in a child process. */
 static fbp_status find_scan(void *arg, struct fbp_blob *reply)
 {
     struct search s = {.path = arg};
     double *angles = NULL;
-    const fbp_status st = find_either(&s, &angles, reply);
+    bool is_one = true, is_matlab = false;
+    fbp_status st;
 
+    FBP_TRY_GOTO(fbp_hdf5_open(s.path, s.path, &s.file));
+    FBP_TRY_GOTO(fbp_hdf5_list(s.file, s.path, &s.list));
+    const struct fbp_hdf5_entry *data = fbp_hdf5_find(&s.list, "/exchange/data");
+    FBP_TRY_GOTO(data ? find_exchange(&s, data, &angles) : find_tomo(&s, &is_one, &angles));
+    if (!is_one) {
+        FBP_TRY_GOTO(fbp_mat_is_hdf5(s.path, &is_matlab));
+        FBP_TRY_GOTO(FBP_INVALID(
+            "%s: is neither Data Exchange (/exchange/data, /exchange/theta) nor NXtomo (images "
+            "with rotation_angle): name its data sets in a scan file: \"projections\": "
+            "\"FILE:/DATASET\"%s%s%s",
+            s.path, is_matlab ? "; a geometry of TIGRE is read from MAT files saved as -v7" : "",
+            s.list.unread[0] ? "; " : "", s.list.unread));
+    }
+    FBP_TRY_GOTO(note_ignored(&s));
+    for (size_t i = 0; i < s.found.n_angles; i++)
+        if (!isfinite(angles[i]))
+            FBP_TRY_GOTO(FBP_INVALID("%s: angle %zu is not a number: correct the file", s.path, i));
+    FBP_TRY_GOTO(fbp_blob_put(reply, &s.found, sizeof s.found));
+    st = fbp_blob_put(reply, angles, s.found.n_angles * sizeof *angles);
+fail:
     if (s.file > 0)
         H5Fclose(s.file);
     free(s.list.entries);
@@ -384,21 +377,22 @@ static fbp_status find_scan(void *arg, struct fbp_blob *reply)
     return st;
 }
 
-/* FILE:DATASET, or the images of FILE:DATASET whose image_key is `key`. */
-static char *name_of(const char *path, const char *data, const struct found *f, int key)
+/* Name and open FILE:DATASET, or the images of FILE:DATASET whose image_key is `key`; they must
+ * have the size of the panel. */
+static fbp_status take_array(struct fbp_scan *out, const char *path, const struct found *f, int key,
+                             size_t *n_slices)
 {
-    if (!f->keyed)
-        return fbp_format("%s:%s", path, data);
-    return fbp_format("%s:%s?image_key=%d", path, f->data, key);
-}
-
-/* Open an array; its images must have the size of the panel. */
-static fbp_status check_array(struct fbp_scan *out, const char *name, size_t *n_slices)
-{
+    char **const names[] = {&out->projections, &out->flat, &out->dark}, *name;
     fbp_source *source = NULL;
 
-    if (!name)
-        return FBP_OK;
+    if (f->keyed)
+        FBP_TRY(fbp_scan_path(names[key], NULL, "%s:%s?image_key=%d", path, f->data, key));
+    else
+        FBP_TRY(fbp_scan_path(names[key], NULL, "%s:%s", path,
+                              key == 0   ? f->data
+                              : key == 1 ? f->flat
+                                         : f->dark));
+    name = *names[key];
     FBP_TRY(fbp_source_open(&source, name, NULL));
     const struct fbp_array_info *i = fbp_source_info(source);
     const struct fbp_panel panel = {i->n[0], i->n[1]};
@@ -413,38 +407,34 @@ static fbp_status check_array(struct fbp_scan *out, const char *name, size_t *n_
                        out->panel.n_rows);
 }
 
-static fbp_status take(struct fbp_scan *out, const char *path,
-                       const struct fbp_geometry_known *known, const struct fbp_blob *reply)
+static fbp_status load(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known)
 {
+    struct fbp_blob reply = {0};
     struct found f;
     double *angles = NULL;
-    char *text = NULL, why[120];
+    char why[120];
     size_t at = 0, n = 0, n_views = 0;
     fbp_status st;
 
-    if (!fbp_blob_take(reply, &at, &f, sizeof f))
-        return fbp_fail(FBP_ERR_IO, "%s: its description did not come back", path);
-    out->projections = name_of(path, f.data, &f, 0);
+    FBP_TRY_GOTO(
+        fbp_hdf5_contain(path, &fbp_hdf5_limits, find_scan, (void *)(uintptr_t)path, &reply));
+    if (!fbp_blob_take(&reply, &at, &f, sizeof f))
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_IO, "%s: its description did not come back", path));
+    FBP_TRY_GOTO(take_array(out, path, &f, 0, &n_views));
     if (f.has_flat)
-        out->flat = name_of(path, f.flat, &f, 1);
+        FBP_TRY_GOTO(take_array(out, path, &f, 1, &n));
     if (f.has_dark)
-        out->dark = name_of(path, f.dark, &f, 2);
-    if (!out->projections || (f.has_flat && !out->flat) || (f.has_dark && !out->dark))
-        FBP_TRY_GOTO(fbp_fail_nomem(strlen(path), "a path"));
-    FBP_TRY_GOTO(check_array(out, out->projections, &n_views));
-    FBP_TRY_GOTO(check_array(out, out->flat, &n));
-    FBP_TRY_GOTO(check_array(out, out->dark, &n));
+        FBP_TRY_GOTO(take_array(out, path, &f, 2, &n));
     if (n_views != f.n_angles)
         FBP_TRY_GOTO(FBP_INVALID("%s: has %zu projections, but %zu angles: correct the file", path,
                                  n_views, f.n_angles));
     FBP_TRY_GOTO(fbp_calloc((void **)&angles, f.n_angles, sizeof *angles, "angles"));
-    (void)!fbp_blob_take(reply, &at, angles, f.n_angles * sizeof *angles);
+    (void)!fbp_blob_take(&reply, &at, angles, f.n_angles * sizeof *angles);
     out->kind = FBP_PARALLEL;
     f.note[sizeof f.note - 1] = '\0';
-    if (f.note[0]) {
-        text = fbp_format("%s: %s", path, f.note);
-        FBP_TRY_GOTO(text ? fbp_scan_note(out, text) : fbp_fail_nomem(strlen(path), "a note"));
-    }
+    if (f.note[0])
+        FBP_TRY_GOTO(fbp_scan_note(out, "%s: %s", path, f.note));
 
     /* The files do not hold the axis, and may not hold the size of pixels. */
     const bool has_pitch = f.pitch_mm[0] > 0;
@@ -463,21 +453,8 @@ static fbp_status take(struct fbp_scan *out, const char *path,
     FBP_TRY_GOTO(fbp_scan_assume(out, path, "detector.offset_mm", "0", why));
     st = fbp_circle_views(&c, out->views);
 fail:
-    free(angles);
-    free(text);
-    return st;
-}
-
-static fbp_status load(struct fbp_scan *out, const char *path,
-                       const struct fbp_geometry_known *known)
-{
-    struct fbp_blob reply = {0};
-    fbp_status st =
-        fbp_hdf5_contain(path, &fbp_hdf5_limits, find_scan, (void *)(uintptr_t)path, &reply);
-
-    if (st == FBP_OK)
-        st = take(out, path, known, &reply);
     free(reply.bytes);
+    free(angles);
     return st;
 }
 

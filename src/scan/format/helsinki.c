@@ -14,9 +14,8 @@
 
 static const double QUARTER_TURN_DEG = 90;
 
-/* Contents of a file; free(angles_deg). */
-struct found {
-    char name[FBP_MAT_NAME]; /* of the struct */
+/* Contents of a file; free(angles_deg), which load() changes to radians. */
+struct parameters {
     double sod_mm, sdd_mm, pitch_mm;
     double columns; /* 0: not stated */
     double *angles_deg;
@@ -50,7 +49,8 @@ static fbp_status positive(const char *path, const struct fbp_mat_array *paramet
     return FBP_INVALID("%s: parameters.%s: expected one positive number", path, name);
 }
 
-static fbp_status read_parameters(const char *path, const struct fbp_mat_array *p, struct found *f)
+static fbp_status read_parameters(const char *path, const struct fbp_mat_array *p,
+                                  struct parameters *f)
 {
     /* Lengths must be in mm, angles in degrees, and the beam must have a source. */
     static const struct {
@@ -88,10 +88,13 @@ static fbp_status read_parameters(const char *path, const struct fbp_mat_array *
     return FBP_OK;
 }
 
-static fbp_status read_file(const char *path, struct found *f)
+static fbp_status load(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known)
 {
+    struct parameters f = {.n_angles = 0};
     struct fbp_mat_array *parameters = NULL;
-    struct fbp_mat *mat;
+    struct fbp_mat *mat = NULL;
+    fbp_source *source = NULL;
     char member[FBP_MAT_NAME + 16];
     fbp_status st;
 
@@ -103,62 +106,43 @@ static fbp_status read_file(const char *path, struct found *f)
                         ".parameters.distanceSourceOrigin, nor P, B and G of an EPR image: name "
                         "its array in a scan file: \"projections\": \"FILE:VARIABLE\"",
                         path));
-    memcpy(f->name, top->name, sizeof f->name);
-    snprintf(member, sizeof member, "%s.parameters", f->name);
+    snprintf(member, sizeof member, "%s.parameters", top->name);
     FBP_TRY_GOTO(fbp_mat_read(mat, member, &parameters));
-    st = read_parameters(path, parameters, f);
-    fbp_mat_free(parameters);
-fail:
-    fbp_mat_close(mat);
-    return st;
-}
+    FBP_TRY_GOTO(read_parameters(path, parameters, &f));
 
-static fbp_status take(struct fbp_scan *out, const char *path,
-                       const struct fbp_geometry_known *known, const struct found *f)
-{
-    double *angles = f->angles_deg;
-    fbp_source *source = NULL;
-
-    out->projections = fbp_format("%s:%s.sinogram?sinogram", path, f->name);
-    if (!out->projections)
-        return fbp_fail_nomem(strlen(path), "a path");
-    FBP_TRY(fbp_source_open(&source, out->projections, NULL));
-    const size_t *n = fbp_source_info(source)->n;
+    FBP_TRY_GOTO(
+        fbp_scan_path(&out->projections, NULL, "%s:%s.sinogram?sinogram", path, top->name));
+    FBP_TRY_GOTO(fbp_source_open(&source, out->projections, NULL));
+    const size_t *n = fbp_source_info(source)->n, n_views = n[2];
     out->panel = (struct fbp_panel){n[0], n[1]};
-    out->n_views = n[2];
     fbp_source_close(&source);
-    if (f->columns > 0 && fabs(f->columns - (double)out->panel.n_columns) > 0.5)
-        return FBP_INVALID("%s: parameters.numDetectorsPost is %g, the sinogram has %zu columns: "
-                           "which part of the detector they are is not known: correct the file",
-                           path, f->columns, out->panel.n_columns);
-    if (out->n_views != f->n_angles)
-        return FBP_INVALID("%s: has %zu angles, but a sinogram of %zu views: correct the file",
-                           path, f->n_angles, out->n_views);
+    if (f.columns > 0 && fabs(f.columns - (double)out->panel.n_columns) > 0.5)
+        FBP_TRY_GOTO(
+            FBP_INVALID("%s: parameters.numDetectorsPost is %g, the sinogram has %zu columns: "
+                        "which part of the detector they are is not known: correct the file",
+                        path, f.columns, out->panel.n_columns));
+    if (n_views != f.n_angles)
+        FBP_TRY_GOTO(
+            FBP_INVALID("%s: has %zu angles, but a sinogram of %zu views: correct the file", path,
+                        f.n_angles, n_views));
 
     /* Angles are those of the ray, a quarter turn ahead of the source. */
-    for (size_t i = 0; i < f->n_angles; i++)
-        angles[i] = (angles[i] - QUARTER_TURN_DEG) * FBP_PI / 180;
+    for (size_t i = 0; i < f.n_angles; i++)
+        f.angles_deg[i] = (f.angles_deg[i] - QUARTER_TURN_DEG) * FBP_PI / 180;
     const struct fbp_circle c = {.struct_size = sizeof c,
                                  .kind = FBP_CONE,
-                                 .n_views = f->n_angles,
-                                 .angles_rad = angles,
-                                 .sod_mm = &f->sod_mm,
-                                 .sdd_mm = &f->sdd_mm,
+                                 .n_views = f.n_angles,
+                                 .angles_rad = f.angles_deg,
+                                 .sod_mm = &f.sod_mm,
+                                 .sdd_mm = &f.sdd_mm,
                                  .n_sod = 1,
                                  .n_sdd = 1,
-                                 .pitch_mm = {f->pitch_mm, f->pitch_mm}};
-    FBP_TRY(fbp_geometry_make_views(out, path, known, f->n_angles));
-    return fbp_circle_views(&c, out->views);
-}
-
-static fbp_status load(struct fbp_scan *out, const char *path,
-                       const struct fbp_geometry_known *known)
-{
-    struct found f = {.n_angles = 0};
-    fbp_status st = read_file(path, &f);
-
-    if (st == FBP_OK)
-        st = take(out, path, known, &f);
+                                 .pitch_mm = {f.pitch_mm, f.pitch_mm}};
+    FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, f.n_angles));
+    st = fbp_circle_views(&c, out->views);
+fail:
+    fbp_mat_free(parameters);
+    fbp_mat_close(mat);
     free(f.angles_deg);
     return st;
 }

@@ -110,12 +110,15 @@ double fbp_near_angle(double angle, double before);
  */
 struct fbp_ini {
     const char *path; /**< for messages; not copied */
-    char *text;
+    char *text;       /**< the file; the caller frees it, and the items, also after a failure */
     struct fbp_ini_item {
         const char *section, *key, *value; /**< trimmed; value may be empty */
     } * items;
     size_t n;
 };
+
+/** Read the file ini->path; the other members are 0. */
+fbp_status fbp_ini_load(struct fbp_ini *ini);
 
 /** Value of a key; NULL if the key is absent or its value empty. */
 const char *fbp_ini_text(const struct fbp_ini *ini, const char *section, const char *key);
@@ -149,12 +152,6 @@ struct fbp_ini_ignored {
 /** Add a note to the scan for each key of the table whose value has an effect. */
 fbp_status fbp_ini_note_ignored(const struct fbp_ini *ini, const struct fbp_ini_ignored *table,
                                 size_t n, struct fbp_scan *out);
-
-/** Read a file of sections and keys and pass it to `take`, which fills in the scan. */
-fbp_status fbp_ini_load_scan(struct fbp_scan *out, const char *path,
-                             const struct fbp_geometry_known *known,
-                             fbp_status (*take)(struct fbp_scan *out, const struct fbp_ini *ini,
-                                                const struct fbp_geometry_known *known));
 
 /**
  * rtk.c: RTK's nine parameters of a projection.

@@ -26,19 +26,19 @@ static char *trim(char *text)
     return text;
 }
 
-static fbp_status load(struct fbp_ini *out, const char *path)
+fbp_status fbp_ini_load(struct fbp_ini *ini)
 {
     const char *section = "";
     size_t n = 0, n_lines = 1;
 
-    FBP_TRY(fbp_read_text(path, MAX_BYTES, &out->text, &n));
-    if (strlen(out->text) != n)
-        return FBP_INVALID("%s: a zero byte after %zu bytes: it is damaged, or no text", path,
-                           strlen(out->text));
-    for (const char *p = out->text; *p; p++)
+    FBP_TRY(fbp_read_text(ini->path, MAX_BYTES, &ini->text, &n));
+    if (strlen(ini->text) != n)
+        return FBP_INVALID("%s: a zero byte after %zu bytes: it is damaged, or no text", ini->path,
+                           strlen(ini->text));
+    for (const char *p = ini->text; *p; p++)
         n_lines += *p == '\n';
-    FBP_TRY(fbp_calloc((void **)&out->items, n_lines, sizeof *out->items, "lines"));
-    for (char *line = out->text, *next; line; line = next) {
+    FBP_TRY(fbp_calloc((void **)&ini->items, n_lines, sizeof *ini->items, "lines"));
+    for (char *line = ini->text, *next; line; line = next) {
         next = strchr(line, '\n');
         if (next)
             *next++ = '\0';
@@ -49,7 +49,7 @@ static fbp_status load(struct fbp_ini *out, const char *path)
             section = trim(line + 1);
         } else if (equals && *line != ';' && *line != '#') {
             *equals = '\0';
-            out->items[out->n++] = (struct fbp_ini_item){section, trim(line), trim(equals + 1)};
+            ini->items[ini->n++] = (struct fbp_ini_item){section, trim(line), trim(equals + 1)};
         }
     }
     return FBP_OK;
@@ -165,19 +165,4 @@ fbp_status fbp_ini_note_ignored(const struct fbp_ini *ini, const struct fbp_ini_
         }
     }
     return FBP_OK;
-}
-
-fbp_status fbp_ini_load_scan(struct fbp_scan *out, const char *path,
-                             const struct fbp_geometry_known *known,
-                             fbp_status (*take)(struct fbp_scan *out, const struct fbp_ini *ini,
-                                                const struct fbp_geometry_known *known))
-{
-    struct fbp_ini ini = {.path = path};
-    fbp_status st = load(&ini, path);
-
-    if (st == FBP_OK)
-        st = take(out, &ini, known);
-    free(ini.text);
-    free(ini.items);
-    return st;
 }

@@ -10,6 +10,7 @@
 #include "base/math.h"
 #include "base/text.h"
 #include "geometry/view.h"
+#include "scan/file/text.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -26,49 +27,10 @@ static const struct fbp_ini_ignored ignored[] = {
 };
 
 struct machine {
-    struct fbp_panel panel;
-    size_t n_views;
     double pitch[2], sod, sdd, offset[2]; /* mm */
-    double step, initial;                 /* degrees */
     double axis_x;                        /* point of the axis on y = z = 0 [mm] */
     double roll, tilt;                    /* of the axis, about y and x [rad] */
-    double white;
 };
-
-/* n_views and panel are known. */
-static fbp_status read_machine(const struct fbp_ini *ini, struct machine *m)
-{
-    double top = 0, bottom = 0, x = NAN, roll = NAN, tilt = 0;
-
-    FBP_TRY(fbp_ini_positive(ini, section, "DetectorPixelSizeX", &m->pitch[0]));
-    FBP_TRY(fbp_ini_positive(ini, section, "DetectorPixelSizeY", &m->pitch[1]));
-    FBP_TRY(fbp_ini_positive(ini, section, "SrcToObject", &m->sod));
-    FBP_TRY(fbp_ini_positive(ini, section, "SrcToDetector", &m->sdd));
-    FBP_TRY(fbp_ini_number(ini, section, "DetectorOffsetX", &m->offset[0]));
-    FBP_TRY(fbp_ini_number(ini, section, "DetectorOffsetY", &m->offset[1]));
-    FBP_TRY(fbp_ini_number(ini, section, "AngularStep", &m->step));
-    FBP_TRY(fbp_ini_number(ini, section, "InitialAngle", &m->initial));
-    FBP_TRY(fbp_ini_number(ini, section, "WhiteLevel", &m->white));
-    if (!(fabs(m->step) > 0) && m->n_views > 1)
-        return FBP_INVALID(
-            "%s: AngularStep is missing or 0: give the angle between views (degrees)", ini->path);
-    if (m->sdd <= m->sod)
-        return FBP_INVALID(
-            "%s: SrcToDetector (%g) is not above SrcToObject (%g): correct one of them", ini->path,
-            m->sdd, m->sod);
-
-    /* The axis: newer files have it in the plane of the object, older ones on the panel. */
-    FBP_TRY(fbp_ini_number(ini, section, "ObjectOffsetX", &x));
-    FBP_TRY(fbp_ini_number(ini, section, "ObjectRoll", &roll));
-    FBP_TRY(fbp_ini_number(ini, section, "ObjectTilt", &tilt));
-    FBP_TRY(fbp_ini_number(ini, section, "CentreOfRotationTop", &top));
-    FBP_TRY(fbp_ini_number(ini, section, "CentreOfRotationBottom", &bottom));
-    m->axis_x = -(isnan(x) ? (top + bottom) / 2 * m->sod / m->sdd : x);
-    m->roll = isnan(roll) ? -atan2(top - bottom, (double)m->panel.n_rows * m->pitch[1])
-                          : roll * FBP_PI / 180;
-    m->tilt = -tilt * FBP_PI / 180;
-    return FBP_OK;
-}
 
 /* The view at angle 0: the axis through the origin along z, the line from source to panel above +y
  * (CIL's reference frame). */
@@ -98,72 +60,98 @@ static void view_at_rest(const struct machine *m, struct fbp_view *out)
     fbp_turned(R, (double[3]){0, 0, m->pitch[1]}, out->v);  /* rows are reversed when read */
 }
 
-/* NAME_0001.tif, NAME_0002.tif …, beside the file or in InputFolderName below it. */
-static fbp_status name_projections(struct fbp_scan *out, const char *path,
-                                   const struct fbp_ini *ini, size_t n_views)
-{
-    const char *name = fbp_ini_text(ini, section, "Name");
-    const char *folder = fbp_ini_text(ini, section, "InputFolderName");
-    const char *separator = fbp_ini_text(ini, section, "InputSeparator");
-    double digits = 4;
-
-    FBP_TRY(fbp_ini_number(ini, section, "InputDigits", &digits));
-    if (!name)
-        return FBP_OK;
-    if (!(digits >= 1 && digits <= 9))
-        return FBP_INVALID("%s: InputDigits: found %g, expected 1 to 9", path, digits);
-    /* a folder on the scanner's own disk cannot be reached */
-    const bool below = folder && !strpbrk(folder, "\\:") && folder[0] != '/';
-    char *pattern = fbp_format("%s%s%s%s%%0%dd.tif 1 %zu", below ? folder : "", below ? "/" : "",
-                               name, separator ? separator : "_", (int)digits, n_views);
-    out->projections = pattern ? fbp_path_join(path, pattern) : NULL;
-    free(pattern);
-    return out->projections ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
-}
-
-static fbp_status load_ini(struct fbp_scan *out, const struct fbp_ini *ini,
-                           const struct fbp_geometry_known *known)
+static fbp_status load(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known)
 {
     static const double z[3] = {0, 0, 1};
-    const char *path = ini->path;
-    struct machine m = {.white = 0};
+    struct fbp_ini ini = {.path = path};
+    struct machine m = {.sod = 0};
     struct fbp_view rest;
+    size_t n = 0;
+    double digits = 4, step = 0, initial = 0, top = 0, bottom = 0, x = NAN, roll = NAN, tilt = 0;
     double R[9];
+    char *folder = NULL;
+    DIR *dir = NULL;
+    fbp_status st;
 
-    FBP_TRY(fbp_ini_count(ini, section, "Projections", &m.n_views));
-    FBP_TRY(name_projections(out, path, ini, m.n_views));
-    FBP_TRY(fbp_ini_panel(ini, section, "DetectorPixelsX", "DetectorPixelsY", out->projections,
-                          known, &m.panel));
-    FBP_TRY(read_machine(ini, &m));
+    FBP_TRY_GOTO(fbp_ini_load(&ini));
+    FBP_TRY_GOTO(fbp_ini_count(&ini, section, "Projections", &n));
+
+    /* NAME_0001.tif, NAME_0002.tif …, beside the file or in InputFolderName below it; a folder on
+     * the scanner's own disk cannot be reached */
+    const char *name = fbp_ini_text(&ini, section, "Name");
+    const char *below = fbp_ini_text(&ini, section, "InputFolderName");
+    const char *separator = fbp_ini_text(&ini, section, "InputSeparator");
+    if (below && (strpbrk(below, "\\:") || below[0] == '/'))
+        below = NULL;
+    FBP_TRY_GOTO(fbp_ini_number(&ini, section, "InputDigits", &digits));
+    if (name && !(digits >= 1 && digits <= 9))
+        FBP_TRY_GOTO(FBP_INVALID("%s: InputDigits: found %g, expected 1 to 9", path, digits));
+    if (name)
+        FBP_TRY_GOTO(fbp_scan_path(&out->projections, path, "%s%s%s%s%%0%dd.tif 1 %zu",
+                                   below ? below : "", below ? "/" : "", name,
+                                   separator ? separator : "_", (int)digits, n));
+    FBP_TRY_GOTO(fbp_ini_panel(&ini, section, "DetectorPixelsX", "DetectorPixelsY",
+                               out->projections, known, &out->panel));
+
+    FBP_TRY_GOTO(fbp_ini_positive(&ini, section, "DetectorPixelSizeX", &m.pitch[0]));
+    FBP_TRY_GOTO(fbp_ini_positive(&ini, section, "DetectorPixelSizeY", &m.pitch[1]));
+    FBP_TRY_GOTO(fbp_ini_positive(&ini, section, "SrcToObject", &m.sod));
+    FBP_TRY_GOTO(fbp_ini_positive(&ini, section, "SrcToDetector", &m.sdd));
+    FBP_TRY_GOTO(fbp_ini_number(&ini, section, "DetectorOffsetX", &m.offset[0]));
+    FBP_TRY_GOTO(fbp_ini_number(&ini, section, "DetectorOffsetY", &m.offset[1]));
+    FBP_TRY_GOTO(fbp_ini_number(&ini, section, "AngularStep", &step));
+    FBP_TRY_GOTO(fbp_ini_number(&ini, section, "InitialAngle", &initial));
+    FBP_TRY_GOTO(fbp_ini_number(&ini, section, "WhiteLevel", &out->i0));
+    if (!(out->i0 > 0))
+        out->i0 = 0;
+    if (!(fabs(step) > 0) && n > 1)
+        FBP_TRY_GOTO(FBP_INVALID(
+            "%s: AngularStep is missing or 0: give the angle between views (degrees)", path));
+    if (m.sdd <= m.sod)
+        FBP_TRY_GOTO(
+            FBP_INVALID("%s: SrcToDetector (%g) is not above SrcToObject (%g): correct one of them",
+                        path, m.sdd, m.sod));
+
+    /* The axis: newer files have it in the plane of the object, older ones on the panel. */
+    FBP_TRY_GOTO(fbp_ini_number(&ini, section, "ObjectOffsetX", &x));
+    FBP_TRY_GOTO(fbp_ini_number(&ini, section, "ObjectRoll", &roll));
+    FBP_TRY_GOTO(fbp_ini_number(&ini, section, "ObjectTilt", &tilt));
+    FBP_TRY_GOTO(fbp_ini_number(&ini, section, "CentreOfRotationTop", &top));
+    FBP_TRY_GOTO(fbp_ini_number(&ini, section, "CentreOfRotationBottom", &bottom));
+    m.axis_x = -(isnan(x) ? (top + bottom) / 2 * m.sod / m.sdd : x);
+    m.roll = isnan(roll) ? -atan2(top - bottom, (double)out->panel.n_rows * m.pitch[1])
+                         : roll * FBP_PI / 180;
+    m.tilt = -tilt * FBP_PI / 180;
+
     out->kind = FBP_CONE;
-    out->panel = m.panel;
     out->row_order = FBP_ROWS_TOP_DOWN;
-    FBP_TRY(fbp_geometry_make_views(out, path, known, m.n_views));
+    FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, n));
     view_at_rest(&m, &rest);
-    for (size_t k = 0; k < m.n_views; k++) {
+    for (size_t k = 0; k < n; k++) {
         struct fbp_view *view = &out->views[k];
         /* CIL's angle is 180 - initial - k step and turns the object */
-        fbp_turn_about(z, ((double)k * m.step + m.initial - 180) * FBP_PI / 180, R);
+        fbp_turn_about(z, ((double)k * step + initial - 180) * FBP_PI / 180, R);
         fbp_turned(R, rest.s, view->s);
         fbp_turned(R, rest.d, view->d);
         fbp_turned(R, rest.u, view->u);
         fbp_turned(R, rest.v, view->v);
     }
-    if (m.white > 0)
-        out->i0 = m.white;
-    FBP_TRY(fbp_ini_note_ignored(ini, ignored, sizeof ignored / sizeof *ignored, out));
+    FBP_TRY_GOTO(fbp_ini_note_ignored(&ini, ignored, N_OF(ignored), out));
 
     /* Files of measured angles in the folder are not used, as in CIL. */
-    char *folder = fbp_path_join(path, ".");
-    DIR *dir = folder ? opendir(strchr(path, '/') ? folder : ".") : NULL;
-    fbp_status st = folder ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
-    for (const struct dirent *e; st == FBP_OK && dir && (e = readdir(dir));)
+    FBP_TRY_GOTO(fbp_scan_path(&folder, path, "."));
+    dir = opendir(strchr(path, '/') ? folder : ".");
+    for (const struct dirent *e; dir && (e = readdir(dir));)
         if (fbp_has_extension(e->d_name, "_ctdata.txt .ang"))
-            st = fbp_scan_note_ignored(out, path, "angles", e->d_name,
-                                       "they are taken to be AngularStep apart");
+            FBP_TRY_GOTO(fbp_scan_note_ignored(out, path, "angles", e->d_name,
+                                               "they are taken to be AngularStep apart"));
+fail:
     if (dir)
         closedir(dir);
     free(folder);
+    free(ini.text);
+    free(ini.items);
     return st;
 }
 
@@ -176,12 +164,6 @@ static bool detect(const char *path, const unsigned char *head, size_t n)
         if (strncasecmp((const char *)head + i, title, sizeof title - 1) == 0)
             return true;
     return false;
-}
-
-static fbp_status load(struct fbp_scan *out, const char *path,
-                       const struct fbp_geometry_known *known)
-{
-    return fbp_ini_load_scan(out, path, known, load_ini);
 }
 
 const struct fbp_geometry_format fbp_geometry_nikon = {

@@ -81,8 +81,8 @@ static fbp_status list_folder(const char *path, struct files *out)
                                        "names of files");
 
     for (int k = 0; k < n; k++) {
-        if (st == FBP_OK && !(out->names[k] = fbp_format("%s/%s", path, entries[k]->d_name)))
-            st = fbp_fail_nomem(strlen(path), "a path");
+        if (st == FBP_OK)
+            st = fbp_scan_path(&out->names[k], NULL, "%s/%s", path, entries[k]->d_name);
         free(entries[k]);
     }
     free(entries);
@@ -108,25 +108,6 @@ static fbp_status list_pattern(const char *path, size_t n, struct files *out)
         if (!(out->names[k] = n ? fbp_stack_name(path, k) : fbp_strdup(path)))
             return fbp_fail_nomem(strlen(path), "a path");
     return FBP_OK;
-}
-
-static fbp_status list(const char *path, struct files *out)
-{
-    const size_t n = fbp_stack_count(path);
-
-    if (n == 0 && is_folder(path))
-        return list_folder(path, out);
-    /* The first and the last file must exist before memory for all names is allocated. */
-    for (size_t i = 0; n > 0 && i < 2; i++) {
-        char *name = fbp_stack_name(path, i == 0 ? 0 : n - 1);
-        fbp_status st = name ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
-        if (name && access(name, R_OK) != 0)
-            st = fbp_fail(FBP_ERR_IO, "%s: cannot open %s: %s: correct the pattern or its numbers",
-                          path, name, strerror(errno));
-        free(name);
-        FBP_TRY(st);
-    }
-    return list_pattern(path, n, out);
 }
 
 /* inv([u v d0-s]) is the matrix whose w is 1 on the panel; SID, the panel's distance along the
@@ -163,9 +144,23 @@ static fbp_status load(struct fbp_scan *out, const char *path,
 {
     struct files files = {0};
     double v[N_NUMBERS];
+    char *name = NULL;
     fbp_status st;
 
-    FBP_TRY_GOTO(list(path, &files));
+    const size_t n = fbp_stack_count(path);
+    /* The first and the last file must exist before memory for all names is allocated. */
+    for (size_t i = 0; n > 0 && i < 2; i++) {
+        free(name);
+        name = fbp_stack_name(path, i == 0 ? 0 : n - 1);
+        if (!name)
+            FBP_TRY_GOTO(fbp_fail_nomem(strlen(path), "a path"));
+        if (access(name, R_OK) != 0)
+            FBP_TRY_GOTO(fbp_fail(FBP_ERR_IO,
+                                  "%s: cannot open %s: %s: correct the pattern or its numbers",
+                                  path, name, strerror(errno)));
+    }
+    FBP_TRY_GOTO(n == 0 && is_folder(path) ? list_folder(path, &files)
+                                           : list_pattern(path, n, &files));
     FBP_TRY_GOTO(fbp_geometry_need_panel(path, known, &out->panel));
     FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, files.n));
     out->kind = FBP_CONE;
@@ -175,15 +170,14 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         FBP_TRY_GOTO(view_of(files.names[k], v, &out->panel, &out->views[k]));
         /* SAD repeats the distance from source to iso-centre, which the matrix holds. */
         const double distance = fbp_norm(out->views[k].s);
-        if (!out->note && !(fabs(v[SAD] - distance) <= 1e-3 * distance)) {
-            char value[32], remedy[120];
-            snprintf(value, sizeof value, "%g", v[SAD]);
-            snprintf(remedy, sizeof remedy, "the matrix has the source %.6g mm from the iso-centre",
-                     distance);
-            FBP_TRY_GOTO(fbp_scan_note_ignored(out, files.names[k], "SAD", value, remedy));
-        }
+        if (!out->note && !(fabs(v[SAD] - distance) <= 1e-3 * distance))
+            FBP_TRY_GOTO(fbp_scan_note(out,
+                                       "%s: SAD = %g is not applied: the matrix has the source "
+                                       "%.6g mm from the iso-centre",
+                                       files.names[k], v[SAD], distance));
     }
 fail:
+    free(name);
     files_clear(&files);
     return st;
 }

@@ -99,19 +99,17 @@ static fbp_status complete(const char *path, const char *name, size_t size, cons
 static fbp_status view_of(const struct tigre *t, const char *path, size_t k, const double pitch[2],
                           struct fbp_view *out)
 {
-    double angle[3], rot[3], off[3], origin[3], origin0[3], one[3], E[9], R[9], ER[9];
+    double angle[3], rot[3], off[3], origin[3], origin0[3], cor[3], dso[3], dsd[3], E[9], R[9],
+        ER[9];
 
     row_of(&t->angles, k, angle);
     row_of(&t->rot_detector, k, rot);
     row_of(&t->off_detector, k, off);
     row_of(&t->off_origin, k, origin);
     row_of(&t->off_origin, 0, origin0);
-    row_of(&t->cor, k, one);
-    const double cor = one[0];
-    row_of(&t->dso, k, one);
-    const double dso = one[0];
-    row_of(&t->dsd, k, one);
-    const double dsd = one[0];
+    row_of(&t->cor, k, cor);
+    row_of(&t->dso, k, dso);
+    row_of(&t->dsd, k, dsd);
 
     /* Refuse what TIGRE's projector and backprojector compute in two ways. */
     const bool turned =
@@ -120,25 +118,25 @@ static fbp_status view_of(const struct tigre *t, const char *path, size_t k, con
         return FBP_UNSUPPORTED("%s: view %zu: rotDetector is ambiguous in a parallel beam: turn "
                                "the views by three angles each instead",
                                path, k);
-    if (fabs(cor) > 0 && turned)
+    if (fabs(cor[0]) > 0 && turned)
         return FBP_UNSUPPORTED(
             "%s: view %zu: COR with rotDetector is ambiguous, TIGRE's projector and backprojector "
             "disagree about it: put the shift into offDetector or the views into a scan file",
             path, k);
-    if (fabs(cor) > 0 && fmax(fabs(angle[1]), fabs(angle[2])) > NO_TURN)
+    if (fabs(cor[0]) > 0 && fmax(fabs(angle[1]), fabs(angle[2])) > NO_TURN)
         return FBP_UNSUPPORTED(
             "%s: view %zu: COR with a second or third angle is ambiguous, TIGRE's projector and "
             "backprojector disagree about it: put the shift into offDetector",
             path, k);
-    if (!t->parallel && !(dso > 0 && dsd > 0))
+    if (!t->parallel && !(dso[0] > 0 && dsd[0] > 0))
         return FBP_INVALID("%s: view %zu: DSO %g, DSD %g: expected positive distances (mm)", path,
-                           k, dso, dsd);
+                           k, dso[0], dsd[0]);
 
     fbp_turn_zyz(angle, E);
     fbp_turn_zyx(rot, R);
     fbp_matmul(E, R, ER);
-    fbp_turned(E, (double[3]){t->parallel ? 1 : dso, t->parallel ? 0 : cor, 0}, out->s);
-    fbp_turned(E, (double[3]){dso - dsd, off[1] + cor, off[0]}, out->d);
+    fbp_turned(E, (double[3]){t->parallel ? 1 : dso[0], t->parallel ? 0 : cor[0], 0}, out->s);
+    fbp_turned(E, (double[3]){dso[0] - dsd[0], off[1] + cor[0], off[0]}, out->d);
     fbp_turned(ER, (double[3]){0, pitch[1], 0}, out->u);
     fbp_turned(ER, (double[3]){0, 0, pitch[0]}, out->v);
     for (int i = 0; i < 3; i++) { /* TIGRE moves the volume: move the scan the other way */
@@ -302,43 +300,6 @@ static fbp_status read_mat_list(const struct mat *m, const char *name, size_t wi
     return none ? FBP_OK : read_matrix(m, name, v, width, reverse, out);
 }
 
-static fbp_status read_geo(struct mat *m, struct tigre *t)
-{
-    const struct fbp_mat_array *pixels = fbp_mat_field(m->geo, "nDetector");
-    const struct fbp_mat_array *mode = fbp_mat_field(m->geo, "mode");
-    char text[12] = "";
-
-    if (!is_matrix(pixels) || pixels->sizes[0] * pixels->sizes[1] != 2)
-        return damaged(m->path, "nDetector", "two numbers");
-    m->columns = pixels->sizes[0] == 2;
-    if (mode && mode->class == FBP_MX_CHAR && mode->real) {
-        fbp_mat_text_of(mode, text, sizeof text);
-        t->parallel = strcmp(text, "parallel") == 0;
-        if (!t->parallel && strcmp(text, "cone") != 0)
-            return damaged(m->path, "mode", "\"cone\" or \"parallel\"");
-    }
-    for (size_t i = 0; i < N_OF(sizes); i++) {
-        struct list list = {0};
-        fbp_status st = read_mat_list(m, sizes[i].name, sizes[i].width, true, &list);
-        if (st == FBP_OK && list.v && list.n != 1)
-            st = damaged(m->path, sizes[i].name, "as many numbers as there are axes");
-        if (st == FBP_OK && list.v)
-            memcpy(size_of(t, i), list.v, sizes[i].width * sizeof *list.v);
-        free(list.v);
-        FBP_TRY(st);
-    }
-    for (size_t i = 0; i < N_OF(lists); i++) {
-        const bool reverse = lists[i].width > 1 && strcmp(lists[i].name, "rotDetector") != 0;
-        FBP_TRY(read_mat_list(m, lists[i].name, lists[i].width, reverse, list_of(t, i)));
-    }
-    return FBP_OK;
-}
-
-static bool is_struct(const struct fbp_mat_array *v)
-{
-    return v && v->class == FBP_MX_STRUCT;
-}
-
 /* The first struct with a member geo; NULL: there is none. */
 static const struct fbp_mat_array *holder_of_geo(const struct fbp_mat *file)
 {
@@ -369,17 +330,19 @@ static fbp_status read_mat(struct tigre *t, const char *path)
     const struct fbp_mat_array *holder, *a;
     struct mat m = {.path = path};
     struct fbp_mat *file;
+    char text[12] = "";
     fbp_status st;
 
     FBP_TRY(open_mat(path, &file));
     FBP_TRY_GOTO(fbp_mat_read(file, "geo", &geo));
     FBP_TRY_GOTO(fbp_mat_read(file, "angles", &angles));
-    holder = is_struct(geo) ? NULL : holder_of_geo(file);
+    const bool is_struct = geo && geo->class == FBP_MX_STRUCT;
+    holder = is_struct ? NULL : holder_of_geo(file);
     if (holder)
         FBP_TRY_GOTO(FBP_INVALID("%s: geo is inside the struct %.60s: save it by itself: save(…, "
                                  "'-struct', '%.60s', 'geo', 'angles')",
                                  path, holder->name, holder->name));
-    if (!is_struct(geo))
+    if (!is_struct)
         FBP_TRY_GOTO(
             FBP_INVALID("%s: has no struct geo: a geometry of TIGRE is saved by save(…, 'geo', "
                         "'angles'); name an array inside a MAT file as projections instead",
@@ -388,7 +351,31 @@ static fbp_status read_mat(struct tigre *t, const char *path)
     a = angles ? angles : fbp_mat_field(geo, "angles");
     if (!a)
         FBP_TRY_GOTO(FBP_INVALID("%s: has no angles beside geo: save them, too (radians)", path));
-    FBP_TRY_GOTO(read_geo(&m, t));
+    const struct fbp_mat_array *pixels = fbp_mat_field(geo, "nDetector");
+    const struct fbp_mat_array *mode = fbp_mat_field(geo, "mode");
+    if (!is_matrix(pixels) || pixels->sizes[0] * pixels->sizes[1] != 2)
+        FBP_TRY_GOTO(damaged(path, "nDetector", "two numbers"));
+    m.columns = pixels->sizes[0] == 2;
+    if (mode && mode->class == FBP_MX_CHAR && mode->real) {
+        fbp_mat_text_of(mode, text, sizeof text);
+        t->parallel = strcmp(text, "parallel") == 0;
+        if (!t->parallel && strcmp(text, "cone") != 0)
+            FBP_TRY_GOTO(damaged(path, "mode", "\"cone\" or \"parallel\""));
+    }
+    for (size_t i = 0; i < N_OF(sizes); i++) {
+        struct list list = {0};
+        st = read_mat_list(&m, sizes[i].name, sizes[i].width, true, &list);
+        if (st == FBP_OK && list.v && list.n != 1)
+            st = damaged(path, sizes[i].name, "as many numbers as there are axes");
+        if (st == FBP_OK && list.v)
+            memcpy(size_of(t, i), list.v, sizes[i].width * sizeof *list.v);
+        free(list.v);
+        FBP_TRY_GOTO(st);
+    }
+    for (size_t i = 0; i < N_OF(lists); i++) {
+        const bool reverse = lists[i].width > 1 && strcmp(lists[i].name, "rotDetector") != 0;
+        FBP_TRY_GOTO(read_mat_list(&m, lists[i].name, lists[i].width, reverse, list_of(t, i)));
+    }
     /* 1 x n or n x 1; three per view: 3 x n in MATLAB, n x 3 in Python */
     const bool one = is_matrix(a) && (a->sizes[0] == 1 || a->sizes[1] == 1);
     st = read_matrix(&m, "angles", a, one ? 1 : 3, false, &t->angles);
@@ -409,7 +396,8 @@ static fbp_status probe(const char *path, const unsigned char *head, size_t n, b
     if (n < 128 || memcmp(head, magic, sizeof magic - 1) != 0)
         return FBP_OK;
     FBP_TRY(open_mat(path, &file));
-    *is = is_struct(fbp_mat_find(file, "geo")) || holder_of_geo(file);
+    const struct fbp_mat_array *geo = fbp_mat_find(file, "geo");
+    *is = (geo && geo->class == FBP_MX_STRUCT) || holder_of_geo(file);
     fbp_mat_close(file);
     return FBP_OK;
 }
@@ -560,37 +548,30 @@ static void put_member(struct fbp_writer *w, const char *key, const struct pose 
         fputc(']', w->f);
 }
 
-/* z, y, x */
-static void put_reversed(struct fbp_writer *w, const char *key, const double *v, size_t n)
-{
-    double back[3];
-
-    for (size_t i = 0; i < n; i++)
-        back[i] = v[n - 1 - i];
-    fbp_put_key_numbers(w, key, back, n);
-}
-
-static void put_sizes(struct fbp_writer *w, const char *name, const double *n, const double *d,
+/* Numbers and sizes of pixels or voxels, and their products, in the order z, y, x. */
+static void put_sizes(struct fbp_writer *w, const char *name, const size_t *n, const double *d,
                       size_t count)
 {
-    double s[3];
-    const double *const v[] = {n, d, s};
+    double v[3][3];
     char key[24];
 
-    for (size_t i = 0; i < count; i++)
-        s[i] = n[i] * d[i];
+    for (size_t i = 0; i < count; i++) {
+        v[0][i] = (double)n[count - 1 - i];
+        v[1][i] = d[count - 1 - i];
+        v[2][i] = v[0][i] * v[1][i];
+    }
     for (int i = 0; i < 3; i++) {
         snprintf(key, sizeof key, "%c%s", "nds"[i], name);
-        put_reversed(w, key, v[i], count);
+        fbp_put_key_numbers(w, key, v[i], count);
     }
 }
 
 static fbp_status save(const struct fbp_scan *scan, const char *path)
 {
-    const double pixels[2] = {(double)scan->panel.n_columns, (double)scan->panel.n_rows};
+    const size_t pixels[2] = {scan->panel.n_columns, scan->panel.n_rows};
     const double pitch[2] = {fbp_norm(scan->views[0].u), fbp_norm(scan->views[0].v)};
     const struct fbp_grid *g = &scan->volume;
-    const double voxels[3] = {(double)g->n[0], (double)g->n[1], (double)g->n[2]};
+    const double centre[3] = {g->centre_mm[2], g->centre_mm[1], g->centre_mm[0]};
     const size_t n = scan->n_views;
     struct pose *poses = NULL;
     struct fbp_writer w;
@@ -612,8 +593,8 @@ static fbp_status save(const struct fbp_scan *scan, const char *path)
     put_member(&w, "DSO", poses, n, offsetof(struct pose, dso), 1, true);
     put_sizes(&w, "Detector", pixels, pitch, 2);
     if (g->n[0]) {
-        put_sizes(&w, "Voxel", voxels, g->voxel_mm, 3);
-        put_reversed(&w, "offOrigin", g->centre_mm, 3);
+        put_sizes(&w, "Voxel", g->n, g->voxel_mm, 3);
+        fbp_put_key_numbers(&w, "offOrigin", centre, 3);
     }
     put_member(&w, "offDetector", poses, n, offsetof(struct pose, off), 2, true);
     put_member(&w, "rotDetector", poses, n, offsetof(struct pose, rot), 3, true);
