@@ -174,14 +174,6 @@ struct part {
     struct deviation deviations[MAX_DEVIATIONS];
 };
 
-struct scenario {
-    struct part stage, source, detector;
-    bool parallel;
-    size_t n_views;
-    double pitch[2], start, stop; /* mm; rad, counter-clockwise about the stage's w */
-    bool includes_stop;
-};
-
 /* A vector of the part's own axes in the world. */
 static void to_world(const struct frame *f, const double a[3], double out[3])
 {
@@ -329,52 +321,6 @@ static fbp_status read_part(const char *file, const cJSON *root, const char *pat
     return FBP_OK;
 }
 
-/* Kind, panel, pitch, number of views and angles. */
-static fbp_status read_acquisition(const char *file, const cJSON *root, struct scenario *s,
-                                   struct fbp_panel *panel)
-{
-    static const char *const keys[2][2] = {{"pixel_pitch.u", "pixel_binning.u"},
-                                           {"pixel_pitch.v", "pixel_binning.v"}};
-    const struct part_of source = {file, "geometry.source", get(root, "geometry.source")};
-    const struct part_of detector = {file, "detector", get(root, "detector")};
-    const struct part_of in = {file, "acquisition", get(root, "acquisition")};
-    const cJSON *type = get(source.at, "type"), *direction = get(in.at, "direction");
-    size_t *const sizes[2] = {&panel->n_columns, &panel->n_rows};
-    bool found, has_stop;
-
-    if (type && !is_either(type, "cone", "parallel"))
-        return wrong(&source, "type", "expected \"cone\" or \"parallel\"");
-    s->parallel = type && strcmp(type->valuestring, "parallel") == 0;
-    for (int i = 0; i < 2; i++) {
-        double bin = 1;
-        FBP_TRY(read_count(&detector, i ? "rows" : "columns", sizes[i]));
-        FBP_TRY(read_number(&detector, keys[i][0], MM, &s->pitch[i], &found));
-        if (!found || !(s->pitch[i] > 0))
-            return wrong(&detector, keys[i][0], "expected a length above 0");
-        FBP_TRY(read_number(&in, keys[i][1], NUMBER, &bin, &found));
-        if (!(fabs(bin - 1) < 1e-9))
-            return wrong(&in, keys[i][1],
-                         "binned pixels are not supported: give columns, rows and pitch of the "
-                         "binned ones, and 1 here");
-    }
-    FBP_TRY(read_count(&in, "number_of_projections", &s->n_views));
-    FBP_TRY(read_number(&in, "start_angle", RAD, &s->start, &found));
-    FBP_TRY(read_number(&in, "stop_angle", RAD, &s->stop, &has_stop));
-    if (!found || !has_stop)
-        return wrong(&in, found ? "stop_angle" : "start_angle", "is missing");
-    if (s->stop < s->start)
-        return wrong(&in, "stop_angle",
-                     "is below start_angle: swap them and give the direction as \"CW\"");
-    s->includes_stop = !cJSON_IsFalse(get(in.at, "include_final_angle"));
-    if (direction && !is_either(direction, "CW", "CCW"))
-        return wrong(&in, "direction", "expected \"CCW\" or \"CW\"");
-    if (direction && strcmp(direction->valuestring, "CW") == 0) {
-        s->start = -s->start;
-        s->stop = -s->stop;
-    }
-    return FBP_OK;
-}
-
 /* A vector of the world in the axes of a frame. */
 static void in_frame(const struct frame *f, const double a[3], double scale, double out[3])
 {
@@ -386,40 +332,76 @@ static void in_frame(const struct frame *f, const double a[3], double scale, dou
 static fbp_status read_scenario(struct fbp_scan *out, const char *file, const cJSON *root,
                                 const struct fbp_geometry_known *known)
 {
-    struct scenario s = {.n_views = 0};
+    static const char *const keys[2][2] = {{"pixel_pitch.u", "pixel_binning.u"},
+                                           {"pixel_pitch.v", "pixel_binning.v"}};
+    const struct part_of source = {file, "geometry.source", get(root, "geometry.source")};
+    const struct part_of detector = {file, "detector", get(root, "detector")};
+    const struct part_of in = {file, "acquisition", get(root, "acquisition")};
+    const cJSON *type = get(source.at, "type"), *direction = get(in.at, "direction");
+    size_t *const sizes[2] = {&out->panel.n_columns, &out->panel.n_rows}, n = 0;
+    struct part parts[3] = {{.n_deviations = 0}}; /* stage, source, detector */
+    double pitch[2], start = 0, stop = 0; /* mm; rad, counter-clockwise about the stage's w */
+    bool found, has_stop;
 
-    FBP_TRY(read_part(file, root, "geometry.stage", &s.stage));
-    FBP_TRY(read_part(file, root, "geometry.source", &s.source));
-    FBP_TRY(read_part(file, root, "geometry.detector", &s.detector));
-    FBP_TRY(read_acquisition(file, root, &s, &out->panel));
-    out->kind = s.parallel ? FBP_PARALLEL : FBP_CONE;
-    FBP_TRY(fbp_geometry_make_views(out, file, known, s.n_views));
+    FBP_TRY(read_part(file, root, "geometry.stage", &parts[0]));
+    FBP_TRY(read_part(file, root, "geometry.source", &parts[1]));
+    FBP_TRY(read_part(file, root, "geometry.detector", &parts[2]));
+    if (type && !is_either(type, "cone", "parallel"))
+        return wrong(&source, "type", "expected \"cone\" or \"parallel\"");
+    const bool parallel = type && strcmp(type->valuestring, "parallel") == 0;
+    out->kind = parallel ? FBP_PARALLEL : FBP_CONE;
+    for (int i = 0; i < 2; i++) {
+        double bin = 1;
+        FBP_TRY(read_count(&detector, i ? "rows" : "columns", sizes[i]));
+        FBP_TRY(read_number(&detector, keys[i][0], MM, &pitch[i], &found));
+        if (!found || !(pitch[i] > 0))
+            return wrong(&detector, keys[i][0], "expected a length above 0");
+        FBP_TRY(read_number(&in, keys[i][1], NUMBER, &bin, &found));
+        if (!(fabs(bin - 1) < 1e-9))
+            return wrong(&in, keys[i][1],
+                         "binned pixels are not supported: give columns, rows and pitch of the "
+                         "binned ones, and 1 here");
+    }
+    FBP_TRY(read_count(&in, "number_of_projections", &n));
+    FBP_TRY(read_number(&in, "start_angle", RAD, &start, &found));
+    FBP_TRY(read_number(&in, "stop_angle", RAD, &stop, &has_stop));
+    if (!found || !has_stop)
+        return wrong(&in, found ? "stop_angle" : "start_angle", "is missing");
+    if (stop < start)
+        return wrong(&in, "stop_angle",
+                     "is below start_angle: swap them and give the direction as \"CW\"");
+    const bool includes_stop = !cJSON_IsFalse(get(in.at, "include_final_angle"));
+    if (direction && !is_either(direction, "CW", "CCW"))
+        return wrong(&in, "direction", "expected \"CCW\" or \"CW\"");
+    if (direction && strcmp(direction->valuestring, "CW") == 0) {
+        start = -start;
+        stop = -stop;
+    }
+    FBP_TRY(fbp_geometry_make_views(out, file, known, n));
 
-    const size_t steps = s.n_views - (s.includes_stop && s.n_views > 1);
-    for (size_t k = 0; k < s.n_views; k++) {
-        const double angle = s.start + (double)k * (s.stop - s.start) / (double)steps;
-        const struct frame stage = place(&s.stage, angle), source = place(&s.source, 0);
-        const struct frame panel = place(&s.detector, 0);
+    const size_t steps = n - (includes_stop && n > 1);
+    for (size_t k = 0; k < n; k++) {
+        const double angle = start + (double)k * (stop - start) / (double)steps;
+        const struct frame stage = place(&parts[0], angle), from = place(&parts[1], 0);
+        const struct frame panel = place(&parts[2], 0);
         struct fbp_view *view = &out->views[k];
-        double from[3];
-        fbp_axpy(source.c, -1, stage.c, from);
-        if (s.parallel) /* the source's w is the direction of the rays */
-            in_frame(&stage, source.axis[2], -1, view->s);
+        double arm[3];
+        fbp_axpy(from.c, -1, stage.c, arm);
+        if (parallel) /* the source's w is the direction of the rays */
+            in_frame(&stage, from.axis[2], -1, view->s);
         else
-            in_frame(&stage, from, 1, view->s);
-        fbp_axpy(panel.c, -1, stage.c, from);
-        in_frame(&stage, from, 1, view->d);
-        in_frame(&stage, panel.axis[0], s.pitch[0], view->u);
-        in_frame(&stage, panel.axis[1], s.pitch[1], view->v);
+            in_frame(&stage, arm, 1, view->s);
+        fbp_axpy(panel.c, -1, stage.c, arm);
+        in_frame(&stage, arm, 1, view->d);
+        in_frame(&stage, panel.axis[0], pitch[0], view->u);
+        in_frame(&stage, panel.axis[1], pitch[1], view->v);
     }
 
     /* Images start where v starts, usually at the top: reverse rows that run down, so that the
      * views are as those of other formats. */
-    out->row_order = FBP_ROWS_BOTTOM_UP;
-    if (!(out->views[0].v[2] < -1e-9 * fbp_norm(out->views[0].v)))
-        return FBP_OK;
-    out->row_order = FBP_ROWS_TOP_DOWN;
-    for (size_t k = 0; k < out->n_views; k++)
+    const bool down = out->views[0].v[2] < -1e-9 * fbp_norm(out->views[0].v);
+    out->row_order = down ? FBP_ROWS_TOP_DOWN : FBP_ROWS_BOTTOM_UP;
+    for (size_t k = 0; down && k < n; k++)
         for (int i = 0; i < 3; i++)
             out->views[k].v[i] = -out->views[k].v[i];
     return FBP_OK;
@@ -445,7 +427,9 @@ static fbp_status file_is_there(const char *pattern, size_t k, bool *there)
     *there = false;
     if (!at || *end != 'd')
         return FBP_OK;
-    char *name = fbp_format("%.*s%0*zu%s", (int)(at - pattern), pattern, width, k, end + 1);
+    char *name = NULL;
+    FBP_TRY(
+        fbp_scan_path(&name, NULL, "%.*s%0*zu%s", (int)(at - pattern), pattern, width, k, end + 1));
     const fbp_status st = fbp_file_exists(name, there);
     free(name);
     return st;
@@ -456,12 +440,11 @@ static fbp_status file_is_there(const char *pattern, size_t k, bool *there)
 static fbp_status name_files(const char *file, const char *name, size_t n, size_t *there,
                              char **out)
 {
-    char *path = fbp_path_join(file, name);
+    char *path = NULL;
     bool zero, one, last = false;
     fbp_status st;
 
-    if (!path)
-        return fbp_fail_nomem(strlen(name), "a path");
+    FBP_TRY(fbp_scan_path(&path, file, "%s", name));
     if (!strchr(name, '%')) {
         *out = path;
         return FBP_OK;
@@ -478,10 +461,8 @@ static fbp_status name_files(const char *file, const char *name, size_t n, size_
     }
     if (there)
         *there = n;
-    *out = fbp_format("%s %zu %zu", path, first, first + n - 1);
-    if (!*out)
-        st = fbp_fail_nomem(strlen(name), "a path");
-    else if (!fbp_names_many_files(*out))
+    FBP_TRY_GOTO(fbp_scan_path(out, NULL, "%s %zu %zu", path, first, first + n - 1));
+    if (!fbp_names_many_files(*out))
         st = FBP_INVALID("%s: \"%s\" is no pattern of files: expected one %%d or %%04d in it", file,
                          name);
 fail:
@@ -611,12 +592,13 @@ static fbp_status read_metadata(struct fbp_scan *out, const char *file, const cJ
 static fbp_status find(const char *base, const char *name, char **out)
 {
     bool there = false;
-    char *path = fbp_path_join(base, name);
-    const fbp_status st = fbp_file_exists(path, &there);
 
-    *out = there ? path : NULL;
-    if (!there)
-        free(path);
+    FBP_TRY(fbp_scan_path(out, base, "%s", name));
+    const fbp_status st = fbp_file_exists(*out, &there);
+    if (!there) {
+        free(*out);
+        *out = NULL;
+    }
     return st;
 }
 
@@ -628,85 +610,62 @@ static fbp_status read_typed(const char *path, const char *type, cJSON **out)
     return FBP_INVALID("%s: file.file_type is not \"%s\": is it the right file?", path, type);
 }
 
-/* The metadata of "tetra.json" are "tetra_metadata.json", beside it or in projections/. */
-static fbp_status load_scenario(struct fbp_scan *out, const char *path, const cJSON *root,
-                                const struct fbp_geometry_known *known)
-{
-    static const char *const folders[] = {"", "projections/"};
-    const char *name = fbp_base_name(path), *dot = strrchr(name, '.');
-    const size_t n = dot ? (size_t)(dot - name) : strlen(name);
-    cJSON *metadata = NULL;
-    char *found = NULL;
-
-    FBP_TRY(read_scenario(out, path, root, known));
-    for (size_t i = 0; !found && i < N_OF(folders); i++) {
-        char *beside = fbp_format("%s%.*s_metadata.json", folders[i], (int)n, name);
-        const fbp_status st = beside ? find(path, beside, &found) : fbp_fail_nomem(n, "a path");
-        free(beside);
-        FBP_TRY(st);
-    }
-    if (!found)
-        return FBP_OK; /* a geometry without projections */
-    fbp_status st = read_typed(found, METADATA_TYPE, &metadata);
-    if (st == FBP_OK)
-        st = read_metadata(out, found, metadata);
-    if (st == FBP_OK)
-        st = fbp_scan_add_file(out, found);
-    cJSON_Delete(metadata);
-    free(found);
-    return st;
-}
-
-/* Metadata name their scenario: it is at that path, or under that name beside them, or embedded. */
-static fbp_status load_metadata(struct fbp_scan *out, const char *path, const cJSON *root,
-                                const struct fbp_geometry_known *known)
-{
-    const cJSON *name = get(root, "acquisition_geometry.path_to_CTSimU_JSON");
-    const cJSON *embedded = get(root, "simulation.ctsimu_scenario");
-    const char *slash = cJSON_IsString(name) ? strrchr(name->valuestring, '/') : NULL;
-    char *found = NULL;
-    cJSON *scenario = NULL;
-    fbp_status st;
-
-    if (cJSON_IsString(name))
-        FBP_TRY(find(path, name->valuestring, &found));
-    if (!found && slash)
-        FBP_TRY(find(path, slash + 1, &found));
-    if (found) {
-        st = read_typed(found, SCENARIO_TYPE, &scenario);
-        if (st == FBP_OK)
-            st = read_scenario(out, found, scenario, known);
-    } else if (embedded) {
-        st = read_scenario(out, path, embedded, known);
-    } else {
-        st = FBP_INVALID("%s: acquisition_geometry.path_to_CTSimU_JSON: %s is not there, and no "
-                         "scenario is embedded: put the scenario beside this file",
-                         path, cJSON_IsString(name) ? name->valuestring : "a scenario");
-    }
-    if (st == FBP_OK)
-        st = read_metadata(out, path, root);
-    if (st == FBP_OK && found)
-        st = fbp_scan_add_file(out, found);
-    cJSON_Delete(scenario);
-    free(found);
-    return st;
-}
-
 static fbp_status load(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known)
 {
-    cJSON *root = NULL;
+    static const char *const folders[] = {"", "projections/"};
+    cJSON *root = NULL, *other = NULL;
+    char *found = NULL, *beside = NULL; /* the other file of the pair */
     fbp_status st;
 
     FBP_TRY(fbp_json_read(path, &root));
-    if (is_type(root, METADATA_TYPE))
-        st = load_metadata(out, path, root, known);
-    else if (is_type(root, SCENARIO_TYPE))
-        st = load_scenario(out, path, root, known);
-    else
-        st = FBP_INVALID("%s: file.file_type: expected \"%s\" or \"%s\": is it one of CTSimU?",
-                         path, SCENARIO_TYPE, METADATA_TYPE);
+    if (is_type(root, SCENARIO_TYPE)) {
+        /* The metadata of "tetra.json" are "tetra_metadata.json", beside it or in projections/. */
+        const char *name = fbp_base_name(path), *dot = strrchr(name, '.');
+        const int length = (int)(dot ? (size_t)(dot - name) : strlen(name));
+        FBP_TRY_GOTO(read_scenario(out, path, root, known));
+        for (size_t i = 0; !found && i < N_OF(folders); i++) {
+            free(beside);
+            FBP_TRY_GOTO(
+                fbp_scan_path(&beside, NULL, "%s%.*s_metadata.json", folders[i], length, name));
+            FBP_TRY_GOTO(find(path, beside, &found));
+        }
+        if (found) { /* else a geometry without projections */
+            FBP_TRY_GOTO(read_typed(found, METADATA_TYPE, &other));
+            FBP_TRY_GOTO(read_metadata(out, found, other));
+        }
+    } else if (is_type(root, METADATA_TYPE)) {
+        /* Metadata name their scenario: it is at that path, or under that name beside them, or
+         * embedded. */
+        const cJSON *name = get(root, "acquisition_geometry.path_to_CTSimU_JSON");
+        const cJSON *embedded = get(root, "simulation.ctsimu_scenario");
+        const char *text = cJSON_IsString(name) ? name->valuestring : NULL;
+        const char *slash = text ? strrchr(text, '/') : NULL;
+        if (text)
+            FBP_TRY_GOTO(find(path, text, &found));
+        if (!found && slash)
+            FBP_TRY_GOTO(find(path, slash + 1, &found));
+        if (!found && !embedded)
+            FBP_TRY_GOTO(
+                FBP_INVALID("%s: acquisition_geometry.path_to_CTSimU_JSON: %s is not there, and no "
+                            "scenario is embedded: put the scenario beside this file",
+                            path, text ? text : "a scenario"));
+        if (found)
+            FBP_TRY_GOTO(read_typed(found, SCENARIO_TYPE, &other));
+        FBP_TRY_GOTO(read_scenario(out, found ? found : path, found ? other : embedded, known));
+        FBP_TRY_GOTO(read_metadata(out, path, root));
+    } else {
+        FBP_TRY_GOTO(
+            FBP_INVALID("%s: file.file_type: expected \"%s\" or \"%s\": is it one of CTSimU?", path,
+                        SCENARIO_TYPE, METADATA_TYPE));
+    }
+    if (found)
+        st = fbp_scan_add_file(out, found);
+fail:
     cJSON_Delete(root);
+    cJSON_Delete(other);
+    free(beside);
+    free(found);
     return st;
 }
 

@@ -167,68 +167,10 @@ static fbp_status count(const struct file *f, enum key key, size_t *out)
     return FBP_OK;
 }
 
-/* The beam; refuse curved detectors and integrals that are not those of lines. */
-static fbp_status read_beam(struct file *f)
-{
-    const char *value = f->value[GEOMETRY], *detector = f->value[DETECTOR];
-    double symmetry = 0, mu = 0;
-    int i = 0;
-
-    if (!value)
-        return missing(f, GEOMETRY);
-    while (i < 4 && strcmp(value, beam_names[i]) != 0)
-        i++;
-    if (i == 4)
-        return FBP_UNSUPPORTED(
-            "%s: geometry: found \"%.40s\", expected parallel, fan, cone or modular", f->path,
-            value);
-    f->beam = (enum beam_type)i;
-    if (detector && strcmp(detector, "flat") != 0)
-        return FBP_UNSUPPORTED("%s: detectorType: found \"%.40s\": only flat detectors can be read",
-                               f->path, detector);
-    FBP_TRY(number(f, SYMMETRY, &symmetry));
-    if (fabs(symmetry) > 0 && fabs(symmetry) < 90)
-        return FBP_UNSUPPORTED(
-            "%s: axisOfSymmetry: found %g: one view of a symmetric object is not enough here",
-            f->path, symmetry);
-    FBP_TRY(number(f, MU, &mu));
-    if (fabs(mu) > 0)
-        return FBP_UNSUPPORTED(
-            "%s: muCoeff: found %g: attenuated projections cannot be reconstructed", f->path, mu);
-    return FBP_OK;
-}
-
-/* The parameters that all views of a circle or helix share. */
-static fbp_status read_circle(const struct file *f, const struct fbp_panel *panel,
-                              struct fbp_upright *out)
-{
-    double column = 0, row = 0, tilt = 0;
-
-    FBP_TRY(positive(f, PIXEL_WIDTH, &out->pitch[0]));
-    FBP_TRY(positive(f, PIXEL_HEIGHT, &out->pitch[1]));
-    FBP_TRY(numbers(f, CENTER_COLUMN, &column, 1));
-    FBP_TRY(numbers(f, CENTER_ROW, &row, 1));
-    out->shift[0] = (((double)panel->n_columns - 1) / 2 - column) * out->pitch[0];
-    out->shift[1] = (((double)panel->n_rows - 1) / 2 - row) * out->pitch[1];
-    if (f->beam == PARALLEL)
-        return FBP_OK;
-    FBP_TRY(positive(f, SOD, &out->sod));
-    FBP_TRY(positive(f, SDD, &out->sdd));
-    FBP_TRY(number(f, TAU, &out->tau));
-    if (f->beam == FAN) { /* its rays are horizontal: the source is as high as the row */
-        out->height = out->shift[1];
-        out->shift[1] = 0;
-        return FBP_OK;
-    }
-    FBP_TRY(number(f, TILT, &tilt));
-    out->tilt_rad = tilt * DEGREE;
-    return FBP_OK;
-}
-
 static fbp_status circle_views(const struct file *f, struct fbp_scan *out)
 {
     struct fbp_upright p = {0};
-    double *phis = NULL, pitch = 0, range = 0;
+    double *phis = NULL, pitch = 0, range = 0, column = 0, row = 0, tilt = 0;
     const size_t n = out->n_views;
     fbp_status st;
 
@@ -242,9 +184,28 @@ static fbp_status circle_views(const struct file *f, struct fbp_scan *out)
         for (size_t k = 0; k < n; k++)
             phis[k] = (double)k * range / (double)n;
     }
-    FBP_TRY_GOTO(read_circle(f, &out->panel, &p));
-    if (f->beam == CONE)
+
+    /* The parameters that all views share. */
+    FBP_TRY_GOTO(positive(f, PIXEL_WIDTH, &p.pitch[0]));
+    FBP_TRY_GOTO(positive(f, PIXEL_HEIGHT, &p.pitch[1]));
+    FBP_TRY_GOTO(numbers(f, CENTER_COLUMN, &column, 1));
+    FBP_TRY_GOTO(numbers(f, CENTER_ROW, &row, 1));
+    p.shift[0] = (((double)out->panel.n_columns - 1) / 2 - column) * p.pitch[0];
+    p.shift[1] = (((double)out->panel.n_rows - 1) / 2 - row) * p.pitch[1];
+    if (f->beam != PARALLEL) {
+        FBP_TRY_GOTO(positive(f, SOD, &p.sod));
+        FBP_TRY_GOTO(positive(f, SDD, &p.sdd));
+        FBP_TRY_GOTO(number(f, TAU, &p.tau));
+    }
+    if (f->beam == FAN) { /* its rays are horizontal: the source is as high as the row */
+        p.height = p.shift[1];
+        p.shift[1] = 0;
+    }
+    if (f->beam == CONE) {
+        FBP_TRY_GOTO(number(f, TILT, &tilt));
+        p.tilt_rad = tilt * DEGREE;
         FBP_TRY_GOTO(number(f, PITCH, &pitch));
+    }
     for (size_t k = 0; k < n; k++) {
         struct fbp_upright view = p;
         view.alpha_rad = phis[k] * DEGREE;
@@ -287,40 +248,39 @@ fail:
     return st;
 }
 
-/* Centred on the offsets; for parallel and fan beams slice k is row k of the detector. */
-static fbp_status read_volume(const struct file *f, const struct fbp_panel *panel,
-                              struct fbp_grid *out)
-{
-    double row = 0;
-
-    if (!is_given(f, NX))
-        return FBP_OK;
-    FBP_TRY(count(f, NX, &out->n[0]));
-    FBP_TRY(count(f, NY, &out->n[1]));
-    FBP_TRY(count(f, NZ, &out->n[2]));
-    FBP_TRY(positive(f, VOXEL_WIDTH, &out->voxel_mm[0]));
-    FBP_TRY(positive(f, VOXEL_HEIGHT, &out->voxel_mm[2]));
-    out->voxel_mm[1] = out->voxel_mm[0];
-    FBP_TRY(number(f, X, &out->centre_mm[0]));
-    FBP_TRY(number(f, Y, &out->centre_mm[1]));
-    FBP_TRY(number(f, Z, &out->centre_mm[2]));
-    if (f->beam > FAN)
-        return FBP_OK;
-    FBP_TRY(numbers(f, CENTER_ROW, &row, 1));
-    if (out->n[2] != panel->n_rows)
-        return FBP_INVALID("%s: numZ is %zu, numRows %zu: LEAP has one slice a row of such a beam: "
-                           "correct one of them",
-                           f->path, out->n[2], panel->n_rows);
-    out->centre_mm[2] = (((double)out->n[2] - 1) / 2 - row) * out->voxel_mm[2];
-    return FBP_OK;
-}
-
 static fbp_status read_file(struct file *f, struct fbp_scan *out,
                             const struct fbp_geometry_known *known)
 {
+    const struct fbp_panel *panel = &out->panel;
+    struct fbp_grid *grid = &out->volume;
+    const char *beam = f->value[GEOMETRY], *detector = f->value[DETECTOR];
+    double symmetry = 0, mu = 0, row = 0;
     size_t n = 0;
+    int type = 0;
 
-    FBP_TRY(read_beam(f));
+    /* The beam; refuse curved detectors and integrals that are not those of lines. */
+    if (!beam)
+        return missing(f, GEOMETRY);
+    while (type < 4 && strcmp(beam, beam_names[type]) != 0)
+        type++;
+    if (type == 4)
+        return FBP_UNSUPPORTED(
+            "%s: geometry: found \"%.40s\", expected parallel, fan, cone or modular", f->path,
+            beam);
+    f->beam = (enum beam_type)type;
+    if (detector && strcmp(detector, "flat") != 0)
+        return FBP_UNSUPPORTED("%s: detectorType: found \"%.40s\": only flat detectors can be read",
+                               f->path, detector);
+    FBP_TRY(number(f, SYMMETRY, &symmetry));
+    if (fabs(symmetry) > 0 && fabs(symmetry) < 90)
+        return FBP_UNSUPPORTED(
+            "%s: axisOfSymmetry: found %g: one view of a symmetric object is not enough here",
+            f->path, symmetry);
+    FBP_TRY(number(f, MU, &mu));
+    if (fabs(mu) > 0)
+        return FBP_UNSUPPORTED(
+            "%s: muCoeff: found %g: attenuated projections cannot be reconstructed", f->path, mu);
+
     FBP_TRY(count(f, ANGLES, &n));
     FBP_TRY(count(f, ROWS, &out->panel.n_rows));
     FBP_TRY(count(f, COLUMNS, &out->panel.n_columns));
@@ -349,7 +309,29 @@ static fbp_status read_file(struct file *f, struct fbp_scan *out,
                                           f->value[list[i].key],
                                           "it is for other beams than this"));
     }
-    return read_volume(f, &out->panel, &out->volume);
+
+    /* The volume is centred on the offsets; for parallel and fan beams slice k is row k of the
+     * detector. */
+    if (!is_given(f, NX))
+        return FBP_OK;
+    FBP_TRY(count(f, NX, &grid->n[0]));
+    FBP_TRY(count(f, NY, &grid->n[1]));
+    FBP_TRY(count(f, NZ, &grid->n[2]));
+    FBP_TRY(positive(f, VOXEL_WIDTH, &grid->voxel_mm[0]));
+    FBP_TRY(positive(f, VOXEL_HEIGHT, &grid->voxel_mm[2]));
+    grid->voxel_mm[1] = grid->voxel_mm[0];
+    FBP_TRY(number(f, X, &grid->centre_mm[0]));
+    FBP_TRY(number(f, Y, &grid->centre_mm[1]));
+    FBP_TRY(number(f, Z, &grid->centre_mm[2]));
+    if (f->beam > FAN)
+        return FBP_OK;
+    FBP_TRY(numbers(f, CENTER_ROW, &row, 1));
+    if (grid->n[2] != panel->n_rows)
+        return FBP_INVALID("%s: numZ is %zu, numRows %zu: LEAP has one slice a row of such a beam: "
+                           "correct one of them",
+                           f->path, grid->n[2], panel->n_rows);
+    grid->centre_mm[2] = (((double)grid->n[2] - 1) / 2 - row) * grid->voxel_mm[2];
+    return FBP_OK;
 }
 
 static fbp_status load(struct fbp_scan *out, const char *path,
@@ -454,47 +436,11 @@ static enum beam_type beam_of(const struct fbp_scan *scan, struct beam *b)
     return fan ? FAN : helix ? CONE : MODULAR;
 }
 
-static fbp_status volume_of(const struct fbp_scan *scan, const struct beam *b, const char *path,
-                            struct fbp_grid *out)
-{
-    /* Slice k of a parallel or fan beam is row k: the detector determines the slices. */
-    const bool rows = b->type <= FAN, source = fbp_kind_has_source(scan->kind);
-    const struct fbp_upright *p = &b->first;
-    const double voxel = p->pitch[0] * (source ? p->sod / p->sdd : 1);
-    const struct fbp_grid slices = {
-        .n = {scan->panel.n_columns, scan->panel.n_columns, scan->panel.n_rows},
-        .voxel_mm = {voxel, voxel, p->pitch[1]},
-        .centre_mm = {0, 0, source ? p->height : p->shift[1]}};
-
-    *out = scan->volume;
-    if (out->n[0] == 0 && rows)
-        *out = slices;
-    else if (out->n[0] == 0)
-        FBP_TRY(fbp_grid_default(fbp_scan_views(scan), out));
-    if (!(fabs(out->voxel_mm[0] - out->voxel_mm[1]) <= EQUAL * out->voxel_mm[0]))
-        return FBP_UNSUPPORTED("%s: the volume's voxels are %g x %g mm along x and y, LEAP's are "
-                               "square: change the scan's volume, or remove it",
-                               path, out->voxel_mm[0], out->voxel_mm[1]);
-    if (rows && (out->n[2] != slices.n[2] ||
-                 !(fabs(out->voxel_mm[2] - slices.voxel_mm[2]) <= EQUAL * slices.voxel_mm[2]) ||
-                 !(fabs(out->centre_mm[2] - slices.centre_mm[2]) <= EQUAL * slices.voxel_mm[2])))
-        return FBP_UNSUPPORTED(
-            "%s: the volume's slices are not the detector's rows, as LEAP has them for parallel "
-            "and fan beams: change the scan's volume, or remove it",
-            path);
-    return FBP_OK;
-}
-
 static void put(struct fbp_writer *w, enum key key, double x)
 {
     fprintf(w->f, "%s = ", keys[key].name);
     fbp_put_number(w, x);
     fputc('\n', w->f);
-}
-
-static void put_count(struct fbp_writer *w, enum key key, size_t n)
-{
-    fprintf(w->f, "%s = %zu\n", keys[key].name, n);
 }
 
 static void put_vectors(struct fbp_writer *w, const struct fbp_scan *scan, enum key key,
@@ -521,7 +467,7 @@ static void put_scan(struct fbp_writer *w, const struct fbp_scan *scan, const st
 
     fputs("# CT volume parameters\n", w->f);
     for (int i = 0; i < 3; i++)
-        put_count(w, sizes[i], g->n[i]);
+        put(w, sizes[i], (double)g->n[i]);
     put(w, VOXEL_WIDTH, g->voxel_mm[0]);
     put(w, VOXEL_HEIGHT, g->voxel_mm[2]);
     for (int i = 0; i < 3; i++)
@@ -529,9 +475,9 @@ static void put_scan(struct fbp_writer *w, const struct fbp_scan *scan, const st
 
     fprintf(w->f, "\n# CT geometry parameters\n%s = %s\n", keys[GEOMETRY].name,
             beam_names[b->type]);
-    put_count(w, ANGLES, scan->n_views);
-    put_count(w, ROWS, scan->panel.n_rows);
-    put_count(w, COLUMNS, scan->panel.n_columns);
+    put(w, ANGLES, (double)scan->n_views);
+    put(w, ROWS, (double)scan->panel.n_rows);
+    put(w, COLUMNS, (double)scan->panel.n_columns);
     put(w, PIXEL_HEIGHT, pitch[1]);
     put(w, PIXEL_WIDTH, pitch[0]);
     put(w, CENTER_ROW, ((double)scan->panel.n_rows - 1) / 2 - (modular ? 0 : up / pitch[1]));
@@ -564,20 +510,45 @@ static void put_scan(struct fbp_writer *w, const struct fbp_scan *scan, const st
 
 static fbp_status save(const struct fbp_scan *scan, const char *path)
 {
+    const bool source = fbp_kind_has_source(scan->kind);
     struct beam b = {0};
+    const struct fbp_upright *p = &b.first;
+    struct fbp_grid volume = scan->volume;
     struct fbp_writer w;
-    struct fbp_grid volume;
     fbp_status st;
 
     FBP_TRY(fbp_calloc((void **)&b.phis, scan->n_views, sizeof *b.phis, "angles"));
     b.type = beam_of(scan, &b);
-    if (b.type == MODULAR && !fbp_kind_has_source(scan->kind))
+    if (b.type == MODULAR && !source)
         FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: LEAP's parallel beams turn one way about z, with upright "
                                      "panels that face the rays and one offset: write a scan file",
                                      path));
     for (size_t k = 0; b.type == MODULAR && k < scan->n_views; k++)
         FBP_TRY_GOTO(fbp_geometry_check_square(scan, path, k, "LEAP"));
-    FBP_TRY_GOTO(volume_of(scan, &b, path, &volume));
+
+    /* Slice k of a parallel or fan beam is row k: the detector determines the slices. */
+    const bool rows = b.type <= FAN;
+    const double voxel = p->pitch[0] * (source ? p->sod / p->sdd : 1);
+    const struct fbp_grid slices = {
+        .n = {scan->panel.n_columns, scan->panel.n_columns, scan->panel.n_rows},
+        .voxel_mm = {voxel, voxel, p->pitch[1]},
+        .centre_mm = {0, 0, source ? p->height : p->shift[1]}};
+    if (volume.n[0] == 0 && rows)
+        volume = slices;
+    else if (volume.n[0] == 0)
+        FBP_TRY_GOTO(fbp_grid_default(fbp_scan_views(scan), &volume));
+    if (!(fabs(volume.voxel_mm[0] - volume.voxel_mm[1]) <= EQUAL * volume.voxel_mm[0]))
+        FBP_TRY_GOTO(
+            FBP_UNSUPPORTED("%s: the volume's voxels are %g x %g mm along x and y, LEAP's are "
+                            "square: change the scan's volume, or remove it",
+                            path, volume.voxel_mm[0], volume.voxel_mm[1]));
+    if (rows && (volume.n[2] != slices.n[2] ||
+                 !(fabs(volume.voxel_mm[2] - slices.voxel_mm[2]) <= EQUAL * slices.voxel_mm[2]) ||
+                 !(fabs(volume.centre_mm[2] - slices.centre_mm[2]) <= EQUAL * slices.voxel_mm[2])))
+        FBP_TRY_GOTO(FBP_UNSUPPORTED(
+            "%s: the volume's slices are not the detector's rows, as LEAP has them for parallel "
+            "and fan beams: change the scan's volume, or remove it",
+            path));
     FBP_TRY_GOTO(fbp_writer_open(&w, path));
     put_scan(&w, scan, &volume, &b);
     st = fbp_writer_close(&w, FBP_OK);

@@ -329,61 +329,54 @@ static void XMLCALL on_end(void *user, const char *name)
         stop(r, st);
 }
 
-static fbp_status make_scan(struct fbp_scan *out, const struct reader *r,
-                            const struct fbp_geometry_known *known)
-{
-    double pitch[2], centre[2] = {0, 0};
-    char value[40];
-
-    FBP_TRY(fbp_geometry_need_panel(r->path, known, &out->panel));
-    const size_t n[2] = {out->panel.n_columns, out->panel.n_rows};
-    /* The array's header has RTK's spacing and origin; if a pitch is given, the panel is centred.
-     */
-    if (known->pitch_mm[0] > 0 || !(known->header_spacing_mm[0] > 0))
-        FBP_TRY(fbp_geometry_need_pitch(r->path, known, pitch));
-    else
-        for (int i = 0; i < 2; i++) {
-            pitch[i] = known->header_spacing_mm[i];
-            centre[i] = known->header_origin_mm[i] + ((double)n[i] - 1) / 2 * pitch[i];
-        }
-    FBP_TRY(fbp_geometry_make_views(out, r->path, known, r->n));
-    out->kind = r->list[0].sdd_mm > 0 ? FBP_CONE : FBP_PARALLEL;
-    out->row_order = FBP_ROWS_BOTTOM_UP;
-    for (size_t k = 0; k < r->n; k++)
-        fbp_rtk_view(&r->list[k], pitch, centre, &out->views[k]);
-    for (int i = 0; i < 4; i++) {
-        if (!(r->jaws[i] < 1e9))
-            continue;
-        snprintf(value, sizeof value, "%g", r->jaws[i]);
-        FBP_TRY(fbp_scan_note_ignored(out, r->path, jaw_names[i], value,
-                                      "pixels behind a collimator count as any others"));
-    }
-    return FBP_OK;
-}
-
 static fbp_status load(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known)
 {
     struct reader r = {.path = path, .jaws = {INFINITY, INFINITY, INFINITY, INFINITY}};
-    char *text = NULL;
+    double pitch[2], centre[2] = {0, 0};
+    char *text = NULL, value[40];
     size_t n = 0;
+    fbp_status st;
 
     FBP_TRY(fbp_read_text(path, MAX_BYTES, &text, &n));
     r.parser = XML_ParserCreate(NULL);
-    if (r.parser) {
-        XML_SetUserData(r.parser, &r);
-        XML_SetElementHandler(r.parser, on_start, on_end);
-        XML_SetCharacterDataHandler(r.parser, on_text);
-        XML_SetEntityDeclHandler(r.parser, on_entity);
-        if (XML_Parse(r.parser, text, (int)n, 1) != XML_STATUS_OK && r.status == FBP_OK)
-            r.status = FBP_INVALID("%s: line %zu: not well-formed XML (%s): correct it", path,
-                                   line_of(&r), XML_ErrorString(XML_GetErrorCode(r.parser)));
-        XML_ParserFree(r.parser);
-    } else {
-        r.status = fbp_fail_nomem(n, "an XML parser");
+    if (!r.parser)
+        FBP_TRY_GOTO(fbp_fail_nomem(n, "an XML parser"));
+    XML_SetUserData(r.parser, &r);
+    XML_SetElementHandler(r.parser, on_start, on_end);
+    XML_SetCharacterDataHandler(r.parser, on_text);
+    XML_SetEntityDeclHandler(r.parser, on_entity);
+    if (XML_Parse(r.parser, text, (int)n, 1) != XML_STATUS_OK && r.status == FBP_OK)
+        r.status = FBP_INVALID("%s: line %zu: not well-formed XML (%s): correct it", path,
+                               line_of(&r), XML_ErrorString(XML_GetErrorCode(r.parser)));
+    XML_ParserFree(r.parser);
+    FBP_TRY_GOTO(r.status);
+
+    FBP_TRY_GOTO(fbp_geometry_need_panel(path, known, &out->panel));
+    const size_t sides[2] = {out->panel.n_columns, out->panel.n_rows};
+    /* The array's header has RTK's spacing and origin; if a pitch is given, the panel is centred.
+     */
+    if (known->pitch_mm[0] > 0 || !(known->header_spacing_mm[0] > 0))
+        FBP_TRY_GOTO(fbp_geometry_need_pitch(path, known, pitch));
+    else
+        for (int i = 0; i < 2; i++) {
+            pitch[i] = known->header_spacing_mm[i];
+            centre[i] = known->header_origin_mm[i] + ((double)sides[i] - 1) / 2 * pitch[i];
+        }
+    FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, r.n));
+    out->kind = r.list[0].sdd_mm > 0 ? FBP_CONE : FBP_PARALLEL;
+    out->row_order = FBP_ROWS_BOTTOM_UP;
+    for (size_t k = 0; k < r.n; k++)
+        fbp_rtk_view(&r.list[k], pitch, centre, &out->views[k]);
+    for (int i = 0; i < 4; i++) {
+        if (!(r.jaws[i] < 1e9))
+            continue;
+        snprintf(value, sizeof value, "%g", r.jaws[i]);
+        FBP_TRY_GOTO(fbp_scan_note_ignored(out, path, jaw_names[i], value,
+                                           "pixels behind a collimator count as any others"));
     }
+fail:
     free(text);
-    const fbp_status st = r.status == FBP_OK ? make_scan(out, &r, known) : r.status;
     free(r.list);
     return st;
 }
