@@ -6,8 +6,9 @@
 #include "scan/file/scan.h"
 
 #include <math.h>
+#include <string.h>
 
-static const double DEGREES = 180 / 3.14159265358979323846; /* per radian */
+static const double DEGREES = 180 / FBP_PI; /* per radian */
 
 static const struct {
     const char *name, *unit, *key;
@@ -34,25 +35,12 @@ const char *fbp_adjust_key(enum fbp_adjust which)
     return adjusts[which].key;
 }
 
-static void move(double point[3], double length, const double direction[3])
-{
-    for (int i = 0; i < 3; i++)
-        point[i] += length * direction[i];
-}
-
-/* Unit vector from the iso-centre towards the source. */
-static void away_of(const struct fbp_view *v, double out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = v->s[i] / sqrt(fbp_dot(v->s, v->s));
-}
-
 /* Unit vector perpendicular to the axis and to the ray through the iso-centre, on the side of u.
  * detector.offset_mm is measured along this vector, not along the rows of a tilted panel. */
 static void across_of(const struct fbp_view *v, const double axis[3], double out[3])
 {
     fbp_cross(axis, v->s, out);
-    const double length = copysign(sqrt(fbp_dot(out, out)), fbp_dot(out, v->u));
+    const double length = copysign(fbp_norm(out), fbp_dot(out, v->u));
     for (int i = 0; i < 3; i++)
         out[i] /= length;
 }
@@ -87,49 +75,17 @@ fbp_status fbp_adjust_get(const struct fbp_scan *scan, enum fbp_adjust which, do
         FBP_TRY(fbp_view_to_matrix(v, scan->kind, &scan->panel, P));
         double value = P[3] / P[11];
         if (which == FBP_ADJUST_SOD) {
-            value = sqrt(fbp_dot(v->s, v->s));
+            value = fbp_norm(v->s);
         } else if (which == FBP_ADJUST_OFFSET) {
             across_of(v, axis, direction);
             value = fbp_dot(v->d, direction);
         } else if (which != FBP_ADJUST_CENTRE) {
-            away_of(v, direction);
-            value = sqrt(fbp_dot(v->s, v->s)) - fbp_dot(v->d, direction);
+            memcpy(direction, v->s, sizeof direction);
+            value = fbp_normalise(direction) - fbp_dot(v->d, direction);
         }
         *out += value / (double)scan->n_views;
     }
     return FBP_OK;
-}
-
-/* Increase the quantity of a view by `more` [columns, mm or degrees]. */
-static void change(struct fbp_view *view, enum fbp_adjust which, double more, const double axis[3])
-{
-    double direction[3];
-
-    away_of(view, direction);
-    if (which == FBP_ADJUST_CENTRE)
-        move(view->d, -more, view->u);
-    else if (which == FBP_ADJUST_SDD)
-        move(view->d, -more, direction);
-    else if (which == FBP_ADJUST_OFFSET) {
-        across_of(view, axis, direction);
-        move(view->d, more, direction);
-    } else if (which == FBP_ADJUST_SOD) {
-        move(view->s, more, direction);
-        move(view->d, more, direction);
-    } else { /* tilt: rotate u and v about their normal; lengths and skew are unchanged */
-        const double rad = more / DEGREES;
-        double n[3], across[3];
-        fbp_cross(view->u, view->v, n);
-        const double length = sqrt(fbp_dot(n, n));
-        for (int i = 0; i < 3; i++)
-            n[i] /= length;
-        for (int k = 0; k < 2; k++) {
-            double *step = k ? view->v : view->u;
-            fbp_cross(n, step, across);
-            for (int i = 0; i < 3; i++)
-                step[i] = cos(rad) * step[i] + sin(rad) * across[i];
-        }
-    }
 }
 
 fbp_status fbp_adjust_check(const struct fbp_scan *scan, enum fbp_adjust which, double value)
@@ -156,13 +112,39 @@ fbp_status fbp_adjust_check(const struct fbp_scan *scan, enum fbp_adjust which, 
 fbp_status fbp_adjust_set(struct fbp_scan *scan, enum fbp_adjust which, double value)
 {
     FBP_REQUIRE(scan);
-    double now, axis[3];
+    double now, axis[3], direction[3];
 
     FBP_TRY(fbp_adjust_check(scan, which, value));
     FBP_TRY(fbp_adjust_get(scan, which, &now));
     axis_of(scan, which, axis);
-    for (size_t k = 0; k < scan->n_views; k++)
-        change(&scan->views[k], which, value - now, axis);
+    const double more = value - now; /* columns, mm or degrees */
+    for (size_t k = 0; k < scan->n_views; k++) {
+        struct fbp_view *view = &scan->views[k];
+        memcpy(direction, view->s, sizeof direction); /* towards the source */
+        fbp_normalise(direction);
+        if (which == FBP_ADJUST_CENTRE)
+            fbp_axpy(view->d, -more, view->u, view->d);
+        else if (which == FBP_ADJUST_SDD)
+            fbp_axpy(view->d, -more, direction, view->d);
+        else if (which == FBP_ADJUST_OFFSET) {
+            across_of(view, axis, direction);
+            fbp_axpy(view->d, more, direction, view->d);
+        } else if (which == FBP_ADJUST_SOD) {
+            fbp_axpy(view->s, more, direction, view->s);
+            fbp_axpy(view->d, more, direction, view->d);
+        } else { /* tilt: rotate u and v about their normal; lengths and skew are unchanged */
+            const double rad = more / DEGREES;
+            double n[3], across[3];
+            fbp_cross(view->u, view->v, n);
+            fbp_normalise(n);
+            for (int side = 0; side < 2; side++) {
+                double *step = side ? view->v : view->u;
+                fbp_cross(n, step, across);
+                for (int i = 0; i < 3; i++)
+                    step[i] = cos(rad) * step[i] + sin(rad) * across[i];
+            }
+        }
+    }
     return FBP_OK;
 }
 

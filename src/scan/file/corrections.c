@@ -56,43 +56,6 @@ static fbp_status check_hardening(const char *file, const struct fbp_corrections
     return FBP_OK;
 }
 
-static fbp_status check_rings(const char *file, const struct fbp_corrections *c,
-                              const struct fbp_scan *scan)
-{
-    const size_t nc = scan->panel.n_columns;
-    const bool sorts = c->rings == FBP_RINGS_SORTING, halves = c->rings == FBP_RINGS_WAVELET;
-    const size_t views = halves ? FBP_RING_WAVELET_LEAST : FBP_RING_VIEWS_LEAST;
-    const size_t columns = halves ? FBP_RING_WAVELET_LEAST : FBP_RING_COLUMNS_LEAST;
-
-    if ((unsigned)c->rings > FBP_RINGS_WAVELET)
-        return FBP_INVALID("%s: rings: found %d, expected a method of its enum", file,
-                           (int)c->rings);
-    if (c->rings == FBP_RINGS_NONE)
-        return FBP_OK;
-    if (!sorts && c->ring_size)
-        return FBP_INVALID("%s: rings: a median's columns are of method sorting", file);
-    if (sorts && (c->ring_levels || c->ring_wavelet || fabs(c->ring_sigma) > 0))
-        return FBP_INVALID("%s: rings: levels, sigma and wavelet are of method wavelet", file);
-    if (c->ring_levels > FBP_RING_LEVELS_MOST)
-        return FBP_INVALID("%s: rings: found %zu levels, expected 1 to %d", file, c->ring_levels,
-                           FBP_RING_LEVELS_MOST);
-    if (c->ring_wavelet > FBP_RING_WAVELETS)
-        return FBP_INVALID("%s: rings: found db%u, expected db1 to db%d", file, c->ring_wavelet,
-                           FBP_RING_WAVELETS);
-    if (!(c->ring_sigma >= 0 && c->ring_sigma <= 1e6))
-        return FBP_INVALID("%s: rings: sigma is %g, expected a number above 0, up to 1e6", file,
-                           c->ring_sigma);
-    if (scan->n_views < views || nc < columns)
-        return FBP_UNSUPPORTED("%s: rings: sinograms of %zu views and %zu columns are too small to "
-                               "tell rings from the object (%zu and %zu at least): leave it out",
-                               file, scan->n_views, nc, views, columns);
-    if (sorts && c->ring_size && (c->ring_size < 3 || c->ring_size > nc))
-        return FBP_INVALID(
-            "%s: rings: found a median of %zu columns, expected 3 to the detector's %zu", file,
-            c->ring_size, nc);
-    return FBP_OK;
-}
-
 static fbp_status check_paganin(const char *file, const struct fbp_corrections *c,
                                 const struct fbp_scan *scan)
 {
@@ -139,7 +102,38 @@ fbp_status fbp_corrections_check(const char *file, const struct fbp_corrections 
                                file, what);
     FBP_TRY(check_hardening(file, c));
     FBP_TRY(check_paganin(file, c, scan));
-    return check_rings(file, c, scan);
+
+    const size_t nc = scan->panel.n_columns;
+    const bool sorts = c->rings == FBP_RINGS_SORTING, halves = c->rings == FBP_RINGS_WAVELET;
+    const size_t views = halves ? FBP_RING_WAVELET_LEAST : FBP_RING_VIEWS_LEAST;
+    const size_t columns = halves ? FBP_RING_WAVELET_LEAST : FBP_RING_COLUMNS_LEAST;
+    if ((unsigned)c->rings > FBP_RINGS_WAVELET)
+        return FBP_INVALID("%s: rings: found %d, expected a method of its enum", file,
+                           (int)c->rings);
+    if (c->rings == FBP_RINGS_NONE)
+        return FBP_OK;
+    if (!sorts && c->ring_size)
+        return FBP_INVALID("%s: rings: a median's columns are of method sorting", file);
+    if (sorts && (c->ring_levels || c->ring_wavelet || fabs(c->ring_sigma) > 0))
+        return FBP_INVALID("%s: rings: levels, sigma and wavelet are of method wavelet", file);
+    if (c->ring_levels > FBP_RING_LEVELS_MOST)
+        return FBP_INVALID("%s: rings: found %zu levels, expected 1 to %d", file, c->ring_levels,
+                           FBP_RING_LEVELS_MOST);
+    if (c->ring_wavelet > FBP_RING_WAVELETS)
+        return FBP_INVALID("%s: rings: found db%u, expected db1 to db%d", file, c->ring_wavelet,
+                           FBP_RING_WAVELETS);
+    if (!(c->ring_sigma >= 0 && c->ring_sigma <= 1e6))
+        return FBP_INVALID("%s: rings: sigma is %g, expected a number above 0, up to 1e6", file,
+                           c->ring_sigma);
+    if (scan->n_views < views || nc < columns)
+        return FBP_UNSUPPORTED("%s: rings: sinograms of %zu views and %zu columns are too small to "
+                               "tell rings from the object (%zu and %zu at least): leave it out",
+                               file, scan->n_views, nc, views, columns);
+    if (sorts && c->ring_size && (c->ring_size < 3 || c->ring_size > nc))
+        return FBP_INVALID(
+            "%s: rings: found a median of %zu columns, expected 3 to the detector's %zu", file,
+            c->ring_size, nc);
+    return FBP_OK;
 }
 
 fbp_status fbp_scan_correct(struct fbp_scan *given, const struct fbp_corrections *corrections)

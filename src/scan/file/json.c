@@ -70,34 +70,27 @@ bool fbp_json_has(const struct fbp_json *o, const char *key)
     return fbp_json_get(o, key) != NULL;
 }
 
-/* A value in a few words, for messages. */
-static const char *describe(const cJSON *v, char *buf, size_t n)
-{
-    if (!v)
-        return "nothing";
-    if (cJSON_IsNumber(v))
-        snprintf(buf, n, "%.10g", v->valuedouble);
-    else if (cJSON_IsString(v))
-        snprintf(buf, n, strlen(v->valuestring) > 40 ? "\"%.40s…\"" : "\"%s\"", v->valuestring);
-    else if (cJSON_IsArray(v))
-        snprintf(buf, n, "a list of %d", cJSON_GetArraySize(v));
-    else
-        snprintf(buf, n, "%s",
-                 cJSON_IsObject(v)  ? "an object"
-                 : cJSON_IsTrue(v)  ? "true"
-                 : cJSON_IsFalse(v) ? "false"
-                                    : "null");
-    return buf;
-}
-
 /* "FILE: KEY: found V, expected WHAT" */
 static fbp_status wrong(const struct fbp_json *o, const char *key, const cJSON *v,
                         const char *expected)
 {
     char found[128];
 
-    return FBP_INVALID("%s: %s%s: found %s, expected %s", o->file, o->prefix, key,
-                       describe(v, found, sizeof found), expected);
+    if (cJSON_IsNumber(v))
+        snprintf(found, sizeof found, "%.10g", v->valuedouble);
+    else if (cJSON_IsString(v))
+        snprintf(found, sizeof found, strlen(v->valuestring) > 40 ? "\"%.40s…\"" : "\"%s\"",
+                 v->valuestring);
+    else if (cJSON_IsArray(v))
+        snprintf(found, sizeof found, "a list of %d", cJSON_GetArraySize(v));
+    else
+        snprintf(found, sizeof found, "%s",
+                 !v                  ? "nothing"
+                 : cJSON_IsObject(v) ? "an object"
+                 : cJSON_IsTrue(v)   ? "true"
+                 : cJSON_IsFalse(v)  ? "false"
+                                     : "null");
+    return FBP_INVALID("%s: %s%s: found %s, expected %s", o->file, o->prefix, key, found, expected);
 }
 
 fbp_status fbp_json_wrong(const struct fbp_json *o, const char *key, const char *expected)
@@ -129,10 +122,9 @@ static bool is_one_of(const char *word, const char *const *words, size_t n)
     return false;
 }
 
-/* The key that is probably meant: the one that other programs call so, or the nearest in spelling;
- * NULL: none. */
-static const char *suggested(const char *key, const char *const *keys, size_t n)
+fbp_status fbp_json_keys(const struct fbp_json *o, const char *const *keys, size_t n)
 {
+    /* keys as other programs call them */
     static const char *const names[][2] = {{"sod", "source_to_axis_mm"},
                                            {"sod_mm", "source_to_axis_mm"},
                                            {"sad", "source_to_axis_mm"},
@@ -155,30 +147,27 @@ static const char *suggested(const char *key, const char *const *keys, size_t n)
                                            {"flats", "flat"},
                                            {"darks", "dark"},
                                            {"white", "flat"}};
-
-    for (size_t i = 0; i < N_OF(names); i++)
-        if (strcasecmp(key, names[i][0]) == 0 && is_one_of(names[i][1], keys, n))
-            return names[i][1];
-    return fbp_nearest(key, keys, n);
-}
-
-fbp_status fbp_json_keys(const struct fbp_json *o, const char *const *keys, size_t n)
-{
     const cJSON *item;
 
     cJSON_ArrayForEach(item, o->object)
     {
-        const char *key = item->string;
+        const char *key = item->string, *near = NULL;
         if (key[0] == '_' || (key[0] == '/' && key[1] == '/')) /* a comment */
             continue;
-        const char *near = suggested(key, keys, n);
-        if (!is_one_of(key, keys, n))
-            return FBP_INVALID("%s: %s%.60s: unknown key: %s%s%s", o->file, o->prefix, key,
-                               near ? "did you mean \""
-                                    : "see the lists in docs/scan.md, docs/geometry.md",
-                               near ? near : "", near ? "\"?" : "");
-        if (fbp_json_get(o, key) != item)
-            return FBP_INVALID("%s: %s%s: given twice: remove one", o->file, o->prefix, key);
+        if (is_one_of(key, keys, n)) {
+            if (fbp_json_get(o, key) != item)
+                return FBP_INVALID("%s: %s%s: given twice: remove one", o->file, o->prefix, key);
+            continue;
+        }
+        for (size_t i = 0; i < N_OF(names) && !near; i++)
+            if (strcasecmp(key, names[i][0]) == 0 && is_one_of(names[i][1], keys, n))
+                near = names[i][1];
+        if (!near)
+            near = fbp_nearest(key, keys, n);
+        return FBP_INVALID("%s: %s%.60s: unknown key: %s%s%s", o->file, o->prefix, key,
+                           near ? "did you mean \""
+                                : "see the lists in docs/scan.md, docs/geometry.md",
+                           near ? near : "", near ? "\"?" : "");
     }
     return FBP_OK;
 }

@@ -245,51 +245,6 @@ static bool whole(double x, double most)
 
 enum { BASELINE, SAMPLES, RESAMPLE, FFT, ZERO, DWELL, PHASE, PROFILE, THRESHOLD, N_STEPS };
 
-static bool parse_step(int step, const char *value, struct fbp_preparation *out)
-{
-    double v[4] = {0};
-    int n;
-
-    switch (step) {
-    case BASELINE:
-        if (numbers(value, v, 1) != 1 || !whole(v[0], 1))
-            return false;
-        out->baseline_terms = (size_t)v[0] + 1;
-        return true;
-    case SAMPLES:
-        n = numbers(value, v, 4);
-        for (int i = 0; i < 4; i++)
-            if (!whole(v[i], 1e9))
-                return false;
-        for (int i = 0; i < 4; i++)
-            out->baseline_samples[i / 2][i % 2] = (size_t)v[i];
-        return n == 2 || n == 4;
-    case RESAMPLE:
-        out->resample = 1;
-        return !*value;
-    case FFT:
-        if (numbers(value, v, 1) != 1 || !whole(v[0], 1e9) || v[0] < 1)
-            return false;
-        out->fft = (size_t)v[0];
-        return true;
-    case ZERO:
-        return numbers(value, &out->zero_sample, 1) == 1;
-    case DWELL:
-        return numbers(value, &out->dwell_us, 1) == 1 && out->dwell_us > 0;
-    case PHASE:
-        out->phase = strcmp(value, "all") == 0    ? FBP_PHASE_ALL
-                     : strcmp(value, "view") == 0 ? FBP_PHASE_VIEW
-                                                  : FBP_PHASE_GIVEN;
-        return out->phase != FBP_PHASE_GIVEN || numbers(value, &out->phase_deg, 1) == 1;
-    case PROFILE:
-        free(out->profile);
-        out->profile = *value ? fbp_strdup(value) : NULL;
-        return *value != '\0';
-    default:
-        return numbers(value, &out->profile_threshold, 1) == 1;
-    }
-}
-
 fbp_status fbp_preparation_parse(const char *text, struct fbp_preparation *out)
 {
     static const char *const names[N_STEPS] = {"baseline", "baseline_samples", "resample",
@@ -328,9 +283,57 @@ fbp_status fbp_preparation_parse(const char *text, struct fbp_preparation *out)
             st = FBP_INVALID("prepare: there is no step \"%s\"%s%s%s: fbp recon --help lists them",
                              word, near ? ": did you mean \"" : "", near ? near : "",
                              near ? "\"?" : "");
-        } else if (!parse_step(i, value, &own)) {
-            st = FBP_INVALID("prepare: %s: found \"%s\", expected %s", word, value, expected[i]);
+            break;
         }
+
+        /* n: number of numbers; -1: the value is something else */
+        double v[4] = {0};
+        const int n = numbers(value, v, i == SAMPLES ? 4 : 1);
+        bool right = n == 1;
+        switch (i) {
+        case BASELINE:
+            right = right && whole(v[0], 1);
+            own.baseline_terms = right ? (size_t)v[0] + 1 : 0;
+            break;
+        case SAMPLES:
+            right = n == 2 || n == 4;
+            for (int k = 0; k < 4 && right; k++) {
+                right = whole(v[k], 1e9);
+                own.baseline_samples[k / 2][k % 2] = right ? (size_t)v[k] : 0;
+            }
+            break;
+        case RESAMPLE:
+            own.resample = 1;
+            right = !*value;
+            break;
+        case FFT:
+            right = right && whole(v[0], 1e9) && v[0] >= 1;
+            own.fft = right ? (size_t)v[0] : 0;
+            break;
+        case ZERO:
+            own.zero_sample = v[0];
+            break;
+        case DWELL:
+            own.dwell_us = v[0];
+            right = right && v[0] > 0;
+            break;
+        case PHASE:
+            own.phase = strcmp(value, "all") == 0    ? FBP_PHASE_ALL
+                        : strcmp(value, "view") == 0 ? FBP_PHASE_VIEW
+                                                     : FBP_PHASE_GIVEN;
+            own.phase_deg = own.phase == FBP_PHASE_GIVEN ? v[0] : own.phase_deg;
+            right = right || own.phase != FBP_PHASE_GIVEN;
+            break;
+        case PROFILE:
+            free(own.profile);
+            own.profile = *value ? fbp_strdup(value) : NULL;
+            right = *value != '\0';
+            break;
+        default:
+            own.profile_threshold = v[0];
+        }
+        if (!right)
+            st = FBP_INVALID("prepare: %s: found \"%s\", expected %s", word, value, expected[i]);
     }
     free(words);
     if (st == FBP_OK)

@@ -98,44 +98,36 @@ static fbp_status read_lines(struct numbers *a, char *text, size_t n, locale_t c
     return FBP_OK;
 }
 
-static fbp_status load_text(struct numbers *a, double **out, size_t *n_rows)
+static fbp_status load_text(const char *path, size_t width, const char *what, bool heading,
+                            double **out, size_t *n_rows)
 {
+    struct numbers a = {.path = path, .width = width, .what = what, .heading = heading};
     char *text = NULL;
     size_t n = 0;
 
     *out = NULL;
     *n_rows = 0;
-    FBP_TRY(fbp_read_text(a->path, MOST_BYTES, &text, &n));
+    FBP_TRY(fbp_read_text(path, MOST_BYTES, &text, &n));
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     const fbp_status st =
-        c_locale ? read_lines(a, text, n, c_locale) : fbp_fail_nomem(sizeof *a, "a locale");
+        c_locale ? read_lines(&a, text, n, c_locale) : fbp_fail_nomem(sizeof a, "a locale");
     if (c_locale)
         freelocale(c_locale);
     free(text);
     if (st != FBP_OK) {
-        free(a->v);
+        free(a.v);
         return st;
     }
-    *out = a->v;
-    *n_rows = a->n / a->width;
+    *out = a.v;
+    *n_rows = a.n / width;
     return FBP_OK;
-}
-
-fbp_status fbp_number_rows_load(const char *path, size_t width, const char *what, double **out,
-                                size_t *n)
-{
-    struct numbers a = {.path = path, .width = width, .what = what, .heading = true};
-
-    return load_text(&a, out, n);
 }
 
 fbp_status fbp_matrices_load(const char *path, double **out, size_t *n_views)
 {
     FBP_REQUIRE(path, out, n_views);
-    struct numbers a = {.path = path, .width = 12, .what = "12 numbers a view"};
-
     fbp_message_clear();
-    return load_text(&a, out, n_views);
+    return load_text(path, 12, "12 numbers a view", false, out, n_views);
 }
 
 static fbp_status load_array(fbp_source *source, const char *path, size_t width, const char *what,
@@ -189,7 +181,7 @@ fbp_status fbp_number_table_load(const char *path, size_t width, const char *wha
     *out = NULL;
     *n = 0;
     if (fbp_has_extension(path, ".csv .txt .tsv .dat"))
-        return fbp_number_rows_load(path, width, what, out, n);
+        return load_text(path, width, what, true, out, n);
     FBP_TRY(fbp_source_open_as(&source, path, NULL, FBP_SOURCE_LIST));
     const fbp_status st = load_array(source, path, width, what, out, n);
     fbp_source_close(&source);

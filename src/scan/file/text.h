@@ -71,14 +71,10 @@ fbp_status fbp_json_flag(const struct fbp_json *o, const char *key, bool *out);
 
 /* tables.c: tables of numbers */
 
-/** Load rows of `width` numbers from plain text or CSV; a first line of column names is skipped.
- *  what: description for messages, "3 numbers a direction". *out: [*n * width], freed by the
- *  caller. */
-fbp_status fbp_number_rows_load(const char *path, size_t width, const char *what, double **out,
-                                size_t *n);
-
-/** fbp_number_rows_load() that also accepts arrays (NPY, "FILE.mat:NAME" …): [n][width], or
- *  [width][n] as MATLAB stores columns. Float64 numbers keep all digits. */
+/** Load rows of `width` numbers from plain text or CSV, with or without a line of column names, or
+ *  from an array (NPY, "FILE.mat:NAME" …): [n][width], or [width][n] as MATLAB stores columns.
+ *  Float64 numbers keep all digits. what: description for messages, "3 numbers a direction". *out:
+ *  [*n * width], freed by the caller. */
 fbp_status fbp_number_table_load(const char *path, size_t width, const char *what, double **out,
                                  size_t *n);
 
