@@ -304,38 +304,12 @@ fbp_status fbp_scan_of_json(struct fbp_scan *out, const char *path, const cJSON 
     if (geometry_only &&
         !cJSON_GetObjectItemCaseSensitive(fbp_json_get(&f.top, "assumed"), "detector.pitch_mm"))
         f.pitch_mm[0] = f.pitch_mm[1] = 0; /* check_result() compares both pitches */
-    out->path = fbp_strdup(path);
-    const fbp_status st = out->path ? fbp_scan_read(&f) : fbp_fail_nomem(strlen(path), "a path");
+    fbp_status st = fbp_scan_path(&out->path, NULL, "%s", path);
+    if (st == FBP_OK)
+        st = fbp_scan_read(&f);
     if (st != FBP_OK)
         fbp_scan_free(out);
     return st;
-}
-
-/* Load a file of another program, which must name its projections. */
-static fbp_status load_foreign(struct fbp_scan *out, const char *path,
-                               const struct fbp_scan_known *beside)
-{
-    const struct fbp_geometry_known known = {.struct_size = sizeof known,
-                                             .pitch_mm = {beside->pitch_mm[0], beside->pitch_mm[1]},
-                                             .preparation = beside->preparation};
-    fbp_status st = FBP_OK;
-
-    FBP_TRY(fbp_geometry_read(out, path, NULL, &known));
-    if (known.preparation && !out->preparation)
-        st = FBP_UNSUPPORTED(
-            "%s: prepare: only rows of plane integrals (EPR imaging) are prepared: leave it out",
-            path);
-    else if (!out->projections)
-        st = FBP_INVALID("%s: is a geometry and names no projections: name it in a scan file "
-                         "(\"projections\": …, \"geometry\": …)",
-                         path);
-    if (st != FBP_OK) {
-        fbp_scan_free(out);
-        return st;
-    }
-    if (!out->path)
-        out->path = fbp_strdup(path);
-    return out->path ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
 }
 
 fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
@@ -354,8 +328,26 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
         return FBP_UNSUPPORTED("%s: (%s) only a scan file of this program can be followed while "
                                "its projections grow: reconstruct it when it is complete",
                                path, format->name);
-    if (format && format != &scan_format)
-        return load_foreign(out, path, known);
+    if (format && format != &scan_format) { /* of another program: it must name its projections */
+        const struct fbp_geometry_known beside = {
+            .struct_size = sizeof beside,
+            .pitch_mm = {known->pitch_mm[0], known->pitch_mm[1]},
+            .preparation = known->preparation};
+        FBP_TRY(fbp_geometry_read(out, path, NULL, &beside));
+        if (known->preparation && !out->preparation)
+            st = FBP_UNSUPPORTED("%s: prepare: only rows of plane integrals (EPR imaging) are "
+                                 "prepared: leave it out",
+                                 path);
+        else if (!out->projections)
+            st = FBP_INVALID("%s: is a geometry and names no projections: name it in a scan file "
+                             "(\"projections\": …, \"geometry\": …)",
+                             path);
+        else if (!out->path)
+            st = fbp_scan_path(&out->path, NULL, "%s", path);
+        if (st != FBP_OK)
+            fbp_scan_free(out);
+        return st;
+    }
 
     /* Refuse a path of projections: a scan file, which names its projections, is required. */
     if (fbp_format_of_name(path) || fbp_names_many_files(path))

@@ -32,9 +32,9 @@ fbp_status fbp_scan_read(struct fbp_scan_file *f);
  *  kind and panel are set. */
 fbp_status fbp_scan_read_views(const struct fbp_scan_file *f);
 
-/** Fail if the file has one of these keys, because another key or the kind determines its value. */
-fbp_status fbp_scan_refuse_keys(const struct fbp_json *o, const char *const *keys, size_t n,
-                                const char *why);
+/** Fail if the file has one of the keys ("sod sdd", joined by single blanks), because another key
+ * or the kind determines its value. */
+fbp_status fbp_scan_refuse_keys(const struct fbp_json *o, const char *keys, const char *why);
 /** Fail if a list does not have one entry per view. */
 fbp_status fbp_scan_check_count(const struct fbp_scan_file *f, const char *key, size_t n);
 

@@ -30,15 +30,13 @@ bool fbp_scan_is_eprit(const struct fbp_scan_file *f)
 
 fbp_status fbp_scan_refuse_planes(const struct fbp_scan_file *f)
 {
-    static const char *const keys[] = {"directions", "spacing_mm", "first_mm",
-                                       "frames",     "gradients",  "weights",
-                                       "grid",       "reference",  "prepare"};
-
     if (f->preparation)
         return FBP_UNSUPPORTED(
             "%s: prepare: only rows of plane integrals (kind planes) are prepared: leave it out",
             f->top.file);
-    return fbp_scan_refuse_keys(&f->top, keys, N_OF(keys),
+    return fbp_scan_refuse_keys(&f->top,
+                                "directions spacing_mm first_mm frames gradients weights grid "
+                                "reference prepare",
                                 "only \"kind\": \"planes\" has such a key");
 }
 
@@ -74,60 +72,6 @@ static fbp_status load_list(const struct fbp_scan_file *f, const char *key, doub
 
 /* Preparation. */
 
-static fbp_status read_preparation_keys(const struct fbp_scan_file *f, const struct fbp_json *o,
-                                        struct fbp_preparation *p)
-{
-    const cJSON *phase = fbp_json_get(o, "phase");
-    const char *text = NULL;
-    double order = 0, samples[4] = {0}, fft = 0;
-    size_t n = 0;
-
-    FBP_TRY(fbp_json_numbers(o, "baseline", &fbp_range_finite, 1, 1, &order, &n));
-    if (n == 1 && !(order >= 0 && order <= 1 && (order <= 0 || order >= 1)))
-        return fbp_json_wrong(o, "baseline", "0 (a constant) or 1 (a line)");
-    if (n == 1)
-        p->baseline_terms = (size_t)order + 1;
-    FBP_TRY(fbp_json_numbers(o, "baseline_samples", &fbp_range_finite, 2, 4, samples, &n));
-    for (size_t i = 0; i < n; i++) {
-        if (n == 3 || !(samples[i] >= 0 && samples[i] <= FBP_SIDE_MAX))
-            return fbp_json_wrong(o, "baseline_samples",
-                                  "[first, end], or [first, end, first, end], counted from 0");
-        p->baseline_samples[i / 2][i % 2] = (size_t)samples[i];
-    }
-
-    FBP_TRY(fbp_json_numbers(o, "fft", &fbp_range_side, 1, 1, &fft, &n));
-    if (n == 1)
-        p->fft = (size_t)fft;
-    FBP_TRY(fbp_json_numbers(o, "zero_sample", &fbp_range_finite, 1, 1, &p->zero_sample, &n));
-    FBP_TRY(fbp_json_numbers(o, "dwell_us", &fbp_range_finite, 1, 1, &p->dwell_us, &n));
-
-    if (cJSON_IsString(phase)) {
-        const bool all = strcmp(phase->valuestring, "all") == 0;
-        if (!all && strcmp(phase->valuestring, "view") != 0)
-            return fbp_json_wrong(o, "phase", "\"all\", \"view\" or degrees");
-        p->phase = all ? FBP_PHASE_ALL : FBP_PHASE_VIEW;
-    } else if (phase) {
-        p->phase = FBP_PHASE_GIVEN;
-        FBP_TRY(fbp_json_numbers(o, "phase", &fbp_range_finite, 1, 1, &p->phase_deg, &n));
-    }
-
-    FBP_TRY(fbp_json_text(o, "profile", &text));
-    if (text)
-        FBP_TRY(fbp_scan_path(&p->profile, f->top.file, "%s", text));
-    FBP_TRY(fbp_json_numbers(o, "profile_threshold", &fbp_range_finite, 1, 1, &p->profile_threshold,
-                             &n));
-
-    if (!fbp_json_has(o, "resample")) /* positions of samples */
-        return FBP_OK;
-    FBP_TRY(load_rows(f, o, "resample", 1, "one number a sample", &p->places, &n));
-    p->resample = 1;
-    if (n == f->scan->panel.n_columns)
-        return FBP_OK;
-    return FBP_INVALID(
-        "%s: prepare.resample: found %zu places, but rows have %zu samples: give one a sample",
-        f->top.file, n, f->scan->panel.n_columns);
-}
-
 /* Set scan->preparation from the file and from the caller; the caller's steps replace those of the
  * file.  Without steps, it remains NULL. */
 static fbp_status read_preparation(const struct fbp_scan_file *f)
@@ -136,6 +80,9 @@ static fbp_status read_preparation(const struct fbp_scan_file *f)
                                        "fft",      "zero_sample",      "dwell_us",
                                        "phase",    "profile",          "profile_threshold"};
     struct fbp_preparation *p = NULL, *own;
+    const char *text = NULL;
+    double order = 0, samples[4] = {0}, fft = 0;
+    size_t n = 0;
     struct fbp_json o;
 
     FBP_TRY(fbp_json_child(&f->top, "prepare", "prepare.", keys, N_OF(keys), &o));
@@ -145,8 +92,50 @@ static fbp_status read_preparation(const struct fbp_scan_file *f)
     p->struct_size = sizeof *p;
     p->n_samples = f->scan->panel.n_columns;
     f->scan->preparation = p; /* freed with the scan, also after a failure */
-    if (o.object)
-        FBP_TRY(read_preparation_keys(f, &o, p));
+    FBP_TRY(fbp_json_numbers(&o, "baseline", &fbp_range_finite, 1, 1, &order, &n));
+    if (n == 1 && !(order >= 0 && order <= 1 && (order <= 0 || order >= 1)))
+        return fbp_json_wrong(&o, "baseline", "0 (a constant) or 1 (a line)");
+    if (n == 1)
+        p->baseline_terms = (size_t)order + 1;
+    FBP_TRY(fbp_json_numbers(&o, "baseline_samples", &fbp_range_finite, 2, 4, samples, &n));
+    for (size_t i = 0; i < n; i++) {
+        if (n == 3 || !(samples[i] >= 0 && samples[i] <= FBP_SIDE_MAX))
+            return fbp_json_wrong(&o, "baseline_samples",
+                                  "[first, end], or [first, end, first, end], counted from 0");
+        p->baseline_samples[i / 2][i % 2] = (size_t)samples[i];
+    }
+
+    FBP_TRY(fbp_json_numbers(&o, "fft", &fbp_range_side, 1, 1, &fft, &n));
+    if (n == 1)
+        p->fft = (size_t)fft;
+    FBP_TRY(fbp_json_numbers(&o, "zero_sample", &fbp_range_finite, 1, 1, &p->zero_sample, &n));
+    FBP_TRY(fbp_json_numbers(&o, "dwell_us", &fbp_range_finite, 1, 1, &p->dwell_us, &n));
+
+    const cJSON *phase = fbp_json_get(&o, "phase");
+    if (cJSON_IsString(phase)) {
+        const bool all = strcmp(phase->valuestring, "all") == 0;
+        if (!all && strcmp(phase->valuestring, "view") != 0)
+            return fbp_json_wrong(&o, "phase", "\"all\", \"view\" or degrees");
+        p->phase = all ? FBP_PHASE_ALL : FBP_PHASE_VIEW;
+    } else if (phase) {
+        p->phase = FBP_PHASE_GIVEN;
+        FBP_TRY(fbp_json_numbers(&o, "phase", &fbp_range_finite, 1, 1, &p->phase_deg, &n));
+    }
+
+    FBP_TRY(fbp_json_text(&o, "profile", &text));
+    if (text)
+        FBP_TRY(fbp_scan_path(&p->profile, f->top.file, "%s", text));
+    FBP_TRY(fbp_json_numbers(&o, "profile_threshold", &fbp_range_finite, 1, 1,
+                             &p->profile_threshold, &n));
+
+    if (fbp_json_has(&o, "resample")) { /* positions of samples */
+        FBP_TRY(load_rows(f, &o, "resample", 1, "one number a sample", &p->places, &n));
+        p->resample = 1;
+        if (n != p->n_samples)
+            return FBP_INVALID("%s: prepare.resample: found %zu places, but rows have %zu samples: "
+                               "give one a sample",
+                               f->top.file, n, p->n_samples);
+    }
 
     FBP_TRY(fbp_preparation_copy(&own, f->preparation));
     if (own) {
@@ -359,53 +348,39 @@ fbp_status fbp_scan_read_plane_weights(const struct fbp_scan_file *f)
     return fbp_scan_check_count(f, "weights", n);
 }
 
-/* Refuse keys of line integrals, and a number of rows that differs from "frames". */
-static fbp_status check_keys(const struct fbp_scan_file *f)
-{
-    static const char *const top[] = {"source_to_detector_mm",
-                                      "source_to_axis_mm",
-                                      "angles_deg",
-                                      "angular_weights",
-                                      "matrices",
-                                      "matrix_origin",
-                                      "geometry",
-                                      "geometry_format"};
-    static const char *const detector[] = {"pitch_mm", "offset_mm", "tilt_deg", "skew_deg"};
-    const struct fbp_scan *scan = f->scan;
-    const char *name = scan->projections ? scan->projections : "detector";
-    double frames = 0;
-    size_t found = 0;
-
-    if (f->pitch_mm[0] > 0)
-        return FBP_INVALID(
-            "%s: plane integrals have \"spacing_mm\", no detector: leave --pitch out", f->top.file);
-    FBP_TRY(fbp_scan_refuse_keys(&f->top, top, N_OF(top),
-                                 "plane integrals have \"directions\" instead"));
-    FBP_TRY(fbp_scan_refuse_keys(&f->detector, detector, N_OF(detector),
-                                 "plane integrals have \"spacing_mm\" instead"));
-    FBP_TRY(fbp_json_numbers(&f->top, "frames", &fbp_range_side, 1, 1, &frames, &found));
-    if (found > 0 && (size_t)frames != scan->panel.n_rows)
-        return FBP_INVALID("%s: frames: found %zu, but %s has %zu: as many as a view has rows",
-                           f->top.file, (size_t)frames, name, scan->panel.n_rows);
-    if (scan->panel.n_rows == 1 || scan->n_views > 1)
-        return FBP_OK;
-    /* Other programs store the table [view][sample] as one image. */
-    return FBP_INVALID(
-        "%s: projections: %s is one picture of %zu x %zu samples: rows of a view of plane "
-        "integrals are frames (delays): if they are the views of one frame write \"%s?sinogram\"",
-        f->top.file, name, scan->panel.n_rows, scan->panel.n_columns,
-        scan->projections ? scan->projections : "FILE");
-}
-
 fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f)
 {
-    double *direction = NULL, *lengths = NULL, *first = NULL, moved = 0;
+    const struct fbp_scan *scan = f->scan;
+    const char *name = scan->projections ? scan->projections : "detector";
+    double *direction = NULL, *lengths = NULL, *first = NULL, moved = 0, frames = 0;
     size_t n = 0, n_first = 0, grid = 0;
     fbp_status st;
 
-    FBP_TRY(check_keys(f));
+    /* Refuse keys of line integrals, and a number of rows that differs from "frames". */
+    if (f->pitch_mm[0] > 0)
+        return FBP_INVALID(
+            "%s: plane integrals have \"spacing_mm\", no detector: leave --pitch out", f->top.file);
+    FBP_TRY(fbp_scan_refuse_keys(&f->top,
+                                 "source_to_detector_mm source_to_axis_mm angles_deg "
+                                 "angular_weights matrices matrix_origin geometry geometry_format",
+                                 "plane integrals have \"directions\" instead"));
+    FBP_TRY(fbp_scan_refuse_keys(&f->detector, "pitch_mm offset_mm tilt_deg skew_deg",
+                                 "plane integrals have \"spacing_mm\" instead"));
+    FBP_TRY(fbp_json_numbers(&f->top, "frames", &fbp_range_side, 1, 1, &frames, &n));
+    if (n > 0 && (size_t)frames != scan->panel.n_rows)
+        return FBP_INVALID("%s: frames: found %zu, but %s has %zu: as many as a view has rows",
+                           f->top.file, (size_t)frames, name, scan->panel.n_rows);
+    if (scan->panel.n_rows > 1 && scan->n_views <= 1)
+        /* Other programs store the table [view][sample] as one image. */
+        return FBP_INVALID(
+            "%s: projections: %s is one picture of %zu x %zu samples: rows of a view of plane "
+            "integrals are frames (delays): if they are the views of one frame write "
+            "\"%s?sinogram\"",
+            f->top.file, name, scan->panel.n_rows, scan->panel.n_columns,
+            scan->projections ? scan->projections : "FILE");
+
     FBP_TRY(read_preparation(f));
-    const bool moves = fbp_preparation_moves(f->scan->preparation);
+    const bool moves = fbp_preparation_moves(scan->preparation);
     FBP_TRY_GOTO(load_directions(f, &direction, &n));
     FBP_TRY_GOTO(fbp_scan_check_count(
         f, fbp_json_has(&f->top, "directions") ? "directions" : "gradients", n));
@@ -417,7 +392,7 @@ fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f)
      * eprit, with position 0 at sample S/2 (S: samples per view). */
     FBP_TRY_GOTO(fbp_json_choice(&f->top, "grid", grids, N_OF(grids), &grid));
     FBP_TRY_GOTO(load_list(f, "first_mm", &first, &n_first));
-    const double samples = (double)f->scan->panel.n_columns;
+    const double samples = (double)scan->panel.n_columns;
     for (size_t k = 0; k < n; k++) {
         const double usual =
             (moves ? moved : -(grid == 1 ? samples : samples - 1) / 2) * lengths[k];

@@ -244,8 +244,8 @@ static fbp_status read_corrections(const struct fbp_scan_file *f)
     return fbp_scan_correct(f->scan, &c);
 }
 
-/* Check that an assumed fact is a key of a scan file: any other fact could not be confirmed. */
-static fbp_status check_fact(const struct fbp_scan_file *f, const char *key)
+/* Read the facts that the file assumes: a key such as "detector.pitch_mm", and the reason. */
+static fbp_status read_assumed(const struct fbp_scan_file *f)
 {
     static const struct {
         const char *before, *const *keys;
@@ -254,23 +254,6 @@ static fbp_status check_fact(const struct fbp_scan_file *f, const char *key)
                  {"raw.", raw_keys, N_OF(raw_keys)},
                  {"volume.", volume_keys, N_OF(volume_keys)},
                  {"", top_keys, N_OF(top_keys)}};
-    size_t i = 0;
-
-    while (strncmp(key, lists[i].before, strlen(lists[i].before)) != 0)
-        i++;
-    const char *rest = key + strlen(lists[i].before);
-    for (size_t k = 0; k < lists[i].n; k++)
-        if (strcmp(rest, lists[i].keys[k]) == 0)
-            return FBP_OK;
-    const char *near = fbp_nearest(rest, lists[i].keys, lists[i].n);
-    return FBP_INVALID("%s: assumed: \"%.60s\" is no key of a scan file%s%s%s%s", f->top.file, key,
-                       near ? ": did you mean \"" : "", near ? lists[i].before : "",
-                       near ? near : "", near ? "\"?" : "");
-}
-
-/* Read the facts that the file assumes: a key such as "detector.pitch_mm", and the reason. */
-static fbp_status read_assumed(const struct fbp_scan_file *f)
-{
     const size_t before = f->scan->n_assumed; /* assumptions of its geometry file */
     const cJSON *object = fbp_json_get(&f->top, "assumed"), *item;
 
@@ -302,8 +285,23 @@ static fbp_status read_assumed(const struct fbp_scan_file *f)
         FBP_TRY(
             fbp_scan_assume(f->scan, f->top.file, key, value[0] ? value : NULL, item->valuestring));
     }
-    for (size_t i = before; i < f->scan->n_assumed; i++)
-        FBP_TRY(check_fact(f, f->scan->assumed[i].key));
+
+    /* An assumed fact must be a key of a scan file: any other fact could not be confirmed. */
+    for (size_t k = before; k < f->scan->n_assumed; k++) {
+        const char *key = f->scan->assumed[k].key;
+        size_t i = 0, j = 0;
+        while (strncmp(key, lists[i].before, strlen(lists[i].before)) != 0)
+            i++;
+        const char *rest = key + strlen(lists[i].before);
+        while (j < lists[i].n && strcmp(rest, lists[i].keys[j]) != 0)
+            j++;
+        if (j < lists[i].n)
+            continue;
+        const char *near = fbp_nearest(rest, lists[i].keys, lists[i].n);
+        return FBP_INVALID("%s: assumed: \"%.60s\" is no key of a scan file%s%s%s%s", f->top.file,
+                           key, near ? ": did you mean \"" : "", near ? lists[i].before : "",
+                           near ? near : "", near ? "\"?" : "");
+    }
     if (f->pitch_mm[0] > 0)
         fbp_scan_settle(f->scan, "detector.pitch_mm");
     return FBP_OK;

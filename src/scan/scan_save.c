@@ -46,47 +46,34 @@ static bool folder_of(const char *path, char **out)
     return *out != NULL;
 }
 
-static char *relative(const char *scan_path, const char *path)
-{
-    const char *slash = strrchr(scan_path, '/'), *name = strrchr(path, '/'), *rest = NULL;
-    char *to = NULL, *from = NULL, *whole = NULL, *out = NULL, here[PATH_MAX];
-
-    /* Compare the paths as text first: links inside the folder are not resolved. */
-    if (slash || path[0] != '/')
-        rest = below(scan_path, slash ? (size_t)(slash - scan_path + 1) : 0, path);
-    if (rest)
-        return fbp_strdup(rest);
-    if (folder_of(scan_path, &to) && folder_of(path, &from)) {
-        if (from)
-            whole = fbp_format("%s%s", from, name ? name + 1 : path);
-        else if (path[0] == '/' || !getcwd(here, sizeof here))
-            whole = fbp_strdup(path);
-        else
-            whole = fbp_format("%s/%s", here, path);
-    }
-    rest = to && whole ? below(to, strlen(to), whole) : NULL;
-    if (whole)
-        out = fbp_strdup(rest ? rest : whole);
-    free(to);
-    free(from);
-    free(whole);
-    return out;
-}
-
 char *fbp_scan_relative(const char *scan_path, const char *path)
 {
-    char *file, *member;
+    const char *slash = strrchr(scan_path, '/'), *name, *rest = NULL;
+    char *file, *member, *to = NULL, *from = NULL, *whole = NULL, *out = NULL, here[PATH_MAX];
 
     if (fbp_member_split(path, &file, &member) != FBP_OK)
         return NULL;
-    char *out = relative(scan_path, file);
-    if (out && member) {
-        char *whole = fbp_format("%s:%s", out, member);
-        free(out);
-        out = whole;
+    /* Compare the paths as text first: links inside the folder are not resolved. */
+    if (slash || file[0] != '/')
+        rest = below(scan_path, slash ? (size_t)(slash - scan_path + 1) : 0, file);
+    if (!rest && folder_of(scan_path, &to) && folder_of(file, &from)) {
+        name = strrchr(file, '/');
+        if (from)
+            whole = fbp_format("%s%s", from, name ? name + 1 : file);
+        else if (file[0] == '/' || !getcwd(here, sizeof here))
+            whole = fbp_strdup(file);
+        else
+            whole = fbp_format("%s/%s", here, file);
+        rest = to && whole ? below(to, strlen(to), whole) : NULL;
+        rest = rest ? rest : whole;
     }
+    if (rest)
+        out = fbp_format("%s%s%s", rest, member ? ":" : "", member ? member : "");
     free(file);
     free(member);
+    free(to);
+    free(from);
+    free(whole);
     return out;
 }
 

@@ -14,12 +14,21 @@
 
 static const char *const origins[] = {"center", "corner"};
 
-fbp_status fbp_scan_refuse_keys(const struct fbp_json *o, const char *const *keys, size_t n,
-                                const char *why)
+/* Keys that describe a circle. */
+#define DISTANCES "source_to_axis_mm source_to_detector_mm"
+#define PANEL     "offset_mm tilt_deg skew_deg"
+
+fbp_status fbp_scan_refuse_keys(const struct fbp_json *o, const char *keys, const char *why)
 {
-    for (size_t i = 0; i < n; i++)
-        if (fbp_json_has(o, keys[i]))
-            return FBP_INVALID("%s: %s%s: %s: remove it", o->file, o->prefix, keys[i], why);
+    char key[32];
+
+    for (; *keys; keys += *keys == ' ') {
+        const size_t n = strcspn(keys, " ");
+        snprintf(key, sizeof key, "%.*s", (int)n, keys);
+        if (fbp_json_has(o, key))
+            return FBP_INVALID("%s: %s%s: %s: remove it", o->file, o->prefix, key, why);
+        keys += n;
+    }
     return FBP_OK;
 }
 
@@ -43,33 +52,6 @@ static fbp_status read_distance(const struct fbp_scan_file *f, const char *key, 
     if (*n == 0)
         return fbp_json_missing(&f->top, key, "a cone-beam scan needs it (mm), or \"matrices\"");
     return *n == 1 ? FBP_OK : fbp_scan_check_count(f, key, *n);
-}
-
-/* Read {"start": 0, "step": 1}; numbers that are missing in the file names leave gaps in the
- * angles. */
-static fbp_status even_angles(const struct fbp_scan_file *f, const struct fbp_numbering *files,
-                              double *out)
-{
-    static const char *const keys[] = {"start", "step"};
-    double start = 0, step = 0;
-    size_t n_start = 0, n_step = 0;
-    struct fbp_json o;
-
-    FBP_TRY(fbp_json_child(&f->top, "angles_deg", "angles_deg.", keys, N_OF(keys), &o));
-    FBP_TRY(fbp_json_numbers(&o, "start", &fbp_range_angle, 1, 1, &start, &n_start));
-    FBP_TRY(fbp_json_numbers(&o, "step", &fbp_range_angle, 1, 1, &step, &n_step));
-    if (n_start == 0)
-        return fbp_json_missing(&o, "start", "give the angle of the first view");
-    if (n_step == 0)
-        return fbp_json_missing(&o, "step", "give the angle between views");
-    if (!(fabs(step) > 0))
-        return fbp_json_wrong(&o, "step", "a number that is not 0");
-    for (size_t k = 0; k < f->scan->n_views; k++) {
-        const size_t place = files->places ? files->places[k] : k;
-        out[k] = (start + (double)place * step) * FBP_PI / 180;
-    }
-    return files->gaps[0] ? fbp_scan_note(f->scan, "%s: %s", f->scan->projections, files->gaps)
-                          : FBP_OK;
 }
 
 /* If the file names contain the same angles in another order, assign each angle to the file that
@@ -113,11 +95,13 @@ fail:
 /* Read the angles [rad]; free(*out), also after a failure. */
 static fbp_status read_angles(const struct fbp_scan_file *f, double **out)
 {
+    static const char *const keys[] = {"start", "step"};
     const struct fbp_scan *scan = f->scan;
     const cJSON *angles = fbp_json_get(&f->top, "angles_deg");
     struct fbp_numbering files = {.counted = false};
-    double *list = NULL;
-    size_t n_files, n = 0;
+    double *list = NULL, even[2] = {0};
+    size_t n_files, n = 0, given[2] = {0};
+    struct fbp_json o;
     fbp_status st;
 
     if (!angles)
@@ -133,7 +117,24 @@ static fbp_status read_angles(const struct fbp_scan_file *f, double **out)
     if (files.n_columns && n_files != scan->n_views)
         fbp_numbering_clear(&files);
     if (cJSON_IsObject(angles)) {
-        st = even_angles(f, &files, *out);
+        /* numbers that are missing in the file names leave gaps in the angles */
+        FBP_TRY_GOTO(fbp_json_child(&f->top, "angles_deg", "angles_deg.", keys, N_OF(keys), &o));
+        for (int i = 0; i < 2; i++) {
+            FBP_TRY_GOTO(
+                fbp_json_numbers(&o, keys[i], &fbp_range_angle, 1, 1, &even[i], &given[i]));
+        }
+        for (int i = 0; i < 2; i++)
+            if (!given[i])
+                FBP_TRY_GOTO(fbp_json_missing(&o, keys[i],
+                                              i == 0 ? "give the angle of the first view"
+                                                     : "give the angle between views"));
+        if (!(fabs(even[1]) > 0))
+            FBP_TRY_GOTO(fbp_json_wrong(&o, "step", "a number that is not 0"));
+        for (size_t k = 0; k < scan->n_views; k++)
+            (*out)[k] =
+                (even[0] + (double)(files.places ? files.places[k] : k) * even[1]) * FBP_PI / 180;
+        if (files.gaps[0])
+            st = fbp_scan_note(f->scan, "%s: %s", scan->projections, files.gaps);
     } else {
         FBP_TRY_GOTO(fbp_json_list(&f->top, "angles_deg", &fbp_range_angle, &list, &n));
         FBP_TRY_GOTO(fbp_scan_check_count(f, "angles_deg", n));
@@ -162,8 +163,6 @@ static fbp_status read_pitch(const struct fbp_scan_file *f, double pitch[2], siz
 
 static fbp_status circle_views(const struct fbp_scan_file *f)
 {
-    static const char *const distances[] = {"source_to_axis_mm", "source_to_detector_mm"};
-    static const char *const origin[] = {"matrix_origin"};
     const struct fbp_json *detector = &f->detector;
     struct fbp_circle c = {
         .struct_size = sizeof c, .kind = f->scan->kind, .n_views = f->scan->n_views};
@@ -171,9 +170,9 @@ static fbp_status circle_views(const struct fbp_scan_file *f)
     size_t n = 0;
     fbp_status st;
 
-    FBP_TRY(fbp_scan_refuse_keys(&f->top, origin, 1, "there are no \"matrices\""));
+    FBP_TRY(fbp_scan_refuse_keys(&f->top, "matrix_origin", "there are no \"matrices\""));
     if (!fbp_kind_has_source(c.kind))
-        FBP_TRY(fbp_scan_refuse_keys(&f->top, distances, 2, "a parallel beam has no source"));
+        FBP_TRY(fbp_scan_refuse_keys(&f->top, DISTANCES, "a parallel beam has no source"));
     FBP_TRY(read_pitch(f, c.pitch_mm, &n));
     if (n == 0)
         return FBP_INVALID("%s: detector.pitch_mm is missing: give the distance of pixels (mm), "
@@ -186,8 +185,8 @@ static fbp_status circle_views(const struct fbp_scan_file *f)
         c.tilt_rad[i] = tilt[i] * FBP_PI / 180;
     c.skew_rad = skew * FBP_PI / 180;
     if (fbp_kind_has_source(c.kind)) {
-        FBP_TRY_GOTO(read_distance(f, distances[0], &sod, &c.n_sod));
-        FBP_TRY_GOTO(read_distance(f, distances[1], &sdd, &c.n_sdd));
+        FBP_TRY_GOTO(read_distance(f, "source_to_axis_mm", &sod, &c.n_sod));
+        FBP_TRY_GOTO(read_distance(f, "source_to_detector_mm", &sdd, &c.n_sdd));
     }
     FBP_TRY_GOTO(read_angles(f, &angles));
     c.angles_rad = angles;
@@ -221,10 +220,6 @@ static fbp_status load_table(const struct fbp_scan_file *f, const char *key, dou
 
 static fbp_status matrix_views(const struct fbp_scan_file *f)
 {
-    static const char *const circle[] = {"source_to_axis_mm", "source_to_detector_mm",
-                                         "angles_deg"};
-    static const char *const turned[] = {"offset_mm", "tilt_deg", "skew_deg"};
-    static const char *const matrices_key[] = {"matrices"};
     const char *const said = "the matrices already say it";
     struct fbp_scan *scan = f->scan;
     double *matrices = NULL, pitch[2] = {0};
@@ -233,10 +228,10 @@ static fbp_status matrix_views(const struct fbp_scan_file *f)
     fbp_status st;
 
     if (!fbp_kind_has_source(scan->kind))
-        return fbp_scan_refuse_keys(&f->top, matrices_key, 1,
+        return fbp_scan_refuse_keys(&f->top, "matrices",
                                     "they need a source, a parallel beam has none");
-    FBP_TRY(fbp_scan_refuse_keys(&f->top, circle, N_OF(circle), said));
-    FBP_TRY(fbp_scan_refuse_keys(&f->detector, turned, N_OF(turned), said));
+    FBP_TRY(fbp_scan_refuse_keys(&f->top, DISTANCES " angles_deg", said));
+    FBP_TRY(fbp_scan_refuse_keys(&f->detector, PANEL, said));
     FBP_TRY(read_pitch(f, pitch, &n));
     if (n == 0)
         return FBP_INVALID("%s: detector.pitch_mm is missing: 3x4 matrices carry no length: give "
@@ -266,15 +261,12 @@ fail:
 /* Read the list of views: s, d, u, v per view. */
 static fbp_status listed_views(const struct fbp_scan_file *f)
 {
-    static const char *const others[] = {"source_to_axis_mm", "source_to_detector_mm", "angles_deg",
-                                         "matrices", "matrix_origin"};
-    static const char *const panel[] = {"pitch_mm", "offset_mm", "tilt_deg", "skew_deg"};
     const char *const said = "the views already say it";
     double *list = NULL;
     size_t n = 0;
 
-    FBP_TRY(fbp_scan_refuse_keys(&f->top, others, N_OF(others), said));
-    FBP_TRY(fbp_scan_refuse_keys(&f->detector, panel, N_OF(panel), said));
+    FBP_TRY(fbp_scan_refuse_keys(&f->top, DISTANCES " angles_deg matrices matrix_origin", said));
+    FBP_TRY(fbp_scan_refuse_keys(&f->detector, "pitch_mm " PANEL, said));
     if (f->pitch_mm[0] > 0)
         return FBP_INVALID("%s: views: say already how far apart pixels are: leave --pitch out",
                            f->top.file);
@@ -289,9 +281,6 @@ static fbp_status listed_views(const struct fbp_scan_file *f)
 /* Read the views from the file named by "geometry". */
 static fbp_status geometry_views(const struct fbp_scan_file *f)
 {
-    static const char *const others[] = {"source_to_axis_mm", "source_to_detector_mm", "angles_deg",
-                                         "matrices", "views"};
-    static const char *const turned[] = {"offset_mm", "tilt_deg", "skew_deg"};
     const char *const said = "the geometry already says it";
     struct fbp_geometry_known known = {
         .struct_size = sizeof known, .panel = f->scan->panel, .n_views = f->scan->n_views};
@@ -300,8 +289,8 @@ static fbp_status geometry_views(const struct fbp_scan_file *f)
     char *path = NULL;
     size_t n = 0, origin = 0;
 
-    FBP_TRY(fbp_scan_refuse_keys(&f->top, others, N_OF(others), said));
-    FBP_TRY(fbp_scan_refuse_keys(&f->detector, turned, N_OF(turned), said));
+    FBP_TRY(fbp_scan_refuse_keys(&f->top, DISTANCES " angles_deg matrices views", said));
+    FBP_TRY(fbp_scan_refuse_keys(&f->detector, PANEL, said));
     FBP_TRY(fbp_json_choice(&f->top, "matrix_origin", origins, N_OF(origins), &origin));
     known.corner = origin == 1;
     FBP_TRY(read_pitch(f, known.pitch_mm, &n));
@@ -341,22 +330,21 @@ static fbp_status geometry_views(const struct fbp_scan_file *f)
 
 fbp_status fbp_scan_read_views(const struct fbp_scan_file *f)
 {
-    static const char *const format[] = {"geometry_format"};
-    static const char *const planes[] = {"directions", "spacing_mm", "first_mm", "gradients"};
     struct fbp_scan *scan = f->scan;
 
     FBP_TRY(fbp_calloc((void **)&scan->views, scan->n_views, sizeof *scan->views, "views"));
     if (fbp_scan_has_planes(scan)) {
         if (!fbp_json_has(&f->top, "views"))
             return fbp_scan_read_planes(f);
-        FBP_TRY(fbp_scan_refuse_keys(&f->top, planes, N_OF(planes), "the views already say it"));
+        FBP_TRY(fbp_scan_refuse_keys(&f->top, "directions spacing_mm first_mm gradients",
+                                     "the views already say it"));
         FBP_TRY(listed_views(f));
         return fbp_scan_read_plane_weights(f);
     }
     FBP_TRY(fbp_scan_refuse_planes(f));
     if (fbp_json_has(&f->top, "geometry"))
         return geometry_views(f);
-    FBP_TRY(fbp_scan_refuse_keys(&f->top, format, 1, "there is no \"geometry\""));
+    FBP_TRY(fbp_scan_refuse_keys(&f->top, "geometry_format", "there is no \"geometry\""));
     if (fbp_json_has(&f->top, "views"))
         return listed_views(f);
     return fbp_json_has(&f->top, "matrices") ? matrix_views(f) : circle_views(f);
