@@ -167,12 +167,10 @@ static fbp_status no_format(const char *what, const char *value, bool to_write)
 {
     char known[800] = "";
 
-    for (size_t i = 0; i < N_FORMATS; i++) {
-        const size_t used = strlen(known);
+    for (size_t i = 0; i < N_FORMATS; i++)
         if (works(formats[i], to_write))
-            snprintf(known + used, sizeof known - used, "%s%s (%s)", used ? ", " : "",
-                     formats[i]->name, formats[i]->extensions);
-    }
+            fbp_text_add(known, sizeof known, ", ", "%s (%s)", formats[i]->name,
+                         formats[i]->extensions);
     return FBP_UNSUPPORTED("%s: %s is no geometry format that is %s (known: %s): name one of them "
                            "(%s; in a scan file geometry_format)",
                            value, what, to_write ? "written" : "read", known,

@@ -102,36 +102,14 @@ static void put_full_list(struct fbp_writer *w, const char *key, const double *v
         fputc(']', w->f);
 }
 
-/* Write the detector, with pitch and offset of a circle, or with `pitch` if it is above 0. */
-static void put_detector(struct fbp_writer *w, const struct fbp_scan *scan,
-                         const struct fbp_circle *circle, double pitch)
+/* Write a number, or n numbers in brackets, as a member that is not the first of an object. */
+static void put_member(struct fbp_writer *w, const char *key, const double *v, size_t n)
 {
-    fbp_put_key(w, "detector");
-    fprintf(w->f, "{\"columns\": %zu, \"rows\": %zu", scan->panel.n_columns, scan->panel.n_rows);
-    if (circle) {
-        fputs(", \"pitch_mm\": ", w->f);
-        fbp_put_numbers(w, circle->pitch_mm, 2);
-        fputs(", \"offset_mm\": ", w->f);
-        fbp_put_numbers(w, circle->offset_mm, 2);
-    } else if (pitch > 0) {
-        fputs(", \"pitch_mm\": ", w->f);
-        fbp_put_number(w, pitch);
-    }
-    if (circle && fbp_norm(circle->tilt_rad) > 0) {
-        double tilt[3];
-        for (int i = 0; i < 3; i++)
-            tilt[i] = circle->tilt_rad[i] * 180 / FBP_PI;
-        fputs(", \"tilt_deg\": ", w->f);
-        fbp_put_numbers(w, tilt, 3);
-    }
-    if (circle && fabs(circle->skew_rad) > 0) {
-        fputs(", \"skew_deg\": ", w->f);
-        fbp_put_number(w, circle->skew_rad * 180 / FBP_PI);
-    }
-    if (scan->row_order != FBP_ROWS_AUTO)
-        fprintf(w->f, ", \"row_order\": \"%s\"",
-                scan->row_order == FBP_ROWS_TOP_DOWN ? "top-down" : "bottom-up");
-    fputc('}', w->f);
+    fprintf(w->f, ", \"%s\": ", key);
+    if (n == 1)
+        fbp_put_number(w, v[0]);
+    else
+        fbp_put_numbers(w, v, n);
 }
 
 static bool are_even(const struct fbp_circle *c, double start_deg, double step_deg)
@@ -173,8 +151,7 @@ static void put_circle(struct fbp_writer *w, const struct fbp_circle *c)
     fbp_put_key(w, "angles_deg");
     fputs("{\"start\": ", w->f);
     fbp_put_number(w, start);
-    fputs(", \"step\": ", w->f);
-    fbp_put_number(w, step);
+    put_member(w, "step", &step, 1);
     fputc('}', w->f);
 }
 
@@ -205,10 +182,8 @@ static fbp_status put_planes(struct fbp_writer *w, const struct fbp_scan *scan)
         fbp_put_row(w, k, n, 3);
     }
     fputs("\n  ]", w->f);
-    if (scan->panel.n_rows > 1) {
-        fbp_put_key(w, "frames");
-        fprintf(w->f, "%zu", scan->panel.n_rows);
-    }
+    if (scan->panel.n_rows > 1)
+        fbp_put_key_number(w, "frames", (double)scan->panel.n_rows);
     put_common(w, "spacing_mm", spacing, scan->n_views);
     put_common(w, "first_mm", first, scan->n_views);
     free(spacing);
@@ -259,9 +234,9 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
     const struct fbp_grid *g = &scan->volume;
     const struct fbp_corrections *c = scan->corrections;
     const bool planes = fbp_scan_has_planes(scan), matrices = has_matrices(scan);
+    const double pitch = fbp_norm(scan->views[0].u);
 
-    fbp_put_key(w, "fbp_scan");
-    fputc('1', w->f);
+    fbp_put_key_number(w, "fbp_scan", 1);
     fbp_put_key_text(w, "kind", fbp_kind_name(scan->kind));
     FBP_TRY(put_path(w, "projections", scan->projections));
     if (raw->type != FBP_TYPE_NONE) {
@@ -271,7 +246,28 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
         fprintf(w->f, ", \"big_endian\": %s, \"header_bytes\": %llu}",
                 raw->big_endian ? "true" : "false", (unsigned long long)raw->header_bytes);
     }
-    put_detector(w, scan, circle, matrices ? fbp_norm(scan->views[0].u) : 0);
+
+    /* the pitch: that of the circle, or the one that matrices need */
+    fbp_put_key(w, "detector");
+    fprintf(w->f, "{\"columns\": %zu, \"rows\": %zu", scan->panel.n_columns, scan->panel.n_rows);
+    if (circle) {
+        double angles[4] = {circle->tilt_rad[0], circle->tilt_rad[1], circle->tilt_rad[2],
+                            circle->skew_rad};
+        for (int i = 0; i < 4; i++)
+            angles[i] = angles[i] * 180 / FBP_PI;
+        put_member(w, "pitch_mm", circle->pitch_mm, 2);
+        put_member(w, "offset_mm", circle->offset_mm, 2);
+        if (fbp_norm(circle->tilt_rad) > 0)
+            put_member(w, "tilt_deg", angles, 3);
+        if (fabs(circle->skew_rad) > 0)
+            put_member(w, "skew_deg", &angles[3], 1);
+    } else if (matrices) {
+        put_member(w, "pitch_mm", &pitch, 1);
+    }
+    if (scan->row_order != FBP_ROWS_AUTO)
+        fprintf(w->f, ", \"row_order\": \"%s\"",
+                scan->row_order == FBP_ROWS_TOP_DOWN ? "top-down" : "bottom-up");
+    fputc('}', w->f);
     if (scan->angular_weights != FBP_ANGULAR_DEFAULT && !planes)
         fbp_put_key_text(w, "angular_weights",
                          scan->angular_weights == FBP_ANGULAR_EQUAL ? "equal" : "auto");
@@ -308,10 +304,9 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
     }
     if (g->n[0] > 0) {
         fbp_put_key(w, "volume");
-        fprintf(w->f, "{\"size\": [%zu, %zu, %zu], \"voxel_mm\": ", g->n[0], g->n[1], g->n[2]);
-        fbp_put_numbers(w, g->voxel_mm, 3);
-        fputs(", \"centre_mm\": ", w->f);
-        fbp_put_numbers(w, g->centre_mm, 3);
+        fprintf(w->f, "{\"size\": [%zu, %zu, %zu]", g->n[0], g->n[1], g->n[2]);
+        put_member(w, "voxel_mm", g->voxel_mm, 3);
+        put_member(w, "centre_mm", g->centre_mm, 3);
         fputc('}', w->f);
     }
     if (scan->n_assumed > 0) {

@@ -160,18 +160,13 @@ fbp_status fbp_scan_correct(struct fbp_scan *given, const struct fbp_corrections
 
 void fbp_corrections_describe(const struct fbp_corrections *c, char *buf, size_t n)
 {
-    const size_t terms = fbp_corrections_terms(c);
-    size_t used = 0;
-
     buf[0] = '\0';
-    for (size_t i = 0; i < terms && used < n; i++) {
+    for (size_t i = 0; i < fbp_corrections_terms(c); i++) {
         const double a = c->beam_hardening[i];
-        if (!(fabs(a) > 0))
-            continue;
-        const int more = i == 0 ? snprintf(buf + used, n - used, "beam hardening %.6g p", a)
-                                : snprintf(buf + used, n - used, " %c %.6g p^%zu",
-                                           a < 0 ? '-' : '+', fabs(a), i + 1);
-        used += more > 0 ? (size_t)more : 0;
+        if (i == 0 && fabs(a) > 0)
+            fbp_text_add(buf, n, "", "beam hardening %.6g p", a);
+        else if (fabs(a) > 0)
+            fbp_text_add(buf, n, "", " %c %.6g p^%zu", a < 0 ? '-' : '+', fabs(a), i + 1);
     }
 }
 

@@ -125,28 +125,18 @@ static bool is_one_of(const char *word, const char *const *words, size_t n)
 fbp_status fbp_json_keys(const struct fbp_json *o, const char *const *keys, size_t n)
 {
     /* keys as other programs call them */
-    static const char *const names[][2] = {{"sod", "source_to_axis_mm"},
-                                           {"sod_mm", "source_to_axis_mm"},
-                                           {"sad", "source_to_axis_mm"},
-                                           {"dso", "source_to_axis_mm"},
-                                           {"sdd", "source_to_detector_mm"},
-                                           {"sdd_mm", "source_to_detector_mm"},
-                                           {"dsd", "source_to_detector_mm"},
-                                           {"angles", "angles_deg"},
-                                           {"theta", "angles_deg"},
-                                           {"pixel", "pitch_mm"},
-                                           {"pixel_size", "pitch_mm"},
-                                           {"pixel_size_mm", "pitch_mm"},
-                                           {"pixel_mm", "pitch_mm"},
-                                           {"pitch", "pitch_mm"},
-                                           {"center_mm", "centre_mm"},
-                                           {"center", "centre_mm"},
-                                           {"spacing_mm", "voxel_mm"},
-                                           {"voxel_size_mm", "voxel_mm"},
-                                           {"offset", "offset_mm"},
-                                           {"flats", "flat"},
-                                           {"darks", "dark"},
-                                           {"white", "flat"}};
+    static const struct {
+        const char *key, *theirs[4];
+    } names[] = {{"source_to_axis_mm", {"sod", "sod_mm", "sad", "dso"}},
+                 {"source_to_detector_mm", {"sdd", "sdd_mm", "dsd"}},
+                 {"angles_deg", {"angles", "theta"}},
+                 {"pitch_mm", {"pixel", "pixel_size", "pixel_size_mm", "pixel_mm"}},
+                 {"pitch_mm", {"pitch"}},
+                 {"centre_mm", {"center_mm", "center"}},
+                 {"voxel_mm", {"spacing_mm", "voxel_size_mm"}},
+                 {"offset_mm", {"offset"}},
+                 {"flat", {"flats", "white"}},
+                 {"dark", {"darks"}}};
     const cJSON *item;
 
     cJSON_ArrayForEach(item, o->object)
@@ -159,9 +149,10 @@ fbp_status fbp_json_keys(const struct fbp_json *o, const char *const *keys, size
                 return FBP_INVALID("%s: %s%s: given twice: remove one", o->file, o->prefix, key);
             continue;
         }
-        for (size_t i = 0; i < N_OF(names) && !near; i++)
-            if (strcasecmp(key, names[i][0]) == 0 && is_one_of(names[i][1], keys, n))
-                near = names[i][1];
+        for (size_t i = 0; i < N_OF(names); i++)
+            for (size_t k = 0; k < 4 && names[i].theirs[k]; k++)
+                if (strcasecmp(key, names[i].theirs[k]) == 0 && is_one_of(names[i].key, keys, n))
+                    near = names[i].key;
         if (!near)
             near = fbp_nearest(key, keys, n);
         return FBP_INVALID("%s: %s%.60s: unknown key: %s%s%s", o->file, o->prefix, key,
@@ -317,8 +308,7 @@ fbp_status fbp_json_choice(const struct fbp_json *o, const char *key, const char
             *out = i;
             return FBP_OK;
         }
-        const size_t at = strlen(expected);
-        snprintf(expected + at, sizeof expected - at, "%s\"%s\"", i ? " or " : "", names[i]);
+        fbp_text_add(expected, sizeof expected, " or ", "\"%s\"", names[i]);
     }
     return fbp_json_wrong(o, key, expected);
 }

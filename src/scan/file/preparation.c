@@ -8,7 +8,6 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -183,19 +182,6 @@ uint64_t fbp_preparation_hash(uint64_t h, const struct fbp_preparation *p)
     return p->places ? fbp_hash(h, p->places, p->n_samples * sizeof *p->places) : h;
 }
 
-__attribute__((format(printf, 3, 4))) static void add(char *buf, size_t n, const char *format, ...)
-{
-    const size_t at = strlen(buf);
-    va_list args;
-
-    va_start(args, format);
-    if (at + 2 < n) {
-        const int sep = at ? snprintf(buf + at, n - at, ", ") : 0;
-        vsnprintf(buf + at + sep, n - at - (size_t)sep, format, args);
-    }
-    va_end(args);
-}
-
 void fbp_preparation_describe(const struct fbp_preparation *p, char *buf, size_t n)
 {
     const char *name = p && p->profile ? strrchr(p->profile, '/') : NULL;
@@ -204,18 +190,21 @@ void fbp_preparation_describe(const struct fbp_preparation *p, char *buf, size_t
     if (!p)
         return;
     if (p->baseline_terms)
-        add(buf, n, "baseline of order %zu", p->baseline_terms - 1);
+        fbp_text_add(buf, n, ", ", "baseline of order %zu", p->baseline_terms - 1);
     if (p->places)
-        add(buf, n, "resampled to equal steps");
+        fbp_text_add(buf, n, ", ", "resampled to equal steps");
     if (p->fft)
-        add(buf, n, "FFT of traces to %zu samples, time 0 at sample %g", p->fft, p->zero_sample);
+        fbp_text_add(buf, n, ", ", "FFT of traces to %zu samples, time 0 at sample %g", p->fft,
+                     p->zero_sample);
     if (p->phase == FBP_PHASE_GIVEN)
-        add(buf, n, "phase %g degrees", p->phase_deg);
+        fbp_text_add(buf, n, ", ", "phase %g degrees", p->phase_deg);
     if (p->phase > FBP_PHASE_GIVEN)
-        add(buf, n, "phase found for %s", p->phase == FBP_PHASE_ALL ? "all views" : "each view");
+        fbp_text_add(buf, n, ", ", "phase found for %s",
+                     p->phase == FBP_PHASE_ALL ? "all views" : "each view");
     if (p->profile)
-        add(buf, n, "divided by profile %.60s above %g", name ? name + 1 : p->profile,
-            p->profile_threshold > 0 ? p->profile_threshold : 0.1);
+        fbp_text_add(buf, n, ", ", "divided by profile %.60s above %g",
+                     name ? name + 1 : p->profile,
+                     p->profile_threshold > 0 ? p->profile_threshold : 0.1);
     for (char *c = buf; *c; c++) /* the text is also written into headers and JSON */
         if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ')
             *c = '_';

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "geometry/kind.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { BAND_BYTES = 1 << 18 };
@@ -49,21 +48,17 @@ void fbp_reduction_describe(const struct fbp_reduction *r, size_t stored_views, 
 {
     const size_t columns = r->stored.n_columns - r->bin[0] * r->panel.n_columns;
     const size_t rows = r->stored.n_rows - r->bin[1] * r->panel.n_rows;
-    int used = 0;
 
     buf[0] = '\0';
     if (r->every > 1)
-        used = snprintf(buf, n, "each view of %zu: %zu of %zu%s", r->every,
-                        (stored_views - 1) / r->every + 1, stored_views,
-                        fbp_reduction_joins(r) ? "; " : "");
-    if (fbp_reduction_joins(r) && (size_t)used < n)
-        used += snprintf(buf + used, n - (size_t)used,
-                         "means of %zu x %zu pixels: %zu columns and %zu rows of them", r->bin[0],
-                         r->bin[1], r->panel.n_columns, r->panel.n_rows);
-    if (columns + rows > 0 && (size_t)used < n)
-        snprintf(buf + used, n - (size_t)used,
-                 "; left out at the edges: %zu of %zu columns, %zu of %zu rows", columns,
-                 r->stored.n_columns, rows, r->stored.n_rows);
+        fbp_text_add(buf, n, "", "each view of %zu: %zu of %zu", r->every,
+                     (stored_views - 1) / r->every + 1, stored_views);
+    if (fbp_reduction_joins(r))
+        fbp_text_add(buf, n, "; ", "means of %zu x %zu pixels: %zu columns and %zu rows of them",
+                     r->bin[0], r->bin[1], r->panel.n_columns, r->panel.n_rows);
+    if (columns + rows > 0)
+        fbp_text_add(buf, n, "", "; left out at the edges: %zu of %zu columns, %zu of %zu rows",
+                     columns, r->stored.n_columns, rows, r->stored.n_rows);
 }
 
 fbp_status fbp_scan_reduce(struct fbp_scan *out, size_t every, size_t bin)

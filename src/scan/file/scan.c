@@ -177,27 +177,11 @@ void fbp_scan_confirm(struct fbp_scan *scan, const char *key)
     FBP_COPY_OUT(scan, scan, &own);
 }
 
-/* Append to buf[n], of which `at` characters are used; returns the length of all. */
-static size_t put(char *buf, size_t n, size_t at, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-static size_t put(char *buf, size_t n, size_t at, const char *fmt, ...)
-{
-    va_list ap;
-
-    if (at >= n)
-        return at;
-    va_start(ap, fmt);
-    const int more = vsnprintf(buf + at, n - at, fmt, ap);
-    va_end(ap);
-    return at + (size_t)(more > 0 ? more : 0);
-}
-
 /* A scan file can be edited: its entries are short, and one remedy follows them.  For files of
  * other programs each entry says why. */
 size_t fbp_scan_assumed(const struct fbp_scan *given, char *buf, size_t n)
 {
     struct fbp_scan whole, *const scan = &whole;
-    size_t at = 0;
 
     if (n > 0)
         FBP_REQUIRE_ELSE(0, buf);
@@ -213,19 +197,32 @@ size_t fbp_scan_assumed(const struct fbp_scan *given, char *buf, size_t n)
         const bool ends =
             i + 1 == scan->n_assumed || strcmp(scan->assumed[i + 1].file, a->file) != 0;
         if (starts)
-            at = put(buf, n, at, "%s%s%s: ", at ? "; " : "", a->file,
-                     editable ? " assumes what nobody has confirmed" : " does not say");
-        at = put(buf, n, at, "%s%s", starts ? "" : ", ", a->key);
+            fbp_text_add(buf, n, "; ", "%s%s: ", a->file,
+                         editable ? " assumes what nobody has confirmed" : " does not say");
+        fbp_text_add(buf, n, starts ? "" : ", ", "%s", a->key);
         if (a->value)
-            at = put(buf, n, at, editable ? " %s" : ", taken as %s", a->value);
+            fbp_text_add(buf, n, "", editable ? " %s" : ", taken as %s", a->value);
         if (!editable)
-            at = put(buf, n, at, " (%s)", a->why);
+            fbp_text_add(buf, n, "", " (%s)", a->why);
         if (editable && ends)
-            at = put(buf, n, at,
-                     ": put right what is wrong, remove what is right from \"assumed\" there");
+            fbp_text_add(buf, n, "",
+                         ": put right what is wrong, remove what is right from \"assumed\" there");
         file = a->file;
     }
     return scan->n_assumed;
+}
+
+void fbp_text_add(char *buf, size_t n, const char *separator, const char *fmt, ...)
+{
+    const size_t at = n ? strlen(buf) : 0, gap = at ? strlen(separator) : 0;
+    va_list ap;
+
+    if (at + gap + 1 >= n)
+        return;
+    memcpy(buf + at, separator, gap);
+    va_start(ap, fmt);
+    vsnprintf(buf + at + gap, n - at - gap, fmt, ap);
+    va_end(ap);
 }
 
 fbp_status fbp_scan_path(char **out, const char *base, const char *fmt, ...)

@@ -14,7 +14,12 @@ struct fbp_inputs;
 #define FBP_INVALID(...)     fbp_fail(FBP_ERR_INVALID, __VA_ARGS__)
 #define FBP_UNSUPPORTED(...) fbp_fail(FBP_ERR_UNSUPPORTED, __VA_ARGS__)
 
-/* scan.c: paths, notes and files */
+/* scan.c: texts, paths, notes and files */
+
+/** Append to the text in buf[n]; the separator precedes it if buf is not empty. What does not fit
+ * is cut off. */
+void fbp_text_add(char *buf, size_t n, const char *separator, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /** Set *out to a malloc'ed path. base: the path is relative to the folder of this file; NULL: it is
  *  complete. */

@@ -53,18 +53,22 @@ struct fbp_init_found {
 struct fbp_init_state {
     fbp_log_fn *log;
     void *user;
-    bool lost_own, lost_foreign; /**< a scan file of fbp, of another program, is unreadable */
-    bool lost_memory;            /**< a file was skipped because memory was insufficient */
+    /** A file that may be a scan of fbp, of another program, or its projections, is unreadable: it
+     *  may be the requested scan. If there is a scan of fbp, those of other programs do not count.
+     */
+    bool lost_own, lost_foreign;
+    bool lost_memory;  /**< a file was skipped because memory was insufficient */
     char unread[1200]; /**< reason why the first unreadable file could not be opened; "": none */
 };
 
 /* folder_list.c: listing and opening of files */
 
-/** Set the state of this thread; returns the previous state. */
-struct fbp_init_state *fbp_init_begin(struct fbp_init_state *next);
+/** State of the search in this thread. */
+extern _Thread_local struct fbp_init_state *fbp_init_now;
+
 /** Write a note or a warning to the log of this thread's state. */
-void fbp_init_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void fbp_init_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void fbp_init_log(enum fbp_log_level level, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /** List the series of a folder and open their arrays. Free *out by fbp_init_clear(). */
 fbp_status fbp_init_list(const char *path, struct fbp_init_folder *out);
@@ -82,18 +86,8 @@ static inline bool fbp_init_tried(fbp_status st)
     return st == FBP_OK;
 }
 
-/** FBP_ERR_IO if a file or folder of this search could not be opened. */
-fbp_status fbp_init_check_read(void);
-
-/** False if memory was insufficient: files may have been missed. */
-bool fbp_init_is_complete(void);
-
 /** Record that a file that may be a scan, or its projections, could not be read. */
 void fbp_init_lost_scan(const char *path);
-
-/** False after fbp_init_lost_scan(): that file may be the requested scan. own: a scan file of fbp
- *  was found, therefore files of other programs are ignored. */
-bool fbp_init_has_scans(bool own);
 
 /** Source name of a series: the path of one file, the pattern "before%04dafter first last", or the
  *  glob; free(). */

@@ -31,11 +31,14 @@ struct guess {
     bool cone;
 };
 
-/* Add a comment to the file, and a line to the log. */
-static void say(struct guess *g, const char *key, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static void say(struct guess *g, const char *key, const char *fmt, ...)
+enum origin { FOUND, ASSUMED };
+
+/* Add to the file a comment about a value, or an assumed fact; and a line to the log. */
+static void say(struct guess *g, enum origin origin, const char *key, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+static void say(struct guess *g, enum origin origin, const char *key, const char *fmt, ...)
 {
+    const bool assumed = origin == ASSUMED;
     char text[600], comment[80];
     va_list ap;
 
@@ -43,23 +46,8 @@ static void say(struct guess *g, const char *key, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, ap); // NOLINT(clang-analyzer-valist.Uninitialized): it is not
     va_end(ap);
     snprintf(comment, sizeof comment, "// %s", key);
-    cJSON_AddStringToObject(g->at, comment, text);
-    fbp_init_note("%s: %s", key, text);
-}
-
-/* Add an assumed fact, and a line to the log. */
-static void assume(struct guess *g, const char *key, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static void assume(struct guess *g, const char *key, const char *fmt, ...)
-{
-    char text[600];
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap); // NOLINT(clang-analyzer-valist.Uninitialized): it is not
-    va_end(ap);
-    cJSON_AddStringToObject(g->assumed, key, text);
-    fbp_init_note("%s: ASSUMED: %s", key, text);
+    cJSON_AddStringToObject(assumed ? g->assumed : g->at, assumed ? key : comment, text);
+    fbp_init_log(FBP_LOG_NOTE, "%s: %s%s", key, assumed ? "ASSUMED: " : "", text);
 }
 
 /* The name of a file of the folder, relative to the scan file. */
@@ -72,14 +60,6 @@ static void put_path(struct guess *g, const char *key, const char *pattern)
     (void)fbp_init_tried(name ? FBP_OK : FBP_ERR_NOMEM);
     cJSON_AddStringToObject(g->root, key, name ? name : "");
     free(name);
-}
-
-static void put_numbers(cJSON *object, const char *key, const double *v, size_t n)
-{
-    cJSON *list = cJSON_AddArrayToObject(object, key);
-
-    for (size_t i = 0; list && i < n; i++)
-        cJSON_AddItemToArray(list, cJSON_CreateNumber(v[i]));
 }
 
 /* Plane integrals (EPR). */
@@ -97,7 +77,7 @@ static bool put_reference(struct guess *g, const char *projections)
                 !fbp_has_extension(path, ".npy .txt .csv .dat .dsc") ||
                 !fbp_init_has_word(fbp_base_name(path), words[w], true))
                 continue;
-            say(g, "reference",
+            say(g, FOUND, "reference",
                 "by its name the spectrum without a gradient; give --cutoff or --wiener, too");
             put_path(g, "reference", path);
             return true;
@@ -115,31 +95,7 @@ static void put_list(struct guess *g, const char *key, const double *v, size_t n
     if (same)
         cJSON_AddNumberToObject(g->root, key, v[0]);
     else
-        put_numbers(g->root, key, v, n);
-}
-
-/* Directions of a whole scan, distances of samples and positions of the first. */
-static void put_views(struct guess *g, const struct fbp_scan *scan)
-{
-    double(*n)[3] = calloc(scan->n_views, sizeof *n);
-    double *step = calloc(scan->n_views, 2 * sizeof *step), *first = step + scan->n_views;
-
-    if (fbp_init_tried(n && step ? FBP_OK : FBP_ERR_NOMEM)) {
-        for (size_t k = 0; k < scan->n_views; k++) {
-            const struct fbp_view *v = &scan->views[k];
-            step[k] = sqrt(fbp_dot(v->u, v->u));
-            for (int i = 0; i < 3; i++)
-                n[k][i] = v->u[i] / step[k];
-            first[k] = fbp_dot(v->d, n[k]) - ((double)scan->panel.n_columns - 1) / 2 * step[k];
-        }
-        put_list(g, "spacing_mm", step, scan->n_views);
-        put_list(g, "first_mm", first, scan->n_views);
-        cJSON *list = cJSON_AddArrayToObject(g->root, "directions");
-        for (size_t k = 0; k < scan->n_views; k++)
-            cJSON_AddItemToArray(list, cJSON_CreateDoubleArray(n[k], 3));
-    }
-    free(n);
-    free(step);
+        cJSON_AddItemToObject(g->root, key, cJSON_CreateDoubleArray(v, (int)n));
 }
 
 /* A file of a spectrometer or laboratory that holds a whole scan. */
@@ -153,8 +109,8 @@ static bool from_spectrometer(struct guess *g, const struct fbp_init_series *s)
         fbp_scan_clear(&scan);
         return false;
     }
-    say(g, "projections", "%zu views of %zu samples, from %s", scan.n_views, scan.panel.n_columns,
-        name);
+    say(g, FOUND, "projections", "%zu views of %zu samples, from %s", scan.n_views,
+        scan.panel.n_columns, name);
     cJSON_AddStringToObject(g->root, "kind", fbp_kind_name(scan.kind));
     put_path(g, "projections", scan.projections);
     const bool sweep = scan.n_assumed > 0 && strcmp(scan.assumed[0].key, "reference") == 0;
@@ -162,19 +118,35 @@ static bool from_spectrometer(struct guess *g, const struct fbp_init_series *s)
     const struct fbp_grid *grid = &scan.volume;
     if (grid->n[0] > 0) {
         cJSON *volume = cJSON_AddObjectToObject(g->root, "volume");
-        const double n[3] = {(double)grid->n[0], (double)grid->n[1], (double)grid->n[2]};
-        put_numbers(volume, "size", n, 3);
-        put_numbers(volume, "voxel_mm", grid->voxel_mm, 3);
+        const double size[3] = {(double)grid->n[0], (double)grid->n[1], (double)grid->n[2]};
+        cJSON_AddItemToObject(volume, "size", cJSON_CreateDoubleArray(size, 3));
+        cJSON_AddItemToObject(volume, "voxel_mm", cJSON_CreateDoubleArray(grid->voxel_mm, 3));
     }
-    say(g, "directions", "from %s; fbp geometry show draws them", name);
-    put_views(g, &scan);
+    say(g, FOUND, "directions", "from %s; fbp geometry show draws them", name);
+    double(*n)[3] = calloc(scan.n_views, sizeof *n);
+    double *step = calloc(scan.n_views, 2 * sizeof *step), *first = step + scan.n_views;
+    if (fbp_init_tried(n && step ? FBP_OK : FBP_ERR_NOMEM)) {
+        for (size_t k = 0; k < scan.n_views; k++) {
+            const struct fbp_view *v = &scan.views[k];
+            step[k] = fbp_norm(v->u);
+            for (int i = 0; i < 3; i++)
+                n[k][i] = v->u[i] / step[k];
+            first[k] = fbp_dot(v->d, n[k]) - ((double)scan.panel.n_columns - 1) / 2 * step[k];
+        }
+        put_list(g, "spacing_mm", step, scan.n_views);
+        put_list(g, "first_mm", first, scan.n_views);
+        cJSON *list = cJSON_AddArrayToObject(g->root, "directions");
+        for (size_t k = 0; k < scan.n_views; k++)
+            cJSON_AddItemToArray(list, cJSON_CreateDoubleArray(n[k], 3));
+    }
+    free(n);
+    free(step);
     for (size_t i = 0; i < scan.n_assumed; i++) {
         const struct fbp_assumed *a = &scan.assumed[i];
         if (strcmp(a->key, "reference") != 0)
-            assume(g, a->key, "%s: %s", a->value ? a->value : "", a->why);
+            say(g, ASSUMED, a->key, "%s: %s", a->value ? a->value : "", a->why);
         else if (!divided)
-            assume(
-                g, a->key,
+            say(g, ASSUMED, a->key,
                 "%s; name the spectrum without a gradient, one number a sample, in \"reference\"",
                 a->why);
     }
@@ -217,36 +189,23 @@ static bool from_array(struct guess *g)
 
     const char *key = unit ? "directions" : "gradients";
     const double pitch = g->known->pitch_mm;
-    say(g, "projections", "%zu views of %zu samples, %s", n_views, size[0],
+    say(g, FOUND, "projections", "%zu views of %zu samples, %s", n_views, size[0],
         fbp_type_name(p->info.type));
     cJSON_AddStringToObject(g->root, "kind", fbp_kind_name(FBP_PLANES));
     snprintf(path, sizeof path, "%s%s", p->path, size[2] == 1 && size[1] > 1 ? "?sinogram" : "");
     put_path(g, "projections", path);
-    say(g, key, "from %s, %s", fbp_init_inside(g->folder, s->path),
+    say(g, FOUND, key, "from %s, %s", fbp_init_inside(g->folder, s->path),
         unit ? "unit vectors" : "vectors of gradients");
     put_path(g, key, s->path);
     if (!(pitch > 0))
-        assume(g, "spacing_mm",
-               unit ? "the distance of samples; lengths depend on it"
-                    : "the distance of samples under the strongest gradient: the step of the field "
-                      "over it (--pitch)");
+        say(g, ASSUMED, "spacing_mm",
+            unit ? "the distance of samples; lengths depend on it"
+                 : "the distance of samples under the strongest gradient: the step of the field "
+                   "over it (--pitch)");
     cJSON_AddNumberToObject(g->root, "spacing_mm", pitch > 0 ? pitch : 1);
     if (!unit)
         (void)put_reference(g, p->path);
     return true;
-}
-
-/* Does the folder hold an EPR image?  Then the scan file is in g->root. */
-static bool from_planes(struct guess *g)
-{
-    for (size_t i = 0; i < g->folder->n; i++)
-        if (fbp_has_extension(g->folder->series[i].path, ".json") &&
-            fbp_init_is_whole_scan(&g->folder->series[i], g->found.of[FBP_INIT_PROJECTIONS]))
-            return false; /* a scan file exists: check_need() fails with its name */
-    for (size_t i = 0; i < g->folder->n; i++)
-        if (from_spectrometer(g, &g->folder->series[i]))
-            return true;
-    return from_array(g);
 }
 
 /* Line integrals (CT). */
@@ -256,25 +215,38 @@ static void put_series(struct guess *g, const char *key, enum fbp_init_role role
     if (!g->found.of[role])
         return;
     char *pattern = fbp_init_pattern(g->found.of[role]);
-    say(g, key, "found by its name: %zu images", g->found.of[role]->info.n[2]);
+    say(g, FOUND, key, "found by its name: %zu images", g->found.of[role]->info.n[2]);
     put_path(g, key, pattern);
     free(pattern);
 }
 
-/* Least and greatest value of the first, the middle and the last view. */
-static bool range_of(const struct fbp_init_series *s, double range[2])
+/* Darks, flats, and whether the views are counts or line integrals. */
+static void put_intensity(struct guess *g)
 {
-    const size_t n = s->info.n[0] * s->info.n[1], last = s->info.n[2] - 1;
-    char *pattern = fbp_init_pattern(s);
+    const struct fbp_init_series *p = g->found.of[FBP_INIT_PROJECTIONS];
+    const bool whole = p->info.type != FBP_F32 && p->info.type != FBP_F64;
+    double range[2] = {INFINITY, -INFINITY};
+
+    put_series(g, "dark", FBP_INIT_DARK);
+    put_series(g, "flat", FBP_INIT_FLAT);
+    put_series(g, "bad_pixels", FBP_INIT_BAD);
+    if (g->found.of[FBP_INIT_FLAT])
+        return;
+    if (g->i0 > 0) {
+        say(g, FOUND, "i0", "from %s", fbp_init_inside(g->folder, g->geometry));
+        cJSON_AddNumberToObject(g->root, "i0", g->i0);
+        return;
+    }
+
+    /* Least and greatest value of the first, the middle and the last view. */
+    const size_t n = p->info.n[0] * p->info.n[1], last = p->info.n[2] - 1;
+    char *pattern = fbp_init_pattern(p);
     float *v = malloc(n * sizeof *v);
     fbp_source *source = NULL;
     bool good = fbp_init_tried(pattern && v ? FBP_OK : FBP_ERR_NOMEM) &&
                 fbp_init_tried(fbp_source_open(&source, pattern, NULL));
-
-    range[0] = INFINITY;
-    range[1] = -INFINITY;
     for (int k = 0; good && k < 3; k++) {
-        good = fbp_init_tried(fbp_source_read(source, last * (size_t)k / 2, 1, 0, s->info.n[1], v));
+        good = fbp_init_tried(fbp_source_read(source, last * (size_t)k / 2, 1, 0, p->info.n[1], v));
         for (size_t i = 0; good && i < n; i++)
             if (isfinite(v[i])) {
                 range[0] = fmin(range[0], (double)v[i]);
@@ -284,38 +256,18 @@ static bool range_of(const struct fbp_init_series *s, double range[2])
     fbp_source_close(&source);
     free(v);
     free(pattern);
-    return good && range[0] <= range[1];
-}
-
-/* Darks, flats, and whether the views are counts or line integrals. */
-static void put_intensity(struct guess *g)
-{
-    const struct fbp_init_series *p = g->found.of[FBP_INIT_PROJECTIONS];
-    const bool whole = p->info.type != FBP_F32 && p->info.type != FBP_F64;
-    double range[2];
-
-    put_series(g, "dark", FBP_INIT_DARK);
-    put_series(g, "flat", FBP_INIT_FLAT);
-    put_series(g, "bad_pixels", FBP_INIT_BAD);
-    if (g->found.of[FBP_INIT_FLAT])
-        return;
-    if (g->i0 > 0) {
-        say(g, "i0", "from %s", fbp_init_inside(g->folder, g->geometry));
-        cJSON_AddNumberToObject(g->root, "i0", g->i0);
-        return;
-    }
-    if (!range_of(p, range))
+    if (!good || range[0] > range[1])
         return;
     if (!whole && range[1] < 100) {
-        assume(g, "i0",
-               "values are from %.4g to %.4g and taken as line integrals; if they are intensities, "
-               "add \"i0\"",
-               range[0], range[1]);
+        say(g, ASSUMED, "i0",
+            "values are from %.4g to %.4g and taken as line integrals; if they are intensities, "
+            "add \"i0\"",
+            range[0], range[1]);
         return;
     }
-    assume(g, "i0",
-           "there are no flats, so that the greatest of three views is the beam without an object; "
-           "if no pixel sees past the object give the right one");
+    say(g, ASSUMED, "i0",
+        "there are no flats, so that the greatest of three views is the beam without an object; "
+        "if no pixel sees past the object give the right one");
     cJSON_AddNumberToObject(g->root, "i0", range[1]);
 }
 
@@ -352,12 +304,12 @@ static void put_angles(struct guess *g)
         const bool radians = span < 6.5;
         for (size_t i = 0; radians && i < n_views; i++)
             v[i] = v[i] * (180 / FBP_PI);
-        say(g, "angles_deg", "from %s; if the volume is mirrored reverse their sign",
+        say(g, FOUND, "angles_deg", "from %s; if the volume is mirrored reverse their sign",
             fbp_init_inside(g->folder, from));
         if (radians)
-            assume(g, "angles_deg",
-                   "as they are no more than 6.5 apart, they are taken as radians");
-        put_numbers(g->root, "angles_deg", v, n_views);
+            say(g, ASSUMED, "angles_deg",
+                "as they are no more than 6.5 apart, they are taken as radians");
+        cJSON_AddItemToObject(g->root, "angles_deg", cJSON_CreateDoubleArray(v, (int)n_views));
         free(v);
         return;
     }
@@ -367,8 +319,8 @@ static void put_angles(struct guess *g)
     const double arc = given ? g->known->arc_deg : g->cone ? 360 : 180;
     const bool both = n > 1 && (n - 1) % 10 == 0;
     const double step = arc / (double)(both ? n - 1 : n);
-    (given ? say : assume)(
-        g, "angles_deg", "%sover %.6g degrees, even steps%s; if the volume is mirrored give %.6g",
+    say(g, given ? FOUND : ASSUMED, "angles_deg",
+        "%sover %.6g degrees, even steps%s; if the volume is mirrored give %.6g",
         given ? "as told, " : "", arc, both ? ", both ends measured" : "", -step);
     cJSON *angles = cJSON_AddObjectToObject(g->root, "angles_deg");
     cJSON_AddNumberToObject(angles, "start", 0);
@@ -382,7 +334,7 @@ static void put_number(struct guess *g, cJSON *to, const char *name, double give
     const char *dot = strchr(name, '.'), *key = dot ? dot + 1 : name;
 
     if (!(given > 0))
-        assume(g, name, "%s", remedy);
+        say(g, ASSUMED, name, "%s", remedy);
     cJSON_AddNumberToObject(to, key, given > 0 ? given : assumed);
 }
 
@@ -423,18 +375,17 @@ static void put_geometry(struct guess *g)
                                 : "bottom-up";
 
     if (g->geometry) {
-        say(g, "geometry", "%s describes these views", fbp_init_inside(g->folder, g->geometry));
+        say(g, FOUND, "geometry", "%s describes these views",
+            fbp_init_inside(g->folder, g->geometry));
         put_path(g, "geometry", g->geometry);
     } else {
         char question[120] = ""; /* "cone or parallel" */
         const char *name, *refused;
-        size_t used = 0;
-        for (size_t i = 0; (name = fbp_kind_listed(i, &refused)) && used < sizeof question; i++)
+        for (size_t i = 0; (name = fbp_kind_listed(i, &refused)); i++)
             if (*name && !refused && fbp_kind_has_lines((enum fbp_kind)i))
-                used += (size_t)snprintf(question + used, sizeof question - used, "%s%s",
-                                         used ? " or " : "", name);
+                fbp_text_add(question, sizeof question, " or ", "%s", name);
         if (!known->kind)
-            assume(g, "kind", "%s?", question);
+            say(g, ASSUMED, "kind", "%s?", question);
         const enum fbp_kind kind = known->kind ? (enum fbp_kind)(known->kind - 1) : FBP_CONE;
         cJSON_AddStringToObject(g->root, "kind", fbp_kind_name(kind));
     }
@@ -443,7 +394,8 @@ static void put_geometry(struct guess *g)
         put_number(g, detector, "detector.pitch_mm", known->pitch_mm, 1,
                    "the distance of pixels; lengths and values of the volume depend on it");
     g->at = detector;
-    say(g, "row_order", "the habit of the format; if the volume is upside down give the other");
+    say(g, FOUND, "row_order",
+        "the habit of the format; if the volume is upside down give the other");
     g->at = g->root;
     cJSON_AddStringToObject(detector, "row_order", row_order);
     if (g->geometry)
@@ -490,14 +442,16 @@ static fbp_status check_need(const struct guess *g)
     return st;
 }
 
-static fbp_status make(struct guess *g)
+fbp_status fbp_init_write(cJSON **out, const struct fbp_init_folder *folder,
+                          const struct fbp_folder_known *known)
 {
-    const struct fbp_folder_known *known = g->known;
+    struct guess own = {.folder = folder, .known = known}, *const g = &own;
     const char *base = known->base ? known->base : ".";
     fbp_status st = FBP_OK;
 
     g->cone = fbp_kind_has_source(known->kind ? (enum fbp_kind)(known->kind - 1) : FBP_CONE);
-    fbp_init_assign(g->folder, &g->found);
+    fbp_init_assign(folder, &g->found);
+    *out = NULL;
     if (!realpath(base, g->base))
         return fbp_fail(FBP_ERR_IO, "%s: no such folder: create it first", base);
     g->root = g->at = cJSON_CreateObject();
@@ -508,58 +462,57 @@ static fbp_status make(struct guess *g)
     cJSON_AddNumberToObject(g->root, "fbp_scan", 1);
     g->assumed = cJSON_AddObjectToObject(g->root, "assumed");
 
-    const bool planes = !known->kind && from_planes(g);
-    if (!planes && fbp_init_is_complete())
+    /* An EPR image?  Not if the caller has stated a kind; if a whole scan exists, check_need()
+     * fails with its name. */
+    bool planes = false, other = known->kind;
+    for (size_t i = 0; i < folder->n && !other; i++)
+        other = fbp_has_extension(folder->series[i].path, ".json") &&
+                fbp_init_is_whole_scan(&folder->series[i], g->found.of[FBP_INIT_PROJECTIONS]);
+    for (size_t i = 0; i < folder->n && !other && !planes; i++)
+        planes = from_spectrometer(g, &folder->series[i]);
+    planes = planes || (!other && from_array(g));
+    if (!planes && !fbp_init_now->lost_memory)
         st = check_need(g);
-    if (!planes && st == FBP_OK && fbp_init_is_complete()) {
+    if (!planes && st == FBP_OK && !fbp_init_now->lost_memory) {
         const struct fbp_init_series *p = g->found.of[FBP_INIT_PROJECTIONS];
         find_geometry(g);
         char *pattern = fbp_init_pattern(p);
-        say(g, "projections", "%zu views of %zu x %zu pixels, %s", p->info.n[2], p->info.n[0],
-            p->info.n[1], fbp_type_name(p->info.type));
+        say(g, FOUND, "projections", "%zu views of %zu x %zu pixels, %s", p->info.n[2],
+            p->info.n[0], p->info.n[1], fbp_type_name(p->info.type));
         put_path(g, "projections", pattern);
         free(pattern);
         if (p->order.gaps[0])
-            fbp_init_warn("%s: %s", p->glob, p->order.gaps);
+            fbp_init_log(FBP_LOG_WARNING, "%s: %s", p->glob, p->order.gaps);
         put_intensity(g);
         put_geometry(g);
     }
     if (!g->assumed || !g->assumed->child)
         cJSON_DeleteItemFromObject(g->root, "assumed");
-    if (st == FBP_OK)
-        st = fbp_init_check_read();
+    if (st == FBP_OK && fbp_init_now->unread[0])
+        st = fbp_fail(FBP_ERR_IO, "%s: make it readable, or move it away", fbp_init_now->unread);
     if (st == FBP_OK)
         fbp_message_clear();
-    if (st == FBP_OK && !fbp_init_is_complete())
+    if (st == FBP_OK && fbp_init_now->lost_memory)
         st = fbp_fail(FBP_ERR_NOMEM,
                       "%s: there was not enough memory to look at all of it: close other programs",
-                      g->folder->path);
-    for (size_t i = 0; st == FBP_OK && !planes && i < g->folder->n; i++) { /* log unused arrays */
-        const struct fbp_init_series *s = &g->folder->series[i];
-        const bool slices = fbp_init_role_of(g->folder, s) == FBP_INIT_VOLUME;
+                      folder->path);
+    for (size_t i = 0; st == FBP_OK && !planes && i < folder->n; i++) { /* log unused arrays */
+        const struct fbp_init_series *s = &folder->series[i];
+        const bool slices = fbp_init_role_of(folder, s) == FBP_INIT_VOLUME;
         bool used = false;
         for (int k = 0; k < FBP_INIT_ROLES; k++)
             used = used || g->found.of[k] == s;
         if (s->missing)
-            fbp_init_note("%s: %zu files follow a gap in the numbers and are left out", s->path,
-                          s->missing);
+            fbp_init_log(FBP_LOG_NOTE, "%s: %zu files follow a gap in the numbers and are left out",
+                         s->path, s->missing);
         if (!used && s->volume)
-            fbp_init_note("%s: is a volume, not used", s->path);
+            fbp_init_log(FBP_LOG_NOTE, "%s: is a volume, not used", s->path);
         else if (!used && s->info.n[2] > 0)
-            fbp_init_note("%s: %zu x %zu x %zu, %snot used", s->path, s->info.n[0], s->info.n[1],
-                          s->info.n[2], slices ? "by its name a volume, " : "");
+            fbp_init_log(FBP_LOG_NOTE, "%s: %zu x %zu x %zu, %snot used", s->path, s->info.n[0],
+                         s->info.n[1], s->info.n[2], slices ? "by its name a volume, " : "");
     }
-    return st;
-}
-
-fbp_status fbp_init_write(cJSON **out, const struct fbp_init_folder *folder,
-                          const struct fbp_folder_known *known)
-{
-    struct guess g = {.folder = folder, .known = known};
-    const fbp_status st = make(&g);
-
-    *out = st == FBP_OK ? g.root : NULL;
+    *out = st == FBP_OK ? g->root : NULL;
     if (st != FBP_OK)
-        cJSON_Delete(g.root);
+        cJSON_Delete(g->root);
     return st;
 }

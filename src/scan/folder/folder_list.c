@@ -29,32 +29,23 @@ struct files {
     size_t n, room;
 };
 
-/* Find the last digits of a file's name without its extension, [*at, *end); false: none. */
-static bool find_number(const char *path, size_t *at, size_t *end)
-{
-    const char *name = fbp_base_name(path);
-    const char *dot = strrchr(name, '.');
-    size_t e = dot ? (size_t)(dot - path) : strlen(path);
-    const size_t start = (size_t)(name - path);
-
-    while (e > start && !isdigit((unsigned char)path[e - 1]))
-        e--;
-    *end = e;
-    while (e > start && isdigit((unsigned char)path[e - 1]))
-        e--;
-    *at = e;
-    return *end > e && *end - e <= 9;
-}
-
 /* Takes ownership of the path, also after a failure. */
 static fbp_status add_file(struct files *files, char *path)
 {
-    size_t at, end;
-    const bool numbered = find_number(path, &at, &end) && !strchr(path, '%');
+    /* [at, end): the last digits of the name without its extension */
+    const char *name = fbp_base_name(path), *dot = strrchr(name, '.');
+    const size_t start = (size_t)(name - path);
+    size_t end = dot ? (size_t)(dot - path) : strlen(path);
+    while (end > start && !isdigit((unsigned char)path[end - 1]))
+        end--;
+    size_t at = end;
+    while (at > start && isdigit((unsigned char)path[at - 1]))
+        at--;
+    const bool numbered = end > at && end - at <= 9 && !strchr(path, '%');
     char *before = numbered ? strndup(path, at) : strdup(path), kind[256];
     bool room = files->n < files->room;
 
-    fbp_number_skeleton(fbp_base_name(path), kind);
+    fbp_number_skeleton(name, kind);
     char *whole = fbp_path_join(path, kind);
     if (before && whole && !room) {
         const size_t more = files->room ? 2 * files->room : 256;
@@ -80,83 +71,44 @@ static fbp_status add_file(struct files *files, char *path)
     return FBP_OK;
 }
 
-static _Thread_local struct fbp_init_state *now; /* of the search in this thread */
+_Thread_local struct fbp_init_state *fbp_init_now;
 
-struct fbp_init_state *fbp_init_begin(struct fbp_init_state *next)
-{
-    struct fbp_init_state *before = now;
-
-    now = next;
-    return before;
-}
-
-static void say(enum fbp_log_level level, const char *fmt, va_list ap)
+void fbp_init_log(enum fbp_log_level level, const char *fmt, ...)
 {
     char line[1200], safe[1400];
+    va_list ap;
 
+    va_start(ap, fmt);
     vsnprintf(line, sizeof line, fmt, ap); // NOLINT(clang-analyzer-valist.Uninitialized): it is not
+    va_end(ap);
     fbp_printable(safe, sizeof safe, line, strlen(line), "");
-    if (now->log)
-        now->log(now->user, level, safe);
-}
-
-void fbp_init_note(const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    say(FBP_LOG_NOTE, fmt, ap);
-    va_end(ap);
-}
-
-void fbp_init_warn(const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    say(FBP_LOG_WARNING, fmt, ap);
-    va_end(ap);
+    if (fbp_init_now->log)
+        fbp_init_now->log(fbp_init_now->user, level, safe);
 }
 
 void fbp_init_lost_scan(const char *path)
 {
-    now->lost_own |= fbp_has_extension(path, ".json");
-    now->lost_foreign |= fbp_has_extension(path, ".xtekct .log .dsc");
-}
-
-bool fbp_init_has_scans(bool own)
-{
-    return !(now->lost_own || (!own && now->lost_foreign));
+    fbp_init_now->lost_own |= fbp_has_extension(path, ".json");
+    fbp_init_now->lost_foreign |= fbp_has_extension(path, ".xtekct .log .dsc");
 }
 
 /* Record that a file or folder cannot be read, for the reason in errno. */
 static void unreadable(const char *path)
 {
-    now->lost_memory |= errno == ENOMEM;
+    fbp_init_now->lost_memory |= errno == ENOMEM;
     fbp_init_lost_scan(path);
-    if (errno != ENOMEM && !now->unread[0])
-        snprintf(now->unread, sizeof now->unread, "%s: cannot be read: %s", path, strerror(errno));
+    if (errno != ENOMEM && !fbp_init_now->unread[0])
+        snprintf(fbp_init_now->unread, sizeof fbp_init_now->unread, "%s: cannot be read: %s", path,
+                 strerror(errno));
     if (errno != ENOMEM)
-        fbp_init_warn("%s: cannot be read: %s: left out", path, strerror(errno));
-}
-
-fbp_status fbp_init_check_read(void)
-{
-    return now->unread[0]
-               ? fbp_fail(FBP_ERR_IO, "%s: make it readable, or move it away", now->unread)
-               : FBP_OK;
+        fbp_init_log(FBP_LOG_WARNING, "%s: cannot be read: %s: left out", path, strerror(errno));
 }
 
 void fbp_init_failed(fbp_status st)
 {
-    now->lost_memory |= st == FBP_ERR_NOMEM;
+    fbp_init_now->lost_memory |= st == FBP_ERR_NOMEM;
     if (st == FBP_ERR_IO)
-        fbp_init_warn("%s: left out", fbp_message());
-}
-
-bool fbp_init_is_complete(void)
-{
-    return !now->lost_memory;
+        fbp_init_log(FBP_LOG_WARNING, "%s: left out", fbp_message());
 }
 
 /* Does the name end as those of arrays that fbp writes? */
@@ -190,7 +142,7 @@ static fbp_status list_files(const char *folder, bool deeper, struct files *file
         const bool there = path && stat(path, &info) == 0;
         if (!there && entry->d_name[0] != '.')
             unreadable(path ? path : entry->d_name);
-        now->lost_memory |= !path && entry->d_name[0] != '.';
+        fbp_init_now->lost_memory |= !path && entry->d_name[0] != '.';
         if (there && S_ISDIR(info.st_mode) && deeper)
             st = list_files(path, false, files);
         if (there && S_ISREG(info.st_mode) && access(path, R_OK) == 0) {
@@ -200,8 +152,8 @@ static fbp_status list_files(const char *folder, bool deeper, struct files *file
         if (there && S_ISREG(info.st_mode))
             unreadable(path);
         else if (there && !(S_ISDIR(info.st_mode) && deeper))
-            fbp_init_note("%s: is %s: left out", path,
-                          S_ISDIR(info.st_mode) ? "a folder two levels down" : "no file on disk");
+            fbp_init_log(FBP_LOG_NOTE, "%s: is %s: left out", path,
+                         S_ISDIR(info.st_mode) ? "a folder two levels down" : "no file on disk");
         free(path);
     }
     if (st == FBP_OK && errno != 0)
@@ -374,11 +326,11 @@ fbp_status fbp_init_list(const char *path, struct fbp_init_folder *out)
         fbp_status opened = FBP_ERR_UNSUPPORTED;
         if (s->why)
             continue;
-        now->lost_memory |= !pattern;
+        fbp_init_now->lost_memory |= !pattern;
         if (s->bytes > 0 && pattern)
             opened = fbp_source_open(&source, pattern, NULL);
-        if (opened == FBP_ERR_IO && !now->unread[0])
-            snprintf(now->unread, sizeof now->unread, "%s", fbp_message());
+        if (opened == FBP_ERR_IO && !fbp_init_now->unread[0])
+            snprintf(fbp_init_now->unread, sizeof fbp_init_now->unread, "%s", fbp_message());
         if (fbp_init_tried(opened)) {
             s->info = *fbp_source_info(source);
             s->volume = strcmp(s->info.unit, "HU") == 0; /* or 1 over any length */

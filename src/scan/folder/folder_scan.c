@@ -114,7 +114,8 @@ bool fbp_init_is_whole_scan(const struct fbp_init_series *s,
     if (st == FBP_ERR_IO || (scans && !whole))
         fbp_init_lost_scan(s->path);
     if (scans && !whole)
-        fbp_init_warn("%s: names projections that are not there: %s", s->path, fbp_message());
+        fbp_init_log(FBP_LOG_WARNING, "%s: names projections that are not there: %s", s->path,
+                     fbp_message());
     fbp_source_close(&source);
     fbp_scan_clear(&scan);
     return whole;
@@ -129,7 +130,7 @@ fbp_status fbp_init_no_projections(const struct fbp_init_folder *folder)
     const struct fbp_init_series *most = largest(folder, false);
 
     fbp_message_clear(); /* of files that are no arrays */
-    if (!fbp_init_is_complete())
+    if (fbp_init_now->lost_memory)
         return fbp_fail(
             FBP_ERR_NOMEM,
             "%s: there was not enough memory to look at all of it: close other programs",
@@ -156,38 +157,31 @@ fbp_status fbp_init_no_projections(const struct fbp_init_folder *folder)
                        folder->path);
 }
 
-/* Does the file begin as scan files of fbp do? */
-static bool is_own(const char *path)
-{
-    char head[4096 + 1];
-    const bool json = fbp_has_extension(path, ".json");
-    FILE *f = json ? fopen(path, "rbe") : NULL;
-    const size_t n = f ? fread(head, 1, sizeof head - 1, f) : 0;
-
-    if (json && (!f || ferror(f)))
-        fbp_init_lost_scan(path);
-    if (f)
-        fclose(f);
-    return memmem(head, n, "\"fbp_scan\"", 10) != NULL;
-}
-
 /* The one scan of the folder: scan files of fbp go before those of other programs. */
 static fbp_status choose(const struct fbp_init_folder *folder, char **out)
 {
     const char *own = NULL, *foreign = NULL;
     size_t n_own = 0, n_foreign = 0;
-    char names[400] = "";
+    char names[400] = "", head[4096 + 1];
     struct fbp_init_found found;
 
     fbp_init_assign(folder, &found);
     const struct fbp_init_series *p = found.of[FBP_INIT_PROJECTIONS];
     for (size_t i = 0; i < folder->n; i++) {
         const char *path = folder->series[i].path;
-        const size_t at = strlen(names);
         if (!fbp_init_is_whole_scan(&folder->series[i], p))
             continue;
-        snprintf(names + at, sizeof names - at, "%s%s", at ? ", " : "", path);
-        if (is_own(path)) {
+        fbp_text_add(names, sizeof names, ", ", "%s", path);
+
+        /* scan files of fbp are known by their beginning */
+        const bool json = fbp_has_extension(path, ".json");
+        FILE *f = json ? fopen(path, "rbe") : NULL;
+        const size_t n = f ? fread(head, 1, sizeof head - 1, f) : 0;
+        if (json && (!f || ferror(f)))
+            fbp_init_lost_scan(path);
+        if (f)
+            fclose(f);
+        if (memmem(head, n, "\"fbp_scan\"", 10)) {
             own = path;
             n_own++;
         } else {
@@ -196,12 +190,12 @@ static fbp_status choose(const struct fbp_init_folder *folder, char **out)
         }
     }
     fbp_message_clear(); /* of files that are no scans */
-    if (!fbp_init_is_complete())
+    if (fbp_init_now->lost_memory)
         return fbp_fail(
             FBP_ERR_NOMEM,
             "%s: out of memory for a look at its files: close other programs, or name the scan",
             folder->path);
-    if (!fbp_init_has_scans(n_own > 0))
+    if (fbp_init_now->lost_own || (n_own == 0 && fbp_init_now->lost_foreign))
         return FBP_INVALID("%s: not all of its files could be read, so that it is not clear which "
                            "scan is meant: name the scan",
                            folder->path);
@@ -223,7 +217,7 @@ static fbp_status choose(const struct fbp_init_folder *folder, char **out)
     *out = strdup(n_own ? own : foreign);
     if (!*out)
         return fbp_fail(FBP_ERR_NOMEM, "out of memory for a path: close other programs");
-    fbp_init_note("%s: the scan in this folder is taken: %s", folder->path, *out);
+    fbp_init_log(FBP_LOG_NOTE, "%s: the scan in this folder is taken: %s", folder->path, *out);
     return FBP_OK;
 }
 
@@ -237,7 +231,7 @@ struct search {
 static void end(struct search *l)
 {
     fbp_init_clear(&l->folder);
-    (void)fbp_init_begin(l->before);
+    fbp_init_now = l->before;
 }
 
 static fbp_status begin(struct search *l, const char *path, const struct fbp_folder_known *known)
@@ -247,7 +241,8 @@ static fbp_status begin(struct search *l, const char *path, const struct fbp_fol
     if (known)
         FBP_TRY(FBP_COPY_IN(folder_known, &l->known, known));
     l->state = (struct fbp_init_state){.log = l->known.log, .user = l->known.user};
-    l->before = fbp_init_begin(&l->state);
+    l->before = fbp_init_now;
+    fbp_init_now = &l->state;
     const fbp_status st = fbp_init_list(path, &l->folder);
     if (st != FBP_OK)
         end(l);
@@ -287,51 +282,40 @@ fbp_status fbp_folder_guess(char **text, const char *folder, const struct fbp_fo
     return st;
 }
 
-/* Load the scan in the folder, or the scan file that fbp init would make. */
-static fbp_status load(struct fbp_scan *out, struct search *l)
-{
-    const char *folder = l->folder.path;
-    const size_t n = strlen(folder);
-    const struct fbp_scan_known none = {.struct_size = sizeof none};
-    const struct fbp_scan_known known = {.struct_size = sizeof known,
-                                         .pitch_mm = {l->known.pitch_mm, l->known.pitch_mm}};
-    struct fbp_init_found found;
-    bool whole = false;
-    char *path = NULL;
-    cJSON *root = NULL;
-    fbp_status st;
-
-    fbp_init_assign(&l->folder, &found);
-    for (size_t i = 0; i < l->folder.n && !whole; i++)
-        whole = fbp_init_is_whole_scan(&l->folder.series[i], found.of[FBP_INIT_PROJECTIONS]);
-    if (whole) {
-        FBP_TRY_GOTO(choose(&l->folder, &path));
-        st = fbp_scan_load_own(out, path, &known, false);
-    } else {
-        path = fbp_format("%s%sscan.json", folder, n > 0 && folder[n - 1] == '/' ? "" : "/");
-        if (!path)
-            return fbp_fail_nomem(n, "a path");
-        l->known.base = folder;
-        FBP_TRY_GOTO(fbp_init_write(&root, &l->folder, &l->known));
-        st = fbp_scan_of_json(out, path, root, &none, false);
-    }
-fail:
-    cJSON_Delete(root);
-    free(path);
-    return st;
-}
-
 fbp_status fbp_folder_load(struct fbp_scan *out, const char *folder,
                            const struct fbp_folder_known *known)
 {
     FBP_REQUIRE(folder);
     struct fbp_scan own = {.struct_size = sizeof own};
+    struct fbp_scan_known facts = {.struct_size = sizeof facts};
+    struct fbp_init_found found;
     struct search l;
+    const size_t n = strlen(folder);
+    bool whole = false;
+    char *path = NULL;
+    cJSON *root = NULL;
+    fbp_status st;
 
     fbp_message_clear();
     FBP_TRY(FBP_CHECK(scan, out));
     FBP_TRY(begin(&l, folder, known));
-    const fbp_status st = load(&own, &l);
+    fbp_init_assign(&l.folder, &found);
+    for (size_t i = 0; i < l.folder.n && !whole; i++)
+        whole = fbp_init_is_whole_scan(&l.folder.series[i], found.of[FBP_INIT_PROJECTIONS]);
+    if (whole) {
+        FBP_TRY_GOTO(choose(&l.folder, &path));
+        facts.pitch_mm[0] = facts.pitch_mm[1] = l.known.pitch_mm;
+        st = fbp_scan_load_own(&own, path, &facts, false);
+    } else { /* the scan file that fbp init would make */
+        FBP_TRY_GOTO(fbp_scan_path(&path, NULL, "%s%sscan.json", folder,
+                                   n > 0 && folder[n - 1] == '/' ? "" : "/"));
+        l.known.base = folder;
+        FBP_TRY_GOTO(fbp_init_write(&root, &l.folder, &l.known));
+        st = fbp_scan_of_json(&own, path, root, &facts, false);
+    }
+fail:
+    cJSON_Delete(root);
+    free(path);
     end(&l);
     FBP_COPY_OUT(scan, out, &own);
     return st;

@@ -159,13 +159,9 @@ static bool is_circle(const struct fbp_scan *scan, struct fbp_upright *first)
             return false;
         if (k == 0)
             *first = p;
-        const double size = p.sod + p.sdd + p.pitch[0];
-        if (!(fbp_is_close(p.sod, first->sod, size) && fbp_is_close(p.sdd, first->sdd, size) &&
-              fbp_is_close(p.tau, 0, size) && fbp_is_close(p.height, 0, size) &&
-              fbp_is_close(p.shift[0], 0, size) && fbp_is_close(p.shift[1], 0, size) &&
-              fbp_is_close(p.tilt_rad, 0, 1) &&
-              fbp_is_close(p.pitch[0], first->pitch[0], p.pitch[0]) &&
-              fbp_is_close(p.pitch[1], first->pitch[1], p.pitch[1])))
+        const struct fbp_upright ideal = {
+            .sod = first->sod, .sdd = first->sdd, .pitch = {first->pitch[0], first->pitch[1]}};
+        if (!fbp_upright_same(&p, &ideal) || !fbp_is_close(p.height, 0, p.sod + p.sdd + p.pitch[0]))
             return false;
     }
     return !fbp_kind_has_source(scan->kind) || first->sdd >= first->sod;
@@ -180,10 +176,8 @@ static fbp_status save(const struct fbp_scan *scan, const char *path)
     const bool circle = is_circle(scan, &p);
     FBP_TRY(fbp_writer_open_json(&w, path));
     fbp_put_key_text(&w, "type", types[(circle ? CONE : CONE_VEC) + (source ? 0 : 1)].name);
-    fbp_put_key(&w, "DetectorRowCount");
-    fprintf(w.f, "%zu", scan->panel.n_rows);
-    fbp_put_key(&w, "DetectorColCount");
-    fprintf(w.f, "%zu", scan->panel.n_columns);
+    fbp_put_key_number(&w, "DetectorRowCount", (double)scan->panel.n_rows);
+    fbp_put_key_number(&w, "DetectorColCount", (double)scan->panel.n_columns);
     if (circle) {
         fbp_put_key_number(&w, "DetectorSpacingX", p.pitch[0]);
         fbp_put_key_number(&w, "DetectorSpacingY", p.pitch[1]);

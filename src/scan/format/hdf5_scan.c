@@ -12,7 +12,6 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -112,22 +111,6 @@ static double value_of(const struct unit *table, const char *unit)
     return 0;
 }
 
-/* Add to the note of what is not applied. */
-static void note(struct search *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void note(struct search *s, const char *fmt, ...)
-{
-    char *to = s->found.note;
-    const size_t room = sizeof s->found.note, at = strlen(to);
-    va_list ap;
-
-    if (at + 3 > room)
-        return;
-    snprintf(to + at, room - at, "%s", at ? "; " : "");
-    va_start(ap, fmt);
-    vsnprintf(to + strlen(to), room - strlen(to), fmt, ap);
-    va_end(ap);
-}
-
 /* A length in mm; 0 if it is absent or its unit is not known. */
 static fbp_status read_length(struct search *s, const char *name, double *out)
 {
@@ -145,8 +128,10 @@ static fbp_status read_length(struct search *s, const char *name, double *out)
     if (value[0] > 0 && isfinite(value[0] * mm))
         *out = value[0] * mm;
     if (value[0] > 0 && !(*out > 0))
-        note(s, "%s = %g \"%.20s\" is not applied: no unit of length that is known: give --pitch",
-             e->path, value[0], unit);
+        fbp_text_add(
+            s->found.note, sizeof s->found.note, "; ",
+            "%s = %g \"%.20s\" is not applied: no unit of length that is known: give --pitch",
+            e->path, value[0], unit);
     free(value);
     return FBP_OK;
 }
@@ -172,9 +157,10 @@ static fbp_status note_turn(struct search *s, const struct fbp_hdf5_entry *e, hi
     while (i < 3 && fabs(v[i]) < 0.99)
         i++;
     if (!(factor > 0 && fmin(turn, 2 * FBP_PI - turn) < 1e-4))
-        note(s, "%s, which is %g%s%s, is not applied: %s", e->path, angles[0], unit[0] ? " " : "",
-             unit,
-             i < 3 && fabs(turn - FBP_PI) < 1e-4 ? remedies[i] : "turn the images back first");
+        fbp_text_add(
+            s->found.note, sizeof s->found.note, "; ", "%s, which is %g%s%s, is not applied: %s",
+            e->path, angles[0], unit[0] ? " " : "", unit,
+            i < 3 && fabs(turn - FBP_PI) < 1e-4 ? remedies[i] : "turn the images back first");
     free(angles);
     return FBP_OK;
 }
@@ -216,9 +202,9 @@ static fbp_status note_ignored(struct search *s)
         const double change = high - low, size = fmax(fabs(low), fabs(high));
         const bool moves = list[i].moves > 0;
         if (moves ? change > list[i].moves * size : size > 0)
-            note(s, "%s, %s %g, is not applied: %s", e->path,
-                 moves ? "which changes by" : "which is", moves ? change : value[0],
-                 list[i].remedy);
+            fbp_text_add(s->found.note, sizeof s->found.note, "; ", "%s, %s %g, is not applied: %s",
+                         e->path, moves ? "which changes by" : "which is",
+                         moves ? change : value[0], list[i].remedy);
         free(value);
     }
 
@@ -237,7 +223,8 @@ static fbp_status note_ignored(struct search *s)
             st = note_turn(s, e, data);
         if (strcmp(name, "field_of_view") == 0 && fbp_hdf5_text_of(data, NULL, text, sizeof text) &&
             strcasecmp(text, "half") == 0)
-            note(s, "%s, which is %s, is not applied: %s", e->path, text, half);
+            fbp_text_add(s->found.note, sizeof s->found.note, "; ",
+                         "%s, which is %s, is not applied: %s", e->path, text, half);
         H5Dclose(data);
     }
     return st;

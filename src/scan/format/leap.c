@@ -19,75 +19,45 @@ static const double DEGREE = FBP_PI / 180;
 enum beam_type { PARALLEL, FAN, CONE, MODULAR };
 static const char *const beam_names[] = {"parallel", "fan", "cone", "modular"};
 
-enum key {
-    GEOMETRY,
-    ANGLES,
-    ROWS,
-    COLUMNS,
-    PIXEL_HEIGHT,
-    PIXEL_WIDTH,
-    CENTER_ROW,
-    CENTER_COLUMN,
-    RANGE,
-    PHIS,
-    SOD,
-    SDD,
-    TAU,
-    PITCH,
-    TILT,
-    SOURCES,
-    CENTERS,
-    ROW_VECTORS,
-    COLUMN_VECTORS,
-    NX,
-    NY,
-    NZ,
-    VOXEL_WIDTH,
-    VOXEL_HEIGHT,
-    X,
-    Y,
-    Z,
-    DETECTOR,
-    SYMMETRY,
-    MU,
-    N_KEYS,
-};
+/* The keys, and their names now and in older files. */
+#define KEYS(DO)                                          \
+    DO(GEOMETRY, "geometry", "proj_geometry")             \
+    DO(ANGLES, "numAngles", "proj_nangles")               \
+    DO(ROWS, "numRows", "proj_nrows")                     \
+    DO(COLUMNS, "numCols", "proj_ncols")                  \
+    DO(PIXEL_HEIGHT, "pixelHeight", "proj_pheight")       \
+    DO(PIXEL_WIDTH, "pixelWidth", "proj_pwidth")          \
+    DO(CENTER_ROW, "centerRow", "proj_crow")              \
+    DO(CENTER_COLUMN, "centerCol", "proj_ccol")           \
+    DO(RANGE, "angularRange", "proj_arange")              \
+    DO(PHIS, "phis", "proj_phis")                         \
+    DO(SOD, "sod", "proj_sod")                            \
+    DO(SDD, "sdd", "proj_sdd")                            \
+    DO(TAU, "tau", "proj_tau")                            \
+    DO(PITCH, "helicalPitch", "proj_helicalpitch")        \
+    DO(TILT, "tiltAngle", "proj_tiltAngle")               \
+    DO(SOURCES, "sourcePositions", "proj_srcpos")         \
+    DO(CENTERS, "moduleCenters", "proj_modcenter")        \
+    DO(ROW_VECTORS, "rowVectors", "proj_rowvec")          \
+    DO(COLUMN_VECTORS, "colVectors", "proj_colvec")       \
+    DO(NX, "numX", "img_dimx")                            \
+    DO(NY, "numY", "img_dimy")                            \
+    DO(NZ, "numZ", "img_dimz")                            \
+    DO(VOXEL_WIDTH, "voxelWidth", "img_pwidth")           \
+    DO(VOXEL_HEIGHT, "voxelHeight", "img_pheight")        \
+    DO(X, "offsetX", "img_offsetx")                       \
+    DO(Y, "offsetY", "img_offsety")                       \
+    DO(Z, "offsetZ", "img_offsetz")                       \
+    DO(DETECTOR, "detectorType", NULL)                    \
+    DO(SYMMETRY, "axisOfSymmetry", "proj_axisofsymmetry") \
+    DO(MU, "muCoeff", "mucoeff")
 
-/* Names of the keys now and in older files. */
+#define ENUMERATOR(key, name, old) key,
+#define NAMES(key, name, old)      [key] = {name, old},
+enum key { KEYS(ENUMERATOR) N_KEYS };
 static const struct {
     const char *name, *old;
-} keys[N_KEYS] = {
-    [GEOMETRY] = {"geometry", "proj_geometry"},
-    [ANGLES] = {"numAngles", "proj_nangles"},
-    [ROWS] = {"numRows", "proj_nrows"},
-    [COLUMNS] = {"numCols", "proj_ncols"},
-    [PIXEL_HEIGHT] = {"pixelHeight", "proj_pheight"},
-    [PIXEL_WIDTH] = {"pixelWidth", "proj_pwidth"},
-    [CENTER_ROW] = {"centerRow", "proj_crow"},
-    [CENTER_COLUMN] = {"centerCol", "proj_ccol"},
-    [RANGE] = {"angularRange", "proj_arange"},
-    [PHIS] = {"phis", "proj_phis"},
-    [SOD] = {"sod", "proj_sod"},
-    [SDD] = {"sdd", "proj_sdd"},
-    [TAU] = {"tau", "proj_tau"},
-    [PITCH] = {"helicalPitch", "proj_helicalpitch"},
-    [TILT] = {"tiltAngle", "proj_tiltAngle"},
-    [SOURCES] = {"sourcePositions", "proj_srcpos"},
-    [CENTERS] = {"moduleCenters", "proj_modcenter"},
-    [ROW_VECTORS] = {"rowVectors", "proj_rowvec"},
-    [COLUMN_VECTORS] = {"colVectors", "proj_colvec"},
-    [NX] = {"numX", "img_dimx"},
-    [NY] = {"numY", "img_dimy"},
-    [NZ] = {"numZ", "img_dimz"},
-    [VOXEL_WIDTH] = {"voxelWidth", "img_pwidth"},
-    [VOXEL_HEIGHT] = {"voxelHeight", "img_pheight"},
-    [X] = {"offsetX", "img_offsetx"},
-    [Y] = {"offsetY", "img_offsety"},
-    [Z] = {"offsetZ", "img_offsetz"},
-    [DETECTOR] = {"detectorType", NULL},
-    [SYMMETRY] = {"axisOfSymmetry", "proj_axisofsymmetry"},
-    [MU] = {"muCoeff", "mucoeff"},
-};
+} keys[N_KEYS] = {KEYS(NAMES)};
 
 /* Reading. */
 
