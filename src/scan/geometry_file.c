@@ -245,6 +245,7 @@ fbp_status fbp_geometry_read(struct fbp_scan *out, const char *path, const char 
         close(fd);
     }
     FBP_TRY(find(path, format, false, &found));
+    out->kind = found->kind;
     fbp_status st = found->load(out, path, &all);
     if (st == FBP_OK)
         st = check_result(path, out, &all);

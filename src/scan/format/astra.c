@@ -215,59 +215,43 @@ const struct fbp_geometry_format fbp_geometry_astra = {
 
 /* Vectors in NPY or plain text. */
 
-static fbp_status load_npy(const char *path, double **out, size_t *n)
-{
-    fbp_source *src = NULL;
-    float row[WIDTH];
-    fbp_status st;
-
-    FBP_TRY(fbp_source_open(&src, path, NULL));
-    const struct fbp_array_info *info = fbp_source_info(src);
-    if (info->n[0] != WIDTH || info->n[2] != 1 || (info->type != FBP_F64 && info->type != FBP_F32))
-        FBP_TRY_GOTO(FBP_INVALID(
-            "%s: holds %zu x %zu x %zu %s: expected 12 float64 a view, an array of views x 12",
-            src->path, info->n[2], info->n[1], info->n[0], fbp_type_name(info->type)));
-    *n = info->n[1];
-    FBP_TRY_GOTO(fbp_calloc((void **)out, *n, WIDTH * sizeof **out, "vectors"));
-    if (info->type == FBP_F64)
-        FBP_TRY_GOTO(fbp_source_read_as_is(src, 0, 1, 0, *n, *out));
-    for (size_t k = 0; info->type == FBP_F32 && k < *n; k++) {
-        FBP_TRY_GOTO(fbp_source_read(src, 0, 1, k, 1, row));
-        for (size_t i = 0; i < WIDTH; i++)
-            (*out)[WIDTH * k + i] = (double)row[i];
-    }
-fail:
-    fbp_source_close(&src);
-    return st;
-}
-
 static fbp_status load_vectors(struct fbp_scan *out, const char *path,
-                               const struct fbp_geometry_known *known, enum fbp_kind kind)
+                               const struct fbp_geometry_known *known)
 {
     double *vectors = NULL;
+    fbp_source *src = NULL;
+    float row[WIDTH];
     size_t n = 0;
+    fbp_status st;
 
     FBP_TRY(fbp_geometry_need_panel(path, known, &out->panel));
-    fbp_status st = fbp_has_extension(path, ".npy") ? load_npy(path, &vectors, &n)
-                                                    : fbp_matrices_load(path, &vectors, &n);
-    out->kind = kind;
     out->row_order = FBP_ROWS_BOTTOM_UP;
-    if (st == FBP_OK)
-        st = make_views(out, path, known, vectors, n);
+    if (fbp_has_extension(path, ".npy")) {
+        FBP_TRY_GOTO(fbp_source_open(&src, path, NULL));
+        const struct fbp_array_info *info = fbp_source_info(src);
+        if (info->n[0] != WIDTH || info->n[2] != 1 ||
+            (info->type != FBP_F64 && info->type != FBP_F32))
+            FBP_TRY_GOTO(FBP_INVALID("%s: holds %zu x %zu x %zu %s: expected 12 float64 a view, an "
+                                     "array of views x 12",
+                                     src->path, info->n[2], info->n[1], info->n[0],
+                                     fbp_type_name(info->type)));
+        n = info->n[1];
+        FBP_TRY_GOTO(fbp_calloc((void **)&vectors, n, WIDTH * sizeof *vectors, "vectors"));
+        if (info->type == FBP_F64)
+            FBP_TRY_GOTO(fbp_source_read_as_is(src, 0, 1, 0, n, vectors));
+        for (size_t k = 0; info->type == FBP_F32 && k < n; k++) {
+            FBP_TRY_GOTO(fbp_source_read(src, 0, 1, k, 1, row));
+            for (size_t i = 0; i < WIDTH; i++)
+                vectors[WIDTH * k + i] = (double)row[i];
+        }
+    } else {
+        FBP_TRY_GOTO(fbp_matrices_load(path, &vectors, &n));
+    }
+    st = make_views(out, path, known, vectors, n);
+fail:
+    fbp_source_close(&src);
     free(vectors);
     return st;
-}
-
-static fbp_status load_cone(struct fbp_scan *out, const char *path,
-                            const struct fbp_geometry_known *known)
-{
-    return load_vectors(out, path, known, FBP_CONE);
-}
-
-static fbp_status load_parallel(struct fbp_scan *out, const char *path,
-                                const struct fbp_geometry_known *known)
-{
-    return load_vectors(out, path, known, FBP_PARALLEL);
 }
 
 static fbp_status save_vectors(const struct fbp_scan *scan, const char *path)
@@ -313,7 +297,7 @@ const struct fbp_geometry_format fbp_geometry_astra_cone = {
     .about = "ASTRA's cone_vec, 12 numbers a view",
     .extensions = ".npy .csv .txt",
     .by_name_only = true,
-    .load = load_cone,
+    .load = load_vectors,
     .save = save_vectors,
     .saves = FBP_KIND_BIT(FBP_CONE),
     .instead = {[FBP_PARALLEL] = "the beam is parallel: write astra-parallel-vec"},
@@ -324,7 +308,8 @@ const struct fbp_geometry_format fbp_geometry_astra_parallel = {
     .about = "ASTRA's parallel3d_vec, 12 numbers a view",
     .extensions = ".npy .csv .txt",
     .by_name_only = true,
-    .load = load_parallel,
+    .kind = FBP_PARALLEL,
+    .load = load_vectors,
     .save = save_vectors,
     .saves = FBP_KIND_BIT(FBP_PARALLEL),
     .instead = {[FBP_CONE] = "the beam is a cone: write astra-cone-vec"},

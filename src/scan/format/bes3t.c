@@ -10,7 +10,6 @@
 #include "array/format/bes3t.h"
 #include "base/base.h"
 #include "base/math.h"
-#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -122,28 +121,6 @@ static fbp_status read_image(struct fbp_scan *scan, const struct fbp_bes3t *d,
     return FBP_OK;
 }
 
-/* The cube that the image was measured for, if the file holds it in mm or cm. */
-static fbp_status read_volume(const struct fbp_bes3t *d, struct fbp_grid *out)
-{
-    const char *unit = "";
-    double side = 0;
-    size_t n = 0;
-
-    if (!fbp_bes3t_text(d, gradients, "NPixel") || !fbp_bes3t_text(d, gradients, "FieldOfView"))
-        return FBP_OK;
-    FBP_TRY(fbp_bes3t_count(d, gradients, "NPixel", &n));
-    FBP_TRY(fbp_bes3t_number(d, gradients, "FieldOfView", &side, &unit));
-    side *= strncmp(unit, "cm", 2) == 0 ? 10 : 1;
-    if (!(side > 0) || (strncmp(unit, "mm", 2) != 0 && strncmp(unit, "cm", 2) != 0))
-        return FBP_INVALID("%s: FieldOfView: found \"%.20s\", expected a length in mm or cm",
-                           d->path, fbp_bes3t_text(d, gradients, "FieldOfView"));
-    for (int i = 0; i < 3; i++) {
-        out->n[i] = n;
-        out->voxel_mm[i] = side / (double)n;
-    }
-    return FBP_OK;
-}
-
 static fbp_status load(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known)
 {
@@ -178,7 +155,24 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         const double n[3] = {sign * cos(a) * sin(b), sign * sin(a) * sin(b), sign * cos(b)};
         fbp_plane_view(n, spacing, first, out->panel.n_columns, &out->views[k]);
     }
-    FBP_TRY_GOTO(read_volume(&d, &out->volume));
+
+    /* The cube that the image was measured for, if the file holds it in mm or cm. */
+    if (fbp_bes3t_text(&d, gradients, "NPixel") && fbp_bes3t_text(&d, gradients, "FieldOfView")) {
+        const char *unit = "";
+        double side = 0;
+        size_t n = 0;
+        FBP_TRY_GOTO(fbp_bes3t_count(&d, gradients, "NPixel", &n));
+        FBP_TRY_GOTO(fbp_bes3t_number(&d, gradients, "FieldOfView", &side, &unit));
+        side *= strncmp(unit, "cm", 2) == 0 ? 10 : 1;
+        if (!(side > 0) || (strncmp(unit, "mm", 2) != 0 && strncmp(unit, "cm", 2) != 0))
+            FBP_TRY_GOTO(
+                FBP_INVALID("%s: FieldOfView: found \"%.20s\", expected a length in mm or cm", path,
+                            fbp_bes3t_text(&d, gradients, "FieldOfView")));
+        for (int i = 0; i < 3; i++) {
+            out->volume.n[i] = n;
+            out->volume.voxel_mm[i] = side / (double)n;
+        }
+    }
     FBP_TRY_GOTO(fbp_scan_path(&out->projections, NULL, "%s:sinogram", path));
     FBP_TRY_GOTO(fbp_source_open(&source, out->projections, NULL)); /* the samples can be read */
     fbp_source_close(&source);

@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "scan/file/text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -243,50 +243,10 @@ static fbp_status read_free_vector(const struct part_of *in, enum unit unit, dou
     return found ? FBP_OK : wrong(in, "", "expected coordinates x, y, z or u, v, w");
 }
 
-static fbp_status read_deviation(const struct part_of *in, struct part *part)
-{
-    static const char names[] = "xyzuvw";
-    const cJSON *type = get(in->at, "type"), *axis = get(in->at, "axis");
-    struct deviation *d = &part->deviations[part->n_deviations];
-    char name[120];
-    bool found;
-
-    if (cJSON_IsFalse(get(in->at, "known_to_reconstruction")))
-        return FBP_OK; /* a fault of the simulated scan that the reconstruction must not use */
-    if (!is_either(type, "translation", "rotation"))
-        return wrong(in, "type", "expected \"translation\" or \"rotation\"");
-    if (part->n_deviations == MAX_DEVIATIONS)
-        return wrong(in, "", "there are more than 32: put them together");
-    *d = (struct deviation){.turns = type->valuestring[0] == 'r', .pivot_is_local = true};
-
-    const char *which = cJSON_IsString(axis) && axis->valuestring[0] && !axis->valuestring[1]
-                            ? strchr(names, axis->valuestring[0])
-                            : NULL;
-    if (which) {
-        d->axis_is_local = which - names >= 3;
-        d->axis[(which - names) % 3] = 1;
-    } else {
-        if (!cJSON_IsObject(axis))
-            return wrong(in, "axis", "expected x, y, z, u, v, w or a vector of them");
-        const struct part_of vector = member(in, "axis", name);
-        FBP_TRY(read_free_vector(&vector, NUMBER, d->axis, &d->axis_is_local));
-        if (!(fbp_norm(d->axis) > 0))
-            return wrong(in, "axis", "has no direction");
-    }
-    if (get(in->at, "pivot")) {
-        const struct part_of pivot = member(in, "pivot", name);
-        FBP_TRY(read_free_vector(&pivot, MM, d->pivot, &d->pivot_is_local));
-    }
-    FBP_TRY(read_number(in, "amount", d->turns ? RAD : MM, &d->amount, &found));
-    if (!found)
-        return wrong(in, "amount", "is missing: expected a length or an angle");
-    part->n_deviations++;
-    return FBP_OK;
-}
-
 static fbp_status read_part(const char *file, const cJSON *root, const char *path, struct part *out)
 {
     static const char *const directions[] = {"vector_u", NULL, "vector_w"};
+    static const char axes[] = "xyzuvw";
     const struct part_of in = {file, path, get(root, path)};
     char name[120];
     const struct part_of at = member(&in, get(in.at, "center") ? "center" : "centre", name);
@@ -316,8 +276,41 @@ static fbp_status read_part(const char *file, const cJSON *root, const char *pat
     struct part_of one = member(&in, "deviations", name);
     if (one.at && !cJSON_IsArray(one.at))
         return wrong(&in, "deviations", "expected a list");
-    for (one.at = one.at ? one.at->child : NULL; one.at; one.at = one.at->next)
-        FBP_TRY(read_deviation(&one, out));
+    for (one.at = one.at ? one.at->child : NULL; one.at; one.at = one.at->next) {
+        const cJSON *type = get(one.at, "type"), *axis = get(one.at, "axis");
+        struct deviation *d = &out->deviations[out->n_deviations];
+        char inner[120];
+        if (cJSON_IsFalse(get(one.at, "known_to_reconstruction")))
+            continue; /* a fault of the simulated scan that the reconstruction must not use */
+        if (!is_either(type, "translation", "rotation"))
+            return wrong(&one, "type", "expected \"translation\" or \"rotation\"");
+        if (out->n_deviations == MAX_DEVIATIONS)
+            return wrong(&one, "", "there are more than 32: put them together");
+        *d = (struct deviation){.turns = type->valuestring[0] == 'r', .pivot_is_local = true};
+
+        const char *which = cJSON_IsString(axis) && axis->valuestring[0] && !axis->valuestring[1]
+                                ? strchr(axes, axis->valuestring[0])
+                                : NULL;
+        if (which) {
+            d->axis_is_local = which - axes >= 3;
+            d->axis[(which - axes) % 3] = 1;
+        } else {
+            if (!cJSON_IsObject(axis))
+                return wrong(&one, "axis", "expected x, y, z, u, v, w or a vector of them");
+            const struct part_of vector = member(&one, "axis", inner);
+            FBP_TRY(read_free_vector(&vector, NUMBER, d->axis, &d->axis_is_local));
+            if (!(fbp_norm(d->axis) > 0))
+                return wrong(&one, "axis", "has no direction");
+        }
+        if (get(one.at, "pivot")) {
+            const struct part_of pivot = member(&one, "pivot", inner);
+            FBP_TRY(read_free_vector(&pivot, MM, d->pivot, &d->pivot_is_local));
+        }
+        FBP_TRY(read_number(&one, "amount", d->turns ? RAD : MM, &d->amount, &found));
+        if (!found)
+            return wrong(&one, "amount", "is missing: expected a length or an angle");
+        out->n_deviations++;
+    }
     return FBP_OK;
 }
 
@@ -409,10 +402,7 @@ static fbp_status read_scenario(struct fbp_scan *out, const char *file, const cJ
 
 /* Metadata: files of projections, darks and flats, and their layout. */
 
-static bool is_tiff(const char *name)
-{
-    return fbp_has_extension(name, ".tif .tiff");
-}
+static const char tiff[] = ".tif .tiff";
 
 /* File k of a pattern such as "flat_%04d.raw". */
 static fbp_status file_is_there(const char *pattern, size_t k, bool *there)
@@ -427,9 +417,7 @@ static fbp_status file_is_there(const char *pattern, size_t k, bool *there)
     *there = false;
     if (!at || *end != 'd')
         return FBP_OK;
-    char *name = NULL;
-    FBP_TRY(
-        fbp_scan_path(&name, NULL, "%.*s%0*zu%s", (int)(at - pattern), pattern, width, k, end + 1));
+    char *name = fbp_format("%.*s%0*zu%s", (int)(at - pattern), pattern, width, k, end + 1);
     const fbp_status st = fbp_file_exists(name, there);
     free(name);
     return st;
@@ -470,58 +458,23 @@ fail:
     return st;
 }
 
-static fbp_status read_raw(const struct part_of *in, const char *name, size_t n_views,
-                           struct fbp_raw *out, struct fbp_panel *panel)
-{
-    const char *type = get_text(in->at, "datatype"), *order = get_text(in->at, "byteorder");
-    const bool one_file = !strchr(name, '%');
-    double whole = 0, image = 0;
-    bool found;
-
-    FBP_TRY(read_count(in, "dimensions.x", &panel->n_columns));
-    FBP_TRY(read_count(in, "dimensions.y", &panel->n_rows));
-    if (is_tiff(name))
-        return FBP_OK; /* it has a header */
-    FBP_TRY(read_number(in, "headersize.file", NUMBER, &whole, &found));
-    FBP_TRY(read_number(in, "headersize.image", NUMBER, &image, &found));
-    if (!(whole >= 0 && image >= 0 && whole + image <= 0x1p40))
-        return wrong(in, "headersize", "expected numbers of bytes");
-    if (image > 0 && one_file && n_views > 1)
-        return wrong(in, "headersize.image",
-                     "a header before every image of one file is not supported: write one file an "
-                     "image, or none");
-    out->type = type ? fbp_type_from_name(type) : FBP_TYPE_NONE;
-    if (out->type == FBP_TYPE_NONE)
-        return wrong(in, "datatype", "expected such as \"uint16\" or \"float32\"");
-    if (order && strcmp(order, "little") != 0 && strcmp(order, "big") != 0)
-        return wrong(in, "byteorder", "expected \"little\" or \"big\"");
-    out->big_endian = order && order[0] == 'b';
-    out->header_bytes = (uint64_t)(whole + image);
-    out->n[0] = panel->n_columns;
-    out->n[1] = panel->n_rows;
-    out->n[2] = n_views;
-    return FBP_OK;
-}
-
 /* Darks or flats that are present, if they were not applied to the projections (*corrected). */
 static fbp_status read_images(const struct part_of *in, const char *field, const char *projections,
                               struct fbp_scan *scan, char **out, bool *corrected)
 {
-    char key[64];
+    char whole[120];
+    const struct part_of images = member(in, field, whole);
+    const char *name = get_text(images.at, "filename");
     double number = 0;
     bool found;
 
-    snprintf(key, sizeof key, "%s.projections_corrected", field);
-    *corrected = cJSON_IsTrue(get(in->at, key));
-    snprintf(key, sizeof key, "%s.filename", field);
-    const char *name = get_text(in->at, key);
-    snprintf(key, sizeof key, "%s.number", field);
-    FBP_TRY(read_number(in, key, NUMBER, &number, &found));
+    *corrected = cJSON_IsTrue(get(images.at, "projections_corrected"));
+    FBP_TRY(read_number(&images, "number", NUMBER, &number, &found));
     if (*corrected || !name || !(number >= 1))
         return FBP_OK;
     if (!(number <= 1e6 && number == floor(number)))
-        return wrong(in, key, "expected a whole number");
-    if (is_tiff(name) != is_tiff(projections))
+        return wrong(&images, "number", "expected a whole number");
+    if (fbp_has_extension(name, tiff) != fbp_has_extension(projections, tiff))
         return wrong(in, field, "is of another format than the projections: convert it");
     const size_t n = (size_t)number;
     size_t there = n;
@@ -552,7 +505,32 @@ static fbp_status read_metadata(struct fbp_scan *out, const char *file, const cJ
         return FBP_INVALID("%s: %s.number: there are %zu projections, the scenario has %zu: they "
                            "do not belong together",
                            file, in.name, n, out->n_views);
-    FBP_TRY(read_raw(&in, name, n, &out->raw, &panel));
+
+    /* the layout of the images; a TIFF has a header */
+    FBP_TRY(read_count(&in, "dimensions.x", &panel.n_columns));
+    FBP_TRY(read_count(&in, "dimensions.y", &panel.n_rows));
+    if (!fbp_has_extension(name, tiff)) {
+        const char *type = get_text(in.at, "datatype"), *order = get_text(in.at, "byteorder");
+        double whole = 0, image = 0;
+        FBP_TRY(read_number(&in, "headersize.file", NUMBER, &whole, &found));
+        FBP_TRY(read_number(&in, "headersize.image", NUMBER, &image, &found));
+        if (!(whole >= 0 && image >= 0 && whole + image <= 0x1p40))
+            return wrong(&in, "headersize", "expected numbers of bytes");
+        if (image > 0 && !strchr(name, '%') && n > 1)
+            return wrong(&in, "headersize.image",
+                         "a header before every image of one file is not supported: write one file "
+                         "an image, or none");
+        out->raw.type = type ? fbp_type_from_name(type) : FBP_TYPE_NONE;
+        if (out->raw.type == FBP_TYPE_NONE)
+            return wrong(&in, "datatype", "expected such as \"uint16\" or \"float32\"");
+        if (order && strcmp(order, "little") != 0 && strcmp(order, "big") != 0)
+            return wrong(&in, "byteorder", "expected \"little\" or \"big\"");
+        out->raw.big_endian = order && order[0] == 'b';
+        out->raw.header_bytes = (uint64_t)(whole + image);
+        out->raw.n[0] = panel.n_columns;
+        out->raw.n[1] = panel.n_rows;
+        out->raw.n[2] = n;
+    }
     if (panel.n_columns != out->panel.n_columns || panel.n_rows != out->panel.n_rows)
         return FBP_INVALID("%s: %s.dimensions: %zu x %zu pixels, the scenario has %zu x %zu: they "
                            "do not belong together",
@@ -593,7 +571,7 @@ static fbp_status find(const char *base, const char *name, char **out)
 {
     bool there = false;
 
-    FBP_TRY(fbp_scan_path(out, base, "%s", name));
+    *out = fbp_path_join(base, name);
     const fbp_status st = fbp_file_exists(*out, &there);
     if (!there) {
         free(*out);

@@ -10,7 +10,6 @@
 #include "array/sink.h"
 #include "base/base.h"
 #include "base/math.h"
-#include "base/text.h"
 #include "geometry/ranges.h"
 
 #include <string.h>
@@ -54,25 +53,6 @@ static fbp_status read_list(const char *path, struct fbp_mat *mat, const char *n
             st = FBP_INVALID("%s: %s: number %zu is not finite: correct it", path, name, i);
     fbp_mat_free(a);
     return st;
-}
-
-/* The stated volume (sizes, voxels, centre), if it is possible. */
-static void take_volume(struct fbp_scan *out, double volume[3][3])
-{
-    struct fbp_grid grid = {.n = {0}};
-
-    for (int i = 0; i < 3; i++) {
-        const double n = volume[0][i];
-        if (!(n >= 1 && n <= FBP_SIDE_MAX))
-            return;
-        grid.n[i] = (size_t)n;
-        grid.voxel_mm[i] = volume[1][i];
-        grid.centre_mm[i] = volume[2][i];
-    }
-    if (fbp_check_grid(&grid) == FBP_OK)
-        out->volume = grid;
-    else
-        fbp_message_clear();
 }
 
 static fbp_status load(struct fbp_scan *out, const char *path,
@@ -136,8 +116,19 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         fbp_plane_view(n, mm * axis.step, mm * axis.first, axis.n, &out->views[k]);
     }
     FBP_TRY_GOTO(fbp_scan_path(&out->projections, NULL, "%s:P?spectra", path));
-    if (has_volume)
-        take_volume(out, volume);
+
+    /* the volume, if one is stated and possible */
+    struct fbp_grid grid = {.n = {0}};
+    for (int i = 0; i < 3 && has_volume; i++) {
+        has_volume = volume[0][i] >= 1 && volume[0][i] <= FBP_SIDE_MAX;
+        grid.n[i] = has_volume ? (size_t)volume[0][i] : 0;
+        grid.voxel_mm[i] = volume[1][i];
+        grid.centre_mm[i] = volume[2][i];
+    }
+    if (has_volume && fbp_check_grid(&grid) == FBP_OK)
+        out->volume = grid;
+    else
+        fbp_message_clear();
 
     if (unit[0] && fft)
         st = FBP_INVALID("%s: B is in %s: rows are spectra, which take no FFT: leave it out", path,

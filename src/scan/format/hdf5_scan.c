@@ -9,7 +9,6 @@
 #include "array/format/mat.h"
 #include "base/base.h"
 #include "base/math.h"
-#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -111,31 +110,6 @@ static double value_of(const struct unit *table, const char *unit)
     return 0;
 }
 
-/* A length in mm; 0 if it is absent or its unit is not known. */
-static fbp_status read_length(struct search *s, const char *name, double *out)
-{
-    const struct fbp_hdf5_entry *e = nearest(s, name, s->found.data, 0);
-    double *value = NULL;
-    char unit[32];
-    size_t n = 0;
-
-    *out = 0;
-    if (!e)
-        return FBP_OK;
-    units_of(s, e->path, unit, sizeof unit);
-    FBP_TRY(fbp_hdf5_numbers(s->file, s->path, e->path, MAX_VIEWS, &value, &n));
-    const double mm = value_of(lengths, unit);
-    if (value[0] > 0 && isfinite(value[0] * mm))
-        *out = value[0] * mm;
-    if (value[0] > 0 && !(*out > 0))
-        fbp_text_add(
-            s->found.note, sizeof s->found.note, "; ",
-            "%s = %g \"%.20s\" is not applied: no unit of length that is known: give --pitch",
-            e->path, value[0], unit);
-    free(value);
-    return FBP_OK;
-}
-
 static const char half[] = "the axis is near an edge of the panel: --centre says where";
 
 /* Note a rotation of the panel about an axis of its own. */
@@ -230,12 +204,31 @@ static fbp_status note_ignored(struct search *s)
     return st;
 }
 
+/* Columns and rows of pixels in mm; 0 if one is absent or its unit is not known. */
 static fbp_status read_pitch(struct search *s, const char *x, const char *y)
 {
+    const char *const names[] = {x, y};
     double *p = s->found.pitch_mm;
 
-    FBP_TRY(read_length(s, x, &p[0]));
-    FBP_TRY(read_length(s, y, &p[1]));
+    for (int i = 0; i < 2; i++) {
+        const struct fbp_hdf5_entry *e = nearest(s, names[i], s->found.data, 0);
+        double *value = NULL;
+        char unit[32];
+        size_t n = 0;
+        if (!e)
+            continue;
+        units_of(s, e->path, unit, sizeof unit);
+        FBP_TRY(fbp_hdf5_numbers(s->file, s->path, e->path, MAX_VIEWS, &value, &n));
+        const double mm = value_of(lengths, unit);
+        if (value[0] > 0 && isfinite(value[0] * mm))
+            p[i] = value[0] * mm;
+        if (value[0] > 0 && !(p[i] > 0))
+            fbp_text_add(s->found.note, sizeof s->found.note, "; ",
+                         "%s = %g \"%.20s\" is not applied: no unit of length that is known: give "
+                         "--pitch",
+                         e->path, value[0], unit);
+        free(value);
+    }
     if (!(p[0] > 0 && p[1] > 0))
         p[0] = p[1] = 0;
     return FBP_OK;

@@ -6,7 +6,6 @@
 #include "array/format/mat.h"
 #include "base/base.h"
 #include "base/math.h"
-#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>

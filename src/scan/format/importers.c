@@ -105,14 +105,6 @@ void fbp_upright_view(const struct fbp_upright *p, enum fbp_kind kind, struct fb
     }
 }
 
-static bool same(const double a[3], const double b[3], double size)
-{
-    double d[3];
-
-    fbp_axpy(a, -1, b, d);
-    return fbp_norm(d) <= SAME * size;
-}
-
 bool fbp_upright_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_upright *out)
 {
     const bool source = fbp_kind_has_source(kind);
@@ -146,8 +138,15 @@ bool fbp_upright_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_
     if (!source) /* the panel's place along the rays does not matter */
         fbp_axpy(again.d, fbp_dot(view->d, a.e), a.e, again.d);
     const double size = fbp_norm(view->s) + fbp_norm(view->d);
-    return same(again.s, view->s, size) && same(again.d, view->d, size) &&
-           same(again.u, view->u, out->pitch[0]) && same(again.v, view->v, out->pitch[1]);
+    const double *const pairs[4][2] = {
+        {again.s, view->s}, {again.d, view->d}, {again.u, view->u}, {again.v, view->v}};
+    const double sizes[4] = {size, size, out->pitch[0], out->pitch[1]};
+    bool same = true;
+    for (int k = 0; k < 4; k++) {
+        fbp_axpy(pairs[k][0], -1, pairs[k][1], q);
+        same = same && fbp_norm(q) <= SAME * sizes[k];
+    }
+    return same;
 }
 
 bool fbp_is_close(double a, double b, double size)

@@ -20,8 +20,9 @@
 
 struct fbp_geometry_format {
     const char *name, *about, *extensions;
-    bool by_name_only; /**< neither content nor extension identifies the format */
-    bool file_a_view;  /**< the path may be a pattern, one file per view (array/names.h) */
+    bool by_name_only;  /**< neither content nor extension identifies the format */
+    enum fbp_kind kind; /**< kind of the views before load(), which may set another one */
+    bool file_a_view;   /**< the path may be a pattern, one file per view (array/names.h) */
     /** Words for detection: each file of this format contains one of them in its first 4096 bytes,
      *  and no file of another format does; none: detect() or probe() decides. */
     const char *words[5];

@@ -218,98 +218,17 @@ fail:
     return st;
 }
 
-static fbp_status read_file(struct file *f, struct fbp_scan *out,
-                            const struct fbp_geometry_known *known)
-{
-    const struct fbp_panel *panel = &out->panel;
-    struct fbp_grid *grid = &out->volume;
-    const char *beam = f->value[GEOMETRY], *detector = f->value[DETECTOR];
-    double symmetry = 0, mu = 0, row = 0;
-    size_t n = 0;
-    int type = 0;
-
-    /* The beam; refuse curved detectors and integrals that are not those of lines. */
-    if (!beam)
-        return missing(f, GEOMETRY);
-    while (type < 4 && strcmp(beam, beam_names[type]) != 0)
-        type++;
-    if (type == 4)
-        return FBP_UNSUPPORTED(
-            "%s: geometry: found \"%.40s\", expected parallel, fan, cone or modular", f->path,
-            beam);
-    f->beam = (enum beam_type)type;
-    if (detector && strcmp(detector, "flat") != 0)
-        return FBP_UNSUPPORTED("%s: detectorType: found \"%.40s\": only flat detectors can be read",
-                               f->path, detector);
-    FBP_TRY(number(f, SYMMETRY, &symmetry));
-    if (fabs(symmetry) > 0 && fabs(symmetry) < 90)
-        return FBP_UNSUPPORTED(
-            "%s: axisOfSymmetry: found %g: one view of a symmetric object is not enough here",
-            f->path, symmetry);
-    FBP_TRY(number(f, MU, &mu));
-    if (fabs(mu) > 0)
-        return FBP_UNSUPPORTED(
-            "%s: muCoeff: found %g: attenuated projections cannot be reconstructed", f->path, mu);
-
-    FBP_TRY(count(f, ANGLES, &n));
-    FBP_TRY(count(f, ROWS, &out->panel.n_rows));
-    FBP_TRY(count(f, COLUMNS, &out->panel.n_columns));
-    if (f->beam == FAN && out->panel.n_rows > 1)
-        return FBP_UNSUPPORTED("%s: a fan beam of %zu rows: LEAP's rays stay in their row's plane, "
-                               "here they spread: cut out rows, or measure a cone",
-                               f->path, out->panel.n_rows);
-    out->kind = f->beam == PARALLEL ? FBP_PARALLEL : FBP_CONE;
-    out->row_order = FBP_ROWS_BOTTOM_UP;
-    FBP_TRY(fbp_geometry_make_views(out, f->path, known, n));
-    FBP_TRY(f->beam == MODULAR ? modular_views(f, out) : circle_views(f, out));
-
-    /* Numbers that LEAP applies to other beams only, as far as is known. */
-    const bool flat = f->beam == PARALLEL || f->beam == FAN;
-    const struct {
-        enum key key;
-        bool ignored;
-    } list[] = {{TILT, flat}, {PITCH, flat}, {TAU, f->beam == PARALLEL}};
-    for (size_t i = 0; i < N_OF(list); i++) {
-        double x = 0;
-        if (!list[i].ignored)
-            continue;
-        FBP_TRY(number(f, list[i].key, &x));
-        if (fabs(x) > 0)
-            FBP_TRY(fbp_scan_note_ignored(out, f->path, keys[list[i].key].name,
-                                          f->value[list[i].key],
-                                          "it is for other beams than this"));
-    }
-
-    /* The volume is centred on the offsets; for parallel and fan beams slice k is row k of the
-     * detector. */
-    if (!is_given(f, NX))
-        return FBP_OK;
-    FBP_TRY(count(f, NX, &grid->n[0]));
-    FBP_TRY(count(f, NY, &grid->n[1]));
-    FBP_TRY(count(f, NZ, &grid->n[2]));
-    FBP_TRY(positive(f, VOXEL_WIDTH, &grid->voxel_mm[0]));
-    FBP_TRY(positive(f, VOXEL_HEIGHT, &grid->voxel_mm[2]));
-    grid->voxel_mm[1] = grid->voxel_mm[0];
-    FBP_TRY(number(f, X, &grid->centre_mm[0]));
-    FBP_TRY(number(f, Y, &grid->centre_mm[1]));
-    FBP_TRY(number(f, Z, &grid->centre_mm[2]));
-    if (f->beam > FAN)
-        return FBP_OK;
-    FBP_TRY(numbers(f, CENTER_ROW, &row, 1));
-    if (grid->n[2] != panel->n_rows)
-        return FBP_INVALID("%s: numZ is %zu, numRows %zu: LEAP has one slice a row of such a beam: "
-                           "correct one of them",
-                           f->path, grid->n[2], panel->n_rows);
-    grid->centre_mm[2] = (((double)grid->n[2] - 1) / 2 - row) * grid->voxel_mm[2];
-    return FBP_OK;
-}
-
 static fbp_status load(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known)
 {
+    const struct fbp_panel *panel = &out->panel;
+    struct fbp_grid *grid = &out->volume;
     struct file f = {.path = path};
     char *text = NULL;
+    double symmetry = 0, mu = 0, row = 0;
     size_t n = 0;
+    int type = 0;
+    fbp_status st;
 
     FBP_TRY(fbp_read_text(path, MAX_BYTES, &text, &n));
     for (char *line = text, *next; line; line = next) {
@@ -325,7 +244,85 @@ static fbp_status load(struct fbp_scan *out, const char *path,
             if (strcmp(key, keys[i].name) == 0 || (keys[i].old && strcmp(key, keys[i].old) == 0))
                 f.value[i] = value;
     }
-    const fbp_status st = read_file(&f, out, known);
+
+    /* The beam; refuse curved detectors and integrals that are not those of lines. */
+    const char *beam = f.value[GEOMETRY], *detector = f.value[DETECTOR];
+    if (!beam)
+        FBP_TRY_GOTO(missing(&f, GEOMETRY));
+    while (type < 4 && strcmp(beam, beam_names[type]) != 0)
+        type++;
+    if (type == 4)
+        FBP_TRY_GOTO(FBP_UNSUPPORTED(
+            "%s: geometry: found \"%.40s\", expected parallel, fan, cone or modular", f.path,
+            beam));
+    f.beam = (enum beam_type)type;
+    if (detector && strcmp(detector, "flat") != 0)
+        FBP_TRY_GOTO(
+            FBP_UNSUPPORTED("%s: detectorType: found \"%.40s\": only flat detectors can be read",
+                            f.path, detector));
+    FBP_TRY_GOTO(number(&f, SYMMETRY, &symmetry));
+    if (fabs(symmetry) > 0 && fabs(symmetry) < 90)
+        FBP_TRY_GOTO(FBP_UNSUPPORTED(
+            "%s: axisOfSymmetry: found %g: one view of a symmetric object is not enough here",
+            f.path, symmetry));
+    FBP_TRY_GOTO(number(&f, MU, &mu));
+    if (fabs(mu) > 0)
+        FBP_TRY_GOTO(FBP_UNSUPPORTED(
+            "%s: muCoeff: found %g: attenuated projections cannot be reconstructed", f.path, mu));
+
+    FBP_TRY_GOTO(count(&f, ANGLES, &n));
+    FBP_TRY_GOTO(count(&f, ROWS, &out->panel.n_rows));
+    FBP_TRY_GOTO(count(&f, COLUMNS, &out->panel.n_columns));
+    if (f.beam == FAN && out->panel.n_rows > 1)
+        FBP_TRY_GOTO(
+            FBP_UNSUPPORTED("%s: a fan beam of %zu rows: LEAP's rays stay in their row's plane, "
+                            "here they spread: cut out rows, or measure a cone",
+                            f.path, out->panel.n_rows));
+    out->kind = f.beam == PARALLEL ? FBP_PARALLEL : FBP_CONE;
+    out->row_order = FBP_ROWS_BOTTOM_UP;
+    FBP_TRY_GOTO(fbp_geometry_make_views(out, f.path, known, n));
+    FBP_TRY_GOTO(f.beam == MODULAR ? modular_views(&f, out) : circle_views(&f, out));
+
+    /* Numbers that LEAP applies to other beams only, as far as is known. */
+    const bool flat = f.beam == PARALLEL || f.beam == FAN;
+    const struct {
+        enum key key;
+        bool ignored;
+    } list[] = {{TILT, flat}, {PITCH, flat}, {TAU, f.beam == PARALLEL}};
+    for (size_t i = 0; i < N_OF(list); i++) {
+        double x = 0;
+        if (!list[i].ignored)
+            continue;
+        FBP_TRY_GOTO(number(&f, list[i].key, &x));
+        if (fabs(x) > 0)
+            FBP_TRY_GOTO(fbp_scan_note_ignored(out, f.path, keys[list[i].key].name,
+                                               f.value[list[i].key],
+                                               "it is for other beams than this"));
+    }
+
+    /* The volume is centred on the offsets; for parallel and fan beams slice k is row k of the
+     * detector. */
+    if (is_given(&f, NX)) {
+        FBP_TRY_GOTO(count(&f, NX, &grid->n[0]));
+        FBP_TRY_GOTO(count(&f, NY, &grid->n[1]));
+        FBP_TRY_GOTO(count(&f, NZ, &grid->n[2]));
+        FBP_TRY_GOTO(positive(&f, VOXEL_WIDTH, &grid->voxel_mm[0]));
+        FBP_TRY_GOTO(positive(&f, VOXEL_HEIGHT, &grid->voxel_mm[2]));
+        grid->voxel_mm[1] = grid->voxel_mm[0];
+        FBP_TRY_GOTO(number(&f, X, &grid->centre_mm[0]));
+        FBP_TRY_GOTO(number(&f, Y, &grid->centre_mm[1]));
+        FBP_TRY_GOTO(number(&f, Z, &grid->centre_mm[2]));
+        if (f.beam <= FAN) {
+            FBP_TRY_GOTO(numbers(&f, CENTER_ROW, &row, 1));
+            if (grid->n[2] != panel->n_rows)
+                FBP_TRY_GOTO(FBP_INVALID(
+                    "%s: numZ is %zu, numRows %zu: LEAP has one slice a row of such a beam: "
+                    "correct one of them",
+                    f.path, grid->n[2], panel->n_rows));
+            grid->centre_mm[2] = (((double)grid->n[2] - 1) / 2 - row) * grid->voxel_mm[2];
+        }
+    }
+fail:
     free(text);
     return st;
 }

@@ -24,7 +24,6 @@ static fbp_status load_text(struct fbp_scan *out, const char *path,
     fbp_status st;
 
     FBP_TRY(fbp_matrices_load(path, &matrices, &n));
-    out->kind = FBP_CONE;
     FBP_TRY_GOTO(fbp_geometry_need_panel(path, known, &out->panel));
     FBP_TRY_GOTO(fbp_geometry_need_pitch(path, known, pitch));
     FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, n));
@@ -45,7 +44,6 @@ fail:
 
 static fbp_status save_text(const struct fbp_scan *scan, const char *path)
 {
-    const double *u = scan->views[0].u;
     struct fbp_writer w;
     double P[12];
     fbp_status st = FBP_OK;
@@ -55,7 +53,7 @@ static fbp_status save_text(const struct fbp_scan *scan, const char *path)
             "# (c, r, 1) w = P (x, y, z, 1), row by row, one line a view; mm, whole numbers at "
             "pixel centres\n# %zu x %zu pixels, ",
             scan->panel.n_columns, scan->panel.n_rows);
-    fbp_put_number(&w, sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]));
+    fbp_put_number(&w, fbp_norm(scan->views[0].u));
     fputs(" mm apart along rows\n", w.f);
     for (size_t k = 0; st == FBP_OK && k < scan->n_views; k++) {
         st = fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P);

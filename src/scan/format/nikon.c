@@ -124,7 +124,6 @@ static fbp_status load(struct fbp_scan *out, const char *path,
                          : roll * FBP_PI / 180;
     m.tilt = -tilt * FBP_PI / 180;
 
-    out->kind = FBP_CONE;
     out->row_order = FBP_ROWS_TOP_DOWN;
     FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, n));
     view_at_rest(&m, &rest);

@@ -110,35 +110,6 @@ static fbp_status list_pattern(const char *path, size_t n, struct files *out)
     return FBP_OK;
 }
 
-/* inv([u v d0-s]) is the matrix whose w is 1 on the panel; SID, the panel's distance along the
- * normal, scales it so.  A view computed with any pitch is right up to that scale. */
-static fbp_status view_of(const char *path, const double v[N_NUMBERS],
-                          const struct fbp_panel *panel, struct fbp_view *out)
-{
-    double P[12], normal[3], q[3];
-
-    if (!(v[SID] > 0))
-        return FBP_INVALID("%s: SID %g mm: the source's distance from the panel must be positive",
-                           path, v[SID]);
-    for (int i = 0; i < 12; i++)
-        P[i] = v[MATRIX + i] + (i < 8 ? v[CENTRE + i / 4] * v[MATRIX + 8 + i % 4] : 0);
-    if (fbp_view_from_matrix(P, 1, panel, out) != FBP_OK) {
-        fbp_message_clear();
-        return FBP_INVALID("%s: its matrix is that of no camera before the origin: correct it",
-                           path);
-    }
-    fbp_cross(out->u, out->v, normal);
-    fbp_normalise(normal);
-    fbp_axpy(out->d, -1, out->s, q);
-    const double scale = v[SID] / fabs(fbp_dot(q, normal));
-    for (int i = 0; i < 3; i++) {
-        out->u[i] *= scale;
-        out->v[i] *= scale;
-        out->d[i] = out->s[i] + scale * q[i];
-    }
-    return FBP_OK;
-}
-
 static fbp_status load(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known)
 {
@@ -163,13 +134,38 @@ static fbp_status load(struct fbp_scan *out, const char *path,
                                            : list_pattern(path, n, &files));
     FBP_TRY_GOTO(fbp_geometry_need_panel(path, known, &out->panel));
     FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, files.n));
-    out->kind = FBP_CONE;
     out->row_order = FBP_ROWS_BOTTOM_UP;
     for (size_t k = 0; k < files.n; k++) {
         FBP_TRY_GOTO(read_file(files.names[k], v));
-        FBP_TRY_GOTO(view_of(files.names[k], v, &out->panel, &out->views[k]));
+        if (!(v[SID] > 0))
+            FBP_TRY_GOTO(
+                FBP_INVALID("%s: SID %g mm: the source's distance from the panel must be positive",
+                            files.names[k], v[SID]));
+
+        /* inv([u v d0-s]) is the matrix whose w is 1 on the panel; SID, the panel's distance along
+         * the normal, scales it so.  A view computed with any pitch is right up to that scale. */
+        struct fbp_view *view = &out->views[k];
+        double P[12], normal[3], arm[3];
+        for (int i = 0; i < 12; i++)
+            P[i] = v[MATRIX + i] + (i < 8 ? v[CENTRE + i / 4] * v[MATRIX + 8 + i % 4] : 0);
+        if (fbp_view_from_matrix(P, 1, &out->panel, view) != FBP_OK) {
+            fbp_message_clear();
+            FBP_TRY_GOTO(
+                FBP_INVALID("%s: its matrix is that of no camera before the origin: correct it",
+                            files.names[k]));
+        }
+        fbp_cross(view->u, view->v, normal);
+        fbp_normalise(normal);
+        fbp_axpy(view->d, -1, view->s, arm);
+        const double scale = v[SID] / fabs(fbp_dot(arm, normal));
+        for (int i = 0; i < 3; i++) {
+            view->u[i] *= scale;
+            view->v[i] *= scale;
+            view->d[i] = view->s[i] + scale * arm[i];
+        }
+
         /* SAD repeats the distance from source to iso-centre, which the matrix holds. */
-        const double distance = fbp_norm(out->views[k].s);
+        const double distance = fbp_norm(view->s);
         if (!out->note && !(fabs(v[SAD] - distance) <= 1e-3 * distance))
             FBP_TRY_GOTO(fbp_scan_note(out,
                                        "%s: SAD = %g is not applied: the matrix has the source "
@@ -214,40 +210,10 @@ static bool detect(const char *path, const unsigned char *head, size_t n)
     return parse(text, v);
 }
 
-/* Write view k; pixels count from the foot of the normal, as in plastimatch's own files. */
-static fbp_status write_view(const struct fbp_scan *scan, size_t k, const char *path,
-                             const char *name, struct fbp_outfile *out)
-{
-    static const int ends[] = {1, 5, 9, 13, 14, 15, 18};
-    struct fbp_writer w;
-    double P[12], v[N_NUMBERS];
-
-    FBP_TRY(fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P));
-    const double length = fbp_norm(P + 8);
-    v[SID] = 1 / length;
-    v[SAD] = P[11] / length;
-    if (!(v[SAD] > 0))
-        return FBP_UNSUPPORTED(
-            "%s: view %zu: the iso-centre is not before the source: correct the view", path, k);
-    for (int i = 0; i < 3; i++)
-        v[NORMAL + i] = P[8 + i] / length;
-    for (int i = 0; i < 2; i++)
-        v[CENTRE + i] = fbp_dot(P + 4 * (size_t)i, v + NORMAL) / length;
-    for (int i = 0; i < 12; i++)
-        v[MATRIX + i] = P[i] - (i < 8 ? v[CENTRE + i / 4] * P[8 + i % 4] : 0);
-
-    FBP_TRY(fbp_writer_open(&w, name));
-    for (int i = 0, line = 0; i < N_NUMBERS; i++) {
-        fbp_put_number(&w, v[i]);
-        fputc(i == ends[line] ? '\n' : ' ', w.f);
-        line += i == ends[line];
-    }
-    return fbp_writer_settle(&w, FBP_OK, out);
-}
-
 /* All files are written before the first one gets its name or replaces an older one. */
 static fbp_status save(const struct fbp_scan *scan, const char *path)
 {
+    static const int ends[] = {1, 5, 9, 13, 14, 15, 18};
     /* A pattern without numbers counts from 0. */
     char *pattern =
         fbp_stack_count(path) ? fbp_strdup(path) : fbp_format("%s 0 %zu", path, scan->n_views - 1);
@@ -266,8 +232,33 @@ static fbp_status save(const struct fbp_scan *scan, const char *path)
                                  path, scan->n_views));
     FBP_TRY_GOTO(list_pattern(single ? path : pattern, count, &files));
     FBP_TRY_GOTO(fbp_calloc((void **)&outs, files.n, sizeof *outs, "output files"));
-    for (; n < files.n; n++)
-        FBP_TRY_GOTO(write_view(scan, n, path, files.names[n], &outs[n]));
+    for (; n < files.n; n++) {
+        const struct fbp_view *view = &scan->views[n];
+        struct fbp_writer w;
+        double P[12], v[N_NUMBERS];
+        FBP_TRY_GOTO(fbp_view_to_matrix(view, scan->kind, &scan->panel, P));
+        const double length = fbp_norm(P + 8);
+        v[SID] = 1 / length;
+        v[SAD] = P[11] / length;
+        if (!(v[SAD] > 0))
+            FBP_TRY_GOTO(FBP_UNSUPPORTED(
+                "%s: view %zu: the iso-centre is not before the source: correct the view", path,
+                n));
+        for (int i = 0; i < 3; i++)
+            v[NORMAL + i] = P[8 + i] / length;
+        for (int i = 0; i < 2; i++) /* pixels count from the foot of the normal */
+            v[CENTRE + i] = fbp_dot(P + 4 * (size_t)i, v + NORMAL) / length;
+        for (int i = 0; i < 12; i++)
+            v[MATRIX + i] = P[i] - (i < 8 ? v[CENTRE + i / 4] * P[8 + i % 4] : 0);
+
+        FBP_TRY_GOTO(fbp_writer_open(&w, files.names[n]));
+        for (int i = 0, line = 0; i < N_NUMBERS; i++) {
+            fbp_put_number(&w, v[i]);
+            fputc(i == ends[line] ? '\n' : ' ', w.f);
+            line += i == ends[line];
+        }
+        FBP_TRY_GOTO(fbp_writer_settle(&w, FBP_OK, &outs[n]));
+    }
     st = fbp_outfile_publish(outs, n);
 fail:
     for (size_t k = 0; k < n; k++)

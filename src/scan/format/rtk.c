@@ -226,42 +226,6 @@ static void XMLCALL on_entity(void *user, const char *name, int is_parameter, co
     stop(r, FBP_INVALID("%s: line %zu: declares an entity: remove it", r->path, line_of(r)));
 }
 
-static fbp_status add_projection(struct reader *r)
-{
-    const struct fbp_rtk *p = &r->now;
-    double expected[12];
-
-    if (!(p->sdd_mm >= 0))
-        return FBP_INVALID("%s: projection %zu (line %zu): SourceToDetectorDistance %g mm: it must "
-                           "be positive, or 0 for parallel beams",
-                           r->path, r->n, line_of(r), p->sdd_mm);
-    if (p->sdd_mm > 0 && !(p->sid_mm > 0))
-        return FBP_INVALID(
-            "%s: projection %zu (line %zu): SourceToIsocenterDistance %g mm: it must be positive",
-            r->path, r->n, line_of(r), p->sid_mm);
-    if (r->n > 0 && (p->sdd_mm > 0) != (r->list[0].sdd_mm > 0))
-        return FBP_UNSUPPORTED("%s: projection %zu (line %zu): parallel and divergent beams in one "
-                               "geometry: take them apart",
-                               r->path, r->n, line_of(r));
-    fbp_rtk_matrix(p, expected);
-    for (int i = 0; r->has_matrix && i < 12; i++)
-        if (!(fabs(r->matrix[i] - expected[i]) <= MATRIX_TOLERANCE))
-            return FBP_INVALID("%s: projection %zu (line %zu): its matrix has %.9g in row %d, "
-                               "column %d, its parameters give %.9g: remove the wrong ones",
-                               r->path, r->n, line_of(r), r->matrix[i], i / 4, i % 4, expected[i]);
-    r->has_matrix = false;
-    if (r->n == r->room) {
-        const size_t room = r->room ? 2 * r->room : 64;
-        struct fbp_rtk *list = realloc(r->list, room * sizeof *list);
-        if (!list)
-            return fbp_fail_nomem(room * sizeof *list, "projections");
-        r->list = list;
-        r->room = room;
-    }
-    r->list[r->n++] = r->now;
-    return FBP_OK;
-}
-
 /* The n numbers of the element's text, and nothing else. */
 static fbp_status numbers(const struct reader *r, const char *name, double *out, size_t n)
 {
@@ -282,11 +246,44 @@ static fbp_status numbers(const struct reader *r, const char *name, double *out,
 
 static fbp_status take_element(struct reader *r, const char *name)
 {
-    double x = 0;
+    const struct fbp_rtk *p = &r->now;
+    double x = 0, matrix[12];
 
     r->text[r->n_text] = '\0';
-    if (strcasecmp(name, "Projection") == 0)
-        return add_projection(r);
+    if (strcasecmp(name, "Projection") == 0) {
+        if (!(p->sdd_mm >= 0))
+            return FBP_INVALID(
+                "%s: projection %zu (line %zu): SourceToDetectorDistance %g mm: it must "
+                "be positive, or 0 for parallel beams",
+                r->path, r->n, line_of(r), p->sdd_mm);
+        if (p->sdd_mm > 0 && !(p->sid_mm > 0))
+            return FBP_INVALID("%s: projection %zu (line %zu): SourceToIsocenterDistance %g mm: it "
+                               "must be positive",
+                               r->path, r->n, line_of(r), p->sid_mm);
+        if (r->n > 0 && (p->sdd_mm > 0) != (r->list[0].sdd_mm > 0))
+            return FBP_UNSUPPORTED(
+                "%s: projection %zu (line %zu): parallel and divergent beams in one "
+                "geometry: take them apart",
+                r->path, r->n, line_of(r));
+        fbp_rtk_matrix(p, matrix);
+        for (int i = 0; r->has_matrix && i < 12; i++)
+            if (!(fabs(r->matrix[i] - matrix[i]) <= MATRIX_TOLERANCE))
+                return FBP_INVALID("%s: projection %zu (line %zu): its matrix has %.9g in row %d, "
+                                   "column %d, its parameters give %.9g: remove the wrong ones",
+                                   r->path, r->n, line_of(r), r->matrix[i], i / 4, i % 4,
+                                   matrix[i]);
+        r->has_matrix = false;
+        if (r->n == r->room) {
+            const size_t room = r->room ? 2 * r->room : 64;
+            struct fbp_rtk *list = realloc(r->list, room * sizeof *list);
+            if (!list)
+                return fbp_fail_nomem(room * sizeof *list, "projections");
+            r->list = list;
+            r->room = room;
+        }
+        r->list[r->n++] = r->now;
+        return FBP_OK;
+    }
     if (strcasecmp(name, "Matrix") == 0) {
         FBP_TRY(numbers(r, "Matrix", r->matrix, 12));
         r->has_matrix = true;

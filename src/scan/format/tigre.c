@@ -31,43 +31,24 @@ struct list {
     size_t n, width;
 };
 
+enum { N_DETECTOR, D_DETECTOR, S_DETECTOR, N_VOXEL, D_VOXEL, S_VOXEL, N_SIZES };
+enum { DSD, DSO, COR, OFF_DETECTOR, OFF_ORIGIN, ROT_DETECTOR, N_LISTS };
+
 struct tigre {
     bool parallel;
-    double n_detector[2], d_detector[2], s_detector[2]; /* 0: not given */
-    double n_voxel[3], d_voxel[3], s_voxel[3];          /* 0: not given */
-    struct list dsd, dso, cor, off_detector, rot_detector, off_origin;
+    double sizes[N_SIZES][3]; /* 0: not given */
+    struct list lists[N_LISTS];
     struct list angles; /* [rad], of width 1, or 3 (rotations about z, y, z) */
 };
 
-/* Members that both kinds of files hold: name in the file, place in struct tigre, numbers per row.
- */
+/* Members that both kinds of files hold: name in the file, numbers per row. */
 static const struct {
     const char *name;
-    size_t offset, width;
-} sizes[] = {{"nDetector", offsetof(struct tigre, n_detector), 2},
-             {"dDetector", offsetof(struct tigre, d_detector), 2},
-             {"sDetector", offsetof(struct tigre, s_detector), 2},
-             {"nVoxel", offsetof(struct tigre, n_voxel), 3},
-             {"dVoxel", offsetof(struct tigre, d_voxel), 3},
-             {"sVoxel", offsetof(struct tigre, s_voxel), 3}},
-  lists[] = {{"DSD", offsetof(struct tigre, dsd), 1},
-             {"DSO", offsetof(struct tigre, dso), 1},
-             {"COR", offsetof(struct tigre, cor), 1},
-             {"offDetector", offsetof(struct tigre, off_detector), 2},
-             {"offOrigin", offsetof(struct tigre, off_origin), 3},
-             {"rotDetector", offsetof(struct tigre, rot_detector), 3}};
-
-static double *size_of(struct tigre *t, size_t i)
-{
-    return (double *)(void *)((char *)t + sizes[i].offset);
-}
-
-static struct list *list_of(struct tigre *t, size_t i)
-{
-    return (struct list *)(void *)((char *)t + lists[i].offset);
-}
-
-/* From TIGRE's numbers to a scan. */
+    size_t width;
+} sizes[N_SIZES] = {{"nDetector", 2}, {"dDetector", 2}, {"sDetector", 2},
+                    {"nVoxel", 3},    {"dVoxel", 3},    {"sVoxel", 3}},
+  lists[N_LISTS] = {{"DSD", 1},         {"DSO", 1},       {"COR", 1},
+                    {"offDetector", 2}, {"offOrigin", 3}, {"rotDetector", 3}};
 
 /* Row k of a list; zeros if there is none. */
 static void row_of(const struct list *list, size_t k, double out[3])
@@ -78,10 +59,12 @@ static void row_of(const struct list *list, size_t k, double out[3])
 }
 
 /* One of n (count), d (pitch) and s (their product) may be missing; all must agree. */
-static fbp_status complete(const char *path, const char *name, size_t size, const double *n,
-                           const double *d, const double *s, double *pitch)
+static fbp_status complete(const char *path, const struct tigre *t, size_t first, double *pitch)
 {
-    for (size_t i = 0; i < size; i++) {
+    const double *n = t->sizes[first], *d = t->sizes[first + 1], *s = t->sizes[first + 2];
+    const char *name = sizes[first].name + 1;
+
+    for (size_t i = 0; i < sizes[first].width; i++) {
         pitch[i] = d[i] > 0 ? d[i] : s[i] / n[i];
         if (!(n[i] >= 1 && n[i] <= 1e9 && n[i] == floor(n[i])))
             return FBP_INVALID("%s: n%s: found %g, expected whole numbers from 1", path, name,
@@ -103,13 +86,13 @@ static fbp_status view_of(const struct tigre *t, const char *path, size_t k, con
         ER[9];
 
     row_of(&t->angles, k, angle);
-    row_of(&t->rot_detector, k, rot);
-    row_of(&t->off_detector, k, off);
-    row_of(&t->off_origin, k, origin);
-    row_of(&t->off_origin, 0, origin0);
-    row_of(&t->cor, k, cor);
-    row_of(&t->dso, k, dso);
-    row_of(&t->dsd, k, dsd);
+    row_of(&t->lists[ROT_DETECTOR], k, rot);
+    row_of(&t->lists[OFF_DETECTOR], k, off);
+    row_of(&t->lists[OFF_ORIGIN], k, origin);
+    row_of(&t->lists[OFF_ORIGIN], 0, origin0);
+    row_of(&t->lists[COR], k, cor);
+    row_of(&t->lists[DSO], k, dso);
+    row_of(&t->lists[DSD], k, dsd);
 
     /* Refuse what TIGRE's projector and backprojector compute in two ways. */
     const bool turned =
@@ -144,44 +127,6 @@ static fbp_status view_of(const struct tigre *t, const char *path, size_t k, con
         out->d[i] -= shift;
         if (!t->parallel)
             out->s[i] -= shift;
-    }
-    return FBP_OK;
-}
-
-/* Kind, views, panel, volume and row order of a scan. */
-static fbp_status to_scan(struct tigre *t, const char *path, const struct fbp_geometry_known *known,
-                          struct fbp_scan *out)
-{
-    double pitch[2], voxel[3], centre[3];
-
-    if (!t->angles.v)
-        return FBP_INVALID("%s: angles is missing: give one a view, in radians", path);
-    for (size_t i = 0; i < N_OF(lists); i++) {
-        const struct list *list = list_of(t, i);
-        if (list->v && list->n != 1 && list->n != t->angles.n)
-            return FBP_INVALID(
-                "%s: %s: has %zu entries, angles has %zu: give one for all or one a view", path,
-                lists[i].name, list->n, t->angles.n);
-    }
-    for (size_t i = 0; i < 2 && !t->parallel; i++)
-        if (!list_of(t, i)->v)
-            return FBP_INVALID("%s: %s is missing: a cone beam needs it (mm)", path, lists[i].name);
-    FBP_TRY(complete(path, "Detector", 2, t->n_detector, t->d_detector, t->s_detector, pitch));
-    out->kind = t->parallel ? FBP_PARALLEL : FBP_CONE;
-    out->panel = (struct fbp_panel){(size_t)t->n_detector[1], (size_t)t->n_detector[0]};
-    out->row_order = FBP_ROWS_BOTTOM_UP; /* in its arrays, in all files */
-    FBP_TRY(fbp_geometry_make_views(out, path, known, t->angles.n));
-    for (size_t k = 0; k < out->n_views; k++)
-        FBP_TRY(view_of(t, path, k, pitch, &out->views[k]));
-
-    if (!(t->n_voxel[0] > 0) || !(t->d_voxel[0] > 0 || t->s_voxel[0] > 0))
-        return FBP_OK;
-    FBP_TRY(complete(path, "Voxel", 3, t->n_voxel, t->d_voxel, t->s_voxel, voxel));
-    row_of(&t->off_origin, 0, centre);
-    for (int i = 0; i < 3; i++) {
-        out->volume.n[i] = (size_t)t->n_voxel[2 - i];
-        out->volume.voxel_mm[i] = voxel[2 - i];
-        out->volume.centre_mm[i] = centre[2 - i];
     }
     return FBP_OK;
 }
@@ -231,12 +176,12 @@ static fbp_status read_json(struct tigre *t, const struct fbp_json *o)
     if (!cJSON_IsNull(fbp_json_get(o, "mode")))
         FBP_TRY(fbp_json_choice(o, "mode", modes, 2, &mode));
     t->parallel = mode == 1;
-    for (size_t i = 0; i < N_OF(sizes); i++)
+    for (size_t i = 0; i < N_SIZES; i++)
         if (!cJSON_IsNull(fbp_json_get(o, sizes[i].name)))
             FBP_TRY(fbp_json_numbers(o, sizes[i].name, &extent, sizes[i].width, sizes[i].width,
-                                     size_of(t, i), &n));
-    for (size_t i = 0; i < N_OF(lists); i++)
-        FBP_TRY(read_json_list(o, lists[i].name, lists[i].width, list_of(t, i)));
+                                     t->sizes[i], &n));
+    for (size_t i = 0; i < N_LISTS; i++)
+        FBP_TRY(read_json_list(o, lists[i].name, lists[i].width, &t->lists[i]));
     const cJSON *first = cJSON_IsArray(angles) ? angles->child : NULL;
     const bool three = cJSON_IsArray(first) && cJSON_GetArraySize(first) == 3;
     return read_json_list(o, "angles", three ? 3 : 1, &t->angles);
@@ -362,19 +307,19 @@ static fbp_status read_mat(struct tigre *t, const char *path)
         if (!t->parallel && strcmp(text, "cone") != 0)
             FBP_TRY_GOTO(damaged(path, "mode", "\"cone\" or \"parallel\""));
     }
-    for (size_t i = 0; i < N_OF(sizes); i++) {
+    for (size_t i = 0; i < N_SIZES; i++) {
         struct list list = {0};
         st = read_mat_list(&m, sizes[i].name, sizes[i].width, true, &list);
         if (st == FBP_OK && list.v && list.n != 1)
             st = damaged(path, sizes[i].name, "as many numbers as there are axes");
         if (st == FBP_OK && list.v)
-            memcpy(size_of(t, i), list.v, sizes[i].width * sizeof *list.v);
+            memcpy(t->sizes[i], list.v, sizes[i].width * sizeof *list.v);
         free(list.v);
         FBP_TRY_GOTO(st);
     }
-    for (size_t i = 0; i < N_OF(lists); i++) {
+    for (size_t i = 0; i < N_LISTS; i++) {
         const bool reverse = lists[i].width > 1 && strcmp(lists[i].name, "rotDetector") != 0;
-        FBP_TRY_GOTO(read_mat_list(&m, lists[i].name, lists[i].width, reverse, list_of(t, i)));
+        FBP_TRY_GOTO(read_mat_list(&m, lists[i].name, lists[i].width, reverse, &t->lists[i]));
     }
     /* 1 x n or n x 1; three per view: 3 x n in MATLAB, n x 3 in Python */
     const bool one = is_matrix(a) && (a->sizes[0] == 1 || a->sizes[1] == 1);
@@ -412,21 +357,48 @@ static fbp_status load(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known)
 {
     struct tigre t = {0};
+    double pitch[2], voxel[3], centre[3];
     cJSON *root = NULL;
     fbp_status st;
 
     if (fbp_has_extension(path, ".mat")) {
-        st = read_mat(&t, path);
+        FBP_TRY_GOTO(read_mat(&t, path));
     } else {
-        FBP_TRY(fbp_json_read(path, &root));
-        const struct fbp_json o = {path, "", root};
-        st = read_json(&t, &o);
-        cJSON_Delete(root);
+        FBP_TRY_GOTO(fbp_json_read(path, &root));
+        FBP_TRY_GOTO(read_json(&t, &(const struct fbp_json){path, "", root}));
     }
-    if (st == FBP_OK)
-        st = to_scan(&t, path, known, out);
-    for (size_t i = 0; i < N_OF(lists); i++)
-        free(list_of(&t, i)->v);
+    if (!t.angles.v)
+        FBP_TRY_GOTO(FBP_INVALID("%s: angles is missing: give one a view, in radians", path));
+    for (size_t i = 0; i < N_LISTS; i++)
+        if (t.lists[i].v && t.lists[i].n != 1 && t.lists[i].n != t.angles.n)
+            FBP_TRY_GOTO(FBP_INVALID(
+                "%s: %s: has %zu entries, angles has %zu: give one for all or one a view", path,
+                lists[i].name, t.lists[i].n, t.angles.n));
+    for (size_t i = 0; i < 2 && !t.parallel; i++)
+        if (!t.lists[i].v)
+            FBP_TRY_GOTO(
+                FBP_INVALID("%s: %s is missing: a cone beam needs it (mm)", path, lists[i].name));
+    FBP_TRY_GOTO(complete(path, &t, N_DETECTOR, pitch));
+    out->kind = t.parallel ? FBP_PARALLEL : FBP_CONE;
+    out->panel = (struct fbp_panel){(size_t)t.sizes[N_DETECTOR][1], (size_t)t.sizes[N_DETECTOR][0]};
+    out->row_order = FBP_ROWS_BOTTOM_UP; /* in its arrays, in all files */
+    FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, t.angles.n));
+    for (size_t k = 0; k < out->n_views; k++)
+        FBP_TRY_GOTO(view_of(&t, path, k, pitch, &out->views[k]));
+
+    if (t.sizes[N_VOXEL][0] > 0 && (t.sizes[D_VOXEL][0] > 0 || t.sizes[S_VOXEL][0] > 0)) {
+        FBP_TRY_GOTO(complete(path, &t, N_VOXEL, voxel));
+        row_of(&t.lists[OFF_ORIGIN], 0, centre);
+        for (int i = 0; i < 3; i++) {
+            out->volume.n[i] = (size_t)t.sizes[N_VOXEL][2 - i];
+            out->volume.voxel_mm[i] = voxel[2 - i];
+            out->volume.centre_mm[i] = centre[2 - i];
+        }
+    }
+fail:
+    cJSON_Delete(root);
+    for (size_t i = 0; i < N_LISTS; i++)
+        free(t.lists[i].v);
     free(t.angles.v);
     return st;
 }
