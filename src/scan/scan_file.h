@@ -40,16 +40,17 @@ fbp_status fbp_scan_check_count(const struct fbp_scan_file *f, const char *key, 
 
 /* scan_planes.c: plane integrals */
 
-bool fbp_scan_has_planes(const struct fbp_scan *scan);
 /** Set scan->views from directions; set the weights of directions. */
 fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f);
 fbp_status fbp_scan_read_plane_weights(const struct fbp_scan_file *f);
 /** Get the number of directions. */
 fbp_status fbp_scan_count_planes(const struct fbp_scan_file *f, size_t *n);
-/** True if samples and voxels are positioned as in eprit. */
-bool fbp_scan_is_eprit(const struct fbp_scan_file *f);
-/** Fail if a scan of line integrals has a key of plane integrals. */
-fbp_status fbp_scan_refuse_planes(const struct fbp_scan_file *f);
+/** Read rows of `width` numbers from a list in the object o of the scan file, or from the file that
+ *  it names: matrices (width 12) from plain text, others from a table. what: description for
+ *  messages. */
+fbp_status fbp_scan_load_rows(const struct fbp_scan_file *f, const struct fbp_json *o,
+                              const char *key, size_t width, const char *what, double **out,
+                              size_t *n);
 
 /* geometry_file.c: loading */
 

@@ -5,7 +5,6 @@
 
 #include "base/base.h"
 #include "base/math.h"
-#include "base/text.h"
 #include "geometry/kind.h"
 
 #include <stdlib.h>
@@ -14,36 +13,9 @@
 /* Greatest deviation of a unit vector's length from 1 in files with few digits. */
 static const double UNIT = 1e-3;
 
-static const char *const grids[] = {"symmetric", "eprit"};
-
-bool fbp_scan_has_planes(const struct fbp_scan *scan)
-{
-    return fbp_kind_of(scan->kind)->integral == FBP_OVER_PLANES;
-}
-
-bool fbp_scan_is_eprit(const struct fbp_scan_file *f)
-{
-    const cJSON *grid = fbp_json_get(&f->top, "grid");
-
-    return cJSON_IsString(grid) && strcmp(grid->valuestring, grids[1]) == 0;
-}
-
-fbp_status fbp_scan_refuse_planes(const struct fbp_scan_file *f)
-{
-    if (f->preparation)
-        return FBP_UNSUPPORTED(
-            "%s: prepare: only rows of plane integrals (kind planes) are prepared: leave it out",
-            f->top.file);
-    return fbp_scan_refuse_keys(&f->top,
-                                "directions spacing_mm first_mm frames gradients weights grid "
-                                "reference prepare",
-                                "only \"kind\": \"planes\" has such a key");
-}
-
-/* Read rows of `width` numbers from a list in the scan file or from a text file. */
-static fbp_status load_rows(const struct fbp_scan_file *f, const struct fbp_json *o,
-                            const char *key, size_t width, const char *what, double **out,
-                            size_t *n)
+fbp_status fbp_scan_load_rows(const struct fbp_scan_file *f, const struct fbp_json *o,
+                              const char *key, size_t width, const char *what, double **out,
+                              size_t *n)
 {
     const char *text = NULL;
     char *path = NULL;
@@ -53,7 +25,8 @@ static fbp_status load_rows(const struct fbp_scan_file *f, const struct fbp_json
                           : fbp_json_table(o, key, width, out, n);
     FBP_TRY(fbp_json_text(o, key, &text));
     FBP_TRY(fbp_scan_path(&path, f->top.file, "%s", text));
-    fbp_status st = fbp_number_table_load(path, width, what, out, n);
+    fbp_status st = width == 12 ? fbp_matrices_load(path, out, n)
+                                : fbp_number_table_load(path, width, what, out, n);
     if (st == FBP_OK)
         st = fbp_scan_add_file(f->scan, path);
     free(path);
@@ -64,9 +37,9 @@ static fbp_status load_rows(const struct fbp_scan_file *f, const struct fbp_json
 static fbp_status load_list(const struct fbp_scan_file *f, const char *key, double **out, size_t *n)
 {
     *n = 0;
-    if (!fbp_json_has(&f->top, key))
+    if (!fbp_json_get(&f->top, key))
         return FBP_OK;
-    FBP_TRY(load_rows(f, &f->top, key, 1, "one number a view", out, n));
+    FBP_TRY(fbp_scan_load_rows(f, &f->top, key, 1, "one number a view", out, n));
     return *n == 1 ? FBP_OK : fbp_scan_check_count(f, key, *n);
 }
 
@@ -128,8 +101,8 @@ static fbp_status read_preparation(const struct fbp_scan_file *f)
     FBP_TRY(fbp_json_numbers(&o, "profile_threshold", &fbp_range_finite, 1, 1,
                              &p->profile_threshold, &n));
 
-    if (fbp_json_has(&o, "resample")) { /* positions of samples */
-        FBP_TRY(load_rows(f, &o, "resample", 1, "one number a sample", &p->places, &n));
+    if (fbp_json_get(&o, "resample")) { /* positions of samples */
+        FBP_TRY(fbp_scan_load_rows(f, &o, "resample", 1, "one number a sample", &p->places, &n));
         p->resample = 1;
         if (n != p->n_samples)
             return FBP_INVALID("%s: prepare.resample: found %zu places, but rows have %zu samples: "
@@ -216,9 +189,9 @@ static fbp_status load_directions(const struct fbp_scan_file *f, double **out, s
                                  fbp_directions_make(&set, (double(*)[3])(void *)*out));
     }
     if (directions)
-        return load_rows(f, &f->top, "directions", 3, "3 numbers a direction", out, n);
-    if (fbp_json_has(&f->top, "gradients"))
-        return load_rows(f, &f->top, "gradients", 3, "3 numbers a gradient", out, n);
+        return fbp_scan_load_rows(f, &f->top, "directions", 3, "3 numbers a direction", out, n);
+    if (fbp_json_get(&f->top, "gradients"))
+        return fbp_scan_load_rows(f, &f->top, "gradients", 3, "3 numbers a gradient", out, n);
     return fbp_json_missing(&f->top, "directions",
                             "give a list of unit vectors, a file of them, or a set such as "
                             "{\"set\": \"solid-angle\", \"n\": 18}");
@@ -242,9 +215,9 @@ fbp_status fbp_scan_count_planes(const struct fbp_scan_file *f, size_t *n)
  */
 static fbp_status read_magnitudes(const struct fbp_scan_file *f, double *vectors, double *lengths)
 {
-    const bool given = fbp_json_has(&f->top, "directions");
+    const bool given = fbp_json_get(&f->top, "directions");
     /* samples of a field sweep are ordered against the gradient */
-    const bool against = !given && fbp_json_has(&f->top, "reference");
+    const bool against = !given && fbp_json_get(&f->top, "reference");
     double *list = NULL;
     size_t n = 0;
     fbp_status st = FBP_OK;
@@ -292,10 +265,10 @@ static fbp_status read_spacing(const struct fbp_scan_file *f, bool moves, double
 
     if (moves) {
         axis.step = p->dwell_us;
-        if (fbp_json_has(&f->top, "spacing_mm"))
+        if (fbp_json_get(&f->top, "spacing_mm"))
             return FBP_INVALID("%s: spacing_mm: it follows from prepare.%s: remove it", f->top.file,
                                p->fft ? "dwell_us and the gradients" : "resample");
-        if (p->fft && !fbp_json_has(&f->top, "gradients"))
+        if (p->fft && !fbp_json_get(&f->top, "gradients"))
             return fbp_json_missing(
                 &f->top, "gradients",
                 "an FFT gives frequencies, which are places by the gradients (G/cm): give them");
@@ -342,14 +315,15 @@ fbp_status fbp_scan_read_plane_weights(const struct fbp_scan_file *f)
         }
     if (!value)
         return FBP_OK;
-    FBP_TRY(
-        load_rows(f, &f->top, "weights", 1, "one solid angle a view", &scan->plane_weights, &n));
+    FBP_TRY(fbp_scan_load_rows(f, &f->top, "weights", 1, "one solid angle a view",
+                               &scan->plane_weights, &n));
     scan->quadrature = FBP_QUADRATURE_GIVEN;
     return fbp_scan_check_count(f, "weights", n);
 }
 
 fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f)
 {
+    static const char *const grids[] = {"symmetric", "eprit"};
     const struct fbp_scan *scan = f->scan;
     const char *name = scan->projections ? scan->projections : "detector";
     double *direction = NULL, *lengths = NULL, *first = NULL, moved = 0, frames = 0;
@@ -380,10 +354,10 @@ fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f)
             scan->projections ? scan->projections : "FILE");
 
     FBP_TRY(read_preparation(f));
-    const bool moves = fbp_preparation_moves(scan->preparation);
+    const bool moves = scan->preparation && (scan->preparation->fft || scan->preparation->places);
     FBP_TRY_GOTO(load_directions(f, &direction, &n));
     FBP_TRY_GOTO(fbp_scan_check_count(
-        f, fbp_json_has(&f->top, "directions") ? "directions" : "gradients", n));
+        f, fbp_json_get(&f->top, "directions") ? "directions" : "gradients", n));
     FBP_TRY_GOTO(fbp_calloc((void **)&lengths, n, sizeof *lengths, "gradients"));
     FBP_TRY_GOTO(read_magnitudes(f, direction, lengths));
     FBP_TRY_GOTO(read_spacing(f, moves, direction, lengths, &moved));

@@ -117,7 +117,7 @@ static fbp_status read_sizes(struct fbp_scan_file *f)
         if (cJSON_IsArray(list))
             f->n[2] = (size_t)cJSON_GetArraySize(list);
     }
-    if (!scan->projections && f->n[2] == 0 && fbp_scan_has_planes(scan))
+    if (!scan->projections && f->n[2] == 0 && !fbp_kind_has_lines(scan->kind))
         FBP_TRY(fbp_scan_count_planes(f, &f->n[2]));
     else if (!scan->projections && f->n[2] == 0)
         return fbp_json_missing(&f->top, "projections",
@@ -154,10 +154,11 @@ static fbp_status read_volume(const struct fbp_scan_file *f)
     FBP_TRY(one_or_three(&o, "size", &fbp_range_side, size, &n_size));
     FBP_TRY(one_or_three(&o, "voxel_mm", &fbp_range_pitch, voxel, &n_voxel));
     FBP_TRY(fbp_json_numbers(&o, "centre_mm", &fbp_range_position, 3, 3, centre, &n_centre));
-    const bool eprit = fbp_scan_is_eprit(f);
+    const cJSON *grid = fbp_json_get(&f->top, "grid");
+    const bool eprit = cJSON_IsString(grid) && strcmp(grid->valuestring, "eprit") == 0;
     if (n_size + n_voxel + n_centre == 0 && !eprit)
         return FBP_OK;
-    if (n_size == 1 && scan->panel.n_rows == 1 && !fbp_scan_has_planes(scan))
+    if (n_size == 1 && scan->panel.n_rows == 1 && fbp_kind_has_lines(scan->kind))
         size[2] = 1; /* a detector of one row measures one slice */
     FBP_TRY(fbp_grid_default(fbp_scan_views(scan), g));
     for (int i = 0; i < 3; i++) {
@@ -307,40 +308,16 @@ static fbp_status read_assumed(const struct fbp_scan_file *f)
     return FBP_OK;
 }
 
-/* Read the layout of headerless projections. */
-static fbp_status read_raw(const struct fbp_json *top, struct fbp_raw *out)
-{
-    static const char *const types[] = {"uint8",  "int8",  "uint16",  "int16",
-                                        "uint32", "int32", "float32", "float64"};
-    size_t index = N_OF(types), n_shape = 0, n = 0;
-    double shape[3], header = 0;
-    struct fbp_json raw;
-
-    FBP_TRY(fbp_json_child(top, "raw", "raw.", raw_keys, N_OF(raw_keys), &raw));
-    if (!raw.object)
-        return FBP_OK;
-    FBP_TRY(fbp_json_choice(&raw, "type", types, N_OF(types), &index));
-    if (index == N_OF(types))
-        return fbp_json_missing(&raw, "type", "a headerless file needs one, such as \"uint16\"");
-    FBP_TRY(fbp_json_numbers(&raw, "shape", &fbp_range_side, 3, 3, shape, &n_shape));
-    if (n_shape == 0)
-        return fbp_json_missing(&raw, "shape", "give [views, rows, columns]");
-    FBP_TRY(fbp_json_flag(&raw, "big_endian", &out->big_endian));
-    FBP_TRY(fbp_json_numbers(&raw, "header_bytes", &fbp_range_header, 1, 1, &header, &n));
-    out->type = fbp_type_from_name(types[index]);
-    out->header_bytes = (uint64_t)header;
-    for (int i = 0; i < 3; i++)
-        out->n[i] = (size_t)shape[2 - i];
-    return FBP_OK;
-}
-
 fbp_status fbp_scan_read(struct fbp_scan_file *f)
 {
     static const char *const row_orders[] = {"bottom-up", "top-down"};
     static const char *const weightings[] = {"auto", "equal"};
+    static const char *const types[] = {"uint8",  "int8",  "uint16",  "int16",
+                                        "uint32", "int32", "float32", "float64"};
     static const char *const flip_names[] = {"u", "v", "direction"}; /* enum fbp_flip */
     const struct fbp_json *top = &f->top;
     struct fbp_scan *scan = f->scan;
+    struct fbp_json raw;
     enum fbp_kind kinds[FBP_MOST_KINDS];
     const char *names[FBP_MOST_KINDS];
     const size_t n_kinds = fbp_kinds(kinds, names);
@@ -365,7 +342,27 @@ fbp_status fbp_scan_read(struct fbp_scan_file *f)
 
     FBP_TRY(fbp_json_child(top, "detector", "detector.", detector_keys, N_OF(detector_keys),
                            &f->detector));
-    FBP_TRY(read_raw(top, &scan->raw));
+
+    /* The layout of headerless projections. */
+    FBP_TRY(fbp_json_child(top, "raw", "raw.", raw_keys, N_OF(raw_keys), &raw));
+    if (raw.object) {
+        double shape[3], header = 0;
+        size_t type = N_OF(types);
+        FBP_TRY(fbp_json_choice(&raw, "type", types, N_OF(types), &type));
+        if (type == N_OF(types))
+            return fbp_json_missing(&raw, "type",
+                                    "a headerless file needs one, such as \"uint16\"");
+        FBP_TRY(fbp_json_numbers(&raw, "shape", &fbp_range_side, 3, 3, shape, &n));
+        if (n == 0)
+            return fbp_json_missing(&raw, "shape", "give [views, rows, columns]");
+        FBP_TRY(fbp_json_flag(&raw, "big_endian", &scan->raw.big_endian));
+        FBP_TRY(fbp_json_numbers(&raw, "header_bytes", &fbp_range_header, 1, 1, &header, &n));
+        scan->raw.type = fbp_type_from_name(types[type]);
+        scan->raw.header_bytes = (uint64_t)header;
+        for (int i = 0; i < 3; i++)
+            scan->raw.n[i] = (size_t)shape[2 - i];
+    }
+
     FBP_TRY(fbp_json_choice(&f->detector, "row_order", row_orders, N_OF(row_orders), &order));
     if (order < N_OF(row_orders))
         scan->row_order = order == 0 ? FBP_ROWS_BOTTOM_UP : FBP_ROWS_TOP_DOWN;
@@ -389,7 +386,7 @@ fbp_status fbp_scan_read(struct fbp_scan_file *f)
             return fbp_json_wrong(top, "flip", "\"u\", \"v\", \"direction\" or a list of them");
         flips |= 1u << i;
     }
-    if (fbp_scan_has_planes(scan) && (flips & ~(unsigned)FBP_FLIP_U))
+    if (!fbp_kind_has_lines(scan->kind) && (flips & ~(unsigned)FBP_FLIP_U))
         return fbp_json_wrong(top, "flip",
                               "\"u\": views of plane integrals have no rows and do not turn");
     fbp_views_flip(scan->views, scan->n_views, flips);

@@ -233,7 +233,7 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
     const struct fbp_raw *raw = &scan->raw;
     const struct fbp_grid *g = &scan->volume;
     const struct fbp_corrections *c = scan->corrections;
-    const bool planes = fbp_scan_has_planes(scan), matrices = has_matrices(scan);
+    const bool planes = !fbp_kind_has_lines(scan->kind), matrices = has_matrices(scan);
     const double pitch = fbp_norm(scan->views[0].u);
 
     fbp_put_key_number(w, "fbp_scan", 1);
@@ -327,36 +327,12 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
     return FBP_OK;
 }
 
-/* Check that the circle produces the scan's views. */
-static fbp_status check_circle(const struct fbp_scan *scan, const struct fbp_circle *circle)
-{
-    struct fbp_view *views = NULL;
-    fbp_status st;
-
-    if (circle->kind != scan->kind || circle->n_views != scan->n_views)
-        return FBP_INVALID("scan: the circle has %zu views, the scan %zu, or their kinds differ: "
-                           "give the circle that the views were made from",
-                           circle->n_views, scan->n_views);
-    FBP_TRY(fbp_calloc((void **)&views, scan->n_views, sizeof *views, "views"));
-    FBP_TRY_GOTO(fbp_circle_views(circle, views));
-    for (size_t k = 0; k < scan->n_views; k++) {
-        const struct fbp_view *a = &views[k], *b = &scan->views[k];
-        for (int i = 0; i < 3; i++)
-            if (!(fabs(a->s[i] - b->s[i]) < 1e-6 && fabs(a->d[i] - b->d[i]) < 1e-6 &&
-                  fabs(a->u[i] - b->u[i]) < 1e-6 && fabs(a->v[i] - b->v[i]) < 1e-6))
-                FBP_TRY_GOTO(FBP_INVALID("scan: view %zu does not lie on the circle: give the "
-                                         "circle that the views were made from, or none",
-                                         k));
-    }
-fail:
-    free(views);
-    return st;
-}
-
 static fbp_status save(const struct fbp_scan *scan, const char *path,
                        const struct fbp_circle *circle, bool geometry_only)
 {
+    struct fbp_view *views = NULL;
     struct fbp_writer w;
+    fbp_status st = FBP_OK;
 
     FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
     if (!scan->projections && !geometry_only)
@@ -379,10 +355,27 @@ static fbp_status save(const struct fbp_scan *scan, const char *path,
     if (scan->filtered && !circle && !has_matrices(scan))
         return FBP_UNSUPPORTED(
             "scan: filtered views are saved with matrices, which need a cone and one pitch");
-    if (circle)
-        FBP_TRY(check_circle(scan, circle));
+    if (circle && (circle->kind != scan->kind || circle->n_views != scan->n_views))
+        return FBP_INVALID("scan: the circle has %zu views, the scan %zu, or their kinds differ: "
+                           "give the circle that the views were made from",
+                           circle->n_views, scan->n_views);
+    if (circle) {
+        FBP_TRY(fbp_calloc((void **)&views, scan->n_views, sizeof *views, "views"));
+        st = fbp_circle_views(circle, views);
+    }
+    for (size_t k = 0; circle && st == FBP_OK && k < scan->n_views; k++) {
+        const struct fbp_view *a = &views[k], *b = &scan->views[k];
+        for (int i = 0; st == FBP_OK && i < 3; i++)
+            if (!(fabs(a->s[i] - b->s[i]) < 1e-6 && fabs(a->d[i] - b->d[i]) < 1e-6 &&
+                  fabs(a->u[i] - b->u[i]) < 1e-6 && fabs(a->v[i] - b->v[i]) < 1e-6))
+                st = FBP_INVALID("scan: view %zu does not lie on the circle: give the circle that "
+                                 "the views were made from, or none",
+                                 k);
+    }
+    free(views);
+    FBP_TRY(st);
     FBP_TRY(fbp_writer_open_json(&w, path));
-    const fbp_status st = put_scan(&w, scan, circle);
+    st = put_scan(&w, scan, circle);
     return fbp_writer_close(&w, st);
 }
 

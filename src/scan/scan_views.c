@@ -5,7 +5,6 @@
 #include "array/names.h"
 #include "base/base.h"
 #include "base/math.h"
-#include "base/text.h"
 #include "scan/format/importers.h"
 
 #include <stdio.h>
@@ -25,7 +24,7 @@ fbp_status fbp_scan_refuse_keys(const struct fbp_json *o, const char *keys, cons
     for (; *keys; keys += *keys == ' ') {
         const size_t n = strcspn(keys, " ");
         snprintf(key, sizeof key, "%.*s", (int)n, keys);
-        if (fbp_json_has(o, key))
+        if (fbp_json_get(o, key))
             return FBP_INVALID("%s: %s%s: %s: remove it", o->file, o->prefix, key, why);
         keys += n;
     }
@@ -34,24 +33,14 @@ fbp_status fbp_scan_refuse_keys(const struct fbp_json *o, const char *keys, cons
 
 fbp_status fbp_scan_check_count(const struct fbp_scan_file *f, const char *key, size_t n)
 {
-    const char *holder = f->scan->projections           ? f->scan->projections
-                         : fbp_scan_has_planes(f->scan) ? "the list of directions"
-                                                        : "the geometry";
+    const char *holder = f->scan->projections                 ? f->scan->projections
+                         : !fbp_kind_has_lines(f->scan->kind) ? "the list of directions"
+                                                              : "the geometry";
 
     if (n == f->scan->n_views)
         return FBP_OK;
     return FBP_INVALID("%s: %s: found %zu entries, but %s holds %zu views: give one a view",
                        f->top.file, key, n, holder, f->scan->n_views);
-}
-
-/* Read one distance for all views, or one per view. */
-static fbp_status read_distance(const struct fbp_scan_file *f, const char *key, double **out,
-                                size_t *n)
-{
-    FBP_TRY(fbp_json_list(&f->top, key, &fbp_range_distance, out, n));
-    if (*n == 0)
-        return fbp_json_missing(&f->top, key, "a cone-beam scan needs it (mm), or \"matrices\"");
-    return *n == 1 ? FBP_OK : fbp_scan_check_count(f, key, *n);
 }
 
 /* If the file names contain the same angles in another order, assign each angle to the file that
@@ -119,10 +108,9 @@ static fbp_status read_angles(const struct fbp_scan_file *f, double **out)
     if (cJSON_IsObject(angles)) {
         /* numbers that are missing in the file names leave gaps in the angles */
         FBP_TRY_GOTO(fbp_json_child(&f->top, "angles_deg", "angles_deg.", keys, N_OF(keys), &o));
-        for (int i = 0; i < 2; i++) {
+        for (int i = 0; i < 2; i++)
             FBP_TRY_GOTO(
                 fbp_json_numbers(&o, keys[i], &fbp_range_angle, 1, 1, &even[i], &given[i]));
-        }
         for (int i = 0; i < 2; i++)
             if (!given[i])
                 FBP_TRY_GOTO(fbp_json_missing(&o, keys[i],
@@ -184,9 +172,15 @@ static fbp_status circle_views(const struct fbp_scan_file *f)
     for (int i = 0; i < 3; i++)
         c.tilt_rad[i] = tilt[i] * FBP_PI / 180;
     c.skew_rad = skew * FBP_PI / 180;
-    if (fbp_kind_has_source(c.kind)) {
-        FBP_TRY_GOTO(read_distance(f, "source_to_axis_mm", &sod, &c.n_sod));
-        FBP_TRY_GOTO(read_distance(f, "source_to_detector_mm", &sdd, &c.n_sdd));
+    for (int i = 0; fbp_kind_has_source(c.kind) && i < 2; i++) { /* one, or one per view */
+        const char *key = i ? "source_to_detector_mm" : "source_to_axis_mm";
+        FBP_TRY_GOTO(fbp_json_list(&f->top, key, &fbp_range_distance, i ? &sdd : &sod, &n));
+        if (n == 0)
+            FBP_TRY_GOTO(
+                fbp_json_missing(&f->top, key, "a cone-beam scan needs it (mm), or \"matrices\""));
+        if (n > 1)
+            FBP_TRY_GOTO(fbp_scan_check_count(f, key, n));
+        *(i ? &c.n_sdd : &c.n_sod) = n;
     }
     FBP_TRY_GOTO(read_angles(f, &angles));
     c.angles_rad = angles;
@@ -198,24 +192,6 @@ fail:
     free(sod);
     free(sdd);
     return st;
-}
-
-/* Read twelve numbers per view from a list in the scan file or from a text file. */
-static fbp_status load_table(const struct fbp_scan_file *f, const char *key, double **out,
-                             size_t *n)
-{
-    const char *text = NULL;
-    char *path = NULL;
-
-    if (!cJSON_IsString(fbp_json_get(&f->top, key)))
-        return fbp_json_table(&f->top, key, 12, out, n);
-    FBP_TRY(fbp_json_text(&f->top, key, &text));
-    FBP_TRY(fbp_scan_path(&path, f->top.file, "%s", text));
-    fbp_status st = fbp_matrices_load(path, out, n);
-    if (st == FBP_OK)
-        st = fbp_scan_add_file(f->scan, path);
-    free(path);
-    return fbp_json_context(&f->top, key, st);
 }
 
 static fbp_status matrix_views(const struct fbp_scan_file *f)
@@ -237,7 +213,7 @@ static fbp_status matrix_views(const struct fbp_scan_file *f)
         return FBP_INVALID("%s: detector.pitch_mm is missing: 3x4 matrices carry no length: give "
                            "the distance of pixels along the rows (mm)",
                            f->top.file);
-    FBP_TRY_GOTO(load_table(f, "matrices", &matrices, &n));
+    FBP_TRY_GOTO(fbp_scan_load_rows(f, &f->top, "matrices", 12, NULL, &matrices, &n));
     FBP_TRY_GOTO(fbp_scan_check_count(f, "matrices", n));
     FBP_TRY_GOTO(fbp_json_choice(&f->top, "matrix_origin", origins, N_OF(origins), &origin));
     for (size_t k = 0; k < n; k++) {
@@ -270,7 +246,7 @@ static fbp_status listed_views(const struct fbp_scan_file *f)
     if (f->pitch_mm[0] > 0)
         return FBP_INVALID("%s: views: say already how far apart pixels are: leave --pitch out",
                            f->top.file);
-    FBP_TRY(load_table(f, "views", &list, &n));
+    FBP_TRY(fbp_scan_load_rows(f, &f->top, "views", 12, NULL, &list, &n));
     const fbp_status st = fbp_scan_check_count(f, "views", n);
     if (st == FBP_OK)
         memcpy(f->scan->views, list, n * sizeof *f->scan->views);
@@ -304,7 +280,7 @@ static fbp_status geometry_views(const struct fbp_scan_file *f)
     fbp_status st = f->load_geometry(&g, path, format, &known);
     if (st == FBP_OK)
         st = fbp_scan_check_count(f, "geometry", g.n_views);
-    if (st == FBP_OK && fbp_json_has(&f->top, "kind") && g.kind != scan->kind)
+    if (st == FBP_OK && fbp_json_get(&f->top, "kind") && g.kind != scan->kind)
         st = FBP_INVALID("%s: kind: \"%s\" is not what %s holds: remove it", f->top.file,
                          fbp_kind_name(scan->kind), text);
     if (st == FBP_OK) {
@@ -333,19 +309,26 @@ fbp_status fbp_scan_read_views(const struct fbp_scan_file *f)
     struct fbp_scan *scan = f->scan;
 
     FBP_TRY(fbp_calloc((void **)&scan->views, scan->n_views, sizeof *scan->views, "views"));
-    if (fbp_scan_has_planes(scan)) {
-        if (!fbp_json_has(&f->top, "views"))
+    if (!fbp_kind_has_lines(scan->kind)) {
+        if (!fbp_json_get(&f->top, "views"))
             return fbp_scan_read_planes(f);
         FBP_TRY(fbp_scan_refuse_keys(&f->top, "directions spacing_mm first_mm gradients",
                                      "the views already say it"));
         FBP_TRY(listed_views(f));
         return fbp_scan_read_plane_weights(f);
     }
-    FBP_TRY(fbp_scan_refuse_planes(f));
-    if (fbp_json_has(&f->top, "geometry"))
+    if (f->preparation)
+        return FBP_UNSUPPORTED(
+            "%s: prepare: only rows of plane integrals (kind planes) are prepared: leave it out",
+            f->top.file);
+    FBP_TRY(fbp_scan_refuse_keys(&f->top,
+                                 "directions spacing_mm first_mm frames gradients weights grid "
+                                 "reference prepare",
+                                 "only \"kind\": \"planes\" has such a key"));
+    if (fbp_json_get(&f->top, "geometry"))
         return geometry_views(f);
     FBP_TRY(fbp_scan_refuse_keys(&f->top, "geometry_format", "there is no \"geometry\""));
-    if (fbp_json_has(&f->top, "views"))
+    if (fbp_json_get(&f->top, "views"))
         return listed_views(f);
-    return fbp_json_has(&f->top, "matrices") ? matrix_views(f) : circle_views(f);
+    return fbp_json_get(&f->top, "matrices") ? matrix_views(f) : circle_views(f);
 }

@@ -65,11 +65,6 @@ const cJSON *fbp_json_get(const struct fbp_json *o, const char *key)
     return o->object ? cJSON_GetObjectItemCaseSensitive(o->object, key) : NULL;
 }
 
-bool fbp_json_has(const struct fbp_json *o, const char *key)
-{
-    return fbp_json_get(o, key) != NULL;
-}
-
 /* "FILE: KEY: found V, expected WHAT" */
 static fbp_status wrong(const struct fbp_json *o, const char *key, const cJSON *v,
                         const char *expected)

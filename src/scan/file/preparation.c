@@ -16,11 +16,6 @@ bool fbp_preparation_is_complex(const struct fbp_preparation *p)
     return p && (p->fft > 0 || p->phase != FBP_PHASE_NONE);
 }
 
-bool fbp_preparation_moves(const struct fbp_preparation *p)
-{
-    return p && (p->fft > 0 || p->places);
-}
-
 fbp_status fbp_preparation_copy(struct fbp_preparation **out, const struct fbp_preparation *p)
 {
     struct fbp_preparation own, *copy;

@@ -13,16 +13,11 @@
 
 enum { BAND_BYTES = 1 << 18 };
 
-static size_t at_least_one(size_t n)
-{
-    return n ? n : 1;
-}
-
 void fbp_reduction_of(const struct fbp_scan *scan, struct fbp_reduction *out)
 {
-    const size_t bin = at_least_one(scan->bin);
+    const size_t bin = scan->bin ? scan->bin : 1;
 
-    *out = (struct fbp_reduction){.every = at_least_one(scan->every),
+    *out = (struct fbp_reduction){.every = scan->every ? scan->every : 1,
                                   .bin = {bin, bin},
                                   .stored = scan->every || scan->bin ? scan->stored : scan->panel,
                                   .panel = scan->panel};
@@ -92,7 +87,7 @@ fbp_status fbp_scan_reduce(struct fbp_scan *out, size_t every, size_t bin)
     scan->bin = bin;
     scan->panel.n_columns /= bin;
     if (!fbp_kind_of(scan->kind)->row_is_frame)
-        scan->panel.n_rows = at_least_one(scan->panel.n_rows / bin);
+        scan->panel.n_rows = scan->panel.n_rows < bin ? 1 : scan->panel.n_rows / bin;
     scan->n_views = (scan->n_views - 1) / every + 1;
     fbp_reduction_of(scan, &r);
 

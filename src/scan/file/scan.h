@@ -118,8 +118,6 @@ struct fbp_axis {
 
 /** True if the preparation needs both parts of complex samples. */
 bool fbp_preparation_is_complex(const struct fbp_preparation *p);
-/** True if the preparation changes the axis of a row. */
-bool fbp_preparation_moves(const struct fbp_preparation *p);
 
 /** Copy p, including its strings; *out is NULL if p is NULL. */
 fbp_status fbp_preparation_copy(struct fbp_preparation **out, const struct fbp_preparation *p);

@@ -31,7 +31,6 @@ fbp_status fbp_json_keys(const struct fbp_json *o, const char *const *keys, size
 
 /** Value of a key; NULL if it is absent. */
 const cJSON *fbp_json_get(const struct fbp_json *o, const char *key);
-bool fbp_json_has(const struct fbp_json *o, const char *key);
 
 /** Fail with "FILE: KEY: found 3, expected WHAT", or with "FILE: KEY is missing: REMEDY":
  *  FBP_ERR_INVALID. */

@@ -61,11 +61,6 @@ static uint64_t samples(const struct fbp_init_series *s)
     return (uint64_t)s->info.n[0] * s->info.n[1] * s->info.n[2];
 }
 
-static bool is_array(const struct fbp_init_series *s)
-{
-    return s->info.n[2] > 0 && !s->volume;
-}
-
 /* The largest array, or the largest whose name says nothing else than projections. */
 static const struct fbp_init_series *largest(const struct fbp_init_folder *folder, bool projections)
 {
@@ -73,7 +68,8 @@ static const struct fbp_init_series *largest(const struct fbp_init_folder *folde
 
     for (size_t i = 0; i < folder->n; i++) {
         const struct fbp_init_series *s = &folder->series[i];
-        if (is_array(s) && (!projections || fbp_init_role_of(folder, s) == FBP_INIT_PROJECTIONS) &&
+        if (s->info.n[2] > 0 && !s->volume &&
+            (!projections || fbp_init_role_of(folder, s) == FBP_INIT_PROJECTIONS) &&
             (!best || samples(s) > samples(best)))
             best = s;
     }
@@ -91,7 +87,7 @@ void fbp_init_assign(const struct fbp_init_folder *folder, struct fbp_init_found
         const bool panel = s->info.n[0] == p->info.n[0] && s->info.n[1] == p->info.n[1];
         const bool fits =
             role == FBP_INIT_ANGLES ? samples(s) == p->info.n[2] : panel && role != FBP_INIT_VOLUME;
-        if (role != FBP_INIT_PROJECTIONS && is_array(s) && fits)
+        if (role != FBP_INIT_PROJECTIONS && s->info.n[2] > 0 && !s->volume && fits)
             out->of[role] = s;
     }
 }
