@@ -310,8 +310,10 @@ fbp_status fbp_preparation_parse(const char *text, struct fbp_preparation *out)
             break;
         case PROFILE:
             free(own.profile);
-            own.profile = *value ? fbp_strdup(value) : NULL;
+            own.profile = NULL;
             right = *value != '\0';
+            if (right)
+                st = fbp_scan_path(&own.profile, NULL, "%s", value);
             break;
         default:
             own.profile_threshold = v[0];
