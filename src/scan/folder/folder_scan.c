@@ -2,12 +2,12 @@
  * the public functions of fbp/folder.h: commands accept a folder in place of a scan. */
 #include "scan/folder/folder.h"
 
+#include "array/file/bytes.h"
 #include "base/base.h"
 #include "base/text.h"
 #include "scan/scan_file.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -158,7 +158,7 @@ static fbp_status choose(const struct fbp_init_folder *folder, char **out)
 {
     const char *own = NULL, *foreign = NULL;
     size_t n_own = 0, n_foreign = 0;
-    char names[400] = "", head[4096 + 1];
+    char names[400] = "", head[4096];
     struct fbp_init_found found;
 
     fbp_init_assign(folder, &found);
@@ -170,13 +170,10 @@ static fbp_status choose(const struct fbp_init_folder *folder, char **out)
         fbp_text_add(names, sizeof names, ", ", "%s", path);
 
         /* scan files of fbp are known by their beginning */
-        const bool json = fbp_has_extension(path, ".json");
-        FILE *f = json ? fopen(path, "rbe") : NULL;
-        const size_t n = f ? fread(head, 1, sizeof head - 1, f) : 0;
-        if (json && (!f || ferror(f)))
+        size_t n = 0;
+        if (fbp_has_extension(path, ".json") &&
+            fbp_read_head(path, head, sizeof head, &n) != FBP_OK)
             fbp_init_lost_scan(path);
-        if (f)
-            fclose(f);
         if (memmem(head, n, "\"fbp_scan\"", 10)) {
             own = path;
             n_own++;
