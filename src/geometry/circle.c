@@ -67,18 +67,6 @@ fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *c
     return FBP_OK;
 }
 
-/* Turn a towards b by angle; both unit and orthogonal. */
-static void turn(double a[3], double b[3], double angle)
-{
-    const double c = cos(angle), s = sin(angle);
-
-    for (int i = 0; i < 3; i++) {
-        const double x = a[i], y = b[i];
-        a[i] = c * x + s * y;
-        b[i] = c * y - s * x;
-    }
-}
-
 /* The source stands at (d cos t, d sin t, 0). */
 fbp_status fbp_circle_views(const struct fbp_circle *circle, struct fbp_view *views)
 {
@@ -99,9 +87,9 @@ fbp_status fbp_circle_views(const struct fbp_circle *circle, struct fbp_view *vi
             views[k].d[i] = (sod - sdd) * n[i] + c.offset_mm[0] * u[i] + c.offset_mm[1] * v[i];
         }
         /* each about the panel's own axis as the turns before have left it */
-        turn(v, n, c.tilt_rad[0]);
-        turn(n, u, c.tilt_rad[1]);
-        turn(u, v, c.tilt_rad[2]);
+        fbp_turn_pair(v, n, c.tilt_rad[0]);
+        fbp_turn_pair(n, u, c.tilt_rad[1]);
+        fbp_turn_pair(u, v, c.tilt_rad[2]);
         for (int i = 0; i < 3; i++) {
             views[k].u[i] = c.pitch_mm[0] * u[i];
             views[k].v[i] = c.pitch_mm[1] * (cos(c.skew_rad) * v[i] + sin(c.skew_rad) * u[i]);

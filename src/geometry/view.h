@@ -1,7 +1,6 @@
-/** @file view.h  Axes of a view relative to the rotation axis, corners of a grid, and rotations as
- *  3x3 matrices
- *  (internal; double, pure functions). src/geometry, src/weight, src/scan and src/pipeline call
- *  it. */
+/** @file view.h  Axes of a view relative to the rotation axis, corners of a grid, and rotations
+ *  (internal; double, pure functions). src/geometry, src/weight, src/scan, src/phantom and
+ *  src/pipeline call it. */
 #ifndef FBP_SRC_VIEW_H
 #define FBP_SRC_VIEW_H
 
@@ -35,6 +34,18 @@ static inline void fbp_grid_corner(const struct fbp_grid *g, int i, double out[3
 {
     for (int j = 0; j < 3; j++)
         out[j] = fbp_grid_coordinate(g, j, i >> j & 1 ? (double)g->n[j] - 1 : 0);
+}
+
+/** Turn a towards b by an angle; both are unit vectors, at right angles. */
+static inline void fbp_turn_pair(double a[3], double b[3], double angle)
+{
+    const double c = cos(angle), s = sin(angle);
+
+    for (int i = 0; i < 3; i++) {
+        const double x = a[i], y = b[i];
+        a[i] = c * x + s * y;
+        b[i] = c * y - s * x;
+    }
 }
 
 /* Rotations are 3x3 matrices, row by row. */

@@ -111,17 +111,6 @@ static const struct wobble turn[3] = {
 
 enum { REFERENCE_COLUMNS = 1248 };
 
-/* Rotate two perpendicular axes a, b about a x b, counter-clockwise (right-hand rule) [rad]. */
-static void turn_pair(double a[3], double b[3], double angle)
-{
-    const double c = cos(angle), s = sin(angle);
-    for (int i = 0; i < 3; i++) {
-        const double ai = a[i], bi = b[i];
-        a[i] = c * ai + s * bi;
-        b[i] = c * bi - s * ai;
-    }
-}
-
 fbp_status fbp_c_arm_views(const struct fbp_circle *given, const struct fbp_panel *panel,
                            struct fbp_view *views)
 {
@@ -150,9 +139,9 @@ fbp_status fbp_c_arm_views(const struct fbp_circle *given, const struct fbp_pane
         for (int i = 0; i < 3; i++)
             out->s[i] = radius * n[i];
         out->s[2] += -4.1 + 1.5 * wobble(&source_height, t);
-        turn_pair(v, n, amplitude[0] * wobble(&turn[0], t));
-        turn_pair(n, u, amplitude[1] * wobble(&turn[1], t));
-        turn_pair(u, v, amplitude[2] * wobble(&turn[2], t));
+        fbp_turn_pair(v, n, amplitude[0] * wobble(&turn[0], t));
+        fbp_turn_pair(n, u, amplitude[1] * wobble(&turn[1], t));
+        fbp_turn_pair(u, v, amplitude[2] * wobble(&turn[2], t));
         /* principal point: foot of the perpendicular from the source to the panel */
         for (int i = 0; i < 3; i++) {
             out->d[i] = out->s[i] - focal * n[i] - shift_u * u[i] - shift_v * v[i];
