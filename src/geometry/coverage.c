@@ -148,55 +148,16 @@ static void measure(struct work *w, bool closed, struct fbp_arc *out)
     out->arc_rad = fmin(w->period, w->groups[w->m - 1].angle + w->reach[0] + w->reach[1]);
 }
 
-/* A view's step reaches half way to both neighbours, at an end as far as w->reach. */
-static void share(const struct work *w, struct fbp_arc *out)
-{
-    const bool ends = !out->full && w->m > 1;
-    double sum = 0;
-
-    for (size_t g = 0; g < w->m; g++) {
-        const bool first = ends && g == 0, last = ends && g == w->m - 1;
-        const double before = first ? 2 * w->reach[0] : w->gaps[g ? g - 1 : w->m - 1];
-        const double after = last ? 2 * w->reach[1] : w->gaps[g];
-        const struct group *group = &w->groups[g];
-        for (size_t i = group->first; i < group->end; i++) {
-            const size_t view = w->items[i].view;
-            out->step[view] = (before + after) / 2 / (double)(group->end - group->first);
-            out->position[view] = w->reach[0] + group->angle;
-            out->cell[2 * view] = first ? 0 : out->position[view] - before / 2;
-            out->cell[2 * view + 1] = last ? out->arc_rad : out->position[view] + after / 2;
-        }
-        sum += (before + after) / 2;
-    }
-    for (size_t k = 0; k < w->n; k++)
-        out->step[k] *= out->arc_rad / sum;
-}
-
-/* Largest gap between the directions of the rays of two conjugate columns. */
-static double direction_gap(struct work *w, double gamma)
-{
-    double largest;
-
-    for (size_t g = 0; g < w->m; g++) {
-        w->sorted[2 * g] = wrapped(w->groups[g].angle + gamma, TURN);
-        w->sorted[2 * g + 1] = wrapped(w->groups[g].angle + FBP_PI - gamma, TURN);
-    }
-    fbp_sort(w->sorted, 2 * w->m);
-    largest = w->sorted[0] + TURN - w->sorted[2 * w->m - 1];
-    for (size_t i = 1; i < 2 * w->m; i++)
-        largest = fmax(largest, w->sorted[i] - w->sorted[i - 1]);
-    return largest;
-}
-
 fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, size_t n,
                           const double axis[3], double period_rad, double fan_rad, bool closed)
 {
     static const char what[] = "angles of the views";
     struct work w = {.period = period_rad, .n = n};
+    double sum = 0;
     size_t up = 0, down = 0;
     fbp_status st;
 
-    *out = (struct fbp_arc){.n = n};
+    *out = (struct fbp_arc){0};
     FBP_TRY_GOTO(fbp_calloc((void **)&w.items, n, sizeof *w.items, what));
     FBP_TRY_GOTO(fbp_calloc((void **)&w.groups, n, sizeof *w.groups, what));
     FBP_TRY_GOTO(fbp_calloc((void **)&w.gaps, n, sizeof *w.gaps, what));
@@ -209,9 +170,25 @@ fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, siz
         w.items[k] = (struct item){wrapped(fbp_view_angle(&views[k], axis), period_rad), k};
     group_items(&w);
     measure(&w, closed, out);
-    share(&w, out);
-    const size_t first = out->full ? 0 : w.items[0].view;
-    out->start_rad = wrapped(fbp_view_angle(&views[first], axis), TURN);
+    const bool ends = !out->full && w.m > 1;
+    for (size_t g = 0; g < w.m;
+         g++) { /* half way to both neighbours, at an end as far as w.reach */
+        const bool first = ends && g == 0, last = ends && g == w.m - 1;
+        const double before = first ? 2 * w.reach[0] : w.gaps[g ? g - 1 : w.m - 1];
+        const double after = last ? 2 * w.reach[1] : w.gaps[g];
+        const struct group *group = &w.groups[g];
+        for (size_t i = group->first; i < group->end; i++) {
+            const size_t view = w.items[i].view;
+            out->step[view] = (before + after) / 2 / (double)(group->end - group->first);
+            out->position[view] = w.reach[0] + group->angle;
+            out->cell[2 * view] = first ? 0 : out->position[view] - before / 2;
+            out->cell[2 * view + 1] = last ? out->arc_rad : out->position[view] + after / 2;
+        }
+        sum += (before + after) / 2;
+    }
+    for (size_t k = 0; k < n; k++)
+        out->step[k] *= out->arc_rad / sum;
+    out->start_rad = wrapped(fbp_view_angle(&views[out->full ? 0 : w.items[0].view], axis), TURN);
     for (size_t k = 1; k < n; k++) {
         const double step =
             remainder(fbp_view_angle(&views[k], axis) - fbp_view_angle(&views[k - 1], axis), TURN);
@@ -220,9 +197,18 @@ fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, siz
     }
     if (up + down > 0)
         out->direction = 10 * up >= 9 * (up + down) ? 1 : 10 * down >= 9 * (up + down) ? -1 : 0;
-    for (int i = 0; i < (fan_rad > 0 ? COLUMNS : 1); i++)
-        out->direction_gap_rad =
-            fmax(out->direction_gap_rad, direction_gap(&w, fan_rad / 2 * i / (COLUMNS - 1)));
+    for (int i = 0; i < (fan_rad > 0 ? COLUMNS : 1); i++) { /* directions of conjugate columns */
+        const double gamma = fan_rad / 2 * i / (COLUMNS - 1);
+        for (size_t g = 0; g < w.m; g++) {
+            w.sorted[2 * g] = wrapped(w.groups[g].angle + gamma, TURN);
+            w.sorted[2 * g + 1] = wrapped(w.groups[g].angle + FBP_PI - gamma, TURN);
+        }
+        fbp_sort(w.sorted, 2 * w.m);
+        double largest = w.sorted[0] + TURN - w.sorted[2 * w.m - 1];
+        for (size_t j = 1; j < 2 * w.m; j++)
+            largest = fmax(largest, w.sorted[j] - w.sorted[j - 1]);
+        out->direction_gap_rad = fmax(out->direction_gap_rad, largest);
+    }
 fail:
     free(w.items);
     free(w.groups);
@@ -321,57 +307,6 @@ static size_t find_groups(struct fbp_ray_coverage *c, struct keyed *items, const
     return 1;
 }
 
-/* Cells and gaps of a group; items, angle, gap, sorted: scratch, [n_views] each. */
-static fbp_status make_group(struct fbp_ray_coverage *c, size_t index, const double (*edge)[2],
-                             struct keyed *items, double *angle, double *gap, double *sorted,
-                             struct gap *gaps, size_t *n_gaps)
-{
-    struct fbp_coverage_group *g = &c->group[index];
-    size_t n = 0, m = 0;
-
-    FBP_TRY(fbp_calloc((void **)&g->confidence, BINS + 1, sizeof *g->confidence, "coverage"));
-    FBP_TRY(fbp_calloc((void **)&g->gap, BINS, sizeof *g->gap, "coverage"));
-    g->lo = -INFINITY;
-    g->hi = INFINITY;
-    for (size_t b = 0; b <= BINS; b++)
-        g->confidence[b] = 1;
-    for (size_t k = 0; k < c->n_views; k++) {
-        if (c->view[k].group != index)
-            continue;
-        items[n++] = (struct keyed){c->view[k].angle, k};
-        g->lo = fmax(g->lo, edge[k][0]);
-        g->hi = fmin(g->hi, edge[k][1]);
-    }
-    qsort(items, n, sizeof *items, fbp_by_value);
-    for (size_t i = 0; i < n; i++)
-        if (m == 0 || items[i].key - angle[m - 1] > SAME)
-            angle[m++] = items[i].key;
-    for (size_t i = 0; i < m; i++)
-        gap[i] = sorted[i] = i + 1 < m ? angle[i + 1] - angle[i] : angle[0] + TURN - angle[i];
-    fbp_sort(sorted, m);
-    for (size_t i = 0, at = 0, end; i < n; i = end, at++) { /* views at one angle share its cell */
-        for (end = i + 1; end < n && items[end].key - angle[at] <= SAME; end++) {
-        }
-        for (size_t j = i; j < end; j++) {
-            struct fbp_coverage_view *v = &c->view[items[j].view];
-            v->cell[0] = angle[at] - gap[at ? at - 1 : m - 1] / 2;
-            v->cell[1] = angle[at] + gap[at] / 2;
-            v->sharers = end - i;
-        }
-    }
-    /* At the end of an arc a view reaches out half a usual step. */
-    const double usual = sorted[(m - 1) / 2], largest = largest_step(sorted, m);
-    for (size_t i = 0; i < m; i++) {
-        const struct gap found = {angle[i] + usual / 2, gap[i] - usual, index};
-        if (gap[i] <= largest)
-            continue;
-        gaps[(*n_gaps)++] = found;
-        for (double at = ceil(found.begin / BIN); at * BIN < found.begin + found.size; at++)
-            g->gap[(size_t)at % BINS] = (float)found.size;
-    }
-    return FBP_OK;
-}
-
 /* Was the ray measured by a group other than `except`, or from the other side by any, in no gap
  * larger than `largest`? */
 static bool measured_by_others(const struct fbp_ray_coverage *c, size_t except, double beta,
@@ -418,22 +353,66 @@ fbp_status fbp_coverage_create(struct fbp_ray_coverage *out, bool source, size_t
 {
     struct keyed *items = NULL;
     struct gap *gaps = NULL;
-    double *scratch = NULL;
+    double *start = NULL; /* angles of a group */
     size_t n_gaps = 0;
     fbp_status st;
 
     *out = (struct fbp_ray_coverage){.source = source, .n_views = n_views};
     FBP_TRY_GOTO(fbp_calloc((void **)&items, n_views, sizeof *items, "coverage"));
     FBP_TRY_GOTO(fbp_calloc((void **)&gaps, n_views, sizeof *gaps, "coverage"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&scratch, n_views, 3 * sizeof *scratch, "coverage"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&start, n_views, 3 * sizeof *start, "coverage"));
     FBP_TRY_GOTO(fbp_calloc((void **)&out->view, n_views, sizeof *out->view, "coverage"));
     for (size_t k = 0; k < n_views; k++)
         out->view[k].angle = wrapped(angle[k], TURN);
     out->n_groups = find_groups(out, items, edge);
     FBP_TRY_GOTO(fbp_calloc((void **)&out->group, out->n_groups, sizeof *out->group, "coverage"));
-    for (size_t i = 0; i < out->n_groups; i++)
-        FBP_TRY_GOTO(make_group(out, i, edge, items, scratch, scratch + n_views,
-                                scratch + 2 * n_views, gaps, &n_gaps));
+    double *const gap = start + n_views, *const sorted = gap + n_views;
+    for (size_t index = 0; index < out->n_groups; index++) {
+        struct fbp_coverage_group *g = &out->group[index];
+        size_t n = 0, m = 0;
+        FBP_TRY_GOTO(
+            fbp_calloc((void **)&g->confidence, BINS + 1, sizeof *g->confidence, "coverage"));
+        FBP_TRY_GOTO(fbp_calloc((void **)&g->gap, BINS, sizeof *g->gap, "coverage"));
+        g->lo = -INFINITY;
+        g->hi = INFINITY;
+        for (size_t b = 0; b <= BINS; b++)
+            g->confidence[b] = 1;
+        for (size_t k = 0; k < n_views; k++) {
+            if (out->view[k].group != index)
+                continue;
+            items[n++] = (struct keyed){out->view[k].angle, k};
+            g->lo = fmax(g->lo, edge[k][0]);
+            g->hi = fmin(g->hi, edge[k][1]);
+        }
+        qsort(items, n, sizeof *items, fbp_by_value);
+        for (size_t i = 0; i < n; i++)
+            if (m == 0 || items[i].key - start[m - 1] > SAME)
+                start[m++] = items[i].key;
+        for (size_t i = 0; i < m; i++)
+            gap[i] = sorted[i] = i + 1 < m ? start[i + 1] - start[i] : start[0] + TURN - start[i];
+        fbp_sort(sorted, m);
+        for (size_t i = 0, at = 0, end; i < n;
+             i = end, at++) { /* views at one angle share a cell */
+            for (end = i + 1; end < n && items[end].key - start[at] <= SAME; end++) {
+            }
+            for (size_t j = i; j < end; j++) {
+                struct fbp_coverage_view *v = &out->view[items[j].view];
+                v->cell[0] = start[at] - gap[at ? at - 1 : m - 1] / 2;
+                v->cell[1] = start[at] + gap[at] / 2;
+                v->sharers = end - i;
+            }
+        }
+        /* At the end of an arc a view reaches out half a usual step. */
+        const double usual = sorted[(m - 1) / 2], largest = largest_step(sorted, m);
+        for (size_t i = 0; i < m; i++) {
+            const struct gap found = {start[i] + usual / 2, gap[i] - usual, index};
+            if (gap[i] <= largest)
+                continue;
+            gaps[n_gaps++] = found;
+            for (double at = ceil(found.begin / BIN); at * BIN < found.begin + found.size; at++)
+                g->gap[(size_t)at % BINS] = (float)found.size;
+        }
+    }
     /* Feathers are as wide as the overlap with a group, or the mirror image of one, that has
      * measured rays beyond the edge; with one offset they are Wang's. */
     for (size_t i = 0; i < out->n_groups; i++) {
@@ -453,7 +432,7 @@ fbp_status fbp_coverage_create(struct fbp_ray_coverage *out, bool source, size_t
 fail:
     free(items);
     free(gaps);
-    free(scratch);
+    free(start);
     if (st != FBP_OK)
         fbp_coverage_clear(out);
     return st;

@@ -17,7 +17,6 @@
  * gamma.
  */
 struct fbp_arc {
-    size_t n;
     /** [n] Angular step of each view [rad]: half the distance to both neighbours; at an end of
      *  the arc, as far outwards as inwards. Views at equal angles divide one step. The sum is
      *  arc_rad. */

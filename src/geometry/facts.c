@@ -31,34 +31,6 @@ static void widen_range(double range[2], double lo, double hi, bool first)
     range[1] = first ? hi : fmax(range[1], hi);
 }
 
-/* Add view facts to the extremes and means of n views. */
-static void add_view(struct fbp_geometry_facts *out, struct sides *sides,
-                     const struct fbp_view_facts *v, bool first, double n)
-{
-    widen_range(out->sod_mm, v->sod, v->sod, first);
-    widen_range(out->sdd_mm, v->sdd, v->sdd, first);
-    widen_range(out->fan_rad, v->edge_lo[0], v->edge_hi[0], first);
-    widen_range(out->edge_mm, v->edge_lo[1], v->edge_hi[1], first);
-    out->magnification += v->magnification / n;
-    out->fov_half_height_mm[0] = first ? v->axis_lo : fmax(out->fov_half_height_mm[0], v->axis_lo);
-    out->fov_half_height_mm[1] = first ? v->axis_hi : fmin(out->fov_half_height_mm[1], v->axis_hi);
-    for (int i = 0; i < 3; i++)
-        out->tilt_rad[i] = fmax(out->tilt_rad[i], fabs(v->tilt[i]));
-    out->skew_rad = fmax(out->skew_rad, fabs(v->skew));
-    out->lean_rad += v->lean / n;
-
-    for (int i = 0; i < 2; i++) {
-        const double middle = (v->edge_lo[i] + v->edge_hi[i]) / 2;
-        sides->mean_lo[i] += v->edge_lo[i] / n;
-        sides->mean_hi[i] += v->edge_hi[i] / n;
-        sides->edge_lo[i] = first ? -v->edge_lo[i] : fmin(sides->edge_lo[i], -v->edge_lo[i]);
-        sides->edge_hi[i] = first ? v->edge_hi[i] : fmin(sides->edge_hi[i], v->edge_hi[i]);
-        sides->pixel_lo[i] = first ? -v->pixel_lo[i] : fmin(sides->pixel_lo[i], -v->pixel_lo[i]);
-        sides->pixel_hi[i] = first ? v->pixel_hi[i] : fmin(sides->pixel_hi[i], v->pixel_hi[i]);
-        widen_range(sides->middle[i], middle, middle, first);
-    }
-}
-
 static void angles_of(struct fbp_geometry_facts *out, const struct fbp_arc *arc)
 {
     out->direction = arc->direction;
@@ -95,33 +67,6 @@ fail:
     return st;
 }
 
-/* Facts of weights per ray: the distance from the axis within which all lines were measured, and
- * the distance within which gaps are at most LARGEST_GAP. */
-static void ray_facts(struct fbp_geometry_facts *out, const struct fbp_ray_coverage *rays,
-                      const struct fbp_arc *arc, bool source)
-{
-    const double *side = source ? out->fan_rad : out->edge_mm;
-    const double far = fmax(-side[0], side[1]);
-    double reach = 0, complete = 0, largest = 0, last = -1;
-
-    for (int i = 0; i <= COVERAGE_STEPS; i++) {
-        const double x = far * fmin(i, COVERAGE_STEPS - 0.5) / COVERAGE_STEPS;
-        const double gap = fbp_coverage_gap(rays, x);
-        largest = fmax(largest, gap);
-        if (largest <= LARGEST_GAP)
-            reach = i == COVERAGE_STEPS ? far : x;
-        if (largest + arc->step_rad[1] <= arc->usual_gap_rad)
-            complete = last = reach;
-    }
-    out->per_ray = true;
-    out->direction_gap_rad = arc->step_rad[1] + largest;
-    out->coverage = last < far  ? FBP_COVERAGE_PARTIAL
-                    : arc->full ? FBP_COVERAGE_FULL
-                                : FBP_COVERAGE_SHORT;
-    out->fov_radius_mm = source ? out->sod_mm[0] * sin(reach) : reach;
-    out->complete_radius_mm = source ? out->sod_mm[0] * sin(complete) : complete;
-}
-
 /* Which weights the views need, and whether they have measured all lines. */
 static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *sides,
                            const struct fbp_kind_table *kind, const struct fbp_views *views,
@@ -141,8 +86,25 @@ static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *s
     const bool several = rays.n_groups > 1;
     out->offset = arc->n_angles > 2 &&
                   (several || (off_centre && (arc->full || arc->gap_rad <= LARGEST_GAP)));
-    if (several || (!out->offset && source && arc->n_gaps > 1))
-        ray_facts(out, &rays, arc, source);
+    if (several || (!out->offset && source && arc->n_gaps > 1)) { /* weights per ray */
+        const double *side = source ? out->fan_rad : out->edge_mm, far = fmax(-side[0], side[1]);
+        double reach = 0, complete = 0, largest = 0, last = -1;
+        for (int i = 0; i <= COVERAGE_STEPS; i++) {
+            const double x = far * fmin(i, COVERAGE_STEPS - 0.5) / COVERAGE_STEPS;
+            largest = fmax(largest, fbp_coverage_gap(&rays, x));
+            if (largest <= LARGEST_GAP)
+                reach = i == COVERAGE_STEPS ? far : x;
+            if (largest + arc->step_rad[1] <= arc->usual_gap_rad)
+                complete = last = reach;
+        }
+        out->per_ray = true;
+        out->direction_gap_rad = arc->step_rad[1] + largest;
+        out->coverage = last < far  ? FBP_COVERAGE_PARTIAL
+                        : arc->full ? FBP_COVERAGE_FULL
+                                    : FBP_COVERAGE_SHORT;
+        out->fov_radius_mm = source ? out->sod_mm[0] * sin(reach) : reach;
+        out->complete_radius_mm = source ? out->sod_mm[0] * sin(complete) : complete;
+    }
     fbp_coverage_clear(&rays);
     if (out->per_ray)
         return FBP_OK;
@@ -206,21 +168,6 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
                         "geometry: the offset panel's last pixel does not reach beyond the "
                         "rotation axis: check the panel offset");
     return FBP_OK;
-}
-
-/* A gap causes errors if it exceeds two mean steps by 2 degrees; gaps of golden-ratio angles do
- * not. In images of two disks off the axis, filled gaps of 5 to 60 degrees cost .4 to .6 % (rms)
- * per degree, for all kinds of beams and positions of the gap (bench/results/accuracy.md). */
-static double gap_error(const struct fbp_geometry_facts *f, bool source)
-{
-    const double turn = f->offset ? 2 * FBP_PI : FBP_PI;
-    const double covered = f->coverage == FBP_COVERAGE_SHORT && source ? f->arc_rad : turn;
-    const double step = f->per_ray ? f->step_rad[1] : covered / (double)f->n_angles;
-    const double degree = FBP_PI / 180;
-    const double gap = f->direction_gap_rad - step;
-
-    return f->n_angles > 2 && f->direction_gap_rad > 2 * step + 2 * degree ? 0.005 * gap / degree
-                                                                           : 0;
 }
 
 /*
@@ -416,19 +363,16 @@ double fbp_grid_coordinate(const struct fbp_grid *g, int axis, double i)
     return g->centre_mm[axis] + (i - ((double)g->n[axis] - 1) / 2) * g->voxel_mm[axis];
 }
 
-/* Corner i of slices [z0, z1) of the grid, a voxel centre. */
-static void corner(const struct fbp_grid *g, int i, size_t z0, size_t z1, double out[3])
-{
-    out[0] = fbp_grid_coordinate(g, 0, i & 1 ? (double)g->n[0] - 1 : 0);
-    out[1] = fbp_grid_coordinate(g, 1, i & 2 ? (double)g->n[1] - 1 : 0);
-    out[2] = fbp_grid_coordinate(g, 2, i & 4 ? (double)z1 - 1 : (double)z0);
-}
-
 fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_views *views,
                           const struct fbp_grid *grid, struct fbp_geometry_facts *out)
 {
-    struct sides sides = {.mean_lo = {0}};
+    struct sides sides = {.edge_lo = {INFINITY, INFINITY},
+                          .edge_hi = {INFINITY, INFINITY},
+                          .pixel_lo = {INFINITY, INFINITY},
+                          .pixel_hi = {INFINITY, INFINITY}};
     const bool source = kind->has_source;
+    const double n = (double)views->n, degree = FBP_PI / 180;
+    double *const see = out->fov_half_height_mm;
     struct fbp_arc arc = {0};
     fbp_status st;
 
@@ -438,13 +382,41 @@ fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_vi
         struct fbp_view_facts v;
         FBP_TRY(fbp_check_cancelled());
         FBP_TRY(fbp_view_facts_of(kind, views, k, out->axis, &v));
-        add_view(out, &sides, &v, k == 0, (double)views->n);
+        widen_range(out->sod_mm, v.sod, v.sod, k == 0);
+        widen_range(out->sdd_mm, v.sdd, v.sdd, k == 0);
+        widen_range(out->fan_rad, v.edge_lo[0], v.edge_hi[0], k == 0);
+        widen_range(out->edge_mm, v.edge_lo[1], v.edge_hi[1], k == 0);
+        out->magnification += v.magnification / n;
+        see[0] = k ? fmax(see[0], v.axis_lo) : v.axis_lo;
+        see[1] = k ? fmin(see[1], v.axis_hi) : v.axis_hi;
+        for (int i = 0; i < 3; i++)
+            out->tilt_rad[i] = fmax(out->tilt_rad[i], fabs(v.tilt[i]));
+        out->skew_rad = fmax(out->skew_rad, fabs(v.skew));
+        out->lean_rad += v.lean / n;
+        for (int i = 0; i < 2; i++) {
+            const double middle = (v.edge_lo[i] + v.edge_hi[i]) / 2;
+            sides.mean_lo[i] += v.edge_lo[i] / n;
+            sides.mean_hi[i] += v.edge_hi[i] / n;
+            sides.edge_lo[i] = fmin(sides.edge_lo[i], -v.edge_lo[i]);
+            sides.edge_hi[i] = fmin(sides.edge_hi[i], v.edge_hi[i]);
+            sides.pixel_lo[i] = fmin(sides.pixel_lo[i], -v.pixel_lo[i]);
+            sides.pixel_hi[i] = fmin(sides.pixel_hi[i], v.pixel_hi[i]);
+            widen_range(sides.middle[i], middle, middle, k == 0);
+        }
     }
     const double fan = source ? sides.mean_hi[0] - sides.mean_lo[0] : 0;
     FBP_TRY(fbp_arc_create(&arc, views->view, views->n, out->axis, 2 * FBP_PI, fan, false));
     FBP_TRY_GOTO(coverage(out, &sides, kind, views, &arc));
     FBP_TRY_GOTO(field_of_view(out, &sides, source));
-    out->gap_error = gap_error(out, source);
+    /* A gap causes errors if it exceeds two mean steps by 2 degrees; gaps of golden-ratio angles do
+     * not. In images of two disks off the axis, filled gaps of 5 to 60 degrees cost .4 to .6 %
+     * (rms) per degree, for all kinds of beams and positions of the gap
+     * (bench/results/accuracy.md). */
+    const bool short_fan = out->coverage == FBP_COVERAGE_SHORT && source;
+    const double covered = short_fan ? out->arc_rad : out->offset ? 2 * FBP_PI : FBP_PI;
+    const double step = out->per_ray ? out->step_rad[1] : covered / (double)out->n_angles;
+    if (out->n_angles > 2 && out->direction_gap_rad > 2 * step + 2 * degree)
+        out->gap_error = 0.005 * (out->direction_gap_rad - step) / degree;
     FBP_TRY_GOTO(axial_drift(out, kind, views, &arc, grid));
     out->symmetry = symmetry(kind, views, grid);
 
@@ -452,7 +424,7 @@ fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_vi
     bool inside = grid != NULL;
     for (int i = 0; grid && i < 8; i++) {
         double x[3], across[3], P[12];
-        corner(grid, i, 0, grid->n[2], x);
+        fbp_grid_corner(grid, i, x);
         fbp_axpy(x, -fbp_dot(x, out->axis), out->axis, across);
         out->volume_radius_mm = fmax(out->volume_radius_mm, fbp_norm(across));
         for (size_t k = 0; k < views->n; k++) {
@@ -491,8 +463,10 @@ void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *vi
     if (z0 >= z1 || k0 >= k1)
         return;
     *r1 = views->panel.n_rows; /* if the box is not in front of all sources */
-    for (int i = 0; i < 8; i++)
-        corner(grid, i, z0, z1, corners[i]);
+    for (int i = 0; i < 8; i++) {
+        fbp_grid_corner(grid, i, corners[i]);
+        corners[i][2] = fbp_grid_coordinate(grid, 2, i & 4 ? (double)z1 - 1 : (double)z0);
+    }
     for (size_t k = k0; k < k1; k++) {
         if (!kind->matrix(&views->view[k], &views->panel, P))
             return;

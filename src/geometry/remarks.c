@@ -50,37 +50,15 @@ static double percent(double part)
     return round(1e4 * part) / 100 + 0.0;
 }
 
-/* Directions of rays that no view has measured. */
-static void describe_gap(const struct fbp_geometry_facts *f, char *buf, size_t n)
-{
-    const double deg = f->arc_rad * DEGREES, gap = f->direction_gap_rad * DEGREES;
-    const bool strip = f->complete_radius_mm > 0 && f->coverage == FBP_COVERAGE_PARTIAL;
-    char what[200];
-
-    if (strip)
-        snprintf(what, sizeof what,
-                 "lines farther than %.4g mm from the axis were not measured over %.3g degrees%s",
-                 f->complete_radius_mm, gap,
-                 f->offset ? " (the detector is off centre: these take a full turn)" : "");
-    else if (f->coverage == FBP_COVERAGE_PARTIAL && deg < f->needed_rad * DEGREES - 0.05)
-        snprintf(what, sizeof what, "limited angle: %.4g degrees were measured, %.4g are needed",
-                 deg, f->needed_rad * DEGREES);
-    else
-        snprintf(what, sizeof what, "no view has measured rays over %.3g degrees of directions",
-                 gap);
-    snprintf(
-        buf, n,
-        "%s: the views beside this gap fill it: expect streaks, and errors of about %.2g %% of "
-        "the values (rms)%s: measure the missing views, or check the angles",
-        what, 100 * f->gap_error, strip ? ", if the object reaches that far" : "");
-}
-
 /* Remark `which` of all there are; false if it does not apply. */
 static bool remark(const struct fbp_geometry_facts *f, int which, char *buf, size_t n)
 {
     const bool planes = f->spacing_mm > 0;
+    const bool strip = f->complete_radius_mm > 0 && f->coverage == FBP_COVERAGE_PARTIAL;
     const double *e = f->method_error, arc = f->arc_rad * DEGREES;
+    const double needed = f->needed_rad * DEGREES, gap = f->direction_gap_rad * DEGREES;
     const double fan = (f->fan_rad[1] - f->fan_rad[0]) * DEGREES;
+    char what[200];
 
     switch (which) {
     case 0:
@@ -126,10 +104,26 @@ static bool remark(const struct fbp_geometry_facts *f, int which, char *buf, siz
         else
             return false;
         return true;
-    case 3:
+    case 3: /* directions of rays that no view has measured */
         if (planes || f->n_angles < 3 || !(f->gap_error > 0))
             return false;
-        describe_gap(f, buf, n);
+        if (strip)
+            snprintf(
+                what, sizeof what,
+                "lines farther than %.4g mm from the axis were not measured over %.3g degrees%s",
+                f->complete_radius_mm, gap,
+                f->offset ? " (the detector is off centre: these take a full turn)" : "");
+        else if (f->coverage == FBP_COVERAGE_PARTIAL && arc < needed - 0.05)
+            snprintf(what, sizeof what,
+                     "limited angle: %.4g degrees were measured, %.4g are needed", arc, needed);
+        else
+            snprintf(what, sizeof what, "no view has measured rays over %.3g degrees of directions",
+                     gap);
+        snprintf(
+            buf, n,
+            "%s: the views beside this gap fill it: expect streaks, and errors of about %.2g %% of "
+            "the values (rms)%s: measure the missing views, or check the angles",
+            what, 100 * f->gap_error, strip ? ", if the object reaches that far" : "");
         return true;
     default:
         if (planes || !(fan > WIDE_FAN))
