@@ -46,20 +46,6 @@ fbp_status fbp_balls_of(const struct fbp_phantom *phantom, struct fbp_ball **out
     return FBP_OK;
 }
 
-static double ball_line(const struct fbp_ball *ball, const double p[3], const double dir[3])
-{
-    double dx[3], y[3], w[3], q[3];
-
-    fbp_axpy(p, -1, ball->c, dx);
-    fbp_ball_map(ball, dx, y);
-    fbp_ball_map(ball, dir, w);
-    /* Length of { t : |y + t w| <= 1 }: with q = y x w the discriminant is |w|^2 - |q|^2, which
-     * does not lose digits when the point is far away. */
-    fbp_cross(y, w, q);
-    const double ww = fbp_dot(w, w), disc = ww - fbp_dot(q, q);
-    return ball->density * (disc > 0 ? 2 * sqrt(disc) / ww : 0);
-}
-
 /* Convex bodies. */
 
 /* Quadric and slabs of each kind, in coordinates in which its half axes are 1. */
@@ -326,8 +312,16 @@ double fbp_phantom_line(const struct fbp_phantom *phantom, const double p[3], co
     }
     for (size_t i = 0; i < phantom->n; i++) {
         struct fbp_ball ball;
+        double dx[3], y[3], w[3], q[3];
         fbp_ball_of(&phantom->items[i], &ball);
-        sum += ball_line(&ball, p, dir);
+        fbp_axpy(p, -1, ball.c, dx);
+        fbp_ball_map(&ball, dx, y);
+        fbp_ball_map(&ball, dir, w);
+        /* Length of { t : |y + t w| <= 1 }: with q = y x w the discriminant is |w|^2 - |q|^2, which
+         * does not lose digits when the point is far away. */
+        fbp_cross(y, w, q);
+        const double ww = fbp_dot(w, w), disc = ww - fbp_dot(q, q);
+        sum += ball.density * (disc > 0 ? 2 * sqrt(disc) / ww : 0);
     }
     return sum;
 }

@@ -573,24 +573,6 @@ static fbp_status read_entry(struct text *text, double mm, struct object *o)
                  word);
 }
 
-/* Read an object; its '{' has been read. */
-static fbp_status read_object(struct text *text, double mm, struct object *o)
-{
-    *o = (struct object){.line = text->line, .type = N_TYPES};
-    for (;;) {
-        skip(text);
-        if (take(text, '}'))
-            return FBP_OK;
-        if (*text->at == '\0')
-            return wrong(text, "the object of line %zu is not closed by '}'", o->line);
-        FBP_TRY(read_entry(text, mm, o));
-        skip(text);
-        if (!take(text, ';') && *text->at != '}')
-            return wrong(text, "expected ';' or '}' before '%.*s'",
-                         (int)strcspn(text->at, " \t\r\n;}"), text->at);
-    }
-}
-
 /* Check an object, and add its shape to the phantom. */
 static fbp_status add_object(struct text *text, struct object *o)
 {
@@ -632,12 +614,10 @@ static fbp_status add_object(struct text *text, struct object *o)
                           .n_planes = o->n_planes,
                           .density = o->rhoe / WATER_RHOE * WATER_DENSITY};
     memcpy(s.planes, o->planes, sizeof s.planes);
-    for (int i = 0; i < 3; i++) {
-        const int from = (last + 1 + i) % 3;
-        s.centre_mm[i] = o->centre[i];
-        s.half_mm[i] = o->half[from];
-        memcpy(s.axes[i], o->axes[from], sizeof s.axes[i]);
-    }
+    memcpy(s.centre_mm, o->centre, sizeof s.centre_mm);
+    memcpy(s.half_mm, o->half, sizeof s.half_mm);
+    memcpy(s.axes, o->axes, sizeof s.axes);
+    axis_last(&s, last);
     if (types[o->type].kind != LEAP_CONE)
         return add_shape(text, &s);
 
@@ -694,7 +674,16 @@ static fbp_status read_leap(struct text *text)
         }
         if (mm == 0)
             return wrong(text, "no units yet: begin with units=cm");
-        FBP_TRY(read_object(text, mm, &object));
+        object = (struct object){.line = text->line, .type = N_TYPES};
+        for (skip(text); !take(text, '}'); skip(text)) {
+            if (*text->at == '\0')
+                return wrong(text, "the object of line %zu is not closed by '}'", object.line);
+            FBP_TRY(read_entry(text, mm, &object));
+            skip(text);
+            if (!take(text, ';') && *text->at != '}')
+                return wrong(text, "expected ';' or '}' before '%.*s'",
+                             (int)strcspn(text->at, " \t\r\n;}"), text->at);
+        }
         FBP_TRY(add_object(text, &object));
     }
     return FBP_OK;

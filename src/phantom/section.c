@@ -29,27 +29,6 @@ struct conic_polygon {
     double p[CONIC_CORNERS][2];
 };
 
-/* Intersect the polygon with the half plane a . p <= b. */
-static void cut_polygon(struct conic_polygon *polygon, const double a[2], double b)
-{
-    struct conic_polygon out = {0};
-
-    for (int i = 0; i < polygon->n; i++) {
-        const double *p = polygon->p[i], *q = polygon->p[(i + 1) % polygon->n];
-        const double at_p = a[0] * p[0] + a[1] * p[1] - b, at_q = a[0] * q[0] + a[1] * q[1] - b;
-        if (at_p <= 0)
-            memcpy(out.p[out.n++], p, sizeof out.p[0]);
-        if ((at_p < 0 && at_q > 0) || (at_p > 0 && at_q < 0)) {
-            const double part = at_p / (at_p - at_q);
-            out.p[out.n][0] = p[0] + part * (q[0] - p[0]);
-            out.p[out.n++][1] = p[1] + part * (q[1] - p[1]);
-        }
-    }
-    if (out.n < 3)
-        out.n = 0;
-    *polygon = out;
-}
-
 static double cross(const double a[2], const double b[2])
 {
     return a[0] * b[1] - a[1] * b[0];
@@ -242,11 +221,27 @@ static bool is_round(const struct fbp_body *b)
 }
 
 /* Intersect the polygon in plane v with normal . y <= most. */
-static void cut(const struct view *v, const double normal[3], double most, struct conic_polygon *p)
+static void cut(const struct view *v, const double normal[3], double most,
+                struct conic_polygon *polygon)
 {
     const double a[2] = {fbp_dot(normal, v->e[0]), fbp_dot(normal, v->e[1])};
+    const double b = most - fbp_dot(normal, v->at);
+    struct conic_polygon out = {0};
 
-    cut_polygon(p, a, most - fbp_dot(normal, v->at));
+    for (int i = 0; i < polygon->n; i++) {
+        const double *p = polygon->p[i], *q = polygon->p[(i + 1) % polygon->n];
+        const double at_p = a[0] * p[0] + a[1] * p[1] - b, at_q = a[0] * q[0] + a[1] * q[1] - b;
+        if (at_p <= 0)
+            memcpy(out.p[out.n++], p, sizeof out.p[0]);
+        if ((at_p < 0 && at_q > 0) || (at_p > 0 && at_q < 0)) {
+            const double part = at_p / (at_p - at_q);
+            out.p[out.n][0] = p[0] + part * (q[0] - p[0]);
+            out.p[out.n++][1] = p[1] + part * (q[1] - p[1]);
+        }
+    }
+    if (out.n < 3)
+        out.n = 0;
+    *polygon = out;
 }
 
 double fbp_body_plane(const struct fbp_body *b, const double n[3], double t)

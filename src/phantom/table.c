@@ -98,14 +98,6 @@ static const struct shape_row tubes[] = {
 };
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
-#define ELLIPSOIDS(NAME, TABLE)                                  \
-    {                                                            \
-        .name = (NAME), .ellipsoids = (TABLE), .n = COUNT(TABLE) \
-    }
-#define SHAPES(NAME, TABLE)                                  \
-    {                                                        \
-        .name = (NAME), .shapes = (TABLE), .n = COUNT(TABLE) \
-    }
 
 /* All phantoms by name; each table has either ellipsoids or shapes. */
 static const struct table {
@@ -114,15 +106,15 @@ static const struct table {
     const struct shape_row *shapes;
     size_t n;
 } tables[] = {
-    ELLIPSOIDS("shepp-logan", shepp_logan),
-    ELLIPSOIDS("shepp-logan-original", kak_slaney),
-    ELLIPSOIDS("defrise", defrise),
-    SHAPES("ball", ball),
-    SHAPES("soft-ball", soft_ball),
-    SHAPES("ellipsoid", ellipsoid),
-    SHAPES("ellipsoids", ellipsoids),
-    SHAPES("bottle", bottle),
-    SHAPES("tubes", tubes),
+    {"shepp-logan", shepp_logan, NULL, COUNT(shepp_logan)},
+    {"shepp-logan-original", kak_slaney, NULL, COUNT(kak_slaney)},
+    {"defrise", defrise, NULL, COUNT(defrise)},
+    {"ball", NULL, ball, COUNT(ball)},
+    {"soft-ball", NULL, soft_ball, COUNT(soft_ball)},
+    {"ellipsoid", NULL, ellipsoid, COUNT(ellipsoid)},
+    {"ellipsoids", NULL, ellipsoids, COUNT(ellipsoids)},
+    {"bottle", NULL, bottle, COUNT(bottle)},
+    {"tubes", NULL, tubes, COUNT(tubes)},
 };
 
 const char *fbp_phantom_name(size_t i)

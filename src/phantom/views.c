@@ -19,37 +19,6 @@ struct parabola {
     double a, b, d;
 };
 
-/* Direction of the ray of pixel (c, r) in world coordinates, not normalised: e[0] + c e[1] + r e[2]
- * [mm]. */
-struct ray {
-    double e[3][3];
-};
-
-/* Centre of pixel (0, 0) [mm]. */
-static void pixel_zero(const struct fbp_view *view, const struct fbp_panel *panel, double p[3])
-{
-    fbp_axpy(view->d, -((double)panel->n_columns - 1) / 2, view->u, p);
-    fbp_axpy(p, -((double)panel->n_rows - 1) / 2, view->v, p);
-}
-
-static struct ray lines_of(const struct fbp_view *view, enum fbp_kind kind,
-                           const struct fbp_panel *panel)
-{
-    const bool source = fbp_kind_of(kind)->has_source;
-    struct ray out = {0};
-    double p0[3];
-
-    pixel_zero(view, panel, p0);
-    for (int i = 0; i < 3; i++) {
-        out.e[0][i] = source ? p0[i] - view->s[i] : -view->s[i];
-        if (source) {
-            out.e[1][i] = view->u[i];
-            out.e[2][i] = view->v[i];
-        }
-    }
-    return out;
-}
-
 /* |f[0] + c f[1] + r f[2]|^2 in row r, as a function of the column c. */
 static struct parabola square(const double f[3][3], double r)
 {
@@ -92,22 +61,29 @@ void fbp_shadow_rows(const struct fbp_ball *balls, size_t n, const struct fbp_vi
                      struct fbp_shadow *shadows, double *work, float *out)
 {
     const size_t nc = panel->n_columns;
-    const struct ray ray = lines_of(view, kind, panel);
+    const bool source = fbp_kind_of(kind)->has_source;
+    double pixel[3];        /* pixel (0, 0) */
+    double e[3][3] = {{0}}; /* direction of the ray of pixel (c, r): e[0] + c e[1] + r e[2] [mm] */
 
+    fbp_view_pixel(view, panel, 0, 0, pixel);
+    for (int i = 0; i < 3; i++) {
+        e[0][i] = source ? pixel[i] - view->s[i] : -view->s[i];
+        e[1][i] = source ? view->u[i] : 0;
+        e[2][i] = source ? view->v[i] : 0;
+    }
     for (size_t i = 0; i < n; i++) {
         const struct fbp_ball *ball = &balls[i];
         struct fbp_shadow *s = &shadows[i];
         double dx[3], y[3][3] = {{0}};
         for (int k = 0; k < 3; k++)
-            fbp_ball_map(ball, ray.e[k], s->g[k]);
-        if (fbp_kind_of(kind)->has_source) { /* every ray passes through the source */
+            fbp_ball_map(ball, e[k], s->g[k]);
+        if (source) { /* every ray passes through the source */
             fbp_axpy(view->s, -1, ball->c, dx);
             fbp_ball_map(ball, dx, y[0]);
             for (int k = 0; k < 3; k++)
                 fbp_cross(s->g[k], y[0], s->q[k]);
         } else { /* every ray has the same direction, and passes through its pixel */
-            pixel_zero(view, panel, dx);
-            fbp_axpy(dx, -1, ball->c, dx);
+            fbp_axpy(pixel, -1, ball->c, dx);
             fbp_ball_map(ball, dx, y[0]);
             fbp_ball_map(ball, view->u, y[1]);
             fbp_ball_map(ball, view->v, y[2]);
@@ -118,7 +94,7 @@ void fbp_shadow_rows(const struct fbp_ball *balls, size_t n, const struct fbp_vi
     }
     for (size_t r = 0; r < n_rows && !fbp_stopped(); r++, out += nc) {
         const double row = (double)(row0 + r);
-        const struct parabola step = square(ray.e, row);
+        const struct parabola step = square((const double(*)[3])e, row);
         for (size_t c = 0; c < nc; c++)
             work[c] = 0;
         for (size_t i = 0; i < n; i++)
@@ -139,8 +115,7 @@ static void ray_of(const struct fbp_view *view, enum fbp_kind kind, const struct
     const bool source = fbp_kind_of(kind)->has_source;
     double pixel[3];
 
-    fbp_axpy(view->d, column - ((double)panel->n_columns - 1) / 2, view->u, pixel);
-    fbp_axpy(pixel, row - ((double)panel->n_rows - 1) / 2, view->v, pixel);
+    fbp_view_pixel(view, panel, column, row, pixel);
     for (int i = 0; i < 3; i++) {
         p[i] = source ? view->s[i] : pixel[i];
         dir[i] = source ? pixel[i] - view->s[i] : -view->s[i];
