@@ -129,13 +129,3 @@ static void transform(enum way way, const struct fbp_mixed *f, unsigned level, s
     if (way == BACK)
         join(radix, m, blocks, w, x);
 }
-
-static void there_abreast(const struct fbp_mixed *f, double *x)
-{
-    transform(THERE, f, 0, f->n, 1, f->turns, x);
-}
-
-static void back_abreast(const struct fbp_mixed *f, double *x)
-{
-    transform(BACK, f, 0, f->n, 1, f->turns, x);
-}

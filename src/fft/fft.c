@@ -201,43 +201,36 @@ static void run_back(const struct fbp_fft *f, double *x, double *work)
     swap_parts(x, f->points);
 }
 
-/* The chirp, and the spectrum of its conjugate, repeated with period m, times 1/m. */
-static fbp_status make_chirp(struct fbp_fft *f)
-{
-    const size_t n = f->points, m = f->mixed.n;
-    size_t square = 0; /* j^2 modulo 2 n keeps the angle exact */
-    double *work;
-
-    FBP_TRY(fbp_alloc((void **)&f->chirp, 2 * n * sizeof *f->chirp, WHAT));
-    FBP_TRY(fbp_alloc((void **)&f->response, 2 * m * sizeof *f->response, WHAT));
-    FBP_TRY(fbp_alloc((void **)&work, 2 * m * sizeof *work, WHAT));
-    memset(f->response, 0, 2 * m * sizeof *f->response);
-    for (size_t j = 0; j < n; j++) {
-        const double angle = FBP_PI * (double)square / (double)n;
-        double *ahead = f->response + 2 * j, *behind = f->response + 2 * ((m - j) % m);
-        f->chirp[2 * j] = cos(angle);
-        f->chirp[2 * j + 1] = -sin(angle);
-        ahead[0] = behind[0] = f->chirp[2 * j] / (double)m;
-        ahead[1] = behind[1] = -f->chirp[2 * j + 1] / (double)m;
-        square = (square + 2 * j + 1) % (2 * n);
-    }
-    run_mixed(&f->mixed, f->response, work);
-    fbp_free(work);
-    return FBP_OK;
-}
-
 static fbp_status open_plan(struct fbp_fft **out, size_t n, bool halves)
 {
+    const size_t points = halves ? n / 2 : n, m = circle_of(points);
     struct fbp_fft *f = NULL;
+    double *work = NULL;
     fbp_status st;
 
     *out = NULL;
     FBP_TRY(fbp_calloc((void **)&f, 1, sizeof *f, WHAT));
     f->n = n;
-    f->points = halves ? n / 2 : n;
-    FBP_TRY_GOTO(fbp_mixed_open(&f->mixed, circle_of(f->points)));
-    if (f->mixed.n != f->points)
-        FBP_TRY_GOTO(make_chirp(f));
+    f->points = points;
+    FBP_TRY_GOTO(fbp_mixed_open(&f->mixed, m));
+    if (m != points) {     /* the chirp; spectrum of its conjugate, with period m, times 1/m */
+        size_t square = 0; /* j^2 modulo 2 n keeps the angle exact */
+        FBP_TRY_GOTO(fbp_alloc((void **)&f->chirp, 2 * points * sizeof *f->chirp, WHAT));
+        FBP_TRY_GOTO(fbp_alloc((void **)&f->response, 2 * m * sizeof *f->response, WHAT));
+        FBP_TRY_GOTO(fbp_alloc((void **)&work, 2 * m * sizeof *work, WHAT));
+        memset(f->response, 0, 2 * m * sizeof *f->response);
+        for (size_t j = 0; j < points; j++) {
+            const double angle = FBP_PI * (double)square / (double)points;
+            double *ahead = f->response + 2 * j, *behind = f->response + 2 * ((m - j) % m);
+            f->chirp[2 * j] = cos(angle);
+            f->chirp[2 * j + 1] = -sin(angle);
+            ahead[0] = behind[0] = f->chirp[2 * j] / (double)m;
+            ahead[1] = behind[1] = -f->chirp[2 * j + 1] / (double)m;
+            square = (square + 2 * j + 1) % (2 * points);
+        }
+        run_mixed(&f->mixed, f->response, work);
+        fbp_free(work);
+    }
     if (halves) {
         FBP_TRY_GOTO(fbp_alloc((void **)&f->turns, 2 * (n / 4 + 1) * sizeof *f->turns, WHAT));
         for (size_t k = 0; k <= n / 4; k++) {

@@ -7,43 +7,34 @@
 
 #include <math.h>
 
-/* Radices of the levels.  Fours first, because the first level takes a 4 or a 2, and large blocks
- * soon fit a cache then; the leaves take the remaining twos. */
-static void choose_levels(struct fbp_lanes_plan *p)
-{
-    size_t radix[FBP_LANES_LEVELS];
-    unsigned n = 0;
-    size_t left = p->n, points = p->n;
-
-    radix[n++] = left % 4 == 0 ? 4 : 2;
-    left /= radix[0];
-    for (; left % 4 == 0 && left % 16 != 8; left /= 4)
-        radix[n++] = 4;
-    p->leaf = left % 8 == 0 ? 8 : left % 2 == 0 ? 2 : 1;
-    left /= p->leaf;
-    for (; left % 5 == 0; left /= 5)
-        radix[n++] = 5;
-    for (; left % 3 == 0; left /= 3)
-        radix[n++] = 3;
-    if (p->leaf == 1 && n > 1) /* the last level, without turns */
-        p->leaf = radix[--n];
-    p->n_levels = n;
-    for (unsigned i = 0; i < n; i++) {
-        points /= radix[i];
-        p->level[i] = (struct fbp_lanes_level){.radix = radix[i], .m = points};
-    }
-}
-
 fbp_status fbp_lanes_plan_open(struct fbp_lanes_plan *p, size_t n, const double *response,
                                const double *imaginary)
 {
     const size_t parts = imaginary ? 2 : 1;
-    size_t floats = 0;
+    size_t radices[FBP_LANES_LEVELS], rest = n, below = n, floats = 0;
+    unsigned levels = 0;
 
     *p = (struct fbp_lanes_plan){.n = n, .has_phase = imaginary != NULL};
-    choose_levels(p);
-    for (unsigned i = 0; i < p->n_levels; i++)
-        floats += 2 * (p->level[i].radix - 1) * p->level[i].m;
+    /* Fours first, because the first level takes a 4 or a 2, and large blocks soon fit a cache
+     * then; the leaves take the remaining twos. */
+    radices[levels++] = rest % 4 == 0 ? 4 : 2;
+    rest /= radices[0];
+    for (; rest % 4 == 0 && rest % 16 != 8; rest /= 4)
+        radices[levels++] = 4;
+    p->leaf = rest % 8 == 0 ? 8 : rest % 2 == 0 ? 2 : 1;
+    rest /= p->leaf;
+    for (; rest % 5 == 0; rest /= 5)
+        radices[levels++] = 5;
+    for (; rest % 3 == 0; rest /= 3)
+        radices[levels++] = 3;
+    if (p->leaf == 1 && levels > 1) /* the last level, without turns */
+        p->leaf = radices[--levels];
+    p->n_levels = levels;
+    for (unsigned i = 0; i < levels; i++) {
+        below /= radices[i];
+        p->level[i] = (struct fbp_lanes_level){.radix = radices[i], .m = below};
+        floats += 2 * (radices[i] - 1) * below;
+    }
     FBP_TRY(fbp_alloc((void **)&p->turns, floats * sizeof *p->turns, "the plan of a transform"));
     float *out = p->turns;
     for (unsigned i = 0; i < p->n_levels; i++) {

@@ -137,7 +137,7 @@ INLINE void columns_there(const struct fbp_retrieval *f, enum fbp_retrieved_from
         }
     }
     put_frame(x, f->pad[1], f->n_rows, f->n[1]);
-    there_abreast(&f->across, x);
+    transform(THERE, &f->across, 0, f->across.n, 1, f->across.turns, x);
 }
 
 /* Transform columns [c, c + PAIR) back, and store their line integrals. */
@@ -148,7 +148,7 @@ static void columns_back(const struct fbp_retrieval *f, float *view, size_t c,
     const size_t n = f->n_columns - c;
     double *x = block_of(f, c, r);
 
-    back_abreast(&f->across, x);
+    transform(BACK, &f->across, 0, f->across.n, 1, f->across.turns, x);
     for (size_t i = 0; i < f->n_rows; i++) {
         const double *from = x + (f->pad[1] + i) * POINT;
         float *row = view + i * f->n_columns + c, some[PAIR];
@@ -335,34 +335,16 @@ static void divide(const struct fbp_mixed *f, unsigned level, size_t n, size_t b
     join(radix, m, blocks, w, x);
 }
 
-/* Filter rows [j, j + ABREAST) of the spectra. */
-static void filter_rows(const struct fbp_retrieval *f, double v_reach, size_t j,
-                        const struct phase_room *r)
-{
-    const size_t n = f->n[1];
-    const double step = 2 * FBP_PI * v_reach / (double)n;
-    struct row_pairs pairs;
-
-    for (size_t l = 0; l < ABREAST; l++) {
-        const size_t k = j + l <= n / 2 ? j + l : n / 2;
-        pairs.ahead[l] = f->place[k] * POINT;
-        pairs.back[l] = f->place[(n - k) % n] * POINT;
-        pairs.v2[l] = divisor(f) * (step * (double)k * step * (double)k);
-    }
-    put_rows(f, &pairs, r, r->x + f->pad[0] * POINT);
-    put_frame(r->x, f->pad[0], f->n_columns, f->n[0]);
-    divide(&f->along, 0, f->n[0], 1, f->along.turns, r->u2, pairs.v2, r->x);
-    take_rows(f, &pairs, r, r->x + f->pad[0] * POINT);
-}
-
 void TABLE(const struct fbp_retrieval *f, enum fbp_retrieved_from from, const double reach[2],
            float *view, const struct phase_room *r)
 {
-    const double step = 2 * FBP_PI * reach[0] / (double)f->n[0];
+    const size_t n = f->n[1];
+    const double u_step = 2 * FBP_PI * reach[0] / (double)f->n[0];
+    const double v_step = 2 * FBP_PI * reach[1] / (double)n;
 
     for (size_t i = 0; i < f->n[0]; i++) {
         const size_t k = f->frequency[i];
-        const double u = step * (double)(k <= f->n[0] / 2 ? k : f->n[0] - k);
+        const double u = u_step * (double)(k <= f->n[0] / 2 ? k : f->n[0] - k);
         r->u2[i] = divisor(f) * (1 + u * u);
     }
     for (size_t c = 0; c < f->n_columns; c += PAIR)
@@ -370,8 +352,19 @@ void TABLE(const struct fbp_retrieval *f, enum fbp_retrieved_from from, const do
             columns_there(f, FBP_FROM_INTEGRALS, view, c, r);
         else
             columns_there(f, FBP_FROM_TRANSMISSIONS, view, c, r);
-    for (size_t j = 0; j <= f->n[1] / 2; j += ABREAST)
-        filter_rows(f, reach[1], j, r);
+    for (size_t j = 0; j <= n / 2; j += ABREAST) { /* filter rows [j, j + ABREAST) of the spectra */
+        struct row_pairs pairs;
+        for (size_t l = 0; l < ABREAST; l++) {
+            const size_t k = j + l <= n / 2 ? j + l : n / 2;
+            pairs.ahead[l] = f->place[k] * POINT;
+            pairs.back[l] = f->place[(n - k) % n] * POINT;
+            pairs.v2[l] = divisor(f) * (v_step * (double)k * v_step * (double)k);
+        }
+        put_rows(f, &pairs, r, r->x + f->pad[0] * POINT);
+        put_frame(r->x, f->pad[0], f->n_columns, f->n[0]);
+        divide(&f->along, 0, f->n[0], 1, f->along.turns, r->u2, pairs.v2, r->x);
+        take_rows(f, &pairs, r, r->x + f->pad[0] * POINT);
+    }
     for (size_t c = 0; c < f->n_columns; c += PAIR)
         columns_back(f, view, c, r);
 }

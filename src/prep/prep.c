@@ -11,12 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Dark, flat and mask of a scan, rows bottom-up; NULL: the scan has none. */
-struct images {
-    double *dark, *bright, *mask;
-    unsigned char *bad;
-};
-
 /* True if counts can be scaled by the difference of bright and dark. */
 static bool is_span(double bright_less_dark)
 {
@@ -72,56 +66,6 @@ static fbp_status read_image(double **out, const struct fbp_scan *scan, enum fbp
     return FBP_OK;
 }
 
-/* Join pixels of the images as those of the views; bad ones are left out of both. */
-static fbp_status join_pixels(struct fbp_prep *p, struct images *m, double i0,
-                              const struct fbp_reduction *r)
-{
-    const size_t n = r->stored.n_columns * r->stored.n_rows;
-
-    for (size_t i = 0; (m->bright || m->dark) && i < n; i++)
-        m->bad[i] |= !is_span((m->bright ? m->bright[i] : i0) - (m->dark ? m->dark[i] : 0));
-    p->n_stored = n;
-    for (size_t i = 0; i < n; i++)
-        p->n_left_out += m->bad[i] != 0;
-    if (p->n_left_out) {
-        FBP_TRY(fbp_calloc((void **)&p->left_out, n, 1, "a mask of bad pixels"));
-        memcpy(p->left_out, m->bad, n);
-    }
-    if (m->dark)
-        fbp_reduce_image(r, p->left_out, m->dark);
-    if (m->bright)
-        fbp_reduce_image(r, p->left_out, m->bright);
-    fbp_reduce_mask(r, m->bad);
-    return FBP_OK;
-}
-
-/* Tabulate dark and gain of intensities. */
-static fbp_status tabulate(struct fbp_prep *p, struct images *m, const struct fbp_scan *scan)
-{
-    const size_t n = p->panel.n_columns * p->panel.n_rows;
-
-    if (!m->bright && !(scan->i0 > 0))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: a dark image alone does not give transmissions: add "
-                        "\"flat\" or \"i0\"",
-                        scan->path ? scan->path : "scan");
-    p->inverse_i0 = scan->i0 > 0 ? (float)(1 / scan->i0) : 0;
-    if (m->dark) {
-        FBP_TRY(fbp_alloc((void **)&p->dark, n * sizeof(float), "dark image"));
-        for (size_t i = 0; i < n; i++)
-            p->dark[i] = (float)m->dark[i];
-    }
-    if (!m->bright && !m->dark && !m->mask)
-        return FBP_OK;
-    FBP_TRY(fbp_alloc((void **)&p->gain, n * sizeof(float), "gain image"));
-    for (size_t i = 0; i < n; i++) {
-        const double span = (m->bright ? m->bright[i] : scan->i0) - (m->dark ? m->dark[i] : 0);
-        m->bad[i] |= !is_span(span);
-        p->gain[i] = m->bad[i] ? 0 : (float)(1 / span);
-    }
-    return FBP_OK;
-}
-
 bool fbp_prep_is_needed(const struct fbp_scan *scan)
 {
     return fbp_scan_is_intensity(scan) || scan->find_bad_pixels ||
@@ -130,7 +74,9 @@ bool fbp_prep_is_needed(const struct fbp_scan *scan)
 
 fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bool top_down)
 {
-    struct images m = {0};
+    double *dark = NULL, *bright = NULL, *mask = NULL; /* rows bottom-up; NULL: the scan has none */
+    double **const images[] = {&dark, &bright, &mask}; /* in the order of enum fbp_image */
+    unsigned char *bad = NULL;
     struct fbp_corrections c;
     struct fbp_reduction r;
     fbp_status st = FBP_OK;
@@ -144,23 +90,56 @@ fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bo
         return FBP_OK;
     fbp_reduction_of(scan, &r);
     const size_t n = r.stored.n_columns * r.stored.n_rows;
-    double **const images[] = {&m.dark, &m.bright, &m.mask}; /* in the order of enum fbp_image */
-    FBP_TRY_GOTO(fbp_calloc((void **)&m.bad, n, 1, "a mask of bad pixels"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&bad, n, 1, "a mask of bad pixels"));
     for (int i = 0; i <= FBP_IMAGE_LAST; i++)
         FBP_TRY_GOTO(
             read_image(images[i], scan, (enum fbp_image)i, &r.stored, top_down, &out->missing[i]));
-    for (size_t i = 0; m.mask && i < n; i++)
-        m.bad[i] = !(m.mask[i] == 0); /* NaN is bad, too */
-    if (fbp_reduction_joins(&r))
-        FBP_TRY_GOTO(join_pixels(out, &m, scan->i0, &r));
-    if (out->intensity)
-        FBP_TRY_GOTO(tabulate(out, &m, scan));
-    FBP_TRY_GOTO(fbp_bridges_find(out, m.bad));
+    for (size_t i = 0; mask && i < n; i++)
+        bad[i] = !(mask[i] == 0);  /* NaN is bad, too */
+    if (fbp_reduction_joins(&r)) { /* as pixels of the views; bad ones are left out of both */
+        for (size_t i = 0; (bright || dark) && i < n; i++)
+            bad[i] |= !is_span((bright ? bright[i] : scan->i0) - (dark ? dark[i] : 0));
+        out->n_stored = n;
+        for (size_t i = 0; i < n; i++)
+            out->n_left_out += bad[i] != 0;
+        if (out->n_left_out) {
+            FBP_TRY_GOTO(fbp_calloc((void **)&out->left_out, n, 1, "a mask of bad pixels"));
+            memcpy(out->left_out, bad, n);
+        }
+        if (dark)
+            fbp_reduce_image(&r, out->left_out, dark);
+        if (bright)
+            fbp_reduce_image(&r, out->left_out, bright);
+        fbp_reduce_mask(&r, bad);
+    }
+    const size_t n_pixels = out->panel.n_columns * out->panel.n_rows;
+    if (out->intensity) {
+        if (!bright && !(scan->i0 > 0))
+            FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                                  "%s: a dark image alone does not give transmissions: add "
+                                  "\"flat\" or \"i0\"",
+                                  scan->path ? scan->path : "scan"));
+        out->inverse_i0 = scan->i0 > 0 ? (float)(1 / scan->i0) : 0;
+    }
+    if (out->intensity && dark) {
+        FBP_TRY_GOTO(fbp_alloc((void **)&out->dark, n_pixels * sizeof(float), "dark image"));
+        for (size_t i = 0; i < n_pixels; i++)
+            out->dark[i] = (float)dark[i];
+    }
+    if (out->intensity && (bright || dark || mask)) {
+        FBP_TRY_GOTO(fbp_alloc((void **)&out->gain, n_pixels * sizeof(float), "gain image"));
+        for (size_t i = 0; i < n_pixels; i++) {
+            const double span = (bright ? bright[i] : scan->i0) - (dark ? dark[i] : 0);
+            bad[i] |= !is_span(span);
+            out->gain[i] = bad[i] ? 0 : (float)(1 / span);
+        }
+    }
+    FBP_TRY_GOTO(fbp_bridges_find(out, bad));
 fail:
-    fbp_free(m.dark);
-    fbp_free(m.bright);
-    fbp_free(m.mask);
-    free(m.bad);
+    fbp_free(dark);
+    fbp_free(bright);
+    fbp_free(mask);
+    free(bad);
     if (st != FBP_OK)
         fbp_prep_clear(out);
     return st;

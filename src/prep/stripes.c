@@ -74,27 +74,6 @@ static void sort_by_byte(const struct entry *in, size_t n, unsigned shift, struc
         out[at[in[i].key >> shift & 255]++] = in[i];
 }
 
-/* Sort a column of n samples and store the view of each. */
-static void sort_column(const struct sorting_room *r, size_t n, float *column, uint32_t *views)
-{
-    for (size_t k = 0; k < n; k++) {
-        uint32_t bits;
-        memcpy(&bits, &column[k], sizeof bits);
-        const uint32_t key = bits & 0x80000000u ? ~bits : bits | 0x80000000u; /* order of floats */
-        r->a[k] = (struct entry){key, (uint32_t)k};
-    }
-    for (unsigned shift = 0; shift < 32; shift += 16) {
-        sort_by_byte(r->a, n, shift, r->b);
-        sort_by_byte(r->b, n, shift + 8, r->a);
-    }
-    for (size_t k = 0; k < n; k++) {
-        const uint32_t key = r->a[k].key;
-        const uint32_t bits = key & 0x80000000u ? key & 0x7fffffffu : ~key;
-        memcpy(&column[k], &bits, sizeof bits);
-        views[k] = r->a[k].view;
-    }
-}
-
 /* Running median of s->size columns, with a sorted window. */
 static void smooth(const struct fbp_stripes *s, const struct sorting_room *r, float *row)
 {
@@ -139,8 +118,25 @@ static void remove_by_sorting(const struct fbp_stripes *s, float *sinogram, size
         for (size_t k = 0; k < n; k++)
             for (size_t i = c; i < end; i++)
                 r.block[(i - c) * n + k] = sinogram[k * stride + i];
-        for (size_t i = c; i < end; i++)
-            sort_column(&r, n, r.block + (i - c) * n, r.views + i * n);
+        for (size_t i = c; i < end; i++) { /* sort the column, and store the view of each sample */
+            float *column = r.block + (i - c) * n;
+            for (size_t k = 0; k < n; k++) {
+                uint32_t bits;
+                memcpy(&bits, &column[k], sizeof bits);
+                const uint32_t key = bits & 0x80000000u ? ~bits : bits | 0x80000000u; /* in order */
+                r.a[k] = (struct entry){key, (uint32_t)k};
+            }
+            for (unsigned shift = 0; shift < 32; shift += 16) {
+                sort_by_byte(r.a, n, shift, r.b);
+                sort_by_byte(r.b, n, shift + 8, r.a);
+            }
+            for (size_t k = 0; k < n; k++) {
+                const uint32_t key = r.a[k].key;
+                const uint32_t bits = key & 0x80000000u ? key & 0x7fffffffu : ~key;
+                memcpy(&column[k], &bits, sizeof bits);
+                r.views[i * n + k] = r.a[k].view;
+            }
+        }
         for (size_t k = 0; k < n; k++)
             for (size_t i = c; i < end; i++)
                 r.ranks[k * nc + i] = r.block[(i - c) * n + k];

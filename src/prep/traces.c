@@ -172,27 +172,6 @@ static double phase_of(const struct phase_sums *s, double near)
     return cos(half - near) < 0 ? half + FBP_PI : half;
 }
 
-/* Determine the phase of all views, whose integrals are equal, so their sums are added. */
-static fbp_status find_phase(struct traces *t)
-{
-    struct phase_sums all = {0};
-    struct room r = {0};
-    fbp_status st = make_room(t, &r);
-
-    for (size_t k = 0; k < t->real->info.n[2] && st == FBP_OK; k++) {
-        struct phase_sums view = {0};
-        st = fbp_check_cancelled();
-        if (st == FBP_OK)
-            st = sum_view(t, k, &r, &view);
-        all.sum += view.sum;
-        all.size += view.size;
-        all.squares += view.squares;
-    }
-    fbp_free(r.out);
-    t->phase = phase_of(&all, 0);
-    return st;
-}
-
 static fbp_status read_traces(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                               size_t n_rows, bool as_float, void *out)
 {
@@ -337,8 +316,23 @@ static fbp_status fill(fbp_source *src, const struct fbp_scan *scan)
         FBP_TRY(fbp_source_open_as(&t->imaginary, below->path, &scan->raw, FBP_SOURCE_IMAGINARY));
     FBP_TRY(tabulate(t, scan));
     t->phase = p->phase_deg * FBP_PI / 180;
-    if (p->phase > FBP_PHASE_GIVEN)
-        FBP_TRY(find_phase(t));
+    if (p->phase > FBP_PHASE_GIVEN) { /* that of all views: their integrals are equal, so add up */
+        struct phase_sums all = {0};
+        struct room r = {0};
+        fbp_status st = make_room(t, &r);
+        for (size_t k = 0; k < below->info.n[2] && st == FBP_OK; k++) {
+            struct phase_sums view = {0};
+            st = fbp_check_cancelled();
+            if (st == FBP_OK)
+                st = sum_view(t, k, &r, &view);
+            all.sum += view.sum;
+            all.size += view.size;
+            all.squares += view.squares;
+        }
+        fbp_free(r.out);
+        FBP_TRY(st);
+        t->phase = phase_of(&all, 0);
+    }
 
     src->below = below;
     src->info = below->info;
