@@ -61,30 +61,6 @@ static fbp_status check_progress(const struct search *s)
     return FBP_OK;
 }
 
-/* Read as many detector rows as are useful and fit. */
-static fbp_status read_rows(struct search *s)
-{
-    const struct fbp_scan *scan = s->scan;
-    const bool has_source = fbp_kind_has_source(scan->kind);
-    const double row = (double)scan->n_views * (double)scan->panel.n_columns;
-    const double most = has_source ? ROWS_OF_CONE : ROWS_OF_PARALLEL;
-    const double rows = fmax(1, fmin(most, floor(MOST_SAMPLES / row)));
-    const size_t waves =
-        has_source ? 0 : fbp_wedge_bytes(scan->n_views, scan->panel.n_columns, (size_t)rows);
-    /* rows, their smoothed copy, and one row for the coarse search */
-    const double bytes =
-        (double)fbp_resident_bytes() + (2 * rows + 2) * row * sizeof(float) + (double)waves;
-    char has[32], needs[32];
-
-    if (s->params.memory_bytes && bytes > (double)s->params.memory_bytes)
-        return fbp_fail(FBP_ERR_NOMEM,
-                        "centre: the rows that it is looked for in need %s, the limit is %s: "
-                        "raise --memory, or give the column",
-                        fbp_bytes_estimate_text(needs, sizeof needs, bytes),
-                        fbp_bytes_text(has, sizeof has, s->params.memory_bytes));
-    return fbp_sinogram_read(&s->sinogram, scan, s->params.input.source, (size_t)rows);
-}
-
 static size_t stride_of(const struct fbp_match *m, size_t views)
 {
     return m->joins ? 1 : (m->s->n_views + views - 1) / views;
@@ -318,12 +294,31 @@ static void decide(struct search *s)
 static fbp_status find_centre(struct search *s)
 {
     struct fbp_centre *c = s->out;
+    const struct fbp_scan *scan = s->scan;
+    const bool has_source = fbp_kind_has_source(scan->kind);
+    char has[32], needs[32];
 
-    FBP_TRY(fbp_check_lines("centre", s->scan->kind));
-    if (s->scan->filtered)
+    FBP_TRY(fbp_check_lines("centre", scan->kind));
+    if (scan->filtered)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "centre: views that are filtered already do not tell "
                                              "it: give the column");
-    FBP_TRY(read_rows(s));
+
+    /* As many detector rows as are useful and fit: these, a smoothed copy, and one row for the
+     * coarse search. */
+    const double row = (double)scan->n_views * (double)scan->panel.n_columns;
+    const double most = has_source ? ROWS_OF_CONE : ROWS_OF_PARALLEL;
+    const double rows = fmax(1, fmin(most, floor(MOST_SAMPLES / row)));
+    const size_t waves =
+        has_source ? 0 : fbp_wedge_bytes(scan->n_views, scan->panel.n_columns, (size_t)rows);
+    const double bytes =
+        (double)fbp_resident_bytes() + (2 * rows + 2) * row * sizeof(float) + (double)waves;
+    if (s->params.memory_bytes && bytes > (double)s->params.memory_bytes)
+        return fbp_fail(FBP_ERR_NOMEM,
+                        "centre: the rows that it is looked for in need %s, the limit is %s: "
+                        "raise --memory, or give the column",
+                        fbp_bytes_estimate_text(needs, sizeof needs, bytes),
+                        fbp_bytes_text(has, sizeof has, s->params.memory_bytes));
+    FBP_TRY(fbp_sinogram_read(&s->sinogram, scan, s->params.input.source, (size_t)rows));
     FBP_TRY(compare_rays(s));
     s->wedge.error = INFINITY;
     if (s->match.joins) { /* half a turn of parallel beams */

@@ -46,78 +46,26 @@ static void order_views(const struct fbp_scan *scan, const struct fbp_geometry_f
     qsort(o, n, sizeof *o, fbp_by_value);
 }
 
-struct reading {
-    fbp_source *given; /* the caller's; NULL: the scan's projections */
-    fbp_source *stored, *views;
-    struct fbp_prep prep;
-    struct fbp_images *images; /* mask of the bad pixels that were found */
-    float *rows; /* a row and its neighbours, from which bad pixels are interpolated */
-};
-
-/* Read and prepare rows of all views.
- * place: [view] row of the sinogram s that the view becomes; middle: detector row of the iso-centre
- */
-static fbp_status read_rows(struct reading *r, const struct fbp_scan *scan, struct fbp_sinogram *s,
-                            const size_t *place, double middle, size_t most)
-{
-    const size_t nc = s->n_columns, nr = scan->panel.n_rows;
-    struct fbp_scan searched = *scan; /* with the bad pixels that were found */
-    struct fbp_prep_counts ignored = {0};
-    struct fbp_reduction reduction;
-
-    if (!r->given && !scan->projections)
-        return fbp_fail(FBP_ERR_INVALID, "scan: no projections are named: add \"projections\"");
-    r->stored = r->given;
-    if (!r->given)
-        FBP_TRY(fbp_source_open(&r->stored, scan->projections, &scan->raw));
-    const struct fbp_array_info *info = fbp_source_info(r->stored);
-    const enum fbp_row_order order =
-        scan->row_order == FBP_ROWS_AUTO ? info->row_order : scan->row_order;
-    const bool top_down = order == FBP_ROWS_TOP_DOWN;
-    r->views = r->stored;
-    fbp_reduction_of(scan, &reduction);
-    FBP_TRY(fbp_bad_pixels_find(&searched, r->stored, top_down, &r->images));
-    FBP_TRY(fbp_prep_create(&r->prep, &searched, top_down));
-    if (fbp_reduces(&reduction))
-        FBP_TRY(fbp_source_reduce(&r->views, r->stored, &reduction, top_down, r->prep.left_out));
-
-    const size_t n = most < nr ? most : nr, margin = r->prep.margin_rows;
-    const double centred = floor(middle - ((double)n - 1) / 2 + 0.5), last = (double)(nr - n);
-    const size_t gap = s->has_source ? 1 : nr / n;
-    const size_t first = s->has_source ? (size_t)fmin(fmax(centred, 0), last) : gap / 2;
-    s->n_rows = n;
-    FBP_TRY(fbp_alloc((void **)&s->values, n * s->n_views * nc * sizeof(float), "a sinogram"));
-    FBP_TRY(fbp_alloc((void **)&r->rows, (2 * margin + 1) * nc * sizeof(float), "rows of a view"));
-    for (size_t k = 0; k < s->n_views; k++) /* in the file's order, which may be a stream */
-        for (size_t i = 0; i < n; i++) {
-            const size_t wanted = first + i * gap, from = wanted > margin ? wanted - margin : 0;
-            for (size_t row = from; row < nr && row <= wanted + margin; row++) {
-                float *to = r->rows + (row - from) * nc;
-                FBP_TRY(fbp_source_read(r->views, k, 1, top_down ? nr - 1 - row : row, 1, to));
-                fbp_prep_row(&r->prep, row, to, &ignored);
-            }
-            if (r->prep.n_bridges)
-                fbp_prep_bridge(&r->prep, from, wanted, wanted + 1, r->rows);
-            memcpy(s->values + (i * s->n_views + place[k]) * nc, r->rows + (wanted - from) * nc,
-                   nc * sizeof(float));
-        }
-    return FBP_OK;
-}
-
 fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan,
                              fbp_source *source, size_t most_rows)
 {
-    struct reading r = {.given = source};
+    const size_t nc = scan->panel.n_columns, nr = scan->panel.n_rows;
     const struct fbp_view *v = &scan->views[0];
+    struct fbp_scan searched = *scan; /* with the bad pixels that were found */
+    struct fbp_images *images = NULL; /* their mask */
+    fbp_source *stored = source, *views = source;
+    struct fbp_prep prep = {0};
+    struct fbp_prep_counts ignored = {0};
     struct fbp_geometry_facts facts;
+    struct fbp_reduction reduction;
     struct order *order = NULL;
-    size_t *place = NULL;
+    size_t *place = NULL; /* [view] its row of the sinogram */
+    float *rows = NULL;   /* a row and its neighbours, from which bad pixels are interpolated */
     double middle_row = 0, ahead[3], P[12];
     fbp_status st;
 
-    *s = (struct fbp_sinogram){.has_source = fbp_kind_has_source(scan->kind),
-                               .n_views = scan->n_views,
-                               .n_columns = scan->panel.n_columns};
+    *s = (struct fbp_sinogram){
+        .has_source = fbp_kind_has_source(scan->kind), .n_views = scan->n_views, .n_columns = nc};
     FBP_TRY_GOTO(fbp_facts_of(fbp_scan_views(scan), NULL, &facts));
     for (size_t k = 0; k < scan->n_views; k++) {
         FBP_TRY_GOTO(fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P));
@@ -144,15 +92,51 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
     s->step = facts.step_rad[1];
     s->arc = s->angles[s->n_views - 1] - s->angles[0];
     s->closed = 2 * FBP_PI - s->arc < 1.75 * s->step;
-    FBP_TRY_GOTO(read_rows(&r, scan, s, place, middle_row, most_rows));
+
+    if (!source && !scan->projections)
+        FBP_TRY_GOTO(
+            fbp_fail(FBP_ERR_INVALID, "scan: no projections are named: add \"projections\""));
+    if (!source)
+        FBP_TRY_GOTO(fbp_source_open(&stored, scan->projections, &scan->raw));
+    const enum fbp_row_order row_order =
+        scan->row_order == FBP_ROWS_AUTO ? fbp_source_info(stored)->row_order : scan->row_order;
+    const bool top_down = row_order == FBP_ROWS_TOP_DOWN;
+    views = stored;
+    fbp_reduction_of(scan, &reduction);
+    FBP_TRY_GOTO(fbp_bad_pixels_find(&searched, stored, top_down, &images));
+    FBP_TRY_GOTO(fbp_prep_create(&prep, &searched, top_down));
+    if (fbp_reduces(&reduction))
+        FBP_TRY_GOTO(fbp_source_reduce(&views, stored, &reduction, top_down, prep.left_out));
+
+    const size_t n = most_rows < nr ? most_rows : nr, margin = prep.margin_rows;
+    const double centred = floor(middle_row - ((double)n - 1) / 2 + 0.5), last = (double)(nr - n);
+    const size_t gap = s->has_source ? 1 : nr / n;
+    const size_t first = s->has_source ? (size_t)fmin(fmax(centred, 0), last) : gap / 2;
+    s->n_rows = n;
+    FBP_TRY_GOTO(fbp_alloc((void **)&s->values, n * s->n_views * nc * sizeof(float), "a sinogram"));
+    FBP_TRY_GOTO(
+        fbp_alloc((void **)&rows, (2 * margin + 1) * nc * sizeof(float), "rows of a view"));
+    for (size_t k = 0; k < s->n_views; k++) /* in the file's order, which may be a stream */
+        for (size_t i = 0; i < n; i++) {
+            const size_t wanted = first + i * gap, from = wanted > margin ? wanted - margin : 0;
+            for (size_t row = from; row < nr && row <= wanted + margin; row++) {
+                float *to = rows + (row - from) * nc;
+                FBP_TRY_GOTO(fbp_source_read(views, k, 1, top_down ? nr - 1 - row : row, 1, to));
+                fbp_prep_row(&prep, row, to, &ignored);
+            }
+            if (prep.n_bridges)
+                fbp_prep_bridge(&prep, from, wanted, wanted + 1, rows);
+            memcpy(s->values + (i * s->n_views + place[k]) * nc, rows + (wanted - from) * nc,
+                   nc * sizeof(float));
+        }
 fail:
-    fbp_free(r.rows);
-    if (r.views != r.stored)
-        fbp_source_close(&r.views);
-    if (!r.given)
-        fbp_source_close(&r.stored);
-    fbp_prep_clear(&r.prep);
-    fbp_images_free(r.images);
+    fbp_free(rows);
+    if (views != stored)
+        fbp_source_close(&views);
+    if (!source)
+        fbp_source_close(&stored);
+    fbp_prep_clear(&prep);
+    fbp_images_free(images);
     free(order);
     free(place);
     if (st != FBP_OK)
