@@ -235,25 +235,12 @@ static fbp_status child_error(const char *path, const char *library, enum outcom
                     path, library, sig ? strsignal(sig) : "it gave up");
 }
 
-static fbp_status run_in_process(fbp_sandbox_fn *fn, void *arg, struct fbp_blob *reply)
-{
-    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER; /* HDF5 is not thread-safe */
-
-    pthread_mutex_lock(&one_at_a_time);
-    const fbp_status st = fn(arg, reply);
-    pthread_mutex_unlock(&one_at_a_time);
-    if (st != FBP_OK) {
-        free(reply->bytes);
-        *reply = (struct fbp_blob){0};
-    }
-    return st;
-}
-
 fbp_status fbp_sandbox_run(const char *path, const char *library,
                            const struct fbp_sandbox_limits *given, fbp_sandbox_fn *fn, void *arg,
                            struct fbp_blob *reply)
 {
     static const uint64_t LEAST_BYTES = (uint64_t)64 << 20; /* a child needs these for any file */
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER; /* HDF5 is not thread-safe */
     struct fbp_sandbox_limits limits = *given;
     struct fbp_blob all = {0};
     struct head head = {0};
@@ -261,9 +248,18 @@ fbp_status fbp_sandbox_run(const char *path, const char *library,
     int fd = -1, status = 0;
     size_t at = 0;
     pid_t child = 0;
+    fbp_status st;
 
-    if (!isolated)
-        return run_in_process(fn, arg, reply);
+    if (!isolated) {
+        pthread_mutex_lock(&one_at_a_time);
+        st = fn(arg, reply);
+        pthread_mutex_unlock(&one_at_a_time);
+        if (st != FBP_OK) {
+            free(reply->bytes);
+            *reply = (struct fbp_blob){0};
+        }
+        return st;
+    }
 
     /* The child gets at most the rest of the process's limit. */
     const uint64_t most = fbp_process_limit(), held = most ? fbp_resident_bytes() : 0;
@@ -291,7 +287,6 @@ fbp_status fbp_sandbox_run(const char *path, const char *library,
     }
     fbp_message_clear(); /* of an allocation that failed in collect() */
 
-    fbp_status st;
     if (outcome == UNREAD)
         st = fbp_fail(FBP_ERR_IO, "%s: what %s finds in it cannot be read: %s", path, library,
                       strerror(error));

@@ -3,14 +3,11 @@
 #include "picture/draw.h"
 
 #include "base/base.h"
+#include "base/math.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_SIDE = 1 << 20 }; /* voxels; positions in 1/256 of a voxel are 32-bit integers */
-
-static const double PI = 3.14159265358979323846;
 
 /* Fill a table of positions along one axis of the volume for n columns or rows of the rotated
  * slice: `slope` voxels per column or row, the central one at `middle` [voxels]. */
@@ -27,7 +24,7 @@ fbp_status fbp_turn_make(struct fbp_turn *out, const size_t n[2], const double m
     static const double quarters[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
     const double angle = degrees - 360 * floor(degrees / 360), quarter = angle / 90;
     struct fbp_turn t = {.n = {n[0], n[1]}, .whole = quarter == floor(quarter)};
-    double c = cos(angle * PI / 180), s = sin(angle * PI / 180);
+    double c = cos(angle * FBP_PI / 180), s = sin(angle * FBP_PI / 180);
 
     *out = (struct fbp_turn){0};
     if (t.whole) { /* exact for whole quarters of a turn */

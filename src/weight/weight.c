@@ -57,32 +57,6 @@ static bool is_separable(const struct fbp_weights *w)
     return true;
 }
 
-/* Choose the redundancy weights. */
-static void find_rays(struct fbp_weights *w)
-{
-    const struct fbp_geometry_facts *f = &w->facts;
-    const bool source = fbp_kind_of(w->views.kind)->has_source;
-    const double delta = w->modulo_pi ? 0 : (w->arc.arc_rad - FBP_PI) / 2;
-    const double longer = f->edge_mm[1] > -f->edge_mm[0] ? 1 : -1; /* the side of +t */
-    const double ramp = w->arc.arc_rad - FBP_PI, *step = f->step_rad;
-
-    w->rays = (struct fbp_rays){.cone = source, .delta = {cos(delta), sin(delta)}};
-    if (f->per_ray)
-        w->rays.redundancy = FBP_PER_RAY;
-    else if (f->offset)
-        w->rays.redundancy = FBP_WANG;
-    else if (f->coverage != FBP_COVERAGE_FULL)
-        w->rays.redundancy = FBP_PARKER; /* without ramps if delta is 0 */
-    if (w->rays.redundancy == FBP_WANG)
-        w->rays.inverse_overlap = longer / (source ? f->overlap_rad : f->overlap_mm);
-    /* Ramps of a few steps take means, also uneven steps, and arcs whose ends do not quite meet; if
-     * rays are missing anyhow, or ramps are long, it is Parker's weight in the middle of a step. */
-    w->rays.means = !f->per_ray && !w->modulo_pi && !f->offset &&
-                    f->coverage == FBP_COVERAGE_SHORT &&
-                    (ramp < (step[2] < 1.5 * step[1] ? LONG_RAMP : LONG_UNEVEN_RAMP) * step[2] ||
-                     w->arc.arc_rad < f->needed_rad - step[1] / 2);
-}
-
 /* Weights per ray.  Columns are those of the detector's middle row: the fan angle of a column
  * depends on the row only if the detector is inclined, and then little. */
 static fbp_status weigh_rays(struct fbp_weights *w)
@@ -134,7 +108,26 @@ fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
     const double turns = w->modulo_pi && facts->coverage == FBP_COVERAGE_FULL ? 2 : 1;
     for (size_t k = 0; k < n; k++)
         w->arc.step[k] = turns * (w->equal ? w->arc.arc_rad / (double)n : w->arc.step[k]);
-    find_rays(w);
+
+    const bool source = fbp_kind_of(views.kind)->has_source;
+    const double ramp = w->arc.arc_rad - FBP_PI, delta = w->modulo_pi ? 0 : ramp / 2;
+    const double longer = facts->edge_mm[1] > -facts->edge_mm[0] ? 1 : -1; /* the side of +t */
+    const double *step = facts->step_rad;
+    w->rays = (struct fbp_rays){.cone = source, .delta = {cos(delta), sin(delta)}};
+    if (facts->per_ray)
+        w->rays.redundancy = FBP_PER_RAY;
+    else if (facts->offset)
+        w->rays.redundancy = FBP_WANG;
+    else if (facts->coverage != FBP_COVERAGE_FULL)
+        w->rays.redundancy = FBP_PARKER; /* without ramps if delta is 0 */
+    if (w->rays.redundancy == FBP_WANG)
+        w->rays.inverse_overlap = longer / (source ? facts->overlap_rad : facts->overlap_mm);
+    /* Ramps of a few steps take means, also uneven steps, and arcs whose ends do not quite meet; if
+     * rays are missing anyhow, or ramps are long, it is Parker's weight in the middle of a step. */
+    w->rays.means = !facts->per_ray && !w->modulo_pi && !facts->offset &&
+                    facts->coverage == FBP_COVERAGE_SHORT &&
+                    (ramp < (step[2] < 1.5 * step[1] ? LONG_RAMP : LONG_UNEVEN_RAMP) * step[2] ||
+                     w->arc.arc_rad < facts->needed_rad - step[1] / 2);
     if (facts->per_ray)
         FBP_TRY_GOTO(weigh_rays(w));
     w->separable = is_separable(w);
