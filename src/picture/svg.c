@@ -10,6 +10,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 void fbp_svg_text(FILE *f, double x, double y, const char *style, const char *words)
@@ -43,8 +44,15 @@ struct legend {
     double y;
 };
 
-static void legend_line(struct legend *l, const char *name, const char *words)
+static void __attribute__((format(printf, 3, 4)))
+legend_line(struct legend *l, const char *name, const char *fmt, ...)
 {
+    char words[200];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(words, sizeof words, fmt, ap);
+    va_end(ap);
     fbp_svg_text(l->f, 540, l->y, "class=\"name\"", name);
     fbp_svg_text(l->f, 690, l->y, "class=\"value\"", words);
     l->y += 19;
@@ -53,15 +61,12 @@ static void legend_line(struct legend *l, const char *name, const char *words)
 static void legend_volume(struct legend *l, const struct fbp_grid *g, bool inside,
                           const char *warning)
 {
-    char b[200];
-
     if (!g)
         return;
-    snprintf(b, sizeof b, "%zu &#215; %zu &#215; %zu voxels of %.4g &#215; %.4g &#215; %.4g mm",
-             g->n[0], g->n[1], g->n[2], g->voxel_mm[0], g->voxel_mm[1], g->voxel_mm[2]);
-    legend_line(l, "volume", b);
+    legend_line(l, "volume", "%zu &#215; %zu &#215; %zu voxels of %.4g &#215; %.4g &#215; %.4g mm",
+                g->n[0], g->n[1], g->n[2], g->voxel_mm[0], g->voxel_mm[1], g->voxel_mm[2]);
     if (!inside)
-        legend_line(l, "", warning);
+        legend_line(l, "", "%s", warning);
 }
 
 /* The geometry of a scan: world coordinates [mm] are converted to pixels. */
@@ -319,30 +324,25 @@ static void draw_legend(const struct drawing *d)
     const struct fbp_geometry_facts *f = d->facts;
     const double deg = 180 / FBP_PI, theta = deg * atan2(d->of.view[0].s[1], d->of.view[0].s[0]);
     struct legend l = {d->f, 400};
-    char a[64], b[200];
+    char range[64];
 
     if (d->source) {
-        range_words(a, sizeof a, f->sod_mm);
-        snprintf(b, sizeof b, "%s mm", a);
-        legend_line(&l, "source to axis (SOD)", b);
-        range_words(a, sizeof a, f->sdd_mm);
-        snprintf(b, sizeof b, "%s mm, magnification %.4g", a, f->magnification);
-        legend_line(&l, "source to panel (SDD)", b);
+        range_words(range, sizeof range, f->sod_mm);
+        legend_line(&l, "source to axis (SOD)", "%s mm", range);
+        range_words(range, sizeof range, f->sdd_mm);
+        legend_line(&l, "source to panel (SDD)", "%s mm, magnification %.4g", range,
+                    f->magnification);
     }
-    snprintf(b, sizeof b, "%zu over %.6g&#176;, %s", d->of.n, f->arc_rad * deg,
-             turning[f->direction + 1]);
-    legend_line(&l, "views", b);
-    snprintf(b, sizeof b, "%s%s", coverage[f->coverage], f->offset ? ", offset detector" : "");
-    legend_line(&l, "coverage", b);
-    snprintf(b, sizeof b, "&#952; = %.6g&#176;  (&#945; = &#952; + 90&#176; = %.6g&#176;)", theta,
-             theta + 90);
-    legend_line(&l, "first view", b);
-    snprintf(b, sizeof b, "%zu &#215; %zu pixels of %.5g &#215; %.5g mm", d->of.panel.n_columns,
-             d->of.panel.n_rows, fbp_norm(d->of.view[0].u), fbp_norm(d->of.view[0].v));
-    legend_line(&l, "panel", b);
-    snprintf(b, sizeof b, "radius %.5g mm, z on the axis %.5g to %.5g mm", f->fov_radius_mm,
-             f->fov_half_height_mm[0], f->fov_half_height_mm[1]);
-    legend_line(&l, "field of view", b);
+    legend_line(&l, "views", "%zu over %.6g&#176;, %s", d->of.n, f->arc_rad * deg,
+                turning[f->direction + 1]);
+    legend_line(&l, "coverage", "%s%s", coverage[f->coverage],
+                f->offset ? ", offset detector" : "");
+    legend_line(&l, "first view", "&#952; = %.6g&#176;  (&#945; = &#952; + 90&#176; = %.6g&#176;)",
+                theta, theta + 90);
+    legend_line(&l, "panel", "%zu &#215; %zu pixels of %.5g &#215; %.5g mm", d->of.panel.n_columns,
+                d->of.panel.n_rows, fbp_norm(d->of.view[0].u), fbp_norm(d->of.view[0].v));
+    legend_line(&l, "field of view", "radius %.5g mm, z on the axis %.5g to %.5g mm",
+                f->fov_radius_mm, f->fov_half_height_mm[0], f->fov_half_height_mm[1]);
     legend_volume(&l, d->grid, f->volume_inside, "the volume leaves the field of view");
 }
 
@@ -417,20 +417,13 @@ static void draw_geometry(FILE *file, const void *user)
 
 enum { RADIUS = 220, MOST_JUMPS = 60 };
 
-struct sphere {
-    FILE *f;
-    struct fbp_views of;
-    const struct fbp_grid *grid;
-    const struct fbp_geometry_facts *facts;
-};
-
 /* A position on the page [pixels]; front: on the visible half of the sphere. */
 struct spot {
     double x, y;
     bool front;
 };
 
-static void direction_of(const struct sphere *s, size_t k, double n[3])
+static void direction_of(const struct drawing *s, size_t k, double n[3])
 {
     for (int i = 0; i < 3; i++)
         n[i] = s->of.view[k].u[i];
@@ -457,7 +450,7 @@ static struct spot on_ball(const double n[3])
 }
 
 /* Draw the dot of view k. */
-static void dot(const struct sphere *s, size_t k, struct spot at)
+static void dot(const struct drawing *s, size_t k, struct spot at)
 {
     const double t = s->of.n > 1 ? (double)k / (double)(s->of.n - 1) : 0;
     const double r = fmax(1, fmin(4, 50 / sqrt((double)s->of.n)));
@@ -470,7 +463,7 @@ static void dot(const struct sphere *s, size_t k, struct spot at)
 }
 
 /* Draw the great circle perpendicular to an axis, with its front half stronger. */
-static void great_circle(const struct sphere *s, const double axis[3])
+static void great_circle(const struct drawing *s, const double axis[3])
 {
     const double start[3] = {fabs(axis[2]) > .9, 0, fabs(axis[2]) <= .9};
     double e[2][3];
@@ -498,12 +491,11 @@ static void draw_sphere(FILE *f, const void *user)
 {
     static const double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     static const char *const names[] = {"x", "y", "z"};
-    struct sphere sphere = *(const struct sphere *)user;
-    const struct sphere *const s = &sphere;
+    struct drawing sphere = *(const struct drawing *)user, *const s = &sphere;
     const size_t most = s->of.n < MOST_JUMPS ? s->of.n : MOST_JUMPS;
     double n[3];
 
-    sphere.f = f;
+    s->f = f;
     fbp_svg_text(f, 30, 38, "class=\"head\"",
                  "Directions on the half sphere, equal areas, from +z");
     fbp_svg_text(f, 540, 38, "class=\"head\"", "Directions and their opposites");
@@ -550,18 +542,13 @@ static void draw_sphere(FILE *f, const void *user)
 
     const struct fbp_geometry_facts *g = s->facts;
     struct legend l = {f, 470};
-    char b[200];
-    snprintf(b, sizeof b, "%zu of %zu samples, %.5g mm apart", s->of.n, s->of.panel.n_columns,
-             g->spacing_mm);
-    legend_line(&l, "views", b);
-    snprintf(b, sizeof b, "%zu that differ; largest empty circle %.3g&#176;%s", g->n_angles,
-             g->direction_gap_rad * (180 / FBP_PI), g->gap_rad > 0 ? ": a gap" : "");
-    legend_line(&l, "directions", b);
-    snprintf(b, sizeof b, "within %.4g mm at cut-off 1, %.4g mm at 0.5", g->alias_free_mm,
-             2 * g->alias_free_mm);
-    legend_line(&l, "without streaks", b);
-    snprintf(b, sizeof b, "radius %.5g mm", g->fov_radius_mm);
-    legend_line(&l, "field of view", b);
+    legend_line(&l, "views", "%zu of %zu samples, %.5g mm apart", s->of.n, s->of.panel.n_columns,
+                g->spacing_mm);
+    legend_line(&l, "directions", "%zu that differ; largest empty circle %.3g&#176;%s", g->n_angles,
+                g->direction_gap_rad * (180 / FBP_PI), g->gap_rad > 0 ? ": a gap" : "");
+    legend_line(&l, "without streaks", "within %.4g mm at cut-off 1, %.4g mm at 0.5",
+                g->alias_free_mm, 2 * g->alias_free_mm);
+    legend_line(&l, "field of view", "radius %.5g mm", g->fov_radius_mm);
     legend_volume(&l, s->grid, g->volume_inside, "its corners are not seen by every view");
     fbp_svg_text(f, 30, HEIGHT - 34, "class=\"small\"",
                  "blue: first view, orange: last; the line joins the first views in their order");
@@ -582,10 +569,8 @@ fbp_status fbp_geometry_svg(struct fbp_views views, const struct fbp_grid *grid,
     FBP_TRY(fbp_check_kind("geometry", views.kind));
     if (views.n == 0)
         return fbp_fail(FBP_ERR_INVALID, "geometry: no views to draw");
-    if (fbp_kind_of(views.kind)->integral != FBP_OVER_LINES)
-        return fbp_svg_page(path, WIDTH, HEIGHT, draw_sphere,
-                            &(struct sphere){.of = views, .grid = d.grid, .facts = &whole});
-    return fbp_svg_page(path, WIDTH, HEIGHT, draw_geometry, &d);
+    const bool lines = fbp_kind_of(views.kind)->integral == FBP_OVER_LINES;
+    return fbp_svg_page(path, WIDTH, HEIGHT, lines ? draw_geometry : draw_sphere, &d);
 }
 
 /* A curve through points. */
