@@ -148,61 +148,14 @@ struct turned {
     size_t plane;
 };
 
-/* Fill `out` with the planes through the best axis, in the order of their angles.  A plane's angle
- * is that of its direction farthest from the axis. */
-static fbp_status make_planes(const struct work *w, struct fbp_meridian_planes *out)
-{
-    static const char what[] = "planes of directions";
-    struct turned *turned = NULL;
-    size_t *place = w->count;
-    int largest = 0, least = 0;
-    double other[3] = {0};
-
-    /* the axis upwards, and exactly along x, y or z if it is one of these */
-    for (int i = 1; i < 3; i++) {
-        largest = fabs(w->axis[i]) > fabs(w->axis[largest]) ? i : largest;
-        least = fabs(w->axis[i]) < fabs(w->axis[least]) ? i : least;
-    }
-    const double side = w->axis[largest] < 0 ? -1 : 1;
-    for (int i = 0; i < 3; i++)
-        out->axis[i] = side * w->axis[i];
-    out->pole = out->axis[largest] > 1 - 1e-15 ? largest : -1;
-    if (out->pole >= 0) /* y and z after x, z and x after y, x and y after z */
-        least = (out->pole + 1) % 3;
-    other[least] = 1;
-    fbp_axpy(other, -fbp_dot(other, out->axis), out->axis, out->across[0]);
-    fbp_normalise(out->across[0]);
-    fbp_cross(out->axis, out->across[0], out->across[1]);
-
-    out->n = count_planes(w, out->axis, w->n);
-    FBP_TRY(fbp_calloc((void **)&out->angle, out->n, sizeof *out->angle, what));
-    FBP_TRY(fbp_calloc((void **)&out->plane, w->n, sizeof *out->plane, what));
-    FBP_TRY(fbp_calloc((void **)&turned, out->n, sizeof *turned, what));
-    for (size_t k = 0; k < out->n; k++)
-        out->most = w->count[k] > out->most ? w->count[k] : out->most;
-    for (size_t i = w->n; i-- > 0;) { /* the last one that is set is the farthest */
-        const size_t k = w->of[w->order[i].i];
-        const double *d = w->direction[w->order[i].i];
-        const double a = atan2(fbp_dot(d, out->across[1]), fbp_dot(d, out->across[0]));
-        const double half = a < 0 ? a + FBP_PI : a; /* without regard to the side */
-        turned[k] = (struct turned){half > FBP_PI - OFF / 100 ? 0 : half, k};
-    }
-    qsort(turned, out->n, sizeof *turned, fbp_by_value);
-    for (size_t k = 0; k < out->n; k++) {
-        out->angle[k] = turned[k].angle;
-        place[turned[k].plane] = k;
-    }
-    for (size_t i = 0; i < w->n; i++)
-        out->plane[i] = place[w->of[i]];
-    free(turned);
-    return FBP_OK;
-}
-
 fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_meridian_planes *out)
 {
     static const double poles[3][3] = {{0, 0, 1}, {0, 1, 0}, {1, 0, 0}};
     static const char what[] = "planes of directions";
     struct work w = {.direction = direction, .n = n, .most = n + 1};
+    struct turned *turned = NULL;
+    int largest = 0, least = 0;
+    double other[3] = {0};
     fbp_status st;
 
     *out = (struct fbp_meridian_planes){0};
@@ -219,8 +172,47 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
                               "geometry: two stages need directions in planes through one axis, %d "
                               "or more in each; these %zu lie in %zu planes",
                               (int)LEAST, n, w.most < n ? w.most : count_planes(&w, poles[0], n)));
-    FBP_TRY_GOTO(make_planes(&w, out));
+
+    /* the axis upwards, and exactly along x, y or z if it is one of these */
+    for (int i = 1; i < 3; i++) {
+        largest = fabs(w.axis[i]) > fabs(w.axis[largest]) ? i : largest;
+        least = fabs(w.axis[i]) < fabs(w.axis[least]) ? i : least;
+    }
+    const double side = w.axis[largest] < 0 ? -1 : 1;
+    for (int i = 0; i < 3; i++)
+        out->axis[i] = side * w.axis[i];
+    out->pole = out->axis[largest] > 1 - 1e-15 ? largest : -1;
+    if (out->pole >= 0) /* y and z after x, z and x after y, x and y after z */
+        least = (out->pole + 1) % 3;
+    other[least] = 1;
+    fbp_axpy(other, -fbp_dot(other, out->axis), out->axis, out->across[0]);
+    fbp_normalise(out->across[0]);
+    fbp_cross(out->axis, out->across[0], out->across[1]);
+
+    /* planes in the order of their angles; that of its direction farthest from the axis */
+    out->n = count_planes(&w, out->axis, n);
+    FBP_TRY_GOTO(fbp_calloc((void **)&out->angle, out->n, sizeof *out->angle, what));
+    FBP_TRY_GOTO(fbp_calloc((void **)&out->plane, n, sizeof *out->plane, what));
+    FBP_TRY_GOTO(fbp_calloc((void **)&turned, out->n, sizeof *turned, what));
+    for (size_t k = 0; k < out->n; k++)
+        out->most = w.count[k] > out->most ? w.count[k] : out->most;
+    for (size_t i = n; i-- > 0;) { /* the last one that is set is the farthest */
+        const size_t k = w.of[w.order[i].i];
+        const double *d = direction[w.order[i].i];
+        const double a = atan2(fbp_dot(d, out->across[1]), fbp_dot(d, out->across[0]));
+        const double half = a < 0 ? a + FBP_PI : a; /* without regard to the side */
+        turned[k] = (struct turned){half > FBP_PI - OFF / 100 ? 0 : half, k};
+    }
+    qsort(turned, out->n, sizeof *turned, fbp_by_value);
+    size_t *const place = w.count;
+    for (size_t k = 0; k < out->n; k++) {
+        out->angle[k] = turned[k].angle;
+        place[turned[k].plane] = k;
+    }
+    for (size_t i = 0; i < n; i++)
+        out->plane[i] = place[w.of[i]];
 fail:
+    free(turned);
     free(w.order);
     free(w.plane);
     free(w.count);

@@ -1,5 +1,4 @@
-/* Regions: the voxels of a grid that are reconstructed.  plan/ creates them from masks and shapes,
- * backends and writers read them. */
+/* Regions: the voxels of a grid that are reconstructed (volume.h). */
 #include "geometry/volume.h"
 
 #include "base/base.h"
@@ -63,52 +62,11 @@ static void change_slice(struct fbp_region *r, size_t z)
     }
 }
 
-/* Append slice z, in which rows are empty outside of the box. */
-static fbp_status add_slice(struct fbp_region *r, const size_t box[3][2], fbp_region_fn *row,
-                            void *user, struct fbp_interval *found, size_t z)
-{
-    const uint32_t lo = (uint32_t)box[0][0], hi = (uint32_t)box[0][1];
-    const size_t ny = r->n[1];
-    struct fbp_region_slice *s = &r->slices[z];
-    uint64_t voxels = 0;
-
-    *s = (struct fbp_region_slice){r->n_rows, r->n_runs};
-    FBP_TRY(reserve((void **)&r->rows, sizeof *r->rows, r->n_rows, ny + 1, &r->rows_room));
-    r->rows[r->n_rows++] = 0;
-    for (size_t y = 0; y < ny; y++) {
-        size_t n = 0;
-        if (y >= box[1][0] && y < box[1][1] && z >= box[2][0] && z < box[2][1])
-            FBP_TRY(row(user, y, z, found, &n));
-        FBP_TRY(reserve((void **)&r->runs, sizeof *r->runs, r->n_runs, n, &r->runs_room));
-        for (size_t i = 0; i < n; i++) {
-            const struct fbp_interval run = {found[i].first > lo ? found[i].first : lo,
-                                             found[i].end < hi ? found[i].end : hi};
-            if (run.first >= run.end)
-                continue;
-            r->runs[r->n_runs++] = run;
-            voxels += run.end - run.first;
-        }
-        r->rows[r->n_rows++] = (uint32_t)(r->n_runs - s->runs);
-    }
-    r->before[z + 1] = r->before[z] + voxels;
-
-    const struct fbp_region_slice *below = z ? s - 1 : s;
-    const size_t n = r->rows[below->rows + ny];
-    if (z == 0 ||
-        memcmp(r->rows + below->rows, r->rows + s->rows, (ny + 1) * sizeof *r->rows) != 0 ||
-        (n > 0 && memcmp(r->runs + below->runs, r->runs + s->runs, n * sizeof *r->runs) != 0)) {
-        change_slice(r, z);
-        return FBP_OK;
-    }
-    r->n_rows = s->rows; /* equal to the slice below: stored once */
-    r->n_runs = s->runs;
-    *s = *below;
-    return FBP_OK;
-}
-
 fbp_status fbp_region_create(struct fbp_region **out, const size_t n[3], const size_t box[3][2],
                              fbp_region_fn *row, void *user)
 {
+    const uint32_t lo = (uint32_t)box[0][0], hi = (uint32_t)box[0][1];
+    const size_t ny = n[1];
     struct fbp_interval *found = NULL; /* of a row */
     struct fbp_region *r = NULL;
     size_t z0 = 0, z1 = n[2];
@@ -121,9 +79,42 @@ fbp_status fbp_region_create(struct fbp_region **out, const size_t n[3], const s
     FBP_TRY_GOTO(fbp_calloc((void **)&r->before, n[2] + 1, sizeof *r->before, WHAT));
     FBP_TRY_GOTO(fbp_calloc((void **)&r->columns, n[0] * n[1], sizeof *r->columns, WHAT));
     FBP_TRY_GOTO(fbp_calloc((void **)&found, n[0] / 2 + 1, sizeof *found, WHAT));
-    for (size_t z = 0; z < n[2]; z++) {
+    for (size_t z = 0; z < n[2]; z++) { /* rows are empty outside of the box */
+        struct fbp_region_slice *s = &r->slices[z];
         FBP_TRY_GOTO(fbp_check_cancelled());
-        FBP_TRY_GOTO(add_slice(r, box, row, user, found, z));
+        *s = (struct fbp_region_slice){r->n_rows, r->n_runs};
+        r->before[z + 1] = r->before[z];
+        FBP_TRY_GOTO(reserve((void **)&r->rows, sizeof *r->rows, r->n_rows, ny + 1, &r->rows_room));
+        r->rows[r->n_rows++] = 0;
+        for (size_t y = 0; y < ny; y++) {
+            size_t n_found = 0;
+            if (y >= box[1][0] && y < box[1][1] && z >= box[2][0] && z < box[2][1])
+                FBP_TRY_GOTO(row(user, y, z, found, &n_found));
+            FBP_TRY_GOTO(
+                reserve((void **)&r->runs, sizeof *r->runs, r->n_runs, n_found, &r->runs_room));
+            for (size_t i = 0; i < n_found; i++) {
+                const struct fbp_interval run = {found[i].first > lo ? found[i].first : lo,
+                                                 found[i].end < hi ? found[i].end : hi};
+                if (run.first >= run.end)
+                    continue;
+                r->runs[r->n_runs++] = run;
+                r->before[z + 1] += run.end - run.first;
+            }
+            r->rows[r->n_rows++] = (uint32_t)(r->n_runs - s->runs);
+        }
+
+        const struct fbp_region_slice *below = z ? s - 1 : s;
+        const size_t n_below = r->rows[below->rows + ny];
+        if (z > 0 &&
+            memcmp(r->rows + below->rows, r->rows + s->rows, (ny + 1) * sizeof *r->rows) == 0 &&
+            (n_below == 0 ||
+             memcmp(r->runs + below->runs, r->runs + s->runs, n_below * sizeof *r->runs) == 0)) {
+            r->n_rows = s->rows; /* equal to the slice below: stored once */
+            r->n_runs = s->runs;
+            *s = *below;
+        } else {
+            change_slice(r, z);
+        }
     }
     change_slice(r, n[2]);
     while (z0 < z1 && r->before[z0 + 1] == 0)
