@@ -290,77 +290,14 @@ static fbp_status tabulate(struct traces *t, const struct fbp_scan *scan)
     return FBP_OK;
 }
 
-/* Check the scan, make the tables, and describe the source. */
-static fbp_status fill(fbp_source *src, const struct fbp_scan *scan)
-{
-    struct traces *t = src->state;
-    const struct fbp_preparation *p = t->p;
-    fbp_source *below = t->real;
-
-    if (fbp_source_in_order(below) && below->growing)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: rows are prepared when all of them are there: reconstruct it when it "
-                        "is complete",
-                        below->path);
-    if (below->info.n[0] != p->n_samples)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: has rows of %zu samples, the scan says %zu: correct the scan file",
-                        below->path, below->info.n[0], p->n_samples);
-    if (scan->reference && (p->fft || p->places || p->profile))
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
-            "%s: spectra are divided by the reference at the fields of both: leave fft, "
-            "resample and profile out",
-            scan->reference);
-    if (fbp_preparation_is_complex(p))
-        FBP_TRY(fbp_source_open_as(&t->imaginary, below->path, &scan->raw, FBP_SOURCE_IMAGINARY));
-    FBP_TRY(tabulate(t, scan));
-    t->phase = p->phase_deg * FBP_PI / 180;
-    if (p->phase > FBP_PHASE_GIVEN) { /* that of all views: their integrals are equal, so add up */
-        struct phase_sums all = {0};
-        struct room r = {0};
-        fbp_status st = make_room(t, &r);
-        for (size_t k = 0; k < below->info.n[2] && st == FBP_OK; k++) {
-            struct phase_sums view = {0};
-            st = fbp_check_cancelled();
-            if (st == FBP_OK)
-                st = sum_view(t, k, &r, &view);
-            all.sum += view.sum;
-            all.size += view.size;
-            all.squares += view.squares;
-        }
-        fbp_free(r.out);
-        FBP_TRY(st);
-        t->phase = phase_of(&all, 0);
-    }
-
-    src->below = below;
-    src->info = below->info;
-    src->info.n[0] = t->n_out;
-    src->info.type = below->info.type == FBP_F64 && below->info.scale == 0 ? FBP_F64 : FBP_F32;
-    src->info.scale = src->info.offset = 0;
-    src->info.big_endian = false;
-    src->stored_type = below->info.scale != 0 ? FBP_F32 : below->info.type;
-    src->stored_bytes = (uint64_t)below->info.n[0] * below->info.n[1] * below->info.n[2] *
-                        fbp_type_size(below->info.type) * (t->imaginary ? 2 : 1);
-    src->in_order = below->in_order;
-    src->unpacks = true;
-    src->held_bytes = below->held_bytes + (t->imaginary ? t->imaginary->held_bytes : 0);
-    src->reader_bytes = below->reader_bytes + lay_out(t, NULL, &(struct room){0});
-    if (t->imaginary) /* the preparation describes the parts that are used */
-        src->info.taken[0] = '\0';
-    src->path = fbp_strdup(below->path);
-    if (!src->path)
-        return fbp_fail_nomem(strlen(below->path), "a path");
-    FBP_TRY(fbp_inputs_add_all(&src->inputs, &below->inputs, 0));
-    return fbp_inputs_add_array(&src->inputs, p->profile, NULL);
-}
-
 fbp_status fbp_spectra_open(fbp_source **out, fbp_source *below, const struct fbp_scan *scan)
 {
     const struct fbp_preparation *p = scan->preparation;
+    const struct fbp_array_info *info = &below->info;
+    struct phase_sums all = {0};
     struct traces *t = NULL;
     fbp_source *src = NULL;
+    struct room r = {0};
     fbp_status st;
 
     *out = NULL;
@@ -372,13 +309,68 @@ fbp_status fbp_spectra_open(fbp_source **out, fbp_source *below, const struct fb
     src->close = close_traces;
     src->read_block = read_traces;
     src->fd = -1;
-    st = fill(src, scan);
-    if (st != FBP_OK)
-        fbp_source_close(&src);
+    if (fbp_source_in_order(below) && below->growing)
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
+                              "%s: rows are prepared when all of them are there: reconstruct it "
+                              "when it is complete",
+                              below->path));
+    if (info->n[0] != p->n_samples)
+        FBP_TRY_GOTO(
+            fbp_fail(FBP_ERR_INVALID,
+                     "%s: has rows of %zu samples, the scan says %zu: correct the scan file",
+                     below->path, info->n[0], p->n_samples));
+    if (scan->reference && (p->fft || p->places || p->profile))
+        FBP_TRY_GOTO(
+            fbp_fail(FBP_ERR_UNSUPPORTED,
+                     "%s: spectra are divided by the reference at the fields of both: leave fft, "
+                     "resample and profile out",
+                     scan->reference));
+    if (fbp_preparation_is_complex(p))
+        FBP_TRY_GOTO(
+            fbp_source_open_as(&t->imaginary, below->path, &scan->raw, FBP_SOURCE_IMAGINARY));
+    FBP_TRY_GOTO(tabulate(t, scan));
+    t->phase = p->phase_deg * FBP_PI / 180;
+    if (p->phase > FBP_PHASE_GIVEN) { /* that of all views: their integrals are equal, so add up */
+        FBP_TRY_GOTO(make_room(t, &r));
+        for (size_t k = 0; k < info->n[2]; k++) {
+            struct phase_sums view = {0};
+            FBP_TRY_GOTO(fbp_check_cancelled());
+            FBP_TRY_GOTO(sum_view(t, k, &r, &view));
+            all.sum += view.sum;
+            all.size += view.size;
+            all.squares += view.squares;
+        }
+        t->phase = phase_of(&all, 0);
+    }
+
+    src->below = below;
+    src->info = *info;
+    src->info.n[0] = t->n_out;
+    src->info.type = info->type == FBP_F64 && info->scale == 0 ? FBP_F64 : FBP_F32;
+    src->info.scale = src->info.offset = 0;
+    src->info.big_endian = false;
+    src->stored_type = info->scale != 0 ? FBP_F32 : info->type;
+    src->stored_bytes = (uint64_t)info->n[0] * info->n[1] * info->n[2] * fbp_type_size(info->type) *
+                        (t->imaginary ? 2 : 1);
+    src->in_order = below->in_order;
+    src->unpacks = true;
+    src->held_bytes = below->held_bytes + (t->imaginary ? t->imaginary->held_bytes : 0);
+    src->reader_bytes = below->reader_bytes + lay_out(t, NULL, &(struct room){0});
+    if (t->imaginary) /* the preparation describes the parts that are used */
+        src->info.taken[0] = '\0';
+    src->path = fbp_strdup(below->path);
+    if (!src->path)
+        FBP_TRY_GOTO(fbp_fail_nomem(strlen(below->path), "a path"));
+    FBP_TRY_GOTO(fbp_inputs_add_all(&src->inputs, &below->inputs, 0));
+    FBP_TRY_GOTO(fbp_inputs_add_array(&src->inputs, p->profile, NULL));
     *out = src;
-    return st;
 fail:
-    free(t);
-    fbp_source_close(&below);
+    fbp_free(r.out);
+    if (st != FBP_OK && src) /* closes also t, and the source below */
+        fbp_source_close(&src);
+    else if (st != FBP_OK) {
+        free(t);
+        fbp_source_close(&below);
+    }
     return st;
 }
