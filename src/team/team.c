@@ -743,35 +743,6 @@ bool fbp_team_is_local(const fbp_team *t, size_t rank)
     return strcmp(t->peers[rank].host, t->peers[t->call.rank].host) == 0;
 }
 
-/* Exchange hosts and releases. */
-static fbp_status introduce(fbp_team *t)
-{
-    const size_t rank = t->call.rank, size = t->call.size;
-    struct introduction {
-        char build[48], host[64];
-    } own = {.build = ""}, *all = NULL;
-
-    snprintf(own.build, sizeof own.build, "%s", fbp_build());
-    (void)gethostname(own.host, sizeof own.host - 1);
-    snprintf(t->peers[rank].host, sizeof own.host, "%s", own.host);
-    FBP_TRY(fbp_calloc((void **)&all, size, sizeof *all, "a team"));
-    fbp_status st = fbp_team_gather(t, "start", FBP_OK, &own, sizeof own, all);
-    for (size_t r = 0; r < size && st == FBP_OK; r++) {
-        snprintf(t->peers[r].host, sizeof all[r].host, "%.63s", all[r].host);
-        if (strcmp(all[r].host, own.host) == 0) {
-            t->local_size++;
-            t->local_rank += r < rank;
-        }
-        if (strncmp(all[r].build, all[0].build, sizeof all[r].build) != 0) /* rank 0 reports it */
-            st = fbp_fail(rank == 0 ? FBP_ERR_INVALID : FBP_ERR_CANCELLED,
-                          "rank %zu on %.63s has fbp %.47s, rank 0 on %.63s %.47s: install the "
-                          "same on both",
-                          r, all[r].host, all[r].build, all[0].host, all[0].build);
-    }
-    free(all);
-    return st;
-}
-
 /* Free a team, also an incomplete one. */
 static void destroy(fbp_team *t)
 {
@@ -809,6 +780,9 @@ static void destroy(fbp_team *t)
 fbp_status fbp_team_create(fbp_team **out, const struct fbp_team_functions *functions)
 {
     FBP_REQUIRE(out);
+    struct introduction {
+        char build[48], host[64];
+    } self = {.build = ""}, *all = NULL;
     struct fbp_team_functions own;
     fbp_team *t = NULL;
     fbp_status st = FBP_OK;
@@ -842,10 +816,30 @@ fbp_status fbp_team_create(fbp_team **out, const struct fbp_team_functions *func
         st = fbp_fail(FBP_ERR_NOMEM, "threads: the system grants no more: close other programs");
         goto fail;
     }
-    FBP_TRY_GOTO(introduce(t));
+
+    /* Exchange hosts and releases. */
+    snprintf(self.build, sizeof self.build, "%s", fbp_build());
+    (void)gethostname(self.host, sizeof self.host - 1);
+    snprintf(t->peers[own.rank].host, sizeof self.host, "%s", self.host);
+    FBP_TRY_GOTO(fbp_calloc((void **)&all, own.size, sizeof *all, "a team"));
+    FBP_TRY_GOTO(fbp_team_gather(t, "start", FBP_OK, &self, sizeof self, all));
+    for (size_t r = 0; r < own.size; r++) {
+        snprintf(t->peers[r].host, sizeof all[r].host, "%.63s", all[r].host);
+        if (strcmp(all[r].host, self.host) == 0) {
+            t->local_size++;
+            t->local_rank += r < own.rank;
+        }
+        if (strncmp(all[r].build, all[0].build, sizeof all[r].build) != 0) /* rank 0 reports it */
+            FBP_TRY_GOTO(fbp_fail(own.rank == 0 ? FBP_ERR_INVALID : FBP_ERR_CANCELLED,
+                                  "rank %zu on %.63s has fbp %.47s, rank 0 on %.63s %.47s: "
+                                  "install the same on both",
+                                  r, all[r].host, all[r].build, all[0].host, all[0].build));
+    }
+    free(all);
     *out = t;
     return FBP_OK;
 fail:
+    free(all);
     if (t->over != FBP_OK && !fbp_team_speaks(t))
         st = FBP_ERR_CANCELLED; /* another rank reports the error */
     destroy(t);

@@ -57,40 +57,12 @@ static bool is_separable(const struct fbp_weights *w)
     return true;
 }
 
-/* Weights per ray.  Columns are those of the detector's middle row: the fan angle of a column
- * depends on the row only if the detector is inclined, and then little. */
-static fbp_status weigh_rays(struct fbp_weights *w)
-{
-    const size_t nc = w->views.panel.n_columns;
-    const double row = ((double)w->views.panel.n_rows - 1) / 2;
-    struct fbp_ray_coverage coverage;
-    fbp_status st;
-
-    FBP_TRY(fbp_coverage_of(&coverage, fbp_kind_of(w->views.kind), &w->views, w->facts.axis));
-    FBP_TRY_GOTO(fbp_calloc((void **)&w->per_ray, w->views.n * nc, sizeof *w->per_ray, "weights"));
-    for (size_t k = 0; k < w->views.n; k++) {
-        const double step = fbp_coverage_step(&coverage, k);
-        const double scale = w->equal ? 2 * FBP_PI / (double)w->views.n / step : 1;
-        struct fbp_ray_view v;
-        fbp_weights_view(w, k, &v);
-        w->arc.step[k] = scale * step;
-        for (size_t c = 0; c < nc; c++) {
-            const double n = v.q[0] + row * v.v[0] + (double)c * v.u[0];
-            const double t = v.q[1] + row * v.v[1] + (double)c * v.u[1];
-            const double x = w->rays.cone ? atan2(t, -n) : t;
-            w->per_ray[k * nc + c] = (float)(scale * fbp_coverage_weight(&coverage, k, x));
-        }
-    }
-fail:
-    fbp_coverage_clear(&coverage);
-    return st;
-}
-
 fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
                               const struct fbp_geometry_facts *facts,
                               enum fbp_angular_weights angular)
 {
     const size_t n = views.n;
+    struct fbp_ray_coverage coverage = {0};
     fbp_weights *w = NULL;
     fbp_status st;
 
@@ -128,12 +100,33 @@ fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
                     facts->coverage == FBP_COVERAGE_SHORT &&
                     (ramp < (step[2] < 1.5 * step[1] ? LONG_RAMP : LONG_UNEVEN_RAMP) * step[2] ||
                      w->arc.arc_rad < facts->needed_rad - step[1] / 2);
-    if (facts->per_ray)
-        FBP_TRY_GOTO(weigh_rays(w));
+
+    /* Weights per ray.  Columns are those of the detector's middle row: the fan angle of a column
+     * depends on the row only if the detector is inclined, and then little. */
+    const double row = ((double)views.panel.n_rows - 1) / 2;
+    const size_t nc = views.panel.n_columns;
+    if (facts->per_ray) {
+        FBP_TRY_GOTO(fbp_coverage_of(&coverage, fbp_kind_of(views.kind), &w->views, facts->axis));
+        FBP_TRY_GOTO(fbp_calloc((void **)&w->per_ray, n * nc, sizeof *w->per_ray, "weights"));
+    }
+    for (size_t k = 0; facts->per_ray && k < n; k++) {
+        const double own = fbp_coverage_step(&coverage, k);
+        const double scale = w->equal ? 2 * FBP_PI / (double)n / own : 1;
+        struct fbp_ray_view v;
+        fbp_weights_view(w, k, &v);
+        w->arc.step[k] = scale * own;
+        for (size_t c = 0; c < nc; c++) {
+            const double normal = v.q[0] + row * v.v[0] + (double)c * v.u[0];
+            const double t = v.q[1] + row * v.v[1] + (double)c * v.u[1];
+            const double x = source ? atan2(t, -normal) : t;
+            w->per_ray[k * nc + c] = (float)(scale * fbp_coverage_weight(&coverage, k, x));
+        }
+    }
     w->separable = is_separable(w);
     *out = w;
-    return FBP_OK;
+    w = NULL;
 fail:
+    fbp_coverage_clear(&coverage);
     fbp_weights_destroy(&w);
     return st;
 }
