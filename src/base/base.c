@@ -221,6 +221,22 @@ fbp_status fbp_calloc(void **out, size_t n, size_t size, const char *what)
     return *out ? FBP_OK : fbp_fail_nomem(n * size, what);
 }
 
+fbp_status fbp_reserve(void **list, size_t size, size_t n, size_t *room, const char *what)
+{
+    const size_t more = n > 2 * *room ? n : 2 * *room;
+    size_t bytes;
+
+    if (n <= *room)
+        return FBP_OK;
+    FBP_TRY(fbp_mul(more, size, what, &bytes));
+    void *larger = realloc(*list, bytes);
+    if (!larger)
+        return fbp_fail_nomem(bytes, what);
+    *list = larger;
+    *room = more;
+    return FBP_OK;
+}
+
 /* Bytes of a line "Key:   123 kB" in a file under /proc; 0 if it is missing. */
 static uint64_t proc_bytes(const char *path, const char *key)
 {

@@ -142,6 +142,10 @@ static inline void *fbp_carve(void *block, size_t *used, size_t bytes)
 /** Allocate n zeroed elements of `size` bytes; free() releases them. */
 fbp_status fbp_calloc(void **out, size_t n, size_t size, const char *what);
 
+/** Reallocate *list for at least n elements of `size` bytes, and at least twice as many as before.
+ *  room: number of elements that fit. */
+fbp_status fbp_reserve(void **list, size_t size, size_t n, size_t *room, const char *what);
+
 /** Resident set of this process [bytes]; 0 if the system does not report it. */
 uint64_t fbp_resident_bytes(void);
 

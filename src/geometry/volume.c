@@ -9,21 +9,6 @@
 
 static const char WHAT[] = "the region";
 
-/* Room for `more` elements beyond n. */
-static fbp_status reserve(void **list, size_t size, size_t n, size_t more, size_t *room)
-{
-    const size_t wanted = n + more > 2 * *room ? n + more : 2 * *room;
-
-    if (n + more <= *room)
-        return FBP_OK;
-    void *grown = realloc(*list, wanted * size);
-    if (!grown)
-        return fbp_fail_nomem(wanted * size, WHAT);
-    *list = grown;
-    *room = wanted;
-    return FBP_OK;
-}
-
 /* Columns of the voxels that are in the runs b and not in a: they begin at slice z, or end there.
  */
 static void change_columns(const struct fbp_interval *a, size_t na, const struct fbp_interval *b,
@@ -84,14 +69,15 @@ fbp_status fbp_region_create(struct fbp_region **out, const size_t n[3], const s
         FBP_TRY_GOTO(fbp_check_cancelled());
         *s = (struct fbp_region_slice){r->n_rows, r->n_runs};
         r->before[z + 1] = r->before[z];
-        FBP_TRY_GOTO(reserve((void **)&r->rows, sizeof *r->rows, r->n_rows, ny + 1, &r->rows_room));
+        FBP_TRY_GOTO(fbp_reserve((void **)&r->rows, sizeof *r->rows, r->n_rows + ny + 1,
+                                 &r->rows_room, WHAT));
         r->rows[r->n_rows++] = 0;
         for (size_t y = 0; y < ny; y++) {
             size_t n_found = 0;
             if (y >= box[1][0] && y < box[1][1] && z >= box[2][0] && z < box[2][1])
                 FBP_TRY_GOTO(row(user, y, z, found, &n_found));
-            FBP_TRY_GOTO(
-                reserve((void **)&r->runs, sizeof *r->runs, r->n_runs, n_found, &r->runs_room));
+            FBP_TRY_GOTO(fbp_reserve((void **)&r->runs, sizeof *r->runs, r->n_runs + n_found,
+                                     &r->runs_room, WHAT));
             for (size_t i = 0; i < n_found; i++) {
                 const struct fbp_interval run = {found[i].first > lo ? found[i].first : lo,
                                                  found[i].end < hi ? found[i].end : hi};
