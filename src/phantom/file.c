@@ -94,28 +94,11 @@ static fbp_status read_number(struct text *text, double *out)
     return FBP_OK;
 }
 
-/* Reallocate a list of n elements of `size` bytes for one more element. */
-static fbp_status grow(void **list, size_t n, size_t *room, size_t size)
-{
-    size_t bytes;
-
-    if (n < *room)
-        return FBP_OK;
-    const size_t more = *room ? 2 * *room : 16;
-    FBP_TRY(fbp_mul(more, size, "phantom", &bytes));
-    void *larger = realloc(*list, bytes);
-    if (!larger)
-        return fbp_fail_nomem(bytes, "phantom");
-    *list = larger;
-    *room = more;
-    return FBP_OK;
-}
-
 static fbp_status add_ellipsoid(struct text *text, const struct fbp_ellipsoid *ellipsoid)
 {
     struct fbp_phantom *p = text->out;
 
-    FBP_TRY(grow((void **)&p->items, p->n, &text->room, sizeof *p->items));
+    FBP_TRY(fbp_reserve((void **)&p->items, sizeof *p->items, p->n + 1, &text->room, "phantom"));
     p->items[p->n] = *ellipsoid;
     p->items[p->n++].density *= text->scale;
     return FBP_OK;
@@ -125,7 +108,8 @@ static fbp_status add_shape(struct text *text, const struct fbp_shape *shape)
 {
     struct fbp_phantom *p = text->out;
 
-    FBP_TRY(grow((void **)&p->shapes, p->n_shapes, &text->shapes_room, sizeof *p->shapes));
+    FBP_TRY(fbp_reserve((void **)&p->shapes, sizeof *p->shapes, p->n_shapes + 1, &text->shapes_room,
+                        "phantom"));
     p->shapes[p->n_shapes] = *shape;
     p->shapes[p->n_shapes++].density *= text->scale;
     return FBP_OK;
@@ -290,38 +274,6 @@ static int index_of(const char *word, const char *const *list, int n)
     return i;
 }
 
-/* Read NAME=VALUE ... to the end of the line; a missing value is 0, as in RTK, except for sizes and
- * gray. */
-static fbp_status read_values(struct text *text, double v[N_KEYS])
-{
-    bool seen[N_KEYS] = {false};
-    char word[32];
-
-    memset(v, 0, N_KEYS * sizeof *v);
-    for (skip_blanks(text); read_word(text, word, sizeof word); skip_blanks(text)) {
-        const int k = index_of(word, keys, N_KEYS);
-        if (k == N_KEYS)
-            return wrong(text,
-                         "unknown name '%s': A, B, C, x, y, z, beta and gray "
-                         "are known",
-                         word);
-        if (seen[k])
-            return wrong(text, "%s is given twice", word);
-        skip_blanks(text);
-        if (!take(text, '='))
-            return wrong(text, "%s is not followed by '='", word);
-        skip_blanks(text);
-        FBP_TRY(read_number(text, &v[k]));
-        seen[k] = true;
-    }
-    for (int k = 0; k < N_KEYS; k++)
-        if (!seen[k] && (k <= C || k == GRAY))
-            return wrong(text, "%s= is missing", keys[k]);
-    if (*text->at == '\0' || *text->at == '\n' || *text->at == '#' || *text->at == '/')
-        return FBP_OK;
-    return wrong(text, "not NAME=VALUE: '%.*s'", (int)strcspn(text->at, " \t\r\n"), text->at);
-}
-
 /* Rotate the order of the axes cyclically until axis k is the last. */
 static void axis_last(struct fbp_shape *s, int k)
 {
@@ -397,10 +349,11 @@ static fbp_status add_figure(struct text *text, int figure, const double v[N_KEY
 
 static fbp_status read_rtk(struct text *text)
 {
-    double v[N_KEYS];
     char word[32];
 
     for (skip(text); *text->at; skip(text)) {
+        double v[N_KEYS] = {0}; /* a missing value is 0, except for sizes and gray */
+        bool seen[N_KEYS] = {false};
         if (*text->at != '[') {
             if (read_word(text, word, sizeof word) && strcmp(word, "Phantom") == 0)
                 continue; /* the first line of RTK's own files */
@@ -416,7 +369,28 @@ static fbp_status read_rtk(struct text *text)
                          word);
         if (!take(text, ']'))
             return wrong(text, "[%s is not closed by ']'", word);
-        FBP_TRY(read_values(text, v));
+        for (skip_blanks(text); read_word(text, word, sizeof word); skip_blanks(text)) {
+            const int k = index_of(word, keys, N_KEYS);
+            if (k == N_KEYS)
+                return wrong(text,
+                             "unknown name '%s': A, B, C, x, y, z, beta and gray "
+                             "are known",
+                             word);
+            if (seen[k])
+                return wrong(text, "%s is given twice", word);
+            skip_blanks(text);
+            if (!take(text, '='))
+                return wrong(text, "%s is not followed by '='", word);
+            skip_blanks(text);
+            FBP_TRY(read_number(text, &v[k]));
+            seen[k] = true;
+        }
+        for (int k = 0; k < N_KEYS; k++)
+            if (!seen[k] && (k <= C || k == GRAY))
+                return wrong(text, "%s= is missing", keys[k]);
+        if (*text->at && !strchr("\n#/", *text->at))
+            return wrong(text, "not NAME=VALUE: '%.*s'", (int)strcspn(text->at, " \t\r\n"),
+                         text->at);
         FBP_TRY(add_figure(text, figure, v));
     }
     return FBP_OK;

@@ -122,9 +122,37 @@ const char *fbp_phantom_name(size_t i)
     return i < COUNT(tables) ? tables[i].name : NULL;
 }
 
-/* Make the phantom of a table in a cube of half side h. */
-static fbp_status from_table(struct fbp_phantom *out, const struct table *t, double h, double scale)
+fbp_status fbp_phantom_create(struct fbp_phantom *out, const char *name, double half_mm,
+                              double scale)
 {
+    FBP_REQUIRE(out, name);
+    const double h = half_mm;
+    char known[300] = "";
+    size_t i_table = 0, length = 0;
+
+    fbp_message_clear();
+    *out = (struct fbp_phantom){0};
+    FBP_TRY(fbp_check_range(&fbp_range_scale, "phantom: scale", scale));
+    while (i_table < COUNT(tables) && strcmp(name, tables[i_table].name) != 0)
+        i_table++;
+    if (i_table == COUNT(tables) && access(name, F_OK) != 0 && errno == ENOENT) {
+        for (size_t i = 0; i < COUNT(tables) && length < sizeof known; i++)
+            length += (size_t)snprintf(known + length, sizeof known - length, "%s%s", i ? ", " : "",
+                                       tables[i].name);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "phantom: '%s' is neither a name nor a file: use %s or a text file of shapes", name,
+            known);
+    }
+    if (i_table == COUNT(tables)) {
+        const fbp_status st = fbp_phantom_load(out, name, scale);
+        if (st != FBP_OK)
+            fbp_phantom_clear(out);
+        return st;
+    }
+
+    FBP_TRY(fbp_check_range(&fbp_range_distance, "phantom: half_mm", half_mm));
+    const struct table *t = &tables[i_table];
     if (t->ellipsoids) {
         FBP_TRY(fbp_calloc((void **)&out->items, t->n, sizeof *out->items, "phantom"));
         out->n = t->n;
@@ -158,38 +186,6 @@ static fbp_status from_table(struct fbp_phantom *out, const struct table *t, dou
         s->n_planes = r->lower;
     }
     return FBP_OK;
-}
-
-fbp_status fbp_phantom_create(struct fbp_phantom *out, const char *name, double half_mm,
-                              double scale)
-{
-    FBP_REQUIRE(out, name);
-    fbp_status st;
-    size_t t = 0;
-
-    fbp_message_clear();
-    *out = (struct fbp_phantom){0};
-    FBP_TRY(fbp_check_range(&fbp_range_scale, "phantom: scale", scale));
-    while (t < COUNT(tables) && strcmp(name, tables[t].name) != 0)
-        t++;
-    if (t < COUNT(tables)) {
-        FBP_TRY(fbp_check_range(&fbp_range_distance, "phantom: half_mm", half_mm));
-        st = from_table(out, &tables[t], half_mm, scale);
-    } else if (access(name, F_OK) != 0 && errno == ENOENT) {
-        char known[300] = "";
-        size_t length = 0;
-        for (size_t i = 0; i < COUNT(tables) && length < sizeof known; i++)
-            length += (size_t)snprintf(known + length, sizeof known - length, "%s%s", i ? ", " : "",
-                                       tables[i].name);
-        st = fbp_fail(FBP_ERR_INVALID,
-                      "phantom: '%s' is neither a name nor a file: use %s or a text file of shapes",
-                      name, known);
-    } else {
-        st = fbp_phantom_load(out, name, scale);
-    }
-    if (st != FBP_OK)
-        fbp_phantom_clear(out);
-    return st;
 }
 
 void fbp_phantom_clear(struct fbp_phantom *phantom)
