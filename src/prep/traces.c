@@ -72,30 +72,6 @@ static fbp_status make_room(const struct traces *t, struct room *r)
     return FBP_OK;
 }
 
-/* Subtract the polynomial that fits the baseline's samples best. */
-static void subtract_baseline(const struct traces *t, double complex *row)
-{
-    const double middle = ((double)t->n_in - 1) / 2;
-    double n = 0, x1 = 0, x2 = 0;
-    double complex y0 = 0, y1 = 0;
-
-    for (int r = 0; r < 2; r++)
-        for (size_t i = t->ranges[r][0]; i < t->ranges[r][1]; i++) {
-            const double x = (double)i - middle;
-            n++;
-            x1 += x;
-            x2 += x * x;
-            y0 += row[i];
-            y1 += x * row[i];
-        }
-    const double spread = n * x2 - x1 * x1;
-    const double complex slope =
-        t->p->baseline_terms > 1 && spread > 0 ? (n * y1 - x1 * y0) / spread : 0;
-    const double complex level = (y0 - slope * x1) / n;
-    for (size_t i = 0; i < t->n_in; i++)
-        row[i] -= level + slope * ((double)i - middle);
-}
-
 /* Read a row and do all steps before the phase; the result is in r->out. */
 static fbp_status begin_row(const struct traces *t, size_t view, size_t row, struct room *r)
 {
@@ -110,8 +86,26 @@ static fbp_status begin_row(const struct traces *t, size_t view, size_t row, str
         for (size_t i = 0; i < t->n_in; i++)
             in[i] += I * r->values[i];
     }
-    if (t->p->baseline_terms)
-        subtract_baseline(t, in);
+    if (t->p->baseline_terms) { /* subtract the polynomial that fits the baseline's samples best */
+        const double middle = ((double)t->n_in - 1) / 2;
+        double count = 0, x1 = 0, x2 = 0;
+        double complex y0 = 0, y1 = 0;
+        for (int k = 0; k < 2; k++)
+            for (size_t i = t->ranges[k][0]; i < t->ranges[k][1]; i++) {
+                const double x = (double)i - middle;
+                count++;
+                x1 += x;
+                x2 += x * x;
+                y0 += in[i];
+                y1 += x * in[i];
+            }
+        const double spread = count * x2 - x1 * x1;
+        const double complex slope =
+            t->p->baseline_terms > 1 && spread > 0 ? (count * y1 - x1 * y0) / spread : 0;
+        const double complex level = (y0 - slope * x1) / count;
+        for (size_t i = 0; i < t->n_in; i++)
+            in[i] -= level + slope * ((double)i - middle);
+    }
     if (t->taps) {
         in = r->spare;
         for (size_t i = 0; i < t->n_in; i++) {

@@ -9,43 +9,16 @@
 
 static const char MODULE[] = "libfbp_mpi.so";
 
+/* Time for all ranks to start [s].  The lowest rank gives up first and reports the error; its
+ * launcher ends the others. */
+static const double PATIENCE = 300, LATER = 2;
+
 /* A number in the environment: of processes, or of this one; 0: not set. */
 static size_t number_in(enum fbp_variable variable)
 {
     const char *number = fbp_environment(variable);
 
     return number ? strtoul(number, NULL, 10) : 0;
-}
-
-/* Load the module and connect.  path: set in the environment; NULL: the module for Open MPI. */
-static fbp_status load(struct fbp_team_functions *out, const char *path)
-{
-    /* Time for all ranks to start [s].  The lowest rank gives up first and reports the error; its
-     * launcher ends the others. */
-    static const double PATIENCE = 300, LATER = 2;
-    void *handle = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : fbp_open_plugin(MODULE);
-    const size_t rank = number_in(FBP_ENV_PMIX_RANK);
-    char why[400] = "";
-    fbp_mpi_fn *entry;
-
-    if (!handle && path)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "FBP_TEAM_MODULE: %s: give the path of a module",
-                        dlerror());
-    if (!handle)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "team: this process is one of several that were started together, and the "
-                        "module %s cannot be loaded (%s): install it beside the library, with Open "
-                        "MPI, or start one process",
-                        MODULE, dlerror());
-    *(void **)&entry = dlsym(handle, "fbp_mpi_team"); /* POSIX allows this conversion */
-    if (!entry)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s is not the module of this program: reinstall",
-                        path ? path : MODULE);
-    if (!entry(FBP_MPI_MODULE_VERSION, PATIENCE + LATER * (double)rank, fbp_stopped, out, why,
-               sizeof why))
-        return fbp_fail(fbp_stopped() && rank > 0 ? FBP_ERR_CANCELLED : FBP_ERR_UNSUPPORTED,
-                        "team: %s", why);
-    return FBP_OK;
 }
 
 fbp_status fbp_team_join(fbp_team **out)
@@ -62,7 +35,27 @@ fbp_status fbp_team_join(fbp_team **out)
     fbp_message_clear();
     *out = NULL;
     if (module || (by_mpirun ? started > 1 : by_pmix && started != 1)) {
-        FBP_TRY(load(&functions, module));
+        void *handle = module ? dlopen(module, RTLD_NOW | RTLD_LOCAL) : fbp_open_plugin(MODULE);
+        const size_t rank = number_in(FBP_ENV_PMIX_RANK);
+        char why[400] = "";
+        fbp_mpi_fn *entry;
+        if (!handle && module)
+            return fbp_fail(FBP_ERR_UNSUPPORTED, "FBP_TEAM_MODULE: %s: give the path of a module",
+                            dlerror());
+        if (!handle)
+            return fbp_fail(FBP_ERR_UNSUPPORTED,
+                            "team: this process is one of several that were started together, and "
+                            "the module %s cannot be loaded (%s): install it beside the library, "
+                            "with Open MPI, or start one process",
+                            MODULE, dlerror());
+        *(void **)&entry = dlsym(handle, "fbp_mpi_team"); /* POSIX allows this conversion */
+        if (!entry)
+            return fbp_fail(FBP_ERR_UNSUPPORTED, "%s is not the module of this program: reinstall",
+                            module ? module : MODULE);
+        if (!entry(FBP_MPI_MODULE_VERSION, PATIENCE + LATER * (double)rank, fbp_stopped, &functions,
+                   why, sizeof why))
+            return fbp_fail(fbp_stopped() && rank > 0 ? FBP_ERR_CANCELLED : FBP_ERR_UNSUPPORTED,
+                            "team: %s", why);
         if (functions.size > 1)
             return fbp_team_create(out, &functions);
         functions.close(functions.user, 0);
