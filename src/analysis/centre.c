@@ -303,8 +303,8 @@ static fbp_status find_centre(struct search *s)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "centre: views that are filtered already do not tell "
                                              "it: give the column");
 
-    /* As many detector rows as are useful and fit: these, a smoothed copy, and one row for the
-     * coarse search. */
+    /* The greatest useful number of detector rows that fits the memory limit, which also has to
+     * hold a smoothed copy and one row for the coarse search. */
     const double row = (double)scan->n_views * (double)scan->panel.n_columns;
     const double most = has_source ? ROWS_OF_CONE : ROWS_OF_PARALLEL;
     const double rows = fmax(1, fmin(most, floor(MOST_SAMPLES / row)));

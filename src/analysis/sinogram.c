@@ -52,7 +52,7 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
     const size_t nc = scan->panel.n_columns, nr = scan->panel.n_rows;
     const struct fbp_view *v = &scan->views[0];
     struct fbp_scan searched = *scan; /* with the bad pixels that were found */
-    struct fbp_images *images = NULL; /* their mask */
+    struct fbp_images *images = NULL; /* mask of these pixels */
     fbp_source *stored = source, *views = source;
     struct fbp_prep prep = {0};
     struct fbp_prep_counts ignored = {0};

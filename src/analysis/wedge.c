@@ -103,24 +103,6 @@ static double harmonics_of(const struct search *w, size_t wave)
     return ceil(x + 3 * cbrt(x) + 1);
 }
 
-/* Choose the window and the waves, which leave part of the harmonics free. */
-static fbp_status choose_waves(struct search *w)
-{
-    static const double most_harmonics = 0.75; /* per view */
-    static const double highest = 1; /* frequency per column: higher ones are near their aliases */
-    const double last = (double)w->n_columns - 1;
-
-    w->half = fmin(w->centre, last - w->centre) + 0.5;
-    w->n_waves = 0;
-    while (w->half > 4 && w->n_waves < MOST_WAVES && frequency_of(w, w->n_waves) < highest &&
-           harmonics_of(w, w->n_waves) + 2 < most_harmonics * (double)w->n_views)
-        w->n_waves++;
-    if (w->n_waves < FEWEST_WAVES)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "centre: %zu views are too few to tell it",
-                        w->n_views);
-    return FBP_OK;
-}
-
 static double *wave_of(const struct search *w, int part, size_t wave, size_t row)
 {
     return w->waves + (((size_t)part * MOST_WAVES + wave) * w->n_rows + row) * w->n_views;
@@ -307,14 +289,23 @@ static double scatter(const struct search *w, double d, size_t waves, size_t row
 
 fbp_status fbp_wedge_find(struct fbp_wedge *out, const struct fbp_sinogram *s, double near)
 {
+    static const double most_harmonics = 0.75; /* per view; the others stay free */
+    static const double highest = 1; /* frequency per column: higher ones are near their aliases */
     struct search w = {0};
     fbp_status st = FBP_OK;
 
     FBP_TRY_GOTO(begin_search(&w, s));
-    const double bin = (double)w.bin, shift = (bin - 1) / 2;
+    const double bin = (double)w.bin, shift = (bin - 1) / 2, last = (double)w.n_columns - 1;
     w.centre = (near - shift) / bin;
     for (int i = 0; i < ROUNDS; i++) {
-        FBP_TRY_GOTO(choose_waves(&w));
+        w.half = fmin(w.centre, last - w.centre) + 0.5; /* half the window */
+        w.n_waves = 0;
+        while (w.half > 4 && w.n_waves < MOST_WAVES && frequency_of(&w, w.n_waves) < highest &&
+               harmonics_of(&w, w.n_waves) + 2 < most_harmonics * (double)w.n_views)
+            w.n_waves++;
+        if (w.n_waves < FEWEST_WAVES)
+            FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED, "centre: %zu views are too few to tell it",
+                                  w.n_views));
         transform(&w);
         fit_waves(&w);
         const double d = least(&w, &out->error);

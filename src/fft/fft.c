@@ -213,7 +213,7 @@ static fbp_status open_plan(struct fbp_fft **out, size_t n, bool halves)
     f->n = n;
     f->points = points;
     FBP_TRY_GOTO(fbp_mixed_open(&f->mixed, m));
-    if (m != points) {     /* the chirp; spectrum of its conjugate, with period m, times 1/m */
+    if (m != points) {     /* response: spectrum of the conjugate chirp with period m, times 1/m */
         size_t square = 0; /* j^2 modulo 2 n keeps the angle exact */
         FBP_TRY_GOTO(fbp_alloc((void **)&f->chirp, 2 * points * sizeof *f->chirp, WHAT));
         FBP_TRY_GOTO(fbp_alloc((void **)&f->response, 2 * m * sizeof *f->response, WHAT));

@@ -136,26 +136,6 @@ static void (*const all_leaves[MOST + 1][2])(float *x, size_t n, const float *re
     [1] = {leaves_1, phases_1}, [2] = {leaves_2, phases_2}, [3] = {leaves_3, phases_3},
     [4] = {leaves_4, phases_4}, [5] = {leaves_5, phases_5}, [8] = {leaves_8, phases_8}};
 
-static void cut_level(const struct fbp_lanes_level *l, float *x)
-{
-    if (l->radix == 4)
-        cut(4, l, x);
-    else if (l->radix == 5)
-        cut(5, l, x);
-    else
-        cut(3, l, x);
-}
-
-static void join_level(const struct fbp_lanes_level *l, float *x)
-{
-    if (l->radix == 4)
-        join(4, 4, l, x);
-    else if (l->radix == 5)
-        join(5, 5, l, x);
-    else
-        join(3, 3, l, x);
-}
-
 /* Filter the blocks of a level, from point `at` of the whole row on. */
 static void filter_blocks(const struct fbp_lanes_plan *f, unsigned level, float *x, size_t at)
 {
@@ -169,9 +149,19 @@ static void filter_blocks(const struct fbp_lanes_plan *f, unsigned level, float 
     }
     const size_t n = l[-1].radix, points = l[-1].m;
     for (size_t k = 0; k < n; k++, x += points * POINT, at += points) {
-        cut_level(l, x);
+        if (l->radix == 4)
+            cut(4, l, x);
+        else if (l->radix == 5)
+            cut(5, l, x);
+        else
+            cut(3, l, x);
         filter_blocks(f, level + 1, x, at);
-        join_level(l, x);
+        if (l->radix == 4)
+            join(4, 4, l, x);
+        else if (l->radix == 5)
+            join(5, 5, l, x);
+        else
+            join(3, 3, l, x);
     }
 }
 

@@ -171,8 +171,8 @@ fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, siz
     group_items(&w);
     measure(&w, closed, out);
     const bool ends = !out->full && w.m > 1;
-    for (size_t g = 0; g < w.m;
-         g++) { /* half way to both neighbours, at an end as far as w.reach */
+    /* A step reaches half way to both neighbours; at an end of the arc, as far as w.reach. */
+    for (size_t g = 0; g < w.m; g++) {
         const bool first = ends && g == 0, last = ends && g == w.m - 1;
         const double before = first ? 2 * w.reach[0] : w.gaps[g ? g - 1 : w.m - 1];
         const double after = last ? 2 * w.reach[1] : w.gaps[g];
@@ -391,8 +391,7 @@ fbp_status fbp_coverage_create(struct fbp_ray_coverage *out, bool source, size_t
         for (size_t i = 0; i < m; i++)
             gap[i] = sorted[i] = i + 1 < m ? start[i + 1] - start[i] : start[0] + TURN - start[i];
         fbp_sort(sorted, m);
-        for (size_t i = 0, at = 0, end; i < n;
-             i = end, at++) { /* views at one angle share a cell */
+        for (size_t i = 0, at = 0, end; i < n; i = end, at++) { /* one cell per angle */
             for (end = i + 1; end < n && items[end].key - start[at] <= SAME; end++) {
             }
             for (size_t j = i; j < end; j++) {

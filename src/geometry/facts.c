@@ -86,7 +86,7 @@ static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *s
     const bool several = rays.n_groups > 1;
     out->offset = arc->n_angles > 2 &&
                   (several || (off_centre && (arc->full || arc->gap_rad <= LARGEST_GAP)));
-    if (several || (!out->offset && source && arc->n_gaps > 1)) { /* weights per ray */
+    if (several || (!out->offset && source && arc->n_gaps > 1)) { /* facts of weights per ray */
         const double *side = source ? out->fan_rad : out->edge_mm, far = fmax(-side[0], side[1]);
         double reach = 0, complete = 0, largest = 0, last = -1;
         for (int i = 0; i <= COVERAGE_STEPS; i++) {

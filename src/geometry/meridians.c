@@ -189,7 +189,8 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
     fbp_normalise(out->across[0]);
     fbp_cross(out->axis, out->across[0], out->across[1]);
 
-    /* planes in the order of their angles; that of its direction farthest from the axis */
+    /* Planes are sorted by their angles.  The angle of a plane is that of its direction farthest
+     * from the axis. */
     out->n = count_planes(&w, out->axis, n);
     FBP_TRY_GOTO(fbp_calloc((void **)&out->angle, out->n, sizeof *out->angle, what));
     FBP_TRY_GOTO(fbp_calloc((void **)&out->plane, n, sizeof *out->plane, what));

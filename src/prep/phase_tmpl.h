@@ -301,29 +301,23 @@ INLINE void leaves(size_t radix, size_t blocks, const double *u2, const double *
         }
 }
 
-static void divide_leaves(size_t radix, size_t blocks, const double *u2, const double *v2,
-                          double *x)
-{
-    if (radix == 5)
-        leaves(5, blocks, u2, v2, x);
-    else if (radix == 4)
-        leaves(4, blocks, u2, v2, x);
-    else if (radix == 3)
-        leaves(3, blocks, u2, v2, x);
-    else if (radix == 2)
-        leaves(2, blocks, u2, v2, x);
-    else
-        leaves(1, blocks, u2, v2, x);
-}
-
-/* Transform blocks of n points, divide (divide_leaves()), and transform back, from a level on; w:
+/* Transform blocks of n points, divide (leaves()), and transform back, from a level on; w:
  * twiddle factors. If the blocks fit the cache, all of them per level, else one block after
  * another. */
 static void divide(const struct fbp_mixed *f, unsigned level, size_t n, size_t blocks,
                    const double *w, const double *u2, const double *v2, double *x)
 {
     if (level + 1 >= f->n_levels) {
-        divide_leaves(n, blocks, u2, v2, x);
+        if (n == 5)
+            leaves(5, blocks, u2, v2, x);
+        else if (n == 4)
+            leaves(4, blocks, u2, v2, x);
+        else if (n == 3)
+            leaves(3, blocks, u2, v2, x);
+        else if (n == 2)
+            leaves(2, blocks, u2, v2, x);
+        else
+            leaves(1, blocks, u2, v2, x);
         return;
     }
     const size_t radix = f->radix[level], m = n / radix;

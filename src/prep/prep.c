@@ -96,7 +96,7 @@ fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bo
             read_image(images[i], scan, (enum fbp_image)i, &r.stored, top_down, &out->missing[i]));
     for (size_t i = 0; mask && i < n; i++)
         bad[i] = !(mask[i] == 0);  /* NaN is bad, too */
-    if (fbp_reduction_joins(&r)) { /* as pixels of the views; bad ones are left out of both */
+    if (fbp_reduction_joins(&r)) { /* join pixels like those of the views, without bad ones */
         for (size_t i = 0; (bright || dark) && i < n; i++)
             bad[i] |= !is_span((bright ? bright[i] : scan->i0) - (dark ? dark[i] : 0));
         out->n_stored = n;

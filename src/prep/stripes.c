@@ -118,12 +118,12 @@ static void remove_by_sorting(const struct fbp_stripes *s, float *sinogram, size
         for (size_t k = 0; k < n; k++)
             for (size_t i = c; i < end; i++)
                 r.block[(i - c) * n + k] = sinogram[k * stride + i];
-        for (size_t i = c; i < end; i++) { /* sort the column, and store the view of each sample */
+        for (size_t i = c; i < end; i++) { /* sort by keys in the order of floats */
             float *column = r.block + (i - c) * n;
             for (size_t k = 0; k < n; k++) {
                 uint32_t bits;
                 memcpy(&bits, &column[k], sizeof bits);
-                const uint32_t key = bits & 0x80000000u ? ~bits : bits | 0x80000000u; /* in order */
+                const uint32_t key = bits & 0x80000000u ? ~bits : bits | 0x80000000u;
                 r.a[k] = (struct entry){key, (uint32_t)k};
             }
             for (unsigned shift = 0; shift < 32; shift += 16) {

@@ -324,7 +324,7 @@ fbp_status fbp_spectra_open(fbp_source **out, fbp_source *below, const struct fb
             fbp_source_open_as(&t->imaginary, below->path, &scan->raw, FBP_SOURCE_IMAGINARY));
     FBP_TRY_GOTO(tabulate(t, scan));
     t->phase = p->phase_deg * FBP_PI / 180;
-    if (p->phase > FBP_PHASE_GIVEN) { /* that of all views: their integrals are equal, so add up */
+    if (p->phase > FBP_PHASE_GIVEN) { /* all views have the same integral: their sums are added */
         FBP_TRY_GOTO(make_room(t, &r));
         for (size_t k = 0; k < info->n[2]; k++) {
             struct phase_sums view = {0};
@@ -360,7 +360,7 @@ fbp_status fbp_spectra_open(fbp_source **out, fbp_source *below, const struct fb
     *out = src;
 fail:
     fbp_free(r.out);
-    if (st != FBP_OK && src) /* closes also t, and the source below */
+    if (st != FBP_OK && src) /* this also closes t and the source below */
         fbp_source_close(&src);
     else if (st != FBP_OK) {
         free(t);
