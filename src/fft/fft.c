@@ -148,15 +148,9 @@ size_t fbp_fft_length(size_t n)
     return 0;
 }
 
-/* Number of points of the convolution, or n if none is needed. */
-static size_t circle_of(size_t n)
-{
-    return is_mixed(n) ? n : fbp_fft_length(2 * n);
-}
-
 size_t fbp_fft_work(size_t n)
 {
-    return 2 * n + (is_mixed(n) ? 2 * n : 4 * circle_of(n));
+    return 2 * n + (is_mixed(n) ? 2 * n : 4 * fbp_fft_length(2 * n));
 }
 
 static void swap_parts(double *z, size_t n)
@@ -203,7 +197,8 @@ static void run_back(const struct fbp_fft *f, double *x, double *work)
 
 static fbp_status open_plan(struct fbp_fft **out, size_t n, bool halves)
 {
-    const size_t points = halves ? n / 2 : n, m = circle_of(points);
+    const size_t points = halves ? n / 2 : n;
+    const size_t m = is_mixed(points) ? points : fbp_fft_length(2 * points); /* convolution */
     struct fbp_fft *f = NULL;
     double *work = NULL;
     fbp_status st;

@@ -430,6 +430,7 @@ struct sheet {
     size_t columns, rows;
     size_t lines, letters; /* lines of the longest label, letters of the longest line */
     size_t dot;            /* pixels per dot of letters */
+    size_t tile, step[2];  /* width of a picture and its label, distances of pictures [pixels] */
     size_t title;          /* height of the title */
     struct fbp_canvas canvas;
 };
@@ -439,24 +440,10 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Width of a picture and its label [pixels]. */
-static size_t tile_width(const struct sheet *s)
-{
-    return larger(s->w, s->letters * FBP_GLYPH_WIDTH * s->dot);
-}
-
-/* Distances between pictures along x, y [pixels]. */
-static void step_of(const struct sheet *s, size_t step[2])
-{
-    step[0] = tile_width(s) + MARGIN;
-    step[1] = s->h + FRAME + s->lines * FBP_GLYPH_HEIGHT * s->dot + MARGIN;
-}
-
-/* Compute the sizes and the number of columns and rows of the sheet. */
+/* Compute the sizes, the distances between pictures, and the number of columns and rows. */
 static void sheet_layout(struct sheet *s)
 {
     const size_t nx = s->p->n[0], ny = s->p->n[1], longest = nx > ny ? nx : ny;
-    size_t step[2], title;
 
     s->reduce = (longest + MOST - 1) / MOST;
     s->enlarge = longest < SHEET_LEAST ? SHEET_LEAST / longest : 1;
@@ -464,14 +451,16 @@ static void sheet_layout(struct sheet *s)
     s->h = (ny + s->reduce - 1) / s->reduce * s->enlarge;
     s->dot = s->w >= larger(s->letters, 10) * FBP_GLYPH_WIDTH * 2 ? 2 : 1;
     s->title = s->p->title ? (FBP_GLYPH_HEIGHT + 3) * s->dot : 0;
-    title = s->p->title ? strlen(s->p->title) * FBP_GLYPH_WIDTH * s->dot + MARGIN : 0;
-    step_of(s, step);
-    s->columns = (size_t)ceil(sqrt((double)(s->n_tiles * step[1]) / (double)step[0]));
+    const size_t title = s->p->title ? strlen(s->p->title) * FBP_GLYPH_WIDTH * s->dot + MARGIN : 0;
+    s->tile = larger(s->w, s->letters * FBP_GLYPH_WIDTH * s->dot);
+    s->step[0] = s->tile + MARGIN;
+    s->step[1] = s->h + FRAME + s->lines * FBP_GLYPH_HEIGHT * s->dot + MARGIN;
+    s->columns = (size_t)ceil(sqrt((double)(s->n_tiles * s->step[1]) / (double)s->step[0]));
     s->columns = s->columns > s->n_tiles ? s->n_tiles : s->columns;
     /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): n_tiles > 0 */
     s->rows = (s->n_tiles + s->columns - 1) / s->columns;
-    s->canvas.w = MARGIN + larger(s->columns * step[0], title);
-    s->canvas.h = MARGIN + s->title + s->rows * step[1];
+    s->canvas.w = MARGIN + larger(s->columns * s->step[0], title);
+    s->canvas.h = MARGIN + s->title + s->rows * s->step[1];
 }
 
 size_t fbp_sheet_bytes(size_t n_tiles, size_t label_lines, const struct fbp_sheet_params *params)
@@ -514,7 +503,7 @@ fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, s
     struct fbp_sheet_params own;
     struct sheet s = {.n_tiles = n_tiles, .p = &own};
     struct fbp_canvas *const canvas = &s.canvas;
-    size_t step[2], bytes;
+    size_t bytes;
     fbp_status st;
 
     fbp_message_clear();
@@ -555,7 +544,6 @@ fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, s
         }
     }
     sheet_layout(&s);
-    step_of(&s, step);
     FBP_TRY_GOTO(fbp_mul(canvas->w, canvas->h, "a contact sheet", &bytes));
     FBP_TRY_GOTO(fbp_mul(bytes, 3, "a contact sheet", &bytes));
     FBP_TRY_GOTO(fbp_calloc((void **)&canvas->rgb, bytes, 1, "a contact sheet"));
@@ -563,8 +551,8 @@ fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, s
     if (own.title)
         fbp_font_write(canvas, MARGIN, MARGIN, canvas->w, s.dot, plain_colour, own.title);
     for (size_t i = 0; i < n_tiles; i++) {
-        const size_t x0 = MARGIN + i % s.columns * step[0];
-        const size_t y0 = MARGIN + s.title + i / s.columns * step[1];
+        const size_t x0 = MARGIN + i % s.columns * s.step[0];
+        const size_t y0 = MARGIN + s.title + i / s.columns * s.step[1];
         if (tiles[i].marked) /* a frame */
             for (size_t y = y0 - FRAME; y < y0 + s.h + FRAME; y++)
                 for (size_t x = x0 - FRAME; x < x0 + s.w + FRAME; x++)
@@ -576,7 +564,7 @@ fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, s
             const size_t n = strcspn(text, "\n");
             char line[80];
             snprintf(line, sizeof line, "%.*s", (int)n, text);
-            fbp_font_write(canvas, x0, y, x0 + tile_width(&s), s.dot,
+            fbp_font_write(canvas, x0, y, x0 + s.tile, s.dot,
                            tiles[i].marked ? marked_colour : plain_colour, line);
             if (!text[n])
                 break;

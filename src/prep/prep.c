@@ -187,12 +187,6 @@ static size_t take_transmissions(const struct fbp_prep *p, size_t row, float *x)
     return clipped;
 }
 
-static void take_logarithms(float *x, size_t n)
-{
-    for (size_t c = 0; c < n; c++)
-        x[c] = -logf(x[c]);
-}
-
 /* BRIDGE interpolates values that are not finite along the row, between finite neighbours, and
  * returns their number.  FINITE returns true if there are none: 0 x is NaN for such values, and
  * sums of zeros in several lanes are fast. */
@@ -242,7 +236,8 @@ void fbp_prep_row(const struct fbp_prep *p, size_t row, float *samples,
 
     if (p->intensity) {
         counts->clipped += take_transmissions(p, row, samples);
-        take_logarithms(samples, nc);
+        for (size_t c = 0; c < nc; c++)
+            samples[c] = -logf(samples[c]);
     }
     for (size_t c = 0; p->hardening.n > 0 && c < nc; c++)
         samples[c] = fbp_harden(&p->hardening, samples[c]);
@@ -258,7 +253,8 @@ void fbp_prep_transmissions(const struct fbp_prep *p, size_t row, float *samples
     counts->clipped += take_transmissions(p, row, samples);
     if (all_finite(samples, nc))
         return;
-    take_logarithms(samples, nc); /* because these are interpolated */
+    for (size_t c = 0; c < nc; c++) /* logarithms are interpolated */
+        samples[c] = -logf(samples[c]);
     counts->not_finite += bridge_row(samples, nc);
     for (size_t c = 0; c < nc; c++)
         samples[c] = expf(-samples[c]);
