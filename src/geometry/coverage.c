@@ -460,8 +460,7 @@ double fbp_coverage_gap(const struct fbp_ray_coverage *c, double x)
     return BIN * (double)most;
 }
 
-/* Confidence of a group across its detector. */
-static double across(const struct fbp_coverage_group *g, double x)
+static double confidence_across(const struct fbp_coverage_group *g, double x)
 {
     const double inside[2] = {x - g->lo, g->hi - x};
     double value = 1;
@@ -471,8 +470,7 @@ static double across(const struct fbp_coverage_group *g, double x)
     return value;
 }
 
-/* Confidence of a group along its turn. */
-static double along(const struct fbp_coverage_group *g, double beta)
+static double confidence_along(const struct fbp_coverage_group *g, double beta)
 {
     const double at = wrapped(beta, TURN) / BIN, part = at - floor(at);
     const float *value = g->confidence + (size_t)at % BINS;
@@ -488,16 +486,18 @@ double fbp_coverage_weight(const struct fbp_ray_coverage *c, size_t view, double
     double here[MOST_GROUPS], there[MOST_GROUPS], sum = 0;
 
     for (size_t j = 0; j < c->n_groups; j++) {
-        here[j] = across(&c->group[j], x);
-        there[j] = across(&c->group[j], -x);
+        here[j] = confidence_across(&c->group[j], x);
+        there[j] = confidence_across(&c->group[j], -x);
     }
     for (size_t i = 0; i < parts; i++) {
         const double beta = v->cell[0] + width * ((double)i + 0.5) / (double)parts;
-        const double own = here[v->group] * along(&c->group[v->group], beta);
+        const double own = here[v->group] * confidence_along(&c->group[v->group], beta);
         double all = 0;
         for (size_t j = 0; j < c->n_groups; j++) {
-            all += here[j] > 0 ? here[j] * along(&c->group[j], beta) : 0;
-            all += there[j] > 0 ? there[j] * along(&c->group[j], beta + FBP_PI - 2 * gamma) : 0;
+            all += here[j] > 0 ? here[j] * confidence_along(&c->group[j], beta) : 0;
+            all += there[j] > 0
+                       ? there[j] * confidence_along(&c->group[j], beta + FBP_PI - 2 * gamma)
+                       : 0;
         }
         sum += all > 0 ? own / all : 1;
     }

@@ -46,7 +46,6 @@ static double angle_of(size_t i, size_t n)
     return FBP_PI / 2 + FBP_PI / (2 * (double)n) - (double)(i + 1) * FBP_PI / (double)n;
 }
 
-/* Number of directions in ring i. */
 static size_t ring_size(const struct fbp_directions *set, size_t i)
 {
     const double n = (double)set->n[0];

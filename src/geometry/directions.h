@@ -58,7 +58,6 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n,
                             struct fbp_meridian_planes *out);
 void fbp_meridians_clear(struct fbp_meridian_planes *planes);
 
-/** A direction of a ring. */
 struct fbp_ring_member {
     size_t view;
     bool reversed; /**< the antipode was measured: the order of its samples is reversed */

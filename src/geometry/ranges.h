@@ -14,7 +14,6 @@
  *  "scan.panel.n_rows". */
 fbp_status fbp_check_panel(const char *prefix, const struct fbp_panel *panel);
 
-/** Check a complete volume. */
 fbp_status fbp_check_grid(const struct fbp_grid *grid);
 /** Check a volume whose sizes, or voxels, or both may be 0 (not given). */
 fbp_status fbp_check_wanted(const struct fbp_grid *grid);

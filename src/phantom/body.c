@@ -10,8 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Ellipsoids. */
-
 void fbp_ball_of(const struct fbp_ellipsoid *e, struct fbp_ball *out)
 {
     const double t = e->turn_deg * (FBP_PI / 180), ct = cos(t), st = sin(t);
@@ -45,8 +43,6 @@ fbp_status fbp_balls_of(const struct fbp_phantom *phantom, struct fbp_ball **out
         fbp_ball_of(&phantom->items[i], &(*out)[i]);
     return FBP_OK;
 }
-
-/* Convex bodies. */
 
 /* Quadric and slabs of each kind, in coordinates in which its half axes are 1. */
 static const struct {
@@ -289,8 +285,6 @@ double fbp_line_integral(const struct fbp_body *const *bodies, size_t n, bool re
         sum += fbp_chord_integral(&spans[i], spans[i].t[0], spans[i].t[1]);
     return sum;
 }
-
-/* Phantoms. */
 
 double fbp_phantom_line(const struct fbp_phantom *phantom, const double p[3], const double dir[3])
 {

@@ -663,8 +663,6 @@ static fbp_status read_leap(struct text *text)
     return FBP_OK;
 }
 
-/* All formats. */
-
 /* The first line that begins with a format's mark selects the format; without such a line, the last
  * format is used. */
 static const struct format {

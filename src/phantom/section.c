@@ -192,8 +192,6 @@ static double area_inside(const struct conic *c, const struct conic_polygon *pol
     return holds_centre ? FBP_PI * is.delta / (is.det * sqrt(is.det)) : 0; /* the whole ellipse */
 }
 
-/* Bodies. */
-
 /* A plane in the body's coordinates: the points at + p[0] e[0] + p[1] e[1]. */
 struct view {
     double e[2][3], at[3];
@@ -325,8 +323,6 @@ double fbp_body_plane_mean(const struct fbp_body *b, const double n[3], double t
         sum += fbp_body_plane(b, n, t + ((i + .5) / FBP_SECTION_PLANES - .5) * width);
     return sum / FBP_SECTION_PLANES;
 }
-
-/* Phantoms. */
 
 fbp_status fbp_sections_of(const struct fbp_phantom *phantom, struct fbp_body **out)
 {

@@ -152,8 +152,6 @@ fbp_status fbp_c_arm_views(const struct fbp_circle *given, const struct fbp_pane
     return FBP_OK;
 }
 
-/* Scans and volumes. */
-
 /* Buffers of one thread. */
 struct bench {
     void *image;  /* floats, or doubles if params.in_double */

@@ -12,8 +12,6 @@
 
 #include <math.h>
 
-/* Ellipsoids. */
-
 /* a + b c + d c^2, c: column */
 struct parabola {
     double a, b, d;
@@ -105,8 +103,6 @@ void fbp_shadow_rows(const struct fbp_ball *balls, size_t n, const struct fbp_vi
         }
     }
 }
-
-/* Convex bodies. */
 
 /* Ray of a pixel: a point p and a unit vector dir. */
 static void ray_of(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Letters. */
-
 /* Letters of 5 x 7 dots by ASCII code: rows from the top; bit 4 is the left column. */
 static const uint8_t glyphs[128][7] = {
     [' '] = {0},

@@ -46,7 +46,6 @@ fbp_status fbp_turn_make(struct fbp_turn *out, const size_t n[2], const double m
                          double degrees);
 void fbp_turn_clear(struct fbp_turn *turn);
 
-/** Number of entries of all tables. */
 static inline size_t fbp_turn_entries(const struct fbp_turn *t)
 {
     return 2 * (t->turned[0] + t->turned[1]);

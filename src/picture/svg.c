@@ -449,7 +449,6 @@ static struct spot on_ball(const double n[3])
                          fbp_dot(n, out) >= 0};
 }
 
-/* Draw the dot of view k. */
 static void dot(const struct drawing *s, size_t k, struct spot at)
 {
     const double t = s->of.n > 1 ? (double)k / (double)(s->of.n - 1) : 0;

@@ -343,8 +343,6 @@ fail:
     return st;
 }
 
-/* Interpolation */
-
 /* Number of steps from (c, r) to the next good pixel in a direction; 0 if there is none. */
 static size_t reach(const struct fbp_panel *panel, const unsigned char *bad, size_t c, size_t r,
                     int dc, int dr)

@@ -338,7 +338,6 @@ static size_t halved(size_t n, size_t taps)
     return (n + taps - 1) / 2;
 }
 
-/* Width of the frame. */
 static size_t frame_of(const struct fbp_stripes *s)
 {
     const size_t side = s->n_views < s->n_columns ? s->n_views : s->n_columns;
@@ -514,8 +513,6 @@ static void remove_by_wavelets(const struct fbp_stripes *s, float *sinogram, siz
         for (size_t c = 0; c < nc; c++)
             sinogram[k * stride + c] -= (float)damped[k * width + c];
 }
-
-/* Both methods */
 
 void fbp_stripes_of(const struct fbp_corrections *c, size_t n_views, size_t n_columns,
                     struct fbp_stripes *out)

@@ -215,7 +215,6 @@ static void close_traces(fbp_source *src)
     free(t);
 }
 
-/* Make the tables of t. */
 static fbp_status tabulate(struct traces *t, const struct fbp_scan *scan)
 {
     const struct fbp_preparation *p = t->p;
