@@ -23,19 +23,6 @@ void fbp_ball_of(const struct fbp_ellipsoid *e, struct fbp_ball *out)
     };
 }
 
-void fbp_ellipsoid_shape(const struct fbp_ellipsoid *e, struct fbp_shape *out)
-{
-    const double t = e->turn_deg * (FBP_PI / 180);
-
-    *out = (struct fbp_shape){
-        .kind = FBP_SHAPE_ELLIPSOID,
-        .centre_mm = {e->centre_mm[0], e->centre_mm[1], e->centre_mm[2]},
-        .axes = {{cos(t), sin(t), 0}, {-sin(t), cos(t), 0}, {0, 0, 1}},
-        .half_mm = {e->axes_mm[0], e->axes_mm[1], e->axes_mm[2]},
-        .density = e->density,
-    };
-}
-
 fbp_status fbp_balls_of(const struct fbp_phantom *phantom, struct fbp_ball **out)
 {
     FBP_TRY(fbp_calloc((void **)out, phantom->n + 1, sizeof **out, "phantom"));

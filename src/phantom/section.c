@@ -334,8 +334,15 @@ fbp_status fbp_sections_of(const struct fbp_phantom *phantom, struct fbp_body **
                         "planes are known where densities add up");
     FBP_TRY(fbp_calloc((void **)out, n + 1, sizeof **out, "phantom"));
     for (size_t i = 0; i < phantom->n; i++) {
-        struct fbp_shape shape;
-        fbp_ellipsoid_shape(&phantom->items[i], &shape);
+        const struct fbp_ellipsoid *e = &phantom->items[i];
+        const double t = e->turn_deg * (FBP_PI / 180);
+        const struct fbp_shape shape = {
+            .kind = FBP_SHAPE_ELLIPSOID,
+            .centre_mm = {e->centre_mm[0], e->centre_mm[1], e->centre_mm[2]},
+            .axes = {{cos(t), sin(t), 0}, {-sin(t), cos(t), 0}, {0, 0, 1}},
+            .half_mm = {e->axes_mm[0], e->axes_mm[1], e->axes_mm[2]},
+            .density = e->density,
+        };
         fbp_body_of(&shape, &(*out)[i]);
     }
     for (size_t i = 0; i < phantom->n_shapes; i++) {

@@ -35,8 +35,6 @@ static inline void fbp_ball_map(const struct fbp_ball *b, const double dx[3], do
         y[i] = b->M[i][0] * dx[0] + b->M[i][1] * dx[1] + b->M[i][2] * dx[2];
 }
 
-void fbp_ellipsoid_shape(const struct fbp_ellipsoid *ellipsoid, struct fbp_shape *out);
-
 /* body.c: convex bodies. */
 
 /**
