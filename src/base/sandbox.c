@@ -28,8 +28,6 @@ static bool isolated;
 
 static _Thread_local uint64_t most_bytes; /* see fbp_sandbox_bytes() */
 
-enum outcome { ENDED, TOO_LATE, TOO_MUCH, NO_MEMORY, STOPPED, UNREAD };
-
 void fbp_isolate_readers(bool isolate)
 {
     isolated = isolate;
@@ -176,8 +174,9 @@ static fbp_status start_child(const char *path, const struct fbp_sandbox_limits 
         path, strerror(error));
 }
 
-/* Read the child's answer to its end; UNREAD with errno. */
-static enum outcome collect(int fd, double seconds, struct fbp_blob *all)
+/* Read the child's answer to its end. */
+static fbp_status collect(const char *path, const char *library, int fd, double seconds,
+                          struct fbp_blob *all)
 {
     static const size_t MAX_REPLY = (size_t)1 << 30;
     const double end = fbp_seconds() + seconds;
@@ -188,51 +187,35 @@ static enum outcome collect(int fd, double seconds, struct fbp_blob *all)
         struct pollfd p = {.fd = fd, .events = POLLIN};
         const int ready = left > 0 ? poll(&p, 1, left < 0.1 ? (int)(left * 1e3) + 1 : 100) : 0;
         if (fbp_stopped())
-            return STOPPED;
+            return fbp_fail(FBP_ERR_CANCELLED, "%s: reading it was interrupted", path);
         if ((ready < 0 && errno == EINTR) || (ready == 0 && left > 0.1))
             continue;
         if (ready <= 0)
-            return TOO_LATE;
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: %s was not done with it after %.0f s: the disk is slow or busy, "
+                            "or the file is damaged: try again with a copy of it on a fast disk",
+                            path, library, seconds);
         const ssize_t n = read(fd, piece, sizeof piece);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n <= 0)
-            return n < 0 ? UNREAD : ENDED;
+        if (n < 0)
+            return fbp_fail(FBP_ERR_IO, "%s: what %s finds in it cannot be read: %s", path, library,
+                            strerror(errno));
+        if (n == 0)
+            return FBP_OK;
         if (all->n > MAX_REPLY)
-            return TOO_MUCH;
-        if (fbp_blob_put(all, piece, (size_t)n) != FBP_OK)
-            return NO_MEMORY;
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: %s finds more in it than can be held: the file is damaged, or too "
+                            "large for this machine",
+                            path, library);
+        if (fbp_blob_put(all, piece, (size_t)n) != FBP_OK) {
+            fbp_message_clear();
+            return fbp_fail(FBP_ERR_NOMEM,
+                            "%s: there is not enough memory for what %s finds in it: close other "
+                            "programs",
+                            path, library);
+        }
     }
-}
-
-/* The error of a child whose answer is not complete. */
-static fbp_status child_error(const char *path, const char *library, enum outcome outcome,
-                              int status, double seconds)
-{
-    const int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-
-    if (outcome == NO_MEMORY)
-        return fbp_fail(FBP_ERR_NOMEM,
-                        "%s: there is not enough memory for what %s finds in it: close other "
-                        "programs",
-                        path, library);
-    if (outcome == TOO_MUCH)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: %s finds more in it than can be held: the file is damaged, or too "
-                        "large for this machine",
-                        path, library);
-    if (outcome == STOPPED || (outcome == ENDED && (sig == SIGINT || sig == SIGTERM)))
-        return fbp_fail(FBP_ERR_CANCELLED, "%s: reading it was interrupted", path);
-    if (outcome == TOO_LATE)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: %s was not done with it after %.0f s: the disk is slow or busy, or "
-                        "the file is damaged: try again with a copy of it on a fast disk",
-                        path, library, seconds);
-    /* Not FBP_ERR_INVALID, because the file may be undamaged. */
-    return fbp_fail(FBP_ERR_IO,
-                    "%s: %s failed inside (%s): the file is damaged, or there was not enough "
-                    "memory: copy it again, or close other programs",
-                    path, library, sig ? strsignal(sig) : "it gave up");
 }
 
 fbp_status fbp_sandbox_run(const char *path, const char *library,
@@ -271,10 +254,10 @@ fbp_status fbp_sandbox_run(const char *path, const char *library,
         limits.memory_bytes = room;
 
     FBP_TRY(start_child(path, &limits, fn, arg, &child, &fd));
-    const enum outcome outcome = collect(fd, limits.seconds, &all);
-    const int error = errno;
+    fbp_message_clear();
+    st = collect(path, library, fd, limits.seconds, &all);
     close(fd);
-    if (outcome != ENDED)
+    if (st != FBP_OK)
         kill(child, SIGKILL);
     while (wait4(child, &status, 0, &usage) < 0 && errno == EINTR)
         ;
@@ -285,18 +268,20 @@ fbp_status fbp_sandbox_run(const char *path, const char *library,
         const uint64_t more = peak > head.resident ? peak - head.resident : 0;
         fbp_sandbox_note(more + 2 * (uint64_t)all.n);
     }
-    fbp_message_clear(); /* of an allocation that failed in collect() */
-
-    if (outcome == UNREAD)
-        st = fbp_fail(FBP_ERR_IO, "%s: what %s finds in it cannot be read: %s", path, library,
-                      strerror(error));
-    else if (outcome != ENDED || !has_head || head.n_message > all.n - at ||
-             head.n_reply != all.n - at - head.n_message)
-        st = child_error(path, library, outcome, status, limits.seconds);
-    else if (head.status != FBP_OK)
+    const int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    const bool complete =
+        has_head && head.n_message <= all.n - at && head.n_reply == all.n - at - head.n_message;
+    if (st == FBP_OK && complete && head.status != FBP_OK)
         st = fbp_fail(head.status, "%.*s", (int)head.n_message, (const char *)all.bytes + at);
-    else
+    else if (st == FBP_OK && complete)
         st = fbp_blob_put(reply, all.bytes + at + head.n_message, head.n_reply);
+    else if (st == FBP_OK && (sig == SIGINT || sig == SIGTERM))
+        st = fbp_fail(FBP_ERR_CANCELLED, "%s: reading it was interrupted", path);
+    else if (st == FBP_OK) /* not FBP_ERR_INVALID, because the file may be undamaged */
+        st = fbp_fail(FBP_ERR_IO,
+                      "%s: %s failed inside (%s): the file is damaged, or there was not enough "
+                      "memory: copy it again, or close other programs",
+                      path, library, sig ? strsignal(sig) : "it gave up");
     free(all.bytes);
 
     if (reduced && st != FBP_OK && st != FBP_ERR_CANCELLED) { /* the limit may be the reason */

@@ -15,6 +15,17 @@ static inline double fbp_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/** Time `seconds` from now, for pthread_cond_timedwait() with this clock. */
+static inline struct timespec fbp_deadline(clockid_t clock, double seconds)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    t.tv_nsec += (long)(1e9 * seconds);
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    return t;
+}
+
 /** Release and, if built in a repository, commit: "0.1.0 abcdef123456". Builds that differ here may
  *  compute different bits. */
 const char *fbp_build(void);

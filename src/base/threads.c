@@ -108,18 +108,19 @@ struct loop {
     struct loop *later;
 };
 
+struct worker {
+    fbp_pool *pool;
+    int index;
+    pthread_t thread;
+};
+
 struct fbp_pool {
     pthread_mutex_t lock;
     pthread_cond_t work, done;
     struct loop *first;
     bool stop;
     int n_threads;
-    pthread_t *threads;
-};
-
-struct worker_start {
-    fbp_pool *pool;
-    int index;
+    struct worker *workers;
 };
 
 int fbp_core_count(void)
@@ -133,10 +134,9 @@ int fbp_core_count(void)
 
 static void *worker_main(void *arg)
 {
-    const struct worker_start start = *(struct worker_start *)arg;
-    fbp_pool *p = start.pool;
+    const struct worker *worker = arg;
+    fbp_pool *p = worker->pool;
 
-    free(arg);
     pthread_mutex_lock(&p->lock);
     for (;;) {
         while (!p->first && !p->stop)
@@ -154,7 +154,7 @@ static void *worker_main(void *arg)
         if (!skip) {
             struct fbp_cancel_scope of_caller = {.flag = l->flag};
             (void)fbp_cancel_scope(&of_caller);
-            l->fn(l->user, item, start.index);
+            l->fn(l->user, item, worker->index);
             (void)fbp_cancel_scope(NULL);
         }
 
@@ -180,16 +180,13 @@ fbp_status fbp_pool_create(fbp_pool **out, int n_threads)
     pthread_cond_init(&p->done, &monotonic);
     pthread_condattr_destroy(&monotonic);
 
-    p->threads = calloc((size_t)n_threads, sizeof *p->threads);
-    while (p->threads && p->n_threads < n_threads) {
-        struct worker_start *start = malloc(sizeof *start);
-        if (!start)
+    p->workers = calloc((size_t)n_threads, sizeof *p->workers);
+    while (p->workers && p->n_threads < n_threads) {
+        struct worker *worker = &p->workers[p->n_threads];
+        worker->pool = p;
+        worker->index = p->n_threads;
+        if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0)
             break;
-        *start = (struct worker_start){p, p->n_threads};
-        if (pthread_create(&p->threads[p->n_threads], NULL, worker_main, start) != 0) {
-            free(start);
-            break;
-        }
         p->n_threads++;
     }
     if (p->n_threads < n_threads) {
@@ -214,11 +211,11 @@ void fbp_pool_destroy(fbp_pool **pool)
     pthread_cond_broadcast(&p->work);
     pthread_mutex_unlock(&p->lock);
     for (int i = 0; i < p->n_threads; i++)
-        pthread_join(p->threads[i], NULL);
+        pthread_join(p->workers[i].thread, NULL);
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->work);
     pthread_cond_destroy(&p->done);
-    free(p->threads);
+    free(p->workers);
     free(p);
     *pool = NULL;
 }
@@ -226,7 +223,6 @@ void fbp_pool_destroy(fbp_pool **pool)
 static void run_loop(fbp_pool *p, size_t n_items, fbp_pool_fn *fn, void *user, bool first)
 {
     struct loop l = {.fn = fn, .user = user, .n_items = n_items, .flag = fbp_cancel_flag()};
-    struct timespec until;
 
     if (n_items == 0)
         return;
@@ -238,10 +234,7 @@ static void run_loop(fbp_pool *p, size_t n_items, fbp_pool_fn *fn, void *user, b
     *at = &l;
     pthread_cond_broadcast(&p->work);
     while (l.next < l.n_items || l.n_running > 0) {
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += 50000000;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
+        const struct timespec until = fbp_deadline(CLOCK_MONOTONIC, ASKED_EVERY);
         if (pthread_cond_timedwait(&p->done, &p->lock, &until) == 0 || l.skip)
             continue;
         pthread_mutex_unlock(&p->lock); /* asked() may take its time */

@@ -418,18 +418,6 @@ static void *listen_main(void *arg)
     return NULL;
 }
 
-/* Time `seconds` from now, for pthread_cond_timedwait(). */
-static struct timespec after(double seconds)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    t.tv_nsec += (long)(1e9 * seconds);
-    t.tv_sec += t.tv_nsec / 1000000000;
-    t.tv_nsec %= 1000000000;
-    return t;
-}
-
 /* Interval of beats, with the lock held [s]. */
 static double beat(const fbp_team *t)
 {
@@ -448,7 +436,7 @@ static void *beat_main(void *arg)
             if (r != t->call.rank && (r == 0 || t->call.rank == 0) && !t->peers[r].lost)
                 (void)!post(t, r, (struct head){.kind = BEAT}, NULL, 0);
         pthread_mutex_lock(&t->lock);
-        const struct timespec next = after(beat(t));
+        const struct timespec next = fbp_deadline(CLOCK_REALTIME, beat(t));
         for (const double was = beat(t); !t->closing && was <= beat(t);)
             if (pthread_cond_timedwait(&t->changed, &t->lock, &next) != 0)
                 break;
@@ -696,7 +684,8 @@ int fbp_team_speaks(fbp_team *t)
     if (t->woke == 0 || fbp_seconds() - t->woke > DROWSY) {
         /* Wait until a lower rank takes over, all of them are lost, or their time is over. */
         const double turn = t->call.stop_patience > 0 ? TURN_PART * t->call.stop_patience : TURN;
-        const struct timespec until = after(turn * (double)(t->call.rank - 1));
+        const struct timespec until =
+            fbp_deadline(CLOCK_REALTIME, turn * (double)(t->call.rank - 1));
         for (size_t r = 1; t->speaker == 0 && r < t->call.rank;)
             if (t->peers[r].lost)
                 r++;
