@@ -1,5 +1,5 @@
 /* Filters of plane integrals: f^2 in place of the ramp (Natterer 1986), deconvolution of the line
- * shape, filters around a circle, splines (Unser 1993).  pipeline/epr_rings.c designs them. */
+ * shape, filters around a circle, splines (Unser 1993).  pipeline/job.c designs them. */
 #include "filter/parabola.h"
 
 #include "fft/fft.h"
@@ -183,11 +183,16 @@ fail:
     return st;
 }
 
-/* Frequencies of a band, and the filter's factors there. */
+/* A frequency of a band [cycles per sample], its weight in the integral, and h^ at it, later the
+ * factor of rows. */
+struct point {
+    double f, w;
+    double complex h;
+};
+
 struct band {
-    size_t n;          /* number of points */
-    double *f, *w;     /* [n] frequency in cycles per sample; weight of the integral */
-    double complex *h; /* [n] h^, then the factor of rows */
+    size_t n;
+    struct point *at; /* [n] */
 };
 
 /* A check for cancellation follows so many frequencies. */
@@ -196,23 +201,6 @@ enum { A_WHILE = 8 };
 /* If h^ is below this part of its greatest value, at a frequency above that of the greatest value,
  * only noise is left. */
 static const double LEAST = 1e-5;
-
-static fbp_status band_alloc(struct band *b, size_t n)
-{
-    const size_t room = n ? n : 1;
-
-    b->n = n;
-    FBP_TRY(fbp_calloc((void **)&b->f, room, sizeof *b->f, "the filter"));
-    FBP_TRY(fbp_calloc((void **)&b->w, room, sizeof *b->w, "the filter"));
-    return fbp_calloc((void **)&b->h, room, sizeof *b->h, "the filter");
-}
-
-static void band_clear(struct band *b)
-{
-    free(b->f);
-    free(b->w);
-    free(b->h);
-}
 
 /* The response's factor at f, in cycles per sample. */
 static double factor_at(const struct fbp_response *r, double f)
@@ -245,7 +233,7 @@ static double complex spectrum_at(const struct fbp_reference *r, double f)
     return sum;
 }
 
-/* b->h: R / h^ times the weights of both halves of the band. */
+/* Set the factors of a band: R / h^ times the weights of both halves of the band. */
 static fbp_status divide(struct band *b, const struct fbp_spectral_filter *s)
 {
     const struct fbp_reference *r = &s->reference;
@@ -253,24 +241,26 @@ static fbp_status divide(struct band *b, const struct fbp_spectral_filter *s)
     size_t top = 0;
 
     for (size_t i = 0; i < b->n; i++) {
+        struct point *p = &b->at[i];
         if (i % A_WHILE == 0)
             FBP_TRY(fbp_check_cancelled());
-        b->h[i] = spectrum_at(r, b->f[i]);
-        if (cabs(b->h[i]) > most) {
-            most = cabs(b->h[i]);
+        p->h = spectrum_at(r, p->f);
+        if (cabs(p->h) > most) {
+            most = cabs(p->h);
             top = i;
         }
     }
     for (size_t i = 0; i < b->n; i++) {
-        const double size = cabs(b->h[i]), factor = factor_at(&s->response, b->f[i]);
-        const double response = factor * fbp_parabola_response(s->filter, s->cutoff, b->f[i]);
+        struct point *p = &b->at[i];
+        const double size = cabs(p->h), factor = factor_at(&s->response, p->f);
+        const double response = factor * fbp_parabola_response(s->filter, s->cutoff, p->f);
         if (!(r->wiener > 0) && i > top && !(size > LEAST * most))
             return fbp_fail(FBP_ERR_INVALID,
                             "filter: the reference spectrum has nothing left above %.3g of the "
                             "Nyquist frequency: lower the cut-off to that, or give Wiener's term",
-                            2 * b->f[i]);
+                            2 * p->f);
         const double power = size * size + r->wiener * most * most;
-        b->h[i] = power > 0 ? 2 * b->w[i] * response * conj(b->h[i]) / power : 0;
+        p->h = power > 0 ? 2 * p->w * response * conj(p->h) / power : 0;
     }
     return FBP_OK;
 }
@@ -347,14 +337,15 @@ static fbp_status integration_band(const struct fbp_spectral_filter *s, double l
             const double width = (to - from) / (double)parts;
             for (size_t k = 0; pass && k < parts * N_GAUSS; k++) {
                 const double middle = (double)(k / N_GAUSS) + .5;
-                b->f[n + k] = from + width * (middle + at_gauss[k % N_GAUSS] / 2);
-                b->w[n + k] = width * gauss[k % N_GAUSS] / 2;
+                b->at[n + k].f = from + width * (middle + at_gauss[k % N_GAUSS] / 2);
+                b->at[n + k].w = width * gauss[k % N_GAUSS] / 2;
             }
             n += parts * N_GAUSS;
             from = to;
         }
         if (!pass)
-            FBP_TRY(band_alloc(b, n));
+            FBP_TRY(fbp_calloc((void **)&b->at, n, sizeof *b->at, "the filter"));
+        b->n = n;
     }
     return divide(b, s);
 }
@@ -379,9 +370,9 @@ fbp_status fbp_deconvolution_design(struct fbp_filter_design *out,
         double even = 0, odd = 0;
         FBP_TRY_GOTO(fbp_check_cancelled());
         for (size_t i = 0; i < b.n; i++) {
-            const double a = 2 * FBP_PI * fmod(b.f[i] * x, 1);
-            even += creal(b.h[i]) * cos(a);
-            odd += cimag(b.h[i]) * sin(a);
+            const double a = 2 * FBP_PI * fmod(b.at[i].f * x, 1);
+            even += creal(b.at[i].h) * cos(a);
+            odd += cimag(b.at[i].h) * sin(a);
         }
         ahead[n] = even - odd;
         behind[n] = even + odd;
@@ -390,7 +381,7 @@ fbp_status fbp_deconvolution_design(struct fbp_filter_design *out,
 fail:
     free(ahead);
     free(behind);
-    band_clear(&b);
+    free(b.at);
     if (st != FBP_OK)
         fbp_filter_design_clear(out);
     return st;
@@ -408,19 +399,20 @@ fbp_status fbp_periodic_design(struct fbp_filter_design *out, const struct fbp_s
     FBP_TRY(check(s, n_columns));
     FBP_TRY_GOTO(fbp_calloc((void **)&out->response, n, sizeof *out->response, "the filter"));
     FBP_TRY_GOTO(fbp_calloc((void **)&out->imaginary, n, sizeof *out->imaginary, "the filter"));
-    FBP_TRY_GOTO(band_alloc(&b, (size_t)floor(s->cutoff * (double)n_columns / 2 + 1e-9)));
+    b.n = (size_t)floor(s->cutoff * (double)n_columns / 2 + 1e-9);
+    FBP_TRY_GOTO(fbp_calloc((void **)&b.at, b.n, sizeof *b.at, "the filter"));
     for (size_t i = 0; i < b.n; i++) { /* above the frequency 0, where the response stays 0 */
-        b.f[i] = (double)(i + 1) / (double)n_columns;
-        b.w[i] = .5; /* for both halves of the band */
+        b.at[i].f = (double)(i + 1) / (double)n_columns;
+        b.at[i].w = .5; /* for both halves of the band */
     }
     FBP_TRY_GOTO(divide(&b, s));
     for (size_t i = 0; i < b.n; i++) {
         const bool last = 2 * (i + 1) == n_columns; /* real, because rows are real */
-        out->response[i + 1] = creal(b.h[i]) / (double)n_columns;
-        out->imaginary[i + 1] = last ? 0 : cimag(b.h[i]) / (double)n_columns;
+        out->response[i + 1] = creal(b.at[i].h) / (double)n_columns;
+        out->imaginary[i + 1] = last ? 0 : cimag(b.at[i].h) / (double)n_columns;
     }
 fail:
-    band_clear(&b);
+    free(b.at);
     if (st != FBP_OK)
         fbp_filter_design_clear(out);
     return st;
