@@ -9,6 +9,8 @@
 #include "fbp/directions.h"
 #include "fbp/recon.h"
 
+#include <stdio.h>
+
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 static fbp_status refuse(void)
