@@ -8,6 +8,7 @@
 #ifndef FBP_BENCH_RABBITCT_RABBITCT_H
 #define FBP_BENCH_RABBITCT_RABBITCT_H
 
+#include "array/file/outfile.h"
 #include "array/format/rabbitct.h"
 #include "fbp/recon.h"
 
@@ -72,6 +73,12 @@ FBP_MUST_CHECK fbp_status fbp_rabbitct_result_read(const char *path,
                                                    struct fbp_rabbitct_result *out);
 /** Free what fbp_rabbitct_result_read() allocated. */
 void fbp_rabbitct_result_clear(struct fbp_rabbitct_result *r);
+
+/** Append a header of info->version to a file. */
+fbp_status fbp_rabbitct_put_header(struct fbp_outfile *out, const struct fbp_rabbitct_info *info);
+
+/** Append n bytes to a file. */
+fbp_status fbp_rabbitct_put(struct fbp_outfile *out, const void *data, size_t n);
 
 FBP_END
 

@@ -6,7 +6,6 @@
 #include "fbp/scan.h"
 
 #include "array/file/format.h"
-#include "array/file/outfile.h"
 
 /** The sizes of references, in this order, are 128 << i. */
 enum { FBP_RABBITCT_REFERENCES = 4 };
@@ -44,16 +43,11 @@ static inline size_t fbp_rabbitct_side(size_t i)
     return (size_t)128 << i;
 }
 
-/** Bytes of an image. */
-static inline uint64_t fbp_rabbitct_image(const struct fbp_rabbitct_info *info)
-{
-    return (uint64_t)info->n_columns * info->n_rows * sizeof(float);
-}
-
 /** First byte of view k, and, for k = n_views, of the first reference. */
 static inline uint64_t fbp_rabbitct_view(const struct fbp_rabbitct_info *info, size_t k)
 {
-    const uint64_t image = info->matrices_only ? 0 : fbp_rabbitct_image(info);
+    const uint64_t pixels = (uint64_t)info->n_columns * info->n_rows;
+    const uint64_t image = info->matrices_only ? 0 : pixels * sizeof(float);
     return info->header_bytes + k * (FBP_RABBITCT_MATRIX + image);
 }
 
@@ -69,11 +63,5 @@ fbp_status fbp_rabbitct_source(fbp_source **out, const char *path);
 
 /** A scan of filtered views: matrices as they are, the volume of 512^3 voxels. */
 fbp_status fbp_rabbitct_load(struct fbp_scan *out, const char *path);
-
-/** A header of info->version. */
-fbp_status fbp_rabbitct_put_header(struct fbp_outfile *out, const struct fbp_rabbitct_info *info);
-
-/** n bytes at the end of the file. */
-fbp_status fbp_rabbitct_put(struct fbp_outfile *out, const void *data, size_t n);
 
 #endif /* FBP_SRC_RABBITCT_H */
