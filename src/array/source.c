@@ -69,6 +69,8 @@ static fbp_status open_as(struct fbp_source *src, const struct fbp_format *forma
 {
     snprintf(src->info.format, sizeof src->info.format, "%s", format->name);
     src->info.row_order = FBP_ROWS_BOTTOM_UP;
+    if (src->growing && format->not_growing)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: %s", src->path, format->not_growing);
     return format->open(src);
 }
 

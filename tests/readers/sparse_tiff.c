@@ -46,7 +46,7 @@ int main(int argc, char **argv)
     struct fbp_layout layout = {0};
     const int fd = argc == 2 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0666) : -1;
 
-    if (fd < 0 || fbp_tiff_files[0].layout(argv[1], &info, 0, &layout) != FBP_OK)
+    if (fd < 0 || fbp_tiff_layout(argv[1], &info, 0, &layout) != FBP_OK)
         return 1;
     const int failed = put(fd, argv[1], &layout, &info);
     fbp_layout_clear(&layout);

@@ -30,7 +30,7 @@ static uint64_t put_sparse(const struct fbp_array_info *info)
     const int fd = open(FILE_, O_RDWR | O_CREAT | O_TRUNC, 0666);
 
     assert_true(fd >= 0);
-    assert_int_equal(fbp_tiff_files[0].layout(FILE_, info, 0, &layout), FBP_OK);
+    assert_int_equal(fbp_tiff_layout(FILE_, info, 0, &layout), FBP_OK);
     const uint64_t at = layout.header_bytes;
     put_header(&layout, info, fd, FILE_);
     assert_int_equal(ftruncate(fd, (off_t)(at + bytes)), 0);

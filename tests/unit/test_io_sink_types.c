@@ -516,7 +516,7 @@ static void big_tiff(void **state)
                                             .type = FBP_F32,
                                             .spacing_mm = {1, 1, 1}};
         struct fbp_layout l = {0};
-        assert_int_equal(fbp_tiff_files[0].layout(STEM "_big.tif", &info, 0, &l), FBP_OK);
+        assert_int_equal(fbp_tiff_layout(STEM "_big.tif", &info, 0, &l), FBP_OK);
         assert_int_equal(l.header_bytes % 64, 0);
         const size_t header_bytes = l.header_bytes;
         const int fd = open(STEM "_big.tif", O_RDWR | O_CREAT | O_TRUNC, 0666);

@@ -362,23 +362,32 @@ struct fbp_format {
     /** Reads the header and fills in src; path and fd (header file) are set. NULL: files need a
      *  description. */
     fbp_status (*open)(fbp_source *src);
+    /** Why a file that is still being written is refused, "a PNG file cannot be …"; NULL: open()
+     *  accepts it. */
+    const char *not_growing;
     bool has_members;                      /**< a file may contain several arrays, "FILE:ARRAY" */
     const struct fbp_sink_format *files;   /**< writers of one file per array; NULL: none */
     const struct fbp_slice_format *slices; /**< writer of one file per slice; NULL: none */
 };
 
-/* array/format/optional.c: formats that need a library, which a build may lack */
+/* Formats that need a library, which a build may lack. array/format/optional.c has their tables,
+ * and, in such a build, functions that refuse all files. */
 
 /** Extensions that are read, and extensions that are written. */
 #define FBP_HDF5_READ    ".h5 .hdf5 .nxs .nx .hdf"
 #define FBP_HDF5_WRITTEN ".h5 .hdf5"
-#define FBP_TIFF_NAMES   ".tif .tiff"
+
+/** Members of struct fbp_format and of its writers (hdf5.c, hdf5_write.c, tiff.c, tiff_write.c). */
+fbp_status fbp_hdf5_source(struct fbp_source *src);
+fbp_status fbp_hdf5_layout(const char *path, const struct fbp_array_info *info,
+                           uint64_t compressed_bytes, struct fbp_layout *out);
+fbp_status fbp_tiff_source(struct fbp_source *src);
+fbp_status fbp_tiff_layout(const char *path, const struct fbp_array_info *info,
+                           uint64_t compressed_bytes, struct fbp_layout *out);
+fbp_encode_fn fbp_tiff_encode;
 
 /** Whether a file begins like HDF5, directly or after a user block. */
 bool fbp_hdf5_detect(const char *path, const unsigned char *head, size_t n);
-
-/** Whether a file begins like TIFF or BigTIFF. */
-bool fbp_tiff_detect(const char *path, const unsigned char *head, size_t n);
 
 /** Fail with "PATH: HDF5 files are not supported by this build …": FBP_ERR_UNSUPPORTED. files:
  *  "HDF5 files"; package: Debian package of the library; option: build option, "FBP_HDF5". */

@@ -181,7 +181,9 @@ fbp_status fbp_bes3t_samples(const struct fbp_bes3t *d, struct fbp_bes3t_samples
 
 /* ---- files beside a description */
 
-char *fbp_bes3t_beside(const char *path, const char *upper, const char *lower)
+/* "a.DSC" to "a.DTA" ("DTA", "dta"), or back, in the case of its letters; malloc'ed, NULL: no
+ * memory. */
+static char *beside(const char *path, const char *upper, const char *lower)
 {
     const size_t n = strlen(path);
     char *name = fbp_strdup(path), *end = name ? strrchr(name, '.') : NULL;
@@ -204,7 +206,7 @@ fbp_status fbp_bes3t_positions(const struct fbp_bes3t *d, const struct fbp_bes3t
     bool there = false;
     int fd = -1;
 
-    *path = fbp_bes3t_beside(d->path, "XGF", "xgf");
+    *path = beside(d->path, "XGF", "xgf");
     if (!*path)
         return fbp_fail_nomem(strlen(d->path), "a path");
     for (size_t i = 0; format && i < sizeof types / sizeof *types; i++)
@@ -249,7 +251,7 @@ static fbp_status open_bes3t(struct fbp_source *src)
     const bool imaginary = src->member && strcmp(src->member, "imaginary") == 0;
     const bool sinogram = src->member && (strcmp(src->member, "sinogram") == 0 ||
                                           strcmp(src->member, FBP_SINOGRAM) == 0);
-    char *path = data ? fbp_bes3t_beside(src->file, "DSC", "dsc") : fbp_strdup(src->file);
+    char *path = data ? beside(src->file, "DSC", "dsc") : fbp_strdup(src->file);
     char *samples = NULL, why[512];
     struct fbp_array_info *info = &src->info;
     struct fbp_bes3t d = {0};
@@ -261,9 +263,6 @@ static fbp_status open_bes3t(struct fbp_source *src)
         return fbp_fail_nomem(strlen(src->file), "a path");
     if (data)
         FBP_TRY_GOTO(fbp_inputs_add(&src->inputs, path));
-    if (src->growing)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                              "%s: a BES3T file cannot be followed while it grows", src->path));
     FBP_TRY_GOTO(fbp_bes3t_load(&d, path));
     FBP_TRY_GOTO(fbp_bes3t_samples(&d, &s));
     if (src->member && !sinogram && !(s.complex && imaginary))
@@ -284,7 +283,7 @@ static fbp_status open_bes3t(struct fbp_source *src)
     info->type = s.type;
     info->big_endian = s.big_endian;
 
-    samples = fbp_bes3t_beside(path, "DTA", "dta");
+    samples = beside(path, "DTA", "dta");
     if (!samples)
         FBP_TRY_GOTO(fbp_fail_nomem(strlen(path), "a path"));
     st = fbp_source_use_file(src, samples, &size);
@@ -316,5 +315,6 @@ const struct fbp_format fbp_format_bes3t = {
     .extensions = ".dsc .dta",
     .detect = fbp_bes3t_detect,
     .open = open_bes3t,
+    .not_growing = "a BES3T file cannot be followed while it grows",
     .has_members = true,
 };

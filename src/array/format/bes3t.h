@@ -53,10 +53,6 @@ fbp_status fbp_bes3t_missing(const struct fbp_bes3t *d, const char *part, const 
 
 fbp_status fbp_bes3t_samples(const struct fbp_bes3t *d, struct fbp_bes3t_samples *out);
 
-/** "a.DSC" to "a.DTA" ("DTA", "dta"), or back, in the case of its letters; malloc'ed, NULL: no
- *  memory. */
-char *fbp_bes3t_beside(const char *path, const char *upper, const char *lower);
-
 /** Read the positions of the samples of a row with unequal steps (XTYP IGD) from the file .XGF
  *  beside: out[s->n[0]].  *path: that file, malloc'ed, also after an error. */
 fbp_status fbp_bes3t_positions(const struct fbp_bes3t *d, const struct fbp_bes3t_samples *s,

@@ -1,7 +1,7 @@
 /*
  * HDF5 data sets as sources.  The library describes a data set, in a child process: size, type and
  * the places of its samples.  fbp reads the samples itself if it can (hdf5_chunks.c).
- * array/formats.c lists the format.
+ * optional.c has the table of the format.
  */
 #include "array/format/hdf5.h"
 
@@ -803,28 +803,13 @@ fail:
     return st;
 }
 
-static fbp_status open_hdf5(struct fbp_source *src)
+fbp_status fbp_hdf5_source(struct fbp_source *src)
 {
     struct fbp_blob reply = {0};
 
-    if (src->growing)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: an HDF5 file cannot be followed while it grows: reconstruct it when "
-                        "it is complete",
-                        src->path);
     fbp_status st = fbp_hdf5_contain(src->path, &fbp_hdf5_limits, describe, src, &reply);
     if (st == FBP_OK)
         st = take(src, &reply);
     free(reply.bytes);
     return st;
 }
-
-const struct fbp_format fbp_format_hdf5 = {
-    .name = "hdf5",
-    .title = "HDF5",
-    .extensions = FBP_HDF5_READ,
-    .detect = fbp_hdf5_detect,
-    .open = open_hdf5,
-    .has_members = true,
-    .files = fbp_hdf5_files,
-};

@@ -184,6 +184,4 @@ void fbp_hdf5_grid(const struct fbp_hdf5_array *a, size_t grid[3]);
 fbp_status fbp_hdf5_chunks_open(struct fbp_source *src, const struct fbp_hdf5_array *a,
                                 uint64_t *map, struct fbp_hdf5_chunk *chunks);
 
-extern const struct fbp_sink_format fbp_hdf5_files[];
-
 #endif /* FBP_SRC_ARRAY_FORMAT_HDF5_H */

@@ -1,7 +1,7 @@
 /*
  * HDF5 files around the samples of a sink: the library drafts the file in memory without a sample
- * (a hole is in their place), and the bytes before them are the header.  array/formats.c lists the
- * format by hdf5.c.
+ * (a hole is in their place), and the bytes before them are the header.  optional.c has the table
+ * of the format.
  */
 #include "array/format/hdf5.h"
 
@@ -254,8 +254,8 @@ static fbp_status make_header(void *arg, struct fbp_blob *reply)
 
 /* ---- in this process */
 
-static fbp_status layout(const char *path, const struct fbp_array_info *info,
-                         uint64_t compressed_bytes, struct fbp_layout *out)
+fbp_status fbp_hdf5_layout(const char *path, const struct fbp_array_info *info,
+                           uint64_t compressed_bytes, struct fbp_layout *out)
 {
     const size_t n = fbp_member_output(path, FBP_HDF5_WRITTEN);
     struct draft draft = {
@@ -279,6 +279,3 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     out->header_bytes = reply.n;
     return FBP_OK;
 }
-
-const struct fbp_sink_format fbp_hdf5_files[] = {
-    {.extensions = FBP_HDF5_WRITTEN, .layout = layout, .frames = true}, {0}};

@@ -186,63 +186,26 @@ static fbp_status read_place(struct fbp_mat *mat, struct fbp_array_info *info, b
     return FBP_OK;
 }
 
-/* Copy the samples of an array into src->fd. */
-static fbp_status copy_samples(struct fbp_source *src, struct fbp_mat *mat, const char *member,
-                               enum order order, struct fbp_array_info *info)
-{
-    const uint64_t limit = fbp_process_limit(), held = limit ? fbp_resident_bytes() : 0;
-    struct fbp_mat_array *a = NULL;
-    char name[NAME], text[32];
-    uint64_t bytes;
-    bool volume = false;
-
-    FBP_TRY(choose(mat, src->file, member, name));
-    if (order == PLAIN)
-        FBP_TRY(read_place(mat, info, &volume));
-    if (volume)
-        order = VOLUME;
-    const struct fbp_mat_array *listed = fbp_mat_find(mat, name);
-    FBP_TRY(take_sizes(src->path, listed, order, info));
-    FBP_TRY(fbp_array_bytes(src->path, info, &bytes));
-
-    /* The array and its copy are in memory at the same time. */
-    const uint64_t both = bytes + (listed->complex ? 2 : 1) * bytes;
-    fbp_sandbox_note(both - bytes);
-    if (limit && both > (limit > held ? limit - held : 0))
-        return fbp_fail(FBP_ERR_NOMEM,
-                        "%s: reading it needs %s, more than --memory leaves: raise it", src->path,
-                        fbp_bytes_text(text, sizeof text, both));
-    FBP_TRY(fbp_mat_read(mat, name, &a));
-    const void *values = src->imaginary && a->complex ? a->imaginary : a->real;
-    const fbp_status st = order == SPECTRA || order == VOLUME
-                              ? fbp_write_at(src->fd, src->path, 0, values, bytes)
-                              : fbp_column_major_write(src->fd, src->path, values,
-                                                       fbp_type_size(info->type), info->n);
-    src->complex = a->complex;
-    if (a->complex && !src->imaginary)
-        snprintf(info->taken, sizeof info->taken,
-                 "%.240s: the real parts of complex samples are taken", src->path);
-    fbp_mat_free(a);
-    return st;
-}
-
+/* The samples are copied into a file in memory. */
 static fbp_status open_mat(struct fbp_source *src)
 {
     const char *given = src->member ? src->member : "", *query = strchr(given, '?');
     const size_t n = query ? (size_t)(query - given) : strlen(given);
     const bool spectra = query && strcmp(query, "?spectra") == 0;
-    struct fbp_array_info info = {.row_order = FBP_ROWS_TOP_DOWN};
+    enum order order = spectra ? SPECTRA : query ? SINOGRAM : PLAIN;
+    struct fbp_array_info *info = &src->info;
     const int fd = memfd_create("fbp", MFD_CLOEXEC);
-    char member[NAME] = "";
+    char member[NAME] = "", name[NAME], text[32];
+    struct fbp_mat_array *a = NULL;
     struct fbp_mat *mat;
+    uint64_t bytes;
+    bool volume = false;
+    fbp_status st;
 
     if (fd < 0)
         return fbp_fail(FBP_ERR_IO, "%s: no memory to hold it", src->path);
     close(src->fd);
     src->fd = fd;
-    if (src->growing)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: a MAT file cannot be followed while it grows",
-                        src->path);
     if (query && !spectra && strcmp(query, FBP_SINOGRAM) != 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: behind the '?' expected sinogram or spectra",
                         src->path);
@@ -250,22 +213,41 @@ static fbp_status open_mat(struct fbp_source *src)
         return fbp_fail(FBP_ERR_INVALID, "%.200s: the name of the array is too long", src->path);
     memcpy(member, given, n);
     FBP_TRY(fbp_mat_open(src->file, &mat));
-    const fbp_status st = copy_samples(src, mat, member,
-                                       spectra ? SPECTRA
-                                       : query ? SINOGRAM
-                                               : PLAIN,
-                                       &info);
-    fbp_mat_close(mat);
-    FBP_TRY(st);
+    FBP_TRY_GOTO(choose(mat, src->file, member, name));
+    info->row_order = FBP_ROWS_TOP_DOWN;
+    if (order == PLAIN)
+        FBP_TRY_GOTO(read_place(mat, info, &volume));
+    order = volume ? VOLUME : order;
+    const struct fbp_mat_array *listed = fbp_mat_find(mat, name);
+    FBP_TRY_GOTO(take_sizes(src->path, listed, order, info));
+    FBP_TRY_GOTO(fbp_array_bytes(src->path, info, &bytes));
 
-    memcpy(info.format, src->info.format, sizeof info.format);
-    info.struct_size = src->info.struct_size;
-    src->info = info;
-    FBP_TRY(fbp_array_bytes(src->path, &src->info, &src->held_bytes));
-    src->info.big_endian = fbp_is_foreign(false);
-    for (int i = 0; i < 3 && !info.has_spacing; i++)
-        src->info.spacing_mm[i] = 1;
-    return FBP_OK;
+    /* The array and its copy are in memory at the same time. */
+    const uint64_t both = bytes + (listed->complex ? 2 : 1) * bytes;
+    const uint64_t limit = fbp_process_limit(), held = limit ? fbp_resident_bytes() : 0;
+    fbp_sandbox_note(both - bytes);
+    if (limit && both > (limit > held ? limit - held : 0))
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_NOMEM,
+                              "%s: reading it needs %s, more than --memory leaves: raise it",
+                              src->path, fbp_bytes_text(text, sizeof text, both)));
+    FBP_TRY_GOTO(fbp_mat_read(mat, name, &a));
+    const void *values = src->imaginary && a->complex ? a->imaginary : a->real;
+    FBP_TRY_GOTO(order == SPECTRA || order == VOLUME
+                     ? fbp_write_at(src->fd, src->path, 0, values, bytes)
+                     : fbp_column_major_write(src->fd, src->path, values, fbp_type_size(info->type),
+                                              info->n));
+    src->complex = a->complex;
+    if (a->complex && !src->imaginary)
+        snprintf(info->taken, sizeof info->taken,
+                 "%.240s: the real parts of complex samples are taken", src->path);
+    src->held_bytes = bytes;
+    info->big_endian = fbp_is_foreign(false);
+    for (int i = 0; i < 3 && !info->has_spacing; i++)
+        info->spacing_mm[i] = 1;
+fail:
+    fbp_mat_free(a);
+    fbp_mat_close(mat);
+    return st;
 }
 
 /* ---- putting a file together in memory, up to the samples */
@@ -353,8 +335,10 @@ void fbp_mat_put_text(struct fbp_mat_maker *m, const char *name, const char *tex
     end_array(m, start, 0);
 }
 
-void fbp_mat_begin_struct(struct fbp_mat_maker *m, const char *name, const char *const *fields,
-                          size_t n, size_t *start)
+/* Begin a struct of one element, whose n fields follow as arrays without names; end_array() ends
+ * it. */
+static void begin_struct(struct fbp_mat_maker *m, const char *name, const char *const *fields,
+                         size_t n, size_t *start)
 {
     const uint32_t small = 4u << 16 | FBP_MI_INT32, length = FIELD;
     char names[2 * FIELD] = "";
@@ -365,11 +349,6 @@ void fbp_mat_begin_struct(struct fbp_mat_maker *m, const char *name, const char 
     for (size_t i = 0; i < n; i++)
         snprintf(names + i * FIELD, FIELD, "%s", fields[i]);
     put_element(m, FBP_MI_INT8, names, n * FIELD);
-}
-
-void fbp_mat_end_struct(struct fbp_mat_maker *m, size_t start)
-{
-    end_array(m, start, 0);
 }
 
 void fbp_mat_end(struct fbp_mat_maker *m, const char *name, enum fbp_type type, const size_t *sizes,
@@ -418,42 +397,6 @@ fbp_status fbp_mat_check_size(const char *path, const struct fbp_array_info *inf
 
 /* ---- writing volumes */
 
-static void put_facts(struct fbp_mat_maker *m, const struct fbp_array_info *info, bool given)
-{
-    static const char *const file[] = {"FileName"}, *const rec[] = {"rec"};
-    static const char *const sizes[] = {"Size", "size"}; /* programs read one or the other */
-    size_t start, inner;
-    double cm[3];
-    bool cube = true;
-
-    fbp_mat_put_text(m, "file_type", "Image_v1.1");
-    fbp_mat_put_text(m, FBP_MAT_AXES, FBP_MAT_XYZ);
-    fbp_mat_put_text(m, FBP_MAT_UNIT, info->unit);
-    fbp_mat_put_text(m, FBP_MAT_HISTORY, info->history);
-    fbp_mat_begin_struct(m, "raw_info", file, 1, &start);
-    fbp_mat_put_text(m, "", "");
-    fbp_mat_end_struct(m, start);
-    if (given) {
-        fbp_mat_put_doubles(m, FBP_MAT_VOXEL, info->spacing_mm, 1, 3);
-        fbp_mat_put_doubles(m, FBP_MAT_ORIGIN, info->origin_mm, 1, 3);
-        for (int i = 0; i < 3; i++) { /* edges in cm, one number for a cube */
-            const size_t n = i == 2 ? fbp_frame_slices(info) : info->n[i];
-            cm[i] = (double)n * info->spacing_mm[i] / 10;
-            cube = cube && cm[i] >= cm[0] && cm[i] <= cm[0];
-        }
-        fbp_mat_begin_struct(m, "rec_info", rec, 1, &start);
-        fbp_mat_begin_struct(m, "", sizes, 2, &inner);
-        fbp_mat_put_doubles(m, "", cm, 1, cube ? 1 : 3);
-        fbp_mat_put_doubles(m, "", cm, 1, cube ? 1 : 3);
-        fbp_mat_end_struct(m, inner);
-        fbp_mat_end_struct(m, start);
-    }
-    if (info->scale != 0) {
-        fbp_mat_put_doubles(m, FBP_MAT_SCALE, &info->scale, 1, 1);
-        fbp_mat_put_doubles(m, FBP_MAT_OFFSET, &info->offset, 1, 1);
-    }
-}
-
 static fbp_status layout(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out)
 {
@@ -461,13 +404,17 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     static const char *const ours[] = {
         FBP_MAT_HISTORY, "file_type",   FBP_MAT_UNIT,   "raw_info",    "rec_info",
         FBP_MAT_AXES,    FBP_MAT_VOXEL, FBP_MAT_ORIGIN, FBP_MAT_SCALE, FBP_MAT_OFFSET};
+    static const char *const file[] = {"FileName"}, *const rec[] = {"rec"};
+    static const char *const edges[] = {"Size", "size"}; /* programs read one or the other */
     const size_t n = fbp_member_output(path, EXTENSIONS);
     const char *name = path[n] && path[n + 1] ? path + n + 1 : FBP_MAT_VOLUME;
     const size_t sizes[4] = {info->n[0], info->n[1], fbp_frame_slices(info),
                              fbp_array_frames(info)};
     struct fbp_mat_maker m;
     uint64_t bytes = 0;
-    bool given = false;
+    size_t start, inner;
+    double cm[3];
+    bool given = false, cube = true;
 
     /* The name must be one that MATLAB accepts, and none of the other variables. */
     bool good = isalpha((unsigned char)name[0]) && strlen(name) <= LONGEST;
@@ -489,7 +436,31 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
         return fbp_fail_nomem(n, "a path");
     FBP_TRY(fbp_mat_spare_others(path, out->data_path));
     FBP_TRY(fbp_mat_begin(&m, 0));
-    put_facts(&m, info, given);
+    fbp_mat_put_text(&m, "file_type", "Image_v1.1");
+    fbp_mat_put_text(&m, FBP_MAT_AXES, FBP_MAT_XYZ);
+    fbp_mat_put_text(&m, FBP_MAT_UNIT, info->unit);
+    fbp_mat_put_text(&m, FBP_MAT_HISTORY, info->history);
+    begin_struct(&m, "raw_info", file, 1, &start);
+    fbp_mat_put_text(&m, "", "");
+    end_array(&m, start, 0);
+    if (given) {
+        fbp_mat_put_doubles(&m, FBP_MAT_VOXEL, info->spacing_mm, 1, 3);
+        fbp_mat_put_doubles(&m, FBP_MAT_ORIGIN, info->origin_mm, 1, 3);
+        for (int i = 0; i < 3; i++) { /* edges in cm, one number for a cube */
+            cm[i] = (double)sizes[i] * info->spacing_mm[i] / 10;
+            cube = cube && cm[i] >= cm[0] && cm[i] <= cm[0];
+        }
+        begin_struct(&m, "rec_info", rec, 1, &start);
+        begin_struct(&m, "", edges, 2, &inner);
+        fbp_mat_put_doubles(&m, "", cm, 1, cube ? 1 : 3);
+        fbp_mat_put_doubles(&m, "", cm, 1, cube ? 1 : 3);
+        end_array(&m, inner, 0);
+        end_array(&m, start, 0);
+    }
+    if (info->scale != 0) {
+        fbp_mat_put_doubles(&m, FBP_MAT_SCALE, &info->scale, 1, 1);
+        fbp_mat_put_doubles(&m, FBP_MAT_OFFSET, &info->offset, 1, 1);
+    }
     fbp_mat_end(&m, name, info->type, sizes, sizes[3] > 1 ? 4 : 3, bytes, out);
     return FBP_OK;
 }
@@ -503,6 +474,7 @@ const struct fbp_format fbp_format_mat = {
     .extensions = EXTENSIONS,
     .detect = fbp_mat_detect,
     .open = open_mat,
+    .not_growing = "a MAT file cannot be followed while it grows",
     .has_members = true,
     .files = files,
 };

@@ -150,12 +150,6 @@ void fbp_mat_put_doubles(struct fbp_mat_maker *m, const char *name, const double
                          size_t columns);
 void fbp_mat_put_text(struct fbp_mat_maker *m, const char *name, const char *text);
 
-/** Begin a struct of one element, whose n fields follow as arrays without names, and end it; *start
- *  belongs to the two calls. */
-void fbp_mat_begin_struct(struct fbp_mat_maker *m, const char *name, const char *const *fields,
-                          size_t n, size_t *start);
-void fbp_mat_end_struct(struct fbp_mat_maker *m, size_t start);
-
 /** Put the array of the samples, which come last: `bytes` of them, then out->tail_bytes.  out takes
  *  over the maker's bytes. */
 void fbp_mat_end(struct fbp_mat_maker *m, const char *name, enum fbp_type type, const size_t *sizes,

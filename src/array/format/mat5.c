@@ -197,32 +197,6 @@ static void store(uint32_t type, double x, unsigned char *p)
     }
 }
 
-/* Read n values of a data element into memory. */
-static fbp_status get_values(struct fbp_mat *m, const struct part *p, uint32_t own, size_t n,
-                             unsigned char *out)
-{
-    const size_t size = stored_size(p->type), own_size = stored_size(own);
-
-    if (p->type == own && p->follow > 0) {
-        FBP_TRY(get(m, out, (uint64_t)n * size));
-        if (m->swap)
-            fbp_swap_bytes(out, size, n);
-        return FBP_OK;
-    }
-    for (size_t done = 0; done < n; done += PIECE) {
-        const size_t some = n - done < PIECE ? n - done : PIECE;
-        if (p->follow > 0)
-            FBP_TRY(get(m, m->piece, some * size));
-        else
-            memcpy(m->piece, p->inside, sizeof p->inside);
-        if (m->swap)
-            fbp_swap_bytes(m->piece, size, some);
-        for (size_t i = 0; i < some; i++)
-            store(own, load(p->type, m->piece + i * size), out + (done + i) * own_size);
-    }
-    return FBP_OK;
-}
-
 /* ---- data elements; `left`: bytes left of the array that they belong to */
 
 static fbp_status get_part(struct fbp_mat *m, uint64_t *left, struct part *p)
@@ -322,9 +296,27 @@ static fbp_status get_part_of_array(struct fbp_mat *m, uint64_t *left, struct fb
         if (p.type == FBP_MI_INT8 || p.type == FBP_MI_INT16)
             p.type++; /* letters have no sign */
     }
-    FBP_TRY(fbp_mul((size_t)a->count, stored_size(own), "an array", &bytes));
+    const size_t n = (size_t)a->count, own_size = stored_size(own);
+    FBP_TRY(fbp_mul(n, own_size, "an array", &bytes));
     FBP_TRY(fbp_alloc(values, bytes, "an array"));
-    FBP_TRY(get_values(m, &p, own, (size_t)a->count, *values));
+    unsigned char *out = *values;
+    if (p.type == own && p.follow > 0) {
+        FBP_TRY(get(m, out, (uint64_t)n * size));
+        if (m->swap)
+            fbp_swap_bytes(out, size, n);
+    } else {
+        for (size_t done = 0; done < n; done += PIECE) {
+            const size_t some = n - done < PIECE ? n - done : PIECE;
+            if (p.follow > 0)
+                FBP_TRY(get(m, m->piece, some * size));
+            else
+                memcpy(m->piece, p.inside, sizeof p.inside);
+            if (m->swap)
+                fbp_swap_bytes(m->piece, size, some);
+            for (size_t i = 0; i < some; i++)
+                store(own, load(p.type, m->piece + i * size), out + (done + i) * own_size);
+        }
+    }
     if (p.follow == 0)
         return FBP_OK;
     *left -= a->count * size;
@@ -499,30 +491,6 @@ static fbp_status list_all(struct fbp_mat *m)
     return m->end > HEADER ? FBP_OK : damaged(m, "no variable at byte");
 }
 
-static fbp_status read_header(struct fbp_mat *m)
-{
-    unsigned char head[HEADER] = {0};
-
-    FBP_TRY(fbp_read_at(m->fd, m->path, 0, head, m->end < HEADER ? m->end : HEADER));
-    /* Version 4 begins with five integers: type, in decimal digits the second of which is 0, rows,
-     * columns, 1 if complex, length of the name. */
-    for (int swap = 0; swap < 2; swap++) {
-        m->swap = swap;
-        const uint32_t type = number(m, head), complex = number(m, head + 12);
-        const uint32_t length = number(m, head + 16);
-        if (type < 5000 && type / 100 % 10 == 0 && type / 10 % 10 < 6 && type % 10 < 3 &&
-            complex < 2 && length > 0 && length < 256 && 20 + length <= m->end)
-            return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "%s: is a MAT file of version 4, which is not read: save it by save "
-                            "-v7 (scipy: format='5')",
-                            m->path);
-    }
-    if (m->end < HEADER)
-        return fbp_fail(FBP_ERR_INVALID, "%s: is too short for a MAT file: copy it again", m->path);
-    m->swap = fbp_is_foreign(head[126] == 'M');
-    return FBP_OK;
-}
-
 bool fbp_mat_detect(const char *path, const unsigned char *head, size_t n)
 {
     (void)path;
@@ -545,6 +513,7 @@ fbp_status fbp_mat_is_hdf5(const char *path, bool *is)
 
 fbp_status fbp_mat_open(const char *path, struct fbp_mat **out)
 {
+    unsigned char head[HEADER] = {0};
     struct fbp_mat *m = NULL;
     fbp_status st;
 
@@ -553,7 +522,24 @@ fbp_status fbp_mat_open(const char *path, struct fbp_mat **out)
     m->path = path;
     m->fd = -1;
     FBP_TRY_GOTO(fbp_open_file(path, &m->fd, &m->end));
-    FBP_TRY_GOTO(read_header(m));
+    FBP_TRY_GOTO(fbp_read_at(m->fd, path, 0, head, m->end < HEADER ? m->end : HEADER));
+    /* Version 4 begins with five integers: type, in decimal digits the second of which is 0, rows,
+     * columns, 1 if complex, length of the name. */
+    for (int swap = 0; swap < 2; swap++) {
+        m->swap = swap;
+        const uint32_t type = number(m, head), complex = number(m, head + 12);
+        const uint32_t length = number(m, head + 16);
+        if (type < 5000 && type / 100 % 10 == 0 && type / 10 % 10 < 6 && type % 10 < 3 &&
+            complex < 2 && length > 0 && length < 256 && 20 + length <= m->end)
+            FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
+                                  "%s: is a MAT file of version 4, which is not read: save it by "
+                                  "save -v7 (scipy: format='5')",
+                                  path));
+    }
+    if (m->end < HEADER)
+        FBP_TRY_GOTO(
+            fbp_fail(FBP_ERR_INVALID, "%s: is too short for a MAT file: copy it again", path));
+    m->swap = fbp_is_foreign(head[126] == 'M');
     FBP_TRY_GOTO(list_all(m));
     *out = m;
     return FBP_OK;

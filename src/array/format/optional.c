@@ -1,6 +1,6 @@
 /*
- * Formats that need a library: recognition of their files, and the formats of a build that lacks
- * the library, which refuse all files.  array/formats.c lists them.
+ * Formats that need a library: recognition of their files, their tables, and, in a build that lacks
+ * the library, functions that refuse all files.  array/formats.c lists them.
  */
 #include "array/file/format.h"
 
@@ -18,7 +18,7 @@ bool fbp_hdf5_detect(const char *path, const unsigned char *head, size_t n)
     return false;
 }
 
-bool fbp_tiff_detect(const char *path, const unsigned char *head, size_t n)
+static bool detect_tiff(const char *path, const unsigned char *head, size_t n)
 {
     (void)path;
     return n >= 4 && (memcmp(head, "II*\0", 4) == 0 || memcmp(head, "MM\0*", 4) == 0 ||
@@ -34,30 +34,17 @@ fbp_status fbp_fail_no_library(const char *path, const char *files, const char *
 }
 
 #ifndef FBP_HAS_HDF5
-static fbp_status open_hdf5(struct fbp_source *src)
+fbp_status fbp_hdf5_source(struct fbp_source *src)
 {
     return fbp_fail_no_library(src->path, "HDF5 files", "libhdf5-dev", "FBP_HDF5");
 }
 
-static fbp_status layout_hdf5(const char *path, const struct fbp_array_info *info,
-                              uint64_t compressed_bytes, struct fbp_layout *out)
+fbp_status fbp_hdf5_layout(const char *path, const struct fbp_array_info *info,
+                           uint64_t compressed_bytes, struct fbp_layout *out)
 {
     (void)info, (void)compressed_bytes, (void)out;
     return fbp_fail_no_library(path, "HDF5 files", "libhdf5-dev", "FBP_HDF5");
 }
-
-static const struct fbp_sink_format hdf5_files[] = {
-    {.extensions = FBP_HDF5_WRITTEN, .layout = layout_hdf5, .frames = true}, {0}};
-
-const struct fbp_format fbp_format_hdf5 = {
-    .name = "hdf5",
-    .title = "HDF5",
-    .extensions = FBP_HDF5_READ,
-    .detect = fbp_hdf5_detect,
-    .open = open_hdf5,
-    .has_members = true,
-    .files = hdf5_files,
-};
 #endif
 
 #ifndef FBP_HAS_TIFF
@@ -67,30 +54,54 @@ static fbp_status check_tiff(const char *path, const struct fbp_array_info *info
     return fbp_fail_no_library(path, "TIFF files", "libtiff-dev", "FBP_TIFF");
 }
 
-static fbp_status open_tiff(struct fbp_source *src)
+fbp_status fbp_tiff_source(struct fbp_source *src)
 {
     return check_tiff(src->path, NULL);
 }
 
-static fbp_status layout_tiff(const char *path, const struct fbp_array_info *info,
-                              uint64_t compressed_bytes, struct fbp_layout *out)
+fbp_status fbp_tiff_layout(const char *path, const struct fbp_array_info *info,
+                           uint64_t compressed_bytes, struct fbp_layout *out)
 {
     (void)compressed_bytes, (void)out;
     return check_tiff(path, info);
 }
+#endif
+
+static const struct fbp_sink_format hdf5_files[] = {
+    {.extensions = FBP_HDF5_WRITTEN, .layout = fbp_hdf5_layout, .frames = true}, {0}};
+
+const struct fbp_format fbp_format_hdf5 = {
+    .name = "hdf5",
+    .title = "HDF5",
+    .extensions = FBP_HDF5_READ,
+    .detect = fbp_hdf5_detect,
+    .open = fbp_hdf5_source,
+    .not_growing =
+        "an HDF5 file cannot be followed while it grows: reconstruct it when it is complete",
+    .has_members = true,
+    .files = hdf5_files,
+};
+
+static const char tiff_names[] = ".tif .tiff";
 
 static const struct fbp_sink_format tiff_files[] = {
-    {.extensions = FBP_TIFF_NAMES, .layout = layout_tiff}, {0}};
-static const struct fbp_slice_format tiff_slices = {.extensions = FBP_TIFF_NAMES,
-                                                    .check = check_tiff};
+    {.extensions = tiff_names, .layout = fbp_tiff_layout}, {0}};
+static const struct fbp_slice_format tiff_slices = {
+    .extensions = tiff_names,
+#ifdef FBP_HAS_TIFF
+    .encode = fbp_tiff_encode,
+#else
+    .check = check_tiff,
+#endif
+};
 
 const struct fbp_format fbp_format_tiff = {
     .name = "tiff",
     .title = "TIFF",
-    .extensions = FBP_TIFF_NAMES,
-    .detect = fbp_tiff_detect,
-    .open = open_tiff,
+    .extensions = tiff_names,
+    .detect = detect_tiff,
+    .open = fbp_tiff_source,
+    .not_growing = "a TIFF file cannot be followed while it grows: write one file a view",
     .files = tiff_files,
     .slices = &tiff_slices,
 };
-#endif

@@ -216,10 +216,6 @@ static fbp_status open_png(struct fbp_source *src)
     bool ours = false;
     int n = 0;
 
-    if (src->growing)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: a PNG file cannot be followed while it grows: write one file a view",
-                        src->path);
     FBP_TRY(fbp_calloc((void **)&d, 1, sizeof *d, "a PNG reader"));
     pthread_mutex_init(&d->lock, NULL);
     src->state = d;
@@ -406,5 +402,6 @@ const struct fbp_format fbp_format_png = {
     .extensions = ".png",
     .detect = detect,
     .open = open_png,
+    .not_growing = "a PNG file cannot be followed while it grows: write one file a view",
     .slices = &slices,
 };

@@ -1,6 +1,6 @@
 /*
  * TIFF and BigTIFF: one page per slice.  Pages that are not compressed are read past libtiff.  TIFF
- * 6.0; BigTIFF has the same tags.  array/formats.c lists it.
+ * 6.0; BigTIFF has the same tags.  optional.c has its table.
  */
 #include "array/format/tiff.h"
 
@@ -348,7 +348,7 @@ static fbp_status take_text(fbp_source *src, const struct fbp_tiff *t, const cha
     return FBP_OK;
 }
 
-static fbp_status open_tiff(struct fbp_source *src)
+fbp_status fbp_tiff_source(struct fbp_source *src)
 {
     struct pages *s = NULL;
     struct fbp_tiff *t = NULL;
@@ -357,10 +357,6 @@ static fbp_status open_tiff(struct fbp_source *src)
     char *text = NULL;
     fbp_status st;
 
-    if (src->growing)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: a TIFF file cannot be followed while it grows: write one file a view",
-                        src->path);
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a table of pages"));
     pthread_mutex_init(&s->lock, NULL);
     s->size = fbp_file_bytes(src->fd);
@@ -408,13 +404,3 @@ fail:
     fbp_tiff_close(&t);
     return st;
 }
-
-const struct fbp_format fbp_format_tiff = {
-    .name = "tiff",
-    .title = "TIFF",
-    .extensions = FBP_TIFF_NAMES,
-    .detect = fbp_tiff_detect,
-    .open = open_tiff,
-    .files = fbp_tiff_files,
-    .slices = &fbp_tiff_slices,
-};

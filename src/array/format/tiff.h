@@ -75,11 +75,6 @@ fbp_status fbp_tiff_read(struct fbp_tiff *t, uint64_t at, size_t row0, size_t n,
  * XResolution and YResolution count pixels per unit, whatever ResolutionUnit is.
  */
 
-/** malloc'ed description of a volume: images, slices, unit, spacing, origin (in voxels), scale of
- *  integers, and, as "fbp=…", the line of fbp_describe(), which other programs ignore.  NULL when
- *  out of memory. */
-char *fbp_imagej_describe(const struct fbp_array_info *info);
-
 /** Number of slices in a description text[n]; 1 if it is none. */
 size_t fbp_imagej_slices(const char *text, size_t n);
 
@@ -93,8 +88,5 @@ size_t fbp_imagej_slices(const char *text, size_t n);
  */
 fbp_status fbp_imagej_described(const char *text, size_t n, const double per_unit[2],
                                 struct fbp_array_info *info, bool *is_one);
-
-extern const struct fbp_sink_format fbp_tiff_files[];
-extern const struct fbp_slice_format fbp_tiff_slices;
 
 #endif /* FBP_SRC_ARRAY_FORMAT_TIFF_H */

@@ -43,7 +43,9 @@ static void append(char *buf, size_t n, const char *key, double x)
     snprintf(buf + at, n - at, "%s=%s\n", key, text);
 }
 
-char *fbp_imagej_describe(const struct fbp_array_info *i)
+/* malloc'ed description of a volume: images, slices, unit, spacing, origin (in voxels), scale of
+ * integers, and, as "fbp=…", the line of fbp_describe(), which other programs ignore. */
+static char *describe(const struct fbp_array_info *i)
 {
     char place[200] = "", scale[120] = "", unit[32] = "", *line = fbp_describe(i), *out;
 
@@ -280,7 +282,7 @@ static fbp_status arrange(const struct fbp_array_info *info, struct extras *x)
 {
     const uint64_t page = (uint64_t)info->n[0] * info->n[1] * fbp_type_size(info->type);
 
-    *x = (struct extras){.text = fbp_imagej_describe(info),
+    *x = (struct extras){.text = describe(info),
                          .has_resolution = info->spacing_mm[0] > 0,
                          .big = (page + 400) * info->n[2] + 4096 > UINT32_MAX};
     if (!x->text)
@@ -337,8 +339,8 @@ fail:
     return st;
 }
 
-static fbp_status layout(const char *path, const struct fbp_array_info *info,
-                         uint64_t compressed_bytes, struct fbp_layout *out)
+fbp_status fbp_tiff_layout(const char *path, const struct fbp_array_info *info,
+                           uint64_t compressed_bytes, struct fbp_layout *out)
 {
     struct extras x;
 
@@ -354,20 +356,16 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     return FBP_OK;
 }
 
-static fbp_status encode(struct fbp_write_buffer *p, const struct fbp_array_info *slice,
-                         const void *values, uint64_t *clipped)
+fbp_status fbp_tiff_encode(struct fbp_write_buffer *p, const struct fbp_array_info *slice,
+                           const void *values, uint64_t *clipped)
 {
     struct fbp_layout file = {0};
     fbp_status st;
 
-    FBP_TRY_GOTO(layout(p->path, slice, 0, &file));
+    FBP_TRY_GOTO(fbp_tiff_layout(p->path, slice, 0, &file));
     FBP_TRY_GOTO(fbp_layout_put(&file, slice, p));
     st = fbp_write_buffer_put_values(p, slice, values, slice->n[0] * slice->n[1], clipped);
 fail:
     fbp_layout_clear(&file);
     return st;
 }
-
-const struct fbp_sink_format fbp_tiff_files[] = {{.extensions = FBP_TIFF_NAMES, .layout = layout},
-                                                 {0}};
-const struct fbp_slice_format fbp_tiff_slices = {.extensions = FBP_TIFF_NAMES, .encode = encode};

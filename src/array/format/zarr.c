@@ -635,11 +635,6 @@ static fbp_status open_zarr(fbp_source *src)
     src->state = z;
     src->close = close_zarr;
     src->read = read_rows;
-    if (src->growing)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: Zarr arrays cannot be followed while they grow: start when all views "
-                        "are there",
-                        src->path);
     FBP_TRY(describe(src, z));
     z->dir = open(z->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (z->dir < 0)
@@ -810,5 +805,6 @@ const struct fbp_format fbp_format_zarr = {
     .extensions = ".ome.zarr .zarr",
     .is_folder = is_folder,
     .open = open_zarr,
+    .not_growing = "Zarr arrays cannot be followed while they grow: start when all views are there",
     .files = files,
 };
