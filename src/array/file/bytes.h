@@ -90,6 +90,14 @@ void fbp_to_double(enum fbp_type type, double scale, double offset, const void *
  *  overflows. */
 fbp_status fbp_array_bytes(const char *path, const struct fbp_array_info *info, uint64_t *bytes);
 
+/* values.c: types by their codes in NPY and Zarr, without the byte order: "f4" */
+
+/** Code of a type. */
+const char *fbp_type_to_numpy(enum fbp_type type);
+
+/** Type of a code of n letters; FBP_TYPE_NONE: not read. Truth values are FBP_U8. */
+enum fbp_type fbp_type_from_numpy(const char *code, size_t n);
+
 /* values.c: samples in one contiguous range of a file */
 
 /** True if a call that yields n values should store them with streaming stores, because they are

@@ -174,10 +174,13 @@ fbp_status fbp_read_numbers(int fd, const char *path, uint64_t at,
 static const struct {
     const char *name;
     size_t size;
+    const char *numpy;
 } types[] = {
-    [FBP_TYPE_NONE] = {"none", 0}, [FBP_U8] = {"uint8", 1},    [FBP_I8] = {"int8", 1},
-    [FBP_U16] = {"uint16", 2},     [FBP_I16] = {"int16", 2},   [FBP_U32] = {"uint32", 4},
-    [FBP_I32] = {"int32", 4},      [FBP_F32] = {"float32", 4}, [FBP_F64] = {"float64", 8},
+    [FBP_TYPE_NONE] = {"none", 0, ""}, [FBP_U8] = {"uint8", 1, "u1"},
+    [FBP_I8] = {"int8", 1, "i1"},      [FBP_U16] = {"uint16", 2, "u2"},
+    [FBP_I16] = {"int16", 2, "i2"},    [FBP_U32] = {"uint32", 4, "u4"},
+    [FBP_I32] = {"int32", 4, "i4"},    [FBP_F32] = {"float32", 4, "f4"},
+    [FBP_F64] = {"float64", 8, "f8"},
 };
 
 enum { N_TYPES = sizeof types / sizeof *types };
@@ -198,6 +201,19 @@ enum fbp_type fbp_type_from_name(const char *name)
         if (strcmp(types[i].name, name) == 0)
             return (enum fbp_type)i;
     return FBP_TYPE_NONE;
+}
+
+const char *fbp_type_to_numpy(enum fbp_type type)
+{
+    return types[type].numpy;
+}
+
+enum fbp_type fbp_type_from_numpy(const char *code, size_t n)
+{
+    for (size_t i = 1; i < N_TYPES; i++)
+        if (strlen(types[i].numpy) == n && memcmp(types[i].numpy, code, n) == 0)
+            return (enum fbp_type)i;
+    return n == 2 && memcmp(code, "b1", 2) == 0 ? FBP_U8 : FBP_TYPE_NONE; /* truth values */
 }
 
 /* ---- grids and orders that several formats share */

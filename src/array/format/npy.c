@@ -50,24 +50,18 @@ static int value_length(const char *v)
 
 static fbp_status parse_descr(struct fbp_source *src, const char *v)
 {
-    static const struct {
-        char code[4];
-        enum fbp_type type;
-    } table[] = {
-        {"u1", FBP_U8},  {"b1", FBP_U8},  {"i1", FBP_I8},   {"u2", FBP_U16},
-        {"i2", FBP_I16}, {"u4", FBP_U32}, {"i4", FBP_I32},  {"f4", FBP_F32},
-        {"f8", FBP_F64}, {"c8", FBP_F32}, {"c16", FBP_F64},
-    };
     const size_t n = v && (*v == '\'' || *v == '"') && v[1] ? strcspn(v + 2, "'\"") : 0;
 
-    if (n > 0 && v[2 + n] == *v && strchr("<>|=", v[1]))
-        for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-            if (strlen(table[i].code) == n && strncmp(v + 2, table[i].code, n) == 0) {
-                src->info.type = table[i].type;
-                src->info.big_endian = v[1] == '>' || (v[1] == '=' && fbp_is_foreign(false));
-                src->complex = v[2] == 'c';
-                return FBP_OK;
-            }
+    if (n > 0 && v[2 + n] == *v && strchr("<>|=", v[1])) {
+        src->complex = v[2] == 'c';
+        src->info.big_endian = v[1] == '>' || (v[1] == '=' && fbp_is_foreign(false));
+        src->info.type = !src->complex                           ? fbp_type_from_numpy(v + 2, n)
+                         : n == 2 && v[3] == '8'                 ? FBP_F32
+                         : n == 3 && memcmp(v + 3, "16", 2) == 0 ? FBP_F64
+                                                                 : FBP_TYPE_NONE;
+    }
+    if (src->info.type != FBP_TYPE_NONE)
+        return FBP_OK;
     return fbp_fail(FBP_ERR_UNSUPPORTED,
                     "%s: NPY element type %.*s is not supported: save it as float32 "
                     "(array.astype('float32'))",
@@ -170,16 +164,14 @@ fail:
 static fbp_status layout(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out)
 {
-    const char *code = info->type == FBP_U8    ? "|u1"
-                       : info->type == FBP_U16 ? "<u2"
-                       : info->type == FBP_F64 ? "<f8"
-                                               : "<f4";
     char dict[160], frames[32] = "";
     if (fbp_array_frames(info) > 1)
         snprintf(frames, sizeof frames, "%zu, ", info->frames);
-    const int n = snprintf(dict, sizeof dict,
-                           "{'descr': '%s', 'fortran_order': False, 'shape': (%s%zu, %zu, %zu), }",
-                           code, frames, fbp_frame_slices(info), info->n[1], info->n[0]);
+    const int n =
+        snprintf(dict, sizeof dict,
+                 "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s%zu, %zu, %zu), }",
+                 fbp_type_size(info->type) > 1 ? '<' : '|', fbp_type_to_numpy(info->type), frames,
+                 fbp_frame_slices(info), info->n[1], info->n[0]);
     /* The samples start at a multiple of 64; the last byte of the header is a newline. */
     const size_t total = (10 + (size_t)n + 1 + 63) / 64 * 64, length = total - 10;
 

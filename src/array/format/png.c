@@ -86,15 +86,11 @@ static void on_read(png_structp png, png_bytep out, png_size_t n)
     d->pos += n;
 }
 
-static void stop(struct decoder *d)
+/* Read the header, and prepare for reading rows.  No local is changed after setjmp, here and below.
+ */
+static fbp_status start(struct decoder *d, bool rows)
 {
     png_destroy_read_struct(&d->png, &d->info, NULL);
-}
-
-/* Read the header.  No local is changed after setjmp, here and below. */
-static fbp_status start(struct decoder *d)
-{
-    stop(d);
     d->pos = 0;
     d->next = 0;
     d->no_memory = false;
@@ -110,13 +106,10 @@ static fbp_status start(struct decoder *d)
     png_set_chunk_malloc_max(d->png, d->size < TEXT_BYTES ? TEXT_BYTES : (size_t)d->size);
     png_set_read_fn(d->png, d, on_read);
     png_read_info(d->png, d->info);
-    return d->no_memory ? FBP_ERR_NOMEM : FBP_OK;
-}
-
-static fbp_status start_rows(struct decoder *d)
-{
-    if (setjmp(png_jmpbuf(d->png)))
-        return d->no_memory ? FBP_ERR_NOMEM : FBP_ERR_INVALID;
+    if (d->no_memory)
+        return FBP_ERR_NOMEM;
+    if (!rows)
+        return FBP_OK;
     if (png_get_bit_depth(d->png, d->info) == 16 && fbp_is_foreign(true))
         png_set_swap(d->png);
     if (png_get_bit_depth(d->png, d->info) < 8)
@@ -141,18 +134,15 @@ static fbp_status read_png(fbp_source *src, size_t slice, size_t row0, size_t n_
 
     (void)slice;
     pthread_mutex_lock(&d->lock);
-    if (!d->png || d->next > row0) {
-        st = start(d);
-        if (st == FBP_OK)
-            st = start_rows(d);
-    }
+    if (!d->png || d->next > row0)
+        st = start(d, true);
     while (st == FBP_OK && d->next < row0 + n_rows) {
         const size_t y = d->next;
         st = decode_row(d, y < row0 ? d->skip : (png_bytep)out + (y - row0) * row_bytes);
         d->next += st == FBP_OK;
     }
     if (st != FBP_OK || d->next == src->info.n[1])
-        stop(d); /* its memory is not needed until reading starts again */
+        png_destroy_read_struct(&d->png, &d->info, NULL); /* until reading starts again */
     pthread_mutex_unlock(&d->lock);
     return st;
 }
@@ -161,54 +151,18 @@ static void close_png(fbp_source *src)
 {
     struct decoder *d = src->state;
 
-    stop(d);
+    png_destroy_read_struct(&d->png, &d->info, NULL);
     pthread_mutex_destroy(&d->lock);
     fbp_free(d->skip);
     free(d);
 }
 
-/* Check the parts of the file that libpng trusts.  It makes room for a chunk before it finds that
- * the file ends: the chunks in front of the samples, which it holds whole, must be there. */
-static fbp_status check_chunks(const struct decoder *d)
-{
-    unsigned char head[8]; /* length and name; a checksum follows the contents */
-
-    for (uint64_t at = sizeof signature;;) {
-        FBP_TRY(fbp_read_at(d->fd, d->path, at, head, sizeof head));
-        const uint32_t n = png_get_uint_32(head);
-        if (memcmp(head + 4, "IDAT", 4) == 0)
-            return FBP_OK;
-        at += sizeof head + (uint64_t)n + 4;
-        if (at > d->size)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: PNG: a part of %u bytes reaches behind the end of the file: it "
-                            "is truncated or damaged: copy it again",
-                            d->path, n);
-    }
-}
-
-/* The last chunk must be there, and the rest must be able to hold the rows, each with a byte for
- * its filter. */
-static fbp_status check_end(const fbp_source *src, const struct decoder *d)
-{
-    static const char end[] = "IEND\xae\x42\x60\x82";
-    const size_t n = d->size < TAIL_BYTES ? (size_t)d->size : TAIL_BYTES;
-    char tail[TAIL_BYTES];
-    const uint64_t row = 1 + (uint64_t)png_get_rowbytes(d->png, d->info);
-
-    FBP_TRY(fbp_read_at(d->fd, d->path, d->size - n, tail, n));
-    if (!memmem(tail, n, end, sizeof end - 1) ||
-        row * src->info.n[1] / FBP_DEFLATE_AT_MOST > d->size) /* sides are below 2^20 */
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: PNG: its %llu bytes do not hold the %zu x %zu pixels of its header: "
-                        "the file is truncated or damaged: copy it again",
-                        src->path, (unsigned long long)d->size, src->info.n[0], src->info.n[1]);
-    return FBP_OK;
-}
-
 static fbp_status open_png(struct fbp_source *src)
 {
     static const char grey[] = "save it as greyscale of 8 or 16 bits";
+    static const char end[] = "IEND\xae\x42\x60\x82";
+    unsigned char head[8] = ""; /* of a chunk: length and name; a checksum follows the contents */
+    char tail[TAIL_BYTES];
     struct fbp_array_info *i = &src->info;
     struct decoder *d = NULL;
     const char *kind = NULL;
@@ -225,8 +179,20 @@ static fbp_status open_png(struct fbp_source *src)
     d->fd = src->fd;
     d->path = src->path;
     d->size = fbp_file_bytes(src->fd);
-    FBP_TRY(check_chunks(d));
-    FBP_TRY(start(d));
+
+    /* libpng makes room for a chunk before it finds that the file ends: the chunks in front of the
+     * samples, which it holds whole, must be there. */
+    for (uint64_t at = sizeof signature; memcmp(head + 4, "IDAT", 4) != 0;) {
+        FBP_TRY(fbp_read_at(d->fd, d->path, at, head, sizeof head));
+        const uint32_t bytes = png_get_uint_32(head);
+        at += sizeof head + (uint64_t)bytes + 4;
+        if (at > d->size && memcmp(head + 4, "IDAT", 4) != 0)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: PNG: a part of %u bytes reaches behind the end of the file: it "
+                            "is truncated or damaged: copy it again",
+                            d->path, bytes);
+    }
+    FBP_TRY(start(d, false));
 
     const int colour = png_get_color_type(d->png, d->info);
     const bool interlaced = png_get_interlace_type(d->png, d->info) != PNG_INTERLACE_NONE;
@@ -248,8 +214,19 @@ static fbp_status open_png(struct fbp_source *src)
     for (int k = 0; k < n && !ours; k++)
         if (strcmp(texts[k].key, "Description") == 0 && texts[k].text)
             FBP_TRY(fbp_parse_description(texts[k].text, strlen(texts[k].text), false, i, &ours));
-    FBP_TRY(check_end(src, d));
-    stop(d);
+
+    /* The last chunk must be there, and the rest must be able to hold the rows, each with a byte
+     * for its filter. */
+    const size_t n_tail = d->size < TAIL_BYTES ? (size_t)d->size : TAIL_BYTES;
+    const uint64_t row = 1 + (uint64_t)png_get_rowbytes(d->png, d->info);
+    FBP_TRY(fbp_read_at(d->fd, d->path, d->size - n_tail, tail, n_tail));
+    if (!memmem(tail, n_tail, end, sizeof end - 1) ||
+        row * i->n[1] / FBP_DEFLATE_AT_MOST > d->size) /* sides are below 2^20 */
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: PNG: its %llu bytes do not hold the %zu x %zu pixels of its header: "
+                        "the file is truncated or damaged: copy it again",
+                        src->path, (unsigned long long)d->size, i->n[0], i->n[1]);
+    png_destroy_read_struct(&d->png, &d->info, NULL);
     return fbp_alloc((void **)&d->skip, i->n[0] * fbp_type_size(i->type), "a row");
 }
 

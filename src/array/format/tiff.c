@@ -105,12 +105,16 @@ static fbp_status take_samples(const struct fbp_tiff *t, size_t k, struct fbp_ti
     return FBP_OK;
 }
 
-/* Take the size of the page and of its bands, and check its plausibility. */
-static fbp_status take_size(const struct fbp_tiff *t, size_t k, struct fbp_tiff_page *p)
+fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff_page *p)
 {
+    const struct codec *codec = NULL;
     uint32_t tile_h = 0, rows = 0;
-    uint64_t bytes;
+    uint64_t stored = 0, all;
 
+    *p = (struct fbp_tiff_page){0};
+    FBP_TRY(take_samples(t, k, p, &codec));
+
+    /* The size of the page and of its bands. */
     if (!TIFFGetField(t->tif, TIFFTAG_IMAGEWIDTH, &p->w) ||
         !TIFFGetField(t->tif, TIFFTAG_IMAGELENGTH, &p->h) || p->w == 0 || p->h == 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: TIFF page %zu has no size: the file is damaged",
@@ -132,23 +136,10 @@ static fbp_status take_size(const struct fbp_tiff *t, size_t k, struct fbp_tiff_
         rows = p->h;
     p->band_rows = rows;
     p->n_bands = (p->h - 1) / rows + 1; // NOLINT(clang-analyzer-core.DivideZero): checked above
-    if (__builtin_mul_overflow((uint64_t)p->w * fbp_type_size(p->type), p->h, &bytes) ||
-        bytes > INT64_MAX / 16)
+    const uint64_t size = fbp_type_size(p->type), row = (uint64_t)p->w * size;
+    if (__builtin_mul_overflow(row, p->h, &all) || all > INT64_MAX / 16)
         return fbp_fail(FBP_ERR_INVALID, "%s: TIFF page %zu: %u x %u pixels cannot be: damaged",
                         t->path, k, p->w, p->h);
-    return FBP_OK;
-}
-
-fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff_page *out)
-{
-    struct fbp_tiff_page *p = out;
-    const struct codec *codec = NULL;
-    uint64_t stored = 0;
-
-    *p = (struct fbp_tiff_page){0};
-    FBP_TRY(take_samples(t, k, p, &codec));
-    FBP_TRY(take_size(t, k, p));
-    const uint64_t row = (uint64_t)p->w * fbp_type_size(p->type), all = row * p->h;
 
     /* Is the page one run of samples?  Byte counts are ignored: those of files beyond 4 GiB are
      * wrong. libtiff reverses the bits of each byte in another fill order. */
@@ -165,7 +156,7 @@ fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff
 
     /* Every strip or tile must lie in the file, and all of them must be able to hold the page. */
     const uint32_t across = p->tile_w ? (p->w - 1) / p->tile_w + 1 : 1;
-    const uint64_t n = (uint64_t)across * p->n_bands, size = fbp_type_size(p->type);
+    const uint64_t n = (uint64_t)across * p->n_bands;
     const uint64_t has = p->tile_w ? TIFFNumberOfTiles(t->tif) : TIFFNumberOfStrips(t->tif);
     const uint64_t piece = (uint64_t)(p->tile_w ? p->tile_w : p->w) * p->band_rows * size;
     for (uint32_t i = 0; i < n && has >= n; i++) {
@@ -199,14 +190,6 @@ struct pages {
     struct fbp_tiff *idle; /* handles that no thread uses; under `lock` */
 };
 
-static void put_handle(struct pages *s, struct fbp_tiff *t)
-{
-    pthread_mutex_lock(&s->lock);
-    t->next = s->idle;
-    s->idle = t;
-    pthread_mutex_unlock(&s->lock);
-}
-
 static fbp_status read_page(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
 {
     struct pages *s = src->state;
@@ -230,7 +213,10 @@ static fbp_status read_page(fbp_source *src, size_t slice, size_t row0, size_t n
     if (!t)
         FBP_TRY(fbp_tiff_open(&t, src->fd, src->path, s->size));
     const fbp_status st = fbp_tiff_read(t, place->at, row0, n_rows, out);
-    put_handle(s, t);
+    pthread_mutex_lock(&s->lock);
+    t->next = s->idle;
+    s->idle = t;
+    pthread_mutex_unlock(&s->lock);
     return st;
 }
 
@@ -384,7 +370,7 @@ fbp_status fbp_tiff_source(struct fbp_source *src)
     if (text)
         FBP_TRY_GOTO(take_text(src, t, text));
     free(text);
-    put_handle(s, t);
+    s->idle = t;
 
     /* If the samples of all pages are in one run, array/file/source_read.c reads them. */
     const uint64_t bytes =

@@ -271,16 +271,18 @@ struct call {
     tmsize_t bytes;
 };
 
-/* No local changes between setjmp() and longjmp(). */
-static bool enter(struct fbp_tiff *t, const struct call *c)
+/* Call libtiff.  It has failed, too, if it continued without bytes of the file or without memory.
+ * No local changes between setjmp() and longjmp(). */
+static fbp_status call(struct fbp_tiff *t, const struct call *c, const char *what)
 {
     jmp_buf out;
     bool done;
 
+    t->error[0] = '\0';
     if (setjmp(out) != 0) {
         t->out = NULL;
         t->abandoned = true;
-        return false;
+        return t->failed;
     }
     t->out = &out;
     switch (c->what) {
@@ -301,15 +303,6 @@ static bool enter(struct fbp_tiff *t, const struct call *c)
         done = TIFFReadEncodedTile(t->tif, c->index, c->to, c->bytes) == c->bytes;
     }
     t->out = NULL;
-    return done;
-}
-
-/* Call libtiff.  It has failed, too, if it continued without bytes of the file or without memory.
- */
-static fbp_status call(struct fbp_tiff *t, const struct call *c, const char *what)
-{
-    t->error[0] = '\0';
-    const bool done = enter(t, c);
     if (t->failed != FBP_OK)
         return t->failed;
     if (done)

@@ -116,9 +116,8 @@ size_t fbp_imagej_slices(const char *text, size_t n)
     return slices > 1 && slices < UINT32_MAX ? (size_t)slices : 1;
 }
 
-/* Set spacing and origin, if the unit is a length. */
-static void take_place(const char *text, size_t n, const double per_unit[2],
-                       struct fbp_array_info *info)
+fbp_status fbp_imagej_described(const char *text, size_t n, const double per_unit[2],
+                                struct fbp_array_info *info, bool *is_one)
 {
     static const struct {
         const char *name;
@@ -128,31 +127,9 @@ static void take_place(const char *text, size_t n, const double per_unit[2],
         {"micron", 1e-3},    {"microns", 1e-3}, {"\\u00B5m", 1e-3}, {"\xc2\xb5m", 1e-3},
         {"\xce\xbcm", 1e-3}, {"\xb5m", 1e-3},   {"nm", 1e-6},       {"inch", 25.4},
     };
+    double mm = 0, depth = 1, at, function = -1, c0 = 0, c1 = 0;
     size_t length = 0;
-    const char *unit = value_of(text, n, "unit", &length);
-    double mm = 0, depth = 1, at;
-
-    for (size_t i = 0; unit && i < sizeof units / sizeof *units; i++)
-        if (length == strlen(units[i].name) && memcmp(unit, units[i].name, length) == 0)
-            mm = units[i].mm;
-    (void)number_of(text, n, "spacing", &depth);
-    const double spacing[3] = {mm / per_unit[0], mm / per_unit[1], mm * fabs(depth)};
-    for (int k = 0; k < 3; k++)
-        if (!(spacing[k] > 0) || !isfinite(spacing[k]))
-            return;
-    for (int k = 0; k < 3; k++) {
-        info->spacing_mm[k] = spacing[k];
-        info->origin_mm[k] = number_of(text, n, origins[k], &at) ? 0 - at * spacing[k] : 0;
-    }
-    info->has_spacing = true;
-}
-
-fbp_status fbp_imagej_described(const char *text, size_t n, const double per_unit[2],
-                                struct fbp_array_info *info, bool *is_one)
-{
-    double function = -1, c0 = 0, c1 = 0;
-    size_t length = 0;
-    bool ours = false;
+    bool ours = false, placed = true;
 
     *is_one = is_imagej(text, n);
     if (!*is_one)
@@ -162,7 +139,22 @@ fbp_status fbp_imagej_described(const char *text, size_t n, const double per_uni
         FBP_TRY(fbp_parse_description(line, length, false, info, &ours));
     if (ours)
         return FBP_OK;
-    take_place(text, n, per_unit, info);
+
+    /* Spacing and origin, if the unit is a length. */
+    const char *unit = value_of(text, n, "unit", &length);
+    for (size_t i = 0; unit && i < sizeof units / sizeof *units; i++)
+        if (length == strlen(units[i].name) && memcmp(unit, units[i].name, length) == 0)
+            mm = units[i].mm;
+    (void)number_of(text, n, "spacing", &depth);
+    const double spacing[3] = {mm / per_unit[0], mm / per_unit[1], mm * fabs(depth)};
+    for (int k = 0; k < 3; k++)
+        placed = placed && spacing[k] > 0 && isfinite(spacing[k]);
+    for (int k = 0; k < 3 && placed; k++) {
+        info->spacing_mm[k] = spacing[k];
+        info->origin_mm[k] = number_of(text, n, origins[k], &at) ? 0 - at * spacing[k] : 0;
+    }
+    info->has_spacing |= placed;
+
     /* Integers may stand for values by a straight line. */
     if (info->type != FBP_F32 && info->type != FBP_F64 && number_of(text, n, "cf", &function) &&
         function == 0 && number_of(text, n, "c0", &c0) && number_of(text, n, "c1", &c1) &&
@@ -170,7 +162,7 @@ fbp_status fbp_imagej_described(const char *text, size_t n, const double per_uni
         info->scale = c1;
         info->offset = c0;
     }
-    const char *unit = value_of(text, n, "vunit", &length);
+    unit = value_of(text, n, "vunit", &length);
     if (unit && length < sizeof info->unit)
         snprintf(info->unit, sizeof info->unit, "%.*s", (int)length, unit);
     return FBP_OK;

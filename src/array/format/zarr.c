@@ -148,12 +148,6 @@ static fbp_status take_array(fbp_source *src, const cJSON *root, struct zarr *z)
 {
     static const struct {
         const char *name;
-        enum fbp_type type;
-    } types[] = {{"u1", FBP_U8},  {"b1", FBP_U8},  {"i1", FBP_I8},
-                 {"u2", FBP_U16}, {"i2", FBP_I16}, {"u4", FBP_U32},
-                 {"i4", FBP_I32}, {"f4", FBP_F32}, {"f8", FBP_F64}};
-    static const struct {
-        const char *name;
         float value;
     } words[] = {{"NaN", NAN}, {"Infinity", INFINITY}, {"-Infinity", -INFINITY}};
     const cJSON *compressor = item(root, "compressor"), *filters = item(root, "filters");
@@ -169,9 +163,8 @@ static fbp_status take_array(fbp_source *src, const cJSON *root, struct zarr *z)
         return refuse(src, "its chunks have other dimensions than it",
                       "it is damaged: copy it again");
 
-    for (size_t i = 0; name[0] && i < sizeof types / sizeof *types; i++)
-        if (strcmp(name + 1, types[i].name) == 0)
-            src->info.type = types[i].type;
+    if (name[0])
+        src->info.type = fbp_type_from_numpy(name + 1, strlen(name + 1));
     if (src->info.type == FBP_TYPE_NONE)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: samples of type %s are not read: store float32, float64, or integers "
@@ -526,43 +519,6 @@ static void close_zarr(fbp_source *src)
     free(z);
 }
 
-/* Determine sizes, memory and, of compressed chunks, the cache. */
-static fbp_status measure(fbp_source *src)
-{
-    struct zarr *z = src->state;
-    size_t bytes = fbp_type_size(src->info.type);
-
-    for (int i = 0; i < 3; i++) {
-        z->grid[i] = (src->info.n[i] + z->chunk[i] - 1) / z->chunk[i];
-        if (__builtin_mul_overflow(bytes, z->chunk[i], &bytes) || bytes > UINT32_MAX)
-            return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "%s: its chunks are larger than 4 GiB: write smaller ones", src->path);
-    }
-    const double n_chunks = (double)z->grid[0] * (double)z->grid[1] * (double)z->grid[2];
-    if (n_chunks > MOST_SMALL && bytes < SMALL_BYTES)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: %.3g chunks of %zu bytes, each a file of its own, take too long to "
-                        "read: write chunks of %d bytes or more",
-                        src->path, n_chunks, bytes, SMALL_BYTES);
-    z->chunk_bytes = bytes;
-    src->reader_bytes = bytes / z->chunk[2]; /* rows of a chunk */
-    if (!z->compressed)
-        return FBP_OK;
-
-    const size_t layer = z->grid[0] * z->grid[1] * bytes;
-    const size_t room = layer < LEAST_BYTES   ? LEAST_BYTES
-                        : layer < CACHE_BYTES ? layer
-                                              : CACHE_BYTES;
-    const size_t all = z->grid[0] * z->grid[1] * z->grid[2], threads = (size_t)fbp_core_count();
-    size_t n = room / bytes;
-    n = n < threads ? threads : n < FBP_CACHE_MOST ? n : FBP_CACHE_MOST;
-    n = n < all ? n : all;
-    src->unpacks = true;
-    src->held_bytes = (uint64_t)n * bytes;
-    src->reader_bytes += (uint64_t)bytes * 2; /* the file of a chunk */
-    return fbp_cache_make(&z->cache, n, bytes);
-}
-
 /* Count files of chunks below an open folder, by layers along z: there[grid[2]].  d: numbers that
  * their names still lack. */
 static fbp_status count_chunks(const struct zarr *z, int fd, int d, size_t layer, size_t *there)
@@ -627,6 +583,7 @@ fail:
 
 static fbp_status open_zarr(fbp_source *src)
 {
+    size_t bytes, all;
     struct zarr *z = NULL;
 
     FBP_TRY(fbp_calloc((void **)&z, 1, sizeof *z, "an array of chunks"));
@@ -639,14 +596,43 @@ static fbp_status open_zarr(fbp_source *src)
     z->dir = open(z->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (z->dir < 0)
         return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", z->folder, strerror(errno));
-    FBP_TRY(measure(src));
+
+    /* Sizes, memory and, of compressed chunks, the cache. */
+    bytes = fbp_type_size(src->info.type);
+    for (int i = 0; i < 3; i++) {
+        z->grid[i] = (src->info.n[i] + z->chunk[i] - 1) / z->chunk[i];
+        if (__builtin_mul_overflow(bytes, z->chunk[i], &bytes) || bytes > UINT32_MAX)
+            return fbp_fail(FBP_ERR_UNSUPPORTED,
+                            "%s: its chunks are larger than 4 GiB: write smaller ones", src->path);
+    }
+    const double n_chunks = (double)z->grid[0] * (double)z->grid[1] * (double)z->grid[2];
+    if (n_chunks > MOST_SMALL && bytes < SMALL_BYTES)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: %.3g chunks of %zu bytes, each a file of its own, take too long to "
+                        "read: write chunks of %d bytes or more",
+                        src->path, n_chunks, bytes, SMALL_BYTES);
+    all = z->grid[0] * z->grid[1] * z->grid[2];
+    z->chunk_bytes = bytes;
+    src->reader_bytes = bytes / z->chunk[2]; /* rows of a chunk */
+    if (z->compressed) {
+        const size_t layer = z->grid[0] * z->grid[1] * bytes, threads = (size_t)fbp_core_count();
+        const size_t room = layer < LEAST_BYTES   ? LEAST_BYTES
+                            : layer < CACHE_BYTES ? layer
+                                                  : CACHE_BYTES;
+        size_t n = room / bytes;
+        n = n < threads ? threads : n < FBP_CACHE_MOST ? n : FBP_CACHE_MOST;
+        n = n < all ? n : all;
+        src->unpacks = true;
+        src->held_bytes = (uint64_t)n * bytes;
+        src->reader_bytes += (uint64_t)bytes * 2; /* the file of a chunk */
+        FBP_TRY(fbp_cache_make(&z->cache, n, bytes));
+    }
     FBP_TRY(note_missing(src));
 
     /* Existing chunks are inputs that must not change: all of them, or 256 from the first to the
      * last, because examining 100000 takes longer than reading a slice. */
-    const size_t n = z->grid[0] * z->grid[1] * z->grid[2];
-    const size_t n_watched = n < MOST_WATCHED ? n : MOST_WATCHED;
-    const double step = n_watched > 1 ? (double)(n - 1) / (double)(n_watched - 1) : 0;
+    const size_t n_watched = all < MOST_WATCHED ? all : MOST_WATCHED;
+    const double step = n_watched > 1 ? (double)(all - 1) / (double)(n_watched - 1) : 0;
     for (size_t i = 0; i < n_watched; i++) {
         const struct chunk c = chunk_of(z, (size_t)((double)i * step + 0.5));
         if (faccessat(z->dir, c.name, F_OK, 0) < 0)
@@ -723,24 +709,21 @@ static char *multiscales(const struct fbp_array_info *info, bool placed,
 static char *array(enum fbp_type type, const struct fbp_levels *levels, size_t k, int compression)
 {
     const size_t *n = levels->level[k].n, *c = levels->chunk;
-    const char *code = type == FBP_U8    ? "|u1"
-                       : type == FBP_U16 ? "<u2"
-                       : type == FBP_F64 ? "<f8"
-                                         : "<f4";
     char compressor[60] = "null";
 
     if (compression)
         snprintf(compressor, sizeof compressor, "{\"id\": \"zlib\", \"level\": %d}", compression);
     return fbp_format(BEGIN "%zu, %zu, %zu],\n"
                             "  \"chunks\": [%zu, %zu, %zu],\n"
-                            "  \"dtype\": \"%s\",\n"
+                            "  \"dtype\": \"%c%s\",\n"
                             "  \"order\": \"C\",\n"
                             "  \"fill_value\": 0,\n"
                             "  \"compressor\": %s,\n"
                             "  \"filters\": null,\n"
                             "  \"dimension_separator\": \"/\"\n"
                             "}\n",
-                      n[2], n[1], n[0], c[2], c[1], c[0], code, compressor);
+                      n[2], n[1], n[0], c[2], c[1], c[0], fbp_type_size(type) > 1 ? '<' : '|',
+                      fbp_type_to_numpy(type), compressor);
 }
 
 /* Unit and scale of an array, by the names of the CF conventions.  Any text may be a unit. */
