@@ -57,17 +57,11 @@ static fbp_source *followed(const fbp_source *src)
     return (fbp_source *)src;
 }
 
-/* Are the samples in another file than the header? */
-static bool is_beside(const fbp_source *src)
-{
-    return src->inputs.n > 1;
-}
-
 /* Bytes of the header that was read, if it precedes the samples.  Bytes before headerless samples
  * were not read, and may change. */
 static size_t header_bytes(const fbp_source *src)
 {
-    const bool has_one = !src->headerless && !is_beside(src);
+    const bool has_one = !src->headerless && src->inputs.n <= 1;
 
     return has_one && src->offset <= MAX_HEADER ? (size_t)src->offset : 0;
 }
@@ -101,7 +95,7 @@ static fbp_status look_at_file(fbp_source *src, struct fbp_follow *f, size_t *n_
         f->inode = named.st_ino;
     }
     if (named.st_dev != f->device || named.st_ino != f->inode ||
-        (!is_beside(src) && (fstat(src->fd, &file) != 0 || file.st_ino != named.st_ino)))
+        (src->inputs.n <= 1 && (fstat(src->fd, &file) != 0 || file.st_ino != named.st_ino)))
         return changed(src, "replaced by another file");
 
     if (fstat(src->fd, &file) != 0)
@@ -147,34 +141,29 @@ static fbp_status look(fbp_source *src, struct fbp_follow *f, bool again, size_t
     return src->look ? src->look(src, again, n_views, bytes) : look_at_file(src, f, n_views, bytes);
 }
 
-/* Descriptor that reports writes in the source's folder; -1 if the system has none, or if there is
- * no file: the views of a program's own functions. */
-static int open_watch(const fbp_source *src)
-{
-    if (src->read_block && src->look && src->inputs.n == 0)
-        return -1;
-    char *folder = fbp_path_join(src->path, ".");
-    int fd = folder ? inotify_init1(IN_NONBLOCK | IN_CLOEXEC) : -1;
-
-    if (fd >= 0 &&
-        inotify_add_watch(fd, folder, IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE) < 0) {
-        close(fd);
-        fd = -1;
-    }
-    free(folder);
-    return fd;
-}
-
 /* The thread that examines the source and reports to those that wait. */
 static void *keep_looking(void *arg)
 {
     fbp_source *src = arg;
     struct fbp_follow *f = src->follow;
-    struct pollfd writes = {.fd = open_watch(src), .events = POLLIN};
+    struct pollfd writes = {.fd = -1, .events = POLLIN};
     char events[4096];
     size_t n_views = 0;
     uint64_t bytes = 0;
 
+    /* Watch the source's folder for writes, if the system reports them, and if there are files: not
+     * the views of a program's own functions. */
+    if (!src->read_block || !src->look || src->inputs.n > 0) {
+        char *folder = fbp_path_join(src->path, ".");
+        writes.fd = folder ? inotify_init1(IN_NONBLOCK | IN_CLOEXEC) : -1;
+        if (writes.fd >= 0 &&
+            inotify_add_watch(writes.fd, folder,
+                              IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE) < 0) {
+            close(writes.fd);
+            writes.fd = -1;
+        }
+        free(folder);
+    }
     while (n_views < src->info.n[2]) {
         pthread_mutex_lock(&f->lock);
         const bool stop = f->stop;
@@ -342,17 +331,11 @@ bool fbp_file_states_add(void *user, const char *file)
     w->status = fbp_stat(file, &was, &there);
     if (!there) /* opening it reports why; a pattern may name more files than any disk holds */
         return false;
-    if (w->n == w->room) {
-        const size_t room = w->room ? 2 * w->room : 4;
-        struct fbp_watched *more = realloc(w->files, room * sizeof *more);
-        if (more) {
-            w->files = more;
-            w->room = room;
-        }
-    }
-    char *path = w->n < w->room ? fbp_strdup(file) : NULL;
+    w->status =
+        fbp_reserve((void **)&w->files, sizeof *w->files, w->n + 1, &w->room, "names of files");
+    char *path = w->status == FBP_OK ? fbp_strdup(file) : NULL;
     if (!path) {
-        w->status = fbp_fail_nomem((w->n + 1) * sizeof *w->files, "names of files");
+        w->status = fbp_fail_nomem(strlen(file), "a path");
         return false;
     }
     w->files[w->n++] = (struct fbp_watched){path, was};

@@ -141,14 +141,8 @@ fbp_status fbp_inputs_add(struct fbp_inputs *s, const char *name)
 {
     if (!name || (s->n > 0 && strcmp(s->names[s->n - 1], name) == 0))
         return FBP_OK;
-    if (s->n == s->room) {
-        const size_t room = s->room ? 2 * s->room : 4;
-        char **more = realloc(s->names, room * sizeof *more);
-        if (!more)
-            return fbp_fail_nomem(room * sizeof *more, "names of files");
-        s->names = more;
-        s->room = room;
-    }
+    FBP_TRY(
+        fbp_reserve((void **)&s->names, sizeof *s->names, s->n + 1, &s->room, "names of files"));
     s->names[s->n] = fbp_strdup(name);
     if (!s->names[s->n])
         return fbp_fail_nomem(strlen(name), "a path");

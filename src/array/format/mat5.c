@@ -466,22 +466,14 @@ fail:
 static fbp_status list_all(struct fbp_mat *m)
 {
     for (uint64_t at = HEADER; at < m->end;) {
-        if (m->n == m->room) {
-            const size_t room = 2 * m->room + 16;
-            if (m->n >= MOST_ARRAYS)
-                return fbp_fail(FBP_ERR_UNSUPPORTED,
-                                "%s: has more than %d variables: save those that are needed in a "
-                                "file of their own",
-                                m->path, MOST_ARRAYS);
-            struct fbp_mat_array *v = realloc(m->v, room * sizeof *v);
-            if (v)
-                m->v = v;
-            uint64_t *places = v ? realloc(m->at, room * sizeof *places) : NULL;
-            if (!places)
-                return fbp_fail_nomem(room * sizeof *v, "variables");
-            m->at = places;
-            m->room = room;
-        }
+        size_t room = m->room;
+        if (m->n >= MOST_ARRAYS)
+            return fbp_fail(FBP_ERR_UNSUPPORTED,
+                            "%s: has more than %d variables: save those that are needed in a file "
+                            "of their own",
+                            m->path, MOST_ARRAYS);
+        FBP_TRY(fbp_reserve((void **)&m->v, sizeof *m->v, m->n + 1, &room, "variables"));
+        FBP_TRY(fbp_reserve((void **)&m->at, sizeof *m->at, m->n + 1, &m->room, "variables"));
         struct fbp_mat_array *a = &m->v[m->n];
         *a = (struct fbp_mat_array){.class = 0};
         m->at[m->n++] = at;

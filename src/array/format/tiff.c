@@ -266,14 +266,8 @@ static fbp_status add_page(fbp_source *src, const struct fbp_tiff *t, const stru
         src->unpacks = true;
         src->reader_bytes = bytes > src->reader_bytes ? bytes : src->reader_bytes;
     }
-    if (s->n == s->room) {
-        const size_t room = s->room ? 2 * s->room : 16;
-        struct place *more = realloc(s->places, room * sizeof *more);
-        if (!more)
-            return fbp_fail_nomem(room * sizeof *more, "a table of pages");
-        s->places = more;
-        s->room = room;
-    }
+    FBP_TRY(fbp_reserve((void **)&s->places, sizeof *s->places, s->n + 1, &s->room,
+                        "a table of pages"));
     s->places[s->n++] = (struct place){p->at, p->plain};
     return FBP_OK;
 }
