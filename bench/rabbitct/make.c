@@ -4,6 +4,7 @@
 #include "array/file/bytes.h"
 #include "array/format/rabbitct.h"
 #include "base/base.h"
+#include "base/text.h"
 #include "geometry/ranges.h"
 #include "pipeline/job.h"
 #include "pipeline/run.h"
@@ -98,6 +99,28 @@ static fbp_status write_views(struct making *m)
     return fbp_source_unchanged(m->source);
 }
 
+/* Open the views of a data set as a source, whatever its name is. */
+static fbp_status open_views(fbp_source **out, const char *path)
+{
+    fbp_source *src = NULL;
+    uint64_t size = 0;
+    fbp_status st;
+
+    FBP_TRY(fbp_calloc((void **)&src, 1, sizeof *src, "a source"));
+    src->fd = -1;
+    src->path = fbp_strdup(path);
+    if (!src->path)
+        FBP_TRY_GOTO(fbp_fail_nomem(strlen(path), "a path"));
+    snprintf(src->info.format, sizeof src->info.format, "%s", fbp_format_rabbitct.name);
+    FBP_TRY_GOTO(fbp_open_file(path, &src->fd, &size));
+    FBP_TRY_GOTO(fbp_format_rabbitct.open(src));
+    *out = src;
+    return FBP_OK;
+fail:
+    fbp_source_close(&src);
+    return st;
+}
+
 /* Grey values of the volume that is reconstructed from what was written so far. */
 static fbp_status reconstruct(const struct making *m, size_t side, float *volume)
 {
@@ -111,7 +134,7 @@ static fbp_status reconstruct(const struct making *m, size_t side, float *volume
     p.precision = FBP_PRECISION_EXACT;
     p.volume = (struct fbp_grid){.n = {side, side, side}};
     FBP_TRY_GOTO(fbp_rabbitct_load(&written, m->out.part));
-    FBP_TRY_GOTO(fbp_rabbitct_source(&p.input.source, m->out.part));
+    FBP_TRY_GOTO(open_views(&p.input.source, m->out.part));
     FBP_TRY_GOTO(fbp_plan_create(&plan, &written, &p));
     FBP_TRY_GOTO(fbp_sink_memory(&sink, volume, n));
     FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, NULL));

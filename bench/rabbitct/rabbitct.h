@@ -51,6 +51,9 @@ struct fbp_rabbitct_error {
     uint32_t histogram[FBP_RABBITCT_BINS]; /**< of floor(|HU - reference|); last bin: 10 and more */
 };
 
+/** Read the reference of size^3 voxels, from a data set or from its own file (.vol, raw uint16). */
+FBP_MUST_CHECK fbp_status fbp_rabbitct_reference(const char *path, size_t size, uint16_t *out);
+
 /** The grey value of f. */
 float fbp_rabbitct_hu(const float hu[2], float f);
 

@@ -17,7 +17,6 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -137,42 +136,6 @@ fail:
     return st;
 }
 
-fbp_status fbp_rabbitct_reference(const char *path, size_t size, uint16_t *out)
-{
-    const uint64_t n_bytes = (uint64_t)size * size * size * sizeof *out;
-    struct fbp_rabbitct_info info;
-    uint64_t bytes = 0, at = 0;
-    int fd = -1;
-    fbp_status st;
-
-    fbp_message_clear();
-    FBP_TRY(fbp_open_file(path, &fd, &bytes));
-    if (fbp_rabbitct_named(path)) { /* behind the views of a data set */
-        size_t i = 0;
-        FBP_TRY_GOTO(fbp_rabbitct_read_info(fd, path, bytes, &info));
-        at = fbp_rabbitct_view(&info, info.n_views);
-        for (; i < info.n_references && fbp_rabbitct_side(i) != size; i++) {
-            const uint64_t side = fbp_rabbitct_side(i);
-            at += side * side * side * sizeof *out;
-        }
-        if (i == info.n_references)
-            FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                                  "%s: has no reference of %zu^3 voxels (it holds %zu, from 128^3 "
-                                  "on): choose another size, or give the reference as a file of "
-                                  "its own",
-                                  path, size, info.n_references));
-    } else if (bytes != n_bytes) {
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                              "%s: has %llu bytes, a reference of %zu^3 voxels of 16 bits %llu: "
-                              "give one of this size",
-                              path, (unsigned long long)bytes, size, (unsigned long long)n_bytes));
-    }
-    st = fbp_read_at(fd, path, at, out, (size_t)n_bytes);
-fail:
-    close(fd);
-    return st;
-}
-
 /* ---- the views as a source */
 
 static bool detect(const char *path, const unsigned char *head, size_t n)
@@ -224,27 +187,3 @@ const struct fbp_format fbp_format_rabbitct = {
     .detect = detect,
     .open = open_source,
 };
-
-fbp_status fbp_rabbitct_source(fbp_source **out, const char *path)
-{
-    fbp_source *src = NULL;
-    uint64_t size = 0;
-    fbp_status st;
-
-    *out = NULL;
-    FBP_TRY(fbp_calloc((void **)&src, 1, sizeof *src, "a source"));
-    src->fd = -1;
-    src->path = fbp_strdup(path);
-    if (!src->path) {
-        st = fbp_fail_nomem(strlen(path), "a path");
-        goto fail;
-    }
-    snprintf(src->info.format, sizeof src->info.format, "%s", fbp_format_rabbitct.name);
-    FBP_TRY_GOTO(fbp_open_file(path, &src->fd, &size));
-    FBP_TRY_GOTO(open_source(src));
-    *out = src;
-    return FBP_OK;
-fail:
-    fbp_source_close(&src);
-    return st;
-}

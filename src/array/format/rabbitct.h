@@ -1,4 +1,4 @@
-/** @file rabbitct.h  RabbitCT's data sets: facts, matrices, references, views (internal;
+/** @file rabbitct.h  RabbitCT's data sets: facts, matrices, views (internal;
  *  rabbitct.c, scan/format/matrices.c, bench/rabbitct/). */
 #ifndef FBP_SRC_RABBITCT_H
 #define FBP_SRC_RABBITCT_H
@@ -31,9 +31,6 @@ FBP_MUST_CHECK fbp_status fbp_rabbitct_probe(const char *path, struct fbp_rabbit
  *  free(*out). */
 FBP_MUST_CHECK fbp_status fbp_rabbitct_matrices(const char *path, double **out, size_t *n_views);
 
-/** Read the reference of size^3 voxels, from a data set or from its own file (.vol, raw uint16). */
-FBP_MUST_CHECK fbp_status fbp_rabbitct_reference(const char *path, size_t size, uint16_t *out);
-
 /** Bytes of a matrix before the image it belongs to. */
 enum { FBP_RABBITCT_MATRIX = 12 * sizeof(double) };
 
@@ -58,8 +55,8 @@ bool fbp_rabbitct_named(const char *path);
 fbp_status fbp_rabbitct_read_info(int fd, const char *path, uint64_t size,
                                   struct fbp_rabbitct_info *out);
 
-/** Open the views of a data set as a source, whatever its name is. */
-fbp_status fbp_rabbitct_source(fbp_source **out, const char *path);
+/** The views of a data set as a format of arrays. */
+extern const struct fbp_format fbp_format_rabbitct;
 
 /** A scan of filtered views: matrices as they are, the volume of 512^3 voxels. */
 fbp_status fbp_rabbitct_load(struct fbp_scan *out, const char *path);
