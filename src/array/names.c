@@ -83,16 +83,8 @@ static fbp_status list(struct listing *l, const char *folder, const char *name)
 
         if (e->d_name[0] == '.' || (name && fnmatch(name, e->d_name, 0) != 0))
             continue;
-        if (l->n == l->room) {
-            const size_t room = l->room ? 2 * l->room : 256;
-            struct entry *more = realloc(l->entries, room * sizeof *more);
-            if (!more) {
-                st = fbp_fail_nomem(room * sizeof *more, "a list of files");
-                goto fail;
-            }
-            l->entries = more;
-            l->room = room;
-        }
+        FBP_TRY_GOTO(fbp_reserve((void **)&l->entries, sizeof *l->entries, l->n + 1, &l->room,
+                                 "a list of files"));
         char *path =
             fbp_format("%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", e->d_name);
         if (!path) {
@@ -160,29 +152,6 @@ static bool is_subfolder(const struct entry *e, const struct fbp_format *format)
     return e->kind && !format && strcmp(e->kind, "a folder") == 0;
 }
 
-/* Check that all files of the format are readable views. If one is missing, all later views would
- * get wrong indices. */
-static fbp_status check_views(const struct listing *l, const struct fbp_format *format)
-{
-    for (size_t i = 0; i < l->n; i++) {
-        const struct entry *e = &l->entries[i];
-
-        if (e->format != format)
-            continue;
-        if (e->error)
-            return fbp_fail(FBP_ERR_IO,
-                            "%s: one of the folder's files cannot be looked at: %s: mend or remove "
-                            "it (is it a link to a file that is gone?)",
-                            e->path, strerror(e->error));
-        if (e->kind && !is_subfolder(e, format))
-            return fbp_fail(FBP_ERR_IO,
-                            "%s: is %s, among the folder's views: put the view's file in its "
-                            "place, move it away, or name the views by a pattern",
-                            e->path, e->kind);
-    }
-    return FBP_OK;
-}
-
 /* Write the note, "views: 360 tiff files, p_001.tif to p_360.tif; 2 other files and darks (a
  * folder) ignored". Other files are counted; of folders and devices, the first is named. */
 static void describe(struct fbp_file_names *s, const char *folder, const struct listing *l,
@@ -240,14 +209,30 @@ fbp_status fbp_names_open(struct fbp_file_names *out, const char *path, bool raw
     of_glob = is_folder(path) ? NULL : split_glob(path, &name);
     FBP_TRY_GOTO(list(&l, of_glob ? of_glob : path, of_glob ? name : NULL));
     FBP_TRY_GOTO(choose(&l, path, raw, &format));
-    FBP_TRY_GOTO(check_views(&l, format));
     FBP_TRY_GOTO(
         fbp_calloc((void **)&out->list, l.n, sizeof *out->list, "a list of files")); /* n > 0 */
-    for (size_t i = 0; i < l.n; i++)
-        if (l.entries[i].format == format && !l.entries[i].kind) {
-            out->list[out->n++] = l.entries[i].path;
-            l.entries[i].path = NULL;
+
+    /* All files of the format must be readable views: if one is missing, all later views would get
+     * wrong indices. */
+    for (size_t i = 0; i < l.n; i++) {
+        struct entry *e = &l.entries[i];
+        if (e->format != format)
+            continue;
+        if (e->error)
+            FBP_TRY_GOTO(fbp_fail(FBP_ERR_IO,
+                                  "%s: one of the folder's files cannot be looked at: %s: mend or "
+                                  "remove it (is it a link to a file that is gone?)",
+                                  e->path, strerror(e->error)));
+        if (e->kind && !is_subfolder(e, format))
+            FBP_TRY_GOTO(fbp_fail(FBP_ERR_IO,
+                                  "%s: is %s, among the folder's views: put the view's file in its "
+                                  "place, move it away, or name the views by a pattern",
+                                  e->path, e->kind));
+        if (!e->kind) {
+            out->list[out->n++] = e->path;
+            e->path = NULL;
         }
+    }
     FBP_TRY_GOTO(fbp_number_files(out->list, out->n, path, &out->numbering));
     describe(out, path, &l, format);
 fail:

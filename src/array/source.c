@@ -74,23 +74,44 @@ static fbp_status open_as(struct fbp_source *src, const struct fbp_format *forma
     return format->open(src);
 }
 
-/* Open src->file, of `size` bytes: by its content; as headerless, if a description is given; or by
- * its name. */
-static fbp_status open_content(struct fbp_source *src, const struct fbp_raw *raw, uint64_t size)
+/* Open src->path: several files, a folder, or a file by its content, as headerless, if a
+ * description is given, or by its name. */
+static fbp_status open_path(struct fbp_source *src, const struct fbp_raw *raw)
 {
     enum { HEAD_BYTES = 4096 };
     unsigned char head[HEAD_BYTES];
-    const size_t n = size < sizeof head ? (size_t)size : sizeof head;
-    const bool table = src->member && strcmp(src->member, FBP_SINOGRAM) == 0;
     const struct fbp_format *format = NULL, *f;
     struct fbp_raw beside = {.type = FBP_TYPE_NONE};
-    uint64_t bytes = 0, end = 0;
+    uint64_t size = 0, bytes = 0, end = 0;
     bool ours = false;
 
+    FBP_TRY(fbp_inputs_add(&src->inputs, src->path));
+    if (!src->growing) /* before anything is read */
+        FBP_TRY(fbp_watch_array(&src->watch, src->path));
+    if (fbp_names_many_files(src->path))
+        return fbp_stack_open(src, raw);
+    if (src->growing && raw && raw->type != FBP_TYPE_NONE && access(src->path, F_OK) != 0 &&
+        errno == ENOENT) /* a growing headerless file may be created later */
+        return take_raw(src, raw, 0);
+    FBP_TRY(fbp_member_split(src->path, &src->file, &src->member));
+
+    format = fbp_format_of_folder(src->file);
+    if (format) {
+        if (src->member)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: an array in a folder is named as a file in it: %s/%s", src->path,
+                            src->file, src->member);
+        FBP_TRY(open_as(src, format));
+        return fbp_array_bytes(src->path, &src->info, &bytes);
+    }
+
+    FBP_TRY(fbp_open_file(src->file, &src->fd, &size));
+    const size_t n = size < sizeof head ? (size_t)size : sizeof head;
     FBP_TRY(fbp_read_at(src->fd, src->path, 0, head, n));
     for (size_t i = 0; !format && (f = fbp_format_at(i)); i++)
         if (f->detect && f->detect(src->file, head, n))
             format = f;
+    const bool table = src->member && strcmp(src->member, FBP_SINOGRAM) == 0;
     if (src->member && !table && !(format && format->has_members))
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: %s is one array, without any inside it: leave \":%s\" out", src->path,
@@ -142,34 +163,6 @@ static fbp_status open_content(struct fbp_source *src, const struct fbp_raw *raw
                         "%llu: it is truncated, copy it again",
                         src->path, (long long)has, (unsigned long long)end);
     return FBP_OK;
-}
-
-static fbp_status open_path(struct fbp_source *src, const struct fbp_raw *raw)
-{
-    const struct fbp_format *folder;
-    uint64_t size = 0, bytes;
-
-    FBP_TRY(fbp_inputs_add(&src->inputs, src->path));
-    if (!src->growing) /* before anything is read */
-        FBP_TRY(fbp_watch_array(&src->watch, src->path));
-    if (fbp_names_many_files(src->path))
-        return fbp_stack_open(src, raw);
-    if (src->growing && raw && raw->type != FBP_TYPE_NONE && access(src->path, F_OK) != 0 &&
-        errno == ENOENT) /* a growing headerless file may be created later */
-        return take_raw(src, raw, 0);
-    FBP_TRY(fbp_member_split(src->path, &src->file, &src->member));
-
-    folder = fbp_format_of_folder(src->file);
-    if (folder) {
-        if (src->member)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: an array in a folder is named as a file in it: %s/%s", src->path,
-                            src->file, src->member);
-        FBP_TRY(open_as(src, folder));
-        return fbp_array_bytes(src->path, &src->info, &bytes);
-    }
-    FBP_TRY(fbp_open_file(src->file, &src->fd, &size));
-    return open_content(src, raw, size);
 }
 
 fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct fbp_raw *raw,
@@ -248,18 +241,13 @@ fail:
     return st;
 }
 
-static uint64_t sample_bytes(const struct fbp_array_info *info)
-{
-    return (uint64_t)info->n[0] * info->n[1] * info->n[2] * fbp_type_size(info->type);
-}
-
 fbp_status fbp_source_wrap_set_up(fbp_source *src, fbp_source *below)
 {
     const struct fbp_array_info *info = &below->info;
 
     src->below = below;
     src->stored_type = below->below ? below->stored_type : info->scale != 0 ? FBP_F32 : info->type;
-    src->stored_bytes = below->below ? below->stored_bytes : sample_bytes(info);
+    src->stored_bytes = below->below ? below->stored_bytes : fbp_hold_bytes(below);
     src->path = fbp_strdup(below->path);
     if (!src->path)
         return fbp_fail_nomem(strlen(below->path), "a path");
@@ -381,5 +369,7 @@ fbp_status fbp_source_hold(fbp_source **out, fbp_source *below, bool owned)
 
 uint64_t fbp_hold_bytes(const fbp_source *below)
 {
-    return sample_bytes(&below->info);
+    const struct fbp_array_info *info = &below->info;
+
+    return (uint64_t)info->n[0] * info->n[1] * info->n[2] * fbp_type_size(info->type);
 }

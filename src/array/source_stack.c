@@ -96,20 +96,6 @@ static fbp_status open_view(const struct fbp_source *src, size_t k, fbp_source *
     return FBP_ERR_INVALID;
 }
 
-/* Open the file of a view again. If its samples are contiguous, its header is not read. */
-static fbp_status reopen_view(const fbp_source *src, size_t k, fbp_source **out)
-{
-    const struct stack *s = src->state;
-    const struct place *p = s->places ? &s->places[k] : NULL;
-
-    if (!p || !p->plain)
-        return open_view(src, k, out);
-    FBP_TRY(fbp_source_open_one(src, 1, fbp_names_get(&s->names, k), out));
-    (*out)->info.big_endian = p->big_endian;
-    (*out)->offset = p->offset;
-    return FBP_OK;
-}
-
 /* Read rows of a view. Several threads may call it at once, each with its own file. */
 static fbp_status read_view(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
 {
@@ -125,8 +111,15 @@ static fbp_status read_view(fbp_source *src, size_t slice, size_t row0, size_t n
             memmove(&s->idle[i], &s->idle[i + 1], (s->n_idle - i) * sizeof *s->idle);
         }
     pthread_mutex_unlock(&s->lock);
-    if (!one)
-        FBP_TRY(reopen_view(src, slice, &one));
+
+    /* If the samples of the file are contiguous, its header is not read again. */
+    if (!one && s->places && s->places[slice].plain) {
+        FBP_TRY(fbp_source_open_one(src, 1, fbp_names_get(&s->names, slice), &one));
+        one->info.big_endian = s->places[slice].big_endian;
+        one->offset = s->places[slice].offset;
+    } else if (!one) {
+        FBP_TRY(open_view(src, slice, &one));
+    }
 
     const size_t row = one->info.n[0] * fbp_type_size(one->info.type);
     if (one->read_block)

@@ -446,13 +446,9 @@ void fbp_source_take_complex_part(struct fbp_source *src);
 enum { FBP_DEFLATE_AT_MOST = 1032 };
 
 /** Read the samples of src, `bytes` in all, from a zlib or gzip stream that starts at src->offset
- *  in src->fd; its first `skip` bytes are not samples (inflate.c). */
-fbp_status fbp_inflate_open(struct fbp_source *src, uint64_t skip, uint64_t bytes);
-
-/** Check that a file of `size` bytes can contain, from src->offset on, a stream of `stated` bytes
- *  (0: not stated) that expands to `skip` + `bytes`. */
-fbp_status fbp_inflate_check(const struct fbp_source *src, uint64_t stated, uint64_t size,
-                             uint64_t skip, uint64_t bytes);
+ *  in src->fd; its first `skip` bytes are not samples (inflate.c). stated: bytes of the stream
+ *  according to a header; 0: not stated. FBP_ERR_INVALID if the file cannot contain the stream. */
+fbp_status fbp_inflate_open(struct fbp_source *src, uint64_t stated, uint64_t skip, uint64_t bytes);
 
 /** Whether these bytes begin a gzip file. */
 bool fbp_is_gzip(const unsigned char *head, size_t n);

@@ -152,22 +152,27 @@ static void close_compressed(fbp_source *src)
 {
     struct cursor *c = src->state;
 
-    if (!c)
-        return;
     if (c->ready)
         inflateEnd(&c->z);
     pthread_mutex_destroy(&c->lock);
     free(c);
-    src->state = NULL;
 }
 
-fbp_status fbp_inflate_open(struct fbp_source *src, uint64_t skip, uint64_t bytes)
+fbp_status fbp_inflate_open(struct fbp_source *src, uint64_t stated, uint64_t skip, uint64_t bytes)
 {
+    const uint64_t size = fbp_file_bytes(src->fd);
+    const uint64_t left = size > src->offset ? size - src->offset : 0;
     unsigned char head[3];
     struct cursor *c = NULL;
     uint64_t total = 0;
     size_t n = 0;
 
+    if (stated > left || bytes / FBP_DEFLATE_AT_MOST > left ||
+        skip / FBP_DEFLATE_AT_MOST > left - bytes / FBP_DEFLATE_AT_MOST)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %llu bytes of compressed samples cannot hold the %llu bytes that the "
+                        "header asks for: the file is truncated or damaged, copy it again",
+                        src->path, (unsigned long long)left, (unsigned long long)bytes);
     if (__builtin_add_overflow(skip, bytes, &total))
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: %llu bytes before the samples cannot be: the header is damaged",
@@ -183,20 +188,6 @@ fbp_status fbp_inflate_open(struct fbp_source *src, uint64_t skip, uint64_t byte
     src->read = read_compressed;
     src->in_order = true;
     src->close = close_compressed;
-    return FBP_OK;
-}
-
-fbp_status fbp_inflate_check(const struct fbp_source *src, uint64_t stated, uint64_t size,
-                             uint64_t skip, uint64_t bytes)
-{
-    const uint64_t left = size > src->offset ? size - src->offset : 0;
-
-    if (stated > left || bytes / FBP_DEFLATE_AT_MOST > left ||
-        skip / FBP_DEFLATE_AT_MOST > left - bytes / FBP_DEFLATE_AT_MOST)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: %llu bytes of compressed samples cannot hold the %llu bytes that the "
-                        "header asks for: the file is truncated or damaged, copy it again",
-                        src->path, (unsigned long long)left, (unsigned long long)bytes);
     return FBP_OK;
 }
 

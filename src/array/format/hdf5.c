@@ -313,28 +313,6 @@ static fbp_status damaged(const struct data_set *l, const char *what)
                     l->path, what);
 }
 
-/* Samples in one run; unwritten ones lie nowhere. */
-static fbp_status take_contiguous(struct data_set *l)
-{
-    const haddr_t at = H5Dget_offset(l->data);
-
-    if (H5Pget_external_count(l->plist) > 0)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: its samples are in raw files beside it: name those with \"raw\" in "
-                        "the scan file",
-                        l->path);
-    if (at == HADDR_UNDEF || H5Dget_storage_size(l->data) == 0)
-        return damaged(l, "its samples were never written");
-    if (H5Dget_storage_size(l->data) / fbp_type_size(l->a.info.type) / l->a.info.n[0] /
-            l->a.info.n[1] <
-        l->a.n_slices)
-        return damaged(l, "it has room for fewer samples than its size says");
-    l->a.offset = at;
-    if (at > bytes_of_file(l->a.file))
-        return damaged(l, "its samples lie behind the end of the file");
-    return FBP_OK;
-}
-
 /* Report chunks of selected slices that were never written; missing: 1 per chunk of the grid of
  * `a`. */
 static fbp_status note_missing(struct data_set *l, const struct fbp_hdf5_array *a,
@@ -590,8 +568,24 @@ static fbp_status take_layout(struct data_set *l, uint64_t bytes, struct fbp_hdf
             return damaged(l, "its size says far more than is stored");
         return take_library(l);
     }
-    if (a->how == FBP_HDF5_CONTIGUOUS && layout == H5D_CONTIGUOUS)
-        return take_contiguous(l);
+    if (a->how == FBP_HDF5_CONTIGUOUS && layout == H5D_CONTIGUOUS) {
+        /* Samples in one run; unwritten ones lie nowhere. */
+        const haddr_t at = H5Dget_offset(l->data);
+        const uint64_t stored = H5Dget_storage_size(l->data);
+        if (H5Pget_external_count(l->plist) > 0)
+            return fbp_fail(FBP_ERR_UNSUPPORTED,
+                            "%s: its samples are in raw files beside it: name those with \"raw\" "
+                            "in the scan file",
+                            l->path);
+        if (at == HADDR_UNDEF || stored == 0)
+            return damaged(l, "its samples were never written");
+        if (stored / fbp_type_size(a->info.type) / a->info.n[0] / a->info.n[1] < a->n_slices)
+            return damaged(l, "it has room for fewer samples than its size says");
+        if (at > bytes_of_file(a->file))
+            return damaged(l, "its samples lie behind the end of the file");
+        a->offset = at;
+        return FBP_OK;
+    }
     if (a->how == FBP_HDF5_CONTIGUOUS && layout == H5D_CHUNKED) {
         const hid_t file = H5Iget_file_id(l->data), plist = H5Fget_create_plist(file);
         hsize_t user_block = 1;

@@ -17,55 +17,41 @@
 
 /* ---- blocks, in the process that enters the library */
 
-/* A block in the data set's own dimensions; of a series it lies in one frame. */
-struct box {
-    hsize_t first[FBP_HDF5_RANK], n[FBP_HDF5_RANK], room[FBP_HDF5_RANK];
-    char *out;
-};
-
-/* `nz` slices from the block's slice z on. */
-static struct box box_of(const struct fbp_hdf5_block *b, size_t z, size_t nz)
-{
-    const struct fbp_hdf5_array *a = b->array;
-    const size_t slice = b->room[0] * b->room[1] * fbp_type_size(a->info.type);
-    const size_t frame = fbp_frame_slices(&a->info), first = b->first[2] + z;
-    struct box box = {.out = (char *)b->out + z * slice};
-
-    for (int i = 0; i < a->rank; i++) {
-        const int axis = fbp_hdf5_axis(a, i);
-        box.first[i] = axis < 2 ? b->first[axis] : axis == 2 ? first : first / frame;
-        box.n[i] = axis < 2 ? b->n[axis] : axis == 2 ? nz : 1;
-        box.room[i] = axis < 2 ? b->room[axis] : axis == 2 ? b->room[2] - z : 1;
-        if (a->rank == FBP_HDF5_RANK && axis == 2)
-            box.first[i] = first % frame;
-    }
-    return box;
-}
-
 /* Read slices; those of a virtual data set that come from too many files are read in halves,
  * because the library holds each file open.  The data set is closed after each part, and with it
  * the files. */
 static fbp_status read_slices(hid_t file, const struct fbp_hdf5_block *b, size_t z, size_t nz)
 {
     enum { FILES_AT_ONCE = 256 };
-    const struct box box = box_of(b, z, nz);
+    const struct fbp_hdf5_array *a = b->array;
+    const size_t slice = b->room[0] * b->room[1] * fbp_type_size(a->info.type);
+    const size_t frame = fbp_frame_slices(&a->info), z0 = b->first[2] + z;
     const hsize_t zero[FBP_HDF5_RANK] = {0};
-    const hid_t data = H5Dopen2(file, b->array->data_set, fbp_hdf5_access());
+    hsize_t first[FBP_HDF5_RANK], n[FBP_HDF5_RANK], room[FBP_HDF5_RANK];
+    const hid_t data = H5Dopen2(file, a->data_set, fbp_hdf5_access());
     bool fits = false;
     char why[200];
 
     if (data < 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: cannot be opened any more%s", b->path,
                         fbp_hdf5_reason(why, sizeof why));
-    fbp_status st = fbp_hdf5_check_block(data, b->path, box.first, box.n,
-                                         nz > 1 ? FILES_AT_ONCE : SIZE_MAX, &fits);
+    for (int i = 0; i < a->rank; i++) { /* the data set's own dimensions */
+        const int axis = fbp_hdf5_axis(a, i);
+        first[i] = axis < 2 ? b->first[axis] : axis == 2 ? z0 : z0 / frame;
+        n[i] = axis < 2 ? b->n[axis] : axis == 2 ? nz : 1;
+        room[i] = axis < 2 ? b->room[axis] : axis == 2 ? b->room[2] - z : 1;
+        if (a->rank == FBP_HDF5_RANK && axis == 2)
+            first[i] = z0 % frame;
+    }
+    fbp_status st =
+        fbp_hdf5_check_block(data, b->path, first, n, nz > 1 ? FILES_AT_ONCE : SIZE_MAX, &fits);
     if (st == FBP_OK && fits) {
         const hid_t from = H5Dget_space(data);
-        const hid_t to = H5Screate_simple(b->array->rank, box.room, NULL);
-        H5Sselect_hyperslab(from, H5S_SELECT_SET, box.first, NULL, box.n, NULL);
-        H5Sselect_hyperslab(to, H5S_SELECT_SET, zero, NULL, box.n, NULL);
-        const bool done =
-            H5Dread(data, fbp_hdf5_type(b->array->info.type), to, from, H5P_DEFAULT, box.out) >= 0;
+        const hid_t to = H5Screate_simple(a->rank, room, NULL);
+        H5Sselect_hyperslab(from, H5S_SELECT_SET, first, NULL, n, NULL);
+        H5Sselect_hyperslab(to, H5S_SELECT_SET, zero, NULL, n, NULL);
+        const bool done = H5Dread(data, fbp_hdf5_type(a->info.type), to, from, H5P_DEFAULT,
+                                  (char *)b->out + z * slice) >= 0;
         H5Sclose(to);
         H5Sclose(from);
         if (!done)

@@ -288,39 +288,6 @@ static bool is_numeric(hid_t type)
     return c == H5T_INTEGER || c == H5T_FLOAT || c == H5T_ENUM;
 }
 
-/* Add a data set; false: there are enough of them. */
-static bool add_set(struct walk *w, hid_t data, const char *path, const struct object *o)
-{
-    struct fbp_hdf5_list *list = w->list;
-    struct fbp_hdf5_entry e = {.linked = w->follow};
-    hsize_t n[H5S_MAX_RANK];
-
-    for (size_t i = 0; i < list->n && !e.again; i++)
-        e.again = is_same(&w->sets[i], o);
-    if (e.again && !w->follow)
-        return true; /* a second hard link */
-    if (list->n == list->room) {
-        size_t room = list->room;
-        void *entries = grow(w, list->entries, &room, sizeof *list->entries);
-        list->entries = entries ? entries : list->entries;
-        void *sets = entries ? grow(w, w->sets, &list->room, sizeof *w->sets) : NULL;
-        if (!sets)
-            return false;
-        w->sets = sets;
-    }
-    snprintf(e.path, sizeof e.path, "%s", path);
-    const hid_t space = H5Dget_space(data), type = H5Dget_type(data);
-    e.rank = space >= 0 ? H5Sget_simple_extent_dims(space, n, NULL) : -1;
-    for (int i = 0; i < e.rank && i < FBP_HDF5_RANK; i++)
-        e.n[i] = n[i];
-    e.numeric = type >= 0 && is_numeric(type);
-    H5Tclose(type);
-    H5Sclose(space);
-    w->sets[list->n] = *o;
-    list->entries[list->n++] = e;
-    return true;
-}
-
 /* " (a link to raw.h5:/data)", or "" */
 static void describe_link(hid_t group, const char *name, const H5L_info_t *info, char *out,
                           size_t n)
@@ -384,26 +351,54 @@ static herr_t enter_group(struct walk *w, hid_t group, const char *path, const s
     return done;
 }
 
-/* Take the object of a link.  Objects stay open: their files keep their numbers. */
+/* Take the object of a link; 1: there are enough data sets or groups.  Objects stay open: their
+ * files keep their numbers. */
 static herr_t take(struct walk *w, hid_t group, const char *name, const char *path,
                    const H5L_info_t *info)
 {
     const hid_t object = H5Oopen(group, name, fbp_hdf5_access());
+    struct fbp_hdf5_list *list = w->list;
+    struct fbp_hdf5_entry e = {.linked = w->follow};
+    hsize_t n[H5S_MAX_RANK];
     H5O_info_t about;
 
     if (object < 0 || H5Oget_info2(object, &about, H5O_INFO_BASIC) < 0) {
         char why[200], link[260];
         fbp_hdf5_reason(why, sizeof why);
-        if (!w->list->unread[0]) { /* the first one is reported */
+        if (!list->unread[0]) { /* the first one is reported */
             describe_link(group, name, info, link, sizeof link);
-            fbp_hdf5_unread(path, link, why, w->list->unread, sizeof w->list->unread);
+            fbp_hdf5_unread(path, link, why, list->unread, sizeof list->unread);
         }
         return 0;
     }
     const struct object o = {about.fileno, about.addr};
-    if (about.type == H5O_TYPE_DATASET)
-        return add_set(w, object, path, &o) ? 0 : 1;
-    return about.type == H5O_TYPE_GROUP ? enter_group(w, object, path, &o) : 0;
+    if (about.type != H5O_TYPE_DATASET)
+        return about.type == H5O_TYPE_GROUP ? enter_group(w, object, path, &o) : 0;
+
+    for (size_t i = 0; i < list->n && !e.again; i++)
+        e.again = is_same(&w->sets[i], &o);
+    if (e.again && !w->follow)
+        return 0; /* a second hard link */
+    if (list->n == list->room) {
+        size_t room = list->room;
+        void *entries = grow(w, list->entries, &room, sizeof *list->entries);
+        list->entries = entries ? entries : list->entries;
+        void *sets = entries ? grow(w, w->sets, &list->room, sizeof *w->sets) : NULL;
+        if (!sets)
+            return 1;
+        w->sets = sets;
+    }
+    snprintf(e.path, sizeof e.path, "%s", path);
+    const hid_t space = H5Dget_space(object), type = H5Dget_type(object);
+    e.rank = space >= 0 ? H5Sget_simple_extent_dims(space, n, NULL) : -1;
+    for (int i = 0; i < e.rank && i < FBP_HDF5_RANK; i++)
+        e.n[i] = n[i];
+    e.numeric = type >= 0 && is_numeric(type);
+    H5Tclose(type);
+    H5Sclose(space);
+    w->sets[list->n] = o;
+    list->entries[list->n++] = e;
+    return 0;
 }
 
 static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void *user)

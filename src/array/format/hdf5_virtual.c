@@ -183,28 +183,13 @@ static void expand(const char *name, unsigned long long block, char *out)
     out[n] = '\0';
 }
 
-/* Current number of blocks of an unlimited selection; 1: it is limited. */
-static hsize_t count_blocks(const struct virtual_set *v, size_t i)
-{
-    const hid_t to = H5Pget_virtual_vspace(v->plist, i), space = H5Dget_space(v->data);
-    hsize_t start[H5S_MAX_RANK], stride[H5S_MAX_RANK], count[H5S_MAX_RANK], block[H5S_MAX_RANK],
-        n[H5S_MAX_RANK], blocks = 1;
-    const int rank = H5Sget_simple_extent_dims(space, n, NULL);
-
-    if (rank > 0 && H5Sget_regular_hyperslab(to, start, stride, count, block) >= 0)
-        for (int d = 0; d < rank; d++)
-            if (count[d] == H5S_UNLIMITED)
-                blocks = n[d] > start[d] ? (n[d] - start[d] - 1) / stride[d] + 1 : 0;
-    H5Sclose(space);
-    H5Sclose(to);
-    return blocks;
-}
-
 static fbp_status check_mapping(struct virtual_set *v, size_t i)
 {
     struct {
         char file[NAME], set[NAME], one_file[NAME], one_set[NAME];
     } *s = NULL; /* not on the stack: sets refer to sets */
+    hsize_t start[H5S_MAX_RANK], stride[H5S_MAX_RANK], count[H5S_MAX_RANK], block[H5S_MAX_RANK];
+    hsize_t size[H5S_MAX_RANK], blocks = 1;
     fbp_status st = FBP_OK;
 
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "names of a source"));
@@ -213,8 +198,17 @@ static fbp_status check_mapping(struct virtual_set *v, size_t i)
     if (n <= 0 || n >= NAME || m <= 0 || m >= NAME)
         st = fbp_fail(FBP_ERR_INVALID, "%s: the name of source %zu is too long or damaged", v->path,
                       i);
-    const bool many = strstr(s->file, "%b") || strstr(s->set, "%b");
-    const hsize_t blocks = many ? count_blocks(v, i) : 1;
+    if (strstr(s->file, "%b") || strstr(s->set, "%b")) {
+        /* The current number of blocks of an unlimited selection. */
+        const hid_t to = H5Pget_virtual_vspace(v->plist, i), space = H5Dget_space(v->data);
+        const int rank = H5Sget_simple_extent_dims(space, size, NULL);
+        if (rank > 0 && H5Sget_regular_hyperslab(to, start, stride, count, block) >= 0)
+            for (int d = 0; d < rank; d++)
+                if (count[d] == H5S_UNLIMITED)
+                    blocks = size[d] > start[d] ? (size[d] - start[d] - 1) / stride[d] + 1 : 0;
+        H5Sclose(space);
+        H5Sclose(to);
+    }
     for (hsize_t k = 0; k < blocks && st == FBP_OK; k++) {
         expand(s->file, k, s->one_file);
         expand(s->set, k, s->one_set);

@@ -310,10 +310,7 @@ static fbp_status open_samples(struct fbp_source *src, const struct header *h, u
         src->offset = (uint64_t)h->header_size;
     else if (h->header_size == -1)
         src->offset = size > bytes ? size - bytes : 0;
-    if (!h->compressed)
-        return FBP_OK;
-    FBP_TRY(fbp_inflate_check(src, (uint64_t)h->compressed_size, size, 0, bytes));
-    return fbp_inflate_open(src, 0, bytes);
+    return h->compressed ? fbp_inflate_open(src, (uint64_t)h->compressed_size, 0, bytes) : FBP_OK;
 }
 
 static fbp_status open_mha(struct fbp_source *src)

@@ -371,8 +371,7 @@ static fbp_status open_nifti(struct fbp_source *src)
                         "while it grows: write it without compression",
                         src->path);
     FBP_TRY(fbp_array_bytes(src->path, info, &bytes));
-    FBP_TRY(fbp_inflate_check(src, 0, fbp_file_bytes(src->fd), (uint64_t)f.offset, bytes));
-    return fbp_inflate_open(src, (uint64_t)f.offset, bytes);
+    return fbp_inflate_open(src, 0, (uint64_t)f.offset, bytes);
 }
 
 /* ---- writing: .nii, and .nii.gz, which is the same file behind gzip */

@@ -344,10 +344,8 @@ static fbp_status place_samples(struct fbp_source *src, const struct header *h, 
         at += p ? (size_t)(p - chunk) : n;
     }
     src->offset = at;
-    if (h->gzip) {
-        FBP_TRY(fbp_inflate_check(src, 0, size, (uint64_t)h->byte_skip, bytes));
-        return fbp_inflate_open(src, (uint64_t)h->byte_skip, bytes);
-    }
+    if (h->gzip)
+        return fbp_inflate_open(src, 0, (uint64_t)h->byte_skip, bytes);
     if (h->byte_skip == -1) /* the file's last bytes, but not the header's */
         src->offset = size >= bytes && size - bytes > at ? size - bytes : at;
     else
@@ -482,51 +480,12 @@ static void close_parts(fbp_source *src)
     src->state = NULL;
 }
 
-/* Find the names of all files: from lines behind the header, up to an empty one, or the pattern. */
-static fbp_status take_names(const char *path, struct parts *s)
-{
-    const struct header *h = &s->header;
-    struct pattern *p = &s->pattern;
-    size_t n = 1, value = strlen(h->data_file);
-    long long slice_dim = 0;
-
-    s->text = fbp_strdup(h->list ? h->list : h->data_file);
-    if (!s->text)
-        return fbp_fail_nomem(value, "a list of names");
-    if (!h->list) {
-        (void)parse_pattern(s->text, p); /* it is one: open_samples() */
-        if (p->step == 0 || (p->step > 0) != (p->last >= p->first) ||
-            (p->last - p->first) % p->step != 0)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: NRRD header: data file: %s: steps of %lld do not lead from %lld "
-                            "to %lld: correct the numbers",
-                            path, h->data_file, p->step, p->first, p->last);
-        s->n = (size_t)((p->last - p->first) / p->step) + 1;
-        return FBP_OK;
-    }
-    for (const char *c = s->text; (c = strchr(c, '\n')); c++)
-        n++;
-    FBP_TRY(fbp_calloc((void **)&s->name, n, sizeof *s->name, "a list of names"));
-    for (char *line = s->text; line;) {
-        char *next = strchr(line, '\n');
-        if (next)
-            *next++ = '\0';
-        line[strcspn(line, "\r")] = '\0';
-        if (!*line)
-            break;
-        s->name[s->n++] = line;
-        line = next;
-    }
-    if (last_number(h->data_file, &value, &slice_dim))
-        p->slice_dim = slice_dim;
-    return FBP_OK;
-}
-
 /* The header is read; all files must be there and have their samples. */
 static fbp_status open_parts(struct fbp_source *src, const struct header *h)
 {
     const long long dim = (long long)h->dim;
     const size_t n_slices = src->info.n[2];
+    size_t most = 1, value = strlen(h->data_file);
     struct parts *s = NULL;
 
     if (src->growing)
@@ -541,13 +500,40 @@ static fbp_status open_parts(struct fbp_source *src, const struct header *h)
     src->read = read_part;
     src->in_order = h->gzip;
     s->header = *h;
-    s->base = fbp_strdup(src->path);
-    if (!s->base)
-        return fbp_fail_nomem(strlen(src->path), "a path");
-    FBP_TRY(take_names(src->path, s));
     s->header.list = NULL; /* the caller's text */
+    s->base = fbp_strdup(src->path);
+    s->text = fbp_strdup(h->list ? h->list : h->data_file);
+    if (!s->base || !s->text)
+        return fbp_fail_nomem(strlen(src->path), "a path");
 
-    const long long slice_dim = s->pattern.slice_dim ? s->pattern.slice_dim : dim - 1;
+    /* The names of all files: lines behind the header, up to an empty one, or the pattern. */
+    struct pattern *const p = &s->pattern;
+    if (h->list) {
+        for (const char *c = s->text; (c = strchr(c, '\n')); c++)
+            most++;
+        FBP_TRY(fbp_calloc((void **)&s->name, most, sizeof *s->name, "a list of names"));
+        for (char *line = s->text, *next; line; line = next) {
+            next = strchr(line, '\n');
+            if (next)
+                *next++ = '\0';
+            line[strcspn(line, "\r")] = '\0';
+            if (!*line)
+                break;
+            s->name[s->n++] = line;
+        }
+        (void)last_number(h->data_file, &value, &p->slice_dim);
+    } else {
+        (void)parse_pattern(s->text, p); /* it is one: open_nrrd() */
+        if (p->step == 0 || (p->step > 0) != (p->last >= p->first) ||
+            (p->last - p->first) % p->step != 0)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: NRRD header: data file: %s: steps of %lld do not lead from %lld "
+                            "to %lld: correct the numbers",
+                            src->path, h->data_file, p->step, p->first, p->last);
+        s->n = (size_t)((p->last - p->first) / p->step) + 1;
+    }
+
+    const long long slice_dim = p->slice_dim ? p->slice_dim : dim - 1;
     if (slice_dim < 2 || slice_dim > dim)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: NRRD header: files of %lld axes each are not supported: a slice or "
@@ -721,39 +707,13 @@ static fbp_status read_header(const struct fbp_source *src, char **out, size_t *
     }
 }
 
-/* Find the samples behind the header of n bytes, or in the files that `data file` names. */
-static fbp_status open_samples(struct fbp_source *src, const struct header *h, size_t n,
-                               bool closed)
-{
-    struct pattern pattern;
-    uint64_t size = 0;
-
-    if (h->list || parse_pattern(h->data_file, &pattern))
-        return open_parts(src, h);
-    if (h->data_file[0]) {
-        char *path = fbp_path_join(src->path, h->data_file);
-        if (!path)
-            return fbp_fail_nomem(strlen(h->data_file), "a path");
-        const fbp_status st = fbp_source_use_file(src, path, &size);
-        free(path);
-        FBP_TRY(st);
-        return place_samples(src, h, 0);
-    }
-    if (!closed)
-        return fbp_fail(
-            FBP_ERR_INVALID,
-            "%s: NRRD header: neither an empty line before samples nor a \"data file\": "
-            "the file is truncated, copy it again",
-            src->path);
-    return place_samples(src, h, n);
-}
-
 static fbp_status open_nrrd(struct fbp_source *src)
 {
     struct fbp_array_info *info = &src->info;
+    char *text = NULL, *path = NULL;
     struct header *h = NULL;
-    uint64_t bytes = 0;
-    char *text = NULL;
+    struct pattern pattern;
+    uint64_t bytes = 0, size = 0;
     bool closed = false;
     fbp_status st;
     size_t n = 0;
@@ -780,8 +740,26 @@ static fbp_status open_nrrd(struct fbp_source *src)
     FBP_TRY_GOTO(fbp_array_bytes(src->path, info, &bytes));
     FBP_TRY_GOTO(take_place(src, h));
     snprintf(info->format, sizeof info->format, h->data_file[0] ? "nhdr" : "nrrd");
-    st = open_samples(src, h, n, closed);
+
+    /* The samples are behind the header, or in the files that `data file` names. */
+    if (h->list || parse_pattern(h->data_file, &pattern)) {
+        st = open_parts(src, h);
+    } else if (h->data_file[0]) {
+        path = fbp_path_join(src->path, h->data_file);
+        if (!path)
+            FBP_TRY_GOTO(fbp_fail_nomem(strlen(h->data_file), "a path"));
+        FBP_TRY_GOTO(fbp_source_use_file(src, path, &size));
+        st = place_samples(src, h, 0);
+    } else if (closed) {
+        st = place_samples(src, h, n);
+    } else {
+        st = fbp_fail(FBP_ERR_INVALID,
+                      "%s: NRRD header: neither an empty line before samples nor a \"data file\": "
+                      "the file is truncated, copy it again",
+                      src->path);
+    }
 fail:
+    free(path);
     free(text);
     free(h);
     return st;
