@@ -39,7 +39,7 @@ static void fill(enum fbp_type type, void *samples, float *values)
                                  : &bits,
                size);
     }
-    fbp_to_float(type, samples, N, values);
+    fbp_to_float(type, 0, 0, samples, N, values);
 }
 
 static void check(const char *path, enum fbp_type type, size_t nz, const float *values)

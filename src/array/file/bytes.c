@@ -247,6 +247,15 @@ char *fbp_number_text(char buf[32], double x)
     return buf;
 }
 
+char *fbp_triple_text(char *buf, size_t n, const char *between, const double x[3])
+{
+    char text[3][32];
+
+    snprintf(buf, n, "%s%s%s%s%s", fbp_number_text(text[0], x[0]), between,
+             fbp_number_text(text[1], x[1]), between, fbp_number_text(text[2], x[2]));
+    return buf;
+}
+
 bool fbp_parse_integer(const char *value, long long *out)
 {
     char *end = NULL;
@@ -332,15 +341,13 @@ void fbp_swap_bytes(void *data, size_t size, size_t n)
 #define FBP_AS_IT_IS(T) FBP_CONVERT(T, x)
 #define FBP_SCALED(T)   FBP_CONVERT(T, scale *(double)x + offset)
 
-void fbp_to_float(enum fbp_type type, const void *in, size_t n, float *out)
+void fbp_to_float(enum fbp_type type, double scale, double offset, const void *in, size_t n,
+                  float *out)
 {
-    FBP_BY_TYPE(type, FBP_AS_IT_IS)
-}
-
-void fbp_to_scaled(enum fbp_type type, double scale, double offset, const void *in, size_t n,
-                   float *out)
-{
-    FBP_BY_TYPE(type, FBP_SCALED)
+    if (scale == 0)
+        FBP_BY_TYPE(type, FBP_AS_IT_IS)
+    else
+        FBP_BY_TYPE(type, FBP_SCALED)
 }
 
 /* Each sample is read before its double is stored, which overwrites no later sample: if `in` and

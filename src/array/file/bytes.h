@@ -60,6 +60,9 @@ double fbp_number(const char *text, char **end);
 /** "%.17g" with a decimal point; returns buf. */
 char *fbp_number_text(char buf[32], double x);
 
+/** Write three numbers with the text `between` in between to buf[n]; returns buf. */
+char *fbp_triple_text(char *buf, size_t n, const char *between, const double x[3]);
+
 /** Parse one integer; false if `value` contains anything else. */
 bool fbp_parse_integer(const char *value, long long *out);
 
@@ -74,12 +77,10 @@ bool fbp_is_foreign(bool big_endian);
 /** Reverse the bytes of n elements of `size` in place. */
 void fbp_swap_bytes(void *data, size_t size, size_t n);
 
-/** Convert n samples in native byte order, of any alignment, to float. */
-void fbp_to_float(enum fbp_type type, const void *in, size_t n, float *out);
-
-/** Convert n samples to scale * number + offset, computed in double. */
-void fbp_to_scaled(enum fbp_type type, double scale, double offset, const void *in, size_t n,
-                   float *out);
+/** Convert n samples in native byte order, of any alignment, to float; or, unless scale is 0, to
+ *  scale * number + offset, computed in double. */
+void fbp_to_float(enum fbp_type type, double scale, double offset, const void *in, size_t n,
+                  float *out);
 
 /** Convert n samples to double, scaled unless scale is 0. `in` may overlap the end of `out`, if
  *  both have the same end. */

@@ -18,20 +18,10 @@
 
 static const char bottom_up[] = "bottom-up", top_down[] = "top-down";
 
-/* ", "key": [x, y, z]" */
-static void append_triple(char *buf, size_t n, const char *key, const double x[3])
-{
-    char a[32], b[32], c[32];
-    const size_t at = strlen(buf);
-
-    snprintf(buf + at, n - at, ", \"%s\": [%s, %s, %s]", key, fbp_number_text(a, x[0]),
-             fbp_number_text(b, x[1]), fbp_number_text(c, x[2]));
-}
-
 char *fbp_describe(const struct fbp_array_info *i)
 {
     char scale[32], offset[32], scaled[120] = "", unit[40] = "", place[320] = "", frames[40] = "";
-    char history[300] = "", slice[80] = "";
+    char spacing[100], origin[100], history[300] = "", slice[80] = "";
 
     if (i->slices)
         snprintf(slice, sizeof slice, ", \"slice\": %zu, \"slices\": %zu", i->slice, i->slices);
@@ -42,10 +32,10 @@ char *fbp_describe(const struct fbp_array_info *i)
                  fbp_number_text(scale, i->scale), fbp_number_text(offset, i->offset));
     if (i->unit[0])
         snprintf(unit, sizeof unit, ", \"unit\": \"%.15s\"", i->unit);
-    if (i->spacing_mm[0] > 0) {
-        append_triple(place, sizeof place, "spacing_mm", i->spacing_mm);
-        append_triple(place, sizeof place, "origin_mm", i->origin_mm);
-    }
+    if (i->spacing_mm[0] > 0)
+        snprintf(place, sizeof place, ", \"spacing_mm\": [%s], \"origin_mm\": [%s]",
+                 fbp_triple_text(spacing, sizeof spacing, ", ", i->spacing_mm),
+                 fbp_triple_text(origin, sizeof origin, ", ", i->origin_mm));
     if (i->history[0])
         snprintf(history, sizeof history, ", \"history\": \"%s\"", i->history);
     return fbp_format("{\"fbp\": 1, \"type\": \"%s\", \"size\": [%zu, %zu, %zu], \"rows\": \"%s\""

@@ -25,10 +25,7 @@ enum {
 
 static void convert(const struct fbp_array_info *info, const void *in, size_t n, float *out)
 {
-    if (info->scale != 0)
-        fbp_to_scaled(info->type, info->scale, info->offset, in, n, out);
-    else
-        fbp_to_float(info->type, in, n, out);
+    fbp_to_float(info->type, info->scale, info->offset, in, n, out);
 }
 
 #if defined(__SSE2__)
@@ -38,36 +35,29 @@ bool fbp_past_caches(size_t n)
     return n >= PAST_CACHES_FROM;
 }
 
-/* Convert sixteen integers of 8 or 16 bits, of any alignment. */
-static inline void widen(enum fbp_type type, const char *in, __m128 out[4])
+/* Convert integers of 8 or 16 bits, of any alignment, sixteen at once.  n: a multiple of LINE; to:
+ * the start of a cache line. */
+static inline void stream_as(enum fbp_type type, const char *in, size_t n, float *to)
 {
     const bool narrow = type == FBP_U8 || type == FBP_I8;
     const bool negative = type == FBP_I8 || type == FBP_I16;
-    const __m128i zero = _mm_setzero_si128(), a = _mm_loadu_si128((const void *)in);
-    __m128i half[2] = {a, narrow ? a : _mm_loadu_si128((const void *)(in + 16))};
+    const __m128i zero = _mm_setzero_si128();
 
-    if (narrow) { /* into the upper bytes, where the sign is */
-        half[0] = _mm_unpacklo_epi8(zero, a);
-        half[1] = _mm_unpackhi_epi8(zero, a);
-    }
-    for (int i = 0; i < 4; i++) {
-        const __m128i h = half[i / 2];
-        const __m128i top = i % 2 ? _mm_unpackhi_epi16(zero, h) : _mm_unpacklo_epi16(zero, h);
-        const int by = narrow ? 24 : 16;
-        out[i] = _mm_cvtepi32_ps(negative ? _mm_srai_epi32(top, by) : _mm_srli_epi32(top, by));
-    }
-}
+    for (size_t i = 0; i < n; i += LINE, in += narrow ? LINE : 2 * LINE, to += LINE) {
+        const __m128i a = _mm_loadu_si128((const void *)in);
+        __m128i half[2] = {a, narrow ? a : _mm_loadu_si128((const void *)(in + 16))};
 
-/* n: a multiple of LINE; to: the start of a cache line. */
-static inline void stream_as(enum fbp_type type, const char *in, size_t n, float *to)
-{
-    const size_t size = type == FBP_U8 || type == FBP_I8 ? 1 : 2;
-    __m128 line[4];
-
-    for (size_t i = 0; i < n; i += LINE) {
-        widen(type, in + i * size, line);
-        for (size_t k = 0; k < 4; k++)
-            _mm_stream_ps(to + i + 4 * k, line[k]);
+        if (narrow) { /* into the upper bytes, where the sign is */
+            half[0] = _mm_unpacklo_epi8(zero, a);
+            half[1] = _mm_unpackhi_epi8(zero, a);
+        }
+        for (int k = 0; k < 4; k++) {
+            const __m128i h = half[k / 2];
+            const __m128i top = k % 2 ? _mm_unpackhi_epi16(zero, h) : _mm_unpacklo_epi16(zero, h);
+            const int by = narrow ? 24 : 16;
+            _mm_stream_ps(to + 4 * k, _mm_cvtepi32_ps(negative ? _mm_srai_epi32(top, by)
+                                                               : _mm_srli_epi32(top, by)));
+        }
     }
 }
 

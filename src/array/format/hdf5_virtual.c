@@ -266,19 +266,6 @@ fail:
     return st;
 }
 
-/* Can n more files be open?  If not, the library silently reads the fill value. */
-static bool can_open(size_t n)
-{
-    struct rlimit limit;
-    size_t left = 0;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return true;
-    for (rlim_t fd = 0; fd < limit.rlim_cur && left < n; fd++)
-        left += fcntl((int)fd, F_GETFD) < 0;
-    return left >= n;
-}
-
 fbp_status fbp_hdf5_check_virtual(hid_t data, const char *path, struct fbp_blob *files,
                                   size_t missing[2])
 {
@@ -303,9 +290,18 @@ fbp_status fbp_hdf5_check_block(hid_t data, const char *path, const hsize_t *fir
                                       .n_looked = &n_looked,
                                       .n_files = &n_files,
                                       .most = most};
+    struct rlimit limit;
 
     FBP_TRY(check_set(&block, data, 0));
-    *fits = n_files <= most && (n_files == 0 || can_open(n_files + SPARE_FILES));
+    *fits = n_files <= most;
+    if (!*fits || n_files == 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return FBP_OK;
+
+    /* Can so many files be open?  If not, the library silently reads the fill value. */
+    size_t left = 0;
+    for (rlim_t fd = 0; fd < limit.rlim_cur && left < n_files + SPARE_FILES; fd++)
+        left += fcntl((int)fd, F_GETFD) < 0;
+    *fits = left >= n_files + SPARE_FILES;
     return FBP_OK;
 }
 

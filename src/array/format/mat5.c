@@ -47,10 +47,7 @@ static fbp_status damaged(const struct fbp_mat *m, const char *what)
 
 /* ---- bytes of a variable, plain or inflated */
 
-static fbp_status cannot_inflate(const struct fbp_mat *m)
-{
-    return damaged(m, "cannot inflate the variable at byte");
-}
+static const char not_inflated[] = "cannot inflate the variable at byte";
 
 static fbp_status inflate_some(struct fbp_mat *m, int *code)
 {
@@ -65,7 +62,7 @@ static fbp_status inflate_some(struct fbp_mat *m, int *code)
     *code = inflate(&m->z, Z_NO_FLUSH);
     if (*code == Z_MEM_ERROR)
         return fbp_fail_nomem(CHUNK, "zlib");
-    return *code == Z_OK || *code == Z_STREAM_END ? FBP_OK : cannot_inflate(m);
+    return *code == Z_OK || *code == Z_STREAM_END ? FBP_OK : damaged(m, not_inflated);
 }
 
 /* Read the next n bytes; out NULL: they are skipped. */
@@ -88,7 +85,7 @@ static fbp_status get(struct fbp_mat *m, unsigned char *out, uint64_t n)
         m->z.avail_out = (uInt)piece;
         while (m->z.avail_out > 0) {
             if (code == Z_STREAM_END)
-                return cannot_inflate(m);
+                return damaged(m, not_inflated);
             FBP_TRY(inflate_some(m, &code));
         }
         done += piece;

@@ -353,23 +353,13 @@ fail:
 /* ---- writing; `Unit` is a key of our own, which other readers ignore; what integers mean is said
  * by MetaImage's ElementToIntensityFunction */
 
-/* Append "Key = x y z\n", with a fourth axis if there is one. */
-static void append_axes(char *buf, size_t n, const char *key, const double x[3], const char *fourth)
-{
-    char a[32], b[32], c[32];
-    const size_t at = strlen(buf);
-
-    snprintf(buf + at, n - at, "%s = %s %s %s%s\n", key, fbp_number_text(a, x[0]),
-             fbp_number_text(b, x[1]), fbp_number_text(c, x[2]), fourth);
-}
-
 /* The header has the same length for every size of the compressed stream: it is written twice. */
 static fbp_status write_header(const char *path, const struct fbp_array_info *info,
                                uint64_t compressed_bytes, const char *data_file, char **out)
 {
     const bool series = fbp_array_frames(info) > 1;
     char size[64] = "", unit[32] = "", scale[160] = "", comment[280] = "", place[480] = "";
-    char frames[32] = "", a[32], b[32];
+    char frames[32] = "", a[32], b[32], origin[100], spacing[100];
     const char *element = info->type == FBP_U8    ? "MET_UCHAR"
                           : info->type == FBP_U16 ? "MET_USHORT"
                           : info->type == FBP_F64 ? "MET_DOUBLE"
@@ -382,10 +372,11 @@ static fbp_status write_header(const char *path, const struct fbp_array_info *in
                  (unsigned long long)compressed_bytes);
     if (series)
         snprintf(frames, sizeof frames, " %zu", info->frames);
-    if (given) { /* times are counted */
-        append_axes(place, sizeof place, "Offset", info->origin_mm, series ? " 0" : "");
-        append_axes(place, sizeof place, "ElementSpacing", info->spacing_mm, series ? " 1" : "");
-    }
+    if (given) /* times are counted */
+        snprintf(place, sizeof place, "Offset = %s%s\nElementSpacing = %s%s\n",
+                 fbp_triple_text(origin, sizeof origin, " ", info->origin_mm), series ? " 0" : "",
+                 fbp_triple_text(spacing, sizeof spacing, " ", info->spacing_mm),
+                 series ? " 1" : "");
     if (info->unit[0])
         snprintf(unit, sizeof unit, "Unit = %.15s\n", info->unit);
     if (info->history[0])

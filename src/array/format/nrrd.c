@@ -772,7 +772,7 @@ static fbp_status write_header(const char *path, const struct fbp_array_info *in
 {
     const bool series = fbp_array_frames(info) > 1;
     char place[480] = "", frames[32] = "", unit[40] = "", scale[160] = "", history[300] = "";
-    char s[3][32], o[3][32];
+    char a[32], b[32], c[32], origin[100];
     const char *type = info->type == FBP_U8    ? "uint8"
                        : info->type == FBP_U16 ? "uint16"
                        : info->type == FBP_F64 ? "double"
@@ -780,23 +780,21 @@ static fbp_status write_header(const char *path, const struct fbp_array_info *in
     bool given = false;
 
     FBP_TRY(fbp_sink_spacing(path, info, &given));
-    for (int i = 0; i < 3; i++) {
-        fbp_number_text(s[i], info->spacing_mm[i]);
-        fbp_number_text(o[i], info->origin_mm[i]);
-    }
     if (given) /* the coordinates are those of other formats */
         snprintf(place, sizeof place,
                  "space: left-posterior-superior\n"
                  "space directions: (%s,0,0) (0,%s,0) (0,0,%s)%s\n"
-                 "space origin: (%s,%s,%s)\nspace units: \"mm\" \"mm\" \"mm\"\n",
-                 s[0], s[1], s[2], series ? " none" : "", o[0], o[1], o[2]);
+                 "space origin: (%s)\nspace units: \"mm\" \"mm\" \"mm\"\n",
+                 fbp_number_text(a, info->spacing_mm[0]), fbp_number_text(b, info->spacing_mm[1]),
+                 fbp_number_text(c, info->spacing_mm[2]), series ? " none" : "",
+                 fbp_triple_text(origin, sizeof origin, ",", info->origin_mm));
     if (info->unit[0])
         snprintf(unit, sizeof unit, "sample units: \"%.15s\"\n", info->unit);
     if (info->history[0])
         snprintf(history, sizeof history, HISTORY ":=%s\n", info->history);
     if (info->scale != 0)
         snprintf(scale, sizeof scale, SCALE ":=%s\n" OFFSET ":=%s\n",
-                 fbp_number_text(s[0], info->scale), fbp_number_text(s[1], info->offset));
+                 fbp_number_text(a, info->scale), fbp_number_text(b, info->offset));
     if (series)
         snprintf(frames, sizeof frames, " %zu", info->frames);
     *out = fbp_format("NRRD0004\ntype: %s\ndimension: %d\n%ssizes: %zu %zu %zu%s\n"

@@ -302,21 +302,21 @@ static fbp_status take_text(fbp_source *src, const struct fbp_tiff *t, const cha
     struct fbp_array_info *i = &src->info;
     const size_t n = strlen(text);
     float per_unit[2] = {0};
-    bool ours = false;
+    size_t slices = 0;
+    bool ours;
 
     TIFFGetField(t->tif, TIFFTAG_XRESOLUTION, &per_unit[0]);
     TIFFGetField(t->tif, TIFFTAG_YRESOLUTION, &per_unit[1]);
     const double per[2] = {(double)per_unit[0], (double)per_unit[1]};
-    FBP_TRY(fbp_imagej_described(text, n, per, i, &ours));
-    if (!ours)
+    FBP_TRY(fbp_imagej_described(text, n, per, i, &slices));
+    if (slices == 0)
         FBP_TRY(fbp_parse_description(text, n, false, i, &ours));
     if (s->n != 1 || !s->places[0].plain)
         return FBP_OK;
 
     const uint64_t samples = (uint64_t)i->n[0] * i->n[1], at = s->places[0].at;
     const uint64_t room = (s->size - at) / (samples * fbp_type_size(i->type));
-    size_t slices = fbp_imagej_slices(text, n);
-    if (slices == 1)
+    if (slices <= 1)
         slices = shaped_slices(text, n, samples);
     if (room >= slices)
         i->n[2] = slices;

@@ -75,18 +75,15 @@ fbp_status fbp_tiff_read(struct fbp_tiff *t, uint64_t at, size_t row0, size_t n,
  * XResolution and YResolution count pixels per unit, whatever ResolutionUnit is.
  */
 
-/** Number of slices in a description text[n]; 1 if it is none. */
-size_t fbp_imagej_slices(const char *text, size_t n);
-
 /**
  * Fill *info, whose n and type are known, from a description text[n]: all of its line "fbp=…", else
  * place, scale and unit by ImageJ's own keys.
  *
  * per_unit: XResolution and YResolution; 0: none
- * is_one: it is such a description
+ * slices: number of slices that it states, at least 1; 0: it is no such description
  * @return FBP_ERR_NOMEM
  */
 fbp_status fbp_imagej_described(const char *text, size_t n, const double per_unit[2],
-                                struct fbp_array_info *info, bool *is_one);
+                                struct fbp_array_info *info, size_t *slices);
 
 #endif /* FBP_SRC_ARRAY_FORMAT_TIFF_H */

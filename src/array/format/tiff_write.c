@@ -69,11 +69,6 @@ static char *describe(const struct fbp_array_info *i)
     return out;
 }
 
-static bool is_imagej(const char *text, size_t n)
-{
-    return n >= sizeof first && strncmp(text, first, sizeof first - 1) == 0;
-}
-
 /* Find the *length bytes behind "\nkey="; NULL: there are none. */
 static const char *value_of(const char *text, size_t n, const char *key, size_t *length)
 {
@@ -107,17 +102,8 @@ static bool number_of(const char *text, size_t n, const char *key, double *out)
     return true;
 }
 
-size_t fbp_imagej_slices(const char *text, size_t n)
-{
-    double slices = 1;
-
-    if (!is_imagej(text, n) || !number_of(text, n, "images", &slices))
-        return 1;
-    return slices > 1 && slices < UINT32_MAX ? (size_t)slices : 1;
-}
-
 fbp_status fbp_imagej_described(const char *text, size_t n, const double per_unit[2],
-                                struct fbp_array_info *info, bool *is_one)
+                                struct fbp_array_info *info, size_t *slices)
 {
     static const struct {
         const char *name;
@@ -127,13 +113,15 @@ fbp_status fbp_imagej_described(const char *text, size_t n, const double per_uni
         {"micron", 1e-3},    {"microns", 1e-3}, {"\\u00B5m", 1e-3}, {"\xc2\xb5m", 1e-3},
         {"\xce\xbcm", 1e-3}, {"\xb5m", 1e-3},   {"nm", 1e-6},       {"inch", 25.4},
     };
-    double mm = 0, depth = 1, at, function = -1, c0 = 0, c1 = 0;
+    double mm = 0, depth = 1, at, images, function = -1, c0 = 0, c1 = 0;
     size_t length = 0;
     bool ours = false, placed = true;
 
-    *is_one = is_imagej(text, n);
-    if (!*is_one)
+    *slices = 0;
+    if (n < sizeof first || strncmp(text, first, sizeof first - 1) != 0)
         return FBP_OK;
+    const bool several = number_of(text, n, "images", &images) && images > 1 && images < UINT32_MAX;
+    *slices = several ? (size_t)images : 1;
     const char *line = value_of(text, n, "fbp", &length);
     if (line)
         FBP_TRY(fbp_parse_description(line, length, false, info, &ours));

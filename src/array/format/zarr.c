@@ -287,11 +287,6 @@ static void take_place(fbp_source *src, const cJSON *image, const cJSON *dataset
     info->has_spacing = good;
 }
 
-static const cJSON *image_of(const cJSON *attributes)
-{
-    return cJSON_GetArrayItem(item(attributes, "multiscales"), 0);
-}
-
 /* Take the place of an array from the image in the folder above it. */
 static fbp_status look_above(fbp_source *src, int n_dims)
 {
@@ -306,7 +301,7 @@ static fbp_status look_above(fbp_source *src, int n_dims)
     char *above = first ? fbp_format("%.*s", (int)first, src->file) : fbp_strdup(".");
     fbp_status st =
         above ? read_json(src, above, ".zattrs", NULL, &attributes) : fbp_fail_nomem(n, "a path");
-    const cJSON *image = image_of(attributes);
+    const cJSON *image = cJSON_GetArrayItem(item(attributes, "multiscales"), 0);
     cJSON_ArrayForEach(one, item(image, "datasets"))
     {
         const char *path = text_of(one, "path");
@@ -340,7 +335,7 @@ static fbp_status describe(fbp_source *src, struct zarr *z)
                         "name",
                         src->path);
     FBP_TRY(read_json(src, src->file, ".zattrs", NULL, &attributes));
-    const cJSON *image = image_of(attributes);
+    const cJSON *image = cJSON_GetArrayItem(item(attributes, "multiscales"), 0);
     const cJSON *dataset = cJSON_GetArrayItem(item(image, "datasets"), 0);
     const char *path = text_of(dataset, "path");
     if (path[0] && path[0] != '/' && !strstr(path, "..")) {
@@ -648,16 +643,6 @@ static fbp_status open_zarr(fbp_source *src)
 
 /* ---- writing the text files */
 
-/* "[z, y, x]" of numbers x, y, z. */
-static const char *triple(char text[120], const double v[3])
-{
-    char number[3][32];
-
-    snprintf(text, 120, "[%s, %s, %s]", fbp_number_text(number[2], v[2]),
-             fbp_number_text(number[1], v[1]), fbp_number_text(number[0], v[0]));
-    return text;
-}
-
 /* Attributes of the group that make it an image.  The centre of voxel 0 of a level is the mean of
  * the voxels of level 0 that it is made of. */
 static char *multiscales(const struct fbp_array_info *info, bool placed,
@@ -671,17 +656,19 @@ static char *multiscales(const struct fbp_array_info *info, bool placed,
         for (int i = 0; i < 3; i++) {
             const size_t n = levels->level[k].step[i];
             const double spacing = placed ? info->spacing_mm[i] : 1;
-            step[i] = spacing * (double)n;
-            origin[i] = (placed ? info->origin_mm[i] : 0) + spacing * (double)(n - 1) / 2;
+            step[2 - i] = spacing * (double)n; /* z first */
+            origin[2 - i] = (placed ? info->origin_mm[i] : 0) + spacing * (double)(n - 1) / 2;
         }
-        char *more = fbp_format("%s%s        {\n"
-                                "          \"path\": \"%zu\",\n"
-                                "          \"coordinateTransformations\": [\n"
-                                "            {\"type\": \"scale\", \"scale\": %s},\n"
-                                "            {\"type\": \"translation\", \"translation\": %s}\n"
-                                "          ]\n"
-                                "        }",
-                                datasets, k ? ",\n" : "", k, triple(a, step), triple(b, origin));
+        char *more =
+            fbp_format("%s%s        {\n"
+                       "          \"path\": \"%zu\",\n"
+                       "          \"coordinateTransformations\": [\n"
+                       "            {\"type\": \"scale\", \"scale\": [%s]},\n"
+                       "            {\"type\": \"translation\", \"translation\": [%s]}\n"
+                       "          ]\n"
+                       "        }",
+                       datasets, k ? ",\n" : "", k, fbp_triple_text(a, sizeof a, ", ", step),
+                       fbp_triple_text(b, sizeof b, ", ", origin));
         free(datasets);
         datasets = more;
     }
