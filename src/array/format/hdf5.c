@@ -279,24 +279,17 @@ static fbp_status take_selection(struct data_set *l)
 
 /* ---- places of the samples, and whether fbp or the library reads them */
 
-void fbp_hdf5_grid(const struct fbp_hdf5_array *a, size_t grid[3])
+size_t fbp_hdf5_grid(const struct fbp_hdf5_array *a, size_t grid[3])
 {
+    size_t all = 1;
+
     for (int i = 0; i < 3; i++) {
         const size_t n = i == 2 ? a->n_slices : a->info.n[i];
         grid[i] = a->chunk[i] ? n / a->chunk[i] + (n % a->chunk[i] != 0) : 0;
+        if (__builtin_mul_overflow(all, grid[i], &all))
+            all = SIZE_MAX;
     }
-}
-
-/* Number of chunks; 0 if they are more than `most`. */
-static size_t count_chunks(const struct fbp_hdf5_array *a, size_t most)
-{
-    size_t grid[3], n = 0;
-
-    fbp_hdf5_grid(a, grid);
-    if (__builtin_mul_overflow(grid[0], grid[1], &n) || __builtin_mul_overflow(n, grid[2], &n) ||
-        n > most)
-        return 0;
-    return n;
+    return all;
 }
 
 static uint64_t bytes_of_file(const char *path)
@@ -337,43 +330,14 @@ static fbp_status note_missing(struct data_set *l, const struct fbp_hdf5_array *
     return FBP_OK;
 }
 
-/* List all chunks of the grid, in its order. */
-static fbp_status list_chunks(struct data_set *l, struct fbp_hdf5_chunk **out)
-{
-    const uint64_t end = bytes_of_file(l->a.file);
-    unsigned char missing[MAX_CHUNKS];
-    hsize_t n = 0, at[H5S_MAX_RANK] = {0};
-    size_t grid[3];
-
-    memset(missing, 1, sizeof missing);
-    fbp_hdf5_grid(&l->a, grid);
-    FBP_TRY(fbp_calloc((void **)out, l->a.n_chunks, sizeof **out, "a table of chunks"));
-    if (H5Dget_num_chunks(l->data, l->space, &n) < 0 || n == 0 || n > l->a.n_chunks)
-        return damaged(l, n == 0 ? "its samples were never written" : "its chunks do not fit it");
-    for (hsize_t i = 0; i < n; i++) {
-        haddr_t where = 0;
-        hsize_t bytes = 0;
-        unsigned mask = 0;
-        if (H5Dget_chunk_info(l->data, l->space, i, at, &mask, &where, &bytes) < 0)
-            return damaged(l, "the table of its chunks cannot be read");
-        size_t p[3] = {0};
-        for (int d = 0; d < l->a.rank; d++)
-            p[fbp_hdf5_axis(&l->a, d)] = at[d] / l->a.chunk[fbp_hdf5_axis(&l->a, d)];
-        const size_t k = (p[2] * grid[1] + p[1]) * grid[0] + p[0];
-        if (where > end || bytes > end - where || bytes > UINT32_MAX || bytes == 0 ||
-            k >= l->a.n_chunks)
-            return damaged(l, "a chunk lies outside the file");
-        (*out)[k] = (struct fbp_hdf5_chunk){where, (uint32_t)bytes, mask};
-        missing[k] = 0;
-    }
-    return note_missing(l, &l->a, missing);
-}
-
 /* Chunks whose filters fbp undoes itself, or the library must be able to undo. */
 static fbp_status take_chunks(struct data_set *l, struct fbp_hdf5_chunk **chunks)
 {
     const int n_filters = H5Pget_nfilters(l->plist);
-    hsize_t n[3] = {1, 1, 1};
+    const uint64_t end = bytes_of_file(l->a.file);
+    hsize_t n[3] = {1, 1, 1}, at[H5S_MAX_RANK] = {0}, n_written = 0;
+    unsigned char missing[MAX_CHUNKS];
+    size_t grid[3];
     char name[80];
 
     if (H5Pget_chunk(l->plist, 3, n) != l->a.rank)
@@ -400,13 +364,37 @@ static fbp_status take_chunks(struct data_set *l, struct fbp_hdf5_chunk **chunks
                                 l->path, (int)id, name);
         }
     }
-    l->a.n_chunks = count_chunks(&l->a, MAX_CHUNKS);
-    if (l->a.n_chunks == 0)
+    l->a.n_chunks = fbp_hdf5_grid(&l->a, grid);
+    if (l->a.n_chunks == 0 || l->a.n_chunks > MAX_CHUNKS)
         l->a.how = FBP_HDF5_LIBRARY;
     if (l->a.how == FBP_HDF5_LIBRARY)
         return FBP_OK;
     (void)H5Pget_fill_value(l->plist, l->type, l->a.fill);
-    return list_chunks(l, chunks);
+
+    /* All chunks, in the order of the grid. */
+    memset(missing, 1, sizeof missing);
+    FBP_TRY(fbp_calloc((void **)chunks, l->a.n_chunks, sizeof **chunks, "a table of chunks"));
+    if (H5Dget_num_chunks(l->data, l->space, &n_written) < 0 || n_written == 0 ||
+        n_written > l->a.n_chunks)
+        return damaged(l, n_written == 0 ? "its samples were never written"
+                                         : "its chunks do not fit it");
+    for (hsize_t i = 0; i < n_written; i++) {
+        haddr_t where = 0;
+        hsize_t bytes = 0;
+        unsigned mask = 0;
+        if (H5Dget_chunk_info(l->data, l->space, i, at, &mask, &where, &bytes) < 0)
+            return damaged(l, "the table of its chunks cannot be read");
+        size_t p[3] = {0};
+        for (int d = 0; d < l->a.rank; d++)
+            p[fbp_hdf5_axis(&l->a, d)] = at[d] / l->a.chunk[fbp_hdf5_axis(&l->a, d)];
+        const size_t k = (p[2] * grid[1] + p[1]) * grid[0] + p[0];
+        if (where > end || bytes > end - where || bytes > UINT32_MAX || bytes == 0 ||
+            k >= l->a.n_chunks)
+            return damaged(l, "a chunk lies outside the file");
+        (*chunks)[k] = (struct fbp_hdf5_chunk){where, (uint32_t)bytes, mask};
+        missing[k] = 0;
+    }
+    return note_missing(l, &l->a, missing);
 }
 
 /* Report unwritten chunks of a data set that the library reads.  It counts chunks, but takes n
@@ -525,6 +513,7 @@ static fbp_status take_library(struct data_set *l)
     const size_t across = a->chunk[0] ? (a->info.n[0] - 1) / a->chunk[0] + 1 : 1;
     const size_t in_bytes = LIBRARY_BYTES / row, in_chunks = MAX_CHUNKS / across * height * depth;
     const size_t rows = in_bytes < in_chunks ? in_bytes : in_chunks; /* in a block */
+    size_t grid[3];
 
     FBP_TRY(check_stored(l));
     FBP_TRY((H5Pget_layout(l->plist) == H5D_VIRTUAL ? note_virtual : note_unlisted)(l));
@@ -533,8 +522,8 @@ static fbp_status take_library(struct data_set *l)
     a->chunk[2] = some(a->chunk[1] == a->info.n[1] ? rows / a->chunk[1] : 1, depth, a->n_slices);
     a->shuffle = a->deflate = false;
     a->info.big_endian = fbp_is_foreign(false);
-    a->n_chunks = count_chunks(a, MAX_BLOCKS);
-    if (a->n_chunks == 0)
+    a->n_chunks = fbp_hdf5_grid(a, grid);
+    if (a->n_chunks == 0 || a->n_chunks > MAX_BLOCKS)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: is larger than this program reads through the library: rewrite it by "
                         "h5repack",

@@ -177,8 +177,8 @@ fbp_sandbox_fn fbp_hdf5_read_block;
 /** Which of columns, rows, slices (0, 1, 2) dimension i of the data set is. */
 int fbp_hdf5_axis(const struct fbp_hdf5_array *a, int i);
 
-/** Size of the grid of chunks. */
-void fbp_hdf5_grid(const struct fbp_hdf5_array *a, size_t grid[3]);
+/** Size of the grid of chunks; returns their number, SIZE_MAX if it is larger. */
+size_t fbp_hdf5_grid(const struct fbp_hdf5_array *a, size_t grid[3]);
 
 /** Make src read chunks: takes over map and chunks, which free() frees. */
 fbp_status fbp_hdf5_chunks_open(struct fbp_source *src, const struct fbp_hdf5_array *a,

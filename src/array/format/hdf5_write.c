@@ -80,19 +80,33 @@ static fbp_status not_made(const struct draft *w, const char *what)
                     *why ? why : ": there may not be enough memory");
 }
 
-/* Create the data set, unwritten, and its attributes. */
-static hid_t create(hid_t file, const struct draft *w)
+/* Create the file, and in it the data set, unwritten, and its attributes. */
+static fbp_status build(const struct draft *w, haddr_t *offset)
 {
     const struct fbp_array_info *i = w->info;
     const bool series = fbp_array_frames(i) > 1;
     const hsize_t n[4] = {i->frames, fbp_frame_slices(i), i->n[1], i->n[0]};
-    const hid_t space = series ? H5Screate_simple(4, n, NULL) : H5Screate_simple(3, n + 1, NULL);
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS), creation = H5Pcreate(H5P_FILE_CREATE);
+    char what[120], path[1024];
+    bool given = true;
+
+    snprintf(what, sizeof what, "the data set \"%.80s\" cannot be created", w->data_set);
+    errno = 0;
+    H5Pset_fapl_stdio(access); /* the usual driver resolves links, and the draft is one */
+    H5Pset_meta_block_size(access, META_BYTES);
+    H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
+    H5Pset_obj_track_times(creation, 0); /* of the root group */
+    fbp_hdf5_no_locks(access);
+    const hid_t file = H5Fcreate(w->sketch, H5F_ACC_TRUNC, creation, access);
+    if (file < 0) /* the library forgets its reason at the next call */
+        return not_made(w, what);
+    H5Pclose(access);
+    H5Pclose(creation);
+
+    /* The data set is contiguous, at its place from the start, but not written. */
     const hid_t how = H5Pcreate(H5P_DATASET_CREATE), links = H5Pcreate(H5P_LINK_CREATE);
     const hid_t groups = H5Pcreate(H5P_GROUP_CREATE), type = fbp_hdf5_type(i->type);
-    bool given = true, done;
-    char path[1024];
-
-    /* Contiguous, at its place from the start, but not written. */
+    const hid_t space = series ? H5Screate_simple(4, n, NULL) : H5Screate_simple(3, n + 1, NULL);
     const bool placed = H5Pset_layout(how, H5D_CONTIGUOUS) >= 0 &&
                         H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY) >= 0 &&
                         H5Pset_fill_time(how, H5D_FILL_TIME_NEVER) >= 0;
@@ -117,13 +131,13 @@ static hid_t create(hid_t file, const struct draft *w)
     H5Pclose(how);
     H5Sclose(space);
     if (data < 0)
-        return data;
+        return not_made(w, what);
 
     for (int k = 0; k < 3; k++)
         given = given && i->spacing_mm[k] > 0 && isfinite(i->spacing_mm[k]) &&
                 isfinite(i->origin_mm[k]);
-    done = put_text(data, "row_order", "bottom-up") &&
-           put_text(data, "axes", series ? "frame:z:y:x" : "z:y:x");
+    bool done = put_text(data, "row_order", "bottom-up") &&
+                put_text(data, "axes", series ? "frame:z:y:x" : "z:y:x");
     if (given)
         done = done && put_doubles(data, "voxel_mm", i->spacing_mm, 3) &&
                put_doubles(data, "origin_mm", i->origin_mm, 3);
@@ -134,51 +148,11 @@ static hid_t create(hid_t file, const struct draft *w)
                put_doubles(data, FBP_HDF5_OFFSET, &i->offset, 0);
     if (i->unit[0])
         done = done && put_text(data, "unit", i->unit);
-    return done ? data : -1;
-}
-
-static fbp_status build(const struct draft *w, haddr_t *offset)
-{
-    const hid_t access = H5Pcreate(H5P_FILE_ACCESS), how = H5Pcreate(H5P_FILE_CREATE);
-    char what[120];
-
-    snprintf(what, sizeof what, "the data set \"%.80s\" cannot be created", w->data_set);
-    errno = 0;
-    H5Pset_fapl_stdio(access); /* the usual driver resolves links, and the draft is one */
-    H5Pset_meta_block_size(access, META_BYTES);
-    H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
-    H5Pset_obj_track_times(how, 0); /* of the root group */
-    fbp_hdf5_no_locks(access);
-    const hid_t file = H5Fcreate(w->sketch, H5F_ACC_TRUNC, how, access);
-    if (file < 0) /* the library forgets its reason at the next call */
-        return not_made(w, what);
-    H5Pclose(access);
-    H5Pclose(how);
-    const hid_t data = create(file, w);
-    if (data < 0)
+    if (!done)
         return not_made(w, what);
     *offset = H5Dget_offset(data);
     if (H5Dclose(data) < 0 || H5Fclose(file) < 0)
         return not_made(w, "the HDF5 header cannot be written");
-    return FBP_OK;
-}
-
-/* Find what is lost when the file is replaced, "" if nothing is; unreadable objects are lost, too.
- */
-static fbp_status find_others(const struct draft *w, char *lost, size_t n)
-{
-    struct fbp_hdf5_list list;
-    hid_t file = -1;
-
-    lost[0] = '\0';
-    FBP_TRY(fbp_hdf5_open(w->file, w->path, &file));
-    FBP_TRY(fbp_hdf5_list(file, w->file, &list));
-    for (size_t i = 0; !*lost && i < list.n; i++)
-        if (strcmp(list.entries[i].path + 1, w->data_set + strspn(w->data_set, "/")) != 0)
-            snprintf(lost, n, "%s", list.entries[i].path);
-    const char *end = strstr(list.unread, " cannot be opened");
-    if (!*lost && end)
-        snprintf(lost, n, "%.*s, which cannot be opened", (int)(end - list.unread), list.unread);
     return FBP_OK;
 }
 
@@ -188,14 +162,27 @@ static fbp_status spare_others(const struct draft *w)
 {
     unsigned char head[8];
     bool there, is_hdf5 = false;
-    char lost[400];
+    struct fbp_hdf5_list list;
+    char lost[400] = "";
+    hid_t file = -1;
     uint64_t size = 0;
     int fd;
 
     FBP_TRY(fbp_file_exists(w->file, &there));
     if (!there)
         return FBP_OK;
-    fbp_status st = find_others(w, lost, sizeof lost);
+
+    /* What is lost when the file is replaced; unreadable objects are lost, too. */
+    fbp_status st = fbp_hdf5_open(w->file, w->path, &file);
+    if (st == FBP_OK)
+        st = fbp_hdf5_list(file, w->file, &list);
+    for (size_t i = 0; st == FBP_OK && !*lost && i < list.n; i++)
+        if (strcmp(list.entries[i].path + 1, w->data_set + strspn(w->data_set, "/")) != 0)
+            snprintf(lost, sizeof lost, "%s", list.entries[i].path);
+    const char *end = st == FBP_OK ? strstr(list.unread, " cannot be opened") : NULL;
+    if (!*lost && end)
+        snprintf(lost, sizeof lost, "%.*s, which cannot be opened", (int)(end - list.unread),
+                 list.unread);
     if (st == FBP_ERR_NOMEM || st == FBP_ERR_IO || fbp_hdf5_system_failed())
         return st; /* there may be others */
     if (st != FBP_OK) {

@@ -459,27 +459,6 @@ fail:
     return st;
 }
 
-/* List all variables. */
-static fbp_status list_all(struct fbp_mat *m)
-{
-    for (uint64_t at = HEADER; at < m->end;) {
-        size_t room = m->room;
-        if (m->n >= MOST_ARRAYS)
-            return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "%s: has more than %d variables: save those that are needed in a file "
-                            "of their own",
-                            m->path, MOST_ARRAYS);
-        FBP_TRY(fbp_reserve((void **)&m->v, sizeof *m->v, m->n + 1, &room, "variables"));
-        FBP_TRY(fbp_reserve((void **)&m->at, sizeof *m->at, m->n + 1, &m->room, "variables"));
-        struct fbp_mat_array *a = &m->v[m->n];
-        *a = (struct fbp_mat_array){.class = 0};
-        m->at[m->n++] = at;
-        FBP_TRY(get_variable(m, at, NULL, a, &at));
-    }
-    m->variable = HEADER;
-    return m->end > HEADER ? FBP_OK : damaged(m, "no variable at byte");
-}
-
 bool fbp_mat_detect(const char *path, const unsigned char *head, size_t n)
 {
     (void)path;
@@ -529,7 +508,25 @@ fbp_status fbp_mat_open(const char *path, struct fbp_mat **out)
         FBP_TRY_GOTO(
             fbp_fail(FBP_ERR_INVALID, "%s: is too short for a MAT file: copy it again", path));
     m->swap = fbp_is_foreign(head[126] == 'M');
-    FBP_TRY_GOTO(list_all(m));
+
+    /* All variables. */
+    for (uint64_t at = HEADER; at < m->end;) {
+        size_t room = m->room;
+        if (m->n >= MOST_ARRAYS)
+            FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
+                                  "%s: has more than %d variables: save those that are needed in a "
+                                  "file of their own",
+                                  path, MOST_ARRAYS));
+        FBP_TRY_GOTO(fbp_reserve((void **)&m->v, sizeof *m->v, m->n + 1, &room, "variables"));
+        FBP_TRY_GOTO(fbp_reserve((void **)&m->at, sizeof *m->at, m->n + 1, &m->room, "variables"));
+        struct fbp_mat_array *a = &m->v[m->n];
+        *a = (struct fbp_mat_array){.class = 0};
+        m->at[m->n++] = at;
+        FBP_TRY_GOTO(get_variable(m, at, NULL, a, &at));
+    }
+    m->variable = HEADER;
+    if (m->end == HEADER)
+        FBP_TRY_GOTO(damaged(m, "no variable at byte"));
     *out = m;
     return FBP_OK;
 fail:

@@ -273,62 +273,22 @@ static fbp_status take_spacing(struct fbp_source *src, const struct header *h)
                : FBP_OK;
 }
 
-/* Find the samples, in this file or in another one. */
-static fbp_status open_samples(struct fbp_source *src, const struct header *h, uint64_t bytes)
-{
-    const bool local = strcasecmp(h->data_file, "LOCAL") == 0;
-    uint64_t size = fbp_file_bytes(src->fd);
-    struct stat header, samples;
-
-    if (src->growing && h->compressed)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: its samples are compressed: a compressed file cannot be followed "
-                        "while it grows: write it without compression",
-                        src->path);
-    if (src->growing && h->header_size == -1)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: MetaImage header: HeaderSize = -1 counts from the end: such a file "
-                        "cannot be followed while it grows: give the size of its header",
-                        src->path);
-    src->offset = local ? h->end : 0;
-    if (!local) {
-        char *path = fbp_path_join(src->path, h->data_file);
-        if (!path)
-            return fbp_fail_nomem(strlen(h->data_file), "a path");
-        const bool known = fstat(src->fd, &header) == 0;
-        const fbp_status st = fbp_source_use_file(src, path, &size);
-        free(path);
-        FBP_TRY(st);
-        if (known && fstat(src->fd, &samples) == 0 && header.st_dev == samples.st_dev &&
-            header.st_ino == samples.st_ino && h->header_size == 0)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: names itself as the file of its samples: name the other file, or "
-                            "LOCAL if they follow the header",
-                            src->path);
-    }
-    if (h->header_size > 0)
-        src->offset = (uint64_t)h->header_size;
-    else if (h->header_size == -1)
-        src->offset = size > bytes ? size - bytes : 0;
-    return h->compressed ? fbp_inflate_open(src, (uint64_t)h->compressed_size, 0, bytes) : FBP_OK;
-}
-
 static fbp_status open_mha(struct fbp_source *src)
 {
-    const uint64_t size = fbp_file_bytes(src->fd);
+    uint64_t size = fbp_file_bytes(src->fd), bytes = 0;
     const size_t n = size < MAX_HEADER ? (size_t)size : MAX_HEADER;
     struct fbp_array_info *info = &src->info;
+    char *head = NULL, *path = NULL;
+    struct stat header, samples;
     struct header *h = NULL;
-    uint64_t bytes = 0;
-    char *head = NULL;
     fbp_status st;
 
     FBP_TRY_GOTO(fbp_calloc((void **)&h, 1, sizeof *h, "a MetaImage header"));
     FBP_TRY_GOTO(fbp_calloc((void **)&head, n + 1, 1, "a MetaImage header"));
     FBP_TRY_GOTO(fbp_read_at(src->fd, src->path, 0, head, n));
     FBP_TRY_GOTO(parse(src->path, head, n, h));
-    snprintf(info->format, sizeof info->format, "%s",
-             strcasecmp(h->data_file, "LOCAL") != 0 ? "mhd" : "mha");
+    const bool local = strcasecmp(h->data_file, "LOCAL") == 0;
+    snprintf(info->format, sizeof info->format, "%s", local ? "mha" : "mhd");
     FBP_TRY_GOTO(take_spacing(src, h));
     for (size_t i = 0; i < 3; i++)
         info->n[i] = i < h->n_sizes ? h->sizes[i] : 1;
@@ -343,8 +303,40 @@ static fbp_status open_mha(struct fbp_source *src)
         info->offset = h->intercept;
     }
     FBP_TRY_GOTO(fbp_array_bytes(src->path, info, &bytes));
-    st = open_samples(src, h, bytes);
+
+    /* The samples are in this file or in another one. */
+    if (src->growing && h->compressed)
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
+                              "%s: its samples are compressed: a compressed file cannot be "
+                              "followed while it grows: write it without compression",
+                              src->path));
+    if (src->growing && h->header_size == -1)
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
+                              "%s: MetaImage header: HeaderSize = -1 counts from the end: such a "
+                              "file cannot be followed while it grows: give the size of its header",
+                              src->path));
+    src->offset = local ? h->end : 0;
+    if (!local) {
+        path = fbp_path_join(src->path, h->data_file);
+        if (!path)
+            FBP_TRY_GOTO(fbp_fail_nomem(strlen(h->data_file), "a path"));
+        const bool known = fstat(src->fd, &header) == 0;
+        FBP_TRY_GOTO(fbp_source_use_file(src, path, &size));
+        if (known && fstat(src->fd, &samples) == 0 && header.st_dev == samples.st_dev &&
+            header.st_ino == samples.st_ino && h->header_size == 0)
+            FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                                  "%s: names itself as the file of its samples: name the other "
+                                  "file, or LOCAL if they follow the header",
+                                  src->path));
+    }
+    if (h->header_size > 0)
+        src->offset = (uint64_t)h->header_size;
+    else if (h->header_size == -1)
+        src->offset = size > bytes ? size - bytes : 0;
+    if (h->compressed)
+        st = fbp_inflate_open(src, (uint64_t)h->compressed_size, 0, bytes);
 fail:
+    free(path);
     free(head);
     free(h);
     return st;
