@@ -122,9 +122,10 @@ fbp_status fbp_stack_open(struct fbp_source *src, const struct fbp_raw *raw);
 /* sink.c: outputs */
 
 /** Samples of a sink in the caller's memory, float or double according to its info; NULL for other
- *  sinks. Code that fills them without fbp_sink_write() calls fbp_sink_written() afterwards. */
+ *  sinks. Code that fills them without fbp_sink_write() calls fbp_sink_mark() afterwards. */
 void *fbp_sink_samples(const fbp_sink *sink);
-void fbp_sink_written(fbp_sink *sink, size_t z0, size_t nz);
+/** Record slices [z0, z0 + nz) as written. */
+void fbp_sink_mark(fbp_sink *sink, size_t z0, size_t nz);
 const struct fbp_array_info *fbp_sink_info(const fbp_sink *sink);
 
 /** The slices that one of several processes writes into a shared output, in any order, at any
@@ -169,14 +170,11 @@ size_t fbp_sink_missing(const fbp_sink *sink);
  *  sink. */
 const char *fbp_sink_note(const fbp_sink *sink);
 
-/** Greatest memory per thread for conversion of slices to this type and their compression [bytes];
- *  0 for FBP_F32. */
-uint64_t fbp_sink_thread_bytes(enum fbp_type type);
-
-/** Requirements of an output, in addition to the memory of slices. */
+/** Requirements of an output, in addition to the memory of slices: all that a plan asks. Every
+ * output takes slices in any order, from several threads. */
 struct fbp_output_needs {
     size_t layer; /**< slices per layer of files; slabs do not split a layer; 0: no restriction */
-    uint64_t writer_bytes; /**< memory per thread that writes slices [bytes] */
+    uint64_t writer_bytes; /**< greatest memory per thread that writes slices [bytes] */
     uint64_t level_bytes;  /**< fbp_sink_params.level_bytes */
 };
 

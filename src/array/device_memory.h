@@ -1,7 +1,8 @@
 /** @file device_memory.h  Samples of the calling program in the memory of a device (internal).
  *
- * Only the device's backend copies from and to such memory. array/caller.c opens sources and sinks
- * on it; backends implement struct fbp_device_memory and struct fbp_device_memory_access.
+ * Only the device's backend copies from and to such memory. array/source_caller.c and sink_caller.c
+ * open sources and sinks on it; backends implement struct fbp_device_memory and struct
+ * fbp_device_memory_access.
  */
 #ifndef FBP_SRC_ARRAY_DEVICE_MEMORY_H
 #define FBP_SRC_ARRAY_DEVICE_MEMORY_H
@@ -50,6 +51,16 @@ fbp_status fbp_sink_on_device(fbp_sink **out, enum fbp_type type, void *samples,
 /** Access to the device memory of a source or a sink; NULL: the samples are not on a device. */
 struct fbp_device_memory *fbp_source_device(const fbp_source *src);
 struct fbp_device_memory *fbp_sink_device(const fbp_sink *sink);
+
+/** Copy bytes from or to device memory when the caller's queued work with it is done. */
+fbp_status fbp_device_memory_transfer(struct fbp_device_memory *far, void *to, const void *from,
+                                      size_t bytes);
+
+/** Convert the result of a callback to a status: FBP_OK; FBP_ERR_CANCELLED if the library call is
+ *  being cancelled, which may be the cause of the failure; else FBP_ERR_IO with the callback's
+ *  message. */
+fbp_status fbp_callback_status(int result, const char *what, const char *why);
+enum { FBP_WHY_BYTES = 512 }; /**< size of the buffer for a callback's error message */
 
 /** Wait until the caller's queued work with this memory is done; far NULL: return at once. */
 static inline fbp_status fbp_device_memory_settle(struct fbp_device_memory *far)

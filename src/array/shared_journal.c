@@ -13,8 +13,6 @@
  * when all lines before it are on disk.  Only one process ever writes a journal. */
 #include "array/shared_output.h"
 
-#include "array/chunked.h"
-
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 
@@ -76,15 +74,15 @@ void fbp_boundary_clear(struct fbp_boundary *e)
     *e = (struct fbp_boundary){.fd = -1};
 }
 
-static struct span span_of(const struct fbp_sink *s, const struct fbp_boundary *e, size_t i)
+static struct span span_of(struct fbp_output *o, const struct fbp_boundary *e, size_t i)
 {
-    struct span out = {.a = s->part_offset + e->runs[i].z0 * (uint64_t)s->slice_bytes,
+    struct span out = {.a = o->part_offset + e->runs[i].z0 * (uint64_t)o->sink.slice_bytes,
                        .kept = 2 * i * e->block};
 
-    out.b = out.a + e->runs[i].nz * (uint64_t)s->slice_bytes;
+    out.b = out.a + e->runs[i].nz * (uint64_t)o->sink.slice_bytes;
     out.lo = (out.a + e->block - 1) / e->block * e->block;
     out.hi = out.b / e->block * e->block;
-    if (s->chunked && e->runs[i].z0 + e->runs[i].nz == s->info.n[2])
+    if (o->block && e->runs[i].z0 + e->runs[i].nz == o->sink.info.n[2])
         out.hi = out.b; /* no other process writes after the last slice */
     if (out.lo >= out.hi)
         out.lo = out.hi = out.b;
@@ -93,11 +91,11 @@ static struct span span_of(const struct fbp_sink *s, const struct fbp_boundary *
 
 /* Find the file and position of byte `at`, and the number of contiguous bytes of [at, at + n)
  * there; n 0: `at` lies in no run. */
-static struct place place_of(const struct fbp_sink *s, const struct fbp_boundary *e, uint64_t at,
+static struct place place_of(struct fbp_output *o, const struct fbp_boundary *e, uint64_t at,
                              uint64_t n)
 {
     for (size_t i = 0; i < e->n_runs; i++) {
-        const struct span r = span_of(s, e, i);
+        const struct span r = span_of(o, e, i);
 
         if (at < r.a || at >= r.b)
             continue;
@@ -106,30 +104,29 @@ static struct place place_of(const struct fbp_sink *s, const struct fbp_boundary
         if (at < r.lo)
             return (struct place){e->fd, e->path, r.kept + (at - r.a), left};
         if (at < r.hi)
-            return (struct place){s->fd, s->part, at, left};
+            return (struct place){o->fd, o->part, at, left};
         return (struct place){e->fd, e->path, r.kept + e->block + (at - r.hi), left};
     }
     return (struct place){.n = 0};
 }
 
-bool fbp_boundary_has_start(const struct fbp_sink *s, const struct fbp_boundary *e, size_t z)
+bool fbp_boundary_has_start(struct fbp_output *o, const struct fbp_boundary *e, size_t z)
 {
-    const struct place p = place_of(s, e, s->part_offset + z * (uint64_t)s->slice_bytes, 1);
+    const struct place p = place_of(o, e, o->part_offset + z * (uint64_t)o->sink.slice_bytes, 1);
 
-    return p.n > 0 && p.fd != s->fd;
+    return p.n > 0 && p.fd != o->fd;
 }
 
 /* Whether the boundary file is long enough to contain its bytes of these slices. */
-static bool has_boundary(const struct fbp_sink *s, const struct fbp_boundary *e, size_t z0,
-                         size_t nz)
+static bool has_boundary(struct fbp_output *o, const struct fbp_boundary *e, size_t z0, size_t nz)
 {
-    const uint64_t a = s->part_offset + z0 * (uint64_t)s->slice_bytes;
-    const uint64_t b = a + nz * (uint64_t)s->slice_bytes;
+    const uint64_t a = o->part_offset + z0 * (uint64_t)o->sink.slice_bytes;
+    const uint64_t b = a + nz * (uint64_t)o->sink.slice_bytes;
     uint64_t end = 0; /* end of their bytes in the boundary file */
     struct stat st;
 
     for (size_t i = 0; i < e->n_runs; i++) {
-        const struct span r = span_of(s, e, i);
+        const struct span r = span_of(o, e, i);
         const uint64_t lo = b < r.lo ? b : r.lo, hi = b < r.b ? b : r.b;
 
         if (a < r.lo && lo > r.a)
@@ -140,15 +137,17 @@ static bool has_boundary(const struct fbp_sink *s, const struct fbp_boundary *e,
     return end == 0 || (e->fd >= 0 && fstat(e->fd, &st) == 0 && (uint64_t)st.st_size >= end);
 }
 
-fbp_status fbp_boundary_put(const struct fbp_sink *s, uint64_t at, const void *data, size_t n)
+fbp_status fbp_boundary_put(void *output, uint64_t at, const void *data, size_t n)
 {
+    struct fbp_output *o = output;
+
     for (const char *from = data; n > 0;) {
-        const struct place p = place_of(s, &s->shared->boundary, at, n);
+        const struct place p = place_of(o, &o->shared->boundary, at, n);
 
         if (p.n == 0)
-            return fbp_fail(FBP_ERR_INVALID, "%s: slice %llu is not this part's", s->path,
-                            (unsigned long long)((at - s->part_offset) / s->slice_bytes));
-        FBP_TRY(p.fd == s->fd ? fbp_sink_put(s, p.at, from, p.n)
+            return fbp_fail(FBP_ERR_INVALID, "%s: slice %llu is not this part's", o->path,
+                            (unsigned long long)((at - o->part_offset) / o->sink.slice_bytes));
+        FBP_TRY(p.fd == o->fd ? o->store->put(output, p.at, from, p.n)
                               : fbp_write_at(p.fd, p.path, p.at, from, p.n));
         from += p.n;
         at += p.n;
@@ -157,15 +156,15 @@ fbp_status fbp_boundary_put(const struct fbp_sink *s, uint64_t at, const void *d
     return FBP_OK;
 }
 
-fbp_status fbp_boundary_get(const struct fbp_sink *s, const struct fbp_boundary *e, uint64_t at,
+fbp_status fbp_boundary_get(struct fbp_output *o, const struct fbp_boundary *e, uint64_t at,
                             void *out, size_t n)
 {
     for (char *to = out; n > 0;) {
-        const struct place p = place_of(s, e, at, n);
+        const struct place p = place_of(o, e, at, n);
 
         if (p.n == 0 || p.fd < 0)
-            return fbp_fail(FBP_ERR_IO, "%s: there is no file of its edges", s->path);
-        FBP_TRY(p.fd == s->fd ? fbp_sink_get(s, p.at, to, p.n)
+            return fbp_fail(FBP_ERR_IO, "%s: there is no file of its edges", o->path);
+        FBP_TRY(p.fd == o->fd ? o->store->get(o, p.at, to, p.n)
                               : fbp_read_at(p.fd, p.path, p.at, to, p.n));
         to += p.n;
         at += p.n;
@@ -174,22 +173,22 @@ fbp_status fbp_boundary_get(const struct fbp_sink *s, const struct fbp_boundary 
     return FBP_OK;
 }
 
-fbp_status fbp_boundary_copy(const struct fbp_sink *s, const struct fbp_boundary *e, size_t z0,
+fbp_status fbp_boundary_copy(struct fbp_output *o, const struct fbp_boundary *e, size_t z0,
                              size_t nz, void *scratch)
 {
-    uint64_t at = s->part_offset + z0 * (uint64_t)s->slice_bytes;
-    const uint64_t end = at + nz * (uint64_t)s->slice_bytes;
+    uint64_t at = o->part_offset + z0 * (uint64_t)o->sink.slice_bytes;
+    const uint64_t end = at + nz * (uint64_t)o->sink.slice_bytes;
 
     while (at < end) {
-        struct place p = place_of(s, e, at, end - at);
+        struct place p = place_of(o, e, at, end - at);
 
         if (p.n == 0)
             return fbp_fail(FBP_ERR_IO, "%s: is damaged: remove it and all files %s*", e->path,
-                            s->part);
-        if (p.fd != s->fd) {
+                            o->part);
+        if (p.fd != o->fd) {
             p.n = p.n < FBP_WRITE_BUFFER_BYTES ? p.n : FBP_WRITE_BUFFER_BYTES;
             FBP_TRY(fbp_read_at(p.fd, p.path, p.at, scratch, p.n));
-            FBP_TRY(fbp_sink_put(s, at, scratch, p.n));
+            FBP_TRY(o->store->put(o, at, scratch, p.n));
         }
         at += p.n;
     }
@@ -223,9 +222,9 @@ void fbp_peers_refresh(const char *journal)
     free(name);
 }
 
-fbp_status fbp_peers_begin_journal(struct fbp_sink *s)
+fbp_status fbp_peers_begin_journal(struct fbp_output *o)
 {
-    struct fbp_shared_output *j = s->shared;
+    struct fbp_shared_output *j = o->shared;
     struct fbp_boundary *e = &j->boundary;
     const char *given = fbp_environment(FBP_ENV_STRIPE);
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), most = (uint64_t)1 << 30;
@@ -238,38 +237,38 @@ fbp_status fbp_peers_begin_journal(struct fbp_sink *s)
         clock_gettime(CLOCK_MONOTONIC, &now);
         number = (unsigned)now.tv_nsec ^ (unsigned)getpid() << 16;
     }
-    FBP_TRY(fbp_part_name(&s->log, "%s.%zuof%zu.%08x", j->manifest, j->own.part, j->own.n_parts,
+    FBP_TRY(fbp_part_name(&o->log, "%s.%zuof%zu.%08x", j->manifest, j->own.part, j->own.n_parts,
                           number));
-    FBP_TRY(fbp_part_create(s->log, &s->log_fd));
-    (void)!flock(s->log_fd, LOCK_EX); /* readers may hold the lock for a moment */
-    if (fcntl(s->log_fd, F_SETFL, O_APPEND) < 0)
-        return fbp_fail_write(s->log, errno, 0);
+    FBP_TRY(fbp_part_create(o->log, &o->log_fd));
+    (void)!flock(o->log_fd, LOCK_EX); /* readers may hold the lock for a moment */
+    if (fcntl(o->log_fd, F_SETFL, O_APPEND) < 0)
+        return fbp_fail_write(o->log, errno, 0);
 
     /* A block is a page, or larger if the caches of a network file system are not coherent. */
     e->block = given ? strtoull(given, NULL, 10) : 0;
     if (e->block == 0)
-        e->block = fstat(s->fd >= 0 ? s->fd : s->log_fd, &st) == 0 ? (uint64_t)st.st_blksize : page;
+        e->block = fstat(o->fd >= 0 ? o->fd : o->log_fd, &st) == 0 ? (uint64_t)st.st_blksize : page;
     e->block = (e->block + page - 1) / page * page;
     e->block = e->block < page ? page : e->block < most ? e->block : most;
-    if (s->chunked)
-        e->block = s->chunked->levels.chunk[2] * (uint64_t)s->slice_bytes;
-    if (s->kind != FBP_SINK_STACK) {
-        FBP_TRY(fbp_part_name(&e->path, "%s%s", s->log, boundary_end));
+    if (o->block)
+        e->block = o->block;
+    if (o->store->put) {
+        FBP_TRY(fbp_part_name(&e->path, "%s%s", o->log, boundary_end));
         FBP_TRY(fbp_part_create(e->path, &e->fd));
     }
 
-    FBP_TRY(fbp_journal_create(s));
+    FBP_TRY(fbp_journal_create(o));
     (void)!gethostname(host, sizeof host - 1);
     snprintf(line, sizeof line, "by process %ld on %s\npart %zu of %zu stripe %llu\n",
              (long)getpid(), host, j->own.part, j->own.n_parts, (unsigned long long)e->block);
-    FBP_TRY(fbp_append(s->log_fd, s->log, line));
+    FBP_TRY(fbp_append(o->log_fd, o->log, line));
     for (size_t i = 0; i < e->n_runs; i++) {
         snprintf(line, sizeof line, "slices %zu %zu\n", e->runs[i].z0, e->runs[i].nz);
-        FBP_TRY(fbp_append(s->log_fd, s->log, line));
+        FBP_TRY(fbp_append(o->log_fd, o->log, line));
     }
-    FBP_TRY(fbp_append(s->log_fd, s->log, "begin\n"));
-    if (fstat(s->log_fd, &st) < 0)
-        return fbp_fail_write(s->log, errno, 0);
+    FBP_TRY(fbp_append(o->log_fd, o->log, "begin\n"));
+    if (fstat(o->log_fd, &st) < 0)
+        return fbp_fail_write(o->log, errno, 0);
     j->begin = (uint64_t)st.st_size;
     return FBP_OK;
 }
@@ -284,9 +283,9 @@ static fbp_status open_peer(const char *path, int *fd)
 }
 
 /* Parse the lines before "begin"; false: they are incomplete. */
-static bool parse_description(const struct fbp_sink *s, struct fbp_peer *p)
+static bool parse_description(struct fbp_output *o, struct fbp_peer *p)
 {
-    const size_t n = s->info.n[2];
+    const size_t n = o->sink.info.n[2];
     unsigned long long block, z0, nz;
     const char *begin = strstr(p->text, "\nbegin\n"), *at = strchr(p->text, '\n');
 
@@ -308,9 +307,9 @@ static bool parse_description(const struct fbp_sink *s, struct fbp_peer *p)
 
 /* Open and read the journal p->path. It is opened anew each time, because a network file system
  * then returns the newest contents. p->text NULL: it was removed in the meantime. */
-static fbp_status read_peer(const struct fbp_sink *s, struct fbp_peer *p)
+static fbp_status read_peer(struct fbp_output *o, struct fbp_peer *p)
 {
-    const size_t most = s->info.n[2] / 2 + 1; /* greatest number of runs: every other slice */
+    const size_t most = o->sink.info.n[2] / 2 + 1; /* greatest number of runs: every other slice */
     size_t n = 0;
     int fd;
 
@@ -324,14 +323,14 @@ static fbp_status read_peer(const struct fbp_sink *s, struct fbp_peer *p)
     FBP_TRY(st);
     FBP_TRY(
         fbp_calloc((void **)&p->boundary.runs, most, sizeof *p->boundary.runs, "runs of slices"));
-    if (!parse_description(s, p)) { /* its process ended before the line "begin" */
+    if (!parse_description(o, p)) { /* its process ended before the line "begin" */
         p->boundary.n_runs = 0;
         p->lines = p->text + strlen(p->text);
     }
     p->synced = p->lines;
     for (const char *at = p->lines; (at = strstr(at, "synced\n")); at++)
         p->synced = at;
-    if (p->boundary.n_runs == 0 || s->kind != FBP_SINK_FILE)
+    if (p->boundary.n_runs == 0 || !o->store->put)
         return FBP_OK;
     FBP_TRY(fbp_part_name(&p->boundary.path, "%s%s", p->path, boundary_end));
     return open_peer(p->boundary.path, &p->boundary.fd);
@@ -366,10 +365,9 @@ static bool is_journal(const char *manifest, const char *file, size_t *part, siz
 
 bool fbp_peers_next(struct fbp_peers *w, fbp_status *st)
 {
-    const struct fbp_sink *s = w->sink;
+    struct fbp_output *o = w->output;
     /* A single process that takes over the output holds the manifest as its own journal. */
-    const bool joined = s->shared && s->shared->manifest;
-    const char *manifest = joined ? s->shared->manifest : s->log;
+    const char *manifest = o->shared ? o->shared->manifest : o->log;
     struct fbp_peer *p = &w->peer;
     const struct dirent *e = NULL;
 
@@ -377,10 +375,10 @@ bool fbp_peers_next(struct fbp_peers *w, fbp_status *st)
     if (w->begun) {
         clear_peer(p);
     } else {
-        char *folder = fbp_path_join(s->path, ".");
+        char *folder = fbp_path_join(o->path, ".");
         w->dir = folder ? opendir(folder) : NULL;
         if (!w->dir)
-            *st = fbp_fail(FBP_ERR_IO, "%s: its folder cannot be listed: %s", s->path,
+            *st = fbp_fail(FBP_ERR_IO, "%s: its folder cannot be listed: %s", o->path,
                            strerror(errno));
         free(folder);
         p->boundary.fd = -1;
@@ -392,8 +390,8 @@ bool fbp_peers_next(struct fbp_peers *w, fbp_status *st)
         p->path = fbp_path_join(manifest, e->d_name);
         if (!p->path)
             *st = fbp_fail_nomem(strlen(manifest), "a path");
-        else if (w->own || !s->shared || !s->log || strcmp(p->path, s->log) != 0)
-            *st = read_peer(s, p);
+        else if (w->own || !o->shared || !o->log || strcmp(p->path, o->log) != 0)
+            *st = read_peer(o, p);
         if (*st == FBP_OK && p->text) {
             w->at = p->lines;
             return true;
@@ -401,13 +399,13 @@ bool fbp_peers_next(struct fbp_peers *w, fbp_status *st)
         clear_peer(p);
     }
     if (*st == FBP_OK && errno != 0)
-        *st = fbp_fail(FBP_ERR_IO, "%s: its folder cannot be listed: %s", s->path, strerror(errno));
+        *st = fbp_fail(FBP_ERR_IO, "%s: its folder cannot be listed: %s", o->path, strerror(errno));
     if (w->dir)
         closedir(w->dir);
     return false;
 }
 
-bool fbp_peer_next(const struct fbp_sink *s, const struct fbp_peer *p, const char **at,
+bool fbp_peer_next(struct fbp_output *o, const struct fbp_peer *p, const char **at,
                    struct fbp_peer_line *out)
 {
     const char *newline;
@@ -423,8 +421,8 @@ bool fbp_peer_next(const struct fbp_sink *s, const struct fbp_peer *p, const cha
         memcpy(line, begin, n);
         line[n] = '\0';
         *out = (struct fbp_peer_line){.synced = begin < p->synced};
-        if (fbp_journal_read(s, line, &out->z0, &out->nz, &out->hash) &&
-            (s->kind != FBP_SINK_FILE || has_boundary(s, &p->boundary, out->z0, out->nz)))
+        if (fbp_journal_read(o, line, &out->z0, &out->nz, &out->hash) &&
+            (!o->store->put || has_boundary(o, &p->boundary, out->z0, out->nz)))
             return true;
     }
     return false;
@@ -433,7 +431,7 @@ bool fbp_peer_next(const struct fbp_sink *s, const struct fbp_peer *p, const cha
 bool fbp_peers_next_line(struct fbp_peers *w, struct fbp_peer_line *line, fbp_status *st)
 {
     do {
-        if (*st == FBP_OK && w->at && fbp_peer_next(w->sink, &w->peer, &w->at, line))
+        if (*st == FBP_OK && w->at && fbp_peer_next(w->output, &w->peer, &w->at, line))
             return true;
     } while (fbp_peers_next(w, st));
     return false;

@@ -24,7 +24,7 @@
  * when the samples are on disk. Slices without "synced" of a process that has ended are recovered:
  * the next owner of these slices reads them and compares their hash.
  *
- * sink.c and sink_files.c call shared_output.c; shared_journal.c implements the journals and the
+ * output_files.c calls shared_output.c; shared_journal.c implements the journals and the
  * boundary blocks.
  */
 #ifndef FBP_SRC_ARRAY_SHARED_OUTPUT_H
@@ -49,9 +49,8 @@ struct fbp_boundary {
 };
 
 struct fbp_shared_output {
-    struct fbp_sink_share own; /**< copy of the parameters; own.mine is not used, see `mine` */
-    unsigned char *mine;       /**< [n] 1: this process writes the slice */
-    char *manifest;            /**< name of the manifest; NULL: the output has no files */
+    struct fbp_sink_share own; /**< copy of the parameters without `mine`, see struct fbp_sink */
+    char *manifest;            /**< name of the manifest */
     struct fbp_boundary boundary;
     uint64_t begin; /**< byte in the journal of its first line of slices */
     bool joined;    /**< the manifest describes this output */
@@ -60,42 +59,28 @@ struct fbp_shared_output {
 
 /* shared_output.c: joining, resuming and finishing */
 
-/** Set s->shared of a sink whose sizes and fingerprint are set; opens no file. */
-fbp_status fbp_shared_output_create(struct fbp_sink *s, const char *path,
-                                    const struct fbp_sink_share *given);
-void fbp_shared_output_destroy(struct fbp_shared_output **shared);
-
 /** Open all files, and mark the slices that are stored according to the journals of other
  *  processes. */
-fbp_status fbp_shared_output_join(struct fbp_sink *s, const struct fbp_part_inputs *inputs);
+fbp_status fbp_shared_output_join(struct fbp_output *o, const struct fbp_part_inputs *inputs,
+                                  const struct fbp_sink_share *share);
 
 /** Whether the journal that was just locked is the manifest of a shared output. */
-bool fbp_shared_output_is_left(const struct fbp_sink *s);
+bool fbp_shared_output_is_left(struct fbp_output *o);
 
 /** If the locked journal is a manifest, check that no process of that output runs, and remove its
  *  files unless `resume` is set. The record of a complete output is only emptied. */
-fbp_status fbp_shared_output_yield(struct fbp_sink *s, bool resume);
+fbp_status fbp_shared_output_yield(struct fbp_output *o, bool resume);
 
 /**
  * Join a shared output as its first process, or resume alone an output that several processes
  * began. The journal is locked. Slices that a single process wrote are resumed, too; its journal
  * becomes the manifest.
  *
- * left  a journal of an earlier run exists
+ * share  slices of this process; NULL: all
+ * left   a journal of an earlier run exists
  */
-fbp_status fbp_shared_output_take_over(struct fbp_sink *s, const struct fbp_part_inputs *inputs,
-                                       bool left, bool resume);
-
-/** Record that all slices of this process are written, and publish if all other slices are
- *  stored. */
-fbp_status fbp_shared_output_finish(struct fbp_sink *s);
-
-/** Number of slices in the journals of all processes that remain valid if this sink is closed
- *  now. */
-size_t fbp_shared_output_kept(struct fbp_sink *s);
-
-/** Close a sink that may be unfinished: remove files that no other process needs. */
-void fbp_shared_output_leave(struct fbp_sink *s);
+fbp_status fbp_shared_output_take_over(struct fbp_output *o, const struct fbp_part_inputs *inputs,
+                                       const struct fbp_sink_share *share, bool left, bool resume);
 
 /* shared_journal.c: boundary blocks */
 
@@ -105,20 +90,19 @@ void fbp_boundary_clear(struct fbp_boundary *boundary);
 
 /** Store bytes of this process at their position: in PATH.part, or in the file of boundary
  *  blocks. */
-fbp_status fbp_boundary_put(const struct fbp_sink *s, uint64_t at, const void *data, size_t n);
+fbp_status fbp_boundary_put(void *output, uint64_t at, const void *data, size_t n);
 
 /** Read bytes [at, at + n) of the process that owns `boundary`, as that process stored them. */
-fbp_status fbp_boundary_get(const struct fbp_sink *s, const struct fbp_boundary *boundary,
-                            uint64_t at, void *out, size_t n);
+fbp_status fbp_boundary_get(struct fbp_output *o, const struct fbp_boundary *boundary, uint64_t at,
+                            void *out, size_t n);
 
 /** Whether the first byte of slice z is in the boundary file instead of PATH.part. */
-bool fbp_boundary_has_start(const struct fbp_sink *s, const struct fbp_boundary *boundary,
-                            size_t z);
+bool fbp_boundary_has_start(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z);
 
 /** Copy the bytes of slices [z0, z0 + nz) that are in the boundary file to PATH.part. scratch:
  *  FBP_WRITE_BUFFER_BYTES. */
-fbp_status fbp_boundary_copy(const struct fbp_sink *s, const struct fbp_boundary *boundary,
-                             size_t z0, size_t nz, void *scratch);
+fbp_status fbp_boundary_copy(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0,
+                             size_t nz, void *scratch);
 
 /* shared_journal.c: journals */
 
@@ -143,12 +127,12 @@ struct fbp_peer_line {
 
 /** Create and lock the journal of this process, write its first line, and create its boundary
  *  file. */
-fbp_status fbp_peers_begin_journal(struct fbp_sink *s);
+fbp_status fbp_peers_begin_journal(struct fbp_output *o);
 
-/** Iterator over the journals beside the manifest: initialize .sink and .own, and the status to
+/** Iterator over the journals beside the manifest: initialize .output and .own, and the status to
  *  FBP_OK. */
 struct fbp_peers {
-    const struct fbp_sink *sink;
+    struct fbp_output *output;
     bool own; /**< include the journal of this sink */
     bool begun;
     DIR *dir;
@@ -165,7 +149,7 @@ bool fbp_peers_next_line(struct fbp_peers *peers, struct fbp_peer_line *line, fb
 
 /** Get the next line of slices at *at, which is initially peer->lines; false: no more. Lines whose
  *  boundary blocks are lost or truncated are skipped: their slices are computed again. */
-bool fbp_peer_next(const struct fbp_sink *s, const struct fbp_peer *peer, const char **at,
+bool fbp_peer_next(struct fbp_output *o, const struct fbp_peer *peer, const char **at,
                    struct fbp_peer_line *out);
 
 /** Create and remove a file beside a journal. A network file system that caches the names in a

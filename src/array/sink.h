@@ -1,12 +1,13 @@
-/** @file sink.h  Implementation of sinks: the struct, and the functions that its parts share
- * (internal).
+/** @file sink.h  The interface of sinks, and what sinks with files share (internal).
  *
- * A sink stores the slices of a volume, in any order, from several threads. sink.c opens, writes,
- * finishes and closes all sinks. Each kind has a file: caller.c writes to memory and functions of
- * the calling program, sink_stack.c one file per slice, chunked.c a folder of chunks;
- * shared_output.c lets several processes write one output.
+ * A sink stores the slices of a volume, in any order, from several threads. Each kind of sink is a
+ * table struct fbp_sink_calls and a struct of its own that begins with struct fbp_sink. sink.c
+ * chooses the table by the name of the output and calls its functions; null: and hash: are there,
+ * too. sink_caller.c writes to memory and functions of the calling program.
  *
- * sink_files.c manages the files beside an output PATH until it is complete:
+ * Sinks with files begin with struct fbp_output. sink_file.c writes one file, sink_stack.c one file
+ * per slice, sink_chunks.c a folder of chunks; shared_output.c lets several processes write any of
+ * them. output_files.c manages the files beside an output PATH until it is complete:
  *
  * PATH.part: the samples, a file or a folder of chunks. In a stack, each slice has its NAME.part.
  *
@@ -25,68 +26,56 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-enum fbp_sink_kind {
-    FBP_SINK_NULL,
-    FBP_SINK_HASH,
-    FBP_SINK_FILE,  /**< a file, or a folder of chunks */
-    FBP_SINK_STACK, /**< one file per slice */
-    FBP_SINK_CALLER /**< memory or a function of the caller */
+struct fbp_device_memory;
+
+/** Arguments with which a sink is opened. */
+struct fbp_sink_request {
+    const char *path;
+    const struct fbp_sink_params *params;
+    const struct fbp_sink_format *format; /**< format of the file; NULL: chosen by the name */
+    const void *context;                  /**< argument of format->layout_with() */
+    const struct fbp_sink_share *share;   /**< slices of this process; NULL: all slices */
 };
 
-/** Functions of a sink of kind FBP_SINK_CALLER. */
+/** Functions of a kind of sink. NULL: nothing to do, or 0. */
 struct fbp_sink_calls {
+    size_t bytes; /**< size of the kind's struct */
+    /** Adds to the requirements of an output of n voxels x, y, z; limit: memory of the machine
+     *  [bytes]. */
+    void (*needs)(const size_t n[3], enum fbp_type type, bool compress, uint64_t limit,
+                  struct fbp_output_needs *out);
+    /** Opens a sink whose base is complete. After a failure the sink is closed like any other. */
+    fbp_status (*open)(struct fbp_sink *s, const struct fbp_sink_request *rq);
+    /** Samples in the caller's memory; *device: device that owns the memory, NULL: the host. */
+    void *(*memory)(const struct fbp_sink *s, struct fbp_device_memory **device);
+    /** Stores slices and marks them; data: double for FBP_F64, else float. */
     fbp_status (*write)(struct fbp_sink *s, size_t z0, size_t nz, const void *data);
-    fbp_status (*finish)(struct fbp_sink *s); /**< NULL: nothing to do */
-    void (*close)(struct fbp_sink *s);
+    fbp_status (*finish)(struct fbp_sink *s); /**< all slices of this process are written */
+    size_t (*kept)(struct fbp_sink *s);       /**< fbp_sink_resumable() of an unfinished sink */
+    size_t (*missing)(const struct fbp_sink *s);
+    uint64_t (*hash)(const struct fbp_sink *s);
+    void (*close)(struct fbp_sink *s); /**< removes unfinished files; frees members of the kind */
 };
 
+/** Members that all sinks have. */
 struct fbp_sink {
-    enum fbp_sink_kind kind;
+    const struct fbp_sink_calls *calls;
     struct fbp_array_info info;
     size_t slice_bytes;   /**< bytes of a stored slice */
     pthread_mutex_t lock; /**< protects `have`, `n_have` and `clipped` */
     unsigned char *have;  /**< [info.n[2]] 1: the slice is written */
     size_t n_have;
-    uint64_t clipped; /**< number of values outside the range of info.type */
-    pid_t process;    /**< process that opened the sink */
-    bool finished;
-    char *note; /**< message about a failure that does not affect the output; NULL: none */
-
-    uint64_t *hash; /**< HASH only: hash of each slice */
-
-    const struct fbp_sink_calls *calls; /**< CALLER only, like the next three; NULL: other kinds */
-    void *memory;                       /**< memory of the caller; NULL: functions */
-    struct fbp_device_memory *far;      /**< access to `memory` on a device; NULL: host memory */
-    void *state;                        /**< state of the functions (caller.c) */
-
-    /* All members below: FILE and STACK only. */
+    unsigned char *mine;  /**< [info.n[2]] 1: this process writes the slice; NULL: all slices */
+    uint64_t clipped;     /**< number of values outside the range of info.type */
     uint64_t fingerprint; /**< hash of all settings that the samples depend on; 0: not resumable */
-    bool compress;        /**< the samples are compressed when all are written */
-    bool passing; /**< temporary file that is read back and removed: no sync to disk is necessary */
-    bool owned;   /**< this sink may keep or remove the temporary files */
-    bool log_made;  /**< this sink may remove the journal */
-    bool lock_made; /**< this sink may remove the second lock */
-    bool published; /**< the output has its final name; later errors go to `note` */
-    char *path, *part, *log;
-    /** Journal of another name under which the same files could be written: the data file of a
-     *  separate header, a pattern without padding; NULL: none. */
-    char *lock_path;
-    int fd; /**< descriptor of PATH.part; -1: not open */
-    int log_fd, lock_fd;
-    size_t part_offset;                   /**< byte of the first sample in PATH.part */
-    const struct fbp_sink_format *format; /**< FILE only */
-    const void *context;                  /**< argument of format->layout_with() during opening */
-    struct fbp_layout layout;             /**< FILE only */
-    const struct fbp_format *slices;      /**< STACK only, like the next three members */
-    struct fbp_pattern pattern;           /**< pattern of `path`; suffix NULL: a single file */
-    char *folder;
-    bool made_folder;
-    struct fbp_chunked *chunked; /**< a folder of chunks (array/chunked.h); NULL */
-    struct fbp_shared_output
-        /** State of an output that several processes write (array/shared_output.h); NULL: one
-         *  process. */
-        *shared;
+    pid_t process;        /**< process that opened the sink */
+    bool finished;
+    struct fbp_output *files; /**< files of the output; NULL: it has none */
+    char *note; /**< message about a failure that does not affect the output; NULL: none */
 };
+
+/** Tables that sink.c chooses by the name of the output. */
+extern const struct fbp_sink_calls fbp_sink_file, fbp_sink_stack, fbp_sink_chunks;
 
 /**
  * fbp_sink_open() for a file that contains more than the array; `path` names only the file.
@@ -96,6 +85,11 @@ fbp_status fbp_sink_open_as(fbp_sink **out, const char *path, const struct fbp_a
                             const struct fbp_sink_params *params,
                             const struct fbp_sink_format *format, const void *context);
 
+/** Allocate a sink of this kind for the type and sizes of `info`; after a failure *out may need
+ *  fbp_sink_close(). what: its name in messages. */
+fbp_status fbp_sink_create(struct fbp_sink **out, const struct fbp_sink_calls *calls,
+                           const struct fbp_array_info *info, const char *what);
+
 /** Bytes of a slice in the memory passed to fbp_sink_write(): double for FBP_F64, else float. */
 static inline size_t fbp_sink_given_bytes(const struct fbp_sink *s)
 {
@@ -104,15 +98,11 @@ static inline size_t fbp_sink_given_bytes(const struct fbp_sink *s)
     return s->info.n[0] * s->info.n[1] * size;
 }
 
-/** Record slices [z0, z0 + nz) as written; `clipped`: number of their values that were clipped. */
-void fbp_sink_mark(struct fbp_sink *s, size_t z0, size_t nz);
+/** fbp_sink_mark(), with the number of values that were clipped. */
 void fbp_sink_mark_clipped(struct fbp_sink *s, size_t z0, size_t nz, uint64_t clipped);
 
-/** After publication, move the message of a failure to s->note and return FBP_OK. */
-fbp_status fbp_sink_excuse(struct fbp_sink *s, fbp_status st);
-
 /*
- * sink_files.c: safe handling of temporary files
+ * output_files.c: safe handling of temporary files
  *
  * In a folder that other users can write to, a name such as v.mha.part may be any file: an input, a
  * link to one, a pipe. A file is created only if none exists. An existing file is reused only
@@ -125,9 +115,6 @@ struct fbp_part_inputs {
     struct stat *is;
     size_t n, room;
 };
-
-/** Find the files; the caller frees out->is, also after an error. */
-fbp_status fbp_part_inputs_open(struct fbp_part_inputs *out, const struct fbp_sink_params *params);
 
 /** FBP_ERR_INVALID if this temporary file of an output is one of the files that are read. */
 fbp_status fbp_part_spare(const struct fbp_part_inputs *inputs, const char *path);
@@ -173,124 +160,168 @@ fbp_status fbp_part_rename(const char *from, const char *to);
 /** malloc'ed name; FBP_ERR_NOMEM. */
 fbp_status fbp_part_name(char **out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* sink_files.c: PATH.part and its journal */
+/* output_files.c: sinks with files */
 
-/** If *path is a link, replace it by the link's target, whose name must end in one of
- *  `extensions`. */
-fbp_status fbp_sink_follow_link(char **path, const char *extensions);
+struct fbp_boundary;
+struct fbp_output;
+struct fbp_shared_output;
+
+/** How a kind of sink stores samples until the output is complete. */
+struct fbp_store {
+    /** Writes or reads bytes [at, at + n) of PATH.part; for chunks, bytes of level 0. NULL: each
+     *  slice is a file. */
+    fbp_status (*put)(void *output, uint64_t at, const void *data, size_t n);
+    fbp_status (*get)(struct fbp_output *o, uint64_t at, void *out, size_t n);
+    fbp_status (*write)(struct fbp_sink *s, size_t z0, size_t nz, const void *data);
+    /** Counts slices that were recovered or written; NULL: nothing depends on that. */
+    fbp_status (*count)(struct fbp_output *o, size_t z0, size_t nz);
+    /** Whether slices are stored with this hash. scratch: FBP_WRITE_BUFFER_BYTES. */
+    bool (*has)(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0, size_t nz,
+                uint64_t hash, void *scratch);
+    /** Begins or resumes an output of this process alone, whose journal is locked; left: an earlier
+     *  run wrote the journal. */
+    fbp_status (*begin)(struct fbp_output *o, const struct fbp_part_inputs *inputs, bool left,
+                        bool resume);
+    fbp_status (*create)(struct fbp_output *o); /**< creates PATH.part */
+    /** Opens an existing PATH.part; o->fd -1: it does not exist. */
+    fbp_status (*reopen)(struct fbp_output *o, const struct fbp_part_inputs *inputs);
+    /** Removes the temporary samples of an earlier run, if they are `ours` or empty. */
+    fbp_status (*clear)(struct fbp_output *o, const struct fbp_part_inputs *inputs, bool ours);
+    /** Removes the temporary samples; false: some still exist. */
+    bool (*remove)(struct fbp_output *o);
+    /** Reserves disk space for all samples, or checks it. A full disk is thus reported before any
+     *  computation. */
+    fbp_status (*reserve)(struct fbp_output *o);
+    fbp_status (*sync)(struct fbp_output *o);    /**< syncs the temporary samples to disk */
+    fbp_status (*publish)(struct fbp_output *o); /**< gives complete samples their names */
+    /** Of several processes: checks that all samples still exist; completes a publication that was
+     *  interrupted after the output had its name. NULL: nothing to do. */
+    fbp_status (*check)(struct fbp_output *o);
+    fbp_status (*settle)(struct fbp_output *o);
+    void (*close)(struct fbp_output *o); /**< frees members of the kind; NULL */
+};
+
+/** A sink with files. */
+struct fbp_output {
+    struct fbp_sink sink;
+    const struct fbp_store *store;
+    /** store->put(), or for a shared output a function that separates boundary blocks. */
+    fbp_status (*put)(void *output, uint64_t at, const void *data, size_t n);
+    struct fbp_shared_output *shared; /**< NULL: one process writes the output */
+    bool compress;                    /**< the samples are compressed when all are written */
+    bool passing; /**< temporary file that is read back and removed: no sync to disk is necessary */
+    bool owned;   /**< this sink may keep or remove the temporary files */
+    bool log_made;  /**< this sink may remove the journal */
+    bool lock_made; /**< this sink may remove the second lock */
+    bool published; /**< the output has its final name; later errors go to sink.note */
+    char *path, *part, *log;
+    /** Journal of another name under which the same files could be written: the data file of a
+     *  separate header, a pattern without padding; NULL: none. */
+    char *lock_path;
+    char *folder; /**< folder of a stack; NULL: another kind */
+    bool made_folder;
+    int fd; /**< descriptor of PATH.part; -1: not open */
+    int log_fd, lock_fd;
+    uint64_t block;     /**< bytes of a layer of chunks, which one process writes; 0: no chunks */
+    size_t part_offset; /**< byte of the first sample in PATH.part */
+    const struct fbp_sink_format *format; /**< NULL: a stack */
+    struct fbp_layout layout;             /**< of a stack only data_path: its first slice */
+};
+
+/** Functions of all tables of sinks with files. */
+fbp_status fbp_output_finish(struct fbp_sink *s);
+size_t fbp_output_kept(struct fbp_sink *s);
+void fbp_output_close(struct fbp_sink *s);
+
+/** Set the members of a new sink that must not be 0. */
+void fbp_output_begin(struct fbp_output *o, const struct fbp_store *store,
+                      const struct fbp_sink_request *rq);
+
+/** Set format, names and layout of an output that is a file or a folder of chunks, and check them.
+ *  check: refuses a name that is in use and cannot be replaced. */
+fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_request *rq,
+                                fbp_status (*check)(const char *path));
+
+/** Check a series of volumes, which not all formats can store. */
+fbp_status fbp_output_check_frames(struct fbp_output *o, const char *path, bool has_place);
+
+/** Set o->part and o->log, beside o->path. If o->path is a link, replace it by its target, whose
+ *  name must end in one of `extensions` (NULL: links are not followed). */
+fbp_status fbp_output_name_parts(struct fbp_output *o, const char *extensions);
 
 /** Lock an output whose file names are set, and open its temporary files. On resumption, mark the
  *  stored slices. */
-fbp_status fbp_sink_files_open(struct fbp_sink *s, const struct fbp_sink_params *params);
+fbp_status fbp_output_open(struct fbp_output *o, const struct fbp_sink_request *rq);
 
-/** Lock s->lock_path, if it is set. */
-fbp_status fbp_sink_lock_second(struct fbp_sink *s, const struct fbp_part_inputs *inputs);
-void fbp_sink_unlock_second(struct fbp_sink *s);
+/** After publication, move the message of a failure to sink.note and return FBP_OK. */
+fbp_status fbp_output_excuse(struct fbp_output *o, fbp_status st);
 
-/** Write or read bytes [at, at + n) of PATH.part; for chunks, bytes of level 0. */
-fbp_status fbp_sink_put(const struct fbp_sink *s, uint64_t at, const void *data, size_t n);
-fbp_status fbp_sink_get(const struct fbp_sink *s, uint64_t at, void *out, size_t n);
+/** Lock o->lock_path, if it is set. */
+fbp_status fbp_output_lock_second(struct fbp_output *o, const struct fbp_part_inputs *inputs);
+void fbp_output_unlock_second(struct fbp_output *o);
 
-/** Sync PATH.part to disk. */
-fbp_status fbp_sink_sync(const struct fbp_sink *s);
+/** Remove the files that publication of one file creates, if they are `ours` or empty. */
+fbp_status fbp_output_clear_beside(struct fbp_output *o, const struct fbp_part_inputs *inputs,
+                                   bool ours);
 
 /** Size of the complete PATH.part [bytes]. */
-uint64_t fbp_sink_part_bytes(const struct fbp_sink *s);
-
-/** Create PATH.part; open an existing one (s->fd -1: it does not exist); remove it if it is `ours`
- *  or empty; remove it at the end (false: it still exists). */
-fbp_status fbp_sink_part_create(struct fbp_sink *s);
-fbp_status fbp_sink_part_reopen(struct fbp_sink *s, const struct fbp_part_inputs *inputs);
-fbp_status fbp_sink_part_clear(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool ours);
-bool fbp_sink_part_remove(const struct fbp_sink *s);
-
-/** Remove all temporary files of a single-file output except the journal, if they are `ours` or
- *  empty. samples: include PATH.part. */
-fbp_status fbp_sink_file_clear(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool ours,
-                               bool samples);
-/** Remove PATH.part and its journal. */
-void fbp_sink_file_remove(const struct fbp_sink *s);
-
-/** Reserve disk space for the whole PATH.part. A full disk is thus reported before any
- *  computation. */
-fbp_status fbp_sink_reserve(struct fbp_sink *s);
+uint64_t fbp_output_part_bytes(struct fbp_output *o);
 
 /** Write the header of the format to PATH.part. */
-fbp_status fbp_sink_write_header(const struct fbp_sink *s);
+fbp_status fbp_output_write_header(struct fbp_output *o);
 
-/** Publish a complete output: compress, sync, rename, remove the journal. */
-fbp_status fbp_sink_publish(struct fbp_sink *s);
+/** Begin or resume PATH.part (store->begin). */
+fbp_status fbp_output_begin_part(struct fbp_output *o, const struct fbp_part_inputs *inputs,
+                                 bool left, bool resume);
 
-/** Sync and rename an output that is not compressed; the journal is kept. */
-fbp_status fbp_sink_publish_names(struct fbp_sink *s);
-
-/** The first line of a journal. */
-enum { FBP_JOURNAL_LINE = 160, FBP_JOURNAL_MOST_BYTES = 1 << 28 };
-void fbp_journal_first(const struct fbp_sink *s, char line[FBP_JOURNAL_LINE]);
-
-/** Empty the journal, and write its first line. */
-fbp_status fbp_journal_create(struct fbp_sink *s);
-
-/** Whether the journal belongs to this output; FBP_ERR_INVALID if it belongs to other settings. */
-fbp_status fbp_journal_find(const struct fbp_sink *s, bool *found);
-
-/** Append a line for slices [z0, z0 + nz) with the hash of their stored bytes. */
-fbp_status fbp_journal_append(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t hash);
-
-/** Parse such a line; false: not such a line, or slices that do not exist. */
-bool fbp_journal_read(const struct fbp_sink *s, const char *line, size_t *z0, size_t *nz,
-                      uint64_t *hash);
+/** Store slices in PATH.part, unchanged or converted to integers (store->write). */
+fbp_status fbp_output_write(struct fbp_sink *s, size_t z0, size_t nz, const void *data);
 
 /** Hash slices [z0, z0 + nz) of PATH.part. For a shared output, boundary blocks are read from the
  *  process that owns `boundary` (NULL: none). scratch: FBP_WRITE_BUFFER_BYTES. */
-struct fbp_boundary;
-fbp_status fbp_sink_hash_slices(const struct fbp_sink *s, const struct fbp_boundary *boundary,
-                                size_t z0, size_t nz, void *scratch, uint64_t *hash);
+fbp_status fbp_output_hash(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0,
+                           size_t nz, void *scratch, uint64_t *hash);
 
-/** Whether slices [z0, z0 + nz) are stored with this hash; nz is 1 for a stack. scratch:
- *  FBP_WRITE_BUFFER_BYTES. */
-bool fbp_sink_is_stored(const struct fbp_sink *s, const struct fbp_boundary *boundary, size_t z0,
-                        size_t nz, uint64_t hash, void *scratch);
+/** Whether PATH.part has slices with this hash (store->has). */
+bool fbp_output_has(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0, size_t nz,
+                    uint64_t hash, void *scratch);
+
+/** The first line of a journal. */
+enum { FBP_JOURNAL_LINE = 160, FBP_JOURNAL_MOST_BYTES = 1 << 28 };
+void fbp_journal_first(struct fbp_output *o, char line[FBP_JOURNAL_LINE]);
+
+/** Empty the journal, and write its first line. */
+fbp_status fbp_journal_create(struct fbp_output *o);
+
+/** Whether the journal belongs to this output; FBP_ERR_INVALID if it belongs to other settings. */
+fbp_status fbp_journal_find(struct fbp_output *o, bool *found);
+
+/** Append a line for slices [z0, z0 + nz) with the hash of their stored bytes. */
+fbp_status fbp_journal_append(struct fbp_output *o, size_t z0, size_t nz, uint64_t hash);
+
+/** Parse such a line; false: not such a line, or slices that do not exist. */
+bool fbp_journal_read(struct fbp_output *o, const char *line, size_t *z0, size_t *nz,
+                      uint64_t *hash);
 
 /** Mark the slices of all journal lines whose samples are stored. */
-fbp_status fbp_journal_resume(struct fbp_sink *s);
+fbp_status fbp_journal_resume(struct fbp_output *o);
 
-/* sink_stack.c: stacks, one file per slice */
-
-fbp_status fbp_sink_stack_open(struct fbp_sink *s, const char *path,
-                               const struct fbp_sink_params *params);
-/** Begin or resume a stack whose journal is locked; left: an earlier run wrote the journal. */
-fbp_status fbp_sink_stack_begin(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool left,
-                                bool resume);
-fbp_status fbp_sink_stack_write(struct fbp_sink *s, size_t z0, size_t nz, const void *data);
-fbp_status fbp_sink_stack_publish(struct fbp_sink *s);
+/* sink_stack.c: stacks, which shared_output.c also finishes */
 
 /** malloc'ed "out/slice_0007.tif" plus the suffix `end`: ".part" or "". */
-fbp_status fbp_sink_stack_name(const struct fbp_sink *s, size_t z, const char *end, char **out);
-
-/** fbp_sink_is_stored() for a stack. */
-bool fbp_sink_stack_has(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t hash,
-                        void *scratch);
-
-/** Check that no slices of another, larger volume exist under this name. */
-fbp_status fbp_sink_stack_check_others(const struct fbp_sink *s);
+fbp_status fbp_sink_slice_name(struct fbp_output *o, size_t z, const char *end, char **out);
 
 /** Check that the disk of an open file has space for all slices. */
-fbp_status fbp_sink_stack_check_room(const struct fbp_sink *s, int fd);
+fbp_status fbp_stack_check_room(struct fbp_output *o, int fd);
 
-/** Remove temporary slices of any volume of this name, if they are `ours` or empty. */
-fbp_status fbp_sink_stack_clear(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
-                                bool ours);
+/** Check that no slices of another, larger volume exist under this name. */
+fbp_status fbp_stack_check_others(struct fbp_output *o);
 
 /** Remove temporary slices that this process has still to write. */
-fbp_status fbp_sink_stack_clear_missing(const struct fbp_sink *s,
-                                        const struct fbp_part_inputs *inputs);
-
-/** Remove all temporary slices of this volume. */
-void fbp_sink_stack_remove(const struct fbp_sink *s);
+fbp_status fbp_stack_clear_missing(struct fbp_output *o, const struct fbp_part_inputs *inputs);
 
 /** Rename the first n slices to their final names; some may be renamed already. *gone: some slices
  *  do not exist. */
-fbp_status fbp_sink_stack_rename(const struct fbp_sink *s, size_t n, bool *gone);
+fbp_status fbp_stack_rename(struct fbp_output *o, size_t n, bool *gone);
 
 #endif /* FBP_SRC_ARRAY_SINK_H */

@@ -26,17 +26,18 @@ fbp_status fbp_spool_open(fbp_sink **values, const char *output, const struct fb
     FBP_TRY(fbp_sink_open(&tried, output, info, &trial));
 
     /* Beside the file or the folder of the output. */
-    const bool in_folder = tried->kind == FBP_SINK_STACK && strcmp(tried->folder, ".") != 0;
-    if (tried->kind == FBP_SINK_NULL)
-        FBP_TRY_GOTO(fbp_part_name(&name, "null:"));
+    struct fbp_output *o = tried->files;
+    if (!o)
+        FBP_TRY_GOTO(fbp_part_name(&name, "%s", output)); /* null: */
     else
-        FBP_TRY_GOTO(
-            fbp_part_name(&name, "%s.values.raw", in_folder ? tried->folder : tried->path));
+        FBP_TRY_GOTO(fbp_part_name(&name, "%s.values.raw",
+                                   o->folder && strcmp(o->folder, ".") != 0 ? o->folder : o->path));
     plain.frames = 0; /* no other program reads it */
     own.type = FBP_F32;
     own.compress = false;
     FBP_TRY_GOTO(fbp_sink_open(values, name, &plain, &own));
-    (*values)->passing = true;
+    if ((*values)->files)
+        (*values)->files->passing = true;
 fail:
     fbp_sink_close(&tried); /* closed only now: the disk must have space for both */
     free(name);
@@ -45,9 +46,10 @@ fail:
 
 static fbp_status read_slices(const fbp_sink *values, size_t z0, size_t nz, float *out)
 {
-    return fbp_read_at(values->fd, values->part,
-                       values->part_offset + (uint64_t)z0 * values->slice_bytes, out,
-                       nz * values->slice_bytes);
+    struct fbp_output *o = values->files;
+
+    return o->store->get(o, o->part_offset + (uint64_t)z0 * values->slice_bytes, out,
+                         nz * values->slice_bytes);
 }
 
 fbp_status fbp_spool_range(const fbp_sink *values, double range[2])
@@ -56,7 +58,7 @@ fbp_status fbp_spool_range(const fbp_sink *values, double range[2])
     fbp_status st = FBP_OK;
     float *slice = NULL;
 
-    if (values->kind == FBP_SINK_FILE) {
+    if (values->files) {
         range[0] = INFINITY;
         range[1] = -INFINITY;
         FBP_TRY(fbp_alloc((void **)&slice, values->slice_bytes, "a slice"));
@@ -92,7 +94,7 @@ fbp_status fbp_spool_copy(const fbp_sink *values, fbp_sink *to, size_t at_once,
     fbp_status st = FBP_OK;
     float *slices = NULL;
 
-    if (values->kind != FBP_SINK_FILE) {
+    if (!values->files) {
         fbp_sink_mark(to, 0, nz);
         return FBP_OK;
     }
@@ -111,9 +113,9 @@ fbp_status fbp_spool_copy(const fbp_sink *values, fbp_sink *to, size_t at_once,
 
 void fbp_spool_discard(fbp_sink **values)
 {
-    if (*values) { /* like a sink that cannot be resumed: closing removes its files */
+    if (*values && (*values)->files) { /* like a sink that cannot be resumed */
         (*values)->fingerprint = 0;
-        (*values)->owned = true;
+        (*values)->files->owned = true; /* closing removes its files */
     }
     fbp_sink_close(values);
 }

@@ -126,7 +126,7 @@ static uint64_t writer_bytes(const fbp_plan *p, const struct fbp_job *job)
     const enum fbp_type type = p->params.output.type;
     const size_t slice = fbp_roi_slice(job);
 
-    return fbp_sink_thread_bytes(type) + p->needs.writer_bytes +
+    return p->needs.writer_bytes +
            (fbp_in_double(job) && type != FBP_F64 ? slice * sizeof(float) : 0);
 }
 

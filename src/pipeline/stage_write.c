@@ -312,7 +312,7 @@ static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
         if (fbp_run_finishes(rq))
             FBP_TRY(complete(w, s->time_point, s->z0, s->nz,
                              (char *)w->volume + slice * slice_bytes(w)));
-        fbp_sink_written(rq->sink, slice, s->nz);
+        fbp_sink_mark(rq->sink, slice, s->nz);
     }
     FBP_TRY(await_pieces(w));
     FBP_TRY(fbp_worker_slab_done(w, b->drawn));

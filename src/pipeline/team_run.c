@@ -4,7 +4,6 @@
  * plan_run.c calls these functions.  Either each process writes its own slices into one output
  * (`apart`), or the others send their slices to rank 0, which writes all. */
 #include "array/array.h"
-#include "array/sink.h"
 #include "base/base.h"
 #include "base/cache.h"
 #include "base/system.h"

@@ -306,7 +306,7 @@ void fbp_levels_mean(enum fbp_type type, const struct fbp_level_box *in,
 
 /* the interface of a format (tables in array/format/) */
 
-/** Writer of the small text files in a folder of chunks (array/chunked.h). */
+/** Writer of the small text files in a folder of chunks (array/sink_chunks.c). */
 struct fbp_chunk_format {
     /** Name and text of file k, malloc'ed; *name NULL: no more files. compression: zlib level of
      *  the chunks; 0: not compressed. */

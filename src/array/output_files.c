@@ -1,0 +1,587 @@
+/* Sinks with files: which existing files may be used, locks, opening, the journal, closing.
+ * sink_file.c, sink_stack.c, sink_chunks.c and shared_output.c call it; sink.h describes the
+ * files. */
+#include "array/names.h"
+#include "array/shared_output.h"
+
+#include "array/file/bytes.h"
+#include "array/file/outfile.h"
+
+#include "base/base.h"
+#include "base/system.h"
+#include "base/text.h"
+#include "base/threads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+/* --- Files that fbp may use --- */
+
+/* Find the files that are read; the caller frees out->is, also after an error. */
+static fbp_status open_inputs(struct fbp_part_inputs *out, const struct fbp_sink_params *params)
+{
+    fbp_status st = FBP_OK;
+
+    *out = (struct fbp_part_inputs){.params = params};
+    for (size_t i = 0; i < params->n_keep && st == FBP_OK; i++) {
+        struct fbp_files files = {.path = params->keep[i]};
+
+        for (const char *file; files.path && (file = fbp_files_next(&files, &st));) {
+            bool there = false;
+
+            if (out->n == out->room) {
+                const size_t room = out->room ? 2 * out->room : 64;
+                struct stat *more = realloc(out->is, room * sizeof *more);
+                if (!more) {
+                    st = fbp_fail_nomem(room * sizeof *more, "a table of input files");
+                    continue;
+                }
+                out->is = more;
+                out->room = room;
+            }
+            st = fbp_stat(file, &out->is[out->n], &there);
+            out->n += there;
+        }
+    }
+    return st;
+}
+
+static bool is_input(const struct fbp_part_inputs *in, const struct stat *file)
+{
+    for (size_t i = 0; i < in->n; i++)
+        if (in->is[i].st_dev == file->st_dev && in->is[i].st_ino == file->st_ino)
+            return true;
+    return false;
+}
+
+static fbp_status refuse_input(const char *path)
+{
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: is read for this output, which needs that name while it is written: "
+                    "choose another name for the output",
+                    path);
+}
+
+fbp_status fbp_part_spare(const struct fbp_part_inputs *in, const char *path)
+{
+    struct stat st;
+    bool there;
+
+    for (size_t i = 0; i < in->params->n_keep; i++)
+        if (in->params->keep[i] && strcmp(in->params->keep[i], path) == 0)
+            return refuse_input(path);
+    FBP_TRY(fbp_stat(path, &st, &there));
+    return there && is_input(in, &st) ? refuse_input(path) : FBP_OK;
+}
+
+fbp_status fbp_part_refuse(const char *path, const char *why)
+{
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: is there and was not left by fbp (%s): move it away or remove it, or "
+                    "choose another name for the output",
+                    path, why);
+}
+
+fbp_status fbp_part_cannot(const char *what, const char *path)
+{
+    const int error = errno;
+
+    return fbp_fail(FBP_ERR_IO, "%s: cannot %s: %s%s", path, what, strerror(error),
+                    error == ENOENT ? ": create its folder first" : fbp_write_remedy(error));
+}
+
+fbp_status fbp_part_rename(const char *from, const char *to)
+{
+    if (rename(from, to) < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot be renamed to %s: %s", from, to, strerror(errno));
+    return FBP_OK;
+}
+
+fbp_status fbp_part_name(char **out, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    const int n = vasprintf(out, format, args);
+    va_end(args);
+    if (n >= 0)
+        return FBP_OK;
+    *out = NULL;
+    return fbp_fail_nomem(strlen(format), "a path");
+}
+
+/* Check that a file can be a temporary file of fbp, and is not an input. */
+static fbp_status check_file(const struct fbp_part_inputs *in, const struct stat *st,
+                             const char *path)
+{
+    const char *strange = S_ISLNK(st->st_mode)    ? "it is a link"
+                          : S_ISDIR(st->st_mode)  ? "it is a folder"
+                          : !S_ISREG(st->st_mode) ? "it is no regular file"
+                          : st->st_nlink > 1      ? "it has other names, too: a hard link"
+                                                  : NULL;
+
+    if (in && is_input(in, st))
+        return refuse_input(path);
+    return strange ? fbp_part_refuse(path, strange) : FBP_OK;
+}
+
+static int open_retry(const char *path, int flags)
+{
+    int fd;
+
+    do
+        fd = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* Report the reason why open_retry() failed. */
+static fbp_status cannot_open(const char *path)
+{
+    const int error = errno;
+    struct stat st;
+
+    if (lstat(path, &st) == 0)
+        FBP_TRY(check_file(NULL, &st, path));
+    return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s%s", path, strerror(error),
+                    error == EACCES || error == EPERM
+                        ? ": another user left it: remove it, or choose another name"
+                        : fbp_write_remedy(error));
+}
+
+fbp_status fbp_part_find_named(int fd, const char *path, bool *named)
+{
+    struct stat a, b;
+
+    *named = false;
+    if (fstat(fd, &a) < 0)
+        return fbp_part_cannot("look at", path);
+    if (lstat(path, &b) < 0)
+        return errno == ENOENT || errno == ENOTDIR ? FBP_OK : fbp_part_cannot("look at", path);
+    *named = a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+    return FBP_OK;
+}
+
+/* Check a locked file, which must begin like a journal, or be empty. */
+static fbp_status check_journal(const struct fbp_part_inputs *in, int fd, const char *path,
+                                bool *left, bool *made)
+{
+    static const char journal[] = "fbp-journal ";
+    char text[sizeof FBP_PART_LOCK] = "";
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return fbp_part_cannot("look at", path);
+    FBP_TRY(check_file(in, &st, path));
+    const size_t n = (uint64_t)st.st_size < sizeof text ? (size_t)st.st_size : sizeof text - 1;
+    FBP_TRY(fbp_read_at(fd, path, 0, text, n));
+    if (n > 0 && strncmp(text, journal, sizeof journal - 1) != 0)
+        return fbp_part_refuse(path, "it is no journal");
+    *left = n > 0 && strcmp(text, FBP_PART_LOCK) != 0; /* the number of bytes read was the same */
+    *made |= !*left;
+    return FBP_OK;
+}
+
+fbp_status fbp_part_lock(const struct fbp_part_inputs *in, const char *path, bool create, bool wait,
+                         int *fd, bool *left, bool *made)
+{
+    static const struct timespec moment = {.tv_nsec = 10000000L};
+    enum { ATTEMPTS = 100, PATIENCE_SECONDS = 600 };
+    const double until = wait ? fbp_seconds() + PATIENCE_SECONDS : 0;
+
+    *left = false;
+    for (int attempt = 0; attempt < ATTEMPTS;) {
+        char text[sizeof FBP_PART_MANIFEST] = "";
+        fbp_status st = FBP_OK;
+        bool named = false;
+
+        *fd = create ? open_retry(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL) : -1;
+        *made = *fd >= 0;
+        if (create && *fd < 0 && errno != EEXIST)
+            return fbp_part_cannot("create", path);
+        if (*fd < 0)
+            *fd = open_retry(path, O_RDWR | O_APPEND);
+        if (*fd < 0 && errno != ENOENT)
+            return cannot_open(path);
+        if (*fd < 0 && !create)
+            return FBP_OK;
+        if (*fd < 0) { /* removed in the meantime */
+            attempt++;
+            continue;
+        }
+
+        if (flock(*fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+            /* A manifest, or a journal that becomes one, is locked for moments; a journal for a
+             * whole run. */
+            const ssize_t n = pread(*fd, text, sizeof text - 1, 0);
+
+            if ((n == 0 || strcmp(text, FBP_PART_MANIFEST) == 0) && fbp_seconds() < until) {
+                nanosleep(&moment, NULL);
+                st = fbp_check_cancelled();
+            } else {
+                st = fbp_fail(FBP_ERR_IO,
+                              "%s: another process is writing this output: wait for it or choose "
+                              "another name",
+                              path);
+            }
+        } else {                                         /* also on file systems without locks */
+            st = fbp_part_find_named(*fd, path, &named); /* another process may have removed it */
+            if (st == FBP_OK && named)
+                st = check_journal(in, *fd, path, left, made);
+            if (st == FBP_OK && named)
+                return FBP_OK;
+        }
+        attempt += !wait;
+        close(*fd);
+        *fd = -1;
+        *made = false;
+        FBP_TRY(st);
+    }
+    return fbp_fail(FBP_ERR_IO, "%s: other processes keep replacing it", path);
+}
+
+fbp_status fbp_part_clear(const struct fbp_part_inputs *in, const char *path, bool ours)
+{
+    struct stat st;
+
+    if (lstat(path, &st) < 0)
+        return errno == ENOENT ? FBP_OK : fbp_part_cannot("look at", path);
+    FBP_TRY(check_file(in, &st, path));
+    if (!ours && st.st_size > 0)
+        return fbp_part_refuse(path, "there is no journal of it");
+    return unlink(path) == 0 || errno == ENOENT ? FBP_OK : fbp_part_cannot("remove", path);
+}
+
+fbp_status fbp_part_create(const char *path, int *fd)
+{
+    *fd = open_retry(path, O_RDWR | O_CREAT | O_EXCL);
+    if (*fd >= 0)
+        return FBP_OK;
+    return errno == EEXIST ? fbp_part_refuse(path, "it came while the output was written")
+                           : fbp_part_cannot("create", path);
+}
+
+fbp_status fbp_part_reopen(const struct fbp_part_inputs *in, const char *path, int *fd)
+{
+    const uid_t me = geteuid();
+    struct stat is;
+    fbp_status st;
+
+    *fd = open_retry(path, O_RDWR);
+    if (*fd < 0)
+        return errno == ENOENT ? FBP_OK : cannot_open(path);
+    st = fstat(*fd, &is) < 0 ? fbp_part_cannot("look at", path) : check_file(in, &is, path);
+    if (st == FBP_OK && is.st_uid != me && me != 0) /* its owner could change the output */
+        st = fbp_fail(FBP_ERR_INVALID,
+                      "%s: belongs to another user: start anew without --resume, or choose another "
+                      "name for the output",
+                      path);
+    if (st == FBP_OK)
+        return FBP_OK;
+    close(*fd);
+    *fd = -1;
+    return st;
+}
+
+/* --- The journal --- */
+
+/* Read the first line of a journal; "": incomplete because of a kill. */
+static fbp_status read_first(struct fbp_output *o, char line[FBP_JOURNAL_LINE])
+{
+    struct stat st;
+
+    if (fstat(o->log_fd, &st) < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", o->log, strerror(errno));
+    const size_t n = st.st_size < FBP_JOURNAL_LINE ? (size_t)st.st_size : FBP_JOURNAL_LINE - 1;
+    FBP_TRY(fbp_read_at(o->log_fd, o->log, 0, line, n));
+    line[n] = '\0';
+    char *end = strchr(line, '\n');
+    line[end ? end + 1 - line : 0] = '\0';
+    return FBP_OK;
+}
+
+static const char *behind_version(const char *line)
+{
+    return strncmp(line, "fbp-journal ", 12) == 0 && line[12] >= '1' && line[12] <= '3' &&
+                   line[13] == ' '
+               ? line + 14
+               : line;
+}
+
+void fbp_journal_first(struct fbp_output *o, char line[FBP_JOURNAL_LINE])
+{
+    /* Version 3: output of several processes. Version 1 had no line "publish". */
+    snprintf(line, FBP_JOURNAL_LINE, "fbp-journal %d %016llx size %zu %zu %zu header %zu\n",
+             o->shared ? 3 : 2, (unsigned long long)o->sink.fingerprint, o->sink.info.n[0],
+             o->sink.info.n[1], o->sink.info.n[2], o->part_offset);
+}
+
+fbp_status fbp_journal_create(struct fbp_output *o)
+{
+    char line[FBP_JOURNAL_LINE];
+
+    if (ftruncate(o->log_fd, 0) < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot empty: %s", o->log, strerror(errno));
+    fbp_journal_first(o, line);
+    return fbp_append(o->log_fd, o->log, line);
+}
+
+fbp_status fbp_journal_find(struct fbp_output *o, bool *found)
+{
+    char line[FBP_JOURNAL_LINE], old[FBP_JOURNAL_LINE];
+
+    *found = false;
+    FBP_TRY(read_first(o, old));
+    if (!old[0] || strncmp(behind_version(old), "lock ", 5) == 0)
+        return FBP_OK;
+    fbp_journal_first(o, line);
+    if (strcmp(behind_version(line), behind_version(old)) != 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: belongs to a run with other settings or data: use the same ones to "
+                        "resume it, or start anew without --resume",
+                        o->part);
+    *found = true;
+    return FBP_OK;
+}
+
+fbp_status fbp_journal_append(struct fbp_output *o, size_t z0, size_t nz, uint64_t hash)
+{
+    char line[80];
+
+    snprintf(line, sizeof line, "%zu %zu %016llx\n", z0, nz, (unsigned long long)hash);
+    return fbp_append(o->log_fd, o->log, line);
+}
+
+bool fbp_journal_read(struct fbp_output *o, const char *line, size_t *z0, size_t *nz,
+                      uint64_t *hash)
+{
+    unsigned long long first, n, h;
+
+    /* NOLINTNEXTLINE(cert-err34-c): a number that is too large fails the tests that follow */
+    if (sscanf(line, "%llu %llu %16llx", &first, &n, &h) != 3 || first >= o->sink.info.n[2] ||
+        n > o->sink.info.n[2] - first)
+        return false;
+    *z0 = (size_t)first;
+    *nz = (size_t)n;
+    *hash = h;
+    return true;
+}
+
+fbp_status fbp_journal_resume(struct fbp_output *o)
+{
+    char *text = NULL, *line, *newline;
+    size_t n = 0, z0, nz;
+    void *scratch = NULL;
+    uint64_t hash;
+    fbp_status st;
+
+    FBP_TRY(fbp_read_text(o->log, FBP_JOURNAL_MOST_BYTES, &text, &n));
+    FBP_TRY_GOTO(fbp_alloc(&scratch, FBP_WRITE_BUFFER_BYTES, "a piece of the output"));
+    line = memchr(text, '\n', n);
+    line = line ? line + 1 : text + n;
+    for (; (newline = strchr(line, '\n')); line = newline + 1) {
+        *newline = '\0';
+        if (fbp_journal_read(o, line, &z0, &nz, &hash) &&
+            o->store->has(o, NULL, z0, nz, hash, scratch))
+            fbp_sink_mark(&o->sink, z0, nz);
+    }
+    o->owned = true;
+    if (ftruncate(o->log_fd, (off_t)(line - text)) < 0) /* a last line cut off by a kill */
+        st = fbp_fail(FBP_ERR_IO, "%s: cannot be shortened: %s", o->log, strerror(errno));
+fail:
+    fbp_free(scratch);
+    free(text);
+    return st;
+}
+
+/* --- Opening --- */
+
+void fbp_output_begin(struct fbp_output *o, const struct fbp_store *store,
+                      const struct fbp_sink_request *rq)
+{
+    o->sink.files = o;
+    o->store = store;
+    o->put = store->put;
+    o->format = rq->format;
+    o->compress = rq->params->compress;
+    o->fd = o->log_fd = o->lock_fd = -1;
+}
+
+fbp_status fbp_output_check_frames(struct fbp_output *o, const char *path, bool has_place)
+{
+    const size_t frames = fbp_array_frames(&o->sink.info);
+
+    if (o->sink.info.n[2] % frames != 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %zu slices are not those of %zu frames: give as many to each", path,
+                        o->sink.info.n[2], frames);
+    if (frames == 1 || has_place)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "%s: such files have no place for a series of %zu frames: write .mha, .nii, "
+                    ".nrrd, .h5, .mat, .npy or .raw",
+                    path, frames);
+}
+
+fbp_status fbp_output_name_parts(struct fbp_output *o, const char *extensions)
+{
+    enum { MOST_LINKS = 40 };
+    char target[4096];
+    ssize_t n = -1; /* also if the file does not exist */
+
+    for (int i = 0; extensions && (n = readlink(o->path, target, sizeof target - 1)) >= 0; i++) {
+        target[n] = '\0';
+        char *next = i < MOST_LINKS ? fbp_path_join(o->path, target) : NULL;
+        if (i == MOST_LINKS)
+            return fbp_fail(FBP_ERR_INVALID, "%s: is one of too many links: name the file itself",
+                            o->path);
+        if (!next)
+            return fbp_fail_nomem((size_t)n, "a path");
+        if (!fbp_has_extension(next, extensions)) {
+            (void)!fbp_fail(FBP_ERR_INVALID,
+                            "%s: is a link to %s, whose name does not end in %s: name that file "
+                            "itself, or remove the link",
+                            o->path, next, extensions);
+            free(next);
+            return FBP_ERR_INVALID;
+        }
+        free(o->path);
+        o->path = next;
+    }
+    FBP_TRY(fbp_part_name(&o->part, "%s.part", o->path));
+    return fbp_part_name(&o->log, "%s.log", o->part);
+}
+
+fbp_status fbp_output_lock_second(struct fbp_output *o, const struct fbp_part_inputs *inputs)
+{
+    bool left = false;
+    char *line;
+
+    if (!o->lock_path)
+        return FBP_OK;
+    FBP_TRY(fbp_part_lock(inputs, o->lock_path, true, false, &o->lock_fd, &left, &o->lock_made));
+    if (left) /* the journal belongs to another output of that name and is not changed */
+        return FBP_OK;
+    if (ftruncate(o->lock_fd, 0) < 0)
+        return fbp_fail_write(o->lock_path, errno, 0);
+    FBP_TRY(fbp_part_name(&line, FBP_PART_LOCK "of %s\n", o->path));
+    const fbp_status st = fbp_append(o->lock_fd, o->lock_path, line);
+    free(line);
+    return st;
+}
+
+void fbp_output_unlock_second(struct fbp_output *o)
+{
+    if (o->lock_made)
+        unlink(o->lock_path);
+    if (o->lock_fd >= 0)
+        close(o->lock_fd);
+    o->lock_made = false;
+    o->lock_fd = -1;
+}
+
+/* Rename the slices of a stack whose run was stopped while it renamed them. */
+static fbp_status finish_names(struct fbp_output *o)
+{
+    unsigned long long n[3] = {0};
+    char first[FBP_JOURNAL_LINE];
+    bool gone = false;
+    char *text = NULL;
+    size_t bytes = 0;
+
+    FBP_TRY(read_first(o, first));
+    /* NOLINTNEXTLINE(cert-err34-c): a number that is too large is not a size */
+    if (sscanf(behind_version(first), "%*x size %llu %llu %llu", &n[0], &n[1], &n[2]) != 3)
+        return FBP_OK;
+    FBP_TRY(fbp_read_text(o->log, FBP_JOURNAL_MOST_BYTES, &text, &bytes));
+    const bool publish = strstr(text, "\npublish\n");
+    free(text);
+    return publish ? fbp_stack_rename(o, (size_t)n[2], &gone) : FBP_OK;
+}
+
+fbp_status fbp_output_open(struct fbp_output *o, const struct fbp_sink_request *rq)
+{
+    const bool stack = !o->store->put, resume = rq->params->resume;
+    const bool joins = rq->share && !rq->share->first;
+    struct fbp_part_inputs inputs = {0};
+    bool left = false;
+    fbp_status st;
+
+    FBP_TRY_GOTO(open_inputs(&inputs, rq->params));
+    if (joins) {
+        st = fbp_shared_output_join(o, &inputs, rq->share);
+        goto fail;
+    }
+    FBP_TRY_GOTO(fbp_part_spare(&inputs, stack ? o->log : o->part));
+    FBP_TRY_GOTO(fbp_part_lock(&inputs, o->log, true, false, &o->log_fd, &left, &o->log_made));
+    FBP_TRY_GOTO(fbp_output_lock_second(o, &inputs));
+    if (left)
+        FBP_TRY_GOTO(fbp_shared_output_yield(o, resume));
+    const bool resume_shared = resume && fbp_shared_output_is_left(o);
+    if (stack && left && !resume_shared)
+        FBP_TRY_GOTO(finish_names(o));
+    if (rq->share || resume_shared)
+        st = fbp_shared_output_take_over(o, &inputs, rq->share, left, resume);
+    else
+        st = o->store->begin(o, &inputs, left, resume);
+fail:
+    free(inputs.is);
+    return st;
+}
+
+/* --- Finishing and closing --- */
+
+fbp_status fbp_output_excuse(struct fbp_output *o, fbp_status st)
+{
+    if (st == FBP_OK || !o->published)
+        return st;
+    free(o->sink.note);
+    o->sink.note =
+        fbp_format("%s: %s is complete all the same: remove what is left of %s* yourself",
+                   fbp_message(), o->path, o->part);
+    fbp_message_clear();
+    return FBP_OK;
+}
+
+size_t fbp_output_kept(struct fbp_sink *s)
+{
+    return s->fingerprint && s->files && s->files->log_fd >= 0 ? s->n_have : 0;
+}
+
+void fbp_output_close(struct fbp_sink *s)
+{
+    const bool own = s->process == getpid(); /* otherwise the files belong to the parent process */
+    struct fbp_output *o = s->files;
+
+    if (!o)
+        return;
+    /* Remove unfinished files while they are locked, before another process can own them. */
+    if (own && o->owned && !s->finished && fbp_sink_resumable(s) == 0) {
+        if (o->store->remove(o)) /* the journal proves that PATH.part belongs to fbp */
+            unlink(o->log);
+    } else if (own && !o->owned && o->log_made) {
+        unlink(o->log);
+    }
+    o->lock_made &= own;
+    fbp_output_unlock_second(o);
+    if (own && o->made_folder && !s->finished)
+        rmdir(o->folder); /* fails if the folder is not empty */
+    if (o->log_fd >= 0)
+        close(o->log_fd);
+    if (o->fd >= 0)
+        close(o->fd);
+    if (o->store->close)
+        o->store->close(o);
+    fbp_layout_clear(&o->layout);
+    free(o->path);
+    free(o->part);
+    free(o->log);
+    free(o->lock_path);
+    free(o->folder);
+}

@@ -1,0 +1,213 @@
+/* Sinks of the calling program: memory (fbp_sink_memory()), and functions that store slices
+ * (fbp_sink_callback()). source_caller.c is the counterpart for views. */
+#include "fbp/callback.h"
+
+#include "array/device_memory.h"
+#include "array/sink.h"
+
+#include "base/base.h"
+#include "base/threads.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- Memory --- */
+
+struct memory_sink {
+    struct fbp_sink sink;
+    void *samples;
+    struct fbp_device_memory *device; /* access to `samples` on a device; NULL: host memory */
+};
+
+static void *memory_of(const struct fbp_sink *s, struct fbp_device_memory **device)
+{
+    const struct memory_sink *m = (const struct memory_sink *)s;
+
+    *device = m->device;
+    return m->samples;
+}
+
+static fbp_status write_memory(struct fbp_sink *s, size_t z0, size_t nz, const void *data)
+{
+    const struct memory_sink *m = (const struct memory_sink *)s;
+    void *to = (char *)m->samples + z0 * s->slice_bytes;
+
+    if (m->device)
+        FBP_TRY(fbp_device_memory_transfer(m->device, to, data, nz * s->slice_bytes));
+    else
+        memcpy(to, data, nz * s->slice_bytes);
+    fbp_sink_mark(s, z0, nz);
+    return FBP_OK;
+}
+
+static void close_memory(struct fbp_sink *s)
+{
+    struct fbp_device_memory *device = ((struct memory_sink *)s)->device;
+
+    if (device)
+        device->close(device);
+}
+
+/* Sizes and type of a sink without a file. */
+static struct fbp_array_info info_of(enum fbp_type type, const size_t n[3])
+{
+    return (struct fbp_array_info){
+        .struct_size = sizeof(struct fbp_array_info), .n = {n[0], n[1], n[2]}, .type = type};
+}
+
+fbp_status fbp_sink_on_device(fbp_sink **out, enum fbp_type type, void *samples, const size_t n[3],
+                              struct fbp_device_memory *far)
+{
+    static const struct fbp_sink_calls calls = {.bytes = sizeof(struct memory_sink),
+                                                .memory = memory_of,
+                                                .write = write_memory,
+                                                .close = close_memory};
+    const struct fbp_array_info info = info_of(type, n);
+    const fbp_status st = fbp_sink_create(out, &calls, &info, "memory");
+
+    if (*out) {
+        ((struct memory_sink *)*out)->samples = samples;
+        ((struct memory_sink *)*out)->device = far;
+    } else if (far) {
+        far->close(far);
+    }
+    if (st != FBP_OK)
+        fbp_sink_close(out);
+    return st;
+}
+
+fbp_status fbp_sink_memory(fbp_sink **out, float *samples, const size_t n[3])
+{
+    FBP_REQUIRE(out, samples, n);
+    fbp_message_clear();
+    return fbp_sink_on_device(out, FBP_F32, samples, n, NULL);
+}
+
+fbp_status fbp_sink_memory_double(fbp_sink **out, double *samples, const size_t n[3])
+{
+    FBP_REQUIRE(out, samples, n);
+    fbp_message_clear();
+    return fbp_sink_on_device(out, FBP_F64, samples, n, NULL);
+}
+
+/* --- Functions --- */
+
+struct called_sink {
+    struct fbp_sink sink;
+    struct fbp_sink_functions callback;
+    pthread_mutex_t turn; /* held in begin(), end(), and write() unless concurrent */
+    bool asked, begun;    /* begin() was called; begin() succeeded, and end() was not called yet */
+    fbp_status status;    /* status of begin(), and its message */
+    char message[FBP_WHY_BYTES + 100];
+};
+
+/* Call begin() before the first slice; c->turn is held. After a failure every writer gets the same
+ * message, because the run may report the status of any of them. */
+static fbp_status begin(struct called_sink *c)
+{
+    char why[FBP_WHY_BYTES] = "";
+
+    if (!c->asked) {
+        c->asked = true;
+        if (c->callback.begin)
+            c->status = fbp_callback_status(
+                c->callback.begin(c->callback.user, c->sink.info.n, why, sizeof why),
+                "output: to begin it", why);
+        c->begun = c->status == FBP_OK;
+        if (!c->begun)
+            snprintf(c->message, sizeof c->message, "%s", fbp_message());
+    } else if (c->status != FBP_OK) {
+        fbp_message_adopt(c->message);
+    } else if (!c->begun) {
+        return fbp_fail(FBP_ERR_IO, "output: it has ended");
+    }
+    return c->status;
+}
+
+static fbp_status write_called(struct fbp_sink *s, size_t z0, size_t nz, const void *data)
+{
+    struct called_sink *c = (struct called_sink *)s;
+    const struct fbp_sink_functions *f = &c->callback;
+
+    pthread_mutex_lock(&c->turn);
+    fbp_status st = begin(c);
+    if (f->concurrent)
+        pthread_mutex_unlock(&c->turn);
+    for (size_t k = 0; k < nz && st == FBP_OK; k += f->at_once) {
+        const size_t z = z0 + k, n = nz - k < f->at_once ? nz - k : f->at_once;
+        const void *slices = (const char *)data + k * s->slice_bytes;
+        char why[FBP_WHY_BYTES] = "", what[100];
+
+        st = fbp_check_cancelled();
+        if (st != FBP_OK)
+            break;
+        const int result = f->write_double ? f->write_double(f->user, z, n, slices, why, sizeof why)
+                                           : f->write(f->user, z, n, slices, why, sizeof why);
+        snprintf(what, sizeof what, "output: slices %zu to %zu", z, z + n - 1);
+        st = fbp_callback_status(result, what, why);
+    }
+    if (!f->concurrent)
+        pthread_mutex_unlock(&c->turn);
+    FBP_TRY(st);
+    fbp_sink_mark(s, z0, nz);
+    return FBP_OK;
+}
+
+static fbp_status end(struct called_sink *c, bool complete)
+{
+    char why[FBP_WHY_BYTES] = "";
+
+    if (!c->begun)
+        return FBP_OK;
+    c->begun = false;
+    if (!c->callback.end)
+        return FBP_OK;
+    return fbp_callback_status(c->callback.end(c->callback.user, complete, why, sizeof why),
+                               "output: to finish it", why);
+}
+
+static fbp_status finish_called(struct fbp_sink *s)
+{
+    return end((struct called_sink *)s, true);
+}
+
+static void close_called(struct fbp_sink *s)
+{
+    struct called_sink *c = (struct called_sink *)s;
+
+    if (s->process == getpid())
+        (void)!end(c, false); /* no failure can be reported while closing */
+    pthread_mutex_destroy(&c->turn);
+}
+
+fbp_status fbp_sink_callback(fbp_sink **out, const struct fbp_sink_functions *given,
+                             const size_t n[3])
+{
+    FBP_REQUIRE(out, n);
+    static const struct fbp_sink_calls calls = {.bytes = sizeof(struct called_sink),
+                                                .write = write_called,
+                                                .finish = finish_called,
+                                                .close = close_called};
+    struct fbp_sink_functions callback;
+
+    fbp_message_clear();
+    *out = NULL;
+    FBP_TRY(FBP_COPY_IN(sink_functions, &callback, given));
+    if (!callback.write == !callback.write_double)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "fbp_sink_functions: write: found %s, expected one function, for float or "
+                        "for double",
+                        callback.write ? "two" : "NULL");
+    const struct fbp_array_info info = info_of(callback.write ? FBP_F32 : FBP_F64, n);
+    const fbp_status st = fbp_sink_create(out, &calls, &info, "output");
+    if (*out) {
+        struct called_sink *c = (struct called_sink *)*out;
+        c->callback = callback;
+        c->callback.at_once += callback.at_once == 0;
+        pthread_mutex_init(&c->turn, NULL);
+    }
+    if (st != FBP_OK)
+        fbp_sink_close(out);
+    return st;
+}

@@ -1,0 +1,992 @@
+/* Sinks that write a folder of chunks with smaller resolution levels: OME-Zarr.
+ *
+ * The folder is called PATH.part until it is complete. In it, the file "L/Z/Y/X" is a chunk of
+ * level L. Slices are first written into uncompressed ("plain") chunks. If the output is
+ * compressed, a plain chunk is called "L/Z/Y/X.part"; it is compressed ("packed") when it is
+ * complete, and removed when all chunks of its layer are packed.
+ *
+ * A layer is all chunks with the same Z. A layer that has all its slices is downsampled ("raised"):
+ * the means of 2 x 2 x 2 voxels are written into the next level, where they fill half a layer. If
+ * several processes write slices of a layer, the last of them raises it. Chunks of level 0 that
+ * several processes write are boundary blocks (array/shared_output.h): only one process at a time
+ * writes a chunk. */
+#include "array/shared_output.h"
+
+#include "array/file/bytes.h"
+#include "array/file/outfile.h"
+
+#include "base/base.h"
+#include "base/cache.h"
+#include "base/system.h"
+#include "base/text.h"
+#include "base/threads.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { RAISED = 1, PACKED = 2 }; /* completed steps of a layer */
+
+struct chunks {
+    struct fbp_output out;
+    struct fbp_levels levels;
+    int compression;    /* zlib level; 0: chunks are not compressed */
+    size_t chunk_bytes; /* bytes of a plain chunk */
+    size_t threads;     /* greatest number of threads that raise or pack a layer */
+    unsigned char *done[FBP_LEVELS_MOST]; /* RAISED, PACKED per layer; under the sink's lock */
+    size_t *put;                          /* number of slices written into each layer of level 0 */
+    unsigned char *halves[FBP_LEVELS_MOST]; /* layers that this process raised into each layer */
+    pthread_mutex_t turn;                   /* held while a layer is raised and packed */
+    pthread_mutex_t unpacking;              /* held while a chunk is decompressed */
+};
+
+/* --- Memory --- */
+
+enum {
+    MOST_THREADS = 8,
+    MOST_EDGE = 512,     /* voxels per edge: 1 GiB of float64; other readers stop at 2 GiB */
+    MEMORY_SHARE = 16,   /* fraction of the memory (1/16) for levels */
+    ZLIB_BYTES = 1 << 19 /* tables of zlib, per thread */
+};
+
+/* Longest side of a chunk: FBP_CHUNK, rounded to an even number, because pairs of samples must lie
+ * in one chunk. */
+static size_t chunk_edge(void)
+{
+    const char *given = fbp_environment(FBP_ENV_CHUNK);
+    const unsigned long edge = given ? strtoul(given, NULL, 10) : 0;
+
+    return edge >= 2 && edge <= MOST_EDGE ? (size_t)edge / 2 * 2 : FBP_CHUNK_EDGE;
+}
+
+static size_t plain_bytes(const struct fbp_levels *l, enum fbp_type type)
+{
+    return l->chunk[0] * l->chunk[1] * l->chunk[2] * fbp_type_size(type);
+}
+
+/* Memory of a thread that raises a layer (a chunk, the means of four chunks, and a packed chunk
+ * that is read) or packs it (a chunk, plain and packed) [bytes]. */
+static uint64_t thread_bytes(size_t chunk_bytes, bool compressed)
+{
+    return compressed ? 2 * (uint64_t)chunk_bytes + compressBound(chunk_bytes) + ZLIB_BYTES
+                      : 2 * (uint64_t)chunk_bytes;
+}
+
+/* Memory for the decompression of one packed chunk, some of whose slices are written again
+ * [bytes]. */
+static uint64_t unpacking_bytes(size_t chunk_bytes, bool compressed)
+{
+    return compressed ? chunk_bytes + compressBound(chunk_bytes) + ZLIB_BYTES : 0;
+}
+
+/* Number of threads that can raise or pack a layer within `bytes` of memory. */
+static size_t threads_in(size_t chunk_bytes, bool compressed, uint64_t bytes)
+{
+    const uint64_t one = unpacking_bytes(chunk_bytes, compressed);
+    const uint64_t n = bytes > one ? (bytes - one) / thread_bytes(chunk_bytes, compressed) : 0;
+
+    return n < 1 ? 1 : n < MOST_THREADS ? (size_t)n : MOST_THREADS;
+}
+
+static void needs(const size_t n[3], enum fbp_type type, bool compress, uint64_t limit,
+                  struct fbp_output_needs *out)
+{
+    const size_t cores = (size_t)fbp_core_count();
+    struct fbp_levels levels;
+
+    fbp_levels_make(n, chunk_edge(), &levels);
+    const size_t chunk = plain_bytes(&levels, type);
+    const size_t fit = threads_in(chunk, compress, limit / MEMORY_SHARE);
+    out->layer = levels.chunk[2];
+    out->writer_bytes += chunk;
+    out->level_bytes = unpacking_bytes(chunk, compress) +
+                       (fit < cores ? fit : cores) * thread_bytes(chunk, compress);
+}
+
+/* --- Files of chunks; k: index x, y, z of a chunk in its level --- */
+
+enum { NAME_BYTES = 120 };
+
+/* Name of a file in the folder of the output. */
+struct name {
+    char text[NAME_BYTES];
+};
+
+static struct name name_of(size_t level, const size_t k[3], const char *end)
+{
+    struct name name;
+
+    snprintf(name.text, sizeof name.text, "%zu/%zu/%zu/%zu%s", level, k[2], k[1], k[0], end);
+    return name;
+}
+
+static struct name plain_name(struct chunks *c, size_t level, const size_t k[3])
+{
+    return name_of(level, k, c->compression ? ".part" : "");
+}
+
+static fbp_status cannot(struct chunks *c, const char *what, const struct name *name)
+{
+    if (errno == ENOSPC || errno == EDQUOT)
+        return fbp_fail_write(c->out.path, errno, 0);
+    return fbp_fail(FBP_ERR_IO, "%s/%s: cannot %s: %s%s", c->out.part, name->text, what,
+                    strerror(errno), fbp_write_remedy(errno));
+}
+
+static int open_in(struct chunks *c, const struct name *name, int flags)
+{
+    int fd;
+
+    do
+        fd = openat(c->out.fd, name->text, flags | O_NOFOLLOW | O_CLOEXEC, 0666);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* Open a file; a missing file is created, together with its folders. */
+static fbp_status create(struct chunks *c, const struct name *name, int *fd)
+{
+    struct name folder = *name;
+
+    *fd = open_in(c, name, O_RDWR | O_CREAT);
+    if (*fd >= 0 || errno != ENOENT)
+        return *fd < 0 ? cannot(c, "create", name) : FBP_OK;
+    for (char *slash = strchr(folder.text, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdirat(c->out.fd, folder.text, 0777) < 0 && errno != EEXIST) /* another thread's */
+            return cannot(c, "create the folder of", name);
+        *slash = '/';
+    }
+    *fd = open_in(c, name, O_RDWR | O_CREAT);
+    return *fd < 0 ? cannot(c, "create", name) : FBP_OK;
+}
+
+static fbp_status close_written(struct chunks *c, int fd, const struct name *name, fbp_status st)
+{
+    return close(fd) < 0 && st == FBP_OK ? cannot(c, "close", name) : st;
+}
+
+/* Write a whole file under a temporary name, and rename it. */
+static fbp_status replace(struct chunks *c, const struct name *name, const void *data, size_t n)
+{
+    struct name other;
+    fbp_status st;
+    int fd;
+
+    snprintf(other.text, sizeof other.text, "%.*s.new", NAME_BYTES - 5, name->text);
+    FBP_TRY(create(c, &other, &fd));
+    st = ftruncate(fd, 0) < 0 ? cannot(c, "empty", &other)
+                              : fbp_write_at(fd, c->out.part, 0, data, n);
+    FBP_TRY(close_written(c, fd, &other, st));
+    return renameat(c->out.fd, other.text, c->out.fd, name->text) < 0 ? cannot(c, "rename", &other)
+                                                                      : FBP_OK;
+}
+
+/* Read the packed file of a chunk. */
+static fbp_status read_packed(struct chunks *c, size_t level, const size_t k[3], void *out)
+{
+    const struct name name = name_of(level, k, "");
+    const int fd = open_in(c, &name, O_RDONLY);
+    uLongf got = c->chunk_bytes;
+    bool whole = false;
+    void *packed = NULL;
+    struct stat is;
+    fbp_status st = FBP_OK;
+
+    if (fd < 0)
+        return cannot(c, "open", &name);
+    if (fstat(fd, &is) < 0) {
+        st = cannot(c, "look at", &name);
+        goto fail;
+    }
+    if ((uint64_t)is.st_size <= compressBound(c->chunk_bytes)) {
+        FBP_TRY_GOTO(fbp_alloc(&packed, (size_t)is.st_size, "a compressed chunk"));
+        FBP_TRY_GOTO(fbp_read_at(fd, c->out.part, 0, packed, (size_t)is.st_size));
+        whole = uncompress(out, &got, packed, (uLong)is.st_size) == Z_OK && got == c->chunk_bytes;
+    }
+    if (!whole)
+        st = fbp_fail(FBP_ERR_IO,
+                      "%s/%s: cannot be inflated: it is damaged: remove %s and %s.log* and start "
+                      "again",
+                      c->out.part, name.text, c->out.part, c->out.part);
+fail:
+    fbp_free(packed);
+    close(fd);
+    return st;
+}
+
+/* Decompress a packed chunk to a plain one, before some of its slices are read or written. *fd -1:
+ * the chunk does not exist. */
+static fbp_status unpack(struct chunks *c, size_t level, const size_t k[3], int *fd)
+{
+    const struct name packed = name_of(level, k, ""), plain = plain_name(c, level, k);
+    fbp_status st = FBP_OK;
+    void *data = NULL;
+
+    pthread_mutex_lock(&c->unpacking);
+    *fd = open_in(c, &plain, O_RDWR); /* another thread may have decompressed and written it */
+    if (*fd < 0 && faccessat(c->out.fd, packed.text, F_OK, 0) == 0) {
+        FBP_TRY_GOTO(fbp_alloc(&data, c->chunk_bytes, "a chunk"));
+        FBP_TRY_GOTO(read_packed(c, level, k, data));
+        FBP_TRY_GOTO(replace(c, &plain, data, c->chunk_bytes));
+        *fd = open_in(c, &plain, O_RDWR);
+        if (*fd < 0)
+            st = cannot(c, "open", &plain);
+    }
+fail:
+    pthread_mutex_unlock(&c->unpacking);
+    fbp_free(data);
+    return st;
+}
+
+/* Open a plain chunk. create_it: create a missing one; otherwise *fd is -1 if it is missing. */
+static fbp_status open_plain(struct chunks *c, size_t level, const size_t k[3], bool create_it,
+                             int *fd)
+{
+    const struct name name = plain_name(c, level, k);
+    const size_t bytes = c->chunk_bytes;
+    struct stat is;
+
+    *fd = open_in(c, &name, O_RDWR);
+    if (*fd < 0 && errno != ENOENT)
+        return cannot(c, "open", &name);
+    if (*fd < 0 && c->compression)
+        FBP_TRY(unpack(c, level, k, fd));
+    if (!create_it)
+        return FBP_OK;
+    if (*fd < 0)
+        FBP_TRY(create(c, &name, fd));
+    if (fstat(*fd, &is) < 0)
+        return cannot(c, "look at", &name);
+    /* Samples of a chunk beyond the end of the volume are 0. */
+    return (size_t)is.st_size >= bytes || ftruncate(*fd, (off_t)bytes) == 0
+               ? FBP_OK
+               : cannot(c, "enlarge", &name);
+}
+
+/* FBP_ERR_IO if a chunk that was written, packed or plain, does not exist or has another size.
+ * remedy: end of the message, after "or remove PATH.part"; NULL: "* and start again". */
+static fbp_status check_chunk(struct chunks *c, size_t level, const size_t k[3], const char *remedy)
+{
+    const struct name names[] = {plain_name(c, level, k), name_of(level, k, "")};
+    const size_t most = compressBound(c->chunk_bytes);
+    bool there = false, fits = false;
+    struct stat is;
+
+    for (size_t i = 0; i < (c->compression ? 2 : 1) && !there; i++) {
+        there = fstatat(c->out.fd, names[i].text, &is, AT_SYMLINK_NOFOLLOW) == 0;
+        if (!there && errno != ENOENT && errno != ENOTDIR)
+            return cannot(c, "look at", &names[i]);
+        fits = there && (i == 0 ? (uint64_t)is.st_size == c->chunk_bytes
+                                : is.st_size > 0 && (uint64_t)is.st_size <= most);
+    }
+    if (fits)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_IO,
+                    "%s/%s: %s: another program changed it while the output was written: put it "
+                    "back and go on, or remove %s%s%s",
+                    c->out.part, names[1].text, there ? "has another size" : "is not there",
+                    there ? "it and " : "", c->out.part, remedy ? remedy : "* and start again");
+}
+
+/* Read a whole chunk, packed or plain. */
+static fbp_status read_chunk(struct chunks *c, size_t level, const size_t k[3], void *out)
+{
+    const struct name name = plain_name(c, level, k);
+    int fd;
+
+    FBP_TRY(check_chunk(c, level, k, NULL));
+    fd = open_in(c, &name, O_RDONLY);
+    if (fd < 0 && errno == ENOENT && c->compression)
+        return read_packed(c, level, k, out);
+    if (fd < 0)
+        return cannot(c, "open", &name);
+    const fbp_status st = fbp_read_at(fd, c->out.part, 0, out, c->chunk_bytes);
+    close(fd);
+    return st;
+}
+
+/* --- Boxes of samples of level 0 --- */
+
+/* A box of samples of level 0 at `first`, contiguous at `data` in the order [z][y][x]. */
+struct box {
+    size_t first[3], n[3];
+    char *data;
+    bool write;
+};
+
+/* Copy the samples that a box and a chunk have in common. piece: buffer of one chunk. */
+static fbp_status copy_common(struct chunks *c, const struct box *b, const size_t k[3], char *piece)
+{
+    const struct fbp_levels *l = &c->levels;
+    const size_t *edge = l->chunk, size = fbp_type_size(c->out.sink.info.type);
+    const struct name name = plain_name(c, 0, k);
+    size_t at[3], n[3]; /* the common samples, relative to the chunk */
+    size_t from[3];     /* first common sample, relative to the box */
+    size_t inside[3];   /* samples of the chunk that lie in the volume */
+    fbp_status st;
+    int fd = -1;
+
+    for (int i = 0; i < 3; i++) {
+        const size_t first = k[i] * edge[i], end = first + edge[i];
+        const size_t last = end < l->level[0].n[i] ? end : l->level[0].n[i];
+        const size_t lo = first > b->first[i] ? first : b->first[i];
+        const size_t hi = last < b->first[i] + b->n[i] ? last : b->first[i] + b->n[i];
+        at[i] = lo - first;
+        n[i] = hi - lo;
+        from[i] = lo - b->first[i];
+        inside[i] = last - first;
+    }
+    FBP_TRY_GOTO(open_plain(c, 0, k, b->write, &fd));
+    if (fd < 0)
+        return fbp_fail(FBP_ERR_IO, "%s/%s: is not there", c->out.part, name.text);
+
+    /* Partial rows are copied one by one; whole rows of a slice, or of all slices, are copied
+     * together. */
+    const bool whole = n[0] == inside[0];
+    const size_t run_nz = whole && n[1] == inside[1] ? n[2] : 1, run_ny = whole ? n[1] : 1;
+    const size_t rows = run_nz > 1 ? edge[1] : run_ny, x = whole ? 0 : at[0];
+    const size_t bytes = whole ? run_nz * rows * edge[0] * size : n[0] * size;
+    for (size_t z = 0; z < n[2]; z += run_nz)
+        for (size_t y = 0; y < n[1]; y += run_ny) {
+            const size_t to = (((at[2] + z) * edge[1] + at[1] + y) * edge[0] + x) * size;
+
+            if (!b->write)
+                FBP_TRY_GOTO(fbp_read_at(fd, c->out.part, to, piece, bytes));
+            else
+                memset(piece, 0, bytes);
+            for (size_t j = 0; j < run_nz; j++)
+                for (size_t i = 0; i < run_ny; i++) {
+                    char *in_piece = piece + (j * rows + i) * edge[0] * size;
+                    char *in_box =
+                        b->data +
+                        (((from[2] + z + j) * b->n[1] + from[1] + y + i) * b->n[0] + from[0]) *
+                            size;
+                    memcpy(b->write ? in_piece : in_box, b->write ? in_box : in_piece, n[0] * size);
+                }
+            if (b->write)
+                FBP_TRY_GOTO(fbp_write_at(fd, c->out.part, to, piece, bytes));
+        }
+fail:
+    return fd < 0 ? st : close_written(c, fd, &name, st);
+}
+
+/* Copy n bytes in boxes of greatest possible size: a part of a row, whole rows of a slice, or whole
+ * slices. */
+static fbp_status copy(struct chunks *c, uint64_t at, char *data, size_t n, bool write)
+{
+    const size_t size = fbp_type_size(c->out.sink.info.type), nx = c->out.sink.info.n[0],
+                 ny = c->out.sink.info.n[1];
+    const size_t *edge = c->levels.chunk;
+    fbp_status st = FBP_OK;
+    void *piece = NULL;
+
+    FBP_TRY(fbp_alloc(&piece, c->chunk_bytes, "a chunk"));
+    for (size_t done = 0; done < n && st == FBP_OK;) {
+        const size_t first = (size_t)(at + done) / size, left = (n - done) / size;
+        const size_t x = first % nx, y = first / nx % ny, z = first / nx / ny;
+        struct box b = {.first = {x, y, z}, .data = data + done, .write = write};
+        size_t k[3];
+
+        b.n[0] = left < nx - x ? left : nx - x;
+        b.n[1] = b.n[2] = 1;
+        if (x == 0 && left >= nx)
+            b.n[1] = left / nx < ny - y ? left / nx : ny - y;
+        if (x == 0 && y == 0 && left >= nx * ny)
+            b.n[2] = left / (nx * ny);
+        for (k[2] = z / edge[2]; k[2] * edge[2] < z + b.n[2] && st == FBP_OK; k[2]++)
+            for (k[1] = y / edge[1]; k[1] * edge[1] < y + b.n[1] && st == FBP_OK; k[1]++)
+                for (k[0] = x / edge[0]; k[0] * edge[0] < x + b.n[0] && st == FBP_OK; k[0]++)
+                    st = copy_common(c, &b, k, piece);
+        done += b.n[0] * b.n[1] * b.n[2] * size;
+    }
+    fbp_free(piece);
+    return st;
+}
+
+static fbp_status put(void *output, uint64_t at, const void *data, size_t n)
+{
+    return copy(output, at, (char *)(uintptr_t)data, n, true); /* data is only read */
+}
+
+static fbp_status get(struct fbp_output *o, uint64_t at, void *out, size_t n)
+{
+    return copy((struct chunks *)o, at, out, n, false);
+}
+
+/* --- Layers --- */
+
+/* A layer that several threads raise or pack. An item is a column of chunks of one layer; for
+ * raising, of the next level's layer. */
+struct work {
+    struct chunks *chunks;
+    const struct fbp_level *at; /* the level with index `level` */
+    size_t level, layer;
+    void *buffers[MOST_THREADS];
+};
+
+/* Number of voxels of chunk k along an axis of n voxels. */
+static size_t voxels_in(size_t n, size_t chunk, size_t k)
+{
+    const size_t left = n - k * chunk;
+
+    return left < chunk ? left : chunk;
+}
+
+/* Write half a chunk of the next level: the means of up to 2 x 2 chunks of this layer. */
+static fbp_status raise_column(void *user, size_t item, int worker)
+{
+    const struct work *w = user;
+    struct chunks *c = w->chunks;
+    const enum fbp_type type = c->out.sink.info.type;
+    const struct fbp_level *below = w->at, *above = below + 1;
+    const size_t *edge = c->levels.chunk, size = fbp_type_size(type);
+    const size_t slice = c->chunk_bytes / edge[2];
+    const size_t up[3] = {item % above->chunks[0], item / above->chunks[0], w->layer / 2};
+    const size_t nz = (voxels_in(below->n[2], edge[2], w->layer) + 1) / 2;
+    char *chunk = w->buffers[worker], *half = chunk + c->chunk_bytes;
+
+    memset(half, 0, nz * slice);
+    for (size_t j = 0; j < 4; j++) {
+        const size_t k[3] = {2 * up[0] + j % 2, 2 * up[1] + j / 2, w->layer};
+        const size_t row = k[1] % 2 * (edge[1] / 2), column = k[0] % 2 * (edge[0] / 2);
+        struct fbp_level_box in = {.data = chunk, .step = {edge[0], edge[0] * edge[1]}};
+        struct fbp_level_box out = {.data = half + (row * edge[0] + column) * size,
+                                    .step = {edge[0], edge[0] * edge[1]}};
+
+        if (k[0] >= below->chunks[0] || k[1] >= below->chunks[1])
+            continue;
+        for (int i = 0; i < 3; i++) {
+            in.n[i] = voxels_in(below->n[i], edge[i], k[i]);
+            out.n[i] = (in.n[i] + 1) / 2;
+        }
+        FBP_TRY(read_chunk(c, w->level, k, chunk));
+        fbp_levels_mean(type, &in, &out);
+    }
+    const struct name name = plain_name(c, w->level + 1, up);
+    fbp_status st;
+    int fd = -1;
+    FBP_TRY_GOTO(open_plain(c, w->level + 1, up, true, &fd));
+    st = fbp_write_at(fd, c->out.part, w->layer % 2 * (edge[2] / 2) * slice, half, nz * slice);
+fail:
+    return fd < 0 ? st : close_written(c, fd, &name, st);
+}
+
+/* Compress a plain chunk into a file beside it. */
+static fbp_status pack_column(void *user, size_t item, int worker)
+{
+    const struct work *w = user;
+    struct chunks *c = w->chunks;
+    const size_t nx = w->at->chunks[0], k[3] = {item % nx, item / nx, w->layer};
+    const struct name name = name_of(w->level, k, "");
+    char *chunk = w->buffers[worker], *packed = chunk + c->chunk_bytes;
+    uLongf n = compressBound(c->chunk_bytes);
+
+    FBP_TRY(read_chunk(c, w->level, k, chunk));
+    if (compress2((Bytef *)packed, &n, (const Bytef *)chunk, c->chunk_bytes, c->compression) !=
+        Z_OK)
+        return fbp_fail_nomem(1 << 18, "zlib");
+    return replace(c, &name, packed, n);
+}
+
+/* Raise or pack a layer (RAISED, PACKED), and record it. */
+static fbp_status do_layer(struct chunks *c, size_t level, size_t layer, unsigned char what)
+{
+    const bool raise = what == RAISED;
+    struct work w = {.chunks = c, .at = &c->levels.level[level], .level = level, .layer = layer};
+    const size_t *n = (raise ? w.at + 1 : w.at)->chunks, items = n[0] * n[1];
+    const size_t second = raise ? c->chunk_bytes : compressBound(c->chunk_bytes);
+    const size_t cores = (size_t)fbp_core_count();
+    const size_t most = cores < c->threads ? cores : c->threads;
+    const size_t threads = items < most ? items : most;
+    fbp_pool *pool = NULL;
+    char line[80];
+    fbp_status st;
+
+    for (size_t i = 0; i < threads; i++)
+        FBP_TRY_GOTO(fbp_alloc(&w.buffers[i], c->chunk_bytes + second, "chunks"));
+    if (threads > 1)
+        FBP_TRY_GOTO(fbp_pool_create(&pool, (int)threads));
+    st = fbp_pool_try(pool, items, raise ? raise_column : pack_column, &w);
+fail:
+    fbp_pool_destroy(&pool);
+    for (size_t i = 0; i < threads; i++)
+        fbp_free(w.buffers[i]);
+    FBP_TRY(st);
+
+    if (!raise) { /* only after all chunks are packed: after a kill, each chunk exists plain or
+                     packed */
+        size_t k[3] = {0, 0, layer};
+
+        for (k[1] = 0; k[1] < n[1]; k[1]++)
+            for (k[0] = 0; k[0] < n[0]; k[0]++) {
+                const struct name name = plain_name(c, level, k);
+
+                unlinkat(c->out.fd, name.text, 0);
+            }
+    }
+    pthread_mutex_lock(&c->out.sink.lock);
+    c->done[level][layer] |= what;
+    pthread_mutex_unlock(&c->out.sink.lock);
+    if (!c->out.shared)
+        return FBP_OK;
+    /* Line for other processes, after a line "synced". */
+    snprintf(line, sizeof line, "layer %zu %zu %d\n", level, layer, what);
+    return fbp_append(c->out.log_fd, c->out.log, line);
+}
+
+/* Get the slices [*z0, *z1) of level 0 from which a layer is computed. */
+static void slices_of(struct chunks *c, size_t level, size_t layer, size_t *z0, size_t *z1)
+{
+    const struct fbp_levels *l = &c->levels;
+    const size_t n = c->out.sink.info.n[2], deep = l->chunk[2] * l->level[level].step[2];
+
+    *z0 = layer * deep;
+    *z1 = n - *z0 < deep ? n : *z0 + deep;
+}
+
+/* Whether this process writes all slices of a layer. */
+static bool is_own(struct chunks *c, size_t level, size_t layer)
+{
+    size_t z0, z1;
+
+    slices_of(c, level, layer, &z0, &z1);
+    for (size_t z = z0; c->out.sink.mine && z < z1; z++)
+        if (!c->out.sink.mine[z])
+            return false;
+    return true;
+}
+
+static bool is_raised(struct chunks *c, size_t level)
+{
+    return level + 1 < c->levels.n_levels;
+}
+
+/* Record slices as written, then raise and pack the layers that they complete. */
+static fbp_status count(struct fbp_output *o, size_t z0, size_t nz)
+{
+    struct chunks *c = (struct chunks *)o;
+
+    for (size_t z = z0; z < z0 + nz; z++) {
+        size_t layer = z / c->levels.chunk[2], first, end;
+        fbp_status st = FBP_OK;
+
+        slices_of(c, 0, layer, &first, &end);
+        pthread_mutex_lock(&c->out.sink.lock);
+        bool complete = ++c->put[layer] == end - first;
+        pthread_mutex_unlock(&c->out.sink.lock);
+        if (!complete || !is_own(c, 0, layer))
+            continue;
+
+        /* Continue up to the first level whose layer is incomplete. */
+        pthread_mutex_lock(&c->turn);
+        for (size_t level = 0; complete && st == FBP_OK; level++, layer /= 2) {
+            complete = false;
+            if (is_raised(c, level) && is_own(c, level + 1, layer / 2)) {
+                const size_t n = c->levels.level[level].chunks[2];
+                const unsigned char halves = layer / 2 * 2 + 1 < n ? 2 : 1;
+
+                st = do_layer(c, level, layer, RAISED);
+                if (st == FBP_OK)
+                    complete = ++c->halves[level + 1][layer / 2] == halves;
+            }
+            if (st == FBP_OK && c->compression)
+                st = do_layer(c, level, layer, PACKED);
+        }
+        pthread_mutex_unlock(&c->turn);
+        FBP_TRY(st);
+    }
+    return FBP_OK;
+}
+
+static fbp_status write_chunks(struct fbp_sink *s, size_t z0, size_t nz, const void *data)
+{
+    for (size_t i = 0, n; i < nz; i += n) {
+        const bool there = fbp_sink_has(s, z0 + i, 1);
+
+        for (n = 1; i + n < nz && fbp_sink_has(s, z0 + i + n, 1) == there;)
+            n++;
+        if (there) /* each slice is counted in its layer only once */
+            continue;
+        FBP_TRY(fbp_output_write(s, z0 + i, n, (const char *)data + i * fbp_sink_given_bytes(s)));
+        FBP_TRY(count(s->files, z0 + i, n));
+    }
+    return FBP_OK;
+}
+
+/* Check that all chunks of a layer exist.  remedy: as in check_chunk(). */
+static fbp_status check_layer(struct chunks *c, size_t level, size_t layer, const char *remedy)
+{
+    const size_t *n = c->levels.level[level].chunks;
+    size_t k[3] = {0, 0, layer};
+
+    for (k[1] = 0; k[1] < n[1]; k[1]++)
+        for (k[0] = 0; k[0] < n[0]; k[0]++)
+            FBP_TRY(check_chunk(c, level, k, remedy));
+    return FBP_OK;
+}
+
+/* Check that all chunks with written slices exist. Must precede the copying of boundary blocks,
+ * which would fill a missing chunk with zeros. */
+static fbp_status check_peers(struct fbp_output *o)
+{
+    struct chunks *c = (struct chunks *)o;
+    const size_t n = c->levels.level[0].chunks[2], deep = c->levels.chunk[2];
+    struct fbp_peers w = {.output = o, .own = true};
+    struct writer {
+        size_t part, n_parts;
+    } *layers = NULL; /* last writer of each layer; n_parts 0: all samples are in boundary files */
+    struct fbp_peer_line line;
+    fbp_status st = FBP_OK;
+
+    FBP_TRY(fbp_calloc((void **)&layers, n, sizeof *layers, "a table of layers"));
+    while (fbp_peers_next_line(&w, &line, &st))
+        for (size_t z = line.z0; line.synced && z < line.z0 + line.nz; z++)
+            if (!fbp_boundary_has_start(o, &w.peer.boundary, z))
+                layers[z / deep] = (struct writer){w.peer.part, w.peer.n_parts};
+    for (size_t k = 0; k < n && st == FBP_OK; k++) {
+        const size_t part = layers[k].part, n_parts = layers[k].n_parts;
+        char remedy[120];
+
+        snprintf(remedy, sizeof remedy, ".log.%zuof%zu.* and run part %zu of %zu again", part,
+                 n_parts, part, n_parts);
+        if (n_parts > 0)
+            st = check_layer(c, 0, k, remedy);
+    }
+    free(layers);
+    return st;
+}
+
+/* --- The folder --- */
+
+static const char old_end[] = ".part.old"; /* suffix of an image that is being replaced */
+
+static int remove_one(const char *path, const struct stat *is, int kind, struct FTW *at)
+{
+    (void)is;
+    (void)kind;
+    (void)at;
+    return remove(path) < 0 && errno != ENOENT ? -1 : 0;
+}
+
+/* Remove a folder with its contents; links are not followed. */
+static fbp_status remove_tree(const char *path)
+{
+    enum { DEPTH = 8 };
+
+    return nftw(path, remove_one, DEPTH, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT
+               ? FBP_OK
+               : fbp_part_cannot("remove", path);
+}
+
+/* Check that the name is free, or that it names an image whose folder contains no other files. */
+static fbp_status check_folder(const char *path)
+{
+    static const char *const others[] = {".", "..", ".zattrs", ".zgroup", ".zmetadata"};
+    bool numbers = false, image = false;
+    const struct dirent *e;
+    fbp_status st = FBP_OK;
+    struct stat is;
+
+    if (stat(path, &is) < 0)
+        return errno == ENOENT ? FBP_OK : fbp_part_cannot("look at", path);
+    if (!S_ISDIR(is.st_mode))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: is there and not a folder, as OME-Zarr is: remove it, or choose "
+                        "another name",
+                        path);
+    DIR *dir = opendir(path);
+    if (!dir)
+        return fbp_part_cannot("list", path);
+    while (st == FBP_OK && (errno = 0, e = readdir(dir))) {
+        bool known = e->d_name[strspn(e->d_name, "0123456789")] == '\0'; /* a folder of a level */
+
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+            known |= strcmp(e->d_name, others[i]) == 0;
+        if (!known)
+            st = fbp_fail(FBP_ERR_INVALID,
+                          "%s: is a folder that holds more than an image (%s), which would be "
+                          "lost: move it away, or choose another name",
+                          path, e->d_name);
+        numbers |= e->d_name[0] != '.';
+        image |= strcmp(e->d_name, ".zattrs") == 0;
+    }
+    if (st == FBP_OK && errno)
+        st = fbp_part_cannot("list", path);
+    if (st == FBP_OK && numbers && !image) /* other programs also use numeric names */
+        st = fbp_fail(FBP_ERR_INVALID,
+                      "%s: is a folder, but no image (it has no .zattrs), and "
+                      "would be lost: move it away, or choose another name",
+                      path);
+    closedir(dir);
+    return st;
+}
+
+/* Complete a replacement that was interrupted: remove the old image if the new image exists, else
+ * rename the old one back. */
+static fbp_status settle(struct fbp_output *o)
+{
+    fbp_status st = FBP_OK;
+    char *old;
+
+    FBP_TRY(fbp_part_name(&old, "%s%s", o->path, old_end));
+    if (access(old, F_OK) == 0)
+        st = access(o->path, F_OK) == 0 ? remove_tree(old) : fbp_part_rename(old, o->path);
+    free(old);
+    return st;
+}
+
+static fbp_status clear(struct fbp_output *o, const struct fbp_part_inputs *inputs, bool ours)
+{
+    const uid_t me = geteuid();
+    struct stat st;
+
+    if (lstat(o->part, &st) == 0) {
+        FBP_TRY(fbp_part_spare(inputs, o->part));
+        if (!S_ISDIR(st.st_mode))
+            return fbp_part_refuse(o->part, "it is no folder");
+        if (rmdir(o->part) < 0) {
+            if (!ours)
+                return fbp_part_refuse(o->part, "there is no journal of it");
+            if (st.st_uid != me && me != 0)
+                return fbp_part_refuse(o->part, "it belongs to another user");
+            FBP_TRY(remove_tree(o->part));
+        }
+    } else if (errno != ENOENT) {
+        return fbp_part_cannot("look at", o->part);
+    }
+    return ours ? settle(o) : FBP_OK;
+}
+
+static bool remove_part(struct fbp_output *o)
+{
+    (void)!remove_tree(o->part);
+    return access(o->part, F_OK) < 0;
+}
+
+static fbp_status reopen(struct fbp_output *o, const struct fbp_part_inputs *inputs)
+{
+    const uid_t me = geteuid();
+    struct stat is;
+
+    (void)inputs;
+    o->fd = open(o->part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (o->fd < 0)
+        return errno == ENOENT ? FBP_OK : fbp_part_refuse(o->part, strerror(errno));
+    if (fstat(o->fd, &is) == 0 && (is.st_uid == me || me == 0))
+        return FBP_OK;
+    close(o->fd);
+    o->fd = -1;
+    return fbp_part_refuse(o->part, "it belongs to another user");
+}
+
+static fbp_status create_folder(struct fbp_output *o)
+{
+    if (mkdir(o->part, 0777) < 0)
+        return fbp_part_cannot("create", o->part);
+    o->fd = open(o->part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return o->fd < 0 ? fbp_part_cannot("open", o->part) : FBP_OK;
+}
+
+/* Check that the disk has space for all chunks that do not exist yet. */
+static fbp_status check_room(struct fbp_output *o)
+{
+    struct chunks *c = (struct chunks *)o;
+    const uint64_t left = fbp_disk_free(c->out.fd);
+    uint64_t need = 0;
+
+    for (size_t l = 0; l < c->levels.n_levels && !c->out.compress; l++) {
+        const size_t *n = c->levels.level[l].chunks, most = c->chunk_bytes;
+        char name[24];
+        size_t k[3];
+
+        need += (uint64_t)n[0] * n[1] * n[2] * most;
+        snprintf(name, sizeof name, "%zu", l);
+        if (faccessat(c->out.fd, name, F_OK, 0) < 0)
+            continue;
+        for (k[2] = 0; k[2] < n[2]; k[2]++)
+            for (k[1] = 0; k[1] < n[1]; k[1]++)
+                for (k[0] = 0; k[0] < n[0]; k[0]++) {
+                    const struct name chunk = plain_name(c, l, k);
+                    struct stat is;
+
+                    if (fstatat(c->out.fd, chunk.text, &is, AT_SYMLINK_NOFOLLOW) == 0) {
+                        const uint64_t taken = (uint64_t)is.st_blocks * 512;
+                        need -= taken < most ? taken : most;
+                    }
+                }
+    }
+    return need <= left ? FBP_OK : fbp_fail_disk_full(c->out.path, need, left);
+}
+
+static fbp_status sync_chunks(struct fbp_output *o)
+{
+    /* One call for all chunks, although it also syncs data of other programs. */
+    return syncfs(o->fd) < 0 ? fbp_fail_write(o->path, errno, 0) : FBP_OK;
+}
+
+/* --- Publication --- */
+
+/* Raise and pack all layers that no process has completed, and check all chunks. */
+static fbp_status complete(struct chunks *c)
+{
+    const struct fbp_levels *l = &c->levels;
+    struct fbp_peers w = {.output = &c->out, .own = true};
+    fbp_status st = FBP_OK;
+
+    while (c->out.shared && fbp_peers_next(&w, &st))
+        for (const char *at = w.peer.lines; at < w.peer.synced; at = strchr(at, '\n') + 1) {
+            size_t level, layer;
+            unsigned what;
+
+            /* NOLINTNEXTLINE(cert-err34-c): a number that is too large fails the tests that follow
+             */
+            if (sscanf(at, "layer %zu %zu %u", &level, &layer, &what) == 3 && level < l->n_levels &&
+                layer < l->level[level].chunks[2])
+                c->done[level][layer] |= (unsigned char)what;
+        }
+    FBP_TRY(st);
+    for (size_t level = 0; level < l->n_levels; level++)
+        for (size_t k = 0; k < l->level[level].chunks[2]; k++) {
+            if (is_raised(c, level) && !(c->done[level][k] & RAISED))
+                FBP_TRY(do_layer(c, level, k, RAISED));
+            if (c->compression && !(c->done[level][k] & PACKED))
+                FBP_TRY(do_layer(c, level, k, PACKED));
+        }
+    for (size_t level = 0; level < l->n_levels; level++)
+        for (size_t k = 0; k < l->level[level].chunks[2]; k++)
+            FBP_TRY(check_layer(c, level, k, NULL));
+    return FBP_OK;
+}
+
+/* Complete all levels, write the text files, sync, rename. */
+static fbp_status publish(struct fbp_output *o)
+{
+    struct chunks *c = (struct chunks *)o;
+    fbp_status st = FBP_OK;
+    bool more = true;
+    struct stat is;
+    char *old;
+
+    FBP_TRY(complete(c));
+    FBP_TRY(check_folder(o->path));
+    for (size_t k = 0; more; k++) {
+        char *name = NULL, *text = NULL;
+
+        st = o->format->chunks->text(&o->sink.info, &c->levels, c->compression, k, &name, &text);
+        more = name != NULL;
+        if (st == FBP_OK && more) {
+            const int fd =
+                openat(o->fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+
+            if (fd >= 0)
+                st = fbp_write_at(fd, o->part, 0, text, strlen(text));
+            if ((fd < 0 || close(fd) < 0) && st == FBP_OK)
+                st = fbp_fail_write(o->path, errno, 0);
+        }
+        free(name);
+        free(text);
+        FBP_TRY(st);
+    }
+    FBP_TRY(sync_chunks(o));
+
+    /* Folders that are not empty cannot be replaced atomically on all systems. Therefore an older
+     * image is renamed first, and removed after the new one has its final name. */
+    FBP_TRY(fbp_part_name(&old, "%s%s", o->path, old_end));
+    if (lstat(o->path, &is) == 0) {
+        FBP_TRY_GOTO(remove_tree(old));
+        FBP_TRY_GOTO(fbp_part_rename(o->path, old));
+    }
+    st = fbp_part_rename(o->part, o->path);
+    if (st != FBP_OK) {
+        (void)!rename(old, o->path);
+        goto fail;
+    }
+    o->published = true;
+    fbp_sync_folder(o->path);
+    st = remove_tree(old);
+fail:
+    free(old);
+    return st;
+}
+
+/* --- Opening and closing --- */
+
+static void close_chunks(struct fbp_output *o)
+{
+    struct chunks *c = (struct chunks *)o;
+
+    for (size_t l = 0; l < c->levels.n_levels; l++) {
+        free(c->done[l]);
+        free(c->halves[l]);
+    }
+    pthread_mutex_destroy(&c->turn);
+    pthread_mutex_destroy(&c->unpacking);
+    free(c->put);
+}
+
+static fbp_status open_chunks(struct fbp_sink *s, const struct fbp_sink_request *rq)
+{
+    enum { FASTEST = 1 }; /* zlib level; noise compresses little at any level */
+    static const struct fbp_store store = {
+        .put = put,
+        .get = get,
+        .write = write_chunks,
+        .count = count,
+        .has = fbp_output_has,
+        .begin = fbp_output_begin_part,
+        .create = create_folder,
+        .reopen = reopen,
+        .clear = clear,
+        .remove = remove_part,
+        .reserve = check_room,
+        .sync = sync_chunks,
+        .check = check_peers,
+        .publish = publish,
+        .settle = settle,
+        .close = close_chunks,
+    };
+    const uint64_t memory = rq->params->level_bytes ? rq->params->level_bytes : UINT64_MAX;
+    struct chunks *c = (struct chunks *)s;
+    struct fbp_output *o = &c->out;
+
+    fbp_output_begin(o, &store, rq);
+    pthread_mutex_init(&c->turn, NULL);
+    pthread_mutex_init(&c->unpacking, NULL);
+    FBP_TRY(fbp_output_name_file(o, rq, check_folder));
+    c->compression = o->compress ? FASTEST : 0;
+    fbp_levels_make(s->info.n, chunk_edge(), &c->levels);
+    c->chunk_bytes = plain_bytes(&c->levels, s->info.type);
+    c->threads = threads_in(c->chunk_bytes, o->compress, memory);
+    o->block = c->levels.chunk[2] * (uint64_t)s->slice_bytes;
+    if (s->fingerprint) { /* a different chunk size or compression is a different output */
+        s->fingerprint = fbp_hash(s->fingerprint, c->levels.chunk, sizeof c->levels.chunk);
+        s->fingerprint = fbp_hash(s->fingerprint, &c->compression, sizeof c->compression);
+    }
+    FBP_TRY(fbp_calloc((void **)&c->put, c->levels.level[0].chunks[2], sizeof *c->put,
+                       "a table of layers"));
+    for (size_t l = 0; l < c->levels.n_levels; l++) {
+        const size_t n = c->levels.level[l].chunks[2];
+
+        FBP_TRY(fbp_calloc((void **)&c->done[l], n, 1, "a table of layers"));
+        FBP_TRY(fbp_calloc((void **)&c->halves[l], n, 1, "a table of layers"));
+    }
+    return fbp_output_open(o, rq);
+}
+
+const struct fbp_sink_calls fbp_sink_chunks = {
+    .bytes = sizeof(struct chunks),
+    .needs = needs,
+    .open = open_chunks,
+    .write = write_chunks,
+    .finish = fbp_output_finish,
+    .kept = fbp_output_kept,
+    .close = fbp_output_close,
+};

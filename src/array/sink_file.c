@@ -1,0 +1,497 @@
+/* Sinks that write one file, and what they share with folders of chunks (sink_chunks.c): names,
+ * PATH.part with samples at fixed positions, compression, publication. */
+#include "array/names.h"
+#include "array/shared_output.h"
+
+#include "array/file/bytes.h"
+#include "array/file/outfile.h"
+
+#include "base/base.h"
+#include "base/cache.h"
+#include "base/system.h"
+#include "base/text.h"
+#include "base/threads.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+/* --- PATH.part --- */
+
+uint64_t fbp_output_part_bytes(struct fbp_output *o)
+{
+    return o->part_offset + (uint64_t)o->sink.slice_bytes * o->sink.info.n[2] +
+           o->layout.tail_bytes;
+}
+
+static fbp_status put(void *output, uint64_t at, const void *data, size_t n)
+{
+    struct fbp_output *o = output;
+
+    return fbp_write_at(o->fd, o->part, at, data, n);
+}
+
+static fbp_status get(struct fbp_output *o, uint64_t at, void *out, size_t n)
+{
+    return fbp_read_at(o->fd, o->part, at, out, n);
+}
+
+static fbp_status create(struct fbp_output *o)
+{
+    return fbp_part_create(o->part, &o->fd);
+}
+
+static fbp_status reopen(struct fbp_output *o, const struct fbp_part_inputs *inputs)
+{
+    return fbp_part_reopen(inputs, o->part, &o->fd);
+}
+
+static fbp_status clear(struct fbp_output *o, const struct fbp_part_inputs *inputs, bool ours)
+{
+    return fbp_part_clear(inputs, o->part, ours);
+}
+
+static bool remove_part(struct fbp_output *o)
+{
+    unlink(o->part);
+    return access(o->part, F_OK) < 0;
+}
+
+static fbp_status sync_part(struct fbp_output *o)
+{
+    return fbp_sync_file(o->fd, o->part);
+}
+
+fbp_status fbp_output_clear_beside(struct fbp_output *o, const struct fbp_part_inputs *inputs,
+                                   bool ours)
+{
+    static const char *const ends[] = {".z", ".side"}; /* files that publication creates */
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        char *name;
+
+        FBP_TRY(fbp_part_name(&name, "%s%s", o->part, ends[i]));
+        const fbp_status st = fbp_part_clear(inputs, name, ours);
+        free(name);
+        FBP_TRY(st);
+    }
+    return FBP_OK;
+}
+
+static fbp_status reserve(struct fbp_output *o)
+{
+    const uint64_t need = fbp_output_part_bytes(o);
+    struct stat st;
+
+    const int error = fbp_disk_reserve(o->fd, need);
+    if (error == 0)
+        return FBP_OK;
+    if (error == EOPNOTSUPP) { /* not supported here: check the free space */
+        if (fstat(o->fd, &st) < 0)
+            return fbp_part_cannot("look at", o->part);
+        const uint64_t taken = (uint64_t)st.st_blocks * 512, left = fbp_disk_free(o->fd);
+        if (need > taken && need - taken > left)
+            return fbp_fail_disk_full(o->path, need - taken, left);
+        if ((uint64_t)st.st_size < need && ftruncate(o->fd, (off_t)need) < 0)
+            return fbp_fail_write(o->path, errno, need);
+        return FBP_OK;
+    }
+    if (error != ENOSPC && error != EDQUOT && error != EFBIG) {
+        errno = error;
+        return fbp_part_cannot("reserve space", o->part);
+    }
+    if (o->owned && ftruncate(o->fd, 0) < 0) /* reserved blocks then count as free */
+        return fbp_part_cannot("empty", o->part);
+    const uint64_t left = fbp_disk_free(o->fd);
+    if (need <= left) /* a quota, or a limit of the file system */
+        return fbp_fail_write(o->path, error, need);
+    return fbp_fail_disk_full(o->path, need, left);
+}
+
+fbp_status fbp_output_write_header(struct fbp_output *o)
+{
+    struct fbp_write_buffer p = {0};
+    fbp_status st;
+
+    if (o->part_offset == 0)
+        return FBP_OK;
+    FBP_TRY_GOTO(fbp_write_buffer_open(&p, o->fd, o->part, 0));
+    FBP_TRY_GOTO(fbp_layout_put(&o->layout, &o->sink.info, &p));
+    st = fbp_write_buffer_flush(&p);
+fail:
+    fbp_write_buffer_close(&p);
+    return st;
+}
+
+fbp_status fbp_output_begin_part(struct fbp_output *o, const struct fbp_part_inputs *inputs,
+                                 bool left, bool resume)
+{
+    bool found = false;
+
+    if (left && resume)
+        FBP_TRY(fbp_journal_find(o, &found));
+    if (found)
+        FBP_TRY(o->store->reopen(o, inputs));
+    const bool fresh = o->fd < 0;
+    if (fresh)
+        FBP_TRY(o->store->clear(o, inputs, left));
+    FBP_TRY(fbp_output_clear_beside(o, inputs, left));
+    if (fresh) { /* otherwise a failure from here on must not remove files that can be resumed */
+        o->log_made = true; /* the files that it lists are removed */
+        /* The journal is created first: a kill can then never leave a PATH.part without a
+         * journal. */
+        FBP_TRY(fbp_journal_create(o));
+        FBP_TRY(o->store->create(o));
+        o->owned = true;
+    }
+    FBP_TRY(o->store->reserve(o));
+    FBP_TRY(fbp_output_write_header(o));
+    return fresh ? FBP_OK : fbp_journal_resume(o);
+}
+
+fbp_status fbp_output_write(struct fbp_sink *s, size_t z0, size_t nz, const void *data)
+{
+    struct fbp_output *o = s->files;
+    const uint64_t at = o->part_offset + (uint64_t)z0 * o->sink.slice_bytes;
+    const size_t bytes = nz * o->sink.slice_bytes;
+    struct fbp_write_buffer p = {0};
+    uint64_t clipped = 0, hash;
+    fbp_status st;
+
+    if (o->sink.info.scale == 0) {
+        FBP_TRY_GOTO(o->put(o, at, data, bytes));
+        hash = o->sink.fingerprint ? fbp_write_buffer_hash(0, data, bytes) : 0;
+    } else {
+        FBP_TRY_GOTO(fbp_write_buffer_open(&p, o->fd, o->part, at));
+        p.to = o->put;
+        p.user = o;
+        FBP_TRY_GOTO(fbp_write_buffer_put_values(
+            &p, &o->sink.info, data, nz * o->sink.info.n[0] * o->sink.info.n[1], &clipped));
+        FBP_TRY_GOTO(fbp_write_buffer_flush(&p));
+        hash = p.hash;
+    }
+    if (!o->compress && !o->passing)
+        fbp_begin_sync(o->fd, at, bytes);
+    if (o->sink.fingerprint)
+        FBP_TRY_GOTO(fbp_journal_append(o, z0, nz, hash));
+    fbp_sink_mark_clipped(&o->sink, z0, nz, clipped);
+fail:
+    fbp_write_buffer_close(&p);
+    return st;
+}
+
+fbp_status fbp_output_hash(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0,
+                           size_t nz, void *scratch, uint64_t *hash)
+{
+    const uint64_t total = (uint64_t)nz * o->sink.slice_bytes;
+    const uint64_t at = o->part_offset + (uint64_t)z0 * o->sink.slice_bytes;
+
+    *hash = 0;
+    for (uint64_t done = 0; done < total;) {
+        const size_t n =
+            total - done < FBP_WRITE_BUFFER_BYTES ? (size_t)(total - done) : FBP_WRITE_BUFFER_BYTES;
+        FBP_TRY(boundary ? fbp_boundary_get(o, boundary, at + done, scratch, n)
+                         : o->store->get(o, at + done, scratch, n));
+        *hash = fbp_hash(*hash, scratch, n);
+        done += n;
+    }
+    return FBP_OK;
+}
+
+bool fbp_output_has(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0, size_t nz,
+                    uint64_t hash, void *scratch)
+{
+    uint64_t h;
+
+    if (fbp_output_hash(o, boundary, z0, nz, scratch, &h) == FBP_OK)
+        return h == hash;
+    fbp_message_clear(); /* these slices are computed again */
+    return false;
+}
+
+/* --- Publication --- */
+
+struct deflater {
+    z_stream z;
+    uint64_t at; /* next byte of the compressed file */
+    unsigned char in[1 << 18], out[1 << 18];
+};
+
+/* Compress PATH.part into a new file. The header is written last, because it contains the
+ * compressed size. */
+static fbp_status compress_part(struct fbp_output *o, const char *path)
+{
+    const uint64_t start = o->format->packs_header ? 0 : o->layout.header_bytes;
+    const uint64_t total = fbp_output_part_bytes(o); /* with the header, if it is packed */
+    const int frame = o->format->gzip ? 15 + 16 : 15;
+    struct deflater *d = NULL;
+    bool begun = false;
+    fbp_status st;
+    int fd;
+
+    FBP_TRY(fbp_part_create(path, &fd));
+    FBP_TRY_GOTO(fbp_calloc((void **)&d, 1, sizeof *d, "zlib"));
+    d->at = start;
+    /* Noise compresses little at any level. */
+    begun = deflateInit2(&d->z, Z_BEST_SPEED, Z_DEFLATED, frame, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+    if (!begun) {
+        st = fbp_fail_nomem(1 << 18, "zlib");
+        goto fail;
+    }
+    for (uint64_t at = 0; at < total;) {
+        const size_t n = total - at < sizeof d->in ? (size_t)(total - at) : sizeof d->in;
+
+        FBP_TRY_GOTO(fbp_check_cancelled());
+        FBP_TRY_GOTO(fbp_read_at(o->fd, o->part, at, d->in, n));
+        at += n;
+        d->z.next_in = d->in;
+        d->z.avail_in = (uInt)n;
+        do {
+            d->z.next_out = d->out;
+            d->z.avail_out = sizeof d->out;
+            if (deflate(&d->z, at == total ? Z_FINISH : Z_NO_FLUSH) == Z_STREAM_ERROR) {
+                st = fbp_fail(FBP_ERR_IO, "%s: zlib failed", path);
+                goto fail;
+            }
+            const size_t packed = sizeof d->out - d->z.avail_out;
+            FBP_TRY_GOTO(fbp_write_at(fd, path, d->at, d->out, packed));
+            d->at += packed;
+        } while (d->z.avail_out == 0);
+    }
+    if (!o->format->packs_header) {
+        fbp_layout_clear(&o->layout);
+        FBP_TRY_GOTO(o->format->layout(o->path, &o->sink.info, d->at - start, &o->layout));
+        FBP_TRY_GOTO(fbp_write_at(fd, path, 0, o->layout.header, o->layout.header_bytes));
+    }
+    st = fbp_sync_file(fd, path);
+fail:
+    if (begun)
+        deflateEnd(&d->z);
+    free(d);
+    if (close(fd) < 0 && st == FBP_OK)
+        st = fbp_part_cannot("close", path);
+    if (st != FBP_OK)
+        unlink(path);
+    return st;
+}
+
+/* Check that a file can be renamed; called before the first of two renames. */
+static fbp_status check_rename(const char *from, const char *to)
+{
+    struct stat st;
+
+    if (stat(to, &st) == 0 && S_ISDIR(st.st_mode))
+        return fbp_fail(FBP_ERR_IO, "%s: cannot be renamed to %s: %s", from, to, strerror(EISDIR));
+    return FBP_OK;
+}
+
+/* Remove an earlier integer output together with its description PATH.json, whose scale would be
+ * applied to the new samples. */
+static fbp_status remove_described(struct fbp_output *o, const char *data)
+{
+    const char *old = o->layout.data_path;
+    struct fbp_array_info info = {.type = FBP_TYPE_NONE};
+    bool described = false;
+    char *beside;
+    fbp_status st;
+
+    FBP_TRY(fbp_part_name(&beside, "%s.json", old));
+    st = fbp_parse_description_beside(old, &info, &described);
+    if (st == FBP_OK && described) {
+        st = check_rename(data, old);
+        if (st == FBP_OK && unlink(old) < 0 && errno != ENOENT)
+            st = fbp_part_cannot("replace", old);
+        if (st == FBP_OK && unlink(beside) < 0)
+            st = fbp_part_cannot("remove", beside);
+    }
+    free(beside);
+    return st;
+}
+
+/* Rename the file with the samples; write the small header file beside it, if the format has
+ * one. */
+static fbp_status publish_names(struct fbp_output *o, const char *data)
+{
+    const struct fbp_layout *l = &o->layout;
+    char *side;
+    fbp_status st;
+    int fd;
+
+    if (!l->side_path || !fbp_has_extension(l->side_path, ".json"))
+        FBP_TRY(remove_described(o, data));
+    if (!l->side_path) {
+        st = fbp_part_rename(data, l->data_path);
+        o->published = st == FBP_OK;
+        return st;
+    }
+
+    /* Before any rename, because the disk may be full. */
+    FBP_TRY(fbp_part_name(&side, "%s.part.side", o->path));
+    FBP_TRY_GOTO(fbp_part_create(side, &fd));
+    st = fbp_write_at(fd, side, 0, l->side_text, strlen(l->side_text));
+    if (st == FBP_OK)
+        st = fbp_sync_file(fd, side);
+    close(fd);
+    if (st != FBP_OK)
+        goto fail;
+
+    /* The header file must never describe other samples. Therefore old samples are removed first
+     * and new ones renamed last: after an interruption there is one volume or none. */
+    FBP_TRY_GOTO(check_rename(data, l->data_path));
+    FBP_TRY_GOTO(check_rename(side, l->side_path));
+    if (unlink(l->data_path) < 0 && errno != ENOENT) {
+        st = fbp_part_cannot("replace", l->data_path);
+        goto fail;
+    }
+    FBP_TRY_GOTO(fbp_part_rename(side, l->side_path));
+    st = fbp_part_rename(data, l->data_path);
+    o->published = st == FBP_OK;
+    if (st != FBP_OK)
+        unlink(l->side_path);
+fail:
+    if (st != FBP_OK)
+        unlink(side);
+    free(side);
+    return st;
+}
+
+/* Sync PATH.part, compress it if requested, and rename it. */
+static fbp_status publish(struct fbp_output *o)
+{
+    char *packed;
+
+    if (!o->compress) {
+        FBP_TRY(sync_part(o));
+        return publish_names(o, o->part);
+    }
+    FBP_TRY(fbp_part_name(&packed, "%s.z", o->part));
+    fbp_status st = compress_part(o, packed);
+    if (st == FBP_OK)
+        st = publish_names(o, packed);
+    if (st != FBP_OK)
+        unlink(packed);
+    free(packed);
+    return st;
+}
+
+fbp_status fbp_output_finish(struct fbp_sink *s)
+{
+    struct fbp_output *o = s->files;
+    fbp_status st = o->store->publish(o);
+
+    if (st == FBP_OK) {
+        if (o->store->remove(o)) /* a compressed file leaves PATH.part */
+            unlink(o->log);
+        fbp_sync_folder(o->path);
+        if (access(o->log, F_OK) == 0)
+            st = fbp_fail(FBP_ERR_IO, "%s: cannot be removed: it belongs to the finished run",
+                          o->log);
+    }
+    return fbp_output_excuse(o, st);
+}
+
+static const struct fbp_store store = {
+    .put = put,
+    .get = get,
+    .write = fbp_output_write,
+    .has = fbp_output_has,
+    .begin = fbp_output_begin_part,
+    .create = create,
+    .reopen = reopen,
+    .clear = clear,
+    .remove = remove_part,
+    .reserve = reserve,
+    .sync = sync_part,
+    .publish = publish,
+};
+
+/* --- Opening --- */
+
+fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_request *rq,
+                                fbp_status (*check)(const char *path))
+{
+    const struct fbp_sink_params *params = rq->params;
+    struct fbp_layout *l = &o->layout;
+    const char *path = rq->path;
+    size_t n = strlen(path); /* length of the file's name; the name of an array may follow */
+    char known[400], *whole;
+    fbp_status st;
+
+    /* The format. */
+    if (!rq->format)
+        o->format = fbp_format_to_write(path, &n);
+    FBP_TRY(fbp_part_name(&o->path, "%.*s", (int)n, path));
+    if (!o->format)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: no format is known for this name: end it in one of %s, or use "
+                        "null: or hash:",
+                        path, fbp_formats_written(known, sizeof known));
+    if (rq->format && !fbp_has_extension(path, o->format->extensions))
+        return fbp_fail(FBP_ERR_INVALID, "%s: expected a name that ends in %s", path,
+                        o->format->extensions);
+    FBP_TRY(check(o->path));
+    FBP_TRY(fbp_output_check_frames(o, path, o->format->frames));
+    if (params->resume && o->sink.fingerprint == 0)
+        return fbp_fail(FBP_ERR_INVALID, "%s: cannot be resumed without a fingerprint", path);
+    o->compress = o->format->packs_header || (o->compress && o->format->can_compress);
+
+    /* The names of all files. If the name is a link, they are beside its target. */
+    FBP_TRY(fbp_output_name_parts(o, o->format->extensions));
+    if (o->sink.fingerprint && path[n]) /* another array in the file is another output */
+        o->sink.fingerprint = fbp_hash(o->sink.fingerprint, path + n, strlen(path + n));
+    FBP_TRY(fbp_part_name(&whole, "%s%s", o->path, path + n));
+    st = o->format->layout_with ? o->format->layout_with(rq->context, whole, &o->sink.info, l)
+                                : o->format->layout(whole, &o->sink.info, o->compress, l);
+    free(whole);
+    FBP_TRY(st);
+    if (l->side_path && (strlen(o->path) != n || memcmp(path, o->path, n) != 0))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%.*s: is a link, but the output is of two files, which are looked for "
+                        "beside each other: name %s itself",
+                        (int)n, path, o->path);
+    if (!o->compress || o->format->packs_header)
+        o->part_offset = l->header_bytes;
+    if (strcmp(l->data_path, o->path) != 0)
+        FBP_TRY(fbp_part_name(&o->lock_path, "%s.part.log", l->data_path));
+
+    /* Refuse to overwrite files that are not outputs. */
+    FBP_TRY(check(l->data_path));
+    if (l->side_path)
+        FBP_TRY(fbp_output_check(l->side_path));
+    for (size_t i = 0; i < params->n_keep && !params->force; i++) {
+        bool hit = false;
+
+        if (params->keep[i])
+            FBP_TRY(fbp_input_is(params->keep[i], l->data_path, &hit));
+        if (params->keep[i] && l->side_path && !hit)
+            FBP_TRY(fbp_input_is(params->keep[i], l->side_path, &hit));
+        if (hit)
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "%s: this output would replace %s, which is read for it: choose another "
+                "name, or give --force",
+                o->path, params->keep[i]);
+    }
+    return FBP_OK;
+}
+
+static fbp_status open_file(struct fbp_sink *s, const struct fbp_sink_request *rq)
+{
+    struct fbp_output *o = (struct fbp_output *)s;
+
+    fbp_output_begin(o, &store, rq);
+    FBP_TRY(fbp_output_name_file(o, rq, fbp_output_check));
+    return fbp_output_open(o, rq);
+}
+
+const struct fbp_sink_calls fbp_sink_file = {
+    .bytes = sizeof(struct fbp_output),
+    .open = open_file,
+    .write = fbp_output_write,
+    .finish = fbp_output_finish,
+    .kept = fbp_output_kept,
+    .close = fbp_output_close,
+};
